@@ -1,0 +1,66 @@
+//===- HLIRAttrs.td - Attributes and enums of HLIR ---------*- tablegen -*-===//
+
+#ifndef LUMINAL_DIALECT_HLIR_IR_HLIRATTRS
+#define LUMINAL_DIALECT_HLIR_IR_HLIRATTRS
+
+include "luminal/Dialect/HLIR/IR/HLIRBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/TensorEncoding.td"
+
+class HLIR_Attr<string name, string attrMnemonic, list<Trait> traits = []> : AttrDef<HLIR_Dialect, name, traits> {
+  let mnemonic = attrMnemonic;
+}
+
+def HLIR_DimsAttr : HLIR_Attr<"Dims", "dims", [
+    DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let summary = "the extents of the dynamic dims of a tensor type, in order";
+  let description = [{
+    The encoding of a ranked tensor type: one expression over symbols for each `?`, in order.
+
+    Example: `tensor<?x16x?xf32, #hlir.dims<s0, 2 * s0 + 1>>`
+  }];
+  let parameters = (ins ArrayRefParameter<"::luminal::Expr">:$exprs);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def HLIR_MapAttr : HLIR_Attr<"Map", "map"> {
+  let summary = "a map from an index space to another: one expression for each result";
+  let description = [{
+    Maps a result index (`d0, d1, ...`) to a source index. Expressions range over the dims and the program's symbols.
+    Attributes are built in normal form for the extents of the index space (`MapAttr::getSimplified`), so that equal
+    maps are one attribute.
+
+    Example: `#hlir.map<(d0, d1) -> (d1, d0 floordiv s0)>`
+  }];
+  let parameters = (ins "unsigned":$numDims, ArrayRefParameter<"::luminal::Expr">:$results);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// The map with every result simplified under 0 <= d_i < extents[i] and the ranges of the scope's symbols.
+    static MapAttr getSimplified(::mlir::MLIRContext *context, ::llvm::ArrayRef<::luminal::Expr> results,
+                                 const ::luminal::Scope &scope);
+    static MapAttr getIdentity(::mlir::MLIRContext *context, unsigned rank);
+    bool isIdentity() const;
+    /// This map after `inner`: first this maps a result index to a middle index, then `inner` maps that to a source.
+    /// Not simplified.
+    ::llvm::SmallVector<::luminal::Expr> composeResults(MapAttr inner) const;
+  }];
+}
+
+def HLIR_SymbolsAttr : HLIR_Attr<"Symbols", "symbols"> {
+  let summary = "the symbols of a function and their inclusive ranges";
+  let description = [{
+    Stands on the function as `hlir.symbols`, sorted by name. `hi` is absent where the symbol is unbounded.
+
+    Example: `#hlir.symbols<s0 in [1, 4096], s1 in [0, ]>`
+  }];
+  let parameters = (ins ArrayRefParameter<"::luminal::hlir::SymbolEntry">:$entries);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def HLIR_CombineAttr : I32EnumAttr<"Combine", "how scatter joins an update with what is there", [
+    I32EnumAttrCase<"Set", 0, "set">, I32EnumAttrCase<"Add", 1, "add">, I32EnumAttrCase<"Max", 2, "max">]> {
+  let cppNamespace = "::luminal::hlir";
+}
+
+#endif // LUMINAL_DIALECT_HLIR_IR_HLIRATTRS

@@ -1,0 +1,31 @@
+//===- HLIRBase.td - The HLIR dialect and its op classes ---*- tablegen -*-===//
+
+#ifndef LUMINAL_DIALECT_HLIR_IR_HLIRBASE
+#define LUMINAL_DIALECT_HLIR_IR_HLIRBASE
+
+include "mlir/IR/OpBase.td"
+
+def HLIR_Dialect : Dialect {
+  let name = "hlir";
+  let cppNamespace = "::luminal::hlir";
+  let summary = "What is computed: fifteen primitive tensor ops and the structure around them";
+  let description = [{
+    HLIR says what a program computes and nothing about how. It has exactly fifteen primitives (`log2 exp2 sin sqrt
+    recip`, `add mul mod less_than`, `reduce_sum reduce_max iota gather scatter cast`) and five ops of structure, which
+    do no arithmetic (`constant view select repeat custom`). It will never hold a second spelling of a meaning that it
+    already has: each synonym doubles the rewrite rules.
+
+    Values are builtin ranked tensors. A dynamic dim (`?`) carries an expression over named symbols in the tensor's
+    encoding (`tensor<?x16xf32, #hlir.dims<s77>>`), so that two dynamic dims are provably equal or not; the ranges of
+    the symbols stand in `hlir.symbols` on the function. f32 f16 bf16 f64 i32 i64 i1 are first class; i8, ui8 and the
+    two f8 types are storage types, which only `cast`, `view`, `gather` and `select` may touch. There is no implicit
+    broadcast: operands of an elementwise op have one shape.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasConstantMaterializer = 1;
+}
+
+class HLIR_Op<string mnemonic, list<Trait> traits = []> : Op<HLIR_Dialect, mnemonic, traits>;
+
+#endif // LUMINAL_DIALECT_HLIR_IR_HLIRBASE

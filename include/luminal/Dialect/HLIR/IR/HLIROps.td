@@ -1,0 +1,366 @@
+//===- HLIROps.td - The ops of HLIR ------------------------*- tablegen -*-===//
+
+#ifndef LUMINAL_DIALECT_HLIR_IR_HLIROPS
+#define LUMINAL_DIALECT_HLIR_IR_HLIROPS
+
+include "luminal/Dialect/HLIR/IR/HLIRAttrs.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+
+//===----------------------------------------------------------------------===//
+// Elementwise primitives
+//===----------------------------------------------------------------------===//
+
+class HLIR_UnaryOp<string mnemonic> : HLIR_Op<mnemonic, [Pure, Elementwise, SameOperandsAndResultType]> {
+  let arguments = (ins AnyRankedTensor:$operand);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def HLIR_Log2Op : HLIR_UnaryOp<"log2"> {
+  let summary = "base-2 logarithm of each element";
+  let description = [{
+    log2 of each element of a float tensor; NaN below zero, -inf at zero.
+
+    Example:
+    ```mlir
+    %r = hlir.log2 %x : tensor<4xf32>
+    ```
+  }];
+  let hasFolder = 1;
+}
+def HLIR_Exp2Op : HLIR_UnaryOp<"exp2"> {
+  let summary = "two to the power of each element";
+  let description = [{
+    2^x of each element of a float tensor.
+
+    Example:
+    ```mlir
+    %r = hlir.exp2 %x : tensor<4xf32>
+    ```
+  }];
+  let hasFolder = 1;
+}
+def HLIR_SinOp : HLIR_UnaryOp<"sin"> {
+  let summary = "sine of each element, in radians";
+  let description = [{
+    sin of each element of a float tensor, exact range reduction for every finite input; NaN at infinity.
+
+    Example:
+    ```mlir
+    %r = hlir.sin %x : tensor<4xf32>
+    ```
+  }];
+  let hasFolder = 1;
+}
+def HLIR_SqrtOp : HLIR_UnaryOp<"sqrt"> {
+  let summary = "square root of each element";
+  let description = [{
+    Correctly rounded square root of each element of a float tensor; NaN below zero.
+
+    Example:
+    ```mlir
+    %r = hlir.sqrt %x : tensor<4xf32>
+    ```
+  }];
+  let hasFolder = 1;
+}
+def HLIR_RecipOp : HLIR_UnaryOp<"recip"> {
+  let summary = "reciprocal of each element";
+  let description = [{
+    Correctly rounded 1/x of each element of a float tensor; an infinity of x's sign at zero.
+
+    Example:
+    ```mlir
+    %r = hlir.recip %x : tensor<4xf32>
+    ```
+  }];
+  let hasFolder = 1;
+}
+
+class HLIR_BinaryOp<string mnemonic, list<Trait> traits = []>
+    : HLIR_Op<mnemonic, !listconcat([Pure, Elementwise, SameOperandsAndResultType], traits)> {
+  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def HLIR_AddOp : HLIR_BinaryOp<"add", [Commutative]> {
+  let summary = "sum of two tensors, element by element";
+  let description = [{
+    Integers wrap; i1 is refused (or is a select).
+
+    Example:
+    ```mlir
+    %r = hlir.add %a, %b : tensor<2x3xf32>
+    ```
+  }];
+  let hasFolder = 1;
+}
+def HLIR_MulOp : HLIR_BinaryOp<"mul", [Commutative]> {
+  let summary = "product of two tensors, element by element";
+  let description = [{
+    Integers wrap; on i1 the product is "and".
+
+    Example:
+    ```mlir
+    %r = hlir.mul %a, %b : tensor<2x3xf32>
+    ```
+  }];
+  let hasFolder = 1;
+}
+def HLIR_ModOp : HLIR_BinaryOp<"mod"> {
+  let summary = "remainder of a truncated division, element by element";
+  let description = [{
+    C's fmod for floats and % for integers: the result has the sign of the dividend. An integer remainder by zero is 0
+    (defined, so that no program traps). i1 is refused.
+
+    Example:
+    ```mlir
+    %r = hlir.mod %a, %b : tensor<4xi64>
+    ```
+  }];
+  let hasFolder = 1;
+}
+
+def HLIR_LessThanOp : HLIR_Op<"less_than", [Pure, Elementwise, SameTypeOperands]> {
+  let summary = "whether the left element is below the right one";
+  let description = [{
+    Ordered comparison: false where either element is NaN; integers compare signed, i1 as 0 < 1.
+
+    Example:
+    ```mlir
+    %r = hlir.less_than %a, %b : tensor<4xf32> -> tensor<4xi1>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def HLIR_CastOp : HLIR_Op<"cast", [Pure, Elementwise]> {
+  let summary = "each element converted to another element type";
+  let description = [{
+    Float to float rounds to nearest even. Float to integer truncates, saturates, and maps NaN to 0. Integer to integer
+    wraps, to float rounds to nearest even. To i1: whether the element differs from zero (NaN does). From i1: 0 or 1.
+    f8 types follow their names (E4M3FN saturates to NaN as PyTorch does).
+
+    Example:
+    ```mlir
+    %r = hlir.cast %x : tensor<4xf32> -> tensor<4xf64>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$operand);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+class HLIR_ReduceOp<string mnemonic> : HLIR_Op<mnemonic, [Pure]> {
+  let arguments = (ins AnyRankedTensor:$operand);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def HLIR_ReduceSumOp : HLIR_ReduceOp<"reduce_sum"> {
+  let summary = "sum over the last dim";
+  let description = [{
+    Removes the last dim; other dims are brought there by a view, several by a merge. Floats accumulate in at least
+    f32, in any order (the interpreter in f64); integers wrap; i1 is refused. The sum of nothing is 0.
+
+    Example:
+    ```mlir
+    %r = hlir.reduce_sum %x : tensor<2x3xf32> -> tensor<2xf32>
+    ```
+  }];
+}
+def HLIR_ReduceMaxOp : HLIR_ReduceOp<"reduce_max"> {
+  let summary = "maximum over the last dim";
+  let description = [{
+    Removes the last dim. NaN wins over every number; on i1 the maximum is "or". The maximum of nothing is the least
+    value of the type (-inf for floats, false for i1).
+
+    Example:
+    ```mlir
+    %r = hlir.reduce_max %x : tensor<2x3xf32> -> tensor<2xf32>
+    ```
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Index ops
+//===----------------------------------------------------------------------===//
+
+def HLIR_IotaOp : HLIR_Op<"iota", [Pure]> {
+  let summary = "a tensor whose elements are an expression of their own index";
+  let description = [{
+    Element [d0, d1, ...] is the map's only result, an integer expression over the index and the program's symbols (so a
+    dim becomes data as a rank-0 iota). The element type is i64 or i32 (which wraps).
+
+    Example:
+    ```mlir
+    %r = hlir.iota <(d0, d1) -> (d0 * 3 + d1)> : tensor<2x3xi64>
+    ```
+  }];
+  let arguments = (ins HLIR_MapAttr:$map);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$map attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def HLIR_GatherOp : HLIR_Op<"gather", [Pure]> {
+  let summary = "rows of a tensor, taken along its first dim by index";
+  let description = [{
+    `result[i..., r...] = data[indices[i...], r...]`: the result's shape is the indices' shape followed by the data's
+    shape without its first dim. Indices are i32 or i64 and must lie in [0, extent): the importer wraps negative ones;
+    at run time an index outside is an error that names the step, and no access leaves the buffer.
+
+    Example:
+    ```mlir
+    %r = hlir.gather %data, %indices : tensor<10x4xf32>, tensor<2x3xi64> -> tensor<2x3x4xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$data, AnyRankedTensor:$indices);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$data `,` $indices attr-dict `:` type($data) `,` type($indices) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def HLIR_ScatterOp : HLIR_Op<"scatter", [Pure, AllTypesMatch<["dest", "result"]>]> {
+  let summary = "a tensor with rows along its first dim updated by index";
+  let description = [{
+    The result is `dest` after, for each index i... in row-major order, `row = indices[i...]` and
+    `result[row, r...] = combine(result[row, r...], updates[i..., r...])`: duplicates apply in index order. `updates`
+    has the indices' shape followed by dest's shape without its first dim. Indices as in gather.
+
+    Example:
+    ```mlir
+    %r = hlir.scatter add %dest, %indices, %updates : tensor<10x4xf32>, tensor<3xi64>, tensor<3x4xf32>
+    ```
+  }];
+  let arguments = (ins HLIR_CombineAttr:$combine, AnyRankedTensor:$dest, AnyRankedTensor:$indices,
+                       AnyRankedTensor:$updates);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$combine $dest `,` $indices `,` $updates attr-dict `:` type($dest) `,` type($indices) `,` type($updates)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Structure
+//===----------------------------------------------------------------------===//
+
+def HLIR_ConstantOp : HLIR_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["value", "result"]>]> {
+  let summary = "a tensor known at compile time";
+  let description = [{
+    A scalar is a rank-0 constant, broadcast by a view. Larger constants hold at most 64 KiB: a program's parameters are
+    arguments, never constants.
+
+    Example:
+    ```mlir
+    %r = hlir.constant dense<[1.0, 2.0]> : tensor<2xf32>
+    ```
+  }];
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "attr-dict $value";
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+
+def HLIR_ViewOp : HLIR_Op<"view", [Pure]> {
+  let summary = "a tensor read through a map of its index";
+  let description = [{
+    `result[d0, d1, ...] = operand[map(d0, d1, ...)]`. The only op of movement: permute, broadcast, slice, split, merge,
+    stride, reshape and overlapping windows are all maps. For every index of the result the map must be inside the
+    operand; the verifier refuses a map that provably leaves it. No data moves.
+
+    Example:
+    ```mlir
+    %r = hlir.view %x <(d0, d1) -> (d1, d0)> : tensor<2x3xf32> -> tensor<3x2xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$operand, HLIR_MapAttr:$map);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$operand $map attr-dict `:` type($operand) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def HLIR_SelectOp : HLIR_Op<"select", [Pure, Elementwise, AllTypesMatch<["onTrue", "onFalse", "result"]>]> {
+  let summary = "elements of one tensor or another, by a condition";
+  let description = [{
+    `onTrue` where the i1 condition holds, else `onFalse`. No arithmetic: an infinity or NaN that is not selected leaves
+    no trace.
+
+    Example:
+    ```mlir
+    %r = hlir.select %c, %a, %b : tensor<4xi1>, tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$condition, AnyRankedTensor:$onTrue, AnyRankedTensor:$onFalse);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$condition `,` $onTrue `,` $onFalse attr-dict `:` type($condition) `,` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def HLIR_RepeatOp : HLIR_Op<"repeat", [SingleBlock, AttrSizedOperandSegments, RecursiveMemoryEffects]> {
+  let summary = "a region run a fixed number of times over carried values";
+  let description = [{
+    Runs the body `trips` times. Block arguments are the carried values, then one value for each entry of `each`: the
+    i-th trip sees operand i of each group of `trips` operands (one list for each varying weight). Values of outside are
+    captured freely. The body yields the next carried values; the results are the last ones.
+
+    Example:
+    ```mlir
+    %r = hlir.repeat 2 carried(%x : tensor<4xf32>) each(%w0, %w1 : tensor<4xf32>, tensor<4xf32>) {
+    ^bb0(%c: tensor<4xf32>, %w: tensor<4xf32>):
+      %m = hlir.mul %c, %w : tensor<4xf32>
+      hlir.yield %m : tensor<4xf32>
+    } -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$trips, Variadic<AnyRankedTensor>:$carried, Variadic<AnyRankedTensor>:$each);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def HLIR_YieldOp : HLIR_Op<"yield", [Pure, Terminator, HasParent<"RepeatOp">]> {
+  let summary = "the carried values of the next trip";
+  let description = [{
+    Ends the body of a `repeat`.
+
+    Example: see `hlir.repeat`.
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+
+def HLIR_CustomOp : HLIR_Op<"custom", [Pure]> {
+  let summary = "a named kernel that the caller supplies";
+  let description = [{
+    Calls the kernel registered under `name`. Pure: it may be shared, moved and dropped.
+
+    Example:
+    ```mlir
+    %r = hlir.custom "my.kernel"(%x) {alpha = 2.0 : f64} : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, Variadic<AnyRankedTensor>:$inputs);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = "$name `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
+}
+
+#endif // LUMINAL_DIALECT_HLIR_IR_HLIROPS

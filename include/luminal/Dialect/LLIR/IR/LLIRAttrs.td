@@ -1,0 +1,60 @@
+//===- LLIRAttrs.td - The LLIR dialect, its attributes and enums -*- tablegen -*-===//
+
+#ifndef LUMINAL_DIALECT_LLIR_IR_LLIRATTRS
+#define LUMINAL_DIALECT_LLIR_IR_LLIRATTRS
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def LLIR_Dialect : Dialect {
+  let name = "llir";
+  let cppNamespace = "::luminal::llir";
+  let summary = "What runs: tensor ops that have code, and the kernels made of them";
+  let description = [{
+    LLIR says how a program runs. Its flat ops (`elementwise view constant iota reduce softmax layer_norm rms_norm gemm
+    gather scatter`) are pure and have no regions: they are what the e-graph holds beside HLIR, and what extraction
+    leaves. `llir-fuse-kernels` then groups them into `llir.kernel` ops: one kernel is one launch, its region holds the
+    flat ops that it computes, read element by element (no value inside a kernel has memory of its own). `llir.alias`
+    is a value that shares its operand's memory. Tensor types, extents and maps are HLIR's.
+  }];
+  let dependentDialects = ["::luminal::hlir::HLIRDialect"];
+  let useDefaultAttributePrinterParser = 1;
+}
+
+/// One scalar function. Unary, binary or ternary as the comment says; operand and result types as verified by the op.
+/// Accuracy of the float functions: at most 1 ulp of the exact result in the type (0.5 for recip, sqrt, div).
+def LLIR_Fn : I32EnumAttr<"Fn", "a scalar function", [
+    // Unary.
+    I32EnumAttrCase<"Neg", 0, "neg">, I32EnumAttrCase<"Abs", 1, "abs">, I32EnumAttrCase<"Exp", 2, "exp">,
+    I32EnumAttrCase<"Exp2", 3, "exp2">, I32EnumAttrCase<"Expm1", 4, "expm1">, I32EnumAttrCase<"Log", 5, "log">,
+    I32EnumAttrCase<"Log2", 6, "log2">, I32EnumAttrCase<"Log1p", 7, "log1p">, I32EnumAttrCase<"Sin", 8, "sin">,
+    I32EnumAttrCase<"Cos", 9, "cos">, I32EnumAttrCase<"Tanh", 10, "tanh">, I32EnumAttrCase<"Erf", 11, "erf">,
+    I32EnumAttrCase<"Sqrt", 12, "sqrt">, I32EnumAttrCase<"Rsqrt", 13, "rsqrt">, I32EnumAttrCase<"Recip", 14, "recip">,
+    I32EnumAttrCase<"Sigmoid", 15, "sigmoid">, I32EnumAttrCase<"Silu", 16, "silu">, I32EnumAttrCase<"Gelu", 17, "gelu">,
+    I32EnumAttrCase<"GeluTanh", 18, "gelu_tanh">, I32EnumAttrCase<"Cast", 19, "cast">,
+    I32EnumAttrCase<"Floor", 20, "floor">, I32EnumAttrCase<"Ceil", 21, "ceil">, I32EnumAttrCase<"Round", 22, "round">,
+    I32EnumAttrCase<"Trunc", 23, "trunc">, I32EnumAttrCase<"Not", 24, "not">, I32EnumAttrCase<"IsNan", 25, "is_nan">,
+    // Binary. mod has the sign of the dividend; max and min give NaN if either operand is NaN; integer div truncates.
+    I32EnumAttrCase<"Add", 32, "add">, I32EnumAttrCase<"Sub", 33, "sub">, I32EnumAttrCase<"Mul", 34, "mul">,
+    I32EnumAttrCase<"Div", 35, "div">, I32EnumAttrCase<"Mod", 36, "mod">, I32EnumAttrCase<"Max", 37, "max">,
+    I32EnumAttrCase<"Min", 38, "min">, I32EnumAttrCase<"Pow", 39, "pow">, I32EnumAttrCase<"LessThan", 40, "less_than">,
+    I32EnumAttrCase<"LessEqual", 41, "less_equal">, I32EnumAttrCase<"Equal", 42, "equal">, I32EnumAttrCase<"Or", 43, "or">,
+    I32EnumAttrCase<"FloorDiv", 44, "floor_div">, I32EnumAttrCase<"FloorMod", 45, "floor_mod">,
+    // Ternary: condition (i1), then two operands of the result's type.
+    I32EnumAttrCase<"Select", 64, "select">]> {
+  let cppNamespace = "::luminal::llir";
+}
+
+def LLIR_ReduceKind : I32EnumAttr<"ReduceKind", "how a reduction joins elements", [
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">]> {
+  let cppNamespace = "::luminal::llir";
+}
+
+def LLIR_KernelKind : I32EnumAttr<"KernelKind", "the loop structure of a kernel", [
+    I32EnumAttrCase<"Map", 0, "map">, I32EnumAttrCase<"Reduce", 1, "reduce">, I32EnumAttrCase<"Gemm", 2, "gemm">,
+    I32EnumAttrCase<"Gather", 3, "gather">, I32EnumAttrCase<"Scatter", 4, "scatter">]> {
+  let cppNamespace = "::luminal::llir";
+}
+
+#endif // LUMINAL_DIALECT_LLIR_IR_LLIRATTRS

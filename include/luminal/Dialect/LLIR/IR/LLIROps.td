@@ -1,0 +1,268 @@
+//===- LLIROps.td - The ops of LLIR ------------------------*- tablegen -*-===//
+
+#ifndef LUMINAL_DIALECT_LLIR_IR_LLIROPS
+#define LUMINAL_DIALECT_LLIR_IR_LLIROPS
+
+include "luminal/Dialect/LLIR/IR/LLIRAttrs.td"
+include "luminal/Dialect/LLIR/IR/LLIRInterfaces.td"
+include "luminal/Dialect/HLIR/IR/HLIRAttrs.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+
+class LLIR_Op<string mnemonic, list<Trait> traits = []>
+    : Op<LLIR_Dialect, mnemonic, !listconcat([DeclareOpInterfaceMethods<LLIR_CostOpInterface>], traits)>;
+
+//===----------------------------------------------------------------------===//
+// Flat ops: what the e-graph holds
+//===----------------------------------------------------------------------===//
+
+def LLIR_ElementwiseOp : LLIR_Op<"elementwise", [Pure]> {
+  let summary = "a scalar function of each element";
+  let description = [{
+    `result[i...] = fn(inputs[i...]...)`; operands and result have one shape.
+
+    Example:
+    ```mlir
+    %r = llir.elementwise add(%a, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins LLIR_Fn:$fn, Variadic<AnyRankedTensor>:$inputs);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$fn `(` $inputs `)` attr-dict `:` functional-type($inputs, $result)";
+  let hasVerifier = 1;
+}
+
+def LLIR_ViewOp : LLIR_Op<"view", [Pure]> {
+  let summary = "a tensor read through a map of its index";
+  let description = [{
+    As `hlir.view`. Inside a kernel it is index arithmetic; outside, fusion makes it an `alias` or a copying kernel.
+
+    Example:
+    ```mlir
+    %r = llir.view %x <(d0, d1) -> (d1, d0)> : tensor<2x3xf32> -> tensor<3x2xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$operand, HLIR_MapAttr:$map);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$operand $map attr-dict `:` type($operand) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def LLIR_ConstantOp : LLIR_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["value", "result"]>]> {
+  let summary = "a tensor known at compile time";
+  let description = [{
+    A splat becomes an immediate of the kernels that read it; any other constant is a buffer of the artifact.
+
+    Example:
+    ```mlir
+    %r = llir.constant dense<1.0> : tensor<f32>
+    ```
+  }];
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "attr-dict $value";
+  let hasFolder = 1;
+}
+
+def LLIR_IotaOp : LLIR_Op<"iota", [Pure]> {
+  let summary = "a tensor whose elements are an expression of their own index";
+  let description = [{
+    As `hlir.iota`.
+
+    Example:
+    ```mlir
+    %r = llir.iota <(d0) -> (d0)> : tensor<4xi64>
+    ```
+  }];
+  let arguments = (ins HLIR_MapAttr:$map);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$map attr-dict `:` type($result)";
+}
+
+def LLIR_ReduceOp : LLIR_Op<"reduce", [Pure]> {
+  let summary = "sum or maximum over the last dim";
+  let description = [{
+    As `hlir.reduce_sum` and `hlir.reduce_max`.
+
+    Example:
+    ```mlir
+    %r = llir.reduce sum %x : tensor<2x3xf32> -> tensor<2xf32>
+    ```
+  }];
+  let arguments = (ins LLIR_ReduceKind:$kind, AnyRankedTensor:$operand);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$kind $operand attr-dict `:` type($operand) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def LLIR_SoftmaxOp : LLIR_Op<"softmax", [Pure, SameOperandsAndResultType]> {
+  let summary = "softmax over the last dim, as one kernel";
+  let description = [{
+    `exp(x - max(x)) / sum(exp(x - max(x)))` over the last dim; f16 and bf16 compute in f32 and round once.
+
+    Example:
+    ```mlir
+    %r = llir.softmax %x : tensor<2x3xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$operand);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def LLIR_LayerNormOp : LLIR_Op<"layer_norm", [Pure, SameOperandsAndResultType]> {
+  let summary = "layer normalisation over the last dim without scale and shift, as one kernel";
+  let description = [{
+    `(x - mean) * rsqrt(mean((x - mean)^2) + eps)` over the last dim.
+
+    Example:
+    ```mlir
+    %r = llir.layer_norm %x {eps = 1.0e-5 : f64} : tensor<2x3xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$operand, F64Attr:$eps);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def LLIR_RMSNormOp : LLIR_Op<"rms_norm", [Pure, SameOperandsAndResultType]> {
+  let summary = "root-mean-square normalisation over the last dim without scale, as one kernel";
+  let description = [{
+    `x * rsqrt(mean(x^2) + eps)` over the last dim.
+
+    Example:
+    ```mlir
+    %r = llir.rms_norm %x {eps = 1.0e-6 : f64} : tensor<2x3xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$operand, F64Attr:$eps);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def LLIR_GemmOp : LLIR_Op<"gemm", [Pure]> {
+  let summary = "sum of products of two tensors, each read through a map";
+  let description = [{
+    With result index (d0 ... dn-1) and the contracted index dn of extent `k`:
+    `result[d...] = sum over dn of lhs[lhsMap(d..., dn)] * rhs[rhsMap(d..., dn)]`.
+    Batched, transposed and implicit (convolution) products are all maps. Dims in both maps are batch, in lhsMap only
+    are rows (M), in rhsMap only are columns (N). f16, bf16 and f32 accumulate in f32, f64 in f64, integers wrap.
+
+    Example:
+    ```mlir
+    %r = llir.gemm %a, %b k 8 <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+        : tensor<4x8xf32>, tensor<5x8xf32> -> tensor<4x5xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, HLIR_MapAttr:$k, HLIR_MapAttr:$lhsMap, HLIR_MapAttr:$rhsMap);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$lhs `,` $rhs `k` $k $lhsMap `,` $rhsMap attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Extent of the contracted dim (`k` is a map without dims and with one result).
+    ::luminal::Expr getKExtent() { return getK().getResults()[0]; }
+  }];
+}
+
+def LLIR_GatherOp : LLIR_Op<"gather", [Pure]> {
+  let summary = "rows of a tensor, taken along its first dim by index";
+  let description = [{
+    As `hlir.gather`. `checked` is absent where every index is proved inside.
+
+    Example:
+    ```mlir
+    %r = llir.gather %data, %indices {checked} : tensor<10x4xf32>, tensor<2xi64> -> tensor<2x4xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$data, AnyRankedTensor:$indices, UnitAttr:$checked);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$data `,` $indices attr-dict `:` type($data) `,` type($indices) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def LLIR_ScatterOp : LLIR_Op<"scatter", [Pure, AllTypesMatch<["dest", "result"]>]> {
+  let summary = "a tensor with rows along its first dim updated by index";
+  let description = [{
+    As `hlir.scatter`; `checked` as in gather.
+
+    Example:
+    ```mlir
+    %r = llir.scatter set %dest, %indices, %updates {checked}
+        : tensor<10x4xf32>, tensor<3xi64>, tensor<3x4xf32>
+    ```
+  }];
+  let arguments = (ins HLIR_CombineAttr:$combine, AnyRankedTensor:$dest, AnyRankedTensor:$indices,
+                       AnyRankedTensor:$updates, UnitAttr:$checked);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$combine $dest `,` $indices `,` $updates attr-dict `:` type($dest) `,` type($indices) `,` type($updates)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels: what fusion leaves
+//===----------------------------------------------------------------------===//
+
+def LLIR_KernelOp : LLIR_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock]> {
+  let summary = "one launch: a region of flat ops, computed element by element";
+  let description = [{
+    Block arguments stand for the operands, `llir.yield` for the results; every result is a new buffer, except that an
+    `in_place` scatter writes its operand 0. No value inside has memory of its own: an element of a result is computed
+    from elements of the operands by walking the body. The kind names the op that decides the loops:
+
+    - `map`: no reduce, gemm or scatter inside. The iteration space is the results' shape (all results have one shape).
+    - `gather`: a map whose body takes rows by index (the same loops; named apart for its costs).
+    - `reduce`: one or more `reduce` ops over rows of one domain [rows..., n], which may depend on each other (softmax).
+      Other values have the shape of the rows or of the whole domain; so have the results.
+    - `gemm`: exactly one `gemm`; what its operands depend on is its prologue, what depends on it its epilogue, which
+      keeps its shape (or is a view of it that is a bijection).
+    - `scatter`: exactly one `scatter`, yielded; what its operands depend on is computed on the fly.
+
+    Example:
+    ```mlir
+    %r = llir.kernel map(%a, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+    ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
+      %0 = llir.elementwise add(%x, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      %1 = llir.elementwise exp(%0) : (tensor<4xf32>) -> tensor<4xf32>
+      llir.yield %1 : tensor<4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins LLIR_KernelKind:$kind, Variadic<AnyRankedTensor>:$inputs, UnitAttr:$in_place);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$kind `(` $inputs `)` attr-dict `:` functional-type($inputs, $results) $body";
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def LLIR_YieldOp : Op<LLIR_Dialect, "yield", [Pure, Terminator, HasParent<"KernelOp">]> {
+  let summary = "the results of a kernel";
+  let description = [{
+    Ends a kernel's region.
+
+    Example: see `llir.kernel`.
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+
+def LLIR_AliasOp : LLIR_Op<"alias", [Pure]> {
+  let summary = "a tensor in the memory of another";
+  let description = [{
+    The result is row-major contiguous memory inside the operand's, beginning `offset` elements in. No launch.
+
+    Example:
+    ```mlir
+    %r = llir.alias %x offset <() -> (0)> : tensor<2x3xf32> -> tensor<6xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$operand, HLIR_MapAttr:$offset);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$operand `offset` $offset attr-dict `:` type($operand) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+#endif // LUMINAL_DIALECT_LLIR_IR_LLIROPS

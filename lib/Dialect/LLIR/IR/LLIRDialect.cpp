@@ -1,0 +1,23 @@
+//===- LLIRDialect.cpp - Registration of the LLIR dialect -----------------===//
+
+#include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "mlir/IR/DialectImplementation.h"
+
+using namespace luminal;
+using namespace luminal::llir;
+
+#include "luminal/Dialect/LLIR/IR/LLIRDialect.cpp.inc"
+
+#include "luminal/Dialect/LLIR/IR/LLIREnums.cpp.inc"
+
+#include "luminal/Dialect/LLIR/IR/LLIRInterfaces.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "luminal/Dialect/LLIR/IR/LLIROps.cpp.inc"
+
+void LLIRDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "luminal/Dialect/LLIR/IR/LLIROps.cpp.inc"
+      >();
+}

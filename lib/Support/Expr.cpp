@@ -1,0 +1,3 @@
+//===- Expr.cpp - Normal forms of integer expressions ---------------------===//
+
+#include "luminal/Support/Expr.h"

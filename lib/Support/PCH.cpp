@@ -1,0 +1,1 @@
+// The only source of LuminalPCH; see PCH.h.
