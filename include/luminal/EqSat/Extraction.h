@@ -1,0 +1,83 @@
+//===- Extraction.h - Choice of one program -------------------------------===//
+//
+// An `Extractor` is a session over a rebuilt graph: it prices every node and
+// builds its indexes once, then answers as often as it is asked. An answer is a
+// `Selection`: one node for each class that can be computed at all. Every
+// selection is acyclic: a node is chosen only after all its children.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_EQSAT_EXTRACTION_H
+#define LUMINAL_EQSAT_EXTRACTION_H
+
+#include "luminal/EqSat/EGraph.h"
+
+#include <functional>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace luminal::eqsat {
+
+constexpr double kInfiniteCost = std::numeric_limits<double>::infinity();
+
+/// The price of one node by itself, not negative. Infinite: the node may not
+/// stand in the result.
+using NodeCostFn = std::function<double(OpId op, PayloadId payload,
+                                        std::span<const ClassId> children)>;
+
+/// A row of an operator's table.
+struct NodeRef {
+  OpId op = kNone;
+  uint32_t row = kNone;
+  explicit operator bool() const { return op != kNone; }
+  bool operator==(const NodeRef &) const = default;
+};
+
+struct Selection {
+  /// By class id (of representatives); empty where nothing can be chosen.
+  std::vector<NodeRef> chosen;
+  /// Sum of the prices of what the roots reach, each node once.
+  double dagCost = 0;
+};
+
+class Extractor {
+public:
+  Extractor(const EGraph &graph, const NodeCostFn &cost);
+
+  /// The least price when shared terms are paid for at each use. Exact for
+  /// that measure, O(n log n).
+  Selection bottomUp(std::span<const ClassId> roots) const;
+  /// Shared terms are paid for once. Starts from `bottomUp` and is never worse.
+  Selection greedyDag(std::span<const ClassId> roots) const;
+
+  /// Price of what the roots reach. Infinite where a class has no choice.
+  double dagCost(const Selection &s, std::span<const ClassId> roots) const;
+  /// Classes that the roots reach, children before parents.
+  std::vector<ClassId> order(const Selection &s,
+                             std::span<const ClassId> roots) const;
+  /// Where a root has no finite price: a class without choice all of whose
+  /// children have one, in other words what keeps the root from being
+  /// computed. kNone where there is none.
+  ClassId blocker(const Selection &s, ClassId root) const;
+
+private:
+  struct Node {
+    ClassId cls;
+    double cost;
+    NodeRef ref;
+  };
+  std::span<const ClassId> children(uint32_t node) const;
+  Selection bottomUp(std::span<const double> costs) const;
+
+  const EGraph &graph;
+  std::vector<Node> nodes;
+  /// Nodes that have a class as a child, one entry for each use.
+  std::vector<uint32_t> useOffset, uses;
+  /// Nodes of a class.
+  std::vector<uint32_t> memberOffset, members;
+};
+
+} // namespace luminal::eqsat
+
+#endif // LUMINAL_EQSAT_EXTRACTION_H

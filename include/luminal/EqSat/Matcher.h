@@ -1,0 +1,101 @@
+//===- Matcher.h - All rules matched at once ------------------------------===//
+//
+// The left sides of all rules form one trie: rules that begin with the same
+// atoms share them, so that a common beginning is matched once. The trie is a
+// program over 32-bit registers, run on the frozen part of the graph.
+//
+// Matching is incremental: every row has the number of the round in which it
+// was last touched, and a match counts for a rule only if one of its rows is
+// younger than the rule's last run. Whole branches are skipped where neither
+// what is bound nor what would be entered next is young enough.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_EQSAT_MATCHER_H
+#define LUMINAL_EQSAT_MATCHER_H
+
+#include "luminal/EqSat/EGraph.h"
+#include "luminal/EqSat/Rule.h"
+
+#include <map>
+
+namespace luminal::eqsat {
+
+/// Receives matches.
+class MatchSink {
+public:
+  virtual ~MatchSink();
+  /// `regs` holds the rule's match registers.
+  virtual void match(RuleId rule, const uint32_t *regs) = 0;
+  /// Called between two root rows, when the graph may be added to. False stops
+  /// the matching.
+  virtual bool between() = 0;
+};
+
+class Matcher {
+public:
+  /// What is asked of one rule in one run.
+  struct Query {
+    bool active = true;
+    /// Matches all of whose rows are of this round or older are left out; 0
+    /// leaves out none.
+    uint32_t since = 0;
+  };
+
+  /// The rules and natives must outlive the matcher.
+  Matcher(std::span<const Rule> rules, std::span<const NativeFn> natives);
+
+  void run(const EGraph &graph, std::span<const Query> queries,
+           MatchSink &sink);
+
+  /// Share of the rows visited by the last run that each rule is to blame for;
+  /// a shared beginning is divided evenly.
+  std::vector<double> workShares() const;
+  uint32_t numNodes() const { return nodes.size(); }
+
+private:
+  struct Pending {
+    Reg reg;
+    uint32_t height;
+  };
+  struct Node {
+    Atom atom;
+    std::vector<uint32_t> next;
+    std::vector<RuleId> accepts;
+    /// Classes bound before this atom which it or a later one enters, and how
+    /// many levels deep.
+    std::vector<Pending> pending;
+    std::vector<RuleId> rules;
+    // Of the current run:
+    bool live = false;
+    uint32_t since = 0;
+    mutable uint64_t work = 0;
+  };
+
+  void insert(RuleId id, const Rule &rule);
+  void prepare(const EGraph &graph, std::span<const Query> queries);
+  bool young(const Node &n) const;
+  void step(const Node &n, uint32_t stamp);
+  void after(const Node &n, uint32_t stamp);
+  void enterRow(const Node &n, const Table &t, uint32_t row, bool commutative,
+                uint32_t stamp);
+
+  std::span<const NativeFn> natives;
+  std::vector<Node> nodes;
+  std::vector<uint32_t> roots;
+  uint32_t maxHeight = 0;
+
+  // Of the current run:
+  const EGraph *graph = nullptr;
+  std::span<const Query> queries;
+  MatchSink *sink = nullptr;
+  std::vector<uint32_t> regs;
+  std::vector<uint32_t> nativeArgs;
+  /// levels[h][c]: the youngest row within h levels below class c.
+  std::vector<std::vector<uint32_t>> levels;
+  uint32_t numRules = 0;
+};
+
+} // namespace luminal::eqsat
+
+#endif // LUMINAL_EQSAT_MATCHER_H

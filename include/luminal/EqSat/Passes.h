@@ -1,0 +1,20 @@
+//===- Passes.h - Passes over the e-graph ---------------------------------===//
+
+#ifndef LUMINAL_EQSAT_PASSES_H
+#define LUMINAL_EQSAT_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+
+#include <memory>
+
+namespace luminal::eqsat {
+
+#define GEN_PASS_DECL
+#include "luminal/EqSat/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "luminal/EqSat/Passes.h.inc"
+
+} // namespace luminal::eqsat
+
+#endif // LUMINAL_EQSAT_PASSES_H

@@ -1,0 +1,57 @@
+//===- Passes.td - Passes over the e-graph -----------------*- tablegen -*-===//
+
+#ifndef LUMINAL_EQSAT_PASSES
+#define LUMINAL_EQSAT_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def SaturatePass : Pass<"eqsat-saturate", "::mlir::ModuleOp"> {
+  let summary = "Find the cheapest program that the rules prove equal";
+  let description = [{
+    Reads the pure ops of every function into an e-graph, runs the rules until
+    nothing is new or a limit is reached, and replaces the ops by the cheapest
+    equal ones. Function arguments and results of other ops are leaves; operands
+    of other ops and of terminators are roots.
+
+    Fails, with one located error, where a rule cannot be used or contradicts
+    another one, where an op has regions, or where a root has no finite price
+    (the error names an op that nothing lowers).
+
+    Reports the stop reason and one remark a rule (`--remarks-filter=
+    eqsat-saturate`), and writes all of it to `report` as JSON.
+  }];
+  let options = [
+    ListOption<"ruleSets", "rule-sets", "std::string",
+               "Names of compiled-in rule sets (default: all)">,
+    ListOption<"ruleFiles", "rules", "std::string",
+               ".mlir files of pdl.pattern ops to add">,
+    Option<"noRuleSets", "no-rule-sets", "bool", "false",
+           "Use only the rules of files">,
+    Option<"cost", "cost", "std::string", "\"\"",
+           "Cost model (default: static where it is registered, else unit)">,
+    Option<"maxIterations", "max-iterations", "unsigned", "200",
+           "Rounds before stopping">,
+    Option<"maxNodes", "max-nodes", "uint64_t", "200000",
+           "Nodes before stopping">,
+    Option<"maxBytes", "max-bytes", "uint64_t", "1073741824",
+           "Bytes of the e-graph before stopping">,
+    Option<"maxSeconds", "max-seconds", "double", "60",
+           "Seconds of saturation before stopping">,
+    Option<"matchLimit", "match-limit", "uint64_t", "20000",
+           "Useful matches of a rule in a round before it is sent away; 0 for "
+           "no limit">,
+    Option<"naive", "naive", "bool", "false",
+           "Match everything in every round (for tests)">,
+    Option<"maxUlps", "max-ulps", "double", "1e300",
+           "Leave out rules that promise less precision than this">,
+    Option<"noFinite", "no-finite", "bool", "false",
+           "Leave out rules that hold for finite values only">,
+    Option<"seed", "seed", "uint64_t", "0", "Seed of the extraction">,
+    Option<"report", "report", "std::string", "\"\"",
+           "File for the report as JSON">,
+    Option<"allowUnregistered", "allow-unregistered", "bool", "false",
+           "Take ops of unregistered dialects to be pure">,
+  ];
+}
+
+#endif // LUMINAL_EQSAT_PASSES

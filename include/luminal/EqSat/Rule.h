@@ -1,0 +1,187 @@
+//===- Rule.h - A rewrite rule, ready to be matched -----------------------===//
+//
+// A rule is a list of atoms (the left side: what must hold) and a list of
+// instructions (the right side: what is then also true), both over numbered
+// registers. `RuleBuilder` makes one; the PDL compiler and tests use it.
+//
+// The order in which the left side is built is the order in which it is tested,
+// and registers are numbered in that order: rules that begin alike share their
+// beginning in the matcher. So build one operation with all tests on it before
+// entering the next.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_EQSAT_RULE_H
+#define LUMINAL_EQSAT_RULE_H
+
+#include "luminal/EqSat/Ids.h"
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace luminal::eqsat {
+
+using Reg = uint32_t;
+
+/// What a rule guarantees about the values it calls equal.
+struct Promise {
+  enum Kind : uint8_t {
+    Exact,    ///< the same bits
+    Rounding, ///< error against float64 at most `ulps` of the element (scalar
+              ///< functions) or of the sum of absolute terms (reductions)
+    Finite,   ///< the same bits where all values are finite; fires only where
+              ///< that is proved
+  };
+  Kind kind = Exact;
+  double ulps = 0;
+  static Promise exact() { return {Exact, 0}; }
+  static Promise rounding(double ulps) { return {Rounding, ulps}; }
+  static Promise finite() { return {Finite, 0}; }
+  /// "exact", "rounding(2)", "finite".
+  std::string str() const;
+};
+
+/// Rules enter in this order; each stratum runs to its end before the next one
+/// adds its rules to those that already run. So a rule that makes structure
+/// which later rules need stays active beside them.
+enum class Stratum : uint8_t { Canonical, Algebra, Lowering };
+constexpr unsigned kNumStrata = 3;
+const char *stratumName(Stratum s);
+
+/// A native function of the matcher. Reads `args` (what their registers hold:
+/// classes, attributes, types, payloads) and writes `results`; false where the
+/// constraint does not hold. It must be a function of its arguments, of the
+/// facts about classes among them, and of the nodes in those classes.
+using NativeFn =
+    std::function<bool(std::span<const uint32_t> args, uint32_t *results)>;
+
+/// One test of a left side.
+struct Atom {
+  enum Kind : uint8_t {
+    /// Each row of operator `b` in class reg `a`: its `count` children to
+    /// `dst`..., payload after them. At the root, reg `a` is written with the
+    /// row's class.
+    Enter,
+    Equal,     ///< reg `a` == reg `b`
+    Is,        ///< reg `a` == constant `b`
+    Field,     ///< attribute named `b` of the payload in reg `a`, to `dst`
+    NodeType,  ///< result type of the payload in reg `a`, to `dst`
+    ClassType, ///< type of the class in reg `a`, to `dst`
+    Native,    ///< native `a` on `args`, `count` results to `dst`...
+  };
+  Kind kind;
+  uint32_t a = 0, b = 0;
+  Reg dst = 0;
+  uint32_t count = 0;
+  std::vector<Reg> args;
+  /// Those of `args` that hold classes: a change of one is a new match.
+  std::vector<Reg> classArgs;
+  bool operator==(const Atom &) const = default;
+};
+
+/// One step of a right side. Registers below `Rule::numStored` hold what the
+/// match left behind, then come constants, then what instructions write.
+struct Instruction {
+  enum Kind : uint8_t {
+    Node,    ///< the class of operator `a` with payload reg `b`, to `dst`
+    Payload, ///< type reg `b` and fields (names, args), to `dst`
+    Native,  ///< native `a` on `args`, `b` results to `dst`...
+  };
+  Kind kind;
+  uint32_t a = 0, b = 0;
+  Reg dst = 0;
+  std::vector<Reg> args;
+  std::vector<NameId> names;
+  /// Register of the class that the node joins, where that is known.
+  Reg into = kNone;
+};
+
+struct Rule {
+  std::string name;
+  /// Where the rule is written, for messages.
+  std::string location;
+  Promise promise;
+  Stratum stratum = Stratum::Algebra;
+  /// At most this many useful matches a round before the rule is sent away for
+  /// a while; 0 for the runner's own default.
+  uint64_t matchLimit = 0;
+
+  std::vector<Atom> lhs;
+  uint32_t numMatchRegs = 0;
+  /// Match registers that the right side reads.
+  std::vector<Reg> stored;
+  std::vector<uint32_t> constants;
+  std::vector<Instruction> rhs;
+  uint32_t numRegs = 0;
+  /// Pairs of right-side registers whose classes are equal.
+  std::vector<std::pair<Reg, Reg>> unions;
+
+  uint32_t numStored() const { return stored.size(); }
+};
+
+/// Builds a rule, left side first.
+class RuleBuilder {
+public:
+  /// An operation that is matched: where its parts are.
+  struct Op {
+    Reg cls;
+    Reg children; ///< the first of them
+    uint32_t arity;
+    Reg payload;
+    Reg child(uint32_t i) const { return children + i; }
+  };
+
+  explicit RuleBuilder(std::string name);
+
+  //===--------------------------------------------------------------------===//
+  // Left side, in match registers
+  //===--------------------------------------------------------------------===//
+
+  Op root(OpId op, uint32_t arity);
+  Op enter(Reg cls, OpId op, uint32_t arity);
+  void equal(Reg a, Reg b);
+  void is(Reg reg, uint32_t constant);
+  Reg field(Reg payload, NameId name);
+  Reg nodeType(Reg payload);
+  Reg classType(Reg cls);
+  /// Returns the first of `numResults` registers.
+  Reg native(uint32_t fn, std::vector<Reg> args, std::vector<Reg> classArgs,
+             uint32_t numResults);
+
+  //===--------------------------------------------------------------------===//
+  // Right side, in right-side registers
+  //===--------------------------------------------------------------------===//
+
+  /// Carries a match register over.
+  Reg use(Reg matchReg);
+  Reg constant(uint32_t value);
+  /// Fields are sorted by name here.
+  Reg payload(Reg type, std::vector<std::pair<NameId, Reg>> fields);
+  Reg node(OpId op, Reg payload, std::vector<Reg> children);
+  Reg rewrite(uint32_t fn, std::vector<Reg> args, uint32_t numResults);
+  void unite(Reg a, Reg b);
+
+  Rule &rule() { return result; }
+  /// Numbers the registers for good. The builder is used up.
+  Rule finish();
+
+private:
+  struct Temp {
+    enum { Stored, Constant, Computed } kind;
+    uint32_t index;
+  };
+  Reg fresh(uint32_t n = 1);
+  Reg temp(decltype(Temp::kind) kind, uint32_t index);
+
+  Rule result;
+  Reg nextMatch = 0;
+  std::vector<Temp> temps;
+};
+
+} // namespace luminal::eqsat
+
+#endif // LUMINAL_EQSAT_RULE_H

@@ -1,0 +1,283 @@
+//===- Matcher.cpp - All rules matched at once ----------------------------===//
+
+#include "luminal/EqSat/Matcher.h"
+
+#include <algorithm>
+
+using namespace luminal::eqsat;
+
+MatchSink::~MatchSink() = default;
+
+/// Levels below a class that are looked at when deciding whether anything new
+/// can be found there; deeper patterns are simply entered.
+static constexpr uint32_t kMaxLevels = 4;
+
+//===----------------------------------------------------------------------===//
+// The trie
+//===----------------------------------------------------------------------===//
+
+Matcher::Matcher(std::span<const Rule> rules, std::span<const NativeFn> natives)
+    : natives(natives), numRules(rules.size()) {
+  uint32_t numRegs = 0;
+  for (RuleId id = 0; id != rules.size(); ++id) {
+    insert(id, rules[id]);
+    numRegs = std::max(numRegs, rules[id].numMatchRegs);
+  }
+  regs.resize(numRegs);
+}
+
+/// For each register, the atom that writes it.
+static std::vector<uint32_t> bindersOf(const Rule &rule) {
+  std::vector<uint32_t> binder(rule.numMatchRegs, 0);
+  for (uint32_t i = 0; i != rule.lhs.size(); ++i) {
+    const Atom &a = rule.lhs[i];
+    uint32_t n = 0;
+    switch (a.kind) {
+    case Atom::Enter:
+      n = a.count + 1;
+      break;
+    case Atom::Native:
+      n = a.count;
+      break;
+    case Atom::Field:
+    case Atom::NodeType:
+    case Atom::ClassType:
+      n = 1;
+      break;
+    case Atom::Equal:
+    case Atom::Is:
+      break;
+    }
+    for (uint32_t k = 0; k != n; ++k)
+      binder[a.dst + k] = i;
+  }
+  return binder;
+}
+
+void Matcher::insert(RuleId id, const Rule &rule) {
+  const std::vector<Atom> &atoms = rule.lhs;
+  assert(!atoms.empty() && atoms[0].kind == Atom::Enter);
+  // How many levels the pattern goes below each class register. Children are
+  // entered after their parents, so go backwards.
+  std::vector<uint32_t> height(rule.numMatchRegs, 0);
+  std::vector<uint32_t> binder = bindersOf(rule);
+  for (size_t i = atoms.size(); i-- != 0;) {
+    const Atom &a = atoms[i];
+    if (a.kind == Atom::Enter) {
+      uint32_t below = 0;
+      for (uint32_t k = 0; k != a.count; ++k)
+        below = std::max(below, height[a.dst + k]);
+      height[a.a] = std::max(height[a.a], below + 1);
+    }
+    for (Reg r : a.classArgs)
+      height[r] = std::max(height[r], 1u);
+  }
+
+  uint32_t parent = kNone;
+  for (size_t i = 0; i != atoms.size(); ++i) {
+    uint32_t at = kNone;
+    for (uint32_t n : parent == kNone ? roots : nodes[parent].next)
+      if (nodes[n].atom == atoms[i])
+        at = n;
+    if (at == kNone) {
+      at = nodes.size();
+      nodes.emplace_back();
+      nodes[at].atom = atoms[i];
+      (parent == kNone ? roots : nodes[parent].next).push_back(at);
+    }
+    Node &node = nodes[at];
+    node.rules.push_back(id);
+    auto wait = [&](Reg r) {
+      if (i == 0 || binder[r] >= i)
+        return;
+      maxHeight = std::max(maxHeight, height[r]);
+      for (Pending &p : node.pending)
+        if (p.reg == r) {
+          p.height = std::max(p.height, height[r]);
+          return;
+        }
+      node.pending.push_back({r, height[r]});
+    };
+    for (size_t j = i; j != atoms.size(); ++j) {
+      if (atoms[j].kind == Atom::Enter)
+        wait(atoms[j].a);
+      for (Reg r : atoms[j].classArgs)
+        wait(r);
+    }
+    parent = at;
+  }
+  nodes[parent].accepts.push_back(id);
+}
+
+//===----------------------------------------------------------------------===//
+// One run
+//===----------------------------------------------------------------------===//
+
+void Matcher::prepare(const EGraph &g, std::span<const Query> q) {
+  graph = &g;
+  queries = q;
+  bool incremental = false;
+  for (Node &n : nodes) {
+    n.live = false;
+    n.since = kNone;
+    n.work = 0;
+    for (RuleId r : n.rules)
+      if (q[r].active) {
+        n.live = true;
+        n.since = std::min(n.since, q[r].since);
+      }
+    incremental |= n.live && n.since != 0;
+  }
+  levels.clear();
+  if (!incremental)
+    return;
+  uint32_t numLevels = std::min(maxHeight, kMaxLevels);
+  levels.resize(numLevels);
+  for (uint32_t h = 0; h != numLevels; ++h) {
+    std::vector<uint32_t> &level = levels[h];
+    level.resize(g.numClassIds());
+    for (ClassId c = 0; c != level.size(); ++c)
+      level[c] = g.classStamp(c);
+    if (h == 0)
+      continue;
+    const std::vector<uint32_t> &below = levels[h - 1];
+    for (OpId op = 0; op != g.numOps(); ++op) {
+      const Table &t = g.table(op);
+      for (uint32_t row = 0, e = t.numFrozen(); row != e; ++row) {
+        const uint32_t *key = t.key(row);
+        uint32_t &mine = level[t.classOf(row)];
+        for (uint32_t i = 0; i != t.arity(); ++i)
+          mine = std::max(mine, below[key[i]]);
+      }
+    }
+  }
+}
+
+/// Whether a branch that has bound only old rows can still meet a young one.
+bool Matcher::young(const Node &n) const {
+  for (const Pending &p : n.pending)
+    if (p.height > kMaxLevels || levels[p.height - 1][regs[p.reg]] > n.since)
+      return true;
+  return false;
+}
+
+void Matcher::after(const Node &n, uint32_t stamp) {
+  for (RuleId r : n.accepts)
+    if (queries[r].active && stamp > queries[r].since)
+      sink->match(r, regs.data());
+  for (uint32_t i : n.next) {
+    const Node &next = nodes[i];
+    if (next.live && (stamp > next.since || young(next)))
+      step(next, stamp);
+  }
+}
+
+void Matcher::enterRow(const Node &n, const Table &t, uint32_t row,
+                       bool commutative, uint32_t stamp) {
+  const uint32_t *key = t.key(row);
+  uint32_t *to = regs.data() + n.atom.dst;
+  for (uint32_t i = 0, e = t.keySize(); i != e; ++i)
+    to[i] = key[i];
+  stamp = std::max(stamp, t.stamp(row));
+  after(n, stamp);
+  if (commutative && key[0] != key[1]) {
+    to[0] = key[1];
+    to[1] = key[0];
+    to[2] = key[2];
+    after(n, stamp);
+  }
+}
+
+void Matcher::step(const Node &n, uint32_t stamp) {
+  const Atom &a = n.atom;
+  uint32_t *r = regs.data();
+  switch (a.kind) {
+  case Atom::Enter: {
+    for (const Run &run : graph->runs(r[a.a])) {
+      if (run.op != a.b)
+        continue;
+      n.work += run.end - run.begin;
+      const Table &t = graph->table(run.op);
+      bool commutative = graph->isCommutative(run.op);
+      for (uint32_t row = run.begin; row != run.end; ++row)
+        enterRow(n, t, row, commutative, stamp);
+      break;
+    }
+    return;
+  }
+  case Atom::Equal:
+    if (r[a.a] != r[a.b])
+      return;
+    break;
+  case Atom::Is:
+    if (r[a.a] != a.b)
+      return;
+    break;
+  case Atom::Field:
+    r[a.dst] = graph->payloadField(r[a.a], a.b);
+    if (r[a.dst] == kNone)
+      return;
+    break;
+  case Atom::NodeType:
+    r[a.dst] = graph->payloadType(r[a.a]);
+    break;
+  case Atom::ClassType:
+    r[a.dst] = graph->classType(r[a.a]);
+    break;
+  case Atom::Native: {
+    ++n.work;
+    uint32_t args[16];
+    assert(a.args.size() <= std::size(args));
+    for (size_t i = 0; i != a.args.size(); ++i)
+      args[i] = r[a.args[i]];
+    for (Reg c : a.classArgs)
+      stamp = std::max(stamp, graph->classStamp(r[c]));
+    if (!natives[a.a]({args, a.args.size()}, r + a.dst))
+      return;
+    break;
+  }
+  }
+  after(n, stamp);
+}
+
+void Matcher::run(const EGraph &g, std::span<const Query> q, MatchSink &s) {
+  assert(q.size() == numRules && !g.isDirty());
+  prepare(g, q);
+  sink = &s;
+  for (uint32_t i : roots) {
+    const Node &n = nodes[i];
+    if (!n.live)
+      continue;
+    OpId op = n.atom.b;
+    bool commutative = g.isCommutative(op);
+    // Adding rows grows the table behind its frozen part and may move it.
+    for (uint32_t row = 0, e = g.table(op).numFrozen(); row != e; ++row) {
+      const Table &t = g.table(op);
+      regs[n.atom.a] = t.classOf(row);
+      ++n.work;
+      enterRow(n, t, row, commutative, 0);
+      if (!sink->between())
+        return;
+    }
+  }
+}
+
+std::vector<double> Matcher::workShares() const {
+  std::vector<double> shares(numRules);
+  double total = 0;
+  for (const Node &n : nodes) {
+    if (!n.work)
+      continue;
+    total += n.work;
+    uint32_t active = 0;
+    for (RuleId r : n.rules)
+      active += queries[r].active;
+    for (RuleId r : n.rules)
+      if (queries[r].active)
+        shares[r] += double(n.work) / active;
+  }
+  if (total != 0)
+    for (double &s : shares)
+      s /= total;
+  return shares;
+}

@@ -1,0 +1,177 @@
+//===- Rebuild.cpp - Congruence, facts and order after a batch ------------===//
+
+#include "luminal/EqSat/EGraph.h"
+
+#include <algorithm>
+
+using namespace luminal::eqsat;
+
+/// Points every class id at its representative. A parent is always lower than
+/// its child, so one pass in ascending order does it.
+void EGraph::flatten() {
+  ClassId *p = parent.data();
+  for (size_t i = 0, e = parent.size(); i != e; ++i)
+    p[i] = p[p[i]];
+}
+
+/// One sweep: rows that name a class which lost its id are given its new one;
+/// two rows with the same key make their classes one.
+void EGraph::canonicaliseRows() {
+  for (OpId op = 0; op != ops.size(); ++op) {
+    Table &t = *tables[op];
+    const uint32_t n = t.numChildren;
+    bool commutative = ops[op].commutative;
+    for (uint32_t row = 0, e = t.numRows(); row != e; ++row) {
+      uint32_t *key = t.keys.data() + size_t(row) * t.stride;
+      bool moved = false;
+      for (uint32_t i = 0; i != n; ++i)
+        moved |= parent[key[i]] != key[i];
+      if (!moved || t.classes[row] == kNone)
+        continue;
+      for (uint32_t i = 0; i != n; ++i)
+        key[i] = parent[key[i]];
+      if (commutative && key[0] > key[1])
+        std::swap(key[0], key[1]);
+      t.stale = true;
+      t.stamps[row] = now;
+      uint32_t same = t.find(key);
+      if (same == kNone) {
+        if ((t.used + 1) * uint64_t(4) > t.slots.size() * uint64_t(3))
+          t.reindex(t.slots.size() * 2);
+        else
+          t.place(row);
+        continue;
+      }
+      if (same == row)
+        continue;
+      // The row that stays is the one that came first; what the program itself
+      // says outlives what a rule says.
+      unite(t.classes[row], t.classes[same], kCongruence);
+      if (t.rules[row] == kGiven)
+        t.rules[same] = kGiven;
+      t.classes[row] = kNone;
+      key[n] = kNone; // never found again
+      --liveRows;
+    }
+  }
+}
+
+bool EGraph::recomputeFacts() {
+  if (analyses.empty()) {
+    changedFacts.clear();
+    return true;
+  }
+  std::vector<uint8_t> changed(parent.size());
+  while (!changedFacts.empty()) {
+    std::fill(changed.begin(), changed.end(), 0);
+    for (ClassId c : changedFacts) {
+      changed[find(c)] = 1;
+      stamp[find(c)] = now;
+    }
+    changedFacts.clear();
+    for (OpId op = 0; op != ops.size(); ++op) {
+      Table &t = *tables[op];
+      const uint32_t n = t.numChildren;
+      for (uint32_t row = 0, e = t.numRows(); row != e; ++row) {
+        if (t.classes[row] == kNone)
+          continue;
+        const uint32_t *key = t.key(row);
+        bool look = false;
+        for (uint32_t i = 0; i != n; ++i)
+          look |= changed[key[i]];
+        if (!look)
+          continue;
+        ClassId c = find(t.classes[row]);
+        for (size_t a = 0; a != analyses.size(); ++a) {
+          uint32_t made =
+              analyses[a]->make(*this, op, key[n], {key, size_t(n)});
+          uint32_t &fact = facts[a][c];
+          std::optional<uint32_t> joined = analyses[a]->join(fact, made);
+          if (!joined) {
+            failure =
+                Conflict{t.rules[row], c, kNone, type[c], type[c], uint32_t(a)};
+            return false;
+          }
+          if (*joined != fact) {
+            fact = *joined;
+            changedFacts.push_back(c);
+          }
+        }
+      }
+    }
+  }
+  return true;
+}
+
+void EGraph::sortTables() {
+  for (auto &t : tables) {
+    const ClassId *p = parent.data();
+    for (uint32_t row = 0, e = t->numRows(); row != e; ++row) {
+      ClassId c = t->classes[row];
+      if (c == kNone)
+        continue;
+      if (p[c] != c) {
+        t->classes[row] = p[c];
+        t->stamps[row] = now;
+        t->stale = true;
+      }
+      if (t->stamps[row] == now)
+        stamp[p[c]] = now;
+    }
+    t->sort();
+  }
+}
+
+void EGraph::indexRuns() {
+  runOffset.truncate(0);
+  runOffset.resize(parent.size() + 1, 0);
+  auto forEachRun = [&](auto &&f) {
+    for (OpId op = 0; op != ops.size(); ++op) {
+      const Table &t = *tables[op];
+      for (uint32_t row = 0, e = t.numRows(); row != e;) {
+        ClassId c = t.classes[row];
+        uint32_t begin = row;
+        do
+          ++row;
+        while (row != e && t.classes[row] == c);
+        f(c, Run{op, begin, row});
+      }
+    }
+  };
+  forEachRun([&](ClassId c, Run) { ++runOffset[c + 1]; });
+  liveClasses = 0;
+  for (size_t i = 1, e = runOffset.size(); i != e; ++i) {
+    liveClasses += runOffset[i] != 0;
+    runOffset[i] += runOffset[i - 1];
+  }
+  size_t total = runOffset[parent.size()];
+  runPool.truncate(0);
+  runPool.resize(total, Run{0, 0, 0});
+  runPool.shrink();
+  // Fill from each class's first slot, then put the offsets back.
+  forEachRun([&](ClassId c, Run r) { runPool[runOffset[c]++] = r; });
+  for (size_t i = parent.size(); i != 0; --i)
+    runOffset[i] = runOffset[i - 1];
+  runOffset[0] = 0;
+}
+
+bool EGraph::rebuild() {
+  if (failure)
+    return false;
+  if (!dirty)
+    return true;
+  while (!losers.empty()) {
+    losers.clear();
+    flatten();
+    canonicaliseRows();
+    if (failure)
+      return false;
+  }
+  if (!recomputeFacts())
+    return false;
+  sortTables();
+  indexRuns();
+  dirty = false;
+  ++now;
+  return true;
+}
