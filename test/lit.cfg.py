@@ -1,0 +1,78 @@
+# ===- lit.cfg.py - Luminal's lit suite ---------------------------------------===#
+#
+# Features, substitutions and switches are described in docs/Testing.md.
+
+import os
+import shutil
+import subprocess
+
+import lit.formats
+import lit.util
+
+config.name = "Luminal"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "lib"]
+config.test_source_root = config.luminal_src_root + "/test"
+config.test_exec_root = config.luminal_obj_root + "/test"
+
+bin_dir = config.luminal_obj_root + "/bin"
+config.environment["PATH"] = os.pathsep.join([bin_dir, config.llvm_tools_dir, os.environ["PATH"]])
+for name in ("HOME", "TMPDIR", "LANG", "HF_HOME"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+# Numbers must not depend on how busy or how wide the machine is.
+config.environment["OMP_NUM_THREADS"] = "2"
+config.environment["FILECHECK_OPTS"] = "-enable-var-scope --allow-unused-prefixes=false"
+# The packaged libMLIR poisons memory that the sanitizer then reports by mistake.
+config.environment["ASAN_OPTIONS"] = "allow_user_poisoning=0:detect_leaks=0"
+config.environment["UBSAN_OPTIONS"] = "print_stacktrace=1:halt_on_error=1"
+config.environment["TSAN_OPTIONS"] = "halt_on_error=1"
+
+config.substitutions += [
+    ("%python", f'"{config.python}"'),
+    ("%utils", config.luminal_src_root + "/utils"),
+    ("%src", config.luminal_src_root),
+    ("%obj", config.luminal_obj_root),
+    ("%models", config.luminal_obj_root + "/models"),
+    ("%cxx", config.cxx_compiler),
+    ("%cc", config.c_compiler),
+    ("%cmake", config.cmake),
+]
+
+# LUMINAL_ROUNDTRIP=1 in the environment: every luminal-opt of the suite also checks that its result can be printed,
+# parsed and printed again.
+if os.environ.get("LUMINAL_ROUNDTRIP"):
+    config.substitutions.append((r"\bluminal-opt(?= )", "luminal-opt --verify-roundtrip"))
+
+
+def python_has(*modules):
+    """Whether the tests' Python finds the modules, without the seconds that importing them takes."""
+    names = ", ".join(repr(name) for name in modules)
+    code = f"import importlib.util as u, sys; sys.exit(not all(u.find_spec(n) for n in ({names},)))"
+    return subprocess.run([config.python, "-c", code]).returncode == 0
+
+
+# asserts: Luminal's own. Targets: <arch>-<os> of the host, and <name>-registered-target for each LLVM back end.
+config.available_features.add(f"{config.host_arch.lower()}-{config.host_os.lower()}")
+config.available_features.update(f"{name.lower()}-registered-target" for name in config.llvm_targets)
+if "NVPTX" in config.llvm_targets:
+    config.available_features.add("nvptx")
+if config.assertions or config.build_type == "Debug":
+    config.available_features.add("asserts")
+for name, feature in (("address", "asan"), ("undefined", "ubsan"), ("thread", "tsan")):
+    if name in config.sanitizers:
+        config.available_features.add(feature)
+if python_has("torch", "transformers", "numpy"):
+    config.available_features.add("torch")
+if shutil.which("ptxas"):
+    config.available_features.add("ptxas")
+if os.path.exists(bin_dir + "/luminal-run"):
+    devices = subprocess.run([bin_dir + "/luminal-run", "--list-devices"], capture_output=True, text=True)
+    if devices.returncode == 0 and "cuda" in devices.stdout:
+        config.available_features.add("cuda")
+
+# A skipped GPU run must never look like a green one: lit -Drequire=cuda (or any other feature) fails without it.
+for feature in filter(None, lit_config.params.get("require", "").split(",")):
+    if feature not in config.available_features:
+        lit_config.fatal(f"required feature '{feature}' is not available")
