@@ -6,7 +6,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 void luminal::registerAllDialects(mlir::DialectRegistry &registry) {
-  registry.insert<mlir::func::FuncDialect, hlir::HLIRDialect, llir::LLIRDialect>();
+  registry
+      .insert<mlir::func::FuncDialect, hlir::HLIRDialect, llir::LLIRDialect>();
 }
 
 void luminal::registerAllPasses() {}

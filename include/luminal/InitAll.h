@@ -10,7 +10,8 @@ class DialectRegistry;
 namespace luminal {
 
 void registerAllDialects(mlir::DialectRegistry &registry);
-/// Passes and pipelines, Luminal's and the upstream ones that Luminal's pipelines use.
+/// Passes and pipelines, Luminal's and the upstream ones that Luminal's
+/// pipelines use.
 void registerAllPasses();
 
 } // namespace luminal

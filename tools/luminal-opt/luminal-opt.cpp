@@ -8,6 +8,10 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   luminal::registerAllDialects(registry);
   luminal::registerAllPasses();
-  // MLIR's main answers 1 for every failure; ours keeps 1 for a program's own "no".
-  return failed(mlir::MlirOptMain(argc, argv, "Luminal optimizer driver\n", registry)) ? 2 : 0;
+  // MLIR's main answers 1 for every failure; ours keeps 1 for a program's own
+  // "no".
+  return failed(mlir::MlirOptMain(argc, argv, "Luminal optimizer driver\n",
+                                  registry))
+             ? 2
+             : 0;
 }

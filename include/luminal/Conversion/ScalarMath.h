@@ -1,10 +1,12 @@
 //===- ScalarMath.h - Scalar functions as straight-line code --------------===//
 //
-// Code for every llir::Fn, on scalars or on vectors of any length: the same ops with another type, so that a vector body
-// and its scalar tail round alike. Only arith, math (fma, sqrt, floor, ...) and vector ops come out; there is no call
-// and, but for the huge arguments of sin and cos, no branch. Source of the methods: range reduction by Cody and Waite
-// with exact products (fma), polynomials by Remez; the range reduction of huge angles multiplies by a 2/pi taken from a
-// table by exponent, after Payne and Hanek.
+// Code for every llir::Fn, on scalars or on vectors of any length: the same ops
+// with another type, so that a vector body and its scalar tail round alike.
+// Only arith, math (fma, sqrt, floor, ...) and vector ops come out; there is no
+// call and, but for the huge arguments of sin and cos, no branch. Source of the
+// methods: range reduction by Cody and Waite with exact products (fma),
+// polynomials by Remez; the range reduction of huge angles multiplies by a 2/pi
+// taken from a table by exponent, after Payne and Hanek.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,14 +18,19 @@
 
 namespace luminal {
 
-/// `fn` of `args`, which are values as kernels compute with them: each is an element type of HLIR (i1 as i1, f16 and
-/// bf16 as themselves, storage types only for cast) or a vector of it, all of one length. `resultElement` is the element
-/// type of the result. f16 and bf16 are computed in f32 and rounded once. Integer division and remainder never trap
-/// (x / 0 and x mod 0 are 0). Casts are as hlir.cast says.
-mlir::Value emitFn(mlir::ImplicitLocOpBuilder &b, llir::Fn fn, mlir::ValueRange args, mlir::Type resultElement);
+/// `fn` of `args`, which are values as kernels compute with them: each is an
+/// element type of HLIR (i1 as i1, f16 and bf16 as themselves, storage types
+/// only for cast) or a vector of it, all of one length. `resultElement` is the
+/// element type of the result. f16 and bf16 are computed in f32 and rounded
+/// once. Integer division and remainder never trap (x / 0 and x mod 0 are 0).
+/// Casts are as hlir.cast says.
+mlir::Value emitFn(mlir::ImplicitLocOpBuilder &b, llir::Fn fn,
+                   mlir::ValueRange args, mlir::Type resultElement);
 
-/// Elementwise maximum that gives NaN where either operand is NaN (integers: signed; i1: or).
-mlir::Value emitMax(mlir::ImplicitLocOpBuilder &b, mlir::Value x, mlir::Value y);
+/// Elementwise maximum that gives NaN where either operand is NaN (integers:
+/// signed; i1: or).
+mlir::Value emitMax(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
+                    mlir::Value y);
 
 } // namespace luminal
 

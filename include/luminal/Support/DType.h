@@ -9,9 +9,22 @@
 
 namespace luminal {
 
-/// The values are part of the C interface and of the artifact: never renumber. I1 is stored as one byte, 0 or 1.
-/// F8* , I8 and U8 are storage types: only a cast reads or writes them.
-enum class DType : uint8_t { F32 = 0, F16 = 1, BF16 = 2, F64 = 3, I32 = 4, I64 = 5, I1 = 6, I8 = 7, U8 = 8, F8E4M3 = 9, F8E5M2 = 10 };
+/// The values are part of the C interface and of the artifact: never renumber.
+/// I1 is stored as one byte, 0 or 1. F8* , I8 and U8 are storage types: only a
+/// cast reads or writes them.
+enum class DType : uint8_t {
+  F32 = 0,
+  F16 = 1,
+  BF16 = 2,
+  F64 = 3,
+  I32 = 4,
+  I64 = 5,
+  I1 = 6,
+  I8 = 7,
+  U8 = 8,
+  F8E4M3 = 9,
+  F8E5M2 = 10
+};
 
 constexpr unsigned dtypeSize(DType t) {
   switch (t) {

@@ -1,20 +1,26 @@
 //===- Expr.h - Integer expressions over symbols and indices --------------===//
 //
-// Extents of dynamic dims, index maps of views, buffer sizes and loop bounds are all values of one type. An `Expr` is
-// an immutable integer expression over
-//   - symbols (`s77`: a dim of the program, non-negative unless a range says more), and
-//   - dims (`d0`: an index of the iteration space in which the expression is read)
-// built by +, *, floordiv, mod, max and min. Construction keeps one normal form: a sum of products in a fixed order of
-// terms, constants folded, so that equal polynomials compare equal and print the same. What needs facts about ranges
+// Extents of dynamic dims, index maps of views, buffer sizes and loop bounds
+// are all values of one type. An `Expr` is an immutable integer expression over
+//   - symbols (`s77`: a dim of the program, non-negative unless a range says
+//   more), and
+//   - dims (`d0`: an index of the iteration space in which the expression is
+//   read)
+// built by +, *, floordiv, mod, max and min. Construction keeps one normal
+// form: a sum of products in a fixed order of terms, constants folded, so that
+// equal polynomials compare equal and print the same. What needs facts about
+// ranges
 // (`(d0 * s + d1) floordiv s` is `d0` where d1 < s) is `Scope::simplify`.
 //
 // Nothing here includes LLVM: the runtime evaluates the same expressions.
 //
 // Grammar of the text form (`str` and `parse` are inverse on normal forms):
-//   expr := term (('+' | '-') term)* ; term := factor (('*' | 'floordiv' | 'ceildiv' | 'mod') factor)*
-//   factor := integer | name | '-' factor | '(' expr ')' | ('max' | 'min') '(' expr ',' expr ')'
-// A name `d` followed by digits is a dim; every other name is a symbol. floordiv and mod round toward minus infinity
-// (as Python's // and %); ceildiv(a, b) is read as -((-a) floordiv b).
+//   expr := term (('+' | '-') term)* ; term := factor (('*' | 'floordiv' |
+//   'ceildiv' | 'mod') factor)* factor := integer | name | '-' factor | '('
+//   expr ')' | ('max' | 'min') '(' expr ',' expr ')'
+// A name `d` followed by digits is a dim; every other name is a symbol.
+// floordiv and mod round toward minus infinity (as Python's // and %);
+// ceildiv(a, b) is read as -((-a) floordiv b).
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +40,17 @@ namespace luminal {
 
 class Expr {
 public:
-  enum class Kind : uint8_t { Constant, Symbol, Dim, Add, Mul, FloorDiv, Mod, Max, Min };
+  enum class Kind : uint8_t {
+    Constant,
+    Symbol,
+    Dim,
+    Add,
+    Mul,
+    FloorDiv,
+    Mod,
+    Max,
+    Min
+  };
   struct Node;
 
   /// The constant 0.
@@ -54,10 +70,12 @@ public:
   friend Expr operator*(const Expr &a, const Expr &b);
   Expr operator-() const;
 
-  /// Equality of normal forms: true proves equality, false proves nothing (see Scope::equal).
+  /// Equality of normal forms: true proves equality, false proves nothing (see
+  /// Scope::equal).
   bool operator==(const Expr &other) const;
   bool operator!=(const Expr &other) const { return !(*this == other); }
-  /// A total order by content (not by address): what sorts terms, and what keeps output deterministic.
+  /// A total order by content (not by address): what sorts terms, and what
+  /// keeps output deterministic.
   static int compare(const Expr &a, const Expr &b);
   bool operator<(const Expr &other) const { return compare(*this, other) < 0; }
   size_t hash() const;
@@ -68,7 +86,8 @@ public:
   /// Set only for a bare symbol / a bare dim.
   std::optional<std::string_view> asSymbol() const;
   std::optional<unsigned> asDim() const;
-  /// Terms of an Add, factors of a Mul (a constant factor first), the two operands of the others; empty for leaves.
+  /// Terms of an Add, factors of a Mul (a constant factor first), the two
+  /// operands of the others; empty for leaves.
   const std::vector<Expr> &operands() const;
 
   /// True if a dim (this dim) occurs anywhere.
@@ -80,21 +99,28 @@ public:
 
   /// Replaces dim i by dims[i] (all dims that occur must be covered).
   Expr substituteDims(const std::vector<Expr> &dims) const;
-  /// Replaces leaves: `fn` returns the replacement of a symbol or dim leaf, or nothing to keep it.
-  Expr substitute(const std::function<std::optional<Expr>(const Expr &leaf)> &fn) const;
+  /// Replaces leaves: `fn` returns the replacement of a symbol or dim leaf, or
+  /// nothing to keep it.
+  Expr substitute(
+      const std::function<std::optional<Expr>(const Expr &leaf)> &fn) const;
 
-  /// If this is `stride * d_index + rest` with `rest` and `stride` free of d_index: that pair (stride 0 where the dim
-  /// does not occur). Nothing if the dim occurs under floordiv, mod, max, min or in a higher power.
+  /// If this is `stride * d_index + rest` with `rest` and `stride` free of
+  /// d_index: that pair (stride 0 where the dim does not occur). Nothing if the
+  /// dim occurs under floordiv, mod, max, min or in a higher power.
   struct Linear;
   std::optional<Linear> linearIn(unsigned index) const;
 
-  /// Value under given dims and symbols; nothing if a name is unknown, on overflow or on division by zero.
+  /// Value under given dims and symbols; nothing if a name is unknown, on
+  /// overflow or on division by zero.
   using SymbolValues = std::function<std::optional<int64_t>(std::string_view)>;
-  std::optional<int64_t> evaluate(const SymbolValues &symbols, const std::vector<int64_t> &dims = {}) const;
+  std::optional<int64_t> evaluate(const SymbolValues &symbols,
+                                  const std::vector<int64_t> &dims = {}) const;
 
   std::string str() const;
-  /// Depth and length are limited; on failure nothing, and the reason in *error.
-  static std::optional<Expr> parse(std::string_view text, std::string *error = nullptr);
+  /// Depth and length are limited; on failure nothing, and the reason in
+  /// *error.
+  static std::optional<Expr> parse(std::string_view text,
+                                   std::string *error = nullptr);
 
 private:
   explicit Expr(std::shared_ptr<const Node> node);
@@ -114,28 +140,37 @@ struct SymbolRange {
   bool operator==(const SymbolRange &) const = default;
 };
 
-/// What is known where an expression is read: ranges of symbols, and extents of dims (0 <= d_i < extent_i). An index
-/// expression is only ever evaluated where its iteration space is not empty, so extents given to a Scope count as at
+/// What is known where an expression is read: ranges of symbols, and extents of
+/// dims (0 <= d_i < extent_i). An index expression is only ever evaluated where
+/// its iteration space is not empty, so extents given to a Scope count as at
 /// least 1; callers that compare *sizes* make a Scope without dims.
 class Scope {
 public:
   Scope() = default;
-  explicit Scope(std::map<std::string, SymbolRange> symbols, std::vector<Expr> extents = {})
+  explicit Scope(std::map<std::string, SymbolRange> symbols,
+                 std::vector<Expr> extents = {})
       : symbols(std::move(symbols)), extents(std::move(extents)) {}
 
   const std::vector<Expr> &getExtents() const { return extents; }
-  const std::map<std::string, SymbolRange> &getSymbols() const { return symbols; }
+  const std::map<std::string, SymbolRange> &getSymbols() const {
+    return symbols;
+  }
 
-  /// An equal expression, with every floordiv, mod, max and min that the facts decide removed, and
-  /// (x floordiv c) * c + x mod c joined to x. Idempotent.
+  /// An equal expression, with every floordiv, mod, max and min that the facts
+  /// decide removed, and (x floordiv c) * c + x mod c joined to x. Idempotent.
   Expr simplify(const Expr &e) const;
 
-  /// Yes, no or unknown. `equal` is yes or no only if it holds for *all* values in range.
+  /// Yes, no or unknown. `equal` is yes or no only if it holds for *all* values
+  /// in range.
   std::optional<bool> equal(const Expr &a, const Expr &b) const;
   /// True only if proved for all values in range.
   bool provablyNonNegative(const Expr &e) const;
-  bool provablyLess(const Expr &a, const Expr &b) const { return provablyNonNegative(b - a - Expr(1)); }
-  bool provablyLessEqual(const Expr &a, const Expr &b) const { return provablyNonNegative(b - a); }
+  bool provablyLess(const Expr &a, const Expr &b) const {
+    return provablyNonNegative(b - a - Expr(1));
+  }
+  bool provablyLessEqual(const Expr &a, const Expr &b) const {
+    return provablyNonNegative(b - a);
+  }
   /// Constant bounds that hold for all values in range, where known.
   std::optional<int64_t> lowerBound(const Expr &e) const;
   std::optional<int64_t> upperBound(const Expr &e) const;
@@ -147,10 +182,14 @@ private:
 
 /// Product of extents; 1 for none.
 Expr product(const std::vector<Expr> &extents);
-/// Row-major linear index: ((i0 * e1 + i1) * e2 + i2) ...; `index` and `extents` of one length.
-Expr linearize(const std::vector<Expr> &index, const std::vector<Expr> &extents);
-/// The inverse: indices of the row-major position `linear` (the first index takes no mod).
-std::vector<Expr> delinearize(const Expr &linear, const std::vector<Expr> &extents);
+/// Row-major linear index: ((i0 * e1 + i1) * e2 + i2) ...; `index` and
+/// `extents` of one length.
+Expr linearize(const std::vector<Expr> &index,
+               const std::vector<Expr> &extents);
+/// The inverse: indices of the row-major position `linear` (the first index
+/// takes no mod).
+std::vector<Expr> delinearize(const Expr &linear,
+                              const std::vector<Expr> &extents);
 
 } // namespace luminal
 

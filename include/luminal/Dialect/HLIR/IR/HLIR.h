@@ -29,10 +29,14 @@ llvm::hash_code hash_value(const SymbolEntry &e);
 
 /// Attributes of the arguments and results of a program's function.
 ///   hlir.name      string: the name a user binds by
-///   hlir.kind      "input" | "weight" | "state": who supplies it. A "state" starts as the archive's value (or, without
-///                  hlir.source, as the caller's) and is carried from call to call
-///   hlir.source    dictionary {member = "data/weights/weight_0", offset = 0 : i64, bytes = 64 : i64}: where the initial
-///                  bytes of a weight or state stand in the archive (member name without its root folder)
+///   hlir.kind      "input" | "weight" | "state": who supplies it. A "state"
+///   starts as the archive's value (or, without
+///                  hlir.source, as the caller's) and is carried from call to
+///                  call
+///   hlir.source    dictionary {member = "data/weights/weight_0", offset = 0 :
+///   i64, bytes = 64 : i64}: where the initial
+///                  bytes of a weight or state stand in the archive (member
+///                  name without its root folder)
 ///   hlir.updates   on a result: the argument (i64) whose new value it is
 constexpr llvm::StringLiteral kNameAttr = "hlir.name";
 constexpr llvm::StringLiteral kKindAttr = "hlir.kind";
@@ -56,20 +60,26 @@ constexpr llvm::StringLiteral kSymbolsAttr = "hlir.symbols";
 
 namespace luminal::hlir {
 
-/// The extents of a tensor: a constant for each static dim, its expression for each dynamic one. A dynamic dim without
-/// an expression is refused by the verifier, and never reaches here.
+/// The extents of a tensor: a constant for each static dim, its expression for
+/// each dynamic one. A dynamic dim without an expression is refused by the
+/// verifier, and never reaches here.
 llvm::SmallVector<Expr> getExtents(mlir::RankedTensorType type);
 llvm::SmallVector<Expr> getExtents(mlir::Value value);
 
-/// The tensor type of given extents: constants become static dims, the rest `?` with a #hlir.dims encoding.
-mlir::RankedTensorType getTensorType(llvm::ArrayRef<Expr> extents, mlir::Type elementType);
+/// The tensor type of given extents: constants become static dims, the rest `?`
+/// with a #hlir.dims encoding.
+mlir::RankedTensorType getTensorType(llvm::ArrayRef<Expr> extents,
+                                     mlir::Type elementType);
 /// `type` with another element type.
-mlir::RankedTensorType withElementType(mlir::RankedTensorType type, mlir::Type elementType);
+mlir::RankedTensorType withElementType(mlir::RankedTensorType type,
+                                       mlir::Type elementType);
 
-/// What is known of symbols at `op`: the hlir.symbols of the enclosing function. With `extents`: index space as well.
+/// What is known of symbols at `op`: the hlir.symbols of the enclosing
+/// function. With `extents`: index space as well.
 Scope getScope(mlir::Operation *op, llvm::ArrayRef<Expr> extents = {});
 
-/// Element type and DType, both ways; nothing for a type that HLIR does not have.
+/// Element type and DType, both ways; nothing for a type that HLIR does not
+/// have.
 std::optional<DType> getDType(mlir::Type elementType);
 mlir::Type getElementType(mlir::MLIRContext *context, DType dtype);
 bool isStorageType(mlir::Type elementType);

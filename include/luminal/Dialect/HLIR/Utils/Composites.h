@@ -1,9 +1,11 @@
 //===- Composites.h - The one HLIR spelling of each composite function ----===//
 //
-// Everything that is not a primitive is spelled here, once, and recovered by the rules of lib/EqSat/Rules. The importer
-// and the C++ front end call these; nobody else spells a composite. A scalar function is computed one type wider
-// (f16, bf16 -> f32; f32 -> f64; f64 stays) and rounded once; comparisons, selects and integer forms are exact.
-// All operands of one call have one shape; `broadcastTo` makes it so.
+// Everything that is not a primitive is spelled here, once, and recovered by
+// the rules of lib/EqSat/Rules. The importer and the C++ front end call these;
+// nobody else spells a composite. A scalar function is computed one type wider
+// (f16, bf16 -> f32; f32 -> f64; f64 stays) and rounded once; comparisons,
+// selects and integer forms are exact. All operands of one call have one shape;
+// `broadcastTo` makes it so.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +17,8 @@
 
 namespace luminal::hlir {
 
-/// Builds HLIR at the insertion point of an ImplicitLocOpBuilder-like pair (builder, location), under the symbol ranges
-/// of the function being built.
+/// Builds HLIR at the insertion point of an ImplicitLocOpBuilder-like pair
+/// (builder, location), under the symbol ranges of the function being built.
 class Composer {
 public:
   Composer(mlir::OpBuilder &builder, mlir::Location loc, const Scope &scope)
@@ -26,21 +28,27 @@ public:
   mlir::OpBuilder &getBuilder() { return builder; }
   const Scope &getScope() const { return scope; }
 
-  // Constants. `like` gives the shape; the element type is `like`'s unless given.
+  // Constants. `like` gives the shape; the element type is `like`'s unless
+  // given.
   mlir::Value scalar(mlir::Type elementType, double value);
   mlir::Value scalarInt(mlir::Type elementType, int64_t value);
-  mlir::Value splat(mlir::Value like, double value, mlir::Type elementType = {});
-  mlir::Value splatInt(mlir::Value like, int64_t value, mlir::Type elementType = {});
+  mlir::Value splat(mlir::Value like, double value,
+                    mlir::Type elementType = {});
+  mlir::Value splatInt(mlir::Value like, int64_t value,
+                       mlir::Type elementType = {});
   mlir::Value full(llvm::ArrayRef<Expr> extents, mlir::Value scalarValue);
 
-  // Movement. Each is one hlir.view with a simplified map (or the operand itself where the view is the identity).
-  mlir::Value view(mlir::Value x, llvm::ArrayRef<Expr> extents, llvm::ArrayRef<Expr> map);
+  // Movement. Each is one hlir.view with a simplified map (or the operand
+  // itself where the view is the identity).
+  mlir::Value view(mlir::Value x, llvm::ArrayRef<Expr> extents,
+                   llvm::ArrayRef<Expr> map);
   /// Right-aligned broadcast of size-1 dims and missing leading dims.
   mlir::Value broadcastTo(mlir::Value x, llvm::ArrayRef<Expr> extents);
   mlir::Value permute(mlir::Value x, llvm::ArrayRef<unsigned> order);
   /// Row-major reshape: exact for symbolic dims, splits and merges included.
   mlir::Value reshape(mlir::Value x, llvm::ArrayRef<Expr> extents);
-  mlir::Value slice(mlir::Value x, unsigned axis, Expr start, Expr extent, Expr step = Expr(1));
+  mlir::Value slice(mlir::Value x, unsigned axis, Expr start, Expr extent,
+                    Expr step = Expr(1));
   mlir::Value unsqueeze(mlir::Value x, unsigned axis);
   mlir::Value squeeze(mlir::Value x, unsigned axis);
 
@@ -52,7 +60,8 @@ public:
   mlir::Value neg(mlir::Value a);
   /// True division of floats.
   mlir::Value div(mlir::Value a, mlir::Value b);
-  /// Integer or float quotient rounded down / toward zero, and the remainder with the divisor's sign (Python's %).
+  /// Integer or float quotient rounded down / toward zero, and the remainder
+  /// with the divisor's sign (Python's %).
   mlir::Value floorDiv(mlir::Value a, mlir::Value b);
   mlir::Value truncDiv(mlir::Value a, mlir::Value b);
   mlir::Value floorMod(mlir::Value a, mlir::Value b);
@@ -79,7 +88,8 @@ public:
   mlir::Value gelu(mlir::Value x);
   mlir::Value geluTanh(mlir::Value x);
   mlir::Value pow(mlir::Value x, mlir::Value y);
-  /// x ^ n for a constant n, as PyTorch's scalar pow (2, 3, 0.5, -1, ... by multiplication, sqrt and recip).
+  /// x ^ n for a constant n, as PyTorch's scalar pow (2, 3, 0.5, -1, ... by
+  /// multiplication, sqrt and recip).
   mlir::Value powScalar(mlir::Value x, double n);
   mlir::Value floor(mlir::Value x);
   mlir::Value ceil(mlir::Value x);
@@ -87,7 +97,8 @@ public:
   /// To nearest, ties to even.
   mlir::Value round(mlir::Value x);
 
-  // Logic: i1 in, i1 out; comparisons as IEEE 754 and PyTorch have them (NaN is unequal to everything).
+  // Logic: i1 in, i1 out; comparisons as IEEE 754 and PyTorch have them (NaN is
+  // unequal to everything).
   mlir::Value logicalNot(mlir::Value x);
   mlir::Value logicalAnd(mlir::Value a, mlir::Value b);
   mlir::Value logicalOr(mlir::Value a, mlir::Value b);
@@ -96,20 +107,26 @@ public:
   mlir::Value less(mlir::Value a, mlir::Value b);
   mlir::Value lessEqual(mlir::Value a, mlir::Value b);
   mlir::Value equal(mlir::Value a, mlir::Value b);
-  mlir::Value select(mlir::Value condition, mlir::Value onTrue, mlir::Value onFalse);
+  mlir::Value select(mlir::Value condition, mlir::Value onTrue,
+                     mlir::Value onFalse);
 
-  // Over dims (axes as given, non-negative, ascending; keepDim leaves extent-1 dims).
-  mlir::Value reduceSum(mlir::Value x, llvm::ArrayRef<unsigned> axes, bool keepDim);
-  mlir::Value reduceMax(mlir::Value x, llvm::ArrayRef<unsigned> axes, bool keepDim);
-  mlir::Value reduceMin(mlir::Value x, llvm::ArrayRef<unsigned> axes, bool keepDim);
+  // Over dims (axes as given, non-negative, ascending; keepDim leaves extent-1
+  // dims).
+  mlir::Value reduceSum(mlir::Value x, llvm::ArrayRef<unsigned> axes,
+                        bool keepDim);
+  mlir::Value reduceMax(mlir::Value x, llvm::ArrayRef<unsigned> axes,
+                        bool keepDim);
+  mlir::Value reduceMin(mlir::Value x, llvm::ArrayRef<unsigned> axes,
+                        bool keepDim);
   mlir::Value mean(mlir::Value x, llvm::ArrayRef<unsigned> axes, bool keepDim);
   mlir::Value softmax(mlir::Value x, unsigned axis);
-  /// Mean and reciprocal standard deviation over the last dim, and the normalised value (no scale or shift).
+  /// Mean and reciprocal standard deviation over the last dim, and the
+  /// normalised value (no scale or shift).
   mlir::Value layerNorm(mlir::Value x, double eps);
   mlir::Value rmsNorm(mlir::Value x, double eps);
 
-  /// a [batch..., m, k] times b [batch..., k, n], batch extents equal; f16 and bf16 multiply and accumulate in f32 and
-  /// round once.
+  /// a [batch..., m, k] times b [batch..., k, n], batch extents equal; f16 and
+  /// bf16 multiply and accumulate in f32 and round once.
   mlir::Value matmul(mlir::Value a, mlir::Value b);
   /// x [..., k] times w [n, k] transposed.
   mlir::Value linear(mlir::Value x, mlir::Value w);
@@ -118,7 +135,8 @@ public:
   /// `value` over the index space of `extents`, as i64.
   mlir::Value iota(llvm::ArrayRef<Expr> extents, Expr value);
   mlir::Value gather(mlir::Value data, mlir::Value indices);
-  mlir::Value scatter(Combine combine, mlir::Value dest, mlir::Value indices, mlir::Value updates);
+  mlir::Value scatter(Combine combine, mlir::Value dest, mlir::Value indices,
+                      mlir::Value updates);
 
 private:
   mlir::OpBuilder &builder;
