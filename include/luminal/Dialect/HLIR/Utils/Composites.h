@@ -87,6 +87,7 @@ public:
   mlir::Value silu(mlir::Value x);
   mlir::Value gelu(mlir::Value x);
   mlir::Value geluTanh(mlir::Value x);
+  /// Of floats.
   mlir::Value pow(mlir::Value x, mlir::Value y);
   /// x ^ n for a constant n, as PyTorch's scalar pow (2, 3, 0.5, -1, ... by
   /// multiplication, sqrt and recip).

@@ -1,0 +1,282 @@
+//===- Composites.cpp - Constants, arithmetic and logic -------------------===//
+
+#include "luminal/Dialect/HLIR/Utils/Composites.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+
+static RankedTensorType typeOf(Value v) {
+  return cast<RankedTensorType>(v.getType());
+}
+static Type elementOf(Value v) { return typeOf(v).getElementType(); }
+static bool isFloat(Value v) { return isa<FloatType>(elementOf(v)); }
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+Value Composer::scalar(Type elementType, double value) {
+  auto type = RankedTensorType::get({}, elementType);
+  auto attr = builder.getFloatAttr(elementType, value);
+  return ConstantOp::create(builder, loc, type,
+                            DenseElementsAttr::get(type, attr));
+}
+
+Value Composer::scalarInt(Type elementType, int64_t value) {
+  if (isa<FloatType>(elementType))
+    return scalar(elementType, static_cast<double>(value));
+  auto type = RankedTensorType::get({}, elementType);
+  auto attr = IntegerAttr::get(
+      elementType,
+      APInt(elementType.getIntOrFloatBitWidth(), static_cast<uint64_t>(value),
+            /*isSigned=*/true, /*implicitTrunc=*/true));
+  return ConstantOp::create(builder, loc, type,
+                            DenseElementsAttr::get(type, Attribute(attr)));
+}
+
+Value Composer::full(ArrayRef<Expr> extents, Value scalarValue) {
+  return view(scalarValue, extents, {});
+}
+
+Value Composer::splat(Value like, double value, Type elementType) {
+  Type element = elementType ? elementType : elementOf(like);
+  return full(getExtents(like), scalar(element, value));
+}
+
+Value Composer::splatInt(Value like, int64_t value, Type elementType) {
+  Type element = elementType ? elementType : elementOf(like);
+  return full(getExtents(like), scalarInt(element, value));
+}
+
+//===----------------------------------------------------------------------===//
+// Primitives
+//===----------------------------------------------------------------------===//
+
+Value Composer::cast(Value x, Type elementType) {
+  if (elementOf(x) == elementType)
+    return x;
+  return CastOp::create(builder, loc, withElementType(typeOf(x), elementType),
+                        x);
+}
+
+Value Composer::add(Value a, Value b) {
+  return AddOp::create(builder, loc, a.getType(), a, b);
+}
+Value Composer::mul(Value a, Value b) {
+  return MulOp::create(builder, loc, a.getType(), a, b);
+}
+Value Composer::fmod(Value a, Value b) {
+  return ModOp::create(builder, loc, a.getType(), a, b);
+}
+Value Composer::exp2(Value x) {
+  return Exp2Op::create(builder, loc, x.getType(), x);
+}
+Value Composer::log2(Value x) {
+  return Log2Op::create(builder, loc, x.getType(), x);
+}
+Value Composer::sin(Value x) {
+  return SinOp::create(builder, loc, x.getType(), x);
+}
+Value Composer::sqrt(Value x) {
+  return SqrtOp::create(builder, loc, x.getType(), x);
+}
+Value Composer::recip(Value x) {
+  return RecipOp::create(builder, loc, x.getType(), x);
+}
+
+Value Composer::less(Value a, Value b) {
+  return LessThanOp::create(
+      builder, loc, withElementType(typeOf(a), builder.getI1Type()), a, b);
+}
+Value Composer::select(Value condition, Value onTrue, Value onFalse) {
+  return SelectOp::create(builder, loc, onTrue.getType(), condition, onTrue,
+                          onFalse);
+}
+
+Value Composer::neg(Value a) { return mul(a, splatInt(a, -1)); }
+Value Composer::sub(Value a, Value b) { return add(a, neg(b)); }
+
+//===----------------------------------------------------------------------===//
+// Logic
+//===----------------------------------------------------------------------===//
+
+/// Not x is "x is below true".
+Value Composer::logicalNot(Value x) { return less(x, splatInt(x, 1)); }
+Value Composer::logicalAnd(Value a, Value b) { return mul(a, b); }
+Value Composer::logicalOr(Value a, Value b) { return select(a, a, b); }
+Value Composer::logicalXor(Value a, Value b) {
+  return select(a, logicalNot(b), b);
+}
+
+/// Every number is below 0 or above -1; only NaN is neither.
+static Value isNumber(Composer &c, Value x) {
+  return c.logicalOr(c.less(x, c.splat(x, 0)), c.less(c.splat(x, -1), x));
+}
+
+Value Composer::isNan(Value x) {
+  if (!isFloat(x))
+    return splatInt(x, 0, builder.getI1Type());
+  return logicalNot(isNumber(*this, x));
+}
+
+Value Composer::lessEqual(Value a, Value b) {
+  Value notGreater = logicalNot(less(b, a));
+  if (!isFloat(a))
+    return notGreater;
+  return logicalAnd(notGreater,
+                    logicalAnd(isNumber(*this, a), isNumber(*this, b)));
+}
+
+Value Composer::equal(Value a, Value b) {
+  Value neither = logicalAnd(logicalNot(less(a, b)), logicalNot(less(b, a)));
+  if (!isFloat(a))
+    return neither;
+  return logicalAnd(neither,
+                    logicalAnd(isNumber(*this, a), isNumber(*this, b)));
+}
+
+//===----------------------------------------------------------------------===//
+// Order, sign and rounding: exact
+//===----------------------------------------------------------------------===//
+
+Value Composer::maximum(Value a, Value b) {
+  if (elementOf(a).isInteger(1))
+    return logicalOr(a, b);
+  Value takeB = less(a, b);
+  return select(isFloat(a) ? logicalOr(takeB, isNan(b)) : takeB, b, a);
+}
+
+Value Composer::minimum(Value a, Value b) {
+  if (elementOf(a).isInteger(1))
+    return logicalAnd(a, b);
+  Value takeB = less(b, a);
+  return select(isFloat(a) ? logicalOr(takeB, isNan(b)) : takeB, b, a);
+}
+
+/// -0 is not below 0, so the select leaves it; adding 0 makes it 0 and changes
+/// nothing else.
+Value Composer::abs(Value x) {
+  Value magnitude = select(less(x, splatInt(x, 0)), neg(x), x);
+  return isFloat(x) ? add(magnitude, splat(x, 0)) : magnitude;
+}
+
+/// NaN is not below 0, so it stays.
+Value Composer::relu(Value x) {
+  Value zero = splatInt(x, 0);
+  return select(less(x, zero), zero, x);
+}
+
+/// Below 1 the result is a zero of x's sign. An infinity has no remainder and
+/// is itself, as is NaN.
+Value Composer::trunc(Value x) {
+  if (!isFloat(x))
+    return x;
+  Value one = splat(x, 1);
+  Value magnitude = abs(x);
+  Value whole = sub(x, fmod(x, one));
+  Value finite =
+      less(magnitude, splat(x, std::numeric_limits<double>::infinity()));
+  return select(less(magnitude, one), mul(x, splat(x, 0)),
+                select(finite, whole, x));
+}
+
+Value Composer::floor(Value x) {
+  if (!isFloat(x))
+    return x;
+  Value t = trunc(x);
+  return select(less(x, t), add(t, splat(x, -1)), t);
+}
+
+Value Composer::ceil(Value x) {
+  if (!isFloat(x))
+    return x;
+  Value t = trunc(x);
+  return select(less(t, x), add(t, splat(x, 1)), t);
+}
+
+/// Away from the truncated value where the fraction is above a half, or a half
+/// and that value is odd: where it is odd the fraction is compared with the
+/// last number below a half.
+Value Composer::round(Value x) {
+  auto type = dyn_cast<FloatType>(elementOf(x));
+  if (!type)
+    return x;
+  double belowHalf =
+      0.5 - std::ldexp(0.25, 1 - static_cast<int>(type.getFPMantissaWidth()));
+  Value t = trunc(x);
+  Value odd = less(splat(x, 0.5), abs(fmod(t, splat(x, 2))));
+  Value limit = select(odd, splat(x, belowHalf), splat(x, 0.5));
+  Value up = less(limit, abs(fmod(x, splat(x, 1))));
+  Value step = select(less(x, splat(x, 0)), splat(x, -1), splat(x, 1));
+  return select(up, add(t, step), t);
+}
+
+//===----------------------------------------------------------------------===//
+// Quotients and remainders
+//===----------------------------------------------------------------------===//
+
+/// Whether a remainder is not zero and its sign is not the divisor's.
+static Value signsDiffer(Composer &c, Value remainder, Value divisor) {
+  Value zero = c.splatInt(divisor, 0);
+  Value negative = c.less(remainder, zero);
+  Value nonZero = c.logicalOr(negative, c.less(zero, remainder));
+  return c.logicalAnd(nonZero, c.logicalXor(negative, c.less(divisor, zero)));
+}
+
+/// The integer nearest to n / d, as an f64 estimate.
+static Value estimateQuotient(Composer &c, Value n, Value d) {
+  Type f64 = c.getBuilder().getF64Type();
+  Value q = c.mul(c.cast(n, f64), c.recip(c.cast(d, f64)));
+  Value half =
+      c.select(c.less(q, c.splat(q, 0)), c.splat(q, -0.5), c.splat(q, 0.5));
+  return c.cast(c.add(q, half), typeOf(n).getElementType());
+}
+
+/// a - a mod b is a multiple of b, so its quotient is an integer and is found
+/// by rounding an estimate. In f64 that is exact up to 2^50; for i64 what is
+/// left over is a small multiple of b, whose quotient is exact. By zero gives
+/// 0.
+static Value integerQuotient(Composer &c, Value a, Value b) {
+  Value multiple = c.sub(a, c.fmod(a, b));
+  Value q = estimateQuotient(c, multiple, b);
+  if (typeOf(a).getElementType().getIntOrFloatBitWidth() > 32) {
+    Value rest = c.sub(multiple, c.mul(q, b));
+    q = c.add(q, estimateQuotient(c, rest, b));
+  }
+  Value zero = c.splatInt(b, 0);
+  return c.select(c.logicalOr(c.less(b, zero), c.less(zero, b)), q, zero);
+}
+
+Value Composer::truncDiv(Value a, Value b) {
+  return isFloat(a) ? trunc(div(a, b)) : integerQuotient(*this, a, b);
+}
+
+Value Composer::floorMod(Value a, Value b) {
+  Value r = fmod(a, b);
+  return select(signsDiffer(*this, r, b), add(r, b), r);
+}
+
+Value Composer::floorDiv(Value a, Value b) {
+  if (!isFloat(a)) {
+    Value q = integerQuotient(*this, a, b);
+    return select(signsDiffer(*this, fmod(a, b), b), add(q, splatInt(q, -1)),
+                  q);
+  }
+  // (a - a mod b) / b is an integer but for rounding. By zero the quotient is a
+  // / b.
+  Type type = elementOf(a);
+  Type wide =
+      type.isF16() ? Type(builder.getF32Type()) : Type(builder.getF64Type());
+  Value x = cast(a, wide), y = cast(b, wide);
+  Value r = fmod(x, y);
+  Value inverse = recip(y);
+  Value q = mul(sub(x, r), inverse);
+  q = round(select(signsDiffer(*this, r, y), add(q, splat(q, -1)), q));
+  Value zero = splat(y, 0);
+  Value nonZero = logicalOr(less(y, zero), less(zero, y));
+  return cast(select(nonZero, q, mul(x, inverse)), type);
+}

@@ -1,0 +1,123 @@
+//===- CompositesShape.cpp - Movement: every form is one view -------------===//
+
+#include "luminal/Dialect/HLIR/Utils/Composites.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+
+static SmallVector<Expr> identity(unsigned rank) {
+  SmallVector<Expr> dims;
+  for (unsigned i = 0; i < rank; ++i)
+    dims.push_back(Expr::dim(i));
+  return dims;
+}
+
+Value Composer::view(Value x, ArrayRef<Expr> extents, ArrayRef<Expr> map) {
+  auto type = cast<RankedTensorType>(x.getType());
+  auto resultType = getTensorType(extents, type.getElementType());
+  Scope inside(scope.getSymbols(),
+               std::vector<Expr>(extents.begin(), extents.end()));
+  MapAttr simple = MapAttr::getSimplified(builder.getContext(), map, inside);
+  if (resultType == type && simple.isIdentity())
+    return x;
+  return ViewOp::create(builder, loc, resultType, x, simple);
+}
+
+Value Composer::broadcastTo(Value x, ArrayRef<Expr> extents) {
+  SmallVector<Expr> from = getExtents(x);
+  assert(from.size() <= extents.size() && "a broadcast never drops dims");
+  unsigned lead = extents.size() - from.size();
+  SmallVector<Expr> map;
+  for (auto [i, extent] : llvm::enumerate(from))
+    map.push_back(extent.isConstant(1) ? Expr(0) : Expr::dim(lead + i));
+  return view(x, extents, map);
+}
+
+Value Composer::permute(Value x, ArrayRef<unsigned> order) {
+  SmallVector<Expr> from = getExtents(x), extents, map(from.size());
+  for (auto [i, axis] : llvm::enumerate(order)) {
+    extents.push_back(from[axis]);
+    map[axis] = Expr::dim(i);
+  }
+  return view(x, extents, map);
+}
+
+/// The shapes are cut where their running products agree; each part is
+/// linearised and split by itself, so that a dim that stays is itself in the
+/// map, whatever happens beside it. Dims of extent 1 belong to no part.
+Value Composer::reshape(Value x, ArrayRef<Expr> extents) {
+  SmallVector<Expr> from = getExtents(x), map(from.size(), Expr(0));
+  SmallVector<unsigned> source, result;
+  for (unsigned i = 0; i < from.size(); ++i)
+    if (!from[i].isConstant(1))
+      source.push_back(i);
+  for (unsigned i = 0; i < extents.size(); ++i)
+    if (!extents[i].isConstant(1))
+      result.push_back(i);
+
+  auto join = [&](ArrayRef<unsigned> sourceDims,
+                  ArrayRef<unsigned> resultDims) {
+    std::vector<Expr> sourceExtents, resultExtents, index;
+    for (unsigned d : resultDims) {
+      resultExtents.push_back(extents[d]);
+      index.push_back(Expr::dim(d));
+    }
+    for (unsigned d : sourceDims)
+      sourceExtents.push_back(from[d]);
+    std::vector<Expr> split =
+        delinearize(linearize(index, resultExtents), sourceExtents);
+    for (auto [d, e] : llvm::zip_equal(sourceDims, split))
+      map[d] = e;
+  };
+
+  unsigned s = 0, r = 0;
+  while (s < source.size() && r < result.size()) {
+    // Grow the part, dim by dim in order of the linear position, until both
+    // products agree.
+    std::optional<std::pair<unsigned, unsigned>> cut;
+    Expr sourceProduct(1);
+    for (unsigned i = s; i < source.size() && !cut; ++i) {
+      sourceProduct = sourceProduct * from[source[i]];
+      Expr resultProduct(1);
+      for (unsigned j = r; j < result.size() && !cut; ++j) {
+        resultProduct = resultProduct * extents[result[j]];
+        if (scope.equal(sourceProduct, resultProduct) == true)
+          cut = {i + 1, j + 1};
+      }
+    }
+    if (!cut)
+      break;
+    join(ArrayRef(source).slice(s, cut->first - s),
+         ArrayRef(result).slice(r, cut->second - r));
+    std::tie(s, r) = *cut;
+  }
+  if (s < source.size())
+    join(ArrayRef(source).drop_front(s), ArrayRef(result).drop_front(r));
+  return view(x, extents, map);
+}
+
+Value Composer::slice(Value x, unsigned axis, Expr start, Expr extent,
+                      Expr step) {
+  SmallVector<Expr> extents = getExtents(x), map = identity(extents.size());
+  extents[axis] = extent;
+  map[axis] = start + Expr::dim(axis) * step;
+  return view(x, extents, map);
+}
+
+Value Composer::unsqueeze(Value x, unsigned axis) {
+  SmallVector<Expr> extents = getExtents(x), map;
+  for (unsigned i = 0; i < extents.size(); ++i)
+    map.push_back(Expr::dim(i < axis ? i : i + 1));
+  extents.insert(extents.begin() + axis, Expr(1));
+  return view(x, extents, map);
+}
+
+Value Composer::squeeze(Value x, unsigned axis) {
+  SmallVector<Expr> extents = getExtents(x), map;
+  for (unsigned i = 0; i < extents.size(); ++i)
+    map.push_back(i == axis ? Expr(0) : Expr::dim(i < axis ? i : i - 1));
+  extents.erase(extents.begin() + axis);
+  return view(x, extents, map);
+}
