@@ -12,12 +12,16 @@ using namespace luminal::llir;
 
 #include "luminal/Dialect/LLIR/IR/LLIRInterfaces.cpp.inc"
 
-#define GET_OP_CLASSES
-#include "luminal/Dialect/LLIR/IR/LLIROps.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "luminal/Dialect/LLIR/IR/LLIRTypes.cpp.inc"
 
 void LLIRDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "luminal/Dialect/LLIR/IR/LLIROps.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "luminal/Dialect/LLIR/IR/LLIRTypes.cpp.inc"
       >();
 }

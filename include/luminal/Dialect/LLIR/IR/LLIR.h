@@ -4,6 +4,7 @@
 #define LUMINAL_DIALECT_LLIR_IR_LLIR_H
 
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
+#include "mlir/IR/SymbolTable.h"
 
 namespace luminal::llir {
 
@@ -15,7 +16,16 @@ struct Cost {
   Expr flops;
   /// Kernels launched.
   Expr launches;
+
+  /// Time in nanoseconds of a roofline with round numbers (10 bytes and 20
+  /// scalar operations a nanosecond, 1000 ns a launch), symbols at their nominal
+  /// values: what ranks programs before anything is measured.
+  double price(const Scope &scope) const;
 };
+
+/// A stand-in for a size that only run time knows: each symbol at 64, brought
+/// into its range. Used by estimates, never by anything that must hold.
+double nominalValue(const Expr &e, const Scope &scope);
 
 } // namespace luminal::llir
 
@@ -24,6 +34,9 @@ struct Cost {
 #include "luminal/Dialect/LLIR/IR/LLIREnums.h.inc"
 
 #include "luminal/Dialect/LLIR/IR/LLIRInterfaces.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "luminal/Dialect/LLIR/IR/LLIRTypes.h.inc"
 
 #define GET_OP_CLASSES
 #include "luminal/Dialect/LLIR/IR/LLIROps.h.inc"
@@ -34,6 +47,11 @@ namespace luminal::llir {
 unsigned getArity(Fn fn);
 /// Price of one scalar function in simple operations.
 unsigned getFlops(Fn fn);
+
+/// The cost of a flat op that need not exist, as the e-graph asks for it; `attributes` hold the op's inherent
+/// attributes. Nothing for an op that has no price of its own (every op of another dialect).
+std::optional<Cost> getFlatCost(mlir::OperationName name, mlir::TypeRange operands, mlir::TypeRange results,
+                                mlir::DictionaryAttr attributes);
 
 } // namespace luminal::llir
 

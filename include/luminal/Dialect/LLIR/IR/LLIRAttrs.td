@@ -16,10 +16,12 @@ def LLIR_Dialect : Dialect {
     gather scatter`) are pure and have no regions: they are what the e-graph holds beside HLIR, and what extraction
     leaves. `llir-fuse-kernels` then groups them into `llir.kernel` ops: one kernel is one launch, its region holds the
     flat ops that it computes, read element by element (no value inside a kernel has memory of its own). `llir.alias`
-    is a value that shares its operand's memory. Tensor types, extents and maps are HLIR's.
+    is a value that shares its operand's memory. Last, `llir.schedule` lists the launches of a program as steps over
+    buffers: it is all that an artifact says beside the code of the kernels. Tensor types, extents and maps are HLIR's.
   }];
   let dependentDialects = ["::luminal::hlir::HLIRDialect"];
   let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
 }
 
 /// One scalar function. Unary, binary or ternary as the comment says; operand and result types as verified by the op.
@@ -55,6 +57,21 @@ def LLIR_KernelKind : I32EnumAttr<"KernelKind", "the loop structure of a kernel"
     I32EnumAttrCase<"Map", 0, "map">, I32EnumAttrCase<"Reduce", 1, "reduce">, I32EnumAttrCase<"Gemm", 2, "gemm">,
     I32EnumAttrCase<"Gather", 3, "gather">, I32EnumAttrCase<"Scatter", 4, "scatter">]> {
   let cppNamespace = "::luminal::llir";
+}
+
+def LLIR_ArgumentKind : I32EnumAttr<"ArgumentKind", "who supplies the memory of an argument", [
+    I32EnumAttrCase<"Input", 0, "input">, I32EnumAttrCase<"Weight", 1, "weight">, I32EnumAttrCase<"State", 2, "state">]> {
+  let cppNamespace = "::luminal::llir";
+}
+
+def LLIR_BufferType : TypeDef<LLIR_Dialect, "Buffer"> {
+  let mnemonic = "buffer";
+  let summary = "memory of a schedule";
+  let description = [{
+    A run of bytes that steps read and write. What it holds is said by the ops that make it.
+
+    Example: `!llir.buffer`
+  }];
 }
 
 #endif // LUMINAL_DIALECT_LLIR_IR_LLIRATTRS

@@ -8,6 +8,8 @@ include "luminal/Dialect/LLIR/IR/LLIRInterfaces.td"
 include "luminal/Dialect/HLIR/IR/HLIRAttrs.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
 
 class LLIR_Op<string mnemonic, list<Trait> traits = []>
     : Op<LLIR_Dialect, mnemonic, !listconcat([DeclareOpInterfaceMethods<LLIR_CostOpInterface>], traits)>;
@@ -45,6 +47,7 @@ def LLIR_ViewOp : LLIR_Op<"view", [Pure]> {
   let arguments = (ins AnyRankedTensor:$operand, HLIR_MapAttr:$map);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$operand $map attr-dict `:` type($operand) `->` type($result)";
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
@@ -77,6 +80,7 @@ def LLIR_IotaOp : LLIR_Op<"iota", [Pure]> {
   let arguments = (ins HLIR_MapAttr:$map);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$map attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 
 def LLIR_ReduceOp : LLIR_Op<"reduce", [Pure]> {
@@ -263,6 +267,146 @@ def LLIR_AliasOp : LLIR_Op<"alias", [Pure]> {
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$operand `offset` $offset attr-dict `:` type($operand) `->` type($result)";
   let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Schedules: what an artifact says
+//===----------------------------------------------------------------------===//
+
+def LLIR_ScheduleOp : Op<LLIR_Dialect, "schedule", [IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments,
+                                                    Symbol]> {
+  let summary = "the launches of a program, in order, over buffers";
+  let description = [{
+    The body declares buffers (`argument`, `data`, `slot`, `result`, `part`) and then lists the steps that read and
+    write them, and the outputs. Steps run in the order in which they stand. `arena` is the size in bytes of the memory
+    that all slots share, an expression over `symbols`. The functions that steps call stand in the same module.
+
+    Example:
+    ```mlir
+    llir.schedule @main symbols <s0 in [1, 64]> arena <() -> (s0 * 64)> {
+      %x = llir.argument input "x" : tensor<?x16xf32, #hlir.dims<s0>>
+      %t = llir.slot offset <() -> (0)> bytes <() -> (s0 * 64)>
+      llir.step @k0(%x, %t) work <() -> (s0)> grain <() -> (16)> scratch <() -> (0)> {parallel}
+      %y = llir.result : tensor<?x16xf32, #hlir.dims<s0>>
+      llir.step @k1(%t, %y) work <() -> (s0)> grain <() -> (16)> scratch <() -> (0)> {parallel}
+      llir.output "y" %y : tensor<?x16xf32, #hlir.dims<s0>>
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, HLIR_SymbolsAttr:$symbols, HLIR_MapAttr:$arena);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name `symbols` $symbols `arena` $arena attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
+class LLIR_ScheduleEntryOp<string mnemonic, list<Trait> traits = []>
+    : Op<LLIR_Dialect, mnemonic, !listconcat([HasParent<"ScheduleOp">], traits)>;
+
+def LLIR_ArgumentOp : LLIR_ScheduleEntryOp<"argument"> {
+  let summary = "memory that the caller or the archive supplies";
+  let description = [{
+    `source` (as `hlir.source`) says where the initial bytes of a weight or state stand in the archive.
+
+    Example:
+    ```mlir
+    %w = llir.argument weight "a.weight" source {member = "data/weights/weight_0", offset = 0 : i64, bytes = 64 : i64}
+        : tensor<4x4xf32>
+    ```
+  }];
+  let arguments = (ins LLIR_ArgumentKind:$kind, StrAttr:$name, OptionalAttr<DictionaryAttr>:$source, TypeAttr:$type);
+  let results = (outs LLIR_BufferType:$buffer);
+  let assemblyFormat = "$kind $name (`source` $source^)? attr-dict `:` $type";
+  let hasVerifier = 1;
+}
+
+def LLIR_DataOp : LLIR_ScheduleEntryOp<"data"> {
+  let summary = "memory that holds a constant of the artifact";
+  let description = [{
+    Example:
+    ```mlir
+    %c = llir.data dense<[1.0, 2.0]> : tensor<2xf32>
+    ```
+  }];
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs LLIR_BufferType:$buffer);
+  let assemblyFormat = "$value attr-dict";
+}
+
+def LLIR_SlotOp : LLIR_ScheduleEntryOp<"slot"> {
+  let summary = "memory in the arena";
+  let description = [{
+    Slots overlap where no step needs both.
+
+    Example:
+    ```mlir
+    %t = llir.slot offset <() -> (0)> bytes <() -> (s0 * 64)>
+    ```
+  }];
+  let arguments = (ins HLIR_MapAttr:$offset, HLIR_MapAttr:$bytes);
+  let results = (outs LLIR_BufferType:$buffer);
+  let assemblyFormat = "`offset` $offset `bytes` $bytes attr-dict";
+  let hasVerifier = 1;
+}
+
+def LLIR_ResultOp : LLIR_ScheduleEntryOp<"result"> {
+  let summary = "memory of the caller that holds an output";
+  let description = [{
+    Example:
+    ```mlir
+    %y = llir.result : tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins TypeAttr:$type);
+  let results = (outs LLIR_BufferType:$buffer);
+  let assemblyFormat = "attr-dict `:` $type";
+}
+
+def LLIR_PartOp : LLIR_ScheduleEntryOp<"part"> {
+  let summary = "a part of another buffer";
+  let description = [{
+    `offset` and `bytes` count bytes.
+
+    Example:
+    ```mlir
+    %p = llir.part %t offset <() -> (64)> bytes <() -> (32)>
+    ```
+  }];
+  let arguments = (ins LLIR_BufferType:$of, HLIR_MapAttr:$offset, HLIR_MapAttr:$bytes);
+  let results = (outs LLIR_BufferType:$buffer);
+  let assemblyFormat = "$of `offset` $offset `bytes` $bytes attr-dict";
+  let hasVerifier = 1;
+}
+
+def LLIR_StepOp : LLIR_ScheduleEntryOp<"step", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "one launch";
+  let description = [{
+    Calls `callee` over the work range [0, work), cut into parts of at least `grain` where `parallel` allows; each thread
+    brings `scratch` bytes. Buffers are those of the kernel: operands, then results.
+
+    Example:
+    ```mlir
+    llir.step @k0(%x, %t) work <() -> (s0)> grain <() -> (16)> scratch <() -> (0)> {parallel}
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<LLIR_BufferType>:$buffers, HLIR_MapAttr:$work,
+                       HLIR_MapAttr:$grain, HLIR_MapAttr:$scratch, UnitAttr:$parallel);
+  let assemblyFormat = "$callee `(` $buffers `)` `work` $work `grain` $grain `scratch` $scratch attr-dict";
+  let hasVerifier = 1;
+}
+
+def LLIR_OutputOp : LLIR_ScheduleEntryOp<"output"> {
+  let summary = "an output of the program, in order";
+  let description = [{
+    `updates` names the argument (counted over inputs and states) whose new value the output is. Where its buffer is that
+    argument's own, the update happened in place.
+
+    Example:
+    ```mlir
+    llir.output "y" %y : tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, LLIR_BufferType:$buffer, TypeAttr:$type, OptionalAttr<I64Attr>:$updates);
+  let assemblyFormat = "$name $buffer (`updates` $updates^)? attr-dict `:` $type";
 }
 
 #endif // LUMINAL_DIALECT_LLIR_IR_LLIROPS

@@ -1,0 +1,189 @@
+//===- LLIRCosts.cpp - What every op states of its price ------------------===//
+
+#include "luminal/Dialect/LLIR/IR/LLIR.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+unsigned llir::getFlops(Fn fn) {
+  switch (fn) {
+  case Fn::Recip:
+  case Fn::Div:
+  case Fn::Sqrt:
+    return 4;
+  case Fn::Rsqrt:
+  case Fn::Mod:
+  case Fn::FloorDiv:
+  case Fn::FloorMod:
+    return 8;
+  case Fn::Exp:
+  case Fn::Exp2:
+    return 10;
+  case Fn::Expm1:
+  case Fn::Log:
+  case Fn::Log2:
+    return 14;
+  case Fn::Log1p:
+  case Fn::Sin:
+  case Fn::Cos:
+  case Fn::Sigmoid:
+  case Fn::Silu:
+    return 16;
+  case Fn::Tanh:
+  case Fn::Erf:
+  case Fn::Gelu:
+  case Fn::GeluTanh:
+    return 20;
+  case Fn::Pow:
+    return 40;
+  default:
+    return 1;
+  }
+}
+
+double llir::nominalValue(const Expr &e, const Scope &scope) {
+  constexpr int64_t nominal = 64;
+  auto symbol = [&](std::string_view name) -> std::optional<int64_t> {
+    auto it = scope.getSymbols().find(std::string(name));
+    if (it == scope.getSymbols().end())
+      return nominal;
+    int64_t value = std::max(nominal, it->second.lo);
+    return it->second.hi ? std::min(value, *it->second.hi) : value;
+  };
+  // What overflows is too large to matter how large.
+  std::optional<int64_t> value = e.evaluate(symbol);
+  return value ? static_cast<double>(*value) : 1e18;
+}
+
+double Cost::price(const Scope &scope) const {
+  constexpr double bytesPerNs = 10, flopsPerNs = 20, nsPerLaunch = 1000;
+  double bytes = nominalValue(bytesRead + bytesWritten, scope);
+  double work = nominalValue(flops, scope);
+  return std::max(bytes / bytesPerNs, work / flopsPerNs) +
+         nominalValue(launches, scope) * nsPerLaunch;
+}
+
+static Expr elementsOf(Type type) {
+  SmallVector<Expr> extents = hlir::getExtents(cast<RankedTensorType>(type));
+  return product({extents.begin(), extents.end()});
+}
+
+static Expr bytesOf(Type type) {
+  Type element = cast<RankedTensorType>(type).getElementType();
+  std::optional<DType> dtype = hlir::getDType(element);
+  return elementsOf(type) * Expr(dtype ? dtypeSize(*dtype) : 8);
+}
+
+/// Vectors hold half as many elements of 8 bytes.
+static int64_t widthFactor(Type type) {
+  Type element = cast<RankedTensorType>(type).getElementType();
+  return element.getIntOrFloatBitWidth() > 32 ? 2 : 1;
+}
+
+std::optional<Cost> llir::getFlatCost(OperationName name, TypeRange operands,
+                                      TypeRange results,
+                                      DictionaryAttr attributes) {
+  TypeID id = name.getTypeID();
+  auto is = [&](auto tag) {
+    return id == TypeID::get<typename decltype(tag)::type>();
+  };
+#define LLIR_IS(OP) is(std::type_identity<OP>{})
+  if (LLIR_IS(ViewOp) || LLIR_IS(llir::ConstantOp) || LLIR_IS(AliasOp))
+    return Cost{};
+  if (LLIR_IS(IotaOp))
+    return Cost{{}, {}, elementsOf(results[0]), {}};
+  if (LLIR_IS(ElementwiseOp)) {
+    auto fn = attributes.getAs<FnAttr>("fn");
+    int64_t width =
+        std::max(widthFactor(operands.back()), widthFactor(results[0]));
+    int64_t flops = fn ? getFlops(fn.getValue()) : 1;
+    return Cost{{}, {}, elementsOf(results[0]) * Expr(flops * width), {}};
+  }
+  if (LLIR_IS(llir::ReduceOp))
+    return Cost{bytesOf(operands[0]), bytesOf(results[0]),
+                elementsOf(operands[0]) * Expr(widthFactor(operands[0])), 1};
+  // Scalar operations an element, in the type of the computation.
+  int64_t perElement = LLIR_IS(SoftmaxOp)     ? 14
+                       : LLIR_IS(LayerNormOp) ? 7
+                       : LLIR_IS(RMSNormOp)   ? 4
+                                              : 0;
+  if (perElement)
+    return Cost{bytesOf(operands[0]), bytesOf(results[0]),
+                elementsOf(operands[0]) *
+                    Expr(perElement * widthFactor(operands[0])),
+                1};
+  if (LLIR_IS(GemmOp)) {
+    auto k = attributes.getAs<hlir::MapAttr>("k");
+    Expr extent = k ? k.getResults()[0] : Expr(1);
+    return Cost{
+        bytesOf(operands[0]) + bytesOf(operands[1]), bytesOf(results[0]),
+        elementsOf(results[0]) * extent * Expr(widthFactor(results[0])), 1};
+  }
+  if (LLIR_IS(llir::GatherOp))
+    return Cost{bytesOf(results[0]) + bytesOf(operands[1]),
+                {},
+                elementsOf(results[0]),
+                {}};
+  if (LLIR_IS(llir::ScatterOp))
+    return Cost{bytesOf(operands[0]) + bytesOf(operands[1]) +
+                    bytesOf(operands[2]),
+                bytesOf(results[0]), elementsOf(operands[2]), 1};
+#undef LLIR_IS
+  return std::nullopt;
+}
+
+static Cost flatCost(Operation *op) {
+  // Inherent attributes stand in the properties of a registered op.
+  return getFlatCost(op->getName(), op->getOperandTypes(), op->getResultTypes(),
+                     op->getAttrDictionary())
+      .value_or(Cost{});
+}
+
+#define LLIR_FLAT_COST(OP)                                                     \
+  Cost OP::getCost() { return flatCost(*this); }
+LLIR_FLAT_COST(ElementwiseOp)
+LLIR_FLAT_COST(ViewOp)
+LLIR_FLAT_COST(llir::ConstantOp)
+LLIR_FLAT_COST(IotaOp)
+LLIR_FLAT_COST(llir::ReduceOp)
+LLIR_FLAT_COST(SoftmaxOp)
+LLIR_FLAT_COST(LayerNormOp)
+LLIR_FLAT_COST(RMSNormOp)
+LLIR_FLAT_COST(GemmOp)
+LLIR_FLAT_COST(llir::GatherOp)
+LLIR_FLAT_COST(llir::ScatterOp)
+LLIR_FLAT_COST(AliasOp)
+#undef LLIR_FLAT_COST
+
+Cost KernelOp::getCost() {
+  Cost cost;
+  cost.launches = 1;
+  for (Operation &op : getBody().front())
+    if (auto flat = dyn_cast<CostOpInterface>(op))
+      cost.flops = cost.flops + flat.getCost().flops;
+  for (BlockArgument arg : getBody().getArguments()) {
+    // An update in place touches the rows that it writes; rows taken by index
+    // are read once for each index.
+    bool onlyRows = !arg.use_empty();
+    Expr rows;
+    for (OpOperand &use : arg.getUses()) {
+      auto gather = dyn_cast<llir::GatherOp>(use.getOwner());
+      auto scatter = dyn_cast<llir::ScatterOp>(use.getOwner());
+      if (gather && use.getOperandNumber() == 0)
+        rows = rows + bytesOf(gather.getResult().getType());
+      else if (scatter && use.getOperandNumber() == 0 && getInPlace())
+        rows = rows + bytesOf(scatter.getUpdates().getType());
+      else
+        onlyRows = false;
+    }
+    cost.bytesRead =
+        cost.bytesRead + (onlyRows ? rows : bytesOf(arg.getType()));
+  }
+  for (Value result : getResults())
+    cost.bytesWritten = cost.bytesWritten + bytesOf(result.getType());
+  if (getInPlace())
+    for (auto scatter : getBody().getOps<llir::ScatterOp>())
+      cost.bytesWritten = bytesOf(scatter.getUpdates().getType());
+  return cost;
+}

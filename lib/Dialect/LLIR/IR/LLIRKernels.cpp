@@ -1,0 +1,212 @@
+//===- LLIRKernels.cpp - Verifiers of kernels and schedules ---------------===//
+
+#include "luminal/Dialect/LLIR/IR/LLIR.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+//===----------------------------------------------------------------------===//
+// kernel, alias
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelOp::verify() {
+  if (getInPlace() && getKind() != KernelKind::Scatter)
+    return emitOpError() << "only a scatter works in place, found "
+                         << stringifyKernelKind(getKind());
+  if (getResults().empty())
+    return emitOpError() << "expects a result";
+  if (getInPlace() && (getInputs().empty() || getResults().size() != 1 ||
+                       getInputs()[0].getType() != getResults()[0].getType()))
+    return emitOpError() << "in place expects one result of the type of "
+                         << "operand 0";
+  return success();
+}
+
+namespace {
+/// How often each kind of op occurs in a kernel.
+struct Census {
+  unsigned reduces = 0, gemms = 0, scatters = 0, gathers = 0;
+};
+} // namespace
+
+static FailureOr<Census> takeCensus(KernelOp kernel) {
+  Census census;
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    if (isa<ElementwiseOp, ViewOp, llir::ConstantOp, IotaOp>(op))
+      continue;
+    if (isa<llir::ReduceOp>(op))
+      ++census.reduces;
+    else if (isa<GemmOp>(op))
+      ++census.gemms;
+    else if (isa<llir::ScatterOp>(op))
+      ++census.scatters;
+    else if (isa<llir::GatherOp>(op))
+      ++census.gathers;
+    else
+      return op.emitOpError() << "cannot stand in a kernel";
+  }
+  return census;
+}
+
+/// All of one shape, or of that shape without its last dim.
+static LogicalResult verifyRows(KernelOp kernel) {
+  SmallVector<Expr> domain;
+  for (auto reduce : kernel.getBody().getOps<llir::ReduceOp>()) {
+    SmallVector<Expr> extents = hlir::getExtents(reduce.getOperand());
+    if (domain.empty())
+      domain = extents;
+    else if (domain != extents)
+      return reduce.emitOpError()
+             << "reduces another domain than the kernel's first reduction, "
+             << reduce.getOperand().getType();
+  }
+  SmallVector<Expr> rows(domain.begin(), std::prev(domain.end()));
+  for (Value result : kernel.getResults()) {
+    SmallVector<Expr> extents = hlir::getExtents(result);
+    if (extents != domain && extents != rows)
+      return kernel.emitOpError()
+             << "expects results over the reduction's domain or its rows, "
+             << "found " << result.getType();
+  }
+  return success();
+}
+
+LogicalResult KernelOp::verifyRegions() {
+  Block &block = getBody().front();
+  if (block.getArgumentTypes() != getInputs().getTypes())
+    return emitOpError() << "the block's arguments are not of the types of "
+                         << "the operands";
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  if (!yield)
+    return emitOpError() << "expects its body to end in llir.yield";
+  if (yield.getValues().getTypes() != getResults().getTypes())
+    return emitOpError() << "yields other types than those of its results";
+  FailureOr<Census> census = takeCensus(*this);
+  if (failed(census))
+    return failure();
+  auto expect = [&](bool holds, StringRef what) -> LogicalResult {
+    if (holds)
+      return success();
+    return emitOpError() << "of kind " << stringifyKernelKind(getKind())
+                         << " expects " << what;
+  };
+  bool isMap = !census->reduces && !census->gemms && !census->scatters;
+  switch (getKind()) {
+  case KernelKind::Map:
+    if (failed(expect(isMap && !census->gathers,
+                      "no reduce, gemm, gather or scatter in its body")))
+      return failure();
+    break;
+  case KernelKind::Gather:
+    if (failed(expect(isMap && census->gathers,
+                      "a gather, and no reduce, gemm or scatter in its body")))
+      return failure();
+    break;
+  case KernelKind::Reduce:
+    if (failed(expect(census->reduces && !census->gemms && !census->scatters,
+                      "a reduce, and no gemm or scatter in its body")))
+      return failure();
+    return verifyRows(*this);
+  case KernelKind::Gemm:
+    return expect(census->gemms == 1 && !census->reduces && !census->scatters,
+                  "one gemm, and no reduce or scatter in its body");
+  case KernelKind::Scatter:
+    return expect(census->scatters == 1 && !census->reduces && !census->gemms,
+                  "one scatter, and no reduce or gemm in its body");
+  }
+  for (Value result : getResults())
+    if (hlir::getExtents(result) != hlir::getExtents(getResults()[0]))
+      return emitOpError() << "expects results of one shape";
+  return success();
+}
+
+/// A map without dims and with one result.
+static bool isQuantity(hlir::MapAttr map) {
+  return map.getNumDims() == 0 && map.getResults().size() == 1;
+}
+
+LogicalResult AliasOp::verify() {
+  auto operand = cast<RankedTensorType>(getOperand().getType());
+  auto result = cast<RankedTensorType>(getResult().getType());
+  if (operand.getElementType() != result.getElementType())
+    return emitOpError() << "changes the element type from "
+                         << operand.getElementType() << " to "
+                         << result.getElementType();
+  if (!isQuantity(getOffset()))
+    return emitOpError() << "its offset is one quantity, a map without dims";
+  Scope scope = hlir::getScope(*this);
+  auto elements = [](RankedTensorType type) {
+    SmallVector<Expr> extents = hlir::getExtents(type);
+    return product({extents.begin(), extents.end()});
+  };
+  Expr offset = getOffset().getResults()[0];
+  Expr end = offset + elements(result);
+  if (scope.provablyLess(offset, 0) ||
+      scope.provablyLess(elements(operand), end))
+    return emitOpError() << "ends at element " << end.str() << " of "
+                         << elements(operand).str();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// schedule
+//===----------------------------------------------------------------------===//
+
+/// Quantities of a schedule's entries are over its symbols alone.
+static LogicalResult verifyQuantity(Operation *op, hlir::MapAttr map,
+                                    StringRef what) {
+  if (!isQuantity(map))
+    return op->emitOpError() << what << " is one quantity, a map without dims";
+  auto schedule = dyn_cast<ScheduleOp>(op);
+  if (!schedule)
+    schedule = op->getParentOfType<ScheduleOp>();
+  std::vector<std::string> used;
+  map.getResults()[0].collectSymbols(used);
+  for (const std::string &name : used)
+    if (llvm::none_of(
+            schedule.getSymbols().getEntries(),
+            [&](const hlir::SymbolEntry &entry) { return entry.name == name; }))
+      return op->emitOpError() << what << " uses the symbol " << name
+                               << ", which the schedule does not have";
+  return success();
+}
+
+LogicalResult ScheduleOp::verify() {
+  return verifyQuantity(*this, getArena(), "arena");
+}
+
+LogicalResult ArgumentOp::verify() {
+  auto type = dyn_cast<RankedTensorType>(getType());
+  if (!type || !hlir::getDType(type.getElementType()))
+    return emitOpError() << "expects a tensor type, found " << getType();
+  return success();
+}
+
+LogicalResult SlotOp::verify() {
+  if (failed(verifyQuantity(*this, getOffset(), "offset")))
+    return failure();
+  return verifyQuantity(*this, getBytes(), "bytes");
+}
+
+LogicalResult PartOp::verify() {
+  if (failed(verifyQuantity(*this, getOffset(), "offset")))
+    return failure();
+  return verifyQuantity(*this, getBytes(), "bytes");
+}
+
+LogicalResult StepOp::verify() {
+  if (failed(verifyQuantity(*this, getWork(), "work")) ||
+      failed(verifyQuantity(*this, getGrain(), "grain")))
+    return failure();
+  return verifyQuantity(*this, getScratch(), "scratch");
+}
+
+LogicalResult StepOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  // Symbols of steps are those beside the schedule.
+  Operation *module = (*this)->getParentOp()->getParentOp();
+  if (!symbolTable.lookupSymbolIn(module, getCalleeAttr().getAttr()))
+    return emitOpError() << "calls " << getCallee()
+                         << ", which does not stand beside the schedule";
+  return success();
+}

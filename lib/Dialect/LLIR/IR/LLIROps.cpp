@@ -1,0 +1,361 @@
+//===- LLIROps.cpp - Verifiers and folds of the flat ops ------------------===//
+
+#include "luminal/Dialect/LLIR/IR/LLIR.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+/// False only where the extents are proved different: what is unknown is left
+/// to the run-time checks of the dims' symbols.
+static bool mayBeEqual(Operation *op, ArrayRef<Expr> a, ArrayRef<Expr> b) {
+  if (a.size() != b.size())
+    return false;
+  std::optional<Scope> scope;
+  for (auto [x, y] : llvm::zip_equal(a, b)) {
+    if (x == y)
+      continue;
+    if (!scope)
+      scope = hlir::getScope(op);
+    if (scope->equal(x, y) == false)
+      return false;
+  }
+  return true;
+}
+
+static bool sameShape(Operation *op, Value a, Value b) {
+  return mayBeEqual(op, hlir::getExtents(a), hlir::getExtents(b));
+}
+
+/// The element type in which a function of `type` is computed, or null where
+/// `type` has no arithmetic.
+static bool isComputeType(Type type) {
+  return (isa<FloatType>(type) && !hlir::isStorageType(type)) ||
+         type.isInteger(32) || type.isInteger(64);
+}
+
+//===----------------------------------------------------------------------===//
+// elementwise
+//===----------------------------------------------------------------------===//
+
+unsigned llir::getArity(Fn fn) {
+  if (fn == Fn::Select)
+    return 3;
+  return static_cast<unsigned>(fn) < static_cast<unsigned>(Fn::Add) ? 1 : 2;
+}
+
+namespace {
+/// Operand element types that a function takes.
+enum class Domain { Float, Number, NumberOrBool, Bool, Any };
+} // namespace
+
+static Domain getDomain(Fn fn) {
+  switch (fn) {
+  case Fn::Neg:
+  case Fn::Abs:
+  case Fn::Add:
+  case Fn::Sub:
+  case Fn::Div:
+  case Fn::Mod:
+  case Fn::Max:
+  case Fn::Min:
+  case Fn::FloorDiv:
+  case Fn::FloorMod:
+    return Domain::Number;
+  case Fn::Mul:
+  case Fn::LessThan:
+  case Fn::LessEqual:
+  case Fn::Equal:
+    return Domain::NumberOrBool;
+  case Fn::Not:
+  case Fn::Or:
+    return Domain::Bool;
+  case Fn::Cast:
+  case Fn::Select:
+    return Domain::Any;
+  default:
+    return Domain::Float;
+  }
+}
+
+static StringRef describe(Domain domain) {
+  switch (domain) {
+  case Domain::Float:
+    return "f16, bf16, f32 or f64";
+  case Domain::Number:
+    return "a float, i32 or i64";
+  case Domain::NumberOrBool:
+    return "a float, i32, i64 or i1";
+  case Domain::Bool:
+    return "i1";
+  case Domain::Any:
+    return "any element type";
+  }
+  llvm_unreachable("covered switch");
+}
+
+static bool accepts(Domain domain, Type type) {
+  switch (domain) {
+  case Domain::Float:
+    return isa<FloatType>(type) && isComputeType(type);
+  case Domain::Number:
+    return isComputeType(type);
+  case Domain::NumberOrBool:
+    return isComputeType(type) || type.isInteger(1);
+  case Domain::Bool:
+    return type.isInteger(1);
+  case Domain::Any:
+    return hlir::getDType(type).has_value();
+  }
+  llvm_unreachable("covered switch");
+}
+
+LogicalResult ElementwiseOp::verify() {
+  Fn fn = getFn();
+  if (getInputs().size() != getArity(fn))
+    return emitOpError() << stringifyFn(fn) << " takes " << getArity(fn)
+                         << " operands, found " << getInputs().size();
+  for (Value input : getInputs())
+    if (!sameShape(*this, input, getResult()))
+      return emitOpError() << "operand " << input.getType()
+                           << " has another shape than the result "
+                           << getResult().getType();
+  Type result = typeOf(getResult()).getElementType();
+  Type first = typeOf(getInputs()[0]).getElementType();
+  if (fn == Fn::Select) {
+    if (!first.isInteger(1))
+      return emitOpError() << "expects an i1 condition, found " << first;
+    for (Value input : getInputs().drop_front())
+      if (typeOf(input).getElementType() != result)
+        return emitOpError() << "selects " << typeOf(input).getElementType()
+                             << " but results in " << result;
+    return success();
+  }
+  Domain domain = getDomain(fn);
+  if (!accepts(domain, first))
+    return emitOpError() << stringifyFn(fn) << " takes " << describe(domain)
+                         << ", found " << first;
+  if (getInputs().size() == 2 &&
+      typeOf(getInputs()[1]).getElementType() != first)
+    return emitOpError() << "operands have two element types, " << first
+                         << " and " << typeOf(getInputs()[1]).getElementType();
+  if (fn == Fn::Cast) {
+    if (!hlir::getDType(result))
+      return emitOpError() << "cannot cast to " << result;
+    return success();
+  }
+  bool isPredicate = fn == Fn::LessThan || fn == Fn::LessEqual ||
+                     fn == Fn::Equal || fn == Fn::IsNan;
+  Type expected = isPredicate ? IntegerType::get(getContext(), 1) : first;
+  if (result != expected)
+    return emitOpError() << stringifyFn(fn) << " of " << first << " is "
+                         << expected << ", found " << result;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// view, constant, iota
+//===----------------------------------------------------------------------===//
+
+/// A map from the index space of `domain` to that of `range`.
+static LogicalResult verifyMap(Operation *op, hlir::MapAttr map,
+                               unsigned domainRank, RankedTensorType range,
+                               StringRef what) {
+  if (map.getNumDims() != domainRank)
+    return op->emitOpError() << what << " is a map of " << map.getNumDims()
+                             << " dims, expected " << domainRank;
+  if (static_cast<int64_t>(map.getResults().size()) != range.getRank())
+    return op->emitOpError()
+           << what << " has " << map.getResults().size() << " results, "
+           << range << " has rank " << range.getRank();
+  return success();
+}
+
+/// Refuses an index that is proved to leave its extent for some point of the
+/// index space. An empty space reads nothing.
+static LogicalResult verifyInside(Operation *op, hlir::MapAttr map,
+                                  ArrayRef<Expr> domain, ArrayRef<Expr> range,
+                                  StringRef what) {
+  Scope symbols = hlir::getScope(op);
+  for (const Expr &extent : domain)
+    if (symbols.lowerBound(extent).value_or(0) < 1)
+      return success();
+  Scope scope = hlir::getScope(op, domain);
+  std::vector<Expr> first(domain.size(), Expr(0));
+  for (auto [index, extent] : llvm::zip_equal(map.getResults(), range)) {
+    // The corners of the space are points of it.
+    std::vector<Expr> last;
+    for (const Expr &e : domain)
+      last.push_back(e - 1);
+    for (const Expr &at :
+         {index.substituteDims(first), index.substituteDims(last)})
+      if (symbols.provablyLess(at, 0) || symbols.provablyLessEqual(extent, at))
+        return op->emitOpError()
+               << what << " reads index " << symbols.simplify(at).str()
+               << " of a dim of extent " << extent.str();
+  }
+  return success();
+}
+
+LogicalResult ViewOp::verify() {
+  if (typeOf(getOperand()).getElementType() !=
+      typeOf(getResult()).getElementType())
+    return emitOpError() << "changes the element type from "
+                         << typeOf(getOperand()).getElementType() << " to "
+                         << typeOf(getResult()).getElementType();
+  if (failed(verifyMap(*this, getMap(), typeOf(getResult()).getRank(),
+                       typeOf(getOperand()), "its map")))
+    return failure();
+  return verifyInside(*this, getMap(), hlir::getExtents(getResult()),
+                      hlir::getExtents(getOperand()), "its map");
+}
+
+OpFoldResult ViewOp::fold(FoldAdaptor) {
+  if (getMap().isIdentity() && getOperand().getType() == getType())
+    return getOperand();
+  return {};
+}
+
+OpFoldResult llir::ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+LogicalResult IotaOp::verify() {
+  RankedTensorType type = typeOf(getResult());
+  if (!type.getElementType().isInteger(32) &&
+      !type.getElementType().isInteger(64))
+    return emitOpError() << "expects i32 or i64 elements, found "
+                         << type.getElementType();
+  if (getMap().getNumDims() != type.getRank())
+    return emitOpError() << "its map has " << getMap().getNumDims()
+                         << " dims, expected " << type.getRank();
+  if (getMap().getResults().size() != 1)
+    return emitOpError() << "its map has " << getMap().getResults().size()
+                         << " results, expected 1";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions and row functions
+//===----------------------------------------------------------------------===//
+
+LogicalResult llir::ReduceOp::verify() {
+  RankedTensorType operand = typeOf(getOperand());
+  RankedTensorType result = typeOf(getResult());
+  if (operand.getRank() == 0)
+    return emitOpError() << "expects an operand of rank 1 or more";
+  Type element = operand.getElementType();
+  if (result.getElementType() != element)
+    return emitOpError() << "reduces " << element << " but results in "
+                         << result.getElementType();
+  bool isBoolMax = element.isInteger(1) && getKind() == ReduceKind::Max;
+  if (!isComputeType(element) && !isBoolMax)
+    return emitOpError() << "cannot form a " << stringifyReduceKind(getKind())
+                         << " of " << element;
+  SmallVector<Expr> rows = hlir::getExtents(getOperand());
+  rows.pop_back();
+  if (!mayBeEqual(*this, rows, hlir::getExtents(getResult())))
+    return emitOpError() << "expects the operand's shape without its last dim, "
+                         << "found " << result << " of " << operand;
+  return success();
+}
+
+static LogicalResult verifyRowFunction(Operation *op) {
+  RankedTensorType type = typeOf(op->getOperand(0));
+  if (type.getRank() == 0)
+    return op->emitOpError() << "expects an operand of rank 1 or more";
+  if (!accepts(Domain::Float, type.getElementType()))
+    return op->emitOpError() << "takes " << describe(Domain::Float)
+                             << ", found " << type.getElementType();
+  return success();
+}
+
+LogicalResult SoftmaxOp::verify() { return verifyRowFunction(*this); }
+LogicalResult LayerNormOp::verify() { return verifyRowFunction(*this); }
+LogicalResult RMSNormOp::verify() { return verifyRowFunction(*this); }
+
+//===----------------------------------------------------------------------===//
+// gemm, gather, scatter
+//===----------------------------------------------------------------------===//
+
+LogicalResult GemmOp::verify() {
+  RankedTensorType lhs = typeOf(getLhs()), rhs = typeOf(getRhs()),
+                   result = typeOf(getResult());
+  if (!isComputeType(result.getElementType()) ||
+      lhs.getElementType() != result.getElementType() ||
+      rhs.getElementType() != result.getElementType())
+    return emitOpError() << "expects one numeric element type, found "
+                         << lhs.getElementType() << ", " << rhs.getElementType()
+                         << " and " << result.getElementType();
+  if (getK().getNumDims() != 0 || getK().getResults().size() != 1)
+    return emitOpError() << "k is one extent, a map without dims";
+  unsigned rank = result.getRank() + 1;
+  if (failed(verifyMap(*this, getLhsMap(), rank, lhs, "the map of lhs")) ||
+      failed(verifyMap(*this, getRhsMap(), rank, rhs, "the map of rhs")))
+    return failure();
+  SmallVector<Expr> domain = hlir::getExtents(getResult());
+  domain.push_back(getKExtent());
+  if (failed(verifyInside(*this, getLhsMap(), domain,
+                          hlir::getExtents(getLhs()), "the map of lhs")))
+    return failure();
+  return verifyInside(*this, getRhsMap(), domain, hlir::getExtents(getRhs()),
+                      "the map of rhs");
+}
+
+static LogicalResult verifyIndices(Operation *op, Value indices, Value rows) {
+  Type element = typeOf(indices).getElementType();
+  if (!element.isInteger(32) && !element.isInteger(64))
+    return op->emitOpError() << "expects i32 or i64 indices, found " << element;
+  if (typeOf(rows).getRank() == 0)
+    return op->emitOpError() << "expects rows along a dim, found rank 0";
+  return success();
+}
+
+/// Extents of the rows of `rows` at each of `indices`.
+static SmallVector<Expr> getTakenShape(Value indices, Value rows) {
+  SmallVector<Expr> extents = hlir::getExtents(indices);
+  llvm::append_range(extents, ArrayRef(hlir::getExtents(rows)).drop_front());
+  return extents;
+}
+
+LogicalResult llir::GatherOp::verify() {
+  if (failed(verifyIndices(*this, getIndices(), getData())))
+    return failure();
+  if (typeOf(getData()).getElementType() !=
+      typeOf(getResult()).getElementType())
+    return emitOpError() << "gathers " << typeOf(getData()).getElementType()
+                         << " but results in "
+                         << typeOf(getResult()).getElementType();
+  if (!mayBeEqual(*this, getTakenShape(getIndices(), getData()),
+                  hlir::getExtents(getResult())))
+    return emitOpError() << "expects the indices' shape followed by the "
+                         << "data's rows, found " << getResult().getType();
+  return success();
+}
+
+LogicalResult llir::ScatterOp::verify() {
+  if (failed(verifyIndices(*this, getIndices(), getDest())))
+    return failure();
+  Type element = typeOf(getDest()).getElementType();
+  if (typeOf(getUpdates()).getElementType() != element)
+    return emitOpError() << "scatters " << typeOf(getUpdates()).getElementType()
+                         << " into " << element;
+  if (getCombine() != hlir::Combine::Set && !isComputeType(element))
+    return emitOpError() << "cannot " << stringifyCombine(getCombine()) << " "
+                         << element;
+  if (!mayBeEqual(*this, getTakenShape(getIndices(), getDest()),
+                  hlir::getExtents(getUpdates())))
+    return emitOpError() << "expects updates of the indices' shape followed by "
+                         << "the destination's rows, found "
+                         << getUpdates().getType();
+  return success();
+}
+
+#define GET_OP_CLASSES
+#include "luminal/Dialect/LLIR/IR/LLIROps.cpp.inc"
