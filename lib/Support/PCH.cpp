@@ -1,1 +1,1 @@
-// The only source of LuminalPCH; see PCH.h.
+//===- PCH.cpp - The only source of LuminalPCH; see PCH.h -----------------===//

@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+# ===- summarize-tests.py - One closing line for several lit runs -------------===#
+"""Reads result files of `lit --output` and prints `N passed, N failed, N skipped`.
+
+Exit code 1 where a test failed, a file is missing, or nothing ran.
+"""
+import json
+import pathlib
+import sys
+
+PASSED = {"PASS", "FLAKYPASS", "XFAIL"}
+SKIPPED = {"UNSUPPORTED", "SKIPPED", "EXCLUDED"}
+
+
+def main():
+    passed, skipped, failed = 0, 0, []
+    for file in map(pathlib.Path, sys.argv[1:]):
+        if not file.exists():
+            failed.append(f"{file}: lit wrote no results")
+            continue
+        for test in json.loads(file.read_text())["tests"]:
+            if test["code"] in PASSED:
+                passed += 1
+            elif test["code"] in SKIPPED:
+                skipped += 1
+                print(f"skipped: {test['name']}")
+            else:
+                failed.append(f"{test['code'].lower()}: {test['name']} ({file.parent.name})")
+    print("\n".join(failed), end="\n" if failed else "")
+    print(f"{passed} passed, {len(failed)} failed" + (f", {skipped} skipped" if skipped else ""))
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
