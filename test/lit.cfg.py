@@ -35,9 +35,12 @@ config.substitutions += [
     ("%src", config.luminal_src_root),
     ("%obj", config.luminal_obj_root),
     ("%models", config.luminal_obj_root + "/models"),
+    # Each is replaced wherever it occurs, so none may begin another.
     ("%cxx", config.cxx_compiler),
     ("%cc", config.c_compiler),
     ("%cmake", config.cmake),
+    ("%mlir_dir", config.mlir_dir),
+    ("%lld_dir", config.lld_dir),
 ]
 
 # LUMINAL_ROUNDTRIP=1 in the environment: every luminal-opt of the suite also checks that its result can be printed,

@@ -29,8 +29,6 @@ run() { # PRESET FOLDER...
 
 step "set-up"
 utils/setup.sh --tests
-step "lint"
-utils/lint.sh
 step "release: build"
 build release
 step "release: tests"

@@ -13,6 +13,8 @@ void registerAllDialects(mlir::DialectRegistry &registry);
 /// Passes and pipelines, Luminal's and the upstream ones that Luminal's
 /// pipelines use.
 void registerAllPasses();
+/// --version of a tool that parses its options with LLVM's command line.
+void setVersionPrinter();
 
 } // namespace luminal
 

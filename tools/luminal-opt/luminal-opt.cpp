@@ -5,6 +5,7 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 int main(int argc, char **argv) {
+  luminal::setVersionPrinter();
   mlir::DialectRegistry registry;
   luminal::registerAllDialects(registry);
   luminal::registerAllPasses();

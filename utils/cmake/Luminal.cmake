@@ -6,9 +6,14 @@ function(luminal_add_library name)
   cmake_parse_arguments(ARG "MLIR" "" "SOURCES;DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   set_property(GLOBAL APPEND PROPERTY LUMINAL_LIBS ${name})
+  if(NOT name STREQUAL "LuminalPCH")
+    luminal_install_library(${name})
+  endif()
   if(ARG_MLIR)
     luminal_link_mlir(${name} PUBLIC)
     if(NOT name STREQUAL "LuminalPCH")
+      get_target_property(package_name ${name} EXPORT_NAME)
+      set_property(GLOBAL APPEND PROPERTY LUMINAL_MLIR_LIBRARIES ${package_name})
       target_precompile_headers(${name} REUSE_FROM LuminalPCH)
     endif()
   endif()
@@ -16,6 +21,19 @@ function(luminal_add_library name)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
+endfunction()
+
+# Installs a library for find_package(Luminal): LuminalHLIR is Luminal::HLIR there.
+function(luminal_install_library name)
+  string(REGEX REPLACE "^Luminal" "" export_name ${name})
+  set_target_properties(${name} PROPERTIES EXPORT_NAME "${export_name}")
+  target_include_directories(${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  install(TARGETS ${name} EXPORT LuminalTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
 # Links the shared MLIR and LLVM of the package, or, with LUMINAL_STATIC_LLVM, the static archives.
@@ -40,7 +58,7 @@ function(luminal_add_tool name)
     target_precompile_headers(${name} REUSE_FROM LuminalPCH)
   endif()
   set_property(GLOBAL APPEND PROPERTY LUMINAL_TOOLS ${name})
-  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS ${name} EXPORT LuminalTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
 # luminal_add_unittest(NAME [MLIR] SOURCES ... [LINK ...]): a GoogleTest binary under test/unit; NAME ends in Tests.

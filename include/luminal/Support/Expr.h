@@ -3,21 +3,21 @@
 // Extents of dynamic dims, index maps of views, buffer sizes and loop bounds
 // are all values of one type. An `Expr` is an immutable integer expression over
 //   - symbols (`s77`: a dim of the program, non-negative unless a range says
-//     more), and
-//   - dims (`d0`: an index of the iteration space in which it is read)
+//   more), and
+//   - dims (`d0`: an index of the iteration space in which the expression is
+//   read)
 // built by +, *, floordiv, mod, max and min. Construction keeps one normal
 // form: a sum of products in a fixed order of terms, constants folded, so that
 // equal polynomials compare equal and print the same. What needs facts about
-// ranges (`(d0 * s + d1) floordiv s` is `d0` where d1 < s) is
-// `Scope::simplify`.
+// ranges
+// (`(d0 * s + d1) floordiv s` is `d0` where d1 < s) is `Scope::simplify`.
 //
 // Nothing here includes LLVM: the runtime evaluates the same expressions.
 //
 // Grammar of the text form (`str` and `parse` are inverse on normal forms):
-//   expr   := term (('+' | '-') term)*
-//   term   := factor (('*' | 'floordiv' | 'ceildiv' | 'mod') factor)*
-//   factor := integer | name | '-' factor | '(' expr ')'
-//           | ('max' | 'min') '(' expr ',' expr ')'
+//   expr := term (('+' | '-') term)* ; term := factor (('*' | 'floordiv' |
+//   'ceildiv' | 'mod') factor)* factor := integer | name | '-' factor | '('
+//   expr ')' | ('max' | 'min') '(' expr ',' expr ')'
 // A name `d` followed by digits is a dim; every other name is a symbol.
 // floordiv and mod round toward minus infinity (as Python's // and %);
 // ceildiv(a, b) is read as -((-a) floordiv b).
