@@ -18,8 +18,8 @@ struct Cost {
   Expr launches;
 
   /// Time in nanoseconds of a roofline with round numbers (10 bytes and 20
-  /// scalar operations a nanosecond, 1000 ns a launch), symbols at their nominal
-  /// values: what ranks programs before anything is measured.
+  /// scalar operations a nanosecond, 1000 ns a launch), symbols at their
+  /// nominal values: what ranks programs before anything is measured.
   double price(const Scope &scope) const;
 };
 
@@ -48,9 +48,12 @@ unsigned getArity(Fn fn);
 /// Price of one scalar function in simple operations.
 unsigned getFlops(Fn fn);
 
-/// The cost of a flat op that need not exist, as the e-graph asks for it; `attributes` hold the op's inherent
-/// attributes. Nothing for an op that has no price of its own (every op of another dialect).
-std::optional<Cost> getFlatCost(mlir::OperationName name, mlir::TypeRange operands, mlir::TypeRange results,
+/// The cost of a flat op that need not exist, as the e-graph asks for it;
+/// `attributes` hold the op's inherent attributes. Nothing for an op that has
+/// no price of its own (every op of another dialect).
+std::optional<Cost> getFlatCost(mlir::OperationName name,
+                                mlir::TypeRange operands,
+                                mlir::TypeRange results,
                                 mlir::DictionaryAttr attributes);
 
 } // namespace luminal::llir
