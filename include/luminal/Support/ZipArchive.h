@@ -1,0 +1,106 @@
+//===- ZipArchive.h - A memory-mapped zip archive, read defensively -------===//
+//
+// Opens a zip archive without reading its contents: the file is mapped, the
+// central directory is checked against the file's bounds and against every
+// local header, and a stored member is a pointer into the mapping. Deflated
+// members are decompressed through libzip. Nothing in a hostile file makes an
+// access leave the mapping: offsets, sizes and names are checked before an
+// archive is handed out, members may not overlap, and a declared size beyond
+// what deflate can reach is refused before memory is allocated.
+//
+// Zip archives inside zip archives (torch.save) are opened from the bytes of a
+// member.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_SUPPORT_ZIPARCHIVE_H
+#define LUMINAL_SUPPORT_ZIPARCHIVE_H
+
+#include "luminal/Support/Result.h"
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace luminal {
+
+/// A range of read-only bytes that stay valid while `owner` lives.
+struct Bytes {
+  const uint8_t *data = nullptr;
+  uint64_t size = 0;
+  std::shared_ptr<const void> owner;
+  /// Offset in the outermost file, where the bytes are part of its mapping as
+  /// they stand.
+  std::optional<uint64_t> fileOffset;
+
+  std::string_view text() const {
+    return {reinterpret_cast<const char *>(data), static_cast<size_t>(size)};
+  }
+};
+
+/// Maps a file read-only. An empty file gives no bytes.
+Result<Bytes> mapFile(const std::string &path);
+
+/// CRC-32 as zip files use it.
+uint32_t crc32(const uint8_t *data, uint64_t size, uint32_t start = 0);
+
+class ZipArchive {
+public:
+  struct Member {
+    std::string name;
+    uint64_t size = 0;           ///< bytes after decompression
+    uint64_t compressedSize = 0; ///< bytes in the archive
+    uint64_t offset = 0;         ///< of the data, in the archive's bytes
+    uint32_t crc = 0;
+    uint16_t method = 0; ///< 0 stored, 8 deflated
+    uint32_t index = 0;  ///< position in the central directory
+    bool isStored() const { return method == 0; }
+  };
+
+  static Result<ZipArchive> open(const std::string &path);
+  /// `name` stands in error messages.
+  static Result<ZipArchive> fromBytes(Bytes bytes, std::string name);
+
+  const std::string &getName() const { return name; }
+  /// In the order of the central directory.
+  const std::vector<Member> &getMembers() const { return members; }
+  const Member *find(std::string_view memberName) const;
+
+  /// The member's bytes: part of the mapping if stored, else decompressed. The
+  /// checksum is not read for stored members (weights may be gigabytes);
+  /// `readChecked` reads it.
+  Result<Bytes> read(const Member &member) const;
+  Result<Bytes> readChecked(const Member &member) const;
+
+  /// The one folder that holds every member ("model/"), or nothing if members
+  /// lie at the top. torch.export archives have such a folder, named after the
+  /// file at the time it was saved.
+  std::string_view getRoot() const { return root; }
+  /// Finds the bytes of `path`, a member name without the root folder.
+  /// `a.pt!data/0` is the member `data/0` (below the root folder) of the zip
+  /// archive that is the member `a.pt`.
+  Result<Bytes> resolve(std::string_view path) const;
+
+  /// Hash of names (without the root folder), sizes and checksums of the
+  /// members that hold weights and constants of a torch.export archive, as 64
+  /// hexadecimal digits: ties an artifact to the archive whose weights it
+  /// reads.
+  std::string getWeightsDigest() const;
+
+private:
+  ZipArchive() = default;
+  Status readDirectory();
+
+  std::string name;
+  Bytes bytes;
+  std::vector<Member> members;
+  std::map<std::string, uint32_t, std::less<>> byName;
+  std::string root;
+};
+
+} // namespace luminal
+
+#endif // LUMINAL_SUPPORT_ZIPARCHIVE_H
