@@ -3,17 +3,19 @@
 #include "luminal/InitAll.h"
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "luminal/EqSat/Passes.h"
 #include "luminal/Support/Version.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/PDL/IR/PDL.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
 
 void luminal::registerAllDialects(mlir::DialectRegistry &registry) {
-  registry
-      .insert<mlir::func::FuncDialect, hlir::HLIRDialect, llir::LLIRDialect>();
+  registry.insert<mlir::func::FuncDialect, mlir::pdl::PDLDialect,
+                  hlir::HLIRDialect, llir::LLIRDialect>();
 }
 
-void luminal::registerAllPasses() {}
+void luminal::registerAllPasses() { eqsat::registerLuminalEqSatPasses(); }
 
 void luminal::setVersionPrinter() {
   llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) {

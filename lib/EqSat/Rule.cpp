@@ -113,7 +113,7 @@ Reg RuleBuilder::constant(uint32_t value) {
 
 Reg RuleBuilder::payload(Reg type, std::vector<std::pair<NameId, Reg>> fields) {
   std::sort(fields.begin(), fields.end());
-  Instruction i{Instruction::Payload, 0, type, 0, {}, {}, kNone};
+  Instruction i{Instruction::Payload, 0, type, 0, {}, {}, kNone, false};
   for (auto [name, reg] : fields) {
     i.names.push_back(name);
     i.args.push_back(reg);
@@ -125,18 +125,30 @@ Reg RuleBuilder::payload(Reg type, std::vector<std::pair<NameId, Reg>> fields) {
 
 Reg RuleBuilder::node(OpId op, Reg payload, std::vector<Reg> children) {
   Reg dst = temp(Temp::Computed, 0);
-  result.rhs.push_back(
-      {Instruction::Node, op, payload, dst, std::move(children), {}, kNone});
+  result.rhs.push_back({Instruction::Node,
+                        op,
+                        payload,
+                        dst,
+                        std::move(children),
+                        {},
+                        kNone,
+                        false});
   return dst;
 }
 
 Reg RuleBuilder::rewrite(uint32_t fn, std::vector<Reg> args,
-                         uint32_t numResults) {
+                         uint32_t numResults, bool creates) {
   Reg dst = temp(Temp::Computed, 0);
   for (uint32_t i = 1; i < numResults; ++i)
     temp(Temp::Computed, 0);
-  result.rhs.push_back(
-      {Instruction::Native, fn, numResults, dst, std::move(args), {}, kNone});
+  result.rhs.push_back({Instruction::Native,
+                        fn,
+                        numResults,
+                        dst,
+                        std::move(args),
+                        {},
+                        kNone,
+                        creates});
   return dst;
 }
 

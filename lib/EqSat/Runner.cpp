@@ -132,6 +132,8 @@ bool Runner::evaluate(const Instruction &i) {
 bool Runner::alreadyThere(const Rule &rule) {
   for (const Instruction &i : rule.rhs) {
     if (i.kind != Instruction::Node) {
+      if (i.creates)
+        return false;
       if (!evaluate(i))
         return true; // the right side does not exist: nothing to add
       continue;
@@ -156,6 +158,7 @@ void Runner::apply(RuleId id, const uint32_t *stored) {
   const Rule &rule = rules[id];
   RuleReport &r = report.rules[id];
   load(rule, stored);
+  graph.currentRule = id;
   uint64_t before = graph.numNodes();
   bool merged = false;
   auto note = [&](Merge m) {

@@ -190,9 +190,13 @@ public:
 
   /// Before any node is added. Returns the number of the analysis.
   uint32_t addAnalysis(std::unique_ptr<Analysis> analysis);
+  uint32_t numAnalyses() const { return analyses.size(); }
   uint32_t fact(uint32_t analysis, ClassId c) const {
     return facts[analysis][c];
   }
+
+  /// The rule that is being applied, for native functions that add nodes.
+  RuleId currentRule = kGiven;
 
   /// Calls `f` for every union that was made, in order, when it is made (also
   /// those that congruence made: their rule is kNone).

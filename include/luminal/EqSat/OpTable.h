@@ -58,6 +58,15 @@ public:
                     unsigned numResults, RuleId rule = kGiven);
   ClassId addLeaf(mlir::Value value);
 
+  /// Analyses of the graph by name.
+  void nameAnalysis(llvm::StringRef name, uint32_t id) { analyses[name] = id; }
+  std::optional<uint32_t> analysis(llvm::StringRef name) const {
+    auto it = analyses.find(name);
+    if (it == analyses.end())
+      return std::nullopt;
+    return it->second;
+  }
+
   OpId projectionOp() const { return projection; }
   NameId projectionIndexName() const { return indexName; }
   OpId leafOp() const { return leaf; }
@@ -77,6 +86,7 @@ private:
   llvm::StringMap<llvm::SmallVector<OpId, 1>> opsByName;
   std::vector<mlir::DictionaryAttr> payloadAttrs;
   std::vector<mlir::Value> leaves;
+  llvm::StringMap<uint32_t> analyses;
   OpId projection, leaf;
   NameId indexName;
 };

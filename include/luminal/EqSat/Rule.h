@@ -98,6 +98,8 @@ struct Instruction {
   std::vector<NameId> names;
   /// Register of the class that the node joins, where that is known.
   Reg into = kNone;
+  /// A native that adds nodes: runs only when the match is applied.
+  bool creates = false;
 };
 
 struct Rule {
@@ -162,7 +164,8 @@ public:
   /// Fields are sorted by name here.
   Reg payload(Reg type, std::vector<std::pair<NameId, Reg>> fields);
   Reg node(OpId op, Reg payload, std::vector<Reg> children);
-  Reg rewrite(uint32_t fn, std::vector<Reg> args, uint32_t numResults);
+  Reg rewrite(uint32_t fn, std::vector<Reg> args, uint32_t numResults,
+              bool creates = false);
   void unite(Reg a, Reg b);
 
   Rule &rule() { return result; }

@@ -1,0 +1,400 @@
+//===- NativeBridge.cpp - Native functions over registers -----------------===//
+
+#include "NativeBridge.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace luminal::eqsat;
+
+//===----------------------------------------------------------------------===//
+// What fast functions see
+//===----------------------------------------------------------------------===//
+
+MLIRContext *MatchContext::getContext() const { return ops.getContext(); }
+
+Type MatchContext::typeOf(ClassId c) const {
+  return ops.type(graph.classType(c));
+}
+
+Type MatchContext::typeOf(const MatchedOp &op) const {
+  return ops.type(graph.payloadType(op.payload));
+}
+
+Attribute MatchContext::attrOf(const MatchedOp &op, StringRef name) const {
+  AttrId id = graph.payloadField(op.payload, ops.getName(name));
+  return id == kNone ? Attribute() : ops.attr(id);
+}
+
+Attribute MatchContext::fact(StringRef analysis, ClassId c) const {
+  std::optional<uint32_t> id = ops.analysis(analysis);
+  if (!id)
+    return {};
+  uint32_t fact = graph.fact(*id, graph.find(c));
+  return fact ? ops.attr(fact - 1) : Attribute();
+}
+
+void MatchContext::forEachNode(
+    ClassId c, StringRef name,
+    llvm::function_ref<bool(const MatchedOp &)> f) const {
+  ArrayRef<OpId> wanted = ops.opsNamed(name);
+  for (const Run &run : graph.runs(c)) {
+    if (!llvm::is_contained(wanted, run.op))
+      continue;
+    const Table &t = graph.table(run.op);
+    for (uint32_t row = run.begin; row != run.end; ++row)
+      if (!f({c, run.op, t.payload(row), {t.key(row), t.arity()}}))
+        return;
+  }
+}
+
+ClassId MatchContext::create(StringRef name, DictionaryAttr attributes,
+                             Type type, ArrayRef<ClassId> operands) {
+  OpId op = ops.getOp(OperationName(name, getContext()), operands.size());
+  PayloadId payload = ops.getPayload(attributes, ops.getType(type));
+  return graph.add(op, payload, {operands.data(), operands.size()},
+                   graph.currentRule);
+}
+
+//===----------------------------------------------------------------------===//
+// Stand-ins
+//===----------------------------------------------------------------------===//
+
+NativeBridge::NativeBridge(OpTable &ops, Operation *function,
+                           const NativeFunctions &functions)
+    : ops(ops), graph(ops.getGraph()), functions(functions),
+      shell(function->cloneWithoutRegions()),
+      context(ops.getGraph(), ops, shell.get()) {
+  block = &shell->getRegion(0).emplaceBlock();
+}
+
+NativeBridge::~NativeBridge() {
+  for (Operation &op : *block)
+    op.dropAllReferences();
+}
+
+Value NativeBridge::standIn(ClassId c) {
+  c = graph.find(c);
+  Value &v = standIns[c];
+  if (!v) {
+    OpBuilder b = OpBuilder::atBlockBegin(block);
+    v = UnrealizedConversionCastOp::create(
+            b, shell->getLoc(), TypeRange(ops.type(graph.classType(c))),
+            ValueRange())
+            .getResult(0);
+    standInClasses[v] = c;
+  }
+  return v;
+}
+
+Operation *NativeBridge::standInOp(OpId op, PayloadId payload,
+                                   ArrayRef<ClassId> operands) {
+  OperationState state(shell->getLoc(), *ops.opName(op));
+  for (ClassId c : operands)
+    state.operands.push_back(standIn(c));
+  Type type = ops.type(graph.payloadType(payload));
+  if (auto tuple = dyn_cast<TupleType>(type))
+    state.addTypes(tuple.getTypes());
+  else
+    state.addTypes(type);
+  state.addAttributes(ops.attributes(payload).getValue());
+  return OpBuilder::atBlockEnd(block).create(state);
+}
+
+/// The class of a value that a rewrite made, with all ops behind it.
+ClassId NativeBridge::import(Value value) {
+  auto known = standInClasses.find(value);
+  if (known != standInClasses.end())
+    return known->second;
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != block || op->getNumRegions() != 0 ||
+      (op->isRegistered() && !isPure(op)))
+    return kNone;
+  SmallVector<ClassId> operands;
+  for (Value v : op->getOperands()) {
+    ClassId c = import(v);
+    if (c == kNone)
+      return kNone;
+    operands.push_back(c);
+  }
+  ClassId node = ops.addOperation(op, operands, graph.currentRule);
+  ClassId result = kNone;
+  for (OpResult r : op->getResults()) {
+    ClassId c = ops.addResult(node, r.getResultNumber(), r.getType(),
+                              op->getNumResults(), graph.currentRule);
+    if (r == value)
+      result = c;
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Wrappers
+//===----------------------------------------------------------------------===//
+
+uint32_t NativeBridge::addNative(NativeFn fn) {
+  natives.push_back(std::move(fn));
+  return natives.size() - 1;
+}
+
+std::optional<uint32_t> NativeBridge::toWord(const NativeValue &value,
+                                             NativeValue::Kind expected) {
+  using Kind = NativeValue::Kind;
+  switch (expected) {
+  case Kind::Attr:
+    if (value.getKind() != Kind::Attr || !value.asAttr())
+      return std::nullopt;
+    return ops.getAttr(value.asAttr());
+  case Kind::Type:
+    if (value.getKind() != Kind::Type || !value.asType())
+      return std::nullopt;
+    return ops.getType(value.asType());
+  case Kind::Class:
+  case Kind::Op:
+    if (value.asClass() == kNone)
+      return std::nullopt;
+    return value.asClass();
+  }
+  return std::nullopt;
+}
+
+uint32_t NativeBridge::addFast(Fast fn, ArrayRef<ArgInfo> args,
+                               ArrayRef<NativeValue::Kind> results,
+                               bool negated) {
+  using Kind = NativeValue::Kind;
+  return addNative([this, fn = std::move(fn), negated,
+                    args = SmallVector<ArgInfo>(args),
+                    kinds = SmallVector<Kind>(results)](
+                       std::span<const uint32_t> words, uint32_t *out) {
+    SmallVector<NativeValue> values;
+    size_t at = 0;
+    for (const ArgInfo &a : args) {
+      uint32_t word = a.constant != kNone ? a.constant : words[at++];
+      switch (a.kind) {
+      case Kind::Attr:
+        values.push_back(ops.attr(word));
+        break;
+      case Kind::Type:
+        values.push_back(ops.type(word));
+        break;
+      case Kind::Class:
+        values.push_back(NativeValue::ofClass(word));
+        break;
+      case Kind::Op: {
+        uint32_t arity = graph.arity(a.op);
+        values.push_back(NativeValue::ofOp(
+            {word, a.op, words[at], {words.data() + at + 1, arity}}));
+        at += 1 + arity;
+        break;
+      }
+      }
+    }
+    SmallVector<NativeValue> made;
+    if (fn(context, values, made) == negated)
+      return false;
+    assert((negated || made.size() == kinds.size()) &&
+           "a native function pushes as many results as the pattern declares");
+    for (size_t i = 0; i != std::min(kinds.size(), made.size()); ++i) {
+      std::optional<uint32_t> word = toWord(made[i], kinds[i]);
+      if (!word)
+        return false;
+      out[i] = *word;
+    }
+    return made.size() == kinds.size();
+  });
+}
+
+namespace {
+struct ResultList : PDLResultList {
+  explicit ResultList(unsigned n) : PDLResultList(n) {}
+  ArrayRef<PDLValue> get() const { return results; }
+};
+} // namespace
+
+uint32_t NativeBridge::addPdl(Pdl fn, ArrayRef<ArgInfo> args,
+                              ArrayRef<NativeValue::Kind> results,
+                              bool negated) {
+  using Kind = NativeValue::Kind;
+  return addNative([this, fn = std::move(fn), negated,
+                    args = SmallVector<ArgInfo>(args),
+                    kinds = SmallVector<Kind>(results)](
+                       std::span<const uint32_t> words, uint32_t *out) {
+    SmallVector<PDLValue> values;
+    SmallVector<Value> classes;
+    SmallVector<Operation *> opsToErase;
+    size_t at = 0;
+    for (const ArgInfo &a : args) {
+      uint32_t word = a.constant != kNone ? a.constant : words[at++];
+      switch (a.kind) {
+      case Kind::Attr:
+        values.push_back(ops.attr(word));
+        break;
+      case Kind::Type:
+        values.push_back(ops.type(word));
+        break;
+      case Kind::Class:
+        values.push_back(standIn(word));
+        break;
+      case Kind::Op: {
+        uint32_t arity = graph.arity(a.op);
+        Operation *op =
+            standInOp(a.op, words[at], {words.data() + at + 1, size_t(arity)});
+        // What refers to the stand-in refers to the class.
+        if (op->getNumResults() == 1)
+          standInClasses[op->getResult(0)] = word;
+        opsToErase.push_back(op);
+        values.push_back(op);
+        at += 1 + arity;
+        break;
+      }
+      }
+    }
+    Operation *last = block->empty() ? nullptr : &block->back();
+    PatternRewriter rewriter(ops.getContext());
+    rewriter.setInsertionPointToEnd(block);
+    ResultList made(kinds.size());
+    bool ok = succeeded(fn(rewriter, made, values)) != negated;
+    ok &= negated || made.get().size() == kinds.size();
+    for (size_t i = 0; ok && !negated && i != kinds.size(); ++i) {
+      PDLValue v = made.get()[i];
+      std::optional<uint32_t> word;
+      if (!v) {
+      } else if (v.isa<Attribute>()) {
+        word = toWord(v.cast<Attribute>(), kinds[i]);
+      } else if (v.isa<Type>()) {
+        word = toWord(v.cast<Type>(), kinds[i]);
+      } else if (v.isa<Value>()) {
+        word = toWord(NativeValue::ofClass(import(v.cast<Value>())), kinds[i]);
+      } else if (v.isa<Operation *>()) {
+        Operation *op = v.cast<Operation *>();
+        if (op->getNumResults() == 1)
+          word =
+              toWord(NativeValue::ofClass(import(op->getResult(0))), kinds[i]);
+      }
+      ok = word.has_value();
+      if (ok)
+        out[i] = *word;
+    }
+    while (!block->empty() && &block->back() != last) {
+      Operation *op = &block->back();
+      op->dropAllUses();
+      op->erase();
+    }
+    for (Operation *op : llvm::reverse(opsToErase)) {
+      for (Value r : op->getResults())
+        standInClasses.erase(r);
+      op->erase();
+    }
+    return ok;
+  });
+}
+
+std::optional<uint32_t>
+NativeBridge::constraint(StringRef name, ArrayRef<ArgInfo> args,
+                         ArrayRef<NativeValue::Kind> results, bool negated) {
+  if (auto it = functions.fastConstraints.find(name);
+      it != functions.fastConstraints.end())
+    return addFast(it->second, args, results, negated);
+  if (auto it = functions.constraints.find(name);
+      it != functions.constraints.end())
+    return addPdl(it->second, args, results, negated);
+  return std::nullopt;
+}
+
+std::optional<uint32_t>
+NativeBridge::rewrite(StringRef name, ArrayRef<ArgInfo> args,
+                      ArrayRef<NativeValue::Kind> results) {
+  if (auto it = functions.fastRewrites.find(name);
+      it != functions.fastRewrites.end())
+    return addFast(it->second, args, results, /*negated=*/false);
+  if (auto it = functions.rewrites.find(name); it != functions.rewrites.end())
+    return addPdl(it->second, args, results, /*negated=*/false);
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// What PDL itself means
+//===----------------------------------------------------------------------===//
+
+uint32_t NativeBridge::typeOfAttr() {
+  return addNative([this](std::span<const uint32_t> words, uint32_t *out) {
+    auto typed = dyn_cast<TypedAttr>(ops.attr(words[0]));
+    if (!typed)
+      return false;
+    out[0] = ops.getType(typed.getType());
+    return true;
+  });
+}
+
+uint32_t NativeBridge::untuple(unsigned count) {
+  return addNative(
+      [this, count](std::span<const uint32_t> words, uint32_t *out) {
+        auto tuple = dyn_cast<TupleType>(ops.type(words[0]));
+        if (!tuple || tuple.size() != count)
+          return false;
+        for (unsigned i = 0; i != count; ++i)
+          out[i] = ops.getType(tuple.getType(i));
+        return true;
+      });
+}
+
+uint32_t NativeBridge::tuple() {
+  return addNative([this](std::span<const uint32_t> words, uint32_t *out) {
+    SmallVector<Type> types;
+    for (uint32_t w : words)
+      types.push_back(ops.type(w));
+    out[0] = ops.getTypes(types);
+    return true;
+  });
+}
+
+/// An op without operands that holds the attributes as its own class would.
+static Operation *createDetached(Location loc, OperationName name,
+                                 DictionaryAttr attributes,
+                                 ArrayRef<Type> types) {
+  OperationState state(loc, name);
+  state.addTypes(types);
+  state.addAttributes(attributes.getValue());
+  return Operation::create(state);
+}
+
+uint32_t NativeBridge::withDefaults(OperationName name) {
+  return addNative([this, name, memo = DenseMap<PayloadId, PayloadId>()](
+                       std::span<const uint32_t> words, uint32_t *out) mutable {
+    auto [it, inserted] = memo.try_emplace(words[0], kNone);
+    if (inserted) {
+      TypeId typeId = graph.payloadType(words[0]);
+      Operation *op =
+          createDetached(shell->getLoc(), name, ops.attributes(words[0]), {});
+      it->second = ops.getPayload(OpTable::inherentAttrs(op), typeId);
+      op->destroy();
+    }
+    out[0] = it->second;
+    return true;
+  });
+}
+
+uint32_t NativeBridge::inferTypes(OperationName name) {
+  return addNative(
+      [this, name](std::span<const uint32_t> words, uint32_t *out) {
+        auto *iface = name.getInterface<InferTypeOpInterface>();
+        if (!iface)
+          return false;
+        SmallVector<Value> operands;
+        for (uint32_t c : words.subspan(1))
+          operands.push_back(standIn(c));
+        DictionaryAttr attributes = ops.attributes(words[0]);
+        Operation *op = createDetached(shell->getLoc(), name, attributes, {});
+        SmallVector<Type> types;
+        LogicalResult ok = iface->inferReturnTypes(
+            ops.getContext(), shell->getLoc(), operands, attributes,
+            op->getPropertiesStorage(), op->getRegions(), types);
+        op->destroy();
+        if (failed(ok))
+          return false;
+        out[0] = ops.getTypes(types);
+        return true;
+      });
+}

@@ -1,0 +1,91 @@
+//===- NativeBridge.h - Native functions over registers -------------------===//
+
+#ifndef LUMINAL_LIB_EQSAT_NATIVEBRIDGE_H
+#define LUMINAL_LIB_EQSAT_NATIVEBRIDGE_H
+
+#include "luminal/EqSat/OpTable.h"
+#include "luminal/EqSat/RuleSets.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace luminal::eqsat {
+
+/// Every native function that rules may name.
+struct NativeFunctions {
+  llvm::StringMap<FastConstraint> fastConstraints;
+  llvm::StringMap<FastRewrite> fastRewrites;
+  llvm::StringMap<mlir::PDLConstraintFunction> constraints;
+  llvm::StringMap<mlir::PDLRewriteFunction> rewrites;
+};
+
+/// How an argument lies in registers. A class, an attribute and a type take one
+/// register; an operation takes class, payload and operands.
+struct ArgInfo {
+  NativeValue::Kind kind;
+  /// An attribute or type that the pattern spells out: takes no register.
+  uint32_t constant = kNone;
+  /// Of an operation.
+  OpId op = kNone;
+};
+
+/// Makes functions over registers of native functions over MLIR.
+class NativeBridge {
+public:
+  NativeBridge(OpTable &ops, mlir::Operation *function,
+               const NativeFunctions &functions);
+  ~NativeBridge();
+
+  /// Number of the function in `natives`, or nothing where nobody knows it.
+  std::optional<uint32_t> constraint(llvm::StringRef name,
+                                     llvm::ArrayRef<ArgInfo> args,
+                                     llvm::ArrayRef<NativeValue::Kind> results,
+                                     bool negated);
+  std::optional<uint32_t> rewrite(llvm::StringRef name,
+                                  llvm::ArrayRef<ArgInfo> args,
+                                  llvm::ArrayRef<NativeValue::Kind> results);
+  /// (attribute) -> (type)
+  uint32_t typeOfAttr();
+  /// (tuple type) -> (element types...)
+  uint32_t untuple(unsigned count);
+  /// (types...) -> (tuple type)
+  uint32_t tuple();
+  /// (payload) -> (payload with the defaults of the op filled in)
+  uint32_t withDefaults(mlir::OperationName name);
+  /// (attribute payload, operand classes...) -> (result type)
+  uint32_t inferTypes(mlir::OperationName name);
+
+  std::vector<NativeFn> natives;
+  mlir::Operation *scope() const { return shell.get(); }
+
+private:
+  using Pdl = std::function<mlir::LogicalResult(
+      mlir::PatternRewriter &, mlir::PDLResultList &,
+      llvm::ArrayRef<mlir::PDLValue>)>;
+  using Fast = std::function<bool(MatchContext &, NativeArgs, NativeResults &)>;
+
+  uint32_t addNative(NativeFn fn);
+  uint32_t addFast(Fast fn, llvm::ArrayRef<ArgInfo> args,
+                   llvm::ArrayRef<NativeValue::Kind> results, bool negated);
+  uint32_t addPdl(Pdl fn, llvm::ArrayRef<ArgInfo> args,
+                  llvm::ArrayRef<NativeValue::Kind> results, bool negated);
+  std::optional<uint32_t> toWord(const NativeValue &value,
+                                 NativeValue::Kind expected);
+  mlir::Value standIn(ClassId c);
+  mlir::Operation *standInOp(OpId op, PayloadId payload,
+                             llvm::ArrayRef<ClassId> operands);
+  ClassId import(mlir::Value value);
+
+  OpTable &ops;
+  EGraph &graph;
+  const NativeFunctions &functions;
+  /// The function without its body; what stands in for values lives in it.
+  mlir::OwningOpRef<mlir::Operation *> shell;
+  MatchContext context;
+  mlir::Block *block;
+  llvm::DenseMap<ClassId, mlir::Value> standIns;
+  llvm::DenseMap<mlir::Value, ClassId> standInClasses;
+};
+
+} // namespace luminal::eqsat
+
+#endif // LUMINAL_LIB_EQSAT_NATIVEBRIDGE_H

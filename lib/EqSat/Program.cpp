@@ -1,0 +1,338 @@
+//===- Program.cpp - A function as an e-graph, and back -------------------===//
+
+#include "Program.h"
+#include "Registry.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <chrono>
+
+using namespace mlir;
+using namespace luminal::eqsat;
+
+namespace {
+
+/// A class analysis over MLIR as one over numbers: a fact is an attribute's
+/// number plus one.
+class AttributeFacts final : public Analysis {
+public:
+  AttributeFacts(std::unique_ptr<ClassAnalysis> impl, OpTable &ops,
+                 uint32_t self)
+      : impl(std::move(impl)), ops(ops), self(self) {}
+
+  uint32_t make(const EGraph &graph, OpId op, PayloadId payload,
+                std::span<const ClassId> children) override {
+    NodeView view;
+    SmallVector<Type> operandTypes, resultTypes;
+    SmallVector<Attribute> facts;
+    for (ClassId c : children) {
+      operandTypes.push_back(ops.type(graph.classType(c)));
+      uint32_t fact = graph.fact(self, graph.find(c));
+      facts.push_back(fact ? ops.attr(fact - 1) : Attribute());
+    }
+    Type type = ops.type(graph.payloadType(payload));
+    if (op == ops.projectionOp())
+      return 0; // facts speak of single values
+    if (auto tuple = dyn_cast<TupleType>(type))
+      resultTypes.append(tuple.begin(), tuple.end());
+    else
+      resultTypes.push_back(type);
+    if (op == ops.leafOp())
+      view.leaf = ops.leafValue(payload);
+    view.name = ops.opName(op);
+    view.attributes = ops.attributes(payload);
+    view.operandTypes = operandTypes;
+    view.resultTypes = resultTypes;
+    view.operandFacts = facts;
+    Attribute made = impl->make(view);
+    return made ? ops.getAttr(made) + 1 : 0;
+  }
+
+  std::optional<uint32_t> join(uint32_t a, uint32_t b) override {
+    if (!a || !b || a == b)
+      return a ? a : b;
+    std::optional<Attribute> joined =
+        impl->join(ops.attr(a - 1), ops.attr(b - 1));
+    if (!joined)
+      return std::nullopt;
+    return *joined ? ops.getAttr(*joined) + 1 : 0;
+  }
+
+private:
+  std::unique_ptr<ClassAnalysis> impl;
+  OpTable &ops;
+  uint32_t self;
+};
+
+} // namespace
+
+Program::Program(func::FuncOp function, bool allowUnregistered)
+    : ops(graph, function.getContext()), function(function),
+      allowUnregistered(allowUnregistered) {}
+
+//===----------------------------------------------------------------------===//
+// In
+//===----------------------------------------------------------------------===//
+
+bool Program::isNode(Operation *op) const {
+  if (op->hasTrait<OpTrait::IsTerminator>() || op->getNumResults() == 0)
+    return false;
+  if (!op->isRegistered())
+    return allowUnregistered;
+  return isPure(op);
+}
+
+void Program::addAnalyses(Operation *scope) {
+  for (auto &[name, factory] : Registry::get().analyses) {
+    uint32_t id = graph.numAnalyses();
+    graph.addAnalysis(
+        std::make_unique<AttributeFacts>(factory(scope), ops, id));
+    ops.nameAnalysis(name, id);
+  }
+  graph.compareTypes = [this, scope](TypeId a, TypeId b) {
+    for (const TypeEquality &equality : Registry::get().typeEqualities)
+      if (std::optional<Equality> answer =
+              equality(ops.type(a), ops.type(b), scope))
+        return *answer;
+    return Equality::No;
+  };
+}
+
+LogicalResult Program::import(Operation *scope) {
+  if (!llvm::hasSingleElement(function.getBody()))
+    return function.emitError("a function with several blocks cannot be "
+                              "saturated");
+  addAnalyses(scope);
+  auto classOf = [&](Value v) {
+    auto [it, inserted] = classes.try_emplace(v, kNone);
+    if (inserted)
+      it->second = ops.addLeaf(v);
+    return it->second;
+  };
+  for (Value arg : function.getArguments())
+    classOf(arg);
+  for (Operation &op : function.getBody().front()) {
+    if (op.getNumRegions() != 0)
+      return op.emitError() << "'" << op.getName()
+                            << "' has regions, which the e-graph does not look "
+                               "into";
+    SmallVector<ClassId> operands;
+    for (Value v : op.getOperands())
+      operands.push_back(classOf(v));
+    if (!isNode(&op)) {
+      rootClasses.insert(rootClasses.end(), operands.begin(), operands.end());
+      for (Value r : op.getResults())
+        classOf(r);
+      continue;
+    }
+    ClassId node = ops.addOperation(&op, operands);
+    nodes.push_back(&op);
+    givenLocations.push_back({node, op.getLoc()});
+    for (OpResult r : op.getResults())
+      classes[r] = ops.addResult(node, r.getResultNumber(), r.getType(),
+                                 op.getNumResults());
+  }
+  return success();
+}
+
+LogicalResult Program::emitConflict(ArrayRef<Rule> rules) {
+  const Conflict &c = *graph.conflict();
+  auto describe = [&](RuleId id) {
+    return id < rules.size() ? "rule '" + rules[id].name + "'"
+                             : std::string("the program");
+  };
+  // The op as given that is nearest: any of either class.
+  Location loc = function.getLoc();
+  for (auto &[cls, where] : givenLocations)
+    if (graph.find(cls) == graph.find(c.a) ||
+        (c.b != kNone && graph.find(cls) == graph.find(c.b))) {
+      loc = where;
+      break;
+    }
+  InFlightDiagnostic diag = emitError(loc);
+  diag << describe(c.rule) << " makes two values equal ";
+  if (c.analysis == kNone)
+    diag << "whose types differ: " << ops.type(c.typeA) << " and "
+         << ops.type(c.typeB);
+  else
+    diag << "about which contradictory facts are known";
+  RuleId otherA = graph.makerOf(c.a);
+  RuleId otherB = c.b == kNone ? kGiven : graph.makerOf(c.b);
+  diag << "; they come from " << describe(otherA) << " and "
+       << describe(c.b == kNone ? c.rule : otherB);
+  return diag;
+}
+
+//===----------------------------------------------------------------------===//
+// Out
+//===----------------------------------------------------------------------===//
+
+double Program::price(CostModel &model, OpId op, PayloadId payload,
+                      std::span<const ClassId> children) {
+  if (op == ops.leafOp() || op == ops.projectionOp())
+    return 0;
+  NodeView view;
+  SmallVector<Type> operandTypes, resultTypes;
+  for (ClassId c : children)
+    operandTypes.push_back(ops.type(graph.classType(c)));
+  Type type = ops.type(graph.payloadType(payload));
+  if (auto tuple = dyn_cast<TupleType>(type))
+    resultTypes.append(tuple.begin(), tuple.end());
+  else
+    resultTypes.push_back(type);
+  view.name = ops.opName(op);
+  view.attributes = ops.attributes(payload);
+  view.operandTypes = operandTypes;
+  view.resultTypes = resultTypes;
+  return model.cost(view);
+}
+
+LogicalResult Program::emitBlocked(const Extractor &extractor,
+                                   const Selection &s) {
+  for (ClassId root : rootClasses) {
+    ClassId blocker = extractor.blocker(s, root);
+    if (blocker == kNone)
+      continue;
+    Location loc = function.getLoc();
+    for (auto &[cls, where] : givenLocations)
+      if (graph.find(cls) == blocker) {
+        loc = where;
+        break;
+      }
+    InFlightDiagnostic diag = emitError(loc) << "nothing lowers ";
+    std::span<const Run> runs = graph.runs(blocker);
+    std::optional<OperationName> name =
+        runs.empty() ? std::nullopt : ops.opName(runs[0].op);
+    // What the program itself says is what its author knows.
+    for (const Run &run : runs)
+      for (uint32_t row = run.begin; row != run.end; ++row)
+        if (graph.table(run.op).rule(row) == kGiven && ops.opName(run.op)) {
+          name = ops.opName(run.op);
+          goto found;
+        }
+  found:
+    if (name)
+      diag << "'" << *name << "' of type ";
+    else
+      diag << "a value of type ";
+    diag << ops.type(graph.classType(blocker));
+    return diag;
+  }
+  return function.emitError("no program of finite price was found");
+}
+
+Location Program::locationOf(ClassId c, Location user) const {
+  auto it = locations.find(c);
+  if (it == locations.end())
+    return user;
+  return FusedLoc::get(user.getContext(), it->second);
+}
+
+FailureOr<Value> Program::materialise(ClassId root, const Selection &s,
+                                      OpBuilder &builder, Operation *user,
+                                      ExtractionReport &report) {
+  struct Frame {
+    ClassId cls;
+    Location loc;
+    uint32_t next;
+  };
+  SmallVector<Frame> stack;
+  auto enter = [&](ClassId c, Location loc) {
+    if (!built.count(c))
+      stack.push_back({c, locationOf(c, loc), 0});
+  };
+  enter(root, user->getLoc());
+  while (!stack.empty()) {
+    Frame &f = stack.back();
+    ClassId c = f.cls;
+    NodeRef ref = s.chosen[c];
+    const Table &t = graph.table(ref.op);
+    std::span<const ClassId> children(t.key(ref.row), t.arity());
+    if (f.next != children.size()) {
+      ClassId child = children[f.next++];
+      enter(child, f.loc);
+      continue;
+    }
+    Location loc = f.loc;
+    stack.pop_back();
+    if (built.count(c))
+      continue;
+    PayloadId payload = t.payload(ref.row);
+    if (ref.op == ops.leafOp()) {
+      Value leaf = ops.leafValue(payload);
+      Operation *def = leaf.getDefiningOp();
+      if (def && !def->isBeforeInBlock(user))
+        return emitError(loc)
+               << "a value is equal to a result of '" << def->getName()
+               << "', which is computed after it is needed";
+      built[c] = {leaf};
+      continue;
+    }
+    if (ref.op == ops.projectionOp()) {
+      int64_t index =
+          cast<IntegerAttr>(
+              ops.attr(graph.payloadField(payload, ops.projectionIndexName())))
+              .getInt();
+      Value v = built[children[0]][index];
+      built[c] = {v};
+      continue;
+    }
+    OperationState state(loc, *ops.opName(ref.op));
+    for (ClassId child : children)
+      state.operands.push_back(built[child][0]);
+    Type type = ops.type(graph.payloadType(payload));
+    if (auto tuple = dyn_cast<TupleType>(type))
+      state.addTypes(tuple.getTypes());
+    else
+      state.addTypes(type);
+    state.addAttributes(ops.attributes(payload).getValue());
+    Operation *op = builder.create(state);
+    built[c] = {op->result_begin(), op->result_end()};
+    ++report.ops;
+    if (t.rule(ref.row) != kGiven)
+      ++report.usedRules[t.rule(ref.row)];
+  }
+  return built[root][0];
+}
+
+FailureOr<ExtractionReport> Program::extract(CostModel &model) {
+  auto start = std::chrono::steady_clock::now();
+  Extractor extractor(graph, [&](OpId op, PayloadId payload,
+                                 std::span<const ClassId> children) {
+    return price(model, op, payload, children);
+  });
+  Selection s = extractor.greedyDag(rootClasses);
+  if (!(s.dagCost < kInfiniteCost))
+    return emitBlocked(extractor, s);
+
+  ExtractionReport report;
+  report.cost = s.dagCost;
+  for (auto &[cls, loc] : givenLocations) {
+    auto &list = locations[graph.find(cls)];
+    if (!llvm::is_contained(list, loc))
+      list.push_back(loc);
+  }
+  SmallVector<Operation *> others;
+  llvm::DenseSet<Operation *> isGiven(nodes.begin(), nodes.end());
+  for (Operation &op : function.getBody().front())
+    if (!isGiven.contains(&op))
+      others.push_back(&op);
+  OpBuilder builder(function.getContext());
+  for (Operation *op : others) {
+    builder.setInsertionPoint(op);
+    for (OpOperand &operand : op->getOpOperands()) {
+      ClassId c = graph.find(classes.lookup(operand.get()));
+      FailureOr<Value> v = materialise(c, s, builder, op, report);
+      if (failed(v))
+        return failure();
+      operand.set(*v);
+    }
+  }
+  for (Operation *op : llvm::reverse(nodes))
+    op->erase();
+  nodes.clear();
+  report.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+  return report;
+}

@@ -1,0 +1,69 @@
+//===- Program.h - A function as an e-graph, and back ---------------------===//
+
+#ifndef LUMINAL_LIB_EQSAT_PROGRAM_H
+#define LUMINAL_LIB_EQSAT_PROGRAM_H
+
+#include "luminal/EqSat/CostModel.h"
+#include "luminal/EqSat/Extraction.h"
+#include "luminal/EqSat/OpTable.h"
+#include "luminal/EqSat/Rule.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace luminal::eqsat {
+
+struct ExtractionReport {
+  double cost = 0;
+  uint64_t ops = 0;
+  double seconds = 0;
+  /// How many of the extracted ops each rule made.
+  llvm::MapVector<RuleId, unsigned> usedRules;
+};
+
+/// One function, its e-graph, and the way between them. Pure ops without
+/// regions are nodes; function arguments and results of other ops are leaves;
+/// what other ops use are the roots.
+class Program {
+public:
+  Program(mlir::func::FuncOp function, bool allowUnregistered);
+
+  EGraph graph;
+  OpTable ops;
+
+  /// Builds the e-graph. `scope` is what analyses may look at.
+  llvm::LogicalResult import(mlir::Operation *scope);
+  /// Reports which rules made which things equal that are not.
+  llvm::LogicalResult emitConflict(llvm::ArrayRef<Rule> rules);
+  /// Replaces the function's pure ops by the cheapest equal ones.
+  llvm::FailureOr<ExtractionReport> extract(CostModel &model);
+
+  llvm::ArrayRef<ClassId> roots() const { return rootClasses; }
+
+private:
+  bool isNode(mlir::Operation *op) const;
+  void addAnalyses(mlir::Operation *scope);
+  double price(CostModel &model, OpId op, PayloadId payload,
+               std::span<const ClassId> children);
+  llvm::LogicalResult emitBlocked(const Extractor &extractor,
+                                  const Selection &s);
+  mlir::FailureOr<mlir::Value> materialise(ClassId root, const Selection &s,
+                                           mlir::OpBuilder &builder,
+                                           mlir::Operation *user,
+                                           ExtractionReport &report);
+  mlir::Location locationOf(ClassId c, mlir::Location user) const;
+
+  mlir::func::FuncOp function;
+  bool allowUnregistered;
+  llvm::DenseMap<mlir::Value, ClassId> classes;
+  /// Ops that are nodes, in the order of the program.
+  std::vector<mlir::Operation *> nodes;
+  std::vector<ClassId> rootClasses;
+  /// Where the ops of a class as given come from, by its representative.
+  llvm::DenseMap<ClassId, llvm::SmallVector<mlir::Location, 1>> locations;
+  std::vector<std::pair<ClassId, mlir::Location>> givenLocations;
+  llvm::DenseMap<ClassId, llvm::SmallVector<mlir::Value, 1>> built;
+};
+
+} // namespace luminal::eqsat
+
+#endif // LUMINAL_LIB_EQSAT_PROGRAM_H

@@ -1,0 +1,30 @@
+//===- Registry.h - What has been registered by name ----------------------===//
+
+#ifndef LUMINAL_LIB_EQSAT_REGISTRY_H
+#define LUMINAL_LIB_EQSAT_REGISTRY_H
+
+#include "luminal/EqSat/CostModel.h"
+#include "luminal/EqSat/RuleSets.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <string>
+
+namespace luminal::eqsat {
+
+/// Filled before any pass runs, read only after that.
+struct Registry {
+  llvm::MapVector<std::string, RuleSetPopulate, std::map<std::string, unsigned>>
+      ruleSets;
+  llvm::MapVector<std::string, AnalysisFactory, std::map<std::string, unsigned>>
+      analyses;
+  llvm::MapVector<std::string, CostModelFactory,
+                  std::map<std::string, unsigned>>
+      costModels;
+  std::vector<TypeEquality> typeEqualities;
+
+  static Registry &get();
+};
+
+} // namespace luminal::eqsat
+
+#endif // LUMINAL_LIB_EQSAT_REGISTRY_H

@@ -1,0 +1,123 @@
+//===- Report.cpp - What a saturation did, as remarks and JSON ------------===//
+
+#include "Report.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+using namespace luminal::eqsat;
+
+static constexpr llvm::StringLiteral kCategory = "eqsat-saturate";
+
+static std::string milliseconds(double seconds) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.3f", seconds * 1e3);
+  return text;
+}
+
+void luminal::eqsat::emitRemarks(func::FuncOp function, ArrayRef<Rule> rules,
+                                 const RunReport &run,
+                                 const ExtractionReport &extraction) {
+  using remark::RemarkOpts;
+  using remark::detail::Remark;
+  StringRef name = function.getSymName();
+  Location loc = function.getLoc();
+  auto add = [](StringRef key, uint64_t n) {
+    return Remark::Arg(key, llvm::utostr(n));
+  };
+  remark::analysis(
+      loc, RemarkOpts::name("saturation").category(kCategory).function(name))
+      << Remark::Arg("stop", stopReasonName(run.stop))
+      << add("iterations", run.iterations.size()) << add("nodes", run.nodes)
+      << add("classes", run.classes) << add("bytes", run.peakBytes)
+      << Remark::Arg("milliseconds", milliseconds(run.seconds));
+  for (auto [rule, r] : llvm::zip_equal(rules, run.rules)) {
+    if (!r.matches && r.admitted)
+      continue;
+    remark::analysis(
+        loc, RemarkOpts::name("rule").category(kCategory).function(name))
+        << Remark::Arg("rule", rule.name)
+        << Remark::Arg("promise", rule.promise.str())
+        << add("matches", r.matches) << add("useful", r.useful)
+        << add("new nodes", r.newNodes) << add("refused", r.refused)
+        << add("bans", r.bans)
+        << Remark::Arg("milliseconds",
+                       milliseconds(r.matchSeconds + r.applySeconds));
+  }
+  remark::passed(
+      loc, RemarkOpts::name("extraction").category(kCategory).function(name))
+      << Remark::Arg("cost", llvm::formatv("{0:F3}", extraction.cost).str())
+      << add("ops", extraction.ops)
+      << Remark::Arg("milliseconds", milliseconds(extraction.seconds));
+}
+
+LogicalResult luminal::eqsat::writeReport(const SaturationReport &report,
+                                          StringRef path, Operation *module) {
+  std::string message;
+  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(path, &message);
+  if (!file)
+    return module->emitError() << message;
+  llvm::json::OStream j(file->os(), 2);
+  j.objectBegin();
+  j.attributeArray("functions", [&] {
+    for (const FunctionReport &f : report.functions) {
+      j.object([&] {
+        const RunReport &run = f.run;
+        j.attribute("name", f.name);
+        j.attribute("stop", stopReasonName(run.stop));
+        j.attribute("nodes", run.nodes);
+        j.attribute("classes", run.classes);
+        j.attribute("peak_bytes", run.peakBytes);
+        j.attributeObject("milliseconds", [&] {
+          j.attribute("total", run.seconds * 1e3);
+          j.attribute("match", run.matchSeconds * 1e3);
+          j.attribute("apply", run.applySeconds * 1e3);
+          j.attribute("rebuild", run.rebuildSeconds * 1e3);
+          j.attribute("extract", f.extraction.seconds * 1e3);
+        });
+        j.attributeArray("iterations", [&] {
+          for (const IterationReport &i : run.iterations)
+            j.object([&] {
+              j.attribute("stratum", stratumName(i.stratum));
+              j.attribute("nodes", i.nodes);
+              j.attribute("classes", i.classes);
+              j.attribute("useful", i.useful);
+            });
+        });
+        j.attributeArray("rules", [&] {
+          for (auto [id, rule] : llvm::enumerate(f.rules)) {
+            const RuleReport &r = run.rules[id];
+            j.object([&] {
+              j.attribute("name", rule.name);
+              j.attribute("location", rule.location);
+              j.attribute("promise", rule.promise.str());
+              j.attribute("stratum", stratumName(rule.stratum));
+              j.attribute("admitted", r.admitted);
+              j.attribute("matches", r.matches);
+              j.attribute("useful", r.useful);
+              j.attribute("new_nodes", r.newNodes);
+              j.attribute("refused", r.refused);
+              j.attribute("bans", r.bans);
+              j.attribute("match_milliseconds", r.matchSeconds * 1e3);
+              j.attribute("apply_milliseconds", r.applySeconds * 1e3);
+              auto used = f.extraction.usedRules.find(id);
+              j.attribute("extracted_ops", used == f.extraction.usedRules.end()
+                                               ? 0
+                                               : used->second);
+            });
+          }
+        });
+        j.attributeObject("extraction", [&] {
+          j.attribute("cost", f.extraction.cost);
+          j.attribute("ops", f.extraction.ops);
+        });
+      });
+    }
+  });
+  j.objectEnd();
+  file->os() << "\n";
+  file->keep();
+  return success();
+}

@@ -1,0 +1,30 @@
+//===- Report.h - What a saturation did, as remarks and JSON --------------===//
+
+#ifndef LUMINAL_LIB_EQSAT_REPORT_H
+#define LUMINAL_LIB_EQSAT_REPORT_H
+
+#include "Program.h"
+#include "luminal/EqSat/Runner.h"
+
+namespace luminal::eqsat {
+
+struct FunctionReport {
+  std::string name;
+  std::vector<Rule> rules;
+  RunReport run;
+  ExtractionReport extraction;
+};
+
+struct SaturationReport {
+  std::vector<FunctionReport> functions;
+};
+
+void emitRemarks(mlir::func::FuncOp function, llvm::ArrayRef<Rule> rules,
+                 const RunReport &run, const ExtractionReport &extraction);
+/// Fails with one error where the file cannot be written.
+llvm::LogicalResult writeReport(const SaturationReport &report,
+                                llvm::StringRef path, mlir::Operation *module);
+
+} // namespace luminal::eqsat
+
+#endif // LUMINAL_LIB_EQSAT_REPORT_H

@@ -1,0 +1,119 @@
+//===- RuleLoader.cpp - The patterns that one pass runs -------------------===//
+
+#include "RuleLoader.h"
+#include "PatternCompiler.h"
+#include "Registry.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace luminal::eqsat;
+
+LogicalResult RuleLoader::addPattern(pdl::PatternOp pattern, RuleInfo info) {
+  // The name lives as long as the pattern.
+  info.name = *pattern.getSymName();
+  auto [it, inserted] = places.try_emplace(info.name, pattern.getLoc());
+  if (!inserted) {
+    InFlightDiagnostic diag = emitError(pattern.getLoc())
+                              << "two rules are named '" << info.name << "'";
+    diag.attachNote(it->second) << "the other one";
+    return diag;
+  }
+  patterns.push_back({pattern, info});
+  return success();
+}
+
+LogicalResult RuleLoader::loadSets(Location loc, ArrayRef<std::string> names,
+                                   bool all) {
+  MLIRContext *context = loc.getContext();
+  Registry &registry = Registry::get();
+  for (const std::string &name : names)
+    if (!registry.ruleSets.count(name)) {
+      InFlightDiagnostic diag = emitError(loc)
+                                << "no rule set is named '" << name << "'";
+      if (!registry.ruleSets.empty()) {
+        diag << "; known are ";
+        llvm::interleaveComma(registeredRuleSets(), diag);
+      }
+      return diag;
+    }
+  for (auto &[name, populate] : registry.ruleSets) {
+    RewritePatternSet set(context);
+    RuleSetBuilder builder(set);
+    populate(builder);
+    for (auto &f : builder.fastConstraints)
+      functions.fastConstraints.insert({f.getKey(), f.getValue()});
+    for (auto &f : builder.fastRewrites)
+      functions.fastRewrites.insert({f.getKey(), f.getValue()});
+    PDLPatternModule pdl = std::move(set.getPDLPatterns());
+    for (auto &f : pdl.getConstraintFunctions())
+      functions.constraints.insert({f.getKey(), f.getValue()});
+    for (auto &f : pdl.getRewriteFunctions())
+      functions.rewrites.insert({f.getKey(), f.getValue()});
+    if (!all && !llvm::is_contained(names, name))
+      continue;
+    llvm::StringMap<const RuleInfo *> infos;
+    for (const RuleInfo &info : builder.infos)
+      if (!infos.insert({info.name, &info}).second)
+        return emitError(loc) << "rule set '" << name << "' states rule '"
+                              << info.name << "' twice";
+    ModuleOp module = pdl.getModule();
+    llvm::StringSet<> seen;
+    if (module) {
+      // The module goes with the set; the patterns stay with us.
+      modules.push_back(OwningOpRef<ModuleOp>(module.clone()));
+      for (auto pattern : modules.back()->getOps<pdl::PatternOp>()) {
+        if (!pattern.getSymName())
+          return emitError(pattern.getLoc())
+                 << "a rule of set '" << name << "' has no name";
+        auto it = infos.find(*pattern.getSymName());
+        if (it == infos.end())
+          return emitError(pattern.getLoc())
+                 << "rule '" << *pattern.getSymName()
+                 << "' cannot be used: rule set '" << name
+                 << "' states no promise for it";
+        seen.insert(it->getKey());
+        if (failed(addPattern(pattern, *it->second)))
+          return failure();
+      }
+    }
+    for (const RuleInfo &info : builder.infos)
+      if (!seen.contains(info.name))
+        return emitError(loc)
+               << "rule set '" << name << "' states a promise for '"
+               << info.name << "', which it does not have";
+  }
+  return success();
+}
+
+LogicalResult RuleLoader::loadFile(Location loc, StringRef path) {
+  ParserConfig config(loc.getContext());
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(path, config);
+  if (!module)
+    return emitError(loc) << "cannot read the rules of '" << path << "'";
+  for (Operation &op : *module->getBody()) {
+    auto pattern = dyn_cast<pdl::PatternOp>(op);
+    if (!pattern)
+      return op.emitError()
+             << "a file of rules holds pdl.pattern ops only, not '"
+             << op.getName() << "'";
+    FailureOr<RuleInfo> info = readRuleInfo(pattern);
+    if (failed(info) || failed(addPattern(pattern, *info)))
+      return failure();
+  }
+  modules.push_back(std::move(module));
+  return success();
+}
+
+FailureOr<std::vector<Rule>> RuleLoader::compile(OpTable &ops,
+                                                 NativeBridge &natives) const {
+  std::vector<Rule> rules;
+  for (const Loaded &p : patterns) {
+    FailureOr<Rule> rule = compilePattern(p.pattern, p.info, ops, natives);
+    if (failed(rule))
+      return failure();
+    rules.push_back(std::move(*rule));
+  }
+  return rules;
+}

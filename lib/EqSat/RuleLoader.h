@@ -1,0 +1,42 @@
+//===- RuleLoader.h - The patterns that one pass runs ---------------------===//
+
+#ifndef LUMINAL_LIB_EQSAT_RULELOADER_H
+#define LUMINAL_LIB_EQSAT_RULELOADER_H
+
+#include "NativeBridge.h"
+#include "luminal/EqSat/Rule.h"
+#include "mlir/Dialect/PDL/IR/PDLOps.h"
+
+namespace luminal::eqsat {
+
+/// The patterns of the chosen rule sets and files, before they are compiled for
+/// a graph.
+class RuleLoader {
+public:
+  /// Both fail with one error. Natives of every registered set become known,
+  /// whichever sets are chosen.
+  llvm::LogicalResult loadSets(mlir::Location loc,
+                               llvm::ArrayRef<std::string> names, bool all);
+  llvm::LogicalResult loadFile(mlir::Location loc, llvm::StringRef path);
+
+  /// The rules for one graph.
+  llvm::FailureOr<std::vector<Rule>> compile(OpTable &ops,
+                                             NativeBridge &natives) const;
+  const NativeFunctions &natives() const { return functions; }
+
+private:
+  struct Loaded {
+    mlir::pdl::PatternOp pattern;
+    RuleInfo info;
+  };
+  llvm::LogicalResult addPattern(mlir::pdl::PatternOp pattern, RuleInfo info);
+
+  NativeFunctions functions;
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
+  std::vector<Loaded> patterns;
+  llvm::StringMap<mlir::Location> places;
+};
+
+} // namespace luminal::eqsat
+
+#endif // LUMINAL_LIB_EQSAT_RULELOADER_H

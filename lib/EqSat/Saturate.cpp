@@ -1,0 +1,106 @@
+//===- Saturate.cpp - eqsat-saturate --------------------------------------===//
+
+#include "Program.h"
+#include "Registry.h"
+#include "Report.h"
+#include "RuleLoader.h"
+#include "luminal/EqSat/Extraction.h"
+#include "luminal/EqSat/Passes.h"
+#include "luminal/EqSat/Runner.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/PDL/IR/PDL.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace luminal::eqsat {
+#define GEN_PASS_DEF_SATURATEPASS
+#include "luminal/EqSat/Passes.h.inc"
+} // namespace luminal::eqsat
+
+using namespace mlir;
+using namespace luminal::eqsat;
+
+namespace {
+
+class SaturatePass
+    : public luminal::eqsat::impl::SaturatePassBase<SaturatePass> {
+public:
+  using SaturatePassBase::SaturatePassBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<pdl::PDLDialect>();
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    RuleLoader loader;
+    if (failed(loader.loadSets(module.getLoc(), ruleSets,
+                               ruleSets.empty() && !noRuleSets)))
+      return signalPassFailure();
+    for (const std::string &file : ruleFiles)
+      if (failed(loader.loadFile(module.getLoc(), file)))
+        return signalPassFailure();
+
+    StringRef model = cost;
+    if (model.empty())
+      model = lookupCostModel("static") ? "static" : "unit";
+    const CostModelFactory *factory = lookupCostModel(model);
+    if (!factory) {
+      InFlightDiagnostic diag = module.emitError() << "no cost model is named '"
+                                                   << model << "'; known are ";
+      llvm::interleaveComma(registeredCostModels(), diag);
+      return signalPassFailure();
+    }
+
+    SaturationReport reports;
+    for (auto function : module.getOps<func::FuncOp>()) {
+      if (function.isDeclaration())
+        continue;
+      if (failed(saturateFunction(function, loader, *factory, reports)))
+        return signalPassFailure();
+    }
+    if (!report.empty() && failed(writeReport(reports, report, module)))
+      return signalPassFailure();
+  }
+
+private:
+  RunnerOptions runnerOptions() const {
+    RunnerOptions o;
+    o.maxIterations = maxIterations;
+    o.maxNodes = maxNodes;
+    o.maxBytes = maxBytes;
+    o.maxSeconds = maxSeconds;
+    o.matchLimit = matchLimit;
+    o.incremental = !naive;
+    o.maxUlps = maxUlps;
+    o.admitFinite = !noFinite;
+    return o;
+  }
+
+  LogicalResult saturateFunction(func::FuncOp function, RuleLoader &loader,
+                                 const CostModelFactory &factory,
+                                 SaturationReport &reports) {
+    Program program(function, allowUnregistered);
+    NativeBridge natives(program.ops, function, loader.natives());
+    if (failed(program.import(natives.scope())))
+      return failure();
+    FailureOr<std::vector<Rule>> rules = loader.compile(program.ops, natives);
+    if (failed(rules))
+      return failure();
+
+    RunReport run =
+        saturate(program.graph, *rules, natives.natives, runnerOptions());
+    if (run.stop == StopReason::Conflict)
+      return program.emitConflict(*rules);
+
+    std::unique_ptr<CostModel> model = factory(natives.scope());
+    FailureOr<ExtractionReport> extracted = program.extract(*model);
+    if (failed(extracted))
+      return failure();
+    emitRemarks(function, *rules, run, *extracted);
+    reports.functions.push_back({function.getSymName().str(), std::move(*rules),
+                                 std::move(run), std::move(*extracted)});
+    return success();
+  }
+};
+
+} // namespace
