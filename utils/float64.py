@@ -1,0 +1,43 @@
+# ===- float64.py - A PyTorch model evaluated in float64 throughout -----------===#
+"""The reference of every numeric test: `call(copy_of(model), widened(args))`."""
+import copy
+
+import torch
+from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import TorchDispatchMode
+
+NARROW = (torch.float16, torch.bfloat16, torch.float32)
+
+
+class Float64(TorchDispatchMode):
+    """Inside, whatever asks for a narrower float type gets float64: a model's own casts do not round the reference."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        def widen(x):
+            return torch.float64 if isinstance(x, torch.dtype) and x in NARROW else x
+
+        return func(*pytree.tree_map(widen, args), **pytree.tree_map(widen, kwargs or {}))
+
+
+def widened(value):
+    """The value with every float tensor in it as float64."""
+    return pytree.tree_map(
+        lambda t: t.double() if isinstance(t, torch.Tensor) and t.dtype in NARROW else t, value)
+
+
+def copy_of(model):
+    model = copy.deepcopy(model).double()
+    for module in model.modules():
+        # Tensors that are neither parameters nor buffers.
+        module.__dict__.update({k: widened(v) for k, v in vars(module).items() if isinstance(v, torch.Tensor)})
+    return model
+
+
+def call(model, args):
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        with Float64():
+            return model(*args)
+    finally:
+        torch.set_default_dtype(default)

@@ -1,0 +1,328 @@
+# ===- models.py - The models of the tests and the workloads of the benchmark --===#
+"""PyTorch modules with random weights and fixed seeds: what export-models.py writes and benchmark.py runs.
+
+`MODELS[name]()` and `WORKLOADS[name]()` return a Case. Nothing is downloaded.
+"""
+import dataclasses
+import typing
+import warnings
+
+warnings.filterwarnings("ignore")
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+Dim = torch.export.Dim
+
+
+@dataclasses.dataclass
+class Case:
+    """A model, the arguments it is exported with, and what to try it on.
+
+    `dynamic` is torch.export's dynamic_shapes; `sizes` holds arguments of other sizes that the same archive must take;
+    `calls` holds the arguments of consecutive calls on one instance, for a model with state.
+    """
+
+    model: nn.Module
+    args: tuple
+    dynamic: typing.Any = None
+    sizes: list = dataclasses.field(default_factory=list)
+    calls: list = dataclasses.field(default_factory=list)
+
+
+# --- Modules ----------------------------------------------------------------------------------------------------------
+
+
+class MLP(nn.Module):
+    """Linear layers, each followed by the exact GELU."""
+
+    def __init__(self, widths):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(n, m) for n, m in zip(widths[:-1], widths[1:]))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = F.gelu(layer(x))
+        return x
+
+
+class MixedMLP(nn.Module):
+    """Two linear layers whose tail mixes a bfloat16 buffer, an int64 constant and a literal into float32."""
+
+    def __init__(self):
+        super().__init__()
+        self.up = nn.Linear(16, 32)
+        self.down = nn.Linear(32, 4)
+        self.register_buffer("scale", torch.linspace(0.5, 2.0, 4).to(torch.bfloat16))
+        self.steps = torch.arange(4)
+
+    def forward(self, x):
+        y = self.down(F.gelu(self.up(x)))
+        return y * self.scale.float() + self.steps + 3
+
+
+class RecommendationModel(nn.Module):
+    """DLRM: summed embedding bags, a dense MLP, dot products of all pairs of features, a top MLP."""
+
+    def __init__(self, tables, rows, width=16, dense=13, hidden=64):
+        super().__init__()
+        features = tables + 1
+        self.bags = nn.ModuleList(nn.EmbeddingBag(rows, width, mode="sum") for _ in range(tables))
+        self.dense = nn.Sequential(nn.Linear(dense, hidden), nn.ReLU(), nn.Linear(hidden, width), nn.ReLU())
+        pairs = features * (features - 1) // 2
+        self.head = nn.Sequential(nn.Linear(width + pairs, hidden), nn.ReLU(), nn.Linear(hidden, 1), nn.Sigmoid())
+        self.register_buffer("pairs", torch.tril_indices(features, features, offset=-1))
+
+    def forward(self, dense, indices, offsets):
+        x = self.dense(dense)
+        rows = [x]
+        for table, bag in enumerate(self.bags):
+            rows.append(bag(indices[table], offsets[table]))
+        features = torch.stack(rows, dim=1)
+        products = features @ features.mT
+        first, second = self.pairs[0], self.pairs[1]
+        return self.head(torch.cat([x, products[:, first, second]], dim=1))
+
+
+class DecoderBlock(nn.Module):
+    """Pre-norm: RMS norm, causal attention with one projection for q, k and v, gated feed-forward."""
+
+    def __init__(self, width, heads, hidden):
+        super().__init__()
+        self.heads = heads
+        self.attention_norm, self.feed_norm = nn.RMSNorm(width), nn.RMSNorm(width)
+        self.qkv = nn.Linear(width, 3 * width, bias=False)
+        self.out = nn.Linear(width, width, bias=False)
+        self.gate = nn.Linear(width, hidden, bias=False)
+        self.up = nn.Linear(width, hidden, bias=False)
+        self.down = nn.Linear(hidden, width, bias=False)
+
+    def forward(self, x):
+        batch, length, width = x.shape
+        qkv = self.qkv(self.attention_norm(x)).reshape(batch, length, 3, self.heads, width // self.heads)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(mixed.transpose(1, 2).reshape(batch, length, width))
+        y = self.feed_norm(x)
+        return x + self.down(F.silu(self.gate(y)) * self.up(y))
+
+
+class Decoder(nn.Sequential):
+    def __init__(self, layers, width, heads, hidden):
+        super().__init__(*(DecoderBlock(width, heads, hidden) for _ in range(layers)))
+
+
+class LanguageModel(nn.Module):
+    """Token and position embeddings, decoder blocks, norm, and logits through the tied embedding."""
+
+    def __init__(self, vocabulary=128, positions=64, layers=2, width=48, heads=4, hidden=128):
+        super().__init__()
+        self.tokens, self.positions = nn.Embedding(vocabulary, width), nn.Embedding(positions, width)
+        self.blocks = Decoder(layers, width, heads, hidden)
+        self.norm = nn.LayerNorm(width)
+
+    def forward(self, ids):
+        x = self.tokens(ids) + self.positions(torch.arange(ids.shape[1], device=ids.device))
+        return F.linear(self.norm(self.blocks(x)), self.tokens.weight)
+
+
+class ShapeArithmetic(nn.Module):
+    """Splits, merges, concatenates and slices dynamic dims."""
+
+    def forward(self, x, y):
+        halves = x.reshape(2, x.shape[0] // 2, x.shape[1]).sum(0)
+        return halves, torch.cat([y, x]), x[2:, 1::2], y.mT.flatten()
+
+
+class RunningState(nn.Module):
+    """A buffer and an argument that every call changes in place, the argument through a view of it."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.zeros(3, 5))
+
+    def forward(self, x, history):
+        self.total.add_(x)
+        history[:, 1:].copy_(x[:, :-1] + history[:, :1])
+        return self.total.amax(1) + history.mean(1)
+
+
+class CachedDecoder(nn.Module):
+    """One decode step of an attention layer: keys and values stand in buffers, written at a position."""
+
+    def __init__(self, vocabulary=64, width=32, heads=4, length=12):
+        super().__init__()
+        self.heads, self.length = heads, length
+        self.tokens = nn.Embedding(vocabulary, width)
+        self.norm = nn.RMSNorm(width)
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        shape = (1, heads, length, width // heads)
+        self.register_buffer("keys", torch.zeros(shape))
+        self.register_buffer("values", torch.zeros(shape))
+
+    def forward(self, token, position):
+        x = self.tokens(token)
+        q, k, v = self.qkv(self.norm(x)).view(1, 1, 3, self.heads, -1).permute(2, 0, 3, 1, 4).unbind(0)
+        self.keys.index_copy_(2, position, k)
+        self.values.index_copy_(2, position, v)
+        seen = torch.arange(self.length, device=token.device) <= position
+        mixed = F.scaled_dot_product_attention(q, self.keys, self.values, attn_mask=seen[None, None, None, :])
+        x = x + self.out(mixed.transpose(1, 2).flatten(2))
+        return F.linear(x, self.tokens.weight)
+
+
+class Function(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args):
+        return self.function(*args)
+
+
+class Field(nn.Module):
+    """A transformers model called with one argument, giving one field of its result."""
+
+    def __init__(self, model, argument, field, **options):
+        super().__init__()
+        self.model, self.argument, self.field, self.options = model, argument, field, options
+
+    def forward(self, x):
+        return getattr(self.model(**{self.argument: x}, **self.options), self.field)
+
+
+# --- Models -----------------------------------------------------------------------------------------------------------
+
+
+def transformers_model(kind, dtype=torch.float32, causal=False, **config):
+    """A model of the transformers library in a small size, attention through scaled_dot_product_attention."""
+    import transformers
+
+    cfg = getattr(transformers, kind[0])(**config)
+    cfg._attn_implementation = "sdpa"
+    model = getattr(transformers, kind[1])(cfg).eval().to(dtype)
+    if causal:
+        return Field(model, "input_ids", "logits", use_cache=False)
+    return Field(model, "pixel_values" if "image_size" in config else "input_ids", "last_hidden_state")
+
+
+SIZES = {
+    "hidden_size": 64, "intermediate_size": 160, "num_hidden_layers": 2, "num_attention_heads": 4,
+}
+TOKENS = {"vocab_size": 256, "max_position_embeddings": 128, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+
+
+def ids(*shape):
+    return torch.randint(3, 256, shape)
+
+
+def llama(layers=2):
+    return transformers_model(("LlamaConfig", "LlamaForCausalLM"), causal=True, num_key_value_heads=2,
+                              **SIZES | TOKENS | {"num_hidden_layers": layers})
+
+
+def llama_dynamic():
+    dims = {"x": {0: Dim("batch", min=1, max=8), 1: Dim("length", min=2, max=128)}}
+    return Case(llama(), (ids(2, 16),), dims, [(ids(1, 2),), (ids(3, 17),), (ids(8, 128),)])
+
+
+def qwen3(dtype=torch.float32):
+    model = transformers_model(("Qwen3Config", "Qwen3ForCausalLM"), dtype, causal=True, num_key_value_heads=2,
+                               head_dim=16, **SIZES | TOKENS)
+    return Case(model, (ids(1, 16),))
+
+
+def gpt2():
+    return Case(transformers_model(("GPT2Config", "GPT2LMHeadModel"), causal=True, n_embd=64, n_layer=2, n_head=4,
+                                   n_positions=128, vocab_size=256, bos_token_id=1, eos_token_id=2), (ids(1, 16),))
+
+
+def bert(dtype=torch.float32):
+    return Case(transformers_model(("BertConfig", "BertModel"), dtype, vocab_size=256, **SIZES), (ids(2, 16),))
+
+
+def vit():
+    return Case(transformers_model(("ViTConfig", "ViTModel"), image_size=32, patch_size=8, **SIZES),
+                (torch.randn(1, 3, 32, 32),))
+
+
+def mlp():
+    return Case(MixedMLP(), (torch.randn(3, 16),), {"x": {0: Dim("batch", min=1, max=64)}},
+                [(torch.randn(n, 16),) for n in (1, 2, 64)])
+
+
+def shapes():
+    dims = {"x": {0: 2 * Dim("half", min=2, max=32)}, "y": {0: Dim("rows", min=1, max=64)}}
+    return Case(ShapeArithmetic(), (torch.randn(8, 6), torch.randn(5, 6)), dims,
+                [(torch.randn(4, 6), torch.randn(1, 6)), (torch.randn(64, 6), torch.randn(64, 6))])
+
+
+def recommendation(tables, rows, batch, bag=1):
+    """`bag` indices a bag on average; bags are of unequal length where it is above 1."""
+    starts = torch.arange(batch) * bag
+    if bag > 1:
+        starts[1:] -= torch.arange(1, batch) % 2
+    return Case(RecommendationModel(tables, rows),
+                (torch.randn(batch, 13), torch.randint(0, rows, (tables, batch * bag)), starts.repeat(tables, 1)))
+
+
+def transformer():
+    dims = {"ids": {0: Dim("batch", min=1, max=8), 1: Dim("length", min=2, max=64)}}
+    token = lambda *shape: torch.randint(0, 128, shape)
+    return Case(LanguageModel(), (token(2, 16),), dims, [(token(1, 2),), (token(3, 17),), (token(8, 5),)])
+
+
+def running_state():
+    calls = [(torch.randn(3, 5), torch.randn(3, 5))]
+    # The second argument is carried: what the call left in it.
+    calls += [(torch.randn(3, 5), None) for _ in range(3)]
+    return Case(RunningState(), calls[0], calls=calls)
+
+
+def cached_decoder():
+    calls = [(torch.randint(0, 64, (1, 1)), torch.tensor([k])) for k in range(12)]
+    return Case(CachedDecoder(), calls[0], calls=calls)
+
+
+MODELS = {
+    "mlp": mlp,
+    "shapes": shapes,
+    "dlrm": lambda: recommendation(tables=3, rows=100, batch=8, bag=2),
+    "transformer": transformer,
+    "llama": lambda: Case(llama(), (ids(1, 16),)),
+    "llama_dynamic": llama_dynamic,
+    "llama_8_layers": lambda: Case(llama(8), (ids(1, 16),)),
+    "qwen3": qwen3,
+    "gpt2": gpt2,
+    "bert": bert,
+    "vit": vit,
+    "qwen3_bf16": lambda: qwen3(torch.bfloat16),
+    "bert_f16": lambda: bert(torch.float16),
+    "running_state": running_state,
+    "cached_decoder": cached_decoder,
+}
+
+# --- Benchmark workloads ----------------------------------------------------------------------------------------------
+
+WORKLOADS = {
+    "gemm_1024": lambda: Case(Function(torch.matmul), (torch.randn(1024, 1024), torch.randn(1024, 1024))),
+    "gemv_4096x14336": lambda: Case(nn.Linear(4096, 14336, bias=False), (torch.randn(1, 4096),)),
+    "map_sin_sqrt_2^22": lambda: Case(Function(lambda a, b: torch.sqrt(torch.abs(torch.sin(a + b)))),
+                                      (torch.randn(1 << 22), torch.randn(1 << 22))),
+    "softmax_2048x2048": lambda: Case(Function(lambda x: torch.softmax(x, dim=-1)), (torch.randn(2048, 2048),)),
+    "rmsnorm_2048x2048": lambda: Case(nn.RMSNorm(2048), (torch.randn(2048, 2048),)),
+    "mlp_tiny_bs1": lambda: Case(MLP([64, 128, 128, 10]), (torch.randn(1, 64),)),
+    "mlp_bs64": lambda: Case(MLP([512, 1024, 1024, 256]), (torch.randn(64, 512),)),
+    "dlrm_3_bs256": lambda: recommendation(tables=3, rows=1000, batch=256),
+    "decoder_4x512_s64": lambda: Case(Decoder(4, 512, 8, 1536), (torch.randn(1, 64, 512),)),
+    "decoder_8x1024_s1": lambda: Case(Decoder(8, 1024, 16, 4096), (torch.randn(1, 1, 1024),)),
+}
+
+
+def make(name):
+    """The case of that name; the same one every time."""
+    torch.manual_seed(sum(map(ord, name)))
+    case = (MODELS.get(name) or WORKLOADS[name])()
+    case.model.eval()
+    return case
