@@ -1,0 +1,58 @@
+//===- CountsTest.cpp - Graphs whose size is known exactly ----------------===//
+
+#include "Terms.h"
+#include "luminal/EqSat/Extraction.h"
+#include "luminal/EqSat/Runner.h"
+#include "gtest/gtest.h"
+
+using namespace luminal::eqsat;
+using namespace luminal::eqsat::test;
+
+static RunnerOptions unlimited(bool incremental) {
+  RunnerOptions o;
+  o.maxNodes = ~uint64_t(0);
+  o.maxBytes = ~uint64_t(0);
+  o.maxSeconds = 1e9;
+  o.incremental = incremental;
+  return o;
+}
+
+class Counts : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Modes, Counts, testing::Bool(), [](auto &info) {
+  return info.param ? "incremental" : "naive";
+});
+
+TEST_P(Counts, sumsOfDistinctLeaves) {
+  uint64_t power3 = 27;
+  for (unsigned n = 3; n <= 9; ++n, power3 *= 3) {
+    EGraph graph;
+    Terms terms(graph);
+    addSum(terms, n);
+    std::vector<Rule> rules = sumRules(terms);
+    RunReport report = saturate(graph, rules, {}, unlimited(GetParam()));
+    EXPECT_EQ(report.stop, StopReason::Saturated);
+    EXPECT_EQ(graph.numClasses(), (uint64_t(1) << n) - 1);
+    EXPECT_EQ(graph.numNodes(), power3 - (uint64_t(1) << (n + 1)) + 1 + n);
+  }
+}
+
+TEST_P(Counts, mathRoundByRound) {
+  static constexpr uint64_t kNodes[] = {35,  69,   118,  208,  389,
+                                        784, 1576, 3160, 8113, 28303};
+  static constexpr uint64_t kClasses8 = 3576, kClasses9 = 12445;
+  EGraph graph;
+  Terms terms(graph);
+  addMathSeeds(terms);
+  std::vector<Rule> rules = mathRules(terms);
+  ASSERT_TRUE(graph.rebuild());
+  EXPECT_EQ(graph.numNodes(), kNodes[0]);
+  RunnerOptions options = unlimited(GetParam());
+  options.maxIterations = 9;
+  RunReport report = saturate(graph, rules, {}, options);
+  EXPECT_EQ(report.stop, StopReason::Iterations);
+  ASSERT_EQ(report.iterations.size(), 9u);
+  for (unsigned k = 1; k <= 9; ++k)
+    EXPECT_EQ(report.iterations[k - 1].nodes, kNodes[k]) << "round " << k;
+  EXPECT_EQ(report.iterations[7].classes, kClasses8);
+  EXPECT_EQ(report.iterations[8].classes, kClasses9);
+}

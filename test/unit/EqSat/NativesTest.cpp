@@ -1,0 +1,355 @@
+//===- NativesTest.cpp - Rules that call native functions -----------------===//
+
+#include "luminal/EqSat/OpTable.h"
+#include "luminal/EqSat/Passes.h"
+#include "luminal/EqSat/RuleSets.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/PDL/IR/PDL.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace luminal::eqsat;
+
+namespace {
+
+class Natives : public testing::Test {
+protected:
+  Natives() {
+    context.loadDialect<func::FuncDialect, pdl::PDLDialect>();
+    context.allowUnregisteredDialects();
+    // Not printed, but looked at.
+    context.getDiagEngine().registerHandler([&](Diagnostic &d) {
+      llvm::raw_string_ostream(messages) << d << "\n";
+    });
+  }
+
+  /// A rule set of its own name, of patterns as text.
+  void add(StringRef name, const char *patterns,
+           std::function<void(RuleSetBuilder &, PDLPatternModule &)> more) {
+    registerRuleSet(name, [=](RuleSetBuilder &set) {
+      PDLPatternModule module(
+          parseSourceString<ModuleOp>(patterns, set.patterns().getContext()));
+      more(set, module);
+      set.patterns().add(std::move(module));
+    });
+  }
+
+  /// Text of the module after saturation; empty where it failed.
+  std::string saturate(StringRef set, const char *input) {
+    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(input, &context);
+    if (!module)
+      return "";
+    SaturatePassOptions options;
+    options.ruleSets = {set.str()};
+    options.cost = "attribute";
+    options.allowUnregistered = true;
+    PassManager pm(&context);
+    pm.addPass(createSaturatePass(options));
+    if (failed(pm.run(*module)))
+      return "";
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    module->print(os);
+    return text;
+  }
+
+  static bool has(StringRef text, StringRef part) {
+    return text.contains(part);
+  }
+
+  MLIRContext context;
+  std::string messages;
+};
+
+/// What is known: the value of "test.constant", and that of its negation.
+class ValueAnalysis : public ClassAnalysis {
+public:
+  Attribute make(const NodeView &node) override {
+    if (!node.name)
+      return {};
+    if (node.name->getStringRef() == "test.constant")
+      return node.attributes.get("value");
+    auto operand = node.operandFacts.size() == 1
+                       ? dyn_cast_or_null<IntegerAttr>(node.operandFacts[0])
+                       : IntegerAttr();
+    if (node.name->getStringRef() == "test.neg" && operand)
+      return IntegerAttr::get(operand.getType(), -operand.getInt());
+    return {};
+  }
+  std::optional<Attribute> join(Attribute, Attribute) override {
+    return std::nullopt;
+  }
+};
+
+constexpr const char *kAddZero = R"mlir(
+pdl.pattern @AddZero : benefit(0) {
+  %t = pdl.type
+  %x = pdl.operand
+  %z = pdl.operand
+  %root = pdl.operation "test.add"(%x, %z : !pdl.value, !pdl.value) -> (%t : !pdl.type)
+  pdl.apply_native_constraint "IsZero"(%z : !pdl.value)
+  pdl.rewrite %root {
+    pdl.replace %root with (%x : !pdl.value)
+  }
+})mlir";
+
+TEST_F(Natives, fastConstraintReadsFacts) {
+  registerAnalysis("test-value", [](Operation *scope) {
+    EXPECT_TRUE(isa<func::FuncOp>(scope));
+    return std::make_unique<ValueAnalysis>();
+  });
+  add("facts", kAddZero, [](RuleSetBuilder &set, PDLPatternModule &) {
+    set.constraint("IsZero", [](MatchContext &c, NativeArgs args, auto &) {
+      auto v = dyn_cast_or_null<IntegerAttr>(
+          c.fact("test-value", args[0].asClass()));
+      return v && v.getInt() == 0;
+    });
+    set.rule({"AddZero", Promise::exact()});
+  });
+  std::string text = saturate("facts", R"mlir(
+    func.func @zero(%x: i32) -> i32 {
+      %c = "test.constant"() {value = 0 : i32} : () -> i32
+      %n = "test.neg"(%c) : (i32) -> i32
+      %r = "test.add"(%x, %n) : (i32, i32) -> i32
+      return %r : i32
+    }
+    func.func @one(%x: i32) -> i32 {
+      %c = "test.constant"() {value = 1 : i32} : () -> i32
+      %r = "test.add"(%x, %c) : (i32, i32) -> i32
+      return %r : i32
+    })mlir");
+  auto [zero, one] = StringRef(text).split("@one");
+  EXPECT_FALSE(has(zero, "test.add")) << text;
+  EXPECT_TRUE(has(one, "test.add")) << text;
+}
+
+TEST_F(Natives, ordinaryConstraintSeesAStandIn) {
+  add("ordinary", R"mlir(
+pdl.pattern @OfI32 : benefit(0) {
+  %t = pdl.type
+  %x = pdl.operand
+  %name = pdl.attribute
+  %root = pdl.operation "test.f"(%x : !pdl.value) {"name" = %name} -> (%t : !pdl.type)
+  pdl.apply_native_constraint "IsI32"(%x : !pdl.value)
+  %length = pdl.apply_native_constraint "LengthOf"(%name : !pdl.attribute) : !pdl.attribute
+  pdl.rewrite %root {
+    %cost = pdl.attribute = 0 : i64
+    %new = pdl.operation "test.g"(%x : !pdl.value) {"length" = %length, "cost" = %cost} -> (%t : !pdl.type)
+    pdl.replace %root with %new
+  }
+})mlir",
+      [](RuleSetBuilder &set, PDLPatternModule &module) {
+        module.registerConstraintFunction(
+            "IsI32", [](PatternRewriter &, Value v) {
+              return success(v.getType().isInteger(32));
+            });
+        module.registerConstraintFunction(
+            "LengthOf",
+            [](PatternRewriter &r, PDLResultList &results,
+               ArrayRef<PDLValue> args) -> LogicalResult {
+              auto text = dyn_cast<StringAttr>(args[0].cast<Attribute>());
+              if (!text)
+                return failure();
+              results.push_back(r.getI64IntegerAttr(text.size()));
+              return success();
+            });
+        set.rule({"OfI32", Promise::exact()});
+      });
+  std::string text = saturate("ordinary", R"mlir(
+    func.func @f(%x: i32, %y: i64) -> (i32, i32) {
+      %0 = "test.f"(%x) {name = "four"} : (i32) -> i32
+      %1 = "test.f"(%y) {name = "four"} : (i64) -> i32
+      return %0, %1 : i32, i32
+    })mlir");
+  EXPECT_TRUE(has(text, "\"test.g\"(%arg0) {cost = 0 : i64, length = 4 : i64}"))
+      << text;
+  EXPECT_TRUE(has(text, "\"test.f\"(%arg1)")) << text;
+}
+
+TEST_F(Natives, rewritesMakeAttributesTypesAndOps) {
+  add("rewrites", R"mlir(
+pdl.pattern @Widen : benefit(0) {
+  %t = pdl.type
+  %x = pdl.operand
+  %root = pdl.operation "test.narrow"(%x : !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite %root {
+    %wide = pdl.apply_native_rewrite "Wide"(%t : !pdl.type) : !pdl.type
+    %cost = pdl.attribute = 0 : i64
+    %a = pdl.operation "test.widen"(%x : !pdl.value) {"cost" = %cost} -> (%wide : !pdl.type)
+    %av = pdl.result 0 of %a
+    %b = pdl.apply_native_rewrite "Chain"(%av, %t : !pdl.value, !pdl.type) : !pdl.value
+    %c = pdl.apply_native_rewrite "FastChain"(%b, %t : !pdl.value, !pdl.type) : !pdl.value
+    pdl.replace %root with (%c : !pdl.value)
+  }
+})mlir",
+      [](RuleSetBuilder &set, PDLPatternModule &module) {
+        set.rewrite("Wide", [](MatchContext &, NativeArgs args,
+                               NativeResults &results) {
+          auto t = dyn_cast<IntegerType>(args[0].asType());
+          if (!t || t.getWidth() > 32)
+            return false;
+          results.push_back(
+              NativeValue(IntegerType::get(t.getContext(), 2 * t.getWidth())));
+          return true;
+        });
+        set.rewrite("FastChain", [](MatchContext &c, NativeArgs args,
+                                    NativeResults &results) {
+          Builder b(c.getContext());
+          results.push_back(NativeValue::ofClass(
+              c.create("test.last",
+                       b.getDictionaryAttr(
+                           b.getNamedAttr("cost", b.getI64IntegerAttr(0))),
+                       args[1].asType(), {args[0].asClass()})));
+          return true;
+        });
+        module.registerRewriteFunction(
+            "Chain", [](PatternRewriter &r, Value v, Type t) -> Value {
+              OperationState first(v.getLoc(), "test.first");
+              first.addOperands(v);
+              first.addTypes(v.getType());
+              first.addAttribute("cost", r.getI64IntegerAttr(0));
+              OperationState second(v.getLoc(), "test.second");
+              second.addOperands(r.create(first)->getResult(0));
+              second.addTypes(t);
+              second.addAttribute("cost", r.getI64IntegerAttr(0));
+              return r.create(second)->getResult(0);
+            });
+        set.rule({"Widen", Promise::exact()});
+      });
+  std::string text = saturate("rewrites", R"mlir(
+    func.func @f(%x: i8) -> i8 {
+      %0 = "test.narrow"(%x) : (i8) -> i8
+      return %0 : i8
+    })mlir");
+  EXPECT_TRUE(has(text, "\"test.widen\"(%arg0) {cost = 0 : i64} : (i8) -> i16"))
+      << text;
+  EXPECT_TRUE(has(text, "\"test.first\"(%0) {cost = 0 : i64} : (i16) -> i16"))
+      << text;
+  EXPECT_TRUE(has(text, "\"test.second\"(%1) {cost = 0 : i64} : (i16) -> i8"))
+      << text;
+  EXPECT_TRUE(has(text, "\"test.last\"(%2) {cost = 0 : i64} : (i8) -> i8"))
+      << text;
+}
+
+TEST_F(Natives, matchedOperationsAreArguments) {
+  add("operations", R"mlir(
+pdl.pattern @FirstUse : benefit(0) {
+  %t = pdl.type
+  %x = pdl.operand
+  %root = pdl.operation "test.f"(%x : !pdl.value) -> (%t : !pdl.type)
+  pdl.apply_native_constraint "Marked"(%root : !pdl.operation)
+  pdl.apply_native_constraint "AlsoMarked"(%root : !pdl.operation)
+  pdl.rewrite %root {
+    pdl.replace %root with (%x : !pdl.value)
+  }
+})mlir",
+      [](RuleSetBuilder &set, PDLPatternModule &module) {
+        set.constraint("Marked", [](MatchContext &c, NativeArgs args, auto &) {
+          return bool(c.attrOf(args[0].asOp(), "marked")) &&
+                 args[0].asOp().operands.size() == 1;
+        });
+        module.registerConstraintFunction("AlsoMarked", [](PatternRewriter &,
+                                                           Operation *op) {
+          return success(op->hasAttr("marked") && op->getNumOperands() == 1 &&
+                         op->getOperand(0).getType().isInteger(8));
+        });
+        set.rule({"FirstUse", Promise::exact()});
+      });
+  std::string text = saturate("operations", R"mlir(
+    func.func @f(%x: i8) -> (i8, i8) {
+      %0 = "test.f"(%x) {marked} : (i8) -> i8
+      %1 = "test.f"(%x) : (i8) -> i8
+      return %0, %1 : i8, i8
+    })mlir");
+  EXPECT_TRUE(has(text, "return %arg0, %0")) << text;
+}
+
+TEST_F(Natives, everyRuleStatesAPromise) {
+  add("silent", kAddZero, [](RuleSetBuilder &set, PDLPatternModule &) {
+    set.constraint("IsZero", [](auto &, auto, auto &) { return true; });
+  });
+  EXPECT_EQ(saturate("silent", "func.func @f() { return }"), "");
+  EXPECT_TRUE(has(messages, "rule 'AddZero' cannot be used: rule set 'silent' "
+                            "states no promise for it"))
+      << messages;
+}
+
+TEST_F(Natives, everyPromiseHasARule) {
+  add("excess", kAddZero, [](RuleSetBuilder &set, PDLPatternModule &) {
+    set.constraint("IsZero", [](auto &, auto, auto &) { return true; });
+    set.rule({"AddZero", Promise::exact()});
+    set.rule({"AddOne", Promise::exact()});
+  });
+  EXPECT_EQ(saturate("excess", "func.func @f() { return }"), "");
+  EXPECT_TRUE(has(messages, "states a promise for 'AddOne', which it does not "
+                            "have"))
+      << messages;
+}
+
+TEST_F(Natives, unknownNativesAreRefused) {
+  add("unknown-native", R"mlir(
+pdl.pattern @Odd : benefit(0) {
+  %t = pdl.type
+  %x = pdl.operand
+  %root = pdl.operation "test.f"(%x : !pdl.value) -> (%t : !pdl.type)
+  pdl.apply_native_constraint "NobodyKnows"(%x : !pdl.value)
+  pdl.rewrite %root {
+    pdl.replace %root with (%x : !pdl.value)
+  }
+})mlir",
+      [](RuleSetBuilder &set, PDLPatternModule &) {
+        set.rule({"Odd", Promise::exact()});
+      });
+  EXPECT_EQ(saturate("unknown-native", "func.func @f() { return }"), "");
+  EXPECT_TRUE(has(messages, "rule 'Odd' cannot be used: no native constraint "
+                            "is named 'NobodyKnows'"))
+      << messages;
+}
+
+TEST_F(Natives, factsThatContradictAreAnError) {
+  add("contradiction", R"mlir(
+pdl.pattern @Wrong : benefit(0) {
+  %t = pdl.type
+  %x = pdl.operand
+  %y = pdl.operand
+  %root = pdl.operation "test.pair"(%x, %y : !pdl.value, !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite %root {
+    pdl.replace %root with (%x : !pdl.value)
+  }
+}
+pdl.pattern @AlsoWrong : benefit(0) {
+  %t = pdl.type
+  %x = pdl.operand
+  %y = pdl.operand
+  %root = pdl.operation "test.pair"(%x, %y : !pdl.value, !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite %root {
+    pdl.replace %root with (%y : !pdl.value)
+  }
+})mlir",
+      [](RuleSetBuilder &set, PDLPatternModule &) {
+        set.rules(
+            {{"Wrong", Promise::exact()}, {"AlsoWrong", Promise::exact()}});
+      });
+  registerAnalysis("test-value", [](Operation *) {
+    return std::make_unique<ValueAnalysis>();
+  });
+  EXPECT_EQ(saturate("contradiction", R"mlir(
+    func.func @f() -> i8 {
+      %0 = "test.constant"() {value = 0 : i8} : () -> i8
+      %1 = "test.constant"() {value = 1 : i8} : () -> i8
+      %2 = "test.pair"(%0, %1) : (i8, i8) -> i8
+      return %2 : i8
+    })mlir"),
+            "");
+  EXPECT_TRUE(has(messages, "makes two values equal about which contradictory "
+                            "facts are known"))
+      << messages;
+  EXPECT_TRUE(has(messages, "'AlsoWrong'")) << messages;
+}
+
+} // namespace
