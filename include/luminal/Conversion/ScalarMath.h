@@ -27,6 +27,11 @@ namespace luminal {
 mlir::Value emitFn(mlir::ImplicitLocOpBuilder &b, llir::Fn fn,
                    mlir::ValueRange args, mlir::Type resultElement);
 
+/// The cast of `x` (an element of `from`; ui8, i8 and f8 values are i8 bits) to
+/// an element of `to` (likewise).
+mlir::Value emitCast(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
+                     mlir::Type from, mlir::Type to);
+
 /// Elementwise maximum that gives NaN where either operand is NaN (integers:
 /// signed; i1: or).
 mlir::Value emitMax(mlir::ImplicitLocOpBuilder &b, mlir::Value x,

@@ -1,0 +1,164 @@
+//===- Lanes.h - Arithmetic on a scalar or a vector by one spelling -------===//
+
+#ifndef LUMINAL_LIB_CONVERSION_SCALARMATH_LANES_H
+#define LUMINAL_LIB_CONVERSION_SCALARMATH_LANES_H
+
+#include "luminal/Conversion/ScalarMath.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
+
+namespace luminal {
+
+/// Builds arith and math ops whose operands are scalars or vectors alike: a
+/// constant takes the shape of what it meets.
+class Lanes {
+public:
+  explicit Lanes(mlir::ImplicitLocOpBuilder &b) : b(b) {}
+
+  mlir::ImplicitLocOpBuilder &b;
+
+  /// `element` in the shape of `like` (a scalar, or a vector of like's length).
+  static mlir::Type typeLike(mlir::Value like, mlir::Type element) {
+    if (auto vector = mlir::dyn_cast<mlir::VectorType>(like.getType()))
+      return vector.clone(element);
+    return element;
+  }
+  static mlir::Type element(mlir::Value v) {
+    return mlir::getElementTypeOrSelf(v.getType());
+  }
+
+  mlir::Value splat(mlir::Value like, mlir::TypedAttr scalar) {
+    mlir::Type type = typeLike(like, scalar.getType());
+    if (auto vector = mlir::dyn_cast<mlir::VectorType>(type))
+      return mlir::arith::ConstantOp::create(
+          b, mlir::DenseElementsAttr::get(vector, mlir::Attribute(scalar)));
+    return mlir::arith::ConstantOp::create(b, scalar);
+  }
+  /// A float constant of x's own element type.
+  mlir::Value num(mlir::Value x, double v) {
+    return splat(x, b.getFloatAttr(element(x), v));
+  }
+  mlir::Value integer(mlir::Value x, int64_t v) {
+    return splat(x, b.getIntegerAttr(element(x), v));
+  }
+  mlir::Value integerAs(mlir::Value like, mlir::Type type, int64_t v) {
+    return splat(like, b.getIntegerAttr(type, v));
+  }
+
+  mlir::Value add(mlir::Value x, mlir::Value y) {
+    return mlir::arith::AddFOp::create(b, x, y);
+  }
+  mlir::Value sub(mlir::Value x, mlir::Value y) {
+    return mlir::arith::SubFOp::create(b, x, y);
+  }
+  mlir::Value mul(mlir::Value x, mlir::Value y) {
+    return mlir::arith::MulFOp::create(b, x, y);
+  }
+  mlir::Value div(mlir::Value x, mlir::Value y) {
+    return mlir::arith::DivFOp::create(b, x, y);
+  }
+  mlir::Value neg(mlir::Value x) { return mlir::arith::NegFOp::create(b, x); }
+  mlir::Value abs(mlir::Value x) { return mlir::math::AbsFOp::create(b, x); }
+  mlir::Value fma(mlir::Value x, mlir::Value y, mlir::Value z) {
+    return mlir::math::FmaOp::create(b, x, y, z);
+  }
+  mlir::Value select(mlir::Value c, mlir::Value x, mlir::Value y) {
+    return mlir::arith::SelectOp::create(b, c, x, y);
+  }
+  mlir::Value cmp(mlir::arith::CmpFPredicate p, mlir::Value x, mlir::Value y) {
+    return mlir::arith::CmpFOp::create(b, p, x, y);
+  }
+  mlir::Value cmp(mlir::arith::CmpIPredicate p, mlir::Value x, mlir::Value y) {
+    return mlir::arith::CmpIOp::create(b, p, x, y);
+  }
+  mlir::Value lt(mlir::Value x, mlir::Value y) {
+    return cmp(mlir::arith::CmpFPredicate::OLT, x, y);
+  }
+  mlir::Value eq(mlir::Value x, mlir::Value y) {
+    return cmp(mlir::arith::CmpFPredicate::OEQ, x, y);
+  }
+  mlir::Value isNan(mlir::Value x) {
+    return cmp(mlir::arith::CmpFPredicate::UNO, x, x);
+  }
+  mlir::Value both(mlir::Value x, mlir::Value y) {
+    return mlir::arith::AndIOp::create(b, x, y);
+  }
+  mlir::Value either(mlir::Value x, mlir::Value y) {
+    return mlir::arith::OrIOp::create(b, x, y);
+  }
+  mlir::Value no(mlir::Value x) {
+    return mlir::arith::XOrIOp::create(b, x, integer(x, 1));
+  }
+  mlir::Value copySign(mlir::Value magnitude, mlir::Value sign) {
+    return mlir::math::CopySignOp::create(b, magnitude, sign);
+  }
+
+  mlir::Value addi(mlir::Value x, mlir::Value y) {
+    return mlir::arith::AddIOp::create(b, x, y);
+  }
+  mlir::Value subi(mlir::Value x, mlir::Value y) {
+    return mlir::arith::SubIOp::create(b, x, y);
+  }
+  mlir::Value muli(mlir::Value x, mlir::Value y) {
+    return mlir::arith::MulIOp::create(b, x, y);
+  }
+  mlir::Value shl(mlir::Value x, int64_t n) {
+    return mlir::arith::ShLIOp::create(b, x, integer(x, n));
+  }
+  mlir::Value shru(mlir::Value x, int64_t n) {
+    return mlir::arith::ShRUIOp::create(b, x, integer(x, n));
+  }
+  mlir::Value shrs(mlir::Value x, int64_t n) {
+    return mlir::arith::ShRSIOp::create(b, x, integer(x, n));
+  }
+  mlir::Value andi(mlir::Value x, int64_t mask) {
+    return mlir::arith::AndIOp::create(b, x, integer(x, mask));
+  }
+
+  mlir::Value bitcast(mlir::Value x, mlir::Type to) {
+    return mlir::arith::BitcastOp::create(b, typeLike(x, to), x);
+  }
+  mlir::Value extf(mlir::Value x, mlir::Type to) {
+    return mlir::arith::ExtFOp::create(b, typeLike(x, to), x);
+  }
+  mlir::Value truncf(mlir::Value x, mlir::Type to) {
+    return mlir::arith::TruncFOp::create(b, typeLike(x, to), x);
+  }
+  mlir::Value extu(mlir::Value x, mlir::Type to) {
+    return mlir::arith::ExtUIOp::create(b, typeLike(x, to), x);
+  }
+  mlir::Value exts(mlir::Value x, mlir::Type to) {
+    return mlir::arith::ExtSIOp::create(b, typeLike(x, to), x);
+  }
+  mlir::Value trunci(mlir::Value x, mlir::Type to) {
+    return mlir::arith::TruncIOp::create(b, typeLike(x, to), x);
+  }
+  mlir::Value sitofp(mlir::Value x, mlir::Type to) {
+    return mlir::arith::SIToFPOp::create(b, typeLike(x, to), x);
+  }
+  mlir::Value fptosi(mlir::Value x, mlir::Type to) {
+    return mlir::arith::FPToSIOp::create(b, typeLike(x, to), x);
+  }
+
+  /// c[0] + x (c[1] + x (c[2] + ...)), fused.
+  mlir::Value poly(mlir::Value x, llvm::ArrayRef<double> c) {
+    mlir::Value r = num(x, c.back());
+    for (double v : llvm::reverse(c.drop_back()))
+      r = fma(r, x, num(x, v));
+    return r;
+  }
+};
+
+/// f32 in, f32 out.
+mlir::Value emitExpF32(Lanes &m, mlir::Value x);
+mlir::Value emitExp2F32(Lanes &m, mlir::Value x);
+/// The transcendental `fn` of f32 operands, computed in f64 and rounded once.
+mlir::Value emitThroughF64(Lanes &m, llir::Fn fn, mlir::ValueRange args);
+/// The transcendental `fn` of f64 operands, by the math dialect (the C library
+/// on the CPU).
+mlir::Value emitF64(Lanes &m, llir::Fn fn, mlir::ValueRange args);
+
+} // namespace luminal
+
+#endif // LUMINAL_LIB_CONVERSION_SCALARMATH_LANES_H

@@ -1,0 +1,226 @@
+//===- ScalarMath.cpp - Code for every scalar function --------------------===//
+
+#include "luminal/Conversion/ScalarMath.h"
+#include "Lanes.h"
+
+using namespace luminal;
+using namespace mlir;
+using llir::Fn;
+
+//===----------------------------------------------------------------------===//
+// Integers
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Quotient toward zero and remainder of the dividend's sign; both 0 for a zero
+/// divisor, and the wrapped negation for -1 (the least value over -1 traps on
+/// x86).
+struct Division {
+  Value quotient, remainder;
+};
+} // namespace
+
+static Division divideInts(Lanes &m, Value x, Value y) {
+  Value zero = m.integer(y, 0);
+  Value byZero = m.cmp(arith::CmpIPredicate::eq, y, zero);
+  Value byMinusOne = m.cmp(arith::CmpIPredicate::eq, y, m.integer(y, -1));
+  Value safe = m.select(m.either(byZero, byMinusOne), m.integer(y, 1), y);
+  Value q = arith::DivSIOp::create(m.b, x, safe);
+  Value r = arith::RemSIOp::create(m.b, x, safe);
+  q = m.select(byMinusOne, m.subi(zero, x), q);
+  // Over 1 or -1 nothing remains, so only the quotient by zero needs mending.
+  return {m.select(byZero, zero, q), r};
+}
+
+static Value emitInt(Lanes &m, Fn fn, ValueRange a) {
+  using P = arith::CmpIPredicate;
+  OpBuilder &b = m.b;
+  Location loc = m.b.getLoc();
+  bool isBool = Lanes::element(a[0]).isInteger(1);
+  switch (fn) {
+  case Fn::Neg:
+    return m.subi(m.integer(a[0], 0), a[0]);
+  case Fn::Abs: {
+    Value zero = m.integer(a[0], 0);
+    return m.select(m.cmp(P::slt, a[0], zero), m.subi(zero, a[0]), a[0]);
+  }
+  case Fn::Not:
+    return isBool ? m.no(a[0]) : Value();
+  case Fn::Add:
+    return isBool ? Value() : m.addi(a[0], a[1]);
+  case Fn::Sub:
+    return isBool ? Value() : m.subi(a[0], a[1]);
+  case Fn::Mul:
+    return isBool ? m.both(a[0], a[1]) : m.muli(a[0], a[1]);
+  case Fn::Div:
+    return divideInts(m, a[0], a[1]).quotient;
+  case Fn::Mod:
+    return divideInts(m, a[0], a[1]).remainder;
+  case Fn::FloorDiv:
+  case Fn::FloorMod: {
+    Division d = divideInts(m, a[0], a[1]);
+    Value zero = m.integer(a[0], 0);
+    // A remainder whose sign is not the divisor's means the quotient was
+    // rounded up.
+    Value signs =
+        m.cmp(P::slt, arith::XOrIOp::create(b, loc, d.remainder, a[1]), zero);
+    Value off = m.both(m.cmp(P::ne, d.remainder, zero), signs);
+    if (fn == Fn::FloorDiv)
+      return m.select(off, m.subi(d.quotient, m.integer(a[0], 1)), d.quotient);
+    return m.select(off, m.addi(d.remainder, a[1]), d.remainder);
+  }
+  case Fn::Max:
+    return isBool ? m.either(a[0], a[1])
+                  : Value(arith::MaxSIOp::create(b, loc, a[0], a[1]));
+  case Fn::Min:
+    return isBool ? m.both(a[0], a[1])
+                  : Value(arith::MinSIOp::create(b, loc, a[0], a[1]));
+  case Fn::Or:
+    return isBool ? m.either(a[0], a[1]) : Value();
+  case Fn::LessThan:
+    return m.cmp(isBool ? P::ult : P::slt, a[0], a[1]);
+  case Fn::LessEqual:
+    return m.cmp(isBool ? P::ule : P::sle, a[0], a[1]);
+  case Fn::Equal:
+    return m.cmp(P::eq, a[0], a[1]);
+  case Fn::Floor:
+  case Fn::Ceil:
+  case Fn::Round:
+  case Fn::Trunc:
+    return a[0];
+  case Fn::IsNan:
+    return m.integerAs(a[0], m.b.getI1Type(), 0);
+  default:
+    return {};
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// f32 and f64
+//===----------------------------------------------------------------------===//
+
+/// Python's floor division and remainder of floats, as PyTorch has them: from
+/// the exact fmod.
+static Value emitFloorFloat(Lanes &m, Fn fn, Value x, Value y) {
+  Value zero = m.num(x, 0.0);
+  Value mod = arith::RemFOp::create(m.b, x, y);
+  Value nonZero = m.cmp(arith::CmpFPredicate::UNE, mod, zero);
+  Value off = m.both(
+      nonZero, m.cmp(arith::CmpIPredicate::ne, m.lt(y, zero), m.lt(mod, zero)));
+  if (fn == Fn::FloorMod)
+    return m.select(off, m.add(mod, y), mod);
+  Value div = m.div(m.sub(x, mod), y);
+  div = m.select(off, m.sub(div, m.num(x, 1.0)), div);
+  Value floor = math::FloorOp::create(m.b, div);
+  floor = m.select(m.lt(m.num(x, 0.5), m.sub(div, floor)),
+                   m.add(floor, m.num(x, 1.0)), floor);
+  Value quotient = m.div(x, y);
+  Value result = m.select(m.eq(div, zero), m.copySign(zero, quotient), floor);
+  return m.select(m.eq(y, zero), quotient, result);
+}
+
+static Value emitWideFloat(Lanes &m, Fn fn, ValueRange a) {
+  using P = arith::CmpFPredicate;
+  OpBuilder &b = m.b;
+  Location loc = m.b.getLoc();
+  Value x = a[0];
+  bool isF64 = Lanes::element(x).isF64();
+  switch (fn) {
+  case Fn::Neg:
+    return m.neg(x);
+  case Fn::Abs:
+    return m.abs(x);
+  case Fn::Sqrt:
+    return math::SqrtOp::create(b, loc, x);
+  case Fn::Recip:
+    return m.div(m.num(x, 1.0), x);
+  case Fn::Floor:
+    return math::FloorOp::create(b, loc, x);
+  case Fn::Ceil:
+    return math::CeilOp::create(b, loc, x);
+  case Fn::Round:
+    return math::RoundEvenOp::create(b, loc, x);
+  case Fn::Trunc:
+    return math::TruncOp::create(b, loc, x);
+  case Fn::IsNan:
+    return m.isNan(x);
+  case Fn::Add:
+    return m.add(x, a[1]);
+  case Fn::Sub:
+    return m.sub(x, a[1]);
+  case Fn::Mul:
+    return m.mul(x, a[1]);
+  case Fn::Div:
+    return m.div(x, a[1]);
+  case Fn::Mod:
+    return arith::RemFOp::create(b, loc, x, a[1]);
+  case Fn::Max:
+    return m.select(m.either(m.lt(x, a[1]), m.isNan(a[1])), a[1], x);
+  case Fn::Min:
+    return m.select(m.either(m.lt(a[1], x), m.isNan(a[1])), a[1], x);
+  case Fn::LessThan:
+    return m.lt(x, a[1]);
+  case Fn::LessEqual:
+    return m.cmp(P::OLE, x, a[1]);
+  case Fn::Equal:
+    return m.eq(x, a[1]);
+  case Fn::FloorDiv:
+  case Fn::FloorMod:
+    return emitFloorFloat(m, fn, x, a[1]);
+  case Fn::Exp:
+    return isF64 ? emitF64(m, fn, a) : emitExpF32(m, x);
+  case Fn::Exp2:
+    return isF64 ? emitF64(m, fn, a) : emitExp2F32(m, x);
+  case Fn::Expm1:
+  case Fn::Log:
+  case Fn::Log2:
+  case Fn::Log1p:
+  case Fn::Sin:
+  case Fn::Cos:
+  case Fn::Tanh:
+  case Fn::Erf:
+  case Fn::Rsqrt:
+  case Fn::Sigmoid:
+  case Fn::Silu:
+  case Fn::Gelu:
+  case Fn::GeluTanh:
+  case Fn::Pow:
+    return isF64 ? emitF64(m, fn, a) : emitThroughF64(m, fn, a);
+  default:
+    return {};
+  }
+}
+
+/// f16 and bf16: exact in, f32 inside, rounded once.
+static Value emitNarrowFloat(Lanes &m, Fn fn, ValueRange a,
+                             Type resultElement) {
+  Type narrow = Lanes::element(a[0]), f32 = m.b.getF32Type();
+  SmallVector<Value> wide;
+  for (Value v : a)
+    wide.push_back(emitCast(m.b, v, narrow, f32));
+  Value y = emitWideFloat(m, fn, wide);
+  if (!y || resultElement.isInteger(1))
+    return y;
+  return emitCast(m.b, y, f32, narrow);
+}
+
+Value luminal::emitFn(ImplicitLocOpBuilder &b, Fn fn, ValueRange args,
+                      Type resultElement) {
+  Lanes m(b);
+  if (fn == Fn::Select)
+    return m.select(args[0], args[1], args[2]);
+  Type element = Lanes::element(args[0]);
+  if (fn == Fn::Cast)
+    return emitCast(b, args[0], element, resultElement);
+  if (isa<IntegerType>(element))
+    return emitInt(m, fn, args);
+  if (element.isF32() || element.isF64())
+    return emitWideFloat(m, fn, args);
+  if (element.isF16() || element.isBF16())
+    return emitNarrowFloat(m, fn, args, resultElement);
+  return {};
+}
+
+Value luminal::emitMax(ImplicitLocOpBuilder &b, Value x, Value y) {
+  return emitFn(b, Fn::Max, {x, y}, Lanes::element(x));
+}

@@ -1,0 +1,436 @@
+//===- ScalarMathTest.cpp - Scalar functions against the C library --------===//
+//
+// Each function is compiled twice, on a vector of 16 and on a scalar, and run
+// on every float32 whose bits are a multiple of a stride, on special values,
+// and (two operands) on pairs of them. The references are the C library's long
+// double functions. LUMINAL_MATH_STRIDE=1 tries all 2^32 inputs and prints how
+// many, and the worst error of each function.
+//
+//===----------------------------------------------------------------------===//
+
+#include "luminal/Conversion/ScalarMath.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Support/TargetSelect.h"
+#include "gtest/gtest.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+
+using namespace luminal;
+using namespace mlir;
+using llir::Fn;
+
+namespace {
+
+constexpr int kLanes = 16;
+
+/// A function of one or two operands, compiled at two widths: `run(out, x, y)`
+/// does kLanes elements or one.
+class Compiled {
+public:
+  using Run = void (*)(void *out, const void *x, const void *y);
+  Run vector = nullptr, scalar = nullptr;
+
+  using Body = std::function<Value(ImplicitLocOpBuilder &, Value, Value)>;
+  Compiled(StringRef name, function_ref<Type(Builder &)> in,
+           function_ref<Type(Builder &)> out, const Body &body) {
+    static bool once = (llvm::InitializeNativeTarget(),
+                        llvm::InitializeNativeTargetAsmPrinter(), true);
+    (void)once;
+    DialectRegistry registry;
+    registerBuiltinDialectTranslation(registry);
+    registerLLVMDialectTranslation(registry);
+    MLIRContext context(registry);
+    context
+        .loadDialect<LLVM::LLVMDialect, arith::ArithDialect, math::MathDialect,
+                     scf::SCFDialect, vector::VectorDialect>();
+    ImplicitLocOpBuilder b(UnknownLoc::get(&context), &context);
+    OwningOpRef<ModuleOp> module = ModuleOp::create(b.getLoc());
+    for (bool isVector : {true, false}) {
+      b.setInsertionPointToEnd(module->getBody());
+      Type ptr = LLVM::LLVMPointerType::get(&context);
+      auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(&context),
+                                              {ptr, ptr, ptr});
+      auto fn =
+          LLVM::LLVMFuncOp::create(b, isVector ? "vector" : "scalar", type);
+      Block *block = fn.addEntryBlock(b);
+      b.setInsertionPointToStart(block);
+      auto shaped = [&](Type t) {
+        return isVector ? Type(VectorType::get({kLanes}, t)) : t;
+      };
+      auto load = [&](int i) {
+        return LLVM::LoadOp::create(b, shaped(in(b)), block->getArgument(i), 1);
+      };
+      Value y = body(b, load(1), load(2));
+      if (y.getType() != shaped(out(b))) // i1 is stored as a byte
+        y = arith::ExtUIOp::create(b, shaped(out(b)), y);
+      LLVM::StoreOp::create(b, y, block->getArgument(0), 1);
+      LLVM::ReturnOp::create(b, ValueRange());
+    }
+    PassManager pm(&context);
+    pm.addPass(createSCFToControlFlowPass());
+    pm.addPass(createConvertVectorToLLVMPass());
+    pm.addPass(createConvertMathToLLVMPass());
+    pm.addPass(createConvertMathToLibmPass());
+    pm.addPass(createArithToLLVMConversionPass());
+    pm.addPass(createConvertControlFlowToLLVMPass());
+    pm.addPass(createReconcileUnrealizedCastsPass());
+    if (failed(pm.run(*module))) {
+      ADD_FAILURE() << "lowering of " << name.str() << " failed";
+      return;
+    }
+    auto llvmContext = std::make_unique<llvm::LLVMContext>();
+    std::unique_ptr<llvm::Module> ir =
+        translateModuleToLLVMIR(*module, *llvmContext);
+    llvm::orc::JITTargetMachineBuilder target =
+        cantFail(llvm::orc::JITTargetMachineBuilder::detectHost());
+    jit = cantFail(
+        llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(target).create());
+    cantFail(jit->addIRModule(
+        llvm::orc::ThreadSafeModule(std::move(ir), std::move(llvmContext))));
+    vector = cantFail(jit->lookup("vector")).toPtr<Run>();
+    scalar = cantFail(jit->lookup("scalar")).toPtr<Run>();
+  }
+
+private:
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+};
+
+Type f32Type(Builder &b) { return b.getF32Type(); }
+
+/// Distance of `got` from the exact value in units of the last place of f32 at
+/// the exact value.
+double ulps(float got, long double exact) {
+  if (std::isnan(exact))
+    return std::isnan(got) ? 0 : INFINITY;
+  float rounded = float(exact);
+  if (got == rounded)
+    return exact == rounded || std::isinf(got)
+               ? 0
+               : double(fabsl(got - exact) /
+                        ldexpl(1, std::max(ilogbl(exact), -126) - 23));
+  if (std::isnan(got) || std::isinf(got))
+    return INFINITY;
+  int e = exact == 0 ? -126 : std::max(ilogbl(exact), -126);
+  return double(fabsl(got - exact) / ldexpl(1, e - 23));
+}
+
+uint32_t stride() {
+  if (const char *text = std::getenv("LUMINAL_MATH_STRIDE"))
+    return std::max(1, atoi(text));
+  return 16411; // a prime: 262,000 inputs over every exponent
+}
+
+struct Unary {
+  const char *name;
+  Fn fn;
+  long double (*exact)(long double);
+  double worst; // ulp allowed
+};
+
+long double exactSigmoid(long double x) { return 1 / (1 + expl(-x)); }
+long double exactSilu(long double x) { return x / (1 + expl(-x)); }
+long double exactGelu(long double x) {
+  return x / 2 * erfcl(-x * 0.70710678118654752440L);
+}
+long double exactGeluTanh(long double x) {
+  return x /
+         (1 + expl(-2 * 0.79788456080286535588L * (x + 0.044715L * x * x * x)));
+}
+long double exactRecip(long double x) { return 1 / x; }
+long double exactRsqrt(long double x) { return 1 / sqrtl(x); }
+
+class ScalarMathUnary : public testing::TestWithParam<Unary> {};
+
+TEST_P(ScalarMathUnary, WithinUlps) {
+  const Unary &p = GetParam();
+  Compiled f(p.name, f32Type, f32Type,
+             [&](ImplicitLocOpBuilder &b, Value x, Value) {
+               return emitFn(b, p.fn, {x}, b.getF32Type());
+             });
+  ASSERT_TRUE(f.vector && f.scalar);
+  double worst = 0;
+  float at = 0;
+  uint64_t count = 0;
+  float x[kLanes], y[kLanes], one;
+  auto flush = [&](int n) {
+    f.vector(y, x, x);
+    for (int i = 0; i < n; ++i) {
+      f.scalar(&one, x + i, x + i);
+      ASSERT_TRUE(std::bit_cast<uint32_t>(one) ==
+                      std::bit_cast<uint32_t>(y[i]) ||
+                  (std::isnan(one) && std::isnan(y[i])))
+          << p.name << "(" << x[i] << "): vector " << y[i] << ", scalar "
+          << one;
+      long double exact = p.exact(x[i]);
+      double error = ulps(y[i], exact);
+      if (error > worst)
+        worst = error, at = x[i];
+      ++count;
+    }
+  };
+  uint64_t step = stride();
+  int n = 0;
+  for (uint64_t bits = 0; bits < (uint64_t(1) << 32); bits += step) {
+    x[n++] = std::bit_cast<float>(uint32_t(bits));
+    if (n == kLanes)
+      flush(std::exchange(n, 0));
+  }
+  for (float special :
+       {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN, 1e-45f, -1e-45f,
+        1.17549435e-38f, 88.72283f, -103.97208f, 3.4028235e38f, -3.4028235e38f,
+        0.5f, 1.5707964f}) {
+    x[n++] = special;
+    if (n == kLanes)
+      flush(std::exchange(n, 0));
+  }
+  std::fill(x + n, x + kLanes, 1.0f);
+  flush(n);
+  printf("%-10s %llu inputs, worst %.4f ulp at %a (against long double)\n",
+         p.name, (unsigned long long)count, worst, at);
+  EXPECT_LE(worst, p.worst) << p.name << " at " << at;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ScalarMathUnary,
+    testing::Values(Unary{"exp", Fn::Exp, expl, 0.559},
+                    Unary{"exp2", Fn::Exp2, exp2l, 0.8},
+                    Unary{"expm1", Fn::Expm1, expm1l, 0.501},
+                    Unary{"log", Fn::Log, logl, 0.501},
+                    Unary{"log2", Fn::Log2, log2l, 0.501},
+                    Unary{"log1p", Fn::Log1p, log1pl, 0.501},
+                    Unary{"sin", Fn::Sin, sinl, 0.501},
+                    Unary{"cos", Fn::Cos, cosl, 0.501},
+                    Unary{"tanh", Fn::Tanh, tanhl, 0.501},
+                    Unary{"erf", Fn::Erf, erfl, 0.501},
+                    Unary{"sigmoid", Fn::Sigmoid, exactSigmoid, 0.501},
+                    Unary{"silu", Fn::Silu, exactSilu, 0.501},
+                    Unary{"gelu", Fn::Gelu, exactGelu, 0.501},
+                    Unary{"gelu_tanh", Fn::GeluTanh, exactGeluTanh, 0.501},
+                    Unary{"sqrt", Fn::Sqrt, sqrtl, 0.5},
+                    Unary{"rsqrt", Fn::Rsqrt, exactRsqrt, 0.501},
+                    Unary{"recip", Fn::Recip, exactRecip, 0.5}),
+    [](const auto &info) { return std::string(info.param.name); });
+
+/// Zeros keep the sign that the function gives them.
+TEST(ScalarMath, SignedZero) {
+  for (Fn fn : {Fn::Sin, Fn::Tanh, Fn::Erf, Fn::Expm1, Fn::Log1p, Fn::Sqrt,
+                Fn::Gelu, Fn::Silu}) {
+    Compiled f("zero", f32Type, f32Type,
+               [&](ImplicitLocOpBuilder &b, Value x, Value) {
+                 return emitFn(b, fn, {x}, b.getF32Type());
+               });
+    float x = -0.0f, y = 1;
+    f.scalar(&y, &x, &x);
+    EXPECT_TRUE(y == 0 && std::signbit(y)) << int(fn) << ": " << y;
+  }
+}
+
+const float kPairs[] = {
+    0.0f,  -0.0f,       1.0f,       -1.0f,  2.0f,     -2.0f,
+    0.5f,  -0.5f,       3.0f,       -3.0f,  7.5f,     -7.5f,
+    1e-3f, 1e30f,       -1e30f,     1e-40f, INFINITY, -INFINITY,
+    NAN,   0.99999994f, 1.0000001f, 127.3f, -1023.0f, 16777216.0f};
+
+TEST(ScalarMath, PowAndRemainders) {
+  struct {
+    Fn fn;
+    long double (*exact)(long double, long double);
+  } cases[] = {{Fn::Pow, powl}, {Fn::Mod, fmodl}};
+  for (auto &c : cases) {
+    Compiled f("pair", f32Type, f32Type,
+               [&](ImplicitLocOpBuilder &b, Value x, Value y) {
+                 return emitFn(b, c.fn, {x, y}, b.getF32Type());
+               });
+    auto check = [&](float x, float y) {
+      float got;
+      f.scalar(&got, &x, &y);
+      EXPECT_LE(ulps(got, c.exact(x, y)), 0.51)
+          << int(c.fn) << " of " << x << ", " << y << " is " << got;
+    };
+    for (float x : kPairs)
+      for (float y : kPairs)
+        check(x, y);
+    uint32_t state = 1;
+    for (int i = 0; i < 20000; ++i) {
+      auto next = [&] {
+        return float(int32_t(state = state * 1664525u + 1013904223u)) /
+               float(1 << 27);
+      };
+      float x = next(), y = next();
+      check(x, y);
+    }
+  }
+}
+
+TEST(ScalarMath, IntegerDivisionNeverTraps) {
+  auto i64 = [](Builder &b) -> Type { return b.getI64Type(); };
+  struct {
+    Fn fn;
+    int64_t (*exact)(int64_t, int64_t);
+  } cases[] = {
+      {Fn::Div,
+       [](int64_t x, int64_t y) {
+         return y == 0 ? 0 : y == -1 ? int64_t(0 - uint64_t(x)) : x / y;
+       }},
+      {Fn::Mod,
+       [](int64_t x, int64_t y) {
+         return y == 0 || y == -1 ? (y == 0 ? int64_t(0) : 0) : x % y;
+       }},
+      {Fn::FloorDiv,
+       [](int64_t x, int64_t y) {
+         if (y == 0)
+           return int64_t(0);
+         if (y == -1)
+           return int64_t(0 - uint64_t(x));
+         return x / y - (x % y != 0 && (x % y < 0) != (y < 0));
+       }},
+      {Fn::FloorMod, [](int64_t x, int64_t y) {
+         if (y == 0 || y == -1)
+           return int64_t(0);
+         int64_t r = x % y;
+         return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+       }}};
+  int64_t values[] = {0,
+                      1,
+                      -1,
+                      2,
+                      -2,
+                      7,
+                      -7,
+                      100,
+                      -100,
+                      INT64_MAX,
+                      INT64_MIN,
+                      INT64_MIN + 1,
+                      int64_t(1) << 53};
+  for (auto &c : cases) {
+    Compiled f("int", i64, i64, [&](ImplicitLocOpBuilder &b, Value x, Value y) {
+      return emitFn(b, c.fn, {x, y}, b.getI64Type());
+    });
+    for (int64_t x : values)
+      for (int64_t y : values) {
+        int64_t got;
+        f.scalar(&got, &x, &y);
+        EXPECT_EQ(got, c.exact(x, y)) << int(c.fn) << " of " << x << ", " << y;
+      }
+  }
+}
+
+/// f32 -> T -> f32 for every T of at most 16 bits: all 2^16 codes decode and
+/// encode back, and midpoints go to even.
+TEST(ScalarMath, NarrowFloatsRoundTrip) {
+  auto i16 = [](Builder &b) -> Type { return b.getIntegerType(16); };
+  auto i8 = [](Builder &b) -> Type { return b.getI8Type(); };
+  for (int which = 0; which < 4; ++which) {
+    auto narrow = [&](Builder &b) -> Type {
+      switch (which) {
+      case 0:
+        return b.getF16Type();
+      case 1:
+        return b.getBF16Type();
+      case 2:
+        return Float8E4M3FNType::get(b.getContext());
+      default:
+        return Float8E5M2Type::get(b.getContext());
+      }
+    };
+    bool is8 = which >= 2;
+    std::function<Type(Builder &)> bits =
+        is8 ? std::function<Type(Builder &)>(i8) : i16;
+    Compiled decode("decode", bits, f32Type,
+                    [&](ImplicitLocOpBuilder &b, Value x, Value) {
+                      Type t = narrow(b);
+                      if (!is8)
+                        x = arith::BitcastOp::create(
+                            b,
+                            isa<VectorType>(x.getType())
+                                ? cast<VectorType>(x.getType()).clone(t)
+                                : t,
+                            x);
+                      return emitCast(b, x, t, b.getF32Type());
+                    });
+    Compiled encode("encode", f32Type, bits,
+                    [&](ImplicitLocOpBuilder &b, Value x, Value) {
+                      Value y = emitCast(b, x, b.getF32Type(), narrow(b));
+                      Type i = bits(b);
+                      if (!is8)
+                        y = arith::BitcastOp::create(
+                            b,
+                            isa<VectorType>(y.getType())
+                                ? cast<VectorType>(y.getType()).clone(i)
+                                : i,
+                            y);
+                      return y;
+                    });
+    float previous = NAN;
+    for (uint32_t code = 0; code < (is8 ? 128u : 32768u); ++code) {
+      uint16_t raw = uint16_t(code);
+      float value;
+      decode.scalar(&value, &raw, &raw);
+      if (std::isnan(value)) {
+        previous = NAN;
+        continue;
+      }
+      uint16_t back = 0;
+      encode.scalar(&back, &value, &value);
+      ASSERT_EQ(back, raw) << which << " decodes to " << value;
+      if (std::isfinite(previous) && std::isfinite(value)) {
+        float middle = previous + (value - previous) / 2;
+        encode.scalar(&back, &middle, &middle);
+        ASSERT_EQ(back, raw - (raw & 1)) << which << ": midpoint " << middle;
+      }
+      previous = value;
+    }
+  }
+}
+
+TEST(ScalarMath, FloatToIntSaturates) {
+  auto i64 = [](Builder &b) -> Type { return b.getI64Type(); };
+  auto i32 = [](Builder &b) -> Type { return b.getI32Type(); };
+  Compiled to64("f32 to i64", f32Type, i64,
+                [](ImplicitLocOpBuilder &b, Value x, Value) {
+                  return emitCast(b, x, b.getF32Type(), b.getI64Type());
+                });
+  Compiled to32("f32 to i32", f32Type, i32,
+                [](ImplicitLocOpBuilder &b, Value x, Value) {
+                  return emitCast(b, x, b.getF32Type(), b.getI32Type());
+                });
+  struct {
+    float x;
+    int64_t to64;
+    int32_t to32;
+  } cases[] = {{NAN, 0, 0},
+               {INFINITY, INT64_MAX, INT32_MAX},
+               {-INFINITY, INT64_MIN, INT32_MIN},
+               {1.9f, 1, 1},
+               {-1.9f, -1, -1},
+               {3e9f, 3000000000, INT32_MAX},
+               {-3e9f, -3000000000, INT32_MIN},
+               {1e30f, INT64_MAX, INT32_MAX},
+               {-0.0f, 0, 0},
+               {0x1p62f, int64_t(1) << 62, INT32_MAX}};
+  for (auto &c : cases) {
+    int64_t a;
+    int32_t b;
+    to64.scalar(&a, &c.x, &c.x);
+    to32.scalar(&b, &c.x, &c.x);
+    EXPECT_EQ(a, c.to64) << c.x;
+    EXPECT_EQ(b, c.to32) << c.x;
+  }
+}
+
+} // namespace
