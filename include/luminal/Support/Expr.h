@@ -12,7 +12,14 @@
 // ranges
 // (`(d0 * s + d1) floordiv s` is `d0` where d1 < s) is `Scope::simplify`.
 //
-// Nothing here includes LLVM: the runtime evaluates the same expressions.
+// Nothing here includes LLVM: the runtime evaluates the same expressions. Nodes
+// are interned for the life of the process, so that an Expr is one pointer:
+// trivial to copy, and equal normal forms are one address.
+//
+// Arithmetic is exact: where a coefficient or constant leaves int64_t at
+// construction (or the tree its size limits), the result is the undefined
+// expression (printed `1 floordiv 0`), which absorbs every operation and has no
+// value and no bounds.
 //
 // Grammar of the text form (`str` and `parse` are inverse on normal forms):
 //   expr := term (('+' | '-') term)* ; term := factor (('*' | 'floordiv' |
@@ -30,7 +37,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -72,7 +78,7 @@ public:
 
   /// Equality of normal forms: true proves equality, false proves nothing (see
   /// Scope::equal).
-  bool operator==(const Expr &other) const;
+  bool operator==(const Expr &other) const { return node == other.node; }
   bool operator!=(const Expr &other) const { return !(*this == other); }
   /// A total order by content (not by address): what sorts terms, and what
   /// keeps output deterministic.
@@ -81,6 +87,8 @@ public:
   size_t hash() const;
 
   Kind kind() const;
+  /// Whether this is the undefined expression: an overflow at construction.
+  bool isUndefined() const;
   std::optional<int64_t> asConstant() const;
   bool isConstant(int64_t value) const { return asConstant() == value; }
   /// Set only for a bare symbol / a bare dim.
@@ -116,16 +124,24 @@ public:
   std::optional<int64_t> evaluate(const SymbolValues &symbols,
                                   const std::vector<int64_t> &dims = {}) const;
 
+  /// Whether a name reads as a dim (`d` and digits), and whether it can name a
+  /// symbol (no dim, no word of the grammar).
+  static bool isDimName(std::string_view name);
+  static bool isSymbolName(std::string_view name);
+
   std::string str() const;
-  /// Depth and length are limited; on failure nothing, and the reason in
+  /// Depth, length and work are limited; on failure nothing, and the reason in
   /// *error.
   static std::optional<Expr> parse(std::string_view text,
                                    std::string *error = nullptr);
 
 private:
-  explicit Expr(std::shared_ptr<const Node> node);
+  struct Interned {
+    const Node *node;
+  };
+  explicit Expr(Interned interned) : node(interned.node) {}
   friend struct ExprBuilder;
-  std::shared_ptr<const Node> node;
+  const Node *node;
 };
 
 struct Expr::Linear {
@@ -158,6 +174,8 @@ public:
 
   /// An equal expression, with every floordiv, mod, max and min that the facts
   /// decide removed, and (x floordiv c) * c + x mod c joined to x. Idempotent.
+  /// Equal wherever `e` has a value and every symbol and dim is in range; where
+  /// `e` has none (a division by zero), the result may have one.
   Expr simplify(const Expr &e) const;
 
   /// Yes, no or unknown. `equal` is yes or no only if it holds for *all* values

@@ -1,0 +1,103 @@
+//===- ExprDetail.h - Nodes and terms behind Expr -------------------------===//
+//
+// What Expr.cpp, ExprParser.cpp and Scope*.cpp share. An expression is a sum of
+// terms; a term is a coefficient times a sorted list of factors; a factor is a
+// dim, a symbol, a floordiv, mod, max or min node, or (only where multiplying
+// out would be too large) a sum.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_LIB_SUPPORT_EXPRDETAIL_H
+#define LUMINAL_LIB_SUPPORT_EXPRDETAIL_H
+
+#include "luminal/Support/Expr.h"
+
+namespace luminal {
+
+struct Expr::Node {
+  Kind kind = Kind::Constant;
+  /// The constant, or the index of a dim.
+  int64_t value = 0;
+  std::string name;
+  std::vector<Expr> operands;
+  size_t hash = 0;
+  /// Leaves of the tree, saturating: the size that limits and measures count.
+  uint32_t weight = 1;
+  uint32_t depth = 1;
+  /// floordiv, mod, max and min nodes of the tree, saturating.
+  uint32_t compounds = 0;
+  bool hasDims = false;
+  /// Whether a product was left unmultiplied in the sum at the top of this
+  /// node.
+  bool opaque = false;
+};
+
+/// coefficient * product(factors).
+struct Term {
+  std::vector<Expr> factors;
+  int64_t coefficient = 1;
+};
+
+struct ExprBuilder {
+  static const Expr::Node &get(const Expr &e) { return *e.node; }
+  static uint32_t weight(const Expr &e) { return e.node->weight; }
+  static uint32_t depth(const Expr &e) { return e.node->depth; }
+  static uint32_t compounds(const Expr &e) { return e.node->compounds; }
+  static Expr intern(Expr::Node &&node);
+  static Expr undefined();
+
+  /// The terms of a sum, in normal order; none for 0.
+  static std::vector<Term> terms(const Expr &e);
+  /// Number of terms without copying them.
+  static size_t numTerms(const Expr &e);
+  /// The normal form of a sum of terms whose factors are sorted.
+  static Expr sum(std::vector<Term> terms);
+  static Expr fromTerm(Term term);
+  /// A binary node of given kind from operands in normal form, folded as far as
+  /// no facts are needed.
+  static Expr rebuild(Expr::Kind kind, const Expr &a, const Expr &b);
+  /// Longer lists first where one is a prefix of the other, so that `d0 * s +
+  /// d0 + 1` is the order of terms.
+  static int compareFactors(const std::vector<Expr> &a,
+                            const std::vector<Expr> &b);
+  /// Sorted union (with multiplicity).
+  static std::vector<Expr> mergeFactors(const std::vector<Expr> &a,
+                                        const std::vector<Expr> &b);
+};
+
+inline std::optional<int64_t> checkedAdd(int64_t a, int64_t b) {
+  int64_t r;
+  return __builtin_add_overflow(a, b, &r) ? std::nullopt
+                                          : std::optional<int64_t>(r);
+}
+inline std::optional<int64_t> checkedMul(int64_t a, int64_t b) {
+  int64_t r;
+  return __builtin_mul_overflow(a, b, &r) ? std::nullopt
+                                          : std::optional<int64_t>(r);
+}
+/// Rounded toward minus infinity; nothing for a zero divisor or an overflow.
+template <typename Int>
+std::optional<Int> checkedFloorDiv(Int a, Int b) {
+  if (b == 0)
+    return std::nullopt;
+  Int negated;
+  if (b == -1)
+    return __builtin_sub_overflow(Int(0), a, &negated)
+               ? std::nullopt
+               : std::optional<Int>(negated);
+  Int q = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+template <typename Int>
+std::optional<Int> checkedFloorMod(Int a, Int b) {
+  if (b == 0)
+    return std::nullopt;
+  if (b == -1)
+    return Int(0);
+  Int r = a % b;
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+} // namespace luminal
+
+#endif // LUMINAL_LIB_SUPPORT_EXPRDETAIL_H
