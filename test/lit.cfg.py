@@ -2,6 +2,7 @@
 #
 # Features, substitutions and switches are described in docs/Testing.md.
 
+import glob
 import os
 import shutil
 import subprocess
@@ -68,8 +69,12 @@ for name, feature in (("address", "asan"), ("undefined", "ubsan"), ("thread", "t
         config.available_features.add(feature)
 if python_has("torch", "transformers", "numpy"):
     config.available_features.add("torch")
-if shutil.which("ptxas"):
+# ptxas of the machine, or of the package that utils/setup.sh adds to the tests' Python.
+packaged = glob.glob(os.path.dirname(os.path.dirname(config.python)) + "/lib/python*/site-packages/nvidia/*/bin/ptxas")
+ptxas = shutil.which("ptxas") or next(iter(sorted(packaged)), None)
+if ptxas:
     config.available_features.add("ptxas")
+    config.environment["PATH"] += os.pathsep + os.path.dirname(ptxas)
 if os.path.exists(bin_dir + "/luminal-run"):
     devices = subprocess.run([bin_dir + "/luminal-run", "--list-devices"], capture_output=True, text=True)
     if devices.returncode == 0 and "cuda" in devices.stdout:

@@ -12,7 +12,7 @@ step() { echo "== $1 ($SECONDS s)"; }
 
 build() { # PRESET
   mkdir -p "build/$1"
-  cmake --preset "$1" -DLUMINAL_TEST_PYTHON="$python" -DLUMINAL_TEST_JOBS="$jobs" >"build/$1/configure.log" 2>&1 ||
+  cmake --preset "$1" -DLUMINAL_INCLUDE_TESTS=ON -DLUMINAL_TEST_PYTHON="$python" -DLUMINAL_TEST_JOBS="$jobs" >"build/$1/configure.log" 2>&1 ||
     { cat "build/$1/configure.log"; exit 1; }
   ninja -C "build/$1" -j "$jobs" --quiet luminal-test-depends
 }

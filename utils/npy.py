@@ -1,0 +1,40 @@
+# ===- npy.py - Reads .npy files without NumPy --------------------------------===#
+"""Small arrays as flat Python lists, so that comparing needs nothing but Python."""
+import ast
+import struct
+
+# NumPy's codes of the element types that programs have; V2 and u2 hold bfloat16.
+FORMATS = {"f2": "e", "f4": "f", "f8": "d", "i1": "b", "u1": "B", "i4": "i", "i8": "q", "b1": "?"}
+
+
+class Array:
+    def __init__(self, dtype, shape, values):
+        self.dtype, self.shape, self.values = dtype, shape, values
+
+    @property
+    def is_float(self):
+        return self.dtype[0] in "fV"
+
+
+def load(path):
+    data = path.read_bytes()
+    if data[:6] != b"\x93NUMPY":
+        raise ValueError(f"{path}: not an .npy file")
+    wide = data[6] > 1
+    (length,) = struct.unpack_from("<I" if wide else "<H", data, 8)
+    start = (12 if wide else 10) + length
+    header = ast.literal_eval(data[start - length:start].decode("latin-1"))
+    if header["fortran_order"]:
+        raise ValueError(f"{path}: column-major order")
+    code = header["descr"].lstrip("<|=")
+    count = 1
+    for extent in header["shape"]:
+        count *= extent
+    if code in ("V2", "u2"):
+        # bfloat16 is the upper half of a float32.
+        halves = struct.unpack_from(f"<{count}H", data, start)
+        values = struct.unpack(f"<{count}f", struct.pack(f"<{count}I", *(h << 16 for h in halves)))
+        return Array("V2", header["shape"], values)
+    if code not in FORMATS:
+        raise ValueError(f"{path}: element type {header['descr']}")
+    return Array(code, header["shape"], struct.unpack_from(f"<{count}{FORMATS[code]}", data, start))
