@@ -1,0 +1,81 @@
+//===- LLIRToLLVM.h - Kernels as machine code of the CPU ------------------===//
+//
+// The way of one kernel: `emitKernel` writes the function of docs/
+// Architecture.md ("The kernel function") in scf, arith, math, vector and llvm
+// ops; `lowerToLLVM` brings a module of such functions to the llvm dialect;
+// `compileToObject` makes an object file of it and `linkSharedObject` a shared
+// object, both in process.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_CONVERSION_LLIRTOLLVM_H
+#define LUMINAL_CONVERSION_LLIRTOLLVM_H
+
+#include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace luminal {
+
+/// The processor that code is for.
+struct CPUTarget {
+  /// Triple, LLVM's name of the processor, and its features as LLVM writes them
+  /// (`+avx512f,-sse4a`).
+  std::string triple;
+  std::string cpu;
+  std::string features;
+  /// Bits of its widest vector register that are worth using.
+  unsigned vectorBits = 128;
+
+  /// Elements of `bits` bits in one vector.
+  unsigned getLanes(unsigned bits) const {
+    return std::max(1u, vectorBits / bits);
+  }
+  /// `arch` is `native` or a processor's name as LLVM has it (`znver4`,
+  /// `x86-64-v3`). On failure nothing, and the reason in *error.
+  static std::optional<CPUTarget> get(llvm::StringRef arch, std::string *error);
+};
+
+/// What the schedule states of a kernel, over the symbols of the program.
+struct KernelInfo {
+  std::string symbol;
+  /// Extent of the work range.
+  Expr work;
+  /// The least part of it worth a thread of its own.
+  Expr grain;
+  /// Bytes a thread brings, aligned to 64.
+  Expr scratch;
+  /// Whether the work range may be split at all.
+  bool parallel = false;
+};
+
+/// Writes the function `symbol` that runs `kernel` to the end of `dest`.
+/// `symbols` are the program's, in the order in which the function receives
+/// their values. Code depends on the kernel alone (not on what stands around
+/// it), so that equal kernels give equal functions. On failure the error is at
+/// the op, and `dest` is as before.
+mlir::FailureOr<KernelInfo>
+emitKernel(llir::KernelOp kernel, llvm::StringRef symbol,
+           const CPUTarget &target, mlir::ModuleOp dest,
+           llvm::ArrayRef<hlir::SymbolEntry> symbols);
+
+/// Dialects that `emitKernel` and `lowerToLLVM` build ops of.
+void registerLLIRToLLVMDialects(mlir::DialectRegistry &registry);
+
+/// Lowers the functions that emitKernel wrote to the llvm dialect.
+mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module);
+
+/// A relocatable object of a module of the llvm dialect. On failure null, and
+/// the error is at the module.
+std::unique_ptr<llvm::MemoryBuffer> compileToObject(mlir::ModuleOp module,
+                                                    const CPUTarget &target);
+
+/// A shared object of `objects`, in process. It depends on nothing but the C
+/// library and libm.so.6. On failure null, and the reason in *error.
+std::unique_ptr<llvm::MemoryBuffer>
+linkSharedObject(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
+                 std::string *error);
+
+} // namespace luminal
+
+#endif // LUMINAL_CONVERSION_LLIRTOLLVM_H
