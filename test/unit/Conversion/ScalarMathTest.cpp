@@ -9,19 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "luminal/Conversion/ScalarMath.h"
-#include "mlir/Conversion/Passes.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/Support/TargetSelect.h"
+#include "Jit.h"
 #include "gtest/gtest.h"
 
 #include <bit>
@@ -45,68 +33,30 @@ public:
   Run vector = nullptr, scalar = nullptr;
 
   using Body = std::function<Value(ImplicitLocOpBuilder &, Value, Value)>;
-  Compiled(StringRef name, function_ref<Type(Builder &)> in,
-           function_ref<Type(Builder &)> out, const Body &body) {
-    static bool once = (llvm::InitializeNativeTarget(),
-                        llvm::InitializeNativeTargetAsmPrinter(), true);
-    (void)once;
-    DialectRegistry registry;
-    registerBuiltinDialectTranslation(registry);
-    registerLLVMDialectTranslation(registry);
-    MLIRContext context(registry);
-    context
-        .loadDialect<LLVM::LLVMDialect, arith::ArithDialect, math::MathDialect,
-                     scf::SCFDialect, vector::VectorDialect>();
-    ImplicitLocOpBuilder b(UnknownLoc::get(&context), &context);
-    OwningOpRef<ModuleOp> module = ModuleOp::create(b.getLoc());
-    for (bool isVector : {true, false}) {
-      b.setInsertionPointToEnd(module->getBody());
-      Type ptr = LLVM::LLVMPointerType::get(&context);
-      auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(&context),
-                                              {ptr, ptr, ptr});
-      auto fn =
-          LLVM::LLVMFuncOp::create(b, isVector ? "vector" : "scalar", type);
-      Block *block = fn.addEntryBlock(b);
-      b.setInsertionPointToStart(block);
-      auto shaped = [&](Type t) {
-        return isVector ? Type(VectorType::get({kLanes}, t)) : t;
-      };
-      auto load = [&](int i) {
-        return LLVM::LoadOp::create(b, shaped(in(b)), block->getArgument(i), 1);
-      };
-      Value y = body(b, load(1), load(2));
-      if (y.getType() != shaped(out(b))) // i1 is stored as a byte
-        y = arith::ExtUIOp::create(b, shaped(out(b)), y);
-      LLVM::StoreOp::create(b, y, block->getArgument(0), 1);
-      LLVM::ReturnOp::create(b, ValueRange());
-    }
-    PassManager pm(&context);
-    pm.addPass(createSCFToControlFlowPass());
-    pm.addPass(createConvertVectorToLLVMPass());
-    pm.addPass(createConvertMathToLLVMPass());
-    pm.addPass(createConvertMathToLibmPass());
-    pm.addPass(createArithToLLVMConversionPass());
-    pm.addPass(createConvertControlFlowToLLVMPass());
-    pm.addPass(createReconcileUnrealizedCastsPass());
-    if (failed(pm.run(*module))) {
-      ADD_FAILURE() << "lowering of " << name.str() << " failed";
-      return;
-    }
-    auto llvmContext = std::make_unique<llvm::LLVMContext>();
-    std::unique_ptr<llvm::Module> ir =
-        translateModuleToLLVMIR(*module, *llvmContext);
-    llvm::orc::JITTargetMachineBuilder target =
-        cantFail(llvm::orc::JITTargetMachineBuilder::detectHost());
-    jit = cantFail(
-        llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(target).create());
-    cantFail(jit->addIRModule(
-        llvm::orc::ThreadSafeModule(std::move(ir), std::move(llvmContext))));
-    vector = cantFail(jit->lookup("vector")).toPtr<Run>();
-    scalar = cantFail(jit->lookup("scalar")).toPtr<Run>();
+  Compiled(StringRef name, function_ref<Type(Builder &)> in, const Body &body)
+      : jit([&](ImplicitLocOpBuilder &b) {
+          for (bool isVector : {true, false})
+            addFunction(b, isVector ? "vector" : "scalar", 3,
+                        [&](ValueRange arguments) {
+                          auto shaped = [&](Type t) {
+                            return isVector ? Type(VectorType::get({kLanes}, t))
+                                            : t;
+                          };
+                          auto load = [&](int i) {
+                            return LLVM::LoadOp::create(b, shaped(in(b)),
+                                                        arguments[i], 1);
+                          };
+                          LLVM::StoreOp::create(b, body(b, load(1), load(2)),
+                                                arguments[0], 1);
+                        });
+        }) {
+    vector = jit.lookup<Run>("vector");
+    scalar = jit.lookup<Run>("scalar");
+    EXPECT_TRUE(vector && scalar) << "lowering of " << name.str() << " failed";
   }
 
 private:
-  std::unique_ptr<llvm::orc::LLJIT> jit;
+  Jit jit;
 };
 
 Type f32Type(Builder &b) { return b.getF32Type(); }
@@ -157,10 +107,9 @@ class ScalarMathUnary : public testing::TestWithParam<Unary> {};
 
 TEST_P(ScalarMathUnary, WithinUlps) {
   const Unary &p = GetParam();
-  Compiled f(p.name, f32Type, f32Type,
-             [&](ImplicitLocOpBuilder &b, Value x, Value) {
-               return emitFn(b, p.fn, {x}, b.getF32Type());
-             });
+  Compiled f(p.name, f32Type, [&](ImplicitLocOpBuilder &b, Value x, Value) {
+    return emitFn(b, p.fn, {x}, b.getF32Type());
+  });
   ASSERT_TRUE(f.vector && f.scalar);
   double worst = 0;
   float at = 0;
@@ -229,10 +178,9 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(ScalarMath, SignedZero) {
   for (Fn fn : {Fn::Sin, Fn::Tanh, Fn::Erf, Fn::Expm1, Fn::Log1p, Fn::Sqrt,
                 Fn::Gelu, Fn::Silu}) {
-    Compiled f("zero", f32Type, f32Type,
-               [&](ImplicitLocOpBuilder &b, Value x, Value) {
-                 return emitFn(b, fn, {x}, b.getF32Type());
-               });
+    Compiled f("zero", f32Type, [&](ImplicitLocOpBuilder &b, Value x, Value) {
+      return emitFn(b, fn, {x}, b.getF32Type());
+    });
     float x = -0.0f, y = 1;
     f.scalar(&y, &x, &x);
     EXPECT_TRUE(y == 0 && std::signbit(y)) << int(fn) << ": " << y;
@@ -251,10 +199,9 @@ TEST(ScalarMath, PowAndRemainders) {
     long double (*exact)(long double, long double);
   } cases[] = {{Fn::Pow, powl}, {Fn::Mod, fmodl}};
   for (auto &c : cases) {
-    Compiled f("pair", f32Type, f32Type,
-               [&](ImplicitLocOpBuilder &b, Value x, Value y) {
-                 return emitFn(b, c.fn, {x, y}, b.getF32Type());
-               });
+    Compiled f("pair", f32Type, [&](ImplicitLocOpBuilder &b, Value x, Value y) {
+      return emitFn(b, c.fn, {x, y}, b.getF32Type());
+    });
     auto check = [&](float x, float y) {
       float got;
       f.scalar(&got, &x, &y);
@@ -318,7 +265,7 @@ TEST(ScalarMath, IntegerDivisionNeverTraps) {
                       INT64_MIN + 1,
                       int64_t(1) << 53};
   for (auto &c : cases) {
-    Compiled f("int", i64, i64, [&](ImplicitLocOpBuilder &b, Value x, Value y) {
+    Compiled f("int", i64, [&](ImplicitLocOpBuilder &b, Value x, Value y) {
       return emitFn(b, c.fn, {x, y}, b.getI64Type());
     });
     for (int64_t x : values)
@@ -351,7 +298,7 @@ TEST(ScalarMath, NarrowFloatsRoundTrip) {
     bool is8 = which >= 2;
     std::function<Type(Builder &)> bits =
         is8 ? std::function<Type(Builder &)>(i8) : i16;
-    Compiled decode("decode", bits, f32Type,
+    Compiled decode("decode", bits,
                     [&](ImplicitLocOpBuilder &b, Value x, Value) {
                       Type t = narrow(b);
                       if (!is8)
@@ -363,7 +310,7 @@ TEST(ScalarMath, NarrowFloatsRoundTrip) {
                             x);
                       return emitCast(b, x, t, b.getF32Type());
                     });
-    Compiled encode("encode", f32Type, bits,
+    Compiled encode("encode", f32Type,
                     [&](ImplicitLocOpBuilder &b, Value x, Value) {
                       Value y = emitCast(b, x, b.getF32Type(), narrow(b));
                       Type i = bits(b);
@@ -399,13 +346,11 @@ TEST(ScalarMath, NarrowFloatsRoundTrip) {
 }
 
 TEST(ScalarMath, FloatToIntSaturates) {
-  auto i64 = [](Builder &b) -> Type { return b.getI64Type(); };
-  auto i32 = [](Builder &b) -> Type { return b.getI32Type(); };
-  Compiled to64("f32 to i64", f32Type, i64,
+  Compiled to64("f32 to i64", f32Type,
                 [](ImplicitLocOpBuilder &b, Value x, Value) {
                   return emitCast(b, x, b.getF32Type(), b.getI64Type());
                 });
-  Compiled to32("f32 to i32", f32Type, i32,
+  Compiled to32("f32 to i32", f32Type,
                 [](ImplicitLocOpBuilder &b, Value x, Value) {
                   return emitCast(b, x, b.getF32Type(), b.getI32Type());
                 });

@@ -1,0 +1,109 @@
+//===- GemmLoops.h - The loops of a matrix product ------------------------===//
+//
+// Loops for C[r, c] = sum over k of R[r, k] * C[k, c] on one core: packing, a
+// register tile, and the skinny forms. How an element is read, and what is done
+// with a finished tile, are callbacks, so that views, casts and epilogues are
+// the caller's. "Rows" are the operand that is broadcast element by element,
+// "columns" the one that is read as vectors: either of the two operands of a
+// product can be either. Source of the scheme: Goto and van de Geijn, "Anatomy
+// of high-performance matrix multiplication" (2008).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_CONVERSION_GEMMLOOPS_H
+#define LUMINAL_CONVERSION_GEMMLOOPS_H
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace luminal {
+
+/// The register tile: `rows` x (`vectors` * `lanes`) accumulators.
+struct GemmTile {
+  unsigned rows = 14, vectors = 2, lanes = 16;
+  /// Columns that are packed together and stay in cache while all rows pass.
+  unsigned panels = 4;
+
+  unsigned columns() const { return vectors * lanes; }
+  unsigned columnBlock() const { return columns() * panels; }
+
+  /// A tile for `lanes` and `registers` vector registers. `rows` and `columns`
+  /// are the extents where known, or -1: the tile then wastes little on the
+  /// remainder.
+  static GemmTile choose(unsigned lanes, unsigned registers, int64_t rows,
+                         int64_t columns, int64_t k, unsigned elementBytes);
+};
+
+/// All callbacks build at the insertion point of `b`. Indices and extents are
+/// i64 values, counted within one batch.
+struct GemmLoops {
+  mlir::Type accumulator; // element type: f32, f64, i32 or i64
+  mlir::Value rows, columns, k;
+  GemmTile tile;
+
+  /// The scalar R[row, kIndex], as `accumulator`; row < rows, kIndex < k.
+  std::function<mlir::Value(mlir::ImplicitLocOpBuilder &b, mlir::Value row,
+                            mlir::Value kIndex)>
+      loadRow;
+  /// The vector C[kIndex, column .. column + lanes), all inside; null where
+  /// that is not one cheap read.
+  std::function<mlir::Value(mlir::ImplicitLocOpBuilder &b, mlir::Value kIndex,
+                            mlir::Value column)>
+      loadColumns;
+  /// The vector C[kIndex .. kIndex + lanes, column], all inside; null where
+  /// that is not one cheap read.
+  std::function<mlir::Value(mlir::ImplicitLocOpBuilder &b, mlir::Value kIndex,
+                            mlir::Value column)>
+      loadAlongK;
+  /// The scalar C[kIndex, column].
+  std::function<mlir::Value(mlir::ImplicitLocOpBuilder &b, mlir::Value kIndex,
+                            mlir::Value column)>
+      loadColumn;
+  /// A finished tile in memory: element (i, j) of [0, rowCount) x [0,
+  /// columnCount) stands at tile[i * tile.columns() + j] and belongs at (row +
+  /// i, column + j).
+  std::function<void(mlir::ImplicitLocOpBuilder &b, mlir::Value tile,
+                     mlir::Value row, mlir::Value rowCount, mlir::Value column,
+                     mlir::Value columnCount)>
+      finish;
+
+  /// Bytes of scratch that `build` needs besides packedBytes(k): the tile.
+  int64_t tileBytes() const;
+  /// Bytes of packed columns for each unit of k.
+  int64_t packedBytesPerK() const;
+
+  /// Rows [rowBegin, rowEnd) of columns [columnBegin, columnEnd), at most
+  /// tile.columnBlock() columns. `scratch`: a 64-byte aligned pointer to
+  /// tileBytes() + packedBytesPerK() * k bytes.
+  void build(mlir::ImplicitLocOpBuilder &b, mlir::Value scratch,
+             mlir::Value rowBegin, mlir::Value rowEnd, mlir::Value columnBegin,
+             mlir::Value columnEnd) const;
+};
+
+/// Dot products along k for few rows: out(row, column) = sum over k of R[row,
+/// k] * C[k, column], where both operands are read as vectors along k. Bound by
+/// memory when the columns' operand is large.
+struct DotLoops {
+  mlir::Type accumulator;
+  mlir::Value k;
+  unsigned lanes = 16;
+  /// Rows taken at once (at most 4) and columns taken at once.
+  unsigned rows = 1, columns = 4;
+
+  std::function<mlir::Value(mlir::ImplicitLocOpBuilder &b, mlir::Value row,
+                            mlir::Value kIndex, bool vector)>
+      loadRow;
+  std::function<mlir::Value(mlir::ImplicitLocOpBuilder &b, mlir::Value kIndex,
+                            mlir::Value column, bool vector)>
+      loadColumn;
+  std::function<void(mlir::ImplicitLocOpBuilder &b, mlir::Value sum,
+                     mlir::Value row, mlir::Value column)>
+      finish;
+
+  /// Rows [row, row + rows) of columns [columnBegin, columnEnd).
+  void build(mlir::ImplicitLocOpBuilder &b, mlir::Value row,
+             mlir::Value columnBegin, mlir::Value columnEnd) const;
+};
+
+} // namespace luminal
+
+#endif // LUMINAL_CONVERSION_GEMMLOOPS_H

@@ -1,0 +1,269 @@
+//===- GemmLoopsTest.cpp - The loops of a product against plain ones ------===//
+
+#include "luminal/Conversion/GemmLoops.h"
+#include "Jit.h"
+#include "gtest/gtest.h"
+
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <random>
+
+using namespace luminal;
+using namespace mlir;
+
+namespace {
+
+constexpr unsigned kLanes = 16;
+
+/// How the columns' operand lies in memory.
+enum class Columns { ByRow, ByColumn, Strided };
+
+/// C[r, c] = sum R[r, k] C[k, c], all f32; sizes are read at run time from
+/// `sizes` = {rows, columns, k}.
+struct Gemm {
+  using Run = void (*)(float *out, const float *r, const float *c,
+                       const int64_t *sizes, void *scratch);
+  int64_t scratch = 0, scratchPerK = 0; // set while jit is built
+  Jit jit;
+  Run run;
+
+  Gemm(GemmTile tile, Columns layout, int64_t staticRows = -1,
+       int64_t staticColumns = -1, int64_t staticK = -1)
+      : jit([&](ImplicitLocOpBuilder &b) {
+          addFunction(b, "gemm", 5, [&](ValueRange a) {
+            Type i64 = b.getI64Type(), f32 = b.getF32Type();
+            auto constant = [&](int64_t v) -> Value {
+              return arith::ConstantIntOp::create(b, i64, v);
+            };
+            auto size = [&](int i, int64_t known) -> Value {
+              if (known >= 0)
+                return constant(known);
+              Value at = LLVM::GEPOp::create(b, a[3].getType(), i64, a[3],
+                                             ArrayRef<LLVM::GEPArg>{i});
+              return LLVM::LoadOp::create(b, i64, at);
+            };
+            GemmLoops g;
+            g.accumulator = f32;
+            g.tile = tile;
+            g.rows = size(0, staticRows), g.columns = size(1, staticColumns),
+            g.k = size(2, staticK);
+            auto element = [&](ImplicitLocOpBuilder &b, Value base, Value i,
+                               Value stride, Value j) -> Value {
+              Value linear = arith::AddIOp::create(
+                  b, arith::MulIOp::create(b, i, stride), j);
+              return LLVM::GEPOp::create(b, base.getType(), f32, base,
+                                         ArrayRef<LLVM::GEPArg>{linear});
+            };
+            auto columnsAt = [&, layout](ImplicitLocOpBuilder &b, Value k,
+                                         Value c) -> Value {
+              if (layout == Columns::ByColumn)
+                return element(b, a[2], c, g.k, k);
+              if (layout == Columns::ByRow)
+                return element(b, a[2], k, g.columns, c);
+              Value two = constant(2); // every other element of a row
+              return element(b, a[2], k,
+                             arith::MulIOp::create(b, g.columns, two),
+                             arith::MulIOp::create(b, c, two));
+            };
+            auto vectorType = VectorType::get({kLanes}, f32);
+            g.loadRow = [&](ImplicitLocOpBuilder &b, Value r,
+                            Value k) -> Value {
+              return LLVM::LoadOp::create(b, f32, element(b, a[1], r, g.k, k),
+                                          4);
+            };
+            g.loadColumn = [&](ImplicitLocOpBuilder &b, Value k,
+                               Value c) -> Value {
+              return LLVM::LoadOp::create(b, f32, columnsAt(b, k, c), 4);
+            };
+            auto vectorAt = [&](ImplicitLocOpBuilder &b, Value k,
+                                Value c) -> Value {
+              return LLVM::LoadOp::create(b, vectorType, columnsAt(b, k, c), 4);
+            };
+            if (layout == Columns::ByRow)
+              g.loadColumns = vectorAt;
+            if (layout == Columns::ByColumn)
+              g.loadAlongK = vectorAt;
+            g.finish = [&](ImplicitLocOpBuilder &b, Value tile, Value row,
+                           Value rowCount, Value column, Value count) {
+              auto loop = [&](Value end, function_ref<void(Value)> body) {
+                auto op = scf::ForOp::create(b, constant(0), end, constant(1));
+                OpBuilder::InsertionGuard guard(b);
+                b.setInsertionPointToStart(op.getBody());
+                body(op.getInductionVar());
+              };
+              loop(rowCount, [&](Value i) {
+                loop(count, [&](Value j) {
+                  Value v = LLVM::LoadOp::create(
+                      b, f32,
+                      element(b, tile, i, constant(g.tile.columns()), j));
+                  Value to =
+                      element(b, a[0], arith::AddIOp::create(b, row, i),
+                              g.columns, arith::AddIOp::create(b, column, j));
+                  LLVM::StoreOp::create(b, v, to);
+                });
+              });
+            };
+            scratch = g.tileBytes(), scratchPerK = g.packedBytesPerK();
+            auto blocks = scf::ForOp::create(b, constant(0), g.columns,
+                                             constant(tile.columnBlock()));
+            b.setInsertionPointToStart(blocks.getBody());
+            Value begin = blocks.getInductionVar();
+            Value end = arith::MinSIOp::create(
+                b, g.columns,
+                arith::AddIOp::create(b, begin, constant(tile.columnBlock())));
+            g.build(b, a[4], constant(0), g.rows, begin, end);
+            b.setInsertionPointAfter(blocks);
+          });
+        }) {
+    run = jit.lookup<Run>("gemm");
+  }
+};
+
+std::vector<float> random(size_t n, unsigned seed) {
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  std::vector<float> v(n);
+  for (float &x : v)
+    x = uniform(engine);
+  return v;
+}
+
+void *aligned(std::vector<char> &memory, int64_t bytes) {
+  memory.resize(bytes + 64);
+  return reinterpret_cast<void *>(
+      (reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64);
+}
+
+TEST(GemmLoops, EveryRemainderOfEveryLayout) {
+  for (Columns layout : {Columns::ByRow, Columns::ByColumn, Columns::Strided})
+    for (GemmTile tile : {GemmTile{14, 2, kLanes, 2}, GemmTile{5, 1, kLanes, 1},
+                          GemmTile{3, 3, kLanes, 3}}) {
+      Gemm gemm(tile, layout);
+      ASSERT_TRUE(gemm.run);
+      for (int64_t rows : {0, 1, 3, 14, 31})
+        for (int64_t columns : {0, 1, 15, 16, 33, 200})
+          for (int64_t k : {0, 1, 15, 16, 50}) {
+            int64_t sizes[] = {rows, columns, k};
+            auto r = random(rows * k, 1), c = random(k * columns * 2 + 1, 2);
+            std::vector<float> out(rows * columns + 1, 7.0f);
+            std::vector<char> memory;
+            gemm.run(out.data(), r.data(), c.data(), sizes,
+                     aligned(memory, gemm.scratch + gemm.scratchPerK * k));
+            for (int64_t i = 0; i < rows; ++i)
+              for (int64_t j = 0; j < columns; ++j) {
+                double exact = 0;
+                for (int64_t x = 0; x < k; ++x)
+                  exact += double(r[i * k + x]) *
+                           (layout == Columns::ByRow ? c[x * columns + j]
+                            : layout == Columns::ByColumn
+                                ? c[j * k + x]
+                                : c[x * columns * 2 + j * 2]);
+                ASSERT_NEAR(out[i * columns + j], exact, 1e-5)
+                    << rows << "x" << columns << "x" << k;
+              }
+            ASSERT_EQ(out.back(), 7.0f);
+          }
+    }
+}
+
+TEST(GemmLoops, TileFitsTheRows) {
+  EXPECT_EQ(GemmTile::choose(16, 32, 64, 512, 512, 4).rows, 13u);
+  EXPECT_EQ(GemmTile::choose(16, 32, 4, 512, 512, 4).rows, 4u);
+  EXPECT_EQ(GemmTile::choose(16, 32, 1024, 10, 512, 4).vectors, 1u);
+  EXPECT_LE(GemmTile::choose(8, 16, -1, -1, -1, 4).rows, 7u);
+}
+
+/// LUMINAL_BENCH=1: the speed of 1024^3, with the columns' operand in both
+/// layouts.
+TEST(GemmLoops, Speed) {
+  if (!std::getenv("LUMINAL_BENCH"))
+    return;
+  int64_t n = 1024, sizes[] = {n, n, n};
+  for (Columns layout : {Columns::ByRow, Columns::ByColumn}) {
+    Gemm gemm(GemmTile::choose(kLanes, 32, n, n, n, 4), layout, n, n, n);
+    auto r = random(n * n, 1), c = random(n * n, 2);
+    std::vector<float> out(n * n);
+    std::vector<char> memory;
+    void *scratch = aligned(memory, gemm.scratch + gemm.scratchPerK * n);
+    double best = 1e9;
+    for (int i = 0; i < 20; ++i) {
+      auto begin = std::chrono::steady_clock::now();
+      gemm.run(out.data(), r.data(), c.data(), sizes, scratch);
+      best = std::min(best, std::chrono::duration<double>(
+                                std::chrono::steady_clock::now() - begin)
+                                .count());
+    }
+    printf("%s: %.2f ms, %.1f GFLOP/s on one thread\n",
+           layout == Columns::ByRow ? "k x n" : "n x k", best * 1e3,
+           2e-9 * n * n * n / best);
+  }
+}
+
+/// Dot products: R[rows, k] times C[columns, k] transposed.
+TEST(DotLoops, EveryRemainder) {
+  for (unsigned rows : {1u, 2u, 3u})
+    for (unsigned columnsAtOnce : {1u, 4u}) {
+      Jit jit([&](ImplicitLocOpBuilder &b) {
+        addFunction(b, "dot", 4, [&](ValueRange a) {
+          Type i64 = b.getI64Type(), f32 = b.getF32Type();
+          auto constant = [&](int64_t v) -> Value {
+            return arith::ConstantIntOp::create(b, i64, v);
+          };
+          auto size = [&](int i) -> Value {
+            Value at = LLVM::GEPOp::create(b, a[3].getType(), i64, a[3],
+                                           ArrayRef<LLVM::GEPArg>{i});
+            return LLVM::LoadOp::create(b, i64, at);
+          };
+          DotLoops d;
+          d.accumulator = f32;
+          d.lanes = kLanes, d.rows = rows, d.columns = columnsAtOnce;
+          Value columns = size(0);
+          d.k = size(1);
+          auto at = [&](Value base, Value i, Value j, Value stride) -> Value {
+            Value linear = arith::AddIOp::create(
+                b, arith::MulIOp::create(b, i, stride), j);
+            return LLVM::GEPOp::create(b, base.getType(), f32, base,
+                                       ArrayRef<LLVM::GEPArg>{linear});
+          };
+          auto type = [&](bool vector) {
+            return vector ? Type(VectorType::get({kLanes}, f32)) : f32;
+          };
+          d.loadRow = [&](ImplicitLocOpBuilder &b, Value r, Value k,
+                          bool vector) -> Value {
+            return LLVM::LoadOp::create(b, type(vector), at(a[1], r, k, d.k),
+                                        4);
+          };
+          d.loadColumn = [&](ImplicitLocOpBuilder &b, Value k, Value c,
+                             bool vector) -> Value {
+            return LLVM::LoadOp::create(b, type(vector), at(a[2], c, k, d.k),
+                                        4);
+          };
+          d.finish = [&](ImplicitLocOpBuilder &b, Value sum, Value r, Value c) {
+            LLVM::StoreOp::create(b, sum, at(a[0], r, c, columns));
+          };
+          d.build(b, constant(0), constant(0), columns);
+        });
+      });
+      auto run = jit.lookup<void (*)(float *, const float *, const float *,
+                                     const int64_t *)>("dot");
+      ASSERT_TRUE(run);
+      for (int64_t columns : {0, 1, 3, 4, 9})
+        for (int64_t k : {0, 1, 16, 31, 32, 70}) {
+          int64_t sizes[] = {columns, k};
+          auto r = random(rows * k, 1), c = random(columns * k, 2);
+          std::vector<float> out(rows * columns + 1, 7.0f);
+          run(out.data(), r.data(), c.data(), sizes);
+          for (unsigned i = 0; i < rows; ++i)
+            for (int64_t j = 0; j < columns; ++j) {
+              double exact = 0;
+              for (int64_t x = 0; x < k; ++x)
+                exact += double(r[i * k + x]) * c[j * k + x];
+              ASSERT_NEAR(out[i * columns + j], exact, 1e-5);
+            }
+          ASSERT_EQ(out.back(), 7.0f);
+        }
+    }
+}
+
+} // namespace
