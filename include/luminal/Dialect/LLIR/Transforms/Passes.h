@@ -1,0 +1,20 @@
+//===- Passes.h - Passes over LLIR ----------------------------------------===//
+
+#ifndef LUMINAL_DIALECT_LLIR_TRANSFORMS_PASSES_H
+#define LUMINAL_DIALECT_LLIR_TRANSFORMS_PASSES_H
+
+#include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace luminal::llir {
+
+#define GEN_PASS_DECL
+#include "luminal/Dialect/LLIR/Transforms/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "luminal/Dialect/LLIR/Transforms/Passes.h.inc"
+
+} // namespace luminal::llir
+
+#endif // LUMINAL_DIALECT_LLIR_TRANSFORMS_PASSES_H

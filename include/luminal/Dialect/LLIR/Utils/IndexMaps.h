@@ -1,0 +1,55 @@
+//===- IndexMaps.h - Composition and inversion of index maps --------------===//
+//
+// A map takes the indices of one space (its domain, given by extents) to those
+// of another (its range). Every function here proves what it says: where a
+// proof is not found the answer is "no", never a guess.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_DIALECT_LLIR_UTILS_INDEXMAPS_H
+#define LUMINAL_DIALECT_LLIR_UTILS_INDEXMAPS_H
+
+#include "luminal/Dialect/HLIR/IR/HLIR.h"
+
+namespace luminal::llir {
+
+/// Ranges of symbols, with the extents of an index space.
+Scope withExtents(const Scope &symbols, llvm::ArrayRef<Expr> extents);
+
+/// `map` first, then `next`: simplified over the domain of `map`.
+hlir::MapAttr compose(hlir::MapAttr map, hlir::MapAttr next,
+                      llvm::ArrayRef<Expr> domain, const Scope &symbols);
+
+/// The inverse of a map that is proved to be a bijection of `domain` onto
+/// `range`; nothing otherwise. Inverts reshapes, permutations, splits and
+/// merges of dims, and what is composed of them.
+std::optional<hlir::MapAttr> invert(hlir::MapAttr map,
+                                    llvm::ArrayRef<Expr> domain,
+                                    llvm::ArrayRef<Expr> range,
+                                    const Scope &symbols);
+
+/// Where the elements of `domain`, in row-major order, are proved to be
+/// neighbours in row-major memory of extents `range`: the position of the
+/// first.
+std::optional<Expr> getContiguousOffset(hlir::MapAttr map,
+                                        llvm::ArrayRef<Expr> domain,
+                                        llvm::ArrayRef<Expr> range,
+                                        const Scope &symbols);
+
+/// The row-major reshape of `domain` to `range`: a bijection where both have
+/// as many elements.
+hlir::MapAttr getReshape(mlir::MLIRContext *context,
+                         llvm::ArrayRef<Expr> domain,
+                         llvm::ArrayRef<Expr> range, const Scope &symbols);
+
+/// Whether both have proved-equal numbers of elements.
+bool haveSameSize(llvm::ArrayRef<Expr> a, llvm::ArrayRef<Expr> b,
+                  const Scope &symbols);
+
+/// Whether the extents are proved equal, one by one.
+bool areEqual(llvm::ArrayRef<Expr> a, llvm::ArrayRef<Expr> b,
+              const Scope &symbols);
+
+} // namespace luminal::llir
+
+#endif // LUMINAL_DIALECT_LLIR_UTILS_INDEXMAPS_H

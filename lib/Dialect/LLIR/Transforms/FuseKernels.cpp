@@ -1,0 +1,140 @@
+//===- FuseKernels.cpp - Group flat ops into kernels ----------------------===//
+//
+//   %0 = elementwise add(%a, %b)         %1 = kernel map(%a, %b) {
+//   %1 = elementwise exp(%0)       -->     add, exp, yield
+//   return %1                            }
+//                                        return %1
+//
+// Fusion.h says how groups are chosen. Tested by
+// test/Dialect/LLIR/fuse-kernels.mlir.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Fusion.h"
+#include "luminal/Dialect/LLIR/Transforms/Passes.h"
+#include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace luminal::llir {
+#define GEN_PASS_DEF_FUSEKERNELSPASS
+#include "luminal/Dialect/LLIR/Transforms/Passes.h.inc"
+} // namespace luminal::llir
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+using luminal::hlir::MapAttr;
+
+namespace {
+class FuseKernels : public llir::impl::FuseKernelsPassBase<FuseKernels> {
+public:
+  void runOnOperation() override;
+
+private:
+  LogicalResult checkOps();
+  void replaceResults(const FusionPlan &plan, DenseMap<Value, Placed> &placed);
+  Value bringOut(Value value, const FusionPlan &plan,
+                 const DenseMap<Value, Placed> &placed, DenseSet<Value> &taken,
+                 OpBuilder &builder);
+};
+} // namespace
+
+LogicalResult FuseKernels::checkOps() {
+  for (Operation &op : getOperation().getBody().front().without_terminator())
+    if (!isa<ElementwiseOp, ViewOp, llir::ConstantOp, IotaOp, llir::ReduceOp,
+             SoftmaxOp, LayerNormOp, RMSNormOp, GemmOp, llir::GatherOp,
+             llir::ScatterOp, KernelOp, AliasOp>(op))
+      return op.emitOpError() << "has no kernel";
+  return success();
+}
+
+/// A kernel that writes `value`, read through `map`, to memory of its own.
+static Value copyThrough(Value value, MapAttr map, RankedTensorType type,
+                         OpBuilder &builder) {
+  auto kernel = KernelOp::create(builder, value.getLoc(), TypeRange(type),
+                                 KernelKind::Map, value, /*in_place=*/false);
+  OpBuilder body = OpBuilder::atBlockEnd(&kernel.getBody().emplaceBlock());
+  Value element = body.getBlock()->addArgument(value.getType(), value.getLoc());
+  if (!map.isIdentity() || type != value.getType())
+    element = ViewOp::create(body, value.getLoc(), type, element, map);
+  YieldOp::create(body, value.getLoc(), element);
+  return kernel.getResults()[0];
+}
+
+/// `value` as a result of the function: memory of its own, written by a kernel.
+Value FuseKernels::bringOut(Value value, const FusionPlan &plan,
+                            const DenseMap<Value, Placed> &placed,
+                            DenseSet<Value> &taken, OpBuilder &builder) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<Expr> extents = hlir::getExtents(type);
+  Value source = value;
+  MapAttr map = MapAttr::getIdentity(&getContext(), extents.size());
+  if (Value target = plan.getAliases().lookup(value)) {
+    map = value.getDefiningOp<ViewOp>().getMap();
+    source = target;
+  }
+  if (auto it = placed.find(source); it != placed.end()) {
+    map = compose(map, it->second.toBuffer, extents, plan.getSymbols());
+    source = it->second.buffer;
+  }
+  SmallVector<Expr> range = hlir::getExtents(source);
+  std::optional<Expr> offset =
+      getContiguousOffset(map, extents, range, plan.getSymbols());
+  bool isWhole = source.getDefiningOp<KernelOp>() && offset &&
+                 offset->isConstant(0) &&
+                 haveSameSize(extents, range, plan.getSymbols());
+  if (!isWhole || !taken.insert(source).second)
+    return copyThrough(source, map, type, builder);
+  if (source.getType() == type)
+    return source;
+  return AliasOp::create(builder, value.getLoc(), type, source,
+                         MapAttr::get(&getContext(), 0, Expr(0)));
+}
+
+void FuseKernels::replaceResults(const FusionPlan &plan,
+                                 DenseMap<Value, Placed> &placed) {
+  Operation *terminator = getOperation().getBody().front().getTerminator();
+  OpBuilder builder(terminator);
+  DenseSet<Value> taken;
+  for (OpOperand &operand : terminator->getOpOperands())
+    operand.set(bringOut(operand.get(), plan, placed, taken, builder));
+}
+
+void FuseKernels::runOnOperation() {
+  func::FuncOp func = getOperation();
+  if (func.isDeclaration())
+    return;
+  if (!llvm::hasSingleElement(func.getBody())) {
+    func.emitError() << "expects a function of one block";
+    return signalPassFailure();
+  }
+  if (failed(checkOps()))
+    return signalPassFailure();
+  Block &block = func.getBody().front();
+  // Kernels are opaque here, and a function is fused as a whole.
+  if (!block.getOps<KernelOp>().empty())
+    return;
+  expandRowFunctions(func);
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(block.without_terminator())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+
+  Scope symbols = hlir::getScope(block.getTerminator());
+  FusionPlan plan(func, symbols);
+  SmallVector<Operation *> flat;
+  for (Operation &op : block.without_terminator())
+    if (!isa<llir::ConstantOp>(op))
+      flat.push_back(&op);
+  OpBuilder builder(block.getTerminator());
+  DenseMap<Value, Placed> placed;
+  for (const Group *group : plan.getGroups())
+    emitKernel(*group, symbols, builder, placed);
+  replaceResults(plan, placed);
+  for (Operation *op : llvm::reverse(flat))
+    op->erase();
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(block.without_terminator())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}

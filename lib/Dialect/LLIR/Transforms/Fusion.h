@@ -1,0 +1,150 @@
+//===- Fusion.h - Which flat ops become one kernel ------------------------===//
+//
+// A group is a kernel to be. It has an index space (`main`), in which its
+// results are written, and reads every value that it computes or loads through
+// maps from one of its spaces to that value's index. Flat ops are visited from
+// the last to the first; when a value is reached, all its readers are known,
+// and it is either inlined into them (their accesses pass on to its operands,
+// composed with what it does to the index) or made the root of a group of its
+// own. So a group is legal by construction: its root is the only thing that
+// others read, and everything else is index maps.
+//
+// Reductions, products and scatters are anchors: they decide the loops, and
+// join a group only where the access to them fits its loops (see
+// FusionAnchors.cpp). A group without an anchor is a map.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_LIB_DIALECT_LLIR_TRANSFORMS_FUSION_H
+#define LUMINAL_LIB_DIALECT_LLIR_TRANSFORMS_FUSION_H
+
+#include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace luminal::llir {
+
+/// An index space of a group.
+struct IndexSpace {
+  llvm::SmallVector<Expr> extents;
+  /// How often a point is evaluated, in estimate.
+  double weight = 1;
+};
+
+/// Spaces that every group has; spaces of single operands follow.
+enum : unsigned { kMainSpace = 0, kRowsSpace = 1, kFirstOwnSpace = 2 };
+
+/// One way in which a group reads a value.
+struct Access {
+  unsigned space;
+  /// From the space's index to the value's.
+  hlir::MapAttr map;
+  bool operator==(const Access &) const = default;
+};
+
+/// A value that a group writes.
+struct Root {
+  mlir::Value value;
+  unsigned space = kMainSpace;
+  /// From the space's index to the value's, and back.
+  hlir::MapAttr fromSpace;
+  hlir::MapAttr toSpace;
+};
+
+struct Group {
+  KernelKind kind = KernelKind::Map;
+  llvm::SmallVector<IndexSpace> spaces;
+  llvm::SmallVector<Root, 1> roots;
+  llvm::MapVector<mlir::Value, llvm::SmallVector<Access, 1>> accesses;
+  /// What the kernel computes; other accesses are loads.
+  llvm::DenseSet<mlir::Value> inlined;
+};
+
+/// Which ops of a block become which kernel.
+class FusionPlan {
+public:
+  FusionPlan(mlir::func::FuncOp func, const Scope &symbols);
+
+  /// In an order in which every group follows those it reads from.
+  llvm::ArrayRef<const Group *> getGroups() const { return order; }
+  /// Results of the function that are reshapes of another materialised value.
+  const llvm::MapVector<mlir::Value, mlir::Value> &getAliases() const {
+    return aliases;
+  }
+  const Scope &getSymbols() const { return symbols; }
+
+private:
+  void findOutputs();
+  void estimate(mlir::Operation *op);
+  void visit(mlir::Operation *op);
+  void sortGroups();
+
+  void materialize(mlir::Value value);
+  bool addRoot(mlir::Value value);
+  bool join(Group &group, mlir::Operation *op);
+  bool joinReaders(mlir::Operation *op);
+  void inlineInto(Group &group, mlir::Value value);
+  void addAccess(Group &group, mlir::Value value, Access access);
+  unsigned getOwnSpace(Group &group, mlir::Value value, double evaluations);
+
+  bool isWrittenBetter(ViewOp view);
+  bool shouldInline(mlir::Value value);
+  double countEvaluations(const Group &group, mlir::Value value) const;
+  double nominalSize(llvm::ArrayRef<Expr> extents) const;
+
+  // Anchors. Each answers whether it joined.
+  bool joinReduce(Group &group, ReduceOp op);
+  bool joinGemm(Group &group, GemmOp op);
+  bool joinScatter(Group &group, ScatterOp op);
+  /// Makes `extents` the main space; `toNew` maps the old main index to it.
+  void rebase(Group &group, llvm::ArrayRef<Expr> extents, hlir::MapAttr toNew,
+              hlir::MapAttr toOld);
+  std::optional<hlir::MapAttr> findRowDomain(Group &group, hlir::MapAttr access,
+                                             llvm::ArrayRef<Expr> domain);
+  void takeRows(Group &group);
+
+  /// The group that writes a value, if it has one yet.
+  Group *getWriter(mlir::Value value) const { return writers.lookup(value); }
+  bool reaches(Group *from, Group *to) const;
+
+  mlir::func::FuncOp func;
+  const Scope &symbols;
+  std::vector<std::unique_ptr<Group>> groups;
+  llvm::SmallVector<const Group *> order;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Group *, 2>> readers;
+  llvm::DenseMap<mlir::Value, Group *> writers;
+  llvm::SetVector<mlir::Value> outputs;
+  llvm::MapVector<mlir::Value, mlir::Value> aliases;
+  /// Scalar operations to compute one element from loads.
+  llvm::DenseMap<mlir::Value, double> perElement;
+  /// Values that a product's kernel can compute after the product.
+  llvm::DenseSet<mlir::Value> followsGemm;
+  /// Values that a reduction's kernel can compute after the reduction.
+  llvm::DenseSet<mlir::Value> followsReduce;
+};
+
+/// A materialised value: where it stands, and how its index maps to that.
+struct Placed {
+  mlir::Value buffer;
+  hlir::MapAttr toBuffer;
+};
+
+/// Builds the kernel of a group at the builder's insertion point. `placed`
+/// knows every value that the group loads, and learns those that it writes.
+KernelOp emitKernel(const Group &group, const Scope &symbols,
+                    mlir::OpBuilder &builder,
+                    llvm::DenseMap<mlir::Value, Placed> &placed);
+
+/// Replaces softmax, layer_norm and rms_norm by the ops they stand for.
+void expandRowFunctions(mlir::func::FuncOp func);
+
+/// What a group computes below the views that it only reads through.
+mlir::Value stripViews(mlir::Value value, const Group &group);
+
+/// Whether an op is a constant that becomes an immediate of its readers.
+bool isSplatConstant(mlir::Operation *op);
+
+} // namespace luminal::llir
+
+#endif // LUMINAL_LIB_DIALECT_LLIR_TRANSFORMS_FUSION_H

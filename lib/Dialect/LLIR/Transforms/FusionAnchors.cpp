@@ -1,0 +1,200 @@
+//===- FusionAnchors.cpp - Reductions, products and scatters in groups ----===//
+//
+// An anchor decides the loops of its kernel, so it may join a group only where
+// the group reads it in a way that these loops give:
+//   reduce   the group's index space is the rows, or is the rows and the
+//   reduced
+//            dim; every reduction of one group has the same domain
+//   gemm     the group's index space is the product's, up to a bijection
+//   scatter  as gemm, and nothing but views stands after it
+//
+//===----------------------------------------------------------------------===//
+
+#include "Fusion.h"
+#include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+using luminal::hlir::MapAttr;
+
+static MapAttr identityFor(Value value) {
+  return MapAttr::getIdentity(
+      value.getContext(), cast<RankedTensorType>(value.getType()).getRank());
+}
+
+void FusionPlan::rebase(Group &group, ArrayRef<Expr> extents, MapAttr toNew,
+                        MapAttr toOld) {
+  for (auto &[value, accesses] : group.accesses)
+    for (Access &access : accesses)
+      if (access.space == kMainSpace)
+        access.map = compose(toOld, access.map, extents, symbols);
+  for (Root &root : group.roots) {
+    if (root.space != kMainSpace)
+      continue;
+    root.fromSpace = compose(toOld, root.fromSpace, extents, symbols);
+    root.toSpace =
+        compose(root.toSpace, toNew, hlir::getExtents(root.value), symbols);
+  }
+  group.spaces[kMainSpace].extents.assign(extents.begin(), extents.end());
+}
+
+//===----------------------------------------------------------------------===//
+// reduce
+//===----------------------------------------------------------------------===//
+
+/// Turns a group over [rows..., n] into a reduction's.
+void FusionPlan::takeRows(Group &group) {
+  ArrayRef<Expr> domain = group.spaces[kMainSpace].extents;
+  group.kind = KernelKind::Reduce;
+  group.spaces[kRowsSpace].extents.assign(domain.begin(),
+                                          std::prev(domain.end()));
+  // Adding them again sorts them by space.
+  for (auto &[value, accesses] : group.accesses)
+    for (const Access &access : std::exchange(accesses, {}))
+      addAccess(group, value, access);
+}
+
+/// The map of the group's space onto `domain`, [rows..., n], under which the
+/// group reads the rows by `access`; nothing where there is none.
+std::optional<MapAttr> FusionPlan::findRowDomain(Group &group, MapAttr access,
+                                                 ArrayRef<Expr> domain) {
+  ArrayRef<Expr> extents = group.spaces[kMainSpace].extents;
+  auto fits = [&](MapAttr map) {
+    return invert(map, extents, domain, symbols).has_value();
+  };
+  // The dims that the rows do not depend on are the reduced one.
+  std::vector<Expr> free, freeExtents;
+  for (auto [i, extent] : llvm::enumerate(extents)) {
+    if (llvm::any_of(access.getResults(),
+                     [i = i](const Expr &e) { return e.usesDim(i); }))
+      continue;
+    free.push_back(Expr::dim(i));
+    freeExtents.push_back(extent);
+  }
+  SmallVector<Expr> results(access.getResults());
+  results.push_back(linearize(free, freeExtents));
+  MapAttr map = MapAttr::getSimplified(access.getContext(), results,
+                                       withExtents(symbols, extents));
+  if (fits(map))
+    return map;
+  // Rows and the reduced dim are merged in one dim of the group.
+  map = getReshape(access.getContext(), extents, domain, symbols);
+  if (map.getResults().drop_back() == access.getResults() && fits(map))
+    return map;
+  return std::nullopt;
+}
+
+bool FusionPlan::joinReduce(Group &group, llir::ReduceOp op) {
+  Value value = op.getResult();
+  ArrayRef<Access> accesses = group.accesses[value];
+  if (accesses.size() != 1)
+    return false;
+  Access access = accesses.front();
+  SmallVector<Expr> rows = hlir::getExtents(value);
+  SmallVector<Expr> domain = hlir::getExtents(op.getOperand());
+  if (group.kind == KernelKind::Map) {
+    if (access.space != kMainSpace)
+      return false;
+    SmallVector<Expr> main(group.spaces[kMainSpace].extents);
+    if (invert(access.map, main, rows, symbols)) {
+      // The group is over the rows.
+      for (auto &[read, list] : group.accesses)
+        for (Access &other : list)
+          if (other.space == kMainSpace)
+            other.space = kRowsSpace;
+      for (Root &root : group.roots)
+        root.space = kRowsSpace;
+      group.kind = KernelKind::Reduce;
+      group.spaces[kRowsSpace] = group.spaces[kMainSpace];
+      group.spaces[kMainSpace].extents.push_back(domain.back());
+    } else {
+      std::optional<MapAttr> toNew = findRowDomain(group, access.map, domain);
+      if (!toNew)
+        return false;
+      rebase(group, domain, *toNew, *invert(*toNew, main, domain, symbols));
+      takeRows(group);
+    }
+    access = group.accesses[value].front();
+  } else if (group.kind != KernelKind::Reduce) {
+    return false;
+  }
+  ArrayRef<Expr> main = group.spaces[kMainSpace].extents;
+  if (access.space != kRowsSpace ||
+      !areEqual({main.back()}, {domain.back()}, symbols) ||
+      !invert(access.map, group.spaces[kRowsSpace].extents, rows, symbols))
+    return false;
+  SmallVector<Expr> results(access.map.getResults());
+  results.push_back(Expr::dim(main.size() - 1));
+  group.inlined.insert(value);
+  addAccess(
+      group, op.getOperand(),
+      {kMainSpace, MapAttr::get(value.getContext(), main.size(), results)});
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// gemm, scatter
+//===----------------------------------------------------------------------===//
+
+/// Makes the index space of `value` the group's, where the group reads it by
+/// one bijection.
+static bool isWhole(const Group &group, Value value) {
+  ArrayRef<Access> accesses = group.accesses.find(value)->second;
+  return group.kind == KernelKind::Map && group.roots.size() == 1 &&
+         accesses.size() == 1 && accesses[0].space == kMainSpace;
+}
+
+bool FusionPlan::joinGemm(Group &group, GemmOp op) {
+  Value value = op.getResult();
+  if (!isWhole(group, value))
+    return false;
+  SmallVector<Expr> main(group.spaces[kMainSpace].extents);
+  SmallVector<Expr> extents = hlir::getExtents(value);
+  MapAttr toNew = group.accesses[value].front().map;
+  std::optional<MapAttr> toOld = invert(toNew, main, extents, symbols);
+  if (!toOld)
+    return false;
+  rebase(group, extents, toNew, *toOld);
+  group.kind = KernelKind::Gemm;
+  group.inlined.insert(value);
+  // Each operand is packed about twice; overlapping windows are read more
+  // often.
+  extents.push_back(op.getKExtent());
+  for (auto [operand, map] : {std::pair(op.getLhs(), op.getLhsMap()),
+                              std::pair(op.getRhs(), op.getRhsMap())}) {
+    double reads = 2;
+    for (auto [i, extent] : llvm::enumerate(extents))
+      if (llvm::any_of(map.getResults(),
+                       [i = i](const Expr &e) { return e.usesDim(i); }))
+        reads *= nominalValue(extent, symbols);
+    addAccess(group, operand,
+              {getOwnSpace(group, operand, reads), identityFor(operand)});
+  }
+  return true;
+}
+
+bool FusionPlan::joinScatter(Group &group, llir::ScatterOp op) {
+  Value value = op.getResult();
+  if (!isWhole(group, value))
+    return false;
+  for (const Root &root : group.roots)
+    if (stripViews(root.value, group) != value)
+      return false;
+  SmallVector<Expr> main(group.spaces[kMainSpace].extents);
+  SmallVector<Expr> extents = hlir::getExtents(value);
+  MapAttr toNew = group.accesses[value].front().map;
+  std::optional<MapAttr> toOld = invert(toNew, main, extents, symbols);
+  if (!toOld)
+    return false;
+  rebase(group, extents, toNew, *toOld);
+  group.kind = KernelKind::Scatter;
+  group.inlined.insert(value);
+  addAccess(group, op.getDest(), {kMainSpace, identityFor(value)});
+  for (Value operand : {op.getIndices(), op.getUpdates()}) {
+    double reads = nominalSize(hlir::getExtents(operand));
+    addAccess(group, operand,
+              {getOwnSpace(group, operand, reads), identityFor(operand)});
+  }
+  return true;
+}

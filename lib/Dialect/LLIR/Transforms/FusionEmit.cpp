@@ -1,0 +1,278 @@
+//===- FusionEmit.cpp - The kernel of a group -----------------------------===//
+//
+// A kernel's body is built from its results down, each value once for each way
+// in which it is read. Views are composed on the way and end at the loads, so
+// that every elementwise op of a kernel stands in one of its index spaces, and
+// kernels that do the same print the same.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Fusion.h"
+#include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+using luminal::hlir::MapAttr;
+
+namespace {
+class BodyBuilder {
+public:
+  BodyBuilder(const Group &group, const Scope &symbols, Location loc,
+              DenseMap<Value, Placed> &placed)
+      : group(group), symbols(symbols), placed(placed),
+        builder(loc, group.roots[0].value.getContext()) {
+    for (unsigned i = 0; i < kFirstOwnSpace; ++i)
+      spaces.push_back(group.spaces[i].extents);
+    builder.setInsertionPointToStart(&block);
+  }
+
+  KernelOp build(OpBuilder &outer);
+
+private:
+  Value emit(Value value, unsigned space, MapAttr map);
+  Value emitOp(Value value, unsigned space, MapAttr map);
+  Value load(Value value, unsigned space, MapAttr map);
+  Value emitReduce(ReduceOp op, MapAttr map);
+  Value emitGather(GatherOp op, unsigned space, MapAttr map);
+  Value emitGemm(GemmOp op);
+  Value emitScatter(ScatterOp op);
+  /// In a space of its own extents.
+  Value emitOperand(Value value);
+
+  unsigned getSpace(ArrayRef<Expr> extents);
+  RankedTensorType typeIn(unsigned space, Value value) const {
+    Type element = cast<RankedTensorType>(value.getType()).getElementType();
+    return hlir::getTensorType(spaces[space], element);
+  }
+  Value view(Value value, unsigned space, MapAttr map) {
+    RankedTensorType type = typeIn(space, value);
+    if (map.isIdentity() && type == value.getType())
+      return value;
+    return ViewOp::create(builder, type, value, map);
+  }
+  bool usesRowsOnly(unsigned space, MapAttr map) const {
+    return group.kind == KernelKind::Reduce && space == kMainSpace &&
+           llvm::none_of(map.getResults(), [&](const Expr &e) {
+             return e.usesDim(spaces[kMainSpace].size() - 1);
+           });
+  }
+
+  const Group &group;
+  const Scope &symbols;
+  DenseMap<Value, Placed> &placed;
+  Block block;
+  ImplicitLocOpBuilder builder;
+  SmallVector<SmallVector<Expr>> spaces;
+  /// Loads: the value outside and its block argument.
+  llvm::MapVector<Value, BlockArgument> arguments;
+  DenseMap<std::tuple<Value, unsigned, MapAttr>, Value> memo;
+};
+} // namespace
+
+unsigned BodyBuilder::getSpace(ArrayRef<Expr> extents) {
+  for (unsigned i = kFirstOwnSpace; i < spaces.size(); ++i)
+    if (ArrayRef<Expr>(spaces[i]) == extents)
+      return i;
+  spaces.emplace_back(extents);
+  return spaces.size() - 1;
+}
+
+Value BodyBuilder::emit(Value value, unsigned space, MapAttr map) {
+  auto key = std::make_tuple(value, space, map);
+  auto it = memo.find(key);
+  if (it != memo.end())
+    return it->second;
+  Value result = emitOp(value, space, map);
+  memo[key] = result;
+  return result;
+}
+
+Value BodyBuilder::load(Value value, unsigned space, MapAttr map) {
+  auto it = placed.find(value);
+  if (it != placed.end()) {
+    map = compose(map, it->second.toBuffer, spaces[space], symbols);
+    value = it->second.buffer;
+  }
+  auto [entry, isNew] = arguments.try_emplace(value);
+  if (isNew)
+    entry->second = block.addArgument(value.getType(), builder.getLoc());
+  return view(entry->second, space, map);
+}
+
+Value BodyBuilder::emitOp(Value value, unsigned space, MapAttr map) {
+  Operation *op = value.getDefiningOp();
+  if (!group.inlined.contains(value))
+    return load(value, space, map);
+  if (auto inner = dyn_cast<ViewOp>(op))
+    return emit(inner.getOperand(), space,
+                compose(map, inner.getMap(), spaces[space], symbols));
+  if (auto iota = dyn_cast<IotaOp>(op)) {
+    MapAttr composed = compose(map, iota.getMap(), spaces[space], symbols);
+    return IotaOp::create(builder, typeIn(space, value), composed);
+  }
+  if (auto constant = dyn_cast<llir::ConstantOp>(op)) {
+    auto splat = cast<SplatElementsAttr>(constant.getValue());
+    auto scalarType = RankedTensorType::get({}, splat.getElementType());
+    Value scalar = llir::ConstantOp::create(
+        builder, scalarType,
+        DenseElementsAttr::get(scalarType, splat.getSplatValue<Attribute>()));
+    return view(scalar, space,
+                MapAttr::get(builder.getContext(), spaces[space].size(), {}));
+  }
+  if (auto gemm = dyn_cast<GemmOp>(op))
+    return emitGemm(gemm);
+  if (auto scatter = dyn_cast<llir::ScatterOp>(op))
+    return emitScatter(scatter);
+  if (auto gather = dyn_cast<llir::GatherOp>(op))
+    return emitGather(gather, space, map);
+  // Once a row, then for each element of it.
+  if (usesRowsOnly(space, map)) {
+    unsigned rank = spaces[kRowsSpace].size();
+    Value row =
+        emit(value, kRowsSpace,
+             MapAttr::get(builder.getContext(), rank, map.getResults()));
+    SmallVector<Expr> dims;
+    for (unsigned i = 0; i < rank; ++i)
+      dims.push_back(Expr::dim(i));
+    return view(row, space, MapAttr::get(builder.getContext(), rank + 1, dims));
+  }
+  if (auto reduce = dyn_cast<llir::ReduceOp>(op))
+    return emitReduce(reduce, map);
+  auto elementwise = cast<ElementwiseOp>(op);
+  SmallVector<Value> inputs;
+  for (Value input : elementwise.getInputs())
+    inputs.push_back(emit(input, space, map));
+  return ElementwiseOp::create(builder, typeIn(space, value),
+                               elementwise.getFn(), inputs);
+}
+
+Value BodyBuilder::emitReduce(llir::ReduceOp op, MapAttr map) {
+  unsigned rank = spaces[kMainSpace].size();
+  SmallVector<Expr> results(map.getResults());
+  results.push_back(Expr::dim(rank - 1));
+  Value operand = emit(op.getOperand(), kMainSpace,
+                       MapAttr::get(builder.getContext(), rank, results));
+  return llir::ReduceOp::create(builder, typeIn(kRowsSpace, op.getResult()),
+                                op.getKind(), operand);
+}
+
+Value BodyBuilder::emitOperand(Value value) {
+  SmallVector<Expr> extents = hlir::getExtents(value);
+  MapAttr identity = MapAttr::getIdentity(builder.getContext(), extents.size());
+  return emit(value, getSpace(extents), identity);
+}
+
+Value BodyBuilder::emitGather(llir::GatherOp op, unsigned space, MapAttr map) {
+  Value data = emitOperand(op.getData());
+  Value indices = emitOperand(op.getIndices());
+  // The gather itself is over its own space, read there through the map.
+  SmallVector<Expr> extents = hlir::getExtents(op.getResult());
+  unsigned own = getSpace(extents);
+  MapAttr identity = MapAttr::getIdentity(builder.getContext(), extents.size());
+  auto key = std::make_tuple(Value(op.getResult()), own, identity);
+  Value &result = memo[key];
+  if (!result)
+    result = llir::GatherOp::create(builder, typeIn(own, op.getResult()), data,
+                                    indices, op.getChecked());
+  return view(result, space, map);
+}
+
+Value BodyBuilder::emitGemm(GemmOp op) {
+  SmallVector<Expr> domain = spaces[kMainSpace];
+  domain.push_back(op.getKExtent());
+  auto emitSide = [&](Value operand, MapAttr map) {
+    while (auto view = operand.getDefiningOp<ViewOp>()) {
+      if (!group.inlined.contains(operand))
+        break;
+      map = compose(map, view.getMap(), domain, symbols);
+      operand = view.getOperand();
+    }
+    // A loaded operand is read where it stands.
+    if (!group.inlined.contains(operand)) {
+      auto it = placed.find(operand);
+      if (it != placed.end()) {
+        map = compose(map, it->second.toBuffer, domain, symbols);
+        operand = it->second.buffer;
+      }
+    }
+    return std::pair(emitOperand(operand), map);
+  };
+  auto [lhs, lhsMap] = emitSide(op.getLhs(), op.getLhsMap());
+  auto [rhs, rhsMap] = emitSide(op.getRhs(), op.getRhsMap());
+  return GemmOp::create(builder, typeIn(kMainSpace, op.getResult()), lhs, rhs,
+                        op.getK(), lhsMap, rhsMap);
+}
+
+Value BodyBuilder::emitScatter(llir::ScatterOp op) {
+  MapAttr identity =
+      MapAttr::getIdentity(builder.getContext(), spaces[kMainSpace].size());
+  Value dest = emit(op.getDest(), kMainSpace, identity);
+  Value indices = emitOperand(op.getIndices());
+  Value updates = emitOperand(op.getUpdates());
+  return llir::ScatterOp::create(builder, dest.getType(), op.getCombine(), dest,
+                                 indices, updates, op.getChecked());
+}
+
+KernelOp BodyBuilder::build(OpBuilder &outer) {
+  MLIRContext *context = outer.getContext();
+  SmallVector<Value> results;
+  for (const Root &root : group.roots)
+    results.push_back(emit(root.value, root.space, root.fromSpace));
+  // A product or scatter may write elsewhere than its own space lies.
+  SmallVector<Placed> places;
+  bool canMove =
+      group.kind == KernelKind::Gemm || group.kind == KernelKind::Scatter;
+  for (auto [root, result] : llvm::zip_equal(group.roots, results)) {
+    SmallVector<Expr> extents = hlir::getExtents(root.value);
+    bool moves = canMove && !getContiguousOffset(root.toSpace, extents,
+                                                 spaces[kMainSpace], symbols);
+    if (moves)
+      result =
+          ViewOp::create(builder, root.value.getType(), result, root.toSpace);
+    places.push_back(
+        {{},
+         moves ? MapAttr::getIdentity(context, extents.size()) : root.toSpace});
+  }
+  YieldOp::create(builder, results);
+
+  KernelKind kind = group.kind;
+  if (kind == KernelKind::Map && !block.getOps<llir::GatherOp>().empty())
+    kind = KernelKind::Gather;
+  SmallVector<Value> operands;
+  for (auto &[value, argument] : arguments)
+    operands.push_back(value);
+  auto kernel = KernelOp::create(outer, builder.getLoc(), TypeRange(results),
+                                 kind, operands, /*in_place=*/false);
+  Block &body = kernel.getBody().emplaceBlock();
+  body.addArguments(
+      block.getArgumentTypes(),
+      SmallVector<Location>(block.getNumArguments(), builder.getLoc()));
+  for (auto [from, to] :
+       llvm::zip_equal(block.getArguments(), body.getArguments()))
+    from.replaceAllUsesWith(to);
+  body.getOperations().splice(body.end(), block.getOperations());
+
+  for (auto [i, root] : llvm::enumerate(group.roots)) {
+    places[i].buffer = kernel.getResults()[i];
+    placed[root.value] = places[i];
+  }
+  // Others may read a product or scatter where its only reader here moved it.
+  const Root &first = group.roots[0];
+  Value anchor = stripViews(first.value, group);
+  if (anchor != first.value && canMove) {
+    unsigned rank = spaces[kMainSpace].size();
+    bool moved = results[0].getDefiningOp<ViewOp>() != nullptr;
+    placed[anchor] = {kernel.getResults()[0],
+                      moved ? first.fromSpace
+                            : MapAttr::getIdentity(context, rank)};
+  }
+  return kernel;
+}
+
+KernelOp llir::emitKernel(const Group &group, const Scope &symbols,
+                          OpBuilder &builder, DenseMap<Value, Placed> &placed) {
+  return BodyBuilder(group, symbols, group.roots[0].value.getLoc(), placed)
+      .build(builder);
+}

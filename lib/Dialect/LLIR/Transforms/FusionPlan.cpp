@@ -1,0 +1,429 @@
+//===- FusionPlan.cpp - Which flat ops become one kernel ------------------===//
+
+#include "Fusion.h"
+#include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+using luminal::hlir::MapAttr;
+
+// What an extra launch and an extra pass over a value cost beside scalar
+// operations of a vectorised loop.
+static constexpr double kLaunchOps = 20000;
+static constexpr double kPassOpsPerElement = 4;
+static constexpr double kLoadOps = 2;
+/// Chains longer than this all count alike: they are not computed twice.
+static constexpr double kManyOps = 1e6;
+
+bool llir::isSplatConstant(Operation *op) {
+  auto constant = dyn_cast_or_null<llir::ConstantOp>(op);
+  return constant && isa<SplatElementsAttr>(constant.getValue());
+}
+
+static bool hasOneUser(Value value) {
+  return llvm::all_equal(value.getUsers()) && !value.use_empty();
+}
+
+FusionPlan::FusionPlan(func::FuncOp func, const Scope &symbols)
+    : func(func), symbols(symbols) {
+  findOutputs();
+  Block &block = func.getBody().front();
+  for (Operation &op : block.without_terminator())
+    estimate(&op);
+  for (Operation &op : llvm::reverse(block.without_terminator()))
+    visit(&op);
+  sortGroups();
+}
+
+double FusionPlan::nominalSize(ArrayRef<Expr> extents) const {
+  return nominalValue(product({extents.begin(), extents.end()}), symbols);
+}
+
+//===----------------------------------------------------------------------===//
+// Forward: estimates
+//===----------------------------------------------------------------------===//
+
+/// Results of the function. A result that is a reshape of something computed
+/// shares its memory: that is then what has to be computed.
+void FusionPlan::findOutputs() {
+  Operation *terminator = func.getBody().front().getTerminator();
+  for (Value result : terminator->getOperands()) {
+    auto view = result.getDefiningOp<ViewOp>();
+    Operation *source = view ? view.getOperand().getDefiningOp() : nullptr;
+    if (source && !isa<ViewOp, llir::ConstantOp>(source)) {
+      SmallVector<Expr> domain = hlir::getExtents(result),
+                        range = hlir::getExtents(view.getOperand());
+      std::optional<Expr> offset =
+          getContiguousOffset(view.getMap(), domain, range, symbols);
+      if (offset && offset->isConstant(0) &&
+          haveSameSize(domain, range, symbols)) {
+        aliases[result] = view.getOperand();
+        outputs.insert(view.getOperand());
+        continue;
+      }
+    }
+    outputs.insert(result);
+  }
+}
+
+/// Index arithmetic of a map that is more than a permutation.
+static double countDivisions(const Expr &e) {
+  double count =
+      e.kind() == Expr::Kind::FloorDiv || e.kind() == Expr::Kind::Mod;
+  for (const Expr &operand : e.operands())
+    count += countDivisions(operand);
+  return count;
+}
+
+void FusionPlan::estimate(Operation *op) {
+  if (op->getNumResults() != 1)
+    return;
+  Value result = op->getResult(0);
+  auto isChain = [&](Value operand, const DenseSet<Value> &set) {
+    return set.contains(operand) && hasOneUser(operand) &&
+           !outputs.contains(operand);
+  };
+  auto costOf = [&](Value operand) {
+    auto it = perElement.find(operand);
+    if (it != perElement.end())
+      return it->second;
+    // A load: cheap where few elements are read again and again.
+    bool isSmall = nominalSize(hlir::getExtents(operand)) * 8 <=
+                   nominalSize(hlir::getExtents(result));
+    return isSmall ? kLoadOps / 4 : kLoadOps;
+  };
+  double cost = 0;
+  if (isa<GemmOp>(op)) {
+    followsGemm.insert(result);
+    return;
+  }
+  if (isa<llir::ReduceOp>(op)) {
+    followsReduce.insert(result);
+    return;
+  }
+  if (isa<llir::ScatterOp>(op))
+    return;
+  if (isa<llir::ConstantOp>(op)) {
+    if (isSplatConstant(op))
+      perElement[result] = 0;
+    return;
+  }
+  if (auto view = dyn_cast<ViewOp>(op)) {
+    cost = costOf(view.getOperand());
+    for (const Expr &e : view.getMap().getResults())
+      cost += 2 * countDivisions(e);
+    SmallVector<Expr> domain = hlir::getExtents(result),
+                      range = hlir::getExtents(view.getOperand());
+    if (isChain(view.getOperand(), followsGemm) &&
+        invert(view.getMap(), domain, range, symbols))
+      followsGemm.insert(result);
+  } else if (auto iota = dyn_cast<IotaOp>(op)) {
+    cost = 1;
+  } else if (auto elementwise = dyn_cast<ElementwiseOp>(op)) {
+    cost = getFlops(elementwise.getFn());
+    Type element = cast<RankedTensorType>(result.getType()).getElementType();
+    if (element.getIntOrFloatBitWidth() > 32)
+      cost *= 2;
+    for (Value operand : elementwise.getInputs()) {
+      cost += costOf(operand);
+      if (isChain(operand, followsGemm))
+        followsGemm.insert(result);
+    }
+  } else if (auto gather = dyn_cast<llir::GatherOp>(op)) {
+    cost = 4 + costOf(gather.getIndices()) + costOf(gather.getData());
+  }
+  for (Value operand : op->getOperands())
+    if (isChain(operand, followsReduce))
+      followsReduce.insert(result);
+  perElement[result] = std::min(cost, kManyOps);
+}
+
+//===----------------------------------------------------------------------===//
+// Backward: decisions
+//===----------------------------------------------------------------------===//
+
+void FusionPlan::visit(Operation *op) {
+  if (op->getNumResults() != 1)
+    return;
+  Value value = op->getResult(0);
+  if (isa<llir::ConstantOp>(op) && !isSplatConstant(op))
+    return;
+  ArrayRef<Group *> known = readers[value];
+  bool isOutput = outputs.contains(value);
+  // What moves no data is repeated by every reader; only the caller wants it in
+  // memory.
+  if (isa<ViewOp, IotaOp, llir::ConstantOp>(op) &&
+      (isOutput || aliases.contains(value) || isa<llir::ConstantOp>(op))) {
+    for (Group *group : SmallVector<Group *>(known))
+      inlineInto(*group, value);
+    readers[value].clear();
+    if (isOutput && !isa<llir::ConstantOp>(op))
+      materialize(value);
+    return;
+  }
+  if (known.empty() && !isOutput)
+    return;
+  bool inlined = false;
+  if (!isOutput && isa<llir::ReduceOp, GemmOp, llir::ScatterOp>(op)) {
+    inlined = joinReaders(op);
+  } else if (!isOutput && shouldInline(value)) {
+    for (Group *group : SmallVector<Group *>(known))
+      inlineInto(*group, value);
+    inlined = true;
+  }
+  if (!inlined && !addRoot(value))
+    materialize(value);
+}
+
+/// A group of its own.
+void FusionPlan::materialize(Value value) {
+  Group &group = *groups.emplace_back(std::make_unique<Group>());
+  SmallVector<Expr> extents = hlir::getExtents(value);
+  MapAttr identity = MapAttr::getIdentity(func.getContext(), extents.size());
+  group.spaces.push_back({extents});
+  group.spaces.push_back({});
+  group.roots.push_back({value, kMainSpace, identity, identity});
+  writers[value] = &group;
+  group.accesses[value].push_back({kMainSpace, identity});
+  if (!isa<llir::ReduceOp, GemmOp, llir::ScatterOp>(value.getDefiningOp())) {
+    inlineInto(group, value);
+    return;
+  }
+  bool joined = join(group, value.getDefiningOp());
+  assert(joined && "an anchor always fits its own loops");
+  (void)joined;
+}
+
+bool FusionPlan::join(Group &group, Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case([&](llir::ReduceOp op) { return joinReduce(group, op); })
+      .Case([&](GemmOp op) { return joinGemm(group, op); })
+      .Case([&](llir::ScatterOp op) { return joinScatter(group, op); });
+}
+
+/// Makes an anchor part of the kernel that reads it. One that several kernels
+/// read may join one of them that does no more than move it: the others then
+/// read it there.
+bool FusionPlan::joinReaders(Operation *op) {
+  Value value = op->getResult(0);
+  SmallVector<Group *> known(readers[value]);
+  if (known.size() == 1)
+    return join(*known.front(), op);
+  for (Group *group : known) {
+    if (group->roots.size() != 1 ||
+        stripViews(group->roots[0].value, *group) != value ||
+        llvm::any_of(known, [&](Group *other) {
+          return other != group && reaches(other, group);
+        }))
+      continue;
+    if (!isa<llir::ReduceOp>(op) && join(*group, op)) {
+      llvm::erase(readers[value], group);
+      writers[value] = group;
+      return true;
+    }
+  }
+  return false;
+}
+
+Value llir::stripViews(Value value, const Group &group) {
+  while (auto view = value.getDefiningOp<ViewOp>()) {
+    if (!group.inlined.contains(value))
+      break;
+    value = view.getOperand();
+  }
+  return value;
+}
+
+bool FusionPlan::reaches(Group *from, Group *to) const {
+  SmallVector<Group *> worklist = {from};
+  DenseSet<Group *> seen;
+  while (!worklist.empty()) {
+    Group *group = worklist.pop_back_val();
+    if (group == to)
+      return true;
+    if (!seen.insert(group).second)
+      continue;
+    for (const Root &root : group->roots)
+      llvm::append_range(worklist, readers.lookup(root.value));
+  }
+  return false;
+}
+
+/// Makes a value that several kernels read one more result of one of them,
+/// which has to run before the others.
+bool FusionPlan::addRoot(Value value) {
+  if (followsGemm.contains(value) ||
+      !isa<ElementwiseOp, llir::GatherOp>(value.getDefiningOp()))
+    return false;
+  for (Group *group : readers[value]) {
+    if (group->kind != KernelKind::Map && group->kind != KernelKind::Reduce)
+      continue;
+    ArrayRef<Access> accesses = group->accesses[value];
+    if (accesses.size() != 1 || accesses[0].space != kMainSpace)
+      continue;
+    const IndexSpace &space = group->spaces[kMainSpace];
+    SmallVector<Expr> extents = hlir::getExtents(value);
+    std::optional<MapAttr> back =
+        invert(accesses[0].map, space.extents, extents, symbols);
+    if (!back)
+      continue;
+    bool cycle = llvm::any_of(readers[value], [&](Group *other) {
+      return other != group && reaches(other, group);
+    });
+    if (cycle)
+      continue;
+    group->roots.push_back({value, kMainSpace, accesses[0].map, *back});
+    writers[value] = group;
+    llvm::erase(readers[value], group);
+    inlineInto(*group, value);
+    return true;
+  }
+  return false;
+}
+
+double FusionPlan::countEvaluations(const Group &group, Value value) const {
+  double evaluations = 0;
+  for (const Access &access : group.accesses.lookup(value)) {
+    const IndexSpace &space = group.spaces[access.space];
+    evaluations += space.weight * nominalSize(space.extents);
+  }
+  return evaluations;
+}
+
+/// Whether a product would read its operand with divisions of the index, which
+/// the kernel that makes the operand could spare it by writing it elsewhere.
+bool FusionPlan::isWrittenBetter(ViewOp view) {
+  ArrayRef<Group *> known = readers[view.getResult()];
+  if (!followsGemm.contains(view.getResult()) || known.size() != 1 ||
+      known.front()->kind != KernelKind::Gemm || !hasOneUser(view.getOperand()))
+    return false;
+  for (const Access &access : known.front()->accesses[view.getResult()]) {
+    if (access.space < kFirstOwnSpace || !access.map.isIdentity())
+      return false;
+  }
+  SmallVector<Expr> range = hlir::getExtents(view.getOperand());
+  Expr position = withExtents(symbols, hlir::getExtents(view.getResult()))
+                      .simplify(linearize(view.getMap().getResults().vec(),
+                                          {range.begin(), range.end()}));
+  return countDivisions(position) > 0;
+}
+
+bool FusionPlan::shouldInline(Value value) {
+  // Index arithmetic moves no data.
+  if (auto view = value.getDefiningOp<ViewOp>())
+    return !isWrittenBetter(view);
+  if (value.getDefiningOp<IotaOp>())
+    return true;
+  ArrayRef<Group *> known = readers[value];
+  bool isEnd = followsGemm.contains(value) || followsReduce.contains(value);
+  for (Group *group : known)
+    for (const Access &access : group->accesses[value])
+      if (isEnd && (known.size() > 1 || access.space >= kFirstOwnSpace))
+        return false;
+  if (followsGemm.contains(value)) {
+    // The end of a product's epilogue, unless the epilogue goes on.
+    Group &group = *known.front();
+    ArrayRef<Access> accesses = group.accesses[value];
+    if (group.kind != KernelKind::Map || accesses.size() != 1 ||
+        accesses[0].space != kMainSpace ||
+        !invert(accesses[0].map, group.spaces[kMainSpace].extents,
+                hlir::getExtents(value), symbols))
+      return false;
+  }
+  double evaluations = 0;
+  for (Group *group : known)
+    evaluations += countEvaluations(*group, value);
+  double size = nominalSize(hlir::getExtents(value));
+  double extra = (evaluations - size) * perElement.lookup(value);
+  return extra <= kPassOpsPerElement * size + kLaunchOps;
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+void FusionPlan::addAccess(Group &group, Value value, Access access) {
+  // What does not depend on the last dim of a reduction's domain is computed
+  // once a row.
+  if (group.kind == KernelKind::Reduce && access.space == kMainSpace) {
+    unsigned last = group.spaces[kMainSpace].extents.size() - 1;
+    if (llvm::none_of(access.map.getResults(),
+                      [&](const Expr &e) { return e.usesDim(last); }))
+      access = {kRowsSpace, MapAttr::get(access.map.getContext(), last,
+                                         access.map.getResults())};
+  }
+  SmallVector<Access, 1> &accesses = group.accesses[value];
+  if (accesses.empty())
+    readers[value].push_back(&group);
+  if (!llvm::is_contained(accesses, access))
+    accesses.push_back(access);
+}
+
+/// A space of the value's own extents. Values of one shape share it.
+unsigned FusionPlan::getOwnSpace(Group &group, Value value,
+                                 double evaluations) {
+  SmallVector<Expr> extents = hlir::getExtents(value);
+  double weight = evaluations / std::max(nominalSize(extents), 1.0);
+  for (unsigned i = kFirstOwnSpace; i < group.spaces.size(); ++i)
+    if (group.spaces[i].extents == extents) {
+      group.spaces[i].weight = std::max(group.spaces[i].weight, weight);
+      return i;
+    }
+  group.spaces.push_back({extents, weight});
+  return group.spaces.size() - 1;
+}
+
+void FusionPlan::inlineInto(Group &group, Value value) {
+  group.inlined.insert(value);
+  SmallVector<Access> accesses(group.accesses[value]);
+  Operation *op = value.getDefiningOp();
+  if (auto gather = dyn_cast<llir::GatherOp>(op)) {
+    double evaluations = countEvaluations(group, value);
+    SmallVector<Expr> row = hlir::getExtents(gather.getData());
+    row.erase(row.begin());
+    for (auto [operand, count] :
+         {std::pair(gather.getData(), evaluations),
+          std::pair(gather.getIndices(),
+                    evaluations / std::max(nominalSize(row), 1.0))}) {
+      unsigned space = getOwnSpace(group, operand, count);
+      addAccess(
+          group, operand,
+          {space, MapAttr::getIdentity(
+                      value.getContext(),
+                      cast<RankedTensorType>(operand.getType()).getRank())});
+    }
+    return;
+  }
+  for (const Access &access : accesses) {
+    if (auto view = dyn_cast<ViewOp>(op)) {
+      MapAttr map = compose(access.map, view.getMap(),
+                            group.spaces[access.space].extents, symbols);
+      addAccess(group, view.getOperand(), {access.space, map});
+      continue;
+    }
+    for (Value operand : op->getOperands())
+      addAccess(group, operand, access);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+/// Groups in the order of their roots, moved up where another group needs a
+/// further result of theirs.
+void FusionPlan::sortGroups() {
+  DenseSet<const Group *> done;
+  std::function<void(Group *)> place = [&](Group *group) {
+    if (!done.insert(group).second)
+      return;
+    for (auto &[value, accesses] : group->accesses)
+      if (Group *writer = getWriter(value); writer && writer != group)
+        place(writer);
+    order.push_back(group);
+  };
+  // Groups were made from the last to the first.
+  for (std::unique_ptr<Group> &group : llvm::reverse(groups))
+    place(group.get());
+}

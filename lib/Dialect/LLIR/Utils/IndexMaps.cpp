@@ -1,0 +1,221 @@
+//===- IndexMaps.cpp - Composition and inversion of index maps ------------===//
+
+#include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+using luminal::hlir::MapAttr;
+
+static std::vector<Expr> getDims(unsigned rank) {
+  std::vector<Expr> dims;
+  for (unsigned i = 0; i < rank; ++i)
+    dims.push_back(Expr::dim(i));
+  return dims;
+}
+
+static Expr productOf(ArrayRef<Expr> extents) {
+  return product({extents.begin(), extents.end()});
+}
+
+static Expr linearizeOver(ArrayRef<Expr> index, ArrayRef<Expr> extents) {
+  return linearize({index.begin(), index.end()},
+                   {extents.begin(), extents.end()});
+}
+
+Scope llir::withExtents(const Scope &symbols, ArrayRef<Expr> extents) {
+  return Scope(symbols.getSymbols(),
+               std::vector<Expr>(extents.begin(), extents.end()));
+}
+
+MapAttr llir::compose(MapAttr map, MapAttr next, ArrayRef<Expr> domain,
+                      const Scope &symbols) {
+  if (map.isIdentity())
+    return next;
+  if (next.isIdentity())
+    return map;
+  return MapAttr::getSimplified(map.getContext(), map.composeResults(next),
+                                withExtents(symbols, domain));
+}
+
+bool llir::areEqual(ArrayRef<Expr> a, ArrayRef<Expr> b, const Scope &symbols) {
+  if (a.size() != b.size())
+    return false;
+  for (auto [x, y] : llvm::zip_equal(a, b))
+    if (x != y && symbols.equal(x, y) != true)
+      return false;
+  return true;
+}
+
+bool llir::haveSameSize(ArrayRef<Expr> a, ArrayRef<Expr> b,
+                        const Scope &symbols) {
+  Expr x = productOf(a), y = productOf(b);
+  return x == y || symbols.equal(x, y) == true;
+}
+
+MapAttr llir::getReshape(MLIRContext *context, ArrayRef<Expr> domain,
+                         ArrayRef<Expr> range, const Scope &symbols) {
+  Expr linear = linearizeOver(getDims(domain.size()), domain);
+  return MapAttr::getSimplified(
+      context, delinearize(linear, {range.begin(), range.end()}),
+      withExtents(symbols, domain));
+}
+
+std::optional<Expr> llir::getContiguousOffset(MapAttr map,
+                                              ArrayRef<Expr> domain,
+                                              ArrayRef<Expr> range,
+                                              const Scope &symbols) {
+  Expr to = linearizeOver(map.getResults(), range);
+  Expr from = linearizeOver(getDims(domain.size()), domain);
+  Expr offset = withExtents(symbols, domain).simplify(to - from);
+  if (offset.hasDims())
+    return std::nullopt;
+  return offset;
+}
+
+//===----------------------------------------------------------------------===//
+// Inversion
+//===----------------------------------------------------------------------===//
+//
+// A bijection made of splits and merges reads each dim of its domain as digits
+// of a mixed radix (`d floordiv c mod e`), each once, and each result as a sum
+// of digits times their places. The inverse takes the digits out of the results
+// and puts the dims together. Whether that is an inverse is then proved by
+// composing both ways, so that what is read here need only be a good guess.
+
+namespace {
+/// `(d_dim floordiv divisor) mod modulus`, no modulus for the topmost digit.
+struct Digit {
+  unsigned dim;
+  Expr divisor = 1;
+  std::optional<Expr> modulus;
+};
+
+/// `place * digit` in a result.
+struct Term {
+  Digit digit;
+  Expr place = 1;
+  unsigned result = 0;
+};
+} // namespace
+
+static std::optional<Digit> asDigit(const Expr &e) {
+  if (std::optional<unsigned> dim = e.asDim())
+    return Digit{*dim, 1, std::nullopt};
+  if (e.kind() != Expr::Kind::Mod && e.kind() != Expr::Kind::FloorDiv)
+    return std::nullopt;
+  const Expr &by = e.operands()[1];
+  std::optional<Digit> inner = asDigit(e.operands()[0]);
+  if (!inner || by.hasDims())
+    return std::nullopt;
+  if (e.kind() == Expr::Kind::Mod) {
+    inner->modulus = by;
+    return inner;
+  }
+  inner->divisor = inner->divisor * by;
+  if (inner->modulus)
+    inner->modulus = Expr::floorDiv(*inner->modulus, by);
+  return inner;
+}
+
+/// Terms of one result; false where it is no sum of digits.
+static bool collectTerms(const Expr &e, unsigned result,
+                         SmallVectorImpl<Term> &terms) {
+  if (e.kind() == Expr::Kind::Add)
+    return llvm::all_of(e.operands(), [&](const Expr &operand) {
+      return collectTerms(operand, result, terms);
+    });
+  if (std::optional<Digit> digit = asDigit(e)) {
+    terms.push_back({*digit, 1, result});
+    return true;
+  }
+  if (e.kind() == Expr::Kind::Mul) {
+    Expr place = 1;
+    std::optional<Digit> digit;
+    for (const Expr &factor : e.operands()) {
+      if (!factor.hasDims()) {
+        place = place * factor;
+        continue;
+      }
+      if (digit)
+        return false;
+      digit = asDigit(factor);
+      if (!digit)
+        return false;
+    }
+    terms.push_back({*digit, place, result});
+    return true;
+  }
+  // A constant part shifts: no bijection of spaces that begin at zero.
+  return e.isConstant(0);
+}
+
+static bool isIdentityUnder(MapAttr map) {
+  for (auto [i, e] : llvm::enumerate(map.getResults()))
+    if (e.asDim() != i)
+      return false;
+  return map.getNumDims() == map.getResults().size();
+}
+
+/// Both ways round, over dims that may have extent 1 (where the index is 0).
+static bool areInverse(MapAttr map, MapAttr inverse, ArrayRef<Expr> domain,
+                       ArrayRef<Expr> range, const Scope &symbols) {
+  auto isIdentity = [&](ArrayRef<Expr> results, ArrayRef<Expr> extents) {
+    Scope scope = withExtents(symbols, extents);
+    MapAttr composed = MapAttr::getSimplified(map.getContext(), results, scope);
+    if (isIdentityUnder(composed))
+      return true;
+    for (auto [i, e] : llvm::enumerate(composed.getResults()))
+      if (e.asDim() != i && scope.simplify(e - Expr::dim(i)) != Expr(0))
+        return false;
+    return true;
+  };
+  return isIdentity(map.composeResults(inverse), domain) &&
+         isIdentity(inverse.composeResults(map), range);
+}
+
+/// Extent of a digit of a dim of extent `extent`.
+static Expr getDigitExtent(const Digit &digit, const Expr &extent,
+                           const Scope &symbols) {
+  if (digit.modulus)
+    return *digit.modulus;
+  return symbols.simplify(Expr::floorDiv(extent, digit.divisor));
+}
+
+static std::optional<MapAttr> invertDigits(MapAttr map, ArrayRef<Expr> domain,
+                                           ArrayRef<Expr> range,
+                                           const Scope &symbols) {
+  SmallVector<Term> terms;
+  for (auto [i, e] : llvm::enumerate(map.getResults()))
+    if (!collectTerms(e, i, terms))
+      return std::nullopt;
+  SmallVector<Expr> index(domain.size(), Expr(0));
+  for (const Term &term : terms) {
+    Expr extent = getDigitExtent(term.digit, domain[term.digit.dim], symbols);
+    Expr value =
+        Expr::mod(Expr::floorDiv(Expr::dim(term.result), term.place), extent);
+    index[term.digit.dim] = index[term.digit.dim] + value * term.digit.divisor;
+  }
+  return MapAttr::getSimplified(map.getContext(), index,
+                                withExtents(symbols, range));
+}
+
+std::optional<MapAttr> llir::invert(MapAttr map, ArrayRef<Expr> domain,
+                                    ArrayRef<Expr> range,
+                                    const Scope &symbols) {
+  if (map.isIdentity() && areEqual(domain, range, symbols))
+    return map;
+  if (!haveSameSize(domain, range, symbols))
+    return std::nullopt;
+  auto proved = [&](std::optional<MapAttr> guess) {
+    return guess && areInverse(map, *guess, domain, range, symbols);
+  };
+  std::optional<MapAttr> inverse = invertDigits(map, domain, range, symbols);
+  if (proved(inverse))
+    return inverse;
+  std::optional<Expr> offset = getContiguousOffset(map, domain, range, symbols);
+  if (!offset || !offset->isConstant(0))
+    return std::nullopt;
+  // Row-major positions are kept, and both spaces have as many: a bijection.
+  return getReshape(map.getContext(), range, domain, symbols);
+}
