@@ -155,7 +155,7 @@ void FusionPlan::visit(Operation *op) {
   // memory.
   if (isa<ViewOp, IotaOp, llir::ConstantOp>(op) &&
       (isOutput || aliases.contains(value) || isa<llir::ConstantOp>(op))) {
-    for (Group *group : SmallVector<Group *>(known))
+    for (Group *group : llvm::to_vector(known))
       inlineInto(*group, value);
     readers[value].clear();
     if (isOutput && !isa<llir::ConstantOp>(op))
@@ -168,7 +168,7 @@ void FusionPlan::visit(Operation *op) {
   if (!isOutput && isa<llir::ReduceOp, GemmOp, llir::ScatterOp>(op)) {
     inlined = joinReaders(op);
   } else if (!isOutput && shouldInline(value)) {
-    for (Group *group : SmallVector<Group *>(known))
+    for (Group *group : llvm::to_vector(known))
       inlineInto(*group, value);
     inlined = true;
   }
@@ -207,7 +207,7 @@ bool FusionPlan::join(Group &group, Operation *op) {
 /// read it there.
 bool FusionPlan::joinReaders(Operation *op) {
   Value value = op->getResult(0);
-  SmallVector<Group *> known(readers[value]);
+  SmallVector<Group *> known = llvm::to_vector(readers[value]);
   if (known.size() == 1)
     return join(*known.front(), op);
   for (Group *group : known) {
@@ -376,7 +376,7 @@ unsigned FusionPlan::getOwnSpace(Group &group, Value value,
 
 void FusionPlan::inlineInto(Group &group, Value value) {
   group.inlined.insert(value);
-  SmallVector<Access> accesses(group.accesses[value]);
+  SmallVector<Access> accesses(ArrayRef<Access>(group.accesses[value]));
   Operation *op = value.getDefiningOp();
   if (auto gather = dyn_cast<llir::GatherOp>(op)) {
     double evaluations = countEvaluations(group, value);

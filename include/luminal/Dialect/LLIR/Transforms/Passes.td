@@ -36,4 +36,47 @@ def FuseKernelsPass : Pass<"llir-fuse-kernels", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
+def ProveIndicesPass : Pass<"llir-prove-indices", "::mlir::func::FuncOp"> {
+  let summary = "Drop range checks that cannot fail";
+  let description = [{
+    Removes `checked` from the gathers and scatters whose indices are proved to be inside: indices made of iotas,
+    constants, integer arithmetic that cannot wrap, minima, maxima, and selects by a comparison that bounds them.
+
+    Before:
+    ```mlir
+    %i = llir.iota <(d0) -> (d0)> : tensor<4xi64>
+    %r = llir.gather %x, %i {checked} : tensor<8xf32>, tensor<4xi64> -> tensor<4xf32>
+    ```
+    After:
+    ```mlir
+    %i = llir.iota <(d0) -> (d0)> : tensor<4xi64>
+    %r = llir.gather %x, %i : tensor<8xf32>, tensor<4xi64> -> tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::luminal::llir::LLIRDialect"];
+}
+
+def UpdateInPlacePass : Pass<"llir-update-in-place", "::mlir::func::FuncOp"> {
+  let summary = "Let scatters write the memory that they update";
+  let description = [{
+    Marks a scatter kernel `in_place` where nobody needs the old value afterwards: the old value is a state whose new
+    value the function returns (`hlir.updates`), or a kernel's own result. Kernels that read the old value are moved
+    before the update; where one of them depends on the update, the scatter keeps copying.
+
+    Before:
+    ```mlir
+    %0 = llir.kernel scatter(%cache, %i, %x) : ...
+    %1 = llir.kernel map(%cache) : ...
+    return %0, %1
+    ```
+    After:
+    ```mlir
+    %1 = llir.kernel map(%cache) : ...
+    %0 = llir.kernel scatter(%cache, %i, %x) {in_place} : ...
+    return %0, %1
+    ```
+  }];
+  let dependentDialects = ["::luminal::llir::LLIRDialect"];
+}
+
 #endif // LUMINAL_DIALECT_LLIR_TRANSFORMS_PASSES

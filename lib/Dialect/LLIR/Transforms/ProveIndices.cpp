@@ -1,0 +1,296 @@
+//===- ProveIndices.cpp - Drop range checks that cannot fail --------------===//
+//
+//   %i = iota <(d0) -> (d0)> : tensor<4xi64>
+//   gather %x, %i {checked} : tensor<8xf32>    -->    gather %x, %i
+//
+// Tested by test/Dialect/LLIR/prove-indices.mlir.
+//
+//===----------------------------------------------------------------------===//
+
+#include "luminal/Dialect/LLIR/Transforms/Passes.h"
+#include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+
+namespace luminal::llir {
+#define GEN_PASS_DEF_PROVEINDICESPASS
+#include "luminal/Dialect/LLIR/Transforms/Passes.h.inc"
+} // namespace luminal::llir
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+namespace {
+/// What is known of the elements of an integer tensor.
+struct Range {
+  /// Each element, over its own index.
+  std::optional<Expr> exact;
+  /// Bounds of all elements, over symbols alone.
+  std::optional<Expr> lo, hi;
+};
+
+class RangeAnalysis {
+public:
+  explicit RangeAnalysis(const Scope &symbols) : symbols(symbols) {}
+
+  const Range &get(Value value);
+  bool isInside(Value indices, const Expr &extent);
+
+private:
+  Range compute(Operation *op);
+  Range computeElementwise(ElementwiseOp op);
+  Range computeSelect(ElementwiseOp op);
+  Range computeConstant(llir::ConstantOp op);
+  /// Drops what the element type of `value` might not hold.
+  Range clamp(Range range, Value value) const;
+  Range ofExact(const Expr &e, Value value) const;
+
+  std::optional<Expr> smaller(std::optional<Expr> a,
+                              std::optional<Expr> b) const;
+  std::optional<Expr> larger(std::optional<Expr> a,
+                             std::optional<Expr> b) const;
+
+  const Scope &symbols;
+  DenseMap<Value, Range> known;
+};
+} // namespace
+
+std::optional<Expr> RangeAnalysis::smaller(std::optional<Expr> a,
+                                           std::optional<Expr> b) const {
+  if (!a || !b)
+    return std::nullopt;
+  return symbols.simplify(Expr::min(*a, *b));
+}
+
+std::optional<Expr> RangeAnalysis::larger(std::optional<Expr> a,
+                                          std::optional<Expr> b) const {
+  if (!a || !b)
+    return std::nullopt;
+  return symbols.simplify(Expr::max(*a, *b));
+}
+
+/// Symbols without a bound count as dims of memory that some machine could
+/// have.
+static Scope boundAll(const Scope &scope) {
+  std::map<std::string, SymbolRange> ranges = scope.getSymbols();
+  for (auto &[name, range] : ranges)
+    if (!range.hi)
+      range.hi = int64_t(1) << 40;
+  return Scope(std::move(ranges), scope.getExtents());
+}
+
+Range RangeAnalysis::clamp(Range range, Value value) const {
+  auto type = cast<RankedTensorType>(value.getType());
+  unsigned width = type.getElementType().getIntOrFloatBitWidth();
+  int64_t limit = width == 32 ? (int64_t(1) << 31) - 1 : int64_t(1) << 62;
+  auto holds = [&](const std::optional<Expr> &e, const Scope &scope) {
+    if (!e)
+      return false;
+    Scope bounded = boundAll(scope);
+    std::optional<int64_t> lo = bounded.lowerBound(*e),
+                           hi = bounded.upperBound(*e);
+    return lo && hi && *lo >= -limit && *hi <= limit;
+  };
+  // An element that wraps can be anything.
+  if (range.exact &&
+      !holds(range.exact, withExtents(symbols, hlir::getExtents(type))))
+    range = {};
+  if (!holds(range.lo, symbols) || !holds(range.hi, symbols))
+    range.lo = range.hi = std::nullopt;
+  return range;
+}
+
+Range RangeAnalysis::ofExact(const Expr &e, Value value) const {
+  SmallVector<Expr> extents = hlir::getExtents(value);
+  Scope scope = withExtents(symbols, extents);
+  Range range;
+  range.exact = scope.simplify(e);
+  if (std::optional<int64_t> lo = scope.lowerBound(*range.exact))
+    range.lo = Expr(*lo);
+  if (std::optional<int64_t> hi = scope.upperBound(*range.exact))
+    range.hi = Expr(*hi);
+  return clamp(range, value);
+}
+
+Range RangeAnalysis::computeConstant(llir::ConstantOp op) {
+  auto elements = dyn_cast<DenseIntElementsAttr>(op.getValue());
+  if (!elements || elements.empty())
+    return {};
+  if (elements.isSplat())
+    return ofExact(Expr(elements.getSplatValue<APInt>().getSExtValue()),
+                   op.getResult());
+  int64_t lo = INT64_MAX, hi = INT64_MIN;
+  for (const APInt &element : elements.getValues<APInt>()) {
+    lo = std::min(lo, element.getSExtValue());
+    hi = std::max(hi, element.getSExtValue());
+  }
+  return clamp({std::nullopt, Expr(lo), Expr(hi)}, op.getResult());
+}
+
+/// `condition ? a : b`, where the condition may bound the branches.
+Range RangeAnalysis::computeSelect(ElementwiseOp op) {
+  Value onTrue = op.getInputs()[1], onFalse = op.getInputs()[2];
+  Range a = get(onTrue), b = get(onFalse);
+  auto compare = op.getInputs()[0].getDefiningOp<ElementwiseOp>();
+  if (compare && compare.getFn() == Fn::LessThan &&
+      isa<IntegerType>(cast<RankedTensorType>(compare.getInputs()[0].getType())
+                           .getElementType())) {
+    Value x = compare.getInputs()[0], y = compare.getInputs()[1];
+    Range rx = get(x), ry = get(y);
+    // Decided for every element?
+    if (rx.lo && ry.hi && symbols.provablyLessEqual(*ry.hi, *rx.lo))
+      return b;
+    if (rx.hi && ry.lo && symbols.provablyLess(*rx.hi, *ry.lo))
+      return a;
+    // x < y on the true side, y <= x on the false side.
+    auto raise = [&](Range &range, const std::optional<Expr> &lo) {
+      if (lo)
+        range.lo = range.lo ? larger(range.lo, lo) : lo;
+    };
+    auto lower = [&](Range &range, const std::optional<Expr> &hi) {
+      if (hi)
+        range.hi = range.hi ? smaller(range.hi, hi) : hi;
+    };
+    if (onTrue == x && ry.hi)
+      lower(a, *ry.hi - 1);
+    if (onTrue == y && rx.lo)
+      raise(a, *rx.lo + 1);
+    if (onFalse == x)
+      raise(b, ry.lo);
+    if (onFalse == y)
+      lower(b, rx.hi);
+  }
+  return {std::nullopt, smaller(a.lo, b.lo), larger(a.hi, b.hi)};
+}
+
+Range RangeAnalysis::computeElementwise(ElementwiseOp op) {
+  if (op.getFn() == Fn::Select)
+    return computeSelect(op);
+  Range a = get(op.getInputs()[0]);
+  if (op.getFn() == Fn::Cast)
+    return a;
+  if (op.getInputs().size() != 2)
+    return {};
+  Range b = get(op.getInputs()[1]);
+  bool exact = a.exact && b.exact;
+  bool bounded = a.lo && b.lo && a.hi && b.hi;
+  Range range;
+  switch (op.getFn()) {
+  case Fn::Add:
+    if (exact)
+      return ofExact(*a.exact + *b.exact, op.getResult());
+    if (bounded)
+      range = {std::nullopt, *a.lo + *b.lo, *a.hi + *b.hi};
+    return range;
+  case Fn::Sub:
+    if (exact)
+      return ofExact(*a.exact - *b.exact, op.getResult());
+    if (bounded)
+      range = {std::nullopt, *a.lo - *b.hi, *a.hi - *b.lo};
+    return range;
+  case Fn::Mul:
+    if (exact)
+      return ofExact(*a.exact * *b.exact, op.getResult());
+    if (bounded && symbols.provablyNonNegative(*a.lo) &&
+        symbols.provablyNonNegative(*b.lo))
+      range = {std::nullopt, *a.lo * *b.lo, *a.hi * *b.hi};
+    return range;
+  case Fn::Max:
+    range = {std::nullopt, larger(a.lo, b.lo), larger(a.hi, b.hi)};
+    if (!range.lo)
+      range.lo = a.lo ? a.lo : b.lo;
+    return range;
+  case Fn::Min:
+    range = {std::nullopt, smaller(a.lo, b.lo), smaller(a.hi, b.hi)};
+    if (!range.hi)
+      range.hi = a.hi ? a.hi : b.hi;
+    return range;
+  case Fn::FloorMod:
+    if (b.lo && b.hi && symbols.provablyLess(0, *b.lo))
+      range = {std::nullopt, Expr(0), *b.hi - 1};
+    return range;
+  case Fn::FloorDiv:
+    if (exact && !b.exact->hasDims() && symbols.provablyLess(0, *b.exact))
+      return ofExact(Expr::floorDiv(*a.exact, *b.exact), op.getResult());
+    return range;
+  default:
+    return range;
+  }
+}
+
+Range RangeAnalysis::compute(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Range>(op)
+      .Case([&](IotaOp iota) {
+        return ofExact(iota.getMap().getResults()[0], iota.getResult());
+      })
+      .Case(
+          [&](llir::ConstantOp constant) { return computeConstant(constant); })
+      .Case([&](ViewOp view) {
+        Range range = get(view.getOperand());
+        if (!range.exact)
+          return range;
+        Range seen = ofExact(
+            range.exact->substituteDims(view.getMap().getResults().vec()),
+            view.getResult());
+        if (!seen.lo || !seen.hi)
+          std::tie(seen.lo, seen.hi) = std::pair(range.lo, range.hi);
+        return seen;
+      })
+      .Case([&](llir::GatherOp gather) {
+        Range range = get(gather.getData());
+        range.exact = std::nullopt;
+        return range;
+      })
+      .Case([&](ElementwiseOp elementwise) {
+        return clamp(computeElementwise(elementwise), elementwise.getResult());
+      })
+      .Default([](Operation *) { return Range(); });
+}
+
+const Range &RangeAnalysis::get(Value value) {
+  auto it = known.find(value);
+  if (it != known.end())
+    return it->second;
+  Range range;
+  Operation *op = value.getDefiningOp();
+  Type element = cast<RankedTensorType>(value.getType()).getElementType();
+  if (op && (element.isInteger(32) || element.isInteger(64)))
+    range = compute(op);
+  return known[value] = range;
+}
+
+bool RangeAnalysis::isInside(Value indices, const Expr &extent) {
+  const Range &range = get(indices);
+  if (range.exact) {
+    Scope scope = withExtents(symbols, hlir::getExtents(indices));
+    if (scope.provablyNonNegative(*range.exact) &&
+        scope.provablyLess(*range.exact, extent))
+      return true;
+  }
+  return range.lo && range.hi && symbols.provablyNonNegative(*range.lo) &&
+         symbols.provablyLess(*range.hi, extent);
+}
+
+namespace {
+class ProveIndices : public llir::impl::ProveIndicesPassBase<ProveIndices> {
+public:
+  void runOnOperation() override {
+    if (getOperation().isDeclaration())
+      return;
+    Scope symbols =
+        hlir::getScope(getOperation().getBody().front().getTerminator());
+    RangeAnalysis ranges(symbols);
+    getOperation().walk([&](Operation *op) {
+      auto gather = dyn_cast<llir::GatherOp>(op);
+      auto scatter = dyn_cast<llir::ScatterOp>(op);
+      if (gather && gather.getChecked() &&
+          ranges.isInside(gather.getIndices(),
+                          hlir::getExtents(gather.getData())[0]))
+        gather.setChecked(false);
+      if (scatter && scatter.getChecked() &&
+          ranges.isInside(scatter.getIndices(),
+                          hlir::getExtents(scatter.getDest())[0]))
+        scatter.setChecked(false);
+    });
+  }
+};
+} // namespace
