@@ -154,15 +154,14 @@ LogicalResult AliasOp::verify() {
 //===----------------------------------------------------------------------===//
 
 /// Quantities of a schedule's entries are over its symbols alone.
-static LogicalResult verifyQuantity(Operation *op, hlir::MapAttr map,
-                                    StringRef what) {
-  if (!isQuantity(map))
-    return op->emitOpError() << what << " is one quantity, a map without dims";
+static LogicalResult verifySymbols(Operation *op, hlir::MapAttr map,
+                                   StringRef what) {
   auto schedule = dyn_cast<ScheduleOp>(op);
   if (!schedule)
     schedule = op->getParentOfType<ScheduleOp>();
   std::vector<std::string> used;
-  map.getResults()[0].collectSymbols(used);
+  for (const Expr &e : map.getResults())
+    e.collectSymbols(used);
   for (const std::string &name : used)
     if (llvm::none_of(
             schedule.getSymbols().getEntries(),
@@ -170,6 +169,13 @@ static LogicalResult verifyQuantity(Operation *op, hlir::MapAttr map,
       return op->emitOpError() << what << " uses the symbol " << name
                                << ", which the schedule does not have";
   return success();
+}
+
+static LogicalResult verifyQuantity(Operation *op, hlir::MapAttr map,
+                                    StringRef what) {
+  if (!isQuantity(map))
+    return op->emitOpError() << what << " is one quantity, a map without dims";
+  return verifySymbols(op, map, what);
 }
 
 LogicalResult ScheduleOp::verify() {
@@ -196,10 +202,13 @@ LogicalResult PartOp::verify() {
 }
 
 LogicalResult StepOp::verify() {
-  if (failed(verifyQuantity(*this, getWork(), "work")) ||
-      failed(verifyQuantity(*this, getGrain(), "grain")))
-    return failure();
-  return verifyQuantity(*this, getScratch(), "scratch");
+  std::optional<hlir::MapAttr> launch = getLaunch();
+  if (!launch)
+    return success();
+  if (launch->getNumDims() != 0 || launch->getResults().size() != 3)
+    return emitOpError() << "launch is work, grain and scratch, three "
+                         << "quantities of a map without dims";
+  return verifySymbols(*this, *launch, "launch");
 }
 
 LogicalResult StepOp::verifySymbolUses(SymbolTableCollection &symbolTable) {

@@ -129,7 +129,7 @@ void FuseKernels::runOnOperation() {
   OpBuilder builder(block.getTerminator());
   DenseMap<Value, Placed> placed;
   for (const Group *group : plan.getGroups())
-    emitKernel(*group, symbols, builder, placed);
+    buildKernel(*group, symbols, builder, placed);
   replaceResults(plan, placed);
   for (Operation *op : llvm::reverse(flat))
     op->erase();

@@ -132,9 +132,9 @@ struct Placed {
 
 /// Builds the kernel of a group at the builder's insertion point. `placed`
 /// knows every value that the group loads, and learns those that it writes.
-KernelOp emitKernel(const Group &group, const Scope &symbols,
-                    mlir::OpBuilder &builder,
-                    llvm::DenseMap<mlir::Value, Placed> &placed);
+KernelOp buildKernel(const Group &group, const Scope &symbols,
+                     mlir::OpBuilder &builder,
+                     llvm::DenseMap<mlir::Value, Placed> &placed);
 
 /// Replaces softmax, layer_norm and rms_norm by the ops they stand for.
 void expandRowFunctions(mlir::func::FuncOp func);

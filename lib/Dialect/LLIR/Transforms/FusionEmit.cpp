@@ -271,8 +271,9 @@ KernelOp BodyBuilder::build(OpBuilder &outer) {
   return kernel;
 }
 
-KernelOp llir::emitKernel(const Group &group, const Scope &symbols,
-                          OpBuilder &builder, DenseMap<Value, Placed> &placed) {
+KernelOp llir::buildKernel(const Group &group, const Scope &symbols,
+                           OpBuilder &builder,
+                           DenseMap<Value, Placed> &placed) {
   return BodyBuilder(group, symbols, group.roots[0].value.getLoc(), placed)
       .build(builder);
 }

@@ -286,9 +286,9 @@ def LLIR_ScheduleOp : Op<LLIR_Dialect, "schedule", [IsolatedFromAbove, SingleBlo
     llir.schedule @main symbols <s0 in [1, 64]> arena <() -> (s0 * 64)> {
       %x = llir.argument input "x" : tensor<?x16xf32, #hlir.dims<s0>>
       %t = llir.slot offset <() -> (0)> bytes <() -> (s0 * 64)>
-      llir.step @k0(%x, %t) work <() -> (s0)> grain <() -> (16)> scratch <() -> (0)> {parallel}
+      llir.step @k0(%x, %t) launch <() -> (s0, 16, 0)> {parallel}
       %y = llir.result : tensor<?x16xf32, #hlir.dims<s0>>
-      llir.step @k1(%t, %y) work <() -> (s0)> grain <() -> (16)> scratch <() -> (0)> {parallel}
+      llir.step @k1(%t, %y) launch <() -> (s0, 16, 0)> {parallel}
       llir.output "y" %y : tensor<?x16xf32, #hlir.dims<s0>>
     }
     ```
@@ -381,16 +381,17 @@ def LLIR_StepOp : LLIR_ScheduleEntryOp<"step", [DeclareOpInterfaceMethods<Symbol
   let summary = "one launch";
   let description = [{
     Calls `callee` over the work range [0, work), cut into parts of at least `grain` where `parallel` allows; each thread
-    brings `scratch` bytes. Buffers are those of the kernel: operands, then results.
+    brings `scratch` bytes. Buffers are those of the kernel: operands, then results. `launch` is what the code of the
+    kernel states (work, grain, scratch), and absent while the callee is an `llir.kernel` without code.
 
     Example:
     ```mlir
-    llir.step @k0(%x, %t) work <() -> (s0)> grain <() -> (16)> scratch <() -> (0)> {parallel}
+    llir.step @k0(%x, %t) launch <() -> (s0, 16, 0)> {parallel}
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<LLIR_BufferType>:$buffers, HLIR_MapAttr:$work,
-                       HLIR_MapAttr:$grain, HLIR_MapAttr:$scratch, UnitAttr:$parallel);
-  let assemblyFormat = "$callee `(` $buffers `)` `work` $work `grain` $grain `scratch` $scratch attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<LLIR_BufferType>:$buffers,
+                       OptionalAttr<HLIR_MapAttr>:$launch, UnitAttr:$parallel);
+  let assemblyFormat = "$callee `(` $buffers `)` (`launch` $launch^)? attr-dict";
   let hasVerifier = 1;
 }
 

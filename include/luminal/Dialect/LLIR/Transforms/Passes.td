@@ -36,6 +36,19 @@ def FuseKernelsPass : Pass<"llir-fuse-kernels", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
+def PlanMemoryPass : Pass<"llir-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "Give every value memory and list the launches";
+  let description = [{
+    Replaces the function of kernels by an `llir.schedule`, and puts each distinct kernel into a private function of its
+    own (equal kernels share one). Results of the program are written by their kernels into the caller's memory; values
+    that no result holds share one arena, where two of them overlap only if no step needs both. Sizes and offsets are
+    expressions over the program's symbols, multiples of 64 bytes.
+
+    Fails where a result has no memory of its own (llir-fuse-kernels gives it a copying kernel).
+  }];
+  let dependentDialects = ["::luminal::llir::LLIRDialect", "::mlir::func::FuncDialect"];
+}
+
 def ProveIndicesPass : Pass<"llir-prove-indices", "::mlir::func::FuncOp"> {
   let summary = "Drop range checks that cannot fail";
   let description = [{

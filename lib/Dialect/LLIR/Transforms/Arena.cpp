@@ -1,0 +1,105 @@
+//===- Arena.cpp - Offsets of values that share memory --------------------===//
+
+#include "Arena.h"
+#include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace luminal;
+using namespace luminal::llir;
+
+static constexpr int64_t kAlign = 64;
+
+static bool overlapInTime(const ArenaRequest &a, const ArenaRequest &b) {
+  return a.first <= b.last && b.first <= a.last;
+}
+
+static Expr alignUp(const Expr &bytes, const Scope &symbols) {
+  return symbols.simplify(Expr::ceilDiv(bytes, Expr(kAlign)) * Expr(kAlign));
+}
+
+/// All sizes known: the lowest gap that fits, the largest first.
+static Expr packConstants(llvm::ArrayRef<ArenaRequest> requests,
+                          llvm::ArrayRef<unsigned> order,
+                          llvm::SmallVectorImpl<Expr> &offsets) {
+  struct Placed {
+    int64_t begin, end;
+    unsigned request;
+  };
+  llvm::SmallVector<Placed> placed;
+  int64_t total = 0;
+  for (unsigned i : order) {
+    int64_t size = llvm::alignTo(*requests[i].bytes.asConstant(), kAlign);
+    // In order of position; only what lives at the same time is in the way.
+    int64_t begin = 0;
+    for (const Placed &other : placed)
+      if (overlapInTime(requests[i], requests[other.request]) &&
+          other.begin < begin + size)
+        begin = std::max(begin, other.end);
+    Placed place = {begin, begin + size, i};
+    placed.insert(llvm::upper_bound(placed, place,
+                                    [](const Placed &a, const Placed &b) {
+                                      return a.begin < b.begin;
+                                    }),
+                  place);
+    offsets[i] = Expr(begin);
+    total = std::max(total, place.end);
+  }
+  return Expr(total);
+}
+
+/// Sizes that only run time knows: slots side by side, each as large as the
+/// largest of those that take turns in it.
+static Expr packSlots(llvm::ArrayRef<ArenaRequest> requests,
+                      llvm::ArrayRef<unsigned> order, const Scope &symbols,
+                      llvm::SmallVectorImpl<Expr> &offsets) {
+  struct Slot {
+    llvm::SmallVector<unsigned> members;
+    Expr bytes;
+  };
+  llvm::SmallVector<Slot> slots;
+  for (unsigned i : order) {
+    auto isFree = [&](const Slot &slot) {
+      return llvm::none_of(slot.members, [&](unsigned member) {
+        return overlapInTime(requests[i], requests[member]);
+      });
+    };
+    // The smallest slot that is free: later requests are smaller still.
+    Slot *best = nullptr;
+    for (Slot &slot : slots)
+      if (isFree(slot) && (!best || nominalValue(slot.bytes, symbols) <
+                                        nominalValue(best->bytes, symbols)))
+        best = &slot;
+    if (!best)
+      best = &slots.emplace_back();
+    best->members.push_back(i);
+    best->bytes = symbols.simplify(Expr::max(best->bytes, requests[i].bytes));
+  }
+  Expr total = 0;
+  for (const Slot &slot : slots) {
+    for (unsigned member : slot.members)
+      offsets[member] = total;
+    total = total + alignUp(slot.bytes, symbols);
+  }
+  return symbols.simplify(total);
+}
+
+Expr llir::packArena(llvm::ArrayRef<ArenaRequest> requests,
+                     const Scope &symbols,
+                     llvm::SmallVectorImpl<Expr> &offsets) {
+  llvm::SmallVector<double> sizes;
+  llvm::SmallVector<unsigned> order;
+  for (auto [i, request] : llvm::enumerate(requests)) {
+    sizes.push_back(nominalValue(request.bytes, symbols));
+    order.push_back(i);
+  }
+  llvm::sort(order, [&](unsigned a, unsigned b) {
+    return sizes[a] != sizes[b] ? sizes[a] > sizes[b] : a < b;
+  });
+  offsets.assign(requests.size(), Expr(0));
+  if (llvm::all_of(requests, [](const ArenaRequest &request) {
+        return request.bytes.asConstant().has_value();
+      }))
+    return packConstants(requests, order, offsets);
+  return packSlots(requests, order, symbols, offsets);
+}

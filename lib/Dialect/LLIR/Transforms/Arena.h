@@ -1,0 +1,26 @@
+//===- Arena.h - Offsets of values that share memory ----------------------===//
+
+#ifndef LUMINAL_LIB_DIALECT_LLIR_TRANSFORMS_ARENA_H
+#define LUMINAL_LIB_DIALECT_LLIR_TRANSFORMS_ARENA_H
+
+#include "luminal/Support/Expr.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace luminal::llir {
+
+/// Memory wanted from step `first` to step `last`, both included.
+struct ArenaRequest {
+  Expr bytes;
+  unsigned first, last;
+};
+
+/// Offsets, multiples of 64, so that requests that overlap in time never
+/// overlap in memory, whatever the symbols' values; returns the size of the
+/// arena.
+Expr packArena(llvm::ArrayRef<ArenaRequest> requests, const Scope &symbols,
+               llvm::SmallVectorImpl<Expr> &offsets);
+
+} // namespace luminal::llir
+
+#endif // LUMINAL_LIB_DIALECT_LLIR_TRANSFORMS_ARENA_H

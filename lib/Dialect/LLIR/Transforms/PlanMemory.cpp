@@ -1,0 +1,325 @@
+//===- PlanMemory.cpp - From kernels over tensors to steps over buffers ---===//
+//
+//   func @main(%x) {                   llir.schedule @main arena <() -> (64)> {
+//     %0 = kernel map(%x) ...            %x = argument input "x"
+//     %1 = kernel map(%0) ...            %0 = slot offset 0 bytes 64
+//     return %1                  -->     step @k0(%x, %0)
+//   }                                    %y = result
+//                                        step @k1(%0, %y)
+//                                        output "y" %y
+//                                      }
+//
+// Tested by test/Dialect/LLIR/plan-memory.mlir.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Arena.h"
+#include "luminal/Dialect/LLIR/Transforms/Passes.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace luminal::llir {
+#define GEN_PASS_DEF_PLANMEMORYPASS
+#include "luminal/Dialect/LLIR/Transforms/Passes.h.inc"
+} // namespace luminal::llir
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+using luminal::hlir::MapAttr;
+
+static Expr getBytes(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<Expr> extents = hlir::getExtents(type);
+  return product({extents.begin(), extents.end()}) *
+         Expr(dtypeSize(*hlir::getDType(type.getElementType())));
+}
+
+namespace {
+/// Memory that values stand in.
+struct Storage {
+  enum class Kind { Argument, Data, Slot, Result } kind;
+  /// The argument, constant or kernel result that it was made for.
+  Value value;
+  Expr bytes;
+  /// Steps between which it holds something.
+  unsigned first = 0, last = 0;
+  /// The buffer of the schedule.
+  Value buffer;
+};
+
+/// A value's place.
+struct Place {
+  unsigned storage;
+  Expr offset;
+};
+
+class Planner {
+public:
+  Planner(func::FuncOp func, const Scope &symbols)
+      : func(func), symbols(symbols), context(func.getContext()) {}
+
+  LogicalResult assignStorage();
+  LogicalResult assignResults();
+  /// Builds the schedule and the functions of the kernels.
+  void build(OpBuilder &builder);
+
+private:
+  void addStorage(Storage::Kind kind, Value value, unsigned step);
+  Expr planArena(SmallVectorImpl<Expr> &offsets);
+  void buildArguments(ImplicitLocOpBuilder &b);
+  void buildBuffers(ImplicitLocOpBuilder &b, ArrayRef<Expr> offsets);
+  void buildOutputs(ImplicitLocOpBuilder &b);
+  Value getBuffer(ImplicitLocOpBuilder &b, Value value);
+  StringAttr getFunction(KernelOp kernel, OpBuilder &builder);
+  MapAttr quantity(const Expr &e) { return MapAttr::get(context, 0, e); }
+
+  func::FuncOp func;
+  const Scope &symbols;
+  MLIRContext *context;
+  SmallVector<Storage> storages;
+  DenseMap<Value, Place> places;
+  SmallVector<KernelOp> kernels;
+  /// Kernel text to the function that holds it.
+  llvm::StringMap<StringAttr> functions;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Who stands where
+//===----------------------------------------------------------------------===//
+
+void Planner::addStorage(Storage::Kind kind, Value value, unsigned step) {
+  places[value] = {static_cast<unsigned>(storages.size()), Expr(0)};
+  storages.push_back({kind, value, getBytes(value), step, step, {}});
+}
+
+LogicalResult Planner::assignStorage() {
+  Block &block = func.getBody().front();
+  for (BlockArgument arg : block.getArguments())
+    addStorage(Storage::Kind::Argument, arg, 0);
+  for (Operation &op : block.without_terminator()) {
+    if (isa<llir::ConstantOp>(op)) {
+      addStorage(Storage::Kind::Data, op.getResult(0), 0);
+      continue;
+    }
+    if (auto alias = dyn_cast<AliasOp>(op)) {
+      Place place = places.at(alias.getOperand());
+      Type element = cast<RankedTensorType>(alias.getType()).getElementType();
+      Expr offset = alias.getOffset().getResults()[0] *
+                    Expr(dtypeSize(*hlir::getDType(element)));
+      places[alias.getResult()] = {place.storage, place.offset + offset};
+      continue;
+    }
+    auto kernel = dyn_cast<KernelOp>(op);
+    if (!kernel)
+      return op.emitOpError() << "is no kernel, alias or constant";
+    unsigned step = kernels.size();
+    kernels.push_back(kernel);
+    for (Value input : kernel.getInputs())
+      storages[places.at(input).storage].last = step;
+    for (Value result : kernel.getResults()) {
+      if (kernel.getInPlace())
+        places[result] = places.at(kernel.getInputs()[0]);
+      else
+        addStorage(Storage::Kind::Slot, result, step);
+    }
+  }
+  return success();
+}
+
+/// Storage that a result of the function fills is the caller's.
+LogicalResult Planner::assignResults() {
+  Operation *terminator = func.getBody().front().getTerminator();
+  DenseSet<unsigned> taken;
+  for (OpOperand &operand : terminator->getOpOperands()) {
+    unsigned index = operand.getOperandNumber();
+    Place place = places.at(operand.get());
+    Storage &storage = storages[place.storage];
+    auto updates =
+        func.getResultAttrOfType<IntegerAttr>(index, hlir::kUpdatesAttr);
+    bool isUpdated =
+        updates && storage.value == func.getArgument(updates.getInt());
+    bool isWhole =
+        place.offset.isConstant(0) &&
+        symbols.equal(storage.bytes, getBytes(operand.get())) == true;
+    if ((storage.kind != Storage::Kind::Slot && !isUpdated) || !isWhole ||
+        !taken.insert(place.storage).second)
+      return func.emitError()
+             << "result " << index << " has no memory of its own";
+    if (!isUpdated)
+      storage.kind = Storage::Kind::Result;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The schedule
+//===----------------------------------------------------------------------===//
+
+Expr Planner::planArena(SmallVectorImpl<Expr> &offsets) {
+  SmallVector<ArenaRequest> requests;
+  for (const Storage &storage : storages)
+    if (storage.kind == Storage::Kind::Slot)
+      requests.push_back({storage.bytes, storage.first, storage.last});
+  return packArena(requests, symbols, offsets);
+}
+
+static StringAttr getName(DictionaryAttr attributes, StringRef prefix,
+                          unsigned index, MLIRContext *context) {
+  if (attributes)
+    if (auto name = attributes.getAs<StringAttr>(hlir::kNameAttr))
+      return name;
+  return StringAttr::get(context, prefix + Twine(index));
+}
+
+void Planner::buildArguments(ImplicitLocOpBuilder &b) {
+  for (BlockArgument arg : func.getArguments()) {
+    DictionaryAttr attributes = func.getArgAttrDict(arg.getArgNumber());
+    ArgumentKind kind = ArgumentKind::Input;
+    DictionaryAttr source;
+    if (attributes) {
+      if (auto text = attributes.getAs<StringAttr>(hlir::kKindAttr))
+        kind = symbolizeArgumentKind(text.getValue()).value_or(kind);
+      source = attributes.getAs<DictionaryAttr>(hlir::kSourceAttr);
+    }
+    storages[places.at(arg).storage].buffer = ArgumentOp::create(
+        b, kind, getName(attributes, "arg", arg.getArgNumber(), context),
+        source, arg.getType());
+  }
+}
+
+void Planner::buildBuffers(ImplicitLocOpBuilder &b, ArrayRef<Expr> offsets) {
+  for (Storage &storage : storages) {
+    switch (storage.kind) {
+    case Storage::Kind::Argument:
+      break;
+    case Storage::Kind::Data:
+      storage.buffer = DataOp::create(
+          b, storage.value.getDefiningOp<llir::ConstantOp>().getValue());
+      break;
+    case Storage::Kind::Slot:
+      storage.buffer =
+          SlotOp::create(b, quantity(offsets.front()), quantity(storage.bytes));
+      offsets = offsets.drop_front();
+      break;
+    case Storage::Kind::Result:
+      storage.buffer = ResultOp::create(b, storage.value.getType());
+      break;
+    }
+  }
+}
+
+Value Planner::getBuffer(ImplicitLocOpBuilder &b, Value value) {
+  Place place = places.at(value);
+  Value buffer = storages[place.storage].buffer;
+  if (place.offset.isConstant(0))
+    return buffer;
+  return PartOp::create(b, buffer, quantity(place.offset),
+                        quantity(getBytes(value)));
+}
+
+/// The function that holds a kernel equal to this one.
+StringAttr Planner::getFunction(KernelOp kernel, OpBuilder &builder) {
+  auto type = builder.getFunctionType(kernel.getInputs().getTypes(),
+                                      kernel.getResultTypes());
+  auto holder = func::FuncOp::create(kernel.getLoc(), "kernel", type);
+  holder.setPrivate();
+  if (Attribute attribute = func->getAttr(hlir::kSymbolsAttr))
+    holder->setAttr(hlir::kSymbolsAttr, attribute);
+  OpBuilder body = OpBuilder::atBlockEnd(holder.addEntryBlock());
+  auto copy = cast<KernelOp>(body.clone(*kernel));
+  copy.getInputsMutable().assign(holder.getArguments());
+  func::ReturnOp::create(body, kernel.getLoc(), copy.getResults());
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  holder.print(stream, OpPrintingFlags().useLocalScope().assumeVerified());
+  StringAttr &name = functions[text];
+  if (name) {
+    holder.erase();
+    return name;
+  }
+  name = builder.getStringAttr("k" + Twine(functions.size() - 1));
+  holder.setSymNameAttr(name);
+  builder.insert(holder);
+  return name;
+}
+
+void Planner::buildOutputs(ImplicitLocOpBuilder &b) {
+  // Updates are counted over inputs and states, as the artifact lists them.
+  SmallVector<int64_t> position;
+  int64_t count = 0;
+  for (unsigned i = 0; i < func.getNumArguments(); ++i) {
+    auto kind = func.getArgAttrOfType<StringAttr>(i, hlir::kKindAttr);
+    position.push_back(kind && kind.getValue() == "weight" ? -1 : count++);
+  }
+  Operation *terminator = func.getBody().front().getTerminator();
+  for (OpOperand &operand : terminator->getOpOperands()) {
+    unsigned index = operand.getOperandNumber();
+    auto updates =
+        func.getResultAttrOfType<IntegerAttr>(index, hlir::kUpdatesAttr);
+    IntegerAttr updated;
+    if (updates)
+      updated = b.getI64IntegerAttr(position[updates.getInt()]);
+    OutputOp::create(
+        b, getName(func.getResultAttrDict(index), "output_", index, context),
+        getBuffer(b, operand.get()), operand.get().getType(), updated);
+  }
+}
+
+void Planner::build(OpBuilder &builder) {
+  SmallVector<Expr> offsets;
+  Expr arena = planArena(offsets);
+  auto table = func->getAttrOfType<hlir::SymbolsAttr>(hlir::kSymbolsAttr);
+  if (!table)
+    table = hlir::SymbolsAttr::get(context, {});
+  auto schedule = ScheduleOp::create(builder, func.getLoc(), func.getSymName(),
+                                     table, quantity(arena));
+  ImplicitLocOpBuilder b(func.getLoc(), context);
+  b.setInsertionPointToStart(&schedule.getBody().emplaceBlock());
+  buildArguments(b);
+  buildBuffers(b, offsets);
+  for (KernelOp kernel : kernels) {
+    b.setLoc(kernel.getLoc());
+    SmallVector<Value> buffers;
+    for (Value value : kernel.getInputs())
+      buffers.push_back(getBuffer(b, value));
+    for (Value value : kernel.getResults())
+      buffers.push_back(getBuffer(b, value));
+    StepOp::create(b, FlatSymbolRefAttr::get(getFunction(kernel, builder)),
+                   buffers, MapAttr(), UnitAttr());
+  }
+  b.setLoc(func.getLoc());
+  buildOutputs(b);
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+class PlanMemory : public llir::impl::PlanMemoryPassBase<PlanMemory> {
+public:
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    // A module that has its schedule is done.
+    if (!module.getOps<ScheduleOp>().empty())
+      return;
+    for (auto func : llvm::to_vector(module.getOps<func::FuncOp>())) {
+      if (func.isDeclaration())
+        continue;
+      if (!llvm::hasSingleElement(func.getBody())) {
+        func.emitError() << "expects a function of one block";
+        return signalPassFailure();
+      }
+      Scope symbols = hlir::getScope(func.getBody().front().getTerminator());
+      Planner planner(func, symbols);
+      if (failed(planner.assignStorage()) || failed(planner.assignResults()))
+        return signalPassFailure();
+      OpBuilder builder(func);
+      planner.build(builder);
+      func.erase();
+    }
+  }
+};
+} // namespace
