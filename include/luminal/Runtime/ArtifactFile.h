@@ -1,0 +1,29 @@
+//===- ArtifactFile.h - Writes the .lum file ------------------------------===//
+
+#ifndef LUMINAL_RUNTIME_ARTIFACTFILE_H
+#define LUMINAL_RUNTIME_ARTIFACTFILE_H
+
+#include "luminal/Runtime/Manifest.h"
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace luminal::runtime {
+
+/// The members of an artifact. Bytes belong to the caller.
+struct ArtifactParts {
+  Manifest manifest;
+  std::string_view hostObject;
+  std::string_view constants;
+  /// With weightsEmbedded: the bytes of each weight. The manifest's offsets are
+  /// then set by the writer.
+  std::vector<std::string_view> weights;
+};
+
+/// Verifies the manifest and writes the file; the same parts give the same
+/// bytes. On failure nothing is left at `path`.
+Status writeArtifact(ArtifactParts parts, const std::string &path);
+
+} // namespace luminal::runtime
+
+#endif // LUMINAL_RUNTIME_ARTIFACTFILE_H

@@ -1,0 +1,142 @@
+//===- Manifest.h - What an artifact says about itself --------------------===//
+//
+// The contents of an artifact's manifest.json (docs/Architecture.md shows an
+// example). The compiler fills a Manifest and prints it, the runtime parses it:
+// both check it with `verify`, so that what is written can be read. A Manifest
+// that was verified is safe to execute as far as data can tell: every index
+// lies in its table, every expression uses declared symbols only, every kernel
+// argument is a buffer that may be read or written so. Sizes are checked where
+// the symbols get values (Context.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_RUNTIME_MANIFEST_H
+#define LUMINAL_RUNTIME_MANIFEST_H
+
+#include "luminal/Support/DType.h"
+#include "luminal/Support/Expr.h"
+#include "luminal/Support/Result.h"
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace luminal::runtime {
+
+/// The version this library writes, and the only one it reads.
+constexpr int64_t kManifestVersion = 1;
+/// Alignment in bytes of what the runtime allocates and of constants.bin and
+/// weights.bin in the artifact.
+constexpr uint64_t kAlignment = 64;
+/// The least alignment that kernels may count on for any buffer.
+constexpr uint64_t kBufferAlignment = 16;
+
+struct TargetSpec {
+  std::string kind = "cpu";
+  std::string arch;
+  std::string cpu;
+  /// Names of isa features, as LLVM spells them, that the code may use; see
+  /// CpuFeatures.h.
+  std::vector<std::string> features;
+};
+
+/// Symbols are sorted by name; a kernel finds their values in this order.
+struct SymbolSpec {
+  std::string name;
+  SymbolRange range;
+};
+
+struct TensorSpec {
+  std::string name;
+  DType dtype = DType::F32;
+  /// Extents over the symbols; row-major, contiguous.
+  std::vector<Expr> shape;
+};
+
+struct InputSpec : TensorSpec {
+  uint32_t buffer = 0;
+  bool state = false;
+  /// The weight that holds a state's first value. Such a state lives in the
+  /// context; one without is the caller's memory, which is then written.
+  std::optional<uint32_t> initial;
+};
+
+struct OutputSpec : TensorSpec {
+  uint32_t buffer = 0;
+  /// The input (a state) of which this is the new value; such an output is no
+  /// user output.
+  std::optional<uint32_t> updates;
+};
+
+/// `bytes` bytes at `offset` in `member` of the weights archive (a name without
+/// the archive's root folder), or in weights.bin. Extents are constants.
+struct WeightSpec : TensorSpec {
+  /// Absent where the weight is only the first value of a state.
+  std::optional<uint32_t> buffer;
+  std::string member;
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+
+struct BufferSpec {
+  enum class Kind : uint8_t { Input, Output, Weight, Constant, Arena, Alias };
+  Kind kind = Kind::Arena;
+  /// Constant: in constants.bin. Arena: in the arena, `offset` a multiple of
+  /// kAlignment. Alias: in the buffer `of`. Unused for the others.
+  Expr offset, bytes;
+  uint32_t of = 0;
+};
+
+struct StepSpec {
+  /// A symbol of host.so.
+  std::string kernel;
+  /// What people see in errors and profiles.
+  std::string name;
+  /// Operands, then results.
+  std::vector<uint32_t> buffers;
+  /// How many of the last buffers are written.
+  uint32_t results = 1;
+  /// The extent of the work range; the least part worth a thread of its own (at
+  /// least 1); scratch bytes of one thread.
+  Expr work = 1, grain = 1, scratch = 0;
+  /// False: one call does all the work.
+  bool parallel = true;
+  /// What the step moves and computes, for the profile; absent is 0.
+  Expr traffic = 0, flops = 0;
+};
+
+struct Manifest {
+  std::string producer;
+  TargetSpec target;
+  std::vector<SymbolSpec> symbols;
+  std::vector<InputSpec> inputs;
+  std::vector<OutputSpec> outputs;
+  std::vector<WeightSpec> weights;
+  /// ZipArchive::getWeightsDigest of the archive the weights came from; empty
+  /// if any file with the right names will do.
+  std::string weightsDigest;
+  bool weightsEmbedded = false;
+  std::vector<BufferSpec> buffers;
+  Expr arenaBytes = 0;
+  std::vector<StepSpec> steps;
+
+  /// Parses and verifies; errors begin with `name` and the JSON path.
+  static Result<Manifest> parse(std::string_view text, std::string name);
+  /// The JSON text, the same bytes for equal manifests.
+  std::string str() const;
+  /// Everything that can be checked without values of the symbols.
+  Status verify() const;
+
+  /// The buffer that `index` is an alias of in the end, itself if it is none.
+  uint32_t rootBuffer(uint32_t index) const;
+};
+
+std::string_view bufferKindName(BufferSpec::Kind kind);
+
+/// "f32[s77, 16]".
+std::string typeText(const TensorSpec &tensor);
+
+} // namespace luminal::runtime
+
+#endif // LUMINAL_RUNTIME_MANIFEST_H

@@ -1,0 +1,45 @@
+//===- ZipWriter.h - Writes a zip archive of stored members ---------------===//
+
+#ifndef LUMINAL_SUPPORT_ZIPWRITER_H
+#define LUMINAL_SUPPORT_ZIPWRITER_H
+
+#include "luminal/Support/Result.h"
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace luminal {
+
+/// Members are stored, never compressed, so that a reader can map them; dates
+/// are fixed, so that equal members give equal bytes. The file appears at its
+/// path when `finish` succeeds, and not before.
+class ZipWriter {
+public:
+  static Result<ZipWriter> create(std::string path);
+  ZipWriter(ZipWriter &&other);
+  ZipWriter &operator=(ZipWriter &&) = delete;
+  ~ZipWriter();
+
+  /// Adds a member made of `pieces`; its data begins at a multiple of
+  /// `alignment` (a power of two below 2^15) in the file.
+  Status add(std::string_view name, std::span<const std::string_view> pieces,
+             uint32_t alignment = 1);
+  /// Writes the directory and moves the file to its path.
+  Status finish();
+
+private:
+  ZipWriter() = default;
+  Status write(std::string_view bytes);
+  Error failed(const char *what) const;
+
+  std::string path, temporary;
+  int fd = -1;
+  uint64_t size = 0;
+  uint64_t count = 0;
+  std::string directory;
+};
+
+} // namespace luminal
+
+#endif // LUMINAL_SUPPORT_ZIPWRITER_H
