@@ -1,0 +1,185 @@
+//===- Object.cpp - The llvm dialect to objects, objects to a library -----===//
+
+#include "lld/Common/Driver.h"
+#include "luminal/Conversion/LLIRToLLVM.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Triple.h"
+
+#include <mutex>
+
+LLD_HAS_DRIVER(elf)
+
+using namespace luminal;
+using namespace mlir;
+
+static std::unique_ptr<llvm::TargetMachine>
+createMachine(const CPUTarget &target, std::string *error) {
+  llvm::Triple triple(target.triple);
+  const llvm::Target *found =
+      llvm::TargetRegistry::lookupTarget(triple, *error);
+  if (!found)
+    return nullptr;
+  return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(
+      triple, target.cpu, target.features, llvm::TargetOptions(),
+      llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
+}
+
+/// Kernels are vectorised by their emitter: LLVM cleans up after it and does no
+/// vectorising of its own, which would change nothing but compile time.
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = false;
+  tuning.SLPVectorization = false;
+  tuning.LoopInterleaving = false;
+  llvm::PassBuilder builder(&machine, tuning);
+  llvm::LoopAnalysisManager lam;
+  llvm::FunctionAnalysisManager fam;
+  llvm::CGSCCAnalysisManager cgam;
+  llvm::ModuleAnalysisManager mam;
+  builder.registerModuleAnalyses(mam);
+  builder.registerCGSCCAnalyses(cgam);
+  builder.registerFunctionAnalyses(fam);
+  builder.registerLoopAnalyses(lam);
+  builder.crossRegisterProxies(lam, fam, cgam, mam);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
+      .run(module, mam);
+}
+
+std::unique_ptr<llvm::MemoryBuffer>
+luminal::compileToObject(ModuleOp module, const CPUTarget &target) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> ir = translateModuleToLLVMIR(module, context);
+  if (!ir) {
+    module.emitError("the kernels have no LLVM form");
+    return nullptr;
+  }
+  std::string error;
+  std::unique_ptr<llvm::TargetMachine> machine = createMachine(target, &error);
+  if (!machine) {
+    module.emitError(error);
+    return nullptr;
+  }
+  ir->setTargetTriple(llvm::Triple(target.triple));
+  ir->setDataLayout(machine->createDataLayout());
+  ir->setPICLevel(llvm::PICLevel::BigPIC);
+  for (llvm::Function &fn : *ir) {
+    fn.addFnAttr("target-cpu", target.cpu);
+    fn.addFnAttr("target-features", target.features);
+    // LLVM splits 512-bit vectors for some processors unless it is told that
+    // they are wanted.
+    fn.addFnAttr("prefer-vector-width", std::to_string(target.vectorBits));
+    fn.addFnAttr("min-legal-vector-width", std::to_string(target.vectorBits));
+  }
+  optimize(*ir, *machine);
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager codegen;
+  if (machine->addPassesToEmitFile(codegen, stream, nullptr,
+                                   llvm::CodeGenFileType::ObjectFile)) {
+    module.emitError("no object code for ") << target.triple;
+    return nullptr;
+  }
+  codegen.run(*ir);
+  return std::make_unique<llvm::SmallVectorMemoryBuffer>(
+      std::move(bytes), "kernels.o",
+      /*RequiresNullTerminator=*/false);
+}
+
+namespace {
+/// Files of one link, removed whatever happens.
+struct TemporaryFiles {
+  llvm::SmallVector<llvm::SmallString<128>> paths;
+  ~TemporaryFiles() {
+    for (const auto &path : paths)
+      llvm::sys::fs::remove(path);
+  }
+  /// An open descriptor of a new file, or -1.
+  int create(llvm::StringRef suffix) {
+    int fd;
+    llvm::SmallString<128> path;
+    if (llvm::sys::fs::createTemporaryFile("luminal", suffix, fd, path))
+      return -1;
+    paths.push_back(path);
+    return fd;
+  }
+};
+} // namespace
+
+std::unique_ptr<llvm::MemoryBuffer>
+luminal::linkSharedObject(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
+                          std::string *error) {
+  TemporaryFiles files;
+  for (llvm::MemoryBufferRef object : objects) {
+    int fd = files.create("o");
+    if (fd < 0) {
+      *error = "no temporary file for linking";
+      return nullptr;
+    }
+    llvm::raw_fd_ostream stream(fd, /*shouldClose=*/true);
+    stream << object.getBuffer();
+    stream.close();
+    if (stream.has_error()) {
+      *error = "writing a temporary object: " + stream.error().message();
+      stream.clear_error();
+      return nullptr;
+    }
+  }
+  int fd = files.create("so");
+  if (fd < 0) {
+    *error = "no temporary file for linking";
+    return nullptr;
+  }
+  llvm::raw_fd_ostream(fd, /*shouldClose=*/true).flush();
+  std::string output = files.paths.back().str().str();
+  std::vector<std::string> arguments = {"ld.lld",
+                                        "-shared",
+                                        "--gc-sections",
+                                        "--build-id=none",
+                                        "--hash-style=gnu",
+                                        "-O1",
+                                        "-z",
+                                        "relro",
+                                        "-z",
+                                        "now",
+                                        "-s",
+                                        "--soname",
+                                        "host.so",
+                                        "-o",
+                                        output};
+  for (size_t i = 0; i < objects.size(); ++i)
+    arguments.push_back(files.paths[i].str().str());
+  // What the code calls (libm's f64 functions, memset and the like) is found
+  // among what the runtime has loaded.
+  arguments.push_back("--allow-shlib-undefined");
+  arguments.push_back("--unresolved-symbols=ignore-all");
+  std::vector<const char *> argv;
+  for (const std::string &argument : arguments)
+    argv.push_back(argument.c_str());
+  std::string messages;
+  llvm::raw_string_ostream out(messages);
+  // lld keeps global state.
+  static std::mutex oneLink;
+  std::lock_guard<std::mutex> lock(oneLink);
+  lld::Result result =
+      lld::lldMain(argv, out, out, {{lld::Gnu, &lld::elf::link}});
+  if (result.retCode != 0) {
+    *error = "linking the kernels: " + messages;
+    return nullptr;
+  }
+  auto buffer = llvm::MemoryBuffer::getFile(output, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false,
+                                            /*IsVolatile=*/true);
+  if (!buffer) {
+    *error = "reading the linked kernels: " + buffer.getError().message();
+    return nullptr;
+  }
+  return std::move(*buffer);
+}

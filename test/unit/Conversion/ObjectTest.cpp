@@ -1,0 +1,94 @@
+//===- ObjectTest.cpp - From the llvm dialect to a loaded library ---------===//
+
+#include "luminal/Conversion/LLIRToLLVM.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace luminal;
+using namespace mlir;
+
+namespace {
+
+constexpr const char *kModule = R"(
+  llvm.func @k0(%out: !llvm.ptr, %in: !llvm.ptr) {
+    %x = llvm.load %in {alignment = 4 : i64} : !llvm.ptr -> vector<4xf32>
+    %y = arith.addf %x, %x : vector<4xf32>
+    llvm.store %y, %out {alignment = 4 : i64} : vector<4xf32>, !llvm.ptr
+    llvm.return
+  }
+)";
+constexpr const char *kLibm = R"(
+  llvm.func @k1(%out: !llvm.ptr, %in: !llvm.ptr) {
+    %x = llvm.load %in : !llvm.ptr -> f64
+    %y = math.tanh %x : f64
+    llvm.store %y, %out : f64, !llvm.ptr
+    llvm.return
+  }
+)";
+
+TEST(Object, CompilesLinksAndRuns) {
+  DialectRegistry registry;
+  registerLLIRToLLVMDialects(registry);
+  MLIRContext context(registry);
+  std::string error;
+  std::optional<CPUTarget> target = CPUTarget::get("native", &error);
+  ASSERT_TRUE(target) << error;
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
+  std::vector<llvm::MemoryBufferRef> refs;
+  for (const char *text : {kModule, kLibm}) {
+    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+    ASSERT_TRUE(module);
+    ASSERT_TRUE(succeeded(lowerToLLVM(*module)));
+    objects.push_back(compileToObject(*module, *target));
+    ASSERT_TRUE(objects.back());
+    refs.push_back(objects.back()->getMemBufferRef());
+  }
+  auto library = linkSharedObject(refs, &error);
+  ASSERT_TRUE(library) << error;
+  // The same objects give the same bytes, in the same process.
+  auto again = linkSharedObject(refs, &error);
+  ASSERT_TRUE(again) << error;
+  EXPECT_EQ(library->getBuffer(), again->getBuffer());
+
+  int fd = memfd_create("host.so", 0);
+  ASSERT_GE(fd, 0);
+  ASSERT_EQ(write(fd, library->getBufferStart(), library->getBufferSize()),
+            ssize_t(library->getBufferSize()));
+  void *handle = dlopen(("/proc/self/fd/" + std::to_string(fd)).c_str(),
+                        RTLD_NOW | RTLD_LOCAL);
+  ASSERT_TRUE(handle) << dlerror();
+  auto k0 =
+      reinterpret_cast<void (*)(float *, const float *)>(dlsym(handle, "k0"));
+  auto k1 =
+      reinterpret_cast<void (*)(double *, const double *)>(dlsym(handle, "k1"));
+  ASSERT_TRUE(k0 && k1);
+  float in[] = {1, 2, 3, 4}, out[4];
+  k0(out, in);
+  EXPECT_EQ(out[3], 8);
+  double x = 0.5, y;
+  k1(&y, &x);
+  EXPECT_EQ(y, std::tanh(0.5));
+  dlclose(handle);
+  close(fd);
+}
+
+TEST(Object, NamesProcessors) {
+  std::string error;
+  EXPECT_FALSE(CPUTarget::get("no-such-processor", &error));
+  EXPECT_NE(error.find("unknown processor 'no-such-processor'"),
+            std::string::npos)
+      << error;
+#if defined(__x86_64__)
+  EXPECT_EQ(CPUTarget::get("x86-64", &error)->vectorBits, 128u);
+  EXPECT_EQ(CPUTarget::get("x86-64-v3", &error)->vectorBits, 256u);
+  EXPECT_EQ(CPUTarget::get("znver4", &error)->getLanes(32), 16u);
+#endif
+}
+
+} // namespace
