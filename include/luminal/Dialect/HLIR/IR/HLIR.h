@@ -19,9 +19,12 @@ llvm::hash_code hash_value(const Expr &e);
 
 namespace hlir {
 
-/// One symbol of a function with its inclusive range.
+/// One symbol of a function with its inclusive range. The name lives as long as
+/// the process: attributes keep entries as plain memory.
 struct SymbolEntry {
-  std::string name;
+  SymbolEntry(llvm::StringRef name, SymbolRange range)
+      : name(*Expr::symbol(name).asSymbol()), range(range) {}
+  llvm::StringRef name;
   SymbolRange range;
   bool operator==(const SymbolEntry &) const = default;
 };
@@ -62,7 +65,7 @@ namespace luminal::hlir {
 
 /// The extents of a tensor: a constant for each static dim, its expression for
 /// each dynamic one. A dynamic dim without an expression is refused by the
-/// verifier, and never reaches here.
+/// verifiers; here, its extent is the undefined expression.
 llvm::SmallVector<Expr> getExtents(mlir::RankedTensorType type);
 llvm::SmallVector<Expr> getExtents(mlir::Value value);
 
@@ -75,7 +78,8 @@ mlir::RankedTensorType withElementType(mlir::RankedTensorType type,
                                        mlir::Type elementType);
 
 /// What is known of symbols at `op`: the hlir.symbols of the enclosing
-/// function. With `extents`: index space as well.
+/// function (of `op` itself, where it is one). With `extents`: index space as
+/// well.
 Scope getScope(mlir::Operation *op, llvm::ArrayRef<Expr> extents = {});
 
 /// Element type and DType, both ways; nothing for a type that HLIR does not
@@ -83,6 +87,10 @@ Scope getScope(mlir::Operation *op, llvm::ArrayRef<Expr> extents = {});
 std::optional<DType> getDType(mlir::Type elementType);
 mlir::Type getElementType(mlir::MLIRContext *context, DType dtype);
 bool isStorageType(mlir::Type elementType);
+
+/// The most bytes that a constant holds, and that the compiler reads of a
+/// program's constants: larger data are arguments.
+constexpr int64_t kMaxConstantBytes = 64 << 10;
 
 } // namespace luminal::hlir
 

@@ -16,12 +16,14 @@ def HLIR_DimsAttr : HLIR_Attr<"Dims", "dims", [
     DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let summary = "the extents of the dynamic dims of a tensor type, in order";
   let description = [{
-    The encoding of a ranked tensor type: one expression over symbols for each `?`, in order.
+    The encoding of a ranked tensor type: one expression over symbols for each `?`, in order. A constant extent is a
+    static dim.
 
     Example: `tensor<?x16x?xf32, #hlir.dims<s0, 2 * s0 + 1>>`
   }];
   let parameters = (ins ArrayRefParameter<"::luminal::Expr">:$exprs);
   let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
 }
 
 def HLIR_MapAttr : HLIR_Attr<"Map", "map"> {
@@ -35,8 +37,10 @@ def HLIR_MapAttr : HLIR_Attr<"Map", "map"> {
   }];
   let parameters = (ins "unsigned":$numDims, ArrayRefParameter<"::luminal::Expr">:$results);
   let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The map with every result simplified under 0 <= d_i < extents[i] and the ranges of the scope's symbols.
+    /// The map with every result simplified under 0 <= d_i < extents[i] and the ranges of the scope's symbols: its
+    /// normal form. (A dim of extent 1 is 0, except that an identity is written as one.)
     static MapAttr getSimplified(::mlir::MLIRContext *context, ::llvm::ArrayRef<::luminal::Expr> results,
                                  const ::luminal::Scope &scope);
     static MapAttr getIdentity(::mlir::MLIRContext *context, unsigned rank);
@@ -56,6 +60,7 @@ def HLIR_SymbolsAttr : HLIR_Attr<"Symbols", "symbols"> {
   }];
   let parameters = (ins ArrayRefParameter<"::luminal::hlir::SymbolEntry">:$entries);
   let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
 }
 
 def HLIR_CombineAttr : I32EnumAttr<"Combine", "how scatter joins an update with what is there", [

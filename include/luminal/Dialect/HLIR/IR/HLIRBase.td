@@ -23,7 +23,13 @@ def HLIR_Dialect : Dialect {
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let hasConstantMaterializer = 1;
+  let extraClassDeclaration = [{
+    /// Stands where the storage of the attributes is complete.
+    void registerAttributes();
+  }];
 }
 
 class HLIR_Op<string mnemonic, list<Trait> traits = []> : Op<HLIR_Dialect, mnemonic, traits>;

@@ -216,6 +216,7 @@ def HLIR_IotaOp : HLIR_Op<"iota", [Pure]> {
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$map attr-dict `:` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def HLIR_GatherOp : HLIR_Op<"gather", [Pure]> {
@@ -294,6 +295,7 @@ def HLIR_ViewOp : HLIR_Op<"view", [Pure]> {
   let assemblyFormat = "$operand $map attr-dict `:` type($operand) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def HLIR_SelectOp : HLIR_Op<"select", [Pure, Elementwise, AllTypesMatch<["onTrue", "onFalse", "result"]>]> {
@@ -361,6 +363,7 @@ def HLIR_CustomOp : HLIR_Op<"custom", [Pure]> {
   let arguments = (ins StrAttr:$name, Variadic<AnyRankedTensor>:$inputs);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = "$name `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
+  let hasVerifier = 1;
 }
 
 #endif // LUMINAL_DIALECT_HLIR_IR_HLIROPS

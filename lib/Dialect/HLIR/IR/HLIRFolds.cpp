@@ -1,0 +1,380 @@
+//===- HLIRFolds.cpp - Folds and canonicalizations ------------------------===//
+//
+// Only what always wins and always shrinks; anything with two directions is a
+// rule of the e-graph. A folded constant is what the op's definition gives, to
+// the last bit.
+//
+//===----------------------------------------------------------------------===//
+
+#include "luminal/Dialect/HLIR/IR/HLIR.h"
+#include "luminal/Support/Scalar.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/TypeUtilities.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+/// Larger constants are left as they are: folding must not cost time or memory.
+static constexpr int64_t kMaxFoldedElements = 1024;
+
+namespace {
+/// The elements of a constant, each at the front of eight bytes as its dtype
+/// stores it; one for a splat.
+struct Elements {
+  DType dtype;
+  SmallVector<std::array<char, 8>> values;
+  bool splat;
+};
+} // namespace
+
+static std::optional<Elements> getElements(Attribute attribute) {
+  auto dense = dyn_cast_or_null<DenseElementsAttr>(attribute);
+  if (!dense)
+    return std::nullopt;
+  std::optional<DType> dtype = getDType(dense.getElementType());
+  if (!dtype ||
+      (!dense.isSplat() && dense.getNumElements() > kMaxFoldedElements))
+    return std::nullopt;
+  Elements result{*dtype, {}, dense.isSplat()};
+  auto push = [&](const APInt &bits) {
+    std::array<char, 8> bytes{};
+    storeInt(DType::I64, static_cast<int64_t>(bits.getZExtValue()),
+             bytes.data());
+    result.values.push_back(bytes);
+  };
+  bool isFloat = isa<FloatType>(dense.getElementType());
+  auto pushAll = [&](auto &&range) {
+    for (const auto &value : range) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(value)>, APFloat>)
+        push(value.bitcastToAPInt());
+      else
+        push(value);
+      if (result.splat)
+        break;
+    }
+  };
+  if (isFloat)
+    pushAll(dense.getValues<APFloat>());
+  else
+    pushAll(dense.getValues<APInt>());
+  return result;
+}
+
+static Attribute getAttribute(const Elements &elements, Type type) {
+  auto shaped = cast<ShapedType>(type);
+  unsigned width = shaped.getElementType().getIntOrFloatBitWidth();
+  auto bitsOf = [&](const std::array<char, 8> &bytes) {
+    return APInt(width,
+                 static_cast<uint64_t>(loadInt(DType::I64, bytes.data())),
+                 /*isSigned=*/false, /*implicitTrunc=*/true);
+  };
+  if (auto floatType = dyn_cast<FloatType>(shaped.getElementType())) {
+    SmallVector<APFloat> values;
+    for (const std::array<char, 8> &bytes : elements.values)
+      values.emplace_back(floatType.getFloatSemantics(), bitsOf(bytes));
+    return DenseElementsAttr::get(shaped, values);
+  }
+  SmallVector<APInt> values;
+  for (const std::array<char, 8> &bytes : elements.values)
+    values.push_back(bitsOf(bytes));
+  return DenseElementsAttr::get(shaped, values);
+}
+
+/// fn(element, result) for each element; the result has the dtype of `type`.
+static OpFoldResult
+foldUnary(Attribute operand, Type type,
+          function_ref<void(DType, const void *, void *)> fn) {
+  std::optional<Elements> x = getElements(operand);
+  if (!x || !cast<ShapedType>(type).hasStaticShape())
+    return {};
+  Elements result{*getDType(getElementTypeOrSelf(type)), {}, x->splat};
+  for (const std::array<char, 8> &value : x->values) {
+    std::array<char, 8> bytes{};
+    fn(x->dtype, value.data(), bytes.data());
+    result.values.push_back(bytes);
+  }
+  return getAttribute(result, type);
+}
+
+static OpFoldResult foldFloat(Attribute operand, Type type,
+                              double (*fn)(double)) {
+  return foldUnary(operand, type, [&](DType t, const void *x, void *result) {
+    storeFloat(t, fn(loadFloat(t, x)), result);
+  });
+}
+
+static OpFoldResult
+foldBinary(Attribute lhs, Attribute rhs, Type type,
+           function_ref<void(DType, const void *, const void *, void *)> fn) {
+  std::optional<Elements> a = getElements(lhs), b = getElements(rhs);
+  if (!a || !b || !cast<ShapedType>(type).hasStaticShape())
+    return {};
+  Elements result{
+      *getDType(getElementTypeOrSelf(type)), {}, a->splat && b->splat};
+  size_t count = std::max(a->values.size(), b->values.size());
+  // An empty tensor has no element, and a splat of it would have one.
+  if (cast<ShapedType>(type).getNumElements() == 0)
+    return {};
+  for (size_t i = 0; i < count; ++i) {
+    std::array<char, 8> bytes{};
+    fn(a->dtype, a->values[a->splat ? 0 : i].data(),
+       b->values[b->splat ? 0 : i].data(), bytes.data());
+    result.values.push_back(bytes);
+  }
+  return getAttribute(result, type);
+}
+
+/// Floats in double (which is exact enough to round once), integers in 64 bits.
+static OpFoldResult foldArithmetic(Attribute lhs, Attribute rhs, Type type,
+                                   double (*onFloat)(double, double),
+                                   int64_t (*onInt)(int64_t, int64_t)) {
+  return foldBinary(
+      lhs, rhs, type, [&](DType t, const void *a, const void *b, void *r) {
+        if (isFloatDType(t))
+          storeFloat(t, onFloat(loadFloat(t, a), loadFloat(t, b)), r);
+        else
+          storeInt(t, onInt(loadInt(t, a), loadInt(t, b)), r);
+      });
+}
+
+static int64_t wrap(uint64_t value) { return static_cast<int64_t>(value); }
+
+//===----------------------------------------------------------------------===//
+// Elementwise
+//===----------------------------------------------------------------------===//
+
+OpFoldResult Log2Op::fold(FoldAdaptor adaptor) {
+  return foldFloat(adaptor.getOperand(), getType(), std::log2);
+}
+OpFoldResult Exp2Op::fold(FoldAdaptor adaptor) {
+  return foldFloat(adaptor.getOperand(), getType(), std::exp2);
+}
+OpFoldResult SinOp::fold(FoldAdaptor adaptor) {
+  return foldFloat(adaptor.getOperand(), getType(), std::sin);
+}
+OpFoldResult SqrtOp::fold(FoldAdaptor adaptor) {
+  return foldFloat(adaptor.getOperand(), getType(), std::sqrt);
+}
+OpFoldResult RecipOp::fold(FoldAdaptor adaptor) {
+  return foldFloat(adaptor.getOperand(), getType(),
+                   [](double x) { return 1.0 / x; });
+}
+
+OpFoldResult AddOp::fold(FoldAdaptor adaptor) {
+  return foldArithmetic(
+      adaptor.getLhs(), adaptor.getRhs(), getType(),
+      [](double a, double b) { return a + b; },
+      [](int64_t a, int64_t b) { return wrap(uint64_t(a) + uint64_t(b)); });
+}
+OpFoldResult MulOp::fold(FoldAdaptor adaptor) {
+  return foldArithmetic(
+      adaptor.getLhs(), adaptor.getRhs(), getType(),
+      [](double a, double b) { return a * b; },
+      [](int64_t a, int64_t b) { return wrap(uint64_t(a) * uint64_t(b)); });
+}
+OpFoldResult ModOp::fold(FoldAdaptor adaptor) {
+  return foldArithmetic(
+      adaptor.getLhs(), adaptor.getRhs(), getType(),
+      [](double a, double b) { return std::fmod(a, b); }, remainderOf);
+}
+
+OpFoldResult LessThanOp::fold(FoldAdaptor adaptor) {
+  return foldBinary(adaptor.getLhs(), adaptor.getRhs(), getType(),
+                    [](DType t, const void *a, const void *b, void *r) {
+                      bool less = isFloatDType(t)
+                                      ? loadFloat(t, a) < loadFloat(t, b)
+                                      : loadInt(t, a) < loadInt(t, b);
+                      storeInt(DType::I1, less, r);
+                    });
+}
+
+/// Whether every value of `from` has its own in `to`, so that a cast there and
+/// back changes nothing.
+static bool isLossless(DType from, DType to) {
+  // Bits of the significand (of integers: of the magnitude), and of the
+  // exponent.
+  struct Size {
+    unsigned significand, exponent;
+    bool isSigned;
+  };
+  auto sizeOf = [](DType t) -> Size {
+    switch (t) {
+    case DType::F64:
+      return {53, 11, true};
+    case DType::F32:
+      return {24, 8, true};
+    case DType::BF16:
+      return {8, 8, true};
+    case DType::F16:
+      return {11, 5, true};
+    case DType::F8E4M3:
+      return {4, 4, true};
+    case DType::F8E5M2:
+      return {3, 5, true};
+    case DType::I64:
+      return {63, 0, true};
+    case DType::I32:
+      return {31, 0, true};
+    case DType::I8:
+      return {7, 0, true};
+    case DType::U8:
+      return {8, 0, false};
+    case DType::I1:
+      return {1, 0, false};
+    }
+    llvm_unreachable("covered switch");
+  };
+  Size a = sizeOf(from), b = sizeOf(to);
+  if (to == DType::I1 || to == DType::F8E4M3 || to == DType::F8E5M2)
+    return from == to;
+  if (isFloatDType(from))
+    return isFloatDType(to) && a.significand <= b.significand &&
+           a.exponent <= b.exponent;
+  // The least integer of a signed type is a power of two: exact in a float of
+  // enough exponent, which all that have the bits of the others possess.
+  return a.significand <= b.significand && (!a.isSigned || b.isSigned);
+}
+
+OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
+  if (getOperand().getType() == getType())
+    return getOperand();
+  if (auto inner = getOperand().getDefiningOp<CastOp>()) {
+    if (inner.getOperand().getType() == getType() &&
+        isLossless(*getDType(getElementTypeOrSelf(getType())),
+                   *getDType(getElementTypeOrSelf(inner.getType()))))
+      return inner.getOperand();
+  }
+  DType to = *getDType(getElementTypeOrSelf(getType()));
+  return foldUnary(adaptor.getOperand(), getType(),
+                   [&](DType from, const void *x, void *result) {
+                     castElement(from, x, to, result);
+                   });
+}
+
+/// The one value of a splat constant or of a view of one.
+static std::optional<bool> getUniformBool(Value value) {
+  while (auto view = value.getDefiningOp<ViewOp>())
+    value = view.getOperand();
+  auto constant = value.getDefiningOp<ConstantOp>();
+  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
+                        : DenseElementsAttr();
+  if (!dense || !dense.isSplat() || !dense.getElementType().isInteger(1))
+    return std::nullopt;
+  return dense.getSplatValue<bool>();
+}
+
+OpFoldResult SelectOp::fold(FoldAdaptor) {
+  if (getOnTrue() == getOnFalse())
+    return getOnTrue();
+  if (std::optional<bool> condition = getUniformBool(getCondition()))
+    return *condition ? getOnTrue() : getOnFalse();
+  return {};
+}
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+/// floordiv, mod, max and min nodes: what a map costs at run time.
+static unsigned complexity(const Expr &e) {
+  unsigned result = e.operands().empty() || e.kind() == Expr::Kind::Add ||
+                            e.kind() == Expr::Kind::Mul
+                        ? 0
+                        : 1;
+  for (const Expr &operand : e.operands())
+    result += complexity(operand);
+  return result;
+}
+
+static unsigned complexity(MapAttr map) {
+  unsigned result = 0;
+  for (const Expr &e : map.getResults())
+    result += complexity(e);
+  return result;
+}
+
+/// The map of `outer` followed by `inner`, in normal form; null where it would
+/// cost more than the two.
+static MapAttr compose(Operation *op, ArrayRef<Expr> extents, MapAttr outer,
+                       MapAttr inner) {
+  SmallVector<Expr> results = outer.composeResults(inner);
+  for (const Expr &e : results)
+    if (e.isUndefined())
+      return {};
+  MapAttr map =
+      MapAttr::getSimplified(op->getContext(), results, getScope(op, extents));
+  return complexity(map) <= complexity(outer) + complexity(inner) ? map
+                                                                  : MapAttr();
+}
+
+OpFoldResult ViewOp::fold(FoldAdaptor) {
+  if (getMap().isIdentity() && getType() == getOperand().getType())
+    return getOperand();
+  SmallVector<Expr> extents = getExtents(getResult());
+  MapAttr simplified = MapAttr::getSimplified(
+      getContext(), getMap().getResults(), getScope(*this, extents));
+  if (simplified != getMap()) {
+    setMapAttr(simplified);
+    return getResult();
+  }
+  auto inner = getOperand().getDefiningOp<ViewOp>();
+  if (!inner)
+    return {};
+  MapAttr map = compose(*this, extents, getMap(), inner.getMap());
+  if (!map)
+    return {};
+  setMapAttr(map);
+  setOperand(inner.getOperand());
+  return getResult();
+}
+
+namespace {
+/// A view of an iota is an iota.
+struct ViewOfIota : OpRewritePattern<ViewOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ViewOp op,
+                                PatternRewriter &rewriter) const override {
+    auto iota = op.getOperand().getDefiningOp<IotaOp>();
+    if (!iota)
+      return failure();
+    MapAttr map =
+        compose(op, getExtents(op.getResult()), op.getMap(), iota.getMap());
+    if (!map)
+      return failure();
+    rewriter.replaceOpWithNewOp<IotaOp>(op, op.getType(), map);
+    return success();
+  }
+};
+} // namespace
+
+void ViewOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                         MLIRContext *context) {
+  patterns.add<ViewOfIota>(context);
+}
+
+OpFoldResult IotaOp::fold(FoldAdaptor) {
+  SmallVector<Expr> extents = getExtents(getResult());
+  auto type = cast<RankedTensorType>(getType());
+  std::optional<int64_t> value = getMap().getResults()[0].asConstant();
+  if (type.getRank() == 0 && value) {
+    unsigned width = type.getElementType().getIntOrFloatBitWidth();
+    return DenseElementsAttr::get(type,
+                                  APInt(width, static_cast<uint64_t>(*value),
+                                        /*isSigned=*/true,
+                                        /*implicitTrunc=*/true));
+  }
+  Expr e = getMap().getResults()[0];
+  Expr simplified = getScope(*this, extents).simplify(e);
+  if (simplified == e)
+    return {};
+  setMapAttr(MapAttr::get(getContext(), getMap().getNumDims(), simplified));
+  return getResult();
+}

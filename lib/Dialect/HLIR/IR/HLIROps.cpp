@@ -1,0 +1,465 @@
+//===- HLIROps.cpp - Verifiers and the assembly of repeat -----------------===//
+
+#include "luminal/Dialect/HLIR/IR/HLIR.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+
+#define GET_OP_CLASSES
+#include "luminal/Dialect/HLIR/IR/HLIROps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+static Type elementOf(Value value) { return typeOf(value).getElementType(); }
+
+/// Every tensor of the op has an element type of HLIR, and an expression for
+/// each dynamic dim.
+static LogicalResult verifyTensors(Operation *op) {
+  auto verifyOne = [&](StringRef what, unsigned i, Type type) -> LogicalResult {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor)
+      return success();
+    if (!getDType(tensor.getElementType()))
+      return op->emitOpError()
+             << "expected an element type of HLIR for " << what << " " << i
+             << ", found " << tensor.getElementType();
+    bool hasDims = isa_and_nonnull<DimsAttr>(tensor.getEncoding());
+    if (tensor.hasStaticShape() ? bool(tensor.getEncoding()) : !hasDims)
+      return op->emitOpError()
+             << "expected "
+             << (tensor.hasStaticShape()
+                     ? "no encoding on the static shape of "
+                     : "a #hlir.dims encoding on the dynamic shape of ")
+             << what << " " << i << ", found " << type;
+    return success();
+  };
+  for (auto [i, type] : llvm::enumerate(op->getOperandTypes()))
+    if (failed(verifyOne("operand", static_cast<unsigned>(i), type)))
+      return failure();
+  for (auto [i, type] : llvm::enumerate(op->getResultTypes()))
+    if (failed(verifyOne("result", static_cast<unsigned>(i), type)))
+      return failure();
+  return success();
+}
+
+/// False only where two extents are proved different. What cannot be decided is
+/// left to run time, where every dim is checked.
+static bool mayBeEqual(Operation *op, ArrayRef<Expr> a, ArrayRef<Expr> b) {
+  if (a.size() != b.size())
+    return false;
+  std::optional<Scope> scope;
+  for (auto [x, y] : llvm::zip_equal(a, b)) {
+    if (x == y)
+      continue;
+    if (!scope)
+      scope = getScope(op);
+    if (scope->equal(x, y) == false)
+      return false;
+  }
+  return true;
+}
+
+/// The result has the given extents and element type.
+static LogicalResult verifyResult(Operation *op, Value result,
+                                  ArrayRef<Expr> extents, Type elementType) {
+  if (elementOf(result) == elementType &&
+      mayBeEqual(op, getExtents(result), extents))
+    return success();
+  return op->emitOpError() << "expected result type "
+                           << getTensorType(extents, elementType) << ", found "
+                           << result.getType();
+}
+
+/// All operands (from `first` on) have the type of the first of them.
+static LogicalResult verifySameTypes(Operation *op, unsigned first = 0) {
+  Type type = op->getOperand(first).getType();
+  for (unsigned i = first + 1; i < op->getNumOperands(); ++i)
+    if (op->getOperand(i).getType() != type)
+      return op->emitOpError() << "expected the type of operand " << first
+                               << ", " << type << ", for operand " << i
+                               << ", found " << op->getOperand(i).getType();
+  return success();
+}
+
+/// Operands and the result have one type, with an element type that the op
+/// computes with.
+static LogicalResult verifyElementwise(Operation *op,
+                                       function_ref<bool(Type)> accepts,
+                                       StringRef expected) {
+  if (failed(verifyTensors(op)) || failed(verifySameTypes(op)))
+    return failure();
+  Type type = op->getOperand(0).getType();
+  if (op->getResult(0).getType() != type)
+    return op->emitOpError() << "expected result type " << type << ", found "
+                             << op->getResult(0).getType();
+  Type element = elementOf(op->getOperand(0));
+  if (!accepts(element))
+    return op->emitOpError()
+           << "expected element type " << expected << ", found " << element;
+  return success();
+}
+
+static bool isFloat(Type type) {
+  return isa<FloatType>(type) && !isStorageType(type);
+}
+static bool isNumber(Type type) {
+  return isFloat(type) || type.isInteger(32) || type.isInteger(64);
+}
+static bool isNumberOrBool(Type type) {
+  return isNumber(type) || type.isInteger(1);
+}
+constexpr StringLiteral kFloats = "f16, bf16, f32 or f64";
+constexpr StringLiteral kNumbers = "f16, bf16, f32, f64, i32 or i64";
+constexpr StringLiteral kNumbersAndBool = "f16, bf16, f32, f64, i32, i64 or i1";
+
+//===----------------------------------------------------------------------===//
+// Elementwise primitives
+//===----------------------------------------------------------------------===//
+
+LogicalResult Log2Op::verify() {
+  return verifyElementwise(*this, isFloat, kFloats);
+}
+LogicalResult Exp2Op::verify() {
+  return verifyElementwise(*this, isFloat, kFloats);
+}
+LogicalResult SinOp::verify() {
+  return verifyElementwise(*this, isFloat, kFloats);
+}
+LogicalResult SqrtOp::verify() {
+  return verifyElementwise(*this, isFloat, kFloats);
+}
+LogicalResult RecipOp::verify() {
+  return verifyElementwise(*this, isFloat, kFloats);
+}
+LogicalResult AddOp::verify() {
+  return verifyElementwise(*this, isNumber, kNumbers);
+}
+LogicalResult MulOp::verify() {
+  return verifyElementwise(*this, isNumberOrBool, kNumbersAndBool);
+}
+LogicalResult ModOp::verify() {
+  return verifyElementwise(*this, isNumber, kNumbers);
+}
+
+LogicalResult LessThanOp::verify() {
+  if (failed(verifyTensors(*this)) || failed(verifySameTypes(*this)))
+    return failure();
+  if (!isNumberOrBool(elementOf(getLhs())))
+    return emitOpError() << "expected element type " << kNumbersAndBool
+                         << ", found " << elementOf(getLhs());
+  Type expected =
+      withElementType(typeOf(getLhs()), IntegerType::get(getContext(), 1));
+  if (getType() != expected)
+    return emitOpError() << "expected result type " << expected << ", found "
+                         << getType();
+  return success();
+}
+
+LogicalResult CastOp::verify() {
+  if (failed(verifyTensors(*this)))
+    return failure();
+  Type expected = withElementType(typeOf(getOperand()), elementOf(getResult()));
+  if (getType() != expected)
+    return emitOpError() << "expected result type " << expected << ", found "
+                         << getType();
+  return success();
+}
+
+LogicalResult SelectOp::verify() {
+  if (failed(verifyTensors(*this)) || failed(verifySameTypes(*this, 1)))
+    return failure();
+  if (getType() != getOnTrue().getType())
+    return emitOpError() << "expected result type " << getOnTrue().getType()
+                         << ", found " << getType();
+  Type expected =
+      withElementType(typeOf(getResult()), IntegerType::get(getContext(), 1));
+  if (getCondition().getType() != expected)
+    return emitOpError() << "expected condition type " << expected << ", found "
+                         << getCondition().getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyReduce(Operation *op,
+                                  function_ref<bool(Type)> accepts,
+                                  StringRef expected) {
+  if (failed(verifyTensors(op)))
+    return failure();
+  Value operand = op->getOperand(0);
+  if (typeOf(operand).getRank() == 0)
+    return op->emitOpError() << "expected an operand of rank 1 or more, found "
+                             << operand.getType();
+  if (!accepts(elementOf(operand)))
+    return op->emitOpError() << "expected element type " << expected
+                             << ", found " << elementOf(operand);
+  return verifyResult(op, op->getResult(0),
+                      ArrayRef<Expr>(getExtents(operand)).drop_back(),
+                      elementOf(operand));
+}
+
+LogicalResult ReduceSumOp::verify() {
+  return verifyReduce(*this, isNumber, kNumbers);
+}
+LogicalResult ReduceMaxOp::verify() {
+  return verifyReduce(*this, isNumberOrBool, kNumbersAndBool);
+}
+
+//===----------------------------------------------------------------------===//
+// Index ops
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyMap(Operation *op, MapAttr map, Value result,
+                               size_t numResults) {
+  if (map.getNumDims() != static_cast<unsigned>(typeOf(result).getRank()))
+    return op->emitOpError()
+           << "expected a map of " << typeOf(result).getRank()
+           << " dims, the rank of the result, found " << map.getNumDims();
+  if (map.getResults().size() != numResults)
+    return op->emitOpError() << "expected a map with " << numResults
+                             << (numResults == 1 ? " result" : " results")
+                             << ", found " << map.getResults().size();
+  return success();
+}
+
+LogicalResult IotaOp::verify() {
+  if (failed(verifyTensors(*this)) ||
+      failed(verifyMap(*this, getMap(), getResult(), 1)))
+    return failure();
+  Type element = elementOf(getResult());
+  if (!element.isInteger(64) && !element.isInteger(32))
+    return emitOpError() << "expected element type i32 or i64, found "
+                         << element;
+  return success();
+}
+
+static LogicalResult verifyIndices(Operation *op, Value indices) {
+  Type element = elementOf(indices);
+  if (element.isInteger(32) || element.isInteger(64))
+    return success();
+  return op->emitOpError() << "expected indices of i32 or i64, found "
+                           << element;
+}
+
+/// indices' shape followed by data's without its first dim.
+static SmallVector<Expr> getRowShape(Value data, Value indices) {
+  SmallVector<Expr> extents = getExtents(indices);
+  llvm::append_range(extents, ArrayRef<Expr>(getExtents(data)).drop_front());
+  return extents;
+}
+
+LogicalResult GatherOp::verify() {
+  if (failed(verifyTensors(*this)) ||
+      failed(verifyIndices(*this, getIndices())))
+    return failure();
+  if (typeOf(getData()).getRank() == 0)
+    return emitOpError() << "expected data of rank 1 or more, found "
+                         << getData().getType();
+  return verifyResult(*this, getResult(), getRowShape(getData(), getIndices()),
+                      elementOf(getData()));
+}
+
+LogicalResult ScatterOp::verify() {
+  if (failed(verifyTensors(*this)) ||
+      failed(verifyIndices(*this, getIndices())))
+    return failure();
+  if (typeOf(getDest()).getRank() == 0)
+    return emitOpError() << "expected a destination of rank 1 or more, found "
+                         << getDest().getType();
+  Type element = elementOf(getDest());
+  bool add = getCombine() == Combine::Add;
+  if (add ? !isNumber(element) : !isNumberOrBool(element))
+    return emitOpError() << "expected element type "
+                         << (add ? kNumbers : kNumbersAndBool) << ", found "
+                         << element;
+  if (getType() != getDest().getType())
+    return emitOpError() << "expected result type " << getDest().getType()
+                         << ", found " << getType();
+  SmallVector<Expr> rows = getRowShape(getDest(), getIndices());
+  if (elementOf(getUpdates()) != element ||
+      !mayBeEqual(*this, getExtents(getUpdates()), rows))
+    return emitOpError() << "expected updates of type "
+                         << getTensorType(rows, element) << ", found "
+                         << getUpdates().getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Structure
+//===----------------------------------------------------------------------===//
+
+LogicalResult ConstantOp::verify() {
+  if (failed(verifyTensors(*this)))
+    return failure();
+  if (!isa<DenseElementsAttr>(getValue()))
+    return emitOpError() << "expected a dense value";
+  auto type = cast<RankedTensorType>(getType());
+  int64_t bytes = dtypeSize(*getDType(type.getElementType()));
+  for (int64_t size : type.getShape())
+    if (__builtin_mul_overflow(bytes, size, &bytes))
+      bytes = INT64_MAX;
+  if (bytes > kMaxConstantBytes)
+    return emitOpError() << "expected a constant of at most "
+                         << kMaxConstantBytes << " bytes, found " << bytes;
+  return success();
+}
+
+/// An index of the result that the map takes out of the operand, whatever the
+/// symbols are: corners of the index space are tried.
+static LogicalResult verifyInside(ViewOp op) {
+  SmallVector<Expr> extents = getExtents(op.getResult());
+  SmallVector<Expr> source = getExtents(op.getOperand());
+  if (llvm::is_contained(extents, Expr(0)))
+    return success();
+  std::optional<Scope> scope;
+  for (auto [k, e] : llvm::enumerate(op.getMap().getResults())) {
+    SmallVector<unsigned> dims;
+    for (unsigned i = 0; i < extents.size(); ++i)
+      if (e.usesDim(i))
+        dims.push_back(i);
+    if (dims.size() == 1 && e.asDim() && extents[dims[0]] == source[k])
+      continue;
+    if (!scope)
+      scope = getScope(op, extents);
+    auto corners = uint64_t(1) << std::min<size_t>(dims.size(), 5);
+    for (uint64_t corner = 0; corner < corners; ++corner) {
+      Expr index = e.substitute([&](const Expr &leaf) -> std::optional<Expr> {
+        if (!leaf.asDim())
+          return std::nullopt;
+        auto it = llvm::find(dims, *leaf.asDim());
+        bool last = corner >> (it - dims.begin()) & 1;
+        return last ? extents[*it] - Expr(1) : Expr(0);
+      });
+      if (!scope->provablyLess(index, 0) &&
+          !scope->provablyLessEqual(source[k], index))
+        continue;
+      return op.emitOpError()
+             << "expected indices in [0, " << source[k].str() << ") of dim "
+             << k << " of the operand, found " << index.str();
+    }
+  }
+  return success();
+}
+
+LogicalResult ViewOp::verify() {
+  if (failed(verifyTensors(*this)) ||
+      failed(verifyMap(*this, getMap(), getResult(),
+                       static_cast<size_t>(typeOf(getOperand()).getRank()))))
+    return failure();
+  if (elementOf(getResult()) != elementOf(getOperand()))
+    return emitOpError() << "expected element type " << elementOf(getOperand())
+                         << ", found " << elementOf(getResult());
+  return verifyInside(*this);
+}
+
+LogicalResult CustomOp::verify() {
+  if (getName().empty())
+    return emitOpError() << "expected the name of a kernel, found none";
+  return verifyTensors(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// repeat
+//===----------------------------------------------------------------------===//
+
+LogicalResult RepeatOp::verify() {
+  if (failed(verifyTensors(*this)))
+    return failure();
+  auto trips = static_cast<int64_t>(getTrips());
+  if (trips < 1)
+    return emitOpError() << "expected 1 trip or more, found " << trips;
+  if (static_cast<int64_t>(getEach().size()) % trips != 0)
+    return emitOpError() << "expected a multiple of " << trips
+                         << " operands in each, found " << getEach().size();
+  auto groups =
+      static_cast<unsigned>(static_cast<int64_t>(getEach().size()) / trips);
+  SmallVector<Type> carried(getCarried().getTypes());
+  SmallVector<Type> expected = carried;
+  for (unsigned g = 0; g < groups; ++g) {
+    OperandRange group = getEach().slice(g * static_cast<unsigned>(trips),
+                                         static_cast<unsigned>(trips));
+    for (auto [i, value] : llvm::enumerate(group))
+      if (value.getType() != group[0].getType())
+        return emitOpError()
+               << "expected the type of the first operand, "
+               << group[0].getType() << ", for operand " << i << " of group "
+               << g << ", found " << value.getType();
+    expected.push_back(group[0].getType());
+  }
+  auto compare = [&](StringRef what, TypeRange types,
+                     ArrayRef<Type> wanted) -> LogicalResult {
+    if (types.size() != wanted.size())
+      return emitOpError() << "expected " << wanted.size() << " " << what
+                           << ", found " << types.size();
+    for (auto [i, type] : llvm::enumerate(types))
+      if (type != wanted[i])
+        return emitOpError() << "expected type " << wanted[i] << " for number "
+                             << i << " of the " << what << ", found " << type;
+    return success();
+  };
+  auto yield = cast<YieldOp>(getBody().front().getTerminator());
+  if (failed(
+          compare("block arguments", getBody().getArgumentTypes(), expected)) ||
+      failed(compare("results", getResultTypes(), carried)))
+    return failure();
+  return compare("yielded values", yield.getOperandTypes(), carried);
+}
+
+/// `keyword(%a, %b : t, t)`, absent where there are none.
+static ParseResult parseGroup(OpAsmParser &parser, StringRef keyword,
+                              SmallVectorImpl<Value> &operands) {
+  SmallVector<OpAsmParser::UnresolvedOperand> names;
+  SmallVector<Type> types;
+  if (failed(parser.parseOptionalKeyword(keyword)))
+    return success();
+  SMLoc loc = parser.getCurrentLocation();
+  return failure(parser.parseLParen() || parser.parseOperandList(names) ||
+                 parser.parseColonTypeList(types) || parser.parseRParen() ||
+                 parser.resolveOperands(names, types, loc, operands));
+}
+
+ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &result) {
+  int64_t trips;
+  SmallVector<Value> carried, each;
+  if (parser.parseInteger(trips) || parseGroup(parser, "carried", carried) ||
+      parseGroup(parser, "each", each) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  result.addOperands(carried);
+  result.addOperands(each);
+  Properties &properties = result.getOrAddProperties<Properties>();
+  properties.trips = parser.getBuilder().getI64IntegerAttr(trips);
+  properties.operandSegmentSizes = {static_cast<int32_t>(carried.size()),
+                                    static_cast<int32_t>(each.size())};
+  return failure(parser.parseRegion(*result.addRegion()) ||
+                 parser.parseOptionalArrowTypeList(result.types));
+}
+
+static void printGroup(OpAsmPrinter &printer, StringRef keyword,
+                       OperandRange operands) {
+  if (!operands.empty())
+    printer << ' ' << keyword << '(' << operands << " : " << operands.getTypes()
+            << ')';
+}
+
+void RepeatOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << static_cast<int64_t>(getTrips());
+  printGroup(printer, "carried", getCarried());
+  printGroup(printer, "each", getEach());
+  printer.printOptionalAttrDictWithKeyword(
+      (*this)->getAttrs(),
+      {getTripsAttrName(), getOperandSegmentSizesAttrName()});
+  printer << ' ';
+  printer.printRegion(getBody());
+  printer.printOptionalArrowTypeList(getResultTypes());
+}
