@@ -20,7 +20,6 @@ def LLIR_Dialect : Dialect {
     buffers: it is all that an artifact says beside the code of the kernels. Tensor types, extents and maps are HLIR's.
   }];
   let dependentDialects = ["::luminal::hlir::HLIRDialect"];
-  let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
 }
 
