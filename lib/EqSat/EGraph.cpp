@@ -14,8 +14,9 @@ EGraph::EGraph()
 EGraph::~EGraph() = default;
 
 OpId EGraph::addOp(std::string name, uint32_t arity, bool commutative) {
-  ops.push_back({std::move(name), commutative && arity == 2});
-  tables.push_back(std::make_unique<Table>(arity, counter));
+  ops.push_back(std::move(name));
+  tables.push_back(
+      std::make_unique<Table>(arity, commutative && arity == 2, counter));
   return ops.size() - 1;
 }
 
@@ -70,21 +71,18 @@ PayloadId EGraph::getPayload(TypeId t, std::span<const Field> fields) {
 namespace {
 /// A key on the stack where it is short.
 struct Key {
-  Key(std::span<const ClassId> children, PayloadId payload, bool sorted) {
-    uint32_t n = children.size();
-    uint32_t *k = small;
+  Key(std::span<const ClassId> children, PayloadId payload) {
+    size_t n = children.size();
+    data = small;
     if (n + 1 > std::size(small)) {
       large.resize(n + 1);
-      k = large.data();
+      data = large.data();
     }
-    for (uint32_t i = 0; i != n; ++i)
-      k[i] = children[i];
-    if (sorted && k[0] > k[1])
-      std::swap(k[0], k[1]);
-    k[n] = payload;
-    data = k;
+    for (size_t i = 0; i != n; ++i)
+      data[i] = children[i];
+    data[n] = payload;
   }
-  const uint32_t *data;
+  uint32_t *data;
   uint32_t small[8];
   std::vector<uint32_t> large;
 };
@@ -92,9 +90,18 @@ struct Key {
 
 ClassId EGraph::lookup(OpId op, PayloadId payload,
                        std::span<const ClassId> children) const {
-  Key key(children, payload, ops[op].commutative);
-  uint32_t row = tables[op]->find(key.data);
-  return row == kNone ? kNone : tables[op]->classOf(row);
+  Key key(children, payload);
+  return lookupKey(op, key.data);
+}
+ClassId EGraph::add(OpId op, PayloadId payload,
+                    std::span<const ClassId> children, RuleId rule) {
+  Key key(children, payload);
+  return addKey(op, key.data, rule);
+}
+Merge EGraph::addInto(ClassId c, OpId op, PayloadId payload,
+                      std::span<const ClassId> children, RuleId rule) {
+  Key key(children, payload);
+  return addKeyInto(c, op, key.data, rule);
 }
 
 ClassId EGraph::newClass(TypeId t) {
@@ -113,34 +120,32 @@ bool EGraph::checkLimits() {
   return !hit;
 }
 
-ClassId EGraph::add(OpId op, PayloadId payload,
-                    std::span<const ClassId> children, RuleId rule) {
-  assert(children.size() == arity(op));
-  Key key(children, payload, ops[op].commutative);
+ClassId EGraph::addKey(OpId op, uint32_t *key, RuleId rule) {
   Table &t = *tables[op];
-  uint32_t row = t.find(key.data);
+  sortChildren(t, key);
+  uint32_t row = t.find(key);
   if (row != kNone)
     return t.classOf(row);
   if (!checkLimits())
     return kNone;
+  PayloadId payload = key[t.arity()];
   ClassId c = newClass(payloads[payload].type);
-  t.insert(key.data, c, now, rule);
+  t.insert(key, c, now, rule);
   ++liveRows;
   dirty = true;
-  std::span<const ClassId> kids(key.data, children.size());
+  std::span<const ClassId> kids(key, t.arity());
   for (size_t a = 0; a != analyses.size(); ++a)
     facts[a].push(analyses[a]->make(*this, op, payload, kids));
   return c;
 }
 
-Merge EGraph::addInto(ClassId c, OpId op, PayloadId payload,
-                      std::span<const ClassId> children, RuleId rule) {
-  assert(children.size() == arity(op));
-  Key key(children, payload, ops[op].commutative);
+Merge EGraph::addKeyInto(ClassId c, OpId op, uint32_t *key, RuleId rule) {
   Table &t = *tables[op];
-  uint32_t row = t.find(key.data);
+  sortChildren(t, key);
+  uint32_t row = t.find(key);
   if (row != kNone)
     return unite(c, t.classOf(row), rule);
+  PayloadId payload = key[t.arity()];
   TypeId nodeType = payloads[payload].type;
   c = find(c);
   switch (typesEqual(type[c], nodeType)) {
@@ -154,10 +159,10 @@ Merge EGraph::addInto(ClassId c, OpId op, PayloadId payload,
   }
   if (!checkLimits())
     return Merge::Same;
-  t.insert(key.data, c, now, rule);
+  t.insert(key, c, now, rule);
   ++liveRows;
   dirty = true;
-  std::span<const ClassId> kids(key.data, children.size());
+  std::span<const ClassId> kids(key, t.arity());
   for (size_t a = 0; a != analyses.size(); ++a) {
     uint32_t made = analyses[a]->make(*this, op, payload, kids);
     uint32_t &fact = facts[a][c];
@@ -235,7 +240,7 @@ uint32_t EGraph::addAnalysis(std::unique_ptr<Analysis> analysis) {
 RuleId EGraph::makerOf(ClassId c) const {
   for (const auto &t : tables)
     for (uint32_t row = 0, e = t->numRows(); row != e; ++row)
-      if (t->classOf(row) != kNone && find(t->classOf(row)) == find(c) &&
+      if (!t->isDead(row) && find(t->classOf(row)) == find(c) &&
           t->rule(row) != kGiven)
         return t->rule(row);
   return kGiven;

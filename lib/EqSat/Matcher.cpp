@@ -173,14 +173,13 @@ void Matcher::after(const Node &n, uint32_t stamp) {
 }
 
 void Matcher::enterRow(const Node &n, const Table &t, uint32_t row,
-                       bool commutative, uint32_t stamp) {
+                       uint32_t stamp) {
   const uint32_t *key = t.key(row);
   uint32_t *to = regs.data() + n.atom.dst;
   for (uint32_t i = 0, e = t.keySize(); i != e; ++i)
     to[i] = key[i];
-  stamp = std::max(stamp, t.stamp(row));
   after(n, stamp);
-  if (commutative && key[0] != key[1]) {
+  if (t.isCommutative() && key[0] != key[1]) {
     to[0] = key[1];
     to[1] = key[0];
     to[2] = key[2];
@@ -198,9 +197,8 @@ void Matcher::step(const Node &n, uint32_t stamp) {
         continue;
       n.work += run.end - run.begin;
       const Table &t = graph->table(run.op);
-      bool commutative = graph->isCommutative(run.op);
       for (uint32_t row = run.begin; row != run.end; ++row)
-        enterRow(n, t, row, commutative, stamp);
+        enterRow(n, t, row, std::max(stamp, t.stamp(row)));
       break;
     }
     return;
@@ -249,13 +247,13 @@ void Matcher::run(const EGraph &g, std::span<const Query> q, MatchSink &s) {
     if (!n.live)
       continue;
     OpId op = n.atom.b;
-    bool commutative = g.isCommutative(op);
     // Adding rows grows the table behind its frozen part and may move it.
     for (uint32_t row = 0, e = g.table(op).numFrozen(); row != e; ++row) {
       const Table &t = g.table(op);
       regs[n.atom.a] = t.classOf(row);
+      root = {op, row};
       ++n.work;
-      enterRow(n, t, row, commutative, 0);
+      enterRow(n, t, row, t.rootStamp(row));
       if (!sink->between())
         return;
     }

@@ -17,39 +17,36 @@ void EGraph::flatten() {
 /// One sweep: rows that name a class which lost its id are given its new one;
 /// two rows with the same key make their classes one.
 void EGraph::canonicaliseRows() {
-  for (OpId op = 0; op != ops.size(); ++op) {
-    Table &t = *tables[op];
-    const uint32_t n = t.numChildren;
-    bool commutative = ops[op].commutative;
+  for (auto &table : tables) {
+    Table &t = *table;
+    const uint32_t n = t.arity();
     for (uint32_t row = 0, e = t.numRows(); row != e; ++row) {
-      uint32_t *key = t.keys.data() + size_t(row) * t.stride;
+      uint32_t *key = t.mutableKey(row);
       bool moved = false;
       for (uint32_t i = 0; i != n; ++i)
         moved |= parent[key[i]] != key[i];
-      if (!moved || t.classes[row] == kNone)
+      if (!moved || t.isDead(row))
         continue;
       for (uint32_t i = 0; i != n; ++i)
         key[i] = parent[key[i]];
-      if (commutative && key[0] > key[1])
+      if (t.isCommutative() && key[0] > key[1])
         std::swap(key[0], key[1]);
       t.stale = true;
-      t.stamps[row] = now;
+      t.setStamp(row, now, /*onlyMoved=*/false);
       uint32_t same = t.find(key);
       if (same == kNone) {
-        if ((t.used + 1) * uint64_t(4) > t.slots.size() * uint64_t(3))
-          t.reindex(t.slots.size() * 2);
-        else
-          t.place(row);
+        t.reserveSlot();
+        t.place(row);
         continue;
       }
       if (same == row)
         continue;
       // The row that stays is the one that came first; what the program itself
       // says outlives what a rule says.
-      unite(t.classes[row], t.classes[same], kCongruence);
+      unite(t.classOf(row), t.classOf(same), kCongruence);
       if (t.rules[row] == kGiven)
         t.rules[same] = kGiven;
-      t.classes[row] = kNone;
+      t.setClass(row, kNone);
       key[n] = kNone; // never found again
       --liveRows;
     }
@@ -70,10 +67,10 @@ bool EGraph::recomputeFacts() {
     }
     changedFacts.clear();
     for (OpId op = 0; op != ops.size(); ++op) {
-      Table &t = *tables[op];
-      const uint32_t n = t.numChildren;
+      const Table &t = *tables[op];
+      const uint32_t n = t.arity();
       for (uint32_t row = 0, e = t.numRows(); row != e; ++row) {
-        if (t.classes[row] == kNone)
+        if (t.isDead(row))
           continue;
         const uint32_t *key = t.key(row);
         bool look = false;
@@ -81,7 +78,7 @@ bool EGraph::recomputeFacts() {
           look |= changed[key[i]];
         if (!look)
           continue;
-        ClassId c = find(t.classes[row]);
+        ClassId c = find(t.classOf(row));
         for (size_t a = 0; a != analyses.size(); ++a) {
           uint32_t made =
               analyses[a]->make(*this, op, key[n], {key, size_t(n)});
@@ -89,7 +86,7 @@ bool EGraph::recomputeFacts() {
           std::optional<uint32_t> joined = analyses[a]->join(fact, made);
           if (!joined) {
             failure =
-                Conflict{t.rules[row], c, kNone, type[c], type[c], uint32_t(a)};
+                Conflict{t.rule(row), c, kNone, type[c], type[c], uint32_t(a)};
             return false;
           }
           if (*joined != fact) {
@@ -107,15 +104,16 @@ void EGraph::sortTables() {
   for (auto &t : tables) {
     const ClassId *p = parent.data();
     for (uint32_t row = 0, e = t->numRows(); row != e; ++row) {
-      ClassId c = t->classes[row];
+      ClassId c = t->classOf(row);
       if (c == kNone)
         continue;
       if (p[c] != c) {
-        t->classes[row] = p[c];
-        t->stamps[row] = now;
+        t->setClass(row, p[c]);
+        if (t->stamp(row) != now)
+          t->setStamp(row, now, /*onlyMoved=*/true);
         t->stale = true;
       }
-      if (t->stamps[row] == now)
+      if (t->stamp(row) == now)
         stamp[p[c]] = now;
     }
     t->sort();
@@ -129,11 +127,11 @@ void EGraph::indexRuns() {
     for (OpId op = 0; op != ops.size(); ++op) {
       const Table &t = *tables[op];
       for (uint32_t row = 0, e = t.numRows(); row != e;) {
-        ClassId c = t.classes[row];
+        ClassId c = t.classOf(row);
         uint32_t begin = row;
         do
           ++row;
-        while (row != e && t.classes[row] == c);
+        while (row != e && t.classOf(row) == c);
         f(c, Run{op, begin, row});
       }
     }

@@ -138,6 +138,7 @@ Reg RuleBuilder::node(OpId op, Reg payload, std::vector<Reg> children) {
 
 Reg RuleBuilder::rewrite(uint32_t fn, std::vector<Reg> args,
                          uint32_t numResults, bool creates) {
+  result.creates |= creates;
   Reg dst = temp(Temp::Computed, 0);
   for (uint32_t i = 1; i < numResults; ++i)
     temp(Temp::Computed, 0);

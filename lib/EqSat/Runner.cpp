@@ -43,6 +43,18 @@ public:
     for (const Rule &r : rules)
       numRegs = std::max(numRegs, r.numRegs);
     frame.resize(numRegs);
+    size_t longest = 0;
+    for (const Rule &r : rules)
+      for (const Instruction &i : r.rhs)
+        longest = std::max(longest, i.args.size() + 1);
+    key.resize(longest);
+    frameSize = numRegs;
+    frames.resize(size_t(frameSize) * kBatch);
+    batches.resize(rules.size());
+    for (const Rule &r : rules) {
+      batchBegin.push_back(batchRegs.size());
+      batchRegs.resize(batchRegs.size() + r.numStored() * kBatch);
+    }
   }
 
   RunReport run();
@@ -76,22 +88,64 @@ private:
     return false;
   }
 
+  /// What natives make is seen only after it is made, so it is made at once.
+  bool isStaged(const Rule &r) const { return options.staged && !r.creates; }
+
   void load(const Rule &rule, const uint32_t *stored);
-  bool evaluate(const Instruction &i);
-  bool alreadyThere(const Rule &rule);
+  bool evaluate(const Instruction &i, uint32_t *frame);
+  /// Children and payload of the node that the instruction names.
+  uint32_t *keyOf(const Instruction &i) {
+    uint32_t *k = key.data();
+    for (Reg r : i.args)
+      *k++ = frame[r];
+    *k = frame[i.b];
+    return key.data();
+  }
+  /// How much of what a match says the graph has already.
+  enum class Presence : uint8_t {
+    All,     ///< everything, or the right side does not exist
+    Ripe,    ///< what is missing stands on what was there before the round
+    Unripe,  ///< it stands on nodes that this round made
+    Absent,  ///< intermediate nodes are missing
+    Unknown, ///< still looking
+  };
+  /// Matches of one rule that are looked up together, so that they wait for
+  /// memory together.
+  static constexpr uint32_t kBatch = 32;
+  struct Batch {
+    uint32_t size = 0;
+    NodeRef roots[kBatch];
+  };
+  void examine(RuleId id);
+  void lookUp(const Rule &rule, const Instruction &i, uint32_t n);
+  void take(RuleId id, Presence p, const uint32_t *regs, NodeRef root);
   void apply(RuleId id, const uint32_t *stored);
   void flush(RuleId id);
-  bool runRound(Matcher &matcher, Stratum stratum);
+  bool runRound(Stratum stratum);
   bool overTime() const { return secondsSince(start) > options.maxSeconds; }
 
   EGraph &graph;
   std::span<const Rule> rules;
   std::span<const NativeFn> natives;
   const RunnerOptions &options;
+  std::unique_ptr<Matcher> matcher;
   std::vector<State> states;
+  std::vector<Batch> batches;
+  /// Stored registers of the batches, and where those of a rule begin.
+  std::vector<uint32_t> batchRegs;
+  std::vector<uint32_t> batchBegin;
+  /// Of the batch that is being examined.
+  std::vector<uint32_t> frames, keys;
+  uint32_t frameSize = 0;
+  Presence presence[kBatch];
+  bool unripe[kBatch];
+  /// Root rows of matches that are not finished.
+  std::vector<NodeRef> comeBack;
+  /// Classes from here on are of this round.
+  ClassId firstOfRound = 0;
   std::vector<Matcher::Query> queries;
   std::vector<uint32_t> frame;
-  std::vector<uint32_t> scratch;
+  std::vector<uint32_t> scratch, key;
   std::vector<Field> fields;
   RunReport report;
   Clock::time_point start = Clock::now();
@@ -114,7 +168,7 @@ void Runner::load(const Rule &rule, const uint32_t *stored) {
 }
 
 /// Payload and Native instructions, which say the same whenever they run.
-bool Runner::evaluate(const Instruction &i) {
+bool Runner::evaluate(const Instruction &i, uint32_t *frame) {
   if (i.kind == Instruction::Payload) {
     fields.clear();
     for (size_t k = 0; k != i.args.size(); ++k)
@@ -125,33 +179,93 @@ bool Runner::evaluate(const Instruction &i) {
   scratch.clear();
   for (Reg r : i.args)
     scratch.push_back(frame[r]);
-  return natives[i.a](scratch, frame.data() + i.dst);
+  return natives[i.a](scratch, frame + i.dst);
 }
 
-/// Whether the graph already says what the match in `frame` would add.
-bool Runner::alreadyThere(const Rule &rule) {
-  for (const Instruction &i : rule.rhs) {
-    if (i.kind != Instruction::Node) {
-      if (i.creates)
-        return false;
-      if (!evaluate(i))
-        return true; // the right side does not exist: nothing to add
+/// One node of the right side, for all matches of the batch that are undecided.
+void Runner::lookUp(const Rule &rule, const Instruction &i, uint32_t n) {
+  const Table &t = graph.table(i.a);
+  const uint32_t size = t.keySize();
+  if (keys.size() < size * kBatch)
+    keys.resize(size * kBatch);
+  uint64_t hashes[kBatch];
+  uint8_t list[kBatch];
+  uint32_t count = 0;
+  for (uint32_t m = 0; m != n; ++m) {
+    if (presence[m] != Presence::Unknown)
+      continue;
+    const uint32_t *frame = frames.data() + m * frameSize;
+    uint32_t *k = keys.data() + count * size;
+    for (uint32_t a = 0; a != size - 1; ++a)
+      k[a] = frame[i.args[a]];
+    k[size - 1] = frame[i.b];
+    if (t.isCommutative() && k[0] > k[1])
+      std::swap(k[0], k[1]);
+    hashes[count] = t.hash(k);
+    t.prefetchSlot(hashes[count]);
+    list[count++] = m;
+  }
+  for (uint32_t l = 0; l != count; ++l)
+    t.prefetchRow(hashes[l]);
+  for (uint32_t l = 0; l != count; ++l) {
+    uint32_t m = list[l];
+    uint32_t *frame = frames.data() + m * frameSize;
+    uint32_t row = t.find(keys.data() + l * size, hashes[l]);
+    if (row == kNone) {
+      presence[m] = i.into == kNone ? Presence::Absent
+                    : unripe[m]     ? Presence::Unripe
+                                    : Presence::Ripe;
       continue;
     }
-    scratch.clear();
-    for (Reg r : i.args)
-      scratch.push_back(frame[r]);
-    ClassId c = graph.lookup(i.a, frame[i.b], scratch);
-    if (c == kNone)
-      return false;
+    ClassId c = t.classOf(row);
     frame[i.dst] = c;
-    if (i.into != kNone && graph.find(c) != graph.find(frame[i.into]))
-      return false;
+    unripe[m] |= c >= firstOfRound;
+    if (i.into != kNone && c != frame[i.into] &&
+        graph.find(c) != graph.find(frame[i.into]))
+      presence[m] = Presence::Ripe;
   }
-  for (auto [a, b] : rule.unions)
-    if (graph.find(frame[a]) != graph.find(frame[b]))
-      return false;
-  return true;
+}
+
+/// Decides about the batch of a rule.
+void Runner::examine(RuleId id) {
+  const Rule &rule = rules[id];
+  Batch &batch = batches[id];
+  const uint32_t n = batch.size, stored = rule.numStored();
+  const uint32_t *in = batchRegs.data() + batchBegin[id];
+  for (uint32_t m = 0; m != n; ++m) {
+    uint32_t *frame = frames.data() + m * frameSize;
+    for (uint32_t i = 0; i != stored; ++i)
+      frame[i] = in[m * stored + i];
+    for (uint32_t i = 0; i != rule.constants.size(); ++i)
+      frame[stored + i] = rule.constants[i];
+    presence[m] = Presence::Unknown;
+    unripe[m] = false;
+  }
+  for (const Instruction &i : rule.rhs) {
+    if (i.kind == Instruction::Node) {
+      lookUp(rule, i, n);
+      continue;
+    }
+    for (uint32_t m = 0; m != n; ++m)
+      if (presence[m] == Presence::Unknown) {
+        if (i.creates)
+          presence[m] = Presence::Absent;
+        else if (!evaluate(i, frames.data() + m * frameSize))
+          presence[m] = Presence::All; // there is nothing to add
+      }
+  }
+  for (uint32_t m = 0; m != n; ++m) {
+    const uint32_t *frame = frames.data() + m * frameSize;
+    if (presence[m] == Presence::Unknown) {
+      presence[m] = Presence::All;
+      for (auto [a, b] : rule.unions)
+        if (graph.find(frame[a]) != graph.find(frame[b]))
+          presence[m] = Presence::Ripe;
+    }
+    if (presence[m] != Presence::All)
+      take(id, presence[m], in + m * stored, batch.roots[m]);
+  }
+  batch.size = 0;
 }
 
 void Runner::apply(RuleId id, const uint32_t *stored) {
@@ -160,29 +274,30 @@ void Runner::apply(RuleId id, const uint32_t *stored) {
   load(rule, stored);
   graph.currentRule = id;
   uint64_t before = graph.numNodes();
-  bool merged = false;
+  bool merged = false, finished = true;
   auto note = [&](Merge m) {
     merged |= m == Merge::Merged;
     r.refused += m == Merge::Refused;
   };
   for (const Instruction &i : rule.rhs) {
     if (i.kind != Instruction::Node) {
-      if (!evaluate(i))
+      if (!evaluate(i, frame.data()))
         return;
       continue;
     }
-    scratch.clear();
-    for (Reg reg : i.args)
-      scratch.push_back(frame[reg]);
     if (i.into != kNone) {
-      note(graph.addInto(frame[i.into], i.a, frame[i.b], scratch, id));
+      note(graph.addKeyInto(frame[i.into], i.a, keyOf(i), id));
     } else {
-      frame[i.dst] = graph.add(i.a, frame[i.b], scratch, id);
+      frame[i.dst] = graph.addKey(i.a, keyOf(i), id);
+      if (isStaged(rule) && frame[i.dst] >= firstOfRound) {
+        finished = false;
+        break;
+      }
     }
     if (graph.limitHit() || graph.conflict())
       break;
   }
-  if (!graph.limitHit())
+  if (finished && !graph.limitHit())
     for (auto [a, b] : rule.unions)
       if (!graph.conflict())
         note(graph.unite(frame[a], frame[b], id));
@@ -220,16 +335,32 @@ void Runner::flush(RuleId id) {
 
 void Runner::match(RuleId id, const uint32_t *regs) {
   const Rule &rule = rules[id];
-  State &s = states[id];
   ++report.rules[id].matches;
+  if (states[id].overflow)
+    return;
+  Batch &batch = batches[id];
+  uint32_t n = rule.numStored();
+  uint32_t *to = batchRegs.data() + batchBegin[id] + batch.size * n;
+  for (uint32_t i = 0; i != n; ++i)
+    to[i] = regs[rule.stored[i]];
+  batch.roots[batch.size] = matcher->currentRoot();
+  if (++batch.size == kBatch)
+    examine(id);
+}
+
+/// Keeps a match that says something new.
+void Runner::take(RuleId id, Presence p, const uint32_t *regs, NodeRef root) {
+  const Rule &rule = rules[id];
+  State &s = states[id];
   if (s.overflow)
     return;
-  uint32_t n = rule.numStored();
-  for (uint32_t i = 0; i != n; ++i)
-    frame[i] = regs[rule.stored[i]];
-  std::copy(rule.constants.begin(), rule.constants.end(), frame.begin() + n);
-  if (alreadyThere(rule))
-    return;
+  if (isStaged(rule) && p > Presence::Ripe) {
+    // Come back when what the round makes has been compared.
+    if (comeBack.empty() || comeBack.back() != root)
+      comeBack.push_back(root);
+    if (p == Presence::Unripe)
+      return;
+  }
   if (uint64_t limit = limitOf(id); limit && s.count == limit) {
     // Too much at once: none of it is added.
     s.overflow = true;
@@ -238,8 +369,8 @@ void Runner::match(RuleId id, const uint32_t *regs) {
     s.count = 0;
     return;
   }
-  for (uint32_t i = 0; i != n; ++i)
-    s.pending.push_back(regs[rule.stored[i]]);
+  uint32_t n = rule.numStored();
+  s.pending.insert(s.pending.end(), regs, regs + n);
   ++s.count;
   pendingWords += n;
 }
@@ -264,7 +395,7 @@ bool Runner::between() {
 //===----------------------------------------------------------------------===//
 
 /// False when the run is over.
-bool Runner::runRound(Matcher &matcher, Stratum stratum) {
+bool Runner::runRound(Stratum stratum) {
   uint32_t round = report.iterations.size();
   uint32_t visible = graph.round() - 1;
   bool banned = false;
@@ -278,7 +409,10 @@ bool Runner::runRound(Matcher &matcher, Stratum stratum) {
   useful = 0;
   double applied = report.applySeconds;
   auto begin = Clock::now();
-  matcher.run(graph, queries, *this);
+  firstOfRound = graph.numClassIds();
+  matcher->run(graph, queries, *this);
+  for (RuleId id = 0; id != rules.size(); ++id)
+    examine(id);
   for (RuleId id = 0; id != rules.size(); ++id) {
     State &s = states[id];
     if (s.overflow) {
@@ -295,10 +429,13 @@ bool Runner::runRound(Matcher &matcher, Stratum stratum) {
   }
   double matching = secondsSince(begin) - (report.applySeconds - applied);
   report.matchSeconds += matching;
-  std::vector<double> shares = matcher.workShares();
+  std::vector<double> shares = matcher->workShares();
   for (RuleId id = 0; id != rules.size(); ++id)
     report.rules[id].matchSeconds += matching * shares[id];
 
+  for (NodeRef root : comeBack)
+    graph.touch(root);
+  comeBack.clear();
   bool changed = graph.isDirty();
   report.peakBytes = std::max(report.peakBytes, graph.bytes());
   begin = Clock::now();
@@ -342,7 +479,7 @@ RunReport Runner::run() {
   for (RuleId id = 0; id != rules.size(); ++id)
     report.rules[id].admitted = admitted(rules[id]);
   graph.setLimits({options.maxNodes, options.maxBytes});
-  Matcher matcher(rules, natives);
+  matcher = std::make_unique<Matcher>(rules, natives);
   bool consistent = graph.rebuild();
   if (!consistent)
     report.stop = StopReason::Conflict;
@@ -356,7 +493,7 @@ RunReport Runner::run() {
       report.stop = StopReason::Iterations;
       break;
     }
-    while (runRound(matcher, Stratum(s)))
+    while (runRound(Stratum(s)))
       ;
   }
   graph.setLimits({});

@@ -71,6 +71,7 @@ private:
     o.maxSeconds = maxSeconds;
     o.matchLimit = matchLimit;
     o.incremental = !naive;
+    o.staged = !batch;
     o.maxUlps = maxUlps;
     o.admitFinite = !noFinite;
     return o;

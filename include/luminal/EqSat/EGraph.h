@@ -79,6 +79,14 @@ struct Run {
   uint32_t end;
 };
 
+/// A row of an operator's table. Rows move when the graph is rebuilt.
+struct NodeRef {
+  OpId op = kNone;
+  uint32_t row = kNone;
+  explicit operator bool() const { return op != kNone; }
+  bool operator==(const NodeRef &) const = default;
+};
+
 struct Field {
   NameId name;
   AttrId attr;
@@ -99,9 +107,9 @@ public:
   /// A new operator. The children of a commutative one are kept sorted.
   OpId addOp(std::string name, uint32_t arity, bool commutative = false);
   uint32_t numOps() const { return ops.size(); }
-  const std::string &opName(OpId op) const { return ops[op].name; }
+  const std::string &opName(OpId op) const { return ops[op]; }
   uint32_t arity(OpId op) const { return tables[op]->arity(); }
-  bool isCommutative(OpId op) const { return ops[op].commutative; }
+  bool isCommutative(OpId op) const { return tables[op]->isCommutative(); }
 
   /// The payload with this type and these fields, sorted by name.
   PayloadId getPayload(TypeId type, std::span<const Field> fields);
@@ -143,11 +151,28 @@ public:
   /// Makes the node a member of class `c`: a new node gets no class of its own.
   Merge addInto(ClassId c, OpId op, PayloadId payload,
                 std::span<const ClassId> children, RuleId rule);
+  /// The same with a key: children, then payload. The children of a
+  /// commutative operator are put in order.
+  ClassId lookupKey(OpId op, uint32_t *key) const {
+    const Table &t = *tables[op];
+    sortChildren(t, key);
+    uint32_t row = t.find(key);
+    return row == kNone ? kNone : t.classOf(row);
+  }
+  ClassId addKey(OpId op, uint32_t *key, RuleId rule);
+  Merge addKeyInto(ClassId c, OpId op, uint32_t *key, RuleId rule);
   /// Makes two classes one.
   Merge unite(ClassId a, ClassId b, RuleId rule = kGiven);
 
   /// A rule that made a node of the class, or kGiven. Slow: for messages.
   RuleId makerOf(ClassId c) const;
+
+  /// Makes a row count as new in the next round.
+  void touch(NodeRef node) {
+    tables[node.op]->setStamp(node.row, now, /*onlyMoved=*/false);
+    tables[node.op]->stale = true;
+    dirty = true;
+  }
 
   /// Restores congruence after a batch of `add` and `unite`. False on conflict.
   bool rebuild();
@@ -203,10 +228,6 @@ public:
   std::function<void(ClassId winner, ClassId loser, RuleId rule)> onMerge;
 
 private:
-  struct OpInfo {
-    std::string name;
-    bool commutative;
-  };
   struct Payload {
     TypeId type;
     uint32_t begin;
@@ -214,6 +235,10 @@ private:
   };
   static constexpr RuleId kCongruence = kNone;
 
+  static void sortChildren(const Table &t, uint32_t *key) {
+    if (t.isCommutative() && key[0] > key[1])
+      std::swap(key[0], key[1]);
+  }
   ClassId newClass(TypeId t);
   bool checkLimits();
   Equality typesEqual(TypeId a, TypeId b) const;
@@ -224,7 +249,7 @@ private:
   void indexRuns();
 
   ByteCounter counter;
-  std::vector<OpInfo> ops;
+  std::vector<std::string> ops;
   std::vector<std::unique_ptr<Table>> tables;
   std::vector<Payload> payloads;
   std::vector<Field> fieldPool;

@@ -26,14 +26,6 @@ constexpr double kInfiniteCost = std::numeric_limits<double>::infinity();
 using NodeCostFn = std::function<double(OpId op, PayloadId payload,
                                         std::span<const ClassId> children)>;
 
-/// A row of an operator's table.
-struct NodeRef {
-  OpId op = kNone;
-  uint32_t row = kNone;
-  explicit operator bool() const { return op != kNone; }
-  bool operator==(const NodeRef &) const = default;
-};
-
 struct Selection {
   /// By class id (of representatives); empty where nothing can be chosen.
   std::vector<NodeRef> chosen;

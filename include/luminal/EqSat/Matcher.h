@@ -51,7 +51,8 @@ public:
   /// Share of the rows visited by the last run that each rule is to blame for;
   /// a shared beginning is divided evenly.
   std::vector<double> workShares() const;
-  uint32_t numNodes() const { return nodes.size(); }
+  /// The root row of the match that is being reported.
+  NodeRef currentRoot() const { return root; }
 
 private:
   struct Pending {
@@ -77,8 +78,7 @@ private:
   bool young(const Node &n) const;
   void step(const Node &n, uint32_t stamp);
   void after(const Node &n, uint32_t stamp);
-  void enterRow(const Node &n, const Table &t, uint32_t row, bool commutative,
-                uint32_t stamp);
+  void enterRow(const Node &n, const Table &t, uint32_t row, uint32_t stamp);
 
   std::span<const NativeFn> natives;
   std::vector<Node> nodes;
@@ -94,6 +94,7 @@ private:
   /// levels[h][c]: the youngest row within h levels below class c.
   std::vector<std::vector<uint32_t>> levels;
   uint32_t numRules = 0;
+  NodeRef root;
 };
 
 } // namespace luminal::eqsat

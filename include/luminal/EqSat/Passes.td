@@ -40,6 +40,9 @@ def SaturatePass : Pass<"eqsat-saturate", "::mlir::ModuleOp"> {
     Option<"matchLimit", "match-limit", "uint64_t", "20000",
            "Useful matches of a rule in a round before it is sent away; 0 for "
            "no limit">,
+    Option<"batch", "batch", "bool", "false",
+           "Do all that a round finds at once, instead of comparing new terms "
+           "before building on them">,
     Option<"naive", "naive", "bool", "false",
            "Match everything in every round (for tests)">,
     Option<"maxUlps", "max-ulps", "double", "1e300",

@@ -122,6 +122,9 @@ struct Rule {
   /// Pairs of right-side registers whose classes are equal.
   std::vector<std::pair<Reg, Reg>> unions;
 
+  /// Whether a native adds nodes of its own.
+  bool creates = false;
+
   uint32_t numStored() const { return stored.size(); }
 };
 

@@ -43,6 +43,11 @@ struct RunnerOptions {
   /// Look only where something is new. Off, every round matches everything:
   /// the same graph, slower.
   bool incremental = true;
+  /// Make only those nodes in a round whose children were there before it, and
+  /// come back to the match in the next round. Equal intermediate terms are
+  /// then found equal before anything is built on them: the same graph in the
+  /// end, with far fewer nodes on the way. Off, a round does all that it finds.
+  bool staged = false;
   /// The widest promise that is admitted: rounding rules above this many ulps
   /// are left out (0 leaves only exact ones and finite ones).
   double maxUlps = 1e300;

@@ -87,6 +87,11 @@ public:
     size_t newCap = cap + cap / 2 + 8;
     setCapacity(newCap < n ? n : newCap);
   }
+  /// Room for `n` values and no more.
+  void reserveExactly(size_t n) {
+    if (n != cap && n >= count)
+      setCapacity(n);
+  }
   /// Gives back what is not used.
   void shrink() {
     if (cap != count)
@@ -112,48 +117,77 @@ private:
   size_t cap = 0;
 };
 
-/// Rows of one operator, and the index that finds a row by its key: the classes
-/// of the children, then the payload.
+/// Rows of one operator, and the index that finds a row by its key.
+///
+/// A row is one run of words: the classes of the children, the payload (these
+/// are the key), the class, and the stamp. So what is read together lies
+/// together.
 class Table {
 public:
-  Table(uint32_t arity, ByteCounter &counter)
-      : numChildren(arity), stride(arity + 1), keys(counter), classes(counter),
-        stamps(counter), rules(counter), slots(counter), counter(&counter) {}
+  Table(uint32_t arity, bool commutative, ByteCounter &counter)
+      : numChildren(arity), commutative(commutative), rows(counter),
+        rules(counter), slots(counter), counter(&counter) {}
 
   uint32_t arity() const { return numChildren; }
-  uint32_t keySize() const { return stride; }
-  uint32_t numRows() const { return classes.size(); }
+  bool isCommutative() const { return commutative; }
+  /// Words of a key.
+  uint32_t keySize() const { return numChildren + 1; }
+  uint32_t numRows() const { return count; }
   /// Rows of the frozen part.
   uint32_t numFrozen() const { return frozen; }
 
   /// Children, then payload.
   const uint32_t *key(uint32_t row) const {
-    return keys.data() + size_t(row) * stride;
+    return rows.data() + size_t(row) * rowSize();
   }
   PayloadId payload(uint32_t row) const { return key(row)[numChildren]; }
   /// kNone for a row that turned out to equal another one.
-  ClassId classOf(uint32_t row) const { return classes[row]; }
-  uint32_t stamp(uint32_t row) const { return stamps[row]; }
+  ClassId classOf(uint32_t row) const { return key(row)[numChildren + 1]; }
+  bool isDead(uint32_t row) const { return classOf(row) == kNone; }
   RuleId rule(uint32_t row) const { return rules[row]; }
-  const uint32_t *stampColumn() const { return stamps.data(); }
-  const ClassId *classColumn() const { return classes.data(); }
+
+  /// The round in which the row was last touched: made, given other children,
+  /// or moved to another class.
+  uint32_t stamp(uint32_t row) const { return key(row)[numChildren + 2] >> 1; }
+  /// As `stamp`, but not after the round before a mere move to another class:
+  /// to that, only what is built on the class is new.
+  uint32_t rootStamp(uint32_t row) const {
+    uint32_t word = key(row)[numChildren + 2];
+    return (word >> 1) - (word & 1);
+  }
 
   /// The row with this key, or kNone.
   uint32_t find(const uint32_t *k) const {
-    if (slots.empty())
-      return kNone;
-    uint64_t h = hash(k);
-    uint32_t mask = slots.size() - 1, tag = tagOf(h);
-    for (uint32_t i = uint32_t(h) & mask;; i = (i + 1) & mask) {
-      uint32_t s = slots[i];
-      if (s == kNone)
-        return kNone;
-      if ((s & ~mask) == tag && equal(key(s & mask), k))
-        return s & mask;
+    switch (numChildren) {
+    case 1:
+      return findSized<2>(k, hashSized<2>(k));
+    case 2:
+      return findSized<3>(k, hashSized<3>(k));
+    default:
+      return findSized<0>(k, hashSized<0>(k));
     }
   }
+  /// The same in steps, so that many searches can wait for memory together.
+  uint64_t hash(const uint32_t *k) const {
+    return numChildren == 2 ? hashSized<3>(k) : hashSized<0>(k);
+  }
+  void prefetchSlot(uint64_t h) const {
+    if (!slots.empty())
+      __builtin_prefetch(slots.data() + slotOf(h));
+  }
+  void prefetchRow(uint64_t h) const {
+    if (slots.empty())
+      return;
+    uint32_t s = slots[slotOf(h)];
+    if (s != kNone)
+      __builtin_prefetch(key(s & (slots.size() - 1)));
+  }
+  uint32_t find(const uint32_t *k, uint64_t h) const {
+    return numChildren == 2 ? findSized<3>(k, h) : findSized<0>(k, h);
+  }
+
   /// Adds a row that is known not to be there.
-  uint32_t insert(const uint32_t *k, ClassId c, uint32_t stamp, RuleId rule);
+  uint32_t insert(const uint32_t *k, ClassId c, uint32_t round, RuleId rule);
 
   /// Orders the rows by class, the dead ones dropped, and renews the index.
   void sort();
@@ -161,36 +195,75 @@ public:
 private:
   friend class EGraph;
 
-  uint64_t hash(const uint32_t *k) const {
+  uint32_t rowSize() const { return numChildren + 3; }
+  uint32_t *mutableKey(uint32_t row) {
+    return rows.data() + size_t(row) * rowSize();
+  }
+  void setClass(uint32_t row, ClassId c) {
+    mutableKey(row)[numChildren + 1] = c;
+  }
+  void setStamp(uint32_t row, uint32_t round, bool onlyMoved) {
+    mutableKey(row)[numChildren + 2] = round << 1 | uint32_t(onlyMoved);
+  }
+
+  uint32_t slotOf(uint64_t h) const {
+    return uint32_t(h) & uint32_t(slots.size() - 1);
+  }
+  /// `K` is the size of the key where it is known, else 0.
+  template <uint32_t K>
+  uint64_t hashSized(const uint32_t *k) const {
+    const uint32_t n = K ? K : keySize();
     uint64_t h = 0x9e3779b97f4a7c15u;
-    for (uint32_t i = 0; i != stride; ++i) {
-      h = (h ^ k[i]) * 0xbf58476d1ce4e5b9u;
-      h ^= h >> 29;
+    uint32_t i = 0;
+    for (; i + 1 < n; i += 2) {
+      h = (h ^ (k[i] | uint64_t(k[i + 1]) << 32)) * 0xbf58476d1ce4e5b9u;
+      h ^= h >> 32;
     }
-    return h;
+    if (i < n) {
+      h = (h ^ k[i]) * 0xbf58476d1ce4e5b9u;
+      h ^= h >> 32;
+    }
+    h *= 0x94d049bb133111ebu;
+    return h ^ h >> 32;
   }
-  /// The bits of a slot above the row number tell most other keys apart.
-  uint32_t tagOf(uint64_t h) const {
-    return uint32_t(h >> 32) & ~uint32_t(slots.size() - 1);
-  }
-  bool equal(const uint32_t *a, const uint32_t *b) const {
-    for (uint32_t i = 0; i != stride; ++i)
-      if (a[i] != b[i])
-        return false;
-    return true;
+  /// The bits that a slot has left above the row number tell most other keys
+  /// apart.
+  template <uint32_t K>
+  uint32_t findSized(const uint32_t *k, uint64_t h) const {
+    if (slots.empty())
+      return kNone;
+    const uint32_t n = K ? K : keySize();
+    uint32_t mask = slots.size() - 1, tag = uint32_t(h >> 32) & ~mask;
+    for (uint32_t i = slotOf(h);; i = (i + 1) & mask) {
+      uint32_t s = slots[i];
+      if (s == kNone)
+        return kNone;
+      if ((s & ~mask) != tag)
+        continue;
+      const uint32_t *there = key(s & mask);
+      bool same = true;
+      for (uint32_t j = 0; j != n; ++j)
+        same &= there[j] == k[j];
+      if (same)
+        return s & mask;
+    }
   }
   void place(uint32_t row);
   /// Clears the index and enters every live row again.
   void reindex(uint32_t capacity);
+  void reserveSlot() {
+    if ((used + 1) * uint64_t(4) > slots.size() * uint64_t(3))
+      growIndex();
+  }
+  void growIndex();
 
   uint32_t numChildren;
-  uint32_t stride;
-  Buffer<uint32_t> keys;
-  Buffer<ClassId> classes;
-  Buffer<uint32_t> stamps;
+  bool commutative;
+  Buffer<uint32_t> rows;
   Buffer<uint16_t> rules;
   Buffer<uint32_t> slots;
   ByteCounter *counter;
+  uint32_t count = 0;
   uint32_t used = 0;
   uint32_t frozen = 0;
   /// Whether rows died, moved or were added since the last sort.
