@@ -202,6 +202,13 @@ LogicalResult PartOp::verify() {
 }
 
 LogicalResult StepOp::verify() {
+  if (getOutputs().empty())
+    return emitOpError() << "writes nothing";
+  if (getCost().getNumDims() != 0 || getCost().getResults().size() != 2)
+    return emitOpError() << "cost is bytes and scalar operations, two "
+                         << "quantities of a map without dims";
+  if (failed(verifySymbols(*this, getCost(), "cost")))
+    return failure();
   std::optional<hlir::MapAttr> launch = getLaunch();
   if (!launch)
     return success();

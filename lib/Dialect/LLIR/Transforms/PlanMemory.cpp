@@ -3,9 +3,9 @@
 //   func @main(%x) {                   llir.schedule @main arena <() -> (64)> {
 //     %0 = kernel map(%x) ...            %x = argument input "x"
 //     %1 = kernel map(%0) ...            %0 = slot offset 0 bytes 64
-//     return %1                  -->     step @k0(%x, %0)
+//     return %1                  -->     step @k0(%x) writes(%0)
 //   }                                    %y = result
-//                                        step @k1(%0, %y)
+//                                        step @k1(%0) writes(%y)
 //                                        output "y" %y
 //                                      }
 //
@@ -79,6 +79,7 @@ private:
   MLIRContext *context;
   SmallVector<Storage> storages;
   DenseMap<Value, Place> places;
+  DenseMap<Value, Value> parts;
   SmallVector<KernelOp> kernels;
   /// Kernel text to the function that holds it.
   llvm::StringMap<StringAttr> functions;
@@ -215,8 +216,12 @@ Value Planner::getBuffer(ImplicitLocOpBuilder &b, Value value) {
   Value buffer = storages[place.storage].buffer;
   if (place.offset.isConstant(0))
     return buffer;
-  return PartOp::create(b, buffer, quantity(place.offset),
+  // One part for all its uses.
+  Value &part = parts[value];
+  if (!part)
+    part = PartOp::create(b, buffer, quantity(place.offset),
                         quantity(getBytes(value)));
+  return part;
 }
 
 /// The function that holds a kernel equal to this one.
@@ -281,13 +286,18 @@ void Planner::build(OpBuilder &builder) {
   buildBuffers(b, offsets);
   for (KernelOp kernel : kernels) {
     b.setLoc(kernel.getLoc());
-    SmallVector<Value> buffers;
-    for (Value value : kernel.getInputs())
-      buffers.push_back(getBuffer(b, value));
-    for (Value value : kernel.getResults())
-      buffers.push_back(getBuffer(b, value));
+    auto getBuffers = [&](ValueRange values) {
+      return llvm::map_to_vector(
+          values, [&](Value value) { return getBuffer(b, value); });
+    };
+    SmallVector<Value> inputs = getBuffers(kernel.getInputs());
+    SmallVector<Value> outputs = getBuffers(kernel.getResults());
+    Cost cost = kernel.getCost();
+    std::array<Expr, 2> amounts = {cost.bytesRead + cost.bytesWritten,
+                                   cost.flops};
     StepOp::create(b, FlatSymbolRefAttr::get(getFunction(kernel, builder)),
-                   buffers, MapAttr(), UnitAttr());
+                   inputs, outputs, MapAttr::get(context, 0, amounts),
+                   MapAttr(), UnitAttr());
   }
   b.setLoc(func.getLoc());
   buildOutputs(b);

@@ -286,9 +286,9 @@ def LLIR_ScheduleOp : Op<LLIR_Dialect, "schedule", [IsolatedFromAbove, SingleBlo
     llir.schedule @main symbols <s0 in [1, 64]> arena <() -> (s0 * 64)> {
       %x = llir.argument input "x" : tensor<?x16xf32, #hlir.dims<s0>>
       %t = llir.slot offset <() -> (0)> bytes <() -> (s0 * 64)>
-      llir.step @k0(%x, %t) launch <() -> (s0, 16, 0)> {parallel}
+      llir.step @k0(%x) writes(%t) cost <() -> (s0 * 128, s0 * 16)> launch <() -> (s0, 16, 0)> {parallel}
       %y = llir.result : tensor<?x16xf32, #hlir.dims<s0>>
-      llir.step @k1(%t, %y) launch <() -> (s0, 16, 0)> {parallel}
+      llir.step @k1(%t) writes(%y) cost <() -> (s0 * 128, s0 * 16)> launch <() -> (s0, 16, 0)> {parallel}
       llir.output "y" %y : tensor<?x16xf32, #hlir.dims<s0>>
     }
     ```
@@ -377,21 +377,25 @@ def LLIR_PartOp : LLIR_ScheduleEntryOp<"part"> {
   let hasVerifier = 1;
 }
 
-def LLIR_StepOp : LLIR_ScheduleEntryOp<"step", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def LLIR_StepOp : LLIR_ScheduleEntryOp<"step", [AttrSizedOperandSegments,
+                                                DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "one launch";
   let description = [{
-    Calls `callee` over the work range [0, work), cut into parts of at least `grain` where `parallel` allows; each thread
-    brings `scratch` bytes. Buffers are those of the kernel: operands, then results. `launch` is what the code of the
-    kernel states (work, grain, scratch), and absent while the callee is an `llir.kernel` without code.
+    Calls `callee` with buffers that it reads and buffers that it writes (an update in place names its buffer in both).
+    `cost` is what it moves in bytes and computes in scalar operations. `launch` is what the code of the kernel states,
+    absent while the callee is an `llir.kernel` without code: the work range [0, work), cut into parts of at least
+    `grain` where `parallel` allows it, and the `scratch` bytes that each thread brings.
 
     Example:
     ```mlir
-    llir.step @k0(%x, %t) launch <() -> (s0, 16, 0)> {parallel}
+    llir.step @k0(%x) writes(%t) cost <() -> (s0 * 128, s0 * 16)> launch <() -> (s0, 16, 0)> {parallel}
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<LLIR_BufferType>:$buffers,
-                       OptionalAttr<HLIR_MapAttr>:$launch, UnitAttr:$parallel);
-  let assemblyFormat = "$callee `(` $buffers `)` (`launch` $launch^)? attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<LLIR_BufferType>:$inputs, Variadic<LLIR_BufferType>:$outputs,
+                       HLIR_MapAttr:$cost, OptionalAttr<HLIR_MapAttr>:$launch, UnitAttr:$parallel);
+  let assemblyFormat = [{
+    $callee `(` $inputs `)` `writes` `(` $outputs `)` `cost` $cost (`launch` $launch^)? attr-dict
+  }];
   let hasVerifier = 1;
 }
 

@@ -1,0 +1,18 @@
+//===- Passes.h - Passes that leave a dialect -----------------------------===//
+
+#ifndef LUMINAL_CONVERSION_PASSES_H
+#define LUMINAL_CONVERSION_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+
+namespace luminal {
+
+#define GEN_PASS_DECL
+#include "luminal/Conversion/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "luminal/Conversion/Passes.h.inc"
+
+} // namespace luminal
+
+#endif // LUMINAL_CONVERSION_PASSES_H

@@ -1,0 +1,26 @@
+//===- Passes.td - Passes that leave a dialect -------------*- tablegen -*-===//
+
+#ifndef LUMINAL_CONVERSION_PASSES
+#define LUMINAL_CONVERSION_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertLLIRToLLVMPass : Pass<"convert-llir-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Write the code of kernels";
+  let description = [{
+    Replaces each function that holds one `llir.kernel` (as `llir-plan-memory` leaves them) by an `llvm.func` of the same
+    name with the kernel's code (docs/Architecture.md, "The kernel function"), and tells the steps that call it what the
+    code states: work range, grain, scratch.
+  }];
+  let options = [
+    Option<"arch", "arch", "std::string", "\"native\"", "Processor, native or by LLVM's name">,
+    Option<"keepLoops", "keep-loops", "bool", "false", "Stop at scf, vector and arith ops, before the llvm dialect">,
+  ];
+  let dependentDialects = [
+    "::luminal::llir::LLIRDialect", "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+    "::mlir::cf::ControlFlowDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect",
+    "::mlir::vector::VectorDialect",
+  ];
+}
+
+#endif // LUMINAL_CONVERSION_PASSES
