@@ -7,6 +7,7 @@
 #include "luminal/Support/Version.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/PDL/IR/PDL.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
 
@@ -15,7 +16,10 @@ void luminal::registerAllDialects(mlir::DialectRegistry &registry) {
                   hlir::HLIRDialect, llir::LLIRDialect>();
 }
 
-void luminal::registerAllPasses() { eqsat::registerLuminalEqSatPasses(); }
+void luminal::registerAllPasses() {
+  mlir::registerTransformsPasses();
+  eqsat::registerLuminalEqSatPasses();
+}
 
 void luminal::setVersionPrinter() {
   llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) {

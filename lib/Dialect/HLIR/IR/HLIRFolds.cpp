@@ -102,10 +102,17 @@ foldUnary(Attribute operand, Type type,
   return getAttribute(result, type);
 }
 
+/// Which NaN a function gives differs between machines: a constant has one.
+static void storeFolded(DType t, double value, void *result) {
+  storeFloat(
+      t, std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value,
+      result);
+}
+
 static OpFoldResult foldFloat(Attribute operand, Type type,
                               double (*fn)(double)) {
   return foldUnary(operand, type, [&](DType t, const void *x, void *result) {
-    storeFloat(t, fn(loadFloat(t, x)), result);
+    storeFolded(t, fn(loadFloat(t, x)), result);
   });
 }
 
@@ -137,7 +144,7 @@ static OpFoldResult foldArithmetic(Attribute lhs, Attribute rhs, Type type,
   return foldBinary(
       lhs, rhs, type, [&](DType t, const void *a, const void *b, void *r) {
         if (isFloatDType(t))
-          storeFloat(t, onFloat(loadFloat(t, a), loadFloat(t, b)), r);
+          storeFolded(t, onFloat(loadFloat(t, a), loadFloat(t, b)), r);
         else
           storeInt(t, onInt(loadInt(t, a), loadInt(t, b)), r);
       });
