@@ -3,6 +3,8 @@
 #include "luminal/EqSat/Extraction.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <queue>
 
 using namespace luminal::eqsat;
@@ -42,6 +44,59 @@ Extractor::Extractor(const EGraph &graph, const NodeCostFn &cost)
     for (ClassId c : children(n))
       uses[nextUse[c]++] = n;
   }
+  findComponents();
+}
+
+/// Tarjan's algorithm over classes.
+void Extractor::findComponents() {
+  uint32_t numClasses = graph.numClassIds();
+  component.assign(numClasses, kNone);
+  std::vector<uint32_t> index(numClasses, kNone), low(numClasses);
+  struct Frame {
+    ClassId cls;
+    uint32_t member, child;
+  };
+  std::vector<Frame> stack;
+  std::vector<ClassId> open;
+  uint32_t next = 0, numComponents = 0;
+  auto enter = [&](ClassId c) {
+    index[c] = low[c] = next++;
+    open.push_back(c);
+    stack.push_back({c, memberOffset[c], 0});
+  };
+  for (ClassId start = 0; start != numClasses; ++start) {
+    if (index[start] != kNone || memberOffset[start] == memberOffset[start + 1])
+      continue;
+    enter(start);
+    while (!stack.empty()) {
+      Frame &f = stack.back();
+      ClassId c = f.cls;
+      if (f.member != memberOffset[c + 1]) {
+        std::span<const ClassId> kids = children(members[f.member]);
+        if (f.child == kids.size()) {
+          ++f.member;
+          f.child = 0;
+          continue;
+        }
+        ClassId child = kids[f.child++];
+        if (index[child] == kNone)
+          enter(child);
+        else if (component[child] == kNone)
+          low[c] = std::min(low[c], index[child]);
+        continue;
+      }
+      stack.pop_back();
+      if (!stack.empty())
+        low[stack.back().cls] = std::min(low[stack.back().cls], low[c]);
+      if (low[c] != index[c])
+        continue;
+      for (ClassId member = kNone; member != c; open.pop_back()) {
+        member = open.back();
+        component[member] = numComponents;
+      }
+      ++numComponents;
+    }
+  }
 }
 
 std::span<const ClassId> Extractor::children(uint32_t node) const {
@@ -49,57 +104,327 @@ std::span<const ClassId> Extractor::children(uint32_t node) const {
   return {t.key(nodes[node].ref.row), size_t(t.arity())};
 }
 
-Selection Extractor::bottomUp(std::span<const double> costs) const {
+std::vector<double> Extractor::prices(Perturbation p) const {
+  std::vector<double> costs(nodes.size());
+  uint64_t state = p.seed;
+  for (uint32_t n = 0; n != nodes.size(); ++n) {
+    costs[n] = nodes[n].cost;
+    if (p.strength == 0)
+      continue;
+    // splitmix64
+    uint64_t z = state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    double unit = double((z ^ z >> 31) >> 11) * 0x1p-53;
+    double factor = 1 + p.strength * std::fabs(2 * unit - 1);
+    costs[n] = unit < 0.5 ? costs[n] / factor : costs[n] * factor;
+  }
+  return costs;
+}
+
+//===----------------------------------------------------------------------===//
+// From the leaves up
+//===----------------------------------------------------------------------===//
+
+/// Knuth's generalisation of Dijkstra's algorithm: the cheapest class that can
+/// be computed from what is final becomes final. `measure(node)` is the price
+/// of a node all of whose children are final, not below any child's;
+/// `measure.keep(node, price)` is told what becomes final.
+template <typename Measure>
+Extractor::Choice Extractor::choose(Measure &measure) const {
   uint32_t numClasses = graph.numClassIds();
-  Selection s;
-  s.chosen.resize(numClasses);
+  Choice choice{std::vector<uint32_t>(numClasses, kNone),
+                std::vector<uint32_t>(numClasses, kNone)};
   std::vector<double> best(numClasses, kInfiniteCost);
   std::vector<uint32_t> bestNode(numClasses, kNone);
   std::vector<uint32_t> missing(nodes.size());
-  std::vector<double> sum(costs.begin(), costs.end());
   using Entry = std::pair<double, ClassId>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue;
   auto offer = [&](uint32_t n) {
     ClassId c = nodes[n].cls;
-    if (s.chosen[c] || sum[n] >= best[c])
+    if (choice.node[c] != kNone)
       return;
-    best[c] = sum[n];
+    double price = measure(n);
+    if (price >= best[c])
+      return;
+    best[c] = price;
     bestNode[c] = n;
-    queue.push({sum[n], c});
+    queue.push({price, c});
   };
   for (uint32_t n = 0; n != nodes.size(); ++n) {
     missing[n] = children(n).size();
     if (!missing[n])
       offer(n);
   }
-  // Prices only grow upward, so the cheapest class in the queue is final.
+  uint32_t rank = 0;
   while (!queue.empty()) {
     auto [price, c] = queue.top();
     queue.pop();
-    if (s.chosen[c] || price != best[c])
+    if (choice.node[c] != kNone || price != best[c])
       continue;
-    s.chosen[c] = nodes[bestNode[c]].ref;
-    for (uint32_t u = useOffset[c]; u != useOffset[c + 1]; ++u) {
-      uint32_t n = uses[u];
-      sum[n] = std::min(sum[n] + price, kHuge);
-      if (--missing[n] == 0)
-        offer(n);
-    }
+    choice.node[c] = bestNode[c];
+    choice.rank[c] = rank++;
+    measure.keep(bestNode[c], price);
+    for (uint32_t u = useOffset[c]; u != useOffset[c + 1]; ++u)
+      if (--missing[uses[u]] == 0)
+        offer(uses[u]);
   }
-  return s;
+  return choice;
 }
 
-Selection Extractor::bottomUp(std::span<const ClassId> roots) const {
-  std::vector<double> costs(nodes.size());
-  for (uint32_t n = 0; n != nodes.size(); ++n)
-    costs[n] = nodes[n].cost;
-  Selection s = bottomUp(std::span<const double>(costs));
+/// The terms below each class that is final, as bits in the order in which
+/// their classes became final. Classes that cost nothing need no bit.
+class Extractor::Sets {
+public:
+  Sets(const Extractor &e, std::span<const double> costs)
+      : e(e), costs(costs), sets(e.graph.numClassIds()),
+        total(e.graph.numClassIds(), 0.0), bit(e.graph.numClassIds(), kNone) {}
+
+  double operator()(uint32_t n) {
+    gather(n);
+    return gathered + costs[n];
+  }
+  void keep(uint32_t n, double) {
+    ClassId c = e.nodes[n].cls;
+    gather(n);
+    if (costs[n] > 0) {
+      bit[c] = weights.size();
+      weights.push_back(costs[n]);
+      if (work.size() <= bit[c] / 64)
+        work.resize(bit[c] / 64 + 1);
+      work[bit[c] / 64] |= uint64_t(1) << (bit[c] % 64);
+    }
+    total[c] = gathered + costs[n];
+    sets[c].assign(work.begin(), work.end());
+    bytes += work.size() * 8;
+  }
+  /// Sets that grow too large are given up: the caller does without.
+  bool tooLarge() const { return bytes > (uint64_t(1) << 28); }
+
+private:
+  /// The union of what the children need, in `work`.
+  void gather(uint32_t n) {
+    work.clear();
+    gathered = 0;
+    std::span<const ClassId> children = e.children(n);
+    if (tooLarge()) {
+      for (ClassId c : children)
+        gathered = std::min(gathered + total[c], kHuge);
+      return;
+    }
+    // Begin with the dearest; add what the others have beyond it.
+    ClassId first = kNone;
+    for (ClassId c : children)
+      if (first == kNone || total[c] > total[first])
+        first = c;
+    if (first == kNone)
+      return;
+    work = sets[first];
+    gathered = total[first];
+    for (ClassId c : children) {
+      if (c == first)
+        continue;
+      const std::vector<uint64_t> &other = sets[c];
+      if (work.size() < other.size())
+        work.resize(other.size());
+      for (size_t i = 0; i != other.size(); ++i) {
+        uint64_t extra = other[i] & ~work[i];
+        work[i] |= extra;
+        for (; extra; extra &= extra - 1)
+          gathered += weights[i * 64 + std::countr_zero(extra)];
+      }
+    }
+  }
+
+  const Extractor &e;
+  std::span<const double> costs;
+  std::vector<std::vector<uint64_t>> sets;
+  std::vector<double> total;
+  std::vector<uint32_t> bit;
+  std::vector<double> weights;
+  std::vector<uint64_t> work;
+  double gathered = 0;
+  uint64_t bytes = 0;
+};
+
+Selection Extractor::finish(const Choice &choice,
+                            std::span<const ClassId> roots) const {
+  Selection s;
+  s.chosen.resize(choice.node.size());
+  for (size_t c = 0; c != choice.node.size(); ++c)
+    if (choice.node[c] != kNone)
+      s.chosen[c] = nodes[choice.node[c]].ref;
   s.dagCost = dagCost(s, roots);
   return s;
 }
 
-Selection Extractor::greedyDag(std::span<const ClassId> roots) const {
-  return bottomUp(roots);
+/// Shared terms are paid for at each use.
+class Extractor::Tree {
+public:
+  Tree(const Extractor &e, std::span<const double> costs)
+      : e(e), costs(costs), sum(e.graph.numClassIds(), 0.0) {}
+
+  double operator()(uint32_t n) const {
+    double price = costs[n];
+    for (ClassId c : e.children(n))
+      price = std::min(price + sum[c], kHuge);
+    return price;
+  }
+  void keep(uint32_t n, double price) { sum[e.nodes[n].cls] = price; }
+
+private:
+  const Extractor &e;
+  std::span<const double> costs;
+  std::vector<double> sum;
+};
+
+Selection Extractor::bottomUp(std::span<const ClassId> roots,
+                              Perturbation perturbation) const {
+  std::vector<double> costs = prices(perturbation);
+  Tree tree(*this, costs);
+  return finish(choose(tree), roots);
+}
+
+//===----------------------------------------------------------------------===//
+// Shared terms
+//===----------------------------------------------------------------------===//
+
+/// Changes choices as long as the whole becomes cheaper.
+double Extractor::improve(Choice &choice, std::span<const double> costs,
+                          std::span<const ClassId> roots) const {
+  uint32_t numClasses = graph.numClassIds();
+  std::vector<uint32_t> refs(numClasses);
+  std::vector<ClassId> stack;
+  double total = 0;
+  // Counts a use of a class, and of what it needs when it is the first.
+  auto add = [&](ClassId c) {
+    stack.push_back(c);
+    while (!stack.empty()) {
+      ClassId d = stack.back();
+      stack.pop_back();
+      if (refs[d]++ != 0)
+        continue;
+      uint32_t n = choice.node[d];
+      total += costs[n];
+      for (ClassId child : children(n))
+        stack.push_back(child);
+    }
+  };
+  auto drop = [&](ClassId c) {
+    stack.push_back(c);
+    while (!stack.empty()) {
+      ClassId d = stack.back();
+      stack.pop_back();
+      if (--refs[d] != 0)
+        continue;
+      uint32_t n = choice.node[d];
+      total -= costs[n];
+      for (ClassId child : children(n))
+        stack.push_back(child);
+    }
+  };
+  for (ClassId root : roots)
+    add(graph.find(root));
+
+  // A choice between components cannot close a cycle; within one it must go
+  // down in the order in which classes got their first choice.
+  std::vector<ClassId> byRank;
+  for (ClassId c = 0; c != numClasses; ++c)
+    if (choice.node[c] != kNone)
+      byRank.push_back(c);
+  auto position = [&](ClassId c) {
+    return std::pair(component[c], choice.rank[c]);
+  };
+  std::sort(byRank.begin(), byRank.end(),
+            [&](ClassId a, ClassId b) { return position(a) > position(b); });
+  auto take = [&](ClassId c, uint32_t n) {
+    // What both need is kept alive in between.
+    uint32_t old = choice.node[c];
+    for (ClassId child : children(n))
+      add(child);
+    for (ClassId child : children(old))
+      drop(child);
+    total += costs[n] - costs[old];
+    choice.node[c] = n;
+  };
+  auto mayTake = [&](ClassId c, uint32_t n) {
+    if (n == choice.node[c])
+      return false;
+    for (ClassId child : children(n))
+      if (choice.node[child] == kNone || position(child) >= position(c))
+        return false;
+    return true;
+  };
+  // Takes the node if that makes the whole cheaper.
+  auto tryNode = [&](ClassId c, uint32_t n) {
+    if (!mayTake(c, n))
+      return false;
+    uint32_t old = choice.node[c];
+    double before = total;
+    take(c, n);
+    if (total < before - 1e-9 * before)
+      return true;
+    take(c, old);
+    total = before; // no drift from adding and subtracting
+    return false;
+  };
+  // A class that pays only if several others use it: suppose it is there, let
+  // each of them decide, and see whether the whole became cheaper.
+  std::vector<std::pair<ClassId, uint32_t>> undo;
+  auto tryShared = [&](ClassId d) {
+    uint32_t users = 0;
+    for (uint32_t u = useOffset[d]; u != useOffset[d + 1] && users < 2; ++u)
+      users += refs[nodes[uses[u]].cls] != 0;
+    if (users < 2)
+      return false;
+    double before = total;
+    undo.clear();
+    add(d);
+    for (uint32_t u = useOffset[d]; u != useOffset[d + 1]; ++u) {
+      ClassId c = nodes[uses[u]].cls;
+      uint32_t old = choice.node[c];
+      if (refs[c] && tryNode(c, uses[u]))
+        undo.push_back({c, old});
+    }
+    drop(d);
+    if (total < before - 1e-9 * before)
+      return true;
+    for (; !undo.empty(); undo.pop_back())
+      take(undo.back().first, undo.back().second);
+    total = before;
+    return false;
+  };
+  constexpr unsigned kMaxPasses = 8;
+  for (unsigned pass = 0; pass != kMaxPasses; ++pass) {
+    bool changed = false;
+    for (ClassId c : byRank) {
+      if (!refs[c])
+        continue;
+      for (uint32_t m = memberOffset[c]; m != memberOffset[c + 1]; ++m)
+        changed |= tryNode(c, members[m]);
+    }
+    for (ClassId c : byRank)
+      if (!refs[c] && costs[choice.node[c]] > 0)
+        changed |= tryShared(c);
+    if (!changed)
+      break;
+  }
+  return total;
+}
+
+Selection Extractor::greedyDag(std::span<const ClassId> roots,
+                               Perturbation perturbation) const {
+  std::vector<double> costs = prices(perturbation);
+  Tree tree(*this, costs);
+  Choice best = choose(tree);
+  for (ClassId root : roots)
+    if (best.node[graph.find(root)] == kNone)
+      return finish(best, roots);
+  Sets sets(*this, costs);
+  Choice shared = choose(sets);
+  double treeCost = improve(best, costs, roots);
+  double sharedCost = improve(shared, costs, roots);
+  return finish(sharedCost <= treeCost ? shared : best, roots);
 }
 
 std::vector<ClassId> Extractor::order(const Selection &s,

@@ -29,8 +29,17 @@ using NodeCostFn = std::function<double(OpId op, PayloadId payload,
 struct Selection {
   /// By class id (of representatives); empty where nothing can be chosen.
   std::vector<NodeRef> chosen;
-  /// Sum of the prices of what the roots reach, each node once.
+  /// Sum of the prices of what the roots reach, each node once. Infinite where
+  /// a root has no choice.
   double dagCost = 0;
+};
+
+/// Random changes of the prices, so that a search sees different programs. The
+/// same seed gives the same changes.
+struct Perturbation {
+  uint64_t seed = 0;
+  /// A price is multiplied by up to 1 + strength, or divided by it.
+  double strength = 0;
 };
 
 class Extractor {
@@ -39,9 +48,14 @@ public:
 
   /// The least price when shared terms are paid for at each use. Exact for
   /// that measure, O(n log n).
-  Selection bottomUp(std::span<const ClassId> roots) const;
-  /// Shared terms are paid for once. Starts from `bottomUp` and is never worse.
-  Selection greedyDag(std::span<const ClassId> roots) const;
+  Selection bottomUp(std::span<const ClassId> roots,
+                     Perturbation perturbation = {}) const;
+  /// Shared terms are paid for once: each class takes the node whose terms
+  /// below cost least together, then single choices are changed as long as that
+  /// makes the whole cheaper. Never worse than `bottomUp`. `dagCost` is in the
+  /// true prices whatever the perturbation.
+  Selection greedyDag(std::span<const ClassId> roots,
+                      Perturbation perturbation = {}) const;
 
   /// Price of what the roots reach. Infinite where a class has no choice.
   double dagCost(const Selection &s, std::span<const ClassId> roots) const;
@@ -59,8 +73,23 @@ private:
     double cost;
     NodeRef ref;
   };
+  /// One node for each class (kNone: none), and the order in which classes got
+  /// theirs: that of a node comes after those of its children.
+  struct Choice {
+    std::vector<uint32_t> node;
+    std::vector<uint32_t> rank;
+  };
+  class Tree;
+  class Sets;
+
+  void findComponents();
   std::span<const ClassId> children(uint32_t node) const;
-  Selection bottomUp(std::span<const double> costs) const;
+  std::vector<double> prices(Perturbation p) const;
+  template <typename Measure>
+  Choice choose(Measure &measure) const;
+  double improve(Choice &choice, std::span<const double> costs,
+                 std::span<const ClassId> roots) const;
+  Selection finish(const Choice &choice, std::span<const ClassId> roots) const;
 
   const EGraph &graph;
   std::vector<Node> nodes;
@@ -68,6 +97,9 @@ private:
   std::vector<uint32_t> useOffset, uses;
   /// Nodes of a class.
   std::vector<uint32_t> memberOffset, members;
+  /// Strongly connected component of a class; what a class can be computed from
+  /// is in components of the same or a lower number.
+  std::vector<uint32_t> component;
 };
 
 } // namespace luminal::eqsat

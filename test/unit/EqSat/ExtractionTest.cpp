@@ -1,0 +1,336 @@
+//===- ExtractionTest.cpp - Choice of one program -------------------------===//
+
+#include "luminal/EqSat/Extraction.h"
+#include "Terms.h"
+#include "luminal/EqSat/Runner.h"
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <random>
+
+using namespace luminal::eqsat;
+using namespace luminal::eqsat::test;
+
+namespace {
+
+/// A price by symbol; 1 where none is given.
+struct Prices {
+  const EGraph &graph;
+  std::map<std::string, double> of;
+  double operator()(OpId op, PayloadId, std::span<const ClassId>) const {
+    auto it = of.find(graph.opName(op));
+    return it == of.end() ? 1 : it->second;
+  }
+};
+
+TEST(Extraction, sharedTermsArePaidForOnce) {
+  EGraph graph;
+  Terms t(graph);
+  // As a tree f is dearer than g; with its operands shared it is cheaper.
+  ClassId f = t.add("(f (big x) (big x))");
+  ClassId g = t.add("(g x)");
+  graph.unite(f, g);
+  ASSERT_TRUE(graph.rebuild());
+  Prices prices{graph, {{"big", 10}, {"g", 15}, {"x", 0}, {"f", 1}}};
+  Extractor e(graph, prices);
+  ClassId roots[] = {f};
+  EXPECT_EQ(t.read(f, e.bottomUp(roots).chosen).str(), "(g x)");
+  EXPECT_EQ(e.bottomUp(roots).dagCost, 15);
+  EXPECT_EQ(t.read(f, e.greedyDag(roots).chosen).str(), "(f (big x) (big x))");
+  EXPECT_EQ(e.greedyDag(roots).dagCost, 11);
+}
+
+TEST(Extraction, sharingAcrossRootsIsSeen) {
+  EGraph graph;
+  Terms t(graph);
+  // Each root alone is cheapest with a term of its own; together they share.
+  ClassId a = t.add("(fa (s x))");
+  graph.unite(a, t.add("(ga (pa x))"));
+  ClassId b = t.add("(fb (s x))");
+  graph.unite(b, t.add("(gb (pb x))"));
+  ASSERT_TRUE(graph.rebuild());
+  Prices prices{graph, {{"s", 10}, {"pa", 8}, {"pb", 8}, {"x", 0}}};
+  Extractor e(graph, prices);
+  ClassId roots[] = {a, b};
+  EXPECT_EQ(e.greedyDag(roots).dagCost, 12);
+}
+
+TEST(Extraction, cyclesAreNeverChosen) {
+  EGraph graph;
+  Terms t(graph);
+  // x = id(id(x)) for nothing, and x itself is dear.
+  ClassId x = t.add("x");
+  ClassId y = t.add("(id x)");
+  graph.unite(x, t.add("(id (id x))"));
+  ASSERT_TRUE(graph.rebuild());
+  Prices prices{graph, {{"x", 100}, {"id", 0}}};
+  Extractor e(graph, prices);
+  ClassId roots[] = {x, y};
+  for (const Selection &s : {e.bottomUp(roots), e.greedyDag(roots)}) {
+    EXPECT_EQ(s.dagCost, 100);
+    EXPECT_EQ(t.read(x, s.chosen).str(), "x");
+    EXPECT_EQ(t.read(y, s.chosen).str(), "(id x)");
+  }
+}
+
+TEST(Extraction, whatNothingLowersIsNamed) {
+  EGraph graph;
+  Terms t(graph);
+  ClassId root = t.add("(ok (bad (ok x)))");
+  ASSERT_TRUE(graph.rebuild());
+  Prices prices{graph, {{"bad", kInfiniteCost}}};
+  Extractor e(graph, prices);
+  ClassId roots[] = {root};
+  Selection s = e.greedyDag(roots);
+  EXPECT_EQ(s.dagCost, kInfiniteCost);
+  EXPECT_EQ(e.blocker(s, root), t.find("(bad (ok x))"));
+}
+
+TEST(Extraction, deepSharingDoesNotOverflow) {
+  // As a tree 2^5000 nodes.
+  EGraph graph;
+  Terms t(graph);
+  ClassId c = t.add("x");
+  OpId f = t.op("f", 2);
+  for (unsigned i = 0; i != 5000; ++i) {
+    ClassId kids[] = {c, c};
+    c = graph.add(f, t.payload(), kids);
+  }
+  ASSERT_TRUE(graph.rebuild());
+  Extractor e(graph, Prices{graph, {}});
+  ClassId roots[] = {c};
+  EXPECT_EQ(e.bottomUp(roots).dagCost, 5001);
+  EXPECT_EQ(e.greedyDag(roots).dagCost, 5001);
+}
+
+//===----------------------------------------------------------------------===//
+// Random graphs against the optimum
+//===----------------------------------------------------------------------===//
+
+struct RandomGraph {
+  struct Node {
+    std::vector<unsigned> children;
+    double cost;
+  };
+  std::vector<std::vector<Node>> classes;
+  std::vector<unsigned> roots;
+};
+
+RandomGraph makeGraph(std::mt19937 &rng, unsigned numClasses) {
+  RandomGraph g;
+  g.classes.resize(numClasses);
+  for (unsigned c = 0; c != numClasses; ++c) {
+    unsigned n = 1 + rng() % 3;
+    for (unsigned i = 0; i != n; ++i) {
+      RandomGraph::Node node;
+      unsigned kids = rng() % 4;
+      // Mostly downward, so that something can be computed; sometimes not, so
+      // that there are cycles.
+      for (unsigned k = 0; k != kids; ++k) {
+        unsigned child = rng() % 8 ? (c ? rng() % c : 0) : rng() % numClasses;
+        if (c != 0 || rng() % 8 == 0)
+          node.children.push_back(child);
+      }
+      node.cost = 1 + rng() % 20;
+      g.classes[c].push_back(node);
+    }
+  }
+  g.roots = {numClasses - 1, numClasses - 2};
+  return g;
+}
+
+/// The optimum by trying every choice for what is needed, branch and bound.
+struct Optimum {
+  const RandomGraph &g;
+  double best = kInfiniteCost;
+  std::vector<int> choice;
+
+  bool cyclic() const {
+    std::vector<int> state(g.classes.size());
+    auto visit = [&](auto &&self, unsigned c) -> bool {
+      if (state[c] == 1)
+        return true;
+      if (state[c] == 2 || choice[c] < 0)
+        return false;
+      state[c] = 1;
+      for (unsigned k : g.classes[c][choice[c]].children)
+        if (self(self, k))
+          return true;
+      state[c] = 2;
+      return false;
+    };
+    for (unsigned r : g.roots)
+      if (visit(visit, r))
+        return true;
+    return false;
+  }
+  void search(std::vector<unsigned> needed, double cost) {
+    if (cost >= best)
+      return;
+    while (!needed.empty() && choice[needed.back()] >= 0)
+      needed.pop_back();
+    if (needed.empty()) {
+      if (!cyclic())
+        best = cost;
+      return;
+    }
+    unsigned c = needed.back();
+    needed.pop_back();
+    for (unsigned i = 0; i != g.classes[c].size(); ++i) {
+      const RandomGraph::Node &n = g.classes[c][i];
+      choice[c] = i;
+      std::vector<unsigned> more = needed;
+      more.insert(more.end(), n.children.begin(), n.children.end());
+      search(std::move(more), cost + n.cost);
+      choice[c] = -1;
+    }
+  }
+};
+
+TEST(Extraction, randomGraphsAgainstTheOptimum) {
+  std::mt19937 rng(7);
+  double ratios = 0;
+  unsigned compared = 0;
+  for (unsigned trial = 0; compared != 200; ++trial) {
+    ASSERT_LT(trial, 1000u);
+    RandomGraph g = makeGraph(rng, 8 + rng() % 8);
+    Optimum optimum{g, kInfiniteCost, std::vector<int>(g.classes.size(), -1)};
+    optimum.search(g.roots, 0);
+
+    EGraph graph;
+    std::vector<ClassId> ids;
+    for (unsigned c = 0; c != g.classes.size(); ++c) {
+      OpId leaf = graph.addOp("class" + std::to_string(c), 0);
+      ids.push_back(graph.add(leaf, graph.getPayload(0, {}), {}));
+    }
+    std::vector<double> costs(g.classes.size(), kInfiniteCost);
+    for (unsigned c = 0; c != g.classes.size(); ++c)
+      for (const RandomGraph::Node &n : g.classes[c]) {
+        std::vector<ClassId> kids;
+        for (unsigned k : n.children)
+          kids.push_back(ids[k]);
+        OpId op = graph.addOp("node", kids.size());
+        costs.push_back(n.cost);
+        ASSERT_EQ(graph.numOps(), costs.size());
+        graph.unite(ids[c], graph.add(op, graph.getPayload(0, {}), kids));
+      }
+    ASSERT_TRUE(graph.rebuild());
+    Extractor e(graph, [&](OpId op, PayloadId, std::span<const ClassId>) {
+      return costs[op];
+    });
+    std::vector<ClassId> roots;
+    for (unsigned r : g.roots)
+      roots.push_back(ids[r]);
+    Selection s = e.greedyDag(roots), tree = e.bottomUp(roots);
+    if (optimum.best == kInfiniteCost) {
+      EXPECT_EQ(s.dagCost, kInfiniteCost);
+      continue;
+    }
+    EXPECT_GE(s.dagCost, optimum.best);
+    EXPECT_LE(s.dagCost, tree.dagCost);
+    ratios += s.dagCost / optimum.best;
+    ++compared;
+    // Children stand before parents only where there is no cycle.
+    std::vector<ClassId> order = e.order(s, roots);
+    std::vector<bool> done(graph.numClassIds());
+    for (ClassId c : order) {
+      const Table &t = graph.table(s.chosen[c].op);
+      for (unsigned k = 0; k != t.arity(); ++k)
+        EXPECT_TRUE(done[t.key(s.chosen[c].row)[k]]);
+      done[c] = true;
+    }
+    // The same seed gives the same choice.
+    Selection p = e.greedyDag(roots, {trial, 0.5});
+    EXPECT_EQ(p.chosen, e.greedyDag(roots, {trial, 0.5}).chosen);
+    EXPECT_GE(p.dagCost, optimum.best);
+  }
+  EXPECT_LE(ratios / compared, 1.05);
+  RecordProperty("averageRatio", std::to_string(ratios / compared));
+  printf("greedy DAG is %.4f of the optimum on average\n", ratios / compared);
+}
+
+TEST(Extraction, perturbationChangesChoices) {
+  EGraph graph;
+  Terms t(graph);
+  std::vector<ClassId> roots;
+  for (unsigned i = 0; i != 64; ++i) {
+    std::string n = std::to_string(i);
+    ClassId c = t.add("(f x" + n + ")");
+    graph.unite(c, t.add("(g x" + n + ")"));
+    roots.push_back(c);
+  }
+  ASSERT_TRUE(graph.rebuild());
+  Extractor e(graph, Prices{graph, {}});
+  Selection plain = e.greedyDag(roots);
+  unsigned different = 0;
+  for (uint64_t seed = 1; seed != 5; ++seed)
+    different += e.greedyDag(roots, {seed, 0.5}).chosen != plain.chosen;
+  EXPECT_EQ(different, 4u);
+}
+
+TEST(Extraction, bestChainOfProducts) {
+  // Dims of eleven matrices; the optimum by dynamic programming.
+  const std::vector<double> dims = {30, 35, 15, 5,  10, 20,
+                                    25, 40, 8,  12, 50, 6};
+  unsigned n = dims.size() - 1;
+  std::vector<std::vector<double>> dp(n, std::vector<double>(n));
+  for (unsigned len = 2; len <= n; ++len)
+    for (unsigned i = 0; i + len <= n; ++i) {
+      unsigned j = i + len - 1;
+      dp[i][j] = kInfiniteCost;
+      for (unsigned k = i; k != j; ++k)
+        dp[i][j] = std::min(dp[i][j], dp[i][k] + dp[k + 1][j] +
+                                          dims[i] * dims[k + 1] * dims[j + 1]);
+    }
+
+  EGraph graph;
+  // The type of a class is where its product begins and ends.
+  std::vector<OpId> leaves;
+  OpId mul = graph.addOp("*", 2);
+  std::vector<ClassId> m;
+  for (unsigned i = 0; i != n; ++i) {
+    OpId leaf = graph.addOp("m" + std::to_string(i), 0);
+    m.push_back(graph.add(leaf, graph.getPayload(i * 100 + i + 1, {}), {}));
+  }
+  ClassId root = m[n - 1];
+  for (unsigned i = n - 1; i-- != 0;) {
+    ClassId kids[] = {m[i], root};
+    root = graph.add(mul, graph.getPayload(i * 100 + n, {}), kids);
+  }
+  // Right sides need types of their own: a native makes them of the operands'.
+  std::vector<NativeFn> natives = {
+      [&](std::span<const uint32_t> args, uint32_t *out) {
+        out[0] = args[0] / 100 * 100 + args[1] % 100;
+        return true;
+      }};
+  std::vector<Rule> rules;
+  {
+    RuleBuilder b("Left");
+    auto outer = b.root(mul, 2);
+    auto inner = b.enter(outer.child(1), mul, 2);
+    Reg t0 = b.classType(outer.child(0)), t1 = b.classType(inner.child(0));
+    Reg t = b.nodeType(outer.payload);
+    Reg pair = b.rewrite(0, {b.use(t0), b.use(t1)}, 1);
+    Reg ab = b.node(mul, b.payload(pair, {}),
+                    {b.use(outer.child(0)), b.use(inner.child(0))});
+    Reg abc = b.node(mul, b.payload(b.use(t), {}), {ab, b.use(inner.child(1))});
+    b.unite(b.use(outer.cls), abc);
+    rules.push_back(b.finish());
+  }
+  RunnerOptions options;
+  options.staged = true;
+  RunReport report = saturate(graph, rules, natives, options);
+  EXPECT_EQ(report.stop, StopReason::Saturated);
+  EXPECT_EQ(graph.numClasses(), n * (n + 1) / 2);
+  Extractor e(graph, [&](OpId op, PayloadId, std::span<const ClassId> kids) {
+    if (op != mul)
+      return 0.0;
+    TypeId a = graph.classType(kids[0]), b = graph.classType(kids[1]);
+    return dims[a / 100] * dims[a % 100] * dims[b % 100];
+  });
+  ClassId roots[] = {root};
+  EXPECT_EQ(e.bottomUp(roots).dagCost, dp[0][n - 1]);
+  EXPECT_EQ(e.greedyDag(roots).dagCost, dp[0][n - 1]);
+}
+
+} // namespace
