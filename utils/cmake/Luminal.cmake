@@ -31,6 +31,9 @@ function(luminal_install_library name)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  if(LUMINAL_STATIC_LLVM)
+    return() # Self-contained tools are for running, not for building against.
+  endif()
   install(TARGETS ${name} EXPORT LuminalTargets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -58,7 +61,11 @@ function(luminal_add_tool name)
     target_precompile_headers(${name} REUSE_FROM LuminalPCH)
   endif()
   set_property(GLOBAL APPEND PROPERTY LUMINAL_TOOLS ${name})
-  install(TARGETS ${name} EXPORT LuminalTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(LUMINAL_STATIC_LLVM)
+    install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  else()
+    install(TARGETS ${name} EXPORT LuminalTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
 endfunction()
 
 # luminal_add_unittest(NAME [MLIR] SOURCES ... [LINK ...]): a GoogleTest binary under test/unit; NAME ends in Tests.

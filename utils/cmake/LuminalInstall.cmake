@@ -1,12 +1,15 @@
 # cmake --install: headers, libraries, tools, and the package file behind find_package(Luminal).
-include(CMakePackageConfigHelpers)
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(LUMINAL_STATIC_LLVM)
+  return() # Only the tools.
+endif()
 
+include(CMakePackageConfigHelpers)
 foreach(dir "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
   install(DIRECTORY "${dir}/include/luminal" "${dir}/include/luminal-c"
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} OPTIONAL
     FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc" PATTERN "CMakeFiles" EXCLUDE)
 endforeach()
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Luminal)
 install(EXPORT LuminalTargets NAMESPACE Luminal:: DESTINATION ${package_dir})

@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+# ===- benchmark.py - Luminal beside its peers on the CPU -----------------------===#
+"""Times ten workloads through PyTorch eager, Inductor, ONNX Runtime, OpenVINO and Luminal, in one process.
+
+    build/venv/bin/python -m pip install -r utils/requirements-benchmark.txt
+    build/venv/bin/python utils/benchmark.py [NAME...]
+
+The forms of a workload take turns, round by round; the number printed is the median over the rounds of each round's
+fastest call, in milliseconds. There is a row for every workload: a peer that refuses one shows its error below it.
+Luminal is called through its C interface, with the caller's memory bound. Every form's outputs are compared with
+PyTorch eager's. Then: seconds to compile llama beside torch.compile's first call, the compiler's peak memory, and
+milliseconds to load, bind and run the artifact once.
+
+Exit code 1 where Luminal fails, is wrong, or is slower than --ratio times the best peer.
+"""
+import argparse
+import importlib.metadata
+import json
+import logging
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+
+warnings.filterwarnings("ignore")
+
+import torch
+
+import luminal_c  # These two lie beside this file.
+import models
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PEERS = ("eager", "inductor", "onnxruntime", "openvino")
+
+
+class Refused(Exception):
+    pass
+
+
+# --- The forms: each takes a workload and returns a call without arguments that gives a list of tensors -----------------
+
+
+class Workload:
+    def __init__(self, name, args):
+        self.name, self.case = name, models.make(name)
+        self.folder = args.models / name
+        self.bin = args.bin
+        self.library = args.library
+        self._onnx = None
+
+    def archive(self):
+        subprocess.run([sys.executable, ROOT / "utils/export-models.py", self.folder.parent, self.name], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return self.folder / "model.pt2"
+
+    def onnx(self):
+        if self._onnx is None:
+            self._onnx = tempfile.TemporaryDirectory()
+            path = os.path.join(self._onnx.name, "model.onnx")
+            torch.onnx.export(self.case.model, self.case.args, path, dynamo=True, verbose=False)
+        return os.path.join(self._onnx.name, "model.onnx")
+
+
+def eager(work):
+    return lambda: work.case.model(*work.case.args)
+
+
+def inductor(work):
+    torch._dynamo.reset()
+    compiled = torch.compile(work.case.model)
+    return lambda: compiled(*work.case.args)
+
+
+def onnxruntime(work):
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = torch.get_num_threads()
+    options.log_severity_level = 4
+    session = ort.InferenceSession(work.onnx(), options, providers=["CPUExecutionProvider"])
+    feed = {i.name: a.numpy() for i, a in zip(session.get_inputs(), work.case.args)}
+    return lambda: [torch.from_numpy(o) for o in session.run(None, feed)]
+
+
+def openvino(work):
+    import openvino as ov
+
+    core = ov.Core()
+    compiled = core.compile_model(core.read_model(work.onnx()), "CPU", {
+        "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32",
+        "INFERENCE_NUM_THREADS": torch.get_num_threads()})
+    request = compiled.create_infer_request()
+    for i, a in enumerate(work.case.args):
+        request.set_input_tensor(i, ov.Tensor(a.numpy(), shared_memory=True))
+
+    def call():
+        request.infer()
+        return request
+
+    call.outputs = lambda: [torch.from_numpy(request.get_output_tensor(i).data) for i in range(len(compiled.outputs))]
+    return call
+
+
+def luminal(work):
+    archive = work.archive()
+    artifact = work.folder / "model.lum"
+    subprocess.run([work.bin / "luminal-compile", archive, "-o", artifact, "--target=cpu", "--quiet"], check=True,
+                   capture_output=True, text=True)
+    program = luminal_c.Program(work.library, artifact, weights=archive, threads=torch.get_num_threads())
+    program.bind(work.case.args)
+    call = lambda: program.run()
+    call.outputs = lambda: program.outputs
+    return call
+
+
+FORMS = {"eager": eager, "inductor": inductor, "onnxruntime": onnxruntime, "openvino": openvino, "luminal": luminal}
+
+
+def outputs_of(call):
+    result = call()
+    if hasattr(call, "outputs"):
+        result = call.outputs()
+    return [result] if isinstance(result, torch.Tensor) else list(result)
+
+
+def reason(error):
+    text = getattr(error, "stderr", None) or str(error)
+    if isinstance(text, bytes):
+        text = text.decode(errors="replace")
+    lines = [line for line in text.strip().splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[-1].strip()[:160]}" if lines else type(error).__name__
+
+
+def prepare(work, names):
+    """Calls that work, and the reasons of those that do not. Every call has run, so that it is compiled and warm."""
+    calls, errors = {}, {}
+    expected = outputs_of(eager(work))
+    for name in names:
+        try:
+            call = FORMS[name](work)
+            for got, want in zip(outputs_of(call), expected, strict=True):
+                torch.testing.assert_close(got.reshape(want.shape), want, rtol=1e-3, atol=1e-3)
+            calls[name] = call
+        except Exception as e:  # A peer's own refusal may be of any type.
+            errors[name] = reason(e)
+    return calls, errors
+
+
+def fastest(call, seconds):
+    best, end = float("inf"), time.perf_counter() + seconds
+    while True:
+        started = time.perf_counter()
+        call()
+        now = time.perf_counter()
+        best = min(best, now - started)
+        if now > end:
+            return best * 1e3
+
+
+def measure(calls, rounds, seconds):
+    minima = {name: [] for name in calls}
+    for call in calls.values():
+        fastest(call, 0.05)
+    for turn in range(rounds):
+        # Each round begins with another form, so that none always follows the same one.
+        order = list(calls)[turn % len(calls):] + list(calls)[:turn % len(calls)]
+        for name in order:
+            minima[name].append(fastest(calls[name], seconds / rounds))
+    return {name: statistics.median(values) for name, values in minima.items()}
+
+
+def cell(row, name):
+    return f"{row['ms'][name]:11.4f}" if name in row["ms"] else f"{'refuses':>11s}"
+
+
+def time_workloads(args):
+    peers = [p for p in PEERS if p in args.forms]
+    print(f"{'workload':20s}" + "".join(f"{n:>12s}" for n in [*peers, "luminal"]) + f"{'luminal/best':>14s}")
+    rows = []
+    for name in args.names or models.WORKLOADS:
+        work = Workload(name, args)
+        calls, errors = prepare(work, [*peers, "luminal"])
+        row = {"workload": name, "errors": errors, "ms": measure(calls, args.rounds, args.seconds)}
+        best = min((row["ms"][p] for p in peers if p in row["ms"]), default=float("nan"))
+        row["ratio"] = row["ms"]["luminal"] / best if "luminal" in row["ms"] else None
+        rows.append(row)
+        print(f"{name:20s}" + "".join(" " + cell(row, n) for n in [*peers, "luminal"]) +
+              (f"{row['ratio']:14.3f}" if row["ratio"] else f"{'-':>14s}"), flush=True)
+        for form, error in errors.items():
+            print(f"    {form}: {error}", flush=True)
+    return rows
+
+
+# --- Compile time -------------------------------------------------------------------------------------------------------
+
+
+def timed_child(command):
+    """Seconds, peak memory in MB and exit code of a child of our own."""
+    started = time.perf_counter()
+    child = subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return time.perf_counter() - started, usage.ru_maxrss / 1024, child.returncode
+
+
+def time_compile(args):
+    """Compile time and memory of llama, and the first run of its artifact, beside torch.compile's first call."""
+    work = Workload("llama", args)
+    archive, artifact = work.archive(), work.folder / "model.lum"
+    # A child with empty caches: torch.compile's first call, as a person meets it.
+    code = ("import sys, time; sys.path.insert(0, sys.argv[1]); import torch, models; c = models.make('llama');\n"
+            "torch.set_grad_enabled(False); f = torch.compile(c.model); t = time.perf_counter(); f(*c.args);"
+            "print(time.perf_counter() - t)")
+    ours, theirs, memory = [], [], 0
+    for _ in range(args.compile_rounds):
+        seconds, peak, status = timed_child([args.bin / "luminal-compile", archive, "-o", artifact, "--target=cpu",
+                                             "--search-budget=0", "--quiet"])
+        if status:
+            print("luminal-compile llama: failed")
+            return {"failed": True}
+        ours.append(seconds)
+        memory = max(memory, peak)
+        with tempfile.TemporaryDirectory() as cache:
+            out = subprocess.run([sys.executable, "-c", code, ROOT / "utils"], check=True, capture_output=True, text=True,
+                                 env=os.environ | {"TORCHINDUCTOR_CACHE_DIR": cache})
+        theirs.append(float(out.stdout))
+    started = time.perf_counter()
+    program = luminal_c.Program(args.library, artifact, weights=archive, threads=torch.get_num_threads())
+    program.bind(work.case.args)
+    program.run()
+    first = (time.perf_counter() - started) * 1e3
+    result = {"luminal_s": min(ours), "torch_compile_s": min(theirs), "peak_mb": memory, "first_run_ms": first}
+    print(f"\nllama: luminal-compile {min(ours):.2f} s (peak {memory:.0f} MB), torch.compile's first call "
+          f"{min(theirs):.1f} s, a factor of {min(theirs) / min(ours):.1f}; load, bind and first run {first:.1f} ms")
+    result["failed"] = min(ours) > min(theirs) / 5 or memory > 400 or first > 50
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="workloads (default: all ten, and the compile time)")
+    parser.add_argument("--ratio", type=float, default=2.0, help="fail above this multiple of the best peer (2)")
+    parser.add_argument("--forms", type=lambda t: t.split(","), default=PEERS, help="peers to run, comma separated")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=1.0, help="of each form of a workload, over all rounds")
+    parser.add_argument("--compile-rounds", type=int, default=2)
+    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin", help="folder of the tools")
+    parser.add_argument("--library", type=pathlib.Path, default=ROOT / "build/release/lib/libLuminal.so")
+    parser.add_argument("--models", type=pathlib.Path, default=ROOT / "build/models", help="where archives are kept")
+    parser.add_argument("--json", type=pathlib.Path, help="also write the figures there")
+    args = parser.parse_args()
+    unknown = set(args.names) - set(models.WORKLOADS)
+    if unknown:
+        parser.error(f"no workload {', '.join(sorted(unknown))}; there are {', '.join(models.WORKLOADS)}")
+    torch.set_grad_enabled(False)
+    logging.disable(logging.WARNING)  # The exporter of ONNX tells much that is of no use here.
+
+    versions = {p: importlib.metadata.version(p) for p in ("torch", "onnxruntime", "openvino")}
+    print(f"threads {torch.get_num_threads()}; " + ", ".join(f"{p} {v}" for p, v in versions.items()), flush=True)
+    rows = time_workloads(args)
+    compile_time = {} if args.names else time_compile(args)
+    if args.json:
+        args.json.write_text(json.dumps({"rows": rows, "compile": compile_time, "versions": versions}, indent=1) + "\n")
+    missed = [r["workload"] for r in rows if r["ratio"] is None or r["ratio"] > args.ratio]
+    print(f"{len(rows) - len(missed)} of {len(rows)} workloads within {args.ratio:g} times the best peer" +
+          (f"; not: {', '.join(missed)}" if missed else ""))
+    return 1 if missed or compile_time.get("failed") else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,43 @@
+# LuminalStaticLLVM: what self-contained tools link in place of the shared libMLIR and libLLVM.
+#
+# The package's static MLIR and LLD targets name the shared LLVM and MLIR in their interface. Those two names are taken
+# out, and the LLVM archives that the tools need are linked instead. Sections that nothing reaches are dropped, so that
+# naming every MLIR archive costs only link time.
+find_package(ZLIB REQUIRED)
+find_package(zstd REQUIRED)
+
+set(archives "")
+foreach(target IN LISTS MLIR_EXPORTED_TARGETS LLD_EXPORTED_TARGETS)
+  get_target_property(type ${target} TYPE)
+  if(NOT type STREQUAL "STATIC_LIBRARY")
+    continue()
+  endif()
+  get_target_property(needs ${target} INTERFACE_LINK_LIBRARIES)
+  if(needs)
+    list(FILTER needs EXCLUDE REGEX "^(LLVM|MLIR)$|^\\$<LINK_ONLY:(LLVM|MLIR)>$")
+    set_target_properties(${target} PROPERTIES INTERFACE_LINK_LIBRARIES "${needs}")
+  endif()
+  # The C interface, the test helpers and the JIT (which wants the shared libraries) are of no use to the tools.
+  if(target MATCHES "^MLIR" AND NOT target MATCHES "^MLIRCAPI|ExecutionEngine|JitRunner|MLIRTest|^MLIRPython")
+    list(APPEND archives ${target})
+  endif()
+endforeach()
+
+# The package ships no archive of Polly.
+get_target_property(needs LLVMExtensions INTERFACE_LINK_LIBRARIES)
+list(REMOVE_ITEM needs Polly)
+set_target_properties(LLVMExtensions PROPERTIES INTERFACE_LINK_LIBRARIES "${needs}")
+
+llvm_map_components_to_libnames(llvm_archives
+  support core analysis passes ipo linker irreader bitwriter asmparser targetparser
+  native NVPTX lto debuginfodwarf
+  option frontendopenmp frontendoffloading frontenddriver windowsdriver)
+list(REMOVE_DUPLICATES llvm_archives)
+
+add_library(LuminalNoPolly STATIC utils/cmake/NoPolly.cpp)
+target_include_directories(LuminalNoPolly SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
+add_library(LuminalStaticLLVM INTERFACE)
+target_link_libraries(LuminalStaticLLVM INTERFACE
+  LuminalNoPolly -Wl,--start-group ${archives} ${llvm_archives} -Wl,--end-group ZLIB::ZLIB zstd::libzstd_shared Threads::Threads)
+target_link_options(LuminalStaticLLVM INTERFACE
+  -Wl,--gc-sections -Wl,--as-needed -Wl,--icf=all -static-libstdc++ -static-libgcc $<$<CONFIG:Release>:-s>)
