@@ -21,8 +21,8 @@ Status runtime::writeArtifact(ArtifactParts parts, const std::string &path) {
                      " bytes, expected " + std::to_string(weight.bytes));
       weight.member.clear();
       weight.offset = offset;
-      offset = (offset + weight.bytes + kAlignment - 1) / kAlignment *
-               kAlignment;
+      offset =
+          (offset + weight.bytes + kAlignment - 1) / kAlignment * kAlignment;
     }
   }
   if (Status status = m.verify(); !status)

@@ -290,10 +290,9 @@ Result<Manifest> Manifest::parse(std::string_view text, std::string name) {
   LUMINAL_TRY(versionRef, root.at("version"));
   LUMINAL_TRY(version, versionRef.asInt());
   if (version != kManifestVersion)
-    return versionRef.error("this runtime reads version " +
-                            std::to_string(kManifestVersion) +
-                            " of the format, the artifact has version " +
-                            std::to_string(version));
+    return versionRef.error(
+        "this runtime reads version " + std::to_string(kManifestVersion) +
+        " of the format, the artifact has version " + std::to_string(version));
   Manifest m;
   LUMINAL_TRY(producer, parseString(root, "producer"));
   m.producer = producer;
@@ -605,11 +604,10 @@ private:
     // Which buffers a step may write: not weights, constants, plain inputs.
     std::vector<bool> writable(m.buffers.size());
     for (size_t i = 0; i < m.buffers.size(); ++i)
-      writable[i] =
-          m.buffers[i].kind == Kind::Alias
-              ? writable[m.buffers[i].of]
-              : m.buffers[i].kind == Kind::Arena ||
-                    m.buffers[i].kind == Kind::Output;
+      writable[i] = m.buffers[i].kind == Kind::Alias
+                        ? writable[m.buffers[i].of]
+                        : m.buffers[i].kind == Kind::Arena ||
+                              m.buffers[i].kind == Kind::Output;
     std::vector<bool> states(m.buffers.size());
     for (const InputSpec &input : m.inputs)
       states[input.buffer] = input.state;

@@ -40,4 +40,4 @@ add_library(LuminalStaticLLVM INTERFACE)
 target_link_libraries(LuminalStaticLLVM INTERFACE
   LuminalNoPolly -Wl,--start-group ${archives} ${llvm_archives} -Wl,--end-group ZLIB::ZLIB zstd::libzstd_shared Threads::Threads)
 target_link_options(LuminalStaticLLVM INTERFACE
-  -Wl,--gc-sections -Wl,--as-needed -Wl,--icf=all -static-libstdc++ -static-libgcc $<$<CONFIG:Release>:-s>)
+  -Wl,--gc-sections -Wl,--as-needed -static-libstdc++ -static-libgcc $<$<CONFIG:Release>:-s>)

@@ -220,7 +220,7 @@ Value Planner::getBuffer(ImplicitLocOpBuilder &b, Value value) {
   Value &part = parts[value];
   if (!part)
     part = PartOp::create(b, buffer, quantity(place.offset),
-                        quantity(getBytes(value)));
+                          quantity(getBytes(value)));
   return part;
 }
 
