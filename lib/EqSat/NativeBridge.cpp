@@ -62,10 +62,8 @@ ClassId MatchContext::create(StringRef name, DictionaryAttr attributes,
 // Stand-ins
 //===----------------------------------------------------------------------===//
 
-NativeBridge::NativeBridge(OpTable &ops, Operation *function,
-                           const NativeFunctions &functions)
-    : ops(ops), graph(ops.getGraph()), functions(functions),
-      shell(function->cloneWithoutRegions()),
+NativeBridge::NativeBridge(OpTable &ops, Operation *function)
+    : ops(ops), graph(ops.getGraph()), shell(function->cloneWithoutRegions()),
       context(ops.getGraph(), ops, shell.get()) {
   block = &shell->getRegion(0).emplaceBlock();
 }
@@ -292,25 +290,28 @@ uint32_t NativeBridge::addPdl(Pdl fn, ArrayRef<ArgInfo> args,
 }
 
 std::optional<uint32_t>
-NativeBridge::constraint(StringRef name, ArrayRef<ArgInfo> args,
+NativeBridge::constraint(NativeScopes scopes, StringRef name,
+                         ArrayRef<ArgInfo> args,
                          ArrayRef<NativeValue::Kind> results, bool negated) {
-  if (auto it = functions.fastConstraints.find(name);
-      it != functions.fastConstraints.end())
-    return addFast(it->second, args, results, negated);
-  if (auto it = functions.constraints.find(name);
-      it != functions.constraints.end())
-    return addPdl(it->second, args, results, negated);
+  for (const NativeFunctions *f : scopes) {
+    if (auto it = f->fastConstraints.find(name); it != f->fastConstraints.end())
+      return addFast(it->second, args, results, negated);
+    if (auto it = f->constraints.find(name); it != f->constraints.end())
+      return addPdl(it->second, args, results, negated);
+  }
   return std::nullopt;
 }
 
 std::optional<uint32_t>
-NativeBridge::rewrite(StringRef name, ArrayRef<ArgInfo> args,
+NativeBridge::rewrite(NativeScopes scopes, StringRef name,
+                      ArrayRef<ArgInfo> args,
                       ArrayRef<NativeValue::Kind> results) {
-  if (auto it = functions.fastRewrites.find(name);
-      it != functions.fastRewrites.end())
-    return addFast(it->second, args, results, /*negated=*/false);
-  if (auto it = functions.rewrites.find(name); it != functions.rewrites.end())
-    return addPdl(it->second, args, results, /*negated=*/false);
+  for (const NativeFunctions *f : scopes) {
+    if (auto it = f->fastRewrites.find(name); it != f->fastRewrites.end())
+      return addFast(it->second, args, results, /*negated=*/false);
+    if (auto it = f->rewrites.find(name); it != f->rewrites.end())
+      return addPdl(it->second, args, results, /*negated=*/false);
+  }
   return std::nullopt;
 }
 

@@ -10,13 +10,17 @@
 
 namespace luminal::eqsat {
 
-/// Every native function that rules may name.
+/// Native functions that rules may name.
 struct NativeFunctions {
   llvm::StringMap<FastConstraint> fastConstraints;
   llvm::StringMap<FastRewrite> fastRewrites;
   llvm::StringMap<mlir::PDLConstraintFunction> constraints;
   llvm::StringMap<mlir::PDLRewriteFunction> rewrites;
 };
+
+/// Where the names in a rule are looked up, in this order: the rule's own set,
+/// then every other set in the order of registration.
+using NativeScopes = llvm::ArrayRef<const NativeFunctions *>;
 
 /// How an argument lies in registers. A class, an attribute and a type take one
 /// register; an operation takes class, payload and operands.
@@ -31,16 +35,15 @@ struct ArgInfo {
 /// Makes functions over registers of native functions over MLIR.
 class NativeBridge {
 public:
-  NativeBridge(OpTable &ops, mlir::Operation *function,
-               const NativeFunctions &functions);
+  NativeBridge(OpTable &ops, mlir::Operation *function);
   ~NativeBridge();
 
   /// Number of the function in `natives`, or nothing where nobody knows it.
-  std::optional<uint32_t> constraint(llvm::StringRef name,
+  std::optional<uint32_t> constraint(NativeScopes scopes, llvm::StringRef name,
                                      llvm::ArrayRef<ArgInfo> args,
                                      llvm::ArrayRef<NativeValue::Kind> results,
                                      bool negated);
-  std::optional<uint32_t> rewrite(llvm::StringRef name,
+  std::optional<uint32_t> rewrite(NativeScopes scopes, llvm::StringRef name,
                                   llvm::ArrayRef<ArgInfo> args,
                                   llvm::ArrayRef<NativeValue::Kind> results);
   /// (attribute) -> (type)
@@ -77,7 +80,6 @@ private:
 
   OpTable &ops;
   EGraph &graph;
-  const NativeFunctions &functions;
   /// The function without its body; what stands in for values lives in it.
   mlir::OwningOpRef<mlir::Operation *> shell;
   MatchContext context;

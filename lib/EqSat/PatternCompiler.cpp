@@ -29,9 +29,9 @@ struct Part {
 class Compiler {
 public:
   Compiler(pdl::PatternOp pattern, const RuleInfo &info, OpTable &ops,
-           NativeBridge &natives)
+           NativeBridge &natives, NativeScopes scopes)
       : pattern(pattern), info(info), ops(ops), natives(natives),
-        b(info.name.str()) {}
+        scopes(scopes), b(info.name.str()) {}
 
   FailureOr<Rule> compile();
 
@@ -77,6 +77,7 @@ private:
   const RuleInfo &info;
   OpTable &ops;
   NativeBridge &natives;
+  NativeScopes scopes;
   RuleBuilder b;
 
   pdl::OperationOp root;
@@ -402,8 +403,8 @@ LogicalResult Compiler::testConstraints() {
         return refuse(c, "a constraint returns a range or an operation");
       results.push_back(*kind);
     }
-    std::optional<uint32_t> fn =
-        natives.constraint(c.getName(), args, results, c.getIsNegated());
+    std::optional<uint32_t> fn = natives.constraint(scopes, c.getName(), args,
+                                                    results, c.getIsNegated());
     if (!fn)
       return refuse(c, "no native constraint is named '" + c.getName() + "'");
     Reg first = b.native(*fn, regs, classes, results.size());
@@ -642,7 +643,8 @@ LogicalResult Compiler::compileNative(pdl::ApplyNativeRewriteOp op) {
     results.push_back(*kind);
     creates |= *kind == Kind::Class || *kind == Kind::Op;
   }
-  std::optional<uint32_t> fn = natives.rewrite(op.getName(), args, results);
+  std::optional<uint32_t> fn =
+      natives.rewrite(scopes, op.getName(), args, results);
   if (!fn)
     return refuse(op, "no native rewrite is named '" + op.getName() + "'");
   Reg first = b.rewrite(*fn, regs, results.size(), creates);
@@ -753,8 +755,9 @@ FailureOr<Rule> Compiler::compile() {
 FailureOr<Rule> luminal::eqsat::compilePattern(pdl::PatternOp pattern,
                                                const RuleInfo &info,
                                                OpTable &ops,
-                                               NativeBridge &natives) {
-  return Compiler(pattern, info, ops, natives).compile();
+                                               NativeBridge &natives,
+                                               NativeScopes scopes) {
+  return Compiler(pattern, info, ops, natives, scopes).compile();
 }
 
 FailureOr<RuleInfo> luminal::eqsat::readRuleInfo(pdl::PatternOp pattern) {

@@ -14,7 +14,8 @@ namespace luminal::eqsat {
 /// that cannot be a rule, with the reason.
 llvm::FailureOr<Rule> compilePattern(mlir::pdl::PatternOp pattern,
                                      const RuleInfo &info, OpTable &ops,
-                                     NativeBridge &natives);
+                                     NativeBridge &natives,
+                                     NativeScopes scopes);
 
 /// What the attributes `eqsat.promise`, `eqsat.stratum` and `eqsat.match_limit`
 /// of a pattern say.

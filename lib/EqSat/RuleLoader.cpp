@@ -5,12 +5,16 @@
 #include "Registry.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 using namespace luminal::eqsat;
 
-LogicalResult RuleLoader::addPattern(pdl::PatternOp pattern, RuleInfo info) {
+LogicalResult RuleLoader::addPattern(pdl::PatternOp pattern, RuleInfo info,
+                                     const NativeFunctions *natives) {
   // The name lives as long as the pattern.
   info.name = *pattern.getSymName();
   auto [it, inserted] = places.try_emplace(info.name, pattern.getLoc());
@@ -20,7 +24,7 @@ LogicalResult RuleLoader::addPattern(pdl::PatternOp pattern, RuleInfo info) {
     diag.attachNote(it->second) << "the other one";
     return diag;
   }
-  patterns.push_back({pattern, info});
+  patterns.push_back({pattern, info, natives});
   return success();
 }
 
@@ -42,15 +46,13 @@ LogicalResult RuleLoader::loadSets(Location loc, ArrayRef<std::string> names,
     RewritePatternSet set(context);
     RuleSetBuilder builder(set);
     populate(builder);
-    for (auto &f : builder.fastConstraints)
-      functions.fastConstraints.insert({f.getKey(), f.getValue()});
-    for (auto &f : builder.fastRewrites)
-      functions.fastRewrites.insert({f.getKey(), f.getValue()});
+    functions.push_back(std::make_unique<NativeFunctions>());
+    NativeFunctions &own = *functions.back();
+    own.fastConstraints = std::move(builder.fastConstraints);
+    own.fastRewrites = std::move(builder.fastRewrites);
     PDLPatternModule pdl = std::move(set.getPDLPatterns());
-    for (auto &f : pdl.getConstraintFunctions())
-      functions.constraints.insert({f.getKey(), f.getValue()});
-    for (auto &f : pdl.getRewriteFunctions())
-      functions.rewrites.insert({f.getKey(), f.getValue()});
+    own.constraints = pdl.takeConstraintFunctions();
+    own.rewrites = pdl.takeRewriteFunctions();
     if (!all && !llvm::is_contained(names, name))
       continue;
     llvm::StringMap<const RuleInfo *> infos;
@@ -74,7 +76,7 @@ LogicalResult RuleLoader::loadSets(Location loc, ArrayRef<std::string> names,
                  << "' cannot be used: rule set '" << name
                  << "' states no promise for it";
         seen.insert(it->getKey());
-        if (failed(addPattern(pattern, *it->second)))
+        if (failed(addPattern(pattern, *it->second, &own)))
           return failure();
       }
     }
@@ -88,10 +90,16 @@ LogicalResult RuleLoader::loadSets(Location loc, ArrayRef<std::string> names,
 }
 
 LogicalResult RuleLoader::loadFile(Location loc, StringRef path) {
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(path, &message);
+  if (!file)
+    return emitError(loc) << message;
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
   ParserConfig config(loc.getContext());
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(path, config);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, config);
   if (!module)
-    return emitError(loc) << "cannot read the rules of '" << path << "'";
+    return failure(); // the parser has said why
   for (Operation &op : *module->getBody()) {
     auto pattern = dyn_cast<pdl::PatternOp>(op);
     if (!pattern)
@@ -99,7 +107,7 @@ LogicalResult RuleLoader::loadFile(Location loc, StringRef path) {
              << "a file of rules holds pdl.pattern ops only, not '"
              << op.getName() << "'";
     FailureOr<RuleInfo> info = readRuleInfo(pattern);
-    if (failed(info) || failed(addPattern(pattern, *info)))
+    if (failed(info) || failed(addPattern(pattern, *info, nullptr)))
       return failure();
   }
   modules.push_back(std::move(module));
@@ -110,7 +118,14 @@ FailureOr<std::vector<Rule>> RuleLoader::compile(OpTable &ops,
                                                  NativeBridge &natives) const {
   std::vector<Rule> rules;
   for (const Loaded &p : patterns) {
-    FailureOr<Rule> rule = compilePattern(p.pattern, p.info, ops, natives);
+    SmallVector<const NativeFunctions *> scopes;
+    if (p.natives)
+      scopes.push_back(p.natives);
+    for (auto &f : functions)
+      if (f.get() != p.natives)
+        scopes.push_back(f.get());
+    FailureOr<Rule> rule =
+        compilePattern(p.pattern, p.info, ops, natives, scopes);
     if (failed(rule))
       return failure();
     rules.push_back(std::move(*rule));

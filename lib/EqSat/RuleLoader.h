@@ -22,16 +22,19 @@ public:
   /// The rules for one graph.
   llvm::FailureOr<std::vector<Rule>> compile(OpTable &ops,
                                              NativeBridge &natives) const;
-  const NativeFunctions &natives() const { return functions; }
 
 private:
   struct Loaded {
     mlir::pdl::PatternOp pattern;
     RuleInfo info;
+    /// The set's own natives; null for a rule of a file.
+    const NativeFunctions *natives;
   };
-  llvm::LogicalResult addPattern(mlir::pdl::PatternOp pattern, RuleInfo info);
+  llvm::LogicalResult addPattern(mlir::pdl::PatternOp pattern, RuleInfo info,
+                                 const NativeFunctions *natives);
 
-  NativeFunctions functions;
+  /// One a registered set.
+  std::vector<std::unique_ptr<NativeFunctions>> functions;
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
   std::vector<Loaded> patterns;
   llvm::StringMap<mlir::Location> places;

@@ -13,13 +13,13 @@ const char *luminal::eqsat::stopReasonName(StopReason r) {
   case StopReason::Saturated:
     return "saturated";
   case StopReason::Iterations:
-    return "iteration limit";
+    return "iteration-limit";
   case StopReason::Nodes:
-    return "node limit";
+    return "node-limit";
   case StopReason::Bytes:
-    return "byte limit";
+    return "byte-limit";
   case StopReason::Time:
-    return "time limit";
+    return "time-limit";
   case StopReason::Conflict:
     return "conflict";
   }

@@ -81,7 +81,7 @@ private:
                                  const CostModelFactory &factory,
                                  SaturationReport &reports) {
     Program program(function, allowUnregistered);
-    NativeBridge natives(program.ops, function, loader.natives());
+    NativeBridge natives(program.ops, function);
     if (failed(program.import(natives.scope())))
       return failure();
     FailureOr<std::vector<Rule>> rules = loader.compile(program.ops, natives);

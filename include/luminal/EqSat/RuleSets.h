@@ -41,7 +41,8 @@
 // above and sees class ids, facts and the graph. The ordinary PDL form
 // (`Constraint F(x: Value) [{ ... }]` in PDLL, or registered on
 // `set.patterns()`) works unchanged: its values are stand-ins of the right type
-// without a defining op. Where a name has both, the fast form is taken. Native
+// without a defining op. Where a name has both, the fast form is taken. A name
+// is looked up in the rule's own set first, then in the other sets. Native
 // functions have no side effects, and their answer depends only on their
 // arguments, on facts about classes among them, and on the nodes in those
 // classes (not below).

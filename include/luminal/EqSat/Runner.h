@@ -27,7 +27,7 @@ enum class StopReason : uint8_t {
   Time,
   Conflict, ///< a rule made different things equal: an error
 };
-/// "saturated", "iteration limit", ...
+/// "saturated", "iteration-limit", ...
 const char *stopReasonName(StopReason r);
 
 struct RunnerOptions {

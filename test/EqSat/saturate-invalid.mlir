@@ -1,0 +1,73 @@
+// RUN: split-file %s %t
+// RUN: luminal-opt %t/regions.mlir --allow-unregistered-dialect --verify-diagnostics \
+// RUN:   --eqsat-saturate="no-rule-sets cost=unit allow-unregistered"
+// RUN: luminal-opt %t/forbidden.mlir --allow-unregistered-dialect --verify-diagnostics \
+// RUN:   --eqsat-saturate="no-rule-sets cost=attribute allow-unregistered"
+// RUN: luminal-opt %t/blocks.mlir --allow-unregistered-dialect --verify-diagnostics --eqsat-saturate="no-rule-sets cost=unit"
+// RUN: luminal-opt %t/types.mlir --allow-unregistered-dialect --verify-diagnostics \
+// RUN:   --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/types-rules.mlir"
+// RUN: luminal-opt %t/names.mlir --verify-diagnostics --eqsat-saturate="rule-sets=nobody cost=unit"
+// RUN: luminal-opt %t/cost.mlir --verify-diagnostics --eqsat-saturate="no-rule-sets cost=nobody"
+// RUN: not luminal-opt %t/empty.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/missing.mlir" 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=MISSING
+// MISSING: empty.mlir:{{.*}}: error: cannot open input file {{.*}}missing.mlir
+
+//--- regions.mlir
+
+func.func @f(%x: f32) -> f32 {
+  // expected-error @below {{'test.region' has regions, which the e-graph does not look into}}
+  %0 = "test.region"(%x) ({
+    "test.yield"() : () -> ()
+  }) : (f32) -> f32
+  return %0 : f32
+}
+
+//--- forbidden.mlir
+
+func.func @f(%x: f32) -> f32 {
+  %0 = "test.ok"(%x) : (f32) -> f32
+  // expected-error @below {{nothing lowers 'test.bad' of type 'f32'}}
+  %1 = "test.bad"(%0) {forbidden} : (f32) -> f32
+  %2 = "test.worse"(%1) {forbidden} : (f32) -> f32
+  return %2 : f32
+}
+
+//--- blocks.mlir
+
+// expected-error @below {{a function with several blocks cannot be saturated}}
+func.func @f(%x: f32) -> f32 {
+  "test.br"()[^bb1] : () -> ()
+^bb1:
+  return %x : f32
+}
+
+//--- types-rules.mlir
+
+pdl.pattern @Wrong : benefit(0) attributes {eqsat.promise = "exact"} {
+  %t = pdl.type
+  %x = pdl.operand
+  %root = pdl.operation "test.widen"(%x : !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite %root {
+    pdl.replace %root with (%x : !pdl.value)
+  }
+}
+
+//--- types.mlir
+
+func.func @f(%x: f32) -> f64 {
+  // expected-error @below {{rule 'Wrong' makes two values equal whose types differ: 'f32' and 'f64'; they come from the program and the program}}
+  %0 = "test.widen"(%x) : (f32) -> f64
+  return %0 : f64
+}
+
+//--- names.mlir
+
+// expected-error @below {{no rule set is named 'nobody'}}
+module {}
+
+//--- cost.mlir
+
+// expected-error @below {{no cost model is named 'nobody'; known are unit, attribute}}
+module {}
+
+//--- empty.mlir

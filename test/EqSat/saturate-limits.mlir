@@ -1,0 +1,83 @@
+// Every stop reason, and what the report says of it.
+
+// RUN: split-file %s %t
+// DEFINE: %{opt} = luminal-opt %t/input.mlir --allow-unregistered-dialect --remarks-filter=eqsat-saturate
+// DEFINE: %{rules} = no-rule-sets cost=unit allow-unregistered rules=%t/rules.mlir
+
+// RUN: %{opt} --eqsat-saturate="%{rules}" 2>&1 | FileCheck %s --check-prefix=SATURATED
+// SATURATED: remark: {{.*}} saturation {{.*}} classes=63, {{.*}} nodes=608, stop=saturated
+// SATURATED: remark: {{.*}} rule {{.*}} promise=exact, {{.*}} rule=Commute
+// SATURATED: remark: {{.*}} rule {{.*}} promise=rounding(1.5), {{.*}} rule=Associate
+// SATURATED: remark: {{.*}} extraction {{.*}} cost=5.000, {{.*}} ops=5
+
+// RUN: %{opt} --eqsat-saturate="%{rules} max-iterations=2" 2>&1 | FileCheck %s --check-prefix=ITERATIONS
+// ITERATIONS: saturation {{.*}} iterations=2, {{.*}} stop=iteration-limit
+
+// RUN: %{opt} --eqsat-saturate="%{rules} max-nodes=100" 2>&1 | FileCheck %s --check-prefix=NODES
+// NODES: saturation {{.*}} stop=node-limit
+
+// RUN: %{opt} --eqsat-saturate="%{rules} max-bytes=2000" 2>&1 | FileCheck %s --check-prefix=BYTES
+// BYTES: saturation {{.*}} stop=byte-limit
+
+// RUN: %{opt} --eqsat-saturate="%{rules} max-seconds=0" 2>&1 | FileCheck %s --check-prefix=TIME
+// TIME: saturation {{.*}} stop=time-limit
+
+// A rule that is sent away for finding too much comes back: the same graph.
+// RUN: %{opt} --eqsat-saturate="%{rules} match-limit=3" 2>&1 | FileCheck %s --check-prefix=BACKOFF
+// BACKOFF: saturation {{.*}} classes=63, {{.*}} nodes=608, stop=saturated
+// BACKOFF: rule {{.*}} bans={{[1-9]}}
+
+// The precision that is asked for keeps rules out.
+// RUN: %{opt} --eqsat-saturate="%{rules} max-ulps=1" 2>&1 | FileCheck %s --check-prefix=EXACT
+// EXACT: saturation {{.*}} nodes=16, stop=saturated
+// RUN: %{opt} --eqsat-saturate="%{rules} max-ulps=1.5" 2>&1 | FileCheck %s --check-prefix=SATURATED
+
+// RUN: %{opt} --eqsat-saturate="%{rules} report=%t/report.json" -o %t/out.mlir
+// RUN: %python -m json.tool %t/report.json | FileCheck %s --check-prefix=JSON
+// JSON: "name": "sum"
+// JSON: "stop": "saturated"
+// JSON: "nodes": 608
+// JSON: "classes": 63
+// JSON: "name": "Associate"
+// JSON: "promise": "rounding(1.5)"
+// JSON: "stratum": "algebra"
+// JSON: "cost": 5
+
+//--- rules.mlir
+
+pdl.pattern @Commute : benefit(0) attributes {eqsat.promise = "exact"} {
+  %t = pdl.type
+  %a = pdl.operand
+  %b = pdl.operand
+  %root = pdl.operation "test.add"(%a, %b : !pdl.value, !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite %root {
+    %new = pdl.operation "test.add"(%b, %a : !pdl.value, !pdl.value) -> (%t : !pdl.type)
+    pdl.replace %root with %new
+  }
+}
+pdl.pattern @Associate : benefit(0) attributes {eqsat.promise = "rounding(1.5)"} {
+  %t = pdl.type
+  %a = pdl.operand
+  %b = pdl.operand
+  %c = pdl.operand
+  %inner = pdl.operation "test.add"(%b, %c : !pdl.value, !pdl.value) -> (%t : !pdl.type)
+  %bc = pdl.result 0 of %inner
+  %root = pdl.operation "test.add"(%a, %bc : !pdl.value, !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite %root {
+    %ab = pdl.operation "test.add"(%a, %b : !pdl.value, !pdl.value) -> (%t : !pdl.type)
+    %abv = pdl.result 0 of %ab
+    %abc = pdl.operation "test.add"(%abv, %c : !pdl.value, !pdl.value) -> (%t : !pdl.type)
+    pdl.replace %root with %abc
+  }
+}
+
+//--- input.mlir
+
+func.func @sum(%a: f32, %b: f32, %c: f32, %d: f32, %e: f32, %f: f32) -> f32 {
+  %0 = "test.add"(%e, %f) : (f32, f32) -> f32
+  %1 = "test.add"(%d, %0) : (f32, f32) -> f32
+  %2 = "test.add"(%c, %1) : (f32, f32) -> f32
+  %3 = "test.add"(%b, %2) : (f32, f32) -> f32
+  %4 = "test.add"(%a, %3) : (f32, f32) -> f32
+  return %4 : f32
+}
