@@ -1,0 +1,80 @@
+//===- Artifact.h - A loaded artifact -------------------------------------===//
+//
+// Loading checks everything a file can get wrong (docs/Runtime.md), but running
+// an artifact runs its native code: load only artifacts you would execute.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_RUNTIME_ARTIFACT_H
+#define LUMINAL_RUNTIME_ARTIFACT_H
+
+#include "luminal/Runtime/Manifest.h"
+#include "luminal/Support/ZipArchive.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace luminal::runtime {
+
+struct Plan;
+
+/// A kernel of host.so; docs/Architecture.md states the contract.
+using KernelFn = int32_t (*)(void *const *buffers, const int64_t *symbols,
+                             int64_t begin, int64_t end, void *scratch);
+
+struct LoadOptions {
+  /// A .pt2 or .safetensors file that holds the weights; empty if they are in
+  /// the artifact or will be bound. Mapped, never copied but for misaligned
+  /// tensors.
+  std::string weightsPath;
+};
+
+/// Immutable once loaded: any number of threads may run it, each with a Context
+/// of its own.
+class Artifact {
+public:
+  static Result<std::shared_ptr<const Artifact>>
+  load(const std::string &path, const LoadOptions &options = {});
+  /// `name` stands in error messages.
+  static Result<std::shared_ptr<const Artifact>>
+  fromBytes(Bytes bytes, std::string name, const LoadOptions &options = {});
+  ~Artifact();
+
+  const std::string &getName() const { return name; }
+  const Manifest &getManifest() const { return manifest; }
+
+  /// Indices in the manifest: inputs the caller must bind, states with a first
+  /// value (which live in the context unless bound), outputs the caller gets.
+  const std::vector<uint32_t> &getUserInputs() const { return userInputs; }
+  const std::vector<uint32_t> &getStates() const { return states; }
+  const std::vector<uint32_t> &getUserOutputs() const { return userOutputs; }
+
+  /// Memory of a weight (16-byte aligned), or null if it must be bound.
+  const void *getWeight(uint32_t index) const { return weights[index]; }
+  const uint8_t *getConstants() const { return constants.data; }
+  /// By step.
+  const std::vector<KernelFn> &getKernels() const { return kernels; }
+  const Plan &getPlan() const { return *plan; }
+
+private:
+  Artifact();
+  Status readMembers(const ZipArchive &archive);
+  Status openHostObject(const Bytes &object);
+  Status mapEmbeddedWeights(const ZipArchive &archive);
+  Status mapWeights(const std::string &path);
+  Status setWeight(uint32_t index, const Bytes &bytes);
+
+  std::string name;
+  Manifest manifest;
+  std::unique_ptr<Plan> plan;
+  std::vector<uint32_t> userInputs, states, userOutputs;
+  Bytes constants;
+  std::vector<const void *> weights;
+  std::vector<std::shared_ptr<const void>> owners;
+  std::vector<KernelFn> kernels;
+  void *object = nullptr;
+};
+
+} // namespace luminal::runtime
+
+#endif // LUMINAL_RUNTIME_ARTIFACT_H

@@ -1,0 +1,98 @@
+//===- Context.h - One thread's calls of an artifact ----------------------===//
+
+#ifndef LUMINAL_RUNTIME_CONTEXT_H
+#define LUMINAL_RUNTIME_CONTEXT_H
+
+#include "luminal/Runtime/Artifact.h"
+#include <memory>
+#include <span>
+#include <string>
+
+namespace luminal::runtime {
+
+struct ContextOptions {
+  /// Threads that one call may use, the caller's among them; 0: as many as the
+  /// process may run at once.
+  unsigned threads = 0;
+};
+
+/// What a step did, for a StepListener.
+struct StepReport {
+  uint32_t step = 0;
+  int64_t work = 0, traffic = 0, flops = 0;
+  unsigned threads = 1;
+  std::span<void *const> buffers;
+};
+
+/// Is told about every step of a call, in order, on the calling thread.
+class StepListener {
+public:
+  virtual ~StepListener() = default;
+  virtual void before(const StepReport &report) = 0;
+  /// An error ends the call.
+  virtual Status after(const StepReport &report) = 0;
+};
+
+/// Bindings, memory and states of one caller: bind, run, read, again and again.
+/// A call with the dims of the call before allocates nothing and evaluates
+/// nothing. Not for two threads at once.
+///
+/// Indices are those of the manifest. Memory that is bound must stay valid
+/// until it is bound anew or the context is gone. It is row-major and
+/// contiguous; where it is not 16-byte aligned it is copied at each call
+/// (weights: once, when bound). Elements of i1 are bytes 0 or 1.
+class Context {
+public:
+  static Result<std::unique_ptr<Context>>
+  create(std::shared_ptr<const Artifact> artifact,
+         const ContextOptions &options = {});
+  ~Context();
+
+  const Artifact &getArtifact() const;
+
+  /// Dtype, rank and constant extents are checked here, symbolic ones when the
+  /// call is prepared. A state's memory is written by the calls; a state with a
+  /// first value that is bound takes the memory as it is.
+  Status bindInput(uint32_t input, const void *data, DType dtype,
+                   std::span<const int64_t> shape);
+  /// Takes the binding of a state with a first value back: it lives in the
+  /// context again and starts anew. An input is unbound.
+  void unbindInput(uint32_t input);
+  /// The shape must be the one that the inputs lead to. An output that is not
+  /// bound lies in memory of the context.
+  Status bindOutput(uint32_t output, void *data, DType dtype,
+                    std::span<const int64_t> shape);
+  void unbindOutput(uint32_t output);
+  Status bindWeight(uint32_t weight, const void *data, DType dtype,
+                    std::span<const int64_t> shape);
+
+  /// Finds the values of the symbols and checks all shapes; what `run` does
+  /// first. After it, shapes are known.
+  Status prepare();
+  /// Valid after `prepare`, until an input is bound.
+  std::span<const int64_t> getOutputShape(uint32_t output) const;
+  std::span<const int64_t> getInputShape(uint32_t input) const;
+  /// Memory of an output after `run` (bound or the context's own), and of a
+  /// state at any time after `prepare`.
+  const void *getOutputData(uint32_t output) const;
+  const void *getInputData(uint32_t input) const;
+  /// Bytes of the arena and all else the context allocated.
+  uint64_t getMemoryBytes() const;
+
+  /// Runs the steps. No output may share memory with any other buffer of the
+  /// call, nor a state. After an error inside a step, outputs are undefined,
+  /// and states that are updated in place must be reset or bound anew.
+  Status run(StepListener *listener = nullptr);
+
+  /// States with a first value start anew at the next call.
+  void resetStates();
+
+private:
+  struct Impl;
+  explicit Context(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl;
+};
+
+} // namespace luminal::runtime
+
+#endif // LUMINAL_RUNTIME_CONTEXT_H

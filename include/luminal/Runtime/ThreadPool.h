@@ -1,0 +1,77 @@
+//===- ThreadPool.h - Workers that split a step among them ----------------===//
+//
+// One pool a process. A step of tens of microseconds cannot pay for waking
+// threads through the kernel, so workers spin for a moment after each job
+// before they sleep, and a job never waits for a worker that has not come: the
+// caller does the whole of it if nobody else does.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_RUNTIME_THREADPOOL_H
+#define LUMINAL_RUNTIME_THREADPOOL_H
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <pthread.h>
+#include <vector>
+
+namespace luminal::runtime {
+
+/// Threads this process may run on at once (its CPU affinity), at least 1.
+unsigned availableThreads();
+
+class ThreadPool {
+public:
+  /// The pool of the process; workers are started when first asked for.
+  static ThreadPool &get();
+
+  ThreadPool() = default;
+  ThreadPool(const ThreadPool &) = delete;
+  ThreadPool &operator=(const ThreadPool &) = delete;
+  ~ThreadPool();
+
+  /// Takes the pool for the calling thread and sees that it has `threads` - 1
+  /// workers (or as many as the system gives); false if another thread has it,
+  /// or after a fork: then the caller works alone. Followed by `release`.
+  bool tryAcquire(unsigned threads);
+  void release();
+
+  /// Does body(data, begin, end, slot) for chunks that cover [0, work), on the
+  /// caller (slot 0) and at most `threads` - 1 workers; no two calls at a time
+  /// have one slot, and slots are below `threads`. A call that returns other
+  /// than 0 keeps further chunks from being started; the value is returned.
+  /// Only between tryAcquire and release, by the thread that acquired.
+  using Body = int32_t (*)(void *data, int64_t begin, int64_t end,
+                           unsigned slot);
+  int32_t parallelFor(int64_t work, int64_t chunk, unsigned threads, Body body,
+                      void *data);
+
+private:
+  void workerMain();
+  void takeChunks(unsigned slot);
+
+  // The job. Written by the caller while no worker is in it.
+  Body body = nullptr;
+  void *data = nullptr;
+  int64_t work = 0, chunk = 1;
+  unsigned limit = 1;
+  alignas(64) std::atomic<int64_t> next{0};
+  std::atomic<int32_t> status{0};
+
+  /// epoch << 32 | open << 31 | entered << 16 | left: which job this is,
+  /// whether workers may still enter, how many did, how many left again.
+  alignas(64) std::atomic<uint64_t> state{0};
+  /// Workers asleep on `bell`.
+  alignas(64) std::atomic<uint32_t> sleepers{0};
+  std::atomic<uint32_t> bell{0};
+  std::atomic<bool> stopping{false};
+
+  std::mutex owner;
+  std::vector<pthread_t> workers;
+  int64_t process = 0;
+};
+
+} // namespace luminal::runtime
+
+#endif // LUMINAL_RUNTIME_THREADPOOL_H

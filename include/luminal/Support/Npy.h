@@ -1,0 +1,31 @@
+//===- Npy.h - Reads and writes .npy files --------------------------------===//
+
+#ifndef LUMINAL_SUPPORT_NPY_H
+#define LUMINAL_SUPPORT_NPY_H
+
+#include "luminal/Support/Tensor.h"
+#include <optional>
+#include <string>
+
+namespace luminal {
+
+/// Reads a file; row-major data is mapped, column-major data is transposed.
+/// bfloat16 is stored as two-byte void (`V2`), or as uint16 where `expected` is
+/// BF16. Where `expected` is BF16, a float32 file is rounded; there is no other
+/// conversion, and a type other than `expected` is for the caller to refuse.
+Result<HostTensor> readNpy(const std::string &path,
+                           std::optional<DType> expected = std::nullopt);
+Result<HostTensor> readNpyBytes(Bytes bytes, const std::string &name,
+                                std::optional<DType> expected = std::nullopt);
+
+/// Writes version 1.0, row-major; bfloat16 and f8 as void of their width. On
+/// failure nothing is left at `path`.
+Status writeNpy(const std::string &path, const HostTensor &tensor);
+
+/// Writes `bytes` to a file that appears at `path` only when it is complete.
+Status writeFileAtomically(const std::string &path,
+                           std::initializer_list<std::string_view> pieces);
+
+} // namespace luminal
+
+#endif // LUMINAL_SUPPORT_NPY_H

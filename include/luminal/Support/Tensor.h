@@ -1,0 +1,52 @@
+//===- Tensor.h - A tensor in memory, as files hold it --------------------===//
+
+#ifndef LUMINAL_SUPPORT_TENSOR_H
+#define LUMINAL_SUPPORT_TENSOR_H
+
+#include "luminal/Support/DType.h"
+#include "luminal/Support/ZipArchive.h"
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace luminal {
+
+/// Row-major elements; `bytes.size` is their number times dtypeSize.
+struct HostTensor {
+  std::string name;
+  DType dtype = DType::F32;
+  std::vector<int64_t> shape;
+  Bytes bytes;
+
+  int64_t numElements() const;
+};
+
+/// Bytes of a tensor, or nothing if an extent is negative or the size leaves
+/// int64_t.
+std::optional<int64_t> tensorBytes(DType dtype, const int64_t *shape,
+                                   size_t rank);
+inline std::optional<int64_t> tensorBytes(DType dtype,
+                                          const std::vector<int64_t> &shape) {
+  return tensorBytes(dtype, shape.data(), shape.size());
+}
+
+/// "f32[3, 4]".
+std::string typeText(DType dtype, const int64_t *shape, size_t rank);
+inline std::string typeText(const HostTensor &tensor) {
+  return typeText(tensor.dtype, tensor.shape.data(), tensor.shape.size());
+}
+
+/// Zeroed memory of a tensor, 64-byte aligned, to be filled through the
+/// returned pointer. Null if it cannot be had.
+uint8_t *allocateTensor(HostTensor &tensor);
+
+/// Element values as doubles, for comparing; integers beyond 2^53 are rounded.
+std::vector<double> toDoubles(const HostTensor &tensor);
+
+/// A float32 tensor rounded to bfloat16, to nearest even.
+std::optional<HostTensor> toBF16(const HostTensor &tensor);
+
+} // namespace luminal
+
+#endif // LUMINAL_SUPPORT_TENSOR_H

@@ -1,0 +1,260 @@
+//===- Artifact.cpp - A loaded artifact -----------------------------------===//
+
+#include "luminal/Runtime/Artifact.h"
+#include "Plan.h"
+#include "luminal/Runtime/CpuFeatures.h"
+#include "luminal/Support/SafeTensors.h"
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <map>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace luminal;
+using namespace luminal::runtime;
+
+Artifact::Artifact() = default;
+
+Artifact::~Artifact() {
+  if (object)
+    ::dlclose(object);
+}
+
+Result<std::shared_ptr<const Artifact>>
+Artifact::load(const std::string &path, const LoadOptions &options) {
+  LUMINAL_TRY(bytes, mapFile(path));
+  return fromBytes(std::move(bytes), path, options);
+}
+
+Result<std::shared_ptr<const Artifact>>
+Artifact::fromBytes(Bytes bytes, std::string name, const LoadOptions &options) {
+  LUMINAL_TRY(archive, ZipArchive::fromBytes(std::move(bytes), name));
+  std::shared_ptr<Artifact> artifact(new Artifact);
+  artifact->name = std::move(name);
+  LUMINAL_CHECK(artifact->readMembers(archive));
+  if (!options.weightsPath.empty())
+    LUMINAL_CHECK(artifact->mapWeights(options.weightsPath));
+  return std::shared_ptr<const Artifact>(std::move(artifact));
+}
+
+Status Artifact::readMembers(const ZipArchive &archive) {
+  auto read = [&](std::string_view member) -> Result<Bytes> {
+    const ZipArchive::Member *found = archive.find(member);
+    if (!found)
+      return Error(name + ": is not a Luminal artifact: it has no member '" +
+                   std::string(member) + "'");
+    return archive.readChecked(*found);
+  };
+  LUMINAL_TRY(text, read("manifest.json"));
+  LUMINAL_TRY(parsed, Manifest::parse(text.text(), name + ": manifest.json"));
+  manifest = std::move(parsed);
+
+  const TargetSpec &target = manifest.target;
+  if (target.kind != "cpu")
+    return Error(name + ": is compiled for '" + target.kind +
+                 "', this runtime runs 'cpu'");
+  if (target.arch != hostArch())
+    return Error(name + ": is compiled for '" + target.arch +
+                 "', this machine is '" + std::string(hostArch()) + "'");
+  if (Status status = checkCpuFeatures(target.features); !status)
+    return status.takeError().within(name);
+
+  Result<Plan> built = Plan::build(manifest);
+  if (!built)
+    return built.takeError().within(name + ": manifest.json");
+  plan = std::make_unique<Plan>(std::move(*built));
+  for (uint32_t i = 0; i < manifest.inputs.size(); ++i)
+    (manifest.inputs[i].initial ? states : userInputs).push_back(i);
+  for (uint32_t i = 0; i < manifest.outputs.size(); ++i)
+    if (!manifest.outputs[i].updates)
+      userOutputs.push_back(i);
+
+  LUMINAL_TRY(data, read("constants.bin"));
+  constants = std::move(data);
+  if (reinterpret_cast<uintptr_t>(constants.data) % kAlignment != 0) {
+    void *copy =
+        std::aligned_alloc(kAlignment, (constants.size + kAlignment - 1) /
+                                           kAlignment * kAlignment);
+    if (!copy)
+      return Error(name + ": out of memory");
+    std::memcpy(copy, constants.data, constants.size);
+    constants.data = static_cast<const uint8_t *>(copy);
+    constants.owner =
+        std::shared_ptr<const void>(copy, [](void *p) { std::free(p); });
+  }
+  for (size_t i = 0; i < manifest.buffers.size(); ++i) {
+    const BufferSpec &buffer = manifest.buffers[i];
+    if (buffer.kind != BufferSpec::Kind::Constant)
+      continue;
+    int64_t offset = *buffer.offset.asConstant(),
+            size = *buffer.bytes.asConstant();
+    if (offset < 0 || size < 0 ||
+        static_cast<uint64_t>(offset) > constants.size ||
+        static_cast<uint64_t>(size) > constants.size - offset ||
+        offset % kBufferAlignment != 0)
+      return Error(name + ": manifest.json: buffers[" + std::to_string(i) +
+                   "]: lies outside constants.bin or is misaligned");
+  }
+
+  LUMINAL_TRY(code, read("host.so"));
+  LUMINAL_CHECK(openHostObject(code));
+  weights.assign(manifest.weights.size(), nullptr);
+  if (manifest.weightsEmbedded)
+    return mapEmbeddedWeights(archive);
+  return {};
+}
+
+/// A path of an open file that no other load of this process has used: the
+/// loader takes a library it knows by the same path for the same library, even
+/// after descriptors were closed and given out anew. The number of the load is
+/// spelled in spare slashes and dots.
+static std::string objectPath(int file) {
+  static std::atomic<uint64_t> loads{0};
+  std::string path = "/proc/self/fd/";
+  for (uint64_t number = ++loads; number != 0; number >>= 1)
+    path += number & 1 ? "./" : ".//";
+  return path + std::to_string(file);
+}
+
+Status Artifact::openHostObject(const Bytes &code) {
+  kernels.assign(manifest.steps.size(), nullptr);
+  if (manifest.steps.empty())
+    return {};
+  auto failed = [&](const char *what) {
+    return Error(name + ": host.so: " + what + ": " + std::strerror(errno));
+  };
+  int file = ::memfd_create("luminal-host", MFD_CLOEXEC);
+  if (file < 0)
+    return failed("no memory file can be made");
+  std::string_view rest = code.text();
+  while (!rest.empty()) {
+    ssize_t n = ::write(file, rest.data(), rest.size());
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0) {
+      Error error = failed("cannot be written to memory");
+      ::close(file);
+      return error;
+    }
+    rest.remove_prefix(static_cast<size_t>(n));
+  }
+  std::string path = objectPath(file);
+  object = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ::close(file);
+  if (!object)
+    return Error(name + ": host.so: cannot be loaded: " + ::dlerror());
+  for (size_t i = 0; i < manifest.steps.size(); ++i) {
+    const std::string &kernel = manifest.steps[i].kernel;
+    void *symbol = ::dlsym(object, kernel.c_str());
+    // The search goes on into libraries that the object needs; a kernel is code
+    // of the object itself.
+    Dl_info found;
+    if (symbol && ::dladdr(symbol, &found) && found.dli_fname != path)
+      symbol = nullptr;
+    if (!symbol)
+      return Error(name + ": manifest.json: steps[" + std::to_string(i) +
+                   "].kernel: host.so has no symbol '" + kernel + "'");
+    kernels[i] = reinterpret_cast<KernelFn>(symbol);
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+Status Artifact::setWeight(uint32_t index, const Bytes &bytes) {
+  const uint8_t *data = bytes.data;
+  std::shared_ptr<const void> owner = bytes.owner;
+  static const char empty alignas(kAlignment) = 0;
+  if (bytes.size == 0) {
+    data = reinterpret_cast<const uint8_t *>(&empty);
+  } else if (reinterpret_cast<uintptr_t>(data) % kBufferAlignment != 0) {
+    void *copy = std::aligned_alloc(kAlignment, (bytes.size + kAlignment - 1) /
+                                                    kAlignment * kAlignment);
+    if (!copy)
+      return Error(name + ": out of memory for weight '" +
+                   manifest.weights[index].name + "'");
+    std::memcpy(copy, data, bytes.size);
+    data = static_cast<const uint8_t *>(copy);
+    owner = std::shared_ptr<const void>(copy, [](void *p) { std::free(p); });
+  }
+  weights[index] = data;
+  if (owner && (owners.empty() || owners.back() != owner))
+    owners.push_back(std::move(owner));
+  return {};
+}
+
+Status Artifact::mapEmbeddedWeights(const ZipArchive &archive) {
+  const ZipArchive::Member *member = archive.find("weights.bin");
+  if (!member)
+    return Error(name + ": has no member 'weights.bin'");
+  // Not checked against its checksum: it may be gigabytes.
+  LUMINAL_TRY(bytes, archive.read(*member));
+  for (uint32_t i = 0; i < manifest.weights.size(); ++i) {
+    const WeightSpec &weight = manifest.weights[i];
+    if (weight.offset > bytes.size || weight.bytes > bytes.size - weight.offset)
+      return Error(name + ": manifest.json: weights[" + std::to_string(i) +
+                   "]: '" + weight.name + "' lies outside weights.bin");
+    Bytes part = bytes;
+    part.data += weight.offset;
+    part.size = weight.bytes;
+    LUMINAL_CHECK(setWeight(i, part));
+  }
+  return {};
+}
+
+Status Artifact::mapWeights(const std::string &path) {
+  LUMINAL_TRY(file, mapFile(path));
+  auto ofAnotherModel = [&](const std::string &why) {
+    return Error(path + ": holds the weights of another model than " + name +
+                 ": " + why);
+  };
+  if (file.text().substr(0, 2) != "PK") {
+    LUMINAL_TRY(tensors, SafeTensors::fromBytes(std::move(file), path));
+    for (uint32_t i = 0; i < manifest.weights.size(); ++i) {
+      const WeightSpec &weight = manifest.weights[i];
+      const HostTensor *tensor = tensors.find(weight.name);
+      if (!tensor)
+        return ofAnotherModel("it has no tensor '" + weight.name + "'");
+      bool same = tensor->dtype == weight.dtype &&
+                  tensor->shape.size() == weight.shape.size();
+      for (size_t k = 0; same && k < weight.shape.size(); ++k)
+        same = weight.shape[k].isConstant(tensor->shape[k]);
+      if (!same)
+        return ofAnotherModel("'" + weight.name + "' is " +
+                              luminal::typeText(*tensor) + ", expected " +
+                              runtime::typeText(weight));
+      LUMINAL_CHECK(setWeight(i, tensor->bytes));
+    }
+    return {};
+  }
+  LUMINAL_TRY(archive, ZipArchive::fromBytes(std::move(file), path));
+  if (!manifest.weightsDigest.empty() &&
+      archive.getWeightsDigest() != manifest.weightsDigest)
+    return ofAnotherModel("its digest is " + archive.getWeightsDigest() +
+                          ", expected " + manifest.weightsDigest);
+  // Many weights may be parts of one member, which is decompressed only once.
+  std::map<std::string_view, Bytes> members;
+  for (uint32_t i = 0; i < manifest.weights.size(); ++i) {
+    const WeightSpec &weight = manifest.weights[i];
+    auto [it, isNew] = members.try_emplace(weight.member);
+    if (isNew) {
+      LUMINAL_TRY(bytes, archive.resolve(weight.member));
+      it->second = std::move(bytes);
+    }
+    Bytes part = it->second;
+    if (weight.offset > part.size || weight.bytes > part.size - weight.offset)
+      return Error(path + ": member '" + weight.member + "' has " +
+                   std::to_string(part.size) + " bytes, but weight '" +
+                   weight.name + "' needs " + std::to_string(weight.bytes) +
+                   " at " + std::to_string(weight.offset));
+    part.data += weight.offset;
+    part.size = weight.bytes;
+    LUMINAL_CHECK(setWeight(i, part));
+  }
+  return {};
+}

@@ -1,0 +1,296 @@
+//===- Context.cpp - One thread's calls of an artifact --------------------===//
+
+#include "ContextImpl.h"
+#include "luminal/Runtime/ThreadPool.h"
+#include "luminal/Support/Tensor.h"
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <sys/mman.h>
+
+using namespace luminal;
+using namespace luminal::runtime;
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Memory::~Memory() { std::free(pointer); }
+
+bool Memory::reserve(uint64_t bytes) {
+  if (pointer && bytes <= capacity)
+    return true;
+  // Grown by half at least, so that a dim that creeps up costs few allocations.
+  constexpr uint64_t huge = 2 << 20, most = uint64_t(1) << 62;
+  if (bytes > most)
+    return false;
+  uint64_t wanted = std::max(bytes, capacity + capacity / 2);
+  uint64_t alignment = wanted >= 2 * huge ? huge : kAlignment;
+  wanted =
+      std::max<uint64_t>((wanted + alignment - 1) / alignment, 1) * alignment;
+  std::free(std::exchange(pointer, nullptr));
+  capacity = 0;
+  pointer = static_cast<uint8_t *>(std::aligned_alloc(alignment, wanted));
+  if (!pointer)
+    return false;
+  capacity = wanted;
+  // Fewer misses of the translation buffer; refusal does no harm.
+  if (alignment == huge)
+    ::madvise(pointer, wanted, MADV_HUGEPAGE);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Construction
+//===----------------------------------------------------------------------===//
+
+Context::Context(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
+Context::~Context() = default;
+
+const Artifact &Context::getArtifact() const { return *impl->artifact; }
+
+Result<std::unique_ptr<Context>>
+Context::create(std::shared_ptr<const Artifact> artifact,
+                const ContextOptions &options) {
+  auto impl = std::make_unique<Impl>(std::move(artifact));
+  LUMINAL_CHECK(impl->initialize(options));
+  return std::unique_ptr<Context>(new Context(std::move(impl)));
+}
+
+Status Context::Impl::initialize(const ContextOptions &options) {
+  // The pool numbers its workers in fifteen bits.
+  constexpr unsigned mostUseful = 1024;
+  threads = std::min(options.threads ? options.threads : availableThreads(),
+                     mostUseful);
+  inputs.resize(m.inputs.size());
+  outputs.resize(m.outputs.size());
+  weights.resize(m.weights.size());
+  inputExtents.assign(plan.inputExtents.size(), -1);
+  boundOutputExtents.assign(plan.outputExtents.size(), -1);
+  outputExtents.assign(plan.outputExtents.size(), -1);
+  symbols.assign(m.symbols.size(), 0);
+  solvedBy.assign(m.symbols.size(), 0);
+  values.resize(plan.sizes.numSlots());
+  solveValues.resize(plan.largestSolve);
+  ranges.resize(m.buffers.size());
+  pointers.assign(m.buffers.size(), nullptr);
+  for (size_t i = 0; i < m.weights.size(); ++i)
+    weights[i].data = artifact->getWeight(static_cast<uint32_t>(i));
+
+  for (uint32_t i : artifact->getStates()) {
+    // A first value has constant extents, and so has its state.
+    const InputSpec &spec = m.inputs[i];
+    for (size_t axis = 0; axis < spec.shape.size(); ++axis)
+      inputExtents[plan.inputStart[i] + axis] = *spec.shape[axis].asConstant();
+    inputs[i].bytes = static_cast<int64_t>(m.weights[*spec.initial].bytes);
+    if (!inputs[i].own.reserve(inputs[i].bytes))
+      return Error(artifact->getName() + ": out of memory for the state '" +
+                   spec.name + "'");
+    inputs[i].start = statesToStart = true;
+  }
+  owners.assign(m.buffers.size(), 0);
+  for (uint32_t i = 0; i < m.inputs.size(); ++i)
+    owners[m.inputs[i].buffer] = i;
+  for (uint32_t i = 0; i < m.weights.size(); ++i)
+    if (m.weights[i].buffer)
+      owners[*m.weights[i].buffer] = i;
+  for (uint32_t i = static_cast<uint32_t>(m.outputs.size()); i-- > 0;) {
+    // Of several outputs that are one buffer, the first has it.
+    if (m.buffers[m.outputs[i].buffer].kind == BufferSpec::Kind::Output)
+      owners[m.outputs[i].buffer] = i;
+    if (m.outputs[i].updates)
+      inputs[*m.outputs[i].updates].updated = true;
+  }
+  copiesIn.reserve(m.inputs.size());
+  copiesOut.reserve(m.inputs.size() + 2 * m.outputs.size());
+  callerExtents.reserve(m.inputs.size() + m.outputs.size());
+  weightExtents.reserve(m.weights.size());
+
+  uint32_t next = 0;
+  for (size_t i = 0; i < m.steps.size(); ++i) {
+    const StepSpec &spec = m.steps[i];
+    Step step;
+    step.kernel = artifact->getKernels()[i];
+    step.firstBuffer = next;
+    step.numBuffers = static_cast<uint32_t>(spec.buffers.size());
+    next += step.numBuffers;
+    steps.push_back(step);
+    for (size_t k = spec.buffers.size() - spec.results; k < spec.buffers.size();
+         ++k)
+      writesStatesInPlace |= m.buffers[m.rootBuffer(spec.buffers[k])].kind ==
+                             BufferSpec::Kind::Input;
+  }
+  arguments.assign(next, nullptr);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Binding
+//===----------------------------------------------------------------------===//
+
+template <typename Spec>
+Status Context::Impl::checkBinding(const char *what, const Spec &spec,
+                                   const void *data, DType dtype,
+                                   std::span<const int64_t> shape) const {
+  auto where = [&] { return std::string(what) + " '" + spec.name + "': "; };
+  if (dtype != spec.dtype)
+    return Error(where() + "has element type " + std::string(dtypeName(dtype)) +
+                 ", expected " + std::string(dtypeName(spec.dtype)));
+  if (shape.size() != spec.shape.size())
+    return Error(where() + "has rank " + std::to_string(shape.size()) +
+                 ", expected " + runtime::typeText(spec));
+  for (size_t i = 0; i < shape.size(); ++i) {
+    std::optional<int64_t> constant = spec.shape[i].asConstant();
+    if (shape[i] < 0 || (constant && *constant != shape[i]))
+      return Error(where() + "dim " + std::to_string(i) + " is " +
+                   std::to_string(shape[i]) + ", expected " +
+                   runtime::typeText(spec));
+  }
+  std::optional<int64_t> bytes = tensorBytes(dtype, shape.data(), shape.size());
+  if (!bytes)
+    return Error(where() + "is too large");
+  if (!data && *bytes > 0)
+    return Error(where() + "has no memory");
+  return {};
+}
+
+Status Context::bindInput(uint32_t index, const void *data, DType dtype,
+                          std::span<const int64_t> shape) {
+  Impl &c = *impl;
+  if (index >= c.inputs.size())
+    return Error("there is no input " + std::to_string(index));
+  Impl::Input &input = c.inputs[index];
+  int64_t *extents = c.inputExtents.data() + c.plan.inputStart[index];
+  bool sameShape = input.bound && dtype == c.m.inputs[index].dtype &&
+                   shape.size() == c.m.inputs[index].shape.size() &&
+                   std::equal(shape.begin(), shape.end(), extents);
+  if (sameShape && data == input.data)
+    return {};
+  LUMINAL_CHECK(c.checkBinding("input", c.m.inputs[index], data, dtype, shape));
+  if (!sameShape) {
+    std::copy(shape.begin(), shape.end(), extents);
+    input.bytes = *tensorBytes(dtype, shape.data(), shape.size());
+    c.dimsChanged = true;
+  }
+  // Whoever binds a state says what is in it.
+  if (c.m.inputs[index].state)
+    c.statesBroken = false;
+  input.data = data;
+  input.bound = true;
+  c.pointersChanged = true;
+  return {};
+}
+
+void Context::unbindInput(uint32_t index) {
+  Impl &c = *impl;
+  if (index >= c.inputs.size() || !c.inputs[index].bound)
+    return;
+  c.inputs[index].bound = false;
+  c.inputs[index].data = nullptr;
+  c.pointersChanged = true;
+  if (c.m.inputs[index].initial)
+    c.inputs[index].start = c.statesToStart = true;
+}
+
+Status Context::bindOutput(uint32_t index, void *data, DType dtype,
+                           std::span<const int64_t> shape) {
+  Impl &c = *impl;
+  if (index >= c.outputs.size() || c.m.outputs[index].updates)
+    return Error("there is no output " + std::to_string(index));
+  Impl::Output &output = c.outputs[index];
+  int64_t *extents = c.boundOutputExtents.data() + c.plan.outputStart[index];
+  if (output.bound && data == output.data &&
+      dtype == c.m.outputs[index].dtype &&
+      shape.size() == c.m.outputs[index].shape.size() &&
+      std::equal(shape.begin(), shape.end(), extents))
+    return {};
+  LUMINAL_CHECK(
+      c.checkBinding("output", c.m.outputs[index], data, dtype, shape));
+  std::copy(shape.begin(), shape.end(), extents);
+  output.data = data;
+  output.bound = true;
+  c.pointersChanged = true;
+  return {};
+}
+
+void Context::unbindOutput(uint32_t index) {
+  Impl &c = *impl;
+  if (index >= c.outputs.size() || !c.outputs[index].bound)
+    return;
+  c.outputs[index].bound = false;
+  c.pointersChanged = true;
+}
+
+Status Context::bindWeight(uint32_t index, const void *data, DType dtype,
+                           std::span<const int64_t> shape) {
+  Impl &c = *impl;
+  if (index >= c.weights.size())
+    return Error("there is no weight " + std::to_string(index));
+  const WeightSpec &spec = c.m.weights[index];
+  LUMINAL_CHECK(c.checkBinding("weight", spec, data, dtype, shape));
+  Impl::Weight &weight = c.weights[index];
+  static const char empty alignas(kAlignment) = 0;
+  if (spec.bytes == 0)
+    data = &empty;
+  if (reinterpret_cast<uintptr_t>(data) % kBufferAlignment != 0) {
+    if (!weight.staging.reserve(spec.bytes))
+      return Error("out of memory for the weight '" + spec.name + "'");
+    std::memcpy(weight.staging.data(), data, spec.bytes);
+    data = weight.staging.data();
+  }
+  c.pointersChanged |= weight.data != data;
+  c.weightsChanged |= weight.data != data;
+  weight.data = data;
+  weight.bound = true;
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// What callers read
+//===----------------------------------------------------------------------===//
+
+std::span<const int64_t> Context::getOutputShape(uint32_t output) const {
+  uint32_t start = impl->plan.outputStart[output];
+  return {impl->outputExtents.data() + start,
+          impl->plan.outputStart[output + 1] - start};
+}
+
+std::span<const int64_t> Context::getInputShape(uint32_t input) const {
+  uint32_t start = impl->plan.inputStart[input];
+  return {impl->inputExtents.data() + start,
+          impl->plan.inputStart[input + 1] - start};
+}
+
+const void *Context::getOutputData(uint32_t index) const {
+  const Impl::Output &output = impl->outputs[index];
+  return output.bound ? output.data : output.own.data();
+}
+
+const void *Context::getInputData(uint32_t index) const {
+  const Impl::Input &input = impl->inputs[index];
+  return input.bound ? input.data : input.own.data();
+}
+
+uint64_t Context::getMemoryBytes() const {
+  uint64_t total =
+      impl->arena.size() + impl->scratch.size() + impl->temporary.size();
+  for (const Impl::Input &input : impl->inputs)
+    total += input.own.size() + input.staging.size();
+  for (const Impl::Output &output : impl->outputs)
+    total += output.own.size();
+  for (const Impl::Weight &weight : impl->weights)
+    total += weight.staging.size();
+  return total;
+}
+
+Status Context::prepare() {
+  if (impl->dimsChanged)
+    LUMINAL_CHECK(impl->prepareDims());
+  return {};
+}
+
+void Context::resetStates() {
+  for (uint32_t i : impl->artifact->getStates())
+    impl->inputs[i].start = impl->statesToStart = true;
+  impl->statesBroken = false;
+}

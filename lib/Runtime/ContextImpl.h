@@ -1,0 +1,151 @@
+//===- ContextImpl.h - What a context holds -------------------------------===//
+
+#ifndef LUMINAL_LIB_RUNTIME_CONTEXTIMPL_H
+#define LUMINAL_LIB_RUNTIME_CONTEXTIMPL_H
+
+#include "Plan.h"
+#include "luminal/Runtime/Context.h"
+#include <vector>
+
+namespace luminal::runtime {
+
+/// Aligned memory that only grows; contents are lost when it does.
+class Memory {
+public:
+  Memory() = default;
+  Memory(const Memory &) = delete;
+  Memory &operator=(const Memory &) = delete;
+  Memory(Memory &&other)
+      : pointer(std::exchange(other.pointer, nullptr)),
+        capacity(std::exchange(other.capacity, 0)) {}
+  ~Memory();
+  /// False if the system has no such memory.
+  bool reserve(uint64_t bytes);
+  uint8_t *data() const { return pointer; }
+  uint64_t size() const { return capacity; }
+
+private:
+  uint8_t *pointer = nullptr;
+  uint64_t capacity = 0;
+};
+
+/// Sizes are below this, so that sums of two never overflow.
+constexpr int64_t kLargestSize = int64_t(1) << 56;
+
+struct Context::Impl {
+  using Slot = SizeProgram::Slot;
+
+  explicit Impl(std::shared_ptr<const Artifact> artifact)
+      : artifact(std::move(artifact)), m(this->artifact->getManifest()),
+        plan(this->artifact->getPlan()) {}
+
+  Status initialize(const ContextOptions &options);
+
+  //===--- Binding (Context.cpp) ------------------------------------------===//
+  template <typename Spec>
+  Status checkBinding(const char *what, const Spec &spec, const void *data,
+                      DType dtype, std::span<const int64_t> shape) const;
+
+  //===--- Preparing (ContextPrepare.cpp) ---------------------------------===//
+  Status prepareDims();
+  Status solveSymbols();
+  Status checkInputExtents();
+  Status evaluateSizes();
+  Status evaluateBuffers();
+  Status evaluateSteps();
+  Status preparePointers();
+  Status checkOverlap() const;
+  Error overlapError() const;
+  Status planCopies();
+  void sortWeightRanges();
+  std::string extentPlace(uint32_t input, uint32_t axis) const;
+  /// Reads a slot as a size in [least, kLargestSize]; false if it is none.
+  bool size(Slot slot, int64_t &value, int64_t least = 0) const {
+    value = values[slot].value;
+    return values[slot].valid && value >= least && value <= kLargestSize;
+  }
+
+  //===--- Running (ContextRun.cpp) ---------------------------------------===//
+  Status startStates();
+  Status runSteps(StepListener *listener);
+  Status stepFailed(uint32_t step) const;
+
+  std::shared_ptr<const Artifact> artifact;
+  const Manifest &m;
+  const Plan &plan;
+  unsigned threads = 1;
+
+  struct Input {
+    const void *data = nullptr; ///< What the caller bound.
+    bool bound = false;
+    int64_t bytes = 0;
+    Memory staging;       ///< Where the bound memory is misaligned.
+    Memory own;           ///< Of a state with a first value.
+    bool start = false;   ///< The first value is to be copied to `own`.
+    bool updated = false; ///< Some output is its new value.
+  };
+  struct Output {
+    void *data = nullptr;
+    bool bound = false;
+    int64_t bytes = 0;
+    Memory own; ///< Not bound, or bound to misaligned memory.
+  };
+  struct Weight {
+    const void *data = nullptr;
+    bool bound = false;
+    Memory staging;
+  };
+  struct Copy {
+    const void *from;
+    void *to;
+    uint64_t bytes;
+  };
+  struct Step {
+    KernelFn kernel = nullptr;
+    uint32_t firstBuffer = 0, numBuffers = 0;
+    int64_t work = 0, chunk = 1;
+    unsigned threads = 1;
+  };
+
+  std::vector<Input> inputs;
+  std::vector<Output> outputs;
+  std::vector<Weight> weights;
+  /// Extents as bound; of outputs as bound (checked) and as evaluated.
+  std::vector<int64_t> inputExtents, boundOutputExtents, outputExtents;
+
+  bool dimsChanged = true, pointersChanged = true;
+  bool statesToStart = false, weightsChanged = true;
+  /// A step failed while it changed a state in place.
+  bool statesBroken = false;
+  std::vector<int64_t> symbols;
+  /// Which solve gave each symbol, for messages.
+  std::vector<uint32_t> solvedBy;
+  std::vector<SizeProgram::Value> values, solveValues;
+  struct Range {
+    int64_t offset = 0, bytes = 0;
+  };
+  std::vector<Range>
+      ranges; ///< By buffer; bytes of all, offset where it has one.
+  /// By buffer: the input, output or weight it belongs to.
+  std::vector<uint32_t> owners;
+  std::vector<uint8_t *> pointers; ///< By buffer.
+  std::vector<void *> arguments;   ///< Of all steps, one after the other.
+  std::vector<Step> steps;
+  unsigned mostThreads = 1;
+  Memory arena, scratch, temporary;
+  uint64_t scratchStride = 0;
+  std::vector<Copy> copiesIn, copiesOut;
+  /// Memory of the caller, for the check of overlaps; bytes of weights are
+  /// joined and sorted.
+  struct Extent {
+    uintptr_t begin, end;
+    bool written;
+  };
+  mutable std::vector<Extent> callerExtents;
+  std::vector<Extent> weightExtents;
+  bool writesStatesInPlace = false;
+};
+
+} // namespace luminal::runtime
+
+#endif // LUMINAL_LIB_RUNTIME_CONTEXTIMPL_H

@@ -1,0 +1,442 @@
+//===- ContextPrepare.cpp - From bindings to sizes and pointers -----------===//
+
+#include "ContextImpl.h"
+#include "luminal/Support/Tensor.h"
+#include <algorithm>
+
+using namespace luminal;
+using namespace luminal::runtime;
+using Kind = BufferSpec::Kind;
+
+//===----------------------------------------------------------------------===//
+// Dims
+//===----------------------------------------------------------------------===//
+
+Status Context::Impl::prepareDims() {
+  for (uint32_t i : artifact->getUserInputs())
+    if (!inputs[i].bound)
+      return Error("input '" + m.inputs[i].name + "' is not bound");
+  LUMINAL_CHECK(solveSymbols());
+  plan.sizes.run(symbols.data(), values.data());
+  LUMINAL_CHECK(checkInputExtents());
+  LUMINAL_CHECK(evaluateSizes());
+  LUMINAL_CHECK(evaluateBuffers());
+  LUMINAL_CHECK(evaluateSteps());
+  dimsChanged = false;
+  pointersChanged = true;
+  return {};
+}
+
+std::string Context::Impl::extentPlace(uint32_t input, uint32_t axis) const {
+  return "dim " + std::to_string(axis) + " of input '" + m.inputs[input].name +
+         "'";
+}
+
+Status Context::Impl::solveSymbols() {
+  for (uint32_t k = 0; k < plan.solves.size(); ++k) {
+    const Plan::Solve &solve = plan.solves[k];
+    int64_t extent = inputExtents[plan.inputStart[solve.input] + solve.axis];
+    int64_t value = extent;
+    if (!solve.bare) {
+      solve.program.run(symbols.data(), solveValues.data());
+      SizeProgram::Value stride = solveValues[solve.stride],
+                         rest = solveValues[solve.rest];
+      int64_t distance = 0;
+      if (!stride.valid || !rest.valid || stride.value == 0 ||
+          __builtin_sub_overflow(extent, rest.value, &distance) ||
+          (distance == INT64_MIN && stride.value == -1) ||
+          distance % stride.value != 0)
+        return Error(extentPlace(solve.input, solve.axis) + " is " +
+                     std::to_string(extent) + ", which is no value of " +
+                     m.inputs[solve.input].shape[solve.axis].str());
+      value = distance / stride.value;
+    }
+    const SymbolSpec &symbol = m.symbols[solve.symbol];
+    if (value < symbol.range.lo ||
+        (symbol.range.hi && value > *symbol.range.hi)) {
+      std::string range = "[" + std::to_string(symbol.range.lo) + ", " +
+                          (symbol.range.hi ? std::to_string(*symbol.range.hi)
+                                           : std::string("inf")) +
+                          "]";
+      return Error(extentPlace(solve.input, solve.axis) + " is " +
+                   std::to_string(extent) +
+                   (solve.bare ? ""
+                               : ", so " + symbol.name + " is " +
+                                     std::to_string(value)) +
+                   ", outside the range " + range + " of " + symbol.name);
+    }
+    symbols[solve.symbol] = value;
+    solvedBy[solve.symbol] = k;
+  }
+  return {};
+}
+
+Status Context::Impl::checkInputExtents() {
+  for (uint32_t i = 0; i < m.inputs.size(); ++i)
+    for (uint32_t axis = 0; axis < m.inputs[i].shape.size(); ++axis) {
+      uint32_t at = plan.inputStart[i] + axis;
+      SizeProgram::Value value = values[plan.inputExtents[at]];
+      if (value.valid && value.value == inputExtents[at])
+        continue;
+      const Expr &extent = m.inputs[i].shape[axis];
+      std::string message =
+          extentPlace(i, axis) + " is " + std::to_string(inputExtents[at]) +
+          ", expected " +
+          (value.valid ? std::to_string(value.value) : "a number") + " (" +
+          extent.str();
+      std::vector<std::string> used;
+      extent.collectSymbols(used);
+      for (const std::string &name : used)
+        for (uint32_t s = 0; s < m.symbols.size(); ++s)
+          if (m.symbols[s].name == name) {
+            const Plan::Solve &solve = plan.solves[solvedBy[s]];
+            message += ", " + name + " is " + std::to_string(symbols[s]) +
+                       " by " + extentPlace(solve.input, solve.axis);
+          }
+      return Error(message + ")");
+    }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+Status Context::Impl::evaluateSizes() {
+  for (uint32_t i = 0; i < m.outputs.size(); ++i) {
+    const OutputSpec &spec = m.outputs[i];
+    uint32_t start = plan.outputStart[i];
+    for (size_t axis = 0; axis < spec.shape.size(); ++axis)
+      if (!size(plan.outputExtents[start + axis], outputExtents[start + axis]))
+        return Error("output '" + spec.name + "': dim " + std::to_string(axis) +
+                     " (" + spec.shape[axis].str() + ") has no valid size");
+    std::optional<int64_t> bytes = tensorBytes(
+        spec.dtype, outputExtents.data() + start, spec.shape.size());
+    if (!bytes || *bytes > kLargestSize)
+      return Error("output '" + spec.name + "': is too large");
+    outputs[i].bytes = *bytes;
+  }
+  for (uint32_t i = 0; i < m.inputs.size(); ++i)
+    if (inputs[i].bytes > kLargestSize)
+      return Error("input '" + m.inputs[i].name + "': is too large");
+  return {};
+}
+
+Status Context::Impl::evaluateBuffers() {
+  int64_t arenaBytes = 0;
+  if (!size(plan.arenaBytes, arenaBytes))
+    return Error("arena_bytes: has no valid size: " + m.arenaBytes.str());
+  for (size_t i = 0; i < m.buffers.size(); ++i) {
+    const BufferSpec &spec = m.buffers[i];
+    Range &range = ranges[i];
+    auto where = [&] { return "buffers[" + std::to_string(i) + "]: "; };
+    switch (spec.kind) {
+    case Kind::Input:
+      range = {0, inputs[owners[i]].bytes};
+      continue;
+    case Kind::Output:
+      range = {0, outputs[owners[i]].bytes};
+      continue;
+    case Kind::Weight:
+      range = {0, static_cast<int64_t>(m.weights[owners[i]].bytes)};
+      continue;
+    case Kind::Constant:
+    case Kind::Arena:
+    case Kind::Alias:
+      break;
+    }
+    if (!size(plan.buffers[i].offset, range.offset) ||
+        !size(plan.buffers[i].bytes, range.bytes))
+      return Error(where() + "has no valid place: offset " + spec.offset.str() +
+                   ", bytes " + spec.bytes.str());
+    // Constants were checked when the artifact was loaded.
+    if (spec.kind == Kind::Arena &&
+        (range.offset + range.bytes > arenaBytes ||
+         range.offset % static_cast<int64_t>(kAlignment) != 0))
+      return Error(where() + "lies outside the arena or is misaligned");
+    if (spec.kind == Kind::Alias &&
+        range.offset + range.bytes > ranges[spec.of].bytes)
+      return Error(where() + "lies outside buffer " + std::to_string(spec.of));
+  }
+  if (!arena.reserve(arenaBytes))
+    return Error("out of memory: the arena needs " +
+                 std::to_string(arenaBytes) + " bytes");
+  return {};
+}
+
+Status Context::Impl::evaluateSteps() {
+  int64_t mostScratch = 0;
+  mostThreads = 1;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const StepSpec &spec = m.steps[i];
+    Step &step = steps[i];
+    int64_t grain = 1, bytes = 0;
+    if (!size(plan.steps[i].work, step.work) ||
+        !size(plan.steps[i].grain, grain, 1) ||
+        !size(plan.steps[i].scratch, bytes))
+      return Error("step " + std::to_string(i) + " (" + spec.name +
+                   "): has no valid work, grain or scratch");
+    mostScratch = std::max(mostScratch, bytes);
+    // A few chunks for each thread even out what they take; a chunk is whole
+    // grains.
+    constexpr int64_t chunksPerThread = 4;
+    int64_t grains = step.work / grain + (step.work % grain != 0);
+    step.threads = static_cast<unsigned>(
+        spec.parallel ? std::clamp<int64_t>(grains, 1, threads) : 1);
+    int64_t chunks =
+        std::min<int64_t>(grains, int64_t(step.threads) * chunksPerThread);
+    step.chunk =
+        chunks == 0 || step.threads == 1
+            ? std::max<int64_t>(step.work, 1)
+            : std::max<int64_t>((grains + chunks - 1) / chunks, 1) * grain;
+    mostThreads = std::max(mostThreads, step.threads);
+  }
+  // Two cache lines apart, so that threads do not share one.
+  scratchStride = (mostScratch + 127) / 128 * 128;
+  uint64_t total = 0;
+  if (__builtin_mul_overflow(scratchStride, uint64_t(mostThreads), &total) ||
+      !scratch.reserve(total))
+    return Error("out of memory: " + std::to_string(mostThreads) +
+                 " threads need " + std::to_string(scratchStride) +
+                 " bytes of scratch each");
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Pointers
+//===----------------------------------------------------------------------===//
+
+namespace {
+bool isAligned(const void *data) {
+  return reinterpret_cast<uintptr_t>(data) % kBufferAlignment == 0;
+}
+
+/// For buffers without elements.
+uint8_t *emptyBuffer() {
+  alignas(kAlignment) static uint8_t memory[kAlignment];
+  return memory;
+}
+} // namespace
+
+Status Context::Impl::preparePointers() {
+  auto outOfMemory = [](const TensorSpec &spec) {
+    return Error("out of memory for '" + spec.name + "'");
+  };
+  LUMINAL_CHECK(checkOverlap());
+  for (uint32_t i = 0; i < m.outputs.size(); ++i) {
+    if (!outputs[i].bound)
+      continue;
+    uint32_t start = plan.outputStart[i];
+    for (size_t axis = 0; axis < m.outputs[i].shape.size(); ++axis)
+      if (boundOutputExtents[start + axis] != outputExtents[start + axis])
+        return Error(
+            "output '" + m.outputs[i].name + "': dim " + std::to_string(axis) +
+            " is " + std::to_string(boundOutputExtents[start + axis]) +
+            ", expected " + std::to_string(outputExtents[start + axis]) + " (" +
+            m.outputs[i].shape[axis].str() + ")");
+  }
+
+  copiesIn.clear();
+  for (size_t b = 0; b < m.buffers.size(); ++b) {
+    uint32_t owner = owners[b];
+    const void *place = nullptr;
+    switch (m.buffers[b].kind) {
+    case Kind::Input: {
+      Input &input = inputs[owner];
+      uint64_t bytes = static_cast<uint64_t>(input.bytes);
+      place = input.bound ? input.data : input.own.data();
+      if (bytes > 0 && !isAligned(place)) {
+        if (!input.staging.reserve(bytes))
+          return outOfMemory(m.inputs[owner]);
+        copiesIn.push_back({place, input.staging.data(), bytes});
+        place = input.staging.data();
+      }
+      break;
+    }
+    case Kind::Output: {
+      Output &output = outputs[owner];
+      place = output.data;
+      if (!output.bound || !isAligned(place)) {
+        if (!output.own.reserve(output.bytes))
+          return outOfMemory(m.outputs[owner]);
+        place = output.own.data();
+      }
+      break;
+    }
+    case Kind::Weight:
+      place = weights[owner].data;
+      if (!place)
+        return Error("weight '" + m.weights[owner].name +
+                     "' is not bound: name the file that holds the weights, "
+                     "or bind it");
+      break;
+    case Kind::Constant:
+      place = artifact->getConstants() + ranges[b].offset;
+      break;
+    case Kind::Arena:
+      place = arena.data() + ranges[b].offset;
+      break;
+    case Kind::Alias:
+      place = pointers[m.buffers[b].of] + ranges[b].offset;
+      break;
+    }
+    if (ranges[b].bytes == 0)
+      place = emptyBuffer();
+    // Kernels write only where Manifest::verify allows it.
+    pointers[b] = const_cast<uint8_t *>(static_cast<const uint8_t *>(place));
+  }
+
+  for (size_t i = 0; i < steps.size(); ++i)
+    for (uint32_t k = 0; k < steps[i].numBuffers; ++k)
+      arguments[steps[i].firstBuffer + k] = pointers[m.steps[i].buffers[k]];
+  LUMINAL_CHECK(planCopies());
+  pointersChanged = false;
+  return {};
+}
+
+Status Context::Impl::planCopies() {
+  copiesOut.clear();
+  auto add = [&](const void *from, void *to, int64_t bytes) {
+    if (from != to && bytes > 0)
+      copiesOut.push_back({from, to, static_cast<uint64_t>(bytes)});
+  };
+  // User outputs first: they may be old values of states.
+  for (uint32_t i : artifact->getUserOutputs()) {
+    Output &output = outputs[i];
+    void *place = output.data;
+    if (!output.bound) {
+      if (!output.own.reserve(output.bytes))
+        return Error("out of memory for '" + m.outputs[i].name + "'");
+      place = output.own.data();
+    }
+    add(pointers[m.outputs[i].buffer], place, output.bytes);
+  }
+  // A state whose new value is another state's old one goes through temporary
+  // memory, since either may be overwritten first.
+  auto isOldState = [&](const OutputSpec &spec) {
+    uint32_t root = m.rootBuffer(spec.buffer);
+    return m.buffers[root].kind == Kind::Input &&
+           root != m.inputs[*spec.updates].buffer;
+  };
+  int64_t needed = 0;
+  for (uint32_t i = 0; i < m.outputs.size(); ++i)
+    if (m.outputs[i].updates && isOldState(m.outputs[i]))
+      needed += (outputs[i].bytes + 63) / 64 * 64;
+  if (!temporary.reserve(needed))
+    return Error("out of memory for new values of states");
+  uint8_t *next = temporary.data();
+  for (uint32_t i = 0; i < m.outputs.size(); ++i)
+    if (m.outputs[i].updates && isOldState(m.outputs[i])) {
+      add(pointers[m.outputs[i].buffer], next, outputs[i].bytes);
+      next += (outputs[i].bytes + 63) / 64 * 64;
+    }
+  next = temporary.data();
+  for (uint32_t i = 0; i < m.outputs.size(); ++i) {
+    const OutputSpec &spec = m.outputs[i];
+    if (!spec.updates)
+      continue;
+    const void *from = pointers[spec.buffer];
+    if (isOldState(spec)) {
+      from = next;
+      next += (outputs[i].bytes + 63) / 64 * 64;
+    }
+    add(from, pointers[m.inputs[*spec.updates].buffer], outputs[i].bytes);
+  }
+  // States in misaligned memory of the caller.
+  for (uint32_t i = 0; i < m.inputs.size(); ++i)
+    if (m.inputs[i].state && inputs[i].bound)
+      add(pointers[m.inputs[i].buffer], const_cast<void *>(inputs[i].data),
+          inputs[i].bytes);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Overlaps
+//===----------------------------------------------------------------------===//
+
+void Context::Impl::sortWeightRanges() {
+  weightExtents.clear();
+  for (size_t i = 0; i < weights.size(); ++i) {
+    auto begin = reinterpret_cast<uintptr_t>(weights[i].data);
+    if (begin && m.weights[i].bytes > 0)
+      weightExtents.push_back({begin, begin + m.weights[i].bytes, false});
+  }
+  std::sort(weightExtents.begin(), weightExtents.end(),
+            [](const Extent &a, const Extent &b) { return a.begin < b.begin; });
+  size_t joined = 0;
+  for (size_t i = 1; i < weightExtents.size(); ++i) {
+    if (weightExtents[i].begin <= weightExtents[joined].end)
+      weightExtents[joined].end =
+          std::max(weightExtents[joined].end, weightExtents[i].end);
+    else
+      weightExtents[++joined] = weightExtents[i];
+  }
+  if (!weightExtents.empty())
+    weightExtents.resize(joined + 1);
+  weightsChanged = false;
+}
+
+Status Context::Impl::checkOverlap() const {
+  callerExtents.clear();
+  auto add = [&](const void *data, int64_t bytes, bool written) {
+    auto begin = reinterpret_cast<uintptr_t>(data);
+    if (bytes > 0)
+      callerExtents.push_back(
+          {begin, begin + static_cast<uintptr_t>(bytes), written});
+  };
+  for (uint32_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].bound)
+      add(inputs[i].data, inputs[i].bytes, m.inputs[i].state);
+  for (const Output &output : outputs)
+    if (output.bound)
+      add(output.data, output.bytes, true);
+  std::sort(callerExtents.begin(), callerExtents.end(),
+            [](const Extent &a, const Extent &b) { return a.begin < b.begin; });
+  uintptr_t end = 0, writtenEnd = 0;
+  for (const Extent &extent : callerExtents) {
+    if (extent.begin < (extent.written ? end : writtenEnd))
+      return overlapError();
+    end = std::max(end, extent.end);
+    if (!extent.written)
+      continue;
+    writtenEnd = std::max(writtenEnd, extent.end);
+    auto after = std::lower_bound(
+        weightExtents.begin(), weightExtents.end(), extent.end,
+        [](const Extent &w, uintptr_t at) { return w.begin < at; });
+    if (after != weightExtents.begin() && std::prev(after)->end > extent.begin)
+      return overlapError();
+  }
+  return {};
+}
+
+Error Context::Impl::overlapError() const {
+  struct Named {
+    std::string name;
+    uintptr_t begin, end;
+    bool written;
+  };
+  std::vector<Named> all;
+  auto add = [&](const char *what, const std::string &name, const void *data,
+                 uint64_t bytes, bool written) {
+    auto begin = reinterpret_cast<uintptr_t>(data);
+    if (data && bytes > 0)
+      all.push_back({std::string(what) + " '" + name + "'", begin,
+                     begin + bytes, written});
+  };
+  for (uint32_t i = 0; i < outputs.size(); ++i)
+    if (outputs[i].bound)
+      add("output", m.outputs[i].name, outputs[i].data, outputs[i].bytes, true);
+  for (uint32_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].bound)
+      add(m.inputs[i].state ? "state" : "input", m.inputs[i].name,
+          inputs[i].data, inputs[i].bytes, m.inputs[i].state);
+  for (uint32_t i = 0; i < weights.size(); ++i)
+    add("weight", m.weights[i].name, weights[i].data, m.weights[i].bytes,
+        false);
+  for (size_t i = 0; i < all.size(); ++i)
+    for (size_t k = i + 1; k < all.size(); ++k)
+      if ((all[i].written || all[k].written) && all[i].begin < all[k].end &&
+          all[k].begin < all[i].end)
+        return Error(all[i].name + " shares memory with " + all[k].name);
+  return Error("an output shares memory with another buffer");
+}

@@ -1,0 +1,173 @@
+//===- ThreadPool.cpp - Workers that split a step among them --------------===//
+
+#include "luminal/Runtime/ThreadPool.h"
+#include <algorithm>
+#include <chrono>
+#include <sched.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace luminal::runtime;
+
+namespace {
+constexpr uint64_t kOpen = 1ull << 31, kEntered = 1ull << 16, kLeft = 1;
+constexpr uint64_t kMaxWorkers = 0x7fff;
+
+uint64_t epochOf(uint64_t state) { return state >> 32; }
+uint64_t enteredOf(uint64_t state) { return (state >> 16) & 0x7fff; }
+uint64_t leftOf(uint64_t state) { return state & 0xffff; }
+
+void cpuRelax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// How long a worker spins before it sleeps: longer than the serial steps
+/// between two parallel ones usually take, short enough not to be noticed.
+constexpr std::chrono::microseconds kSpin(60);
+
+/// Calls `done` until it is true or kSpin has passed.
+template <typename Fn>
+bool spinFor(Fn done) {
+  auto end = std::chrono::steady_clock::now() + kSpin;
+  do {
+    for (int i = 0; i < 32; ++i) {
+      if (done())
+        return true;
+      cpuRelax();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
+} // namespace
+
+unsigned luminal::runtime::availableThreads() {
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof set, &set) == 0)
+    return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+ThreadPool &ThreadPool::get() {
+  static ThreadPool pool;
+  return pool;
+}
+
+ThreadPool::~ThreadPool() {
+  if (process != 0 && process != ::getpid()) {
+    // A fork has the handles but not the threads.
+    return;
+  }
+  stopping.store(true);
+  bell.fetch_add(1);
+  bell.notify_all();
+  for (pthread_t worker : workers)
+    ::pthread_join(worker, nullptr);
+}
+
+bool ThreadPool::tryAcquire(unsigned threads) {
+  if (!owner.try_lock())
+    return false;
+  if (process == 0)
+    process = ::getpid();
+  if (process != ::getpid()) {
+    owner.unlock();
+    return false;
+  }
+  size_t wanted = std::min<uint64_t>(threads - 1, kMaxWorkers);
+  while (workers.size() < wanted) {
+    pthread_t worker;
+    auto main = [](void *pool) -> void * {
+      static_cast<ThreadPool *>(pool)->workerMain();
+      return nullptr;
+    };
+    // Without threads the caller does the work alone.
+    if (::pthread_create(&worker, nullptr, main, this) != 0)
+      break;
+    workers.push_back(worker);
+  }
+  return true;
+}
+
+void ThreadPool::release() { owner.unlock(); }
+
+void ThreadPool::takeChunks(unsigned slot) {
+  for (;;) {
+    int64_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
+    if (begin >= work || status.load(std::memory_order_relaxed) != 0)
+      return;
+    int64_t end = work - begin < chunk ? work : begin + chunk;
+    if (int32_t result = body(data, begin, end, slot))
+      status.store(result, std::memory_order_relaxed);
+  }
+}
+
+void ThreadPool::workerMain() {
+  uint64_t seen = epochOf(state.load());
+  auto somethingNew = [&] {
+    uint64_t s = state.load();
+    return ((s & kOpen) && epochOf(s) != seen) ||
+           stopping.load(std::memory_order_relaxed);
+  };
+  for (;;) {
+    if (!spinFor(somethingNew)) {
+      // Either this thread sees the new job here, or its author sees a sleeper.
+      sleepers.fetch_add(1);
+      uint32_t ring = bell.load();
+      if (!somethingNew())
+        bell.wait(ring);
+      sleepers.fetch_sub(1);
+    }
+    if (stopping.load())
+      return;
+    uint64_t s = state.load();
+    while ((s & kOpen) && epochOf(s) != seen) {
+      // `limit` is of this job if the exchange below succeeds.
+      if (!state.compare_exchange_weak(s, s + kEntered,
+                                       std::memory_order_acq_rel))
+        continue;
+      seen = epochOf(s);
+      unsigned slot = static_cast<unsigned>(enteredOf(s)) + 1;
+      if (slot < limit)
+        takeChunks(slot);
+      state.fetch_add(kLeft, std::memory_order_release);
+      break;
+    }
+  }
+}
+
+int32_t ThreadPool::parallelFor(int64_t total, int64_t part, unsigned threads,
+                                Body fn, void *arguments) {
+  body = fn;
+  data = arguments;
+  work = total;
+  chunk = part;
+  limit = threads;
+  next.store(0, std::memory_order_relaxed);
+  status.store(0, std::memory_order_relaxed);
+  uint64_t epoch = epochOf(state.load(std::memory_order_relaxed)) + 1;
+  state.store(epoch << 32 | kOpen);
+  if (uint32_t asleep = sleepers.load()) {
+    bell.fetch_add(1);
+    if (threads - 1 >= asleep)
+      bell.notify_all();
+    else
+      for (unsigned i = 1; i < threads; ++i)
+        bell.notify_one();
+  }
+  takeChunks(0);
+  // Nobody enters from here on; wait for those who did.
+  uint64_t s = state.fetch_and(~kOpen, std::memory_order_acq_rel);
+  unsigned spins = 0;
+  while (leftOf(s) != enteredOf(s)) {
+    if (++spins < 4096)
+      cpuRelax();
+    else
+      std::this_thread::yield();
+    s = state.load(std::memory_order_acquire);
+  }
+  return status.load(std::memory_order_relaxed);
+}

@@ -1,0 +1,315 @@
+//===- Npy.cpp - Reads and writes .npy files ------------------------------===//
+
+#include "luminal/Support/Npy.h"
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace luminal;
+
+namespace {
+/// The Python literal of the header: a dict of strings, booleans and tuples.
+class HeaderParser {
+public:
+  explicit HeaderParser(std::string_view text) : text(text) {}
+
+  std::string descr;
+  bool fortranOrder = false;
+  std::vector<int64_t> shape;
+
+  /// Nothing, or what is wrong.
+  const char *parse() {
+    if (!eat('{'))
+      return "its header is no dict";
+    bool hasDescr = false, hasOrder = false, hasShape = false;
+    while (!eat('}')) {
+      std::string key;
+      if (!string(key) || !eat(':'))
+        return "its header is malformed";
+      if (key == "descr" && !hasDescr) {
+        hasDescr = string(descr);
+        if (!hasDescr)
+          return "its element type is structured or malformed";
+      } else if (key == "fortran_order" && !hasOrder) {
+        hasOrder = boolean(fortranOrder);
+        if (!hasOrder)
+          return "fortran_order is neither True nor False";
+      } else if (key == "shape" && !hasShape) {
+        hasShape = tuple(shape);
+        if (!hasShape)
+          return "its shape is no tuple of sizes";
+      } else {
+        return "its header has an unknown or repeated key";
+      }
+      if (!eat(',') && !at('}'))
+        return "its header is malformed";
+    }
+    skip();
+    if (!text.empty())
+      return "its header has something behind the dict";
+    if (!hasDescr || !hasOrder || !hasShape)
+      return "its header lacks descr, fortran_order or shape";
+    return nullptr;
+  }
+
+private:
+  void skip() {
+    while (!text.empty() &&
+           (text[0] == ' ' || text[0] == '\n' || text[0] == '\t'))
+      text.remove_prefix(1);
+  }
+  bool at(char c) {
+    skip();
+    return !text.empty() && text[0] == c;
+  }
+  bool eat(char c) {
+    if (!at(c))
+      return false;
+    text.remove_prefix(1);
+    return true;
+  }
+  bool string(std::string &out) {
+    skip();
+    if (text.empty() || (text[0] != '\'' && text[0] != '"'))
+      return false;
+    size_t end = text.find(text[0], 1);
+    if (end == std::string_view::npos)
+      return false;
+    out = text.substr(1, end - 1);
+    text.remove_prefix(end + 1);
+    return out.find('\\') == std::string::npos;
+  }
+  bool boolean(bool &out) {
+    skip();
+    for (bool value : {false, true}) {
+      std::string_view word = value ? "True" : "False";
+      if (text.substr(0, word.size()) == word) {
+        text.remove_prefix(word.size());
+        out = value;
+        return true;
+      }
+    }
+    return false;
+  }
+  bool tuple(std::vector<int64_t> &out) {
+    if (!eat('('))
+      return false;
+    while (!eat(')')) {
+      skip();
+      int64_t value = 0;
+      size_t digits = 0;
+      while (digits < text.size() && text[digits] >= '0' &&
+             text[digits] <= '9') {
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, text[digits] - '0', &value))
+          return false;
+        ++digits;
+      }
+      if (digits == 0 || out.size() == 64)
+        return false;
+      text.remove_prefix(digits);
+      out.push_back(value);
+      if (!eat(',') && !at(')'))
+        return false;
+    }
+    return true;
+  }
+
+  std::string_view text;
+};
+
+/// The element type of a NumPy code without its byte order, or nothing.
+std::optional<DType> dtypeOfCode(std::string_view code,
+                                 std::optional<DType> expected) {
+  constexpr std::pair<std::string_view, DType> codes[] = {
+      {"f4", DType::F32}, {"f2", DType::F16}, {"f8", DType::F64},
+      {"i4", DType::I32}, {"i8", DType::I64}, {"b1", DType::I1},
+      {"i1", DType::I8},  {"u1", DType::U8},  {"V2", DType::BF16}};
+  for (auto [name, dtype] : codes)
+    if (name == code)
+      return dtype;
+  if (code == "u2" && expected == DType::BF16)
+    return DType::BF16;
+  // f8 types have no NumPy code: void of one byte, by what is expected.
+  if (code == "V1" && (expected == DType::F8E4M3 || expected == DType::F8E5M2))
+    return expected;
+  return std::nullopt;
+}
+
+std::string_view codeOf(DType dtype) {
+  switch (dtype) {
+  case DType::F32:
+    return "<f4";
+  case DType::F16:
+    return "<f2";
+  case DType::BF16:
+    return "|V2";
+  case DType::F64:
+    return "<f8";
+  case DType::I32:
+    return "<i4";
+  case DType::I64:
+    return "<i8";
+  case DType::I1:
+    return "|b1";
+  case DType::I8:
+    return "|i1";
+  case DType::U8:
+    return "|u1";
+  case DType::F8E4M3:
+  case DType::F8E5M2:
+    return "|V1";
+  }
+  return "";
+}
+
+/// Copies column-major elements to row-major order.
+void transpose(const uint8_t *in, uint8_t *out,
+               const std::vector<int64_t> &shape, unsigned size,
+               int64_t count) {
+  std::vector<int64_t> index(shape.size()), strides(shape.size());
+  int64_t stride = 1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    strides[i] = stride;
+    stride *= shape[i];
+  }
+  int64_t from = 0;
+  for (int64_t to = 0; to < count; ++to) {
+    std::memcpy(out + to * size, in + from * size, size);
+    for (size_t i = shape.size(); i-- > 0;) {
+      from += strides[i];
+      if (++index[i] < shape[i])
+        break;
+      from -= strides[i] * shape[i];
+      index[i] = 0;
+    }
+  }
+}
+} // namespace
+
+Result<HostTensor> luminal::readNpy(const std::string &path,
+                                    std::optional<DType> expected) {
+  LUMINAL_TRY(bytes, mapFile(path));
+  return readNpyBytes(std::move(bytes), path, expected);
+}
+
+Result<HostTensor> luminal::readNpyBytes(Bytes bytes, const std::string &name,
+                                         std::optional<DType> expected) {
+  constexpr std::string_view magic = "\x93NUMPY";
+  if (bytes.size < 10 || bytes.text().substr(0, magic.size()) != magic)
+    return Error(name + ": is not an .npy file");
+  const uint8_t major = bytes.data[6];
+  if (major < 1 || major > 3)
+    return Error(name + ": has version " + std::to_string(major) +
+                 " of the .npy format");
+  uint64_t start = major == 1 ? 10 : 12, length = 0;
+  if (bytes.size < start)
+    return Error(name + ": is truncated");
+  for (uint64_t i = 8; i < start; ++i)
+    length |= uint64_t(bytes.data[i]) << (8 * (i - 8));
+  if (length > bytes.size - start)
+    return Error(name + ": is truncated in its header");
+  HeaderParser header(bytes.text().substr(start, length));
+  if (const char *reason = header.parse())
+    return Error(name + ": " + reason);
+
+  std::string_view code = header.descr;
+  char order = '=';
+  if (!code.empty() &&
+      std::string_view("<>=|").find(code[0]) != std::string_view::npos) {
+    order = code[0];
+    code.remove_prefix(1);
+  }
+  std::optional<DType> dtype = dtypeOfCode(code, expected);
+  if (!dtype)
+    return Error(name + ": its element type '" + header.descr +
+                 "' is not supported");
+  if (order == '>' && dtypeSize(*dtype) > 1)
+    return Error(name + ": is big-endian");
+
+  HostTensor tensor{"", *dtype, header.shape, {}};
+  std::optional<int64_t> size = tensorBytes(*dtype, tensor.shape);
+  uint64_t present = bytes.size - start - length;
+  if (!size || static_cast<uint64_t>(*size) != present)
+    return Error(name + ": its header says " + typeText(tensor) +
+                 ", but it holds " + std::to_string(present) +
+                 " bytes of data");
+  Bytes data = bytes;
+  data.data = bytes.data + start + length;
+  data.size = present;
+  data.fileOffset.reset();
+  if (*dtype == DType::I1)
+    for (uint64_t i = 0; i < data.size; ++i)
+      if (data.data[i] > 1)
+        return Error(name + ": element " + std::to_string(i) +
+                     " of a boolean array is " + std::to_string(data.data[i]));
+  if (header.fortranOrder && tensor.shape.size() > 1 && data.size > 0) {
+    uint8_t *out = allocateTensor(tensor);
+    if (!out)
+      return Error(name + ": out of memory");
+    transpose(data.data, out, tensor.shape, dtypeSize(*dtype),
+              tensor.numElements());
+  } else {
+    tensor.bytes = data;
+  }
+  if (expected == DType::BF16 && *dtype == DType::F32) {
+    std::optional<HostTensor> rounded = toBF16(tensor);
+    if (!rounded)
+      return Error(name + ": out of memory");
+    return std::move(*rounded);
+  }
+  return tensor;
+}
+
+Status luminal::writeNpy(const std::string &path, const HostTensor &tensor) {
+  std::string header = "{'descr': '" + std::string(codeOf(tensor.dtype)) +
+                       "', 'fortran_order': False, 'shape': (";
+  for (size_t i = 0; i < tensor.shape.size(); ++i)
+    header += (i ? ", " : "") + std::to_string(tensor.shape[i]);
+  header += tensor.shape.size() == 1 ? ",), }" : "), }";
+  header.append(63 - (10 + header.size()) % 64, ' ');
+  header += '\n';
+  if (header.size() > 0xffff)
+    return Error(path + ": has too many dims for an .npy file");
+  std::string start("\x93NUMPY\x01\x00", 8);
+  start += static_cast<char>(header.size() & 255);
+  start += static_cast<char>(header.size() >> 8);
+  return writeFileAtomically(path, {start, header, tensor.bytes.text()});
+}
+
+Status
+luminal::writeFileAtomically(const std::string &path,
+                             std::initializer_list<std::string_view> pieces) {
+  std::string temporary = path + ".XXXXXX";
+  int fd = ::mkstemp(temporary.data());
+  auto failed = [&] {
+    Error error(path + ": cannot be written: " + std::strerror(errno));
+    if (fd >= 0) {
+      ::close(fd);
+      ::unlink(temporary.c_str());
+    }
+    return error;
+  };
+  if (fd < 0)
+    return failed();
+  for (std::string_view piece : pieces)
+    while (!piece.empty()) {
+      ssize_t n = ::write(fd, piece.data(),
+                          std::min<size_t>(piece.size(), size_t(1) << 30));
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n <= 0)
+        return failed();
+      piece.remove_prefix(static_cast<size_t>(n));
+    }
+  mode_t mask = ::umask(0);
+  ::umask(mask);
+  if (::fchmod(fd, 0666 & ~mask) != 0 ||
+      ::rename(temporary.c_str(), path.c_str()) != 0)
+    return failed();
+  ::close(fd);
+  return {};
+}

@@ -1,0 +1,174 @@
+//===- ArtifactBuilder.h - Artifacts made by hand -------------------------===//
+
+#ifndef LUMINAL_TEST_UNIT_RUNTIME_ARTIFACTBUILDER_H
+#define LUMINAL_TEST_UNIT_RUNTIME_ARTIFACTBUILDER_H
+
+#include "luminal/Runtime/ArtifactFile.h"
+#include "luminal/Runtime/Context.h"
+#include "luminal/Runtime/CpuFeatures.h"
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <unistd.h>
+
+namespace luminal::runtime::testing {
+
+using Kind = BufferSpec::Kind;
+
+/// A file that goes with the object.
+struct TemporaryPath {
+  std::string path;
+  explicit TemporaryPath(const std::string &suffix) {
+    static int count = 0;
+    path = ::testing::TempDir() + "luminal-" + std::to_string(::getpid()) +
+           "-" + std::to_string(count++) + suffix;
+  }
+  TemporaryPath(const TemporaryPath &) = delete;
+  ~TemporaryPath() { ::unlink(path.c_str()); }
+};
+
+inline std::string readFile(const std::string &path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+inline void writeFile(const std::string &path, std::string_view text) {
+  std::ofstream(path, std::ios::binary).write(text.data(), text.size());
+}
+
+/// The kernels of Kernels.c as a shared object.
+inline const std::string &kernelObject() {
+  static const std::string object = readFile(LUMINAL_TEST_KERNELS);
+  return object;
+}
+
+inline Expr s(const char *text) { return *Expr::parse(text); }
+
+struct Builder {
+  Manifest m;
+  std::string constants;
+  std::vector<std::string> weightData;
+
+  Builder() {
+    m.producer = "test";
+    m.target.arch = hostArch();
+  }
+
+  uint32_t buffer(Kind kind, Expr offset = 0, Expr bytes = 0, uint32_t of = 0) {
+    m.buffers.push_back({kind, offset, bytes, of});
+    return static_cast<uint32_t>(m.buffers.size() - 1);
+  }
+  void symbol(const char *name, int64_t lo, std::optional<int64_t> hi) {
+    m.symbols.push_back({name, {lo, hi}});
+  }
+  uint32_t input(const char *name, DType dtype, std::vector<Expr> shape) {
+    InputSpec spec;
+    spec.name = name;
+    spec.dtype = dtype;
+    spec.shape = std::move(shape);
+    spec.buffer = buffer(Kind::Input);
+    m.inputs.push_back(spec);
+    return spec.buffer;
+  }
+  void outputOf(const char *name, DType dtype, std::vector<Expr> shape,
+                uint32_t of, std::optional<uint32_t> updates = {}) {
+    OutputSpec spec;
+    spec.name = name;
+    spec.dtype = dtype;
+    spec.shape = std::move(shape);
+    spec.buffer = of;
+    spec.updates = updates;
+    m.outputs.push_back(spec);
+  }
+  uint32_t output(const char *name, DType dtype, std::vector<Expr> shape) {
+    uint32_t b = buffer(Kind::Output);
+    outputOf(name, dtype, std::move(shape), b);
+    return b;
+  }
+  /// A float32 weight; its buffer.
+  uint32_t weight(const char *name, std::vector<float> values,
+                  bool hasBuffer = true) {
+    WeightSpec spec;
+    spec.name = name;
+    spec.shape = {static_cast<int64_t>(values.size())};
+    spec.bytes = values.size() * sizeof(float);
+    spec.member = std::string("data/weights/") + name;
+    if (hasBuffer)
+      spec.buffer = buffer(Kind::Weight);
+    m.weights.push_back(spec);
+    weightData.emplace_back(reinterpret_cast<const char *>(values.data()),
+                            spec.bytes);
+    return spec.buffer.value_or(0);
+  }
+  StepSpec &step(const char *kernel, std::vector<uint32_t> buffers, Expr work) {
+    StepSpec spec;
+    spec.kernel = spec.name = kernel;
+    spec.buffers = std::move(buffers);
+    spec.work = work;
+    m.steps.push_back(spec);
+    return m.steps.back();
+  }
+
+  Status write(const std::string &path) {
+    ArtifactParts parts{m, kernelObject(), constants, {}};
+    for (const std::string &data : weightData)
+      parts.weights.push_back(data);
+    return writeArtifact(std::move(parts), path);
+  }
+
+  Result<std::shared_ptr<const Artifact>>
+  load(const LoadOptions &options = {}) {
+    TemporaryPath file(".lum");
+    LUMINAL_CHECK(write(file.path));
+    return Artifact::load(file.path, options);
+  }
+
+  /// Loads and makes a context; fails the test where that is refused.
+  std::unique_ptr<Context> context(unsigned threads = 1) {
+    auto artifact = load();
+    EXPECT_TRUE(artifact) << artifact.error().message;
+    if (!artifact)
+      return nullptr;
+    auto context = Context::create(*artifact, {threads});
+    EXPECT_TRUE(context) << context.error().message;
+    return context ? std::move(*context) : nullptr;
+  }
+};
+
+/// y = (x + w) + 1 over [n], w embedded with 4 elements where n is 4.
+inline Builder chain(Expr n, int64_t grain = 1) {
+  Builder b;
+  if (n.asSymbol())
+    b.symbol("n", 1, int64_t(1) << 24);
+  uint32_t x = b.input("x", DType::F32, {n}), w = b.input("w", DType::F32, {n});
+  uint32_t t = b.buffer(Kind::Arena, 0, n * 4);
+  b.m.arenaBytes = n * 4;
+  uint32_t y = b.output("y", DType::F32, {n});
+  b.step("add_f32", {x, w, t}, n).grain = grain;
+  StepSpec &increment = b.step("increment_f32", {t, y}, n);
+  increment.grain = grain;
+  increment.scratch = 4;
+  return b;
+}
+
+#define EXPECT_OK(status)                                                      \
+  do {                                                                         \
+    auto expectedOk = (status);                                                \
+    EXPECT_TRUE(expectedOk) << expectedOk.error().message;                     \
+  } while (false)
+
+/// The message of a failure, "" of a success.
+template <typename T>
+std::string failure(const T &result) {
+  return result ? std::string() : result.error().message;
+}
+
+#define EXPECT_FAILS(result, text)                                             \
+  do {                                                                         \
+    std::string message = failure(result);                                     \
+    EXPECT_NE(message.find(text), std::string::npos) << "got: " << message;    \
+  } while (false)
+
+} // namespace luminal::runtime::testing
+
+#endif // LUMINAL_TEST_UNIT_RUNTIME_ARTIFACTBUILDER_H

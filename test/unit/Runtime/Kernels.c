@@ -1,0 +1,81 @@
+//===- Kernels.c - Kernels that the runtime's tests put into artifacts ----===//
+//
+// Written by hand to the contract of docs/Architecture.md.
+//
+//===----------------------------------------------------------------------===//
+
+#include <stdint.h>
+#include <string.h>
+
+#define KERNEL(name)                                                           \
+  __attribute__((visibility("default"))) int32_t name(                         \
+      void *const *buffers, const int64_t *symbols, int64_t begin,             \
+      int64_t end, void *scratch)
+#define UNUSED (void)symbols, (void)scratch
+
+/// c[i] = a[i] + b[i], f32.
+KERNEL(add_f32) {
+  UNUSED;
+  const float *a = buffers[0], *b = buffers[1];
+  float *c = buffers[2];
+  for (int64_t i = begin; i < end; ++i)
+    c[i] = a[i] + b[i];
+  return 0;
+}
+
+/// c[i, j] = a[i, j] * b[j], f32, work = rows, columns = symbols[0].
+KERNEL(scale_rows_f32) {
+  (void)scratch;
+  const float *a = buffers[0], *b = buffers[1];
+  float *c = buffers[2];
+  int64_t columns = symbols[0];
+  for (int64_t i = begin; i < end; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      c[i * columns + j] = a[i * columns + j] * b[j];
+  return 0;
+}
+
+/// b[i] = a[i] + 1, f32; goes through scratch memory of one float.
+KERNEL(increment_f32) {
+  (void)symbols;
+  const float *a = buffers[0];
+  float *b = buffers[1];
+  volatile float *one = scratch;
+  for (int64_t i = begin; i < end; ++i) {
+    *one = 1.0f;
+    b[i] = a[i] + *one;
+  }
+  return 0;
+}
+
+/// b[i] = a[i], f32.
+KERNEL(copy_f32) {
+  UNUSED;
+  memcpy((float *)buffers[1] + begin, (const float *)buffers[0] + begin,
+         (size_t)(end - begin) * sizeof(float));
+  return 0;
+}
+
+/// c[i] = a[b[i]], b i64, a has symbols[0] elements.
+KERNEL(gather_f32) {
+  (void)scratch;
+  const float *a = buffers[0];
+  const int64_t *b = buffers[1];
+  float *c = buffers[2];
+  for (int64_t i = begin; i < end; ++i) {
+    if (b[i] < 0 || b[i] >= symbols[0])
+      return 1;
+    c[i] = a[b[i]];
+  }
+  return 0;
+}
+
+/// a[i] += b[i], f32, in place: operands b, result a.
+KERNEL(accumulate_f32) {
+  UNUSED;
+  const float *b = buffers[0];
+  float *a = buffers[1];
+  for (int64_t i = begin; i < end; ++i)
+    a[i] += b[i];
+  return 0;
+}
