@@ -1,8 +1,7 @@
 //===- Tensor.cpp - A tensor in memory, as files hold it ------------------===//
 
 #include "luminal/Support/Tensor.h"
-#include <bit>
-#include <cmath>
+#include "luminal/Support/Scalar.h"
 #include <cstdlib>
 #include <cstring>
 
@@ -53,70 +52,15 @@ uint8_t *luminal::allocateTensor(HostTensor &tensor) {
   return static_cast<uint8_t *>(memory);
 }
 
-namespace {
-template <typename T>
-T load(const uint8_t *p) {
-  T value;
-  std::memcpy(&value, p, sizeof value);
-  return value;
-}
-
-/// A float with `mantissa` bits and exponent bias `bias` below the sign.
-/// `finite` formats have no infinity: all ones are NaN, the rest of the top
-/// exponent are numbers.
-double smallFloat(unsigned bits, unsigned width, unsigned mantissa, int bias,
-                  bool finite) {
-  unsigned exponentBits = width - 1 - mantissa;
-  unsigned fraction = bits & ((1u << mantissa) - 1);
-  unsigned exponent = (bits >> mantissa) & ((1u << exponentBits) - 1);
-  unsigned top = (1u << exponentBits) - 1;
-  double sign = (bits >> (width - 1)) & 1 ? -1.0 : 1.0;
-  if (exponent == top) {
-    bool allOnes = fraction == (1u << mantissa) - 1;
-    if (finite ? allOnes : fraction != 0)
-      return std::nan("");
-    if (!finite)
-      return sign * INFINITY;
-  }
-  if (exponent == 0)
-    return sign * std::ldexp(fraction, 1 - bias - int(mantissa));
-  return sign * std::ldexp((1u << mantissa) + fraction,
-                           int(exponent) - bias - int(mantissa));
-}
-
-double toDouble(DType dtype, const uint8_t *p) {
-  switch (dtype) {
-  case DType::F32:
-    return load<float>(p);
-  case DType::F64:
-    return load<double>(p);
-  case DType::F16:
-    return smallFloat(load<uint16_t>(p), 16, 10, 15, false);
-  case DType::BF16:
-    return std::bit_cast<float>(uint32_t(load<uint16_t>(p)) << 16);
-  case DType::I32:
-    return load<int32_t>(p);
-  case DType::I64:
-    return static_cast<double>(load<int64_t>(p));
-  case DType::I8:
-    return load<int8_t>(p);
-  case DType::I1:
-  case DType::U8:
-    return *p;
-  case DType::F8E4M3:
-    return smallFloat(*p, 8, 3, 7, true);
-  case DType::F8E5M2:
-    return smallFloat(*p, 8, 2, 15, false);
-  }
-  return 0;
-}
-} // namespace
-
 std::vector<double> luminal::toDoubles(const HostTensor &tensor) {
   std::vector<double> values(static_cast<size_t>(tensor.numElements()));
   const unsigned size = dtypeSize(tensor.dtype);
-  for (size_t i = 0; i < values.size(); ++i)
-    values[i] = toDouble(tensor.dtype, tensor.bytes.data + i * size);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const uint8_t *element = tensor.bytes.data + i * size;
+    values[i] = isFloatDType(tensor.dtype)
+                    ? loadFloat(tensor.dtype, element)
+                    : static_cast<double>(loadInt(tensor.dtype, element));
+  }
   return values;
 }
 
@@ -125,13 +69,8 @@ std::optional<HostTensor> luminal::toBF16(const HostTensor &tensor) {
   uint8_t *out = allocateTensor(result);
   if (!out)
     return std::nullopt;
-  for (int64_t i = 0, n = tensor.numElements(); i < n; ++i) {
-    uint32_t bits = load<uint32_t>(tensor.bytes.data + 4 * i);
-    bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
-    // A NaN keeps its sign and stays a NaN; the rest rounds to nearest even.
-    uint16_t half = static_cast<uint16_t>(
-        nan ? (bits >> 16) | 0x40 : (bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-    std::memcpy(out + 2 * i, &half, sizeof half);
-  }
+  for (int64_t i = 0, n = tensor.numElements(); i < n; ++i)
+    castElement(DType::F32, tensor.bytes.data + 4 * i, DType::BF16,
+                out + 2 * i);
   return result;
 }
