@@ -1,0 +1,372 @@
+//===- Access.cpp - Index expressions and memory accesses as code ---------===//
+
+#include "Emitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace luminal;
+using namespace mlir;
+
+//===----------------------------------------------------------------------===//
+// Integers
+//===----------------------------------------------------------------------===//
+
+static std::optional<int64_t> getConstant(Value v) {
+  if (auto c = v.getDefiningOp<arith::ConstantOp>())
+    if (auto attr = dyn_cast<IntegerAttr>(c.getValue()))
+      return attr.getInt();
+  return std::nullopt;
+}
+
+Value Emitter::constant(int64_t v) {
+  return arith::ConstantOp::create(b, b.getI64IntegerAttr(v));
+}
+
+Value Emitter::add(Value x, Value y) {
+  if (getConstant(x) == 0)
+    return y;
+  if (getConstant(y) == 0)
+    return x;
+  return arith::AddIOp::create(b, x, y, arith::IntegerOverflowFlags::nsw);
+}
+Value Emitter::sub(Value x, Value y) {
+  if (getConstant(y) == 0)
+    return x;
+  return arith::SubIOp::create(b, x, y, arith::IntegerOverflowFlags::nsw);
+}
+Value Emitter::mul(Value x, Value y) {
+  if (getConstant(x) == 1)
+    return y;
+  if (getConstant(y) == 1)
+    return x;
+  return arith::MulIOp::create(b, x, y, arith::IntegerOverflowFlags::nsw);
+}
+Value Emitter::divU(Value x, Value y) {
+  if (getConstant(y) == 1)
+    return x;
+  return arith::DivUIOp::create(b, x, y);
+}
+Value Emitter::remU(Value x, Value y) {
+  if (getConstant(y) == 1)
+    return constant(0);
+  return arith::RemUIOp::create(b, x, y);
+}
+Value Emitter::minS(Value x, Value y) {
+  return arith::MinSIOp::create(b, x, y);
+}
+Value Emitter::less(Value x, Value y) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, x, y);
+}
+
+//===----------------------------------------------------------------------===//
+// Dims and expressions
+//===----------------------------------------------------------------------===//
+
+unsigned Emitter::addDim(const Expr &extent) {
+  dims.push_back({extent, {}, {}});
+  extents.push_back(extent);
+  scope = Scope(getRanges(), extents);
+  return dims.size() - 1;
+}
+
+void Emitter::setLane(unsigned dim, unsigned width, Value count) {
+  lane = Lane{dim, width, count, {}};
+  if (!count || width == 1)
+    return;
+  auto indices = VectorType::get({width}, b.getI64Type());
+  SmallVector<int64_t> numbers = llvm::to_vector(llvm::seq<int64_t>(0, width));
+  Value iota = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(indices, ArrayRef(numbers)));
+  Value bound = vector::BroadcastOp::create(b, indices, count);
+  lane.mask = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, iota, bound);
+}
+
+Type Emitter::laneType(Type element) const {
+  return isVector() ? Type(VectorType::get({lane.width}, element)) : element;
+}
+
+Value Emitter::spread(Value v) {
+  if (!isVector() || isa<VectorType>(v.getType()))
+    return v;
+  return vector::BroadcastOp::create(b, laneType(v.getType()), v);
+}
+
+bool Emitter::isLaneDim(unsigned dim) const {
+  return isVector() && (dim == lane.dim || dims[dim].lanes);
+}
+
+bool Emitter::usesLanes(const Expr &e) const {
+  if (!isVector())
+    return false;
+  if (std::optional<unsigned> dim = e.asDim())
+    return isLaneDim(*dim);
+  return llvm::any_of(e.operands(),
+                      [&](const Expr &x) { return usesLanes(x); });
+}
+
+Value Emitter::laneIndices() {
+  auto type = VectorType::get({lane.width}, b.getI64Type());
+  SmallVector<int64_t> numbers =
+      llvm::to_vector(llvm::seq<int64_t>(0, lane.width));
+  Value v = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(type, ArrayRef(numbers)));
+  if (lane.count) {
+    Value last = sub(lane.count, constant(1));
+    v = arith::MinSIOp::create(b, v,
+                               vector::BroadcastOp::create(b, type, last));
+  }
+  return v;
+}
+
+Value Emitter::clampLane(unsigned l) {
+  Value v = constant(l);
+  if (lane.count && l)
+    v = minS(v, sub(lane.count, constant(1)));
+  return v;
+}
+
+/// floordiv or mod of values of one type.
+static Value floorDivide(ImplicitLocOpBuilder &b, bool isDiv, bool isPlain,
+                         Value x, Value y) {
+  if (isPlain)
+    return isDiv ? Value(arith::DivUIOp::create(b, x, y))
+                 : Value(arith::RemUIOp::create(b, x, y));
+  auto number = [&](int64_t v) -> Value {
+    TypedAttr attr = b.getI64IntegerAttr(v);
+    if (auto vector = dyn_cast<VectorType>(x.getType()))
+      attr = DenseElementsAttr::get(vector, Attribute(attr));
+    return arith::ConstantOp::create(b, attr);
+  };
+  Value zero = number(0), one = number(1);
+  auto cmp = [&](arith::CmpIPredicate p, Value l, Value r) -> Value {
+    return arith::CmpIOp::create(b, p, l, r);
+  };
+  // A zero extent is met only where nothing is read: any divisor serves.
+  Value isZero = cmp(arith::CmpIPredicate::eq, y, zero);
+  y = arith::SelectOp::create(b, isZero, one, y);
+  Value q = arith::DivSIOp::create(b, x, y);
+  Value r = arith::RemSIOp::create(b, x, y);
+  Value signs =
+      cmp(arith::CmpIPredicate::slt, arith::XOrIOp::create(b, r, y), zero);
+  Value off =
+      arith::AndIOp::create(b, cmp(arith::CmpIPredicate::ne, r, zero), signs);
+  if (isDiv)
+    return arith::SelectOp::create(b, off, arith::SubIOp::create(b, q, one), q);
+  return arith::SelectOp::create(b, off, arith::AddIOp::create(b, r, y), r);
+}
+
+static Value combineTwo(ImplicitLocOpBuilder &b, Expr::Kind kind, bool isPlain,
+                        Value x, Value y) {
+  switch (kind) {
+  case Expr::Kind::Add:
+    return arith::AddIOp::create(b, x, y);
+  case Expr::Kind::Mul:
+    return arith::MulIOp::create(b, x, y);
+  case Expr::Kind::Max:
+    return arith::MaxSIOp::create(b, x, y);
+  case Expr::Kind::Min:
+    return arith::MinSIOp::create(b, x, y);
+  case Expr::Kind::FloorDiv:
+    return floorDivide(b, /*isDiv=*/true, isPlain, x, y);
+  default:
+    return floorDivide(b, /*isDiv=*/false, isPlain, x, y);
+  }
+}
+
+/// A quotient of non-negative by positive, which needs no care about signs.
+static bool isPlainDivision(const Scope &scope, const Expr &e) {
+  if (e.kind() != Expr::Kind::FloorDiv && e.kind() != Expr::Kind::Mod)
+    return false;
+  std::optional<int64_t> divisor = e.operands()[1].asConstant();
+  return divisor && *divisor > 0 && scope.provablyNonNegative(e.operands()[0]);
+}
+
+Value Emitter::value(const Expr &e) {
+  if (std::optional<int64_t> c = e.asConstant())
+    return constant(*c);
+  if (std::optional<std::string_view> s = e.asSymbol()) {
+    auto it = symbols.find(std::string(*s));
+    if (it != symbols.end())
+      return it->second;
+    fail(kernel,
+         "uses the symbol " + Twine(llvm::StringRef(*s)) +
+             ", which the program does not have",
+         b.getI64Type());
+    return constant(0);
+  }
+  if (std::optional<unsigned> d = e.asDim()) {
+    assert(dims[*d].value && "a dim outside its loop");
+    return dims[*d].value;
+  }
+  bool plain = isPlainDivision(scope, e);
+  Value v = value(e.operands()[0]);
+  for (const Expr &x : llvm::drop_begin(e.operands()))
+    v = combineTwo(b, e.kind(), plain, v, value(x));
+  return v;
+}
+
+Value Emitter::laneValues(const Expr &e) {
+  auto type = VectorType::get({lane.width}, b.getI64Type());
+  if (!usesLanes(e))
+    return vector::BroadcastOp::create(b, type, value(e));
+  if (std::optional<unsigned> d = e.asDim()) {
+    if (dims[*d].lanes)
+      return dims[*d].lanes;
+    Value base = vector::BroadcastOp::create(b, type, dims[*d].value);
+    return arith::AddIOp::create(b, base, laneIndices());
+  }
+  bool plain = isPlainDivision(scope, e);
+  Value v = laneValues(e.operands()[0]);
+  for (const Expr &x : llvm::drop_begin(e.operands()))
+    v = combineTwo(b, e.kind(), plain, v, laneValues(x));
+  return v;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Value Emitter::address(Value base, Value index, Type type) {
+  auto ptr = LLVM::LLVMPointerType::get(b.getContext());
+  return LLVM::GEPOp::create(b, ptr, type, base, ArrayRef<LLVM::GEPArg>{index});
+}
+
+Value Emitter::fromStorage(Value v, Type element) {
+  if (!element.isInteger(1))
+    return v;
+  Type type = element;
+  TypedAttr zero = b.getIntegerAttr(b.getI8Type(), 0);
+  if (auto vector = dyn_cast<VectorType>(v.getType())) {
+    type = vector.clone(element);
+    zero = DenseElementsAttr::get(vector, Attribute(zero));
+  }
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, v,
+                               arith::ConstantOp::create(b, zero));
+}
+
+Value Emitter::toStorage(Value v, Type element) {
+  if (!element.isInteger(1))
+    return v;
+  Type type = b.getI8Type();
+  if (auto vector = dyn_cast<VectorType>(v.getType()))
+    type = vector.clone(type);
+  return arith::ExtUIOp::create(b, type, v);
+}
+
+static unsigned alignmentOf(Type storage) {
+  return std::max(1u, storage.getIntOrFloatBitWidth() / 8);
+}
+
+Value Emitter::loadScalar(Value base, Value index, Type storage,
+                          bool invariant) {
+  auto load = LLVM::LoadOp::create(b, storage, address(base, index, storage),
+                                   alignmentOf(storage));
+  load.setInvariant(invariant);
+  return load;
+}
+
+Value Emitter::loadFrom(Value base, Type element, const Expr &e,
+                        bool invariant) {
+  Type storage = getStorageType(element);
+  if (!usesLanes(e))
+    return fromStorage(loadScalar(base, value(e), storage, invariant), element);
+  auto type = VectorType::get({lane.width}, storage);
+  std::optional<Expr::Linear> linear = e.linearIn(lane.dim);
+  bool isLinear =
+      linear && !usesLanes(linear->rest) && !usesLanes(linear->stride);
+  Value start = isLinear ? value(e) : Value();
+  if (isLinear && linear->stride.isConstant(1)) {
+    Value at = address(base, start, storage);
+    if (lane.mask) {
+      Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
+      return fromStorage(LLVM::MaskedLoadOp::create(b, type, at, lane.mask,
+                                                    zero, alignmentOf(storage)),
+                         element);
+    }
+    auto load = LLVM::LoadOp::create(b, type, at, alignmentOf(storage));
+    load.setInvariant(invariant);
+    return fromStorage(load, element);
+  }
+  Value positions = isLinear ? Value() : laneValues(e);
+  Value stride = isLinear ? value(linear->stride) : Value();
+  Value result = LLVM::PoisonOp::create(b, type);
+  for (unsigned l = 0; l < lane.width; ++l) {
+    Value at = isLinear
+                   ? add(start, mul(clampLane(l), stride))
+                   : Value(vector::ExtractOp::create(b, positions, int64_t(l)));
+    Value x = loadScalar(base, at, storage, invariant);
+    result = vector::InsertOp::create(b, x, result, int64_t(l));
+  }
+  return fromStorage(result, element);
+}
+
+void Emitter::storeTo(Value base, Type element, const Expr &e, Value v) {
+  Type storage = getStorageType(element);
+  v = toStorage(v, element);
+  auto storeScalar = [&](Value x, Value index) {
+    LLVM::StoreOp::create(b, x, address(base, index, storage),
+                          alignmentOf(storage));
+  };
+  if (!usesLanes(e)) {
+    if (isa<VectorType>(v.getType()))
+      v = vector::ExtractOp::create(b, v, int64_t(0));
+    storeScalar(v, value(e));
+    return;
+  }
+  v = spread(v);
+  std::optional<Expr::Linear> linear = e.linearIn(lane.dim);
+  bool isLinear =
+      linear && !usesLanes(linear->rest) && !usesLanes(linear->stride);
+  Value start = isLinear ? value(e) : Value();
+  if (isLinear && linear->stride.isConstant(1)) {
+    Value at = address(base, start, storage);
+    if (lane.mask)
+      LLVM::MaskedStoreOp::create(b, v, at, lane.mask, alignmentOf(storage));
+    else
+      LLVM::StoreOp::create(b, v, at, alignmentOf(storage));
+    return;
+  }
+  Value positions = isLinear ? Value() : laneValues(e);
+  Value stride = isLinear ? value(linear->stride) : Value();
+  for (unsigned l = 0; l < lane.width; ++l) {
+    // A lane that is not there writes what the last one wrote.
+    Value from = clampLane(l);
+    Value x = lane.count && l
+                  ? Value(LLVM::ExtractElementOp::create(b, v, from))
+                  : Value(vector::ExtractOp::create(b, v, int64_t(l)));
+    Value at = isLinear
+                   ? add(start, mul(from, stride))
+                   : Value(vector::ExtractOp::create(b, positions, int64_t(l)));
+    storeScalar(x, at);
+  }
+}
+
+static Type elementOf(Value v) {
+  return cast<RankedTensorType>(v.getType()).getElementType();
+}
+
+Value Emitter::load(unsigned number, const Expr &e) {
+  // Nothing that a kernel reads changes while it runs, but for the operand that
+  // a scatter in place writes.
+  bool invariant = !(kernel.getInPlace() && number == 0);
+  return loadFrom(buffers[number], elementOf(kernel.getInputs()[number]), e,
+                  invariant);
+}
+
+void Emitter::storeAt(unsigned number, const Expr &e, Value v) {
+  storeTo(buffers[kernel.getInputs().size() + number],
+          elementOf(kernel.getResults()[number]), e, v);
+}
+
+Value Emitter::loadResult(unsigned number, const Expr &e) {
+  return loadFrom(buffers[kernel.getInputs().size() + number],
+                  elementOf(kernel.getResults()[number]), e,
+                  /*invariant=*/false);
+}
+
+void Emitter::store(unsigned number, const Index &index, Value v) {
+  SmallVector<Expr> extents = hlir::getExtents(kernel.getResults()[number]);
+  storeAt(number, simplify(linearize(index, {extents.begin(), extents.end()})),
+          v);
+}

@@ -1,0 +1,133 @@
+//===- ScatterKernel.cpp - Kernels that update rows by index --------------===//
+//
+// A unit of work is a run of columns: it copies them from the destination (but
+// in place), then applies every update to them in index order. So units are
+// independent, and duplicates meet in order.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernels.h"
+#include "luminal/Conversion/ScalarMath.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace luminal;
+using namespace mlir;
+
+namespace {
+class ScatterKernel {
+public:
+  ScatterKernel(Emitter &e, const WorkLoop &loop)
+      : e(e), loop(loop),
+        op(*e.kernel.getBody().getOps<llir::ScatterOp>().begin()) {
+    extents = hlir::getExtents(op.getDest());
+    indexExtents = hlir::getExtents(op.getIndices());
+    row = e.addDim(extents[0]);
+    Expr count = product({indexExtents.begin(), indexExtents.end()});
+    update = e.addDim(count);
+    updateIndex = delinearize(Expr::dim(update),
+                              {indexExtents.begin(), indexExtents.end()});
+    for (Expr &x : updateIndex)
+      x = e.simplify(x);
+  }
+
+  WorkShape emit() {
+    ArrayRef<Expr> columns = ArrayRef(extents).drop_front();
+    domain = makeDomain(
+        e, columns,
+        [&](const Index &index, function_ref<void(const Leaf &)> visit) {
+          e.walk(op.getUpdates(), join(updateIndex, index), visit);
+          e.walk(op.getDest(), join({Expr::dim(row)}, index), visit);
+          visit({nullptr, position(index)});
+        });
+    Units units = makeUnits(domain, loop.single ? 1 : 1024);
+    e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
+      emitUnit(e, domain, units, unit, [&](Value lo, Value hi) {
+        if (!e.kernel.getInPlace())
+          copy(lo, hi);
+        updateAll(lo, hi);
+      });
+    });
+    Expr count = product({indexExtents.begin(), indexExtents.end()});
+    Expr rows = e.kernel.getInPlace() ? count : count + extents[0];
+    return {units.count,
+            getGrain(units.length * rows * getElementCost(e.kernel)), 0};
+  }
+
+private:
+  static Index join(Index a, const Index &b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  }
+  Expr position(const Index &columnIndex) {
+    return e.simplify(linearize(join({Expr::dim(row)}, columnIndex),
+                                {extents.begin(), extents.end()}));
+  }
+
+  void overColumns(Value lo, Value hi, function_ref<void()> body) {
+    if (domain.dims.empty())
+      return body();
+    e.laneLoop(domain.dims.back(), lo, hi,
+               chooseLanes(domain.extents.back(), e.maxLanes), body);
+  }
+
+  void copy(Value lo, Value hi) {
+    Emitter::Repeated repeated(e, extents[0]);
+    e.forLoop(e.constant(0), e.value(extents[0]), e.constant(1), [&](Value r) {
+      e.setDim(row, r);
+      overColumns(lo, hi, [&] {
+        Index at = join({Expr::dim(row)}, domain.index);
+        e.storeAt(0, position(domain.index), e.emit(op.getDest(), at));
+      });
+    });
+  }
+
+  void updateAll(Value lo, Value hi) {
+    Expr times = product({indexExtents.begin(), indexExtents.end()});
+    Emitter::Repeated repeated(e, times);
+    Value count = e.value(times);
+    e.forLoop(e.constant(0), count, e.constant(1), [&](Value i) {
+      e.setDim(update, i);
+      Value at = e.emit(op.getIndices(), updateIndex);
+      if (at.getType().isInteger(32))
+        at = arith::ExtSIOp::create(e.b, e.b.getI64Type(), at);
+      Value inside = at;
+      // What follows is guarded, so an empty destination needs no more care.
+      if (op.getChecked())
+        inside = e.emitRangeCheck(at, extents[0], /*guarded=*/true);
+      e.setDim(row, inside);
+      Value valid =
+          arith::CmpIOp::create(e.b, arith::CmpIPredicate::eq, at, inside);
+      e.ifThen(valid, [&] { overColumns(lo, hi, [&] { updateOne(); }); });
+    });
+  }
+
+  void updateOne() {
+    Value v = e.emit(op.getUpdates(), join(updateIndex, domain.index));
+    Expr at = position(domain.index);
+    if (op.getCombine() != hlir::Combine::Set) {
+      Value old = e.loadResult(0, at);
+      if (isa<VectorType>(old.getType()))
+        v = e.spread(v);
+      if (op.getCombine() == hlir::Combine::Max)
+        v = emitMax(e.b, old, v);
+      else
+        v = emitFn(e.b, llir::Fn::Add, {old, v},
+                   getElementTypeOrSelf(old.getType()));
+    }
+    e.storeAt(0, at, v);
+  }
+
+  Emitter &e;
+  const WorkLoop &loop;
+  llir::ScatterOp op;
+  SmallVector<Expr> extents, indexExtents;
+  unsigned row, update;
+  Index updateIndex;
+  Domain domain;
+};
+} // namespace
+
+WorkShape luminal::emitScatterKernel(Emitter &e, const WorkLoop &loop) {
+  return ScatterKernel(e, loop).emit();
+}

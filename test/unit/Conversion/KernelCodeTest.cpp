@@ -1,0 +1,163 @@
+//===- KernelCodeTest.cpp - Compiled kernels against their definition -----===//
+
+#include "KernelOracle.h"
+#include "gtest/gtest.h"
+
+using namespace luminal::test;
+
+TEST(MapKernel, Elementwise) {
+  checkKernel(R"(
+    %a, %b = "test.source"() : () -> (tensor<3x37xf32>, tensor<3x37xf32>)
+    %r = llir.kernel map(%a, %b) : (tensor<3x37xf32>, tensor<3x37xf32>) -> tensor<3x37xf32> {
+    ^bb0(%x: tensor<3x37xf32>, %y: tensor<3x37xf32>):
+      %0 = llir.elementwise add(%x, %y) : (tensor<3x37xf32>, tensor<3x37xf32>) -> tensor<3x37xf32>
+      %1 = llir.elementwise exp(%0) : (tensor<3x37xf32>) -> tensor<3x37xf32>
+      llir.yield %1 : tensor<3x37xf32>
+    })");
+}
+
+TEST(MapKernel, BroadcastTransposeAndTypes) {
+  checkKernel(R"(
+    "test.scope"() ({
+    %a, %b, %c = "test.source"() : () -> (tensor<5x?xbf16, #hlir.dims<s0>>, tensor<5xi32>, tensor<?xi1, #hlir.dims<s0>>)
+    %r:2 = llir.kernel map(%a, %b, %c)
+        : (tensor<5x?xbf16, #hlir.dims<s0>>, tensor<5xi32>, tensor<?xi1, #hlir.dims<s0>>)
+        -> (tensor<?x5xf32, #hlir.dims<s0>>, tensor<?x5xi1, #hlir.dims<s0>>) {
+    ^bb0(%x: tensor<5x?xbf16, #hlir.dims<s0>>, %y: tensor<5xi32>, %z: tensor<?xi1, #hlir.dims<s0>>):
+      %0 = llir.view %x <(d0, d1) -> (d1, d0)> : tensor<5x?xbf16, #hlir.dims<s0>> -> tensor<?x5xbf16, #hlir.dims<s0>>
+      %1 = llir.elementwise cast(%0) : (tensor<?x5xbf16, #hlir.dims<s0>>) -> tensor<?x5xf32, #hlir.dims<s0>>
+      %2 = llir.elementwise cast(%y) : (tensor<5xi32>) -> tensor<5xf32>
+      %3 = llir.view %2 <(d0, d1) -> (d1)> : tensor<5xf32> -> tensor<?x5xf32, #hlir.dims<s0>>
+      %4 = llir.view %z <(d0, d1) -> (d0)> : tensor<?xi1, #hlir.dims<s0>> -> tensor<?x5xi1, #hlir.dims<s0>>
+      %5 = llir.elementwise mul(%1, %3) : (tensor<?x5xf32, #hlir.dims<s0>>, tensor<?x5xf32, #hlir.dims<s0>>) -> tensor<?x5xf32, #hlir.dims<s0>>
+      %6 = llir.elementwise select(%4, %5, %1) : (tensor<?x5xi1, #hlir.dims<s0>>, tensor<?x5xf32, #hlir.dims<s0>>, tensor<?x5xf32, #hlir.dims<s0>>) -> tensor<?x5xf32, #hlir.dims<s0>>
+      %7 = llir.elementwise less_than(%5, %1) : (tensor<?x5xf32, #hlir.dims<s0>>, tensor<?x5xf32, #hlir.dims<s0>>) -> tensor<?x5xi1, #hlir.dims<s0>>
+      llir.yield %6, %7 : tensor<?x5xf32, #hlir.dims<s0>>, tensor<?x5xi1, #hlir.dims<s0>>
+    }
+    "test.end"() : () -> ()
+    }) {hlir.symbols = #hlir.symbols<s0 in [0, 4096]>} : () -> ())",
+              {{{"s0", 0}}, {{"s0", 1}}, {{"s0", 17}}, {{"s0", 64}}});
+}
+
+TEST(MapKernel, Iota) {
+  checkKernel(R"(
+    %r:2 = llir.kernel map() : () -> (tensor<7x11xi64>, tensor<7x11xi32>) {
+      %0 = llir.iota <(d0, d1) -> ((d0 * 11 + d1) mod 5)> : tensor<7x11xi64>
+      %1 = llir.iota <(d0, d1) -> (d1 floordiv 3 - d0)> : tensor<7x11xi32>
+      llir.yield %0, %1 : tensor<7x11xi64>, tensor<7x11xi32>
+    })");
+}
+
+TEST(GatherKernel, RowsAndOutside) {
+  const char *text = R"(
+    "test.scope"() ({
+    %a, %b = "test.source"() : () -> (tensor<?x20xf32, #hlir.dims<n>>, tensor<2x3xi64>)
+    %r = llir.kernel gather(%a, %b) : (tensor<?x20xf32, #hlir.dims<n>>, tensor<2x3xi64>) -> tensor<2x3x20xf32> {
+    ^bb0(%x: tensor<?x20xf32, #hlir.dims<n>>, %i: tensor<2x3xi64>):
+      %0 = llir.gather %x, %i {checked} : tensor<?x20xf32, #hlir.dims<n>>, tensor<2x3xi64> -> tensor<2x3x20xf32>
+      %1 = llir.elementwise neg(%0) : (tensor<2x3x20xf32>) -> tensor<2x3x20xf32>
+      llir.yield %1 : tensor<2x3x20xf32>
+    }
+    "test.end"() : () -> ()
+    }) {hlir.symbols = #hlir.symbols<n in [0, ]>} : () -> ())";
+  checkKernel(text, {{{"n", 5}}, {{"n", 3}}}, 0, 3);
+  checkKernel(text, {{{"n", 0}}, {{"n", 2}}, {{"n", 50}}}, 0, 40);
+}
+
+TEST(GatherKernel, AlongTheVector) {
+  checkKernel(R"(
+    %a, %b = "test.source"() : () -> (tensor<9xf32>, tensor<35xi32>)
+    %r = llir.kernel gather(%a, %b) : (tensor<9xf32>, tensor<35xi32>) -> tensor<35xf32> {
+    ^bb0(%x: tensor<9xf32>, %i: tensor<35xi32>):
+      %0 = llir.gather %x, %i {checked} : tensor<9xf32>, tensor<35xi32> -> tensor<35xf32>
+      llir.yield %0 : tensor<35xf32>
+    })",
+              {{}}, 0, 9);
+}
+
+TEST(ReduceKernel, Softmax) {
+  const char *text = R"(
+    "test.scope"() ({
+    %a = "test.source"() : () -> tensor<3x?xf32, #hlir.dims<n>>
+    %r = llir.kernel reduce(%a) : (tensor<3x?xf32, #hlir.dims<n>>) -> tensor<3x?xf32, #hlir.dims<n>> {
+    ^bb0(%x: tensor<3x?xf32, #hlir.dims<n>>):
+      %0 = llir.reduce max %x : tensor<3x?xf32, #hlir.dims<n>> -> tensor<3xf32>
+      %1 = llir.view %0 <(d0, d1) -> (d0)> : tensor<3xf32> -> tensor<3x?xf32, #hlir.dims<n>>
+      %2 = llir.elementwise sub(%x, %1) : (tensor<3x?xf32, #hlir.dims<n>>, tensor<3x?xf32, #hlir.dims<n>>) -> tensor<3x?xf32, #hlir.dims<n>>
+      %3 = llir.elementwise exp(%2) : (tensor<3x?xf32, #hlir.dims<n>>) -> tensor<3x?xf32, #hlir.dims<n>>
+      %4 = llir.reduce sum %3 : tensor<3x?xf32, #hlir.dims<n>> -> tensor<3xf32>
+      %5 = llir.elementwise recip(%4) : (tensor<3xf32>) -> tensor<3xf32>
+      %6 = llir.view %5 <(d0, d1) -> (d0)> : tensor<3xf32> -> tensor<3x?xf32, #hlir.dims<n>>
+      %7 = llir.elementwise mul(%3, %6) : (tensor<3x?xf32, #hlir.dims<n>>, tensor<3x?xf32, #hlir.dims<n>>) -> tensor<3x?xf32, #hlir.dims<n>>
+      llir.yield %7 : tensor<3x?xf32, #hlir.dims<n>>
+    }
+    "test.end"() : () -> ()
+    }) {hlir.symbols = #hlir.symbols<n in [0, ]>} : () -> ())";
+  checkKernel(text,
+              {{{"n", 0}}, {{"n", 1}}, {{"n", 7}}, {{"n", 100}}, {{"n", 513}}});
+}
+
+TEST(ReduceKernel, AcrossRows) {
+  checkKernel(R"(
+    %a = "test.source"() : () -> tensor<2x50x37xf16>
+    %r:2 = llir.kernel reduce(%a) : (tensor<2x50x37xf16>) -> (tensor<2x37xf16>, tensor<2x37xf16>) {
+    ^bb0(%x: tensor<2x50x37xf16>):
+      %0 = llir.view %x <(d0, d1, d2) -> (d0, d2, d1)> : tensor<2x50x37xf16> -> tensor<2x37x50xf16>
+      %1 = llir.reduce max %0 : tensor<2x37x50xf16> -> tensor<2x37xf16>
+      %2 = llir.reduce sum %0 : tensor<2x37x50xf16> -> tensor<2x37xf16>
+      llir.yield %1, %2 : tensor<2x37xf16>, tensor<2x37xf16>
+    })",
+              {{}}, 1e-3);
+}
+
+TEST(ReduceKernel, IntegersAndShortRows) {
+  checkKernel(R"(
+    %a = "test.source"() : () -> tensor<200x3xi64>
+    %r:2 = llir.kernel reduce(%a) : (tensor<200x3xi64>) -> (tensor<200xi64>, tensor<200x3xi64>) {
+    ^bb0(%x: tensor<200x3xi64>):
+      %1 = llir.reduce sum %x : tensor<200x3xi64> -> tensor<200xi64>
+      %2 = llir.view %1 <(d0, d1) -> (d0)> : tensor<200xi64> -> tensor<200x3xi64>
+      %3 = llir.elementwise mul(%x, %2) : (tensor<200x3xi64>, tensor<200x3xi64>) -> tensor<200x3xi64>
+      llir.yield %1, %3 : tensor<200xi64>, tensor<200x3xi64>
+    })",
+              {{}}, 0, 1000000);
+}
+
+TEST(ScatterKernel, CombinesInOrder) {
+  for (const char *combine : {"set", "add", "max"})
+    for (const char *inPlace : {"", "attributes {in_place}"}) {
+      (void)inPlace;
+      std::string text = R"(
+    "test.scope"() ({
+    %a, %b, %c = "test.source"() : () -> (tensor<?x40xf32, #hlir.dims<n>>, tensor<6xi32>, tensor<6x40xf32>)
+    %r = llir.kernel scatter(%a, %b, %c) IN_PLACE : (tensor<?x40xf32, #hlir.dims<n>>, tensor<6xi32>, tensor<6x40xf32>) -> tensor<?x40xf32, #hlir.dims<n>> {
+    ^bb0(%d: tensor<?x40xf32, #hlir.dims<n>>, %i: tensor<6xi32>, %u: tensor<6x40xf32>):
+      %1 = llir.elementwise neg(%u) : (tensor<6x40xf32>) -> tensor<6x40xf32>
+      %0 = llir.scatter COMBINE %d, %i, %1 {checked} : tensor<?x40xf32, #hlir.dims<n>>, tensor<6xi32>, tensor<6x40xf32>
+      llir.yield %0 : tensor<?x40xf32, #hlir.dims<n>>
+    }
+    "test.end"() : () -> ()
+    }) {hlir.symbols = #hlir.symbols<n in [0, ]>} : () -> ())";
+      text.replace(text.find("COMBINE"), 7, combine);
+      text.replace(text.find("IN_PLACE"), 8, *inPlace ? "{in_place}" : "");
+      checkKernel(text, {{{"n", 3}}, {{"n", 9}}, {{"n", 2}}, {{"n", 0}}}, 0, 3);
+    }
+}
+
+TEST(GemmKernel, Linear) {
+  checkKernel(R"(
+    "test.scope"() ({
+    %a, %b, %c = "test.source"() : () -> (tensor<?x19xf32, #hlir.dims<m>>, tensor<23x19xf32>, tensor<23xf32>)
+    %r = llir.kernel gemm(%a, %b, %c) : (tensor<?x19xf32, #hlir.dims<m>>, tensor<23x19xf32>, tensor<23xf32>) -> tensor<?x23xf32, #hlir.dims<m>> {
+    ^bb0(%x: tensor<?x19xf32, #hlir.dims<m>>, %w: tensor<23x19xf32>, %bias: tensor<23xf32>):
+      %0 = llir.gemm %x, %w k 19 <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+          : tensor<?x19xf32, #hlir.dims<m>>, tensor<23x19xf32> -> tensor<?x23xf32, #hlir.dims<m>>
+      %1 = llir.view %bias <(d0, d1) -> (d1)> : tensor<23xf32> -> tensor<?x23xf32, #hlir.dims<m>>
+      %2 = llir.elementwise add(%0, %1) : (tensor<?x23xf32, #hlir.dims<m>>, tensor<?x23xf32, #hlir.dims<m>>) -> tensor<?x23xf32, #hlir.dims<m>>
+      %3 = llir.elementwise silu(%2) : (tensor<?x23xf32, #hlir.dims<m>>) -> tensor<?x23xf32, #hlir.dims<m>>
+      llir.yield %3 : tensor<?x23xf32, #hlir.dims<m>>
+    }
+    "test.end"() : () -> ()
+    }) {hlir.symbols = #hlir.symbols<m in [0, ]>} : () -> ())",
+              {{{"m", 0}}, {{"m", 1}}, {{"m", 2}}, {{"m", 33}}});
+}
