@@ -76,8 +76,9 @@ FailureOr<KernelInfo> luminal::emitKernel(llir::KernelOp kernel,
   Emitter::SymbolRanges ranges;
   std::map<std::string, Value> values;
   for (auto [i, s] : llvm::enumerate(symbols)) {
-    ranges[s.name] = s.range;
-    values[s.name] = loadInvariant(b, b.getI64Type(), entry->getArgument(1), i);
+    ranges[std::string(s.name)] = s.range;
+    values[std::string(s.name)] =
+        loadInvariant(b, b.getI64Type(), entry->getArgument(1), i);
   }
   Emitter e(b, kernel, std::move(ranges), buffers, std::move(values),
             target.getLanes(32));

@@ -91,13 +91,13 @@ private:
       Value at = e.emit(op.getIndices(), updateIndex);
       if (at.getType().isInteger(32))
         at = arith::ExtSIOp::create(e.b, e.b.getI64Type(), at);
-      Value inside = at;
       // What follows is guarded, so an empty destination needs no more care.
+      Value inside = at;
       if (op.getChecked())
         inside = e.emitRangeCheck(at, extents[0], /*guarded=*/true);
       e.setDim(row, inside);
-      Value valid =
-          arith::CmpIOp::create(e.b, arith::CmpIPredicate::eq, at, inside);
+      Value valid = arith::CmpIOp::create(e.b, arith::CmpIPredicate::ult, at,
+                                          e.value(extents[0]));
       e.ifThen(valid, [&] { overColumns(lo, hi, [&] { updateOne(); }); });
     });
   }

@@ -18,7 +18,7 @@ TEST(MapKernel, Elementwise) {
 
 TEST(MapKernel, BroadcastTransposeAndTypes) {
   checkKernel(R"(
-    "test.scope"() ({
+    func.func @f() attributes {hlir.symbols = #hlir.symbols<s0 in [0, 4096]>} {
     %a, %b, %c = "test.source"() : () -> (tensor<5x?xbf16, #hlir.dims<s0>>, tensor<5xi32>, tensor<?xi1, #hlir.dims<s0>>)
     %r:2 = llir.kernel map(%a, %b, %c)
         : (tensor<5x?xbf16, #hlir.dims<s0>>, tensor<5xi32>, tensor<?xi1, #hlir.dims<s0>>)
@@ -34,8 +34,8 @@ TEST(MapKernel, BroadcastTransposeAndTypes) {
       %7 = llir.elementwise less_than(%5, %1) : (tensor<?x5xf32, #hlir.dims<s0>>, tensor<?x5xf32, #hlir.dims<s0>>) -> tensor<?x5xi1, #hlir.dims<s0>>
       llir.yield %6, %7 : tensor<?x5xf32, #hlir.dims<s0>>, tensor<?x5xi1, #hlir.dims<s0>>
     }
-    "test.end"() : () -> ()
-    }) {hlir.symbols = #hlir.symbols<s0 in [0, 4096]>} : () -> ())",
+    return
+    })",
               {{{"s0", 0}}, {{"s0", 1}}, {{"s0", 17}}, {{"s0", 64}}});
 }
 
@@ -50,7 +50,7 @@ TEST(MapKernel, Iota) {
 
 TEST(GatherKernel, RowsAndOutside) {
   const char *text = R"(
-    "test.scope"() ({
+    func.func @f() attributes {hlir.symbols = #hlir.symbols<n in [0, ]>} {
     %a, %b = "test.source"() : () -> (tensor<?x20xf32, #hlir.dims<n>>, tensor<2x3xi64>)
     %r = llir.kernel gather(%a, %b) : (tensor<?x20xf32, #hlir.dims<n>>, tensor<2x3xi64>) -> tensor<2x3x20xf32> {
     ^bb0(%x: tensor<?x20xf32, #hlir.dims<n>>, %i: tensor<2x3xi64>):
@@ -58,8 +58,8 @@ TEST(GatherKernel, RowsAndOutside) {
       %1 = llir.elementwise neg(%0) : (tensor<2x3x20xf32>) -> tensor<2x3x20xf32>
       llir.yield %1 : tensor<2x3x20xf32>
     }
-    "test.end"() : () -> ()
-    }) {hlir.symbols = #hlir.symbols<n in [0, ]>} : () -> ())";
+    return
+    })";
   checkKernel(text, {{{"n", 5}}, {{"n", 3}}}, 0, 3);
   checkKernel(text, {{{"n", 0}}, {{"n", 2}}, {{"n", 50}}}, 0, 40);
 }
@@ -77,7 +77,7 @@ TEST(GatherKernel, AlongTheVector) {
 
 TEST(ReduceKernel, Softmax) {
   const char *text = R"(
-    "test.scope"() ({
+    func.func @f() attributes {hlir.symbols = #hlir.symbols<n in [0, ]>} {
     %a = "test.source"() : () -> tensor<3x?xf32, #hlir.dims<n>>
     %r = llir.kernel reduce(%a) : (tensor<3x?xf32, #hlir.dims<n>>) -> tensor<3x?xf32, #hlir.dims<n>> {
     ^bb0(%x: tensor<3x?xf32, #hlir.dims<n>>):
@@ -91,8 +91,8 @@ TEST(ReduceKernel, Softmax) {
       %7 = llir.elementwise mul(%3, %6) : (tensor<3x?xf32, #hlir.dims<n>>, tensor<3x?xf32, #hlir.dims<n>>) -> tensor<3x?xf32, #hlir.dims<n>>
       llir.yield %7 : tensor<3x?xf32, #hlir.dims<n>>
     }
-    "test.end"() : () -> ()
-    }) {hlir.symbols = #hlir.symbols<n in [0, ]>} : () -> ())";
+    return
+    })";
   checkKernel(text,
               {{{"n", 0}}, {{"n", 1}}, {{"n", 7}}, {{"n", 100}}, {{"n", 513}}});
 }
@@ -128,7 +128,7 @@ TEST(ScatterKernel, CombinesInOrder) {
     for (const char *inPlace : {"", "attributes {in_place}"}) {
       (void)inPlace;
       std::string text = R"(
-    "test.scope"() ({
+    func.func @f() attributes {hlir.symbols = #hlir.symbols<n in [0, ]>} {
     %a, %b, %c = "test.source"() : () -> (tensor<?x40xf32, #hlir.dims<n>>, tensor<6xi32>, tensor<6x40xf32>)
     %r = llir.kernel scatter(%a, %b, %c) IN_PLACE : (tensor<?x40xf32, #hlir.dims<n>>, tensor<6xi32>, tensor<6x40xf32>) -> tensor<?x40xf32, #hlir.dims<n>> {
     ^bb0(%d: tensor<?x40xf32, #hlir.dims<n>>, %i: tensor<6xi32>, %u: tensor<6x40xf32>):
@@ -136,8 +136,8 @@ TEST(ScatterKernel, CombinesInOrder) {
       %0 = llir.scatter COMBINE %d, %i, %1 {checked} : tensor<?x40xf32, #hlir.dims<n>>, tensor<6xi32>, tensor<6x40xf32>
       llir.yield %0 : tensor<?x40xf32, #hlir.dims<n>>
     }
-    "test.end"() : () -> ()
-    }) {hlir.symbols = #hlir.symbols<n in [0, ]>} : () -> ())";
+    return
+    })";
       text.replace(text.find("COMBINE"), 7, combine);
       text.replace(text.find("IN_PLACE"), 8, *inPlace ? "{in_place}" : "");
       checkKernel(text, {{{"n", 3}}, {{"n", 9}}, {{"n", 2}}, {{"n", 0}}}, 0, 3);
@@ -146,18 +146,18 @@ TEST(ScatterKernel, CombinesInOrder) {
 
 TEST(GemmKernel, Linear) {
   checkKernel(R"(
-    "test.scope"() ({
+    func.func @f() attributes {hlir.symbols = #hlir.symbols<m in [0, ]>} {
     %a, %b, %c = "test.source"() : () -> (tensor<?x19xf32, #hlir.dims<m>>, tensor<23x19xf32>, tensor<23xf32>)
     %r = llir.kernel gemm(%a, %b, %c) : (tensor<?x19xf32, #hlir.dims<m>>, tensor<23x19xf32>, tensor<23xf32>) -> tensor<?x23xf32, #hlir.dims<m>> {
     ^bb0(%x: tensor<?x19xf32, #hlir.dims<m>>, %w: tensor<23x19xf32>, %bias: tensor<23xf32>):
-      %0 = llir.gemm %x, %w k 19 <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+      %0 = llir.gemm %x, %w k <() -> (19)> <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
           : tensor<?x19xf32, #hlir.dims<m>>, tensor<23x19xf32> -> tensor<?x23xf32, #hlir.dims<m>>
       %1 = llir.view %bias <(d0, d1) -> (d1)> : tensor<23xf32> -> tensor<?x23xf32, #hlir.dims<m>>
       %2 = llir.elementwise add(%0, %1) : (tensor<?x23xf32, #hlir.dims<m>>, tensor<?x23xf32, #hlir.dims<m>>) -> tensor<?x23xf32, #hlir.dims<m>>
       %3 = llir.elementwise silu(%2) : (tensor<?x23xf32, #hlir.dims<m>>) -> tensor<?x23xf32, #hlir.dims<m>>
       llir.yield %3 : tensor<?x23xf32, #hlir.dims<m>>
     }
-    "test.end"() : () -> ()
-    }) {hlir.symbols = #hlir.symbols<m in [0, ]>} : () -> ())",
+    return
+    })",
               {{{"m", 0}}, {{"m", 1}}, {{"m", 2}}, {{"m", 33}}});
 }

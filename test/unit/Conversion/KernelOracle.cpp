@@ -1,6 +1,7 @@
 //===- KernelOracle.cpp - Kernels by their definition ---------------------===//
 
 #include "KernelOracle.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FileSystem.h"
@@ -99,6 +100,16 @@ public:
     if (it != known.end())
       return it->second;
     return known[key] = roundTo(elementOf(v), compute(v, index));
+  }
+
+  void checkAll(llir::ScatterOp scatter) {
+    std::vector<int64_t> shape = shapeOf(scatter.getIndices(), sizes);
+    std::vector<int64_t> index(shape.size());
+    if (count(shape))
+      do
+        checked(at(scatter.getIndices(), index).i,
+                shapeOf(scatter.getDest(), sizes)[0]);
+      while (next(index, shape));
   }
 
 private:
@@ -270,6 +281,9 @@ test::interpret(llir::KernelOp kernel, const std::vector<Array> &inputs,
       while (next(index, a.shape));
     results.push_back(std::move(a));
   }
+  // Indices count also where no element of the result asks for them.
+  for (auto scatter : kernel.getBody().getOps<llir::ScatterOp>())
+    interpreter.checkAll(scatter);
   if (interpreter.outside)
     return std::nullopt;
   return results;
@@ -289,7 +303,7 @@ void CompiledKernel::compile(StringRef text, StringRef cpu) {
   (void)once;
   DialectRegistry registry;
   registerLLIRToLLVMDialects(registry);
-  registry.insert<hlir::HLIRDialect, llir::LLIRDialect>();
+  registry.insert<func::FuncDialect, hlir::HLIRDialect, llir::LLIRDialect>();
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();
   context.allowUnregisteredDialects();
@@ -426,7 +440,7 @@ struct CompiledKernel::Memory {
 int CompiledKernel::call(Memory &memory, const Sizes &sizes, int parts) const {
   std::vector<int64_t> values;
   for (const hlir::SymbolEntry &s : symbols)
-    values.push_back(sizes.at(s.name));
+    values.push_back(sizes.at(std::string(s.name)));
   int64_t work = evaluate(info.work, sizes);
   int64_t scratch = evaluate(info.scratch, sizes);
   Memory own;
