@@ -34,6 +34,38 @@ static unsigned nestingDepth(std::string_view text) {
   return deepest;
 }
 
+/// Python writes NaN, Infinity and -Infinity as bare words, which JSON does not
+/// have: here they become strings, which asDouble reads.
+static std::string quoteFloatWords(std::string_view text) {
+  std::string result;
+  result.reserve(text.size() + 16);
+  bool inString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (inString) {
+      if (c == '\\' && i + 1 < text.size())
+        result += text[i++];
+      else if (c == '"')
+        inString = false;
+    } else if (c == '"') {
+      inString = true;
+    } else if (c == 'N' || c == 'I' || c == '-') {
+      bool found = false;
+      for (std::string_view word : {"NaN", "Infinity", "-Infinity"})
+        if (text.substr(i, word.size()) == word) {
+          result.append("\"").append(word).append("\"");
+          i += word.size() - 1;
+          found = true;
+          break;
+        }
+      if (found)
+        continue;
+    }
+    result += text[i];
+  }
+  return result;
+}
+
 namespace {
 /// Keeps where parsing stopped.
 struct ErrorPosition : nlohmann::json_sax<json> {
@@ -64,6 +96,13 @@ Result<JsonDocument> JsonDocument::parse(std::string_view text,
     return Error(name + ": is nested deeper than " + std::to_string(maxDepth));
   json parsed = json::parse(text.begin(), text.end(), nullptr,
                             /*allow_exceptions=*/false);
+  if (parsed.is_discarded() &&
+      (text.find("NaN") != std::string_view::npos ||
+       text.find("Infinity") != std::string_view::npos)) {
+    std::string quoted = quoteFloatWords(text);
+    parsed = json::parse(quoted.begin(), quoted.end(), nullptr,
+                         /*allow_exceptions=*/false);
+  }
   if (parsed.is_discarded()) {
     ErrorPosition handler;
     json::sax_parse(text.begin(), text.end(), &handler);

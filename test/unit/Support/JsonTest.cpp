@@ -46,6 +46,20 @@ TEST(Json, Numbers) {
   EXPECT_FALSE(e[0].asBool());
 }
 
+TEST(Json, PythonsFloatWords) {
+  auto document = JsonDocument::parse(
+      R"({"a": [-Infinity, NaN, "x\"NaN", Infinity]})", "f");
+  ASSERT_TRUE(document);
+  auto a = document->root().at("a");
+  ASSERT_TRUE(a);
+  auto e = *a->asArray();
+  EXPECT_LT(*e[0].asDouble(), 0);
+  EXPECT_TRUE(std::isinf(*e[0].asDouble()));
+  EXPECT_TRUE(std::isnan(*e[1].asDouble()));
+  EXPECT_EQ(*e[2].asString(), "x\"NaN");
+  EXPECT_GT(*e[3].asDouble(), 0);
+}
+
 TEST(Json, BadTextIsAnError) {
   EXPECT_EQ(JsonDocument::parse(R"({"a": )", "f").error().message,
             "f: is not valid JSON at byte 7");

@@ -1,0 +1,45 @@
+//===- PT2.h - Import of torch.export archives ----------------------------===//
+
+#ifndef LUMINAL_TARGET_PT2_H
+#define LUMINAL_TARGET_PT2_H
+
+#include "luminal/Support/ZipArchive.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace luminal {
+
+struct PT2ImportOptions {
+  /// Weights that the archive does not hold become arguments without
+  /// `hlir.source`, which the caller binds. Off: they are an error.
+  bool allowMissingWeights = false;
+};
+
+/// Reads a torch.export archive (`torch.export.save`; the layouts of torch 2.6
+/// and of 2.7 and later, training IR or decomposed) and returns it as the
+/// function `main` in phase `imported`: one `func.func` of `hlir` ops.
+///
+/// Arguments are weights and states in the order of the archive's signature,
+/// then the user's inputs; a weight's bytes stay in the archive
+/// (`hlir.source`). Results are the new values of mutated arguments
+/// (`hlir.updates`), then the user's outputs. Inputs that the program was
+/// specialised to (plain Python numbers) are listed on the function as
+/// `hlir.literal_inputs`, and outputs that are no tensors as
+/// `hlir.literal_outputs`, each with its position.
+///
+/// On failure null, after exactly one error was emitted; unsupported ops are
+/// all listed in that one error, each with its location in a note.
+mlir::OwningOpRef<mlir::ModuleOp>
+importPT2(mlir::MLIRContext *context, const std::string &path,
+          const PT2ImportOptions &options = {});
+/// As above, from the archive's bytes; `name` stands in messages.
+mlir::OwningOpRef<mlir::ModuleOp>
+importPT2(mlir::MLIRContext *context, Bytes bytes, const std::string &name,
+          const PT2ImportOptions &options = {});
+
+/// Registers `--import-pt2` with mlir-translate's driver.
+void registerImportPT2Translation();
+
+} // namespace luminal
+
+#endif // LUMINAL_TARGET_PT2_H

@@ -1,0 +1,35 @@
+//===- AtenOpsMeta.cpp - Assertions ---------------------------------------===//
+
+#include "OpCall.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+using namespace luminal::pt2;
+
+/// Holds or not by what the archive states: nothing is left to run.
+static LogicalResult assertMetadata(OpCall &o) {
+  Value a = o.tensor("a");
+  if (Type dtype = o.dtype("dtype"); dtype && dtype != o.element(a))
+    return o.fail("asserts another dtype than the tensor has");
+  if (auto size = o.exprs("size")) {
+    bool same = size->size() == o.rank(a);
+    for (unsigned i = 0; same && i < size->size(); ++i)
+      same = o.provablyEqual((*size)[i], o.extents(a)[i]);
+    if (!same)
+      return o.fail("asserts another shape than the tensor has");
+  }
+  // Where elements lie is the compiler's choice.
+  o.ignore({"stride"});
+  return o.retNothing();
+}
+
+llvm::ArrayRef<OpRow> pt2::getMetaOps() {
+  static const OpRow rows[] = {
+      {"_assert_tensor_metadata(Tensor a, SymInt[]? size=None, "
+       "SymInt[]? stride=None, ScalarType? dtype=None, *, "
+       "Device? device=None, Layout? layout=None)",
+       assertMetadata},
+  };
+  return rows;
+}

@@ -1,0 +1,316 @@
+//===- AtenOpsProduct.cpp - Matrix products and attention -----------------===//
+
+#include "Helpers.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+using namespace luminal::pt2;
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+static LogicalResult productOf(OpCall &o, Value a, Value b) {
+  Value result = matmulAny(o, a, b);
+  return result ? o.ret(o.c.cast(result, o.element(a))) : failure();
+}
+/// mm, bmm and mv fix the ranks; matmul takes any.
+template <unsigned rankA, unsigned rankB>
+static LogicalResult fixedProduct(OpCall &o, StringRef b) {
+  Value x = o.tensor("self"), y = o.tensor(b);
+  if (o.rank(x) != rankA || o.rank(y) != rankB)
+    return o.fail("the operands have other ranks than the op takes");
+  return productOf(o, x, y);
+}
+static LogicalResult mm(OpCall &o) { return fixedProduct<2, 2>(o, "mat2"); }
+static LogicalResult bmm(OpCall &o) { return fixedProduct<3, 3>(o, "mat2"); }
+static LogicalResult mv(OpCall &o) { return fixedProduct<2, 1>(o, "vec"); }
+static LogicalResult dot(OpCall &o) { return fixedProduct<1, 1>(o, "tensor"); }
+static LogicalResult matmul(OpCall &o) {
+  return productOf(o, o.tensor("self"), o.tensor("other"));
+}
+static LogicalResult outer(OpCall &o) {
+  Value a = o.tensor("self"), b = o.tensor("vec2");
+  if (o.rank(a) != 1 || o.rank(b) != 1)
+    return o.fail("takes two vectors");
+  Type type = o.promote({{a, {}}, {b, {}}});
+  SmallVector<Expr> shape = {o.extents(a)[0], o.extents(b)[0]};
+  Value x = o.broadcastTo(o.c.unsqueeze(o.c.cast(a, type), 1), shape);
+  return o.ret(o.c.mul(x, o.broadcastTo(o.c.cast(b, type), shape)));
+}
+
+static LogicalResult linear(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("input"), w = o.tensor("weight"), b = o.tensor("bias");
+  Type type = o.element(x);
+  if (o.rank(w) != 2 || o.rank(x) == 0 || o.element(w) != type ||
+      (b && o.element(b) != type))
+    return o.fail("the operands differ in dtype, or have other ranks than the "
+                  "op takes");
+  if (!o.provablyEqual(o.extents(x).back(), o.extents(w)[1]))
+    return o.fail("inner extents " + o.extents(x).back().str() + " and " +
+                  o.extents(w)[1].str() + " differ");
+  Type wide = o.opmath(type);
+  Value y = c.linear(c.cast(x, wide), c.cast(w, wide));
+  if (b)
+    y = c.add(y, o.broadcastTo(c.cast(b, wide), o.extents(y)));
+  return o.ret(c.cast(y, type));
+}
+
+/// beta * self + alpha * (a @ b)
+static LogicalResult addProductOf(OpCall &o, StringRef a, StringRef b) {
+  Composer &c = o.c;
+  Value self = o.tensor("self"), x = o.tensor(a), y = o.tensor(b);
+  Number beta = *o.number("beta"), alpha = *o.number("alpha");
+  Type type = o.element(x);
+  Value product = matmulAny(o, x, y);
+  if (!product)
+    return failure();
+  if (o.element(self) != type)
+    return o.fail("the operands differ in dtype");
+  Type wide = o.element(product);
+  SmallVector<Expr> shape = o.extents(product);
+  auto joined = o.broadcast({o.extents(self), shape});
+  if (!joined || joined->size() != shape.size())
+    return o.fail("self cannot be broadcast to the product");
+  auto scale = [&](Value v, const Number &n) {
+    return n.asDouble() == 1.0
+               ? v
+               : c.mul(v, o.broadcastTo(o.materialize(n, wide), shape));
+  };
+  product = scale(product, alpha);
+  // With beta 0 a NaN in self leaves no trace.
+  if (beta.asDouble() != 0.0)
+    product =
+        c.add(scale(o.broadcastTo(c.cast(self, wide), shape), beta), product);
+  return o.ret(c.cast(product, type));
+}
+static LogicalResult addmm(OpCall &o) {
+  return addProductOf(o, "mat1", "mat2");
+}
+static LogicalResult baddbmm(OpCall &o) {
+  return addProductOf(o, "batch1", "batch2");
+}
+static LogicalResult addmv(OpCall &o) { return addProductOf(o, "mat", "vec"); }
+
+//===----------------------------------------------------------------------===//
+// einsum
+//===----------------------------------------------------------------------===//
+
+/// Every operand is read over one index space, the output's letters first and
+/// the summed ones last; operands are joined from the left.
+static LogicalResult einsum(OpCall &o) {
+  Composer &c = o.c;
+  std::string equation;
+  for (char ch : o.string("equation"))
+    if (ch != ' ')
+      equation += ch;
+  SmallVector<Value> operands = o.tensors("tensors");
+  if (o.has("path"))
+    o.ignore({"path"});
+  auto [lhs, rhs] = StringRef(equation).split("->");
+  SmallVector<StringRef> terms;
+  lhs.split(terms, ',');
+  if (equation.find("->") == std::string::npos || lhs.contains('.') ||
+      terms.size() != operands.size() || operands.empty())
+    return o.fail("equation '" + equation +
+                  "' is supported only with an output and without '...'");
+  std::map<char, Expr> extents;
+  for (auto [term, v] : llvm::zip(terms, operands)) {
+    if (term.size() != o.rank(v))
+      return o.fail("equation '" + equation + "' does not fit the ranks");
+    for (auto [letter, extent] : llvm::zip(term, o.extents(v))) {
+      auto [it, inserted] = extents.emplace(letter, extent);
+      if (!inserted && !o.provablyEqual(it->second, extent))
+        return o.fail(Twine("letter '") + Twine(letter) +
+                      "' stands for two extents");
+    }
+  }
+  std::string letters = rhs.str();
+  for (char letter : letters)
+    if (!extents.count(letter) || llvm::count(letters, letter) != 1)
+      return o.fail("equation '" + equation + "' has no such output");
+  unsigned kept = letters.size();
+  for (const auto &[letter, extent] : extents)
+    if (letters.find(letter) == std::string::npos)
+      letters += letter;
+  SmallVector<Expr> space;
+  for (char letter : letters)
+    space.push_back(extents[letter]);
+  Type type = o.element(operands.front());
+  Value terms2;
+  for (auto [term, v] : llvm::zip(terms, operands)) {
+    if (o.element(v) != type)
+      return o.fail("the operands differ in dtype");
+    SmallVector<Expr> map;
+    for (char letter : term)
+      map.push_back(Expr::dim(letters.find(letter)));
+    Value read = c.view(c.cast(v, o.opmath(type)), space, map);
+    terms2 = terms2 ? c.mul(terms2, read) : read;
+  }
+  SmallVector<unsigned> summed =
+      llvm::to_vector(llvm::seq<unsigned>(kept, letters.size()));
+  return o.ret(c.cast(c.reduceSum(terms2, summed, false), type));
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+/// softmax(q k^T * scale + mask) v, f16 and bf16 in f32, rounded once.
+static LogicalResult attention(OpCall &o) {
+  Composer &c = o.c;
+  Value q = o.tensor("query"), k = o.tensor("key"), v = o.tensor("value");
+  Value mask = o.tensor("attn_mask");
+  if (*o.real("dropout_p") != 0)
+    return o.fail("draws random numbers (dropout_p is not 0)");
+  bool causal = o.flag("is_causal"), grouped = o.flag("enable_gqa");
+  Type type = o.element(q), wide = o.opmath(type);
+  unsigned rank = o.rank(q);
+  if (rank < 2 || o.rank(k) != rank || o.rank(v) != rank ||
+      o.element(k) != type || o.element(v) != type || !isa<FloatType>(type))
+    return o.fail("the operands differ in dtype or rank");
+  if (causal && mask)
+    return o.fail("is_causal and attn_mask exclude each other");
+  SmallVector<Expr> eq = o.extents(q), ek = o.extents(k), ev = o.extents(v);
+  q = c.cast(q, wide), k = c.cast(k, wide), v = c.cast(v, wide);
+
+  if (grouped && rank >= 3) {
+    // Each head of k and v serves a run of heads of q.
+    unsigned head = rank - 3;
+    auto repeat = [&](Value x) -> Value {
+      SmallVector<Expr> e = o.extents(x);
+      Expr ratio = o.scope().simplify(Expr::floorDiv(eq[head], e[head]));
+      if (!o.provablyEqual(ratio * e[head], eq[head])) {
+        (void)o.fail("the heads of key and value do not divide the query's");
+        return {};
+      }
+      SmallVector<Expr> map;
+      for (unsigned i = 0; i < rank; ++i)
+        map.push_back(i == head ? Expr::floorDiv(Expr::dim(i), ratio)
+                                : Expr::dim(i));
+      e[head] = eq[head];
+      return c.view(x, e, map);
+    };
+    k = repeat(k);
+    v = repeat(v);
+    if (!k || !v)
+      return failure();
+  }
+  double scale;
+  if (auto given = o.real("scale")) {
+    scale = *given;
+  } else {
+    auto width = eq.back().asConstant();
+    if (!width || *width == 0)
+      return o.fail("the default scale needs a static head size");
+    scale = 1.0 / std::sqrt(static_cast<double>(*width));
+  }
+  SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, rank));
+  std::swap(order[rank - 1], order[rank - 2]);
+  Value scores = matmulAny(o, q, c.permute(k, order));
+  if (!scores)
+    return failure();
+  scores = c.mul(scores, c.splat(scores, scale));
+  SmallVector<Expr> shape = o.extents(scores);
+  double inf = std::numeric_limits<double>::infinity();
+  if (causal) {
+    Value row = indexAlong(o, scores, rank - 2),
+          column = indexAlong(o, scores, rank - 1);
+    scores = c.select(c.lessEqual(column, row), scores, c.splat(scores, -inf));
+  }
+  if (mask) {
+    auto joined = o.broadcast({o.extents(mask), shape});
+    if (!joined || joined->size() != shape.size())
+      return o.fail("the mask cannot be broadcast to the scores");
+    for (auto [a, b] : llvm::zip(*joined, shape))
+      if (!o.provablyEqual(a, b))
+        return o.fail("the mask cannot be broadcast to the scores");
+    if (o.isBool(mask))
+      scores =
+          c.select(o.broadcastTo(mask, shape), scores, c.splat(scores, -inf));
+    else
+      scores = c.add(scores, o.broadcastTo(c.cast(mask, wide), shape));
+  }
+  Value weights = c.softmax(scores, rank - 1);
+  if (mask) {
+    // A row that the mask empties attends to nothing.
+    Value most = c.reduceMax(scores, {rank - 1}, false);
+    Value none = c.equal(most, c.splat(most, -inf));
+    SmallVector<Expr> map;
+    for (unsigned i = 0; i + 1 < rank; ++i)
+      map.push_back(Expr::dim(i));
+    weights = c.select(c.view(none, shape, map), c.splat(weights, 0), weights);
+  }
+  Value result = matmulAny(o, weights, v);
+  return result ? o.ret(c.cast(result, type)) : failure();
+}
+
+//===----------------------------------------------------------------------===//
+// Grouped products
+//===----------------------------------------------------------------------===//
+
+/// Rows of `input`, sorted by group, times the matrix of their group:
+/// offs[g] is one past the last row of group g. A row behind the last offset
+/// belongs to no group; PyTorch leaves it undefined, here it takes the last.
+static LogicalResult groupedMM(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("input"), w = o.tensor("weight"), offs = o.tensor("offs");
+  if (o.rank(x) != 2 || o.rank(w) != 3 || o.rank(offs) != 1 ||
+      o.element(x) != o.element(w))
+    return o.fail("takes rows, a matrix for each group, and offsets");
+  SmallVector<Expr> ex = o.extents(x), ew = o.extents(w);
+  Expr rows = ex[0], groups = ew[0];
+  if (!o.provablyEqual(ex[1], ew[1]) ||
+      !o.provablyEqual(o.extents(offs)[0], groups) ||
+      !o.scope().provablyLessEqual(Expr(1), groups))
+    return o.fail("the extents do not fit each other");
+  // group(row) = how many groups end at or before it
+  SmallVector<Expr> space = {rows, groups};
+  Value row = c.iota(space, Expr::dim(0));
+  Value end = c.view(c.cast(offs, o.i64()), space, {Expr::dim(1)});
+  Value past = c.cast(c.lessEqual(end, row), o.i64());
+  Value group = c.reduceSum(past, {1}, false);
+  Value last = o.broadcastTo(extentValue(o, groups - Expr(1), o.i64()), {rows});
+  group = c.minimum(group, last);
+  // One gathered matrix a row.
+  Value chosen = c.gather(w, group);
+  Type wide = o.opmath(o.element(x));
+  Value product =
+      c.matmul(c.unsqueeze(c.cast(x, wide), 1), c.cast(chosen, wide));
+  return o.ret(c.cast(c.squeeze(product, 1), o.element(x)));
+}
+
+llvm::ArrayRef<OpRow> pt2::getProductOps() {
+  static const OpRow rows[] = {
+      {"linear(Tensor input, Tensor weight, Tensor? bias=None)", linear},
+      {"mm(Tensor self, Tensor mat2)", mm},
+      {"bmm(Tensor self, Tensor mat2)", bmm},
+      {"mv(Tensor self, Tensor vec)", mv},
+      {"dot(Tensor self, Tensor tensor)", dot},
+      {"matmul(Tensor self, Tensor other)", matmul},
+      {"outer(Tensor self, Tensor vec2)", outer},
+      {"addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, "
+       "Scalar alpha=1)",
+       addmm},
+      {"baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
+       "Scalar alpha=1)",
+       baddbmm},
+      {"addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, "
+       "Scalar alpha=1)",
+       addmv},
+      {"einsum(str equation, Tensor[] tensors, *, int[]? path=None)", einsum},
+      {"scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, "
+       "Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, "
+       "float? scale=None, bool enable_gqa=False)",
+       attention},
+      {"transformers::grouped_mm_fallback(Tensor input, Tensor weight, "
+       "Tensor offs)",
+       groupedMM},
+  };
+  return rows;
+}

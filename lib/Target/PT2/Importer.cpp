@@ -1,0 +1,562 @@
+//===- Importer.cpp - Nodes to HLIR ---------------------------------------===//
+
+#include "Importer.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+using namespace luminal::pt2;
+
+Importer::Importer(MLIRContext *context, const Archive &archive,
+                   Program program, const PT2ImportOptions &options)
+    : context(context), archive(archive), program(std::move(program)),
+      options(options), builder(context),
+      fileLoc(FileLineColLoc::get(context, archive.getName(), 0, 0)) {}
+
+LogicalResult Importer::fail(Location loc, const Twine &message) {
+  return emitError(loc) << message;
+}
+
+Location Importer::getLoc(const Node &node) {
+  Location loc = fileLoc;
+  if (node.line)
+    loc = FileLineColLoc::get(context, node.file, node.line, 0);
+  return NameLoc::get(builder.getStringAttr(node.name), loc);
+}
+
+const TensorMeta *Importer::getMeta(const std::string &name) const {
+  auto it = program.tensors.find(name);
+  return it == program.tensors.end() ? nullptr : &it->second;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+unsigned Importer::newMemory(Value value) {
+  Memory memory;
+  memory.value = value;
+  memories.push_back(memory);
+  return memories.size() - 1;
+}
+
+void Importer::define(const std::string &name, Value value, int argument) {
+  GraphTensor tensor;
+  tensor.memory = newMemory(value);
+  memories.back().argument = argument;
+  tensor.extents = getExtents(value);
+  for (unsigned i = 0; i < tensor.extents.size(); ++i)
+    tensor.map.push_back(Expr::dim(i));
+  tensor.value = value;
+  tensors[name] = std::move(tensor);
+}
+
+Value Importer::read(GraphTensor &tensor) {
+  const Memory &memory = memories[tensor.memory];
+  if (tensor.version != memory.version) {
+    tensor.value =
+        tensor.whole ? memory.value
+                     : composer->view(memory.value, tensor.extents, tensor.map);
+    tensor.version = memory.version;
+  }
+  return tensor.value;
+}
+
+Value Importer::read(const std::string &name) {
+  return read(tensors.find(name)->second);
+}
+
+/// The memory's value with the window `tensor` replaced by `update`.
+static Value writeWindow(Composer &c, Value memory, const GraphTensor &tensor,
+                         Value update) {
+  SmallVector<Expr> extents = getExtents(memory);
+  // One dim is cut (slice) or indexed (select), and the others stay in order:
+  // rows along that dim are replaced.
+  std::optional<unsigned> cut;
+  bool rows = true;
+  unsigned next = 0;
+  for (unsigned i = 0; i < extents.size() && rows; ++i) {
+    const Expr &e = tensor.map[i];
+    bool isNext = e.asDim() == next && next < tensor.extents.size();
+    if (isNext && tensor.extents[next] == extents[i]) {
+      ++next;
+      continue;
+    }
+    rows = !cut.has_value();
+    cut = i;
+    if (!e.hasDims())
+      continue;
+    auto linear = e.linearIn(next);
+    rows &= linear && !linear->stride.hasDims() && !linear->rest.hasDims();
+    ++next;
+  }
+  rows &= cut.has_value() && next == tensor.extents.size();
+  if (rows) {
+    bool selected = !tensor.map[*cut].hasDims();
+    SmallVector<unsigned> order = {*cut}, inverse(extents.size());
+    for (unsigned i = 0; i < extents.size(); ++i)
+      if (i != *cut)
+        order.push_back(i);
+    for (auto [i, axis] : llvm::enumerate(order))
+      inverse[axis] = i;
+    Value updates =
+        c.permute(selected ? c.unsqueeze(update, *cut) : update, order);
+    Expr count = selected ? Expr(1) : tensor.extents[*cut];
+    Expr row = selected ? tensor.map[*cut]
+                        : tensor.map[*cut].substitute(
+                              [](const Expr &leaf) -> std::optional<Expr> {
+                                if (leaf.asDim())
+                                  return Expr::dim(0);
+                                return std::nullopt;
+                              });
+    Value indices = c.iota({count}, row);
+    Value result =
+        c.scatter(Combine::Set, c.permute(memory, order), indices, updates);
+    return c.permute(result, inverse);
+  }
+  // Any other window: element by element.
+  std::vector<Expr> all(extents.begin(), extents.end());
+  std::vector<Expr> map(tensor.map.begin(), tensor.map.end());
+  Value flat = c.reshape(memory, {product(all)});
+  std::vector<Expr> window(tensor.extents.begin(), tensor.extents.end());
+  Value indices =
+      c.reshape(c.iota(tensor.extents, linearize(map, all)), {product(window)});
+  Value updates = c.reshape(update, {product(window)});
+  return c.reshape(c.scatter(Combine::Set, flat, indices, updates), extents);
+}
+
+LogicalResult Importer::write(const std::string &name, Value value,
+                              std::string &reason) {
+  GraphTensor &tensor = tensors.find(name)->second;
+  Memory &memory = memories[tensor.memory];
+  if (memory.maybeShares || memory.maybeShared) {
+    reason = "writes in place to memory that may be shared: a reshape of a "
+             "tensor that is not contiguous came before";
+    return failure();
+  }
+  for (auto [i, extent] : llvm::enumerate(tensor.extents))
+    if (!extent.isConstant(1) && llvm::none_of(tensor.map, [&](const Expr &e) {
+          return e.usesDim(i);
+        })) {
+      reason = "writes in place to an expanded tensor";
+      return failure();
+    }
+  if (memory.argument >= 0) {
+    StringAttr kind =
+        cast<StringAttr>(argumentAttrs[memory.argument].get(kKindAttr));
+    if (kind.getValue() != "state") {
+      reason = "writes in place to an argument that is no buffer or input";
+      return failure();
+    }
+  }
+  memory.value = tensor.whole
+                     ? value
+                     : writeWindow(*composer, memory.value, tensor, value);
+  memory.written = true;
+  ++memory.version;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+/// Arithmetic on symbolic sizes, whose results the archive states itself.
+bool Importer::isSymbolic(const Node &node) const {
+  StringRef target = node.target;
+  if (target.consume_front("torch.ops.aten.")) {
+    StringRef op = target.split('.').first;
+    return op == "sym_size" || op == "sym_numel" || op == "sym_stride" ||
+           op == "sym_storage_offset";
+  }
+  return target.starts_with("_operator.") || target.starts_with("math.") ||
+         target.starts_with("torch.sym_") ||
+         target.starts_with("torch.utils._sympy");
+}
+
+bool Importer::isPoisoned(const Node &node) const {
+  for (const NamedArgument &input : node.inputs)
+    for (const std::string &name : input.value.names)
+      if (poisoned.count(name))
+        return true;
+  return false;
+}
+
+std::string Importer::checkResult(const std::string &name, Value value) {
+  const TensorMeta *meta = getMeta(name);
+  if (!meta)
+    return {};
+  auto type = cast<RankedTensorType>(value.getType());
+  auto dtype = getDType(type.getElementType());
+  if (!dtype || DTypeCode::of(*dtype) != meta->dtype) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    os << "gives element type " << type.getElementType()
+       << ", but the archive says " << meta->dtype.name();
+    return text;
+  }
+  SmallVector<Expr> extents = getExtents(value);
+  bool same = extents.size() == meta->sizes.size();
+  for (unsigned i = 0; same && i < extents.size(); ++i)
+    same = scope.equal(extents[i], meta->sizes[i]) != false;
+  if (same)
+    return {};
+  auto print = [](ArrayRef<Expr> sizes) {
+    std::string text = "[";
+    for (auto [i, e] : llvm::enumerate(sizes))
+      text += (i ? ", " : "") + e.str();
+    return text + "]";
+  };
+  return "gives shape " + print(extents) + ", but the archive says " +
+         print(meta->sizes);
+}
+
+LogicalResult Importer::store(const OpCall::Returned &result,
+                              const std::string &name, std::string &reason) {
+  reason = checkResult(name, result.value);
+  if (!reason.empty())
+    return failure();
+  if (result.viewOf.empty() || result.maybeView) {
+    define(name, result.value, -1);
+    if (result.maybeView) {
+      unsigned source = tensors.find(result.viewOf)->second.memory;
+      memories.back().maybeShares = source;
+      memories[source].maybeShared = true;
+    }
+    return success();
+  }
+  const GraphTensor source = tensors.find(result.viewOf)->second;
+  GraphTensor tensor;
+  tensor.memory = source.memory;
+  tensor.extents = result.extents;
+  // A map to the source's elements, then the source's own map.
+  std::vector<Expr> dims(result.map.begin(), result.map.end());
+  Scope inside(scope.getSymbols(),
+               std::vector<Expr>(result.extents.begin(), result.extents.end()));
+  for (const Expr &e : source.map)
+    tensor.map.push_back(inside.simplify(e.substituteDims(dims)));
+  tensor.whole = tensor.extents == getExtents(memories[source.memory].value);
+  for (auto [i, e] : llvm::enumerate(tensor.map))
+    tensor.whole &= e.asDim() == i;
+  tensor.value = result.value;
+  tensor.version = memories[source.memory].version;
+  tensors[name] = std::move(tensor);
+  return success();
+}
+
+LogicalResult Importer::translate(const Node &node, OpCall &call,
+                                  bool inPlace) {
+  if (failed(call.bind()))
+    return failure();
+  if (failed(call.entry.handler(call)) || !call.getReason().empty())
+    return call.fail("cannot be built from these arguments");
+  if (std::string unread = call.findUnread(); !unread.empty())
+    return call.fail("argument '" + unread + "' is not supported");
+
+  std::string reason;
+  if (inPlace) {
+    if (call.results.size() != 1 || node.inputs.empty() ||
+        node.inputs[0].value.kind != Argument::Tensor)
+      return call.fail("has no in-place form");
+    const std::string &self = node.inputs[0].value.names[0];
+    GraphTensor &tensor = tensors.find(self)->second;
+    Type element =
+        cast<RankedTensorType>(read(tensor).getType()).getElementType();
+    Value value = composer->cast(call.results[0].value, element);
+    SmallVector<Expr> extents = getExtents(value);
+    for (unsigned i = 0; i < extents.size(); ++i)
+      if (extents.size() != tensor.extents.size() ||
+          scope.equal(extents[i], tensor.extents[i]) != true)
+        return call.fail("the result has another shape than the tensor that "
+                         "it is written to");
+    value = composer->broadcastTo(value, tensor.extents);
+    if (failed(write(self, value, reason)))
+      return call.fail(reason);
+    for (const Argument &output : node.outputs)
+      for (const std::string &name : output.names)
+        tensors[name] = tensors.find(self)->second;
+    return success();
+  }
+
+  unsigned expected = call.getNumResults();
+  if (expected > call.results.size())
+    return call.fail("gives " + Twine(call.results.size()) +
+                     " results, but the archive has " + Twine(expected));
+  unsigned i = 0;
+  for (const Argument &output : node.outputs) {
+    if (output.kind != Argument::Tensor && output.kind != Argument::Tensors &&
+        output.kind != Argument::OptionalTensors &&
+        output.kind != Argument::None)
+      return call.fail("has a result that is no tensor");
+    for (const std::string &name : output.names) {
+      const OpCall::Returned &result = call.results[i++];
+      // A result that nobody reads may be left out by the handler.
+      if (!result.value) {
+        poisoned.insert(name);
+        continue;
+      }
+      if (failed(store(result, name, reason)))
+        return call.fail(reason);
+    }
+  }
+  return success();
+}
+
+void Importer::translate(const Node &node) {
+  if (isSymbolic(node))
+    return;
+  Location loc = getLoc(node);
+  composer->setLoc(loc);
+  auto poison = [&] {
+    for (const Argument &output : node.outputs)
+      poisoned.insert(output.names.begin(), output.names.end());
+  };
+  // What depends on an unsupported op is neither built nor reported.
+  if (isPoisoned(node))
+    return poison();
+
+  StringRef target = node.target;
+  target.consume_front("torch.ops.");
+  const OpEntry *entry = findOp(target);
+  bool inPlace = false;
+  if (!entry) {
+    auto [name, overload] = target.rsplit('.');
+    if (name.ends_with("_") && !name.ends_with("__")) {
+      entry = findOp((name.drop_back() + "." + overload).str());
+      inPlace = entry != nullptr;
+    }
+  }
+  if (!entry) {
+    problems.push_back({target.str(), getRefusal(target).str(), loc});
+    return poison();
+  }
+  OpCall call(*this, node, *entry, *composer);
+  if (failed(translate(node, call, inPlace))) {
+    problems.push_back({target.str(), call.getReason(), loc});
+    poison();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
+
+LogicalResult Importer::reportProblems() {
+  if (problems.empty())
+    return success();
+  // One error: each op once with its reason, then each node as a note.
+  std::map<std::string, unsigned> counts;
+  std::vector<std::string> order;
+  for (const Problem &p : problems) {
+    std::string text = p.op + (p.reason.empty() ? "" : ": " + p.reason);
+    if (!counts[text]++)
+      order.push_back(text);
+  }
+  auto diag = emitError(problems.front().loc);
+  diag << (order.size() == 1 ? "unsupported op " : "unsupported ops ");
+  for (auto [i, text] : llvm::enumerate(order)) {
+    diag << (i ? "; " : "") << text;
+    if (counts[text] > 1)
+      diag << " (" << counts[text] << " nodes)";
+  }
+  for (const Problem &p : ArrayRef(problems).drop_front())
+    diag.attachNote(p.loc) << p.op << " is here";
+  return failure();
+}
+
+LogicalResult Importer::makeOutputs() {
+  SmallVector<Value> values;
+  SmallVector<NamedAttrList> attrs;
+  std::set<std::string> names;
+  auto add = [&](Value value, std::string name,
+                 std::optional<int64_t> updates) {
+    NamedAttrList list;
+    std::string unique = name;
+    for (unsigned i = 1; !names.insert(unique).second; ++i)
+      unique = name + "_" + std::to_string(i);
+    list.set(kNameAttr, builder.getStringAttr(unique));
+    if (updates)
+      list.set(kUpdatesAttr, builder.getI64IntegerAttr(*updates));
+    values.push_back(value);
+    attrs.push_back(std::move(list));
+  };
+
+  // A decomposed program names the new values of what it mutates beside its
+  // outputs; an output that is an argument means the value before.
+  std::map<std::string, Value> outputs;
+  for (const OutputSpec &spec : program.outputs)
+    if (spec.value.kind == Argument::Tensor) {
+      if (!tensors.count(spec.value.names[0]))
+        return fail(fileLoc, "signature: output '" + spec.value.names[0] +
+                                 "' names an unknown tensor");
+      outputs[spec.value.names[0]] = read(spec.value.names[0]);
+    }
+  std::map<std::string, std::string> byFqn;
+  for (const InputSpec &spec : program.inputs)
+    if (!spec.fqn.empty())
+      byFqn[spec.fqn] = spec.name;
+  for (const OutputSpec &spec : program.outputs) {
+    if (spec.kind == OutputSpec::User)
+      continue;
+    auto fqn = byFqn.find(spec.target);
+    std::string input = spec.kind == OutputSpec::InputMutation ? spec.target
+                        : fqn == byFqn.end()                   ? std::string()
+                                                               : fqn->second;
+    const std::string &name = spec.value.names[0];
+    if (!tensors.count(input))
+      return fail(fileLoc, "signature: mutation of '" + spec.target +
+                               "' names an unknown tensor");
+    if (name == input)
+      continue;
+    Value value = outputs[name];
+    if (value.getType() != read(input).getType())
+      return fail(fileLoc, "signature: mutation of '" + spec.target +
+                               "' changes its type");
+    std::string reason;
+    if (failed(write(input, value, reason)))
+      return fail(fileLoc,
+                  "signature: mutation of '" + spec.target + "' " + reason);
+  }
+  for (const Memory &memory : memories)
+    if (memory.argument >= 0 && memory.written)
+      add(memory.value,
+          cast<StringAttr>(argumentAttrs[memory.argument].get(kNameAttr)).str(),
+          memory.argument);
+
+  // Only what was written is a state; findMutations goes by names alone.
+  for (const Memory &memory : memories) {
+    if (memory.argument < 0 || memory.written)
+      continue;
+    NamedAttrList &list = argumentAttrs[memory.argument];
+    if (cast<StringAttr>(list.get(kKindAttr)).getValue() == "state")
+      list.set(kKindAttr,
+               builder.getStringAttr(memory.isInput ? "input" : "weight"));
+  }
+
+  unsigned position = 0;
+  for (const OutputSpec &spec : program.outputs) {
+    if (spec.kind != OutputSpec::User)
+      continue;
+    const Argument &arg = spec.value;
+    auto literal = [&](Attribute value) {
+      literalOutputs.push_back(builder.getDictionaryAttr(
+          {builder.getNamedAttr("position",
+                                builder.getI64IntegerAttr(position)),
+           builder.getNamedAttr("value", value)}));
+    };
+    switch (arg.kind) {
+    case Argument::Tensor:
+      add(outputs[arg.names[0]], arg.names[0], std::nullopt);
+      break;
+    case Argument::Int:
+      if (arg.exprs[0].asConstant())
+        literal(builder.getI64IntegerAttr(*arg.exprs[0].asConstant()));
+      else
+        add(composer->iota({}, arg.exprs[0]), "size", std::nullopt);
+      break;
+    case Argument::None:
+      literal(builder.getUnitAttr());
+      break;
+    case Argument::Bool:
+      literal(builder.getBoolAttr(arg.exprs[0].isConstant(1)));
+      break;
+    case Argument::Float:
+      literal(builder.getF64FloatAttr(arg.doubles[0]));
+      break;
+    case Argument::String:
+      literal(builder.getStringAttr(arg.names[0]));
+      break;
+    default:
+      return fail(fileLoc, "signature: output " + Twine(position) +
+                               " is of a kind that is not supported");
+    }
+    ++position;
+  }
+
+  func::ReturnOp::create(builder, fileLoc, values);
+  SmallVector<Type> resultTypes;
+  for (Value v : values)
+    resultTypes.push_back(v.getType());
+  function.setType(FunctionType::get(
+      context, function.getBody().getArgumentTypes(), resultTypes));
+  SmallVector<Attribute> argDicts, resultDicts;
+  for (NamedAttrList &list : argumentAttrs)
+    argDicts.push_back(list.getDictionary(context));
+  for (NamedAttrList &list : attrs)
+    resultDicts.push_back(list.getDictionary(context));
+  function.setArgAttrsAttr(builder.getArrayAttr(argDicts));
+  function.setResAttrsAttr(builder.getArrayAttr(resultDicts));
+  if (!literalInputs.empty())
+    function->setAttr("hlir.literal_inputs",
+                      builder.getArrayAttr(literalInputs));
+  if (!literalOutputs.empty())
+    function->setAttr("hlir.literal_outputs",
+                      builder.getArrayAttr(literalOutputs));
+  return success();
+}
+
+OwningOpRef<ModuleOp> Importer::run() {
+  module = ModuleOp::create(fileLoc);
+  builder.setInsertionPointToEnd(module->getBody());
+  function = func::FuncOp::create(builder, fileLoc, "main",
+                                  FunctionType::get(context, {}, {}));
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  if (failed(makeSymbols()))
+    return {};
+  composer = std::make_unique<Composer>(builder, fileLoc, scope);
+  findMutations();
+  if (failed(makeInputs()))
+    return {};
+  for (const Node &node : program.nodes)
+    translate(node);
+  composer->setLoc(fileLoc);
+  if (failed(reportProblems()) || failed(makeOutputs()))
+    return {};
+  if (failed(verify(*module)))
+    return {};
+  return std::move(module);
+}
+
+//===----------------------------------------------------------------------===//
+// Entry points
+//===----------------------------------------------------------------------===//
+
+static OwningOpRef<ModuleOp> import(MLIRContext *context,
+                                    Result<ZipArchive> zip,
+                                    const std::string &name,
+                                    const PT2ImportOptions &options) {
+  context->loadDialect<func::FuncDialect, HLIRDialect>();
+  Location loc = FileLineColLoc::get(context, name, 0, 0);
+  // The location says the file's name already.
+  auto report = [&](const Error &error) -> OwningOpRef<ModuleOp> {
+    StringRef message = error.message;
+    if (message.consume_front(name))
+      message = message.ltrim("!: ");
+    emitError(loc) << message;
+    return {};
+  };
+  if (!zip)
+    return report(zip.error());
+  Result<Archive> archive = Archive::read(std::move(*zip));
+  if (!archive)
+    return report(archive.error());
+  Result<Program> program = Program::parse(archive->getProgram());
+  if (!program)
+    return report(program.error());
+  return Importer(context, *archive, std::move(*program), options).run();
+}
+
+OwningOpRef<ModuleOp> luminal::importPT2(MLIRContext *context,
+                                         const std::string &path,
+                                         const PT2ImportOptions &options) {
+  return import(context, ZipArchive::open(path), path, options);
+}
+
+OwningOpRef<ModuleOp> luminal::importPT2(MLIRContext *context, Bytes bytes,
+                                         const std::string &name,
+                                         const PT2ImportOptions &options) {
+  return import(context, ZipArchive::fromBytes(std::move(bytes), name), name,
+                options);
+}

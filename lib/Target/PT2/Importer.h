@@ -1,0 +1,114 @@
+//===- Importer.h - From a program to HLIR --------------------------------===//
+
+#ifndef LUMINAL_LIB_TARGET_PT2_IMPORTER_H
+#define LUMINAL_LIB_TARGET_PT2_IMPORTER_H
+
+#include "Archive.h"
+#include "OpCall.h"
+#include "luminal/Target/PT2.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <set>
+
+namespace luminal::pt2 {
+
+/// Memory as the program sees it: the value it holds now. Every write makes a
+/// new value; tensors that look at the memory read it anew.
+struct Memory {
+  Value value;
+  unsigned version = 0;
+  /// The function's argument that this memory is, or -1.
+  int argument = -1;
+  bool isInput = false; ///< the user's, not the archive's
+  bool written = false;
+  /// Shares memory with another one, or does not: the archive does not say.
+  std::optional<unsigned> maybeShares;
+  bool maybeShared = false;
+};
+
+/// A tensor of the graph: a window into a memory. Element i of the tensor is
+/// element map(i) of the memory's value.
+struct GraphTensor {
+  unsigned memory = 0;
+  SmallVector<Expr> extents, map;
+  bool whole = true; ///< the map is the identity
+  Value value;       ///< what was read at `version`
+  unsigned version = 0;
+};
+
+class Importer {
+public:
+  Importer(mlir::MLIRContext *context, const Archive &archive, Program program,
+           const PT2ImportOptions &options);
+
+  mlir::OwningOpRef<mlir::ModuleOp> run();
+
+  // Used by OpCall.
+  const Program &getProgram() const { return program; }
+  const TensorMeta *getMeta(const std::string &name) const;
+  bool isTensor(const std::string &name) const { return tensors.count(name); }
+  Value read(const std::string &name);
+
+private:
+  struct Problem {
+    std::string op, reason;
+    mlir::Location loc;
+  };
+
+  mlir::LogicalResult fail(mlir::Location loc, const llvm::Twine &message);
+  mlir::Location getLoc(const Node &node);
+
+  // Inputs.
+  mlir::LogicalResult makeSymbols();
+  void findMutations();
+  mlir::LogicalResult makeInputs();
+  mlir::LogicalResult makeStored(const InputSpec &spec, bool mutated);
+  mlir::LogicalResult makeConstant(const InputSpec &spec,
+                                   const StoredTensor &stored, Type element);
+  Value addArgument(mlir::RankedTensorType type, StringRef name, StringRef kind,
+                    mlir::Attribute source = {});
+  void define(const std::string &name, Value value, int argument);
+
+  // Nodes.
+  bool isSymbolic(const Node &node) const;
+  bool isPoisoned(const Node &node) const;
+  void translate(const Node &node);
+  mlir::LogicalResult translate(const Node &node, OpCall &call, bool inPlace);
+  std::string checkResult(const std::string &name, Value value);
+  mlir::LogicalResult store(const OpCall::Returned &result,
+                            const std::string &name, std::string &reason);
+
+  // Memory.
+  unsigned newMemory(Value value);
+  Value read(GraphTensor &tensor);
+  mlir::LogicalResult write(const std::string &name, Value value,
+                            std::string &reason);
+
+  // Outputs.
+  mlir::LogicalResult makeOutputs();
+  mlir::LogicalResult reportProblems();
+
+  mlir::MLIRContext *context;
+  const Archive &archive;
+  Program program;
+  PT2ImportOptions options;
+  mlir::OpBuilder builder;
+  mlir::Location fileLoc;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::func::FuncOp function;
+  Scope scope;
+  std::unique_ptr<hlir::Composer> composer;
+
+  std::set<std::string> mutated, poisoned;
+  std::vector<Memory> memories;
+  std::map<std::string, GraphTensor> tensors;
+  SmallVector<mlir::NamedAttrList> argumentAttrs;
+  std::map<std::string, unsigned> weightArguments; ///< by storage window
+  std::map<std::string, unsigned> stateStorages;
+  std::set<std::string> argumentNames;
+  SmallVector<mlir::Attribute> literalInputs, literalOutputs;
+  std::vector<Problem> problems;
+};
+
+} // namespace luminal::pt2
+
+#endif // LUMINAL_LIB_TARGET_PT2_IMPORTER_H

@@ -1,0 +1,172 @@
+//===- OpTable.cpp - Which ATen ops are known, and how each is built ------===//
+
+#include "OpTable.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/ErrorHandling.h"
+
+using namespace luminal;
+using namespace luminal::pt2;
+using llvm::StringRef;
+
+/// "int[2]?" and "SymInt[]" are IntList; "Tensor(a!)" is Tensor.
+static Parameter parseType(StringRef text) {
+  Parameter p;
+  p.optional = text.consume_back("?");
+  bool list = text.ends_with("]");
+  if (list)
+    text = text.substr(0, text.rfind('['));
+  if (list && text.consume_back("?")) {
+    p.type = Parameter::OptionalTensorList;
+    return p;
+  }
+  text = text.split('(').first;
+  p.type =
+      llvm::StringSwitch<Parameter::Type>(text)
+          .Case("Tensor", list ? Parameter::TensorList : Parameter::Tensor)
+          .Cases({"int", "SymInt"}, list ? Parameter::IntList : Parameter::Int)
+          .Case("float", Parameter::Float)
+          .Case("FloatList", Parameter::FloatList)
+          .Case("Scalar", Parameter::Scalar)
+          .Case("bool", list ? Parameter::BoolList : Parameter::Bool)
+          .Case("str", Parameter::String)
+          .Case("ScalarType", Parameter::ScalarType)
+          .Case("Device", Parameter::Device)
+          .Case("Layout", Parameter::Layout)
+          .Case("MemoryFormat", Parameter::MemoryFormat)
+          .Default(static_cast<Parameter::Type>(-1));
+  if (static_cast<int>(p.type) == -1)
+    llvm::report_fatal_error("unknown type in the schema of an op");
+  return p;
+}
+
+static Argument parseDefault(StringRef text, const Parameter &p) {
+  Argument arg;
+  int64_t integer;
+  double real;
+  if (text == "None")
+    return arg;
+  if (text == "True" || text == "False") {
+    arg.kind = Argument::Bool;
+    arg.exprs.push_back(Expr(text == "True"));
+  } else if (p.type == Parameter::IntList) {
+    arg.kind = Argument::Ints;
+    text.consume_front("[");
+    text.consume_back("]");
+    llvm::SmallVector<StringRef> items;
+    text.split(items, ',', -1, /*KeepEmpty=*/false);
+    for (StringRef item : items)
+      if (!item.trim().getAsInteger(10, integer))
+        arg.exprs.push_back(Expr(integer));
+  } else if (p.type == Parameter::String) {
+    arg.kind = Argument::String;
+    arg.names.push_back(text.str());
+  } else if (p.type != Parameter::Float && !text.getAsInteger(10, integer)) {
+    arg.kind = Argument::Int;
+    arg.exprs.push_back(Expr(integer));
+  } else if (!text.getAsDouble(real)) {
+    arg.kind = Argument::Float;
+    arg.doubles.push_back(real);
+  } else {
+    llvm::report_fatal_error("unknown default in the schema of an op");
+  }
+  return arg;
+}
+
+static OpEntry parseSchema(const OpRow &row) {
+  OpEntry entry;
+  entry.handler = row.handler;
+  auto [name, rest] = StringRef(row.schema).split('(');
+  entry.name = name.str();
+  if (!name.contains('.'))
+    entry.name += ".default";
+  rest.consume_back(")");
+  while (!rest.empty()) {
+    // Commas inside a default's brackets do not separate.
+    size_t end = 0;
+    for (int depth = 0; end < rest.size(); ++end) {
+      char c = rest[end];
+      depth += c == '[' || c == '(' ? 1 : c == ']' || c == ')' ? -1 : 0;
+      if (c == ',' && depth == 0)
+        break;
+    }
+    StringRef item = rest.substr(0, end).trim();
+    rest = rest.substr(std::min(end + 1, rest.size()));
+    if (item == "*")
+      continue;
+    auto [type, declaration] = item.split(' ');
+    Parameter p = parseType(type);
+    auto [parameterName, defaultText] = declaration.split('=');
+    p.name = parameterName.str();
+    p.hasDefault = declaration.contains('=');
+    if (p.hasDefault)
+      p.defaultValue = parseDefault(defaultText, p);
+    entry.parameters.push_back(std::move(p));
+  }
+  return entry;
+}
+
+const OpEntry *pt2::findOp(StringRef target) {
+  static const llvm::StringMap<OpEntry> table = [] {
+    llvm::StringMap<OpEntry> map;
+    for (auto rows : {getPointwiseOps(), getCompareOps(), getMovementOps(),
+                      getCreationOps(), getReductionOps(), getProductOps(),
+                      getConvolutionOps(), getNormOps(), getIndexOps(),
+                      getSortOps(), getMetaOps()})
+      for (const OpRow &row : rows) {
+        OpEntry entry = parseSchema(row);
+        std::string key = entry.name;
+        if (!StringRef(key).contains("::"))
+          key = "aten." + key;
+        else
+          key.replace(key.find("::"), 2, ".");
+        if (!map.try_emplace(key, std::move(entry)).second)
+          llvm::report_fatal_error("an op stands twice in the table");
+      }
+    return map;
+  }();
+  auto it = table.find(target);
+  return it == table.end() ? nullptr : &it->second;
+}
+
+StringRef pt2::getRefusal(StringRef target) {
+  StringRef op = target;
+  if (!op.consume_front("aten."))
+    return {};
+  op = op.split('.').first;
+  op.consume_back("_");
+  for (StringRef random : {"rand",
+                           "randn",
+                           "randint",
+                           "rand_like",
+                           "randn_like",
+                           "randint_like",
+                           "randperm",
+                           "bernoulli",
+                           "multinomial",
+                           "normal",
+                           "normal_functional",
+                           "uniform",
+                           "native_dropout",
+                           "alpha_dropout",
+                           "feature_dropout",
+                           "feature_alpha_dropout",
+                           "exponential",
+                           "geometric",
+                           "cauchy",
+                           "log_normal",
+                           "random",
+                           "poisson",
+                           "rrelu",
+                           "rrelu_with_noise"})
+    if (op == random)
+      return "draws random numbers";
+  for (StringRef dynamic :
+       {"nonzero", "masked_select", "unique", "_unique2", "unique_dim",
+        "unique_consecutive", "item", "_local_scalar_dense", "bincount",
+        "repeat_interleave", "argwhere", "nonzero_numpy"})
+    if (op == dynamic)
+      return "has a result whose shape or value the program must know before "
+             "it runs";
+  return {};
+}
