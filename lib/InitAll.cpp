@@ -3,6 +3,7 @@
 #include "luminal/InitAll.h"
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/EqSat/Passes.h"
 #include "luminal/Support/Version.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,6 +20,7 @@ void luminal::registerAllDialects(mlir::DialectRegistry &registry) {
 void luminal::registerAllPasses() {
   mlir::registerTransformsPasses();
   eqsat::registerLuminalEqSatPasses();
+  llir::registerLLIRPasses();
 }
 
 void luminal::setVersionPrinter() {

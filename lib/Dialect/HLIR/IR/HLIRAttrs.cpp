@@ -32,9 +32,8 @@ llvm::hash_code hlir::hash_value(const SymbolEntry &e) {
 // Expressions in the text of an attribute
 //===----------------------------------------------------------------------===//
 
-/// Reads the tokens of one expression (up to a comma or bracket that is not its
-/// own), and leaves their meaning to Expr::parse.
-static FailureOr<Expr> parseExpr(AsmParser &parser) {
+/// Collects the tokens, and leaves their meaning to Expr::parse.
+FailureOr<Expr> hlir::parseExpr(AsmParser &parser) {
   SMLoc loc = parser.getCurrentLocation();
   std::string text;
   unsigned open = 0;

@@ -357,5 +357,35 @@ LogicalResult llir::ScatterOp::verify() {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Quantities: `(e0, e1, ...)`, a map without dims
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseQuantities(OpAsmParser &parser, hlir::MapAttr &map) {
+  SmallVector<Expr> exprs;
+  auto parseOne = [&]() -> ParseResult {
+    SMLoc loc = parser.getCurrentLocation();
+    FailureOr<Expr> e = hlir::parseExpr(parser);
+    if (failed(e))
+      return failure();
+    if (e->isUndefined() || e->hasDims())
+      return parser.emitError(loc, "expected an expression over symbols");
+    exprs.push_back(*e);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseOne))
+    return failure();
+  map = hlir::MapAttr::get(parser.getContext(), 0, exprs);
+  return success();
+}
+
+static void printQuantities(OpAsmPrinter &printer, Operation *,
+                            hlir::MapAttr map) {
+  printer << '(';
+  llvm::interleaveComma(map.getResults(), printer.getStream(),
+                        [&](const Expr &e) { printer.getStream() << e.str(); });
+  printer << ')';
+}
+
 #define GET_OP_CLASSES
 #include "luminal/Dialect/LLIR/IR/LLIROps.cpp.inc"

@@ -100,6 +100,20 @@ void FuseKernels::replaceResults(const FusionPlan &plan,
     operand.set(bringOut(operand.get(), plan, placed, taken, builder));
 }
 
+static SmallVector<Operation *> getOps(Block &block) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : block.without_terminator())
+    ops.push_back(&op);
+  return ops;
+}
+
+static void eraseDead(Block &block) {
+  SmallVector<Operation *> ops = getOps(block);
+  for (Operation *op : llvm::reverse(ops))
+    if (isOpTriviallyDead(op))
+      op->erase();
+}
+
 void FuseKernels::runOnOperation() {
   func::FuncOp func = getOperation();
   if (func.isDeclaration())
@@ -115,17 +129,12 @@ void FuseKernels::runOnOperation() {
   if (!block.getOps<KernelOp>().empty())
     return;
   expandRowFunctions(func);
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(block.without_terminator())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  eraseDead(block);
 
   Scope symbols = hlir::getScope(block.getTerminator());
   FusionPlan plan(func, symbols);
-  SmallVector<Operation *> flat;
-  for (Operation &op : block.without_terminator())
-    if (!isa<llir::ConstantOp>(op))
-      flat.push_back(&op);
+  SmallVector<Operation *> flat = getOps(block);
+  llvm::erase_if(flat, [](Operation *op) { return isa<llir::ConstantOp>(op); });
   OpBuilder builder(block.getTerminator());
   DenseMap<Value, Placed> placed;
   for (const Group *group : plan.getGroups())
@@ -133,8 +142,5 @@ void FuseKernels::runOnOperation() {
   replaceResults(plan, placed);
   for (Operation *op : llvm::reverse(flat))
     op->erase();
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(block.without_terminator())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  eraseDead(block);
 }

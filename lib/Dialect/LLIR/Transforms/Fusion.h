@@ -85,7 +85,7 @@ private:
   bool join(Group &group, mlir::Operation *op);
   bool joinReaders(mlir::Operation *op);
   void inlineInto(Group &group, mlir::Value value);
-  void addAccess(Group &group, mlir::Value value, Access access);
+  void addAccess(Group &group, mlir::Value value, const Access &access);
   unsigned getOwnSpace(Group &group, mlir::Value value, double evaluations);
 
   bool isWrittenBetter(ViewOp view);

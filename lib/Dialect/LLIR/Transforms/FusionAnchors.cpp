@@ -43,18 +43,6 @@ void FusionPlan::rebase(Group &group, ArrayRef<Expr> extents, MapAttr toNew,
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// Turns a group over [rows..., n] into a reduction's.
-void FusionPlan::takeRows(Group &group) {
-  ArrayRef<Expr> domain = group.spaces[kMainSpace].extents;
-  group.kind = KernelKind::Reduce;
-  group.spaces[kRowsSpace].extents.assign(domain.begin(),
-                                          std::prev(domain.end()));
-  // Adding them again sorts them by space.
-  for (auto &[value, accesses] : group.accesses)
-    for (const Access &access : std::exchange(accesses, {}))
-      addAccess(group, value, access);
-}
-
 /// The map of the group's space onto `domain`, [rows..., n], under which the
 /// group reads the rows by `access`; nothing where there is none.
 std::optional<MapAttr> FusionPlan::findRowDomain(Group &group, MapAttr access,

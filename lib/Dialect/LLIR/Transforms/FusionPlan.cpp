@@ -331,10 +331,12 @@ bool FusionPlan::shouldInline(Value value) {
                 hlir::getExtents(value), symbols))
       return false;
   }
-  double evaluations = 0;
-  for (Group *group : known)
-    evaluations += countEvaluations(*group, value);
   double size = nominalSize(hlir::getExtents(value));
+  double evaluations = 0;
+  // After a reduction that will join, once a row.
+  for (Group *group : known)
+    evaluations +=
+        followsReduce.contains(value) ? size : countEvaluations(*group, value);
   double extra = (evaluations - size) * perElement.lookup(value);
   return extra <= kPassOpsPerElement * size + kLaunchOps;
 }
@@ -343,21 +345,43 @@ bool FusionPlan::shouldInline(Value value) {
 // Accesses
 //===----------------------------------------------------------------------===//
 
-void FusionPlan::addAccess(Group &group, Value value, Access access) {
-  // What does not depend on the last dim of a reduction's domain is computed
-  // once a row.
-  if (group.kind == KernelKind::Reduce && access.space == kMainSpace) {
-    unsigned last = group.spaces[kMainSpace].extents.size() - 1;
-    if (llvm::none_of(access.map.getResults(),
-                      [&](const Expr &e) { return e.usesDim(last); }))
-      access = {kRowsSpace, MapAttr::get(access.map.getContext(), last,
-                                         access.map.getResults())};
-  }
+/// What does not depend on the last dim of a reduction's domain is computed
+/// once a row.
+static Access hoistToRows(const Group &group, const Access &access) {
+  if (group.kind != KernelKind::Reduce || access.space != kMainSpace)
+    return access;
+  unsigned last = group.spaces[kMainSpace].extents.size() - 1;
+  if (llvm::any_of(access.map.getResults(),
+                   [&](const Expr &e) { return e.usesDim(last); }))
+    return access;
+  return {kRowsSpace,
+          MapAttr::get(access.map.getContext(), last, access.map.getResults())};
+}
+
+static void addTo(SmallVectorImpl<Access> &accesses, const Access &access) {
+  if (!llvm::is_contained(accesses, access))
+    accesses.push_back(access);
+}
+
+void FusionPlan::addAccess(Group &group, Value value, const Access &access) {
   SmallVector<Access, 1> &accesses = group.accesses[value];
   if (accesses.empty())
     readers[value].push_back(&group);
-  if (!llvm::is_contained(accesses, access))
-    accesses.push_back(access);
+  addTo(accesses, hoistToRows(group, access));
+}
+
+/// Turns a group over [rows..., n] into a reduction's.
+void FusionPlan::takeRows(Group &group) {
+  ArrayRef<Expr> domain = group.spaces[kMainSpace].extents;
+  group.kind = KernelKind::Reduce;
+  group.spaces[kRowsSpace].extents.assign(domain.begin(),
+                                          std::prev(domain.end()));
+  for (auto &[value, accesses] : group.accesses) {
+    SmallVector<Access, 1> hoisted;
+    for (const Access &access : accesses)
+      addTo(hoisted, hoistToRows(group, access));
+    accesses = std::move(hoisted);
+  }
 }
 
 /// A space of the value's own extents. Values of one shape share it.

@@ -1,11 +1,11 @@
 //===- PlanMemory.cpp - From kernels over tensors to steps over buffers ---===//
 //
-//   func @main(%x) {                   llir.schedule @main arena <() -> (64)> {
+//   func @main(%x) {                   llir.schedule @main arena(64) {
 //     %0 = kernel map(%x) ...            %x = argument input "x"
-//     %1 = kernel map(%0) ...            %0 = slot offset 0 bytes 64
-//     return %1                  -->     step @k0(%x) writes(%0)
+//     %1 = kernel map(%0) ...            %0 = slot offset(0) bytes(64)
+//     return %1                  -->     step "map" @k0(%x) writes(%0)
 //   }                                    %y = result
-//                                        step @k1(%0) writes(%y)
+//                                        step "map" @k1(%0) writes(%y)
 //                                        output "y" %y
 //                                      }
 //
@@ -250,6 +250,22 @@ StringAttr Planner::getFunction(KernelOp kernel, OpBuilder &builder) {
   return name;
 }
 
+/// The kind of a kernel, and the file and line that it came from.
+static std::string getLabel(KernelOp kernel) {
+  std::string label = stringifyKernelKind(kernel.getKind()).str();
+  kernel.getLoc()->walk([&](Location part) {
+    auto file = dyn_cast<FileLineColLoc>(part);
+    if (!file)
+      return WalkResult::advance();
+    StringRef name = file.getFilename().getValue();
+    label += (" at " + name.substr(name.find_last_of('/') + 1) + ":" +
+              Twine(file.getLine()))
+                 .str();
+    return WalkResult::interrupt();
+  });
+  return label;
+}
+
 void Planner::buildOutputs(ImplicitLocOpBuilder &b) {
   // Updates are counted over inputs and states, as the artifact lists them.
   SmallVector<int64_t> position;
@@ -295,9 +311,10 @@ void Planner::build(OpBuilder &builder) {
     Cost cost = kernel.getCost();
     std::array<Expr, 2> amounts = {cost.bytesRead + cost.bytesWritten,
                                    cost.flops};
-    StepOp::create(b, FlatSymbolRefAttr::get(getFunction(kernel, builder)),
-                   inputs, outputs, MapAttr::get(context, 0, amounts),
-                   MapAttr(), UnitAttr());
+    StepOp::create(b, b.getStringAttr(getLabel(kernel)),
+                   FlatSymbolRefAttr::get(getFunction(kernel, builder)), inputs,
+                   outputs, MapAttr::get(context, 0, amounts), MapAttr(),
+                   UnitAttr());
   }
   b.setLoc(func.getLoc());
   buildOutputs(b);

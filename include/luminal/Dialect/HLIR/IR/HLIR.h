@@ -88,6 +88,9 @@ std::optional<DType> getDType(mlir::Type elementType);
 mlir::Type getElementType(mlir::MLIRContext *context, DType dtype);
 bool isStorageType(mlir::Type elementType);
 
+/// Reads one expression, up to a comma or bracket that is not its own.
+mlir::FailureOr<Expr> parseExpr(mlir::AsmParser &parser);
+
 /// The most bytes that a constant holds, and that the compiler reads of a
 /// program's constants: larger data are arguments.
 constexpr int64_t kMaxConstantBytes = 64 << 10;

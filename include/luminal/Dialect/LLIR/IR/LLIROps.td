@@ -151,19 +151,19 @@ def LLIR_GemmOp : LLIR_Op<"gemm", [Pure]> {
   let summary = "sum of products of two tensors, each read through a map";
   let description = [{
     With result index (d0 ... dn-1) and the contracted index dn of extent `k`:
-    `result[d...] = sum over dn of lhs[lhsMap(d..., dn)] * rhs[rhsMap(d..., dn)]`.
+    `result[d...] = sum over dn of lhs[lhsMap(d..., dn)] * rhs[rhsMap(d..., dn)]`. `k` is an expression over symbols.
     Batched, transposed and implicit (convolution) products are all maps. Dims in both maps are batch, in lhsMap only
     are rows (M), in rhsMap only are columns (N). f16, bf16 and f32 accumulate in f32, f64 in f64, integers wrap.
 
     Example:
     ```mlir
-    %r = llir.gemm %a, %b k 8 <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+    %r = llir.gemm %a, %b k(8) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
         : tensor<4x8xf32>, tensor<5x8xf32> -> tensor<4x5xf32>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, HLIR_MapAttr:$k, HLIR_MapAttr:$lhsMap, HLIR_MapAttr:$rhsMap);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$lhs `,` $rhs `k` $k $lhsMap `,` $rhsMap attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
+  let assemblyFormat = "$lhs `,` $rhs `k` `` custom<Quantities>($k) $lhsMap `,` $rhsMap attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// Extent of the contracted dim (`k` is a map without dims and with one result).
@@ -260,12 +260,12 @@ def LLIR_AliasOp : LLIR_Op<"alias", [Pure]> {
 
     Example:
     ```mlir
-    %r = llir.alias %x offset <() -> (0)> : tensor<2x3xf32> -> tensor<6xf32>
+    %r = llir.alias %x offset(0) : tensor<2x3xf32> -> tensor<6xf32>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$operand, HLIR_MapAttr:$offset);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$operand `offset` $offset attr-dict `:` type($operand) `->` type($result)";
+  let assemblyFormat = "$operand `offset` `` custom<Quantities>($offset) attr-dict `:` type($operand) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -283,19 +283,19 @@ def LLIR_ScheduleOp : Op<LLIR_Dialect, "schedule", [IsolatedFromAbove, SingleBlo
 
     Example:
     ```mlir
-    llir.schedule @main symbols <s0 in [1, 64]> arena <() -> (s0 * 64)> {
+    llir.schedule @main symbols <s0 in [1, 64]> arena(64 * s0) {
       %x = llir.argument input "x" : tensor<?x16xf32, #hlir.dims<s0>>
-      %t = llir.slot offset <() -> (0)> bytes <() -> (s0 * 64)>
-      llir.step @k0(%x) writes(%t) cost <() -> (s0 * 128, s0 * 16)> launch <() -> (s0, 16, 0)> {parallel}
+      %t = llir.slot offset(0) bytes(64 * s0)
+      llir.step "map" @k0(%x) writes(%t) cost(128 * s0, 16 * s0) launch(s0, 16, 0) {parallel}
       %y = llir.result : tensor<?x16xf32, #hlir.dims<s0>>
-      llir.step @k1(%t) writes(%y) cost <() -> (s0 * 128, s0 * 16)> launch <() -> (s0, 16, 0)> {parallel}
+      llir.step "map" @k1(%t) writes(%y) cost(128 * s0, 16 * s0) launch(s0, 16, 0) {parallel}
       llir.output "y" %y : tensor<?x16xf32, #hlir.dims<s0>>
     }
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, HLIR_SymbolsAttr:$symbols, HLIR_MapAttr:$arena);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `symbols` $symbols `arena` $arena attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name `symbols` $symbols `arena` `` custom<Quantities>($arena) attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }
 
@@ -339,12 +339,12 @@ def LLIR_SlotOp : LLIR_ScheduleEntryOp<"slot"> {
 
     Example:
     ```mlir
-    %t = llir.slot offset <() -> (0)> bytes <() -> (s0 * 64)>
+    %t = llir.slot offset(0) bytes(64 * s0)
     ```
   }];
   let arguments = (ins HLIR_MapAttr:$offset, HLIR_MapAttr:$bytes);
   let results = (outs LLIR_BufferType:$buffer);
-  let assemblyFormat = "`offset` $offset `bytes` $bytes attr-dict";
+  let assemblyFormat = "`offset` `` custom<Quantities>($offset) `bytes` `` custom<Quantities>($bytes) attr-dict";
   let hasVerifier = 1;
 }
 
@@ -368,12 +368,12 @@ def LLIR_PartOp : LLIR_ScheduleEntryOp<"part"> {
 
     Example:
     ```mlir
-    %p = llir.part %t offset <() -> (64)> bytes <() -> (32)>
+    %p = llir.part %t offset(64) bytes(32)
     ```
   }];
   let arguments = (ins LLIR_BufferType:$of, HLIR_MapAttr:$offset, HLIR_MapAttr:$bytes);
   let results = (outs LLIR_BufferType:$buffer);
-  let assemblyFormat = "$of `offset` $offset `bytes` $bytes attr-dict";
+  let assemblyFormat = "$of `offset` `` custom<Quantities>($offset) `bytes` `` custom<Quantities>($bytes) attr-dict";
   let hasVerifier = 1;
 }
 
@@ -382,19 +382,21 @@ def LLIR_StepOp : LLIR_ScheduleEntryOp<"step", [AttrSizedOperandSegments,
   let summary = "one launch";
   let description = [{
     Calls `callee` with buffers that it reads and buffers that it writes (an update in place names its buffer in both).
-    `cost` is what it moves in bytes and computes in scalar operations. `launch` is what the code of the kernel states,
-    absent while the callee is an `llir.kernel` without code: the work range [0, work), cut into parts of at least
-    `grain` where `parallel` allows it, and the `scratch` bytes that each thread brings.
+    `label` is its name in errors and profiles. `cost` is what it moves in bytes and computes in scalar operations.
+    `launch` is what the code of the kernel states, absent while the callee is an `llir.kernel` without code: the work
+    range [0, work), cut into parts of at least `grain` where `parallel` allows it, and the `scratch` bytes that each
+    thread brings.
 
     Example:
     ```mlir
-    llir.step @k0(%x) writes(%t) cost <() -> (s0 * 128, s0 * 16)> launch <() -> (s0, 16, 0)> {parallel}
+    llir.step "map" @k0(%x) writes(%t) cost(128 * s0, 16 * s0) launch(s0, 16, 0) {parallel}
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<LLIR_BufferType>:$inputs, Variadic<LLIR_BufferType>:$outputs,
-                       HLIR_MapAttr:$cost, OptionalAttr<HLIR_MapAttr>:$launch, UnitAttr:$parallel);
+  let arguments = (ins StrAttr:$label, FlatSymbolRefAttr:$callee, Variadic<LLIR_BufferType>:$inputs,
+                       Variadic<LLIR_BufferType>:$outputs, HLIR_MapAttr:$cost, OptionalAttr<HLIR_MapAttr>:$launch,
+                       UnitAttr:$parallel);
   let assemblyFormat = [{
-    $callee `(` $inputs `)` `writes` `(` $outputs `)` `cost` $cost (`launch` $launch^)? attr-dict
+    $label $callee `(` $inputs `)` `writes` `(` $outputs `)` `cost` `` custom<Quantities>($cost) (`launch` `` custom<Quantities>($launch)^)? attr-dict
   }];
   let hasVerifier = 1;
 }

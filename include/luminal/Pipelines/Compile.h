@@ -1,0 +1,58 @@
+//===- Compile.h - The whole compile as one function ----------------------===//
+
+#ifndef LUMINAL_PIPELINES_COMPILE_H
+#define LUMINAL_PIPELINES_COMPILE_H
+
+#include "luminal/Pipelines/Pipelines.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/Timing.h"
+
+#include <functional>
+
+namespace luminal {
+
+struct CompileOptions {
+  /// A torch.export archive or a `.mlir` file in any phase, told apart by
+  /// content.
+  std::string input;
+  /// The artifact, or with `emit` the text of the module ("-" is the standard
+  /// output, as is an empty name).
+  std::string output;
+  std::string target = "cpu";
+  std::string arch = "native";
+  /// Stop after this phase and write the module instead of an artifact.
+  std::optional<Phase> emit;
+  uint64_t seed = 0;
+  /// 0: as many as the machine has.
+  unsigned threads = 0;
+  /// Where weights are read from, if not from `input`: a torch.export archive
+  /// or a `.safetensors` file.
+  std::string weights;
+  bool embedWeights = false;
+  /// Weights that no file holds are bound by the caller.
+  bool allowMissingWeights = false;
+  /// Files of `pdl.pattern` ops to saturate with.
+  std::vector<std::string> rules;
+  /// File for the report as JSON, if not empty.
+  std::string report;
+  /// Hears of each phase as it begins, with its name.
+  std::function<void(llvm::StringRef phase)> progress;
+  /// Applied to every pass manager before it runs (IR printing, timing,
+  /// reproducers).
+  std::function<mlir::LogicalResult(mlir::PassManager &)> configure;
+  mlir::TimingScope *timing = nullptr;
+};
+
+/// Compiles. On failure exactly one error was emitted, to the context's
+/// diagnostic handlers, and no output file is left behind. `context` must have
+/// every dialect registered (registerAllDialects).
+mlir::LogicalResult compile(mlir::MLIRContext &context,
+                            const CompileOptions &options);
+
+/// The module of an archive or `.mlir` file. On failure null, after one error.
+mlir::OwningOpRef<mlir::ModuleOp> readInput(mlir::MLIRContext &context,
+                                            const CompileOptions &options);
+
+} // namespace luminal
+
+#endif // LUMINAL_PIPELINES_COMPILE_H

@@ -1,0 +1,53 @@
+//===- Pipelines.h - The phases of a compile, by name ---------------------===//
+
+#ifndef LUMINAL_PIPELINES_PIPELINES_H
+#define LUMINAL_PIPELINES_PIPELINES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace luminal {
+
+/// The states that a module passes through, in order. A phase is named for the
+/// state reached; its contract stands in docs/Architecture.md.
+enum class Phase { Imported, Rolled, Saturated, Fused, Lowered, Binary };
+
+llvm::StringRef getPhaseName(Phase phase);
+std::optional<Phase> getPhase(llvm::StringRef name);
+
+/// The phase that a module is in, read from the ops in it.
+Phase getPhase(mlir::ModuleOp module);
+
+struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
+  Option<std::string> target{*this, "target", llvm::cl::init("cpu"),
+                             llvm::cl::desc("Kind of device: cpu")};
+  Option<std::string> until{
+      *this, "until", llvm::cl::init("lowered"),
+      llvm::cl::desc("Phase to stop after: imported, rolled, saturated, fused "
+                     "or lowered")};
+  Option<std::string> arch{
+      *this, "arch", llvm::cl::init("native"),
+      llvm::cl::desc("Processor, native or by LLVM's name")};
+  Option<uint64_t> seed{*this, "seed", llvm::cl::init(0),
+                        llvm::cl::desc("Seed of the extraction")};
+  ListOption<std::string> rules{
+      *this, "rules",
+      llvm::cl::desc(".mlir files of pdl.pattern ops to saturate with")};
+  Option<std::string> eqsatReport{
+      *this, "eqsat-report", llvm::cl::init(""),
+      llvm::cl::desc("File for the report of the saturation, as JSON")};
+};
+
+/// Adds the passes that bring a module from phase `from` to phase `to`
+/// (at most `Lowered`). Fails, with the reason in *error, on an option that
+/// names nothing.
+mlir::LogicalResult addPhases(mlir::OpPassManager &pm, Phase from, Phase to,
+                              const PipelineOptions &options,
+                              std::string *error);
+
+/// Registers `luminal-pipeline`.
+void registerPipelines();
+
+} // namespace luminal
+
+#endif // LUMINAL_PIPELINES_PIPELINES_H

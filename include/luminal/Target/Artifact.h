@@ -1,0 +1,37 @@
+//===- Artifact.h - Writing of compiled programs --------------------------===//
+
+#ifndef LUMINAL_TARGET_ARTIFACT_H
+#define LUMINAL_TARGET_ARTIFACT_H
+
+#include "luminal/Conversion/LLIRToLLVM.h"
+#include "luminal/Runtime/Manifest.h"
+#include "luminal/Support/ZipArchive.h"
+
+namespace luminal {
+
+/// What an artifact says beside its schedule.
+struct ArtifactOptions {
+  CPUTarget target;
+  /// Identifies the archive that the weights come from (see
+  /// ZipArchive::getWeightsDigest); empty where any will do.
+  std::string weightsDigest;
+  /// Finds the bytes of a weight, to embed them; null where they stay outside.
+  std::function<Result<Bytes>(const runtime::WeightSpec &)> embed;
+};
+
+/// The manifest of a schedule in phase `lowered`, and the bytes of its
+/// constants. On failure nothing, and the error is at the op.
+mlir::FailureOr<runtime::Manifest> buildManifest(llir::ScheduleOp schedule,
+                                                 const CPUTarget &target,
+                                                 std::string &constants);
+
+/// Writes the artifact of a schedule and its code. On failure the error is at
+/// the schedule, and nothing is left at `path`.
+mlir::LogicalResult writeArtifact(llir::ScheduleOp schedule,
+                                  llvm::StringRef hostObject,
+                                  const ArtifactOptions &options,
+                                  const std::string &path);
+
+} // namespace luminal
+
+#endif // LUMINAL_TARGET_ARTIFACT_H

@@ -1,0 +1,38 @@
+//===- ArtifactWriter.cpp - A schedule and its code as a .lum file --------===//
+
+#include "luminal/Runtime/ArtifactFile.h"
+#include "luminal/Target/Artifact.h"
+
+using namespace mlir;
+using namespace luminal;
+
+LogicalResult luminal::writeArtifact(llir::ScheduleOp schedule,
+                                     StringRef hostObject,
+                                     const ArtifactOptions &options,
+                                     const std::string &path) {
+  std::string constants;
+  FailureOr<runtime::Manifest> manifest =
+      buildManifest(schedule, options.target, constants);
+  if (failed(manifest))
+    return failure();
+  runtime::ArtifactParts parts;
+  parts.manifest = std::move(*manifest);
+  parts.manifest.weightsDigest = options.weightsDigest;
+  parts.hostObject = hostObject;
+  parts.constants = constants;
+  // The bytes stay where they are mapped until the file is written.
+  std::vector<Bytes> owners;
+  if (options.embed) {
+    parts.manifest.weightsEmbedded = true;
+    for (const runtime::WeightSpec &weight : parts.manifest.weights) {
+      Result<Bytes> bytes = options.embed(weight);
+      if (!bytes)
+        return schedule.emitError(bytes.error().message);
+      owners.push_back(std::move(*bytes));
+      parts.weights.push_back(owners.back().text());
+    }
+  }
+  if (Status status = runtime::writeArtifact(std::move(parts), path); !status)
+    return schedule.emitError(status.error().message);
+  return success();
+}

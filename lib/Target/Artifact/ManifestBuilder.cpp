@@ -1,0 +1,240 @@
+//===- ManifestBuilder.cpp - From a schedule to the manifest --------------===//
+
+#include "luminal/Runtime/CpuFeatures.h"
+#include "luminal/Support/Version.h"
+#include "luminal/Target/Artifact.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::runtime;
+
+namespace {
+class ManifestBuilder {
+public:
+  ManifestBuilder(llir::ScheduleOp schedule, std::string &constants)
+      : schedule(schedule), constants(constants) {}
+
+  FailureOr<Manifest> build(const CPUTarget &target);
+
+private:
+  LogicalResult add(Operation *op);
+  LogicalResult addArgument(llir::ArgumentOp op);
+  LogicalResult addData(llir::DataOp op);
+  LogicalResult addStep(llir::StepOp op);
+  uint32_t addBuffer(Value value, BufferSpec spec);
+  void addSymbols();
+  void addTarget(const CPUTarget &target);
+
+  llir::ScheduleOp schedule;
+  std::string &constants;
+  Manifest manifest;
+  DenseMap<Value, uint32_t> buffers;
+};
+} // namespace
+
+static Expr getQuantity(hlir::MapAttr map) { return map.getResults()[0]; }
+
+static TensorSpec getTensor(StringRef name, Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  TensorSpec spec;
+  spec.name = name.str();
+  spec.dtype = *hlir::getDType(tensor.getElementType());
+  SmallVector<Expr> extents = hlir::getExtents(tensor);
+  spec.shape.assign(extents.begin(), extents.end());
+  return spec;
+}
+
+uint32_t ManifestBuilder::addBuffer(Value value, BufferSpec spec) {
+  uint32_t index = manifest.buffers.size();
+  manifest.buffers.push_back(std::move(spec));
+  buffers[value] = index;
+  return index;
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+LogicalResult ManifestBuilder::addArgument(llir::ArgumentOp op) {
+  TensorSpec tensor = getTensor(op.getName(), op.getType());
+  bool isWeight = op.getKind() == llir::ArgumentKind::Weight;
+  BufferSpec spec;
+  spec.kind = isWeight ? BufferSpec::Kind::Weight : BufferSpec::Kind::Input;
+  uint32_t buffer = addBuffer(op.getBuffer(), spec);
+  std::optional<DictionaryAttr> source = op.getSource();
+  std::optional<uint32_t> weightIndex;
+  if (isWeight || source) {
+    WeightSpec weight;
+    static_cast<TensorSpec &>(weight) = tensor;
+    std::optional<int64_t> elements = product(tensor.shape).asConstant();
+    if (!elements)
+      return op.emitOpError() << "of kind weight has a dynamic shape";
+    weight.bytes = *elements * dtypeSize(tensor.dtype);
+    if (isWeight)
+      weight.buffer = buffer;
+    if (source) {
+      auto member = source->getAs<StringAttr>("member");
+      auto offset = source->getAs<IntegerAttr>("offset");
+      auto bytes = source->getAs<IntegerAttr>("bytes");
+      if (!member || !offset || !bytes || offset.getInt() < 0 ||
+          bytes.getInt() != static_cast<int64_t>(weight.bytes))
+        return op.emitOpError()
+               << "expects a source {member, offset, bytes = " << weight.bytes
+               << "}, found " << *source;
+      weight.member = member.str();
+      weight.offset = offset.getInt();
+    }
+    weightIndex = manifest.weights.size();
+    manifest.weights.push_back(std::move(weight));
+  }
+  if (isWeight)
+    return success();
+  InputSpec input;
+  static_cast<TensorSpec &>(input) = std::move(tensor);
+  input.buffer = buffer;
+  input.state = op.getKind() == llir::ArgumentKind::State;
+  if (source && !input.state)
+    return op.emitOpError() << "of kind input has a source";
+  input.initial = weightIndex;
+  manifest.inputs.push_back(std::move(input));
+  return success();
+}
+
+/// Appends the elements as they lie in memory: little endian, row-major, i1 as
+/// one byte.
+static LogicalResult appendElements(llir::DataOp op, std::string &bytes) {
+  auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
+  if (!elements)
+    return op.emitOpError() << "expects dense elements";
+  Type type = elements.getElementType();
+  auto append = [&](const APInt &value) {
+    uint64_t bits = value.getZExtValue();
+    unsigned size = dtypeSize(*hlir::getDType(type));
+    for (unsigned i = 0; i < size; ++i)
+      bytes.push_back(static_cast<char>(bits >> (8 * i)));
+  };
+  if (isa<FloatType>(type)) {
+    for (const APFloat &value : elements.getValues<APFloat>())
+      append(value.bitcastToAPInt());
+  } else {
+    for (const APInt &value : elements.getValues<APInt>())
+      append(value);
+  }
+  return success();
+}
+
+LogicalResult ManifestBuilder::addData(llir::DataOp op) {
+  constants.resize(llvm::alignTo(constants.size(), kAlignment));
+  BufferSpec spec;
+  spec.kind = BufferSpec::Kind::Constant;
+  uint64_t begin = constants.size();
+  if (failed(appendElements(op, constants)))
+    return failure();
+  spec.offset = Expr(begin);
+  spec.bytes = Expr(constants.size() - begin);
+  addBuffer(op.getBuffer(), spec);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+LogicalResult ManifestBuilder::addStep(llir::StepOp op) {
+  std::optional<hlir::MapAttr> launch = op.getLaunch();
+  if (!launch)
+    return op.emitOpError()
+           << "calls " << op.getCallee() << ", which has no code";
+  StepSpec step;
+  step.kernel = op.getCallee().str();
+  step.name = op.getLabel().str();
+  for (Value buffer : op.getInputs())
+    step.buffers.push_back(buffers.at(buffer));
+  for (Value buffer : op.getOutputs())
+    step.buffers.push_back(buffers.at(buffer));
+  step.results = op.getOutputs().size();
+  step.work = launch->getResults()[0];
+  step.grain = launch->getResults()[1];
+  step.scratch = launch->getResults()[2];
+  step.parallel = op.getParallel();
+  step.traffic = op.getCost().getResults()[0];
+  step.flops = op.getCost().getResults()[1];
+  manifest.steps.push_back(std::move(step));
+  return success();
+}
+
+LogicalResult ManifestBuilder::add(Operation *op) {
+  using Kind = BufferSpec::Kind;
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](llir::ArgumentOp op) { return addArgument(op); })
+      .Case([&](llir::DataOp op) { return addData(op); })
+      .Case([&](llir::SlotOp op) {
+        addBuffer(op.getBuffer(), {Kind::Arena, getQuantity(op.getOffset()),
+                                   getQuantity(op.getBytes()), 0});
+        return success();
+      })
+      .Case([&](llir::ResultOp op) {
+        BufferSpec spec;
+        spec.kind = Kind::Output;
+        addBuffer(op.getBuffer(), spec);
+        return success();
+      })
+      .Case([&](llir::PartOp op) {
+        addBuffer(op.getBuffer(),
+                  {Kind::Alias, getQuantity(op.getOffset()),
+                   getQuantity(op.getBytes()), buffers.at(op.getOf())});
+        return success();
+      })
+      .Case([&](llir::StepOp op) { return addStep(op); })
+      .Case([&](llir::OutputOp op) {
+        OutputSpec output;
+        static_cast<TensorSpec &>(output) =
+            getTensor(op.getName(), op.getType());
+        output.buffer = buffers.at(op.getBuffer());
+        if (std::optional<uint64_t> updates = op.getUpdates())
+          output.updates = *updates;
+        manifest.outputs.push_back(std::move(output));
+        return success();
+      })
+      .Default([](Operation *op) {
+        return op->emitOpError() << "is no entry of an artifact";
+      });
+}
+
+void ManifestBuilder::addSymbols() {
+  for (const hlir::SymbolEntry &entry : schedule.getSymbols().getEntries())
+    manifest.symbols.push_back({entry.name, entry.range});
+}
+
+void ManifestBuilder::addTarget(const CPUTarget &target) {
+  manifest.target.kind = "cpu";
+  manifest.target.arch = llvm::Triple(target.triple).getArchName().str();
+  manifest.target.cpu = target.cpu;
+  SmallVector<StringRef> features;
+  StringRef(target.features).split(features, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef feature : features)
+    if (feature.consume_front("+") && isIsaFeature(feature.str()))
+      manifest.target.features.push_back(feature.str());
+  llvm::sort(manifest.target.features);
+}
+
+FailureOr<Manifest> ManifestBuilder::build(const CPUTarget &target) {
+  manifest.producer = LUMINAL_VERSION;
+  addTarget(target);
+  addSymbols();
+  for (Operation &op : schedule.getBody().front())
+    if (failed(add(&op)))
+      return failure();
+  manifest.arenaBytes = getQuantity(schedule.getArena());
+  return std::move(manifest);
+}
+
+FailureOr<Manifest> luminal::buildManifest(llir::ScheduleOp schedule,
+                                           const CPUTarget &target,
+                                           std::string &constants) {
+  return ManifestBuilder(schedule, constants).build(target);
+}

@@ -1,0 +1,89 @@
+// RUN: luminal-opt %s --llir-fuse-kernels | FileCheck %s
+
+// A reshape of something computed is the same memory.
+// CHECK-LABEL: func.func @reshape
+// CHECK: %[[K:.*]] = llir.kernel map(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK: %[[A:.*]] = llir.alias %[[K]] offset(0) : tensor<2x3xf32> -> tensor<6xf32>
+// CHECK: return %[[A]]
+func.func @reshape(%x: tensor<2x3xf32>) -> tensor<6xf32> {
+  %0 = llir.elementwise neg(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %1 = llir.view %0 <(d0) -> (d0 floordiv 3, d0 mod 3)> : tensor<2x3xf32> -> tensor<6xf32>
+  return %1 : tensor<6xf32>
+}
+
+// What is an argument or a constant already is copied.
+// CHECK-LABEL: func.func @argument
+// CHECK: %[[K:.*]] = llir.kernel map(%arg0)
+// CHECK-NEXT: ^bb0(%[[X:.*]]: tensor<2xf32>):
+// CHECK-NEXT: llir.yield %[[X]]
+// CHECK: %[[C:.*]] = llir.kernel map(%{{.*}})
+// CHECK: return %[[K]], %[[C]]
+func.func @argument(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %c = llir.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  return %x, %c : tensor<2xf32>, tensor<2xf32>
+}
+
+// One value as two results: the second is a copy.
+// CHECK-LABEL: func.func @twice
+// CHECK: %[[K:.*]] = llir.kernel map(%arg0)
+// CHECK: %[[C:.*]] = llir.kernel map(%[[K]])
+// CHECK: return %[[K]], %[[C]]
+func.func @twice(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %0 = llir.elementwise neg(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  return %0, %0 : tensor<2xf32>, tensor<2xf32>
+}
+
+// A transposed result is written so.
+// CHECK-LABEL: func.func @transposed
+// CHECK: llir.kernel map(%arg0) : (tensor<2x3xf32>) -> tensor<3x2xf32>
+// CHECK: llir.view %{{.*}} <(d0, d1) -> (d1, d0)>
+// CHECK: llir.elementwise neg
+// CHECK-NOT: llir.kernel
+func.func @transposed(%x: tensor<2x3xf32>) -> tensor<3x2xf32> {
+  %0 = llir.elementwise neg(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %1 = llir.view %0 <(d0, d1) -> (d1, d0)> : tensor<2x3xf32> -> tensor<3x2xf32>
+  return %1 : tensor<3x2xf32>
+}
+
+// Only the part that is returned is computed.
+// CHECK-LABEL: func.func @slice
+// CHECK: llir.kernel map(%arg0) : (tensor<8xf32>) -> tensor<2xf32>
+// CHECK: llir.view %{{.*}} <(d0) -> (d0 + 3)>
+// CHECK: llir.elementwise exp(%{{.*}}) : (tensor<2xf32>) -> tensor<2xf32>
+// CHECK-NOT: llir.kernel
+func.func @slice(%x: tensor<8xf32>) -> tensor<2xf32> {
+  %0 = llir.elementwise exp(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = llir.view %0 <(d0) -> (d0 + 3)> : tensor<8xf32> -> tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
+
+// A value that another kernel reads as well is one more result of the kernel
+// that computes on.
+// CHECK-LABEL: func.func @two_results
+// CHECK: %[[K:.*]]:2 = llir.kernel reduce(%arg0, %arg1)
+// CHECK: %[[S:.*]] = llir.elementwise add
+// CHECK: llir.yield %[[N:.*]], %[[S]] : tensor<64x1024xf32>, tensor<64x1024xf32>
+// CHECK: %[[G:.*]] = llir.kernel gemm(%[[K]]#0, %arg2, %[[K]]#1)
+func.func @two_results(%x: tensor<64x1024xf32>, %y: tensor<64x1024xf32>, %w: tensor<1024x1024xf32>)
+    -> tensor<64x1024xf32> {
+  %0 = llir.elementwise add(%x, %y) : (tensor<64x1024xf32>, tensor<64x1024xf32>) -> tensor<64x1024xf32>
+  %1 = llir.rms_norm %0 {eps = 1.0e-6 : f64} : tensor<64x1024xf32>
+  %2 = llir.gemm %1, %w k(1024) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+      : tensor<64x1024xf32>, tensor<1024x1024xf32> -> tensor<64x1024xf32>
+  %3 = llir.elementwise add(%2, %0) : (tensor<64x1024xf32>, tensor<64x1024xf32>) -> tensor<64x1024xf32>
+  return %3 : tensor<64x1024xf32>
+}
+
+// What is cheap and small is computed by each of its readers.
+// CHECK-LABEL: func.func @recompute
+// CHECK: llir.kernel reduce(%arg0)
+// CHECK: llir.elementwise neg
+// CHECK: llir.kernel reduce(%arg0)
+// CHECK: llir.elementwise neg
+func.func @recompute(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<8xf32>) {
+  %0 = llir.elementwise neg(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = llir.reduce sum %0 : tensor<4x8xf32> -> tensor<4xf32>
+  %2 = llir.view %0 <(d0, d1) -> (d1, d0)> : tensor<4x8xf32> -> tensor<8x4xf32>
+  %3 = llir.reduce sum %2 : tensor<8x4xf32> -> tensor<8xf32>
+  return %1, %3 : tensor<4xf32>, tensor<8xf32>
+}

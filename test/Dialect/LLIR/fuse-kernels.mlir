@@ -1,0 +1,206 @@
+// RUN: luminal-opt %s --llir-fuse-kernels | FileCheck %s
+
+// A chain of elementwise ops is one kernel.
+// CHECK-LABEL: func.func @chain
+// CHECK-NEXT: %[[K:.*]] = llir.kernel map(%arg0, %arg1)
+// CHECK: %[[A:.*]] = llir.elementwise add(%{{.*}}, %{{.*}})
+// CHECK-NEXT: %[[E:.*]] = llir.elementwise exp(%[[A]])
+// CHECK-NEXT: llir.yield %[[E]]
+// CHECK: return %[[K]]
+func.func @chain(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = llir.elementwise add(%a, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = llir.elementwise exp(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// Views end at the loads; a splat is an immediate.
+// CHECK-LABEL: func.func @views
+// CHECK: llir.kernel map(%arg0, %arg1)
+// CHECK-NEXT: ^bb0(%[[X:.*]]: tensor<3x2xf32>, %[[Y:.*]]: tensor<3xf32>):
+// CHECK-NEXT: %[[XV:.*]] = llir.view %[[X]] <(d0, d1) -> (d1, d0)>
+// CHECK-NEXT: %[[YV:.*]] = llir.view %[[Y]] <(d0, d1) -> (d1)>
+// CHECK-NEXT: %[[S:.*]] = llir.elementwise add(%[[XV]], %[[YV]])
+// CHECK-NEXT: %[[C:.*]] = llir.constant dense<2.0{{.*}}> : tensor<f32>
+// CHECK-NEXT: %[[CV:.*]] = llir.view %[[C]] <(d0, d1) -> ()>
+// CHECK-NEXT: llir.elementwise mul(%[[S]], %[[CV]])
+func.func @views(%x: tensor<3x2xf32>, %y: tensor<3xf32>) -> tensor<2x3xf32> {
+  %c = llir.constant dense<2.0> : tensor<f32>
+  %cv = llir.view %c <(d0, d1) -> ()> : tensor<f32> -> tensor<2x3xf32>
+  %yv = llir.view %y <(d0, d1) -> (d0)> : tensor<3xf32> -> tensor<3x2xf32>
+  %s = llir.elementwise add(%x, %yv) : (tensor<3x2xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
+  %t = llir.view %s <(d0, d1) -> (d1, d0)> : tensor<3x2xf32> -> tensor<2x3xf32>
+  %m = llir.elementwise mul(%t, %cv) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %m : tensor<2x3xf32>
+}
+
+// A constant with more than one value is loaded.
+// CHECK-LABEL: func.func @table
+// CHECK: %[[C:.*]] = llir.constant dense<[1.0{{.*}}, 2.0{{.*}}]>
+// CHECK: llir.kernel map(%arg0, %[[C]])
+func.func @table(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %c = llir.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %m = llir.elementwise mul(%x, %c) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %m : tensor<2xf32>
+}
+
+// softmax with what stands before and after it is one kernel; row values are
+// computed once a row.
+// CHECK-LABEL: func.func @softmax
+// CHECK-NEXT: %[[K:.*]] = llir.kernel reduce(%arg0)
+// CHECK: %[[N:.*]] = llir.elementwise neg(
+// CHECK-NEXT: %[[MAX:.*]] = llir.reduce max %[[N]] : tensor<8x16xf32> -> tensor<8xf32>
+// CHECK-NEXT: %[[MAXV:.*]] = llir.view %[[MAX]] <(d0, d1) -> (d0)>
+// CHECK-NEXT: %[[D:.*]] = llir.elementwise sub(%[[N]], %[[MAXV]])
+// CHECK-NEXT: %[[E:.*]] = llir.elementwise exp(%[[D]])
+// CHECK-NEXT: %[[SUM:.*]] = llir.reduce sum %[[E]]
+// CHECK-NEXT: %[[R:.*]] = llir.elementwise recip(%[[SUM]]) : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK-NEXT: %[[RV:.*]] = llir.view %[[R]]
+// CHECK-NEXT: %[[S:.*]] = llir.elementwise mul(%[[E]], %[[RV]])
+// CHECK-NEXT: llir.elementwise mul(%[[S]], %[[S]])
+// CHECK-NOT: llir.kernel
+func.func @softmax(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %0 = llir.elementwise neg(%x) : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %1 = llir.softmax %0 : tensor<8x16xf32>
+  %2 = llir.elementwise mul(%1, %1) : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %2 : tensor<8x16xf32>
+}
+
+// f16 rows are computed in f32 and rounded once.
+// CHECK-LABEL: func.func @rms_norm_f16
+// CHECK: llir.kernel reduce(%arg0)
+// CHECK: llir.elementwise cast({{.*}}) : (tensor<8x16xf16>) -> tensor<8x16xf32>
+// CHECK: llir.reduce sum {{.*}} : tensor<8x16xf32> -> tensor<8xf32>
+// CHECK: llir.elementwise cast({{.*}}) : (tensor<8x16xf32>) -> tensor<8x16xf16>
+func.func @rms_norm_f16(%x: tensor<8x16xf16>) -> tensor<8x16xf16> {
+  %1 = llir.rms_norm %x {eps = 1.0e-6 : f64} : tensor<8x16xf16>
+  return %1 : tensor<8x16xf16>
+}
+
+// The number of elements of a symbolic row is a value.
+// CHECK-LABEL: func.func @layer_norm_dynamic
+// CHECK: llir.kernel reduce(%arg0)
+// CHECK: llir.reduce sum
+// CHECK: llir.iota <(d0) -> (s0)> : tensor<8xi64>
+// CHECK-NOT: llir.kernel
+func.func @layer_norm_dynamic(%x: tensor<8x?xf32, #hlir.dims<s0>>) -> tensor<8x?xf32, #hlir.dims<s0>>
+    attributes {hlir.symbols = #hlir.symbols<s0 in [1, 64]>} {
+  %1 = llir.layer_norm %x {eps = 1.0e-5 : f64} : tensor<8x?xf32, #hlir.dims<s0>>
+  return %1 : tensor<8x?xf32, #hlir.dims<s0>>
+}
+
+// Rows that are read in another order, and a result that is: the reduction's
+// space is the kernel's, a copy brings the result into order.
+// CHECK-LABEL: func.func @softmax_middle
+// CHECK-NEXT: %[[K:.*]] = llir.kernel reduce(%arg0) : (tensor<2x3x5xf32>) -> tensor<2x5x3xf32>
+// CHECK: llir.view {{.*}} <(d0, d1, d2) -> (d0, d2, d1)>
+// CHECK: llir.kernel map(%[[K]]) : (tensor<2x5x3xf32>) -> tensor<2x3x5xf32>
+func.func @softmax_middle(%x: tensor<2x3x5xf32>) -> tensor<2x3x5xf32> {
+  %0 = llir.view %x <(d0, d1, d2) -> (d0, d2, d1)> : tensor<2x3x5xf32> -> tensor<2x5x3xf32>
+  %1 = llir.softmax %0 : tensor<2x5x3xf32>
+  %2 = llir.view %1 <(d0, d1, d2) -> (d0, d2, d1)> : tensor<2x5x3xf32> -> tensor<2x3x5xf32>
+  return %2 : tensor<2x3x5xf32>
+}
+
+// A normalisation over two dims, scaled and shifted over both: one kernel over
+// [rows, merged dims], whose result is the same memory.
+// CHECK-LABEL: func.func @group_norm
+// CHECK-NEXT: %[[K:.*]] = llir.kernel reduce(%arg0, %arg1) : (tensor<2x3x4xf32>, tensor<3xf32>) -> tensor<2x12xf32>
+// CHECK: llir.view %{{.*}} <(d0, d1) -> (d0, d1 floordiv 4, d1 mod 4)>
+// CHECK: llir.view %{{.*}} <(d0, d1) -> (d1 floordiv 4)>
+// CHECK: llir.alias %[[K]] offset(0) : tensor<2x12xf32> -> tensor<2x3x4xf32>
+func.func @group_norm(%x: tensor<2x3x4xf32>, %w: tensor<3xf32>) -> tensor<2x3x4xf32> {
+  %0 = llir.view %x <(d0, d1) -> (d0, d1 floordiv 4, d1 mod 4)> : tensor<2x3x4xf32> -> tensor<2x12xf32>
+  %1 = llir.layer_norm %0 {eps = 1.0e-5 : f64} : tensor<2x12xf32>
+  %2 = llir.view %1 <(d0, d1, d2) -> (d0, d1 * 4 + d2)> : tensor<2x12xf32> -> tensor<2x3x4xf32>
+  %3 = llir.view %w <(d0, d1, d2) -> (d1)> : tensor<3xf32> -> tensor<2x3x4xf32>
+  %4 = llir.elementwise mul(%2, %3) : (tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  return %4 : tensor<2x3x4xf32>
+}
+
+// Two reductions over different dims stay two kernels.
+// CHECK-LABEL: func.func @two_domains
+// CHECK: llir.kernel reduce
+// CHECK: llir.kernel reduce
+func.func @two_domains(%x: tensor<64x1024xf32>) -> tensor<f32> {
+  %0 = llir.reduce max %x : tensor<64x1024xf32> -> tensor<64xf32>
+  %1 = llir.reduce sum %0 : tensor<64xf32> -> tensor<f32>
+  return %1 : tensor<f32>
+}
+
+// Casts before a product and everything after it join; the residual is read.
+// CHECK-LABEL: func.func @gemm
+// CHECK-NEXT: %[[K:.*]] = llir.kernel gemm(%arg0, %arg1, %arg2, %arg3)
+// CHECK: %[[A:.*]] = llir.elementwise cast({{.*}}) : (tensor<64x32xbf16>) -> tensor<64x32xf32>
+// CHECK: %[[G:.*]] = llir.gemm %[[A]], %{{.*}} k(32) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)>
+// CHECK: llir.elementwise add(%[[G]], %{{.*}})
+// CHECK: llir.elementwise silu
+// CHECK-NOT: llir.kernel
+// CHECK: return %[[K]]
+func.func @gemm(%a: tensor<64x32xbf16>, %b: tensor<32x16xf32>, %bias: tensor<16xf32>, %res: tensor<64x16xf32>)
+    -> tensor<64x16xf32> {
+  %af = llir.elementwise cast(%a) : (tensor<64x32xbf16>) -> tensor<64x32xf32>
+  %bt = llir.view %b <(d0, d1) -> (d1, d0)> : tensor<32x16xf32> -> tensor<16x32xf32>
+  %g = llir.gemm %af, %bt k(32) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+      : tensor<64x32xf32>, tensor<16x32xf32> -> tensor<64x16xf32>
+  %bv = llir.view %bias <(d0, d1) -> (d1)> : tensor<16xf32> -> tensor<64x16xf32>
+  %0 = llir.elementwise add(%g, %bv) : (tensor<64x16xf32>, tensor<64x16xf32>) -> tensor<64x16xf32>
+  %1 = llir.elementwise silu(%0) : (tensor<64x16xf32>) -> tensor<64x16xf32>
+  %2 = llir.elementwise add(%1, %res) : (tensor<64x16xf32>, tensor<64x16xf32>) -> tensor<64x16xf32>
+  return %2 : tensor<64x16xf32>
+}
+
+// What is dear is computed once, before the product that reads it often.
+// CHECK-LABEL: func.func @dear_prologue
+// CHECK: %[[X:.*]] = llir.kernel map(%arg0)
+// CHECK: llir.elementwise gelu
+// CHECK: llir.kernel gemm(%[[X]], %arg1)
+func.func @dear_prologue(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>) -> tensor<512x512xf32> {
+  %x = llir.elementwise gelu(%a) : (tensor<512x512xf32>) -> tensor<512x512xf32>
+  %g = llir.gemm %x, %b k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)>
+      : tensor<512x512xf32>, tensor<512x512xf32> -> tensor<512x512xf32>
+  return %g : tensor<512x512xf32>
+}
+
+// The product of a product: two kernels, the epilogue with the first.
+// CHECK-LABEL: func.func @chain_of_products
+// CHECK: %[[X:.*]] = llir.kernel gemm(%arg0, %arg1)
+// CHECK: llir.elementwise neg
+// CHECK: llir.kernel gemm(%[[X]], %arg1)
+func.func @chain_of_products(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %g = llir.gemm %a, %b k(8) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)>
+      : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
+  %n = llir.elementwise neg(%g) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %h = llir.gemm %n, %b k(8) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)>
+      : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
+  return %h : tensor<8x8xf32>
+}
+
+// A product's epilogue may move it: here heads and rows change places.
+// CHECK-LABEL: func.func @moved_product
+// CHECK: llir.kernel gemm(%arg0, %arg1) : {{.*}} -> tensor<3x8xf32>
+// CHECK: %[[G:.*]] = llir.gemm {{.*}} -> tensor<2x3x4xf32>
+// CHECK-NEXT: %[[N:.*]] = llir.elementwise neg(%[[G]]) : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+// CHECK-NEXT: %[[V:.*]] = llir.view %[[N]] <(d0, d1) -> (d1 floordiv 4, d0, d1 mod 4)>
+// CHECK-NEXT: llir.yield %[[V]]
+// CHECK-NOT: llir.kernel
+func.func @moved_product(%a: tensor<2x3x8xf32>, %b: tensor<2x8x4xf32>) -> tensor<3x8xf32> {
+  %g = llir.gemm %a, %b k(8) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)>
+      : tensor<2x3x8xf32>, tensor<2x8x4xf32> -> tensor<2x3x4xf32>
+  %v = llir.view %g <(d0, d1) -> (d1 floordiv 4, d0, d1 mod 4)> : tensor<2x3x4xf32> -> tensor<3x8xf32>
+  %n = llir.elementwise neg(%v) : (tensor<3x8xf32>) -> tensor<3x8xf32>
+  return %n : tensor<3x8xf32>
+}
+
+// Rows taken by index, computed on where they are read.
+// CHECK-LABEL: func.func @embedding
+// CHECK: llir.kernel gather(%arg0, %arg1)
+// CHECK: %[[I:.*]] = llir.elementwise add
+// CHECK: llir.gather %{{.*}}, %[[I]] {checked}
+// CHECK-NEXT: llir.elementwise neg
+// CHECK-NOT: llir.kernel
+func.func @embedding(%w: tensor<100x8xf32>, %i: tensor<4xi64>) -> tensor<4x8xf32> {
+  %0 = llir.elementwise add(%i, %i) : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
+  %1 = llir.gather %w, %0 {checked} : tensor<100x8xf32>, tensor<4xi64> -> tensor<4x8xf32>
+  %2 = llir.elementwise neg(%1) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %2 : tensor<4x8xf32>
+}
