@@ -6,37 +6,45 @@
 using namespace luminal;
 
 uint32_t luminal::encodeSmallFloat(FloatFormat format, double value) {
-  int m = static_cast<int>(format.mantissaBits);
-  uint32_t sign = std::signbit(value)
-                      ? 1u << (format.exponentBits + format.mantissaBits)
-                      : 0;
+  unsigned m = format.mantissaBits;
+  auto bits = std::bit_cast<uint64_t>(value);
+  uint32_t sign = static_cast<uint32_t>(bits >> 63)
+                  << (format.exponentBits + m);
   uint32_t allExponent = ((1u << format.exponentBits) - 1) << m;
   uint32_t nan = format.ieee ? allExponent | (1u << (m - 1))
                              : allExponent | ((1u << m) - 1);
   uint32_t overflow = format.ieee ? allExponent : nan;
-  if (std::isnan(value))
-    return sign | nan;
-  double magnitude = std::fabs(value);
-  if (std::isinf(magnitude))
-    return sign | overflow;
-  if (magnitude == 0)
+  uint64_t mantissa = bits & ((uint64_t(1) << 52) - 1);
+  int exponent = static_cast<int>(bits >> 52 & 0x7ff);
+  if (exponent == 0x7ff)
+    return sign | (mantissa ? nan : overflow);
+  // The least normal exponent, biased as a double's. A denormal double is far
+  // below half of the least number of any small format.
+  int least = 1024 - (1 << (format.exponentBits - 1)) + 1;
+  if (exponent == 0)
     return sign;
-  // In units of the last place (that of the least normal number and below, for
-  // denormals), nearbyint rounds to nearest even, and scaling is exact.
-  int bias = (1 << (format.exponentBits - 1)) - 1;
-  int exponent = std::max(std::ilogb(magnitude), 1 - bias);
-  auto units = static_cast<uint64_t>(
-      std::nearbyint(std::ldexp(magnitude, m - exponent)));
-  // A carry out of the mantissa raises the exponent by itself.
-  uint64_t bits = (static_cast<uint64_t>(exponent - (1 - bias)) << m) + units;
-  return sign | (bits >= overflow ? overflow : static_cast<uint32_t>(bits));
+  // Bits to drop: more of them below the least normal number.
+  int shift = 52 - static_cast<int>(m) + std::max(0, least - exponent);
+  if (shift > 54)
+    return sign;
+  uint64_t significand = mantissa | (uint64_t(1) << 52);
+  uint64_t units = significand >> shift;
+  uint64_t dropped = significand & ((uint64_t(1) << shift) - 1);
+  uint64_t half = uint64_t(1) << (shift - 1);
+  if (dropped > half || (dropped == half && (units & 1)))
+    ++units;
+  // The leading bit of a normal number raises the exponent field from one below
+  // its own, and so does a carry.
+  uint64_t result =
+      units + (static_cast<uint64_t>(std::max(0, exponent - least)) << m);
+  return sign | (result >= overflow ? overflow : static_cast<uint32_t>(result));
 }
 
 double luminal::decodeSmallFloat(FloatFormat format, uint32_t bits) {
-  int m = static_cast<int>(format.mantissaBits);
+  unsigned m = format.mantissaBits;
   uint32_t mantissa = bits & ((1u << m) - 1);
   uint32_t exponent = (bits >> m) & ((1u << format.exponentBits) - 1);
-  bool negative = bits >> (format.exponentBits + format.mantissaBits) & 1;
+  bool negative = bits >> (format.exponentBits + m) & 1;
   int bias = (1 << (format.exponentBits - 1)) - 1;
   double magnitude;
   if (exponent == (1u << format.exponentBits) - 1 &&
@@ -44,10 +52,12 @@ double luminal::decodeSmallFloat(FloatFormat format, uint32_t bits) {
     magnitude = mantissa ? std::numeric_limits<double>::quiet_NaN()
                          : std::numeric_limits<double>::infinity();
   else if (exponent == 0)
-    magnitude = std::ldexp(mantissa, 1 - bias - m);
+    magnitude = std::ldexp(mantissa, 1 - bias - static_cast<int>(m));
   else
-    magnitude =
-        std::ldexp(mantissa + (1u << m), static_cast<int>(exponent) - bias - m);
+    magnitude = std::bit_cast<double>(
+        (static_cast<uint64_t>(static_cast<int>(exponent) - bias + 1023)
+         << 52) |
+        static_cast<uint64_t>(mantissa) << (52 - m));
   return negative ? -magnitude : magnitude;
 }
 

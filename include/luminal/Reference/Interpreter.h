@@ -1,0 +1,95 @@
+//===- Interpreter.h - Programs evaluated by definition -------------------===//
+//
+// The oracle of every numeric test. Each op is computed as its description
+// says, one after the other, apart from the code generator: elements of a float
+// op are computed in double and rounded once to the op's type, sums accumulate
+// in double, integers wrap. It reads HLIR, flat LLIR and llir.kernel.
+//
+// A tool runs a program so:
+//   for each argument i of the function, in order:
+//     hlir.kind "input":  the caller's tensor (bound by hlir.name or order);
+//     hlir.kind "weight": Tensor::borrow of the bytes that hlir.source names;
+//     hlir.kind "state":  the same, or the caller's where there is no source;
+//   FailureOr<SmallVector<Tensor>> results = evaluate(function, arguments);
+//   a result with hlir.updates = j is the next call's argument j, every other
+//   one an output.
+// Every failure is one diagnostic at the op or function it is about.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_REFERENCE_INTERPRETER_H
+#define LUMINAL_REFERENCE_INTERPRETER_H
+
+#include "luminal/Support/DType.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Operation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace luminal::reference {
+
+/// Row-major elements, each as dtypeSize says; i1 is one byte, 0 or 1. Copies
+/// share the bytes, which nobody writes once they are handed out.
+class Tensor {
+public:
+  Tensor() = default;
+
+  /// Bytes of its own, all zero; nothing where there is not so much memory.
+  static std::optional<Tensor> allocate(DType dtype,
+                                        llvm::ArrayRef<int64_t> shape);
+  /// Bytes of someone else (of any alignment), which outlive every use.
+  static Tensor borrow(DType dtype, llvm::ArrayRef<int64_t> shape,
+                       const void *bytes);
+
+  DType getDType() const { return dtype; }
+  llvm::ArrayRef<int64_t> getShape() const { return shape; }
+  int64_t getNumElements() const { return numElements; }
+  size_t getNumBytes() const {
+    return static_cast<size_t>(numElements) * dtypeSize(dtype);
+  }
+  const char *data() const { return bytes.get(); }
+  /// For whoever allocated it, before anyone else has it.
+  char *mutableData() { return const_cast<char *>(bytes.get()); }
+
+private:
+  DType dtype = DType::F32;
+  llvm::SmallVector<int64_t> shape;
+  int64_t numElements = 0;
+  std::shared_ptr<const char> bytes;
+};
+
+/// The kernel behind an `hlir.custom`; nothing where no such kernel exists.
+using CustomKernel = std::function<std::optional<llvm::SmallVector<Tensor>>(
+    llvm::StringRef name, llvm::ArrayRef<Tensor> inputs,
+    mlir::DictionaryAttr attributes)>;
+
+struct Options {
+  CustomKernel custom;
+};
+
+using SymbolValues = std::map<std::string, int64_t, std::less<>>;
+
+/// The symbols of a function under the extents of its arguments. Refuses (with
+/// what was expected and found) an argument of another dtype, rank or static
+/// extent, extents that contradict each other, a symbol out of its range, and a
+/// symbol that no extent determines.
+mlir::FailureOr<SymbolValues> bindSymbols(mlir::FunctionOpInterface function,
+                                          llvm::ArrayRef<Tensor> arguments);
+
+/// The results of a function of one block on arguments that are one for each of
+/// its own, in order.
+mlir::FailureOr<llvm::SmallVector<Tensor>>
+evaluate(mlir::FunctionOpInterface function, llvm::ArrayRef<Tensor> arguments,
+         const Options &options = {});
+
+/// A dense attribute as a tensor, and back (with the static shape it has).
+std::optional<Tensor> fromAttribute(mlir::DenseElementsAttr attribute);
+mlir::DenseElementsAttr toAttribute(mlir::MLIRContext *context,
+                                    const Tensor &tensor);
+
+} // namespace luminal::reference
+
+#endif // LUMINAL_REFERENCE_INTERPRETER_H

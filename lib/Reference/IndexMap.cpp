@@ -1,0 +1,215 @@
+//===- IndexMap.cpp - Maps of views as arithmetic on integers -------------===//
+
+#include "IndexMap.h"
+
+using namespace luminal;
+using namespace luminal::reference;
+
+//===----------------------------------------------------------------------===//
+// One expression
+//===----------------------------------------------------------------------===//
+
+Expr reference::bindExpr(const Expr &e, const SymbolValues &symbols) {
+  return e.substitute([&](const Expr &leaf) -> std::optional<Expr> {
+    auto it = leaf.asSymbol() ? symbols.find(*leaf.asSymbol()) : symbols.end();
+    return it == symbols.end() ? std::nullopt : std::optional<Expr>(it->second);
+  });
+}
+
+void IndexProgram::compile(const Expr &e) {
+  switch (e.kind()) {
+  case Expr::Kind::Constant:
+    code.push_back({e.kind(), *e.asConstant()});
+    return;
+  case Expr::Kind::Dim:
+    code.push_back({e.kind(), *e.asDim()});
+    return;
+  case Expr::Kind::Symbol:
+    // Unbound: a division by zero has no value either.
+    code.push_back({Expr::Kind::Constant, 1});
+    code.push_back({Expr::Kind::Constant, 0});
+    code.push_back({Expr::Kind::FloorDiv, 0});
+    return;
+  default:
+    compile(e.operands()[0]);
+    for (size_t i = 1; i < e.operands().size(); ++i) {
+      compile(e.operands()[i]);
+      code.push_back({e.kind(), 0});
+    }
+  }
+}
+
+std::optional<int64_t>
+IndexProgram::evaluate(llvm::ArrayRef<int64_t> dims,
+                       llvm::SmallVectorImpl<int64_t> &stack) const {
+  stack.clear();
+  for (const Instruction &instruction : code) {
+    if (instruction.kind == Expr::Kind::Constant) {
+      stack.push_back(instruction.value);
+      continue;
+    }
+    if (instruction.kind == Expr::Kind::Dim) {
+      stack.push_back(dims[static_cast<size_t>(instruction.value)]);
+      continue;
+    }
+    int64_t b = stack.pop_back_val();
+    int64_t &a = stack.back();
+    switch (instruction.kind) {
+    case Expr::Kind::Add:
+      if (__builtin_add_overflow(a, b, &a))
+        return std::nullopt;
+      break;
+    case Expr::Kind::Mul:
+      if (__builtin_mul_overflow(a, b, &a))
+        return std::nullopt;
+      break;
+    case Expr::Kind::FloorDiv:
+    case Expr::Kind::Mod: {
+      if (b == 0 || (a == INT64_MIN && b == -1))
+        return std::nullopt;
+      int64_t quotient = a / b, remainder = a % b;
+      bool adjust = remainder != 0 && (remainder < 0) != (b < 0);
+      a = instruction.kind == Expr::Kind::Mod
+              ? (adjust ? remainder + b : remainder)
+              : (adjust ? quotient - 1 : quotient);
+      break;
+    }
+    case Expr::Kind::Max:
+      a = std::max(a, b);
+      break;
+    default:
+      a = std::min(a, b);
+      break;
+    }
+  }
+  return stack.back();
+}
+
+//===----------------------------------------------------------------------===//
+// Maps
+//===----------------------------------------------------------------------===//
+
+static std::string outside(int64_t index, size_t dim, int64_t extent) {
+  return "index " + std::to_string(index) + " of dim " + std::to_string(dim) +
+         " is outside [0, " + std::to_string(extent) + ")";
+}
+
+namespace {
+struct Affine {
+  int64_t base;
+  llvm::SmallVector<int64_t> strides;
+};
+} // namespace
+
+/// `e` as base + sum of strides[i] * d_i with constants, if it is so.
+static std::optional<Affine> getAffine(const Expr &e, size_t rank) {
+  Affine affine{0, {}};
+  Expr rest = e;
+  for (size_t i = 0; i < rank; ++i) {
+    std::optional<Expr::Linear> linear = rest.linearIn(unsigned(i));
+    if (!linear || !linear->stride.asConstant())
+      return std::nullopt;
+    affine.strides.push_back(*linear->stride.asConstant());
+    rest = linear->rest;
+  }
+  if (!rest.asConstant())
+    return std::nullopt;
+  affine.base = *rest.asConstant();
+  return affine;
+}
+
+std::optional<IndexMap> IndexMap::get(llvm::ArrayRef<Expr> results,
+                                      const SymbolValues &symbols,
+                                      llvm::ArrayRef<int64_t> shape,
+                                      llvm::ArrayRef<int64_t> sourceShape,
+                                      std::string &error) {
+  IndexMap map;
+  map.shape.assign(shape.begin(), shape.end());
+  map.sourceShape.assign(sourceShape.begin(), sourceShape.end());
+  map.strides.assign(shape.size(), 0);
+  map.linear = true;
+  bool empty = llvm::is_contained(shape, 0);
+  int64_t sourceStride = 1;
+  for (size_t k = results.size(); k-- > 0; sourceStride *= sourceShape[k]) {
+    Expr e = bindExpr(results[k], symbols);
+    map.programs.insert(map.programs.begin(), IndexProgram(e));
+    std::optional<Affine> affine = getAffine(e, shape.size());
+    if (!affine || !map.linear || empty) {
+      map.linear = false;
+      continue;
+    }
+    // An affine index is least and greatest at corners.
+    __int128 low = affine->base, high = affine->base;
+    for (auto [stride, extent] : llvm::zip_equal(affine->strides, shape)) {
+      __int128 reach = __int128(stride) * (extent - 1);
+      (reach < 0 ? low : high) += reach;
+    }
+    if (low < 0 || high >= sourceShape[k]) {
+      __int128 found = low < 0 ? low : high;
+      bool fits = found >= INT64_MIN && found <= INT64_MAX;
+      error = outside(fits ? int64_t(found) : INT64_MAX, k, sourceShape[k]);
+      return std::nullopt;
+    }
+    // Inside: every product below is at most the size of the source, except
+    // that a dim of extent 1 may have any stride, which nothing multiplies.
+    map.base += affine->base * sourceStride;
+    for (size_t i = 0; i < shape.size(); ++i)
+      if (shape[i] > 1)
+        map.strides[i] += affine->strides[i] * sourceStride;
+  }
+  return map;
+}
+
+bool IndexMap::fill(int64_t begin, int64_t count, int64_t *positions,
+                    std::string &error) const {
+  if (count == 0)
+    return true;
+  size_t rank = shape.size();
+  llvm::SmallVector<int64_t> dims(rank, 0), stack;
+  int64_t rest = begin;
+  for (size_t i = rank; i-- > 0;) {
+    dims[i] = rest % shape[i];
+    rest /= shape[i];
+  }
+  auto advance = [&](int64_t steps) {
+    // Along the last dim, with carries.
+    for (size_t i = rank; i-- > 0 && steps;) {
+      dims[i] += steps;
+      steps = dims[i] / shape[i];
+      dims[i] -= steps * shape[i];
+    }
+  };
+  if (linear) {
+    for (int64_t done = 0; done < count;) {
+      int64_t position = base;
+      for (size_t i = 0; i < rank; ++i)
+        position += strides[i] * dims[i];
+      int64_t run =
+          rank ? std::min(count - done, shape[rank - 1] - dims[rank - 1]) : 1;
+      int64_t stride = rank ? strides[rank - 1] : 0;
+      for (int64_t j = 0; j < run; ++j)
+        positions[done + j] = position + j * stride;
+      done += run;
+      advance(run);
+    }
+    return true;
+  }
+  for (int64_t j = 0; j < count; ++j, advance(1)) {
+    int64_t position = 0;
+    for (size_t k = 0; k < programs.size(); ++k) {
+      std::optional<int64_t> index = programs[k].evaluate(dims, stack);
+      if (!index) {
+        error = "the index of dim " + std::to_string(k) +
+                " has no value: an overflow or a division by zero";
+        return false;
+      }
+      if (*index < 0 || *index >= sourceShape[k]) {
+        error = outside(*index, k, sourceShape[k]);
+        return false;
+      }
+      position = position * sourceShape[k] + *index;
+    }
+    positions[j] = position;
+  }
+  return true;
+}

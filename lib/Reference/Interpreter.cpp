@@ -1,0 +1,310 @@
+//===- Interpreter.cpp - Blocks, values and their lifetimes ---------------===//
+
+#include "luminal/Reference/Interpreter.h"
+#include "Evaluator.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::reference;
+
+/// Recipes that are read through recipes are computed at this depth.
+static constexpr unsigned kMaxRecipes = 64;
+
+namespace {
+class TensorNode : public Node {
+public:
+  explicit TensorNode(Tensor tensor)
+      : Node(tensor.getDType(), tensor.getShape()), tensor(std::move(tensor)) {}
+  LogicalResult fill(int64_t begin, int64_t n, char *out) override {
+    size_t size = dtypeSize(dtype);
+    std::memcpy(out, tensor.data() + static_cast<size_t>(begin) * size,
+                static_cast<size_t>(n) * size);
+    return success();
+  }
+  const Tensor *getTensor() const override { return &tensor; }
+
+private:
+  Tensor tensor;
+};
+
+class ElementwiseNode : public Node {
+public:
+  ElementwiseNode(DType dtype, ArrayRef<int64_t> shape, ChunkFn fn,
+                  SmallVector<NodePtr> operands)
+      : Node(dtype, shape), fn(std::move(fn)), operands(std::move(operands)),
+        chunks(this->operands.size(), std::vector<char>(kChunk * 8)) {
+    for (const NodePtr &operand : this->operands)
+      depth = std::max(depth, operand->depth + 1);
+  }
+  LogicalResult fill(int64_t begin, int64_t n, char *out) override {
+    SmallVector<const char *> inputs;
+    for (auto [operand, chunk] : llvm::zip_equal(operands, chunks)) {
+      if (failed(operand->fill(begin, n, chunk.data())))
+        return failure();
+      inputs.push_back(chunk.data());
+    }
+    fn(inputs, n, out);
+    return success();
+  }
+
+private:
+  ChunkFn fn;
+  SmallVector<NodePtr> operands;
+  std::vector<std::vector<char>> chunks;
+};
+
+class ViewNode : public Node {
+public:
+  ViewNode(Operation *op, ArrayRef<int64_t> shape, IndexMap map, Tensor source)
+      : Node(source.getDType(), shape), op(op), map(std::move(map)),
+        source(std::move(source)), positions(kChunk) {
+    depth = 1;
+  }
+  LogicalResult fill(int64_t begin, int64_t n, char *out) override {
+    std::string error;
+    if (!map.fill(begin, n, positions.data(), error))
+      return op->emitError() << error;
+    switch (dtypeSize(dtype)) {
+    case 1:
+      return copy<uint8_t>(n, out);
+    case 2:
+      return copy<uint16_t>(n, out);
+    case 4:
+      return copy<uint32_t>(n, out);
+    default:
+      return copy<uint64_t>(n, out);
+    }
+  }
+
+private:
+  template <typename T>
+  LogicalResult copy(int64_t n, char *out) {
+    for (int64_t i = 0; i < n; ++i)
+      std::memcpy(out + static_cast<size_t>(i) * sizeof(T),
+                  source.data() +
+                      static_cast<size_t>(positions[static_cast<size_t>(i)]) *
+                          sizeof(T),
+                  sizeof(T));
+    return success();
+  }
+  Operation *op;
+  IndexMap map;
+  Tensor source;
+  std::vector<int64_t> positions;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+FailureOr<SmallVector<int64_t>> Evaluator::getShape(Operation *op,
+                                                    Value value) {
+  SmallVector<int64_t> shape;
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type)
+    return op->emitError() << "expected a ranked tensor, found "
+                           << value.getType();
+  for (const Expr &extent : hlir::getExtents(type)) {
+    std::optional<int64_t> size =
+        extent.evaluate([&](std::string_view name) -> std::optional<int64_t> {
+          auto it = symbols.find(name);
+          return it == symbols.end() ? std::nullopt
+                                     : std::optional<int64_t>(it->second);
+        });
+    if (!size || *size < 0) {
+      InFlightDiagnostic diagnostic = op->emitError();
+      diagnostic << "extent " << extent.str();
+      if (size)
+        diagnostic << " is " << *size;
+      else
+        diagnostic << " has no value";
+      return diagnostic;
+    }
+    shape.push_back(*size);
+  }
+  return shape;
+}
+
+FailureOr<Tensor> Evaluator::allocate(Operation *op, Value result) {
+  FailureOr<SmallVector<int64_t>> shape = getShape(op, result);
+  if (failed(shape))
+    return failure();
+  Type element = cast<RankedTensorType>(result.getType()).getElementType();
+  std::optional<DType> dtype = hlir::getDType(element);
+  if (!dtype)
+    return op->emitError() << "expected an element type of HLIR, found "
+                           << element;
+  std::optional<Tensor> tensor = Tensor::allocate(*dtype, *shape);
+  if (!tensor)
+    return op->emitError() << "not enough memory for " << result.getType();
+  return *tensor;
+}
+
+void Evaluator::define(Value result, Tensor tensor) {
+  nodes[result] = std::make_shared<TensorNode>(std::move(tensor));
+}
+
+FailureOr<Tensor> Evaluator::force(Operation *op, NodePtr &node) {
+  if (const Tensor *tensor = node->getTensor())
+    return *tensor;
+  std::optional<Tensor> tensor = Tensor::allocate(node->dtype, node->shape);
+  if (!tensor)
+    return op->emitError() << "not enough memory";
+  size_t size = dtypeSize(node->dtype);
+  for (int64_t begin = 0; begin < node->count; begin += kChunk)
+    if (failed(node->fill(begin, std::min(kChunk, node->count - begin),
+                          tensor->mutableData() +
+                              static_cast<size_t>(begin) * size)))
+      return failure();
+  node = std::make_shared<TensorNode>(*tensor);
+  return *tensor;
+}
+
+/// Whether a user reads each element of its operands once, in order.
+static bool readsInOrder(Operation *op) {
+  return op->hasTrait<OpTrait::Elementwise>() ||
+         isa<hlir::ReduceSumOp, hlir::ReduceMaxOp, llir::ElementwiseOp,
+             llir::ReduceOp, llir::SoftmaxOp, llir::LayerNormOp,
+             llir::RMSNormOp>(op);
+}
+
+LogicalResult Evaluator::define(Operation *op, NodePtr recipe) {
+  Value result = op->getResult(0);
+  NodePtr &node = nodes[result] = std::move(recipe);
+  if (result.hasOneUse()) {
+    Operation *user = *result.user_begin();
+    if (user->getBlock() == op->getBlock() && readsInOrder(user) &&
+        node->depth < kMaxRecipes)
+      return success();
+  }
+  return force(op, node);
+}
+
+LogicalResult Evaluator::checkSameShapes(Operation *op) {
+  FailureOr<SmallVector<int64_t>> expected = getShape(op, op->getResult(0));
+  if (failed(expected))
+    return failure();
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    if (get(operand)->shape != *expected)
+      return op->emitError()
+             << "operand " << i << " does not have the shape of the result";
+  return success();
+}
+
+LogicalResult Evaluator::elementwise(Operation *op, ChunkFn fn) {
+  if (failed(checkSameShapes(op)))
+    return failure();
+  SmallVector<NodePtr> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(get(operand));
+  FailureOr<SmallVector<int64_t>> shape = getShape(op, op->getResult(0));
+  if (failed(shape))
+    return failure();
+  std::optional<DType> dtype = hlir::getDType(
+      cast<RankedTensorType>(op->getResult(0).getType()).getElementType());
+  if (!dtype)
+    return op->emitError() << "expected an element type of HLIR";
+  return define(op, std::make_shared<ElementwiseNode>(
+                        *dtype, *shape, std::move(fn), std::move(operands)));
+}
+
+LogicalResult Evaluator::view(Operation *op, hlir::MapAttr map) {
+  FailureOr<Tensor> source = getTensor(op, 0);
+  FailureOr<SmallVector<int64_t>> shape = getShape(op, op->getResult(0));
+  if (failed(source) || failed(shape))
+    return failure();
+  if (map.getNumDims() != shape->size() ||
+      map.getResults().size() != source->getShape().size())
+    return op->emitError() << "expected a map from the result's index to the "
+                              "operand's";
+  std::string error;
+  std::optional<IndexMap> index = IndexMap::get(
+      map.getResults(), symbols, *shape, source->getShape(), error);
+  if (!index)
+    return op->emitError() << error;
+  return define(op, std::make_shared<ViewNode>(op, *shape, std::move(*index),
+                                               std::move(*source)));
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+LogicalResult Evaluator::runOp(Operation *op) {
+  for (Value operand : op->getOperands())
+    if (!nodes.count(operand))
+      return op->emitError() << "expected operands that ops before it define";
+  StringRef dialect = op->getName().getDialectNamespace();
+  if (dialect == hlir::HLIRDialect::getDialectNamespace())
+    return runHLIR(op);
+  if (dialect == llir::LLIRDialect::getDialectNamespace())
+    return runLLIR(op);
+  return op->emitError() << "expected an op of hlir or llir, found "
+                         << op->getName();
+}
+
+FailureOr<SmallVector<NodePtr>> Evaluator::run(Block &block,
+                                               ArrayRef<NodePtr> arguments) {
+  // Values of this block are dropped after the last op that uses them.
+  DenseMap<Operation *, SmallVector<Value>> lastUses;
+  auto recordLastUse = [&](Value value) {
+    Operation *last = nullptr;
+    for (Operation *user : value.getUsers()) {
+      Operation *inBlock = block.findAncestorOpInBlock(*user);
+      if (inBlock && (!last || last->isBeforeInBlock(inBlock)))
+        last = inBlock;
+    }
+    if (last)
+      lastUses[last].push_back(value);
+  };
+  for (auto [argument, node] :
+       llvm::zip_equal(block.getArguments(), arguments)) {
+    nodes[argument] = node;
+    recordLastUse(argument);
+  }
+  for (Operation &op : block)
+    for (Value result : op.getResults())
+      recordLastUse(result);
+
+  for (Operation &op : block.without_terminator()) {
+    if (failed(runOp(&op)))
+      return failure();
+    for (Value value : lastUses[&op])
+      nodes.erase(value);
+  }
+  SmallVector<NodePtr> results;
+  for (Value operand : block.getTerminator()->getOperands()) {
+    auto it = nodes.find(operand);
+    if (it == nodes.end())
+      return block.getTerminator()->emitError()
+             << "expected operands that ops before it define";
+    if (failed(force(block.getTerminator(), it->second)))
+      return failure();
+    results.push_back(it->second);
+  }
+  return results;
+}
+
+FailureOr<SmallVector<Tensor>> reference::evaluate(FunctionOpInterface function,
+                                                   ArrayRef<Tensor> arguments,
+                                                   const Options &options) {
+  if (!function.getFunctionBody().hasOneBlock())
+    return function.emitError()
+           << "expected a function of one block to evaluate";
+  FailureOr<SymbolValues> symbols = bindSymbols(function, arguments);
+  if (failed(symbols))
+    return failure();
+  Evaluator evaluator(*symbols, options);
+  SmallVector<NodePtr> nodes;
+  for (const Tensor &tensor : arguments)
+    nodes.push_back(std::make_shared<TensorNode>(tensor));
+  FailureOr<SmallVector<NodePtr>> results =
+      evaluator.run(function.getFunctionBody().front(), nodes);
+  if (failed(results))
+    return failure();
+  SmallVector<Tensor> tensors;
+  for (const NodePtr &node : *results)
+    tensors.push_back(*node->getTensor());
+  return tensors;
+}

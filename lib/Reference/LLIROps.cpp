@@ -1,0 +1,223 @@
+//===- LLIROps.cpp - The ops of LLIR by definition ------------------------===//
+
+#include "Evaluator.h"
+#include "luminal/Support/Scalar.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::reference;
+
+static DType dtypeOf(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type ? hlir::getDType(type.getElementType()).value_or(DType::F32)
+              : DType::F32;
+}
+
+static ChunkFn getFunction(llir::ElementwiseOp op) {
+  SmallVector<DType> inputs;
+  for (Value input : op.getInputs())
+    inputs.push_back(dtypeOf(input));
+  return getScalarFunction(op.getFn(), inputs, dtypeOf(op.getResult()));
+}
+
+static double mean(const double *row, int64_t n) {
+  double sum = 0;
+  for (int64_t i = 0; i < n; ++i)
+    sum += row[i];
+  return sum / static_cast<double>(n);
+}
+
+static void softmax(const double *row, int64_t n, double *result) {
+  double most = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (int64_t i = 0; i < n; ++i)
+    if (row[i] > most || std::isnan(row[i]))
+      most = row[i];
+  for (int64_t i = 0; i < n; ++i)
+    sum += result[i] = std::exp(row[i] - most);
+  for (int64_t i = 0; i < n; ++i)
+    result[i] /= sum;
+}
+
+static void layerNorm(const double *row, int64_t n, double eps,
+                      double *result) {
+  double average = mean(row, n), variance = 0;
+  for (int64_t i = 0; i < n; ++i)
+    variance += (row[i] - average) * (row[i] - average);
+  variance /= static_cast<double>(n);
+  for (int64_t i = 0; i < n; ++i)
+    result[i] = (row[i] - average) / std::sqrt(variance + eps);
+}
+
+static void rmsNorm(const double *row, int64_t n, double eps, double *result) {
+  double square = 0;
+  for (int64_t i = 0; i < n; ++i)
+    square += row[i] * row[i];
+  square /= static_cast<double>(n);
+  for (int64_t i = 0; i < n; ++i)
+    result[i] = row[i] / std::sqrt(square + eps);
+}
+
+LogicalResult Evaluator::runLLIR(Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<llir::ElementwiseOp>([&](llir::ElementwiseOp e) -> LogicalResult {
+        ChunkFn fn = getFunction(e);
+        if (!fn)
+          return op->emitError() << "cannot be evaluated on its operands";
+        return elementwise(op, std::move(fn));
+      })
+      .Case<llir::ViewOp>([&](llir::ViewOp v) { return view(op, v.getMap()); })
+      .Case<llir::ConstantOp>(
+          [&](llir::ConstantOp c) { return constant(op, c.getValue()); })
+      .Case<llir::IotaOp>([&](llir::IotaOp i) { return iota(op, i.getMap()); })
+      .Case<llir::ReduceOp>([&](llir::ReduceOp r) {
+        return r.getKind() == llir::ReduceKind::Sum ? reduceSum(op)
+                                                    : reduceMax(op);
+      })
+      .Case<llir::SoftmaxOp>([&](auto) { return rows(op, softmax); })
+      .Case<llir::LayerNormOp>([&](llir::LayerNormOp norm) {
+        double eps = norm.getEps().convertToDouble();
+        return rows(op, [&](const double *row, int64_t n, double *result) {
+          layerNorm(row, n, eps, result);
+        });
+      })
+      .Case<llir::RMSNormOp>([&](llir::RMSNormOp norm) {
+        double eps = norm.getEps().convertToDouble();
+        return rows(op, [&](const double *row, int64_t n, double *result) {
+          rmsNorm(row, n, eps, result);
+        });
+      })
+      .Case<llir::GemmOp>([&](llir::GemmOp g) { return gemm(g); })
+      .Case<llir::GatherOp>([&](auto) { return gather(op); })
+      .Case<llir::ScatterOp>(
+          [&](llir::ScatterOp s) { return scatter(op, s.getCombine()); })
+      .Case<llir::KernelOp>([&](llir::KernelOp k) { return kernel(k); })
+      .Case<llir::AliasOp>([&](llir::AliasOp a) { return alias(a); })
+      .Default([](Operation *other) {
+        return other->emitError()
+               << "expected an op over tensors, found " << other->getName();
+      });
+}
+
+LogicalResult
+Evaluator::rows(Operation *op,
+                function_ref<void(const double *, int64_t, double *)> fn) {
+  FailureOr<Tensor> operand = getTensor(op, 0);
+  FailureOr<Tensor> result = allocate(op, op->getResult(0));
+  if (failed(operand) || failed(result) || failed(checkSameShapes(op)))
+    return failure();
+  DType t = operand->getDType();
+  if (!isFloatDType(t) || t != result->getDType() ||
+      operand->getShape().empty())
+    return op->emitError() << "expected rows of floats";
+  int64_t n = operand->getShape().back();
+  size_t size = dtypeSize(t);
+  std::vector<double> in(static_cast<size_t>(n)), out(static_cast<size_t>(n));
+  for (int64_t begin = 0; begin < operand->getNumElements(); begin += n) {
+    size_t at = static_cast<size_t>(begin) * size;
+    for (size_t i = 0; i < in.size(); ++i)
+      in[i] = loadFloat(t, operand->data() + at + i * size);
+    fn(in.data(), n, out.data());
+    for (size_t i = 0; i < out.size(); ++i)
+      storeFloat(t, out[i], result->mutableData() + at + i * size);
+  }
+  define(op->getResult(0), *result);
+  return success();
+}
+
+LogicalResult Evaluator::gemm(llir::GemmOp op) {
+  FailureOr<Tensor> lhs = getTensor(op, 0), rhs = getTensor(op, 1);
+  FailureOr<Tensor> result = allocate(op, op.getResult());
+  if (failed(lhs) || failed(rhs) || failed(result))
+    return failure();
+  DType t = lhs->getDType();
+  if (rhs->getDType() != t || result->getDType() != t ||
+      op.getK().getResults().size() != 1)
+    return op.emitError() << "expected operands and result of one element type";
+  std::optional<int64_t> k = bindExpr(op.getKExtent(), symbols).asConstant();
+  if (!k || *k < 0)
+    return op.emitError() << "the extent of the contracted dim has no value";
+  // The index space: the result's, and the contracted dim last.
+  SmallVector<int64_t> space(result->getShape());
+  space.push_back(*k);
+  std::string error;
+  std::optional<IndexMap> lhsMap = IndexMap::get(
+      op.getLhsMap().getResults(), symbols, space, lhs->getShape(), error);
+  std::optional<IndexMap> rhsMap =
+      lhsMap ? IndexMap::get(op.getRhsMap().getResults(), symbols, space,
+                             rhs->getShape(), error)
+             : std::nullopt;
+  if (!rhsMap)
+    return op.emitError() << error;
+  size_t size = dtypeSize(t);
+  std::vector<int64_t> left(kChunk), right(kChunk);
+  for (int64_t i = 0; i < result->getNumElements(); ++i) {
+    double sum = 0;
+    uint64_t wrapped = 0;
+    for (int64_t done = 0; done < *k; done += kChunk) {
+      int64_t n = std::min(kChunk, *k - done);
+      if (!lhsMap->fill(i * *k + done, n, left.data(), error) ||
+          !rhsMap->fill(i * *k + done, n, right.data(), error))
+        return op.emitError() << error;
+      for (size_t j = 0; j < static_cast<size_t>(n); ++j) {
+        const char *a = lhs->data() + static_cast<size_t>(left[j]) * size;
+        const char *b = rhs->data() + static_cast<size_t>(right[j]) * size;
+        if (isFloatDType(t))
+          sum += loadFloat(t, a) * loadFloat(t, b);
+        else
+          wrapped += static_cast<uint64_t>(loadInt(t, a)) *
+                     static_cast<uint64_t>(loadInt(t, b));
+      }
+    }
+    char *out = result->mutableData() + static_cast<size_t>(i) * size;
+    if (isFloatDType(t))
+      storeFloat(t, sum, out);
+    else
+      storeInt(t, static_cast<int64_t>(wrapped), out);
+  }
+  define(op.getResult(), *result);
+  return success();
+}
+
+LogicalResult Evaluator::alias(llir::AliasOp op) {
+  FailureOr<Tensor> operand = getTensor(op, 0);
+  FailureOr<Tensor> result = allocate(op, op.getResult());
+  if (failed(operand) || failed(result))
+    return failure();
+  std::optional<int64_t> offset =
+      op.getOffset().getResults().size() == 1
+          ? bindExpr(op.getOffset().getResults()[0], symbols).asConstant()
+          : std::nullopt;
+  if (!offset || *offset < 0 || operand->getDType() != result->getDType() ||
+      *offset > operand->getNumElements() ||
+      result->getNumElements() > operand->getNumElements() - *offset)
+    return op.emitError() << "expected memory inside the operand's";
+  std::memcpy(result->mutableData(),
+              operand->data() +
+                  static_cast<size_t>(*offset) * dtypeSize(operand->getDType()),
+              result->getNumBytes());
+  define(op.getResult(), *result);
+  return success();
+}
+
+LogicalResult Evaluator::kernel(llir::KernelOp op) {
+  SmallVector<NodePtr> arguments;
+  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+    if (failed(getTensor(op, i)))
+      return failure();
+    arguments.push_back(get(op->getOperand(i)));
+  }
+  if (!op.getBody().hasOneBlock() ||
+      op.getBody().getNumArguments() != arguments.size())
+    return op.emitError() << "expected a block argument for each operand";
+  FailureOr<SmallVector<NodePtr>> results =
+      run(op.getBody().front(), arguments);
+  if (failed(results))
+    return failure();
+  if (results->size() != op->getNumResults())
+    return op.emitError() << "expected a yielded value for each result";
+  for (auto [value, node] : llvm::zip_equal(op->getResults(), *results))
+    nodes[value] = node;
+  return success();
+}
