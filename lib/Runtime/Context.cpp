@@ -271,6 +271,14 @@ const void *Context::getInputData(uint32_t index) const {
   return input.bound ? input.data : input.own.data();
 }
 
+int64_t Context::getBufferBytes(uint32_t buffer) const {
+  return impl->ranges[buffer].bytes;
+}
+
+std::span<const int64_t> Context::getSymbolValues() const {
+  return impl->symbols;
+}
+
 uint64_t Context::getMemoryBytes() const {
   uint64_t total =
       impl->arena.size() + impl->scratch.size() + impl->temporary.size();

@@ -21,6 +21,7 @@ struct StepReport {
   uint32_t step = 0;
   int64_t work = 0, traffic = 0, flops = 0;
   unsigned threads = 1;
+  /// Operands, then results, as the kernel gets them.
   std::span<void *const> buffers;
 };
 
@@ -76,6 +77,10 @@ public:
   /// state at any time after `prepare`.
   const void *getOutputData(uint32_t output) const;
   const void *getInputData(uint32_t input) const;
+  /// Size of a buffer of the manifest. Valid after `prepare`.
+  int64_t getBufferBytes(uint32_t buffer) const;
+  /// Values of the manifest's symbols. Valid after `prepare`.
+  std::span<const int64_t> getSymbolValues() const;
   /// Bytes of the arena and all else the context allocated.
   uint64_t getMemoryBytes() const;
 

@@ -1,0 +1,38 @@
+//===- Compare.h - How far two tensors are apart --------------------------===//
+
+#ifndef LUMINAL_RUNTIME_COMPARE_H
+#define LUMINAL_RUNTIME_COMPARE_H
+
+#include "luminal/Support/Tensor.h"
+#include <string>
+
+namespace luminal::runtime {
+
+struct Comparison {
+  /// Empty, or why nothing can be compared (shapes, kinds of numbers).
+  std::string mismatch;
+  double maxAbsolute = 0, maxRelative = 0;
+  int64_t elements = 0, bad = 0;
+  /// Row-major position of the worst element: the one furthest beyond its
+  /// tolerance.
+  int64_t worst = 0;
+  double got = 0, expected = 0;
+  double rtol = 0, atol = 0;
+  bool isGood() const { return mismatch.empty() && bad == 0; }
+};
+
+/// An element is good where |got - expected| <= atol + rtol * |expected|, where
+/// both are NaN, or where both are the same infinity. Integers and booleans are
+/// compared exactly. Floats of different widths may be compared.
+Comparison compareTensors(const HostTensor &got, const HostTensor &expected,
+                          double rtol, double atol);
+
+/// What PyTorch's own tests allow by default for a type.
+struct Tolerance {
+  double rtol, atol;
+};
+Tolerance defaultTolerance(DType dtype);
+
+} // namespace luminal::runtime
+
+#endif // LUMINAL_RUNTIME_COMPARE_H

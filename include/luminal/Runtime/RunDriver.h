@@ -1,0 +1,69 @@
+//===- RunDriver.h - Files in, calls, files out ---------------------------===//
+//
+// What luminal-run does with a program, whoever evaluates it: the runtime (an
+// artifact) or the interpreter (`--reference`).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_RUNTIME_RUNDRIVER_H
+#define LUMINAL_RUNTIME_RUNDRIVER_H
+
+#include "luminal/Support/Tensor.h"
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace luminal::runtime {
+
+/// Something with named inputs and outputs that can be called.
+class Program {
+public:
+  struct Port {
+    std::string name;
+    DType dtype = DType::F32;
+    std::string type; ///< For people: "f32[s77, 16]".
+  };
+  virtual ~Program() = default;
+  /// Inputs that the caller must give (no states with a first value), and
+  /// outputs, in order.
+  virtual const std::vector<Port> &getInputs() const = 0;
+  virtual const std::vector<Port> &getOutputs() const = 0;
+  /// Sets the inputs of the next calls, one for each of getInputs(); kept alive
+  /// by the program.
+  virtual Status bind(std::vector<HostTensor> inputs) = 0;
+  /// States are carried from one call to the next.
+  virtual Status call() = 0;
+  /// Outputs of the last call, one for each of getOutputs(); valid until the
+  /// next.
+  virtual Result<std::vector<HostTensor>> outputs() = 0;
+};
+
+struct RunOptions {
+  std::vector<std::string> inputs; ///< FILE or NAME=FILE
+  std::vector<std::string> expect; ///< FILE or NAME=FILE
+  std::optional<double> rtol, atol;
+  std::string outputDir, output, steps;
+  int64_t repeat = 1;
+  std::optional<double> benchmark; ///< seconds
+  bool json = false;
+
+  /// Takes one argument; false if it is none of these.
+  Result<bool> parse(std::string_view argument);
+  /// Their part of a usage text.
+  static std::string_view usage();
+};
+
+/// Does what the options say and prints to standard output. 0: done; 1: a
+/// comparison failed. On an error nothing that was written stays.
+/// `report` members of the JSON answer, if given, come first.
+Result<int> runProgram(Program &program, const RunOptions &options,
+                       const std::string &jsonMembers = "");
+
+/// `text` as a JSON string, with its quotes.
+std::string jsonQuote(std::string_view text);
+
+} // namespace luminal::runtime
+
+#endif // LUMINAL_RUNTIME_RUNDRIVER_H

@@ -1,0 +1,140 @@
+//===- ArtifactProgram.cpp - An artifact as a program of the driver -------===//
+
+#include "luminal/Runtime/ArtifactProgram.h"
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+using namespace luminal;
+using namespace luminal::runtime;
+
+Result<std::unique_ptr<ArtifactProgram>>
+ArtifactProgram::create(std::shared_ptr<const Artifact> artifact,
+                        const ContextOptions &options) {
+  std::unique_ptr<ArtifactProgram> program(new ArtifactProgram);
+  LUMINAL_TRY(context, Context::create(artifact, options));
+  program->context = std::move(context);
+  const Manifest &m = artifact->getManifest();
+  for (uint32_t i : artifact->getUserInputs())
+    program->inputs.push_back(
+        {m.inputs[i].name, m.inputs[i].dtype, typeText(m.inputs[i])});
+  for (uint32_t i : artifact->getUserOutputs())
+    program->outputPorts.push_back(
+        {m.outputs[i].name, m.outputs[i].dtype, typeText(m.outputs[i])});
+  program->artifact = std::move(artifact);
+  return program;
+}
+
+Status ArtifactProgram::bind(std::vector<HostTensor> tensors) {
+  const std::vector<uint32_t> &indices = artifact->getUserInputs();
+  for (size_t k = 0; k < indices.size(); ++k) {
+    HostTensor &tensor = tensors[k];
+    if (artifact->getManifest().inputs[indices[k]].state) {
+      // Calls write it, and files are mapped read-only.
+      HostTensor copy{tensor.name, tensor.dtype, tensor.shape, {}};
+      uint8_t *memory = allocateTensor(copy);
+      if (!memory)
+        return Error("out of memory for the state '" + inputs[k].name + "'");
+      if (tensor.bytes.size > 0)
+        std::memcpy(memory, tensor.bytes.data, tensor.bytes.size);
+      tensor = std::move(copy);
+    }
+    LUMINAL_CHECK(context->bindInput(indices[k], tensor.bytes.data,
+                                     tensor.dtype, tensor.shape));
+  }
+  bound = std::move(tensors);
+  return {};
+}
+
+Result<std::vector<HostTensor>> ArtifactProgram::outputs() {
+  std::vector<HostTensor> tensors;
+  const std::vector<uint32_t> &indices = artifact->getUserOutputs();
+  for (size_t k = 0; k < indices.size(); ++k) {
+    std::span<const int64_t> shape = context->getOutputShape(indices[k]);
+    HostTensor tensor{outputPorts[k].name,
+                      outputPorts[k].dtype,
+                      {shape.begin(), shape.end()},
+                      {}};
+    tensor.bytes.data =
+        static_cast<const uint8_t *>(context->getOutputData(indices[k]));
+    tensor.bytes.size =
+        static_cast<uint64_t>(*tensorBytes(tensor.dtype, tensor.shape));
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+//===----------------------------------------------------------------------===//
+// Description
+//===----------------------------------------------------------------------===//
+
+std::string runtime::describeArtifact(const Artifact &artifact, bool json) {
+  const Manifest &m = artifact.getManifest();
+  using Json = nlohmann::ordered_json;
+  Json root;
+  std::string text;
+  auto add = [&](const char *list, const TensorSpec &spec,
+                 const std::string &note) {
+    Json shape = Json::array();
+    for (const Expr &extent : spec.shape)
+      shape.push_back(extent.str());
+    Json entry{{"name", spec.name},
+               {"dtype", std::string(dtypeName(spec.dtype))},
+               {"shape", std::move(shape)}};
+    if (!note.empty())
+      entry["note"] = note;
+    root[list].push_back(std::move(entry));
+    text += "  " + spec.name + ": " + typeText(spec) +
+            (note.empty() ? "" : "  (" + note + ")") + "\n";
+  };
+  const TargetSpec &target = m.target;
+  root["artifact"] = artifact.getName();
+  root["producer"] = m.producer;
+  root["target"] = Json{{"kind", target.kind},
+                        {"arch", target.arch},
+                        {"cpu", target.cpu},
+                        {"features", target.features}};
+  text += artifact.getName() + ": made by Luminal " + m.producer + " for " +
+          target.kind + " (" + target.arch + ", " + target.cpu + ")\n";
+  root["symbols"] = Json::array();
+  if (!m.symbols.empty())
+    text += "symbols:\n";
+  for (const SymbolSpec &symbol : m.symbols) {
+    Json entry{{"name", symbol.name}, {"min", symbol.range.lo}};
+    if (symbol.range.hi)
+      entry["max"] = *symbol.range.hi;
+    root["symbols"].push_back(std::move(entry));
+    text +=
+        "  " + symbol.name + " in [" + std::to_string(symbol.range.lo) + ", " +
+        (symbol.range.hi ? std::to_string(*symbol.range.hi) : "inf") + "]\n";
+  }
+  root["inputs"] = Json::array();
+  text += "inputs:\n";
+  for (uint32_t i : artifact.getUserInputs())
+    add("inputs", m.inputs[i], m.inputs[i].state ? "written by each call" : "");
+  root["outputs"] = Json::array();
+  text += "outputs:\n";
+  for (uint32_t i : artifact.getUserOutputs())
+    add("outputs", m.outputs[i], "");
+  root["states"] = Json::array();
+  if (!artifact.getStates().empty())
+    text += "states:\n";
+  for (uint32_t i : artifact.getStates())
+    add("states", m.inputs[i],
+        "starts as " + m.weights[*m.inputs[i].initial].name);
+  uint64_t bytes = 0;
+  for (const WeightSpec &weight : m.weights)
+    bytes += weight.bytes;
+  root["weights"] = Json{{"count", m.weights.size()},
+                         {"bytes", bytes},
+                         {"embedded", m.weightsEmbedded},
+                         {"digest", m.weightsDigest}};
+  root["steps"] = m.steps.size();
+  root["arena_bytes"] = m.arenaBytes.str();
+  text += "weights: " + std::to_string(m.weights.size()) + " of " +
+          std::to_string(bytes) + " bytes" +
+          (m.weightsEmbedded ? ", embedded" : "") + "\n";
+  text += "steps: " + std::to_string(m.steps.size()) +
+          ", arena: " + m.arenaBytes.str() + " bytes\n";
+  return json ? root.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"
+              : text;
+}

@@ -1,0 +1,121 @@
+//===- Profile.cpp - Time and memory of each step -------------------------===//
+
+#include "luminal/Runtime/Profile.h"
+#include "luminal/Runtime/RunDriver.h"
+#include "luminal/Support/Npy.h"
+#include <algorithm>
+#include <numeric>
+
+using namespace luminal;
+using namespace luminal::runtime;
+
+namespace {
+double microseconds(std::chrono::steady_clock::duration d) {
+  return std::chrono::duration<double, std::micro>(d).count();
+}
+} // namespace
+
+Profiler::Profiler(const Manifest &manifest)
+    : manifest(manifest), totals(manifest.steps.size()) {}
+
+void Profiler::before(const StepReport &) { start = Clock::now(); }
+
+Status Profiler::after(const StepReport &report) {
+  Clock::time_point end = Clock::now();
+  Event event{report.step, report.threads, microseconds(start - origin),
+              microseconds(end - start), report.work};
+  events.push_back(event);
+  Total &total = totals[report.step];
+  ++total.calls;
+  total.us += event.lengthUs;
+  total.bytes += static_cast<double>(report.traffic);
+  total.flops += static_cast<double>(report.flops);
+  total.threads = report.threads;
+  return {};
+}
+
+std::string Profiler::table() const {
+  std::vector<uint32_t> order(totals.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return totals[a].us != totals[b].us ? totals[a].us > totals[b].us : a < b;
+  });
+  double all = 0;
+  for (const Total &total : totals)
+    all += total.us;
+  char line[256];
+  std::snprintf(line, sizeof line, "%5s %8s %12s %7s %9s %9s %7s  %s\n", "step",
+                "calls", "us a call", "share", "GB/s", "GFLOP/s", "threads",
+                "name (kernel)");
+  std::string text = line;
+  for (uint32_t i : order) {
+    const Total &total = totals[i];
+    if (total.calls == 0)
+      continue;
+    // Bytes a microsecond are megabytes a second.
+    std::snprintf(
+        line, sizeof line, "%5u %8llu %12.3f %6.1f%% %9.2f %9.2f %7u  ", i,
+        static_cast<unsigned long long>(total.calls),
+        total.us / static_cast<double>(total.calls),
+        all > 0 ? 100 * total.us / all : 0,
+        total.us > 0 ? total.bytes / total.us * 1e-3 : 0,
+        total.us > 0 ? total.flops / total.us * 1e-3 : 0, total.threads);
+    text +=
+        line + manifest.steps[i].name + " (" + manifest.steps[i].kernel + ")\n";
+  }
+  return text;
+}
+
+Status Profiler::writeTrace(const std::string &path) const {
+  std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+                     "{\"ph\":\"M\",\"pid\":1,\"tid\":1,\"name\":"
+                     "\"thread_name\",\"args\":{\"name\":\"steps\"}}";
+  char numbers[192];
+  for (const Event &event : events) {
+    const StepSpec &step = manifest.steps[event.step];
+    std::snprintf(numbers, sizeof numbers,
+                  ",\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"step\":%u,\"work\":"
+                  "%lld,\"threads\":%u}}",
+                  event.startUs, event.lengthUs, event.step,
+                  static_cast<long long>(event.work), event.threads);
+    text += ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"name\":" +
+            jsonQuote(step.name) + ",\"cat\":" + jsonQuote(step.kernel) +
+            numbers;
+  }
+  text += "\n]}\n";
+  return writeFileAtomically(path, {text});
+}
+
+void DebugPrinter::before(const StepReport &report) {
+  const Manifest &m = context.getArtifact().getManifest();
+  const StepSpec &step = m.steps[report.step];
+  std::fprintf(stream, "step %u: %s (kernel %s) work %lld, threads %u\n",
+               report.step, step.name.c_str(), step.kernel.c_str(),
+               static_cast<long long>(report.work), report.threads);
+  for (size_t k = 0; k < step.buffers.size(); ++k) {
+    uint32_t b = step.buffers[k];
+    bool isResult = k + step.results >= step.buffers.size();
+    std::fprintf(stream, "  %s buffer %u (%s) %p, %lld bytes\n",
+                 isResult ? "writes" : "reads ", b,
+                 std::string(bufferKindName(m.buffers[b].kind)).c_str(),
+                 report.buffers[k],
+                 static_cast<long long>(context.getBufferBytes(b)));
+  }
+  // A kernel may crash.
+  std::fflush(stream);
+  start = std::chrono::steady_clock::now();
+}
+
+Status DebugPrinter::after(const StepReport &report) {
+  double us = microseconds(std::chrono::steady_clock::now() - start);
+  const StepSpec &step = context.getArtifact().getManifest().steps[report.step];
+  std::fprintf(stream, "  done in %.3f us, checksums", us);
+  for (size_t k = step.buffers.size() - step.results; k < step.buffers.size();
+       ++k)
+    std::fprintf(
+        stream, " %08x",
+        crc32(static_cast<const uint8_t *>(report.buffers[k]),
+              static_cast<uint64_t>(context.getBufferBytes(step.buffers[k]))));
+  std::fprintf(stream, "\n");
+  return {};
+}

@@ -1,0 +1,254 @@
+//===- luminal-run.cpp - Runs artifacts -----------------------------------===//
+
+#include "luminal/Runtime/ArtifactProgram.h"
+#include "luminal/Runtime/CpuFeatures.h"
+#include "luminal/Runtime/Profile.h"
+#include "luminal/Runtime/ThreadPool.h"
+#include "luminal/Support/Version.h"
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace luminal;
+using namespace luminal::runtime;
+
+extern char **environ;
+
+namespace {
+struct Options {
+  std::string model, weights, profile, device = "cpu";
+  unsigned threads = 0;
+  bool info = false, debug = false, listDevices = false, help = false,
+       version = false, reference = false;
+  std::vector<std::string> compileOptions;
+  RunOptions run;
+};
+
+void printUsage() {
+  std::printf(R"(usage: luminal-run MODEL [options]
+
+MODEL is an artifact (.lum), or what luminal-compile takes (.pt2, .mlir): that is compiled first.
+
+%.*s  --weights=FILE         the .pt2 or .safetensors file that holds the weights
+  --device=cpu           where to run
+  --threads=N            threads of a call (all the process may use)
+  --info                 tell inputs, outputs, symbols and sizes
+  --profile=FILE         write a trace of all steps for Perfetto, print a table of them
+  --debug                print every step, its buffers and checksums of what it writes
+  --compile-option=OPT   hand an option to luminal-compile; repeated
+  --reference            evaluate MODEL (.pt2, .mlir) op by op, without compiling
+  --list-devices         tell what this machine can run on
+  --version, --help
+
+exit codes: 0 done, 1 a comparison failed, 2 bad usage or bad input
+)",
+              static_cast<int>(RunOptions::usage().size()),
+              RunOptions::usage().data());
+}
+
+Result<Options> parseArguments(int argc, char **argv) {
+  Options o;
+  for (int i = 1; i < argc; ++i) {
+    std::string_view argument = argv[i];
+    size_t equal = argument.find('=');
+    std::string_view name = argument.substr(0, equal);
+    std::string value(
+        equal == std::string_view::npos ? "" : argument.substr(equal + 1));
+    if (argument.empty() || argument[0] != '-') {
+      if (!o.model.empty())
+        return Error("two models: '" + o.model + "' and '" +
+                     std::string(argument) + "'");
+      o.model = argument;
+      continue;
+    }
+    bool *flag = argument == "--info"           ? &o.info
+                 : argument == "--debug"        ? &o.debug
+                 : argument == "--list-devices" ? &o.listDevices
+                 : argument == "--help"         ? &o.help
+                 : argument == "--version"      ? &o.version
+                 : argument == "--reference"    ? &o.reference
+                                                : nullptr;
+    if (flag) {
+      *flag = true;
+      continue;
+    }
+    std::string *text = name == "--weights"   ? &o.weights
+                        : name == "--profile" ? &o.profile
+                        : name == "--device"  ? &o.device
+                                              : nullptr;
+    if ((text || name == "--threads" || name == "--compile-option") &&
+        value.empty())
+      return Error(std::string(name) + ": needs a value, as " +
+                   std::string(name) + "=...");
+    if (text) {
+      *text = value;
+    } else if (name == "--compile-option") {
+      o.compileOptions.push_back(value);
+    } else if (name == "--threads") {
+      auto [end, code] =
+          std::from_chars(value.data(), value.data() + value.size(), o.threads);
+      if (code != std::errc() || end != value.data() + value.size() ||
+          o.threads == 0)
+        return Error("--threads: '" + value + "' is no number of threads");
+    } else {
+      LUMINAL_TRY(taken, o.run.parse(argument));
+      if (!taken)
+        return Error("unknown option '" + std::string(argument) +
+                     "'; see --help");
+    }
+  }
+  return o;
+}
+
+bool endsWith(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() &&
+         text.substr(text.size() - end.size()) == end;
+}
+
+/// luminal-compile beside this program, else whatever PATH has.
+std::string compilerPath() {
+  char self[4096];
+  ssize_t length = ::readlink("/proc/self/exe", self, sizeof self - 1);
+  if (length > 0) {
+    std::string path(self, static_cast<size_t>(length));
+    path = path.substr(0, path.rfind('/') + 1) + "luminal-compile";
+    if (::access(path.c_str(), X_OK) == 0)
+      return path;
+  }
+  return "luminal-compile";
+}
+
+std::vector<char *> pointersTo(std::vector<std::string> &arguments) {
+  std::vector<char *> pointers;
+  for (std::string &argument : arguments)
+    pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// Becomes `luminal-compile --reference`, with all arguments but --reference.
+Error evaluateReference(int argc, char **argv) {
+  std::vector<std::string> arguments{compilerPath(), "--reference"};
+  for (int i = 1; i < argc; ++i)
+    if (std::strcmp(argv[i], "--reference") != 0)
+      arguments.emplace_back(argv[i]);
+  ::execvp(arguments.front().c_str(), pointersTo(arguments).data());
+  return Error("--reference needs luminal-compile beside luminal-run or in "
+               "PATH: " +
+               std::string(std::strerror(errno)));
+}
+
+/// Compiles `model` into a temporary artifact and loads it.
+Result<std::shared_ptr<const Artifact>> compile(const Options &o,
+                                                const LoadOptions &load) {
+  const char *base = std::getenv("TMPDIR");
+  std::string dir =
+      std::string(base && *base ? base : "/tmp") + "/luminal-run-XXXXXX";
+  if (!::mkdtemp(dir.data()))
+    return Error(dir + ": cannot be made: " + std::strerror(errno));
+  std::string artifact = dir + "/model.lum";
+  std::vector<std::string> arguments{compilerPath(), o.model, "-o", artifact,
+                                     "--target=" + o.device};
+  if (!o.weights.empty())
+    arguments.push_back("--weights=" + o.weights);
+  if (o.threads)
+    arguments.push_back("--threads=" + std::to_string(o.threads));
+  arguments.insert(arguments.end(), o.compileOptions.begin(),
+                   o.compileOptions.end());
+  pid_t child = 0;
+  int status = ::posix_spawnp(&child, arguments.front().c_str(), nullptr,
+                              nullptr, pointersTo(arguments).data(), environ);
+  Result<std::shared_ptr<const Artifact>> result(Error(
+      o.model + ": needs luminal-compile beside luminal-run or in PATH: " +
+      std::strerror(status)));
+  if (status == 0) {
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR)
+      ;
+    // The compiler has said what is wrong.
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+      result = Error(WIFEXITED(status) ? "" : "luminal-compile crashed");
+    else
+      result = Artifact::load(artifact, load);
+  }
+  ::unlink(artifact.c_str());
+  ::rmdir(dir.c_str());
+  return result;
+}
+
+Result<int> run(int argc, char **argv) {
+  LUMINAL_TRY(o, parseArguments(argc, argv));
+  if (o.help) {
+    printUsage();
+    return 0;
+  }
+  if (o.version) {
+    std::printf("Luminal %s\n", LUMINAL_VERSION);
+    return 0;
+  }
+  if (o.listDevices) {
+    std::printf("cpu: %s, %u threads\n", std::string(hostArch()).c_str(),
+                availableThreads());
+    return 0;
+  }
+  if (o.model.empty())
+    return Error("no model; see --help");
+  if (o.reference)
+    return evaluateReference(argc, argv);
+  if (o.device != "cpu")
+    return Error("--device: there is no device '" + o.device +
+                 "'; see --list-devices");
+
+  auto start = std::chrono::steady_clock::now();
+  const bool isArtifact =
+      !endsWith(o.model, ".pt2") && !endsWith(o.model, ".mlir");
+  LoadOptions load{o.weights};
+  if (endsWith(o.model, ".pt2") && o.weights.empty())
+    load.weightsPath = o.model;
+  auto loaded = isArtifact ? Artifact::load(o.model, load) : compile(o, load);
+  LUMINAL_TRY(artifact, std::move(loaded));
+  if (o.info) {
+    std::fputs(describeArtifact(*artifact, o.run.json).c_str(), stdout);
+    return 0;
+  }
+  LUMINAL_TRY(program, ArtifactProgram::create(artifact, {o.threads}));
+  double milliseconds = std::chrono::duration<double, std::milli>(
+                            std::chrono::steady_clock::now() - start)
+                            .count();
+  char loadTime[64];
+  std::snprintf(loadTime, sizeof loadTime, ",\"load_ms\":%.6g", milliseconds);
+
+  if (o.debug && !o.profile.empty())
+    return Error("--debug and --profile do not go together");
+  Profiler profiler(artifact->getManifest());
+  DebugPrinter printer(program->getContext(), stderr);
+  if (o.debug)
+    program->setListener(&printer);
+  if (!o.profile.empty())
+    program->setListener(&profiler);
+  LUMINAL_TRY(code, runProgram(*program, o.run,
+                               "\"model\":" + jsonQuote(o.model) + loadTime));
+  if (!o.profile.empty()) {
+    LUMINAL_CHECK(profiler.writeTrace(o.profile));
+    std::fputs(profiler.table().c_str(), o.run.json ? stderr : stdout);
+  }
+  return code;
+}
+} // namespace
+
+int main(int argc, char **argv) {
+  Result<int> code = run(argc, argv);
+  if (code && std::fflush(stdout) == 0)
+    return *code;
+  std::string message =
+      code ? "standard output cannot be written" : code.error().message;
+  if (!message.empty())
+    std::fprintf(stderr, "luminal-run: error: %s\n", message.c_str());
+  return 2;
+}
