@@ -17,10 +17,6 @@ llvm::FailureOr<Rule> compilePattern(mlir::pdl::PatternOp pattern,
                                      NativeBridge &natives,
                                      NativeScopes scopes);
 
-/// What the attributes `eqsat.promise`, `eqsat.stratum` and `eqsat.match_limit`
-/// of a pattern say.
-llvm::FailureOr<RuleInfo> readRuleInfo(mlir::pdl::PatternOp pattern);
-
 } // namespace luminal::eqsat
 
 #endif // LUMINAL_LIB_EQSAT_PATTERNCOMPILER_H

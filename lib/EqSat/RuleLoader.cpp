@@ -89,6 +89,55 @@ LogicalResult RuleLoader::loadSets(Location loc, ArrayRef<std::string> names,
   return success();
 }
 
+/// What the attributes `eqsat.promise`, `eqsat.stratum` and `eqsat.match_limit`
+/// of a pattern say.
+static FailureOr<RuleInfo> readRuleInfo(pdl::PatternOp pattern) {
+  auto refuse = [&](const Twine &reason) {
+    return emitError(pattern.getLoc())
+           << "rule '" << pattern.getSymName().value_or("")
+           << "' cannot be used: " << reason;
+  };
+  RuleInfo info;
+  if (!pattern.getSymName())
+    return refuse("it has no name");
+  info.name = *pattern.getSymName();
+  auto promise = pattern->getAttrOfType<StringAttr>("eqsat.promise");
+  if (!promise)
+    return refuse("it states no promise (eqsat.promise = \"exact\", "
+                  "\"finite\" or \"rounding(ULPS)\")");
+  StringRef text = promise.getValue();
+  double ulps;
+  if (text == "exact")
+    info.promise = Promise::exact();
+  else if (text == "finite")
+    info.promise = Promise::finite();
+  else if (text.consume_front("rounding(") && text.consume_back(")") &&
+           !text.getAsDouble(ulps) && ulps >= 0)
+    info.promise = Promise::rounding(ulps);
+  else
+    return refuse("its promise '" + promise.getValue() +
+                  "' is not \"exact\", \"finite\" or \"rounding(ULPS)\"");
+  if (Attribute attr = pattern->getAttr("eqsat.stratum")) {
+    auto stratum = dyn_cast<StringAttr>(attr);
+    bool known = false;
+    for (unsigned s = 0; stratum && s != kNumStrata; ++s)
+      if (stratum.getValue() == stratumName(Stratum(s))) {
+        info.stratum = Stratum(s);
+        known = true;
+      }
+    if (!known)
+      return refuse("its stratum is not \"canonical\", \"algebra\" or "
+                    "\"lowering\"");
+  }
+  if (Attribute attr = pattern->getAttr("eqsat.match_limit")) {
+    auto limit = dyn_cast<IntegerAttr>(attr);
+    if (!limit || limit.getInt() < 0)
+      return refuse("its match limit is not a number");
+    info.matchLimit = limit.getInt();
+  }
+  return info;
+}
+
 LogicalResult RuleLoader::loadFile(Location loc, StringRef path) {
   std::string message;
   std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(path, &message);

@@ -1,0 +1,61 @@
+//===- NaiveEGraph.h - The slow engine that the fast one is held to -------===//
+//
+// Equality saturation by definition: sets and maps, every match of every rule
+// in every round, congruence by comparing everything with everything.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_TEST_LIB_EQSAT_NAIVEEGRAPH_H
+#define LUMINAL_TEST_LIB_EQSAT_NAIVEEGRAPH_H
+
+#include "Terms.h"
+
+#include <map>
+#include <set>
+
+namespace luminal::eqsat::test {
+
+class NaiveEGraph {
+public:
+  struct TermRule {
+    Term lhs, rhs;
+  };
+
+  std::set<std::string> commutative;
+
+  unsigned add(const Term &term) { return instantiate(term, {}); }
+  unsigned find(unsigned c) const {
+    return parent[c] == c ? c : find(parent[c]);
+  }
+  /// Matches everything, applies everything, restores congruence. Returns the
+  /// number of matches.
+  uint64_t round(const std::vector<TermRule> &rules);
+  void rebuild();
+
+  uint64_t numNodes() const { return nodes.size(); }
+  uint64_t numClasses() const;
+  /// Size of the smallest term of each class.
+  std::map<unsigned, double> bestSizes() const;
+
+private:
+  struct Node {
+    std::string symbol;
+    std::vector<unsigned> children;
+    auto operator<=>(const Node &) const = default;
+  };
+  using Binding = std::map<std::string, unsigned>;
+
+  Node canonical(Node n) const;
+  unsigned instantiate(const Term &t, const Binding &binding);
+  std::vector<Binding> match(const Term &t, unsigned cls,
+                             const Binding &binding) const;
+  std::vector<Binding> matchNode(const Term &t, const Node &n,
+                                 const Binding &binding) const;
+
+  std::vector<unsigned> parent;
+  std::map<Node, unsigned> nodes;
+};
+
+} // namespace luminal::eqsat::test
+
+#endif // LUMINAL_TEST_LIB_EQSAT_NAIVEEGRAPH_H

@@ -1,0 +1,245 @@
+//===- RandomTest.cpp - Random terms and rules against the slow engine ----===//
+
+#include "NaiveEGraph.h"
+#include "Terms.h"
+#include "luminal/EqSat/Runner.h"
+#include "gtest/gtest.h"
+
+#include <random>
+
+using namespace luminal::eqsat;
+using namespace luminal::eqsat::test;
+
+namespace {
+
+struct Symbol {
+  const char *name;
+  unsigned arity;
+};
+constexpr Symbol kSymbols[] = {{"a", 0}, {"b", 0}, {"c", 0}, {"n", 1}, {"m", 1},
+                               {"f", 2}, {"g", 2}, {"+", 2}, {"t", 3}};
+
+class Generator {
+public:
+  explicit Generator(uint64_t seed) : rng(seed) {}
+
+  unsigned below(unsigned n) { return rng() % n; }
+
+  Term term(unsigned depth, const std::vector<std::string> &variables) {
+    for (;;) {
+      if (!variables.empty() && below(depth == 0 ? 2 : 4) == 0)
+        return {variables[below(variables.size())], {}};
+      const Symbol &s = kSymbols[below(std::size(kSymbols))];
+      if (s.arity > 0 && depth == 0)
+        continue;
+      return build(s, depth, variables);
+    }
+  }
+  /// With an operator at the top.
+  Term pattern(unsigned depth, const std::vector<std::string> &variables) {
+    const Symbol &s = kSymbols[3 + below(std::size(kSymbols) - 3)];
+    return build(s, depth, variables);
+  }
+  /// A term with some of its parts made variables: so it matches.
+  Term generalise(const Term &t, std::map<std::string, std::string> &names,
+                  bool top) {
+    if (!top && below(3) == 0) {
+      auto [it, inserted] =
+          names.try_emplace(t.str(), "?" + std::to_string(names.size()));
+      // The same part twice is mostly the same variable.
+      if (inserted || below(4) != 0)
+        return {it->second, {}};
+    }
+    Term g{t.symbol, {}};
+    for (const Term &a : t.args)
+      g.args.push_back(generalise(a, names, false));
+    return g;
+  }
+  const Term &part(const Term &t) {
+    if (t.args.empty() || below(3) == 0)
+      return t;
+    return part(t.args[below(t.args.size())]);
+  }
+  std::mt19937_64 rng;
+
+private:
+  Term build(const Symbol &s, unsigned depth,
+             const std::vector<std::string> &variables) {
+    Term t{s.name, {}};
+    for (unsigned i = 0; i != s.arity; ++i)
+      t.args.push_back(term(depth - 1, variables));
+    return t;
+  }
+};
+
+void collectVariables(const Term &t, std::vector<std::string> &out) {
+  if (t.isVariable() &&
+      std::find(out.begin(), out.end(), t.symbol) == out.end())
+    out.push_back(t.symbol);
+  for (const Term &a : t.args)
+    collectVariables(a, out);
+}
+
+double sizeOf(const Term &t) {
+  double n = 1;
+  for (const Term &a : t.args)
+    n += sizeOf(a);
+  return n;
+}
+
+struct Case {
+  std::vector<Term> seeds;
+  std::vector<NaiveEGraph::TermRule> rules;
+
+  std::string str() const {
+    std::string s;
+    for (const Term &t : seeds)
+      s += "seed " + t.str() + "\n";
+    for (auto &r : rules)
+      s += "rule " + r.lhs.str() + " -> " + r.rhs.str() + "\n";
+    return s;
+  }
+};
+
+Case makeCase(uint64_t seed) {
+  Generator g(seed);
+  Case c;
+  for (unsigned i = 0, n = 1 + g.below(3); i != n; ++i)
+    c.seeds.push_back(g.term(2 + g.below(3), {}));
+  for (unsigned i = 0, n = 1 + g.below(4); i != n; ++i) {
+    Term lhs = g.pattern(1 + g.below(2), {"?x", "?y", "?z"});
+    if (g.below(4) != 0) {
+      std::map<std::string, std::string> names;
+      lhs = g.generalise(g.part(c.seeds[g.below(c.seeds.size())]), names, true);
+    }
+    std::vector<std::string> variables;
+    collectVariables(lhs, variables);
+    c.rules.push_back({lhs, g.term(g.below(3), variables)});
+  }
+  return c;
+}
+
+constexpr unsigned kRounds = 4;
+constexpr uint64_t kMaxNodes = 150;
+
+/// What the slow engine says, round by round; it stops where it grows large.
+struct Expected {
+  std::vector<std::pair<uint64_t, uint64_t>> rounds;
+  bool saturated = false;
+  NaiveEGraph graph;
+  std::vector<unsigned> seeds;
+};
+
+Expected runNaive(const Case &c) {
+  Expected e;
+  e.graph.commutative = {"+"};
+  for (const Term &t : c.seeds)
+    e.seeds.push_back(e.graph.add(t));
+  for (unsigned r = 0; r != kRounds && e.graph.numNodes() < kMaxNodes; ++r) {
+    auto before = std::pair(e.graph.numNodes(), e.graph.numClasses());
+    e.graph.round(c.rules);
+    auto after = std::pair(e.graph.numNodes(), e.graph.numClasses());
+    // Nodes only go and classes only go by unions, which lower one of both.
+    if (before == after) {
+      e.saturated = true;
+      break;
+    }
+    e.rounds.push_back(after);
+  }
+  return e;
+}
+
+/// False where the run did not come to an end: a rule that is sent away may
+/// miss what would have kept another one from growing for ever.
+bool compare(const Case &c, const Expected &e, bool incremental, bool staged,
+             uint64_t matchLimit = 0) {
+  bool ended = true;
+  [&] { // ASSERT_* returns nothing
+    EGraph graph;
+    Terms terms(graph);
+    terms.commutative = {"+"};
+    std::vector<ClassId> seeds;
+    for (const Term &t : c.seeds)
+      seeds.push_back(terms.add(t));
+    std::vector<Rule> rules;
+    for (size_t i = 0; i != c.rules.size(); ++i)
+      rules.push_back(
+          terms.rule("r" + std::to_string(i), c.rules[i].lhs, c.rules[i].rhs));
+    RunnerOptions options;
+    options.maxSeconds = 1e9;
+    options.maxNodes = 3000;
+    options.incremental = incremental;
+    options.staged = staged;
+    options.matchLimit = matchLimit;
+    bool byRound = !staged && !matchLimit;
+    if (byRound)
+      options.maxIterations = e.rounds.size() + e.saturated;
+    RunReport report;
+    if (options.maxIterations != 0)
+      report = saturate(graph, rules, {}, options);
+    else
+      ASSERT_TRUE(graph.rebuild());
+    if (matchLimit && report.stop != StopReason::Saturated) {
+      ended = false;
+      return;
+    }
+    if (!byRound) {
+      ASSERT_EQ(report.stop, StopReason::Saturated);
+    } else {
+      ASSERT_GE(report.iterations.size(), e.rounds.size());
+      for (size_t r = 0; r != e.rounds.size(); ++r) {
+        ASSERT_EQ(report.iterations[r].nodes, e.rounds[r].first)
+            << "nodes after round " << r + 1;
+        ASSERT_EQ(report.iterations[r].classes, e.rounds[r].second)
+            << "classes after round " << r + 1;
+      }
+    }
+    ASSERT_EQ(graph.numNodes(), e.graph.numNodes());
+    ASSERT_EQ(graph.numClasses(), e.graph.numClasses());
+    // Equal terms, and the smallest term of each class.
+    Extractor extractor(
+        graph, [](OpId, PayloadId, std::span<const ClassId>) { return 1.0; });
+    Selection s = extractor.bottomUp(seeds);
+    std::map<unsigned, double> best = e.graph.bestSizes();
+    for (size_t i = 0; i != seeds.size(); ++i) {
+      ASSERT_EQ(sizeOf(terms.read(seeds[i], s.chosen)),
+                best.at(e.graph.find(e.seeds[i])));
+      for (size_t j = 0; j != i; ++j)
+        ASSERT_EQ(graph.find(seeds[i]) == graph.find(seeds[j]),
+                  e.graph.find(e.seeds[i]) == e.graph.find(e.seeds[j]));
+    }
+  }();
+  return ended;
+}
+
+/// One test a tenth, so that they run side by side.
+class Random : public testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(Tenths, Random, testing::Range(0u, 10u));
+
+TEST_P(Random, againstTheSlowEngine) {
+  constexpr uint64_t kCases = 10000;
+  uint64_t saturated = 0, grown = 0, endless = 0;
+  for (uint64_t i = 0; i != kCases; ++i) {
+    uint64_t seed = GetParam() * kCases + i;
+    Case c = makeCase(seed);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + c.str());
+    Expected e = runNaive(c);
+    saturated += e.saturated && !e.rounds.empty();
+    grown += e.rounds.size() > 1;
+    compare(c, e, /*incremental=*/true, /*staged=*/false);
+    compare(c, e, /*incremental=*/false, /*staged=*/false);
+    if (e.saturated) {
+      compare(c, e, /*incremental=*/true, /*staged=*/true);
+      endless += !compare(c, e, /*incremental=*/true, /*staged=*/false, 1) ||
+                 !compare(c, e, /*incremental=*/true, /*staged=*/true, 2);
+    }
+    if (HasFatalFailure())
+      return;
+  }
+  // The cases are not trivial.
+  EXPECT_GT(saturated, kCases / 20);
+  EXPECT_GT(grown, kCases / 20);
+  EXPECT_LT(endless, saturated / 50);
+}
+
+} // namespace
