@@ -241,8 +241,15 @@ Status Context::bindWeight(uint32_t index, const void *data, DType dtype,
   c.pointersChanged |= weight.data != data;
   c.weightsChanged |= weight.data != data;
   weight.data = data;
-  weight.bound = true;
   return {};
+}
+
+void Context::unbindWeight(uint32_t index) {
+  Impl &c = *impl;
+  if (index >= c.weights.size())
+    return;
+  c.weights[index].data = c.artifact->getWeight(index);
+  c.pointersChanged = c.weightsChanged = true;
 }
 
 //===----------------------------------------------------------------------===//

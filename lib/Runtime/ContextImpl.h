@@ -92,7 +92,6 @@ struct Context::Impl {
   };
   struct Weight {
     const void *data = nullptr;
-    bool bound = false;
     Memory staging;
   };
   struct Copy {

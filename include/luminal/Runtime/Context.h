@@ -66,6 +66,8 @@ public:
   void unbindOutput(uint32_t output);
   Status bindWeight(uint32_t weight, const void *data, DType dtype,
                     std::span<const int64_t> shape);
+  /// Back to the artifact's own.
+  void unbindWeight(uint32_t weight);
 
   /// Finds the values of the symbols and checks all shapes; what `run` does
   /// first. After it, shapes are known.

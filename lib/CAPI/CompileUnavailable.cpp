@@ -1,0 +1,10 @@
+//===- CompileUnavailable.cpp - luminal_compile of the runtime library ----===//
+
+#include "Error.h"
+
+luminal_status luminal_compile(const char *, const char *const *, size_t,
+                               const char *) {
+  return luminal::capi::fail(
+      "this library only runs artifacts: the compiler is in libluminal, or "
+      "use luminal-compile");
+}

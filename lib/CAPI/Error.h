@@ -1,0 +1,16 @@
+//===- Error.h - What the C interface remembers of a failure --------------===//
+
+#ifndef LUMINAL_LIB_CAPI_ERROR_H
+#define LUMINAL_LIB_CAPI_ERROR_H
+
+#include "luminal-c/Luminal.h"
+#include <string>
+
+namespace luminal::capi {
+
+/// Keeps the message for luminal_last_error and returns LUMINAL_ERROR.
+luminal_status fail(std::string message);
+
+} // namespace luminal::capi
+
+#endif // LUMINAL_LIB_CAPI_ERROR_H

@@ -1,0 +1,324 @@
+//===- Luminal.cpp - The C interface --------------------------------------===//
+
+#include "luminal-c/Luminal.h"
+#include "Error.h"
+#include "luminal/Runtime/Context.h"
+#include "luminal/Support/Version.h"
+#include <cstring>
+
+using namespace luminal;
+using namespace luminal::runtime;
+
+// C callers link against these values.
+static_assert(LUMINAL_F32 == int(DType::F32) &&
+              LUMINAL_F16 == int(DType::F16) &&
+              LUMINAL_BF16 == int(DType::BF16) &&
+              LUMINAL_F64 == int(DType::F64) &&
+              LUMINAL_I32 == int(DType::I32) &&
+              LUMINAL_I64 == int(DType::I64) && LUMINAL_I1 == int(DType::I1) &&
+              LUMINAL_I8 == int(DType::I8) && LUMINAL_U8 == int(DType::U8) &&
+              LUMINAL_F8E4M3 == int(DType::F8E4M3) &&
+              LUMINAL_F8E5M2 == int(DType::F8E5M2));
+
+namespace {
+/// A tensor as C callers see it.
+struct Tensor {
+  uint32_t index; ///< In the manifest.
+  bool isWritten;
+  const TensorSpec *spec;
+  std::vector<int64_t> shape;
+  std::vector<std::string> text;
+  std::vector<const char *> textPointers;
+};
+
+/// An artifact and its tensors by luminal_kind.
+struct Signature {
+  std::shared_ptr<const Artifact> artifact;
+  std::vector<Tensor> tensors[4];
+
+  explicit Signature(std::shared_ptr<const Artifact> loaded)
+      : artifact(std::move(loaded)) {
+    const Manifest &m = artifact->getManifest();
+    for (uint32_t i : artifact->getUserInputs())
+      add(LUMINAL_INPUT, i, m.inputs[i].state, m.inputs[i]);
+    for (uint32_t i : artifact->getUserOutputs())
+      add(LUMINAL_OUTPUT, i, true, m.outputs[i]);
+    for (uint32_t i = 0; i < m.weights.size(); ++i)
+      add(LUMINAL_WEIGHT, i, false, m.weights[i]);
+    for (uint32_t i : artifact->getStates())
+      add(LUMINAL_STATE, i, true, m.inputs[i]);
+  }
+
+  void add(luminal_kind kind, uint32_t index, bool isWritten,
+           const TensorSpec &spec) {
+    Tensor tensor{index, isWritten, &spec, {}, {}, {}};
+    for (const Expr &extent : spec.shape) {
+      tensor.shape.push_back(extent.asConstant().value_or(-1));
+      tensor.text.push_back(extent.str());
+    }
+    // Moving the tensor leaves the strings where they are.
+    for (const std::string &text : tensor.text)
+      tensor.textPointers.push_back(text.c_str());
+    tensors[kind].push_back(std::move(tensor));
+  }
+
+  const Tensor *find(luminal_kind kind, size_t index) const {
+    if (kind < LUMINAL_INPUT || kind > LUMINAL_STATE ||
+        index >= tensors[kind].size())
+      return nullptr;
+    return &tensors[kind][index];
+  }
+};
+
+thread_local std::string lastError;
+} // namespace
+
+struct luminal_artifact {
+  std::shared_ptr<const Signature> signature;
+};
+
+struct luminal_context {
+  /// A share: the artifact's handle may be freed first.
+  std::shared_ptr<const Signature> signature;
+  std::unique_ptr<Context> context;
+};
+
+luminal_status capi::fail(std::string message) {
+  lastError = std::move(message);
+  return LUMINAL_ERROR;
+}
+
+using capi::fail;
+
+static luminal_status finish(Status status) {
+  return status ? LUMINAL_OK : fail(status.takeError().message);
+}
+
+static luminal_status noTensor(luminal_kind kind, size_t index) {
+  static const char *const names[] = {"input", "output", "weight", "state"};
+  if (kind < LUMINAL_INPUT || kind > LUMINAL_STATE)
+    return fail("there is no kind of tensor " + std::to_string(kind));
+  return fail("there is no " + std::string(names[kind]) + " " +
+              std::to_string(index));
+}
+
+const char *luminal_version(void) { return LUMINAL_VERSION; }
+
+const char *luminal_last_error(void) { return lastError.c_str(); }
+
+//===----------------------------------------------------------------------===//
+// Artifacts
+//===----------------------------------------------------------------------===//
+
+static luminal_status finishLoad(Result<std::shared_ptr<const Artifact>> loaded,
+                                 luminal_artifact **artifact) {
+  if (!loaded)
+    return fail(loaded.takeError().message);
+  *artifact = new luminal_artifact{
+      std::make_shared<const Signature>(std::move(*loaded))};
+  return LUMINAL_OK;
+}
+
+static bool readOptions(const luminal_load_options *given,
+                        LoadOptions &options) {
+  if (!given)
+    return true;
+  if (given->struct_size < sizeof(luminal_load_options))
+    return false;
+  if (given->weights_path)
+    options.weightsPath = given->weights_path;
+  return true;
+}
+
+luminal_status luminal_load(const char *path, const luminal_load_options *given,
+                            luminal_artifact **artifact) {
+  if (!path || !artifact)
+    return fail("luminal_load: null argument");
+  LoadOptions options;
+  if (!readOptions(given, options))
+    return fail("luminal_load: struct_size of the options is not set");
+  return finishLoad(Artifact::load(path, options), artifact);
+}
+
+luminal_status luminal_load_bytes(const void *data, size_t size,
+                                  const luminal_load_options *given,
+                                  luminal_artifact **artifact) {
+  if ((!data && size > 0) || !artifact)
+    return fail("luminal_load_bytes: null argument");
+  LoadOptions options;
+  if (!readOptions(given, options))
+    return fail("luminal_load_bytes: struct_size of the options is not set");
+  // Aligned, so that embedded weights need no second copy.
+  constexpr size_t alignment = kAlignment;
+  if (size > SIZE_MAX - alignment)
+    return fail("luminal_load_bytes: out of memory");
+  void *copy =
+      std::aligned_alloc(alignment, (size + alignment) / alignment * alignment);
+  if (!copy)
+    return fail("luminal_load_bytes: out of memory");
+  if (size > 0)
+    std::memcpy(copy, data, size);
+  Bytes bytes;
+  bytes.data = static_cast<const uint8_t *>(copy);
+  bytes.size = size;
+  bytes.owner =
+      std::shared_ptr<const void>(copy, [](void *p) { std::free(p); });
+  return finishLoad(Artifact::fromBytes(std::move(bytes), "artifact", options),
+                    artifact);
+}
+
+void luminal_artifact_free(luminal_artifact *artifact) { delete artifact; }
+
+size_t luminal_count(const luminal_artifact *artifact, luminal_kind kind) {
+  if (!artifact || kind < LUMINAL_INPUT || kind > LUMINAL_STATE)
+    return 0;
+  return artifact->signature->tensors[kind].size();
+}
+
+luminal_status luminal_info(const luminal_artifact *artifact, luminal_kind kind,
+                            size_t index, luminal_tensor_info *info) {
+  if (!artifact || !info)
+    return fail("luminal_info: null argument");
+  if (info->struct_size < sizeof(luminal_tensor_info))
+    return fail("luminal_info: struct_size is not set");
+  const Tensor *tensor = artifact->signature->find(kind, index);
+  if (!tensor)
+    return noTensor(kind, index);
+  info->name = tensor->spec->name.c_str();
+  info->dtype = static_cast<luminal_dtype>(tensor->spec->dtype);
+  info->is_written = tensor->isWritten && kind == LUMINAL_INPUT;
+  info->rank = tensor->shape.size();
+  info->shape = tensor->shape.data();
+  info->shape_text = tensor->textPointers.data();
+  return LUMINAL_OK;
+}
+
+//===----------------------------------------------------------------------===//
+// Contexts
+//===----------------------------------------------------------------------===//
+
+luminal_status luminal_context_create(const luminal_artifact *artifact,
+                                      uint32_t threads,
+                                      luminal_context **context) {
+  if (!artifact || !context)
+    return fail("luminal_context_create: null argument");
+  auto created = Context::create(artifact->signature->artifact, {threads});
+  if (!created)
+    return fail(created.takeError().message);
+  *context = new luminal_context{artifact->signature, std::move(*created)};
+  return LUMINAL_OK;
+}
+
+void luminal_context_free(luminal_context *context) { delete context; }
+
+/// Row-major, as far as strides matter.
+static bool isContiguous(size_t rank, const int64_t *shape,
+                         const int64_t *strides) {
+  for (size_t i = 0; i < rank; ++i)
+    if (shape[i] == 0)
+      return true;
+  int64_t expected = 1;
+  for (size_t i = rank; i-- > 0;) {
+    if (shape[i] != 1 && strides[i] != expected)
+      return false;
+    // An overflow is refused with the shape.
+    if (__builtin_mul_overflow(expected, shape[i], &expected))
+      return true;
+  }
+  return true;
+}
+
+luminal_status luminal_bind(luminal_context *context, luminal_kind kind,
+                            size_t index, void *data, luminal_dtype dtype,
+                            size_t rank, const int64_t *shape,
+                            const int64_t *strides) {
+  if (!context)
+    return fail("luminal_bind: null context");
+  const Tensor *tensor = context->signature->find(kind, index);
+  if (!tensor)
+    return noTensor(kind, index);
+  Context &c = *context->context;
+  bool hasElements = true;
+  for (size_t i = 0; shape && i < rank; ++i)
+    hasElements &= shape[i] != 0;
+  if (!data && (hasElements || !shape)) {
+    if (kind == LUMINAL_OUTPUT)
+      c.unbindOutput(tensor->index);
+    else if (kind == LUMINAL_WEIGHT)
+      c.unbindWeight(tensor->index);
+    else
+      c.unbindInput(tensor->index);
+    return LUMINAL_OK;
+  }
+  if (rank > 0 && !shape)
+    return fail("luminal_bind: null shape");
+  if (dtype < LUMINAL_F32 || dtype > LUMINAL_F8E5M2)
+    return fail("there is no element type " + std::to_string(dtype));
+  if (strides && !isContiguous(rank, shape, strides))
+    return fail("'" + tensor->spec->name +
+                "' is not contiguous: only row-major memory can be bound");
+  std::span<const int64_t> extents(shape, rank);
+  DType type = static_cast<DType>(dtype);
+  switch (kind) {
+  case LUMINAL_OUTPUT:
+    return finish(c.bindOutput(tensor->index, data, type, extents));
+  case LUMINAL_WEIGHT:
+    return finish(c.bindWeight(tensor->index, data, type, extents));
+  case LUMINAL_INPUT:
+  case LUMINAL_STATE:
+    break;
+  }
+  return finish(c.bindInput(tensor->index, data, type, extents));
+}
+
+luminal_status luminal_shape(luminal_context *context, luminal_kind kind,
+                             size_t index, size_t rank, int64_t *shape) {
+  if (!context || (rank > 0 && !shape))
+    return fail("luminal_shape: null argument");
+  const Tensor *tensor = context->signature->find(kind, index);
+  if (!tensor)
+    return noTensor(kind, index);
+  if (rank != tensor->shape.size())
+    return fail("'" + tensor->spec->name + "' has rank " +
+                std::to_string(tensor->shape.size()) + ", not " +
+                std::to_string(rank));
+  if (kind == LUMINAL_WEIGHT) {
+    std::copy(tensor->shape.begin(), tensor->shape.end(), shape);
+    return LUMINAL_OK;
+  }
+  if (Status status = context->context->prepare(); !status)
+    return fail(status.takeError().message);
+  std::span<const int64_t> extents =
+      kind == LUMINAL_OUTPUT ? context->context->getOutputShape(tensor->index)
+                             : context->context->getInputShape(tensor->index);
+  std::copy(extents.begin(), extents.end(), shape);
+  return LUMINAL_OK;
+}
+
+luminal_status luminal_data(luminal_context *context, luminal_kind kind,
+                            size_t index, const void **data) {
+  if (!context || !data)
+    return fail("luminal_data: null argument");
+  const Tensor *tensor = context->signature->find(kind, index);
+  if (!tensor)
+    return noTensor(kind, index);
+  if (kind != LUMINAL_OUTPUT && kind != LUMINAL_STATE)
+    return fail("luminal_data: only outputs and states have data to read");
+  *data = kind == LUMINAL_OUTPUT
+              ? context->context->getOutputData(tensor->index)
+              : context->context->getInputData(tensor->index);
+  return LUMINAL_OK;
+}
+
+luminal_status luminal_run(luminal_context *context) {
+  if (!context)
+    return fail("luminal_run: null context");
+  return finish(context->context->run());
+}
+
+luminal_status luminal_reset(luminal_context *context) {
+  if (!context)
+    return fail("luminal_reset: null context");
+  context->context->resetStates();
+  return LUMINAL_OK;
+}
