@@ -106,7 +106,8 @@ void ThreadPool::takeChunks(unsigned slot) {
 }
 
 void ThreadPool::workerMain() {
-  uint64_t seen = epochOf(state.load());
+  // No job yet: one that began before this thread did can still be joined.
+  uint64_t seen = UINT64_MAX;
   auto somethingNew = [&] {
     uint64_t s = state.load();
     return ((s & kOpen) && epochOf(s) != seen) ||

@@ -96,6 +96,7 @@ struct Builder {
     if (hasBuffer)
       spec.buffer = buffer(Kind::Weight);
     m.weights.push_back(spec);
+    m.weightsEmbedded = true;
     weightData.emplace_back(reinterpret_cast<const char *>(values.data()),
                             spec.bytes);
     return spec.buffer.value_or(0);
@@ -135,7 +136,7 @@ struct Builder {
   }
 };
 
-/// y = (x + w) + 1 over [n], w embedded with 4 elements where n is 4.
+/// y = (x + w) + 1 over [n].
 inline Builder chain(Expr n, int64_t grain = 1) {
   Builder b;
   if (n.asSymbol())

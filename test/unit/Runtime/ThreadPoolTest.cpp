@@ -1,0 +1,125 @@
+//===- ThreadPoolTest.cpp - Splitting work --------------------------------===//
+
+#include "luminal/Runtime/ThreadPool.h"
+#include <chrono>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace luminal::runtime;
+
+namespace {
+/// Counts how often each element was done, and that slots are not shared.
+struct Work {
+  std::vector<std::atomic<int>> done;
+  std::vector<std::atomic<int>> inSlot;
+  std::atomic<int> problems{0};
+  int64_t failAt = -1;
+  explicit Work(size_t n, unsigned threads) : done(n), inSlot(threads) {}
+
+  static int32_t part(void *data, int64_t begin, int64_t end, unsigned slot) {
+    auto &work = *static_cast<Work *>(data);
+    if (slot >= work.inSlot.size() || work.inSlot[slot].fetch_add(1) != 0) {
+      ++work.problems;
+      return 0;
+    }
+    int32_t result = 0;
+    for (int64_t i = begin; i < end; ++i) {
+      ++work.done[i];
+      if (i == work.failAt)
+        result = 7;
+    }
+    work.inSlot[slot].fetch_sub(1);
+    return result;
+  }
+};
+
+TEST(ThreadPool, CoversTheRangeOnce) {
+  ThreadPool pool;
+  for (unsigned threads : {1u, 2u, 4u, 9u}) {
+    ASSERT_TRUE(pool.tryAcquire(threads));
+    for (int64_t n : {1, 2, 17, 1000})
+      for (int64_t chunk : {1, 3, 64})
+        for (int repeat = 0; repeat < 20; ++repeat) {
+          Work work(n, threads);
+          EXPECT_EQ(pool.parallelFor(n, chunk, threads, Work::part, &work), 0);
+          EXPECT_EQ(work.problems, 0);
+          for (auto &count : work.done)
+            ASSERT_EQ(count, 1);
+        }
+    pool.release();
+  }
+}
+
+TEST(ThreadPool, WorkersWakeAfterSleep) {
+  ThreadPool pool;
+  ASSERT_TRUE(pool.tryAcquire(3));
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    // Far longer than workers spin.
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    Work work(50, 3);
+    EXPECT_EQ(pool.parallelFor(50, 1, 3, Work::part, &work), 0);
+    for (auto &count : work.done)
+      ASSERT_EQ(count, 1);
+  }
+  pool.release();
+}
+
+TEST(ThreadPool, WorkersTakePart) {
+  ThreadPool pool;
+  ASSERT_TRUE(pool.tryAcquire(2));
+  // The caller's chunk waits for another thread to come: with a pool that left
+  // everything to the caller this would take the whole ten seconds.
+  struct Meeting {
+    std::atomic<int> present{0};
+    static int32_t part(void *data, int64_t, int64_t, unsigned) {
+      auto &meeting = *static_cast<Meeting *>(data);
+      ++meeting.present;
+      auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+      while (meeting.present < 2 && std::chrono::steady_clock::now() < end)
+        std::this_thread::yield();
+      return meeting.present < 2;
+    }
+  } meeting;
+  EXPECT_EQ(pool.parallelFor(2, 1, 2, Meeting::part, &meeting), 0);
+  pool.release();
+}
+
+TEST(ThreadPool, AFailureStopsTheRest) {
+  ThreadPool pool;
+  ASSERT_TRUE(pool.tryAcquire(2));
+  Work work(1'000'000, 2);
+  work.failAt = 3;
+  EXPECT_EQ(pool.parallelFor(1'000'000, 1, 2, Work::part, &work), 7);
+  EXPECT_EQ(work.done[999'999], 0);
+  // The next job starts clean.
+  Work next(10, 2);
+  EXPECT_EQ(pool.parallelFor(10, 1, 2, Work::part, &next), 0);
+  pool.release();
+}
+
+TEST(ThreadPool, HasOneOwner) {
+  ThreadPool pool;
+  ASSERT_TRUE(pool.tryAcquire(2));
+  std::thread([&] { EXPECT_FALSE(pool.tryAcquire(2)); }).join();
+  pool.release();
+  std::thread([&] {
+    EXPECT_TRUE(pool.tryAcquire(2));
+    pool.release();
+  }).join();
+}
+
+#if !__has_feature(thread_sanitizer)
+TEST(ThreadPool, AForkWorksAlone) {
+  ASSERT_TRUE(ThreadPool::get().tryAcquire(2));
+  ThreadPool::get().release();
+  pid_t child = ::fork();
+  if (child == 0)
+    ::_exit(ThreadPool::get().tryAcquire(2) ? 1 : 0);
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+#endif
+} // namespace
