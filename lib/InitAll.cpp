@@ -5,6 +5,7 @@
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/EqSat/Passes.h"
+#include "luminal/EqSat/Rules.h"
 #include "luminal/Support/Version.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/PDL/IR/PDL.h"
@@ -19,6 +20,7 @@ void luminal::registerAllDialects(mlir::DialectRegistry &registry) {
 
 void luminal::registerAllPasses() {
   mlir::registerTransformsPasses();
+  eqsat::registerAllRuleSets();
   eqsat::registerLuminalEqSatPasses();
   llir::registerLLIRPasses();
 }

@@ -52,6 +52,11 @@ void luminal::eqsat::registerTypeEquality(TypeEquality equality) {
   Registry::get().typeEqualities.push_back(std::move(equality));
 }
 
+void luminal::eqsat::registerRuleDialects(
+    std::function<void(DialectRegistry &)> insert) {
+  Registry::get().dialects.push_back(std::move(insert));
+}
+
 void luminal::eqsat::registerRuleSet(StringRef name, RuleSetPopulate populate) {
   Registry::get().ruleSets.insert({name.str(), std::move(populate)});
 }

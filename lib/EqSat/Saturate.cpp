@@ -28,6 +28,8 @@ public:
 
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<pdl::PDLDialect>();
+    for (auto &insert : Registry::get().dialects)
+      insert(registry);
   }
 
   void runOnOperation() override {

@@ -73,6 +73,7 @@
 #include <memory>
 
 namespace mlir {
+class DialectRegistry;
 class RewritePatternSet;
 } // namespace mlir
 
@@ -254,6 +255,9 @@ private:
 };
 
 using RuleSetPopulate = std::function<void(RuleSetBuilder &)>;
+
+/// Adds dialects whose ops the rules make but programs need not hold.
+void registerRuleDialects(std::function<void(mlir::DialectRegistry &)> insert);
 
 /// Makes a rule set known. Sets run in the order of their registration; a
 /// second registration of a name is ignored.

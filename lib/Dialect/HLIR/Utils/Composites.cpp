@@ -237,16 +237,14 @@ static Value estimateQuotient(Composer &c, Value n, Value d) {
 }
 
 /// a - a mod b is a multiple of b, so its quotient is an integer and is found
-/// by rounding an estimate. In f64 that is exact up to 2^50; for i64 what is
-/// left over is a small multiple of b, whose quotient is exact. By zero gives
-/// 0.
+/// by rounding an estimate, which is exact below 2^50. What is left over is a
+/// small multiple of b, whose quotient is exact (1 where the estimate
+/// saturated: the least integer by -1 wraps). By zero gives 0.
 static Value integerQuotient(Composer &c, Value a, Value b) {
   Value multiple = c.sub(a, c.fmod(a, b));
-  Value q = estimateQuotient(c, multiple, b);
-  if (typeOf(a).getElementType().getIntOrFloatBitWidth() > 32) {
-    Value rest = c.sub(multiple, c.mul(q, b));
-    q = c.add(q, estimateQuotient(c, rest, b));
-  }
+  Value first = estimateQuotient(c, multiple, b);
+  Value rest = c.sub(multiple, c.mul(first, b));
+  Value q = c.add(first, estimateQuotient(c, rest, b));
   Value zero = c.splatInt(b, 0);
   return c.select(c.logicalOr(c.less(b, zero), c.less(zero, b)), q, zero);
 }

@@ -111,13 +111,10 @@ static Wide cos(Wide x) {
 }
 
 /// x times the integral of exp(-(x t)^2) over t in [0, 1], by Gauss and
-/// Legendre's 24 nodes: exact to 2e-15 up to 6, beyond which erf is 1 in every
-/// type.
+/// Legendre's 24 nodes: exact to 2e-15 up to 6, beyond which erf is 1 or -1.
 static Wide erf(Wide x) {
   Composer &c = *x.c;
-  Wide capped =
-      select(6.0 < x, x.constant(6), select(x < -6.0, x.constant(-6), x));
-  Wide square = capped * capped;
+  Wide square = x * x;
   SmallVector<Expr> extents = getExtents(x.value), map;
   for (unsigned i = 0; i < extents.size(); ++i)
     map.push_back(Expr::dim(i));
@@ -136,7 +133,9 @@ static Wide erf(Wide x) {
   Wide spread{&c, c.view(square.value, extents, map)};
   Wide terms = exp2(spread * table(kErfExponents)) * table(kErfWeights);
   unsigned axis = extents.size() - 1;
-  return capped * Wide{&c, c.reduceSum(terms.value, {axis}, /*keepDim=*/false)};
+  Wide integral{&c, c.reduceSum(terms.value, {axis}, /*keepDim=*/false)};
+  return select(6.0 < x, x.constant(1),
+                select(x < -6.0, x.constant(-1), x * integral));
 }
 
 /// exp2(y log2 |x|), then the cases that this formula does not know: 1 where y
@@ -207,15 +206,19 @@ Value Composer::silu(Value x) {
   return widened(*this, x, [](Wide v) { return v * ::sigmoid(v); });
 }
 
+/// 1 + erf has no digits left where erf is near -1, so f64 for every type.
 Value Composer::gelu(Value x) {
-  return widened(*this, x,
-                 [](Wide v) { return v * 0.5 * (::erf(v * kSqrtHalf) + 1); });
+  Type type = elementOf(x);
+  Wide v{this, cast(x, builder.getF64Type())};
+  Wide result = v * 0.5 * (::erf(v * kSqrtHalf) + 1);
+  return cast(result.value, type);
 }
 
+/// (1 + tanh u) / 2 is sigmoid(2 u), which loses nothing near -1.
 Value Composer::geluTanh(Value x) {
   return widened(*this, x, [](Wide v) {
     Wide inner = (v * v * v * kGeluCubic + v) * kSqrtTwoOverPi;
-    return v * 0.5 * (::tanh(inner) + 1);
+    return v * ::sigmoid(inner * 2);
   });
 }
 

@@ -108,8 +108,10 @@ std::optional<Cost> llir::getFlatCost(OperationName name, TypeRange operands,
                        : LLIR_IS(LayerNormOp) ? 7
                        : LLIR_IS(RMSNormOp)   ? 4
                                               : 0;
+  // Their results, like those of elementwise ops, go on to what is fused.
   if (perElement)
-    return Cost{bytesOf(operands[0]), bytesOf(results[0]),
+    return Cost{bytesOf(operands[0]),
+                {},
                 elementsOf(operands[0]) *
                     Expr(perElement * widthFactor(operands[0])),
                 1};

@@ -1,0 +1,283 @@
+//===- Facts.cpp - What is known of a class -------------------------------===//
+
+#include "Rules.h"
+#include "luminal/Dialect/HLIR/IR/HLIR.h"
+#include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "llvm/ADT/APSInt.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::eqsat;
+
+static Type elementOf(Type type) {
+  return cast<RankedTensorType>(type).getElementType();
+}
+
+template <typename... Ops>
+static bool is(const NodeView &node) {
+  return node.name && ((node.name->getTypeID() == TypeID::get<Ops>()) || ...);
+}
+
+//===----------------------------------------------------------------------===//
+// number
+//===----------------------------------------------------------------------===//
+
+TypedAttr luminal::eqsat::numberOfType(double value, Type type) {
+  if (auto floatType = dyn_cast<FloatType>(type)) {
+    APFloat x(value);
+    bool loses;
+    x.convert(floatType.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+              &loses);
+    return FloatAttr::get(floatType, x);
+  }
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer || integer.getWidth() > 64)
+    return {};
+  unsigned width = integer.getWidth();
+  bool isSigned = width > 1 && !integer.isUnsigned();
+  double low = isSigned ? -std::ldexp(1.0, width - 1) : 0.0;
+  double high = std::ldexp(1.0, isSigned ? width - 1 : width);
+  if (!(value >= low && value < high) || value != std::trunc(value))
+    return {};
+  uint64_t bits = isSigned ? static_cast<uint64_t>(static_cast<int64_t>(value))
+                           : static_cast<uint64_t>(value);
+  return IntegerAttr::get(type, APInt(width, bits, isSigned));
+}
+
+/// As hlir.cast defines it; null for the storage types.
+static TypedAttr convertNumber(TypedAttr number, Type type) {
+  if (hlir::isStorageType(type) || hlir::isStorageType(number.getType()))
+    return {};
+  auto from = dyn_cast<FloatAttr>(number);
+  if (auto to = dyn_cast<FloatType>(type)) {
+    APFloat x(to.getFloatSemantics());
+    if (from) {
+      x = from.getValue();
+      bool loses;
+      x.convert(to.getFloatSemantics(), APFloat::rmNearestTiesToEven, &loses);
+    } else {
+      auto integer = cast<IntegerAttr>(number);
+      x.convertFromAPInt(integer.getValue(), !integer.getType().isInteger(1),
+                         APFloat::rmNearestTiesToEven);
+    }
+    return FloatAttr::get(to, x);
+  }
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (type.isInteger(1)) {
+    bool nonZero = from ? !from.getValue().isZero()
+                        : !cast<IntegerAttr>(number).getValue().isZero();
+    return IntegerAttr::get(type, APInt(1, nonZero));
+  }
+  if (!from) {
+    APInt value = cast<IntegerAttr>(number).getValue();
+    return IntegerAttr::get(type, value.getBitWidth() == 1
+                                      ? value.zextOrTrunc(width)
+                                      : value.sextOrTrunc(width));
+  }
+  // Truncates and saturates; NaN gives 0.
+  APSInt value(width, /*isUnsigned=*/false);
+  bool exact;
+  from.getValue().convertToInteger(value, APFloat::rmTowardZero, &exact);
+  return IntegerAttr::get(type, value);
+}
+
+static TypedAttr combine(const NodeView &node, TypedAttr a, TypedAttr b) {
+  bool isAdd = is<hlir::AddOp>(node);
+  if (auto x = dyn_cast<FloatAttr>(a)) {
+    APFloat value = x.getValue(), other = cast<FloatAttr>(b).getValue();
+    if (isAdd)
+      value.add(other, APFloat::rmNearestTiesToEven);
+    else
+      value.multiply(other, APFloat::rmNearestTiesToEven);
+    return FloatAttr::get(x.getType(), value);
+  }
+  auto x = cast<IntegerAttr>(a), y = cast<IntegerAttr>(b);
+  return IntegerAttr::get(x.getType(), isAdd ? x.getValue() + y.getValue()
+                                             : x.getValue() * y.getValue());
+}
+
+namespace {
+/// One number that every element is.
+class NumberAnalysis : public ClassAnalysis {
+public:
+  Attribute make(const NodeView &node) override {
+    if (is<hlir::ConstantOp, llir::ConstantOp>(node)) {
+      auto elements = node.attributes.getAs<DenseElementsAttr>("value");
+      if (!elements || !elements.isSplat() ||
+          !hlir::getDType(elements.getElementType()))
+        return {};
+      return elements.getSplatValue<TypedAttr>();
+    }
+    if (node.operandFacts.empty() ||
+        llvm::is_contained(node.operandFacts, Attribute()))
+      return {};
+    auto first = cast<TypedAttr>(node.operandFacts[0]);
+    if (is<hlir::ViewOp, llir::ViewOp>(node))
+      return first;
+    if (is<hlir::CastOp>(node))
+      return convertNumber(first, elementOf(node.resultTypes[0]));
+    if (is<hlir::AddOp, hlir::MulOp>(node))
+      return combine(node, first, cast<TypedAttr>(node.operandFacts[1]));
+    if (is<hlir::RecipOp>(node)) {
+      APFloat x = cast<FloatAttr>(first).getValue();
+      APFloat value = APFloat::getOne(x.getSemantics());
+      value.divide(x, APFloat::rmNearestTiesToEven);
+      return FloatAttr::get(first.getType(), value);
+    }
+    return {};
+  }
+
+  /// Two numbers of one class differ in the sign of zero or the bits of NaN,
+  /// or by what a rounding rule permits.
+  std::optional<Attribute> join(Attribute a, Attribute) override { return a; }
+};
+
+//===----------------------------------------------------------------------===//
+// extent
+//===----------------------------------------------------------------------===//
+
+/// One expression over symbols that every element is, as i64 or cast from it.
+class ExtentAnalysis : public ClassAnalysis {
+public:
+  Attribute make(const NodeView &node) override {
+    if (is<hlir::IotaOp, llir::IotaOp>(node)) {
+      auto map = node.attributes.getAs<hlir::MapAttr>("map");
+      if (!map || map.getResults()[0].hasDims() ||
+          !elementOf(node.resultTypes[0]).isInteger(64))
+        return {};
+      return hlir::MapAttr::get(map.getContext(), 0, map.getResults());
+    }
+    if (is<hlir::ViewOp, llir::ViewOp>(node))
+      return node.operandFacts[0];
+    if (is<hlir::CastOp>(node)) {
+      Type type = elementOf(node.resultTypes[0]);
+      return type.isF32() || type.isF64() ? node.operandFacts[0] : Attribute();
+    }
+    return {};
+  }
+  std::optional<Attribute> join(Attribute a, Attribute) override { return a; }
+};
+
+//===----------------------------------------------------------------------===//
+// range
+//===----------------------------------------------------------------------===//
+
+/// Inclusive bounds of integer elements.
+class RangeAnalysis : public ClassAnalysis {
+public:
+  explicit RangeAnalysis(Operation *function) : function(function) {}
+
+  Attribute make(const NodeView &node) override {
+    if (node.resultTypes.size() != 1)
+      return {};
+    auto type = dyn_cast<RankedTensorType>(node.resultTypes[0]);
+    if (!type)
+      return {};
+    Type element = type.getElementType();
+    if (!element.isInteger(32) && !element.isInteger(64))
+      return {};
+    if (is<hlir::ConstantOp>(node)) {
+      auto elements = node.attributes.getAs<DenseIntElementsAttr>("value");
+      if (!elements || elements.empty())
+        return {};
+      APInt lo = *elements.value_begin<APInt>(), hi = lo;
+      for (const APInt &v : elements.getValues<APInt>()) {
+        lo = v.slt(lo) ? v : lo;
+        hi = v.sgt(hi) ? v : hi;
+      }
+      return bounds(type, lo.getSExtValue(), hi.getSExtValue());
+    }
+    if (is<hlir::IotaOp>(node)) {
+      auto map = node.attributes.getAs<hlir::MapAttr>("map");
+      Scope scope = hlir::getScope(function, hlir::getExtents(type));
+      std::optional<int64_t> lo, hi;
+      if (map) {
+        lo = scope.lowerBound(map.getResults()[0]);
+        hi = scope.upperBound(map.getResults()[0]);
+      }
+      return lo && hi ? bounds(type, *lo, *hi) : Attribute();
+    }
+    auto operand = [&](unsigned i) {
+      return dyn_cast_or_null<DenseI64ArrayAttr>(node.operandFacts[i]);
+    };
+    if (is<hlir::ViewOp, hlir::GatherOp>(node))
+      return operand(0);
+    if (is<hlir::CastOp>(node)) {
+      DenseI64ArrayAttr x = operand(0);
+      return x ? bounds(type, x[0], x[1]) : Attribute();
+    }
+    if (is<hlir::AddOp>(node)) {
+      DenseI64ArrayAttr x = operand(0), y = operand(1);
+      int64_t lo, hi;
+      if (!x || !y || llvm::AddOverflow(x[0], y[0], lo) ||
+          llvm::AddOverflow(x[1], y[1], hi))
+        return {};
+      return bounds(type, lo, hi);
+    }
+    if (is<hlir::SelectOp>(node)) {
+      DenseI64ArrayAttr x = operand(1), y = operand(2);
+      if (!x || !y)
+        return {};
+      return bounds(type, std::min(x[0], y[0]), std::max(x[1], y[1]));
+    }
+    return {};
+  }
+
+  /// Where both hold the elements lie in both. Of an empty tensor anything
+  /// holds, so that the two may be disjoint.
+  std::optional<Attribute> join(Attribute a, Attribute b) override {
+    auto x = cast<DenseI64ArrayAttr>(a), y = cast<DenseI64ArrayAttr>(b);
+    int64_t lo = std::max(x[0], y[0]), hi = std::min(x[1], y[1]);
+    if (lo > hi)
+      return a;
+    return DenseI64ArrayAttr::get(a.getContext(), {lo, hi});
+  }
+
+private:
+  /// Nothing where the element type wraps.
+  static Attribute bounds(RankedTensorType type, int64_t lo, int64_t hi) {
+    if (type.getElementType().isInteger(32) &&
+        (lo < INT32_MIN || hi > INT32_MAX))
+      return {};
+    return DenseI64ArrayAttr::get(type.getContext(), {lo, hi});
+  }
+
+  Operation *function;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+/// Tensor types whose dynamic dims are written differently.
+static std::optional<Equality> compareTensorTypes(Type a, Type b,
+                                                  Operation *function) {
+  auto x = dyn_cast<RankedTensorType>(a), y = dyn_cast<RankedTensorType>(b);
+  if (!x || !y)
+    return std::nullopt;
+  if (x.getElementType() != y.getElementType() || x.getRank() != y.getRank())
+    return Equality::No;
+  Scope scope = hlir::getScope(function);
+  Equality result = Equality::Yes;
+  for (auto [p, q] :
+       llvm::zip_equal(hlir::getExtents(x), hlir::getExtents(y))) {
+    std::optional<bool> equal = scope.equal(p, q);
+    if (equal == false)
+      return Equality::No;
+    if (!equal)
+      result = Equality::Unknown;
+  }
+  return result;
+}
+
+void luminal::eqsat::registerFacts() {
+  registerAnalysis(
+      "number", [](Operation *) { return std::make_unique<NumberAnalysis>(); });
+  registerAnalysis(
+      "extent", [](Operation *) { return std::make_unique<ExtentAnalysis>(); });
+  registerAnalysis("range", [](Operation *function) {
+    return std::make_unique<RangeAnalysis>(function);
+  });
+  registerTypeEquality(compareTensorTypes);
+}

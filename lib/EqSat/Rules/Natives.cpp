@@ -1,0 +1,418 @@
+//===- Natives.cpp - What the rules ask and make beside patterns ----------===//
+
+#include "Rules.h"
+#include "luminal/Dialect/HLIR/IR/HLIR.h"
+#include "luminal/Dialect/HLIR/Utils/CompositeConstants.h"
+#include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::eqsat;
+using hlir::MapAttr;
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+static RankedTensorType tensorOf(const MatchContext &c, const NativeValue &v) {
+  return dyn_cast<RankedTensorType>(v.getKind() == NativeValue::Kind::Type
+                                        ? v.asType()
+                                        : c.typeOf(v.asClass()));
+}
+
+static Type elementOf(const MatchContext &c, const NativeValue &v) {
+  RankedTensorType type = tensorOf(c, v);
+  return type ? type.getElementType() : Type();
+}
+
+static TypedAttr numberOf(const MatchContext &c, const NativeValue &v) {
+  return cast_or_null<TypedAttr>(c.fact("number", v.asClass()));
+}
+
+static MapAttr mapOf(const NativeValue &v) { return cast<MapAttr>(v.asAttr()); }
+
+/// What is known inside a tensor of this type.
+static Scope scopeOf(const MatchContext &c, RankedTensorType type) {
+  return hlir::getScope(c.scope(), hlir::getExtents(type));
+}
+
+static MapAttr simplified(const MatchContext &c, ArrayRef<Expr> results,
+                          RankedTensorType type) {
+  return MapAttr::getSimplified(c.getContext(), results, scopeOf(c, type));
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+/// Bits are compared, so 0 is not -0; any NaN is NaN.
+static bool is(MatchContext &c, NativeArgs args, NativeResults &) {
+  TypedAttr number = numberOf(c, args[0]);
+  if (!number)
+    return false;
+  double literal = cast<FloatAttr>(args[1].asAttr()).getValueAsDouble();
+  if (auto x = dyn_cast<FloatAttr>(number))
+    if (x.getValue().isNaN())
+      return std::isnan(literal);
+  return number == numberOfType(literal, number.getType());
+}
+
+static bool isOrderedNumber(MatchContext &c, NativeArgs args, NativeResults &) {
+  TypedAttr number = numberOf(c, args[0]);
+  auto x = dyn_cast_or_null<FloatAttr>(number);
+  return number && !(x && x.getValue().isNaN());
+}
+
+static bool isBelowHalf(MatchContext &c, NativeArgs args, NativeResults &) {
+  auto x = dyn_cast_or_null<FloatAttr>(numberOf(c, args[0]));
+  if (!x)
+    return false;
+  APFloat value = x.getValue();
+  value.next(/*nextDown=*/false);
+  return value.isExactlyValue(0.5);
+}
+
+static bool number(MatchContext &c, NativeArgs args, NativeResults &results) {
+  auto x = dyn_cast_or_null<FloatAttr>(numberOf(c, args[0]));
+  if (!x)
+    return false;
+  results.push_back(
+      Builder(c.getContext()).getF64FloatAttr(x.getValueAsDouble()));
+  return true;
+}
+
+/// A rank-0 constant and the view that repeats it; kNone at a limit.
+static ClassId makeSplat(MatchContext &c, TypedAttr value,
+                         RankedTensorType shape) {
+  Builder b(c.getContext());
+  auto dictionary = [&](StringRef name, Attribute attr) {
+    return b.getDictionaryAttr(b.getNamedAttr(name, attr));
+  };
+  auto scalarType = RankedTensorType::get({}, value.getType());
+  ClassId scalar = c.create(
+      "hlir.constant",
+      dictionary("value", DenseElementsAttr::get(scalarType, Attribute(value))),
+      scalarType, {});
+  if (scalar == kNone || shape.getRank() == 0)
+    return scalar;
+  auto map = MapAttr::get(c.getContext(), shape.getRank(), ArrayRef<Expr>());
+  return c.create("hlir.view", dictionary("map", map),
+                  hlir::withElementType(shape, value.getType()), {scalar});
+}
+
+static bool fold(MatchContext &c, NativeArgs args, NativeResults &results) {
+  auto type = cast<RankedTensorType>(args[1].asType());
+  TypedAttr value = numberOf(c, args[0]);
+  if (value.getType() != type.getElementType())
+    return false;
+  results.push_back(NativeValue::ofClass(makeSplat(c, value, type)));
+  return true;
+}
+
+/// The class has a number, and no constant or view of a scalar says it.
+static bool isUnfoldedNumber(MatchContext &c, NativeArgs args,
+                             NativeResults &) {
+  ClassId cls = args[0].asClass();
+  if (!c.fact("number", cls))
+    return false;
+  bool folded = false;
+  c.forEachNode(cls, "hlir.constant", [&](const MatchedOp &) {
+    folded = true;
+    return false;
+  });
+  c.forEachNode(cls, "hlir.view", [&](const MatchedOp &view) {
+    folded |= cast<MapAttr>(c.attrOf(view, "map")).getResults().empty();
+    return !folded;
+  });
+  return !folded;
+}
+
+/// The class holds a constant of these elements.
+static FastConstraint isTable(ArrayRef<double> values) {
+  return [values](MatchContext &c, NativeArgs args, NativeResults &) {
+    bool found = false;
+    c.forEachNode(args[0].asClass(), "hlir.constant", [&](const MatchedOp &op) {
+      auto table = dyn_cast_or_null<DenseFPElementsAttr>(c.attrOf(op, "value"));
+      if (!table ||
+          table.getNumElements() != static_cast<int64_t>(values.size()))
+        return true;
+      found = true;
+      for (auto [attr, value] :
+           llvm::zip_equal(table.getValues<FloatAttr>(), values))
+        found &= attr == numberOfType(value, table.getElementType());
+      return !found;
+    });
+    return found;
+  };
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+static bool isFloat(MatchContext &c, NativeArgs args, NativeResults &) {
+  return isa_and_nonnull<FloatType>(elementOf(c, args[0]));
+}
+
+static bool isInteger(MatchContext &c, NativeArgs args, NativeResults &) {
+  Type type = elementOf(c, args[0]);
+  return type && (type.isInteger(32) || type.isInteger(64));
+}
+
+static bool isIntegerOrBool(MatchContext &c, NativeArgs args,
+                            NativeResults &r) {
+  Type type = elementOf(c, args[0]);
+  return type && (type.isInteger(1) || isInteger(c, args, r));
+}
+
+static bool isIntegerOf(MatchContext &c, NativeArgs args, NativeResults &) {
+  Type type = elementOf(c, args[0]);
+  return type && type.isInteger(cast<IntegerAttr>(args[1].asAttr()).getInt());
+}
+
+static bool isF64(MatchContext &c, NativeArgs args, NativeResults &) {
+  Type type = elementOf(c, args[0]);
+  return type && type.isF64();
+}
+
+/// Digits, with the leading one, of a first-class float type.
+static unsigned precisionOf(Type type) {
+  auto x = dyn_cast_or_null<FloatType>(type);
+  return x && !hlir::isStorageType(type) ? x.getFPMantissaWidth() : 0;
+}
+
+/// f16 is no wider than bf16: it has not its range.
+static bool isWiderFloat(Type wide, Type narrow) {
+  unsigned p = precisionOf(wide), q = precisionOf(narrow);
+  return q && p > q && p >= 24;
+}
+
+static bool isWider(Type wide, Type narrow) {
+  if (!wide || !narrow)
+    return false;
+  if (auto p = precisionOf(wide)) {
+    if (narrow.isInteger(1) || narrow.isInteger(32))
+      return narrow.isInteger(1) || p >= 32;
+    return isWiderFloat(wide, narrow);
+  }
+  if (wide.isInteger(64))
+    return narrow.isInteger(32) || narrow.isInteger(1);
+  return wide.isInteger(32) && narrow.isInteger(1);
+}
+
+using TypeTest = bool (*)(Type wide, Type narrow);
+template <TypeTest test>
+static bool compareElements(MatchContext &c, NativeArgs args, NativeResults &) {
+  return test(elementOf(c, args[0]), elementOf(c, args[1]));
+}
+
+static bool isMuchWider(Type wide, Type narrow) {
+  return isWiderFloat(wide, narrow) &&
+         precisionOf(wide) >= 2 * precisionOf(narrow) + 2;
+}
+
+static bool isAccumulator(Type wide, Type narrow) {
+  return wide && narrow && wide.isF32() && (narrow.isF16() || narrow.isBF16());
+}
+
+static bool sameElement(Type a, Type b) { return a && a == b; }
+
+static bool sameType(MatchContext &c, NativeArgs args, NativeResults &) {
+  return c.typeOf(args[0].asClass()) == c.typeOf(args[1].asClass());
+}
+
+static bool sourceType(MatchContext &c, NativeArgs args,
+                       NativeResults &results) {
+  results.push_back(
+      Type(hlir::withElementType(tensorOf(c, args[0]), elementOf(c, args[1]))));
+  return true;
+}
+
+/// A number is folded instead, in the shape where it stands.
+static bool dropsNothing(MatchContext &c, NativeArgs args, NativeResults &) {
+  if (numberOf(c, args[0]))
+    return false;
+  auto elements = [&](const NativeValue &v) {
+    SmallVector<Expr> extents = hlir::getExtents(tensorOf(c, v));
+    return product({extents.begin(), extents.end()});
+  };
+  return hlir::getScope(c.scope()).provablyLessEqual(elements(args[0]),
+                                                     elements(args[1]));
+}
+
+//===----------------------------------------------------------------------===//
+// Functions of LLIR
+//===----------------------------------------------------------------------===//
+
+static llir::Fn fnOf(const NativeValue &v) {
+  return cast<llir::FnAttr>(v.asAttr()).getValue();
+}
+
+static bool isAccurate(MatchContext &, NativeArgs args, NativeResults &) {
+  using llir::Fn;
+  static constexpr Fn list[] = {
+      Fn::Exp,  Fn::Exp2, Fn::Expm1,    Fn::Log, Fn::Log2,    Fn::Log1p,
+      Fn::Sin,  Fn::Cos,  Fn::Tanh,     Fn::Erf, Fn::Rsqrt,   Fn::Sigmoid,
+      Fn::Silu, Fn::Gelu, Fn::GeluTanh, Fn::Pow, Fn::FloorDiv};
+  return llvm::is_contained(list, fnOf(args[0]));
+}
+
+static bool isArithmetic(MatchContext &, NativeArgs args, NativeResults &) {
+  using llir::Fn;
+  static constexpr Fn list[] = {Fn::Add, Fn::Sub,  Fn::Mul,
+                                Fn::Div, Fn::Sqrt, Fn::Recip};
+  return llvm::is_contained(list, fnOf(args[0]));
+}
+
+static bool isSelective(MatchContext &, NativeArgs args, NativeResults &) {
+  using llir::Fn;
+  static constexpr Fn list[] = {Fn::Neg,  Fn::Abs,   Fn::Floor,
+                                Fn::Ceil, Fn::Round, Fn::Trunc,
+                                Fn::Max,  Fn::Min,   Fn::Mod};
+  return llvm::is_contained(list, fnOf(args[0]));
+}
+
+//===----------------------------------------------------------------------===//
+// Maps
+//===----------------------------------------------------------------------===//
+
+static SmallVector<Expr> dims(unsigned begin, unsigned end) {
+  SmallVector<Expr> result;
+  for (unsigned i = begin; i < end; ++i)
+    result.push_back(Expr::dim(i));
+  return result;
+}
+
+static bool repeatsRows(MatchContext &c, NativeArgs args, NativeResults &) {
+  RankedTensorType type = tensorOf(c, args[1]);
+  return type.getRank() != 0 &&
+         mapOf(args[0]) == simplified(c, dims(0, type.getRank() - 1), type);
+}
+
+static bool repeatsVector(MatchContext &c, NativeArgs args, NativeResults &) {
+  RankedTensorType type = tensorOf(c, args[1]);
+  unsigned rank = type.getRank();
+  return rank != 0 &&
+         mapOf(args[0]) == simplified(c, dims(rank - 1, rank), type);
+}
+
+static bool repeatsScalar(MatchContext &, NativeArgs args, NativeResults &) {
+  return mapOf(args[0]).getResults().empty();
+}
+
+static bool scalarMap(MatchContext &c, NativeArgs args,
+                      NativeResults &results) {
+  results.push_back(Attribute(MapAttr::get(
+      c.getContext(), tensorOf(c, args[0]).getRank(), ArrayRef<Expr>())));
+  return true;
+}
+
+static bool isIdentityMap(MatchContext &c, NativeArgs args, NativeResults &) {
+  RankedTensorType type = tensorOf(c, args[2]);
+  if (type != tensorOf(c, args[1]))
+    return false;
+  MapAttr map = mapOf(args[0]);
+  return map.isIdentity() ||
+         map == simplified(c, dims(0, type.getRank()), type);
+}
+
+static bool identityMap(MatchContext &c, NativeArgs args,
+                        NativeResults &results) {
+  results.push_back(Attribute(
+      MapAttr::getIdentity(c.getContext(), tensorOf(c, args[0]).getRank())));
+  return true;
+}
+
+static bool composeMaps(MatchContext &c, NativeArgs args,
+                        NativeResults &results) {
+  results.push_back(Attribute(simplified(
+      c, mapOf(args[0]).composeResults(mapOf(args[1])), tensorOf(c, args[2]))));
+  return true;
+}
+
+static bool contraction(MatchContext &c, NativeArgs args,
+                        NativeResults &results) {
+  MapAttr lhs = mapOf(args[0]), rhs = mapOf(args[1]);
+  SmallVector<Expr> extents = hlir::getExtents(tensorOf(c, args[2]));
+  auto uses = [](MapAttr map, unsigned dim) {
+    return llvm::any_of(map.getResults(),
+                        [&](const Expr &e) { return e.usesDim(dim); });
+  };
+  unsigned last = extents.size() - 1;
+  bool both = uses(lhs, last) && uses(rhs, last);
+  bool again = false;
+  for (unsigned i = 0; i < last; ++i)
+    again |= !extents[i].isConstant(1) && !(uses(lhs, i) && uses(rhs, i));
+  if (!again || !(both || extents[last].isConstant(1)))
+    return false;
+  results.push_back(
+      Attribute(MapAttr::get(c.getContext(), 0, ArrayRef(extents[last]))));
+  return true;
+}
+
+static bool isRowLength(MatchContext &c, NativeArgs args, NativeResults &) {
+  Expr length = hlir::getExtents(tensorOf(c, args[1])).back();
+  if (TypedAttr number = numberOf(c, args[0]))
+    return length.asConstant() &&
+           number == numberOfType(static_cast<double>(*length.asConstant()),
+                                  number.getType());
+  auto extent = cast_or_null<MapAttr>(c.fact("extent", args[0].asClass()));
+  return extent && hlir::getScope(c.scope()).equal(extent.getResults()[0],
+                                                   length) == true;
+}
+
+/// An empty fact or an unbounded extent proves nothing.
+static bool indexInside(MatchContext &c, NativeArgs args, NativeResults &) {
+  auto range =
+      cast_or_null<DenseI64ArrayAttr>(c.fact("range", args[0].asClass()));
+  if (!range || range[0] < 0)
+    return false;
+  Expr extent = hlir::getExtents(tensorOf(c, args[1]))[0];
+  std::optional<int64_t> least = hlir::getScope(c.scope()).lowerBound(extent);
+  return least && range[1] < *least;
+}
+
+//===----------------------------------------------------------------------===//
+// Their names
+//===----------------------------------------------------------------------===//
+
+void luminal::eqsat::addNatives(RuleSetBuilder &set) {
+  set.constraint("Is", is);
+  set.constraint("IsOrderedNumber", isOrderedNumber);
+  set.constraint("IsBelowHalf", isBelowHalf);
+  set.constraint("IsUnfoldedNumber", isUnfoldedNumber);
+  set.constraint("IsErfExponents", isTable(hlir::kErfExponents));
+  set.constraint("IsErfWeights", isTable(hlir::kErfWeights));
+  set.constraint("Number", number);
+  set.rewrite("Fold", fold);
+
+  set.constraint("IsFloat", isFloat);
+  set.constraint("IsInteger", isInteger);
+  set.constraint("IsIntegerOrBool", isIntegerOrBool);
+  set.constraint("IsIntegerOf", isIntegerOf);
+  set.constraint("IsF64", isF64);
+  set.constraint("IsWider", compareElements<isWider>);
+  set.constraint("IsWiderFloat", compareElements<isWiderFloat>);
+  set.constraint("IsMuchWider", compareElements<isMuchWider>);
+  set.constraint("IsAccumulator", compareElements<isAccumulator>);
+  set.constraint("SameElement", compareElements<sameElement>);
+  set.constraint("SameType", sameType);
+  set.rewrite("SourceType", sourceType);
+  set.constraint("DropsNothing", dropsNothing);
+
+  set.constraint("IsAccurate", isAccurate);
+  set.constraint("IsArithmetic", isArithmetic);
+  set.constraint("IsSelective", isSelective);
+
+  set.constraint("RepeatsRows", repeatsRows);
+  set.constraint("RepeatsVector", repeatsVector);
+  set.constraint("RepeatsScalar", repeatsScalar);
+  set.rewrite("ScalarMap", scalarMap);
+  set.constraint("IsIdentityMap", isIdentityMap);
+  set.constraint("IdentityMap", identityMap);
+  set.rewrite("ComposeMaps", composeMaps);
+  set.constraint("Contraction", contraction);
+  set.constraint("IsRowLength", isRowLength);
+  set.constraint("IndexInside", indexInside);
+}

@@ -1,0 +1,23 @@
+//===- Rules.h - What the files of this folder share ----------------------===//
+
+#ifndef LUMINAL_LIB_EQSAT_RULES_RULES_H
+#define LUMINAL_LIB_EQSAT_RULES_RULES_H
+
+#include "luminal/EqSat/RuleSets.h"
+
+namespace luminal::eqsat {
+
+/// The analyses `number`, `extent` and `range`, and equality of tensor types.
+void registerFacts();
+/// The cost model `static`.
+void registerStaticCost();
+/// Every native function that a .pdll of this folder declares.
+void addNatives(RuleSetBuilder &set);
+
+/// `value`, an f64, rounded to a float type; or the same integer, where the
+/// integer type has it (i1 as 0 and 1). Null where there is no such number.
+mlir::TypedAttr numberOfType(double value, mlir::Type elementType);
+
+} // namespace luminal::eqsat
+
+#endif // LUMINAL_LIB_EQSAT_RULES_RULES_H
