@@ -189,10 +189,8 @@ Value Emitter::value(const Expr &e) {
     auto it = symbols.find(std::string(*s));
     if (it != symbols.end())
       return it->second;
-    fail(kernel,
-         "uses the symbol " + Twine(llvm::StringRef(*s)) +
-             ", which the program does not have",
-         b.getI64Type());
+    fail(kernel, "uses the symbol " + Twine(llvm::StringRef(*s)) +
+                     ", which the program does not have");
     return constant(0);
   }
   if (std::optional<unsigned> d = e.asDim()) {

@@ -34,10 +34,14 @@ Emitter::Emitter(ImplicitLocOpBuilder &b, llir::KernelOp kernel,
   LLVM::StoreOp::create(b, zero, status);
 }
 
-Value Emitter::fail(Operation *op, const Twine &what, Type element) {
+void Emitter::fail(Operation *op, const Twine &what) {
   if (!failed)
     op->emitOpError() << what;
   failed = true;
+}
+
+Value Emitter::failValue(Operation *op, const Twine &what, Type element) {
+  fail(op, what);
   return LLVM::PoisonOp::create(b, getComputeType(element));
 }
 
@@ -120,7 +124,7 @@ Value Emitter::emitNew(Value v, const Index &index) {
         });
     return emitCast(b, sum, wide, element);
   }
-  return fail(op, "has no code inside a kernel", elementOf(v));
+  return failValue(op, "has no code inside a kernel", elementOf(v));
 }
 
 Value Emitter::emitElementwise(llir::ElementwiseOp op, const Index &index) {
@@ -140,10 +144,10 @@ Value Emitter::emitElementwise(llir::ElementwiseOp op, const Index &index) {
   else
     result = emitFn(b, op.getFn(), args, element);
   if (!result)
-    return fail(op,
-                "has no code for " + llir::stringifyFn(op.getFn()) +
-                    " of these element types",
-                element);
+    return failValue(op,
+                     "has no code for " + llir::stringifyFn(op.getFn()) +
+                         " of these element types",
+                     element);
   return result;
 }
 
@@ -151,8 +155,8 @@ Value Emitter::emitConstant(llir::ConstantOp op) {
   auto splat = dyn_cast<SplatElementsAttr>(op.getValue());
   Type element = elementOf(op.getResult());
   if (!splat)
-    return fail(op, "is not a splat; inside a kernel it must be an operand",
-                element);
+    return failValue(
+        op, "is not a splat; inside a kernel it must be an operand", element);
   Type type = getComputeType(element);
   if (isa<FloatType>(element)) {
     APFloat v = splat.getSplatValue<APFloat>();

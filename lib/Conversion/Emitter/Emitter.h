@@ -186,6 +186,8 @@ public:
   /// Address of element `index` (i64) of elements of `type` after `base`.
   mlir::Value address(mlir::Value base, mlir::Value index, mlir::Type type);
 
+  /// Reports an error at `op`, once.
+  void fail(mlir::Operation *op, const llvm::Twine &what);
   /// True once an error was reported: the function must be thrown away.
   bool failed = false;
 
@@ -212,8 +214,9 @@ private:
   mlir::Value emitIota(llir::IotaOp op, const Index &index);
   mlir::Value emitElementwise(llir::ElementwiseOp op, const Index &index);
   mlir::Value emitConstant(llir::ConstantOp op);
-  mlir::Value fail(mlir::Operation *op, const llvm::Twine &what,
-                   mlir::Type element);
+  /// fail, and a stand-in that keeps the function well formed.
+  mlir::Value failValue(mlir::Operation *op, const llvm::Twine &what,
+                        mlir::Type element);
   Index mapIndex(hlir::MapAttr map, const Index &index);
 
   bool isLaneDim(unsigned dim) const;

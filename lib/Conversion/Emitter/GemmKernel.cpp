@@ -1,10 +1,508 @@
 //===- GemmKernel.cpp - Kernels of one matrix product ---------------------===//
+//
+// The dims of a product fall into four groups: in both maps (batch), in the
+// left one alone (M), in the right one alone (N), and the contracted one. Each
+// group is one dim here, so that any number of them is a matrix product over
+// m, n and k. The larger side is read as vectors ("columns"), the other element
+// by element ("rows"). Few rows are bound by memory and take dot products or
+// scaled columns; all else is packed and tiled by GemmLoops. Elements of both
+// operands come from the emitter, and the epilogue is emitted on each finished
+// tile.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Kernels.h"
+#include "luminal/Conversion/GemmLoops.h"
+#include "luminal/Conversion/ScalarMath.h"
+#include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace luminal;
 using namespace mlir;
 
+namespace {
+/// One side of the product.
+struct Side {
+  Value operand;
+  hlir::MapAttr map;
+  /// The dim that only this side has, and its extent.
+  unsigned dim = 0;
+  Expr extent;
+  /// Whether every read is linear with a stride of 0 or 1 along the side's own
+  /// dim, along k; and linear in both at all.
+  bool alongOwn = true, alongK = true, linear = true;
+  /// Elements are more than a read and a cast.
+  bool computed = false;
+};
+
+class GemmKernel {
+public:
+  GemmKernel(Emitter &e, const WorkLoop &loop)
+      : e(e), loop(loop),
+        op(*e.kernel.getBody().getOps<llir::GemmOp>().begin()) {}
+
+  /// Nothing where the epilogue cannot be inverted.
+  std::optional<WorkShape> emit() {
+    if (!findResults())
+      return std::nullopt;
+    findDims();
+    chooseSides();
+    findShape();
+    emitUnits();
+    return WorkShape{product({batch, rowBlocks(), columnBlocks()}),
+                     getGrain(unitCost()), scratchBytes()};
+  }
+
+private:
+  static Type elementOf(Value v) {
+    return cast<RankedTensorType>(v.getType()).getElementType();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Analysis
+  //===--------------------------------------------------------------------===//
+
+  /// What is yielded, before a last change of index, and the way back from the
+  /// product's index to the result's.
+  struct Result {
+    Value value;
+    std::optional<hlir::MapAttr> inverse;
+  };
+
+  bool findResults() {
+    extents = hlir::getExtents(op.getResult());
+    Scope sizes(e.getRanges());
+    for (Value v : getYielded(e.kernel)) {
+      SmallVector<Expr> domain = hlir::getExtents(v);
+      std::optional<hlir::MapAttr> map;
+      while (auto view = v.getDefiningOp<llir::ViewOp>()) {
+        map = map ? llir::compose(*map, view.getMap(), domain, sizes)
+                  : view.getMap();
+        v = view.getOperand();
+      }
+      if (hlir::getExtents(v) != extents)
+        return false;
+      Result result{v, std::nullopt};
+      if (map) {
+        result.inverse = llir::invert(*map, domain, extents, sizes);
+        if (!result.inverse)
+          return false;
+      }
+      results.push_back(result);
+    }
+    return true;
+  }
+
+  void findDims() {
+    SmallVector<unsigned> groups[3]; // batch, left, right
+    auto uses = [](hlir::MapAttr map, unsigned dim) {
+      return llvm::any_of(map.getResults(),
+                          [&](const Expr &x) { return x.usesDim(dim); });
+    };
+    for (unsigned i = 0; i < extents.size(); ++i) {
+      bool inLeft = uses(op.getLhsMap(), i), inRight = uses(op.getRhsMap(), i);
+      groups[inLeft == inRight ? 0 : inLeft ? 1 : 2].push_back(i);
+    }
+    index.assign(extents.size(), Expr(0));
+    auto join = [&](ArrayRef<unsigned> group, Expr &extent) {
+      std::vector<Expr> sizes;
+      for (unsigned i : group)
+        sizes.push_back(extents[i]);
+      extent = e.simplify(product(sizes));
+      unsigned dim = e.addDim(extent);
+      std::vector<Expr> parts = delinearize(Expr::dim(dim), sizes);
+      for (auto [i, part] : llvm::zip(group, parts))
+        index[i] = e.simplify(part);
+      return dim;
+    };
+    batchDim = join(groups[0], batch);
+    rows.dim = join(groups[1], rows.extent);
+    columns.dim = join(groups[2], columns.extent);
+    kExtent = op.getKExtent();
+    kDim = e.addDim(kExtent);
+    rows.operand = op.getLhs(), rows.map = op.getLhsMap();
+    columns.operand = op.getRhs(), columns.map = op.getRhsMap();
+    examine(rows);
+    examine(columns);
+  }
+
+  Index operandIndex(const Side &side) {
+    Index at = index;
+    at.push_back(Expr::dim(kDim));
+    Index result;
+    for (const Expr &x : side.map.getResults())
+      result.push_back(e.simplify(x.substituteDims(at)));
+    return result;
+  }
+
+  void examine(Side &side) {
+    e.walk(side.operand, operandIndex(side), [&](const Leaf &leaf) {
+      auto own = leaf.address.linearIn(side.dim);
+      auto k = leaf.address.linearIn(kDim);
+      auto unit = [](const std::optional<Expr::Linear> &x) {
+        return x && (x->stride.isConstant(0) || x->stride.isConstant(1));
+      };
+      side.linear &= own.has_value() && k.has_value();
+      side.alongOwn &= unit(own);
+      side.alongK &= unit(k);
+      side.computed |= !leaf.argument;
+    });
+    Operation *def = side.operand.getDefiningOp();
+    while (def && isa<llir::ViewOp>(def))
+      def = def->getOperand(0).getDefiningOp();
+    auto cast = dyn_cast_or_null<llir::ElementwiseOp>(def);
+    side.computed |= def && !(cast && cast.getFn() == llir::Fn::Cast &&
+                              isa<BlockArgument>(cast.getInputs()[0]));
+  }
+
+  /// Few columns waste lanes: then the sides change places.
+  void chooseSides() {
+    Type element = elementOf(op.getResult());
+    bool narrow = element.isF16() || element.isBF16();
+    accumulator = narrow ? Type(e.b.getF32Type()) : element;
+    bytes = accumulator.getIntOrFloatBitWidth() / 8;
+    lanes = std::max<unsigned>(1, e.maxLanes * 4 / bytes);
+    std::optional<int64_t> m = rows.extent.asConstant(),
+                           n = columns.extent.asConstant();
+    if (n && *n < int64_t(lanes) && (!m || *m > *n))
+      std::swap(rows, columns);
+  }
+
+  void findShape() {
+    std::optional<int64_t> m = rows.extent.asConstant(),
+                           n = columns.extent.asConstant(),
+                           k = kExtent.asConstant();
+    tile = GemmTile::choose(lanes, e.maxLanes >= 16 ? 32 : 16, m.value_or(-1),
+                            n.value_or(-1), k.value_or(-1), bytes);
+    maySkinny = !m || *m <= kFewRows;
+    mayTile = !m || *m > kFewRows;
+    // Packing is paid once a unit: rows are cut only where columns do not give
+    // enough units.
+    bool manyColumns = n && *n >= 8 * int64_t(tile.columnBlock());
+    int64_t block = 8 * tile.rows;
+    if (!manyColumns && !(m && *m <= block))
+      rowBlock = block;
+    packRows = rows.computed || !rows.linear;
+    if (packRows && !rowBlock)
+      rowBlock = block;
+    if (m && *m <= rowBlock)
+      rowBlock = 0;
+  }
+
+  Expr rowBlocks() {
+    return rowBlock ? Expr::ceilDiv(rows.extent, rowBlock)
+                    : Expr::min(1, rows.extent);
+  }
+  Expr columnBlocks() {
+    return Expr::ceilDiv(columns.extent, int64_t(tile.columnBlock()));
+  }
+  Expr rowsInUnit() {
+    return rowBlock ? Expr::min(rows.extent, rowBlock) : rows.extent;
+  }
+  Expr unitCost() {
+    return rowsInUnit() *
+           Expr::min(columns.extent, int64_t(tile.columnBlock())) * kExtent;
+  }
+  /// The rows' own copy comes after what GemmLoops wants, 64-byte aligned.
+  Expr loopsBytes() {
+    GemmLoops g;
+    g.accumulator = accumulator;
+    g.tile = tile;
+    return Expr(g.tileBytes() + 64) + kExtent * g.packedBytesPerK();
+  }
+  Expr scratchBytes() {
+    if (!mayTile)
+      return 0;
+    return loopsBytes() + (packRows ? rowsInUnit() * kExtent * bytes : Expr(0));
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Elements
+  //===--------------------------------------------------------------------===//
+
+  /// An element, or a vector of them along `laneDim`, as an accumulator.
+  Value load(const Side &side, Value at, Value k,
+             std::optional<unsigned> laneDim, Value count = {}) {
+    Emitter::MemoScope inner(e);
+    e.setDim(side.dim, at);
+    e.setDim(kDim, k);
+    if (laneDim)
+      e.setLane(*laneDim, lanes, count);
+    else
+      e.clearLane();
+    Value v = e.emit(side.operand, operandIndex(side));
+    v = emitCast(e.b, v, elementOf(side.operand), accumulator);
+    v = e.spread(v);
+    e.clearLane();
+    return v;
+  }
+
+  /// Writes all results at the product's index, whose element is `sum`.
+  void finish(Value sum) {
+    Value element = emitCast(e.b, sum, accumulator, elementOf(op.getResult()));
+    e.remember(op.getResult(), index, element);
+    SmallVector<Value> values;
+    for (const Result &r : results)
+      values.push_back(e.emit(r.value, index));
+    for (auto [i, v] : llvm::enumerate(values)) {
+      Index at = index;
+      if (results[i].inverse) {
+        at.clear();
+        for (const Expr &x : results[i].inverse->getResults())
+          at.push_back(e.simplify(x.substituteDims(index)));
+      }
+      e.store(i, at, v);
+    }
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Units
+  //===--------------------------------------------------------------------===//
+
+  void emitUnits() {
+    Emitter::Repeated repeated(e, kExtent);
+    e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
+      // Consecutive units share their columns.
+      Value rowCount = e.value(rows.extent),
+            columnCount = e.value(columns.extent);
+      Value blocks = e.value(rowBlock ? rowBlocks() : Expr(1));
+      Value rowUnit = e.remU(unit, blocks);
+      unit = e.divU(unit, blocks);
+      blocks = e.value(columnBlocks());
+      Value columnUnit = e.remU(unit, blocks);
+      e.setDim(batchDim, e.divU(unit, blocks));
+      Value rowLo = e.constant(0), rowHi = rowCount;
+      if (rowBlock) {
+        rowLo = e.mul(rowUnit, e.constant(rowBlock));
+        rowHi = e.minS(e.add(rowLo, e.constant(rowBlock)), rowCount);
+      }
+      Value width = e.constant(tile.columnBlock());
+      Value lo = e.mul(columnUnit, width);
+      Value hi = e.minS(e.add(lo, width), columnCount);
+      if (!mayTile)
+        return emitSkinny(rowLo, rowHi, lo, hi);
+      if (!maySkinny)
+        return emitTiled(rowLo, rowHi, lo, hi);
+      Value few = arith::CmpIOp::create(e.b, arith::CmpIPredicate::sle,
+                                        rowCount, e.constant(kFewRows));
+      e.ifElse(
+          few, {},
+          [&] {
+            emitSkinny(rowLo, rowHi, lo, hi);
+            return SmallVector<Value>();
+          },
+          [&] {
+            emitTiled(rowLo, rowHi, lo, hi);
+            return SmallVector<Value>();
+          });
+    });
+  }
+
+  void emitTiled(Value rowLo, Value rowHi, Value lo, Value hi) {
+    GemmLoops g;
+    g.accumulator = accumulator;
+    g.tile = tile;
+    g.rows = e.value(rows.extent);
+    g.columns = e.value(columns.extent);
+    g.k = e.value(kExtent);
+    Value rowMemory;
+    if (packRows)
+      rowMemory = emitRowCopy(rowLo, rowHi);
+    g.loadRow = [&](ImplicitLocOpBuilder &b, Value row, Value k) {
+      if (!packRows)
+        return load(rows, row, k, std::nullopt);
+      Value at = e.add(e.mul(e.sub(row, rowLo), e.value(kExtent)), k);
+      return Value(LLVM::LoadOp::create(
+          b, accumulator, e.address(rowMemory, at, accumulator), bytes));
+    };
+    g.loadColumn = [&](ImplicitLocOpBuilder &, Value k, Value column) {
+      return load(columns, column, k, std::nullopt);
+    };
+    if (columns.alongOwn)
+      g.loadColumns = [&](ImplicitLocOpBuilder &, Value k, Value column) {
+        return load(columns, column, k, columns.dim);
+      };
+    else if (columns.alongK)
+      g.loadAlongK = [&](ImplicitLocOpBuilder &, Value k, Value column) {
+        return load(columns, column, k, kDim);
+      };
+    g.finish = [&](ImplicitLocOpBuilder &, Value memory, Value row,
+                   Value rowCount, Value column, Value columnCount) {
+      finishTile(memory, row, rowCount, column, columnCount);
+    };
+    g.build(e.b, loop.scratch, rowLo, rowHi, lo, hi);
+  }
+
+  /// The rows' elements, computed once for the unit.
+  Value emitRowCopy(Value rowLo, Value rowHi) {
+    Value aligned = arith::AndIOp::create(
+        e.b, e.add(e.value(loopsBytes()), e.constant(0)), e.constant(-64));
+    Value memory = e.address(loop.scratch, aligned, e.b.getI8Type());
+    Value k = e.value(kExtent);
+    e.forLoop(rowLo, rowHi, e.constant(1), [&](Value row) {
+      e.setDim(rows.dim, row);
+      Value start = e.mul(e.sub(row, rowLo), k);
+      e.laneLoop(kDim, e.constant(0), k, lanes, [&] {
+        Value v = e.emit(rows.operand, operandIndex(rows));
+        v = e.spread(emitCast(e.b, v, elementOf(rows.operand), accumulator));
+        storeLanes(v, memory, e.add(start, e.value(Expr::dim(kDim))));
+      });
+    });
+    return memory;
+  }
+
+  void storeLanes(Value v, Value memory, Value position) {
+    Value at = e.address(memory, position, accumulator);
+    if (Value mask = e.getLane().mask)
+      LLVM::MaskedStoreOp::create(e.b, v, at, mask, bytes);
+    else
+      LLVM::StoreOp::create(e.b, v, at, bytes);
+  }
+
+  void finishTile(Value memory, Value row, Value rowCount, Value column,
+                  Value columnCount) {
+    e.forLoop(e.constant(0), rowCount, e.constant(1), [&](Value i) {
+      e.setDim(rows.dim, e.add(row, i));
+      Value line = e.mul(i, e.constant(tile.columns()));
+      e.laneLoop(columns.dim, column, e.add(column, columnCount), lanes, [&] {
+        Value j = e.sub(e.value(Expr::dim(columns.dim)), column);
+        // Tile rows are whole vectors: reading past the last column is safe.
+        Value sum = LLVM::LoadOp::create(
+            e.b, e.laneType(accumulator),
+            e.address(memory, e.add(line, j), accumulator), bytes);
+        finish(sum);
+      });
+    });
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Few rows
+  //===--------------------------------------------------------------------===//
+
+  void emitSkinny(Value rowLo, Value rowHi, Value lo, Value hi) {
+    if (rows.alongK && columns.alongK && !columns.alongOwn)
+      return emitDots(rowLo, rowHi, lo, hi);
+    e.forLoop(rowLo, rowHi, e.constant(1),
+              [&](Value row) { emitScaledColumns(row, lo, hi); });
+  }
+
+  void emitDots(Value rowLo, Value rowHi, Value lo, Value hi) {
+    DotLoops d;
+    d.accumulator = accumulator;
+    d.k = e.value(kExtent);
+    d.lanes = lanes;
+    d.columns = 4;
+    auto along = [&](bool vector) {
+      return vector ? std::optional<unsigned>(kDim) : std::nullopt;
+    };
+    d.loadRow = [&](ImplicitLocOpBuilder &, Value row, Value k, bool vector) {
+      return load(rows, row, k, along(vector));
+    };
+    d.loadColumn = [&](ImplicitLocOpBuilder &, Value k, Value column,
+                       bool vector) {
+      return load(columns, column, k, along(vector));
+    };
+    d.finish = [&](ImplicitLocOpBuilder &, Value sum, Value row, Value column) {
+      Emitter::MemoScope inner(e);
+      e.setDim(rows.dim, row);
+      e.setDim(columns.dim, column);
+      e.clearLane();
+      finish(sum);
+    };
+    std::optional<int64_t> m = rows.extent.asConstant();
+    if (m) {
+      d.rows = std::max<int64_t>(1, *m);
+      d.columns = *m > 2 ? 4 : 8;
+      if (*m)
+        d.build(e.b, rowLo, lo, hi);
+      return;
+    }
+    // Pairs, then one.
+    Value two = e.constant(2);
+    Value pairs = e.sub(rowHi, e.remU(e.sub(rowHi, rowLo), two));
+    d.rows = 2;
+    e.forLoop(rowLo, pairs, two, [&](Value row) { d.build(e.b, row, lo, hi); });
+    d.rows = 1;
+    d.columns = 8;
+    e.forLoop(pairs, rowHi, e.constant(1),
+              [&](Value row) { d.build(e.b, row, lo, hi); });
+  }
+
+  /// Sums of columns scaled by the row's elements: columns are read once, as
+  /// vectors where they are side by side.
+  void emitScaledColumns(Value row, Value lo, Value hi) {
+    e.setDim(rows.dim, row);
+    auto run = [&](Value column, unsigned vectors, Value count) {
+      Type type = VectorType::get({int64_t(lanes)}, accumulator);
+      if (lanes == 1)
+        type = accumulator;
+      Value zero = arith::ConstantOp::create(e.b, e.b.getZeroAttr(type));
+      SmallVector<Value> sums(vectors, zero);
+      sums = e.forLoop(
+          e.constant(0), e.value(kExtent), e.constant(1), sums,
+          [&](Value k, ValueRange carried) {
+            SmallVector<Value> next;
+            Value x = load(rows, row, k, std::nullopt);
+            if (lanes > 1)
+              x = vector::BroadcastOp::create(e.b, type, x);
+            for (unsigned v = 0; v < vectors; ++v) {
+              Value c = load(columns, e.add(column, e.constant(v * lanes)), k,
+                             columns.dim, count);
+              if (isa<FloatType>(accumulator))
+                next.push_back(math::FmaOp::create(e.b, x, c, carried[v]));
+              else
+                next.push_back(arith::AddIOp::create(
+                    e.b, arith::MulIOp::create(e.b, x, c), carried[v]));
+            }
+            return next;
+          });
+      for (unsigned v = 0; v < vectors; ++v) {
+        Emitter::MemoScope inner(e);
+        e.setDim(rows.dim, row);
+        e.setDim(columns.dim, e.add(column, e.constant(v * lanes)));
+        e.setLane(columns.dim, lanes, count);
+        finish(sums[v]);
+        e.clearLane();
+      }
+    };
+    Value four = e.constant(4 * lanes), one = e.constant(lanes);
+    Value length = e.sub(hi, lo);
+    Value wholeFours = e.add(lo, e.sub(length, e.remU(length, four)));
+    Value whole = e.add(lo, e.sub(length, e.remU(length, one)));
+    e.forLoop(lo, wholeFours, four, [&](Value c) { run(c, 4, {}); });
+    e.forLoop(wholeFours, whole, one, [&](Value c) { run(c, 1, {}); });
+    e.ifThen(e.less(whole, hi), [&] { run(whole, 1, e.sub(hi, whole)); });
+  }
+
+  static constexpr int64_t kFewRows = 4;
+
+  Emitter &e;
+  const WorkLoop &loop;
+  llir::GemmOp op;
+  SmallVector<Result> results;
+  SmallVector<Expr> extents;
+  /// The product's index over batchDim, rows.dim and columns.dim.
+  Index index;
+  unsigned batchDim = 0, kDim = 0;
+  Expr batch, kExtent;
+  Side rows, columns;
+  Type accumulator;
+  int64_t bytes = 4;
+  unsigned lanes = 1;
+  GemmTile tile;
+  bool maySkinny = false, mayTile = true, packRows = false;
+  /// Rows in one unit; 0: all.
+  int64_t rowBlock = 0;
+};
+} // namespace
+
 WorkShape luminal::emitGemmKernel(Emitter &e, const WorkLoop &loop) {
+  if (!loop.single)
+    if (std::optional<WorkShape> shape = GemmKernel(e, loop).emit())
+      return *shape;
+  // Each element sums for itself.
   return emitMapKernel(e, loop);
 }

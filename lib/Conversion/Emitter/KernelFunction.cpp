@@ -43,26 +43,11 @@ static WorkShape emitLoops(Emitter &e, const WorkLoop &loop) {
   llvm_unreachable("a kernel of no kind");
 }
 
-/// An argument that the scatter reads while it writes it in place would give
-/// other elements than before the launch.
-static LogicalResult checkInPlace(llir::KernelOp kernel) {
-  if (!kernel.getInPlace())
-    return success();
-  BlockArgument dest = kernel.getBody().getArgument(0);
-  auto scatter = *kernel.getBody().getOps<llir::ScatterOp>().begin();
-  if (scatter.getDest() != dest || !dest.hasOneUse())
-    return scatter.emitOpError()
-           << "in place may use operand 0 as its destination alone";
-  return success();
-}
-
 FailureOr<KernelInfo> luminal::emitKernel(llir::KernelOp kernel,
                                           StringRef symbol,
                                           const CPUTarget &target,
                                           ModuleOp dest,
                                           ArrayRef<hlir::SymbolEntry> symbols) {
-  if (failed(checkInPlace(kernel)))
-    return failure();
   ImplicitLocOpBuilder b(kernel.getLoc(), kernel.getContext());
   b.setInsertionPointToEnd(dest.getBody());
   LLVM::LLVMFuncOp function = makeFunction(b, symbol);

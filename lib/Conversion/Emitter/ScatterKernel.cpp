@@ -8,6 +8,7 @@
 
 #include "Kernels.h"
 #include "luminal/Conversion/ScalarMath.h"
+#include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -32,6 +33,10 @@ public:
   }
 
   WorkShape emit() {
+    if (!findInverse()) {
+      e.fail(op, "is yielded through a view whose inverse is not found");
+      return {};
+    }
     ArrayRef<Expr> columns = ArrayRef(extents).drop_front();
     domain = makeDomain(
         e, columns,
@@ -40,6 +45,11 @@ public:
           e.walk(op.getDest(), join({Expr::dim(row)}, index), visit);
           visit({nullptr, position(index)});
         });
+    if (e.kernel.getInPlace() && !isSoundInPlace()) {
+      e.fail(op, "in place must read and write operand 0 at one index, and "
+                 "nothing else may read it");
+      return {};
+    }
     Units units = makeUnits(domain, loop.single ? 1 : 1024);
     e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
       emitUnit(e, domain, units, unit, [&](Value lo, Value hi) {
@@ -59,9 +69,54 @@ private:
     a.insert(a.end(), b.begin(), b.end());
     return a;
   }
+  /// Where the scatter's own element stands in the result: what is yielded may
+  /// be a bijective view of it.
   Expr position(const Index &columnIndex) {
-    return e.simplify(linearize(join({Expr::dim(row)}, columnIndex),
-                                {extents.begin(), extents.end()}));
+    Index at = join({Expr::dim(row)}, columnIndex);
+    Index result = at;
+    if (inverse) {
+      result.clear();
+      for (const Expr &x : inverse->getResults())
+        result.push_back(e.simplify(x.substituteDims(at)));
+    }
+    SmallVector<Expr> shape = getResultExtents(e.kernel, 0);
+    return e.simplify(linearize(result, {shape.begin(), shape.end()}));
+  }
+
+  /// Finds the way from the scatter's index to the result's.
+  bool findInverse() {
+    Value v = getYielded(e.kernel)[0];
+    Scope sizes(e.getRanges());
+    SmallVector<Expr> domain = hlir::getExtents(v);
+    std::optional<hlir::MapAttr> map;
+    while (auto view = v.getDefiningOp<llir::ViewOp>()) {
+      map = map ? llir::compose(*map, view.getMap(), domain, sizes)
+                : view.getMap();
+      v = view.getOperand();
+    }
+    if (v != op.getResult())
+      return false;
+    if (map)
+      inverse = llir::invert(*map, domain, extents, sizes);
+    return !map || inverse;
+  }
+
+  /// In place, the destination must be operand 0 read where the result is
+  /// written, and nothing else may read it.
+  bool isSoundInPlace() {
+    Value argument = e.kernel.getBody().getArgument(0);
+    Index at = join({Expr::dim(row)}, domain.index);
+    bool sound = true;
+    unsigned reads = 0;
+    e.walk(op.getDest(), at, [&](const Leaf &leaf) {
+      ++reads;
+      sound &=
+          leaf.argument == argument && leaf.address == position(domain.index);
+    });
+    Operation *def = op.getDest().getDefiningOp();
+    for (; def; def = def->getOperand(0).getDefiningOp())
+      sound &= isa<llir::ViewOp>(def) && def->hasOneUse();
+    return sound && reads == 1 && argument.hasOneUse();
   }
 
   void overColumns(Value lo, Value hi, function_ref<void()> body) {
@@ -124,6 +179,7 @@ private:
   SmallVector<Expr> extents, indexExtents;
   unsigned row, update;
   Index updateIndex;
+  std::optional<hlir::MapAttr> inverse;
   Domain domain;
 };
 } // namespace
