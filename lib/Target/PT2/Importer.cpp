@@ -2,6 +2,7 @@
 
 #include "Importer.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -514,6 +515,11 @@ OwningOpRef<ModuleOp> Importer::run() {
   composer->setLoc(fileLoc);
   if (failed(reportProblems()) || failed(makeOutputs()))
     return {};
+  // Handlers build what they need in general; what nobody reads goes.
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
   if (failed(verify(*module)))
     return {};
   return std::move(module);
