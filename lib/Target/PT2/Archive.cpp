@@ -167,6 +167,14 @@ Status Archive::readConfig(std::string_view folder, const std::string &model,
     if (!storage)
       return pathField.error(storage.error().message);
     t.storage = std::move(*storage);
+    // A torch.save file may well be as long as the raw bytes would be.
+    constexpr std::string_view magic("PK\3\4", 4);
+    if (t.storage.text().substr(0, 4) == magic)
+      if (auto saved = ZipArchive::fromBytes(t.storage, t.member);
+          saved && saved->find(std::string(saved->getRoot()) + "data.pkl"))
+        return entry.error("member '" + t.member +
+                           "' is a torch.save file where raw bytes are "
+                           "expected");
     LUMINAL_CHECK(checkWindow(t, entry.getPath()));
     tensors[fqn] = std::move(t);
   }

@@ -2,6 +2,7 @@
 
 #include "Helpers.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include <cmath>
 #include <limits>
 
@@ -101,60 +102,117 @@ static LogicalResult addmv(OpCall &o) { return addProductOf(o, "mat", "vec"); }
 // einsum
 //===----------------------------------------------------------------------===//
 
-/// Every operand is read over one index space, the output's letters first and
-/// the summed ones last; operands are joined from the left.
+namespace {
+/// One label a dim: a letter, or for the i-th dim from the right that "..."
+/// stands for, -1 - i.
+using Labels = SmallVector<int>;
+} // namespace
+
+/// Labels of a term whose "..." covers `dots` dims; nothing if it is malformed.
+static std::optional<Labels> parseLabels(StringRef term, unsigned dots) {
+  Labels labels;
+  while (!term.empty()) {
+    if (term.consume_front("...")) {
+      for (int i = dots; i-- > 0;)
+        labels.push_back(-1 - i);
+      if (term.contains('.'))
+        return std::nullopt;
+      continue;
+    }
+    if (!llvm::isAlpha(term.front()))
+      return std::nullopt;
+    labels.push_back(term.front());
+    term = term.drop_front();
+  }
+  return labels;
+}
+
+/// Every operand is read over one index space, the output's dims first and the
+/// summed ones last; operands are joined from the left.
 static LogicalResult einsum(OpCall &o) {
   Composer &c = o.c;
   std::string equation;
   for (char ch : o.string("equation"))
     if (ch != ' ')
       equation += ch;
+  auto malformed = [&] {
+    return o.fail("equation '" + equation + "' does not fit the operands");
+  };
   SmallVector<Value> operands = o.tensors("tensors");
-  if (o.has("path"))
-    o.ignore({"path"});
+  o.ignore({"path"}); // The order of contraction is the compiler's choice.
   auto [lhs, rhs] = StringRef(equation).split("->");
   SmallVector<StringRef> terms;
   lhs.split(terms, ',');
-  if (equation.find("->") == std::string::npos || lhs.contains('.') ||
-      terms.size() != operands.size() || operands.empty())
-    return o.fail("equation '" + equation +
-                  "' is supported only with an output and without '...'");
-  std::map<char, Expr> extents;
+  if (terms.size() != operands.size() || operands.empty())
+    return malformed();
+
+  SmallVector<Labels> inputs;
+  std::map<int, Expr> extents;
+  std::map<int, unsigned> uses;
+  unsigned mostDots = 0;
   for (auto [term, v] : llvm::zip(terms, operands)) {
-    if (term.size() != o.rank(v))
-      return o.fail("equation '" + equation + "' does not fit the ranks");
-    for (auto [letter, extent] : llvm::zip(term, o.extents(v))) {
-      auto [it, inserted] = extents.emplace(letter, extent);
-      if (!inserted && !o.provablyEqual(it->second, extent))
-        return o.fail(Twine("letter '") + Twine(letter) +
-                      "' stands for two extents");
+    unsigned letters = llvm::count_if(term, llvm::isAlpha);
+    bool dotted = term.contains("...");
+    if (o.rank(v) < letters || (!dotted && o.rank(v) != letters))
+      return malformed();
+    unsigned dots = o.rank(v) - letters;
+    mostDots = std::max(mostDots, dots);
+    auto labels = parseLabels(term, dots);
+    if (!labels || labels->size() != o.rank(v))
+      return malformed();
+    for (auto [label, extent] : llvm::zip(*labels, o.extents(v))) {
+      ++uses[label];
+      auto [it, inserted] = extents.emplace(label, extent);
+      if (inserted || o.provablyEqual(it->second, extent) ||
+          extent.isConstant(1))
+        continue;
+      if (!it->second.isConstant(1))
+        return malformed();
+      it->second = extent;
     }
+    inputs.push_back(*labels);
   }
-  std::string letters = rhs.str();
-  for (char letter : letters)
-    if (!extents.count(letter) || llvm::count(letters, letter) != 1)
-      return o.fail("equation '" + equation + "' has no such output");
-  unsigned kept = letters.size();
-  for (const auto &[letter, extent] : extents)
-    if (letters.find(letter) == std::string::npos)
-      letters += letter;
-  SmallVector<Expr> space;
-  for (char letter : letters)
-    space.push_back(extents[letter]);
+
+  Labels space;
+  if (equation.find("->") != std::string::npos) {
+    auto labels = parseLabels(rhs, rhs.contains("...") ? mostDots : 0);
+    if (!labels)
+      return malformed();
+    space = *labels;
+  } else {
+    // Without an output: the dots, then the letters that occur once, sorted.
+    for (int i = mostDots; i-- > 0;)
+      space.push_back(-1 - i);
+    for (auto [label, count] : uses)
+      if (label > 0 && count == 1)
+        space.push_back(label);
+  }
+  for (int label : space)
+    if (!extents.count(label) || llvm::count(space, label) != 1)
+      return malformed();
+  unsigned kept = space.size();
+  for (const auto &[label, extent] : extents)
+    if (!llvm::is_contained(space, label))
+      space.push_back(label);
+  SmallVector<Expr> shape;
+  for (int label : space)
+    shape.push_back(extents[label]);
+
   Type type = o.element(operands.front());
-  Value terms2;
-  for (auto [term, v] : llvm::zip(terms, operands)) {
-    if (o.element(v) != type)
-      return o.fail("the operands differ in dtype");
+  Value product;
+  for (auto [labels, v] : llvm::zip(inputs, operands)) {
+    if (o.element(v) != type || o.isBool(v))
+      return o.fail("the operands differ in dtype, or are bool");
     SmallVector<Expr> map;
-    for (char letter : term)
-      map.push_back(Expr::dim(letters.find(letter)));
-    Value read = c.view(c.cast(v, o.opmath(type)), space, map);
-    terms2 = terms2 ? c.mul(terms2, read) : read;
+    for (auto [label, extent] : llvm::zip(labels, o.extents(v)))
+      map.push_back(extent.isConstant(1)
+                        ? Expr(0)
+                        : Expr::dim(llvm::find(space, label) - space.begin()));
+    Value read = c.view(c.cast(v, o.opmath(type)), shape, map);
+    product = product ? c.mul(product, read) : read;
   }
-  SmallVector<unsigned> summed =
-      llvm::to_vector(llvm::seq<unsigned>(kept, letters.size()));
-  return o.ret(c.cast(c.reduceSum(terms2, summed, false), type));
+  auto summed = llvm::to_vector(llvm::seq<unsigned>(kept, space.size()));
+  return o.ret(c.cast(c.reduceSum(product, summed, false), type));
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,458 @@
+#!/usr/bin/env python3
+# ===- make-pt2-inputs.py - Small hand-made torch.export archives -------------===#
+"""Writes small archives without torch: one good program, and copies of it with one thing wrong each.
+
+    make-pt2-inputs.py OUT_DIR [NAME...]      writes NAME.pt2 (all of them by default)
+    make-pt2-inputs.py --list                 prints "NAME<TAB>expected part of the message"
+    make-pt2-inputs.py --check TOOL OUT_DIR   imports each with TOOL: a bad one must exit 2 with exactly one error that
+                                              holds the expected part, and leave no output; "good" must succeed
+"""
+import copy
+import io
+import json
+import pathlib
+import pickle
+import struct
+import subprocess
+import sys
+import zipfile
+
+FLOAT, LONG = 7, 5
+
+
+def meta(sizes, dtype=FLOAT, strides=None, offset=0):
+    dims = [s if isinstance(s, dict) else {"as_int": s} for s in sizes]
+    if strides is None:
+        strides, n = [], 1
+        for s in reversed(sizes):
+            strides.insert(0, n)
+            n *= s if isinstance(s, int) else 1
+    return {"dtype": dtype, "sizes": dims, "requires_grad": False, "device": {"type": "cpu", "index": None},
+            "strides": [{"as_int": s} for s in strides], "storage_offset": {"as_int": offset}, "layout": 7}
+
+
+def tensor(name):
+    return {"as_tensor": {"name": name}}
+
+
+def node(target, inputs, output, name=None):
+    return {"target": target, "inputs": [{"name": n, "arg": a, "kind": 1} for n, a in inputs],
+            "outputs": [tensor(output)], "name": name or output, "is_hop_single_tensor_return": None,
+            "metadata": {"stack_trace": 'File "model.py", line 7, in forward\n    return f(x)'}}
+
+
+def program():
+    """relu(x @ w^T + b) * c"""
+    return {
+        "graph_module": {
+            "graph": {
+                "inputs": [tensor(n) for n in ("p_w", "p_b", "c_c", "x")],
+                "outputs": [tensor("mul")],
+                "nodes": [
+                    node("torch.ops.aten.linear.default",
+                         [("input", tensor("x")), ("weight", tensor("p_w")), ("bias", tensor("p_b"))], "linear"),
+                    node("torch.ops.aten.relu.default", [("self", tensor("linear"))], "relu"),
+                    node("torch.ops.aten.mul.Tensor", [("self", tensor("relu")), ("other", tensor("c_c"))], "mul"),
+                ],
+                "tensor_values": {"x": meta([2, 3]), "p_w": meta([4, 3]), "p_b": meta([4]), "c_c": meta([4]),
+                                  "linear": meta([2, 4]), "relu": meta([2, 4]), "mul": meta([2, 4])},
+                "sym_int_values": {}, "sym_bool_values": {}, "sym_float_values": {}, "custom_obj_values": {},
+                "is_single_tensor_return": False},
+            "signature": {
+                "input_specs": [
+                    {"parameter": {"arg": {"name": "p_w"}, "parameter_name": "w"}},
+                    {"parameter": {"arg": {"name": "p_b"}, "parameter_name": "b"}},
+                    {"tensor_constant": {"arg": {"name": "c_c"}, "tensor_constant_name": "c"}},
+                    {"user_input": {"arg": tensor("x")}}],
+                "output_specs": [{"user_output": {"arg": tensor("mul")}}]},
+            "module_call_graph": [], "metadata": {}},
+        "opset_version": {"aten": 10}, "range_constraints": {}, "schema_version": {"major": 8, "minor": 20},
+        "verifiers": ["TRAINING"], "torch_version": "2.13.0"}
+
+
+def entry(path, sizes, **more):
+    return {"path_name": path, "is_param": True, "use_pickle": False, "tensor_meta": meta(sizes), **more}
+
+
+def parts():
+    """Member name to contents, of the good archive; JSON still as objects."""
+    return {
+        "model/models/model.json": program(),
+        "model/data/weights/model_weights_config.json": {
+            "config": {"w": entry("weight_0", [4, 3]), "b": entry("weight_1", [4])}},
+        "model/data/weights/weight_0": struct.pack("<12f", *range(12)),
+        "model/data/weights/weight_1": struct.pack("<4f", *range(4)),
+        "model/data/constants/model_constants_config.json": {"config": {"c": entry("tensor_0", [4])}},
+        "model/data/constants/tensor_0": struct.pack("<4f", 1, 2, 3, 4),
+        "model/byteorder": b"little", "model/archive_format": b"pt2", "model/archive_version": b"0"}
+
+
+def pack(members, compression=zipfile.ZIP_STORED):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", compression) as z:
+        for name, content in members.items():
+            if not isinstance(content, bytes):
+                content = json.dumps(content).encode()
+            info = zipfile.ZipInfo(name)
+            info.compress_type = compression
+            z.writestr(info, content)
+    return out.getvalue()
+
+
+class Archive:
+    """The good archive, open to damage."""
+
+    def __init__(self):
+        self.members = parts()
+        self.program = self.members["model/models/model.json"]
+        self.graph = self.program["graph_module"]["graph"]
+        self.signature = self.program["graph_module"]["signature"]
+        self.nodes = self.graph["nodes"]
+        self.values = self.graph["tensor_values"]
+        self.weights = self.members["model/data/weights/model_weights_config.json"]["config"]
+
+    def add(self, target, inputs, name, like="mul", dtype=None):
+        """One more node, whose result becomes the output."""
+        self.nodes.append(node(target, inputs, name))
+        self.values[name] = copy.deepcopy(self.values[like])
+        if dtype is not None:
+            self.values[name]["dtype"] = dtype
+        self.signature["output_specs"] = [{"user_output": {"arg": tensor(name)}}]
+
+
+def saved(code):
+    """A torch.save file with this pickle."""
+    return pack({"archive/data.pkl": code, "archive/byteorder": b"little", "archive/data/0": bytes(48)})
+
+
+class Call:
+    def __reduce__(self):
+        return (print, ("executed",))
+
+
+BAD = {}
+
+
+def bad(message):
+    def register(f):
+        BAD[f.__name__.replace("_", "-")] = (message, f)
+        return f
+    return register
+
+
+# Whole files.
+@bad("is not a zip archive")
+def not_a_zip(a):
+    return b"this is no archive" * 10
+
+
+@bad("is not a zip archive")
+def empty_file(a):
+    return b""
+
+
+for k in range(10):
+    def truncated(a, k=k):
+        data = pack(a.members)
+        return data[:len(data) * (2 * k + 1) // 20]
+    truncated.__name__ = f"truncated_{k}"
+    bad("is not a zip archive")(truncated)
+
+
+@bad("holds '..'")
+def name_with_dots(a):
+    a.members["model/data/../../etc"] = b"x"
+
+
+@bad("is no torch.export archive")
+def no_program(a):
+    del a.members["model/models/model.json"]
+
+
+@bad("holds more than one model")
+def two_programs(a):
+    a.members["model/models/other.json"] = a.program
+
+
+@bad("is not little-endian")
+def big_endian(a):
+    a.members["model/byteorder"] = b"big"
+
+
+@bad("does not match its checksum")
+def damaged_program(a):
+    data = bytearray(pack(a.members))
+    data[data.index(b"aten.relu")] ^= 1
+    return bytes(data)
+
+
+# JSON.
+@bad("is not valid JSON at byte")
+def bad_json(a):
+    a.members["model/models/model.json"] = b'{"graph_module": '
+
+
+@bad("is nested deeper than 512")
+def deep_json(a):
+    a.members["model/models/model.json"] = b"[" * 100000 + b"]" * 100000
+
+
+@bad("graph.nodes[0].target: expected a string, found number")
+def wrong_type(a):
+    a.nodes[0]["target"] = 3
+
+
+@bad("graph_module: has no 'graph'")
+def missing_key(a):
+    del a.program["graph_module"]["graph"]
+
+
+@bad("expected an object with one member, found 2")
+def two_tags(a):
+    a.nodes[0]["inputs"][0]["arg"]["as_int"] = 3
+
+
+@bad("unknown kind of argument 'as_frob'")
+def unknown_argument(a):
+    a.nodes[0]["inputs"][0]["arg"] = {"as_frob": 1}
+
+
+@bad("unknown dtype code 99")
+def unknown_dtype(a):
+    a.values["x"]["dtype"] = 99
+
+
+@bad("only the strided layout (7) is supported")
+def sparse_layout(a):
+    a.values["x"]["layout"] = 1
+
+
+@bad("schema version 9 is not supported")
+def newer_schema(a):
+    a.program["schema_version"]["major"] = 9
+
+
+@bad("expected a name and '('")
+def bad_symbol(a):
+    a.values["x"]["sizes"][0] = {"as_expr": {"expr_str": "2 * s0"}}
+
+
+@bad("is nested deeper than 128")
+def deep_symbol(a):
+    a.values["x"]["sizes"][0] = {"as_expr": {"expr_str": "Add(" * 5000 + "Integer(1)" + ")" * 5000}}
+
+
+@bad("has a negative extent")
+def negative_extent(a):
+    a.values["x"]["sizes"][0] = {"as_int": -2}
+
+
+@bad("the range is empty")
+def empty_range(a):
+    a.program["range_constraints"] = {"s0": {"min_val": 4, "max_val": 3}}
+
+
+# Weights.
+@bad("needs 12 elements of 4 bytes")
+def short_weights(a):
+    a.members["model/data/weights/weight_0"] = bytes(44)
+
+
+@bad("needs 15 elements of 4 bytes")
+def weights_offset_outside(a):
+    a.weights["w"]["tensor_meta"]["storage_offset"] = {"as_int": 3}
+
+
+@bad("the storage offset is negative")
+def weights_offset_negative(a):
+    a.weights["w"]["tensor_meta"]["storage_offset"] = {"as_int": -1}
+
+
+@bad("sizes, strides or offset are out of range")
+def weights_overflow(a):
+    a.weights["w"]["tensor_meta"]["strides"] = [{"as_int": 2**62}, {"as_int": 2**62}]
+
+
+@bad("has no member 'model/data/weights/weight_9'")
+def weights_missing_member(a):
+    a.weights["w"]["path_name"] = "weight_9"
+
+
+@bad("has no member 'model/data/weights/../models/model.json'")
+def weights_path_escapes(a):
+    a.weights["w"]["path_name"] = "../models/model.json"
+
+
+@bad("'w' is not in the archive")
+def weights_missing(a):
+    del a.weights["w"]
+
+
+@bad("stored with another dtype or shape")
+def weights_other_shape(a):
+    a.values["p_w"] = meta([3, 4])
+
+
+@bad("is a torch.save file where raw bytes are expected")
+def pickle_where_raw(a):
+    a.members["model/data/weights/weight_0"] = saved(pickle.dumps({}, 2))
+
+
+@bad("is not a zip archive")
+def raw_where_pickle(a):
+    a.weights["w"]["use_pickle"] = True
+
+
+@bad("and a pickle is read as data only")
+def pickle_with_code(a):
+    a.weights["w"]["use_pickle"] = True
+    a.members["model/data/weights/weight_0"] = saved(pickle.dumps(Call(), 2))
+
+
+@bad("pickle holds neither a tensor nor a dictionary of tensors")
+def pickle_without_tensor(a):
+    a.weights["w"]["use_pickle"] = True
+    a.members["model/data/weights/weight_0"] = saved(pickle.dumps(3, 2))
+
+
+@bad("pickle ends with other than one value")
+def pickle_nested(a):
+    a.weights["w"]["use_pickle"] = True
+    a.members["model/data/weights/weight_0"] = saved(b"\x80\x02" + b"(" * 100000 + b".")
+
+
+@bad("ends in the middle of a value")
+def pickle_truncated(a):
+    a.weights["w"]["use_pickle"] = True
+    a.members["model/data/weights/weight_0"] = saved(b"\x80\x02X\xff\xff\xff\x7fa")
+
+
+# Programs.
+@bad("unsupported ops aten.frob.default; aten.rand.default: draws random numbers; aten.nonzero.default: has a result")
+def unsupported_ops(a):
+    a.add("torch.ops.aten.frob.default", [("self", tensor("mul"))], "frob")
+    a.add("torch.ops.aten.rand.default", [("size", {"as_ints": [2, 4]})], "rand")
+    a.add("torch.ops.aten.nonzero.default", [("self", tensor("mul"))], "nonzero")
+    a.add("torch.ops.aten.neg.default", [("self", tensor("frob"))], "neg")
+
+
+@bad("aten.dropout.default: draws random numbers (train is true)")
+def training_dropout(a):
+    a.add("torch.ops.aten.dropout.default",
+          [("input", tensor("mul")), ("p", {"as_float": 0.5}), ("train", {"as_bool": True})], "dropout")
+
+
+@bad("aten.relu.default: has an argument 'slope' that is not known")
+def unknown_parameter(a):
+    a.nodes[1]["inputs"].append({"name": "slope", "arg": {"as_float": 0.5}, "kind": 2})
+
+
+@bad("aten.relu.default: lacks argument 'self'")
+def missing_parameter(a):
+    a.nodes[1]["inputs"] = []
+
+
+@bad("aten.round.decimals: rounding to other than 0 decimals is not supported")
+def unsupported_value(a):
+    a.add("torch.ops.aten.round.decimals", [("self", tensor("mul")), ("decimals", {"as_int": 2})], "round_1")
+
+
+@bad("names an unknown tensor")
+def unknown_tensor(a):
+    a.nodes[1]["inputs"][0]["arg"] = tensor("nowhere")
+
+
+@bad("gives element type f32, but the archive says int64")
+def other_dtype(a):
+    a.values["relu"]["dtype"] = LONG
+
+
+@bad("gives shape [2, 4], but the archive says [2, 5]")
+def other_shape(a):
+    a.values["relu"] = meta([2, 5])
+
+
+@bad("dim 2 is outside a tensor of rank 2")
+def bad_dim(a):
+    a.add("torch.ops.aten.unbind.int", [("self", tensor("mul")), ("dim", {"as_int": 2})], "unbind")
+
+
+@bad("output 'nowhere' names an unknown tensor")
+def unknown_output(a):
+    a.signature["output_specs"] = [{"user_output": {"arg": tensor("nowhere")}}]
+
+
+@bad("stands twice")
+def input_twice(a):
+    a.signature["input_specs"].append(a.signature["input_specs"][0])
+
+
+@bad("has dtype complex64, which is not supported")
+def complex_input(a):
+    a.values["x"]["dtype"] = 10
+
+
+@bad("writes in place to an argument that is no buffer or input")
+def write_through_reshape(a):
+    # The write goes through an op that is no view by name.
+    a.nodes.insert(0, node("torch.ops.aten.mT.default", [("self", tensor("p_w"))], "mt"))
+    a.values["mt"] = meta([3, 4])
+    a.nodes.insert(1, node("torch.ops.aten.zero_.default", [("self", tensor("mt"))], "zero_"))
+    a.values["zero_"] = meta([3, 4])
+
+
+def make(name):
+    if name in ("good", "good-deflated"):
+        return pack(parts(), zipfile.ZIP_DEFLATED if name == "good-deflated" else zipfile.ZIP_STORED)
+    archive = Archive()
+    data = BAD[name][1](archive)
+    return pack(archive.members) if data is None else data
+
+
+def check(tool, out):
+    failures = 0
+    out.mkdir(parents=True, exist_ok=True)
+    for name in ["good", "good-deflated", *BAD]:
+        file, result = out / f"{name}.pt2", out / f"{name}.mlir"
+        file.write_bytes(make(name))
+        result.unlink(missing_ok=True)
+        done = subprocess.run([tool, "--import-pt2", file, "-o", result], capture_output=True, text=True, errors="replace")
+        errors = [line for line in done.stderr.splitlines() if "error: " in line]
+        if name not in BAD:
+            problem = None if done.returncode == 0 and result.exists() else done.stderr
+        elif done.returncode != 2:
+            problem = f"exit {done.returncode}"
+        elif len(errors) != 1:
+            problem = f"{len(errors)} errors"
+        elif BAD[name][0] not in errors[0]:
+            problem = f"expected '{BAD[name][0]}'"
+        elif ":" not in errors[0].split(" error: ")[0]:
+            problem = "the error has no location"
+        else:
+            problem = "an output file was left" if result.exists() else None
+        if problem:
+            failures += 1
+            print(f"{name}: {problem}\n{done.stderr[:600]}")
+    print(f"{len(BAD)} bad archives, {failures} not refused as they should be")
+    return 1 if failures else 0
+
+
+def main():
+    args = sys.argv[1:]
+    if args[:1] == ["--list"]:
+        for name, (message, _) in BAD.items():
+            print(f"{name}\t{message}")
+        return 0
+    if args[:1] == ["--check"] and len(args) == 3:
+        return check(args[1], pathlib.Path(args[2]))
+    if not args or args[0].startswith("-"):
+        print(__doc__, file=sys.stderr)
+        return 2
+    out = pathlib.Path(args[0])
+    out.mkdir(parents=True, exist_ok=True)
+    for name in args[1:] or ["good", "good-deflated", *BAD]:
+        (out / f"{name}.pt2").write_bytes(make(name))
+    return 0
+
+
+sys.exit(main())
