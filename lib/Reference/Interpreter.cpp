@@ -123,6 +123,12 @@ FailureOr<SmallVector<int64_t>> Evaluator::getShape(Operation *op,
     }
     shape.push_back(*size);
   }
+  // So that no count of elements or bytes overflows from here on.
+  int64_t bytes = 8;
+  for (int64_t size : shape)
+    if (!llvm::is_contained(shape, 0) &&
+        __builtin_mul_overflow(bytes, size, &bytes))
+      return op->emitError() << "not enough memory for " << type;
   return shape;
 }
 
@@ -150,7 +156,8 @@ FailureOr<Tensor> Evaluator::force(Operation *op, NodePtr &node) {
     return *tensor;
   std::optional<Tensor> tensor = Tensor::allocate(node->dtype, node->shape);
   if (!tensor)
-    return op->emitError() << "not enough memory";
+    return op->emitError() << "not enough memory for " << node->count
+                           << " elements";
   size_t size = dtypeSize(node->dtype);
   for (int64_t begin = 0; begin < node->count; begin += kChunk)
     if (failed(node->fill(begin, std::min(kChunk, node->count - begin),

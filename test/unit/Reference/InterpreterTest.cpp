@@ -1,0 +1,249 @@
+//===- InterpreterTest.cpp - Symbols, arguments and run-time errors -------===//
+
+#include "luminal/Reference/Interpreter.h"
+#include "luminal/InitAll.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace luminal;
+using namespace luminal::reference;
+using namespace mlir;
+
+namespace {
+Tensor zeros(std::vector<int64_t> shape, DType dtype = DType::F32) {
+  return *Tensor::allocate(dtype, shape);
+}
+
+Tensor iota(std::vector<int64_t> shape, DType dtype = DType::F32) {
+  Tensor tensor = zeros(shape, dtype);
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i) {
+    if (dtype == DType::I64)
+      reinterpret_cast<int64_t *>(tensor.mutableData())[i] = i;
+    else
+      reinterpret_cast<float *>(tensor.mutableData())[i] =
+          static_cast<float>(i);
+  }
+  return tensor;
+}
+
+struct Outcome {
+  std::vector<Tensor> results;
+  std::string error;
+};
+
+class Interpreter : public testing::Test {
+protected:
+  Interpreter() {
+    DialectRegistry registry;
+    registerAllDialects(registry);
+    context.appendDialectRegistry(registry);
+  }
+
+  /// The first function of `text` on `arguments`: results, or the one error.
+  Outcome run(const std::string &text, std::vector<Tensor> arguments,
+              const Options &options = {}) {
+    Outcome outcome;
+    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+      EXPECT_EQ(outcome.error, "") << "more than one error";
+      outcome.error = diagnostic.str();
+      return success();
+    });
+    auto module = parseSourceString<ModuleOp>(text, &context);
+    if (!module)
+      return outcome;
+    auto function = *module->getOps<func::FuncOp>().begin();
+    FailureOr<SmallVector<Tensor>> results =
+        evaluate(function, arguments, options);
+    EXPECT_EQ(failed(results), outcome.error != "");
+    if (succeeded(results))
+      outcome.results.assign(results->begin(), results->end());
+    return outcome;
+  }
+
+  MLIRContext context;
+};
+
+std::string identity(const std::string &arguments, const std::string &symbols) {
+  return "func.func @f(" + arguments +
+         ") attributes {hlir.symbols = #hlir.symbols<" + symbols +
+         ">} { return }";
+}
+} // namespace
+
+TEST_F(Interpreter, BindsSymbolsByAnyDeterminedExtent) {
+  std::string text =
+      identity("%a: tensor<?x?xf32, #hlir.dims<s * t, 2 * s + 1>>, "
+               "%b: tensor<?xf32, #hlir.dims<(t + u) floordiv 2>>, "
+               "%c: tensor<?xf32, #hlir.dims<u - 3>>",
+               "s in [1, 9], t in [0, ], u in [3, ]");
+  EXPECT_EQ(run(text, {zeros({12, 7}), zeros({5}), zeros({3})}).error, "");
+  EXPECT_EQ(run(text, {zeros({12, 7}), zeros({6}), zeros({3})}).error,
+            "argument 1: expected (t + u) floordiv 2 = 5 as dim 0, found 6");
+  EXPECT_EQ(run(text, {zeros({12, 8}), zeros({5}), zeros({3})}).error,
+            "argument 0: expected s * t as dim 0, found 12");
+  EXPECT_EQ(run(text, {zeros({11, 7}), zeros({5}), zeros({3})}).error,
+            "argument 0: expected s * t as dim 0, found 11");
+}
+
+TEST_F(Interpreter, RefusesArguments) {
+  std::string text =
+      identity("%x: tensor<?x4xf32, #hlir.dims<s>> {hlir.name = \"x\"}, "
+               "%y: tensor<?xf32, #hlir.dims<s>> {hlir.name = \"y\"}",
+               "s in [2, 4]");
+  EXPECT_EQ(run(text, {zeros({3, 4})}).error, "expected 2 arguments, found 1");
+  EXPECT_EQ(run(text, {zeros({3, 4}, DType::F64), zeros({3})}).error,
+            "argument 0 ('x'): expected f32, found f64");
+  EXPECT_EQ(run(text, {zeros({3}), zeros({3})}).error,
+            "argument 0 ('x'): expected rank 2, found 1");
+  EXPECT_EQ(run(text, {zeros({3, 5}), zeros({3})}).error,
+            "argument 0 ('x'): expected 4 as dim 1, found 5");
+  EXPECT_EQ(run(text, {zeros({3, 4}), zeros({4})}).error,
+            "argument 1 ('y'): expected s = 3 as dim 0, found 4");
+  EXPECT_EQ(run(text, {zeros({5, 4}), zeros({5})}).error,
+            "expected s in [2, 4], found 5");
+  EXPECT_EQ(run(text, {zeros({1, 4}), zeros({1})}).error,
+            "expected s in [2, 4], found 1");
+}
+
+TEST_F(Interpreter, RefusesSymbolsThatNothingDetermines) {
+  EXPECT_EQ(run("func.func @f() -> tensor<i64> { "
+                "%0 = hlir.iota <() -> (s)> : tensor<i64> "
+                "return %0 : tensor<i64> }",
+                {})
+                .error,
+            "no extent of an argument determines 's'");
+  // A range of one value does.
+  Outcome one = run("func.func @f() -> tensor<i64> attributes {hlir.symbols = "
+                    "#hlir.symbols<s in [5, 5]>} { "
+                    "%0 = hlir.iota <() -> (s)> : tensor<i64> "
+                    "return %0 : tensor<i64> }",
+                    {});
+  ASSERT_EQ(one.results.size(), 1u);
+  EXPECT_EQ(*reinterpret_cast<const int64_t *>(one.results[0].data()), 5);
+}
+
+TEST_F(Interpreter, DynamicShapes) {
+  std::string text = R"(
+    func.func @f(%x: tensor<?x?xf32, #hlir.dims<b, s>>)
+        -> tensor<?xf32, #hlir.dims<b * s>> {
+      %0 = hlir.view %x <(d0) -> (d0 floordiv s, d0 mod s)>
+          : tensor<?x?xf32, #hlir.dims<b, s>> -> tensor<?xf32, #hlir.dims<b * s>>
+      return %0 : tensor<?xf32, #hlir.dims<b * s>>
+    })";
+  for (std::vector<int64_t> shape :
+       {std::vector<int64_t>{3, 5}, {1, 1}, {0, 5}, {5, 0}, {2000, 3}}) {
+    Outcome outcome = run(text, {iota(shape)});
+    ASSERT_EQ(outcome.results.size(), 1u) << outcome.error;
+    int64_t n = shape[0] * shape[1];
+    EXPECT_EQ(outcome.results[0].getShape(), ArrayRef<int64_t>(n));
+    for (int64_t i = 0; i < n; ++i)
+      ASSERT_EQ(reinterpret_cast<const float *>(outcome.results[0].data())[i],
+                static_cast<float>(i));
+  }
+}
+
+TEST_F(Interpreter, IndicesOutOfRangeAreErrors) {
+  std::string gather = R"(
+    func.func @f(%x: tensor<3x2xf32>, %i: tensor<4xi64>) -> tensor<4x2xf32> {
+      %0 = hlir.gather %x, %i : tensor<3x2xf32>, tensor<4xi64> -> tensor<4x2xf32>
+      return %0 : tensor<4x2xf32>
+    })";
+  EXPECT_EQ(run(gather, {zeros({3, 2}), iota({4}, DType::I64)}).error,
+            "index 3 at position 3 is outside [0, 3)");
+  std::string scatter = R"(
+    func.func @f(%x: tensor<3xf32>, %i: tensor<4xi64>, %u: tensor<4xf32>) -> tensor<3xf32> {
+      %0 = hlir.scatter add %x, %i, %u : tensor<3xf32>, tensor<4xi64>, tensor<4xf32>
+      return %0 : tensor<3xf32>
+    })";
+  Tensor negative = zeros({4}, DType::I64);
+  reinterpret_cast<int64_t *>(negative.mutableData())[1] = -1;
+  EXPECT_EQ(run(scatter, {zeros({3}), negative, zeros({4})}).error,
+            "index -1 at position 1 is outside [0, 3)");
+  // Views whose map leaves the operand for some value of a symbol.
+  std::string view = R"(
+    func.func @f(%x: tensor<?xf32, #hlir.dims<s>>) -> tensor<4xf32> {
+      %0 = hlir.view %x <(d0) -> (d0 + 2)> : tensor<?xf32, #hlir.dims<s>> -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    })";
+  EXPECT_EQ(run(view, {iota({6})}).error, "");
+  EXPECT_EQ(run(view, {iota({5})}).error, "index 5 of dim 0 is outside [0, 5)");
+  std::string notAffine = R"(
+    func.func @f(%x: tensor<?xf32, #hlir.dims<s>>) -> tensor<9xf32> {
+      %0 = hlir.view %x <(d0) -> (d0 * d0 - 1)> : tensor<?xf32, #hlir.dims<s>> -> tensor<9xf32>
+      return %0 : tensor<9xf32>
+    })";
+  EXPECT_EQ(run(notAffine, {iota({100})}).error,
+            "'hlir.view' op expected indices in [0, s) of dim 0 of the "
+            "operand, found -1");
+  std::string divides = R"(
+    func.func @f(%x: tensor<?xf32, #hlir.dims<s>>) -> tensor<9xf32> {
+      %0 = hlir.view %x <(d0) -> (d0 floordiv (s - 5))> : tensor<?xf32, #hlir.dims<s>> -> tensor<9xf32>
+      return %0 : tensor<9xf32>
+    })";
+  EXPECT_EQ(run(divides, {iota({9})}).error, "");
+  EXPECT_EQ(run(divides, {iota({5})}).error,
+            "the index of dim 0 has no value: an overflow or a division by "
+            "zero");
+}
+
+TEST_F(Interpreter, ExtentsThatCannotBe) {
+  std::string text = R"(
+    func.func @f(%x: tensor<?xf32, #hlir.dims<s>>) -> tensor<?xf32, #hlir.dims<s - 3>> {
+      %0 = hlir.view %x <(d0) -> (d0)> : tensor<?xf32, #hlir.dims<s>> -> tensor<?xf32, #hlir.dims<s - 3>>
+      return %0 : tensor<?xf32, #hlir.dims<s - 3>>
+    })";
+  EXPECT_EQ(run(text, {iota({3})}).error, "");
+  EXPECT_EQ(run(text, {iota({2})}).error, "extent s - 3 is -1");
+  std::string huge = R"(
+    func.func @f(%x: tensor<1xf32>) -> tensor<1099511627776x1099511627776xf32> {
+      %0 = hlir.view %x <(d0, d1) -> (0)> : tensor<1xf32> -> tensor<1099511627776x1099511627776xf32>
+      return %0 : tensor<1099511627776x1099511627776xf32>
+    })";
+  EXPECT_EQ(run(huge, {iota({1})}).error,
+            "not enough memory for "
+            "'tensor<1099511627776x1099511627776xf32>'");
+}
+
+TEST_F(Interpreter, CustomKernels) {
+  std::string text = R"(
+    func.func @f(%x: tensor<3xf32>) -> tensor<3xf32> {
+      %0 = hlir.custom "double"(%x) {times = 2 : i64} : (tensor<3xf32>) -> tensor<3xf32>
+      return %0 : tensor<3xf32>
+    })";
+  EXPECT_EQ(run(text, {iota({3})}).error, "no kernel 'double' is registered");
+  Options options;
+  options.custom =
+      [](StringRef name, ArrayRef<Tensor> inputs,
+         DictionaryAttr attributes) -> std::optional<SmallVector<Tensor>> {
+    if (name != "double")
+      return std::nullopt;
+    Tensor result = zeros({3});
+    auto times =
+        static_cast<float>(attributes.getAs<IntegerAttr>("times").getInt());
+    for (int i = 0; i < 3; ++i)
+      reinterpret_cast<float *>(result.mutableData())[i] =
+          times * reinterpret_cast<const float *>(inputs[0].data())[i];
+    return SmallVector<Tensor>{result};
+  };
+  Outcome outcome = run(text, {iota({3})}, options);
+  ASSERT_EQ(outcome.results.size(), 1u);
+  EXPECT_EQ(reinterpret_cast<const float *>(outcome.results[0].data())[2], 4);
+  options.custom = [](StringRef, ArrayRef<Tensor>, DictionaryAttr) {
+    return std::optional(SmallVector<Tensor>{zeros({4})});
+  };
+  EXPECT_EQ(run(text, {iota({3})}, options).error,
+            "expected a result of type 'tensor<3xf32>' of kernel 'double'");
+}
+
+TEST_F(Interpreter, RefusesWhatItCannotRead) {
+  EXPECT_EQ(run("func.func private @f()", {}).error,
+            "expected a function of one block to evaluate");
+  EXPECT_EQ(run("func.func @f() { %0 = func.call @g() : () -> tensor<f32> "
+                "return } func.func private @g() -> tensor<f32>",
+                {})
+                .error,
+            "expected an op of hlir or llir, found func.call");
+}
