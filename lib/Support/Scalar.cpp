@@ -13,7 +13,7 @@ uint32_t luminal::encodeSmallFloat(FloatFormat format, double value) {
   uint32_t allExponent = ((1u << format.exponentBits) - 1) << m;
   uint32_t nan = format.ieee ? allExponent | (1u << (m - 1))
                              : allExponent | ((1u << m) - 1);
-  uint32_t overflow = format.ieee ? allExponent : nan;
+  uint32_t overflow = format.ieee ? allExponent : nan - 1;
   uint64_t mantissa = bits & ((uint64_t(1) << 52) - 1);
   int exponent = static_cast<int>(bits >> 52 & 0x7ff);
   if (exponent == 0x7ff)

@@ -33,8 +33,8 @@ constexpr FloatFormat kBF16Format{8, 7, true};
 constexpr FloatFormat kF8E4M3Format{4, 3, false};
 constexpr FloatFormat kF8E5M2Format{5, 2, true};
 
-/// Rounded to nearest even, once. Overflow gives infinity, or NaN where there
-/// is none. A NaN becomes the quiet NaN of its sign.
+/// Rounded to nearest even, once. Overflow gives infinity, or the largest value
+/// where there is none. A NaN becomes the quiet NaN of its sign.
 uint32_t encodeSmallFloat(FloatFormat format, double value);
 /// Exact.
 double decodeSmallFloat(FloatFormat format, uint32_t bits);

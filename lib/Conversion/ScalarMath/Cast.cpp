@@ -85,8 +85,8 @@ static Value smallToF32(Lanes &m, Value x, SmallFloat f) {
   return m.bitcast(arith::OrIOp::create(m.b, result, sign), f32);
 }
 
-/// Encodes to nearest even. A finite-only format turns what is too large, and
-/// infinities, into NaN.
+/// Encodes to nearest even. A finite-only format saturates: what is too large,
+/// and infinities, become its largest value.
 static Value f32ToSmall(Lanes &m, Value x, SmallFloat f) {
   Type i32 = m.b.getI32Type(), f32 = m.b.getF32Type();
   Value bits = m.bitcast(x, i32);
@@ -108,7 +108,7 @@ static Value f32ToSmall(Lanes &m, Value x, SmallFloat f) {
   Value code = m.select(isDenormal, denormal, normal);
   int largest =
       f.finite ? 0x7E : (0x7F >> f.mantissaBits << f.mantissaBits) - 1;
-  int beyond = f.finite ? 0x7F : largest + 1;
+  int beyond = f.finite ? largest : largest + 1;
   code =
       m.select(m.cmp(arith::CmpIPredicate::sgt, code, m.integer(code, largest)),
                m.integer(code, beyond), code);

@@ -147,7 +147,8 @@ def HLIR_CastOp : HLIR_Op<"cast", [Pure, Elementwise]> {
   let description = [{
     Float to float rounds to nearest even. Float to integer truncates, saturates, and maps NaN to 0. Integer to integer
     wraps, to float rounds to nearest even. To i1: whether the element differs from zero (NaN does). From i1: 0 or 1.
-    f8 types follow their names (E4M3FN saturates to NaN as PyTorch does).
+    f8 types follow their names; E4M3FN has no infinity, and what is too large becomes its largest value of that sign,
+    as in PyTorch.
 
     Example:
     ```mlir
