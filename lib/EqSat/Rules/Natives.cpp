@@ -265,6 +265,13 @@ static bool isArithmetic(MatchContext &, NativeArgs args, NativeResults &) {
   return llvm::is_contained(list, fnOf(args[0]));
 }
 
+/// Not max and min, which may return either zero.
+static bool isCommutative(MatchContext &, NativeArgs args, NativeResults &) {
+  using llir::Fn;
+  static constexpr Fn list[] = {Fn::Add, Fn::Mul, Fn::Equal, Fn::Or};
+  return llvm::is_contained(list, fnOf(args[0]));
+}
+
 static bool isSelective(MatchContext &, NativeArgs args, NativeResults &) {
   using llir::Fn;
   static constexpr Fn list[] = {Fn::Neg,  Fn::Abs,   Fn::Floor,
@@ -403,6 +410,7 @@ void luminal::eqsat::addNatives(RuleSetBuilder &set) {
 
   set.constraint("IsAccurate", isAccurate);
   set.constraint("IsArithmetic", isArithmetic);
+  set.constraint("IsCommutative", isCommutative);
   set.constraint("IsSelective", isSelective);
 
   set.constraint("RepeatsRows", repeatsRows);

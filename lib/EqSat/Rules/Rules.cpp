@@ -55,7 +55,8 @@ static void populateMath(RuleSetBuilder &set) {
   math::populateGeneratedPDLLPatterns(set.patterns());
   addNatives(set);
   promise(set, Stratum::Algebra, Promise::exact(),
-          {"Neg",
+          {"Commute",
+           "Neg",
            "Sub",
            "Not",
            "Or",
