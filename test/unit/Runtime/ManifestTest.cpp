@@ -1,0 +1,186 @@
+//===- ManifestTest.cpp - Manifests from hostile hands --------------------===//
+
+#include "ArtifactBuilder.h"
+#include <random>
+
+using namespace luminal;
+using namespace luminal::runtime;
+using namespace luminal::runtime::testing;
+
+namespace {
+Builder full() {
+  Builder b = chain(s("n"));
+  b.weight("v", {1, 2});
+  b.weight("start", {1, 2, 3}, /*hasBuffer=*/false);
+  b.input("state", DType::F32, {3});
+  b.m.inputs.back().state = true;
+  b.m.inputs.back().initial = 1;
+  b.outputOf("next", DType::F32, {3}, b.m.inputs.back().buffer, 2);
+  b.buffer(Kind::Constant, 0, 8);
+  b.buffer(Kind::Alias, s("4*n - 4"), 4, 2);
+  b.m.target.features = {};
+  b.m.target.cpu = "some \"cpu\"";
+  b.m.weightsDigest = "abc";
+  return b;
+}
+
+TEST(Manifest, RoundTrips) {
+  std::string text = full().m.str();
+  auto parsed = Manifest::parse(text, "m");
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(parsed->str(), text);
+  EXPECT_EQ(parsed->inputs[2].initial, 1u);
+  EXPECT_EQ(parsed->outputs[1].updates, 2u);
+  EXPECT_EQ(parsed->buffers[2].bytes, s("4*n"));
+  EXPECT_FALSE(parsed->weights[1].buffer);
+  EXPECT_EQ(parsed->rootBuffer(7), 2u);
+  EXPECT_TRUE(parsed->weightsEmbedded);
+}
+
+TEST(Manifest, RefusesWhatDoesNotHold) {
+  auto expect = [](auto change, const char *text) {
+    Builder b = full();
+    change(b.m);
+    std::string message = failure(b.m.verify());
+    EXPECT_NE(message.find(text), std::string::npos) << message;
+    // What is written is what is read.
+    auto parsed = Manifest::parse(b.m.str(), "m");
+    EXPECT_FALSE(parsed) << text;
+  };
+  expect([](Manifest &m) { m.symbols[0].name = "max"; },
+         "cannot name a symbol");
+  expect([](Manifest &m) { m.symbols.push_back({"a", {0, 1}}); },
+         "symbols[1]: 'a' is out of order");
+  expect([](Manifest &m) { m.symbols[0].range = {5, 4}; }, "negative or empty");
+  expect([](Manifest &m) { m.symbols[0].range = {-1, 4}; },
+         "negative or empty");
+  expect([](Manifest &m) { m.buffers[2].bytes = s("q"); },
+         "buffers[2].bytes: 'q' is no symbol of the program");
+  expect([](Manifest &m) { m.buffers[2].offset = s("d0"); },
+         "buffers[2].offset: 'd0' has an index");
+  expect([](Manifest &m) { m.buffers[7].of = 7; }, "buffers[7].of");
+  expect([](Manifest &m) { m.buffers[7].of = 1000; }, "buffers[7].of");
+  expect([](Manifest &m) { m.buffers[6].offset = s("n"); },
+         "a constant's place depends on a symbol");
+  expect([](Manifest &m) { m.inputs[0].buffer = 99; },
+         "inputs[0].buffer: there is no buffer 99");
+  expect([](Manifest &m) { m.inputs[0].buffer = 2; },
+         "of kind arena, not input");
+  expect([](Manifest &m) { m.inputs[0].buffer = m.inputs[1].buffer; },
+         "has two owners");
+  expect([](Manifest &m) { m.inputs[1].name = "x"; }, "'x' stands twice");
+  expect([](Manifest &m) { m.inputs[2].initial = 2; }, "there is no weight 2");
+  expect([](Manifest &m) { m.inputs[2].initial = 0; },
+         "'v' is f32[2], the state is f32[3]");
+  expect([](Manifest &m) { m.inputs[2].state = false; },
+         "only a state has one");
+  expect([](Manifest &m) { m.outputs[0].buffer = 99; },
+         "there is no buffer 99");
+  expect([](Manifest &m) { m.outputs[1].updates = 0; }, "there is no state 0");
+  expect([](Manifest &m) { m.outputs[1].updates = 9; }, "there is no state 9");
+  expect([](Manifest &m) { m.outputs[1].dtype = DType::I32; },
+         "its new value i32[3]");
+  expect([](Manifest &m) { m.outputs.push_back(m.outputs[1]); },
+         "is updated twice");
+  expect([](Manifest &m) { m.outputs.erase(m.outputs.begin()); },
+         "no output is bound to it");
+  expect([](Manifest &m) { m.weights[0].bytes = 7; },
+         "weights[0].bytes: f32[2] has 8 bytes, not 7");
+  expect([](Manifest &m) { m.weights[0].shape = {s("n")}; },
+         "must be constant");
+  expect([](Manifest &m) { m.weights[0].shape = {-2}; }, "must be constant");
+  expect(
+      [](Manifest &m) {
+        m.weights[0].offset = INT64_MAX;
+        m.weights[0].shape = {int64_t(1) << 62};
+      },
+      "must be constant");
+  expect([](Manifest &m) { m.steps[0].buffers[0] = 99; },
+         "there is no buffer 99");
+  expect([](Manifest &m) { m.steps[0].results = 4; },
+         "more results than buffers");
+  expect([](Manifest &m) { m.steps[0].buffers[2] = 0; },
+         "steps[0].buffers[2]: buffer 0 may not be written");
+  expect([](Manifest &m) { m.steps[0].buffers[2] = *m.weights[0].buffer; },
+         "may not be written");
+  expect([](Manifest &m) { m.steps[0].buffers[2] = 6; }, "may not be written");
+  expect([](Manifest &m) { m.steps[0].kernel = ""; }, "is no symbol name");
+  expect([](Manifest &m) { m.steps[0].work = s("1 floordiv 0"); },
+         "steps[0].work: has no value");
+}
+
+TEST(Manifest, RefusesBadJson) {
+  std::string good = full().m.str();
+  auto expect = [&](const std::string &from, const std::string &to,
+                    const char *text) {
+    std::string changed = good;
+    size_t at = changed.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    changed.replace(at, from.size(), to);
+    EXPECT_FAILS(Manifest::parse(changed, "a.lum: manifest.json"), text);
+  };
+  expect("\"luminal\"", "\"other\"",
+         "is not the manifest of a Luminal artifact");
+  expect("\"version\":1", "\"version\":2",
+         "a.lum: manifest.json.version: this runtime reads version 1 of the "
+         "format, the artifact has version 2");
+  expect("\"version\":1", "\"version\":\"1\"", "expected");
+  expect("\"dtype\":\"f32\"", "\"dtype\":\"f31\"",
+         "inputs[0].dtype: is no element type: 'f31'");
+  expect("\"kind\":\"arena\"", "\"kind\":\"arenas\"", "is no kind of buffer");
+  expect("\"buffer\":0", "\"buffer\":-1", "is no index");
+  expect("\"buffer\":0", "\"buffer\":4294967296", "is no index");
+  expect("\"buffer\":0", "\"buffer\":1.5", "manifest.json.inputs[0].buffer");
+  expect("\"work\":\"n\"", "\"work\":\"n +\"",
+         "steps[0].work: is no expression");
+  expect("\"work\":\"n\"", "\"work\":[]", "steps[0].work");
+  expect("\"offset\":0", "\"offset\":-8", "is negative");
+  expect("\"symbols\":[", "\"symbols\":7,\"x\":[", "symbols");
+  expect("\"steps\":", "\"stepz\":", "steps");
+  expect("{", "[", "");
+  std::string deep = good;
+  deep.insert(1, "\"x\":" + std::string(100000, '[') +
+                     std::string(100000, ']') + ",");
+  EXPECT_FALSE(Manifest::parse(deep, "m"));
+  std::string deepExpr = good;
+  deepExpr.replace(deepExpr.find("\"work\":\"n\""), 10,
+                   "\"work\":\"" + std::string(100000, '(') + "n" +
+                       std::string(100000, ')') + "\"");
+  EXPECT_FAILS(Manifest::parse(deepExpr, "m"), "steps[0].work");
+}
+
+TEST(Manifest, SurvivesRandomDamage) {
+  const std::string good = full().m.str();
+  std::mt19937 random(7);
+  int refused = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::string text = good;
+    for (int k = random() % 4 + 1; k > 0 && !text.empty(); --k) {
+      size_t at = random() % text.size();
+      switch (random() % 4) {
+      case 0:
+        text[at] = "0123456789nd,:\"[]{}-"[random() % 20];
+        break;
+      case 1:
+        text.erase(at, random() % 20 + 1);
+        break;
+      case 2:
+        text.insert(at, text.substr(random() % text.size(), random() % 30));
+        break;
+      case 3:
+        text.resize(at);
+        text += 'x';
+        break;
+      }
+    }
+    auto parsed = Manifest::parse(text, "m");
+    refused += !parsed;
+    // Whatever is taken holds, and prints as something that is taken.
+    if (parsed) {
+      EXPECT_OK(parsed->verify());
+      EXPECT_TRUE(Manifest::parse(parsed->str(), "m"));
+    }
+  }
+  EXPECT_GT(refused, 2000);
+}
+} // namespace
