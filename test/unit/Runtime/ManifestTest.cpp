@@ -105,7 +105,7 @@ TEST(Manifest, RefusesWhatDoesNotHold) {
          "may not be written");
   expect([](Manifest &m) { m.steps[0].buffers[2] = 6; }, "may not be written");
   expect([](Manifest &m) { m.steps[0].kernel = ""; }, "is no symbol name");
-  expect([](Manifest &m) { m.steps[0].work = s("1 floordiv 0"); },
+  expect([](Manifest &m) { m.steps[0].work = Expr::floorDiv(1, 0); },
          "steps[0].work: has no value");
 }
 
