@@ -1,21 +1,44 @@
-//===- KernelFunction.cpp - The CPU function of a kernel ------------------===//
+//===- KernelFunction.cpp - The function of a kernel ----------------------===//
 
 #include "Kernels.h"
 #include "luminal/Conversion/LLIRToLLVM.h"
+#include "luminal/Conversion/LLIRToNVVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace luminal;
 using namespace mlir;
 
-/// i32 (ptr buffers, ptr symbols, i64 begin, i64 end, ptr scratch)
-static LLVM::LLVMFuncOp makeFunction(ImplicitLocOpBuilder &b,
-                                     StringRef symbol) {
+/// CPU: i32 (ptr buffers, ptr symbols, i64 begin, i64 end, ptr scratch)
+/// GPU: void (ptr buffers, ptr symbols, i64 begin, i64 end, ptr status)
+static LLVM::LLVMFuncOp makeFunction(ImplicitLocOpBuilder &b, StringRef symbol,
+                                     bool gpu) {
   Type ptr = LLVM::LLVMPointerType::get(b.getContext());
   Type i64 = b.getI64Type();
-  auto type =
-      LLVM::LLVMFunctionType::get(b.getI32Type(), {ptr, ptr, i64, i64, ptr});
-  return LLVM::LLVMFuncOp::create(b, symbol, type);
+  Type result = gpu ? Type(LLVM::LLVMVoidType::get(b.getContext()))
+                    : Type(b.getI32Type());
+  auto type = LLVM::LLVMFunctionType::get(result, {ptr, ptr, i64, i64, ptr});
+  auto function = LLVM::LLVMFuncOp::create(b, symbol, type);
+  if (gpu)
+    function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
+                      b.getUnitAttr());
+  return function;
+}
+
+/// The number of this thread in the grid, and that of all threads, as i64.
+static std::pair<Value, Value> getGridThread(ImplicitLocOpBuilder &b) {
+  Type i32 = b.getI32Type(), i64 = b.getI64Type();
+  auto wide = [&](Value v) -> Value {
+    return arith::ExtUIOp::create(b, i64, v);
+  };
+  Value size = wide(NVVM::BlockDimXOp::create(b, i32));
+  Value block = wide(NVVM::BlockIdXOp::create(b, i32));
+  Value thread = wide(NVVM::ThreadIdXOp::create(b, i32));
+  Value blocks = wide(NVVM::GridDimXOp::create(b, i32));
+  Value before = arith::MulIOp::create(b, block, size);
+  return {arith::AddIOp::create(b, before, thread),
+          arith::MulIOp::create(b, blocks, size)};
 }
 
 static Value loadInvariant(ImplicitLocOpBuilder &b, Type type, Value base,
@@ -43,14 +66,14 @@ static WorkShape emitLoops(Emitter &e, const WorkLoop &loop) {
   llvm_unreachable("a kernel of no kind");
 }
 
-FailureOr<KernelInfo> luminal::emitKernel(llir::KernelOp kernel,
-                                          StringRef symbol,
-                                          const CPUTarget &target,
-                                          ModuleOp dest,
-                                          ArrayRef<hlir::SymbolEntry> symbols) {
+/// `lanes` of a vector; 0 for the code of one thread of a GPU.
+static FailureOr<KernelInfo> emit(llir::KernelOp kernel, StringRef symbol,
+                                  unsigned lanes, ModuleOp dest,
+                                  ArrayRef<hlir::SymbolEntry> symbols) {
+  bool gpu = lanes == 0;
   ImplicitLocOpBuilder b(kernel.getLoc(), kernel.getContext());
   b.setInsertionPointToEnd(dest.getBody());
-  LLVM::LLVMFuncOp function = makeFunction(b, symbol);
+  LLVM::LLVMFuncOp function = makeFunction(b, symbol, gpu);
   Block *entry = function.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
   SmallVector<Value> buffers;
@@ -66,7 +89,7 @@ FailureOr<KernelInfo> luminal::emitKernel(llir::KernelOp kernel,
         loadInvariant(b, b.getI64Type(), entry->getArgument(1), i);
   }
   Emitter e(b, kernel, std::move(ranges), buffers, std::move(values),
-            target.getLanes(32));
+            std::max(lanes, 1u));
   // The end of the work is settled last: it is `begin` where the kernel must
   // refuse to run.
   WorkLoop loop;
@@ -74,10 +97,28 @@ FailureOr<KernelInfo> luminal::emitKernel(llir::KernelOp kernel,
   auto end = arith::AddIOp::create(b, entry->getArgument(3), e.constant(0));
   loop.end = end;
   loop.step = e.constant(1);
-  loop.scratch = entry->getArgument(4);
+  if (gpu) {
+    auto [thread, threads] = getGridThread(b);
+    loop.begin = e.add(loop.begin, thread);
+    loop.step = threads;
+    loop.single = true;
+  } else {
+    loop.scratch = entry->getArgument(4);
+  }
   WorkShape shape = emitLoops(e, loop);
   Value result = e.getStatus();
-  LLVM::ReturnOp::create(b, result);
+  if (gpu) {
+    // Every thread that fails writes the same word.
+    Value bad = arith::CmpIOp::create(
+        b, arith::CmpIPredicate::ne, result,
+        arith::ConstantIntOp::create(b, b.getI32Type(), 0));
+    e.ifThen(bad, [&] {
+      LLVM::StoreOp::create(b, result, entry->getArgument(4), 4);
+    });
+    LLVM::ReturnOp::create(b, ValueRange());
+  } else {
+    LLVM::ReturnOp::create(b, result);
+  }
   b.setInsertionPoint(end);
   if (std::optional<Value> refuse = e.emitRefusal()) {
     end.getLhsMutable().assign(arith::SelectOp::create(
@@ -95,4 +136,18 @@ FailureOr<KernelInfo> luminal::emitKernel(llir::KernelOp kernel,
   info.scratch = sizes.simplify(shape.scratch);
   info.parallel = !info.work.isConstant(1) && !info.work.isConstant(0);
   return info;
+}
+
+FailureOr<KernelInfo> luminal::emitKernel(llir::KernelOp kernel,
+                                          StringRef symbol,
+                                          const CPUTarget &target,
+                                          ModuleOp dest,
+                                          ArrayRef<hlir::SymbolEntry> symbols) {
+  return emit(kernel, symbol, target.getLanes(32), dest, symbols);
+}
+
+FailureOr<KernelInfo>
+luminal::emitGPUKernel(llir::KernelOp kernel, StringRef symbol, ModuleOp dest,
+                       ArrayRef<hlir::SymbolEntry> symbols) {
+  return emit(kernel, symbol, /*lanes=*/0, dest, symbols);
 }

@@ -1,0 +1,143 @@
+//===- PTX.cpp - The nvvm dialect to PTX text -----------------------------===//
+
+#include "luminal/Conversion/LLIRToNVVM.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+
+#include <cstdlib>
+
+using namespace luminal;
+using namespace mlir;
+
+/// libdevice of a toolkit, or "".
+static std::string findLibdevice() {
+  SmallVector<std::string> roots;
+  for (const char *name : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char *root = std::getenv(name))
+      roots.push_back(root);
+  if (auto ptxas = llvm::sys::findProgramByName("ptxas")) {
+    llvm::SmallString<128> real;
+    if (!llvm::sys::fs::real_path(*ptxas, real))
+      roots.push_back(
+          llvm::sys::path::parent_path(llvm::sys::path::parent_path(real))
+              .str());
+  }
+  roots.push_back("/usr/local/cuda");
+  for (const std::string &root : roots) {
+    llvm::SmallString<128> path(root);
+    llvm::sys::path::append(path, "nvvm", "libdevice", "libdevice.10.bc");
+    if (llvm::sys::fs::exists(path))
+      return path.str().str();
+  }
+  return "";
+}
+
+static bool needsLibdevice(const llvm::Module &module) {
+  return llvm::any_of(module, [](const llvm::Function &fn) {
+    return fn.isDeclaration() && fn.getName().starts_with("__nv_");
+  });
+}
+
+/// Links what the module calls of libdevice, and keeps only the kernels
+/// visible.
+static LogicalResult linkLibdevice(llvm::Module &module, StringRef path,
+                                   ModuleOp from) {
+  std::string file = path.empty() ? findLibdevice() : path.str();
+  if (file.empty())
+    return from.emitError("the kernels call functions of libdevice, and no "
+                          "CUDA toolkit that has it was found");
+  llvm::SMDiagnostic diagnostic;
+  std::unique_ptr<llvm::Module> device =
+      llvm::parseIRFile(file, diagnostic, module.getContext());
+  if (!device)
+    return from.emitError("reading libdevice: ") << diagnostic.getMessage();
+  device->setTargetTriple(module.getTargetTriple());
+  device->setDataLayout(module.getDataLayout());
+  llvm::StringSet<> kernels;
+  for (const llvm::Function &fn : module)
+    if (!fn.isDeclaration())
+      kernels.insert(fn.getName());
+  if (llvm::Linker::linkModules(module, std::move(device),
+                                llvm::Linker::LinkOnlyNeeded))
+    return from.emitError("linking libdevice failed");
+  llvm::internalizeModule(module, [&](const llvm::GlobalValue &value) {
+    return kernels.contains(value.getName());
+  });
+  return success();
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::PassBuilder builder(&machine);
+  llvm::LoopAnalysisManager lam;
+  llvm::FunctionAnalysisManager fam;
+  llvm::CGSCCAnalysisManager cgam;
+  llvm::ModuleAnalysisManager mam;
+  builder.registerModuleAnalyses(mam);
+  builder.registerCGSCCAnalyses(cgam);
+  builder.registerFunctionAnalyses(fam);
+  builder.registerLoopAnalyses(lam);
+  builder.crossRegisterProxies(lam, fam, cgam, mam);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
+      .run(module, mam);
+}
+
+std::optional<std::string>
+luminal::translateToPTX(ModuleOp module, StringRef arch, StringRef libdevice) {
+  static bool once =
+      (LLVMInitializeNVPTXTarget(), LLVMInitializeNVPTXTargetInfo(),
+       LLVMInitializeNVPTXTargetMC(), LLVMInitializeNVPTXAsmPrinter(), true);
+  (void)once;
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string error;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target) {
+    module.emitError(error);
+    return std::nullopt;
+  }
+  std::unique_ptr<llvm::MCSubtargetInfo> known(
+      target->createMCSubtargetInfo(triple, "", ""));
+  if (!known->isCPUStringValid(arch)) {
+    module.emitError("unknown GPU architecture '") << arch << "'";
+    return std::nullopt;
+  }
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, arch, "", llvm::TargetOptions(), std::nullopt));
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> ir = translateModuleToLLVMIR(module, context);
+  if (!ir) {
+    module.emitError("the kernels have no LLVM form");
+    return std::nullopt;
+  }
+  ir->setTargetTriple(triple);
+  ir->setDataLayout(machine->createDataLayout());
+  // libdevice asks these; denormals stay, division and roots are exact.
+  ir->addModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz", 0u);
+  if (needsLibdevice(*ir) && failed(linkLibdevice(*ir, libdevice, module)))
+    return std::nullopt;
+  optimize(*ir, *machine);
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager codegen;
+  if (machine->addPassesToEmitFile(codegen, stream, nullptr,
+                                   llvm::CodeGenFileType::AssemblyFile)) {
+    module.emitError("no PTX for ") << arch;
+    return std::nullopt;
+  }
+  codegen.run(*ir);
+  return text.str().str();
+}

@@ -1,0 +1,52 @@
+//===- Translation.cpp - luminal-translate --llir-to-ptx ------------------===//
+
+#include "mlir/Tools/mlir-translate/Translation.h"
+#include "luminal/Conversion/LLIRToNVVM.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/CommandLine.h"
+
+using namespace luminal;
+using namespace mlir;
+
+/// Every kernel of the module, wherever it stands; symbols are those of the
+/// function around it. A kernel is named after that function.
+static LogicalResult emitAll(ModuleOp module, ModuleOp code) {
+  auto result = module.walk([&](llir::KernelOp kernel) {
+    auto func = kernel->getParentOfType<func::FuncOp>();
+    ArrayRef<hlir::SymbolEntry> symbols;
+    if (auto table = func->getAttrOfType<hlir::SymbolsAttr>(hlir::kSymbolsAttr))
+      symbols = table.getEntries();
+    SmallString<32> name(func.getSymName());
+    for (unsigned i = 0; code.lookupSymbol(name); ++i)
+      name = (func.getSymName() + "_" + Twine(i)).str();
+    if (failed(emitGPUKernel(kernel, name, code, symbols)))
+      return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+void luminal::registerLLIRToPTXTranslation() {
+  static llvm::cl::opt<std::string> arch(
+      "gpu-arch", llvm::cl::desc("GPU architecture of --llir-to-ptx"),
+      llvm::cl::init("sm_80"));
+  static TranslateFromMLIRRegistration registration(
+      "llir-to-ptx", "PTX of every llir.kernel of a module",
+      [](ModuleOp module, raw_ostream &os) -> LogicalResult {
+        // Only what the parser met is loaded.
+        module.getContext()->loadAllAvailableDialects();
+        OwningOpRef<ModuleOp> code = ModuleOp::create(module.getLoc());
+        if (failed(emitAll(module, *code)) || failed(lowerToNVVM(*code)))
+          return failure();
+        std::optional<std::string> text = translateToPTX(*code, arch);
+        if (!text)
+          return failure();
+        os << *text;
+        return success();
+      },
+      [](DialectRegistry &registry) {
+        registry
+            .insert<func::FuncDialect, hlir::HLIRDialect, llir::LLIRDialect>();
+        registerLLIRToNVVMDialects(registry);
+      });
+}

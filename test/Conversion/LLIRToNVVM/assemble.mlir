@@ -1,0 +1,12 @@
+// The assembler takes every kernel of kernels.mlir, and every scalar function in every dtype, for two generations.
+// REQUIRES: ptxas
+// RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_80 %S/kernels.mlir -o %t.80.ptx
+// RUN: ptxas -arch=sm_80 %t.80.ptx -o %t.80.cubin
+// RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %S/kernels.mlir -o %t.90.ptx
+// RUN: ptxas -arch=sm_90a %t.90.ptx -o %t.90.cubin
+// RUN: %python %S/functions.py > %t.mlir
+// RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %t.mlir -o %t.fn.ptx
+// RUN: ptxas -arch=sm_90a %t.fn.ptx -o %t.fn.cubin
+
+// RUN: not luminal-translate --llir-to-ptx --gpu-arch=sm_1 %S/kernels.mlir 2>&1 | FileCheck %s
+// CHECK: error: unknown GPU architecture 'sm_1'
