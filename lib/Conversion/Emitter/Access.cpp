@@ -89,7 +89,11 @@ Type Emitter::laneType(Type element) const {
 Value Emitter::spread(Value v) {
   if (!isVector() || isa<VectorType>(v.getType()))
     return v;
-  return vector::BroadcastOp::create(b, laneType(v.getType()), v);
+  Type element = v.getType();
+  if (element.isBF16())
+    v = toStorage(v, element);
+  v = vector::BroadcastOp::create(b, laneType(v.getType()), v);
+  return element.isBF16() ? fromStorage(v, element) : v;
 }
 
 bool Emitter::isLaneDim(unsigned dim) const {
@@ -230,7 +234,17 @@ Value Emitter::address(Value base, Value index, Type type) {
   return LLVM::GEPOp::create(b, ptr, type, base, ArrayRef<LLVM::GEPArg>{index});
 }
 
+/// `v` as bits of `element`, lane by lane.
+static Value bitcastLanes(ImplicitLocOpBuilder &b, Value v, Type element) {
+  Type type = element;
+  if (auto vector = dyn_cast<VectorType>(v.getType()))
+    type = vector.clone(element);
+  return arith::BitcastOp::create(b, type, v);
+}
+
 Value Emitter::fromStorage(Value v, Type element) {
+  if (element.isBF16())
+    return bitcastLanes(b, v, element);
   if (!element.isInteger(1))
     return v;
   Type type = element;
@@ -244,6 +258,8 @@ Value Emitter::fromStorage(Value v, Type element) {
 }
 
 Value Emitter::toStorage(Value v, Type element) {
+  if (element.isBF16())
+    return bitcastLanes(b, v, b.getIntegerType(16));
   if (!element.isInteger(1))
     return v;
   Type type = b.getI8Type();

@@ -18,6 +18,9 @@ Type luminal::getComputeType(Type element) {
 Type luminal::getStorageType(Type element) {
   if (element.isInteger(1))
     return IntegerType::get(element.getContext(), 8);
+  // Moving bf16 about as such makes some targets convert it and back.
+  if (element.isBF16())
+    return IntegerType::get(element.getContext(), 16);
   return getComputeType(element);
 }
 
@@ -139,7 +142,11 @@ Value Emitter::emitElementwise(llir::ElementwiseOp op, const Index &index) {
       arg = spread(arg);
   Type element = elementOf(op.getResult());
   Value result;
-  if (op.getFn() == llir::Fn::Cast)
+  if (op.getFn() == llir::Fn::Select && element.isBF16()) {
+    Value x = toStorage(args[1], element), y = toStorage(args[2], element);
+    result = emitFn(b, op.getFn(), {args[0], x, y}, getStorageType(element));
+    result = fromStorage(result, element);
+  } else if (op.getFn() == llir::Fn::Cast)
     result = emitCast(b, args[0], elementOf(op.getInputs()[0]), element);
   else
     result = emitFn(b, op.getFn(), args, element);

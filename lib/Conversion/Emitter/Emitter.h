@@ -186,6 +186,10 @@ public:
   /// Address of element `index` (i64) of elements of `type` after `base`.
   mlir::Value address(mlir::Value base, mlir::Value index, mlir::Type type);
 
+  /// Between an element as memory holds it and as it is computed with.
+  mlir::Value fromStorage(mlir::Value v, mlir::Type element);
+  mlir::Value toStorage(mlir::Value v, mlir::Type element);
+
   /// Reports an error at `op`, once.
   void fail(mlir::Operation *op, const llvm::Twine &what);
   /// True once an error was reported: the function must be thrown away.
@@ -225,8 +229,6 @@ private:
                        const Expr &address, bool invariant);
   void storeTo(mlir::Value base, mlir::Type element, const Expr &address,
                mlir::Value v);
-  mlir::Value fromStorage(mlir::Value v, mlir::Type element);
-  mlir::Value toStorage(mlir::Value v, mlir::Type element);
   mlir::Value loadScalar(mlir::Value base, mlir::Value index,
                          mlir::Type storage, bool invariant);
   mlir::Value laneIndices();

@@ -34,8 +34,8 @@ struct Side {
   /// Whether every read is linear with a stride of 0 or 1 along the side's own
   /// dim, along k; and linear in both at all.
   bool alongOwn = true, alongK = true, linear = true;
-  /// Elements are more than a read and a cast.
-  bool computed = false;
+  /// Whether a read steps through memory along the side's own dim.
+  bool stepsOwn = false;
 };
 
 class GemmKernel {
@@ -148,14 +148,17 @@ private:
       side.linear &= own.has_value() && k.has_value();
       side.alongOwn &= unit(own);
       side.alongK &= unit(k);
-      side.computed |= !leaf.argument;
+      side.stepsOwn |= own && own->stride.isConstant(1);
     });
-    Operation *def = side.operand.getDefiningOp();
-    while (def && isa<llir::ViewOp>(def))
-      def = def->getOperand(0).getDefiningOp();
-    auto cast = dyn_cast_or_null<llir::ElementwiseOp>(def);
-    side.computed |= def && !(cast && cast.getFn() == llir::Fn::Cast &&
-                              isa<BlockArgument>(cast.getInputs()[0]));
+  }
+
+  /// Whether an element of the rows is one read of an accumulator: else they
+  /// are worth a copy, for every row is read again for each tile of columns.
+  bool arePlainRows() {
+    Value v = rows.operand;
+    while (auto view = v.getDefiningOp<llir::ViewOp>())
+      v = view.getOperand();
+    return isa<BlockArgument>(v) && elementOf(v) == accumulator && rows.linear;
   }
 
   /// Few columns waste lanes: then the sides change places.
@@ -177,15 +180,19 @@ private:
                            k = kExtent.asConstant();
     tile = GemmTile::choose(lanes, e.maxLanes >= 16 ? 32 : 16, m.value_or(-1),
                             n.value_or(-1), k.value_or(-1), bytes);
+    unitColumns = tile.columnBlock();
     maySkinny = !m || *m <= kFewRows;
     mayTile = !m || *m > kFewRows;
     // Packing is paid once a unit: rows are cut only where columns do not give
     // enough units.
-    bool manyColumns = n && *n >= 8 * int64_t(tile.columnBlock());
+    if (!mayTile)
+      unitColumns = std::max<int64_t>(unitColumns, 512);
+    bool manyColumns = n && *n >= 8 * unitColumns;
     int64_t block = 8 * tile.rows;
     if (!manyColumns && !(m && *m <= block))
       rowBlock = block;
-    packRows = rows.computed || !rows.linear;
+    packRows = !arePlainRows();
+    rows.alongK |= packRows;
     if (packRows && !rowBlock)
       rowBlock = block;
     if (m && *m <= rowBlock)
@@ -196,15 +203,12 @@ private:
     return rowBlock ? Expr::ceilDiv(rows.extent, rowBlock)
                     : Expr::min(1, rows.extent);
   }
-  Expr columnBlocks() {
-    return Expr::ceilDiv(columns.extent, int64_t(tile.columnBlock()));
-  }
+  Expr columnBlocks() { return Expr::ceilDiv(columns.extent, unitColumns); }
   Expr rowsInUnit() {
     return rowBlock ? Expr::min(rows.extent, rowBlock) : rows.extent;
   }
   Expr unitCost() {
-    return rowsInUnit() *
-           Expr::min(columns.extent, int64_t(tile.columnBlock())) * kExtent;
+    return rowsInUnit() * Expr::min(columns.extent, unitColumns) * kExtent;
   }
   /// The rows' own copy comes after what GemmLoops wants, 64-byte aligned.
   Expr loopsBytes() {
@@ -213,10 +217,16 @@ private:
     g.tile = tile;
     return Expr(g.tileBytes() + 64) + kExtent * g.packedBytesPerK();
   }
+  /// What comes before the copy of the rows.
+  Expr ownBytes() {
+    // The sums of a unit fit where the loops' packed columns are, but for
+    // tiny k.
+    Expr sums = (unitColumns + lanes) * bytes + 64;
+    return mayTile ? Expr::max(loopsBytes(), sums) : sums;
+  }
   Expr scratchBytes() {
-    if (!mayTile)
-      return 0;
-    return loopsBytes() + (packRows ? rowsInUnit() * kExtent * bytes : Expr(0));
+    Expr copy = packRows ? rowsInUnit() * kExtent * bytes + 64 : Expr(0);
+    return ownBytes() + copy;
   }
 
   //===--------------------------------------------------------------------===//
@@ -279,7 +289,11 @@ private:
         rowLo = e.mul(rowUnit, e.constant(rowBlock));
         rowHi = e.minS(e.add(rowLo, e.constant(rowBlock)), rowCount);
       }
-      Value width = e.constant(tile.columnBlock());
+      if (packRows) {
+        rowCopy = emitRowCopy(rowLo, rowHi);
+        rowCopyBegin = rowLo;
+      }
+      Value width = e.constant(unitColumns);
       Value lo = e.mul(columnUnit, width);
       Value hi = e.minS(e.add(lo, width), columnCount);
       if (!mayTile)
@@ -308,15 +322,8 @@ private:
     g.rows = e.value(rows.extent);
     g.columns = e.value(columns.extent);
     g.k = e.value(kExtent);
-    Value rowMemory;
-    if (packRows)
-      rowMemory = emitRowCopy(rowLo, rowHi);
-    g.loadRow = [&](ImplicitLocOpBuilder &b, Value row, Value k) {
-      if (!packRows)
-        return load(rows, row, k, std::nullopt);
-      Value at = e.add(e.mul(e.sub(row, rowLo), e.value(kExtent)), k);
-      return Value(LLVM::LoadOp::create(
-          b, accumulator, e.address(rowMemory, at, accumulator), bytes));
+    g.loadRow = [&](ImplicitLocOpBuilder &, Value row, Value k) {
+      return loadRow(row, k, /*vector=*/false);
     };
     g.loadColumn = [&](ImplicitLocOpBuilder &, Value k, Value column) {
       return load(columns, column, k, std::nullopt);
@@ -336,10 +343,23 @@ private:
     g.build(e.b, loop.scratch, rowLo, rowHi, lo, hi);
   }
 
+  /// An element of the rows, or a vector of them along k.
+  Value loadRow(Value row, Value k, bool vector) {
+    if (!packRows)
+      return load(rows, row, k,
+                  vector ? std::optional<unsigned>(kDim) : std::nullopt);
+    Value at = e.add(e.mul(e.sub(row, rowCopyBegin), e.value(kExtent)), k);
+    Type type = accumulator;
+    if (vector && lanes > 1)
+      type = VectorType::get({int64_t(lanes)}, accumulator);
+    return LLVM::LoadOp::create(e.b, type, e.address(rowCopy, at, accumulator),
+                                bytes);
+  }
+
   /// The rows' elements, computed once for the unit.
   Value emitRowCopy(Value rowLo, Value rowHi) {
-    Value aligned = arith::AndIOp::create(
-        e.b, e.add(e.value(loopsBytes()), e.constant(0)), e.constant(-64));
+    Value before = e.add(e.value(ownBytes()), e.constant(63));
+    Value aligned = arith::AndIOp::create(e.b, before, e.constant(-64));
     Value memory = e.address(loop.scratch, aligned, e.b.getI8Type());
     Value k = e.value(kExtent);
     e.forLoop(rowLo, rowHi, e.constant(1), [&](Value row) {
@@ -383,7 +403,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   void emitSkinny(Value rowLo, Value rowHi, Value lo, Value hi) {
-    if (rows.alongK && columns.alongK && !columns.alongOwn)
+    if (rows.alongK && columns.alongK && !columns.stepsOwn)
       return emitDots(rowLo, rowHi, lo, hi);
     e.forLoop(rowLo, rowHi, e.constant(1),
               [&](Value row) { emitScaledColumns(row, lo, hi); });
@@ -399,7 +419,7 @@ private:
       return vector ? std::optional<unsigned>(kDim) : std::nullopt;
     };
     d.loadRow = [&](ImplicitLocOpBuilder &, Value row, Value k, bool vector) {
-      return load(rows, row, k, along(vector));
+      return loadRow(row, k, vector);
     };
     d.loadColumn = [&](ImplicitLocOpBuilder &, Value k, Value column,
                        bool vector) {
@@ -431,53 +451,78 @@ private:
               [&](Value row) { d.build(e.b, row, lo, hi); });
   }
 
-  /// Sums of columns scaled by the row's elements: columns are read once, as
-  /// vectors where they are side by side.
+  /// Sums of columns scaled by the row's elements. The sums stand in scratch
+  /// while blocks of k pass, so that columns are read along memory.
   void emitScaledColumns(Value row, Value lo, Value hi) {
     e.setDim(rows.dim, row);
-    auto run = [&](Value column, unsigned vectors, Value count) {
-      Type type = VectorType::get({int64_t(lanes)}, accumulator);
-      if (lanes == 1)
-        type = accumulator;
-      Value zero = arith::ConstantOp::create(e.b, e.b.getZeroAttr(type));
-      SmallVector<Value> sums(vectors, zero);
-      sums = e.forLoop(
-          e.constant(0), e.value(kExtent), e.constant(1), sums,
-          [&](Value k, ValueRange carried) {
-            SmallVector<Value> next;
-            Value x = load(rows, row, k, std::nullopt);
-            if (lanes > 1)
-              x = vector::BroadcastOp::create(e.b, type, x);
-            for (unsigned v = 0; v < vectors; ++v) {
-              Value c = load(columns, e.add(column, e.constant(v * lanes)), k,
-                             columns.dim, count);
-              if (isa<FloatType>(accumulator))
-                next.push_back(math::FmaOp::create(e.b, x, c, carried[v]));
-              else
-                next.push_back(arith::AddIOp::create(
-                    e.b, arith::MulIOp::create(e.b, x, c), carried[v]));
-            }
-            return next;
-          });
-      for (unsigned v = 0; v < vectors; ++v) {
-        Emitter::MemoScope inner(e);
-        e.setDim(rows.dim, row);
-        e.setDim(columns.dim, e.add(column, e.constant(v * lanes)));
-        e.setLane(columns.dim, lanes, count);
-        finish(sums[v]);
-        e.clearLane();
+    Value sums = loop.scratch;
+    overColumns(lo, hi, [&](Value position, Value) {
+      Value zero =
+          arith::ConstantOp::create(e.b, e.b.getZeroAttr(vectorType()));
+      storeSum(zero, sums, position);
+    });
+    Value k = e.value(kExtent), block = e.constant(kAtOnce);
+    Value whole = e.sub(k, e.remU(k, block));
+    auto addRows = [&](Value kBegin, unsigned count) {
+      SmallVector<Value> factors;
+      for (unsigned i = 0; i < count; ++i) {
+        Value x = loadRow(row, e.add(kBegin, e.constant(i)), /*vector=*/false);
+        if (lanes > 1)
+          x = vector::BroadcastOp::create(e.b, vectorType(), x);
+        factors.push_back(x);
       }
+      overColumns(lo, hi, [&](Value position, Value lanesThere) {
+        Value column = e.value(Expr::dim(columns.dim));
+        Value sum = LLVM::LoadOp::create(
+            e.b, vectorType(), e.address(sums, position, accumulator), bytes);
+        for (unsigned i = 0; i < count; ++i) {
+          Value c = load(columns, column, e.add(kBegin, e.constant(i)),
+                         columns.dim, lanesThere);
+          if (isa<FloatType>(accumulator))
+            sum = math::FmaOp::create(e.b, factors[i], c, sum);
+          else
+            sum = arith::AddIOp::create(
+                e.b, arith::MulIOp::create(e.b, factors[i], c), sum);
+        }
+        storeSum(sum, sums, position);
+      });
     };
-    Value four = e.constant(4 * lanes), one = e.constant(lanes);
-    Value length = e.sub(hi, lo);
-    Value wholeFours = e.add(lo, e.sub(length, e.remU(length, four)));
-    Value whole = e.add(lo, e.sub(length, e.remU(length, one)));
-    e.forLoop(lo, wholeFours, four, [&](Value c) { run(c, 4, {}); });
-    e.forLoop(wholeFours, whole, one, [&](Value c) { run(c, 1, {}); });
-    e.ifThen(e.less(whole, hi), [&] { run(whole, 1, e.sub(hi, whole)); });
+    e.forLoop(e.constant(0), whole, block,
+              [&](Value at) { addRows(at, kAtOnce); });
+    e.forLoop(whole, k, e.constant(1), [&](Value at) { addRows(at, 1); });
+    overColumns(lo, hi, [&](Value position, Value lanesThere) {
+      Value sum = LLVM::LoadOp::create(
+          e.b, vectorType(), e.address(sums, position, accumulator), bytes);
+      e.setLane(columns.dim, lanes, lanesThere);
+      e.setDim(rows.dim, row);
+      finish(sum);
+    });
+  }
+
+  Type vectorType() {
+    if (lanes == 1)
+      return accumulator;
+    return VectorType::get({int64_t(lanes)}, accumulator);
+  }
+
+  /// Sums are whole vectors: lanes that are not there are never read back.
+  void storeSum(Value sum, Value sums, Value position) {
+    LLVM::StoreOp::create(e.b, sum, e.address(sums, position, accumulator),
+                          bytes);
+  }
+
+  /// `body` gets the position of the vector in the unit, and how many lanes
+  /// there are where that is not all.
+  void overColumns(Value lo, Value hi,
+                   function_ref<void(Value position, Value count)> body) {
+    e.laneLoop(columns.dim, lo, hi, lanes, [&] {
+      body(e.sub(e.value(Expr::dim(columns.dim)), lo), e.getLane().count);
+    });
   }
 
   static constexpr int64_t kFewRows = 4;
+  /// Rows of the columns' operand that one pass over the columns takes.
+  static constexpr unsigned kAtOnce = 8;
 
   Emitter &e;
   const WorkLoop &loop;
@@ -493,9 +538,14 @@ private:
   int64_t bytes = 4;
   unsigned lanes = 1;
   GemmTile tile;
-  bool maySkinny = false, mayTile = true, packRows = false;
+  bool maySkinny = false, mayTile = true;
+  /// Rows are copied to scratch as accumulators, the first row of the unit
+  /// first.
+  bool packRows = false;
+  Value rowCopy, rowCopyBegin;
   /// Rows in one unit; 0: all.
   int64_t rowBlock = 0;
+  int64_t unitColumns = 0;
 };
 } // namespace
 

@@ -9,6 +9,7 @@
 
 #include "Kernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace luminal;
 using namespace mlir;
@@ -85,10 +86,71 @@ private:
            (!count || *count > int64_t(e.maxLanes));
   }
 
+  /// The one value that is dear, reduced, and asked for again: its row is kept
+  /// in scratch by the pass that reduces it.
+  llir::ReduceOp findKept() {
+    for (llir::ReduceOp op : reduces) {
+      auto def = op.getOperand().getDefiningOp<llir::ElementwiseOp>();
+      if (def && llir::getFlops(def.getFn()) >= 8 && !def->hasOneUse())
+        return op;
+    }
+    return {};
+  }
+
+  Type keptElement() {
+    return cast<RankedTensorType>(kept.getOperand().getType()).getElementType();
+  }
+  Type keptType() { return getStorageType(keptElement()); }
+
+  Value keptAddress() {
+    return e.address(loop.scratch, e.value(Expr::dim(keptColumn)), keptType());
+  }
+
+  /// The reduction of `kept`, which writes the row on its way.
+  void emitKept() {
+    Type element = cast<RankedTensorType>(kept.getType()).getElementType();
+    Value sum = e.emitReduction(
+        kept.getKind(), element, extent, /*varies=*/false, 2,
+        [&](const Expr &k) {
+          Index at = domain.index;
+          at.push_back(k);
+          Value v = e.emit(kept.getOperand(), at);
+          keptColumn = *k.asDim();
+          Value spread = e.toStorage(e.spread(v), keptElement());
+          unsigned alignment = keptType().getIntOrFloatBitWidth() / 8;
+          if (Value mask = e.getLane().mask)
+            LLVM::MaskedStoreOp::create(e.b, spread, keptAddress(), mask,
+                                        alignment);
+          else
+            LLVM::StoreOp::create(e.b, spread, keptAddress(), alignment);
+          return v;
+        });
+    e.remember(kept.getResult(), domain.index, sum);
+  }
+
+  void rememberKept(const Index &at) {
+    keptColumn = column;
+    Type type = e.laneType(keptType());
+    unsigned alignment = keptType().getIntOrFloatBitWidth() / 8;
+    Value v;
+    if (Value mask = e.getLane().mask) {
+      Value zero = arith::ConstantOp::create(e.b, e.b.getZeroAttr(type));
+      v = LLVM::MaskedLoadOp::create(e.b, type, keptAddress(), mask, zero,
+                                     alignment);
+    } else {
+      v = LLVM::LoadOp::create(e.b, type, keptAddress(), alignment);
+    }
+    e.remember(kept.getOperand(), at, e.fromStorage(v, keptElement()));
+  }
+
   /// Results that have one element a row.
   void emitRowLevel() {
-    for (llir::ReduceOp op : reduces)
-      e.emit(op.getResult(), domain.index);
+    for (llir::ReduceOp op : reduces) {
+      if (op == kept)
+        emitKept();
+      else
+        e.emit(op.getResult(), domain.index);
+    }
     SmallVector<std::pair<unsigned, Value>> values;
     for (auto [i, v] : llvm::enumerate(getYielded(e.kernel)))
       if (isRowLevel(v))
@@ -105,6 +167,8 @@ private:
   void emitElementLevel() {
     Emitter::Repeated repeated(e, extent);
     Index at = withColumn(domain.index);
+    if (kept)
+      rememberKept(at);
     SmallVector<std::pair<unsigned, Value>> values;
     for (auto [i, v] : llvm::enumerate(getYielded(e.kernel)))
       if (!isRowLevel(v))
@@ -114,6 +178,10 @@ private:
   }
 
   WorkShape emitAlongRows(const Expr &cost) {
+    if (!loop.single && hasElementLevel())
+      kept = findKept();
+    Expr scratch =
+        kept ? extent * int64_t(keptType().getIntOrFloatBitWidth() / 8) : 0;
     e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
       setDims(e, domain.dims, domain.extents, unit);
       emitRowLevel();
@@ -123,7 +191,7 @@ private:
                    [&] { emitElementLevel(); });
     });
     return {product({domain.extents.begin(), domain.extents.end()}),
-            getGrain(cost), 0};
+            getGrain(cost), scratch};
   }
 
   WorkShape emitAcrossRows(const Expr &cost) {
@@ -152,6 +220,8 @@ private:
   SmallVector<Expr> rows;
   Expr extent;
   unsigned column;
+  llir::ReduceOp kept;
+  unsigned keptColumn = 0;
   Domain domain;
 };
 } // namespace

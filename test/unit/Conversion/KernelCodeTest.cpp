@@ -143,21 +143,3 @@ TEST(ScatterKernel, CombinesInOrder) {
       checkKernel(text, {{{"n", 3}}, {{"n", 9}}, {{"n", 2}}, {{"n", 0}}}, 0, 3);
     }
 }
-
-TEST(GemmKernel, Linear) {
-  checkKernel(R"(
-    func.func @f() attributes {hlir.symbols = #hlir.symbols<m in [0, ]>} {
-    %a, %b, %c = "test.source"() : () -> (tensor<?x19xf32, #hlir.dims<m>>, tensor<23x19xf32>, tensor<23xf32>)
-    %r = llir.kernel gemm(%a, %b, %c) : (tensor<?x19xf32, #hlir.dims<m>>, tensor<23x19xf32>, tensor<23xf32>) -> tensor<?x23xf32, #hlir.dims<m>> {
-    ^bb0(%x: tensor<?x19xf32, #hlir.dims<m>>, %w: tensor<23x19xf32>, %bias: tensor<23xf32>):
-      %0 = llir.gemm %x, %w k <() -> (19)> <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
-          : tensor<?x19xf32, #hlir.dims<m>>, tensor<23x19xf32> -> tensor<?x23xf32, #hlir.dims<m>>
-      %1 = llir.view %bias <(d0, d1) -> (d1)> : tensor<23xf32> -> tensor<?x23xf32, #hlir.dims<m>>
-      %2 = llir.elementwise add(%0, %1) : (tensor<?x23xf32, #hlir.dims<m>>, tensor<?x23xf32, #hlir.dims<m>>) -> tensor<?x23xf32, #hlir.dims<m>>
-      %3 = llir.elementwise silu(%2) : (tensor<?x23xf32, #hlir.dims<m>>) -> tensor<?x23xf32, #hlir.dims<m>>
-      llir.yield %3 : tensor<?x23xf32, #hlir.dims<m>>
-    }
-    return
-    })",
-              {{{"m", 0}}, {{"m", 1}}, {{"m", 2}}, {{"m", 33}}});
-}

@@ -1,0 +1,128 @@
+//===- GemmKernelTest.cpp - Compiled products against their definition ----===//
+
+#include "KernelOracle.h"
+#include "gtest/gtest.h"
+
+using namespace luminal::test;
+
+TEST(GemmKernel, LinearWithEpilogue) {
+  checkKernel(R"(
+    func.func @f() attributes {hlir.symbols = #hlir.symbols<m in [0, ]>} {
+    %a, %b, %c = "test.source"() : () -> (tensor<?x19xf32, #hlir.dims<m>>, tensor<45x19xf32>, tensor<45xf32>)
+    %r = llir.kernel gemm(%a, %b, %c) : (tensor<?x19xf32, #hlir.dims<m>>, tensor<45x19xf32>, tensor<45xf32>) -> tensor<?x45xf32, #hlir.dims<m>> {
+    ^bb0(%x: tensor<?x19xf32, #hlir.dims<m>>, %w: tensor<45x19xf32>, %bias: tensor<45xf32>):
+      %0 = llir.gemm %x, %w k(19) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+          : tensor<?x19xf32, #hlir.dims<m>>, tensor<45x19xf32> -> tensor<?x45xf32, #hlir.dims<m>>
+      %1 = llir.view %bias <(d0, d1) -> (d1)> : tensor<45xf32> -> tensor<?x45xf32, #hlir.dims<m>>
+      %2 = llir.elementwise add(%0, %1) : (tensor<?x45xf32, #hlir.dims<m>>, tensor<?x45xf32, #hlir.dims<m>>) -> tensor<?x45xf32, #hlir.dims<m>>
+      %3 = llir.elementwise silu(%2) : (tensor<?x45xf32, #hlir.dims<m>>) -> tensor<?x45xf32, #hlir.dims<m>>
+      llir.yield %3 : tensor<?x45xf32, #hlir.dims<m>>
+    }
+    return
+    })",
+              {{{"m", 0}}, {{"m", 1}}, {{"m", 3}}, {{"m", 4}}, {{"m", 5}}, {{"m", 133}}});
+}
+
+// One row, columns side by side in memory; K as a symbol, 0 included.
+TEST(GemmKernel, ScaledColumns) {
+  checkKernel(R"(
+    func.func @f() attributes {hlir.symbols = #hlir.symbols<k in [0, ]>} {
+    %a, %b = "test.source"() : () -> (tensor<2x1x?xf32, #hlir.dims<k>>, tensor<2x?x83xf32, #hlir.dims<k>>)
+    %r = llir.kernel gemm(%a, %b) : (tensor<2x1x?xf32, #hlir.dims<k>>, tensor<2x?x83xf32, #hlir.dims<k>>) -> tensor<2x1x83xf32> {
+    ^bb0(%x: tensor<2x1x?xf32, #hlir.dims<k>>, %w: tensor<2x?x83xf32, #hlir.dims<k>>):
+      %0 = llir.gemm %x, %w k(k) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)>
+          : tensor<2x1x?xf32, #hlir.dims<k>>, tensor<2x?x83xf32, #hlir.dims<k>> -> tensor<2x1x83xf32>
+      llir.yield %0 : tensor<2x1x83xf32>
+    }
+    return
+    })",
+              {{{"k", 0}}, {{"k", 1}}, {{"k", 40}}});
+}
+
+// bf16, a computed prologue, several dims in M, heads split off the result.
+TEST(GemmKernel, PrologueTypesAndView) {
+  checkKernel(R"(
+    func.func @f() attributes {hlir.symbols = #hlir.symbols<s in [0, ]>} {
+    %a, %b = "test.source"() : () -> (tensor<2x?x32xbf16, #hlir.dims<s>>, tensor<32x48xbf16>)
+    %r = llir.kernel gemm(%a, %b) : (tensor<2x?x32xbf16, #hlir.dims<s>>, tensor<32x48xbf16>) -> tensor<2x4x?x12xbf16, #hlir.dims<s>> {
+    ^bb0(%x: tensor<2x?x32xbf16, #hlir.dims<s>>, %w: tensor<32x48xbf16>):
+      %n = llir.elementwise silu(%x) : (tensor<2x?x32xbf16, #hlir.dims<s>>) -> tensor<2x?x32xbf16, #hlir.dims<s>>
+      %0 = llir.gemm %n, %w k(32) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d3, d2)>
+          : tensor<2x?x32xbf16, #hlir.dims<s>>, tensor<32x48xbf16> -> tensor<2x?x48xbf16, #hlir.dims<s>>
+      %1 = llir.view %0 <(d0, d1, d2, d3) -> (d0, d2, d1 * 12 + d3)> : tensor<2x?x48xbf16, #hlir.dims<s>> -> tensor<2x4x?x12xbf16, #hlir.dims<s>>
+      llir.yield %1 : tensor<2x4x?x12xbf16, #hlir.dims<s>>
+    }
+    return
+    })",
+              {{{"s", 0}}, {{"s", 1}}, {{"s", 2}}, {{"s", 11}}}, 1e-2);
+}
+
+// Few columns: the sides change places. Other types.
+TEST(GemmKernel, FewColumnsAndOtherTypes) {
+  for (const char *type : {"f64", "i64", "i32", "f16"}) {
+    std::string text = R"(
+    %a, %b = "test.source"() : () -> (tensor<70x13xTY>, tensor<13x3xTY>)
+    %r = llir.kernel gemm(%a, %b) : (tensor<70x13xTY>, tensor<13x3xTY>) -> tensor<70x3xTY> {
+    ^bb0(%x: tensor<70x13xTY>, %w: tensor<13x3xTY>):
+      %0 = llir.gemm %x, %w k(13) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)>
+          : tensor<70x13xTY>, tensor<13x3xTY> -> tensor<70x3xTY>
+      llir.yield %0 : tensor<70x3xTY>
+    })";
+    for (size_t at; (at = text.find("TY")) != std::string::npos;)
+      text.replace(at, 2, type);
+    checkKernel(text, {{}}, std::string(type) == "f16" ? 1e-3 : 1e-12, 1000);
+  }
+}
+
+// A convolution: one operand is read through overlapping windows.
+TEST(GemmKernel, Windows) {
+  checkKernel(R"(
+    %a, %b = "test.source"() : () -> (tensor<3x20x20xf32>, tensor<33x3x3x3xf32>)
+    %r = llir.kernel gemm(%a, %b) : (tensor<3x20x20xf32>, tensor<33x3x3x3xf32>) -> tensor<33x18x18xf32> {
+    ^bb0(%x: tensor<3x20x20xf32>, %w: tensor<33x3x3x3xf32>):
+      %0 = llir.gemm %w, %x k(27)
+          <(d0, d1, d2, d3) -> (d0, d3 floordiv 9, d3 floordiv 3 mod 3, d3 mod 3)>,
+          <(d0, d1, d2, d3) -> (d3 floordiv 9, d1 + d3 floordiv 3 mod 3, d2 + d3 mod 3)>
+          : tensor<33x3x3x3xf32>, tensor<3x20x20xf32> -> tensor<33x18x18xf32>
+      llir.yield %0 : tensor<33x18x18xf32>
+    })");
+}
+
+// Times, on request: LUMINAL_TIME_KERNELS=1 prints them.
+TEST(GemmKernel, DISABLED_Times) {
+  auto run = [](int64_t m, int64_t n, int64_t k, bool transposed) {
+    std::string text = R"(
+    %a, %b = "test.source"() : () -> (tensor<MxKxf32>, tensor<WSxf32>)
+    %r = llir.kernel gemm(%a, %b) : (tensor<MxKxf32>, tensor<WSxf32>) -> tensor<MxNxf32> {
+    ^bb0(%x: tensor<MxKxf32>, %w: tensor<WSxf32>):
+      %0 = llir.gemm %x, %w k(K) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (WMAP)>
+          : tensor<MxKxf32>, tensor<WSxf32> -> tensor<MxNxf32>
+      llir.yield %0 : tensor<MxNxf32>
+    })";
+    auto replace = [&](std::string from, std::string to) {
+      for (size_t at; (at = text.find(from)) != std::string::npos;)
+        text.replace(at, from.size(), to);
+    };
+    replace("WSx", transposed ? "NxKx" : "KxNx");
+    replace("WMAP", transposed ? "d1, d2" : "d2, d1");
+    replace("MxK", std::to_string(m) + "xK");
+    replace("MxN", std::to_string(m) + "xN");
+    replace("xKx", "x" + std::to_string(k) + "x");
+    replace("<Kx", "<" + std::to_string(k) + "x");
+    replace("(K)", "(" + std::to_string(k) + ")");
+    replace("xNx", "x" + std::to_string(n) + "x");
+    replace("<Nx", "<" + std::to_string(n) + "x");
+    CompiledKernel compiled(text);
+    ASSERT_TRUE(compiled.ok);
+    double s = compiled.time(compiled.randomInputs({}, 1, 3), {}, 10);
+    printf("%ld x %ld x %ld%s: %.3f ms, %.1f GFLOP/s, %.1f GB/s\n", long(m),
+           long(n), long(k), transposed ? " (transposed)" : "", s * 1e3,
+           2e-9 * m * n * k / s, 4e-9 * double(n) * k / s);
+  };
+  run(1024, 1024, 1024, false);
+  run(1024, 1024, 1024, true);
+  run(64, 512, 512, true);
+  run(1, 4096, 14336, true);
+  run(1, 4096, 4096, false);
+  run(7, 4096, 1024, true);
+}
