@@ -5,8 +5,9 @@
 
 namespace luminal::eqsat {
 
-/// Makes the rule sets of lib/EqSat/Rules known, in this order: views, math,
-/// narrow, matmul, norm, lowering; with the facts about classes that they read
+/// Makes the rule sets of lib/EqSat/Rules known, in this order: views,
+/// arithmetic, math, narrow, matmul, norm, lowering; with the facts about
+/// classes that they read
 ///   number   every element is this number (an attribute of the element type)
 ///   extent   every element is this expression over symbols (a #hlir.map)
 ///   range    integer elements lie in [lo, hi] (array<i64: lo, hi>)

@@ -17,6 +17,9 @@
 namespace luminal::eqsat::views {
 #include "Views.h.inc"
 }
+namespace luminal::eqsat::arithmetic {
+#include "Arithmetic.h.inc"
+}
 namespace luminal::eqsat::math {
 #include "Math.h.inc"
 }
@@ -51,8 +54,8 @@ static void populateViews(RuleSetBuilder &set) {
            "SelectSame", "FoldCast", "FoldRecip", "FoldAdd", "FoldMul"});
 }
 
-static void populateMath(RuleSetBuilder &set) {
-  math::populateGeneratedPDLLPatterns(set.patterns());
+static void populateArithmetic(RuleSetBuilder &set) {
+  arithmetic::populateGeneratedPDLLPatterns(set.patterns());
   addNatives(set);
   promise(set, Stratum::Algebra, Promise::exact(),
           {"Commute",
@@ -79,27 +82,16 @@ static void populateMath(RuleSetBuilder &set) {
   promise(set, Stratum::Algebra, Promise::rounding(0),
           {"Max", "Min", "MaxNumber", "MinNumber"});
   promise(set, Stratum::Algebra, Promise::rounding(1),
-          {"Div",
-           "DivScaled",
-           "FloorDiv",
-           "Rsqrt",
-           "Exp",
-           "Log",
-           "Sigmoid",
-           "Silu",
-           "Tanh",
-           "Expm1",
-           "Log1p",
-           "Cos",
-           "Erf",
-           "Gelu",
-           "GeluHalfLast",
-           "GeluDiv",
-           "GeluDivHalfLast",
-           "GeluSigmoid",
-           "GeluTanh",
-           "GeluTanhHalfLast",
-           "Pow"});
+          {"Div", "DivScaled", "FloorDiv"});
+}
+
+static void populateMath(RuleSetBuilder &set) {
+  math::populateGeneratedPDLLPatterns(set.patterns());
+  addNatives(set);
+  promise(set, Stratum::Algebra, Promise::rounding(1),
+          {"Rsqrt", "Exp", "Log", "Sigmoid", "Silu", "Tanh", "Expm1", "Log1p",
+           "Cos", "Erf", "Gelu", "GeluHalfLast", "GeluDiv", "GeluDivHalfLast",
+           "GeluSigmoid", "GeluTanh", "GeluTanhHalfLast", "Pow"});
 }
 
 static void populateNarrow(RuleSetBuilder &set) {
@@ -152,6 +144,7 @@ void luminal::eqsat::registerAllRuleSets() {
   registerFacts();
   registerStaticCost();
   registerRuleSet("views", populateViews);
+  registerRuleSet("arithmetic", populateArithmetic);
   registerRuleSet("math", populateMath);
   registerRuleSet("narrow", populateNarrow);
   registerRuleSet("matmul", populateMatmul);

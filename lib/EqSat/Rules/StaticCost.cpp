@@ -12,7 +12,8 @@ using namespace luminal::eqsat;
 
 namespace {
 /// What LLIR states of its ops; what is HLIR does not run. Each op costs a
-/// little, so that of equal programs the shorter one is taken.
+/// little, so that of equal programs the shorter one is taken, and so does a
+/// check of an index.
 class StaticCost : public CostModel {
 public:
   explicit StaticCost(Operation *function) : scope(hlir::getScope(function)) {}
@@ -24,7 +25,8 @@ public:
       return std::numeric_limits<double>::infinity();
     std::optional<llir::Cost> cost = llir::getFlatCost(
         *node.name, node.operandTypes, node.resultTypes, node.attributes);
-    return perOp + (cost ? cost->price(scope) : 0.0);
+    double price = perOp + (cost ? cost->price(scope) : 0.0);
+    return node.attributes.contains("checked") ? price + perOp : price;
   }
 
 private:
