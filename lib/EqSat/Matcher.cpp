@@ -16,7 +16,7 @@ static constexpr uint32_t kMaxLevels = 4;
 // The trie
 //===----------------------------------------------------------------------===//
 
-Matcher::Matcher(std::span<const Rule> rules, std::span<const NativeFn> natives)
+Matcher::Matcher(std::span<const Rule> rules, std::span<Native> natives)
     : natives(natives), numRules(rules.size()) {
   uint32_t numRegs = 0;
   for (RuleId id = 0; id != rules.size(); ++id) {
@@ -230,7 +230,7 @@ void Matcher::step(const Node &n, uint32_t stamp) {
       args[i] = r[a.args[i]];
     for (Reg c : a.classArgs)
       stamp = std::max(stamp, graph->classStamp(r[c]));
-    if (!natives[a.a]({args, a.args.size()}, r + a.dst))
+    if (!natives[a.a].call({args, a.args.size()}, r + a.dst, graph->round()))
       return;
     break;
   }

@@ -132,9 +132,27 @@ ClassId NativeBridge::import(Value value) {
 // Wrappers
 //===----------------------------------------------------------------------===//
 
-uint32_t NativeBridge::addNative(NativeFn fn) {
-  natives.push_back(std::move(fn));
+uint32_t NativeBridge::addNative(NativeFn fn, uint32_t numArgs,
+                                 uint32_t numResults, Native::Memory memory) {
+  natives.emplace_back(std::move(fn), numArgs, numResults, memory);
   return natives.size() - 1;
+}
+
+uint32_t NativeBridge::addNative(NativeFn fn, ArrayRef<ArgInfo> args,
+                                 ArrayRef<NativeValue::Kind> results) {
+  using Kind = NativeValue::Kind;
+  uint32_t numArgs = 0;
+  Native::Memory memory = Native::Always;
+  for (const ArgInfo &a : args) {
+    if (a.constant == kNone)
+      numArgs += a.kind == Kind::Op ? 2 + graph.arity(a.op) : 1;
+    if (a.kind == Kind::Class || a.kind == Kind::Op)
+      memory = Native::Round;
+  }
+  for (Kind k : results)
+    if (k == Kind::Class || k == Kind::Op)
+      memory = Native::None;
+  return addNative(std::move(fn), numArgs, results.size(), memory);
 }
 
 std::optional<uint32_t> NativeBridge::toWord(const NativeValue &value,
@@ -162,10 +180,10 @@ uint32_t NativeBridge::addFast(Fast fn, ArrayRef<ArgInfo> args,
                                ArrayRef<NativeValue::Kind> results,
                                bool negated) {
   using Kind = NativeValue::Kind;
-  return addNative([this, fn = std::move(fn), negated,
-                    args = SmallVector<ArgInfo>(args),
-                    kinds = SmallVector<Kind>(results)](
-                       std::span<const uint32_t> words, uint32_t *out) {
+  auto call = [this, fn = std::move(fn), negated,
+               args = SmallVector<ArgInfo>(args),
+               kinds = SmallVector<Kind>(results)](
+                  std::span<const uint32_t> words, uint32_t *out) {
     SmallVector<NativeValue> values;
     size_t at = 0;
     for (const ArgInfo &a : args) {
@@ -201,7 +219,8 @@ uint32_t NativeBridge::addFast(Fast fn, ArrayRef<ArgInfo> args,
       out[i] = *word;
     }
     return made.size() == kinds.size();
-  });
+  };
+  return addNative(std::move(call), args, results);
 }
 
 namespace {
@@ -215,10 +234,10 @@ uint32_t NativeBridge::addPdl(Pdl fn, ArrayRef<ArgInfo> args,
                               ArrayRef<NativeValue::Kind> results,
                               bool negated) {
   using Kind = NativeValue::Kind;
-  return addNative([this, fn = std::move(fn), negated,
-                    args = SmallVector<ArgInfo>(args),
-                    kinds = SmallVector<Kind>(results)](
-                       std::span<const uint32_t> words, uint32_t *out) {
+  auto call = [this, fn = std::move(fn), negated,
+               args = SmallVector<ArgInfo>(args),
+               kinds = SmallVector<Kind>(results)](
+                  std::span<const uint32_t> words, uint32_t *out) {
     SmallVector<PDLValue> values;
     SmallVector<Value> classes;
     SmallVector<Operation *> opsToErase;
@@ -286,7 +305,8 @@ uint32_t NativeBridge::addPdl(Pdl fn, ArrayRef<ArgInfo> args,
       op->erase();
     }
     return ok;
-  });
+  };
+  return addNative(std::move(call), args, results);
 }
 
 std::optional<uint32_t>
@@ -320,13 +340,15 @@ NativeBridge::rewrite(NativeScopes scopes, StringRef name,
 //===----------------------------------------------------------------------===//
 
 uint32_t NativeBridge::typeOfAttr() {
-  return addNative([this](std::span<const uint32_t> words, uint32_t *out) {
-    auto typed = dyn_cast<TypedAttr>(ops.attr(words[0]));
-    if (!typed)
-      return false;
-    out[0] = ops.getType(typed.getType());
-    return true;
-  });
+  return addNative(
+      [this](std::span<const uint32_t> words, uint32_t *out) {
+        auto typed = dyn_cast<TypedAttr>(ops.attr(words[0]));
+        if (!typed)
+          return false;
+        out[0] = ops.getType(typed.getType());
+        return true;
+      },
+      1, 1, Native::Always);
 }
 
 uint32_t NativeBridge::untuple(unsigned count) {
@@ -338,17 +360,20 @@ uint32_t NativeBridge::untuple(unsigned count) {
         for (unsigned i = 0; i != count; ++i)
           out[i] = ops.getType(tuple.getType(i));
         return true;
-      });
+      },
+      1, count, Native::Always);
 }
 
-uint32_t NativeBridge::tuple() {
-  return addNative([this](std::span<const uint32_t> words, uint32_t *out) {
-    SmallVector<Type> types;
-    for (uint32_t w : words)
-      types.push_back(ops.type(w));
-    out[0] = ops.getTypes(types);
-    return true;
-  });
+uint32_t NativeBridge::tuple(unsigned count) {
+  return addNative(
+      [this](std::span<const uint32_t> words, uint32_t *out) {
+        SmallVector<Type> types;
+        for (uint32_t w : words)
+          types.push_back(ops.type(w));
+        out[0] = ops.getTypes(types);
+        return true;
+      },
+      count, 1, Native::Always);
 }
 
 /// An op without operands that holds the attributes as its own class would.
@@ -362,22 +387,19 @@ static Operation *createDetached(Location loc, OperationName name,
 }
 
 uint32_t NativeBridge::withDefaults(OperationName name) {
-  return addNative([this, name, memo = DenseMap<PayloadId, PayloadId>()](
-                       std::span<const uint32_t> words, uint32_t *out) mutable {
-    auto [it, inserted] = memo.try_emplace(words[0], kNone);
-    if (inserted) {
-      TypeId typeId = graph.payloadType(words[0]);
-      Operation *op =
-          createDetached(shell->getLoc(), name, ops.attributes(words[0]), {});
-      it->second = ops.getPayload(OpTable::inherentAttrs(op), typeId);
-      op->destroy();
-    }
-    out[0] = it->second;
-    return true;
-  });
+  return addNative(
+      [this, name](std::span<const uint32_t> words, uint32_t *out) {
+        Operation *op =
+            createDetached(shell->getLoc(), name, ops.attributes(words[0]), {});
+        out[0] = ops.getPayload(OpTable::inherentAttrs(op),
+                                graph.payloadType(words[0]));
+        op->destroy();
+        return true;
+      },
+      1, 1, Native::Always);
 }
 
-uint32_t NativeBridge::inferTypes(OperationName name) {
+uint32_t NativeBridge::inferTypes(OperationName name, unsigned numOperands) {
   return addNative(
       [this, name](std::span<const uint32_t> words, uint32_t *out) {
         auto *iface = name.getInterface<InferTypeOpInterface>();
@@ -397,5 +419,6 @@ uint32_t NativeBridge::inferTypes(OperationName name) {
           return false;
         out[0] = ops.getTypes(types);
         return true;
-      });
+      },
+      1 + numOperands, 1, Native::Round);
 }

@@ -51,13 +51,13 @@ public:
   /// (tuple type) -> (element types...)
   uint32_t untuple(unsigned count);
   /// (types...) -> (tuple type)
-  uint32_t tuple();
+  uint32_t tuple(unsigned count);
   /// (payload) -> (payload with the defaults of the op filled in)
   uint32_t withDefaults(mlir::OperationName name);
   /// (attribute payload, operand classes...) -> (result type)
-  uint32_t inferTypes(mlir::OperationName name);
+  uint32_t inferTypes(mlir::OperationName name, unsigned numOperands);
 
-  std::vector<NativeFn> natives;
+  std::vector<Native> natives;
   mlir::Operation *scope() const { return shell.get(); }
 
 private:
@@ -66,7 +66,10 @@ private:
       llvm::ArrayRef<mlir::PDLValue>)>;
   using Fast = std::function<bool(MatchContext &, NativeArgs, NativeResults &)>;
 
-  uint32_t addNative(NativeFn fn);
+  uint32_t addNative(NativeFn fn, uint32_t numArgs, uint32_t numResults,
+                     Native::Memory memory);
+  uint32_t addNative(NativeFn fn, llvm::ArrayRef<ArgInfo> args,
+                     llvm::ArrayRef<NativeValue::Kind> results);
   uint32_t addFast(Fast fn, llvm::ArrayRef<ArgInfo> args,
                    llvm::ArrayRef<NativeValue::Kind> results, bool negated);
   uint32_t addPdl(Pdl fn, llvm::ArrayRef<ArgInfo> args,

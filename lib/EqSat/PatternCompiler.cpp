@@ -529,7 +529,7 @@ FailureOr<Reg> Compiler::typeOfNode(pdl::OperationOp op, ArrayRef<Reg> operands,
     regs.clear();
   if (regs.size() > 1) {
     madeTypes[op] = regs;
-    return b.rewrite(natives.tuple(), {regs.begin(), regs.end()}, 1);
+    return b.rewrite(natives.tuple(regs.size()), {regs.begin(), regs.end()}, 1);
   }
   if (regs.size() == 1)
     return regs[0];
@@ -545,7 +545,7 @@ FailureOr<Reg> Compiler::typeOfNode(pdl::OperationOp op, ArrayRef<Reg> operands,
                 {fields.begin(), fields.end()});
   std::vector<Reg> args{payload};
   args.insert(args.end(), operands.begin(), operands.end());
-  return b.rewrite(natives.inferTypes(name), args, 1);
+  return b.rewrite(natives.inferTypes(name, operands.size()), args, 1);
 }
 
 LogicalResult Compiler::compileNode(pdl::OperationOp op) {

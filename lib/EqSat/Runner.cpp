@@ -34,8 +34,8 @@ namespace {
 
 class Runner final : public MatchSink {
 public:
-  Runner(EGraph &graph, std::span<const Rule> rules,
-         std::span<const NativeFn> natives, const RunnerOptions &options)
+  Runner(EGraph &graph, std::span<const Rule> rules, std::span<Native> natives,
+         const RunnerOptions &options)
       : graph(graph), rules(rules), natives(natives), options(options),
         states(rules.size()), queries(rules.size()) {
     report.rules.resize(rules.size());
@@ -126,7 +126,7 @@ private:
 
   EGraph &graph;
   std::span<const Rule> rules;
-  std::span<const NativeFn> natives;
+  std::span<Native> natives;
   const RunnerOptions &options;
   std::unique_ptr<Matcher> matcher;
   std::vector<State> states;
@@ -179,7 +179,7 @@ bool Runner::evaluate(const Instruction &i, uint32_t *frame) {
   scratch.clear();
   for (Reg r : i.args)
     scratch.push_back(frame[r]);
-  return natives[i.a](scratch, frame + i.dst);
+  return natives[i.a].call(scratch, frame + i.dst, graph.round());
 }
 
 /// One node of the right side, for all matches of the batch that are undecided.
@@ -505,7 +505,7 @@ RunReport Runner::run() {
 }
 
 RunReport luminal::eqsat::saturate(EGraph &graph, std::span<const Rule> rules,
-                                   std::span<const NativeFn> natives,
+                                   std::span<Native> natives,
                                    const RunnerOptions &options) {
   return Runner(graph, rules, natives, options).run();
 }

@@ -41,8 +41,8 @@ uint32_t Table::insert(const uint32_t *k, ClassId c, uint32_t round,
   uint32_t *to = rows.extend(rowSize());
   for (uint32_t i = 0, n = keySize(); i != n; ++i)
     *to++ = k[i];
-  *to++ = c;
-  *to++ = round << 1;
+  *to = c;
+  stamps.push(round << 1);
   rules.push(static_cast<uint16_t>(rule));
   place(count);
   stale = true;
@@ -107,14 +107,17 @@ void Table::sort() {
   size_t n = kept.size() + rest.size();
   const uint32_t size = rowSize();
   Buffer<uint32_t> newRows(*counter);
+  Buffer<uint32_t> newStamps(*counter);
   Buffer<uint16_t> newRules(*counter);
   uint32_t *to = newRows.extend(n * size);
+  uint32_t *toStamp = newStamps.extend(n);
   uint16_t *toRule = newRules.extend(n);
   auto next = rest.begin();
   auto take = [&](uint32_t row) {
     const uint32_t *from = key(row);
     for (uint32_t i = 0; i != size; ++i)
       *to++ = from[i];
+    *toStamp++ = stamps[row];
     *toRule++ = rules[row];
   };
   for (uint32_t row : kept) {
@@ -125,6 +128,7 @@ void Table::sort() {
   for (; next != rest.end(); ++next)
     take(next->row);
   rows = std::move(newRows);
+  stamps = std::move(newStamps);
   rules = std::move(newRules);
   count = frozen = n;
   reindex(capacityFor(n));

@@ -43,7 +43,7 @@ public:
   };
 
   /// The rules and natives must outlive the matcher.
-  Matcher(std::span<const Rule> rules, std::span<const NativeFn> natives);
+  Matcher(std::span<const Rule> rules, std::span<Native> natives);
 
   void run(const EGraph &graph, std::span<const Query> queries,
            MatchSink &sink);
@@ -80,7 +80,7 @@ private:
   void after(const Node &n, uint32_t stamp);
   void enterRow(const Node &n, const Table &t, uint32_t row, uint32_t stamp);
 
-  std::span<const NativeFn> natives;
+  std::span<Native> natives;
   std::vector<Node> nodes;
   std::vector<uint32_t> roots;
   uint32_t maxHeight = 0;

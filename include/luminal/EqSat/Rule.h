@@ -59,6 +59,34 @@ const char *stratumName(Stratum s);
 using NativeFn =
     std::function<bool(std::span<const uint32_t> args, uint32_t *results)>;
 
+/// A native function with what it answered before.
+class Native {
+public:
+  /// How long an answer holds.
+  enum Memory : uint8_t {
+    None,  ///< not remembered: it adds nodes
+    Round, ///< it may look at classes, about which more is known next round
+    Always ///< it looks at attributes and types only
+  };
+  Native(NativeFn fn, uint32_t numArgs, uint32_t numResults, Memory memory)
+      : fn(std::move(fn)), numArgs(numArgs), numResults(numResults),
+        memory(memory) {}
+
+  bool call(std::span<const uint32_t> args, uint32_t *results, uint32_t round);
+
+private:
+  uint32_t stride() const { return 1 + numArgs + numResults; }
+  void grow();
+
+  NativeFn fn;
+  uint32_t numArgs, numResults;
+  Memory memory;
+  /// Open addressing: state (0 free, 1 no, 2 yes), arguments, results.
+  std::vector<uint32_t> entries;
+  uint32_t capacity = 0, used = 0;
+  uint32_t validRound = 0;
+};
+
 /// One test of a left side.
 struct Atom {
   enum Kind : uint8_t {

@@ -86,8 +86,7 @@ struct RunReport {
 
 /// Runs the rules on the graph, which is left rebuilt.
 RunReport saturate(EGraph &graph, std::span<const Rule> rules,
-                   std::span<const NativeFn> natives,
-                   const RunnerOptions &options);
+                   std::span<Native> natives, const RunnerOptions &options);
 
 } // namespace luminal::eqsat
 

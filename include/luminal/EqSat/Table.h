@@ -120,13 +120,13 @@ private:
 /// Rows of one operator, and the index that finds a row by its key.
 ///
 /// A row is one run of words: the classes of the children, the payload (these
-/// are the key), the class, and the stamp. So what is read together lies
-/// together.
+/// are the key), and the class. So what a search compares and finds lies in one
+/// place.
 class Table {
 public:
   Table(uint32_t arity, bool commutative, ByteCounter &counter)
       : numChildren(arity), commutative(commutative), rows(counter),
-        rules(counter), slots(counter), counter(&counter) {}
+        stamps(counter), rules(counter), slots(counter), counter(&counter) {}
 
   uint32_t arity() const { return numChildren; }
   bool isCommutative() const { return commutative; }
@@ -148,12 +148,11 @@ public:
 
   /// The round in which the row was last touched: made, given other children,
   /// or moved to another class.
-  uint32_t stamp(uint32_t row) const { return key(row)[numChildren + 2] >> 1; }
+  uint32_t stamp(uint32_t row) const { return stamps[row] >> 1; }
   /// As `stamp`, but not after the round before a mere move to another class:
   /// to that, only what is built on the class is new.
   uint32_t rootStamp(uint32_t row) const {
-    uint32_t word = key(row)[numChildren + 2];
-    return (word >> 1) - (word & 1);
+    return (stamps[row] >> 1) - (stamps[row] & 1);
   }
 
   /// The row with this key, or kNone.
@@ -195,7 +194,7 @@ public:
 private:
   friend class EGraph;
 
-  uint32_t rowSize() const { return numChildren + 3; }
+  uint32_t rowSize() const { return numChildren + 2; }
   uint32_t *mutableKey(uint32_t row) {
     return rows.data() + size_t(row) * rowSize();
   }
@@ -203,7 +202,7 @@ private:
     mutableKey(row)[numChildren + 1] = c;
   }
   void setStamp(uint32_t row, uint32_t round, bool onlyMoved) {
-    mutableKey(row)[numChildren + 2] = round << 1 | uint32_t(onlyMoved);
+    stamps[row] = round << 1 | uint32_t(onlyMoved);
   }
 
   uint32_t slotOf(uint64_t h) const {
@@ -260,6 +259,8 @@ private:
   uint32_t numChildren;
   bool commutative;
   Buffer<uint32_t> rows;
+  /// Round, and in the lowest bit whether the row was merely moved.
+  Buffer<uint32_t> stamps;
   Buffer<uint16_t> rules;
   Buffer<uint32_t> slots;
   ByteCounter *counter;

@@ -298,11 +298,13 @@ TEST(Extraction, bestChainOfProducts) {
     root = graph.add(mul, graph.getPayload(i * 100 + n, {}), kids);
   }
   // Right sides need types of their own: a native makes them of the operands'.
-  std::vector<NativeFn> natives = {
+  std::vector<Native> natives;
+  natives.emplace_back(
       [&](std::span<const uint32_t> args, uint32_t *out) {
         out[0] = args[0] / 100 * 100 + args[1] % 100;
         return true;
-      }};
+      },
+      2, 1, Native::Always);
   std::vector<Rule> rules;
   {
     RuleBuilder b("Left");

@@ -217,7 +217,11 @@ class Random : public testing::TestWithParam<unsigned> {};
 INSTANTIATE_TEST_SUITE_P(Tenths, Random, testing::Range(0u, 10u));
 
 TEST_P(Random, againstTheSlowEngine) {
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+  constexpr uint64_t kCases = 500;
+#else
   constexpr uint64_t kCases = 10000;
+#endif
   uint64_t saturated = 0, grown = 0, endless = 0;
   for (uint64_t i = 0; i != kCases; ++i) {
     uint64_t seed = GetParam() * kCases + i;
