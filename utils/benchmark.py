@@ -249,7 +249,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=1.0, help="of each form of a workload, over all rounds")
     parser.add_argument("--compile-rounds", type=int, default=2)
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin", help="folder of the tools")
-    parser.add_argument("--library", type=pathlib.Path, default=ROOT / "build/release/lib/libLuminal.so")
+    parser.add_argument("--library", type=pathlib.Path, default=ROOT / "build/release/lib/libluminal-runtime.so")
     parser.add_argument("--models", type=pathlib.Path, default=ROOT / "build/models", help="where archives are kept")
     parser.add_argument("--json", type=pathlib.Path, help="also write the figures there")
     args = parser.parse_args()
