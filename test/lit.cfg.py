@@ -44,6 +44,17 @@ config.substitutions += [
     ("%lld_dir", config.lld_dir),
 ]
 
+# What a program that loads a library of this build needs: C programs are compiled with its sanitizers, Python has their
+# runtime loaded before it (env %preload).
+sanitize = "-fsanitize=" + ",".join(config.sanitizers) if config.sanitizers else ""
+preload = ""
+for name in ("address", "thread"):
+    if name in config.sanitizers:
+        library = f"libclang_rt.{name[0] + 'san'}-{config.host_arch}.so"
+        found = subprocess.run([config.c_compiler, "-print-file-name=" + library], capture_output=True, text=True)
+        preload = "LD_PRELOAD=" + found.stdout.strip()
+config.substitutions += [("%sanitize", sanitize), ("%preload", preload)]
+
 # LUMINAL_ROUNDTRIP=1 in the environment: every luminal-opt of the suite also checks that its result can be printed,
 # parsed and printed again.
 if os.environ.get("LUMINAL_ROUNDTRIP"):

@@ -187,7 +187,8 @@ void Context::unbindInput(uint32_t index) {
     return;
   c.inputs[index].bound = false;
   c.inputs[index].data = nullptr;
-  c.pointersChanged = true;
+  // Its absence is noticed, and pointers are taken anew, where dims are.
+  c.dimsChanged = true;
   if (c.m.inputs[index].initial)
     c.inputs[index].start = c.statesToStart = true;
 }

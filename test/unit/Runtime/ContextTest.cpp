@@ -135,6 +135,18 @@ TEST(Context, ChecksBindings) {
   EXPECT_FAILS(d->run(), "output 'y': dim 0 is 5, expected 4 (n)");
 }
 
+TEST(Context, AnUnboundInputIsMissed) {
+  auto c = chain(4).context();
+  Floats x;
+  for (uint32_t i : {0, 1})
+    EXPECT_OK(c->bindInput(i, x.v, DType::F32, Shape{4}));
+  EXPECT_OK(c->run());
+  c->unbindInput(1);
+  EXPECT_FAILS(c->run(), "input 'w' is not bound");
+  EXPECT_OK(c->bindInput(1, x.v, DType::F32, Shape{4}));
+  EXPECT_OK(c->run());
+}
+
 TEST(Context, RefusesSharedMemory) {
   auto c = chain(4).context();
   Floats x;
