@@ -158,8 +158,6 @@ Result<std::shared_ptr<const Artifact>> compile(const Options &o,
                                      "--target=" + o.device};
   if (!o.weights.empty())
     arguments.push_back("--weights=" + o.weights);
-  if (o.threads)
-    arguments.push_back("--threads=" + std::to_string(o.threads));
   arguments.insert(arguments.end(), o.compileOptions.begin(),
                    o.compileOptions.end());
   pid_t child = 0;
