@@ -1,11 +1,14 @@
 //===- InitAll.cpp - The only list of what exists -------------------------===//
 
 #include "luminal/InitAll.h"
+#include "luminal/Conversion/LLIRToLLVM.h"
+#include "luminal/Conversion/Passes.h"
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/EqSat/Passes.h"
 #include "luminal/EqSat/Rules.h"
+#include "luminal/Pipelines/Pipelines.h"
 #include "luminal/Support/Version.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/PDL/IR/PDL.h"
@@ -16,6 +19,7 @@
 void luminal::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::func::FuncDialect, mlir::pdl::PDLDialect,
                   hlir::HLIRDialect, llir::LLIRDialect>();
+  registerLLIRToLLVMDialects(registry);
 }
 
 void luminal::registerAllPasses() {
@@ -23,6 +27,8 @@ void luminal::registerAllPasses() {
   eqsat::registerAllRuleSets();
   eqsat::registerLuminalEqSatPasses();
   llir::registerLLIRPasses();
+  registerConversionPasses();
+  registerPipelines();
 }
 
 void luminal::setVersionPrinter() {

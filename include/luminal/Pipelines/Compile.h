@@ -5,7 +5,6 @@
 
 #include "luminal/Pipelines/Pipelines.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Support/Timing.h"
 
 #include <functional>
 
@@ -38,9 +37,8 @@ struct CompileOptions {
   /// Hears of each phase as it begins, with its name.
   std::function<void(llvm::StringRef phase)> progress;
   /// Applied to every pass manager before it runs (IR printing, timing,
-  /// reproducers).
+  /// reproducers). One runs for each phase.
   std::function<mlir::LogicalResult(mlir::PassManager &)> configure;
-  mlir::TimingScope *timing = nullptr;
 };
 
 /// Compiles. On failure exactly one error was emitted, to the context's

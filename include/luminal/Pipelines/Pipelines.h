@@ -21,6 +21,8 @@ Phase getPhase(mlir::ModuleOp module);
 struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
   Option<std::string> target{*this, "target", llvm::cl::init("cpu"),
                              llvm::cl::desc("Kind of device: cpu")};
+  Option<std::string> from{*this, "from", llvm::cl::init("imported"),
+                           llvm::cl::desc("Phase that the module is in")};
   Option<std::string> until{
       *this, "until", llvm::cl::init("lowered"),
       llvm::cl::desc("Phase to stop after: imported, rolled, saturated, fused "

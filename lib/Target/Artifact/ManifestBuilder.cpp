@@ -207,7 +207,7 @@ LogicalResult ManifestBuilder::add(Operation *op) {
 
 void ManifestBuilder::addSymbols() {
   for (const hlir::SymbolEntry &entry : schedule.getSymbols().getEntries())
-    manifest.symbols.push_back({entry.name, entry.range});
+    manifest.symbols.push_back({entry.name.str(), entry.range});
 }
 
 void ManifestBuilder::addTarget(const CPUTarget &target) {

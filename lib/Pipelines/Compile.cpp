@@ -1,0 +1,311 @@
+//===- Compile.cpp - The whole compile as one function --------------------===//
+
+#include "luminal/Pipelines/Compile.h"
+#include "CompileReport.h"
+#include "luminal/Support/SafeTensors.h"
+#include "luminal/Target/Artifact.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Threading.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+#include <chrono>
+
+using namespace mlir;
+using namespace luminal;
+
+namespace {
+/// A file that disappears with its owner.
+class TemporaryFile {
+public:
+  TemporaryFile() {
+    if (llvm::sys::fs::createTemporaryFile("luminal", "json", path))
+      path.clear();
+  }
+  ~TemporaryFile() {
+    if (!path.empty())
+      llvm::sys::fs::remove(path);
+  }
+  std::string name() const { return path.str().str(); }
+  std::string read() const {
+    auto buffer = llvm::MemoryBuffer::getFile(path);
+    return buffer ? (*buffer)->getBuffer().str() : std::string();
+  }
+
+private:
+  llvm::SmallString<128> path;
+};
+
+class Compiler {
+public:
+  Compiler(MLIRContext &context, const CompileOptions &options)
+      : context(context), options(options) {}
+
+  LogicalResult run();
+
+private:
+  template <typename Fn>
+  LogicalResult measure(StringRef name, Fn fn);
+  LogicalResult runPhase(Phase from, Phase to);
+  LogicalResult emitText();
+  LogicalResult emitArtifact();
+  LogicalResult openWeights(ArtifactOptions &artifact);
+  LogicalResult writeText(const std::string &path, StringRef text);
+  std::unique_ptr<llvm::MemoryBuffer> link(const CPUTarget &target);
+  InFlightDiagnostic error() {
+    return emitError(FileLineColLoc::get(&context, options.input, 0, 0));
+  }
+
+  MLIRContext &context;
+  const CompileOptions &options;
+  OwningOpRef<ModuleOp> module;
+  CompileReport report;
+  TemporaryFile saturation;
+};
+} // namespace
+
+template <typename Fn>
+LogicalResult Compiler::measure(StringRef name, Fn fn) {
+  if (options.progress)
+    options.progress(name);
+  auto begin = std::chrono::steady_clock::now();
+  LogicalResult result = fn();
+  std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  report.phases.push_back({name.str(), took.count()});
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Phases
+//===----------------------------------------------------------------------===//
+
+LogicalResult Compiler::runPhase(Phase from, Phase to) {
+  PipelineOptions pipeline;
+  pipeline.target = options.target;
+  pipeline.arch = options.arch;
+  pipeline.seed = options.seed;
+  for (const std::string &file : options.rules)
+    pipeline.rules.push_back(file);
+  if (!options.report.empty())
+    pipeline.eqsatReport = saturation.name();
+  PassManager pm(&context);
+  std::string reason;
+  if (failed(addPhases(pm, from, to, pipeline, &reason)))
+    return error() << reason;
+  if (options.configure && failed(options.configure(pm)))
+    return error() << "bad pass manager options";
+  return pm.run(*module);
+}
+
+LogicalResult Compiler::run() {
+  Phase last = options.emit.value_or(Phase::Lowered);
+  if (failed(measure("imported", [&] {
+        module = readInput(context, options);
+        return success(static_cast<bool>(module));
+      })))
+    return failure();
+  Phase phase = getPhase(*module);
+  if (phase > last)
+    return error() << "is past phase " << getPhaseName(last) << " already";
+  while (phase < last) {
+    Phase next = static_cast<Phase>(static_cast<unsigned>(phase) + 1);
+    if (failed(
+            measure(getPhaseName(next), [&] { return runPhase(phase, next); })))
+      return failure();
+    phase = next;
+  }
+  if (failed(options.emit ? emitText() : emitArtifact()))
+    return failure();
+  if (options.report.empty())
+    return success();
+  report.saturation = saturation.read();
+  return writeText(options.report, report.str(options, *module));
+}
+
+LogicalResult Compiler::writeText(const std::string &path, StringRef text) {
+  std::string reason;
+  std::error_code code;
+  llvm::ToolOutputFile file(path.empty() ? "-" : path, code,
+                            llvm::sys::fs::OF_None);
+  if (code)
+    return error() << "cannot write " << path << ": " << code.message();
+  file.os() << text;
+  file.os().flush();
+  if (file.os().has_error()) {
+    code = file.os().error();
+    file.os().clear_error();
+    return error() << "cannot write " << path << ": " << code.message();
+  }
+  file.keep();
+  return success();
+}
+
+LogicalResult Compiler::emitText() {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream);
+  stream << "\n";
+  return writeText(options.output, text);
+}
+
+//===----------------------------------------------------------------------===//
+// The artifact
+//===----------------------------------------------------------------------===//
+
+/// Splits the functions over `parts` modules of about equal amounts of code.
+static SmallVector<OwningOpRef<ModuleOp>> splitCode(ModuleOp module,
+                                                    unsigned parts) {
+  SmallVector<std::pair<uint64_t, LLVM::LLVMFuncOp>> functions;
+  SmallVector<Operation *> shared;
+  for (Operation &op : *module.getBody()) {
+    auto func = dyn_cast<LLVM::LLVMFuncOp>(op);
+    if (func && !func.isExternal()) {
+      uint64_t size = 0;
+      func.walk([&](Operation *) { ++size; });
+      functions.push_back({size, func});
+    } else if (!isa<llir::ScheduleOp>(op)) {
+      shared.push_back(&op);
+    }
+  }
+  // The largest first; what is as large stays in order.
+  SmallVector<unsigned> order = llvm::to_vector(
+      llvm::seq<unsigned>(static_cast<unsigned>(functions.size())));
+  llvm::sort(order, [&](unsigned a, unsigned b) {
+    uint64_t sizeA = functions[a].first, sizeB = functions[b].first;
+    return sizeA != sizeB ? sizeA > sizeB : a < b;
+  });
+  SmallVector<OwningOpRef<ModuleOp>> result;
+  SmallVector<uint64_t> load(parts, 0);
+  for (unsigned i = 0; i < parts; ++i)
+    result.push_back(ModuleOp::create(module.getLoc()));
+  for (unsigned i : order) {
+    auto &[size, func] = functions[i];
+    unsigned least = std::min_element(load.begin(), load.end()) - load.begin();
+    load[least] += size;
+    result[least]->push_back(func->clone());
+  }
+  // Declarations and constants stand in each part.
+  for (OwningOpRef<ModuleOp> &part : result)
+    for (Operation *op : llvm::reverse(shared))
+      part->getBody()->push_front(op->clone());
+  return result;
+}
+
+std::unique_ptr<llvm::MemoryBuffer> Compiler::link(const CPUTarget &target) {
+  unsigned threads =
+      options.threads ? options.threads : context.getNumThreads();
+  // How code is split must not depend on the machine: the bytes would.
+  constexpr unsigned parts = 2;
+  SmallVector<OwningOpRef<ModuleOp>> code = splitCode(*module, parts);
+  SmallVector<std::unique_ptr<llvm::MemoryBuffer>> objects(parts);
+  auto compilePart = [&](size_t i) {
+    objects[i] = compileToObject(*code[i], target);
+    return success(objects[i] != nullptr);
+  };
+  LogicalResult compiled = success();
+  if (threads > 1)
+    compiled = failableParallelForEachN(&context, 0, parts, compilePart);
+  else
+    for (unsigned i = 0; i < parts && succeeded(compiled); ++i)
+      compiled = compilePart(i);
+  if (failed(compiled))
+    return nullptr;
+  SmallVector<llvm::MemoryBufferRef> refs;
+  for (auto &object : objects)
+    refs.push_back(object->getMemBufferRef());
+  std::string reason;
+  std::unique_ptr<llvm::MemoryBuffer> shared = linkSharedObject(refs, &reason);
+  if (!shared)
+    error() << reason;
+  return shared;
+}
+
+/// Says where weights come from: their digest and, to embed them, their bytes.
+LogicalResult Compiler::openWeights(ArtifactOptions &artifact) {
+  const std::string &path =
+      options.weights.empty() ? options.input : options.weights;
+  if (Result<ZipArchive> archive = ZipArchive::open(path)) {
+    artifact.weightsDigest = archive->getWeightsDigest();
+    if (options.embedWeights)
+      artifact.embed = [archive =
+                            std::make_shared<ZipArchive>(std::move(*archive))](
+                           const runtime::WeightSpec &weight) -> Result<Bytes> {
+        LUMINAL_TRY(bytes, archive->resolve(weight.member));
+        if (weight.offset > bytes.size ||
+            weight.bytes > bytes.size - weight.offset)
+          return Error(weight.name + ": lies outside of its member");
+        bytes.data += weight.offset;
+        bytes.size = weight.bytes;
+        return bytes;
+      };
+    return success();
+  }
+  if (options.weights.empty()) {
+    if (options.embedWeights)
+      return error() << "holds no weights to embed; --weights= names a file "
+                        "that does";
+    return success();
+  }
+  Result<SafeTensors> tensors = SafeTensors::open(path);
+  if (!tensors)
+    return error() << tensors.error().message;
+  if (options.embedWeights)
+    artifact.embed =
+        [tensors = std::make_shared<SafeTensors>(std::move(*tensors)),
+         path](const runtime::WeightSpec &weight) -> Result<Bytes> {
+      const HostTensor *tensor = tensors->find(weight.name);
+      if (!tensor)
+        return Error(path + ": has no tensor '" + weight.name + "'");
+      if (tensor->dtype != weight.dtype || tensor->bytes.size != weight.bytes)
+        return Error(path + ": '" + weight.name + "' is no " +
+                     runtime::typeText(weight));
+      return tensor->bytes;
+    };
+  return success();
+}
+
+LogicalResult Compiler::emitArtifact() {
+  std::string reason;
+  std::optional<CPUTarget> target = CPUTarget::get(options.arch, &reason);
+  if (!target)
+    return error() << reason;
+  auto schedules = module->getOps<llir::ScheduleOp>();
+  if (!llvm::hasSingleElement(schedules))
+    return error() << "expects one function to compile";
+  ArtifactOptions artifact;
+  artifact.target = *target;
+  if (failed(openWeights(artifact)))
+    return failure();
+  std::unique_ptr<llvm::MemoryBuffer> object;
+  if (failed(measure("binary", [&] {
+        object = link(*target);
+        return success(object != nullptr);
+      })))
+    return failure();
+  return measure("artifact", [&] {
+    return writeArtifact(*schedules.begin(), object->getBuffer(), artifact,
+                         options.output);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Entry
+//===----------------------------------------------------------------------===//
+
+LogicalResult luminal::compile(MLIRContext &context,
+                               const CompileOptions &options) {
+  // The first error is the one that the user reads; what follows from it is
+  // noise.
+  unsigned errors = 0;
+  ScopedDiagnosticHandler onlyOne(&context, [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+      return failure();
+    return success(errors++ > 0);
+  });
+  if (succeeded(Compiler(context, options).run()))
+    return success();
+  if (errors == 0)
+    emitError(FileLineColLoc::get(&context, options.input, 0, 0))
+        << "compiling failed for no stated reason";
+  return failure();
+}

@@ -1,0 +1,104 @@
+//===- CompileReport.cpp - What a compile did, as JSON --------------------===//
+
+#include "CompileReport.h"
+#include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "luminal/Support/Version.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+using namespace luminal;
+
+namespace {
+/// The rules whose ops were extracted, most used first.
+llvm::json::Array getUsedRules(const llvm::json::Value &saturation) {
+  std::vector<std::pair<int64_t, std::string>> used;
+  const llvm::json::Object *root = saturation.getAsObject();
+  const llvm::json::Array *functions =
+      root ? root->getArray("functions") : nullptr;
+  if (!functions)
+    return {};
+  for (const llvm::json::Value &function : *functions) {
+    const llvm::json::Object *object = function.getAsObject();
+    const llvm::json::Array *rules =
+        object ? object->getArray("rules") : nullptr;
+    if (!rules)
+      continue;
+    for (const llvm::json::Value &rule : *rules) {
+      const llvm::json::Object *entry = rule.getAsObject();
+      if (!entry)
+        continue;
+      int64_t ops = entry->getInteger("extracted_ops").value_or(0);
+      if (ops > 0)
+        used.push_back({ops, entry->getString("name").value_or("").str()});
+    }
+  }
+  llvm::sort(used, [](const auto &a, const auto &b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  llvm::json::Array names;
+  for (const auto &[ops, name] : used)
+    names.push_back(llvm::json::Object{{"name", name}, {"ops", ops}});
+  return names;
+}
+} // namespace
+
+/// Kernels by function, with their kind and how many steps call them.
+static void writeKernels(llvm::json::OStream &j, ModuleOp module) {
+  llvm::MapVector<StringRef, std::pair<StringRef, int64_t>> kernels;
+  int64_t steps = 0;
+  module.walk([&](llir::StepOp step) {
+    auto &[kind, calls] = kernels[step.getCallee()];
+    kind = step.getLabel().take_until([](char c) { return c == ' '; });
+    ++calls;
+    ++steps;
+  });
+  j.attribute("steps", steps);
+  for (auto schedule : module.getOps<llir::ScheduleOp>())
+    j.attribute("arena_bytes", schedule.getArena().getResults()[0].str());
+  j.attributeArray("kernels", [&] {
+    for (const auto &[name, entry] : kernels)
+      j.object([&] {
+        j.attribute("name", name);
+        j.attribute("kind", entry.first);
+        j.attribute("steps", entry.second);
+      });
+  });
+}
+
+std::string CompileReport::str(const CompileOptions &options,
+                               ModuleOp module) const {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::json::OStream j(stream, 2);
+  j.object([&] {
+    j.attribute("producer", LUMINAL_VERSION);
+    j.attribute("input", options.input);
+    j.attribute("target", options.target);
+    j.attribute("arch", options.arch);
+    j.attribute("seed", options.seed);
+    double total = 0;
+    for (const PhaseTime &phase : phases)
+      total += phase.seconds;
+    j.attribute("seconds", total);
+    j.attributeArray("phases", [&] {
+      for (const PhaseTime &phase : phases)
+        j.object([&] {
+          j.attribute("name", phase.name);
+          j.attribute("seconds", phase.seconds);
+        });
+    });
+    writeKernels(j, module);
+    if (!saturation.empty()) {
+      llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(saturation);
+      if (!parsed) {
+        llvm::consumeError(parsed.takeError());
+        return;
+      }
+      j.attribute("used_rules", getUsedRules(*parsed));
+      j.attribute("saturation", *parsed);
+    }
+  });
+  stream << "\n";
+  return text;
+}

@@ -1,0 +1,26 @@
+//===- CompileReport.h - What a compile did, as JSON ----------------------===//
+
+#ifndef LUMINAL_LIB_PIPELINES_COMPILEREPORT_H
+#define LUMINAL_LIB_PIPELINES_COMPILEREPORT_H
+
+#include "luminal/Pipelines/Compile.h"
+
+namespace luminal {
+
+struct CompileReport {
+  struct PhaseTime {
+    std::string name;
+    double seconds;
+  };
+  /// Times of the phases, and of the parts of the last one.
+  std::vector<PhaseTime> phases;
+  /// What eqsat-saturate says, as JSON text; empty where it did not run.
+  std::string saturation;
+
+  /// The report as JSON text. `module` is in its last phase.
+  std::string str(const CompileOptions &options, mlir::ModuleOp module) const;
+};
+
+} // namespace luminal
+
+#endif // LUMINAL_LIB_PIPELINES_COMPILEREPORT_H

@@ -1,0 +1,109 @@
+//===- Pipelines.cpp - The phases of a compile, by name -------------------===//
+
+#include "luminal/Pipelines/Pipelines.h"
+#include "luminal/Conversion/Passes.h"
+#include "luminal/Dialect/LLIR/Transforms/Passes.h"
+#include "luminal/EqSat/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace luminal;
+
+static constexpr StringLiteral kPhaseNames[] = {
+    "imported", "rolled", "saturated", "fused", "lowered", "binary"};
+
+StringRef luminal::getPhaseName(Phase phase) {
+  return kPhaseNames[static_cast<unsigned>(phase)];
+}
+
+std::optional<Phase> luminal::getPhase(StringRef name) {
+  for (auto [i, known] : llvm::enumerate(kPhaseNames))
+    if (known == name)
+      return static_cast<Phase>(i);
+  return std::nullopt;
+}
+
+Phase luminal::getPhase(ModuleOp module) {
+  bool hasCode = true, hasSchedule = false, hasKernels = false;
+  bool hasFlat = false, hasHLIR = false, hasRepeat = false;
+  module.walk([&](Operation *op) {
+    if (isa<llir::ScheduleOp>(op))
+      hasSchedule = true;
+    else if (auto step = dyn_cast<llir::StepOp>(op))
+      hasCode &= step.getLaunch().has_value();
+    else if (isa<llir::KernelOp>(op))
+      hasKernels = true;
+    else if (isa<hlir::RepeatOp>(op))
+      hasRepeat = hasHLIR = true;
+    else if (isa_and_nonnull<hlir::HLIRDialect>(op->getDialect()))
+      hasHLIR = true;
+    else if (isa_and_nonnull<llir::LLIRDialect>(op->getDialect()))
+      hasFlat = true;
+  });
+  if (hasSchedule)
+    return hasCode ? Phase::Lowered : Phase::Fused;
+  if (hasHLIR)
+    return hasRepeat ? Phase::Rolled : Phase::Imported;
+  if (hasKernels)
+    return Phase::Fused;
+  return hasFlat ? Phase::Saturated : Phase::Imported;
+}
+
+LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
+                                 const PipelineOptions &options,
+                                 std::string *error) {
+  if (options.target != "cpu") {
+    *error = "no code for the target '" + options.target + "'; known are: cpu";
+    return failure();
+  }
+  auto passes = [&](Phase phase) { return from < phase && to >= phase; };
+
+  // 1. imported -> rolled: loops stay as they were written.
+
+  // 2. rolled -> saturated: the cheapest equal program, in LLIR alone.
+  if (passes(Phase::Saturated)) {
+    eqsat::SaturatePassOptions saturate;
+    llvm::append_range(saturate.ruleFiles, options.rules);
+    saturate.seed = options.seed;
+    saturate.report = options.eqsatReport;
+    pm.addPass(eqsat::createSaturatePass(saturate));
+  }
+
+  // 3. saturated -> fused: kernels, and updates where the state stands.
+  if (passes(Phase::Fused)) {
+    pm.addNestedPass<func::FuncOp>(llir::createProveIndicesPass());
+    pm.addNestedPass<func::FuncOp>(llir::createFuseKernelsPass());
+    pm.addNestedPass<func::FuncOp>(llir::createUpdateInPlacePass());
+  }
+
+  // 4. fused -> lowered: memory, launches and code.
+  if (passes(Phase::Lowered)) {
+    pm.addPass(llir::createPlanMemoryPass());
+    ConvertLLIRToLLVMPassOptions convert;
+    convert.arch = options.arch;
+    pm.addPass(createConvertLLIRToLLVMPass(convert));
+  }
+  return success();
+}
+
+void luminal::registerPipelines() {
+  PassPipelineRegistration<PipelineOptions>(
+      "luminal-pipeline",
+      "Brings a program from one phase to another (docs/Architecture.md)",
+      [](OpPassManager &pm, const PipelineOptions &options) {
+        std::string error;
+        std::optional<Phase> from = getPhase(StringRef(options.from));
+        std::optional<Phase> until = getPhase(StringRef(options.until));
+        if (!from || !until || *until == Phase::Binary)
+          error = "no phase '" + (from ? options.until : options.from) +
+                  "'; known are: imported, rolled, saturated, fused, lowered";
+        if (error.empty() &&
+            succeeded(addPhases(pm, *from, *until, options, &error)))
+          return;
+        // The registry knows no failure of a pipeline's options.
+        llvm::errs() << "luminal-pipeline: " << error << "\n";
+        std::exit(2);
+      });
+}

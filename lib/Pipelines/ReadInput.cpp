@@ -1,0 +1,36 @@
+//===- ReadInput.cpp - Archives and .mlir files ---------------------------===//
+
+#include "luminal/Pipelines/Compile.h"
+#include "luminal/Support/ZipArchive.h"
+#include "luminal/Target/PT2.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace luminal;
+
+OwningOpRef<ModuleOp> luminal::readInput(MLIRContext &context,
+                                         const CompileOptions &options) {
+  Location loc = FileLineColLoc::get(&context, options.input, 0, 0);
+  Result<Bytes> bytes = mapFile(options.input);
+  if (!bytes) {
+    emitError(loc) << bytes.error().message;
+    return {};
+  }
+  // A zip file begins with a member, or with the end of its directory.
+  StringRef text(bytes->text());
+  if (text.starts_with("PK\x03\x04") || text.starts_with("PK\x05\x06")) {
+    PT2ImportOptions import;
+    import.allowMissingWeights =
+        options.allowMissingWeights || !options.weights.empty();
+    return importPT2(&context, std::move(*bytes), options.input, import);
+  }
+  if (text.contains('\0') || text.trim().empty()) {
+    emitError(loc) << "neither a torch.export archive (a zip file) nor the "
+                   << "text of a module";
+    return {};
+  }
+  return parseSourceString<ModuleOp>(text, ParserConfig(&context),
+                                     options.input);
+}

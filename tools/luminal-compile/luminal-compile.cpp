@@ -1,0 +1,163 @@
+//===- luminal-compile.cpp - Programs to artifacts ------------------------===//
+
+#include "luminal/InitAll.h"
+#include "luminal/Pipelines/Compile.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Support/Timing.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ThreadPool.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace cl = llvm::cl;
+using namespace luminal;
+
+namespace {
+/// The command line (DESIGN: other programs depend on these names).
+struct Arguments {
+  cl::OptionCategory category{"luminal-compile options"};
+  cl::opt<std::string> input{cl::Positional, cl::Required,
+                             cl::desc("<model.pt2 | model.mlir>"),
+                             cl::cat(category)};
+  cl::opt<std::string> output{"o", cl::desc("Artifact to write"),
+                              cl::value_desc("file"), cl::cat(category)};
+  cl::opt<std::string> target{"target", cl::init("cpu"),
+                              cl::desc("Kind of device: cpu"),
+                              cl::cat(category)};
+  cl::opt<std::string> arch{"arch", cl::init("native"),
+                            cl::desc("Processor, native or by LLVM's name"),
+                            cl::cat(category)};
+  cl::opt<std::string> emit{
+      "emit",
+      cl::desc("Stop after a phase and write the module: imported, rolled, "
+               "saturated, fused or lowered"),
+      cl::cat(category)};
+  cl::opt<double> searchBudget{
+      "search-budget", cl::init(0),
+      cl::desc("Seconds for measuring candidates; 0 takes the program of least "
+               "estimated time"),
+      cl::cat(category)};
+  cl::opt<uint64_t> searchCandidates{
+      "search-candidates", cl::init(1),
+      cl::desc("Candidates to measure; 1 measures none"), cl::cat(category)};
+  cl::opt<uint64_t> seed{"seed", cl::init(0),
+                         cl::desc("Seed of every free choice"),
+                         cl::cat(category)};
+  cl::list<std::string> sampleInputs{
+      "sample-input", cl::desc("Input to measure candidates with (.npy)"),
+      cl::cat(category)};
+  cl::opt<unsigned> threads{"threads", cl::init(0),
+                            cl::desc("Threads of the compiler; 0 is all"),
+                            cl::cat(category)};
+  cl::opt<std::string> weights{
+      "weights",
+      cl::desc("Archive or .safetensors file that holds the weights"),
+      cl::value_desc("file"), cl::cat(category)};
+  cl::opt<bool> embedWeights{"embed-weights",
+                             cl::desc("Put the weights into the artifact"),
+                             cl::cat(category)};
+  cl::list<std::string> rules{"eqsat-rules",
+                              cl::desc(".mlir file of pdl.pattern ops to add"),
+                              cl::value_desc("file"), cl::cat(category)};
+  cl::opt<std::string> report{"report", cl::desc("File for a report as JSON"),
+                              cl::value_desc("file"), cl::cat(category)};
+  cl::opt<bool> quiet{"quiet", cl::desc("No progress on stderr"),
+                      cl::cat(category)};
+
+  llvm::Expected<CompileOptions> get() const;
+};
+} // namespace
+
+/// LLVM's libraries register options of their own; where a name is ours, theirs
+/// gives way.
+static void freeNames(llvm::ArrayRef<llvm::StringRef> names) {
+  llvm::StringMap<cl::Option *> &known = cl::getRegisteredOptions();
+  for (llvm::StringRef name : names)
+    if (cl::Option *option = known.lookup(name))
+      option->removeArgument();
+}
+
+llvm::Expected<CompileOptions> Arguments::get() const {
+  auto bad = [](const llvm::Twine &message) {
+    return llvm::createStringError(message);
+  };
+  CompileOptions options;
+  if (emit.getNumOccurrences()) {
+    options.emit = getPhase(llvm::StringRef(emit));
+    if (!options.emit || *options.emit == Phase::Binary)
+      return bad("no phase '" + emit +
+                 "' to stop after; known are: imported, "
+                 "rolled, saturated, fused, lowered");
+  } else if (output.empty()) {
+    return bad("no output; say -o model.lum");
+  }
+  if (searchBudget != 0 || searchCandidates != 1 || !sampleInputs.empty())
+    return bad("measured search is not part of this version; say "
+               "--search-budget=0");
+  options.input = input;
+  options.output = output;
+  options.target = target;
+  options.arch = arch;
+  options.seed = seed;
+  options.threads = threads;
+  options.weights = weights;
+  options.embedWeights = embedWeights;
+  options.rules = {rules.begin(), rules.end()};
+  options.report = report;
+  if (!quiet && llvm::sys::Process::StandardErrIsDisplayed())
+    options.progress = [](llvm::StringRef phase) {
+      llvm::errs() << "luminal-compile: " << phase << "\n";
+    };
+  return options;
+}
+
+static int fail(const llvm::Twine &message) {
+  llvm::errs() << "luminal-compile: error: " << message << "\n";
+  return 2;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  setVersionPrinter();
+  freeNames({"o", "target", "arch", "emit", "seed", "threads", "weights",
+             "report", "quiet"});
+  Arguments arguments;
+  mlir::registerAsmPrinterCLOptions();
+  mlir::registerMLIRContextCLOptions();
+  mlir::registerPassManagerCLOptions();
+  mlir::registerDefaultTimingManagerCLOptions();
+  std::string problem;
+  llvm::raw_string_ostream problemStream(problem);
+  if (!cl::ParseCommandLineOptions(argc, argv, "Luminal compiler\n",
+                                   &problemStream))
+    return fail(llvm::StringRef(problem).trim());
+  llvm::Expected<CompileOptions> options = arguments.get();
+  if (!options)
+    return fail(llvm::toString(options.takeError()));
+
+  mlir::DefaultTimingManager timing;
+  mlir::applyDefaultTimingManagerCLOptions(timing);
+  mlir::TimingScope scope = timing.getRootScope();
+  options->configure = [&](mlir::PassManager &pm) {
+    pm.enableTiming(scope);
+    return mlir::applyPassManagerCLOptions(pm);
+  };
+  mlir::DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllPasses();
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  std::unique_ptr<llvm::ThreadPoolInterface> pool;
+  if (options->threads != 1) {
+    pool = std::make_unique<llvm::DefaultThreadPool>(
+        llvm::hardware_concurrency(options->threads));
+    context.setThreadPool(*pool);
+  }
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  return failed(compile(context, *options)) ? 2 : 0;
+}
