@@ -76,7 +76,7 @@ struct Arguments {
 /// LLVM's libraries register options of their own; where a name is ours, theirs
 /// gives way.
 static void freeNames(llvm::ArrayRef<llvm::StringRef> names) {
-  llvm::StringMap<cl::Option *> &known = cl::getRegisteredOptions();
+  auto &known = cl::getRegisteredOptions();
   for (llvm::StringRef name : names)
     if (cl::Option *option = known.lookup(name))
       option->removeArgument();

@@ -1,0 +1,240 @@
+// RUN: luminal-opt %s --split-input-file --verify-diagnostics
+
+func.func @in_place_map(%a: tensor<4xf32>) {
+  // expected-error @+1 {{only a scatter works in place, found map}}
+  %0 = llir.kernel map(%a) {in_place} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>):
+    llir.yield %x : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @no_result(%a: tensor<4xf32>) {
+  // expected-error @+1 {{expects a result}}
+  llir.kernel map(%a) : (tensor<4xf32>) -> () {
+  ^bb0(%x: tensor<4xf32>):
+    llir.yield
+  }
+  return
+}
+
+// -----
+
+func.func @in_place_type(%a: tensor<1xi64>, %b: tensor<4xf32>) {
+  // expected-error @+1 {{in place expects one result of the type of operand 0}}
+  %0 = llir.kernel scatter(%a, %b) {in_place} : (tensor<1xi64>, tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%i: tensor<1xi64>, %x: tensor<4xf32>):
+    %one = llir.constant dense<1.0> : tensor<1xf32>
+    %0 = llir.scatter set %x, %i, %one : tensor<4xf32>, tensor<1xi64>, tensor<1xf32>
+    llir.yield %0 : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @arguments(%a: tensor<4xf32>) {
+  // expected-error @+1 {{the block's arguments are not of the types of the operands}}
+  %0 = llir.kernel map(%a) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
+    llir.yield %x : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @yields(%a: tensor<4xf32>) {
+  // expected-error @+1 {{yields other types than those of its results}}
+  %0 = llir.kernel map(%a) : (tensor<4xf32>) -> tensor<5xf32> {
+  ^bb0(%x: tensor<4xf32>):
+    llir.yield %x : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @row_function(%a: tensor<4x8xf32>) {
+  %0 = llir.kernel reduce(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+  ^bb0(%x: tensor<4x8xf32>):
+    // expected-error @+1 {{cannot stand in a kernel}}
+    %1 = llir.softmax %x : tensor<4x8xf32>
+    llir.yield %1 : tensor<4x8xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @map_with_reduce(%a: tensor<4x8xf32>) {
+  // expected-error @+1 {{of kind map expects no reduce, gemm, gather or scatter in its body}}
+  %0 = llir.kernel map(%a) : (tensor<4x8xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4x8xf32>):
+    %1 = llir.reduce sum %x : tensor<4x8xf32> -> tensor<4xf32>
+    llir.yield %1 : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @gather_without(%a: tensor<4xf32>) {
+  // expected-error @+1 {{of kind gather expects a gather, and no reduce, gemm or scatter in its body}}
+  %0 = llir.kernel gather(%a) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>):
+    llir.yield %x : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @gemm_without(%a: tensor<4xf32>) {
+  // expected-error @+1 {{of kind gemm expects one gemm, and no reduce or scatter in its body}}
+  %0 = llir.kernel gemm(%a) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>):
+    llir.yield %x : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @scatter_without(%a: tensor<4xf32>) {
+  // expected-error @+1 {{of kind scatter expects one scatter, and no reduce or gemm in its body}}
+  %0 = llir.kernel scatter(%a) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>):
+    llir.yield %x : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @reduce_without(%a: tensor<4xf32>) {
+  // expected-error @+1 {{of kind reduce expects a reduce, and no gemm or scatter in its body}}
+  %0 = llir.kernel reduce(%a) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>):
+    llir.yield %x : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @two_domains(%a: tensor<4x8xf32>) {
+  %0 = llir.kernel reduce(%a) : (tensor<4x8xf32>) -> tensor<f32> {
+  ^bb0(%x: tensor<4x8xf32>):
+    %1 = llir.reduce sum %x : tensor<4x8xf32> -> tensor<4xf32>
+    // expected-error @+1 {{reduces another domain than the kernel's first reduction, 'tensor<4xf32>'}}
+    %2 = llir.reduce sum %1 : tensor<4xf32> -> tensor<f32>
+    llir.yield %2 : tensor<f32>
+  }
+  return
+}
+
+// -----
+
+func.func @other_shape(%a: tensor<4x8xf32>) {
+  // expected-error @+1 {{expects results over the reduction's domain or its rows, found 'tensor<8x4xf32>'}}
+  %0 = llir.kernel reduce(%a) : (tensor<4x8xf32>) -> tensor<8x4xf32> {
+  ^bb0(%x: tensor<4x8xf32>):
+    %1 = llir.reduce sum %x : tensor<4x8xf32> -> tensor<4xf32>
+    %2 = llir.view %1 <(d0, d1) -> (d1)> : tensor<4xf32> -> tensor<8x4xf32>
+    llir.yield %2 : tensor<8x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @two_shapes(%a: tensor<4x8xf32>) {
+  // expected-error @+1 {{expects results of one shape}}
+  %0:2 = llir.kernel map(%a) : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<8x4xf32>) {
+  ^bb0(%x: tensor<4x8xf32>):
+    %1 = llir.view %x <(d0, d1) -> (d1, d0)> : tensor<4x8xf32> -> tensor<8x4xf32>
+    llir.yield %x, %1 : tensor<4x8xf32>, tensor<8x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @alias_type(%a: tensor<4xf32>) {
+  // expected-error @+1 {{changes the element type from 'f32' to 'i32'}}
+  %0 = llir.alias %a offset(0) : tensor<4xf32> -> tensor<4xi32>
+  return
+}
+
+// -----
+
+func.func @alias_offset(%a: tensor<4xf32>) {
+  // expected-error @+1 {{its offset is one quantity, a map without dims}}
+  %0 = llir.alias %a offset(0, 0) : tensor<4xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @alias_outside(%a: tensor<4xf32>) {
+  // expected-error @+1 {{ends at element 5 of 4}}
+  %0 = llir.alias %a offset(3) : tensor<4xf32> -> tensor<2xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{arena uses the symbol s1, which the schedule does not have}}
+llir.schedule @main symbols <s0 in [1, 64]> arena(s1) {
+}
+
+// -----
+
+llir.schedule @main symbols <s0 in [1, 64]> arena(0) {
+  // expected-error @+1 {{offset is one quantity, a map without dims}}
+  %t = llir.slot offset(0, 0) bytes(64)
+}
+
+// -----
+
+llir.schedule @main symbols <> arena(0) {
+  // expected-error @+1 {{expects a tensor type, found 'i32'}}
+  %x = llir.argument input "x" : i32
+}
+
+// -----
+
+func.func private @k0()
+llir.schedule @main symbols <> arena(0) {
+  // expected-error @+1 {{writes nothing}}
+  llir.step "map" @k0() writes() cost(0, 0)
+}
+
+// -----
+
+func.func private @k0()
+llir.schedule @main symbols <> arena(0) {
+  %t = llir.slot offset(0) bytes(64)
+  // expected-error @+1 {{cost is bytes and scalar operations, two quantities of a map without dims}}
+  llir.step "map" @k0() writes(%t) cost(0)
+}
+
+// -----
+
+func.func private @k0()
+llir.schedule @main symbols <> arena(0) {
+  %t = llir.slot offset(0) bytes(64)
+  // expected-error @+1 {{launch is work, grain and scratch, three quantities of a map without dims}}
+  llir.step "map" @k0() writes(%t) cost(0, 0) launch(1, 1)
+}
+
+// -----
+
+llir.schedule @main symbols <> arena(0) {
+  %t = llir.slot offset(0) bytes(64)
+  // expected-error @+1 {{calls k0, which does not stand beside the schedule}}
+  llir.step "map" @k0() writes(%t) cost(0, 0)
+}

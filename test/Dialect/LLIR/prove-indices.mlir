@@ -1,0 +1,106 @@
+// RUN: luminal-opt %s --llir-prove-indices | FileCheck %s
+
+// CHECK-LABEL: func.func @iota
+// CHECK: llir.gather %{{.*}}, %{{.*}} : tensor<8xf32>
+func.func @iota(%x: tensor<8xf32>) -> tensor<4xf32> {
+  %i = llir.iota <(d0) -> (d0 * 2)> : tensor<4xi64>
+  %r = llir.gather %x, %i {checked} : tensor<8xf32>, tensor<4xi64> -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @iota_too_far
+// CHECK: {checked}
+func.func @iota_too_far(%x: tensor<8xf32>) -> tensor<4xf32> {
+  %i = llir.iota <(d0) -> (d0 * 3)> : tensor<4xi64>
+  %r = llir.gather %x, %i {checked} : tensor<8xf32>, tensor<4xi64> -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @symbolic
+// CHECK: llir.gather %{{.*}}, %{{.*}} : tensor<?xf32
+func.func @symbolic(%x: tensor<?xf32, #hlir.dims<s0>>) -> tensor<?xf32, #hlir.dims<s0 - 1>>
+    attributes {hlir.symbols = #hlir.symbols<s0 in [2, 64]>} {
+  %i = llir.iota <(d0) -> (d0 + 1)> : tensor<?xi64, #hlir.dims<s0 - 1>>
+  %r = llir.gather %x, %i {checked} : tensor<?xf32, #hlir.dims<s0>>, tensor<?xi64, #hlir.dims<s0 - 1>>
+      -> tensor<?xf32, #hlir.dims<s0 - 1>>
+  return %r : tensor<?xf32, #hlir.dims<s0 - 1>>
+}
+
+// CHECK-LABEL: func.func @constant
+// CHECK: llir.gather %{{.*}}, %{{.*}} : tensor<8xf32>
+// CHECK: llir.scatter set %{{.*}}, %{{.*}}, %{{.*}} : tensor<8xf32>
+func.func @constant(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %i = llir.constant dense<[0, 7]> : tensor<2xi64>
+  %r = llir.gather %x, %i {checked} : tensor<8xf32>, tensor<2xi64> -> tensor<2xf32>
+  %s = llir.scatter set %x, %i, %r {checked} : tensor<8xf32>, tensor<2xi64>, tensor<2xf32>
+  return %s : tensor<8xf32>
+}
+
+// CHECK-LABEL: func.func @negative_constant
+// CHECK: {checked}
+func.func @negative_constant(%x: tensor<8xf32>) -> tensor<2xf32> {
+  %i = llir.constant dense<[0, -1]> : tensor<2xi64>
+  %r = llir.gather %x, %i {checked} : tensor<8xf32>, tensor<2xi64> -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+
+// An index that wraps from the end, as the importer writes it: what is known of
+// the constant decides the select.
+// CHECK-LABEL: func.func @wrapped
+// CHECK: llir.gather %{{.*}}, %{{.*}} : tensor<8xf32>
+func.func @wrapped(%x: tensor<8xf32>) -> tensor<2xf32> {
+  %i = llir.constant dense<[1, 2]> : tensor<2xi64>
+  %z = llir.constant dense<0> : tensor<2xi64>
+  %n = llir.constant dense<8> : tensor<2xi64>
+  %neg = llir.elementwise less_than(%i, %z) : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi1>
+  %w = llir.elementwise add(%i, %n) : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+  %j = llir.elementwise select(%neg, %w, %i) : (tensor<2xi1>, tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+  %r = llir.gather %x, %j {checked} : tensor<8xf32>, tensor<2xi64> -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+
+// An index of unknown value, brought into range by two selects.
+// CHECK-LABEL: func.func @clamped
+// CHECK: llir.gather %{{.*}}, %{{.*}} : tensor<8xf32>
+func.func @clamped(%x: tensor<8xf32>, %i: tensor<2xi64>) -> tensor<2xf32> {
+  %z = llir.constant dense<0> : tensor<2xi64>
+  %m = llir.constant dense<7> : tensor<2xi64>
+  %low = llir.elementwise less_than(%i, %z) : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi1>
+  %a = llir.elementwise select(%low, %z, %i) : (tensor<2xi1>, tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+  %high = llir.elementwise less_than(%m, %a) : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi1>
+  %b = llir.elementwise select(%high, %m, %a) : (tensor<2xi1>, tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+  %r = llir.gather %x, %b {checked} : tensor<8xf32>, tensor<2xi64> -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+
+// CHECK-LABEL: func.func @min_max
+// CHECK: llir.gather %{{.*}}, %{{.*}} : tensor<8xf32>
+func.func @min_max(%x: tensor<8xf32>, %i: tensor<2xi64>) -> tensor<2xf32> {
+  %z = llir.constant dense<0> : tensor<2xi64>
+  %m = llir.constant dense<7> : tensor<2xi64>
+  %a = llir.elementwise max(%i, %z) : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+  %b = llir.elementwise min(%a, %m) : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+  %r = llir.gather %x, %b {checked} : tensor<8xf32>, tensor<2xi64> -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+
+// An unknown index stays checked.
+// CHECK-LABEL: func.func @unknown
+// CHECK: {checked}
+func.func @unknown(%x: tensor<8xf32>, %i: tensor<2xi64>) -> tensor<2xf32> {
+  %r = llir.gather %x, %i {checked} : tensor<8xf32>, tensor<2xi64> -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+
+// i32 arithmetic that wraps proves nothing.
+// CHECK-LABEL: func.func @wraps
+// CHECK: {checked}
+func.func @wraps(%x: tensor<8xf32>) -> tensor<2xf32> {
+  %i = llir.constant dense<2147483647> : tensor<2xi32>
+  %j = llir.elementwise add(%i, %i) : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>
+  %m = llir.constant dense<2147483646> : tensor<2xi32>
+  %k = llir.elementwise sub(%j, %m) : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>
+  %l = llir.elementwise sub(%k, %m) : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>
+  %r = llir.gather %x, %l {checked} : tensor<8xf32>, tensor<2xi32> -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}
