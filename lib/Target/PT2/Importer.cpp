@@ -490,10 +490,10 @@ LogicalResult Importer::makeOutputs() {
   function.setArgAttrsAttr(builder.getArrayAttr(argDicts));
   function.setResAttrsAttr(builder.getArrayAttr(resultDicts));
   if (!literalInputs.empty())
-    function->setAttr("hlir.literal_inputs",
+    function->setAttr(hlir::kLiteralInputsAttr,
                       builder.getArrayAttr(literalInputs));
   if (!literalOutputs.empty())
-    function->setAttr("hlir.literal_outputs",
+    function->setAttr(hlir::kLiteralOutputsAttr,
                       builder.getArrayAttr(literalOutputs));
   return success();
 }

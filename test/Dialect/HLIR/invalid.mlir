@@ -84,6 +84,11 @@ func.func private @operation_attribute() attributes {hlir.other = 1}
 
 // -----
 
+// expected-error @+1 {{expected [{position = <i64>, value = <any>}] on a function as hlir.literal_inputs, found [{position = 1 : i64}]}}
+func.func private @literal() attributes {hlir.literal_inputs = [{position = 1}]}
+
+// -----
+
 // expected-error @+1 {{expected a string as hlir.name, found 1 : i64}}
 func.func private @name(tensor<4xf32> {hlir.name = 1})
 

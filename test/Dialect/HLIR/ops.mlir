@@ -180,6 +180,9 @@ func.func @program(
 // CHECK-SAME: #hlir.map<() -> (8)>
 // CHECK-SAME: #hlir.map<(d0) -> ()>
 // CHECK-SAME: #hlir.symbols<>
+// CHECK-SAME: hlir.literal_inputs = [{position = 1 : i64, value = 2.500000e-01 : f64}]
+// CHECK-SAME: hlir.literal_outputs = [{position = 0 : i64, value}]
 func.func private @attributes() attributes {
   a = #hlir.map<(d0, d1) -> (d1, d0 floordiv s0)>, b = #hlir.map<() -> (8)>, c = #hlir.map<(d0) -> ()>,
-  d = #hlir.symbols<>}
+  d = #hlir.symbols<>, hlir.literal_inputs = [{position = 1, value = 0.25}],
+  hlir.literal_outputs = [{position = 0, value}]}

@@ -197,10 +197,32 @@ static LogicalResult verifySymbols(Operation *op, Attribute value) {
   return failure(result.wasInterrupted());
 }
 
+static LogicalResult verifyLiterals(Operation *op, NamedAttribute attribute) {
+  auto isLiteral = [](Attribute value) {
+    auto literal = dyn_cast<DictionaryAttr>(value);
+    auto position =
+        literal ? literal.getAs<IntegerAttr>("position") : IntegerAttr();
+    return position && position.getType().isInteger(64) &&
+           position.getInt() >= 0 && literal.size() == 2 &&
+           literal.contains("value");
+  };
+  auto array = dyn_cast<ArrayAttr>(attribute.getValue());
+  if (!isa<FunctionOpInterface>(op) || !array ||
+      !llvm::all_of(array, isLiteral))
+    return op->emitOpError()
+           << "expected [{position = <i64>, value = <any>}] on a function as "
+           << attribute.getName().getValue() << ", found "
+           << attribute.getValue();
+  return success();
+}
+
 LogicalResult HLIRDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
   if (attribute.getName() == kSymbolsAttr)
     return verifySymbols(op, attribute.getValue());
+  if (attribute.getName() == kLiteralInputsAttr ||
+      attribute.getName() == kLiteralOutputsAttr)
+    return verifyLiterals(op, attribute);
   return op->emitOpError() << "expected no attribute '" << attribute.getName()
                            << "' on an operation";
 }

@@ -45,8 +45,11 @@ constexpr llvm::StringLiteral kNameAttr = "hlir.name";
 constexpr llvm::StringLiteral kKindAttr = "hlir.kind";
 constexpr llvm::StringLiteral kSourceAttr = "hlir.source";
 constexpr llvm::StringLiteral kUpdatesAttr = "hlir.updates";
-/// On the function: `#hlir.symbols<...>`.
+/// On the function: `#hlir.symbols<...>`, and arguments and outputs of the
+/// archive's program that are no tensors, as [{position = <i64>, value = ...}].
 constexpr llvm::StringLiteral kSymbolsAttr = "hlir.symbols";
+constexpr llvm::StringLiteral kLiteralInputsAttr = "hlir.literal_inputs";
+constexpr llvm::StringLiteral kLiteralOutputsAttr = "hlir.literal_outputs";
 
 } // namespace hlir
 } // namespace luminal
