@@ -1,0 +1,60 @@
+// RUN: luminal-test-reference %s | FileCheck %s
+// Ops of LLIR that PyTorch has no word for, and kernels.
+
+// CHECK: @flat#0: dense<{{\[}}[0, 3], [1, 4], [2, 5]]> : tensor<3x2xi64>
+// CHECK: @flat#1: dense<[3, 12]> : tensor<2xi64>
+// CHECK: @flat#2: dense<[2, 5]> : tensor<2xi64>
+// CHECK: @flat#3: dense<{{\[}}[3, 4, 5], [0, 1, 2]]> : tensor<2x3xi64>
+// CHECK: @flat#4: dense<{{\[}}[1, 3, 5], [3, 4, 5]]> : tensor<2x3xi64>
+// CHECK: @flat#5: dense<[2, 3, 4]> : tensor<3xi64>
+func.func @flat() -> (tensor<3x2xi64>, tensor<2xi64>, tensor<2xi64>, tensor<2x3xi64>, tensor<2x3xi64>, tensor<3xi64>) {
+  %x = llir.iota <(d0, d1) -> (3 * d0 + d1)> : tensor<2x3xi64>
+  %0 = llir.view %x <(d0, d1) -> (d1, d0)> : tensor<2x3xi64> -> tensor<3x2xi64>
+  %1 = llir.reduce sum %x : tensor<2x3xi64> -> tensor<2xi64>
+  %2 = llir.reduce max %x : tensor<2x3xi64> -> tensor<2xi64>
+  %i = llir.constant dense<[1, 0]> : tensor<2xi64>
+  %3 = llir.gather %x, %i {checked} : tensor<2x3xi64>, tensor<2xi64> -> tensor<2x3xi64>
+  %j = llir.constant dense<[0]> : tensor<1xi64>
+  %u = llir.constant dense<[[1, 2, 3]]> : tensor<1x3xi64>
+  %4 = llir.scatter add %x, %j, %u : tensor<2x3xi64>, tensor<1xi64>, tensor<1x3xi64>
+  %5 = llir.alias %x offset(2) : tensor<2x3xi64> -> tensor<3xi64>
+  return %0, %1, %2, %3, %4, %5
+      : tensor<3x2xi64>, tensor<2xi64>, tensor<2xi64>, tensor<2x3xi64>, tensor<2x3xi64>, tensor<3xi64>
+}
+
+// Softmax as one kernel whose reductions depend on each other, and as the op;
+// two results of a kernel.
+// CHECK: @kernels#0: dense<{{\[}}[2.500000e-01, 7.500000e-01], [5.000000e-01, 5.000000e-01]]> : tensor<2x2xf32>
+// CHECK: @kernels#1: dense<[4.000000e+00, 2.000000e+00]> : tensor<2xf32>
+// CHECK: @kernels#2: dense<{{\[}}[2.500000e-01, 7.500000e-01], [5.000000e-01, 5.000000e-01]]> : tensor<2x2xf32>
+// CHECK: @kernels#3: dense<{{\[}}[1.000000e+00, 2.000000e+00], [9.000000e+00, 9.000000e+00]]> : tensor<2x2xf32>
+func.func @kernels() -> (tensor<2x2xf32>, tensor<2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) {
+  %x = llir.constant dense<[[0.0, 1.0986122886681098], [7.0, 7.0]]> : tensor<2x2xf64>
+  %one = llir.constant dense<1.0> : tensor<2x2xf32>
+  %k:2 = llir.kernel reduce(%x) : (tensor<2x2xf64>) -> (tensor<2x2xf32>, tensor<2xf32>) {
+  ^bb0(%a: tensor<2x2xf64>):
+    %zero = llir.constant dense<0.0> : tensor<2x2xf64>
+    %y = llir.elementwise add(%a, %zero) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+    %m = llir.view %y <(d0) -> (d0, 0)> : tensor<2x2xf64> -> tensor<2xf64>
+    %mb = llir.view %m <(d0, d1) -> (d0)> : tensor<2xf64> -> tensor<2x2xf64>
+    %d = llir.elementwise sub(%y, %mb) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+    %e = llir.elementwise exp(%d) : (tensor<2x2xf64>) -> tensor<2x2xf64>
+    %s = llir.reduce sum %e : tensor<2x2xf64> -> tensor<2xf64>
+    %sb = llir.view %s <(d0, d1) -> (d0)> : tensor<2xf64> -> tensor<2x2xf64>
+    %q = llir.elementwise div(%e, %sb) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+    %r = llir.elementwise cast(%q) : (tensor<2x2xf64>) -> tensor<2x2xf32>
+    %t = llir.elementwise cast(%s) : (tensor<2xf64>) -> tensor<2xf32>
+    llir.yield %r, %t : tensor<2x2xf32>, tensor<2xf32>
+  }
+  %f = llir.elementwise cast(%x) : (tensor<2x2xf64>) -> tensor<2x2xf32>
+  %p = llir.softmax %f : tensor<2x2xf32>
+  %dest = llir.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %i = llir.constant dense<1> : tensor<1xi64>
+  %u = llir.constant dense<9.0> : tensor<1x2xf32>
+  %w = llir.kernel scatter(%dest, %i, %u) {in_place} : (tensor<2x2xf32>, tensor<1xi64>, tensor<1x2xf32>) -> tensor<2x2xf32> {
+  ^bb0(%a: tensor<2x2xf32>, %b: tensor<1xi64>, %c: tensor<1x2xf32>):
+    %r = llir.scatter set %a, %b, %c : tensor<2x2xf32>, tensor<1xi64>, tensor<1x2xf32>
+    llir.yield %r : tensor<2x2xf32>
+  }
+  return %k#0, %k#1, %p, %w : tensor<2x2xf32>, tensor<2xf32>, tensor<2x2xf32>, tensor<2x2xf32>
+}
