@@ -60,11 +60,7 @@ static LogicalResult isFinite(OpCall &o) {
 //===----------------------------------------------------------------------===//
 
 /// Whether each element is other than zero (NaN is).
-static Value toBool(OpCall &o, Value x) {
-  if (o.isBool(x))
-    return x;
-  return o.c.logicalNot(o.c.equal(x, o.c.splatInt(x, 0)));
-}
+static Value toBool(OpCall &o, Value x) { return o.c.cast(x, o.i1()); }
 
 template <Value (Composer::*fn)(Value, Value)>
 static LogicalResult logical(OpCall &o) {
@@ -141,18 +137,12 @@ static LogicalResult maskedFill(OpCall &o) {
 // Casts and copies
 //===----------------------------------------------------------------------===//
 
-static Value convert(OpCall &o, Value x, Type type) {
-  if (type.isInteger(1) && !o.isBool(x))
-    return toBool(o, x);
-  return o.c.cast(x, type);
-}
-
 /// The tensor itself where nothing changes, as PyTorch has it.
 static LogicalResult to(OpCall &o, Type type, bool copy) {
   Value x = o.tensor("self");
   if (!type || type == o.element(x))
     return copy ? o.ret(x) : o.retAlias();
-  return o.ret(convert(o, x, type));
+  return o.ret(o.c.cast(x, type));
 }
 static LogicalResult toDType(OpCall &o) {
   Type type = o.dtype("dtype");
@@ -181,7 +171,7 @@ static LogicalResult copy(OpCall &o) {
   auto shape = o.broadcast({o.extents(self), o.extents(src)});
   if (!shape || shape->size() != o.rank(self))
     return o.fail("the source cannot be broadcast to the destination");
-  return o.ret(o.broadcastTo(convert(o, src, o.element(self)), *shape));
+  return o.ret(o.broadcastTo(o.c.cast(src, o.element(self)), *shape));
 }
 static LogicalResult fill(OpCall &o) {
   Value self = o.tensor("self");
@@ -260,7 +250,7 @@ llvm::ArrayRef<OpRow> pt2::getCompareOps() {
        "bool non_blocking=False, MemoryFormat? memory_format=None)",
        toCopy},
       {"clone(Tensor self, *, MemoryFormat? memory_format=None)", copyOf},
-      {"contiguous(Tensor self, *, MemoryFormat? memory_format=None)",
+      {"contiguous(Tensor self, *, MemoryFormat memory_format=contiguous)",
        contiguous},
       {"detach(Tensor self)", alias},
       {"detach_(Tensor self)", alias},

@@ -1,6 +1,6 @@
 //===- AtenOpsMovement.cpp - Views ----------------------------------------===//
 
-#include "OpCall.h"
+#include "Helpers.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -175,16 +175,21 @@ static LogicalResult permute(OpCall &o) {
     return o.fail("the dims are no permutation");
   return permuteTo(o, order);
 }
-static LogicalResult transpose(OpCall &o) {
+static LogicalResult swapDims(OpCall &o, int64_t first, int64_t second) {
   unsigned rank = o.rank(o.tensor("self"));
-  auto a = o.axis(*o.integer("dim0"), rank),
-       b = o.axis(*o.integer("dim1"), rank);
+  auto a = o.axis(first, rank), b = o.axis(second, rank);
   if (!a || !b)
     return failure();
   auto order = llvm::to_vector(llvm::seq<unsigned>(0, rank));
   if (rank)
     std::swap(order[*a], order[*b]);
   return permuteTo(o, order);
+}
+static LogicalResult transpose(OpCall &o) {
+  return swapDims(o, *o.integer("dim0"), *o.integer("dim1"));
+}
+static LogicalResult swapAxes(OpCall &o) {
+  return swapDims(o, *o.integer("axis0"), *o.integer("axis1"));
 }
 static LogicalResult transposed(OpCall &o) {
   unsigned rank = o.rank(o.tensor("self"));
@@ -454,7 +459,9 @@ static LogicalResult splitWithSizes(OpCall &o) {
   auto axis = o.axis(*o.integer("dim"), o.rank(x));
   if (!axis || o.rank(x) == 0)
     return o.fail("splits a tensor without dims");
-  return splitBy(o, *axis, *o.exprs("split_sizes"));
+  return splitBy(
+      o, *axis,
+      *o.exprs(o.entry.name == "split.sizes" ? "split_size" : "split_sizes"));
 }
 static LogicalResult chunk(OpCall &o) {
   Value x = o.tensor("self");
@@ -503,15 +510,20 @@ static LogicalResult unfold(OpCall &o) {
   return o.retView(extents, map);
 }
 
-static LogicalResult diagonal(OpCall &o) {
+/// The extents of a diagonal and its map into the tensor.
+static bool diagonalWindow(OpCall &o, SmallVector<Expr> &extents,
+                           SmallVector<Expr> &map) {
   Value x = o.tensor("self");
   unsigned rank = o.rank(x);
   auto a = o.axis(*o.integer("dim1"), rank),
        b = o.axis(*o.integer("dim2"), rank);
   int64_t offset = *o.integer("offset");
-  if (!a || !b || rank < 2 || *a == *b)
-    return o.fail("takes two different dims");
-  SmallVector<Expr> from = o.extents(x), extents, map(rank);
+  if (!a || !b || rank < 2 || *a == *b) {
+    (void)o.fail("takes two different dims");
+    return false;
+  }
+  SmallVector<Expr> from = o.extents(x);
+  map.resize(rank);
   for (unsigned i = 0; i < rank; ++i) {
     if (i == *a || i == *b)
       continue;
@@ -519,13 +531,27 @@ static LogicalResult diagonal(OpCall &o) {
     extents.push_back(from[i]);
   }
   Expr d = Expr::dim(extents.size());
-  Expr rows = from[*a] - Expr(offset < 0 ? -offset : 0);
-  Expr columns = from[*b] - Expr(offset > 0 ? offset : 0);
-  map[*a] = d + Expr(offset < 0 ? -offset : 0);
-  map[*b] = d + Expr(offset > 0 ? offset : 0);
-  extents.push_back(
-      o.scope().simplify(Expr::max(Expr::min(rows, columns), Expr(0))));
-  return o.retView(extents, map);
+  Expr below(offset < 0 ? -offset : 0), right(offset > 0 ? offset : 0);
+  map[*a] = d + below;
+  map[*b] = d + right;
+  extents.push_back(o.scope().simplify(
+      Expr::max(Expr::min(from[*a] - below, from[*b] - right), Expr(0))));
+  return true;
+}
+static LogicalResult diagonal(OpCall &o) {
+  SmallVector<Expr> extents, map;
+  return diagonalWindow(o, extents, map) ? o.retView(extents, map) : failure();
+}
+static LogicalResult diagonalScatter(OpCall &o) {
+  SmallVector<Expr> extents, map;
+  Value x = o.tensor("self"), src = o.tensor("src");
+  if (!diagonalWindow(o, extents, map))
+    return failure();
+  auto joined = o.broadcast({extents, o.extents(src)});
+  if (!joined || joined->size() != extents.size())
+    return o.fail("the source cannot be broadcast to the diagonal");
+  Value update = o.broadcastTo(o.c.cast(src, o.element(x)), extents);
+  return o.ret(writeWindow(o.c, x, extents, map, update));
 }
 
 llvm::ArrayRef<OpRow> pt2::getMovementOps() {
@@ -547,7 +573,7 @@ llvm::ArrayRef<OpRow> pt2::getMovementOps() {
       {"permute(Tensor self, int[] dims)", permute},
       {"permute_copy(Tensor self, int[] dims)", permute},
       {"transpose.int(Tensor self, int dim0, int dim1)", transpose},
-      {"swapaxes(Tensor self, int dim0, int dim1)", transpose},
+      {"swapaxes(Tensor self, int axis0, int axis1)", swapAxes},
       {"swapdims(Tensor self, int dim0, int dim1)", transpose},
       {"t(Tensor self)", t},
       {"numpy_T(Tensor self)", transposed},
@@ -573,13 +599,16 @@ llvm::ArrayRef<OpRow> pt2::getMovementOps() {
        selectScatter},
       {"narrow(Tensor self, int dim, SymInt start, SymInt length)", narrow},
       {"split.Tensor(Tensor self, SymInt split_size, int dim=0)", split},
-      {"split.sizes(Tensor self, SymInt[] split_sizes, int dim=0)",
+      {"split.sizes(Tensor self, SymInt[] split_size, int dim=0)",
        splitWithSizes},
       {"split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0)",
        splitWithSizes},
       {"chunk(Tensor self, int chunks, int dim=0)", chunk},
       {"unbind.int(Tensor self, int dim=0)", unbind},
       {"unfold(Tensor self, int dimension, int size, int step)", unfold},
+      {"diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, "
+       "int dim2=1)",
+       diagonalScatter},
       {"diagonal(Tensor self, int offset=0, int dim1=0, int dim2=1)", diagonal},
   };
   return rows;

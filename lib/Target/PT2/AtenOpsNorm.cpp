@@ -332,9 +332,9 @@ llvm::ArrayRef<OpRow> pt2::getNormOps() {
        "bool scale_grad_by_freq=False, bool sparse=False)",
        embedding},
       {"embedding_bag.padding_idx(Tensor weight, Tensor indices, "
-       "Tensor offsets, bool scale_grad_by_freq=False, int mode=0, "
-       "bool sparse=False, Tensor? per_sample_weights=None, "
-       "bool include_last_offset=False, int? padding_idx=None)",
+       "Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, "
+       "Tensor? per_sample_weights, bool include_last_offset, "
+       "int? padding_idx)",
        embeddingBag},
       {"_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, "
        "bool scale_grad_by_freq=False, int mode=0, bool sparse=False, "

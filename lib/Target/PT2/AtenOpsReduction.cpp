@@ -31,9 +31,8 @@ static Expr countOf(OpCall &o, Value x, ArrayRef<unsigned> axes) {
     n = n * o.extents(x)[axis];
   return n;
 }
-static Value isTrue(OpCall &o, Value x) {
-  return o.isBool(x) ? x : o.c.logicalNot(o.c.equal(x, o.c.splatInt(x, 0)));
-}
+/// Whether each element is other than zero (NaN is).
+static Value isTrue(OpCall &o, Value x) { return o.c.cast(x, o.i1()); }
 
 //===----------------------------------------------------------------------===//
 // Sums and means
@@ -275,11 +274,9 @@ static LogicalResult unbiasedAll(OpCall &o) {
                    o.flag("unbiased") ? 1.0 : 0.0, false);
 }
 
-static LogicalResult normOf(OpCall &o, double order) {
+static LogicalResult normOver(OpCall &o, double order, std::optional<Axes> axes,
+                              bool keep, Type type) {
   Value x = o.tensor("self");
-  auto axes = dimsOf(o, "dim", x);
-  bool keep = o.flag("keepdim");
-  Type type = o.dtype("dtype");
   type = type ? type : o.element(x);
   if (!axes)
     return failure();
@@ -302,9 +299,17 @@ static LogicalResult normOf(OpCall &o, double order) {
   }
   return o.ret(c.cast(result, type));
 }
-static LogicalResult vectorNorm(OpCall &o) { return normOf(o, *o.real("ord")); }
+static LogicalResult vectorNorm(OpCall &o) {
+  return normOver(o, *o.real("ord"), dimsOf(o, "dim", o.tensor("self")),
+                  o.flag("keepdim"), o.dtype("dtype"));
+}
 static LogicalResult norm(OpCall &o) {
-  return normOf(o, o.real("p").value_or(2.0));
+  return normOver(o, o.real("p").value_or(2.0),
+                  dimsOf(o, "dim", o.tensor("self")), o.flag("keepdim"), {});
+}
+static LogicalResult normAll(OpCall &o) {
+  return normOver(o, o.real("p").value_or(2.0), allOf(o, o.tensor("self")),
+                  false, {});
 }
 
 static LogicalResult logsumexp(OpCall &o) {
@@ -482,11 +487,9 @@ llvm::ArrayRef<OpRow> pt2::getReductionOps() {
        "bool keepdim=False, *, ScalarType? dtype=None)",
        vectorNorm},
       {"norm.ScalarOpt_dim(Tensor self, Scalar? p, int[] dim, "
-       "bool keepdim=False, ScalarType? dtype=None)",
+       "bool keepdim=False)",
        norm},
-      {"norm.Scalar(Tensor self, Scalar? p=2, int[]? dim=None, "
-       "bool keepdim=False, ScalarType? dtype=None)",
-       norm},
+      {"norm.Scalar(Tensor self, Scalar p=2)", normAll},
       {"logsumexp(Tensor self, int[] dim, bool keepdim=False)", logsumexp},
       {"softmax.int(Tensor self, int dim, ScalarType? dtype=None)", softmax},
       {"_softmax(Tensor self, int dim, bool half_to_float)", softmaxCore},

@@ -133,6 +133,69 @@ Value pt2::padConstant(OpCall &o, Value x, ArrayRef<Padding> padding,
 }
 
 //===----------------------------------------------------------------------===//
+// Writes
+//===----------------------------------------------------------------------===//
+
+Value pt2::writeWindow(Composer &c, Value memory, ArrayRef<Expr> window,
+                       ArrayRef<Expr> map, Value update) {
+  SmallVector<Expr> extents = getExtents(memory);
+  // One dim is cut (slice) or indexed (select), and the others stay in order:
+  // rows along that dim are replaced.
+  std::optional<unsigned> cut;
+  bool rows = true;
+  unsigned next = 0;
+  for (unsigned i = 0; i < extents.size() && rows; ++i) {
+    const Expr &e = map[i];
+    bool isNext = e.asDim() == next && next < window.size();
+    if (isNext && window[next] == extents[i]) {
+      ++next;
+      continue;
+    }
+    rows = !cut.has_value();
+    cut = i;
+    if (!e.hasDims())
+      continue;
+    auto linear = e.linearIn(next);
+    rows &= linear && !linear->stride.hasDims() && !linear->rest.hasDims();
+    ++next;
+  }
+  rows &= cut.has_value() && next == window.size();
+  if (rows) {
+    bool selected = !map[*cut].hasDims();
+    SmallVector<unsigned> order = {*cut}, inverse(extents.size());
+    for (unsigned i = 0; i < extents.size(); ++i)
+      if (i != *cut)
+        order.push_back(i);
+    for (auto [i, axis] : llvm::enumerate(order))
+      inverse[axis] = i;
+    Value updates =
+        c.permute(selected ? c.unsqueeze(update, *cut) : update, order);
+    Expr count = selected ? Expr(1) : window[*cut];
+    Expr row =
+        selected
+            ? map[*cut]
+            : map[*cut].substitute([](const Expr &leaf) -> std::optional<Expr> {
+                if (leaf.asDim())
+                  return Expr::dim(0);
+                return std::nullopt;
+              });
+    Value indices = c.iota({count}, row);
+    Value result =
+        c.scatter(Combine::Set, c.permute(memory, order), indices, updates);
+    return c.permute(result, inverse);
+  }
+  // Any other window: element by element.
+  std::vector<Expr> all(extents.begin(), extents.end());
+  std::vector<Expr> place(map.begin(), map.end());
+  Value flat = c.reshape(memory, {product(all)});
+  std::vector<Expr> part(window.begin(), window.end());
+  Value indices =
+      c.reshape(c.iota(window, linearize(place, all)), {product(part)});
+  Value updates = c.reshape(update, {product(part)});
+  return c.reshape(c.scatter(Combine::Set, flat, indices, updates), extents);
+}
+
+//===----------------------------------------------------------------------===//
 // Indices
 //===----------------------------------------------------------------------===//
 

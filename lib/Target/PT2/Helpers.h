@@ -19,6 +19,11 @@ struct Padding {
 /// where an extent may be zero.
 Value padConstant(OpCall &o, Value x, ArrayRef<Padding> padding, Value fill);
 
+/// `memory` with the elements map(i), i in `window`, replaced by `update`'s: by
+/// rows where one dim is cut or indexed, else element by element.
+Value writeWindow(hlir::Composer &c, Value memory, ArrayRef<Expr> window,
+                  ArrayRef<Expr> map, Value update);
+
 /// `index` with negative values wrapped by `extent`, as i64. Nothing is built
 /// where the values are known not to be negative.
 Value wrapIndices(OpCall &o, Value index, const Expr &extent);

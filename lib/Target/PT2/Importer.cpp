@@ -1,6 +1,7 @@
 //===- Importer.cpp - Nodes to HLIR ---------------------------------------===//
 
 #include "Importer.h"
+#include "Helpers.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
@@ -69,65 +70,6 @@ Value Importer::read(const std::string &name) {
   return read(tensors.find(name)->second);
 }
 
-/// The memory's value with the window `tensor` replaced by `update`.
-static Value writeWindow(Composer &c, Value memory, const GraphTensor &tensor,
-                         Value update) {
-  SmallVector<Expr> extents = getExtents(memory);
-  // One dim is cut (slice) or indexed (select), and the others stay in order:
-  // rows along that dim are replaced.
-  std::optional<unsigned> cut;
-  bool rows = true;
-  unsigned next = 0;
-  for (unsigned i = 0; i < extents.size() && rows; ++i) {
-    const Expr &e = tensor.map[i];
-    bool isNext = e.asDim() == next && next < tensor.extents.size();
-    if (isNext && tensor.extents[next] == extents[i]) {
-      ++next;
-      continue;
-    }
-    rows = !cut.has_value();
-    cut = i;
-    if (!e.hasDims())
-      continue;
-    auto linear = e.linearIn(next);
-    rows &= linear && !linear->stride.hasDims() && !linear->rest.hasDims();
-    ++next;
-  }
-  rows &= cut.has_value() && next == tensor.extents.size();
-  if (rows) {
-    bool selected = !tensor.map[*cut].hasDims();
-    SmallVector<unsigned> order = {*cut}, inverse(extents.size());
-    for (unsigned i = 0; i < extents.size(); ++i)
-      if (i != *cut)
-        order.push_back(i);
-    for (auto [i, axis] : llvm::enumerate(order))
-      inverse[axis] = i;
-    Value updates =
-        c.permute(selected ? c.unsqueeze(update, *cut) : update, order);
-    Expr count = selected ? Expr(1) : tensor.extents[*cut];
-    Expr row = selected ? tensor.map[*cut]
-                        : tensor.map[*cut].substitute(
-                              [](const Expr &leaf) -> std::optional<Expr> {
-                                if (leaf.asDim())
-                                  return Expr::dim(0);
-                                return std::nullopt;
-                              });
-    Value indices = c.iota({count}, row);
-    Value result =
-        c.scatter(Combine::Set, c.permute(memory, order), indices, updates);
-    return c.permute(result, inverse);
-  }
-  // Any other window: element by element.
-  std::vector<Expr> all(extents.begin(), extents.end());
-  std::vector<Expr> map(tensor.map.begin(), tensor.map.end());
-  Value flat = c.reshape(memory, {product(all)});
-  std::vector<Expr> window(tensor.extents.begin(), tensor.extents.end());
-  Value indices =
-      c.reshape(c.iota(tensor.extents, linearize(map, all)), {product(window)});
-  Value updates = c.reshape(update, {product(window)});
-  return c.reshape(c.scatter(Combine::Set, flat, indices, updates), extents);
-}
-
 LogicalResult Importer::write(const std::string &name, Value value,
                               std::string &reason) {
   GraphTensor &tensor = tensors.find(name)->second;
@@ -152,9 +94,9 @@ LogicalResult Importer::write(const std::string &name, Value value,
       return failure();
     }
   }
-  memory.value = tensor.whole
-                     ? value
-                     : writeWindow(*composer, memory.value, tensor, value);
+  memory.value = tensor.whole ? value
+                              : writeWindow(*composer, memory.value,
+                                            tensor.extents, tensor.map, value);
   memory.written = true;
   ++memory.version;
   return success();

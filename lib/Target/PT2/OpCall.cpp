@@ -428,6 +428,9 @@ Value OpCall::as(const Operand &operand, Type type, ArrayRef<Expr> extents) {
 bool OpCall::promotePair(const Operand &a, const Operand &b, Value &x,
                          Value &y) {
   Type type = promote({a, b});
+  // The 8-bit integers are storage types: i32 holds all their values.
+  if (type.isInteger(8))
+    type = c.getBuilder().getI32Type();
   auto shape = broadcast({a.value ? extents(a.value) : SmallVector<Expr>(),
                           b.value ? extents(b.value) : SmallVector<Expr>()});
   if (!shape)

@@ -58,7 +58,7 @@ static Argument parseDefault(StringRef text, const Parameter &p) {
     for (StringRef item : items)
       if (!item.trim().getAsInteger(10, integer))
         arg.exprs.push_back(Expr(integer));
-  } else if (p.type == Parameter::String) {
+  } else if (p.type == Parameter::String || p.type == Parameter::MemoryFormat) {
     arg.kind = Argument::String;
     arg.names.push_back(text.str());
   } else if (p.type != Parameter::Float && !text.getAsInteger(10, integer)) {

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# ===- check-aten-ops.py - The op table against PyTorch ------------------------===#
+"""Exports the programs of aten_cases.py, imports them (training IR and decomposed), interprets them and compares.
+
+An output of floats may be off by 4 times PyTorch eager's own error against float64, at least 1e-6 of the largest
+output or half a unit in the last place of a 16-bit float; integers, booleans and NaN must be equal. Programs with
+dynamic dims run at several sizes. Exit code 1 where one is out.
+"""
+import argparse
+import pathlib
+import subprocess
+import sys
+import warnings
+
+warnings.filterwarnings("ignore")
+
+import numpy as np
+import torch
+
+import aten_cases  # These two lie beside this file.
+import float64
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+UNIT = {torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
+
+
+class Function(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args):
+        return self.function(*args)
+
+
+def flat(outputs):
+    return [t for t in torch.utils._pytree.tree_leaves(outputs) if isinstance(t, torch.Tensor)]
+
+
+def to_numpy(t):
+    t = t.detach()
+    return (t.float() if t.dtype == torch.bfloat16 else t).contiguous().numpy()
+
+
+def load(path, dtype):
+    array = np.load(path)
+    if dtype == torch.bfloat16 and array.dtype != np.float32:
+        return torch.from_numpy(array.view(np.uint16).astype(np.int32) << 16).view(torch.float32)
+    return torch.from_numpy(array)
+
+
+def largest(t):
+    t = t[t.isfinite()]
+    return t.abs().max().item() if t.numel() else 0.0
+
+
+def distance(a, b):
+    a, b = a.double(), b.double()
+    same = (a == b) | (a.isnan() & b.isnan())
+    return torch.where(same, 0.0, (a - b).abs().nan_to_num(nan=float("inf"))).max().item() if a.numel() else 0.0
+
+
+def compare(got, eager, exact, unit16):
+    """What is wrong with one output, or None."""
+    if tuple(got.shape) != tuple(eager.shape):
+        return f"shape {tuple(got.shape)}, expected {tuple(eager.shape)}"
+    if not eager.is_floating_point():
+        if got.dtype != eager.dtype:
+            return f"dtype {got.dtype}, expected {eager.dtype}"
+        wrong = (got != eager).sum().item()
+        return f"{wrong} of {got.numel()} elements differ" if wrong else None
+    allowed = 4 * max(distance(eager, exact), largest(exact) * max(1e-6, unit16))
+    error = distance(got, exact)
+    return f"error {error:.3g}, allowed {allowed:.3g}" if error > allowed else None
+
+
+def sizes(args, dynamic):
+    """The given inputs, and those whose dynamic dims have other extents."""
+    yield args
+    for factor in (1, 2) if dynamic else ():
+        extents = {}
+        resized = []
+        for arg, dims in zip(args, dynamic):
+            for axis, name in dims.items():
+                extent = extents.setdefault(name, arg.shape[axis] * factor + (0 if factor == 1 else 1))
+                arg = torch.cat([arg] * 3, axis).narrow(axis, 0, extent)
+            resized.append(arg)
+        yield resized
+
+
+def run(case, which, args_bin, folder):
+    name, function, inputs, *dynamic = case
+    model = Function(function).eval()
+    shapes = None
+    if dynamic:
+        dims = {n: torch.export.Dim(n, min=1, max=64) for d in dynamic[0] for n in d.values()}
+        shapes = (tuple({a: dims[n] for a, n in d.items()} for d in dynamic[0]),)
+    folder.mkdir(parents=True, exist_ok=True)
+    program = torch.export.export(model, tuple(inputs), dynamic_shapes=shapes)
+    if which == "decomposed":
+        program = program.run_decompositions()
+    torch.export.save(program, folder / "model.pt2")
+    problems = []
+    for k, args in enumerate(sizes(inputs, dynamic[0] if dynamic else None)):
+        eager = flat(model(*(a.clone() for a in args)))
+        exact = flat(float64.call(float64.copy_of(model), float64.widened([a.clone() for a in args])))
+        for i, a in enumerate(args):
+            np.save(folder / f"input_{i}.npy", to_numpy(a))
+        for old in folder.glob("output_*.npy"):
+            old.unlink()
+        command = [args_bin / "luminal-run", "--reference", folder / "model.pt2", f"--output-dir={folder}",
+                   *(f"--input={folder}/input_{i}.npy" for i in range(len(args)))]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300)
+        if done.returncode:
+            lines = [line for line in done.stderr.splitlines() if "error" in line] or [f"exit {done.returncode}"]
+            return [lines[0][:500]]
+        unit16 = max([UNIT.get(t.dtype, 0.0) for t in [*args, *eager]])
+        for i, (e, x) in enumerate(zip(eager, exact)):
+            problem = compare(load(folder / f"output_{i}.npy", e.dtype), e, x, unit16)
+            if problem:
+                problems.append(f"size {k}, output {i}: {problem}")
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("themes", nargs="*", help=f"of {', '.join(aten_cases.THEMES)}; all by default")
+    parser.add_argument("--case", help="only this case")
+    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin", help="folder of the tools")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build/aten-ops", help="where archives are kept")
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    done = failed = 0
+    for theme in args.themes or aten_cases.THEMES:
+        for case in aten_cases.THEMES[theme]:
+            if args.case not in (None, case[0]):
+                continue
+            for which in ("exported", "decomposed"):
+                done += 1
+                try:
+                    with torch.no_grad():
+                        problems = run(case, which, args.bin, args.out / theme / f"{case[0]}-{which}")
+                except Exception as e:  # torch refuses the case itself.
+                    problems = [f"{type(e).__name__}: {str(e).strip()[-300:]}"]
+                if problems:
+                    failed += 1
+                    print(f"{theme}/{case[0]} ({which}):", *problems[:8], sep="\n  ", flush=True)
+    print(f"{done} programs, {failed} failed")
+    return 1 if failed or not done else 0
+
+
+sys.exit(main())
