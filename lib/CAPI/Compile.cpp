@@ -1,0 +1,77 @@
+//===- Compile.cpp - luminal_compile of the library with the compiler -----===//
+
+#include "luminal/Pipelines/Compile.h"
+#include "Error.h"
+#include "luminal/InitAll.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace luminal;
+using luminal::capi::fail;
+
+/// Takes one option of luminal-compile; false if it is none that has a meaning
+/// here, or its value is wrong.
+static bool takeOption(llvm::StringRef text, CompileOptions &options) {
+  auto [name, value] = text.split('=');
+  if (text == "--embed-weights")
+    options.embedWeights = true;
+  else if (text == "--allow-missing-weights")
+    options.allowMissingWeights = true;
+  else if (text == "--quiet")
+    return true;
+  else if (value.empty())
+    return false;
+  else if (name == "--target")
+    options.target = value.str();
+  else if (name == "--arch")
+    options.arch = value.str();
+  else if (name == "--weights")
+    options.weights = value.str();
+  else if (name == "--report")
+    options.report = value.str();
+  else if (name == "--eqsat-rules")
+    options.rules.push_back(value.str());
+  else if (name == "--seed")
+    return !value.getAsInteger(10, options.seed);
+  else if (name == "--threads")
+    return !value.getAsInteger(10, options.threads);
+  else
+    // Programs are chosen by estimates: no time goes into measuring them.
+    return text == "--search-budget=0";
+  return true;
+}
+
+luminal_status luminal_compile(const char *input, const char *const *texts,
+                               size_t numOptions, const char *output) {
+  if (!input || !output || (!texts && numOptions > 0))
+    return fail("luminal_compile: null argument");
+  CompileOptions options;
+  options.input = input;
+  options.output = output;
+  for (size_t i = 0; i < numOptions; ++i)
+    if (!texts[i] || !takeOption(texts[i], options))
+      return fail(std::string("luminal_compile: bad option '") +
+                  (texts[i] ? texts[i] : "") + "'");
+  mlir::DialectRegistry registry;
+  registerAllDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  // The first error is the one that says what is wrong.
+  std::string message;
+  mlir::ScopedDiagnosticHandler handler(
+      &context, [&](mlir::Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error ||
+            !message.empty())
+          return mlir::success();
+        llvm::raw_string_ostream stream(message);
+        if (!mlir::isa<mlir::UnknownLoc>(diagnostic.getLocation()))
+          stream << diagnostic.getLocation() << ": ";
+        stream << diagnostic;
+        return mlir::success();
+      });
+  if (mlir::failed(compile(context, options)))
+    return fail(message.empty() ? "compiling failed" : message);
+  return LUMINAL_OK;
+}
