@@ -2,6 +2,7 @@
 
 #include "luminal/InitAll.h"
 #include "luminal/Pipelines/Compile.h"
+#include "luminal/Pipelines/Reference.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Pass/PassManager.h"
@@ -124,6 +125,11 @@ static int fail(const llvm::Twine &message) {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   setVersionPrinter();
+  // `luminal-run --reference` hands over here: the runtime has no interpreter.
+  if (argc > 1 && llvm::StringRef(argv[1]) == "--reference") {
+    llvm::SmallVector<llvm::StringRef> rest(argv + 2, argv + argc);
+    return runReference(rest);
+  }
   freeNames({"o", "target", "arch", "emit", "seed", "threads", "weights",
              "report", "quiet"});
   Arguments arguments;

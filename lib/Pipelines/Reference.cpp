@@ -1,0 +1,220 @@
+//===- Reference.cpp - Programs run by the interpreter --------------------===//
+
+#include "luminal/Pipelines/Reference.h"
+#include "luminal/Dialect/HLIR/IR/HLIR.h"
+#include "luminal/InitAll.h"
+#include "luminal/Pipelines/Compile.h"
+#include "luminal/Reference/Interpreter.h"
+#include "luminal/Runtime/RunDriver.h"
+#include "luminal/Support/SafeTensors.h"
+#include "luminal/Support/ZipArchive.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace luminal;
+
+namespace {
+/// A function as a program of the run driver.
+class ReferenceProgram : public runtime::Program {
+public:
+  ReferenceProgram(func::FuncOp func, std::string weightsPath)
+      : func(func), weightsPath(std::move(weightsPath)),
+        arguments(func.getNumArguments()) {}
+
+  Status load();
+  const std::vector<Port> &getInputs() const override { return inputs; }
+  const std::vector<Port> &getOutputs() const override { return outputPorts; }
+  Status bind(std::vector<HostTensor> tensors) override;
+  Status call() override;
+  Result<std::vector<HostTensor>> outputs() override { return answers; }
+
+private:
+  Result<HostTensor> readWeight(unsigned index, DictionaryAttr source);
+  Status openWeights();
+
+  func::FuncOp func;
+  std::string weightsPath;
+  std::optional<ZipArchive> archive;
+  std::optional<SafeTensors> safeTensors;
+  std::vector<Port> inputs, outputPorts;
+  /// Positions of the inputs among the arguments.
+  std::vector<unsigned> inputIndices;
+  std::vector<reference::Tensor> arguments;
+  /// What arguments borrow from.
+  std::vector<HostTensor> weights, bound;
+  std::vector<reference::Tensor> results;
+  std::vector<HostTensor> answers;
+};
+} // namespace
+
+static runtime::Program::Port getPort(Type type, DictionaryAttr attributes,
+                                      const std::string &name) {
+  auto tensor = cast<RankedTensorType>(type);
+  runtime::Program::Port port;
+  auto given =
+      attributes ? attributes.getAs<StringAttr>(hlir::kNameAttr) : StringAttr();
+  port.name = given ? given.str() : name;
+  port.dtype = *hlir::getDType(tensor.getElementType());
+  port.type = std::string(dtypeName(port.dtype)) + "[";
+  for (auto [i, extent] : llvm::enumerate(hlir::getExtents(tensor)))
+    port.type += (i ? ", " : "") + extent.str();
+  port.type += "]";
+  return port;
+}
+
+Status ReferenceProgram::openWeights() {
+  if (archive || safeTensors)
+    return {};
+  Result<ZipArchive> zip = ZipArchive::open(weightsPath);
+  if (zip) {
+    archive.emplace(std::move(*zip));
+    return {};
+  }
+  LUMINAL_TRY(tensors, SafeTensors::open(weightsPath));
+  safeTensors.emplace(std::move(tensors));
+  return {};
+}
+
+Result<HostTensor> ReferenceProgram::readWeight(unsigned index,
+                                                DictionaryAttr source) {
+  runtime::Program::Port port =
+      getPort(func.getArgument(index).getType(), func.getArgAttrDict(index),
+              "arg" + std::to_string(index));
+  HostTensor tensor{port.name, port.dtype, {}, {}};
+  auto type = cast<RankedTensorType>(func.getArgument(index).getType());
+  if (!type.hasStaticShape())
+    return Error(port.name + ": a weight has no dynamic shape");
+  tensor.shape.assign(type.getShape().begin(), type.getShape().end());
+  uint64_t size = *tensorBytes(tensor.dtype, tensor.shape);
+  LUMINAL_CHECK(openWeights());
+  if (safeTensors) {
+    const HostTensor *found = safeTensors->find(port.name);
+    if (!found || found->dtype != port.dtype || found->shape != tensor.shape)
+      return Error(weightsPath + ": has no '" + port.name + "' of type " +
+                   port.type);
+    return *found;
+  }
+  auto member = source ? source.getAs<StringAttr>("member") : StringAttr();
+  auto offset = source ? source.getAs<IntegerAttr>("offset") : IntegerAttr();
+  if (!member || !offset || offset.getInt() < 0)
+    return Error(port.name + ": nothing says where its bytes are");
+  LUMINAL_TRY(bytes, archive->resolve(member.getValue().str()));
+  uint64_t begin = offset.getInt();
+  if (begin > bytes.size || size > bytes.size - begin)
+    return Error(port.name + ": lies outside of " + member.getValue().str());
+  tensor.bytes = bytes;
+  tensor.bytes.data += begin;
+  tensor.bytes.size = size;
+  return tensor;
+}
+
+Status ReferenceProgram::load() {
+  for (unsigned i = 0; i < func.getNumArguments(); ++i) {
+    auto kind = func.getArgAttrOfType<StringAttr>(i, hlir::kKindAttr);
+    auto source = func.getArgAttrOfType<DictionaryAttr>(i, hlir::kSourceAttr);
+    bool isWeight = kind && kind.getValue() == "weight";
+    if (!isWeight && !source) {
+      inputs.push_back(getPort(func.getArgument(i).getType(),
+                               func.getArgAttrDict(i),
+                               "arg" + std::to_string(i)));
+      inputIndices.push_back(i);
+      continue;
+    }
+    LUMINAL_TRY(tensor, readWeight(i, source));
+    arguments[i] = reference::Tensor::borrow(tensor.dtype, tensor.shape,
+                                             tensor.bytes.data);
+    weights.push_back(std::move(tensor));
+  }
+  for (unsigned i = 0; i < func.getNumResults(); ++i)
+    if (!func.getResultAttr(i, hlir::kUpdatesAttr))
+      outputPorts.push_back(getPort(func.getResultTypes()[i],
+                                    func.getResultAttrDict(i),
+                                    "output_" + std::to_string(i)));
+  return {};
+}
+
+Status ReferenceProgram::bind(std::vector<HostTensor> tensors) {
+  bound = std::move(tensors);
+  for (auto [index, tensor] : llvm::zip_equal(inputIndices, bound))
+    arguments[index] = reference::Tensor::borrow(tensor.dtype, tensor.shape,
+                                                 tensor.bytes.data);
+  return {};
+}
+
+Status ReferenceProgram::call() {
+  std::string message;
+  ScopedDiagnosticHandler collect(func.getContext(), [&](Diagnostic &d) {
+    if (message.empty())
+      message = d.str();
+    return success();
+  });
+  FailureOr<SmallVector<reference::Tensor>> values =
+      reference::evaluate(func, arguments);
+  if (failed(values))
+    return Error(message.empty() ? "evaluating failed" : message);
+  answers.clear();
+  results.assign(values->begin(), values->end());
+  for (auto [i, value] : llvm::enumerate(results)) {
+    if (auto updates =
+            func.getResultAttrOfType<IntegerAttr>(i, hlir::kUpdatesAttr)) {
+      arguments[updates.getInt()] = value;
+      continue;
+    }
+    HostTensor tensor{outputPorts[answers.size()].name,
+                      value.getDType(),
+                      {value.getShape().begin(), value.getShape().end()},
+                      {}};
+    tensor.bytes.data = reinterpret_cast<const uint8_t *>(value.data());
+    tensor.bytes.size = value.getNumBytes();
+    answers.push_back(std::move(tensor));
+  }
+  return {};
+}
+
+static int fail(const std::string &message) {
+  llvm::errs() << "luminal-run: error: " << message << "\n";
+  return 2;
+}
+
+int luminal::runReference(ArrayRef<StringRef> arguments) {
+  CompileOptions options;
+  runtime::RunOptions run;
+  for (StringRef argument : arguments) {
+    Result<bool> known = run.parse(argument);
+    if (!known)
+      return fail(known.error().message);
+    if (*known || argument.starts_with("--threads=") ||
+        argument == "--device=cpu")
+      continue;
+    if (argument.consume_front("--weights="))
+      options.weights = argument.str();
+    else if (argument.starts_with("-"))
+      return fail("'" + argument.str() + "' means nothing to --reference");
+    else if (options.input.empty())
+      options.input = argument.str();
+    else
+      return fail("two models: '" + options.input + "' and '" + argument.str() +
+                  "'");
+  }
+  if (options.input.empty())
+    return fail("no model");
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  MLIRContext context(registry);
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  OwningOpRef<ModuleOp> module = readInput(context, options);
+  if (!module)
+    return 2;
+  auto functions = module->getOps<func::FuncOp>();
+  if (!llvm::hasSingleElement(functions))
+    return fail(options.input + ": expects one function");
+  ReferenceProgram program(*functions.begin(), options.weights.empty()
+                                                   ? options.input
+                                                   : options.weights);
+  if (Status status = program.load(); !status)
+    return fail(status.error().message);
+  Result<int> code = runtime::runProgram(program, run);
+  return code ? *code : fail(code.error().message);
+}
