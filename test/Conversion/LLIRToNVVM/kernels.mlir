@@ -85,7 +85,7 @@ func.func @softmax(%a: tensor<4x?xf32, #hlir.dims<s0>>) -> tensor<4x?xf32, #hlir
 func.func @gemm(%a: tensor<4x8xf32>, %b: tensor<5x8xf32>) -> tensor<4x5xf32> {
   %0 = llir.kernel gemm(%a, %b) : (tensor<4x8xf32>, tensor<5x8xf32>) -> tensor<4x5xf32> {
   ^bb0(%x: tensor<4x8xf32>, %y: tensor<5x8xf32>):
-    %1 = llir.gemm %x, %y k <() -> (8)> <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+    %1 = llir.gemm %x, %y k(8) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
         : tensor<4x8xf32>, tensor<5x8xf32> -> tensor<4x5xf32>
     %2 = llir.elementwise silu(%1) : (tensor<4x5xf32>) -> tensor<4x5xf32>
     llir.yield %2 : tensor<4x5xf32>
