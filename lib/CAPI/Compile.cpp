@@ -55,6 +55,9 @@ luminal_status luminal_compile(const char *input, const char *const *texts,
     if (!texts[i] || !takeOption(texts[i], options))
       return fail(std::string("luminal_compile: bad option '") +
                   (texts[i] ? texts[i] : "") + "'");
+  // Rules and passes are known by name, once a process.
+  static const bool registered = (registerAllPasses(), true);
+  (void)registered;
   mlir::DialectRegistry registry;
   registerAllDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
