@@ -45,7 +45,7 @@ def to_numpy(t):
 def load(path, dtype):
     array = np.load(path)
     if dtype == torch.bfloat16 and array.dtype != np.float32:
-        return torch.from_numpy(array.view(np.uint16).astype(np.int32) << 16).view(torch.float32)
+        return torch.from_numpy(np.asarray(array.view(np.uint16).astype(np.int32) << 16)).view(torch.float32)
     return torch.from_numpy(array)
 
 

@@ -116,7 +116,7 @@ def compare(results, outputs_of, source, limit):
             array = np.load(file)
             want = outputs[i]
             if array.dtype == np.uint16 or array.dtype.kind == "V":
-                got = torch.from_numpy(array.view(np.uint16).astype(np.int32) << 16).view(torch.float32)
+                got = torch.from_numpy(np.asarray(array.view(np.uint16).astype(np.int32) << 16)).view(torch.float32)
             else:
                 got = torch.from_numpy(array)
             if tuple(got.shape) != tuple(want.shape):
