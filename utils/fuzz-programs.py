@@ -214,7 +214,8 @@ def main():
 
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         waiting = set()
-        jobs = [(f.stem, f) for f in args.replay] if args.replay else [(f"seed_{s}", s) for s in args.seeds]
+        name_of = lambda file: file.resolve().parent.name if file.stem == "program" else file.stem
+        jobs = [(name_of(f), f) for f in args.replay] if args.replay else [(f"seed_{s}", s) for s in args.seeds]
         for count, (name, what) in enumerate(jobs):
             if args.budget and time.monotonic() - started > args.budget and count >= args.at_least:
                 break
