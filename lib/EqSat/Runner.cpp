@@ -122,7 +122,9 @@ private:
   void apply(RuleId id, const uint32_t *stored);
   void flush(RuleId id);
   bool runRound(Stratum stratum);
-  bool overTime() const { return secondsSince(start) > options.maxSeconds; }
+  bool overTime() const {
+    return !alone && secondsSince(start) > options.maxSeconds;
+  }
 
   EGraph &graph;
   std::span<const Rule> rules;
@@ -153,6 +155,8 @@ private:
   uint64_t useful = 0;
   uint32_t ticks = 0;
   bool stopped = false;
+  /// Only the rules of the stratum itself run.
+  bool alone = false;
 };
 
 } // namespace
@@ -401,8 +405,9 @@ bool Runner::runRound(Stratum stratum) {
   bool banned = false;
   for (RuleId id = 0; id != rules.size(); ++id) {
     bool away = states[id].bannedUntil > round;
-    queries[id].active =
-        report.rules[id].admitted && rules[id].stratum <= stratum && !away;
+    bool heard =
+        alone ? rules[id].stratum == stratum : rules[id].stratum <= stratum;
+    queries[id].active = report.rules[id].admitted && heard && !away;
     queries[id].since = options.incremental ? states[id].since : 0;
     banned |= away;
   }
@@ -453,7 +458,7 @@ bool Runner::runRound(Stratum stratum) {
   } else if (!stopped && overTime()) {
     report.stop = StopReason::Time;
     stopped = true;
-  } else if (!stopped && changed &&
+  } else if (!stopped && !alone && changed &&
              report.iterations.size() >= options.maxIterations) {
     report.stop = StopReason::Iterations;
     stopped = true;
@@ -483,6 +488,7 @@ RunReport Runner::run() {
   bool consistent = graph.rebuild();
   if (!consistent)
     report.stop = StopReason::Conflict;
+  unsigned reached = 0;
   for (unsigned s = 0; s != kNumStrata && consistent && !stopped; ++s) {
     bool any = false;
     for (const Rule &r : rules)
@@ -493,8 +499,29 @@ RunReport Runner::run() {
       report.stop = StopReason::Iterations;
       break;
     }
+    reached = s;
     while (runRound(Stratum(s)))
       ;
+  }
+  // A limit that stopped the search must not leave the program without code:
+  // the lowering rules alone then say what they have to say about what is
+  // there. They build nothing on each other, so a few rounds do.
+  bool lowers = std::any_of(rules.begin(), rules.end(), [](const Rule &r) {
+    return r.stratum == Stratum::Lowering;
+  });
+  if (stopped && report.stop != StopReason::Conflict && lowers &&
+      reached < unsigned(Stratum::Lowering)) {
+    constexpr unsigned kRounds = 4, kRoom = 4;
+    StopReason why = report.stop;
+    stopped = false;
+    alone = true;
+    graph.setLimits({graph.numNodes() * kRoom, graph.bytes() * kRoom});
+    for (State &s : states)
+      s.bannedUntil = 0;
+    for (unsigned i = 0; i != kRounds && runRound(Stratum::Lowering); ++i)
+      ;
+    if (report.stop != StopReason::Conflict)
+      report.stop = why;
   }
   graph.setLimits({});
   report.nodes = graph.numNodes();

@@ -97,8 +97,11 @@ private:
 
     std::unique_ptr<CostModel> model = factory(natives.scope());
     FailureOr<ExtractionReport> extracted = program.extract(*model);
-    if (failed(extracted))
+    if (failed(extracted)) {
+      // What was not reached may be why nothing has a price.
+      emitRemarks(function, *rules, run, ExtractionReport());
       return failure();
+    }
     emitRemarks(function, *rules, run, *extracted);
     reports.functions.push_back({function.getSymName().str(), std::move(*rules),
                                  std::move(run), std::move(*extracted)});

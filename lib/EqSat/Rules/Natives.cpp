@@ -241,6 +241,20 @@ static bool dropsNothing(MatchContext &c, NativeArgs args, NativeResults &) {
                                                      elements(args[1]));
 }
 
+/// The source has fewer elements, or no more and a lower rank. An op of two
+/// operands moves only down this order: moves among views of one size could
+/// follow each other for ever, with a new op in each place.
+static bool shrinks(MatchContext &c, NativeArgs args, NativeResults &results) {
+  if (!dropsNothing(c, args, results))
+    return false;
+  SmallVector<Expr> source = hlir::getExtents(tensorOf(c, args[0]));
+  SmallVector<Expr> result = hlir::getExtents(tensorOf(c, args[1]));
+  return source.size() < result.size() ||
+         hlir::getScope(c.scope()).provablyLess(
+             product({source.begin(), source.end()}),
+             product({result.begin(), result.end()}));
+}
+
 //===----------------------------------------------------------------------===//
 // Functions of LLIR
 //===----------------------------------------------------------------------===//
@@ -407,6 +421,7 @@ void luminal::eqsat::addNatives(RuleSetBuilder &set) {
   set.constraint("SameType", sameType);
   set.rewrite("SourceType", sourceType);
   set.constraint("DropsNothing", dropsNothing);
+  set.constraint("Shrinks", shrinks);
 
   set.constraint("IsAccurate", isAccurate);
   set.constraint("IsArithmetic", isArithmetic);
