@@ -238,6 +238,10 @@ KernelOp BodyBuilder::build(OpBuilder &outer) {
   YieldOp::create(builder, results);
 
   KernelKind kind = group.kind;
+  // The reduction that the rows were made for may stand in another kernel (as
+  // where there are no elements, so that nothing is gained by sharing it).
+  if (kind == KernelKind::Reduce && block.getOps<llir::ReduceOp>().empty())
+    kind = KernelKind::Map;
   if (kind == KernelKind::Map && !block.getOps<llir::GatherOp>().empty())
     kind = KernelKind::Gather;
   SmallVector<Value> operands;
