@@ -198,13 +198,21 @@ def time_workloads(args):
 # --- Compile time -------------------------------------------------------------------------------------------------------
 
 
+# Linux counts what a process was before it became another program in its peak, so a small one starts the child.
+MEASURE = """
+import resource, subprocess, sys, time
+started = time.perf_counter()
+status = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+seconds = time.perf_counter() - started
+print(seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024, status)
+"""
+
+
 def timed_child(command):
-    """Seconds, peak memory in MB and exit code of a child of our own."""
-    started = time.perf_counter()
-    child = subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    return time.perf_counter() - started, usage.ru_maxrss / 1024, child.returncode
+    """Seconds, peak memory in MB and exit code of a command."""
+    out = subprocess.run([sys.executable, "-S", "-c", MEASURE, *map(str, command)], check=True, capture_output=True,
+                         text=True).stdout.split()
+    return float(out[0]), float(out[1]), int(out[2])
 
 
 def time_compile(args):
