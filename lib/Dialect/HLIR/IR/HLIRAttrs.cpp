@@ -12,6 +12,10 @@ using namespace luminal::hlir;
 #define GET_ATTRDEF_CLASSES
 #include "luminal/Dialect/HLIR/IR/HLIRAttrs.cpp.inc"
 
+// Attribute storage keeps arrays of these, and never runs their destructors.
+static_assert(std::is_trivially_destructible_v<Expr> &&
+              std::is_trivially_destructible_v<SymbolEntry>);
+
 void HLIRDialect::registerAttributes() {
   addAttributes<
 #define GET_ATTRDEF_LIST
