@@ -13,8 +13,13 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/PDL/IR/PDL.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Path.h"
+
+#include <cstdio>
+#include <unistd.h>
 
 void luminal::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::func::FuncDialect, mlir::pdl::PDLDialect,
@@ -31,8 +36,49 @@ void luminal::registerAllPasses() {
   registerPipelines();
 }
 
-void luminal::setVersionPrinter() {
+/// What `action` writes to standard error.
+static std::string captureErrors(llvm::function_ref<void()> action) {
+  llvm::errs().flush();
+  std::FILE *file = std::tmpfile();
+  int saved = file ? ::dup(STDERR_FILENO) : -1;
+  bool isCaught = saved >= 0 && ::dup2(::fileno(file), STDERR_FILENO) >= 0;
+  action();
+  llvm::errs().flush();
+  std::string text;
+  if (isCaught) {
+    ::dup2(saved, STDERR_FILENO);
+    std::rewind(file);
+    for (int c; (c = std::fgetc(file)) != EOF;)
+      text.push_back(static_cast<char>(c));
+  }
+  if (saved >= 0)
+    ::close(saved);
+  if (file)
+    std::fclose(file);
+  return text;
+}
+
+bool luminal::parseCommandLine(int argc, char **argv,
+                               llvm::StringRef overview) {
   llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) {
     os << "Luminal " LUMINAL_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
   });
+  // LLVM's parser tells everything that it finds, with hints, and part of it
+  // only on standard error.
+  bool isGood = false;
+  std::string said = captureErrors([&] {
+    isGood =
+        llvm::cl::ParseCommandLineOptions(argc, argv, overview, &llvm::errs());
+  });
+  if (isGood) {
+    llvm::errs() << said;
+    return true;
+  }
+  llvm::StringRef tool = llvm::sys::path::filename(argv[0]);
+  llvm::StringRef problem = llvm::StringRef(said).ltrim().split('\n').first;
+  problem.consume_front(tool);
+  problem.consume_front(": ");
+  problem = problem.split("  Try:").first.rtrim(" .!");
+  llvm::errs() << tool << ": error: " << problem << "; see --help\n";
+  return false;
 }

@@ -33,6 +33,7 @@ config.environment["TSAN_OPTIONS"] = "halt_on_error=1"
 config.substitutions += [
     ("%python", f'"{config.python}"'),
     ("%utils", config.luminal_src_root + "/utils"),
+    ("%refuses", f'"{config.python}" {config.luminal_src_root}/test/Inputs/refuses.py'),
     ("%src", config.luminal_src_root),
     ("%obj", config.luminal_obj_root),
     ("%models", config.luminal_obj_root + "/models"),

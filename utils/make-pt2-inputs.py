@@ -4,18 +4,23 @@
 
     make-pt2-inputs.py OUT_DIR [NAME...]      writes NAME.pt2 (all of them by default)
     make-pt2-inputs.py --list                 prints "NAME<TAB>expected part of the message"
-    make-pt2-inputs.py --check TOOL OUT_DIR   imports each with TOOL: a bad one must exit 2 with exactly one error that
-                                              holds the expected part, and leave no output; "good" must succeed
+    make-pt2-inputs.py --check TOOL OUT_DIR   hands each to TOOL (luminal-translate, luminal-compile or luminal-run): a bad
+                                              one must exit 2 with exactly one located error that holds the expected
+                                              part, and leave no output; "good" must succeed
 """
 import copy
 import io
 import json
 import pathlib
 import pickle
+import re
+import shutil
 import struct
 import subprocess
 import sys
 import zipfile
+
+import npy  # Beside this file.
 
 FLOAT, LONG = 7, 5
 
@@ -35,10 +40,10 @@ def tensor(name):
     return {"as_tensor": {"name": name}}
 
 
-def node(target, inputs, output, name=None):
+def node(target, inputs, output, name=None, line=7):
     return {"target": target, "inputs": [{"name": n, "arg": a, "kind": 1} for n, a in inputs],
             "outputs": [tensor(output)], "name": name or output, "is_hop_single_tensor_return": None,
-            "metadata": {"stack_trace": 'File "model.py", line 7, in forward\n    return f(x)'}}
+            "metadata": {"stack_trace": f'File "model.py", line {line}, in forward\n    return f(x)'}}
 
 
 def program():
@@ -112,8 +117,8 @@ class Archive:
         self.weights = self.members["model/data/weights/model_weights_config.json"]["config"]
 
     def add(self, target, inputs, name, like="mul", dtype=None):
-        """One more node, whose result becomes the output."""
-        self.nodes.append(node(target, inputs, name))
+        """One more node, of line 100 and its number, whose result becomes the output."""
+        self.nodes.append(node(target, inputs, name, line=100 + len(self.nodes)))
         self.values[name] = copy.deepcopy(self.values[like])
         if dtype is not None:
             self.values[name]["dtype"] = dtype
@@ -409,27 +414,41 @@ def make(name):
     return pack(archive.members) if data is None else data
 
 
+def command(tool, file, out):
+    """What hands an archive to a tool, and the file that then exists."""
+    kind = pathlib.Path(tool.split()[0]).name
+    if kind == "luminal-translate":
+        return [tool, "--import-pt2", file, "-o", out / "result.mlir"], out / "result.mlir"
+    if kind == "luminal-compile":
+        return [tool, file, "-o", out / "result.lum"], out / "result.lum"
+    return [*tool.split(), file, f"--input={out / 'x.npy'}", f"--output-dir={out / 'result'}"], out / "result"
+
+
 def check(tool, out):
     failures = 0
-    out.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    npy.save(out / "x.npy", "f4", [2, 3], range(6))
     for name in ["good", "good-deflated", *BAD]:
-        file, result = out / f"{name}.pt2", out / f"{name}.mlir"
+        file = out / f"{name}.pt2"
         file.write_bytes(make(name))
-        result.unlink(missing_ok=True)
-        done = subprocess.run([tool, "--import-pt2", file, "-o", result], capture_output=True, text=True, errors="replace")
+        line, result = command(tool, file, out)
+        before = sorted(out.iterdir())
+        done = subprocess.run(line, capture_output=True, text=True, errors="replace")
         errors = [line for line in done.stderr.splitlines() if "error: " in line]
         if name not in BAD:
             problem = None if done.returncode == 0 and result.exists() else done.stderr
+            shutil.rmtree(result) if result.is_dir() else result.unlink(missing_ok=True)
         elif done.returncode != 2:
             problem = f"exit {done.returncode}"
         elif len(errors) != 1:
             problem = f"{len(errors)} errors"
         elif BAD[name][0] not in errors[0]:
             problem = f"expected '{BAD[name][0]}'"
-        elif ":" not in errors[0].split(" error: ")[0]:
+        elif not re.match(r"[^ ]+:[0-9]+:[0-9]+: error: ", errors[0]):
             problem = "the error has no location"
         else:
-            problem = "an output file was left" if result.exists() else None
+            problem = f"wrote {done.stdout!r} and files" if done.stdout or sorted(out.iterdir()) != before else None
         if problem:
             failures += 1
             print(f"{name}: {problem}\n{done.stderr[:600]}")
@@ -455,4 +474,5 @@ def main():
     return 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

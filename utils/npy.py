@@ -1,4 +1,4 @@
-# ===- npy.py - Reads .npy files without NumPy --------------------------------===#
+# ===- npy.py - Reads and writes .npy files without NumPy ---------------------===#
 """Small arrays as flat Python lists, so that comparing needs nothing but Python."""
 import ast
 import struct
@@ -38,3 +38,14 @@ def load(path):
     if code not in FORMATS:
         raise ValueError(f"{path}: element type {header['descr']}")
     return Array(code, header["shape"], struct.unpack_from(f"<{count}{FORMATS[code]}", data, start))
+
+
+def save(path, code, shape, values):
+    """Row-major; `code` is a key of FORMATS."""
+    convert = float if code[0] == "f" else int
+    order = "|" if code[1] == "1" else "<"
+    header = f"{{'descr': '{order}{code}', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
+    header += " " * (63 - (10 + len(header)) % 64) + "\n"
+    data = struct.pack(f"<{len(values)}{FORMATS[code]}", *map(convert, values))
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data)

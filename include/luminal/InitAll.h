@@ -3,6 +3,8 @@
 #ifndef LUMINAL_INITALL_H
 #define LUMINAL_INITALL_H
 
+#include "llvm/ADT/StringRef.h"
+
 namespace mlir {
 class DialectRegistry;
 } // namespace mlir
@@ -13,8 +15,9 @@ void registerAllDialects(mlir::DialectRegistry &registry);
 /// Passes and pipelines, Luminal's and the upstream ones that Luminal's
 /// pipelines use.
 void registerAllPasses();
-/// --version of a tool that parses its options with LLVM's command line.
-void setVersionPrinter();
+/// Parses the options of a tool, --version among them. Bad usage gives false,
+/// after one line on standard error; the tool then ends with exit code 2.
+bool parseCommandLine(int argc, char **argv, llvm::StringRef overview);
 
 } // namespace luminal
 

@@ -5,6 +5,7 @@
 #include "luminal/InitAll.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/Location.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
@@ -69,8 +70,10 @@ luminal_status luminal_compile(const char *input, const char *const *texts,
             !message.empty())
           return mlir::success();
         llvm::raw_string_ostream stream(message);
-        if (!mlir::isa<mlir::UnknownLoc>(diagnostic.getLocation()))
-          stream << diagnostic.getLocation() << ": ";
+        mlir::Location loc = diagnostic.getLocation();
+        if (auto place = loc->findInstanceOf<mlir::FileLineColLoc>())
+          stream << place.getFilename().getValue() << ":" << place.getLine()
+                 << ":" << place.getColumn() << ": ";
         stream << diagnostic;
         return mlir::success();
       });

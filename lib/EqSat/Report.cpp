@@ -65,6 +65,8 @@ LogicalResult luminal::eqsat::writeReport(const SaturationReport &report,
     for (const FunctionReport &f : report.functions) {
       j.object([&] {
         const RunReport &run = f.run;
+        const ExtractionReport extraction =
+            f.extraction.value_or(ExtractionReport());
         j.attribute("name", f.name);
         j.attribute("stop", stopReasonName(run.stop));
         j.attribute("nodes", run.nodes);
@@ -75,7 +77,7 @@ LogicalResult luminal::eqsat::writeReport(const SaturationReport &report,
           j.attribute("match", run.matchSeconds * 1e3);
           j.attribute("apply", run.applySeconds * 1e3);
           j.attribute("rebuild", run.rebuildSeconds * 1e3);
-          j.attribute("extract", f.extraction.seconds * 1e3);
+          j.attribute("extract", extraction.seconds * 1e3);
         });
         j.attributeArray("iterations", [&] {
           for (const IterationReport &i : run.iterations)
@@ -102,16 +104,20 @@ LogicalResult luminal::eqsat::writeReport(const SaturationReport &report,
               j.attribute("bans", r.bans);
               j.attribute("match_milliseconds", r.matchSeconds * 1e3);
               j.attribute("apply_milliseconds", r.applySeconds * 1e3);
-              auto used = f.extraction.usedRules.find(id);
-              j.attribute("extracted_ops", used == f.extraction.usedRules.end()
+              auto used = extraction.usedRules.find(id);
+              j.attribute("extracted_ops", used == extraction.usedRules.end()
                                                ? 0
                                                : used->second);
             });
           }
         });
+        if (!f.extraction) {
+          j.attribute("extraction", nullptr);
+          return;
+        }
         j.attributeObject("extraction", [&] {
-          j.attribute("cost", f.extraction.cost);
-          j.attribute("ops", f.extraction.ops);
+          j.attribute("cost", extraction.cost);
+          j.attribute("ops", extraction.ops);
         });
       });
     }

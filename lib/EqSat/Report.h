@@ -12,7 +12,8 @@ struct FunctionReport {
   std::string name;
   std::vector<Rule> rules;
   RunReport run;
-  ExtractionReport extraction;
+  /// Nothing where no program was found.
+  std::optional<ExtractionReport> extraction;
 };
 
 struct SaturationReport {

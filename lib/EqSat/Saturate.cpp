@@ -54,14 +54,16 @@ public:
     }
 
     SaturationReport reports;
-    for (auto function : module.getOps<func::FuncOp>()) {
-      if (function.isDeclaration())
-        continue;
-      if (failed(saturateFunction(function, loader, *factory, reports)))
-        return signalPassFailure();
-    }
+    bool isGood = true;
+    for (auto function : module.getOps<func::FuncOp>())
+      if (isGood && !function.isDeclaration())
+        isGood =
+            succeeded(saturateFunction(function, loader, *factory, reports));
+    // A failure has more to tell than a success.
     if (!report.empty() && failed(writeReport(reports, report, module)))
-      return signalPassFailure();
+      isGood = false;
+    if (!isGood)
+      signalPassFailure();
   }
 
 private:
@@ -92,19 +94,20 @@ private:
 
     RunReport run =
         saturate(program.graph, *rules, natives.natives, runnerOptions());
-    if (run.stop == StopReason::Conflict)
-      return program.emitConflict(*rules);
+    FunctionReport &told = reports.functions.emplace_back(
+        FunctionReport{function.getSymName().str(), std::move(*rules),
+                       std::move(run), std::nullopt});
+    if (told.run.stop == StopReason::Conflict)
+      return program.emitConflict(told.rules);
 
     std::unique_ptr<CostModel> model = factory(natives.scope());
     FailureOr<ExtractionReport> extracted = program.extract(*model);
-    if (failed(extracted)) {
-      // What was not reached may be why nothing has a price.
-      emitRemarks(function, *rules, run, ExtractionReport());
+    // What was not reached may be why nothing has a price.
+    emitRemarks(function, told.rules, told.run,
+                succeeded(extracted) ? *extracted : ExtractionReport());
+    if (failed(extracted))
       return failure();
-    }
-    emitRemarks(function, *rules, run, *extracted);
-    reports.functions.push_back({function.getSymName().str(), std::move(*rules),
-                                 std::move(run), std::move(*extracted)});
+    told.extraction = std::move(*extracted);
     return success();
   }
 };

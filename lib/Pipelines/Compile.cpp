@@ -2,12 +2,12 @@
 
 #include "luminal/Pipelines/Compile.h"
 #include "CompileReport.h"
+#include "luminal/Support/OutputFile.h"
 #include "luminal/Support/SafeTensors.h"
 #include "luminal/Target/Artifact.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Threading.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 #include <chrono>
 
@@ -50,14 +50,16 @@ private:
   LogicalResult emitText();
   LogicalResult emitArtifact();
   LogicalResult openWeights(ArtifactOptions &artifact);
-  LogicalResult writeText(const std::string &path, StringRef text);
-  std::unique_ptr<llvm::MemoryBuffer> link(const CPUTarget &target);
+  LogicalResult emitOutput();
+  LogicalResult check(Status status);
+  std::unique_ptr<llvm::MemoryBuffer> link();
   InFlightDiagnostic error() {
     return emitError(FileLineColLoc::get(&context, options.input, 0, 0));
   }
 
   MLIRContext &context;
   const CompileOptions &options;
+  std::optional<CPUTarget> target;
   OwningOpRef<ModuleOp> module;
   CompileReport report;
   TemporaryFile saturation;
@@ -97,7 +99,37 @@ LogicalResult Compiler::runPhase(Phase from, Phase to) {
   return pm.run(*module);
 }
 
+LogicalResult Compiler::check(Status status) {
+  if (status)
+    return success();
+  return error() << status.error().message;
+}
+
 LogicalResult Compiler::run() {
+  // What can be told before any work is told first.
+  std::string reason;
+  target = CPUTarget::get(options.arch, &reason);
+  if (!target)
+    return error() << reason;
+  if (options.report.empty())
+    return emitOutput();
+  Result<OutputFile> file = OutputFile::create(options.report);
+  if (!file)
+    return error() << file.error().message;
+  if (failed(emitOutput()))
+    return failure();
+  report.saturation = saturation.read();
+  if (succeeded(check(file->write(report.str(options, *module)))) &&
+      succeeded(check(file->keep())))
+    return success();
+  llvm::sys::fs::file_status status;
+  if (!llvm::sys::fs::status(options.output, status, /*follow=*/false) &&
+      llvm::sys::fs::is_regular_file(status))
+    llvm::sys::fs::remove(options.output);
+  return failure();
+}
+
+LogicalResult Compiler::emitOutput() {
   Phase last = options.emit.value_or(Phase::Lowered);
   if (failed(measure("imported", [&] {
         module = readInput(context, options);
@@ -114,30 +146,7 @@ LogicalResult Compiler::run() {
       return failure();
     phase = next;
   }
-  if (failed(options.emit ? emitText() : emitArtifact()))
-    return failure();
-  if (options.report.empty())
-    return success();
-  report.saturation = saturation.read();
-  return writeText(options.report, report.str(options, *module));
-}
-
-LogicalResult Compiler::writeText(const std::string &path, StringRef text) {
-  std::string reason;
-  std::error_code code;
-  llvm::ToolOutputFile file(path.empty() ? "-" : path, code,
-                            llvm::sys::fs::OF_None);
-  if (code)
-    return error() << "cannot write " << path << ": " << code.message();
-  file.os() << text;
-  file.os().flush();
-  if (file.os().has_error()) {
-    code = file.os().error();
-    file.os().clear_error();
-    return error() << "cannot write " << path << ": " << code.message();
-  }
-  file.keep();
-  return success();
+  return options.emit ? emitText() : emitArtifact();
 }
 
 LogicalResult Compiler::emitText() {
@@ -145,7 +154,16 @@ LogicalResult Compiler::emitText() {
   llvm::raw_string_ostream stream(text);
   module->print(stream);
   stream << "\n";
-  return writeText(options.output, text);
+  if (options.output.empty() || options.output == "-") {
+    llvm::outs() << text;
+    llvm::outs().flush();
+    std::error_code code = llvm::outs().error();
+    llvm::outs().clear_error();
+    if (code)
+      return error() << "standard output cannot be written: " << code.message();
+    return success();
+  }
+  return check(writeFileAtomically(options.output, {text}));
 }
 
 //===----------------------------------------------------------------------===//
@@ -191,7 +209,7 @@ static SmallVector<OwningOpRef<ModuleOp>> splitCode(ModuleOp module,
   return result;
 }
 
-std::unique_ptr<llvm::MemoryBuffer> Compiler::link(const CPUTarget &target) {
+std::unique_ptr<llvm::MemoryBuffer> Compiler::link() {
   unsigned threads =
       options.threads ? options.threads : context.getNumThreads();
   // How code is split must not depend on the machine: the bytes would.
@@ -199,7 +217,7 @@ std::unique_ptr<llvm::MemoryBuffer> Compiler::link(const CPUTarget &target) {
   SmallVector<OwningOpRef<ModuleOp>> code = splitCode(*module, parts);
   SmallVector<std::unique_ptr<llvm::MemoryBuffer>> objects(parts);
   auto compilePart = [&](size_t i) {
-    objects[i] = compileToObject(*code[i], target);
+    objects[i] = compileToObject(*code[i], *target);
     return success(objects[i] != nullptr);
   };
   LogicalResult compiled = success();
@@ -265,10 +283,6 @@ LogicalResult Compiler::openWeights(ArtifactOptions &artifact) {
 }
 
 LogicalResult Compiler::emitArtifact() {
-  std::string reason;
-  std::optional<CPUTarget> target = CPUTarget::get(options.arch, &reason);
-  if (!target)
-    return error() << reason;
   auto schedules = module->getOps<llir::ScheduleOp>();
   if (!llvm::hasSingleElement(schedules))
     return error() << "expects one function to compile";
@@ -278,7 +292,7 @@ LogicalResult Compiler::emitArtifact() {
     return failure();
   std::unique_ptr<llvm::MemoryBuffer> object;
   if (failed(measure("binary", [&] {
-        object = link(*target);
+        object = link();
         return success(object != nullptr);
       })))
     return failure();

@@ -88,6 +88,20 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
   return success();
 }
 
+namespace {
+/// Says at the module what is wrong with the options of a pipeline, which has
+/// no other place to say it.
+struct RefuseOptions : PassWrapper<RefuseOptions, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RefuseOptions)
+  RefuseOptions(std::string problem) : problem(std::move(problem)) {}
+  void runOnOperation() override {
+    emitError(getOperation().getLoc()) << "luminal-pipeline: " << problem;
+    signalPassFailure();
+  }
+  std::string problem;
+};
+} // namespace
+
 void luminal::registerPipelines() {
   PassPipelineRegistration<PipelineOptions>(
       "luminal-pipeline",
@@ -99,11 +113,8 @@ void luminal::registerPipelines() {
         if (!from || !until || *until == Phase::Binary)
           error = "no phase '" + (from ? options.until : options.from) +
                   "'; known are: imported, rolled, saturated, fused, lowered";
-        if (error.empty() &&
-            succeeded(addPhases(pm, *from, *until, options, &error)))
-          return;
-        // The registry knows no failure of a pipeline's options.
-        llvm::errs() << "luminal-pipeline: " << error << "\n";
-        std::exit(2);
+        if (!error.empty() ||
+            failed(addPhases(pm, *from, *until, options, &error)))
+          pm.addPass(std::make_unique<RefuseOptions>(std::move(error)));
       });
 }

@@ -2,7 +2,7 @@
 
 #include "luminal/Runtime/Profile.h"
 #include "luminal/Runtime/RunDriver.h"
-#include "luminal/Support/Npy.h"
+#include "luminal/Support/OutputFile.h"
 #include <algorithm>
 #include <numeric>
 

@@ -1,12 +1,10 @@
 //===- Npy.cpp - Reads and writes .npy files ------------------------------===//
 
 #include "luminal/Support/Npy.h"
-#include <cerrno>
+#include "luminal/Support/OutputFile.h"
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <sys/stat.h>
-#include <unistd.h>
 
 using namespace luminal;
 
@@ -278,38 +276,4 @@ Status luminal::writeNpy(const std::string &path, const HostTensor &tensor) {
   start += static_cast<char>(header.size() & 255);
   start += static_cast<char>(header.size() >> 8);
   return writeFileAtomically(path, {start, header, tensor.bytes.text()});
-}
-
-Status
-luminal::writeFileAtomically(const std::string &path,
-                             std::initializer_list<std::string_view> pieces) {
-  std::string temporary = path + ".XXXXXX";
-  int fd = ::mkstemp(temporary.data());
-  auto failed = [&] {
-    Error error(path + ": cannot be written: " + std::strerror(errno));
-    if (fd >= 0) {
-      ::close(fd);
-      ::unlink(temporary.c_str());
-    }
-    return error;
-  };
-  if (fd < 0)
-    return failed();
-  for (std::string_view piece : pieces)
-    while (!piece.empty()) {
-      ssize_t n = ::write(fd, piece.data(),
-                          std::min<size_t>(piece.size(), size_t(1) << 30));
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n <= 0)
-        return failed();
-      piece.remove_prefix(static_cast<size_t>(n));
-    }
-  mode_t mask = ::umask(0);
-  ::umask(mask);
-  if (::fchmod(fd, 0666 & ~mask) != 0 ||
-      ::rename(temporary.c_str(), path.c_str()) != 0)
-    return failed();
-  ::close(fd);
-  return {};
 }

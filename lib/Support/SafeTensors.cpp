@@ -2,7 +2,7 @@
 
 #include "luminal/Support/SafeTensors.h"
 #include "luminal/Support/Json.h"
-#include "luminal/Support/Npy.h"
+#include "luminal/Support/OutputFile.h"
 #include <algorithm>
 #include <nlohmann/json.hpp>
 

@@ -2,12 +2,6 @@
 
 #include "luminal/Support/ZipWriter.h"
 #include "luminal/Support/ZipArchive.h"
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <sys/stat.h>
-#include <unistd.h>
 
 using namespace luminal;
 
@@ -32,42 +26,13 @@ std::string zip64Field(std::initializer_list<uint64_t> values) {
 } // namespace
 
 Result<ZipWriter> ZipWriter::create(std::string path) {
-  ZipWriter writer;
-  writer.path = std::move(path);
-  writer.temporary = writer.path + ".XXXXXX";
-  writer.fd = ::mkstemp(writer.temporary.data());
-  if (writer.fd < 0)
-    return writer.failed("cannot be created");
-  return writer;
-}
-
-ZipWriter::ZipWriter(ZipWriter &&other)
-    : path(std::move(other.path)), temporary(std::move(other.temporary)),
-      fd(std::exchange(other.fd, -1)), size(other.size), count(other.count),
-      directory(std::move(other.directory)) {}
-
-ZipWriter::~ZipWriter() {
-  if (fd < 0)
-    return;
-  ::close(fd);
-  ::unlink(temporary.c_str());
-}
-
-Error ZipWriter::failed(const char *what) const {
-  return Error(path + ": " + what + ": " + std::strerror(errno));
+  LUMINAL_TRY(file, OutputFile::create(std::move(path)));
+  return ZipWriter(std::move(file));
 }
 
 Status ZipWriter::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    ssize_t n = ::write(fd, bytes.data(),
-                        std::min<size_t>(bytes.size(), size_t(1) << 30));
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n <= 0)
-      return failed("cannot be written");
-    bytes.remove_prefix(static_cast<size_t>(n));
-    size += static_cast<uint64_t>(n);
-  }
+  LUMINAL_CHECK(file.write(bytes));
+  size += bytes.size();
   return {};
 }
 
@@ -166,14 +131,5 @@ Status ZipWriter::finish() {
   put(end, 0, 2);
   LUMINAL_CHECK(write(directory));
   LUMINAL_CHECK(write(end));
-  // mkstemp makes the file private; give it the mode any new file has.
-  mode_t mask = ::umask(0);
-  ::umask(mask);
-  if (::fchmod(fd, 0666 & ~mask) != 0 || ::close(std::exchange(fd, -1)) != 0 ||
-      ::rename(temporary.c_str(), path.c_str()) != 0) {
-    Error error = failed("cannot be written");
-    ::unlink(temporary.c_str());
-    return error;
-  }
-  return {};
+  return file.keep();
 }

@@ -124,7 +124,6 @@ static int fail(const llvm::Twine &message) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  setVersionPrinter();
   // `luminal-run --reference` hands over here: the runtime has no interpreter.
   if (argc > 1 && llvm::StringRef(argv[1]) == "--reference") {
     llvm::SmallVector<llvm::StringRef> rest(argv + 2, argv + argc);
@@ -137,11 +136,8 @@ int main(int argc, char **argv) {
   mlir::registerMLIRContextCLOptions();
   mlir::registerPassManagerCLOptions();
   mlir::registerDefaultTimingManagerCLOptions();
-  std::string problem;
-  llvm::raw_string_ostream problemStream(problem);
-  if (!cl::ParseCommandLineOptions(argc, argv, "Luminal compiler\n",
-                                   &problemStream))
-    return fail(llvm::StringRef(problem).trim());
+  if (!parseCommandLine(argc, argv, "Luminal compiler\n"))
+    return 2;
   llvm::Expected<CompileOptions> options = arguments.get();
   if (!options)
     return fail(llvm::toString(options.takeError()));
@@ -157,6 +153,11 @@ int main(int argc, char **argv) {
   registerAllDialects(registry);
   registerAllPasses();
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  // A model's whole text is no part of a message, unless it is asked for.
+  if (!cl::getRegisteredOptions()
+           .lookup("mlir-print-op-on-diagnostic")
+           ->getNumOccurrences())
+    context.printOpOnDiagnostic(false);
   std::unique_ptr<llvm::ThreadPoolInterface> pool;
   if (options->threads != 1) {
     pool = std::make_unique<llvm::DefaultThreadPool>(

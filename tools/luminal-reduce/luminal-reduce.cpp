@@ -1,15 +1,48 @@
 //===- luminal-reduce.cpp - Smaller modules that still fail ---------------===//
 
 #include "luminal/InitAll.h"
-#include "mlir/IR/DialectRegistry.h"
-#include "mlir/IR/MLIRContext.h"
-#include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Reducer/Passes.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+namespace cl = llvm::cl;
+
+static llvm::LogicalResult fail(const llvm::Twine &message) {
+  llvm::errs() << "luminal-reduce: error: " << message << "\n";
+  return llvm::failure();
+}
 
 int main(int argc, char **argv) {
-  luminal::setVersionPrinter();
+  llvm::InitLLVM init(argc, argv);
   mlir::DialectRegistry registry;
   luminal::registerAllDialects(registry);
   luminal::registerAllPasses();
+  mlir::registerReducerPasses();
+  cl::opt<std::string> input(cl::Positional, cl::desc("<input file>"),
+                             cl::Required);
+  cl::opt<std::string> output("o", cl::desc("File to write"), cl::init("-"));
+  mlir::PassPipelineCLParser passes("", "Reductions to run");
+  if (!luminal::parseCommandLine(argc, argv, "Luminal test case reducer\n"))
+    return 2;
+
   mlir::MLIRContext context(registry);
-  return failed(mlir::mlirReduceMain(argc, argv, context)) ? 2 : 0;
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  auto module = mlir::parseSourceFile<mlir::ModuleOp>(input, sources, &context);
+  if (!module)
+    return 2;
+  mlir::PassManager pm(&context);
+  if (failed(passes.addToPipeline(pm, fail)) || failed(pm.run(*module)))
+    return 2;
+  std::string problem;
+  auto file = mlir::openOutputFile(output, &problem);
+  if (!file)
+    return failed(fail(problem)) ? 2 : 0;
+  module->print(file->os());
+  file->keep();
+  return 0;
 }

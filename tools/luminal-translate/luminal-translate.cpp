@@ -3,16 +3,48 @@
 #include "luminal/Conversion/LLIRToNVVM.h"
 #include "luminal/InitAll.h"
 #include "luminal/Target/PT2.h"
-#include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Tools/mlir-translate/Translation.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+namespace cl = llvm::cl;
+
+static int fail(const llvm::Twine &message) {
+  llvm::errs() << "luminal-translate: error: " << message << "\n";
+  return 2;
+}
 
 int main(int argc, char **argv) {
-  luminal::setVersionPrinter();
   luminal::registerImportPT2Translation();
   luminal::registerLLIRToPTXTranslation();
-  // MLIR's main answers 1 for every failure; ours keeps 1 for a program's own
-  // "no".
-  return failed(mlir::mlirTranslateMain(argc, argv,
-                                        "Luminal translation driver\n"))
-             ? 2
-             : 0;
+  mlir::registerAsmPrinterCLOptions();
+  mlir::registerMLIRContextCLOptions();
+  cl::opt<const mlir::Translation *, false, mlir::TranslationParser>
+      translation("", cl::desc("Translation"), cl::Required);
+  cl::opt<std::string> input(cl::Positional, cl::init("-"));
+  cl::opt<std::string> output("o", cl::desc("File to write"), cl::init("-"));
+  if (!luminal::parseCommandLine(argc, argv, "Luminal translation driver\n"))
+    return 2;
+  std::string problem, text;
+  auto buffer = mlir::openInputFile(input, &problem);
+  if (!buffer)
+    return fail(problem);
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  mlir::MLIRContext context;
+  mlir::SourceMgrDiagnosticHandler diagnostics(*sources, &context);
+  llvm::raw_string_ostream stream(text);
+  if (failed((*translation.getValue())(sources, stream, &context)))
+    return 2;
+  auto file = mlir::openOutputFile(output, &problem);
+  if (!file)
+    return fail(problem);
+  file->os() << text;
+  file->os().flush();
+  std::error_code code = file->os().error();
+  file->os().clear_error();
+  if (code)
+    return fail(output + ": cannot be written: " + code.message());
+  file->keep();
 }

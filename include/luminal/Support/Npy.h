@@ -22,10 +22,6 @@ Result<HostTensor> readNpyBytes(Bytes bytes, const std::string &name,
 /// failure nothing is left at `path`.
 Status writeNpy(const std::string &path, const HostTensor &tensor);
 
-/// Writes `bytes` to a file that appears at `path` only when it is complete.
-Status writeFileAtomically(const std::string &path,
-                           std::initializer_list<std::string_view> pieces);
-
 } // namespace luminal
 
 #endif // LUMINAL_SUPPORT_NPY_H

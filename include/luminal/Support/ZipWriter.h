@@ -3,7 +3,7 @@
 #ifndef LUMINAL_SUPPORT_ZIPWRITER_H
 #define LUMINAL_SUPPORT_ZIPWRITER_H
 
-#include "luminal/Support/Result.h"
+#include "luminal/Support/OutputFile.h"
 #include <cstdint>
 #include <span>
 #include <string>
@@ -17,9 +17,6 @@ namespace luminal {
 class ZipWriter {
 public:
   static Result<ZipWriter> create(std::string path);
-  ZipWriter(ZipWriter &&other);
-  ZipWriter &operator=(ZipWriter &&) = delete;
-  ~ZipWriter();
 
   /// Adds a member made of `pieces`; its data begins at a multiple of
   /// `alignment` (a power of two below 2^15) in the file.
@@ -29,12 +26,10 @@ public:
   Status finish();
 
 private:
-  ZipWriter() = default;
+  explicit ZipWriter(OutputFile file) : file(std::move(file)) {}
   Status write(std::string_view bytes);
-  Error failed(const char *what) const;
 
-  std::string path, temporary;
-  int fd = -1;
+  OutputFile file;
   uint64_t size = 0;
   uint64_t count = 0;
   std::string directory;

@@ -158,7 +158,14 @@ StringRef pt2::getRefusal(StringRef target) {
                            "random",
                            "poisson",
                            "rrelu",
-                           "rrelu_with_noise"})
+                           "rrelu_with_noise",
+                           "rrelu_with_noise_functional",
+                           "binomial",
+                           "_standard_gamma",
+                           "_sample_dirichlet",
+                           "_fused_dropout",
+                           "_fill_mem_eff_dropout_mask",
+                           "_cudnn_init_dropout_state"})
     if (op == random)
       return "draws random numbers";
   for (StringRef dynamic :

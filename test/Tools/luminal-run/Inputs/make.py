@@ -8,9 +8,13 @@ weight. A key is a path into the manifest, such as target.arch or steps.0.kernel
 Needs nothing but Python.
 """
 import json
+import pathlib
 import struct
 import sys
 import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "utils"))
+import npy
 
 
 def manifest():
@@ -64,15 +68,7 @@ def make_artifact(out, object_file, *changes):
 
 
 def make_array(out, code, shape, *values):
-    formats = {"f4": "f", "f8": "d", "i8": "q", "f2": "e", "b1": "?"}
-    convert = float if code[0] == "f" else int
-    extents = tuple(int(extent) for extent in shape.split(",") if extent)
-    order = "|" if code == "b1" else "<"
-    header = f"{{'descr': '{order}{code}', 'fortran_order': False, 'shape': {extents}, }}"
-    header += " " * (63 - (10 + len(header)) % 64) + "\n"
-    data = struct.pack(f"<{len(values)}{formats[code]}", *map(convert, values))
-    with open(out, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data)
+    npy.save(out, code, [int(extent) for extent in shape.split(",") if extent], values)
 
 
 if __name__ == "__main__":
