@@ -1,5 +1,6 @@
 # ===- aten_cases.py - Programs that exercise the op table ---------------------===#
-"""Themes of small functions for check-aten-ops.py. A case is (name, function, inputs[, dynamic dims of the inputs]).
+"""Themes of small functions for check-aten-ops.py. A case is (name, function, inputs[, dynamic dims of the inputs]);
+one whose name ends in "exported" is not decomposed, because torch cannot.
 
 Inputs hold the values at which ops differ from what one would write first: signed zeros, infinities, NaN, ties,
 negative operands of integer division, empty and size-1 dims, rank 0.
@@ -255,9 +256,150 @@ CONVOLUTION = [
                          F.adaptive_avg_pool2d(x, 1), F.adaptive_avg_pool2d(x, (3, 5)), F.adaptive_avg_pool2d(x, (4, 3))),
      [IMAGE]),
     ("pools-1d", lambda x: (F.max_pool1d(x, 2), F.avg_pool1d(x, 3, 2, 1), F.adaptive_avg_pool1d(x, 3)), [rand(2, 3, 10)]),
-    ("resample", lambda x: F.interpolate(x, scale_factor=2), [rand(1, 2, 3, 4)]),
+    ("pools-indices", lambda x: (*F.max_pool2d(x, 2, return_indices=True), *F.max_pool2d(x, 3, 2, 1, return_indices=True),
+                                 *F.max_pool2d(x, 3, 2, 1, dilation=2, ceil_mode=True, return_indices=True),
+                                 *F.max_pool1d(x[0], 3, 2, 1, return_indices=True),
+                                 *F.adaptive_max_pool2d(x, (3, 4), return_indices=True), F.adaptive_max_pool2d(x, 1),
+                                 *F.adaptive_max_pool1d(x[0], 3, return_indices=True)), [IMAGE]),
+    ("pools-ceil", lambda x: (F.avg_pool2d(x, 2, ceil_mode=True), F.avg_pool2d(x, 3, 2, 1, ceil_mode=True),
+                              F.avg_pool2d(x, 3, 2, 1, ceil_mode=True, count_include_pad=False),
+                              F.avg_pool1d(x[0], 4, 3, 2, ceil_mode=True)), [IMAGE]),
+    ("pools-3d", lambda x: (F.max_pool3d(x, 2), F.avg_pool3d(x, 2, 1, 1), F.adaptive_avg_pool3d(x, (2, 1, 3)),
+                            *F.max_pool3d(x, 2, return_indices=True),
+                            *F.adaptive_max_pool3d(x, (2, 3, 1), return_indices=True)), [rand(1, 2, 4, 5, 6)]),
+    ("pools-16", lambda x, y: (F.avg_pool2d(x, 3, 2, 1), F.adaptive_avg_pool2d(x, (4, 3)), F.max_pool2d(x, 2),
+                               F.avg_pool2d(y, 3, 2, 1), F.adaptive_avg_pool2d(y, (4, 3)), F.max_pool2d(y, 2)),
+     [IMAGE.to(bf16), IMAGE.to(f16)]),
+    ("pools-extreme", lambda x: (F.max_pool2d(x, 3, 1, 1), F.adaptive_max_pool2d(x, 2)), [EXTREME.reshape(1, 1, 3, 3)]),
+    ("unpool", lambda x: (F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), 2, output_size=(9, 10)),),
+     [IMAGE + torch.arange(720).reshape(2, 4, 9, 10) * 1e-3]),
+    ("columns", lambda x, y, z: (F.unfold(x, 3), F.unfold(x, (2, 3), 2, (1, 0), (2, 1)), F.unfold(x[0], 2),
+                              F.fold(y, (9, 10), 2), F.fold(z, (11, 17), (2, 2), 3, (4, 1), (2, 2)),
+                              F.fold(y[0], (9, 10), 2)), [IMAGE, rand(2, 12, 72), rand(2, 12, 64)]),
+    ("transposed", lambda x, w, b: (
+        F.conv_transpose2d(x, w), F.conv_transpose2d(x, w, b, stride=2), F.conv_transpose2d(x, w, b, 2, 1, 1),
+        F.conv_transpose2d(x, w, b, (3, 2), (1, 0), (2, 1)), F.conv_transpose2d(x, w, b, 2, 1, 1, dilation=(2, 1)),
+        F.conv_transpose2d(x[0], w, b), F.conv_transpose2d(x, w, b, 3), F.conv_transpose2d(x, w, stride=4),
+        F.conv_transpose2d(x, w, b, 1, 2)), [IMAGE, rand(4, 6, 3, 3), rand(6)]),
+    ("transposed-groups", lambda x, w, d: (F.conv_transpose2d(x, w, stride=2, groups=2),
+                                           F.conv_transpose2d(x, d, groups=4, padding=1, stride=(2, 1))),
+     [IMAGE, rand(4, 3, 2, 2), rand(4, 1, 3, 3)]),
+    ("transposed-dims", lambda x, w, y, v: (F.conv_transpose1d(x, w, stride=2, padding=1, output_padding=1),
+                                            F.conv_transpose3d(y, v, stride=(1, 2, 2), padding=(0, 1, 1))),
+     [rand(2, 3, 7), rand(3, 5, 4), rand(1, 2, 2, 3, 4), rand(2, 3, 2, 3, 3)]),
+    ("transposed-16", lambda x, w, y, v: (F.conv_transpose2d(x, w, stride=2), F.conv_transpose2d(y, v, stride=2)),
+     [IMAGE.to(bf16), rand(4, 6, 3, 3, dtype=bf16), IMAGE.to(f16), rand(4, 6, 3, 3, dtype=f16)]),
+    ("transposed-f64", lambda x, w: F.conv_transpose2d(x, w, stride=2), [IMAGE.double(), rand(4, 6, 1, 1, dtype=f64)]),
     ("dynamic", lambda x, w, b: (F.conv2d(x, w, b, padding=1), F.max_pool2d(x, 2)),
      [IMAGE, rand(6, 4, 3, 3), rand(6)], ({0: "n"}, {}, {})),
+    ("dynamic-extents", lambda x, w, v: (F.conv_transpose2d(x, w, stride=2, padding=1), F.avg_pool2d(x, 2, padding=1),
+                                         F.max_pool2d(x, 2, padding=1), F.conv2d(x, v, padding=1),
+                                         F.conv_transpose2d(x, w, stride=3)),
+     [IMAGE, rand(4, 6, 3, 3), rand(6, 4, 3, 3)], ({0: "n", 2: "h"}, {}, {})),
+]
+
+
+def resize(**kw):
+    return lambda x: F.interpolate(x, **kw)
+
+
+def resized(mode, sizes, **kw):
+    return [resize(mode=mode, size=s, **kw) for s in sizes]
+
+
+IMAGE_SIZES = [(9, 10), (18, 30), (5, 7), (4, 23), (1, 1)]
+RESAMPLE = [
+    ("nearest", each(resized("nearest", IMAGE_SIZES) + resized("nearest-exact", IMAGE_SIZES) + [
+        resize(scale_factor=2), resize(scale_factor=(0.5, 1.7)), resize(scale_factor=3.0, mode="nearest-exact"),
+        resize(scale_factor=2.3, mode="nearest-exact"), resize(scale_factor=1.3, recompute_scale_factor=True)]), [IMAGE]),
+    ("bilinear", each(resized("bilinear", IMAGE_SIZES) + resized("bilinear", IMAGE_SIZES, align_corners=True) + [
+        resize(scale_factor=2, mode="bilinear"), resize(scale_factor=(0.5, 1.7), mode="bilinear"),
+        resize(scale_factor=0.3137, mode="bilinear"), resize(scale_factor=1.7, mode="bilinear", align_corners=True)]),
+     [IMAGE]),
+    ("bicubic", each(resized("bicubic", IMAGE_SIZES) + resized("bicubic", IMAGE_SIZES, align_corners=True) + [
+        resize(scale_factor=2, mode="bicubic"), resize(scale_factor=(0.5, 1.7), mode="bicubic"),
+        resize(scale_factor=0.3137, mode="bicubic")]), [IMAGE]),
+    ("antialias", each(resized("bilinear", IMAGE_SIZES, antialias=True) + resized("bicubic", IMAGE_SIZES, antialias=True)),
+     [IMAGE]),
+    ("1d", each(resized("linear", [7, 20, 1]) + resized("linear", [7, 20, 1], align_corners=True)
+                + resized("nearest", [7, 20]) + resized("nearest-exact", [7, 20])), [rand(2, 3, 10)]),
+    ("3d", each(resized("trilinear", [(3, 7, 6), (8, 2, 5)]) + resized("nearest", [(3, 7, 6)])
+                + resized("nearest-exact", [(3, 7, 6)]) + [resize(scale_factor=2, mode="trilinear", align_corners=True)]),
+     [rand(1, 2, 4, 5, 6)]),
+    ("one-element", each(resized("bilinear", [(4, 3)]) + resized("bicubic", [(4, 3)], align_corners=True)
+                         + resized("nearest", [(4, 3)])), [rand(2, 1, 1, 1)]),
+    ("16-bit", lambda x, y: tuple(f(v) for v in (x, y) for m in ("nearest", "bilinear", "bicubic")
+                                  for f in resized(m, [(18, 13)])), [IMAGE.to(bf16), IMAGE.to(f16)]),
+    ("f64", lambda x: tuple(f(x) for m in ("nearest", "bilinear", "bicubic") for f in resized(m, [(18, 13)])), [IMAGE.double()]),
+    # Decomposed, these hold ratios of extents as symbolic floats.
+    ("dynamic-exported", lambda x: (F.interpolate(x, scale_factor=2), F.interpolate(x, scale_factor=2, mode="bilinear"),
+                           F.interpolate(x, size=(7, 8), mode="bilinear"), F.interpolate(x, size=(7, 8), mode="bicubic"),
+                           F.interpolate(x, size=(7, 8)), F.interpolate(x, size=(7, 8), mode="bilinear", align_corners=True)),
+     [IMAGE], ({0: "n", 2: "h"},)),
+    ("grid", lambda x, g: tuple(F.grid_sample(x, g, mode=m, padding_mode=p, align_corners=a)
+                                for m in ("bilinear", "nearest", "bicubic") for p in ("zeros", "border", "reflection")
+                                for a in (False, True)), [IMAGE, rand(2, 5, 6, 2, low=-1.4, high=1.4)]),
+    ("grid-3d", lambda x, g: tuple(F.grid_sample(x, g, mode=m, padding_mode=p, align_corners=False)
+                                   for m in ("bilinear", "nearest") for p in ("zeros", "border", "reflection")),
+     [rand(1, 2, 4, 5, 6), rand(1, 2, 3, 4, 3, low=-1.4, high=1.4)]),
+    ("affine-grid-exported", lambda t, u: (F.affine_grid(t, (2, 3, 4, 5), align_corners=False), F.affine_grid(t, (2, 3, 4, 1), align_corners=True),
+                                  F.affine_grid(u, (1, 2, 3, 4, 5), align_corners=False)), [rand(2, 2, 3), rand(1, 3, 4)]),
+    ("channels", lambda x, y: (F.pixel_shuffle(x, 2), F.pixel_unshuffle(y, 3), F.channel_shuffle(x, 2), F.pixel_shuffle(x[0], 2),
+                               F.pixel_unshuffle(y[0], 1)), [IMAGE, rand(1, 2, 6, 9)]),
+]
+
+
+class Recurrent(torch.nn.Module):
+    def __init__(self, kind, *args, dtype=f32, **kw):
+        super().__init__()
+        torch.manual_seed(0)
+        self.layer = getattr(torch.nn, kind)(*args, **kw).to(dtype)
+
+    def forward(self, x, *state):
+        return self.layer(x, state if len(state) == 2 else state[0] if state else None)
+
+
+SEQUENCE = rand(5, 2, 3)
+RECURRENT = [
+    ("lstm", Recurrent("LSTM", 3, 4), [SEQUENCE]),
+    ("lstm-deep", Recurrent("LSTM", 3, 4, 2, batch_first=True, bidirectional=True), [SEQUENCE]),
+    ("lstm-projected", Recurrent("LSTM", 3, 4, 2, proj_size=2, bias=False), [SEQUENCE]),
+    ("lstm-state", Recurrent("LSTM", 3, 4), [SEQUENCE, rand(1, 2, 4), rand(1, 2, 4, seed=1)]),
+    ("lstm-unbatched", Recurrent("LSTM", 3, 4), [SEQUENCE[:, 0]]),
+    ("lstm-bf16", Recurrent("LSTM", 3, 4, dtype=bf16), [SEQUENCE.to(bf16)]),
+    ("lstm-f64", Recurrent("LSTM", 3, 4, dtype=f64), [SEQUENCE.double()]),
+    ("gru", Recurrent("GRU", 3, 4), [SEQUENCE]),
+    ("gru-deep", Recurrent("GRU", 3, 4, 2, batch_first=True, bidirectional=True), [SEQUENCE]),
+    ("gru-state", Recurrent("GRU", 3, 4, bias=False), [SEQUENCE[:1], rand(1, 2, 4)]),
+    ("rnn", Recurrent("RNN", 3, 4, 2), [SEQUENCE]),
+    ("rnn-relu", Recurrent("RNN", 3, 4, nonlinearity="relu", bidirectional=True), [SEQUENCE]),
+    ("lstm-cell", Recurrent("LSTMCell", 3, 4), [SEQUENCE[0]]),
+    ("gru-cell", Recurrent("GRUCell", 3, 4), [SEQUENCE[0], rand(2, 4)]),
+    ("rnn-cell", Recurrent("RNNCell", 3, 4, bias=False), [SEQUENCE[0]]),
+    ("dynamic-batch", Recurrent("GRU", 3, 4), [SEQUENCE], ({1: "n"},)),
+]
+
+LONG = rand(2, 300)
+SCAN = [
+    ("products", lambda x, i, b: (x.prod(), x.prod(1), x.prod(0, keepdim=True), x.prod(-1, dtype=f64), i.prod(), i.prod(1),
+                                  b.prod(1), x[:, :1].prod(1), x[:, :0].prod(1), x[0, 0].prod(), x[:, :4].prod(1)),
+     [rand(3, 7), ints(3, 7), bools(3, 7)]),
+    ("products-types", lambda h, b, d, i: tuple(x.prod(1) for x in (h, b, d, i)),
+     [rand(3, 5, dtype=f16), rand(3, 5, dtype=bf16), rand(3, 5, dtype=f64), ints(3, 5, dtype=i32)]),
+    ("sums", lambda x, i, b: (x.cumsum(0), x.cumsum(1), i.cumsum(1), b.cumsum(1), x.cumsum(1, dtype=f64), x[:, :1].cumsum(1),
+                              x[:, :0].cumsum(1), x[0, 0].cumsum(0)), [rand(3, 6), ints(3, 6), bools(3, 6)]),
+    ("sums-long", lambda x, i: (x.cumsum(1), i.cumsum(1), x.t().cumsum(0), (x > 0).cumsum(-1)), [LONG, ints(2, 257)]),
+    ("sums-infinite", lambda x: x.cumsum(0), [torch.cat([rand(100), torch.tensor([inf]), rand(50), torch.tensor([-inf, 1.0])])]),
+    ("sums-types", lambda h, b, d, i: tuple(x.cumsum(1) for x in (h, b, d, i)),
+     [rand(3, 5, dtype=f16), rand(3, 5, dtype=bf16), rand(3, 5, dtype=f64), ints(3, 5, dtype=i32)]),
+    ("cumulative-products", lambda x, i, b: (x.cumprod(1), x.cumprod(0), i.cumprod(1), b.cumprod(1), x[:, :1].cumprod(1),
+                                             x[:, :0].cumprod(1), x.cumprod(1, dtype=f64)),
+     [rand(3, 7), ints(3, 7), bools(3, 7)]),
+    ("extrema", lambda x, i: (*x.cummax(1), *x.cummin(0), *i.cummax(1), *i.cummin(1), *x[0, 0].cummax(0)), [rand(3, 7), ints(3, 7)]),
+    ("extrema-nan", lambda x: (*x.cummax(0), *x.cummin(0)), [EXTREME.roll(4)]),
+    ("logcumsumexp", lambda x, y: (x.logcumsumexp(1), (x * 50).logcumsumexp(1), y.logcumsumexp(0)),
+     [rand(3, 7), torch.tensor([-inf, -inf, 1.0, inf, 0.0])]),
+    ("dynamic", lambda x: (x.cumsum(0), x.prod(0), x.cumprod(0), *x.cummax(0)), [rand(5, 3)], ({0: "n"},)),
 ]
 
 TABLE = rand(10, 4)
@@ -281,6 +423,10 @@ NORM = [
      [TABLE, torch.tensor([3, 1, 4, 1, 5, 9, 3, 6]), torch.tensor([0, 2, 2, 5]), rand(8)]),
     ("embedding-bag-last", lambda t, i, o: F.embedding_bag(i, t, o, mode="sum", include_last_offset=True),
      [TABLE, torch.tensor([3, 1, 4, 1, 5, 9, 3, 6]), torch.tensor([0, 2, 2, 5, 8])]),
+    ("weight-norm", lambda v, g: (torch._weight_norm(v, g, 0), torch._weight_norm(v, g[:, :1].sum(), -1)),
+     [rand(4, 3, 2), rand(4, 1, 1)]),
+    ("prelu", lambda x, w, h: (F.prelu(x, w), F.prelu(x, w[:1]), F.prelu(x[:, :, 0, 0], w), F.prelu(h, w[:1].half())),
+     [IMAGE, rand(4), IMAGE.half()]),
     ("dropout", lambda x: (F.dropout(x, 0.5, False), F.dropout(x, 0.0, True)), [X]),
 ]
 
@@ -361,5 +507,5 @@ INPLACE = [
 ]
 
 THEMES = {"pointwise": POINTWISE, "comparison": COMPARISON, "movement": MOVEMENT, "creation": CREATION,
-          "reduction": REDUCTION, "product": PRODUCT, "convolution": CONVOLUTION, "norm": NORM, "index": INDEX,
-          "inplace": INPLACE}
+          "reduction": REDUCTION, "scan": SCAN, "product": PRODUCT, "convolution": CONVOLUTION,
+          "resample": RESAMPLE, "recurrent": RECURRENT, "norm": NORM, "index": INDEX, "inplace": INPLACE}

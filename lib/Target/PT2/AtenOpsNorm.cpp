@@ -302,6 +302,79 @@ static LogicalResult dropout(OpCall &o) {
   return o.ret(o.tensor("input"));
 }
 
+//===----------------------------------------------------------------------===//
+// Weights given as direction and length
+//===----------------------------------------------------------------------===//
+
+/// v * (g / |v|), the length taken over all dims but one (over all for -1).
+static LogicalResult weightNorm(OpCall &o) {
+  Composer &c = o.c;
+  Value v = o.tensor("v"), g = o.tensor("g");
+  int64_t dim = *o.integer("dim");
+  Type type = o.element(v), wide = o.opmath(type);
+  if (!isa<FloatType>(type) || o.element(g) != type || o.rank(v) == 0)
+    return o.fail("takes floats of one dtype");
+  SmallVector<unsigned> axes;
+  std::optional<unsigned> kept;
+  if (dim != -1)
+    if (!(kept = o.axis(dim, o.rank(v))))
+      return failure();
+  for (unsigned i = 0; i < o.rank(v); ++i)
+    if (i != kept)
+      axes.push_back(i);
+  Value x = c.cast(v, wide);
+  Value norm = c.sqrt(c.reduceSum(c.mul(x, x), axes, true));
+  auto shape = o.broadcast({o.extents(norm), o.extents(g)});
+  if (!shape || shape->size() != o.rank(v))
+    return o.fail("the lengths do not fit the directions");
+  Value scale = c.div(o.broadcastTo(c.cast(g, wide), *shape),
+                      o.broadcastTo(norm, *shape));
+  Value result = c.mul(x, o.broadcastTo(scale, o.extents(v)));
+  if (o.getNumResults() == 1)
+    return o.ret(c.cast(result, type));
+  Value length = norm;
+  if (const TensorMeta *meta = o.resultMeta(1))
+    if (auto dtype = meta->dtype.dtype())
+      length =
+          c.cast(norm, getElementType(c.getBuilder().getContext(), *dtype));
+  return o.ret({c.cast(result, type), length});
+}
+
+//===----------------------------------------------------------------------===//
+// A learned slope
+//===----------------------------------------------------------------------===//
+
+static Value sloped(OpCall &o, Value x, Value slope) {
+  Composer &c = o.c;
+  return c.select(c.less(c.splat(x, 0), x), x, c.mul(x, slope));
+}
+static LogicalResult prelu(OpCall &o) {
+  Value x = o.tensor("self"), weight = o.tensor("weight");
+  if (!o.isFloat(x) || o.element(weight) != o.element(x) || o.rank(weight) > 1)
+    return o.fail("takes floats and one slope, or one for each channel");
+  SmallVector<Expr> extents = o.extents(x), map;
+  if (o.rank(weight) == 1) {
+    Expr n = o.extents(weight)[0];
+    if (n.isConstant(1))
+      map = {Expr(0)};
+    else if (o.rank(x) >= 2 && o.provablyEqual(n, extents[1]))
+      map = {Expr::dim(1)};
+    else
+      return o.fail("takes one slope, or one for each channel");
+  }
+  return o.ret(sloped(o, x, o.c.view(weight, extents, map)));
+}
+static LogicalResult preluKernel(OpCall &o) {
+  Value x = o.tensor("self"), weight = o.tensor("weight");
+  if (!o.isFloat(x) || o.element(weight) != o.element(x))
+    return o.fail("takes floats of one dtype");
+  auto shape = o.broadcast({o.extents(x), o.extents(weight)});
+  if (!shape)
+    return failure();
+  return o.ret(
+      sloped(o, o.broadcastTo(x, *shape), o.broadcastTo(weight, *shape)));
+}
+
 llvm::ArrayRef<OpRow> pt2::getNormOps() {
   static const OpRow rows[] = {
       {"layer_norm(Tensor input, SymInt[] normalized_shape, "
@@ -346,6 +419,10 @@ llvm::ArrayRef<OpRow> pt2::getNormOps() {
        "bool sparse=False, Tensor? per_sample_weights=None, "
        "bool include_last_offset=False, int padding_idx=-1)",
        embeddingBag},
+      {"_weight_norm(Tensor v, Tensor g, int dim=0)", weightNorm},
+      {"_weight_norm_interface(Tensor v, Tensor g, int dim=0)", weightNorm},
+      {"prelu(Tensor self, Tensor weight)", prelu},
+      {"_prelu_kernel(Tensor self, Tensor weight)", preluKernel},
       {"dropout(Tensor input, float p, bool train)", dropout},
       {"feature_dropout(Tensor input, float p, bool train)", dropout},
       {"alpha_dropout(Tensor input, float p, bool train)", dropout},

@@ -384,21 +384,8 @@ static LogicalResult logSoftmaxCore(OpCall &o) {
 }
 
 //===----------------------------------------------------------------------===//
-// Scans
+// Differences
 //===----------------------------------------------------------------------===//
-
-static LogicalResult cumsum(OpCall &o) {
-  Value x = o.tensor("self");
-  auto axis = o.axis(*o.integer("dim"), o.rank(x));
-  Type type = o.dtype("dtype");
-  type = type ? type : sumType(o, o.element(x));
-  if (!axis)
-    return failure();
-  if (type.isInteger(1))
-    return o.fail("a sum of dtype bool is not supported");
-  x = o.c.cast(x, type);
-  return o.ret(o.rank(x) == 0 ? x : prefixSum(o, x, *axis));
-}
 
 static LogicalResult diff(OpCall &o) {
   Value x = o.tensor("self");
@@ -497,7 +484,6 @@ llvm::ArrayRef<OpRow> pt2::getReductionOps() {
        logSoftmax},
       {"_log_softmax(Tensor self, int dim, bool half_to_float)",
        logSoftmaxCore},
-      {"cumsum(Tensor self, int dim, *, ScalarType? dtype=None)", cumsum},
       {"diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, "
        "Tensor? append=None)",
        diff},

@@ -243,7 +243,7 @@ Value pt2::wrapIndices(OpCall &o, Value index, const Expr &extent) {
 
 /// A window of every element's predecessors: [..., i, ..., j] is element j
 /// where j <= i, else zero.
-Value pt2::prefixSum(OpCall &o, Value x, unsigned axis) {
+static Value directPrefixSum(OpCall &o, Value x, unsigned axis) {
   Composer &c = o.c;
   SmallVector<Expr> extents = o.extents(x), map;
   for (unsigned i = 0; i < extents.size(); ++i)
@@ -256,6 +256,45 @@ Value pt2::prefixSum(OpCall &o, Value x, unsigned axis) {
         j = c.iota(extents, Expr::dim(last));
   Value kept = c.select(c.lessEqual(j, i), window, c.splatInt(window, 0));
   return c.reduceSum(kept, {last}, false);
+}
+
+/// Long dims in blocks: the sums inside each, and the sum of the blocks before
+/// it. n elements take n * block additions, not n^2.
+Value pt2::prefixSum(OpCall &o, Value x, unsigned axis) {
+  Composer &c = o.c;
+  constexpr int64_t block = 64;
+  SmallVector<Expr> from = o.extents(x);
+  Expr n = from[axis];
+  auto most = o.scope().upperBound(n);
+  if ((most && *most <= 2 * block) || !o.scope().provablyLessEqual(Expr(1), n))
+    return directPrefixSum(o, x, axis);
+  Expr blocks = o.scope().simplify(Expr::ceilDiv(n, Expr(block)));
+  Value padded = x;
+  if (!o.provablyEqual(blocks * Expr(block), n))
+    padded = padConstant(o, x, {{axis, Expr(0), blocks * Expr(block) - n}},
+                         c.scalarInt(o.element(x), 0));
+  SmallVector<Expr> split = from;
+  split[axis] = blocks;
+  split.insert(split.begin() + axis + 1, Expr(block));
+  Value inside = directPrefixSum(o, c.reshape(padded, split), axis + 1);
+  Value sums =
+      c.squeeze(c.slice(inside, axis + 1, Expr(block - 1), Expr(1)), axis + 1);
+  // Without a bound no number of levels is enough: one is.
+  Value through =
+      most ? prefixSum(o, sums, axis) : directPrefixSum(o, sums, axis);
+  SmallVector<Expr> map;
+  for (unsigned i = 0; i < split.size(); ++i)
+    if (i != axis + 1)
+      map.push_back(Expr::dim(i));
+  map[axis] = Expr::max(Expr::dim(axis) - Expr(1), Expr(0));
+  Value before = c.view(through, split, map);
+  Value first =
+      c.less(c.iota(split, Expr::dim(axis)), c.splatInt(before, 1, o.i64()));
+  before = c.select(first, c.splatInt(before, 0), before);
+  Value total = c.add(inside, before);
+  SmallVector<Expr> merged = from;
+  merged[axis] = blocks * Expr(block);
+  return c.slice(c.reshape(total, merged), axis, Expr(0), n);
 }
 
 //===----------------------------------------------------------------------===//

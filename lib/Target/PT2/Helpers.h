@@ -28,8 +28,12 @@ Value writeWindow(hlir::Composer &c, Value memory, ArrayRef<Expr> window,
 /// where the values are known not to be negative.
 Value wrapIndices(OpCall &o, Value index, const Expr &extent);
 
-/// rows(i) = sum of all elements before i, and i itself, along the last dim.
+/// The sum of all elements before i, and i itself, along a dim.
 Value prefixSum(OpCall &o, Value x, unsigned axis);
+
+/// The product over a dim, which is removed; null (and a reason) where its
+/// extent may be zero.
+Value reduceProduct(OpCall &o, Value x, unsigned axis);
 
 /// A dim's extent as a rank-0 tensor of the given type.
 Value extentValue(OpCall &o, const Expr &extent, Type type);

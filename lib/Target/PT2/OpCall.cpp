@@ -262,6 +262,13 @@ std::optional<double> OpCall::real(StringRef name) {
   return value.value_or(0);
 }
 
+std::optional<ArrayRef<double>> OpCall::reals(StringRef name) {
+  const Argument &arg = get(name);
+  if (arg.kind == Argument::None)
+    return std::nullopt;
+  return ArrayRef<double>(arg.doubles);
+}
+
 bool OpCall::flag(StringRef name) {
   const Argument &arg = get(name);
   return arg.kind == Argument::Bool && arg.exprs[0].isConstant(1);

@@ -58,6 +58,7 @@ public:
   std::optional<SmallVector<Expr>> exprs(StringRef name);
   std::optional<SmallVector<int64_t>> integers(StringRef name);
   std::optional<double> real(StringRef name);
+  std::optional<ArrayRef<double>> reals(StringRef name);
   bool flag(StringRef name);
   StringRef string(StringRef name);
   /// The element type of a ScalarType argument; null for None.

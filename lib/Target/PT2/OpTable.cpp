@@ -111,8 +111,9 @@ const OpEntry *pt2::findOp(StringRef target) {
     llvm::StringMap<OpEntry> map;
     for (auto rows : {getPointwiseOps(), getCompareOps(), getMovementOps(),
                       getCreationOps(), getReductionOps(), getProductOps(),
-                      getConvolutionOps(), getNormOps(), getIndexOps(),
-                      getSortOps(), getMetaOps()})
+                      getConvolutionOps(), getPoolingOps(), getResampleOps(),
+                      getRecurrentOps(), getScanOps(), getNormOps(),
+                      getIndexOps(), getSortOps(), getMetaOps()})
       for (const OpRow &row : rows) {
         OpEntry entry = parseSchema(row);
         std::string key = entry.name;
