@@ -274,9 +274,9 @@ LogicalResult Compiler::openWeights(ArtifactOptions &artifact) {
       const HostTensor *tensor = tensors->find(weight.name);
       if (!tensor)
         return Error(path + ": has no tensor '" + weight.name + "'");
-      if (tensor->dtype != weight.dtype || tensor->bytes.size != weight.bytes)
-        return Error(path + ": '" + weight.name + "' is no " +
-                     runtime::typeText(weight));
+      if (!runtime::fits(*tensor, weight))
+        return Error(path + ": '" + weight.name + "' is " + typeText(*tensor) +
+                     ", expected " + runtime::typeText(weight));
       return tensor->bytes;
     };
   return success();

@@ -220,11 +220,7 @@ Status Artifact::mapWeights(const std::string &path) {
       const HostTensor *tensor = tensors.find(weight.name);
       if (!tensor)
         return ofAnotherModel("it has no tensor '" + weight.name + "'");
-      bool same = tensor->dtype == weight.dtype &&
-                  tensor->shape.size() == weight.shape.size();
-      for (size_t k = 0; same && k < weight.shape.size(); ++k)
-        same = weight.shape[k].isConstant(tensor->shape[k]);
-      if (!same)
+      if (!fits(*tensor, weight))
         return ofAnotherModel("'" + weight.name + "' is " +
                               luminal::typeText(*tensor) + ", expected " +
                               runtime::typeText(weight));

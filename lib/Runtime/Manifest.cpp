@@ -50,6 +50,14 @@ std::string runtime::typeText(const TensorSpec &tensor) {
   return text + ']';
 }
 
+bool runtime::fits(const HostTensor &tensor, const TensorSpec &spec) {
+  bool same =
+      tensor.dtype == spec.dtype && tensor.shape.size() == spec.shape.size();
+  for (size_t i = 0; same && i < spec.shape.size(); ++i)
+    same = spec.shape[i].isConstant(tensor.shape[i]);
+  return same;
+}
+
 uint32_t Manifest::rootBuffer(uint32_t index) const {
   // verify() has shown that chains of aliases end.
   while (buffers[index].kind == Kind::Alias)

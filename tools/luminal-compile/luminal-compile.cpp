@@ -132,10 +132,14 @@ int main(int argc, char **argv) {
   freeNames({"o", "target", "arch", "emit", "seed", "threads", "weights",
              "report", "quiet"});
   Arguments arguments;
+  // Before the options that name passes.
+  registerAllPasses();
   mlir::registerAsmPrinterCLOptions();
   mlir::registerMLIRContextCLOptions();
   mlir::registerPassManagerCLOptions();
   mlir::registerDefaultTimingManagerCLOptions();
+  // What LLVM and MLIR add is listed by --help-hidden.
+  cl::HideUnrelatedOptions(arguments.category);
   if (!parseCommandLine(argc, argv, "Luminal compiler\n"))
     return 2;
   llvm::Expected<CompileOptions> options = arguments.get();
@@ -151,7 +155,6 @@ int main(int argc, char **argv) {
   };
   mlir::DialectRegistry registry;
   registerAllDialects(registry);
-  registerAllPasses();
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   // A model's whole text is no part of a message, unless it is asked for.
   if (!cl::getRegisteredOptions()

@@ -16,6 +16,7 @@
 #include "luminal/Support/DType.h"
 #include "luminal/Support/Expr.h"
 #include "luminal/Support/Result.h"
+#include "luminal/Support/Tensor.h"
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -136,6 +137,8 @@ std::string_view bufferKindName(BufferSpec::Kind kind);
 
 /// "f32[s77, 16]".
 std::string typeText(const TensorSpec &tensor);
+/// Whether a tensor has the element type and the constant shape of a spec.
+bool fits(const HostTensor &tensor, const TensorSpec &spec);
 
 } // namespace luminal::runtime
 
