@@ -23,14 +23,27 @@ class Error(Exception):
     pass
 
 
+def load_library(path):
+    library = ctypes.CDLL(str(path))
+    library.luminal_last_error.restype = ctypes.c_char_p
+    library.luminal_count.restype = ctypes.c_size_t
+    return library
+
+
+def compile(library, archive, artifact, *options):
+    """`options` are luminal-compile's."""
+    library = load_library(library)
+    texts = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
+    if library.luminal_compile(str(archive).encode(), texts, ctypes.c_size_t(len(options)), str(artifact).encode()):
+        raise Error(library.luminal_last_error().decode())
+
+
 class Program:
     """A loaded artifact with one context."""
 
     def __init__(self, library, artifact, weights=None, threads=0):
-        self.lib = ctypes.CDLL(str(library))
-        self.lib.luminal_last_error.restype = ctypes.c_char_p
-        self.lib.luminal_count.restype = ctypes.c_size_t
         self.artifact, self.context = ctypes.c_void_p(), ctypes.c_void_p()
+        self.lib = load_library(library)
         options = LoadOptions(ctypes.sizeof(LoadOptions), str(weights).encode() if weights else None)
         self._check(self.lib.luminal_load(str(artifact).encode(), ctypes.byref(options), ctypes.byref(self.artifact)))
         self._check(self.lib.luminal_context_create(self.artifact, ctypes.c_uint32(threads),

@@ -71,9 +71,12 @@ luminal_status luminal_compile(const char *input, const char *const *texts,
           return mlir::success();
         llvm::raw_string_ostream stream(message);
         mlir::Location loc = diagnostic.getLocation();
-        if (auto place = loc->findInstanceOf<mlir::FileLineColLoc>())
-          stream << place.getFilename().getValue() << ":" << place.getLine()
-                 << ":" << place.getColumn() << ": ";
+        if (auto place = loc->findInstanceOf<mlir::FileLineColLoc>()) {
+          stream << place.getFilename().getValue() << ":";
+          if (place.getLine() > 0)
+            stream << place.getLine() << ":" << place.getColumn() << ":";
+          stream << " ";
+        }
         stream << diagnostic;
         return mlir::success();
       });

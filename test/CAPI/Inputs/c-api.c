@@ -25,6 +25,8 @@ int main(int argc, char **argv) {
   CHECK(strlen(luminal_version()) >= 5);
   CHECK(strcmp(luminal_last_error(), "") == 0);
 
+  FAILS(luminal_compile("a.pt2", NULL, 0, "a.lum"), "only runs");
+
   luminal_artifact *artifact = NULL;
   FAILS(luminal_load("/no/such.lum", NULL, &artifact), "/no/such.lum: ");
   FAILS(luminal_load(NULL, NULL, &artifact), "null argument");

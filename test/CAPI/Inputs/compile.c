@@ -1,0 +1,193 @@
+/*===- compile.c - From an archive to numbers, in C -----------------------===*/
+
+#include "luminal-c/Luminal.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(condition)                                                       \
+  do {                                                                         \
+    if (!(condition)) {                                                        \
+      fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition,       \
+              luminal_last_error());                                           \
+      exit(1);                                                                 \
+    }                                                                          \
+  } while (0)
+/* The call fails, and the sentence begins with `where` and holds `what`. */
+#define FAILS(call, where, what)                                               \
+  do {                                                                         \
+    CHECK((call) == LUMINAL_ERROR);                                            \
+    CHECK(strncmp(luminal_last_error(), where, strlen(where)) == 0);           \
+    CHECK(strstr(luminal_last_error(), what));                                 \
+    CHECK(!strstr(luminal_last_error(), "loc("));                              \
+    CHECK(!strchr(luminal_last_error(), '\n'));                                \
+  } while (0)
+
+static const char *folder;
+
+/* Of a file in the folder; four at a time. */
+static const char *in(const char *name) {
+  static char paths[4][4096];
+  static int next = 0;
+  char *path = paths[next++ % 4];
+  snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+  return path;
+}
+
+static int exists(const char *path) {
+  FILE *file = fopen(path, "rb");
+  if (file)
+    fclose(file);
+  return file != NULL;
+}
+
+static void bindRows(luminal_context *context, luminal_kind kind, size_t index,
+                     float *data, int64_t rows, int64_t columns) {
+  int64_t shape[2] = {rows, columns};
+  CHECK(!luminal_bind(context, kind, index, data, LUMINAL_F32, 2, shape, NULL));
+}
+
+/* relu(x @ w^T + b) * c of utils/make-pt2-inputs.py. */
+static void runGood(luminal_artifact *artifact) {
+  CHECK(luminal_count(artifact, LUMINAL_INPUT) == 1);
+  CHECK(luminal_count(artifact, LUMINAL_OUTPUT) == 1);
+  CHECK(luminal_count(artifact, LUMINAL_WEIGHT) == 2);
+  CHECK(luminal_count(artifact, LUMINAL_STATE) == 0);
+  luminal_tensor_info info = {sizeof info};
+  CHECK(!luminal_info(artifact, LUMINAL_WEIGHT, 0, &info));
+  CHECK(strcmp(info.name, "w") == 0 && info.dtype == LUMINAL_F32);
+  CHECK(info.rank == 2 && info.shape[0] == 4 && info.shape[1] == 3);
+  CHECK(!luminal_info(artifact, LUMINAL_INPUT, 0, &info));
+  CHECK(strcmp(info.name, "x") == 0 && info.rank == 2);
+  CHECK(info.shape[0] == 2 && info.shape[1] == 3);
+
+  luminal_context *context = NULL;
+  CHECK(!luminal_context_create(artifact, 1, &context));
+  float x[6] = {1, -2, 3, -4, 5, -6}, y[8];
+  bindRows(context, LUMINAL_INPUT, 0, x, 2, 3);
+  bindRows(context, LUMINAL_OUTPUT, 0, y, 2, 4);
+  CHECK(!luminal_run(context));
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 4; ++j) {
+      float sum = (float)j;
+      for (int k = 0; k < 3; ++k)
+        sum += x[3 * i + k] * (float)(3 * j + k);
+      float expected = (sum > 0 ? sum : 0) * (float)(j + 1);
+      CHECK(fabsf(y[4 * i + j] - expected) <= 1e-5f * fabsf(expected));
+    }
+  luminal_context_free(context);
+  luminal_artifact_free(artifact);
+}
+
+static void failures(void) {
+  char out[4096];
+  snprintf(out, sizeof out, "%s/no.lum", folder);
+  const char *options[] = {"--embed-weights", "--frobnicate"};
+  FAILS(luminal_compile(NULL, NULL, 0, out), "luminal_compile: ", "null");
+  FAILS(luminal_compile(in("good.pt2"), NULL, 1, out),
+        "luminal_compile: ", "null");
+  FAILS(luminal_compile(in("good.pt2"), options, 2, out),
+        "luminal_compile: ", "bad option '--frobnicate'");
+  options[1] = "--threads=many";
+  FAILS(luminal_compile(in("good.pt2"), options, 2, out),
+        "luminal_compile: ", "bad option '--threads=many'");
+  options[1] = "--arch=frob";
+  FAILS(luminal_compile(in("good.pt2"), options, 2, out), in("good.pt2: "),
+        "unknown processor 'frob'");
+  options[1] = "--report=/no/such/report.json";
+  FAILS(luminal_compile(in("good.pt2"), options, 2, out), in("good.pt2: "),
+        "/no/such/report.json: cannot be written");
+  FAILS(luminal_compile(in("none.pt2"), NULL, 0, out), in("none.pt2: "),
+        "cannot be opened");
+  FAILS(luminal_compile(in("not-a-zip.pt2"), NULL, 0, out),
+        in("not-a-zip.pt2: "), "is not a zip archive");
+  FAILS(luminal_compile(in("short-weights.pt2"), NULL, 0, out),
+        in("short-weights.pt2: "), "needs 12 elements");
+  FAILS(luminal_compile(in("unsupported-ops.pt2"), NULL, 0, out),
+        "model.py:103:0: ", "aten.rand.default: draws random numbers");
+  FAILS(luminal_compile(in("good.pt2"), NULL, 0, "/no/such/out.lum"), "",
+        "/no/such/out.lum: cannot be written");
+  CHECK(!exists(out));
+}
+
+int main(int argc, char **argv) {
+  CHECK(argc == 2);
+  folder = argv[1];
+  failures();
+
+  /* Weights in the artifact, and in the archive. */
+  const char *options[] = {"--embed-weights", "--arch=native",
+                           "--search-budget=0"};
+  CHECK(!luminal_compile(in("good.pt2"), options, 3, in("embedded.lum")));
+  luminal_artifact *artifact = NULL;
+  CHECK(!luminal_load(in("embedded.lum"), NULL, &artifact));
+  runGood(artifact);
+  CHECK(!luminal_compile(in("good.pt2"), NULL, 0, in("plain.lum")));
+  luminal_load_options load = {sizeof load, in("good.pt2")};
+  CHECK(!luminal_load(in("plain.lum"), &load, &artifact));
+  runGood(artifact);
+  load.weights_path = in("not-a-zip.pt2");
+  artifact = NULL;
+  FAILS(luminal_load(in("plain.lum"), &load, &artifact), load.weights_path,
+        "is not a .safetensors file");
+  CHECK(artifact == NULL);
+
+  /* One artifact for every size, and an input that each call updates. */
+  CHECK(!luminal_compile(in("dynamic.mlir"), NULL, 0, in("dynamic.lum")));
+  CHECK(!luminal_load(in("dynamic.lum"), NULL, &artifact));
+  luminal_tensor_info info = {sizeof info};
+  CHECK(!luminal_info(artifact, LUMINAL_INPUT, 0, &info));
+  CHECK(info.shape[0] == -1 && !strcmp(info.shape_text[0], "n"));
+  CHECK(!info.is_written);
+  CHECK(!luminal_info(artifact, LUMINAL_INPUT, 1, &info) && info.is_written);
+  luminal_context *contexts[2];
+  for (int i = 0; i < 2; ++i)
+    CHECK(!luminal_context_create(artifact, 1, &contexts[i]));
+  float x[36], y[32], zero[4] = {0};
+  int64_t four[1] = {4};
+  for (int i = 0; i < 36; ++i)
+    x[i] = (float)i;
+  for (int i = 0; i < 2; ++i)
+    CHECK(!luminal_bind(contexts[i], LUMINAL_INPUT, 1, i ? y + 28 : zero,
+                        LUMINAL_F32, 1, four, NULL));
+  for (int64_t rows = 1; rows <= 7; ++rows) {
+    int64_t shape[2];
+    bindRows(contexts[0], LUMINAL_INPUT, 0, x, rows, 4);
+    CHECK(!luminal_shape(contexts[0], LUMINAL_OUTPUT, 0, 2, shape));
+    CHECK(shape[0] == rows && shape[1] == 4);
+    memset(y, 0, sizeof y);
+    bindRows(contexts[0], LUMINAL_OUTPUT, 0, y, rows, 4);
+    CHECK(!luminal_run(contexts[0]));
+    for (int i = 0; i < 32; ++i)
+      CHECK(y[i] == (i < rows * 4 ? 2 * x[i] : 0));
+  }
+  /* Rows k = 0..6 have been seen 7 - k times: x[4k + 1] = 4k + 1. */
+  float seen = 0;
+  for (int k = 0; k < 7; ++k)
+    seen += (float)((7 - k) * (4 * k + 1));
+  CHECK(zero[1] == seen);
+
+  /* What overlaps is refused before anything is written. */
+  bindRows(contexts[1], LUMINAL_INPUT, 0, x, 7, 4);
+  bindRows(contexts[1], LUMINAL_OUTPUT, 0, y + 4, 7, 4);
+  memset(y, 0, sizeof y);
+  FAILS(luminal_run(contexts[1]), "output 'y' shares memory with state 'sum'",
+        "");
+  bindRows(contexts[1], LUMINAL_OUTPUT, 0, x + 4, 7, 4);
+  FAILS(luminal_run(contexts[1]), "output 'y' shares memory with input 'x'",
+        "");
+  CHECK(x[4] == 4 && y[28] == 0);
+  int64_t shape[2] = {7, 4}, strides[2] = {8, 1};
+  FAILS(luminal_bind(contexts[1], LUMINAL_OUTPUT, 0, y, LUMINAL_F32, 2, shape,
+                     strides),
+        "'y' is not contiguous", "row-major");
+  bindRows(contexts[1], LUMINAL_INPUT, 0, x, 9, 4);
+  FAILS(luminal_run(contexts[1]), "dim 0 of input 'x' is 9",
+        "outside the range [1, 8] of n");
+  for (int i = 0; i < 2; ++i)
+    luminal_context_free(contexts[i]);
+  luminal_artifact_free(artifact);
+  puts("done");
+  return 0;
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# ===- compile.py - From an archive to numbers, in Python ---------------------===#
+"""compile.py UTILS LIBRARY MODEL OUT: compiles MODEL/model.pt2 and runs it at every size that has a reference."""
+import pathlib
+import sys
+
+import numpy
+import torch
+
+utils, library, model, out = map(pathlib.Path, sys.argv[1:])
+sys.path.insert(0, str(utils))
+import luminal_c
+
+archive, artifact = model / "model.pt2", out / "model.lum"
+try:
+    luminal_c.compile(library, archive, out / "no.lum", "--arch=frob")
+    sys.exit("a bad option was taken")
+except luminal_c.Error as e:
+    assert str(e).startswith(f"{archive}: ") and "unknown processor 'frob'" in str(e), e
+assert not (out / "no.lum").exists()
+luminal_c.compile(library, archive, artifact)
+
+try:
+    luminal_c.Program(library, out / "no.lum")
+    sys.exit("an artifact that is not there was taken")
+except luminal_c.Error as e:
+    assert "no.lum: cannot be opened" in str(e), e
+program = luminal_c.Program(library, artifact, weights=archive, threads=1)
+sizes = [model, *sorted(model.glob("size_*"))]
+assert len(sizes) > 2
+for size in sizes:
+    inputs = [torch.from_numpy(numpy.load(file)) for file in sorted(size.glob("input_*.npy"))]
+    expected = [torch.from_numpy(numpy.load(file)) for file in sorted(size.glob("output_*.npy"))]
+    program.bind(inputs)
+    program.run()
+    assert len(program.outputs) == len(expected)
+    for got, want in zip(program.outputs, expected):
+        torch.testing.assert_close(got, want)
+# What is not row-major is refused, not copied in silence.
+inputs = [torch.from_numpy(numpy.load(file)) for file in sorted(model.glob("input_*.npy"))]
+wide = torch.stack([inputs[0], inputs[0]], dim=-1)[..., 0]
+try:
+    program.bind([wide])
+    sys.exit("strided memory was taken")
+except luminal_c.Error as e:
+    assert "is not contiguous" in str(e), e
