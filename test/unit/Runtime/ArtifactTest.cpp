@@ -73,7 +73,7 @@ TEST(Artifact, TheSamePartsGiveTheSameBytes) {
   EXPECT_FAILS(bad.write(c.path), "there is no buffer 50");
   EXPECT_NE(::access(c.path.c_str(), F_OK), 0);
   EXPECT_FAILS(withWeight(true).write("/no/such/folder/x.lum"),
-               "/no/such/folder/x.lum: cannot be created");
+               "/no/such/folder/x.lum: cannot be written");
 }
 
 TEST(Artifact, MapsWeightsOfAnArchive) {
