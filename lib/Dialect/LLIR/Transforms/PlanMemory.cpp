@@ -238,7 +238,15 @@ StringAttr Planner::getFunction(KernelOp kernel, OpBuilder &builder) {
   func::ReturnOp::create(body, kernel.getLoc(), copy.getResults());
   std::string text;
   llvm::raw_string_ostream stream(text);
-  holder.print(stream, OpPrintingFlags().useLocalScope().assumeVerified());
+  // Whatever the command line asks of printing: the text is what is compared.
+  constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
+  holder.print(stream, OpPrintingFlags()
+                           .enableDebugInfo(false)
+                           .elideLargeElementsAttrs(unlimited)
+                           .elideLargeResourceString(unlimited)
+                           .skipRegions(false)
+                           .useLocalScope()
+                           .assumeVerified());
   StringAttr &name = functions[text];
   if (name) {
     holder.erase();
