@@ -255,6 +255,24 @@ static bool shrinks(MatchContext &c, NativeArgs args, NativeResults &results) {
              product({result.begin(), result.end()}));
 }
 
+/// No node of the class reads a source of this shape through this map. Where
+/// one does, its source is the value that a move would make, and the move would
+/// only spell it again: without end where an op leaves its operand as it is
+/// (x * 1), and in as many ways as there are pairs of spellings elsewhere.
+static bool lacksView(MatchContext &c, NativeArgs args, NativeResults &) {
+  MatchedOp root = args[0].asOp();
+  Type source = hlir::withElementType(
+      tensorOf(c, args[2]),
+      cast<RankedTensorType>(c.typeOf(root)).getElementType());
+  bool lacks = true;
+  c.forEachNode(root.cls, "hlir.view", [&](const MatchedOp &view) {
+    lacks = c.attrOf(view, "map") != args[1].asAttr() ||
+            c.typeOf(view.operands[0]) != source;
+    return lacks;
+  });
+  return lacks;
+}
+
 //===----------------------------------------------------------------------===//
 // Functions of LLIR
 //===----------------------------------------------------------------------===//
@@ -422,6 +440,7 @@ void luminal::eqsat::addNatives(RuleSetBuilder &set) {
   set.rewrite("SourceType", sourceType);
   set.constraint("DropsNothing", dropsNothing);
   set.constraint("Shrinks", shrinks);
+  set.constraint("LacksView", lacksView);
 
   set.constraint("IsAccurate", isAccurate);
   set.constraint("IsArithmetic", isArithmetic);
