@@ -1,6 +1,6 @@
 //===- EGraph.cpp - Operators, payloads, nodes and unions -----------------===//
 
-#include "luminal/EqSat/EGraph.h"
+#include "luminal/EqSat/Proof.h"
 
 #include <algorithm>
 
@@ -134,6 +134,8 @@ ClassId EGraph::addKey(OpId op, uint32_t *key, RuleId rule) {
   ++liveRows;
   dirty = true;
   std::span<const ClassId> kids(key, t.arity());
+  if (proofs)
+    proofs->made(op, kids, payload);
   for (size_t a = 0; a != analyses.size(); ++a)
     facts[a].push(analyses[a]->make(*this, op, payload, kids));
   return c;
@@ -163,6 +165,8 @@ Merge EGraph::addKeyInto(ClassId c, OpId op, uint32_t *key, RuleId rule) {
   ++liveRows;
   dirty = true;
   std::span<const ClassId> kids(key, t.arity());
+  if (proofs)
+    proofs->joined(c, op, kids, payload, rule);
   for (size_t a = 0; a != analyses.size(); ++a) {
     uint32_t made = analyses[a]->make(*this, op, payload, kids);
     uint32_t &fact = facts[a][c];
@@ -192,6 +196,7 @@ Equality EGraph::typesEqual(TypeId a, TypeId b) const {
 }
 
 Merge EGraph::unite(ClassId a, ClassId b, RuleId rule) {
+  const ClassId givenA = a, givenB = b;
   a = find(a);
   b = find(b);
   if (a == b)
@@ -222,6 +227,8 @@ Merge EGraph::unite(ClassId a, ClassId b, RuleId rule) {
     if (*joined != fa || *joined != fb)
       changedFacts.push_back(a);
   }
+  if (proofs)
+    proofs->united(givenA, givenB, rule);
   parent[b] = a;
   losers.push_back(b);
   dirty = true;

@@ -33,7 +33,7 @@ public:
       : pattern(pattern), info(info), ops(ops), natives(natives),
         scopes(scopes), b(info.name.str()) {}
 
-  FailureOr<Rule> compile();
+  FailureOr<Rule> compile(bool explained);
 
 private:
   LogicalResult refuse(Location loc, const Twine &reason) {
@@ -739,7 +739,7 @@ LogicalResult Compiler::compileRewrite() {
   return success();
 }
 
-FailureOr<Rule> Compiler::compile() {
+FailureOr<Rule> Compiler::compile(bool explained) {
   if (failed(compileMatch()) || failed(compileRewrite()))
     return failure();
   Rule &rule = b.rule();
@@ -749,13 +749,12 @@ FailureOr<Rule> Compiler::compile() {
   llvm::raw_string_ostream os(rule.location);
   if (auto file = pattern.getLoc()->findInstanceOf<FileLineColLoc>())
     os << file.getFilename().getValue() << ":" << file.getLine();
-  return b.finish();
+  return b.finish(explained);
 }
 
-FailureOr<Rule> luminal::eqsat::compilePattern(pdl::PatternOp pattern,
-                                               const RuleInfo &info,
-                                               OpTable &ops,
-                                               NativeBridge &natives,
-                                               NativeScopes scopes) {
-  return Compiler(pattern, info, ops, natives, scopes).compile();
+FailureOr<Rule>
+luminal::eqsat::compilePattern(pdl::PatternOp pattern, const RuleInfo &info,
+                               OpTable &ops, NativeBridge &natives,
+                               NativeScopes scopes, bool explained) {
+  return Compiler(pattern, info, ops, natives, scopes).compile(explained);
 }

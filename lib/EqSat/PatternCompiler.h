@@ -14,8 +14,8 @@ namespace luminal::eqsat {
 /// that cannot be a rule, with the reason.
 llvm::FailureOr<Rule> compilePattern(mlir::pdl::PatternOp pattern,
                                      const RuleInfo &info, OpTable &ops,
-                                     NativeBridge &natives,
-                                     NativeScopes scopes);
+                                     NativeBridge &natives, NativeScopes scopes,
+                                     bool explained = false);
 
 } // namespace luminal::eqsat
 

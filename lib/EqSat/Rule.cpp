@@ -155,7 +155,10 @@ Reg RuleBuilder::rewrite(uint32_t fn, std::vector<Reg> args,
 
 void RuleBuilder::unite(Reg a, Reg b) { result.unions.push_back({a, b}); }
 
-Rule RuleBuilder::finish() {
+Rule RuleBuilder::finish(bool explained) {
+  if (explained)
+    for (Reg r = 0; r != nextMatch; ++r)
+      use(r);
   // Final numbers: stored, constants, computed.
   std::vector<Reg> number(temps.size());
   uint32_t computed = result.stored.size() + result.constants.size();

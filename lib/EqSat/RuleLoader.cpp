@@ -163,8 +163,8 @@ LogicalResult RuleLoader::loadFile(Location loc, StringRef path) {
   return success();
 }
 
-FailureOr<std::vector<Rule>> RuleLoader::compile(OpTable &ops,
-                                                 NativeBridge &natives) const {
+FailureOr<std::vector<Rule>>
+RuleLoader::compile(OpTable &ops, NativeBridge &natives, bool explained) const {
   std::vector<Rule> rules;
   for (const Loaded &p : patterns) {
     SmallVector<const NativeFunctions *> scopes;
@@ -174,7 +174,7 @@ FailureOr<std::vector<Rule>> RuleLoader::compile(OpTable &ops,
       if (f.get() != p.natives)
         scopes.push_back(f.get());
     FailureOr<Rule> rule =
-        compilePattern(p.pattern, p.info, ops, natives, scopes);
+        compilePattern(p.pattern, p.info, ops, natives, scopes, explained);
     if (failed(rule))
       return failure();
     rules.push_back(std::move(*rule));

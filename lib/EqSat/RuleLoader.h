@@ -19,9 +19,9 @@ public:
                                llvm::ArrayRef<std::string> names, bool all);
   llvm::LogicalResult loadFile(mlir::Location loc, llvm::StringRef path);
 
-  /// The rules for one graph.
-  llvm::FailureOr<std::vector<Rule>> compile(OpTable &ops,
-                                             NativeBridge &natives) const;
+  /// The rules for one graph; `explained` for one with a proof log.
+  llvm::FailureOr<std::vector<Rule>>
+  compile(OpTable &ops, NativeBridge &natives, bool explained = false) const;
 
 private:
   struct Loaded {

@@ -2,6 +2,7 @@
 
 #include "luminal/EqSat/Runner.h"
 #include "luminal/EqSat/Matcher.h"
+#include "luminal/EqSat/Proof.h"
 
 #include <algorithm>
 
@@ -290,6 +291,8 @@ void Runner::apply(RuleId id, const uint32_t *stored) {
       continue;
     }
     if (i.into != kNone) {
+      if (graph.proofs)
+        graph.proofs->applying(&i - rule.rhs.data(), frame);
       note(graph.addKeyInto(frame[i.into], i.a, keyOf(i), id));
     } else {
       frame[i.dst] = graph.addKey(i.a, keyOf(i), id);
@@ -302,9 +305,13 @@ void Runner::apply(RuleId id, const uint32_t *stored) {
       break;
   }
   if (finished && !graph.limitHit())
-    for (auto [a, b] : rule.unions)
-      if (!graph.conflict())
-        note(graph.unite(frame[a], frame[b], id));
+    for (auto &pair : rule.unions)
+      if (!graph.conflict()) {
+        if (graph.proofs)
+          graph.proofs->applying(rule.rhs.size() + (&pair - &rule.unions[0]),
+                                 frame);
+        note(graph.unite(frame[pair.first], frame[pair.second], id));
+      }
   uint64_t added = graph.numNodes() - before;
   r.newNodes += added;
   r.unions += merged;

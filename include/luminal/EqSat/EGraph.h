@@ -33,6 +33,7 @@
 namespace luminal::eqsat {
 
 class EGraph;
+class ProofLog;
 
 /// The answer to "are these equal?" where dims may be symbolic.
 enum class Equality : uint8_t { No, Unknown, Yes };
@@ -226,6 +227,9 @@ public:
   /// Calls `f` for every union that was made, in order, when it is made (also
   /// those that congruence made: their rule is kNone).
   std::function<void(ClassId winner, ClassId loser, RuleId rule)> onMerge;
+
+  /// Where to write down why classes are one; set before any node is added.
+  ProofLog *proofs = nullptr;
 
 private:
   struct Payload {

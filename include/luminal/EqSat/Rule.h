@@ -200,8 +200,9 @@ public:
   void unite(Reg a, Reg b);
 
   Rule &rule() { return result; }
-  /// Numbers the registers for good. The builder is used up.
-  Rule finish();
+  /// Numbers the registers for good. The builder is used up. A rule that is to
+  /// be explained carries every match register over.
+  Rule finish(bool explained = false);
 
 private:
   struct Temp {

@@ -127,7 +127,7 @@ Rule Terms::rule(std::string name, const Term &lhs, const Term &rhs) {
   };
   Reg made = make(make, rhs);
   b.unite(b.use(root), made);
-  return b.finish();
+  return b.finish(explained);
 }
 
 Term Terms::read(ClassId c, std::span<const NodeRef> chosen) const {

@@ -38,6 +38,8 @@ public:
 
   /// Symbols that are made commutative operators when they are first seen.
   std::set<std::string> commutative;
+  /// Whether rules are made to be explained.
+  bool explained = false;
 
   OpId op(const std::string &symbol, uint32_t arity);
   PayloadId payload() { return graph.getPayload(0, {}); }
