@@ -12,6 +12,20 @@
 // RUN:   | FileCheck %s --check-prefix=MISSING
 // MISSING: empty.mlir:{{.*}}: error: cannot open input file {{.*}}missing.mlir
 
+// The report is written for a failure as well: it tells what the rules did.
+// RUN: not luminal-opt %t/forbidden.mlir --allow-unregistered-dialect \
+// RUN:   --eqsat-saturate="no-rule-sets cost=attribute allow-unregistered report=%t/forbidden.json" 2>/dev/null
+// RUN: FileCheck %s --check-prefix=REPORT < %t/forbidden.json
+// REPORT: "name": "f"
+// REPORT-NEXT: "stop": "saturated"
+// REPORT: "extraction": null
+// RUN: not luminal-opt %t/types.mlir --allow-unregistered-dialect \
+// RUN:   --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/types-rules.mlir report=%t/types.json" 2>/dev/null
+// RUN: FileCheck %s --check-prefix=CONFLICT < %t/types.json
+// CONFLICT: "stop": "conflict"
+// CONFLICT: "name": "Wrong"
+// CONFLICT: "extraction": null
+
 //--- regions.mlir
 
 func.func @f(%x: f32) -> f32 {

@@ -5,11 +5,12 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Reducer/Passes.h"
 #include "mlir/Support/FileUtilities.h"
-#include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
 
 namespace cl = llvm::cl;
+
+void registerReduceOpsPass();
 
 static llvm::LogicalResult fail(const llvm::Twine &message) {
   llvm::errs() << "luminal-reduce: error: " << message << "\n";
@@ -17,32 +18,32 @@ static llvm::LogicalResult fail(const llvm::Twine &message) {
 }
 
 int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
   mlir::DialectRegistry registry;
   luminal::registerAllDialects(registry);
   luminal::registerAllPasses();
+  registerReduceOpsPass();
   mlir::registerReducerPasses();
-  cl::opt<std::string> input(cl::Positional, cl::desc("<input file>"),
-                             cl::Required);
+  cl::opt<std::string> input(cl::Positional, cl::Required);
   cl::opt<std::string> output("o", cl::desc("File to write"), cl::init("-"));
   mlir::PassPipelineCLParser passes("", "Reductions to run");
   if (!luminal::parseCommandLine(argc, argv, "Luminal test case reducer\n"))
     return 2;
-
   mlir::MLIRContext context(registry);
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(input, sources, &context);
   if (!module)
     return 2;
-  mlir::PassManager pm(&context);
-  if (failed(passes.addToPipeline(pm, fail)) || failed(pm.run(*module)))
-    return 2;
   std::string problem;
+  // Of candidates that are no valid module nobody needs to hear.
+  mlir::ScopedDiagnosticHandler collect(
+      &context, [&](mlir::Diagnostic &diag) { problem = diag.str(); });
+  mlir::PassManager pm(&context);
+  if (failed(passes.addToPipeline(pm, fail)))
+    return 2;
   auto file = mlir::openOutputFile(output, &problem);
-  if (!file)
+  if (!file || failed(pm.run(*module)))
     return failed(fail(problem)) ? 2 : 0;
   module->print(file->os());
   file->keep();
-  return 0;
 }
