@@ -72,7 +72,7 @@ func.func @not_arithmetic(%x: tensor<4xf16>, %y: tensor<4xf16>, %z: tensor<4xf16
 
 // -----
 
-// NarrowBinary; with the constants spelled as casts, as the composer has them.
+// NarrowBinaryArithmetic of f32; with the constants spelled as casts, as the composer has them.
 // CHECK-LABEL: func.func @binary(
 // CHECK-NEXT: %[[R:.*]] = llir.elementwise div(%arg0, %arg1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
 // CHECK-NEXT: return %[[R]]

@@ -162,7 +162,7 @@ func.func @not_layer_norm(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 
 // -----
 
-// NarrowRMSNorm; NarrowLayerNorm and NarrowSoftmax are alike.
+// NarrowRMSNorm.
 // CHECK-LABEL: func.func @narrow(
 // CHECK-NEXT: %[[R:.*]] = llir.rms_norm %arg0 {{.*}} : tensor<4x8xbf16>
 // CHECK-NEXT: return %[[R]]
@@ -207,4 +207,65 @@ func.func @not_narrow(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %9 = hlir.mul %8, %w : tensor<4x8xf64>
   %10 = hlir.cast %9 : tensor<4x8xf64> -> tensor<4x8xf32>
   return %10 : tensor<4x8xf32>
+}
+
+// -----
+
+// NarrowSoftmax.
+// CHECK-LABEL: func.func @narrow_softmax(
+// CHECK-NEXT: %[[R:.*]] = llir.softmax %arg0 : tensor<4x8xf16>
+// CHECK-NEXT: return %[[R]]
+func.func @narrow_softmax(%a: tensor<4x8xf16>) -> tensor<4x8xf16> {
+  %x = hlir.cast %a : tensor<4x8xf16> -> tensor<4x8xf32>
+  %log2e = hlir.constant dense<1.4426950408889634> : tensor<f32>
+  %m1 = hlir.constant dense<-1.0> : tensor<f32>
+  %k = hlir.view %log2e <(d0, d1) -> ()> : tensor<f32> -> tensor<4x8xf32>
+  %minus = hlir.view %m1 <(d0, d1) -> ()> : tensor<f32> -> tensor<4x8xf32>
+  %0 = hlir.reduce_max %x : tensor<4x8xf32> -> tensor<4xf32>
+  %1 = hlir.view %0 <(d0, d1) -> (d0)> : tensor<4xf32> -> tensor<4x1xf32>
+  %2 = hlir.view %1 <(d0, d1) -> (d0, 0)> : tensor<4x1xf32> -> tensor<4x8xf32>
+  %3 = hlir.mul %2, %minus : tensor<4x8xf32>
+  %4 = hlir.add %x, %3 : tensor<4x8xf32>
+  %5 = hlir.mul %4, %k : tensor<4x8xf32>
+  %6 = hlir.exp2 %5 : tensor<4x8xf32>
+  %7 = hlir.reduce_sum %6 : tensor<4x8xf32> -> tensor<4xf32>
+  %8 = hlir.view %7 <(d0, d1) -> (d0)> : tensor<4xf32> -> tensor<4x8xf32>
+  %9 = hlir.recip %8 : tensor<4x8xf32>
+  %10 = hlir.mul %6, %9 : tensor<4x8xf32>
+  %11 = hlir.cast %10 : tensor<4x8xf32> -> tensor<4x8xf16>
+  return %11 : tensor<4x8xf16>
+}
+
+// -----
+
+// NarrowLayerNorm.
+// CHECK-LABEL: func.func @narrow_layer_norm(
+// CHECK-NEXT: %[[R:.*]] = llir.layer_norm %arg0 {{.*}} : tensor<4x?xbf16, #hlir.dims<s0>>
+// CHECK-NEXT: return %[[R]]
+func.func @narrow_layer_norm(%a: tensor<4x?xbf16, #hlir.dims<s0>>) -> tensor<4x?xbf16, #hlir.dims<s0>>
+    attributes {hlir.symbols = #hlir.symbols<s0 in [1, 64]>} {
+  %x = hlir.cast %a : tensor<4x?xbf16, #hlir.dims<s0>> -> tensor<4x?xf32, #hlir.dims<s0>>
+  %eps = hlir.constant dense<1.0e-5> : tensor<f32>
+  %e = hlir.view %eps <(d0) -> ()> : tensor<f32> -> tensor<4xf32>
+  %m1 = hlir.constant dense<-1.0> : tensor<f32>
+  %minus = hlir.view %m1 <(d0, d1) -> ()> : tensor<f32> -> tensor<4x?xf32, #hlir.dims<s0>>
+  %i = hlir.iota <() -> (s0)> : tensor<i64>
+  %length = hlir.cast %i : tensor<i64> -> tensor<f32>
+  %n = hlir.view %length <(d0) -> ()> : tensor<f32> -> tensor<4xf32>
+  %r = hlir.recip %n : tensor<4xf32>
+  %0 = hlir.reduce_sum %x : tensor<4x?xf32, #hlir.dims<s0>> -> tensor<4xf32>
+  %1 = hlir.mul %0, %r : tensor<4xf32>
+  %2 = hlir.view %1 <(d0, d1) -> (d0)> : tensor<4xf32> -> tensor<4x?xf32, #hlir.dims<s0>>
+  %3 = hlir.mul %2, %minus : tensor<4x?xf32, #hlir.dims<s0>>
+  %4 = hlir.add %x, %3 : tensor<4x?xf32, #hlir.dims<s0>>
+  %5 = hlir.mul %4, %4 : tensor<4x?xf32, #hlir.dims<s0>>
+  %6 = hlir.reduce_sum %5 : tensor<4x?xf32, #hlir.dims<s0>> -> tensor<4xf32>
+  %7 = hlir.mul %6, %r : tensor<4xf32>
+  %8 = hlir.add %7, %e : tensor<4xf32>
+  %9 = hlir.sqrt %8 : tensor<4xf32>
+  %10 = hlir.recip %9 : tensor<4xf32>
+  %11 = hlir.view %10 <(d0, d1) -> (d0)> : tensor<4xf32> -> tensor<4x?xf32, #hlir.dims<s0>>
+  %12 = hlir.mul %4, %11 : tensor<4x?xf32, #hlir.dims<s0>>
+  %13 = hlir.cast %12 : tensor<4x?xf32, #hlir.dims<s0>> -> tensor<4x?xbf16, #hlir.dims<s0>>
+  return %13 : tensor<4x?xbf16, #hlir.dims<s0>>
 }

@@ -197,3 +197,104 @@ func.func @not_pow(%x: tensor<f64>, %y: tensor<f64>) -> tensor<f64> {
   %89 = hlir.select %88, %12, %87 : tensor<i1>, tensor<f64>
   return %89 : tensor<f64>
 }
+
+// NarrowBinary, of pow.
+// CHECK-LABEL: func.func @narrow_pow(
+// CHECK-NEXT: %[[R:.*]] = llir.elementwise pow(%arg0, %arg1) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+// CHECK-NEXT: return %[[R]]
+func.func @narrow_pow(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+  %x = hlir.cast %a : tensor<f32> -> tensor<f64>
+  %y = hlir.cast %b : tensor<f32> -> tensor<f64>
+  %0 = hlir.constant dense<0.0> : tensor<f64>
+  %1 = hlir.less_than %x, %0 : tensor<f64> -> tensor<i1>
+  %2 = hlir.constant dense<-1.0> : tensor<f64>
+  %3 = hlir.mul %x, %2 : tensor<f64>
+  %4 = hlir.select %1, %3, %x : tensor<i1>, tensor<f64>
+  %5 = hlir.add %4, %0 : tensor<f64>
+  %6 = hlir.log2 %5 : tensor<f64>
+  %7 = hlir.mul %6, %y : tensor<f64>
+  %8 = hlir.exp2 %7 : tensor<f64>
+  %9 = hlir.recip %x : tensor<f64>
+  %10 = hlir.less_than %9, %0 : tensor<f64> -> tensor<i1>
+  %11 = hlir.select %1, %1, %10 : tensor<i1>, tensor<i1>
+  %12 = hlir.constant dense<1.0> : tensor<f64>
+  %13 = hlir.mod %y, %12 : tensor<f64>
+  %14 = hlir.less_than %13, %0 : tensor<f64> -> tensor<i1>
+  %15 = hlir.less_than %0, %13 : tensor<f64> -> tensor<i1>
+  %16 = hlir.select %14, %14, %15 : tensor<i1>, tensor<i1>
+  %17 = hlir.constant dense<2.0> : tensor<f64>
+  %18 = hlir.mod %y, %17 : tensor<f64>
+  %19 = hlir.less_than %18, %0 : tensor<f64> -> tensor<i1>
+  %20 = hlir.mul %18, %2 : tensor<f64>
+  %21 = hlir.select %19, %20, %18 : tensor<i1>, tensor<f64>
+  %22 = hlir.add %21, %0 : tensor<f64>
+  %23 = hlir.constant dense<0.5> : tensor<f64>
+  %24 = hlir.less_than %23, %22 : tensor<f64> -> tensor<i1>
+  %25 = hlir.constant dense<true> : tensor<i1>
+  %26 = hlir.less_than %16, %25 : tensor<i1> -> tensor<i1>
+  %27 = hlir.mul %24, %26 : tensor<i1>
+  %28 = hlir.constant dense<0xFFF0000000000000> : tensor<f64>
+  %29 = hlir.less_than %28, %x : tensor<f64> -> tensor<i1>
+  %30 = hlir.mul %1, %29 : tensor<i1>
+  %31 = hlir.mul %30, %16 : tensor<i1>
+  %32 = hlir.less_than %x, %12 : tensor<f64> -> tensor<i1>
+  %33 = hlir.less_than %32, %25 : tensor<i1> -> tensor<i1>
+  %34 = hlir.less_than %12, %x : tensor<f64> -> tensor<i1>
+  %35 = hlir.less_than %34, %25 : tensor<i1> -> tensor<i1>
+  %36 = hlir.mul %33, %35 : tensor<i1>
+  %37 = hlir.less_than %2, %x : tensor<f64> -> tensor<i1>
+  %38 = hlir.select %1, %1, %37 : tensor<i1>, tensor<i1>
+  %39 = hlir.less_than %12, %0 : tensor<f64> -> tensor<i1>
+  %40 = hlir.less_than %2, %12 : tensor<f64> -> tensor<i1>
+  %41 = hlir.select %39, %39, %40 : tensor<i1>, tensor<i1>
+  %42 = hlir.mul %38, %41 : tensor<i1>
+  %43 = hlir.mul %36, %42 : tensor<i1>
+  %44 = hlir.less_than %y, %0 : tensor<f64> -> tensor<i1>
+  %45 = hlir.less_than %44, %25 : tensor<i1> -> tensor<i1>
+  %46 = hlir.less_than %0, %y : tensor<f64> -> tensor<i1>
+  %47 = hlir.less_than %46, %25 : tensor<i1> -> tensor<i1>
+  %48 = hlir.mul %45, %47 : tensor<i1>
+  %49 = hlir.less_than %2, %y : tensor<f64> -> tensor<i1>
+  %50 = hlir.select %44, %44, %49 : tensor<i1>, tensor<i1>
+  %51 = hlir.less_than %0, %0 : tensor<f64> -> tensor<i1>
+  %52 = hlir.less_than %2, %0 : tensor<f64> -> tensor<i1>
+  %53 = hlir.select %51, %51, %52 : tensor<i1>, tensor<i1>
+  %54 = hlir.mul %50, %53 : tensor<i1>
+  %55 = hlir.mul %48, %54 : tensor<i1>
+  %56 = hlir.select %43, %43, %55 : tensor<i1>, tensor<i1>
+  %57 = hlir.less_than %x, %2 : tensor<f64> -> tensor<i1>
+  %58 = hlir.less_than %57, %25 : tensor<i1> -> tensor<i1>
+  %59 = hlir.less_than %37, %25 : tensor<i1> -> tensor<i1>
+  %60 = hlir.mul %58, %59 : tensor<i1>
+  %61 = hlir.less_than %2, %2 : tensor<f64> -> tensor<i1>
+  %62 = hlir.select %52, %52, %61 : tensor<i1>, tensor<i1>
+  %63 = hlir.mul %38, %62 : tensor<i1>
+  %64 = hlir.mul %60, %63 : tensor<i1>
+  %65 = hlir.mul %y, %2 : tensor<f64>
+  %66 = hlir.select %44, %65, %y : tensor<i1>, tensor<f64>
+  %67 = hlir.add %66, %0 : tensor<f64>
+  %68 = hlir.constant dense<0x7FF0000000000000> : tensor<f64>
+  %69 = hlir.less_than %67, %68 : tensor<f64> -> tensor<i1>
+  %70 = hlir.less_than %69, %25 : tensor<i1> -> tensor<i1>
+  %71 = hlir.less_than %68, %67 : tensor<f64> -> tensor<i1>
+  %72 = hlir.less_than %71, %25 : tensor<i1> -> tensor<i1>
+  %73 = hlir.mul %70, %72 : tensor<i1>
+  %74 = hlir.less_than %67, %0 : tensor<f64> -> tensor<i1>
+  %75 = hlir.less_than %2, %67 : tensor<f64> -> tensor<i1>
+  %76 = hlir.select %74, %74, %75 : tensor<i1>, tensor<i1>
+  %77 = hlir.less_than %68, %0 : tensor<f64> -> tensor<i1>
+  %78 = hlir.less_than %2, %68 : tensor<f64> -> tensor<i1>
+  %79 = hlir.select %77, %77, %78 : tensor<i1>, tensor<i1>
+  %80 = hlir.mul %76, %79 : tensor<i1>
+  %81 = hlir.mul %73, %80 : tensor<i1>
+  %82 = hlir.mul %64, %81 : tensor<i1>
+  %83 = hlir.mul %11, %27 : tensor<i1>
+  %84 = hlir.mul %8, %2 : tensor<f64>
+  %85 = hlir.select %83, %84, %8 : tensor<i1>, tensor<f64>
+  %86 = hlir.constant dense<0x7FF8000000000000> : tensor<f64>
+  %87 = hlir.select %31, %86, %85 : tensor<i1>, tensor<f64>
+  %88 = hlir.select %56, %56, %82 : tensor<i1>, tensor<i1>
+  %89 = hlir.select %88, %12, %87 : tensor<i1>, tensor<f64>
+  %r = hlir.cast %89 : tensor<f64> -> tensor<f32>
+  return %r : tensor<f32>
+}
