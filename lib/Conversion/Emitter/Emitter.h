@@ -123,11 +123,13 @@ public:
   /// none: it must not run then, and its status is 1. Nothing where that cannot
   /// be. To be called once all code is there, at the end of the entry.
   std::optional<mlir::Value> emitRefusal();
-  /// Code made while one of these lives runs `extent` times: not at all if it
-  /// is 0.
+  /// Code made while one of these lives runs once for each index of a space of
+  /// these extents: not at all if one of them is 0.
   class Repeated {
   public:
-    Repeated(Emitter &e, Expr extent) : e(e) { e.repeats.push_back(extent); }
+    Repeated(Emitter &e, std::vector<Expr> extents) : e(e) {
+      e.repeats.push_back(product(extents));
+    }
     ~Repeated() { e.repeats.pop_back(); }
 
   private:

@@ -273,7 +273,8 @@ private:
   //===--------------------------------------------------------------------===//
 
   void emitUnits() {
-    Emitter::Repeated repeated(e, kExtent);
+    Emitter::Repeated repeated(e,
+                               {batch, rows.extent, columns.extent, kExtent});
     e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
       // Consecutive units share their columns.
       Value rowCount = e.value(rows.extent),

@@ -145,7 +145,7 @@ Value Emitter::emitReduction(llir::ReduceKind kind, Type element,
                              function_ref<Value(const Expr &)> body) {
   bool narrow = element.isF16() || element.isBF16();
   Type accumulator = narrow ? Type(b.getF32Type()) : element;
-  Repeated repeated(*this, extent);
+  Repeated repeated(*this, {extent});
   unsigned k = addDim(extent);
   Expr kExpr = Expr::dim(k);
   Lane outer = lane;

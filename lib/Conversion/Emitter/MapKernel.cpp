@@ -117,6 +117,7 @@ WorkShape luminal::emitMapKernel(Emitter &e, const WorkLoop &loop) {
     for (auto [i, v] : llvm::enumerate(values))
       e.store(i, domain.index, v);
   };
+  Emitter::Repeated repeated(e, {domain.extents.begin(), domain.extents.end()});
   e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
     emitUnit(e, domain, units, unit, [&](Value lo, Value hi) {
       if (domain.dims.empty())

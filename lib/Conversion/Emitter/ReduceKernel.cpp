@@ -30,6 +30,8 @@ public:
         e, rows, [&](const Index &index, function_ref<void(const Leaf &)> v) {
           walk(index, v);
         });
+    Emitter::Repeated repeated(e,
+                               {domain.extents.begin(), domain.extents.end()});
     // The mean price of a pass is that of the body.
     int64_t passes = reduces.size() + 1;
     Expr cost = extent * (getElementCost(e.kernel) * passes);
@@ -165,7 +167,7 @@ private:
   }
 
   void emitElementLevel() {
-    Emitter::Repeated repeated(e, extent);
+    Emitter::Repeated repeated(e, {extent});
     Index at = withColumn(domain.index);
     if (kept)
       rememberKept(at);

@@ -51,6 +51,8 @@ public:
       return {};
     }
     Units units = makeUnits(domain, loop.single ? 1 : 1024);
+    Emitter::Repeated repeated(e,
+                               {domain.extents.begin(), domain.extents.end()});
     e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
       emitUnit(e, domain, units, unit, [&](Value lo, Value hi) {
         if (!e.kernel.getInPlace())
@@ -127,7 +129,7 @@ private:
   }
 
   void copy(Value lo, Value hi) {
-    Emitter::Repeated repeated(e, extents[0]);
+    Emitter::Repeated repeated(e, {extents[0]});
     e.forLoop(e.constant(0), e.value(extents[0]), e.constant(1), [&](Value r) {
       e.setDim(row, r);
       overColumns(lo, hi, [&] {
@@ -139,7 +141,7 @@ private:
 
   void updateAll(Value lo, Value hi) {
     Expr times = product({indexExtents.begin(), indexExtents.end()});
-    Emitter::Repeated repeated(e, times);
+    Emitter::Repeated repeated(e, {times});
     Value count = e.value(times);
     e.forLoop(e.constant(0), count, e.constant(1), [&](Value i) {
       e.setDim(update, i);

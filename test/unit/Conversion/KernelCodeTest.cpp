@@ -64,6 +64,33 @@ TEST(GatherKernel, RowsAndOutside) {
   checkKernel(text, {{{"n", 0}}, {{"n", 2}}, {{"n", 50}}}, 0, 40);
 }
 
+// Out of an empty tensor nothing can be read; that is an error only where
+// something is.
+TEST(GatherKernel, NothingOutOfNothing) {
+  const char *text = R"(
+    func.func @f() attributes {hlir.symbols = #hlir.symbols<m in [0, ], n in [0, ]>} {
+    %a, %b = "test.source"() : () -> (tensor<?xf32, #hlir.dims<n>>, tensor<?xi64, #hlir.dims<m>>)
+    %r = llir.kernel gather(%a, %b) : (tensor<?xf32, #hlir.dims<n>>, tensor<?xi64, #hlir.dims<m>>) -> tensor<?x8xf32, #hlir.dims<m>> {
+    ^bb0(%x: tensor<?xf32, #hlir.dims<n>>, %i: tensor<?xi64, #hlir.dims<m>>):
+      %0 = llir.gather %x, %i {checked} : tensor<?xf32, #hlir.dims<n>>, tensor<?xi64, #hlir.dims<m>> -> tensor<?xf32, #hlir.dims<m>>
+      %1 = llir.view %0 <(d0, d1) -> (d0)> : tensor<?xf32, #hlir.dims<m>> -> tensor<?x8xf32, #hlir.dims<m>>
+      llir.yield %1 : tensor<?x8xf32, #hlir.dims<m>>
+    }
+    return
+    })";
+  checkKernel(text, {{{"m", 0}, {"n", 0}}, {{"m", 2}, {"n", 0}}}, 0, 3);
+  // The same in static shapes.
+  checkKernel(R"(
+    %a, %b = "test.source"() : () -> (tensor<0xf32>, tensor<0x1xi64>)
+    %r = llir.kernel gather(%a, %b) : (tensor<0xf32>, tensor<0x1xi64>) -> tensor<0x8xf32> {
+    ^bb0(%x: tensor<0xf32>, %i: tensor<0x1xi64>):
+      %0 = llir.gather %x, %i {checked} : tensor<0xf32>, tensor<0x1xi64> -> tensor<0x1xf32>
+      %1 = llir.view %0 <(d0, d1) -> (d0, 0)> : tensor<0x1xf32> -> tensor<0x8xf32>
+      llir.yield %1 : tensor<0x8xf32>
+    })",
+              {{}}, 0, 3);
+}
+
 TEST(GatherKernel, AlongTheVector) {
   checkKernel(R"(
     %a, %b = "test.source"() : () -> (tensor<9xf32>, tensor<35xi32>)
