@@ -5,64 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Points.h"
 #include "PrintExpr.h"
 #include "gtest/gtest.h"
 #include <random>
 
 using namespace luminal;
+using namespace luminal::test;
 
 namespace {
 
 Expr d(unsigned i) { return Expr::dim(i); }
 Expr s(const char *name) { return Expr::symbol(name); }
-
-using Values = std::map<std::string, int64_t>;
-
-Expr::SymbolValues lookUp(const Values &values) {
-  return [&values](std::string_view name) -> std::optional<int64_t> {
-    auto it = values.find(std::string(name));
-    return it == values.end() ? std::nullopt
-                              : std::optional<int64_t>(it->second);
-  };
-}
-
-/// Calls fn(symbols, dims) for every point of the scope; an unbounded symbol is
-/// taken up to its least value + 4.
-void forEachPoint(const Scope &scope,
-                  const std::function<void(const Values &,
-                                           const std::vector<int64_t> &)> &fn) {
-  std::vector<std::pair<std::string, SymbolRange>> symbols(
-      scope.getSymbols().begin(), scope.getSymbols().end());
-  Values values;
-  std::function<void(size_t)> overSymbols = [&](size_t i) {
-    if (i < symbols.size()) {
-      int64_t hi = symbols[i].second.hi.value_or(symbols[i].second.lo + 4);
-      for (int64_t v = symbols[i].second.lo; v <= hi; ++v) {
-        values[symbols[i].first] = v;
-        overSymbols(i + 1);
-      }
-      return;
-    }
-    std::vector<int64_t> extents, dims(scope.getExtents().size());
-    for (const Expr &extent : scope.getExtents()) {
-      std::optional<int64_t> value = extent.evaluate(lookUp(values));
-      if (!value || *value < 1)
-        return;
-      extents.push_back(*value);
-    }
-    std::function<void(size_t)> overDims = [&](size_t j) {
-      if (j == extents.size()) {
-        fn(values, dims);
-        return;
-      }
-      for (dims[j] = 0; dims[j] < extents[j]; ++dims[j])
-        overDims(j + 1);
-      dims[j] = 0;
-    };
-    overDims(0);
-  };
-  overSymbols(0);
-}
 
 /// Checks that `simplified` is equal to `e` wherever e has a value.
 void expectEqualEverywhere(const Scope &scope, const Expr &e,

@@ -1,0 +1,126 @@
+//===- ArenaTest.cpp - No two live values share memory --------------------===//
+
+#include "Arena.h"
+#include "Points.h"
+#include "PrintExpr.h"
+#include "gtest/gtest.h"
+#include <random>
+
+using namespace luminal;
+using namespace luminal::llir;
+using namespace luminal::test;
+
+namespace {
+
+using Requests = std::vector<ArenaRequest>;
+using Offsets = llvm::SmallVector<Expr>;
+
+Scope symbols() { return Scope({{"m", {1, 5}}, {"n", {1, 70}}}); }
+
+/// Whatever the symbols are: offsets are aligned, all lie inside, and what
+/// lives at the same time lies apart. Returns the size of the arena where m = 3
+/// and n = 64.
+int64_t check(const Requests &requests) {
+  Offsets offsets;
+  Expr total = packArena(requests, symbols(), offsets);
+  EXPECT_EQ(offsets.size(), requests.size());
+  int64_t typical = -1;
+  forEachPoint(symbols(), [&](const Values &values,
+                              const std::vector<int64_t> &) {
+    auto valueOf = [&](const Expr &e) {
+      std::optional<int64_t> value = e.evaluate(lookUp(values));
+      EXPECT_TRUE(value) << e.str();
+      return value.value_or(-1);
+    };
+    int64_t end = valueOf(total);
+    if (values.at("m") == 3 && values.at("n") == 64)
+      typical = end;
+    std::vector<int64_t> begins, ends;
+    for (size_t i = 0; i < requests.size(); ++i) {
+      begins.push_back(valueOf(offsets[i]));
+      ends.push_back(begins[i] + valueOf(requests[i].bytes));
+      ASSERT_GE(begins[i], 0);
+      ASSERT_EQ(begins[i] % 64, 0) << offsets[i].str();
+      ASSERT_LE(ends[i], end) << "request " << i << " at " << offsets[i].str();
+      for (size_t k = 0; k < i; ++k) {
+        bool together = requests[i].first <= requests[k].last &&
+                        requests[k].first <= requests[i].last;
+        ASSERT_FALSE(together && begins[i] < ends[k] && begins[k] < ends[i])
+            << "requests " << k << " and " << i << " at " << offsets[k].str()
+            << " and " << offsets[i].str();
+      }
+    }
+  });
+  // Planned anew, it is the same plan.
+  Offsets again;
+  EXPECT_EQ(packArena(requests, symbols(), again), total);
+  EXPECT_EQ(again, offsets);
+  return typical;
+}
+
+Expr m() { return Expr::symbol("m"); }
+Expr n() { return Expr::symbol("n"); }
+
+TEST(Arena, NothingNeedsNothing) {
+  EXPECT_EQ(check({}), 0);
+  EXPECT_EQ(check({{0, 0, 3}, {0, 1, 2}}), 0);
+}
+
+TEST(Arena, AChainTakesTurns) {
+  // Each value lives until the next is made.
+  EXPECT_EQ(check({{64, 0, 1}, {64, 1, 2}, {64, 2, 3}, {64, 3, 4}}), 128);
+  EXPECT_EQ(check({{1, 0, 1}, {65, 1, 2}, {1, 2, 3}}), 64 + 128);
+  Expr row = n() * 4;
+  EXPECT_EQ(check({{row, 0, 1}, {row, 1, 2}, {row, 2, 3}, {row, 3, 4}}), 512);
+}
+
+TEST(Arena, AGapIsFilled) {
+  // The third fits where the first was, beside the second, which stays.
+  EXPECT_EQ(check({{128, 0, 1}, {64, 0, 9}, {64, 2, 3}, {64, 2, 3}}), 192);
+}
+
+TEST(Arena, AtTheSameTimeMeansApart) {
+  EXPECT_EQ(check({{64, 0, 2}, {64, 2, 3}}), 128);
+  EXPECT_EQ(check({{64, 0, 1}, {64, 2, 3}}), 64);
+  EXPECT_EQ(check({{64, 5, 5}, {64, 5, 5}, {64, 5, 5}}), 192);
+}
+
+TEST(Arena, SizesOfOtherSymbolsShareASlot) {
+  // Which is larger, only run time knows: the slot has room for either.
+  EXPECT_EQ(check({{n() * 4, 0, 1}, {m() * 64, 2, 3}}), 256);
+  EXPECT_EQ(check({{n() * m() * 4, 0, 1}, {n() * 4, 2, 3}, {100, 4, 5}}), 768);
+}
+
+TEST(Arena, RandomPlans) {
+  std::mt19937 rng(11);
+  auto pick = [&](int64_t lo, int64_t hi) {
+    return std::uniform_int_distribution<int64_t>(lo, hi)(rng);
+  };
+  for (int round = 0; round < 60; ++round) {
+    bool isStatic = round % 2 == 0;
+    Requests requests;
+    int64_t most = 0;
+    std::vector<int64_t> live(40, 0);
+    for (int64_t i = 0, count = pick(1, 14); i < count; ++i) {
+      Expr bytes = pick(0, 300);
+      if (!isStatic && pick(0, 2) > 0)
+        bytes = bytes + (pick(0, 1) ? n() : m() * n()) * pick(1, 16);
+      unsigned first = pick(0, 30), last = first + pick(0, 8);
+      requests.push_back({bytes, first, last});
+      if (isStatic)
+        for (unsigned t = first; t <= last; ++t)
+          most =
+              std::max(most, live[t] += (*bytes.asConstant() + 63) / 64 * 64);
+    }
+    int64_t total = check(requests);
+    // Not below what lives at once, and for known sizes not far above it.
+    if (isStatic) {
+      EXPECT_GE(total, most);
+      EXPECT_LE(total, 2 * most);
+    }
+    if (testing::Test::HasFailure())
+      break;
+  }
+}
+
+} // namespace
