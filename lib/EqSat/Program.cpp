@@ -295,7 +295,8 @@ FailureOr<Value> Program::materialise(ClassId root, const Selection &s,
   return built[root][0];
 }
 
-FailureOr<ExtractionReport> Program::extract(CostModel &model) {
+FailureOr<ExtractionReport> Program::extract(CostModel &model,
+                                             OnSelected onSelected) {
   auto start = std::chrono::steady_clock::now();
   Extractor extractor(graph, [&](OpId op, PayloadId payload,
                                  std::span<const ClassId> children) {
@@ -304,6 +305,8 @@ FailureOr<ExtractionReport> Program::extract(CostModel &model) {
   Selection s = extractor.greedyDag(rootClasses);
   if (!(s.dagCost < kInfiniteCost))
     return emitBlocked(extractor, s);
+  if (onSelected && failed(onSelected(extractor, s)))
+    return failure();
 
   ExtractionReport report;
   report.cost = s.dagCost;

@@ -6,9 +6,11 @@
 #include "luminal/EqSat/CostModel.h"
 #include "luminal/EqSat/Extraction.h"
 #include "luminal/EqSat/OpTable.h"
+#include "luminal/EqSat/Proof.h"
 #include "luminal/EqSat/Rule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/JSON.h"
 
 namespace luminal::eqsat {
 
@@ -18,6 +20,12 @@ struct ExtractionReport {
   double seconds = 0;
   /// How many of the extracted ops each rule made.
   llvm::MapVector<RuleId, unsigned> usedRules;
+};
+
+/// Proofs that values are equal, to be read and to be checked.
+struct ProofReport {
+  std::string text;
+  llvm::json::Value json = nullptr;
 };
 
 /// One function, its e-graph, and the way between them. Pure ops without
@@ -34,13 +42,27 @@ public:
   llvm::LogicalResult import(mlir::Operation *scope);
   /// Reports which rules made which things equal that are not.
   llvm::LogicalResult emitConflict(llvm::ArrayRef<Rule> rules);
+  /// Hears of the program that is taken before it replaces the given one.
+  using OnSelected = llvm::function_ref<llvm::LogicalResult(const Extractor &,
+                                                            const Selection &)>;
   /// Replaces the function's pure ops by the cheapest equal ones.
-  llvm::FailureOr<ExtractionReport> extract(CostModel &model);
+  llvm::FailureOr<ExtractionReport> extract(CostModel &model,
+                                            OnSelected onSelected = nullptr);
+
+  /// Before `import`: writes down why classes become one.
+  void keepProofs() { graph.proofs = &proofs; }
+  /// Proves what is selected equal to the program as given or, where two
+  /// values are named (by their name locations), those.
+  llvm::FailureOr<ProofReport> explain(llvm::ArrayRef<Rule> rules,
+                                       llvm::ArrayRef<std::string> values,
+                                       const Extractor &extractor,
+                                       const Selection &selection);
 
   llvm::ArrayRef<ClassId> roots() const { return rootClasses; }
 
 private:
   bool isNode(mlir::Operation *op) const;
+  llvm::FailureOr<ClassId> classNamed(llvm::StringRef name);
   void addAnalyses(mlir::Operation *scope);
   double price(CostModel &model, OpId op, PayloadId payload,
                std::span<const ClassId> children);
@@ -52,6 +74,7 @@ private:
                                            ExtractionReport &report);
   mlir::Location locationOf(ClassId c, mlir::Location user) const;
 
+  ProofLog proofs;
   mlir::func::FuncOp function;
   bool allowUnregistered;
   llvm::DenseMap<mlir::Value, ClassId> classes;

@@ -366,6 +366,10 @@ uint32_t Explainer::explain(ClassId from, ClassId to) {
   return path(log.termOf(from), log.termOf(to));
 }
 
+uint32_t Explainer::explainTerm(uint32_t logged) {
+  return path(logged, log.termOf(graph.find(log.term(logged).cls)));
+}
+
 uint32_t Explainer::explain(ClassId from, const Extractor &extractor,
                             const Selection &selection) {
   std::unordered_map<ClassId, uint32_t> treeOfClass;

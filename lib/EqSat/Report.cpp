@@ -53,6 +53,19 @@ void luminal::eqsat::emitRemarks(func::FuncOp function, ArrayRef<Rule> rules,
       << Remark::Arg("milliseconds", milliseconds(extraction.seconds));
 }
 
+LogicalResult luminal::eqsat::writeProofs(const SaturationReport &report,
+                                          StringRef path, Operation *module) {
+  std::string message;
+  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(path, &message);
+  if (!file)
+    return module->emitError() << message;
+  for (const FunctionReport &f : report.functions)
+    if (f.proofs)
+      file->os() << f.proofs->text;
+  file->keep();
+  return success();
+}
+
 LogicalResult luminal::eqsat::writeReport(const SaturationReport &report,
                                           StringRef path, Operation *module) {
   std::string message;
@@ -111,6 +124,8 @@ LogicalResult luminal::eqsat::writeReport(const SaturationReport &report,
             });
           }
         });
+        if (f.proofs)
+          j.attribute("explanation", f.proofs->json);
         if (!f.extraction) {
           j.attribute("extraction", nullptr);
           return;

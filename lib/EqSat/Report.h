@@ -14,6 +14,8 @@ struct FunctionReport {
   RunReport run;
   /// Nothing where no program was found.
   std::optional<ExtractionReport> extraction;
+  /// Where it was asked for.
+  std::optional<ProofReport> proofs;
 };
 
 struct SaturationReport {
@@ -22,7 +24,9 @@ struct SaturationReport {
 
 void emitRemarks(mlir::func::FuncOp function, llvm::ArrayRef<Rule> rules,
                  const RunReport &run, const ExtractionReport &extraction);
-/// Fails with one error where the file cannot be written.
+/// Both fail with one error where the file cannot be written.
+llvm::LogicalResult writeProofs(const SaturationReport &report,
+                                llvm::StringRef path, mlir::Operation *module);
 llvm::LogicalResult writeReport(const SaturationReport &report,
                                 llvm::StringRef path, mlir::Operation *module);
 

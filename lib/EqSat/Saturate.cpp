@@ -53,6 +53,11 @@ public:
       return signalPassFailure();
     }
 
+    if (explainValues.size() != 0 && explainValues.size() != 2) {
+      module.emitError() << "explain-values takes two names, not "
+                         << explainValues.size();
+      return signalPassFailure();
+    }
     SaturationReport reports;
     bool isGood = true;
     for (auto function : module.getOps<func::FuncOp>())
@@ -60,6 +65,8 @@ public:
         isGood =
             succeeded(saturateFunction(function, loader, *factory, reports));
     // A failure has more to tell than a success.
+    if (isGood && !explain.empty())
+      isGood = succeeded(writeProofs(reports, explain, module));
     if (!report.empty() && failed(writeReport(reports, report, module)))
       isGood = false;
     if (!isGood)
@@ -85,10 +92,13 @@ private:
                                  const CostModelFactory &factory,
                                  SaturationReport &reports) {
     Program program(function, allowUnregistered);
+    if (!explain.empty())
+      program.keepProofs();
     NativeBridge natives(program.ops, function);
     if (failed(program.import(natives.scope())))
       return failure();
-    FailureOr<std::vector<Rule>> rules = loader.compile(program.ops, natives);
+    FailureOr<std::vector<Rule>> rules =
+        loader.compile(program.ops, natives, !explain.empty());
     if (failed(rules))
       return failure();
 
@@ -96,12 +106,21 @@ private:
         saturate(program.graph, *rules, natives.natives, runnerOptions());
     FunctionReport &told = reports.functions.emplace_back(
         FunctionReport{function.getSymName().str(), std::move(*rules),
-                       std::move(run), std::nullopt});
+                       std::move(run), std::nullopt, std::nullopt});
     if (told.run.stop == StopReason::Conflict)
       return program.emitConflict(told.rules);
 
     std::unique_ptr<CostModel> model = factory(natives.scope());
-    FailureOr<ExtractionReport> extracted = program.extract(*model);
+    FailureOr<ExtractionReport> extracted = program.extract(
+        *model, [&](const Extractor &extractor, const Selection &selection) {
+          if (explain.empty())
+            return success();
+          FailureOr<ProofReport> proofs =
+              program.explain(told.rules, explainValues, extractor, selection);
+          if (succeeded(proofs))
+            told.proofs = std::move(*proofs);
+          return LogicalResult(proofs);
+        });
     // What was not reached may be why nothing has a price.
     emitRemarks(function, told.rules, told.run,
                 succeeded(extracted) ? *extracted : ExtractionReport());

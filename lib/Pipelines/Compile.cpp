@@ -90,6 +90,9 @@ LogicalResult Compiler::runPhase(Phase from, Phase to) {
     pipeline.rules.push_back(file);
   if (!options.report.empty())
     pipeline.eqsatReport = saturation.name();
+  pipeline.eqsatExplain = options.explain;
+  for (const std::string &name : options.explainValues)
+    pipeline.eqsatExplainValues.push_back(name);
   PassManager pm(&context);
   std::string reason;
   if (failed(addPhases(pm, from, to, pipeline, &reason)))

@@ -68,6 +68,8 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     llvm::append_range(saturate.ruleFiles, options.rules);
     saturate.seed = options.seed;
     saturate.report = options.eqsatReport;
+    saturate.explain = options.eqsatExplain;
+    llvm::append_range(saturate.explainValues, options.eqsatExplainValues);
     pm.addPass(eqsat::createSaturatePass(saturate));
   }
 

@@ -65,6 +65,15 @@ struct Arguments {
   cl::list<std::string> rules{"eqsat-rules",
                               cl::desc(".mlir file of pdl.pattern ops to add"),
                               cl::value_desc("file"), cl::cat(category)};
+  cl::opt<std::string> explain{
+      "eqsat-explain",
+      cl::desc("File for the rule applications that make the compiled program "
+               "equal to the given one (also in the report)"),
+      cl::value_desc("file"), cl::cat(category)};
+  cl::list<std::string> explainValues{
+      "eqsat-explain-values", cl::CommaSeparated,
+      cl::desc("Explain instead why two values are equal"),
+      cl::value_desc("name,name"), cl::cat(category)};
   cl::opt<std::string> report{"report", cl::desc("File for a report as JSON"),
                               cl::value_desc("file"), cl::cat(category)};
   cl::opt<bool> quiet{"quiet", cl::desc("No progress on stderr"),
@@ -109,6 +118,10 @@ llvm::Expected<CompileOptions> Arguments::get() const {
   options.weights = weights;
   options.embedWeights = embedWeights;
   options.rules = {rules.begin(), rules.end()};
+  if (explain.empty() && !explainValues.empty())
+    return bad("--eqsat-explain-values needs --eqsat-explain=FILE");
+  options.explain = explain;
+  options.explainValues = {explainValues.begin(), explainValues.end()};
   options.report = report;
   if (!quiet && llvm::sys::Process::StandardErrIsDisplayed())
     options.progress = [](llvm::StringRef phase) {

@@ -19,6 +19,10 @@ def SaturatePass : Pass<"eqsat-saturate", "::mlir::ModuleOp"> {
 
     Reports the stop reason and one remark a rule (`--remarks-filter=
     eqsat-saturate`), and writes all of it to `report` as JSON.
+
+    `explain` writes the chain of rule applications that leads from every root
+    as given to the one extracted, each with the rule's place and the places of
+    the ops that it is about. Nothing is kept for it where it is not asked for.
   }];
   let options = [
     ListOption<"ruleSets", "rule-sets", "std::string",
@@ -52,6 +56,12 @@ def SaturatePass : Pass<"eqsat-saturate", "::mlir::ModuleOp"> {
     Option<"seed", "seed", "uint64_t", "0", "Seed of the extraction">,
     Option<"report", "report", "std::string", "\"\"",
            "File for the report as JSON">,
+    Option<"explain", "explain", "std::string", "\"\"",
+           "File for the rule applications that make the result equal to the "
+           "program, as text (and in the report)">,
+    ListOption<"explainValues", "explain-values", "std::string",
+               "Explain instead why two values are equal, by their name "
+               "locations">,
     Option<"allowUnregistered", "allow-unregistered", "bool", "false",
            "Take ops of unregistered dialects to be pure">,
   ];

@@ -135,11 +135,14 @@ public:
   /// Between the terms that two class ids were made for, which are equal.
   /// Returns a chain of `result`.
   uint32_t explain(ClassId from, ClassId to);
+  /// From a term of the log to the one that its class was made for.
+  uint32_t explainTerm(uint32_t logged);
   /// From the term of a class id to the one that was selected.
   uint32_t explain(ClassId from, const Extractor &extractor,
                    const Selection &selection);
 
-  /// The term that a class id was made for.
+  /// A term of the log in `result`, and the one that a class id was made for.
+  uint32_t spell(uint32_t logged) const { return spelled[logged]; }
   uint32_t given(ClassId c) const { return spelled[log.termOf(c)]; }
   /// The term at the end of a chain that begins at `from`.
   uint32_t endOf(uint32_t chain, uint32_t from) const {

@@ -32,6 +32,10 @@ struct CompileOptions {
   bool allowMissingWeights = false;
   /// Files of `pdl.pattern` ops to saturate with.
   std::vector<std::string> rules;
+  /// File for the rule applications that make the compiled program equal to
+  /// the given one, if not empty; or why two values are equal.
+  std::string explain;
+  std::vector<std::string> explainValues;
   /// File for the report as JSON, if not empty.
   std::string report;
   /// Hears of each phase as it begins, with its name.

@@ -38,6 +38,14 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
   Option<std::string> eqsatReport{
       *this, "eqsat-report", llvm::cl::init(""),
       llvm::cl::desc("File for the report of the saturation, as JSON")};
+  Option<std::string> eqsatExplain{
+      *this, "eqsat-explain", llvm::cl::init(""),
+      llvm::cl::desc("File for the rule applications that make the saturated "
+                     "program equal to the given one")};
+  ListOption<std::string> eqsatExplainValues{
+      *this, "eqsat-explain-values",
+      llvm::cl::desc("Explain instead why two values are equal, by their name "
+                     "locations")};
 };
 
 /// Adds the passes that bring a module from phase `from` to phase `to`

@@ -275,7 +275,7 @@ private:
   std::set<std::tuple<uint32_t, uint32_t, uint32_t>> seen;
 };
 
-/// Explains every class id by its representative, and the smallest term of each
+/// Explains every term by that of its class, and the smallest term of each
 /// seed by the seed. Returns the number of steps.
 unsigned explain(const Case &c, const Expected &e, bool staged) {
   EGraph graph;
@@ -307,10 +307,10 @@ unsigned explain(const Case &c, const Expected &e, bool staged) {
     uint32_t chain, from, to;
   };
   std::vector<Claim> claims;
-  for (ClassId d = 0; d != graph.numClassIds(); ++d) {
-    uint32_t chain = explainer.explain(d, graph.find(d));
-    claims.push_back(
-        {chain, explainer.given(d), explainer.given(graph.find(d))});
+  for (uint32_t t = 0; t != log.numTerms(); ++t) {
+    uint32_t chain = explainer.explainTerm(t);
+    claims.push_back({chain, explainer.spell(t),
+                      explainer.given(graph.find(log.term(t).cls))});
   }
   Extractor extractor(
       graph, [](OpId, PayloadId, std::span<const ClassId>) { return 1.0; });

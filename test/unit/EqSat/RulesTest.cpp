@@ -52,6 +52,9 @@ protected:
   /// Saturates; evaluates every node; then extracts.
   void check(const RuleProgram &instance, bool exactOnly);
   void checkLeft(const RuleProgram &instance, func::FuncOp function);
+  /// Explains what is equal and evaluates both sides of every rule application
+  /// that the explanations name. Returns their number.
+  unsigned replay(const RuleProgram &instance, bool exactOnly);
   Tensor random(const Operand &operand, Type type);
 
   MLIRContext context;
@@ -402,6 +405,144 @@ void Rules::checkLeft(const RuleProgram &instance, func::FuncOp function) {
   llvm::raw_string_ostream os(text);
   function.print(os);
   EXPECT_EQ(left, *instance.left) << instance.name << "\n" << text;
+}
+
+//===----------------------------------------------------------------------===//
+// Explanations
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Evaluates the terms of an explanation on given leaves and checks its steps.
+class Replay {
+public:
+  Replay(const Explanation &e, Program &program, ArrayRef<Rule> rules,
+         std::function<Tensor(Value)> leaf)
+      : e(e), program(program), rules(rules), leaf(std::move(leaf)) {}
+
+  const Tensor &value(uint32_t term) {
+    auto [it, inserted] = values.try_emplace(term);
+    if (!inserted)
+      return it->second;
+    const Explanation::Term &t = e.terms[term];
+    OpTable &ops = program.ops;
+    if (t.op == ops.leafOp())
+      return values[term] = leaf(ops.leafValue(t.payload));
+    SmallVector<const Tensor *> operands;
+    for (uint32_t o : t.operands)
+      operands.push_back(&value(o));
+    std::optional<Tensor> result =
+        evaluate(*ops.opName(t.op), ops.attributes(t.payload),
+                 ops.type(program.graph.payloadType(t.payload)), operands,
+                 {{"s0", kSymbolValue}});
+    EXPECT_TRUE(result) << program.graph.opName(t.op);
+    return values[term] = result ? std::move(*result) : Tensor();
+  }
+
+  /// Whether the chain leads from one term to the other by steps each of which
+  /// holds for the values at hand.
+  void checkChain(uint32_t chain, uint32_t from, uint32_t to) {
+    if (!seen.insert({chain, from, to}).second)
+      return;
+    for (uint32_t step : e.chains[chain]) {
+      const Explanation::Step &s = e.steps[step];
+      ASSERT_EQ(s.from, from);
+      from = s.to;
+      if (s.rule != kNone) {
+        if (checked.insert(step).second)
+          checkRule(s);
+        continue;
+      }
+      const Explanation::Term &a = e.terms[s.from], &b = e.terms[s.to];
+      ASSERT_EQ(a.op, b.op);
+      ASSERT_EQ(a.payload, b.payload);
+      ASSERT_TRUE(!s.swapped || program.graph.isCommutative(a.op));
+      for (size_t i = 0; i != s.operands.size(); ++i)
+        checkChain(s.operands[i], a.operands[i],
+                   b.operands[s.swapped ? 1 - i : i]);
+    }
+    ASSERT_EQ(from, to);
+  }
+  unsigned numChecked() const { return checked.size(); }
+
+private:
+  void checkRule(const Explanation::Step &s) {
+    ASSERT_LT(s.rule, rules.size());
+    const Rule &rule = rules[s.rule];
+    const Tensor &a = value(s.from), &b = value(s.to);
+    ASSERT_EQ(a.shape, b.shape) << rule.name;
+    if (rule.promise.kind == Promise::Rounding)
+      return; // how far it may be off is what the test below is about
+    for (size_t k = 0; k != a.size(); ++k)
+      ASSERT_TRUE(a.isFloat()
+                      ? matches(a.f[k], b.f[k], a.element, Tolerance{-1})
+                      : a.i[k] == b.i[k])
+          << rule.name << " at " << rule.location << ": element " << k << ", "
+          << (a.isFloat() ? double(a.f[k]) : double(a.i[k])) << " and "
+          << (b.isFloat() ? double(b.f[k]) : double(b.i[k]));
+  }
+
+  const Explanation &e;
+  Program &program;
+  ArrayRef<Rule> rules;
+  std::function<Tensor(Value)> leaf;
+  std::map<uint32_t, Tensor> values;
+  std::set<std::tuple<uint32_t, uint32_t, uint32_t>> seen;
+  std::set<uint32_t> checked;
+};
+} // namespace
+
+unsigned Rules::replay(const RuleProgram &instance, bool exactOnly) {
+  OwningOpRef<ModuleOp> module = build(instance);
+  auto function = *module->getOps<func::FuncOp>().begin();
+  RuleLoader loader;
+  Program program(function, /*allowUnregistered=*/false);
+  program.keepProofs();
+  NativeBridge natives(program.ops, function);
+  if (failed(loader.loadSets(module->getLoc(), {}, /*all=*/true)) ||
+      failed(program.import(natives.scope()))) {
+    ADD_FAILURE() << instance.name;
+    return 0;
+  }
+  FailureOr<std::vector<Rule>> rules =
+      loader.compile(program.ops, natives, /*explained=*/true);
+  RunnerOptions options;
+  if (exactOnly)
+    options.maxUlps = 0;
+  EXPECT_EQ(saturate(program.graph, *rules, natives.natives, options).stop,
+            StopReason::Saturated);
+  EGraph &graph = program.graph;
+  Explainer explainer(graph, *graph.proofs, *rules);
+  struct Claim {
+    uint32_t chain, from, to;
+  };
+  std::vector<Claim> claims;
+  const ProofLog &log = *graph.proofs;
+  for (uint32_t t = 0; t != log.numTerms(); ++t)
+    claims.push_back({explainer.explainTerm(t), explainer.spell(t),
+                      explainer.given(graph.find(log.term(t).cls))});
+  std::map<unsigned, Tensor> arguments;
+  Replay check(explainer.result, program, *rules, [&](Value v) {
+    unsigned i = cast<BlockArgument>(v).getArgNumber();
+    auto [it, inserted] = arguments.try_emplace(i);
+    if (inserted)
+      it->second = random(instance.operands[i], v.getType());
+    return it->second;
+  });
+  for (Claim claim : claims)
+    check.checkChain(claim.chain, claim.from, claim.to);
+  return check.numChecked();
+}
+
+TEST_F(Rules, ExplanationsReplay) {
+  unsigned steps = 0;
+  for (const RuleProgram &instance : allRulePrograms()) {
+    SCOPED_TRACE(instance.name);
+    steps += replay(instance, /*exactOnly=*/true);
+    replay(instance, /*exactOnly=*/false);
+    if (HasFatalFailure())
+      return;
+  }
+  EXPECT_GT(steps, 300u);
 }
 
 TEST_F(Rules, EveryRuleFiresAndIsTrue) {
