@@ -104,19 +104,33 @@ struct RefuseOptions : PassWrapper<RefuseOptions, OperationPass<ModuleOp>> {
 };
 } // namespace
 
+static LogicalResult buildPipeline(OpPassManager &pm, StringRef text) {
+  PipelineOptions options;
+  std::string error;
+  llvm::raw_string_ostream stream(error);
+  if (succeeded(options.parseFromString(text, stream))) {
+    std::optional<Phase> from = getPhase(StringRef(options.from));
+    std::optional<Phase> until = getPhase(StringRef(options.until));
+    if (from && until && *until != Phase::Binary &&
+        succeeded(addPhases(pm, *from, *until, options, &error)))
+      return success();
+    if (error.empty())
+      error = "no phase '" + (from ? options.until : options.from) +
+              "'; known are: imported, rolled, saturated, fused, lowered";
+  }
+  pm.addPass(std::make_unique<RefuseOptions>(StringRef(error).trim().str()));
+  return success();
+}
+
 void luminal::registerPipelines() {
-  PassPipelineRegistration<PipelineOptions>(
+  registerPassPipeline(
       "luminal-pipeline",
       "Brings a program from one phase to another (docs/Architecture.md)",
-      [](OpPassManager &pm, const PipelineOptions &options) {
-        std::string error;
-        std::optional<Phase> from = getPhase(StringRef(options.from));
-        std::optional<Phase> until = getPhase(StringRef(options.until));
-        if (!from || !until || *until == Phase::Binary)
-          error = "no phase '" + (from ? options.until : options.from) +
-                  "'; known are: imported, rolled, saturated, fused, lowered";
-        if (!error.empty() ||
-            failed(addPhases(pm, *from, *until, options, &error)))
-          pm.addPass(std::make_unique<RefuseOptions>(std::move(error)));
+      [](OpPassManager &pm, StringRef text,
+         function_ref<LogicalResult(const Twine &)>) {
+        return buildPipeline(pm, text);
+      },
+      [](function_ref<void(const mlir::detail::PassOptions &)> handle) {
+        handle(PipelineOptions());
       });
 }
