@@ -2,7 +2,6 @@
 
 #include "luminal/Runtime/Profile.h"
 #include "luminal/Runtime/RunDriver.h"
-#include "luminal/Support/OutputFile.h"
 #include <algorithm>
 #include <numeric>
 
@@ -66,7 +65,7 @@ std::string Profiler::table() const {
   return text;
 }
 
-Status Profiler::writeTrace(const std::string &path) const {
+Status Profiler::writeTrace(OutputFile file) const {
   std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
                      "{\"ph\":\"M\",\"pid\":1,\"tid\":1,\"name\":"
                      "\"thread_name\",\"args\":{\"name\":\"steps\"}}";
@@ -83,7 +82,8 @@ Status Profiler::writeTrace(const std::string &path) const {
             numbers;
   }
   text += "\n]}\n";
-  return writeFileAtomically(path, {text});
+  LUMINAL_CHECK(file.write(text));
+  return file.keep();
 }
 
 void DebugPrinter::before(const StepReport &report) {

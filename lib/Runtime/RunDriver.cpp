@@ -229,23 +229,16 @@ std::vector<std::string> numberedFiles(const std::string &dir,
   }
 }
 
-Status makeDirectory(const std::string &path) {
-  for (size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
-    std::string part = path.substr(0, at);
-    if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST)
-      return Error(part + ": cannot be made: " + std::strerror(errno));
-    if (at == std::string::npos)
-      return {};
-  }
-}
-
-/// Files written so far; removed unless all went well.
+/// Files and folders made so far; removed unless all went well.
 class Written {
 public:
   ~Written() {
-    if (!kept)
-      for (const std::string &file : files)
-        ::unlink(file.c_str());
+    if (kept)
+      return;
+    for (const std::string &file : files)
+      ::unlink(file.c_str());
+    for (size_t i = folders.size(); i-- > 0;)
+      ::rmdir(folders[i].c_str());
   }
   Status writeOutputs(const std::string &dir,
                       const std::vector<HostTensor> &outputs) {
@@ -266,7 +259,19 @@ public:
   void keep() { kept = true; }
 
 private:
-  std::vector<std::string> files;
+  Status makeDirectory(const std::string &path) {
+    for (size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
+      std::string part = path.substr(0, at);
+      if (::mkdir(part.c_str(), 0777) == 0)
+        folders.push_back(part);
+      else if (errno != EEXIST)
+        return Error(part + ": cannot be made: " + std::strerror(errno));
+      if (at == std::string::npos)
+        return {};
+    }
+  }
+
+  std::vector<std::string> files, folders;
   bool kept = false;
 };
 

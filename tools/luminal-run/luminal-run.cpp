@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -224,16 +225,22 @@ Result<int> run(int argc, char **argv) {
 
   if (o.debug && !o.profile.empty())
     return Error("--debug and --profile do not go together");
+  // Where there is no place for the trace, nothing is run.
+  std::optional<OutputFile> trace;
+  if (!o.profile.empty()) {
+    LUMINAL_TRY(file, OutputFile::create(o.profile));
+    trace.emplace(std::move(file));
+  }
   Profiler profiler(artifact->getManifest());
   DebugPrinter printer(program->getContext(), stderr);
   if (o.debug)
     program->setListener(&printer);
-  if (!o.profile.empty())
+  if (trace)
     program->setListener(&profiler);
   LUMINAL_TRY(code, runProgram(*program, o.run,
                                "\"model\":" + jsonQuote(o.model) + loadTime));
-  if (!o.profile.empty()) {
-    LUMINAL_CHECK(profiler.writeTrace(o.profile));
+  if (trace) {
+    LUMINAL_CHECK(profiler.writeTrace(std::move(*trace)));
     std::fputs(profiler.table().c_str(), o.run.json ? stderr : stdout);
   }
   return code;

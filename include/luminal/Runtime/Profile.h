@@ -4,6 +4,7 @@
 #define LUMINAL_RUNTIME_PROFILE_H
 
 #include "luminal/Runtime/Context.h"
+#include "luminal/Support/OutputFile.h"
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -21,7 +22,7 @@ public:
   /// One row a step, the longest first: calls, time, share, bandwidth, rate.
   std::string table() const;
   /// Writes a trace in the JSON form that Perfetto and Chrome read.
-  Status writeTrace(const std::string &path) const;
+  Status writeTrace(OutputFile file) const;
 
 private:
   using Clock = std::chrono::steady_clock;

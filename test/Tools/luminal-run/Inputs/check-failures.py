@@ -70,6 +70,12 @@ case("says f32[9, 4], but it holds", good, f"--input={raw('lie.npy', lying.repla
 case("is not an .npy file", good, f"--input={raw('text.npy', b'hello')}", f"--input={w}")
 case("is not a .safetensors file", good, f"--input={raw('x.safetensors', b'hello')}", f"--input={w}")
 
+# What cannot be written leaves nothing else that was.
+case("/no/such/all.safetensors: cannot be written", good, *both, "--output=/no/such/all.safetensors")
+case("/dev/full: cannot be written", good, *both, "--output=/dev/full")
+case("/no/such/trace.json: cannot be written", good, *both, "--profile=/no/such/trace.json")
+case("cannot be written: Is a directory", good, *both, f"--profile={folder}")
+
 case("cannot be opened", folder / "none.lum", *both)
 case("is not a zip archive", raw("text.lum", b"hello"), *both)
 data = good.read_bytes()
