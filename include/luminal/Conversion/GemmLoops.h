@@ -44,11 +44,16 @@ struct GemmLoops {
   std::function<mlir::Value(mlir::ImplicitLocOpBuilder &b, mlir::Value row,
                             mlir::Value kIndex)>
       loadRow;
-  /// The vector C[kIndex, column .. column + lanes), all inside; null where
-  /// that is not one cheap read.
+  /// The vector C[kIndex, column .. column + lanes), of which the first `count`
+  /// are inside (null: all); null where that is not one cheap read.
   std::function<mlir::Value(mlir::ImplicitLocOpBuilder &b, mlir::Value kIndex,
-                            mlir::Value column)>
+                            mlir::Value column, mlir::Value count)>
       loadColumns;
+  /// Writes C[kIndex, columnBegin .. columnEnd) to `line`, which has room for
+  /// tile.columnBlock() accumulators; null where columns are not read so.
+  std::function<void(mlir::ImplicitLocOpBuilder &b, mlir::Value kIndex)>
+      fillLine;
+  mlir::Value line;
   /// The vector C[kIndex .. kIndex + lanes, column], all inside; null where
   /// that is not one cheap read.
   std::function<mlir::Value(mlir::ImplicitLocOpBuilder &b, mlir::Value kIndex,

@@ -28,7 +28,9 @@ namespace {
 struct Side {
   Value operand;
   hlir::MapAttr map;
-  /// The dim that only this side has, and its extent.
+  /// Dims of the product that only this side has.
+  SmallVector<unsigned> group;
+  /// The group as one dim, and its extent.
   unsigned dim = 0;
   Expr extent;
   /// Whether every read is linear with a stride of 0 or 1 along the side's own
@@ -48,8 +50,10 @@ public:
   std::optional<WorkShape> emit() {
     if (!findResults())
       return std::nullopt;
-    findDims();
+    findGroups();
+    joinDims();
     chooseSides();
+    findRuns();
     findShape();
     emitUnits();
     return WorkShape{product({batch, rowBlocks(), columnBlocks()}),
@@ -96,16 +100,25 @@ private:
     return true;
   }
 
-  void findDims() {
-    SmallVector<unsigned> groups[3]; // batch, left, right
+  void findGroups() {
     auto uses = [](hlir::MapAttr map, unsigned dim) {
       return llvm::any_of(map.getResults(),
                           [&](const Expr &x) { return x.usesDim(dim); });
     };
     for (unsigned i = 0; i < extents.size(); ++i) {
       bool inLeft = uses(op.getLhsMap(), i), inRight = uses(op.getRhsMap(), i);
-      groups[inLeft == inRight ? 0 : inLeft ? 1 : 2].push_back(i);
+      (inLeft == inRight ? batchGroup
+       : inLeft          ? rows.group
+                         : columns.group)
+          .push_back(i);
     }
+    rows.operand = op.getLhs(), rows.map = op.getLhsMap();
+    columns.operand = op.getRhs(), columns.map = op.getRhsMap();
+    kExtent = op.getKExtent();
+    kDim = e.addDim(kExtent);
+  }
+
+  void joinDims() {
     index.assign(extents.size(), Expr(0));
     auto join = [&](ArrayRef<unsigned> group, Expr &extent) {
       std::vector<Expr> sizes;
@@ -118,19 +131,16 @@ private:
         index[i] = e.simplify(part);
       return dim;
     };
-    batchDim = join(groups[0], batch);
-    rows.dim = join(groups[1], rows.extent);
-    columns.dim = join(groups[2], columns.extent);
-    kExtent = op.getKExtent();
-    kDim = e.addDim(kExtent);
-    rows.operand = op.getLhs(), rows.map = op.getLhsMap();
-    columns.operand = op.getRhs(), columns.map = op.getRhsMap();
+    batchDim = join(batchGroup, batch);
+    rows.dim = join(rows.group, rows.extent);
+    columns.dim = join(columns.group, columns.extent);
     examine(rows);
     examine(columns);
   }
 
-  Index operandIndex(const Side &side) {
-    Index at = index;
+  Index operandIndex(const Side &side) { return operandIndex(side, index); }
+  /// At the product's index `at`.
+  Index operandIndex(const Side &side, Index at) {
     at.push_back(Expr::dim(kDim));
     Index result;
     for (const Expr &x : side.map.getResults())
@@ -139,6 +149,8 @@ private:
   }
 
   void examine(Side &side) {
+    side.alongOwn = side.alongK = side.linear = true;
+    side.stepsOwn = false;
     e.walk(side.operand, operandIndex(side), [&](const Leaf &leaf) {
       auto own = leaf.address.linearIn(side.dim);
       auto k = leaf.address.linearIn(kDim);
@@ -161,7 +173,49 @@ private:
     return isa<BlockArgument>(v) && elementOf(v) == accumulator && rows.linear;
   }
 
-  /// Few columns waste lanes: then the sides change places.
+  /// Where the results' elements of the product's index `at` belong.
+  SmallVector<Index> resultIndices(const Index &at) {
+    SmallVector<Index> indices;
+    for (const Result &r : results) {
+      Index result = at;
+      if (r.inverse) {
+        result.clear();
+        for (const Expr &x : r.inverse->getResults())
+          result.push_back(e.simplify(x.substituteDims(at)));
+      }
+      indices.push_back(std::move(result));
+    }
+    return indices;
+  }
+
+  /// How many of the side's last dims, joined, every result is written along.
+  size_t countStoredAlong(const Side &side) {
+    for (size_t count = side.group.size(); count > 0; --count) {
+      ArrayRef<unsigned> last = ArrayRef(side.group).take_back(count);
+      std::vector<Expr> sizes;
+      for (unsigned i : last)
+        sizes.push_back(extents[i]);
+      unsigned dim = e.addDim(e.simplify(product(sizes)));
+      Index at = index;
+      for (auto [i, part] : llvm::zip(last, delinearize(Expr::dim(dim), sizes)))
+        at[i] = part;
+      bool isAlong = true;
+      for (auto [number, result] : llvm::enumerate(resultIndices(at))) {
+        auto sizes = hlir::getExtents(e.kernel.getResults()[number]);
+        auto linear =
+            e.simplify(linearize(result, {sizes.begin(), sizes.end()}))
+                .linearIn(dim);
+        isAlong &= linear && linear->stride.isConstant(1);
+      }
+      if (isAlong)
+        return count;
+    }
+    return 0;
+  }
+
+  /// The side whose elements the results keep side by side is the columns; of
+  /// its dims, those that part what is side by side join the batch. Few columns
+  /// waste lanes: then the sides change places as well.
   void chooseSides() {
     Type element = elementOf(op.getResult());
     bool narrow = element.isF16() || element.isBF16();
@@ -170,8 +224,50 @@ private:
     lanes = std::max<unsigned>(1, e.maxLanes * 4 / bytes);
     std::optional<int64_t> m = rows.extent.asConstant(),
                            n = columns.extent.asConstant();
-    if (n && *n < int64_t(lanes) && (!m || *m > *n))
-      std::swap(rows, columns);
+    if (n && *n < int64_t(lanes)) {
+      if (!m || *m > *n)
+        std::swap(rows, columns);
+      return;
+    }
+    if (countStoredAlong(columns))
+      return;
+    size_t count = countStoredAlong(rows);
+    std::vector<Expr> sizes;
+    for (unsigned i : ArrayRef(rows.group).take_back(count))
+      sizes.push_back(extents[i]);
+    if (!count || !e.getScope().provablyLessEqual(2 * lanes, product(sizes)))
+      return;
+    std::swap(rows, columns);
+    size_t outer = columns.group.size() - count;
+    if (!outer)
+      return;
+    batchGroup.append(columns.group.begin(), columns.group.begin() + outer);
+    columns.group.erase(columns.group.begin(), columns.group.begin() + outer);
+    joinDims();
+  }
+
+  /// Columns that are no one run of memory, as runs.
+  void findRuns() {
+    if (columns.alongOwn || columns.alongK)
+      return;
+    std::vector<Expr> sizes;
+    for (unsigned i : columns.group)
+      sizes.push_back(extents[i]);
+    auto at = [&](const Index &group) {
+      Index result = index;
+      for (auto [i, x] : llvm::zip(columns.group, group))
+        result[i] = x;
+      return operandIndex(columns, result);
+    };
+    Domain domain = makeDomain(
+        e, sizes,
+        [&](const Index &group, llvm::function_ref<void(const Leaf &)> visit) {
+          e.walk(columns.operand, at(group), visit);
+        });
+    if (domain.dims.size() < 2)
+      return;
+    runIndex = at(domain.index);
+    runs = std::move(domain);
   }
 
   void findShape() {
@@ -217,12 +313,14 @@ private:
     g.tile = tile;
     return Expr(g.tileBytes() + 64) + kExtent * g.packedBytesPerK();
   }
+  /// The line of columns that are read as runs comes after that.
+  Expr lineBytes() { return runs ? Expr(unitColumns * bytes + 64) : Expr(0); }
   /// What comes before the copy of the rows.
   Expr ownBytes() {
     // The sums of a unit fit where the loops' packed columns are, but for
     // tiny k.
     Expr sums = (unitColumns + lanes) * bytes + 64;
-    return mayTile ? Expr::max(loopsBytes(), sums) : sums;
+    return mayTile ? Expr::max(loopsBytes() + lineBytes(), sums) : sums;
   }
   Expr scratchBytes() {
     Expr copy = packRows ? rowsInUnit() * kExtent * bytes + 64 : Expr(0);
@@ -257,15 +355,9 @@ private:
     SmallVector<Value> values;
     for (const Result &r : results)
       values.push_back(e.emit(r.value, index));
-    for (auto [i, v] : llvm::enumerate(values)) {
-      Index at = index;
-      if (results[i].inverse) {
-        at.clear();
-        for (const Expr &x : results[i].inverse->getResults())
-          at.push_back(e.simplify(x.substituteDims(index)));
-      }
-      e.store(i, at, v);
-    }
+    SmallVector<Index> indices = resultIndices(index);
+    for (auto [i, v] : llvm::enumerate(values))
+      e.store(i, indices[i], v);
   }
 
   //===--------------------------------------------------------------------===//
@@ -330,10 +422,16 @@ private:
       return load(columns, column, k, std::nullopt);
     };
     if (columns.alongOwn)
-      g.loadColumns = [&](ImplicitLocOpBuilder &, Value k, Value column) {
-        return load(columns, column, k, columns.dim);
+      g.loadColumns = [&](ImplicitLocOpBuilder &, Value k, Value column,
+                          Value count) {
+        return load(columns, column, k, columns.dim, count);
       };
-    else if (columns.alongK)
+    else if (runs) {
+      g.line = alignedScratch(loopsBytes());
+      g.fillLine = [&](ImplicitLocOpBuilder &, Value k) {
+        fillLine(k, lo, hi, g.line);
+      };
+    } else if (columns.alongK)
       g.loadAlongK = [&](ImplicitLocOpBuilder &, Value k, Value column) {
         return load(columns, column, k, kDim);
       };
@@ -342,6 +440,36 @@ private:
       finishTile(memory, row, rowCount, column, columnCount);
     };
     g.build(e.b, loop.scratch, rowLo, rowHi, lo, hi);
+  }
+
+  /// Scratch at the first multiple of 64 from `offset` on.
+  Value alignedScratch(const Expr &offset) {
+    Value before = e.add(e.value(offset), e.constant(63));
+    Value aligned = arith::AndIOp::create(e.b, before, e.constant(-64));
+    return e.address(loop.scratch, aligned, e.b.getI8Type());
+  }
+
+  /// Columns [lo, hi) at `k`, run by run, to `line`.
+  void fillLine(Value k, Value lo, Value hi, Value line) {
+    Emitter::MemoScope inner(e);
+    e.setDim(kDim, k);
+    Value one = e.constant(1), run = e.value(runs->extents.back());
+    Value last = e.add(e.divU(e.sub(hi, one), run), one);
+    e.forLoop(e.divU(lo, run), last, one, [&](Value number) {
+      Value start = e.mul(number, run);
+      Value begin =
+          arith::MaxSIOp::create(e.b, e.sub(lo, start), e.constant(0));
+      Value end = e.minS(e.sub(hi, start), run);
+      setDims(e, ArrayRef(runs->dims).drop_back(),
+              ArrayRef(runs->extents).drop_back(), number);
+      unsigned dim = runs->dims.back();
+      e.laneLoop(dim, begin, end, lanes, [&] {
+        Value v = e.emit(columns.operand, runIndex);
+        v = e.spread(emitCast(e.b, v, elementOf(columns.operand), accumulator));
+        Value column = e.add(start, e.value(Expr::dim(dim)));
+        storeLanes(v, line, e.sub(column, lo));
+      });
+    });
   }
 
   /// An element of the rows, or a vector of them along k.
@@ -359,9 +487,7 @@ private:
 
   /// The rows' elements, computed once for the unit.
   Value emitRowCopy(Value rowLo, Value rowHi) {
-    Value before = e.add(e.value(ownBytes()), e.constant(63));
-    Value aligned = arith::AndIOp::create(e.b, before, e.constant(-64));
-    Value memory = e.address(loop.scratch, aligned, e.b.getI8Type());
+    Value memory = alignedScratch(ownBytes());
     Value k = e.value(kExtent);
     e.forLoop(rowLo, rowHi, e.constant(1), [&](Value row) {
       e.setDim(rows.dim, row);
@@ -532,9 +658,13 @@ private:
   SmallVector<Expr> extents;
   /// The product's index over batchDim, rows.dim and columns.dim.
   Index index;
+  SmallVector<unsigned> batchGroup;
   unsigned batchDim = 0, kDim = 0;
   Expr batch, kExtent;
   Side rows, columns;
+  /// The columns' group as runs of memory, and the index in their operand.
+  std::optional<Domain> runs;
+  Index runIndex;
   Type accumulator;
   int64_t bytes = 4;
   unsigned lanes = 1;

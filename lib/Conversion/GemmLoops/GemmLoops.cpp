@@ -175,14 +175,34 @@ int64_t GemmLoops::packedBytesPerK() const {
 }
 
 /// Packs columns [columnBegin, columnEnd) as panels: panel p holds, for each k,
-/// tile.columns() elements side by side. Columns beyond columnEnd repeat the
-/// last one: their sums are never stored.
+/// tile.columns() elements side by side. What stands beyond columnEnd is of no
+/// account: its sums are never stored.
 static void packColumns(const GemmLoops &g, Loops &m, Value packed,
                         Value columnBegin, Value columnEnd) {
   unsigned lanes = g.tile.lanes, width = g.tile.columns();
   Type scalar = g.accumulator;
   Value last = m.sub(columnEnd, m.constant(1));
   Value zero = m.constant(0);
+  if (g.fillLine) {
+    m.loop(zero, g.k, 1, [&](Value kIndex) {
+      g.fillLine(m.b, kIndex);
+      m.loop(columnBegin, columnEnd, width, [&](Value column) {
+        Value before = m.sub(column, columnBegin);
+        Value from = m.element(g.line, scalar, before);
+        Value to = m.element(packed, scalar,
+                             m.add(arith::MulIOp::create(m.b, before, g.k),
+                                   m.mul(kIndex, width)));
+        auto type = VectorType::get({int64_t(lanes)}, scalar);
+        for (unsigned v = 0; v < g.tile.vectors; ++v) {
+          Value offset = m.constant(v * lanes);
+          m.store(m.load(type, m.element(from, scalar, offset),
+                         elementBytes(scalar)),
+                  m.element(to, scalar, offset), elementBytes(scalar));
+        }
+      });
+    });
+    return;
+  }
   m.loop(columnBegin, columnEnd, width, [&](Value column) {
     // The panel begins (column - columnBegin) * k elements in.
     Value panel =
@@ -200,18 +220,23 @@ static void packColumns(const GemmLoops &g, Loops &m, Value packed,
         });
       });
     };
-    Value whole = m.le(m.add(column, width), columnEnd);
     if (g.loadColumns) {
+      auto packVectors = [&](bool all) {
+        m.loop(zero, g.k, 1, [&](Value kIndex) {
+          for (unsigned v = 0; v < g.tile.vectors; ++v) {
+            Value from = m.add(column, v * lanes), count;
+            if (!all) {
+              from = m.min(from, last);
+              count = m.min(m.sub(columnEnd, from), m.constant(lanes));
+            }
+            m.store(g.loadColumns(m.b, kIndex, from, count),
+                    at(kIndex, v * lanes), elementBytes(scalar));
+          }
+        });
+      };
       m.branch(
-          whole,
-          [&] {
-            m.loop(zero, g.k, 1, [&](Value kIndex) {
-              for (unsigned v = 0; v < g.tile.vectors; ++v)
-                m.store(g.loadColumns(m.b, kIndex, m.add(column, v * lanes)),
-                        at(kIndex, v * lanes), 4);
-            });
-          },
-          [&] { packByElement(zero); });
+          m.le(m.add(column, width), columnEnd), [&] { packVectors(true); },
+          [&] { packVectors(false); });
       return;
     }
     if (!g.loadAlongK) {
@@ -228,7 +253,8 @@ static void packColumns(const GemmLoops &g, Loops &m, Value packed,
               m.b, kIndex, m.min(m.add(column, v * lanes + j), last)));
         m.transpose(lines);
         for (unsigned i = 0; i < lanes; ++i)
-          m.store(lines[i], at(m.add(kIndex, i), v * lanes), 4);
+          m.store(lines[i], at(m.add(kIndex, i), v * lanes),
+                  elementBytes(scalar));
       });
     }
     packByElement(kSquares);

@@ -69,3 +69,26 @@ func.func private @unchecked(%a: tensor<10x4xf32>, %i: tensor<2xi64>) -> tensor<
   }
   return %r : tensor<2x4xf32>
 }
+
+// The columns of a convolution are filled line by line from runs of pixels:
+// whole vectors, then the rest of the run under a mask; no position is computed
+// lane by lane.
+
+// CHECK-LABEL: llvm.func @convolution
+// CHECK-NOT: vector<8xi64>
+// CHECK: %[[V:.*]] = llvm.load %{{.*}} invariant {alignment = 4 : i64} : !llvm.ptr -> vector<8xf32>
+// CHECK: llvm.store %[[V]], %{{.*}} {alignment = 4 : i64} : vector<8xf32>
+// CHECK: scf.if
+// CHECK: llvm.intr.masked.load
+func.func private @convolution(%x: tensor<4x18x34xf32>, %w: tensor<16x4x3x3xf32>) -> tensor<16x16x32xf32> {
+  %r = llir.kernel gemm(%x, %w) : (tensor<4x18x34xf32>, tensor<16x4x3x3xf32>) -> tensor<16x16x32xf32> {
+  ^bb0(%a: tensor<4x18x34xf32>, %b: tensor<16x4x3x3xf32>):
+    %0 = llir.gemm %a, %b k(36)
+        <(d0, d1, d2, d3) -> (d3 floordiv 9, d0 + d3 floordiv 3 mod 3, d1 + d3 mod 3)>,
+        <(d0, d1, d2, d3) -> (d2, d3 floordiv 9, d3 floordiv 3 mod 3, d3 mod 3)>
+        : tensor<4x18x34xf32>, tensor<16x4x3x3xf32> -> tensor<16x32x16xf32>
+    %1 = llir.view %0 <(d0, d1, d2) -> (d1, d2, d0)> : tensor<16x32x16xf32> -> tensor<16x16x32xf32>
+    llir.yield %1 : tensor<16x16x32xf32>
+  }
+  return %r : tensor<16x16x32xf32>
+}

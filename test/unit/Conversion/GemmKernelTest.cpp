@@ -95,6 +95,31 @@ TEST(GemmKernel, Windows) {
     })");
 }
 
+// Convolutions as they are imported: images on the left, the result written
+// with channels first. Images join the batch where that keeps elements side by
+// side, columns come as runs of pixels, in the steps of a stride.
+TEST(GemmKernel, ImagesWithChannelsFirst) {
+  for (const char *stride : {"1", "2"}) {
+    std::string text = R"(
+    func.func @f() attributes {hlir.symbols = #hlir.symbols<n in [0, ]>} {
+    %a, %b = "test.source"() : () -> (tensor<?x3x19x23xf32, #hlir.dims<n>>, tensor<21x3x3x3xf32>)
+    %r = llir.kernel gemm(%a, %b) : (tensor<?x3x19x23xf32, #hlir.dims<n>>, tensor<21x3x3x3xf32>) -> tensor<?x21x8x9xf32, #hlir.dims<n>> {
+    ^bb0(%x: tensor<?x3x19x23xf32, #hlir.dims<n>>, %w: tensor<21x3x3x3xf32>):
+      %0 = llir.gemm %x, %w k(27)
+          <(d0, d1, d2, d3, d4) -> (d0, d4 floordiv 9, STRIDE * d1 + d4 floordiv 3 mod 3, STRIDE * d2 + d4 mod 3)>,
+          <(d0, d1, d2, d3, d4) -> (d3, d4 floordiv 9, d4 floordiv 3 mod 3, d4 mod 3)>
+          : tensor<?x3x19x23xf32, #hlir.dims<n>>, tensor<21x3x3x3xf32> -> tensor<?x8x9x21xf32, #hlir.dims<n>>
+      %1 = llir.view %0 <(d0, d1, d2, d3) -> (d0, d2, d3, d1)> : tensor<?x8x9x21xf32, #hlir.dims<n>> -> tensor<?x21x8x9xf32, #hlir.dims<n>>
+      llir.yield %1 : tensor<?x21x8x9xf32, #hlir.dims<n>>
+    }
+    return
+    })";
+    for (size_t at; (at = text.find("STRIDE")) != std::string::npos;)
+      text.replace(at, 6, stride);
+    checkKernel(text, {{{"n", 0}}, {{"n", 1}}, {{"n", 3}}});
+  }
+}
+
 // Times, on request: LUMINAL_TIME_KERNELS=1 prints them.
 TEST(GemmKernel, Times) {
   if (!std::getenv("LUMINAL_TIME_KERNELS"))
