@@ -30,14 +30,25 @@ set_target_properties(LLVMExtensions PROPERTIES INTERFACE_LINK_LIBRARIES "${need
 
 llvm_map_components_to_libnames(llvm_archives
   support core analysis passes ipo linker irreader bitwriter asmparser targetparser
-  native NVPTX lto debuginfodwarf
+  native NVPTX lto dtlto supportlsp debuginfodwarf
   option frontendopenmp frontendoffloading frontenddriver windowsdriver)
 list(REMOVE_DUPLICATES llvm_archives)
 
-add_library(LuminalNoPolly STATIC utils/cmake/NoPolly.cpp)
-target_include_directories(LuminalNoPolly SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
+# LLD starts every back end that the package was built with; those that Luminal has no use for start as nothing.
+set(starts "")
+foreach(target IN LISTS LLVM_TARGETS_TO_BUILD)
+  if(NOT target STREQUAL LLVM_NATIVE_ARCH AND NOT target STREQUAL NVPTX)
+    foreach(part TargetInfo Target TargetMC AsmParser AsmPrinter Disassembler)
+      string(APPEND starts "extern \"C\" void LLVMInitialize${target}${part}() {}\n")
+    endforeach()
+  endif()
+endforeach()
+file(CONFIGURE OUTPUT NoTargets.cpp CONTENT "${starts}")
+
+add_library(LuminalAbsent STATIC utils/cmake/NoPolly.cpp ${CMAKE_CURRENT_BINARY_DIR}/NoTargets.cpp)
+target_include_directories(LuminalAbsent SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
 add_library(LuminalStaticLLVM INTERFACE)
 target_link_libraries(LuminalStaticLLVM INTERFACE
-  LuminalNoPolly -Wl,--start-group ${archives} ${llvm_archives} -Wl,--end-group ZLIB::ZLIB zstd::libzstd_shared Threads::Threads)
+  LuminalAbsent -Wl,--start-group ${archives} ${llvm_archives} -Wl,--end-group ZLIB::ZLIB zstd::libzstd_shared Threads::Threads)
 target_link_options(LuminalStaticLLVM INTERFACE
   -Wl,--gc-sections -Wl,--as-needed -static-libstdc++ -static-libgcc $<$<CONFIG:Release>:-s>)
