@@ -27,17 +27,24 @@ torch.log2(torch.abs({0}) + 0.25)|torch.log1p(torch.abs({0}))|torch.expm1(torch.
 torch.sqrt(torch.abs({0}) + 0.125)|torch.rsqrt(torch.abs({0}) + 0.5)|torch.reciprocal(torch.abs({0}) + 0.5)
 torch.clamp({0}, -1.5, 1.5)|{0} ** 2|{0} ** 3|{0} * 0.75 + 0.5|1.5 - {0}|{0} / 3.0|2.0 / (torch.abs({0}) + 1.0)
 F.softplus({0})|F.leaky_relu({0}, 0.125)|F.elu({0})|F.hardtanh({0})|torch.pow(torch.abs({0}) + 0.5, 1.5)
-torch.clamp({0}, min=0.25)|torch.rsub({0}, 2)|torch.addcmul({0}, {0}, {0}, value=0.5)""".replace("\n", "|").split("|")
+torch.clamp({0}, min=0.25)|torch.rsub({0}, 2)|torch.addcmul({0}, {0}, {0}, value=0.5)|F.mish({0})|F.hardswish({0})
+F.relu6({0})|F.selu({0})|F.celu({0}, 0.75)|F.logsigmoid({0})|F.hardsigmoid({0})|torch.nan_to_num({0})
+torch.sinh(torch.clamp({0}, -3.0, 3.0))|torch.cosh(torch.clamp({0}, -3.0, 3.0))|torch.log10(torch.abs({0}) + 0.5)
+torch.addcdiv({0}, {0}, torch.abs({0}) + 1.0, value=0.5)|torch.sgn({0}) * {0}|2.0 ** torch.clamp({0}, max=4.0)
+torch.logaddexp({0}, {0} * 0.5)|torch.full_like({0}, 0.5) - {0}|F.threshold({0}, 0.0, 0.0)""".replace("\n", "|").split("|")
 STEPS = """torch.floor({0})|torch.ceil({0})|torch.round({0})|torch.trunc({0})|torch.sign({0})|{0} > 0.25|{0} <= 0.5
-{0} != 0.0|{0}.to(torch.int64)|{0}.to(torch.int32)|torch.fmod({0}, 0.75)|{0} < {0}.abs()""".replace("\n", "|").split("|")
+{0} != 0.0|{0}.to(torch.int64)|{0}.to(torch.int32)|torch.fmod({0}, 0.75)|{0} < {0}.abs()|torch.isnan({0})
+torch.remainder({0}, 0.75)|torch.frac({0})|{0} // 0.5|torch.logical_not({0})|torch.div({0}, 0.5, rounding_mode="trunc")""".replace("\n", "|").split("|")
 INTEGER = """{0} + 3|{0} * 2|-{0}|torch.abs({0})|{0} // 3|{0} % 5|{0} - 1|{0} < 4|{0} == 2|{0}.float()|{0} >= 1
+torch.sign({0})|torch.fmod({0}, 3)|{0} % -3|torch.square({0})|7 // (torch.abs({0}) + 1)
 torch.clamp({0}, -3, 6)|{0} / 4|{0}.to(torch.int32)|{0}.to(torch.int64)|{0}.bool()|{0} * 0.5""".replace("\n", "|").split("|")
 BOOLEAN = "~{0}|{0}.float()|{0}.to(torch.int64)|torch.logical_not({0})|{0} * 2.0|{0}.to(torch.bfloat16)".split("|")
 FLOAT_PAIRS = """{0} + {1}|{0} - {1}|{0} * {1}|{0} / (torch.abs({1}) + 0.5)|torch.maximum({0}, {1})
-torch.minimum({0}, {1})|torch.add({0}, {1}, alpha=2)|torch.lerp({0}, {1}, 0.25)""".replace("\n", "|").split("|")
+torch.minimum({0}, {1})|torch.add({0}, {1}, alpha=2)|torch.lerp({0}, {1}, 0.25)|torch.logaddexp({0}, {1})""".replace("\n", "|").split("|")
 EXACT_PAIRS = "{0} < {1}|{0} >= {1}|{0} == {1}|{0} != {1}|{0} > {1}".split("|")
-INT_PAIRS = "{0} + {1}|{0} * {1}|{0} - {1}|torch.maximum({0}, {1})|{0} // (torch.abs({1}) + 1)".split("|")
-BOOL_PAIRS = "{0} & {1}|torch.bitwise_or({0}, {1})|torch.logical_and({0}, {1})|torch.logical_or({0}, {1})".split("|")
+INT_PAIRS = """{0} + {1}|{0} * {1}|{0} - {1}|torch.maximum({0}, {1})|{0} // (torch.abs({1}) + 1)
+torch.remainder({0}, torch.abs({1}) + 1)|torch.div({0}, torch.abs({1}) + 1, rounding_mode="trunc")""".replace("\n", "|").split("|")
+BOOL_PAIRS = "{0} & {1}|{0} ^ {1}|torch.bitwise_or({0}, {1})|torch.logical_and({0}, {1})|torch.logical_or({0}, {1})".split("|")
 
 
 class Value:
@@ -83,12 +90,12 @@ class Generator:
         return self.random.choice(options)
 
     def extents(self, rank):
-        weights = {1: 3, 2: 3, 3: 3, 5: 3, 7: 2, 8: 2, 13: 1, 16: 2, 17: 1, 33: 1, 0: 0.35}
+        weights = {1: 3, 2: 3, 3: 3, 5: 3, 7: 2, 8: 2, 13: 1, 16: 2, 17: 1, 33: 1, 0: 0.6}
         return self.random.choices(list(weights), weights.values(), k=rank)
 
     def add_input(self):
         dtype = self.random.choices(
-            ["float32", "float16", "bfloat16", "float64", "int64", "int32", "bool"], [12, 2, 2, 2, 2, 1, 1])[0]
+            ["float32", "float16", "bfloat16", "float64", "int64", "int32", "bool"], [12, 2, 2, 2, 2, 2, 1])[0]
         shape = [str(e) for e in self.extents(self.random.randint(1, 4))]
         if self.dynamic and (not self.inputs or self.random.random() < 0.6):
             shape[0] = "batch"
@@ -169,10 +176,12 @@ class Generator:
         if v.dtype == torch.bool:
             return f"{v.name}.{self.choose('any', 'all', 'sum')}({dims[0]}, keepdim={keep})", v.exact
         if not v.dtype.is_floating_point:
+            if self.random.random() < 0.3:
+                return f"{v.name}.{self.choose('argmax', 'argmin', 'prod', 'all')}({dims[0]}, keepdim={keep})", v.exact
             return f"{v.name}.{self.choose('sum', 'amax', 'amin')}({dims}, keepdim={keep})", v.exact
-        form = self.random.randrange(9)
+        form = self.random.randrange(12)
         if form == 0 and v.exact and v.dtype in (torch.float32, torch.float64):
-            return f"torch.argmax({v.name}, {dims[0]}, keepdim={keep})", True
+            return f"torch.{self.choose('argmax', 'argmin')}({v.name}, {dims[0]}, keepdim={keep})", True
         if form == 1:
             return f"{v.name}.var({dims}, unbiased=False, keepdim={keep})", False
         if form == 2:
@@ -180,7 +189,14 @@ class Generator:
         if form == 3:
             return f"{v.name}.max({dims[0]}, keepdim={keep}).values", v.exact
         if form == 4:
-            return f"torch.cumsum({v.name}, {dims[0]})", False
+            return f"torch.{self.choose('cumsum', 'cumsum', 'cumprod', 'logcumsumexp')}({v.name}, {dims[0]})", False
+        if form == 5:
+            return f"torch.linalg.vector_norm({v.name}, {self.choose(1, 2, 2)}, {dims}, keepdim={keep})", False
+        if form == 6:
+            return f"{v.name}.prod({dims[0]}, keepdim={keep})", False
+        if form == 7:
+            # An epsilon: the root of a variance near 0 is nothing but rounding.
+            return f"({v.name}.var({dims}, keepdim={keep}) + 0.25).sqrt()", False
         op = self.choose("sum", "sum", "mean", "mean", "amax", "amin")
         return f"{v.name}.{op}({dims}, keepdim={keep})", v.exact and op[0] == "a"
 
@@ -188,7 +204,7 @@ class Generator:
         v = self.pick(lambda v: v.rank > 0 and v.dtype.is_floating_point)
         if v is None:
             return None
-        form, dim = self.random.randrange(5), self.random.randrange(v.rank)
+        form, dim = self.random.randrange(7), self.random.randrange(v.rank)
         if form < 2:
             return f"torch.{self.choose('softmax', 'log_softmax')}({v.name}, {dim - v.rank})", False
         last = v.extent(-1)
@@ -196,6 +212,21 @@ class Generator:
             return None
         if form == 2:
             return f"F.rms_norm({v.name}, ({last},), eps=1e-5)", False
+        if form == 5:
+            if v.rank < 2:
+                return None
+            keys = f"{v.name}.flip([-2])" if self.choose(0, 1) else v.name
+            causal = self.choose(True, False)
+            return f"F.scaled_dot_product_attention({v.name}, {keys}, {v.name}, is_causal={causal})", False
+        if form == 6:
+            channels = v.extent(1) if v.rank > 1 else None
+            if not channels:
+                return None
+            if self.choose(0, 1):
+                groups = self.choose(*[g for g in range(1, channels + 1) if channels % g == 0])
+                return f"F.group_norm({v.name}, {groups})", False
+            mean, var = self.member(self.weight(channels)), self.member(f"({self.weight(channels)}).abs() + 0.5")
+            return f"F.batch_norm({v.name}, {mean}.to({v.dtype}), {var}.to({v.dtype}))", False
         scale = self.member(self.weight(last) + " + 1.0", True)
         if form == 3:
             return f"F.layer_norm({v.name}, ({last},), {scale}.to({v.dtype}), None, 1e-5)", False
@@ -208,7 +239,7 @@ class Generator:
             return f"{n}.{self.choose('unsqueeze(0)', 'reshape(1, 1)', 'expand(3)')}", v.exact
         d = self.random.randrange(r)
         extent = v.extent(d)
-        form = self.random.randrange(16)
+        form = self.random.randrange(22)
         if form == 0:
             code = f"{n}.permute({self.random.sample(range(r), r)})"
         elif form == 1:
@@ -248,6 +279,20 @@ class Generator:
         elif form == 15 and extent and extent > 1:
             part = self.random.randint(1, extent)
             code = f"torch.split({n}, {part}, {d})[{self.random.randrange(-(-extent // part))}]"
+        elif form == 16:
+            code = f"torch.roll({n}, {self.random.randint(-3, 3)}, {d})"
+        elif form == 17 and r > 1:
+            a, b = self.random.sample(range(r), 2)
+            code = f"torch.diagonal({n}, {self.random.randint(-1, 1)}, {a}, {b})"
+        elif form == 18 and extent and extent > 1:
+            code = f"{n}.unfold({d}, {self.random.randint(1, extent)}, {self.choose(1, 2, 3)})"
+        elif form == 19:
+            code = f"torch.repeat_interleave({n}, {self.choose(1, 2, 3)}, {d})"
+        elif form == 20 and extent:
+            start = self.random.randrange(extent)
+            code = f"{n}.narrow({d}, {start}, {self.random.randint(0, extent - start)})"
+        elif form == 21 and r > 1:
+            code = f"torch.movedim({n}, {d}, {self.random.randrange(r)})"
         else:
             return None
         return code, v.exact
@@ -296,16 +341,117 @@ class Generator:
         everywhere = self.member(f"torch.randint(0, {extent}, {tuple(shape)!r}, generator=g)")
         return f"torch.gather({v.name}, {d}, {everywhere})", v.exact
 
+    def order(self):
+        """What sorts: values, and indices where no rounding can decide."""
+        v = self.pick(lambda v: v.rank > 0 and v.dtype != torch.bool)
+        if v is None:
+            return None
+        d, most = self.random.randrange(v.rank), self.choose(True, False)
+        extent, form = v.extent(d), self.random.randrange(4)
+        if form == 0:
+            return f"torch.sort({v.name}, {d}, descending={most}).values", v.exact
+        if form == 1 and v.exact:
+            return f"torch.argsort({v.name}, dim={d}, descending={most}, stable=True)", True
+        if form == 2 and extent:
+            return f"torch.topk({v.name}, {self.random.randint(1, extent)}, {d}, largest={most}).values", v.exact
+        return f"torch.{self.choose('cummax', 'cummin')}({v.name}, {d}).values", v.exact
+
+    def write(self):
+        """What replaces a part of a tensor, or adds to it."""
+        v = self.pick(lambda v: v.rank > 0)
+        if v is None:
+            return None
+        n, d = v.name, self.random.randrange(v.rank)
+        extent, form = v.extent(d), self.random.randrange(8)
+        if not extent:
+            return None
+        count = self.random.randint(1, extent)
+        part = f"torch.flip({n}.narrow({d}, 0, {count}), [{d}])"
+        if form == 0:
+            start = self.random.randint(0, extent - count)
+            return f"torch.slice_scatter({n}, {part}, {d}, {start}, {start + count})", v.exact
+        if form == 1:
+            at = self.random.randrange(-extent, extent)
+            return f"torch.select_scatter({n}, {n}.select({d}, {self.random.randrange(extent)}), {d}, {at})", v.exact
+        if form == 2:
+            rows = self.member(f"torch.randperm({extent}, generator=g)[:{count}]")
+            return f"torch.index_copy({n}, {d}, {rows}, {part})", v.exact
+        if form == 3:
+            rows = self.member(f"torch.randint(0, {extent}, ({count},), generator=g)")
+            return f"torch.index_fill({n}, {d}, {rows}, {self.choose(0, 1)})", v.exact
+        if v.dtype == torch.bool:
+            return None
+        exact = v.exact and not v.dtype.is_floating_point
+        if form == 4:
+            rows = self.member(f"torch.randint(0, {extent}, ({count},), generator=g)")
+            return f"torch.index_add({n}, {d}, {rows}, {part})", exact
+        shape = [v.extent(i) for i in range(v.rank)]
+        if None in shape:
+            return None
+        if form == 5:
+            order = self.member(f"torch.rand({tuple(shape)!r}, generator=g).argsort({d})")
+            return f"torch.scatter({n}, {d}, {order}, {n}.flip([{d}]))", v.exact
+        cells = self.member(f"torch.randint(0, {extent}, {tuple(shape)!r}, generator=g)")
+        if form == 6:
+            return f"torch.scatter_add({n}, {d}, {cells}, {n})", exact
+        return f"torch.scatter_reduce({n}, {d}, {cells}, {n}, 'amax')", v.exact
+
+    def create(self):
+        v = self.pick(lambda v: v.rank > 0)
+        if v is None:
+            return None
+        d, kind = self.random.randrange(v.rank), self.choose("float32", "float32", "float64", "int64", "int32")
+        sizes = ", ".join(v.code(i) for i in range(v.rank))
+        return self.choose(
+            f"torch.arange({v.code(d)}, dtype=torch.{kind})", f"torch.ones({sizes}, dtype=torch.{kind})",
+            f"torch.full(({sizes},), 3, dtype=torch.{kind})", f"torch.zeros_like({v.name})",
+            f"torch.eye({v.code(d)}, dtype=torch.{kind})", f"torch.arange(2, 9, {self.choose(1, 2, 3)})"), True
+
+    def window(self):
+        """Convolutions, pools and enlargements."""
+        v = self.pick(lambda v: 2 <= v.rank <= 4 and v.dtype.is_floating_point)
+        if v is None:
+            return None
+        space = v.rank - 1 if v.rank < 3 else self.choose(v.rank - 2, min(2, v.rank - 1))
+        channels = v.extent(v.rank - 1 - space)
+        if not channels:
+            return None
+        n, form, size = v.name, self.random.randrange(8), self.choose(1, 2, 3)
+        stride, padding = self.choose(1, 1, 2), self.choose(0, 0, size // 2)
+        where = f"stride={stride}, padding={padding}"
+        if form < 4:
+            groups = self.choose(1, 1, *[g for g in range(1, channels + 1) if channels % g == 0])
+            out = groups * self.choose(1, 2, 3)
+            transposed = form == 3
+            shape = (channels, out // groups) if transposed else (out, channels // groups)
+            weight = self.member(self.weight(*shape, *[size] * space), True) + f".to({v.dtype})"
+            bias = self.member(self.weight(out), True) + f".to({v.dtype})" if self.choose(0, 1) else "None"
+            call = f"F.conv{'_transpose' if transposed else ''}{space}d({n}, {weight}, {bias}, {where}"
+            return f"{call}, dilation={self.choose(1, 1, 2)}, groups={groups})", False
+        if form == 4:
+            return f"F.max_pool{space}d({n}, {size}, {where})", v.exact
+        if form == 5:
+            return f"F.avg_pool{space}d({n}, {size}, {where}, count_include_pad={self.choose(True, False)})", False
+        if form == 6 and v.rank == space + 2:
+            return f"F.interpolate({n}, scale_factor=2, mode='{self.choose('nearest', ('linear', 'bilinear')[space - 1])}')", False
+        if form == 7:
+            return f"F.adaptive_avg_pool{space}d({n}, {self.choose(1, 2)})", False
+        return None
+
     def product(self):
         v = self.pick(lambda v: v.rank > 0 and v.dtype.is_floating_point)
         if v is None:
             return None
-        k, form = v.extent(-1), self.random.randrange(5)
+        k, form = v.extent(-1), self.random.randrange(7)
         if form == 0 and v.rank > 1:
             return f"{v.name} @ {v.name}.mT * 0.25", False
         if form == 1:
             w = self.pick(lambda w: w.dtype == v.dtype and w.rank > 0)
             return f"torch.matmul({v.name}, {w.name}) * 0.25", False
+        if form == 5 and v.rank == 3:
+            return f"torch.baddbmm({v.name}.mean(-1, keepdim=True), {v.name}, {v.name}.mT, alpha=0.25)", False
+        if form == 6 and v.rank == 1:
+            return self.choose(f"torch.outer({v.name}, {v.name})", f"torch.dot({v.name}, {v.name}) * 0.25"), False
         if not k:
             return None
         n = self.choose(1, 4, 5, 16, 19)
@@ -316,6 +462,9 @@ class Generator:
         if form == 3 and v.rank > 1:
             lead = self.choose((), (1,), (2, 1))
             return f"torch.matmul({v.name}, {self.member(self.weight(*lead, k, n), True)}.to({v.dtype}))", False
+        if form > 4 and v.rank > 1:
+            w = self.member(self.weight(k), True)
+            return f"torch.mv({v.name}.flatten(0, -2), {w}.to({v.dtype}))", False
         return f"torch.einsum('...k,kn->...n', {v.name}, {self.member(self.weight(k, n), True)}.to({v.dtype}))", False
 
     # --- Growing a program --------------------------------------------------------------------------------------------
@@ -323,7 +472,8 @@ class Generator:
     def grow(self):
         """Adds one op; False where the draw is refused."""
         ops = {self.unary: 6, self.binary: 6, self.where: 1.5, self.reduce: 2.5, self.rows: 1.5, self.move: 6,
-               self.join: 1.5, self.index: 1.5, self.product: 2.5}
+               self.join: 1.5, self.index: 1.5, self.product: 2.5, self.order: 1, self.write: 1.5, self.create: 0.75,
+               self.window: 1.5}
         self.pending = []
         drawn = self.random.choices(list(ops), ops.values())[0]()
         if drawn is None:
