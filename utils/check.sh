@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # ===- check.sh - Sets up, builds and runs every test -------------------------===#
 #
-# Release build and all tests; with --asan then the tests of the runtime, of Target (what is read and written) and of
-# the e-graph under AddressSanitizer and UBSan. The last line is `N passed, N failed`; the exit code is 1 where a test
-# failed.
+# Release build and all tests; then the unit tests and those of the runtime, of Target (what is read and written) and of
+# the e-graph under AddressSanitizer (leaks too) and UBSan, and those of the runtime under ThreadSanitizer. The last line
+# is `N passed, N failed`; the exit code is 1 where a test failed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,11 +11,11 @@ jobs=$(nproc)
 python=$PWD/build/venv/bin/python
 step() { echo "== $1 ($SECONDS s)"; }
 
-build() { # PRESET
+build() { # PRESET TARGET
   mkdir -p "build/$1"
   cmake --preset "$1" -DLUMINAL_INCLUDE_TESTS=ON -DLUMINAL_TEST_PYTHON="$python" -DLUMINAL_TEST_JOBS="$jobs" >"build/$1/configure.log" 2>&1 ||
     { cat "build/$1/configure.log"; exit 1; }
-  ninja -C "build/$1" -j "$jobs" --quiet luminal-test-depends
+  ninja -C "build/$1" -j "$jobs" --quiet "$2"
 }
 
 results=()
@@ -31,14 +31,16 @@ run() { # PRESET FOLDER...
 step "set-up"
 utils/setup.sh --tests
 step "release: build"
-build release
+build release luminal-test-depends
 step "release: tests"
 run release build/release/test
-if [ "${1:-}" = --asan ]; then
-  step "asan: build"
-  build asan
-  step "asan: tests"
-  run asan build/asan/test/{Runtime,Target,EqSat,unit}
-fi
+step "asan: build"
+build asan luminal-test-depends
+step "asan: tests"
+run asan build/asan/test/{unit,CAPI,Tools/luminal-run,Target,EqSat}
+step "tsan: build"
+build tsan LuminalRuntimeTests
+step "tsan: tests"
+run tsan build/tsan/test/unit
 step "done"
 "$python" utils/summarize-tests.py "${results[@]}"

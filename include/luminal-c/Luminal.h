@@ -38,14 +38,15 @@ extern "C" {
 typedef struct luminal_artifact luminal_artifact;
 typedef struct luminal_context luminal_context;
 
-typedef enum luminal_status {
-  LUMINAL_OK = 0,
-  LUMINAL_ERROR = 1
-} luminal_status;
+/* The enumerations have a fixed type: a number that is none of them is an error
+ * that is told, wherever it comes from. */
+typedef int32_t luminal_status;
+enum { LUMINAL_OK = 0, LUMINAL_ERROR = 1 };
 
 /* Elements are stored in the byte order of the machine; i1 is one byte, 0 or 1.
  */
-typedef enum luminal_dtype {
+typedef int32_t luminal_dtype;
+enum {
   LUMINAL_F32 = 0,
   LUMINAL_F16 = 1,
   LUMINAL_BF16 = 2,
@@ -57,19 +58,20 @@ typedef enum luminal_dtype {
   LUMINAL_U8 = 8,
   LUMINAL_F8E4M3 = 9,
   LUMINAL_F8E5M2 = 10
-} luminal_dtype;
+};
 
 /* The tensors of an artifact, each kind numbered from 0.
  * INPUT: what the caller binds before a call. OUTPUT: what a call gives.
  * WEIGHT: parameters and buffers of the model. STATE: what one call leaves for
  * the next; it starts as the model's own value and lives in the context, unless
  * memory of the caller is bound. */
-typedef enum luminal_kind {
+typedef int32_t luminal_kind;
+enum {
   LUMINAL_INPUT = 0,
   LUMINAL_OUTPUT = 1,
   LUMINAL_WEIGHT = 2,
   LUMINAL_STATE = 3
-} luminal_kind;
+};
 
 typedef struct luminal_tensor_info {
   size_t struct_size; /* sizeof(luminal_tensor_info), set by the caller */
