@@ -11,6 +11,7 @@
 import copy
 import io
 import json
+import os
 import pathlib
 import pickle
 import re
@@ -434,11 +435,15 @@ def check(tool, out):
         file.write_bytes(make(name))
         line, result = command(tool, file, out)
         before = sorted(out.iterdir())
-        done = subprocess.run(line, capture_output=True, text=True, errors="replace")
+        # Temporary files are to be gone as well.
+        done = subprocess.run(line, capture_output=True, text=True, errors="replace",
+                              env={**os.environ, "TMPDIR": str(out)})
         errors = [line for line in done.stderr.splitlines() if "error: " in line]
         if name not in BAD:
             problem = None if done.returncode == 0 and result.exists() else done.stderr
             shutil.rmtree(result) if result.is_dir() else result.unlink(missing_ok=True)
+            if not problem and sorted(out.iterdir()) != before:
+                problem = "left temporary files"
         elif done.returncode != 2:
             problem = f"exit {done.returncode}"
         elif len(errors) != 1:
