@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the polynomial coefficients of lib/Conversion/ScalarMath*.cpp, with the error each reaches.
+"""Prints the polynomial coefficients of lib/Conversion/ScalarMath/*.cpp, with the error each reaches.
 
 Each is the Remez polynomial of f on [a, b] for the error weighted by w, in the monomial basis, lowest power first.
     python3 math-coefficients.py        (needs mpmath)
@@ -59,7 +59,12 @@ def q(r):
     if abs(r) < mp.mpf(10) ** -20:
         return mp.mpf(1) / 2 + r / 6
     return (mp.expm1(r) - r) / r ** 2
-show("exp f32: q(r), exp(r) = 1 + r + r^2 q(r)", q, -L * 1.001, L * 1.001, 5)
+def q3(r):
+    if abs(r) < mp.mpf(10) ** -12:
+        return mp.mpf(1) / 6 + r / 24
+    return (mp.expm1(r) - r - r * r / 2) / r ** 3
+show("exp f32: q(r), exp(r) = 1 + r + r^2 / 2 + r^3 q(r)", q3, -L * 1.003, L * 1.003, 4, lambda r: abs(r) ** 3)
+show("short exp f32: q(r), exp(r) = 1 + r + r^2 q(r)", q, -L * 1.01, L * 1.01, 4, lambda r: r * r)
 show("exp f64 for f32 results: q(r)", q, -L * 1.001, L * 1.001, 7)
 # 2^r = 1 + r p(r)
 def p2(r):
@@ -74,16 +79,29 @@ def g(t):
     s = mp.sqrt(t)
     return (mp.atanh(s) / s - 1) / t
 show("log f64: g(t), atanh(s) = s (1 + t g(t)), t = s^2", g, 0, S * S * 1.001, 4, lambda t: t)
-P = mp.pi / 4
+P = mp.pi / 4 * mp.mpf('1.005')
 def sn(t):
     if t == 0: return -mp.mpf(1) / 6
     r = mp.sqrt(t)
     return (mp.sin(r) / r - 1) / t
-show("sin f64: p(t), sin(r) = r (1 + t p(t)), t = r^2", sn, 0, P * P * 1.001, 4, lambda t: t)
+show("sin f32: q(t), sin(r) = r (1 + t q(t)), t = r^2", sn, 0, P * P, 2, lambda t: t)
 def cs(t):
     if t == 0: return mp.mpf(1) / 24
     return (mp.cos(mp.sqrt(t)) - 1 + t / 2) / t ** 2
-show("cos f64: p(t), cos(r) = 1 - t/2 + t^2 p(t)", cs, 0, P * P * 1.001, 4, lambda t: t * t)
+show("cos f32: q(t), cos(r) = 1 - t/2 + t^2 q(t)", cs, 0, P * P, 2, lambda t: t * t)
+show("erf f32: q(u), erfc(1 + u) = exp(q(u)), u in [0, 3]", lambda u: mp.log(mp.erfc(u + 1)), 0, 3, 7,
+     lambda u: mp.erfc(u + 1) * (1 << 20))
+def ex2(u):
+    z = 4 / (1 - u) - 2
+    return mp.erfc(z) * mp.exp(z * z) * (z + 2)
+def u2(z): return 1 - 4 / (z + 2)
+show("erfcx f32: p(u), (z + 2) exp(z^2) erfc(z), u = (z - 2)/(z + 2), z in [0.48, 9.3]", ex2, u2(mp.mpf('0.48')),
+     u2(mp.mpf('9.3')), 8, lambda u: 1 / ex2(u))
+def ph(t):
+    if t == 0: return 1 / mp.sqrt(2 * mp.pi)
+    x = mp.sqrt(t)
+    return mp.erf(x / mp.sqrt(2)) / 2 / x
+show("gelu f32: p(x^2), gelu(x) = x/2 + x^2 p(x^2), |x| < 0.7", ph, 0, 0.5, 4, lambda t: 1 / ph(t))
 def er(t):
     if t == 0: return 2 / mp.sqrt(mp.pi)
     x = mp.sqrt(t)
@@ -99,7 +117,9 @@ print("// 2/pi, 32-bit words after the point, most significant first")
 mp.mp.prec = 400
 v = int(mp.floor(2 / mp.pi * mp.mpf(2) ** 224))
 print([hex((v >> (32 * (6 - i))) & 0xffffffff) for i in range(7)])
+import struct
+def f32(x): return struct.unpack("f", struct.pack("f", float(x)))[0]
 p = mp.pi / 2
-p1 = float(p); p2_ = float(p - mp.mpf(p1)); p3 = float(p - mp.mpf(p1) - mp.mpf(p2_))
-print("pi/2 parts", p1.hex(), p2_.hex(), p3.hex())
+p1 = f32(p); p2_ = f32(p - mp.mpf(p1)); p3 = f32(p - mp.mpf(p1) - mp.mpf(p2_))
+print("pi/2 parts, f32", p1.hex(), p2_.hex(), p3.hex())
 l = mp.log(2); l1 = float(l); l2 = float(l - mp.mpf(l1)); print("ln2", l1.hex(), l2.hex())

@@ -93,6 +93,12 @@ public:
   mlir::Value copySign(mlir::Value magnitude, mlir::Value sign) {
     return mlir::math::CopySignOp::create(b, magnitude, sign);
   }
+  /// x limited to [lo, hi]; NaN stays.
+  mlir::Value clamp(mlir::Value x, double lo, double hi) {
+    mlir::Value l = num(x, lo), h = num(x, hi);
+    x = select(lt(x, l), l, x);
+    return select(lt(h, x), h, x);
+  }
 
   mlir::Value addi(mlir::Value x, mlir::Value y) {
     return mlir::arith::AddIOp::create(b, x, y);
@@ -153,6 +159,13 @@ public:
 /// f32 in, f32 out.
 mlir::Value emitExpF32(Lanes &m, mlir::Value x);
 mlir::Value emitExp2F32(Lanes &m, mlir::Value x);
+mlir::Value emitSinCosF32(Lanes &m, mlir::Value x, bool cosine);
+/// sigmoid, or silu (`timesX`).
+mlir::Value emitSigmoidF32(Lanes &m, mlir::Value x, bool timesX);
+mlir::Value emitErfF32(Lanes &m, mlir::Value x);
+mlir::Value emitGeluF32(Lanes &m, mlir::Value x);
+/// erf of an f64 with |x| <= 1, to the precision of an f32.
+mlir::Value emitSmallErf(Lanes &m, mlir::Value x);
 /// The transcendental `fn` of f32 operands, computed in f64 and rounded once.
 mlir::Value emitThroughF64(Lanes &m, llir::Fn fn, mlir::ValueRange args);
 /// The transcendental `fn` of f64 operands, by the math dialect (the C library

@@ -171,18 +171,23 @@ static Value emitWideFloat(Lanes &m, Fn fn, ValueRange a) {
     return isF64 ? emitF64(m, fn, a) : emitExpF32(m, x);
   case Fn::Exp2:
     return isF64 ? emitF64(m, fn, a) : emitExp2F32(m, x);
+  case Fn::Sin:
+  case Fn::Cos:
+    return isF64 ? emitF64(m, fn, a) : emitSinCosF32(m, x, fn == Fn::Cos);
+  case Fn::Erf:
+    return isF64 ? emitF64(m, fn, a) : emitErfF32(m, x);
+  case Fn::Rsqrt:
+    return m.div(m.num(x, 1.0), math::SqrtOp::create(b, loc, x));
+  case Fn::Sigmoid:
+  case Fn::Silu:
+    return isF64 ? emitF64(m, fn, a) : emitSigmoidF32(m, x, fn == Fn::Silu);
+  case Fn::Gelu:
+    return isF64 ? emitF64(m, fn, a) : emitGeluF32(m, x);
   case Fn::Expm1:
   case Fn::Log:
   case Fn::Log2:
   case Fn::Log1p:
-  case Fn::Sin:
-  case Fn::Cos:
   case Fn::Tanh:
-  case Fn::Erf:
-  case Fn::Rsqrt:
-  case Fn::Sigmoid:
-  case Fn::Silu:
-  case Fn::Gelu:
   case Fn::GeluTanh:
   case Fn::Pow:
     return isF64 ? emitF64(m, fn, a) : emitThroughF64(m, fn, a);

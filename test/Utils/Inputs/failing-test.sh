@@ -1,0 +1,3 @@
+#!/bin/sh
+echo "no such function"
+exit 1
