@@ -89,7 +89,8 @@ private:
   }
 
   /// The one value that is dear, reduced, and asked for again: its row is kept
-  /// in scratch by the pass that reduces it.
+  /// by the pass that reduces it, in the row of a result that the last pass
+  /// writes, or in scratch.
   llir::ReduceOp findKept() {
     for (llir::ReduceOp op : reduces) {
       auto def = op.getOperand().getDefiningOp<llir::ElementwiseOp>();
@@ -108,6 +109,16 @@ private:
     return e.address(loop.scratch, e.value(Expr::dim(keptColumn)), keptType());
   }
 
+  /// A result with the elements of `kept`. Its row takes them meanwhile: the
+  /// memory is fetched while there is much to compute.
+  std::optional<unsigned> findKeptResult() {
+    for (auto [i, v] : llvm::enumerate(getYielded(e.kernel)))
+      if (!isRowLevel(v) &&
+          cast<RankedTensorType>(v.getType()).getElementType() == keptElement())
+        return i;
+    return std::nullopt;
+  }
+
   /// The reduction of `kept`, which writes the row on its way.
   void emitKept() {
     Type element = cast<RankedTensorType>(kept.getType()).getElementType();
@@ -117,6 +128,10 @@ private:
           Index at = domain.index;
           at.push_back(k);
           Value v = e.emit(kept.getOperand(), at);
+          if (keptResult) {
+            e.store(*keptResult, at, v);
+            return v;
+          }
           keptColumn = *k.asDim();
           Value spread = e.toStorage(e.spread(v), keptElement());
           unsigned alignment = keptType().getIntOrFloatBitWidth() / 8;
@@ -131,6 +146,13 @@ private:
   }
 
   void rememberKept(const Index &at) {
+    if (keptResult) {
+      SmallVector<Expr> extents = getResultExtents(e.kernel, *keptResult);
+      Expr address =
+          e.simplify(linearize(at, {extents.begin(), extents.end()}));
+      e.remember(kept.getOperand(), at, e.loadResult(*keptResult, address));
+      return;
+    }
     keptColumn = column;
     Type type = e.laneType(keptType());
     unsigned alignment = keptType().getIntOrFloatBitWidth() / 8;
@@ -182,8 +204,11 @@ private:
   WorkShape emitAlongRows(const Expr &cost) {
     if (!loop.single && hasElementLevel())
       kept = findKept();
-    Expr scratch =
-        kept ? extent * int64_t(keptType().getIntOrFloatBitWidth() / 8) : 0;
+    if (kept)
+      keptResult = findKeptResult();
+    Expr scratch = 0;
+    if (kept && !keptResult)
+      scratch = extent * int64_t(keptType().getIntOrFloatBitWidth() / 8);
     e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
       setDims(e, domain.dims, domain.extents, unit);
       emitRowLevel();
@@ -223,6 +248,7 @@ private:
   Expr extent;
   unsigned column;
   llir::ReduceOp kept;
+  std::optional<unsigned> keptResult;
   unsigned keptColumn = 0;
   Domain domain;
 };

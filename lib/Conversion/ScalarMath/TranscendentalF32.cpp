@@ -138,7 +138,8 @@ Value luminal::emitExpF32(Lanes &m, Value x) {
   return emitRare(m, notBelow(m, m.abs(x), 87.33), y, [&]() -> Value {
     // Finite results are there up to the first x whose exp is infinite.
     Value z = m.select(m.lt(m.num(x, 0x1.62e42ep+6), x), m.num(x, kInf), y);
-    z = m.select(m.lt(x, m.num(x, -104.0)), m.num(x, 0.0), z);
+    Value vanishes = m.cmp(arith::CmpFPredicate::OLE, x, m.num(x, -104.0));
+    z = m.select(vanishes, m.num(x, 0.0), z);
     z = m.select(m.isNan(x), x, z);
     // A denormal result would be rounded twice: its sum is taken in f64.
     Value denormal =

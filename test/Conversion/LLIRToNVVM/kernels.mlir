@@ -37,8 +37,8 @@ func.func @wide(%a: tensor<8xf64>) -> tensor<8xf64> {
 
 // Half precision in, f32 inside.
 // CHECK-LABEL: .visible .entry narrow(
-// CHECK: cvt.f64.f16
-// CHECK: cvt.rn.f16.f32
+// CHECK-DAG: cvt.f64.f16
+// CHECK-DAG: cvt.rn.f16.f32
 func.func @narrow(%a: tensor<8xf16>, %b: tensor<8xbf16>) -> (tensor<8xf16>, tensor<8xbf16>) {
   %0:2 = llir.kernel map(%a, %b) : (tensor<8xf16>, tensor<8xbf16>) -> (tensor<8xf16>, tensor<8xbf16>) {
   ^bb0(%x: tensor<8xf16>, %y: tensor<8xbf16>):

@@ -124,6 +124,42 @@ TEST(ReduceKernel, Softmax) {
               {{{"n", 0}}, {{"n", 1}}, {{"n", 7}}, {{"n", 100}}, {{"n", 513}}});
 }
 
+// The result cannot hold the row of exponentials, which differ in type.
+TEST(ReduceKernel, SoftmaxToHalf) {
+  checkKernel(R"(
+    %a = "test.source"() : () -> tensor<3x75xf32>
+    %r:2 = llir.kernel reduce(%a) : (tensor<3x75xf32>) -> (tensor<3xf32>, tensor<3x75xf16>) {
+    ^bb0(%x: tensor<3x75xf32>):
+      %0 = llir.elementwise exp(%x) : (tensor<3x75xf32>) -> tensor<3x75xf32>
+      %1 = llir.reduce sum %0 : tensor<3x75xf32> -> tensor<3xf32>
+      %9 = llir.elementwise recip(%1) : (tensor<3xf32>) -> tensor<3xf32>
+      %2 = llir.view %9 <(d0, d1) -> (d0)> : tensor<3xf32> -> tensor<3x75xf32>
+      %3 = llir.elementwise mul(%0, %2) : (tensor<3x75xf32>, tensor<3x75xf32>) -> tensor<3x75xf32>
+      %4 = llir.elementwise cast(%3) : (tensor<3x75xf32>) -> tensor<3x75xf16>
+      llir.yield %1, %4 : tensor<3xf32>, tensor<3x75xf16>
+    })",
+              {{}}, 1e-3);
+}
+
+// The first result holds the row; the second is made of it in the last pass.
+TEST(ReduceKernel, SoftmaxAndItsPart) {
+  checkKernel(R"(
+    %a = "test.source"() : () -> tensor<3x75xf32>
+    %r:2 = llir.kernel reduce(%a) : (tensor<3x75xf32>) -> (tensor<3x75xf32>, tensor<3x75xf32>) {
+    ^bb0(%x: tensor<3x75xf32>):
+      %0 = llir.elementwise exp(%x) : (tensor<3x75xf32>) -> tensor<3x75xf32>
+      %1 = llir.reduce sum %0 : tensor<3x75xf32> -> tensor<3xf32>
+      %2 = llir.reduce max %x : tensor<3x75xf32> -> tensor<3xf32>
+      %9 = llir.elementwise recip(%1) : (tensor<3xf32>) -> tensor<3xf32>
+      %3 = llir.view %9 <(d0, d1) -> (d0)> : tensor<3xf32> -> tensor<3x75xf32>
+      %4 = llir.view %2 <(d0, d1) -> (d0)> : tensor<3xf32> -> tensor<3x75xf32>
+      %5 = llir.elementwise mul(%0, %3) : (tensor<3x75xf32>, tensor<3x75xf32>) -> tensor<3x75xf32>
+      %6 = llir.elementwise sub(%0, %4) : (tensor<3x75xf32>, tensor<3x75xf32>) -> tensor<3x75xf32>
+      llir.yield %5, %6 : tensor<3x75xf32>, tensor<3x75xf32>
+    })",
+              {{}}, 1e-5);
+}
+
 TEST(ReduceKernel, AcrossRows) {
   checkKernel(R"(
     %a = "test.source"() : () -> tensor<2x50x37xf16>

@@ -176,11 +176,16 @@ TEST_P(ScalarMathUnary, WithinUlps) {
       ASSERT_NO_FATAL_FAILURE(flush(std::exchange(n, 0), peerFile));
   }
   ASSERT_NO_FATAL_FAILURE(flush(n, peerFile));
+  // Ends of ranges that the code tells apart are among these.
   const float specials[] = {
-      0.0f,          -0.0f,           1.0f,      -1.0f,
-      INFINITY,      -INFINITY,       NAN,       1e-45f,
-      -1e-45f,       1.17549435e-38f, 88.72283f, -103.97208f,
-      3.4028235e38f, -3.4028235e38f,  0.5f,      1.5707964f};
+      0.0f,        -0.0f,     1.0f,          -1.0f,          INFINITY,
+      -INFINITY,   NAN,       1e-45f,        -1e-45f,        1.17549435e-38f,
+      88.72283f,   88.72284f, -87.33f,       87.33f,         -87.32f,
+      -103.97208f, -104.0f,   3.4028235e38f, -3.4028235e38f, 0.5f,
+      1.5707964f,  -12.9f,    12.9f,         0.7f,           -0.7f,
+      4.0f,        -4.0f,     126.0f,        -126.0f,        128.0f,
+      -149.0f,     -150.0f,   -152.0f,       130.0f,         131072.0f,
+      -131072.0f};
   std::copy(std::begin(specials), std::end(specials), x.begin());
   ASSERT_NO_FATAL_FAILURE(flush(std::size(specials), false));
   printf("%s: %llu inputs, against the C library's f64\n", p.name,
