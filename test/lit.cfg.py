@@ -80,6 +80,10 @@ if config.assertions or config.build_type == "Debug":
 for name, feature in (("address", "asan"), ("undefined", "ubsan"), ("thread", "tsan")):
     if name in config.sanitizers:
         config.available_features.add(feature)
+if os.path.exists(config.test_exec_root + "/Fuzz/luminal-fuzz-rules"):
+    config.available_features.add("libfuzzer")
+elif "address" in config.sanitizers:
+    lit_config.warning("the compiler has no libFuzzer: the fuzz tests are skipped")
 if python_has("torch", "transformers", "numpy"):
     config.available_features.add("torch")
 # ptxas of the machine, or of the package that utils/setup.sh adds to the tests' Python.

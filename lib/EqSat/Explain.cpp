@@ -169,7 +169,7 @@ ProofReport Writer::write(StringRef function, ArrayRef<Claim> claims) {
     for (uint32_t operand : t.operands)
       operands.push_back(termNumber.lookup(operand));
     termList.push_back(llvm::json::Object{
-        {"op", opName(t)},
+        {"op", opName(t).str()},
         {"operands", std::move(operands)},
         {"attributes", print(ops.attributes(t.payload))},
         {"type", print(ops.type(ops.getGraph().payloadType(t.payload)))}});
@@ -206,6 +206,8 @@ ProofReport Writer::write(StringRef function, ArrayRef<Claim> claims) {
       object["promise"] = rule.promise.str();
       object["forward"] = s.forward;
     }
+    if (s.rule == kGiven)
+      os << "because the program says so";
     SmallVector<Location> where = locations(s.forward ? s.from : s.to);
     llvm::json::Array places;
     for (Location loc : where) {

@@ -103,6 +103,8 @@ LogicalResult Program::import(Operation *scope) {
     return function.emitError("a function with several blocks cannot be "
                               "saturated");
   addAnalyses(scope);
+  if (Operation *graphOp = equivalenceGraph())
+    return importEquivalence(graphOp);
   auto classOf = [&](Value v) {
     auto [it, inserted] = classes.try_emplace(v, kNone);
     if (inserted)
@@ -185,6 +187,29 @@ double Program::price(CostModel &model, OpId op, PayloadId payload,
   view.operandTypes = operandTypes;
   view.resultTypes = resultTypes;
   return model.cost(view);
+}
+
+void Program::serialize(CostModel &model, StringRef prefix,
+                        GraphSerializer &to) {
+  GraphSerializer::Labels labels;
+  labels.node = [&](OpId op, PayloadId payload) {
+    std::string text = graph.opName(op);
+    DictionaryAttr attributes = ops.attributes(payload);
+    if (!attributes.empty())
+      llvm::raw_string_ostream(text) << " " << attributes;
+    return text;
+  };
+  labels.type = [&](TypeId type) {
+    std::string text;
+    llvm::raw_string_ostream(text) << ops.type(type);
+    return text;
+  };
+  to.add(
+      graph, {rootClasses.data(), rootClasses.size()},
+      [&](OpId op, PayloadId payload, std::span<const ClassId> children) {
+        return price(model, op, payload, children);
+      },
+      labels, prefix.str());
 }
 
 LogicalResult Program::emitBlocked(const Extractor &extractor,

@@ -8,7 +8,9 @@
 #include "luminal/EqSat/OpTable.h"
 #include "luminal/EqSat/Proof.h"
 #include "luminal/EqSat/Rule.h"
+#include "luminal/EqSat/Serialize.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/JSON.h"
 
@@ -58,10 +60,18 @@ public:
                                        const Extractor &extractor,
                                        const Selection &selection);
 
+  /// The graph with the prices of the model; its names begin with `prefix`.
+  void serialize(CostModel &model, llvm::StringRef prefix, GraphSerializer &to);
+  /// A copy of the function whose body is the graph, as `import` reads it.
+  mlir::OwningOpRef<mlir::Operation *> toEquivalence();
+
   llvm::ArrayRef<ClassId> roots() const { return rootClasses; }
 
 private:
   bool isNode(mlir::Operation *op) const;
+  /// The op that holds the whole function as a graph, or null.
+  mlir::Operation *equivalenceGraph();
+  llvm::LogicalResult importEquivalence(mlir::Operation *graphOp);
   llvm::FailureOr<ClassId> classNamed(llvm::StringRef name);
   void addAnalyses(mlir::Operation *scope);
   double price(CostModel &model, OpId op, PayloadId payload,

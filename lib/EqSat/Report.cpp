@@ -11,10 +11,19 @@ using namespace luminal::eqsat;
 
 static constexpr llvm::StringLiteral kCategory = "eqsat-saturate";
 
+/// Share of the time from which on a rule without use stands out.
+static constexpr double kIdleShare = 0.05;
+
 static std::string milliseconds(double seconds) {
   std::string text;
   llvm::raw_string_ostream(text) << llvm::format("%.3f", seconds * 1e3);
   return text;
+}
+
+/// Eats time and says nothing.
+static bool isIdle(const RunReport &run, const RuleReport &r) {
+  return r.useful == 0 &&
+         r.matchSeconds + r.applySeconds > kIdleShare * run.seconds;
 }
 
 void luminal::eqsat::emitRemarks(func::FuncOp function, ArrayRef<Rule> rules,
@@ -34,23 +43,35 @@ void luminal::eqsat::emitRemarks(func::FuncOp function, ArrayRef<Rule> rules,
       << add("classes", run.classes) << add("bytes", run.peakBytes)
       << Remark::Arg("milliseconds", milliseconds(run.seconds));
   for (auto [rule, r] : llvm::zip_equal(rules, run.rules)) {
-    if (!r.matches && r.admitted)
+    if (!r.matches && r.admitted && !isIdle(run, r))
       continue;
     remark::analysis(
         loc, RemarkOpts::name("rule").category(kCategory).function(name))
         << Remark::Arg("rule", rule.name)
         << Remark::Arg("promise", rule.promise.str())
         << add("matches", r.matches) << add("useful", r.useful)
-        << add("new nodes", r.newNodes) << add("refused", r.refused)
-        << add("bans", r.bans)
+        << add("new nodes", r.newNodes) << add("unions", r.unions)
+        << add("refused", r.refused) << add("bans", r.bans)
         << Remark::Arg("milliseconds",
-                       milliseconds(r.matchSeconds + r.applySeconds));
+                       milliseconds(r.matchSeconds + r.applySeconds))
+        << Remark::Arg("idle", isIdle(run, r) ? "yes" : "no");
   }
   remark::passed(
       loc, RemarkOpts::name("extraction").category(kCategory).function(name))
       << Remark::Arg("cost", llvm::formatv("{0:F3}", extraction.cost).str())
       << add("ops", extraction.ops)
       << Remark::Arg("milliseconds", milliseconds(extraction.seconds));
+}
+
+LogicalResult luminal::eqsat::writeGraphs(const SaturationReport &report,
+                                          StringRef path, Operation *module) {
+  std::string message;
+  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(path, &message);
+  if (!file)
+    return module->emitError() << message;
+  file->os() << report.graphs.str();
+  file->keep();
+  return success();
 }
 
 LogicalResult luminal::eqsat::writeProofs(const SaturationReport &report,
@@ -113,7 +134,9 @@ LogicalResult luminal::eqsat::writeReport(const SaturationReport &report,
               j.attribute("matches", r.matches);
               j.attribute("useful", r.useful);
               j.attribute("new_nodes", r.newNodes);
+              j.attribute("unions", r.unions);
               j.attribute("refused", r.refused);
+              j.attribute("idle", isIdle(run, r));
               j.attribute("bans", r.bans);
               j.attribute("match_milliseconds", r.matchSeconds * 1e3);
               j.attribute("apply_milliseconds", r.applySeconds * 1e3);

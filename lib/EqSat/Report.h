@@ -20,11 +20,14 @@ struct FunctionReport {
 
 struct SaturationReport {
   std::vector<FunctionReport> functions;
+  GraphSerializer graphs;
 };
 
 void emitRemarks(mlir::func::FuncOp function, llvm::ArrayRef<Rule> rules,
                  const RunReport &run, const ExtractionReport &extraction);
-/// Both fail with one error where the file cannot be written.
+/// These fail with one error where the file cannot be written.
+llvm::LogicalResult writeGraphs(const SaturationReport &report,
+                                llvm::StringRef path, mlir::Operation *module);
 llvm::LogicalResult writeProofs(const SaturationReport &report,
                                 llvm::StringRef path, mlir::Operation *module);
 llvm::LogicalResult writeReport(const SaturationReport &report,

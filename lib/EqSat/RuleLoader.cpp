@@ -7,7 +7,6 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -143,8 +142,13 @@ LogicalResult RuleLoader::loadFile(Location loc, StringRef path) {
   std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(path, &message);
   if (!file)
     return emitError(loc) << message;
+  return loadBuffer(loc, std::move(file));
+}
+
+LogicalResult RuleLoader::loadBuffer(Location loc,
+                                     std::unique_ptr<llvm::MemoryBuffer> text) {
   llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  sources.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
   ParserConfig config(loc.getContext());
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, config);
   if (!module)

@@ -6,6 +6,7 @@
 #include "NativeBridge.h"
 #include "luminal/EqSat/Rule.h"
 #include "mlir/Dialect/PDL/IR/PDLOps.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 namespace luminal::eqsat {
 
@@ -13,11 +14,13 @@ namespace luminal::eqsat {
 /// a graph.
 class RuleLoader {
 public:
-  /// Both fail with one error. Natives of every registered set become known,
+  /// All fail with one error. Natives of every registered set become known,
   /// whichever sets are chosen.
   llvm::LogicalResult loadSets(mlir::Location loc,
                                llvm::ArrayRef<std::string> names, bool all);
   llvm::LogicalResult loadFile(mlir::Location loc, llvm::StringRef path);
+  llvm::LogicalResult loadBuffer(mlir::Location loc,
+                                 std::unique_ptr<llvm::MemoryBuffer> text);
 
   /// The rules for one graph; `explained` for one with a proof log.
   llvm::FailureOr<std::vector<Rule>>

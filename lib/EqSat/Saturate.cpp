@@ -58,12 +58,21 @@ public:
                          << explainValues.size();
       return signalPassFailure();
     }
+    if (equivalence && !getContext().allowsUnregisteredDialects()) {
+      module.emitError()
+          << "the ops of an equivalence.graph are of no registered dialect: "
+             "say --allow-unregistered-dialect";
+      return signalPassFailure();
+    }
     SaturationReport reports;
     bool isGood = true;
-    for (auto function : module.getOps<func::FuncOp>())
+    for (auto function :
+         llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       if (isGood && !function.isDeclaration())
         isGood =
             succeeded(saturateFunction(function, loader, *factory, reports));
+    if (isGood && !egraph.empty())
+      isGood = succeeded(writeGraphs(reports, egraph, module));
     // A failure has more to tell than a success.
     if (isGood && !explain.empty())
       isGood = succeeded(writeProofs(reports, explain, module));
@@ -111,6 +120,15 @@ private:
       return program.emitConflict(told.rules);
 
     std::unique_ptr<CostModel> model = factory(natives.scope());
+    if (!egraph.empty())
+      program.serialize(*model, (function.getSymName() + ":").str(),
+                        reports.graphs);
+    if (equivalence) {
+      emitRemarks(function, told.rules, told.run, ExtractionReport());
+      OpBuilder(function).insert(program.toEquivalence().release());
+      function.erase();
+      return success();
+    }
     FailureOr<ExtractionReport> extracted = program.extract(
         *model, [&](const Extractor &extractor, const Selection &selection) {
           if (explain.empty())

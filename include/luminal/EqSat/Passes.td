@@ -24,6 +24,7 @@ def SaturatePass : Pass<"eqsat-saturate", "::mlir::ModuleOp"> {
     as given to the one extracted, each with the rule's place and the places of
     the ops that it is about. Nothing is kept for it where it is not asked for.
   }];
+  // More about the windows: docs/EqualitySaturation.md.
   let options = [
     ListOption<"ruleSets", "rule-sets", "std::string",
                "Names of compiled-in rule sets (default: all)">,
@@ -62,6 +63,11 @@ def SaturatePass : Pass<"eqsat-saturate", "::mlir::ModuleOp"> {
     ListOption<"explainValues", "explain-values", "std::string",
                "Explain instead why two values are equal, by their name "
                "locations">,
+    Option<"egraph", "egraph", "std::string", "\"\"",
+           "File for the e-graph as JSON, in the egraph-serialize form">,
+    Option<"equivalence", "equivalence", "bool", "false",
+           "Replace each function by its e-graph as an `equivalence.graph` "
+           "instead of extracting">,
     Option<"allowUnregistered", "allow-unregistered", "bool", "false",
            "Take ops of unregistered dialects to be pure">,
   ];

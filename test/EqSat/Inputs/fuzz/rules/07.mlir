@@ -1,0 +1,8 @@
+pdl.pattern @Vague : benefit(0) attributes {eqsat.promise = "often"} {
+  %t = pdl.type
+  %x = pdl.operand
+  %root = pdl.operation "test.a"(%x : !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite %root {
+    pdl.replace %root with (%x : !pdl.value)
+  }
+}

@@ -1,0 +1,8 @@
+pdl.pattern @Erase : benefit(0) attributes {eqsat.promise = "exact"} {
+  %t = pdl.type
+  %x = pdl.operand
+  %root = pdl.operation "test.a"(%x : !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite %root {
+    pdl.erase %root
+  }
+}

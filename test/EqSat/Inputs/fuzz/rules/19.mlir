@@ -1,0 +1,6 @@
+pdl.pattern @External : benefit(0) attributes {eqsat.promise = "exact"} {
+  %t = pdl.type
+  %x = pdl.operand
+  %root = pdl.operation "test.a"(%x : !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite %root with "Something"
+}

@@ -1,0 +1,25 @@
+//===- EGraphJsonFuzzer.cpp - Any bytes as a serialized e-graph -----------===//
+
+#include "luminal/EqSat/Serialize.h"
+#include "luminal/Support/Json.h"
+
+using namespace luminal;
+using namespace luminal::eqsat;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  std::string_view text(reinterpret_cast<const char *>(data), size);
+  Result<std::unique_ptr<SerializedGraph>> graph =
+      SerializedGraph::parse(text, "input");
+  if (!graph) {
+    if (graph.error().message.rfind("input", 0) != 0)
+      __builtin_trap(); // an error says where
+    return 0;
+  }
+  for (auto method : {SerializedGraph::Method::BottomUp,
+                      SerializedGraph::Method::GreedyDag}) {
+    Result<std::string> choice = (*graph)->extract(method);
+    if (choice && !JsonDocument::parse(*choice, "output"))
+      __builtin_trap(); // what is written can be read
+  }
+  return 0;
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Draws an e-graph in the egraph-serialize form: one box a class, one node a node.
+
+usage: egraph-to-dot.py graph.json [choices.json] > graph.dot
+
+With the choices of an extractor (luminal-extract, or any file that maps classes to nodes under "choices"), the nodes
+taken are filled.
+"""
+
+import json
+import sys
+
+
+def quote(text):
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__.strip())
+    with open(sys.argv[1], encoding="utf-8") as f:
+        graph = json.load(f)
+    chosen = set()
+    if len(sys.argv) == 3:
+        with open(sys.argv[2], encoding="utf-8") as f:
+            chosen = set(json.load(f)["choices"].values())
+    classes = {}
+    for name, node in graph["nodes"].items():
+        classes.setdefault(node["eclass"], []).append(name)
+    ids = {name: f"n{i}" for i, name in enumerate(graph["nodes"])}
+    box = {c: f"cluster_{i}" for i, c in enumerate(classes)}
+    roots = set(graph.get("root_eclasses", []))
+    print("digraph egraph {\n  compound=true; node [shape=box];")
+    for c, members in classes.items():
+        kind = graph.get("class_data", {}).get(c, {}).get("type", "")
+        print(f"  subgraph {box[c]} {{")
+        print(f"    label={quote((c + ' ' + kind).strip())}; style={'bold' if c in roots else 'dashed'};")
+        for name in members:
+            style = ", style=filled" if name in chosen else ""
+            print(f"    {ids[name]} [label={quote(graph['nodes'][name]['op'])}{style}];")
+        print("  }")
+    for name, node in graph["nodes"].items():
+        for i, child in enumerate(node.get("children", [])):
+            # An edge to a class ends at its border; one into the node's own class at a node.
+            target = graph["nodes"][child]["eclass"]
+            head = f", lhead={box[target]}" if target != node["eclass"] else ""
+            print(f"  {ids[name]} -> {ids[classes[target][0]]} [label={i}{head}];")
+    print("}")
+
+
+if __name__ == "__main__":
+    main()
