@@ -5,41 +5,12 @@ one whose name ends in "exported" is not decomposed, because torch cannot.
 Inputs hold the values at which ops differ from what one would write first: signed zeros, infinities, NaN, ties,
 negative operands of integer division, empty and size-1 dims, rank 0.
 """
-import math
-
 import torch
 import torch.nn.functional as F
 
-inf, nan = math.inf, math.nan
-f16, bf16, f32, f64, i32, i64 = (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int32, torch.int64)
-
-
-def rand(*shape, dtype=f32, seed=0, low=-2.0, high=2.0):
-    g = torch.Generator().manual_seed(seed + sum(shape))
-    return (torch.rand(*shape, generator=g) * (high - low) + low).to(dtype)
-
-
-def ints(*shape, low=-5, high=6, dtype=i64, seed=0):
-    g = torch.Generator().manual_seed(seed + sum(shape))
-    return torch.randint(low, high, shape, generator=g, dtype=dtype)
-
-
-def bools(*shape, seed=0):
-    return ints(*shape, low=0, high=2, seed=seed).bool()
-
-
-SPECIAL = torch.tensor([0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -1.5, -2.5, 3.7, -3.7, 1e-8, -1e-8, 30.0, -30.0])
-EXTREME = torch.tensor([inf, -inf, nan, 0.0, -0.0, 1.0, -1.0, 1e30, -1e30])
-X = rand(3, 5)
-Y = rand(3, 5, seed=1)
-POSITIVE = rand(3, 5, low=0.1, high=4.0)
-NONZERO = torch.tensor([3, -3, 2, -2, 5, -5, 7, 1])
-DIVIDEND = torch.tensor([7, 7, -7, -7, 12, 12, -1, 0])
-
-
-def each(functions):
-    return lambda *args: tuple(f(*args) for f in functions)
-
+from aten_inputs import (DIVIDEND, EXTREME, NONZERO, POSITIVE, SPECIAL, X, Y, bf16, bools, each, f16, f32, f64, i32, i64,
+                         inf, ints, nan, rand)
+from aten_math_cases import LOSS, MATH
 
 UNARY = [torch.abs, torch.neg, torch.relu, torch.square, torch.sign, torch.exp, torch.exp2, torch.expm1, torch.sin,
          torch.cos, torch.tanh, torch.sinh, torch.cosh, torch.erf, torch.sigmoid, F.silu, F.gelu, torch.floor,
@@ -134,6 +105,9 @@ MOVEMENT = [
                          x[:, 4:2], x[-1], x[:, -2], x[0, 1], x.narrow(1, 1, 2), x[None, :, None]), [rand(3, 5)]),
     ("split", lambda x: (*x.split(2, 1), *x.split([1, 4, 2], 1), *x.chunk(3, 1), *x.unbind(0), *x.chunk(2, 0)),
      [rand(3, 7)]),
+    ("tensor-split", lambda x, y: (*x.tensor_split(3, 1), *x.tensor_split((2, 5), 1), *x.tensor_split((-2, 9), 1), *x.hsplit([3]),
+                                   *x.vsplit(3), *y.dsplit(2), *x[0].hsplit(7)), [rand(3, 7), rand(2, 3, 4)]),
+    ("strided", lambda x: (x.as_strided((2, 3), (1, 2)), x.as_strided((3, 3), (2, 1), 4), x.as_strided((2,), (0,), 5)), [rand(3, 4)]),
     ("unfold", lambda x: (x.unfold(1, 3, 2), x.unfold(0, 2, 1), x.diagonal(), x.diagonal(1), x.diagonal(-1)),
      [rand(4, 9)]),
     ("scatter-slice", lambda x, y: (torch.slice_scatter(x, y, 1, 1, 6, 2), torch.select_scatter(x, y[:, 0], 1, -1)),
@@ -165,6 +139,25 @@ CREATION = [
     ("pad", lambda x: (F.pad(x, (1, 2)), F.pad(x, (1, 0, 2, 3), value=1.5), F.pad(x, (-1, 2)), F.pad(x, (-1, -2)),
                        F.pad(x[None], (2, 1), mode="reflect"), F.pad(x[None], (2, 4), mode="replicate"),
                        F.pad(x[None], (2, 1), mode="circular"), F.pad(x > 0, (1, 1), value=True)), [rand(3, 5)]),
+    ("diagonals", lambda v, m, b: (torch.diag(v), torch.diag(v, 2), torch.diag(m), torch.diag(m, -1), torch.diag(m, 1), torch.diag_embed(b),
+                                  torch.diag_embed(b, 1), torch.diag_embed(b, -2, 0, 2), torch.diagflat(m), torch.trace(m),
+                                  torch.trace(m.long()), torch.diag(m[:, :1])), [rand(4), rand(3, 5), rand(2, 3, 4)]),
+    ("fill-diagonal", lambda m: m.clone().fill_diagonal_(7.0), [rand(4, 3)]),
+    ("grids", lambda v, w, x: (*torch.meshgrid(v, w, indexing="ij"), *torch.meshgrid(v, w, indexing="xy"), torch.cartesian_prod(v, w),
+                               *torch.broadcast_tensors(x, v), torch.tril_indices(3, 4), torch.triu_indices(4, 3, 1),
+                               torch.tril_indices(3, 3, -1)), [rand(3), rand(2), rand(2, 1)]),
+    ("classes", lambda i: (F.one_hot(i, 6), F.one_hot(i[0], 5), F.one_hot(i[0, 0], 5)), [ints(2, 3, low=0, high=5)]),
+    ("windows", lambda x: (torch.hann_window(8), torch.hann_window(7, periodic=False), torch.hamming_window(8), torch.blackman_window(9),
+                           torch.hamming_window(6, False), torch.hann_window(1), torch.hann_window(4, dtype=f64)) + (x,), [X]),
+    ("stacks", lambda x, v, s: (torch.vstack([v, v]), torch.hstack([v, v]), torch.dstack([v, v]), torch.column_stack([v, v]), torch.vstack([x, x]),
+                                torch.hstack([x, x]), torch.dstack([x, x]), torch.column_stack([x, x[:, 0]]), torch.hstack([s, s]),
+                                torch.atleast_1d(s), torch.atleast_2d(v), torch.atleast_3d(x), torch.atleast_3d(v), torch.atleast_2d(s),
+                                *torch.atleast_2d(s, v), torch.concat([x, x]), torch.block_diag(x, v, s)), [rand(3, 2), rand(3), torch.tensor(2.0)]),
+    ("pad-modes", lambda x, y: (F.pad(x, (2, 1, 1, 1), mode="reflect"), F.pad(x, (2, 4, 0, 3), mode="replicate"),
+                                F.pad(x, (2, 1, 1, 0), mode="circular"), F.pad(y, (1, 1, 1, 0, 0, 1), mode="replicate"),
+                                F.pad(y, (1, 1, 1, 0, 0, 1), mode="reflect"), torch.nn.utils.rnn.pad_sequence([x[0, 0], x[0, 0, :2]], True, -1.0)),
+     [rand(1, 2, 3, 5), rand(1, 1, 3, 3, 4)]),
+    ("turns", lambda x: (torch.rot90(x), torch.rot90(x, 2), torch.rot90(x, -1, (1, 2)), torch.fliplr(x), torch.flipud(x)), [rand(2, 3, 4)]),
     ("tile", lambda x: (x.repeat(2, 3), x.repeat(2, 1, 2), x.tile(2), x.repeat_interleave(2, 1),
                         x.repeat_interleave(3), x.flip(0), x.flip(0, 1), x.roll(1, 0), x.roll(-2, 1), x.roll(3),
                         x.roll((1, 2), (0, 1))), [rand(2, 3)]),
@@ -191,6 +184,11 @@ REDUCTION = [
     ("norms", lambda x: (torch.linalg.vector_norm(x), torch.linalg.vector_norm(x, 1, 1),
                          torch.linalg.vector_norm(x, inf, (0, 1)), torch.linalg.vector_norm(x, 3, 0, keepdim=True),
                          torch.linalg.vector_norm(x, 0, 1), x.norm(dim=1)), [rand(3, 4)]),
+    ("norms-forms", lambda x: (torch.linalg.norm(x), torch.linalg.norm(x, dim=1), torch.linalg.norm(x, 1, dim=0), torch.norm(x, dtype=f64),
+                               torch.norm(x, 3, 1, dtype=f64), torch.norm(x, "fro", (0, 1)), torch.linalg.norm(x, dim=(0, 1))), [rand(3, 4)]),
+    ("nan-sums", lambda x, i: (x.nansum(), x.nansum(1), x.nanmean(1), x.nanmean(0, keepdim=True), i.nansum(1), x.half().nansum(1), x.nanmean()),
+     [torch.tensor([[1.0, nan, 2.0], [nan, nan, nan], [0.5, 0.25, -3.0]]), ints(3, 4)]),
+    ("moments", lambda x: (*torch.std_mean(x), *torch.var_mean(x), *torch.std_mean(x, 1)), [rand(3, 7)]),
     ("softmax", lambda x: (x.softmax(-1), x.softmax(0), x.log_softmax(1), x.logsumexp(1), x.logsumexp((0, 1)),
                            (x * 100).softmax(1), x.softmax(-1, dtype=f64), (x - inf * (x > 1)).softmax(1)),
      [rand(4, 6)]),
@@ -217,6 +215,13 @@ PRODUCT = [
                                torch.addmm(c, a, b, beta=0), torch.addmv(c[:, 0], a, b[:, 0])),
      [rand(3, 4), rand(3, 5), rand(5, 4)]),
     ("integers", lambda a, b: (a @ b, a[0] @ b), [ints(3, 4), ints(4, 2)]),
+    ("dims", lambda a, b, v: (torch.tensordot(a, b, dims=([2], [0])), torch.tensordot(a, a, dims=([1, 2], [1, 2])), torch.inner(a, v), torch.inner(v, v),
+                              torch.linalg.multi_dot([a[0], b, b]), torch.linalg.vecdot(a, v), torch.linalg.vecdot(a[0], a[1], dim=0),
+                              torch.chain_matmul(a[0], b)), [rand(2, 3, 4), rand(4, 4), rand(4)]),
+    ("cross", lambda a, b, i: (torch.linalg.cross(a, b), torch.cross(a.mT, b.mT, dim=1), torch.linalg.cross(a, b[:1]), torch.linalg.cross(i, i + 1)),
+     [rand(2, 4, 3), rand(2, 4, 3, seed=1), ints(4, 3)]),
+    ("bilinear", lambda a, b, w, c: (F.bilinear(a, b, w, c), F.bilinear(a[None], b[None], w), F.bilinear(a.half(), b.half(), w.half())),
+     [rand(3, 4), rand(3, 5), rand(2, 4, 5), rand(2)]),
     ("einsum", lambda a, b, v: (torch.einsum("bij,jk->bik", a, b), torch.einsum("bij,bkj->bik", a, a),
                                 torch.einsum("...j,jk", a, b), torch.einsum("i,j->ij", v, v),
                                 torch.einsum("bij->jb", a), torch.einsum("ii->i", b), torch.einsum("bij,jk,k->bi", a, b, v)),
@@ -413,6 +418,9 @@ NORM = [
      [IMAGE, rand(4), rand(4, low=0.5), rand(4, seed=1), rand(4, seed=2)]),
     ("group-norm", lambda x, w, b: (F.group_norm(x, 2, w, b), F.group_norm(x, 4), F.group_norm(x, 1, w)),
      [IMAGE, rand(4), rand(4, seed=1)]),
+    ("instance-norm", lambda x, w, b, m, v: (F.instance_norm(x), F.instance_norm(x, weight=w, bias=b), F.instance_norm(x[:, :, 0]),
+                                             F.instance_norm(x, m, v.abs() + 0.1, use_input_stats=False), F.instance_norm(x.half())),
+     [IMAGE, rand(4), rand(4, seed=1), rand(4, seed=2), rand(4, seed=3)]),
     ("embedding", lambda t, i: (F.embedding(i, t), F.embedding(i[0], t, padding_idx=2), F.embedding(i.int(), t)),
      [TABLE, ints(3, 4, low=0, high=10)]),
     ("embedding-bag", lambda t, i, o, w: (
@@ -460,6 +468,27 @@ INDEX = [
     ("sort-ties", lambda x: (*torch.sort(x, stable=True), *torch.sort(x, stable=True, descending=True)),
      [torch.tensor([[3.0, 1, nan, 1, inf, -inf, 3], [0.0, -0.0, 2, 2, 2, nan, nan]])]),
     ("sort-integers", lambda x: (*torch.sort(x, stable=True), *torch.sort(x, dim=0, stable=True)), [ints(3, 6)]),
+    ("median", lambda x, y, i: (x.median(), *x.median(1), *x.median(0, keepdim=True), *y.median(1), y.median(), *i.median(1),
+                                *x.kthvalue(2, 1), *x.kthvalue(3, 0, True), torch.msort(x)),
+     [rand(3, 6), torch.tensor([[1.0, nan, 2.0], [3.0, 1.0, inf]]), torch.stack([torch.randperm(5), torch.randperm(5)])]),
+    ("search", lambda s, x, m: (torch.searchsorted(s, x), torch.searchsorted(s, x, right=True), torch.searchsorted(s, 0.5), torch.bucketize(x, s),
+                                torch.bucketize(x, s, right=True, out_int32=True), torch.searchsorted(m.sort(1)[0], m),
+                                torch.bucketize(m.long(), torch.arange(-1, 2)), torch.searchsorted(s, x, side="right")),
+     [torch.tensor([-1.0, 0.0, 0.0, 0.5, 1.5]), torch.tensor([[-2.0, 0.0, 0.5], [1.5, 9.0, nan]]), rand(3, 4)]),
+    ("membership", lambda i, t, x: (torch.isin(i, t), torch.isin(i, 3), torch.isin(i, t, invert=True), torch.isin(x, x[0])), [ints(3, 4), ints(4, seed=1), rand(3, 4)]),
+    ("take", lambda x, i, v: (torch.take(x, i), torch.put(x, i, v), torch.put(x, i, v, accumulate=True)),
+     [rand(3, 4), torch.tensor([[0, -1], [5, 7]]), rand(2, 2)]),
+    ("masked-scatter", lambda x, m, s, z: (x.masked_scatter(m, s), x.masked_scatter(m[0], s), torch.nonzero_static(z, size=4),
+                                           torch.nonzero_static(z, size=9, fill_value=-7), torch.nonzero_static(z[0], size=2)),
+     [rand(3, 5), bools(3, 5), rand(15), bools(3, 2)]),
+    ("scatter-reduce", lambda x, i, s: tuple(x.scatter_reduce(1, i, s, r, include_self=f) for r in ("sum", "mean", "amax", "amin") for f in (True, False))
+     + (x.scatter(1, i, s, reduce="add"), x.scatter(1, i, 2.0, reduce="add")),
+     [rand(3, 4), torch.tensor([[0, 0, 2], [2, 0, 1], [1, 1, 1]]), rand(3, 3)]),
+    ("scatter-reduce-types", lambda i, h, k, s, r: tuple(x.scatter_reduce(1, i, y.to(x.dtype), m, include_self=f) for x, y in ((h, s), (k, r), (s.bfloat16(), s))
+                                                         for m in ("sum", "mean", "amax", "amin") for f in (True, False)),
+     [torch.tensor([[0, 0, 2], [2, 0, 1], [1, 1, 1]]), rand(3, 4, dtype=f16), ints(3, 4), rand(3, 4), ints(3, 4, seed=1)]),
+    ("index-reduce", lambda x, i, s: tuple(x.index_reduce(0, i, s, r, include_self=f) for r in ("mean", "amax", "amin") for f in (True, False)),
+     [rand(4, 3), torch.tensor([1, 1, 3]), rand(3, 3, seed=1)]),
     ("histc", lambda x: (torch.histc(x, 4, -1, 1), torch.histc(x, 5, 0, 2)), [rand(3, 6)]),
     ("dynamic", lambda x, i: (x[i], x.index_select(0, i), x[:, :2].gather(0, i[:, None].expand(-1, 2)), x.scatter_add(0, i[:, None].expand(-1, 3), x.new_ones(i.shape[0], 3))),
      [rand(5, 3), torch.tensor([1, 0, 4])], ({0: "n"}, {0: "m"})),
@@ -499,13 +528,23 @@ def writes(x, i, v):
     return z, w
 
 
+def reshaped_views(x):
+    z = x * 1
+    z.t().reshape(3, 2, 2)[0].add_(1)  # a view
+    z.t().reshape(-1).add_(10)  # a copy
+    z[1:3].reshape(-1)[2:4].mul_(3)  # a view
+    return z
+
+
 INPLACE = [
     ("slices", add_to_slice, [rand(4, 4), rand(2, 4)]),
     ("chains", chains, [rand(4, 3)]),
     ("writes", writes, [rand(4, 4), torch.tensor([2, 0]), rand(2, 4)]),
+    ("reshapes", lambda x: (x.t().reshape(-1).add_(1), x.t().reshape(4, 3).mul_(2), x[:, ::2].reshape(6).add_(3), x), [rand(3, 4)]),
+    ("reshaped-views", reshaped_views, [rand(4, 3)]),
     ("repeated-outputs", lambda x: (x, x, x + 1, x), [X]),
 ]
 
-THEMES = {"pointwise": POINTWISE, "comparison": COMPARISON, "movement": MOVEMENT, "creation": CREATION,
+THEMES = {"pointwise": POINTWISE, "math": MATH, "loss": LOSS, "comparison": COMPARISON, "movement": MOVEMENT, "creation": CREATION,
           "reduction": REDUCTION, "scan": SCAN, "product": PRODUCT, "convolution": CONVOLUTION,
           "resample": RESAMPLE, "recurrent": RECURRENT, "norm": NORM, "index": INDEX, "inplace": INPLACE}

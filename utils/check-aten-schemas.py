@@ -57,9 +57,10 @@ def check(schema):
     if namespace:
         return None  # Of a library that may be absent.
     packet, _, overload = op.partition(".")
-    try:
-        operator = getattr(getattr(torch.ops.aten, packet), overload or "default")
-    except AttributeError:
+    operator = None
+    for known in (packet, packet + "_"):  # Some ops only write in place.
+        operator = operator or getattr(getattr(torch.ops.aten, known, None), overload or "default", None)
+    if operator is None:
         return "torch has no such operator"
     theirs = {a.name: a for a in operator._schema.arguments}
     ours = {}

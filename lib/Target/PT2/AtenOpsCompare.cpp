@@ -78,17 +78,6 @@ static LogicalResult logical(OpCall &o) {
   return o.ret((o.c.*fn)(x, y));
 }
 
-/// On bool the bitwise forms are the logical ones; integers have no bits here.
-template <Value (Composer::*fn)(Value, Value)>
-static LogicalResult bitwise(OpCall &o) {
-  Value x, y;
-  if (!o.promotePair(o.operand("self"), o.operand("other"), x, y))
-    return failure();
-  if (!o.isBool(x))
-    return o.fail("bitwise operations on integers are not supported");
-  return o.ret((o.c.*fn)(x, y));
-}
-
 static LogicalResult logicalNot(OpCall &o) {
   return o.ret(o.c.logicalNot(toBool(o, o.tensor("self"))));
 }
@@ -208,18 +197,6 @@ llvm::ArrayRef<OpRow> pt2::getCompareOps() {
       {"logical_or(Tensor self, Tensor other)", logical<Or>},
       {"logical_xor(Tensor self, Tensor other)", logical<Xor>},
       {"logical_not(Tensor self)", logicalNot},
-      {"bitwise_and.Tensor(Tensor self, Tensor other)", bitwise<And>},
-      {"bitwise_and.Scalar(Tensor self, Tensor other)", bitwise<And>},
-      {"bitwise_or.Tensor(Tensor self, Tensor other)", bitwise<Or>},
-      {"bitwise_or.Scalar(Tensor self, Tensor other)", bitwise<Or>},
-      {"bitwise_xor.Tensor(Tensor self, Tensor other)", bitwise<Xor>},
-      {"bitwise_xor.Scalar(Tensor self, Tensor other)", bitwise<Xor>},
-      {"__and__.Tensor(Tensor self, Tensor other)", bitwise<And>},
-      {"__and__.Scalar(Tensor self, Tensor other)", bitwise<And>},
-      {"__or__.Tensor(Tensor self, Tensor other)", bitwise<Or>},
-      {"__or__.Scalar(Tensor self, Tensor other)", bitwise<Or>},
-      {"__xor__.Tensor(Tensor self, Tensor other)", bitwise<Xor>},
-      {"__xor__.Scalar(Tensor self, Tensor other)", bitwise<Xor>},
       {"bitwise_not(Tensor self)", bitwiseNot},
       {"where.self(Tensor condition, Tensor self, Tensor other)", where},
       {"where.ScalarSelf(Tensor condition, Tensor self, Tensor other)", where},

@@ -1,4 +1,4 @@
-//===- AtenOpsCreation.cpp - New tensors, joins, padding, tiling ----------===//
+//===- AtenOpsCreation.cpp - New tensors, diagonals, tiling and order -----===//
 
 #include "Helpers.h"
 #include "llvm/ADT/STLExtras.h"
@@ -176,130 +176,174 @@ static LogicalResult triangle(OpCall &o) {
 }
 
 //===----------------------------------------------------------------------===//
-// Joins
+// Diagonals and classes
 //===----------------------------------------------------------------------===//
 
-static LogicalResult joinAlong(OpCall &o, ArrayRef<Value> given, int64_t dim) {
-  SmallVector<Operand> operands;
-  SmallVector<Value> parts;
-  for (Value v : given) {
-    operands.push_back({v, {}});
-    // Since long ago an empty tensor of one dim joins with anything.
-    if (o.rank(v) != 1 || !o.extents(v)[0].isConstant(0))
-      parts.push_back(v);
-  }
-  if (given.empty())
-    return o.fail("joins no tensors");
-  Type type = o.promote(operands);
-  if (parts.empty())
-    return o.ret(o.c.cast(given.front(), type));
-  unsigned rank = o.rank(parts.front());
-  auto axis = o.axis(dim, rank);
-  if (!axis || rank == 0)
-    return o.fail("joins tensors without dims");
-  SmallVector<Expr> first = o.extents(parts.front());
-  for (Value &v : parts) {
-    SmallVector<Expr> extents = o.extents(v);
-    bool same = extents.size() == rank;
-    for (unsigned i = 0; same && i < rank; ++i)
-      same = i == *axis || o.provablyEqual(extents[i], first[i]);
-    if (!same)
-      return o.fail("the tensors differ in another dim than the joined one");
-    v = o.c.cast(v, type);
-    for (unsigned i = 0; i < rank; ++i)
-      if (i != *axis)
-        extents[i] = first[i];
-    v = o.c.view(v, extents, [&] {
-      SmallVector<Expr> map;
-      for (unsigned i = 0; i < rank; ++i)
-        map.push_back(Expr::dim(i));
-      return map;
-    }());
-  }
-  return o.ret(concatenate(o, parts, *axis));
-}
-static LogicalResult cat(OpCall &o) {
-  return joinAlong(o, o.tensors("tensors"), *o.integer("dim"));
-}
-static LogicalResult stack(OpCall &o) {
-  SmallVector<Value> parts = o.tensors("tensors");
-  if (parts.empty())
-    return o.fail("joins no tensors");
-  auto axis = o.axis(*o.integer("dim"), o.rank(parts.front()) + 1);
-  if (!axis)
-    return failure();
-  for (Value &v : parts) {
-    if (o.rank(v) < *axis)
-      return o.fail("the tensors differ in rank");
-    v = o.c.unsqueeze(v, *axis);
-  }
-  return joinAlong(o, parts, *axis);
-}
-
-//===----------------------------------------------------------------------===//
-// Padding
-//===----------------------------------------------------------------------===//
-
-/// Pairs of the pad list, last dim first.
-static std::optional<SmallVector<Padding>> paddingOf(OpCall &o, Value x) {
-  SmallVector<Expr> pad = *o.exprs("pad");
-  unsigned rank = o.rank(x);
-  if (pad.size() % 2 || pad.size() > 2 * rank) {
-    (void)o.fail("the pad list has no pair for each padded dim");
-    return std::nullopt;
-  }
-  SmallVector<Padding> result;
-  for (unsigned i = 0; i < pad.size() / 2; ++i)
-    if (!pad[2 * i].isConstant(0) || !pad[2 * i + 1].isConstant(0))
-      result.push_back({rank - 1 - i, pad[2 * i], pad[2 * i + 1]});
-  return result;
-}
-
-static LogicalResult constantPad(OpCall &o) {
-  Value x = o.tensor("self");
-  auto padding = paddingOf(o, x);
-  if (!padding)
-    return failure();
-  Number value = o.number("value").value_or(plain(0));
-  Value padded =
-      padConstant(o, x, *padding, o.materialize(value, o.element(x)));
-  return padded ? o.ret(padded) : failure();
-}
-
-static LogicalResult padMode(OpCall &o) {
-  StringRef mode = o.string("mode");
-  if (mode == "constant")
-    return constantPad(o);
-  o.ignore({"value"});
-  Value x = o.tensor("self");
-  auto padding = paddingOf(o, x);
-  if (!padding)
-    return failure();
-  SmallVector<Expr> extents = o.extents(x), map;
-  for (unsigned i = 0; i < extents.size(); ++i)
-    map.push_back(Expr::dim(i));
-  for (const Padding &p : *padding) {
-    Expr n = extents[p.axis], last = n - Expr(1);
-    Expr i = Expr::dim(p.axis) - p.before;
-    Expr most = mode == "reflect" ? last : n;
-    if (mode != "replicate" && (!o.scope().provablyLessEqual(p.before, most) ||
-                                !o.scope().provablyLessEqual(p.after, most)))
-      return o.fail("pads by more than the dim holds");
-    if (!o.scope().provablyLessEqual(Expr(1), n))
-      return o.fail("extent " + n.str() + " may be zero");
-    if (mode == "reflect") {
-      Expr a = Expr::max(i, -i);
-      map[p.axis] = Expr::min(a, Expr(2) * last - a);
-    } else if (mode == "replicate") {
-      map[p.axis] = Expr::max(Expr::min(i, last), Expr(0));
-    } else if (mode == "circular") {
-      map[p.axis] = Expr::mod(i, n);
-    } else {
-      return o.fail("mode '" + mode + "' is not known");
+/// The last dim of x spread over the diagonal of two new dims.
+static LogicalResult embedDiagonal(OpCall &o, Value x, int64_t offset,
+                                   int64_t dim1, int64_t dim2) {
+  Composer &c = o.c;
+  unsigned rank = o.rank(x) + 1;
+  auto a = o.axis(dim1, rank), b = o.axis(dim2, rank);
+  if (!a || !b || *a == *b || o.rank(x) == 0)
+    return o.fail("takes a tensor with a dim, and two different new ones");
+  SmallVector<Expr> from = o.extents(x), extents, map;
+  Expr n = from.back(), size = n + Expr(std::abs(offset));
+  if (!o.scope().provablyLessEqual(Expr(1), n))
+    return o.fail("extent " + n.str() + " may be zero");
+  unsigned next = 0;
+  for (unsigned i = 0; i < rank; ++i) {
+    if (i == *a || i == *b) {
+      extents.push_back(size);
+      continue;
     }
-    extents[p.axis] = n + p.before + p.after;
+    map.push_back(Expr::dim(i));
+    extents.push_back(from[next++]);
   }
-  return o.ret(o.c.view(x, extents, map));
+  Expr row = Expr::dim(*a) + Expr(std::min<int64_t>(offset, 0)),
+       column = Expr::dim(*b) - Expr(std::max<int64_t>(offset, 0));
+  map.push_back(Expr::max(Expr::min(row, n - Expr(1)), Expr(0)));
+  Value v = c.view(x, extents, map);
+  Value i = c.iota(extents, row), j = c.iota(extents, column);
+  Value on = c.logicalAnd(c.equal(i, j), c.less(c.splatInt(i, -1), i));
+  return o.ret(c.select(on, v, c.splatInt(v, 0)));
+}
+static LogicalResult diagEmbed(OpCall &o) {
+  return embedDiagonal(o, o.tensor("self"), *o.integer("offset"),
+                       *o.integer("dim1"), *o.integer("dim2"));
+}
+static LogicalResult diagFlat(OpCall &o) {
+  Value x = o.tensor("self");
+  SmallVector<Expr> from = o.extents(x);
+  Value flat =
+      o.c.reshape(x, {product(std::vector<Expr>(from.begin(), from.end()))});
+  return embedDiagonal(o, flat, *o.integer("offset"), 0, 1);
+}
+/// The elements on a diagonal of a matrix.
+static Value diagonalOf(OpCall &o, Value x, int64_t offset) {
+  SmallVector<Expr> from = o.extents(x);
+  Expr below(std::max<int64_t>(-offset, 0)),
+      right(std::max<int64_t>(offset, 0));
+  Expr n = o.scope().simplify(
+      Expr::max(Expr::min(from[0] - below, from[1] - right), Expr(0)));
+  return o.c.view(x, {n}, {Expr::dim(0) + below, Expr::dim(0) + right});
+}
+static LogicalResult diag(OpCall &o) {
+  Value x = o.tensor("self");
+  int64_t offset = *o.integer("diagonal");
+  if (o.rank(x) == 1)
+    return embedDiagonal(o, x, offset, 0, 1);
+  if (o.rank(x) != 2)
+    return o.fail("takes a vector or a matrix");
+  return o.ret(diagonalOf(o, x, offset));
+}
+static LogicalResult trace(OpCall &o) {
+  Value x = o.tensor("self");
+  if (o.rank(x) != 2)
+    return o.fail("takes a matrix");
+  Value v = diagonalOf(o, o.c.cast(x, sumType(o, o.element(x))), 0);
+  return o.ret(o.c.reduceSum(v, {0}, false));
+}
+static LogicalResult fillDiagonal(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("self");
+  if (o.rank(x) < 2 || o.flag("wrap"))
+    return o.fail("takes at least two dims, and wraps nowhere");
+  Value on, row = indexAlong(o, x, 0);
+  for (unsigned i = 1; i < o.rank(x); ++i) {
+    Value same = c.equal(row, indexAlong(o, x, i));
+    on = on ? c.logicalAnd(on, same) : same;
+  }
+  Value fill = o.materialize(*o.number("fill_value"), o.element(x));
+  return o.ret(c.select(on, o.broadcastTo(fill, o.extents(x)), x));
+}
+
+/// Row and column of each element on one side of a diagonal, row by row.
+template <bool upper>
+static LogicalResult triangleIndices(OpCall &o) {
+  int64_t rows = *o.integer("row"), columns = *o.integer("col"),
+          offset = *o.integer("offset");
+  Type type = o.dtype("dtype");
+  SmallVector<int64_t> row, column;
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      if (upper ? j - i >= offset : j - i <= offset) {
+        if (row.size() == 4096)
+          return o.fail("has too many elements");
+        row.push_back(i);
+        column.push_back(j);
+      }
+  int64_t n = row.size();
+  row.append(column);
+  auto tensor = RankedTensorType::get({2, n}, o.i64());
+  Value v = ConstantOp::create(o.c.getBuilder(), o.c.getLoc(), tensor,
+                               DenseIntElementsAttr::get(tensor, row));
+  return o.ret(o.c.cast(v, type ? type : o.i64()));
+}
+
+static LogicalResult oneHot(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("self");
+  int64_t classes = *o.integer("num_classes");
+  if (!o.element(x).isInteger(64))
+    return o.fail("takes 64-bit integers");
+  SmallVector<Expr> space = o.extents(x), map;
+  // The archive states how many there are where the call does not.
+  Expr count(classes);
+  if (classes < 0) {
+    const TensorMeta *meta = o.resultMeta();
+    auto known = meta && meta->sizes.size() == space.size() + 1
+                     ? meta->sizes.back().asConstant()
+                     : std::nullopt;
+    if (!known)
+      return o.fail("the number of classes is known only at run time");
+    count = Expr(*known);
+  }
+  for (unsigned i = 0; i < space.size(); ++i)
+    map.push_back(Expr::dim(i));
+  space.push_back(count);
+  Value hit = c.equal(c.view(x, space, map),
+                      c.iota(space, Expr::dim(space.size() - 1)));
+  return o.ret(c.cast(hit, o.i64()));
+}
+
+//===----------------------------------------------------------------------===//
+// Windows of signals
+//===----------------------------------------------------------------------===//
+
+/// The sum of a[k] cos(2 pi k i / n), n one less where not periodic.
+static LogicalResult cosineWindow(OpCall &o, ArrayRef<double> terms) {
+  Composer &c = o.c;
+  int64_t length = *o.integer("window_length");
+  bool periodic =
+      o.entry.name.find(".periodic") == std::string::npos || o.flag("periodic");
+  Type type = o.dtype("dtype");
+  type = type ? type : o.f32();
+  if (length < 0 || !isa<FloatType>(type))
+    return o.fail("has a negative length or an integer dtype");
+  if (length == 1)
+    return o.ret(c.full({Expr(1)}, c.scalar(type, 1)));
+  Type f64 = c.getBuilder().getF64Type();
+  double n = static_cast<double>(periodic ? length : length - 1);
+  Value i = c.cast(c.iota({Expr(length)}, Expr::dim(0)), f64);
+  Value sum = c.splat(i, terms[0]);
+  for (unsigned k = 1; k < terms.size(); ++k) {
+    Value angle = c.mul(i, c.splat(i, 2 * 3.141592653589793 * k / n));
+    sum = c.add(sum, c.mul(c.cos(angle), c.splat(i, terms[k])));
+  }
+  return o.ret(c.cast(sum, type));
+}
+static LogicalResult hannWindow(OpCall &o) {
+  return cosineWindow(o, {0.5, -0.5});
+}
+static LogicalResult hammingWindow(OpCall &o) {
+  return cosineWindow(o, {0.54, -0.46});
+}
+static LogicalResult hammingAlphaBeta(OpCall &o) {
+  return cosineWindow(o, {*o.real("alpha"), -*o.real("beta")});
+}
+static LogicalResult blackmanWindow(OpCall &o) {
+  return cosineWindow(o, {0.42, -0.5, 0.08});
 }
 
 //===----------------------------------------------------------------------===//
@@ -400,8 +444,49 @@ static LogicalResult roll(OpCall &o) {
   return o.ret(flat ? o.c.reshape(y, original) : y);
 }
 
+/// k quarter turns from the first dim to the second.
+static LogicalResult rot90(OpCall &o) {
+  Value x = o.tensor("self");
+  SmallVector<int64_t> dims = *o.integers("dims");
+  int64_t turns = ((*o.integer("k") % 4) + 4) % 4;
+  if (dims.size() != 2 || o.rank(x) < 2)
+    return o.fail("takes two dims");
+  auto a = o.axis(dims[0], o.rank(x)), b = o.axis(dims[1], o.rank(x));
+  if (!a || !b || *a == *b)
+    return o.fail("takes two different dims");
+  SmallVector<Expr> from = o.extents(x), extents = from, map;
+  for (unsigned i = 0; i < from.size(); ++i)
+    map.push_back(Expr::dim(i));
+  auto mirrored = [&](unsigned axis, unsigned dim) {
+    return from[axis] - Expr(1) - Expr::dim(dim);
+  };
+  if (turns % 2)
+    std::swap(extents[*a], extents[*b]);
+  if (turns == 1)
+    map[*a] = Expr::dim(*b), map[*b] = mirrored(*b, *a);
+  if (turns == 2)
+    map[*a] = mirrored(*a, *a), map[*b] = mirrored(*b, *b);
+  if (turns == 3)
+    map[*a] = mirrored(*a, *b), map[*b] = Expr::dim(*a);
+  return o.ret(o.c.view(x, extents, map));
+}
+template <unsigned axis>
+static LogicalResult flipAxis(OpCall &o) {
+  Value x = o.tensor("self");
+  if (o.rank(x) <= axis)
+    return o.fail("has fewer dims than the op takes");
+  SmallVector<Expr> extents = o.extents(x), map;
+  for (unsigned i = 0; i < extents.size(); ++i)
+    map.push_back(i == axis ? extents[i] - Expr(1) - Expr::dim(i)
+                            : Expr::dim(i));
+  return o.ret(o.c.view(x, extents, map));
+}
+
 #define LUMINAL_TENSOR_OPTIONS                                                 \
   "ScalarType? dtype=None, Layout? layout=None, Device? device=None, "         \
+  "bool? pin_memory=None"
+#define LUMINAL_LONG_OPTIONS                                                   \
+  "ScalarType? dtype=4, Layout? layout=None, Device? device=None, "            \
   "bool? pin_memory=None"
 #define LUMINAL_LIKE_OPTIONS                                                   \
   LUMINAL_TENSOR_OPTIONS ", MemoryFormat? memory_format=None"
@@ -435,6 +520,9 @@ llvm::ArrayRef<OpRow> pt2::getCreationOps() {
        "*, " LUMINAL_TENSOR_OPTIONS ")",
        newFull},
       {"scalar_tensor(Scalar s, *, " LUMINAL_TENSOR_OPTIONS ")", scalarTensor},
+      {"prims::scalar_tensor(Scalar s, *, ScalarType? dtype=None, "
+       "Device? device=None)",
+       scalarTensor},
       {"arange(Scalar end, *, " LUMINAL_TENSOR_OPTIONS ")", arangeEnd},
       {"arange.start(Scalar start, Scalar end, *, " LUMINAL_TENSOR_OPTIONS ")",
        arangeStart},
@@ -448,19 +536,46 @@ llvm::ArrayRef<OpRow> pt2::getCreationOps() {
       {"eye.m(SymInt n, SymInt m, *, " LUMINAL_TENSOR_OPTIONS ")", eye},
       {"tril(Tensor self, Scalar diagonal=0)", triangle<false>},
       {"triu(Tensor self, Scalar diagonal=0)", triangle<true>},
-      {"cat(Tensor[] tensors, int dim=0)", cat},
-      {"concat(Tensor[] tensors, int dim=0)", cat},
-      {"stack(Tensor[] tensors, int dim=0)", stack},
-      {"constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0)",
-       constantPad},
-      {"pad(Tensor self, SymInt[] pad, str mode=constant, "
-       "Scalar? value=None)",
-       padMode},
       {"repeat(Tensor self, SymInt[] repeats)", repeat},
       {"tile(Tensor self, SymInt[] dims)", tile},
       {"repeat_interleave.self_int(Tensor self, SymInt repeats, "
        "int? dim=None, *, SymInt? output_size=None)",
        repeatInterleave},
+      {"diag(Tensor self, int diagonal=0)", diag},
+      {"diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1)",
+       diagEmbed},
+      {"diagflat(Tensor self, int offset=0)", diagFlat},
+      {"trace(Tensor self)", trace},
+      {"fill_diagonal(Tensor self, Scalar fill_value, bool wrap=False)",
+       fillDiagonal},
+      {"tril_indices(int row, int col, int offset=0, *, " LUMINAL_LONG_OPTIONS
+       ")",
+       triangleIndices<false>},
+      {"triu_indices(int row, int col, int offset=0, *, " LUMINAL_LONG_OPTIONS
+       ")",
+       triangleIndices<true>},
+      {"one_hot(Tensor self, int num_classes=-1)", oneHot},
+      {"hann_window(int window_length, *, " LUMINAL_TENSOR_OPTIONS ")",
+       hannWindow},
+      {"hann_window.periodic(int window_length, bool periodic, "
+       "*, " LUMINAL_TENSOR_OPTIONS ")",
+       hannWindow},
+      {"hamming_window(int window_length, *, " LUMINAL_TENSOR_OPTIONS ")",
+       hammingWindow},
+      {"hamming_window.periodic(int window_length, bool periodic, "
+       "*, " LUMINAL_TENSOR_OPTIONS ")",
+       hammingWindow},
+      {"hamming_window.periodic_alpha_beta(int window_length, "
+       "bool periodic, float alpha, float beta, *, " LUMINAL_TENSOR_OPTIONS ")",
+       hammingAlphaBeta},
+      {"blackman_window(int window_length, *, " LUMINAL_TENSOR_OPTIONS ")",
+       blackmanWindow},
+      {"blackman_window.periodic(int window_length, bool periodic, "
+       "*, " LUMINAL_TENSOR_OPTIONS ")",
+       blackmanWindow},
+      {"rot90(Tensor self, int k=1, int[] dims=[0, 1])", rot90},
+      {"flipud(Tensor self)", flipAxis<0>},
+      {"fliplr(Tensor self)", flipAxis<1>},
       {"flip(Tensor self, int[] dims)", flip},
       {"roll(Tensor self, SymInt[] shifts, int[] dims=[])", roll},
   };

@@ -2,6 +2,7 @@
 
 #include "Helpers.h"
 #include "llvm/ADT/STLExtras.h"
+#include <limits>
 
 using namespace mlir;
 using namespace luminal;
@@ -320,8 +321,66 @@ static LogicalResult gather(OpCall &o) {
   return o.ret(o.c.gather(flat, elementPositions(o, self, index, *axis)));
 }
 
-static LogicalResult scatterElements(OpCall &o, Combine combine, Value source,
-                                     Value start) {
+/// A scatter of rows by any of PyTorch's reductions; null (and a reason) for a
+/// product. Where `self` is left out, rows that are written start from nothing.
+static Value scatterBy(OpCall &o, StringRef reduce, Value dest, Value rows,
+                       Value updates, bool includeSelf) {
+  Composer &c = o.c;
+  bool largest = reduce == "amax", smallest = reduce == "amin",
+       mean = reduce == "mean";
+  if (!largest && !smallest && !mean && reduce != "sum" && reduce != "add") {
+    (void)o.fail("reduce '" + reduce + "' is not supported");
+    return {};
+  }
+  if (o.isBool(dest) && !largest && !smallest) {
+    (void)o.fail("sums of bool are not supported");
+    return {};
+  }
+  // f16 and bf16 are summed in f32 and rounded once.
+  Type type = o.element(dest), wide = o.opmath(type);
+  dest = c.cast(dest, wide), updates = c.cast(updates, wide);
+  // The minimum is the maximum of the mirrored values.
+  auto mirror = [&](Value v) {
+    if (!smallest)
+      return v;
+    if (o.isBool(v))
+      return c.logicalNot(v);
+    return o.isFloat(v) ? c.neg(v) : c.add(c.neg(v), c.splatInt(v, -1));
+  };
+  Value start = mirror(dest), touched;
+  if (!includeSelf) {
+    Value none = c.splatInt(dest, 0, o.i1());
+    touched =
+        c.scatter(Combine::Set, none, rows, c.splatInt(updates, 1, o.i1()));
+    Value least = c.splatInt(start, 0);
+    if (largest || smallest)
+      least = o.isFloat(start)
+                  ? c.splat(start, -std::numeric_limits<double>::infinity())
+              : o.isBool(start)
+                  ? c.splatInt(start, 0)
+                  : c.splatInt(start,
+                               int64_t(uint64_t(1)
+                                       << (wide.getIntOrFloatBitWidth() - 1)));
+    start = c.select(touched, least, start);
+  }
+  Value result =
+      mirror(c.scatter(largest || smallest ? Combine::Max : Combine::Add, start,
+                       rows, mirror(updates)));
+  if (mean) {
+    Value base = c.splatInt(dest, includeSelf ? 1 : 0, o.i64());
+    Value count =
+        c.scatter(Combine::Add, base, rows, c.splatInt(updates, 1, o.i64()));
+    count = c.cast(c.maximum(count, c.splatInt(count, 1)), wide);
+    result =
+        isa<FloatType>(wide) ? c.div(result, count) : c.floorDiv(result, count);
+  }
+  return c.cast(result, type);
+}
+
+/// `self` with the elements at the indices joined with `source`'s: replaced
+/// where no reduction is named.
+static LogicalResult scatterElements(OpCall &o, StringRef reduce, Value source,
+                                     bool includeSelf = true) {
   Composer &c = o.c;
   Value self = o.tensor("self"), index = o.tensor("index");
   auto axis = elementAxis(o, self, index);
@@ -340,36 +399,169 @@ static LogicalResult scatterElements(OpCall &o, Combine combine, Value source,
   Value count =
       c.reshape(elementPositions(o, self, index, *axis), {productOf(shape)});
   Value updates = c.reshape(c.view(source, shape, map), {productOf(shape)});
-  Value flat = c.reshape(start, {productOf(o.extents(self))});
-  return o.ret(
-      c.reshape(c.scatter(combine, flat, count, updates), o.extents(self)));
+  Value flat = c.reshape(self, {productOf(o.extents(self))});
+  Value result = reduce.empty()
+                     ? c.scatter(Combine::Set, flat, count, updates)
+                     : scatterBy(o, reduce, flat, count, updates, includeSelf);
+  return result ? o.ret(c.reshape(result, o.extents(self))) : failure();
 }
 static LogicalResult scatterSrc(OpCall &o) {
-  return scatterElements(o, Combine::Set, o.tensor("src"), o.tensor("self"));
+  return scatterElements(o, "", o.tensor("src"));
+}
+static Value scatteredValue(OpCall &o) {
+  return o.broadcastTo(
+      o.materialize(*o.number("value"), o.element(o.tensor("self"))),
+      o.extents(o.tensor("index")));
 }
 static LogicalResult scatterValue(OpCall &o) {
-  Value self = o.tensor("self");
-  Value source =
-      o.broadcastTo(o.materialize(*o.number("value"), o.element(self)),
-                    o.extents(o.tensor("index")));
-  return scatterElements(o, Combine::Set, source, self);
+  return scatterElements(o, "", scatteredValue(o));
 }
 static LogicalResult scatterAdd(OpCall &o) {
-  Value self = o.tensor("self");
-  if (o.isBool(self))
-    return o.fail("sums of bool are not supported");
-  return scatterElements(o, Combine::Add, o.tensor("src"), self);
+  return scatterElements(o, "sum", o.tensor("src"));
 }
 static LogicalResult scatterReduce(OpCall &o) {
+  return scatterElements(o, o.string("reduce"), o.tensor("src"),
+                         o.flag("include_self"));
+}
+static LogicalResult scatterSrcReduce(OpCall &o) {
+  return scatterElements(o, o.string("reduce"), o.tensor("src"));
+}
+static LogicalResult scatterValueReduce(OpCall &o) {
+  return scatterElements(o, o.string("reduce"), scatteredValue(o));
+}
+
+/// Rows along a dim joined at the index.
+static LogicalResult indexReduce(OpCall &o) {
+  Composer &c = o.c;
+  Value self = o.tensor("self"), index = o.tensor("index"),
+        source = o.tensor("source");
   StringRef reduce = o.string("reduce");
-  Value self = o.tensor("self");
-  if (!o.flag("include_self"))
-    return o.fail("include_self=False is not supported");
-  if (reduce == "sum" && !o.isBool(self))
-    return scatterElements(o, Combine::Add, o.tensor("src"), self);
-  if (reduce == "amax")
-    return scatterElements(o, Combine::Max, o.tensor("src"), self);
-  return o.fail("reduce '" + reduce + "' is not supported");
+  bool includeSelf = o.flag("include_self");
+  auto axis = indexedAxis(o, self, index);
+  if (!axis)
+    return failure();
+  auto order = swapFront(o.rank(self), *axis);
+  Value rows = asVector(o, index, o.extents(self)[*axis]);
+  SmallVector<Expr> shape = o.extents(self), given = o.extents(source);
+  shape[*axis] = o.extents(rows)[0];
+  bool same =
+      given.size() == shape.size() && o.element(source) == o.element(self);
+  for (unsigned i = 0; same && i < shape.size(); ++i)
+    same = o.provablyEqual(given[i], shape[i]);
+  if (!same)
+    return o.fail("the source has another shape or dtype than what it joins");
+  Value result = scatterBy(o, reduce, c.permute(self, order), rows,
+                           c.permute(source, order), includeSelf);
+  return result ? o.ret(c.permute(result, order)) : failure();
+}
+
+//===----------------------------------------------------------------------===//
+// Row-major positions
+//===----------------------------------------------------------------------===//
+
+static LogicalResult take(OpCall &o) {
+  Value self = o.tensor("self"), index = o.tensor("index");
+  if (!isInteger(o, index))
+    return o.fail("takes integers");
+  Expr n = productOf(o.extents(self));
+  return o.ret(o.c.gather(o.c.reshape(self, {n}), wrapIndices(o, index, n)));
+}
+static LogicalResult put(OpCall &o) {
+  Composer &c = o.c;
+  Value self = o.tensor("self"), index = o.tensor("index"),
+        source = o.tensor("source");
+  bool accumulate = o.flag("accumulate");
+  Expr n = productOf(o.extents(self)), m = productOf(o.extents(index));
+  if (!isInteger(o, index) || o.element(source) != o.element(self) ||
+      !o.provablyEqual(productOf(o.extents(source)), m))
+    return o.fail("takes integers, and a value for each");
+  Value flat = c.reshape(self, {n}), updates = c.reshape(source, {m});
+  Value rows = c.reshape(wrapIndices(o, index, n), {m});
+  Value result = accumulate ? scatterBy(o, "sum", flat, rows, updates, true)
+                            : c.scatter(Combine::Set, flat, rows, updates);
+  return result ? o.ret(c.reshape(result, o.extents(self))) : failure();
+}
+
+/// The elements of the source in order, where the mask holds.
+static LogicalResult maskedScatter(OpCall &o) {
+  Composer &c = o.c;
+  Value self = o.tensor("self"), mask = o.tensor("mask"),
+        source = o.tensor("source");
+  auto shape = o.broadcast({o.extents(self), o.extents(mask)});
+  Expr n = productOf(o.extents(source));
+  if (!shape || !o.isBool(mask) || o.element(source) != o.element(self) ||
+      !o.scope().provablyLessEqual(Expr(1), n))
+    return o.fail("takes a bool mask and at least one element for it");
+  Expr all = productOf(*shape);
+  Value keep = c.reshape(o.broadcastTo(mask, *shape), {all});
+  Value place = prefixSum(o, c.cast(keep, o.i64()), 0);
+  place = c.add(place, c.splatInt(place, -1));
+  place = c.maximum(place, c.splatInt(place, 0));
+  Value last = c.full({all}, extentValue(o, n - Expr(1), o.i64()));
+  Value v = c.gather(c.reshape(source, {n}), c.minimum(place, last));
+  Value old = c.reshape(o.broadcastTo(self, *shape), {all});
+  return o.ret(c.reshape(c.select(keep, v, old), *shape));
+}
+
+/// The coordinates of the first `size` elements other than zero.
+static LogicalResult nonzeroStatic(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("self");
+  Expr size = *o.expr("size");
+  int64_t fill = *o.integer("fill_value");
+  SmallVector<Expr> extents = o.extents(x);
+  Expr n = productOf(extents);
+  Value keep = c.reshape(c.cast(x, o.i1()), {n});
+  Value count = prefixSum(o, c.cast(keep, o.i64()), 0);
+  // One more row takes what has no place.
+  Value beyond = c.full({n}, extentValue(o, size, o.i64()));
+  Value place = c.select(keep, c.add(count, c.splatInt(count, -1)), beyond);
+  place = c.minimum(place, beyond);
+  SmallVector<Expr> rows = {size + Expr(1), Expr(int64_t(extents.size()))},
+                    from = {n, Expr(int64_t(extents.size()))};
+  std::vector<Expr> all(extents.begin(), extents.end());
+  Value coordinates;
+  std::vector<Expr> split = delinearize(Expr::dim(0), all);
+  for (unsigned i = 0; i < extents.size(); ++i) {
+    Value v = c.iota(from, split[i]), at = c.iota(from, Expr::dim(1));
+    coordinates = coordinates
+                      ? c.select(c.equal(at, c.splatInt(at, i)), v, coordinates)
+                      : v;
+  }
+  Value start = c.full(rows, c.scalarInt(o.i64(), fill));
+  if (!coordinates)
+    return o.fail("takes a tensor with dims");
+  Value result = c.scatter(Combine::Set, start, place, coordinates);
+  return o.ret(c.slice(result, 0, Expr(0), size));
+}
+
+/// index.Tensor with the indices held inside, and `fill` where the mask is
+/// false.
+static LogicalResult maskedIndex(OpCall &o) {
+  Composer &c = o.c;
+  Value self = o.tensor("self"), mask = o.tensor("mask");
+  SmallVector<Value> indices = o.tensors("indices");
+  for (auto [i, index] : llvm::enumerate(indices)) {
+    if (!index || i >= o.rank(self) || !isInteger(o, index))
+      continue;
+    Value at = c.cast(index, o.i64());
+    Expr n = o.extents(self)[i];
+    if (!o.scope().provablyLessEqual(Expr(1), n))
+      return o.fail("extent " + n.str() + " may be zero");
+    Value last = c.full(o.extents(at), extentValue(o, n - Expr(1), o.i64()));
+    index = c.maximum(c.minimum(at, last), c.splatInt(at, 0));
+  }
+  auto joint = joinIndices(o, self, indices);
+  if (!joint)
+    return failure();
+  Value v = c.permute(c.gather(mergeIndexed(o, self, *joint), joint->position),
+                      resultOrder(*joint));
+  auto shape = o.broadcast({o.extents(v), o.extents(mask)});
+  if (!shape || shape->size() != o.rank(v) || !o.isBool(mask))
+    return o.fail("the mask does not fit what is read");
+  Value fill = o.materialize(*o.number("fill"), o.element(v));
+  return o.ret(
+      c.select(o.broadcastTo(mask, *shape), v, o.broadcastTo(fill, *shape)));
 }
 
 static LogicalResult takeAlongDim(OpCall &o) {
@@ -430,6 +622,26 @@ llvm::ArrayRef<OpRow> pt2::getIndexOps() {
       {"scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, "
        "str reduce, *, bool include_self=True)",
        scatterReduce},
+      {"scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, "
+       "str reduce)",
+       scatterSrcReduce},
+      {"scatter.value_reduce(Tensor self, int dim, Tensor index, "
+       "Scalar value, *, str reduce)",
+       scatterValueReduce},
+      {"index_reduce(Tensor self, int dim, Tensor index, Tensor source, "
+       "str reduce, *, bool include_self=True)",
+       indexReduce},
+      {"take(Tensor self, Tensor index)", take},
+      {"put(Tensor self, Tensor index, Tensor source, "
+       "bool accumulate=False)",
+       put},
+      {"masked_scatter(Tensor self, Tensor mask, Tensor source)",
+       maskedScatter},
+      {"nonzero_static(Tensor self, *, SymInt size, int fill_value=-1)",
+       nonzeroStatic},
+      {"_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, "
+       "Scalar fill)",
+       maskedIndex},
       {"take_along_dim(Tensor self, Tensor indices, int? dim=None)",
        takeAlongDim},
   };

@@ -24,8 +24,16 @@ static LogicalResult assertMetadata(OpCall &o) {
   return o.retNothing();
 }
 
+/// A check of elements at run time: where it holds the program means the same
+/// without it, and where it does not PyTorch has no result to compare with.
+static LogicalResult assertElements(OpCall &o) {
+  o.ignore({"self", "assert_msg"});
+  return o.retNothing();
+}
+
 llvm::ArrayRef<OpRow> pt2::getMetaOps() {
   static const OpRow rows[] = {
+      {"_assert_async.msg(Tensor self, str assert_msg)", assertElements},
       {"_assert_tensor_metadata(Tensor a, SymInt[]? size=None, "
        "SymInt[]? stride=None, ScalarType? dtype=None, *, "
        "Device? device=None, Layout? layout=None)",

@@ -493,6 +493,113 @@ static LogicalResult unbind(OpCall &o) {
   return o.retViews(views);
 }
 
+/// `sections` parts, the first ones longer by one where they do not divide.
+static LogicalResult splitSections(OpCall &o, unsigned axis, int64_t sections) {
+  auto n = o.extents(o.tensor("self"))[axis].asConstant();
+  if (!n || sections <= 0)
+    return o.fail("splits a symbolic extent, or into no parts");
+  SmallVector<Expr> lengths;
+  for (int64_t i = 0; i < sections; ++i)
+    lengths.push_back(Expr(*n / sections + (i < *n % sections ? 1 : 0)));
+  return splitBy(o, axis, lengths);
+}
+static LogicalResult splitIndices(OpCall &o, unsigned axis,
+                                  ArrayRef<int64_t> indices) {
+  auto n = o.extents(o.tensor("self"))[axis].asConstant();
+  if (!n)
+    return o.fail("splits a symbolic extent");
+  SmallVector<std::pair<SmallVector<Expr>, SmallVector<Expr>>> views;
+  SmallVector<Expr> from = o.extents(o.tensor("self"));
+  auto bound = [&](int64_t i) {
+    return std::clamp<int64_t>(i < 0 ? i + *n : i, 0, *n);
+  };
+  int64_t start = 0;
+  for (unsigned i = 0; i <= indices.size(); ++i) {
+    int64_t end = i < indices.size() ? bound(indices[i]) : *n;
+    SmallVector<Expr> extents = from, map = identityMap(from.size());
+    extents[axis] = Expr(std::max<int64_t>(end - start, 0));
+    map[axis] = Expr(start) + Expr::dim(axis);
+    views.emplace_back(extents, map);
+    start = end;
+  }
+  return o.retViews(views);
+}
+static LogicalResult tensorSplit(OpCall &o) {
+  Value x = o.tensor("self");
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  if (!axis || o.rank(x) == 0)
+    return o.fail("splits a tensor without dims");
+  if (o.entry.name == "tensor_split.sections")
+    return splitSections(o, *axis, *o.integer("sections"));
+  return splitIndices(o, *axis, *o.integers("indices"));
+}
+/// Along a dim that the op's name says; a vector has only one.
+template <unsigned dim>
+static LogicalResult splitAlong(OpCall &o) {
+  unsigned rank = o.rank(o.tensor("self"));
+  unsigned axis = dim == 1 && rank == 1 ? 0 : dim;
+  if (rank <= axis)
+    return o.fail("has fewer dims than the op takes");
+  if (StringRef(o.entry.name).ends_with(".int"))
+    return splitSections(o, axis, *o.integer("sections"));
+  return splitIndices(o, axis, *o.integers("indices"));
+}
+
+/// The map of a window given by distances in memory, into a tensor that is
+/// known to be contiguous.
+static std::optional<SmallVector<Expr>> stridedMap(OpCall &o, Value x,
+                                                   ArrayRef<Expr> size) {
+  SmallVector<Expr> stride = *o.exprs("stride"), from = o.extents(x);
+  const TensorMeta *meta = o.argumentMeta("self");
+  Expr expected(1);
+  bool contiguous = meta && meta->sizes.size() == from.size() &&
+                    meta->storageOffset.isConstant(0);
+  for (unsigned i = from.size(); contiguous && i-- > 0;) {
+    contiguous =
+        from[i].isConstant(1) || o.provablyEqual(meta->strides[i], expected);
+    expected = expected * from[i];
+  }
+  auto refuse = [&](StringRef why) {
+    (void)o.fail(why);
+    return std::nullopt;
+  };
+  if (!contiguous || size.size() != stride.size())
+    return refuse("takes strides of a tensor that is not known to be "
+                  "contiguous");
+  Expr first = o.expr("storage_offset").value_or(Expr(0)), place = first,
+       last = first;
+  for (unsigned i = 0; i < size.size(); ++i) {
+    place = place + Expr::dim(i) * stride[i];
+    last = last + (size[i] - Expr(1)) * stride[i];
+    if (!o.scope().provablyNonNegative(stride[i]) ||
+        !o.scope().provablyLessEqual(Expr(1), size[i]))
+      return refuse("a stride may be negative, or an extent zero");
+  }
+  if (!o.scope().provablyNonNegative(first) ||
+      !o.scope().provablyLess(last, productOf(from)))
+    return refuse("the strides may leave the tensor");
+  std::vector<Expr> map =
+      delinearize(place, std::vector<Expr>(from.begin(), from.end()));
+  return SmallVector<Expr>(map.begin(), map.end());
+}
+static LogicalResult asStrided(OpCall &o) {
+  SmallVector<Expr> size = *o.exprs("size");
+  auto map = stridedMap(o, o.tensor("self"), size);
+  return map ? o.retView(size, *map) : failure();
+}
+static LogicalResult asStridedScatter(OpCall &o) {
+  Value x = o.tensor("self"), src = o.tensor("src");
+  SmallVector<Expr> size = *o.exprs("size");
+  auto map = stridedMap(o, x, size);
+  if (!map)
+    return failure();
+  auto joined = o.broadcast({size, o.extents(src)});
+  if (!joined || joined->size() != size.size())
+    return o.fail("the source cannot be broadcast to the window");
+  Value update = o.broadcastTo(o.c.cast(src, o.element(x)), size);
+  return o.ret(writeWindow(o.c, x, size, *map, update));
+}
+
 static LogicalResult unfold(OpCall &o) {
   Value x = o.tensor("self");
   auto axis = o.axis(*o.integer("dimension"), o.rank(x));
@@ -604,6 +711,22 @@ llvm::ArrayRef<OpRow> pt2::getMovementOps() {
       {"split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0)",
        splitWithSizes},
       {"chunk(Tensor self, int chunks, int dim=0)", chunk},
+      {"tensor_split.sections(Tensor self, SymInt sections, int dim=0)",
+       tensorSplit},
+      {"tensor_split.indices(Tensor self, SymInt[] indices, int dim=0)",
+       tensorSplit},
+      {"hsplit.int(Tensor self, int sections)", splitAlong<1>},
+      {"hsplit.array(Tensor self, int[] indices)", splitAlong<1>},
+      {"vsplit.int(Tensor self, int sections)", splitAlong<0>},
+      {"vsplit.array(Tensor self, int[] indices)", splitAlong<0>},
+      {"dsplit.int(Tensor self, int sections)", splitAlong<2>},
+      {"dsplit.array(Tensor self, int[] indices)", splitAlong<2>},
+      {"as_strided(Tensor self, SymInt[] size, SymInt[] stride, "
+       "SymInt? storage_offset=None)",
+       asStrided},
+      {"as_strided_scatter(Tensor self, Tensor src, SymInt[] size, "
+       "SymInt[] stride, SymInt? storage_offset=None)",
+       asStridedScatter},
       {"unbind.int(Tensor self, int dim=0)", unbind},
       {"unfold(Tensor self, int dimension, int size, int step)", unfold},
       {"diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, "

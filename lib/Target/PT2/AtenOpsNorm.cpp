@@ -38,6 +38,14 @@ static Value affine(OpCall &o, Value y, Value weight, Value bias) {
   return y;
 }
 
+/// `v` in the dtype that the archive states for result i.
+static Value asStated(OpCall &o, Value v, unsigned i) {
+  if (const TensorMeta *meta = o.resultMeta(i))
+    if (auto dtype = meta->dtype.dtype())
+      return o.c.cast(v, getElementType(o.c.getBuilder().getContext(), *dtype));
+  return v;
+}
+
 static LogicalResult layerNormOf(OpCall &o, double eps, bool withMoments) {
   Composer &c = o.c;
   Value x = o.tensor("input"), weight = o.tensor("weight"),
@@ -66,13 +74,8 @@ static LogicalResult layerNormOf(OpCall &o, double eps, bool withMoments) {
   unsigned normalized = o.exprs("normalized_shape")->size();
   for (unsigned i = shape.size() - normalized; i < shape.size(); ++i)
     shape[i] = Expr(1);
-  Value moments[] = {c.reshape(mean, shape), c.reshape(rstd, shape)};
-  for (unsigned i = 0; i < 2; ++i)
-    if (const TensorMeta *meta = o.resultMeta(i + 1))
-      if (auto dtype = meta->dtype.dtype())
-        moments[i] = c.cast(
-            moments[i], getElementType(c.getBuilder().getContext(), *dtype));
-  return o.ret({result, moments[0], moments[1]});
+  return o.ret({result, asStated(o, c.reshape(mean, shape), 1),
+                asStated(o, c.reshape(rstd, shape), 2)});
 }
 static LogicalResult layerNorm(OpCall &o) {
   o.ignore({"cudnn_enable"});
@@ -150,9 +153,73 @@ static LogicalResult batchNorm(OpCall &o) {
   Value results[3];
   return failed(batchNormOf(o, results)) ? failure() : o.ret(results[0]);
 }
+static LogicalResult nativeBatchNorm(OpCall &o) {
+  if (o.flag("training"))
+    return o.fail("batch statistics (training mode) are not supported");
+  Value results[3];
+  return failed(batchNormOf(o, results)) ? failure() : o.ret(results);
+}
 static LogicalResult batchNormCore(OpCall &o) {
   Value results[3];
   return failed(batchNormOf(o, results)) ? failure() : o.ret(results);
+}
+
+/// Each channel of each batch normalised over its other dims.
+static LogicalResult instanceNorm(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("input"), weight = o.tensor("weight"),
+        bias = o.tensor("bias");
+  o.ignore({"momentum", "cudnn_enabled"});
+  if (o.rank(x) < 2 || !o.isFloat(x))
+    return o.fail("takes floats with a channel dim");
+  Type type = o.element(x), wide = o.opmath(type);
+  SmallVector<Expr> extents = o.extents(x);
+  double eps = *o.real("eps");
+  Value v = c.cast(x, wide);
+  if (!o.flag("use_input_stats")) {
+    Value mean = o.tensor("running_mean"), variance = o.tensor("running_var");
+    if (!mean || !variance)
+      return o.fail("has no statistics");
+    Value var = c.cast(variance, wide);
+    Value rstd = c.rsqrt(c.add(var, c.splat(var, eps)));
+    return o.ret(c.cast(perChannel(o, v, mean, rstd, weight, bias), type));
+  }
+  if (o.has("running_mean") || o.has("running_var"))
+    return o.fail("updates running statistics");
+  std::vector<Expr> inner(extents.begin() + 2, extents.end());
+  Value rows = c.reshape(v, {extents[0], extents[1], product(inner)});
+  Value y = c.reshape(c.layerNorm(rows, eps), extents);
+  auto spread = [&](Value p) {
+    return c.view(c.cast(p, wide), extents, {Expr::dim(1)});
+  };
+  if (weight)
+    y = c.mul(y, spread(weight));
+  if (bias)
+    y = c.add(y, spread(bias));
+  return o.ret(c.cast(y, type));
+}
+
+/// Each channel normalised over all other dims, by statistics of its own.
+static LogicalResult batchNormNoStats(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("input"), weight = o.tensor("weight"),
+        bias = o.tensor("bias");
+  o.ignore({"momentum"});
+  if (o.rank(x) < 2 || !o.isFloat(x) || !o.flag("training"))
+    return o.fail("takes floats with a channel dim, in training mode");
+  Type type = o.element(x), wide = o.opmath(type);
+  double eps = *o.real("eps");
+  SmallVector<unsigned> axes;
+  for (unsigned i = 0; i < o.rank(x); ++i)
+    if (i != 1)
+      axes.push_back(i);
+  Value v = c.cast(x, wide);
+  Value mean = c.mean(v, axes, false);
+  Value d = c.sub(v, c.view(mean, o.extents(v), {Expr::dim(1)}));
+  Value variance = c.mean(c.mul(d, d), axes, false);
+  Value rstd = c.rsqrt(c.add(variance, c.splat(variance, eps)));
+  Value y = perChannel(o, v, mean, rstd, weight, bias);
+  return o.ret({c.cast(y, type), asStated(o, mean, 1), asStated(o, rstd, 2)});
 }
 
 static LogicalResult groupNormOf(OpCall &o, Value x, Value weight, Value bias,
@@ -332,12 +399,7 @@ static LogicalResult weightNorm(OpCall &o) {
   Value result = c.mul(x, o.broadcastTo(scale, o.extents(v)));
   if (o.getNumResults() == 1)
     return o.ret(c.cast(result, type));
-  Value length = norm;
-  if (const TensorMeta *meta = o.resultMeta(1))
-    if (auto dtype = meta->dtype.dtype())
-      length =
-          c.cast(norm, getElementType(c.getBuilder().getContext(), *dtype));
-  return o.ret({c.cast(result, type), length});
+  return o.ret({c.cast(result, type), asStated(o, norm, 1)});
 }
 
 //===----------------------------------------------------------------------===//
@@ -395,6 +457,17 @@ llvm::ArrayRef<OpRow> pt2::getNormOps() {
        "Tensor? bias, Tensor? running_mean, Tensor? running_var, "
        "float momentum, float eps)",
        batchNormCore},
+      {"native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, "
+       "Tensor? running_mean, Tensor? running_var, bool training, "
+       "float momentum, float eps)",
+       nativeBatchNorm},
+      {"_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, "
+       "Tensor? bias, bool training, float momentum, float eps)",
+       batchNormNoStats},
+      {"instance_norm(Tensor input, Tensor? weight, Tensor? bias, "
+       "Tensor? running_mean, Tensor? running_var, bool use_input_stats, "
+       "float momentum, float eps, bool cudnn_enabled)",
+       instanceNorm},
       {"group_norm(Tensor input, int num_groups, Tensor? weight=None, "
        "Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True)",
        groupNorm},

@@ -216,17 +216,203 @@ static LogicalResult einsum(OpCall &o) {
 }
 
 //===----------------------------------------------------------------------===//
+// Products over named dims
+//===----------------------------------------------------------------------===//
+
+/// Sums of products over pairs of dims; the other dims in order.
+static LogicalResult contractDims(OpCall &o, Value a, Value b,
+                                  ArrayRef<unsigned> da,
+                                  ArrayRef<unsigned> db) {
+  Composer &c = o.c;
+  Type type = o.element(a);
+  if (o.element(b) != type || o.isBool(a) || da.size() != db.size())
+    return o.fail("the operands differ in dtype or number of dims");
+  SmallVector<Expr> ea = o.extents(a), eb = o.extents(b), shape;
+  SmallVector<Expr> aMap(ea.size()), bMap(eb.size());
+  auto keep = [&](ArrayRef<Expr> extents, ArrayRef<unsigned> dims,
+                  SmallVector<Expr> &map) {
+    for (unsigned i = 0; i < extents.size(); ++i)
+      if (!llvm::is_contained(dims, i)) {
+        map[i] = Expr::dim(shape.size());
+        shape.push_back(extents[i]);
+      }
+  };
+  keep(ea, da, aMap);
+  keep(eb, db, bMap);
+  unsigned kept = shape.size();
+  for (auto [x, y] : llvm::zip(da, db)) {
+    if (!o.provablyEqual(ea[x], eb[y]))
+      return o.fail("extents " + ea[x].str() + " and " + eb[y].str() +
+                    " differ");
+    aMap[x] = bMap[y] = Expr::dim(shape.size());
+    shape.push_back(ea[x]);
+  }
+  Type wide = o.opmath(type);
+  Value y = c.mul(c.view(c.cast(a, wide), shape, aMap),
+                  c.view(c.cast(b, wide), shape, bMap));
+  auto summed = llvm::to_vector(llvm::seq<unsigned>(kept, shape.size()));
+  return o.ret(c.cast(c.reduceSum(y, summed, false), type));
+}
+static LogicalResult tensordot(OpCall &o) {
+  Value a = o.tensor("self"), b = o.tensor("other");
+  SmallVector<unsigned> da, db;
+  auto read = [&](StringRef name, Value v, SmallVector<unsigned> &dims) {
+    SmallVector<int64_t> named = *o.integers(name);
+    for (int64_t dim : named) {
+      auto axis = o.axis(dim, o.rank(v));
+      if (!axis || llvm::is_contained(dims, *axis))
+        return false;
+      dims.push_back(*axis);
+    }
+    return true;
+  };
+  if (!read("dims_self", a, da) || !read("dims_other", b, db))
+    return o.fail("names a dim twice, or none");
+  return contractDims(o, a, b, da, db);
+}
+static LogicalResult inner(OpCall &o) {
+  Value a = o.tensor("self"), b = o.tensor("other");
+  if (o.rank(a) == 0 || o.rank(b) == 0)
+    return o.fail("takes tensors with dims");
+  return contractDims(o, a, b, {o.rank(a) - 1}, {o.rank(b) - 1});
+}
+static LogicalResult chainMatmul(OpCall &o) {
+  StringRef name =
+      StringRef(o.entry.name).starts_with("chain") ? "matrices" : "tensors";
+  Value product;
+  for (Value v : o.tensors(name)) {
+    product = product ? matmulAny(o, product, v) : v;
+    if (!product)
+      return failure();
+  }
+  return product ? o.ret(product) : o.fail("multiplies no matrices");
+}
+static LogicalResult vecdot(OpCall &o) {
+  Composer &c = o.c;
+  Value a = o.tensor("x"), b = o.tensor("y");
+  auto shape = o.broadcast({o.extents(a), o.extents(b)});
+  auto axis = shape ? o.axis(*o.integer("dim"), shape->size()) : std::nullopt;
+  if (!axis || shape->empty() || o.element(a) != o.element(b) || o.isBool(a))
+    return o.fail("takes tensors of one dtype with a dim");
+  Type type = o.element(a), wide = o.opmath(type);
+  Value y = c.mul(o.broadcastTo(c.cast(a, wide), *shape),
+                  o.broadcastTo(c.cast(b, wide), *shape));
+  return o.ret(c.cast(c.reduceSum(y, {*axis}, false), type));
+}
+
+/// a[i + 1] b[i + 2] - a[i + 2] b[i + 1] along a dim of three.
+static LogicalResult cross(OpCall &o) {
+  Composer &c = o.c;
+  Value a = o.tensor("self"), b = o.tensor("other");
+  auto shape = o.broadcast({o.extents(a), o.extents(b)});
+  Type type = o.promote({{a, {}}, {b, {}}});
+  if (!shape || type.isInteger(1))
+    return o.fail("takes numbers");
+  std::optional<unsigned> axis;
+  if (o.has("dim")) {
+    axis = o.axis(*o.integer("dim"), shape->size());
+  } else {
+    for (unsigned i = 0; i < shape->size() && !axis; ++i)
+      if ((*shape)[i].isConstant(3))
+        axis = i;
+  }
+  if (!axis || shape->empty() || !(*shape)[*axis].isConstant(3))
+    return o.fail("takes a dim of three");
+  Type wide = o.opmath(type);
+  auto turned = [&](Value v, int64_t by) {
+    SmallVector<Expr> map;
+    for (unsigned i = 0; i < shape->size(); ++i)
+      map.push_back(i == *axis ? Expr::mod(Expr::dim(i) + Expr(by), Expr(3))
+                               : Expr::dim(i));
+    return c.view(o.broadcastTo(c.cast(v, wide), *shape), *shape, map);
+  };
+  Value y = c.sub(c.mul(turned(a, 1), turned(b, 2)),
+                  c.mul(turned(a, 2), turned(b, 1)));
+  return o.ret(c.cast(y, type));
+}
+
+/// x1 W x2 for each matrix of the weight, and the bias.
+static LogicalResult bilinear(OpCall &o) {
+  Composer &c = o.c;
+  Value a = o.tensor("input1"), b = o.tensor("input2"), w = o.tensor("weight"),
+        bias = o.tensor("bias");
+  Type type = o.element(a), wide = o.opmath(type);
+  unsigned rank = o.rank(a);
+  bool fits = rank >= 1 && o.rank(b) == rank && o.rank(w) == 3 &&
+              o.element(b) == type && o.element(w) == type &&
+              isa<FloatType>(type);
+  for (unsigned i = 0; fits && i + 1 < rank; ++i)
+    fits = o.provablyEqual(o.extents(a)[i], o.extents(b)[i]);
+  if (!fits || !o.provablyEqual(o.extents(a).back(), o.extents(w)[1]) ||
+      !o.provablyEqual(o.extents(b).back(), o.extents(w)[2]))
+    return o.fail("the operands do not fit each other");
+  SmallVector<Expr> ea = o.extents(a), ew = o.extents(w);
+  Expr columns = ew[0] * ew[1];
+  // [..., out, in1] from in2, then the sum over in1.
+  Value part =
+      c.linear(c.cast(b, wide), c.reshape(c.cast(w, wide), {columns, ew[2]}));
+  SmallVector<Expr> space(ea.begin(), ea.end() - 1), map;
+  space.append({ew[0], ew[1]});
+  part = c.reshape(part, space);
+  for (unsigned i = 0; i + 1 < rank; ++i)
+    map.push_back(Expr::dim(i));
+  map.push_back(Expr::dim(rank));
+  Value y = c.reduceSum(c.mul(part, c.view(c.cast(a, wide), space, map)),
+                        {rank}, false);
+  if (bias)
+    y = c.add(y, o.broadcastTo(c.cast(bias, wide), o.extents(y)));
+  return o.ret(c.cast(y, type));
+}
+
+/// The sum over some dims of the product of three tensors, each with new dims
+/// where the others have theirs.
+static LogicalResult trilinear(OpCall &o) {
+  Composer &c = o.c;
+  o.ignore({"unroll_dim"}); // The order of summation is the compiler's choice.
+  SmallVector<Value> parts;
+  SmallVector<SmallVector<Expr>> shapes;
+  Type type = o.element(o.tensor("i1"));
+  for (auto [name, dims] :
+       {std::pair("i1", "expand1"), std::pair("i2", "expand2"),
+        std::pair("i3", "expand3")}) {
+    Value v = o.tensor(name);
+    if (o.element(v) != type || !isa<FloatType>(type))
+      return o.fail("takes floats of one dtype");
+    SmallVector<int64_t> expand = *o.integers(dims);
+    for (int64_t dim : expand) {
+      auto axis = o.axis(dim, o.rank(v) + 1);
+      if (!axis)
+        return failure();
+      v = c.unsqueeze(v, *axis);
+    }
+    parts.push_back(c.cast(v, o.opmath(type)));
+    shapes.push_back(o.extents(v));
+  }
+  auto shape = o.broadcast(shapes);
+  if (!shape)
+    return failure();
+  auto axes = o.axes(*o.integers("sumdim"), shape->size());
+  if (!axes)
+    return failure();
+  Value y = o.broadcastTo(parts[0], *shape);
+  for (Value v : ArrayRef(parts).drop_front())
+    y = c.mul(y, o.broadcastTo(v, *shape));
+  return o.ret(c.cast(c.reduceSum(y, *axes, false), type));
+}
+
+//===----------------------------------------------------------------------===//
 // Attention
 //===----------------------------------------------------------------------===//
 
 /// softmax(q k^T * scale + mask) v, f16 and bf16 in f32, rounded once.
 static LogicalResult attention(OpCall &o) {
   Composer &c = o.c;
+  bool flash = StringRef(o.entry.name).starts_with("_scaled");
   Value q = o.tensor("query"), k = o.tensor("key"), v = o.tensor("value");
   Value mask = o.tensor("attn_mask");
   if (*o.real("dropout_p") != 0)
     return o.fail("draws random numbers (dropout_p is not 0)");
-  bool causal = o.flag("is_causal"), grouped = o.flag("enable_gqa");
+  bool causal = o.flag("is_causal"), grouped = !flash && o.flag("enable_gqa");
   Type type = o.element(q), wide = o.opmath(type);
   unsigned rank = o.rank(q);
   if (rank < 2 || o.rank(k) != rank || o.rank(v) != rank ||
@@ -305,7 +491,11 @@ static LogicalResult attention(OpCall &o) {
     weights = c.select(c.view(none, shape, map), c.splat(weights, 0), weights);
   }
   Value result = matmulAny(o, weights, v);
-  return result ? o.ret(c.cast(result, type)) : failure();
+  if (!result)
+    return failure();
+  // The logarithms of the sums serve gradients.
+  return flash ? o.ret({c.cast(result, type), Value()})
+               : o.ret(c.cast(result, type));
 }
 
 //===----------------------------------------------------------------------===//
@@ -345,6 +535,26 @@ static LogicalResult groupedMM(OpCall &o) {
 
 llvm::ArrayRef<OpRow> pt2::getProductOps() {
   static const OpRow rows[] = {
+      {"_scaled_dot_product_flash_attention_for_cpu(Tensor query, "
+       "Tensor key, Tensor value, float dropout_p=0.0, "
+       "bool is_causal=False, *, Tensor? attn_mask=None, "
+       "float? scale=None)",
+       attention},
+      {"tensordot(Tensor self, Tensor other, int[] dims_self, "
+       "int[] dims_other)",
+       tensordot},
+      {"inner(Tensor self, Tensor other)", inner},
+      {"_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, "
+       "int[] expand2, int[] expand3, int[] sumdim, int unroll_dim=1)",
+       trilinear},
+      {"chain_matmul(Tensor[] matrices)", chainMatmul},
+      {"linalg_multi_dot(Tensor[] tensors)", chainMatmul},
+      {"linalg_vecdot(Tensor x, Tensor y, *, int dim=-1)", vecdot},
+      {"cross(Tensor self, Tensor other, int? dim=None)", cross},
+      {"linalg_cross(Tensor self, Tensor other, *, int dim=-1)", cross},
+      {"bilinear(Tensor input1, Tensor input2, Tensor weight, "
+       "Tensor? bias=None)",
+       bilinear},
       {"linear(Tensor input, Tensor weight, Tensor? bias=None)", linear},
       {"mm(Tensor self, Tensor mat2)", mm},
       {"bmm(Tensor self, Tensor mat2)", bmm},

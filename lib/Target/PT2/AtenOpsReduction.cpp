@@ -312,6 +312,55 @@ static LogicalResult normAll(OpCall &o) {
                   false, {});
 }
 
+static LogicalResult normTyped(OpCall &o) {
+  return normOver(o, o.real("p").value_or(2.0),
+                  dimsOf(o, "dim", o.tensor("self")), o.flag("keepdim"),
+                  o.dtype("dtype"));
+}
+static LogicalResult normAllTyped(OpCall &o) {
+  return normOver(o, o.real("p").value_or(2.0), allOf(o, o.tensor("self")),
+                  false, o.dtype("dtype"));
+}
+static LogicalResult frobeniusNorm(OpCall &o) {
+  return normOver(o, 2.0, dimsOf(o, "dim", o.tensor("self")), o.flag("keepdim"),
+                  {});
+}
+/// Of vectors; of matrices only where the norm sums all elements.
+static LogicalResult linalgNorm(OpCall &o) {
+  Value x = o.tensor("self");
+  auto axes = dimsOf(o, "dim", x);
+  if (!axes)
+    return failure();
+  if (o.has("ord") && axes->size() != 1)
+    return o.fail("norms of matrices other than Frobenius' are not supported");
+  return normOver(o, o.real("ord").value_or(2.0), axes, o.flag("keepdim"),
+                  o.dtype("dtype"));
+}
+
+/// Sums and means of what is no NaN.
+template <bool mean>
+static LogicalResult nanSum(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("self");
+  auto axes = dimsOf(o, "dim", x);
+  bool keep = o.flag("keepdim");
+  if (!axes)
+    return failure();
+  Type type = o.dtype("dtype");
+  type = type ? type : sumType(o, o.element(x));
+  if (type.isInteger(1) || (mean && !isa<FloatType>(type)))
+    return o.fail("is not supported for this dtype");
+  Type wide = o.opmath(type);
+  Value nan = c.isNan(x);
+  Value v = c.select(nan, c.splatInt(x, 0), x);
+  Value sum = c.reduceSum(c.cast(c.cast(v, type), wide), *axes, keep);
+  if (mean) {
+    Value count = c.reduceSum(c.cast(c.logicalNot(nan), wide), *axes, keep);
+    sum = c.div(sum, count);
+  }
+  return o.ret(c.cast(sum, type));
+}
+
 static LogicalResult logsumexp(OpCall &o) {
   Value x = o.toFloat(o.tensor("self"));
   auto axes = dimsOf(o, "dim", x);
@@ -468,6 +517,11 @@ llvm::ArrayRef<OpRow> pt2::getReductionOps() {
       {"var_mean.dim(Tensor self, int[]? dim, bool unbiased=True, "
        "bool keepdim=False)",
        unbiasedForm<S::VarMean>},
+      {"std_mean.dim(Tensor self, int[]? dim, bool unbiased=True, "
+       "bool keepdim=False)",
+       unbiasedForm<S::StdMean>},
+      {"std_mean(Tensor self, bool unbiased=True)", unbiasedAll<S::StdMean>},
+      {"var_mean(Tensor self, bool unbiased=True)", unbiasedAll<S::VarMean>},
       {"var(Tensor self, bool unbiased=True)", unbiasedAll<S::Var>},
       {"std(Tensor self, bool unbiased=True)", unbiasedAll<S::Std>},
       {"linalg_vector_norm(Tensor self, Scalar ord=2, int[]? dim=None, "
@@ -477,6 +531,22 @@ llvm::ArrayRef<OpRow> pt2::getReductionOps() {
        "bool keepdim=False)",
        norm},
       {"norm.Scalar(Tensor self, Scalar p=2)", normAll},
+      {"norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[] dim, "
+       "bool keepdim, *, ScalarType dtype)",
+       normTyped},
+      {"norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype)",
+       normAllTyped},
+      {"frobenius_norm.dim(Tensor self, int[] dim, bool keepdim=False)",
+       frobeniusNorm},
+      {"linalg_norm(Tensor self, Scalar? ord=None, int[]? dim=None, "
+       "bool keepdim=False, *, ScalarType? dtype=None)",
+       linalgNorm},
+      {"nansum(Tensor self, int[]? dim=None, bool keepdim=False, *, "
+       "ScalarType? dtype=None)",
+       nanSum<false>},
+      {"nanmean(Tensor self, int[]? dim=None, bool keepdim=False, *, "
+       "ScalarType? dtype=None)",
+       nanSum<true>},
       {"logsumexp(Tensor self, int[] dim, bool keepdim=False)", logsumexp},
       {"softmax.int(Tensor self, int dim, ScalarType? dtype=None)", softmax},
       {"_softmax(Tensor self, int dim, bool half_to_float)", softmaxCore},

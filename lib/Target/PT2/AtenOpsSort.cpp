@@ -7,6 +7,7 @@
 
 #include "Helpers.h"
 #include "llvm/ADT/STLExtras.h"
+#include <limits>
 
 using namespace mlir;
 using namespace luminal;
@@ -29,14 +30,13 @@ static std::pair<Value, Value> order(OpCall &o, Value a, Value b,
 }
 
 /// Values and indices of x in order along one dim; the first `count` of them.
-static LogicalResult sorted(OpCall &o, Value x, unsigned axis, bool descending,
-                            std::optional<Expr> count, bool indicesOnly) {
+static std::pair<Value, Value> inOrder(OpCall &o, Value x, unsigned axis,
+                                       bool descending,
+                                       std::optional<Expr> count) {
   Composer &c = o.c;
   unsigned rank = o.rank(x);
-  if (rank == 0) {
-    Value zero = c.scalarInt(o.i64(), 0);
-    return indicesOnly ? o.ret(zero) : o.ret({x, zero});
-  }
+  if (rank == 0)
+    return {x, c.scalarInt(o.i64(), 0)};
   // [rows, n]
   auto swap = llvm::to_vector(llvm::seq<unsigned>(0, rank));
   std::swap(swap[axis], swap[rank - 1]);
@@ -64,9 +64,13 @@ static LogicalResult sorted(OpCall &o, Value x, unsigned axis, bool descending,
     return count ? c.slice(ordered, axis, Expr(0), *count) : ordered;
   };
   Value indices = arrange(c.iota({rows, n}, Expr::dim(1)));
-  if (indicesOnly)
-    return o.ret(indices);
-  return o.ret({arrange(flat), indices});
+  return {arrange(flat), indices};
+}
+
+static LogicalResult sorted(OpCall &o, Value x, unsigned axis, bool descending,
+                            std::optional<Expr> count, bool indicesOnly) {
+  auto [values, indices] = inOrder(o, x, axis, descending, count);
+  return indicesOnly ? o.ret(indices) : o.ret({values, indices});
 }
 
 static LogicalResult sortBy(OpCall &o, bool indicesOnly) {
@@ -99,6 +103,76 @@ static LogicalResult topk(OpCall &o) {
                     !o.scope().provablyLessEqual(k, o.extents(x)[*axis])))
     return o.fail("k is not provably within the dim");
   return sorted(o, x, *axis, o.flag("largest"), k, false);
+}
+
+static LogicalResult msort(OpCall &o) {
+  return o.ret(inOrder(o, o.tensor("self"), 0, false, std::nullopt).first);
+}
+
+/// The element at place `k` in ascending order, and its index.
+static std::pair<Value, Value> atPlace(OpCall &o, Value x, unsigned axis,
+                                       const Expr &k, bool keep) {
+  auto [values, indices] = inOrder(o, x, axis, false, std::nullopt);
+  if (o.rank(x) == 0)
+    return {values, indices};
+  auto pick = [&](Value v) {
+    v = o.c.slice(v, axis, k, Expr(1));
+    return keep ? v : o.c.squeeze(v, axis);
+  };
+  return {pick(values), pick(indices)};
+}
+static LogicalResult kthValue(OpCall &o) {
+  Value x = o.tensor("self");
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  Expr k = *o.expr("k") - Expr(1);
+  bool keep = o.flag("keepdim");
+  if (!axis)
+    return failure();
+  if (o.rank(x) && (!o.scope().provablyNonNegative(k) ||
+                    !o.scope().provablyLess(k, o.extents(x)[*axis])))
+    return o.fail("k is not provably within the dim");
+  auto [value, index] = atPlace(o, x, *axis, k, keep);
+  return o.ret({value, index});
+}
+
+/// The lower of the two middle elements; NaN where there is one. Of NaNs the
+/// first index, as PyTorch gives it.
+static std::pair<Value, Value> medianOf(OpCall &o, Value x, unsigned axis,
+                                        bool keep) {
+  Composer &c = o.c;
+  Expr n = o.rank(x) ? o.extents(x)[axis] : Expr(1);
+  Expr middle = o.scope().simplify(Expr::floorDiv(n - Expr(1), Expr(2)));
+  auto [value, index] = atPlace(o, x, axis, middle, keep);
+  if (!o.isFloat(x) || o.rank(x) == 0)
+    return {value, index};
+  Value nan = c.isNan(x);
+  Value along = indexAlong(o, x, axis);
+  Value beyond = c.full(o.extents(x), extentValue(o, n, o.i64()));
+  Value first = c.reduceMin(c.select(nan, along, beyond), {axis}, keep);
+  Value any =
+      c.less(first, c.full(o.extents(first), extentValue(o, n, o.i64())));
+  double quiet = std::numeric_limits<double>::quiet_NaN();
+  return {c.select(any, c.splat(value, quiet), value),
+          c.select(any, first, index)};
+}
+static LogicalResult median(OpCall &o) {
+  Value x = o.tensor("self");
+  SmallVector<Expr> from = o.extents(x);
+  Expr n = product(std::vector<Expr>(from.begin(), from.end()));
+  if (!o.scope().provablyLessEqual(Expr(1), n))
+    return o.fail("the tensor may be empty");
+  return o.ret(medianOf(o, o.c.reshape(x, {n}), 0, false).first);
+}
+static LogicalResult medianDim(OpCall &o) {
+  Value x = o.tensor("self");
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  bool keep = o.flag("keepdim");
+  if (!axis)
+    return failure();
+  if (o.rank(x) && !o.scope().provablyLessEqual(Expr(1), o.extents(x)[*axis]))
+    return o.fail("the dim may be empty");
+  auto [value, index] = medianOf(o, x, *axis, keep);
+  return o.ret({value, index});
 }
 
 /// Counts of elements in `bins` equal intervals of [min, max], the last one
@@ -144,6 +218,11 @@ llvm::ArrayRef<OpRow> pt2::getSortOps() {
       {"topk(Tensor self, SymInt k, int dim=-1, bool largest=True, "
        "bool sorted=True)",
        topk},
+      {"msort(Tensor self)", msort},
+      {"kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False)",
+       kthValue},
+      {"median(Tensor self)", median},
+      {"median.dim(Tensor self, int dim, bool keepdim=False)", medianDim},
       {"histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0)", histc},
   };
   return rows;

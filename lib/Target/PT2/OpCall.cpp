@@ -499,6 +499,44 @@ const TensorMeta *OpCall::argumentMeta(StringRef name) const {
   return nullptr;
 }
 
+/// Whether a tensor of these strides can be read in another shape without a
+/// copy, as PyTorch decides it; nothing where an extent or stride is symbolic.
+static std::optional<bool> isViewable(const TensorMeta &meta,
+                                      ArrayRef<Expr> shape) {
+  SmallVector<int64_t> sizes, strides, view;
+  auto constants = [](ArrayRef<Expr> exprs, SmallVector<int64_t> &values) {
+    for (const Expr &e : exprs) {
+      auto value = e.asConstant();
+      if (!value)
+        return false;
+      values.push_back(*value);
+    }
+    return true;
+  };
+  if (!constants(meta.sizes, sizes) || !constants(meta.strides, strides) ||
+      !constants(shape, view) || sizes.size() != strides.size())
+    return std::nullopt;
+  if (sizes.empty() || llvm::is_contained(sizes, 0))
+    return true;
+  // Dims that lie one behind the other in memory form a block; each block must
+  // be a run of the new dims.
+  int64_t last = static_cast<int64_t>(view.size()) - 1, base = strides.back();
+  int64_t block = 1, run = 1;
+  for (int64_t d = static_cast<int64_t>(sizes.size()) - 1; d >= 0; --d) {
+    block *= sizes[d];
+    if (d > 0 && (sizes[d - 1] == 1 || strides[d - 1] == block * base))
+      continue;
+    while (last >= 0 && (run < block || view[last] == 1))
+      run *= view[last--];
+    if (run != block)
+      return false;
+    if (d > 0)
+      base = strides[d - 1];
+    block = run = 1;
+  }
+  return last == -1;
+}
+
 LogicalResult OpCall::retReshaped(Value value, ArrayRef<Expr> shape,
                                   StringRef of) {
   Value source = tensor(of);
@@ -516,13 +554,16 @@ LogicalResult OpCall::retReshaped(Value value, ArrayRef<Expr> shape,
   if (arg.kind == Argument::Tensor) {
     r.viewOf = arg.names[0];
     const TensorMeta *meta = importer.getMeta(r.viewOf);
+    auto viewable = meta ? isViewable(*meta, shape) : std::nullopt;
     Expr expected(1);
     r.maybeView = !meta;
-    for (size_t i = meta ? meta->sizes.size() : 0; i-- > 0;) {
+    for (size_t i = meta && !viewable ? meta->sizes.size() : 0; i-- > 0;) {
       r.maybeView |= !meta->sizes[i].isConstant(1) &&
                      !provablyEqual(meta->strides[i], expected);
       expected = expected * meta->sizes[i];
     }
+    if (viewable == false)
+      r.viewOf.clear();
   }
   results.push_back(std::move(r));
   return success();

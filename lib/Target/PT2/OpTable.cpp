@@ -46,7 +46,11 @@ static Argument parseDefault(StringRef text, const Parameter &p) {
   double real;
   if (text == "None")
     return arg;
-  if (text == "True" || text == "False") {
+  if (p.type == Parameter::ScalarType && !text.getAsInteger(10, integer)) {
+    // PyTorch counts its dtypes from 0, archives count them from 1.
+    arg.kind = Argument::ScalarType;
+    arg.exprs.push_back(Expr(integer + 1));
+  } else if (text == "True" || text == "False") {
     arg.kind = Argument::Bool;
     arg.exprs.push_back(Expr(text == "True"));
   } else if (p.type == Parameter::IntList) {
@@ -106,14 +110,64 @@ static OpEntry parseSchema(const OpRow &row) {
   return entry;
 }
 
+/// Other names of ops in the table, of the same overloads and schemas.
+static constexpr std::pair<StringRef, StringRef> kAliases[] = {
+    {"absolute", "abs"},
+    {"arccos", "acos"},
+    {"arccosh", "acosh"},
+    {"arcsin", "asin"},
+    {"arcsinh", "asinh"},
+    {"arctan", "atan"},
+    {"arctan2", "atan2"},
+    {"arctanh", "atanh"},
+    {"clip", "clamp"},
+    {"concat", "cat"},
+    {"concatenate", "cat"},
+    {"conj", "alias"},
+    {"conj_physical", "positive"},
+    {"divide", "div"},
+    {"fix", "trunc"},
+    {"ger", "outer"},
+    {"greater", "gt"},
+    {"greater_equal", "ge"},
+    {"less", "lt"},
+    {"less_equal", "le"},
+    {"moveaxis", "movedim"},
+    {"multiply", "mul"},
+    {"negative", "neg"},
+    {"not_equal", "ne"},
+    {"resolve_conj", "alias"},
+    {"resolve_neg", "alias"},
+    {"row_stack", "vstack"},
+    {"special_digamma", "digamma"},
+    {"special_erf", "erf"},
+    {"special_erfc", "erfc"},
+    {"special_erfinv", "erfinv"},
+    {"special_exp2", "exp2"},
+    {"special_expit", "sigmoid"},
+    {"special_expm1", "expm1"},
+    {"special_log1p", "log1p"},
+    {"special_logit", "logit"},
+    {"special_logsumexp", "logsumexp"},
+    {"special_sinc", "sinc"},
+    {"special_xlogy", "xlogy"},
+    {"subtract", "sub"},
+    {"trapz", "trapezoid"},
+    {"true_divide", "div"},
+    {"unsafe_chunk", "chunk"},
+    {"unsafe_split", "split"},
+    {"unsafe_split_with_sizes", "split_with_sizes"},
+};
+
 const OpEntry *pt2::findOp(StringRef target) {
   static const llvm::StringMap<OpEntry> table = [] {
     llvm::StringMap<OpEntry> map;
-    for (auto rows : {getPointwiseOps(), getCompareOps(), getMovementOps(),
-                      getCreationOps(), getReductionOps(), getProductOps(),
-                      getConvolutionOps(), getPoolingOps(), getResampleOps(),
-                      getRecurrentOps(), getScanOps(), getNormOps(),
-                      getIndexOps(), getSortOps(), getMetaOps()})
+    for (auto rows :
+         {getPointwiseOps(), getMathOps(), getCompareOps(), getMovementOps(),
+          getCreationOps(), getJoinOps(), getReductionOps(), getScanOps(),
+          getProductOps(), getConvolutionOps(), getPoolingOps(),
+          getResampleOps(), getRecurrentOps(), getNormOps(), getLossOps(),
+          getIndexOps(), getSearchOps(), getSortOps(), getMetaOps()})
       for (const OpRow &row : rows) {
         OpEntry entry = parseSchema(row);
         std::string key = entry.name;
@@ -127,7 +181,16 @@ const OpEntry *pt2::findOp(StringRef target) {
     return map;
   }();
   auto it = table.find(target);
-  return it == table.end() ? nullptr : &it->second;
+  if (it != table.end())
+    return &it->second;
+  StringRef name = target;
+  if (!name.consume_front("aten."))
+    return nullptr;
+  auto [op, overload] = name.split('.');
+  for (auto [alias, canonical] : kAliases)
+    if (op == alias)
+      return findOp(("aten." + canonical + "." + overload).str());
+  return nullptr;
 }
 
 StringRef pt2::getRefusal(StringRef target) {

@@ -59,9 +59,11 @@ struct OpEntry {
 
 /// The rows of one theme; each AtenOps*.cpp defines one.
 llvm::ArrayRef<OpRow> getPointwiseOps();
+llvm::ArrayRef<OpRow> getMathOps();
 llvm::ArrayRef<OpRow> getCompareOps();
 llvm::ArrayRef<OpRow> getMovementOps();
 llvm::ArrayRef<OpRow> getCreationOps();
+llvm::ArrayRef<OpRow> getJoinOps();
 llvm::ArrayRef<OpRow> getReductionOps();
 llvm::ArrayRef<OpRow> getProductOps();
 llvm::ArrayRef<OpRow> getConvolutionOps();
@@ -70,7 +72,9 @@ llvm::ArrayRef<OpRow> getResampleOps();
 llvm::ArrayRef<OpRow> getRecurrentOps();
 llvm::ArrayRef<OpRow> getScanOps();
 llvm::ArrayRef<OpRow> getNormOps();
+llvm::ArrayRef<OpRow> getLossOps();
 llvm::ArrayRef<OpRow> getIndexOps();
+llvm::ArrayRef<OpRow> getSearchOps();
 llvm::ArrayRef<OpRow> getSortOps();
 llvm::ArrayRef<OpRow> getMetaOps();
 

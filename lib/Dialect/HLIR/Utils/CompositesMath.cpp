@@ -110,6 +110,56 @@ static Wide cos(Wide x) {
   return s * s * -2 + 1;
 }
 
+/// The reciprocal above 1, then the angle halved twice, then the series.
+static Wide atan(Wide x) {
+  Composer &c = *x.c;
+  Wide a = abs(x);
+  Value large = 1.0 < a;
+  Wide t = select(large, recip(a), a);
+  for (unsigned i = 0; i < 2; ++i)
+    t = t * recip(Wide{&c, c.sqrt((t * t + 1).value)} + 1);
+  Wide angle = t * polynomial(t * t, kAtanSeries) * 4;
+  angle = select(large, -angle + kHalfPi, angle);
+  return select(x < 0.0, -angle, angle);
+}
+
+/// x / sqrt(1 - x^2), the tangent of asin x: infinite at 1.
+static Wide asin(Wide x) {
+  Wide square = (x + 1) * (-x + 1);
+  return atan(x * recip(Wide{x.c, x.c->sqrt(square.value)}));
+}
+
+/// Twice the angle whose tangent is sqrt((1 - x) / (1 + x)).
+static Wide acos(Wide x) {
+  Wide ratio = (-x + 1) * recip(x + 1);
+  return atan(Wide{x.c, x.c->sqrt(ratio.value)}) * 2;
+}
+
+/// log1p(|x| + x^2 / (1 + sqrt(1 + x^2))); where x^2 overflows, log |2 x|.
+static Wide asinh(Wide x) {
+  Composer &c = *x.c;
+  Wide a = abs(x), square = a * a;
+  Wide root{&c, c.sqrt((square + 1).value)};
+  Wide near = log1p(a + square * recip(root + 1));
+  Wide result = select(kLarge < a, log(a) + kLn2, near);
+  return select(x < 0.0, -result, result);
+}
+
+/// log1p(t + sqrt(2 t + t^2)) of t = x - 1; where t^2 overflows, log(2 x).
+static Wide acosh(Wide x) {
+  Composer &c = *x.c;
+  Wide t = x + -1;
+  Wide near = log1p(t + Wide{&c, c.sqrt((t * (t + 2)).value)});
+  return select(kLarge < x, log(x) + kLn2, near);
+}
+
+/// log1p(2 a / (1 - a)) / 2 of a = |x|.
+static Wide atanh(Wide x) {
+  Wide a = abs(x);
+  Wide result = log1p(a * 2 * recip(-a + 1)) * 0.5;
+  return select(x < 0.0, -result, result);
+}
+
 /// x times the integral of exp(-(x t)^2) over t in [0, 1], by Gauss and
 /// Legendre's 24 nodes: exact to 2e-15 up to 6, beyond which erf is 1 or -1.
 static Wide erf(Wide x) {
@@ -202,6 +252,13 @@ Value Composer::cos(Value x) {
 Value Composer::tanh(Value x) { return widened(*this, x, ::tanh); }
 Value Composer::erf(Value x) { return widened(*this, x, ::erf); }
 Value Composer::sigmoid(Value x) { return widened(*this, x, ::sigmoid); }
+
+Value Composer::atan(Value x) { return widened(*this, x, ::atan); }
+Value Composer::asin(Value x) { return widened(*this, x, ::asin); }
+Value Composer::acos(Value x) { return widened(*this, x, ::acos); }
+Value Composer::asinh(Value x) { return widened(*this, x, ::asinh); }
+Value Composer::acosh(Value x) { return widened(*this, x, ::acosh); }
+Value Composer::atanh(Value x) { return widened(*this, x, ::atanh); }
 
 Value Composer::rsqrt(Value x) {
   return widened(*this, x,

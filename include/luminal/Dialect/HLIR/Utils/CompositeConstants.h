@@ -28,6 +28,26 @@ constexpr double kTanhSeries[] = {1.0,
                                   -0.008863235529902197,
                                   0.003592128036572481};
 
+/// atan(x) / x in powers of x^2, used below tan(pi / 16).
+constexpr double kAtanSeries[] = {1.0,
+                                  -0.3333333333333333,
+                                  0.2,
+                                  -0.14285714285714285,
+                                  0.1111111111111111,
+                                  -0.09090909090909091,
+                                  0.07692307692307693,
+                                  -0.06666666666666667,
+                                  0.058823529411764705,
+                                  -0.05263157894736842,
+                                  0.047619047619047616,
+                                  -0.043478260869565216,
+                                  0.04};
+constexpr double kHalfPi = 1.5707963267948966;
+
+/// Above this the square of a number and the number plus 1 lose nothing that
+/// an f64 holds, and the square may overflow.
+constexpr double kLarge = 1e10;
+
 /// 2 sinh(x/2) / x in powers of (x/2)^2, used where |x| is below kExpm1Near.
 constexpr double kExpm1Near = 1.0;
 constexpr double kSinhSeries[] = {1.0,

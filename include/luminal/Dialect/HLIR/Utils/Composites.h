@@ -80,6 +80,12 @@ public:
   mlir::Value cos(mlir::Value x);
   mlir::Value tanh(mlir::Value x);
   mlir::Value erf(mlir::Value x);
+  mlir::Value atan(mlir::Value x);
+  mlir::Value asin(mlir::Value x);
+  mlir::Value acos(mlir::Value x);
+  mlir::Value asinh(mlir::Value x);
+  mlir::Value acosh(mlir::Value x);
+  mlir::Value atanh(mlir::Value x);
   mlir::Value sqrt(mlir::Value x);
   mlir::Value rsqrt(mlir::Value x);
   mlir::Value recip(mlir::Value x);
