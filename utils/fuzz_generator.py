@@ -74,6 +74,11 @@ class Value:
         return f"{self.name}.shape[{dim}]" if extent is None else str(extent)
 
 
+def varied(samples):
+    """Whether no row holds one number alone: less its mean, such a row is nothing but rounding."""
+    return all((t.double().amax(-1) - t.double().amin(-1)).gt(1e-3).all() for t in samples if t.numel())
+
+
 class Generator:
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -183,7 +188,7 @@ class Generator:
         if form == 0 and v.exact and v.dtype in (torch.float32, torch.float64):
             return f"torch.{self.choose('argmax', 'argmin')}({v.name}, {dims[0]}, keepdim={keep})", True
         if form == 1:
-            return f"{v.name}.var({dims}, unbiased=False, keepdim={keep})", False
+            return f"{v.name}.var({dims}, unbiased=False, keepdim={keep}) + 0.25", False
         if form == 2:
             return f"torch.logsumexp({v.name}, {dims}, keepdim={keep})", False
         if form == 3:
@@ -195,7 +200,7 @@ class Generator:
         if form == 6:
             return f"{v.name}.prod({dims[0]}, keepdim={keep})", False
         if form == 7:
-            # An epsilon: the root of a variance near 0 is nothing but rounding.
+            # A variance near 0 is nothing but rounding, here and above.
             return f"({v.name}.var({dims}, keepdim={keep}) + 0.25).sqrt()", False
         op = self.choose("sum", "sum", "mean", "mean", "amax", "amin")
         return f"{v.name}.{op}({dims}, keepdim={keep})", v.exact and op[0] == "a"
@@ -224,9 +229,13 @@ class Generator:
                 return None
             if self.choose(0, 1):
                 groups = self.choose(*[g for g in range(1, channels + 1) if channels % g == 0])
+                if not varied(t.reshape(t.shape[0], groups, -1) for t in v.samples if t.numel()):
+                    return None
                 return f"F.group_norm({v.name}, {groups})", False
             mean, var = self.member(self.weight(channels)), self.member(f"({self.weight(channels)}).abs() + 0.5")
             return f"F.batch_norm({v.name}, {mean}.to({v.dtype}), {var}.to({v.dtype}))", False
+        if form == 3 and not varied(v.samples):
+            return None
         scale = self.member(self.weight(last) + " + 1.0", True)
         if form == 3:
             return f"F.layer_norm({v.name}, ({last},), {scale}.to({v.dtype}), None, 1e-5)", False
