@@ -121,16 +121,20 @@ bool EGraph::checkLimits() {
 }
 
 ClassId EGraph::addKey(OpId op, uint32_t *key, RuleId rule) {
-  Table &t = *tables[op];
+  const Table &t = *tables[op];
   sortChildren(t, key);
-  uint32_t row = t.find(key);
-  if (row != kNone)
-    return t.classOf(row);
+  uint64_t h = t.hash(key);
+  uint32_t row = t.find(key, h);
+  return row == kNone ? insert(op, key, h, rule) : t.classOf(row);
+}
+
+ClassId EGraph::insert(OpId op, const uint32_t *key, uint64_t h, RuleId rule) {
   if (!checkLimits())
     return kNone;
+  Table &t = *tables[op];
   PayloadId payload = key[t.arity()];
   ClassId c = newClass(payloads[payload].type);
-  t.insert(key, c, now, rule);
+  t.insert(key, h, c, now, rule);
   ++liveRows;
   dirty = true;
   std::span<const ClassId> kids(key, t.arity());
@@ -142,11 +146,17 @@ ClassId EGraph::addKey(OpId op, uint32_t *key, RuleId rule) {
 }
 
 Merge EGraph::addKeyInto(ClassId c, OpId op, uint32_t *key, RuleId rule) {
-  Table &t = *tables[op];
+  const Table &t = *tables[op];
   sortChildren(t, key);
-  uint32_t row = t.find(key);
-  if (row != kNone)
-    return unite(c, t.classOf(row), rule);
+  uint64_t h = t.hash(key);
+  uint32_t row = t.find(key, h);
+  return row == kNone ? insertInto(c, op, key, h, rule)
+                      : unite(c, t.classOf(row), rule);
+}
+
+Merge EGraph::insertInto(ClassId c, OpId op, const uint32_t *key, uint64_t h,
+                         RuleId rule) {
+  Table &t = *tables[op];
   PayloadId payload = key[t.arity()];
   TypeId nodeType = payloads[payload].type;
   c = find(c);
@@ -161,7 +171,7 @@ Merge EGraph::addKeyInto(ClassId c, OpId op, uint32_t *key, RuleId rule) {
   }
   if (!checkLimits())
     return Merge::Same;
-  t.insert(key, c, now, rule);
+  t.insert(key, h, c, now, rule);
   ++liveRows;
   dirty = true;
   std::span<const ClassId> kids(key, t.arity());

@@ -161,61 +161,96 @@ bool Matcher::young(const Node &n) const {
   return false;
 }
 
-void Matcher::after(const Node &n, uint32_t stamp) {
-  for (RuleId r : n.accepts)
-    if (queries[r].active && stamp > queries[r].since)
-      sink->match(r, regs.data());
-  for (uint32_t i : n.next) {
-    const Node &next = nodes[i];
-    if (next.live && (stamp > next.since || young(next)))
-      step(next, stamp);
+inline void Matcher::accept(RuleId rule) {
+  MatchBuffer &buffer = buffers[rule];
+  uint32_t *to = buffer.columns.data() + buffer.size;
+  for (Reg r : buffer.stored) {
+    *to = regs[r];
+    to += MatchBuffer::kCapacity;
   }
+  buffer.roots[buffer.size] = root;
+  if (++buffer.size == MatchBuffer::kCapacity)
+    sink->full(rule);
 }
 
-void Matcher::enterRow(const Node &n, const Table &t, uint32_t row,
-                       uint32_t stamp) {
-  const uint32_t *key = t.key(row);
-  uint32_t *to = regs.data() + n.atom.dst;
-  for (uint32_t i = 0, e = t.keySize(); i != e; ++i)
-    to[i] = key[i];
-  after(n, stamp);
-  if (t.isCommutative() && key[0] != key[1]) {
-    to[0] = key[1];
-    to[1] = key[0];
-    to[2] = key[2];
-    after(n, stamp);
+/// Whether anything new can be found from here.
+inline bool Matcher::worth(const Node &n, uint32_t stamp) const {
+  return n.live && (stamp > n.since || young(n));
+}
+
+/// What follows an atom that holds. Most rules are a line of tests: these are
+/// made one after the other, without a call.
+void Matcher::after(const Node &first, uint32_t stamp) {
+  for (const Node *n = &first;;) {
+    for (RuleId r : n->accepts)
+      if (queries[r].active && stamp > queries[r].since)
+        accept(r);
+    if (n->next.empty())
+      return;
+    for (size_t i = 0; i + 1 != n->next.size(); ++i)
+      if (const Node &next = nodes[n->next[i]]; worth(next, stamp))
+        step(next, stamp);
+    n = &nodes[n->next.back()];
+    if (!worth(*n, stamp))
+      return;
+    if (n->atom.kind == Atom::Enter)
+      return enter(*n, stamp);
+    if (!holds(*n, stamp))
+      return;
   }
 }
 
 void Matcher::step(const Node &n, uint32_t stamp) {
+  if (n.atom.kind == Atom::Enter)
+    enter(n, stamp);
+  else if (holds(n, stamp))
+    after(n, stamp);
+}
+
+/// `K` is what `Table::sized` says.
+template <uint32_t K>
+inline void Matcher::enterRow(const Node &n, const Table &t, uint32_t row,
+                              uint32_t stamp) {
+  const uint32_t *key = t.key(row);
+  uint32_t *to = regs.data() + n.atom.dst;
+  for (uint32_t i = 0, e = K ? K : t.keySize(); i != e; ++i)
+    to[i] = key[i];
+  after(n, stamp);
+  if (t.isCommutative() && to[0] != to[1]) {
+    std::swap(to[0], to[1]);
+    after(n, stamp);
+  }
+}
+
+void Matcher::enter(const Node &n, uint32_t stamp) {
+  for (const Run &run : graph->runs(regs[n.atom.a])) {
+    if (run.op != n.atom.b)
+      continue;
+    n.work += run.end - run.begin;
+    const Table &t = graph->table(run.op);
+    t.sized([&](auto K) {
+      for (uint32_t row = run.begin; row != run.end; ++row)
+        enterRow<K>(n, t, row, std::max(stamp, t.stamp(row)));
+    });
+    return;
+  }
+}
+
+/// An atom other than `Enter`; makes the stamp younger where it looks at
+/// classes.
+inline bool Matcher::holds(const Node &n, uint32_t &stamp) {
   const Atom &a = n.atom;
   uint32_t *r = regs.data();
   switch (a.kind) {
-  case Atom::Enter: {
-    for (const Run &run : graph->runs(r[a.a])) {
-      if (run.op != a.b)
-        continue;
-      n.work += run.end - run.begin;
-      const Table &t = graph->table(run.op);
-      for (uint32_t row = run.begin; row != run.end; ++row)
-        enterRow(n, t, row, std::max(stamp, t.stamp(row)));
-      break;
-    }
-    return;
-  }
+  case Atom::Enter:
+    break;
   case Atom::Equal:
-    if (r[a.a] != r[a.b])
-      return;
-    break;
+    return r[a.a] == r[a.b];
   case Atom::Is:
-    if (r[a.a] != a.b)
-      return;
-    break;
+    return r[a.a] == a.b;
   case Atom::Field:
     r[a.dst] = graph->payloadField(r[a.a], a.b);
-    if (r[a.dst] == kNone)
-      return;
-    break;
+    return r[a.dst] != kNone;
   case Atom::NodeType:
     r[a.dst] = graph->payloadType(r[a.a]);
     break;
@@ -230,33 +265,38 @@ void Matcher::step(const Node &n, uint32_t stamp) {
       args[i] = r[a.args[i]];
     for (Reg c : a.classArgs)
       stamp = std::max(stamp, graph->classStamp(r[c]));
-    if (!natives[a.a].call({args, a.args.size()}, r + a.dst, graph->round()))
-      return;
-    break;
+    return natives[a.a].call({args, a.args.size()}, r + a.dst, graph->round());
   }
   }
-  after(n, stamp);
+  return true;
 }
 
-void Matcher::run(const EGraph &g, std::span<const Query> q, MatchSink &s) {
-  assert(q.size() == numRules && !g.isDirty());
+void Matcher::run(const EGraph &g, std::span<const Query> q,
+                  std::span<MatchBuffer> b, MatchSink &s) {
+  assert(q.size() == numRules && b.size() == numRules && !g.isDirty());
   prepare(g, q);
+  buffers = b;
   sink = &s;
   for (uint32_t i : roots) {
     const Node &n = nodes[i];
     if (!n.live)
       continue;
     OpId op = n.atom.b;
+    const Table &t = g.table(op);
     // Adding rows grows the table behind its frozen part and may move it.
-    for (uint32_t row = 0, e = g.table(op).numFrozen(); row != e; ++row) {
-      const Table &t = g.table(op);
-      regs[n.atom.a] = t.classOf(row);
-      root = {op, row};
-      ++n.work;
-      enterRow(n, t, row, t.rootStamp(row));
-      if (!sink->between())
-        return;
-    }
+    bool on = t.sized([&](auto K) {
+      for (uint32_t row = 0, e = t.numFrozen(); row != e; ++row) {
+        regs[n.atom.a] = t.classOf(row);
+        root = {op, row};
+        ++n.work;
+        enterRow<K>(n, t, row, t.rootStamp(row));
+        if (!sink->between())
+          return false;
+      }
+      return true;
+    });
+    if (!on)
+      return;
   }
 }
 

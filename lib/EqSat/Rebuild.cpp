@@ -17,40 +17,72 @@ void EGraph::flatten() {
 /// One sweep: rows that name a class which lost its id are given its new one;
 /// two rows with the same key make their classes one.
 void EGraph::canonicaliseRows() {
+  const ClassId *p = parent.data();
   for (auto &table : tables) {
     Table &t = *table;
-    const uint32_t n = t.arity();
-    for (uint32_t row = 0, e = t.numRows(); row != e; ++row) {
-      uint32_t *key = t.mutableKey(row);
-      bool moved = false;
-      for (uint32_t i = 0; i != n; ++i)
-        moved |= parent[key[i]] != key[i];
-      if (!moved || t.isDead(row))
-        continue;
-      for (uint32_t i = 0; i != n; ++i)
-        key[i] = parent[key[i]];
-      if (t.isCommutative() && key[0] > key[1])
-        std::swap(key[0], key[1]);
-      t.stale = true;
-      t.setStamp(row, now, /*onlyMoved=*/false);
-      uint32_t same = t.find(key);
-      if (same == kNone) {
-        t.reserveSlot();
-        t.place(row);
-        continue;
+    t.sized([&](auto number) {
+      constexpr uint32_t K = decltype(number)::value;
+      const uint32_t n = K ? K - 1 : t.arity();
+      // Rows that changed are looked up together, so that they wait for memory
+      // together.
+      constexpr uint32_t kBatch = 64;
+      uint32_t changed[kBatch], size = 0;
+      uint64_t hashes[kBatch];
+      auto compare = [&] {
+        for (uint32_t i = 0; i != size; ++i)
+          t.prefetchRow(hashes[i]);
+        for (uint32_t i = 0; i != size; ++i)
+          mergeRow<K>(t, changed[i], hashes[i]);
+        size = 0;
+      };
+      for (uint32_t row = 0, e = t.numRows(); row != e; ++row) {
+        uint32_t *key = t.mutableKey(row);
+        bool moved = false;
+        for (uint32_t i = 0; i != n; ++i)
+          moved |= p[key[i]] != key[i];
+        if (!moved || t.isDead(row))
+          continue;
+        // Before any key changes: a row that is not compared yet must not be
+        // entered by a renewal of the index.
+        if (size == 0)
+          t.reserveSlots(kBatch);
+        for (uint32_t i = 0; i != n; ++i)
+          key[i] = p[key[i]];
+        if (t.isCommutative() && key[0] > key[1])
+          std::swap(key[0], key[1]);
+        t.stale = true;
+        t.setStamp(row, now, /*onlyMoved=*/false);
+        hashes[size] = t.hash<K>(key);
+        t.prefetchSlot(hashes[size]);
+        changed[size++] = row;
+        if (size == kBatch)
+          compare();
       }
-      if (same == row)
-        continue;
-      // The row that stays is the one that came first; what the program itself
-      // says outlives what a rule says.
-      unite(t.classOf(row), t.classOf(same), kCongruence);
-      if (t.rules[row] == kGiven)
-        t.rules[same] = kGiven;
-      t.setClass(row, kNone);
-      key[n] = kNone; // never found again
-      --liveRows;
-    }
+      compare();
+    });
   }
+}
+
+/// Enters a row whose key changed in the index, or drops it for the row that
+/// has this key already.
+template <uint32_t K>
+void EGraph::mergeRow(Table &t, uint32_t row, uint64_t hash) {
+  uint32_t *key = t.mutableKey(row);
+  uint32_t same = t.find<K>(key, hash);
+  if (same == kNone) {
+    t.place(row, hash);
+    return;
+  }
+  if (same == row)
+    return;
+  // The row that stays is the one that came first; what the program itself
+  // says outlives what a rule says.
+  unite(t.classOf(row), t.classOf(same), kCongruence);
+  if (t.rules[row] == kGiven)
+    t.rules[same] = kGiven;
+  t.setClass(row, kNone);
+  key[t.arity()] = kNone; // never found again
+  --liveRows;
 }
 
 bool EGraph::recomputeFacts() {
@@ -116,7 +148,7 @@ void EGraph::sortTables() {
       if (t->stamp(row) == now)
         stamp[p[c]] = now;
     }
-    t->sort();
+    t->sort(runOffset.empty() ? 0 : runOffset.size() - 1);
   }
 }
 

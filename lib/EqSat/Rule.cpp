@@ -39,6 +39,7 @@ RuleBuilder::RuleBuilder(std::string name) { result.name = std::move(name); }
 Reg RuleBuilder::fresh(uint32_t n) {
   Reg r = nextMatch;
   nextMatch += n;
+  holdsClass.resize(nextMatch);
   return r;
 }
 
@@ -49,6 +50,8 @@ RuleBuilder::Op RuleBuilder::root(OpId op, uint32_t arity) {
 
 RuleBuilder::Op RuleBuilder::enter(Reg cls, OpId op, uint32_t arity) {
   Reg dst = fresh(arity + 1);
+  holdsClass[cls] = true;
+  std::fill_n(holdsClass.begin() + dst, arity, true);
   result.lhs.push_back({Atom::Enter, cls, op, dst, arity, {}, {}});
   return {cls, dst, arity, dst + arity};
 }
@@ -76,6 +79,7 @@ Reg RuleBuilder::nodeType(Reg payload) {
 
 Reg RuleBuilder::classType(Reg cls) {
   Reg dst = fresh();
+  result.lasting = false;
   result.lhs.push_back({Atom::ClassType, cls, 0, dst, 0, {}, {}});
   return dst;
 }
@@ -83,6 +87,7 @@ Reg RuleBuilder::classType(Reg cls) {
 Reg RuleBuilder::native(uint32_t fn, std::vector<Reg> args,
                         std::vector<Reg> classArgs, uint32_t numResults) {
   Reg dst = fresh(numResults);
+  result.lasting = false;
   result.lhs.push_back({Atom::Native, fn, 0, dst, numResults, std::move(args),
                         std::move(classArgs)});
   return dst;
@@ -159,13 +164,25 @@ Rule RuleBuilder::finish(bool explained) {
   if (explained)
     for (Reg r = 0; r != nextMatch; ++r)
       use(r);
+  // Classes first among what is stored.
+  std::vector<Reg> order, place(result.stored.size());
+  for (bool classes : {true, false}) {
+    for (Reg i = 0; i != place.size(); ++i)
+      if (holdsClass[result.stored[i]] == classes) {
+        place[i] = order.size();
+        order.push_back(result.stored[i]);
+      }
+    if (classes)
+      result.numStoredClasses = order.size();
+  }
+  result.stored = std::move(order);
   // Final numbers: stored, constants, computed.
   std::vector<Reg> number(temps.size());
   uint32_t computed = result.stored.size() + result.constants.size();
   for (Reg t = 0; t != temps.size(); ++t) {
     switch (temps[t].kind) {
     case Temp::Stored:
-      number[t] = temps[t].index;
+      number[t] = place[temps[t].index];
       break;
     case Temp::Constant:
       number[t] = result.stored.size() + temps[t].index;

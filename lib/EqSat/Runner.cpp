@@ -40,33 +40,25 @@ public:
       : graph(graph), rules(rules), natives(natives), options(options),
         states(rules.size()), queries(rules.size()) {
     report.rules.resize(rules.size());
-    uint32_t numRegs = 0;
-    for (const Rule &r : rules)
-      numRegs = std::max(numRegs, r.numRegs);
-    frame.resize(numRegs);
-    size_t longest = 0;
-    for (const Rule &r : rules)
-      for (const Instruction &i : r.rhs)
-        longest = std::max(longest, i.args.size() + 1);
-    key.resize(longest);
-    frameSize = numRegs;
-    frames.resize(size_t(frameSize) * kBatch);
-    batches.resize(rules.size());
     for (const Rule &r : rules) {
-      batchBegin.push_back(batchRegs.size());
-      batchRegs.resize(batchRegs.size() + r.numStored() * kBatch);
+      uint32_t *columns =
+          batches.emplace_back(r.stored, r.numRegs).columns.data();
+      for (uint32_t c = 0; c != r.constants.size(); ++c)
+        std::fill_n(columns + (r.numStored() + c) * kBatch, kBatch,
+                    r.constants[c]);
     }
   }
 
   RunReport run();
 
-  void match(RuleId id, const uint32_t *regs) override;
+  void full(RuleId id) override;
   bool between() override;
 
 private:
   struct State {
     std::vector<uint32_t> pending; ///< stored registers of useful matches
     uint64_t count = 0;            ///< of them
+    std::vector<uint32_t> again;   ///< of matches that are not finished
     uint32_t since = 0;            ///< round up to which it has matched
     uint32_t bannedUntil = 0;
     bool overflow = false;
@@ -92,35 +84,32 @@ private:
   /// What natives make is seen only after it is made, so it is made at once.
   bool isStaged(const Rule &r) const { return options.staged && !r.creates; }
 
-  void load(const Rule &rule, const uint32_t *stored);
-  bool evaluate(const Instruction &i, uint32_t *frame);
-  /// Children and payload of the node that the instruction names.
-  uint32_t *keyOf(const Instruction &i) {
-    uint32_t *k = key.data();
-    for (Reg r : i.args)
-      *k++ = frame[r];
-    *k = frame[i.b];
-    return key.data();
-  }
-  /// How much of what a match says the graph has already.
-  enum class Presence : uint8_t {
-    All,     ///< everything, or the right side does not exist
-    Ripe,    ///< what is missing stands on what was there before the round
-    Unripe,  ///< it stands on nodes that this round made
-    Absent,  ///< intermediate nodes are missing
-    Unknown, ///< still looking
-  };
-  /// Matches of one rule that are looked up together, so that they wait for
-  /// memory together.
-  static constexpr uint32_t kBatch = 32;
-  struct Batch {
+  /// Matches of one rule are looked up together, so that they wait for memory
+  /// together. Behind the stored registers stand the constants, which never
+  /// change, and what the right side computes.
+  static constexpr uint32_t kBatch = MatchBuffer::kCapacity;
+  /// Matches of a batch that are still looked at.
+  struct List {
     uint32_t size = 0;
-    NodeRef roots[kBatch];
+    uint8_t items[kBatch];
+    void push(uint32_t m) { items[size++] = m; }
+    const uint8_t *begin() const { return items; }
+    const uint8_t *end() const { return items + size; }
   };
+
+  bool evaluate(const Instruction &i, uint32_t *columns, uint32_t m);
+  void prefetch(const Instruction &i, const uint32_t *columns,
+                const List &list);
+  template <typename Found>
+  void lookUp(const Instruction &i, const uint32_t *columns, const List &list,
+              Found &&found);
   void examine(RuleId id);
-  void lookUp(const Rule &rule, const Instruction &i, uint32_t n);
-  void take(RuleId id, Presence p, const uint32_t *regs, NodeRef root);
-  void apply(RuleId id, const uint32_t *stored);
+  void apply(RuleId id);
+  void applyNode(RuleId id, const Instruction &i, List &list, uint8_t *useful);
+  void keep(RuleId id, uint32_t m);
+  void log(RuleId id, uint32_t part, uint32_t m);
+  void comeBackTo(RuleId id, uint32_t m);
+  void takeUp(RuleId id);
   void flush(RuleId id);
   bool runRound(Stratum stratum);
   bool overTime() const {
@@ -133,27 +122,18 @@ private:
   const RunnerOptions &options;
   std::unique_ptr<Matcher> matcher;
   std::vector<State> states;
-  std::vector<Batch> batches;
-  /// Stored registers of the batches, and where those of a rule begin.
-  std::vector<uint32_t> batchRegs;
-  std::vector<uint32_t> batchBegin;
-  /// Of the batch that is being examined.
-  std::vector<uint32_t> frames, keys;
-  uint32_t frameSize = 0;
-  Presence presence[kBatch];
-  bool unripe[kBatch];
+  std::vector<MatchBuffer> batches;
+  std::vector<uint32_t> keys;
   /// Root rows of matches that are not finished.
   std::vector<NodeRef> comeBack;
   /// Classes from here on are of this round.
   ClassId firstOfRound = 0;
   std::vector<Matcher::Query> queries;
-  std::vector<uint32_t> frame;
-  std::vector<uint32_t> scratch, key;
+  std::vector<uint32_t> scratch, results;
   std::vector<Field> fields;
   RunReport report;
   Clock::time_point start = Clock::now();
-  uint64_t pendingWords = 0;
-  uint64_t useful = 0;
+  uint64_t usefulInRound = 0;
   uint32_t ticks = 0;
   bool stopped = false;
   /// Only the rules of the stratum itself run.
@@ -166,224 +146,328 @@ private:
 // Right sides
 //===----------------------------------------------------------------------===//
 
-void Runner::load(const Rule &rule, const uint32_t *stored) {
-  uint32_t n = rule.numStored();
-  std::copy(stored, stored + n, frame.begin());
-  std::copy(rule.constants.begin(), rule.constants.end(), frame.begin() + n);
-}
-
 /// Payload and Native instructions, which say the same whenever they run.
-bool Runner::evaluate(const Instruction &i, uint32_t *frame) {
+bool Runner::evaluate(const Instruction &i, uint32_t *columns, uint32_t m) {
+  auto reg = [&](Reg r) -> uint32_t & { return columns[r * kBatch + m]; };
   if (i.kind == Instruction::Payload) {
     fields.clear();
     for (size_t k = 0; k != i.args.size(); ++k)
-      fields.push_back({i.names[k], frame[i.args[k]]});
-    frame[i.dst] = graph.getPayload(frame[i.b], fields);
+      fields.push_back({i.names[k], reg(i.args[k])});
+    reg(i.dst) = graph.getPayload(reg(i.b), fields);
     return true;
   }
   scratch.clear();
   for (Reg r : i.args)
-    scratch.push_back(frame[r]);
-  return natives[i.a].call(scratch, frame + i.dst, graph.round());
+    scratch.push_back(reg(r));
+  results.resize(i.b);
+  if (!natives[i.a].call(scratch, results.data(), graph.round()))
+    return false;
+  for (uint32_t k = 0; k != i.b; ++k)
+    reg(i.dst + k) = results[k];
+  return true;
 }
 
-/// One node of the right side, for all matches of the batch that are undecided.
-void Runner::lookUp(const Rule &rule, const Instruction &i, uint32_t n) {
+void Runner::prefetch(const Instruction &i, const uint32_t *columns,
+                      const List &list) {
+  if (i.kind != Instruction::Native)
+    return;
+  scratch.resize(i.args.size());
+  for (uint32_t m : list) {
+    for (size_t k = 0; k != i.args.size(); ++k)
+      scratch[k] = columns[i.args[k] * kBatch + m];
+    natives[i.a].prefetch(scratch);
+  }
+}
+
+/// Calls `found` with each match of the list, the key of the node that the
+/// instruction names, its hash, and its row or kNone. `found` may add the node.
+template <typename Found>
+void Runner::lookUp(const Instruction &i, const uint32_t *columns,
+                    const List &list, Found &&found) {
   const Table &t = graph.table(i.a);
-  const uint32_t size = t.keySize();
-  if (keys.size() < size * kBatch)
-    keys.resize(size * kBatch);
-  uint64_t hashes[kBatch];
-  uint8_t list[kBatch];
-  uint32_t count = 0;
-  for (uint32_t m = 0; m != n; ++m) {
-    if (presence[m] != Presence::Unknown)
-      continue;
-    const uint32_t *frame = frames.data() + m * frameSize;
-    uint32_t *k = keys.data() + count * size;
-    for (uint32_t a = 0; a != size - 1; ++a)
-      k[a] = frame[i.args[a]];
-    k[size - 1] = frame[i.b];
-    if (t.isCommutative() && k[0] > k[1])
-      std::swap(k[0], k[1]);
-    hashes[count] = t.hash(k);
-    t.prefetchSlot(hashes[count]);
-    list[count++] = m;
-  }
-  for (uint32_t l = 0; l != count; ++l)
-    t.prefetchRow(hashes[l]);
-  for (uint32_t l = 0; l != count; ++l) {
-    uint32_t m = list[l];
-    uint32_t *frame = frames.data() + m * frameSize;
-    uint32_t row = t.find(keys.data() + l * size, hashes[l]);
-    if (row == kNone) {
-      presence[m] = i.into == kNone ? Presence::Absent
-                    : unripe[m]     ? Presence::Unripe
-                                    : Presence::Ripe;
-      continue;
+  if (keys.size() < t.keySize() * kBatch)
+    keys.resize(t.keySize() * kBatch);
+  t.sized([&](auto number) {
+    constexpr uint32_t K = decltype(number)::value;
+    const uint32_t size = K ? K : t.keySize();
+    const Reg *args = i.args.data();
+    uint64_t hashes[kBatch];
+    uint32_t *k = keys.data();
+    for (uint32_t l = 0; l != list.size; ++l, k += size) {
+      const uint32_t *column = columns + list.items[l];
+      // In registers where the size is known: memory written in parts is slow
+      // to read as a whole.
+      uint32_t known[K ? K : 1];
+      uint32_t *to = K ? known : k;
+      for (uint32_t a = 0; a != size - 1; ++a)
+        to[a] = column[args[a] * kBatch];
+      to[size - 1] = column[i.b * kBatch];
+      if (t.isCommutative() && to[0] > to[1])
+        std::swap(to[0], to[1]);
+      hashes[l] = t.template hash<K>(to);
+      if (K)
+        std::copy(known, known + K, k);
+      t.prefetchSlot(hashes[l]);
     }
-    ClassId c = t.classOf(row);
-    frame[i.dst] = c;
-    unripe[m] |= c >= firstOfRound;
-    if (i.into != kNone && c != frame[i.into] &&
-        graph.find(c) != graph.find(frame[i.into]))
-      presence[m] = Presence::Ripe;
-  }
+    for (uint32_t l = 0; l != list.size; ++l)
+      t.prefetchRow(hashes[l]);
+    k = keys.data();
+    for (uint32_t l = 0; l != list.size; ++l, k += size)
+      found(list.items[l], k, hashes[l], t.template find<K>(k, hashes[l]));
+  });
 }
 
-/// Decides about the batch of a rule.
+/// Keeps those matches of the batch that say something which the graph does
+/// not have.
 void Runner::examine(RuleId id) {
   const Rule &rule = rules[id];
-  Batch &batch = batches[id];
-  const uint32_t n = batch.size, stored = rule.numStored();
-  const uint32_t *in = batchRegs.data() + batchBegin[id];
-  for (uint32_t m = 0; m != n; ++m) {
-    uint32_t *frame = frames.data() + m * frameSize;
-    for (uint32_t i = 0; i != stored; ++i)
-      frame[i] = in[m * stored + i];
-    for (uint32_t i = 0; i != rule.constants.size(); ++i)
-      frame[stored + i] = rule.constants[i];
-    presence[m] = Presence::Unknown;
-    unripe[m] = false;
-  }
+  MatchBuffer &batch = batches[id];
+  uint32_t *columns = batch.columns.data();
+  List list;
+  bool missing[kBatch] = {}, unripe[kBatch] = {}, absent[kBatch] = {};
+  for (uint32_t m = 0; m != batch.size; ++m)
+    list.push(m);
   for (const Instruction &i : rule.rhs) {
+    List rest;
     if (i.kind == Instruction::Node) {
-      lookUp(rule, i, n);
-      continue;
-    }
-    for (uint32_t m = 0; m != n; ++m)
-      if (presence[m] == Presence::Unknown) {
+      lookUp(i, columns, list,
+             [&](uint32_t m, const uint32_t *, uint64_t, uint32_t row) {
+               if (row == kNone) {
+                 missing[m] = true;
+                 absent[m] = i.into == kNone;
+                 return;
+               }
+               ClassId c = graph.table(i.a).classOf(row);
+               unripe[m] |= c >= firstOfRound;
+               if (i.into == kNone) {
+                 columns[i.dst * kBatch + m] = c;
+               } else if (ClassId into = columns[i.into * kBatch + m];
+                          c != into && graph.find(c) != graph.find(into)) {
+                 missing[m] = true;
+                 return;
+               }
+               rest.push(m);
+             });
+    } else {
+      prefetch(i, columns, list);
+      for (uint32_t m : list) {
         if (i.creates)
-          presence[m] = Presence::Absent;
-        else if (!evaluate(i, frames.data() + m * frameSize))
-          presence[m] = Presence::All; // there is nothing to add
+          missing[m] = absent[m] = true;
+        else if (evaluate(i, columns, m)) // else there is nothing to add
+          rest.push(m);
       }
-  }
-  for (uint32_t m = 0; m != n; ++m) {
-    const uint32_t *frame = frames.data() + m * frameSize;
-    if (presence[m] == Presence::Unknown) {
-      presence[m] = Presence::All;
-      for (auto [a, b] : rule.unions)
-        if (graph.find(frame[a]) != graph.find(frame[b]))
-          presence[m] = Presence::Ripe;
     }
-    if (presence[m] != Presence::All)
-      take(id, presence[m], in + m * stored, batch.roots[m]);
+    list = rest;
+  }
+  for (uint32_t m : list)
+    for (auto [a, b] : rule.unions)
+      missing[m] |= graph.find(columns[a * kBatch + m]) !=
+                    graph.find(columns[b * kBatch + m]);
+  for (uint32_t m = 0; m != batch.size; ++m) {
+    if (!missing[m] || states[id].overflow)
+      continue;
+    // What stands on nodes of this round waits until those are compared.
+    if (isStaged(rule) && (absent[m] || unripe[m]))
+      comeBackTo(id, m);
+    if (!isStaged(rule) || absent[m] || !unripe[m])
+      keep(id, m);
   }
   batch.size = 0;
 }
 
-void Runner::apply(RuleId id, const uint32_t *stored) {
+/// Sees to it that the next round looks at the match again: by itself where
+/// that is known to be enough, else with all that its root row matches.
+void Runner::comeBackTo(RuleId id, uint32_t m) {
+  constexpr size_t kMaxWords = size_t(1) << 22;
   const Rule &rule = rules[id];
-  RuleReport &r = report.rules[id];
-  load(rule, stored);
-  graph.currentRule = id;
-  uint64_t before = graph.numNodes();
-  bool merged = false, finished = true;
-  auto note = [&](Merge m) {
-    merged |= m == Merge::Merged;
-    r.refused += m == Merge::Refused;
-  };
-  for (const Instruction &i : rule.rhs) {
-    if (i.kind != Instruction::Node) {
-      if (!evaluate(i, frame.data()))
-        return;
-      continue;
-    }
-    if (i.into != kNone) {
-      if (graph.proofs)
-        graph.proofs->applying(&i - rule.rhs.data(), frame);
-      note(graph.addKeyInto(frame[i.into], i.a, keyOf(i), id));
-    } else {
-      frame[i.dst] = graph.addKey(i.a, keyOf(i), id);
-      if (isStaged(rule) && frame[i.dst] >= firstOfRound) {
-        finished = false;
-        break;
-      }
-    }
-    if (graph.limitHit() || graph.conflict())
-      break;
+  const MatchBuffer &batch = batches[id];
+  std::vector<uint32_t> &again = states[id].again;
+  if (!batch.roots[m] || (options.incremental && rule.lasting && !limitOf(id) &&
+                          again.size() < kMaxWords)) {
+    for (uint32_t r = 0; r != rule.numStored(); ++r)
+      again.push_back(batch.columns[r * kBatch + m]);
+    return;
   }
-  if (finished && !graph.limitHit())
-    for (auto &pair : rule.unions)
-      if (!graph.conflict()) {
-        if (graph.proofs)
-          graph.proofs->applying(rule.rhs.size() + (&pair - &rule.unions[0]),
-                                 frame);
-        note(graph.unite(frame[pair.first], frame[pair.second], id));
-      }
-  uint64_t added = graph.numNodes() - before;
-  r.newNodes += added;
-  r.unions += merged;
-  if (added || merged) {
-    ++r.useful;
-    ++useful;
+  if (comeBack.empty() || comeBack.back() != batch.roots[m])
+    comeBack.push_back(batch.roots[m]);
+}
+
+/// Looks again at the matches that the last round did not finish.
+void Runner::takeUp(RuleId id) {
+  const Rule &rule = rules[id];
+  MatchBuffer &batch = batches[id];
+  std::vector<uint32_t> list;
+  list.swap(states[id].again);
+  for (auto it = list.begin(); it != list.end();) {
+    for (uint32_t r = 0; r != rule.numStored(); ++r, ++it)
+      batch.columns[r * kBatch + batch.size] =
+          r < rule.numStoredClasses ? graph.find(*it) : *it;
+    batch.roots[batch.size] = NodeRef();
+    if (++batch.size == kBatch)
+      full(id);
   }
 }
 
+/// Keeps a match until the end of the round.
+void Runner::keep(RuleId id, uint32_t m) {
+  State &s = states[id];
+  if (s.count == limitOf(id)) {
+    // Too much at once: none of it is added.
+    s.overflow = true;
+    s.pending.clear();
+    s.count = 0;
+    return;
+  }
+  for (uint32_t r = 0; r != rules[id].numStored(); ++r)
+    s.pending.push_back(batches[id].columns[r * kBatch + m]);
+  ++s.count;
+}
+
+/// Tells the log of proofs by which match the next union is made.
+void Runner::log(RuleId id, uint32_t part, uint32_t m) {
+  if (!graph.proofs)
+    return;
+  scratch.clear();
+  for (uint32_t r = 0; r != rules[id].numRegs; ++r)
+    scratch.push_back(batches[id].columns[r * kBatch + m]);
+  graph.proofs->applying(part, scratch);
+}
+
+/// One node of the right side for each match of the list, which keeps those
+/// that go on.
+void Runner::applyNode(RuleId id, const Instruction &i, List &list,
+                       uint8_t *useful) {
+  RuleReport &r = report.rules[id];
+  uint32_t *columns = batches[id].columns.data();
+  bool staged = isStaged(rules[id]);
+  List rest;
+  lookUp(i, columns, list,
+         [&](uint32_t m, uint32_t *key, uint64_t hash, uint32_t row)
+             __attribute__((always_inline)) {
+               if (graph.limitHit() || graph.conflict())
+                 return;
+               if (i.into == kNone) {
+                 ClassId c;
+                 if (row == kNone) {
+                   c = graph.insert(i.a, key, hash, id);
+                   if (c == kNone)
+                     return;
+                   useful[m] = true;
+                   ++r.newNodes;
+                 } else {
+                   c = graph.table(i.a).classOf(row);
+                 }
+                 columns[i.dst * kBatch + m] = c;
+                 if (staged && c >= firstOfRound)
+                   comeBackTo(id, m);
+                 else
+                   rest.push(m);
+                 return;
+               }
+               ClassId into = columns[i.into * kBatch + m];
+               if (row != kNone && graph.table(i.a).classOf(row) == into) {
+                 rest.push(m);
+                 return;
+               }
+               log(id, &i - rules[id].rhs.data(), m);
+               Merge merge =
+                   row == kNone
+                       ? graph.insertInto(into, i.a, key, hash, id)
+                       : graph.unite(into, graph.table(i.a).classOf(row), id);
+               if (merge == Merge::Merged) {
+                 useful[m] = true;
+                 ++r.unions;
+                 r.newNodes += row == kNone;
+               }
+               r.refused += merge == Merge::Refused;
+               rest.push(m);
+             });
+  list = rest;
+}
+
+/// Adds what the matches of the batch say.
+void Runner::apply(RuleId id) {
+  const Rule &rule = rules[id];
+  RuleReport &r = report.rules[id];
+  MatchBuffer &batch = batches[id];
+  uint32_t *columns = batch.columns.data();
+  auto begin = Clock::now();
+  graph.currentRule = id;
+  uint8_t useful[kBatch] = {};
+  List list;
+  for (uint32_t m = 0; m != batch.size; ++m)
+    list.push(m);
+  batch.size = 0;
+  for (const Instruction &i : rule.rhs) {
+    if (i.kind == Instruction::Node) {
+      applyNode(id, i, list, useful);
+      continue;
+    }
+    List rest;
+    prefetch(i, columns, list);
+    for (uint32_t m : list) {
+      if (graph.limitHit() || graph.conflict())
+        break;
+      uint64_t before = graph.numNodes();
+      if (evaluate(i, columns, m))
+        rest.push(m);
+      useful[m] |= graph.numNodes() != before;
+      r.newNodes += graph.numNodes() - before;
+    }
+    list = rest;
+  }
+  for (uint32_t m : list)
+    for (size_t u = 0; u != rule.unions.size(); ++u) {
+      if (graph.limitHit() || graph.conflict())
+        break;
+      auto [a, b] = rule.unions[u];
+      log(id, rule.rhs.size() + u, m);
+      Merge merge =
+          graph.unite(columns[a * kBatch + m], columns[b * kBatch + m], id);
+      useful[m] |= merge == Merge::Merged;
+      r.unions += merge == Merge::Merged;
+      r.refused += merge == Merge::Refused;
+    }
+  uint64_t count = std::count(useful, useful + kBatch, 1);
+  r.useful += count;
+  usefulInRound += count;
+  double spent = secondsSince(begin);
+  r.applySeconds += spent;
+  report.applySeconds += spent;
+}
+
+/// Applies what was kept.
 void Runner::flush(RuleId id) {
   State &s = states[id];
-  if (!s.count)
-    return;
-  auto begin = Clock::now();
+  MatchBuffer &batch = batches[id];
   uint32_t n = rules[id].numStored();
-  for (uint64_t i = 0; i != s.count; ++i) {
+  for (uint64_t i = 0; i != s.count;) {
     if (graph.limitHit() || graph.conflict())
       break;
-    apply(id, s.pending.data() + i * n);
+    for (; i != s.count && batch.size != kBatch; ++i, ++batch.size)
+      for (uint32_t r = 0; r != n; ++r)
+        batch.columns[r * kBatch + batch.size] = s.pending[i * n + r];
+    apply(id);
   }
-  pendingWords -= s.pending.size();
   s.pending.clear();
   s.count = 0;
-  double spent = secondsSince(begin);
-  report.rules[id].applySeconds += spent;
-  report.applySeconds += spent;
 }
 
 //===----------------------------------------------------------------------===//
 // Matches
 //===----------------------------------------------------------------------===//
 
-void Runner::match(RuleId id, const uint32_t *regs) {
-  const Rule &rule = rules[id];
-  ++report.rules[id].matches;
+/// A rule whose matches are counted first keeps them; others are applied at
+/// once, which the frozen part of the graph does not show.
+void Runner::full(RuleId id) {
+  MatchBuffer &batch = batches[id];
+  report.rules[id].matches += batch.size;
   if (states[id].overflow)
-    return;
-  Batch &batch = batches[id];
-  uint32_t n = rule.numStored();
-  uint32_t *to = batchRegs.data() + batchBegin[id] + batch.size * n;
-  for (uint32_t i = 0; i != n; ++i)
-    to[i] = regs[rule.stored[i]];
-  batch.roots[batch.size] = matcher->currentRoot();
-  if (++batch.size == kBatch)
+    batch.size = 0;
+  else if (limitOf(id))
     examine(id);
-}
-
-/// Keeps a match that says something new.
-void Runner::take(RuleId id, Presence p, const uint32_t *regs, NodeRef root) {
-  const Rule &rule = rules[id];
-  State &s = states[id];
-  if (s.overflow)
-    return;
-  if (isStaged(rule) && p > Presence::Ripe) {
-    // Come back when what the round makes has been compared.
-    if (comeBack.empty() || comeBack.back() != root)
-      comeBack.push_back(root);
-    if (p == Presence::Unripe)
-      return;
-  }
-  if (uint64_t limit = limitOf(id); limit && s.count == limit) {
-    // Too much at once: none of it is added.
-    s.overflow = true;
-    pendingWords -= s.pending.size();
-    s.pending.clear();
-    s.count = 0;
-    return;
-  }
-  uint32_t n = rule.numStored();
-  s.pending.insert(s.pending.end(), regs, regs + n);
-  ++s.count;
-  pendingWords += n;
+  else
+    apply(id);
 }
 
 bool Runner::between() {
@@ -392,12 +476,6 @@ bool Runner::between() {
     stopped = true;
     return false;
   }
-  if (pendingWords < 32768)
-    return true;
-  // What has no limit need not wait for the end of the round.
-  for (RuleId id = 0; id != rules.size(); ++id)
-    if (!limitOf(id))
-      flush(id);
   return !graph.limitHit() && !graph.conflict();
 }
 
@@ -418,13 +496,16 @@ bool Runner::runRound(Stratum stratum) {
     queries[id].since = options.incremental ? states[id].since : 0;
     banned |= away;
   }
-  useful = 0;
+  usefulInRound = 0;
   double applied = report.applySeconds;
   auto begin = Clock::now();
   firstOfRound = graph.numClassIds();
-  matcher->run(graph, queries, *this);
   for (RuleId id = 0; id != rules.size(); ++id)
-    examine(id);
+    if (queries[id].active)
+      takeUp(id);
+  matcher->run(graph, queries, batches, *this);
+  for (RuleId id = 0; id != rules.size(); ++id)
+    full(id);
   for (RuleId id = 0; id != rules.size(); ++id) {
     State &s = states[id];
     if (s.overflow) {
@@ -449,12 +530,17 @@ bool Runner::runRound(Stratum stratum) {
     graph.touch(root);
   comeBack.clear();
   bool changed = graph.isDirty();
-  report.peakBytes = std::max(report.peakBytes, graph.bytes());
+  uint64_t waiting = 0;
+  for (RuleId id = 0; id != rules.size(); ++id) {
+    waiting += states[id].again.capacity() * sizeof(uint32_t);
+    changed |= queries[id].active && !states[id].again.empty();
+  }
   begin = Clock::now();
   bool consistent = graph.rebuild();
+  report.peakBytes = std::max(report.peakBytes, graph.peakBytes() + waiting);
   report.rebuildSeconds += secondsSince(begin);
   report.iterations.push_back(
-      {graph.numNodes(), graph.numClasses(), useful, stratum});
+      {graph.numNodes(), graph.numClasses(), usefulInRound, stratum});
   if (!consistent) {
     report.stop = StopReason::Conflict;
     stopped = true;

@@ -162,6 +162,10 @@ public:
   }
   ClassId addKey(OpId op, uint32_t *key, RuleId rule);
   Merge addKeyInto(ClassId c, OpId op, uint32_t *key, RuleId rule);
+  /// The same for a key in order, with its hash, that is known not to be there.
+  ClassId insert(OpId op, const uint32_t *key, uint64_t hash, RuleId rule);
+  Merge insertInto(ClassId c, OpId op, const uint32_t *key, uint64_t hash,
+                   RuleId rule);
   /// Makes two classes one.
   Merge unite(ClassId a, ClassId b, RuleId rule = kGiven);
 
@@ -193,6 +197,8 @@ public:
   /// As of the last rebuild.
   uint64_t numClasses() const { return liveClasses; }
   uint64_t bytes() const { return counter.bytes; }
+  /// The most it ever was.
+  uint64_t peakBytes() const { return counter.peak; }
 
   //===--------------------------------------------------------------------===//
   // The frozen part
@@ -248,6 +254,8 @@ private:
   Equality typesEqual(TypeId a, TypeId b) const;
   void flatten();
   void canonicaliseRows();
+  template <uint32_t K>
+  void mergeRow(Table &t, uint32_t row, uint64_t hash);
   bool recomputeFacts();
   void sortTables();
   void indexRuns();

@@ -21,14 +21,28 @@
 
 namespace luminal::eqsat {
 
+/// Matches of one rule, found and not yet looked at: register `stored[i]` of
+/// match m is columns[i * kCapacity + m].
+struct MatchBuffer {
+  static constexpr uint32_t kCapacity = 64;
+  /// `numColumns` is at least the number of stored registers.
+  MatchBuffer(std::span<const Reg> stored, size_t numColumns)
+      : stored(stored), columns(numColumns * kCapacity) {}
+  std::span<const Reg> stored;
+  std::vector<uint32_t> columns;
+  uint32_t size = 0;
+  /// The root row of each match.
+  NodeRef roots[kCapacity];
+};
+
 /// Receives matches.
 class MatchSink {
 public:
   virtual ~MatchSink();
-  /// `regs` holds the rule's match registers.
-  virtual void match(RuleId rule, const uint32_t *regs) = 0;
-  /// Called between two root rows, when the graph may be added to. False stops
-  /// the matching.
+  /// The buffer of the rule is full, and must be empty afterwards. The graph
+  /// may be added to.
+  virtual void full(RuleId rule) = 0;
+  /// Called between two root rows. False stops the matching.
   virtual bool between() = 0;
 };
 
@@ -45,14 +59,13 @@ public:
   /// The rules and natives must outlive the matcher.
   Matcher(std::span<const Rule> rules, std::span<Native> natives);
 
+  /// Leaves in the buffers, one a rule, what did not fill them.
   void run(const EGraph &graph, std::span<const Query> queries,
-           MatchSink &sink);
+           std::span<MatchBuffer> buffers, MatchSink &sink);
 
   /// Share of the rows visited by the last run that each rule is to blame for;
   /// a shared beginning is divided evenly.
   std::vector<double> workShares() const;
-  /// The root row of the match that is being reported.
-  NodeRef currentRoot() const { return root; }
 
 private:
   struct Pending {
@@ -76,9 +89,14 @@ private:
   void insert(RuleId id, const Rule &rule);
   void prepare(const EGraph &graph, std::span<const Query> queries);
   bool young(const Node &n) const;
+  bool worth(const Node &n, uint32_t stamp) const;
   void step(const Node &n, uint32_t stamp);
+  void enter(const Node &n, uint32_t stamp);
+  bool holds(const Node &n, uint32_t &stamp);
   void after(const Node &n, uint32_t stamp);
+  template <uint32_t K>
   void enterRow(const Node &n, const Table &t, uint32_t row, uint32_t stamp);
+  void accept(RuleId rule);
 
   std::span<Native> natives;
   std::vector<Node> nodes;
@@ -88,6 +106,7 @@ private:
   // Of the current run:
   const EGraph *graph = nullptr;
   std::span<const Query> queries;
+  std::span<MatchBuffer> buffers;
   MatchSink *sink = nullptr;
   std::vector<uint32_t> regs;
   std::vector<uint32_t> nativeArgs;

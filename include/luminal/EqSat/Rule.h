@@ -73,9 +73,12 @@ public:
         memory(memory) {}
 
   bool call(std::span<const uint32_t> args, uint32_t *results, uint32_t round);
+  /// Fetches what a call with these arguments will look at.
+  void prefetch(std::span<const uint32_t> args) const;
 
 private:
   uint32_t stride() const { return 1 + numArgs + numResults; }
+  uint32_t *place(std::span<const uint32_t> args);
   void grow();
 
   NativeFn fn;
@@ -152,6 +155,11 @@ struct Rule {
 
   /// Whether a native adds nodes of its own.
   bool creates = false;
+  /// Whether a match stays one when classes become one: nothing on the left
+  /// side looks at more than nodes.
+  bool lasting = true;
+  /// The first of `stored` hold classes.
+  uint32_t numStoredClasses = 0;
 
   uint32_t numStored() const { return stored.size(); }
 };
@@ -213,6 +221,7 @@ private:
   Reg temp(decltype(Temp::kind) kind, uint32_t index);
 
   Rule result;
+  std::vector<bool> holdsClass;
   Reg nextMatch = 0;
   std::vector<Temp> temps;
 };

@@ -15,10 +15,19 @@
 
 namespace luminal::eqsat {
 
-/// Bytes that the buffers of one graph hold.
+/// Bytes that the buffers of one graph hold, and the most they ever held.
 struct ByteCounter {
   uint64_t bytes = 0;
+  uint64_t peak = 0;
+  void add(uint64_t n) {
+    bytes += n;
+    peak = peak < bytes ? bytes : peak;
+  }
 };
+
+/// As realloc; gives the memory back where `newBytes` is 0. Aborts where there
+/// is none.
+void *resizeMemory(void *old, size_t oldBytes, size_t newBytes);
 
 /// A growing array of plain values that reports what it holds.
 template <typename T>
@@ -37,8 +46,7 @@ public:
   }
   ~Buffer() {
     if (counter)
-      counter->bytes -= cap * sizeof(T);
-    free(ptr);
+      setCapacity(0);
   }
 
   size_t size() const { return count; }
@@ -100,14 +108,8 @@ public:
 
 private:
   void setCapacity(size_t n) {
-    void *grown =
-        n ? realloc(static_cast<void *>(ptr), n * sizeof(T)) : nullptr;
-    if (n && !grown)
-      abort();
-    if (!n)
-      free(ptr);
-    ptr = static_cast<T *>(grown);
-    counter->bytes += (n - cap) * sizeof(T);
+    ptr = static_cast<T *>(resizeMemory(ptr, cap * sizeof(T), n * sizeof(T)));
+    counter->add((n - cap) * sizeof(T));
     cap = n;
   }
 
@@ -155,20 +157,37 @@ public:
     return (stamps[row] >> 1) - (stamps[row] & 1);
   }
 
-  /// The row with this key, or kNone.
-  uint32_t find(const uint32_t *k) const {
+  /// Calls `f` with the size of the key as a type where there is code of its
+  /// own for it, else with 0.
+  template <typename F>
+  decltype(auto) sized(F &&f) const {
     switch (numChildren) {
     case 1:
-      return findSized<2>(k, hashSized<2>(k));
+      return f(std::integral_constant<uint32_t, 2>());
     case 2:
-      return findSized<3>(k, hashSized<3>(k));
+      return f(std::integral_constant<uint32_t, 3>());
     default:
-      return findSized<0>(k, hashSized<0>(k));
+      return f(std::integral_constant<uint32_t, 0>());
     }
   }
-  /// The same in steps, so that many searches can wait for memory together.
   uint64_t hash(const uint32_t *k) const {
-    return numChildren == 2 ? hashSized<3>(k) : hashSized<0>(k);
+    return sized([&](auto K) { return hash<K>(k); });
+  }
+  /// The row with this key, or kNone.
+  uint32_t find(const uint32_t *k) const { return find(k, hash(k)); }
+  uint32_t find(const uint32_t *k, uint64_t h) const {
+    return sized([&](auto K) { return find<K>(k, h); });
+  }
+  /// The same in steps, so that many searches can wait for memory together. `K`
+  /// is what `sized` says.
+  template <uint32_t K>
+  uint64_t hash(const uint32_t *k) const {
+    const uint32_t n = K ? K : keySize();
+    uint64_t h = 0x9e3779b97f4a7c15u;
+    uint32_t i = 0;
+    for (; i + 1 < n; i += 2)
+      h = mix(h ^ (k[i] | uint64_t(k[i + 1]) << 32), 0xa0761d6478bd642fu);
+    return i < n ? mix(h ^ k[i], 0xe7037ed1a0b428dbu) : h;
   }
   void prefetchSlot(uint64_t h) const {
     if (!slots.empty())
@@ -181,54 +200,10 @@ public:
     if (s != kNone)
       __builtin_prefetch(key(s & (slots.size() - 1)));
   }
-  uint32_t find(const uint32_t *k, uint64_t h) const {
-    return numChildren == 2 ? findSized<3>(k, h) : findSized<0>(k, h);
-  }
-
-  /// Adds a row that is known not to be there.
-  uint32_t insert(const uint32_t *k, ClassId c, uint32_t round, RuleId rule);
-
-  /// Orders the rows by class, the dead ones dropped, and renews the index.
-  void sort();
-
-private:
-  friend class EGraph;
-
-  uint32_t rowSize() const { return numChildren + 2; }
-  uint32_t *mutableKey(uint32_t row) {
-    return rows.data() + size_t(row) * rowSize();
-  }
-  void setClass(uint32_t row, ClassId c) {
-    mutableKey(row)[numChildren + 1] = c;
-  }
-  void setStamp(uint32_t row, uint32_t round, bool onlyMoved) {
-    stamps[row] = round << 1 | uint32_t(onlyMoved);
-  }
-
-  uint32_t slotOf(uint64_t h) const {
-    return uint32_t(h) & uint32_t(slots.size() - 1);
-  }
-  /// `K` is the size of the key where it is known, else 0.
-  template <uint32_t K>
-  uint64_t hashSized(const uint32_t *k) const {
-    const uint32_t n = K ? K : keySize();
-    uint64_t h = 0x9e3779b97f4a7c15u;
-    uint32_t i = 0;
-    for (; i + 1 < n; i += 2) {
-      h = (h ^ (k[i] | uint64_t(k[i + 1]) << 32)) * 0xbf58476d1ce4e5b9u;
-      h ^= h >> 32;
-    }
-    if (i < n) {
-      h = (h ^ k[i]) * 0xbf58476d1ce4e5b9u;
-      h ^= h >> 32;
-    }
-    h *= 0x94d049bb133111ebu;
-    return h ^ h >> 32;
-  }
   /// The bits that a slot has left above the row number tell most other keys
   /// apart.
   template <uint32_t K>
-  uint32_t findSized(const uint32_t *k, uint64_t h) const {
+  uint32_t find(const uint32_t *k, uint64_t h) const {
     if (slots.empty())
       return kNone;
     const uint32_t n = K ? K : keySize();
@@ -247,14 +222,44 @@ private:
         return s & mask;
     }
   }
-  void place(uint32_t row);
+
+  /// Adds a row that is known not to be there.
+  uint32_t insert(const uint32_t *k, uint64_t h, ClassId c, uint32_t round,
+                  RuleId rule);
+
+  /// Orders the rows by class, the dead ones dropped, and renews the index.
+  /// Classes from `firstNew` on came since the last time.
+  void sort(ClassId firstNew);
+
+private:
+  friend class EGraph;
+
+  uint32_t rowSize() const { return numChildren + 2; }
+  uint32_t *mutableKey(uint32_t row) {
+    return rows.data() + size_t(row) * rowSize();
+  }
+  void setClass(uint32_t row, ClassId c) {
+    mutableKey(row)[numChildren + 1] = c;
+  }
+  void setStamp(uint32_t row, uint32_t round, bool onlyMoved) {
+    stamps[row] = round << 1 | uint32_t(onlyMoved);
+  }
+
+  uint32_t slotOf(uint64_t h) const {
+    return uint32_t(h) & uint32_t(slots.size() - 1);
+  }
+  static uint64_t mix(uint64_t a, uint64_t b) {
+    unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
+    return uint64_t(product) ^ uint64_t(product >> 64);
+  }
+  void place(uint32_t row, uint64_t h);
   /// Clears the index and enters every live row again.
   void reindex(uint32_t capacity);
-  void reserveSlot() {
-    if ((used + 1) * uint64_t(4) > slots.size() * uint64_t(3))
-      growIndex();
+  void reserveSlots(uint32_t n) {
+    if ((used + n) * uint64_t(4) > slots.size() * uint64_t(3))
+      growIndex(n);
   }
-  void growIndex();
+  void growIndex(uint32_t n);
 
   uint32_t numChildren;
   bool commutative;
