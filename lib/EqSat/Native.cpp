@@ -9,7 +9,7 @@ using namespace luminal::eqsat;
 
 /// What is remembered stays small beside the graph: an answer then takes the
 /// place of another one.
-static constexpr uint32_t kMaxCapacity = 1u << 19;
+static constexpr uint32_t kMaxCapacity = 1u << 20;
 /// An entry lies at most so far behind where its hash says.
 static constexpr uint32_t kMaxProbes = 8;
 

@@ -10,6 +10,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -49,6 +50,7 @@ private:
   LogicalResult expand(Operation *user, ValueRange values,
                        SmallVectorImpl<Part> &parts);
   std::optional<Kind> kindOf(Value v);
+  LogicalResult checkName(pdl::OperationOp op);
 
   // Left side.
   LogicalResult compileMatch();
@@ -71,6 +73,8 @@ private:
   LogicalResult compileReplace(pdl::ReplaceOp op);
   FailureOr<Reg> valueReg(Operation *user, Value v);
   FailureOr<Reg> partReg(Operation *user, Part part);
+  FailureOr<Reg> resultType(Operation *user, pdl::OperationOp op,
+                            unsigned index);
   Reg projection(Reg cls, unsigned index, Reg type);
 
   pdl::PatternOp pattern;
@@ -92,9 +96,8 @@ private:
 
   /// Right-side registers of values made there.
   DenseMap<Value, Reg> made;
-  /// Class of operations made there, and the types of their results.
+  /// Class of operations made there.
   DenseMap<Operation *, Reg> madeOps;
-  DenseMap<Operation *, SmallVector<Reg>> madeTypes;
   pdl::OperationOp replacement;
 };
 
@@ -115,6 +118,25 @@ std::optional<Kind> Compiler::kindOf(Value v) {
   if (isa<pdl::OperationType>(t))
     return Kind::Op;
   return std::nullopt;
+}
+
+/// A rule about an operation that the e-graph never holds would be silent.
+LogicalResult Compiler::checkName(pdl::OperationOp op) {
+  if (!op.getOpName())
+    return refuse(op, "an operation without a name");
+  OperationName name(*op.getOpName(), op.getContext());
+  if (!name.isRegistered())
+    return success();
+  if (!name.hasTrait<OpTrait::ZeroRegions>())
+    return refuse(op,
+                  "'" + name.getStringRef() +
+                      "' has regions, which the e-graph does not look into");
+  if (!name.hasInterface<MemoryEffectOpInterface>() ||
+      !name.hasInterface<ConditionallySpeculatable>())
+    return refuse(op, "'" + name.getStringRef() +
+                          "' may have effects; the e-graph holds pure "
+                          "operations only");
+  return success();
 }
 
 FailureOr<unsigned> Compiler::numResults(pdl::OperationOp op) {
@@ -296,8 +318,8 @@ LogicalResult Compiler::testOp(pdl::OperationOp op, const RuleBuilder::Op &at) {
 }
 
 LogicalResult Compiler::enter(pdl::OperationOp op, std::optional<Reg> cls) {
-  if (!op.getOpName())
-    return refuse(op, "an operation without a name");
+  if (failed(checkName(op)))
+    return failure();
   SmallVector<Part> parts;
   if (failed(expand(op, op.getOperandValues(), parts)))
     return failure();
@@ -487,6 +509,16 @@ Reg Compiler::projection(Reg cls, unsigned index, Reg type) {
   return b.node(ops.projectionOp(), payload, {cls});
 }
 
+/// Type of one result of an operation with several.
+FailureOr<Reg> Compiler::resultType(Operation *user, pdl::OperationOp op,
+                                    unsigned index) {
+  Value type = op.getTypeValues()[0];
+  if (auto list = type.getDefiningOp<pdl::TypesOp>())
+    return b.constant(ops.getType(
+        cast<TypeAttr>(list.getConstantTypesAttr()[index]).getValue()));
+  return valueReg(user, op.getTypeValues()[index]);
+}
+
 FailureOr<Reg> Compiler::partReg(Operation *user, Part part) {
   if (!part.op)
     return valueReg(user, part.value);
@@ -496,7 +528,10 @@ FailureOr<Reg> Compiler::partReg(Operation *user, Part part) {
   if (auto it = madeOps.find(part.op); it != madeOps.end()) {
     if (*n == 1)
       return it->second;
-    return projection(it->second, part.index, madeTypes[part.op][part.index]);
+    FailureOr<Reg> type = resultType(user, part.op, part.index);
+    if (failed(type))
+      return failure();
+    return projection(it->second, part.index, *type);
   }
   auto it = entered.find(part.op);
   if (it == entered.end())
@@ -506,7 +541,7 @@ FailureOr<Reg> Compiler::partReg(Operation *user, Part part) {
   if (auto known = awaited.find({part.op.getOperation(), part.index});
       known != awaited.end())
     return b.use(known->second);
-  FailureOr<Reg> type = valueReg(user, part.op.getTypeValues()[part.index]);
+  FailureOr<Reg> type = resultType(user, part.op, part.index);
   if (failed(type))
     return failure();
   return projection(b.use(it->second.cls), part.index, *type);
@@ -528,7 +563,6 @@ FailureOr<Reg> Compiler::typeOfNode(pdl::OperationOp op, ArrayRef<Reg> operands,
       !bound.count(types[0]))
     regs.clear();
   if (regs.size() > 1) {
-    madeTypes[op] = regs;
     return b.rewrite(natives.tuple(regs.size()), {regs.begin(), regs.end()}, 1);
   }
   if (regs.size() == 1)
@@ -549,8 +583,8 @@ FailureOr<Reg> Compiler::typeOfNode(pdl::OperationOp op, ArrayRef<Reg> operands,
 }
 
 LogicalResult Compiler::compileNode(pdl::OperationOp op) {
-  if (!op.getOpName())
-    return refuse(op, "an operation without a name");
+  if (failed(checkName(op)))
+    return failure();
   OperationName name(*op.getOpName(), op.getContext());
   SmallVector<Part> parts;
   if (failed(expand(op, op.getOperandValues(), parts)))
@@ -688,7 +722,7 @@ LogicalResult Compiler::compileReplace(pdl::ReplaceOp op) {
       b.unite(rootReg, *r);
       continue;
     }
-    FailureOr<Reg> type = valueReg(op, root.getTypeValues()[i]);
+    FailureOr<Reg> type = resultType(op, root, i);
     if (failed(type))
       return failure();
     b.unite(projection(rootReg, i, *type), *r);

@@ -98,8 +98,8 @@ private:
   };
 
   bool evaluate(const Instruction &i, uint32_t *columns, uint32_t m);
-  void prefetch(const Instruction &i, const uint32_t *columns,
-                const List &list);
+  void evaluate(const Instruction &i, uint32_t *columns, const List &list,
+                List &holds);
   template <typename Found>
   void lookUp(const Instruction &i, const uint32_t *columns, const List &list,
               Found &&found);
@@ -167,15 +167,36 @@ bool Runner::evaluate(const Instruction &i, uint32_t *columns, uint32_t m) {
   return true;
 }
 
-void Runner::prefetch(const Instruction &i, const uint32_t *columns,
-                      const List &list) {
-  if (i.kind != Instruction::Native)
-    return;
-  scratch.resize(i.args.size());
+/// The same for all matches of a list. Those next to each other often have the
+/// same arguments.
+void Runner::evaluate(const Instruction &i, uint32_t *columns, const List &list,
+                      List &holds) {
+  if (i.kind == Instruction::Native) {
+    scratch.resize(i.args.size());
+    for (uint32_t m : list) {
+      for (size_t k = 0; k != i.args.size(); ++k)
+        scratch[k] = columns[i.args[k] * kBatch + m];
+      natives[i.a].prefetch(scratch);
+    }
+  }
+  const uint32_t numResults = i.kind == Instruction::Native ? i.b : 1;
+  uint32_t last = kNone;
+  bool lastHolds = false;
   for (uint32_t m : list) {
-    for (size_t k = 0; k != i.args.size(); ++k)
-      scratch[k] = columns[i.args[k] * kBatch + m];
-    natives[i.a].prefetch(scratch);
+    auto same = [&](Reg r) {
+      return columns[r * kBatch + m] == columns[r * kBatch + last];
+    };
+    if (last != kNone && std::all_of(i.args.begin(), i.args.end(), same) &&
+        (i.kind == Instruction::Native || same(i.b))) {
+      for (uint32_t k = 0; k != numResults; ++k)
+        columns[(i.dst + k) * kBatch + m] =
+            columns[(i.dst + k) * kBatch + last];
+    } else {
+      lastHolds = evaluate(i, columns, m);
+    }
+    last = m;
+    if (lastHolds)
+      holds.push(m);
   }
 }
 
@@ -249,13 +270,11 @@ void Runner::examine(RuleId id) {
                rest.push(m);
              });
     } else {
-      prefetch(i, columns, list);
-      for (uint32_t m : list) {
-        if (i.creates)
+      if (!i.creates)
+        evaluate(i, columns, list, rest); // else there is nothing to add
+      else
+        for (uint32_t m : list)
           missing[m] = absent[m] = true;
-        else if (evaluate(i, columns, m)) // else there is nothing to add
-          rest.push(m);
-      }
     }
     list = rest;
   }
@@ -404,7 +423,11 @@ void Runner::apply(RuleId id) {
       continue;
     }
     List rest;
-    prefetch(i, columns, list);
+    if (!i.creates) {
+      evaluate(i, columns, list, rest);
+      list = rest;
+      continue;
+    }
     for (uint32_t m : list) {
       if (graph.limitHit() || graph.conflict())
         break;

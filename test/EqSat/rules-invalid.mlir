@@ -55,6 +55,27 @@
 // RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/other.mlir" 2>&1 | FileCheck %s --check-prefix=OTHER
 // OTHER: error: a file of rules holds pdl.pattern ops only, not 'func.func'
 
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/regions.mlir" 2>&1 | FileCheck %s --check-prefix=REGIONS
+// REGIONS: regions.mlir:[[#]]:{{[0-9]+}}: error: rule 'Regions' cannot be used: 'func.func' has regions, which the e-graph does not look into
+
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/effects.mlir" 2>&1 | FileCheck %s --check-prefix=EFFECTS
+// EFFECTS: effects.mlir:[[#]]:{{[0-9]+}}: error: rule 'Effects' cannot be used: 'func.call' may have effects; the e-graph holds pure operations only
+
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/makes-effects.mlir" 2>&1 | FileCheck %s --check-prefix=MAKES
+// MAKES: makes-effects.mlir:[[#]]:{{[0-9]+}}: error: rule 'MakesEffects' cannot be used: 'func.call' may have effects; the e-graph holds pure operations only
+
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/two-roots.mlir" 2>&1 | FileCheck %s --check-prefix=TWOROOTS
+// TWOROOTS: two-roots.mlir:[[#]]:{{[0-9]+}}: error: rule 'Roots' cannot be used: several roots
+
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/replaces-twice.mlir" 2>&1 | FileCheck %s --check-prefix=REPLACES
+// REPLACES: replaces-twice.mlir:[[#]]:{{[0-9]+}}: error: rule 'ReplacesTwice' cannot be used: it replaces twice
+
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/group.mlir" 2>&1 | FileCheck %s --check-prefix=GROUP
+// GROUP: group.mlir:[[#]]:{{[0-9]+}}: error: rule 'Group' cannot be used: a group of results
+
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/constraint.mlir" 2>&1 | FileCheck %s --check-prefix=CONSTRAINT
+// CONSTRAINT: constraint.mlir:[[#]]:{{[0-9]+}}: error: rule 'Constraint' cannot be used: no native constraint is named 'NobodyKnows'
+
 //--- input.mlir
 func.func @f() { return }
 
@@ -240,3 +261,81 @@ pdl.pattern @Count : benefit(0) attributes {eqsat.promise = "exact"} {
 
 //--- other.mlir
 func.func private @f()
+
+//--- regions.mlir
+pdl.pattern @Regions : benefit(0) attributes {eqsat.promise = "exact"} {
+  %t = pdl.type
+  %x = pdl.operand
+  %inner = pdl.operation "func.func" -> (%t : !pdl.type)
+  %v = pdl.result 0 of %inner
+  %root = pdl.operation "test.a"(%v, %x : !pdl.value, !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite %root {
+    pdl.replace %root with (%x : !pdl.value)
+  }
+}
+
+//--- effects.mlir
+pdl.pattern @Effects : benefit(0) attributes {eqsat.promise = "exact"} {
+  %t = pdl.type
+  %x = pdl.operand
+  %root = pdl.operation "func.call"(%x : !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite %root {
+    pdl.replace %root with (%x : !pdl.value)
+  }
+}
+
+//--- makes-effects.mlir
+pdl.pattern @MakesEffects : benefit(0) attributes {eqsat.promise = "exact"} {
+  %t = pdl.type
+  %x = pdl.operand
+  %root = pdl.operation "test.a"(%x : !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite %root {
+    %new = pdl.operation "func.call"(%x : !pdl.value) -> (%t : !pdl.type)
+    pdl.replace %root with %new
+  }
+}
+
+//--- two-roots.mlir
+pdl.pattern @Roots : benefit(0) attributes {eqsat.promise = "exact"} {
+  %t = pdl.type
+  %x = pdl.operand
+  %one = pdl.operation "test.a"(%x : !pdl.value) -> (%t : !pdl.type)
+  %two = pdl.operation "test.b"(%x : !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite {
+    pdl.replace %one with %two
+  }
+}
+
+//--- replaces-twice.mlir
+pdl.pattern @ReplacesTwice : benefit(0) attributes {eqsat.promise = "exact"} {
+  %t = pdl.type
+  %x = pdl.operand
+  %root = pdl.operation "test.a"(%x : !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite %root {
+    pdl.replace %root with (%x : !pdl.value)
+    pdl.replace %root with (%x : !pdl.value)
+  }
+}
+
+//--- group.mlir
+pdl.pattern @Group : benefit(0) attributes {eqsat.promise = "exact"} {
+  %t = pdl.type
+  %x = pdl.operand
+  %inner = pdl.operation "test.b"(%x : !pdl.value) -> (%t, %t : !pdl.type, !pdl.type)
+  %v = pdl.results 1 of %inner -> !pdl.value
+  %root = pdl.operation "test.a"(%v : !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite %root {
+    pdl.replace %root with (%x : !pdl.value)
+  }
+}
+
+//--- constraint.mlir
+pdl.pattern @Constraint : benefit(0) attributes {eqsat.promise = "exact"} {
+  %t = pdl.type
+  %x = pdl.operand
+  %root = pdl.operation "test.a"(%x : !pdl.value) -> (%t : !pdl.type)
+  pdl.apply_native_constraint "NobodyKnows"(%x : !pdl.value)
+  pdl.rewrite %root {
+    pdl.replace %root with (%x : !pdl.value)
+  }
+}

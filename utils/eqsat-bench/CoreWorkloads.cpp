@@ -4,9 +4,6 @@
 #include "Workloads.h"
 #include "luminal/EqSat/Extraction.h"
 
-#include <array>
-#include <cstdio>
-
 using namespace luminal::eqsat;
 using namespace luminal::eqsat::bench;
 using namespace luminal::eqsat::test;
@@ -20,114 +17,80 @@ RunnerOptions luminal::eqsat::bench::unlimited() {
   return o;
 }
 
-double luminal::eqsat::bench::megabytesOf(const RunReport &report) {
-  return double(report.peakBytes) / 1e6;
-}
-
-/// Milliseconds of the run, its bytes, and how they fall to a node.
-static Row rowOf(std::string name, const RunReport &report, double seconds,
-                 double goal) {
-  Row row{std::move(name), seconds * 1e3, goal, megabytesOf(report)};
-  char text[96];
-  snprintf(text, sizeof(text),
-           "%zu rounds: match %.1f, apply %.1f, rebuild %.1f ms",
-           report.iterations.size(), report.matchSeconds * 1e3,
-           report.applySeconds * 1e3, report.rebuildSeconds * 1e3);
-  row.note = text;
-  return row;
-}
-
-double luminal::eqsat::bench::calibrate() {
-  EGraph graph;
-  Terms terms(graph);
-  addSum(terms, 10);
-  std::vector<Rule> rules = sumRules(terms);
-  saturate(graph, rules, {}, unlimited());
-
-  // Class, operands, and a chain through the sums of each class.
-  const Table &sums = graph.table(terms.op("+", 2));
-  std::vector<uint32_t> cls, lhs, rhs, next;
-  std::vector<uint32_t> head(graph.numClassIds(), kNone);
-  std::vector<uint32_t> parent(graph.numClassIds());
-  for (ClassId c = 0; c != parent.size(); ++c)
-    parent[c] = graph.find(c);
-  for (uint32_t row = 0; row != sums.numFrozen(); ++row) {
-    cls.push_back(sums.classOf(row));
-    lhs.push_back(sums.key(row)[0]);
-    rhs.push_back(sums.key(row)[1]);
-    next.push_back(head[cls.back()]);
-    head[cls.back()] = row;
-  }
-  auto find = [&](uint32_t c) {
-    while (parent[c] != c)
-      c = parent[c];
-    return c;
-  };
-  double best = 1e9;
-  size_t matches = 0;
-  for (unsigned repeat = 0; repeat != 7; ++repeat) {
-    std::vector<std::array<uint32_t, 4>> found;
-    double start = now();
-    for (uint32_t row = 0; row != cls.size(); ++row)
-      for (uint32_t inner = head[find(rhs[row])]; inner != kNone;
-           inner = next[inner])
-        found.push_back({find(cls[row]), find(lhs[row]), find(lhs[inner]),
-                         find(rhs[inner])});
-    best = std::min(best, now() - start);
-    matches = found.size();
-  }
-  if (matches != 874500)
-    fprintf(stderr, "calibrator: %zu matches instead of 874500\n", matches);
-  return best / matches * 1e9;
-}
-
-Row luminal::eqsat::bench::runMath() {
+void luminal::eqsat::bench::runMath(Figures &figures) {
   static constexpr uint64_t kNodes[] = {
       35, 69, 118, 208, 389, 784, 1576, 3160, 8113, 28303, 136446, 1047896};
   static constexpr uint64_t kClasses[] = {3576, 12445, 58464, 443832};
-  EGraph graph;
-  Terms terms(graph);
-  addMathSeeds(terms);
-  std::vector<Rule> rules = mathRules(terms);
-  RunnerOptions options = unlimited();
-  options.staged = false; // rounds are compared
-  options.maxIterations = 11;
-  double start = now();
-  RunReport report = saturate(graph, rules, {}, options);
-  Row row = rowOf("math, 11 rounds", report, now() - start, 300);
-  row.goalMegabytes = 80;
-  bool right = true;
-  for (unsigned k = 1; k <= 11; ++k) {
-    right &= report.iterations[k - 1].nodes == kNodes[k];
-    if (k >= 8)
-      right &= report.iterations[k - 1].classes == kClasses[k - 8];
+  RunReport report;
+  auto run = [&](unsigned rounds) {
+    EGraph graph;
+    Terms terms(graph);
+    addMathSeeds(terms);
+    std::vector<Rule> rules = mathRules(terms);
+    RunnerOptions options = unlimited();
+    options.staged = false; // rounds are compared
+    options.maxIterations = rounds;
+    report = saturate(graph, rules, {}, options);
+  };
+  {
+    figures.workload("math, 0 rounds");
+    EGraph graph;
+    Terms terms(graph);
+    addMathSeeds(terms);
+    figures.add("nodes", double(graph.numNodes()), "",
+                Goal::exactly(double(kNodes[0])));
   }
-  char text[64];
-  snprintf(text, sizeof(text), "; %.1f bytes/node (peak %.1f, goal 64)",
-           double(report.bytes) / report.nodes,
-           double(report.peakBytes) / report.nodes);
-  row.note += text;
-  if (!right)
-    row.note = "WRONG counts; " + row.note;
-  return row;
+  for (unsigned k = 1; k <= 11; ++k) {
+    figures.workload("math, " + std::to_string(k) + " rounds");
+    double megabytes;
+    {
+      MemoryMeter meter;
+      run(k);
+      megabytes = meter.megabytes();
+    }
+    double seconds = figures.time([&] { run(k); });
+    figures.add("nodes", double(report.nodes), "",
+                Goal::exactly(double(kNodes[k])));
+    figures.add("classes", double(report.classes), "",
+                k >= 8 ? Goal::exactly(double(kClasses[k - 8])) : Goal());
+    figures.add("time", seconds * 1e3, "ms",
+                k == 11 ? Goal::milliseconds(300) : Goal());
+    if (k != 11)
+      continue;
+    figures.add("memory", megabytes, "MB", Goal::atMost(80));
+    figures.add("bytes a node", megabytes * 1e6 / double(report.nodes), "",
+                Goal::atMost(64));
+    figures.add("of it held at the end",
+                double(report.bytes) / double(report.nodes), "");
+    figures.add("of it matching", report.matchSeconds * 1e3, "ms");
+    figures.add("of it applying", report.applySeconds * 1e3, "ms");
+    figures.add("of it rebuilding", report.rebuildSeconds * 1e3, "ms");
+  }
 }
 
-Row luminal::eqsat::bench::runSum(unsigned n, double goal) {
-  EGraph graph;
-  Terms terms(graph);
-  addSum(terms, n);
-  std::vector<Rule> rules = sumRules(terms);
-  double start = now();
-  RunReport report = saturate(graph, rules, {}, unlimited());
-  Row row = rowOf("sum of " + std::to_string(n), report, now() - start, goal);
-  uint64_t power3 = 1;
-  for (unsigned i = 0; i != n; ++i)
+void luminal::eqsat::bench::runSums(Figures &figures) {
+  uint64_t power3 = 9;
+  for (unsigned n = 3; n <= 12; ++n) {
     power3 *= 3;
-  uint64_t power2 = uint64_t(1) << n;
-  if (graph.numClasses() != power2 - 1 ||
-      graph.numNodes() != power3 - 2 * power2 + 1 + n)
-    row.note = "WRONG counts; " + row.note;
-  return row;
+    uint64_t power2 = uint64_t(1) << n;
+    figures.workload("sum of " + std::to_string(n));
+    RunReport report;
+    double seconds = figures.time([&] {
+      EGraph graph;
+      Terms terms(graph);
+      addSum(terms, n);
+      std::vector<Rule> rules = sumRules(terms);
+      report = saturate(graph, rules, {}, unlimited());
+    });
+    figures.add("classes", double(report.classes), "",
+                Goal::exactly(double(power2 - 1)));
+    figures.add("nodes", double(report.nodes), "",
+                Goal::exactly(double(power3 - 2 * power2 + 1 + n)));
+    figures.add("time", seconds * 1e3, "ms",
+                n == 10   ? Goal::milliseconds(80)
+                : n == 11 ? Goal::milliseconds(300)
+                          : Goal());
+  }
 }
 
 namespace {
@@ -158,43 +121,56 @@ private:
 };
 } // namespace
 
-Row luminal::eqsat::bench::runChain(unsigned n, double goal,
-                                    double goalMegabytes) {
-  EGraph graph;
-  graph.addAnalysis(std::make_unique<Ends>(graph));
-  Terms terms(graph);
-  Term product{"m" + std::to_string(n - 1), {}};
-  for (unsigned i = n - 1; i-- != 0;)
-    product = {"*", {{"m" + std::to_string(i), {}}, product}};
-  ClassId root = terms.add(product);
-  std::vector<Rule> rules;
-  rules.push_back(terms.rule("Left", "(* ?a (* ?b ?c))", "(* (* ?a ?b) ?c)"));
-  rules.push_back(terms.rule("Right", "(* (* ?a ?b) ?c)", "(* ?a (* ?b ?c))"));
-  double start = now();
-  RunReport report = saturate(graph, rules, {}, unlimited());
-  Row row = rowOf("chain of " + std::to_string(n), report, now() - start, goal);
-  row.goalMegabytes = goalMegabytes;
+static void runChain(Figures &figures, const Chain &chain) {
+  unsigned n = chain.matrices;
+  figures.workload("chain of " + std::to_string(n));
+  RunReport report;
+  uint64_t products = 0;
+  double cost = 0, extraction = 0, megabytes = 0;
+  double seconds = figures.time([&] {
+    MemoryMeter meter;
+    EGraph graph;
+    graph.addAnalysis(std::make_unique<Ends>(graph));
+    Terms terms(graph);
+    Term product{"m" + std::to_string(n - 1), {}};
+    for (unsigned i = n - 1; i-- != 0;)
+      product = {"*", {{"m" + std::to_string(i), {}}, product}};
+    ClassId root = terms.add(product);
+    std::vector<Rule> rules;
+    rules.push_back(terms.rule("Left", "(* ?a (* ?b ?c))", "(* (* ?a ?b) ?c)"));
+    rules.push_back(
+        terms.rule("Right", "(* (* ?a ?b) ?c)", "(* ?a (* ?b ?c))"));
+    report = saturate(graph, rules, {}, unlimited());
+    products = graph.table(terms.op("*", 2)).numRows();
+    double start = now();
+    Extractor extractor(
+        graph, [&](OpId, PayloadId, std::span<const ClassId> kids) -> double {
+          if (kids.empty())
+            return 0;
+          uint32_t a = graph.fact(0, kids[0]), b = graph.fact(0, kids[1]);
+          return double(kDims[Ends::begin(a)]) * kDims[Ends::end(a)] *
+                 kDims[Ends::end(b)];
+        });
+    ClassId roots[] = {root};
+    cost = extractor.bottomUp(roots).dagCost;
+    extraction = now() - start;
+    megabytes = meter.megabytes();
+  });
+  uint64_t N = n;
+  figures.add("classes", double(report.classes), "",
+              Goal::exactly(double(N * (N + 1) / 2)));
+  figures.add("products", double(products), "",
+              Goal::exactly(double((N * N * N - N) / 6)));
+  figures.add("best cost", cost, "", Goal::exactly(double(chain.bestCost)));
+  bool last = n == 161;
+  figures.add("time", seconds * 1e3, "ms",
+              last ? Goal::milliseconds(8000) : Goal());
+  figures.add("of it extraction", extraction * 1e3, "ms");
+  if (last)
+    figures.add("memory", megabytes, "MB", Goal::atMost(300));
+}
 
-  start = now();
-  Extractor extractor(
-      graph, [&](OpId, PayloadId, std::span<const ClassId> kids) -> double {
-        if (kids.empty())
-          return 0;
-        uint32_t a = graph.fact(0, kids[0]), b = graph.fact(0, kids[1]);
-        return double(kDims[Ends::begin(a)]) * kDims[Ends::end(a)] *
-               kDims[Ends::end(b)];
-      });
-  ClassId roots[] = {root};
-  double cost = extractor.bottomUp(roots).dagCost;
-  char text[64];
-  snprintf(text, sizeof(text), "; extraction %.1f ms", (now() - start) * 1e3);
-  row.note += text;
-  bool right = graph.numClasses() == uint64_t(n) * (n + 1) / 2 &&
-               graph.numNodes() == n + (uint64_t(n) * n * n - n) / 6;
+void luminal::eqsat::bench::runChains(Figures &figures) {
   for (const Chain &chain : kChains)
-    if (chain.matrices == n)
-      right &= cost == double(chain.bestCost);
-  if (!right)
-    row.note = "WRONG counts or cost; " + row.note;
-  return row;
+    runChain(figures, chain);
 }

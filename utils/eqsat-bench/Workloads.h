@@ -3,53 +3,34 @@
 #ifndef LUMINAL_UTILS_EQSAT_BENCH_WORKLOADS_H
 #define LUMINAL_UTILS_EQSAT_BENCH_WORKLOADS_H
 
-#include "luminal/EqSat/EGraph.h"
+#include "Figures.h"
 #include "luminal/EqSat/Runner.h"
 
-#include <cstdint>
-#include <ctime>
-#include <string>
-#include <vector>
+#include <memory>
+
+namespace mlir {
+class MLIRContext;
+} // namespace mlir
 
 namespace luminal::eqsat::bench {
 
-/// One line of the table.
-struct Row {
-  std::string name;
-  double milliseconds = 0; ///< 0: not a time
-  double goal = 0;         ///< milliseconds where a match takes 8 ns; 0: none
-  double megabytes = 0;
-  double goalMegabytes = 0;
-  /// What else is to be said; begins with "WRONG" where a count is wrong.
-  std::string note = {};
-};
-
-/// Seconds of this process's time on the processor: everything here runs on one
-/// thread, and the machine may be shared.
-inline double now() {
-  timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
-}
-
+/// Runs to the end, whatever it takes.
 RunnerOptions unlimited();
-double megabytesOf(const RunReport &report);
 
-/// Nanoseconds a match of a + (b + c) on the saturated sum of ten leaves, by a
-/// plain loop over flat arrays: what times are measured against.
-double calibrate();
+/// The core alone: the microbenchmark of symbolic differentiation, sums of
+/// distinct leaves, chains of matrix products.
+void runMath(Figures &figures);
+void runSums(Figures &figures);
+void runChains(Figures &figures);
 
-/// The core alone.
-Row runMath();
-Row runSum(unsigned leaves, double goal);
-Row runChain(unsigned matrices, double goal, double goalMegabytes);
+/// Through PDL: matches a second, and a chain from MLIR text to MLIR text.
+void runMatchRate(Figures &figures);
+void runChainFromText(Figures &figures);
 
-/// Through PDL.
-Row runMatchRate();
-Row runChainFromText(unsigned matrices, double goal);
-
-/// A program as HLIR, with all compiled-in rule sets.
-std::vector<Row> runModel(const std::string &path);
+/// With every dialect, on one thread.
+std::unique_ptr<mlir::MLIRContext> makeContext();
+/// A program (an archive or a `.mlir` file) with all compiled-in rule sets.
+void runModel(Figures &figures, const std::string &path);
 
 /// Extents of 161 matrices; shorter chains are the first of them.
 inline constexpr unsigned kDims[162] = {

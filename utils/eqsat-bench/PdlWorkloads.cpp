@@ -1,34 +1,21 @@
-//===- ProgramWorkloads.cpp - The engine behind PDL rules -----------------===//
+//===- PdlWorkloads.cpp - The engine behind PDL rules ---------------------===//
 
 #include "Program.h"
 #include "RuleLoader.h"
 #include "Workloads.h"
 #include "luminal/EqSat/Matcher.h"
 #include "luminal/EqSat/Passes.h"
-#include "luminal/InitAll.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace luminal::eqsat;
 using namespace luminal::eqsat::bench;
-
-static std::unique_ptr<MLIRContext> makeContext() {
-  DialectRegistry registry;
-  luminal::registerAllDialects(registry);
-  auto context =
-      std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
-  context->allowUnregisteredDialects();
-  context->loadAllAvailableDialects();
-  return context;
-}
 
 static constexpr const char *kAssociate = R"mlir(
 pdl.pattern @BenchAssociate : benefit(0) {
@@ -173,7 +160,8 @@ struct Counter final : MatchSink {
 };
 } // namespace
 
-Row luminal::eqsat::bench::runMatchRate() {
+void luminal::eqsat::bench::runMatchRate(Figures &figures) {
+  figures.workload("a + (b + c) from PDL");
   registerBenchmarks();
   auto context = makeContext();
   std::string text = nest("bench.add", std::vector<std::string>(10, "f32"),
@@ -183,38 +171,36 @@ Row luminal::eqsat::bench::runMatchRate() {
   RuleLoader loader;
   std::string sets[] = {"bench-sum"};
   if (failed(loader.loadSets(module->getLoc(), sets, false)))
-    return {};
+    return figures.fail("its rules cannot be loaded");
   Program program(function, /*allowUnregistered=*/true);
   NativeBridge natives(program.ops, function);
   if (failed(program.import(natives.scope())))
-    return {};
+    return figures.fail("it does not enter the e-graph");
   auto rules = loader.compile(program.ops, natives);
   if (failed(rules))
-    return {};
+    return figures.fail("its rules cannot be compiled");
   saturate(program.graph, *rules, natives.natives, unlimited());
   std::span<const Rule> one(rules->data(), 1);
   Matcher matcher(one, natives.natives);
   Matcher::Query query;
-  double best = 1e9;
+  MatchBuffer buffer(one[0].stored, one[0].numStored());
   uint64_t matches = 0;
-  for (unsigned repeat = 0; repeat != 7; ++repeat) {
-    MatchBuffer buffer(one[0].stored, one[0].numStored());
-    Counter counter(buffer);
-    double start = now();
-    matcher.run(program.graph, {&query, 1}, {&buffer, 1}, counter);
-    counter.full(0);
-    best = std::min(best, now() - start);
-    matches = counter.count;
-  }
-  Row row{"a + (b + c) from PDL", best * 1e3, 874500 / 50e6 * 1e3};
-  row.note = llvm::formatv("{0:F1} M matches/s (goal 50)",
-                           double(matches) / best / 1e6);
-  if (matches != 874500)
-    row.note = "WRONG number of matches; " + row.note;
-  return row;
+  double seconds = 1e300;
+  for (unsigned repeat = 0; repeat != 3; ++repeat)
+    seconds = std::min(seconds, figures.time([&] {
+      Counter counter(buffer);
+      matcher.run(program.graph, {&query, 1}, {&buffer, 1}, counter);
+      counter.full(0);
+      matches = counter.count;
+    }));
+  figures.add("matches", double(matches), "", Goal::exactly(874500));
+  figures.add("rate", double(matches) / seconds / 1e6, "M/s", Goal::rate(50));
 }
 
-Row luminal::eqsat::bench::runChainFromText(unsigned n, double goal) {
+void luminal::eqsat::bench::runChainFromText(Figures &figures) {
+  const Chain &chain = kChains[std::size(kChains) - 1];
+  unsigned n = chain.matrices;
+  figures.workload("chain of " + std::to_string(n) + ", as text");
   registerBenchmarks();
   auto tensor = [](unsigned rows, unsigned columns) {
     return llvm::formatv("tensor<{0}x{1}xf32>", kDims[rows], kDims[columns])
@@ -226,103 +212,40 @@ Row luminal::eqsat::bench::runChainFromText(unsigned n, double goal) {
   std::string text =
       nest("bench.matmul", types, [&](unsigned i) { return tensor(i, n); });
 
-  double start = now();
-  auto context = makeContext();
-  auto module = parseSourceString<ModuleOp>(text, context.get());
-  SaturatePassOptions options;
-  options.ruleSets = {"bench-products"};
-  options.cost = "bench-products";
-  options.allowUnregistered = true;
-  options.maxIterations = ~0u;
-  options.maxNodes = options.maxBytes = ~uint64_t(0);
-  options.maxSeconds = 1e9;
-  options.matchLimit = 0;
-  PassManager pm(context.get());
-  pm.addPass(createSaturatePass(options));
-  Row row{"chain of " + std::to_string(n) + ", text to text", 0, goal};
-  if (failed(pm.run(*module))) {
-    row.note = "WRONG: the pass failed";
-    return row;
-  }
-  std::string printed;
-  llvm::raw_string_ostream os(printed);
-  module->print(os);
-  row.milliseconds = (now() - start) * 1e3;
-
-  double cost = 0;
-  ProductCost model;
-  module->walk([&](Operation *op) {
-    if (op->getName().getStringRef() != "bench.matmul")
-      return;
-    auto l = cast<RankedTensorType>(op->getOperand(0).getType());
-    auto r = cast<RankedTensorType>(op->getOperand(1).getType());
-    cost += double(l.getDimSize(0)) * l.getDimSize(1) * r.getDimSize(1);
+  double cost = 0, megabytes = 0;
+  bool ran = false;
+  double seconds = figures.time([&] {
+    MemoryMeter meter;
+    auto context = makeContext();
+    auto module = parseSourceString<ModuleOp>(text, context.get());
+    SaturatePassOptions options;
+    options.ruleSets = {"bench-products"};
+    options.cost = "bench-products";
+    options.allowUnregistered = true;
+    options.maxIterations = ~0u;
+    options.maxNodes = options.maxBytes = ~uint64_t(0);
+    options.maxSeconds = 1e9;
+    options.matchLimit = 0;
+    PassManager pm(context.get());
+    pm.addPass(createSaturatePass(options));
+    ran = succeeded(pm.run(*module));
+    std::string printed;
+    llvm::raw_string_ostream os(printed);
+    module->print(os);
+    megabytes = meter.megabytes();
+    cost = 0;
+    module->walk([&](Operation *op) {
+      if (op->getName().getStringRef() != "bench.matmul")
+        return;
+      auto l = cast<RankedTensorType>(op->getOperand(0).getType());
+      auto r = cast<RankedTensorType>(op->getOperand(1).getType());
+      cost += double(l.getDimSize(0)) * l.getDimSize(1) * r.getDimSize(1);
+    });
   });
-  for (const Chain &chain : kChains)
-    if (chain.matrices == n && cost != double(chain.bestCost))
-      row.note = "WRONG cost";
-  return row;
-}
-
-std::vector<Row> luminal::eqsat::bench::runModel(const std::string &path) {
-  auto context = makeContext();
-  std::string name = llvm::sys::path::filename(path).str();
-  auto module = parseSourceFile<ModuleOp>(path, context.get());
-  if (!module)
-    return {{name, 0, 0, 0, 0, "WRONG: it cannot be read"}};
-  RuleLoader loader;
-  std::vector<std::string> sets;
-  for (StringRef s : registeredRuleSets())
-    if (!s.starts_with("bench-"))
-      sets.push_back(s.str());
-  if (failed(loader.loadSets(module->getLoc(), sets, false)))
-    return {{name, 0, 0, 0, 0, "WRONG: its rules cannot be loaded"}};
-  const CostModelFactory *cost = lookupCostModel("static");
-  if (!cost)
-    cost = lookupCostModel("unit");
-
-  std::vector<Row> rows;
-  for (auto function : module->getOps<func::FuncOp>()) {
-    if (function.isDeclaration())
-      continue;
-    double start = now();
-    Program program(function, /*allowUnregistered=*/false);
-    NativeBridge natives(program.ops, function);
-    if (failed(program.import(natives.scope())))
-      return {{name, 0, 0, 0, 0, "WRONG: it does not enter the e-graph"}};
-    double built = now();
-    uint64_t given = program.graph.numNodes();
-    auto rules = loader.compile(program.ops, natives);
-    if (failed(rules))
-      return {{name, 0, 0, 0, 0, "WRONG: its rules cannot be compiled"}};
-    double compiled = now();
-    RunnerOptions options;
-    options.staged = true;
-    options.matchLimit = 20000;
-    RunReport report =
-        saturate(program.graph, *rules, natives.natives, options);
-    double saturated = now();
-    Row build{name + ": build", (built - start) * 1e3};
-    build.note = llvm::formatv("{0} nodes, {1:F2} M nodes/s", given,
-                               given / (built - start) / 1e6);
-    Row rulesRow{name + ": compile rules", (compiled - built) * 1e3};
-    rulesRow.note = llvm::formatv("{0} rules", rules->size());
-    Row run{name + ": saturate", (saturated - compiled) * 1e3, 250,
-            megabytesOf(report)};
-    run.note = llvm::formatv(
-        "{0}; {1} nodes (goal 200000) in {2} rounds, {3:F2} ms a round",
-        stopReasonName(report.stop), report.nodes, report.iterations.size(),
-        report.seconds / report.iterations.size() * 1e3);
-    std::unique_ptr<CostModel> model = (*cost)(natives.scope());
-    auto extracted = program.extract(*model);
-    Row extract{name + ": extract", (now() - saturated) * 1e3};
-    if (succeeded(extracted))
-      extract.note = llvm::formatv("{0} ops, {1:F2} M nodes/s", extracted->ops,
-                                   report.nodes / (now() - saturated) / 1e6);
-    else
-      extract.note = "no program of finite price";
-    for (Row *row : {&build, &rulesRow, &run, &extract})
-      rows.push_back(std::move(*row));
-  }
-  return rows;
+  if (!ran)
+    return figures.fail("the pass failed");
+  figures.add("cost of the program", cost, "",
+              Goal::exactly(double(chain.bestCost)));
+  figures.add("text to text", seconds * 1e3, "ms", Goal::milliseconds(10000));
+  figures.add("memory", megabytes, "MB", Goal::atMost(300));
 }
