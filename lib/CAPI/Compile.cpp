@@ -31,6 +31,8 @@ static bool takeOption(llvm::StringRef text, CompileOptions &options) {
     options.arch = value.str();
   else if (name == "--weights")
     options.weights = value.str();
+  else if (name == "--precision")
+    options.precision = value.str();
   else if (name == "--report")
     options.report = value.str();
   else if (name == "--eqsat-rules")

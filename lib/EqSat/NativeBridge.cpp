@@ -3,6 +3,7 @@
 #include "NativeBridge.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -349,6 +350,21 @@ uint32_t NativeBridge::typeOfAttr() {
         return true;
       },
       1, 1, Native::Always);
+}
+
+uint32_t NativeBridge::hasElementOf(ArrayRef<Type> types) {
+  SmallVector<Type> known(types);
+  return addNative(
+      [this, known](std::span<const uint32_t> words, uint32_t *) {
+        Type type = ops.type(words[0]);
+        SmallVector<Type> parts{type};
+        if (auto tuple = dyn_cast<TupleType>(type))
+          parts.assign(tuple.begin(), tuple.end());
+        return llvm::all_of(parts, [&](Type part) {
+          return llvm::is_contained(known, getElementTypeOrSelf(part));
+        });
+      },
+      1, 0, Native::Always);
 }
 
 uint32_t NativeBridge::untuple(unsigned count) {

@@ -48,6 +48,9 @@ public:
                                   llvm::ArrayRef<NativeValue::Kind> results);
   /// (attribute) -> (type)
   uint32_t typeOfAttr();
+  /// (type) -> (); of a tensor whose elements, or of a value that itself, has
+  /// one of these types. A tuple of such, too.
+  uint32_t hasElementOf(llvm::ArrayRef<mlir::Type> types);
   /// (tuple type) -> (element types...)
   uint32_t untuple(unsigned count);
   /// (types...) -> (tuple type)

@@ -62,6 +62,7 @@ private:
   LogicalResult bindType(Value v, Reg reg);
   LogicalResult bindOperand(Part part, Reg reg);
   LogicalResult testConstraints();
+  void testClaim();
   Reg nodeTypeOf(pdl::OperationOp op);
 
   // Right side.
@@ -438,6 +439,22 @@ LogicalResult Compiler::testConstraints() {
   return success();
 }
 
+/// Nothing is said of values that the right side does not read.
+void Compiler::testClaim() {
+  if (info.dtypes.empty())
+    return;
+  uint32_t claimed = natives.hasElementOf(info.dtypes);
+  auto test = [&](Reg cls) { b.native(claimed, {b.classType(cls)}, {}, 0); };
+  test(entered.lookup(root).cls);
+  for (auto operand : pattern.getBodyRegion().front().getOps<pdl::OperandOp>())
+    if (auto it = bound.find(operand.getValue());
+        it != bound.end() &&
+        llvm::any_of(operand->getUsers(), [](Operation *user) {
+          return user->getParentOfType<pdl::RewriteOp>();
+        }))
+      test(it->second);
+}
+
 LogicalResult Compiler::compileMatch() {
   auto rewrite =
       cast<pdl::RewriteOp>(pattern.getBodyRegion().front().getTerminator());
@@ -774,12 +791,17 @@ LogicalResult Compiler::compileRewrite() {
 }
 
 FailureOr<Rule> Compiler::compile(bool explained) {
-  if (failed(compileMatch()) || failed(compileRewrite()))
+  if (failed(compileMatch()))
+    return failure();
+  testClaim();
+  if (failed(compileRewrite()))
     return failure();
   Rule &rule = b.rule();
   rule.promise = info.promise;
   rule.stratum = info.stratum;
   rule.matchLimit = info.matchLimit;
+  for (Type type : info.dtypes)
+    llvm::raw_string_ostream(rule.dtypes.emplace_back()) << type;
   llvm::raw_string_ostream os(rule.location);
   if (auto file = pattern.getLoc()->findInstanceOf<FileLineColLoc>())
     os << file.getFilename().getValue() << ":" << file.getLine();

@@ -95,6 +95,9 @@ LogicalResult luminal::eqsat::writeReport(const SaturationReport &report,
     return module->emitError() << message;
   llvm::json::OStream j(file->os(), 2);
   j.objectBegin();
+  j.attribute("precision", report.precision);
+  if (report.precision != "exact")
+    j.attribute("max_ulps", report.maxUlps);
   j.attributeArray("functions", [&] {
     for (const FunctionReport &f : report.functions) {
       j.object([&] {
@@ -130,6 +133,10 @@ LogicalResult luminal::eqsat::writeReport(const SaturationReport &report,
               j.attribute("location", rule.location);
               j.attribute("promise", rule.promise.str());
               j.attribute("stratum", stratumName(rule.stratum));
+              j.attributeArray("dtypes", [&] {
+                for (const std::string &dtype : rule.dtypes)
+                  j.value(dtype);
+              });
               j.attribute("admitted", r.admitted);
               j.attribute("matches", r.matches);
               j.attribute("useful", r.useful);

@@ -19,6 +19,9 @@ struct FunctionReport {
 };
 
 struct SaturationReport {
+  /// The promises that were admitted.
+  std::string precision;
+  double maxUlps = 0;
   std::vector<FunctionReport> functions;
   GraphSerializer graphs;
 };

@@ -88,8 +88,8 @@ LogicalResult RuleLoader::loadSets(Location loc, ArrayRef<std::string> names,
   return success();
 }
 
-/// What the attributes `eqsat.promise`, `eqsat.stratum` and `eqsat.match_limit`
-/// of a pattern say.
+/// What the attributes `eqsat.promise`, `eqsat.stratum`, `eqsat.match_limit`
+/// and `eqsat.dtypes` of a pattern say.
 static FailureOr<RuleInfo> readRuleInfo(pdl::PatternOp pattern) {
   auto refuse = [&](const Twine &reason) {
     return emitError(pattern.getLoc())
@@ -133,6 +133,13 @@ static FailureOr<RuleInfo> readRuleInfo(pdl::PatternOp pattern) {
     if (!limit || limit.getInt() < 0)
       return refuse("its match limit is not a number");
     info.matchLimit = limit.getInt();
+  }
+  if (Attribute attr = pattern->getAttr("eqsat.dtypes")) {
+    auto list = dyn_cast<ArrayAttr>(attr);
+    if (!list || list.empty() || !llvm::all_of(list, llvm::IsaPred<TypeAttr>))
+      return refuse("its dtypes are not a list of types");
+    for (Attribute type : list)
+      info.dtypes.push_back(cast<TypeAttr>(type).getValue());
   }
   return info;
 }

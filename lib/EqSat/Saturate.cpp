@@ -64,7 +64,15 @@ public:
              "say --allow-unregistered-dialect";
       return signalPassFailure();
     }
+    if (!llvm::is_contained({"exact", "rounding", "finite"}, precision)) {
+      module.emitError() << "no precision is named '" << precision
+                         << "'; known are exact, rounding, finite";
+      return signalPassFailure();
+    }
+
     SaturationReport reports;
+    reports.precision = precision;
+    reports.maxUlps = runnerOptions().maxUlps;
     bool isGood = true;
     for (auto function :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
@@ -92,8 +100,9 @@ private:
     o.matchLimit = matchLimit;
     o.incremental = !naive;
     o.staged = !batch;
-    o.maxUlps = maxUlps;
-    o.admitFinite = !noFinite;
+    // Rounding by less than no ulp is no rounding.
+    o.maxUlps = precision == "exact" ? -1.0 : double(maxUlps);
+    o.admitFinite = precision == "finite";
     return o;
   }
 

@@ -86,6 +86,7 @@ LogicalResult Compiler::runPhase(Phase from, Phase to) {
   pipeline.target = options.target;
   pipeline.arch = options.arch;
   pipeline.seed = options.seed;
+  pipeline.precision = options.precision;
   for (const std::string &file : options.rules)
     pipeline.rules.push_back(file);
   if (!options.report.empty())

@@ -67,6 +67,7 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     eqsat::SaturatePassOptions saturate;
     llvm::append_range(saturate.ruleFiles, options.rules);
     saturate.seed = options.seed;
+    saturate.precision = options.precision;
     saturate.report = options.eqsatReport;
     saturate.explain = options.eqsatExplain;
     llvm::append_range(saturate.explainValues, options.eqsatExplainValues);

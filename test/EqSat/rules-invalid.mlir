@@ -9,6 +9,9 @@
 // RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/vague.mlir" 2>&1 | FileCheck %s --check-prefix=VAGUE
 // VAGUE: error: rule 'Vague' cannot be used: its promise 'often' is not "exact", "finite" or "rounding(ULPS)"
 
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/dtypes.mlir" 2>&1 | FileCheck %s --check-prefix=DTYPES
+// DTYPES: error: rule 'Narrow' cannot be used: its dtypes are not a list of types
+
 // RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/stratum.mlir" 2>&1 | FileCheck %s --check-prefix=STRATUM
 // STRATUM: error: rule 'Late' cannot be used: its stratum is not "canonical", "algebra" or "lowering"
 
@@ -91,6 +94,16 @@ pdl.pattern @Silent : benefit(0) {
 
 //--- vague.mlir
 pdl.pattern @Vague : benefit(0) attributes {eqsat.promise = "often"} {
+  %t = pdl.type
+  %x = pdl.operand
+  %root = pdl.operation "test.a"(%x : !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite %root {
+    pdl.replace %root with (%x : !pdl.value)
+  }
+}
+
+//--- dtypes.mlir
+pdl.pattern @Narrow : benefit(0) attributes {eqsat.promise = "exact", eqsat.dtypes = "f32"} {
   %t = pdl.type
   %x = pdl.operand
   %root = pdl.operation "test.a"(%x : !pdl.value) -> (%t : !pdl.type)

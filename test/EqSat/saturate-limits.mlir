@@ -30,6 +30,19 @@
 // The precision that is asked for keeps rules out.
 // RUN: %{opt} --eqsat-saturate="%{rules} max-ulps=1" 2>&1 | FileCheck %s --check-prefix=EXACT
 // EXACT: saturation {{.*}} nodes=16, stop=saturated
+// RUN: %{opt} --eqsat-saturate="%{rules} precision=exact report=%t/exact.json" 2>&1 | FileCheck %s --check-prefix=EXACT
+// RUN: %python -m json.tool %t/exact.json | FileCheck %s --check-prefix=POLICY
+// POLICY: "precision": "exact",
+// POLICY: "name": "Associate"
+// POLICY: "dtypes": [
+// POLICY-NEXT: "f32"
+// POLICY: "admitted": false
+// RUN: %{opt} --eqsat-saturate="%{rules} precision=rounding" 2>&1 | FileCheck %s --check-prefix=SATURATED
+// RUN: not %{opt} --eqsat-saturate="%{rules} precision=some" 2>&1 | FileCheck %s --check-prefix=NONE
+// NONE: error: no precision is named 'some'; known are exact, rounding, finite
+// So does a type that a rule does not claim.
+// RUN: sed s/f32/f64/g %t/input.mlir > %t/wide.mlir
+// RUN: luminal-opt %t/wide.mlir --allow-unregistered-dialect --remarks-filter=eqsat-saturate --eqsat-saturate="%{rules}" 2>&1 | FileCheck %s --check-prefix=EXACT
 // RUN: %{opt} --eqsat-saturate="%{rules} max-ulps=1.5" 2>&1 | FileCheck %s --check-prefix=SATURATED
 
 // RUN: %{opt} --eqsat-saturate="%{rules} report=%t/report.json" -o %t/out.mlir
@@ -55,7 +68,7 @@ pdl.pattern @Commute : benefit(0) attributes {eqsat.promise = "exact"} {
     pdl.replace %root with %new
   }
 }
-pdl.pattern @Associate : benefit(0) attributes {eqsat.promise = "rounding(1.5)"} {
+pdl.pattern @Associate : benefit(0) attributes {eqsat.promise = "rounding(1.5)", eqsat.dtypes = [f32, bf16]} {
   %t = pdl.type
   %a = pdl.operand
   %b = pdl.operand

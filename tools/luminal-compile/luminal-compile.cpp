@@ -74,6 +74,12 @@ struct Arguments {
       "eqsat-explain-values", cl::CommaSeparated,
       cl::desc("Explain instead why two values are equal"),
       cl::value_desc("name,name"), cl::cat(category)};
+  cl::opt<std::string> precision{
+      "precision", cl::init("finite"),
+      cl::desc("Rules that may be used: exact (the same bits), rounding (also "
+               "those that round otherwise) or finite (also those that hold "
+               "for values proved finite)"),
+      cl::cat(category)};
   cl::opt<std::string> report{"report", cl::desc("File for a report as JSON"),
                               cl::value_desc("file"), cl::cat(category)};
   cl::opt<bool> quiet{"quiet", cl::desc("No progress on stderr"),
@@ -122,6 +128,7 @@ llvm::Expected<CompileOptions> Arguments::get() const {
     return bad("--eqsat-explain-values needs --eqsat-explain=FILE");
   options.explain = explain;
   options.explainValues = {explainValues.begin(), explainValues.end()};
+  options.precision = precision;
   options.report = report;
   if (!quiet && llvm::sys::Process::StandardErrIsDisplayed())
     options.progress = [](llvm::StringRef phase) {
@@ -143,7 +150,7 @@ int main(int argc, char **argv) {
     return runReference(rest);
   }
   freeNames({"o", "target", "arch", "emit", "seed", "threads", "weights",
-             "report", "quiet"});
+             "precision", "report", "quiet"});
   Arguments arguments;
   // Before the options that name passes.
   registerAllPasses();

@@ -50,10 +50,12 @@ def SaturatePass : Pass<"eqsat-saturate", "::mlir::ModuleOp"> {
            "before building on them">,
     Option<"naive", "naive", "bool", "false",
            "Match everything in every round (for tests)">,
+    Option<"precision", "precision", "std::string", "\"finite\"",
+           "Promises that are admitted: exact (the same bits), rounding (these "
+           "and what rounds otherwise), or finite (these and what holds for "
+           "values proved finite)">,
     Option<"maxUlps", "max-ulps", "double", "1e300",
            "Leave out rules that promise less precision than this">,
-    Option<"noFinite", "no-finite", "bool", "false",
-           "Leave out rules that hold for finite values only">,
     Option<"seed", "seed", "uint64_t", "0", "Seed of the extraction">,
     Option<"report", "report", "std::string", "\"\"",
            "File for the report as JSON">,

@@ -142,6 +142,8 @@ struct Rule {
   /// At most this many useful matches a round before the rule is sent away for
   /// a while; 0 for the runner's own default.
   uint64_t matchLimit = 0;
+  /// The element types that it claims, for reports; empty is every one.
+  std::vector<std::string> dtypes;
 
   std::vector<Atom> lhs;
   uint32_t numMatchRegs = 0;

@@ -1,7 +1,8 @@
 //===- RuleSets.h - Rules by name, and what they stand on -----------------===//
 //
 // A rule set is a list of named PDL patterns, the native functions that they
-// call, and one line of promise for each. To add one:
+// call, and one line for each of what it promises in which element types. To
+// add one:
 //
 //  1. Write `lib/EqSat/Rules/<Theme>.pdll`. Every pattern is named, spells out
 //     the operands and the result type of every operation, and ends in
@@ -52,7 +53,8 @@
 //
 //   pdl.pattern @AddZero : benefit(0) attributes {
 //       eqsat.promise = "exact",       // or "finite", "rounding(2)"
-//       eqsat.stratum = "canonical"    // or "algebra" (default), "lowering"
+//       eqsat.stratum = "canonical",   // or "algebra" (default), "lowering"
+//       eqsat.dtypes = [f32, f64]      // element types; default: every one
 //   } { ... }
 //
 //===----------------------------------------------------------------------===//
@@ -224,6 +226,9 @@ struct RuleInfo {
   /// Useful matches a round before the rule is sent away for a while; 0 for
   /// the runner's default.
   uint64_t matchLimit = 0;
+  /// Element types in which the rule is true, and in which alone it fires: of
+  /// the root and of the values that the right side reads. Empty is every one.
+  llvm::SmallVector<mlir::Type> dtypes = {};
 };
 
 class RuleSetBuilder {

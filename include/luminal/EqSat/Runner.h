@@ -49,7 +49,7 @@ struct RunnerOptions {
   /// end, with far fewer nodes on the way. Off, a round does all that it finds.
   bool staged = false;
   /// The widest promise that is admitted: rounding rules above this many ulps
-  /// are left out (0 leaves only exact ones and finite ones).
+  /// are left out (negative: every one).
   double maxUlps = 1e300;
   bool admitFinite = true;
 };

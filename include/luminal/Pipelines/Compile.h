@@ -36,6 +36,8 @@ struct CompileOptions {
   /// the given one, if not empty; or why two values are equal.
   std::string explain;
   std::vector<std::string> explainValues;
+  /// Which promises of rules are admitted: "exact", "rounding" or "finite".
+  std::string precision = "finite";
   /// File for the report as JSON, if not empty.
   std::string report;
   /// Hears of each phase as it begins, with its name.

@@ -35,6 +35,10 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
   ListOption<std::string> rules{
       *this, "rules",
       llvm::cl::desc(".mlir files of pdl.pattern ops to saturate with")};
+  Option<std::string> precision{
+      *this, "precision", llvm::cl::init("finite"),
+      llvm::cl::desc("Promises of rules that are admitted: exact, rounding or "
+                     "finite")};
   Option<std::string> eqsatReport{
       *this, "eqsat-report", llvm::cl::init(""),
       llvm::cl::desc("File for the report of the saturation, as JSON")};

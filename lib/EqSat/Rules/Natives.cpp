@@ -201,6 +201,18 @@ static bool isWider(Type wide, Type narrow) {
   return wide.isInteger(32) && narrow.isInteger(1);
 }
 
+static bool castsAlike(MatchContext &c, NativeArgs args, NativeResults &) {
+  Type wide = elementOf(c, args[0]), narrow = elementOf(c, args[1]),
+       to = elementOf(c, args[2]);
+  if (!wide || !narrow || !to)
+    return false;
+  bool saturates =
+      isa<FloatType>(wide) && isa<IntegerType>(narrow) && isa<IntegerType>(to);
+  // i1 holds 0 and 1, and asks for no more than that.
+  return !saturates || narrow.isInteger(1) || to.isInteger(1) ||
+         to.getIntOrFloatBitWidth() >= narrow.getIntOrFloatBitWidth();
+}
+
 using TypeTest = bool (*)(Type wide, Type narrow);
 template <TypeTest test>
 static bool compareElements(MatchContext &c, NativeArgs args, NativeResults &) {
@@ -329,6 +341,37 @@ static bool repeatsRows(MatchContext &c, NativeArgs args, NativeResults &) {
          mapOf(args[0]) == simplified(c, dims(0, type.getRank() - 1), type);
 }
 
+/// Dims of extent 1 are written 0 in maps: any two of them correspond.
+static bool rowsOfLines(MatchContext &c, NativeArgs args,
+                        NativeResults &results) {
+  RankedTensorType type = tensorOf(c, args[3]);
+  SmallVector<Expr> lines = hlir::getExtents(tensorOf(c, args[2]));
+  SmallVector<Expr> extents = hlir::getExtents(type);
+  if (lines.empty() || lines.size() != extents.size())
+    return false;
+  Scope scope = hlir::getScope(c.scope());
+  SmallVector<std::optional<Expr>> inverse(lines.size());
+  for (auto [i, e] : llvm::enumerate(mapOf(args[0]).getResults())) {
+    std::optional<unsigned> dim = e.asDim();
+    if (!dim && extents[i].isConstant(1))
+      continue;
+    // All of the dim, once.
+    if (!dim || inverse[*dim] || scope.equal(lines[*dim], extents[i]) != true)
+      return false;
+    inverse[*dim] = Expr::dim(i);
+  }
+  SmallVector<Expr> back;
+  for (auto [extent, e] : llvm::zip_equal(lines, inverse)) {
+    if (!e && !extent.isConstant(1))
+      return false;
+    back.push_back(e.value_or(Expr(0)));
+  }
+  if (mapOf(args[1]) != simplified(c, ArrayRef(back).drop_back(), type))
+    return false;
+  results.push_back(Attribute(simplified(c, back, type)));
+  return true;
+}
+
 static bool repeatsVector(MatchContext &c, NativeArgs args, NativeResults &) {
   RankedTensorType type = tensorOf(c, args[1]);
   unsigned rank = type.getRank();
@@ -433,6 +476,7 @@ void luminal::eqsat::addNatives(RuleSetBuilder &set) {
   set.constraint("IsF64", isF64);
   set.constraint("IsWider", compareElements<isWider>);
   set.constraint("IsWiderFloat", compareElements<isWiderFloat>);
+  set.constraint("CastsAlike", castsAlike);
   set.constraint("IsMuchWider", compareElements<isMuchWider>);
   set.constraint("IsAccumulator", compareElements<isAccumulator>);
   set.constraint("SameElement", compareElements<sameElement>);
@@ -448,6 +492,7 @@ void luminal::eqsat::addNatives(RuleSetBuilder &set) {
   set.constraint("IsSelective", isSelective);
 
   set.constraint("RepeatsRows", repeatsRows);
+  set.constraint("RowsOfLines", rowsOfLines);
   set.constraint("RepeatsVector", repeatsVector);
   set.constraint("RepeatsScalar", repeatsScalar);
   set.rewrite("ScalarMap", scalarMap);

@@ -4,7 +4,8 @@
 // rounding(n) where the right side is within n ulp of the exact value (of the
 // element for scalar functions, of the sum of absolute terms for sums), as the
 // left side is in exact arithmetic. rounding(0) is the same number, a zero of
-// either sign.
+// either sign. A rule fires in the element types that it claims and in no
+// other; LuminalEqSatRulesTests holds each in each of them to its promise.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,101 +38,148 @@ namespace luminal::eqsat::lowering {
 }
 
 using namespace luminal::eqsat;
+using luminal::DType;
 
-static void promise(RuleSetBuilder &set, Stratum stratum, Promise promise,
-                    std::initializer_list<llvm::StringRef> names) {
-  for (llvm::StringRef name : names)
-    set.rule({name, promise, stratum});
-}
+namespace {
+/// Element types, for claims.
+class DTypes {
+public:
+  DTypes(std::initializer_list<DType> list) : list(list) {}
+  DTypes operator+(const DTypes &other) const {
+    DTypes sum = *this;
+    sum.list.append(other.list);
+    return sum;
+  }
+  llvm::SmallVector<mlir::Type> get(mlir::MLIRContext *context) const {
+    llvm::SmallVector<mlir::Type> types;
+    for (DType dtype : list)
+      types.push_back(luminal::hlir::getElementType(context, dtype));
+    return types;
+  }
+
+private:
+  llvm::SmallVector<DType> list;
+};
+
+const DTypes kHalf{DType::F16, DType::BF16};
+const DTypes kF32{DType::F32}, kF64{DType::F64};
+const DTypes kNarrowFloat = kHalf + kF32, kFloat = kNarrowFloat + kF64;
+const DTypes kI32{DType::I32}, kInteger = kI32 + DTypes{DType::I64};
+const DTypes kBool{DType::I1};
+const DTypes kNumber = kFloat + kInteger, kComputed = kNumber + kBool;
+/// What f32, f64, i32 or i64 holds without loss.
+const DTypes kNarrow = kNarrowFloat + kI32 + kBool;
+const DTypes kStored{DType::I8, DType::U8, DType::F8E4M3, DType::F8E5M2};
+const DTypes kAny = kComputed + kStored;
+
+/// The rules of one file and stratum.
+class Statement {
+public:
+  Statement(RuleSetBuilder &set, Stratum stratum)
+      : set(set), stratum(stratum) {}
+  void operator()(Promise promise, const DTypes &dtypes,
+                  std::initializer_list<llvm::StringRef> names) {
+    for (llvm::StringRef name : names)
+      set.rule({name, promise, stratum, /*matchLimit=*/0,
+                dtypes.get(set.patterns().getContext())});
+  }
+
+private:
+  RuleSetBuilder &set;
+  Stratum stratum;
+};
+} // namespace
 
 static void populateViews(RuleSetBuilder &set) {
   views::populateGeneratedPDLLPatterns(set.patterns());
   addNatives(set);
-  promise(set, Stratum::Canonical, Promise::exact(),
-          {"ViewIdentity", "ViewOfView", "ViewOfIota", "UnaryOfView",
-           "BinaryOfViews", "BinaryOfViewAndScalar", "BinaryOfScalarAndView",
-           "MulOne", "AddNegativeZero", "AddZeroInteger", "NegNeg",
-           "SelectSame", "FoldCast", "FoldRecip", "FoldAdd", "FoldMul"});
+  Statement state(set, Stratum::Canonical);
+  state(Promise::exact(), kAny,
+        {"ViewIdentity", "ViewOfView", "UnaryOfView", "SelectSame"});
+  state(Promise::exact(), kInteger, {"ViewOfIota"});
+  state(Promise::exact(), kComputed,
+        {"BinaryOfViews", "BinaryOfViewAndScalar", "BinaryOfScalarAndView",
+         "MulOne", "FoldCast", "FoldMul"});
+  state(Promise::exact(), kNumber, {"NegNeg", "FoldAdd"});
+  state(Promise::exact(), kFloat, {"AddNegativeZero", "FoldRecip"});
+  state(Promise::exact(), kInteger, {"AddZeroInteger"});
 }
 
 static void populateArithmetic(RuleSetBuilder &set) {
   arithmetic::populateGeneratedPDLLPatterns(set.patterns());
   addNatives(set);
-  promise(set, Stratum::Algebra, Promise::exact(),
-          {"Commute",
-           "Neg",
-           "Sub",
-           "Not",
-           "Or",
-           "IsNan",
-           "LessEqual",
-           "LessEqualInteger",
-           "Equal",
-           "EqualInteger",
-           "MaxInteger",
-           "MinInteger",
-           "Abs",
-           "AbsInteger",
-           "Trunc",
-           "Floor",
-           "Ceil",
-           "Round",
-           "DivInteger",
-           "FloorMod",
-           "FloorDivInteger"});
-  promise(set, Stratum::Algebra, Promise::rounding(0),
-          {"Max", "Min", "MaxNumber", "MinNumber"});
-  promise(set, Stratum::Algebra, Promise::rounding(1),
-          {"Div", "DivScaled", "FloorDiv"});
+  Statement state(set, Stratum::Algebra);
+  state(Promise::exact(), kComputed, {"Commute"});
+  state(Promise::exact(), kNumber, {"Neg", "Sub", "FloorMod"});
+  state(Promise::exact(), kBool, {"Not", "Or"});
+  state(Promise::exact(), kFloat + kBool, {"IsNan", "LessEqual", "Equal"});
+  state(Promise::exact(), kInteger + kBool,
+        {"LessEqualInteger", "EqualInteger"});
+  state(Promise::exact(), kInteger,
+        {"MaxInteger", "MinInteger", "AbsInteger", "DivInteger",
+         "FloorDivInteger"});
+  state(Promise::exact(), kFloat, {"Abs", "Trunc", "Floor", "Ceil", "Round"});
+  state(Promise::rounding(0), kFloat, {"Max", "Min", "MaxNumber", "MinNumber"});
+  state(Promise::rounding(1), kFloat, {"Div", "FloorDiv"});
+  state(Promise::rounding(1), kF64, {"DivScaled"});
 }
 
 static void populateMath(RuleSetBuilder &set) {
   math::populateGeneratedPDLLPatterns(set.patterns());
   addNatives(set);
-  promise(set, Stratum::Algebra, Promise::rounding(1),
-          {"Rsqrt", "Exp", "Log", "Sigmoid", "Silu", "Tanh", "Expm1", "Log1p",
-           "Cos", "Erf", "Gelu", "GeluHalfLast", "GeluDiv", "GeluDivHalfLast",
-           "GeluSigmoid", "GeluTanh", "GeluTanhHalfLast", "Pow"});
+  Statement state(set, Stratum::Algebra);
+  state(Promise::rounding(1), kFloat,
+        {"Rsqrt", "Exp", "Log", "Sigmoid", "Silu", "Tanh", "Expm1", "Log1p",
+         "Cos", "Erf", "Gelu", "GeluHalfLast", "GeluDiv", "GeluDivHalfLast",
+         "GeluSigmoid", "GeluTanh", "GeluTanhHalfLast", "Pow"});
 }
 
 static void populateNarrow(RuleSetBuilder &set) {
   narrow::populateGeneratedPDLLPatterns(set.patterns());
   addNatives(set);
-  promise(set, Stratum::Algebra, Promise::rounding(1),
-          {"NarrowUnary", "NarrowBinary"});
-  promise(set, Stratum::Algebra, Promise::exact(),
-          {"NarrowUnaryArithmetic", "NarrowBinaryArithmetic",
-           "NarrowUnarySelective", "NarrowBinarySelective", "NarrowSelect",
-           "NarrowLessThan", "CastRoundTrip", "CastTwice"});
+  Statement state(set, Stratum::Algebra);
+  state(Promise::rounding(1), kNarrowFloat, {"NarrowUnary", "NarrowBinary"});
+  state(Promise::exact(), kNarrowFloat,
+        {"NarrowUnaryArithmetic", "NarrowBinaryArithmetic",
+         "NarrowUnarySelective", "NarrowBinarySelective"});
+  state(Promise::exact(), kNarrow,
+        {"NarrowSelect", "NarrowLessThan", "CastRoundTrip"});
+  state(Promise::exact(), kAny, {"CastTwice"});
 }
 
 static void populateMatmul(RuleSetBuilder &set) {
   matmul::populateGeneratedPDLLPatterns(set.patterns());
   addNatives(set);
-  promise(set, Stratum::Algebra, Promise::rounding(2),
-          {"Gemm", "GemmWholeOperand", "GemmNarrow"});
+  Statement state(set, Stratum::Algebra);
+  state(Promise::rounding(2), kNumber, {"Gemm", "GemmWholeOperand"});
+  state(Promise::rounding(2), kHalf, {"GemmNarrow"});
 }
 
 static void populateNorm(RuleSetBuilder &set) {
   norm::populateGeneratedPDLLPatterns(set.patterns());
   addNatives(set);
-  promise(set, Stratum::Algebra, Promise::rounding(4),
-          {"Softmax", "RMSNorm", "LayerNorm"});
-  promise(set, Stratum::Algebra, Promise::rounding(1),
-          {"NarrowSoftmax", "NarrowRMSNorm", "NarrowLayerNorm"});
+  Statement state(set, Stratum::Algebra);
+  state(Promise::rounding(4), kFloat,
+        {"Softmax", "SoftmaxAlong", "RMSNorm", "LayerNorm"});
+  state(Promise::rounding(1), kHalf,
+        {"NarrowSoftmax", "NarrowRMSNorm", "NarrowLayerNorm"});
 }
 
+/// The same function, in the words of another dialect.
 static void populateLowering(RuleSetBuilder &set) {
   lowering::populateGeneratedPDLLPatterns(set.patterns());
   addNatives(set);
-  promise(set, Stratum::Lowering, Promise::exact(),
-          {"LowerSqrt", "LowerRecip", "LowerAdd", "LowerMul", "LowerMod",
-           "LowerLessThan", "LowerSelect", "LowerCast", "LowerConstant",
-           "LowerView", "LowerIota", "LowerReduceMax", "LowerGather",
-           "LowerGatherInside", "LowerScatter", "LowerScatterInside"});
-  promise(set, Stratum::Lowering, Promise::rounding(1),
-          {"LowerLog2", "LowerExp2", "LowerSin"});
-  promise(set, Stratum::Lowering, Promise::rounding(2), {"LowerReduceSum"});
+  Statement state(set, Stratum::Lowering);
+  state(Promise::exact(), kFloat,
+        {"LowerLog2", "LowerExp2", "LowerSin", "LowerSqrt", "LowerRecip"});
+  state(Promise::exact(), kNumber, {"LowerAdd", "LowerMod", "LowerReduceSum"});
+  state(Promise::exact(), kComputed,
+        {"LowerMul", "LowerLessThan", "LowerReduceMax", "LowerScatter",
+         "LowerScatterInside"});
+  state(Promise::exact(), kAny,
+        {"LowerCast", "LowerConstant", "LowerView", "LowerGather",
+         "LowerGatherInside", "LowerSelect"});
+  state(Promise::exact(), kInteger, {"LowerIota"});
 }
 
 void luminal::eqsat::registerAllRuleSets() {

@@ -209,6 +209,27 @@ func.func @min_integer(%x: tensor<i64>, %y: tensor<i64>) -> tensor<i64> {
   return %1 : tensor<i64>
 }
 
+// What is compared is not what is taken.
+// CHECK-LABEL: func.func @not_max_integer(
+// CHECK-NOT: llir.elementwise max
+// CHECK: llir.elementwise select
+// CHECK: return
+func.func @not_max_integer(%x: tensor<i64>, %y: tensor<i64>, %z: tensor<i64>) -> tensor<i64> {
+  %0 = hlir.less_than %x, %y : tensor<i64> -> tensor<i1>
+  %1 = hlir.select %0, %y, %z : tensor<i1>, tensor<i64>
+  return %1 : tensor<i64>
+}
+
+// CHECK-LABEL: func.func @not_min_integer(
+// CHECK-NOT: llir.elementwise min
+// CHECK: llir.elementwise select
+// CHECK: return
+func.func @not_min_integer(%x: tensor<i64>, %y: tensor<i64>, %z: tensor<i64>) -> tensor<i64> {
+  %0 = hlir.less_than %y, %x : tensor<i64> -> tensor<i1>
+  %1 = hlir.select %0, %y, %z : tensor<i1>, tensor<i64>
+  return %1 : tensor<i64>
+}
+
 // MaxNumber.
 // CHECK-LABEL: func.func @max_number(
 // CHECK: %[[R:.*]] = llir.elementwise max(%arg0, %{{.*}})
@@ -251,4 +272,16 @@ func.func @not_min_number(%x: tensor<f32>) -> tensor<f32> {
   %2 = hlir.constant dense<2.0> : tensor<f32>
   %3 = hlir.select %1, %2, %x : tensor<i1>, tensor<f32>
   return %3 : tensor<f32>
+}
+
+// The order of the operands of a remainder matters: not Commute.
+// CHECK-LABEL: func.func @not_commute(
+// CHECK-DAG: llir.elementwise mod(%arg0, %arg1)
+// CHECK-DAG: llir.elementwise mod(%arg1, %arg0)
+// CHECK: return
+func.func @not_commute(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
+  %0 = hlir.mod %x, %y : tensor<f32>
+  %1 = hlir.mod %y, %x : tensor<f32>
+  %2 = hlir.mul %0, %1 : tensor<f32>
+  return %2 : tensor<f32>
 }

@@ -30,10 +30,13 @@ struct RuleProgram {
   /// The functions of the elementwise ops that are left, where given; "softmax"
   /// and the like for other ops. Constants and views do not count.
   std::optional<std::vector<std::string>> left = std::nullopt;
+  /// Written in this type throughout, its operands too, where one is given: as
+  /// a front end would that computes nothing wider than its values.
+  std::string spelledIn = {};
 };
 
 /// Every composite in every dtype, spellings of models, products and norms,
-/// structure. The symbol `s0` is in [1, 8].
+/// structure. The symbol `s0` is in [0, 8].
 std::vector<RuleProgram> allRulePrograms();
 
 } // namespace luminal::test

@@ -346,7 +346,8 @@ LogicalResult llir::ScatterOp::verify() {
   if (typeOf(getUpdates()).getElementType() != element)
     return emitOpError() << "scatters " << typeOf(getUpdates()).getElementType()
                          << " into " << element;
-  if (getCombine() != hlir::Combine::Set && !isComputeType(element))
+  bool isOr = getCombine() == hlir::Combine::Max && element.isInteger(1);
+  if (getCombine() != hlir::Combine::Set && !isComputeType(element) && !isOr)
     return emitOpError() << "cannot " << stringifyCombine(getCombine()) << " "
                          << element;
   if (!mayBeEqual(*this, getTakenShape(getIndices(), getDest()),
