@@ -335,6 +335,7 @@ private:
   Value load(const Side &side, Value at, Value k,
              std::optional<unsigned> laneDim, Value count = {}) {
     Emitter::MemoScope inner(e);
+    Emitter::Repeated repeated(e, {kExtent});
     e.setDim(side.dim, at);
     e.setDim(kDim, k);
     if (laneDim)
@@ -365,8 +366,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   void emitUnits() {
-    Emitter::Repeated repeated(e,
-                               {batch, rows.extent, columns.extent, kExtent});
+    Emitter::Repeated repeated(e, {batch, rows.extent, columns.extent});
     e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
       // Consecutive units share their columns.
       Value rowCount = e.value(rows.extent),
@@ -452,6 +452,7 @@ private:
   /// Columns [lo, hi) at `k`, run by run, to `line`.
   void fillLine(Value k, Value lo, Value hi, Value line) {
     Emitter::MemoScope inner(e);
+    Emitter::Repeated repeated(e, {kExtent});
     e.setDim(kDim, k);
     Value one = e.constant(1), run = e.value(runs->extents.back());
     Value last = e.add(e.divU(e.sub(hi, one), run), one);
@@ -487,6 +488,7 @@ private:
 
   /// The rows' elements, computed once for the unit.
   Value emitRowCopy(Value rowLo, Value rowHi) {
+    Emitter::Repeated repeated(e, {kExtent});
     Value memory = alignedScratch(ownBytes());
     Value k = e.value(kExtent);
     e.forLoop(rowLo, rowHi, e.constant(1), [&](Value row) {

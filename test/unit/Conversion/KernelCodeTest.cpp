@@ -91,6 +91,29 @@ TEST(GatherKernel, NothingOutOfNothing) {
               {{}}, 0, 3);
 }
 
+// An empty sum has an epilogue all the same, which may read out of nothing.
+TEST(GemmKernel, EmptySumAndNothingToAdd) {
+  checkKernel(R"(
+    func.func @f() attributes {hlir.symbols = #hlir.symbols<k in [0, ], n in [0, ]>} {
+    %a, %b, %c, %d = "test.source"() : () -> (tensor<5x?xf32, #hlir.dims<k>>, tensor<19x?xf32, #hlir.dims<k>>, tensor<?xf32, #hlir.dims<n>>, tensor<19xi64>)
+    %r = llir.kernel gemm(%a, %b, %c, %d) : (tensor<5x?xf32, #hlir.dims<k>>, tensor<19x?xf32, #hlir.dims<k>>, tensor<?xf32, #hlir.dims<n>>, tensor<19xi64>) -> tensor<5x19xf32> {
+    ^bb0(%x: tensor<5x?xf32, #hlir.dims<k>>, %w: tensor<19x?xf32, #hlir.dims<k>>, %t: tensor<?xf32, #hlir.dims<n>>, %i: tensor<19xi64>):
+      %0 = llir.gemm %x, %w k(k) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+          : tensor<5x?xf32, #hlir.dims<k>>, tensor<19x?xf32, #hlir.dims<k>> -> tensor<5x19xf32>
+      %1 = llir.gather %t, %i {checked} : tensor<?xf32, #hlir.dims<n>>, tensor<19xi64> -> tensor<19xf32>
+      %2 = llir.view %1 <(d0, d1) -> (d1)> : tensor<19xf32> -> tensor<5x19xf32>
+      %3 = llir.elementwise add(%0, %2) : (tensor<5x19xf32>, tensor<5x19xf32>) -> tensor<5x19xf32>
+      llir.yield %3 : tensor<5x19xf32>
+    }
+    return
+    })",
+              {{{"k", 0}, {"n", 0}},
+               {{"k", 3}, {"n", 0}},
+               {{"k", 0}, {"n", 4}},
+               {{"k", 3}, {"n", 4}}},
+              1e-6, 3);
+}
+
 TEST(GatherKernel, AlongTheVector) {
   checkKernel(R"(
     %a, %b = "test.source"() : () -> (tensor<9xf32>, tensor<35xi32>)
