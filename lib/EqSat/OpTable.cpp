@@ -2,6 +2,7 @@
 
 #include "luminal/EqSat/OpTable.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 
 #include <algorithm>
