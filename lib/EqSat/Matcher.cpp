@@ -273,7 +273,7 @@ inline bool Matcher::holds(const Node &n, uint32_t &stamp) {
 
 void Matcher::run(const EGraph &g, std::span<const Query> q,
                   std::span<MatchBuffer> b, MatchSink &s) {
-  assert(q.size() == numRules && b.size() == numRules && !g.isDirty());
+  assert(q.size() == numRules && b.size() == numRules);
   prepare(g, q);
   buffers = b;
   sink = &s;

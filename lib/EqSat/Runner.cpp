@@ -508,6 +508,7 @@ bool Runner::between() {
 
 /// False when the run is over.
 bool Runner::runRound(Stratum stratum) {
+  assert(!graph.isDirty() && "rebuild first");
   uint32_t round = report.iterations.size();
   uint32_t visible = graph.round() - 1;
   bool banned = false;
