@@ -2,7 +2,7 @@
 # ===- summarize-tests.py - One closing line for several lit runs -------------===#
 """Reads result files of `lit --output` and prints `N passed, N failed, N skipped`.
 
-Exit code 1 where a test failed, a file is missing, or nothing ran.
+A test that one build skips and another passes is not skipped. Exit code 1 where a test failed, a file is missing, or nothing ran.
 """
 import json
 import pathlib
@@ -13,21 +13,23 @@ SKIPPED = {"UNSUPPORTED", "SKIPPED", "EXCLUDED"}
 
 
 def main():
-    passed, skipped, failed = 0, 0, []
+    passed, skipped, failed = [], [], []
     for file in map(pathlib.Path, sys.argv[1:]):
         if not file.exists():
             failed.append(f"{file}: lit wrote no results")
             continue
         for test in json.loads(file.read_text())["tests"]:
             if test["code"] in PASSED:
-                passed += 1
+                passed.append(test["name"])
             elif test["code"] in SKIPPED:
-                skipped += 1
-                print(f"skipped: {test['name']}")
+                skipped.append(test["name"])
             else:
                 failed.append(f"{test['code'].lower()}: {test['name']} ({file.parent.name})")
+    skipped = sorted(set(skipped) - set(passed))
+    for name in skipped:
+        print(f"skipped: {name}")
     print("\n".join(failed), end="\n" if failed else "")
-    print(f"{passed} passed, {len(failed)} failed" + (f", {skipped} skipped" if skipped else ""))
+    print(f"{len(passed)} passed, {len(failed)} failed" + (f", {len(skipped)} skipped" if skipped else ""))
     return 1 if failed or not passed else 0
 
 
