@@ -2,7 +2,8 @@
 # ===- summarize-tests.py - One closing line for several lit runs -------------===#
 """Reads result files of `lit --output` and prints `N passed, N failed, N skipped`.
 
-A test that one build skips and another passes is not skipped. Exit code 1 where a test failed, a file is missing, or nothing ran.
+A test that one build skips and another passes is not skipped. Exit code 1 where a test failed, a file is missing, or
+nothing ran.
 """
 import json
 import pathlib
