@@ -35,7 +35,7 @@ static uint64_t hashPayload(TypeId type, std::span<const Field> fields) {
   return h * 0x94d049bb133111ebu >> 16;
 }
 
-PayloadId EGraph::getPayload(TypeId t, std::span<const Field> fields) {
+PayloadId EGraph::findPayload(TypeId t, std::span<const Field> fields) {
   assert(std::is_sorted(fields.begin(), fields.end(),
                         [](auto &a, auto &b) { return a.name < b.name; }));
   if (payloads.size() * 2 >= payloadSlots.size()) {
@@ -55,6 +55,11 @@ PayloadId EGraph::getPayload(TypeId t, std::span<const Field> fields) {
       payloads.push_back(
           {t, uint32_t(fieldPool.size()), uint32_t(fields.size())});
       fieldPool.insert(fieldPool.end(), fields.begin(), fields.end());
+      if (fields.empty() && t < payloadSlots.size()) {
+        if (t >= plainPayloads.size())
+          plainPayloads.resize(t + 1, kNone);
+        plainPayloads[t] = slot;
+      }
       return slot;
     }
     auto there = payloadFields(slot);

@@ -33,6 +33,7 @@ Attribute MatchContext::fact(StringRef analysis, ClassId c) const {
   std::optional<uint32_t> id = ops.analysis(analysis);
   if (!id)
     return {};
+  ++looks;
   uint32_t fact = graph.fact(*id, graph.find(c));
   return fact ? ops.attr(fact - 1) : Attribute();
 }
@@ -40,6 +41,7 @@ Attribute MatchContext::fact(StringRef analysis, ClassId c) const {
 void MatchContext::forEachNode(
     ClassId c, StringRef name,
     llvm::function_ref<bool(const MatchedOp &)> f) const {
+  ++looks;
   ArrayRef<OpId> wanted = ops.opsNamed(name);
   for (const Run &run : graph.runs(c)) {
     if (!llvm::is_contained(wanted, run.op))
@@ -135,21 +137,21 @@ ClassId NativeBridge::import(Value value) {
 
 uint32_t NativeBridge::addNative(NativeFn fn, uint32_t numArgs,
                                  uint32_t numResults, Native::Memory memory) {
-  natives.emplace_back(std::move(fn), numArgs, numResults, memory);
+  natives.emplace_back(std::move(fn), numArgs, numResults, memory,
+                       &context.looks);
   return natives.size() - 1;
 }
 
+/// `looks` says whether it can look at facts and nodes at all.
 uint32_t NativeBridge::addNative(NativeFn fn, ArrayRef<ArgInfo> args,
-                                 ArrayRef<NativeValue::Kind> results) {
+                                 ArrayRef<NativeValue::Kind> results,
+                                 bool looks) {
   using Kind = NativeValue::Kind;
   uint32_t numArgs = 0;
-  Native::Memory memory = Native::Always;
-  for (const ArgInfo &a : args) {
+  Native::Memory memory = looks ? Native::Round : Native::Always;
+  for (const ArgInfo &a : args)
     if (a.constant == kNone)
       numArgs += a.kind == Kind::Op ? 2 + graph.arity(a.op) : 1;
-    if (a.kind == Kind::Class || a.kind == Kind::Op)
-      memory = Native::Round;
-  }
   for (Kind k : results)
     if (k == Kind::Class || k == Kind::Op)
       memory = Native::None;
@@ -221,7 +223,7 @@ uint32_t NativeBridge::addFast(Fast fn, ArrayRef<ArgInfo> args,
     }
     return made.size() == kinds.size();
   };
-  return addNative(std::move(call), args, results);
+  return addNative(std::move(call), args, results, /*looks=*/true);
 }
 
 namespace {
@@ -307,18 +309,38 @@ uint32_t NativeBridge::addPdl(Pdl fn, ArrayRef<ArgInfo> args,
     }
     return ok;
   };
-  return addNative(std::move(call), args, results);
+  // Stand-ins have types and nothing behind them.
+  return addNative(std::move(call), args, results, /*looks=*/false);
+}
+
+template <typename Make>
+uint32_t NativeBridge::share(Call call, Make &&make) {
+  for (auto &[known, native] : calls)
+    if (known == call)
+      return native;
+  uint32_t native = make();
+  calls.push_back({std::move(call), native});
+  return native;
 }
 
 std::optional<uint32_t>
 NativeBridge::constraint(NativeScopes scopes, StringRef name,
                          ArrayRef<ArgInfo> args,
                          ArrayRef<NativeValue::Kind> results, bool negated) {
+  Call call{nullptr, negated, SmallVector<ArgInfo>(args),
+            SmallVector<NativeValue::Kind>(results)};
   for (const NativeFunctions *f : scopes) {
-    if (auto it = f->fastConstraints.find(name); it != f->fastConstraints.end())
-      return addFast(it->second, args, results, negated);
-    if (auto it = f->constraints.find(name); it != f->constraints.end())
-      return addPdl(it->second, args, results, negated);
+    if (auto it = f->fastConstraints.find(name);
+        it != f->fastConstraints.end()) {
+      call.function = &it->second;
+      return share(call,
+                   [&] { return addFast(it->second, args, results, negated); });
+    }
+    if (auto it = f->constraints.find(name); it != f->constraints.end()) {
+      call.function = &it->second;
+      return share(call,
+                   [&] { return addPdl(it->second, args, results, negated); });
+    }
   }
   return std::nullopt;
 }
@@ -327,11 +349,21 @@ std::optional<uint32_t>
 NativeBridge::rewrite(NativeScopes scopes, StringRef name,
                       ArrayRef<ArgInfo> args,
                       ArrayRef<NativeValue::Kind> results) {
+  Call call{nullptr, false, SmallVector<ArgInfo>(args),
+            SmallVector<NativeValue::Kind>(results)};
   for (const NativeFunctions *f : scopes) {
-    if (auto it = f->fastRewrites.find(name); it != f->fastRewrites.end())
-      return addFast(it->second, args, results, /*negated=*/false);
-    if (auto it = f->rewrites.find(name); it != f->rewrites.end())
-      return addPdl(it->second, args, results, /*negated=*/false);
+    if (auto it = f->fastRewrites.find(name); it != f->fastRewrites.end()) {
+      call.function = &it->second;
+      return share(call, [&] {
+        return addFast(it->second, args, results, /*negated=*/false);
+      });
+    }
+    if (auto it = f->rewrites.find(name); it != f->rewrites.end()) {
+      call.function = &it->second;
+      return share(call, [&] {
+        return addPdl(it->second, args, results, /*negated=*/false);
+      });
+    }
   }
   return std::nullopt;
 }
@@ -436,5 +468,5 @@ uint32_t NativeBridge::inferTypes(OperationName name, unsigned numOperands) {
         out[0] = ops.getTypes(types);
         return true;
       },
-      1 + numOperands, 1, Native::Round);
+      1 + numOperands, 1, Native::Always);
 }

@@ -30,9 +30,11 @@ struct ArgInfo {
   uint32_t constant = kNone;
   /// Of an operation.
   OpId op = kNone;
+  bool operator==(const ArgInfo &) const = default;
 };
 
-/// Makes functions over registers of native functions over MLIR.
+/// Makes functions over registers of native functions over MLIR. Rules that
+/// call one in the same way share what it makes, and so its answers.
 class NativeBridge {
 public:
   NativeBridge(OpTable &ops, mlir::Operation *function);
@@ -72,7 +74,7 @@ private:
   uint32_t addNative(NativeFn fn, uint32_t numArgs, uint32_t numResults,
                      Native::Memory memory);
   uint32_t addNative(NativeFn fn, llvm::ArrayRef<ArgInfo> args,
-                     llvm::ArrayRef<NativeValue::Kind> results);
+                     llvm::ArrayRef<NativeValue::Kind> results, bool looks);
   uint32_t addFast(Fast fn, llvm::ArrayRef<ArgInfo> args,
                    llvm::ArrayRef<NativeValue::Kind> results, bool negated);
   uint32_t addPdl(Pdl fn, llvm::ArrayRef<ArgInfo> args,
@@ -84,6 +86,17 @@ private:
                              llvm::ArrayRef<ClassId> operands);
   ClassId import(mlir::Value value);
 
+  /// A call of a function that was asked for.
+  struct Call {
+    const void *function;
+    bool negated;
+    llvm::SmallVector<ArgInfo> args;
+    llvm::SmallVector<NativeValue::Kind> results;
+    bool operator==(const Call &) const = default;
+  };
+  template <typename Make>
+  uint32_t share(Call call, Make &&make);
+
   OpTable &ops;
   EGraph &graph;
   /// The function without its body; what stands in for values lives in it.
@@ -92,6 +105,7 @@ private:
   mlir::Block *block;
   llvm::DenseMap<ClassId, mlir::Value> standIns;
   llvm::DenseMap<mlir::Value, ClassId> standInClasses;
+  llvm::SmallVector<std::pair<Call, uint32_t>> calls;
 };
 
 } // namespace luminal::eqsat

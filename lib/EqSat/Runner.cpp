@@ -167,36 +167,18 @@ bool Runner::evaluate(const Instruction &i, uint32_t *columns, uint32_t m) {
   return true;
 }
 
-/// The same for all matches of a list. Those next to each other often have the
-/// same arguments.
+/// The same for all matches of a list.
 void Runner::evaluate(const Instruction &i, uint32_t *columns, const List &list,
                       List &holds) {
   if (i.kind == Instruction::Native) {
-    scratch.resize(i.args.size());
-    for (uint32_t m : list) {
-      for (size_t k = 0; k != i.args.size(); ++k)
-        scratch[k] = columns[i.args[k] * kBatch + m];
-      natives[i.a].prefetch(scratch);
-    }
+    holds.size =
+        natives[i.a].call(columns, kBatch, i.args, i.dst,
+                          {list.items, list.size}, holds.items, graph.round());
+    return;
   }
-  const uint32_t numResults = i.kind == Instruction::Native ? i.b : 1;
-  uint32_t last = kNone;
-  bool lastHolds = false;
   for (uint32_t m : list) {
-    auto same = [&](Reg r) {
-      return columns[r * kBatch + m] == columns[r * kBatch + last];
-    };
-    if (last != kNone && std::all_of(i.args.begin(), i.args.end(), same) &&
-        (i.kind == Instruction::Native || same(i.b))) {
-      for (uint32_t k = 0; k != numResults; ++k)
-        columns[(i.dst + k) * kBatch + m] =
-            columns[(i.dst + k) * kBatch + last];
-    } else {
-      lastHolds = evaluate(i, columns, m);
-    }
-    last = m;
-    if (lastHolds)
-      holds.push(m);
+    evaluate(i, columns, m);
+    holds.push(m);
   }
 }
 

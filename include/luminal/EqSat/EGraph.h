@@ -113,7 +113,11 @@ public:
   bool isCommutative(OpId op) const { return tables[op]->isCommutative(); }
 
   /// The payload with this type and these fields, sorted by name.
-  PayloadId getPayload(TypeId type, std::span<const Field> fields);
+  PayloadId getPayload(TypeId t, std::span<const Field> fields) {
+    if (fields.empty() && t < plainPayloads.size() && plainPayloads[t] != kNone)
+      return plainPayloads[t];
+    return findPayload(t, fields);
+  }
   uint32_t numPayloads() const { return payloads.size(); }
   TypeId payloadType(PayloadId p) const { return payloads[p].type; }
   std::span<const Field> payloadFields(PayloadId p) const {
@@ -249,6 +253,7 @@ private:
     if (t.isCommutative() && key[0] > key[1])
       std::swap(key[0], key[1]);
   }
+  PayloadId findPayload(TypeId t, std::span<const Field> fields);
   ClassId newClass(TypeId t);
   bool checkLimits();
   Equality typesEqual(TypeId a, TypeId b) const;
@@ -266,6 +271,8 @@ private:
   std::vector<Payload> payloads;
   std::vector<Field> fieldPool;
   std::vector<uint32_t> payloadSlots;
+  /// Payloads without fields, by type.
+  std::vector<PayloadId> plainPayloads;
 
   Buffer<ClassId> parent;
   Buffer<TypeId> type;

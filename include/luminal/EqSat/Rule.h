@@ -65,29 +65,48 @@ public:
   /// How long an answer holds.
   enum Memory : uint8_t {
     None,  ///< not remembered: it adds nodes
-    Round, ///< it may look at classes, about which more is known next round
-    Always ///< it looks at attributes and types only
+    Round, ///< it may look at facts and nodes, of which there are more next
+           ///< round
+    Always ///< it looks at its arguments and their types only
   };
-  Native(NativeFn fn, uint32_t numArgs, uint32_t numResults, Memory memory)
+  /// `looks`, where given, counts how often functions looked at facts and
+  /// nodes: an answer for which it stood still holds always.
+  Native(NativeFn fn, uint32_t numArgs, uint32_t numResults, Memory memory,
+         const uint64_t *looks = nullptr)
       : fn(std::move(fn)), numArgs(numArgs), numResults(numResults),
-        memory(memory) {}
+        memory(memory), looks(looks) {}
 
   bool call(std::span<const uint32_t> args, uint32_t *results, uint32_t round);
-  /// Fetches what a call with these arguments will look at.
-  void prefetch(std::span<const uint32_t> args) const;
+  /// Many calls, which wait for memory together. Argument k of call c is
+  /// columns[args[k] * stride + c], and so are the results, from column `dst`
+  /// on. Writes those of `calls` for which the function holds to `holds` and
+  /// returns their number.
+  uint32_t call(uint32_t *columns, uint32_t stride, std::span<const Reg> args,
+                Reg dst, std::span<const uint8_t> calls, uint8_t *holds,
+                uint32_t round);
 
 private:
   uint32_t stride() const { return 1 + numArgs + numResults; }
-  uint32_t *place(std::span<const uint32_t> args);
+  template <typename F>
+  decltype(auto) sized(F &&f) const;
+  template <uint32_t N>
+  uint32_t *place(const uint32_t *args, uint64_t hash);
+  template <uint32_t N>
+  uint32_t *answer(const uint32_t *args, uint64_t hash, uint32_t round);
   void grow();
 
   NativeFn fn;
   uint32_t numArgs, numResults;
   Memory memory;
-  /// Open addressing: state (0 free, 1 no, 2 yes), arguments, results.
+  const uint64_t *looks;
+  /// Open addressing: until when the answer holds, and whether it is yes;
+  /// arguments; results.
   std::vector<uint32_t> entries;
   uint32_t capacity = 0, used = 0;
-  uint32_t validRound = 0;
+  /// Of the calls at hand: arguments, hashes, results.
+  std::vector<uint32_t> words;
+  std::vector<uint64_t> hashes;
+  std::vector<uint32_t> made;
 };
 
 /// One test of a left side.

@@ -198,11 +198,14 @@ public:
   ClassId create(llvm::StringRef name, mlir::DictionaryAttr attributes,
                  mlir::Type type, llvm::ArrayRef<ClassId> operands);
 
+private:
+  friend class NativeBridge;
   EGraph &graph;
   OpTable &ops;
-
-private:
   mlir::Operation *scopeOp;
+  /// How often facts and nodes were looked at, of which there are more next
+  /// round.
+  mutable uint64_t looks = 0;
 };
 
 /// A constraint: false where it does not hold. Results are pushed in the order
