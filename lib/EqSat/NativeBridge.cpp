@@ -111,7 +111,8 @@ ClassId NativeBridge::import(Value value) {
     return known->second;
   Operation *op = value.getDefiningOp();
   if (!op || op->getBlock() != block || op->getNumRegions() != 0 ||
-      (op->isRegistered() && !isPure(op)))
+      (op->isRegistered() && !isPure(op)) ||
+      (op->getNumResults() == 1 && isa<TupleType>(value.getType())))
     return kNone;
   SmallVector<ClassId> operands;
   for (Value v : op->getOperands()) {
@@ -403,6 +404,10 @@ uint32_t NativeBridge::untuple(unsigned count) {
   return addNative(
       [this, count](std::span<const uint32_t> words, uint32_t *out) {
         auto tuple = dyn_cast<TupleType>(ops.type(words[0]));
+        if (!tuple && count == 1) {
+          out[0] = words[0];
+          return true;
+        }
         if (!tuple || tuple.size() != count)
           return false;
         for (unsigned i = 0; i != count; ++i)

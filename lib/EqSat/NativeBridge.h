@@ -53,7 +53,7 @@ public:
   /// (type) -> (); of a tensor whose elements, or of a value that itself, has
   /// one of these types. A tuple of such, too.
   uint32_t hasElementOf(llvm::ArrayRef<mlir::Type> types);
-  /// (tuple type) -> (element types...)
+  /// (type of an operation with `count` results) -> (their types...)
   uint32_t untuple(unsigned count);
   /// (types...) -> (tuple type)
   uint32_t tuple(unsigned count);

@@ -179,7 +179,9 @@ LogicalResult PatternCompiler::testTypes(pdl::OperationOp op,
       return types.getConstantTypesAttr() != nullptr;
     return true;
   };
-  if (list || *n == 1)
+  // A value has one type; a root may have any number of results.
+  OperationName name(*op.getOpName(), op.getContext());
+  if (list || (*n == 1 && (op != root || name.hasTrait<OpTrait::OneResult>())))
     return matters(types[0]) ? bindType(types[0], nodeTypeOf(op)) : success();
   Reg first = b.native(natives.untuple(*n), {nodeTypeOf(op)}, {}, *n);
   for (unsigned i = 0; i != *n; ++i)

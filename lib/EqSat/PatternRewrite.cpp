@@ -81,6 +81,9 @@ PatternCompiler::typeOfNode(pdl::OperationOp op, ArrayRef<Reg> operands,
   ValueRange types = op.getTypeValues();
   SmallVector<Reg> regs;
   for (Value v : types) {
+    if (auto type = v.getDefiningOp<pdl::TypeOp>())
+      if (isa_and_nonnull<TupleType>(type.getConstantType().value_or(Type())))
+        return refuse(op, "a result of tuple type");
     FailureOr<Reg> r = valueReg(op, v);
     if (failed(r))
       return failure();

@@ -127,6 +127,10 @@ LogicalResult Program::import(Operation *scope) {
         classOf(r);
       continue;
     }
+    if (op.getNumResults() == 1 && isa<TupleType>(op.getResult(0).getType()))
+      return op.emitError() << "a value of type " << op.getResult(0).getType()
+                            << ": the e-graph takes a tuple for the results "
+                               "of an op with several";
     ClassId node = ops.addOperation(&op, operands);
     nodes.push_back(&op);
     givenLocations.push_back({node, op.getLoc()});

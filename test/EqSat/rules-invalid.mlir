@@ -73,6 +73,9 @@
 // RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/replaces-twice.mlir" 2>&1 | FileCheck %s --check-prefix=REPLACES
 // REPLACES: replaces-twice.mlir:[[#]]:{{[0-9]+}}: error: rule 'ReplacesTwice' cannot be used: it replaces twice
 
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/tuple.mlir" 2>&1 | FileCheck %s --check-prefix=TUPLE
+// TUPLE: tuple.mlir:[[#]]:{{[0-9]+}}: error: rule 'Tuple' cannot be used: a result of tuple type
+
 // RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/group.mlir" 2>&1 | FileCheck %s --check-prefix=GROUP
 // GROUP: group.mlir:[[#]]:{{[0-9]+}}: error: rule 'Group' cannot be used: a group of results
 
@@ -327,6 +330,20 @@ pdl.pattern @ReplacesTwice : benefit(0) attributes {eqsat.promise = "exact"} {
   pdl.rewrite %root {
     pdl.replace %root with (%x : !pdl.value)
     pdl.replace %root with (%x : !pdl.value)
+  }
+}
+
+//--- tuple.mlir
+pdl.pattern @Tuple : benefit(0) attributes {eqsat.promise = "exact"} {
+  %t = pdl.type
+  %x = pdl.operand
+  %root = pdl.operation "test.a"(%x : !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite %root {
+    %pair = pdl.type : tuple<f32, f32>
+    %inner = pdl.operation "test.b"(%x : !pdl.value) -> (%pair : !pdl.type)
+    %v = pdl.result 0 of %inner
+    %new = pdl.operation "test.c"(%v : !pdl.value) -> (%t : !pdl.type)
+    pdl.replace %root with %new
   }
 }
 

@@ -1,6 +1,8 @@
 // RUN: split-file %s %t
 // RUN: luminal-opt %t/regions.mlir --allow-unregistered-dialect --verify-diagnostics \
 // RUN:   --eqsat-saturate="no-rule-sets cost=unit allow-unregistered"
+// RUN: luminal-opt %t/tuple.mlir --allow-unregistered-dialect --verify-diagnostics \
+// RUN:   --eqsat-saturate="no-rule-sets cost=unit allow-unregistered"
 // RUN: luminal-opt %t/forbidden.mlir --allow-unregistered-dialect --verify-diagnostics \
 // RUN:   --eqsat-saturate="no-rule-sets cost=attribute allow-unregistered"
 // RUN: luminal-opt %t/blocks.mlir --allow-unregistered-dialect --verify-diagnostics --eqsat-saturate="no-rule-sets cost=unit"
@@ -34,6 +36,17 @@ func.func @f(%x: f32) -> f32 {
     "test.yield"() : () -> ()
   }) : (f32) -> f32
   return %0 : f32
+}
+
+//--- tuple.mlir
+
+func.func @f(%x: tuple<f32, f32>) -> f32 {
+  // As an argument it is never taken apart.
+  %0 = "test.get"(%x) : (tuple<f32, f32>) -> f32
+  // expected-error @below {{a value of type 'tuple<f32, f32>': the e-graph takes a tuple for the results of an op with several}}
+  %1 = "test.make"(%0) : (f32) -> tuple<f32, f32>
+  %2 = "test.get"(%1) : (tuple<f32, f32>) -> f32
+  return %2 : f32
 }
 
 //--- forbidden.mlir
