@@ -115,7 +115,7 @@ bool Native::call(std::span<const uint32_t> args, uint32_t *results,
 
 uint32_t Native::call(uint32_t *columns, uint32_t stride,
                       std::span<const Reg> args, Reg dst,
-                      std::span<const uint8_t> calls, uint8_t *holds,
+                      std::span<const uint16_t> calls, uint16_t *holds,
                       uint32_t round) {
   assert(args.size() == numArgs);
   words.resize(calls.size() * numArgs);

@@ -91,10 +91,10 @@ private:
   /// Matches of a batch that are still looked at.
   struct List {
     uint32_t size = 0;
-    uint8_t items[kBatch];
+    uint16_t items[kBatch];
     void push(uint32_t m) { items[size++] = m; }
-    const uint8_t *begin() const { return items; }
-    const uint8_t *end() const { return items + size; }
+    const uint16_t *begin() const { return items; }
+    const uint16_t *end() const { return items + size; }
   };
 
   bool evaluate(const Instruction &i, uint32_t *columns, uint32_t m);

@@ -82,7 +82,7 @@ public:
   /// on. Writes those of `calls` for which the function holds to `holds` and
   /// returns their number.
   uint32_t call(uint32_t *columns, uint32_t stride, std::span<const Reg> args,
-                Reg dst, std::span<const uint8_t> calls, uint8_t *holds,
+                Reg dst, std::span<const uint16_t> calls, uint16_t *holds,
                 uint32_t round);
 
 private:

@@ -87,19 +87,19 @@ TEST_P(Memory, answersAsTheFunctionDoes) {
       sum.fact = round / 3;
       for (unsigned batch = 0; batch != 60; ++batch) {
         uint32_t range = random() % 2 ? 9 : 60;
-        std::vector<uint8_t> calls;
-        for (uint8_t c = 0; c != kStride; ++c) {
+        std::vector<uint16_t> calls;
+        for (uint16_t c = 0; c != kStride; ++c) {
           if (random() % 4)
             calls.push_back(c);
           for (uint32_t k = 0; k != numArgs; ++k)
             columns[k * kStride + c] = random() % range;
         }
-        uint8_t holds[kStride];
-        std::vector<uint8_t> held(
+        uint16_t holds[kStride];
+        std::vector<uint16_t> held(
             holds, holds + one.call(columns.data(), kStride, args, numArgs,
                                     calls, holds, round));
-        std::vector<uint8_t> expected;
-        for (uint8_t c : calls) {
+        std::vector<uint16_t> expected;
+        for (uint16_t c : calls) {
           std::vector<uint32_t> words;
           for (Reg r : args)
             words.push_back(columns[r * kStride + c]);
