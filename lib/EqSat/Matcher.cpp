@@ -24,6 +24,8 @@ Matcher::Matcher(std::span<const Rule> rules, std::span<Native> natives)
     numRegs = std::max(numRegs, rules[id].numMatchRegs);
   }
   regs.resize(numRegs);
+  for (Node &n : nodes)
+    findTail(n, rules);
 }
 
 /// For each register, the atom that writes it.
@@ -107,6 +109,53 @@ void Matcher::insert(RuleId id, const Rule &rule) {
     parent = at;
   }
   nodes[parent].accepts.push_back(id);
+}
+
+/// At most so many words of a row, and so many tests, are looked at together.
+static constexpr uint32_t kMaxColumns = 8;
+
+void Matcher::findTail(Node &n, std::span<const Rule> rules) {
+  if (n.atom.kind != Atom::Enter)
+    return;
+  Tail tail;
+  std::vector<Reg> written;
+  auto source = [&](Reg r) -> Source {
+    if (r >= n.atom.dst && r - n.atom.dst <= n.atom.count) {
+      uint32_t word = r - n.atom.dst;
+      if (std::find(tail.words.begin(), tail.words.end(), word) ==
+          tail.words.end())
+        tail.words.push_back(word);
+      return {Source::Word, word};
+    }
+    for (uint32_t i = 0; i != written.size(); ++i)
+      if (written[i] == r)
+        return {Source::Column, i};
+    return {Source::Register, r};
+  };
+  const Node *at = &n;
+  while (at->accepts.empty()) {
+    if (at->next.size() != 1)
+      return;
+    at = &nodes[at->next[0]];
+    const Atom &a = at->atom;
+    if (a.kind == Atom::Enter || a.kind == Atom::Native)
+      return;
+    Tail::Test test{a.kind, source(a.a), {}, a.b};
+    if (a.kind == Atom::Equal)
+      test.b = source(a.b);
+    tail.tests.push_back(test);
+    written.push_back(a.kind == Atom::Equal || a.kind == Atom::Is ? kNone
+                                                                  : a.dst);
+  }
+  if (at->accepts.size() != 1 || !at->next.empty())
+    return;
+  tail.rule = at->accepts[0];
+  for (Reg r : rules[tail.rule].stored)
+    tail.stored.push_back(source(r));
+  if (n.atom.count >= kMaxColumns || tail.tests.size() > kMaxColumns)
+    return;
+  n.tail = tails.size();
+  tails.push_back(std::move(tail));
 }
 
 //===----------------------------------------------------------------------===//
@@ -228,11 +277,109 @@ void Matcher::enter(const Node &n, uint32_t stamp) {
       continue;
     n.work += run.end - run.begin;
     const Table &t = graph->table(run.op);
+    constexpr uint32_t kFew = 4;
+    if (n.tail != kNone && run.end - run.begin >= kFew && !t.isCommutative())
+      return enterTogether(tails[n.tail], t, run.begin, run.end, stamp);
     t.sized([&](auto K) {
       for (uint32_t row = run.begin; row != run.end; ++row)
         enterRow<K>(n, t, row, std::max(stamp, t.stamp(row)));
     });
     return;
+  }
+}
+
+/// The same for a run of rows and all that follows.
+void Matcher::enterTogether(const Tail &tail, const Table &t, uint32_t begin,
+                            uint32_t end, uint32_t stamp) {
+  constexpr uint32_t kTogether = MatchBuffer::kCapacity;
+  const uint32_t since = queries[tail.rule].since;
+  MatchBuffer &buffer = buffers[tail.rule];
+  uint32_t words[kMaxColumns][kTogether], columns[kMaxColumns][kTogether];
+  uint16_t list[kTogether];
+  for (; begin != end; begin += std::min(kTogether, end - begin)) {
+    const uint32_t count = std::min(kTogether, end - begin);
+    uint32_t size = 0;
+    if (stamp > since)
+      for (; size != count; ++size)
+        list[size] = size;
+    else
+      for (uint32_t i = 0; i != count; ++i) {
+        list[size] = i;
+        size += t.stamp(begin + i) > since;
+      }
+    if (size == 0)
+      continue;
+    for (uint32_t w : tail.words) {
+      const uint32_t *from = t.key(begin) + w;
+      for (uint32_t i = 0; i != count; ++i, from += t.rowSize())
+        words[w][i] = *from;
+    }
+    auto value = [&](Source s, uint32_t i) {
+      switch (s.kind) {
+      case Source::Register:
+        return regs[s.index];
+      case Source::Word:
+        return words[s.index][i];
+      case Source::Column:
+        return columns[s.index][i];
+      }
+      return kNone;
+    };
+    for (uint32_t k = 0; k != tail.tests.size(); ++k) {
+      const Tail::Test &test = tail.tests[k];
+      uint32_t kept = 0;
+      auto filter = [&](auto &&holds) {
+        for (uint32_t l = 0; l != size; ++l) {
+          uint32_t i = list[l];
+          list[kept] = i;
+          kept += holds(i, value(test.a, i));
+        }
+      };
+      switch (test.kind) {
+      case Atom::Equal:
+        filter([&](uint32_t i, uint32_t v) { return v == value(test.b, i); });
+        break;
+      case Atom::Is:
+        filter([&](uint32_t, uint32_t v) { return v == test.constant; });
+        break;
+      case Atom::Field:
+        filter([&](uint32_t i, uint32_t v) {
+          columns[k][i] = graph->payloadField(v, test.constant);
+          return columns[k][i] != kNone;
+        });
+        break;
+      case Atom::NodeType:
+        filter([&](uint32_t i, uint32_t v) {
+          columns[k][i] = graph->payloadType(v);
+          return true;
+        });
+        break;
+      case Atom::ClassType:
+        filter([&](uint32_t i, uint32_t v) {
+          columns[k][i] = graph->classType(v);
+          return true;
+        });
+        break;
+      case Atom::Enter:
+      case Atom::Native:
+        break;
+      }
+      size = kept;
+    }
+    for (uint32_t done = 0; done != size;) {
+      uint32_t n = std::min(size - done, MatchBuffer::kCapacity - buffer.size);
+      uint32_t *to = buffer.columns.data() + buffer.size;
+      for (Source s : tail.stored) {
+        for (uint32_t l = 0; l != n; ++l)
+          to[l] = value(s, list[done + l]);
+        to += MatchBuffer::kCapacity;
+      }
+      std::fill_n(buffer.roots + buffer.size, n, root);
+      done += n;
+      buffer.size += n;
+      if (buffer.size == MatchBuffer::kCapacity)
+        sink->full(tail.rule);
+    }
   }
 }
 

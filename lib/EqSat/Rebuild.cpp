@@ -29,8 +29,10 @@ void EGraph::canonicaliseRows() {
       uint32_t changed[kBatch], size = 0;
       uint64_t hashes[kBatch];
       auto compare = [&] {
+        RowSlots slots = t.slots();
         for (uint32_t i = 0; i != size; ++i)
-          t.prefetchRow(hashes[i]);
+          if (uint32_t row = slots.candidate(hashes[i]); row != kNone)
+            __builtin_prefetch(t.key(row));
         for (uint32_t i = 0; i != size; ++i)
           mergeRow<K>(t, changed[i], hashes[i]);
         size = 0;
@@ -53,7 +55,7 @@ void EGraph::canonicaliseRows() {
         t.stale = true;
         t.setStamp(row, now, /*onlyMoved=*/false);
         hashes[size] = t.hash<K>(key);
-        t.prefetchSlot(hashes[size]);
+        t.slots().prefetch(hashes[size]);
         changed[size++] = row;
         if (size == kBatch)
           compare();
@@ -70,7 +72,7 @@ void EGraph::mergeRow(Table &t, uint32_t row, uint64_t hash) {
   uint32_t *key = t.mutableKey(row);
   uint32_t same = t.find<K>(key, hash);
   if (same == kNone) {
-    t.place(row, hash);
+    t.index.place(row, hash);
     return;
   }
   if (same == row)

@@ -100,9 +100,10 @@ private:
   bool evaluate(const Instruction &i, uint32_t *columns, uint32_t m);
   void evaluate(const Instruction &i, uint32_t *columns, const List &list,
                 List &holds);
-  template <typename Found>
-  void lookUp(const Instruction &i, const uint32_t *columns, const List &list,
-              Found &&found);
+  void lookUp(const Instruction &i, const uint32_t *columns, const List &list);
+  template <uint32_t K>
+  void lookUp(const Table &t, const Instruction &i, const uint32_t *columns,
+              const List &list);
   void examine(RuleId id);
   void apply(RuleId id);
   void applyNode(RuleId id, const Instruction &i, List &list, uint8_t *useful);
@@ -123,7 +124,11 @@ private:
   std::unique_ptr<Matcher> matcher;
   std::vector<State> states;
   std::vector<MatchBuffer> batches;
+  /// Of the nodes that were looked up: keys, one behind the other, their
+  /// hashes, and their rows, or kNone.
   std::vector<uint32_t> keys;
+  uint64_t hashes[kBatch];
+  uint32_t rows[kBatch];
   /// Root rows of matches that are not finished.
   std::vector<NodeRef> comeBack;
   /// Classes from here on are of this round.
@@ -182,42 +187,57 @@ void Runner::evaluate(const Instruction &i, uint32_t *columns, const List &list,
   }
 }
 
-/// Calls `found` with each match of the list, the key of the node that the
-/// instruction names, its hash, and its row or kNone. `found` may add the node.
-template <typename Found>
+/// Looks up the node that the instruction names for each match of the list.
 void Runner::lookUp(const Instruction &i, const uint32_t *columns,
-                    const List &list, Found &&found) {
+                    const List &list) {
   const Table &t = graph.table(i.a);
   if (keys.size() < t.keySize() * kBatch)
     keys.resize(t.keySize() * kBatch);
-  t.sized([&](auto number) {
-    constexpr uint32_t K = decltype(number)::value;
-    const uint32_t size = K ? K : t.keySize();
-    const Reg *args = i.args.data();
-    uint64_t hashes[kBatch];
-    uint32_t *k = keys.data();
-    for (uint32_t l = 0; l != list.size; ++l, k += size) {
-      const uint32_t *column = columns + list.items[l];
-      // In registers where the size is known: memory written in parts is slow
-      // to read as a whole.
-      uint32_t known[K ? K : 1];
-      uint32_t *to = K ? known : k;
-      for (uint32_t a = 0; a != size - 1; ++a)
-        to[a] = column[args[a] * kBatch];
-      to[size - 1] = column[i.b * kBatch];
-      if (t.isCommutative() && to[0] > to[1])
-        std::swap(to[0], to[1]);
-      hashes[l] = t.template hash<K>(to);
-      if (K)
-        std::copy(known, known + K, k);
-      t.prefetchSlot(hashes[l]);
+  t.sized([&](auto K) { lookUp<K>(t, i, columns, list); });
+}
+
+template <uint32_t K>
+void Runner::lookUp(const Table &t, const Instruction &i,
+                    const uint32_t *columns, const List &list) {
+  const uint32_t size = K ? K : t.keySize();
+  const uint32_t *payloads = columns + i.b * kBatch;
+  const RowSlots slots = t.slots();
+  const bool commutative = t.isCommutative();
+  uint32_t *k = keys.data();
+  if constexpr (K != 0) {
+    const uint32_t *from[K];
+    for (uint32_t a = 0; a != K - 1; ++a)
+      from[a] = columns + i.args[a] * kBatch;
+    from[K - 1] = payloads;
+    for (uint32_t l = 0; l != list.size; ++l, k += K) {
+      // In registers: memory written in parts is slow to read as a whole.
+      uint32_t key[K];
+      for (uint32_t a = 0; a != K; ++a)
+        key[a] = from[a][list.items[l]];
+      if (commutative && key[0] > key[1])
+        std::swap(key[0], key[1]);
+      hashes[l] = t.template hash<K>(key);
+      slots.prefetch(hashes[l]);
+      std::copy(key, key + K, k);
     }
-    for (uint32_t l = 0; l != list.size; ++l)
-      t.prefetchRow(hashes[l]);
-    k = keys.data();
-    for (uint32_t l = 0; l != list.size; ++l, k += size)
-      found(list.items[l], k, hashes[l], t.template find<K>(k, hashes[l]));
-  });
+  } else {
+    for (uint32_t l = 0; l != list.size; ++l, k += size) {
+      for (uint32_t a = 0; a != size - 1; ++a)
+        k[a] = columns[i.args[a] * kBatch + list.items[l]];
+      k[size - 1] = payloads[list.items[l]];
+      hashes[l] = t.template hash<K>(k);
+      slots.prefetch(hashes[l]);
+    }
+  }
+  for (uint32_t l = 0; l != list.size; ++l) {
+    rows[l] = slots.candidate(hashes[l]);
+    if (rows[l] != kNone)
+      __builtin_prefetch(t.key(rows[l]));
+  }
+  k = keys.data();
+  for (uint32_t l = 0; l != list.size; ++l, k += size)
+    if (rows[l] != kNone && !t.template hasKey<K>(rows[l], k)) [[unlikely]]
+      rows[l] = t.template find<K>(k, hashes[l]);
 }
 
 /// Keeps those matches of the batch that say something which the graph does
@@ -233,24 +253,25 @@ void Runner::examine(RuleId id) {
   for (const Instruction &i : rule.rhs) {
     List rest;
     if (i.kind == Instruction::Node) {
-      lookUp(i, columns, list,
-             [&](uint32_t m, const uint32_t *, uint64_t, uint32_t row) {
-               if (row == kNone) {
-                 missing[m] = true;
-                 absent[m] = i.into == kNone;
-                 return;
-               }
-               ClassId c = graph.table(i.a).classOf(row);
-               unripe[m] |= c >= firstOfRound;
-               if (i.into == kNone) {
-                 columns[i.dst * kBatch + m] = c;
-               } else if (ClassId into = columns[i.into * kBatch + m];
-                          c != into && graph.find(c) != graph.find(into)) {
-                 missing[m] = true;
-                 return;
-               }
-               rest.push(m);
-             });
+      lookUp(i, columns, list);
+      for (uint32_t l = 0; l != list.size; ++l) {
+        uint32_t m = list.items[l];
+        if (rows[l] == kNone) {
+          missing[m] = true;
+          absent[m] = i.into == kNone;
+          continue;
+        }
+        ClassId c = graph.table(i.a).classOf(rows[l]);
+        unripe[m] |= c >= firstOfRound;
+        if (i.into == kNone) {
+          columns[i.dst * kBatch + m] = c;
+        } else if (ClassId into = columns[i.into * kBatch + m];
+                   c != into && graph.find(c) != graph.find(into)) {
+          missing[m] = true;
+          continue;
+        }
+        rest.push(m);
+      }
     } else {
       if (!i.creates)
         evaluate(i, columns, list, rest); // else there is nothing to add
@@ -340,49 +361,57 @@ void Runner::applyNode(RuleId id, const Instruction &i, List &list,
                        uint8_t *useful) {
   RuleReport &r = report.rules[id];
   uint32_t *columns = batches[id].columns.data();
-  bool staged = isStaged(rules[id]);
+  const Table &t = graph.table(i.a);
+  const ClassId late = isStaged(rules[id]) ? firstOfRound : kNone;
+  lookUp(i, columns, list);
   List rest;
-  lookUp(i, columns, list,
-         [&](uint32_t m, uint32_t *key, uint64_t hash, uint32_t row)
-             __attribute__((always_inline)) {
-               if (graph.limitHit() || graph.conflict())
-                 return;
-               if (i.into == kNone) {
-                 ClassId c;
-                 if (row == kNone) {
-                   c = graph.insert(i.a, key, hash, id);
-                   if (c == kNone)
-                     return;
-                   useful[m] = true;
-                   ++r.newNodes;
-                 } else {
-                   c = graph.table(i.a).classOf(row);
-                 }
-                 columns[i.dst * kBatch + m] = c;
-                 if (staged && c >= firstOfRound)
-                   comeBackTo(id, m);
-                 else
-                   rest.push(m);
-                 return;
-               }
-               ClassId into = columns[i.into * kBatch + m];
-               if (row != kNone && graph.table(i.a).classOf(row) == into) {
-                 rest.push(m);
-                 return;
-               }
-               log(id, &i - rules[id].rhs.data(), m);
-               Merge merge =
-                   row == kNone
-                       ? graph.insertInto(into, i.a, key, hash, id)
-                       : graph.unite(into, graph.table(i.a).classOf(row), id);
-               if (merge == Merge::Merged) {
-                 useful[m] = true;
-                 ++r.unions;
-                 r.newNodes += row == kNone;
-               }
-               r.refused += merge == Merge::Refused;
-               rest.push(m);
-             });
+  // Hashes of what this call inserts, as far as their highest bits tell.
+  uint64_t inserted[8] = {};
+  auto bit = [&](uint32_t l) { return uint64_t(1) << (hashes[l] >> 58); };
+  auto word = [&](uint32_t l) -> uint64_t & {
+    return inserted[hashes[l] >> 55 & 7];
+  };
+  for (uint32_t l = 0; l != list.size; ++l) {
+    uint32_t m = list.items[l], row = rows[l];
+    if (row == kNone && (word(l) & bit(l)))
+      row = t.find(keys.data() + l * t.keySize(), hashes[l]);
+    ClassId c = row == kNone ? kNone : t.classOf(row);
+    if (i.into == kNone) {
+      if (row == kNone) {
+        c = graph.insert(i.a, keys.data() + l * t.keySize(), hashes[l], id);
+        if (c == kNone) // a limit
+          break;
+        word(l) |= bit(l);
+        useful[m] = true;
+        ++r.newNodes;
+      }
+      columns[i.dst * kBatch + m] = c;
+      if (c >= late)
+        comeBackTo(id, m);
+      else
+        rest.push(m);
+      continue;
+    }
+    rest.push(m);
+    ClassId into = columns[i.into * kBatch + m];
+    if (c == into)
+      continue;
+    if (graph.limitHit() || graph.conflict())
+      break;
+    log(id, &i - rules[id].rhs.data(), m);
+    Merge merge = row == kNone ? graph.insertInto(into, i.a,
+                                                  keys.data() + l * t.keySize(),
+                                                  hashes[l], id)
+                               : graph.unite(into, c, id);
+    if (merge == Merge::Merged) {
+      useful[m] = true;
+      ++r.unions;
+      r.newNodes += row == kNone;
+    }
+    if (row == kNone)
+      word(l) |= bit(l);
+    r.refused += merge == Merge::Refused;
+  }
   list = rest;
 }
 

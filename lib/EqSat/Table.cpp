@@ -3,73 +3,31 @@
 #include "luminal/EqSat/Table.h"
 
 #include <algorithm>
-#include <bit>
-#include <vector>
-
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 using namespace luminal::eqsat;
 
-#ifdef __linux__
-/// Large memory is mapped by itself: it grows without a copy, what is given
-/// back is gone, and what fills a large page lies in one.
-static void *resizeMapping(void *old, size_t oldBytes, size_t newBytes) {
-  constexpr size_t kThreshold = size_t(1) << 20;
-  bool wasMapped = oldBytes >= kThreshold, isMapped = newBytes >= kThreshold;
-  if (!wasMapped && !isMapped)
-    return realloc(old, newBytes);
-  if (!isMapped) {
-    void *memory = malloc(newBytes);
-    if (memory)
-      memcpy(memory, old, newBytes);
-    munmap(old, oldBytes);
-    return memory;
-  }
-  void *memory = wasMapped ? mremap(old, oldBytes, newBytes, MREMAP_MAYMOVE)
-                           : mmap(nullptr, newBytes, PROT_READ | PROT_WRITE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED)
-    return nullptr;
-  if (!wasMapped && old) {
-    memcpy(memory, old, oldBytes);
-    free(old);
-  }
-  if (!wasMapped)
-    madvise(memory, newBytes, MADV_HUGEPAGE);
-  return memory;
-}
-#else
-static void *resizeMapping(void *old, size_t, size_t newBytes) {
-  return realloc(old, newBytes);
-}
-#endif
-
-void *luminal::eqsat::resizeMemory(void *old, size_t oldBytes,
-                                   size_t newBytes) {
-  if (newBytes == 0 && oldBytes == 0)
-    return nullptr;
-  void *memory = resizeMapping(old, oldBytes, newBytes);
-  if (!memory && newBytes != 0)
-    abort();
-  return memory;
-}
-
-void Table::place(uint32_t row, uint64_t h) {
-  uint32_t mask = slots.size() - 1;
-  uint32_t i = slotOf(h);
-  while (slots[i] != kNone)
-    i = (i + 1) & mask;
-  slots[i] = (uint32_t(h >> 32) & ~mask) | row;
-  ++used;
-}
-
-void Table::reindex(uint32_t capacity) {
+void RowIndex::reset(uint32_t rows) {
+  // At most three quarters of the slots are used.
+  uint32_t capacity = std::max(kGroup, std::bit_ceil(rows + rows / 2));
+  // One group more than there are, to begin at a line.
   slots.truncate(0);
-  slots.reserveExactly(capacity);
-  slots.resize(capacity, kNone);
+  slots.reserveExactly(capacity + kGroup);
+  slots.resize(capacity + kGroup, kNone);
+  uintptr_t first = reinterpret_cast<uintptr_t>(slots.data());
+  constexpr uintptr_t kLine = kGroup * sizeof(uint32_t);
+  groups = slots.data() + (-first % kLine) / sizeof(uint32_t);
+  mask = capacity - 1;
   used = 0;
+}
+
+void RowIndex::drop() {
+  slots.truncate(0);
+  slots.shrink();
+  groups = nullptr;
+}
+
+void Table::reindex(uint32_t room) const {
+  index.reset(room);
   sized([&](auto K) {
     constexpr uint32_t kAhead = 32;
     uint64_t hashes[kAhead];
@@ -77,36 +35,13 @@ void Table::reindex(uint32_t capacity) {
       uint32_t end = std::min(begin + kAhead, count);
       for (uint32_t row = begin; row != end; ++row) {
         hashes[row - begin] = hash<K>(key(row));
-        prefetchSlot(hashes[row - begin]);
+        index.prefetch(hashes[row - begin]);
       }
       for (uint32_t row = begin; row != end; ++row)
         if (!isDead(row))
-          place(row, hashes[row - begin]);
+          index.place(row, hashes[row - begin]);
     }
   });
-}
-
-/// At most three quarters of the slots are in use after `rows` rows.
-static uint32_t capacityFor(uint32_t rows) {
-  return std::max<uint32_t>(16, std::bit_ceil(rows + rows / 2));
-}
-
-void Table::growIndex(uint32_t n) {
-  reindex(capacityFor(count + count / 3 + n));
-}
-
-uint32_t Table::insert(const uint32_t *k, uint64_t h, ClassId c, uint32_t round,
-                       RuleId rule) {
-  reserveSlots(1);
-  uint32_t *to = rows.extend(rowSize());
-  for (uint32_t i = 0, n = keySize(); i != n; ++i)
-    *to++ = k[i];
-  *to = c;
-  stamps.push(round << 1);
-  rules.push(static_cast<uint16_t>(rule));
-  place(count, h);
-  stale = true;
-  return count++;
 }
 
 namespace {
@@ -148,14 +83,19 @@ void Table::sort(ClassId firstNew) {
   stale = false;
   // A row only ever moves to a lower class, so what is still ascending stays,
   // likewise new rows with a new class, and only the rest is sorted and merged
-  // in. The index is renewed anyway.
-  slots.truncate(0);
-  slots.shrink();
-  const uint32_t size = rowSize();
+  // in.
+  index.drop();
+  sized([&](auto K) { sortRows<K>(firstNew); });
+}
+
+template <uint32_t K>
+void Table::sortRows(ClassId firstNew) {
+  const uint32_t size = K ? K + 1 : rowSize();
+  const uint32_t *classes = rows.data() + (size - 1);
   auto split = [&](auto &&keep, auto &&move) {
     ClassId last = 0;
     for (uint32_t row = 0; row != count; ++row) {
-      ClassId c = classOf(row);
+      ClassId c = classes[row * size_t(size)];
       if (c == kNone)
         continue;
       if (c >= last && (row < frozen || c >= firstNew)) {
@@ -179,14 +119,15 @@ void Table::sort(ClassId firstNew) {
   uint32_t *toStamp = restStamps.extend(numRest);
   uint16_t *toRule = restRules.extend(numRest);
   for (Placed p : rest) {
-    to = std::copy_n(key(p.row), size, to);
+    to = std::copy_n(rows.data() + p.row * size_t(size), size, to);
     *toStamp++ = stamps[p.row];
     *toRule++ = rules[p.row];
   }
   auto move = [&](uint32_t from, uint32_t to) {
     if (from == to)
       return;
-    std::copy_n(key(from), size, mutableKey(to));
+    std::copy_n(rows.data() + from * size_t(size), size,
+                rows.data() + to * size_t(size));
     stamps[to] = stamps[from];
     rules[to] = rules[from];
   };
@@ -196,13 +137,14 @@ void Table::sort(ClassId firstNew) {
   // From the back, so that nothing is overwritten.
   for (uint32_t row = count; numRest != 0;) {
     --row;
-    if (numKept != 0 && classOf(numKept - 1) > rest[numRest - 1].cls) {
+    if (numKept != 0 &&
+        classes[(numKept - 1) * size_t(size)] > rest[numRest - 1].cls) {
       move(--numKept, row);
       continue;
     }
     --numRest;
     std::copy_n(restRows.data() + numRest * size_t(size), size,
-                mutableKey(row));
+                rows.data() + row * size_t(size));
     stamps[row] = restStamps[numRest];
     rules[row] = restRules[numRest];
   }
@@ -212,5 +154,4 @@ void Table::sort(ClassId firstNew) {
   rows.shrink();
   stamps.shrink();
   rules.shrink();
-  reindex(capacityFor(count));
 }

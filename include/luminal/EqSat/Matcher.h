@@ -72,6 +72,30 @@ private:
     Reg reg;
     uint32_t height;
   };
+  /// Where a value is found while the rows of a run are looked at together.
+  struct Source {
+    enum Kind : uint8_t {
+      Register, ///< bound before: the same for all rows
+      Word,     ///< word `index` of the row
+      Column,   ///< written by test `index` of the tail
+    } kind;
+    uint32_t index;
+  };
+  /// What follows the last class that a rule enters, where that is no more than
+  /// tests of what a row says. Rows are then tested side by side.
+  struct Tail {
+    struct Test {
+      Atom::Kind kind;
+      Source a, b;       ///< `b` of Equal
+      uint32_t constant; ///< of Is and Field
+    };
+    RuleId rule = kNone;
+    std::vector<Test> tests;
+    /// Those that are read.
+    std::vector<uint32_t> words;
+    /// One for each stored register of the rule.
+    std::vector<Source> stored;
+  };
   struct Node {
     Atom atom;
     std::vector<uint32_t> next;
@@ -80,6 +104,8 @@ private:
     /// many levels deep.
     std::vector<Pending> pending;
     std::vector<RuleId> rules;
+    /// Index into `tails`, or kNone.
+    uint32_t tail = kNone;
     // Of the current run:
     bool live = false;
     uint32_t since = 0;
@@ -87,6 +113,7 @@ private:
   };
 
   void insert(RuleId id, const Rule &rule);
+  void findTail(Node &n, std::span<const Rule> rules);
   void prepare(const EGraph &graph, std::span<const Query> queries);
   bool young(const Node &n) const;
   bool worth(const Node &n, uint32_t stamp) const;
@@ -97,9 +124,12 @@ private:
   template <uint32_t K>
   void enterRow(const Node &n, const Table &t, uint32_t row, uint32_t stamp);
   void accept(RuleId rule);
+  void enterTogether(const Tail &tail, const Table &t, uint32_t begin,
+                     uint32_t end, uint32_t stamp);
 
   std::span<Native> natives;
   std::vector<Node> nodes;
+  std::vector<Tail> tails;
   std::vector<uint32_t> roots;
   uint32_t maxHeight = 0;
 
