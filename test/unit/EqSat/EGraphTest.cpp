@@ -1,0 +1,194 @@
+//===- EGraphTest.cpp - Unions that hold, that wait and that contradict ---===//
+
+#include "luminal/EqSat/EGraph.h"
+#include "Terms.h"
+#include "luminal/EqSat/Runner.h"
+#include "gtest/gtest.h"
+
+using namespace luminal::eqsat;
+using namespace luminal::eqsat::test;
+
+namespace {
+
+/// Types 0 and 1 are equal, nobody knows of 0 and 2, 0 and 3 are not.
+class Types : public testing::Test {
+protected:
+  Types() {
+    graph.compareTypes = [](TypeId a, TypeId b) {
+      TypeId high = std::max(a, b);
+      return high == 1   ? Equality::Yes
+             : high == 2 ? Equality::Unknown
+                         : Equality::No;
+    };
+  }
+  ClassId leaf(const char *name, TypeId type) {
+    return graph.add(graph.addOp(name, 0), graph.getPayload(type, {}), {});
+  }
+  /// f(x) : 0 and g(x) : `type`, and the rule that they are equal: by a new
+  /// node, or by the class of the one that is there.
+  RunReport saturate(TypeId type, bool given, bool incremental, bool staged) {
+    ClassId x[] = {leaf("x", 0)};
+    OpId f = graph.addOp("f", 1), g = graph.addOp("g", 1);
+    fx = graph.add(f, graph.getPayload(0, {}), x);
+    PayloadId payload = graph.getPayload(type, {});
+    gx = given ? graph.add(g, payload, x) : kNone;
+    RuleBuilder b("r");
+    RuleBuilder::Op root = b.root(f, 1);
+    b.unite(b.use(root.cls),
+            b.node(g, b.constant(payload), {b.use(root.child(0))}));
+    Rule rules[] = {b.finish()};
+    RunnerOptions options;
+    options.incremental = incremental;
+    options.staged = staged;
+    return luminal::eqsat::saturate(graph, rules, {}, options);
+  }
+
+  EGraph graph;
+  ClassId fx = kNone, gx = kNone;
+};
+
+TEST_F(Types, equalOnesMerge) {
+  ClassId a = leaf("a", 0), b = leaf("b", 1);
+  EXPECT_EQ(graph.unite(b, a), Merge::Merged);
+  EXPECT_EQ(graph.unite(a, b), Merge::Same);
+  ASSERT_TRUE(graph.rebuild());
+  EXPECT_EQ(graph.numClasses(), 1u);
+  EXPECT_EQ(graph.find(b), a);
+}
+
+TEST_F(Types, unknownOnesStayApart) {
+  ClassId a = leaf("a", 0), b = leaf("b", 2);
+  ASSERT_TRUE(graph.rebuild());
+  EXPECT_EQ(graph.unite(a, b), Merge::Refused);
+  EXPECT_EQ(graph.addInto(a, graph.addOp("c", 0), graph.getPayload(2, {}), {},
+                          kGiven),
+            Merge::Refused);
+  // As if nobody had asked.
+  EXPECT_FALSE(graph.isDirty());
+  EXPECT_FALSE(graph.conflict());
+  EXPECT_FALSE(graph.limitHit());
+  EXPECT_NE(graph.find(a), graph.find(b));
+  EXPECT_EQ(graph.numNodes(), 2u);
+  EXPECT_EQ(graph.numClassIds(), 2u);
+}
+
+TEST_F(Types, congruenceAsksNobody) {
+  // f(a) and f(b) are of types that nobody can compare. Equal keys are equal.
+  ClassId a[] = {leaf("a", 0)}, b[] = {leaf("b", 1)};
+  OpId f = graph.addOp("f", 1);
+  ClassId fa = graph.add(f, graph.getPayload(2, {}), a);
+  ClassId fb = graph.add(f, graph.getPayload(2, {}), b);
+  EXPECT_EQ(graph.unite(a[0], b[0]), Merge::Merged);
+  ASSERT_TRUE(graph.rebuild());
+  EXPECT_EQ(graph.find(fa), graph.find(fb));
+}
+
+TEST_F(Types, unequalOnesAreAConflict) {
+  ClassId a = leaf("a", 0), b = leaf("b", 3);
+  EXPECT_EQ(graph.unite(b, a, /*rule=*/7), Merge::Conflict);
+  ASSERT_TRUE(graph.conflict());
+  EXPECT_EQ(graph.conflict()->rule, 7u);
+  EXPECT_EQ(graph.conflict()->a, a);
+  EXPECT_EQ(graph.conflict()->b, b);
+  EXPECT_EQ(graph.conflict()->typeA, 0u);
+  EXPECT_EQ(graph.conflict()->typeB, 3u);
+  EXPECT_EQ(graph.conflict()->analysis, kNone);
+  EXPECT_FALSE(graph.rebuild());
+}
+
+TEST_F(Types, aNodeOfAnUnequalTypeIsAConflict) {
+  ClassId a = leaf("a", 0);
+  OpId b = graph.addOp("b", 0);
+  EXPECT_EQ(graph.addInto(a, b, graph.getPayload(3, {}), {}, /*rule=*/7),
+            Merge::Conflict);
+  ASSERT_TRUE(graph.conflict());
+  EXPECT_EQ(graph.conflict()->rule, 7u);
+  EXPECT_EQ(graph.conflict()->a, a);
+  EXPECT_EQ(graph.conflict()->b, kNone);
+  EXPECT_EQ(graph.conflict()->typeB, 3u);
+  EXPECT_EQ(graph.numNodes(), 1u);
+}
+
+TEST_F(Types, whoMadeAClassIsKnown) {
+  ClassId a = leaf("a", 0);
+  EXPECT_EQ(graph.makerOf(a), kGiven);
+  graph.addInto(a, graph.addOp("b", 0), graph.getPayload(1, {}), {},
+                /*rule=*/7);
+  ASSERT_TRUE(graph.rebuild());
+  EXPECT_EQ(graph.makerOf(a), 7u);
+}
+
+/// Whichever way the runner goes, the same is said, and it comes to an end.
+class TypesRun
+    : public Types,
+      public testing::WithParamInterface<std::tuple<bool, bool, bool>> {
+protected:
+  RunReport run(TypeId type) {
+    auto [given, incremental, staged] = GetParam();
+    return saturate(type, given, incremental, staged);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Ways, TypesRun,
+                         testing::Combine(testing::Bool(), testing::Bool(),
+                                          testing::Bool()));
+
+TEST_P(TypesRun, equalOnesMerge) {
+  RunReport report = run(1);
+  EXPECT_EQ(report.stop, StopReason::Saturated);
+  EXPECT_EQ(report.rules[0].unions, 1u);
+  EXPECT_EQ(report.rules[0].refused, 0u);
+  EXPECT_EQ(graph.numNodes(), 3u);
+  EXPECT_EQ(graph.numClasses(), 2u);
+}
+
+TEST_P(TypesRun, unknownOnesAreRefused) {
+  RunReport report = run(2);
+  EXPECT_EQ(report.stop, StopReason::Saturated);
+  EXPECT_EQ(report.iterations.size(), 1u);
+  EXPECT_EQ(report.rules[0].matches, 1u);
+  EXPECT_EQ(report.rules[0].useful, 0u);
+  EXPECT_EQ(report.rules[0].newNodes, 0u);
+  EXPECT_EQ(report.rules[0].unions, 0u);
+  EXPECT_EQ(report.rules[0].refused, 1u);
+  bool given = gx != kNone;
+  EXPECT_EQ(graph.numNodes(), given ? 3u : 2u);
+  EXPECT_EQ(graph.numClasses(), given ? 3u : 2u);
+}
+
+TEST_P(TypesRun, unequalOnesEndTheRun) {
+  RunReport report = run(3);
+  EXPECT_EQ(report.stop, StopReason::Conflict);
+  EXPECT_EQ(report.rules[0].refused, 0u);
+  ASSERT_TRUE(graph.conflict());
+  EXPECT_EQ(graph.conflict()->rule, 0u);
+  EXPECT_EQ(graph.conflict()->a, fx);
+  EXPECT_EQ(graph.conflict()->b, gx);
+}
+
+/// Facts: any two different ones contradict each other.
+class Contradicts : public Analysis {
+public:
+  uint32_t make(const EGraph &graph, OpId op, PayloadId,
+                std::span<const ClassId> kids) override {
+    return graph.opName(op)[0] == 'f' ? graph.fact(0, graph.find(kids[0]))
+                                      : graph.opName(op)[0];
+  }
+  std::optional<uint32_t> join(uint32_t a, uint32_t b) override {
+    return a == b ? std::optional(a) : std::nullopt;
+  }
+};
+
+TEST(Facts, contradictionsNameRuleAndAnalysis) {
+  EGraph graph;
+  graph.addAnalysis(std::make_unique<Contradicts>());
+  Terms t(graph);
+  ClassId one = t.add("(f a1)"), same = t.add("(f a2)"), other = t.add("b");
+  EXPECT_EQ(graph.unite(one, same, 5), Merge::Merged);
+  EXPECT_EQ(graph.unite(same, other, 6), Merge::Conflict);
+  ASSERT_TRUE(graph.conflict());
+  EXPECT_EQ(graph.conflict()->rule, 6u);
+  EXPECT_EQ(graph.conflict()->analysis, 0u);
+  EXPECT_FALSE(graph.rebuild());
+}
+
+} // namespace
