@@ -29,12 +29,13 @@ complain "Wrong include guard:" "$(
     guard=$(echo "${f#include/}" | tr 'a-z/.-' 'A-Z___')
     grep -q "^#ifndef ${guard}\$" "$f" || echo "$f: expected $guard"
   done)"
-# Work that is left is an error that says so, or is finished; a test is never switched off.
+# Work that is left is an error that says so, or is finished; a test is never switched off: at most it says
+# which program it misses.
 words='TO''DO|FIX''ME|XX''X|place''holder|not (yet )?imple''mented'
 complain "Words of unfinished work:" \
   "$(git grep -nIwE -e "$words" -- '*.cpp' '*.h' '*.c' '*.td' '*.pdll' '*.py' '*.sh' '*.md' '*.txt' '*.cmake' | cut -c1-140)"
 complain "Tests switched off:" \
-  "$(git grep -nIE -e 'XFAIL''|UNSUPPORTED: *\*|DISABLED''_|GTEST''_SKIP' -- test | cut -c1-140)"
+  "$(git grep -nIE -e 'XFAIL''|UNSUPPORTED: *\*|DISABLED''_|GTEST''_SKIP' -- test | grep -vE 'GTEST''_SKIP\(\) << "[a-z]+ is not installed";$' | cut -c1-140)"
 complain "Trailing white space:" \
   "$(git grep -nIE -e '[[:blank:]]+$' -- '*.cpp' '*.h' '*.td' '*.pdll' '*.py' '*.sh' '*.cmake' '*.txt' | cut -c1-140)"
 # The runtime's rule: no LLVM or MLIR in what a deployed program links (Compile.cpp is the compiler's half of the C

@@ -1,6 +1,7 @@
 //===- ExtractionTest.cpp - Choice of one program -------------------------===//
 
 #include "luminal/EqSat/Extraction.h"
+#include "IlpOracle.h"
 #include "Terms.h"
 #include "luminal/EqSat/Runner.h"
 #include "gtest/gtest.h"
@@ -187,6 +188,73 @@ struct Optimum {
   }
 };
 
+/// The same as an e-graph. Each class also has a leaf of its own, which may not
+/// be taken.
+struct Built {
+  EGraph graph;
+  std::vector<double> costs; ///< by operator
+  std::vector<ClassId> roots;
+  NodeCostFn cost = [this](OpId op, PayloadId, std::span<const ClassId>) {
+    return costs[op];
+  };
+
+  explicit Built(const RandomGraph &g)
+      : costs(g.classes.size(), kInfiniteCost) {
+    PayloadId payload = graph.getPayload(0, {});
+    std::vector<ClassId> ids;
+    for (unsigned c = 0; c != g.classes.size(); ++c)
+      ids.push_back(
+          graph.add(graph.addOp("class" + std::to_string(c), 0), payload, {}));
+    for (unsigned c = 0; c != g.classes.size(); ++c)
+      for (const RandomGraph::Node &n : g.classes[c]) {
+        std::vector<ClassId> kids;
+        for (unsigned k : n.children)
+          kids.push_back(ids[k]);
+        OpId op = graph.addOp("node", kids.size());
+        costs.push_back(n.cost);
+        graph.unite(ids[c], graph.add(op, payload, kids));
+      }
+    EXPECT_TRUE(graph.rebuild());
+    for (unsigned r : g.roots)
+      roots.push_back(ids[r]);
+  }
+};
+
+/// Children stand before parents only where there is no cycle.
+void expectAcyclic(const EGraph &graph, const Extractor &e, const Selection &s,
+                   std::span<const ClassId> roots) {
+  std::vector<bool> done(graph.numClassIds());
+  for (ClassId c : e.order(s, roots)) {
+    const Table &t = graph.table(s.chosen[c].op);
+    for (unsigned k = 0; k != t.arity(); ++k)
+      EXPECT_TRUE(done[t.key(s.chosen[c].row)[k]]);
+    done[c] = true;
+  }
+  for (ClassId r : roots)
+    EXPECT_TRUE(done[graph.find(r)]);
+}
+
+/// Compares with the optimum, or with that nothing can be computed. Returns how
+/// many times the optimum greedy DAG is, or 0 where there is none.
+double compareWithOptimum(const Built &b, double optimum, uint64_t seed) {
+  Extractor e(b.graph, b.cost);
+  Selection s = e.greedyDag(b.roots), tree = e.bottomUp(b.roots);
+  if (optimum == kInfiniteCost) {
+    EXPECT_EQ(s.dagCost, kInfiniteCost);
+    return 0;
+  }
+  EXPECT_GE(s.dagCost, optimum);
+  EXPECT_LE(s.dagCost, tree.dagCost);
+  expectAcyclic(b.graph, e, s, b.roots);
+  expectAcyclic(b.graph, e, tree, b.roots);
+  // The same seed gives the same choice.
+  Selection p = e.greedyDag(b.roots, {seed, 0.5});
+  EXPECT_EQ(p.chosen, e.greedyDag(b.roots, {seed, 0.5}).chosen);
+  EXPECT_GE(p.dagCost, optimum);
+  expectAcyclic(b.graph, e, p, b.roots);
+  return s.dagCost / optimum;
+}
+
 TEST(Extraction, randomGraphsAgainstTheOptimum) {
   std::mt19937 rng(7);
   double ratios = 0;
@@ -196,57 +264,53 @@ TEST(Extraction, randomGraphsAgainstTheOptimum) {
     RandomGraph g = makeGraph(rng, 8 + rng() % 8);
     Optimum optimum{g, kInfiniteCost, std::vector<int>(g.classes.size(), -1)};
     optimum.search(g.roots, 0);
-
-    EGraph graph;
-    std::vector<ClassId> ids;
-    for (unsigned c = 0; c != g.classes.size(); ++c) {
-      OpId leaf = graph.addOp("class" + std::to_string(c), 0);
-      ids.push_back(graph.add(leaf, graph.getPayload(0, {}), {}));
-    }
-    std::vector<double> costs(g.classes.size(), kInfiniteCost);
-    for (unsigned c = 0; c != g.classes.size(); ++c)
-      for (const RandomGraph::Node &n : g.classes[c]) {
-        std::vector<ClassId> kids;
-        for (unsigned k : n.children)
-          kids.push_back(ids[k]);
-        OpId op = graph.addOp("node", kids.size());
-        costs.push_back(n.cost);
-        ASSERT_EQ(graph.numOps(), costs.size());
-        graph.unite(ids[c], graph.add(op, graph.getPayload(0, {}), kids));
-      }
-    ASSERT_TRUE(graph.rebuild());
-    Extractor e(graph, [&](OpId op, PayloadId, std::span<const ClassId>) {
-      return costs[op];
-    });
-    std::vector<ClassId> roots;
-    for (unsigned r : g.roots)
-      roots.push_back(ids[r]);
-    Selection s = e.greedyDag(roots), tree = e.bottomUp(roots);
-    if (optimum.best == kInfiniteCost) {
-      EXPECT_EQ(s.dagCost, kInfiniteCost);
-      continue;
-    }
-    EXPECT_GE(s.dagCost, optimum.best);
-    EXPECT_LE(s.dagCost, tree.dagCost);
-    ratios += s.dagCost / optimum.best;
-    ++compared;
-    // Children stand before parents only where there is no cycle.
-    std::vector<ClassId> order = e.order(s, roots);
-    std::vector<bool> done(graph.numClassIds());
-    for (ClassId c : order) {
-      const Table &t = graph.table(s.chosen[c].op);
-      for (unsigned k = 0; k != t.arity(); ++k)
-        EXPECT_TRUE(done[t.key(s.chosen[c].row)[k]]);
-      done[c] = true;
-    }
-    // The same seed gives the same choice.
-    Selection p = e.greedyDag(roots, {trial, 0.5});
-    EXPECT_EQ(p.chosen, e.greedyDag(roots, {trial, 0.5}).chosen);
-    EXPECT_GE(p.dagCost, optimum.best);
+    double ratio = compareWithOptimum(Built(g), optimum.best, trial);
+    ratios += ratio;
+    compared += ratio != 0;
   }
   EXPECT_LE(ratios / compared, 1.05);
   RecordProperty("averageRatio", std::to_string(ratios / compared));
   printf("greedy DAG is %.4f of the optimum on average\n", ratios / compared);
+}
+
+TEST(Extraction, integerProgramsAgreeWithTheSearch) {
+  if (!hasIlpSolver())
+    GTEST_SKIP() << "cbc is not installed";
+  std::mt19937 rng(11);
+  unsigned impossible = 0;
+  for (unsigned trial = 0; trial != 100; ++trial) {
+    RandomGraph g = makeGraph(rng, 4 + rng() % 12);
+    Optimum optimum{g, kInfiniteCost, std::vector<int>(g.classes.size(), -1)};
+    optimum.search(g.roots, 0);
+    Built b(g);
+    EXPECT_EQ(solveByIlp(b.graph, b.roots, b.cost), optimum.best)
+        << "graph " << trial;
+    impossible += optimum.best == kInfiniteCost;
+  }
+  EXPECT_GT(impossible, 0u);
+  EXPECT_LT(impossible, 50u);
+}
+
+TEST(Extraction, largeGraphsAgainstIntegerPrograms) {
+  if (!hasIlpSolver())
+    GTEST_SKIP() << "cbc is not installed";
+  std::mt19937 rng(13);
+  double ratios = 0, worst = 1;
+  unsigned compared = 0;
+  for (unsigned trial = 0; compared != 200; ++trial) {
+    ASSERT_LT(trial, 1000u);
+    Built b(makeGraph(rng, 30 + rng() % 50));
+    std::optional<double> optimum = solveByIlp(b.graph, b.roots, b.cost);
+    ASSERT_TRUE(optimum) << "graph " << trial;
+    double ratio = compareWithOptimum(b, *optimum, trial);
+    ratios += ratio;
+    worst = std::max(worst, ratio);
+    compared += ratio != 0;
+  }
+  EXPECT_LE(ratios / compared, 1.05);
+  RecordProperty("averageRatio", std::to_string(ratios / compared));
+  printf("greedy DAG is %.4f of the optimum on average, %.4f at worst\n",
+         ratios / compared, worst);
 }
 
 TEST(Extraction, perturbationChangesChoices) {
