@@ -152,7 +152,7 @@ LogicalResult Program::importEquivalence(Operation *graphOp) {
     if (isClass && (op.getNumResults() != 1 || op.getNumOperands() == 0))
       return op.emitError()
              << "'" << kClass << "' has one result and a member at least";
-    if (!isClass && (op.getNumRegions() != 0 || !isNode(&op)))
+    if (!isClass && !ops.isNode(&op))
       return op.emitError()
              << "'" << op.getName() << "' cannot be a node of the e-graph";
     for (Value v : op.getOperands()) {

@@ -19,11 +19,15 @@ static constexpr uint32_t kMaxLevels = 4;
 Matcher::Matcher(std::span<const Rule> rules, std::span<Native> natives)
     : natives(natives), numRules(rules.size()) {
   uint32_t numRegs = 0;
+  size_t numArgs = 0;
   for (RuleId id = 0; id != rules.size(); ++id) {
     insert(id, rules[id]);
     numRegs = std::max(numRegs, rules[id].numMatchRegs);
+    for (const Atom &a : rules[id].lhs)
+      numArgs = std::max(numArgs, a.args.size());
   }
   regs.resize(numRegs);
+  nativeArgs.resize(numArgs);
   for (Node &n : nodes)
     findTail(n, rules);
 }
@@ -406,8 +410,7 @@ inline bool Matcher::holds(const Node &n, uint32_t &stamp) {
     break;
   case Atom::Native: {
     ++n.work;
-    uint32_t args[16];
-    assert(a.args.size() <= std::size(args));
+    uint32_t *args = nativeArgs.data();
     for (size_t i = 0; i != a.args.size(); ++i)
       args[i] = r[a.args[i]];
     for (Reg c : a.classArgs)

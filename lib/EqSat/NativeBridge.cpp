@@ -5,7 +5,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <deque>
 
 using namespace mlir;
 using namespace luminal::eqsat;
@@ -71,20 +72,13 @@ NativeBridge::NativeBridge(OpTable &ops, Operation *function)
   block = &shell->getRegion(0).emplaceBlock();
 }
 
-NativeBridge::~NativeBridge() {
-  for (Operation &op : *block)
-    op.dropAllReferences();
-}
+NativeBridge::~NativeBridge() = default;
 
 Value NativeBridge::standIn(ClassId c) {
   c = graph.find(c);
   Value &v = standIns[c];
   if (!v) {
-    OpBuilder b = OpBuilder::atBlockBegin(block);
-    v = UnrealizedConversionCastOp::create(
-            b, shell->getLoc(), TypeRange(ops.type(graph.classType(c))),
-            ValueRange())
-            .getResult(0);
+    v = block->addArgument(ops.type(graph.classType(c)), shell->getLoc());
     standInClasses[v] = c;
   }
   return v;
@@ -104,32 +98,51 @@ Operation *NativeBridge::standInOp(OpId op, PayloadId payload,
   return OpBuilder::atBlockEnd(block).create(state);
 }
 
+void NativeBridge::complain(StringRef name, const Twine &what) {
+  if (complaint.empty())
+    complaint = ("native function '" + name + "' " + what).str();
+}
+
 /// The class of a value that a rewrite made, with all ops behind it.
-ClassId NativeBridge::import(Value value) {
+ClassId NativeBridge::import(Value value, StringRef name) {
+  if (!value)
+    return kNone;
   auto known = standInClasses.find(value);
   if (known != standInClasses.end())
-    return known->second;
+    return graph.find(known->second);
   Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != block || op->getNumRegions() != 0 ||
-      (op->isRegistered() && !isPure(op)) ||
-      (op->getNumResults() == 1 && isa<TupleType>(value.getType())))
+  if (!op || op->getBlock() != block) {
+    complain(name, "returns a value from outside the match");
     return kNone;
+  }
+  return ops.addResult(import(op, name),
+                       cast<OpResult>(value).getResultNumber(), value.getType(),
+                       op->getNumResults(), graph.currentRule);
+}
+
+ClassId NativeBridge::import(Operation *op, StringRef name) {
+  if (!op)
+    return kNone;
+  if (op->getBlock() != block || !ops.isNode(op) ||
+      (op->getNumResults() == 1 &&
+       isa<TupleType>(op->getResult(0).getType()))) {
+    complain(name, "makes '" + op->getName().getStringRef() +
+                       "', which the e-graph cannot hold");
+    return kNone;
+  }
+  // The stand-in of an operation is what was matched.
+  if (op->getNumResults() == 1)
+    if (auto known = standInClasses.find(op->getResult(0));
+        known != standInClasses.end())
+      return graph.find(known->second);
   SmallVector<ClassId> operands;
   for (Value v : op->getOperands()) {
-    ClassId c = import(v);
+    ClassId c = import(v, name);
     if (c == kNone)
       return kNone;
     operands.push_back(c);
   }
-  ClassId node = ops.addOperation(op, operands, graph.currentRule);
-  ClassId result = kNone;
-  for (OpResult r : op->getResults()) {
-    ClassId c = ops.addResult(node, r.getResultNumber(), r.getType(),
-                              op->getNumResults(), graph.currentRule);
-    if (r == value)
-      result = c;
-  }
-  return result;
+  return ops.addOperation(op, operands, graph.currentRule);
 }
 
 //===----------------------------------------------------------------------===//
@@ -152,7 +165,7 @@ uint32_t NativeBridge::addNative(NativeFn fn, ArrayRef<ArgInfo> args,
   Native::Memory memory = looks ? Native::Round : Native::Always;
   for (const ArgInfo &a : args)
     if (a.constant == kNone)
-      numArgs += a.kind == Kind::Op ? 2 + graph.arity(a.op) : 1;
+      numArgs += a.kind == Kind::Op ? 2 + graph.arity(a.op) : a.count;
   for (Kind k : results)
     if (k == Kind::Class || k == Kind::Op)
       memory = Native::None;
@@ -168,9 +181,17 @@ std::optional<uint32_t> NativeBridge::toWord(const NativeValue &value,
       return std::nullopt;
     return ops.getAttr(value.asAttr());
   case Kind::Type:
-    if (value.getKind() != Kind::Type || !value.asType())
+    // A tuple would be a list of types.
+    if (value.getKind() != Kind::Type || !value.asType() ||
+        isa<TupleType>(value.asType()))
       return std::nullopt;
     return ops.getType(value.asType());
+  case Kind::Types:
+    if (value.getKind() != Kind::Types || value.asTypes().empty())
+      return std::nullopt;
+    return ops.getTypes(value.asTypes());
+  case Kind::Classes:
+    break;
   case Kind::Class:
   case Kind::Op:
     if (value.asClass() == kNone)
@@ -191,6 +212,11 @@ uint32_t NativeBridge::addFast(Fast fn, ArrayRef<ArgInfo> args,
     SmallVector<NativeValue> values;
     size_t at = 0;
     for (const ArgInfo &a : args) {
+      if (a.kind == Kind::Classes) {
+        values.push_back(NativeValue::ofClasses({words.data() + at, a.count}));
+        at += a.count;
+        continue;
+      }
       uint32_t word = a.constant != kNone ? a.constant : words[at++];
       switch (a.kind) {
       case Kind::Attr:
@@ -199,8 +225,14 @@ uint32_t NativeBridge::addFast(Fast fn, ArrayRef<ArgInfo> args,
       case Kind::Type:
         values.push_back(ops.type(word));
         break;
+      case Kind::Types:
+        values.push_back(
+            NativeValue::ofTypes(context.getContext(), ops.typeList(word)));
+        break;
       case Kind::Class:
         values.push_back(NativeValue::ofClass(word));
+        break;
+      case Kind::Classes:
         break;
       case Kind::Op: {
         uint32_t arity = graph.arity(a.op);
@@ -232,21 +264,72 @@ struct ResultList : PDLResultList {
   explicit ResultList(unsigned n) : PDLResultList(n) {}
   ArrayRef<PDLValue> get() const { return results; }
 };
+
+/// Sees whether a function touches what was matched.
+struct MatchGuard : RewriterBase::Listener {
+  void notifyOperationModified(Operation *op) override { check(op); }
+  void notifyOperationReplaced(Operation *op, ValueRange) override {
+    check(op);
+  }
+  void notifyOperationErased(Operation *op) override { check(op); }
+  void check(Operation *op) { touched |= llvm::is_contained(matched, op); }
+
+  SmallVector<Operation *> matched;
+  bool touched = false;
+};
 } // namespace
 
-uint32_t NativeBridge::addPdl(Pdl fn, ArrayRef<ArgInfo> args,
+std::optional<uint32_t> NativeBridge::toWord(const PDLValue &v,
+                                             NativeValue::Kind expected,
+                                             StringRef name) {
+  if (!v)
+    return std::nullopt;
+  switch (v.getKind()) {
+  case PDLValue::Kind::Attribute:
+    return toWord(v.cast<Attribute>(), expected);
+  case PDLValue::Kind::Type:
+    return toWord(v.cast<Type>(), expected);
+  case PDLValue::Kind::TypeRange:
+    return toWord(NativeValue::ofTypes(ops.getContext(), v.cast<TypeRange>()),
+                  expected);
+  case PDLValue::Kind::Value:
+    return toWord(NativeValue::ofClass(import(v.cast<Value>(), name)),
+                  expected);
+  case PDLValue::Kind::Operation:
+    return toWord(NativeValue::ofClass(import(v.cast<Operation *>(), name)),
+                  expected);
+  case PDLValue::Kind::ValueRange:
+    break;
+  }
+  return std::nullopt;
+}
+
+uint32_t NativeBridge::addPdl(StringRef name, Pdl fn, ArrayRef<ArgInfo> args,
                               ArrayRef<NativeValue::Kind> results,
                               bool negated) {
   using Kind = NativeValue::Kind;
-  auto call = [this, fn = std::move(fn), negated,
+  auto call = [this, name = name.str(), fn = std::move(fn), negated,
                args = SmallVector<ArgInfo>(args),
                kinds = SmallVector<Kind>(results)](
                   std::span<const uint32_t> words, uint32_t *out) {
     SmallVector<PDLValue> values;
-    SmallVector<Value> classes;
-    SmallVector<Operation *> opsToErase;
+    // A PDL range is a pointer to one; these stay where they are.
+    std::deque<SmallVector<Value>> valueLists;
+    std::deque<ValueRange> valueRanges;
+    std::deque<TypeRange> typeRanges;
+    std::deque<SmallVector<Type>> typeLists;
+    SmallVector<Value> matchedResults;
+    MatchGuard guard;
     size_t at = 0;
     for (const ArgInfo &a : args) {
+      if (a.kind == Kind::Classes) {
+        SmallVector<Value> &list = valueLists.emplace_back();
+        for (uint32_t c : words.subspan(at, a.count))
+          list.push_back(standIn(c));
+        values.push_back(&valueRanges.emplace_back(list));
+        at += a.count;
+        continue;
+      }
       uint32_t word = a.constant != kNone ? a.constant : words[at++];
       switch (a.kind) {
       case Kind::Attr:
@@ -255,59 +338,53 @@ uint32_t NativeBridge::addPdl(Pdl fn, ArrayRef<ArgInfo> args,
       case Kind::Type:
         values.push_back(ops.type(word));
         break;
+      case Kind::Types: {
+        SmallVector<Type> &list = typeLists.emplace_back(ops.typeList(word));
+        values.push_back(&typeRanges.emplace_back(list));
+        break;
+      }
       case Kind::Class:
         values.push_back(standIn(word));
+        break;
+      case Kind::Classes:
         break;
       case Kind::Op: {
         uint32_t arity = graph.arity(a.op);
         Operation *op =
             standInOp(a.op, words[at], {words.data() + at + 1, size_t(arity)});
         // What refers to the stand-in refers to the class.
-        if (op->getNumResults() == 1)
+        if (op->getNumResults() == 1) {
           standInClasses[op->getResult(0)] = word;
-        opsToErase.push_back(op);
+          matchedResults.push_back(op->getResult(0));
+        }
+        guard.matched.push_back(op);
         values.push_back(op);
         at += 1 + arity;
         break;
       }
       }
     }
-    Operation *last = block->empty() ? nullptr : &block->back();
     PatternRewriter rewriter(ops.getContext());
+    rewriter.setListener(&guard);
     rewriter.setInsertionPointToEnd(block);
     ResultList made(kinds.size());
     bool ok = succeeded(fn(rewriter, made, values)) != negated;
-    ok &= negated || made.get().size() == kinds.size();
-    for (size_t i = 0; ok && !negated && i != kinds.size(); ++i) {
-      PDLValue v = made.get()[i];
-      std::optional<uint32_t> word;
-      if (!v) {
-      } else if (v.isa<Attribute>()) {
-        word = toWord(v.cast<Attribute>(), kinds[i]);
-      } else if (v.isa<Type>()) {
-        word = toWord(v.cast<Type>(), kinds[i]);
-      } else if (v.isa<Value>()) {
-        word = toWord(NativeValue::ofClass(import(v.cast<Value>())), kinds[i]);
-      } else if (v.isa<Operation *>()) {
-        Operation *op = v.cast<Operation *>();
-        if (op->getNumResults() == 1)
-          word =
-              toWord(NativeValue::ofClass(import(op->getResult(0))), kinds[i]);
-      }
+    if (guard.touched)
+      complain(name, "changes an operation in place");
+    else if (ok && !negated && made.get().size() != kinds.size())
+      complain(name, "returns " + Twine(made.get().size()) + " values, not " +
+                         Twine(kinds.size()));
+    ok &= complaint.empty();
+    for (size_t i = 0; ok && i != kinds.size(); ++i) {
+      std::optional<uint32_t> word = toWord(made.get()[i], kinds[i], name);
       ok = word.has_value();
       if (ok)
         out[i] = *word;
     }
-    while (!block->empty() && &block->back() != last) {
-      Operation *op = &block->back();
-      op->dropAllUses();
-      op->erase();
-    }
-    for (Operation *op : llvm::reverse(opsToErase)) {
-      for (Value r : op->getResults())
-        standInClasses.erase(r);
-      op->erase();
-    }
+    // Stand-ins of values are arguments; all else was for this call.
+    for (Value v : matchedResults)
+      standInClasses.erase(v);
+    block->clear();
     return ok;
   };
   // Stand-ins have types and nothing behind them.
@@ -339,8 +416,9 @@ NativeBridge::constraint(NativeScopes scopes, StringRef name,
     }
     if (auto it = f->constraints.find(name); it != f->constraints.end()) {
       call.function = &it->second;
-      return share(call,
-                   [&] { return addPdl(it->second, args, results, negated); });
+      return share(call, [&] {
+        return addPdl(name, it->second, args, results, negated);
+      });
     }
   }
   return std::nullopt;
@@ -362,7 +440,7 @@ NativeBridge::rewrite(NativeScopes scopes, StringRef name,
     if (auto it = f->rewrites.find(name); it != f->rewrites.end()) {
       call.function = &it->second;
       return share(call, [&] {
-        return addPdl(it->second, args, results, /*negated=*/false);
+        return addPdl(name, it->second, args, results, /*negated=*/false);
       });
     }
   }
@@ -417,16 +495,33 @@ uint32_t NativeBridge::untuple(unsigned count) {
       1, count, Native::Always);
 }
 
-uint32_t NativeBridge::tuple(unsigned count) {
+uint32_t NativeBridge::concatTypes(ArrayRef<bool> isList) {
   return addNative(
-      [this](std::span<const uint32_t> words, uint32_t *out) {
+      [this, isList = SmallVector<bool>(isList)](
+          std::span<const uint32_t> words, uint32_t *out) {
         SmallVector<Type> types;
-        for (uint32_t w : words)
-          types.push_back(ops.type(w));
+        for (auto [word, list] : llvm::zip_equal(words, isList))
+          if (list)
+            llvm::append_range(types, ops.typeList(word));
+          else
+            types.push_back(ops.type(word));
         out[0] = ops.getTypes(types);
-        return true;
+        return !types.empty();
       },
-      count, 1, Native::Always);
+      isList.size(), 1, Native::Always);
+}
+
+uint32_t NativeBridge::resultOf(unsigned index) {
+  return addNative(
+      [this, index](std::span<const uint32_t> words, uint32_t *out) {
+        auto types = ops.typeList(graph.classType(words[0]));
+        if (index >= types.size())
+          return false;
+        out[0] = ops.addResult(words[0], index, types[index], types.size(),
+                               graph.currentRule);
+        return out[0] != kNone;
+      },
+      1, 1, Native::None);
 }
 
 /// An op without operands that holds the attributes as its own class would.
@@ -463,9 +558,10 @@ uint32_t NativeBridge::inferTypes(OperationName name, unsigned numOperands) {
           operands.push_back(standIn(c));
         DictionaryAttr attributes = ops.attributes(words[0]);
         Operation *op = createDetached(shell->getLoc(), name, attributes, {});
+        // Without a place no message: then there is no right side.
         SmallVector<Type> types;
         LogicalResult ok = iface->inferReturnTypes(
-            ops.getContext(), shell->getLoc(), operands, attributes,
+            ops.getContext(), std::nullopt, operands, attributes,
             op->getPropertiesStorage(), op->getRegions(), types);
         op->destroy();
         if (failed(ok))

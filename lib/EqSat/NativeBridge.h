@@ -22,14 +22,16 @@ struct NativeFunctions {
 /// then every other set in the order of registration.
 using NativeScopes = llvm::ArrayRef<const NativeFunctions *>;
 
-/// How an argument lies in registers. A class, an attribute and a type take one
-/// register; an operation takes class, payload and operands.
+/// How an argument lies in registers. A class, an attribute, a type and a list
+/// of types take one register; an operation takes class, payload and operands;
+/// a range of values takes `count`.
 struct ArgInfo {
   NativeValue::Kind kind;
   /// An attribute or type that the pattern spells out: takes no register.
   uint32_t constant = kNone;
   /// Of an operation.
   OpId op = kNone;
+  uint32_t count = 1;
   bool operator==(const ArgInfo &) const = default;
 };
 
@@ -55,8 +57,10 @@ public:
   uint32_t hasElementOf(llvm::ArrayRef<mlir::Type> types);
   /// (type of an operation with `count` results) -> (their types...)
   uint32_t untuple(unsigned count);
-  /// (types...) -> (tuple type)
-  uint32_t tuple(unsigned count);
+  /// (types or lists of types...) -> (list of types)
+  uint32_t concatTypes(llvm::ArrayRef<bool> isList);
+  /// (class of an operation) -> (class of its result); makes a projection
+  uint32_t resultOf(unsigned index);
   /// (payload) -> (payload with the defaults of the op filled in)
   uint32_t withDefaults(mlir::OperationName name);
   /// (attribute payload, operand classes...) -> (result type)
@@ -64,6 +68,8 @@ public:
 
   std::vector<Native> natives;
   mlir::Operation *scope() const { return shell.get(); }
+  /// What a native function did that it may not do; empty where all is well.
+  llvm::StringRef misuse() const { return complaint; }
 
 private:
   using Pdl = std::function<mlir::LogicalResult(
@@ -77,14 +83,19 @@ private:
                      llvm::ArrayRef<NativeValue::Kind> results, bool looks);
   uint32_t addFast(Fast fn, llvm::ArrayRef<ArgInfo> args,
                    llvm::ArrayRef<NativeValue::Kind> results, bool negated);
-  uint32_t addPdl(Pdl fn, llvm::ArrayRef<ArgInfo> args,
+  uint32_t addPdl(llvm::StringRef name, Pdl fn, llvm::ArrayRef<ArgInfo> args,
                   llvm::ArrayRef<NativeValue::Kind> results, bool negated);
+  std::optional<uint32_t> toWord(const mlir::PDLValue &value,
+                                 NativeValue::Kind expected,
+                                 llvm::StringRef name);
+  void complain(llvm::StringRef name, const llvm::Twine &what);
   std::optional<uint32_t> toWord(const NativeValue &value,
                                  NativeValue::Kind expected);
   mlir::Value standIn(ClassId c);
   mlir::Operation *standInOp(OpId op, PayloadId payload,
                              llvm::ArrayRef<ClassId> operands);
-  ClassId import(mlir::Value value);
+  ClassId import(mlir::Value value, llvm::StringRef name);
+  ClassId import(mlir::Operation *op, llvm::StringRef name);
 
   /// A call of a function that was asked for.
   struct Call {
@@ -106,6 +117,7 @@ private:
   llvm::DenseMap<ClassId, mlir::Value> standIns;
   llvm::DenseMap<mlir::Value, ClassId> standInClasses;
   llvm::SmallVector<std::pair<Call, uint32_t>> calls;
+  std::string complaint;
 };
 
 } // namespace luminal::eqsat

@@ -4,14 +4,15 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <algorithm>
 
 using namespace mlir;
 using namespace luminal::eqsat;
 
-OpTable::OpTable(EGraph &graph, MLIRContext *context)
-    : graph(graph), context(context) {
+OpTable::OpTable(EGraph &graph, MLIRContext *context, bool allowUnregistered)
+    : graph(graph), context(context), allowUnregistered(allowUnregistered) {
   projection = graph.addOp("result", 1);
   leaf = graph.addOp("leaf", 0);
   opNames.resize(2);
@@ -38,11 +39,24 @@ TypeId OpTable::getTypes(TypeRange range) {
   return getType(TupleType::get(context, range));
 }
 
+SmallVector<Type> OpTable::typeList(TypeId id) const {
+  if (auto tuple = dyn_cast<TupleType>(types[id]))
+    return SmallVector<Type>(tuple.getTypes());
+  return {types[id]};
+}
+
 NameId OpTable::getName(StringRef name) {
   auto [it, inserted] = nameIds.try_emplace(name, names.size());
   if (inserted)
     names.push_back(name.str());
   return it->second;
+}
+
+bool OpTable::isNode(Operation *op) const {
+  if (op->hasTrait<OpTrait::IsTerminator>() || op->getNumResults() == 0 ||
+      op->getNumRegions() != 0)
+    return false;
+  return op->isRegistered() ? isPure(op) : allowUnregistered;
 }
 
 OpId OpTable::getOp(OperationName name, unsigned arity) {

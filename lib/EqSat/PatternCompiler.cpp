@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "PatternSides.h"
-#include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace luminal::eqsat;
@@ -28,6 +28,11 @@ std::optional<Kind> PatternCompiler::kindOf(Value v) {
     return Kind::Class;
   if (isa<pdl::OperationType>(t))
     return Kind::Op;
+  auto range = cast<pdl::RangeType>(t);
+  if (isa<pdl::TypeType>(range.getElementType()))
+    return Kind::Types;
+  if (isa<pdl::ValueType>(range.getElementType()))
+    return Kind::Classes;
   return std::nullopt;
 }
 
@@ -36,40 +41,122 @@ LogicalResult PatternCompiler::checkName(pdl::OperationOp op) {
   if (!op.getOpName())
     return refuse(op, "an operation without a name");
   OperationName name(*op.getOpName(), op.getContext());
-  if (!name.isRegistered())
+  std::string isNamed = ("'" + name.getStringRef() + "' ").str();
+  if (!name.isRegistered()) {
+    Dialect *dialect =
+        op.getContext()->getLoadedDialect(name.getDialectNamespace());
+    if (dialect && !dialect->allowsUnknownOperations())
+      return refuse(op, isNamed + "is no operation of its dialect");
+    if (!ops.allowsUnregistered())
+      return refuse(op, isNamed +
+                            "is of no registered dialect; allow-unregistered "
+                            "takes such operations to be pure");
     return success();
+  }
   if (!name.hasTrait<OpTrait::ZeroRegions>())
-    return refuse(op,
-                  "'" + name.getStringRef() +
-                      "' has regions, which the e-graph does not look into");
-  if (!name.hasInterface<MemoryEffectOpInterface>() ||
+    return refuse(op, isNamed +
+                          "has regions, which the e-graph does not look into");
+  if (name.hasTrait<OpTrait::ZeroResults>())
+    return refuse(op, isNamed + "has no results");
+  if (name.hasTrait<OpTrait::IsTerminator>() ||
+      !name.hasInterface<MemoryEffectOpInterface>() ||
       !name.hasInterface<ConditionallySpeculatable>())
-    return refuse(op, "'" + name.getStringRef() +
-                          "' may have effects; the e-graph holds pure "
-                          "operations only");
+    return refuse(op, isNamed + "may have effects; the e-graph holds pure "
+                                "operations only");
+  StringRef twice;
+  llvm::StringSet<> given;
+  for (Attribute attr : op.getAttributeValueNames()) {
+    auto text = cast<StringAttr>(attr);
+    if (!given.insert(text).second)
+      twice = text;
+    if (!llvm::is_contained(name.getAttributeNames(), text))
+      return refuse(op, Twine(isNamed) + "has no attribute '" +
+                            text.getValue() +
+                            "'; the e-graph holds no discardable ones");
+  }
+  if (!twice.empty())
+    return refuse(op, "attribute '" + twice + "' is given twice");
   return success();
 }
 
-FailureOr<unsigned> PatternCompiler::numResults(pdl::OperationOp op) {
+template <template <typename> class... Traits>
+static std::optional<unsigned> countOf(OperationName name) {
+  unsigned i = 0;
+  std::optional<unsigned> count;
+  ((name.hasTrait<Traits>() ? void(count = i++) : void(i++)), ...);
+  return count;
+}
+
+/// How many operands an operation always has, where its traits say so.
+static std::optional<unsigned> fixedOperands(OperationName name) {
+  return countOf<OpTrait::ZeroOperands, OpTrait::OneOperand,
+                 OpTrait::NOperands<2>::Impl, OpTrait::NOperands<3>::Impl,
+                 OpTrait::NOperands<4>::Impl, OpTrait::NOperands<5>::Impl,
+                 OpTrait::NOperands<6>::Impl>(name);
+}
+static std::optional<unsigned> fixedResults(OperationName name) {
+  return countOf<OpTrait::ZeroResults, OpTrait::OneResult,
+                 OpTrait::NResults<2>::Impl, OpTrait::NResults<3>::Impl,
+                 OpTrait::NResults<4>::Impl>(name);
+}
+
+/// An operation that cannot be would never match, or be made and be wrong.
+LogicalResult PatternCompiler::checkSignature(pdl::OperationOp op,
+                                              unsigned numOperands) {
+  OperationName name(*op.getOpName(), op.getContext());
+  if (!name.isRegistered())
+    return success();
+  auto differs = [&](std::optional<unsigned> has, unsigned n, StringRef what) {
+    if (!has || *has == n)
+      return success();
+    return refuse(op, "'" + name.getStringRef() + "' has " + Twine(*has) + " " +
+                          what + ", not " + Twine(n));
+  };
+  if (failed(differs(fixedOperands(name), numOperands, "operands")))
+    return failure();
+  std::optional<unsigned> n = knownResults(op);
+  return n ? differs(fixedResults(name), *n, "results") : success();
+}
+
+/// A list of result types is a tuple here (OpTable).
+LogicalResult PatternCompiler::checkTypes() {
+  auto visit = [&](Operation *op) -> WalkResult {
+    bool isTuple = false;
+    if (auto type = dyn_cast<pdl::TypeOp>(op))
+      isTuple =
+          type.getConstantType() && isa<TupleType>(*type.getConstantType());
+    else if (auto list = dyn_cast<pdl::TypesOp>(op))
+      if (ArrayAttr constant = list.getConstantTypesAttr())
+        isTuple = llvm::any_of(constant.getAsValueRange<TypeAttr>(),
+                               llvm::IsaPred<TupleType>);
+    return isTuple ? refuse(op, "a value of tuple type") : success();
+  };
+  return failure(pattern.walk(visit).wasInterrupted());
+}
+
+/// Where the pattern or the operation itself says how many there are.
+std::optional<unsigned> PatternCompiler::knownResults(pdl::OperationOp op) {
   ValueRange types = op.getTypeValues();
-  bool range = llvm::any_of(
-      types, [](Value v) { return isa<pdl::RangeType>(v.getType()); });
-  if (!range && !types.empty())
-    return types.size();
   if (types.size() == 1)
     if (auto list = types[0].getDefiningOp<pdl::TypesOp>())
       if (ArrayAttr constant = list.getConstantTypesAttr())
         return constant.size();
-  if (range && types.size() != 1)
-    return refuse(op, "a range among result types");
-  if (types.empty() && op->getParentOp() == pattern)
-    return refuse(op, "an operation without results");
-  // Nothing is said: one, unless the op itself says otherwise.
+  if (!types.empty() && !llvm::any_of(types, [](Value v) {
+        return isa<pdl::RangeType>(v.getType());
+      }))
+    return types.size();
+  if (types.empty() && op == replacement && op != root)
+    return knownResults(root);
   OperationName name(*op.getOpName(), op.getContext());
-  if (name.isRegistered() && !name.hasTrait<OpTrait::OneResult>())
-    return refuse(op, "result types of '" + name.getStringRef() +
-                          "' are not spelled out");
-  return 1u;
+  return name.isRegistered() ? fixedResults(name) : std::nullopt;
+}
+
+FailureOr<unsigned> PatternCompiler::numResults(pdl::OperationOp op) {
+  if (std::optional<unsigned> n = knownResults(op))
+    return *n;
+  return refuse(op, "result types of '" + *op.getOpName() +
+                        "' are not spelled out, so that nobody knows how many "
+                        "results it has");
 }
 
 LogicalResult PatternCompiler::expand(Operation *user, ValueRange values,
@@ -78,7 +165,7 @@ LogicalResult PatternCompiler::expand(Operation *user, ValueRange values,
     if (auto result = v.getDefiningOp<pdl::ResultOp>()) {
       auto op = result.getParent().getDefiningOp<pdl::OperationOp>();
       if (!op) {
-        parts.push_back({v, nullptr, result.getIndex()});
+        parts.push_back({result.getParent(), nullptr, result.getIndex()});
         continue;
       }
       FailureOr<unsigned> n = numResults(op);
@@ -92,18 +179,27 @@ LogicalResult PatternCompiler::expand(Operation *user, ValueRange values,
     }
     if (auto results = v.getDefiningOp<pdl::ResultsOp>()) {
       auto op = results.getParent().getDefiningOp<pdl::OperationOp>();
-      if (results.getIndex())
-        return refuse(user, "a group of results");
-      if (!op) {
-        // What a native made: it has one result.
-        parts.push_back({results.getParent(), nullptr, 0});
-        continue;
-      }
+      if (!op)
+        return refuse(user, "all results of an operation that a native made: "
+                            "take them one by one");
       FailureOr<unsigned> n = numResults(op);
       if (failed(n))
         return failure();
+      // Where the number of results is fixed, each is a group of its own.
+      if (std::optional<uint32_t> group = results.getIndex()) {
+        OperationName name(*op.getOpName(), op.getContext());
+        if (!name.isRegistered() || fixedResults(name) != *n || *group >= *n)
+          return refuse(user, "a group of results");
+        parts.push_back({v, op, *group});
+        continue;
+      }
       for (unsigned i = 0; i != *n; ++i)
         parts.push_back({v, op, i});
+      continue;
+    }
+    if (auto range = v.getDefiningOp<pdl::RangeOp>()) {
+      if (failed(expand(user, range.getArguments(), parts)))
+        return failure();
       continue;
     }
     if (isa<pdl::RangeType>(v.getType()))
@@ -111,6 +207,97 @@ LogicalResult PatternCompiler::expand(Operation *user, ValueRange values,
     parts.push_back({v, nullptr, 0});
   }
   return success();
+}
+
+FailureOr<bool> PatternCompiler::gatherArguments(Operation *user,
+                                                 ValueRange values, bool isLeft,
+                                                 Arguments &args) {
+  auto add = [&](Reg reg, bool isClass = false) {
+    args.regs.push_back(reg);
+    if (isClass)
+      args.classes.push_back(reg);
+  };
+  for (Value v : values) {
+    std::optional<Kind> kind = kindOf(v);
+    if (!kind)
+      return refuse(user, "a native function takes a range of attributes or "
+                          "operations");
+    ArgInfo arg{*kind};
+    switch (*kind) {
+    case Kind::Op: {
+      auto op = v.getDefiningOp<pdl::OperationOp>();
+      auto it = op ? entered.find(op) : entered.end();
+      if (it == entered.end()) {
+        if (isLeft)
+          return false;
+        return refuse(user, "a native function takes an operation that the "
+                            "right side makes: give it the value");
+      }
+      // Matching and making number a matched operation's parts alike.
+      auto reg = [&](Reg r) { return isLeft ? r : b.use(r); };
+      const RuleBuilder::Op at = it->second;
+      arg.op =
+          ops.getOp(OperationName(*op.getOpName(), op.getContext()), at.arity);
+      add(reg(at.cls), true);
+      add(reg(at.payload));
+      for (uint32_t k = 0; k != at.arity; ++k)
+        add(reg(at.child(k)), true);
+      break;
+    }
+    case Kind::Class:
+    case Kind::Classes: {
+      SmallVector<Part> parts;
+      if (failed(expand(user, v, parts)))
+        return failure();
+      arg.count = parts.size();
+      for (Part part : parts) {
+        if (!isLeft) {
+          FailureOr<Reg> r = partReg(user, part);
+          if (failed(r))
+            return failure();
+          add(*r, true);
+        } else if (std::optional<Reg> r = matchedReg(part)) {
+          add(*r, true);
+        } else {
+          return false;
+        }
+      }
+      break;
+    }
+    case Kind::Attr:
+    case Kind::Type:
+    case Kind::Types: {
+      auto attr = v.getDefiningOp<pdl::AttributeOp>();
+      auto type = v.getDefiningOp<pdl::TypeOp>();
+      auto list = v.getDefiningOp<pdl::TypesOp>();
+      if (attr && attr.getValueAttr()) {
+        arg.constant = ops.getAttr(attr.getValueAttr());
+      } else if (type && type.getConstantType()) {
+        arg.constant = ops.getType(*type.getConstantType());
+      } else if (list && list.getConstantTypesAttr()) {
+        SmallVector<Type> types(
+            list.getConstantTypesAttr().getAsValueRange<TypeAttr>());
+        arg.constant = ops.getTypes(types);
+      } else if (isLeft) {
+        auto it = bound.find(v);
+        if (it == bound.end())
+          return false;
+        add(it->second);
+      } else if (v.getDefiningOp<pdl::RangeOp>()) {
+        return refuse(user, "a native function takes a range of types that "
+                            "the right side makes");
+      } else {
+        FailureOr<Reg> r = valueReg(user, v);
+        if (failed(r))
+          return failure();
+        add(*r);
+      }
+      break;
+    }
+    }
+    args.infos.push_back(arg);
+  }
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -164,11 +351,15 @@ Reg PatternCompiler::nodeTypeOf(pdl::OperationOp op) {
 
 LogicalResult PatternCompiler::testTypes(pdl::OperationOp op,
                                          const RuleBuilder::Op &at) {
-  FailureOr<unsigned> n = numResults(op);
-  if (failed(n))
-    return failure();
   ValueRange types = op.getTypeValues();
+  std::optional<unsigned> n = knownResults(op);
+  if (types.empty() || n == 0u)
+    return refuse(op, "an operation without results");
   bool list = types.size() == 1 && isa<pdl::RangeType>(types[0].getType());
+  if (!list && llvm::any_of(types, [](Value v) {
+        return isa<pdl::RangeType>(v.getType());
+      }))
+    return refuse(op, "a range among result types");
   // A type that nobody else looks at says nothing but that there is one.
   auto matters = [](Value v) {
     if (!v.hasOneUse())
@@ -239,6 +430,8 @@ LogicalResult PatternCompiler::enter(pdl::OperationOp op,
   if (failed(expand(op, op.getOperandValues(), parts)))
     return failure();
   OperationName name(*op.getOpName(), op.getContext());
+  if (failed(checkSignature(op, parts.size())))
+    return failure();
   OpId id = ops.getOp(name, parts.size());
   RuleBuilder::Op at =
       cls ? b.enter(*cls, id, parts.size()) : b.root(id, parts.size());
@@ -275,76 +468,50 @@ LogicalResult PatternCompiler::enter(pdl::OperationOp op,
   return success();
 }
 
+/// Class of a value that the left side binds.
+std::optional<Reg> PatternCompiler::matchedReg(Part part) {
+  if (!part.op) {
+    auto it = bound.find(part.value);
+    return it == bound.end() ? std::nullopt : std::optional(it->second);
+  }
+  if (auto it = awaited.find({part.op.getOperation(), part.index});
+      it != awaited.end())
+    return it->second;
+  // The one result of an operation is its node.
+  auto it = entered.find(part.op);
+  if (it != entered.end() && knownResults(part.op) == 1u)
+    return it->second.cls;
+  return std::nullopt;
+}
+
 /// Every constraint whose arguments are bound by now.
 LogicalResult PatternCompiler::testConstraints() {
   for (size_t i = 0; i != constraintsLeft.size();) {
     auto c = cast<pdl::ApplyNativeConstraintOp>(constraintsLeft[i]);
-    SmallVector<ArgInfo> args;
-    std::vector<Reg> regs, classes;
-    bool ready = true;
-    for (Value v : c.getArgs()) {
-      std::optional<Kind> kind = kindOf(v);
-      if (!kind)
-        return refuse(c, "a native function takes a range");
-      ArgInfo arg{*kind};
-      auto attr = v.getDefiningOp<pdl::AttributeOp>();
-      auto type = v.getDefiningOp<pdl::TypeOp>();
-      if (attr && attr.getValueAttr()) {
-        arg.constant = ops.getAttr(attr.getValueAttr());
-      } else if (type && type.getConstantType()) {
-        arg.constant = ops.getType(*type.getConstantType());
-      } else if (auto op = v.getDefiningOp<pdl::OperationOp>()) {
-        auto it = entered.find(op);
-        if (it == entered.end()) {
-          ready = false;
-          break;
-        }
-        arg.op = ops.getOp(OperationName(*op.getOpName(), op.getContext()),
-                           it->second.arity);
-        regs.push_back(it->second.cls);
-        classes.push_back(it->second.cls);
-        regs.push_back(it->second.payload);
-        for (uint32_t k = 0; k != it->second.arity; ++k) {
-          regs.push_back(it->second.child(k));
-          classes.push_back(it->second.child(k));
-        }
-      } else if (auto result = v.getDefiningOp<pdl::ResultOp>()) {
-        auto it = awaited.find(
-            {result.getParent().getDefiningOp(), result.getIndex()});
-        if (it == awaited.end()) {
-          ready = false;
-          break;
-        }
-        regs.push_back(it->second);
-        classes.push_back(it->second);
-      } else {
-        auto it = bound.find(v);
-        if (it == bound.end()) {
-          ready = false;
-          break;
-        }
-        regs.push_back(it->second);
-        if (*kind == Kind::Class)
-          classes.push_back(it->second);
-      }
-      args.push_back(arg);
-    }
-    if (!ready) {
+    Arguments args;
+    FailureOr<bool> ready =
+        gatherArguments(c, c.getArgs(), /*isLeft=*/true, args);
+    if (failed(ready))
+      return failure();
+    if (!*ready) {
       ++i;
       continue;
     }
+    if (c.getIsNegated() && !c.getResults().empty())
+      return refuse(c, "a constraint that must not hold returns something");
     SmallVector<Kind> results;
     for (Value r : c.getResults()) {
       std::optional<Kind> kind = kindOf(r);
-      if (!kind || *kind == Kind::Op)
-        return refuse(c, "a constraint returns a range or an operation");
+      if (!kind || *kind == Kind::Op || *kind == Kind::Classes)
+        return refuse(c, "a constraint returns operations or a range of "
+                         "values");
       results.push_back(*kind);
     }
-    std::optional<uint32_t> fn = natives.constraint(scopes, c.getName(), args,
-                                                    results, c.getIsNegated());
+    std::optional<uint32_t> fn = natives.constraint(
+        scopes, c.getName(), args.infos, results, c.getIsNegated());
     if (!fn)
       return refuse(c, "no native constraint is named '" + c.getName() + "'");
-    Reg first = b.native(*fn, regs, classes, results.size());
+    Reg first = b.native(*fn, args.regs, args.classes, results.size());
     for (auto [k, r] : llvm::enumerate(c.getResults()))
       bindOrEqual(r, first + k);
     constraintsLeft.erase(constraintsLeft.begin() + i);
@@ -414,7 +581,7 @@ LogicalResult PatternCompiler::compileMatch() {
 //===----------------------------------------------------------------------===//
 
 FailureOr<Rule> PatternCompiler::compile(bool explained) {
-  if (failed(compileMatch()))
+  if (failed(checkTypes()) || failed(compileMatch()))
     return failure();
   testClaim();
   if (failed(compileRewrite()))

@@ -40,16 +40,23 @@ Reg PatternCompiler::projection(Reg cls, unsigned index, Reg type) {
 /// Type of one result of an operation with several.
 FailureOr<Reg> PatternCompiler::resultType(Operation *user, pdl::OperationOp op,
                                            unsigned index) {
-  Value type = op.getTypeValues()[0];
-  if (auto list = type.getDefiningOp<pdl::TypesOp>())
-    return b.constant(ops.getType(
-        cast<TypeAttr>(list.getConstantTypesAttr()[index]).getValue()));
-  return valueReg(user, op.getTypeValues()[index]);
+  ValueRange types = op.getTypeValues();
+  if (types.size() > 1)
+    return valueReg(user, types[index]);
+  // A list, whether it is written or what a node has.
+  auto it = entered.find(op);
+  Reg list = it != entered.end() ? b.use(nodeTypeOf(op)) : madeTypes.lookup(op);
+  unsigned n = *knownResults(op);
+  return b.rewrite(natives.untuple(n), {list}, n) + index;
 }
 
 FailureOr<Reg> PatternCompiler::partReg(Operation *user, Part part) {
-  if (!part.op)
-    return valueReg(user, part.value);
+  if (!part.op) {
+    FailureOr<Reg> r = valueReg(user, part.value);
+    if (failed(r) || !isa<pdl::OperationType>(part.value.getType()))
+      return r;
+    return b.rewrite(natives.resultOf(part.index), {*r}, 1, /*creates=*/true);
+  }
   FailureOr<unsigned> n = numResults(part.op);
   if (failed(n))
     return failure();
@@ -75,30 +82,49 @@ FailureOr<Reg> PatternCompiler::partReg(Operation *user, Part part) {
   return projection(b.use(it->second.cls), part.index, *type);
 }
 
+/// The registers of result types, and whether each holds a list.
+LogicalResult
+PatternCompiler::typeRegs(Operation *user, ValueRange types,
+                          SmallVectorImpl<std::pair<Reg, bool>> &regs) {
+  for (Value v : types) {
+    if (auto range = v.getDefiningOp<pdl::RangeOp>()) {
+      if (failed(typeRegs(user, range.getArguments(), regs)))
+        return failure();
+      continue;
+    }
+    FailureOr<Reg> r = valueReg(user, v);
+    if (failed(r))
+      return failure();
+    regs.push_back({*r, isa<pdl::RangeType>(v.getType())});
+  }
+  return success();
+}
+
 FailureOr<Reg>
 PatternCompiler::typeOfNode(pdl::OperationOp op, ArrayRef<Reg> operands,
                             ArrayRef<std::pair<NameId, Reg>> fields) {
   ValueRange types = op.getTypeValues();
-  SmallVector<Reg> regs;
-  for (Value v : types) {
-    if (auto type = v.getDefiningOp<pdl::TypeOp>())
-      if (isa_and_nonnull<TupleType>(type.getConstantType().value_or(Type())))
-        return refuse(op, "a result of tuple type");
-    FailureOr<Reg> r = valueReg(op, v);
-    if (failed(r))
+  // A list that nobody binds is none.
+  auto unbound = [&](Value v) {
+    auto list = v.getDefiningOp<pdl::TypesOp>();
+    return list && !list.getConstantTypesAttr() && !bound.count(v);
+  };
+  if (!types.empty() && !(types.size() == 1 && unbound(types[0]))) {
+    SmallVector<std::pair<Reg, bool>> regs;
+    if (failed(typeRegs(op, types, regs)))
       return failure();
-    regs.push_back(*r);
+    if (regs.empty() || knownResults(op) == 0u)
+      return refuse(op, "an operation without results");
+    if (regs.size() == 1)
+      return regs[0].first;
+    std::vector<Reg> args;
+    SmallVector<bool> isList;
+    for (auto [reg, list] : regs) {
+      args.push_back(reg);
+      isList.push_back(list);
+    }
+    return b.rewrite(natives.concatTypes(isList), args, 1);
   }
-  bool list = types.size() == 1 && isa<pdl::RangeType>(types[0].getType());
-  if (list && types[0].getDefiningOp<pdl::TypesOp>() &&
-      !types[0].getDefiningOp<pdl::TypesOp>().getConstantTypesAttr() &&
-      !bound.count(types[0]))
-    regs.clear();
-  if (regs.size() > 1) {
-    return b.rewrite(natives.tuple(regs.size()), {regs.begin(), regs.end()}, 1);
-  }
-  if (regs.size() == 1)
-    return regs[0];
   // No type is given: that of what is replaced, or what the op infers.
   if (op == replacement)
     return b.use(nodeTypeOf(root));
@@ -120,6 +146,8 @@ LogicalResult PatternCompiler::compileNode(pdl::OperationOp op) {
   OperationName name(*op.getOpName(), op.getContext());
   SmallVector<Part> parts;
   if (failed(expand(op, op.getOperandValues(), parts)))
+    return failure();
+  if (failed(checkSignature(op, parts.size())))
     return failure();
   std::vector<Reg> operands;
   for (Part part : parts) {
@@ -143,6 +171,7 @@ LogicalResult PatternCompiler::compileNode(pdl::OperationOp op) {
   FailureOr<Reg> type = typeOfNode(op, operands, fields);
   if (failed(type))
     return failure();
+  madeTypes[op] = *type;
   Reg payload = b.payload(*type, fields);
   // The graph holds ops with their defaults filled in, as the parser does.
   if (name.isRegistered() &&
@@ -154,103 +183,80 @@ LogicalResult PatternCompiler::compileNode(pdl::OperationOp op) {
 }
 
 LogicalResult PatternCompiler::compileNative(pdl::ApplyNativeRewriteOp op) {
-  SmallVector<ArgInfo> args;
-  std::vector<Reg> regs;
-  for (Value v : op.getArgs()) {
-    std::optional<Kind> kind = kindOf(v);
-    if (!kind) {
-      // All results of an operation with one: that value.
-      SmallVector<Part> parts;
-      if (!v.getDefiningOp<pdl::ResultsOp>() || failed(expand(op, v, parts)) ||
-          parts.size() != 1)
-        return refuse(op, "a native function takes a range");
-      FailureOr<Reg> r = partReg(op, parts[0]);
-      if (failed(r))
-        return failure();
-      args.push_back({Kind::Class});
-      regs.push_back(*r);
-      continue;
-    }
-    ArgInfo arg{*kind};
-    if (auto matched = v.getDefiningOp<pdl::OperationOp>()) {
-      auto it = entered.find(matched);
-      if (it == entered.end())
-        return refuse(op, "a native function takes an operation that the right "
-                          "side makes: give it the value");
-      const RuleBuilder::Op &at = it->second;
-      arg.op = ops.getOp(OperationName(*matched.getOpName(), op.getContext()),
-                         at.arity);
-      regs.push_back(b.use(at.cls));
-      regs.push_back(b.use(at.payload));
-      for (uint32_t k = 0; k != at.arity; ++k)
-        regs.push_back(b.use(at.child(k)));
-    } else if (auto result = v.getDefiningOp<pdl::ResultOp>()) {
-      SmallVector<Part> parts;
-      if (failed(expand(op, v, parts)))
-        return failure();
-      FailureOr<Reg> r = partReg(op, parts[0]);
-      if (failed(r))
-        return failure();
-      regs.push_back(*r);
-    } else {
-      FailureOr<Reg> r = valueReg(op, v);
-      if (failed(r))
-        return failure();
-      regs.push_back(*r);
-    }
-    args.push_back(arg);
-  }
+  if (op.getResults().empty())
+    return refuse(op, "a native rewrite that returns nothing can only change "
+                      "the program in place");
+  Arguments args;
+  if (failed(gatherArguments(op, op.getArgs(), /*isLeft=*/false, args)))
+    return failure();
   SmallVector<Kind> results;
   bool creates = false;
   for (Value r : op.getResults()) {
     std::optional<Kind> kind = kindOf(r);
-    if (!kind)
-      return refuse(op, "a native function returns a range");
+    if (!kind || *kind == Kind::Classes)
+      return refuse(op, "a native rewrite returns a range of values, "
+                        "attributes or operations");
     results.push_back(*kind);
     creates |= *kind == Kind::Class || *kind == Kind::Op;
   }
   std::optional<uint32_t> fn =
-      natives.rewrite(scopes, op.getName(), args, results);
+      natives.rewrite(scopes, op.getName(), args.infos, results);
   if (!fn)
     return refuse(op, "no native rewrite is named '" + op.getName() + "'");
-  Reg first = b.rewrite(*fn, regs, results.size(), creates);
+  Reg first = b.rewrite(*fn, args.regs, results.size(), creates);
   for (auto [k, r] : llvm::enumerate(op.getResults()))
     made[r] = first + k;
+  return success();
+}
+
+/// By all results of an operation: node for node, however many there are.
+LogicalResult PatternCompiler::replaceWhole(pdl::ReplaceOp op, Value by) {
+  Reg rootReg = b.use(entered.lookup(root).cls);
+  auto other = by.getDefiningOp<pdl::OperationOp>();
+  if (!other) {
+    FailureOr<Reg> r = valueReg(op, by);
+    if (failed(r))
+      return failure();
+    b.unite(rootReg, *r);
+    return success();
+  }
+  std::optional<unsigned> n = knownResults(root), m = knownResults(other);
+  if (n && m && *n != *m)
+    return refuse(op, "it replaces " + Twine(*n) + " results by " + Twine(*m));
+  if (auto it = madeOps.find(other); it != madeOps.end())
+    b.unite(rootReg, it->second);
+  else if (auto it = entered.find(other); it != entered.end())
+    b.unite(rootReg, b.use(it->second.cls));
+  else
+    return refuse(op, "an operation is used before it is made");
   return success();
 }
 
 LogicalResult PatternCompiler::compileReplace(pdl::ReplaceOp op) {
   if (op.getOpValue().getDefiningOp() != root)
     return refuse(op, "it replaces an operation that is not the root");
-  Reg rootReg = b.use(entered.lookup(root).cls);
-  if (Value v = op.getReplOperation()) {
-    auto other = v.getDefiningOp<pdl::OperationOp>();
-    FailureOr<Reg> r = failure();
-    if (!other)
-      r = valueReg(op, v);
-    else if (auto it = madeOps.find(other); it != madeOps.end())
-      r = it->second;
-    else if (auto it = entered.find(other); it != entered.end())
-      r = b.use(it->second.cls);
-    if (failed(r))
-      return failure();
-    b.unite(rootReg, *r);
-    return success();
-  }
+  if (Value v = op.getReplOperation())
+    return replaceWhole(op, v);
+  if (op.getReplValues().size() == 1)
+    if (auto all = op.getReplValues()[0].getDefiningOp<pdl::ResultsOp>())
+      if (!all.getIndex())
+        return replaceWhole(op, all.getParent());
   SmallVector<Part> parts;
   if (failed(expand(op, op.getReplValues(), parts)))
     return failure();
-  FailureOr<unsigned> n = numResults(root);
-  if (failed(n))
-    return failure();
-  if (parts.size() != *n)
-    return refuse(op, "it replaces " + Twine(*n) + " results by " +
+  std::optional<unsigned> n = knownResults(root);
+  if (parts.size() != n.value_or(1))
+    return refuse(op, "it replaces " + Twine(n.value_or(1)) + " results by " +
                           Twine(parts.size()));
+  // Whoever gives one value for all results means one result.
+  if (!n)
+    b.native(natives.untuple(1), {nodeTypeOf(root)}, {}, 1);
+  Reg rootReg = b.use(entered.lookup(root).cls);
   for (auto [i, part] : llvm::enumerate(parts)) {
     FailureOr<Reg> r = partReg(op, part);
     if (failed(r))
       return failure();
-    if (*n == 1) {
+    if (parts.size() == 1) {
       b.unite(rootReg, *r);
       continue;
     }
@@ -297,8 +303,6 @@ LogicalResult PatternCompiler::compileRewrite() {
       ok = compileReplace(replace);
     else if (isa<pdl::EraseOp>(op))
       ok = refuse(&op, "it erases an operation; the e-graph only adds");
-    else if (isa<pdl::RangeOp>(op))
-      ok = refuse(&op, "a range of values");
     if (failed(ok))
       return failure();
   }

@@ -12,7 +12,8 @@
 
 namespace luminal::eqsat {
 
-/// Result `index` of the operation `op`, or a value from elsewhere.
+/// Result `index` of the operation `op`, which the pattern spells out, or of
+/// one that a native made (`value`, an operation); or a value from elsewhere.
 struct Part {
   mlir::Value value;
   mlir::pdl::OperationOp op;
@@ -38,11 +39,27 @@ private:
   }
 
   // Both sides.
+  mlir::LogicalResult checkTypes();
+  std::optional<unsigned> knownResults(mlir::pdl::OperationOp op);
   mlir::FailureOr<unsigned> numResults(mlir::pdl::OperationOp op);
   mlir::LogicalResult expand(mlir::Operation *user, mlir::ValueRange values,
                              llvm::SmallVectorImpl<Part> &parts);
   std::optional<NativeValue::Kind> kindOf(mlir::Value v);
   mlir::LogicalResult checkName(mlir::pdl::OperationOp op);
+  mlir::LogicalResult checkSignature(mlir::pdl::OperationOp op,
+                                     unsigned numOperands);
+  /// Arguments of a native function, and the registers that hold them.
+  struct Arguments {
+    llvm::SmallVector<ArgInfo> infos;
+    std::vector<Reg> regs;
+    /// Those of the registers that hold classes.
+    std::vector<Reg> classes;
+  };
+  /// False where one is not bound yet, which only the left side may say.
+  mlir::FailureOr<bool> gatherArguments(mlir::Operation *user,
+                                        mlir::ValueRange values, bool isLeft,
+                                        Arguments &args);
+  std::optional<Reg> matchedReg(Part part);
 
   // Left side.
   mlir::LogicalResult compileMatch();
@@ -67,8 +84,12 @@ private:
              llvm::ArrayRef<std::pair<NameId, Reg>> fields);
   mlir::LogicalResult compileNative(mlir::pdl::ApplyNativeRewriteOp op);
   mlir::LogicalResult compileReplace(mlir::pdl::ReplaceOp op);
+  mlir::LogicalResult replaceWhole(mlir::pdl::ReplaceOp op, mlir::Value by);
   mlir::FailureOr<Reg> valueReg(mlir::Operation *user, mlir::Value v);
   mlir::FailureOr<Reg> partReg(mlir::Operation *user, Part part);
+  mlir::LogicalResult
+  typeRegs(mlir::Operation *user, mlir::ValueRange types,
+           llvm::SmallVectorImpl<std::pair<Reg, bool>> &regs);
   mlir::FailureOr<Reg> resultType(mlir::Operation *user,
                                   mlir::pdl::OperationOp op, unsigned index);
   Reg projection(Reg cls, unsigned index, Reg type);
@@ -94,6 +115,7 @@ private:
   llvm::DenseMap<mlir::Value, Reg> made;
   /// Class of operations made there.
   llvm::DenseMap<mlir::Operation *, Reg> madeOps;
+  llvm::DenseMap<mlir::Operation *, Reg> madeTypes;
   mlir::pdl::OperationOp replacement;
 };
 

@@ -3,7 +3,6 @@
 #include "Program.h"
 #include "Registry.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <chrono>
 
@@ -67,20 +66,12 @@ private:
 } // namespace
 
 Program::Program(func::FuncOp function, bool allowUnregistered)
-    : ops(graph, function.getContext()), function(function),
-      allowUnregistered(allowUnregistered) {}
+    : ops(graph, function.getContext(), allowUnregistered), function(function) {
+}
 
 //===----------------------------------------------------------------------===//
 // In
 //===----------------------------------------------------------------------===//
-
-bool Program::isNode(Operation *op) const {
-  if (op->hasTrait<OpTrait::IsTerminator>() || op->getNumResults() == 0)
-    return false;
-  if (!op->isRegistered())
-    return allowUnregistered;
-  return isPure(op);
-}
 
 void Program::addAnalyses(Operation *scope) {
   for (auto &[name, factory] : Registry::get().analyses) {
@@ -121,7 +112,7 @@ LogicalResult Program::import(Operation *scope) {
     SmallVector<ClassId> operands;
     for (Value v : op.getOperands())
       operands.push_back(classOf(v));
-    if (!isNode(&op)) {
+    if (!ops.isNode(&op)) {
       rootClasses.insert(rootClasses.end(), operands.begin(), operands.end());
       for (Value r : op.getResults())
         classOf(r);

@@ -68,7 +68,6 @@ public:
   llvm::ArrayRef<ClassId> roots() const { return rootClasses; }
 
 private:
-  bool isNode(mlir::Operation *op) const;
   /// The op that holds the whole function as a graph, or null.
   mlir::Operation *equivalenceGraph();
   llvm::LogicalResult importEquivalence(mlir::Operation *graphOp);
@@ -86,7 +85,6 @@ private:
 
   ProofLog proofs;
   mlir::func::FuncOp function;
-  bool allowUnregistered;
   llvm::DenseMap<mlir::Value, ClassId> classes;
   /// Ops that are nodes, in the order of the program.
   std::vector<mlir::Operation *> nodes;

@@ -87,7 +87,9 @@ Reg RuleBuilder::classType(Reg cls) {
 Reg RuleBuilder::native(uint32_t fn, std::vector<Reg> args,
                         std::vector<Reg> classArgs, uint32_t numResults) {
   Reg dst = fresh(numResults);
-  result.lasting = false;
+  // What looks at attributes and types alone says the same for ever.
+  if (!classArgs.empty())
+    result.lasting = false;
   result.lhs.push_back({Atom::Native, fn, 0, dst, numResults, std::move(args),
                         std::move(classArgs)});
   return dst;

@@ -3,83 +3,83 @@
 
 // RUN: split-file %s %t
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/promise.mlir" 2>&1 | FileCheck %s --check-prefix=PROMISE
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/promise.mlir" 2>&1 | FileCheck %s --check-prefix=PROMISE
 // PROMISE: promise.mlir:[[#]]:1: error: rule 'Silent' cannot be used: it states no promise
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/vague.mlir" 2>&1 | FileCheck %s --check-prefix=VAGUE
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/vague.mlir" 2>&1 | FileCheck %s --check-prefix=VAGUE
 // VAGUE: error: rule 'Vague' cannot be used: its promise 'often' is not "exact", "finite" or "rounding(ULPS)"
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/dtypes.mlir" 2>&1 | FileCheck %s --check-prefix=DTYPES
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/dtypes.mlir" 2>&1 | FileCheck %s --check-prefix=DTYPES
 // DTYPES: error: rule 'Narrow' cannot be used: its dtypes are not a list of types
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/stratum.mlir" 2>&1 | FileCheck %s --check-prefix=STRATUM
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/stratum.mlir" 2>&1 | FileCheck %s --check-prefix=STRATUM
 // STRATUM: error: rule 'Late' cannot be used: its stratum is not "canonical", "algebra" or "lowering"
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/nameless.mlir" 2>&1 | FileCheck %s --check-prefix=NAMELESS
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/nameless.mlir" 2>&1 | FileCheck %s --check-prefix=NAMELESS
 // NAMELESS: error: rule '' cannot be used: it has no name
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/twice.mlir,%t/twice-too.mlir" 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/twice.mlir,%t/twice-too.mlir" 2>&1 | FileCheck %s --check-prefix=TWICE
 // TWICE: error: two rules are named 'Same'
 // TWICE: note: the other one
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/roots.mlir" 2>&1 | FileCheck %s --check-prefix=ROOTS
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/roots.mlir" 2>&1 | FileCheck %s --check-prefix=ROOTS
 // ROOTS: error: rule 'TwoRoots' cannot be used: several roots: this operation is not below the one that is replaced
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/erase.mlir" 2>&1 | FileCheck %s --check-prefix=ERASE
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/erase.mlir" 2>&1 | FileCheck %s --check-prefix=ERASE
 // ERASE: error: rule 'Erase' cannot be used: it replaces nothing
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/erase-too.mlir" 2>&1 | FileCheck %s --check-prefix=ERASE2
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/erase-too.mlir" 2>&1 | FileCheck %s --check-prefix=ERASE2
 // ERASE2: error: rule 'EraseToo' cannot be used: it erases an operation; the e-graph only adds
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/inner.mlir" 2>&1 | FileCheck %s --check-prefix=INNER
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/inner.mlir" 2>&1 | FileCheck %s --check-prefix=INNER
 // INNER: error: rule 'Inner' cannot be used: it replaces an operation that is not the root
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/range.mlir" 2>&1 | FileCheck %s --check-prefix=RANGE
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/range.mlir" 2>&1 | FileCheck %s --check-prefix=RANGE
 // RANGE: error: rule 'Range' cannot be used: a range of operands: spell them out
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/anonymous.mlir" 2>&1 | FileCheck %s --check-prefix=ANON
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/anonymous.mlir" 2>&1 | FileCheck %s --check-prefix=ANON
 // ANON: error: rule 'Anonymous' cannot be used: an operation without a name
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/native.mlir" 2>&1 | FileCheck %s --check-prefix=NATIVE
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/native.mlir" 2>&1 | FileCheck %s --check-prefix=NATIVE
 // NATIVE: error: rule 'Native' cannot be used: no native rewrite is named 'NobodyKnows'
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/external.mlir" 2>&1 | FileCheck %s --check-prefix=EXTERNAL
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/external.mlir" 2>&1 | FileCheck %s --check-prefix=EXTERNAL
 // EXTERNAL: error: rule 'External' cannot be used: an external rewrite changes the program in place
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/type.mlir" 2>&1 | FileCheck %s --check-prefix=TYPE
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/type.mlir" 2>&1 | FileCheck %s --check-prefix=TYPE
 // TYPE: error: rule 'NoType' cannot be used: the result type of 'test.b' is neither given nor inferred
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/results.mlir" 2>&1 | FileCheck %s --check-prefix=RESULTS
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/results.mlir" 2>&1 | FileCheck %s --check-prefix=RESULTS
 // RESULTS: error: rule 'NoResults' cannot be used: an operation without results
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/count.mlir" 2>&1 | FileCheck %s --check-prefix=COUNT
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/count.mlir" 2>&1 | FileCheck %s --check-prefix=COUNT
 // COUNT: error: rule 'Count' cannot be used: it replaces 1 results by 2
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/other.mlir" 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/other.mlir" 2>&1 | FileCheck %s --check-prefix=OTHER
 // OTHER: error: a file of rules holds pdl.pattern ops only, not 'func.func'
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/regions.mlir" 2>&1 | FileCheck %s --check-prefix=REGIONS
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/regions.mlir" 2>&1 | FileCheck %s --check-prefix=REGIONS
 // REGIONS: regions.mlir:[[#]]:{{[0-9]+}}: error: rule 'Regions' cannot be used: 'func.func' has regions, which the e-graph does not look into
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/effects.mlir" 2>&1 | FileCheck %s --check-prefix=EFFECTS
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/effects.mlir" 2>&1 | FileCheck %s --check-prefix=EFFECTS
 // EFFECTS: effects.mlir:[[#]]:{{[0-9]+}}: error: rule 'Effects' cannot be used: 'func.call' may have effects; the e-graph holds pure operations only
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/makes-effects.mlir" 2>&1 | FileCheck %s --check-prefix=MAKES
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/makes-effects.mlir" 2>&1 | FileCheck %s --check-prefix=MAKES
 // MAKES: makes-effects.mlir:[[#]]:{{[0-9]+}}: error: rule 'MakesEffects' cannot be used: 'func.call' may have effects; the e-graph holds pure operations only
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/two-roots.mlir" 2>&1 | FileCheck %s --check-prefix=TWOROOTS
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/two-roots.mlir" 2>&1 | FileCheck %s --check-prefix=TWOROOTS
 // TWOROOTS: two-roots.mlir:[[#]]:{{[0-9]+}}: error: rule 'Roots' cannot be used: several roots
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/replaces-twice.mlir" 2>&1 | FileCheck %s --check-prefix=REPLACES
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/replaces-twice.mlir" 2>&1 | FileCheck %s --check-prefix=REPLACES
 // REPLACES: replaces-twice.mlir:[[#]]:{{[0-9]+}}: error: rule 'ReplacesTwice' cannot be used: it replaces twice
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/tuple.mlir" 2>&1 | FileCheck %s --check-prefix=TUPLE
-// TUPLE: tuple.mlir:[[#]]:{{[0-9]+}}: error: rule 'Tuple' cannot be used: a result of tuple type
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/tuple.mlir" 2>&1 | FileCheck %s --check-prefix=TUPLE
+// TUPLE: tuple.mlir:[[#]]:{{[0-9]+}}: error: rule 'Tuple' cannot be used: a value of tuple type
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/group.mlir" 2>&1 | FileCheck %s --check-prefix=GROUP
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/group.mlir" 2>&1 | FileCheck %s --check-prefix=GROUP
 // GROUP: group.mlir:[[#]]:{{[0-9]+}}: error: rule 'Group' cannot be used: a group of results
 
-// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/constraint.mlir" 2>&1 | FileCheck %s --check-prefix=CONSTRAINT
+// RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/constraint.mlir" 2>&1 | FileCheck %s --check-prefix=CONSTRAINT
 // CONSTRAINT: constraint.mlir:[[#]]:{{[0-9]+}}: error: rule 'Constraint' cannot be used: no native constraint is named 'NobodyKnows'
 
 //--- input.mlir

@@ -139,6 +139,7 @@ private:
   std::span<MatchBuffer> buffers;
   MatchSink *sink = nullptr;
   std::vector<uint32_t> regs;
+  /// Arguments of the native that is called.
   std::vector<uint32_t> nativeArgs;
   /// levels[h][c]: the youngest row within h levels below class c.
   std::vector<std::vector<uint32_t>> levels;

@@ -22,7 +22,9 @@ namespace luminal::eqsat {
 
 class OpTable {
 public:
-  OpTable(EGraph &graph, mlir::MLIRContext *context);
+  /// `allowUnregistered` takes ops of no registered dialect to be pure.
+  OpTable(EGraph &graph, mlir::MLIRContext *context,
+          bool allowUnregistered = false);
 
   EGraph &getGraph() const { return graph; }
   mlir::MLIRContext *getContext() const { return context; }
@@ -33,8 +35,13 @@ public:
   mlir::Type type(TypeId id) const { return types[id]; }
   /// The type itself where there is one, else the tuple of them.
   TypeId getTypes(mlir::TypeRange range);
+  llvm::SmallVector<mlir::Type> typeList(TypeId id) const;
   NameId getName(llvm::StringRef name);
   llvm::StringRef name(NameId id) const { return names[id]; }
+
+  /// Whether the graph may hold the operation: a pure one with results.
+  bool isNode(mlir::Operation *op) const;
+  bool allowsUnregistered() const { return allowUnregistered; }
 
   OpId getOp(mlir::OperationName name, unsigned arity);
   /// Nothing for leaves and projections.
@@ -75,6 +82,7 @@ public:
 private:
   EGraph &graph;
   mlir::MLIRContext *context;
+  bool allowUnregistered;
   std::vector<mlir::Attribute> attrs;
   llvm::DenseMap<mlir::Attribute, AttrId> attrIds;
   std::vector<mlir::Type> types;

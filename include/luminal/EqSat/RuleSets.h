@@ -41,12 +41,19 @@
 // Native functions come in two forms. The fast form is registered by name as
 // above and sees class ids, facts and the graph. The ordinary PDL form
 // (`Constraint F(x: Value) [{ ... }]` in PDLL, or registered on
-// `set.patterns()`) works unchanged: its values are stand-ins of the right type
-// without a defining op. Where a name has both, the fast form is taken. A name
-// is looked up in the rule's own set first, then in the other sets. Native
-// functions have no side effects, and their answer depends only on their
-// arguments, on facts about classes among them, and on the nodes in those
-// classes (not below).
+// `set.patterns()`) works unchanged on stand-ins. Where a name has both, the
+// fast form is taken. A name is looked up in the rule's own set first, then in
+// the other sets. Native functions have no side effects, and their answer
+// depends only on their arguments, on facts about classes among them, and on
+// the nodes in those classes (not below).
+//
+// What the ordinary form is shown: a value is a block argument of the type of
+// its class, the same one for equal values, whatever computes it: it has no
+// defining op, and its uses say nothing. An operation is the one that was
+// matched: name, attributes, result types, and stand-ins as operands; nothing
+// uses its results. The parent op is the function, without its body. New
+// operations go through the rewriter that is given and are pure; what is
+// matched may not be changed, replaced or erased: that is an error.
 //
 // A rule in a `.mlir` file (`eqsat-saturate{rules=file.mlir}`) states the same
 // as attributes, and may call every native that a registered set has:
@@ -65,8 +72,9 @@
 #include "luminal/EqSat/EGraph.h"
 #include "luminal/EqSat/Rule.h"
 #include "mlir/IR/Attributes.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OperationSupport.h"
-#include "mlir/IR/Types.h"
+#include "mlir/IR/TypeRange.h"
 #include "llvm/ADT/FunctionExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -145,19 +153,39 @@ public:
   NativeValue(mlir::Attribute a) : kind(Kind::Attr), attr(a) {}
   NativeValue(mlir::Type t) : kind(Kind::Type), type(t) {}
   static NativeValue ofClass(ClassId c) { return NativeValue(Kind::Class, c); }
+  /// Values that a pattern takes as one range.
+  static NativeValue ofClasses(llvm::ArrayRef<ClassId> c) {
+    NativeValue v(Kind::Classes, kNone);
+    v.matched.operands = c;
+    return v;
+  }
+  /// Types that a pattern takes or makes as one range.
+  static NativeValue ofTypes(mlir::MLIRContext *context,
+                             mlir::TypeRange types) {
+    NativeValue v(types.size() == 1 ? types[0]
+                                    : mlir::TupleType::get(context, types));
+    v.kind = Kind::Types;
+    return v;
+  }
   static NativeValue ofOp(MatchedOp op) {
     NativeValue v(Kind::Op, op.cls);
     v.matched = op;
     return v;
   }
 
-  enum class Kind : uint8_t { Class, Attr, Type, Op };
+  enum class Kind : uint8_t { Class, Attr, Type, Op, Classes, Types };
   Kind getKind() const { return kind; }
   /// Of a value, or of an operation.
   ClassId asClass() const { return cls; }
   mlir::Attribute asAttr() const { return attr; }
   mlir::Type asType() const { return type; }
   const MatchedOp &asOp() const { return matched; }
+  llvm::ArrayRef<ClassId> asClasses() const { return matched.operands; }
+  llvm::ArrayRef<mlir::Type> asTypes() const {
+    if (auto tuple = mlir::dyn_cast<mlir::TupleType>(type))
+      return tuple.getTypes();
+    return type;
+  }
 
 private:
   NativeValue(Kind k, ClassId c) : kind(k), cls(c) {}

@@ -279,6 +279,263 @@ TEST_F(Natives, everyRuleStatesAPromise) {
       << messages;
 }
 
+/// Every kind of argument and result, ranges among them, and an operation with
+/// more operands than anyone writes by hand.
+TEST_F(Natives, ordinaryFunctionsTakeAndReturnEveryKind) {
+  add("kinds", R"mlir(
+pdl.pattern @Kinds : benefit(0) {
+  %a = pdl.type
+  %b = pdl.type
+  %ts = pdl.types
+  %x = pdl.operand
+  %k = pdl.attribute
+  %inner = pdl.operation "test.pair"(%x : !pdl.value) -> (%a, %b : !pdl.type, !pdl.type)
+  %i0 = pdl.result 0 of %inner
+  %i1 = pdl.result 1 of %inner
+  %all = pdl.results of %inner
+  %root = pdl.operation "test.f"(%i0, %i1 : !pdl.value, !pdl.value) {"k" = %k} -> (%ts : !pdl.range<type>)
+  %r:3 = pdl.apply_native_constraint "Look"(%x, %root, %k, %a, %all, %ts : !pdl.value, !pdl.operation, !pdl.attribute, !pdl.type, !pdl.range<value>, !pdl.range<type>) : !pdl.attribute, !pdl.type, !pdl.range<type>
+  pdl.apply_native_constraint "FastLook"(%all, %ts : !pdl.range<value>, !pdl.range<type>)
+  pdl.rewrite %root {
+    %i8 = pdl.type : i8
+    %both = pdl.range %x, %i1 : !pdl.value, !pdl.value
+    %made:2 = pdl.apply_native_rewrite "Make"(%both, %r#2, %r#0 : !pdl.range<value>, !pdl.range<type>, !pdl.attribute) : !pdl.operation, !pdl.range<type>
+    %second = pdl.result 1 of %made#0
+    %cost = pdl.attribute = 0 : i64
+    %new = pdl.operation "test.new"(%second : !pdl.value) {"cost" = %cost, "k" = %r#0} -> (%i8, %made#1 : !pdl.type, !pdl.range<type>)
+    %last = pdl.operation "test.last"(%second : !pdl.value) {"cost" = %cost} -> (%ts : !pdl.range<type>)
+    pdl.replace %root with %last
+  }
+})mlir",
+      [](RuleSetBuilder &set, PDLPatternModule &module) {
+        module.registerConstraintFunction(
+            "Look",
+            [](PatternRewriter &r, PDLResultList &results,
+               ArrayRef<PDLValue> args) -> LogicalResult {
+              auto x = args[0].cast<Value>();
+              auto *root = args[1].cast<Operation *>();
+              auto all = args[4].cast<ValueRange>();
+              auto types = args[5].cast<TypeRange>();
+              if (root->getNumOperands() != 2 || all.size() != 2 ||
+                  root->getOperand(1) != all[1] ||
+                  root->getResultTypes() != types ||
+                  args[3].cast<Type>() != all[0].getType() ||
+                  !isa<IntegerAttr>(args[2].cast<Attribute>()))
+                return failure();
+              results.push_back(r.getStringAttr("seen"));
+              results.push_back(x.getType());
+              results.push_back(TypeRange(all));
+              return success();
+            });
+        set.constraint("FastLook",
+                       [](MatchContext &c, NativeArgs args, auto &) {
+                         return args[0].asClasses().size() == 2 &&
+                                c.typeOf(args[0].asClasses()[1]).isInteger(8) &&
+                                args[1].asTypes().size() == 1 &&
+                                args[1].asTypes()[0].isInteger(32);
+                       });
+        module.registerRewriteFunction(
+            "Make",
+            [](PatternRewriter &r, PDLResultList &results,
+               ArrayRef<PDLValue> args) -> LogicalResult {
+              OperationState state(r.getUnknownLoc(), "test.made");
+              state.addOperands(args[0].cast<ValueRange>());
+              state.addTypes(args[1].cast<TypeRange>());
+              state.addAttribute("note", args[2].cast<Attribute>());
+              state.addAttribute("cost", r.getI64IntegerAttr(0));
+              results.push_back(r.create(state));
+              results.push_back(args[1].cast<TypeRange>());
+              return success();
+            });
+        set.rule({"Kinds", Promise::exact()});
+      });
+  std::string text = saturate("kinds", R"mlir(
+    func.func @f(%x: i64) -> i32 {
+      %0:2 = "test.pair"(%x) : (i64) -> (i16, i8)
+      %1 = "test.f"(%0#0, %0#1) {k = 3 : i8} : (i16, i8) -> i32
+      return %1 : i32
+    }
+    func.func @not(%x: i64) -> (i32, i64) {
+      %0:2 = "test.pair"(%x) : (i64) -> (i16, i8)
+      %1 = "test.f"(%0#0, %0#1) {k = "3"} : (i16, i8) -> i32
+      %2 = "test.f"(%0#0, %0#1) {k = 3 : i8} : (i16, i8) -> i64
+      return %1, %2 : i32, i64
+    })mlir");
+  auto [yes, no] = StringRef(text).split("@not");
+  EXPECT_TRUE(has(yes, "\"test.made\"(%arg0, %0#1) {cost = 0 : i64, note = "
+                       "\"seen\"} : (i64, i8) -> (i16, i8)"))
+      << messages << text;
+  EXPECT_TRUE(has(yes, "\"test.last\"(%1#1)")) << text;
+  EXPECT_EQ(no.count("test.f"), 2u) << text;
+}
+
+TEST_F(Natives, standInsAreArgumentsOfAFunctionWithoutABody) {
+  static unsigned looked = 0, equal = 0;
+  add("stand-ins", R"mlir(
+pdl.pattern @Look : benefit(0) {
+  %t = pdl.type
+  %x = pdl.operand
+  %y = pdl.operand
+  %root = pdl.operation "test.f"(%x, %y : !pdl.value, !pdl.value) -> (%t : !pdl.type)
+  %v = pdl.result 0 of %root
+  pdl.apply_native_constraint "Look"(%x, %y, %v : !pdl.value, !pdl.value, !pdl.value)
+  pdl.rewrite %root {
+    pdl.replace %root with (%x : !pdl.value)
+  }
+}
+pdl.pattern @Drop : benefit(0) {
+  %t = pdl.type
+  %x = pdl.operand
+  %root = pdl.operation "test.drop"(%x : !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite %root {
+    pdl.replace %root with (%x : !pdl.value)
+  }
+})mlir",
+      [](RuleSetBuilder &set, PDLPatternModule &module) {
+        module.registerConstraintFunction(
+            "Look", [](PatternRewriter &, Value x, Value y, Value v) {
+              ++looked;
+              for (Value any : {x, y, v})
+                EXPECT_TRUE(isa<BlockArgument>(any) && !any.getDefiningOp() &&
+                            any.use_empty());
+              auto function =
+                  dyn_cast<func::FuncOp>(x.getParentBlock()->getParentOp());
+              EXPECT_TRUE(function && function.getName() == "f");
+              equal += x == y;
+              return success(x == y);
+            });
+        set.rules({{"Look", Promise::exact()},
+                   {"Drop", Promise::exact(), Stratum::Canonical}});
+      });
+  std::string text = saturate("stand-ins", R"mlir(
+    func.func @f(%x: i64, %y: i64) -> (i64, i64) {
+      %0 = "test.constant"() : () -> i64
+      %1 = "test.drop"(%0) : (i64) -> i64
+      %2 = "test.f"(%0, %1) : (i64, i64) -> i64
+      %3 = "test.f"(%x, %y) : (i64, i64) -> i64
+      return %2, %3 : i64, i64
+    })mlir");
+  EXPECT_TRUE(has(text, "return %0, %1")) << messages << text;
+  EXPECT_EQ(text.find("test.drop"), std::string::npos) << text;
+  EXPECT_GE(looked, 2u);
+  EXPECT_GE(equal, 1u);
+}
+
+TEST_F(Natives, operationsOfAnyWidthAreArguments) {
+  std::string operands, types;
+  for (unsigned i = 0; i != 40; ++i) {
+    operands += i ? ", %x" : "%x";
+    types += i ? ", !pdl.value" : "!pdl.value";
+  }
+  static std::string pattern =
+      "pdl.pattern @Wide : benefit(0) {\n  %t = pdl.type\n  %x = pdl.operand\n"
+      "  %root = pdl.operation \"test.f\"(" +
+      operands + " : " + types +
+      ") -> (%t : !pdl.type)\n"
+      "  pdl.apply_native_constraint \"Wide\"(%root : !pdl.operation)\n"
+      "  pdl.rewrite %root {\n    pdl.replace %root with (%x : "
+      "!pdl.value)\n  }\n}";
+  add("wide", pattern.c_str(), [](RuleSetBuilder &set, PDLPatternModule &m) {
+    m.registerConstraintFunction("Wide", [](PatternRewriter &, Operation *op) {
+      return success(op->getNumOperands() == 40 &&
+                     llvm::all_equal(op->getOperands()));
+    });
+    set.rule({"Wide", Promise::exact()});
+  });
+  std::string i64s;
+  for (unsigned i = 0; i != 40; ++i)
+    i64s += i ? ", i64" : "i64";
+  std::string text = saturate(
+      "wide", ("func.func @f(%x: i64) -> i64 {\n  %0 = \"test.f\"(" + operands +
+               ") : (" + i64s + ") -> i64\n  return %0 : i64\n}")
+                  .c_str());
+  EXPECT_TRUE(has(text, "return %arg0")) << messages << text;
+}
+
+/// What an ordinary rewrite may do beside making operations is nothing.
+TEST_F(Natives, misuseIsAnError) {
+  constexpr const char *pattern = R"mlir(
+pdl.pattern @R : benefit(0) {
+  %t = pdl.type
+  %x = pdl.operand
+  %root = pdl.operation "test.f"(%x : !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite %root {
+    %v = pdl.apply_native_rewrite "Go"(%root : !pdl.operation) : !pdl.value
+    pdl.replace %root with (%v : !pdl.value)
+  }
+})mlir";
+  auto make = [](PatternRewriter &r, Operation *op, StringRef name) {
+    OperationState state(op->getLoc(), name);
+    state.addOperands(op->getOperands());
+    state.addTypes(op->getResultTypes());
+    state.addAttribute("cost", r.getI64IntegerAttr(0));
+    return r.create(state);
+  };
+  using Go = std::function<Value(PatternRewriter &, Operation *)>;
+  auto run = [&](StringRef name, Go go) {
+    messages.clear();
+    add(name, pattern, [=](RuleSetBuilder &set, PDLPatternModule &m) {
+      m.registerRewriteFunction(
+          "Go", [go](PatternRewriter &r, Operation *op) { return go(r, op); });
+      set.rule({"R", Promise::exact()});
+    });
+    return saturate(name, R"mlir(
+      func.func private @g(i8) -> i8
+      func.func @f(%x: i8) -> i8 {
+        %0 = "test.f"(%x) : (i8) -> i8
+        return %0 : i8
+      })mlir");
+  };
+  // Wherever new operations stand.
+  EXPECT_TRUE(has(run("before",
+                      [=](PatternRewriter &r, Operation *op) -> Value {
+                        r.setInsertionPoint(op);
+                        (void)make(r, op, "test.unused");
+                        return make(r, op, "test.new")->getResult(0);
+                      }),
+                  "\"test.new\"(%arg0)"))
+      << messages;
+  auto expect = [&](StringRef text, const char *message) {
+    EXPECT_EQ(text, "");
+    EXPECT_TRUE(has(messages, message)) << messages;
+  };
+  expect(run("replace",
+             [=](PatternRewriter &r, Operation *op) -> Value {
+               r.replaceOp(op, op->getOperand(0));
+               return nullptr;
+             }),
+         "native function 'Go' changes an operation in place");
+  expect(run("erase",
+             [=](PatternRewriter &r, Operation *op) -> Value {
+               Value x = op->getOperand(0);
+               r.eraseOp(op);
+               return x;
+             }),
+         "native function 'Go' changes an operation in place");
+  expect(run("modify",
+             [=](PatternRewriter &r, Operation *op) -> Value {
+               r.modifyOpInPlace(op,
+                                 [&] { op->setAttr("a", r.getUnitAttr()); });
+               return op->getOperand(0);
+             }),
+         "native function 'Go' changes an operation in place");
+  expect(run("effects",
+             [=](PatternRewriter &r, Operation *op) -> Value {
+               return func::CallOp::create(r, op->getLoc(), "g",
+                                           op->getResultTypes(),
+                                           op->getOperands())
+                   .getResult(0);
+             }),
+         "native function 'Go' makes 'func.call', which the e-graph cannot "
+         "hold");
+  // A rewrite that fails, or makes nothing, is no match.
+  EXPECT_TRUE(
+      has(run("nothing",
+              [](PatternRewriter &, Operation *) -> Value { return nullptr; }),
+          "test.f"))
+      << messages;
+}
+
 TEST_F(Natives, everyPromiseHasARule) {
   add("excess", kAddZero, [](RuleSetBuilder &set, PDLPatternModule &) {
     set.constraint("IsZero", [](auto &, auto, auto &) { return true; });
