@@ -184,7 +184,7 @@ Merge EGraph::insertInto(ClassId c, OpId op, const uint32_t *key, uint64_t h,
     proofs->joined(c, op, kids, payload, rule);
   for (size_t a = 0; a != analyses.size(); ++a) {
     uint32_t made = analyses[a]->make(*this, op, payload, kids);
-    uint32_t &fact = facts[a][c];
+    uint32_t fact = facts[a][c];
     if (made == fact)
       continue;
     std::optional<uint32_t> joined = analyses[a]->join(fact, made);
@@ -193,7 +193,7 @@ Merge EGraph::insertInto(ClassId c, OpId op, const uint32_t *key, uint64_t h,
       return Merge::Conflict;
     }
     if (*joined != fact) {
-      fact = *joined;
+      setFact(a, c, *joined);
       changedFacts.push_back(c);
     }
   }
@@ -237,7 +237,8 @@ Merge EGraph::unite(ClassId a, ClassId b, RuleId rule) {
       failure = Conflict{rule, a, b, type[a], type[b], uint32_t(i)};
       return Merge::Conflict;
     }
-    facts[i][a] = *joined;
+    if (*joined != fa)
+      setFact(i, a, *joined);
     // The parents of whichever side learned something must look again.
     if (*joined != fa || *joined != fb)
       changedFacts.push_back(a);

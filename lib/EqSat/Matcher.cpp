@@ -12,6 +12,9 @@ MatchSink::~MatchSink() = default;
 /// can be found there; deeper patterns are simply entered.
 static constexpr uint32_t kMaxLevels = 4;
 
+/// Rows between two looks at the clock, and what a native counts as.
+static constexpr uint32_t kWorkBetween = 4096, kNativeWork = 64;
+
 //===----------------------------------------------------------------------===//
 // The trie
 //===----------------------------------------------------------------------===//
@@ -206,6 +209,18 @@ void Matcher::prepare(const EGraph &g, std::span<const Query> q) {
   }
 }
 
+/// Counts what matching costs, in rows looked at, and asks every so often
+/// whether to go on. A dead trie is left at once from wherever it is entered.
+inline void Matcher::spend(uint32_t work) {
+  spent += work;
+  if (spent < kWorkBetween)
+    return;
+  spent = 0;
+  if (!sink->between())
+    for (Node &n : nodes)
+      n.live = false;
+}
+
 /// Whether a branch that has bound only old rows can still meet a young one.
 bool Matcher::young(const Node &n) const {
   for (const Pending &p : n.pending)
@@ -280,6 +295,7 @@ void Matcher::enter(const Node &n, uint32_t stamp) {
     if (run.op != n.atom.b)
       continue;
     n.work += run.end - run.begin;
+    spend(run.end - run.begin);
     const Table &t = graph->table(run.op);
     constexpr uint32_t kFew = 4;
     if (n.tail != kNone && run.end - run.begin >= kFew && !t.isCommutative())
@@ -410,6 +426,7 @@ inline bool Matcher::holds(const Node &n, uint32_t &stamp) {
     break;
   case Atom::Native: {
     ++n.work;
+    spend(kNativeWork);
     uint32_t *args = nativeArgs.data();
     for (size_t i = 0; i != a.args.size(); ++i)
       args[i] = r[a.args[i]];
@@ -427,6 +444,7 @@ void Matcher::run(const EGraph &g, std::span<const Query> q,
   prepare(g, q);
   buffers = b;
   sink = &s;
+  spent = 0;
   for (uint32_t i : roots) {
     const Node &n = nodes[i];
     if (!n.live)
@@ -440,7 +458,8 @@ void Matcher::run(const EGraph &g, std::span<const Query> q,
         root = {op, row};
         ++n.work;
         enterRow<K>(n, t, row, t.rootStamp(row));
-        if (!sink->between())
+        spend(1);
+        if (!n.live)
           return false;
       }
       return true;

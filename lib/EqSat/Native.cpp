@@ -97,6 +97,11 @@ uint32_t *Native::answer(const uint32_t *args, uint64_t hash, uint32_t round) {
   return entry;
 }
 
+void Native::forget() {
+  std::fill(entries.begin(), entries.end(), 0);
+  used = 0;
+}
+
 bool Native::call(std::span<const uint32_t> args, uint32_t *results,
                   uint32_t round) {
   assert(args.size() == numArgs);

@@ -77,8 +77,10 @@ NativeBridge::~NativeBridge() = default;
 Value NativeBridge::standIn(ClassId c) {
   c = graph.find(c);
   Value &v = standIns[c];
-  if (!v) {
-    v = block->addArgument(ops.type(graph.classType(c)), shell->getLoc());
+  Type type = ops.type(graph.classType(c));
+  // An id that was taken back may be given to a class of another type.
+  if (!v || v.getType() != type) {
+    v = block->addArgument(type, shell->getLoc());
     standInClasses[v] = c;
   }
   return v;

@@ -43,6 +43,29 @@ void ProofLog::link(uint32_t a, uint32_t b, RuleId rule) {
   edges.push_back(edge);
 }
 
+void ProofLog::cut(const Mark &mark) {
+  // The last edge of all hangs one tree below the root of another.
+  for (size_t e = edges.size(); e-- != mark.edges;) {
+    uint32_t t = kNone;
+    for (uint32_t end : {edges[e].a, edges[e].b}) {
+      while (up[end] != kNone && upEdge[end] != e)
+        end = up[end];
+      if (up[end] != kNone)
+        t = end;
+    }
+    size[up[t]] -= size[t];
+    up[t] = upEdge[t] = kNone;
+  }
+  terms.resize(mark.terms);
+  pool.resize(mark.pool);
+  termOfClass.resize(mark.classes);
+  edges.resize(mark.edges);
+  frames.resize(mark.frames);
+  up.resize(mark.terms);
+  upEdge.resize(mark.terms);
+  size.resize(mark.terms);
+}
+
 bool ProofLog::connected(uint32_t a, uint32_t b, uint32_t bound) const {
   auto root = [&](uint32_t t) {
     while (upEdge[t] < bound)

@@ -22,7 +22,7 @@ static std::string milliseconds(double seconds) {
 
 /// Eats time and says nothing.
 static bool isIdle(const RunReport &run, const RuleReport &r) {
-  return r.useful == 0 &&
+  return r.useful == 0 && r.undone == 0 &&
          r.matchSeconds + r.applySeconds > kIdleShare * run.seconds;
 }
 
@@ -41,9 +41,10 @@ void luminal::eqsat::emitRemarks(func::FuncOp function, ArrayRef<Rule> rules,
       << Remark::Arg("stop", stopReasonName(run.stop))
       << add("iterations", run.iterations.size()) << add("nodes", run.nodes)
       << add("classes", run.classes) << add("bytes", run.peakBytes)
+      << add("undone", run.undone)
       << Remark::Arg("milliseconds", milliseconds(run.seconds));
   for (auto [rule, r] : llvm::zip_equal(rules, run.rules)) {
-    if (!r.matches && r.admitted && !isIdle(run, r))
+    if (!r.matches && !r.undone && r.admitted && !isIdle(run, r))
       continue;
     remark::analysis(
         loc, RemarkOpts::name("rule").category(kCategory).function(name))
@@ -52,6 +53,7 @@ void luminal::eqsat::emitRemarks(func::FuncOp function, ArrayRef<Rule> rules,
         << add("matches", r.matches) << add("useful", r.useful)
         << add("new nodes", r.newNodes) << add("unions", r.unions)
         << add("refused", r.refused) << add("bans", r.bans)
+        << add("undone", r.undone)
         << Remark::Arg("milliseconds",
                        milliseconds(r.matchSeconds + r.applySeconds))
         << Remark::Arg("idle", isIdle(run, r) ? "yes" : "no");
@@ -108,6 +110,7 @@ LogicalResult luminal::eqsat::writeReport(const SaturationReport &report,
         j.attribute("stop", stopReasonName(run.stop));
         j.attribute("nodes", run.nodes);
         j.attribute("classes", run.classes);
+        j.attribute("undone_rounds", run.undone);
         j.attribute("peak_bytes", run.peakBytes);
         j.attributeObject("milliseconds", [&] {
           j.attribute("total", run.seconds * 1e3);
@@ -145,6 +148,7 @@ LogicalResult luminal::eqsat::writeReport(const SaturationReport &report,
               j.attribute("refused", r.refused);
               j.attribute("idle", isIdle(run, r));
               j.attribute("bans", r.bans);
+              j.attribute("undone", r.undone);
               j.attribute("match_milliseconds", r.matchSeconds * 1e3);
               j.attribute("apply_milliseconds", r.applySeconds * 1e3);
               auto used = extraction.usedRules.find(id);

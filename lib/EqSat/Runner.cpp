@@ -3,6 +3,7 @@
 #include "luminal/EqSat/Runner.h"
 #include "luminal/EqSat/Matcher.h"
 #include "luminal/EqSat/Proof.h"
+#include "luminal/EqSat/Snapshot.h"
 
 #include <algorithm>
 
@@ -62,6 +63,10 @@ private:
     uint32_t since = 0;            ///< round up to which it has matched
     uint32_t bannedUntil = 0;
     bool overflow = false;
+    bool tookUp = false;  ///< matches that were not finished, in this round
+    bool undone = false;  ///< sent away because of a limit
+    uint64_t added = 0;   ///< nodes, when that happened
+    uint32_t triedAt = 0; ///< state of the graph where it alone is too much
   };
 
   uint64_t limitOf(RuleId id) const {
@@ -113,8 +118,27 @@ private:
   void takeUp(RuleId id);
   void flush(RuleId id);
   bool runRound(Stratum stratum);
-  bool overTime() const {
-    return !alone && secondsSince(start) > options.maxSeconds;
+  void matchRound();
+  void undoRound(Snapshot &before, std::vector<RuleReport> counts);
+  bool tryAgain(Stratum stratum);
+  bool isHeard(RuleId id, Stratum stratum) const {
+    return report.rules[id].admitted && (alone ? rules[id].stratum == stratum
+                                               : rules[id].stratum <= stratum);
+  }
+  bool checkTime() {
+    overTime |= Clock::now() > deadline;
+    return overTime;
+  }
+  /// Whether nothing may be added to the graph any more.
+  bool halted() const {
+    return overTime || graph.limitHit() || graph.conflict();
+  }
+  void setDeadline(double seconds) {
+    constexpr double kForever = 1e9;
+    deadline = Clock::now() +
+               std::chrono::duration_cast<Clock::duration>(
+                   std::chrono::duration<double>(std::min(seconds, kForever)));
+    overTime = false;
   }
 
   EGraph &graph;
@@ -137,9 +161,11 @@ private:
   std::vector<uint32_t> scratch, results;
   std::vector<Field> fields;
   RunReport report;
-  Clock::time_point start = Clock::now();
+  Clock::time_point start = Clock::now(), deadline;
   uint64_t usefulInRound = 0;
-  uint32_t ticks = 0;
+  uint32_t numUndone = 0;
+  StopReason limit = StopReason::Nodes; ///< that was hit last
+  bool overTime = false;
   bool stopped = false;
   /// Only the rules of the stratum itself run.
   bool alone = false;
@@ -440,7 +466,7 @@ void Runner::apply(RuleId id) {
       continue;
     }
     for (uint32_t m : list) {
-      if (graph.limitHit() || graph.conflict())
+      if (checkTime() || halted())
         break;
       uint64_t before = graph.numNodes();
       if (evaluate(i, columns, m))
@@ -475,9 +501,7 @@ void Runner::flush(RuleId id) {
   State &s = states[id];
   MatchBuffer &batch = batches[id];
   uint32_t n = rules[id].numStored();
-  for (uint64_t i = 0; i != s.count;) {
-    if (graph.limitHit() || graph.conflict())
-      break;
+  for (uint64_t i = 0; i != s.count && !checkTime() && !halted();) {
     for (; i != s.count && batch.size != kBatch; ++i, ++batch.size)
       for (uint32_t r = 0; r != n; ++r)
         batch.columns[r * kBatch + batch.size] = s.pending[i * n + r];
@@ -496,51 +520,144 @@ void Runner::flush(RuleId id) {
 void Runner::full(RuleId id) {
   MatchBuffer &batch = batches[id];
   report.rules[id].matches += batch.size;
-  if (states[id].overflow)
+  if (states[id].overflow || halted())
     batch.size = 0;
   else if (limitOf(id))
     examine(id);
   else
     apply(id);
+  checkTime();
 }
 
 bool Runner::between() {
-  if ((++ticks & 255) == 0 && overTime()) {
-    report.stop = StopReason::Time;
-    stopped = true;
-    return false;
-  }
-  return !graph.limitHit() && !graph.conflict();
+  checkTime();
+  return !halted();
 }
 
 //===----------------------------------------------------------------------===//
 // Rounds
 //===----------------------------------------------------------------------===//
 
-/// False when the run is over.
+/// Matches the active rules and adds what they say.
+void Runner::matchRound() {
+  double applied = report.applySeconds;
+  auto begin = Clock::now();
+  usefulInRound = 0;
+  firstOfRound = graph.numClassIds();
+  for (RuleId id = 0; id != rules.size(); ++id) {
+    states[id].tookUp = queries[id].active && !states[id].again.empty();
+    if (states[id].tookUp)
+      takeUp(id);
+  }
+  matcher->run(graph, queries, batches, *this);
+  for (RuleId id = 0; id != rules.size(); ++id)
+    full(id);
+  for (RuleId id = 0; id != rules.size(); ++id)
+    flush(id);
+  double matching = secondsSince(begin) - (report.applySeconds - applied);
+  report.matchSeconds += matching;
+  std::vector<double> shares = matcher->workShares();
+  for (RuleId id = 0; id != rules.size(); ++id)
+    report.rules[id].matchSeconds += matching * shares[id];
+}
+
+/// Takes back a round that ran into a limit, and sends away the rules that
+/// added most in it. `counts` is what the report said before.
+void Runner::undoRound(Snapshot &before, std::vector<RuleReport> counts) {
+  constexpr uint32_t kMaxUndone = 32;
+  const char hit = graph.limitHit();
+  const RuleId current = graph.currentRule;
+  before.restore();
+  for (Native &n : natives)
+    n.forget();
+  comeBack.clear();
+  uint64_t total = 0;
+  for (RuleId id = 0; id != rules.size(); ++id) {
+    RuleReport &was = counts[id], &is = report.rules[id];
+    was.matchSeconds = is.matchSeconds;
+    was.applySeconds = is.applySeconds;
+    std::swap(was, is);
+    if (!queries[id].active)
+      continue;
+    State &s = states[id];
+    s.added = was.newNodes - is.newNodes;
+    total += s.added;
+    s.overflow = false;
+    // What was waiting was taken up: all of it must be found again.
+    s.again.clear();
+    if (s.tookUp)
+      s.since = 0;
+  }
+  if (!hit) {
+    report.stop = StopReason::Time;
+    stopped = true;
+    return;
+  }
+  limit = hit == 'n' ? StopReason::Nodes : StopReason::Bytes;
+  ++report.undone;
+  std::vector<RuleId> byAdded;
+  for (RuleId id = 0; id != rules.size(); ++id)
+    if (queries[id].active && (states[id].added != 0 || id == current))
+      byAdded.push_back(id);
+  std::sort(byAdded.begin(), byAdded.end(), [&](RuleId a, RuleId b) {
+    uint64_t x = states[a].added, y = states[b].added;
+    return x != y ? x > y : a < b;
+  });
+  // Those that together made half of it: one, where one explodes; many, where
+  // many do a little.
+  uint64_t sum = 0;
+  for (RuleId id : byAdded) {
+    states[id].undone = true;
+    if (states[id].added == total)
+      states[id].triedAt = graph.round();
+    ++report.rules[id].undone;
+    sum += states[id].added;
+    if (sum * 2 >= total)
+      break;
+  }
+  if (++numUndone == kMaxUndone) {
+    report.stop = limit;
+    stopped = true;
+  }
+}
+
+/// Calls back a rule that an undone round sent away, unless it is known to be
+/// too much for the graph as it is: what added least comes first.
+bool Runner::tryAgain(Stratum stratum) {
+  State *best = nullptr;
+  for (RuleId id = 0; id != rules.size(); ++id) {
+    State &s = states[id];
+    if (s.undone && isHeard(id, stratum) && s.triedAt != graph.round() &&
+        (!best || s.added < best->added))
+      best = &s;
+  }
+  if (best)
+    best->undone = false;
+  return best;
+}
+
+/// False when there is nothing more to be said, or the run is over.
 bool Runner::runRound(Stratum stratum) {
   assert(!graph.isDirty() && "rebuild first");
   uint32_t round = report.iterations.size();
   uint32_t visible = graph.round() - 1;
   bool banned = false;
   for (RuleId id = 0; id != rules.size(); ++id) {
-    bool away = states[id].bannedUntil > round;
-    bool heard =
-        alone ? rules[id].stratum == stratum : rules[id].stratum <= stratum;
-    queries[id].active = report.rules[id].admitted && heard && !away;
-    queries[id].since = options.incremental ? states[id].since : 0;
+    const State &s = states[id];
+    bool away = s.bannedUntil > round;
+    queries[id].active = isHeard(id, stratum) && !away && !s.undone;
+    queries[id].since = options.incremental ? s.since : 0;
     banned |= away;
   }
-  usefulInRound = 0;
-  double applied = report.applySeconds;
-  auto begin = Clock::now();
-  firstOfRound = graph.numClassIds();
-  for (RuleId id = 0; id != rules.size(); ++id)
-    if (queries[id].active)
-      takeUp(id);
-  matcher->run(graph, queries, batches, *this);
-  for (RuleId id = 0; id != rules.size(); ++id)
-    full(id);
+  {
+    Snapshot before(graph);
+    std::vector<RuleReport> counts = report.rules;
+    matchRound();
+    if (halted() && !graph.conflict()) {
+      undoRound(before, std::move(counts));
+      return !stopped;
+    }
+  }
   for (RuleId id = 0; id != rules.size(); ++id) {
     State &s = states[id];
     if (s.overflow) {
@@ -550,17 +667,10 @@ bool Runner::runRound(Stratum stratum) {
           (options.banLength << std::min(report.rules[id].bans, 16u));
       ++report.rules[id].bans;
       banned = true;
-    } else if (queries[id].active && !stopped) {
+    } else if (queries[id].active) {
       s.since = visible;
     }
-    flush(id);
   }
-  double matching = secondsSince(begin) - (report.applySeconds - applied);
-  report.matchSeconds += matching;
-  std::vector<double> shares = matcher->workShares();
-  for (RuleId id = 0; id != rules.size(); ++id)
-    report.rules[id].matchSeconds += matching * shares[id];
-
   for (NodeRef root : comeBack)
     graph.touch(root);
   comeBack.clear();
@@ -570,27 +680,22 @@ bool Runner::runRound(Stratum stratum) {
     waiting += states[id].again.capacity() * sizeof(uint32_t);
     changed |= queries[id].active && !states[id].again.empty();
   }
-  begin = Clock::now();
+  auto begin = Clock::now();
   bool consistent = graph.rebuild();
   report.peakBytes = std::max(report.peakBytes, graph.peakBytes() + waiting);
   report.rebuildSeconds += secondsSince(begin);
   report.iterations.push_back(
       {graph.numNodes(), graph.numClasses(), usefulInRound, stratum});
-  if (!consistent) {
+  stopped = true;
+  if (!consistent)
     report.stop = StopReason::Conflict;
-    stopped = true;
-  } else if (graph.limitHit()) {
-    report.stop =
-        graph.limitHit() == 'n' ? StopReason::Nodes : StopReason::Bytes;
-    stopped = true;
-  } else if (!stopped && overTime()) {
+  else if (checkTime())
     report.stop = StopReason::Time;
-    stopped = true;
-  } else if (!stopped && !alone && changed &&
-             report.iterations.size() >= options.maxIterations) {
+  else if (!alone && changed &&
+           report.iterations.size() >= options.maxIterations)
     report.stop = StopReason::Iterations;
-    stopped = true;
-  }
+  else
+    stopped = false;
   if (stopped)
     return false;
   if (!changed && banned) {
@@ -605,18 +710,18 @@ bool Runner::runRound(Stratum stratum) {
         s.bannedUntil = 0;
     return true;
   }
-  return changed;
+  return changed || tryAgain(stratum);
 }
 
 RunReport Runner::run() {
   for (RuleId id = 0; id != rules.size(); ++id)
     report.rules[id].admitted = admitted(rules[id]);
   graph.setLimits({options.maxNodes, options.maxBytes});
+  setDeadline(options.maxSeconds);
   matcher = std::make_unique<Matcher>(rules, natives);
   bool consistent = graph.rebuild();
   if (!consistent)
     report.stop = StopReason::Conflict;
-  unsigned reached = 0;
   for (unsigned s = 0; s != kNumStrata && consistent && !stopped; ++s) {
     bool any = false;
     for (const Rule &r : rules)
@@ -625,28 +730,40 @@ RunReport Runner::run() {
       continue;
     if (report.iterations.size() >= options.maxIterations) {
       report.stop = StopReason::Iterations;
+      stopped = true;
       break;
     }
-    reached = s;
     while (runRound(Stratum(s)))
       ;
+  }
+  // Who is still away has more to say than there is room for.
+  bool lowers = false, lowered = !stopped;
+  for (RuleId id = 0; id != rules.size(); ++id) {
+    bool lowering =
+        report.rules[id].admitted && rules[id].stratum == Stratum::Lowering;
+    lowers |= lowering;
+    lowered &= !(lowering && states[id].undone);
+    if (states[id].undone && !stopped)
+      report.stop = limit;
   }
   // A limit that stopped the search must not leave the program without code:
   // the lowering rules alone then say what they have to say about what is
   // there. They build nothing on each other, so a few rounds do.
-  bool lowers = std::any_of(rules.begin(), rules.end(), [](const Rule &r) {
-    return r.stratum == Stratum::Lowering;
-  });
-  if (stopped && report.stop != StopReason::Conflict && lowers &&
-      reached < unsigned(Stratum::Lowering)) {
-    constexpr unsigned kRounds = 4, kRoom = 4;
+  if (report.stop != StopReason::Conflict && lowers && !lowered) {
+    constexpr uint32_t kRounds = 4, kRoom = 4;
+    constexpr double kSeconds = 10;
     StopReason why = report.stop;
     stopped = false;
     alone = true;
+    numUndone = 0;
     graph.setLimits({graph.numNodes() * kRoom, graph.bytes() * kRoom});
-    for (State &s : states)
+    setDeadline(std::max(options.maxSeconds, kSeconds));
+    for (State &s : states) {
       s.bannedUntil = 0;
-    for (unsigned i = 0; i != kRounds && runRound(Stratum::Lowering); ++i)
+      s.undone = false;
+    }
+    const size_t last = report.iterations.size() + kRounds;
+    while (report.iterations.size() != last && runRound(Stratum::Lowering))
       ;
     if (report.stop != StopReason::Conflict)
       report.stop = why;
@@ -655,6 +772,7 @@ RunReport Runner::run() {
   report.nodes = graph.numNodes();
   report.classes = graph.numClasses();
   report.bytes = graph.bytes();
+  report.peakBytes = std::max(report.peakBytes, graph.peakBytes());
   report.seconds = secondsSince(start);
   return std::move(report);
 }

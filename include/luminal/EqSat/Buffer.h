@@ -46,6 +46,7 @@ public:
   }
 
   size_t size() const { return count; }
+  size_t capacity() const { return cap; }
   bool empty() const { return count == 0; }
   T *data() { return ptr; }
   const T *data() const { return ptr; }

@@ -34,6 +34,7 @@ namespace luminal::eqsat {
 
 class EGraph;
 class ProofLog;
+class Snapshot;
 
 /// The answer to "are these equal?" where dims may be symbolic.
 enum class Equality : uint8_t { No, Unknown, Yes };
@@ -87,6 +88,14 @@ struct NodeRef {
   explicit operator bool() const { return op != kNone; }
   bool operator==(const NodeRef &) const = default;
 };
+
+/// What was known of classes before it became more, in order.
+struct FactChange {
+  uint32_t analysis;
+  ClassId cls;
+  uint32_t fact;
+};
+using FactLog = std::vector<FactChange>;
 
 struct Field {
   NameId name;
@@ -242,6 +251,8 @@ public:
   ProofLog *proofs = nullptr;
 
 private:
+  friend class Snapshot;
+
   struct Payload {
     TypeId type;
     uint32_t begin;
@@ -262,6 +273,11 @@ private:
   template <uint32_t K>
   void mergeRow(Table &t, uint32_t row, uint64_t hash);
   bool recomputeFacts();
+  void setFact(size_t analysis, ClassId c, uint32_t fact) {
+    if (factLog)
+      factLog->push_back({uint32_t(analysis), c, facts[analysis][c]});
+    facts[analysis][c] = fact;
+  }
   void sortTables();
   void indexRuns();
 
@@ -284,6 +300,8 @@ private:
   /// Classes whose facts changed since their parents last read them.
   std::vector<ClassId> changedFacts;
   std::vector<ClassId> losers;
+  /// Of the snapshot that looks at the graph.
+  FactLog *factLog = nullptr;
 
   GraphLimits limits;
   std::optional<Conflict> failure;

@@ -42,7 +42,7 @@ public:
   /// The buffer of the rule is full, and must be empty afterwards. The graph
   /// may be added to.
   virtual void full(RuleId rule) = 0;
-  /// Called between two root rows. False stops the matching.
+  /// Called every so often. False stops the matching, also within a root row.
   virtual bool between() = 0;
 };
 
@@ -115,6 +115,7 @@ private:
   void insert(RuleId id, const Rule &rule);
   void findTail(Node &n, std::span<const Rule> rules);
   void prepare(const EGraph &graph, std::span<const Query> queries);
+  void spend(uint32_t work);
   bool young(const Node &n) const;
   bool worth(const Node &n, uint32_t stamp) const;
   void step(const Node &n, uint32_t stamp);
@@ -143,7 +144,7 @@ private:
   std::vector<uint32_t> nativeArgs;
   /// levels[h][c]: the youngest row within h levels below class c.
   std::vector<std::vector<uint32_t>> levels;
-  uint32_t numRules = 0;
+  uint32_t numRules = 0, spent = 0;
   NodeRef root;
 };
 

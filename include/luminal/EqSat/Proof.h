@@ -65,12 +65,23 @@ public:
     next.assign(regs.begin(), regs.end());
   }
 
+  /// How much there is; `cut` takes back what came later.
+  struct Mark {
+    size_t terms = 0, pool = 0, classes = 0, edges = 0, frames = 0;
+  };
+  Mark mark() const {
+    return {terms.size(), pool.size(), termOfClass.size(), edges.size(),
+            frames.size()};
+  }
+  void cut(const Mark &mark);
+
   uint32_t numTerms() const { return terms.size(); }
   const Term &term(uint32_t t) const { return terms[t]; }
   std::span<const ClassId> children(uint32_t t) const {
     return {pool.data() + terms[t].begin, terms[t].arity};
   }
   uint32_t termOf(ClassId c) const { return termOfClass[c]; }
+  uint32_t numEdges() const { return edges.size(); }
   const Edge &edge(uint32_t e) const { return edges[e]; }
   const uint32_t *frame(const Edge &e) const { return frames.data() + e.frame; }
 

@@ -84,6 +84,8 @@ public:
   uint32_t call(uint32_t *columns, uint32_t stride, std::span<const Reg> args,
                 Reg dst, std::span<const uint16_t> calls, uint16_t *holds,
                 uint32_t round);
+  /// Forgets every answer: class ids in arguments mean other classes now.
+  void forget();
 
 private:
   uint32_t stride() const { return 1 + numArgs + numResults; }

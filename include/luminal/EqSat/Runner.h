@@ -5,6 +5,11 @@
 // stratum. A rule that finds too much in one round is sent away for a while and
 // comes back with twice the allowance.
 //
+// A round that runs into a limit of nodes, bytes or time is undone: the graph
+// is always one after whole rounds. Where it was nodes or bytes, the rules that
+// added most in it are sent away and the others go on; once those have nothing
+// more to say, who was sent away is tried again, one at a time.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef LUMINAL_EQSAT_RUNNER_H
@@ -61,6 +66,9 @@ struct RuleReport {
   uint64_t unions = 0;
   uint64_t refused = 0; ///< unions of types not provably equal
   uint32_t bans = 0;
+  /// Rounds that were undone because the rule added too much in them. What they
+  /// found and added is not counted above.
+  uint32_t undone = 0;
   double matchSeconds = 0; ///< share of the common matching
   double applySeconds = 0;
   bool admitted = true; ///< by the precision policy
@@ -81,6 +89,7 @@ struct RunReport {
   uint64_t classes = 0;
   uint64_t bytes = 0;
   uint64_t peakBytes = 0;
+  uint32_t undone = 0; ///< rounds that ran into a limit of nodes or bytes
   double seconds = 0, matchSeconds = 0, applySeconds = 0, rebuildSeconds = 0;
 };
 

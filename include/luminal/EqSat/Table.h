@@ -131,6 +131,7 @@ public:
 
 private:
   friend class EGraph;
+  friend class Snapshot;
 
   uint32_t *mutableKey(uint32_t row) {
     return rows.data() + size_t(row) * rowSize();
