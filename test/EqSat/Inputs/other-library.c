@@ -40,7 +40,9 @@ static void *allocate(size_t alignment, size_t size) {
     alignment = 16;
   /* The size stands before the block. */
   size_t gap =
-      (atomic_fetch_add(&state, 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u >> 59) * 16;
+      (atomic_fetch_add(&state, 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u >>
+       59) *
+      16;
   size_t room = (size + gap + 2 * alignment + 31) / 16 * 16;
   uintptr_t begin = layout % 2 ? atomic_fetch_add(&next, room)
                                : atomic_fetch_sub(&next, room) - room;
