@@ -4,7 +4,7 @@
 import pathlib
 import sys
 
-SUMS, DEPTH = 26, 18
+SUMS, DEPTH = 30, 18
 VALUE, TENSOR = "!pdl.value", "tensor<2xf32>"
 out = pathlib.Path(sys.argv[1])
 

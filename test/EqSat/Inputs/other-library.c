@@ -1,10 +1,13 @@
-/* other-library.c - Another allocator and other hashes, to be preloaded.
- *
- * Memory is handed out from high to low addresses, or from low to high where
- * LAYOUT is odd, with gaps that LAYOUT chooses, and is never used again: what a
- * program sorts or hashes by address comes in another order each time. The hash
- * of strings of the C++ library gets another seed, and its tables other sizes.
- */
+//===- other-library.c - Another allocator and other hashes ---------------===//
+//
+// To be preloaded. Memory is handed out from high to low addresses, or from low
+// to high where LAYOUT is odd, with gaps that LAYOUT chooses, and is never used
+// again: what a program sorts or hashes by address comes in another order each
+// time. The hash of strings of the C++ library gets another seed, and its
+// tables other sizes.
+//
+//===----------------------------------------------------------------------===//
+
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdatomic.h>
@@ -14,13 +17,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { kRoom = 36 }; /* 2^36 bytes of addresses, of which little is touched */
+enum { kRoom = 36 }; // 2^36 bytes of addresses, of which little is touched
 static atomic_uintptr_t next;
 static uintptr_t base;
 static uint64_t layout = ~(uint64_t)0;
 static atomic_uint_fast64_t state;
 
-/* Before any thread but the first. */
+// Before any thread but the first.
 static void start(void) {
   const char *text = getenv("LAYOUT");
   layout = text ? strtoull(text, NULL, 10) : 0;
@@ -38,7 +41,7 @@ static void *allocate(size_t alignment, size_t size) {
     start();
   if (alignment < 16)
     alignment = 16;
-  /* The size stands before the block. */
+  // The size stands before the block.
   size_t gap =
       (atomic_fetch_add(&state, 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u >>
        59) *
@@ -77,7 +80,7 @@ int posix_memalign(void **p, size_t alignment, size_t size) {
 }
 size_t malloc_usable_size(void *p) { return p ? ((size_t *)p)[-1] : 0; }
 
-/* std::_Hash_bytes(void const*, unsigned long, unsigned long) */
+// std::_Hash_bytes(void const*, unsigned long, unsigned long)
 size_t _ZSt11_Hash_bytesPKvmm(const void *bytes, size_t n, size_t seed) {
   uint64_t h = seed ^ (layout + 1) * 0x9e3779b97f4a7c15u;
   for (size_t i = 0; i != n; ++i)
@@ -85,7 +88,7 @@ size_t _ZSt11_Hash_bytesPKvmm(const void *bytes, size_t n, size_t seed) {
   return h;
 }
 
-/* std::__detail::_Prime_rehash_policy::_M_next_bkt(unsigned long) const */
+// std::__detail::_Prime_rehash_policy::_M_next_bkt(unsigned long) const
 struct Policy {
   float maxLoad;
   size_t nextResize;
