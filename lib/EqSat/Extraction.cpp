@@ -128,7 +128,8 @@ std::vector<double> Extractor::prices(Perturbation p) const {
 
 /// Knuth's generalisation of Dijkstra's algorithm: the cheapest class that can
 /// be computed from what is final becomes final. `measure(node)` is the price
-/// of a node all of whose children are final, not below any child's;
+/// of a node all of whose children are final, not below any child's, and
+/// `measure.bound(node)` is what it comes to at least;
 /// `measure.keep(node, price)` is told what becomes final.
 template <typename Measure>
 Extractor::Choice Extractor::choose(Measure &measure) const {
@@ -142,7 +143,7 @@ Extractor::Choice Extractor::choose(Measure &measure) const {
   std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue;
   auto offer = [&](uint32_t n) {
     ClassId c = nodes[n].cls;
-    if (choice.node[c] != kNone)
+    if (choice.node[c] != kNone || measure.bound(n) >= best[c])
       return;
     double price = measure(n);
     if (price >= best[c])
@@ -180,6 +181,12 @@ public:
       : e(e), costs(costs), sets(e.graph.numClassIds()),
         total(e.graph.numClassIds(), 0.0), bit(e.graph.numClassIds(), kNone) {}
 
+  double bound(uint32_t n) const {
+    double dearest = 0;
+    for (ClassId c : e.children(n))
+      dearest = std::max(dearest, total[c]);
+    return std::min(dearest, kHuge) + costs[n];
+  }
   double operator()(uint32_t n) {
     gather(n);
     return gathered + costs[n];
@@ -264,6 +271,7 @@ public:
   Tree(const Extractor &e, std::span<const double> costs)
       : e(e), costs(costs), sum(e.graph.numClassIds(), 0.0) {}
 
+  double bound(uint32_t n) const { return costs[n]; }
   double operator()(uint32_t n) const {
     double price = costs[n];
     for (ClassId c : e.children(n))

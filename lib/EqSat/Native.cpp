@@ -62,11 +62,12 @@ uint32_t *Native::place(const uint32_t *args, uint64_t hash) {
 }
 
 void Native::grow() {
-  std::vector<uint32_t> old;
-  old.swap(entries);
+  Buffer<uint32_t> old(std::move(entries));
+  entries = Buffer<uint32_t>(*counter);
   uint32_t oldCapacity = capacity;
   capacity = std::max(64u, capacity * 2);
-  entries.assign(size_t(capacity) * stride(), 0);
+  entries.reserveExactly(size_t(capacity) * stride());
+  entries.resize(size_t(capacity) * stride(), 0);
   for (uint32_t e = 0; e != oldCapacity; ++e) {
     const uint32_t *from = old.data() + size_t(e) * stride();
     if (*from)

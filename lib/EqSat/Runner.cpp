@@ -207,10 +207,15 @@ void Runner::evaluate(const Instruction &i, uint32_t *columns, const List &list,
                           {list.items, list.size}, holds.items, graph.round());
     return;
   }
-  for (uint32_t m : list) {
-    evaluate(i, columns, m);
-    holds.push(m);
+  holds = list;
+  if (i.args.empty()) {
+    for (uint32_t m : list)
+      columns[i.dst * kBatch + m] =
+          graph.getPayload(columns[i.b * kBatch + m], {});
+    return;
   }
+  for (uint32_t m : list)
+    evaluate(i, columns, m);
 }
 
 /// Looks up the node that the instruction names for each match of the list.

@@ -14,11 +14,13 @@
 #ifndef LUMINAL_EQSAT_RULE_H
 #define LUMINAL_EQSAT_RULE_H
 
+#include "luminal/EqSat/Buffer.h"
 #include "luminal/EqSat/Ids.h"
 
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -75,6 +77,8 @@ public:
          const uint64_t *looks = nullptr)
       : fn(std::move(fn)), numArgs(numArgs), numResults(numResults),
         memory(memory), looks(looks) {}
+  Native(Native &&) = default;
+  Native &operator=(Native &&) = delete;
 
   bool call(std::span<const uint32_t> args, uint32_t *results, uint32_t round);
   /// Many calls, which wait for memory together. Argument k of call c is
@@ -103,7 +107,8 @@ private:
   const uint64_t *looks;
   /// Open addressing: until when the answer holds, and whether it is yes;
   /// arguments; results.
-  std::vector<uint32_t> entries;
+  std::unique_ptr<ByteCounter> counter = std::make_unique<ByteCounter>();
+  Buffer<uint32_t> entries{*counter};
   uint32_t capacity = 0, used = 0;
   /// Of the calls at hand: arguments, hashes, results.
   std::vector<uint32_t> words;
