@@ -37,6 +37,9 @@ static bool takeOption(llvm::StringRef text, CompileOptions &options) {
     options.report = value.str();
   else if (name == "--eqsat-rules")
     options.rules.push_back(value.str());
+  else if (name == "--eqsat-rule-sets")
+    for (llvm::StringRef set : llvm::split(value, ','))
+      options.ruleSets.push_back(set.str());
   else if (name == "--seed")
     return !value.getAsInteger(10, options.seed);
   else if (name == "--threads")

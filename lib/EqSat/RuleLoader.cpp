@@ -3,11 +3,14 @@
 #include "RuleLoader.h"
 #include "PatternCompiler.h"
 #include "Registry.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/SourceMgr.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace luminal::eqsat;
@@ -88,8 +91,7 @@ LogicalResult RuleLoader::loadSets(Location loc, ArrayRef<std::string> names,
   return success();
 }
 
-/// What the attributes `eqsat.promise`, `eqsat.stratum`, `eqsat.match_limit`
-/// and `eqsat.dtypes` of a pattern say.
+/// What the attributes `eqsat.*` of a pattern say.
 static FailureOr<RuleInfo> readRuleInfo(pdl::PatternOp pattern) {
   auto refuse = [&](const Twine &reason) {
     return emitError(pattern.getLoc())
@@ -100,6 +102,14 @@ static FailureOr<RuleInfo> readRuleInfo(pdl::PatternOp pattern) {
   if (!pattern.getSymName())
     return refuse("it has no name");
   info.name = *pattern.getSymName();
+  for (NamedAttribute attr : pattern->getDiscardableAttrs()) {
+    StringRef name = attr.getName();
+    if (name.consume_front("eqsat.") &&
+        !llvm::is_contained({"promise", "stratum", "match_limit", "dtypes"},
+                            name))
+      return refuse("nothing is known of 'eqsat." + name +
+                    "'; known are promise, stratum, match_limit, dtypes");
+  }
   auto promise = pattern->getAttrOfType<StringAttr>("eqsat.promise");
   if (!promise)
     return refuse("it states no promise (eqsat.promise = \"exact\", "
@@ -111,7 +121,7 @@ static FailureOr<RuleInfo> readRuleInfo(pdl::PatternOp pattern) {
   else if (text == "finite")
     info.promise = Promise::finite();
   else if (text.consume_front("rounding(") && text.consume_back(")") &&
-           !text.getAsDouble(ulps) && ulps >= 0)
+           !text.getAsDouble(ulps) && ulps >= 0 && std::isfinite(ulps))
     info.promise = Promise::rounding(ulps);
   else
     return refuse("its promise '" + promise.getValue() +
@@ -130,37 +140,55 @@ static FailureOr<RuleInfo> readRuleInfo(pdl::PatternOp pattern) {
   }
   if (Attribute attr = pattern->getAttr("eqsat.match_limit")) {
     auto limit = dyn_cast<IntegerAttr>(attr);
-    if (!limit || limit.getInt() < 0)
-      return refuse("its match limit is not a number");
+    if (!limit || !limit.getType().isSignlessInteger(64) || limit.getInt() <= 0)
+      return refuse("its match limit is not a positive number of 64 bits");
     info.matchLimit = limit.getInt();
   }
   if (Attribute attr = pattern->getAttr("eqsat.dtypes")) {
     auto list = dyn_cast<ArrayAttr>(attr);
-    if (!list || list.empty() || !llvm::all_of(list, llvm::IsaPred<TypeAttr>))
-      return refuse("its dtypes are not a list of types");
+    auto isElement = [](Attribute a) {
+      auto type = dyn_cast<TypeAttr>(a);
+      return type && !isa<ShapedType>(type.getValue());
+    };
+    if (!list || list.empty() || !llvm::all_of(list, isElement))
+      return refuse("its dtypes are not a list of element types");
     for (Attribute type : list)
       info.dtypes.push_back(cast<TypeAttr>(type).getValue());
   }
   return info;
 }
 
-LogicalResult RuleLoader::loadFile(Location loc, StringRef path) {
+OwningOpRef<ModuleOp> RuleLoader::parseFile(MLIRContext *context,
+                                            StringRef path) {
   std::string message;
   std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(path, &message);
-  if (!file)
-    return emitError(loc) << message;
-  return loadBuffer(loc, std::move(file));
+  if (file)
+    return parseBuffer(context, std::move(file));
+  emitError(FileLineColLoc::get(context, path, 0, 0)) << message;
+  return nullptr;
 }
 
-LogicalResult RuleLoader::loadBuffer(Location loc,
-                                     std::unique_ptr<llvm::MemoryBuffer> text) {
+OwningOpRef<ModuleOp>
+RuleLoader::parseBuffer(MLIRContext *context,
+                        std::unique_ptr<llvm::MemoryBuffer> text) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
-  ParserConfig config(loc.getContext());
+  ParserConfig config(context);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, config);
   if (!module)
-    return failure(); // the parser has said why
-  for (Operation &op : *module->getBody()) {
+    return nullptr; // the parser has said why
+  // The program need not hold what rules make of it.
+  module->walk([&](pdl::OperationOp op) {
+    if (std::optional<StringRef> name = op.getOpName())
+      context->getOrLoadDialect(name->split('.').first);
+  });
+  return module;
+}
+
+LogicalResult RuleLoader::loadModule(ModuleOp file) {
+  if (file.getBody()->empty())
+    return file.emitError("a file of rules holds no rule");
+  for (Operation &op : *file.getBody()) {
     auto pattern = dyn_cast<pdl::PatternOp>(op);
     if (!pattern)
       return op.emitError()
@@ -170,8 +198,23 @@ LogicalResult RuleLoader::loadBuffer(Location loc,
     if (failed(info) || failed(addPattern(pattern, *info, nullptr)))
       return failure();
   }
-  modules.push_back(std::move(module));
   return success();
+}
+
+LogicalResult RuleLoader::loadBuffer(MLIRContext *context,
+                                     std::unique_ptr<llvm::MemoryBuffer> text) {
+  modules.push_back(parseBuffer(context, std::move(text)));
+  return modules.back() ? loadModule(*modules.back()) : failure();
+}
+
+LogicalResult RuleLoader::check(MLIRContext *context,
+                                bool allowUnregistered) const {
+  OwningOpRef<func::FuncOp> function(func::FuncOp::create(
+      UnknownLoc::get(context), "none", FunctionType::get(context, {}, {})));
+  EGraph graph;
+  OpTable ops(graph, context, allowUnregistered);
+  NativeBridge natives(ops, *function);
+  return compile(ops, natives);
 }
 
 FailureOr<std::vector<Rule>>

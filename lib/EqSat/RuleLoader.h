@@ -18,13 +18,24 @@ public:
   /// whichever sets are chosen.
   llvm::LogicalResult loadSets(mlir::Location loc,
                                llvm::ArrayRef<std::string> names, bool all);
-  llvm::LogicalResult loadFile(mlir::Location loc, llvm::StringRef path);
-  llvm::LogicalResult loadBuffer(mlir::Location loc,
+  /// The patterns of a file, which outlives the loader.
+  llvm::LogicalResult loadModule(mlir::ModuleOp file);
+  llvm::LogicalResult loadBuffer(mlir::MLIRContext *context,
                                  std::unique_ptr<llvm::MemoryBuffer> text);
+
+  /// A file of rules with the dialects that it speaks of; null after one error.
+  static mlir::OwningOpRef<mlir::ModuleOp> parseFile(mlir::MLIRContext *context,
+                                                     llvm::StringRef path);
+  static mlir::OwningOpRef<mlir::ModuleOp>
+  parseBuffer(mlir::MLIRContext *context,
+              std::unique_ptr<llvm::MemoryBuffer> text);
 
   /// The rules for one graph; `explained` for one with a proof log.
   llvm::FailureOr<std::vector<Rule>>
   compile(OpTable &ops, NativeBridge &natives, bool explained = false) const;
+  /// Compiles them for a graph of no program, for the errors.
+  llvm::LogicalResult check(mlir::MLIRContext *context,
+                            bool allowUnregistered) const;
 
 private:
   struct Loaded {

@@ -32,15 +32,33 @@ public:
       insert(registry);
   }
 
+  /// Here and not in the run: no dialect may be loaded there.
+  LogicalResult initialize(MLIRContext *context) override {
+    files = std::make_shared<std::vector<OwningOpRef<ModuleOp>>>();
+    for (const std::string &file : ruleFiles) {
+      files->push_back(RuleLoader::parseFile(context, file));
+      if (!files->back())
+        return failure();
+    }
+    return success();
+  }
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (noRuleSets && !ruleSets.empty()) {
+      module.emitError("no-rule-sets and rule-sets contradict each other");
+      return signalPassFailure();
+    }
     RuleLoader loader;
     if (failed(loader.loadSets(module.getLoc(), ruleSets,
                                ruleSets.empty() && !noRuleSets)))
       return signalPassFailure();
-    for (const std::string &file : ruleFiles)
-      if (failed(loader.loadFile(module.getLoc(), file)))
+    for (OwningOpRef<ModuleOp> &file : *files)
+      if (failed(loader.loadModule(*file)))
         return signalPassFailure();
+    if (!files->empty() &&
+        failed(loader.check(&getContext(), allowUnregistered)))
+      return signalPassFailure();
 
     StringRef model = cost;
     if (model.empty())
@@ -105,6 +123,9 @@ private:
     o.admitFinite = precision == "finite";
     return o;
   }
+
+  /// Those of `rules`, shared by the copies of the pass.
+  std::shared_ptr<std::vector<OwningOpRef<ModuleOp>>> files;
 
   LogicalResult saturateFunction(func::FuncOp function, RuleLoader &loader,
                                  const CostModelFactory &factory,

@@ -87,6 +87,8 @@ LogicalResult Compiler::runPhase(Phase from, Phase to) {
   pipeline.arch = options.arch;
   pipeline.seed = options.seed;
   pipeline.precision = options.precision;
+  for (const std::string &name : options.ruleSets)
+    pipeline.ruleSets.push_back(name);
   for (const std::string &file : options.rules)
     pipeline.rules.push_back(file);
   if (!options.report.empty())

@@ -66,6 +66,10 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
   if (passes(Phase::Saturated)) {
     eqsat::SaturatePassOptions saturate;
     llvm::append_range(saturate.ruleFiles, options.rules);
+    if (options.ruleSets.size() == 1 && options.ruleSets[0] == "none")
+      saturate.noRuleSets = true;
+    else
+      llvm::append_range(saturate.ruleSets, options.ruleSets);
     saturate.seed = options.seed;
     saturate.precision = options.precision;
     saturate.report = options.eqsatReport;

@@ -10,7 +10,7 @@
 // VAGUE: error: rule 'Vague' cannot be used: its promise 'often' is not "exact", "finite" or "rounding(ULPS)"
 
 // RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/dtypes.mlir" 2>&1 | FileCheck %s --check-prefix=DTYPES
-// DTYPES: error: rule 'Narrow' cannot be used: its dtypes are not a list of types
+// DTYPES: error: rule 'Narrow' cannot be used: its dtypes are not a list of element types
 
 // RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/stratum.mlir" 2>&1 | FileCheck %s --check-prefix=STRATUM
 // STRATUM: error: rule 'Late' cannot be used: its stratum is not "canonical", "algebra" or "lowering"

@@ -52,7 +52,7 @@ static void run(MLIRContext &context, StringRef text, unsigned &errors) {
   };
   if (refused(failed(loader.loadSets(loc, {}, /*all=*/false))) ||
       refused(failed(loader.loadBuffer(
-          loc, llvm::MemoryBuffer::getMemBufferCopy(text, "rules.mlir")))))
+          &context, llvm::MemoryBuffer::getMemBufferCopy(text, "rules.mlir")))))
     return;
   auto module = parseSourceString<ModuleOp>(kProgram, &context);
   auto function = *module->getOps<func::FuncOp>().begin();

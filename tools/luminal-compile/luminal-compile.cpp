@@ -65,6 +65,10 @@ struct Arguments {
   cl::list<std::string> rules{"eqsat-rules",
                               cl::desc(".mlir file of pdl.pattern ops to add"),
                               cl::value_desc("file"), cl::cat(category)};
+  cl::list<std::string> ruleSets{
+      "eqsat-rule-sets", cl::CommaSeparated,
+      cl::desc("Compiled-in rule sets to use, or none (default: all)"),
+      cl::value_desc("name,..."), cl::cat(category)};
   cl::opt<std::string> explain{
       "eqsat-explain",
       cl::desc("File for the rule applications that make the compiled program "
@@ -124,6 +128,7 @@ llvm::Expected<CompileOptions> Arguments::get() const {
   options.weights = weights;
   options.embedWeights = embedWeights;
   options.rules = {rules.begin(), rules.end()};
+  options.ruleSets = {ruleSets.begin(), ruleSets.end()};
   if (explain.empty() && !explainValues.empty())
     return bad("--eqsat-explain-values needs --eqsat-explain=FILE");
   options.explain = explain;

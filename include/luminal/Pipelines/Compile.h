@@ -30,6 +30,9 @@ struct CompileOptions {
   bool embedWeights = false;
   /// Weights that no file holds are bound by the caller.
   bool allowMissingWeights = false;
+  /// Compiled-in rule sets to saturate with: all where there is no name, none
+  /// where the only name is "none".
+  std::vector<std::string> ruleSets;
   /// Files of `pdl.pattern` ops to saturate with.
   std::vector<std::string> rules;
   /// File for the rule applications that make the compiled program equal to

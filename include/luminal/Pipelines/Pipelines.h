@@ -32,6 +32,10 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
       llvm::cl::desc("Processor, native or by LLVM's name")};
   Option<uint64_t> seed{*this, "seed", llvm::cl::init(0),
                         llvm::cl::desc("Seed of the extraction")};
+  ListOption<std::string> ruleSets{
+      *this, "rule-sets",
+      llvm::cl::desc("Names of compiled-in rule sets to saturate with, or "
+                     "'none' (default: all)")};
   ListOption<std::string> rules{
       *this, "rules",
       llvm::cl::desc(".mlir files of pdl.pattern ops to saturate with")};
