@@ -219,6 +219,10 @@ LogicalResult RuleLoader::check(MLIRContext *context,
 
 FailureOr<std::vector<Rule>>
 RuleLoader::compile(OpTable &ops, NativeBridge &natives, bool explained) const {
+  // One number says that the program itself made a node.
+  if (patterns.size() > kGiven)
+    return emitError(pdl::PatternOp(patterns[kGiven].pattern).getLoc())
+           << "too many rules: at most " << kGiven << " can be used at once";
   std::vector<Rule> rules;
   for (const Loaded &p : patterns) {
     SmallVector<const NativeFunctions *> scopes;

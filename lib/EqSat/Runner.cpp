@@ -761,7 +761,10 @@ RunReport Runner::run() {
     stopped = false;
     alone = true;
     numUndone = 0;
-    graph.setLimits({graph.numNodes() * kRoom, graph.bytes() * kRoom});
+    // A table takes a few kilobytes, however small the program.
+    constexpr uint64_t kLeastNodes = 1024, kLeastBytes = 1 << 20;
+    graph.setLimits({std::max(graph.numNodes() * kRoom, kLeastNodes),
+                     std::max(graph.bytes() * kRoom, kLeastBytes)});
     setDeadline(std::max(options.maxSeconds, kSeconds));
     for (State &s : states) {
       s.bannedUntil = 0;

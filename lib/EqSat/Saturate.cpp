@@ -11,6 +11,8 @@
 #include "mlir/Dialect/PDL/IR/PDL.h"
 #include "mlir/IR/BuiltinOps.h"
 
+#include <cmath>
+
 namespace luminal::eqsat {
 #define GEN_PASS_DEF_SATURATEPASS
 #include "luminal/EqSat/Passes.h.inc"
@@ -85,6 +87,13 @@ public:
     if (!llvm::is_contained({"exact", "rounding", "finite"}, precision)) {
       module.emitError() << "no precision is named '" << precision
                          << "'; known are exact, rounding, finite";
+      return signalPassFailure();
+    }
+
+    // Not less than 0, and not NaN.
+    if (!(maxSeconds >= 0.0) || std::isnan(double(maxUlps))) {
+      module.emitError("max-seconds and max-ulps are numbers, and no time is "
+                       "negative");
       return signalPassFailure();
     }
 

@@ -56,6 +56,21 @@
 // JSON: "stratum": "algebra"
 // JSON: "cost": 5
 
+// The program is lowered whenever the search stops, before its first round too.
+// RUN: luminal-opt %t/hlir.mlir --eqsat-saturate=max-iterations=0 | FileCheck %s --check-prefix=NOROUND
+// RUN: luminal-opt %t/hlir.mlir --eqsat-saturate=max-nodes=0 | FileCheck %s --check-prefix=NOROUND
+// NOROUND-NOT: hlir.sin
+// NOROUND: llir.
+
+// RUN: not luminal-opt %t/hlir.mlir --eqsat-saturate=max-seconds=nan 2>&1 | FileCheck %s --check-prefix=SECONDS
+// SECONDS: error: max-seconds and max-ulps are numbers
+
+//--- hlir.mlir
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = hlir.sin %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
 //--- rules.mlir
 
 pdl.pattern @Commute : benefit(0) attributes {eqsat.promise = "exact"} {
