@@ -17,7 +17,10 @@ NaiveEGraph::Node NaiveEGraph::canonical(Node n) const {
 unsigned NaiveEGraph::instantiate(const Term &t, const Binding &binding) {
   if (t.isVariable())
     return binding.at(t.symbol);
-  Node n{t.symbol, {}};
+  bool bound = t.attribute[0] == '?';
+  Node n{t.symbol,
+         bound ? std::to_string(binding.at(t.attribute)) : t.attribute,
+         {}};
   for (const Term &a : t.args)
     n.children.push_back(instantiate(a, binding));
   n = canonical(n);
@@ -28,10 +31,21 @@ unsigned NaiveEGraph::instantiate(const Term &t, const Binding &binding) {
 }
 
 std::vector<NaiveEGraph::Binding>
-NaiveEGraph::matchNode(const Term &t, const Node &n,
-                       const Binding &binding) const {
+NaiveEGraph::matchNode(const Term &t, const Node &n, Binding binding) const {
   if (t.symbol != n.symbol || t.args.size() != n.children.size())
     return {};
+  if (!t.attribute.empty()) {
+    if (n.attribute.empty())
+      return {};
+    if (t.attribute[0] != '?') {
+      if (t.attribute != n.attribute)
+        return {};
+    } else if (auto [it, inserted] =
+                   binding.try_emplace(t.attribute, std::stoul(n.attribute));
+               !inserted && it->second != std::stoul(n.attribute)) {
+      return {};
+    }
+  }
   std::vector<std::vector<unsigned>> orders{n.children};
   if (n.children.size() == 2 && commutative.count(n.symbol) &&
       n.children[0] != n.children[1])
@@ -68,7 +82,39 @@ NaiveEGraph::match(const Term &t, unsigned cls, const Binding &binding) const {
   return all;
 }
 
-uint64_t NaiveEGraph::round(const std::vector<TermRule> &rules) {
+bool NaiveEGraph::holds(const Condition &c, Binding &binding) const {
+  unsigned value = binding.at(c.variable);
+  switch (c.kind) {
+  case Condition::Odd:
+    return (value % 2 != 0) != c.negated;
+  case Condition::Next:
+    return value < 2 &&
+           binding.try_emplace(c.result, value + 1).first->second == value + 1;
+  case Condition::AtLeast:
+    return (facts.at(value) >= c.bound) != c.negated;
+  }
+  return false;
+}
+
+/// Again and again until nothing grows.
+void NaiveEGraph::findFacts() {
+  facts.clear();
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto &[n, c] : nodes) {
+      std::vector<unsigned> kids;
+      for (unsigned k : n.children)
+        kids.push_back(facts[k]);
+      unsigned made = factOf(n.symbol, kids), &fact = facts[c];
+      changed |= made > fact;
+      fact = std::max(fact, made);
+    }
+  }
+}
+
+uint64_t NaiveEGraph::round(const std::vector<TermRule> &rules,
+                            Stratum stratum) {
+  findFacts();
   struct Match {
     const TermRule *rule;
     unsigned cls;
@@ -76,9 +122,12 @@ uint64_t NaiveEGraph::round(const std::vector<TermRule> &rules) {
   };
   std::vector<Match> matches;
   for (const TermRule &r : rules)
-    for (auto &[n, c] : nodes)
-      for (Binding &b : matchNode(r.lhs, n, {}))
-        matches.push_back({&r, c, std::move(b)});
+    if (r.stratum <= stratum)
+      for (auto &[n, c] : nodes)
+        for (Binding &b : matchNode(r.lhs, n, {}))
+          if (std::all_of(r.conditions.begin(), r.conditions.end(),
+                          [&](const Condition &c) { return holds(c, b); }))
+            matches.push_back({&r, c, std::move(b)});
   for (const Match &m : matches) {
     unsigned a = find(m.cls), b = find(instantiate(m.rule->rhs, m.binding));
     parent[std::max(a, b)] = std::min(a, b);

@@ -17,10 +17,6 @@ namespace luminal::eqsat::test {
 
 class NaiveEGraph {
 public:
-  struct TermRule {
-    Term lhs, rhs;
-  };
-
   std::set<std::string> commutative;
 
   unsigned add(const Term &term) { return instantiate(term, {}); }
@@ -29,7 +25,11 @@ public:
   }
   /// Matches everything, applies everything, restores congruence. Returns the
   /// number of matches.
-  uint64_t round(const std::vector<TermRule> &rules);
+  uint64_t round(const std::vector<TermRule> &rules) {
+    return round(rules, Stratum::Lowering);
+  }
+  /// The same with the rules up to a stratum.
+  uint64_t round(const std::vector<TermRule> &rules, Stratum stratum);
   void rebuild();
 
   uint64_t numNodes() const { return nodes.size(); }
@@ -39,7 +39,7 @@ public:
 
 private:
   struct Node {
-    std::string symbol;
+    std::string symbol, attribute;
     std::vector<unsigned> children;
     auto operator<=>(const Node &) const = default;
   };
@@ -50,9 +50,14 @@ private:
   std::vector<Binding> match(const Term &t, unsigned cls,
                              const Binding &binding) const;
   std::vector<Binding> matchNode(const Term &t, const Node &n,
-                                 const Binding &binding) const;
+                                 Binding binding) const;
+
+  bool holds(const Condition &c, Binding &binding) const;
+  void findFacts();
 
   std::vector<unsigned> parent;
+  /// Of classes, as a round began.
+  std::map<unsigned, unsigned> facts;
   std::map<Node, unsigned> nodes;
 };
 

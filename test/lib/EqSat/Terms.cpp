@@ -2,6 +2,8 @@
 
 #include "Terms.h"
 
+#include <algorithm>
+
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
@@ -59,12 +61,61 @@ Term luminal::eqsat::test::parseTerm(std::string_view text) {
 }
 
 std::string Term::str() const {
+  std::string s = symbol;
+  if (!attribute.empty())
+    s += "[" + attribute + "]";
   if (args.empty())
-    return symbol;
-  std::string s = "(" + symbol;
+    return s;
+  s = "(" + s;
   for (const Term &a : args)
     s += " " + a.str();
   return s + ")";
+}
+
+std::string TermRule::str() const {
+  static constexpr const char *kNames[] = {"odd", "next", "at-least"};
+  std::string s = lhs.str() + " -> " + rhs.str();
+  for (const Condition &c : conditions)
+    s += std::string(" if ") + (c.negated ? "not " : "") + kNames[c.kind] +
+         " " + c.variable + " " + c.result + std::to_string(c.bound);
+  return s + " in " + stratumName(stratum) + (byNative ? ", by a native" : "");
+}
+
+unsigned luminal::eqsat::test::factOf(const std::string &symbol,
+                                      const std::vector<unsigned> &kids) {
+  switch (symbol[0]) {
+  case 'a':
+  case 'b':
+  case 'c':
+    return symbol[0] - 'a' + 1;
+  case 'n':
+  case 't':
+    return *std::max_element(kids.begin(), kids.end());
+  case 'f':
+  case '+':
+    return *std::min_element(kids.begin(), kids.end());
+  }
+  return 0;
+}
+
+namespace {
+class Facts final : public Analysis {
+public:
+  uint32_t make(const EGraph &graph, OpId op, PayloadId,
+                std::span<const ClassId> children) override {
+    std::vector<unsigned> kids;
+    for (ClassId c : children)
+      kids.push_back(graph.fact(0, graph.find(c)));
+    return factOf(graph.opName(op), kids);
+  }
+  std::optional<uint32_t> join(uint32_t a, uint32_t b) override {
+    return std::max(a, b);
+  }
+};
+} // namespace
+
+void luminal::eqsat::test::addFacts(EGraph &graph) {
+  graph.addAnalysis(std::make_unique<Facts>());
 }
 
 OpId Terms::op(const std::string &symbol, uint32_t arity) {
@@ -74,12 +125,29 @@ OpId Terms::op(const std::string &symbol, uint32_t arity) {
   return it->second;
 }
 
-ClassId Terms::add(const Term &term) {
-  std::vector<ClassId> children;
-  for (const Term &a : term.args)
-    children.push_back(add(a));
-  return graph.add(op(term.symbol, children.size()), payload(), children);
+PayloadId Terms::payloadOf(const Term &term, const Binding &binding) {
+  if (term.attribute.empty())
+    return payload();
+  return payload(term.attribute[0] == '?' ? binding.at(term.attribute)
+                                          : std::stoul(term.attribute));
 }
+
+/// kNone where a limit is reached.
+ClassId Terms::instantiate(const Term &term, const Binding &binding,
+                           RuleId rule) {
+  if (term.isVariable())
+    return binding.at(term.symbol);
+  std::vector<ClassId> children;
+  for (const Term &a : term.args) {
+    children.push_back(instantiate(a, binding, rule));
+    if (children.back() == kNone)
+      return kNone;
+  }
+  return graph.add(op(term.symbol, children.size()), payloadOf(term, binding),
+                   children, rule);
+}
+
+ClassId Terms::add(const Term &term) { return instantiate(term, {}, kGiven); }
 
 ClassId Terms::find(const Term &term) {
   std::vector<ClassId> children;
@@ -89,25 +157,33 @@ ClassId Terms::find(const Term &term) {
       return kNone;
     children.push_back(graph.find(c));
   }
-  ClassId c =
-      graph.lookup(op(term.symbol, children.size()), payload(), children);
+  ClassId c = graph.lookup(op(term.symbol, children.size()),
+                           payloadOf(term, {}), children);
   return c == kNone ? kNone : graph.find(c);
 }
 
-Rule Terms::rule(std::string name, const Term &lhs, const Term &rhs) {
+Rule Terms::rule(std::string name, const TermRule &rule) {
   RuleBuilder b(std::move(name));
   std::map<std::string, Reg> vars;
+  auto bind = [&](const std::string &variable, Reg reg) {
+    auto [it, inserted] = vars.try_emplace(variable, reg);
+    if (!inserted)
+      b.equal(it->second, reg);
+  };
   auto match = [&](auto &&self, const Term &t, const Reg *cls) -> Reg {
     OpId id = op(t.symbol, t.args.size());
     RuleBuilder::Op at =
         cls ? b.enter(*cls, id, t.args.size()) : b.root(id, t.args.size());
-    for (uint32_t i = 0; i != t.args.size(); ++i) {
-      if (!t.args[i].isVariable())
-        continue;
-      auto [it, inserted] = vars.try_emplace(t.args[i].symbol, at.child(i));
-      if (!inserted)
-        b.equal(it->second, at.child(i));
+    if (!t.attribute.empty()) {
+      Reg attribute = b.field(at.payload, 0);
+      if (t.attribute[0] == '?')
+        bind(t.attribute, attribute);
+      else
+        b.is(attribute, std::stoul(t.attribute));
     }
+    for (uint32_t i = 0; i != t.args.size(); ++i)
+      if (t.args[i].isVariable())
+        bind(t.args[i].symbol, at.child(i));
     for (uint32_t i = 0; i != t.args.size(); ++i)
       if (!t.args[i].isVariable()) {
         Reg child = at.child(i);
@@ -115,18 +191,65 @@ Rule Terms::rule(std::string name, const Term &lhs, const Term &rhs) {
       }
     return at.cls;
   };
-  Reg root = match(match, lhs, nullptr);
+  Reg root = match(match, rule.lhs, nullptr);
+  for (const Condition &c : rule.conditions) {
+    Reg arg = vars.at(c.variable);
+    auto fn = [this, c](std::span<const uint32_t> args, uint32_t *results) {
+      switch (c.kind) {
+      case Condition::Odd:
+        return (args[0] % 2 != 0) != c.negated;
+      case Condition::Next:
+        results[0] = args[0] + 1;
+        return args[0] < 2;
+      case Condition::AtLeast:
+        return (graph.fact(0, graph.find(args[0])) >= c.bound) != c.negated;
+      }
+      return false;
+    };
+    bool isFact = c.kind == Condition::AtLeast, hasResult = !c.result.empty();
+    natives.emplace_back(fn, 1, hasResult,
+                         isFact ? Native::Round : Native::Always);
+    Reg result = b.native(natives.size() - 1, {arg},
+                          isFact ? std::vector<Reg>{arg} : std::vector<Reg>{},
+                          hasResult);
+    if (hasResult)
+      bind(c.result, result);
+  }
   auto make = [&](auto &&self, const Term &t) -> Reg {
     if (t.isVariable())
       return b.use(vars.at(t.symbol));
     std::vector<Reg> children;
     for (const Term &a : t.args)
       children.push_back(self(self, a));
-    return b.node(op(t.symbol, children.size()), b.constant(payload()),
-                  children);
+    Reg made =
+        t.attribute[0] == '?'
+            ? b.payload(b.constant(0), {{0, b.use(vars.at(t.attribute))}})
+            : b.constant(payloadOf(t, {}));
+    return b.node(op(t.symbol, children.size()), made, children);
   };
-  Reg made = make(make, rhs);
+  Reg made;
+  if (rule.byNative) {
+    std::vector<Reg> args;
+    std::vector<std::string> names;
+    for (auto &[variable, reg] : vars) {
+      names.push_back(variable);
+      args.push_back(b.use(reg));
+    }
+    auto fn = [this, names, rhs = rule.rhs](std::span<const uint32_t> args,
+                                            uint32_t *results) {
+      Binding binding;
+      for (size_t i = 0; i != names.size(); ++i)
+        binding[names[i]] = args[i];
+      results[0] = instantiate(rhs, binding, graph.currentRule);
+      return results[0] != kNone;
+    };
+    natives.emplace_back(fn, args.size(), 1, Native::None);
+    made = b.rewrite(natives.size() - 1, args, 1, /*creates=*/true);
+  } else {
+    made = make(make, rule.rhs);
+  }
   b.unite(b.use(root), made);
+  b.rule().stratum = rule.stratum;
   return b.finish(explained);
 }
 
@@ -134,6 +257,8 @@ Term Terms::read(ClassId c, std::span<const NodeRef> chosen) const {
   NodeRef ref = chosen[graph.find(c)];
   const Table &t = graph.table(ref.op);
   Term term{graph.opName(ref.op), {}};
+  if (AttrId a = graph.payloadField(t.payload(ref.row), 0); a != kNone)
+    term.attribute = std::to_string(a);
   for (uint32_t i = 0; i != t.arity(); ++i)
     term.args.push_back(read(t.key(ref.row)[i], chosen));
   return term;

@@ -20,16 +20,48 @@
 
 namespace luminal::eqsat::test {
 
-/// A parsed s-expression: a symbol and its arguments.
+/// A parsed s-expression: a symbol and its arguments; and an attribute, a
+/// number, which text cannot spell. In a pattern that may be a variable, and
+/// where it is empty nothing is asked; elsewhere there is none then.
 struct Term {
   std::string symbol;
   std::vector<Term> args;
+  std::string attribute = "";
   bool isVariable() const { return args.empty() && symbol[0] == '?'; }
   bool operator==(const Term &) const = default;
   std::string str() const;
 };
 /// Aborts on malformed text: it stands in the test.
 Term parseTerm(std::string_view text);
+
+/// What a rule asks beside its left side, of variables that are bound there.
+struct Condition {
+  enum Kind {
+    Odd,    ///< the attribute `variable` is odd
+    Next,   ///< `result` is one more than the attribute, which is below 2
+    AtLeast ///< the fact of the class `variable` is at least `bound`
+  } kind;
+  std::string variable, result = "";
+  unsigned bound = 0;
+  bool negated = false;
+};
+
+/// A rule over terms.
+struct TermRule {
+  Term lhs, rhs;
+  std::vector<Condition> conditions = {};
+  Stratum stratum = Stratum::Algebra;
+  /// A native function makes the right side.
+  bool byNative = false;
+
+  std::string str() const;
+};
+
+/// A fact, from 0 (unknown) to 3, of a node from those of its children: it
+/// grows with them, and that of a class is the largest of its nodes.
+unsigned factOf(const std::string &symbol, const std::vector<unsigned> &kids);
+/// Adds that as the first analysis.
+void addFacts(EGraph &graph);
 
 /// Operators of one graph by symbol and arity.
 class Terms {
@@ -43,19 +75,32 @@ public:
 
   OpId op(const std::string &symbol, uint32_t arity);
   PayloadId payload() { return graph.getPayload(0, {}); }
+  PayloadId payload(AttrId attribute) {
+    Field field{0, attribute};
+    return graph.getPayload(0, {&field, 1});
+  }
   ClassId add(const Term &term);
   ClassId add(std::string_view text) { return add(parseTerm(text)); }
   /// kNone where the graph does not have the term.
   ClassId find(const Term &term);
   ClassId find(std::string_view text) { return find(parseTerm(text)); }
-  Rule rule(std::string name, const Term &lhs, const Term &rhs);
+  Rule rule(std::string name, const TermRule &rule);
+  Rule rule(std::string name, const Term &lhs, const Term &rhs) {
+    return this->rule(std::move(name), TermRule{lhs, rhs});
+  }
   Rule rule(std::string name, std::string_view lhs, std::string_view rhs) {
     return rule(std::move(name), parseTerm(lhs), parseTerm(rhs));
   }
+  /// What the rules call.
+  std::vector<Native> natives;
   /// The term that choice `chosen` of each class spells.
   Term read(ClassId c, std::span<const NodeRef> chosen) const;
 
 private:
+  using Binding = std::map<std::string, uint32_t>;
+  PayloadId payloadOf(const Term &term, const Binding &binding);
+  ClassId instantiate(const Term &term, const Binding &binding, RuleId rule);
+
   EGraph &graph;
   std::map<std::pair<std::string, uint32_t>, OpId> ops;
 };
