@@ -1,10 +1,9 @@
 //===- Report.cpp - What a saturation did, as remarks and JSON ------------===//
 
 #include "Report.h"
+#include "luminal/Support/OutputFile.h"
 #include "mlir/IR/Remarks.h"
-#include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 using namespace luminal::eqsat;
@@ -65,37 +64,39 @@ void luminal::eqsat::emitRemarks(func::FuncOp function, ArrayRef<Rule> rules,
       << Remark::Arg("milliseconds", milliseconds(extraction.seconds));
 }
 
+/// Complete or not there; "-" is the standard output.
+static LogicalResult writeText(StringRef path, StringRef text,
+                               Operation *module) {
+  if (path == "-") {
+    llvm::outs() << text;
+    llvm::outs().flush();
+    return success();
+  }
+  luminal::Status status = luminal::writeFileAtomically(path.str(), {text});
+  if (!status)
+    return module->emitError() << status.error().message;
+  return success();
+}
+
 LogicalResult luminal::eqsat::writeGraphs(const SaturationReport &report,
                                           StringRef path, Operation *module) {
-  std::string message;
-  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(path, &message);
-  if (!file)
-    return module->emitError() << message;
-  file->os() << report.graphs.str();
-  file->keep();
-  return success();
+  return writeText(path, report.graphs.str(), module);
 }
 
 LogicalResult luminal::eqsat::writeProofs(const SaturationReport &report,
                                           StringRef path, Operation *module) {
-  std::string message;
-  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(path, &message);
-  if (!file)
-    return module->emitError() << message;
+  std::string text;
   for (const FunctionReport &f : report.functions)
     if (f.proofs)
-      file->os() << f.proofs->text;
-  file->keep();
-  return success();
+      text += f.proofs->text;
+  return writeText(path, text, module);
 }
 
 LogicalResult luminal::eqsat::writeReport(const SaturationReport &report,
                                           StringRef path, Operation *module) {
-  std::string message;
-  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(path, &message);
-  if (!file)
-    return module->emitError() << message;
-  llvm::json::OStream j(file->os(), 2);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::json::OStream j(os, 2);
   j.objectBegin();
   j.attribute("precision", report.precision);
   if (report.precision != "exact")
@@ -172,7 +173,7 @@ LogicalResult luminal::eqsat::writeReport(const SaturationReport &report,
     }
   });
   j.objectEnd();
-  file->os() << "\n";
-  file->keep();
-  return success();
+  j.flush();
+  os << "\n";
+  return writeText(path, text, module);
 }

@@ -47,6 +47,7 @@ private:
   template <typename Fn>
   LogicalResult measure(StringRef name, Fn fn);
   LogicalResult runPhase(Phase from, Phase to);
+  LogicalResult print(StringRef text);
   LogicalResult emitText();
   LogicalResult emitArtifact();
   LogicalResult openWeights(ArtifactOptions &artifact);
@@ -62,7 +63,7 @@ private:
   std::optional<CPUTarget> target;
   OwningOpRef<ModuleOp> module;
   CompileReport report;
-  TemporaryFile saturation;
+  TemporaryFile saturation, explanation;
 };
 } // namespace
 
@@ -93,7 +94,8 @@ LogicalResult Compiler::runPhase(Phase from, Phase to) {
     pipeline.rules.push_back(file);
   if (!options.report.empty())
     pipeline.eqsatReport = saturation.name();
-  pipeline.eqsatExplain = options.explain;
+  if (!options.explain.empty())
+    pipeline.eqsatExplain = explanation.name();
   for (const std::string &name : options.explainValues)
     pipeline.eqsatExplainValues.push_back(name);
   PassManager pm(&context);
@@ -113,20 +115,47 @@ LogicalResult Compiler::check(Status status) {
 
 LogicalResult Compiler::run() {
   // What can be told before any work is told first.
+  if (saturation.name().empty() || explanation.name().empty())
+    return error() << "no temporary file can be written";
   std::string reason;
   target = CPUTarget::get(options.arch, &reason);
   if (!target)
     return error() << reason;
-  if (options.report.empty())
-    return emitOutput();
-  Result<OutputFile> file = OutputFile::create(options.report);
-  if (!file)
-    return error() << file.error().message;
-  if (failed(emitOutput()))
+  // Files beside the output are there only when it is.
+  struct Side {
+    std::optional<OutputFile> file; // else the standard output
+    llvm::function_ref<std::string()> text;
+  };
+  auto reportText = [&] {
+    report.saturation = saturation.read();
+    return report.str(options, *module);
+  };
+  auto explanationText = [&] { return explanation.read(); };
+  SmallVector<Side, 2> sides;
+  auto addSide = [&](const std::string &path,
+                     llvm::function_ref<std::string()> text) {
+    if (path.empty())
+      return success();
+    Side &side = sides.emplace_back(Side{std::nullopt, text});
+    if (path == "-")
+      return success();
+    Result<OutputFile> file = OutputFile::create(path);
+    if (!file)
+      return LogicalResult(error() << file.error().message);
+    side.file.emplace(std::move(*file));
+    return success();
+  };
+  if (failed(addSide(options.report, reportText)) ||
+      failed(addSide(options.explain, explanationText)) || failed(emitOutput()))
     return failure();
-  report.saturation = saturation.read();
-  if (succeeded(check(file->write(report.str(options, *module)))) &&
-      succeeded(check(file->keep())))
+  bool isGood = true;
+  for (Side &side : sides)
+    if (!side.file)
+      isGood = isGood && succeeded(print(side.text()));
+    else
+      isGood = isGood && succeeded(check(side.file->write(side.text()))) &&
+               succeeded(check(side.file->keep()));
+  if (isGood)
     return success();
   llvm::sys::fs::file_status status;
   if (!llvm::sys::fs::status(options.output, status, /*follow=*/false) &&
@@ -155,20 +184,23 @@ LogicalResult Compiler::emitOutput() {
   return options.emit ? emitText() : emitArtifact();
 }
 
+LogicalResult Compiler::print(StringRef text) {
+  llvm::outs() << text;
+  llvm::outs().flush();
+  std::error_code code = llvm::outs().error();
+  llvm::outs().clear_error();
+  if (code)
+    return error() << "standard output cannot be written: " << code.message();
+  return success();
+}
+
 LogicalResult Compiler::emitText() {
   std::string text;
   llvm::raw_string_ostream stream(text);
   module->print(stream);
   stream << "\n";
-  if (options.output.empty() || options.output == "-") {
-    llvm::outs() << text;
-    llvm::outs().flush();
-    std::error_code code = llvm::outs().error();
-    llvm::outs().clear_error();
-    if (code)
-      return error() << "standard output cannot be written: " << code.message();
-    return success();
-  }
+  if (options.output.empty() || options.output == "-")
+    return print(text);
   return check(writeFileAtomically(options.output, {text}));
 }
 
