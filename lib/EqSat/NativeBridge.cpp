@@ -68,7 +68,8 @@ ClassId MatchContext::create(StringRef name, DictionaryAttr attributes,
 
 NativeBridge::NativeBridge(OpTable &ops, Operation *function)
     : ops(ops), graph(ops.getGraph()), shell(function->cloneWithoutRegions()),
-      context(ops.getGraph(), ops, shell.get()) {
+      context(ops.getGraph(), ops, shell.get()),
+      complaintLoc(function->getLoc()) {
   block = &shell->getRegion(0).emplaceBlock();
 }
 
@@ -105,6 +106,24 @@ void NativeBridge::complain(StringRef name, const Twine &what) {
     complaint = ("native function '" + name + "' " + what).str();
 }
 
+LogicalResult NativeBridge::checkMisuse() const {
+  if (complaint.empty())
+    return success();
+  return emitError(complaintLoc) << complaint;
+}
+
+std::string NativeBridge::whyInvalid(Operation *op) {
+  std::string why;
+  ScopedDiagnosticHandler handler(ops.getContext(), [&](Diagnostic &d) {
+    if (why.empty())
+      why = d.str();
+    return success();
+  });
+  if (succeeded(op->getName().verifyInvariants(op)))
+    return "";
+  return why.empty() ? "it does not verify" : why;
+}
+
 /// The class of a value that a rewrite made, with all ops behind it.
 ClassId NativeBridge::import(Value value, StringRef name) {
   if (!value)
@@ -137,6 +156,10 @@ ClassId NativeBridge::import(Operation *op, StringRef name) {
     if (auto known = standInClasses.find(op->getResult(0));
         known != standInClasses.end())
       return graph.find(known->second);
+  if (std::string why = whyInvalid(op); !why.empty()) {
+    complain(name, "makes an operation that cannot be: " + why);
+    return kNone;
+  }
   SmallVector<ClassId> operands;
   for (Value v : op->getOperands()) {
     ClassId c = import(v, name);
@@ -547,6 +570,27 @@ uint32_t NativeBridge::withDefaults(OperationName name) {
         return true;
       },
       1, 1, Native::Always);
+}
+
+uint32_t NativeBridge::verified(OpId op, StringRef rule, Location loc) {
+  return addNative(
+      [this, op, rule = rule.str(), loc](std::span<const uint32_t> words,
+                                         uint32_t *out) {
+        auto operands = words.subspan(1);
+        std::string why = whyInvalid(
+            standInOp(op, words[0], {operands.data(), operands.size()}));
+        block->clear();
+        out[0] = words[0];
+        if (why.empty())
+          return true;
+        if (complaint.empty()) {
+          complaint =
+              "rule '" + rule + "' makes an operation that cannot be: " + why;
+          complaintLoc = loc;
+        }
+        return false;
+      },
+      1 + graph.arity(op), 1, Native::Always);
 }
 
 uint32_t NativeBridge::inferTypes(OperationName name, unsigned numOperands) {

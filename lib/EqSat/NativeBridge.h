@@ -66,10 +66,14 @@ public:
   /// (attribute payload, operand classes...) -> (result type)
   uint32_t inferTypes(mlir::OperationName name, unsigned numOperands);
 
+  /// (payload, operand classes...) -> (payload); of an operation that can be
+  uint32_t verified(OpId op, llvm::StringRef rule, mlir::Location loc);
+
   std::vector<Native> natives;
   mlir::Operation *scope() const { return shell.get(); }
-  /// What a native function did that it may not do; empty where all is well.
-  llvm::StringRef misuse() const { return complaint; }
+  /// Emits one error where a function did what it may not do, or a rule made
+  /// what cannot be.
+  llvm::LogicalResult checkMisuse() const;
 
 private:
   using Pdl = std::function<mlir::LogicalResult(
@@ -89,6 +93,8 @@ private:
                                  NativeValue::Kind expected,
                                  llvm::StringRef name);
   void complain(llvm::StringRef name, const llvm::Twine &what);
+  /// Why the operation cannot be; empty where it can.
+  std::string whyInvalid(mlir::Operation *op);
   std::optional<uint32_t> toWord(const NativeValue &value,
                                  NativeValue::Kind expected);
   mlir::Value standIn(ClassId c);
@@ -118,6 +124,8 @@ private:
   llvm::DenseMap<mlir::Value, ClassId> standInClasses;
   llvm::SmallVector<std::pair<Call, uint32_t>> calls;
   std::string complaint;
+  /// Of the complaint: the function's, or a place in a rule.
+  mlir::Location complaintLoc;
 };
 
 } // namespace luminal::eqsat

@@ -178,6 +178,13 @@ LogicalResult PatternCompiler::compileNode(pdl::OperationOp op) {
       llvm::any_of(name.getAttributeNames(),
                    [&](StringAttr a) { return !given.contains(a); }))
     payload = b.rewrite(natives.withDefaults(name), {payload}, 1);
+  if (name.isRegistered() && !info.isTrusted) {
+    std::vector<Reg> args{payload};
+    args.insert(args.end(), operands.begin(), operands.end());
+    payload = b.rewrite(natives.verified(ops.getOp(name, operands.size()),
+                                         info.name, op.getLoc()),
+                        args, 1);
+  }
   madeOps[op] = b.node(ops.getOp(name, operands.size()), payload, operands);
   return success();
 }

@@ -99,6 +99,7 @@ static FailureOr<RuleInfo> readRuleInfo(pdl::PatternOp pattern) {
            << "' cannot be used: " << reason;
   };
   RuleInfo info;
+  info.isTrusted = false;
   if (!pattern.getSymName())
     return refuse("it has no name");
   info.name = *pattern.getSymName();

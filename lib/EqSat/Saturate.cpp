@@ -152,8 +152,8 @@ private:
 
     RunReport run =
         saturate(program.graph, *rules, natives.natives, runnerOptions());
-    if (!natives.misuse().empty())
-      return function.emitError(natives.misuse());
+    if (failed(natives.checkMisuse()))
+      return failure();
     FunctionReport &told = reports.functions.emplace_back(
         FunctionReport{function.getSymName().str(), std::move(*rules),
                        std::move(run), std::nullopt, std::nullopt});

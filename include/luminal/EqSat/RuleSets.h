@@ -260,6 +260,9 @@ struct RuleInfo {
   /// Element types in which the rule is true, and in which alone it fires: of
   /// the root and of the values that the right side reads. Empty is every one.
   llvm::SmallVector<mlir::Type> dtypes = {};
+  /// Whether tests show that what the rule makes can be; else every operation
+  /// is verified before it enters the graph.
+  bool isTrusted = true;
 };
 
 class RuleSetBuilder {
