@@ -3,6 +3,7 @@
 #include "Program.h"
 #include "Registry.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/Support/Allocator.h"
 
 #include <chrono>
 
@@ -318,9 +319,23 @@ FailureOr<Value> Program::materialise(ClassId root, const Selection &s,
 FailureOr<ExtractionReport> Program::extract(CostModel &model,
                                              OnSelected onSelected) {
   auto start = std::chrono::steady_clock::now();
+  // Layers repeat what they consist of: one price for all nodes alike. Where
+  // few are, it is not worth its memory.
+  constexpr size_t kMaxPrices = size_t(1) << 16;
+  llvm::BumpPtrAllocator allocator;
+  llvm::DenseMap<ArrayRef<uint32_t>, double> prices;
+  SmallVector<uint32_t> key;
   Extractor extractor(graph, [&](OpId op, PayloadId payload,
                                  std::span<const ClassId> children) {
-    return price(model, op, payload, children);
+    key.assign({op, payload});
+    for (ClassId c : children)
+      key.push_back(graph.classType(c));
+    if (auto it = prices.find(key); it != prices.end())
+      return it->second;
+    double cost = price(model, op, payload, children);
+    if (prices.size() < kMaxPrices)
+      prices.insert({ArrayRef<uint32_t>(key).copy(allocator), cost});
+    return cost;
   });
   Selection s = extractor.greedyDag(rootClasses);
   if (!(s.dagCost < kInfiniteCost))

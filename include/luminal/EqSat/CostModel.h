@@ -12,7 +12,8 @@ class CostModel {
 public:
   virtual ~CostModel();
   /// The price of one node by itself: not negative, infinite where the node may
-  /// not stand in the result. Leaves are free and are not asked about.
+  /// not stand in the result. Nodes that look alike have one price. Leaves are
+  /// free and are not asked about.
   virtual double cost(const NodeView &node) = 0;
 };
 
