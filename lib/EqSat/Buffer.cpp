@@ -20,7 +20,7 @@ static void *resizeMapping(void *old, size_t oldBytes, size_t newBytes) {
   if (!wasMapped && !isMapped)
     return realloc(old, newBytes);
   if (!isMapped) {
-    void *memory = malloc(newBytes);
+    void *memory = newBytes ? malloc(newBytes) : nullptr;
     if (memory)
       memcpy(memory, old, newBytes);
     munmap(old, oldBytes);
