@@ -104,21 +104,34 @@ std::span<const ClassId> Extractor::children(uint32_t node) const {
   return {t.key(nodes[node].ref.row), size_t(t.arity())};
 }
 
-std::vector<double> Extractor::prices(Perturbation p) const {
-  std::vector<double> costs(nodes.size());
-  uint64_t state = p.seed;
-  for (uint32_t n = 0; n != nodes.size(); ++n) {
-    costs[n] = nodes[n].cost;
+/// Each price by itself, so that nobody pays for those that he does not ask
+/// for.
+class Extractor::Prices {
+public:
+  Prices(const Extractor &e, Perturbation p) : e(e), p(p) {}
+  double operator[](uint32_t n) const {
+    double cost = e.nodes[n].cost;
     if (p.strength == 0)
-      continue;
+      return cost;
     // splitmix64
-    uint64_t z = state += 0x9e3779b97f4a7c15u;
+    uint64_t z = p.seed + (uint64_t(n) + 1) * 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     double unit = double((z ^ z >> 31) >> 11) * 0x1p-53;
     double factor = 1 + p.strength * std::fabs(2 * unit - 1);
-    costs[n] = unit < 0.5 ? costs[n] / factor : costs[n] * factor;
+    return unit < 0.5 ? cost / factor : cost * factor;
   }
+
+private:
+  const Extractor &e;
+  Perturbation p;
+};
+
+std::vector<double> Extractor::prices(Perturbation p) const {
+  Prices price(*this, p);
+  std::vector<double> costs(nodes.size());
+  for (uint32_t n = 0; n != nodes.size(); ++n)
+    costs[n] = price[n];
   return costs;
 }
 
@@ -261,7 +274,12 @@ Selection Extractor::finish(const Choice &choice,
   for (size_t c = 0; c != choice.node.size(); ++c)
     if (choice.node[c] != kNone)
       s.chosen[c] = nodes[choice.node[c]].ref;
-  s.dagCost = dagCost(s, roots);
+  s.dagCost = kInfiniteCost;
+  if (!canCompute(choice, roots))
+    return s;
+  s.dagCost = 0;
+  for (ClassId c : order(s, roots))
+    s.dagCost += nodes[choice.node[c]].cost;
   return s;
 }
 
@@ -297,19 +315,38 @@ Selection Extractor::bottomUp(std::span<const ClassId> roots,
 // Shared terms
 //===----------------------------------------------------------------------===//
 
-/// Changes choices as long as the whole becomes cheaper.
-double Extractor::improve(Choice &choice, std::span<const double> costs,
-                          std::span<const ClassId> roots) const {
-  uint32_t numClasses = graph.numClassIds();
-  std::vector<uint32_t> refs(numClasses);
+/// Classes that have a choice, each before those that it may be computed from.
+std::vector<ClassId> Extractor::byRank(const Choice &choice) const {
+  std::vector<ClassId> list;
+  for (ClassId c = 0; c != choice.node.size(); ++c)
+    if (choice.node[c] != kNone)
+      list.push_back(c);
+  auto position = [&](ClassId c) {
+    return std::pair(component[c], choice.rank[c]);
+  };
+  std::sort(list.begin(), list.end(),
+            [&](ClassId a, ClassId b) { return position(a) > position(b); });
+  return list;
+}
+
+/// Changes choices as long as the whole becomes cheaper. Gives up when it has
+/// looked at `budget` nodes.
+template <typename Costs>
+double Extractor::improve(Choice &choice, const Costs &costs,
+                          std::span<const ClassId> roots,
+                          std::span<const ClassId> byRank,
+                          uint64_t budget) const {
+  std::vector<uint32_t> refs(graph.numClassIds());
   std::vector<ClassId> stack;
   double total = 0;
+  uint64_t looked = 0;
   // Counts a use of a class, and of what it needs when it is the first.
   auto add = [&](ClassId c) {
     stack.push_back(c);
     while (!stack.empty()) {
       ClassId d = stack.back();
       stack.pop_back();
+      ++looked;
       if (refs[d]++ != 0)
         continue;
       uint32_t n = choice.node[d];
@@ -323,6 +360,7 @@ double Extractor::improve(Choice &choice, std::span<const double> costs,
     while (!stack.empty()) {
       ClassId d = stack.back();
       stack.pop_back();
+      ++looked;
       if (--refs[d] != 0)
         continue;
       uint32_t n = choice.node[d];
@@ -336,15 +374,9 @@ double Extractor::improve(Choice &choice, std::span<const double> costs,
 
   // A choice between components cannot close a cycle; within one it must go
   // down in the order in which classes got their first choice.
-  std::vector<ClassId> byRank;
-  for (ClassId c = 0; c != numClasses; ++c)
-    if (choice.node[c] != kNone)
-      byRank.push_back(c);
   auto position = [&](ClassId c) {
     return std::pair(component[c], choice.rank[c]);
   };
-  std::sort(byRank.begin(), byRank.end(),
-            [&](ClassId a, ClassId b) { return position(a) > position(b); });
   auto take = [&](ClassId c, uint32_t n) {
     // What both need is kept alive in between.
     uint32_t old = choice.node[c];
@@ -356,6 +388,7 @@ double Extractor::improve(Choice &choice, std::span<const double> costs,
     choice.node[c] = n;
   };
   auto mayTake = [&](ClassId c, uint32_t n) {
+    ++looked;
     if (n == choice.node[c])
       return false;
     for (ClassId child : children(n))
@@ -381,8 +414,10 @@ double Extractor::improve(Choice &choice, std::span<const double> costs,
   std::vector<std::pair<ClassId, uint32_t>> undo;
   auto tryShared = [&](ClassId d) {
     uint32_t users = 0;
-    for (uint32_t u = useOffset[d]; u != useOffset[d + 1] && users < 2; ++u)
+    for (uint32_t u = useOffset[d]; u != useOffset[d + 1] && users < 2; ++u) {
+      ++looked;
       users += refs[nodes[uses[u]].cls] != 0;
+    }
     if (users < 2)
       return false;
     double before = total;
@@ -406,13 +441,13 @@ double Extractor::improve(Choice &choice, std::span<const double> costs,
   for (unsigned pass = 0; pass != kMaxPasses; ++pass) {
     bool changed = false;
     for (ClassId c : byRank) {
-      if (!refs[c])
+      if (!refs[c] || looked > budget)
         continue;
       for (uint32_t m = memberOffset[c]; m != memberOffset[c + 1]; ++m)
         changed |= tryNode(c, members[m]);
     }
     for (ClassId c : byRank)
-      if (!refs[c] && costs[choice.node[c]] > 0)
+      if (!refs[c] && costs[choice.node[c]] > 0 && looked <= budget)
         changed |= tryShared(c);
     if (!changed)
       break;
@@ -420,19 +455,46 @@ double Extractor::improve(Choice &choice, std::span<const double> costs,
   return total;
 }
 
-Selection Extractor::greedyDag(std::span<const ClassId> roots,
-                               Perturbation perturbation) const {
-  std::vector<double> costs = prices(perturbation);
+bool Extractor::canCompute(const Choice &choice,
+                           std::span<const ClassId> roots) const {
+  return std::all_of(roots.begin(), roots.end(), [&](ClassId root) {
+    return choice.node[graph.find(root)] != kNone;
+  });
+}
+
+Extractor::Choice Extractor::greedy(std::span<const double> costs,
+                                    std::span<const ClassId> roots) const {
   Tree tree(*this, costs);
   Choice best = choose(tree);
-  for (ClassId root : roots)
-    if (best.node[graph.find(root)] == kNone)
-      return finish(best, roots);
+  if (!canCompute(best, roots))
+    return best;
   Sets sets(*this, costs);
   Choice shared = choose(sets);
-  double treeCost = improve(best, costs, roots);
-  double sharedCost = improve(shared, costs, roots);
-  return finish(sharedCost <= treeCost ? shared : best, roots);
+  double treeCost = improve(best, costs, roots, byRank(best));
+  double sharedCost = improve(shared, costs, roots, byRank(shared));
+  return sharedCost <= treeCost ? shared : best;
+}
+
+Selection Extractor::greedyDag(std::span<const ClassId> roots,
+                               Perturbation perturbation) const {
+  return finish(greedy(prices(perturbation), roots), roots);
+}
+
+Candidates::Candidates(const Extractor &extractor,
+                       std::span<const ClassId> givenRoots)
+    : extractor(extractor), roots(givenRoots.begin(), givenRoots.end()),
+      choice(extractor.greedy(extractor.prices({}), roots)),
+      byRank(extractor.byRank(choice)),
+      bestSelection(extractor.finish(choice, roots)) {}
+
+Selection Candidates::draw(Perturbation perturbation) const {
+  if (!extractor.canCompute(choice, roots))
+    return bestSelection;
+  constexpr uint64_t kLooksPerClass = 24;
+  Extractor::Choice drawn = choice;
+  extractor.improve(drawn, Extractor::Prices(extractor, perturbation), roots,
+                    byRank, byRank.size() * kLooksPerClass);
+  return extractor.finish(drawn, roots);
 }
 
 std::vector<ClassId> Extractor::order(const Selection &s,

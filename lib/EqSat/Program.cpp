@@ -317,6 +317,7 @@ FailureOr<Value> Program::materialise(ClassId root, const Selection &s,
 }
 
 FailureOr<ExtractionReport> Program::extract(CostModel &model,
+                                             Perturbation perturbation,
                                              OnSelected onSelected) {
   auto start = std::chrono::steady_clock::now();
   // Layers repeat what they consist of: one price for all nodes alike. Where
@@ -337,7 +338,7 @@ FailureOr<ExtractionReport> Program::extract(CostModel &model,
       prices.insert({ArrayRef<uint32_t>(key).copy(allocator), cost});
     return cost;
   });
-  Selection s = extractor.greedyDag(rootClasses);
+  Selection s = extractor.greedyDag(rootClasses, perturbation);
   if (!(s.dagCost < kInfiniteCost))
     return emitBlocked(extractor, s);
   if (onSelected && failed(onSelected(extractor, s)))

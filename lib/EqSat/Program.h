@@ -47,8 +47,10 @@ public:
   /// Hears of the program that is taken before it replaces the given one.
   using OnSelected = llvm::function_ref<llvm::LogicalResult(const Extractor &,
                                                             const Selection &)>;
-  /// Replaces the function's pure ops by the cheapest equal ones.
+  /// Replaces the function's pure ops by the cheapest equal ones, in perturbed
+  /// prices where that is asked for; the reported cost is in the true ones.
   llvm::FailureOr<ExtractionReport> extract(CostModel &model,
+                                            Perturbation perturbation = {},
                                             OnSelected onSelected = nullptr);
 
   /// Before `import`: writes down why classes become one.

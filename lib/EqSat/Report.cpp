@@ -101,6 +101,7 @@ LogicalResult luminal::eqsat::writeReport(const SaturationReport &report,
   j.attribute("precision", report.precision);
   if (report.precision != "exact")
     j.attribute("max_ulps", report.maxUlps);
+  j.attribute("seed", report.seed);
   j.attributeArray("functions", [&] {
     for (const FunctionReport &f : report.functions) {
       j.object([&] {

@@ -22,6 +22,8 @@ struct SaturationReport {
   /// The promises that were admitted.
   std::string precision;
   double maxUlps = 0;
+  /// Of the extraction.
+  uint64_t seed = 0;
   std::vector<FunctionReport> functions;
   GraphSerializer graphs;
 };

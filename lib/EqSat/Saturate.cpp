@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/PDL/IR/PDL.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
 
@@ -97,7 +98,14 @@ public:
       return signalPassFailure();
     }
 
+    if (!(seedStrength >= 0 && seedStrength <= 1000)) {
+      module.emitError() << "seed-strength is between 0 and 1000, unlike "
+                         << llvm::formatv("{0}", double(seedStrength)).str();
+      return signalPassFailure();
+    }
+
     SaturationReport reports;
+    reports.seed = seed;
     reports.precision = precision;
     reports.maxUlps = runnerOptions().maxUlps;
     bool isGood = true;
@@ -131,6 +139,10 @@ private:
     o.maxUlps = precision == "exact" ? -1.0 : double(maxUlps);
     o.admitFinite = precision == "finite";
     return o;
+  }
+
+  Perturbation perturbation() const {
+    return seed == 0 ? Perturbation() : Perturbation{seed, seedStrength};
   }
 
   /// Those of `rules`, shared by the copies of the pass.
@@ -171,7 +183,8 @@ private:
       return success();
     }
     FailureOr<ExtractionReport> extracted = program.extract(
-        *model, [&](const Extractor &extractor, const Selection &selection) {
+        *model, perturbation(),
+        [&](const Extractor &extractor, const Selection &selection) {
           if (explain.empty())
             return success();
           FailureOr<ProofReport> proofs =

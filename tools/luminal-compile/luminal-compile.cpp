@@ -46,9 +46,10 @@ struct Arguments {
   cl::opt<uint64_t> searchCandidates{
       "search-candidates", cl::init(1),
       cl::desc("Candidates to measure; 1 measures none"), cl::cat(category)};
-  cl::opt<uint64_t> seed{"seed", cl::init(0),
-                         cl::desc("Seed of every free choice"),
-                         cl::cat(category)};
+  cl::opt<uint64_t> seed{
+      "seed", cl::init(0),
+      cl::desc("Seed of every free choice; 0: none is random"),
+      cl::cat(category)};
   cl::list<std::string> sampleInputs{
       "sample-input", cl::desc("Input to measure candidates with (.npy)"),
       cl::cat(category)};

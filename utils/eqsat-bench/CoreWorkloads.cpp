@@ -4,6 +4,10 @@
 #include "Workloads.h"
 #include "luminal/EqSat/Extraction.h"
 
+#include <functional>
+#include <optional>
+#include <set>
+
 using namespace luminal::eqsat;
 using namespace luminal::eqsat::bench;
 using namespace luminal::eqsat::test;
@@ -119,6 +123,35 @@ private:
   }
   EGraph &graph;
 };
+
+/// The graph of all ways to multiply the first `n` matrices.
+struct ChainGraph {
+  explicit ChainGraph(unsigned n) {
+    graph.addAnalysis(std::make_unique<Ends>(graph));
+    Term product{"m" + std::to_string(n - 1), {}};
+    for (unsigned i = n - 1; i-- != 0;)
+      product = {"*", {{"m" + std::to_string(i), {}}, product}};
+    root = terms.add(product);
+    std::vector<Rule> rules;
+    rules.push_back(terms.rule("Left", "(* ?a (* ?b ?c))", "(* (* ?a ?b) ?c)"));
+    rules.push_back(
+        terms.rule("Right", "(* (* ?a ?b) ?c)", "(* ?a (* ?b ?c))"));
+    report = saturate(graph, rules, {}, unlimited());
+  }
+  /// Multiplications of one product.
+  double operator()(OpId, PayloadId, std::span<const ClassId> kids) const {
+    if (kids.empty())
+      return 0;
+    uint32_t a = graph.fact(0, kids[0]), b = graph.fact(0, kids[1]);
+    return double(kDims[Ends::begin(a)]) * kDims[Ends::end(a)] *
+           kDims[Ends::end(b)];
+  }
+
+  EGraph graph;
+  Terms terms{graph};
+  ClassId root;
+  RunReport report;
+};
 } // namespace
 
 static void runChain(Figures &figures, const Chain &chain) {
@@ -129,29 +162,12 @@ static void runChain(Figures &figures, const Chain &chain) {
   double cost = 0, extraction = 0, megabytes = 0;
   double seconds = figures.time([&] {
     MemoryMeter meter;
-    EGraph graph;
-    graph.addAnalysis(std::make_unique<Ends>(graph));
-    Terms terms(graph);
-    Term product{"m" + std::to_string(n - 1), {}};
-    for (unsigned i = n - 1; i-- != 0;)
-      product = {"*", {{"m" + std::to_string(i), {}}, product}};
-    ClassId root = terms.add(product);
-    std::vector<Rule> rules;
-    rules.push_back(terms.rule("Left", "(* ?a (* ?b ?c))", "(* (* ?a ?b) ?c)"));
-    rules.push_back(
-        terms.rule("Right", "(* (* ?a ?b) ?c)", "(* ?a (* ?b ?c))"));
-    report = saturate(graph, rules, {}, unlimited());
-    products = graph.table(terms.op("*", 2)).numRows();
+    ChainGraph g(n);
+    report = g.report;
+    products = g.graph.table(g.terms.op("*", 2)).numRows();
     double start = now();
-    Extractor extractor(
-        graph, [&](OpId, PayloadId, std::span<const ClassId> kids) -> double {
-          if (kids.empty())
-            return 0;
-          uint32_t a = graph.fact(0, kids[0]), b = graph.fact(0, kids[1]);
-          return double(kDims[Ends::begin(a)]) * kDims[Ends::end(a)] *
-                 kDims[Ends::end(b)];
-        });
-    ClassId roots[] = {root};
+    Extractor extractor(g.graph, std::cref(g));
+    ClassId roots[] = {g.root};
     cost = extractor.bottomUp(roots).dagCost;
     extraction = now() - start;
     megabytes = meter.megabytes();
@@ -173,4 +189,39 @@ static void runChain(Figures &figures, const Chain &chain) {
 void luminal::eqsat::bench::runChains(Figures &figures) {
   for (const Chain &chain : kChains)
     runChain(figures, chain);
+}
+
+void luminal::eqsat::bench::runCandidates(Figures &figures) {
+  figures.workload("candidates, chain of 100");
+  ChainGraph g(100);
+  figures.add("classes", double(g.report.classes), "", Goal::exactly(5050));
+  constexpr unsigned kDraws = 100;
+  ClassId roots[] = {g.root};
+  std::optional<Extractor> extractor;
+  std::optional<Candidates> candidates;
+  double session = figures.time([&] {
+    extractor.emplace(g.graph, std::cref(g));
+    candidates.emplace(*extractor, roots);
+  });
+  // Programs differ where what the root reaches does.
+  std::set<std::vector<uint32_t>> programs;
+  double worst = 0;
+  double seconds = figures.time([&] {
+    for (uint64_t seed = 1; seed <= kDraws; ++seed)
+      worst = std::max(worst, candidates->draw({seed, 0.5}).dagCost);
+  });
+  for (uint64_t seed = 1; seed <= kDraws; ++seed) {
+    Selection s = candidates->draw({seed, 0.5});
+    std::vector<uint32_t> rows;
+    for (ClassId c : extractor->order(s, roots))
+      rows.insert(rows.end(), {c, s.chosen[c].row});
+    programs.insert(std::move(rows));
+  }
+  figures.add("session", session * 1e3, "ms");
+  figures.add("a candidate", seconds * 1e3 / kDraws, "ms",
+              Goal::milliseconds(5));
+  figures.add("programs of " + std::to_string(kDraws), double(programs.size()),
+              "");
+  figures.add("dearest, against the best", worst / candidates->best().dagCost,
+              "");
 }

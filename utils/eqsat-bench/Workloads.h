@@ -18,10 +18,11 @@ namespace luminal::eqsat::bench {
 RunnerOptions unlimited();
 
 /// The core alone: the microbenchmark of symbolic differentiation, sums of
-/// distinct leaves, chains of matrix products.
+/// distinct leaves, chains of matrix products, and drawing programs of one.
 void runMath(Figures &figures);
 void runSums(Figures &figures);
 void runChains(Figures &figures);
+void runCandidates(Figures &figures);
 
 /// Through PDL: matches a second, and a chain from MLIR text to MLIR text.
 void runMatchRate(Figures &figures);

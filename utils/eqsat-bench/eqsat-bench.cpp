@@ -46,11 +46,10 @@ int main(int argc, char **argv) {
     void (*run)(Figures &);
     bool needsMLIR;
   };
-  static constexpr Workload kWorkloads[] = {{"math", runMath, false},
-                                            {"sums", runSums, false},
-                                            {"chains", runChains, false},
-                                            {"rate", runMatchRate, true},
-                                            {"text", runChainFromText, true}};
+  static constexpr Workload kWorkloads[] = {
+      {"math", runMath, false},     {"sums", runSums, false},
+      {"chains", runChains, false}, {"candidates", runCandidates, false},
+      {"rate", runMatchRate, true}, {"text", runChainFromText, true}};
   Figures figures;
   for (const Workload &w : kWorkloads)
     if (only.empty() ? !(coreOnly && w.needsMLIR) : only == w.name)

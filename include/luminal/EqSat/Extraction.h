@@ -35,7 +35,7 @@ struct Selection {
 };
 
 /// Random changes of the prices, so that a search sees different programs. The
-/// same seed gives the same changes.
+/// same seed gives the same changes, in any process.
 struct Perturbation {
   uint64_t seed = 0;
   /// A price is multiplied by up to 1 + strength, or divided by it.
@@ -68,6 +68,8 @@ public:
   ClassId blocker(const Selection &s, ClassId root) const;
 
 private:
+  friend class Candidates;
+
   struct Node {
     ClassId cls;
     double cost;
@@ -79,6 +81,7 @@ private:
     std::vector<uint32_t> node;
     std::vector<uint32_t> rank;
   };
+  class Prices;
   class Tree;
   class Sets;
 
@@ -87,8 +90,15 @@ private:
   std::vector<double> prices(Perturbation p) const;
   template <typename Measure>
   Choice choose(Measure &measure) const;
-  double improve(Choice &choice, std::span<const double> costs,
-                 std::span<const ClassId> roots) const;
+  Choice greedy(std::span<const double> costs,
+                std::span<const ClassId> roots) const;
+  bool canCompute(const Choice &choice, std::span<const ClassId> roots) const;
+  std::vector<ClassId> byRank(const Choice &choice) const;
+  template <typename Costs>
+  double improve(Choice &choice, const Costs &costs,
+                 std::span<const ClassId> roots,
+                 std::span<const ClassId> byRank,
+                 uint64_t budget = ~uint64_t(0)) const;
   Selection finish(const Choice &choice, std::span<const ClassId> roots) const;
 
   const EGraph &graph;
@@ -100,6 +110,30 @@ private:
   /// Strongly connected component of a class; what a class can be computed from
   /// is in components of the same or a lower number.
   std::vector<uint32_t> component;
+};
+
+/// Many programs near the best one, for a search that measures them. What does
+/// not depend on the prices is done once: a candidate costs a few milliseconds
+/// where the graph has thousands of classes.
+class Candidates {
+public:
+  /// The extractor and its graph must outlive it.
+  Candidates(const Extractor &extractor, std::span<const ClassId> roots);
+
+  /// What `greedyDag` takes. `dagCost` is infinite where a root cannot be
+  /// computed; every candidate is then the same.
+  const Selection &best() const { return bestSelection; }
+  /// The best one, with single choices changed as long as that makes the whole
+  /// cheaper in the perturbed prices. Acyclic as any selection; `dagCost` is in
+  /// the true prices.
+  Selection draw(Perturbation perturbation) const;
+
+private:
+  const Extractor &extractor;
+  std::vector<ClassId> roots;
+  Extractor::Choice choice;
+  std::vector<ClassId> byRank;
+  Selection bestSelection;
 };
 
 } // namespace luminal::eqsat

@@ -56,7 +56,11 @@ def SaturatePass : Pass<"eqsat-saturate", "::mlir::ModuleOp"> {
            "values proved finite)">,
     Option<"maxUlps", "max-ulps", "double", "1e300",
            "Leave out rules that promise less precision than this">,
-    Option<"seed", "seed", "uint64_t", "0", "Seed of the extraction">,
+    Option<"seed", "seed", "uint64_t", "0",
+           "Extract by prices that this seed changes at random, so that a "
+           "search sees other programs; 0 for the prices as they are">,
+    Option<"seedStrength", "seed-strength", "double", "0.25",
+           "A price is multiplied by up to 1 + this, or divided by it">,
     Option<"report", "report", "std::string", "\"\"",
            "File for the report as JSON">,
     Option<"explain", "explain", "std::string", "\"\"",

@@ -31,7 +31,7 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
       *this, "arch", llvm::cl::init("native"),
       llvm::cl::desc("Processor, native or by LLVM's name")};
   Option<uint64_t> seed{*this, "seed", llvm::cl::init(0),
-                        llvm::cl::desc("Seed of the extraction")};
+                        llvm::cl::desc("Seed of the extraction; 0: none")};
   ListOption<std::string> ruleSets{
       *this, "rule-sets",
       llvm::cl::desc("Names of compiled-in rule sets to saturate with, or "

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <random>
+#include <set>
 
 using namespace luminal::eqsat;
 using namespace luminal::eqsat::test;
@@ -220,18 +221,24 @@ struct Built {
   }
 };
 
-/// Children stand before parents only where there is no cycle.
-void expectAcyclic(const EGraph &graph, const Extractor &e, const Selection &s,
-                   std::span<const ClassId> roots) {
-  std::vector<bool> done(graph.numClassIds());
-  for (ClassId c : e.order(s, roots)) {
-    const Table &t = graph.table(s.chosen[c].op);
+/// Every class that is needed has a node of its own, children stand before
+/// parents (so there is no cycle), and the price is what the nodes cost.
+void expectValid(const Built &b, const Extractor &e, const Selection &s) {
+  std::vector<bool> done(b.graph.numClassIds());
+  double total = 0;
+  for (ClassId c : e.order(s, b.roots)) {
+    ASSERT_TRUE(s.chosen[c]);
+    const Table &t = b.graph.table(s.chosen[c].op);
+    uint32_t row = s.chosen[c].row;
+    ASSERT_EQ(t.classOf(row), c);
     for (unsigned k = 0; k != t.arity(); ++k)
-      EXPECT_TRUE(done[t.key(s.chosen[c].row)[k]]);
+      ASSERT_TRUE(done[t.key(row)[k]]);
+    total += b.costs[s.chosen[c].op];
     done[c] = true;
   }
-  for (ClassId r : roots)
-    EXPECT_TRUE(done[graph.find(r)]);
+  for (ClassId root : b.roots)
+    ASSERT_TRUE(done[b.graph.find(root)]);
+  ASSERT_DOUBLE_EQ(s.dagCost, total);
 }
 
 /// Compares with the optimum, or with that nothing can be computed. Returns how
@@ -239,19 +246,31 @@ void expectAcyclic(const EGraph &graph, const Extractor &e, const Selection &s,
 double compareWithOptimum(const Built &b, double optimum, uint64_t seed) {
   Extractor e(b.graph, b.cost);
   Selection s = e.greedyDag(b.roots), tree = e.bottomUp(b.roots);
+  Candidates candidates(e, b.roots);
+  EXPECT_EQ(candidates.best().chosen, s.chosen);
   if (optimum == kInfiniteCost) {
     EXPECT_EQ(s.dagCost, kInfiniteCost);
+    EXPECT_EQ(candidates.draw({seed, 0.5}).dagCost, kInfiniteCost);
     return 0;
   }
-  EXPECT_GE(s.dagCost, optimum);
   EXPECT_LE(s.dagCost, tree.dagCost);
-  expectAcyclic(b.graph, e, s, b.roots);
-  expectAcyclic(b.graph, e, tree, b.roots);
-  // The same seed gives the same choice.
-  Selection p = e.greedyDag(b.roots, {seed, 0.5});
-  EXPECT_EQ(p.chosen, e.greedyDag(b.roots, {seed, 0.5}).chosen);
-  EXPECT_GE(p.dagCost, optimum);
-  expectAcyclic(b.graph, e, p, b.roots);
+  auto check = [&](const Selection &selection) {
+    EXPECT_GE(selection.dagCost, optimum);
+    expectValid(b, e, selection);
+  };
+  check(s);
+  check(tree);
+  for (double strength : {0.1, 0.5, 10.0}) {
+    // The same seed gives the same choice.
+    Perturbation p{seed, strength};
+    Selection perturbed = e.greedyDag(b.roots, p), drawn = candidates.draw(p);
+    EXPECT_EQ(perturbed.chosen, e.greedyDag(b.roots, p).chosen);
+    EXPECT_EQ(drawn.chosen, candidates.draw(p).chosen);
+    check(perturbed);
+    check(drawn);
+  }
+  // True prices change nothing for the worse.
+  EXPECT_LE(candidates.draw({}).dagCost, s.dagCost);
   return s.dagCost / optimum;
 }
 
@@ -326,10 +345,23 @@ TEST(Extraction, perturbationChangesChoices) {
   ASSERT_TRUE(graph.rebuild());
   Extractor e(graph, Prices{graph, {}});
   Selection plain = e.greedyDag(roots);
-  unsigned different = 0;
-  for (uint64_t seed = 1; seed != 5; ++seed)
-    different += e.greedyDag(roots, {seed, 0.5}).chosen != plain.chosen;
-  EXPECT_EQ(different, 4u);
+  Candidates candidates(e, roots);
+  std::set<std::vector<OpId>> greedy, drawn;
+  auto opsOf = [&](const Selection &s) {
+    EXPECT_EQ(s.dagCost, plain.dagCost); // all choices cost the same
+    std::vector<OpId> ops;
+    for (ClassId root : roots)
+      ops.push_back(s.chosen[root].op);
+    return ops;
+  };
+  greedy.insert(opsOf(plain));
+  drawn.insert(opsOf(plain));
+  for (uint64_t seed = 1; seed != 21; ++seed) {
+    greedy.insert(opsOf(e.greedyDag(roots, {seed, 0.5})));
+    drawn.insert(opsOf(candidates.draw({seed, 0.5})));
+  }
+  EXPECT_EQ(greedy.size(), 21u);
+  EXPECT_EQ(drawn.size(), 21u);
 }
 
 TEST(Extraction, bestChainOfProducts) {
