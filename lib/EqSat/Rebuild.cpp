@@ -87,6 +87,78 @@ void EGraph::mergeRow(Table &t, uint32_t row, uint64_t hash) {
   --liveRows;
 }
 
+namespace {
+/// One child of one row, in the list of those that name the same class.
+struct Use {
+  OpId op;
+  uint32_t row;
+  uint32_t next;
+};
+} // namespace
+
+/// The same by what uses a class. Where one union only leads to the next, as
+/// from the bottom of a deep term to its top, every sweep over all rows would
+/// find one.
+void EGraph::closeByUses() {
+  Buffer<Use> uses(counter);
+  struct List {
+    uint32_t first, last;
+  };
+  Buffer<List> lists(counter);
+  lists.resize(parent.size(), {kNone, kNone});
+  auto append = [&](ClassId c, List list) {
+    if (lists[c].first == kNone)
+      lists[c] = list;
+    else
+      uses[lists[c].last].next = list.first;
+    lists[c].last = list.last;
+  };
+  for (OpId op = 0; op != ops.size(); ++op) {
+    const Table &t = *tables[op];
+    for (uint32_t row = 0, e = t.numRows(); row != e; ++row)
+      for (uint32_t i = 0; i != t.arity() && !t.isDead(row); ++i) {
+        uint32_t use = uses.size();
+        uses.push({op, row, kNone});
+        append(t.key(row)[i], {use, use});
+      }
+  }
+  auto shortFind = [&](ClassId c) {
+    while (parent[c] != c)
+      c = parent[c] = parent[parent[c]];
+    return c;
+  };
+  auto renew = [&](OpId op, uint32_t row) {
+    Table &t = *tables[op];
+    uint32_t *key = t.mutableKey(row);
+    bool moved = false;
+    for (uint32_t i = 0; i != t.arity(); ++i)
+      moved |= shortFind(key[i]) != key[i];
+    if (!moved || t.isDead(row))
+      return;
+    t.reserveSlots(1); // before the key changes
+    for (uint32_t i = 0; i != t.arity(); ++i)
+      key[i] = shortFind(key[i]);
+    sortChildren(t, key);
+    t.stale = true;
+    t.setStamp(row, now, /*onlyMoved=*/false);
+    t.sized([&](auto K) { mergeRow<K>(t, row, t.hash<K>(key)); });
+  };
+  for (size_t i = 0; i != losers.size() && !failure; ++i) {
+    // From now on they use the winner: if that loses, too, they come again.
+    List list = lists[losers[i]];
+    if (list.first == kNone)
+      continue;
+    append(shortFind(losers[i]), list);
+    for (uint32_t use = list.first;; use = uses[use].next) {
+      renew(uses[use].op, uses[use].row);
+      if (use == list.last)
+        break;
+    }
+  }
+  losers.clear();
+  flatten();
+}
+
 bool EGraph::recomputeFacts() {
   if (analyses.empty()) {
     changedFacts.clear();
@@ -192,7 +264,14 @@ bool EGraph::rebuild() {
     return false;
   if (!dirty)
     return true;
-  while (!losers.empty()) {
+  constexpr unsigned kMaxSweeps = 8;
+  for (unsigned sweep = 0; !losers.empty(); ++sweep) {
+    if (sweep == kMaxSweeps) {
+      closeByUses();
+      if (failure)
+        return false;
+      break;
+    }
     losers.clear();
     flatten();
     canonicaliseRows();

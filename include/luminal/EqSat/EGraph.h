@@ -272,6 +272,7 @@ private:
   void canonicaliseRows();
   template <uint32_t K>
   void mergeRow(Table &t, uint32_t row, uint64_t hash);
+  void closeByUses();
   bool recomputeFacts();
   void setFact(size_t analysis, ClassId c, uint32_t fact) {
     if (factLog)

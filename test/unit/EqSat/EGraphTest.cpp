@@ -5,6 +5,9 @@
 #include "luminal/EqSat/Runner.h"
 #include "gtest/gtest.h"
 
+#include <random>
+#include <set>
+
 using namespace luminal::eqsat;
 using namespace luminal::eqsat::test;
 
@@ -189,6 +192,60 @@ TEST(Facts, contradictionsNameRuleAndAnalysis) {
   EXPECT_EQ(graph.conflict()->rule, 6u);
   EXPECT_EQ(graph.conflict()->analysis, 0u);
   EXPECT_FALSE(graph.rebuild());
+}
+
+/// Terms so deep that one union leads to the next a hundred times and more:
+/// two copies of a random graph over leaves of their own become one copy when
+/// the leaves do.
+TEST(Congruence, deepTerms) {
+  for (unsigned seed = 0; seed != 200; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 rng(seed);
+    EGraph graph;
+    std::vector<OpId> ops = {graph.addOp("n", 1), graph.addOp("m", 1),
+                             graph.addOp("f", 2), graph.addOp("+", 2, true),
+                             graph.addOp("t", 3)};
+    PayloadId p = graph.getPayload(0, {});
+    const unsigned width = 1 + seed % 4, depth = 20 + rng() % 200;
+    std::vector<ClassId> copies[2];
+    for (unsigned i = 0; i != width; ++i)
+      for (auto &copy : copies)
+        copy.push_back(graph.add(
+            graph.addOp("x" + std::to_string(graph.numOps()), 0), p, {}));
+    for (unsigned i = 0; i != depth; ++i) {
+      OpId op = ops[rng() % ops.size()];
+      uint32_t at[3];
+      for (uint32_t &k : at)
+        k = copies[0].size() - 1 - rng() % std::min<size_t>(width, i + 1);
+      for (auto &copy : copies) {
+        ClassId kids[] = {copy[at[0]], copy[at[1]], copy[at[2]]};
+        copy.push_back(graph.add(op, p, {kids, graph.arity(op)}));
+      }
+    }
+    ASSERT_TRUE(graph.rebuild());
+    std::set<ClassId> one(copies[0].begin(), copies[0].end());
+    uint64_t nodes = graph.numNodes();
+    // In two parts, so that the second finds what the first left.
+    for (unsigned part : {0u, 1u}) {
+      for (unsigned i = part; i < width; i += 2)
+        graph.unite(copies[seed % 2][i], copies[1 - seed % 2][i]);
+      ASSERT_TRUE(graph.rebuild());
+    }
+    for (size_t i = 0; i != copies[0].size(); ++i)
+      ASSERT_EQ(graph.find(copies[0][i]), graph.find(copies[1][i]));
+    // Leaves stay two nodes.
+    EXPECT_EQ(graph.numClasses(), one.size());
+    EXPECT_EQ(graph.numNodes(), nodes / 2 + width);
+    for (OpId op = 0; op != graph.numOps(); ++op) {
+      const Table &t = graph.table(op);
+      for (uint32_t row = 0; row != t.numRows(); ++row) {
+        EXPECT_EQ(t.find(t.key(row)), row);
+        EXPECT_EQ(graph.find(t.classOf(row)), t.classOf(row));
+        for (uint32_t k = 0; k != t.arity(); ++k)
+          EXPECT_EQ(graph.find(t.key(row)[k]), t.key(row)[k]);
+      }
+    }
+  }
 }
 
 } // namespace

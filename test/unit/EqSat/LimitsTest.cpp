@@ -331,6 +331,27 @@ TEST_P(Limits, timeWhileAdding) {
   EXPECT_GT(graph.numNodes(), given);
 }
 
+TEST_P(Limits, timeOfOneRebuild) {
+  // A rebuild is not interrupted: one union that goes up two terms of 100,000
+  // levels, level by level, must be no matter of time.
+  OpId ops[] = {terms.op("n", 1), terms.op("m", 1)};
+  ClassId low[] = {terms.add("x"), terms.add("y")};
+  for (ClassId c : low)
+    for (unsigned i = 0; i != 100000; ++i)
+      c = graph.add(ops[i % 2], terms.payload(), {&c, 1});
+  {
+    RuleBuilder r("Unite");
+    r.root(terms.op("x", 0), 0);
+    r.unite(r.constant(low[0]), r.constant(low[1]));
+    rules.push_back(r.finish());
+  }
+  RunReport report;
+  double took = seconds([&] { report = run(~uint64_t(0)); });
+  EXPECT_EQ(report.stop, StopReason::Saturated);
+  EXPECT_EQ(graph.numClasses(), 100001u);
+  EXPECT_LT(took, kSlack);
+}
+
 TEST_P(Limits, iterations) {
   addSum(terms, kLeaves);
   rules = sumRules(terms);
