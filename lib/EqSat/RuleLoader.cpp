@@ -99,7 +99,6 @@ static FailureOr<RuleInfo> readRuleInfo(pdl::PatternOp pattern) {
            << "' cannot be used: " << reason;
   };
   RuleInfo info;
-  info.isTrusted = false;
   if (!pattern.getSymName())
     return refuse("it has no name");
   info.name = *pattern.getSymName();
@@ -186,7 +185,7 @@ RuleLoader::parseBuffer(MLIRContext *context,
   return module;
 }
 
-LogicalResult RuleLoader::loadModule(ModuleOp file) {
+LogicalResult RuleLoader::loadModule(ModuleOp file, bool isTrusted) {
   if (file.getBody()->empty())
     return file.emitError("a file of rules holds no rule");
   for (Operation &op : *file.getBody()) {
@@ -196,16 +195,20 @@ LogicalResult RuleLoader::loadModule(ModuleOp file) {
              << "a file of rules holds pdl.pattern ops only, not '"
              << op.getName() << "'";
     FailureOr<RuleInfo> info = readRuleInfo(pattern);
-    if (failed(info) || failed(addPattern(pattern, *info, nullptr)))
+    if (failed(info))
+      return failure();
+    info->isTrusted = isTrusted;
+    if (failed(addPattern(pattern, *info, nullptr)))
       return failure();
   }
   return success();
 }
 
 LogicalResult RuleLoader::loadBuffer(MLIRContext *context,
-                                     std::unique_ptr<llvm::MemoryBuffer> text) {
+                                     std::unique_ptr<llvm::MemoryBuffer> text,
+                                     bool isTrusted) {
   modules.push_back(parseBuffer(context, std::move(text)));
-  return modules.back() ? loadModule(*modules.back()) : failure();
+  return modules.back() ? loadModule(*modules.back(), isTrusted) : failure();
 }
 
 LogicalResult RuleLoader::check(MLIRContext *context,

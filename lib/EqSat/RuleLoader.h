@@ -18,10 +18,12 @@ public:
   /// whichever sets are chosen.
   llvm::LogicalResult loadSets(mlir::Location loc,
                                llvm::ArrayRef<std::string> names, bool all);
-  /// The patterns of a file, which outlives the loader.
-  llvm::LogicalResult loadModule(mlir::ModuleOp file);
+  /// The patterns of a file, which outlives the loader. What a trusted one
+  /// makes is not verified.
+  llvm::LogicalResult loadModule(mlir::ModuleOp file, bool isTrusted = false);
   llvm::LogicalResult loadBuffer(mlir::MLIRContext *context,
-                                 std::unique_ptr<llvm::MemoryBuffer> text);
+                                 std::unique_ptr<llvm::MemoryBuffer> text,
+                                 bool isTrusted = false);
 
   /// A file of rules with the dialects that it speaks of; null after one error.
   static mlir::OwningOpRef<mlir::ModuleOp> parseFile(mlir::MLIRContext *context,

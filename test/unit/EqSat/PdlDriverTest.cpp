@@ -348,8 +348,8 @@ protected:
     auto function = *program->getOps<func::FuncOp>().begin();
     RuleLoader loader;
     ASSERT_TRUE(succeeded(loader.loadSets(function.getLoc(), {}, false)));
-    ASSERT_TRUE(succeeded(
-        loader.loadBuffer(&context, llvm::MemoryBuffer::getMemBuffer(all))));
+    ASSERT_TRUE(succeeded(loader.loadBuffer(
+        &context, llvm::MemoryBuffer::getMemBuffer(all), /*isTrusted=*/true)));
     Program p(function, /*allowUnregistered=*/true);
     NativeBridge natives(p.ops, function);
     ASSERT_TRUE(succeeded(p.import(natives.scope())));
