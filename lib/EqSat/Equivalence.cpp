@@ -216,7 +216,7 @@ LogicalResult Program::importEquivalence(Operation *graphOp) {
   for (auto [result, v] :
        llvm::zip(graphOp->getResults(), yield->getOperands())) {
     classes[result] = classes.lookup(v);
-    rootClasses.push_back(classes.lookup(v));
+    roots.push_back({classes.lookup(v), 0});
   }
   return success();
 }

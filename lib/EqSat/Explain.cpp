@@ -260,8 +260,9 @@ FailureOr<ClassId> Program::classNamed(StringRef name) {
     found = classes.lookup(v);
     place = v.getLoc();
   };
-  for (Value arg : function.getArguments())
-    offer(arg);
+  for (Block *block : blocks)
+    for (Value arg : block->getArguments())
+      offer(arg);
   for (Operation *op : nodes)
     if (op->getNumResults() == 1)
       offer(op->getResult(0));
@@ -295,20 +296,16 @@ FailureOr<ProofReport> Program::explain(ArrayRef<Rule> rules,
       claim.chain = explainer.explain(*a, *b);
     claims.push_back(std::move(claim));
   } else {
-    llvm::DenseSet<Operation *> isNode(nodes.begin(), nodes.end());
-    for (Operation &op : function.getBody().front()) {
-      if (isNode.contains(&op))
-        continue;
-      for (OpOperand &operand : op.getOpOperands()) {
+    for (auto [op, scope] : users())
+      for (OpOperand &operand : op->getOpOperands()) {
         ClassId c = classes.lookup(operand.get());
-        uint32_t chain = explainer.explain(c, extractor, selection);
+        uint32_t chain = explainer.explain(c, extractor, selection, scope);
         uint32_t from = explainer.given(c);
         claims.push_back(
             {"operand " + llvm::utostr(operand.getOperandNumber()) + " of " +
-                 op.getName().getStringRef().str(),
-             op.getLoc(), true, chain, from, explainer.endOf(chain, from)});
+                 op->getName().getStringRef().str(),
+             op->getLoc(), true, chain, from, explainer.endOf(chain, from)});
       }
-    }
   }
   llvm::DenseMap<ClassId, SmallVector<Location>> places;
   for (auto &[cls, loc] : givenLocations) {

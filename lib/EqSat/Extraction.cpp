@@ -13,31 +13,26 @@ using namespace luminal::eqsat;
 /// stay where they are, so that sums remain comparable.
 static constexpr double kHuge = 1e300;
 
-Extractor::Extractor(const EGraph &graph, const NodeCostFn &cost)
-    : graph(graph) {
+Extractor::Extractor(const EGraph &graph, const NodeCostFn &cost, Scopes given)
+    : graph(graph), scopes(std::move(given)) {
   assert(!graph.isDirty() && "rebuild first");
-  uint32_t numClasses = graph.numClassIds();
-  memberOffset.assign(numClasses + 1, 0);
-  useOffset.assign(numClasses + 1, 0);
-  for (OpId op = 0; op != graph.numOps(); ++op) {
-    const Table &t = graph.table(op);
-    for (uint32_t row = 0, e = t.numFrozen(); row != e; ++row) {
-      const uint32_t *key = t.key(row);
-      double price = cost(op, t.payload(row), {key, size_t(t.arity())});
-      if (!(price < kInfiniteCost))
-        continue;
-      nodes.push_back({t.classOf(row), std::max(price, 0.0), {op, row}});
-      ++memberOffset[t.classOf(row) + 1];
-      for (uint32_t i = 0; i != t.arity(); ++i)
-        ++useOffset[key[i] + 1];
-    }
+  if (scopes.isFlat())
+    addNodes(cost);
+  else
+    addScopedNodes(cost);
+  memberOffset.assign(numNames() + 1, 0);
+  useOffset.assign(numNames() + 1, 0);
+  for (uint32_t n = 0; n != nodes.size(); ++n) {
+    ++memberOffset[nodes[n].cls + 1];
+    for (ClassId c : children(n))
+      ++useOffset[c + 1];
   }
-  for (uint32_t c = 0; c != numClasses; ++c) {
+  for (uint32_t c = 0; c != numNames(); ++c) {
     memberOffset[c + 1] += memberOffset[c];
     useOffset[c + 1] += useOffset[c];
   }
-  members.resize(memberOffset[numClasses]);
-  uses.resize(useOffset[numClasses]);
+  members.resize(memberOffset[numNames()]);
+  uses.resize(useOffset[numNames()]);
   std::vector<uint32_t> nextMember(memberOffset), nextUse(useOffset);
   for (uint32_t n = 0; n != nodes.size(); ++n) {
     members[nextMember[nodes[n].cls]++] = n;
@@ -47,9 +42,120 @@ Extractor::Extractor(const EGraph &graph, const NodeCostFn &cost)
   findComponents();
 }
 
+void Extractor::addNodes(const NodeCostFn &cost) {
+  for (OpId op = 0; op != graph.numOps(); ++op) {
+    const Table &t = graph.table(op);
+    for (uint32_t row = 0, e = t.numFrozen(); row != e; ++row) {
+      double price = cost(op, t.payload(row), {t.key(row), size_t(t.arity())});
+      if (price < kInfiniteCost)
+        nodes.push_back({t.classOf(row), std::max(price, 0.0), {op, row}});
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Scopes
+//===----------------------------------------------------------------------===//
+
+/// From the outermost scope inwards: a scope computes what its own leaves add
+/// to what is seen from around it.
+void Extractor::addScopedNodes(const NodeCostFn &cost) {
+  addNodes(cost);
+  const std::vector<Node> rows = std::move(nodes);
+  nodes.clear();
+  childOffset.push_back(0);
+  const uint32_t numClasses = graph.numClassIds();
+  auto rowChildren = [&](const Node &n) {
+    const Table &t = graph.table(n.ref.op);
+    return std::span<const ClassId>(t.key(n.ref.row), t.arity());
+  };
+  std::vector<std::vector<uint32_t>> usesOf(numClasses), rowsOf(numClasses);
+  std::vector<std::vector<uint32_t>> leavesOf(scopes.list.size());
+  for (uint32_t r = 0; r != rows.size(); ++r) {
+    rowsOf[rows[r].cls].push_back(r);
+    for (ClassId c : rowChildren(rows[r]))
+      usesOf[c].push_back(r);
+    const Table &t = graph.table(rows[r].ref.op);
+    if (t.arity() == 0)
+      leavesOf[scopes.scopeOf(rows[r].ref.op, t.payload(rows[r].ref.row))]
+          .push_back(r);
+  }
+  names.resize(scopes.list.size());
+  std::vector<double> trips(scopes.list.size(), 1.0);
+  // Children that a scope does not see yet, by row; -1 for a leaf that it does.
+  std::vector<std::vector<int32_t>> missing(scopes.list.size());
+  for (ScopeId s = 0; s != scopes.list.size(); ++s) {
+    ScopeId parent = scopes.list[s].parent;
+    if (s != 0) {
+      assert(parent < s && "a scope comes after its parent");
+      trips[s] = trips[parent] * scopes.list[s].trips;
+      missing[s] = missing[parent];
+    } else {
+      for (const Node &n : rows)
+        missing[s].push_back(rowChildren(n).size());
+    }
+    names[s].assign(numClasses, kNone);
+    std::vector<ClassId> computed;
+    auto see = [&](uint32_t r) {
+      ClassId c = rows[r].cls;
+      if (in(c, s) != kNone)
+        return;
+      names[s][c] = s == 0 ? c : numNames();
+      if (s != 0)
+        inner.push_back({c, s});
+      computed.push_back(c);
+    };
+    for (uint32_t r : leavesOf[s]) {
+      missing[s][r] = -1;
+      see(r);
+    }
+    for (size_t i = 0; i != computed.size(); ++i)
+      for (uint32_t r : usesOf[computed[i]])
+        if (--missing[s][r] == 0)
+          see(r);
+    for (ClassId c : computed)
+      for (uint32_t r : rowsOf[c]) {
+        std::span<const ClassId> kids = rowChildren(rows[r]);
+        if (kids.empty() ? missing[s][r] != -1 : missing[s][r] != 0)
+          continue;
+        nodes.push_back({names[s][c], rows[r].cost * trips[s], rows[r].ref});
+        for (ClassId child : kids)
+          childNames.push_back(in(child, s));
+        childOffset.push_back(childNames.size());
+      }
+  }
+}
+
+ClassId Extractor::in(ClassId c, ScopeId scope) const {
+  c = graph.find(c);
+  if (scopes.isFlat())
+    return c;
+  for (;; scope = scopes.list[scope].parent) {
+    if (names[scope].size() && names[scope][c] != kNone)
+      return names[scope][c];
+    if (scope == 0)
+      return kNone;
+  }
+}
+
+ClassId Extractor::classOf(ClassId name) const {
+  return name < graph.numClassIds() ? name
+                                    : inner[name - graph.numClassIds()].cls;
+}
+
+ScopeId Extractor::scopeOf(ClassId name) const {
+  return name < graph.numClassIds() ? 0
+                                    : inner[name - graph.numClassIds()].scope;
+}
+
+ClassId Extractor::child(const Selection &s, ClassId name, uint32_t i) const {
+  NodeRef ref = s.chosen[name];
+  return in(graph.table(ref.op).key(ref.row)[i], scopeOf(name));
+}
+
 /// Tarjan's algorithm over classes.
 void Extractor::findComponents() {
-  uint32_t numClasses = graph.numClassIds();
+  uint32_t numClasses = numNames();
   component.assign(numClasses, kNone);
   std::vector<uint32_t> index(numClasses, kNone), low(numClasses);
   struct Frame {
@@ -100,6 +206,9 @@ void Extractor::findComponents() {
 }
 
 std::span<const ClassId> Extractor::children(uint32_t node) const {
+  if (!childOffset.empty())
+    return {childNames.data() + childOffset[node],
+            childNames.data() + childOffset[node + 1]};
   const Table &t = graph.table(nodes[node].ref.op);
   return {t.key(nodes[node].ref.row), size_t(t.arity())};
 }
@@ -146,7 +255,7 @@ std::vector<double> Extractor::prices(Perturbation p) const {
 /// `measure.keep(node, price)` is told what becomes final.
 template <typename Measure>
 Extractor::Choice Extractor::choose(Measure &measure) const {
-  uint32_t numClasses = graph.numClassIds();
+  uint32_t numClasses = numNames();
   Choice choice{std::vector<uint32_t>(numClasses, kNone),
                 std::vector<uint32_t>(numClasses, kNone)};
   std::vector<double> best(numClasses, kInfiniteCost);
@@ -191,8 +300,8 @@ Extractor::Choice Extractor::choose(Measure &measure) const {
 class Extractor::Sets {
 public:
   Sets(const Extractor &e, std::span<const double> costs)
-      : e(e), costs(costs), sets(e.graph.numClassIds()),
-        total(e.graph.numClassIds(), 0.0), bit(e.graph.numClassIds(), kNone) {}
+      : e(e), costs(costs), sets(e.numNames()), total(e.numNames(), 0.0),
+        bit(e.numNames(), kNone) {}
 
   double bound(uint32_t n) const {
     double dearest = 0;
@@ -287,7 +396,7 @@ Selection Extractor::finish(const Choice &choice,
 class Extractor::Tree {
 public:
   Tree(const Extractor &e, std::span<const double> costs)
-      : e(e), costs(costs), sum(e.graph.numClassIds(), 0.0) {}
+      : e(e), costs(costs), sum(e.numNames(), 0.0) {}
 
   double bound(uint32_t n) const { return costs[n]; }
   double operator()(uint32_t n) const {
@@ -336,7 +445,7 @@ double Extractor::improve(Choice &choice, const Costs &costs,
                           std::span<const ClassId> roots,
                           std::span<const ClassId> byRank,
                           uint64_t budget) const {
-  std::vector<uint32_t> refs(graph.numClassIds());
+  std::vector<uint32_t> refs(numNames());
   std::vector<ClassId> stack;
   double total = 0;
   uint64_t looked = 0;
@@ -370,7 +479,7 @@ double Extractor::improve(Choice &choice, const Costs &costs,
     }
   };
   for (ClassId root : roots)
-    add(graph.find(root));
+    add(own(root));
 
   // A choice between components cannot close a cycle; within one it must go
   // down in the order in which classes got their first choice.
@@ -458,7 +567,7 @@ double Extractor::improve(Choice &choice, const Costs &costs,
 bool Extractor::canCompute(const Choice &choice,
                            std::span<const ClassId> roots) const {
   return std::all_of(roots.begin(), roots.end(), [&](ClassId root) {
-    return choice.node[graph.find(root)] != kNone;
+    return choice.node[own(root)] != kNone;
   });
 }
 
@@ -507,7 +616,7 @@ std::vector<ClassId> Extractor::order(const Selection &s,
   };
   std::vector<Frame> stack;
   for (ClassId root : roots) {
-    root = graph.find(root);
+    root = own(root);
     if (!s.chosen[root] || seen[root])
       continue;
     seen[root] = 1;
@@ -521,7 +630,7 @@ std::vector<ClassId> Extractor::order(const Selection &s,
         stack.pop_back();
         continue;
       }
-      ClassId child = t.key(ref.row)[f.next++];
+      ClassId child = this->child(s, f.cls, f.next++);
       if (!seen[child]) {
         seen[child] = 1;
         stack.push_back({child, 0});
@@ -534,7 +643,7 @@ std::vector<ClassId> Extractor::order(const Selection &s,
 double Extractor::dagCost(const Selection &s,
                           std::span<const ClassId> roots) const {
   for (ClassId root : roots)
-    if (!s.chosen[graph.find(root)])
+    if (!s.chosen[own(root)])
       return kInfiniteCost;
   std::vector<double> price(s.chosen.size());
   for (const Node &n : nodes)
@@ -546,14 +655,19 @@ double Extractor::dagCost(const Selection &s,
   return total;
 }
 
-ClassId Extractor::blocker(const Selection &s, ClassId root) const {
+ClassId Extractor::blocker(const Selection &s, ClassId root,
+                           ScopeId scope) const {
   // Among the classes without choice below the root, one whose every node has
   // only children with a choice can be computed from what there is, if only
   // one of its nodes were allowed.
+  auto isChosen = [&](ClassId c) {
+    ClassId name = in(c, scope);
+    return name != kNone && s.chosen[name];
+  };
   root = graph.find(root);
-  if (s.chosen[root])
+  if (isChosen(root))
     return kNone;
-  std::vector<uint8_t> seen(s.chosen.size());
+  std::vector<uint8_t> seen(graph.numClassIds());
   std::vector<ClassId> work{root};
   seen[root] = 1;
   for (size_t i = 0; i != work.size(); ++i) {
@@ -564,7 +678,7 @@ ClassId Extractor::blocker(const Selection &s, ClassId root) const {
         bool ready = true;
         for (uint32_t k = 0; k != t.arity(); ++k) {
           ClassId child = t.key(row)[k];
-          if (s.chosen[child])
+          if (isChosen(child))
             continue;
           ready = false;
           if (!seen[child]) {

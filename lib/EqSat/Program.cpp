@@ -95,28 +95,57 @@ LogicalResult Program::import(Operation *scope) {
     return function.emitError("a function with several blocks cannot be "
                               "saturated");
   addAnalyses(scope);
+  blocks.push_back(&function.getBody().front());
   if (Operation *graphOp = equivalenceGraph())
     return importEquivalence(graphOp);
+  scopes.scopeOf = [this](OpId op, PayloadId payload) -> ScopeId {
+    if (op != ops.leafOp())
+      return 0; // an op without operands
+    return scopeOfBlock.lookup(ops.leafValue(payload).getParentBlock());
+  };
+  return importBlock(function.getBody().front(), 0);
+}
+
+/// How often the regions of an op run, or nothing where it may not be looked
+/// into.
+static std::optional<double> tripsOf(Operation *op) {
+  for (const RegionTrips &trips : Registry::get().regionTrips)
+    if (std::optional<double> n = trips(op))
+      return n;
+  return std::nullopt;
+}
+
+LogicalResult Program::importBlock(Block &block, ScopeId scope) {
+  scopeOfBlock[&block] = scope;
   auto classOf = [&](Value v) {
     auto [it, inserted] = classes.try_emplace(v, kNone);
     if (inserted)
       it->second = ops.addLeaf(v);
     return it->second;
   };
-  for (Value arg : function.getArguments())
+  for (Value arg : block.getArguments())
     classOf(arg);
-  for (Operation &op : function.getBody().front()) {
-    if (op.getNumRegions() != 0)
+  for (Operation &op : block) {
+    std::optional<double> trips;
+    if (op.getNumRegions() != 0 && !(trips = tripsOf(&op)))
       return op.emitError() << "'" << op.getName()
                             << "' has regions, which the e-graph does not look "
                                "into";
     SmallVector<ClassId> operands;
     for (Value v : op.getOperands())
       operands.push_back(classOf(v));
-    if (!ops.isNode(&op)) {
-      rootClasses.insert(rootClasses.end(), operands.begin(), operands.end());
+    if (trips || !ops.isNode(&op)) {
+      for (ClassId c : operands)
+        roots.push_back({c, scope});
       for (Value r : op.getResults())
         classOf(r);
+      for (Region &region : op.getRegions()) {
+        ScopeId inner = scopes.list.size();
+        scopes.list.push_back({scope, *trips});
+        blocks.push_back(&region.front());
+        if (failed(importBlock(region.front(), inner)))
+          return failure();
+      }
       continue;
     }
     if (op.getNumResults() == 1 && isa<TupleType>(op.getResult(0).getType()))
@@ -131,6 +160,18 @@ LogicalResult Program::import(Operation *scope) {
                                  op.getNumResults());
   }
   return success();
+}
+
+std::vector<std::pair<Operation *, ScopeId>> Program::users() {
+  llvm::DenseSet<Operation *> isGiven(nodes.begin(), nodes.end());
+  std::vector<std::pair<Operation *, ScopeId>> list;
+  function.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isGiven.contains(op))
+      return WalkResult::skip();
+    list.push_back({op, scopeOfBlock.lookup(op->getBlock())});
+    return WalkResult::advance();
+  });
+  return list;
 }
 
 LogicalResult Program::emitConflict(ArrayRef<Rule> rules) {
@@ -200,6 +241,9 @@ void Program::serialize(CostModel &model, StringRef prefix,
     llvm::raw_string_ostream(text) << ops.type(type);
     return text;
   };
+  std::vector<ClassId> rootClasses;
+  for (const Root &root : roots)
+    rootClasses.push_back(root.cls);
   to.add(
       graph, {rootClasses.data(), rootClasses.size()},
       [&](OpId op, PayloadId payload, std::span<const ClassId> children) {
@@ -210,8 +254,8 @@ void Program::serialize(CostModel &model, StringRef prefix,
 
 LogicalResult Program::emitBlocked(const Extractor &extractor,
                                    const Selection &s) {
-  for (ClassId root : rootClasses) {
-    ClassId blocker = extractor.blocker(s, root);
+  for (const Root &root : roots) {
+    ClassId blocker = extractor.blocker(s, root.cls, root.scope);
     if (blocker == kNone)
       continue;
     Location loc = function.getLoc();
@@ -249,44 +293,49 @@ Location Program::locationOf(ClassId c, Location user) const {
   return FusedLoc::get(user.getContext(), it->second);
 }
 
-FailureOr<Value> Program::materialise(ClassId root, const Selection &s,
-                                      OpBuilder &builder, Operation *user,
+FailureOr<Value> Program::materialise(ClassId root, const Extractor &extractor,
+                                      const Selection &s, Operation *user,
                                       ExtractionReport &report) {
   struct Frame {
-    ClassId cls;
+    ClassId name;
     Location loc;
     uint32_t next;
   };
   SmallVector<Frame> stack;
-  auto enter = [&](ClassId c, Location loc) {
-    if (!built.count(c))
-      stack.push_back({c, locationOf(c, loc), 0});
+  auto enter = [&](ClassId name, Location loc) {
+    if (!built.count(name))
+      stack.push_back({name, locationOf(extractor.classOf(name), loc), 0});
   };
   enter(root, user->getLoc());
   while (!stack.empty()) {
     Frame &f = stack.back();
-    ClassId c = f.cls;
-    NodeRef ref = s.chosen[c];
+    ClassId name = f.name;
+    NodeRef ref = s.chosen[name];
     const Table &t = graph.table(ref.op);
-    std::span<const ClassId> children(t.key(ref.row), t.arity());
-    if (f.next != children.size()) {
-      ClassId child = children[f.next++];
-      enter(child, f.loc);
+    if (f.next != t.arity()) {
+      uint32_t next = f.next++;
+      enter(extractor.child(s, name, next), f.loc);
       continue;
     }
     Location loc = f.loc;
     stack.pop_back();
-    if (built.count(c))
+    if (built.count(name))
       continue;
+    SmallVector<ClassId> children;
+    for (uint32_t i = 0; i != t.arity(); ++i)
+      children.push_back(extractor.child(s, name, i));
+    // In the scope that computes it, before what leads to the user.
+    Operation *before =
+        blocks[extractor.scopeOf(name)]->findAncestorOpInBlock(*user);
     PayloadId payload = t.payload(ref.row);
     if (ref.op == ops.leafOp()) {
       Value leaf = ops.leafValue(payload);
       Operation *def = leaf.getDefiningOp();
-      if (def && !def->isBeforeInBlock(user))
+      if (def && !def->isBeforeInBlock(before))
         return emitError(loc)
                << "a value is equal to a result of '" << def->getName()
                << "', which is computed after it is needed";
-      built[c] = {leaf};
+      built[name] = {leaf};
       continue;
     }
     if (ref.op == ops.projectionOp()) {
@@ -295,9 +344,10 @@ FailureOr<Value> Program::materialise(ClassId root, const Selection &s,
               ops.attr(graph.payloadField(payload, ops.projectionIndexName())))
               .getInt();
       Value v = built[children[0]][index];
-      built[c] = {v};
+      built[name] = {v};
       continue;
     }
+    OpBuilder builder(before);
     OperationState state(loc, *ops.opName(ref.op));
     for (ClassId child : children)
       state.operands.push_back(built[child][0]);
@@ -308,7 +358,7 @@ FailureOr<Value> Program::materialise(ClassId root, const Selection &s,
       state.addTypes(type);
     state.addAttributes(ops.attributes(payload).getValue());
     Operation *op = builder.create(state);
-    built[c] = {op->result_begin(), op->result_end()};
+    built[name] = {op->result_begin(), op->result_end()};
     ++report.ops;
     if (t.rule(ref.row) != kGiven)
       ++report.usedRules[t.rule(ref.row)];
@@ -326,8 +376,8 @@ FailureOr<ExtractionReport> Program::extract(CostModel &model,
   llvm::BumpPtrAllocator allocator;
   llvm::DenseMap<ArrayRef<uint32_t>, double> prices;
   SmallVector<uint32_t> key;
-  Extractor extractor(graph, [&](OpId op, PayloadId payload,
-                                 std::span<const ClassId> children) {
+  auto priceOf = [&](OpId op, PayloadId payload,
+                     std::span<const ClassId> children) {
     key.assign({op, payload});
     for (ClassId c : children)
       key.push_back(graph.classType(c));
@@ -337,9 +387,16 @@ FailureOr<ExtractionReport> Program::extract(CostModel &model,
     if (prices.size() < kMaxPrices)
       prices.insert({ArrayRef<uint32_t>(key).copy(allocator), cost});
     return cost;
-  });
-  Selection s = extractor.greedyDag(rootClasses, perturbation);
-  if (!(s.dagCost < kInfiniteCost))
+  };
+  Extractor extractor(graph, priceOf, scopes);
+  std::vector<ClassId> rootNames;
+  for (const Root &root : roots)
+    rootNames.push_back(extractor.in(root.cls, root.scope));
+  bool isComplete = !llvm::is_contained(rootNames, kNone);
+  if (!isComplete)
+    llvm::erase(rootNames, kNone);
+  Selection s = extractor.greedyDag(rootNames, perturbation);
+  if (!isComplete || !(s.dagCost < kInfiniteCost))
     return emitBlocked(extractor, s);
   if (onSelected && failed(onSelected(extractor, s)))
     return failure();
@@ -351,22 +408,14 @@ FailureOr<ExtractionReport> Program::extract(CostModel &model,
     if (!llvm::is_contained(list, loc))
       list.push_back(loc);
   }
-  SmallVector<Operation *> others;
-  llvm::DenseSet<Operation *> isGiven(nodes.begin(), nodes.end());
-  for (Operation &op : function.getBody().front())
-    if (!isGiven.contains(&op))
-      others.push_back(&op);
-  OpBuilder builder(function.getContext());
-  for (Operation *op : others) {
-    builder.setInsertionPoint(op);
+  for (auto [op, scope] : users())
     for (OpOperand &operand : op->getOpOperands()) {
-      ClassId c = graph.find(classes.lookup(operand.get()));
-      FailureOr<Value> v = materialise(c, s, builder, op, report);
+      ClassId name = extractor.in(classes.lookup(operand.get()), scope);
+      FailureOr<Value> v = materialise(name, extractor, s, op, report);
       if (failed(v))
         return failure();
       operand.set(*v);
     }
-  }
   for (Operation *op : llvm::reverse(nodes))
     op->erase();
   nodes.clear();

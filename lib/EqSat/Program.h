@@ -32,7 +32,8 @@ struct ProofReport {
 
 /// One function, its e-graph, and the way between them. Pure ops without
 /// regions are nodes; function arguments and results of other ops are leaves;
-/// what other ops use are the roots.
+/// what other ops use are the roots. Regions that run a known number of times
+/// are scopes: their arguments are leaves that exist in them only.
 class Program {
 public:
   Program(mlir::func::FuncOp function, bool allowUnregistered);
@@ -67,9 +68,16 @@ public:
   /// A copy of the function whose body is the graph, as `import` reads it.
   mlir::OwningOpRef<mlir::Operation *> toEquivalence();
 
-  llvm::ArrayRef<ClassId> roots() const { return rootClasses; }
+  bool hasScopes() const { return !scopes.isFlat(); }
 
 private:
+  struct Root {
+    ClassId cls;
+    ScopeId scope;
+  };
+  llvm::LogicalResult importBlock(mlir::Block &block, ScopeId scope);
+  /// Ops that are no nodes and their scopes, in the order of the program.
+  std::vector<std::pair<mlir::Operation *, ScopeId>> users();
   /// The op that holds the whole function as a graph, or null.
   mlir::Operation *equivalenceGraph();
   llvm::LogicalResult importEquivalence(mlir::Operation *graphOp);
@@ -79,10 +87,9 @@ private:
                std::span<const ClassId> children);
   llvm::LogicalResult emitBlocked(const Extractor &extractor,
                                   const Selection &s);
-  mlir::FailureOr<mlir::Value> materialise(ClassId root, const Selection &s,
-                                           mlir::OpBuilder &builder,
-                                           mlir::Operation *user,
-                                           ExtractionReport &report);
+  mlir::FailureOr<mlir::Value>
+  materialise(ClassId root, const Extractor &extractor, const Selection &s,
+              mlir::Operation *user, ExtractionReport &report);
   mlir::Location locationOf(ClassId c, mlir::Location user) const;
 
   ProofLog proofs;
@@ -90,10 +97,15 @@ private:
   llvm::DenseMap<mlir::Value, ClassId> classes;
   /// Ops that are nodes, in the order of the program.
   std::vector<mlir::Operation *> nodes;
-  std::vector<ClassId> rootClasses;
+  std::vector<Root> roots;
+  Scopes scopes;
+  /// The block of each scope, and back.
+  std::vector<mlir::Block *> blocks;
+  llvm::DenseMap<mlir::Block *, ScopeId> scopeOfBlock;
   /// Where the ops of a class as given come from, by its representative.
   llvm::DenseMap<ClassId, llvm::SmallVector<mlir::Location, 1>> locations;
   std::vector<std::pair<ClassId, mlir::Location>> givenLocations;
+  /// By the names that the extractor gives.
   llvm::DenseMap<ClassId, llvm::SmallVector<mlir::Value, 1>> built;
 };
 

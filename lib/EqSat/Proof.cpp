@@ -394,15 +394,17 @@ uint32_t Explainer::explainTerm(uint32_t logged) {
 }
 
 uint32_t Explainer::explain(ClassId from, const Extractor &extractor,
-                            const Selection &selection) {
-  std::unordered_map<ClassId, uint32_t> treeOfClass;
-  for (ClassId c : extractor.order(selection, {&from, 1})) {
-    NodeRef ref = selection.chosen[c];
+                            const Selection &selection, ScopeId scope) {
+  std::unordered_map<ClassId, uint32_t> treeOf;
+  ClassId root = extractor.in(from, scope);
+  for (ClassId name : extractor.order(selection, {&root, 1})) {
+    NodeRef ref = selection.chosen[name];
     const Table &t = graph.table(ref.op);
     std::vector<uint32_t> operands;
     for (uint32_t i = 0; i != t.arity(); ++i)
-      operands.push_back(treeOfClass.at(t.key(ref.row)[i]));
-    treeOfClass[c] = node(ref.op, t.payload(ref.row), std::move(operands), c);
+      operands.push_back(treeOf.at(extractor.child(selection, name, i)));
+    treeOf[name] = node(ref.op, t.payload(ref.row), std::move(operands),
+                        extractor.classOf(name));
   }
-  return connect(log.termOf(from), treeOfClass.at(graph.find(from)), kNone);
+  return connect(log.termOf(from), treeOf.at(root), kNone);
 }

@@ -21,6 +21,7 @@ struct Registry {
                   std::map<std::string, unsigned>>
       costModels;
   std::vector<TypeEquality> typeEqualities;
+  std::vector<RegionTrips> regionTrips;
   std::vector<std::function<void(mlir::DialectRegistry &)>> dialects;
 
   static Registry &get();

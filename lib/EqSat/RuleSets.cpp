@@ -48,6 +48,10 @@ void luminal::eqsat::registerAnalysis(StringRef name, AnalysisFactory factory) {
   Registry::get().analyses.insert({name.str(), std::move(factory)});
 }
 
+void luminal::eqsat::registerRegionTrips(RegionTrips trips) {
+  Registry::get().regionTrips.push_back(std::move(trips));
+}
+
 void luminal::eqsat::registerTypeEquality(TypeEquality equality) {
   Registry::get().typeEqualities.push_back(std::move(equality));
 }

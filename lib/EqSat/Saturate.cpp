@@ -157,6 +157,11 @@ private:
     NativeBridge natives(program.ops, function);
     if (failed(program.import(natives.scope())))
       return failure();
+    if (program.hasScopes() && (equivalence || !egraph.empty()))
+      return function.emitError() << "its regions are scopes, which "
+                                  << (equivalence ? "an equivalence.graph"
+                                                  : "the JSON of an e-graph")
+                                  << " cannot show";
     FailureOr<std::vector<Rule>> rules =
         loader.compile(program.ops, natives, !explain.empty());
     if (failed(rules))

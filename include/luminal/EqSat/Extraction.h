@@ -5,6 +5,12 @@
 // `Selection`: one node for each class that can be computed at all. Every
 // selection is acyclic: a node is chosen only after all its children.
 //
+// A program may have scopes: regions that run several times, with leaves that
+// exist in them only. A class is computed in the outermost scope that has all
+// that one of its nodes needs, once for each run of that scope, and is seen
+// from there on inwards. Where two scopes compute the same class and neither is
+// in the other, each has a choice of its own.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef LUMINAL_EQSAT_EXTRACTION_H
@@ -26,8 +32,25 @@ constexpr double kInfiniteCost = std::numeric_limits<double>::infinity();
 using NodeCostFn = std::function<double(OpId op, PayloadId payload,
                                         std::span<const ClassId> children)>;
 
+/// Number of a scope; 0 is the whole program.
+using ScopeId = uint32_t;
+
+struct Scopes {
+  struct Scope {
+    ScopeId parent;
+    double trips; ///< how often it runs for each run of its parent
+  };
+  /// A scope comes after its parent.
+  std::vector<Scope> list = {{0, 1.0}};
+  /// Where a node without children exists. Those with children exist wherever
+  /// their children do.
+  std::function<ScopeId(OpId op, PayloadId payload)> scopeOf;
+
+  bool isFlat() const { return list.size() == 1; }
+};
+
 struct Selection {
-  /// By class id (of representatives); empty where nothing can be chosen.
+  /// By `Extractor::in`; empty where nothing can be chosen.
   std::vector<NodeRef> chosen;
   /// Sum of the prices of what the roots reach, each node once. Infinite where
   /// a root has no choice.
@@ -44,7 +67,18 @@ struct Perturbation {
 
 class Extractor {
 public:
-  Extractor(const EGraph &graph, const NodeCostFn &cost);
+  Extractor(const EGraph &graph, const NodeCostFn &cost, Scopes scopes = {});
+
+  /// The name that a class has in a selection as seen from a scope: its own
+  /// where the whole program can compute it, else one for the scope that does;
+  /// kNone where none around does. Without scopes the class itself, whether it
+  /// can be computed or not. Roots are such names.
+  ClassId in(ClassId c, ScopeId scope) const;
+  /// The class and the scope of such a name.
+  ClassId classOf(ClassId name) const;
+  ScopeId scopeOf(ClassId name) const;
+  /// What child `i` of the node that was chosen is called there.
+  ClassId child(const Selection &s, ClassId name, uint32_t i) const;
 
   /// The least price when shared terms are paid for at each use. Exact for
   /// that measure, O(n log n).
@@ -59,13 +93,13 @@ public:
 
   /// Price of what the roots reach. Infinite where a class has no choice.
   double dagCost(const Selection &s, std::span<const ClassId> roots) const;
-  /// Classes that the roots reach, children before parents.
+  /// What the roots reach, children before parents.
   std::vector<ClassId> order(const Selection &s,
                              std::span<const ClassId> roots) const;
   /// Where a root has no finite price: a class without choice all of whose
   /// children have one, in other words what keeps the root from being
   /// computed. kNone where there is none.
-  ClassId blocker(const Selection &s, ClassId root) const;
+  ClassId blocker(const Selection &s, ClassId root, ScopeId scope = 0) const;
 
 private:
   friend class Candidates;
@@ -85,6 +119,14 @@ private:
   class Tree;
   class Sets;
 
+  void addNodes(const NodeCostFn &cost);
+  void addScopedNodes(const NodeCostFn &cost);
+  uint32_t numNames() const { return graph.numClassIds() + inner.size(); }
+  /// The name of a root; classes that were united since have the one that is
+  /// left.
+  ClassId own(ClassId root) const {
+    return root < graph.numClassIds() ? graph.find(root) : root;
+  }
   void findComponents();
   std::span<const ClassId> children(uint32_t node) const;
   std::vector<double> prices(Perturbation p) const;
@@ -102,7 +144,19 @@ private:
   Selection finish(const Choice &choice, std::span<const ClassId> roots) const;
 
   const EGraph &graph;
+  Scopes scopes;
+  /// Of names that are not the class's own: what they stand for.
+  struct Inner {
+    ClassId cls;
+    ScopeId scope;
+  };
+  std::vector<Inner> inner;
+  /// Name of each class that a scope computes itself, or kNone.
+  std::vector<std::vector<ClassId>> names;
   std::vector<Node> nodes;
+  /// Children of the nodes, where scopes give them names.
+  std::vector<uint32_t> childOffset;
+  std::vector<ClassId> childNames;
   /// Nodes that have a class as a child, one entry for each use.
   std::vector<uint32_t> useOffset, uses;
   /// Nodes of a class.

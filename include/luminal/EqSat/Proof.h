@@ -150,7 +150,7 @@ public:
   uint32_t explainTerm(uint32_t logged);
   /// From the term of a class id to the one that was selected.
   uint32_t explain(ClassId from, const Extractor &extractor,
-                   const Selection &selection);
+                   const Selection &selection, ScopeId scope = 0);
 
   /// A term of the log in `result`, and the one that a class id was made for.
   uint32_t spell(uint32_t logged) const { return spelled[logged]; }

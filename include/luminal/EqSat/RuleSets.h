@@ -105,7 +105,8 @@ struct NodeView {
   /// Facts about the children, by the analysis that asks; null where nothing
   /// is known. Empty in cost models.
   llvm::ArrayRef<mlir::Attribute> operandFacts;
-  /// A function argument, or the result of an op that stays outside.
+  /// An argument of the function or of a region, or the result of an op that
+  /// stays outside.
   mlir::Value leaf;
 };
 
@@ -134,6 +135,13 @@ void registerAnalysis(llvm::StringRef name, AnalysisFactory factory);
 using TypeEquality = std::function<std::optional<Equality>(
     mlir::Type a, mlir::Type b, mlir::Operation *scope)>;
 void registerTypeEquality(TypeEquality equality);
+
+/// How often the regions of an op run, for ops that this function knows and
+/// whose regions the e-graph may look into as scopes: a single block each, run
+/// as a whole from its arguments and the values around it to the operands of
+/// its terminator, at least once.
+using RegionTrips = std::function<std::optional<double>(mlir::Operation *op)>;
+void registerRegionTrips(RegionTrips trips);
 
 //===----------------------------------------------------------------------===//
 // Fast native functions

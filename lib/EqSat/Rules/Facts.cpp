@@ -280,4 +280,9 @@ void luminal::eqsat::registerFacts() {
     return std::make_unique<RangeAnalysis>(function);
   });
   registerTypeEquality(compareTensorTypes);
+  registerRegionTrips([](Operation *op) -> std::optional<double> {
+    if (auto repeat = dyn_cast<hlir::RepeatOp>(op))
+      return double(repeat.getTrips());
+    return std::nullopt;
+  });
 }
