@@ -222,8 +222,12 @@ void EGraph::sortTables() {
       if (t->stamp(row) == now)
         stamp[p[c]] = now;
     }
-    t->sort(runOffset.empty() ? 0 : runOffset.size() - 1);
+    // All of them before the first sort, which needs memory of its own.
+    if (t->stale)
+      t->index.drop();
   }
+  for (auto &t : tables)
+    t->sort(runOffset.empty() ? 0 : runOffset.size() - 1);
 }
 
 void EGraph::indexRuns() {
