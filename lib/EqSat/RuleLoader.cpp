@@ -221,6 +221,12 @@ LogicalResult RuleLoader::check(MLIRContext *context,
   return compile(ops, natives);
 }
 
+void RuleLoader::clear() {
+  patterns.clear();
+  places.clear();
+  modules.clear();
+}
+
 FailureOr<std::vector<Rule>>
 RuleLoader::compile(OpTable &ops, NativeBridge &natives, bool explained) const {
   // One number says that the program itself made a node.

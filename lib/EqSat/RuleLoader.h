@@ -24,6 +24,8 @@ public:
   llvm::LogicalResult loadBuffer(mlir::MLIRContext *context,
                                  std::unique_ptr<llvm::MemoryBuffer> text,
                                  bool isTrusted = false);
+  /// Forgets every rule, of sets and files; the natives stay known.
+  void clear();
 
   /// A file of rules with the dialects that it speaks of; null after one error.
   static mlir::OwningOpRef<mlir::ModuleOp> parseFile(mlir::MLIRContext *context,

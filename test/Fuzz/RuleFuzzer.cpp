@@ -41,20 +41,40 @@ struct UnitCost : CostModel {
 };
 } // namespace
 
-static void run(MLIRContext &context, StringRef text, unsigned &errors) {
-  // What the parser itself refuses is not ours to judge.
+namespace {
+/// What all inputs share. Types and attributes live as long as the context: a
+/// new one for each input would be slow, one for all would grow.
+struct Session {
+  Session() : context(MLIRContext::Threading::DISABLED) {
+    context.loadDialect<func::FuncDialect, pdl::PDLDialect, hlir::HLIRDialect,
+                        llir::LLIRDialect>();
+    context.allowUnregisteredDialects();
+    context.printOpOnDiagnostic(false);
+    program = parseSourceString<ModuleOp>(kProgram, &context);
+    if (!program || failed(loader.loadSets(UnknownLoc::get(&context), {},
+                                           /*all=*/false)))
+      __builtin_trap();
+  }
+  MLIRContext context;
   RuleLoader loader;
-  Location loc = UnknownLoc::get(&context);
+  OwningOpRef<ModuleOp> program;
+};
+} // namespace
+
+static void run(Session &session, StringRef text, unsigned &errors) {
+  RuleLoader &loader = session.loader;
+  loader.clear();
   auto refused = [&](bool failed) {
     if (failed && errors == 0)
       __builtin_trap(); // refused without a word
     return failed;
   };
-  if (refused(failed(loader.loadSets(loc, {}, /*all=*/false))) ||
-      refused(failed(loader.loadBuffer(
-          &context, llvm::MemoryBuffer::getMemBufferCopy(text, "rules.mlir")))))
+  // What the parser itself refuses is not ours to judge.
+  if (refused(failed(loader.loadBuffer(
+          &session.context,
+          llvm::MemoryBuffer::getMemBufferCopy(text, "rules.mlir")))))
     return;
-  auto module = parseSourceString<ModuleOp>(kProgram, &context);
+  OwningOpRef<ModuleOp> module = session.program->clone();
   auto function = *module->getOps<func::FuncOp>().begin();
   Program program(function, /*allowUnregistered=*/true);
   program.keepProofs();
@@ -88,22 +108,15 @@ static void run(MLIRContext &context, StringRef text, unsigned &errors) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static bool registered = (registerAllRuleSets(), true);
   (void)registered;
-  // Types and attributes live as long as the context: a new one for each input
-  // would be slow, one for all would grow.
-  static std::unique_ptr<MLIRContext> context;
+  static std::unique_ptr<Session> session;
   static unsigned uses = 0;
-  if (!context || ++uses % 500 == 0) {
-    context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
-    context->loadDialect<func::FuncDialect, pdl::PDLDialect, hlir::HLIRDialect,
-                         llir::LLIRDialect>();
-    context->allowUnregisteredDialects();
-    context->printOpOnDiagnostic(false);
-  }
+  if (!session || ++uses % 5000 == 0)
+    session = std::make_unique<Session>();
   unsigned errors = 0;
-  ScopedDiagnosticHandler handler(context.get(), [&](Diagnostic &d) {
+  ScopedDiagnosticHandler handler(&session->context, [&](Diagnostic &d) {
     errors += d.getSeverity() == DiagnosticSeverity::Error;
     return success();
   });
-  run(*context, StringRef(reinterpret_cast<const char *>(data), size), errors);
+  run(*session, StringRef(reinterpret_cast<const char *>(data), size), errors);
   return 0;
 }
