@@ -18,6 +18,8 @@ def quote(text):
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__.strip())
+    # Whatever a name holds and the locale is.
+    sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     with open(sys.argv[1], encoding="utf-8") as f:
         graph = json.load(f)
     chosen = set()
