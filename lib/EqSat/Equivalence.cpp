@@ -9,6 +9,7 @@
 
 #include "Program.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace luminal::eqsat;
@@ -16,6 +17,10 @@ using namespace luminal::eqsat;
 static constexpr llvm::StringLiteral kGraph = "equivalence.graph";
 static constexpr llvm::StringLiteral kClass = "equivalence.class";
 static constexpr llvm::StringLiteral kYield = "equivalence.yield";
+
+/// The locations of the ops as given that a class has, fused under this mark,
+/// stand on the class and on each of its nodes.
+static constexpr llvm::StringLiteral kGivenMark = "equivalence.given";
 
 //===----------------------------------------------------------------------===//
 // Out
@@ -26,6 +31,9 @@ OwningOpRef<Operation *> Program::toEquivalence() {
   OwningOpRef<Operation *> owner(copy);
   Location loc = copy.getLoc();
   Block *entry = copy.addEntryBlock();
+  for (auto [from, to] :
+       llvm::zip(function.getArguments(), entry->getArguments()))
+    to.setLoc(from.getLoc());
   OpBuilder builder = OpBuilder::atBlockEnd(entry);
   Operation *terminator = function.getBody().front().getTerminator();
 
@@ -37,6 +45,17 @@ OwningOpRef<Operation *> Program::toEquivalence() {
   builder.clone(*terminator)->setOperands(graphOp->getResults());
   builder.setInsertionPointToEnd(body);
 
+  MLIRContext *context = function.getContext();
+  std::vector<llvm::SetVector<Location>> given(graph.numClassIds());
+  for (auto &[cls, where] : givenLocations)
+    given[graph.find(cls)].insert(where);
+  auto locationOf = [&](ClassId c) -> Location {
+    if (given[c].empty())
+      return UnknownLoc::get(context);
+    return FusedLoc::get(context, given[c].getArrayRef(),
+                         StringAttr::get(context, kGivenMark));
+  };
+
   // Classes first: nodes stand on them, whatever the order. An op with several
   // results has no class of its own, each of its results has.
   std::vector<Operation *> classOps(graph.numClassIds());
@@ -44,7 +63,7 @@ OwningOpRef<Operation *> Program::toEquivalence() {
     Type type = ops.type(graph.classType(c));
     if (graph.runs(c).empty() || isa<TupleType>(type))
       continue;
-    OperationState state(loc, kClass);
+    OperationState state(locationOf(c), kClass);
     state.addTypes(type);
     classOps[c] = builder.create(state);
   }
@@ -81,7 +100,7 @@ OwningOpRef<Operation *> Program::toEquivalence() {
       members[c].push_back(leaves.lookup(ops.leafValue(t.payload(row))));
       return;
     }
-    OperationState state(loc, *ops.opName(op));
+    OperationState state(locationOf(c), *ops.opName(op));
     for (uint32_t i = 0; i != t.arity(); ++i)
       state.operands.push_back(
           classOps[graph.find(t.key(row)[i])]->getResult(0));
@@ -194,7 +213,16 @@ LogicalResult Program::importEquivalence(Operation *graphOp) {
     for (Value v : op->getOperands())
       operands.push_back(classes.lookup(v));
     ClassId node = ops.addOperation(op, operands);
-    givenLocations.push_back({node, op->getLoc()});
+    Location where = op->getLoc();
+    auto fused = dyn_cast<FusedLoc>(where);
+    auto mark =
+        fused ? dyn_cast_or_null<StringAttr>(fused.getMetadata()) : nullptr;
+    if (mark && mark.getValue() == kGivenMark) {
+      for (Location piece : fused.getLocations())
+        givenLocations.push_back({node, piece});
+    } else if (!isa<UnknownLoc>(where)) {
+      givenLocations.push_back({node, where});
+    }
     for (OpResult r : op->getResults())
       learn(r, ops.addResult(node, r.getResultNumber(), r.getType(),
                              op->getNumResults()));

@@ -252,20 +252,21 @@ FailureOr<ClassId> Program::classNamed(StringRef name) {
   std::optional<ClassId> found;
   Location place = function.getLoc();
   bool several = false;
-  auto offer = [&](Value v) {
-    auto named = v.getLoc()->findInstanceOf<NameLoc>();
+  auto offer = [&](Location loc, ClassId c) {
+    auto named = loc->findInstanceOf<NameLoc>();
     if (!named || named.getName() != name)
       return;
-    several |= found && graph.find(*found) != graph.find(classes.lookup(v));
-    found = classes.lookup(v);
-    place = v.getLoc();
+    several |= found && graph.find(*found) != graph.find(c);
+    found = c;
+    place = loc;
   };
   for (Block *block : blocks)
     for (Value arg : block->getArguments())
-      offer(arg);
-  for (Operation *op : nodes)
-    if (op->getNumResults() == 1)
-      offer(op->getResult(0));
+      offer(arg.getLoc(), classes.lookup(arg));
+  // Of an op with several results, none has its name.
+  for (auto &[cls, loc] : givenLocations)
+    if (!isa<TupleType>(ops.type(graph.classType(cls))))
+      offer(loc, cls);
   if (!found)
     return function.emitError()
            << "no value has the name location '" << name << "'";

@@ -100,7 +100,7 @@ static void run(Session &session, StringRef text, unsigned &errors) {
   UnitCost cost;
   errors = 0;
   refused(failed(program.extract(
-      cost, [&](const Extractor &extractor, const Selection &selection) {
+      cost, {}, [&](const Extractor &extractor, const Selection &selection) {
         return LogicalResult(program.explain(*rules, {}, extractor, selection));
       })));
 }
