@@ -167,14 +167,18 @@ Value NodeFunction::define(ClassId c, FloatType type, Values &known) {
     return known[c] = inType(values.at(c), type);
   auto [op, row] = definition->second;
   const Table &table = graph.table(op);
-  DictionaryAttr attributes = ops.attributes(table.payload(row));
-  if (auto elements = attributes.getAs<DenseFPElementsAttr>("value"))
-    return known[c] = constant(elements, type);
   SmallVector<Value> operands;
   for (uint32_t i = 0; i != table.arity(); ++i)
     operands.push_back(define(table.key(row)[i], type, known));
-  auto tensor =
-      cast<RankedTensorType>(ops.type(graph.payloadType(table.payload(row))));
+  return known[c] = buildIn(op, table.payload(row), operands, type);
+}
+
+Value NodeFunction::buildIn(OpId op, PayloadId payload,
+                            ArrayRef<Value> operands, FloatType type) {
+  DictionaryAttr attributes = ops.attributes(payload);
+  if (auto elements = attributes.getAs<DenseFPElementsAttr>("value"))
+    return constant(elements, type);
+  auto tensor = cast<RankedTensorType>(ops.type(graph.payloadType(payload)));
   if (isa<FloatType>(tensor.getElementType()))
     tensor = hlir::withElementType(tensor, type);
   OperationName name = *ops.opName(op);
@@ -182,12 +186,49 @@ Value NodeFunction::define(ClassId c, FloatType type, Values &known) {
   bool isCast = name.getStringRef() == hlir::CastOp::getOperationName() ||
                 (fn && fn.getValue() == llir::Fn::Cast);
   if (isCast && operands[0].getType() == Type(tensor))
-    return known[c] = operands[0];
+    return operands[0];
   OperationState state(function.getLoc(), name);
   state.addOperands(operands);
   state.addTypes(tensor);
   state.addAttributes(attributes.getValue());
-  return known[c] = builder.create(state)->getResult(0);
+  return builder.create(state)->getResult(0);
+}
+
+Value NodeFunction::spellIn(const Explanation &e, uint32_t term, FloatType type,
+                            std::map<uint32_t, Value> &known) {
+  if (auto it = known.find(term); it != known.end())
+    return it->second;
+  const Explanation::Term &t = e.terms[term];
+  if (t.op == ops.leafOp())
+    return known[term] = inType(spell(e, term), type);
+  SmallVector<Value> operands;
+  for (uint32_t operand : t.operands)
+    operands.push_back(spellIn(e, operand, type, known));
+  return known[term] = buildIn(t.op, t.payload, operands, type);
+}
+
+unsigned NodeFunction::termOver(const Explanation &e, uint32_t term,
+                                uint32_t other, FloatType type) {
+  std::set<uint32_t> parts;
+  SmallVector<uint32_t> stack{term};
+  while (!stack.empty()) {
+    uint32_t t = stack.pop_back_val();
+    if (parts.insert(t).second)
+      llvm::append_range(stack, e.terms[t].operands);
+  }
+  std::map<uint32_t, Value> known;
+  std::set<uint32_t> seen;
+  stack.push_back(other);
+  while (!stack.empty()) {
+    uint32_t t = stack.pop_back_val();
+    if (!seen.insert(t).second)
+      continue;
+    if (t != term && parts.count(t))
+      known[t] = inType(spell(e, t), type);
+    else
+      llvm::append_range(stack, e.terms[t].operands);
+  }
+  return addResult(spellIn(e, term, type, known));
 }
 
 std::optional<unsigned> NodeFunction::definitionOver(OpId op, uint32_t row,
@@ -208,6 +249,13 @@ FailureOr<SmallVector<reference::Tensor>>
 NodeFunction::evaluate(ArrayRef<reference::Tensor> arguments) {
   Block &body = function.getBody().front();
   if (body.empty() || !body.back().hasTrait<OpTrait::IsTerminator>()) {
+    // What nobody asked for is not computed.
+    llvm::DenseSet<Value> wanted(results.begin(), results.end());
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+      if (op.use_empty() && llvm::none_of(op.getResults(), [&](Value v) {
+            return wanted.contains(v);
+          }))
+        op.erase();
     func::ReturnOp::create(builder, function.getLoc(), results);
     function.setFunctionType(
         builder.getFunctionType(function.getFunctionType().getInputs(),

@@ -16,6 +16,7 @@
 #include "mlir/IR/Builders.h"
 
 #include <map>
+#include <set>
 
 namespace luminal::test {
 
@@ -41,6 +42,11 @@ public:
   /// names. Nothing where the class is an operand of its own.
   std::optional<unsigned> definitionOver(eqsat::OpId op, uint32_t row,
                                          mlir::FloatType type);
+  /// A term with every float in `type` and every constant the number that a
+  /// rule names, but what is part of `other` too with the value it has there:
+  /// one side of a rule in exact arithmetic, over what the other side reads.
+  unsigned termOver(const eqsat::Explanation &e, uint32_t term, uint32_t other,
+                    mlir::FloatType type);
 
   mlir::FailureOr<llvm::SmallVector<reference::Tensor>>
   evaluate(llvm::ArrayRef<reference::Tensor> arguments);
@@ -51,6 +57,12 @@ private:
   mlir::Value build(eqsat::OpId op, eqsat::PayloadId payload,
                     llvm::ArrayRef<mlir::Value> operands);
   mlir::Value spell(const eqsat::Explanation &e, uint32_t term);
+  mlir::Value spellIn(const eqsat::Explanation &e, uint32_t term,
+                      mlir::FloatType type,
+                      std::map<uint32_t, mlir::Value> &known);
+  mlir::Value buildIn(eqsat::OpId op, eqsat::PayloadId payload,
+                      llvm::ArrayRef<mlir::Value> operands,
+                      mlir::FloatType type);
   mlir::Value inType(mlir::Value value, mlir::FloatType type);
   mlir::Value define(eqsat::ClassId c, mlir::FloatType type, Values &known);
   mlir::Value constant(mlir::DenseElementsAttr elements, mlir::FloatType type);
