@@ -244,7 +244,7 @@ LogicalResult Program::importEquivalence(Operation *graphOp) {
   for (auto [result, v] :
        llvm::zip(graphOp->getResults(), yield->getOperands())) {
     classes[result] = classes.lookup(v);
-    roots.push_back({classes.lookup(v), 0});
+    rootUses.push_back({classes.lookup(v), 0});
   }
   return success();
 }

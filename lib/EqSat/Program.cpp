@@ -136,7 +136,7 @@ LogicalResult Program::importBlock(Block &block, ScopeId scope) {
       operands.push_back(classOf(v));
     if (trips || !ops.isNode(&op)) {
       for (ClassId c : operands)
-        roots.push_back({c, scope});
+        rootUses.push_back({c, scope});
       for (Value r : op.getResults())
         classOf(r);
       for (Region &region : op.getRegions()) {
@@ -242,7 +242,7 @@ void Program::serialize(CostModel &model, StringRef prefix,
     return text;
   };
   std::vector<ClassId> rootClasses;
-  for (const Root &root : roots)
+  for (const Root &root : rootUses)
     rootClasses.push_back(root.cls);
   to.add(
       graph, {rootClasses.data(), rootClasses.size()},
@@ -254,7 +254,7 @@ void Program::serialize(CostModel &model, StringRef prefix,
 
 LogicalResult Program::emitBlocked(const Extractor &extractor,
                                    const Selection &s) {
-  for (const Root &root : roots) {
+  for (const Root &root : rootUses) {
     ClassId blocker = extractor.blocker(s, root.cls, root.scope);
     if (blocker == kNone)
       continue;
@@ -390,7 +390,7 @@ FailureOr<ExtractionReport> Program::extract(CostModel &model,
   };
   Extractor extractor(graph, priceOf, scopes);
   std::vector<ClassId> rootNames;
-  for (const Root &root : roots)
+  for (const Root &root : rootUses)
     rootNames.push_back(extractor.in(root.cls, root.scope));
   bool isComplete = !llvm::is_contained(rootNames, kNone);
   if (!isComplete)

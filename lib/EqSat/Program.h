@@ -68,13 +68,15 @@ public:
   /// A copy of the function whose body is the graph, as `import` reads it.
   mlir::OwningOpRef<mlir::Operation *> toEquivalence();
 
-  bool hasScopes() const { return !scopes.isFlat(); }
-
-private:
   struct Root {
     ClassId cls;
     ScopeId scope;
   };
+  /// What ops that are no nodes use, and where.
+  llvm::ArrayRef<Root> roots() const { return rootUses; }
+  bool hasScopes() const { return !scopes.isFlat(); }
+
+private:
   llvm::LogicalResult importBlock(mlir::Block &block, ScopeId scope);
   /// Ops that are no nodes and their scopes, in the order of the program.
   std::vector<std::pair<mlir::Operation *, ScopeId>> users();
@@ -97,7 +99,7 @@ private:
   llvm::DenseMap<mlir::Value, ClassId> classes;
   /// Ops that are nodes, in the order of the program.
   std::vector<mlir::Operation *> nodes;
-  std::vector<Root> roots;
+  std::vector<Root> rootUses;
   Scopes scopes;
   /// The block of each scope, and back.
   std::vector<mlir::Block *> blocks;

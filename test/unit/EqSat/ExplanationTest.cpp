@@ -153,8 +153,9 @@ void Explanations::explain(func::FuncOp function, ArrayRef<Arguments> arguments,
         (*lookupCostModel("static"))(natives.scope());
     ASSERT_TRUE(succeeded(program.extract(
         *cost, {}, [&](const Extractor &extractor, const Selection &selection) {
-          for (ClassId root : program.roots()) {
-            uint32_t chain = explainer.explain(root, extractor, selection);
+          for (auto [root, scope] : program.roots()) {
+            uint32_t chain =
+                explainer.explain(root, extractor, selection, scope);
             uint32_t from = explainer.given(root);
             claims.push_back({chain, from, explainer.endOf(chain, from)});
           }
