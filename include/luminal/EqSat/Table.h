@@ -150,7 +150,7 @@ private:
   /// Makes room for `n` more rows in the index.
   void reserveSlots(uint32_t n) {
     if (!index.isReady() || !index.hasRoom(n, count + n)) [[unlikely]]
-      reindex(2 * count + n);
+      reindex(count + count / 3 + n);
   }
   /// Forgets the index and enters every live row again.
   void reindex(uint32_t room) const;
