@@ -592,9 +592,13 @@ FailureOr<Rule> PatternCompiler::compile(bool explained) {
   rule.matchLimit = info.matchLimit;
   for (Type type : info.dtypes)
     llvm::raw_string_ostream(rule.dtypes.emplace_back()) << type;
-  llvm::raw_string_ostream os(rule.location);
-  if (auto file = pattern.getLoc()->findInstanceOf<FileLineColLoc>())
-    os << file.getFilename().getValue() << ":" << file.getLine();
+  if (auto file = pattern.getLoc()->findInstanceOf<FileLineColLoc>()) {
+    // Compiled-in rules are told from where the project begins: the same in
+    // every build.
+    StringRef path = file.getFilename().getValue();
+    path.consume_front(LUMINAL_SOURCE_ROOT "/");
+    llvm::raw_string_ostream(rule.location) << path << ":" << file.getLine();
+  }
   return b.finish(explained);
 }
 

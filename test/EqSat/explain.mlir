@@ -22,9 +22,9 @@
 // CHECK-DAG:    %[[P:.*]] = hlir.mul(
 // CHECK-DAG:    %[[S:.*]] = hlir.add(
 // CHECK: steps
-// CHECK:   [[NEG:[0-9]+]]: %{{.*}} = %{{.*}} by NegNeg ({{.*}}Views.pdll:{{[0-9]+}}), exact loc("product") loc("twice")
+// CHECK:   [[NEG:[0-9]+]]: %{{.*}} = %{{.*}} by NegNeg (lib/EqSat/Rules/Views.pdll:{{[0-9]+}}), exact loc("product") loc("twice")
 // CHECK:   [[SUM:[0-9]+]]: %[[S]] = %{{.*}} because operands are equal: {{.*}}[[NEG]]{{.*}} loc("sum")
-// CHECK:   [[SUB:[0-9]+]]: %{{.*}} = %{{.*}} by Sub ({{.*}}Arithmetic.pdll:{{[0-9]+}}), exact loc("sum")
+// CHECK:   [[SUB:[0-9]+]]: %{{.*}} = %{{.*}} by Sub (lib/EqSat/Rules/Arithmetic.pdll:{{[0-9]+}}), exact loc("sum")
 // CHECK: claims
 // CHECK-NEXT: operand 0 of func.return loc({{.*}}): %[[S]] = %{{.*}} by [[SUM]], [[SUB]]
 
