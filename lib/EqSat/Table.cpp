@@ -6,26 +6,6 @@
 
 using namespace luminal::eqsat;
 
-void RowIndex::reset(uint32_t rows) {
-  // At most three quarters of the slots are used.
-  uint32_t capacity = std::max(kGroup, std::bit_ceil(rows + rows / 2));
-  // One group more than there are, to begin at a line.
-  slots.truncate(0);
-  slots.reserveExactly(capacity + kGroup);
-  slots.resize(capacity + kGroup, kNone);
-  uintptr_t first = reinterpret_cast<uintptr_t>(slots.data());
-  constexpr uintptr_t kLine = kGroup * sizeof(uint32_t);
-  groups = slots.data() + (-first % kLine) / sizeof(uint32_t);
-  mask = capacity - 1;
-  used = 0;
-}
-
-void RowIndex::drop() {
-  slots.truncate(0);
-  slots.shrink();
-  groups = nullptr;
-}
-
 void Table::reindex(uint32_t room) const {
   index.reset(room);
   sized([&](auto K) {
@@ -42,6 +22,16 @@ void Table::reindex(uint32_t room) const {
           index.place(row, hashes[row - begin]);
     }
   });
+}
+
+void Table::growIndex(uint32_t n) {
+  // Rows whose key changed left a slot behind; where those are many, the index
+  // is made anew.
+  if (!index.isReady() || index.numPlaced() > count + count / 4)
+    return reindex(count + count / 3 + n);
+  do
+    index.grow([&](uint32_t row) { return hash(key(row)); });
+  while (!index.hasRoom(n, count + n));
 }
 
 namespace {

@@ -21,6 +21,7 @@
 #include "luminal/EqSat/Ids.h"
 #include "luminal/EqSat/Table.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -54,7 +55,9 @@ public:
 
 /// Bounds that are checked at every insertion.
 struct GraphLimits {
-  uint64_t maxNodes = ~uint64_t(0);
+  /// What the index of one operator can name.
+  static constexpr uint64_t kMostNodes = uint64_t(1) << 29;
+  uint64_t maxNodes = kMostNodes;
   uint64_t maxBytes = ~uint64_t(0);
 };
 
@@ -200,6 +203,7 @@ public:
   /// Also forgets that a limit was hit.
   void setLimits(const GraphLimits &l) {
     limits = l;
+    limits.maxNodes = std::min(l.maxNodes, GraphLimits::kMostNodes);
     hit = 0;
   }
   /// The limit that made `add` fail: 'n'odes, 'b'ytes, or 0.

@@ -29,7 +29,7 @@ public:
   template <typename Same>
   uint32_t find(uint64_t hash, Same &&same) const {
     for (const uint32_t *group = groupOf(hash);; group = next(group)) {
-      for (uint32_t found = lanes(group, ~mask, tagOf(hash)); found;
+      for (uint32_t found = lanes(group, ~mask & ~kAway, tagOf(hash)); found;
            found &= found - 1)
         if (uint32_t row = group[std::countr_zero(found)] & mask; same(row))
           return row;
@@ -44,6 +44,8 @@ public:
 
 protected:
   static constexpr uint32_t kGroup = 16;
+  /// Marks a row that stands behind the group of its hash, which was full.
+  static constexpr uint32_t kAway = 1u << 30;
 
   uint32_t *groupOf(uint64_t hash) const {
     return groups + (uint32_t(hash) & mask & ~(kGroup - 1));
@@ -51,8 +53,10 @@ protected:
   uint32_t *next(const uint32_t *group) const {
     return groups + ((uint32_t(group - groups) + kGroup) & mask);
   }
-  /// The highest bit is never set: a free slot has no tag.
-  uint32_t tagOf(uint64_t hash) const { return uint32_t(hash >> 33) & ~mask; }
+  /// The bits of the hash above those that name the group, so that an index
+  /// which grows finds in a slot to which group it now belongs. The two highest
+  /// bits are not of them: only a free slot has the first.
+  uint32_t tagOf(uint64_t hash) const { return hash & ~mask & (kAway - 1); }
 
   /// One bit for each slot of the group whose bits under `bits` are `wanted`.
   static uint32_t lanes(const uint32_t *group, uint32_t bits, uint32_t wanted) {
@@ -77,7 +81,7 @@ protected:
 
 class RowIndex : public RowSlots {
 public:
-  explicit RowIndex(ByteCounter &counter) : slots(counter) {}
+  explicit RowIndex(ByteCounter &counter) : slots(counter), counter(&counter) {}
 
   /// Nothing but `reset` may be called on an index that is not ready.
   bool isReady() const { return groups != nullptr; }
@@ -85,6 +89,15 @@ public:
   void reset(uint32_t rows);
   /// Gives the memory back.
   void drop();
+  /// Doubles the number of slots. `hashOf(row)` is asked for the few rows that
+  /// do not stand in the group of their hash.
+  template <typename HashOf>
+  void grow(HashOf &&hashOf) {
+    for (uint32_t row : split())
+      place(row, hashOf(row));
+  }
+  /// How often a row was entered.
+  uint32_t numPlaced() const { return used; }
   /// Whether `n` more rows can be placed, numbered up to `last`.
   bool hasRoom(uint32_t n, uint32_t last) const {
     return (used + uint64_t(n)) * 4 <= (uint64_t(mask) + 1) * 3 && last <= mask;
@@ -92,15 +105,22 @@ public:
   /// Enters a row, for which there must be room.
   void place(uint32_t row, uint64_t hash) {
     uint32_t *group = groupOf(hash);
-    uint32_t free;
-    while (!(free = lanes(group, ~0u, kNone)))
+    uint32_t free, away = 0;
+    while (!(free = lanes(group, ~0u, kNone))) {
       group = next(group);
-    group[std::countr_zero(free)] = tagOf(hash) | row;
+      away = kAway;
+    }
+    group[std::countr_zero(free)] = tagOf(hash) | away | row;
     ++used;
   }
 
 private:
+  /// Returns the rows that are to be entered again.
+  Buffer<uint32_t> split();
+  void align();
+
   Buffer<uint32_t> slots;
+  ByteCounter *counter;
   uint32_t used = 0;
 };
 

@@ -150,8 +150,9 @@ private:
   /// Makes room for `n` more rows in the index.
   void reserveSlots(uint32_t n) {
     if (!index.isReady() || !index.hasRoom(n, count + n)) [[unlikely]]
-      reindex(count + count / 3 + n);
+      growIndex(n);
   }
+  void growIndex(uint32_t n);
   /// Forgets the index and enters every live row again.
   void reindex(uint32_t room) const;
   template <uint32_t K>
