@@ -6,6 +6,9 @@
 
 using namespace luminal::eqsat;
 
+/// After so many sweeps over all rows, what is left is followed by uses.
+static constexpr unsigned kMaxSweeps = 8;
+
 /// Points every class id at its representative. A parent is always lower than
 /// its child, so one pass in ascending order does it.
 void EGraph::flatten() {
@@ -94,34 +97,64 @@ struct Use {
   uint32_t row;
   uint32_t next;
 };
+
+/// What uses each class, by ascending operator, row and child.
+class UseLists {
+public:
+  UseLists(const EGraph &graph, ByteCounter &counter)
+      : uses(counter), lists(counter) {
+    lists.resize(graph.numClassIds(), {kNone, kNone});
+    for (OpId op = 0; op != graph.numOps(); ++op) {
+      const Table &t = graph.table(op);
+      for (uint32_t row = 0, e = t.numRows(); row != e; ++row)
+        for (uint32_t i = 0; i != t.arity() && !t.isDead(row); ++i) {
+          uint32_t use = uses.size();
+          uses.push({op, row, kNone});
+          append(t.key(row)[i], {use, use});
+        }
+    }
+  }
+
+  /// What uses `from` uses `to` as well from now on.
+  void hand(ClassId from, ClassId to) {
+    if (lists[from].first != kNone)
+      append(to, lists[from]);
+  }
+  /// `f(op, row)` for what used the class when this was called.
+  template <typename F>
+  void forEach(ClassId c, F &&f) const {
+    const List list = lists[c];
+    if (list.first == kNone)
+      return;
+    for (uint32_t use = list.first;; use = uses[use].next) {
+      f(uses[use].op, uses[use].row);
+      if (use == list.last)
+        return;
+    }
+  }
+
+private:
+  struct List {
+    uint32_t first, last;
+  };
+  void append(ClassId c, List list) {
+    if (lists[c].first == kNone)
+      lists[c] = list;
+    else
+      uses[lists[c].last].next = list.first;
+    lists[c].last = list.last;
+  }
+
+  Buffer<Use> uses;
+  Buffer<List> lists;
+};
 } // namespace
 
 /// The same by what uses a class. Where one union only leads to the next, as
 /// from the bottom of a deep term to its top, every sweep over all rows would
 /// find one.
 void EGraph::closeByUses() {
-  Buffer<Use> uses(counter);
-  struct List {
-    uint32_t first, last;
-  };
-  Buffer<List> lists(counter);
-  lists.resize(parent.size(), {kNone, kNone});
-  auto append = [&](ClassId c, List list) {
-    if (lists[c].first == kNone)
-      lists[c] = list;
-    else
-      uses[lists[c].last].next = list.first;
-    lists[c].last = list.last;
-  };
-  for (OpId op = 0; op != ops.size(); ++op) {
-    const Table &t = *tables[op];
-    for (uint32_t row = 0, e = t.numRows(); row != e; ++row)
-      for (uint32_t i = 0; i != t.arity() && !t.isDead(row); ++i) {
-        uint32_t use = uses.size();
-        uses.push({op, row, kNone});
-        append(t.key(row)[i], {use, use});
-      }
-  }
+  UseLists uses(*this, counter);
   auto shortFind = [&](ClassId c) {
     while (parent[c] != c)
       c = parent[c] = parent[parent[c]];
@@ -145,27 +178,46 @@ void EGraph::closeByUses() {
   };
   for (size_t i = 0; i != losers.size() && !failure; ++i) {
     // From now on they use the winner: if that loses, too, they come again.
-    List list = lists[losers[i]];
-    if (list.first == kNone)
-      continue;
-    append(shortFind(losers[i]), list);
-    for (uint32_t use = list.first;; use = uses[use].next) {
-      renew(uses[use].op, uses[use].row);
-      if (use == list.last)
-        break;
-    }
+    const ClassId loser = losers[i];
+    uses.hand(loser, shortFind(loser));
+    uses.forEach(loser, renew);
   }
   losers.clear();
   flatten();
 }
 
+/// Joins what one row says into the facts of its class.
+bool EGraph::readFacts(OpId op, uint32_t row) {
+  const Table &t = *tables[op];
+  const ClassId c = find(t.classOf(row));
+  for (size_t a = 0; a != analyses.size(); ++a) {
+    uint32_t made = analyses[a]->make(*this, op, t.payload(row),
+                                      {t.key(row), size_t(t.arity())});
+    uint32_t &fact = facts[a][c];
+    std::optional<uint32_t> joined = analyses[a]->join(fact, made);
+    if (!joined) {
+      failure = Conflict{t.rule(row), c, kNone, type[c], type[c], uint32_t(a)};
+      return false;
+    }
+    if (*joined == fact)
+      continue;
+    fact = *joined;
+    changedFacts.push_back(c);
+  }
+  return true;
+}
+
+/// Lets the parents of classes whose facts changed look again, until nothing
+/// changes: by sweeps over all rows, which is fast where much changes at once,
+/// then by what uses a class.
 bool EGraph::recomputeFacts() {
   if (analyses.empty()) {
     changedFacts.clear();
     return true;
   }
   std::vector<uint8_t> changed(parent.size());
-  while (!changedFacts.empty()) {
+  for (unsigned sweep = 0; sweep != kMaxSweeps && !changedFacts.empty();
+       ++sweep) {
     std::fill(changed.begin(), changed.end(), 0);
     for (ClassId c : changedFacts) {
       changed[find(c)] = 1;
@@ -174,35 +226,31 @@ bool EGraph::recomputeFacts() {
     changedFacts.clear();
     for (OpId op = 0; op != ops.size(); ++op) {
       const Table &t = *tables[op];
-      const uint32_t n = t.arity();
       for (uint32_t row = 0, e = t.numRows(); row != e; ++row) {
         if (t.isDead(row))
           continue;
-        const uint32_t *key = t.key(row);
         bool look = false;
-        for (uint32_t i = 0; i != n; ++i)
-          look |= changed[key[i]];
-        if (!look)
-          continue;
-        ClassId c = find(t.classOf(row));
-        for (size_t a = 0; a != analyses.size(); ++a) {
-          uint32_t made =
-              analyses[a]->make(*this, op, key[n], {key, size_t(n)});
-          uint32_t &fact = facts[a][c];
-          std::optional<uint32_t> joined = analyses[a]->join(fact, made);
-          if (!joined) {
-            failure =
-                Conflict{t.rule(row), c, kNone, type[c], type[c], uint32_t(a)};
-            return false;
-          }
-          if (*joined != fact) {
-            fact = *joined;
-            changedFacts.push_back(c);
-          }
-        }
+        for (uint32_t i = 0; i != t.arity(); ++i)
+          look |= changed[t.key(row)[i]];
+        if (look && !readFacts(op, row))
+          return false;
       }
     }
   }
+  if (changedFacts.empty())
+    return true;
+  UseLists uses(*this, counter);
+  for (size_t i = 0; i != changedFacts.size(); ++i) {
+    const ClassId c = find(changedFacts[i]);
+    stamp[c] = now;
+    uses.forEach(c, [&](OpId op, uint32_t row) {
+      if (!failure)
+        readFacts(op, row);
+    });
+    if (failure)
+      return false;
+  }
+  changedFacts.clear();
   return true;
 }
 
@@ -268,7 +316,6 @@ bool EGraph::rebuild() {
     return false;
   if (!dirty)
     return true;
-  constexpr unsigned kMaxSweeps = 8;
   for (unsigned sweep = 0; !losers.empty(); ++sweep) {
     if (sweep == kMaxSweeps) {
       closeByUses();

@@ -277,6 +277,7 @@ private:
   template <uint32_t K>
   void mergeRow(Table &t, uint32_t row, uint64_t hash);
   void closeByUses();
+  bool readFacts(OpId op, uint32_t row);
   bool recomputeFacts();
   void setFact(size_t analysis, ClassId c, uint32_t fact) {
     if (factLog)

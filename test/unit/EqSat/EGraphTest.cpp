@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 
 #include <algorithm>
+#include <chrono>
 #include <random>
 #include <set>
 
@@ -193,6 +194,96 @@ TEST(Facts, contradictionsNameRuleAndAnalysis) {
   EXPECT_EQ(graph.conflict()->rule, 6u);
   EXPECT_EQ(graph.conflict()->analysis, 0u);
   EXPECT_FALSE(graph.rebuild());
+}
+
+/// Which of the leaves k0, k1, ... a value has below it.
+class Below : public Analysis {
+public:
+  uint32_t make(const EGraph &graph, OpId op, PayloadId,
+                std::span<const ClassId> kids) override {
+    const std::string &name = graph.opName(op);
+    uint32_t all = name[0] == 'k' ? 1u << (name[1] - '0') : 0;
+    for (ClassId kid : kids)
+      all |= graph.fact(0, graph.find(kid));
+    return all;
+  }
+  std::optional<uint32_t> join(uint32_t a, uint32_t b) override {
+    return a | b;
+  }
+};
+
+/// What becomes known at the leaves is known everywhere above, however deep
+/// the terms are; where several things become known, each goes its own way.
+TEST(Facts, deepTerms) {
+  for (unsigned seed = 0; seed != 200; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 rng(seed);
+    EGraph graph;
+    graph.addAnalysis(std::make_unique<Below>());
+    PayloadId p = graph.getPayload(0, {});
+    const OpId ops[] = {graph.addOp("n", 1), graph.addOp("f", 2),
+                        graph.addOp("+", 2, true)};
+    std::vector<ClassId> values, leaves;
+    const unsigned width = 1 + seed % 5, depth = 10 + rng() % 300;
+    for (unsigned i = 0; i != width; ++i)
+      leaves.push_back(graph.add(graph.addOp("x", 0), p, {}));
+    values = leaves;
+    for (unsigned i = 0; i != depth; ++i) {
+      OpId op = ops[rng() % std::size(ops)];
+      ClassId kids[2];
+      for (ClassId &kid : kids)
+        kid = values[values.size() - 1 - rng() % width];
+      values.push_back(graph.add(op, p, {kids, graph.arity(op)}));
+    }
+    ASSERT_TRUE(graph.rebuild());
+    const uint32_t before = graph.round();
+    for (unsigned i = 0; i != width; ++i)
+      graph.unite(leaves[i],
+                  graph.add(graph.addOp("k" + std::to_string(i), 0), p, {}));
+    // A cycle, whose facts come around.
+    graph.unite(values.back(), values[values.size() / 2]);
+    ASSERT_TRUE(graph.rebuild());
+    // Nothing follows from the rows that is not known, and what is known is
+    // as little as that.
+    std::vector<uint32_t> least(graph.numClassIds());
+    for (bool more = true; more;) {
+      more = false;
+      for (OpId op = 0; op != graph.numOps(); ++op)
+        for (uint32_t row = 0; row != graph.table(op).numRows(); ++row) {
+          const uint32_t *key = graph.table(op).key(row);
+          const std::string &name = graph.opName(op);
+          uint32_t all = name[0] == 'k' ? 1u << (name[1] - '0') : 0;
+          for (uint32_t k = 0; k != graph.arity(op); ++k)
+            all |= least[key[k]];
+          uint32_t &fact = least[graph.table(op).classOf(row)];
+          more |= (fact | all) != fact;
+          fact |= all;
+        }
+    }
+    for (ClassId c = 0; c != graph.numClassIds(); ++c)
+      if (graph.find(c) == c) {
+        EXPECT_EQ(graph.fact(0, c), least[c]) << c;
+        if (least[c])
+          EXPECT_GE(graph.classStamp(c), before) << c;
+      }
+  }
+}
+
+/// A sweep over all rows for each level would take minutes.
+TEST(Facts, veryDeepTerms) {
+  EGraph graph;
+  graph.addAnalysis(std::make_unique<Below>());
+  PayloadId p = graph.getPayload(0, {});
+  OpId n = graph.addOp("n", 1);
+  ClassId leaf = graph.add(graph.addOp("x", 0), p, {}), top = leaf;
+  for (unsigned i = 0; i != 300000; ++i)
+    top = graph.add(n, p, {&top, 1});
+  ASSERT_TRUE(graph.rebuild());
+  graph.unite(leaf, graph.add(graph.addOp("k3", 0), p, {}));
+  auto begin = std::chrono::steady_clock::now();
+  ASSERT_TRUE(graph.rebuild());
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  EXPECT_EQ(graph.fact(0, graph.find(top)), 8u);
 }
 
 /// Terms so deep that one union leads to the next a hundred times and more:
