@@ -2,8 +2,13 @@
 //
 // A function whose body is one `equivalence.graph`: its region holds every node
 // as an op on classes, and one `equivalence.class` of each class, whose
-// operands are its members. `equivalence.yield` ends it. Classes may be in
-// cycles.
+// operands are its members. Ops that are no nodes stand among them in their
+// order. `equivalence.yield` ends it. Classes may be in cycles.
+//
+// The body of a scope is such a graph again, of the nodes that need its
+// arguments. A class with members there stands there once more, and what it is
+// further out is the first of them. One that only scopes beside each other
+// compute has no member of its own around them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,22 +27,177 @@ static constexpr llvm::StringLiteral kYield = "equivalence.yield";
 /// stand on the class and on each of its nodes.
 static constexpr llvm::StringLiteral kGivenMark = "equivalence.given";
 
+static bool isClassOp(Operation *op) {
+  return op && op->getName().getStringRef() == kClass;
+}
+
 //===----------------------------------------------------------------------===//
 // Out
 //===----------------------------------------------------------------------===//
 
-OwningOpRef<Operation *> Program::toEquivalence() {
-  auto copy = cast<func::FuncOp>(function->cloneWithoutRegions());
-  OwningOpRef<Operation *> owner(copy);
-  Location loc = copy.getLoc();
-  Block *entry = copy.addEntryBlock();
-  for (auto [from, to] :
-       llvm::zip(function.getArguments(), entry->getArguments()))
-    to.setLoc(from.getLoc());
-  OpBuilder builder = OpBuilder::atBlockEnd(entry);
-  Operation *terminator = function.getBody().front().getTerminator();
+class Program::EquivalenceWriter {
+public:
+  explicit EquivalenceWriter(Program &program)
+      : p(program), graph(p.graph), ops(p.ops), scopes(p.scopes),
+        isGiven(p.nodes.begin(), p.nodes.end()), given(graph.numClassIds()),
+        content(scopes.list.size()), homes(graph.numClassIds()) {
+    for (auto &[cls, where] : p.givenLocations)
+      given[graph.find(cls)].insert(where);
+    place();
+  }
 
-  OperationState graphState(loc, kGraph);
+  /// The block `from` of a scope, as a graph in `to`.
+  void write(Block &from, ScopeId scope, Block &to);
+
+private:
+  /// What a scope has of its own, in the order of the classes.
+  struct Content {
+    std::vector<ClassId> classes;
+    std::vector<std::pair<ClassId, NodeRef>> rows;
+  };
+
+  void place();
+  template <typename F>
+  void forEachRow(F &&f) const {
+    for (ClassId c = 0; c != graph.numClassIds(); ++c)
+      for (const Run &run : graph.runs(c))
+        for (uint32_t row = run.begin; row != run.end; ++row)
+          f(c, NodeRef{run.op, row});
+  }
+  bool isTuple(ClassId c) const {
+    return isa<TupleType>(ops.type(graph.classType(c)));
+  }
+  /// The class that a projection is of.
+  ClassId tupleOf(NodeRef ref) const {
+    return graph.find(graph.table(ref.op).key(ref.row)[0]);
+  }
+  Location locationOf(ClassId c) const {
+    MLIRContext *context = ops.getContext();
+    if (given[c].empty())
+      return UnknownLoc::get(context);
+    return FusedLoc::get(context, given[c].getArrayRef(),
+                         StringAttr::get(context, kGivenMark));
+  }
+  /// What a class is called in a scope, or null.
+  Value valueOf(ClassId c, ScopeId scope) const {
+    for (;; scope = scopes.list[scope].parent) {
+      if (Operation *op = classOps.lookup({c, scope}))
+        return op->getResult(0);
+      if (scope == 0)
+        return {};
+    }
+  }
+  Value valueOf(Value v, ScopeId scope) const {
+    return valueOf(graph.find(p.classes.lookup(v)), scope);
+  }
+  void addArguments(Block &from, Block &to) {
+    for (BlockArgument arg : from.getArguments())
+      leaves[arg] = to.addArgument(arg.getType(), arg.getLoc());
+  }
+  void writeUser(Operation &op, ScopeId scope, OpBuilder &builder);
+  Operation *writeNode(ClassId c, NodeRef ref, ScopeId scope,
+                       OpBuilder &builder);
+
+  Program &p;
+  EGraph &graph;
+  OpTable &ops;
+  const Scopes &scopes;
+  llvm::DenseSet<Operation *> isGiven;
+  std::vector<llvm::SetVector<Location>> given;
+  std::vector<Content> content;
+  /// The scopes where a class stands.
+  std::vector<SmallVector<ScopeId, 1>> homes;
+  llvm::DenseMap<std::pair<ClassId, ScopeId>, Operation *> classOps;
+  /// What stays outside the e-graph.
+  llvm::DenseMap<Value, Value> leaves;
+};
+
+/// A node stands in the outermost scopes that have its operands.
+void Program::EquivalenceWriter::place() {
+  Extractor extractor(
+      graph, [](OpId, PayloadId, std::span<const ClassId>) { return 0.0; },
+      scopes);
+  auto canCompute = [&](NodeRef ref, ScopeId scope) {
+    const Table &t = graph.table(ref.op);
+    if (t.arity() == 0)
+      return scopes.isFlat() ||
+             scopes.isWithin(scope, scopes.scopeOf(ref.op, t.payload(ref.row)));
+    return llvm::all_of(ArrayRef(t.key(ref.row), t.arity()), [&](ClassId c) {
+      return extractor.in(c, scope) != kNone;
+    });
+  };
+  forEachRow([&](ClassId c, NodeRef ref) {
+    if (ref.op == ops.projectionOp())
+      return;
+    for (ScopeId s = 0; s != scopes.list.size(); ++s) {
+      if (!canCompute(ref, s) ||
+          (s != 0 && canCompute(ref, scopes.list[s].parent)))
+        continue;
+      content[s].rows.push_back({c, ref});
+      homes[c].push_back(s);
+    }
+  });
+  // A result stands beside its op.
+  forEachRow([&](ClassId c, NodeRef ref) {
+    if (ref.op == ops.projectionOp())
+      llvm::append_range(homes[c], homes[tupleOf(ref)]);
+  });
+  for (ClassId c = 0; c != graph.numClassIds(); ++c) {
+    SmallVector<ScopeId, 1> &list = homes[c];
+    llvm::sort(list);
+    list.erase(llvm::unique(list), list.end());
+    if (list.empty() || isTuple(c))
+      continue;
+    // A scope comes after its parent, so what is around all of them is first
+    // if it is there.
+    ScopeId around = list[0];
+    while (!llvm::all_of(list,
+                         [&](ScopeId s) { return scopes.isWithin(s, around); }))
+      around = scopes.list[around].parent;
+    if (around != list[0])
+      list.insert(list.begin(), around);
+    for (ScopeId s : list)
+      content[s].classes.push_back(c);
+  }
+}
+
+void Program::EquivalenceWriter::writeUser(Operation &op, ScopeId scope,
+                                           OpBuilder &builder) {
+  Operation *clone = op.cloneWithoutRegions();
+  builder.insert(clone);
+  for (OpOperand &operand : clone->getOpOperands())
+    operand.set(valueOf(operand.get(), scope));
+  for (auto [from, to] : llvm::zip(op.getResults(), clone->getResults()))
+    leaves[from] = to;
+  for (auto [from, to] : llvm::zip(op.getRegions(), clone->getRegions())) {
+    Block &block = to.emplaceBlock();
+    addArguments(from.front(), block);
+    write(from.front(), p.scopeOfBlock.lookup(&from.front()), block);
+  }
+}
+
+Operation *Program::EquivalenceWriter::writeNode(ClassId c, NodeRef ref,
+                                                 ScopeId scope,
+                                                 OpBuilder &builder) {
+  const Table &t = graph.table(ref.op);
+  OperationState state(locationOf(c), *ops.opName(ref.op));
+  for (uint32_t i = 0; i != t.arity(); ++i)
+    state.operands.push_back(valueOf(graph.find(t.key(ref.row)[i]), scope));
+  Type type = ops.type(graph.payloadType(t.payload(ref.row)));
+  if (auto tuple = dyn_cast<TupleType>(type))
+    state.addTypes(tuple.getTypes());
+  else
+    state.addTypes(type);
+  state.addAttributes(ops.attributes(t.payload(ref.row)).getValue());
+  return builder.create(state);
+}
+
+void Program::EquivalenceWriter::write(Block &from, ScopeId scope, Block &to) {
+  if (scope == 0)
+    addArguments(from, to);
+  Operation *terminator = from.getTerminator();
+  OpBuilder builder = OpBuilder::atBlockEnd(&to);
+  OperationState graphState(from.getParentOp()->getLoc(), kGraph);
   graphState.addTypes(terminator->getOperandTypes());
   Block *body = new Block;
   graphState.addRegion()->push_back(body);
@@ -45,94 +205,57 @@ OwningOpRef<Operation *> Program::toEquivalence() {
   builder.clone(*terminator)->setOperands(graphOp->getResults());
   builder.setInsertionPointToEnd(body);
 
-  MLIRContext *context = function.getContext();
-  std::vector<llvm::SetVector<Location>> given(graph.numClassIds());
-  for (auto &[cls, where] : givenLocations)
-    given[graph.find(cls)].insert(where);
-  auto locationOf = [&](ClassId c) -> Location {
-    if (given[c].empty())
-      return UnknownLoc::get(context);
-    return FusedLoc::get(context, given[c].getArrayRef(),
-                         StringAttr::get(context, kGivenMark));
-  };
-
   // Classes first: nodes stand on them, whatever the order. An op with several
   // results has no class of its own, each of its results has.
-  std::vector<Operation *> classOps(graph.numClassIds());
-  for (ClassId c = 0; c != graph.numClassIds(); ++c) {
-    Type type = ops.type(graph.classType(c));
-    if (graph.runs(c).empty() || isa<TupleType>(type))
-      continue;
+  SmallVector<SmallVector<Value>> members;
+  llvm::DenseMap<ClassId, unsigned> index;
+  for (ClassId c : content[scope].classes) {
+    index[c] = members.size();
+    members.emplace_back();
+    if (Value outer = valueOf(c, scope))
+      members.back().push_back(outer);
     OperationState state(locationOf(c), kClass);
-    state.addTypes(type);
-    classOps[c] = builder.create(state);
+    state.addTypes(ops.type(graph.classType(c)));
+    classOps[{c, scope}] = builder.create(state);
   }
-  auto valueOf = [&](Value v) {
-    return classOps[graph.find(classes.lookup(v))]->getResult(0);
-  };
-  // What stays outside the e-graph, on classes.
-  llvm::DenseMap<Value, Value> leaves;
-  for (auto [from, to] :
-       llvm::zip(function.getArguments(), entry->getArguments()))
-    leaves[from] = to;
-  llvm::DenseSet<Operation *> isGiven(nodes.begin(), nodes.end());
-  for (Operation &op : function.getBody().front().without_terminator()) {
-    if (isGiven.contains(&op))
+  for (Operation &op : from.without_terminator())
+    if (!isGiven.contains(&op))
+      writeUser(op, scope, builder);
+  llvm::DenseMap<ClassId, SmallVector<Operation *, 1>> severalResults;
+  for (auto [c, ref] : content[scope].rows) {
+    if (ref.op == ops.leafOp()) {
+      PayloadId payload = graph.table(ref.op).payload(ref.row);
+      members[index[c]].push_back(leaves.lookup(ops.leafValue(payload)));
       continue;
-    Operation *clone = builder.clone(op);
-    for (OpOperand &operand : clone->getOpOperands())
-      operand.set(valueOf(operand.get()));
-    for (auto [from, to] : llvm::zip(op.getResults(), clone->getResults()))
-      leaves[from] = to;
-  }
-  SmallVector<SmallVector<Value>> members(graph.numClassIds());
-  std::vector<SmallVector<Operation *, 1>> severalResults(graph.numClassIds());
-  auto forEachRow = [&](auto &&f) {
-    for (ClassId c = 0; c != graph.numClassIds(); ++c)
-      for (const Run &run : graph.runs(c))
-        for (uint32_t row = run.begin; row != run.end; ++row)
-          f(c, run.op, graph.table(run.op), row);
-  };
-  forEachRow([&](ClassId c, OpId op, const Table &t, uint32_t row) {
-    if (op == ops.projectionOp())
-      return;
-    if (op == ops.leafOp()) {
-      members[c].push_back(leaves.lookup(ops.leafValue(t.payload(row))));
-      return;
     }
-    OperationState state(locationOf(c), *ops.opName(op));
-    for (uint32_t i = 0; i != t.arity(); ++i)
-      state.operands.push_back(
-          classOps[graph.find(t.key(row)[i])]->getResult(0));
-    Type type = ops.type(graph.payloadType(t.payload(row)));
-    if (auto tuple = dyn_cast<TupleType>(type))
-      state.addTypes(tuple.getTypes());
-    else
-      state.addTypes(type);
-    state.addAttributes(ops.attributes(t.payload(row)).getValue());
-    Operation *node = builder.create(state);
-    if (isa<TupleType>(type))
+    Operation *node = writeNode(c, ref, scope, builder);
+    if (isTuple(c))
       severalResults[c].push_back(node);
     else
-      members[c].push_back(node->getResult(0));
-  });
-  forEachRow([&](ClassId c, OpId op, const Table &t, uint32_t row) {
-    if (op != ops.projectionOp())
+      members[index[c]].push_back(node->getResult(0));
+  }
+  forEachRow([&](ClassId c, NodeRef ref) {
+    if (ref.op != ops.projectionOp())
       return;
-    int64_t index =
-        cast<IntegerAttr>(ops.attr(graph.payloadField(
-                              t.payload(row), ops.projectionIndexName())))
-            .getInt();
-    for (Operation *node : severalResults[graph.find(t.key(row)[0])])
-      members[c].push_back(node->getResult(index));
+    auto number = cast<IntegerAttr>(ops.attr(graph.payloadField(
+        graph.table(ref.op).payload(ref.row), ops.projectionIndexName())));
+    if (auto it = severalResults.find(tupleOf(ref)); it != severalResults.end())
+      for (Operation *node : it->second)
+        members[index[c]].push_back(node->getResult(number.getInt()));
   });
-  for (ClassId c = 0; c != graph.numClassIds(); ++c)
-    if (classOps[c])
-      classOps[c]->setOperands(members[c]);
+  for (auto [c, list] : llvm::zip(content[scope].classes, members))
+    classOps[{c, scope}]->setOperands(list);
   OperationState yield(terminator->getLoc(), kYield);
   for (Value v : terminator->getOperands())
-    yield.operands.push_back(valueOf(v));
+    yield.operands.push_back(valueOf(v, scope));
   builder.create(yield);
+}
+
+OwningOpRef<Operation *> Program::toEquivalence() {
+  auto copy = cast<func::FuncOp>(function->cloneWithoutRegions());
+  OwningOpRef<Operation *> owner(copy);
+  EquivalenceWriter(*this).write(function.getBody().front(), 0,
+                                 copy.getBody().emplaceBlock());
   return owner;
 }
 
@@ -140,12 +263,61 @@ OwningOpRef<Operation *> Program::toEquivalence() {
 // In
 //===----------------------------------------------------------------------===//
 
-Operation *Program::equivalenceGraph() {
-  Operation &first = function.getBody().front().front();
-  return first.getName().getStringRef() == kGraph ? &first : nullptr;
-}
+class Program::EquivalenceReader {
+public:
+  explicit EquivalenceReader(Program &program)
+      : p(program), ops(p.ops), classes(p.classes) {}
 
-LogicalResult Program::importEquivalence(Operation *graphOp) {
+  LogicalResult read() {
+    if (failed(check(p.function.getBody().front(), 0)))
+      return failure();
+    addNodes();
+    if (failed(unite()))
+      return failure();
+    dissolve();
+    return success();
+  }
+
+private:
+  struct Graph {
+    Operation *op;
+    ScopeId scope;
+    SmallVector<Operation *> users; ///< ops that are no nodes
+    Block &body() const { return op->getRegion(0).front(); }
+    Operation *yield() const { return &body().back(); }
+  };
+
+  LogicalResult check(Block &block, ScopeId scope);
+  LogicalResult checkOp(Operation &op, size_t graph);
+  void addNodes();
+  void learn(Value v, ClassId c);
+  LogicalResult unite();
+  void dissolve();
+  template <typename F>
+  LogicalResult forEachOp(F &&f) {
+    for (Graph &g : graphs)
+      for (Operation &op : g.body())
+        if (failed(f(op)))
+          return failure();
+    return success();
+  }
+
+  Program &p;
+  OpTable &ops;
+  llvm::DenseMap<Value, ClassId> &classes;
+  /// One for each scope, in their order.
+  std::vector<Graph> graphs;
+  std::vector<Value> leaves;
+  /// How many operands of an op are not known yet.
+  llvm::DenseMap<Operation *, unsigned> missing;
+  SmallVector<Operation *> ready;
+};
+
+LogicalResult Program::EquivalenceReader::check(Block &block, ScopeId scope) {
+  Operation *graphOp = &block.front();
+  if (graphOp->getName().getStringRef() != kGraph)
+    return graphOp->emitError() << "the body of a scope is not one '" << kGraph
+                                << "', unlike what is around it";
   if (graphOp->getNumRegions() != 1 || graphOp->getNumOperands() != 0 ||
       !llvm::hasSingleElement(graphOp->getRegion(0)))
     return graphOp->emitError()
@@ -153,55 +325,96 @@ LogicalResult Program::importEquivalence(Operation *graphOp) {
   for (Operation *op = graphOp->getNextNode(); op; op = op->getNextNode())
     if (!op->hasTrait<OpTrait::IsTerminator>())
       return op->emitError()
-             << "'" << kGraph << "' is not all that the function does";
+             << "'" << kGraph << "' is not all that the "
+             << (scope == 0 ? "function" : "body of the scope") << " does";
   Block &body = graphOp->getRegion(0).front();
   if (body.empty() || body.back().getName().getStringRef() != kYield ||
       body.back().getOperandTypes() != graphOp->getResultTypes())
     return graphOp->emitError() << "'" << kGraph << "' does not end in a '"
                                 << kYield << "' of its results";
-  Operation *yield = &body.back();
+  p.scopeOfBlock[&block] = scope;
+  size_t index = graphs.size();
+  graphs.push_back({graphOp, scope, {}});
+  llvm::append_range(leaves, block.getArguments());
+  for (Operation &op : body)
+    if (failed(checkOp(op, index)))
+      return failure();
+  return success();
+}
 
-  // A class is known with its first member; a node with all its classes. What
-  // is in a cycle alone is never known.
-  llvm::DenseMap<Operation *, unsigned> missing;
-  SmallVector<Operation *> ready;
-  // `without_terminator` knows registered terminators only.
-  for (Operation &op : llvm::make_range(body.begin(), yield->getIterator())) {
-    bool isClass = op.getName().getStringRef() == kClass;
-    if (isClass && (op.getNumResults() != 1 || op.getNumOperands() == 0))
+LogicalResult Program::EquivalenceReader::checkOp(Operation &op, size_t graph) {
+  if (isClassOp(&op)) {
+    // It may stand for what inner scopes compute.
+    if (op.getNumResults() != 1 ||
+        (op.getNumOperands() == 0 && llvm::none_of(op.getUsers(), isClassOp)))
       return op.emitError()
              << "'" << kClass << "' has one result and a member at least";
-    if (!isClass && !ops.isNode(&op))
-      return op.emitError()
-             << "'" << op.getName() << "' cannot be a node of the e-graph";
-    for (Value v : op.getOperands()) {
-      Operation *def = v.getDefiningOp();
-      if (!isClass && !(def && def->getName().getStringRef() == kClass))
-        return op.emitError() << "an operand of a node is not the result of a '"
-                              << kClass << "'";
-    }
+    missing[&op] = op.getNumOperands();
+    return success();
+  }
+  for (Value v : op.getOperands())
+    if (!isClassOp(v.getDefiningOp()))
+      return op.emitError() << "an operand of a node is not the result of a '"
+                            << kClass << "'";
+  if (op.getName().getStringRef() == kYield) {
+    if (&op != graphs[graph].yield())
+      return op.emitError() << "'" << kYield << "' stands before the end";
+    return success();
+  }
+  if (ops.isNode(&op)) {
     missing[&op] = op.getNumOperands();
     if (op.getNumOperands() == 0)
       ready.push_back(&op);
+    return success();
   }
-  auto learn = [&](Value v, ClassId c) {
-    classes[v] = c;
+  graphs[graph].users.push_back(&op);
+  llvm::append_range(leaves, op.getResults());
+  std::optional<double> trips;
+  if (op.getNumRegions() != 0 && !(trips = tripsOf(&op)))
+    return op.emitError() << "'" << op.getName()
+                          << "' has regions, which the e-graph does not look "
+                             "into";
+  for (Region &region : op.getRegions()) {
+    ScopeId inner = p.scopes.list.size();
+    p.scopes.list.push_back({graphs[graph].scope, *trips});
+    p.blocks.push_back(&region.front());
+    if (failed(check(region.front(), inner)))
+      return failure();
+  }
+  return success();
+}
+
+/// A class is known with its first member, and with a class that it is a member
+/// of; a node with all its classes. What is in a cycle alone is never known.
+void Program::EquivalenceReader::learn(Value v, ClassId c) {
+  SmallVector<Value> same = {v};
+  while (!same.empty()) {
+    Value v = same.pop_back_val();
+    if (!classes.try_emplace(v, c).second)
+      continue;
     for (OpOperand &use : v.getUses()) {
       Operation *user = use.getOwner();
-      if (user == yield || !missing.count(user))
+      auto it = missing.find(user);
+      if (it == missing.end())
         continue;
-      bool isClass = user->getName().getStringRef() == kClass;
-      unsigned &left = missing[user];
-      if (isClass ? left == user->getNumOperands() : left == 1)
+      unsigned &left = it->second;
+      if (isClassOp(user) ? left == user->getNumOperands() : left == 1)
         ready.push_back(user);
       --left;
     }
-  };
-  for (Value arg : function.getArguments())
-    learn(arg, ops.addLeaf(arg));
+    if (Operation *def = v.getDefiningOp(); isClassOp(def))
+      for (Value member : def->getOperands())
+        if (isClassOp(member.getDefiningOp()))
+          same.push_back(member);
+  }
+}
+
+void Program::EquivalenceReader::addNodes() {
+  for (Value leaf : leaves)
+    learn(leaf, ops.addLeaf(leaf));
   for (size_t i = 0; i != ready.size(); ++i) {
     Operation *op = ready[i];
-    if (op->getName().getStringRef() == kClass) {
+    if (isClassOp(op)) {
       for (Value v : op->getOperands())
         if (auto it = classes.find(v); it != classes.end()) {
           learn(op->getResult(0), it->second);
@@ -219,32 +432,59 @@ LogicalResult Program::importEquivalence(Operation *graphOp) {
         fused ? dyn_cast_or_null<StringAttr>(fused.getMetadata()) : nullptr;
     if (mark && mark.getValue() == kGivenMark) {
       for (Location piece : fused.getLocations())
-        givenLocations.push_back({node, piece});
+        p.givenLocations.push_back({node, piece});
     } else if (!isa<UnknownLoc>(where)) {
-      givenLocations.push_back({node, where});
+      p.givenLocations.push_back({node, where});
     }
     for (OpResult r : op->getResults())
       learn(r, ops.addResult(node, r.getResultNumber(), r.getType(),
                              op->getNumResults()));
   }
-  for (Operation &op : body)
+}
+
+LogicalResult Program::EquivalenceReader::unite() {
+  LogicalResult areKnown = forEachOp([&](Operation &op) -> LogicalResult {
     for (Value v : op.getOperands())
       if (!classes.count(v))
         return op.emitError() << "an operand can be computed by no member of "
                                  "its class: they are all in cycles";
-  for (Operation &op : body)
-    if (op.getName().getStringRef() == kClass)
+    return success();
+  });
+  if (failed(areKnown))
+    return failure();
+  return forEachOp([&](Operation &op) -> LogicalResult {
+    if (isClassOp(&op))
       for (Value v : op.getOperands())
-        if (graph.unite(classes.lookup(op.getResult(0)), classes.lookup(v)) >=
+        if (p.graph.unite(classes.lookup(op.getResult(0)), classes.lookup(v)) >=
             Merge::Refused)
           return op.emitError() << "members of a class are not provably of "
                                    "equal types, or facts about them "
                                    "contradict each other";
-  nodes.push_back(graphOp);
-  for (auto [result, v] :
-       llvm::zip(graphOp->getResults(), yield->getOperands())) {
-    classes[result] = classes.lookup(v);
-    rootUses.push_back({classes.lookup(v), 0});
+    return success();
+  });
+}
+
+/// What is no node stands before the graph, which then is all nodes.
+void Program::EquivalenceReader::dissolve() {
+  for (const Graph &g : graphs) {
+    p.nodes.push_back(g.op);
+    for (Operation *user : g.users) {
+      user->moveBefore(g.op);
+      for (Value v : user->getOperands())
+        p.rootUses.push_back({classes.lookup(v), g.scope});
+    }
+    for (auto [result, v] :
+         llvm::zip(g.op->getResults(), g.yield()->getOperands()))
+      classes[result] = classes.lookup(v);
+    for (Value v : g.op->getBlock()->getTerminator()->getOperands())
+      p.rootUses.push_back({classes.lookup(v), g.scope});
   }
-  return success();
+}
+
+bool Program::isEquivalence() {
+  return function.getBody().front().front().getName().getStringRef() == kGraph;
+}
+
+LogicalResult Program::importEquivalence() {
+  return EquivalenceReader(*this).read();
 }

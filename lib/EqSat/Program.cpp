@@ -96,19 +96,16 @@ LogicalResult Program::import(Operation *scope) {
                               "saturated");
   addAnalyses(scope);
   blocks.push_back(&function.getBody().front());
-  if (Operation *graphOp = equivalenceGraph())
-    return importEquivalence(graphOp);
   scopes.scopeOf = [this](OpId op, PayloadId payload) -> ScopeId {
     if (op != ops.leafOp())
       return 0; // an op without operands
     return scopeOfBlock.lookup(ops.leafValue(payload).getParentBlock());
   };
-  return importBlock(function.getBody().front(), 0);
+  return isEquivalence() ? importEquivalence()
+                         : importBlock(function.getBody().front(), 0);
 }
 
-/// How often the regions of an op run, or nothing where it may not be looked
-/// into.
-static std::optional<double> tripsOf(Operation *op) {
+std::optional<double> luminal::eqsat::tripsOf(Operation *op) {
   for (const RegionTrips &trips : Registry::get().regionTrips)
     if (std::optional<double> n = trips(op))
       return n;
@@ -226,8 +223,8 @@ double Program::price(CostModel &model, OpId op, PayloadId payload,
   return model.cost(view);
 }
 
-void Program::serialize(CostModel &model, StringRef prefix,
-                        GraphSerializer &to) {
+void Program::serialize(CostModel &model, StringRef prefix, GraphSerializer &to,
+                        const GraphSerializer::OnNode &onNode) {
   GraphSerializer::Labels labels;
   labels.node = [&](OpId op, PayloadId payload) {
     std::string text = graph.opName(op);
@@ -241,20 +238,42 @@ void Program::serialize(CostModel &model, StringRef prefix,
     llvm::raw_string_ostream(text) << ops.type(type);
     return text;
   };
-  std::vector<ClassId> rootClasses;
-  for (const Root &root : rootUses)
-    rootClasses.push_back(root.cls);
   to.add(
-      graph, {rootClasses.data(), rootClasses.size()},
+      graph, rootUses,
       [&](OpId op, PayloadId payload, std::span<const ClassId> children) {
         return price(model, op, payload, children);
       },
-      labels, prefix.str());
+      labels, prefix.str(), scopes, onNode);
+}
+
+FailureOr<Selection> Program::readChoices(CostModel &model, StringRef prefix,
+                                          StringRef choices, StringRef name,
+                                          const Extractor &extractor,
+                                          std::span<const ClassId> roots) {
+  GraphSerializer to;
+  std::map<std::string, std::pair<NodeRef, ScopedClass>> byName;
+  serialize(model, prefix, to,
+            [&](const std::string &node, NodeRef ref, ScopedClass place) {
+              byName.insert({node, {ref, place}});
+            });
+  auto serialized = SerializedGraph::parse(to.str(), name.str());
+  if (!serialized)
+    return function.emitError() << serialized.error().message;
+  auto taken = (*serialized)->check(choices, name.str());
+  if (!taken)
+    return function.emitError() << taken.error().message;
+  Selection s = extractor.bottomUp({});
+  for (const std::string &node : *taken) {
+    auto &[ref, place] = byName[node];
+    s.chosen[extractor.in(place.cls, place.scope)] = ref;
+  }
+  s.dagCost = extractor.dagCost(s, roots);
+  return s;
 }
 
 LogicalResult Program::emitBlocked(const Extractor &extractor,
                                    const Selection &s) {
-  for (const Root &root : rootUses) {
+  for (const ScopedClass &root : rootUses) {
     ClassId blocker = extractor.blocker(s, root.cls, root.scope);
     if (blocker == kNone)
       continue;
@@ -264,8 +283,13 @@ LogicalResult Program::emitBlocked(const Extractor &extractor,
         loc = where;
         break;
       }
-    InFlightDiagnostic diag = emitError(loc) << "nothing lowers ";
     std::span<const Run> runs = graph.runs(blocker);
+    if (!runs.empty() && runs[0].op == ops.leafOp()) {
+      PayloadId payload = graph.table(runs[0].op).payload(runs[0].begin);
+      return emitError(ops.leafValue(payload).getLoc())
+             << "a value of a scope is needed where it does not exist";
+    }
+    InFlightDiagnostic diag = emitError(loc) << "nothing lowers ";
     std::optional<OperationName> name =
         runs.empty() ? std::nullopt : ops.opName(runs[0].op);
     // What the program itself says is what its author knows.
@@ -366,9 +390,8 @@ FailureOr<Value> Program::materialise(ClassId root, const Extractor &extractor,
   return built[root][0];
 }
 
-FailureOr<ExtractionReport> Program::extract(CostModel &model,
-                                             Perturbation perturbation,
-                                             OnSelected onSelected) {
+FailureOr<ExtractionReport>
+Program::extract(CostModel &model, OnSelected onSelected, Choose choose) {
   auto start = std::chrono::steady_clock::now();
   // Layers repeat what they consist of: one price for all nodes alike. Where
   // few are, it is not worth its memory.
@@ -390,12 +413,17 @@ FailureOr<ExtractionReport> Program::extract(CostModel &model,
   };
   Extractor extractor(graph, priceOf, scopes);
   std::vector<ClassId> rootNames;
-  for (const Root &root : rootUses)
+  for (const ScopedClass &root : rootUses)
     rootNames.push_back(extractor.in(root.cls, root.scope));
   bool isComplete = !llvm::is_contained(rootNames, kNone);
   if (!isComplete)
     llvm::erase(rootNames, kNone);
-  Selection s = extractor.greedyDag(rootNames, perturbation);
+  FailureOr<Selection> chosen = choose && isComplete
+                                    ? choose(extractor, rootNames)
+                                    : extractor.greedyDag(rootNames);
+  if (failed(chosen))
+    return failure();
+  const Selection &s = *chosen;
   if (!isComplete || !(s.dagCost < kInfiniteCost))
     return emitBlocked(extractor, s);
   if (onSelected && failed(onSelected(extractor, s)))

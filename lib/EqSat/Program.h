@@ -30,6 +30,10 @@ struct ProofReport {
   llvm::json::Value json = nullptr;
 };
 
+/// How often the regions of an op run, or nothing where it may not be looked
+/// into.
+std::optional<double> tripsOf(mlir::Operation *op);
+
 /// One function, its e-graph, and the way between them. Pure ops without
 /// regions are nodes; function arguments and results of other ops are leaves;
 /// what other ops use are the roots. Regions that run a known number of times
@@ -48,11 +52,13 @@ public:
   /// Hears of the program that is taken before it replaces the given one.
   using OnSelected = llvm::function_ref<llvm::LogicalResult(const Extractor &,
                                                             const Selection &)>;
-  /// Replaces the function's pure ops by the cheapest equal ones, in perturbed
-  /// prices where that is asked for; the reported cost is in the true ones.
+  using Choose = llvm::function_ref<llvm::FailureOr<Selection>(
+      const Extractor &, std::span<const ClassId> roots)>;
+  /// Replaces the function's pure ops by the cheapest equal ones, or by those
+  /// chosen otherwise; the reported cost is in the model's prices.
   llvm::FailureOr<ExtractionReport> extract(CostModel &model,
-                                            Perturbation perturbation = {},
-                                            OnSelected onSelected = nullptr);
+                                            OnSelected onSelected = nullptr,
+                                            Choose choose = nullptr);
 
   /// Before `import`: writes down why classes become one.
   void keepProofs() { graph.proofs = &proofs; }
@@ -64,25 +70,31 @@ public:
                                        const Selection &selection);
 
   /// The graph with the prices of the model; its names begin with `prefix`.
-  void serialize(CostModel &model, llvm::StringRef prefix, GraphSerializer &to);
-  /// A copy of the function whose body is the graph, as `import` reads it.
+  void serialize(CostModel &model, llvm::StringRef prefix, GraphSerializer &to,
+                 const GraphSerializer::OnNode &onNode = nullptr);
+  /// What choices take that were made on the graph as `serialize` writes it
+  /// with this prefix; `name` begins every error.
+  llvm::FailureOr<Selection>
+  readChoices(CostModel &model, llvm::StringRef prefix, llvm::StringRef choices,
+              llvm::StringRef name, const Extractor &extractor,
+              std::span<const ClassId> roots);
+  /// A copy of the function whose body is the graph, as `import` reads it. A
+  /// node that no scope can compute is left out.
   mlir::OwningOpRef<mlir::Operation *> toEquivalence();
 
-  struct Root {
-    ClassId cls;
-    ScopeId scope;
-  };
   /// What ops that are no nodes use, and where.
-  llvm::ArrayRef<Root> roots() const { return rootUses; }
-  bool hasScopes() const { return !scopes.isFlat(); }
+  llvm::ArrayRef<ScopedClass> roots() const { return rootUses; }
 
 private:
+  class EquivalenceWriter;
+  class EquivalenceReader;
+
   llvm::LogicalResult importBlock(mlir::Block &block, ScopeId scope);
   /// Ops that are no nodes and their scopes, in the order of the program.
   std::vector<std::pair<mlir::Operation *, ScopeId>> users();
-  /// The op that holds the whole function as a graph, or null.
-  mlir::Operation *equivalenceGraph();
-  llvm::LogicalResult importEquivalence(mlir::Operation *graphOp);
+  /// Whether the function is a graph as `toEquivalence` writes it.
+  bool isEquivalence();
+  llvm::LogicalResult importEquivalence();
   llvm::FailureOr<ClassId> classNamed(llvm::StringRef name);
   void addAnalyses(mlir::Operation *scope);
   double price(CostModel &model, OpId op, PayloadId payload,
@@ -97,9 +109,9 @@ private:
   ProofLog proofs;
   mlir::func::FuncOp function;
   llvm::DenseMap<mlir::Value, ClassId> classes;
-  /// Ops that are nodes, in the order of the program.
+  /// Ops that are nodes, or hold them, in the order of the program.
   std::vector<mlir::Operation *> nodes;
-  std::vector<Root> rootUses;
+  std::vector<ScopedClass> rootUses;
   Scopes scopes;
   /// The block of each scope, and back.
   std::vector<mlir::Block *> blocks;

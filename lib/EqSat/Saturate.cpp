@@ -11,6 +11,7 @@
 #include "mlir/Dialect/PDL/IR/PDL.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <cmath>
 
@@ -85,6 +86,20 @@ public:
              "say --allow-unregistered-dialect";
       return signalPassFailure();
     }
+    if (!choices.empty()) {
+      if (seed != 0 || equivalence) {
+        module.emitError() << "choices and "
+                           << (equivalence ? "equivalence" : "seed")
+                           << " contradict each other";
+        return signalPassFailure();
+      }
+      auto buffer = llvm::MemoryBuffer::getFile(choices);
+      if (!buffer) {
+        module.emitError() << choices << ": " << buffer.getError().message();
+        return signalPassFailure();
+      }
+      choicesText = (*buffer)->getBuffer().str();
+    }
     if (!llvm::is_contained({"exact", "rounding", "finite"}, precision)) {
       module.emitError() << "no precision is named '" << precision
                          << "'; known are exact, rounding, finite";
@@ -145,6 +160,8 @@ private:
     return seed == 0 ? Perturbation() : Perturbation{seed, seedStrength};
   }
 
+  /// What the file of `choices` holds.
+  std::string choicesText;
   /// Those of `rules`, shared by the copies of the pass.
   std::shared_ptr<std::vector<OwningOpRef<ModuleOp>>> files;
 
@@ -157,11 +174,6 @@ private:
     NativeBridge natives(program.ops, function);
     if (failed(program.import(natives.scope())))
       return failure();
-    if (program.hasScopes() && (equivalence || !egraph.empty()))
-      return function.emitError() << "its regions are scopes, which "
-                                  << (equivalence ? "an equivalence.graph"
-                                                  : "the JSON of an e-graph")
-                                  << " cannot show";
     FailureOr<std::vector<Rule>> rules =
         loader.compile(program.ops, natives, !explain.empty());
     if (failed(rules))
@@ -178,9 +190,9 @@ private:
       return program.emitConflict(told.rules);
 
     std::unique_ptr<CostModel> model = factory(natives.scope());
+    std::string prefix = (function.getSymName() + ":").str();
     if (!egraph.empty())
-      program.serialize(*model, (function.getSymName() + ":").str(),
-                        reports.graphs);
+      program.serialize(*model, prefix, reports.graphs);
     if (equivalence) {
       emitRemarks(function, told.rules, told.run, ExtractionReport());
       OpBuilder(function).insert(program.toEquivalence().release());
@@ -188,7 +200,7 @@ private:
       return success();
     }
     FailureOr<ExtractionReport> extracted = program.extract(
-        *model, perturbation(),
+        *model,
         [&](const Extractor &extractor, const Selection &selection) {
           if (explain.empty())
             return success();
@@ -197,6 +209,13 @@ private:
           if (succeeded(proofs))
             told.proofs = std::move(*proofs);
           return LogicalResult(proofs);
+        },
+        [&](const Extractor &extractor,
+            std::span<const ClassId> roots) -> FailureOr<Selection> {
+          if (choices.empty())
+            return extractor.greedyDag(roots, perturbation());
+          return program.readChoices(*model, prefix, choicesText, choices,
+                                     extractor, roots);
         });
     // What was not reached may be why nothing has a price.
     emitRemarks(function, told.rules, told.run,

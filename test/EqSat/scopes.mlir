@@ -7,8 +7,6 @@
 // RUN:   --eqsat-saturate="no-rule-sets rules=%t/rules.mlir cost=attribute allow-unregistered report=%t/twice.json" | FileCheck %s --check-prefix=TWICE
 // RUN: FileCheck %s --check-prefix=COST --input-file=%t/twice.json
 // RUN: luminal-opt %t/body.mlir --eqsat-saturate="explain=-" | FileCheck %s --check-prefix=WHY
-// RUN: not luminal-opt %t/lift.mlir --allow-unregistered-dialect --eqsat-saturate="equivalence" 2>&1 | FileCheck %s --check-prefix=FORM
-// RUN: not luminal-opt %t/lift.mlir --eqsat-saturate="egraph=%t/graph.json" 2>&1 | FileCheck %s --check-prefix=JSON
 // RUN: not luminal-opt %t/blocked.mlir --allow-unregistered-dialect \
 // RUN:   --eqsat-saturate="no-rule-sets cost=attribute allow-unregistered" 2>&1 | FileCheck %s --check-prefix=BLOCKED
 //
@@ -159,9 +157,6 @@ func.func @blocked(%x: tensor<f32>) -> tensor<f32> {
   } -> tensor<f32>
   return %r : tensor<f32>
 }
-
-// FORM: lift.mlir:{{.*}} error: its regions are scopes, which an equivalence.graph cannot show
-// JSON: lift.mlir:{{.*}} error: its regions are scopes, which the JSON of an e-graph cannot show
 
 //--- value.mlir
 

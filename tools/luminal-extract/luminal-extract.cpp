@@ -8,41 +8,41 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 namespace cl = llvm::cl;
+using namespace luminal;
 using luminal::eqsat::SerializedGraph;
 using Method = SerializedGraph::Method;
 
-static int fail(const llvm::Twine &message) {
-  llvm::errs() << "luminal-extract: error: " << message << "\n";
-  return 2;
+static Result<std::string> readFile(const std::string &path) {
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path);
+  if (!buffer)
+    return Error(path + ": " + buffer.getError().message());
+  return (*buffer)->getBuffer().str();
 }
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::opt<std::string> input(cl::Positional, cl::Required,
                              cl::desc("<egraph-serialize .json>"));
-  cl::opt<std::string> output("o", cl::desc("File to write"),
-                              cl::value_desc("file"), cl::init("-"));
+  cl::opt<std::string> output("o", cl::desc("File to write"), cl::init("-"));
+  cl::opt<std::string> choices("choices", cl::desc("Choices to check instead"));
   cl::opt<Method> method(
       "extractor", cl::init(Method::GreedyDag), cl::desc("How to choose"),
-      cl::values(clEnumValN(Method::BottomUp, "bottom-up",
-                            "Least cost where every use is paid for"),
-                 clEnumValN(Method::GreedyDag, "greedy-dag",
-                            "Low cost where shared nodes are paid for once")));
-  if (!luminal::parseCommandLine(argc, argv, "Luminal e-graph extractor\n"))
+      cl::values(clEnumValN(Method::BottomUp, "bottom-up", "Tree cost"),
+                 clEnumValN(Method::GreedyDag, "greedy-dag", "DAG cost")));
+  if (!parseCommandLine(argc, argv, "Luminal e-graph extractor\n"))
     return 2;
-  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(input);
-  if (!buffer)
-    return fail(input + ": " + buffer.getError().message());
-  auto graph = SerializedGraph::parse((*buffer)->getBuffer(), input);
-  if (!graph)
-    return fail(graph.error().message);
-  luminal::Result<std::string> choice = (*graph)->extract(method);
-  if (!choice)
-    return fail(choice.error().message);
-  if (output == "-") {
-    llvm::outs() << *choice;
-    return 0;
-  }
-  luminal::Status written = luminal::writeFileAtomically(output, {*choice});
-  return written ? 0 : fail(written.error().message);
+  auto run = [&]() -> Status {
+    LUMINAL_TRY(text, readFile(input));
+    LUMINAL_TRY(graph, SerializedGraph::parse(text, input));
+    LUMINAL_TRY(given, choices.empty() ? std::string() : readFile(choices));
+    LUMINAL_TRY(choice, choices.empty() ? graph->extract(method)
+                                        : graph->price(given, choices));
+    return output == "-" ? (llvm::outs() << choice, Status())
+                         : writeFileAtomically(output, {choice});
+  };
+  Status status = run();
+  if (!status)
+    llvm::errs() << "luminal-extract: error: " << status.error().message
+                 << "\n";
+  return status ? 0 : 2;
 }

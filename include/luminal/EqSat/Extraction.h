@@ -47,6 +47,18 @@ struct Scopes {
   std::function<ScopeId(OpId op, PayloadId payload)> scopeOf;
 
   bool isFlat() const { return list.size() == 1; }
+  /// Whether what exists in `outer` is seen from `inner`.
+  bool isWithin(ScopeId inner, ScopeId outer) const {
+    while (inner > outer)
+      inner = list[inner].parent;
+    return inner == outer;
+  }
+};
+
+/// A class as it is needed or computed in a scope.
+struct ScopedClass {
+  ClassId cls;
+  ScopeId scope = 0;
 };
 
 struct Selection {
@@ -146,11 +158,7 @@ private:
   const EGraph &graph;
   Scopes scopes;
   /// Of names that are not the class's own: what they stand for.
-  struct Inner {
-    ClassId cls;
-    ScopeId scope;
-  };
-  std::vector<Inner> inner;
+  std::vector<ScopedClass> inner;
   /// Name of each class that a scope computes itself, or kNone.
   std::vector<std::vector<ClassId>> names;
   std::vector<Node> nodes;

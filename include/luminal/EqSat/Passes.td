@@ -71,6 +71,9 @@ def SaturatePass : Pass<"eqsat-saturate", "::mlir::ModuleOp"> {
                "locations">,
     Option<"egraph", "egraph", "std::string", "\"\"",
            "File for the e-graph as JSON, in the egraph-serialize form">,
+    Option<"choices", "choices", "std::string", "\"\"",
+           "File of choices that an extractor made on that JSON, to be taken "
+           "instead of the cheapest">,
     Option<"equivalence", "equivalence", "bool", "false",
            "Replace each function by its e-graph as an `equivalence.graph` "
            "instead of extracting">,

@@ -152,7 +152,7 @@ void Explanations::explain(func::FuncOp function, ArrayRef<Arguments> arguments,
     std::unique_ptr<CostModel> cost =
         (*lookupCostModel("static"))(natives.scope());
     ASSERT_TRUE(succeeded(program.extract(
-        *cost, {}, [&](const Extractor &extractor, const Selection &selection) {
+        *cost, [&](const Extractor &extractor, const Selection &selection) {
           for (auto [root, scope] : program.roots()) {
             uint32_t chain =
                 explainer.explain(root, extractor, selection, scope);

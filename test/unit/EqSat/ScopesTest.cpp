@@ -1,11 +1,14 @@
 //===- ScopesTest.cpp - What a scope sees and pays for --------------------===//
 
-#include "luminal/EqSat/Extraction.h"
+#include "luminal/EqSat/Serialize.h"
+#include "luminal/Support/Json.h"
 #include "gtest/gtest.h"
 
+#include <map>
 #include <random>
 #include <set>
 
+using namespace luminal;
 using namespace luminal::eqsat;
 
 namespace {
@@ -137,6 +140,96 @@ TEST(Scopes, randomProgramsSeeOnlyWhatIsAround) {
   // All of it was tried.
   EXPECT_GT(inner, 1000u);
   EXPECT_GT(shared, 100u);
+}
+
+/// Price of what the names need where every use is paid for.
+double treeCost(const Program &p, const Extractor &e, const Selection &s,
+                std::span<const ClassId> names) {
+  std::map<ClassId, double> tree;
+  for (ClassId name : e.order(s, names)) {
+    NodeRef ref = s.chosen[name];
+    double &sum = tree[name] = p.costs[ref.op] * p.trips(e.scopeOf(name));
+    for (uint32_t k = 0; k != p.graph.table(ref.op).arity(); ++k)
+      sum += tree[e.child(s, name, k)];
+  }
+  double total = 0;
+  for (ClassId name : std::set<ClassId>(names.begin(), names.end()))
+    total += tree[name];
+  return total;
+}
+
+TEST(Scopes, anyExtractorMayChooseFromTheJson) {
+  std::mt19937 rng(11);
+  unsigned inner = 0, refused = 0;
+  for (unsigned run = 0; run != 500; ++run) {
+    SCOPED_TRACE(run);
+    Program p(rng);
+    auto cost = [&](OpId op, PayloadId, std::span<const ClassId>) {
+      return p.costs[op];
+    };
+    Extractor e(p.graph, cost, p.scopes);
+    std::vector<ScopedClass> uses;
+    std::vector<ClassId> roots;
+    for (ClassId c : p.classes)
+      for (ScopeId s = 0; s != p.scopes.list.size(); ++s)
+        if (ClassId name = e.in(c, s); name != kNone && rng() % 3 == 0) {
+          uses.push_back({c, s});
+          roots.push_back(name);
+        }
+    GraphSerializer::Labels labels;
+    labels.node = [](OpId op, PayloadId) { return std::to_string(op); };
+    labels.type = [](TypeId) { return std::string("f32"); };
+    std::map<std::string, std::pair<NodeRef, ScopedClass>> byName;
+    GraphSerializer to;
+    to.add(p.graph, uses, cost, labels, "f:", p.scopes,
+           [&](const std::string &name, NodeRef ref, ScopedClass place) {
+             byName[name] = {ref, place};
+             inner += place.scope != 0;
+           });
+    auto graph = SerializedGraph::parse(to.str(), "graph");
+    ASSERT_TRUE(graph) << graph.error().message;
+    EXPECT_EQ((*graph)->numNodes(), byName.size());
+    for (auto method : {SerializedGraph::Method::BottomUp,
+                        SerializedGraph::Method::GreedyDag}) {
+      auto choices = (*graph)->extract(method);
+      ASSERT_TRUE(choices) << choices.error().message;
+      auto taken = (*graph)->check(*choices, "choices");
+      ASSERT_TRUE(taken) << taken.error().message;
+      Selection s = e.bottomUp({});
+      for (const std::string &name : *taken) {
+        auto &[ref, place] = byName[name];
+        ClassId own = e.in(place.cls, place.scope);
+        ASSERT_EQ(e.scopeOf(own), place.scope);
+        s.chosen[own] = ref;
+      }
+      auto document = JsonDocument::parse(*choices, "choices");
+      ASSERT_TRUE(document);
+      EXPECT_NEAR(e.dagCost(s, roots),
+                  *document->root().at("dag_cost")->asDouble(), 1e-6);
+      double best = treeCost(p, e, e.bottomUp(roots), roots);
+      double tree = *document->root().at("tree_cost")->asDouble();
+      EXPECT_NEAR(treeCost(p, e, s, roots), tree, 1e-9 * tree);
+      // The best one where every use is paid for is as good from the file.
+      if (method == SerializedGraph::Method::BottomUp)
+        EXPECT_NEAR(tree, best, 1e-9 * best);
+      // Another class's node in place of one that is taken is found out.
+      if (taken->empty())
+        continue;
+      auto other = std::next(byName.begin(), rng() % byName.size());
+      const std::string &name = (*taken)[rng() % taken->size()];
+      if (name.substr(0, name.rfind('.')) ==
+          other->first.substr(0, other->first.rfind('.')))
+        continue;
+      std::string wrong = *choices;
+      std::string value = ": \"" + name + "\"";
+      wrong.replace(wrong.find(value), value.size(),
+                    ": \"" + other->first + "\"");
+      EXPECT_FALSE((*graph)->check(wrong, "wrong"));
+      ++refused;
+    }
+  }
+  EXPECT_GT(inner, 1000u);
+  EXPECT_GT(refused, 300u);
 }
 
 } // namespace

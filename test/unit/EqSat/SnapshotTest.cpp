@@ -125,7 +125,7 @@ struct Graph {
       return graph.opName(op) + std::to_string(p);
     };
     labels.type = [](TypeId) { return std::string(); };
-    ClassId root = graph.find(0);
+    ScopedClass root = {graph.find(0)};
     to.add(
         graph, {&root, 1},
         [](OpId, PayloadId, std::span<const ClassId>) { return 1.0; }, labels,
