@@ -106,6 +106,13 @@ void NativeBridge::complain(StringRef name, const Twine &what) {
     complaint = ("native function '" + name + "' " + what).str();
 }
 
+void NativeBridge::complainAt(Location loc, const Twine &what) {
+  if (!complaint.empty())
+    return;
+  complaint = what.str();
+  complaintLoc = loc;
+}
+
 LogicalResult NativeBridge::checkMisuse() const {
   if (complaint.empty())
     return success();
@@ -190,9 +197,11 @@ uint32_t NativeBridge::addNative(NativeFn fn, ArrayRef<ArgInfo> args,
   Native::Memory memory = looks ? Native::Round : Native::Always;
   for (const ArgInfo &a : args)
     if (a.constant == kNone)
-      numArgs += a.kind == Kind::Op ? 2 + graph.arity(a.op) : a.count;
+      numArgs += a.kind == Kind::Op ? 2 + graph.arity(a.op)
+                 : a.isList         ? 1
+                                    : a.count;
   for (Kind k : results)
-    if (k == Kind::Class || k == Kind::Op)
+    if (k == Kind::Class || k == Kind::Op || k == Kind::Classes)
       memory = Native::None;
   return addNative(std::move(fn), numArgs, results.size(), memory);
 }
@@ -212,11 +221,15 @@ std::optional<uint32_t> NativeBridge::toWord(const NativeValue &value,
       return std::nullopt;
     return ops.getType(value.asType());
   case Kind::Types:
-    if (value.getKind() != Kind::Types || value.asTypes().empty())
+    if (value.getKind() != Kind::Types ||
+        llvm::any_of(value.asTypes(), llvm::IsaPred<TupleType>))
       return std::nullopt;
     return ops.getTypes(value.asTypes());
   case Kind::Classes:
-    break;
+    if (value.getKind() != Kind::Classes ||
+        llvm::is_contained(value.asClasses(), kNone))
+      return std::nullopt;
+    return getList(value.asClasses());
   case Kind::Class:
   case Kind::Op:
     if (value.asClass() == kNone)
@@ -235,11 +248,16 @@ uint32_t NativeBridge::addFast(Fast fn, ArrayRef<ArgInfo> args,
                kinds = SmallVector<Kind>(results)](
                   std::span<const uint32_t> words, uint32_t *out) {
     SmallVector<NativeValue> values;
+    std::deque<SmallVector<ClassId>> valueLists;
     size_t at = 0;
     for (const ArgInfo &a : args) {
       if (a.kind == Kind::Classes) {
-        values.push_back(NativeValue::ofClasses({words.data() + at, a.count}));
-        at += a.count;
+        uint32_t n = a.isList ? 1 : a.count;
+        values.push_back(NativeValue::ofClasses(
+            a.isList
+                ? valueLists.emplace_back(spread(words.subspan(at, n), true))
+                : ArrayRef<ClassId>(words.data() + at, n)));
+        at += n;
         continue;
       }
       uint32_t word = a.constant != kNone ? a.constant : words[at++];
@@ -323,8 +341,12 @@ std::optional<uint32_t> NativeBridge::toWord(const PDLValue &v,
   case PDLValue::Kind::Operation:
     return toWord(NativeValue::ofClass(import(v.cast<Operation *>(), name)),
                   expected);
-  case PDLValue::Kind::ValueRange:
-    break;
+  case PDLValue::Kind::ValueRange: {
+    SmallVector<ClassId> classes;
+    for (Value value : v.cast<ValueRange>())
+      classes.push_back(import(value, name));
+    return toWord(NativeValue::ofClasses(classes), expected);
+  }
   }
   return std::nullopt;
 }
@@ -349,10 +371,12 @@ uint32_t NativeBridge::addPdl(StringRef name, Pdl fn, ArrayRef<ArgInfo> args,
     for (const ArgInfo &a : args) {
       if (a.kind == Kind::Classes) {
         SmallVector<Value> &list = valueLists.emplace_back();
-        for (uint32_t c : words.subspan(at, a.count))
+        uint32_t n = a.isList ? 1 : a.count;
+        SmallVector<bool> isList(n, a.isList);
+        for (ClassId c : spread(words.subspan(at, n), isList))
           list.push_back(standIn(c));
         values.push_back(&valueRanges.emplace_back(list));
-        at += a.count;
+        at += n;
         continue;
       }
       uint32_t word = a.constant != kNone ? a.constant : words[at++];
@@ -520,20 +544,82 @@ uint32_t NativeBridge::untuple(unsigned count) {
       1, count, Native::Always);
 }
 
-uint32_t NativeBridge::concatTypes(ArrayRef<bool> isList) {
+uint32_t NativeBridge::splitTypes(unsigned numSingle) {
+  return addNative(
+      [this, numSingle](std::span<const uint32_t> words, uint32_t *out) {
+        SmallVector<Type> types = ops.typeList(words[0]);
+        if (types.size() < numSingle)
+          return false;
+        for (unsigned i = 0; i != numSingle; ++i)
+          out[i] = ops.getType(types[i]);
+        out[numSingle] = ops.getTypes(ArrayRef(types).drop_front(numSingle));
+        return true;
+      },
+      1, numSingle + 1, Native::Always);
+}
+
+uint32_t NativeBridge::concatTypes(ArrayRef<bool> isList, bool mayBeEmpty) {
+  return addNative(
+      [this, mayBeEmpty, isList = SmallVector<bool>(isList)](
+          std::span<const uint32_t> words, uint32_t *out) {
+        SmallVector<Type> types;
+        for (auto [word, list] : llvm::zip_equal(words, isList)) {
+          // A tuple would be a list of types.
+          if (!list && isa<TupleType>(ops.type(word)))
+            return false;
+          llvm::append_range(types, ops.typeList(word));
+        }
+        out[0] = ops.getTypes(types);
+        return mayBeEmpty || !types.empty();
+      },
+      isList.size(), 1, Native::Always);
+}
+
+uint32_t NativeBridge::getList(ArrayRef<ClassId> classes) {
+  std::vector<ClassId> list;
+  for (ClassId c : classes)
+    list.push_back(graph.find(c));
+  auto [it, inserted] = listIds.try_emplace(std::move(list), lists.size());
+  if (inserted)
+    lists.push_back(it->first);
+  return it->second;
+}
+
+SmallVector<ClassId> NativeBridge::spread(std::span<const uint32_t> words,
+                                          ArrayRef<bool> isList) const {
+  SmallVector<ClassId> classes;
+  for (auto [word, list] : llvm::zip_equal(words, isList)) {
+    if (!list)
+      classes.push_back(word);
+    else
+      for (ClassId c : lists[word])
+        classes.push_back(graph.find(c));
+  }
+  return classes;
+}
+
+// What lists hold changes its name when classes become one: answers about them
+// are not kept.
+uint32_t NativeBridge::concatValues(ArrayRef<bool> isList) {
   return addNative(
       [this, isList = SmallVector<bool>(isList)](
           std::span<const uint32_t> words, uint32_t *out) {
-        SmallVector<Type> types;
-        for (auto [word, list] : llvm::zip_equal(words, isList))
-          if (list)
-            llvm::append_range(types, ops.typeList(word));
-          else
-            types.push_back(ops.type(word));
-        out[0] = ops.getTypes(types);
-        return !types.empty();
+        out[0] = getList(spread(words, isList));
+        return true;
       },
-      isList.size(), 1, Native::Always);
+      isList.size(), 1, Native::None);
+}
+
+uint32_t NativeBridge::unlist(unsigned count) {
+  return addNative(
+      [this, count](std::span<const uint32_t> words, uint32_t *out) {
+        SmallVector<ClassId> classes = spread(words, true);
+        if (classes.size() != count)
+          return false;
+        llvm::copy(classes, out);
+        return true;
+      },
+      1, count, Native::None);
 }
 
 uint32_t NativeBridge::resultOf(unsigned index) {
@@ -545,6 +631,23 @@ uint32_t NativeBridge::resultOf(unsigned index) {
         out[0] = ops.addResult(words[0], index, types[index], types.size(),
                                graph.currentRule);
         return out[0] != kNone;
+      },
+      1, 1, Native::None);
+}
+
+uint32_t NativeBridge::resultsOf() {
+  return addNative(
+      [this](std::span<const uint32_t> words, uint32_t *out) {
+        SmallVector<ClassId> results;
+        auto types = ops.typeList(graph.classType(words[0]));
+        for (auto [i, type] : llvm::enumerate(types)) {
+          results.push_back(ops.addResult(words[0], i, type, types.size(),
+                                          graph.currentRule));
+          if (results.back() == kNone)
+            return false;
+        }
+        out[0] = getList(results);
+        return true;
       },
       1, 1, Native::None);
 }
@@ -572,35 +675,53 @@ uint32_t NativeBridge::withDefaults(OperationName name) {
       1, 1, Native::Always);
 }
 
+bool NativeBridge::canBe(OpId op, PayloadId payload, ArrayRef<ClassId> operands,
+                         StringRef rule, Location loc) {
+  std::string why = whyInvalid(standInOp(op, payload, operands));
+  block->clear();
+  if (!why.empty())
+    complainAt(loc,
+               "rule '" + rule + "' makes an operation that cannot be: " + why);
+  return why.empty();
+}
+
 uint32_t NativeBridge::verified(OpId op, StringRef rule, Location loc) {
   return addNative(
       [this, op, rule = rule.str(), loc](std::span<const uint32_t> words,
                                          uint32_t *out) {
         auto operands = words.subspan(1);
-        std::string why = whyInvalid(
-            standInOp(op, words[0], {operands.data(), operands.size()}));
-        block->clear();
         out[0] = words[0];
-        if (why.empty())
-          return true;
-        if (complaint.empty()) {
-          complaint =
-              "rule '" + rule + "' makes an operation that cannot be: " + why;
-          complaintLoc = loc;
-        }
-        return false;
+        return canBe(op, words[0], {operands.data(), operands.size()}, rule,
+                     loc);
       },
       1 + graph.arity(op), 1, Native::Always);
 }
 
-uint32_t NativeBridge::inferTypes(OperationName name, unsigned numOperands) {
+uint32_t NativeBridge::makeNode(OperationName name, ArrayRef<bool> isList,
+                                bool verifies, StringRef rule, Location loc) {
   return addNative(
-      [this, name](std::span<const uint32_t> words, uint32_t *out) {
+      [this, name, isList = SmallVector<bool>(isList), verifies,
+       rule = rule.str(), loc](std::span<const uint32_t> words, uint32_t *out) {
+        SmallVector<ClassId> operands = spread(words.subspan(1), isList);
+        OpId op = ops.getOp(name, operands.size());
+        if (verifies && !canBe(op, words[0], operands, rule, loc))
+          return false;
+        out[0] = graph.add(op, words[0], {operands.data(), operands.size()},
+                           graph.currentRule);
+        return out[0] != kNone;
+      },
+      1 + isList.size(), 1, Native::None);
+}
+
+uint32_t NativeBridge::inferTypes(OperationName name, ArrayRef<bool> isList) {
+  return addNative(
+      [this, name, isList = SmallVector<bool>(isList)](
+          std::span<const uint32_t> words, uint32_t *out) {
         auto *iface = name.getInterface<InferTypeOpInterface>();
         if (!iface)
           return false;
         SmallVector<Value> operands;
-        for (uint32_t c : words.subspan(1))
+        for (ClassId c : spread(words.subspan(1), isList))
           operands.push_back(standIn(c));
         DictionaryAttr attributes = ops.attributes(words[0]);
         Operation *op = createDetached(shell->getLoc(), name, attributes, {});
@@ -615,5 +736,6 @@ uint32_t NativeBridge::inferTypes(OperationName name, unsigned numOperands) {
         out[0] = ops.getTypes(types);
         return true;
       },
-      1 + numOperands, 1, Native::Always);
+      1 + isList.size(), 1,
+      llvm::is_contained(isList, true) ? Native::None : Native::Always);
 }

@@ -8,6 +8,8 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/PatternMatch.h"
 
+#include <map>
+
 namespace luminal::eqsat {
 
 /// Native functions that rules may name.
@@ -24,7 +26,7 @@ using NativeScopes = llvm::ArrayRef<const NativeFunctions *>;
 
 /// How an argument lies in registers. A class, an attribute, a type and a list
 /// of types take one register; an operation takes class, payload and operands;
-/// a range of values takes `count`.
+/// a range of values takes `count`, or one where a native made it.
 struct ArgInfo {
   NativeValue::Kind kind;
   /// An attribute or type that the pattern spells out: takes no register.
@@ -32,6 +34,8 @@ struct ArgInfo {
   /// Of an operation.
   OpId op = kNone;
   uint32_t count = 1;
+  /// The register holds the number of a list of values.
+  bool isList = false;
   bool operator==(const ArgInfo &) const = default;
 };
 
@@ -57,23 +61,38 @@ public:
   uint32_t hasElementOf(llvm::ArrayRef<mlir::Type> types);
   /// (type of an operation with `count` results) -> (their types...)
   uint32_t untuple(unsigned count);
+  /// (type of an operation) -> (types of its first results..., list of the
+  /// types of the others)
+  uint32_t splitTypes(unsigned numSingle);
   /// (types or lists of types...) -> (list of types)
-  uint32_t concatTypes(llvm::ArrayRef<bool> isList);
+  uint32_t concatTypes(llvm::ArrayRef<bool> isList, bool mayBeEmpty);
+  /// (classes or lists of classes...) -> (list of classes)
+  uint32_t concatValues(llvm::ArrayRef<bool> isList);
+  /// (list of `count` classes) -> (classes...)
+  uint32_t unlist(unsigned count);
   /// (class of an operation) -> (class of its result); makes a projection
   uint32_t resultOf(unsigned index);
+  /// (class of an operation) -> (list of its results); makes projections
+  uint32_t resultsOf();
   /// (payload) -> (payload with the defaults of the op filled in)
   uint32_t withDefaults(mlir::OperationName name);
-  /// (attribute payload, operand classes...) -> (result type)
-  uint32_t inferTypes(mlir::OperationName name, unsigned numOperands);
+  /// (attribute payload, classes or lists of classes...) -> (result type)
+  uint32_t inferTypes(mlir::OperationName name, llvm::ArrayRef<bool> isList);
 
   /// (payload, operand classes...) -> (payload); of an operation that can be
   uint32_t verified(OpId op, llvm::StringRef rule, mlir::Location loc);
+  /// (payload, classes or lists of classes...) -> (class); makes an operation
+  /// that can be, with as many operands as there are
+  uint32_t makeNode(mlir::OperationName name, llvm::ArrayRef<bool> isList,
+                    bool verifies, llvm::StringRef rule, mlir::Location loc);
 
   std::vector<Native> natives;
   mlir::Operation *scope() const { return shell.get(); }
   /// Emits one error where a function did what it may not do, or a rule made
   /// what cannot be.
   llvm::LogicalResult checkMisuse() const;
+  /// Makes `checkMisuse` say this, unless it has something to say.
+  void complainAt(mlir::Location loc, const llvm::Twine &what);
 
 private:
   using Pdl = std::function<mlir::LogicalResult(
@@ -97,6 +116,12 @@ private:
   std::string whyInvalid(mlir::Operation *op);
   std::optional<uint32_t> toWord(const NativeValue &value,
                                  NativeValue::Kind expected);
+  uint32_t getList(llvm::ArrayRef<ClassId> classes);
+  /// The values of registers, those in lists one by one.
+  llvm::SmallVector<ClassId> spread(std::span<const uint32_t> words,
+                                    llvm::ArrayRef<bool> isList) const;
+  bool canBe(OpId op, PayloadId payload, llvm::ArrayRef<ClassId> operands,
+             llvm::StringRef rule, mlir::Location loc);
   mlir::Value standIn(ClassId c);
   mlir::Operation *standInOp(OpId op, PayloadId payload,
                              llvm::ArrayRef<ClassId> operands);
@@ -123,6 +148,9 @@ private:
   llvm::DenseMap<ClassId, mlir::Value> standIns;
   llvm::DenseMap<mlir::Value, ClassId> standInClasses;
   llvm::SmallVector<std::pair<Call, uint32_t>> calls;
+  /// Lists of values that natives made. Classes in them may be others by now.
+  std::map<std::vector<ClassId>, uint32_t> listIds;
+  std::vector<std::vector<ClassId>> lists;
   std::string complaint;
   /// Of the complaint: the function's, or a place in a rule.
   mlir::Location complaintLoc;

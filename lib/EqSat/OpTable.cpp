@@ -28,8 +28,11 @@ AttrId OpTable::getAttr(Attribute a) {
 
 TypeId OpTable::getType(Type t) {
   auto [it, inserted] = typeIds.try_emplace(t, types.size());
-  if (inserted)
+  if (inserted) {
     types.push_back(t);
+    if (auto tuple = dyn_cast<TupleType>(t); tuple && tuple.size() != 0)
+      listSizes.insert(tuple.size());
+  }
   return it->second;
 }
 

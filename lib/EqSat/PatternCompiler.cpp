@@ -87,8 +87,7 @@ static std::optional<unsigned> countOf(OperationName name) {
   return count;
 }
 
-/// How many operands an operation always has, where its traits say so.
-static std::optional<unsigned> fixedOperands(OperationName name) {
+std::optional<unsigned> luminal::eqsat::fixedOperands(OperationName name) {
   return countOf<OpTrait::ZeroOperands, OpTrait::OneOperand,
                  OpTrait::NOperands<2>::Impl, OpTrait::NOperands<3>::Impl,
                  OpTrait::NOperands<4>::Impl, OpTrait::NOperands<5>::Impl,
@@ -101,8 +100,9 @@ static std::optional<unsigned> fixedResults(OperationName name) {
 }
 
 /// An operation that cannot be would never match, or be made and be wrong.
-LogicalResult PatternCompiler::checkSignature(pdl::OperationOp op,
-                                              unsigned numOperands) {
+LogicalResult
+PatternCompiler::checkSignature(pdl::OperationOp op,
+                                std::optional<unsigned> numOperands) {
   OperationName name(*op.getOpName(), op.getContext());
   if (!name.isRegistered())
     return success();
@@ -112,7 +112,8 @@ LogicalResult PatternCompiler::checkSignature(pdl::OperationOp op,
     return refuse(op, "'" + name.getStringRef() + "' has " + Twine(*has) + " " +
                           what + ", not " + Twine(n));
   };
-  if (failed(differs(fixedOperands(name), numOperands, "operands")))
+  if (numOperands &&
+      failed(differs(fixedOperands(name), *numOperands, "operands")))
     return failure();
   std::optional<unsigned> n = knownResults(op);
   return n ? differs(fixedResults(name), *n, "results") : success();
@@ -134,29 +135,32 @@ LogicalResult PatternCompiler::checkTypes() {
   return failure(pattern.walk(visit).wasInterrupted());
 }
 
-/// Where the pattern or the operation itself says how many there are.
-std::optional<unsigned> PatternCompiler::knownResults(pdl::OperationOp op) {
-  ValueRange types = op.getTypeValues();
-  if (types.size() == 1)
-    if (auto list = types[0].getDefiningOp<pdl::TypesOp>())
-      if (ArrayAttr constant = list.getConstantTypesAttr())
-        return constant.size();
-  if (!types.empty() && !llvm::any_of(types, [](Value v) {
-        return isa<pdl::RangeType>(v.getType());
-      }))
-    return types.size();
-  if (types.empty() && op == replacement && op != root)
-    return knownResults(root);
+std::optional<unsigned> luminal::eqsat::declaredResults(pdl::OperationOp op) {
+  unsigned count = 0;
+  bool isOpen = op.getTypeValues().empty();
+  for (Value type : op.getTypeValues()) {
+    auto list = type.getDefiningOp<pdl::TypesOp>();
+    if (list && list.getConstantTypesAttr())
+      count += list.getConstantTypesAttr().size();
+    else if (isa<pdl::RangeType>(type.getType()))
+      isOpen = true;
+    else
+      ++count;
+  }
+  if (!isOpen)
+    return count;
+  if (!op.getOpName())
+    return std::nullopt;
   OperationName name(*op.getOpName(), op.getContext());
   return name.isRegistered() ? fixedResults(name) : std::nullopt;
 }
 
-FailureOr<unsigned> PatternCompiler::numResults(pdl::OperationOp op) {
-  if (std::optional<unsigned> n = knownResults(op))
-    return *n;
-  return refuse(op, "result types of '" + *op.getOpName() +
-                        "' are not spelled out, so that nobody knows how many "
-                        "results it has");
+std::optional<unsigned> PatternCompiler::knownResults(pdl::OperationOp op) {
+  if (auto it = form.extents.find(op.getOp()); it != form.extents.end())
+    return it->second;
+  if (op.getTypeValues().empty() && op == replacement && op != root)
+    return knownResults(root);
+  return declaredResults(op);
 }
 
 LogicalResult PatternCompiler::expand(Operation *user, ValueRange values,
@@ -164,37 +168,39 @@ LogicalResult PatternCompiler::expand(Operation *user, ValueRange values,
   for (Value v : values) {
     if (auto result = v.getDefiningOp<pdl::ResultOp>()) {
       auto op = result.getParent().getDefiningOp<pdl::OperationOp>();
-      if (!op) {
+      std::optional<unsigned> n = op ? knownResults(op) : std::nullopt;
+      if (!n) {
         parts.push_back({result.getParent(), nullptr, result.getIndex()});
         continue;
       }
-      FailureOr<unsigned> n = numResults(op);
-      if (failed(n))
-        return failure();
-      if (result.getIndex() >= *n)
-        return refuse(user, "result " + Twine(result.getIndex()) +
-                                " of an operation with " + Twine(*n));
+      if (result.getIndex() >= *n) {
+        if (!form.isOpen)
+          return refuse(user, "result " + Twine(result.getIndex()) +
+                                  " of an operation with " + Twine(*n));
+        form.never = true;
+      }
       parts.push_back({v, op, result.getIndex()});
       continue;
     }
     if (auto results = v.getDefiningOp<pdl::ResultsOp>()) {
       auto op = results.getParent().getDefiningOp<pdl::OperationOp>();
-      if (!op)
-        return refuse(user, "all results of an operation that a native made: "
-                            "take them one by one");
-      FailureOr<unsigned> n = numResults(op);
-      if (failed(n))
-        return failure();
+      std::optional<unsigned> n = op ? knownResults(op) : std::nullopt;
       // Where the number of results is fixed, each is a group of its own.
       if (std::optional<uint32_t> group = results.getIndex()) {
+        if (!op)
+          return refuse(user, "a group of results");
         OperationName name(*op.getOpName(), op.getContext());
-        if (!name.isRegistered() || fixedResults(name) != *n || *group >= *n)
+        if (!name.isRegistered() || !n || fixedResults(name) != *n ||
+            *group >= *n)
           return refuse(user, "a group of results");
         parts.push_back({v, op, *group});
         continue;
       }
-      for (unsigned i = 0; i != *n; ++i)
-        parts.push_back({v, op, i});
+      if (!n)
+        parts.push_back({results.getParent(), nullptr, 0, /*isList=*/true});
+      else
+        for (unsigned i = 0; i != *n; ++i)
+          parts.push_back({v, op, i});
       continue;
     }
     if (auto range = v.getDefiningOp<pdl::RangeOp>()) {
@@ -202,9 +208,12 @@ LogicalResult PatternCompiler::expand(Operation *user, ValueRange values,
         return failure();
       continue;
     }
-    if (isa<pdl::RangeType>(v.getType()))
-      return refuse(user, "a range of operands: spell them out");
-    parts.push_back({v, nullptr, 0});
+    if (auto it = form.extents.find(v); it != form.extents.end()) {
+      for (unsigned i = 0; i != it->second; ++i)
+        parts.push_back({v, nullptr, i});
+      continue;
+    }
+    parts.push_back({v, nullptr, 0, isa<pdl::RangeType>(v.getType())});
   }
   return success();
 }
@@ -249,19 +258,28 @@ FailureOr<bool> PatternCompiler::gatherArguments(Operation *user,
       SmallVector<Part> parts;
       if (failed(expand(user, v, parts)))
         return failure();
-      arg.count = parts.size();
-      for (Part part : parts) {
-        if (!isLeft) {
-          FailureOr<Reg> r = partReg(user, part);
-          if (failed(r))
-            return failure();
-          add(*r, true);
-        } else if (std::optional<Reg> r = matchedReg(part)) {
-          add(*r, true);
-        } else {
-          return false;
+      Regs values;
+      if (!isLeft) {
+        if (failed(partRegs(user, parts, values)))
+          return failure();
+      } else {
+        for (Part part : parts) {
+          std::optional<Reg> r = matchedReg(part);
+          if (!r)
+            return false;
+          values.push(*r, part.isList);
         }
       }
+      arg.count = parts.size();
+      arg.isList = values.hasList();
+      if (arg.isList) {
+        // The left side never mixes them.
+        arg.count = 1;
+        add(isLeft ? values.regs[0] : listReg(values));
+        break;
+      }
+      for (Reg r : values.regs)
+        add(r, true);
       break;
     }
     case Kind::Attr:
@@ -279,13 +297,16 @@ FailureOr<bool> PatternCompiler::gatherArguments(Operation *user,
             list.getConstantTypesAttr().getAsValueRange<TypeAttr>());
         arg.constant = ops.getTypes(types);
       } else if (isLeft) {
-        auto it = bound.find(v);
+        auto it = bound.find({v, 0});
         if (it == bound.end())
           return false;
         add(it->second);
       } else if (v.getDefiningOp<pdl::RangeOp>()) {
-        return refuse(user, "a native function takes a range of types that "
-                            "the right side makes");
+        Regs types;
+        if (failed(typeRegs(user, v, types)))
+          return failure();
+        add(b.rewrite(natives.concatTypes(types.isList, /*mayBeEmpty=*/true),
+                      types.regs, 1));
       } else {
         FailureOr<Reg> r = valueReg(user, v);
         if (failed(r))
@@ -304,8 +325,8 @@ FailureOr<bool> PatternCompiler::gatherArguments(Operation *user,
 // Left side
 //===----------------------------------------------------------------------===//
 
-void PatternCompiler::bindOrEqual(Value v, Reg reg) {
-  auto [it, inserted] = bound.try_emplace(v, reg);
+void PatternCompiler::bindOrEqual(Value v, Reg reg, unsigned index) {
+  auto [it, inserted] = bound.try_emplace({v, index}, reg);
   if (!inserted)
     b.equal(it->second, reg);
 }
@@ -333,7 +354,7 @@ LogicalResult PatternCompiler::bindAttr(Value v, Reg reg) {
     b.is(reg, ops.getAttr(attr.getValueAttr()));
     return success();
   }
-  bool first = !bound.count(v);
+  bool first = !isBound(v);
   bindOrEqual(v, reg);
   if (attr && first && attr.getValueType()) {
     Reg type = b.native(natives.typeOfAttr(), {reg}, {}, 1);
@@ -355,11 +376,11 @@ LogicalResult PatternCompiler::testTypes(pdl::OperationOp op,
   std::optional<unsigned> n = knownResults(op);
   if (types.empty() || n == 0u)
     return refuse(op, "an operation without results");
-  bool list = types.size() == 1 && isa<pdl::RangeType>(types[0].getType());
-  if (!list && llvm::any_of(types, [](Value v) {
-        return isa<pdl::RangeType>(v.getType());
-      }))
-    return refuse(op, "a range among result types");
+  auto isRange = [](Value v) { return isa<pdl::RangeType>(v.getType()); };
+  if (llvm::any_of(types.drop_back(), isRange))
+    return refuse(op, "a list of types that is not the last of the result "
+                      "types, which PDL takes for all");
+  bool list = isRange(types.back());
   // A type that nobody else looks at says nothing but that there is one.
   auto matters = [](Value v) {
     if (!v.hasOneUse())
@@ -370,21 +391,45 @@ LogicalResult PatternCompiler::testTypes(pdl::OperationOp op,
       return types.getConstantTypesAttr() != nullptr;
     return true;
   };
+  if (form.extents.count(op.getOp()) && *n != 1)
+    b.native(natives.untuple(*n), {nodeTypeOf(op)}, {}, *n);
   // A value has one type; a root may have any number of results.
   OperationName name(*op.getOpName(), op.getContext());
-  if (list || (*n == 1 && (op != root || name.hasTrait<OpTrait::OneResult>())))
+  if (types.size() == 1 &&
+      (list || op != root || name.hasTrait<OpTrait::OneResult>()))
     return matters(types[0]) ? bindType(types[0], nodeTypeOf(op)) : success();
-  Reg first = b.native(natives.untuple(*n), {nodeTypeOf(op)}, {}, *n);
-  for (unsigned i = 0; i != *n; ++i)
+  unsigned numSingle = types.size() - list;
+  Reg first = b.native(list ? natives.splitTypes(numSingle)
+                            : natives.untuple(numSingle),
+                       {nodeTypeOf(op)}, {}, types.size());
+  for (unsigned i = 0; i != types.size(); ++i)
     if (failed(bindType(types[i], first + i)))
       return failure();
   return success();
 }
 
+/// The types of a range, where the pattern asks for them.
+LogicalResult PatternCompiler::bindOperandTypes(pdl::OperationOp op) {
+  for (Value v : op.getOperandValues()) {
+    auto range = v.getDefiningOp<pdl::OperandsOp>();
+    if (!range || !range.getValueType() || !typedRanges.insert(v).second)
+      continue;
+    std::vector<Reg> types;
+    for (unsigned i = 0; i != form.extents.lookup(v); ++i)
+      types.push_back(b.classType(bound.lookup({v, i})));
+    SmallVector<bool> isList(types.size(), false);
+    Reg list = b.native(natives.concatTypes(isList, /*mayBeEmpty=*/true),
+                        std::move(types), {}, 1);
+    if (failed(bindType(range.getValueType(), list)))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult PatternCompiler::bindOperand(Part part, Reg reg) {
   if (!part.op) {
-    bool first = !bound.count(part.value);
-    bindOrEqual(part.value, reg);
+    bool first = !bound.count({part.value, part.index});
+    bindOrEqual(part.value, reg, part.index);
     auto operand = part.value.getDefiningOp<pdl::OperandOp>();
     if (operand && first && operand.getValueType())
       return bindType(operand.getValueType(), b.classType(reg));
@@ -419,6 +464,8 @@ LogicalResult PatternCompiler::testOp(pdl::OperationOp op,
   for (auto [i, part] : llvm::enumerate(parts))
     if (failed(bindOperand(part, at.child(i))))
       return failure();
+  if (failed(bindOperandTypes(op)))
+    return failure();
   return testConstraints();
 }
 
@@ -443,11 +490,8 @@ LogicalResult PatternCompiler::enter(pdl::OperationOp op,
     if (!part.op)
       continue;
     Reg value = awaited.find({part.op.getOperation(), part.index})->second;
-    FailureOr<unsigned> n = numResults(part.op);
-    if (failed(n))
-      return failure();
     bool known = entered.count(part.op);
-    if (*n == 1) {
+    if (knownResults(part.op) == 1u) {
       if (!known && failed(enter(part.op, value)))
         return failure();
       continue;
@@ -471,7 +515,7 @@ LogicalResult PatternCompiler::enter(pdl::OperationOp op,
 /// Class of a value that the left side binds.
 std::optional<Reg> PatternCompiler::matchedReg(Part part) {
   if (!part.op) {
-    auto it = bound.find(part.value);
+    auto it = bound.find({part.value, part.index});
     return it == bound.end() ? std::nullopt : std::optional(it->second);
   }
   if (auto it = awaited.find({part.op.getOperation(), part.index});
@@ -502,9 +546,9 @@ LogicalResult PatternCompiler::testConstraints() {
     SmallVector<Kind> results;
     for (Value r : c.getResults()) {
       std::optional<Kind> kind = kindOf(r);
-      if (!kind || *kind == Kind::Op || *kind == Kind::Classes)
-        return refuse(c, "a constraint returns operations or a range of "
-                         "values");
+      if (!kind || *kind == Kind::Op)
+        return refuse(c, "a constraint returns operations, or a range of "
+                         "attributes");
       results.push_back(*kind);
     }
     std::optional<uint32_t> fn = natives.constraint(
@@ -512,8 +556,18 @@ LogicalResult PatternCompiler::testConstraints() {
     if (!fn)
       return refuse(c, "no native constraint is named '" + c.getName() + "'");
     Reg first = b.native(*fn, args.regs, args.classes, results.size());
-    for (auto [k, r] : llvm::enumerate(c.getResults()))
-      bindOrEqual(r, first + k);
+    for (auto [k, r] : llvm::enumerate(c.getResults())) {
+      auto extent = form.extents.find(r);
+      if (extent == form.extents.end()) {
+        bindOrEqual(r, first + k);
+        continue;
+      }
+      // The values of a list, which are operands too.
+      unsigned n = extent->second;
+      Reg value = b.native(natives.unlist(n), {first + Reg(k)}, {}, n);
+      for (unsigned i = 0; i != n; ++i)
+        bindOrEqual(r, value + i, i);
+    }
     constraintsLeft.erase(constraintsLeft.begin() + i);
     i = 0; // its results may be what an earlier one waits for
   }
@@ -527,13 +581,19 @@ void PatternCompiler::testClaim() {
   uint32_t claimed = natives.hasElementOf(info.dtypes);
   auto test = [&](Reg cls) { b.native(claimed, {b.classType(cls)}, {}, 0); };
   test(entered.lookup(root).cls);
-  for (auto operand : pattern.getBodyRegion().front().getOps<pdl::OperandOp>())
-    if (auto it = bound.find(operand.getValue());
-        it != bound.end() &&
-        llvm::any_of(operand->getUsers(), [](Operation *user) {
+  for (Operation &op : pattern.getBodyRegion().front()) {
+    if (!isa<pdl::OperandOp, pdl::OperandsOp>(op) ||
+        llvm::none_of(op.getUsers(), [](Operation *user) {
           return user->getParentOfType<pdl::RewriteOp>();
         }))
+      continue;
+    for (unsigned i = 0;; ++i) {
+      auto it = bound.find({op.getResult(0), i});
+      if (it == bound.end())
+        break;
       test(it->second);
+    }
+  }
 }
 
 LogicalResult PatternCompiler::compileMatch() {
@@ -586,6 +646,8 @@ FailureOr<Rule> PatternCompiler::compile(bool explained) {
   testClaim();
   if (failed(compileRewrite()))
     return failure();
+  if (form.never)
+    b.is(entered.lookup(root).payload, kNone);
   Rule &rule = b.rule();
   rule.promise = info.promise;
   rule.stratum = info.stratum;
@@ -602,10 +664,9 @@ FailureOr<Rule> PatternCompiler::compile(bool explained) {
   return b.finish(explained);
 }
 
-FailureOr<Rule>
-luminal::eqsat::compilePattern(pdl::PatternOp pattern, const RuleInfo &info,
-                               OpTable &ops, NativeBridge &natives,
-                               NativeScopes scopes, bool explained) {
-  return PatternCompiler(pattern, info, ops, natives, scopes)
+FailureOr<Rule> luminal::eqsat::compilePattern(
+    pdl::PatternOp pattern, const RuleInfo &info, OpTable &ops,
+    NativeBridge &natives, NativeScopes scopes, bool explained, Form &form) {
+  return PatternCompiler(pattern, info, ops, natives, scopes, form)
       .compile(explained);
 }

@@ -10,12 +10,30 @@
 
 namespace luminal::eqsat {
 
-/// The rule that a pattern states. Emits one error at the place in the pattern
+/// How many values a range of the left side holds, or results one of its
+/// operations has.
+using Extents = llvm::DenseMap<mlir::Value, unsigned>;
+
+/// Which of the rules that a pattern states.
+struct Form {
+  Extents extents;
+  /// Whether there are others.
+  bool isOpen = false;
+  /// Answer: nothing can match it.
+  bool never = false;
+};
+
+/// How many results the pattern or the operation itself says that there are.
+std::optional<unsigned> declaredResults(mlir::pdl::OperationOp op);
+/// How many operands an operation always has, where its traits say so.
+std::optional<unsigned> fixedOperands(mlir::OperationName name);
+
+/// A rule that a pattern states. Emits one error at the place in the pattern
 /// that cannot be a rule, with the reason.
 llvm::FailureOr<Rule> compilePattern(mlir::pdl::PatternOp pattern,
                                      const RuleInfo &info, OpTable &ops,
                                      NativeBridge &natives, NativeScopes scopes,
-                                     bool explained = false);
+                                     bool explained, Form &form);
 
 } // namespace luminal::eqsat
 

@@ -24,7 +24,7 @@ FailureOr<Reg> PatternCompiler::valueReg(Operation *user, Value v) {
       SmallVector<Type> list(constant.getAsValueRange<TypeAttr>());
       return b.constant(ops.getTypes(list));
     }
-  if (auto it = bound.find(v); it != bound.end())
+  if (auto it = bound.find({v, 0}); it != bound.end())
     return b.use(it->second);
   return refuse(user, "the right side uses a value that is never bound");
 }
@@ -41,7 +41,9 @@ Reg PatternCompiler::projection(Reg cls, unsigned index, Reg type) {
 FailureOr<Reg> PatternCompiler::resultType(Operation *user, pdl::OperationOp op,
                                            unsigned index) {
   ValueRange types = op.getTypeValues();
-  if (types.size() > 1)
+  if (types.size() > 1 && llvm::none_of(types, [](Value v) {
+        return isa<pdl::RangeType>(v.getType());
+      }))
     return valueReg(user, types[index]);
   // A list, whether it is written or what a node has.
   auto it = entered.find(op);
@@ -50,42 +52,64 @@ FailureOr<Reg> PatternCompiler::resultType(Operation *user, pdl::OperationOp op,
   return b.rewrite(natives.untuple(n), {list}, n) + index;
 }
 
+/// The class of an operation, matched or made.
+FailureOr<Reg> PatternCompiler::operationReg(Operation *user, Value v) {
+  auto op = v.getDefiningOp<pdl::OperationOp>();
+  if (!op)
+    return valueReg(user, v);
+  if (auto it = madeOps.find(op); it != madeOps.end())
+    return it->second;
+  if (auto it = entered.find(op); it != entered.end())
+    return b.use(it->second.cls);
+  return refuse(user, "an operation is used before it is made");
+}
+
 FailureOr<Reg> PatternCompiler::partReg(Operation *user, Part part) {
   if (!part.op) {
-    FailureOr<Reg> r = valueReg(user, part.value);
-    if (failed(r) || !isa<pdl::OperationType>(part.value.getType()))
-      return r;
-    return b.rewrite(natives.resultOf(part.index), {*r}, 1, /*creates=*/true);
+    if (isa<pdl::OperationType>(part.value.getType())) {
+      FailureOr<Reg> r = operationReg(user, part.value);
+      if (failed(r))
+        return r;
+      return b.rewrite(part.isList ? natives.resultsOf()
+                                   : natives.resultOf(part.index),
+                       {*r}, 1, /*creates=*/true);
+    }
+    if (form.extents.count(part.value))
+      if (auto it = bound.find({part.value, part.index}); it != bound.end())
+        return b.use(it->second);
+    return valueReg(user, part.value);
   }
-  FailureOr<unsigned> n = numResults(part.op);
-  if (failed(n))
-    return failure();
-  if (auto it = madeOps.find(part.op); it != madeOps.end()) {
-    if (*n == 1)
-      return it->second;
-    FailureOr<Reg> type = resultType(user, part.op, part.index);
-    if (failed(type))
-      return failure();
-    return projection(it->second, part.index, *type);
-  }
-  auto it = entered.find(part.op);
-  if (it == entered.end())
-    return refuse(user, "an operation is used before it is made");
-  if (*n == 1)
-    return b.use(it->second.cls);
+  FailureOr<Reg> cls = operationReg(user, part.op.getOp());
+  if (failed(cls) || knownResults(part.op) == 1u)
+    return cls;
   if (auto known = awaited.find({part.op.getOperation(), part.index});
       known != awaited.end())
     return b.use(known->second);
   FailureOr<Reg> type = resultType(user, part.op, part.index);
   if (failed(type))
     return failure();
-  return projection(b.use(it->second.cls), part.index, *type);
+  return projection(*cls, part.index, *type);
 }
 
-/// The registers of result types, and whether each holds a list.
-LogicalResult
-PatternCompiler::typeRegs(Operation *user, ValueRange types,
-                          SmallVectorImpl<std::pair<Reg, bool>> &regs) {
+LogicalResult PatternCompiler::partRegs(Operation *user, ArrayRef<Part> parts,
+                                        Regs &regs) {
+  for (Part part : parts) {
+    FailureOr<Reg> r = partReg(user, part);
+    if (failed(r))
+      return failure();
+    regs.push(*r, part.isList);
+  }
+  return success();
+}
+
+Reg PatternCompiler::listReg(const Regs &regs) {
+  if (regs.regs.size() == 1 && regs.hasList())
+    return regs.regs[0];
+  return b.rewrite(natives.concatValues(regs.isList), regs.regs, 1);
+}
+
+LogicalResult PatternCompiler::typeRegs(Operation *user, ValueRange types,
+                                        Regs &regs) {
   for (Value v : types) {
     if (auto range = v.getDefiningOp<pdl::RangeOp>()) {
       if (failed(typeRegs(user, range.getArguments(), regs)))
@@ -95,35 +119,41 @@ PatternCompiler::typeRegs(Operation *user, ValueRange types,
     FailureOr<Reg> r = valueReg(user, v);
     if (failed(r))
       return failure();
-    regs.push_back({*r, isa<pdl::RangeType>(v.getType())});
+    regs.push(*r, isa<pdl::RangeType>(v.getType()));
   }
   return success();
 }
 
+/// Whether a list of types is all that an operation of the left side has, so
+/// that there is one at least.
+static bool isOfOperation(Value list) {
+  return list.getDefiningOp<pdl::TypesOp>() &&
+         llvm::any_of(list.getUsers(), [](Operation *user) {
+           auto op = dyn_cast<pdl::OperationOp>(user);
+           return op && op.getTypeValues().size() == 1 &&
+                  !op->getParentOfType<pdl::RewriteOp>();
+         });
+}
+
 FailureOr<Reg>
-PatternCompiler::typeOfNode(pdl::OperationOp op, ArrayRef<Reg> operands,
+PatternCompiler::typeOfNode(pdl::OperationOp op, const Regs &operands,
                             ArrayRef<std::pair<NameId, Reg>> fields) {
   ValueRange types = op.getTypeValues();
   // A list that nobody binds is none.
   auto unbound = [&](Value v) {
     auto list = v.getDefiningOp<pdl::TypesOp>();
-    return list && !list.getConstantTypesAttr() && !bound.count(v);
+    return list && !list.getConstantTypesAttr() && !isBound(v);
   };
   if (!types.empty() && !(types.size() == 1 && unbound(types[0]))) {
-    SmallVector<std::pair<Reg, bool>> regs;
+    Regs regs;
     if (failed(typeRegs(op, types, regs)))
       return failure();
-    if (regs.empty() || knownResults(op) == 0u)
+    if (regs.regs.empty() || knownResults(op) == 0u)
       return refuse(op, "an operation without results");
-    if (regs.size() == 1)
-      return regs[0].first;
-    std::vector<Reg> args;
-    SmallVector<bool> isList;
-    for (auto [reg, list] : regs) {
-      args.push_back(reg);
-      isList.push_back(list);
-    }
-    return b.rewrite(natives.concatTypes(isList), args, 1);
+    if (types.size() == 1 && (!regs.hasList() || isOfOperation(types[0])))
+      return regs.regs[0];
+    return b.rewrite(natives.concatTypes(regs.isList, /*mayBeEmpty=*/false),
+                     regs.regs, 1);
   }
   // No type is given: that of what is replaced, or what the op infers.
   if (op == replacement)
@@ -136,8 +166,8 @@ PatternCompiler::typeOfNode(pdl::OperationOp op, ArrayRef<Reg> operands,
       b.payload(b.constant(ops.getType(NoneType::get(op.getContext()))),
                 {fields.begin(), fields.end()});
   std::vector<Reg> args{payload};
-  args.insert(args.end(), operands.begin(), operands.end());
-  return b.rewrite(natives.inferTypes(name, operands.size()), args, 1);
+  llvm::append_range(args, operands.regs);
+  return b.rewrite(natives.inferTypes(name, operands.isList), args, 1);
 }
 
 LogicalResult PatternCompiler::compileNode(pdl::OperationOp op) {
@@ -147,15 +177,17 @@ LogicalResult PatternCompiler::compileNode(pdl::OperationOp op) {
   SmallVector<Part> parts;
   if (failed(expand(op, op.getOperandValues(), parts)))
     return failure();
-  if (failed(checkSignature(op, parts.size())))
+  Regs operands;
+  if (failed(partRegs(op, parts, operands)))
     return failure();
-  std::vector<Reg> operands;
-  for (Part part : parts) {
-    FailureOr<Reg> r = partReg(op, part);
-    if (failed(r))
-      return failure();
-    operands.push_back(*r);
-  }
+  std::optional<unsigned> fixed =
+      name.isRegistered() ? fixedOperands(name) : std::nullopt;
+  // A form with another number of operands must not match anything.
+  bool isWrong = form.isOpen && fixed && *fixed != parts.size();
+  if (failed(checkSignature(op, operands.hasList() || isWrong
+                                    ? std::nullopt
+                                    : std::optional(parts.size()))))
+    return failure();
   std::vector<std::pair<NameId, Reg>> fields;
   llvm::StringSet<> given;
   for (auto [attrName, value] :
@@ -178,14 +210,20 @@ LogicalResult PatternCompiler::compileNode(pdl::OperationOp op) {
       llvm::any_of(name.getAttributeNames(),
                    [&](StringAttr a) { return !given.contains(a); }))
     payload = b.rewrite(natives.withDefaults(name), {payload}, 1);
-  if (name.isRegistered() && !info.isTrusted) {
-    std::vector<Reg> args{payload};
-    args.insert(args.end(), operands.begin(), operands.end());
-    payload = b.rewrite(natives.verified(ops.getOp(name, operands.size()),
-                                         info.name, op.getLoc()),
-                        args, 1);
+  bool verifies = name.isRegistered() &&
+                  (!info.isTrusted || isWrong || (fixed && operands.hasList()));
+  std::vector<Reg> args{payload};
+  llvm::append_range(args, operands.regs);
+  if (operands.hasList()) {
+    madeOps[op] = b.rewrite(natives.makeNode(name, operands.isList, verifies,
+                                             info.name, op.getLoc()),
+                            args, 1, /*creates=*/true);
+    return success();
   }
-  madeOps[op] = b.node(ops.getOp(name, operands.size()), payload, operands);
+  OpId id = ops.getOp(name, parts.size());
+  if (verifies)
+    payload = b.rewrite(natives.verified(id, info.name, op.getLoc()), args, 1);
+  madeOps[op] = b.node(id, payload, operands.regs);
   return success();
 }
 
@@ -200,11 +238,12 @@ LogicalResult PatternCompiler::compileNative(pdl::ApplyNativeRewriteOp op) {
   bool creates = false;
   for (Value r : op.getResults()) {
     std::optional<Kind> kind = kindOf(r);
-    if (!kind || *kind == Kind::Classes)
-      return refuse(op, "a native rewrite returns a range of values, "
-                        "attributes or operations");
+    if (!kind)
+      return refuse(op, "a native rewrite returns a range of attributes or "
+                        "operations");
     results.push_back(*kind);
-    creates |= *kind == Kind::Class || *kind == Kind::Op;
+    creates |=
+        *kind == Kind::Class || *kind == Kind::Op || *kind == Kind::Classes;
   }
   std::optional<uint32_t> fn =
       natives.rewrite(scopes, op.getName(), args.infos, results);
@@ -216,26 +255,29 @@ LogicalResult PatternCompiler::compileNative(pdl::ApplyNativeRewriteOp op) {
   return success();
 }
 
+LogicalResult PatternCompiler::checkReplaced(pdl::ReplaceOp op, unsigned n,
+                                             unsigned by) {
+  if (n == by)
+    return success();
+  // Who replaces by a range means as many results as that has values.
+  form.never = form.isOpen;
+  if (form.never)
+    return success();
+  return refuse(op, "it replaces " + Twine(n) + " results by " + Twine(by));
+}
+
 /// By all results of an operation: node for node, however many there are.
 LogicalResult PatternCompiler::replaceWhole(pdl::ReplaceOp op, Value by) {
   Reg rootReg = b.use(entered.lookup(root).cls);
-  auto other = by.getDefiningOp<pdl::OperationOp>();
-  if (!other) {
-    FailureOr<Reg> r = valueReg(op, by);
-    if (failed(r))
+  if (auto other = by.getDefiningOp<pdl::OperationOp>()) {
+    std::optional<unsigned> n = knownResults(root), m = knownResults(other);
+    if (n && m && failed(checkReplaced(op, *n, *m)))
       return failure();
-    b.unite(rootReg, *r);
-    return success();
   }
-  std::optional<unsigned> n = knownResults(root), m = knownResults(other);
-  if (n && m && *n != *m)
-    return refuse(op, "it replaces " + Twine(*n) + " results by " + Twine(*m));
-  if (auto it = madeOps.find(other); it != madeOps.end())
-    b.unite(rootReg, it->second);
-  else if (auto it = entered.find(other); it != entered.end())
-    b.unite(rootReg, b.use(it->second.cls));
-  else
-    return refuse(op, "an operation is used before it is made");
+  FailureOr<Reg> r = operationReg(op, by);
+  if (failed(r))
+    return failure();
+  b.unite(rootReg, *r);
   return success();
 }
 
@@ -251,26 +293,35 @@ LogicalResult PatternCompiler::compileReplace(pdl::ReplaceOp op) {
   SmallVector<Part> parts;
   if (failed(expand(op, op.getReplValues(), parts)))
     return failure();
+  Regs values;
+  if (failed(partRegs(op, parts, values)))
+    return failure();
   std::optional<unsigned> n = knownResults(root);
-  if (parts.size() != n.value_or(1))
-    return refuse(op, "it replaces " + Twine(n.value_or(1)) + " results by " +
-                          Twine(parts.size()));
-  // Whoever gives one value for all results means one result.
+  if (values.hasList()) {
+    // PatternForms sees to it that the number of results is known.
+    Reg first = b.rewrite(natives.unlist(*n), {listReg(values)}, *n);
+    values = {};
+    for (unsigned i = 0; i != *n; ++i)
+      values.push(first + i, false);
+  }
+  unsigned m = values.regs.size();
+  if (failed(checkReplaced(op, n.value_or(std::max(m, 1u)), m)) || form.never)
+    return success(form.never);
+  // Whoever gives so many values for all results means so many results.
+  std::optional<Reg> types;
   if (!n)
-    b.native(natives.untuple(1), {nodeTypeOf(root)}, {}, 1);
+    types = b.native(natives.untuple(m), {nodeTypeOf(root)}, {}, m);
   Reg rootReg = b.use(entered.lookup(root).cls);
-  for (auto [i, part] : llvm::enumerate(parts)) {
-    FailureOr<Reg> r = partReg(op, part);
-    if (failed(r))
-      return failure();
-    if (parts.size() == 1) {
-      b.unite(rootReg, *r);
+  for (auto [i, value] : llvm::enumerate(values.regs)) {
+    if (m == 1) {
+      b.unite(rootReg, value);
       continue;
     }
-    FailureOr<Reg> type = resultType(op, root, i);
+    FailureOr<Reg> type =
+        types ? FailureOr<Reg>(b.use(*types + i)) : resultType(op, root, i);
     if (failed(type))
       return failure();
-    b.unite(projection(rootReg, i, *type), *r);
+    b.unite(projection(rootReg, i, *type), value);
   }
   return success();
 }

@@ -25,6 +25,27 @@ static bool isIdle(const RunReport &run, const RuleReport &r) {
          r.matchSeconds + r.applySeconds > kIdleShare * run.seconds;
 }
 
+/// What the forms of each rule did, told of the first of them.
+static std::vector<RuleReport> addForms(ArrayRef<Rule> rules,
+                                        const RunReport &run) {
+  std::vector<RuleReport> sums = run.rules;
+  for (auto [rule, r] : llvm::zip_equal(rules, run.rules)) {
+    if (rule.formOf == kNone)
+      continue;
+    RuleReport &sum = sums[rule.formOf];
+    sum.matches += r.matches;
+    sum.useful += r.useful;
+    sum.newNodes += r.newNodes;
+    sum.unions += r.unions;
+    sum.refused += r.refused;
+    sum.bans += r.bans;
+    sum.undone += r.undone;
+    sum.matchSeconds += r.matchSeconds;
+    sum.applySeconds += r.applySeconds;
+  }
+  return sums;
+}
+
 void luminal::eqsat::emitRemarks(func::FuncOp function, ArrayRef<Rule> rules,
                                  const RunReport &run,
                                  const ExtractionReport &extraction) {
@@ -42,7 +63,9 @@ void luminal::eqsat::emitRemarks(func::FuncOp function, ArrayRef<Rule> rules,
       << add("classes", run.classes) << add("bytes", run.peakBytes)
       << add("undone", run.undone)
       << Remark::Arg("milliseconds", milliseconds(run.seconds));
-  for (auto [rule, r] : llvm::zip_equal(rules, run.rules)) {
+  for (auto [rule, r] : llvm::zip_equal(rules, addForms(rules, run))) {
+    if (rule.formOf != kNone)
+      continue;
     if (!r.matches && !r.undone && r.admitted && !isIdle(run, r))
       continue;
     remark::analysis(
@@ -130,9 +153,17 @@ LogicalResult luminal::eqsat::writeReport(const SaturationReport &report,
               j.attribute("useful", i.useful);
             });
         });
+        std::vector<RuleReport> ruleReports = addForms(f.rules, run);
+        std::vector<unsigned> extracted(f.rules.size());
+        for (auto [id, count] : extraction.usedRules)
+          if (id < f.rules.size())
+            extracted[f.rules[id].formOf == kNone ? id : f.rules[id].formOf] +=
+                count;
         j.attributeArray("rules", [&] {
           for (auto [id, rule] : llvm::enumerate(f.rules)) {
-            const RuleReport &r = run.rules[id];
+            if (rule.formOf != kNone)
+              continue;
+            const RuleReport &r = ruleReports[id];
             j.object([&] {
               j.attribute("name", rule.name);
               j.attribute("location", rule.location);
@@ -153,10 +184,7 @@ LogicalResult luminal::eqsat::writeReport(const SaturationReport &report,
               j.attribute("undone", r.undone);
               j.attribute("match_milliseconds", r.matchSeconds * 1e3);
               j.attribute("apply_milliseconds", r.applySeconds * 1e3);
-              auto used = extraction.usedRules.find(id);
-              j.attribute("extracted_ops", used == extraction.usedRules.end()
-                                               ? 0
-                                               : used->second);
+              j.attribute("extracted_ops", extracted[id]);
             });
           }
         });

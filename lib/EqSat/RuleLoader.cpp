@@ -227,13 +227,13 @@ void RuleLoader::clear() {
   modules.clear();
 }
 
-FailureOr<std::vector<Rule>>
-RuleLoader::compile(OpTable &ops, NativeBridge &natives, bool explained) const {
+FailureOr<LoadedRules> RuleLoader::compile(OpTable &ops, NativeBridge &natives,
+                                           bool explained) const {
   // One number says that the program itself made a node.
   if (patterns.size() > kGiven)
     return emitError(pdl::PatternOp(patterns[kGiven].pattern).getLoc())
            << "too many rules: at most " << kGiven << " can be used at once";
-  std::vector<Rule> rules;
+  LoadedRules rules(ops, natives, explained);
   for (const Loaded &p : patterns) {
     SmallVector<const NativeFunctions *> scopes;
     if (p.natives)
@@ -241,11 +241,37 @@ RuleLoader::compile(OpTable &ops, NativeBridge &natives, bool explained) const {
     for (auto &f : functions)
       if (f.get() != p.natives)
         scopes.push_back(f.get());
-    FailureOr<Rule> rule =
-        compilePattern(p.pattern, p.info, ops, natives, scopes, explained);
+    PatternForms forms(p.pattern, p.info);
+    FailureOr<Rule> rule = forms.first(ops, natives, scopes, explained);
     if (failed(rule))
       return failure();
-    rules.push_back(std::move(*rule));
+    if (forms.isOpen())
+      rules.open.push_back({std::move(forms), std::move(scopes),
+                            RuleId(rules.all.size()),
+                            pdl::PatternOp(p.pattern).getLoc()});
+    rules.all.push_back(std::move(*rule));
   }
+  rules.point();
   return rules;
+}
+
+bool LoadedRules::update() {
+  size_t numRules = all.size(), numNatives = bridge.natives.size();
+  for (Open &pattern : open) {
+    size_t begin = all.size();
+    pattern.forms.more(ops, bridge, pattern.scopes, explained, all);
+    for (size_t i = begin; i != all.size(); ++i)
+      all[i].formOf = pattern.first;
+    if (all.size() > kGiven) {
+      bridge.complainAt(pattern.loc, "too many rules: at most " +
+                                         Twine(kGiven) +
+                                         " can be used at once, and this one "
+                                         "is one for each number of values");
+      all.erase(all.begin() + begin, all.end());
+    }
+  }
+  bool changed = all.size() != numRules || bridge.natives.size() != numNatives;
+  if (changed)
+    point();
+  return changed;
 }

@@ -3,12 +3,43 @@
 #ifndef LUMINAL_LIB_EQSAT_RULELOADER_H
 #define LUMINAL_LIB_EQSAT_RULELOADER_H
 
-#include "NativeBridge.h"
-#include "luminal/EqSat/Rule.h"
+#include "PatternForms.h"
+#include "luminal/EqSat/Runner.h"
 #include "mlir/Dialect/PDL/IR/PDLOps.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 namespace luminal::eqsat {
+
+/// The rules of one graph. Those whose patterns leave a number of values open
+/// become more as the graph gets operators.
+class LoadedRules final : public RuleSource {
+public:
+  LoadedRules(OpTable &ops, NativeBridge &natives, bool explained)
+      : ops(ops), bridge(natives), explained(explained) {}
+
+  bool update() override;
+
+  /// One a pattern, then what came later.
+  std::vector<Rule> all;
+
+private:
+  friend class RuleLoader;
+  struct Open {
+    PatternForms forms;
+    llvm::SmallVector<const NativeFunctions *> scopes;
+    RuleId first;
+    mlir::Location loc;
+  };
+  void point() {
+    rules = all;
+    RuleSource::natives = bridge.natives;
+  }
+
+  OpTable &ops;
+  NativeBridge &bridge;
+  bool explained;
+  std::vector<Open> open;
+};
 
 /// The patterns of the chosen rule sets and files, before they are compiled for
 /// a graph.
@@ -34,9 +65,10 @@ public:
   parseBuffer(mlir::MLIRContext *context,
               std::unique_ptr<llvm::MemoryBuffer> text);
 
-  /// The rules for one graph; `explained` for one with a proof log.
-  llvm::FailureOr<std::vector<Rule>>
-  compile(OpTable &ops, NativeBridge &natives, bool explained = false) const;
+  /// The rules for one graph, for as long as the loader lives; `explained` for
+  /// one with a proof log.
+  llvm::FailureOr<LoadedRules> compile(OpTable &ops, NativeBridge &natives,
+                                       bool explained = false) const;
   /// Compiles them for a graph of no program, for the errors.
   llvm::LogicalResult check(mlir::MLIRContext *context,
                             bool allowUnregistered) const;

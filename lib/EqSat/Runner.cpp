@@ -11,21 +11,10 @@ using namespace luminal::eqsat;
 using Clock = std::chrono::steady_clock;
 
 const char *luminal::eqsat::stopReasonName(StopReason r) {
-  switch (r) {
-  case StopReason::Saturated:
-    return "saturated";
-  case StopReason::Iterations:
-    return "iteration-limit";
-  case StopReason::Nodes:
-    return "node-limit";
-  case StopReason::Bytes:
-    return "byte-limit";
-  case StopReason::Time:
-    return "time-limit";
-  case StopReason::Conflict:
-    return "conflict";
-  }
-  return "";
+  constexpr const char *kNames[] = {"saturated",  "iteration-limit",
+                                    "node-limit", "byte-limit",
+                                    "time-limit", "conflict"};
+  return kNames[unsigned(r)];
 }
 
 static double secondsSince(Clock::time_point t) {
@@ -36,19 +25,8 @@ namespace {
 
 class Runner final : public MatchSink {
 public:
-  Runner(EGraph &graph, std::span<const Rule> rules, std::span<Native> natives,
-         const RunnerOptions &options)
-      : graph(graph), rules(rules), natives(natives), options(options),
-        states(rules.size()), queries(rules.size()) {
-    report.rules.resize(rules.size());
-    for (const Rule &r : rules) {
-      uint32_t *columns =
-          batches.emplace_back(r.stored, r.numRegs).columns.data();
-      for (uint32_t c = 0; c != r.constants.size(); ++c)
-        std::fill_n(columns + (r.numStored() + c) * kBatch, kBatch,
-                    r.constants[c]);
-    }
-  }
+  Runner(EGraph &graph, RuleSource &source, const RunnerOptions &options)
+      : graph(graph), source(source), options(options) {}
 
   RunReport run();
 
@@ -117,6 +95,7 @@ private:
   void comeBackTo(RuleId id, uint32_t m);
   void takeUp(RuleId id);
   void flush(RuleId id);
+  void updateRules();
   bool runRound(Stratum stratum);
   void matchRound();
   void undoRound(Snapshot &before, std::vector<RuleReport> counts);
@@ -142,6 +121,7 @@ private:
   }
 
   EGraph &graph;
+  RuleSource &source;
   std::span<const Rule> rules;
   std::span<Native> natives;
   const RunnerOptions &options;
@@ -641,9 +621,29 @@ bool Runner::tryAgain(Stratum stratum) {
   return best;
 }
 
+/// Takes up the rules that have come since the last round.
+void Runner::updateRules() {
+  if (!source.update() && matcher)
+    return;
+  rules = source.rules;
+  natives = source.natives;
+  for (const Rule &r : rules.subspan(batches.size())) {
+    uint32_t *columns =
+        batches.emplace_back(r.stored, r.numRegs).columns.data();
+    for (uint32_t c = 0; c != r.constants.size(); ++c)
+      std::fill_n(columns + (r.numStored() + c) * kBatch, kBatch,
+                  r.constants[c]);
+    report.rules.emplace_back().admitted = admitted(r);
+  }
+  states.resize(rules.size());
+  queries.resize(rules.size());
+  matcher = std::make_unique<Matcher>(rules, natives);
+}
+
 /// False when there is nothing more to be said, or the run is over.
 bool Runner::runRound(Stratum stratum) {
   assert(!graph.isDirty() && "rebuild first");
+  updateRules();
   uint32_t round = report.iterations.size();
   uint32_t visible = graph.round() - 1;
   bool banned = false;
@@ -719,12 +719,10 @@ bool Runner::runRound(Stratum stratum) {
 }
 
 RunReport Runner::run() {
-  for (RuleId id = 0; id != rules.size(); ++id)
-    report.rules[id].admitted = admitted(rules[id]);
   graph.setLimits({options.maxNodes, options.maxBytes});
   setDeadline(options.maxSeconds);
-  matcher = std::make_unique<Matcher>(rules, natives);
   bool consistent = graph.rebuild();
+  updateRules();
   if (!consistent)
     report.stop = StopReason::Conflict;
   for (unsigned s = 0; s != kNumStrata && consistent && !stopped; ++s) {
@@ -785,8 +783,16 @@ RunReport Runner::run() {
   return std::move(report);
 }
 
+RuleSource::~RuleSource() = default;
+
+RunReport luminal::eqsat::saturate(EGraph &graph, RuleSource &source,
+                                   const RunnerOptions &options) {
+  return Runner(graph, source, options).run();
+}
+
 RunReport luminal::eqsat::saturate(EGraph &graph, std::span<const Rule> rules,
                                    std::span<Native> natives,
                                    const RunnerOptions &options) {
-  return Runner(graph, rules, natives, options).run();
+  RuleSource fixed(rules, natives);
+  return saturate(graph, fixed, options);
 }

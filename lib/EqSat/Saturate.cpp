@@ -174,17 +174,16 @@ private:
     NativeBridge natives(program.ops, function);
     if (failed(program.import(natives.scope())))
       return failure();
-    FailureOr<std::vector<Rule>> rules =
+    FailureOr<LoadedRules> rules =
         loader.compile(program.ops, natives, !explain.empty());
     if (failed(rules))
       return failure();
 
-    RunReport run =
-        saturate(program.graph, *rules, natives.natives, runnerOptions());
+    RunReport run = saturate(program.graph, *rules, runnerOptions());
     if (failed(natives.checkMisuse()))
       return failure();
     FunctionReport &told = reports.functions.emplace_back(
-        FunctionReport{function.getSymName().str(), std::move(*rules),
+        FunctionReport{function.getSymName().str(), std::move(rules->all),
                        std::move(run), std::nullopt, std::nullopt});
     if (told.run.stop == StopReason::Conflict)
       return program.emitConflict(told.rules);

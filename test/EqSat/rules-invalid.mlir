@@ -35,7 +35,7 @@
 // INNER: error: rule 'Inner' cannot be used: it replaces an operation that is not the root
 
 // RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/range.mlir" 2>&1 | FileCheck %s --check-prefix=RANGE
-// RANGE: error: rule 'Range' cannot be used: a range of operands: spell them out
+// RANGE: error: rule 'Range' cannot be used: a range of operands that is not the last of them, which PDL takes for all
 
 // RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/anonymous.mlir" 2>&1 | FileCheck %s --check-prefix=ANON
 // ANON: error: rule 'Anonymous' cannot be used: an operation without a name
@@ -206,7 +206,7 @@ pdl.pattern @Range : benefit(0) attributes {eqsat.promise = "exact"} {
   %t = pdl.type
   %x = pdl.operand
   %all = pdl.operands
-  %inner = pdl.operation "test.b"(%all : !pdl.range<value>) -> (%t : !pdl.type)
+  %inner = pdl.operation "test.b"(%all, %x : !pdl.range<value>, !pdl.value) -> (%t : !pdl.type)
   %v = pdl.result 0 of %inner
   %root = pdl.operation "test.a"(%v, %x : !pdl.value, !pdl.value) -> (%t : !pdl.type)
   pdl.rewrite %root {

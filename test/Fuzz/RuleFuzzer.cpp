@@ -82,7 +82,7 @@ static void run(Session &session, StringRef text, unsigned &errors) {
   if (failed(program.import(natives.scope())))
     __builtin_trap();
   errors = 0;
-  FailureOr<std::vector<Rule>> rules =
+  FailureOr<LoadedRules> rules =
       loader.compile(program.ops, natives, /*explained=*/true);
   if (refused(failed(rules)))
     return;
@@ -92,16 +92,17 @@ static void run(Session &session, StringRef text, unsigned &errors) {
   options.maxBytes = 1 << 22;
   options.maxSeconds = 1;
   options.staged = true;
-  RunReport report = saturate(program.graph, *rules, natives.natives, options);
+  RunReport report = saturate(program.graph, *rules, options);
   if (report.stop == StopReason::Conflict) {
-    (void)program.emitConflict(*rules);
+    (void)program.emitConflict(rules->all);
     return;
   }
   UnitCost cost;
   errors = 0;
   refused(failed(program.extract(
       cost, {}, [&](const Extractor &extractor, const Selection &selection) {
-        return LogicalResult(program.explain(*rules, {}, extractor, selection));
+        return LogicalResult(
+            program.explain(rules->all, {}, extractor, selection));
       })));
 }
 

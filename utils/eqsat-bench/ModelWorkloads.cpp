@@ -75,8 +75,7 @@ static void runFunction(Figures &figures, func::FuncOp function,
       return figures.fail("its rules cannot be compiled");
     best(compile, start);
     start = now();
-    report = saturate(search.program.graph, *rules, search.natives.natives,
-                      limits());
+    report = saturate(search.program.graph, *rules, limits());
     best(run, start);
     std::unique_ptr<CostModel> model = cost(search.natives.scope());
     start = now();

@@ -179,8 +179,8 @@ void luminal::eqsat::bench::runMatchRate(Figures &figures) {
   auto rules = loader.compile(program.ops, natives);
   if (failed(rules))
     return figures.fail("its rules cannot be compiled");
-  saturate(program.graph, *rules, natives.natives, unlimited());
-  std::span<const Rule> one(rules->data(), 1);
+  saturate(program.graph, *rules, unlimited());
+  std::span<const Rule> one(rules->all.data(), 1);
   Matcher matcher(one, natives.natives);
   Matcher::Query query;
   MatchBuffer buffer(one[0].stored, one[0].numStored());

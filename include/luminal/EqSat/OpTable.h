@@ -18,6 +18,8 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <set>
+
 namespace luminal::eqsat {
 
 class OpTable {
@@ -36,6 +38,8 @@ public:
   /// The type itself where there is one, else the tuple of them.
   TypeId getTypes(mlir::TypeRange range);
   llvm::SmallVector<mlir::Type> typeList(TypeId id) const;
+  /// How many results operations may have, as far as types say, in order.
+  const std::set<unsigned> &resultCounts() const { return listSizes; }
   NameId getName(llvm::StringRef name);
   llvm::StringRef name(NameId id) const { return names[id]; }
 
@@ -87,6 +91,7 @@ private:
   llvm::DenseMap<mlir::Attribute, AttrId> attrIds;
   std::vector<mlir::Type> types;
   llvm::DenseMap<mlir::Type, TypeId> typeIds;
+  std::set<unsigned> listSizes{1};
   std::vector<std::string> names;
   llvm::StringMap<NameId> nameIds;
   std::vector<std::optional<mlir::OperationName>> opNames;

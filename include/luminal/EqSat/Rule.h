@@ -170,6 +170,9 @@ struct Rule {
   uint64_t matchLimit = 0;
   /// The element types that it claims, for reports; empty is every one.
   std::vector<std::string> dtypes;
+  /// Where one rule is several, one for each number of values in a range: the
+  /// first of them, for reports. kNone: it is one, or the first.
+  RuleId formOf = kNone;
 
   std::vector<Atom> lhs;
   uint32_t numMatchRegs = 0;

@@ -93,7 +93,23 @@ struct RunReport {
   double seconds = 0, matchSeconds = 0, applySeconds = 0, rebuildSeconds = 0;
 };
 
+/// Rules of which there may be more as the graph grows.
+class RuleSource {
+public:
+  RuleSource(std::span<const Rule> rules = {}, std::span<Native> natives = {})
+      : rules(rules), natives(natives) {}
+  virtual ~RuleSource();
+  /// Called before each round. Adds the rules that the graph as it stands has a
+  /// use for behind those that there are; true where anything changed.
+  virtual bool update() { return false; }
+
+  std::span<const Rule> rules;
+  std::span<Native> natives;
+};
+
 /// Runs the rules on the graph, which is left rebuilt.
+RunReport saturate(EGraph &graph, RuleSource &source,
+                   const RunnerOptions &options);
 RunReport saturate(EGraph &graph, std::span<const Rule> rules,
                    std::span<Native> natives, const RunnerOptions &options);
 

@@ -131,14 +131,13 @@ void Explanations::explain(func::FuncOp function, ArrayRef<Arguments> arguments,
   program.keepProofs();
   NativeBridge natives(program.ops, function);
   ASSERT_TRUE(succeeded(program.import(natives.scope())));
-  FailureOr<std::vector<Rule>> rules =
+  FailureOr<LoadedRules> rules =
       loader.compile(program.ops, natives, /*explained=*/true);
   ASSERT_TRUE(succeeded(rules));
   EGraph &graph = program.graph;
-  ASSERT_EQ(saturate(graph, *rules, natives.natives, options).stop,
-            StopReason::Saturated);
+  ASSERT_EQ(saturate(graph, *rules, options).stop, StopReason::Saturated);
 
-  Explainer explainer(graph, *graph.proofs, *rules);
+  Explainer explainer(graph, *graph.proofs, rules->all);
   struct Claim {
     uint32_t chain, from, to;
   };
@@ -163,7 +162,7 @@ void Explanations::explain(func::FuncOp function, ArrayRef<Arguments> arguments,
         })));
   }
   const Explanation &e = explainer.result;
-  Replay replay(e, graph, *rules);
+  Replay replay(e, graph, rules->all);
   for (Claim claim : claims) {
     bool isExact = true;
     ASSERT_NO_FATAL_FAILURE(
@@ -187,7 +186,7 @@ void Explanations::explain(func::FuncOp function, ArrayRef<Arguments> arguments,
                                nodes.valueOfTerm(e, s.from)});
       continue;
     }
-    const Rule &rule = (*rules)[s.rule];
+    const Rule &rule = rules->all[s.rule];
     uint32_t left = s.forward ? s.from : s.to,
              right = s.forward ? s.to : s.from;
     Sides sides{rule.name, rule.promise, nodes.valueOfTerm(e, right), 0};
@@ -392,6 +391,22 @@ TEST_F(Explanations, OfWrongRules) {
     %0 = hlir.recip %x : tensor<64xf32>
     %1 = hlir.mul %x, %0 : tensor<64xf32>
     %r = hlir.add %1, %y : tensor<64xf32>)mlir"},
+      // One form of a rule with a range.
+      {"WrongOverARange",
+       R"mlir(
+    pdl.pattern @WrongOverARange : benefit(0) attributes {eqsat.promise = "exact"} {
+      %t = pdl.type : tensor<64xf32>
+      %x = pdl.operand : %t
+      %xs = pdl.operands
+      %root = pdl.operation "hlir.mod"(%x, %xs : !pdl.value, !pdl.range<value>) -> (%t : !pdl.type)
+      pdl.rewrite %root {
+        %new = pdl.operation "hlir.mod"(%xs, %x : !pdl.range<value>, !pdl.value) -> (%t : !pdl.type)
+        pdl.replace %root with %new
+      }
+    })mlir",
+       R"mlir(
+    %0 = hlir.mod %x, %y : tensor<64xf32>
+    %r = hlir.add %0, %y : tensor<64xf32>)mlir"},
   };
   for (const Wrong &wrong : wrongs) {
     SCOPED_TRACE(wrong.name);

@@ -369,6 +369,187 @@ pdl.pattern @Kinds : benefit(0) {
   EXPECT_EQ(no.count("test.f"), 2u) << text;
 }
 
+/// Ranges of values that natives make: tested against operands, passed on,
+/// mixed with other values, made operands of and put in the place of results.
+TEST_F(Natives, rangesOfValuesAreMade) {
+  add("ranges", R"mlir(
+pdl.pattern @Tail : benefit(0) {
+  %t = pdl.type
+  %u = pdl.type
+  %xs = pdl.operands
+  %inner = pdl.operation "test.g"(%xs : !pdl.range<value>) -> (%u : !pdl.type)
+  %i = pdl.result 0 of %inner
+  %made = pdl.apply_native_constraint "Tail"(%inner : !pdl.operation) : !pdl.range<value>
+  %root = pdl.operation "test.f"(%i, %made : !pdl.value, !pdl.range<value>) -> (%t : !pdl.type)
+  pdl.rewrite %root {
+    %cost = pdl.attribute = 0 : i64
+    %new = pdl.operation "test.tail"(%made, %xs : !pdl.range<value>, !pdl.range<value>) {"cost" = %cost} -> (%t : !pdl.type)
+    pdl.replace %root with %new
+  }
+}
+pdl.pattern @Seen : benefit(0) {
+  %t = pdl.type
+  %xs = pdl.operands
+  %root = pdl.operation "test.seen"(%xs : !pdl.range<value>) -> (%t : !pdl.type)
+  %made = pdl.apply_native_constraint "FastTail"(%root : !pdl.operation) : !pdl.range<value>
+  pdl.apply_native_constraint "HasI8"(%made : !pdl.range<value>)
+  pdl.apply_native_constraint "FastHasI8"(%made : !pdl.range<value>)
+  pdl.rewrite %root {
+    %cost = pdl.attribute = 0 : i64
+    %new = pdl.operation "test.has"(%made : !pdl.range<value>) {"cost" = %cost} -> (%t : !pdl.type)
+    pdl.replace %root with %new
+  }
+}
+pdl.pattern @Turn : benefit(0) {
+  %t = pdl.type
+  %x = pdl.operand
+  %xs = pdl.operands
+  %root = pdl.operation "test.turn"(%x, %xs : !pdl.value, !pdl.range<value>) -> (%t : !pdl.type)
+  pdl.rewrite %root {
+    %cost = pdl.attribute = 0 : i64
+    %all = pdl.range %x, %xs : !pdl.value, !pdl.range<value>
+    %a = pdl.apply_native_rewrite "Reverse"(%all : !pdl.range<value>) : !pdl.range<value>
+    %mixed = pdl.range %x, %a : !pdl.value, !pdl.range<value>
+    %b = pdl.apply_native_rewrite "FastReverse"(%mixed : !pdl.range<value>) : !pdl.range<value>
+    %types = pdl.apply_native_rewrite "TypesOf"(%b : !pdl.range<value>) : !pdl.range<type>
+    %none = pdl.apply_native_rewrite "TypesOf"(%xs : !pdl.range<value>) : !pdl.range<type>
+    %both = pdl.range %t, %none : !pdl.type, !pdl.range<type>
+    %again = pdl.apply_native_rewrite "Same"(%both : !pdl.range<type>) : !pdl.range<type>
+    %many = pdl.operation "test.many"(%b : !pdl.range<value>) {"cost" = %cost} -> (%types : !pdl.range<type>)
+    %results = pdl.results of %many
+    %new = pdl.operation "test.turned"(%x, %results, %a : !pdl.value, !pdl.range<value>, !pdl.range<value>) {"cost" = %cost} -> (%again : !pdl.range<type>)
+    %result = pdl.result 0 of %new
+    pdl.replace %root with (%result : !pdl.value)
+  }
+}
+pdl.pattern @Swap : benefit(0) {
+  %ts = pdl.types
+  %xs = pdl.operands
+  %root = pdl.operation "test.swap"(%xs : !pdl.range<value>) -> (%ts : !pdl.range<type>)
+  pdl.rewrite %root {
+    %a = pdl.apply_native_rewrite "FastReverse"(%xs : !pdl.range<value>) : !pdl.range<value>
+    pdl.replace %root with (%a : !pdl.range<value>)
+  }
+})mlir",
+      [](RuleSetBuilder &set, PDLPatternModule &module) {
+        using Args = ArrayRef<PDLValue>;
+        module.registerConstraintFunction(
+            "Tail", [](PatternRewriter &, PDLResultList &results, Args args) {
+              auto *op = args[0].cast<Operation *>();
+              if (op->getNumOperands() == 0)
+                return failure();
+              results.push_back(ValueRange(op->getOperands().drop_front()));
+              return success();
+            });
+        set.constraint("FastTail", [](MatchContext &, NativeArgs args,
+                                      NativeResults &results) {
+          ArrayRef<ClassId> operands = args[0].asOp().operands;
+          results.push_back(NativeValue::ofClasses(operands.drop_front()));
+          return true;
+        });
+        module.registerConstraintFunction(
+            "HasI8", [](PatternRewriter &, PDLResultList &, Args args) {
+              auto values = args[0].cast<ValueRange>();
+              return success(llvm::any_of(
+                  values, [](Value v) { return v.getType().isInteger(8); }));
+            });
+        set.constraint(
+            "FastHasI8", [](MatchContext &c, NativeArgs args, NativeResults &) {
+              return llvm::any_of(args[0].asClasses(), [&](ClassId v) {
+                return c.typeOf(v).isInteger(8);
+              });
+            });
+        module.registerRewriteFunction(
+            "Reverse",
+            [](PatternRewriter &, PDLResultList &results, Args args) {
+              SmallVector<Value> values(args[0].cast<ValueRange>());
+              std::reverse(values.begin(), values.end());
+              results.push_back(ValueRange(values));
+              return success();
+            });
+        set.rewrite("FastReverse", [](MatchContext &, NativeArgs args,
+                                      NativeResults &results) {
+          static SmallVector<ClassId> values;
+          values.assign(args[0].asClasses().rbegin(),
+                        args[0].asClasses().rend());
+          results.push_back(NativeValue::ofClasses(values));
+          return true;
+        });
+        module.registerRewriteFunction(
+            "TypesOf",
+            [](PatternRewriter &, PDLResultList &results, Args args) {
+              results.push_back(TypeRange(args[0].cast<ValueRange>()));
+              return success();
+            });
+        set.rewrite("Same", [](MatchContext &, NativeArgs args,
+                               NativeResults &results) {
+          results.push_back(args[0]);
+          return true;
+        });
+        set.rules({{"Tail", Promise::exact()},
+                   {"Seen", Promise::exact()},
+                   {"Turn", Promise::exact()},
+                   {"Swap", Promise::exact()}});
+      });
+  std::string text = saturate("ranges", R"mlir(
+    func.func @tail(%x: i8, %y: i16) -> (i8, i8) {
+      %0 = "test.g"(%x, %y, %x) : (i8, i16, i8) -> i8
+      %1 = "test.f"(%0, %y, %x) : (i8, i16, i8) -> i8
+      %2 = "test.g"(%x) : (i8) -> i8
+      %3 = "test.f"(%2) : (i8) -> i8
+      return %1, %3 : i8, i8
+    }
+    func.func @tail_not(%x: i8, %y: i16) -> (i8, i8) {
+      %0 = "test.g"(%x, %y) : (i8, i16) -> i8
+      %1 = "test.f"(%0, %x) : (i8, i8) -> i8
+      %2 = "test.f"(%0) : (i8) -> i8
+      return %1, %2 : i8, i8
+    }
+    func.func @seen(%x: i8, %y: i16) -> (i8, i8) {
+      %0 = "test.seen"(%y, %y, %x) : (i16, i16, i8) -> i8
+      %1 = "test.seen"(%x, %y) : (i8, i16) -> i8
+      return %0, %1 : i8, i8
+    }
+    func.func @turn(%x: i8, %y: i16) -> (i32, i32) {
+      %0 = "test.turn"(%x) : (i8) -> i32
+      %1 = "test.turn"(%x, %y) : (i8, i16) -> i32
+      return %0, %1 : i32, i32
+    }
+    func.func @swap(%x: i8, %y: i16) -> (i16, i8, i8) {
+      %0:2 = "test.swap"(%x, %y) : (i8, i16) -> (i16, i8)
+      %1 = "test.swap"(%x) : (i8) -> i8
+      return %0#0, %0#1, %1 : i16, i8, i8
+    }
+    func.func @swap_not(%x: i8, %y: i16) -> (i16, i8) {
+      %0:3 = "test.swap"(%x, %y) : (i8, i16) -> (i16, i8, i8)
+      %1 = "test.swap"() : () -> i8
+      return %0#0, %1 : i16, i8
+    })mlir");
+  auto of = [&](StringRef name) {
+    return StringRef(text)
+        .split(("@" + name + "(").str())
+        .second.split("func.func")
+        .first;
+  };
+  EXPECT_TRUE(
+      has(of("tail"), "\"test.tail\"(%arg1, %arg0, %arg0, %arg1, %arg0)"))
+      << messages << text;
+  EXPECT_TRUE(has(of("tail"), "\"test.tail\"(%arg0) {")) << text;
+  EXPECT_EQ(of("tail_not").count("test.f"), 2u) << text;
+  EXPECT_TRUE(has(of("seen"), "\"test.has\"(%arg1, %arg0)")) << text;
+  EXPECT_EQ(of("seen").count("test.seen"), 1u) << text;
+  // Types of the operands reversed twice; all results between the others.
+  EXPECT_TRUE(has(of("turn"), "\"test.turned\"(%arg0, %0#0, %0#1, %arg0) {cost "
+                              "= 0 : i64} : (i8, i8, i8, i8) -> i32"))
+      << text;
+  EXPECT_TRUE(has(of("turn"), "\"test.many\"(%arg0, %arg1, %arg0)")) << text;
+  EXPECT_TRUE(has(of("turn"), ", %arg1, %arg0) {cost = 0 : i64} : (i8, i8, "
+                              "i16, i8, i16, i8) -> (i32, i16)"))
+      << text;
+  EXPECT_TRUE(has(of("swap"), "return %arg1, %arg0, %arg0")) << text;
+  EXPECT_EQ(of("swap_not").count("test.swap"), 2u) << text;
+}
+
 TEST_F(Natives, standInsAreArgumentsOfAFunctionWithoutABody) {
   static unsigned looked = 0, equal = 0;
   add("stand-ins", R"mlir(

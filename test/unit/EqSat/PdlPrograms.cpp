@@ -35,16 +35,15 @@ std::string spell(const Source &s, unsigned value) {
          std::to_string(s.values[value].index);
 }
 
-/// Whether the number of results of ops of this name is the op's own.
-bool hasOneResult(const Symbol &symbol) {
-  return std::string_view(symbol.name) == "arith.addi";
-}
-
-std::string listOf(const std::vector<std::string> &names, const char *type) {
+/// Names of ranges and of lists of types begin alike.
+std::string listOf(const std::vector<std::string> &names,
+                   const std::string &type) {
   std::string list, types;
   for (const std::string &name : names) {
+    bool isRange = name.rfind("%range", 0) == 0;
     list += (list.empty() ? "" : ", ") + name;
-    types += (types.empty() ? "" : ", ") + std::string(type);
+    types += (types.empty() ? "" : ", ") +
+             (isRange ? "!pdl.range<" + type + ">" : "!pdl." + type);
   }
   return names.empty() ? "" : list + " : " + types;
 }
@@ -197,6 +196,28 @@ private:
     return name;
   }
 
+  /// These values and all behind them, of any types or of those that they have.
+  std::string range(std::vector<unsigned> values) {
+    if (!ranges.empty() && oneIn(24)) // mostly wrong
+      return any(ranges);
+    std::string &shared = sharedRanges[values];
+    if (!shared.empty() && !oneIn(4))
+      return shared;
+    std::string text = "pdl.operands";
+    if (oneIn(3)) {
+      std::string list;
+      for (unsigned v : values)
+        list += (list.empty() ? "" : ", ") +
+                std::string(oneIn(16) ? "i8" : kTypes[s.values[v].type]);
+      text +=
+          " : " + (oneIn(3) ? define("rangeTypes", "pdl.types")
+                            : define("types", "pdl.types : [" + list + "]"));
+      if (lines.back().text.rfind("  %rangeTypes", 0) == 0)
+        typeRanges.push_back(text.substr(text.find('%')));
+    }
+    return shared = ranges.emplace_back(define("range", text));
+  }
+
   /// Whether the operands are all results of one op, in their order.
   bool isWhole(const Source::Def &d) const {
     for (unsigned i = 0; i != d.operands.size(); ++i) {
@@ -219,12 +240,17 @@ private:
       list = define("values", "pdl.results of " + of) + " : !pdl.range<value>";
     } else {
       std::vector<std::string> args;
-      for (unsigned v : d.operands)
-        args.push_back(operand(v, depth));
-      list = listOf(args, "!pdl.value");
+      unsigned single = d.operands.size();
+      if (!kSymbols[d.symbol].commutative && oneIn(4))
+        single = below(single + 1);
+      for (unsigned v = 0; v != single; ++v)
+        args.push_back(operand(d.operands[v], depth));
+      if (single != d.operands.size() || (args.empty() && oneIn(2)))
+        args.push_back(range({d.operands.begin() + single, d.operands.end()}));
+      list = listOf(args, "value");
       std::reverse(args.begin(), args.end());
       if (kSymbols[d.symbol].commutative && args[0] != args[1])
-        swapped = listOf(args, "!pdl.value");
+        swapped = listOf(args, "value");
     }
     std::string attrs;
     std::set<char> tested;
@@ -238,18 +264,22 @@ private:
     if (std::vector<std::string> named; !oneIn(4)) {
       for (unsigned t : d.types)
         named.push_back(type(kTypes[t]));
-      results = listOf(named, "!pdl.type");
+      results = listOf(named, "type");
       rootTypes = named;
     } else {
-      // A list; one that says nothing has as many types as there are. Below the
-      // root the engine wants to know how many.
-      std::string all;
-      for (unsigned t : d.types)
-        all += (all.empty() ? "" : ", ") + std::string(kTypes[t]);
-      bool says = oneIn(2) || (depth && !hasOneResult(kSymbols[d.symbol]));
-      results =
-          define("types", says ? "pdl.types : [" + all + "]" : "pdl.types") +
-          " : !pdl.range<type>";
+      // A list, alone or behind single types; one that says nothing has as many
+      // types as there are.
+      std::vector<std::string> parts;
+      std::string rest;
+      unsigned single = oneIn(2) ? 0 : below(d.types.size() + 1);
+      for (unsigned i = 0; i != d.types.size(); ++i)
+        if (i < single)
+          parts.push_back(type(kTypes[d.types[i]]));
+        else
+          rest += (rest.empty() ? "" : ", ") + std::string(kTypes[d.types[i]]);
+      parts.push_back(define(
+          "rangeTypes", oneIn(2) ? "pdl.types : [" + rest + "]" : "pdl.types"));
+      results = listOf(parts, "type");
       rootTypes.clear();
     }
     rootResults = results;
@@ -281,11 +311,21 @@ private:
         line(apply(name, args) + (oneIn(3) ? " {isNegated = true}" : ""));
     };
     auto result = [&](std::vector<std::string> &to, const char *name,
-                      const std::string &args, const char *type) {
+                      const std::string &args, const char *type,
+                      const char *stem = "made") {
       if (called.insert(apply(name, args)).second)
-        to.push_back(define("made", apply(name, args) + " : " + type));
+        to.push_back(define(stem, apply(name, args) + " : " + type));
     };
-    switch (below(9)) {
+    switch (below(11)) {
+    case 9:
+      if (!ranges.empty())
+        test("SomeI32", any(ranges) + " : !pdl.range<value>");
+      break;
+    case 10:
+      if (!ordered.empty())
+        result(ranges, "Tail", any(ordered) + " : !pdl.operation",
+               "!pdl.range<value>", "range");
+      break;
     case 0:
       if (!attributes.empty())
         test(oneIn(2) ? "IsZero" : "FastIsZero",
@@ -350,13 +390,21 @@ private:
       attrs.push_back(make("attr", "pdl.apply_native_rewrite \"Bump\"(" +
                                        any(attrs) +
                                        " : !pdl.attribute) : !pdl.attribute"));
+    std::vector<std::string> lists = ranges;
+    auto aRange = [&](const std::string &range) {
+      return range + " : !pdl.range<value>";
+    };
+    if (!lists.empty() && oneIn(3))
+      lists.push_back(make("range", "pdl.apply_native_rewrite \"Reverse\"(" +
+                                        aRange(any(lists)) +
+                                        ") : !pdl.range<value>"));
     auto operation = [&](const std::string &name, const std::string &results) {
       std::vector<std::string> args;
       for (unsigned i = 0, n = below(4); i != n && !values.empty(); ++i)
-        args.push_back(any(values));
+        args.push_back(!lists.empty() && oneIn(3) ? any(lists) : any(values));
       std::string what = "pdl.operation \"" + name + "\"";
       if (!args.empty())
-        what += "(" + listOf(args, "!pdl.value") + ")";
+        what += "(" + listOf(args, "value") + ")";
       if (oneIn(2))
         what += " {\"k\" = " + any(attrs) + "}";
       return make("new", what + " -> (" + results + ")");
@@ -374,8 +422,17 @@ private:
       std::vector<std::string> results{any(kinds)};
       if (two)
         results.push_back(any(kinds));
-      std::string types = listOf(results, "!pdl.type");
+      if (!typeRanges.empty() && oneIn(2))
+        results.push_back(any(typeRanges));
+      else if (!lists.empty() && oneIn(3))
+        results.push_back(make(
+            "rangeTypes", "pdl.apply_native_rewrite \"Types\"(" +
+                              aRange(any(lists)) + ") : !pdl.range<type>"));
+      std::string types = listOf(results, "type");
       std::string op = operation("test.mid", types);
+      // All of its results, however many there are.
+      if (oneIn(4))
+        lists.push_back(make("range", "pdl.results of " + op));
       values.push_back(make("value", std::string("pdl.result ") +
                                          (two && oneIn(2) ? "1" : "0") +
                                          " of " + op));
@@ -395,7 +452,7 @@ private:
       for (const std::string &t : rootTypes)
         results.push_back(make(
             "value", "pdl.result 0 of " + operation(hit, t + " : !pdl.type")));
-      by = "(" + listOf(results, "!pdl.value") + ")";
+      by = "(" + listOf(results, "value") + ")";
     }
     return text + "    pdl.replace " + root + " with " + by + "\n";
   }
@@ -409,6 +466,8 @@ private:
   /// Results of constraints.
   std::vector<std::string> madeTypes, madeAttributes;
   std::set<std::string> called, used;
+  std::vector<std::string> ranges, typeRanges;
+  std::map<std::vector<unsigned>, std::string> sharedRanges;
   std::map<std::string, std::string> sharedTypes;
   std::map<unsigned, std::string> sharedAttributes;
   /// Of values and defs of the program.

@@ -74,27 +74,27 @@ void Rules::check(const RuleProgram &instance, bool exactOnly) {
   Program program(function, /*allowUnregistered=*/false);
   NativeBridge natives(program.ops, function);
   ASSERT_TRUE(succeeded(program.import(natives.scope())));
-  FailureOr<std::vector<Rule>> rules = loader.compile(program.ops, natives);
+  FailureOr<LoadedRules> rules = loader.compile(program.ops, natives);
   ASSERT_TRUE(succeeded(rules));
-  for (const Rule &rule : *rules)
+  for (const Rule &rule : rules->all)
     claimed[rule.name] = {rule.dtypes.begin(), rule.dtypes.end()};
 
   EGraph &graph = program.graph;
   OpTable &ops = program.ops;
   std::vector<std::pair<ClassId, RuleId>> merged;
   graph.onMerge = [&](ClassId winner, ClassId, RuleId rule) {
-    if (rule < rules->size())
+    if (rule < rules->all.size())
       merged.push_back({winner, rule});
   };
   RunnerOptions options;
   if (exactOnly)
     options.maxUlps = -1;
-  RunReport run = saturate(graph, *rules, natives.natives, options);
+  RunReport run = saturate(graph, *rules, options);
   ASSERT_EQ(run.stop, StopReason::Saturated)
       << instance.name << ": " << stopReasonName(run.stop);
 
   auto hold = [&](RuleId rule, Type type) {
-    const Rule &r = (*rules)[rule];
+    const Rule &r = rules->all[rule];
     if ((r.promise.kind == Promise::Exact) == exactOnly)
       held[r.name].insert(elementName(type));
   };
@@ -107,7 +107,7 @@ void Rules::check(const RuleProgram &instance, bool exactOnly) {
   nodes.forEachNode([&](OpId op, uint32_t row) {
     const Table &table = graph.table(op);
     RuleId rule = table.rule(row);
-    if (rule < rules->size()) {
+    if (rule < rules->all.size()) {
       hold(rule, ops.type(graph.payloadType(table.payload(row))));
       for (uint32_t i = 0; i != table.arity(); ++i)
         hold(rule, ops.type(graph.classType(graph.find(table.key(row)[i]))));
@@ -120,8 +120,8 @@ void Rules::check(const RuleProgram &instance, bool exactOnly) {
       comparisons.push_back({op, row, rule, -1, value, expected, 0, {}});
       return;
     }
-    if (rule >= rules->size() ||
-        (*rules)[rule].promise.kind != Promise::Rounding)
+    if (rule >= rules->all.size() ||
+        rules->all[rule].promise.kind != Promise::Rounding)
       return;
     auto exact = nodes.definitionOver(op, row, b.getF64Type());
     auto rough = nodes.definitionOver(op, row, b.getF32Type());
@@ -130,7 +130,7 @@ void Rules::check(const RuleProgram &instance, bool exactOnly) {
     Comparison c{op,
                  row,
                  rule,
-                 (*rules)[rule].promise.ulps,
+                 rules->all[rule].promise.ulps,
                  nodes.valueOfNode(op, row),
                  *exact,
                  *rough,
@@ -166,8 +166,8 @@ void Rules::check(const RuleProgram &instance, bool exactOnly) {
                       << (exactOnly ? " (exact rules): " : ": ")
                       << ops.opName(c.op)->getStringRef().str() << attributes
                       << " by "
-                      << (c.rule < rules->size() ? (*rules)[c.rule].name
-                                                 : "the program")
+                      << (c.rule < rules->all.size() ? rules->all[c.rule].name
+                                                     : "the program")
                       << " " << wrong;
       }
     }
