@@ -148,6 +148,8 @@ void PatternForms::enumerate(size_t at, Choice &choice, const OpTable *ops,
     for (unsigned count : ops->resultCounts())
       choose(end, count);
   };
+  if (all.size() > kGiven)
+    return; // more than there can be rules
   if (at == operands.size()) {
     for (auto [end, count] : llvm::enumerate(choice))
       if (!count)
@@ -223,6 +225,8 @@ void PatternForms::more(OpTable &ops, NativeBridge &natives,
   Choice choice(ends.size());
   enumerate(0, choice, &ops, all);
   for (const Counts &counts : all) {
+    if (rules.size() > kGiven)
+      return;
     if (!stated.insert(counts).second)
       continue;
     Form form{extents(counts), open};

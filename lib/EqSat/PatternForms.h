@@ -28,8 +28,8 @@ public:
                               NativeScopes scopes, bool explained);
   /// Whether there may be more.
   bool isOpen() const { return open; }
-  /// Adds those that the graph has room for and that are not there yet. Only
-  /// where the pattern is open.
+  /// Adds those that the graph has room for and that are not there yet, until
+  /// there are more rules than there can be. Only where the pattern is open.
   void more(OpTable &ops, NativeBridge &natives, NativeScopes scopes,
             bool explained, std::vector<Rule> &rules);
 

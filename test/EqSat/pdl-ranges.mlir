@@ -17,6 +17,50 @@
 // RUN: not luminal-opt %t/two.mlir --allow-unregistered-dialect --eqsat-saturate="no-rule-sets rules=%t/wrong.mlir cost=attribute allow-unregistered" 2>&1 | FileCheck %s --check-prefix=TWO
 // TWO: wrong.mlir:[[#]]:12: error: rule 'Wrong' makes an operation that cannot be: {{.*}}requires a single operand
 
+// Forms come as operators do, and others go on where one has nothing to say.
+// RUN: mlir-pdll -x=mlir %t/more.pdll | sed 's/) {$/) attributes {eqsat.promise = "exact"} {/' > %t/more-rules.mlir
+// RUN: luminal-opt %t/more.mlir --allow-unregistered-dialect --eqsat-saturate="no-rule-sets rules=%t/more-rules.mlir cost=attribute allow-unregistered max-iterations=7 equivalence" | FileCheck %s --check-prefix=MORE
+// RUN: luminal-opt %t/more.mlir --allow-unregistered-dialect --eqsat-saturate="no-rule-sets rules=%t/more-rules.mlir cost=attribute allow-unregistered max-iterations=7 equivalence naive batch" | FileCheck %s --check-prefix=MORE
+// MORE-COUNT-8: "test.more"
+// MORE-NOT: "test.more"
+// More of them than there can be rules is an error.
+// RUN: %python %S/Inputs/many-results.py 41 > %t/many.mlir
+// RUN: not luminal-opt %t/many.mlir --allow-unregistered-dialect --eqsat-saturate="no-rule-sets rules=%t/too-many.mlir cost=unit allow-unregistered" 2>&1 | FileCheck %s --check-prefix=MANY
+// MANY: too-many.mlir:[[#]]:1: error: too many rules: at most 65535 can be used at once, and this one is one for each number of values
+
+//--- more.pdll
+
+Pattern More {
+  let r = op<test.more>(x: Value, xs: ValueRange) -> (t: Type);
+  replace r with op<test.more>(xs, x, x) -> (t);
+}
+
+//--- more.mlir
+
+func.func @f(%x: f32) -> f32 {
+  %0 = "test.more"(%x) : (f32) -> f32
+  return %0 : f32
+}
+
+//--- too-many.mlir
+
+pdl.pattern @TooMany : benefit(0) attributes {eqsat.promise = "exact"} {
+  %ts = pdl.types
+  %a = pdl.operation "test.many" -> (%ts : !pdl.range<type>)
+  %us = pdl.types
+  %b = pdl.operation "test.many" -> (%us : !pdl.range<type>)
+  %vs = pdl.types
+  %c = pdl.operation "test.many" -> (%vs : !pdl.range<type>)
+  %x = pdl.result 0 of %a
+  %y = pdl.result 0 of %b
+  %z = pdl.result 0 of %c
+  %t = pdl.type
+  %r = pdl.operation "test.a"(%x, %y, %z : !pdl.value, !pdl.value, !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite %r {
+    pdl.replace %r with (%x : !pdl.value)
+  }
+}
+
 //--- wrong.mlir
 
 pdl.pattern @Wrong : benefit(0) attributes {eqsat.promise = "exact"} {
