@@ -142,6 +142,11 @@ void Program::EquivalenceWriter::place() {
     if (ref.op == ops.projectionOp())
       llvm::append_range(homes[c], homes[tupleOf(ref)]);
   });
+  // What is needed where nothing can compute it has a class there, too.
+  std::vector<SmallVector<ScopeId, 1>> blocked(graph.numClassIds());
+  for (const ScopedClass &use : p.rootUses)
+    if (extractor.in(use.cls, use.scope) == kNone)
+      blocked[graph.find(use.cls)].push_back(use.scope);
   for (ClassId c = 0; c != graph.numClassIds(); ++c) {
     SmallVector<ScopeId, 1> &list = homes[c];
     llvm::sort(list);
@@ -151,8 +156,8 @@ void Program::EquivalenceWriter::place() {
     // A scope comes after its parent, so what is around all of them is first
     // if it is there.
     ScopeId around = list[0];
-    while (!llvm::all_of(list,
-                         [&](ScopeId s) { return scopes.isWithin(s, around); }))
+    auto isInside = [&](ScopeId s) { return scopes.isWithin(s, around); };
+    while (!llvm::all_of(list, isInside) || !llvm::all_of(blocked[c], isInside))
       around = scopes.list[around].parent;
     if (around != list[0])
       list.insert(list.begin(), around);

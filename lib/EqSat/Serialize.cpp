@@ -135,8 +135,8 @@ void GraphSerializer::add(const EGraph &graph,
   for (ScopedClass root : rootUses) {
     root.cls = graph.find(root.cls);
     ScopeId scope = places.of(root.cls, root.scope);
-    assert(scope != kNone && "what a program says can be computed");
-    std::string name = className(root.cls, scope);
+    // A class that is not there says what cannot be computed.
+    std::string name = className(root.cls, scope == kNone ? root.scope : scope);
     if (!seen.insert(name).second)
       continue;
     separate(roots, "    ");

@@ -67,6 +67,13 @@
 // MEMBER: member.mlir:3:10: error: 'equivalence.class' has one result and a member at least
 // RUN: not luminal-opt %t/inner.mlir --allow-unregistered-dialect --eqsat-saturate="no-rule-sets allow-unregistered cost=unit" 2>&1 | FileCheck %s --check-prefix=INNER
 // INNER: inner.mlir:8:10: error: a value of a scope is needed where it does not exist
+//
+// It can be written all the same, and is refused when it is read.
+// RUN: luminal-opt %t/inner.mlir --allow-unregistered-dialect --eqsat-saturate="no-rule-sets allow-unregistered equivalence egraph=%t/inner.json" -o %t/inner.graph
+// RUN: not luminal-opt %t/inner.graph --allow-unregistered-dialect --eqsat-saturate="no-rule-sets allow-unregistered cost=unit" 2>&1 | FileCheck %s --check-prefix=AGAIN
+// AGAIN: error: a value of a scope is needed where it does not exist
+// RUN: not luminal-extract %t/inner.json 2>&1 | FileCheck %s --check-prefix=ROOT
+// ROOT: inner.json.root_eclasses[{{[0-9]+}}]: there is no class 'main:
 // RUN: not luminal-opt %t/region.mlir --allow-unregistered-dialect --eqsat-saturate=no-rule-sets 2>&1 | FileCheck %s --check-prefix=REGION
 // REGION: region.mlir:3:5: error: 'test.region' has regions, which the e-graph does not look into
 // RUN: not luminal-opt %t/yield.mlir --allow-unregistered-dialect --eqsat-saturate=no-rule-sets 2>&1 | FileCheck %s --check-prefix=YIELD
