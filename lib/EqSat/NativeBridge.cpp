@@ -7,6 +7,7 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 
 #include <deque>
+#include <list>
 
 using namespace mlir;
 using namespace luminal::eqsat;
@@ -248,7 +249,7 @@ uint32_t NativeBridge::addFast(Fast fn, ArrayRef<ArgInfo> args,
                kinds = SmallVector<Kind>(results)](
                   std::span<const uint32_t> words, uint32_t *out) {
     SmallVector<NativeValue> values;
-    std::deque<SmallVector<ClassId>> valueLists;
+    std::list<SmallVector<ClassId>> valueLists; // none costs nothing
     size_t at = 0;
     for (const ArgInfo &a : args) {
       if (a.kind == Kind::Classes) {
