@@ -99,11 +99,10 @@ static void run(Session &session, StringRef text, unsigned &errors) {
   }
   UnitCost cost;
   errors = 0;
-  refused(failed(program.extract(
-      cost, {}, [&](const Extractor &extractor, const Selection &selection) {
-        return LogicalResult(
-            program.explain(rules->all, {}, extractor, selection));
-      })));
+  refused(failed(program.extract(cost, [&](const Extractor &extractor,
+                                           const Selection &selection) {
+    return LogicalResult(program.explain(rules->all, {}, extractor, selection));
+  })));
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

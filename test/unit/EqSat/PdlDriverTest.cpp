@@ -380,10 +380,13 @@ protected:
     ASSERT_TRUE(succeeded(loader.loadBuffer(
         &context, llvm::MemoryBuffer::getMemBuffer(all), /*isTrusted=*/true)));
     Program p(function, /*allowUnregistered=*/true);
+    const bool explained = seed % 2;
+    if (explained)
+      p.keepProofs();
     NativeBridge natives(p.ops, function);
     ASSERT_TRUE(succeeded(p.import(natives.scope())));
     ASSERT_EQ(p.graph.numClassIds(), expected.numGiven);
-    auto rules = loader.compile(p.ops, natives);
+    auto rules = loader.compile(p.ops, natives, explained);
     ASSERT_TRUE(succeeded(rules));
     RunnerOptions options;
     options.maxIterations = 1;
@@ -405,11 +408,39 @@ protected:
         Canonical(expected.graph, expected.ops, expected.numGiven).members();
     EXPECT_EQ(llvm::set_difference(found, asked), Members());
     EXPECT_EQ(llvm::set_difference(asked, found), Members());
+    if (explained)
+      explain(p.graph, rules->all);
+  }
+
+  /// Every term has an explanation, whose steps follow on each other; those of
+  /// a rule begin or end with an op of its root's name.
+  void explain(const EGraph &graph, ArrayRef<Rule> rules) {
+    const ProofLog &log = *graph.proofs;
+    Explainer explainer(graph, log, {rules.data(), rules.size()});
+    for (uint32_t t = 0; t != log.numTerms(); ++t) {
+      uint32_t chain = explainer.explainTerm(t), at = explainer.spell(t);
+      for (uint32_t s : explainer.result.chains[chain]) {
+        const Explanation::Step &step = explainer.result.steps[s];
+        ASSERT_EQ(step.from, at);
+        at = step.to;
+        if (step.rule >= rules.size())
+          continue;
+        ++steps;
+        const Atom &root = rules[step.rule].lhs[0];
+        auto isRoot = [&](uint32_t term) {
+          OpId op = explainer.result.terms[term].op;
+          return op == root.b || graph.opName(op) == "result";
+        };
+        EXPECT_TRUE(isRoot(step.from) || isRoot(step.to));
+      }
+      EXPECT_EQ(at, explainer.given(graph.find(log.term(t).cls)));
+    }
   }
 
   static constexpr unsigned kPatterns = 6;
   MLIRContext context;
-  unsigned pairs = 0, matched = 0, commuted = 0, total = 0, ranged = 0;
+  unsigned pairs = 0, matched = 0, commuted = 0, total = 0, ranged = 0,
+           steps = 0;
 };
 
 TEST_F(PdlDriver, oneStep) {
@@ -431,6 +462,7 @@ TEST_F(PdlDriver, oneStep) {
   EXPECT_LT(matched, kPrograms * kPatterns);
   EXPECT_GT(commuted, kPrograms / 4);
   EXPECT_GT(ranged, kPrograms / 2);
+  EXPECT_GT(steps, kPrograms);
 }
 
 } // namespace
