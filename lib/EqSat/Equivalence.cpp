@@ -87,8 +87,14 @@ private:
         return {};
     }
   }
-  Value valueOf(Value v, ScopeId scope) const {
-    return valueOf(graph.find(p.classes.lookup(v)), scope);
+  /// For what is no node and keeps its types: where the class is spelled
+  /// differently, a class of that class.
+  Value valueOf(Value v, ScopeId scope, OpBuilder &builder) const {
+    Value known = valueOf(graph.find(p.classes.lookup(v)), scope);
+    if (known.getType() == v.getType())
+      return known;
+    OperationState state(v.getLoc(), kClass, known, v.getType());
+    return builder.create(state)->getResult(0);
   }
   void addArguments(Block &from, Block &to) {
     for (BlockArgument arg : from.getArguments())
@@ -171,7 +177,7 @@ void Program::EquivalenceWriter::writeUser(Operation &op, ScopeId scope,
   Operation *clone = op.cloneWithoutRegions();
   builder.insert(clone);
   for (OpOperand &operand : clone->getOpOperands())
-    operand.set(valueOf(operand.get(), scope));
+    operand.set(valueOf(operand.get(), scope, builder));
   for (auto [from, to] : llvm::zip(op.getResults(), clone->getResults()))
     leaves[from] = to;
   for (auto [from, to] : llvm::zip(op.getRegions(), clone->getRegions())) {
@@ -188,11 +194,7 @@ Operation *Program::EquivalenceWriter::writeNode(ClassId c, NodeRef ref,
   OperationState state(locationOf(c), *ops.opName(ref.op));
   for (uint32_t i = 0; i != t.arity(); ++i)
     state.operands.push_back(valueOf(graph.find(t.key(ref.row)[i]), scope));
-  Type type = ops.type(graph.payloadType(t.payload(ref.row)));
-  if (auto tuple = dyn_cast<TupleType>(type))
-    state.addTypes(tuple.getTypes());
-  else
-    state.addTypes(type);
+  state.addTypes(ops.spelledList(graph.payloadType(t.payload(ref.row))));
   state.addAttributes(ops.attributes(t.payload(ref.row)).getValue());
   return builder.create(state);
 }
@@ -220,7 +222,7 @@ void Program::EquivalenceWriter::write(Block &from, ScopeId scope, Block &to) {
     if (Value outer = valueOf(c, scope))
       members.back().push_back(outer);
     OperationState state(locationOf(c), kClass);
-    state.addTypes(ops.type(graph.classType(c)));
+    state.addTypes(ops.spelled(ops.type(graph.classType(c))));
     classOps[{c, scope}] = builder.create(state);
   }
   for (Operation &op : from.without_terminator())
@@ -252,7 +254,7 @@ void Program::EquivalenceWriter::write(Block &from, ScopeId scope, Block &to) {
     classOps[{c, scope}]->setOperands(list);
   OperationState yield(terminator->getLoc(), kYield);
   for (Value v : terminator->getOperands())
-    yield.operands.push_back(valueOf(v, scope));
+    yield.operands.push_back(valueOf(v, scope, builder));
   builder.create(yield);
 }
 
@@ -458,13 +460,19 @@ LogicalResult Program::EquivalenceReader::unite() {
   if (failed(areKnown))
     return failure();
   return forEachOp([&](Operation &op) -> LogicalResult {
-    if (isClassOp(&op))
-      for (Value v : op.getOperands())
-        if (p.graph.unite(classes.lookup(op.getResult(0)), classes.lookup(v)) >=
-            Merge::Refused)
-          return op.emitError() << "members of a class are not provably of "
-                                   "equal types, or facts about them "
-                                   "contradict each other";
+    if (!isClassOp(&op))
+      return success();
+    ClassId c = classes.lookup(op.getResult(0));
+    TypeId written = ops.getType(op.getResult(0).getType());
+    TypeId type = p.graph.classType(c);
+    bool isClass =
+        written == type || ops.compareTypes(written, type) == Equality::Yes;
+    for (Value v : op.getOperands())
+      isClass = isClass && p.graph.unite(c, classes.lookup(v)) < Merge::Refused;
+    if (!isClass)
+      return op.emitError() << "members of a class are not provably of equal "
+                               "types, or facts about them contradict each "
+                               "other";
     return success();
   });
 }

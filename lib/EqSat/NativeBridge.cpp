@@ -79,8 +79,9 @@ NativeBridge::~NativeBridge() = default;
 Value NativeBridge::standIn(ClassId c) {
   c = graph.find(c);
   Value &v = standIns[c];
-  Type type = ops.type(graph.classType(c));
-  // An id that was taken back may be given to a class of another type.
+  Type type = ops.spelled(ops.type(graph.classType(c)));
+  // An id that was taken back may be given to a class of another type, and
+  // types that are found equal change their spelling.
   if (!v || v.getType() != type) {
     v = block->addArgument(type, shell->getLoc());
     standInClasses[v] = c;
@@ -93,11 +94,7 @@ Operation *NativeBridge::standInOp(OpId op, PayloadId payload,
   OperationState state(shell->getLoc(), *ops.opName(op));
   for (ClassId c : operands)
     state.operands.push_back(standIn(c));
-  Type type = ops.type(graph.payloadType(payload));
-  if (auto tuple = dyn_cast<TupleType>(type))
-    state.addTypes(tuple.getTypes());
-  else
-    state.addTypes(type);
+  state.addTypes(ops.spelledList(graph.payloadType(payload)));
   state.addAttributes(ops.attributes(payload).getValue());
   return OpBuilder::atBlockEnd(block).create(state);
 }

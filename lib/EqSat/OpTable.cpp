@@ -48,6 +48,44 @@ SmallVector<Type> OpTable::typeList(TypeId id) const {
   return {types[id]};
 }
 
+Equality OpTable::compareTypes(TypeId a, TypeId b) {
+  SmallVector<Type> as = typeList(a), bs = typeList(b);
+  if (as.size() != bs.size())
+    return Equality::No;
+  Equality result = Equality::Yes;
+  for (auto [x, y] : llvm::zip_equal(as, bs)) {
+    if (x == y)
+      continue;
+    std::optional<Equality> answer;
+    for (const std::unique_ptr<TypeSpellings> &s : spellings)
+      if ((answer = s->compare(x, y)))
+        break;
+    result = std::min(result, answer.value_or(Equality::No));
+  }
+  return result;
+}
+
+Type OpTable::spelled(Type type) const {
+  for (const std::unique_ptr<TypeSpellings> &s : spellings)
+    type = s->chosen(type);
+  return type;
+}
+
+SmallVector<Type> OpTable::spelledList(TypeId id) const {
+  SmallVector<Type> list = typeList(id);
+  for (Type &type : list)
+    type = spelled(type);
+  return list;
+}
+
+SmallVector<TypeSpellings::Conversion> OpTable::conversions(Type from,
+                                                            Type to) const {
+  SmallVector<TypeSpellings::Conversion> list;
+  for (const std::unique_ptr<TypeSpellings> &s : spellings)
+    llvm::append_range(list, s->conversions(from, to));
+  return list;
+}
+
 NameId OpTable::getName(StringRef name) {
   auto [it, inserted] = nameIds.try_emplace(name, names.size());
   if (inserted)

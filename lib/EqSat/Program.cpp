@@ -81,12 +81,10 @@ void Program::addAnalyses(Operation *scope) {
         std::make_unique<AttributeFacts>(factory(scope), ops, id));
     ops.nameAnalysis(name, id);
   }
-  graph.compareTypes = [this, scope](TypeId a, TypeId b) {
-    for (const TypeEquality &equality : Registry::get().typeEqualities)
-      if (std::optional<Equality> answer =
-              equality(ops.type(a), ops.type(b), scope))
-        return *answer;
-    return Equality::No;
+  for (const TypeSpellingsFactory &factory : Registry::get().typeSpellings)
+    ops.addSpellings(factory(scope));
+  graph.compareTypes = [this](TypeId a, TypeId b) {
+    return ops.compareTypes(a, b);
   };
 }
 
@@ -317,8 +315,40 @@ Location Program::locationOf(ClassId c, Location user) const {
   return FusedLoc::get(user.getContext(), it->second);
 }
 
+FailureOr<Value> Program::inSpelling(Value value, Type type, CostModel &model,
+                                     Operation *before, Location loc,
+                                     ExtractionReport &report) {
+  if (value.getType() == type)
+    return value;
+  Value &made = respelled[{value, type}];
+  if (made)
+    return made;
+  std::optional<OperationState> cheapest;
+  double least = kInfiniteCost;
+  Type from = value.getType();
+  for (auto &[name, attributes] : ops.conversions(from, type)) {
+    NodeView view;
+    view.name = OperationName(name, type.getContext());
+    view.attributes = attributes;
+    view.operandTypes = from;
+    view.resultTypes = type;
+    double cost = model.cost(view);
+    if (!(cost < least))
+      continue;
+    least = cost;
+    cheapest.emplace(loc, *view.name, value, type, attributes.getValue());
+  }
+  if (!cheapest)
+    return emitError(loc) << "nothing takes a value of type " << from
+                          << " where the equal type " << type << " is written";
+  ++report.ops;
+  made = OpBuilder(before).create(*cheapest)->getResult(0);
+  return made;
+}
+
 FailureOr<Value> Program::materialise(ClassId root, const Extractor &extractor,
-                                      const Selection &s, Operation *user,
+                                      const Selection &s, CostModel &model,
+                                      Operation *user,
                                       ExtractionReport &report) {
   struct Frame {
     ClassId name;
@@ -349,8 +379,10 @@ FailureOr<Value> Program::materialise(ClassId root, const Extractor &extractor,
     for (uint32_t i = 0; i != t.arity(); ++i)
       children.push_back(extractor.child(s, name, i));
     // In the scope that computes it, before what leads to the user.
-    Operation *before =
-        blocks[extractor.scopeOf(name)]->findAncestorOpInBlock(*user);
+    auto placeOf = [&](ClassId name) {
+      return blocks[extractor.scopeOf(name)]->findAncestorOpInBlock(*user);
+    };
+    Operation *before = placeOf(name);
     PayloadId payload = t.payload(ref.row);
     if (ref.op == ops.leafOp()) {
       Value leaf = ops.leafValue(payload);
@@ -373,13 +405,17 @@ FailureOr<Value> Program::materialise(ClassId root, const Extractor &extractor,
     }
     OpBuilder builder(before);
     OperationState state(loc, *ops.opName(ref.op));
-    for (ClassId child : children)
-      state.operands.push_back(built[child][0]);
-    Type type = ops.type(graph.payloadType(payload));
-    if (auto tuple = dyn_cast<TupleType>(type))
-      state.addTypes(tuple.getTypes());
-    else
-      state.addTypes(type);
+    // Whatever members were chosen, all is in one spelling: it is made so, and
+    // leaves, which have their types, are brought there.
+    for (ClassId child : children) {
+      Value v = built[child][0];
+      FailureOr<Value> operand = inSpelling(v, ops.spelled(v.getType()), model,
+                                            placeOf(child), loc, report);
+      if (failed(operand))
+        return failure();
+      state.operands.push_back(*operand);
+    }
+    state.addTypes(ops.spelledList(graph.payloadType(payload)));
     state.addAttributes(ops.attributes(payload).getValue());
     Operation *op = builder.create(state);
     built[name] = {op->result_begin(), op->result_end()};
@@ -439,7 +475,13 @@ Program::extract(CostModel &model, OnSelected onSelected, Choose choose) {
   for (auto [op, scope] : users())
     for (OpOperand &operand : op->getOpOperands()) {
       ClassId name = extractor.in(classes.lookup(operand.get()), scope);
-      FailureOr<Value> v = materialise(name, extractor, s, op, report);
+      FailureOr<Value> v = materialise(name, extractor, s, model, op, report);
+      // What is no node keeps the types that it was written with.
+      if (succeeded(v))
+        v = inSpelling(
+            *v, operand.get().getType(), model,
+            blocks[extractor.scopeOf(name)]->findAncestorOpInBlock(*op),
+            op->getLoc(), report);
       if (failed(v))
         return failure();
       operand.set(*v);

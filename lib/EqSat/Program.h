@@ -101,9 +101,17 @@ private:
                std::span<const ClassId> children);
   llvm::LogicalResult emitBlocked(const Extractor &extractor,
                                   const Selection &s);
-  mlir::FailureOr<mlir::Value>
-  materialise(ClassId root, const Extractor &extractor, const Selection &s,
-              mlir::Operation *user, ExtractionReport &report);
+  mlir::FailureOr<mlir::Value> materialise(ClassId root,
+                                           const Extractor &extractor,
+                                           const Selection &s, CostModel &model,
+                                           mlir::Operation *user,
+                                           ExtractionReport &report);
+  /// The value with an equal type that is written differently.
+  mlir::FailureOr<mlir::Value> inSpelling(mlir::Value value, mlir::Type type,
+                                          CostModel &model,
+                                          mlir::Operation *before,
+                                          mlir::Location loc,
+                                          ExtractionReport &report);
   mlir::Location locationOf(ClassId c, mlir::Location user) const;
 
   ProofLog proofs;
@@ -121,6 +129,7 @@ private:
   std::vector<std::pair<ClassId, mlir::Location>> givenLocations;
   /// By the names that the extractor gives.
   llvm::DenseMap<ClassId, llvm::SmallVector<mlir::Value, 1>> built;
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Type>, mlir::Value> respelled;
 };
 
 } // namespace luminal::eqsat

@@ -20,7 +20,7 @@ struct Registry {
   llvm::MapVector<std::string, CostModelFactory,
                   std::map<std::string, unsigned>>
       costModels;
-  std::vector<TypeEquality> typeEqualities;
+  std::vector<TypeSpellingsFactory> typeSpellings;
   std::vector<RegionTrips> regionTrips;
   std::vector<std::function<void(mlir::DialectRegistry &)>> dialects;
 

@@ -8,6 +8,7 @@ using namespace mlir;
 using namespace luminal::eqsat;
 
 ClassAnalysis::~ClassAnalysis() = default;
+TypeSpellings::~TypeSpellings() = default;
 CostModel::~CostModel() = default;
 
 namespace {
@@ -52,8 +53,8 @@ void luminal::eqsat::registerRegionTrips(RegionTrips trips) {
   Registry::get().regionTrips.push_back(std::move(trips));
 }
 
-void luminal::eqsat::registerTypeEquality(TypeEquality equality) {
-  Registry::get().typeEqualities.push_back(std::move(equality));
+void luminal::eqsat::registerTypeSpellings(TypeSpellingsFactory factory) {
+  Registry::get().typeSpellings.push_back(std::move(factory));
 }
 
 void luminal::eqsat::registerRuleDialects(

@@ -13,6 +13,7 @@
 #define LUMINAL_EQSAT_OPTABLE_H
 
 #include "luminal/EqSat/EGraph.h"
+#include "luminal/EqSat/RuleSets.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/OperationSupport.h"
 #include "llvm/ADT/DenseMap.h"
@@ -40,6 +41,21 @@ public:
   llvm::SmallVector<mlir::Type> typeList(TypeId id) const;
   /// How many results operations may have, as far as types say, in order.
   const std::set<unsigned> &resultCounts() const { return listSizes; }
+
+  void addSpellings(std::unique_ptr<TypeSpellings> s) {
+    spellings.push_back(std::move(s));
+  }
+  /// Whether two different types are equal.
+  Equality compareTypes(TypeId a, TypeId b);
+  /// How a type is written where an op is made: the graph keeps types as they
+  /// were given, and of a class only one, while a made op must fit the values
+  /// that its operands are, whichever members were chosen.
+  mlir::Type spelled(mlir::Type type) const;
+  llvm::SmallVector<mlir::Type> spelledList(TypeId id) const;
+  /// Ops that are a value of one spelling in another.
+  llvm::SmallVector<TypeSpellings::Conversion> conversions(mlir::Type from,
+                                                           mlir::Type to) const;
+
   NameId getName(llvm::StringRef name);
   llvm::StringRef name(NameId id) const { return names[id]; }
 
@@ -92,6 +108,7 @@ private:
   std::vector<mlir::Type> types;
   llvm::DenseMap<mlir::Type, TypeId> typeIds;
   std::set<unsigned> listSizes{1};
+  std::vector<std::unique_ptr<TypeSpellings>> spellings;
   std::vector<std::string> names;
   llvm::StringMap<NameId> nameIds;
   std::vector<std::optional<mlir::OperationName>> opNames;

@@ -130,11 +130,36 @@ using AnalysisFactory =
 /// Facts are read by this name: `MatchContext::fact("constant", c)`.
 void registerAnalysis(llvm::StringRef name, AnalysisFactory factory);
 
-/// Whether two different types are equal, for types that this function knows
-/// (nullopt for others). Without an answer they are not.
-using TypeEquality = std::function<std::optional<Equality>(
-    mlir::Type a, mlir::Type b, mlir::Operation *scope)>;
-void registerTypeEquality(TypeEquality equality);
+/// Types that are equal although they are written differently. Values of both
+/// may be one class, so what uses a value cannot know how its type is written.
+/// Therefore everything that is made is written in one spelling.
+class TypeSpellings {
+public:
+  virtual ~TypeSpellings();
+  /// Whether two different types are equal, for types that it knows (nullopt
+  /// for others). Without an answer they are not. Those that it finds equal
+  /// have one spelling from then on.
+  virtual std::optional<Equality> compare(mlir::Type a, mlir::Type b) = 0;
+  /// The one spelling of a type; itself where nothing in it was found equal.
+  /// Types whose parts agree must agree in the same parts once they are spelled
+  /// so: what verifies by comparing types, or parts of them, still verifies.
+  virtual mlir::Type chosen(mlir::Type type) const = 0;
+
+  /// An op of one operand that leaves a value as it is, in another spelling.
+  struct Conversion {
+    llvm::StringRef name;
+    mlir::DictionaryAttr attributes;
+  };
+  /// Those that there are, for what is not made and has its type: arguments,
+  /// results of functions, regions. The cheapest is taken.
+  virtual llvm::SmallVector<Conversion> conversions(mlir::Type from,
+                                                    mlir::Type to) const = 0;
+};
+
+/// `scope` is the function that is saturated (for its symbols).
+using TypeSpellingsFactory =
+    std::function<std::unique_ptr<TypeSpellings>(mlir::Operation *scope)>;
+void registerTypeSpellings(TypeSpellingsFactory factory);
 
 /// How often the regions of an op run, for ops that this function knows and
 /// whose regions the e-graph may look into as scopes: a single block each, run

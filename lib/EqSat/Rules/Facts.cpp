@@ -250,26 +250,87 @@ private:
 // Types
 //===----------------------------------------------------------------------===//
 
-/// Tensor types whose dynamic dims are written differently.
-static std::optional<Equality> compareTensorTypes(Type a, Type b,
-                                                  Operation *function) {
-  auto x = dyn_cast<RankedTensorType>(a), y = dyn_cast<RankedTensorType>(b);
-  if (!x || !y)
-    return std::nullopt;
-  if (x.getElementType() != y.getElementType() || x.getRank() != y.getRank())
-    return Equality::No;
-  Scope scope = hlir::getScope(function);
-  Equality result = Equality::Yes;
-  for (auto [p, q] :
-       llvm::zip_equal(hlir::getExtents(x), hlir::getExtents(y))) {
-    std::optional<bool> equal = scope.equal(p, q);
-    if (equal == false)
+namespace {
+/// Tensor types whose dynamic dims are written differently. A spelling is one
+/// of extents, not of types: so a tensor of f32 and one of i1 that have the
+/// same dims have the same dims in any spelling.
+class TensorSpellings final : public TypeSpellings {
+public:
+  explicit TensorSpellings(Operation *function)
+      : scope(hlir::getScope(function)) {}
+
+  std::optional<Equality> compare(Type a, Type b) override {
+    RankedTensorType x = known(a), y = known(b);
+    if (!x || !y)
+      return std::nullopt;
+    if (x.getElementType() != y.getElementType() || x.getRank() != y.getRank())
       return Equality::No;
-    if (!equal)
-      result = Equality::Unknown;
+    Equality result = Equality::Yes;
+    SmallVector<Expr> p = hlir::getExtents(x), q = hlir::getExtents(y);
+    for (auto [e, f] : llvm::zip_equal(p, q)) {
+      std::optional<bool> equal = scope.equal(e, f);
+      if (equal == false)
+        return Equality::No;
+      if (!equal)
+        result = Equality::Unknown;
+    }
+    if (result == Equality::Yes)
+      for (auto [e, f] : llvm::zip_equal(p, q))
+        unite(e, f);
+    return result;
   }
-  return result;
-}
+
+  Type chosen(Type type) const override {
+    RankedTensorType tensor = simpler.empty() ? nullptr : known(type);
+    if (!tensor)
+      return type;
+    SmallVector<Expr> given = hlir::getExtents(tensor), extents = given;
+    for (Expr &e : extents)
+      e = find(e);
+    if (extents == given)
+      return type;
+    return hlir::getTensorType(extents, tensor.getElementType());
+  }
+
+  SmallVector<Conversion> conversions(Type from, Type to) const override {
+    RankedTensorType x = known(from), y = known(to);
+    if (!x || !y)
+      return {};
+    Builder b(from.getContext());
+    DictionaryAttr identity = b.getDictionaryAttr(b.getNamedAttr(
+        "map", hlir::MapAttr::getIdentity(from.getContext(), x.getRank())));
+    return {{hlir::ViewOp::getOperationName(), identity},
+            {llir::ViewOp::getOperationName(), identity}};
+  }
+
+private:
+  /// Null where something else than extents is said of the tensor.
+  static RankedTensorType known(Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    bool isKnown = tensor && (!tensor.getEncoding() ||
+                              isa<hlir::DimsAttr>(tensor.getEncoding()));
+    return isKnown ? tensor : nullptr;
+  }
+
+  Expr find(Expr e) const {
+    for (auto it = simpler.find(e); it != simpler.end(); it = simpler.find(e))
+      e = it->second;
+    return e;
+  }
+  /// Constants come first in the order, before symbols and then what is built
+  /// of them: static dims stay static, as constants must.
+  void unite(Expr e, Expr f) {
+    e = find(e);
+    f = find(f);
+    if (e != f)
+      simpler.emplace(std::max(e, f), std::min(e, f));
+  }
+
+  Scope scope;
+  /// Of an extent one that it was found equal to, and that is less.
+  std::map<Expr, Expr> simpler;
+};
+} // namespace
 
 void luminal::eqsat::registerFacts() {
   registerAnalysis(
@@ -279,7 +340,9 @@ void luminal::eqsat::registerFacts() {
   registerAnalysis("range", [](Operation *function) {
     return std::make_unique<RangeAnalysis>(function);
   });
-  registerTypeEquality(compareTensorTypes);
+  registerTypeSpellings([](Operation *function) {
+    return std::make_unique<TensorSpellings>(function);
+  });
   registerRegionTrips([](Operation *op) -> std::optional<double> {
     if (auto repeat = dyn_cast<hlir::RepeatOp>(op))
       return double(repeat.getTrips());
