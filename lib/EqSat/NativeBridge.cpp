@@ -72,6 +72,7 @@ NativeBridge::NativeBridge(OpTable &ops, Operation *function)
       context(ops.getGraph(), ops, shell.get()),
       complaintLoc(function->getLoc()) {
   block = &shell->getRegion(0).emplaceBlock();
+  constantBlock = &shell->getRegion(0).emplaceBlock();
 }
 
 NativeBridge::~NativeBridge() = default;
@@ -90,13 +91,41 @@ Value NativeBridge::standIn(ClassId c) {
 }
 
 Operation *NativeBridge::standInOp(OpId op, PayloadId payload,
-                                   ArrayRef<ClassId> operands) {
+                                   ArrayRef<Value> operands) {
   OperationState state(shell->getLoc(), *ops.opName(op));
-  for (ClassId c : operands)
-    state.operands.push_back(standIn(c));
+  state.addOperands(operands);
   state.addTypes(ops.spelledList(graph.payloadType(payload)));
   state.addAttributes(ops.attributes(payload).getValue());
   return OpBuilder::atBlockEnd(block).create(state);
+}
+
+Value NativeBridge::shown(ClassId c) {
+  c = graph.find(c);
+  // A later round may know of a constant.
+  ++context.looks;
+  for (const Run &run : graph.runs(c)) {
+    std::optional<OperationName> name = ops.opName(run.op);
+    if (!name || !name->hasTrait<OpTrait::ConstantLike>() ||
+        graph.arity(run.op) != 0)
+      continue;
+    PayloadId payload = graph.table(run.op).payload(run.begin);
+    Value &v = constants[{run.op, payload}];
+    if (!v) {
+      Operation *op = standInOp(run.op, payload, {});
+      op->moveBefore(constantBlock, constantBlock->end());
+      v = op->getResult(0);
+    }
+    standInClasses[v] = c;
+    return v;
+  }
+  return standIn(c);
+}
+
+void NativeBridge::dropConstants() {
+  for (auto &constant : constants)
+    standInClasses.erase(constant.second);
+  constants.clear();
+  constantBlock->clear();
 }
 
 void NativeBridge::complain(StringRef name, const Twine &what) {
@@ -149,6 +178,11 @@ ClassId NativeBridge::import(Value value, StringRef name) {
 ClassId NativeBridge::import(Operation *op, StringRef name) {
   if (!op)
     return kNone;
+  // The stand-in of an operation is what was matched.
+  if (op->getNumResults() == 1)
+    if (auto known = standInClasses.find(op->getResult(0));
+        known != standInClasses.end())
+      return graph.find(known->second);
   if (op->getBlock() != block || !ops.isNode(op) ||
       (op->getNumResults() == 1 &&
        isa<TupleType>(op->getResult(0).getType()))) {
@@ -156,11 +190,6 @@ ClassId NativeBridge::import(Operation *op, StringRef name) {
                        "', which the e-graph cannot hold");
     return kNone;
   }
-  // The stand-in of an operation is what was matched.
-  if (op->getNumResults() == 1)
-    if (auto known = standInClasses.find(op->getResult(0));
-        known != standInClasses.end())
-      return graph.find(known->second);
   if (std::string why = whyInvalid(op); !why.empty()) {
     complain(name, "makes an operation that cannot be: " + why);
     return kNone;
@@ -186,13 +215,11 @@ uint32_t NativeBridge::addNative(NativeFn fn, uint32_t numArgs,
   return natives.size() - 1;
 }
 
-/// `looks` says whether it can look at facts and nodes at all.
 uint32_t NativeBridge::addNative(NativeFn fn, ArrayRef<ArgInfo> args,
-                                 ArrayRef<NativeValue::Kind> results,
-                                 bool looks) {
+                                 ArrayRef<NativeValue::Kind> results) {
   using Kind = NativeValue::Kind;
   uint32_t numArgs = 0;
-  Native::Memory memory = looks ? Native::Round : Native::Always;
+  Native::Memory memory = Native::Round;
   for (const ArgInfo &a : args)
     if (a.constant == kNone)
       numArgs += a.kind == Kind::Op ? 2 + graph.arity(a.op)
@@ -297,7 +324,7 @@ uint32_t NativeBridge::addFast(Fast fn, ArrayRef<ArgInfo> args,
     }
     return made.size() == kinds.size();
   };
-  return addNative(std::move(call), args, results, /*looks=*/true);
+  return addNative(std::move(call), args, results);
 }
 
 namespace {
@@ -313,8 +340,11 @@ struct MatchGuard : RewriterBase::Listener {
     check(op);
   }
   void notifyOperationErased(Operation *op) override { check(op); }
-  void check(Operation *op) { touched |= llvm::is_contained(matched, op); }
+  void check(Operation *op) {
+    touched |= op->getBlock() == constants || llvm::is_contained(matched, op);
+  }
 
+  Block *constants;
   SmallVector<Operation *> matched;
   bool touched = false;
 };
@@ -365,6 +395,7 @@ uint32_t NativeBridge::addPdl(StringRef name, Pdl fn, ArrayRef<ArgInfo> args,
     std::deque<SmallVector<Type>> typeLists;
     SmallVector<Value> matchedResults;
     MatchGuard guard;
+    guard.constants = constantBlock;
     size_t at = 0;
     for (const ArgInfo &a : args) {
       if (a.kind == Kind::Classes) {
@@ -372,7 +403,7 @@ uint32_t NativeBridge::addPdl(StringRef name, Pdl fn, ArrayRef<ArgInfo> args,
         uint32_t n = a.isList ? 1 : a.count;
         SmallVector<bool> isList(n, a.isList);
         for (ClassId c : spread(words.subspan(at, n), isList))
-          list.push_back(standIn(c));
+          list.push_back(shown(c));
         values.push_back(&valueRanges.emplace_back(list));
         at += n;
         continue;
@@ -391,14 +422,16 @@ uint32_t NativeBridge::addPdl(StringRef name, Pdl fn, ArrayRef<ArgInfo> args,
         break;
       }
       case Kind::Class:
-        values.push_back(standIn(word));
+        values.push_back(shown(word));
         break;
       case Kind::Classes:
         break;
       case Kind::Op: {
         uint32_t arity = graph.arity(a.op);
-        Operation *op =
-            standInOp(a.op, words[at], {words.data() + at + 1, size_t(arity)});
+        SmallVector<Value> operands;
+        for (uint32_t c : words.subspan(at + 1, arity))
+          operands.push_back(shown(c));
+        Operation *op = standInOp(a.op, words[at], operands);
         // What refers to the stand-in refers to the class.
         if (op->getNumResults() == 1) {
           standInClasses[op->getResult(0)] = word;
@@ -428,14 +461,16 @@ uint32_t NativeBridge::addPdl(StringRef name, Pdl fn, ArrayRef<ArgInfo> args,
       if (ok)
         out[i] = *word;
     }
-    // Stand-ins of values are arguments; all else was for this call.
+    // Stand-ins of values are arguments or constants; all else was for this
+    // call.
     for (Value v : matchedResults)
       standInClasses.erase(v);
     block->clear();
+    if (guard.touched)
+      dropConstants();
     return ok;
   };
-  // Stand-ins have types and nothing behind them.
-  return addNative(std::move(call), args, results, /*looks=*/false);
+  return addNative(std::move(call), args, results);
 }
 
 template <typename Make>
@@ -675,7 +710,10 @@ uint32_t NativeBridge::withDefaults(OperationName name) {
 
 bool NativeBridge::canBe(OpId op, PayloadId payload, ArrayRef<ClassId> operands,
                          StringRef rule, Location loc) {
-  std::string why = whyInvalid(standInOp(op, payload, operands));
+  SmallVector<Value> values;
+  for (ClassId c : operands)
+    values.push_back(standIn(c));
+  std::string why = whyInvalid(standInOp(op, payload, values));
   block->clear();
   if (!why.empty())
     complainAt(loc,

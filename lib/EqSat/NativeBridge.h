@@ -103,7 +103,7 @@ private:
   uint32_t addNative(NativeFn fn, uint32_t numArgs, uint32_t numResults,
                      Native::Memory memory);
   uint32_t addNative(NativeFn fn, llvm::ArrayRef<ArgInfo> args,
-                     llvm::ArrayRef<NativeValue::Kind> results, bool looks);
+                     llvm::ArrayRef<NativeValue::Kind> results);
   uint32_t addFast(Fast fn, llvm::ArrayRef<ArgInfo> args,
                    llvm::ArrayRef<NativeValue::Kind> results, bool negated);
   uint32_t addPdl(llvm::StringRef name, Pdl fn, llvm::ArrayRef<ArgInfo> args,
@@ -123,8 +123,13 @@ private:
   bool canBe(OpId op, PayloadId payload, llvm::ArrayRef<ClassId> operands,
              llvm::StringRef rule, mlir::Location loc);
   mlir::Value standIn(ClassId c);
+  /// What an ordinary function is shown of a class: the constant that is in it
+  /// as far as is known, else a stand-in.
+  mlir::Value shown(ClassId c);
+  /// Forgets the constants that were shown.
+  void dropConstants();
   mlir::Operation *standInOp(OpId op, PayloadId payload,
-                             llvm::ArrayRef<ClassId> operands);
+                             llvm::ArrayRef<mlir::Value> operands);
   ClassId import(mlir::Value value, llvm::StringRef name);
   ClassId import(mlir::Operation *op, llvm::StringRef name);
 
@@ -145,6 +150,9 @@ private:
   mlir::OwningOpRef<mlir::Operation *> shell;
   MatchContext context;
   mlir::Block *block;
+  /// Where the constants stand that were shown.
+  mlir::Block *constantBlock;
+  llvm::DenseMap<std::pair<OpId, PayloadId>, mlir::Value> constants;
   llvm::DenseMap<ClassId, mlir::Value> standIns;
   llvm::DenseMap<mlir::Value, ClassId> standInClasses;
   llvm::SmallVector<std::pair<Call, uint32_t>> calls;

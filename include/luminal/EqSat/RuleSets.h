@@ -47,13 +47,15 @@
 // depends only on their arguments, on facts about classes among them, and on
 // the nodes in those classes (not below).
 //
-// What the ordinary form is shown: a value is a block argument of the type of
-// its class, the same one for equal values, whatever computes it: it has no
-// defining op, and its uses say nothing. An operation is the one that was
-// matched: name, attributes, result types, and stand-ins as operands; nothing
-// uses its results. The parent op is the function, without its body. New
-// operations go through the rewriter that is given and are pure; what is
-// matched may not be changed, replaced or erased: that is an error.
+// What the ordinary form is shown: a value whose class holds a constant (an op
+// without operands that is ConstantLike) is the result of that constant; any
+// other is a block argument of the type of its class, the same one for equal
+// values, whatever computes it: it has no defining op, and its uses say
+// nothing. An operation is the one that was matched: name, attributes, result
+// types, and such values as operands; nothing uses its results. The parent op
+// is the function, without its body. New operations go through the rewriter
+// that is given and are pure; what is matched, and the constants, may not be
+// changed, replaced or erased: that is an error.
 //
 // A rule in a `.mlir` file (`eqsat-saturate{rules=file.mlir}`) states the same
 // as attributes, and may call every native that a registered set has:

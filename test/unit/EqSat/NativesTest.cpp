@@ -1,70 +1,13 @@
 //===- NativesTest.cpp - Rules that call native functions -----------------===//
 
+#include "NativesFixture.h"
 #include "luminal/EqSat/OpTable.h"
-#include "luminal/EqSat/Passes.h"
-#include "luminal/EqSat/RuleSets.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/PDL/IR/PDL.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/PatternMatch.h"
-#include "mlir/Parser/Parser.h"
-#include "mlir/Pass/PassManager.h"
-#include "gtest/gtest.h"
 
 using namespace mlir;
 using namespace luminal::eqsat;
 
 namespace {
-
-class Natives : public testing::Test {
-protected:
-  Natives() {
-    context.loadDialect<func::FuncDialect, pdl::PDLDialect>();
-    context.allowUnregisteredDialects();
-    // Not printed, but looked at.
-    context.getDiagEngine().registerHandler([&](Diagnostic &d) {
-      llvm::raw_string_ostream(messages) << d << "\n";
-    });
-  }
-
-  /// A rule set of its own name, of patterns as text.
-  void add(StringRef name, const char *patterns,
-           std::function<void(RuleSetBuilder &, PDLPatternModule &)> more) {
-    registerRuleSet(name, [=](RuleSetBuilder &set) {
-      PDLPatternModule module(
-          parseSourceString<ModuleOp>(patterns, set.patterns().getContext()));
-      more(set, module);
-      set.patterns().add(std::move(module));
-    });
-  }
-
-  /// Text of the module after saturation; empty where it failed.
-  std::string saturate(StringRef set, const char *input) {
-    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(input, &context);
-    if (!module)
-      return "";
-    SaturatePassOptions options;
-    options.ruleSets = {set.str()};
-    options.cost = "attribute";
-    options.allowUnregistered = true;
-    PassManager pm(&context);
-    pm.addPass(createSaturatePass(options));
-    if (failed(pm.run(*module)))
-      return "";
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    module->print(os);
-    return text;
-  }
-
-  static bool has(StringRef text, StringRef part) {
-    return text.contains(part);
-  }
-
-  MLIRContext context;
-  std::string messages;
-};
 
 /// What is known: the value of "test.constant", and that of its negation.
 class ValueAnalysis : public ClassAnalysis {
