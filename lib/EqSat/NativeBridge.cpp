@@ -312,6 +312,7 @@ uint32_t NativeBridge::addFast(Fast fn, ArrayRef<ArgInfo> args,
       }
     }
     SmallVector<NativeValue> made;
+    context.ranges.clear();
     if (fn(context, values, made) == negated)
       return false;
     assert((negated || made.size() == kinds.size()) &&

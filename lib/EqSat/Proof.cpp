@@ -318,19 +318,17 @@ uint32_t Explainer::edgeChain(uint32_t e) {
     const Rule &rule = rules[edge.rule];
     const uint32_t *regs = log.frame(edge);
     Reg a, b;
+    bool forward = true;
     if (edge.part < rule.rhs.size()) {
+      forward = !rule.rhs[edge.part].isLeft;
       a = rule.rhs[edge.part].into;
       b = rule.rhs[edge.part].dst;
     } else {
       std::tie(a, b) = rule.unions[edge.part - rule.rhs.size()];
     }
     uint32_t left = treeOf(rule, regs, a), right = treeOf(rule, regs, b);
-    uint32_t step = addStep({trees[left].term,
-                             trees[right].term,
-                             edge.rule,
-                             /*forward=*/a < rule.numStored(),
-                             false,
-                             {}});
+    uint32_t step = addStep(
+        {trees[left].term, trees[right].term, edge.rule, forward, false, {}});
     uint32_t in = connect(edge.a, left, e), out = connect(edge.b, right, e);
     chain = concat({in, addChain({step}), reverse(out)});
   } else if (edge.rule == kNone) {

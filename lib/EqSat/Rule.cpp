@@ -160,7 +160,9 @@ Reg RuleBuilder::rewrite(uint32_t fn, std::vector<Reg> args,
   return dst;
 }
 
-void RuleBuilder::unite(Reg a, Reg b) { result.unions.push_back({a, b}); }
+void RuleBuilder::unite(Reg left, Reg right) {
+  result.unions.push_back({left, right});
+}
 
 Rule RuleBuilder::finish(bool explained) {
   if (explained)
@@ -209,7 +211,8 @@ Rule RuleBuilder::finish(bool explained) {
   // instead of getting one of its own.
   for (size_t u = 0; u != result.unions.size();) {
     auto [a, b] = result.unions[u];
-    if (a >= result.numStored())
+    const bool isLeft = a >= result.numStored();
+    if (isLeft)
       std::swap(a, b);
     Instruction *last = nullptr;
     bool read = false;
@@ -224,6 +227,7 @@ Rule RuleBuilder::finish(bool explained) {
               (result.unions[v].first == b || result.unions[v].second == b);
     if (a < result.numStored() && last && !read && last->into == kNone) {
       last->into = a;
+      last->isLeft = isLeft;
       result.unions.erase(result.unions.begin() + u);
     } else {
       ++u;

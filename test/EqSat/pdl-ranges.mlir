@@ -257,6 +257,11 @@ func.func @typed_not(%x: f32, %y: i8) -> (i8, i8, f32, f32, f32) {
   return %0#0, %1, %2, %3, %4 : i8, i8, f32, f32, f32
 }
 
+// Each result for itself, from left to right.
+// WHY-LABEL: explanation of @forward
+// WHY: 1: %{{.*}} by Forward ({{.*}}), exact loc
+// WHY-NOT: read from right to left
+// WHY: claims
 // CHECK-LABEL: @forward(
 // CHECK-NEXT: return %arg0, %arg1, %arg0, %arg1, %arg1, %arg0
 func.func @forward(%x: f32, %y: i8) -> (f32, i8, f32, i8, i8, f32) {

@@ -157,6 +157,8 @@ struct Instruction {
   Reg into = kNone;
   /// A native that adds nodes: runs only when the match is applied.
   bool creates = false;
+  /// The node is what the left side says, and `into` what the right side does.
+  bool isLeft = false;
 };
 
 struct Rule {
@@ -181,7 +183,8 @@ struct Rule {
   std::vector<uint32_t> constants;
   std::vector<Instruction> rhs;
   uint32_t numRegs = 0;
-  /// Pairs of right-side registers whose classes are equal.
+  /// Pairs of right-side registers whose classes are equal: what the left side
+  /// says, then what the right side does.
   std::vector<std::pair<Reg, Reg>> unions;
 
   /// Whether a native adds nodes of its own.
@@ -236,7 +239,8 @@ public:
   Reg node(OpId op, Reg payload, std::vector<Reg> children);
   Reg rewrite(uint32_t fn, std::vector<Reg> args, uint32_t numResults,
               bool creates = false);
-  void unite(Reg a, Reg b);
+  /// `left` is, or is made of, what the left side matched.
+  void unite(Reg left, Reg right);
 
   Rule &rule() { return result; }
   /// Numbers the registers for good. The builder is used up. A rule that is to

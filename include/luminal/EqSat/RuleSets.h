@@ -188,7 +188,8 @@ public:
   NativeValue(mlir::Attribute a) : kind(Kind::Attr), attr(a) {}
   NativeValue(mlir::Type t) : kind(Kind::Type), type(t) {}
   static NativeValue ofClass(ClassId c) { return NativeValue(Kind::Class, c); }
-  /// Values that a pattern takes as one range.
+  /// Values that a pattern takes as one range. One that a function returns and
+  /// does not take in one piece is a `MatchContext::range`.
   static NativeValue ofClasses(llvm::ArrayRef<ClassId> c) {
     NativeValue v(Kind::Classes, kNone);
     v.matched.operands = c;
@@ -260,6 +261,11 @@ public:
   /// The class of a new node. Only in rewrites that return a value.
   ClassId create(llvm::StringRef name, mlir::DictionaryAttr attributes,
                  mlir::Type type, llvm::ArrayRef<ClassId> operands);
+  /// A range of these values, to be returned.
+  NativeValue range(llvm::ArrayRef<ClassId> values) {
+    return NativeValue::ofClasses(
+        ranges.emplace_back(values.begin(), values.end()));
+  }
 
 private:
   friend class NativeBridge;
@@ -269,6 +275,8 @@ private:
   /// How often facts and nodes were looked at, of which there are more next
   /// round.
   mutable uint64_t looks = 0;
+  /// What the function that runs returns.
+  std::vector<std::vector<ClassId>> ranges;
 };
 
 /// A constraint: false where it does not hold. Results are pushed in the order

@@ -410,12 +410,11 @@ pdl.pattern @Swap : benefit(0) {
               results.push_back(ValueRange(values));
               return success();
             });
-        set.rewrite("FastReverse", [](MatchContext &, NativeArgs args,
+        set.rewrite("FastReverse", [](MatchContext &c, NativeArgs args,
                                       NativeResults &results) {
-          static SmallVector<ClassId> values;
-          values.assign(args[0].asClasses().rbegin(),
-                        args[0].asClasses().rend());
-          results.push_back(NativeValue::ofClasses(values));
+          SmallVector<ClassId> values(args[0].asClasses());
+          std::reverse(values.begin(), values.end());
+          results.push_back(c.range(values));
           return true;
         });
         module.registerRewriteFunction(

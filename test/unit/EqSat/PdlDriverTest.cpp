@@ -431,7 +431,7 @@ protected:
           OpId op = explainer.result.terms[term].op;
           return op == root.b || graph.opName(op) == "result";
         };
-        EXPECT_TRUE(isRoot(step.from) || isRoot(step.to));
+        EXPECT_TRUE(isRoot(step.forward ? step.from : step.to));
       }
       EXPECT_EQ(at, explainer.given(graph.find(log.term(t).cls)));
     }
