@@ -258,6 +258,19 @@ void Program::EquivalenceWriter::write(Block &from, ScopeId scope, Block &to) {
   builder.create(yield);
 }
 
+/// A region of an unregistered op may define symbols for all that is known, so
+/// nothing in it finds those of the module.
+LogicalResult Program::checkEquivalence() {
+  WalkResult result = function.getBody().walk([&](SymbolUserOpInterface op) {
+    emitError(op.getLoc()) << "'" << op->getName()
+                           << "' names a symbol, which it would not find "
+                              "inside of '"
+                           << kGraph << "'";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 OwningOpRef<Operation *> Program::toEquivalence() {
   auto copy = cast<func::FuncOp>(function->cloneWithoutRegions());
   OwningOpRef<Operation *> owner(copy);
@@ -323,22 +336,24 @@ private:
 LogicalResult Program::EquivalenceReader::check(Block &block, ScopeId scope) {
   Operation *graphOp = &block.front();
   if (graphOp->getName().getStringRef() != kGraph)
-    return graphOp->emitError() << "the body of a scope is not one '" << kGraph
-                                << "', unlike what is around it";
+    return emitError(graphOp->getLoc())
+           << "the body of a scope is not one '" << kGraph
+           << "', unlike what is around it";
   if (graphOp->getNumRegions() != 1 || graphOp->getNumOperands() != 0 ||
       !llvm::hasSingleElement(graphOp->getRegion(0)))
-    return graphOp->emitError()
+    return emitError(graphOp->getLoc())
            << "'" << kGraph << "' takes no operands and one block";
   for (Operation *op = graphOp->getNextNode(); op; op = op->getNextNode())
     if (!op->hasTrait<OpTrait::IsTerminator>())
-      return op->emitError()
+      return emitError(op->getLoc())
              << "'" << kGraph << "' is not all that the "
              << (scope == 0 ? "function" : "body of the scope") << " does";
   Block &body = graphOp->getRegion(0).front();
   if (body.empty() || body.back().getName().getStringRef() != kYield ||
       body.back().getOperandTypes() != graphOp->getResultTypes())
-    return graphOp->emitError() << "'" << kGraph << "' does not end in a '"
-                                << kYield << "' of its results";
+    return emitError(graphOp->getLoc())
+           << "'" << kGraph << "' does not end in a '" << kYield
+           << "' of its results";
   p.scopeOfBlock[&block] = scope;
   size_t index = graphs.size();
   graphs.push_back({graphOp, scope, {}});
@@ -354,18 +369,20 @@ LogicalResult Program::EquivalenceReader::checkOp(Operation &op, size_t graph) {
     // It may stand for what inner scopes compute.
     if (op.getNumResults() != 1 ||
         (op.getNumOperands() == 0 && llvm::none_of(op.getUsers(), isClassOp)))
-      return op.emitError()
+      return emitError(op.getLoc())
              << "'" << kClass << "' has one result and a member at least";
     missing[&op] = op.getNumOperands();
     return success();
   }
   for (Value v : op.getOperands())
     if (!isClassOp(v.getDefiningOp()))
-      return op.emitError() << "an operand of a node is not the result of a '"
-                            << kClass << "'";
+      return emitError(op.getLoc())
+             << "an operand of a node is not the result of a '" << kClass
+             << "'";
   if (op.getName().getStringRef() == kYield) {
     if (&op != graphs[graph].yield())
-      return op.emitError() << "'" << kYield << "' stands before the end";
+      return emitError(op.getLoc())
+             << "'" << kYield << "' stands before the end";
     return success();
   }
   if (ops.isNode(&op)) {
@@ -378,9 +395,10 @@ LogicalResult Program::EquivalenceReader::checkOp(Operation &op, size_t graph) {
   llvm::append_range(leaves, op.getResults());
   std::optional<double> trips;
   if (op.getNumRegions() != 0 && !(trips = tripsOf(&op)))
-    return op.emitError() << "'" << op.getName()
-                          << "' has regions, which the e-graph does not look "
-                             "into";
+    return emitError(op.getLoc())
+           << "'" << op.getName()
+           << "' has regions, which the e-graph does not look "
+              "into";
   for (Region &region : op.getRegions()) {
     ScopeId inner = p.scopes.list.size();
     p.scopes.list.push_back({graphs[graph].scope, *trips});
@@ -453,8 +471,9 @@ LogicalResult Program::EquivalenceReader::unite() {
   LogicalResult areKnown = forEachOp([&](Operation &op) -> LogicalResult {
     for (Value v : op.getOperands())
       if (!classes.count(v))
-        return op.emitError() << "an operand can be computed by no member of "
-                                 "its class: they are all in cycles";
+        return emitError(op.getLoc())
+               << "an operand can be computed by no member of "
+                  "its class: they are all in cycles";
     return success();
   });
   if (failed(areKnown))
@@ -470,9 +489,10 @@ LogicalResult Program::EquivalenceReader::unite() {
     for (Value v : op.getOperands())
       isClass = isClass && p.graph.unite(c, classes.lookup(v)) < Merge::Refused;
     if (!isClass)
-      return op.emitError() << "members of a class are not provably of equal "
-                               "types, or facts about them contradict each "
-                               "other";
+      return emitError(op.getLoc())
+             << "members of a class are not provably of equal "
+                "types, or facts about them contradict each "
+                "other";
     return success();
   });
 }

@@ -5,6 +5,7 @@
 #include "mlir/IR/AsmState.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ProgramStack.h"
 
 using namespace mlir;
 using namespace luminal::eqsat;
@@ -268,7 +269,7 @@ FailureOr<ClassId> Program::classNamed(StringRef name) {
     if (!isa<TupleType>(ops.type(graph.classType(cls))))
       offer(loc, cls);
   if (!found)
-    return function.emitError()
+    return emitError(function.getLoc())
            << "no value has the name location '" << name << "'";
   if (several)
     return emitError(place)
@@ -280,6 +281,21 @@ FailureOr<ProofReport> Program::explain(ArrayRef<Rule> rules,
                                         ArrayRef<std::string> values,
                                         const Extractor &extractor,
                                         const Selection &selection) {
+  // Proofs of operands are inside of proofs, as deep as the program is.
+  constexpr uint64_t kBytesPerTerm = 2048, kMaxStack = uint64_t(1) << 30;
+  uint64_t stack = std::clamp<uint64_t>(proofs.numTerms() * kBytesPerTerm,
+                                        llvm::getDefaultStackSize(), kMaxStack);
+  FailureOr<ProofReport> report;
+  llvm::runOnNewStack(stack, [&] {
+    report = explainHere(rules, values, extractor, selection);
+  });
+  return report;
+}
+
+FailureOr<ProofReport> Program::explainHere(ArrayRef<Rule> rules,
+                                            ArrayRef<std::string> values,
+                                            const Extractor &extractor,
+                                            const Selection &selection) {
   Explainer explainer(graph, *graph.proofs,
                       {rules.data(), size_t(rules.size())});
   SmallVector<Claim> claims;

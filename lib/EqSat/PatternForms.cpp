@@ -17,8 +17,8 @@ static pdl::OperationOp wholeOf(Value v) {
 }
 
 LogicalResult PatternForms::refuse(Operation *op, const Twine &reason) {
-  return op->emitError() << "rule '" << info.name
-                         << "' cannot be used: " << reason;
+  return emitError(op->getLoc())
+         << "rule '" << info.name << "' cannot be used: " << reason;
 }
 
 unsigned PatternForms::endOf(Value v, unsigned atLeast) {

@@ -90,8 +90,9 @@ void Program::addAnalyses(Operation *scope) {
 
 LogicalResult Program::import(Operation *scope) {
   if (!llvm::hasSingleElement(function.getBody()))
-    return function.emitError("a function with several blocks cannot be "
-                              "saturated");
+    return emitError(function.getLoc(),
+                     "a function with several blocks cannot be "
+                     "saturated");
   addAnalyses(scope);
   blocks.push_back(&function.getBody().front());
   scopes.scopeOf = [this](OpId op, PayloadId payload) -> ScopeId {
@@ -123,9 +124,10 @@ LogicalResult Program::importBlock(Block &block, ScopeId scope) {
   for (Operation &op : block) {
     std::optional<double> trips;
     if (op.getNumRegions() != 0 && !(trips = tripsOf(&op)))
-      return op.emitError() << "'" << op.getName()
-                            << "' has regions, which the e-graph does not look "
-                               "into";
+      return emitError(op.getLoc())
+             << "'" << op.getName()
+             << "' has regions, which the e-graph does not look "
+                "into";
     SmallVector<ClassId> operands;
     for (Value v : op.getOperands())
       operands.push_back(classOf(v));
@@ -144,9 +146,10 @@ LogicalResult Program::importBlock(Block &block, ScopeId scope) {
       continue;
     }
     if (op.getNumResults() == 1 && isa<TupleType>(op.getResult(0).getType()))
-      return op.emitError() << "a value of type " << op.getResult(0).getType()
-                            << ": the e-graph takes a tuple for the results "
-                               "of an op with several";
+      return emitError(op.getLoc())
+             << "a value of type " << op.getResult(0).getType()
+             << ": the e-graph takes a tuple for the results "
+                "of an op with several";
     ClassId node = ops.addOperation(&op, operands);
     nodes.push_back(&op);
     givenLocations.push_back({node, op.getLoc()});
@@ -256,10 +259,10 @@ FailureOr<Selection> Program::readChoices(CostModel &model, StringRef prefix,
             });
   auto serialized = SerializedGraph::parse(to.str(), name.str());
   if (!serialized)
-    return function.emitError() << serialized.error().message;
+    return emitError(function.getLoc()) << serialized.error().message;
   auto taken = (*serialized)->check(choices, name.str());
   if (!taken)
-    return function.emitError() << taken.error().message;
+    return emitError(function.getLoc()) << taken.error().message;
   Selection s = extractor.bottomUp({});
   for (const std::string &node : *taken) {
     auto &[ref, place] = byName[node];
@@ -305,7 +308,7 @@ LogicalResult Program::emitBlocked(const Extractor &extractor,
     diag << ops.type(graph.classType(blocker));
     return diag;
   }
-  return function.emitError("no program of finite price was found");
+  return emitError(function.getLoc(), "no program of finite price was found");
 }
 
 Location Program::locationOf(ClassId c, Location user) const {

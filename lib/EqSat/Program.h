@@ -78,6 +78,8 @@ public:
   readChoices(CostModel &model, llvm::StringRef prefix, llvm::StringRef choices,
               llvm::StringRef name, const Extractor &extractor,
               std::span<const ClassId> roots);
+  /// Whether `toEquivalence` can be verified.
+  llvm::LogicalResult checkEquivalence();
   /// A copy of the function whose body is the graph, as `import` reads it. A
   /// node that no scope can compute is left out.
   mlir::OwningOpRef<mlir::Operation *> toEquivalence();
@@ -95,6 +97,10 @@ private:
   /// Whether the function is a graph as `toEquivalence` writes it.
   bool isEquivalence();
   llvm::LogicalResult importEquivalence();
+  llvm::FailureOr<ProofReport> explainHere(llvm::ArrayRef<Rule> rules,
+                                           llvm::ArrayRef<std::string> values,
+                                           const Extractor &extractor,
+                                           const Selection &selection);
   llvm::FailureOr<ClassId> classNamed(llvm::StringRef name);
   void addAnalyses(mlir::Operation *scope);
   double price(CostModel &model, OpId op, PayloadId payload,

@@ -207,19 +207,24 @@ uint32_t Explainer::addChain(Explanation::Chain steps) {
   return result.chains.size() - 1;
 }
 
-uint32_t Explainer::concat(std::initializer_list<uint32_t> chains) {
+uint32_t Explainer::concat(std::span<const uint32_t> chains) {
   Explanation::Chain all;
+  leftBy.resize(result.terms.size(), kNone);
+  auto shorten = [&](size_t size) {
+    for (; all.size() != size; all.pop_back())
+      leftBy[result.steps[all.back()].from] = kNone;
+  };
   for (uint32_t c : chains)
     for (uint32_t step : result.chains[c]) {
+      leftBy[result.steps[step].from] = all.size();
       all.push_back(step);
       // A detour that comes back to where it was.
-      for (size_t i = 0; i != all.size(); ++i)
-        if (result.steps[all[i]].from == result.steps[step].to) {
-          all.resize(i);
-          break;
-        }
+      if (uint32_t i = leftBy[result.steps[step].to]; i != kNone)
+        shorten(i);
     }
-  return addChain(std::move(all));
+  Explanation::Chain whole = all;
+  shorten(0);
+  return addChain(std::move(whole));
 }
 
 uint32_t Explainer::reverse(uint32_t chain) {
@@ -302,8 +307,9 @@ uint32_t Explainer::connect(uint32_t from, uint32_t tree, uint32_t bound) {
                                trees[tree].operands[swapped ? 1 - i : i],
                                bound));
   uint32_t there = path(from, witness);
-  uint32_t chain = concat({there, congruence(spelled[witness], term, swapped,
-                                             std::move(operands))});
+  uint32_t parts[] = {
+      there, congruence(spelled[witness], term, swapped, std::move(operands))};
+  uint32_t chain = concat(parts);
   connections[{from, tree}] = chain;
   return chain;
 }
@@ -330,7 +336,8 @@ uint32_t Explainer::edgeChain(uint32_t e) {
     uint32_t step = addStep(
         {trees[left].term, trees[right].term, edge.rule, forward, false, {}});
     uint32_t in = connect(edge.a, left, e), out = connect(edge.b, right, e);
-    chain = concat({in, addChain({step}), reverse(out)});
+    uint32_t parts[] = {in, addChain({step}), reverse(out)};
+    chain = concat(parts);
   } else if (edge.rule == kNone) {
     // Two terms of these classes whose operands had become equal.
     [&] {
@@ -349,10 +356,11 @@ uint32_t Explainer::edgeChain(uint32_t e) {
               operands.push_back(
                   path(log.termOf(log.children(u)[i]),
                        log.termOf(log.children(v)[swapped ? 1 - i : i])));
-            chain = concat({path(edge.a, u),
-                            congruence(spelled[u], spelled[v], swapped,
-                                       std::move(operands)),
-                            path(v, edge.b)});
+            uint32_t parts[] = {path(edge.a, u),
+                                congruence(spelled[u], spelled[v], swapped,
+                                           std::move(operands)),
+                                path(v, edge.b)};
+            chain = concat(parts);
             return;
           }
       assert(false && "congruence without congruent terms");
@@ -370,14 +378,32 @@ uint32_t Explainer::path(uint32_t from, uint32_t to) {
     return 0;
   if (auto it = paths.find({from, to}); it != paths.end())
     return it->second;
-  uint32_t e = log.youngest(from, to);
-  const ProofLog::Edge &edge = log.edge(e);
-  uint32_t chain;
-  if (log.connected(from, edge.a, e))
-    chain = concat({path(from, edge.a), edgeChain(e), path(edge.b, to)});
-  else
-    chain =
-        concat({path(from, edge.b), reverse(edgeChain(e)), path(edge.a, to)});
+  // The youngest edge between two terms first, then what is on its sides. A
+  // class that many rules made one has long paths: no recursion.
+  struct Part {
+    uint32_t from, to, edge; ///< the edge itself, or kNone
+  };
+  std::vector<Part> work{{from, to, kNone}};
+  std::vector<uint32_t> chains;
+  while (!work.empty()) {
+    auto [begin, end, e] = work.back();
+    work.pop_back();
+    if (e != kNone) {
+      uint32_t chain = edgeChain(e);
+      chains.push_back(begin == log.edge(e).a ? chain : reverse(chain));
+    } else if (auto it = paths.find({begin, end}); it != paths.end()) {
+      chains.push_back(it->second);
+    } else if (spelled[begin] != spelled[end]) {
+      uint32_t last = log.youngest(begin, end);
+      uint32_t a = log.edge(last).a, b = log.edge(last).b;
+      if (!log.connected(begin, a, last))
+        std::swap(a, b);
+      work.push_back({b, end, kNone});
+      work.push_back({a, b, last});
+      work.push_back({begin, a, kNone});
+    }
+  }
+  uint32_t chain = concat(chains);
   paths[{from, to}] = chain;
   return chain;
 }

@@ -97,7 +97,7 @@ static LogicalResult writeText(StringRef path, StringRef text,
   }
   luminal::Status status = luminal::writeFileAtomically(path.str(), {text});
   if (!status)
-    return module->emitError() << status.error().message;
+    return emitError(module->getLoc()) << status.error().message;
   return success();
 }
 

@@ -187,11 +187,11 @@ RuleLoader::parseBuffer(MLIRContext *context,
 
 LogicalResult RuleLoader::loadModule(ModuleOp file, bool isTrusted) {
   if (file.getBody()->empty())
-    return file.emitError("a file of rules holds no rule");
+    return emitError(file.getLoc(), "a file of rules holds no rule");
   for (Operation &op : *file.getBody()) {
     auto pattern = dyn_cast<pdl::PatternOp>(op);
     if (!pattern)
-      return op.emitError()
+      return emitError(op.getLoc())
              << "a file of rules holds pdl.pattern ops only, not '"
              << op.getName() << "'";
     FailureOr<RuleInfo> info = readRuleInfo(pattern);

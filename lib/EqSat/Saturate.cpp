@@ -13,8 +13,6 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 
-#include <cmath>
-
 namespace luminal::eqsat {
 #define GEN_PASS_DEF_SATURATEPASS
 #include "luminal/EqSat/Passes.h.inc"
@@ -50,7 +48,8 @@ public:
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (noRuleSets && !ruleSets.empty()) {
-      module.emitError("no-rule-sets and rule-sets contradict each other");
+      emitError(module.getLoc(),
+                "no-rule-sets and rule-sets contradict each other");
       return signalPassFailure();
     }
     RuleLoader loader;
@@ -69,53 +68,65 @@ public:
       model = lookupCostModel("static") ? "static" : "unit";
     const CostModelFactory *factory = lookupCostModel(model);
     if (!factory) {
-      InFlightDiagnostic diag = module.emitError() << "no cost model is named '"
-                                                   << model << "'; known are ";
+      InFlightDiagnostic diag = emitError(module.getLoc())
+                                << "no cost model is named '" << model
+                                << "'; known are ";
       llvm::interleaveComma(registeredCostModels(), diag);
       return signalPassFailure();
     }
 
     if (explainValues.size() != 0 && explainValues.size() != 2) {
-      module.emitError() << "explain-values takes two names, not "
-                         << explainValues.size();
+      emitError(module.getLoc())
+          << "explain-values takes two names, not " << explainValues.size();
+      return signalPassFailure();
+    }
+    if (explain.empty() && !explainValues.empty()) {
+      emitError(module.getLoc(), "explain-values needs explain=FILE");
+      return signalPassFailure();
+    }
+    if (equivalence && !explain.empty()) {
+      emitError(module.getLoc(),
+                "equivalence takes no program that explain could explain");
       return signalPassFailure();
     }
     if (equivalence && !getContext().allowsUnregisteredDialects()) {
-      module.emitError()
+      emitError(module.getLoc())
           << "the ops of an equivalence.graph are of no registered dialect: "
              "say --allow-unregistered-dialect";
       return signalPassFailure();
     }
     if (!choices.empty()) {
       if (seed != 0 || equivalence) {
-        module.emitError() << "choices and "
-                           << (equivalence ? "equivalence" : "seed")
-                           << " contradict each other";
+        emitError(module.getLoc())
+            << "choices and " << (equivalence ? "equivalence" : "seed")
+            << " contradict each other";
         return signalPassFailure();
       }
       auto buffer = llvm::MemoryBuffer::getFile(choices);
       if (!buffer) {
-        module.emitError() << choices << ": " << buffer.getError().message();
+        emitError(module.getLoc())
+            << choices << ": " << buffer.getError().message();
         return signalPassFailure();
       }
       choicesText = (*buffer)->getBuffer().str();
     }
     if (!llvm::is_contained({"exact", "rounding", "finite"}, precision)) {
-      module.emitError() << "no precision is named '" << precision
-                         << "'; known are exact, rounding, finite";
+      emitError(module.getLoc()) << "no precision is named '" << precision
+                                 << "'; known are exact, rounding, finite";
       return signalPassFailure();
     }
 
-    // Not less than 0, and not NaN.
-    if (!(maxSeconds >= 0.0) || std::isnan(double(maxUlps))) {
-      module.emitError("max-seconds and max-ulps are numbers, and no time is "
-                       "negative");
+    // Neither is NaN either.
+    if (!(maxSeconds >= 0.0) || !(maxUlps >= 0.0)) {
+      emitError(module.getLoc(),
+                "max-seconds and max-ulps are numbers that are not negative");
       return signalPassFailure();
     }
 
     if (!(seedStrength >= 0 && seedStrength <= 1000)) {
-      module.emitError() << "seed-strength is between 0 and 1000, unlike "
-                         << llvm::formatv("{0}", double(seedStrength)).str();
+      emitError(module.getLoc())
+          << "seed-strength is between 0 and 1000, unlike "
+          << llvm::formatv("{0}", double(seedStrength)).str();
       return signalPassFailure();
     }
 
@@ -193,6 +204,8 @@ private:
     if (!egraph.empty())
       program.serialize(*model, prefix, reports.graphs);
     if (equivalence) {
+      if (failed(program.checkEquivalence()))
+        return failure();
       emitRemarks(function, told.rules, told.run, ExtractionReport());
       OpBuilder(function).insert(program.toEquivalence().release());
       function.erase();

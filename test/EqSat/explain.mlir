@@ -12,6 +12,10 @@
 // NAME: explain.mlir:[[#]]:1: error: no value has the name location 'never'
 // RUN: not luminal-opt %s --eqsat-saturate="explain=- explain-values=once" -o /dev/null 2>&1 | FileCheck %s --check-prefix=COUNT
 // COUNT: error: explain-values takes two names, not 1
+// RUN: not luminal-opt %s --eqsat-saturate="explain-values=once,twice" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NOWHERE
+// NOWHERE: error: explain-values needs explain=FILE
+// RUN: not luminal-opt %s --allow-unregistered-dialect --eqsat-saturate="explain=- equivalence" -o /dev/null 2>&1 | FileCheck %s --check-prefix=GRAPH
+// GRAPH: error: equivalence takes no program that explain could explain
 // RUN: not luminal-opt %s --eqsat-saturate="explain=%t.txt/none" -o /dev/null 2>&1 | FileCheck %s --check-prefix=FILE
 // FILE: error: {{.*}}none: cannot be written
 

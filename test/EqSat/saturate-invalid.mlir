@@ -13,6 +13,14 @@
 // RUN: not luminal-opt %t/empty.mlir --eqsat-saturate="no-rule-sets cost=unit rules=%t/missing.mlir" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=MISSING
 // MISSING: missing.mlir:0:0: error: cannot open input file {{.*}}missing.mlir
+// RUN: not luminal-opt %t/empty.mlir --eqsat-saturate="max-ulps=-1" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// NEGATIVE: error: max-seconds and max-ulps are numbers that are not negative
+// RUN: luminal-opt %t/call.mlir --allow-unregistered-dialect --verify-diagnostics --eqsat-saturate="equivalence"
+
+// An error is told in one piece, without the module that it is about.
+// RUN: not luminal-opt %t/cost.mlir --eqsat-saturate="no-rule-sets cost=nobody" 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=ALONE --implicit-check-not=note: --implicit-check-not=func.func
+// ALONE: error: no cost model is named 'nobody'
 
 // The report is written for a failure as well: it tells what the rules did.
 // RUN: not luminal-opt %t/forbidden.mlir --allow-unregistered-dialect \
@@ -27,6 +35,15 @@
 // CONFLICT: "stop": "conflict"
 // CONFLICT: "name": "Wrong"
 // CONFLICT: "extraction": null
+
+//--- call.mlir
+
+func.func private @other(tensor<4xf32>) -> tensor<4xf32>
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{'func.call' names a symbol, which it would not find inside of 'equivalence.graph'}}
+  %0 = func.call @other(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
 
 //--- regions.mlir
 

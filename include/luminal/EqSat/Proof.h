@@ -188,7 +188,7 @@ private:
             bool &swapped) const;
 
   uint32_t addChain(Explanation::Chain steps);
-  uint32_t concat(std::initializer_list<uint32_t> chains);
+  uint32_t concat(std::span<const uint32_t> chains);
   uint32_t reverse(uint32_t chain);
   uint32_t addStep(Explanation::Step step);
   uint32_t congruence(uint32_t from, uint32_t to, bool swapped,
@@ -203,6 +203,8 @@ private:
   /// Logged terms of a class.
   std::unordered_map<ClassId, std::vector<uint32_t>> members;
   std::vector<Tree> trees;
+  /// Of each term, which step of the chain in the making leaves it.
+  std::vector<uint32_t> leftBy;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> paths, connections;
   std::map<uint32_t, uint32_t> reversed, edgeChains;
 };
