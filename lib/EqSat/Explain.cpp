@@ -249,7 +249,7 @@ ProofReport Writer::write(StringRef function, ArrayRef<Claim> claims) {
 // What is asked for
 //===----------------------------------------------------------------------===//
 
-FailureOr<ClassId> Program::classNamed(StringRef name) {
+FailureOr<std::optional<ClassId>> Program::classNamed(StringRef name) {
   std::optional<ClassId> found;
   Location place = function.getLoc();
   bool several = false;
@@ -268,13 +268,10 @@ FailureOr<ClassId> Program::classNamed(StringRef name) {
   for (auto &[cls, loc] : givenLocations)
     if (!isa<TupleType>(ops.type(graph.classType(cls))))
       offer(loc, cls);
-  if (!found)
-    return emitError(function.getLoc())
-           << "no value has the name location '" << name << "'";
   if (several)
     return emitError(place)
            << "different values have the name location '" << name << "'";
-  return *found;
+  return found;
 }
 
 FailureOr<ProofReport> Program::explain(ArrayRef<Rule> rules,
@@ -300,17 +297,24 @@ FailureOr<ProofReport> Program::explainHere(ArrayRef<Rule> rules,
                       {rules.data(), size_t(rules.size())});
   SmallVector<Claim> claims;
   if (!values.empty()) {
-    FailureOr<ClassId> a = classNamed(values[0]), b = classNamed(values[1]);
-    if (failed(a) || failed(b))
+    FailureOr<std::optional<ClassId>> first = classNamed(values[0]),
+                                      second = classNamed(values[1]);
+    if (failed(first) || failed(second))
       return failure();
+    if (!*first && !*second)
+      return ProofReport(); // they are of another function
+    if (!*first || !*second)
+      return emitError(function.getLoc()) << "no value has the name location '"
+                                          << values[*first ? 1 : 0] << "'";
+    ClassId a = **first, b = **second;
     Claim claim{"'" + values[0] + "' and '" + values[1] + "'",
                 function.getLoc(),
-                graph.find(*a) == graph.find(*b),
+                graph.find(a) == graph.find(b),
                 0,
-                explainer.given(*a),
-                explainer.given(*b)};
+                explainer.given(a),
+                explainer.given(b)};
     if (claim.proved)
-      claim.chain = explainer.explain(*a, *b);
+      claim.chain = explainer.explain(a, b);
     claims.push_back(std::move(claim));
   } else {
     for (auto [op, scope] : users())

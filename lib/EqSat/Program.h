@@ -101,7 +101,8 @@ private:
                                            llvm::ArrayRef<std::string> values,
                                            const Extractor &extractor,
                                            const Selection &selection);
-  llvm::FailureOr<ClassId> classNamed(llvm::StringRef name);
+  /// Nothing where no value has this name location.
+  llvm::FailureOr<std::optional<ClassId>> classNamed(llvm::StringRef name);
   void addAnalyses(mlir::Operation *scope);
   double price(CostModel &model, OpId op, PayloadId payload,
                std::span<const ClassId> children);

@@ -140,6 +140,13 @@ public:
       if (isGood && !function.isDeclaration())
         isGood =
             succeeded(saturateFunction(function, loader, *factory, reports));
+    if (isGood && !explainValues.empty() &&
+        llvm::none_of(reports.functions,
+                      [](const FunctionReport &f) { return f.proofs; })) {
+      emitError(module.getLoc())
+          << "no value has the name location '" << explainValues[0] << "'";
+      isGood = false;
+    }
     if (isGood && !egraph.empty())
       isGood = succeeded(writeGraphs(reports, egraph, module));
     // A failure has more to tell than a success.
@@ -218,7 +225,7 @@ private:
             return success();
           FailureOr<ProofReport> proofs =
               program.explain(told.rules, explainValues, extractor, selection);
-          if (succeeded(proofs))
+          if (succeeded(proofs) && !proofs->text.empty())
             told.proofs = std::move(*proofs);
           return LogicalResult(proofs);
         },
