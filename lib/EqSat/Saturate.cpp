@@ -47,11 +47,9 @@ public:
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (noRuleSets && !ruleSets.empty()) {
-      emitError(module.getLoc(),
-                "no-rule-sets and rule-sets contradict each other");
+    if (failed(checkOptions(module.getLoc())) ||
+        failed(readChoices(module.getLoc())))
       return signalPassFailure();
-    }
     RuleLoader loader;
     if (failed(loader.loadSets(module.getLoc(), ruleSets,
                                ruleSets.empty() && !noRuleSets)))
@@ -75,61 +73,6 @@ public:
       return signalPassFailure();
     }
 
-    if (explainValues.size() != 0 && explainValues.size() != 2) {
-      emitError(module.getLoc())
-          << "explain-values takes two names, not " << explainValues.size();
-      return signalPassFailure();
-    }
-    if (explain.empty() && !explainValues.empty()) {
-      emitError(module.getLoc(), "explain-values needs explain=FILE");
-      return signalPassFailure();
-    }
-    if (equivalence && !explain.empty()) {
-      emitError(module.getLoc(),
-                "equivalence takes no program that explain could explain");
-      return signalPassFailure();
-    }
-    if (equivalence && !getContext().allowsUnregisteredDialects()) {
-      emitError(module.getLoc())
-          << "the ops of an equivalence.graph are of no registered dialect: "
-             "say --allow-unregistered-dialect";
-      return signalPassFailure();
-    }
-    if (!choices.empty()) {
-      if (seed != 0 || equivalence) {
-        emitError(module.getLoc())
-            << "choices and " << (equivalence ? "equivalence" : "seed")
-            << " contradict each other";
-        return signalPassFailure();
-      }
-      auto buffer = llvm::MemoryBuffer::getFile(choices);
-      if (!buffer) {
-        emitError(module.getLoc())
-            << choices << ": " << buffer.getError().message();
-        return signalPassFailure();
-      }
-      choicesText = (*buffer)->getBuffer().str();
-    }
-    if (!llvm::is_contained({"exact", "rounding", "finite"}, precision)) {
-      emitError(module.getLoc()) << "no precision is named '" << precision
-                                 << "'; known are exact, rounding, finite";
-      return signalPassFailure();
-    }
-
-    // Neither is NaN either.
-    if (!(maxSeconds >= 0.0) || !(maxUlps >= 0.0)) {
-      emitError(module.getLoc(),
-                "max-seconds and max-ulps are numbers that are not negative");
-      return signalPassFailure();
-    }
-
-    if (!(seedStrength >= 0 && seedStrength <= 1000)) {
-      emitError(module.getLoc())
-          << "seed-strength is between 0 and 1000, unlike "
-          << llvm::formatv("{0}", double(seedStrength)).str();
-      return signalPassFailure();
-    }
-
     SaturationReport reports;
     reports.seed = seed;
     reports.precision = precision;
@@ -137,9 +80,13 @@ public:
     bool isGood = true;
     for (auto function :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
-      if (isGood && !function.isDeclaration())
+      if (isGood && !function.isDeclaration()) {
         isGood =
             succeeded(saturateFunction(function, loader, *factory, reports));
+        // Of many functions, what nobody asks for would fill the memory.
+        if (report.empty() && explain.empty())
+          reports.functions.clear();
+      }
     if (isGood && !explainValues.empty() &&
         llvm::none_of(reports.functions,
                       [](const FunctionReport &f) { return f.proofs; })) {
@@ -159,6 +106,48 @@ public:
   }
 
 private:
+  LogicalResult checkOptions(Location loc) {
+    if (noRuleSets && !ruleSets.empty())
+      return emitError(loc, "no-rule-sets and rule-sets contradict each other");
+    if (explainValues.size() != 0 && explainValues.size() != 2)
+      return emitError(loc)
+             << "explain-values takes two names, not " << explainValues.size();
+    if (explain.empty() && !explainValues.empty())
+      return emitError(loc, "explain-values needs explain=FILE");
+    if (equivalence && !explain.empty())
+      return emitError(
+          loc, "equivalence takes no program that explain could explain");
+    if (equivalence && !getContext().allowsUnregisteredDialects())
+      return emitError(loc)
+             << "the ops of an equivalence.graph are of no registered dialect: "
+                "say --allow-unregistered-dialect";
+    if (!choices.empty() && (seed != 0 || equivalence))
+      return emitError(loc)
+             << "choices and " << (equivalence ? "equivalence" : "seed")
+             << " contradict each other";
+    if (!llvm::is_contained({"exact", "rounding", "finite"}, precision))
+      return emitError(loc) << "no precision is named '" << precision
+                            << "'; known are exact, rounding, finite";
+    // Neither is NaN either.
+    if (!(maxSeconds >= 0.0) || !(maxUlps >= 0.0))
+      return emitError(
+          loc, "max-seconds and max-ulps are numbers that are not negative");
+    if (!(seedStrength >= 0 && seedStrength <= 1000))
+      return emitError(loc) << "seed-strength is between 0 and 1000, unlike "
+                            << llvm::formatv("{0}", double(seedStrength)).str();
+    return success();
+  }
+
+  LogicalResult readChoices(Location loc) {
+    if (choices.empty())
+      return success();
+    auto buffer = llvm::MemoryBuffer::getFile(choices);
+    if (!buffer)
+      return emitError(loc) << choices << ": " << buffer.getError().message();
+    choicesText = (*buffer)->getBuffer().str();
+    return success();
+  }
+
   RunnerOptions runnerOptions() const {
     RunnerOptions o;
     o.maxIterations = maxIterations;
