@@ -216,6 +216,8 @@ protected:
     registerAllRuleSets();
     context.loadDialect<func::FuncDialect, pdl::PDLDialect, hlir::HLIRDialect,
                         llir::LLIRDialect>();
+    // Those of an equivalence.graph.
+    context.allowUnregisteredDialects();
   }
 
   /// Text of the results' bytes.
@@ -261,6 +263,9 @@ protected:
     RunReport run = saturate(program.graph, *rules, options);
     ASSERT_TRUE(succeeded(natives.checkMisuse())) << given;
     ASSERT_NE(run.stop, StopReason::Conflict) << given;
+    checkEquivalence(program, model, expected);
+    if (HasFailure())
+      return;
     auto cost = (*lookupCostModel(model))(natives.scope());
     Perturbation perturbation;
     if (seed % 2)
@@ -279,6 +284,26 @@ protected:
     EXPECT_EQ(evaluate(function), expected) << given << taken;
     united += StringRef(given).contains("\"same\"") &&
               !StringRef(taken).contains("\"same\"");
+  }
+
+  /// The saturated graph as MLIR, written, read and extracted from.
+  void checkEquivalence(Program &program, StringRef model,
+                        const std::string &expected) {
+    ASSERT_TRUE(succeeded(program.checkEquivalence()));
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    program.toEquivalence().get()->print(os);
+    auto module = parseSourceString<ModuleOp>(text, &context);
+    ASSERT_TRUE(module) << text;
+    auto function = *module->getOps<func::FuncOp>().begin();
+    Program again(function, /*allowUnregistered=*/false);
+    NativeBridge natives(again.ops, function);
+    ASSERT_TRUE(succeeded(again.import(natives.scope()))) << text;
+    ASSERT_TRUE(again.graph.rebuild()) << text;
+    auto cost = (*lookupCostModel(model))(natives.scope());
+    ASSERT_TRUE(succeeded(again.extract(*cost))) << text;
+    ASSERT_TRUE(succeeded(verify(*module))) << text;
+    EXPECT_EQ(evaluate(function), expected) << text;
   }
 
   MLIRContext context;
