@@ -393,20 +393,9 @@ LogicalResult Program::EquivalenceReader::checkOp(Operation &op, size_t graph) {
   }
   graphs[graph].users.push_back(&op);
   llvm::append_range(leaves, op.getResults());
-  std::optional<double> trips;
-  if (op.getNumRegions() != 0 && !(trips = tripsOf(&op)))
-    return emitError(op.getLoc())
-           << "'" << op.getName()
-           << "' has regions, which the e-graph does not look "
-              "into";
-  for (Region &region : op.getRegions()) {
-    ScopeId inner = p.scopes.list.size();
-    p.scopes.list.push_back({graphs[graph].scope, *trips});
-    p.blocks.push_back(&region.front());
-    if (failed(check(region.front(), inner)))
-      return failure();
-  }
-  return success();
+  return p.enterScopes(
+      op, graphs[graph].scope,
+      [&](Block &block, ScopeId inner) { return check(block, inner); });
 }
 
 /// A class is known with its first member, and with a class that it is a member

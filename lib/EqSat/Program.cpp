@@ -104,11 +104,33 @@ LogicalResult Program::import(Operation *scope) {
                          : importBlock(function.getBody().front(), 0);
 }
 
-std::optional<double> luminal::eqsat::tripsOf(Operation *op) {
+/// How often the regions of an op run, or nothing where it may not be looked
+/// into.
+static std::optional<double> tripsOf(Operation *op) {
   for (const RegionTrips &trips : Registry::get().regionTrips)
     if (std::optional<double> n = trips(op))
       return n;
   return std::nullopt;
+}
+
+LogicalResult
+Program::enterScopes(Operation &op, ScopeId around,
+                     function_ref<LogicalResult(Block &, ScopeId)> enter) {
+  if (op.getNumRegions() == 0)
+    return success();
+  std::optional<double> trips = tripsOf(&op);
+  if (!trips)
+    return emitError(op.getLoc())
+           << "'" << op.getName()
+           << "' has regions, which the e-graph does not look into";
+  for (Region &region : op.getRegions()) {
+    ScopeId inner = scopes.list.size();
+    scopes.list.push_back({around, *trips});
+    blocks.push_back(&region.front());
+    if (failed(enter(region.front(), inner)))
+      return failure();
+  }
+  return success();
 }
 
 LogicalResult Program::importBlock(Block &block, ScopeId scope) {
@@ -122,27 +144,18 @@ LogicalResult Program::importBlock(Block &block, ScopeId scope) {
   for (Value arg : block.getArguments())
     classOf(arg);
   for (Operation &op : block) {
-    std::optional<double> trips;
-    if (op.getNumRegions() != 0 && !(trips = tripsOf(&op)))
-      return emitError(op.getLoc())
-             << "'" << op.getName()
-             << "' has regions, which the e-graph does not look "
-                "into";
     SmallVector<ClassId> operands;
     for (Value v : op.getOperands())
       operands.push_back(classOf(v));
-    if (trips || !ops.isNode(&op)) {
+    if (!ops.isNode(&op)) {
       for (ClassId c : operands)
         rootUses.push_back({c, scope});
       for (Value r : op.getResults())
         classOf(r);
-      for (Region &region : op.getRegions()) {
-        ScopeId inner = scopes.list.size();
-        scopes.list.push_back({scope, *trips});
-        blocks.push_back(&region.front());
-        if (failed(importBlock(region.front(), inner)))
-          return failure();
-      }
+      if (failed(enterScopes(op, scope, [&](Block &inner, ScopeId innerScope) {
+            return importBlock(inner, innerScope);
+          })))
+        return failure();
       continue;
     }
     if (op.getNumResults() == 1 && isa<TupleType>(op.getResult(0).getType()))

@@ -30,10 +30,6 @@ struct ProofReport {
   llvm::json::Value json = nullptr;
 };
 
-/// How often the regions of an op run, or nothing where it may not be looked
-/// into.
-std::optional<double> tripsOf(mlir::Operation *op);
-
 /// One function, its e-graph, and the way between them. Pure ops without
 /// regions are nodes; function arguments and results of other ops are leaves;
 /// what other ops use are the roots. Regions that run a known number of times
@@ -91,6 +87,11 @@ private:
   class EquivalenceWriter;
   class EquivalenceReader;
 
+  /// Makes each region of the op a scope within `around`, and calls `enter`
+  /// with its block.
+  llvm::LogicalResult enterScopes(
+      mlir::Operation &op, ScopeId around,
+      llvm::function_ref<llvm::LogicalResult(mlir::Block &, ScopeId)> enter);
   llvm::LogicalResult importBlock(mlir::Block &block, ScopeId scope);
   /// Ops that are no nodes and their scopes, in the order of the program.
   std::vector<std::pair<mlir::Operation *, ScopeId>> users();

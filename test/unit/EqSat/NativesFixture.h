@@ -66,6 +66,19 @@ protected:
   std::string messages;
 };
 
+/// x + z = x, where the native IsZero holds for z.
+inline constexpr const char *kAddZero = R"mlir(
+pdl.pattern @AddZero : benefit(0) {
+  %t = pdl.type
+  %x = pdl.operand
+  %z = pdl.operand
+  %root = pdl.operation "test.add"(%x, %z : !pdl.value, !pdl.value) -> (%t : !pdl.type)
+  pdl.apply_native_constraint "IsZero"(%z : !pdl.value)
+  pdl.rewrite %root {
+    pdl.replace %root with (%x : !pdl.value)
+  }
+})mlir";
+
 } // namespace luminal::eqsat
 
 #endif // LUMINAL_UNIT_EQSAT_NATIVESFIXTURE_H

@@ -29,18 +29,6 @@ public:
   }
 };
 
-constexpr const char *kAddZero = R"mlir(
-pdl.pattern @AddZero : benefit(0) {
-  %t = pdl.type
-  %x = pdl.operand
-  %z = pdl.operand
-  %root = pdl.operation "test.add"(%x, %z : !pdl.value, !pdl.value) -> (%t : !pdl.type)
-  pdl.apply_native_constraint "IsZero"(%z : !pdl.value)
-  pdl.rewrite %root {
-    pdl.replace %root with (%x : !pdl.value)
-  }
-})mlir";
-
 TEST_F(Natives, fastConstraintReadsFacts) {
   registerAnalysis("test-value", [](Operation *scope) {
     EXPECT_TRUE(isa<func::FuncOp>(scope));
