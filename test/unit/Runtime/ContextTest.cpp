@@ -487,10 +487,21 @@ TEST(Context, ARepeatedCallCostsLittle) {
   };
   ASSERT_TRUE(bind());
   EXPECT_OK(c->run());
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) ||       \
+    __has_feature(thread_sanitizer)
+  constexpr double kLimit = 50000;
+#else
+  constexpr double kLimit = 1000;
+#endif
   const int64_t shape[] = {4};
   double best = 1e9;
-  for (int round = 0; round < 50; ++round) {
+  // What else runs on the machine makes calls slower for a while: so long is
+  // the best one waited for.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  for (int round = 0; round < 50 || best >= kLimit; ++round) {
     auto start = std::chrono::steady_clock::now();
+    if (start > end)
+      break;
     for (int i = 0; i < 1000; ++i) {
       // As callers do: the same pointers bound again.
       (void)bool(c->bindInput(0, x.v, DType::F32, shape));
@@ -503,11 +514,6 @@ TEST(Context, ARepeatedCallCostsLittle) {
     best = std::min(best, time.count() / 1000);
   }
   RecordProperty("ns_a_call", static_cast<int>(best));
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) ||       \
-    __has_feature(thread_sanitizer)
-  EXPECT_LT(best, 50000);
-#else
-  EXPECT_LT(best, 1000);
-#endif
+  EXPECT_LT(best, kLimit);
 }
 } // namespace
