@@ -1,4 +1,5 @@
 //===- InitAll.cpp - The only list of what exists -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/InitAll.h"
 #include "luminal/Conversion/LLIRToLLVM.h"
@@ -7,7 +8,7 @@
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/EqSat/Passes.h"
-#include "luminal/EqSat/Rules.h"
+#include "luminal/EqSat/Rules/Rules.h"
 #include "luminal/Pipelines/Pipelines.h"
 #include "luminal/Support/Version.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

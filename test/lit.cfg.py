@@ -1,4 +1,5 @@
 # ===- lit.cfg.py - Luminal's lit suite ---------------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Features, substitutions and switches are described in docs/Testing.md.
 

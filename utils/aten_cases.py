@@ -1,4 +1,5 @@
 # ===- aten_cases.py - Programs that exercise the op table ---------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Themes of small functions for check-aten-ops.py. A case is (name, function, inputs[, dynamic dims of the inputs]);
 one whose name ends in "exported" is not decomposed, because torch cannot.
 

@@ -1,4 +1,5 @@
 # ===- aten_inputs.py - What the programs of aten_cases.py are given -----------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import math
 
 import torch

@@ -1,4 +1,5 @@
 # ===- aten_math_cases.py - Programs of rarer functions, bits and losses -------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """More themes for aten_cases.py, which collects them."""
 import torch
 import torch.nn.functional as F

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- benchmark.py - Luminal beside its peers on the CPU -----------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Times ten workloads through PyTorch eager, Inductor, ONNX Runtime, OpenVINO and Luminal, in one process.
 
     build/venv/bin/python -m pip install -r utils/requirements-benchmark.txt

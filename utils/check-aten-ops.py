@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- check-aten-ops.py - The op table against PyTorch ------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Exports the programs of aten_cases.py, imports them (training IR and decomposed), interprets them and compares.
 
 An output of floats may be off by 4 times PyTorch eager's own error against float64, at least 1e-6 of the largest

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # ===- check-aten-schemas.py - The op table's schemas against torch's ----------===#
-"""Reads the schemas of lib/Target/PT2/AtenOps*.cpp and compares names of arguments and defaults with the operators of
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Reads the schemas of lib/Target/PT2/Aten/*.cpp and compares names of arguments and defaults with the operators of
 the torch at hand: an argument that torch would write into an archive must be known, and an omitted one must mean what
 torch means. The dtype codes of Graph.cpp are compared with torch's as well. Exit code 1 where one differs.
 """
@@ -11,11 +12,11 @@ import sys
 import torch
 import torch._export.serde.schema as serde
 
-SOURCES = pathlib.Path(__file__).resolve().parent.parent / "lib/Target/PT2"
+SOURCES = pathlib.Path(__file__).resolve().parent.parent / "lib/Target/PT2/Aten"
 
 
 def schemas():
-    for file in sorted(SOURCES.glob("AtenOps*.cpp")):
+    for file in sorted(SOURCES.glob("*.cpp")):
         text = file.read_text()
         macros = {}
         for name, body in re.findall(r"#define (\w+)((?:[^\n]*\\\n)*[^\n]*)", text):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- check-models.py - Archives against PyTorch's stored outputs -------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs archives through the interpreter and the compiler and compares with the references that lie beside them.
 
 Each FOLDER is one that export-models.py wrote (or holds such folders). Both archives of a model, model.pt2 and

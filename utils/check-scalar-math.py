@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- check-scalar-math.py - Scalar functions over all floats, beside PyTorch's -===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs all 2^32 float32 inputs of each scalar function through Luminal's vector code and scalar code and through PyTorch.
 
     build/venv/bin/python utils/check-scalar-math.py [NAME...]

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # ===- check.sh - Sets up, builds and runs every test -------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Release build and all tests; then the unit tests and those of the runtime, of Target (what is read and written) and of
 # the e-graph under AddressSanitizer (leaks too) and UBSan, and those of the runtime under ThreadSanitizer. The last line

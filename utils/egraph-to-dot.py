@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Draws an e-graph in the egraph-serialize form: one box a class, one node a node.
 Classes of a scope stand in a box of their own.
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- export-models.py - Writes the tests' archives and their references ------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Exports models of models.py with torch.export, with PyTorch's own outputs beside them.
 
 Under OUT/NAME/ it writes

@@ -1,4 +1,5 @@
 # ===- float64.py - A PyTorch model evaluated in float64 throughout -----------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The reference of every numeric test: `call(copy_of(model), widened(args))`."""
 import copy
 

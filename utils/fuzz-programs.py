@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- fuzz-programs.py - Random programs, compiled and compared ---------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Draws programs from seeds (fuzz_generator.py), exports them with torch, compiles and interprets them, and compares
 every output of every sample with PyTorch.
 

@@ -1,4 +1,5 @@
 # ===- fuzz_generator.py - Random PyTorch programs ----------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Draws a program as Python source from a seed: ops, dtypes, odd sizes, size-1 and empty dims, views of views, and a
 dynamic batch in every second program.
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- line-budget.py - Keeps files small -------------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Fails where a tracked file is longer than its kind may be; prints the fullest files with --report."""
 import argparse
 import fnmatch

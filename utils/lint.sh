@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # ===- lint.sh - Format, file headers, house words, line budgets --------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # What pre-commit and CI call. --fix rewrites what clang-format can rewrite.
 set -uo pipefail
@@ -23,6 +24,10 @@ complain "Not formatted (utils/lint.sh --fix):" \
 complain "No header line:" "$(
   for f in $(files '*.cpp' '*.h' '*.c' '*.td' '*.pdll'); do
     head -n 1 "$f" | grep -qE '^(//|/\*)===- .* - .*===(//|\*/)$' || echo "$f"
+  done)"
+complain "No SPDX line in the first four:" "$(
+  for f in $(files '*.cpp' '*.h' '*.c' '*.td' '*.pdll' '*.py' '*.sh'); do
+    head -n 4 "$f" | grep -q 'SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception' || echo "$f"
   done)"
 complain "Wrong include guard:" "$(
   for f in $(files 'include/luminal/*.h' 'include/luminal-c/*.h'); do

@@ -1,4 +1,5 @@
 # ===- luminal_c.py - The C interface for the scripts, through ctypes ----------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Loads an artifact and runs it on the memory of torch tensors, without copies."""
 import ctypes
 

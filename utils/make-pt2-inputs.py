@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- make-pt2-inputs.py - Small hand-made torch.export archives -------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes small archives without torch: one good program, and copies of it with one thing wrong each.
 
     make-pt2-inputs.py OUT_DIR [NAME...]      writes NAME.pt2 (all of them by default)

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Prints the polynomial coefficients of lib/Conversion/ScalarMath/*.cpp, with the error each reaches.
 
 Each is the Remez polynomial of f on [a, b] for the error weighted by w, in the monomial basis, lowest power first.

@@ -1,4 +1,5 @@
 # ===- models.py - The models of the tests and the workloads of the benchmark --===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """PyTorch modules with random weights and fixed seeds: what export-models.py writes and benchmark.py runs.
 
 `MODELS[name]()` and `WORKLOADS[name]()` return a Case. Nothing is downloaded.

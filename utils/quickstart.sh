@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # ===- quickstart.sh - From a fresh machine to a compiled model ----------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Installs what the build needs, builds, compiles the two archives that the repository ships, runs them at every size
 # they come with, and compares with PyTorch's stored outputs. Needs no PyTorch.

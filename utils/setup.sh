@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # ===- setup.sh - Installs what the build (and, with --tests, the tests) need -===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Debian 12 or newer: the packages below, only those that are missing, with apt-get (as root or through sudo).
 # Elsewhere nothing is installed; the script says what it needs and goes on if the tools are there.

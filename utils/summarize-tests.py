@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- summarize-tests.py - One closing line for several lit runs -------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Reads result files of `lit --output` and prints `N passed, N failed, N skipped`.
 
 A test that one build skips and another passes is not skipped. Exit code 1 where a test failed, a file is missing, or

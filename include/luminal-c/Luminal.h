@@ -1,4 +1,5 @@
 /*===- Luminal.h - The C interface ----------------------------------------===//
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * Compile, load, bind, run. Two libraries offer it: luminal-runtime, which
  * needs nothing of LLVM and cannot compile, and luminal, which can.

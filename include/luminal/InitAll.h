@@ -1,4 +1,5 @@
 //===- InitAll.h - Registers every dialect and pass -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_INITALL_H
 #define LUMINAL_INITALL_H

@@ -1,4 +1,5 @@
 //===- Compile.cpp - luminal_compile of the library with the compiler -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Pipelines/Compile.h"
 #include "Error.h"

@@ -1,4 +1,5 @@
 //===- CompileUnavailable.cpp - luminal_compile of the runtime library ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Error.h"
 

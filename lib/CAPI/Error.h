@@ -1,4 +1,5 @@
 //===- Error.h - What the C interface remembers of a failure --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_CAPI_ERROR_H
 #define LUMINAL_LIB_CAPI_ERROR_H

@@ -1,4 +1,5 @@
 //===- Luminal.cpp - The C interface --------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal-c/Luminal.h"
 #include "Error.h"

@@ -1,4 +1,5 @@
 //===- Compile.cpp - The whole compile as one function --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Pipelines/Compile.h"
 #include "CompileReport.h"

@@ -1,4 +1,5 @@
 //===- CompileReport.cpp - What a compile did, as JSON --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "CompileReport.h"
 #include "luminal/Dialect/LLIR/IR/LLIR.h"

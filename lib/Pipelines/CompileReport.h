@@ -1,4 +1,5 @@
 //===- CompileReport.h - What a compile did, as JSON ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_PIPELINES_COMPILEREPORT_H
 #define LUMINAL_LIB_PIPELINES_COMPILEREPORT_H

@@ -1,4 +1,5 @@
 //===- Pipelines.cpp - The phases of a compile, by name -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Pipelines/Pipelines.h"
 #include "luminal/Conversion/Passes.h"

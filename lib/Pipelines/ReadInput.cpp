@@ -1,4 +1,5 @@
 //===- ReadInput.cpp - Archives and .mlir files ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Pipelines/Compile.h"
 #include "luminal/Support/ZipArchive.h"

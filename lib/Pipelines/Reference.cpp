@@ -1,4 +1,5 @@
 //===- Reference.cpp - Programs run by the interpreter --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Pipelines/Reference.h"
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
@@ -16,7 +17,7 @@ using namespace luminal;
 
 namespace {
 /// A function as a program of the run driver.
-class ReferenceProgram : public runtime::Program {
+class ReferenceProgram : public runtime::Runnable {
 public:
   ReferenceProgram(func::FuncOp func, std::string weightsPath)
       : func(func), weightsPath(std::move(weightsPath)),
@@ -48,10 +49,10 @@ private:
 };
 } // namespace
 
-static runtime::Program::Port getPort(Type type, DictionaryAttr attributes,
-                                      const std::string &name) {
+static runtime::Runnable::Port getPort(Type type, DictionaryAttr attributes,
+                                       const std::string &name) {
   auto tensor = cast<RankedTensorType>(type);
-  runtime::Program::Port port;
+  runtime::Runnable::Port port;
   auto given =
       attributes ? attributes.getAs<StringAttr>(hlir::kNameAttr) : StringAttr();
   port.name = given ? given.str() : name;
@@ -78,7 +79,7 @@ Status ReferenceProgram::openWeights() {
 
 Result<HostTensor> ReferenceProgram::readWeight(unsigned index,
                                                 DictionaryAttr source) {
-  runtime::Program::Port port =
+  runtime::Runnable::Port port =
       getPort(func.getArgument(index).getType(), func.getArgAttrDict(index),
               "arg" + std::to_string(index));
   HostTensor tensor{port.name, port.dtype, {}, {}};

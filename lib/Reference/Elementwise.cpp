@@ -1,4 +1,5 @@
 //===- Elementwise.cpp - Scalar functions by definition -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Evaluator.h"
 #include "luminal/Support/Scalar.h"

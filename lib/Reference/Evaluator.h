@@ -1,4 +1,5 @@
 //===- Evaluator.h - Values of a program while it is evaluated ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A value is a node that gives its elements in row-major order. Most nodes hold
 // a tensor. An elementwise op or view whose only user reads it once, in order,

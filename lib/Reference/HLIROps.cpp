@@ -1,4 +1,5 @@
 //===- HLIROps.cpp - The ops of HLIR by definition ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Evaluator.h"
 #include "luminal/Support/Scalar.h"

@@ -1,4 +1,5 @@
 //===- IndexMap.cpp - Maps of views as arithmetic on integers -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "IndexMap.h"
 

@@ -1,4 +1,5 @@
 //===- IndexMap.h - Maps of views as arithmetic on integers ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A map with the symbols bound: for each element of an index space, the
 // position of an element of a source tensor. Every index is checked.

@@ -1,4 +1,5 @@
 //===- Interpreter.cpp - Blocks, values and their lifetimes ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Reference/Interpreter.h"
 #include "Evaluator.h"

@@ -1,4 +1,5 @@
 //===- Symbols.cpp - Symbols bound to the extents of arguments ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "IndexMap.h"
 #include "luminal/Dialect/HLIR/IR/HLIR.h"

@@ -1,4 +1,5 @@
 //===- Tensor.cpp - Tensors and their attribute form ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
 #include "luminal/Reference/Interpreter.h"

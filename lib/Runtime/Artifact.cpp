@@ -1,4 +1,5 @@
 //===- Artifact.cpp - A loaded artifact -----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/Artifact.h"
 #include "Plan.h"

@@ -1,4 +1,5 @@
 //===- ArtifactFile.cpp - Writes the .lum file ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/ArtifactFile.h"
 #include "luminal/Support/ZipWriter.h"

@@ -1,4 +1,5 @@
 //===- ArtifactProgram.cpp - An artifact as a program of the driver -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/ArtifactProgram.h"
 #include <cstring>

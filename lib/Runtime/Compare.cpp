@@ -1,4 +1,5 @@
 //===- Compare.cpp - How far two tensors are apart ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/Compare.h"
 #include "luminal/Support/Scalar.h"

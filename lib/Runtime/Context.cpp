@@ -1,4 +1,5 @@
 //===- Context.cpp - One thread's calls of an artifact --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ContextImpl.h"
 #include "luminal/Runtime/ThreadPool.h"

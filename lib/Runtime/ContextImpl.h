@@ -1,4 +1,5 @@
 //===- ContextImpl.h - What a context holds -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_RUNTIME_CONTEXTIMPL_H
 #define LUMINAL_LIB_RUNTIME_CONTEXTIMPL_H

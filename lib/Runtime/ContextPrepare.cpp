@@ -1,4 +1,5 @@
 //===- ContextPrepare.cpp - From bindings to sizes and pointers -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ContextImpl.h"
 #include "luminal/Support/Tensor.h"

@@ -1,4 +1,5 @@
 //===- ContextRun.cpp - One call ------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ContextImpl.h"
 #include "luminal/Runtime/ThreadPool.h"

@@ -1,4 +1,5 @@
 //===- CpuFeatures.cpp - Instruction sets an artifact may ask for ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/CpuFeatures.h"
 #include <sys/syscall.h>

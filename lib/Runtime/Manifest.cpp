@@ -1,4 +1,5 @@
 //===- Manifest.cpp - What an artifact says about itself ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/Manifest.h"
 #include "luminal/Support/Json.h"

@@ -1,4 +1,5 @@
 //===- Plan.cpp - A manifest made ready to be evaluated -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Plan.h"
 #include <algorithm>

@@ -1,4 +1,5 @@
 //===- Plan.h - A manifest made ready to be evaluated ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_RUNTIME_PLAN_H
 #define LUMINAL_LIB_RUNTIME_PLAN_H

@@ -1,4 +1,5 @@
 //===- Profile.cpp - Time and memory of each step -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/Profile.h"
 #include "luminal/Runtime/RunDriver.h"

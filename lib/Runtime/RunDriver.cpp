@@ -1,4 +1,5 @@
 //===- RunDriver.cpp - Files in, calls, files out -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/RunDriver.h"
 #include "luminal/Runtime/Compare.h"
@@ -18,7 +19,7 @@
 
 using namespace luminal;
 using namespace luminal::runtime;
-using Port = Program::Port;
+using Port = Runnable::Port;
 
 //===----------------------------------------------------------------------===//
 // Options
@@ -203,7 +204,7 @@ readFiles(const std::vector<std::string> &files, const std::vector<Port> &ports,
 }
 
 Result<std::vector<HostTensor>>
-readInputs(const std::vector<std::string> &files, const Program &program) {
+readInputs(const std::vector<std::string> &files, const Runnable &program) {
   const std::vector<Port> &ports = program.getInputs();
   LUMINAL_TRY(tensors, readFiles(files, ports, "input", /*asStored=*/false));
   std::vector<HostTensor> inputs;
@@ -298,7 +299,7 @@ nlohmann::ordered_json jsonNumber(double value) {
 
 class Run {
 public:
-  Run(Program &program, const RunOptions &options)
+  Run(Runnable &program, const RunOptions &options)
       : program(program), options(options) {}
 
   Result<int> go(const std::string &jsonMembers) {
@@ -508,7 +509,7 @@ private:
     std::printf("%s\n", body.c_str());
   }
 
-  Program &program;
+  Runnable &program;
   const RunOptions &options;
   Written written;
   std::string text;
@@ -517,7 +518,7 @@ private:
 };
 } // namespace
 
-Result<int> runtime::runProgram(Program &program, const RunOptions &options,
+Result<int> runtime::runProgram(Runnable &program, const RunOptions &options,
                                 const std::string &jsonMembers) {
   return Run(program, options).go(jsonMembers);
 }

@@ -1,4 +1,5 @@
 //===- SizeProgram.cpp - All sizes of an artifact, computed in one go -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "SizeProgram.h"
 #include <algorithm>

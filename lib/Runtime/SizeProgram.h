@@ -1,4 +1,5 @@
 //===- SizeProgram.h - All sizes of an artifact, computed in one go -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Expressions compiled to straight-line code over numbered slots, shared
 // subexpressions once, so that new dims cost microseconds and no allocation.

@@ -1,4 +1,5 @@
 //===- ThreadPool.cpp - Workers that split a step among them --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/ThreadPool.h"
 #include <algorithm>

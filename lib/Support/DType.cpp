@@ -1,4 +1,5 @@
 //===- DType.cpp - Names of the element types -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Support/DType.h"
 

@@ -1,4 +1,5 @@
 //===- Expr.cpp - Normal forms of integer expressions ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ExprDetail.h"
 #include <algorithm>

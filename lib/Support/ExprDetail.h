@@ -1,9 +1,10 @@
 //===- ExprDetail.h - Nodes and terms behind Expr -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What Expr.cpp, ExprParser.cpp and Scope*.cpp share. An expression is a sum of
-// terms; a term is a coefficient times a sorted list of factors; a factor is a
-// dim, a symbol, a floordiv, mod, max or min node, or (only where multiplying
-// out would be too large) a sum.
+// What Expr.cpp, ExprParser.cpp, ExprSimplify.cpp and ExprBounds.cpp share. An
+// expression is a sum of terms; a term is a coefficient times a sorted list of
+// factors; a factor is a dim, a symbol, a floordiv, mod, max or min node, or
+// (only where multiplying out would be too large) a sum.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,5 @@
 //===- ExprParser.cpp - The text form of integer expressions --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ExprDetail.h"
 

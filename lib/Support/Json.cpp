@@ -1,4 +1,5 @@
 //===- Json.cpp - JSON read through checked accessors ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Support/Json.h"
 #include <cmath>

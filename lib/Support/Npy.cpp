@@ -1,4 +1,5 @@
 //===- Npy.cpp - Reads and writes .npy files ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Support/Npy.h"
 #include "luminal/Support/OutputFile.h"

@@ -1,4 +1,5 @@
 //===- OutputFile.cpp - Files that are complete or not there --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Support/OutputFile.h"
 #include <algorithm>

@@ -1,4 +1,5 @@
 //===- PCH.h - Headers that every MLIR-facing source parses ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/Builders.h"

@@ -1,4 +1,5 @@
 //===- SafeTensors.cpp - Reads and writes .safetensors files --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Support/SafeTensors.h"
 #include "luminal/Support/Json.h"

@@ -1,4 +1,5 @@
 //===- Sha256.cpp - The SHA-256 hash --------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Support/Sha256.h"
 #include <algorithm>

@@ -1,4 +1,5 @@
 //===- Tensor.cpp - A tensor in memory, as files hold it ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Support/Tensor.h"
 #include "luminal/Support/Scalar.h"

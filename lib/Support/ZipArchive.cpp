@@ -1,4 +1,5 @@
 //===- ZipArchive.cpp - A memory-mapped zip archive, read defensively -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Support/ZipArchive.h"
 #include "luminal/Support/Sha256.h"

@@ -1,4 +1,5 @@
 //===- ZipWriter.cpp - Writes a zip archive of stored members -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Support/ZipWriter.h"
 #include "luminal/Support/ZipArchive.h"

@@ -1,6 +1,7 @@
 //===- EGraphJsonFuzzer.cpp - Any bytes as a serialized e-graph -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "luminal/EqSat/Serialize.h"
+#include "luminal/EqSat/Core/Serialize.h"
 #include "luminal/Support/Json.h"
 
 using namespace luminal;

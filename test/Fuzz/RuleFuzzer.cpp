@@ -1,16 +1,17 @@
 //===- RuleFuzzer.cpp - Any bytes as a file of rules ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Loads the rules, and where they are accepted saturates a small program with
 // them. A refusal is one error at least; nothing else may happen.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Program.h"
-#include "RuleLoader.h"
+#include "Patterns/RuleLoader.h"
+#include "Program/Program.h"
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
-#include "luminal/EqSat/Rules.h"
-#include "luminal/EqSat/Runner.h"
+#include "luminal/EqSat/Core/Runner.h"
+#include "luminal/EqSat/Rules/Rules.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/PDL/IR/PDL.h"
 #include "mlir/IR/Diagnostics.h"
@@ -79,7 +80,7 @@ static void run(Session &session, StringRef text, unsigned &errors) {
   Program program(function, /*allowUnregistered=*/true);
   program.keepProofs();
   NativeBridge natives(program.ops, function);
-  if (failed(program.import(natives.scope())))
+  if (failed(program.import(natives.assumptions())))
     __builtin_trap();
   errors = 0;
   FailureOr<LoadedRules> rules =

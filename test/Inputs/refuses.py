@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- refuses.py - A command refuses bad input as every tool should -----------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """refuses.py [--usage] TEXT COMMAND...
 
 The command must end with exit code 2, say exactly one error, which holds TEXT, print nothing else but the place, and leave

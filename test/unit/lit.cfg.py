@@ -1,4 +1,5 @@
 # ===- lit.cfg.py - The GoogleTest binaries as a lit suite --------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import os
 

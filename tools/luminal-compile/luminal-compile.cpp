@@ -1,4 +1,5 @@
 //===- luminal-compile.cpp - Programs to artifacts ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/InitAll.h"
 #include "luminal/Pipelines/Compile.h"
@@ -174,9 +175,9 @@ int main(int argc, char **argv) {
 
   mlir::DefaultTimingManager timing;
   mlir::applyDefaultTimingManagerCLOptions(timing);
-  mlir::TimingScope scope = timing.getRootScope();
+  mlir::TimingScope assumptions = timing.getRootScope();
   options->configure = [&](mlir::PassManager &pm) {
-    pm.enableTiming(scope);
+    pm.enableTiming(assumptions);
     return mlir::applyPassManagerCLOptions(pm);
   };
   mlir::DialectRegistry registry;

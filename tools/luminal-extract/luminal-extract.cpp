@@ -1,6 +1,7 @@
 //===- luminal-extract.cpp - Extraction from serialized e-graphs ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "luminal/EqSat/Serialize.h"
+#include "luminal/EqSat/Core/Serialize.h"
 #include "luminal/InitAll.h"
 #include "luminal/Support/OutputFile.h"
 #include "llvm/Support/CommandLine.h"

@@ -1,4 +1,5 @@
 //===- luminal-lsp-server.cpp - Language server of .mlir files ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/InitAll.h"
 #include "mlir/IR/DialectRegistry.h"

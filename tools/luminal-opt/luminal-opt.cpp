@@ -1,4 +1,5 @@
 //===- luminal-opt.cpp - Passes and pipelines over .mlir files ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/InitAll.h"
 #include "mlir/IR/DialectRegistry.h"

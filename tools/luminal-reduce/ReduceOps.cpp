@@ -1,5 +1,5 @@
 //===- ReduceOps.cpp - reduce-ops -----------------------------------------===//
-//------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // reduction-tree drops whole functions and what is dead, but never gets rid of
 // an op whose result is used. Here an op becomes one of its operands, or zeros,

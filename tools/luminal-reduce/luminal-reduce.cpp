@@ -1,4 +1,5 @@
 //===- luminal-reduce.cpp - Smaller modules that still fail ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/InitAll.h"
 #include "mlir/Parser/Parser.h"

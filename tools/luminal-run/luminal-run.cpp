@@ -1,4 +1,5 @@
 //===- luminal-run.cpp - Runs artifacts -----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/ArtifactProgram.h"
 #include "luminal/Runtime/CpuFeatures.h"

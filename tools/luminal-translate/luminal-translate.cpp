@@ -1,4 +1,5 @@
 //===- luminal-translate.cpp - Other formats to and from .mlir ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Conversion/LLIRToNVVM.h"
 #include "luminal/InitAll.h"
@@ -40,8 +41,7 @@ int main(int argc, char **argv) {
   auto file = mlir::openOutputFile(output, &problem);
   if (!file)
     return fail(problem);
-  file->os() << text;
-  file->os().flush();
+  (file->os() << text).flush();
   std::error_code code = file->os().error();
   file->os().clear_error();
   if (code)

@@ -1,8 +1,9 @@
 //===- CoreWorkloads.cpp - The engine without MLIR ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Terms.h"
 #include "Workloads.h"
-#include "luminal/EqSat/Extraction.h"
+#include "luminal/EqSat/Core/Extraction.h"
 
 #include <functional>
 #include <optional>

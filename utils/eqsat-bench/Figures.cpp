@@ -1,4 +1,5 @@
 //===- Figures.cpp - What was measured, beside what was wanted ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Figures.h"
 #include "Terms.h"

@@ -1,4 +1,5 @@
 //===- Figures.h - What was measured, beside what was wanted --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_UTILS_EQSAT_BENCH_FIGURES_H
 #define LUMINAL_UTILS_EQSAT_BENCH_FIGURES_H

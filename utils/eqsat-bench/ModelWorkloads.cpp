@@ -1,10 +1,11 @@
 //===- ModelWorkloads.cpp - Whole programs with all rules -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Program.h"
 #include "RuleLoader.h"
 #include "Workloads.h"
 #include "luminal/EqSat/Passes.h"
-#include "luminal/EqSat/Rules.h"
+#include "luminal/EqSat/Rules/Rules.h"
 #include "luminal/InitAll.h"
 #include "luminal/Pipelines/Compile.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -65,7 +66,7 @@ static void runFunction(Figures &figures, func::FuncOp function,
     OwningOpRef<func::FuncOp> copy(function.clone());
     double start = now();
     Search search(*copy);
-    if (failed(search.program.import(search.natives.scope())))
+    if (failed(search.program.import(search.natives.assumptions())))
       return figures.fail("it does not enter the e-graph");
     best(build, start);
     given = search.program.graph.numNodes();
@@ -77,7 +78,7 @@ static void runFunction(Figures &figures, func::FuncOp function,
     start = now();
     report = saturate(search.program.graph, *rules, limits());
     best(run, start);
-    std::unique_ptr<CostModel> model = cost(search.natives.scope());
+    std::unique_ptr<CostModel> model = cost(search.natives.assumptions());
     start = now();
     extracted = search.program.extract(*model);
     best(extract, start);

@@ -1,9 +1,10 @@
 //===- PdlWorkloads.cpp - The engine behind PDL rules ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Program.h"
 #include "RuleLoader.h"
 #include "Workloads.h"
-#include "luminal/EqSat/Matcher.h"
+#include "luminal/EqSat/Core/Matcher.h"
 #include "luminal/EqSat/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -174,7 +175,7 @@ void luminal::eqsat::bench::runMatchRate(Figures &figures) {
     return figures.fail("its rules cannot be loaded");
   Program program(function, /*allowUnregistered=*/true);
   NativeBridge natives(program.ops, function);
-  if (failed(program.import(natives.scope())))
+  if (failed(program.import(natives.assumptions())))
     return figures.fail("it does not enter the e-graph");
   auto rules = loader.compile(program.ops, natives);
   if (failed(rules))

@@ -1,10 +1,11 @@
 //===- Workloads.h - Inputs whose results are known exactly ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_UTILS_EQSAT_BENCH_WORKLOADS_H
 #define LUMINAL_UTILS_EQSAT_BENCH_WORKLOADS_H
 
 #include "Figures.h"
-#include "luminal/EqSat/Runner.h"
+#include "luminal/EqSat/Core/Runner.h"
 
 #include <memory>
 

@@ -1,4 +1,5 @@
 //===- eqsat-bench.cpp - The engine's figures beside their goals ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Usage: eqsat-bench [--core | --only WORKLOAD] [--models DIR] [program ...]
 //

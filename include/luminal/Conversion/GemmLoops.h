@@ -1,4 +1,5 @@
 //===- GemmLoops.h - The loops of a matrix product ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Loops for C[r, c] = sum over k of R[r, k] * C[k, c] on one core: packing, a
 // register tile, and the skinny forms. How an element is read, and what is done

@@ -1,4 +1,5 @@
 //===- LLIRToLLVM.h - Kernels as machine code of the CPU ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The way of one kernel: `emitKernel` writes the function of docs/
 // Architecture.md ("The kernel function") in scf, arith, math, vector and llvm

@@ -1,4 +1,5 @@
 //===- LLIRToNVVM.h - Kernels as code of an NVIDIA GPU --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The second end of the kernel emitter: the code of one thread, lowered to the
 // nvvm and llvm dialects and from there to PTX, which `ptxas` or the driver

@@ -1,4 +1,5 @@
 //===- Passes.h - Passes that leave a dialect -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_CONVERSION_PASSES_H
 #define LUMINAL_CONVERSION_PASSES_H

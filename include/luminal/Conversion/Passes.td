@@ -1,4 +1,5 @@
 //===- Passes.td - Passes that leave a dialect -------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_CONVERSION_PASSES
 #define LUMINAL_CONVERSION_PASSES

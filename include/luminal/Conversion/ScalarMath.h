@@ -1,4 +1,5 @@
 //===- ScalarMath.h - Scalar functions as straight-line code --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Code for every llir::Fn, on scalars or on vectors of any length: the same ops
 // with another type, so that a vector body and its scalar tail round alike.

@@ -1,4 +1,5 @@
 //===- Passes.h - Passes over the e-graph ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_EQSAT_PASSES_H
 #define LUMINAL_EQSAT_PASSES_H

@@ -1,4 +1,5 @@
 //===- Passes.td - Passes over the e-graph -----------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_EQSAT_PASSES
 #define LUMINAL_EQSAT_PASSES

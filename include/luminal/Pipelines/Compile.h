@@ -1,4 +1,5 @@
 //===- Compile.h - The whole compile as one function ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_PIPELINES_COMPILE_H
 #define LUMINAL_PIPELINES_COMPILE_H

@@ -1,4 +1,5 @@
 //===- Pipelines.h - The phases of a compile, by name ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_PIPELINES_PIPELINES_H
 #define LUMINAL_PIPELINES_PIPELINES_H

@@ -1,4 +1,5 @@
 //===- Reference.h - Programs run by the interpreter ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_PIPELINES_REFERENCE_H
 #define LUMINAL_PIPELINES_REFERENCE_H

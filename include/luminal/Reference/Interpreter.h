@@ -1,4 +1,5 @@
 //===- Interpreter.h - Programs evaluated by definition -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The oracle of every numeric test. Each op is computed as its description
 // says, one after the other, apart from the code generator: elements of a float

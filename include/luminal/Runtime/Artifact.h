@@ -1,4 +1,5 @@
 //===- Artifact.h - A loaded artifact -------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Loading checks everything a file can get wrong (docs/Runtime.md), but running
 // an artifact runs its native code: load only artifacts you would execute.

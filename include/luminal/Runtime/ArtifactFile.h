@@ -1,4 +1,5 @@
 //===- ArtifactFile.h - Writes the .lum file ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_RUNTIME_ARTIFACTFILE_H
 #define LUMINAL_RUNTIME_ARTIFACTFILE_H

@@ -1,4 +1,5 @@
 //===- ArtifactProgram.h - An artifact as a program of the driver ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_RUNTIME_ARTIFACTPROGRAM_H
 #define LUMINAL_RUNTIME_ARTIFACTPROGRAM_H
@@ -9,7 +10,7 @@
 
 namespace luminal::runtime {
 
-class ArtifactProgram : public Program {
+class ArtifactProgram : public Runnable {
 public:
   static Result<std::unique_ptr<ArtifactProgram>>
   create(std::shared_ptr<const Artifact> artifact,

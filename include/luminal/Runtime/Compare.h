@@ -1,4 +1,5 @@
 //===- Compare.h - How far two tensors are apart --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_RUNTIME_COMPARE_H
 #define LUMINAL_RUNTIME_COMPARE_H

@@ -1,4 +1,5 @@
 //===- Context.h - One thread's calls of an artifact ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_RUNTIME_CONTEXT_H
 #define LUMINAL_RUNTIME_CONTEXT_H

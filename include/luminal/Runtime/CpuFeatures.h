@@ -1,4 +1,5 @@
 //===- CpuFeatures.h - Instruction sets an artifact may ask for -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_RUNTIME_CPUFEATURES_H
 #define LUMINAL_RUNTIME_CPUFEATURES_H

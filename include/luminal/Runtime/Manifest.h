@@ -1,4 +1,5 @@
 //===- Manifest.h - What an artifact says about itself --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The contents of an artifact's manifest.json (docs/Architecture.md shows an
 // example). The compiler fills a Manifest and prints it, the runtime parses it:

@@ -1,4 +1,5 @@
 //===- Profile.h - Time and memory of each step ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_RUNTIME_PROFILE_H
 #define LUMINAL_RUNTIME_PROFILE_H

@@ -1,4 +1,5 @@
 //===- RunDriver.h - Files in, calls, files out ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What luminal-run does with a program, whoever evaluates it: the runtime (an
 // artifact) or the interpreter (`--reference`).
@@ -18,14 +19,14 @@
 namespace luminal::runtime {
 
 /// Something with named inputs and outputs that can be called.
-class Program {
+class Runnable {
 public:
   struct Port {
     std::string name;
     DType dtype = DType::F32;
     std::string type; ///< For people: "f32[s77, 16]".
   };
-  virtual ~Program() = default;
+  virtual ~Runnable() = default;
   /// Inputs that the caller must give (no states with a first value), and
   /// outputs, in order.
   virtual const std::vector<Port> &getInputs() const = 0;
@@ -58,7 +59,7 @@ struct RunOptions {
 /// Does what the options say and prints to standard output. 0: done; 1: a
 /// comparison failed. On an error nothing that was written stays.
 /// `report` members of the JSON answer, if given, come first.
-Result<int> runProgram(Program &program, const RunOptions &options,
+Result<int> runProgram(Runnable &program, const RunOptions &options,
                        const std::string &jsonMembers = "");
 
 /// `text` as a JSON string, with its quotes.

@@ -1,4 +1,5 @@
 //===- ThreadPool.h - Workers that split a step among them ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One pool a process. A step of tens of microseconds cannot pay for waking
 // threads through the kernel, so workers spin for a moment after each job

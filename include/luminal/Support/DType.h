@@ -1,4 +1,5 @@
 //===- DType.h - Element types, as the runtime and files know them --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_SUPPORT_DTYPE_H
 #define LUMINAL_SUPPORT_DTYPE_H

@@ -1,4 +1,5 @@
 //===- Expr.h - Integer expressions over symbols and indices --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Extents of dynamic dims, index maps of views, buffer sizes and loop bounds
 // are all values of one type. An `Expr` is an immutable integer expression over
@@ -10,7 +11,7 @@
 // form: a sum of products in a fixed order of terms, constants folded, so that
 // equal polynomials compare equal and print the same. What needs facts about
 // ranges
-// (`(d0 * s + d1) floordiv s` is `d0` where d1 < s) is `Scope::simplify`.
+// (`(d0 * s + d1) floordiv s` is `d0` where d1 < s) is `Assumptions::simplify`.
 //
 // Nothing here includes LLVM: the runtime evaluates the same expressions. Nodes
 // are interned for the life of the process, so that an Expr is one pointer:
@@ -77,7 +78,7 @@ public:
   Expr operator-() const;
 
   /// Equality of normal forms: true proves equality, false proves nothing (see
-  /// Scope::equal).
+  /// Assumptions::equal).
   bool operator==(const Expr &other) const { return node == other.node; }
   bool operator!=(const Expr &other) const { return !(*this == other); }
   /// A total order by content (not by address): what sorts terms, and what
@@ -158,13 +159,13 @@ struct SymbolRange {
 
 /// What is known where an expression is read: ranges of symbols, and extents of
 /// dims (0 <= d_i < extent_i). An index expression is only ever evaluated where
-/// its iteration space is not empty, so extents given to a Scope count as at
-/// least 1; callers that compare *sizes* make a Scope without dims.
-class Scope {
+/// its iteration space is not empty, so extents given to Assumptions count as
+/// at least 1; callers that compare *sizes* make Assumptions without dims.
+class Assumptions {
 public:
-  Scope() = default;
-  explicit Scope(std::map<std::string, SymbolRange> symbols,
-                 std::vector<Expr> extents = {})
+  Assumptions() = default;
+  explicit Assumptions(std::map<std::string, SymbolRange> symbols,
+                       std::vector<Expr> extents = {})
       : symbols(std::move(symbols)), extents(std::move(extents)) {}
 
   const std::vector<Expr> &getExtents() const { return extents; }

@@ -1,4 +1,5 @@
 //===- Json.h - JSON read through checked accessors -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // nlohmann_json aborts on a wrong type where exceptions are off. These
 // accessors answer with an Error that names the JSON path instead: "model.json:

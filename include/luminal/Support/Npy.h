@@ -1,4 +1,5 @@
 //===- Npy.h - Reads and writes .npy files --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_SUPPORT_NPY_H
 #define LUMINAL_SUPPORT_NPY_H

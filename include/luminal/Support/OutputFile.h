@@ -1,4 +1,5 @@
 //===- OutputFile.h - Files that are complete or not there ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_SUPPORT_OUTPUTFILE_H
 #define LUMINAL_SUPPORT_OUTPUTFILE_H

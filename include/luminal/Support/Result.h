@@ -1,4 +1,5 @@
 //===- Result.h - A value or the reason why there is none -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Luminal is built without exceptions, and the runtime without LLVM: what can
 // fail on bad input returns a Result. An Error is one sentence in lower case,

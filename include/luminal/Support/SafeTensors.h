@@ -1,4 +1,5 @@
 //===- SafeTensors.h - Reads and writes .safetensors files ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_SUPPORT_SAFETENSORS_H
 #define LUMINAL_SUPPORT_SAFETENSORS_H

@@ -1,4 +1,5 @@
 //===- Scalar.h - Elements of every dtype as C++ values -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What one element means: its value, and the rounding that storing it does.
 // Nothing here includes LLVM.

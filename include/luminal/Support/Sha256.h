@@ -1,4 +1,5 @@
 //===- Sha256.h - The SHA-256 hash ----------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_SUPPORT_SHA256_H
 #define LUMINAL_SUPPORT_SHA256_H

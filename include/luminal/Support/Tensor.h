@@ -1,4 +1,5 @@
 //===- Tensor.h - A tensor in memory, as files hold it --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_SUPPORT_TENSOR_H
 #define LUMINAL_SUPPORT_TENSOR_H

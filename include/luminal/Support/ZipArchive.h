@@ -1,4 +1,5 @@
 //===- ZipArchive.h - A memory-mapped zip archive, read defensively -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Opens a zip archive without reading its contents: the file is mapped, the
 // central directory is checked against the file's bounds and against every

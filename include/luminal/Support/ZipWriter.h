@@ -1,4 +1,5 @@
 //===- ZipWriter.h - Writes a zip archive of stored members ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_SUPPORT_ZIPWRITER_H
 #define LUMINAL_SUPPORT_ZIPWRITER_H

@@ -1,4 +1,5 @@
 //===- Artifact.h - Writing of compiled programs --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_TARGET_ARTIFACT_H
 #define LUMINAL_TARGET_ARTIFACT_H

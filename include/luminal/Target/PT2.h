@@ -1,4 +1,5 @@
 //===- PT2.h - Import of torch.export archives ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_TARGET_PT2_H
 #define LUMINAL_TARGET_PT2_H

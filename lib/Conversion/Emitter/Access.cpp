@@ -1,4 +1,5 @@
 //===- Access.cpp - Index expressions and memory accesses as code ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Emitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -66,7 +67,7 @@ Value Emitter::less(Value x, Value y) {
 unsigned Emitter::addDim(const Expr &extent) {
   dims.push_back({extent, {}, {}});
   extents.push_back(extent);
-  scope = Scope(getRanges(), extents);
+  assumptions = Assumptions(getRanges(), extents);
   return dims.size() - 1;
 }
 
@@ -179,11 +180,12 @@ static Value combineTwo(ImplicitLocOpBuilder &b, Expr::Kind kind, bool isPlain,
 }
 
 /// A quotient of non-negative by positive, which needs no care about signs.
-static bool isPlainDivision(const Scope &scope, const Expr &e) {
+static bool isPlainDivision(const Assumptions &assumptions, const Expr &e) {
   if (e.kind() != Expr::Kind::FloorDiv && e.kind() != Expr::Kind::Mod)
     return false;
   std::optional<int64_t> divisor = e.operands()[1].asConstant();
-  return divisor && *divisor > 0 && scope.provablyNonNegative(e.operands()[0]);
+  return divisor && *divisor > 0 &&
+         assumptions.provablyNonNegative(e.operands()[0]);
 }
 
 Value Emitter::value(const Expr &e) {
@@ -201,7 +203,7 @@ Value Emitter::value(const Expr &e) {
     assert(dims[*d].value && "a dim outside its loop");
     return dims[*d].value;
   }
-  bool plain = isPlainDivision(scope, e);
+  bool plain = isPlainDivision(assumptions, e);
   Value v = value(e.operands()[0]);
   for (const Expr &x : llvm::drop_begin(e.operands()))
     v = combineTwo(b, e.kind(), plain, v, value(x));
@@ -218,7 +220,7 @@ Value Emitter::laneValues(const Expr &e) {
     Value base = vector::BroadcastOp::create(b, type, dims[*d].value);
     return arith::AddIOp::create(b, base, laneIndices());
   }
-  bool plain = isPlainDivision(scope, e);
+  bool plain = isPlainDivision(assumptions, e);
   Value v = laneValues(e.operands()[0]);
   for (const Expr &x : llvm::drop_begin(e.operands()))
     v = combineTwo(b, e.kind(), plain, v, laneValues(x));

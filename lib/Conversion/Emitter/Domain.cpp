@@ -1,4 +1,5 @@
 //===- Domain.cpp - Joins adjacent dims of an iteration space -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Domain.h"
 

@@ -1,4 +1,5 @@
 //===- Domain.h - Iteration spaces with adjacent dims joined --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_CONVERSION_EMITTER_DOMAIN_H
 #define LUMINAL_LIB_CONVERSION_EMITTER_DOMAIN_H

@@ -1,4 +1,5 @@
 //===- Emitter.cpp - Elements of the values of a kernel -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Emitter.h"
 #include "luminal/Conversion/ScalarMath.h"
@@ -27,7 +28,7 @@ Type luminal::getStorageType(Type element) {
 Emitter::Emitter(ImplicitLocOpBuilder &b, llir::KernelOp kernel,
                  SymbolRanges ranges, ArrayRef<Value> buffers,
                  std::map<std::string, Value> symbols, unsigned lanes)
-    : b(b), kernel(kernel), maxLanes(lanes), scope(std::move(ranges)),
+    : b(b), kernel(kernel), maxLanes(lanes), assumptions(std::move(ranges)),
       symbols(std::move(symbols)), buffers(buffers) {
   memo.emplace_back();
   Type i32 = b.getI32Type();
@@ -213,7 +214,7 @@ Value Emitter::emitGather(llir::GatherOp op, const Index &index) {
 
 Value Emitter::emitRangeCheck(Value index, const Expr &extent, bool guarded) {
   std::pair<Expr, Expr> demand{product(repeats), extent};
-  if (!guarded && !Scope(getRanges()).provablyLess(0, extent) &&
+  if (!guarded && !Assumptions(getRanges()).provablyLess(0, extent) &&
       !llvm::is_contained(demands, demand))
     demands.push_back(demand);
   Value bound = value(extent);

@@ -1,4 +1,5 @@
 //===- Emitter.h - A kernel's body, element by element --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Turns "the element of this value at this index" into scalar or vector code by
 // walking the body of a kernel. An index is a list of expressions over *dims*:
@@ -56,10 +57,10 @@ public:
   /// A new dim with 0 <= d < extent; its value (i64) is set by `setDim`.
   unsigned addDim(const Expr &extent);
   void setDim(unsigned dim, mlir::Value value) { dims[dim].value = value; }
-  const Scope &getScope() const { return scope; }
+  const Assumptions &getAssumptions() const { return assumptions; }
   /// The ranges of symbols, without dims: for questions about sizes.
-  const SymbolRanges &getRanges() const { return scope.getSymbols(); }
-  Expr simplify(const Expr &e) const { return scope.simplify(e); }
+  const SymbolRanges &getRanges() const { return assumptions.getSymbols(); }
+  Expr simplify(const Expr &e) const { return assumptions.simplify(e); }
 
   /// The value of an expression that is the same in all lanes, as an i64.
   mlir::Value value(const Expr &e);
@@ -240,7 +241,7 @@ private:
   mlir::Value combine(llir::ReduceKind kind, mlir::Value x, mlir::Value y);
   mlir::Value initial(llir::ReduceKind kind, mlir::Type type);
 
-  Scope scope;
+  Assumptions assumptions;
   std::vector<Expr> extents;
   std::vector<Dim> dims;
   std::map<std::string, mlir::Value> symbols;

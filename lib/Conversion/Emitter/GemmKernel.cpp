@@ -1,4 +1,5 @@
 //===- GemmKernel.cpp - Kernels of one matrix product ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The dims of a product fall into four groups: in both maps (batch), in the
 // left one alone (M), in the right one alone (N), and the contracted one. Each
@@ -78,7 +79,7 @@ private:
 
   bool findResults() {
     extents = hlir::getExtents(op.getResult());
-    Scope sizes(e.getRanges());
+    Assumptions sizes(e.getRanges());
     for (Value v : getYielded(e.kernel)) {
       SmallVector<Expr> domain = hlir::getExtents(v);
       std::optional<hlir::MapAttr> map;
@@ -235,7 +236,8 @@ private:
     std::vector<Expr> sizes;
     for (unsigned i : ArrayRef(rows.group).take_back(count))
       sizes.push_back(extents[i]);
-    if (!count || !e.getScope().provablyLessEqual(2 * lanes, product(sizes)))
+    if (!count ||
+        !e.getAssumptions().provablyLessEqual(2 * lanes, product(sizes)))
       return;
     std::swap(rows, columns);
     size_t outer = columns.group.size() - count;

@@ -1,4 +1,5 @@
 //===- KernelFunction.cpp - The function of a kernel ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Kernels.h"
 #include "luminal/Conversion/LLIRToLLVM.h"
@@ -130,7 +131,7 @@ static FailureOr<KernelInfo> emit(llir::KernelOp kernel, StringRef symbol,
   }
   KernelInfo info;
   info.symbol = symbol.str();
-  Scope sizes(e.getRanges());
+  Assumptions sizes(e.getRanges());
   info.work = sizes.simplify(shape.work);
   info.grain = sizes.simplify(shape.grain);
   info.scratch = sizes.simplify(shape.scratch);

@@ -1,4 +1,5 @@
 //===- Kernels.h - The loops of each kind of kernel -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The part of a kernel's function inside its entry: a loop over the work range
 // and what one unit of work does. Both targets run the same code; they differ

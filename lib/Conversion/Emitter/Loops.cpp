@@ -1,4 +1,5 @@
 //===- Loops.cpp - Loops and reductions of kernels ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Emitter.h"
 #include "luminal/Conversion/ScalarMath.h"

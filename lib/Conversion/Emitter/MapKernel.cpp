@@ -1,4 +1,5 @@
 //===- MapKernel.cpp - Kernels of independent elements --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Kernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

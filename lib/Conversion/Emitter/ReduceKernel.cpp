@@ -1,4 +1,5 @@
 //===- ReduceKernel.cpp - Kernels that reduce rows ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Every reduction of the body is one pass over a row; the elements of results
 // that have the whole domain's shape are a last pass. A pass finds what earlier

@@ -1,4 +1,5 @@
 //===- ScatterKernel.cpp - Kernels that update rows by index --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A unit of work is a run of columns: it copies them from the destination (but
 // in place), then applies every update to them in index order. So units are
@@ -88,7 +89,7 @@ private:
   /// Finds the way from the scatter's index to the result's.
   bool findInverse() {
     Value v = getYielded(e.kernel)[0];
-    Scope sizes(e.getRanges());
+    Assumptions sizes(e.getRanges());
     SmallVector<Expr> domain = hlir::getExtents(v);
     std::optional<hlir::MapAttr> map;
     while (auto view = v.getDefiningOp<llir::ViewOp>()) {

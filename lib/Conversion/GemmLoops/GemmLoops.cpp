@@ -1,4 +1,5 @@
 //===- GemmLoops.cpp - Packing and the register tile ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Conversion/GemmLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,4 +1,5 @@
 //===- CPUTarget.cpp - Processors by name ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Conversion/LLIRToLLVM.h"
 #include "llvm/ADT/StringMap.h"

@@ -1,4 +1,5 @@
 //===- Lower.cpp - Emitted kernels to the llvm dialect --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Conversion/LLIRToLLVM.h"
 #include "mlir/Conversion/Passes.h"

@@ -1,4 +1,5 @@
 //===- Object.cpp - The llvm dialect to objects, objects to a library -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "lld/Common/Driver.h"
 #include "luminal/Conversion/LLIRToLLVM.h"

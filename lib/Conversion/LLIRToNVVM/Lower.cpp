@@ -1,4 +1,5 @@
 //===- Lower.cpp - Emitted GPU kernels to the nvvm dialect ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Conversion/LLIRToNVVM.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"

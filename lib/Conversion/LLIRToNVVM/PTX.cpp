@@ -1,4 +1,5 @@
 //===- PTX.cpp - The nvvm dialect to PTX text -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Conversion/LLIRToNVVM.h"
 #include "mlir/Target/LLVMIR/Export.h"

@@ -1,4 +1,5 @@
 //===- Translation.cpp - luminal-translate --llir-to-ptx ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "mlir/Tools/mlir-translate/Translation.h"
 #include "luminal/Conversion/LLIRToNVVM.h"

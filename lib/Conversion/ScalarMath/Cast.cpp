@@ -1,4 +1,5 @@
 //===- Cast.cpp - Conversions between element types -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Rounding is written out in integer arithmetic where a target's own
 // instruction is not exact (f32 to bf16 flushes denormals on x86) or a call to

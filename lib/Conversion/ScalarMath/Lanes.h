@@ -1,4 +1,5 @@
 //===- Lanes.h - Arithmetic on a scalar or a vector by one spelling -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_CONVERSION_SCALARMATH_LANES_H
 #define LUMINAL_LIB_CONVERSION_SCALARMATH_LANES_H

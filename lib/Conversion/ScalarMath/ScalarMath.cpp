@@ -1,4 +1,5 @@
 //===- ScalarMath.cpp - Code for every scalar function --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Conversion/ScalarMath.h"
 #include "Lanes.h"

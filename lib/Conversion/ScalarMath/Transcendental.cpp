@@ -1,4 +1,5 @@
 //===- Transcendental.cpp - exp, log, sin, ... by range reduction ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The coefficients are Remez polynomials that utils/math-coefficients.py prints
 // with the error each reaches. A function of an f32 argument is computed in f64

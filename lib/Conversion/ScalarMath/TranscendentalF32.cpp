@@ -1,4 +1,5 @@
 //===- TranscendentalF32.cpp - exp, sin, erf, ... in f32 arithmetic -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The hot functions of f32 arguments, on f32 lanes: where one rounding of
 // weight must remain, what the others lose is carried along in a second f32.

@@ -1,4 +1,5 @@
 //===- Facts.cpp - What is known of a class -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Rules.h"
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
@@ -189,11 +190,12 @@ public:
     }
     if (is<hlir::IotaOp>(node)) {
       auto map = node.attributes.getAs<hlir::MapAttr>("map");
-      Scope scope = hlir::getScope(function, hlir::getExtents(type));
+      Assumptions assumptions =
+          hlir::getAssumptions(function, hlir::getExtents(type));
       std::optional<int64_t> lo, hi;
       if (map) {
-        lo = scope.lowerBound(map.getResults()[0]);
-        hi = scope.upperBound(map.getResults()[0]);
+        lo = assumptions.lowerBound(map.getResults()[0]);
+        hi = assumptions.upperBound(map.getResults()[0]);
       }
       return lo && hi ? bounds(type, *lo, *hi) : Attribute();
     }
@@ -257,7 +259,7 @@ namespace {
 class TensorSpellings final : public TypeSpellings {
 public:
   explicit TensorSpellings(Operation *function)
-      : scope(hlir::getScope(function)) {}
+      : assumptions(hlir::getAssumptions(function)) {}
 
   std::optional<Equality> compare(Type a, Type b) override {
     RankedTensorType x = known(a), y = known(b);
@@ -268,7 +270,7 @@ public:
     Equality result = Equality::Yes;
     SmallVector<Expr> p = hlir::getExtents(x), q = hlir::getExtents(y);
     for (auto [e, f] : llvm::zip_equal(p, q)) {
-      std::optional<bool> equal = scope.equal(e, f);
+      std::optional<bool> equal = assumptions.equal(e, f);
       if (equal == false)
         return Equality::No;
       if (!equal)
@@ -326,7 +328,7 @@ private:
       simpler.emplace(std::max(e, f), std::min(e, f));
   }
 
-  Scope scope;
+  Assumptions assumptions;
   /// Of an extent one that it was found equal to, and that is less.
   std::map<Expr, Expr> simpler;
 };

@@ -1,4 +1,5 @@
 //===- Natives.cpp - What the rules ask and make beside patterns ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Rules.h"
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
@@ -33,13 +34,14 @@ static TypedAttr numberOf(const MatchContext &c, const NativeValue &v) {
 static MapAttr mapOf(const NativeValue &v) { return cast<MapAttr>(v.asAttr()); }
 
 /// What is known inside a tensor of this type.
-static Scope scopeOf(const MatchContext &c, RankedTensorType type) {
-  return hlir::getScope(c.scope(), hlir::getExtents(type));
+static Assumptions assumptionsOf(const MatchContext &c, RankedTensorType type) {
+  return hlir::getAssumptions(c.scope(), hlir::getExtents(type));
 }
 
 static MapAttr simplified(const MatchContext &c, ArrayRef<Expr> results,
                           RankedTensorType type) {
-  return MapAttr::getSimplified(c.getContext(), results, scopeOf(c, type));
+  return MapAttr::getSimplified(c.getContext(), results,
+                                assumptionsOf(c, type));
 }
 
 //===----------------------------------------------------------------------===//
@@ -249,8 +251,8 @@ static bool dropsNothing(MatchContext &c, NativeArgs args, NativeResults &) {
     SmallVector<Expr> extents = hlir::getExtents(tensorOf(c, v));
     return product({extents.begin(), extents.end()});
   };
-  return hlir::getScope(c.scope()).provablyLessEqual(elements(args[0]),
-                                                     elements(args[1]));
+  return hlir::getAssumptions(c.scope()).provablyLessEqual(elements(args[0]),
+                                                           elements(args[1]));
 }
 
 /// The source has fewer elements, or no more and a lower rank. An op of two
@@ -262,7 +264,7 @@ static bool shrinks(MatchContext &c, NativeArgs args, NativeResults &results) {
   SmallVector<Expr> source = hlir::getExtents(tensorOf(c, args[0]));
   SmallVector<Expr> result = hlir::getExtents(tensorOf(c, args[1]));
   return source.size() < result.size() ||
-         hlir::getScope(c.scope()).provablyLess(
+         hlir::getAssumptions(c.scope()).provablyLess(
              product({source.begin(), source.end()}),
              product({result.begin(), result.end()}));
 }
@@ -349,14 +351,15 @@ static bool rowsOfLines(MatchContext &c, NativeArgs args,
   SmallVector<Expr> extents = hlir::getExtents(type);
   if (lines.empty() || lines.size() != extents.size())
     return false;
-  Scope scope = hlir::getScope(c.scope());
+  Assumptions assumptions = hlir::getAssumptions(c.scope());
   SmallVector<std::optional<Expr>> inverse(lines.size());
   for (auto [i, e] : llvm::enumerate(mapOf(args[0]).getResults())) {
     std::optional<unsigned> dim = e.asDim();
     if (!dim && extents[i].isConstant(1))
       continue;
     // All of the dim, once.
-    if (!dim || inverse[*dim] || scope.equal(lines[*dim], extents[i]) != true)
+    if (!dim || inverse[*dim] ||
+        assumptions.equal(lines[*dim], extents[i]) != true)
       return false;
     inverse[*dim] = Expr::dim(i);
   }
@@ -440,8 +443,8 @@ static bool isRowLength(MatchContext &c, NativeArgs args, NativeResults &) {
            number == numberOfType(static_cast<double>(*length.asConstant()),
                                   number.getType());
   auto extent = cast_or_null<MapAttr>(c.fact("extent", args[0].asClass()));
-  return extent && hlir::getScope(c.scope()).equal(extent.getResults()[0],
-                                                   length) == true;
+  return extent && hlir::getAssumptions(c.scope()).equal(extent.getResults()[0],
+                                                         length) == true;
 }
 
 /// An empty fact or an unbounded extent proves nothing.
@@ -451,7 +454,8 @@ static bool indexInside(MatchContext &c, NativeArgs args, NativeResults &) {
   if (!range || range[0] < 0)
     return false;
   Expr extent = hlir::getExtents(tensorOf(c, args[1]))[0];
-  std::optional<int64_t> least = hlir::getScope(c.scope()).lowerBound(extent);
+  std::optional<int64_t> least =
+      hlir::getAssumptions(c.scope()).lowerBound(extent);
   return least && range[1] < *least;
 }
 

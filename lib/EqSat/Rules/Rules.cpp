@@ -1,4 +1,5 @@
 //===- Rules.cpp - The compiled-in rule sets and what they promise --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A promise is of the right side: exact where both sides have the same bits;
 // rounding(n) where the right side is within n ulp of the exact value (of the
@@ -9,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "luminal/EqSat/Rules.h"
+#include "luminal/EqSat/Rules/Rules.h"
 #include "Rules.h"
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
 #include "mlir/IR/PatternMatch.h"

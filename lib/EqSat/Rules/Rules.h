@@ -1,9 +1,10 @@
 //===- Rules.h - What the files of this folder share ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_EQSAT_RULES_RULES_H
 #define LUMINAL_LIB_EQSAT_RULES_RULES_H
 
-#include "luminal/EqSat/RuleSets.h"
+#include "luminal/EqSat/Patterns/RuleSets.h"
 
 namespace luminal::eqsat {
 

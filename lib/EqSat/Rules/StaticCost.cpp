@@ -1,8 +1,9 @@
 //===- StaticCost.cpp - The roofline price of a node ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Rules.h"
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
-#include "luminal/EqSat/CostModel.h"
+#include "luminal/EqSat/Patterns/CostModel.h"
 
 #include <limits>
 
@@ -16,7 +17,8 @@ namespace {
 /// check of an index.
 class StaticCost : public CostModel {
 public:
-  explicit StaticCost(Operation *function) : scope(hlir::getScope(function)) {}
+  explicit StaticCost(Operation *function)
+      : assumptions(hlir::getAssumptions(function)) {}
 
   double cost(const NodeView &node) override {
     constexpr double perOp = 1e-3;
@@ -25,12 +27,12 @@ public:
       return std::numeric_limits<double>::infinity();
     std::optional<llir::Cost> cost = llir::getFlatCost(
         *node.name, node.operandTypes, node.resultTypes, node.attributes);
-    double price = perOp + (cost ? cost->price(scope) : 0.0);
+    double price = perOp + (cost ? cost->price(assumptions) : 0.0);
     return node.attributes.contains("checked") ? price + perOp : price;
   }
 
 private:
-  Scope scope;
+  Assumptions assumptions;
 };
 } // namespace
 

@@ -1,4 +1,5 @@
 //===- ArtifactWriter.cpp - A schedule and its code as a .lum file --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/ArtifactFile.h"
 #include "luminal/Target/Artifact.h"

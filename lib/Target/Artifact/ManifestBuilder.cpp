@@ -1,4 +1,5 @@
 //===- ManifestBuilder.cpp - From a schedule to the manifest --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/CpuFeatures.h"
 #include "luminal/Support/Version.h"

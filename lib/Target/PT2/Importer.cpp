@@ -1,7 +1,8 @@
 //===- Importer.cpp - Nodes to HLIR ---------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Importer.h"
-#include "Helpers.h"
+#include "Aten/Helpers.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
@@ -12,7 +13,7 @@ using namespace luminal::hlir;
 using namespace luminal::pt2;
 
 Importer::Importer(MLIRContext *context, const Archive &archive,
-                   Program program, const PT2ImportOptions &options)
+                   ExportedProgram program, const PT2ImportOptions &options)
     : context(context), archive(archive), program(std::move(program)),
       options(options), builder(context),
       fileLoc(FileLineColLoc::get(context, archive.getName(), 0, 0)) {}
@@ -143,7 +144,7 @@ std::string Importer::checkResult(const std::string &name, Value value) {
   SmallVector<Expr> extents = getExtents(value);
   bool same = extents.size() == meta->sizes.size();
   for (unsigned i = 0; same && i < extents.size(); ++i)
-    same = scope.equal(extents[i], meta->sizes[i]) != false;
+    same = assumptions.equal(extents[i], meta->sizes[i]) != false;
   if (same)
     return {};
   auto print = [](ArrayRef<Expr> sizes) {
@@ -176,8 +177,9 @@ LogicalResult Importer::store(const OpCall::Returned &result,
   tensor.extents = result.extents;
   // A map to the source's elements, then the source's own map.
   std::vector<Expr> dims(result.map.begin(), result.map.end());
-  Scope inside(scope.getSymbols(),
-               std::vector<Expr>(result.extents.begin(), result.extents.end()));
+  Assumptions inside(
+      assumptions.getSymbols(),
+      std::vector<Expr>(result.extents.begin(), result.extents.end()));
   for (const Expr &e : source.map)
     tensor.map.push_back(inside.simplify(e.substituteDims(dims)));
   tensor.whole = tensor.extents == getExtents(memories[source.memory].value);
@@ -211,7 +213,7 @@ LogicalResult Importer::translate(const Node &node, OpCall &call,
     SmallVector<Expr> extents = getExtents(value);
     for (unsigned i = 0; i < extents.size(); ++i)
       if (extents.size() != tensor.extents.size() ||
-          scope.equal(extents[i], tensor.extents[i]) != true)
+          assumptions.equal(extents[i], tensor.extents[i]) != true)
         return call.fail("the result has another shape than the tensor that "
                          "it is written to");
     value = composer->broadcastTo(value, tensor.extents);
@@ -448,7 +450,7 @@ OwningOpRef<ModuleOp> Importer::run() {
   builder.setInsertionPointToStart(function.addEntryBlock());
   if (failed(makeSymbols()))
     return {};
-  composer = std::make_unique<Composer>(builder, fileLoc, scope);
+  composer = std::make_unique<Composer>(builder, fileLoc, assumptions);
   findMutations();
   if (failed(makeInputs()))
     return {};
@@ -490,7 +492,8 @@ static OwningOpRef<ModuleOp> import(MLIRContext *context,
   Result<Archive> archive = Archive::read(std::move(*zip));
   if (!archive)
     return report(archive.error());
-  Result<Program> program = Program::parse(archive->getProgram());
+  Result<ExportedProgram> program =
+      ExportedProgram::parse(archive->getProgram());
   if (!program)
     return report(program.error());
   return Importer(context, *archive, std::move(*program), options).run();

@@ -1,10 +1,11 @@
 //===- Importer.h - From a program to HLIR --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_TARGET_PT2_IMPORTER_H
 #define LUMINAL_LIB_TARGET_PT2_IMPORTER_H
 
-#include "Archive.h"
-#include "OpCall.h"
+#include "Archive/Archive.h"
+#include "Aten/OpCall.h"
 #include "luminal/Target/PT2.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <set>
@@ -37,13 +38,13 @@ struct GraphTensor {
 
 class Importer {
 public:
-  Importer(mlir::MLIRContext *context, const Archive &archive, Program program,
-           const PT2ImportOptions &options);
+  Importer(mlir::MLIRContext *context, const Archive &archive,
+           ExportedProgram program, const PT2ImportOptions &options);
 
   mlir::OwningOpRef<mlir::ModuleOp> run();
 
   // Used by OpCall.
-  const Program &getProgram() const { return program; }
+  const ExportedProgram &getProgram() const { return program; }
   const TensorMeta *getMeta(const std::string &name) const;
   bool isTensor(const std::string &name) const { return tensors.count(name); }
   Value read(const std::string &name);
@@ -89,13 +90,13 @@ private:
 
   mlir::MLIRContext *context;
   const Archive &archive;
-  Program program;
+  ExportedProgram program;
   PT2ImportOptions options;
   mlir::OpBuilder builder;
   mlir::Location fileLoc;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp function;
-  Scope scope;
+  Assumptions assumptions;
   std::unique_ptr<hlir::Composer> composer;
 
   std::set<std::string> mutated, poisoned;

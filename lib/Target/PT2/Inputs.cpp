@@ -1,4 +1,5 @@
 //===- Inputs.cpp - Symbols, weights, states, constants, user inputs ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Importer.h"
 #include "llvm/ADT/STLExtras.h"
@@ -36,7 +37,7 @@ LogicalResult Importer::makeSymbols() {
     entries.push_back({name, range});
     ranges.emplace(name, range);
   }
-  scope = Scope(ranges);
+  assumptions = Assumptions(ranges);
   function->setAttr(kSymbolsAttr, SymbolsAttr::get(context, entries));
   return success();
 }

@@ -1,4 +1,5 @@
 //===- Translation.cpp - luminal-translate --import-pt2 -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "mlir/Tools/mlir-translate/Translation.h"
 #include "luminal/Dialect/HLIR/IR/HLIR.h"

@@ -1,4 +1,5 @@
 /*===- c-api.c - The C interface, from C ----------------------------------===*/
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 
 #include "luminal-c/Luminal.h"
 #include <stdio.h>

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- c_api.py - The C interface, from Python's ctypes ------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """c_api.py LIBRARY ARTIFACT: loads the artifact of test/Tools/luminal-run/Inputs/make.py from bytes and runs it."""
 import ctypes
 import sys

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- check-exports.py - A library exports what a header declares -------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import re
 import subprocess
 import sys

@@ -1,4 +1,5 @@
 /*===- compile.c - From an archive to numbers, in C -----------------------===*/
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 
 #include "luminal-c/Luminal.h"
 #include <math.h>

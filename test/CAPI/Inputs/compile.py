@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- compile.py - From an archive to numbers, in Python ---------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """compile.py UTILS LIBRARY MODEL OUT: compiles MODEL/model.pt2 and runs it at every size that has a reference."""
 import pathlib
 import sys

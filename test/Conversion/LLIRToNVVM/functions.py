@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes one map kernel for each scalar function and dtype that it has."""
 
 FLOATS = ["f32", "f16", "bf16", "f64"]

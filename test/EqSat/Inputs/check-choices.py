@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Holds the choices of an extractor against the e-graph, and their cost against the compiler's own where a report is given."""
 
 import json

@@ -1,4 +1,5 @@
 # ===- check-forms.py - A rule of many forms is one rule in reports ------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Usage: check-forms.py REPORT NAIVE: the rules of pdl-ranges.mlir, saturated incrementally and not.
 import json

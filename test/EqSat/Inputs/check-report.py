@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Holds the JSON report of eqsat-saturate to itself and to its remarks.
 
 usage: check-report.py REPORT REMARKS

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Deep programs: `congruent N`, two terms that are equal because their leaves
 are; `collapsing N`, one class of N equal terms."""
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- determinism.py - The same program and report, many times ----------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """determinism.py PROGRAM OUT [LIBRARY]: saturates the program twenty times under changing layouts of memory, or, where a
 library is named (other-library.c), with that one preloaded in all runs but the first."""
 import ctypes

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- idle.py - Rules that eat time, help, and have nothing to do -------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """idle.py OUT: writes program.mlir and rules.mlir."""
 import pathlib
 import sys

@@ -1,4 +1,5 @@
 # ===- many-results.py - Ops with 1, 2, ... results ----------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Usage: many-results.py COUNT: a program of so many ops, the first with one result, the next with two, and so on.
 import sys

@@ -1,4 +1,5 @@
 //===- other-library.c - Another allocator and other hashes ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // To be preloaded. Memory is handed out from high to low addresses, or from low
 // to high where LAYOUT is odd, with gaps that LAYOUT chooses, and is never used

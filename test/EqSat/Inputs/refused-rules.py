@@ -1,4 +1,5 @@
 # ===- refused-rules.py - Each rule of a file is refused at its place ----------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Usage: refused-rules.py RULES.pdll DIRECTORY: runs each pattern of the file alone, on a program without one op, and
 # holds what luminal-opt says to the comment before the pattern.

@@ -1,4 +1,5 @@
 # ===- run-guide.py - The commands of a guide, as they are written -------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Usage: run-guide.py GUIDE.md DIRECTORY: writes the blocks that name a file into the directory, and runs those of a shell
 # there, in their order. LUMINAL is the source tree.

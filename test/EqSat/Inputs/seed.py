@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- seed.py - What seeds of the extraction do ---------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """seed.py OUT: saturates one sum of products with many seeds and checks every program that comes out."""
 import json
 import pathlib

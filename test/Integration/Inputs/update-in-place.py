@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- update-in-place.py - Four calls of update-in-place.mlir -------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import pathlib
 import random
 import sys

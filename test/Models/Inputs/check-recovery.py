@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- check-recovery.py - The e-graph's part in a model's program --------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """check-recovery.py REPORT RULE=N ...: RULE made at least N ops of the program that was extracted.
 
 A program of nothing but the lowerings of single ops would run as well, and fail here.

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- determinism.py - The same program gives the same bytes ------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """determinism.py again ARCHIVE OUT: compiled anew, by another number of threads, from another folder, with another layout of
        memory and other ways of printing, it gives the same artifact.
 determinism.py phases ARCHIVE OUT PHASE...: each intermediate of luminal-pipeline is a file that luminal-opt goes on from to

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- compare-with-torch.py - The interpreter against PyTorch ----------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Evaluates every op of HLIR and every scalar function of LLIR on random data, in each dtype that it takes, and compares
 with PyTorch: bit for bit where the definition says so, else within the stated number of ulps of the exact value (taken
 from float64, or for float64 itself from PyTorch's float64). Exits 1 where one is out."""

@@ -1,4 +1,5 @@
 # ===- move-reference.py - Adds a thousandth to the floats of .npy files ------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import pathlib
 import struct
 import sys

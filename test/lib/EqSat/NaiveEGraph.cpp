@@ -1,4 +1,5 @@
 //===- NaiveEGraph.cpp - The slow engine that the fast one is held to -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "NaiveEGraph.h"
 

@@ -1,4 +1,5 @@
 //===- NaiveEGraph.h - The slow engine that the fast one is held to -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Equality saturation by definition: sets and maps, every match of every rule
 // in every round, congruence by comparing everything with everything.

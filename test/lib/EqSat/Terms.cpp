@@ -1,4 +1,5 @@
 //===- Terms.cpp - Terms and rules as s-expressions -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Terms.h"
 

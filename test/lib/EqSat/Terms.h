@@ -1,4 +1,5 @@
 //===- Terms.h - Terms and rules as s-expressions -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A small front end to the core, for tests and benchmarks: terms are written
 // `(+ x (* 2 y))`, rules as two terms in which `?a` is a variable.
@@ -8,9 +9,9 @@
 #ifndef LUMINAL_TEST_LIB_EQSAT_TERMS_H
 #define LUMINAL_TEST_LIB_EQSAT_TERMS_H
 
-#include "luminal/EqSat/EGraph.h"
-#include "luminal/EqSat/Extraction.h"
-#include "luminal/EqSat/Rule.h"
+#include "luminal/EqSat/Core/EGraph.h"
+#include "luminal/EqSat/Core/Extraction.h"
+#include "luminal/EqSat/Core/Rule.h"
 
 #include <map>
 #include <set>

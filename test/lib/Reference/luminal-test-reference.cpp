@@ -1,4 +1,5 @@
 //===- luminal-test-reference.cpp - Functions evaluated for tests ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Evaluates every function without arguments of a .mlir file (its operands are
 // constants), and prints a line for each result: "@name#0: " and the dense

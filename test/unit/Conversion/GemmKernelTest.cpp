@@ -1,4 +1,5 @@
 //===- GemmKernelTest.cpp - Compiled products against their definition ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "KernelOracle.h"
 #include "gtest/gtest.h"

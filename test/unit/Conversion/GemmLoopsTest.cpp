@@ -1,4 +1,5 @@
 //===- GemmLoopsTest.cpp - The loops of a product against plain ones ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Conversion/GemmLoops.h"
 #include "Jit.h"

@@ -1,4 +1,5 @@
 //===- Jit.h - Runs generated loops inside a unit test --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_TEST_UNIT_CONVERSION_JIT_H
 #define LUMINAL_TEST_UNIT_CONVERSION_JIT_H

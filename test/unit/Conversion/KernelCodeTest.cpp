@@ -1,4 +1,5 @@
 //===- KernelCodeTest.cpp - Compiled kernels against their definition -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "KernelOracle.h"
 #include "gtest/gtest.h"

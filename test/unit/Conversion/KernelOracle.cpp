@@ -1,4 +1,5 @@
 //===- KernelOracle.cpp - Kernels by their definition ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "KernelOracle.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

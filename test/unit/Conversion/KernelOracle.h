@@ -1,4 +1,5 @@
 //===- KernelOracle.h - Kernels by their definition -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Evaluates the body of an llir.kernel one element at a time, without memory
 // for values inside, from the definitions of the ops alone; and runs the

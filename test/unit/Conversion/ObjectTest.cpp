@@ -1,4 +1,5 @@
 //===- ObjectTest.cpp - From the llvm dialect to a loaded library ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Conversion/LLIRToLLVM.h"
 #include "mlir/IR/MLIRContext.h"

@@ -1,4 +1,5 @@
 //===- ScalarMathTest.cpp - Scalar functions against the C library --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Each function is compiled twice, on a vector of 16 and on a scalar, and run
 // on every float32 whose bits are a multiple of a stride, on special values,

@@ -1,4 +1,5 @@
 //===- CompositesTest.cpp - What composites spell is what they mean -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Each spelling is run by the interpreter and compared with the C library in
 // extended precision: scalar functions of f16, bf16 and f32 are within 0.51
@@ -51,8 +52,8 @@ protected:
                       hlir::SymbolsAttr::get(&context, symbols));
     Block *body = function.addEntryBlock();
     builder.setInsertionPointToEnd(body);
-    Scope scope = hlir::getScope(function);
-    Composer composer(builder, loc, scope);
+    Assumptions assumptions = hlir::getAssumptions(function);
+    Composer composer(builder, loc, assumptions);
     SmallVector<Value> values(body->args_begin(), body->args_end());
     Value result = build(composer, values);
     func::ReturnOp::create(builder, loc, result);

@@ -1,4 +1,5 @@
 //===- ArenaTest.cpp - No two live values share memory --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Arena.h"
 #include "Points.h"
@@ -15,7 +16,7 @@ namespace {
 using Requests = std::vector<ArenaRequest>;
 using Offsets = llvm::SmallVector<Expr>;
 
-Scope symbols() { return Scope({{"m", {1, 5}}, {"n", {1, 70}}}); }
+Assumptions symbols() { return Assumptions({{"m", {1, 5}}, {"n", {1, 70}}}); }
 
 /// Whatever the symbols are: offsets are aligned, all lie inside, and what
 /// lives at the same time lies apart. Returns the size of the arena where m = 3

@@ -1,4 +1,5 @@
 //===- IndexMapsTest.cpp - Index maps against enumeration -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Composed and inverted maps are held against what they say, at every index of
 // every size that the symbols allow.
@@ -68,7 +69,7 @@ protected:
   }
 
   MLIRContext context;
-  Scope symbols{{{"s", {1, 4}}, {"t", {1, 3}}}};
+  Assumptions symbols{{{"s", {1, 4}}, {"t", {1, 3}}}};
 };
 
 TEST_F(IndexMaps, Compose) {

@@ -1,4 +1,5 @@
 //===- InterpreterTest.cpp - Symbols, arguments and run-time errors -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Reference/Interpreter.h"
 #include "luminal/InitAll.h"

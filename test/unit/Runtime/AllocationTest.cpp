@@ -1,4 +1,5 @@
 //===- AllocationTest.cpp - A repeated call allocates nothing -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Counts every allocation and every mapping of the process. Sanitizers bring
 // an allocator of their own, whose hooks do the counting there.

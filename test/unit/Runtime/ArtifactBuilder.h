@@ -1,4 +1,5 @@
 //===- ArtifactBuilder.h - Artifacts made by hand -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_TEST_UNIT_RUNTIME_ARTIFACTBUILDER_H
 #define LUMINAL_TEST_UNIT_RUNTIME_ARTIFACTBUILDER_H

@@ -1,4 +1,5 @@
 //===- ArtifactTest.cpp - Loading artifacts and weights -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ArtifactBuilder.h"
 #include "luminal/Support/SafeTensors.h"

@@ -1,4 +1,5 @@
 //===- ContextTest.cpp - Binding, shapes, states, running -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ArtifactBuilder.h"
 #include <chrono>

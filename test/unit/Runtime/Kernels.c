@@ -1,4 +1,5 @@
 //===- Kernels.c - Kernels that the runtime's tests put into artifacts ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Written by hand to the contract of docs/Architecture.md.
 //

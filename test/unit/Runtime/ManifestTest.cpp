@@ -1,4 +1,5 @@
 //===- ManifestTest.cpp - Manifests from hostile hands --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ArtifactBuilder.h"
 #include <random>

@@ -1,4 +1,5 @@
 //===- ThreadPoolTest.cpp - Splitting work --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/ThreadPool.h"
 #include <chrono>

@@ -1,4 +1,5 @@
 //===- ExprTest.cpp - Normal forms, text form, evaluation -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Support/Expr.h"
 #include "luminal/Support/DType.h"
@@ -122,8 +123,8 @@ TEST(Expr, OverflowIsUndefinedAndStaysSo) {
   EXPECT_EQ(Expr::mod(INT64_MIN, -1), Expr(0));
   EXPECT_TRUE(Expr::max(a, overflow).isUndefined());
   EXPECT_FALSE(overflow.evaluate({}));
-  EXPECT_EQ(Scope().lowerBound(overflow), std::nullopt);
-  EXPECT_EQ(Scope().equal(overflow, overflow), std::nullopt);
+  EXPECT_EQ(Assumptions().lowerBound(overflow), std::nullopt);
+  EXPECT_EQ(Assumptions().equal(overflow, overflow), std::nullopt);
   // Partial sums may leave the range where the whole does not.
   EXPECT_EQ(big + a - big, a);
 }

@@ -1,4 +1,5 @@
 //===- JsonTest.cpp - Tests of the checked JSON accessors -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Support/Json.h"
 #include <cmath>

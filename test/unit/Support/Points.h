@@ -1,4 +1,5 @@
-//===- Points.h - Every point of a scope ----------------------------------===//
+//===- Points.h - Every point in range ------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_TEST_UNIT_SUPPORT_POINTS_H
 #define LUMINAL_TEST_UNIT_SUPPORT_POINTS_H
@@ -22,14 +23,14 @@ inline Expr::SymbolValues lookUp(const Values &values) {
   };
 }
 
-/// Calls fn(symbols, dims) for every point of the scope; an unbounded symbol is
+/// Calls fn(symbols, dims) for every point in range; an unbounded symbol is
 /// taken up to its least value + 4.
 inline void forEachPoint(
-    const Scope &scope,
+    const Assumptions &assumptions,
     const std::function<void(const Values &, const std::vector<int64_t> &)>
         &fn) {
   std::vector<std::pair<std::string, SymbolRange>> symbols(
-      scope.getSymbols().begin(), scope.getSymbols().end());
+      assumptions.getSymbols().begin(), assumptions.getSymbols().end());
   Values values;
   std::function<void(size_t)> overSymbols = [&](size_t i) {
     if (i < symbols.size()) {
@@ -40,8 +41,8 @@ inline void forEachPoint(
       }
       return;
     }
-    std::vector<int64_t> extents, dims(scope.getExtents().size());
-    for (const Expr &extent : scope.getExtents()) {
+    std::vector<int64_t> extents, dims(assumptions.getExtents().size());
+    for (const Expr &extent : assumptions.getExtents()) {
       std::optional<int64_t> value = extent.evaluate(lookUp(values));
       if (!value || *value < 1)
         return;

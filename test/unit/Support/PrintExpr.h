@@ -1,4 +1,5 @@
 //===- PrintExpr.h - Expressions as text in GoogleTest's messages ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_TEST_UNIT_SUPPORT_PRINTEXPR_H
 #define LUMINAL_TEST_UNIT_SUPPORT_PRINTEXPR_H

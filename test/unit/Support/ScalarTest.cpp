@@ -1,4 +1,5 @@
 //===- ScalarTest.cpp - Encoding and conversion of elements ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Support/Scalar.h"
 #include "gtest/gtest.h"

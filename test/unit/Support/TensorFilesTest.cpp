@@ -1,4 +1,5 @@
 //===- TensorFilesTest.cpp - .npy, .safetensors and written zips ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Support/Npy.h"
 #include "luminal/Support/SafeTensors.h"

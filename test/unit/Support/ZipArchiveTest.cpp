@@ -1,4 +1,5 @@
 //===- ZipArchiveTest.cpp - Tests of the zip reader -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Support/ZipArchive.h"
 #include "luminal/Support/Sha256.h"

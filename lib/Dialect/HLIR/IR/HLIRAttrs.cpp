@@ -1,4 +1,5 @@
 //===- HLIRAttrs.cpp - Dims, maps and symbols as attributes ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -203,12 +204,12 @@ LogicalResult MapAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 MapAttr MapAttr::getSimplified(MLIRContext *context, ArrayRef<Expr> results,
-                               const Scope &scope) {
+                               const Assumptions &assumptions) {
   SmallVector<Expr> simplified;
   for (const Expr &e : results)
-    simplified.push_back(scope.simplify(e));
+    simplified.push_back(assumptions.simplify(e));
   // Where a dim has extent 1, 0 stands for it; the identity keeps its one form.
-  const std::vector<Expr> &extents = scope.getExtents();
+  const std::vector<Expr> &extents = assumptions.getExtents();
   auto rank = static_cast<unsigned>(extents.size());
   bool identity = rank == simplified.size();
   for (unsigned i = 0; identity && i < rank; ++i)

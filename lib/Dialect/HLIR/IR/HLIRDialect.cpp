@@ -1,4 +1,5 @@
 //===- HLIRDialect.cpp - Registration, types and program attributes -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
 #include "mlir/IR/Builders.h"
@@ -75,7 +76,7 @@ RankedTensorType hlir::withElementType(RankedTensorType type,
                                type.getEncoding());
 }
 
-Scope hlir::getScope(Operation *op, ArrayRef<Expr> extents) {
+Assumptions hlir::getAssumptions(Operation *op, ArrayRef<Expr> extents) {
   std::map<std::string, SymbolRange> symbols;
   for (; op; op = op->getParentOp()) {
     auto attr = op->getAttrOfType<SymbolsAttr>(kSymbolsAttr);
@@ -85,7 +86,7 @@ Scope hlir::getScope(Operation *op, ArrayRef<Expr> extents) {
       symbols[entry.name.str()] = entry.range;
     break;
   }
-  return Scope(std::move(symbols), {extents.begin(), extents.end()});
+  return Assumptions(std::move(symbols), {extents.begin(), extents.end()});
 }
 
 std::optional<DType> hlir::getDType(Type type) {

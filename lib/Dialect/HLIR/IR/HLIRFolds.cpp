@@ -1,4 +1,5 @@
 //===- HLIRFolds.cpp - Folds and canonicalizations ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Only what always wins and always shrinks; anything with two directions is a
 // rule of the e-graph. A folded constant is what the op's definition gives, to
@@ -316,8 +317,8 @@ static MapAttr compose(Operation *op, ArrayRef<Expr> extents, MapAttr outer,
   for (const Expr &e : results)
     if (e.isUndefined())
       return {};
-  MapAttr map =
-      MapAttr::getSimplified(op->getContext(), results, getScope(op, extents));
+  MapAttr map = MapAttr::getSimplified(op->getContext(), results,
+                                       getAssumptions(op, extents));
   return complexity(map) <= complexity(outer) + complexity(inner) ? map
                                                                   : MapAttr();
 }
@@ -327,7 +328,7 @@ OpFoldResult ViewOp::fold(FoldAdaptor) {
     return getOperand();
   SmallVector<Expr> extents = getExtents(getResult());
   MapAttr simplified = MapAttr::getSimplified(
-      getContext(), getMap().getResults(), getScope(*this, extents));
+      getContext(), getMap().getResults(), getAssumptions(*this, extents));
   if (simplified != getMap()) {
     setMapAttr(simplified);
     return getResult();
@@ -379,7 +380,7 @@ OpFoldResult IotaOp::fold(FoldAdaptor) {
                                         /*implicitTrunc=*/true));
   }
   Expr e = getMap().getResults()[0];
-  Expr simplified = getScope(*this, extents).simplify(e);
+  Expr simplified = getAssumptions(*this, extents).simplify(e);
   if (simplified == e)
     return {};
   setMapAttr(MapAttr::get(getContext(), getMap().getNumDims(), simplified));

@@ -1,4 +1,5 @@
 //===- HLIROps.cpp - Verifiers and the assembly of repeat -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
 #include "mlir/IR/Builders.h"
@@ -55,13 +56,13 @@ static LogicalResult verifyTensors(Operation *op) {
 static bool mayBeEqual(Operation *op, ArrayRef<Expr> a, ArrayRef<Expr> b) {
   if (a.size() != b.size())
     return false;
-  std::optional<Scope> scope;
+  std::optional<Assumptions> assumptions;
   for (auto [x, y] : llvm::zip_equal(a, b)) {
     if (x == y)
       continue;
-    if (!scope)
-      scope = getScope(op);
-    if (scope->equal(x, y) == false)
+    if (!assumptions)
+      assumptions = getAssumptions(op);
+    if (assumptions->equal(x, y) == false)
       return false;
   }
   return true;
@@ -321,7 +322,7 @@ static LogicalResult verifyInside(ViewOp op) {
   SmallVector<Expr> source = getExtents(op.getOperand());
   if (llvm::is_contained(extents, Expr(0)))
     return success();
-  std::optional<Scope> scope;
+  std::optional<Assumptions> assumptions;
   for (auto [k, e] : llvm::enumerate(op.getMap().getResults())) {
     SmallVector<unsigned> dims;
     for (unsigned i = 0; i < extents.size(); ++i)
@@ -329,8 +330,8 @@ static LogicalResult verifyInside(ViewOp op) {
         dims.push_back(i);
     if (dims.size() == 1 && e.asDim() && extents[dims[0]] == source[k])
       continue;
-    if (!scope)
-      scope = getScope(op, extents);
+    if (!assumptions)
+      assumptions = getAssumptions(op, extents);
     auto corners = uint64_t(1) << std::min<size_t>(dims.size(), 5);
     for (uint64_t corner = 0; corner < corners; ++corner) {
       Expr index = e.substitute([&](const Expr &leaf) -> std::optional<Expr> {
@@ -340,8 +341,8 @@ static LogicalResult verifyInside(ViewOp op) {
         bool last = corner >> (it - dims.begin()) & 1;
         return last ? extents[*it] - Expr(1) : Expr(0);
       });
-      if (!scope->provablyLess(index, 0) &&
-          !scope->provablyLessEqual(source[k], index))
+      if (!assumptions->provablyLess(index, 0) &&
+          !assumptions->provablyLessEqual(source[k], index))
         continue;
       return op.emitOpError()
              << "expected indices in [0, " << source[k].str() << ") of dim "

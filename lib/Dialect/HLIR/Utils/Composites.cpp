@@ -1,4 +1,5 @@
 //===- Composites.cpp - Constants, arithmetic and logic -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/HLIR/Utils/Composites.h"
 

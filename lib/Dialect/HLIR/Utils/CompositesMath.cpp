@@ -1,4 +1,5 @@
 //===- CompositesMath.cpp - Scalar functions, one type wider --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Each public function casts its operands one type wider, spells the function
 // there, and rounds once. The spellings below were checked against extended

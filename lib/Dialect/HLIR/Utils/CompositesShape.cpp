@@ -1,4 +1,5 @@
 //===- CompositesShape.cpp - Movement: every form is one view -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/HLIR/Utils/Composites.h"
 #include "llvm/ADT/STLExtras.h"
@@ -17,8 +18,8 @@ static SmallVector<Expr> identity(unsigned rank) {
 Value Composer::view(Value x, ArrayRef<Expr> extents, ArrayRef<Expr> map) {
   auto type = cast<RankedTensorType>(x.getType());
   auto resultType = getTensorType(extents, type.getElementType());
-  Scope inside(scope.getSymbols(),
-               std::vector<Expr>(extents.begin(), extents.end()));
+  Assumptions inside(assumptions.getSymbols(),
+                     std::vector<Expr>(extents.begin(), extents.end()));
   MapAttr simple = MapAttr::getSimplified(builder.getContext(), map, inside);
   if (resultType == type && simple.isIdentity())
     return x;
@@ -83,7 +84,7 @@ Value Composer::reshape(Value x, ArrayRef<Expr> extents) {
       Expr resultProduct(1);
       for (unsigned j = r; j < result.size() && !cut; ++j) {
         resultProduct = resultProduct * extents[result[j]];
-        if (scope.equal(sourceProduct, resultProduct) == true)
+        if (assumptions.equal(sourceProduct, resultProduct) == true)
           cut = {i + 1, j + 1};
       }
     }

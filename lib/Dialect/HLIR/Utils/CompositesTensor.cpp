@@ -1,4 +1,5 @@
 //===- CompositesTensor.cpp - Reductions, norms, products, index ops ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // These compute at PyTorch's own precision: f16 and bf16 in f32, rounded once;
 // f32 in f32; f64 in f64.
@@ -198,8 +199,8 @@ Value Composer::linear(Value x, Value w) {
 //===----------------------------------------------------------------------===//
 
 Value Composer::iota(ArrayRef<Expr> extents, Expr value) {
-  Scope inside(scope.getSymbols(),
-               std::vector<Expr>(extents.begin(), extents.end()));
+  Assumptions inside(assumptions.getSymbols(),
+                     std::vector<Expr>(extents.begin(), extents.end()));
   return IotaOp::create(
       builder, loc, getTensorType(extents, builder.getI64Type()),
       MapAttr::getSimplified(builder.getContext(), {value}, inside));

@@ -1,4 +1,5 @@
 //===- LLIRCosts.cpp - What every op states of its price ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
 
@@ -42,11 +43,11 @@ unsigned llir::getFlops(Fn fn) {
   }
 }
 
-double llir::nominalValue(const Expr &e, const Scope &scope) {
+double llir::nominalValue(const Expr &e, const Assumptions &assumptions) {
   constexpr int64_t nominal = 64;
   auto symbol = [&](std::string_view name) -> std::optional<int64_t> {
-    auto it = scope.getSymbols().find(std::string(name));
-    if (it == scope.getSymbols().end())
+    auto it = assumptions.getSymbols().find(std::string(name));
+    if (it == assumptions.getSymbols().end())
       return nominal;
     int64_t value = std::max(nominal, it->second.lo);
     return it->second.hi ? std::min(value, *it->second.hi) : value;
@@ -56,12 +57,12 @@ double llir::nominalValue(const Expr &e, const Scope &scope) {
   return value ? static_cast<double>(*value) : 1e18;
 }
 
-double Cost::price(const Scope &scope) const {
+double Cost::price(const Assumptions &assumptions) const {
   constexpr double bytesPerNs = 10, flopsPerNs = 20, nsPerLaunch = 1000;
-  double bytes = nominalValue(bytesRead + bytesWritten, scope);
-  double work = nominalValue(flops, scope);
+  double bytes = nominalValue(bytesRead + bytesWritten, assumptions);
+  double work = nominalValue(flops, assumptions);
   return std::max(bytes / bytesPerNs, work / flopsPerNs) +
-         nominalValue(launches, scope) * nsPerLaunch;
+         nominalValue(launches, assumptions) * nsPerLaunch;
 }
 
 static Expr elementsOf(Type type) {

@@ -1,4 +1,5 @@
 //===- LLIRDialect.cpp - Registration of the LLIR dialect -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
 #include "mlir/IR/DialectImplementation.h"

@@ -1,4 +1,5 @@
 //===- LLIRKernels.cpp - Verifiers of kernels and schedules ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
 
@@ -135,15 +136,15 @@ LogicalResult AliasOp::verify() {
                          << result.getElementType();
   if (!isQuantity(getOffset()))
     return emitOpError() << "its offset is one quantity, a map without dims";
-  Scope scope = hlir::getScope(*this);
+  Assumptions assumptions = hlir::getAssumptions(*this);
   auto elements = [](RankedTensorType type) {
     SmallVector<Expr> extents = hlir::getExtents(type);
     return product({extents.begin(), extents.end()});
   };
   Expr offset = getOffset().getResults()[0];
   Expr end = offset + elements(result);
-  if (scope.provablyLess(offset, 0) ||
-      scope.provablyLess(elements(operand), end))
+  if (assumptions.provablyLess(offset, 0) ||
+      assumptions.provablyLess(elements(operand), end))
     return emitOpError() << "ends at element " << end.str() << " of "
                          << elements(operand).str();
   return success();

@@ -1,4 +1,5 @@
 //===- LLIROps.cpp - Verifiers and folds of the flat ops ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
 
@@ -19,13 +20,13 @@ static RankedTensorType typeOf(Value value) {
 static bool mayBeEqual(Operation *op, ArrayRef<Expr> a, ArrayRef<Expr> b) {
   if (a.size() != b.size())
     return false;
-  std::optional<Scope> scope;
+  std::optional<Assumptions> assumptions;
   for (auto [x, y] : llvm::zip_equal(a, b)) {
     if (x == y)
       continue;
-    if (!scope)
-      scope = hlir::getScope(op);
-    if (scope->equal(x, y) == false)
+    if (!assumptions)
+      assumptions = hlir::getAssumptions(op);
+    if (assumptions->equal(x, y) == false)
       return false;
   }
   return true;
@@ -184,11 +185,11 @@ static LogicalResult verifyMap(Operation *op, hlir::MapAttr map,
 static LogicalResult verifyInside(Operation *op, hlir::MapAttr map,
                                   ArrayRef<Expr> domain, ArrayRef<Expr> range,
                                   StringRef what) {
-  Scope symbols = hlir::getScope(op);
+  Assumptions symbols = hlir::getAssumptions(op);
   for (const Expr &extent : domain)
     if (symbols.lowerBound(extent).value_or(0) < 1)
       return success();
-  Scope scope = hlir::getScope(op, domain);
+  Assumptions assumptions = hlir::getAssumptions(op, domain);
   std::vector<Expr> first(domain.size(), Expr(0));
   for (auto [index, extent] : llvm::zip_equal(map.getResults(), range)) {
     // The corners of the space are points of it.

@@ -1,4 +1,5 @@
 //===- Arena.cpp - Offsets of values that share memory --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Arena.h"
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
@@ -14,7 +15,7 @@ static bool overlapInTime(const ArenaRequest &a, const ArenaRequest &b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-static Expr alignUp(const Expr &bytes, const Scope &symbols) {
+static Expr alignUp(const Expr &bytes, const Assumptions &symbols) {
   return symbols.simplify(Expr::ceilDiv(bytes, Expr(kAlign)) * Expr(kAlign));
 }
 
@@ -51,7 +52,8 @@ static Expr packConstants(llvm::ArrayRef<ArenaRequest> requests,
 /// Sizes that only run time knows: slots side by side, each as large as the
 /// largest of those that take turns in it.
 static Expr packSlots(llvm::ArrayRef<ArenaRequest> requests,
-                      llvm::ArrayRef<unsigned> order, const Scope &symbols,
+                      llvm::ArrayRef<unsigned> order,
+                      const Assumptions &symbols,
                       llvm::SmallVectorImpl<Expr> &offsets) {
   struct Slot {
     llvm::SmallVector<unsigned> members;
@@ -85,7 +87,7 @@ static Expr packSlots(llvm::ArrayRef<ArenaRequest> requests,
 }
 
 Expr llir::packArena(llvm::ArrayRef<ArenaRequest> requests,
-                     const Scope &symbols,
+                     const Assumptions &symbols,
                      llvm::SmallVectorImpl<Expr> &offsets) {
   llvm::SmallVector<double> sizes;
   llvm::SmallVector<unsigned> order;

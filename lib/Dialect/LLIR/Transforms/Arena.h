@@ -1,4 +1,5 @@
 //===- Arena.h - Offsets of values that share memory ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_DIALECT_LLIR_TRANSFORMS_ARENA_H
 #define LUMINAL_LIB_DIALECT_LLIR_TRANSFORMS_ARENA_H
@@ -18,7 +19,8 @@ struct ArenaRequest {
 /// Offsets, multiples of 64, so that requests that overlap in time never
 /// overlap in memory, whatever the symbols' values; returns the size of the
 /// arena.
-Expr packArena(llvm::ArrayRef<ArenaRequest> requests, const Scope &symbols,
+Expr packArena(llvm::ArrayRef<ArenaRequest> requests,
+               const Assumptions &symbols,
                llvm::SmallVectorImpl<Expr> &offsets);
 
 } // namespace luminal::llir

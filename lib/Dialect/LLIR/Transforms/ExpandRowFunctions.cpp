@@ -1,4 +1,5 @@
 //===- ExpandRowFunctions.cpp - softmax and norms as the ops they are -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Fusion.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"

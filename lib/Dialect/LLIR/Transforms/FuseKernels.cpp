@@ -1,4 +1,5 @@
 //===- FuseKernels.cpp - Group flat ops into kernels ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   %0 = elementwise add(%a, %b)         %1 = kernel map(%a, %b) {
 //   %1 = elementwise exp(%0)       -->     add, exp, yield
@@ -131,7 +132,7 @@ void FuseKernels::runOnOperation() {
   expandRowFunctions(func);
   eraseDead(block);
 
-  Scope symbols = hlir::getScope(block.getTerminator());
+  Assumptions symbols = hlir::getAssumptions(block.getTerminator());
   FusionPlan plan(func, symbols);
   SmallVector<Operation *> flat = getOps(block);
   llvm::erase_if(flat, [](Operation *op) { return isa<llir::ConstantOp>(op); });

@@ -1,4 +1,5 @@
 //===- Fusion.h - Which flat ops become one kernel ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A group is a kernel to be. It has an index space (`main`), in which its
 // results are written, and reads every value that it computes or loads through
@@ -64,7 +65,7 @@ struct Group {
 /// Which ops of a block become which kernel.
 class FusionPlan {
 public:
-  FusionPlan(mlir::func::FuncOp func, const Scope &symbols);
+  FusionPlan(mlir::func::FuncOp func, const Assumptions &symbols);
 
   /// In an order in which every group follows those it reads from.
   llvm::ArrayRef<const Group *> getGroups() const { return order; }
@@ -72,7 +73,7 @@ public:
   const llvm::MapVector<mlir::Value, mlir::Value> &getAliases() const {
     return aliases;
   }
-  const Scope &getSymbols() const { return symbols; }
+  const Assumptions &getSymbols() const { return symbols; }
 
 private:
   void findOutputs();
@@ -109,7 +110,7 @@ private:
   bool reaches(Group *from, Group *to) const;
 
   mlir::func::FuncOp func;
-  const Scope &symbols;
+  const Assumptions &symbols;
   std::vector<std::unique_ptr<Group>> groups;
   llvm::SmallVector<const Group *> order;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Group *, 2>> readers;
@@ -132,7 +133,7 @@ struct Placed {
 
 /// Builds the kernel of a group at the builder's insertion point. `placed`
 /// knows every value that the group loads, and learns those that it writes.
-KernelOp buildKernel(const Group &group, const Scope &symbols,
+KernelOp buildKernel(const Group &group, const Assumptions &symbols,
                      mlir::OpBuilder &builder,
                      llvm::DenseMap<mlir::Value, Placed> &placed);
 

@@ -1,4 +1,5 @@
 //===- FusionAnchors.cpp - Reductions, products and scatters in groups ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An anchor decides the loops of its kernel, so it may join a group only where
 // the group reads it in a way that these loops give:

@@ -1,4 +1,5 @@
 //===- FusionEmit.cpp - The kernel of a group -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A kernel's body is built from its results down, each value once for each way
 // in which it is read. Views are composed on the way and end at the loads, so
@@ -19,7 +20,7 @@ using luminal::hlir::MapAttr;
 namespace {
 class BodyBuilder {
 public:
-  BodyBuilder(const Group &group, const Scope &symbols, Location loc,
+  BodyBuilder(const Group &group, const Assumptions &symbols, Location loc,
               DenseMap<Value, Placed> &placed)
       : group(group), symbols(symbols), placed(placed),
         builder(loc, group.roots[0].value.getContext()) {
@@ -60,7 +61,7 @@ private:
   }
 
   const Group &group;
-  const Scope &symbols;
+  const Assumptions &symbols;
   DenseMap<Value, Placed> &placed;
   Block block;
   ImplicitLocOpBuilder builder;
@@ -275,7 +276,7 @@ KernelOp BodyBuilder::build(OpBuilder &outer) {
   return kernel;
 }
 
-KernelOp llir::buildKernel(const Group &group, const Scope &symbols,
+KernelOp llir::buildKernel(const Group &group, const Assumptions &symbols,
                            OpBuilder &builder,
                            DenseMap<Value, Placed> &placed) {
   return BodyBuilder(group, symbols, group.roots[0].value.getLoc(), placed)

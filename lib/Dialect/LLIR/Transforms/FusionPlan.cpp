@@ -1,4 +1,5 @@
 //===- FusionPlan.cpp - Which flat ops become one kernel ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Fusion.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
@@ -25,7 +26,7 @@ static bool hasOneUser(Value value) {
   return llvm::all_equal(value.getUsers()) && !value.use_empty();
 }
 
-FusionPlan::FusionPlan(func::FuncOp func, const Scope &symbols)
+FusionPlan::FusionPlan(func::FuncOp func, const Assumptions &symbols)
     : func(func), symbols(symbols) {
   findOutputs();
   Block &block = func.getBody().front();

@@ -1,4 +1,5 @@
 //===- PlanMemory.cpp - From kernels over tensors to steps over buffers ---===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   func @main(%x) {                   llir.schedule @main arena(64) {
 //     %0 = kernel map(%x) ...            %x = argument input "x"
@@ -56,7 +57,7 @@ struct Place {
 
 class Planner {
 public:
-  Planner(func::FuncOp func, const Scope &symbols)
+  Planner(func::FuncOp func, const Assumptions &symbols)
       : func(func), symbols(symbols), context(func.getContext()) {}
 
   LogicalResult assignStorage();
@@ -75,7 +76,7 @@ private:
   MapAttr quantity(const Expr &e) { return MapAttr::get(context, 0, e); }
 
   func::FuncOp func;
-  const Scope &symbols;
+  const Assumptions &symbols;
   MLIRContext *context;
   SmallVector<Storage> storages;
   DenseMap<Value, Place> places;
@@ -347,7 +348,8 @@ public:
         func.emitError() << "expects a function of one block";
         return signalPassFailure();
       }
-      Scope symbols = hlir::getScope(func.getBody().front().getTerminator());
+      Assumptions symbols =
+          hlir::getAssumptions(func.getBody().front().getTerminator());
       Planner planner(func, symbols);
       if (failed(planner.assignStorage()) || failed(planner.assignResults()))
         return signalPassFailure();

@@ -1,4 +1,5 @@
 //===- ProveIndices.cpp - Drop range checks that cannot fail --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   %i = iota <(d0) -> (d0)> : tensor<4xi64>
 //   gather %x, %i {checked} : tensor<8xf32>    -->    gather %x, %i
@@ -30,7 +31,7 @@ struct Range {
 
 class RangeAnalysis {
 public:
-  explicit RangeAnalysis(const Scope &symbols) : symbols(symbols) {}
+  explicit RangeAnalysis(const Assumptions &symbols) : symbols(symbols) {}
 
   const Range &get(Value value);
   bool isInside(Value indices, const Expr &extent);
@@ -49,7 +50,7 @@ private:
   std::optional<Expr> larger(std::optional<Expr> a,
                              std::optional<Expr> b) const;
 
-  const Scope &symbols;
+  const Assumptions &symbols;
   DenseMap<Value, Range> known;
 };
 } // namespace
@@ -70,22 +71,23 @@ std::optional<Expr> RangeAnalysis::larger(std::optional<Expr> a,
 
 /// Symbols without a bound count as dims of memory that some machine could
 /// have.
-static Scope boundAll(const Scope &scope) {
-  std::map<std::string, SymbolRange> ranges = scope.getSymbols();
+static Assumptions boundAll(const Assumptions &assumptions) {
+  std::map<std::string, SymbolRange> ranges = assumptions.getSymbols();
   for (auto &[name, range] : ranges)
     if (!range.hi)
       range.hi = int64_t(1) << 40;
-  return Scope(std::move(ranges), scope.getExtents());
+  return Assumptions(std::move(ranges), assumptions.getExtents());
 }
 
 Range RangeAnalysis::clamp(Range range, Value value) const {
   auto type = cast<RankedTensorType>(value.getType());
   unsigned width = type.getElementType().getIntOrFloatBitWidth();
   int64_t limit = width == 32 ? (int64_t(1) << 31) - 1 : int64_t(1) << 62;
-  auto holds = [&](const std::optional<Expr> &e, const Scope &scope) {
+  auto holds = [&](const std::optional<Expr> &e,
+                   const Assumptions &assumptions) {
     if (!e)
       return false;
-    Scope bounded = boundAll(scope);
+    Assumptions bounded = boundAll(assumptions);
     std::optional<int64_t> lo = bounded.lowerBound(*e),
                            hi = bounded.upperBound(*e);
     return lo && hi && *lo >= -limit && *hi <= limit;
@@ -101,12 +103,12 @@ Range RangeAnalysis::clamp(Range range, Value value) const {
 
 Range RangeAnalysis::ofExact(const Expr &e, Value value) const {
   SmallVector<Expr> extents = hlir::getExtents(value);
-  Scope scope = withExtents(symbols, extents);
+  Assumptions assumptions = withExtents(symbols, extents);
   Range range;
-  range.exact = scope.simplify(e);
-  if (std::optional<int64_t> lo = scope.lowerBound(*range.exact))
+  range.exact = assumptions.simplify(e);
+  if (std::optional<int64_t> lo = assumptions.lowerBound(*range.exact))
     range.lo = Expr(*lo);
-  if (std::optional<int64_t> hi = scope.upperBound(*range.exact))
+  if (std::optional<int64_t> hi = assumptions.upperBound(*range.exact))
     range.hi = Expr(*hi);
   return clamp(range, value);
 }
@@ -261,9 +263,9 @@ const Range &RangeAnalysis::get(Value value) {
 bool RangeAnalysis::isInside(Value indices, const Expr &extent) {
   const Range &range = get(indices);
   if (range.exact) {
-    Scope scope = withExtents(symbols, hlir::getExtents(indices));
-    if (scope.provablyNonNegative(*range.exact) &&
-        scope.provablyLess(*range.exact, extent))
+    Assumptions assumptions = withExtents(symbols, hlir::getExtents(indices));
+    if (assumptions.provablyNonNegative(*range.exact) &&
+        assumptions.provablyLess(*range.exact, extent))
       return true;
   }
   return range.lo && range.hi && symbols.provablyNonNegative(*range.lo) &&
@@ -276,8 +278,8 @@ public:
   void runOnOperation() override {
     if (getOperation().isDeclaration())
       return;
-    Scope symbols =
-        hlir::getScope(getOperation().getBody().front().getTerminator());
+    Assumptions symbols =
+        hlir::getAssumptions(getOperation().getBody().front().getTerminator());
     RangeAnalysis ranges(symbols);
     getOperation().walk([&](Operation *op) {
       auto gather = dyn_cast<llir::GatherOp>(op);

@@ -1,4 +1,5 @@
 //===- UpdateInPlace.cpp - Scatters that write what they update -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   %0 = kernel scatter(%cache, ...)         %1 = kernel map(%cache)
 //   %1 = kernel map(%cache)            -->   %0 = kernel scatter(%cache, ...)
@@ -52,7 +53,7 @@ bool UpdateInPlace::writesOperand0(KernelOp kernel) const {
   Block &body = kernel.getBody().front();
   auto scatter = *body.getOps<llir::ScatterOp>().begin();
   SmallVector<Expr> extents = hlir::getExtents(kernel.getResults()[0]);
-  Scope symbols = hlir::getScope(kernel);
+  Assumptions symbols = hlir::getAssumptions(kernel);
   // From the result back to the destination.
   MapAttr map = MapAttr::getIdentity(kernel.getContext(), extents.size());
   Value value = cast<YieldOp>(body.getTerminator()).getValues()[0];

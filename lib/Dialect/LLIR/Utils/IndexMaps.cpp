@@ -1,4 +1,5 @@
 //===- IndexMaps.cpp - Composition and inversion of index maps ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 
@@ -23,13 +24,14 @@ static Expr linearizeOver(ArrayRef<Expr> index, ArrayRef<Expr> extents) {
                    {extents.begin(), extents.end()});
 }
 
-Scope llir::withExtents(const Scope &symbols, ArrayRef<Expr> extents) {
-  return Scope(symbols.getSymbols(),
-               std::vector<Expr>(extents.begin(), extents.end()));
+Assumptions llir::withExtents(const Assumptions &symbols,
+                              ArrayRef<Expr> extents) {
+  return Assumptions(symbols.getSymbols(),
+                     std::vector<Expr>(extents.begin(), extents.end()));
 }
 
 MapAttr llir::compose(MapAttr map, MapAttr next, ArrayRef<Expr> domain,
-                      const Scope &symbols) {
+                      const Assumptions &symbols) {
   if (map.isIdentity())
     return next;
   if (next.isIdentity())
@@ -38,7 +40,8 @@ MapAttr llir::compose(MapAttr map, MapAttr next, ArrayRef<Expr> domain,
                                 withExtents(symbols, domain));
 }
 
-bool llir::areEqual(ArrayRef<Expr> a, ArrayRef<Expr> b, const Scope &symbols) {
+bool llir::areEqual(ArrayRef<Expr> a, ArrayRef<Expr> b,
+                    const Assumptions &symbols) {
   if (a.size() != b.size())
     return false;
   for (auto [x, y] : llvm::zip_equal(a, b))
@@ -48,13 +51,13 @@ bool llir::areEqual(ArrayRef<Expr> a, ArrayRef<Expr> b, const Scope &symbols) {
 }
 
 bool llir::haveSameSize(ArrayRef<Expr> a, ArrayRef<Expr> b,
-                        const Scope &symbols) {
+                        const Assumptions &symbols) {
   Expr x = productOf(a), y = productOf(b);
   return x == y || symbols.equal(x, y) == true;
 }
 
 MapAttr llir::getReshape(MLIRContext *context, ArrayRef<Expr> domain,
-                         ArrayRef<Expr> range, const Scope &symbols) {
+                         ArrayRef<Expr> range, const Assumptions &symbols) {
   Expr linear = linearizeOver(getDims(domain.size()), domain);
   return MapAttr::getSimplified(
       context, delinearize(linear, {range.begin(), range.end()}),
@@ -64,7 +67,7 @@ MapAttr llir::getReshape(MLIRContext *context, ArrayRef<Expr> domain,
 std::optional<Expr> llir::getContiguousOffset(MapAttr map,
                                               ArrayRef<Expr> domain,
                                               ArrayRef<Expr> range,
-                                              const Scope &symbols) {
+                                              const Assumptions &symbols) {
   Expr to = linearizeOver(map.getResults(), range);
   Expr from = linearizeOver(getDims(domain.size()), domain);
   Expr offset = withExtents(symbols, domain).simplify(to - from);
@@ -159,14 +162,15 @@ static bool isIdentityUnder(MapAttr map) {
 
 /// Both ways round, over dims that may have extent 1 (where the index is 0).
 static bool areInverse(MapAttr map, MapAttr inverse, ArrayRef<Expr> domain,
-                       ArrayRef<Expr> range, const Scope &symbols) {
+                       ArrayRef<Expr> range, const Assumptions &symbols) {
   auto isIdentity = [&](ArrayRef<Expr> results, ArrayRef<Expr> extents) {
-    Scope scope = withExtents(symbols, extents);
-    MapAttr composed = MapAttr::getSimplified(map.getContext(), results, scope);
+    Assumptions assumptions = withExtents(symbols, extents);
+    MapAttr composed =
+        MapAttr::getSimplified(map.getContext(), results, assumptions);
     if (isIdentityUnder(composed))
       return true;
     for (auto [i, e] : llvm::enumerate(composed.getResults()))
-      if (e.asDim() != i && scope.simplify(e - Expr::dim(i)) != Expr(0))
+      if (e.asDim() != i && assumptions.simplify(e - Expr::dim(i)) != Expr(0))
         return false;
     return true;
   };
@@ -176,7 +180,7 @@ static bool areInverse(MapAttr map, MapAttr inverse, ArrayRef<Expr> domain,
 
 /// Extent of a digit of a dim of extent `extent`.
 static Expr getDigitExtent(const Digit &digit, const Expr &extent,
-                           const Scope &symbols) {
+                           const Assumptions &symbols) {
   if (digit.modulus)
     return *digit.modulus;
   return symbols.simplify(Expr::floorDiv(extent, digit.divisor));
@@ -184,7 +188,7 @@ static Expr getDigitExtent(const Digit &digit, const Expr &extent,
 
 static std::optional<MapAttr> invertDigits(MapAttr map, ArrayRef<Expr> domain,
                                            ArrayRef<Expr> range,
-                                           const Scope &symbols) {
+                                           const Assumptions &symbols) {
   SmallVector<Term> terms;
   for (auto [i, e] : llvm::enumerate(map.getResults()))
     if (!collectTerms(e, i, terms))
@@ -202,7 +206,7 @@ static std::optional<MapAttr> invertDigits(MapAttr map, ArrayRef<Expr> domain,
 
 std::optional<MapAttr> llir::invert(MapAttr map, ArrayRef<Expr> domain,
                                     ArrayRef<Expr> range,
-                                    const Scope &symbols) {
+                                    const Assumptions &symbols) {
   if (map.isIdentity() && areEqual(domain, range, symbols))
     return map;
   if (!haveSameSize(domain, range, symbols))

@@ -1,4 +1,5 @@
 # ===- fired-rules.py - Every rule fires on HLIR written by hand ------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Usage: fired-rules.py SOURCE_DIR: saturates test/EqSat/Rules/*.mlir with all rules and prints each rule of
 # lib/EqSat/Rules/*.pdll that learned nothing from any of them. What comes of a rule is the tests' own business.

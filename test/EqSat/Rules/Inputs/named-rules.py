@@ -1,4 +1,5 @@
 # ===- named-rules.py - Every rule is named by a test -------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Usage: named-rules.py SOURCE_DIR: prints each rule of lib/EqSat/Rules/*.pdll that no test in test/EqSat/Rules names
 # in a comment. Whether the test then makes it fire is LuminalEqSatRulesTests' business.

@@ -1,4 +1,5 @@
 //===- consumer.cpp - A program outside the tree that uses the package ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
 #include "luminal/InitAll.h"

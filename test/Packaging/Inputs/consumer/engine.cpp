@@ -1,7 +1,8 @@
 //===- engine.cpp - The e-graph engine alone, without MLIR ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "luminal/EqSat/Extraction.h"
-#include "luminal/EqSat/Runner.h"
+#include "luminal/EqSat/Core/Extraction.h"
+#include "luminal/EqSat/Core/Runner.h"
 #include <cstdio>
 
 using namespace luminal::eqsat;

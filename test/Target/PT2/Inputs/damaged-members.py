@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- damaged-members.py - Archives of torch, one member damaged ----------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """damaged-members.py ARCHIVE OUT: removes, empties, cuts and overwrites each member of a real archive in turn, and the whole.
 
 luminal-compile must refuse each with exit code 2 and one located error, and leave no file, or compile it as if nothing had

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- random-ops.py - A call of every op that draws random numbers -------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """random-ops.py MAKE_PT2_INPUTS OUT   writes an archive that calls each op of ATen that torch marks as random, and prints
                                     their names
    random-ops.py ERRORS < NAMES        checks that the one error refuses each of them for that reason

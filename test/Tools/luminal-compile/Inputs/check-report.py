@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- check-report.py - What a report of luminal-compile must hold ----------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """check-report.py REPORT [seed=N] [rule=NAME ...]: NAME fired. Prints the rules whose ops were extracted."""
 import json
 import sys

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- safetensors.py - The weights of the hand-made archive as .safetensors ------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """safetensors.py OUT [w=SHAPE] [b=SHAPE]: w and b of utils/make-pt2-inputs.py, in the shapes given ("4,3" and "4")."""
 import json
 import math

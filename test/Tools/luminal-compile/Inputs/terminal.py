@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- terminal.py - Runs a command whose standard error is a terminal -----------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """terminal.py COMMAND...: prints what the terminal shows, exits as the command does."""
 import os
 import pty

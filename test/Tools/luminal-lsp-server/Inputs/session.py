@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- session.py - What an editor says to the language server -----------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
 import subprocess
 import sys

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- check-failures.py - What luminal-run refuses ----------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Each case must end with exit code 2, one line on standard error that holds a given text, and no output file."""
 import pathlib
 import subprocess

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- check-inputs.py - Inputs that do not fit a program -------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """check-inputs.py FOLDER PROGRAM: FOLDER/m.lum is PROGRAM (inputs.mlir), compiled: f32[n, k], f32[k, 3], i64[n], in which
 n is in [0, 8] and k in [1, 64]. Each case must end with exit code 2 and one line that holds a given text, of the artifact
 and of the interpreter, and leave no output.

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ===- make.py - Artifacts and arrays for the tests of luminal-run -------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """make.py lum OUT OBJECT [key=value ...]   an artifact around the kernels of OBJECT
    make.py npy OUT TYPE SHAPE VALUE...      an array, for instance f4 2,2 1 2 3 4
 

@@ -1,4 +1,5 @@
 //===- HLIR.h - The HLIR dialect ------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_HLIR_IR_HLIR_H
 #define LUMINAL_DIALECT_HLIR_IR_HLIR_H
@@ -83,7 +84,8 @@ mlir::RankedTensorType withElementType(mlir::RankedTensorType type,
 /// What is known of symbols at `op`: the hlir.symbols of the enclosing
 /// function (of `op` itself, where it is one). With `extents`: index space as
 /// well.
-Scope getScope(mlir::Operation *op, llvm::ArrayRef<Expr> extents = {});
+Assumptions getAssumptions(mlir::Operation *op,
+                           llvm::ArrayRef<Expr> extents = {});
 
 /// Element type and DType, both ways; nothing for a type that HLIR does not
 /// have.

@@ -1,4 +1,5 @@
 //===- HLIRAttrs.td - Attributes and enums of HLIR ---------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_HLIR_IR_HLIRATTRS
 #define LUMINAL_DIALECT_HLIR_IR_HLIRATTRS
@@ -42,7 +43,7 @@ def HLIR_MapAttr : HLIR_Attr<"Map", "map"> {
     /// The map with every result simplified under 0 <= d_i < extents[i] and the ranges of the scope's symbols: its
     /// normal form. (A dim of extent 1 is 0, except that an identity is written as one.)
     static MapAttr getSimplified(::mlir::MLIRContext *context, ::llvm::ArrayRef<::luminal::Expr> results,
-                                 const ::luminal::Scope &scope);
+                                 const ::luminal::Assumptions &assumptions);
     static MapAttr getIdentity(::mlir::MLIRContext *context, unsigned rank);
     bool isIdentity() const;
     /// This map after `inner`: first this maps a result index to a middle index, then `inner` maps that to a source.

@@ -1,4 +1,5 @@
 //===- HLIRBase.td - The HLIR dialect and its op classes ---*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_HLIR_IR_HLIRBASE
 #define LUMINAL_DIALECT_HLIR_IR_HLIRBASE

@@ -1,4 +1,5 @@
 //===- HLIROps.td - The ops of HLIR ------------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_HLIR_IR_HLIROPS
 #define LUMINAL_DIALECT_HLIR_IR_HLIROPS

@@ -1,4 +1,5 @@
 //===- CompositeConstants.h - The numbers in the spellings of composites --===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Read by the composer and by the rules that recognise what it spells. All are
 // the f64 nearest to the exact value; a spelling in f32 rounds them once more.

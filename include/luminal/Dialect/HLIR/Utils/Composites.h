@@ -1,4 +1,5 @@
 //===- Composites.h - The one HLIR spelling of each composite function ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Everything that is not a primitive is spelled here, once, and recovered by
 // the rules of lib/EqSat/Rules. The importer and the C++ front end call these;
@@ -21,12 +22,13 @@ namespace luminal::hlir {
 /// (builder, location), under the symbol ranges of the function being built.
 class Composer {
 public:
-  Composer(mlir::OpBuilder &builder, mlir::Location loc, const Scope &scope)
-      : builder(builder), loc(loc), scope(scope) {}
+  Composer(mlir::OpBuilder &builder, mlir::Location loc,
+           const Assumptions &assumptions)
+      : builder(builder), loc(loc), assumptions(assumptions) {}
   void setLoc(mlir::Location newLoc) { loc = newLoc; }
   mlir::Location getLoc() const { return loc; }
   mlir::OpBuilder &getBuilder() { return builder; }
-  const Scope &getScope() const { return scope; }
+  const Assumptions &getAssumptions() const { return assumptions; }
 
   // Constants. `like` gives the shape; the element type is `like`'s unless
   // given.
@@ -148,7 +150,7 @@ public:
 private:
   mlir::OpBuilder &builder;
   mlir::Location loc;
-  const Scope &scope;
+  const Assumptions &assumptions;
 };
 
 } // namespace luminal::hlir

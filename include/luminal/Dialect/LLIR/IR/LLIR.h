@@ -1,4 +1,5 @@
 //===- LLIR.h - The LLIR dialect ------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_LLIR_IR_LLIR_H
 #define LUMINAL_DIALECT_LLIR_IR_LLIR_H
@@ -20,12 +21,12 @@ struct Cost {
   /// Time in nanoseconds of a roofline with round numbers (10 bytes and 20
   /// scalar operations a nanosecond, 1000 ns a launch), symbols at their
   /// nominal values: what ranks programs before anything is measured.
-  double price(const Scope &scope) const;
+  double price(const Assumptions &assumptions) const;
 };
 
 /// A stand-in for a size that only run time knows: each symbol at 64, brought
 /// into its range. Used by estimates, never by anything that must hold.
-double nominalValue(const Expr &e, const Scope &scope);
+double nominalValue(const Expr &e, const Assumptions &assumptions);
 
 } // namespace luminal::llir
 

@@ -1,4 +1,5 @@
 //===- LLIRAttrs.td - The LLIR dialect, its attributes and enums -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_LLIR_IR_LLIRATTRS
 #define LUMINAL_DIALECT_LLIR_IR_LLIRATTRS

@@ -1,4 +1,5 @@
 //===- LLIRInterfaces.td - What every LLIR op states -------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_LLIR_IR_LLIRINTERFACES
 #define LUMINAL_DIALECT_LLIR_IR_LLIRINTERFACES

@@ -1,4 +1,5 @@
 //===- LLIROps.td - The ops of LLIR ------------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_LLIR_IR_LLIROPS
 #define LUMINAL_DIALECT_LLIR_IR_LLIROPS

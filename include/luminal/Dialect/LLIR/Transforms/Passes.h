@@ -1,4 +1,5 @@
 //===- Passes.h - Passes over LLIR ----------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_LLIR_TRANSFORMS_PASSES_H
 #define LUMINAL_DIALECT_LLIR_TRANSFORMS_PASSES_H

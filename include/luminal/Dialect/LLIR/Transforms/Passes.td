@@ -1,4 +1,5 @@
 //===- Passes.td - Passes over LLIR ------------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_LLIR_TRANSFORMS_PASSES
 #define LUMINAL_DIALECT_LLIR_TRANSFORMS_PASSES

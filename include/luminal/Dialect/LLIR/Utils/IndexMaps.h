@@ -1,4 +1,5 @@
 //===- IndexMaps.h - Composition and inversion of index maps --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A map takes the indices of one space (its domain, given by extents) to those
 // of another (its range). Every function here proves what it says: where a
@@ -14,11 +15,12 @@
 namespace luminal::llir {
 
 /// Ranges of symbols, with the extents of an index space.
-Scope withExtents(const Scope &symbols, llvm::ArrayRef<Expr> extents);
+Assumptions withExtents(const Assumptions &symbols,
+                        llvm::ArrayRef<Expr> extents);
 
 /// `map` first, then `next`: simplified over the domain of `map`.
 hlir::MapAttr compose(hlir::MapAttr map, hlir::MapAttr next,
-                      llvm::ArrayRef<Expr> domain, const Scope &symbols);
+                      llvm::ArrayRef<Expr> domain, const Assumptions &symbols);
 
 /// The inverse of a map that is proved to be a bijection of `domain` onto
 /// `range`; nothing otherwise. Inverts reshapes, permutations, splits and
@@ -26,7 +28,7 @@ hlir::MapAttr compose(hlir::MapAttr map, hlir::MapAttr next,
 std::optional<hlir::MapAttr> invert(hlir::MapAttr map,
                                     llvm::ArrayRef<Expr> domain,
                                     llvm::ArrayRef<Expr> range,
-                                    const Scope &symbols);
+                                    const Assumptions &symbols);
 
 /// Where the elements of `domain`, in row-major order, are proved to be
 /// neighbours in row-major memory of extents `range`: the position of the
@@ -34,21 +36,22 @@ std::optional<hlir::MapAttr> invert(hlir::MapAttr map,
 std::optional<Expr> getContiguousOffset(hlir::MapAttr map,
                                         llvm::ArrayRef<Expr> domain,
                                         llvm::ArrayRef<Expr> range,
-                                        const Scope &symbols);
+                                        const Assumptions &symbols);
 
 /// The row-major reshape of `domain` to `range`: a bijection where both have
 /// as many elements.
 hlir::MapAttr getReshape(mlir::MLIRContext *context,
                          llvm::ArrayRef<Expr> domain,
-                         llvm::ArrayRef<Expr> range, const Scope &symbols);
+                         llvm::ArrayRef<Expr> range,
+                         const Assumptions &symbols);
 
 /// Whether both have proved-equal numbers of elements.
 bool haveSameSize(llvm::ArrayRef<Expr> a, llvm::ArrayRef<Expr> b,
-                  const Scope &symbols);
+                  const Assumptions &symbols);
 
 /// Whether the extents are proved equal, one by one.
 bool areEqual(llvm::ArrayRef<Expr> a, llvm::ArrayRef<Expr> b,
-              const Scope &symbols);
+              const Assumptions &symbols);
 
 } // namespace luminal::llir
 

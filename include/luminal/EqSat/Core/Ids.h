@@ -1,0 +1,37 @@
+//===- Ids.h - Numbers that stand for things inside an e-graph ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The core of the engine (EGraph, Matcher, Runner, Extraction) works on 32-bit
+// numbers only. What they stand for is interned by whoever owns the graph: the
+// OpTable for MLIR, a small symbol table in tests and benchmarks.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_EQSAT_CORE_IDS_H
+#define LUMINAL_EQSAT_CORE_IDS_H
+
+#include <cstdint>
+
+namespace luminal::eqsat {
+
+/// A class of equal terms. Any id ever handed out stays valid; `EGraph::find`
+/// gives the one that represents it now.
+using ClassId = uint32_t;
+/// An operator: a name with a number of operands. One table each.
+using OpId = uint32_t;
+/// What a node carries beside its operator and children: its result type and
+/// its attributes.
+using PayloadId = uint32_t;
+using TypeId = uint32_t;
+using AttrId = uint32_t;
+/// The name of an attribute.
+using NameId = uint32_t;
+using RuleId = uint32_t;
+
+constexpr uint32_t kNone = ~0u;
+/// The rule of nodes that stand in the program as given.
+constexpr RuleId kGiven = 0xffff;
+
+} // namespace luminal::eqsat
+
+#endif // LUMINAL_EQSAT_CORE_IDS_H

@@ -1,0 +1,159 @@
+//===- RunnerImpl.h - One saturation --------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Runner.cpp holds the rounds, RightSides.cpp what becomes of the matches.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_LIB_EQSAT_CORE_RUNNERIMPL_H
+#define LUMINAL_LIB_EQSAT_CORE_RUNNERIMPL_H
+
+#include "luminal/EqSat/Core/Matcher.h"
+#include "luminal/EqSat/Core/Runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace luminal::eqsat {
+
+class Snapshot;
+
+class Runner final : public MatchSink {
+public:
+  Runner(EGraph &graph, RuleSource &source, const RunnerOptions &options)
+      : graph(graph), source(source), options(options) {}
+
+  RunReport run();
+
+  void full(RuleId id) override;
+  bool between() override;
+
+private:
+  using Clock = std::chrono::steady_clock;
+  static double secondsSince(Clock::time_point t) {
+    return std::chrono::duration<double>(Clock::now() - t).count();
+  }
+
+  struct State {
+    std::vector<uint32_t> pending; ///< stored registers of useful matches
+    uint64_t count = 0;            ///< of them
+    std::vector<uint32_t> again;   ///< of matches that are not finished
+    uint32_t since = 0;            ///< round up to which it has matched
+    uint32_t bannedUntil = 0;
+    bool overflow = false;
+    bool tookUp = false;  ///< matches that were not finished, in this round
+    bool undone = false;  ///< sent away because of a limit
+    uint64_t added = 0;   ///< nodes, when that happened
+    uint32_t triedAt = 0; ///< state of the graph where it alone is too much
+  };
+
+  uint64_t limitOf(RuleId id) const {
+    uint64_t limit =
+        rules[id].matchLimit ? rules[id].matchLimit : options.matchLimit;
+    return limit << std::min(report.rules[id].bans, 32u);
+  }
+  bool admitted(const Rule &r) const {
+    switch (r.promise.kind) {
+    case Promise::Exact:
+      return true;
+    case Promise::Finite:
+      return options.admitFinite;
+    case Promise::Rounding:
+      return r.promise.ulps <= options.maxUlps;
+    }
+    return false;
+  }
+
+  /// What natives make is seen only after it is made, so it is made at once.
+  bool isStaged(const Rule &r) const { return options.staged && !r.creates; }
+
+  /// Matches of one rule are looked up together, so that they wait for memory
+  /// together. Behind the stored registers stand the constants, which never
+  /// change, and what the right side computes.
+  static constexpr uint32_t kBatch = MatchBuffer::kCapacity;
+  /// Matches of a batch that are still looked at.
+  struct List {
+    uint32_t size = 0;
+    uint16_t items[kBatch];
+    void push(uint32_t m) { items[size++] = m; }
+    const uint16_t *begin() const { return items; }
+    const uint16_t *end() const { return items + size; }
+  };
+
+  bool evaluate(const Instruction &i, uint32_t *columns, uint32_t m);
+  void evaluate(const Instruction &i, uint32_t *columns, const List &list,
+                List &holds);
+  void lookUp(const Instruction &i, const uint32_t *columns, const List &list);
+  template <uint32_t K>
+  void lookUp(const Table &t, const Instruction &i, const uint32_t *columns,
+              const List &list);
+  void examine(RuleId id);
+  void apply(RuleId id);
+  void applyNode(RuleId id, const Instruction &i, List &list, uint8_t *useful);
+  void keep(RuleId id, uint32_t m);
+  void log(RuleId id, uint32_t part, uint32_t m);
+  void comeBackTo(RuleId id, uint32_t m);
+  void takeUp(RuleId id);
+  void flush(RuleId id);
+  void updateRules();
+  bool runRound(Stratum stratum);
+  void matchRound();
+  void undoRound(Snapshot &before, std::vector<RuleReport> counts);
+  bool tryAgain(Stratum stratum);
+  bool isHeard(RuleId id, Stratum stratum) const {
+    return report.rules[id].admitted && (alone ? rules[id].stratum == stratum
+                                               : rules[id].stratum <= stratum);
+  }
+  bool checkTime() {
+    overTime |= Clock::now() > deadline;
+    return overTime;
+  }
+  /// Whether nothing may be added to the graph any more.
+  bool halted() const {
+    return overTime || graph.limitHit() || graph.conflict();
+  }
+  void setDeadline(double seconds) {
+    constexpr double kForever = 1e9;
+    deadline = Clock::now() +
+               std::chrono::duration_cast<Clock::duration>(
+                   std::chrono::duration<double>(std::min(seconds, kForever)));
+    overTime = false;
+  }
+
+  EGraph &graph;
+  RuleSource &source;
+  std::span<const Rule> rules;
+  std::span<Native> natives;
+  const RunnerOptions &options;
+  std::unique_ptr<Matcher> matcher;
+  std::vector<State> states;
+  std::vector<MatchBuffer> batches;
+  /// Of the nodes that were looked up: keys, one behind the other, their
+  /// hashes, and their rows, or kNone.
+  std::vector<uint32_t> keys;
+  uint64_t hashes[kBatch];
+  uint32_t rows[kBatch];
+  /// Root rows of matches that are not finished.
+  std::vector<NodeRef> comeBack;
+  /// Classes from here on are of this round.
+  ClassId firstOfRound = 0;
+  std::vector<Matcher::Query> queries;
+  std::vector<uint32_t> scratch, results;
+  std::vector<Field> fields;
+  RunReport report;
+  Clock::time_point start = Clock::now(), deadline;
+  uint64_t usefulInRound = 0;
+  uint32_t numUndone = 0;
+  StopReason limit = StopReason::Nodes; ///< that was hit last
+  bool overTime = false;
+  bool stopped = false;
+  /// Only the rules of the stratum itself run.
+  bool alone = false;
+};
+
+} // namespace luminal::eqsat
+
+#endif // LUMINAL_LIB_EQSAT_CORE_RUNNERIMPL_H

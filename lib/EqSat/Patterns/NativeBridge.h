@@ -1,0 +1,170 @@
+//===- NativeBridge.h - Native functions over registers -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_EQSAT_PATTERNS_NATIVEBRIDGE_H
+#define LUMINAL_LIB_EQSAT_PATTERNS_NATIVEBRIDGE_H
+
+#include "luminal/EqSat/Patterns/OpTable.h"
+#include "luminal/EqSat/Patterns/RuleSets.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/IR/PatternMatch.h"
+
+#include <map>
+
+namespace luminal::eqsat {
+
+/// Native functions that rules may name.
+struct NativeFunctions {
+  llvm::StringMap<FastConstraint> fastConstraints;
+  llvm::StringMap<FastRewrite> fastRewrites;
+  llvm::StringMap<mlir::PDLConstraintFunction> constraints;
+  llvm::StringMap<mlir::PDLRewriteFunction> rewrites;
+};
+
+/// Where the names in a rule are looked up, in this order: the rule's own set,
+/// then every other set in the order of registration.
+using NativeScopes = llvm::ArrayRef<const NativeFunctions *>;
+
+/// How an argument lies in registers. A class, an attribute, a type and a list
+/// of types take one register; an operation takes class, payload and operands;
+/// a range of values takes `count`, or one where a native made it.
+struct ArgInfo {
+  NativeValue::Kind kind;
+  /// An attribute or type that the pattern spells out: takes no register.
+  uint32_t constant = kNone;
+  /// Of an operation.
+  OpId op = kNone;
+  uint32_t count = 1;
+  /// The register holds the number of a list of values.
+  bool isList = false;
+  bool operator==(const ArgInfo &) const = default;
+};
+
+/// Makes functions over registers of native functions over MLIR. Rules that
+/// call one in the same way share what it makes, and so its answers.
+class NativeBridge {
+public:
+  NativeBridge(OpTable &ops, mlir::Operation *function);
+  ~NativeBridge();
+
+  /// Number of the function in `natives`, or nothing where nobody knows it.
+  std::optional<uint32_t> constraint(NativeScopes scopes, llvm::StringRef name,
+                                     llvm::ArrayRef<ArgInfo> args,
+                                     llvm::ArrayRef<NativeValue::Kind> results,
+                                     bool negated);
+  std::optional<uint32_t> rewrite(NativeScopes scopes, llvm::StringRef name,
+                                  llvm::ArrayRef<ArgInfo> args,
+                                  llvm::ArrayRef<NativeValue::Kind> results);
+  /// (attribute) -> (type)
+  uint32_t typeOfAttr();
+  /// (type) -> (); of a tensor whose elements, or of a value that itself, has
+  /// one of these types. A tuple of such, too.
+  uint32_t hasElementOf(llvm::ArrayRef<mlir::Type> types);
+  /// (type of an operation with `count` results) -> (their types...)
+  uint32_t untuple(unsigned count);
+  /// (type of an operation) -> (types of its first results..., list of the
+  /// types of the others)
+  uint32_t splitTypes(unsigned numSingle);
+  /// (types or lists of types...) -> (list of types)
+  uint32_t concatTypes(llvm::ArrayRef<bool> isList, bool mayBeEmpty);
+  /// (classes or lists of classes...) -> (list of classes)
+  uint32_t concatValues(llvm::ArrayRef<bool> isList);
+  /// (list of `count` classes) -> (classes...)
+  uint32_t unlist(unsigned count);
+  /// (class of an operation) -> (class of its result); makes a projection
+  uint32_t resultOf(unsigned index);
+  /// (class of an operation) -> (list of its results); makes projections
+  uint32_t resultsOf();
+  /// (payload) -> (payload with the defaults of the op filled in)
+  uint32_t withDefaults(mlir::OperationName name);
+  /// (attribute payload, classes or lists of classes...) -> (result type)
+  uint32_t inferTypes(mlir::OperationName name, llvm::ArrayRef<bool> isList);
+
+  /// (payload, operand classes...) -> (payload); of an operation that can be
+  uint32_t verified(OpId op, llvm::StringRef rule, mlir::Location loc);
+  /// (payload, classes or lists of classes...) -> (class); makes an operation
+  /// that can be, with as many operands as there are
+  uint32_t makeNode(mlir::OperationName name, llvm::ArrayRef<bool> isList,
+                    bool verifies, llvm::StringRef rule, mlir::Location loc);
+
+  std::vector<Native> natives;
+  mlir::Operation *scope() const { return shell.get(); }
+  /// Emits one error where a function did what it may not do, or a rule made
+  /// what cannot be.
+  llvm::LogicalResult checkMisuse() const;
+  /// Makes `checkMisuse` say this, unless it has something to say.
+  void complainAt(mlir::Location loc, const llvm::Twine &what);
+
+private:
+  using Pdl = std::function<mlir::LogicalResult(
+      mlir::PatternRewriter &, mlir::PDLResultList &,
+      llvm::ArrayRef<mlir::PDLValue>)>;
+  using Fast = std::function<bool(MatchContext &, NativeArgs, NativeResults &)>;
+
+  uint32_t addNative(NativeFn fn, uint32_t numArgs, uint32_t numResults,
+                     Native::Memory memory);
+  uint32_t addNative(NativeFn fn, llvm::ArrayRef<ArgInfo> args,
+                     llvm::ArrayRef<NativeValue::Kind> results);
+  uint32_t addFast(Fast fn, llvm::ArrayRef<ArgInfo> args,
+                   llvm::ArrayRef<NativeValue::Kind> results, bool negated);
+  uint32_t addPdl(llvm::StringRef name, Pdl fn, llvm::ArrayRef<ArgInfo> args,
+                  llvm::ArrayRef<NativeValue::Kind> results, bool negated);
+  std::optional<uint32_t> toWord(const mlir::PDLValue &value,
+                                 NativeValue::Kind expected,
+                                 llvm::StringRef name);
+  void complain(llvm::StringRef name, const llvm::Twine &what);
+  /// Why the operation cannot be; empty where it can.
+  std::string whyInvalid(mlir::Operation *op);
+  std::optional<uint32_t> toWord(const NativeValue &value,
+                                 NativeValue::Kind expected);
+  uint32_t getList(llvm::ArrayRef<ClassId> classes);
+  /// The values of registers, those in lists one by one.
+  llvm::SmallVector<ClassId> spread(std::span<const uint32_t> words,
+                                    llvm::ArrayRef<bool> isList) const;
+  bool canBe(OpId op, PayloadId payload, llvm::ArrayRef<ClassId> operands,
+             llvm::StringRef rule, mlir::Location loc);
+  mlir::Value standIn(ClassId c);
+  /// What an ordinary function is shown of a class: the constant that is in it
+  /// as far as is known, else a stand-in.
+  mlir::Value shown(ClassId c);
+  /// Forgets the constants that were shown.
+  void dropConstants();
+  mlir::Operation *standInOp(OpId op, PayloadId payload,
+                             llvm::ArrayRef<mlir::Value> operands);
+  ClassId import(mlir::Value value, llvm::StringRef name);
+  ClassId import(mlir::Operation *op, llvm::StringRef name);
+
+  /// A call of a function that was asked for.
+  struct Call {
+    const void *function;
+    bool negated;
+    llvm::SmallVector<ArgInfo> args;
+    llvm::SmallVector<NativeValue::Kind> results;
+    bool operator==(const Call &) const = default;
+  };
+  template <typename Make>
+  uint32_t share(Call call, Make &&make);
+
+  OpTable &ops;
+  EGraph &graph;
+  /// The function without its body; what stands in for values lives in it.
+  mlir::OwningOpRef<mlir::Operation *> shell;
+  MatchContext context;
+  mlir::Block *block;
+  /// Where the constants stand that were shown.
+  mlir::Block *constantBlock;
+  llvm::DenseMap<std::pair<OpId, PayloadId>, mlir::Value> constants;
+  llvm::DenseMap<ClassId, mlir::Value> standIns;
+  llvm::DenseMap<mlir::Value, ClassId> standInClasses;
+  llvm::SmallVector<std::pair<Call, uint32_t>> calls;
+  /// Lists of values that natives made. Classes in them may be others by now.
+  std::map<std::vector<ClassId>, uint32_t> listIds;
+  std::vector<std::vector<ClassId>> lists;
+  std::string complaint;
+  /// Of the complaint: the function's, or a place in a rule.
+  mlir::Location complaintLoc;
+};
+
+} // namespace luminal::eqsat
+
+#endif // LUMINAL_LIB_EQSAT_PATTERNS_NATIVEBRIDGE_H

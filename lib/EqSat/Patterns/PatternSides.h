@@ -1,0 +1,152 @@
+//===- PatternSides.h - The two sides of a pattern, compiled --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// PatternCompiler.cpp holds the left side, PatternRewrite.cpp the right one.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_LIB_EQSAT_PATTERNS_PATTERNSIDES_H
+#define LUMINAL_LIB_EQSAT_PATTERNS_PATTERNSIDES_H
+
+#include "PatternCompiler.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace luminal::eqsat {
+
+/// Result `index` of the operation `op`, which the pattern spells out, or of
+/// one whose number of results only the right side knows (`value`, an
+/// operation); value `index` of a range of the left side (`value`); or a value
+/// from elsewhere. As a list: all results of the operation `value`, or a range
+/// that a native made.
+struct Part {
+  mlir::Value value;
+  mlir::pdl::OperationOp op;
+  unsigned index = 0;
+  bool isList = false;
+};
+
+class PatternCompiler {
+public:
+  PatternCompiler(mlir::pdl::PatternOp pattern, const RuleInfo &info,
+                  OpTable &ops, NativeBridge &natives, NativeScopes scopes,
+                  Form &form)
+      : pattern(pattern), info(info), ops(ops), natives(natives),
+        scopes(scopes), form(form), b(info.name.str()) {}
+
+  mlir::FailureOr<Rule> compile(bool explained);
+
+private:
+  mlir::LogicalResult refuse(mlir::Location loc, const llvm::Twine &reason) {
+    return mlir::emitError(loc)
+           << "rule '" << info.name << "' cannot be used: " << reason;
+  }
+  mlir::LogicalResult refuse(mlir::Operation *op, const llvm::Twine &reason) {
+    return refuse(op->getLoc(), reason);
+  }
+
+  // Both sides.
+  /// Registers, and whether each holds a list.
+  struct Regs {
+    std::vector<Reg> regs;
+    llvm::SmallVector<bool> isList;
+    bool hasList() const { return llvm::is_contained(isList, true); }
+    void push(Reg reg, bool list) {
+      regs.push_back(reg);
+      isList.push_back(list);
+    }
+  };
+  mlir::LogicalResult checkTypes();
+  std::optional<unsigned> knownResults(mlir::pdl::OperationOp op);
+  mlir::LogicalResult expand(mlir::Operation *user, mlir::ValueRange values,
+                             llvm::SmallVectorImpl<Part> &parts);
+  std::optional<NativeValue::Kind> kindOf(mlir::Value v);
+  mlir::LogicalResult checkName(mlir::pdl::OperationOp op);
+  /// Nothing where the number of operands is not known.
+  mlir::LogicalResult checkSignature(mlir::pdl::OperationOp op,
+                                     std::optional<unsigned> numOperands);
+  /// Arguments of a native function, and the registers that hold them.
+  struct Arguments {
+    llvm::SmallVector<ArgInfo> infos;
+    std::vector<Reg> regs;
+    /// Those of the registers that hold classes.
+    std::vector<Reg> classes;
+  };
+  /// False where one is not bound yet, which only the left side may say.
+  mlir::FailureOr<bool> gatherArguments(mlir::Operation *user,
+                                        mlir::ValueRange values, bool isLeft,
+                                        Arguments &args);
+  std::optional<Reg> matchedReg(Part part);
+
+  // Left side.
+  mlir::LogicalResult compileMatch();
+  mlir::LogicalResult enter(mlir::pdl::OperationOp op, std::optional<Reg> cls);
+  mlir::LogicalResult testOp(mlir::pdl::OperationOp op,
+                             const RuleBuilder::Op &at);
+  mlir::LogicalResult testTypes(mlir::pdl::OperationOp op,
+                                const RuleBuilder::Op &at);
+  void bindOrEqual(mlir::Value v, Reg reg, unsigned index = 0);
+  bool isBound(mlir::Value v) const { return bound.count({v, 0}); }
+  mlir::LogicalResult bindAttr(mlir::Value v, Reg reg);
+  mlir::LogicalResult bindType(mlir::Value v, Reg reg);
+  mlir::LogicalResult bindOperand(Part part, Reg reg);
+  mlir::LogicalResult bindOperandTypes(mlir::pdl::OperationOp op);
+  mlir::LogicalResult testConstraints();
+  void testClaim();
+  Reg nodeTypeOf(mlir::pdl::OperationOp op);
+
+  // Right side.
+  mlir::LogicalResult compileRewrite();
+  mlir::LogicalResult compileNode(mlir::pdl::OperationOp op);
+  mlir::FailureOr<Reg>
+  typeOfNode(mlir::pdl::OperationOp op, const Regs &operands,
+             llvm::ArrayRef<std::pair<NameId, Reg>> fields);
+  mlir::LogicalResult compileNative(mlir::pdl::ApplyNativeRewriteOp op);
+  mlir::LogicalResult compileReplace(mlir::pdl::ReplaceOp op);
+  mlir::LogicalResult checkReplaced(mlir::pdl::ReplaceOp op, unsigned n,
+                                    unsigned by);
+  mlir::LogicalResult replaceWhole(mlir::pdl::ReplaceOp op, mlir::Value by);
+  mlir::FailureOr<Reg> valueReg(mlir::Operation *user, mlir::Value v);
+  mlir::FailureOr<Reg> operationReg(mlir::Operation *user, mlir::Value v);
+  mlir::FailureOr<Reg> partReg(mlir::Operation *user, Part part);
+  mlir::LogicalResult partRegs(mlir::Operation *user,
+                               llvm::ArrayRef<Part> parts, Regs &regs);
+  /// One register that holds the values of all.
+  Reg listReg(const Regs &regs);
+  mlir::LogicalResult typeRegs(mlir::Operation *user, mlir::ValueRange types,
+                               Regs &regs);
+  mlir::FailureOr<Reg> resultType(mlir::Operation *user,
+                                  mlir::pdl::OperationOp op, unsigned index);
+  Reg projection(Reg cls, unsigned index, Reg type);
+
+  mlir::pdl::PatternOp pattern;
+  const RuleInfo &info;
+  OpTable &ops;
+  NativeBridge &natives;
+  NativeScopes scopes;
+  Form &form;
+  RuleBuilder b;
+
+  mlir::pdl::OperationOp root;
+  /// Match registers of attributes, types and operands, and of values in ranges
+  /// by their place.
+  llvm::DenseMap<std::pair<mlir::Value, unsigned>, Reg> bound;
+  llvm::DenseMap<mlir::Operation *, RuleBuilder::Op> entered;
+  llvm::DenseMap<mlir::Operation *, Reg> nodeTypes;
+  /// Class registers of results that will be entered, by operation and index.
+  llvm::MapVector<std::pair<mlir::Operation *, unsigned>, Reg> awaited;
+  llvm::DenseSet<std::pair<mlir::Operation *, unsigned>> projected;
+  /// Ranges of operands whose types are tested.
+  llvm::DenseSet<mlir::Value> typedRanges;
+  llvm::SmallVector<mlir::Operation *> constraintsLeft;
+
+  /// Right-side registers of values made there.
+  llvm::DenseMap<mlir::Value, Reg> made;
+  /// Class of operations made there.
+  llvm::DenseMap<mlir::Operation *, Reg> madeOps;
+  llvm::DenseMap<mlir::Operation *, Reg> madeTypes;
+  mlir::pdl::OperationOp replacement;
+};
+
+} // namespace luminal::eqsat
+
+#endif // LUMINAL_LIB_EQSAT_PATTERNS_PATTERNSIDES_H

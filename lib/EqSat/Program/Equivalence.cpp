@@ -1,0 +1,513 @@
+//===- Equivalence.cpp - The e-graph as MLIR, out and in ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A function whose body is one `equivalence.graph`: its region holds every node
+// as an op on classes, and one `equivalence.class` of each class, whose
+// operands are its members. Ops that are no nodes stand among them in their
+// order. `equivalence.yield` ends it. Classes may be in cycles.
+//
+// The body of a scope is such a graph again, of the nodes that need its
+// arguments. A class with members there stands there once more, and what it is
+// further out is the first of them. One that only scopes beside each other
+// compute has no member of its own around them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Program.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace luminal::eqsat;
+
+static constexpr llvm::StringLiteral kGraph = "equivalence.graph";
+static constexpr llvm::StringLiteral kClass = "equivalence.class";
+static constexpr llvm::StringLiteral kYield = "equivalence.yield";
+
+/// The locations of the ops as given that a class has, fused under this mark,
+/// stand on the class and on each of its nodes.
+static constexpr llvm::StringLiteral kGivenMark = "equivalence.given";
+
+static bool isClassOp(Operation *op) {
+  return op && op->getName().getStringRef() == kClass;
+}
+
+//===----------------------------------------------------------------------===//
+// Out
+//===----------------------------------------------------------------------===//
+
+class Program::EquivalenceWriter {
+public:
+  explicit EquivalenceWriter(Program &program)
+      : p(program), graph(p.graph), ops(p.ops), scopes(p.scopes),
+        isGiven(p.nodes.begin(), p.nodes.end()), given(graph.numClassIds()),
+        content(scopes.list.size()), homes(graph.numClassIds()) {
+    for (auto &[cls, where] : p.givenLocations)
+      given[graph.find(cls)].insert(where);
+    place();
+  }
+
+  /// The block `from` of a scope, as a graph in `to`.
+  void write(Block &from, ScopeId scope, Block &to);
+
+private:
+  /// What a scope has of its own, in the order of the classes.
+  struct Content {
+    std::vector<ClassId> classes;
+    std::vector<std::pair<ClassId, NodeRef>> rows;
+  };
+
+  void place();
+  template <typename F>
+  void forEachRow(F &&f) const {
+    for (ClassId c = 0; c != graph.numClassIds(); ++c)
+      for (const Run &run : graph.runs(c))
+        for (uint32_t row = run.begin; row != run.end; ++row)
+          f(c, NodeRef{run.op, row});
+  }
+  bool isTuple(ClassId c) const {
+    return isa<TupleType>(ops.type(graph.classType(c)));
+  }
+  /// The class that a projection is of.
+  ClassId tupleOf(NodeRef ref) const {
+    return graph.find(graph.table(ref.op).key(ref.row)[0]);
+  }
+  Location locationOf(ClassId c) const {
+    MLIRContext *context = ops.getContext();
+    if (given[c].empty())
+      return UnknownLoc::get(context);
+    return FusedLoc::get(context, given[c].getArrayRef(),
+                         StringAttr::get(context, kGivenMark));
+  }
+  /// What a class is called in a scope, or null.
+  Value valueOf(ClassId c, ScopeId scope) const {
+    for (;; scope = scopes.list[scope].parent) {
+      if (Operation *op = classOps.lookup({c, scope}))
+        return op->getResult(0);
+      if (scope == 0)
+        return {};
+    }
+  }
+  /// For what is no node and keeps its types: where the class is spelled
+  /// differently, a class of that class.
+  Value valueOf(Value v, ScopeId scope, OpBuilder &builder) const {
+    Value known = valueOf(graph.find(p.classes.lookup(v)), scope);
+    if (known.getType() == v.getType())
+      return known;
+    OperationState state(v.getLoc(), kClass, known, v.getType());
+    return builder.create(state)->getResult(0);
+  }
+  void addArguments(Block &from, Block &to) {
+    for (BlockArgument arg : from.getArguments())
+      leaves[arg] = to.addArgument(arg.getType(), arg.getLoc());
+  }
+  void writeUser(Operation &op, ScopeId scope, OpBuilder &builder);
+  Operation *writeNode(ClassId c, NodeRef ref, ScopeId scope,
+                       OpBuilder &builder);
+
+  Program &p;
+  EGraph &graph;
+  OpTable &ops;
+  const Scopes &scopes;
+  llvm::DenseSet<Operation *> isGiven;
+  std::vector<llvm::SetVector<Location>> given;
+  std::vector<Content> content;
+  /// The scopes where a class stands.
+  std::vector<SmallVector<ScopeId, 1>> homes;
+  llvm::DenseMap<std::pair<ClassId, ScopeId>, Operation *> classOps;
+  /// What stays outside the e-graph.
+  llvm::DenseMap<Value, Value> leaves;
+};
+
+/// A node stands in the outermost scopes that have its operands.
+void Program::EquivalenceWriter::place() {
+  Extractor extractor(
+      graph, [](OpId, PayloadId, std::span<const ClassId>) { return 0.0; },
+      scopes);
+  auto canCompute = [&](NodeRef ref, ScopeId scope) {
+    const Table &t = graph.table(ref.op);
+    if (t.arity() == 0)
+      return scopes.isFlat() ||
+             scopes.isWithin(scope, scopes.scopeOf(ref.op, t.payload(ref.row)));
+    return llvm::all_of(ArrayRef(t.key(ref.row), t.arity()), [&](ClassId c) {
+      return extractor.in(c, scope) != kNone;
+    });
+  };
+  forEachRow([&](ClassId c, NodeRef ref) {
+    if (ref.op == ops.projectionOp())
+      return;
+    for (ScopeId s = 0; s != scopes.list.size(); ++s) {
+      if (!canCompute(ref, s) ||
+          (s != 0 && canCompute(ref, scopes.list[s].parent)))
+        continue;
+      content[s].rows.push_back({c, ref});
+      homes[c].push_back(s);
+    }
+  });
+  // A result stands beside its op.
+  forEachRow([&](ClassId c, NodeRef ref) {
+    if (ref.op == ops.projectionOp())
+      llvm::append_range(homes[c], homes[tupleOf(ref)]);
+  });
+  // What is needed where nothing can compute it has a class there, too.
+  std::vector<SmallVector<ScopeId, 1>> blocked(graph.numClassIds());
+  for (const ScopedClass &use : p.rootUses)
+    if (extractor.in(use.cls, use.scope) == kNone)
+      blocked[graph.find(use.cls)].push_back(use.scope);
+  for (ClassId c = 0; c != graph.numClassIds(); ++c) {
+    SmallVector<ScopeId, 1> &list = homes[c];
+    llvm::sort(list);
+    list.erase(llvm::unique(list), list.end());
+    if (list.empty() || isTuple(c))
+      continue;
+    // A scope comes after its parent, so what is around all of them is first
+    // if it is there.
+    ScopeId around = list[0];
+    auto isInside = [&](ScopeId s) { return scopes.isWithin(s, around); };
+    while (!llvm::all_of(list, isInside) || !llvm::all_of(blocked[c], isInside))
+      around = scopes.list[around].parent;
+    if (around != list[0])
+      list.insert(list.begin(), around);
+    for (ScopeId s : list)
+      content[s].classes.push_back(c);
+  }
+}
+
+void Program::EquivalenceWriter::writeUser(Operation &op, ScopeId scope,
+                                           OpBuilder &builder) {
+  Operation *clone = op.cloneWithoutRegions();
+  builder.insert(clone);
+  for (OpOperand &operand : clone->getOpOperands())
+    operand.set(valueOf(operand.get(), scope, builder));
+  for (auto [from, to] : llvm::zip(op.getResults(), clone->getResults()))
+    leaves[from] = to;
+  for (auto [from, to] : llvm::zip(op.getRegions(), clone->getRegions())) {
+    Block &block = to.emplaceBlock();
+    addArguments(from.front(), block);
+    write(from.front(), p.scopeOfBlock.lookup(&from.front()), block);
+  }
+}
+
+Operation *Program::EquivalenceWriter::writeNode(ClassId c, NodeRef ref,
+                                                 ScopeId scope,
+                                                 OpBuilder &builder) {
+  const Table &t = graph.table(ref.op);
+  OperationState state(locationOf(c), *ops.opName(ref.op));
+  for (uint32_t i = 0; i != t.arity(); ++i)
+    state.operands.push_back(valueOf(graph.find(t.key(ref.row)[i]), scope));
+  state.addTypes(ops.spelledList(graph.payloadType(t.payload(ref.row))));
+  state.addAttributes(ops.attributes(t.payload(ref.row)).getValue());
+  return builder.create(state);
+}
+
+void Program::EquivalenceWriter::write(Block &from, ScopeId scope, Block &to) {
+  if (scope == 0)
+    addArguments(from, to);
+  Operation *terminator = from.getTerminator();
+  OpBuilder builder = OpBuilder::atBlockEnd(&to);
+  OperationState graphState(from.getParentOp()->getLoc(), kGraph);
+  graphState.addTypes(terminator->getOperandTypes());
+  Block *body = new Block;
+  graphState.addRegion()->push_back(body);
+  Operation *graphOp = builder.create(graphState);
+  builder.clone(*terminator)->setOperands(graphOp->getResults());
+  builder.setInsertionPointToEnd(body);
+
+  // Classes first: nodes stand on them, whatever the order. An op with several
+  // results has no class of its own, each of its results has.
+  SmallVector<SmallVector<Value>> members;
+  llvm::DenseMap<ClassId, unsigned> index;
+  for (ClassId c : content[scope].classes) {
+    index[c] = members.size();
+    members.emplace_back();
+    if (Value outer = valueOf(c, scope))
+      members.back().push_back(outer);
+    OperationState state(locationOf(c), kClass);
+    state.addTypes(ops.spelled(ops.type(graph.classType(c))));
+    classOps[{c, scope}] = builder.create(state);
+  }
+  for (Operation &op : from.without_terminator())
+    if (!isGiven.contains(&op))
+      writeUser(op, scope, builder);
+  llvm::DenseMap<ClassId, SmallVector<Operation *, 1>> severalResults;
+  for (auto [c, ref] : content[scope].rows) {
+    if (ref.op == ops.leafOp()) {
+      PayloadId payload = graph.table(ref.op).payload(ref.row);
+      members[index[c]].push_back(leaves.lookup(ops.leafValue(payload)));
+      continue;
+    }
+    Operation *node = writeNode(c, ref, scope, builder);
+    if (isTuple(c))
+      severalResults[c].push_back(node);
+    else
+      members[index[c]].push_back(node->getResult(0));
+  }
+  forEachRow([&](ClassId c, NodeRef ref) {
+    if (ref.op != ops.projectionOp())
+      return;
+    auto number = cast<IntegerAttr>(ops.attr(graph.payloadField(
+        graph.table(ref.op).payload(ref.row), ops.projectionIndexName())));
+    if (auto it = severalResults.find(tupleOf(ref)); it != severalResults.end())
+      for (Operation *node : it->second)
+        members[index[c]].push_back(node->getResult(number.getInt()));
+  });
+  for (auto [c, list] : llvm::zip(content[scope].classes, members))
+    classOps[{c, scope}]->setOperands(list);
+  OperationState yield(terminator->getLoc(), kYield);
+  for (Value v : terminator->getOperands())
+    yield.operands.push_back(valueOf(v, scope, builder));
+  builder.create(yield);
+}
+
+/// A region of an unregistered op may define symbols for all that is known, so
+/// nothing in it finds those of the module.
+LogicalResult Program::checkEquivalence() {
+  WalkResult result = function.getBody().walk([&](SymbolUserOpInterface op) {
+    emitError(op.getLoc()) << "'" << op->getName()
+                           << "' names a symbol, which it would not find "
+                              "inside of '"
+                           << kGraph << "'";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+OwningOpRef<Operation *> Program::toEquivalence() {
+  auto copy = cast<func::FuncOp>(function->cloneWithoutRegions());
+  OwningOpRef<Operation *> owner(copy);
+  EquivalenceWriter(*this).write(function.getBody().front(), 0,
+                                 copy.getBody().emplaceBlock());
+  return owner;
+}
+
+//===----------------------------------------------------------------------===//
+// In
+//===----------------------------------------------------------------------===//
+
+class Program::EquivalenceReader {
+public:
+  explicit EquivalenceReader(Program &program)
+      : p(program), ops(p.ops), classes(p.classes) {}
+
+  LogicalResult read() {
+    if (failed(check(p.function.getBody().front(), 0)))
+      return failure();
+    addNodes();
+    if (failed(unite()))
+      return failure();
+    dissolve();
+    return success();
+  }
+
+private:
+  struct Graph {
+    Operation *op;
+    ScopeId scope;
+    SmallVector<Operation *> users; ///< ops that are no nodes
+    Block &body() const { return op->getRegion(0).front(); }
+    Operation *yield() const { return &body().back(); }
+  };
+
+  LogicalResult check(Block &block, ScopeId scope);
+  LogicalResult checkOp(Operation &op, size_t graph);
+  void addNodes();
+  void learn(Value v, ClassId c);
+  LogicalResult unite();
+  void dissolve();
+  template <typename F>
+  LogicalResult forEachOp(F &&f) {
+    for (Graph &g : graphs)
+      for (Operation &op : g.body())
+        if (failed(f(op)))
+          return failure();
+    return success();
+  }
+
+  Program &p;
+  OpTable &ops;
+  llvm::DenseMap<Value, ClassId> &classes;
+  /// One for each scope, in their order.
+  std::vector<Graph> graphs;
+  std::vector<Value> leaves;
+  /// How many operands of an op are not known yet.
+  llvm::DenseMap<Operation *, unsigned> missing;
+  SmallVector<Operation *> ready;
+};
+
+LogicalResult Program::EquivalenceReader::check(Block &block, ScopeId scope) {
+  Operation *graphOp = &block.front();
+  if (graphOp->getName().getStringRef() != kGraph)
+    return emitError(graphOp->getLoc())
+           << "the body of a scope is not one '" << kGraph
+           << "', unlike what is around it";
+  if (graphOp->getNumRegions() != 1 || graphOp->getNumOperands() != 0 ||
+      !llvm::hasSingleElement(graphOp->getRegion(0)))
+    return emitError(graphOp->getLoc())
+           << "'" << kGraph << "' takes no operands and one block";
+  for (Operation *op = graphOp->getNextNode(); op; op = op->getNextNode())
+    if (!op->hasTrait<OpTrait::IsTerminator>())
+      return emitError(op->getLoc())
+             << "'" << kGraph << "' is not all that the "
+             << (scope == 0 ? "function" : "body of the scope") << " does";
+  Block &body = graphOp->getRegion(0).front();
+  if (body.empty() || body.back().getName().getStringRef() != kYield ||
+      body.back().getOperandTypes() != graphOp->getResultTypes())
+    return emitError(graphOp->getLoc())
+           << "'" << kGraph << "' does not end in a '" << kYield
+           << "' of its results";
+  p.scopeOfBlock[&block] = scope;
+  size_t index = graphs.size();
+  graphs.push_back({graphOp, scope, {}});
+  llvm::append_range(leaves, block.getArguments());
+  for (Operation &op : body)
+    if (failed(checkOp(op, index)))
+      return failure();
+  return success();
+}
+
+LogicalResult Program::EquivalenceReader::checkOp(Operation &op, size_t graph) {
+  if (isClassOp(&op)) {
+    // It may stand for what inner scopes compute.
+    if (op.getNumResults() != 1 ||
+        (op.getNumOperands() == 0 && llvm::none_of(op.getUsers(), isClassOp)))
+      return emitError(op.getLoc())
+             << "'" << kClass << "' has one result and a member at least";
+    missing[&op] = op.getNumOperands();
+    return success();
+  }
+  for (Value v : op.getOperands())
+    if (!isClassOp(v.getDefiningOp()))
+      return emitError(op.getLoc())
+             << "an operand of a node is not the result of a '" << kClass
+             << "'";
+  if (op.getName().getStringRef() == kYield) {
+    if (&op != graphs[graph].yield())
+      return emitError(op.getLoc())
+             << "'" << kYield << "' stands before the end";
+    return success();
+  }
+  if (ops.isNode(&op)) {
+    missing[&op] = op.getNumOperands();
+    if (op.getNumOperands() == 0)
+      ready.push_back(&op);
+    return success();
+  }
+  graphs[graph].users.push_back(&op);
+  llvm::append_range(leaves, op.getResults());
+  return p.enterScopes(
+      op, graphs[graph].scope,
+      [&](Block &block, ScopeId inner) { return check(block, inner); });
+}
+
+/// A class is known with its first member, and with a class that it is a member
+/// of; a node with all its classes. What is in a cycle alone is never known.
+void Program::EquivalenceReader::learn(Value v, ClassId c) {
+  SmallVector<Value> same = {v};
+  while (!same.empty()) {
+    Value v = same.pop_back_val();
+    if (!classes.try_emplace(v, c).second)
+      continue;
+    for (OpOperand &use : v.getUses()) {
+      Operation *user = use.getOwner();
+      auto it = missing.find(user);
+      if (it == missing.end())
+        continue;
+      unsigned &left = it->second;
+      if (isClassOp(user) ? left == user->getNumOperands() : left == 1)
+        ready.push_back(user);
+      --left;
+    }
+    if (Operation *def = v.getDefiningOp(); isClassOp(def))
+      for (Value member : def->getOperands())
+        if (isClassOp(member.getDefiningOp()))
+          same.push_back(member);
+  }
+}
+
+void Program::EquivalenceReader::addNodes() {
+  for (Value leaf : leaves)
+    learn(leaf, ops.addLeaf(leaf));
+  for (size_t i = 0; i != ready.size(); ++i) {
+    Operation *op = ready[i];
+    if (isClassOp(op)) {
+      for (Value v : op->getOperands())
+        if (auto it = classes.find(v); it != classes.end()) {
+          learn(op->getResult(0), it->second);
+          break;
+        }
+      continue;
+    }
+    SmallVector<ClassId> operands;
+    for (Value v : op->getOperands())
+      operands.push_back(classes.lookup(v));
+    ClassId node = ops.addOperation(op, operands);
+    Location where = op->getLoc();
+    auto fused = dyn_cast<FusedLoc>(where);
+    auto mark =
+        fused ? dyn_cast_or_null<StringAttr>(fused.getMetadata()) : nullptr;
+    if (mark && mark.getValue() == kGivenMark) {
+      for (Location piece : fused.getLocations())
+        p.givenLocations.push_back({node, piece});
+    } else if (!isa<UnknownLoc>(where)) {
+      p.givenLocations.push_back({node, where});
+    }
+    for (OpResult r : op->getResults())
+      learn(r, ops.addResult(node, r.getResultNumber(), r.getType(),
+                             op->getNumResults()));
+  }
+}
+
+LogicalResult Program::EquivalenceReader::unite() {
+  LogicalResult areKnown = forEachOp([&](Operation &op) -> LogicalResult {
+    for (Value v : op.getOperands())
+      if (!classes.count(v))
+        return emitError(op.getLoc())
+               << "an operand can be computed by no member of "
+                  "its class: they are all in cycles";
+    return success();
+  });
+  if (failed(areKnown))
+    return failure();
+  return forEachOp([&](Operation &op) -> LogicalResult {
+    if (!isClassOp(&op))
+      return success();
+    ClassId c = classes.lookup(op.getResult(0));
+    TypeId written = ops.getType(op.getResult(0).getType());
+    TypeId type = p.graph.classType(c);
+    bool isClass =
+        written == type || ops.compareTypes(written, type) == Equality::Yes;
+    for (Value v : op.getOperands())
+      isClass = isClass && p.graph.unite(c, classes.lookup(v)) < Merge::Refused;
+    if (!isClass)
+      return emitError(op.getLoc())
+             << "members of a class are not provably of equal "
+                "types, or facts about them contradict each "
+                "other";
+    return success();
+  });
+}
+
+/// What is no node stands before the graph, which then is all nodes.
+void Program::EquivalenceReader::dissolve() {
+  for (const Graph &g : graphs) {
+    p.nodes.push_back(g.op);
+    for (Operation *user : g.users) {
+      user->moveBefore(g.op);
+      for (Value v : user->getOperands())
+        p.rootUses.push_back({classes.lookup(v), g.scope});
+    }
+    for (auto [result, v] :
+         llvm::zip(g.op->getResults(), g.yield()->getOperands()))
+      classes[result] = classes.lookup(v);
+    for (Value v : g.op->getBlock()->getTerminator()->getOperands())
+      p.rootUses.push_back({classes.lookup(v), g.scope});
+  }
+}
+
+bool Program::isEquivalence() {
+  return function.getBody().front().front().getName().getStringRef() == kGraph;
+}
+
+LogicalResult Program::importEquivalence() {
+  return EquivalenceReader(*this).read();
+}

@@ -1,0 +1,114 @@
+//===- ExprSolver.h - Bounds and rewrites under assumptions ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One object answers one question of some Assumptions: it caches what it proved
+// and counts its steps, so that no expression takes more than a bounded time.
+// Bounds (ExprBounds.cpp) and rewrites (ExprSimplify.cpp) call each other: a
+// bound of a floordiv is a simplified floordiv of a bound; a floordiv goes away
+// where a bound says so.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_LIB_SUPPORT_EXPRSOLVER_H
+#define LUMINAL_LIB_SUPPORT_EXPRSOLVER_H
+
+#include "ExprDetail.h"
+#include <unordered_map>
+
+namespace luminal {
+
+struct ExprHash {
+  size_t operator()(const Expr &e) const { return e.hash(); }
+};
+
+class ExprSolver {
+public:
+  ExprSolver(const std::map<std::string, SymbolRange> &symbols,
+             const std::vector<Expr> &extents);
+
+  Expr simplify(const Expr &e);
+
+  /// Greatest constant below (least above) `e` that the search finds; `e` is
+  /// simplified.
+  std::optional<int64_t> lower(const Expr &e);
+  std::optional<int64_t> upper(const Expr &e);
+  bool nonNegative(const Expr &e);
+  bool positive(const Expr &e) { return nonNegative(e - Expr(1)); }
+  /// 0 <= e < limit.
+  bool inRange(const Expr &e, const Expr &limit) {
+    return nonNegative(e) && nonNegative(limit - e - Expr(1));
+  }
+
+private:
+  // Rewrites.
+  Expr simplifyOnce(const Expr &e);
+  Expr floorDiv(const Expr &x, const Expr &c);
+  Expr mod(const Expr &x, const Expr &c);
+  Expr extremum(Expr::Kind kind, const Expr &a, const Expr &b);
+  /// x = c * quotient + rest, where the quotient takes all that divides without
+  /// knowledge of ranges.
+  struct Division {
+    Expr quotient, rest;
+  };
+  Division divide(const Expr &x, const Expr &c);
+  /// For a divisor of several terms: a division whose rest is proved to lie in
+  /// [0, c).
+  std::optional<Division> divideIntoRange(const Expr &x, const Expr &c);
+  /// c = g * c', x = g * a + b with 0 <= b < g, for some g other than 1: a, b,
+  /// g and c'.
+  struct Common {
+    Expr a, b, g, c;
+  };
+  std::optional<Common> commonFactor(const Expr &x, const Expr &c);
+  /// x modulo c, with inner mods by a multiple of c dropped; the same
+  /// expression where there are none.
+  Expr dropInnerMods(const Expr &x, const Expr &c);
+  Expr join(const Expr &e);
+  std::optional<Expr> joinOnce(const Expr &e);
+
+  // Bounds.
+  std::optional<int64_t> computeLower(const Expr &e);
+  std::optional<int64_t> eliminate(const Expr &e, const Expr &atom);
+  std::optional<int64_t> lowerOfPair(const Expr &e);
+  void bounds(const Expr &atom, std::vector<Expr> &lows,
+              std::vector<Expr> &highs);
+  /// A bound of `e` without dims, where every dim enters with a known sign.
+  std::optional<Expr> withoutDims(const Expr &e, bool wantUpper);
+  SymbolRange rangeOf(const Expr &symbol) const;
+  void learn(const Expr &extent);
+
+  /// Counts a step, and says whether there are any left.
+  bool step() { return depth < kMaxDepth && ++steps < kMaxSteps; }
+  struct Nested {
+    explicit Nested(unsigned &depth) : depth(++depth) {}
+    ~Nested() { --depth; }
+    unsigned &depth;
+  };
+  static constexpr unsigned kMaxDepth = 48;
+  static constexpr unsigned kMaxSteps = 20000;
+
+  std::map<std::string, SymbolRange, std::less<>> symbols;
+  const std::vector<Expr> &extents;
+  /// Expressions over symbols that are not negative, since no extent is zero.
+  std::vector<Expr> facts;
+  /// Compound factors of extents: at least 1.
+  std::vector<Expr> positiveAtoms;
+  std::unordered_map<Expr, Expr, ExprHash> simplified;
+  std::unordered_map<Expr, std::optional<int64_t>, ExprHash> lowers;
+  unsigned depth = 0;
+  unsigned steps = 0;
+};
+
+/// numerator / denominator where it divides exactly.
+std::optional<Term> divideTerm(const Term &numerator, const Term &denominator);
+/// e / divisor where it divides exactly: term by term, or as polynomials.
+std::optional<Expr> divideExactly(const Expr &e, const Expr &divisor);
+/// e = coefficient * atom + rest, where rest and coefficient are free of the
+/// atom at their top level; nothing if the atom occurs in a higher power.
+std::optional<Expr::Linear> linearInAtom(const Expr &e, const Expr &atom);
+/// The distinct factors of all terms, in order.
+std::vector<Expr> atomsOf(const Expr &e);
+
+} // namespace luminal
+
+#endif // LUMINAL_LIB_SUPPORT_EXPRSOLVER_H

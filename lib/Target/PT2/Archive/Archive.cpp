@@ -1,0 +1,249 @@
+//===- Archive.cpp - The members of a torch.export archive ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Archive.h"
+#include "Pickle.h"
+
+using namespace luminal;
+using namespace luminal::pt2;
+
+//===----------------------------------------------------------------------===//
+// Stored tensors
+//===----------------------------------------------------------------------===//
+
+int64_t StoredTensor::getNumElements() const {
+  int64_t n = 1;
+  for (int64_t size : sizes)
+    n *= size;
+  return n;
+}
+
+bool StoredTensor::isContiguous() const {
+  if (getNumElements() == 0)
+    return true;
+  int64_t expected = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] != 1 && strides[i] != expected)
+      return false;
+    expected *= sizes[i];
+  }
+  return true;
+}
+
+std::pair<int64_t, int64_t> StoredTensor::getSpan() const {
+  if (getNumElements() == 0)
+    return {offset, offset};
+  int64_t last = offset;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    last += (sizes[i] - 1) * strides[i];
+  return {offset, last + 1};
+}
+
+/// Checks that the window lies in its storage; nothing here may overflow.
+static Status checkWindow(const StoredTensor &t, const std::string &where) {
+  unsigned elementSize = t.dtype.size();
+  if (!elementSize)
+    return Error(where + ": unknown dtype");
+  int64_t count = 1, last = t.offset;
+  for (size_t i = 0; i < t.sizes.size(); ++i) {
+    int64_t reach;
+    if (t.sizes[i] < 0 || t.strides[i] < 0 ||
+        __builtin_mul_overflow(count, t.sizes[i], &count) ||
+        __builtin_mul_overflow(std::max<int64_t>(t.sizes[i] - 1, 0),
+                               t.strides[i], &reach) ||
+        __builtin_add_overflow(last, reach, &last))
+      return Error(where + ": sizes, strides or offset are out of range");
+  }
+  if (t.offset < 0)
+    return Error(where + ": the storage offset is negative");
+  if (count != 0 && static_cast<uint64_t>(last) >= t.storage.size / elementSize)
+    return Error(where + ": needs " + std::to_string(last + 1) +
+                 " elements of " + std::to_string(elementSize) +
+                 " bytes, but member '" + t.member + "' has " +
+                 std::to_string(t.storage.size) + " bytes");
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+Status Archive::readPickle(const std::string &member,
+                           std::map<std::string, StoredTensor> &tensors,
+                           const std::string &onlyName) {
+  LUMINAL_TRY(bytes, zip->resolve(member));
+  if (bytes.size == 0)
+    return {};
+  std::string where = zip->getName() + "!" + member;
+  LUMINAL_TRY(inner, ZipArchive::fromBytes(bytes, where));
+  const ZipArchive::Member *pickle =
+      inner.find(std::string(inner.getRoot()) + "data.pkl");
+  if (!pickle)
+    return Error(where + ": has no data.pkl, so it is no torch.save file");
+  if (const auto *order =
+          inner.find(std::string(inner.getRoot()) + "byteorder")) {
+    LUMINAL_TRY(text, inner.readChecked(*order));
+    if (text.text() != "little")
+      return Error(where + ": is not little-endian");
+  }
+  LUMINAL_TRY(code, inner.readChecked(*pickle));
+  auto read = unpickleTensors(code.text());
+  if (!read)
+    return read.takeError().within(where);
+  if (!onlyName.empty() && !read->count(""))
+    return Error(where + ": expected one tensor");
+  for (auto &[name, pickled] : *read) {
+    StoredTensor t;
+    t.dtype.code = pickled.dtype;
+    t.sizes = std::move(pickled.sizes);
+    t.strides = std::move(pickled.strides);
+    t.offset = pickled.offset;
+    std::string key = "data/" + pickled.storageKey;
+    LUMINAL_TRY(storage, inner.resolve(key));
+    t.storage = std::move(storage);
+    t.member = member + "!" + key;
+    const std::string &fqn = onlyName.empty() ? name : onlyName;
+    LUMINAL_CHECK(checkWindow(t, where + ": tensor '" + fqn + "'"));
+    tensors[fqn] = std::move(t);
+  }
+  return {};
+}
+
+static Result<std::vector<int64_t>> constants(const std::vector<Expr> &exprs,
+                                              const JsonRef &json) {
+  std::vector<int64_t> values;
+  for (const Expr &e : exprs) {
+    auto c = e.asConstant();
+    if (!c)
+      return json.error("a stored tensor has a symbolic extent");
+    values.push_back(*c);
+  }
+  return values;
+}
+
+Status Archive::readConfig(std::string_view folder, const std::string &model,
+                           std::map<std::string, StoredTensor> &tensors) {
+  std::string prefix = "data/" + std::string(folder) + "/";
+  std::string configName =
+      prefix + model + "_" + std::string(folder) + "_config.json";
+  const auto *member = zip->find(std::string(zip->getRoot()) + configName);
+  if (!member) {
+    // torch 2.7 and 2.8 write one torch.save file a folder.
+    if (zip->find(std::string(zip->getRoot()) + prefix + model + ".pt"))
+      return readPickle(prefix + model + ".pt", tensors);
+    return {};
+  }
+  LUMINAL_TRY(text, zip->readChecked(*member));
+  LUMINAL_TRY(json, JsonDocument::parse(text.text(),
+                                        zip->getName() + "!" + configName));
+  LUMINAL_TRY(config, json.root().at("config"));
+  LUMINAL_TRY(entries, config.asObject());
+  for (const auto &[fqn, entry] : entries) {
+    LUMINAL_TRY(pathField, entry.at("path_name"));
+    LUMINAL_TRY(path, pathField.asString());
+    LUMINAL_TRY(pickleField, entry.find("use_pickle"));
+    if (pickleField) {
+      LUMINAL_TRY(pickled, pickleField->asBool());
+      if (pickled) {
+        LUMINAL_CHECK(readPickle(prefix + path, tensors, fqn));
+        continue;
+      }
+    }
+    LUMINAL_TRY(metaField, entry.find("tensor_meta"));
+    if (!metaField)
+      return entry.error("has no tensor_meta, so it is no plain tensor");
+    LUMINAL_TRY(meta, parseTensorMeta(*metaField));
+    StoredTensor t;
+    t.dtype = meta.dtype;
+    LUMINAL_TRY(sizes, ::constants(meta.sizes, *metaField));
+    LUMINAL_TRY(strides, ::constants(meta.strides, *metaField));
+    t.sizes = sizes;
+    t.strides = strides;
+    auto offset = meta.storageOffset.asConstant();
+    if (!offset)
+      return metaField->error("has a symbolic storage offset");
+    t.offset = *offset;
+    t.member = prefix + path;
+    Result<Bytes> storage = zip->resolve(t.member);
+    if (!storage)
+      return pathField.error(storage.error().message);
+    t.storage = std::move(*storage);
+    // A torch.save file may well be as long as the raw bytes would be.
+    constexpr std::string_view magic("PK\3\4", 4);
+    if (t.storage.text().substr(0, 4) == magic)
+      if (auto saved = ZipArchive::fromBytes(t.storage, t.member);
+          saved && saved->find(std::string(saved->getRoot()) + "data.pkl"))
+        return entry.error("member '" + t.member +
+                           "' is a torch.save file where raw bytes are "
+                           "expected");
+    LUMINAL_CHECK(checkWindow(t, entry.getPath()));
+    tensors[fqn] = std::move(t);
+  }
+  return {};
+}
+
+Result<Archive> Archive::read(ZipArchive opened) {
+  Archive archive;
+  archive.zip = std::make_shared<ZipArchive>(std::move(opened));
+  ZipArchive &zip = *archive.zip;
+  std::string root(zip.getRoot());
+
+  if (const auto *order = zip.find(root + "byteorder")) {
+    LUMINAL_TRY(text, zip.readChecked(*order));
+    if (text.text() != "little")
+      return Error(zip.getName() + ": is not little-endian");
+  }
+  const ZipArchive::Member *program =
+      zip.find("serialized_exported_program.json");
+  bool flat = program != nullptr;
+  std::string model;
+  if (!flat) {
+    std::string prefix = root + "models/", suffix = ".json";
+    for (const ZipArchive::Member &member : zip.getMembers()) {
+      const std::string &name = member.name;
+      if (name.size() <= prefix.size() + suffix.size() ||
+          name.compare(0, prefix.size(), prefix) != 0 ||
+          name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0)
+        continue;
+      if (program)
+        return Error(zip.getName() + ": holds more than one model");
+      program = &member;
+      model = name.substr(prefix.size(),
+                          name.size() - prefix.size() - suffix.size());
+    }
+  }
+  if (!program)
+    return Error(zip.getName() +
+                 ": is no torch.export archive (it holds neither models/*.json "
+                 "nor serialized_exported_program.json)");
+  LUMINAL_TRY(text, zip.readChecked(*program));
+  LUMINAL_TRY(document, JsonDocument::parse(text.text(), zip.getName() + "!" +
+                                                             program->name));
+  archive.document = std::make_shared<JsonDocument>(std::move(document));
+  archive.program = std::make_shared<JsonRef>(archive.document->root());
+
+  if (flat) {
+    for (auto [member, tensors] :
+         {std::pair{"serialized_state_dict.pt", &archive.weights},
+          std::pair{"serialized_constants.pt", &archive.constants}})
+      if (zip.find(member))
+        LUMINAL_CHECK(archive.readPickle(member, *tensors));
+    // Older archives keep these as JSON or under another name.
+    if (!zip.find("serialized_state_dict.pt") &&
+        zip.find("serialized_state_dict.json"))
+      return Error(zip.getName() + ": weights in serialized_state_dict.json "
+                                   "are not supported; save the program with "
+                                   "torch 2.6 or later");
+    return archive;
+  }
+  LUMINAL_CHECK(archive.readConfig("weights", model, archive.weights));
+  LUMINAL_CHECK(archive.readConfig("constants", model, archive.constants));
+  return archive;
+}
+
+const StoredTensor *Archive::find(const std::string &fqn) const {
+  for (const auto *tensors : {&weights, &constants})
+    if (auto it = tensors->find(fqn); it != tensors->end())
+      return &it->second;
+  return nullptr;
+}

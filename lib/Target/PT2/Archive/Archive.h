@@ -1,0 +1,54 @@
+//===- Archive.h - The members of a torch.export archive ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_TARGET_PT2_ARCHIVE_ARCHIVE_H
+#define LUMINAL_LIB_TARGET_PT2_ARCHIVE_ARCHIVE_H
+
+#include "Graph.h"
+#include "luminal/Support/ZipArchive.h"
+
+namespace luminal::pt2 {
+
+/// A tensor that the archive holds: a strided window of a storage.
+struct StoredTensor {
+  DTypeCode dtype;
+  std::vector<int64_t> sizes, strides; ///< in elements
+  int64_t offset = 0;                  ///< in elements
+  /// What ZipArchive::resolve finds the whole storage by.
+  std::string member;
+  Bytes storage;
+
+  int64_t getNumElements() const;
+  bool isContiguous() const;
+  /// First and one past the last element of the storage that is read.
+  std::pair<int64_t, int64_t> getSpan() const;
+};
+
+/// A torch.export archive: its program as JSON, its tensors by name. Both
+/// layouts are told apart by what the archive holds.
+class Archive {
+public:
+  static Result<Archive> read(ZipArchive zip);
+
+  const JsonRef &getProgram() const { return *program; }
+  const std::string &getName() const { return zip->getName(); }
+  /// Parameters and persistent buffers, then constants and other buffers; an
+  /// archive may keep a buffer in either.
+  const StoredTensor *find(const std::string &fqn) const;
+
+private:
+  Status readConfig(std::string_view folder, const std::string &model,
+                    std::map<std::string, StoredTensor> &tensors);
+  Status readPickle(const std::string &member,
+                    std::map<std::string, StoredTensor> &tensors,
+                    const std::string &onlyName = {});
+
+  std::shared_ptr<ZipArchive> zip;
+  std::shared_ptr<JsonDocument> document;
+  std::shared_ptr<JsonRef> program;
+  std::map<std::string, StoredTensor> weights, constants;
+};
+
+} // namespace luminal::pt2
+
+#endif // LUMINAL_LIB_TARGET_PT2_ARCHIVE_ARCHIVE_H

@@ -1,0 +1,577 @@
+//===- Graph.cpp - The exported program, as its JSON states it ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Graph.h"
+#include "SymExpr.h"
+#include <charconv>
+
+using namespace luminal;
+using namespace luminal::pt2;
+
+//===----------------------------------------------------------------------===//
+// Dtypes
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct DTypeRow {
+  int code;
+  const char *name;
+  unsigned size;
+  std::optional<DType> dtype;
+};
+constexpr DTypeRow dtypeRows[] = {
+    {1, "uint8", 1, DType::U8},
+    {2, "int8", 1, DType::I8},
+    {3, "int16", 2, std::nullopt},
+    {4, "int32", 4, DType::I32},
+    {5, "int64", 8, DType::I64},
+    {6, "float16", 2, DType::F16},
+    {7, "float32", 4, DType::F32},
+    {8, "float64", 8, DType::F64},
+    {9, "complex32", 4, std::nullopt},
+    {10, "complex64", 8, std::nullopt},
+    {11, "complex128", 16, std::nullopt},
+    {12, "bool", 1, DType::I1},
+    {13, "bfloat16", 2, DType::BF16},
+    {28, "uint16", 2, std::nullopt},
+    {29, "float8_e4m3fn", 1, DType::F8E4M3},
+    {30, "float8_e5m2", 1, DType::F8E5M2},
+    {31, "float8_e4m3fnuz", 1, std::nullopt},
+    {32, "float8_e5m2fnuz", 1, std::nullopt},
+    {33, "float8_e8m0fnu", 1, std::nullopt},
+    {34, "uint32", 4, std::nullopt},
+    {35, "uint64", 8, std::nullopt},
+};
+const DTypeRow *findRow(int code) {
+  for (const DTypeRow &row : dtypeRows)
+    if (row.code == code)
+      return &row;
+  return nullptr;
+}
+} // namespace
+
+std::optional<DType> DTypeCode::dtype() const {
+  const DTypeRow *row = findRow(code);
+  return row ? row->dtype : std::nullopt;
+}
+std::string DTypeCode::name() const {
+  const DTypeRow *row = findRow(code);
+  return row ? row->name : "dtype code " + std::to_string(code);
+}
+unsigned DTypeCode::size() const {
+  const DTypeRow *row = findRow(code);
+  return row ? row->size : 0;
+}
+DTypeCode DTypeCode::of(DType dtype) {
+  for (const DTypeRow &row : dtypeRows)
+    if (row.dtype == dtype)
+      return {row.code};
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+/// A symbolic or plain integer: as_int or as_expr.
+static Result<Expr> parseSymInt(const JsonRef &json) {
+  LUMINAL_TRY(tagged, json.asUnion());
+  if (tagged.first == "as_int") {
+    LUMINAL_TRY(value, tagged.second.asInt());
+    return Expr(value);
+  }
+  if (tagged.first == "as_expr") {
+    LUMINAL_TRY(field, tagged.second.at("expr_str"));
+    LUMINAL_TRY(text, field.asString());
+    Result<Expr> expr = parseSymExpr(text);
+    if (!expr)
+      return field.error(expr.error().message);
+    return expr;
+  }
+  return json.error("expected as_int or as_expr, found '" + tagged.first + "'");
+}
+
+static Result<std::vector<Expr>> parseSymInts(const JsonRef &json) {
+  LUMINAL_TRY(elements, json.asArray());
+  std::vector<Expr> result;
+  for (const JsonRef &element : elements) {
+    LUMINAL_TRY(value, parseSymInt(element));
+    result.push_back(value);
+  }
+  return result;
+}
+
+Result<TensorMeta> pt2::parseTensorMeta(const JsonRef &json) {
+  TensorMeta meta;
+  LUMINAL_TRY(dtypeField, json.at("dtype"));
+  LUMINAL_TRY(code, dtypeField.asInt());
+  meta.dtype.code = static_cast<int>(std::clamp<int64_t>(code, -1, 1 << 20));
+  if (!meta.dtype.isKnown())
+    return dtypeField.error("unknown dtype code " + std::to_string(code));
+  LUMINAL_TRY(sizes, json.at("sizes"));
+  LUMINAL_TRY(extents, parseSymInts(sizes));
+  meta.sizes = extents;
+  for (const Expr &extent : extents)
+    if (auto c = extent.asConstant(); c && *c < 0)
+      return sizes.error("has a negative extent");
+  LUMINAL_TRY(stridesField, json.at("strides"));
+  LUMINAL_TRY(strides, parseSymInts(stridesField));
+  meta.strides = strides;
+  if (meta.strides.size() != meta.sizes.size())
+    return stridesField.error("has " + std::to_string(strides.size()) +
+                              " entries for " + std::to_string(extents.size()) +
+                              " dims");
+  LUMINAL_TRY(offsetField, json.find("storage_offset"));
+  if (offsetField) {
+    LUMINAL_TRY(offset, parseSymInt(*offsetField));
+    meta.storageOffset = offset;
+  }
+  LUMINAL_TRY(layoutField, json.find("layout"));
+  if (layoutField) {
+    LUMINAL_TRY(layout, layoutField->asInt());
+    if (layout != 7)
+      return layoutField->error("only the strided layout (7) is supported, "
+                                "found layout " +
+                                std::to_string(layout));
+  }
+  return meta;
+}
+
+namespace {
+/// Parses arguments under the graph's symbolic values.
+class ArgumentParser {
+public:
+  Status readSymbols(const JsonRef &graph);
+  Result<Argument> parse(const JsonRef &json) const;
+
+private:
+  Result<Expr> symInt(const JsonRef &json) const;
+  Result<std::string> tensorName(const JsonRef &json) const {
+    LUMINAL_TRY(name, json.at("name"));
+    return name.asString();
+  }
+
+  std::map<std::string, Expr> ints;
+};
+} // namespace
+
+Status ArgumentParser::readSymbols(const JsonRef &graph) {
+  LUMINAL_TRY(field, graph.find("sym_int_values"));
+  if (!field)
+    return {};
+  LUMINAL_TRY(members, field->asObject());
+  for (const auto &[name, json] : members) {
+    LUMINAL_TRY(value, parseSymInt(json));
+    ints.emplace(name, value);
+  }
+  return {};
+}
+
+Result<Expr> ArgumentParser::symInt(const JsonRef &json) const {
+  LUMINAL_TRY(tagged, json.asUnion());
+  if (tagged.first == "as_int") {
+    LUMINAL_TRY(value, tagged.second.asInt());
+    return Expr(value);
+  }
+  if (tagged.first != "as_name")
+    return json.error("expected as_int or as_name, found '" + tagged.first +
+                      "'");
+  LUMINAL_TRY(name, tagged.second.asString());
+  auto it = ints.find(name);
+  if (it == ints.end())
+    return tagged.second.error("names the unknown symbolic integer '" + name +
+                               "'");
+  return it->second;
+}
+
+Result<Argument> ArgumentParser::parse(const JsonRef &json) const {
+  LUMINAL_TRY(tagged, json.asUnion());
+  const auto &[tag, value] = tagged;
+  Argument arg;
+  auto list = [&](Argument::Kind kind, auto &&element) -> Result<Argument> {
+    LUMINAL_TRY(elements, value.asArray());
+    arg.kind = kind;
+    for (const JsonRef &e : elements)
+      LUMINAL_CHECK(element(e));
+    return std::move(arg);
+  };
+  auto addInt = [&](const JsonRef &e) -> Status {
+    LUMINAL_TRY(v, e.asInt());
+    arg.exprs.push_back(Expr(v));
+    return {};
+  };
+  auto addSymInt = [&](const JsonRef &e) -> Status {
+    LUMINAL_TRY(v, symInt(e));
+    arg.exprs.push_back(v);
+    return {};
+  };
+  auto addDouble = [&](const JsonRef &e) -> Status {
+    LUMINAL_TRY(v, e.asDouble());
+    arg.doubles.push_back(v);
+    return {};
+  };
+  auto addBool = [&](const JsonRef &e) -> Status {
+    LUMINAL_TRY(v, e.asBool());
+    arg.exprs.push_back(Expr(v ? 1 : 0));
+    return {};
+  };
+  auto addTensor = [&](const JsonRef &e) -> Status {
+    LUMINAL_TRY(name, tensorName(e));
+    arg.names.push_back(name);
+    return {};
+  };
+  auto addOptionalTensor = [&](const JsonRef &e) -> Status {
+    LUMINAL_TRY(inner, e.asUnion());
+    if (inner.first == "as_none") {
+      arg.names.emplace_back();
+      return {};
+    }
+    if (inner.first != "as_tensor")
+      return e.error("expected as_tensor or as_none, found '" + inner.first +
+                     "'");
+    return addTensor(inner.second);
+  };
+  auto one = [&](Argument::Kind kind, auto &&element) -> Result<Argument> {
+    arg.kind = kind;
+    LUMINAL_CHECK(element(value));
+    return std::move(arg);
+  };
+
+  if (tag == "as_none")
+    return arg;
+  if (tag == "as_tensor")
+    return one(Argument::Tensor, addTensor);
+  if (tag == "as_tensors")
+    return list(Argument::Tensors, addTensor);
+  if (tag == "as_optional_tensors")
+    return list(Argument::OptionalTensors, addOptionalTensor);
+  if (tag == "as_optional_tensor") {
+    LUMINAL_CHECK(addOptionalTensor(value));
+    arg.kind = arg.names[0].empty() ? Argument::None : Argument::Tensor;
+    return arg;
+  }
+  if (tag == "as_int")
+    return one(Argument::Int, addInt);
+  if (tag == "as_ints")
+    return list(Argument::Ints, addInt);
+  if (tag == "as_sym_int")
+    return one(Argument::Int, addSymInt);
+  if (tag == "as_sym_ints")
+    return list(Argument::Ints, addSymInt);
+  if (tag == "as_float")
+    return one(Argument::Float, addDouble);
+  if (tag == "as_floats")
+    return list(Argument::Floats, addDouble);
+  if (tag == "as_bool")
+    return one(Argument::Bool, addBool);
+  if (tag == "as_bools")
+    return list(Argument::Bools, addBool);
+  if (tag == "as_scalar_type")
+    return one(Argument::ScalarType, addInt);
+  if (tag == "as_layout")
+    return one(Argument::Layout, addInt);
+  if (tag == "as_memory_format")
+    return one(Argument::MemoryFormat, addInt);
+  if (tag == "as_string") {
+    LUMINAL_TRY(text, value.asString());
+    arg.kind = Argument::String;
+    arg.names.push_back(text);
+    return arg;
+  }
+  if (tag == "as_device") {
+    LUMINAL_TRY(type, value.at("type"));
+    LUMINAL_TRY(text, type.asString());
+    arg.kind = Argument::Device;
+    arg.names.push_back(text);
+    return arg;
+  }
+  // Kinds of the schema that no supported op takes: the node that has one is
+  // refused, with this tag in the message.
+  static constexpr std::string_view others[] = {
+      "as_sym_bool",   "as_sym_bools", "as_sym_float",
+      "as_sym_floats", "as_graph",     "as_custom_obj",
+      "as_operator",   "as_complex",   "as_nested_tensors",
+      "as_strings",    "as_int_lists", "as_string_to_argument",
+      "as_float_lists"};
+  for (std::string_view other : others)
+    if (tag == other) {
+      arg.kind = Argument::Unsupported;
+      arg.names.push_back(tag);
+      return arg;
+    }
+  return json.error("unknown kind of argument '" + tag + "'");
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+/// Takes the innermost frame that is not inside torch itself.
+static void readStackTrace(std::string_view trace, Node &node) {
+  constexpr std::string_view start = "File \"", middle = "\", line ";
+  for (size_t at = trace.find(start); at != std::string_view::npos;
+       at = trace.find(start, at + 1)) {
+    size_t begin = at + start.size(), end = trace.find(middle, begin);
+    if (end == std::string_view::npos)
+      return;
+    std::string_view file = trace.substr(begin, end - begin);
+    unsigned line = 0;
+    const char *digits = trace.data() + end + middle.size();
+    if (std::from_chars(digits, trace.data() + trace.size(), line).ec !=
+        std::errc())
+      continue;
+    bool inTorch = file.find("/torch/") != std::string_view::npos;
+    if (node.line && inTorch)
+      continue;
+    node.file = file;
+    node.line = line;
+  }
+}
+
+static Result<Node> parseNode(const JsonRef &json,
+                              const ArgumentParser &arguments) {
+  Node node;
+  node.path = json.getPath();
+  LUMINAL_TRY(targetField, json.at("target"));
+  LUMINAL_TRY(target, targetField.asString());
+  node.target = target;
+  LUMINAL_TRY(inputsField, json.at("inputs"));
+  LUMINAL_TRY(inputs, inputsField.asArray());
+  for (const JsonRef &input : inputs) {
+    LUMINAL_TRY(nameField, input.at("name"));
+    LUMINAL_TRY(name, nameField.asString());
+    LUMINAL_TRY(argField, input.at("arg"));
+    LUMINAL_TRY(arg, arguments.parse(argField));
+    node.inputs.push_back({name, std::move(arg)});
+  }
+  LUMINAL_TRY(outputsField, json.at("outputs"));
+  LUMINAL_TRY(outputs, outputsField.asArray());
+  for (const JsonRef &output : outputs) {
+    LUMINAL_TRY(arg, arguments.parse(output));
+    node.outputs.push_back(std::move(arg));
+  }
+  LUMINAL_TRY(metadata, json.find("metadata"));
+  if (metadata) {
+    LUMINAL_TRY(trace, metadata->find("stack_trace"));
+    if (trace) {
+      LUMINAL_TRY(text, trace->asString());
+      readStackTrace(text, node);
+    }
+  }
+  LUMINAL_TRY(nameField, json.find("name"));
+  if (nameField) {
+    LUMINAL_TRY(name, nameField->asString());
+    node.name = name;
+  } else if (!node.outputs.empty() && !node.outputs[0].names.empty()) {
+    node.name = node.outputs[0].names[0];
+  }
+  return node;
+}
+
+//===----------------------------------------------------------------------===//
+// Signature
+//===----------------------------------------------------------------------===//
+
+static Result<std::string> stringAt(const JsonRef &json, std::string_view key) {
+  LUMINAL_TRY(field, json.at(key));
+  return field.asString();
+}
+
+static Result<InputSpec> parseInput(const JsonRef &json,
+                                    const ArgumentParser &arguments) {
+  LUMINAL_TRY(tagged, json.asUnion());
+  const auto &[tag, value] = tagged;
+  InputSpec spec;
+  auto named = [&](InputSpec::Kind kind,
+                   std::string_view key) -> Result<InputSpec> {
+    spec.kind = kind;
+    LUMINAL_TRY(arg, value.at("arg"));
+    LUMINAL_TRY(name, stringAt(arg, "name"));
+    LUMINAL_TRY(fqn, stringAt(value, key));
+    spec.name = name;
+    spec.fqn = fqn;
+    return std::move(spec);
+  };
+  if (tag == "parameter")
+    return named(InputSpec::Parameter, "parameter_name");
+  if (tag == "tensor_constant")
+    return named(InputSpec::Constant, "tensor_constant_name");
+  if (tag == "buffer") {
+    LUMINAL_TRY(persistent, value.find("persistent"));
+    if (persistent) {
+      LUMINAL_TRY(flag, persistent->asBool());
+      spec.persistent = flag;
+    }
+    return named(InputSpec::Buffer, "buffer_name");
+  }
+  if (tag == "user_input") {
+    LUMINAL_TRY(arg, value.at("arg"));
+    LUMINAL_TRY(parsed, arguments.parse(arg));
+    spec.literal = parsed;
+    switch (parsed.kind) {
+    case Argument::Tensor:
+      spec.kind = InputSpec::User;
+      spec.name = parsed.names[0];
+      return spec;
+    case Argument::Int:
+      if (!parsed.exprs[0].asConstant())
+        return arg.error("an integer input whose value is known only at call "
+                         "time is not supported");
+      [[fallthrough]];
+    case Argument::None:
+    case Argument::Float:
+    case Argument::Bool:
+    case Argument::String:
+      spec.kind = InputSpec::Literal;
+      return spec;
+    default:
+      return arg.error("user inputs are tensors or plain values");
+    }
+  }
+  if (tag == "constant_input") {
+    spec.kind = InputSpec::Literal;
+    LUMINAL_TRY(name, stringAt(value, "name"));
+    spec.name = name;
+    LUMINAL_TRY(constant, value.at("value"));
+    LUMINAL_TRY(parsed, arguments.parse(constant));
+    spec.literal = parsed;
+    return spec;
+  }
+  return json.error("an input of kind '" + tag + "' is not supported");
+}
+
+static Result<OutputSpec> parseOutput(const JsonRef &json,
+                                      const ArgumentParser &arguments) {
+  LUMINAL_TRY(tagged, json.asUnion());
+  const auto &[tag, value] = tagged;
+  OutputSpec spec;
+  LUMINAL_TRY(arg, value.at("arg"));
+  if (tag == "user_output") {
+    spec.kind = OutputSpec::User;
+    LUMINAL_TRY(parsed, arguments.parse(arg));
+    spec.value = parsed;
+    return spec;
+  }
+  if (tag == "buffer_mutation" || tag == "user_input_mutation") {
+    bool buffer = tag == "buffer_mutation";
+    spec.kind = buffer ? OutputSpec::BufferMutation : OutputSpec::InputMutation;
+    LUMINAL_TRY(name, stringAt(arg, "name"));
+    LUMINAL_TRY(target,
+                stringAt(value, buffer ? "buffer_name" : "user_input_name"));
+    spec.value.kind = Argument::Tensor;
+    spec.value.names.push_back(name);
+    spec.target = target;
+    return spec;
+  }
+  return json.error("an output of kind '" + tag + "' is not supported");
+}
+
+/// The range of `symbol` under which `expr` = a * symbol + b stays in `range`;
+/// nothing for other forms.
+static std::optional<SymbolRange>
+solve(const Expr &expr, const std::string &symbol, const SymbolRange &range) {
+  auto at = [&](int64_t value) {
+    return expr.evaluate([&](std::string_view) { return value; });
+  };
+  auto b = at(0), one = at(1);
+  if (!b || !one || *one <= *b ||
+      expr != Expr(*one - *b) * Expr::symbol(symbol) + Expr(*b))
+    return std::nullopt;
+  Expr a(*one - *b);
+  SymbolRange solved;
+  solved.lo = *Expr::ceilDiv(Expr(range.lo) - Expr(*b), a).asConstant();
+  if (range.hi)
+    solved.hi = *Expr::floorDiv(Expr(*range.hi) - Expr(*b), a).asConstant();
+  return solved;
+}
+
+/// Keys are symbols, or expressions of one symbol ("2*s40"), which narrow its
+/// range further. Other expressions are consequences that torch derived.
+static Status parseRanges(const JsonRef &root, ExportedProgram &program) {
+  LUMINAL_TRY(field, root.find("range_constraints"));
+  if (!field)
+    return {};
+  LUMINAL_TRY(members, field->asObject());
+  for (const auto &[key, json] : members) {
+    SymbolRange range;
+    LUMINAL_TRY(min, json.find("min_val"));
+    if (min) {
+      LUMINAL_TRY(value, min->asInt());
+      range.lo = value;
+    }
+    LUMINAL_TRY(max, json.find("max_val"));
+    if (max) {
+      LUMINAL_TRY(value, max->asInt());
+      range.hi = value;
+    }
+    constexpr int64_t limit = int64_t(1) << 48;
+    if (range.lo < -limit)
+      range.lo = -limit;
+    if (range.hi && *range.hi > limit)
+      range.hi.reset();
+    std::optional<Expr> expr = Expr::parse(key);
+    std::vector<std::string> symbols;
+    if (expr)
+      expr->collectSymbols(symbols);
+    if (symbols.size() != 1)
+      continue;
+    std::optional<SymbolRange> solved = solve(*expr, symbols[0], range);
+    if (!solved)
+      continue;
+    auto [it, inserted] = program.ranges.emplace(symbols[0], *solved);
+    if (!inserted) {
+      it->second.lo = std::max(it->second.lo, solved->lo);
+      if (solved->hi && (!it->second.hi || *solved->hi < *it->second.hi))
+        it->second.hi = solved->hi;
+    }
+    it->second.lo = std::max<int64_t>(it->second.lo, 0);
+    if (it->second.hi && *it->second.hi < it->second.lo)
+      return json.error("the range is empty");
+  }
+  return {};
+}
+
+Result<ExportedProgram> ExportedProgram::parse(const JsonRef &root) {
+  ExportedProgram program;
+  LUMINAL_TRY(version, root.find("schema_version"));
+  if (version) {
+    LUMINAL_TRY(majorField, version->at("major"));
+    LUMINAL_TRY(major, majorField.asInt());
+    if (major != 8)
+      return majorField.error("schema version " + std::to_string(major) +
+                              " is not supported; 8 is");
+  }
+  LUMINAL_TRY(module, root.at("graph_module"));
+  LUMINAL_TRY(graph, module.at("graph"));
+  LUMINAL_TRY(signature, module.at("signature"));
+  LUMINAL_CHECK(parseRanges(root, program));
+
+  LUMINAL_TRY(tensorsField, graph.at("tensor_values"));
+  LUMINAL_TRY(tensors, tensorsField.asObject());
+  for (const auto &[name, json] : tensors) {
+    LUMINAL_TRY(meta, parseTensorMeta(json));
+    program.tensors.emplace(name, std::move(meta));
+  }
+  ArgumentParser arguments;
+  LUMINAL_CHECK(arguments.readSymbols(graph));
+
+  LUMINAL_TRY(nodesField, graph.at("nodes"));
+  LUMINAL_TRY(nodes, nodesField.asArray());
+  for (const JsonRef &json : nodes) {
+    LUMINAL_TRY(node, parseNode(json, arguments));
+    program.nodes.push_back(std::move(node));
+  }
+  LUMINAL_TRY(inputsField, signature.at("input_specs"));
+  LUMINAL_TRY(inputs, inputsField.asArray());
+  for (const JsonRef &json : inputs) {
+    LUMINAL_TRY(spec, parseInput(json, arguments));
+    program.inputs.push_back(std::move(spec));
+  }
+  LUMINAL_TRY(outputsField, signature.at("output_specs"));
+  LUMINAL_TRY(outputs, outputsField.asArray());
+  for (const JsonRef &json : outputs) {
+    LUMINAL_TRY(spec, parseOutput(json, arguments));
+    program.outputs.push_back(std::move(spec));
+  }
+  return program;
+}

@@ -1,0 +1,104 @@
+//===- Graph.h - The exported program, as its JSON states it --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_TARGET_PT2_ARCHIVE_GRAPH_H
+#define LUMINAL_LIB_TARGET_PT2_ARCHIVE_GRAPH_H
+
+#include "luminal/Support/DType.h"
+#include "luminal/Support/Expr.h"
+#include "luminal/Support/Json.h"
+#include <map>
+
+namespace luminal::pt2 {
+
+/// A dtype code of the archive (torch's ScalarType as torch.export numbers it).
+struct DTypeCode {
+  int code = 0;
+  bool operator==(const DTypeCode &) const = default;
+  /// Nothing for dtypes that HLIR does not have.
+  std::optional<DType> dtype() const;
+  /// "float32", "complex64", ...; the number for an unknown code.
+  std::string name() const;
+  static DTypeCode of(DType dtype);
+  /// Bytes of an element; 0 for an unknown code.
+  unsigned size() const;
+  bool isKnown() const { return size() != 0; }
+};
+
+struct TensorMeta {
+  DTypeCode dtype;
+  std::vector<Expr> sizes, strides;
+  Expr storageOffset;
+};
+Result<TensorMeta> parseTensorMeta(const JsonRef &json);
+
+/// An argument of a node: the archive's tagged union with names of symbolic
+/// values replaced by their expressions.
+struct Argument {
+  enum Kind {
+    None,
+    Tensor,          ///< names[0]
+    Tensors,         ///< names
+    OptionalTensors, ///< names; empty for None
+    Int,             ///< exprs[0], maybe symbolic
+    Ints,            ///< exprs
+    Float,           ///< doubles[0]
+    Floats,
+    Bool, ///< exprs[0], 0 or 1
+    Bools,
+    String,       ///< names[0]
+    ScalarType,   ///< exprs[0]
+    Layout,       ///< exprs[0]
+    MemoryFormat, ///< exprs[0]
+    Device,       ///< names[0]
+    Unsupported,  ///< names[0] is the archive's tag
+  } kind = None;
+  std::vector<std::string> names;
+  std::vector<Expr> exprs;
+  std::vector<double> doubles;
+};
+
+struct NamedArgument {
+  std::string name;
+  Argument value;
+};
+
+struct Node {
+  std::string target;
+  std::string name;
+  std::vector<NamedArgument> inputs;
+  std::vector<Argument> outputs;
+  /// Innermost user frame of the stack trace; line 0 if there is none.
+  std::string file;
+  unsigned line = 0;
+  /// Where the node stands in the JSON text, for messages.
+  std::string path;
+};
+
+struct InputSpec {
+  enum Kind { Parameter, Buffer, Constant, User, Literal } kind;
+  std::string name;       ///< of the graph's value, or of a literal
+  std::string fqn;        ///< of a parameter, buffer or constant
+  bool persistent = true; ///< of a buffer
+  Argument literal;
+};
+
+struct OutputSpec {
+  enum Kind { User, BufferMutation, InputMutation } kind;
+  Argument value;
+  std::string target; ///< buffer's FQN or input's name
+};
+
+struct ExportedProgram {
+  std::vector<InputSpec> inputs;
+  std::vector<OutputSpec> outputs;
+  std::vector<Node> nodes;
+  std::map<std::string, TensorMeta> tensors;
+  std::map<std::string, SymbolRange> ranges;
+
+  static Result<ExportedProgram> parse(const JsonRef &root);
+};
+
+} // namespace luminal::pt2
+
+#endif // LUMINAL_LIB_TARGET_PT2_ARCHIVE_GRAPH_H

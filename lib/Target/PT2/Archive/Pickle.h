@@ -1,0 +1,38 @@
+//===- Pickle.h - Tensors of a torch.save file, read as data --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A pickle is a program. This reads the few opcodes that torch.save needs to
+// write tensors in dictionaries, as data: nothing is looked up, nothing is
+// called. Any other opcode, global or call is an error that names it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_LIB_TARGET_PT2_ARCHIVE_PICKLE_H
+#define LUMINAL_LIB_TARGET_PT2_ARCHIVE_PICKLE_H
+
+#include "luminal/Support/Result.h"
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace luminal::pt2 {
+
+/// A tensor as the pickle states it: a strided window of a storage.
+struct PickledTensor {
+  /// Serialised dtype code of torch.export (see TensorMeta), 0 if unknown.
+  int dtype = 0;
+  std::string storageKey; ///< member `data/<key>`
+  int64_t offset = 0;     ///< in elements
+  std::vector<int64_t> sizes, strides;
+};
+
+/// The tensors of a pickled dictionary by key, or of one pickled tensor under
+/// the empty key. Entries of a dictionary that are no tensors are an error.
+Result<std::map<std::string, PickledTensor>>
+unpickleTensors(std::string_view pickle);
+
+} // namespace luminal::pt2
+
+#endif // LUMINAL_LIB_TARGET_PT2_ARCHIVE_PICKLE_H

@@ -1,0 +1,204 @@
+//===- SymExpr.cpp - SymPy's srepr as expressions -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "SymExpr.h"
+#include <cctype>
+#include <charconv>
+
+using namespace luminal;
+using namespace luminal::pt2;
+
+namespace {
+constexpr size_t kMaxLength = 1 << 16;
+constexpr unsigned kMaxDepth = 128;
+constexpr int64_t kMaxPower = 8;
+
+/// SymPy keeps exact fractions inside integer expressions (s/2 with s even): a
+/// value is numerator over denominator until an op makes it an integer.
+struct Fraction {
+  Expr num;
+  Expr den = Expr(1);
+};
+
+class Parser {
+public:
+  explicit Parser(std::string_view text) : text(text) {}
+
+  Result<Expr> run() {
+    if (text.size() > kMaxLength)
+      return Error("is longer than 65536 characters");
+    LUMINAL_TRY(value, parse(0));
+    skip();
+    if (at != text.size())
+      return fail("the end");
+    return integer(value);
+  }
+
+private:
+  static Expr integer(const Fraction &f) {
+    return f.den.isConstant(1) ? f.num : Expr::floorDiv(f.num, f.den);
+  }
+
+  Error fail(const char *expected) const {
+    return Error(std::string("expected ") + expected + " at character " +
+                 std::to_string(at));
+  }
+  void skip() {
+    while (at < text.size() && text[at] == ' ')
+      ++at;
+  }
+  bool eat(char c) {
+    skip();
+    if (at >= text.size() || text[at] != c)
+      return false;
+    ++at;
+    return true;
+  }
+  std::string_view name() {
+    skip();
+    size_t begin = at;
+    while (
+        at < text.size() &&
+        (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_'))
+      ++at;
+    return text.substr(begin, at - begin);
+  }
+  Result<int64_t> number() {
+    skip();
+    int64_t value = 0;
+    auto [end, error] =
+        std::from_chars(text.data() + at, text.data() + text.size(), value);
+    if (error != std::errc())
+      return fail("a 64-bit integer");
+    at = end - text.data();
+    return value;
+  }
+
+  Result<Fraction> symbol() {
+    if (!eat('\''))
+      return fail("a quoted name");
+    std::string_view id = name();
+    if (id.empty() || std::isdigit(static_cast<unsigned char>(id[0])) ||
+        !eat('\''))
+      return fail("a name of letters, digits and underscores");
+    // `d0` is an index in the text form of expressions.
+    if (id.size() > 1 && id[0] == 'd' &&
+        id.find_first_not_of("0123456789", 1) == std::string_view::npos)
+      return fail("another name than d and digits");
+    while (eat(',')) {
+      std::string_view key = name();
+      if (key.empty() || !eat('=') || name().empty())
+        return fail("an assumption like integer=True");
+    }
+    if (!eat(')'))
+      return fail("')'");
+    return Fraction{Expr::symbol(id)};
+  }
+
+  Result<Fraction> parse(unsigned depth) {
+    if (depth > kMaxDepth)
+      return Error("is nested deeper than 128");
+    skip();
+    std::string op(name());
+    if (op.empty() || !eat('('))
+      return fail("a name and '('");
+    if (op == "Symbol")
+      return symbol();
+    if (op == "Integer") {
+      LUMINAL_TRY(value, number());
+      if (!eat(')'))
+        return fail("')'");
+      return Fraction{Expr(value)};
+    }
+    if (op == "Rational") {
+      LUMINAL_TRY(num, number());
+      if (!eat(','))
+        return fail("','");
+      LUMINAL_TRY(den, number());
+      if (den <= 0 || !eat(')'))
+        return fail("a positive denominator and ')'");
+      return Fraction{Expr(num), Expr(den)};
+    }
+    std::vector<Fraction> args;
+    do {
+      LUMINAL_TRY(arg, parse(depth + 1));
+      args.push_back(arg);
+    } while (eat(','));
+    if (!eat(')'))
+      return fail("')'");
+    return apply(op, args);
+  }
+
+  static Result<Fraction> apply(const std::string &op,
+                                std::vector<Fraction> &args) {
+    auto sum = [](const Fraction &a, const Fraction &b) {
+      if (a.den == b.den)
+        return Fraction{a.num + b.num, a.den};
+      return Fraction{a.num * b.den + b.num * a.den, a.den * b.den};
+    };
+    Fraction result = args[0];
+    if (op == "Add") {
+      for (size_t i = 1; i < args.size(); ++i)
+        result = sum(result, args[i]);
+      return result;
+    }
+    if (op == "Mul") {
+      for (size_t i = 1; i < args.size(); ++i)
+        result = {result.num * args[i].num, result.den * args[i].den};
+      return result;
+    }
+    if (op == "Max" || op == "Min") {
+      Expr e = integer(args[0]);
+      for (size_t i = 1; i < args.size(); ++i)
+        e = op == "Max" ? Expr::max(e, integer(args[i]))
+                        : Expr::min(e, integer(args[i]));
+      return Fraction{e};
+    }
+    if (args.size() == 1) {
+      if (op == "CeilToInt" || op == "ceiling")
+        return Fraction{Expr::ceilDiv(result.num, result.den)};
+      if (op == "FloorToInt" || op == "TruncToInt" || op == "floor")
+        return Fraction{Expr::floorDiv(result.num, result.den)};
+    }
+    if (args.size() == 2) {
+      const Fraction &b = args[1];
+      if (op == "FloorDiv")
+        return Fraction{Expr::floorDiv(result.num * b.den, result.den * b.num)};
+      if (op == "CeilDiv")
+        return Fraction{Expr::ceilDiv(result.num * b.den, result.den * b.num)};
+      if (op == "CleanDiv" || op == "IntTrueDiv")
+        return Fraction{result.num * b.den, result.den * b.num};
+      if (op == "Mod" || op == "PythonMod")
+        return Fraction{Expr::mod(integer(result), integer(b))};
+      if (op == "Pow" || op == "PowByNatural") {
+        auto n = integer(b).asConstant();
+        if (n == -1)
+          return Fraction{result.den, result.num};
+        if (!n || *n < 0 || *n > kMaxPower)
+          return Error("has a power other than -1 and 0 to 8");
+        Fraction power{Expr(1)};
+        for (int64_t i = 0; i < *n; ++i)
+          power = {power.num * result.num, power.den * result.den};
+        return power;
+      }
+    }
+    if (op == "ModularIndexing" && args.size() == 3)
+      return Fraction{
+          Expr::mod(Expr::floorDiv(integer(args[0]), integer(args[1])),
+                    integer(args[2]))};
+    return Error("uses '" + op + "' of " + std::to_string(args.size()) +
+                 " operands, which is not known");
+  }
+
+  std::string_view text;
+  size_t at = 0;
+};
+} // namespace
+
+Result<Expr> pt2::parseSymExpr(std::string_view text) {
+  Result<Expr> result = Parser(text).run();
+  if (!result)
+    return Error("expression '" + std::string(text.substr(0, 80)) + "' " +
+                 result.error().message);
+  return result;
+}

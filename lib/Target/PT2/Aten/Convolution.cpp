@@ -1,0 +1,311 @@
+//===- Convolution.cpp - Convolutions and their transposes ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A convolution is a product over merged window dims. A transposed one is a
+// product over channels, whose windows are then summed where they overlap.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Windows.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+using namespace luminal::pt2;
+
+//===----------------------------------------------------------------------===//
+// Convolution
+//===----------------------------------------------------------------------===//
+
+/// Null (and a reason) where the operands do not fit.
+static Value convolve(OpCall &o, unsigned n, Value x, Value weight, Value bias,
+                      ArrayRef<int64_t> stride,
+                      ArrayRef<std::pair<int64_t, int64_t>> padding,
+                      ArrayRef<int64_t> dilation, int64_t groups) {
+  Composer &c = o.c;
+  auto refuse = [&](StringRef why) {
+    (void)o.fail(why);
+    return Value();
+  };
+  Type type = o.element(x), wide = o.opmath(type);
+  if (o.element(weight) != type || (bias && o.element(bias) != type) ||
+      !isa<FloatType>(type))
+    return refuse("the operands differ in dtype");
+  bool batched = o.rank(x) == n + 2;
+  if ((!batched && o.rank(x) != n + 1) || o.rank(weight) != n + 2)
+    return refuse("the operands have other ranks than the op takes");
+  if (!batched)
+    x = c.unsqueeze(x, 0);
+  x = c.cast(x, wide);
+  weight = c.cast(weight, wide);
+
+  SmallVector<Padding> pads;
+  for (unsigned i = 0; i < n; ++i)
+    if (padding[i].first || padding[i].second)
+      pads.push_back({i + 2, Expr(padding[i].first), Expr(padding[i].second)});
+  if (!pads.empty())
+    x = padConstant(o, x, pads, c.scalar(wide, 0));
+  if (!x)
+    return {};
+
+  SmallVector<Expr> ex = o.extents(x), ew = o.extents(weight);
+  Window w;
+  w.stride.assign(stride.begin(), stride.end());
+  w.dilation.assign(dilation.begin(), dilation.end());
+  for (unsigned i = 0; i < n; ++i) {
+    auto size = ew[i + 2].asConstant();
+    if (!size)
+      return refuse("the kernel's extents are symbolic");
+    w.size.push_back(*size);
+  }
+  auto outs = ew[0].asConstant(), ins = ew[1].asConstant();
+  if (!outs || !ins || groups <= 0 || *outs % groups ||
+      !o.provablyEqual(ex[1], Expr(*ins * groups)))
+    return refuse("the channels do not fit the groups");
+  if (failed(place(o, x, w)))
+    return {};
+
+  // Columns: [groups, batch, positions..., channel and window offset].
+  std::vector<Expr> inner = {Expr(*ins)};
+  for (int64_t size : w.size)
+    inner.push_back(Expr(size));
+  Expr k = product(inner);
+  SmallVector<Expr> space = {Expr(groups), ex[0]};
+  space.append(w.positions.begin(), w.positions.end());
+  space.push_back(k);
+  std::vector<Expr> split = delinearize(Expr::dim(n + 2), inner);
+  SmallVector<Expr> map = {Expr::dim(1), Expr::dim(0) * Expr(*ins) + split[0]};
+  for (unsigned i = 0; i < n; ++i)
+    map.push_back(w.index(i, Expr::dim(i + 2), split[i + 1]));
+  Value columns = c.view(x, space, map);
+
+  Expr perGroup(*outs / groups);
+  Value y;
+  if (groups == 1) {
+    Value flat = c.reshape(weight, {ew[0], k});
+    y = c.linear(c.squeeze(columns, 0), flat);
+    // [batch, positions..., channel]
+    SmallVector<unsigned> order = {0, n + 1};
+    for (unsigned i = 0; i < n; ++i)
+      order.push_back(i + 1);
+    y = c.permute(y, order);
+  } else {
+    std::vector<Expr> rows(space.begin() + 1, space.end() - 1);
+    Value a = c.reshape(columns, {Expr(groups), product(rows), k});
+    Value b =
+        c.permute(c.reshape(weight, {Expr(groups), perGroup, k}), {0, 2, 1});
+    y = c.matmul(a, b);
+    SmallVector<Expr> full(space.begin(), space.end() - 1);
+    full.push_back(perGroup);
+    y = c.reshape(y, full);
+    // [groups, batch, positions..., channel of the group]
+    SmallVector<unsigned> order = {1, 0, n + 2};
+    for (unsigned i = 0; i < n; ++i)
+      order.push_back(i + 2);
+    y = c.permute(y, order);
+    SmallVector<Expr> merged = {ex[0], ew[0]};
+    merged.append(w.positions.begin(), w.positions.end());
+    y = c.reshape(y, merged);
+  }
+  if (bias)
+    y = c.add(y, c.view(c.cast(bias, wide), o.extents(y), {Expr::dim(1)}));
+  if (!batched)
+    y = c.squeeze(y, 0);
+  return c.cast(y, type);
+}
+
+/// Scatters each element over a window and sums where windows overlap.
+static LogicalResult convolveTransposed(OpCall &o, unsigned n, int64_t groups) {
+  Composer &c = o.c;
+  Value x = o.tensor("input"), weight = o.tensor("weight"),
+        bias = o.tensor("bias");
+  Type type = o.element(x), wide = o.opmath(type);
+  auto stride = perDim(o, "stride", n), padding = perDim(o, "padding", n),
+       more = perDim(o, "output_padding", n),
+       dilation = perDim(o, "dilation", n);
+  if (!stride || !padding || !more || !dilation)
+    return failure();
+  if (o.element(weight) != type || (bias && o.element(bias) != type) ||
+      !isa<FloatType>(type))
+    return o.fail("the operands differ in dtype");
+  bool batched = o.rank(x) == n + 2;
+  if ((!batched && o.rank(x) != n + 1) || o.rank(weight) != n + 2)
+    return o.fail("the operands have other ranks than the op takes");
+  if (!batched)
+    x = c.unsqueeze(x, 0);
+  SmallVector<Expr> ex = o.extents(x), ew = o.extents(weight);
+  auto ins = ew[0].asConstant(), outs = ew[1].asConstant();
+  if (!ins || !outs || groups <= 0 || *ins % groups ||
+      !o.provablyEqual(ex[1], Expr(*ins)))
+    return o.fail("the channels do not fit the groups");
+  Window w;
+  w.stride = *stride, w.dilation = *dilation;
+  SmallVector<Expr> extents;
+  std::vector<Expr> positions;
+  for (unsigned i = 0; i < n; ++i) {
+    auto size = ew[i + 2].asConstant();
+    if (!size || *size <= 0 || w.stride[i] <= 0 || w.dilation[i] <= 0)
+      return o.fail("a kernel's extent is symbolic, or a stride not positive");
+    if (!o.assumptions().provablyLessEqual(Expr(1), ex[i + 2]))
+      return o.fail("extent " + ex[i + 2].str() + " may be zero");
+    w.size.push_back(*size);
+    positions.push_back(ex[i + 2]);
+    extents.push_back(o.assumptions().simplify(
+        (ex[i + 2] - Expr(1)) * Expr(w.stride[i]) +
+        Expr(w.reach(i) - 2 * (*padding)[i] + (*more)[i])));
+    if ((*padding)[i] < 0 || !o.assumptions().provablyNonNegative(extents[i]))
+      return o.fail("extent " + extents[i].str() + " may be negative");
+  }
+  w.positions.assign(positions.begin(), positions.end());
+
+  // [groups, rows, channels] by [groups, channels, outs and offsets]
+  Expr perGroup(*ins / groups), columns = Expr(*outs);
+  for (int64_t size : w.size)
+    columns = columns * Expr(size);
+  SmallVector<Expr> split = {ex[0], Expr(groups), perGroup};
+  split.append(positions.begin(), positions.end());
+  SmallVector<unsigned> order = {1, 0};
+  for (unsigned i = 0; i < n; ++i)
+    order.push_back(i + 3);
+  order.push_back(2);
+  Expr rows = ex[0] * product(positions);
+  Value a = c.reshape(c.permute(c.reshape(c.cast(x, wide), split), order),
+                      {Expr(groups), rows, perGroup});
+  Value b = c.reshape(c.cast(weight, wide), {Expr(groups), perGroup, columns});
+  Value y = c.matmul(a, b);
+  // [batch, groups, outs, offsets..., positions...]
+  SmallVector<Expr> full = {Expr(groups), ex[0]};
+  full.append(positions.begin(), positions.end());
+  full.push_back(Expr(*outs));
+  for (int64_t size : w.size)
+    full.push_back(Expr(size));
+  order = {1, 0, n + 2};
+  for (unsigned i = 0; i < n; ++i)
+    order.push_back(n + 3 + i);
+  for (unsigned i = 0; i < n; ++i)
+    order.push_back(2 + i);
+  y = c.permute(c.reshape(y, full), order);
+  y = fold(o, y, w, *padding, extents);
+  SmallVector<Expr> shape = {ex[0], Expr(*outs * groups)};
+  shape.append(extents);
+  y = c.reshape(y, shape);
+  if (bias)
+    y = c.add(y, c.view(c.cast(bias, wide), shape, {Expr::dim(1)}));
+  if (!batched)
+    y = c.squeeze(y, 0);
+  return o.ret(c.cast(y, type));
+}
+
+static LogicalResult convolveWith(OpCall &o, unsigned n, int64_t groups) {
+  Value x = o.tensor("input"), weight = o.tensor("weight"),
+        bias = o.tensor("bias");
+  auto stride = perDim(o, "stride", n), dilation = perDim(o, "dilation", n);
+  if (!stride || !dilation || o.rank(weight) != n + 2)
+    return o.fail("the kernel has another rank than the op takes");
+  SmallVector<std::pair<int64_t, int64_t>> padding;
+  StringRef mode = o.string("padding");
+  if (mode == "same") {
+    // The odd element of an even window goes behind.
+    for (unsigned i = 0; i < n; ++i) {
+      int64_t size = o.extents(weight)[i + 2].asConstant().value_or(1);
+      int64_t total = (*dilation)[i] * (size - 1);
+      if ((*stride)[i] != 1)
+        return o.fail("padding 'same' needs stride 1");
+      padding.emplace_back(total / 2, total - total / 2);
+    }
+  } else if (mode == "valid") {
+    padding.assign(n, {0, 0});
+  } else if (!mode.empty()) {
+    return o.fail("padding '" + mode + "' is not known");
+  } else {
+    auto amounts = perDim(o, "padding", n);
+    if (!amounts)
+      return failure();
+    for (int64_t p : *amounts)
+      padding.emplace_back(p, p);
+  }
+  Value y =
+      convolve(o, n, x, weight, bias, *stride, padding, *dilation, groups);
+  return y ? o.ret(y) : failure();
+}
+template <unsigned n>
+static LogicalResult conv(OpCall &o) {
+  return convolveWith(o, n, *o.integer("groups"));
+}
+template <unsigned n>
+static LogicalResult convTransposed(OpCall &o) {
+  return convolveTransposed(o, n, *o.integer("groups"));
+}
+static LogicalResult convolution(OpCall &o) {
+  if (o.entry.name == "_convolution.default")
+    o.ignore({"benchmark", "deterministic", "cudnn_enabled", "allow_tf32"});
+  unsigned rank = o.rank(o.tensor("weight"));
+  if (rank < 3)
+    return o.fail("the kernel has no spatial dims");
+  if (o.flag("transposed"))
+    return convolveTransposed(o, rank - 2, *o.integer("groups"));
+  SmallVector<int64_t> outputPadding = *o.integers("output_padding");
+  for (int64_t p : outputPadding)
+    if (p != 0)
+      return o.fail("output_padding is for transposed convolution only");
+  return convolveWith(o, rank - 2, *o.integer("groups"));
+}
+
+/// [time, batch, channel], with the kernel [offset, in, out].
+static LogicalResult convTbc(OpCall &o) {
+  int64_t pad = *o.integer("pad");
+  Value x = o.tensor("self"), weight = o.tensor("weight");
+  if (o.rank(x) != 3 || o.rank(weight) != 3)
+    return o.fail("the operands have other ranks than the op takes");
+  Value y =
+      convolve(o, 1, o.c.permute(x, {1, 2, 0}), o.c.permute(weight, {2, 1, 0}),
+               o.tensor("bias"), {1}, {{pad, pad}}, {1}, 1);
+  return y ? o.ret(o.c.permute(y, {2, 0, 1})) : failure();
+}
+
+llvm::ArrayRef<OpRow> pt2::getConvolutionOps() {
+  static const OpRow rows[] = {
+      {"conv1d(Tensor input, Tensor weight, Tensor? bias=None, "
+       "int[] stride=[1], int[] padding=[0], int[] dilation=[1], int groups=1)",
+       conv<1>},
+      {"conv2d(Tensor input, Tensor weight, Tensor? bias=None, "
+       "int[] stride=[1], int[] padding=[0], int[] dilation=[1], int groups=1)",
+       conv<2>},
+      {"conv3d(Tensor input, Tensor weight, Tensor? bias=None, "
+       "int[] stride=[1], int[] padding=[0], int[] dilation=[1], int groups=1)",
+       conv<3>},
+      {"conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, "
+       "int[] stride=[1], str padding=valid, int[] dilation=[1], int groups=1)",
+       conv<1>},
+      {"conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, "
+       "int[] stride=[1], str padding=valid, int[] dilation=[1], int groups=1)",
+       conv<2>},
+      {"conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, "
+       "int[] stride=[1], str padding=valid, int[] dilation=[1], int groups=1)",
+       conv<3>},
+      {"conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, "
+       "int[] stride=[1], int[] padding=[0], int[] output_padding=[0], "
+       "int groups=1, int[] dilation=[1])",
+       convTransposed<1>},
+      {"conv_transpose2d.input(Tensor input, Tensor weight, "
+       "Tensor? bias=None, int[] stride=[1], int[] padding=[0], "
+       "int[] output_padding=[0], int groups=1, int[] dilation=[1])",
+       convTransposed<2>},
+      {"conv_transpose3d.input(Tensor input, Tensor weight, "
+       "Tensor? bias=None, int[] stride=[1], int[] padding=[0], "
+       "int[] output_padding=[0], int groups=1, int[] dilation=[1])",
+       convTransposed<3>},
+      {"convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, "
+       "int[] padding, int[] dilation, bool transposed, "
+       "int[] output_padding, int groups)",
+       convolution},
+      {"_convolution(Tensor input, Tensor weight, Tensor? bias, "
+       "int[] stride, int[] padding, int[] dilation, bool transposed, "
+       "int[] output_padding, int groups, bool benchmark, "
+       "bool deterministic, bool cudnn_enabled, bool allow_tf32)",
+       convolution},
+      {"conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0)", convTbc},
+  };
+  return rows;
+}

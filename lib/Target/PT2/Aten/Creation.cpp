@@ -1,0 +1,584 @@
+//===- Creation.cpp - New tensors, diagonals, tiling and order ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Helpers.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+using namespace luminal::pt2;
+
+//===----------------------------------------------------------------------===//
+// Filled tensors
+//===----------------------------------------------------------------------===//
+
+static LogicalResult filled(OpCall &o, ArrayRef<Expr> extents, Type type,
+                            const Number &value) {
+  for (const Expr &e : extents)
+    if (!o.assumptions().provablyNonNegative(e))
+      return o.fail("extent " + e.str() + " may be negative");
+  return o.ret(o.c.full(extents, o.materialize(value, type)));
+}
+static Number plain(int64_t value) {
+  Number n;
+  n.integer = Expr(value);
+  return n;
+}
+/// The dtype that a number has by itself.
+static Type typeOf(OpCall &o, const Number &n) {
+  return n.kind == Number::Float ? o.f32()
+         : n.kind == Number::Int ? o.i64()
+                                 : o.i1();
+}
+
+static LogicalResult full(OpCall &o) {
+  Number value = *o.number("fill_value");
+  Type type = o.dtype("dtype");
+  return filled(o, *o.exprs("size"), type ? type : typeOf(o, value), value);
+}
+template <int value>
+static LogicalResult sized(OpCall &o) {
+  Type type = o.dtype("dtype");
+  return filled(o, *o.exprs("size"), type ? type : o.f32(), plain(value));
+}
+template <int value>
+static LogicalResult like(OpCall &o) {
+  Value self = o.tensor("self");
+  Type type = o.dtype("dtype");
+  return filled(o, o.extents(self), type ? type : o.element(self),
+                plain(value));
+}
+static LogicalResult fullLike(OpCall &o) {
+  Value self = o.tensor("self");
+  Type type = o.dtype("dtype");
+  return filled(o, o.extents(self), type ? type : o.element(self),
+                *o.number("fill_value"));
+}
+template <int value>
+static LogicalResult newSized(OpCall &o) {
+  Type type = o.dtype("dtype"), own = o.element(o.tensor("self"));
+  return filled(o, *o.exprs("size"), type ? type : own, plain(value));
+}
+static LogicalResult newFull(OpCall &o) {
+  Type type = o.dtype("dtype"), own = o.element(o.tensor("self"));
+  return filled(o, *o.exprs("size"), type ? type : own,
+                *o.number("fill_value"));
+}
+/// Strides say where elements lie, not what they are.
+static LogicalResult emptyPermuted(OpCall &o) {
+  o.ignore({"physical_layout"});
+  return sized<0>(o);
+}
+static LogicalResult emptyStrided(OpCall &o) {
+  o.ignore({"stride"});
+  return sized<0>(o);
+}
+static LogicalResult scalarTensor(OpCall &o) {
+  Type type = o.dtype("dtype");
+  return filled(o, {}, type ? type : o.f32(), *o.number("s"));
+}
+
+//===----------------------------------------------------------------------===//
+// Ranges
+//===----------------------------------------------------------------------===//
+
+static LogicalResult range(OpCall &o, const Number &start, const Number &end,
+                           const Number &step) {
+  bool floats = start.kind == Number::Float || end.kind == Number::Float ||
+                step.kind == Number::Float;
+  Type type = o.dtype("dtype");
+  if (!type)
+    type = floats ? o.f32() : o.i64();
+  if (!floats) {
+    auto by = step.integer.asConstant();
+    if (!by || *by == 0)
+      return o.fail("the step is symbolic or zero");
+    Expr length = *by > 0
+                      ? Expr::ceilDiv(end.integer - start.integer, Expr(*by))
+                      : Expr::ceilDiv(start.integer - end.integer, Expr(-*by));
+    if (!o.assumptions().provablyNonNegative(length))
+      length = Expr::max(length, Expr(0));
+    Value values = o.c.iota({o.assumptions().simplify(length)},
+                            start.integer + Expr::dim(0) * Expr(*by));
+    return o.ret(o.c.cast(values, type));
+  }
+  auto from = start.asDouble(), to = end.asDouble(), by = step.asDouble();
+  if (!from || !to || !by || *by == 0)
+    return o.fail("a range of floats has a symbolic bound or a step of zero");
+  double count = std::ceil((*to - *from) / *by);
+  if (!(count >= 0) || count > 1e15)
+    return o.fail("the range has no length");
+  // start + i * step in f64, rounded once.
+  Type f64 = o.c.getBuilder().getF64Type();
+  Value i = o.c.cast(
+      o.c.iota({Expr(static_cast<int64_t>(count))}, Expr::dim(0)), f64);
+  Value scaled = o.c.mul(i, o.c.splat(i, *by));
+  return o.ret(o.c.cast(o.c.add(scaled, o.c.splat(i, *from)), type));
+}
+static LogicalResult arangeEnd(OpCall &o) {
+  return range(o, plain(0), *o.number("end"), plain(1));
+}
+static LogicalResult arangeStart(OpCall &o) {
+  return range(o, *o.number("start"), *o.number("end"), plain(1));
+}
+static LogicalResult arangeStep(OpCall &o) {
+  return range(o, *o.number("start"), *o.number("end"), *o.number("step"));
+}
+
+static LogicalResult linspace(OpCall &o) {
+  auto start = o.real("start"), end = o.real("end");
+  int64_t steps = *o.integer("steps");
+  Type type = o.dtype("dtype");
+  type = type ? type : o.f32();
+  if (steps < 0 || !isa<FloatType>(type))
+    return o.fail("has a negative length or an integer dtype");
+  // From the nearer end, so that both ends are exact.
+  Type f64 = o.c.getBuilder().getF64Type();
+  double step =
+      steps > 1 ? (*end - *start) / static_cast<double>(steps - 1) : 0;
+  Value index = o.c.iota({Expr(steps)}, Expr::dim(0));
+  Value i = o.c.cast(index, f64);
+  Value low = o.c.add(o.c.splat(i, *start), o.c.mul(i, o.c.splat(i, step)));
+  Value back = o.c.sub(o.c.splat(i, static_cast<double>(steps - 1)), i);
+  Value high = o.c.sub(o.c.splat(i, *end), o.c.mul(back, o.c.splat(i, step)));
+  Value first = o.c.less(index, o.c.splatInt(index, steps / 2));
+  if (steps == 1)
+    return o.ret(o.c.cast(low, type));
+  return o.ret(o.c.cast(o.c.select(first, low, high), type));
+}
+
+static LogicalResult eye(OpCall &o) {
+  Expr n = *o.expr("n"), m = o.entry.name == "eye.m" ? *o.expr("m") : n;
+  Type type = o.dtype("dtype");
+  type = type ? type : o.f32();
+  Value row = o.c.iota({n, m}, Expr::dim(0)),
+        column = o.c.iota({n, m}, Expr::dim(1));
+  Value equal = o.c.equal(row, column);
+  return o.ret(o.c.select(equal, o.c.splatInt(row, 1, type),
+                          o.c.splatInt(row, 0, type)));
+}
+
+/// Keeps the elements on one side of a diagonal.
+template <bool upper>
+static LogicalResult triangle(OpCall &o) {
+  Value x = o.tensor("self");
+  unsigned rank = o.rank(x);
+  if (rank < 2)
+    return o.fail("takes at least two dims");
+  Value row = indexAlong(o, x, rank - 2), column = indexAlong(o, x, rank - 1);
+  Value limit =
+      o.c.add(row, o.broadcastTo(o.materialize(*o.number("diagonal"), o.i64()),
+                                 o.extents(x)));
+  Value keep =
+      upper ? o.c.lessEqual(limit, column) : o.c.lessEqual(column, limit);
+  return o.ret(o.c.select(keep, x, o.c.splatInt(x, 0)));
+}
+
+//===----------------------------------------------------------------------===//
+// Diagonals and classes
+//===----------------------------------------------------------------------===//
+
+/// The last dim of x spread over the diagonal of two new dims.
+static LogicalResult embedDiagonal(OpCall &o, Value x, int64_t offset,
+                                   int64_t dim1, int64_t dim2) {
+  Composer &c = o.c;
+  unsigned rank = o.rank(x) + 1;
+  auto a = o.axis(dim1, rank), b = o.axis(dim2, rank);
+  if (!a || !b || *a == *b || o.rank(x) == 0)
+    return o.fail("takes a tensor with a dim, and two different new ones");
+  SmallVector<Expr> from = o.extents(x), extents, map;
+  Expr n = from.back(), size = n + Expr(std::abs(offset));
+  if (!o.assumptions().provablyLessEqual(Expr(1), n))
+    return o.fail("extent " + n.str() + " may be zero");
+  unsigned next = 0;
+  for (unsigned i = 0; i < rank; ++i) {
+    if (i == *a || i == *b) {
+      extents.push_back(size);
+      continue;
+    }
+    map.push_back(Expr::dim(i));
+    extents.push_back(from[next++]);
+  }
+  Expr row = Expr::dim(*a) + Expr(std::min<int64_t>(offset, 0)),
+       column = Expr::dim(*b) - Expr(std::max<int64_t>(offset, 0));
+  map.push_back(Expr::max(Expr::min(row, n - Expr(1)), Expr(0)));
+  Value v = c.view(x, extents, map);
+  Value i = c.iota(extents, row), j = c.iota(extents, column);
+  Value on = c.logicalAnd(c.equal(i, j), c.less(c.splatInt(i, -1), i));
+  return o.ret(c.select(on, v, c.splatInt(v, 0)));
+}
+static LogicalResult diagEmbed(OpCall &o) {
+  return embedDiagonal(o, o.tensor("self"), *o.integer("offset"),
+                       *o.integer("dim1"), *o.integer("dim2"));
+}
+static LogicalResult diagFlat(OpCall &o) {
+  Value x = o.tensor("self");
+  SmallVector<Expr> from = o.extents(x);
+  Value flat =
+      o.c.reshape(x, {product(std::vector<Expr>(from.begin(), from.end()))});
+  return embedDiagonal(o, flat, *o.integer("offset"), 0, 1);
+}
+/// The elements on a diagonal of a matrix.
+static Value diagonalOf(OpCall &o, Value x, int64_t offset) {
+  SmallVector<Expr> from = o.extents(x);
+  Expr below(std::max<int64_t>(-offset, 0)),
+      right(std::max<int64_t>(offset, 0));
+  Expr n = o.assumptions().simplify(
+      Expr::max(Expr::min(from[0] - below, from[1] - right), Expr(0)));
+  return o.c.view(x, {n}, {Expr::dim(0) + below, Expr::dim(0) + right});
+}
+static LogicalResult diag(OpCall &o) {
+  Value x = o.tensor("self");
+  int64_t offset = *o.integer("diagonal");
+  if (o.rank(x) == 1)
+    return embedDiagonal(o, x, offset, 0, 1);
+  if (o.rank(x) != 2)
+    return o.fail("takes a vector or a matrix");
+  return o.ret(diagonalOf(o, x, offset));
+}
+static LogicalResult trace(OpCall &o) {
+  Value x = o.tensor("self");
+  if (o.rank(x) != 2)
+    return o.fail("takes a matrix");
+  Value v = diagonalOf(o, o.c.cast(x, sumType(o, o.element(x))), 0);
+  return o.ret(o.c.reduceSum(v, {0}, false));
+}
+static LogicalResult fillDiagonal(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("self");
+  if (o.rank(x) < 2 || o.flag("wrap"))
+    return o.fail("takes at least two dims, and wraps nowhere");
+  Value on, row = indexAlong(o, x, 0);
+  for (unsigned i = 1; i < o.rank(x); ++i) {
+    Value same = c.equal(row, indexAlong(o, x, i));
+    on = on ? c.logicalAnd(on, same) : same;
+  }
+  Value fill = o.materialize(*o.number("fill_value"), o.element(x));
+  return o.ret(c.select(on, o.broadcastTo(fill, o.extents(x)), x));
+}
+
+/// Row and column of each element on one side of a diagonal, row by row.
+template <bool upper>
+static LogicalResult triangleIndices(OpCall &o) {
+  int64_t rows = *o.integer("row"), columns = *o.integer("col"),
+          offset = *o.integer("offset");
+  Type type = o.dtype("dtype");
+  SmallVector<int64_t> row, column;
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      if (upper ? j - i >= offset : j - i <= offset) {
+        if (row.size() == 4096)
+          return o.fail("has too many elements");
+        row.push_back(i);
+        column.push_back(j);
+      }
+  int64_t n = row.size();
+  row.append(column);
+  auto tensor = RankedTensorType::get({2, n}, o.i64());
+  Value v = ConstantOp::create(o.c.getBuilder(), o.c.getLoc(), tensor,
+                               DenseIntElementsAttr::get(tensor, row));
+  return o.ret(o.c.cast(v, type ? type : o.i64()));
+}
+
+static LogicalResult oneHot(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("self");
+  int64_t classes = *o.integer("num_classes");
+  if (!o.element(x).isInteger(64))
+    return o.fail("takes 64-bit integers");
+  SmallVector<Expr> space = o.extents(x), map;
+  // The archive states how many there are where the call does not.
+  Expr count(classes);
+  if (classes < 0) {
+    const TensorMeta *meta = o.resultMeta();
+    auto known = meta && meta->sizes.size() == space.size() + 1
+                     ? meta->sizes.back().asConstant()
+                     : std::nullopt;
+    if (!known)
+      return o.fail("the number of classes is known only at run time");
+    count = Expr(*known);
+  }
+  for (unsigned i = 0; i < space.size(); ++i)
+    map.push_back(Expr::dim(i));
+  space.push_back(count);
+  Value hit = c.equal(c.view(x, space, map),
+                      c.iota(space, Expr::dim(space.size() - 1)));
+  return o.ret(c.cast(hit, o.i64()));
+}
+
+//===----------------------------------------------------------------------===//
+// Windows of signals
+//===----------------------------------------------------------------------===//
+
+/// The sum of a[k] cos(2 pi k i / n), n one less where not periodic.
+static LogicalResult cosineWindow(OpCall &o, ArrayRef<double> terms) {
+  Composer &c = o.c;
+  int64_t length = *o.integer("window_length");
+  bool periodic =
+      o.entry.name.find(".periodic") == std::string::npos || o.flag("periodic");
+  Type type = o.dtype("dtype");
+  type = type ? type : o.f32();
+  if (length < 0 || !isa<FloatType>(type))
+    return o.fail("has a negative length or an integer dtype");
+  if (length == 1)
+    return o.ret(c.full({Expr(1)}, c.scalar(type, 1)));
+  Type f64 = c.getBuilder().getF64Type();
+  double n = static_cast<double>(periodic ? length : length - 1);
+  Value i = c.cast(c.iota({Expr(length)}, Expr::dim(0)), f64);
+  Value sum = c.splat(i, terms[0]);
+  for (unsigned k = 1; k < terms.size(); ++k) {
+    Value angle = c.mul(i, c.splat(i, 2 * 3.141592653589793 * k / n));
+    sum = c.add(sum, c.mul(c.cos(angle), c.splat(i, terms[k])));
+  }
+  return o.ret(c.cast(sum, type));
+}
+static LogicalResult hannWindow(OpCall &o) {
+  return cosineWindow(o, {0.5, -0.5});
+}
+static LogicalResult hammingWindow(OpCall &o) {
+  return cosineWindow(o, {0.54, -0.46});
+}
+static LogicalResult hammingAlphaBeta(OpCall &o) {
+  return cosineWindow(o, {*o.real("alpha"), -*o.real("beta")});
+}
+static LogicalResult blackmanWindow(OpCall &o) {
+  return cosineWindow(o, {0.42, -0.5, 0.08});
+}
+
+//===----------------------------------------------------------------------===//
+// Tiling and order
+//===----------------------------------------------------------------------===//
+
+static LogicalResult tileBy(OpCall &o, SmallVector<Expr> repeats) {
+  SmallVector<Expr> from = o.extents(o.tensor("self")), extents, map;
+  while (repeats.size() < from.size())
+    repeats.insert(repeats.begin(), Expr(1));
+  unsigned lead = repeats.size() - from.size();
+  for (unsigned i = 0; i < repeats.size(); ++i) {
+    if (i < lead) {
+      extents.push_back(repeats[i]);
+      continue;
+    }
+    const Expr &n = from[i - lead];
+    extents.push_back(n * repeats[i]);
+    map.push_back(repeats[i].isConstant(1) ? Expr::dim(i)
+                  : n.isConstant(1)        ? Expr(0)
+                  : n.isConstant(0)        ? Expr(0)
+                                           : Expr::mod(Expr::dim(i), n));
+  }
+  return o.ret(o.c.view(o.tensor("self"), extents, map));
+}
+static LogicalResult repeat(OpCall &o) {
+  SmallVector<Expr> repeats = *o.exprs("repeats");
+  if (repeats.size() < o.rank(o.tensor("self")))
+    return o.fail("has fewer repeats than dims");
+  return tileBy(o, repeats);
+}
+static LogicalResult tile(OpCall &o) { return tileBy(o, *o.exprs("dims")); }
+
+static LogicalResult repeatInterleave(OpCall &o) {
+  Value x = o.tensor("self");
+  Expr repeats = *o.expr("repeats");
+  o.ignore({"output_size"});
+  if (!o.has("dim")) {
+    x = o.c.reshape(x, {product([&] {
+                      SmallVector<Expr> e = o.extents(x);
+                      return std::vector<Expr>(e.begin(), e.end());
+                    }())});
+  }
+  auto axis = o.axis(o.integer("dim").value_or(0), o.rank(x));
+  if (!axis || !o.assumptions().provablyLessEqual(Expr(1), repeats))
+    return o.fail("the number of repeats may be zero");
+  SmallVector<Expr> extents = o.extents(x), map;
+  for (unsigned i = 0; i < extents.size(); ++i)
+    map.push_back(i == *axis ? Expr::floorDiv(Expr::dim(i), repeats)
+                             : Expr::dim(i));
+  extents[*axis] = extents[*axis] * repeats;
+  return o.ret(o.c.view(x, extents, map));
+}
+
+static LogicalResult flip(OpCall &o) {
+  Value x = o.tensor("self");
+  SmallVector<int64_t> dims = *o.integers("dims");
+  if (dims.empty())
+    return o.ret(x);
+  auto axes = o.axes(dims, o.rank(x));
+  if (!axes)
+    return failure();
+  SmallVector<Expr> extents = o.extents(x), map;
+  for (unsigned i = 0; i < extents.size(); ++i)
+    map.push_back(llvm::is_contained(*axes, i)
+                      ? extents[i] - Expr(1) - Expr::dim(i)
+                      : Expr::dim(i));
+  return o.ret(o.c.view(x, extents, map));
+}
+
+static LogicalResult roll(OpCall &o) {
+  Value x = o.tensor("self");
+  SmallVector<Expr> shifts = *o.exprs("shifts"), original = o.extents(x);
+  SmallVector<int64_t> dims = *o.integers("dims");
+  bool flat = dims.empty();
+  if (flat && shifts.size() != 1)
+    return o.fail("has several shifts but no dims");
+  Value y = x;
+  if (flat) {
+    y = o.c.reshape(
+        x, {product(std::vector<Expr>(original.begin(), original.end()))});
+    dims = {0};
+  }
+  if (shifts.size() != dims.size())
+    return o.fail("has another number of shifts than of dims");
+  for (auto [shift, dim] : llvm::zip(shifts, dims)) {
+    auto axis = o.axis(dim, o.rank(y));
+    if (!axis)
+      return failure();
+    SmallVector<Expr> extents = o.extents(y), map;
+    for (unsigned i = 0; i < extents.size(); ++i) {
+      bool rolled = i == *axis && !extents[i].isConstant(0);
+      map.push_back(rolled ? Expr::mod(Expr::dim(i) - shift, extents[i])
+                           : Expr::dim(i));
+    }
+    y = o.c.view(y, extents, map);
+  }
+  return o.ret(flat ? o.c.reshape(y, original) : y);
+}
+
+/// k quarter turns from the first dim to the second.
+static LogicalResult rot90(OpCall &o) {
+  Value x = o.tensor("self");
+  SmallVector<int64_t> dims = *o.integers("dims");
+  int64_t turns = ((*o.integer("k") % 4) + 4) % 4;
+  if (dims.size() != 2 || o.rank(x) < 2)
+    return o.fail("takes two dims");
+  auto a = o.axis(dims[0], o.rank(x)), b = o.axis(dims[1], o.rank(x));
+  if (!a || !b || *a == *b)
+    return o.fail("takes two different dims");
+  SmallVector<Expr> from = o.extents(x), extents = from, map;
+  for (unsigned i = 0; i < from.size(); ++i)
+    map.push_back(Expr::dim(i));
+  auto mirrored = [&](unsigned axis, unsigned dim) {
+    return from[axis] - Expr(1) - Expr::dim(dim);
+  };
+  if (turns % 2)
+    std::swap(extents[*a], extents[*b]);
+  if (turns == 1)
+    map[*a] = Expr::dim(*b), map[*b] = mirrored(*b, *a);
+  if (turns == 2)
+    map[*a] = mirrored(*a, *a), map[*b] = mirrored(*b, *b);
+  if (turns == 3)
+    map[*a] = mirrored(*a, *b), map[*b] = Expr::dim(*a);
+  return o.ret(o.c.view(x, extents, map));
+}
+template <unsigned axis>
+static LogicalResult flipAxis(OpCall &o) {
+  Value x = o.tensor("self");
+  if (o.rank(x) <= axis)
+    return o.fail("has fewer dims than the op takes");
+  SmallVector<Expr> extents = o.extents(x), map;
+  for (unsigned i = 0; i < extents.size(); ++i)
+    map.push_back(i == axis ? extents[i] - Expr(1) - Expr::dim(i)
+                            : Expr::dim(i));
+  return o.ret(o.c.view(x, extents, map));
+}
+
+#define LUMINAL_TENSOR_OPTIONS                                                 \
+  "ScalarType? dtype=None, Layout? layout=None, Device? device=None, "         \
+  "bool? pin_memory=None"
+#define LUMINAL_LONG_OPTIONS                                                   \
+  "ScalarType? dtype=4, Layout? layout=None, Device? device=None, "            \
+  "bool? pin_memory=None"
+#define LUMINAL_LIKE_OPTIONS                                                   \
+  LUMINAL_TENSOR_OPTIONS ", MemoryFormat? memory_format=None"
+
+llvm::ArrayRef<OpRow> pt2::getCreationOps() {
+  static const OpRow rows[] = {
+      {"full(SymInt[] size, Scalar fill_value, *, " LUMINAL_TENSOR_OPTIONS ")",
+       full},
+      {"zeros(SymInt[] size, *, " LUMINAL_TENSOR_OPTIONS ")", sized<0>},
+      {"ones(SymInt[] size, *, " LUMINAL_TENSOR_OPTIONS ")", sized<1>},
+      {"empty.memory_format(SymInt[] size, *, " LUMINAL_LIKE_OPTIONS ")",
+       sized<0>},
+      {"empty_permuted(SymInt[] size, int[] physical_layout, "
+       "*, " LUMINAL_TENSOR_OPTIONS ")",
+       emptyPermuted},
+      {"empty_strided(SymInt[] size, SymInt[] stride, "
+       "*, " LUMINAL_TENSOR_OPTIONS ")",
+       emptyStrided},
+      {"zeros_like(Tensor self, *, " LUMINAL_LIKE_OPTIONS ")", like<0>},
+      {"ones_like(Tensor self, *, " LUMINAL_LIKE_OPTIONS ")", like<1>},
+      {"empty_like(Tensor self, *, " LUMINAL_LIKE_OPTIONS ")", like<0>},
+      {"full_like(Tensor self, Scalar fill_value, *, " LUMINAL_LIKE_OPTIONS ")",
+       fullLike},
+      {"new_zeros(Tensor self, SymInt[] size, *, " LUMINAL_TENSOR_OPTIONS ")",
+       newSized<0>},
+      {"new_ones(Tensor self, SymInt[] size, *, " LUMINAL_TENSOR_OPTIONS ")",
+       newSized<1>},
+      {"new_empty(Tensor self, SymInt[] size, *, " LUMINAL_TENSOR_OPTIONS ")",
+       newSized<0>},
+      {"new_full(Tensor self, SymInt[] size, Scalar fill_value, "
+       "*, " LUMINAL_TENSOR_OPTIONS ")",
+       newFull},
+      {"scalar_tensor(Scalar s, *, " LUMINAL_TENSOR_OPTIONS ")", scalarTensor},
+      {"prims::scalar_tensor(Scalar s, *, ScalarType? dtype=None, "
+       "Device? device=None)",
+       scalarTensor},
+      {"arange(Scalar end, *, " LUMINAL_TENSOR_OPTIONS ")", arangeEnd},
+      {"arange.start(Scalar start, Scalar end, *, " LUMINAL_TENSOR_OPTIONS ")",
+       arangeStart},
+      {"arange.start_step(Scalar start, Scalar end, Scalar step=1, "
+       "*, " LUMINAL_TENSOR_OPTIONS ")",
+       arangeStep},
+      {"linspace(Scalar start, Scalar end, int steps, "
+       "*, " LUMINAL_TENSOR_OPTIONS ")",
+       linspace},
+      {"eye(SymInt n, *, " LUMINAL_TENSOR_OPTIONS ")", eye},
+      {"eye.m(SymInt n, SymInt m, *, " LUMINAL_TENSOR_OPTIONS ")", eye},
+      {"tril(Tensor self, Scalar diagonal=0)", triangle<false>},
+      {"triu(Tensor self, Scalar diagonal=0)", triangle<true>},
+      {"repeat(Tensor self, SymInt[] repeats)", repeat},
+      {"tile(Tensor self, SymInt[] dims)", tile},
+      {"repeat_interleave.self_int(Tensor self, SymInt repeats, "
+       "int? dim=None, *, SymInt? output_size=None)",
+       repeatInterleave},
+      {"diag(Tensor self, int diagonal=0)", diag},
+      {"diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1)",
+       diagEmbed},
+      {"diagflat(Tensor self, int offset=0)", diagFlat},
+      {"trace(Tensor self)", trace},
+      {"fill_diagonal(Tensor self, Scalar fill_value, bool wrap=False)",
+       fillDiagonal},
+      {"tril_indices(int row, int col, int offset=0, *, " LUMINAL_LONG_OPTIONS
+       ")",
+       triangleIndices<false>},
+      {"triu_indices(int row, int col, int offset=0, *, " LUMINAL_LONG_OPTIONS
+       ")",
+       triangleIndices<true>},
+      {"one_hot(Tensor self, int num_classes=-1)", oneHot},
+      {"hann_window(int window_length, *, " LUMINAL_TENSOR_OPTIONS ")",
+       hannWindow},
+      {"hann_window.periodic(int window_length, bool periodic, "
+       "*, " LUMINAL_TENSOR_OPTIONS ")",
+       hannWindow},
+      {"hamming_window(int window_length, *, " LUMINAL_TENSOR_OPTIONS ")",
+       hammingWindow},
+      {"hamming_window.periodic(int window_length, bool periodic, "
+       "*, " LUMINAL_TENSOR_OPTIONS ")",
+       hammingWindow},
+      {"hamming_window.periodic_alpha_beta(int window_length, "
+       "bool periodic, float alpha, float beta, *, " LUMINAL_TENSOR_OPTIONS ")",
+       hammingAlphaBeta},
+      {"blackman_window(int window_length, *, " LUMINAL_TENSOR_OPTIONS ")",
+       blackmanWindow},
+      {"blackman_window.periodic(int window_length, bool periodic, "
+       "*, " LUMINAL_TENSOR_OPTIONS ")",
+       blackmanWindow},
+      {"rot90(Tensor self, int k=1, int[] dims=[0, 1])", rot90},
+      {"flipud(Tensor self)", flipAxis<0>},
+      {"fliplr(Tensor self)", flipAxis<1>},
+      {"flip(Tensor self, int[] dims)", flip},
+      {"roll(Tensor self, SymInt[] shifts, int[] dims=[])", roll},
+  };
+  return rows;
+}

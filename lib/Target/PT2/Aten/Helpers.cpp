@@ -1,0 +1,363 @@
+//===- Helpers.cpp - Forms that several themes of ops share ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Helpers.h"
+#include "llvm/ADT/STLExtras.h"
+#include <limits>
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+using namespace luminal::pt2;
+
+Value pt2::extentValue(OpCall &o, const Expr &extent, Type type) {
+  if (auto c = extent.asConstant())
+    return o.c.scalarInt(type, *c);
+  return o.c.cast(o.c.iota({}, extent), type);
+}
+
+Value pt2::indexAlong(OpCall &o, Value like, unsigned axis) {
+  return o.c.iota(o.extents(like), Expr::dim(axis));
+}
+
+Type pt2::sumType(OpCall &o, Type element) {
+  return isa<FloatType>(element) ? element : o.i64();
+}
+
+//===----------------------------------------------------------------------===//
+// Joins and padding
+//===----------------------------------------------------------------------===//
+
+Value pt2::concatenate(OpCall &o, ArrayRef<Value> parts, unsigned axis) {
+  SmallVector<Value> kept;
+  for (Value v : parts)
+    if (!o.extents(v)[axis].isConstant(0) || parts.size() == 1)
+      kept.push_back(v);
+  if (kept.empty())
+    return parts.front();
+  if (kept.size() == 1)
+    return kept.front();
+  Composer &c = o.c;
+  SmallVector<Expr> extents = o.extents(kept.front());
+  Expr total(0);
+  SmallVector<Expr> starts;
+  bool mayBeEmpty = false;
+  for (Value v : kept) {
+    Expr n = o.extents(v)[axis];
+    starts.push_back(total);
+    total = total + n;
+    mayBeEmpty |= !o.assumptions().provablyLessEqual(Expr(1), n);
+  }
+  extents[axis] = total;
+
+  if (mayBeEmpty) {
+    // A part that may be empty has no element to clamp an index to: rows are
+    // written instead.
+    SmallVector<Expr> rows = extents;
+    std::swap(rows[0], rows[axis]);
+    auto order = llvm::to_vector(llvm::seq<unsigned>(0, extents.size()));
+    std::swap(order[0], order[axis]);
+    Value result = c.full(rows, c.scalarInt(o.element(kept.front()), 0));
+    for (auto [v, start] : llvm::zip(kept, starts))
+      result = c.scatter(Combine::Set, result,
+                         c.iota({o.extents(v)[axis]}, start + Expr::dim(0)),
+                         c.permute(v, order));
+    return c.permute(result, order);
+  }
+
+  // Each part is read through an index clamped to it; a chain of selects
+  // takes the right one.
+  auto read = [&](unsigned k) {
+    SmallVector<Expr> map;
+    for (unsigned i = 0; i < extents.size(); ++i)
+      map.push_back(Expr::dim(i));
+    Expr n = o.extents(kept[k])[axis];
+    map[axis] =
+        Expr::max(Expr::min(Expr::dim(axis) - starts[k], n - Expr(1)), Expr(0));
+    return c.view(kept[k], extents, map);
+  };
+  Value index = c.iota(extents, Expr::dim(axis));
+  Value result = read(kept.size() - 1);
+  for (unsigned k = kept.size() - 1; k-- > 0;) {
+    Value end = c.full(extents, extentValue(o, starts[k + 1], o.i64()));
+    result = c.select(c.less(index, end), read(k), result);
+  }
+  return result;
+}
+
+Value pt2::padConstant(OpCall &o, Value x, ArrayRef<Padding> padding,
+                       Value fill) {
+  Composer &c = o.c;
+  SmallVector<Expr> from = o.extents(x), extents = from, map;
+  for (unsigned i = 0; i < extents.size(); ++i)
+    map.push_back(Expr::dim(i));
+  bool empty =
+      llvm::any_of(from, [](const Expr &e) { return e.isConstant(0); });
+  for (const Padding &p : padding) {
+    extents[p.axis] =
+        o.assumptions().simplify(from[p.axis] + p.before + p.after);
+    if (!o.assumptions().provablyNonNegative(extents[p.axis])) {
+      (void)o.fail("extent " + extents[p.axis].str() + " may be negative");
+      return {};
+    }
+  }
+  if (empty)
+    return c.full(extents, fill);
+  Value inside;
+  auto restrict = [&](Value condition) {
+    inside = inside ? c.logicalAnd(inside, condition) : condition;
+  };
+  for (const Padding &p : padding) {
+    const Expr &n = from[p.axis];
+    if (!o.assumptions().provablyLessEqual(Expr(1), n)) {
+      (void)o.fail("extent " + n.str() + " of a padded dim may be zero");
+      return {};
+    }
+    Expr i = Expr::dim(p.axis) - p.before;
+    bool low = !o.assumptions().provablyLessEqual(p.before, Expr(0)),
+         high = !o.assumptions().provablyLessEqual(p.after, Expr(0));
+    Expr source = i;
+    Value index;
+    if (low || high)
+      index = c.iota(extents, i);
+    if (high) {
+      source = Expr::min(source, n - Expr(1));
+      restrict(c.less(index, c.full(extents, extentValue(o, n, o.i64()))));
+    }
+    if (low) {
+      source = Expr::max(source, Expr(0));
+      restrict(c.less(c.splatInt(index, -1), index));
+    }
+    map[p.axis] = source;
+  }
+  Value read = c.view(x, extents, map);
+  return inside ? c.select(inside, read, c.full(extents, fill)) : read;
+}
+
+//===----------------------------------------------------------------------===//
+// Writes
+//===----------------------------------------------------------------------===//
+
+Value pt2::writeWindow(Composer &c, Value memory, ArrayRef<Expr> window,
+                       ArrayRef<Expr> map, Value update) {
+  SmallVector<Expr> extents = getExtents(memory);
+  // One dim is cut (slice) or indexed (select), and the others stay in order:
+  // rows along that dim are replaced.
+  std::optional<unsigned> cut;
+  bool rows = true;
+  unsigned next = 0;
+  for (unsigned i = 0; i < extents.size() && rows; ++i) {
+    const Expr &e = map[i];
+    bool isNext = e.asDim() == next && next < window.size();
+    if (isNext && window[next] == extents[i]) {
+      ++next;
+      continue;
+    }
+    rows = !cut.has_value();
+    cut = i;
+    if (!e.hasDims())
+      continue;
+    auto linear = e.linearIn(next);
+    rows &= linear && !linear->stride.hasDims() && !linear->rest.hasDims();
+    ++next;
+  }
+  rows &= cut.has_value() && next == window.size();
+  if (rows) {
+    bool selected = !map[*cut].hasDims();
+    SmallVector<unsigned> order = {*cut}, inverse(extents.size());
+    for (unsigned i = 0; i < extents.size(); ++i)
+      if (i != *cut)
+        order.push_back(i);
+    for (auto [i, axis] : llvm::enumerate(order))
+      inverse[axis] = i;
+    Value updates =
+        c.permute(selected ? c.unsqueeze(update, *cut) : update, order);
+    Expr count = selected ? Expr(1) : window[*cut];
+    Expr row =
+        selected
+            ? map[*cut]
+            : map[*cut].substitute([](const Expr &leaf) -> std::optional<Expr> {
+                if (leaf.asDim())
+                  return Expr::dim(0);
+                return std::nullopt;
+              });
+    Value indices = c.iota({count}, row);
+    Value result =
+        c.scatter(Combine::Set, c.permute(memory, order), indices, updates);
+    return c.permute(result, inverse);
+  }
+  // Any other window: element by element.
+  std::vector<Expr> all(extents.begin(), extents.end());
+  std::vector<Expr> place(map.begin(), map.end());
+  Value flat = c.reshape(memory, {product(all)});
+  std::vector<Expr> part(window.begin(), window.end());
+  Value indices =
+      c.reshape(c.iota(window, linearize(place, all)), {product(part)});
+  Value updates = c.reshape(update, {product(part)});
+  return c.reshape(c.scatter(Combine::Set, flat, indices, updates), extents);
+}
+
+//===----------------------------------------------------------------------===//
+// Indices
+//===----------------------------------------------------------------------===//
+
+/// True where every element is known not to be negative.
+static bool isNonNegative(OpCall &o, Value v, unsigned depth = 0) {
+  Operation *op = v.getDefiningOp();
+  if (!op || depth > 16)
+    return false;
+  if (auto constant = dyn_cast<ConstantOp>(op)) {
+    auto elements = dyn_cast<DenseIntElementsAttr>(constant.getValue());
+    return elements &&
+           llvm::none_of(elements.getValues<APInt>(),
+                         [](const APInt &e) { return e.isNegative(); });
+  }
+  if (auto iota = dyn_cast<IotaOp>(op)) {
+    SmallVector<Expr> extents = getExtents(v);
+    Assumptions inside(o.assumptions().getSymbols(),
+                       std::vector<Expr>(extents.begin(), extents.end()));
+    return inside.provablyNonNegative(iota.getMap().getResults()[0]);
+  }
+  auto operandsAre = [&](ValueRange values) {
+    return llvm::all_of(
+        values, [&](Value x) { return isNonNegative(o, x, depth + 1); });
+  };
+  if (isa<ViewOp>(op))
+    return operandsAre(op->getOperand(0));
+  if (auto castOp = dyn_cast<CastOp>(op)) {
+    Type from = o.element(castOp.getOperand());
+    return from.isInteger(1) ||
+           (from.isInteger(32) && o.element(v).isInteger(64) &&
+            operandsAre(castOp.getOperand()));
+  }
+  if (auto select = dyn_cast<SelectOp>(op))
+    return operandsAre({select.getOnTrue(), select.getOnFalse()});
+  return false;
+}
+
+Value pt2::wrapIndices(OpCall &o, Value index, const Expr &extent) {
+  if (isNonNegative(o, index))
+    return o.c.cast(index, o.i64());
+  Value i = o.c.cast(index, o.i64());
+  Value n = o.broadcastTo(extentValue(o, extent, o.i64()), o.extents(i));
+  return o.c.select(o.c.less(i, o.c.splatInt(i, 0)), o.c.add(i, n), i);
+}
+
+/// A window of every element's predecessors: [..., i, ..., j] is element j
+/// where j <= i, else zero.
+static Value directPrefixSum(OpCall &o, Value x, unsigned axis) {
+  Composer &c = o.c;
+  SmallVector<Expr> extents = o.extents(x), map;
+  for (unsigned i = 0; i < extents.size(); ++i)
+    map.push_back(Expr::dim(i));
+  unsigned last = extents.size();
+  map[axis] = Expr::dim(last);
+  extents.push_back(extents[axis]);
+  Value window = c.view(x, extents, map);
+  Value i = c.iota(extents, Expr::dim(axis)),
+        j = c.iota(extents, Expr::dim(last));
+  Value kept = c.select(c.lessEqual(j, i), window, c.splatInt(window, 0));
+  return c.reduceSum(kept, {last}, false);
+}
+
+/// Long dims in blocks: the sums inside each, and the sum of the blocks before
+/// it. n elements take n * block additions, not n^2.
+Value pt2::prefixSum(OpCall &o, Value x, unsigned axis) {
+  Composer &c = o.c;
+  constexpr int64_t block = 64;
+  SmallVector<Expr> from = o.extents(x);
+  Expr n = from[axis];
+  auto most = o.assumptions().upperBound(n);
+  if ((most && *most <= 2 * block) ||
+      !o.assumptions().provablyLessEqual(Expr(1), n))
+    return directPrefixSum(o, x, axis);
+  Expr blocks = o.assumptions().simplify(Expr::ceilDiv(n, Expr(block)));
+  Value padded = x;
+  if (!o.provablyEqual(blocks * Expr(block), n))
+    padded = padConstant(o, x, {{axis, Expr(0), blocks * Expr(block) - n}},
+                         c.scalarInt(o.element(x), 0));
+  SmallVector<Expr> split = from;
+  split[axis] = blocks;
+  split.insert(split.begin() + axis + 1, Expr(block));
+  Value inside = directPrefixSum(o, c.reshape(padded, split), axis + 1);
+  Value sums =
+      c.squeeze(c.slice(inside, axis + 1, Expr(block - 1), Expr(1)), axis + 1);
+  // Without a bound no number of levels is enough: one is.
+  Value through =
+      most ? prefixSum(o, sums, axis) : directPrefixSum(o, sums, axis);
+  SmallVector<Expr> map;
+  for (unsigned i = 0; i < split.size(); ++i)
+    if (i != axis + 1)
+      map.push_back(Expr::dim(i));
+  map[axis] = Expr::max(Expr::dim(axis) - Expr(1), Expr(0));
+  Value before = c.view(through, split, map);
+  Value first =
+      c.less(c.iota(split, Expr::dim(axis)), c.splatInt(before, 1, o.i64()));
+  before = c.select(first, c.splatInt(before, 0), before);
+  Value total = c.add(inside, before);
+  SmallVector<Expr> merged = from;
+  merged[axis] = blocks * Expr(block);
+  return c.slice(c.reshape(total, merged), axis, Expr(0), n);
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+Value pt2::matmulAny(OpCall &o, Value a, Value b) {
+  Composer &c = o.c;
+  Type type = o.element(a);
+  if (type != o.element(b)) {
+    (void)o.fail("the operands differ in dtype");
+    return {};
+  }
+  if (o.isBool(a)) {
+    (void)o.fail("products of bool are not supported");
+    return {};
+  }
+  a = c.cast(a, o.opmath(type));
+  b = c.cast(b, o.opmath(type));
+  unsigned ra = o.rank(a), rb = o.rank(b);
+  if (ra == 0 || rb == 0) {
+    (void)o.fail("an operand has no dims");
+    return {};
+  }
+  if (ra == 1)
+    a = c.unsqueeze(a, 0);
+  if (rb == 1)
+    b = c.unsqueeze(b, 1);
+  SmallVector<Expr> ea = o.extents(a), eb = o.extents(b);
+  if (!o.provablyEqual(ea.back(), eb[eb.size() - 2])) {
+    (void)o.fail("inner extents " + ea.back().str() + " and " +
+                 eb[eb.size() - 2].str() + " differ");
+    return {};
+  }
+  auto batch = o.broadcast({SmallVector<Expr>(ArrayRef(ea).drop_back(2)),
+                            SmallVector<Expr>(ArrayRef(eb).drop_back(2))});
+  if (!batch)
+    return {};
+  auto widen = [&](Value v, const SmallVector<Expr> &e, const Expr &row,
+                   const Expr &column) {
+    SmallVector<Expr> full = *batch;
+    full.push_back(row);
+    full.push_back(column);
+    return o.broadcastTo(v, full);
+  };
+  Expr k = ea.back();
+  a = widen(a, ea, ea[ea.size() - 2], k);
+  b = widen(b, eb, k, eb.back());
+  Value result = c.matmul(a, b);
+  unsigned lead = batch->size();
+  if (rb == 1)
+    result = c.squeeze(result, lead + 1);
+  if (ra == 1)
+    result = c.squeeze(result, lead);
+  return result;
+}
+
+Value pt2::softmaxAs(OpCall &o, Value x, unsigned axis, Type result) {
+  Type wide = o.opmath(o.element(x));
+  if (isa<FloatType>(result) && result.getIntOrFloatBitWidth() > 32)
+    wide = result;
+  return o.c.cast(o.c.softmax(o.c.cast(x, wide), axis), result);
+}

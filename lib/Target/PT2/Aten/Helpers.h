@@ -1,0 +1,56 @@
+//===- Helpers.h - Forms that several themes of ops share -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_TARGET_PT2_ATEN_HELPERS_H
+#define LUMINAL_LIB_TARGET_PT2_ATEN_HELPERS_H
+
+#include "OpCall.h"
+
+namespace luminal::pt2 {
+
+/// Tensors of one type joined along `axis`; extents of the others equal.
+Value concatenate(OpCall &o, ArrayRef<Value> parts, unsigned axis);
+
+/// How far a dim is extended at both ends; negative amounts cut.
+struct Padding {
+  unsigned axis;
+  Expr before, after;
+};
+/// `x` extended by `fill`, a rank-0 tensor of its type. Null (and a reason)
+/// where an extent may be zero.
+Value padConstant(OpCall &o, Value x, ArrayRef<Padding> padding, Value fill);
+
+/// `memory` with the elements map(i), i in `window`, replaced by `update`'s: by
+/// rows where one dim is cut or indexed, else element by element.
+Value writeWindow(hlir::Composer &c, Value memory, ArrayRef<Expr> window,
+                  ArrayRef<Expr> map, Value update);
+
+/// `index` with negative values wrapped by `extent`, as i64. Nothing is built
+/// where the values are known not to be negative.
+Value wrapIndices(OpCall &o, Value index, const Expr &extent);
+
+/// The sum of all elements before i, and i itself, along a dim.
+Value prefixSum(OpCall &o, Value x, unsigned axis);
+
+/// The product over a dim, which is removed; null (and a reason) where its
+/// extent may be zero.
+Value reduceProduct(OpCall &o, Value x, unsigned axis);
+
+/// A dim's extent as a rank-0 tensor of the given type.
+Value extentValue(OpCall &o, const Expr &extent, Type type);
+
+/// The index of each element along `axis`, as i64, in the shape of `like`.
+Value indexAlong(OpCall &o, Value like, unsigned axis);
+
+/// Sums in f32 for f16 and bf16, rounded once; bool and i32 as i64.
+Type sumType(OpCall &o, Type element);
+
+/// Matrix products of any ranks, as torch.matmul; f16 and bf16 give f32.
+Value matmulAny(OpCall &o, Value a, Value b);
+
+/// torch.softmax in the accumulator's type, rounded to `result`.
+Value softmaxAs(OpCall &o, Value x, unsigned axis, Type result);
+
+} // namespace luminal::pt2
+
+#endif // LUMINAL_LIB_TARGET_PT2_ATEN_HELPERS_H

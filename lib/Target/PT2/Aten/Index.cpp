@@ -1,0 +1,650 @@
+//===- Index.cpp - Reads and writes by index ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Helpers.h"
+#include "llvm/ADT/STLExtras.h"
+#include <limits>
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+using namespace luminal::pt2;
+
+static Expr productOf(ArrayRef<Expr> extents) {
+  return product(std::vector<Expr>(extents.begin(), extents.end()));
+}
+
+static bool isInteger(OpCall &o, Value v) {
+  return o.element(v).isInteger(64) || o.element(v).isInteger(32);
+}
+
+//===----------------------------------------------------------------------===//
+// index.Tensor, index_put
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Several index tensors as one: `self` with the indexed dims first and merged,
+/// and the position in the merged dim for each element of the indices' common
+/// shape.
+struct JointIndex {
+  SmallVector<unsigned> order; ///< dims of self, indexed ones first
+  unsigned indexed = 0;        ///< how many dims are indexed
+  SmallVector<Expr> shape;     ///< of the indices, broadcast
+  SmallVector<Expr> rest;      ///< extents of the other dims
+  Expr rows;                   ///< product of the indexed extents
+  Value position;
+  /// Where the indices' dims stand in the result: at the first indexed dim if
+  /// the indexed dims are adjacent, else in front.
+  unsigned at = 0;
+};
+} // namespace
+
+static std::optional<JointIndex> joinIndices(OpCall &o, Value self,
+                                             ArrayRef<Value> indices) {
+  Composer &c = o.c;
+  unsigned rank = o.rank(self);
+  JointIndex joint;
+  SmallVector<unsigned> dims;
+  SmallVector<SmallVector<Expr>> shapes;
+  if (indices.size() > rank) {
+    (void)o.fail("has more indices than dims");
+    return std::nullopt;
+  }
+  for (auto [i, index] : llvm::enumerate(indices)) {
+    if (!index)
+      continue;
+    if (!isInteger(o, index)) {
+      (void)o.fail(o.isBool(index)
+                       ? "is indexed by a bool mask, whose number of elements "
+                         "is known only at run time"
+                       : "is indexed by something other than integers");
+      return std::nullopt;
+    }
+    dims.push_back(i);
+    shapes.push_back(o.extents(index));
+  }
+  if (dims.empty()) {
+    (void)o.fail("has no index");
+    return std::nullopt;
+  }
+  auto shape = o.broadcast(shapes);
+  if (!shape)
+    return std::nullopt;
+  joint.shape = *shape;
+  joint.indexed = dims.size();
+  bool adjacent = dims.back() - dims.front() + 1 == dims.size();
+  joint.at = adjacent ? dims.front() : 0;
+  joint.order = dims;
+  SmallVector<Expr> extents = o.extents(self);
+  for (unsigned i = 0; i < rank; ++i)
+    if (!llvm::is_contained(dims, i)) {
+      joint.order.push_back(i);
+      joint.rest.push_back(extents[i]);
+    }
+  joint.rows = Expr(1);
+  for (unsigned dim : dims) {
+    Value index =
+        o.broadcastTo(wrapIndices(o, indices[dim], extents[dim]), joint.shape);
+    if (joint.position) {
+      Value n =
+          o.broadcastTo(extentValue(o, extents[dim], o.i64()), joint.shape);
+      joint.position = c.add(c.mul(joint.position, n), index);
+    } else {
+      joint.position = index;
+    }
+    joint.rows = joint.rows * extents[dim];
+  }
+  return joint;
+}
+
+static Value mergeIndexed(OpCall &o, Value self, const JointIndex &joint) {
+  SmallVector<Expr> merged = {joint.rows};
+  merged.append(joint.rest.begin(), joint.rest.end());
+  return o.c.reshape(o.c.permute(self, joint.order), merged);
+}
+
+/// The permutation from [indices..., rest...] to the result's order.
+static SmallVector<unsigned> resultOrder(const JointIndex &joint) {
+  unsigned s = joint.shape.size();
+  SmallVector<unsigned> order;
+  for (unsigned i = 0; i < joint.at; ++i)
+    order.push_back(s + i);
+  for (unsigned i = 0; i < s; ++i)
+    order.push_back(i);
+  for (unsigned i = joint.at; i < joint.rest.size(); ++i)
+    order.push_back(s + i);
+  return order;
+}
+
+static LogicalResult index(OpCall &o) {
+  Value self = o.tensor("self");
+  auto joint = joinIndices(o, self, o.tensors("indices"));
+  if (!joint)
+    return failure();
+  Value rows = o.c.gather(mergeIndexed(o, self, *joint), joint->position);
+  return o.ret(o.c.permute(rows, resultOrder(*joint)));
+}
+
+static SmallVector<unsigned> inverse(ArrayRef<unsigned> order) {
+  SmallVector<unsigned> result(order.size());
+  for (auto [i, axis] : llvm::enumerate(order))
+    result[axis] = i;
+  return result;
+}
+
+/// `self` with the elements at the indices replaced by, or summed with,
+/// `values`.
+static LogicalResult indexPut(OpCall &o) {
+  Composer &c = o.c;
+  Value self = o.tensor("self"), values = o.tensor("values");
+  SmallVector<Value> indices = o.tensors("indices");
+  bool accumulate = o.flag("accumulate");
+  if (o.element(values) != o.element(self))
+    return o.fail("the values differ in dtype");
+  // A mask of one value needs no positions.
+  if (indices.size() == 1 && indices[0] && o.isBool(indices[0])) {
+    Value mask = indices[0];
+    unsigned lead = o.rank(mask);
+    if (o.rank(values) != 0 &&
+        !o.provablyEqual(productOf(o.extents(values)), Expr(1)))
+      return o.fail("is indexed by a bool mask with more than one value");
+    SmallVector<Expr> extents = o.extents(self), map;
+    for (unsigned i = 0; i < lead; ++i) {
+      if (i >= extents.size() ||
+          !o.provablyEqual(o.extents(mask)[i], extents[i]))
+        return o.fail("the mask has another shape than what it covers");
+      map.push_back(Expr::dim(i));
+    }
+    Value spread = c.view(mask, extents, map);
+    Value fill =
+        c.view(values, extents, SmallVector<Expr>(o.rank(values), Expr(0)));
+    return o.ret(c.select(spread, accumulate ? c.add(self, fill) : fill, self));
+  }
+  auto joint = joinIndices(o, self, indices);
+  if (!joint)
+    return failure();
+  if (accumulate && o.isBool(self))
+    return o.fail("sums of bool are not supported");
+  SmallVector<Expr> shape = joint->shape;
+  shape.append(joint->rest.begin(), joint->rest.end());
+  SmallVector<unsigned> order = resultOrder(*joint);
+  SmallVector<Expr> resultShape;
+  for (unsigned axis : order)
+    resultShape.push_back(shape[axis]);
+  auto joined = o.broadcast({o.extents(values), resultShape});
+  if (!joined || joined->size() != resultShape.size())
+    return o.fail("the values cannot be broadcast to the indexed part");
+  Value updates = c.permute(o.broadcastTo(values, resultShape), inverse(order));
+  Value merged = mergeIndexed(o, self, *joint);
+  Value result = c.scatter(accumulate ? Combine::Add : Combine::Set, merged,
+                           joint->position, updates);
+  SmallVector<Expr> permuted, extents = o.extents(self);
+  for (unsigned axis : joint->order)
+    permuted.push_back(extents[axis]);
+  return o.ret(c.permute(c.reshape(result, permuted), inverse(joint->order)));
+}
+
+//===----------------------------------------------------------------------===//
+// Along one dim, by a vector
+//===----------------------------------------------------------------------===//
+
+static std::optional<unsigned> indexedAxis(OpCall &o, Value self, Value index) {
+  auto axis = o.axis(*o.integer("dim"), o.rank(self));
+  if (!axis)
+    return std::nullopt;
+  if (o.rank(self) == 0 || o.rank(index) > 1 || !isInteger(o, index)) {
+    (void)o.fail("takes a vector of integers and a tensor with dims");
+    return std::nullopt;
+  }
+  return axis;
+}
+/// The dims with `axis` in front; its own inverse.
+static SmallVector<unsigned> swapFront(unsigned rank, unsigned axis) {
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, rank));
+  std::swap(order[0], order[axis]);
+  return order;
+}
+static Value asVector(OpCall &o, Value index, const Expr &extent) {
+  Value i = wrapIndices(o, index, extent);
+  return o.rank(i) == 0 ? o.c.unsqueeze(i, 0) : i;
+}
+
+static LogicalResult indexSelect(OpCall &o) {
+  Value self = o.tensor("self"), index = o.tensor("index");
+  auto axis = indexedAxis(o, self, index);
+  if (!axis)
+    return failure();
+  auto order = swapFront(o.rank(self), *axis);
+  Value rows = o.c.gather(o.c.permute(self, order),
+                          asVector(o, index, o.extents(self)[*axis]));
+  return o.ret(o.c.permute(rows, order));
+}
+
+/// Rows along the dim written or added at the index.
+static LogicalResult indexWrite(OpCall &o, Combine combine, Value source) {
+  Composer &c = o.c;
+  Value self = o.tensor("self"), index = o.tensor("index");
+  auto axis = indexedAxis(o, self, index);
+  if (!axis)
+    return failure();
+  if (o.element(source) != o.element(self))
+    return o.fail("the source differs in dtype");
+  auto order = swapFront(o.rank(self), *axis);
+  Value rows = asVector(o, index, o.extents(self)[*axis]);
+  SmallVector<Expr> shape = o.extents(self);
+  shape[*axis] = o.extents(rows)[0];
+  SmallVector<Expr> given = o.extents(source);
+  bool same = given.size() == shape.size();
+  for (unsigned i = 0; same && i < shape.size(); ++i)
+    same = o.provablyEqual(given[i], shape[i]);
+  if (!same)
+    return o.fail("the source has another shape than the indexed part");
+  Value result = c.scatter(combine, c.permute(self, order), rows,
+                           c.permute(o.broadcastTo(source, shape), order));
+  return o.ret(c.permute(result, order));
+}
+static LogicalResult indexCopy(OpCall &o) {
+  return indexWrite(o, Combine::Set, o.tensor("source"));
+}
+static LogicalResult indexAdd(OpCall &o) {
+  Value source = o.tensor("source");
+  Number alpha = *o.number("alpha");
+  if (o.isBool(source))
+    return o.fail("sums of bool are not supported");
+  if (alpha.asDouble() != 1.0)
+    source =
+        o.c.mul(source, o.broadcastTo(o.materialize(alpha, o.element(source)),
+                                      o.extents(source)));
+  return indexWrite(o, Combine::Add, source);
+}
+static LogicalResult indexFill(OpCall &o) {
+  Value self = o.tensor("self"), index = o.tensor("index");
+  Operand value = o.operand("value");
+  auto axis = indexedAxis(o, self, index);
+  if (!axis)
+    return failure();
+  if (value.value && o.rank(value.value))
+    return o.fail("the value has more than one element");
+  SmallVector<Expr> shape = o.extents(self);
+  shape[*axis] = o.rank(index) ? o.extents(index)[0] : Expr(1);
+  return indexWrite(o, Combine::Set, o.as(value, o.element(self), shape));
+}
+
+//===----------------------------------------------------------------------===//
+// Element by element
+//===----------------------------------------------------------------------===//
+
+/// The row-major position in `self` of each element of `index`, whose value
+/// replaces its own coordinate along `axis`.
+static Value elementPositions(OpCall &o, Value self, Value index,
+                              unsigned axis) {
+  Composer &c = o.c;
+  SmallVector<Expr> extents = o.extents(self), shape = o.extents(index);
+  Value along = wrapIndices(o, index, extents[axis]);
+  // The other coordinates are one expression; the stride of `axis` a factor.
+  std::vector<Expr> place, all(extents.begin(), extents.end());
+  Expr stride(1);
+  for (unsigned i = 0; i < extents.size(); ++i) {
+    place.push_back(i == axis ? Expr(0) : Expr::dim(i));
+    if (i > axis)
+      stride = stride * extents[i];
+  }
+  Value rest = c.iota(shape, linearize(place, all));
+  Value factor = o.broadcastTo(extentValue(o, stride, o.i64()), shape);
+  return c.add(c.mul(along, factor), rest);
+}
+
+static std::optional<unsigned> elementAxis(OpCall &o, Value self, Value index) {
+  auto axis = o.axis(*o.integer("dim"), o.rank(self));
+  if (!axis)
+    return std::nullopt;
+  bool ok =
+      isInteger(o, index) && o.rank(index) == o.rank(self) && o.rank(self) != 0;
+  // No coordinate may leave the other dims.
+  for (unsigned i = 0; ok && i < o.rank(self); ++i)
+    ok = i == *axis || o.assumptions().provablyLessEqual(o.extents(index)[i],
+                                                         o.extents(self)[i]);
+  if (ok)
+    return axis;
+  (void)o.fail("takes integers of the tensor's rank and within its extents");
+  return std::nullopt;
+}
+
+static LogicalResult gather(OpCall &o) {
+  o.ignore({"sparse_grad"});
+  Value self = o.tensor("self"), index = o.tensor("index");
+  if (o.rank(self) == 0 && o.rank(index) == 0)
+    return o.ret(self);
+  auto axis = elementAxis(o, self, index);
+  if (!axis)
+    return failure();
+  Value flat = o.c.reshape(self, {productOf(o.extents(self))});
+  return o.ret(o.c.gather(flat, elementPositions(o, self, index, *axis)));
+}
+
+/// A scatter of rows by any of PyTorch's reductions; null (and a reason) for a
+/// product. Where `self` is left out, rows that are written start from nothing.
+static Value scatterBy(OpCall &o, StringRef reduce, Value dest, Value rows,
+                       Value updates, bool includeSelf) {
+  Composer &c = o.c;
+  bool largest = reduce == "amax", smallest = reduce == "amin",
+       mean = reduce == "mean";
+  if (!largest && !smallest && !mean && reduce != "sum" && reduce != "add") {
+    (void)o.fail("reduce '" + reduce + "' is not supported");
+    return {};
+  }
+  if (o.isBool(dest) && !largest && !smallest) {
+    (void)o.fail("sums of bool are not supported");
+    return {};
+  }
+  // f16 and bf16 are summed in f32 and rounded once.
+  Type type = o.element(dest), wide = o.opmath(type);
+  dest = c.cast(dest, wide), updates = c.cast(updates, wide);
+  // The minimum is the maximum of the mirrored values.
+  auto mirror = [&](Value v) {
+    if (!smallest)
+      return v;
+    if (o.isBool(v))
+      return c.logicalNot(v);
+    return o.isFloat(v) ? c.neg(v) : c.add(c.neg(v), c.splatInt(v, -1));
+  };
+  Value start = mirror(dest), touched;
+  if (!includeSelf) {
+    Value none = c.splatInt(dest, 0, o.i1());
+    touched =
+        c.scatter(Combine::Set, none, rows, c.splatInt(updates, 1, o.i1()));
+    Value least = c.splatInt(start, 0);
+    if (largest || smallest)
+      least = o.isFloat(start)
+                  ? c.splat(start, -std::numeric_limits<double>::infinity())
+              : o.isBool(start)
+                  ? c.splatInt(start, 0)
+                  : c.splatInt(start,
+                               int64_t(uint64_t(1)
+                                       << (wide.getIntOrFloatBitWidth() - 1)));
+    start = c.select(touched, least, start);
+  }
+  Value result =
+      mirror(c.scatter(largest || smallest ? Combine::Max : Combine::Add, start,
+                       rows, mirror(updates)));
+  if (mean) {
+    Value base = c.splatInt(dest, includeSelf ? 1 : 0, o.i64());
+    Value count =
+        c.scatter(Combine::Add, base, rows, c.splatInt(updates, 1, o.i64()));
+    count = c.cast(c.maximum(count, c.splatInt(count, 1)), wide);
+    result =
+        isa<FloatType>(wide) ? c.div(result, count) : c.floorDiv(result, count);
+  }
+  return c.cast(result, type);
+}
+
+/// `self` with the elements at the indices joined with `source`'s: replaced
+/// where no reduction is named.
+static LogicalResult scatterElements(OpCall &o, StringRef reduce, Value source,
+                                     bool includeSelf = true) {
+  Composer &c = o.c;
+  Value self = o.tensor("self"), index = o.tensor("index");
+  auto axis = elementAxis(o, self, index);
+  if (!axis)
+    return failure();
+  if (o.element(source) != o.element(self))
+    return o.fail("the source differs in dtype");
+  SmallVector<Expr> shape = o.extents(index), given = o.extents(source), map;
+  if (given.size() != shape.size())
+    return o.fail("the source has another rank than the index");
+  for (unsigned i = 0; i < shape.size(); ++i) {
+    if (!o.assumptions().provablyLessEqual(shape[i], given[i]))
+      return o.fail("the source is smaller than the index");
+    map.push_back(Expr::dim(i));
+  }
+  Value count =
+      c.reshape(elementPositions(o, self, index, *axis), {productOf(shape)});
+  Value updates = c.reshape(c.view(source, shape, map), {productOf(shape)});
+  Value flat = c.reshape(self, {productOf(o.extents(self))});
+  Value result = reduce.empty()
+                     ? c.scatter(Combine::Set, flat, count, updates)
+                     : scatterBy(o, reduce, flat, count, updates, includeSelf);
+  return result ? o.ret(c.reshape(result, o.extents(self))) : failure();
+}
+static LogicalResult scatterSrc(OpCall &o) {
+  return scatterElements(o, "", o.tensor("src"));
+}
+static Value scatteredValue(OpCall &o) {
+  return o.broadcastTo(
+      o.materialize(*o.number("value"), o.element(o.tensor("self"))),
+      o.extents(o.tensor("index")));
+}
+static LogicalResult scatterValue(OpCall &o) {
+  return scatterElements(o, "", scatteredValue(o));
+}
+static LogicalResult scatterAdd(OpCall &o) {
+  return scatterElements(o, "sum", o.tensor("src"));
+}
+static LogicalResult scatterReduce(OpCall &o) {
+  return scatterElements(o, o.string("reduce"), o.tensor("src"),
+                         o.flag("include_self"));
+}
+static LogicalResult scatterSrcReduce(OpCall &o) {
+  return scatterElements(o, o.string("reduce"), o.tensor("src"));
+}
+static LogicalResult scatterValueReduce(OpCall &o) {
+  return scatterElements(o, o.string("reduce"), scatteredValue(o));
+}
+
+/// Rows along a dim joined at the index.
+static LogicalResult indexReduce(OpCall &o) {
+  Composer &c = o.c;
+  Value self = o.tensor("self"), index = o.tensor("index"),
+        source = o.tensor("source");
+  StringRef reduce = o.string("reduce");
+  bool includeSelf = o.flag("include_self");
+  auto axis = indexedAxis(o, self, index);
+  if (!axis)
+    return failure();
+  auto order = swapFront(o.rank(self), *axis);
+  Value rows = asVector(o, index, o.extents(self)[*axis]);
+  SmallVector<Expr> shape = o.extents(self), given = o.extents(source);
+  shape[*axis] = o.extents(rows)[0];
+  bool same =
+      given.size() == shape.size() && o.element(source) == o.element(self);
+  for (unsigned i = 0; same && i < shape.size(); ++i)
+    same = o.provablyEqual(given[i], shape[i]);
+  if (!same)
+    return o.fail("the source has another shape or dtype than what it joins");
+  Value result = scatterBy(o, reduce, c.permute(self, order), rows,
+                           c.permute(source, order), includeSelf);
+  return result ? o.ret(c.permute(result, order)) : failure();
+}
+
+//===----------------------------------------------------------------------===//
+// Row-major positions
+//===----------------------------------------------------------------------===//
+
+static LogicalResult take(OpCall &o) {
+  Value self = o.tensor("self"), index = o.tensor("index");
+  if (!isInteger(o, index))
+    return o.fail("takes integers");
+  Expr n = productOf(o.extents(self));
+  return o.ret(o.c.gather(o.c.reshape(self, {n}), wrapIndices(o, index, n)));
+}
+static LogicalResult put(OpCall &o) {
+  Composer &c = o.c;
+  Value self = o.tensor("self"), index = o.tensor("index"),
+        source = o.tensor("source");
+  bool accumulate = o.flag("accumulate");
+  Expr n = productOf(o.extents(self)), m = productOf(o.extents(index));
+  if (!isInteger(o, index) || o.element(source) != o.element(self) ||
+      !o.provablyEqual(productOf(o.extents(source)), m))
+    return o.fail("takes integers, and a value for each");
+  Value flat = c.reshape(self, {n}), updates = c.reshape(source, {m});
+  Value rows = c.reshape(wrapIndices(o, index, n), {m});
+  Value result = accumulate ? scatterBy(o, "sum", flat, rows, updates, true)
+                            : c.scatter(Combine::Set, flat, rows, updates);
+  return result ? o.ret(c.reshape(result, o.extents(self))) : failure();
+}
+
+/// The elements of the source in order, where the mask holds.
+static LogicalResult maskedScatter(OpCall &o) {
+  Composer &c = o.c;
+  Value self = o.tensor("self"), mask = o.tensor("mask"),
+        source = o.tensor("source");
+  auto shape = o.broadcast({o.extents(self), o.extents(mask)});
+  Expr n = productOf(o.extents(source));
+  if (!shape || !o.isBool(mask) || o.element(source) != o.element(self) ||
+      !o.assumptions().provablyLessEqual(Expr(1), n))
+    return o.fail("takes a bool mask and at least one element for it");
+  Expr all = productOf(*shape);
+  Value keep = c.reshape(o.broadcastTo(mask, *shape), {all});
+  Value place = prefixSum(o, c.cast(keep, o.i64()), 0);
+  place = c.add(place, c.splatInt(place, -1));
+  place = c.maximum(place, c.splatInt(place, 0));
+  Value last = c.full({all}, extentValue(o, n - Expr(1), o.i64()));
+  Value v = c.gather(c.reshape(source, {n}), c.minimum(place, last));
+  Value old = c.reshape(o.broadcastTo(self, *shape), {all});
+  return o.ret(c.reshape(c.select(keep, v, old), *shape));
+}
+
+/// The coordinates of the first `size` elements other than zero.
+static LogicalResult nonzeroStatic(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("self");
+  Expr size = *o.expr("size");
+  int64_t fill = *o.integer("fill_value");
+  SmallVector<Expr> extents = o.extents(x);
+  Expr n = productOf(extents);
+  Value keep = c.reshape(c.cast(x, o.i1()), {n});
+  Value count = prefixSum(o, c.cast(keep, o.i64()), 0);
+  // One more row takes what has no place.
+  Value beyond = c.full({n}, extentValue(o, size, o.i64()));
+  Value place = c.select(keep, c.add(count, c.splatInt(count, -1)), beyond);
+  place = c.minimum(place, beyond);
+  SmallVector<Expr> rows = {size + Expr(1), Expr(int64_t(extents.size()))},
+                    from = {n, Expr(int64_t(extents.size()))};
+  std::vector<Expr> all(extents.begin(), extents.end());
+  Value coordinates;
+  std::vector<Expr> split = delinearize(Expr::dim(0), all);
+  for (unsigned i = 0; i < extents.size(); ++i) {
+    Value v = c.iota(from, split[i]), at = c.iota(from, Expr::dim(1));
+    coordinates = coordinates
+                      ? c.select(c.equal(at, c.splatInt(at, i)), v, coordinates)
+                      : v;
+  }
+  Value start = c.full(rows, c.scalarInt(o.i64(), fill));
+  if (!coordinates)
+    return o.fail("takes a tensor with dims");
+  Value result = c.scatter(Combine::Set, start, place, coordinates);
+  return o.ret(c.slice(result, 0, Expr(0), size));
+}
+
+/// index.Tensor with the indices held inside, and `fill` where the mask is
+/// false.
+static LogicalResult maskedIndex(OpCall &o) {
+  Composer &c = o.c;
+  Value self = o.tensor("self"), mask = o.tensor("mask");
+  SmallVector<Value> indices = o.tensors("indices");
+  for (auto [i, index] : llvm::enumerate(indices)) {
+    if (!index || i >= o.rank(self) || !isInteger(o, index))
+      continue;
+    Value at = c.cast(index, o.i64());
+    Expr n = o.extents(self)[i];
+    if (!o.assumptions().provablyLessEqual(Expr(1), n))
+      return o.fail("extent " + n.str() + " may be zero");
+    Value last = c.full(o.extents(at), extentValue(o, n - Expr(1), o.i64()));
+    index = c.maximum(c.minimum(at, last), c.splatInt(at, 0));
+  }
+  auto joint = joinIndices(o, self, indices);
+  if (!joint)
+    return failure();
+  Value v = c.permute(c.gather(mergeIndexed(o, self, *joint), joint->position),
+                      resultOrder(*joint));
+  auto shape = o.broadcast({o.extents(v), o.extents(mask)});
+  if (!shape || shape->size() != o.rank(v) || !o.isBool(mask))
+    return o.fail("the mask does not fit what is read");
+  Value fill = o.materialize(*o.number("fill"), o.element(v));
+  return o.ret(
+      c.select(o.broadcastTo(mask, *shape), v, o.broadcastTo(fill, *shape)));
+}
+
+static LogicalResult takeAlongDim(OpCall &o) {
+  Value self = o.tensor("self"), index = o.tensor("indices");
+  if (!o.has("dim")) {
+    Value flat = o.c.reshape(self, {productOf(o.extents(self))});
+    Value i = o.c.reshape(index, {productOf(o.extents(index))});
+    return o.ret(o.c.gather(flat, wrapIndices(o, i, o.extents(flat)[0])));
+  }
+  auto axis = o.axis(*o.integer("dim"), o.rank(self));
+  if (!axis || o.rank(index) != o.rank(self) || !isInteger(o, index))
+    return o.fail("takes integers of the tensor's rank");
+  SmallVector<Expr> a = o.extents(self), b = o.extents(index);
+  a[*axis] = b[*axis] = Expr(1);
+  auto shape = o.broadcast({a, b});
+  if (!shape)
+    return failure();
+  SmallVector<Expr> selfShape = *shape, indexShape = *shape;
+  selfShape[*axis] = o.extents(self)[*axis];
+  indexShape[*axis] = o.extents(index)[*axis];
+  self = o.broadcastTo(self, selfShape);
+  index = o.broadcastTo(index, indexShape);
+  Value flat = o.c.reshape(self, {productOf(selfShape)});
+  return o.ret(o.c.gather(flat, elementPositions(o, self, index, *axis)));
+}
+
+llvm::ArrayRef<OpRow> pt2::getIndexOps() {
+  static const OpRow rows[] = {
+      {"index.Tensor(Tensor self, Tensor?[] indices)", index},
+      {"_unsafe_index.Tensor(Tensor self, Tensor?[] indices)", index},
+      {"index_put(Tensor self, Tensor?[] indices, Tensor values, "
+       "bool accumulate=False)",
+       indexPut},
+      {"_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, "
+       "bool accumulate=False)",
+       indexPut},
+      {"index_select(Tensor self, int dim, Tensor index)", indexSelect},
+      {"index_copy(Tensor self, int dim, Tensor index, Tensor source)",
+       indexCopy},
+      {"index_add(Tensor self, int dim, Tensor index, Tensor source, *, "
+       "Scalar alpha=1)",
+       indexAdd},
+      {"index_fill.int_Scalar(Tensor self, int dim, Tensor index, "
+       "Tensor value)",
+       indexFill},
+      {"index_fill.int_Tensor(Tensor self, int dim, Tensor index, "
+       "Tensor value)",
+       indexFill},
+      {"gather(Tensor self, int dim, Tensor index, *, "
+       "bool sparse_grad=False)",
+       gather},
+      {"scatter.src(Tensor self, int dim, Tensor index, Tensor src)",
+       scatterSrc},
+      {"scatter.value(Tensor self, int dim, Tensor index, Scalar value)",
+       scatterValue},
+      {"scatter_add(Tensor self, int dim, Tensor index, Tensor src)",
+       scatterAdd},
+      {"scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, "
+       "str reduce, *, bool include_self=True)",
+       scatterReduce},
+      {"scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, "
+       "str reduce)",
+       scatterSrcReduce},
+      {"scatter.value_reduce(Tensor self, int dim, Tensor index, "
+       "Scalar value, *, str reduce)",
+       scatterValueReduce},
+      {"index_reduce(Tensor self, int dim, Tensor index, Tensor source, "
+       "str reduce, *, bool include_self=True)",
+       indexReduce},
+      {"take(Tensor self, Tensor index)", take},
+      {"put(Tensor self, Tensor index, Tensor source, "
+       "bool accumulate=False)",
+       put},
+      {"masked_scatter(Tensor self, Tensor mask, Tensor source)",
+       maskedScatter},
+      {"nonzero_static(Tensor self, *, SymInt size, int fill_value=-1)",
+       nonzeroStatic},
+      {"_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, "
+       "Scalar fill)",
+       maskedIndex},
+      {"take_along_dim(Tensor self, Tensor indices, int? dim=None)",
+       takeAlongDim},
+  };
+  return rows;
+}

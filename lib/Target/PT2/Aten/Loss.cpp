@@ -1,0 +1,625 @@
+//===- Loss.cpp - Losses and distances ------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Helpers.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+using namespace luminal::pt2;
+
+static constexpr double kInf = std::numeric_limits<double>::infinity();
+
+static SmallVector<unsigned> allDims(OpCall &o, Value x) {
+  return llvm::to_vector(llvm::seq<unsigned>(0, o.rank(x)));
+}
+
+/// The loss of each element as the argument `reduction` asks: as it is, its
+/// mean or its sum; rounded to `type` once.
+static LogicalResult reduced(OpCall &o, Value loss, Type type) {
+  int64_t reduction = *o.integer("reduction");
+  if (reduction < 0 || reduction > 2)
+    return o.fail("the reduction is not known");
+  if (reduction == 1)
+    loss = o.c.mean(loss, allDims(o, loss), false);
+  if (reduction == 2)
+    loss = o.c.reduceSum(loss, allDims(o, loss), false);
+  return o.ret(o.c.cast(loss, type));
+}
+
+namespace {
+/// Tensors promoted to one float type, broadcast, in the type computed in.
+struct Together {
+  SmallVector<Value> values;
+  Type type;
+};
+} // namespace
+
+static std::optional<Together> together(OpCall &o, ArrayRef<StringRef> names) {
+  SmallVector<Operand> operands;
+  SmallVector<SmallVector<Expr>> shapes;
+  for (StringRef name : names) {
+    operands.push_back({o.tensor(name), {}});
+    shapes.push_back(o.extents(operands.back().value));
+  }
+  Together t;
+  t.type = o.promote(operands);
+  if (!isa<FloatType>(t.type)) {
+    (void)o.fail("is supported for floats only");
+    return std::nullopt;
+  }
+  auto shape = o.broadcast(shapes);
+  if (!shape)
+    return std::nullopt;
+  for (const Operand &operand : operands)
+    t.values.push_back(o.as(operand, o.opmath(t.type), *shape));
+  return t;
+}
+
+//===----------------------------------------------------------------------===//
+// Element by element
+//===----------------------------------------------------------------------===//
+
+using LossFn = llvm::function_ref<Value(Composer &, ArrayRef<Value>)>;
+
+static LogicalResult elementLoss(OpCall &o, ArrayRef<StringRef> names,
+                                 LossFn fn) {
+  auto t = together(o, names);
+  if (!t)
+    return failure();
+  return reduced(o, fn(o.c, t->values), t->type);
+}
+
+static LogicalResult mseLoss(OpCall &o) {
+  return elementLoss(o, {"self", "target"}, [](Composer &c, ArrayRef<Value> v) {
+    Value d = c.sub(v[0], v[1]);
+    return c.mul(d, d);
+  });
+}
+static LogicalResult l1Loss(OpCall &o) {
+  return elementLoss(o, {"self", "target"}, [](Composer &c, ArrayRef<Value> v) {
+    return c.abs(c.sub(v[0], v[1]));
+  });
+}
+/// Quadratic below `bound`, linear above it; `scale` times Huber's.
+static LogicalResult huber(OpCall &o, double bound, double scale) {
+  return elementLoss(
+      o, {"self", "target"}, [&](Composer &c, ArrayRef<Value> v) {
+        Value d = c.abs(c.sub(v[0], v[1]));
+        Value limit = c.splat(d, bound);
+        Value near = c.mul(c.mul(d, d), c.splat(d, 0.5 * scale));
+        Value far =
+            c.mul(c.sub(d, c.splat(d, bound / 2)), c.splat(d, bound * scale));
+        return c.select(c.less(d, limit), near, far);
+      });
+}
+static LogicalResult huberLoss(OpCall &o) {
+  return huber(o, *o.real("delta"), 1);
+}
+static LogicalResult smoothL1Loss(OpCall &o) {
+  double beta = *o.real("beta");
+  return beta == 0 ? l1Loss(o) : huber(o, beta, 1 / beta);
+}
+
+static Value weightedBy(OpCall &o, Value loss, StringRef name) {
+  Value weight = o.tensor(name);
+  if (!weight)
+    return loss;
+  auto shape = o.broadcast({o.extents(weight), o.extents(loss)});
+  if (!shape)
+    return {};
+  weight = o.c.cast(weight, o.element(loss));
+  return o.c.mul(o.broadcastTo(loss, *shape), o.broadcastTo(weight, *shape));
+}
+
+/// Logarithms are held above -100, as PyTorch holds them.
+static LogicalResult binaryCrossEntropy(OpCall &o) {
+  Composer &c = o.c;
+  auto t = together(o, {"self", "target"});
+  if (!t)
+    return failure();
+  Value x = t->values[0], y = t->values[1], one = c.splat(x, 1);
+  auto held = [&](Value v) { return c.maximum(c.log(v), c.splat(v, -100)); };
+  Value loss =
+      c.sub(c.mul(c.sub(y, one), held(c.sub(one, x))), c.mul(y, held(x)));
+  loss = weightedBy(o, loss, "weight");
+  return loss ? reduced(o, loss, t->type) : failure();
+}
+
+/// (1 - y) x + (1 + (p - 1) y) log(1 + e^-x), without overflow.
+static LogicalResult binaryCrossEntropyLogits(OpCall &o) {
+  Composer &c = o.c;
+  auto t = together(o, {"self", "target"});
+  if (!t)
+    return failure();
+  Value x = t->values[0], y = t->values[1], one = c.splat(x, 1);
+  Value soft = c.add(c.log1p(c.exp(c.neg(c.abs(x)))),
+                     c.maximum(c.neg(x), c.splat(x, 0)));
+  if (Value positive = o.tensor("pos_weight")) {
+    auto shape = o.broadcast({o.extents(positive), o.extents(x)});
+    if (!shape || shape->size() != o.rank(x))
+      return o.fail("pos_weight does not fit the input");
+    Value p = o.broadcastTo(c.cast(positive, o.element(x)), o.extents(x));
+    soft = c.mul(soft, c.add(one, c.mul(c.sub(p, one), y)));
+  }
+  Value loss = c.add(c.mul(c.sub(one, y), x), soft);
+  loss = weightedBy(o, loss, "weight");
+  return loss ? reduced(o, loss, t->type) : failure();
+}
+
+/// y (log y - x), 0 where y is 0; or e^y (y - x).
+static LogicalResult klDiv(OpCall &o) {
+  bool logTarget = o.flag("log_target");
+  return elementLoss(
+      o, {"self", "target"}, [&](Composer &c, ArrayRef<Value> v) {
+        Value x = v[0], y = v[1];
+        if (logTarget)
+          return c.mul(c.exp(y), c.sub(y, x));
+        Value zero = c.splat(y, 0);
+        Value entropy = c.select(c.equal(y, zero), zero, c.mul(y, c.log(y)));
+        return c.sub(entropy, c.mul(y, x));
+      });
+}
+static LogicalResult poissonNllLoss(OpCall &o) {
+  bool isLog = o.flag("log_input"), full = o.flag("full");
+  double eps = *o.real("eps");
+  return elementLoss(
+      o, {"input", "target"}, [&](Composer &c, ArrayRef<Value> v) {
+        Value x = v[0], y = v[1];
+        Value loss = isLog
+                         ? c.sub(c.exp(x), c.mul(y, x))
+                         : c.sub(x, c.mul(y, c.log(c.add(x, c.splat(x, eps)))));
+        if (!full)
+          return loss;
+        // Stirling's term, for targets above 1.
+        Value stirling =
+            c.add(c.sub(c.mul(y, c.log(y)), y),
+                  c.mul(c.splat(y, 0.5),
+                        c.log(c.mul(y, c.splat(y, 2 * 3.141592653589793)))));
+        Value large = c.less(c.splat(y, 1), y);
+        return c.add(loss, c.select(large, stirling, c.splat(y, 0)));
+      });
+}
+static LogicalResult softMarginLoss(OpCall &o) {
+  return elementLoss(o, {"self", "target"}, [](Composer &c, ArrayRef<Value> v) {
+    Value z = c.neg(c.mul(v[0], v[1]));
+    return c.add(c.maximum(z, c.splat(z, 0)), c.log1p(c.exp(c.neg(c.abs(z)))));
+  });
+}
+static LogicalResult hingeEmbeddingLoss(OpCall &o) {
+  double margin = *o.real("margin");
+  return elementLoss(
+      o, {"self", "target"}, [&](Composer &c, ArrayRef<Value> v) {
+        Value x = v[0], y = v[1], one = c.splat(y, 1), zero = c.splat(y, 0);
+        Value far = c.relu(c.sub(c.splat(x, margin), x));
+        return c.add(c.select(c.equal(y, one), zero, far),
+                     c.select(c.equal(y, c.neg(one)), zero, x));
+      });
+}
+static LogicalResult marginRankingLoss(OpCall &o) {
+  double margin = *o.real("margin");
+  return elementLoss(o, {"input1", "input2", "target"},
+                     [&](Composer &c, ArrayRef<Value> v) {
+                       Value d = c.mul(c.neg(v[2]), c.sub(v[0], v[1]));
+                       return c.relu(c.add(d, c.splat(d, margin)));
+                     });
+}
+
+//===----------------------------------------------------------------------===//
+// Classes
+//===----------------------------------------------------------------------===//
+
+/// x [.., class at `axis`, ..] at the class of each target, and 0 where the
+/// target is ignored; with the weight of each target's class.
+static std::optional<std::pair<Value, Value>>
+pickClasses(OpCall &o, Value x, Value target, unsigned axis, Value weight) {
+  Composer &c = o.c;
+  auto ignored = o.integer("ignore_index");
+  SmallVector<Expr> shape = o.extents(x);
+  Expr classes = shape[axis];
+  shape.erase(shape.begin() + axis);
+  bool fits =
+      o.rank(target) == shape.size() &&
+      (o.element(target).isInteger(64) || o.element(target).isInteger(32));
+  for (unsigned i = 0; fits && i < shape.size(); ++i)
+    fits = o.provablyEqual(o.extents(target)[i], shape[i]);
+  if (!fits || (weight && (o.rank(weight) != 1 ||
+                           !o.provablyEqual(o.extents(weight)[0], classes)))) {
+    (void)o.fail("takes one class for each row, and a weight for each class");
+    return std::nullopt;
+  }
+  // The row of the matching class, by comparison: exact for any class.
+  Value index = c.cast(target, o.i64());
+  Value counted = c.logicalNot(c.equal(index, c.splatInt(index, *ignored)));
+  SmallVector<Expr> space = shape, map;
+  space.push_back(classes);
+  unsigned last = shape.size();
+  for (unsigned i = 0; i <= last; ++i)
+    map.push_back(i == axis ? Expr::dim(last)
+                            : Expr::dim(i < axis ? i : i - 1));
+  SmallVector<Expr> outer;
+  for (unsigned i = 0; i < last; ++i)
+    outer.push_back(Expr::dim(i));
+  Value held = c.select(counted, index, c.splatInt(index, 0));
+  Value hit =
+      c.equal(c.view(held, space, outer), c.iota(space, Expr::dim(last)));
+  auto pick = [&](Value v) {
+    Value all = c.select(hit, v, c.splat(v, 0));
+    Value picked = c.reduceSum(all, {last}, false);
+    return c.select(counted, picked, c.splat(picked, 0));
+  };
+  Type wide = o.element(x);
+  Value ones = weight ? c.view(c.cast(weight, wide), space, {Expr::dim(last)})
+                      : c.full(space, c.scalar(wide, 1));
+  return std::pair(pick(c.view(x, space, map)), pick(ones));
+}
+
+/// -w x at each target; the mean is weighted.
+static LogicalResult finishNll(OpCall &o, Value picked, Value weight, Type type,
+                               bool withTotal) {
+  Composer &c = o.c;
+  int64_t reduction = *o.integer("reduction");
+  Value loss = c.neg(c.mul(picked, weight));
+  auto axes = allDims(o, loss);
+  Value total = c.reduceSum(weight, axes, false);
+  if (reduction == 1)
+    loss = c.div(c.reduceSum(loss, axes, false), total);
+  else if (reduction == 2)
+    loss = c.reduceSum(loss, axes, false);
+  else if (reduction != 0)
+    return o.fail("the reduction is not known");
+  if (!withTotal)
+    return o.ret(c.cast(loss, type));
+  // Without a reduction PyTorch leaves the total weight 0.
+  if (reduction == 0)
+    total = c.scalar(o.element(total), 0);
+  return o.ret({c.cast(loss, type), c.cast(total, type)});
+}
+
+static std::optional<unsigned> classAxis(OpCall &o, Value x) {
+  if (o.rank(x) == 0 || !o.isFloat(x)) {
+    (void)o.fail("takes floats with a dim of classes");
+    return std::nullopt;
+  }
+  return o.rank(x) == 1 ? 0 : 1;
+}
+
+template <bool withTotal>
+static LogicalResult nllLoss(OpCall &o) {
+  Value x = o.tensor("self");
+  auto axis = classAxis(o, x);
+  if (!axis)
+    return failure();
+  Type type = o.element(x);
+  auto picked = pickClasses(o, o.c.cast(x, o.opmath(type)), o.tensor("target"),
+                            *axis, o.tensor("weight"));
+  if (!picked)
+    return failure();
+  return finishNll(o, picked->first, picked->second, type, withTotal);
+}
+
+static LogicalResult crossEntropyLoss(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("self"), target = o.tensor("target"),
+        weight = o.tensor("weight");
+  double smoothing = *o.real("label_smoothing");
+  auto axis = classAxis(o, x);
+  if (!axis)
+    return failure();
+  Type type = o.element(x), wide = o.opmath(type);
+  Value v = c.cast(x, wide);
+  SmallVector<Expr> extents = o.extents(v), map;
+  for (unsigned i = 0; i < extents.size(); ++i)
+    map.push_back(i == *axis ? Expr(0) : Expr::dim(i));
+  Value shifted = c.sub(v, c.view(c.reduceMax(v, {*axis}, true), extents, map));
+  Value total = c.log(c.reduceSum(c.exp(shifted), {*axis}, true));
+  Value logits = c.sub(shifted, c.view(total, extents, map));
+  Expr classes = extents[*axis];
+  Value byClass =
+      weight ? c.view(c.cast(weight, wide), extents, {Expr::dim(*axis)})
+             : c.splat(logits, 1);
+  Value count = extentValue(o, classes, wide);
+  int64_t reduction = *o.integer("reduction");
+  auto scaled = [&](Value y, double factor) {
+    return c.mul(y, c.splat(y, factor));
+  };
+  if (o.isFloat(target)) {
+    // Probabilities of the classes.
+    o.ignore({"ignore_index"});
+    Value p = c.cast(target, wide);
+    bool same = o.rank(p) == o.rank(v);
+    for (unsigned i = 0; same && i < extents.size(); ++i)
+      same = o.provablyEqual(o.extents(p)[i], extents[i]);
+    if (!same)
+      return o.fail("the probabilities have another shape than the input");
+    if (smoothing > 0) {
+      Value each = c.div(c.splat(count, smoothing), count);
+      p = c.add(scaled(p, 1 - smoothing), c.full(extents, each));
+    }
+    Value loss =
+        c.neg(c.reduceSum(c.mul(c.mul(logits, p), byClass), {*axis}, false));
+    if (reduction == 0)
+      return o.ret(c.cast(loss, type));
+    Value sum = c.reduceSum(loss, allDims(o, loss), false);
+    if (reduction == 1) {
+      SmallVector<Expr> shape = o.extents(loss);
+      Expr rows = product(std::vector<Expr>(shape.begin(), shape.end()));
+      sum = c.div(sum, extentValue(o, rows, wide));
+    }
+    return o.ret(c.cast(sum, type));
+  }
+  auto picked = pickClasses(o, logits, target, *axis, weight);
+  if (!picked)
+    return failure();
+  auto [chosen, weights] = *picked;
+  if (smoothing == 0)
+    return finishNll(o, chosen, weights, type, false);
+  // Part of each target is spread over all classes.
+  Value counted = c.cast(target, o.i64());
+  counted = c.logicalNot(
+      c.equal(counted, c.splatInt(counted, *o.integer("ignore_index"))));
+  Value spread = c.neg(c.reduceSum(c.mul(logits, byClass), {*axis}, false));
+  spread = c.select(counted, spread, c.splat(spread, 0));
+  spread = c.div(spread, c.full(o.extents(spread), count));
+  Value loss = c.neg(c.mul(chosen, weights));
+  auto axes = allDims(o, loss);
+  if (reduction != 0) {
+    loss = c.reduceSum(loss, axes, false);
+    spread = c.reduceSum(spread, axes, false);
+  }
+  if (reduction == 1) {
+    Value all = c.reduceSum(weights, axes, false);
+    loss = c.div(loss, all);
+    spread = c.div(spread, all);
+  }
+  return o.ret(c.cast(
+      c.add(scaled(loss, 1 - smoothing), scaled(spread, smoothing)), type));
+}
+
+//===----------------------------------------------------------------------===//
+// Distances
+//===----------------------------------------------------------------------===//
+
+/// The p-norm over the last dim.
+static Value normLast(OpCall &o, Value x, double p) {
+  Composer &c = o.c;
+  unsigned last = o.rank(x) - 1;
+  Value a = c.abs(x);
+  if (p == 0)
+    return c.reduceSum(c.cast(c.cast(a, o.i1()), o.element(a)), {last}, false);
+  if (p == 1)
+    return c.reduceSum(a, {last}, false);
+  if (p == 2)
+    return c.sqrt(c.reduceSum(c.mul(x, x), {last}, false));
+  if (p == kInf)
+    return c.reduceMax(a, {last}, false);
+  return c.powScalar(c.reduceSum(c.powScalar(a, p), {last}, false), 1 / p);
+}
+
+/// Every row of one against every row of the other.
+static LogicalResult cdist(OpCall &o) {
+  Composer &c = o.c;
+  bool euclidean = o.entry.name == "_euclidean_dist.default";
+  double p = 2;
+  if (!euclidean) {
+    p = *o.real("p");
+    o.ignore({"compute_mode"});
+  }
+  Value a = o.tensor("x1"), b = o.tensor("x2");
+  unsigned ra = o.rank(a), rb = o.rank(b);
+  if (ra < 2 || rb < 2 || !o.isFloat(a) || o.element(a) != o.element(b) ||
+      p < 0)
+    return o.fail("takes rows of floats");
+  SmallVector<Expr> ea = o.extents(a), eb = o.extents(b);
+  auto space = o.broadcast({SmallVector<Expr>(ArrayRef(ea).drop_back(2)),
+                            SmallVector<Expr>(ArrayRef(eb).drop_back(2))});
+  if (!space || !o.provablyEqual(ea.back(), eb.back()))
+    return o.fail("the rows have different lengths");
+  space->append({ea[ra - 2], eb[rb - 2], ea.back()});
+  Type type = o.element(a), wide = o.opmath(type);
+  Value x = o.broadcastTo(c.unsqueeze(c.cast(a, wide), ra - 1), *space),
+        y = o.broadcastTo(c.unsqueeze(c.cast(b, wide), rb - 2), *space);
+  return o.ret(c.cast(normLast(o, c.sub(x, y), p), type));
+}
+
+/// Every row against every later one.
+static LogicalResult pdist(OpCall &o) {
+  Composer &c = o.c;
+  double p = *o.real("p");
+  Value x = o.tensor("self");
+  auto n = o.rank(x) == 2 ? o.extents(x)[0].asConstant() : std::nullopt;
+  if (!n || !o.isFloat(x) || p < 0)
+    return o.fail("takes a static number of rows of floats");
+  SmallVector<int64_t> first, second;
+  for (int64_t i = 0; i < *n; ++i)
+    for (int64_t j = i + 1; j < *n; ++j) {
+      first.push_back(i);
+      second.push_back(j);
+    }
+  if (first.size() > 4096)
+    return o.fail("has too many pairs");
+  Type type = o.element(x);
+  Value v = c.cast(x, o.opmath(type));
+  auto rows = [&](ArrayRef<int64_t> index) {
+    auto tensor =
+        RankedTensorType::get({static_cast<int64_t>(index.size())}, o.i64());
+    return c.gather(
+        v, ConstantOp::create(c.getBuilder(), c.getLoc(), tensor,
+                              DenseIntElementsAttr::get(tensor, index)));
+  };
+  return o.ret(c.cast(normLast(o, c.sub(rows(first), rows(second)), p), type));
+}
+
+static Value pairDistance(OpCall &o, Value a, Value b, double p, double eps) {
+  Composer &c = o.c;
+  Value d = c.sub(a, b);
+  return normLast(o, c.add(d, c.splat(d, eps)), p);
+}
+static LogicalResult pairwiseDistance(OpCall &o) {
+  double p = *o.real("p"), eps = *o.real("eps");
+  bool keep = o.flag("keepdim");
+  auto t = together(o, {"x1", "x2"});
+  if (!t)
+    return failure();
+  if (o.rank(t->values[0]) == 0)
+    return o.fail("takes tensors with a dim");
+  Value d = pairDistance(o, t->values[0], t->values[1], p, eps);
+  if (keep)
+    d = o.c.unsqueeze(d, o.rank(d));
+  return o.ret(o.c.cast(d, t->type));
+}
+static LogicalResult dist(OpCall &o) {
+  auto t = together(o, {"self", "other"});
+  auto p = o.real("p");
+  if (!t || !p)
+    return failure();
+  Value d = o.c.sub(t->values[0], t->values[1]);
+  SmallVector<Expr> shape = o.extents(d);
+  d = o.c.reshape(d, {product(std::vector<Expr>(shape.begin(), shape.end()))});
+  return o.ret(o.c.cast(normLast(o, d, *p), t->type));
+}
+
+/// a b / (max(|a|, eps) max(|b|, eps)) over a dim moved last.
+static Value cosine(OpCall &o, Value a, Value b, double eps) {
+  Composer &c = o.c;
+  unsigned last = o.rank(a) - 1;
+  auto length = [&](Value v) {
+    Value n = normLast(o, v, 2);
+    return c.maximum(n, c.splat(n, eps));
+  };
+  Value dot = c.reduceSum(c.mul(a, b), {last}, false);
+  return c.div(dot, c.mul(length(a), length(b)));
+}
+static LogicalResult cosineSimilarity(OpCall &o) {
+  auto t = together(o, {"x1", "x2"});
+  double eps = *o.real("eps");
+  if (!t)
+    return failure();
+  unsigned rank = o.rank(t->values[0]);
+  auto axis = o.axis(*o.integer("dim"), rank);
+  if (!axis || rank == 0)
+    return o.fail("takes tensors with a dim");
+  SmallVector<unsigned> order;
+  for (unsigned i = 0; i < rank; ++i)
+    if (i != *axis)
+      order.push_back(i);
+  order.push_back(*axis);
+  Value y = cosine(o, o.c.permute(t->values[0], order),
+                   o.c.permute(t->values[1], order), eps);
+  return o.ret(o.c.cast(y, t->type));
+}
+static LogicalResult cosineEmbeddingLoss(OpCall &o) {
+  Composer &c = o.c;
+  double margin = *o.real("margin");
+  auto t = together(o, {"input1", "input2"});
+  if (!t)
+    return failure();
+  Value target = o.tensor("target");
+  Value a = t->values[0], b = t->values[1];
+  unsigned last = o.rank(a) - 1;
+  if (o.rank(a) == 0 || o.rank(target) != last)
+    return o.fail("takes rows and one target for each");
+  auto length = [&](Value v) {
+    Value n = c.reduceSum(c.mul(v, v), {last}, false);
+    return c.add(n, c.splat(n, 1e-12));
+  };
+  Value similar = c.div(c.reduceSum(c.mul(a, b), {last}, false),
+                        c.sqrt(c.mul(length(a), length(b))));
+  Value y = c.cast(target, o.element(a)), one = c.splat(y, 1),
+        zero = c.splat(y, 0);
+  Value far = c.relu(c.sub(similar, c.splat(y, margin)));
+  Value loss = c.add(c.select(c.equal(y, one), c.sub(one, similar), zero),
+                     c.select(c.equal(y, c.neg(one)), far, zero));
+  return reduced(o, loss, t->type);
+}
+static LogicalResult tripletMarginLoss(OpCall &o) {
+  Composer &c = o.c;
+  double margin = *o.real("margin"), p = *o.real("p"), eps = *o.real("eps");
+  bool swap = o.flag("swap");
+  auto t = together(o, {"anchor", "positive", "negative"});
+  if (!t)
+    return failure();
+  if (o.rank(t->values[0]) == 0)
+    return o.fail("takes tensors with a dim");
+  Value a = t->values[0], near = t->values[1], far = t->values[2];
+  Value close = pairDistance(o, a, near, p, eps),
+        away = pairDistance(o, a, far, p, eps);
+  if (swap)
+    away = c.minimum(away, pairDistance(o, near, far, p, eps));
+  Value d = c.sub(close, away);
+  return reduced(o, c.relu(c.add(d, c.splat(d, margin))), t->type);
+}
+
+llvm::ArrayRef<OpRow> pt2::getLossOps() {
+#define LUMINAL_CLASSES "(Tensor self, Tensor target, Tensor? weight=None, "
+  static const OpRow rows[] = {
+      {"mse_loss(Tensor self, Tensor target, int reduction=1)", mseLoss},
+      {"l1_loss(Tensor self, Tensor target, int reduction=1)", l1Loss},
+      {"smooth_l1_loss(Tensor self, Tensor target, int reduction=1, "
+       "float beta=1.0)",
+       smoothL1Loss},
+      {"huber_loss(Tensor self, Tensor target, int reduction=1, "
+       "float delta=1.0)",
+       huberLoss},
+      {"binary_cross_entropy" LUMINAL_CLASSES "int reduction=1)",
+       binaryCrossEntropy},
+      {"binary_cross_entropy_with_logits" LUMINAL_CLASSES
+       "Tensor? pos_weight=None, int reduction=1)",
+       binaryCrossEntropyLogits},
+      {"kl_div(Tensor self, Tensor target, int reduction=1, *, "
+       "bool log_target=False)",
+       klDiv},
+      {"poisson_nll_loss(Tensor input, Tensor target, bool log_input, "
+       "bool full, float eps, int reduction)",
+       poissonNllLoss},
+      {"soft_margin_loss(Tensor self, Tensor target, int reduction=1)",
+       softMarginLoss},
+      {"hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, "
+       "int reduction=1)",
+       hingeEmbeddingLoss},
+      {"margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, "
+       "float margin=0.0, int reduction=1)",
+       marginRankingLoss},
+      {"cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, "
+       "float margin=0.0, int reduction=1)",
+       cosineEmbeddingLoss},
+      {"triplet_margin_loss(Tensor anchor, Tensor positive, "
+       "Tensor negative, float margin=1.0, float p=2.0, float eps=1e-06, "
+       "bool swap=False, int reduction=1)",
+       tripletMarginLoss},
+      {"nll_loss" LUMINAL_CLASSES "int reduction=1, SymInt ignore_index=-100)",
+       nllLoss<false>},
+      {"nll_loss_nd" LUMINAL_CLASSES
+       "int reduction=1, SymInt ignore_index=-100)",
+       nllLoss<false>},
+      {"nll_loss2d" LUMINAL_CLASSES
+       "int reduction=1, SymInt ignore_index=-100)",
+       nllLoss<false>},
+      {"nll_loss_forward(Tensor self, Tensor target, Tensor? weight, "
+       "int reduction, SymInt ignore_index)",
+       nllLoss<true>},
+      {"nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, "
+       "int reduction, SymInt ignore_index)",
+       nllLoss<true>},
+      {"cross_entropy_loss" LUMINAL_CLASSES
+       "int reduction=1, SymInt ignore_index=-100, float label_smoothing=0.0)",
+       crossEntropyLoss},
+      {"cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08)",
+       cosineSimilarity},
+      {"pairwise_distance(Tensor x1, Tensor x2, float p=2.0, "
+       "float eps=1e-06, bool keepdim=False)",
+       pairwiseDistance},
+      {"cdist(Tensor x1, Tensor x2, float p=2.0, int? compute_mode=None)",
+       cdist},
+      {"_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode)",
+       cdist},
+      {"_euclidean_dist(Tensor x1, Tensor x2)", cdist},
+      {"pdist(Tensor self, float p=2.0)", pdist},
+      {"_pdist_forward(Tensor self, float p=2.0)", pdist},
+      {"dist(Tensor self, Tensor other, Scalar p=2)", dist},
+  };
+  return rows;
+}

@@ -1,0 +1,581 @@
+//===- Math.cpp - Rarer scalar functions, bits of integers ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Helpers.h"
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+using namespace luminal::pt2;
+
+static constexpr double kInf = std::numeric_limits<double>::infinity();
+static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+static constexpr double kPi = 3.141592653589793;
+
+using BinaryFn = llvm::function_ref<Value(Composer &, Value, Value)>;
+using UnaryFn = llvm::function_ref<Value(Composer &, Value)>;
+
+/// fn in f64 on floats (integers as f32), rounded once.
+static LogicalResult inF64(OpCall &o, UnaryFn fn) {
+  Value x = o.toFloat(o.tensor("self"));
+  Type type = o.element(x), f64 = o.c.getBuilder().getF64Type();
+  return o.ret(o.c.cast(fn(o.c, o.c.cast(x, f64)), type));
+}
+/// fn on floats: f16 and bf16 in f32, rounded once.
+static LogicalResult onFloats(OpCall &o, UnaryFn fn) {
+  Value x = o.toFloat(o.tensor("self"));
+  Type type = o.element(x);
+  return o.ret(o.c.cast(fn(o.c, o.c.cast(x, o.opmath(type))), type));
+}
+template <Value (Composer::*fn)(Value)>
+static LogicalResult direct(OpCall &o) {
+  return o.ret((o.c.*fn)(o.toFloat(o.tensor("self"))));
+}
+
+/// Two operands promoted and broadcast; as floats where `floats` says so, and
+/// in f64 where `wide` does. The result is rounded to the common type.
+static LogicalResult binary(OpCall &o, const Operand &a, const Operand &b,
+                            bool floats, bool wide, BinaryFn fn) {
+  Type type = o.promote({a, b});
+  if (floats && !isa<FloatType>(type))
+    type = o.f32();
+  auto shape =
+      o.broadcast({a.value ? o.extents(a.value) : SmallVector<Expr>(),
+                   b.value ? o.extents(b.value) : SmallVector<Expr>()});
+  if (!shape)
+    return failure();
+  Type compute = wide ? Type(o.c.getBuilder().getF64Type()) : type;
+  Value x = o.c.cast(o.as(a, type, *shape), compute),
+        y = o.c.cast(o.as(b, type, *shape), compute);
+  return o.ret(o.c.cast(fn(o.c, x, y), type));
+}
+static LogicalResult binaryOf(OpCall &o, bool floats, bool wide, BinaryFn fn) {
+  return binary(o, o.operand("self"), o.operand("other"), floats, wide, fn);
+}
+
+//===----------------------------------------------------------------------===//
+// Functions of one float
+//===----------------------------------------------------------------------===//
+
+static LogicalResult erfc(OpCall &o) {
+  return inF64(
+      o, [](Composer &c, Value x) { return c.sub(c.splat(x, 1), c.erf(x)); });
+}
+
+/// sum of coefficients[i] * x^(n - 1 - i)
+static Value polynomial(Composer &c, Value x, ArrayRef<double> coefficients) {
+  Value sum = c.splat(x, coefficients.front());
+  for (double k : coefficients.drop_front())
+    sum = c.add(c.mul(sum, x), c.splat(x, k));
+  return sum;
+}
+
+/// Giles' approximation, and two of Newton's steps from it.
+static LogicalResult erfinv(OpCall &o) {
+  return inF64(o, [](Composer &c, Value x) {
+    Value one = c.splat(x, 1);
+    Value w = c.neg(c.log(c.mul(c.sub(one, x), c.add(one, x))));
+    Value near = polynomial(c, c.sub(w, c.splat(x, 2.5)),
+                            {2.81022636e-08, 3.43273939e-07, -3.5233877e-06,
+                             -4.39150654e-06, 0.00021858087, -0.00125372503,
+                             -0.00417768164, 0.246640727, 1.50140941});
+    Value far = polynomial(c, c.sub(c.sqrt(w), c.splat(x, 3)),
+                           {-0.000200214257, 0.000100950558, 0.00134934322,
+                            -0.00367342844, 0.00573950773, -0.0076224613,
+                            0.00943887047, 1.00167406, 2.83297682});
+    Value y = c.mul(x, c.select(c.less(w, c.splat(w, 5)), near, far));
+    for (unsigned i = 0; i < 2; ++i) {
+      // erf'(y) = 2 / sqrt(pi) exp(-y^2)
+      Value slope = c.mul(c.exp(c.mul(y, y)), c.splat(y, std::sqrt(kPi) / 2));
+      y = c.sub(y, c.mul(c.sub(c.erf(y), x), slope));
+    }
+    Value end = c.mul(x, c.splat(x, kInf));
+    Value inside = c.less(c.abs(x), one);
+    Value outside = c.less(one, c.abs(x));
+    return c.select(inside, y, c.select(outside, c.splat(x, kNaN), end));
+  });
+}
+
+static LogicalResult logit(OpCall &o) {
+  auto eps = o.real("eps");
+  return inF64(o, [&](Composer &c, Value x) {
+    if (eps) {
+      x = c.maximum(x, c.splat(x, *eps));
+      x = c.minimum(x, c.splat(x, 1 - *eps));
+    }
+    return c.log(c.div(x, c.sub(c.splat(x, 1), x)));
+  });
+}
+static LogicalResult sinc(OpCall &o) {
+  return inF64(o, [](Composer &c, Value x) {
+    Value at = c.mul(x, c.splat(x, kPi));
+    Value zero = c.equal(x, c.splat(x, 0));
+    return c.select(zero, c.splat(x, 1), c.div(c.sin(at), at));
+  });
+}
+
+/// Lanczos' formula with g = 7 and nine terms, mirrored below a half.
+static LogicalResult lgamma(OpCall &o) {
+  return inF64(o, [](Composer &c, Value x) {
+    Value one = c.splat(x, 1), half = c.splat(x, 0.5);
+    Value mirrored = c.less(x, half);
+    Value z = c.sub(c.select(mirrored, c.sub(one, x), x), one);
+    constexpr double terms[] = {676.5203681218851,     -1259.1392167224028,
+                                771.32342877765313,    -176.61502916214059,
+                                12.507343278686905,    -0.13857109526572012,
+                                9.9843695780195716e-6, 1.5056327351493116e-7};
+    Value sum = c.splat(x, 0.99999999999980993);
+    for (unsigned i = 0; i < std::size(terms); ++i)
+      sum =
+          c.add(sum, c.div(c.splat(x, terms[i]), c.add(z, c.splat(x, i + 1))));
+    Value t = c.add(z, c.splat(x, 7.5));
+    Value result = c.add(c.sub(c.mul(c.add(z, half), c.log(t)), t),
+                         c.add(c.log(sum), c.splat(x, 0.91893853320467274178)));
+    // log(pi / |sin(pi x)|) less the value at 1 - x; the sine of the distance
+    // to the nearest integer, which is exact.
+    Value distance = c.sub(x, c.round(x));
+    Value sine = c.abs(c.sin(c.mul(distance, c.splat(x, kPi))));
+    Value other = c.sub(c.log(c.div(c.splat(x, kPi), sine)), result);
+    result = c.select(mirrored, other, result);
+    Value infinite = c.equal(c.abs(x), c.splat(x, kInf));
+    return c.select(infinite, c.splat(x, kInf), result);
+  });
+}
+
+static LogicalResult scaledBy(OpCall &o, double factor) {
+  return inF64(
+      o, [&](Composer &c, Value x) { return c.mul(x, c.splat(x, factor)); });
+}
+static LogicalResult deg2rad(OpCall &o) { return scaledBy(o, kPi / 180); }
+static LogicalResult rad2deg(OpCall &o) { return scaledBy(o, 180 / kPi); }
+
+static LogicalResult softshrink(OpCall &o) {
+  double bound = *o.real("lambd");
+  return onFloats(o, [&](Composer &c, Value x) {
+    Value limit = c.splat(x, bound), zero = c.splat(x, 0);
+    // x * 0 keeps NaN.
+    Value low = c.select(c.less(x, c.neg(limit)), c.add(x, limit),
+                         c.select(c.isNan(x), x, zero));
+    return c.select(c.less(limit, x), c.sub(x, limit), low);
+  });
+}
+static LogicalResult hardshrink(OpCall &o) {
+  double bound = *o.real("lambd");
+  return onFloats(o, [&](Composer &c, Value x) {
+    Value inside = c.lessEqual(c.abs(x), c.splat(x, bound));
+    return c.select(inside, c.splat(x, 0), x);
+  });
+}
+/// The first half of a dim times the sigmoid of the second.
+static LogicalResult glu(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("self");
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  if (!axis || !o.isFloat(x) || o.rank(x) == 0)
+    return o.fail("takes floats with a dim");
+  Expr n = o.extents(x)[*axis],
+       half = o.assumptions().simplify(Expr::floorDiv(n, Expr(2)));
+  if (!o.provablyEqual(half * Expr(2), n))
+    return o.fail("extent " + n.str() + " is not even");
+  Type type = o.element(x);
+  Value v = c.cast(x, o.opmath(type));
+  Value gate = c.sigmoid(c.slice(v, *axis, half, half));
+  return o.ret(c.cast(c.mul(c.slice(v, *axis, Expr(0), half), gate), type));
+}
+static LogicalResult logSigmoidForward(OpCall &o) {
+  Value x = o.tensor("self");
+  Type type = o.element(x);
+  Value v = o.c.cast(x, o.opmath(type));
+  Value m = o.c.minimum(v, o.c.splat(v, 0));
+  Value y = o.c.sub(m, o.c.log1p(o.c.exp(o.c.neg(o.c.abs(v)))));
+  // The buffer serves gradients.
+  return o.ret({o.c.cast(y, type), Value()});
+}
+
+static LogicalResult isInfinite(OpCall &o, double which) {
+  Value x = o.tensor("self");
+  if (!o.isFloat(x))
+    return o.ret(o.c.splatInt(x, 0, o.i1()));
+  return o.ret(o.c.equal(x, o.c.splat(x, which)));
+}
+static LogicalResult isPosInf(OpCall &o) { return isInfinite(o, kInf); }
+static LogicalResult isNegInf(OpCall &o) { return isInfinite(o, -kInf); }
+
+/// -0 is known by its reciprocal; NaN has no sign here.
+static Value isNegative(Composer &c, Value x) {
+  Value below = c.less(x, c.splatInt(x, 0));
+  if (!isa<FloatType>(cast<RankedTensorType>(x.getType()).getElementType()))
+    return below;
+  return c.logicalOr(below, c.less(c.recip(x), c.splat(x, 0)));
+}
+static LogicalResult signbit(OpCall &o) {
+  Value x = o.tensor("self");
+  return o.ret(o.isBool(x) ? o.c.splatInt(x, 0) : isNegative(o.c, x));
+}
+static LogicalResult identity(OpCall &o) { return o.ret(o.tensor("self")); }
+
+/// -x log x, 0 at 0 and -inf below.
+static LogicalResult entr(OpCall &o) {
+  return inF64(o, [](Composer &c, Value x) {
+    Value zero = c.splat(x, 0);
+    Value y = c.neg(c.mul(x, c.log(x)));
+    y = c.select(c.equal(x, zero), zero, y);
+    return c.select(c.less(x, zero), c.splat(x, -kInf), y);
+  });
+}
+static LogicalResult ndtr(OpCall &o) {
+  return inF64(o, [](Composer &c, Value x) {
+    Value e = c.erf(c.mul(x, c.splat(x, std::sqrt(0.5))));
+    return c.mul(c.add(e, c.splat(x, 1)), c.splat(x, 0.5));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Functions of two
+//===----------------------------------------------------------------------===//
+
+/// The angle of (x, y), which atan of y / x knows up to the half plane.
+static LogicalResult atan2(OpCall &o) {
+  return binaryOf(o, true, true, [](Composer &c, Value y, Value x) {
+    Value inf = c.splat(x, kInf);
+    Value bothInfinite =
+        c.logicalAnd(c.equal(c.abs(x), inf), c.equal(c.abs(y), inf));
+    Value bothZero =
+        c.logicalAnd(c.equal(x, c.splat(x, 0)), c.equal(y, c.splat(x, 0)));
+    Value ratio = c.div(c.abs(y), c.abs(x));
+    ratio = c.select(bothInfinite, c.splat(x, 1), ratio);
+    Value angle = c.atan(c.select(bothZero, c.splat(x, 0), ratio));
+    angle = c.select(isNegative(c, x), c.sub(c.splat(x, kPi), angle), angle);
+    return c.select(isNegative(c, y), c.neg(angle), angle);
+  });
+}
+static LogicalResult hypot(OpCall &o) {
+  return binaryOf(o, true, true, [](Composer &c, Value x, Value y) {
+    Value inf = c.splat(x, kInf);
+    Value infinite =
+        c.logicalOr(c.equal(c.abs(x), inf), c.equal(c.abs(y), inf));
+    return c.select(infinite, inf, c.sqrt(c.add(c.mul(x, x), c.mul(y, y))));
+  });
+}
+static LogicalResult copysign(OpCall &o) {
+  return binaryOf(o, true, false, [](Composer &c, Value x, Value y) {
+    Value a = c.abs(x);
+    return c.select(isNegative(c, y), c.neg(a), a);
+  });
+}
+static LogicalResult heaviside(OpCall &o) {
+  return binary(o, o.operand("self"), o.operand("values"), false, false,
+                [](Composer &c, Value x, Value at) {
+                  Value zero = c.splatInt(x, 0);
+                  Value below = c.select(c.less(x, zero), zero, at);
+                  Value y = c.select(c.less(zero, x), c.splatInt(x, 1), below);
+                  return c.select(c.isNan(x), zero, y);
+                });
+}
+/// The other operand where one is NaN.
+template <bool largest>
+static LogicalResult numberExtremum(OpCall &o) {
+  return binaryOf(o, false, false, [](Composer &c, Value x, Value y) {
+    Value best = largest ? c.maximum(x, y) : c.minimum(x, y);
+    if (!isa<FloatType>(cast<RankedTensorType>(x.getType()).getElementType()))
+      return best;
+    return c.select(c.isNan(x), y, c.select(c.isNan(y), x, best));
+  });
+}
+static LogicalResult logaddexp2(OpCall &o) {
+  return binaryOf(o, true, true, [](Composer &c, Value x, Value y) {
+    Value m = c.maximum(x, y);
+    Value far = c.exp2(c.neg(c.abs(c.sub(x, y))));
+    Value sum =
+        c.add(m, c.mul(c.log1p(far), c.splat(x, std::log2(std::exp(1.0)))));
+    Value same = c.equal(c.abs(m), c.splat(m, kInf));
+    return c.select(same, m, sum);
+  });
+}
+/// x log y, and 0 where x is 0 and y no NaN.
+static LogicalResult xlogyOf(OpCall &o, bool plusOne) {
+  return binaryOf(o, true, true, [&](Composer &c, Value x, Value y) {
+    Value product = c.mul(x, plusOne ? c.log1p(y) : c.log(y));
+    Value zero = c.equal(x, c.splat(x, 0));
+    product = c.select(zero, c.splat(x, 0), product);
+    return c.select(c.isNan(y), y, product);
+  });
+}
+static LogicalResult xlogy(OpCall &o) { return xlogyOf(o, false); }
+static LogicalResult xlog1py(OpCall &o) { return xlogyOf(o, true); }
+
+static LogicalResult floatPower(OpCall &o) {
+  Operand a = o.operand("self"), b = o.operand("exponent");
+  auto shape =
+      o.broadcast({a.value ? o.extents(a.value) : SmallVector<Expr>(),
+                   b.value ? o.extents(b.value) : SmallVector<Expr>()});
+  if (!shape)
+    return failure();
+  Type f64 = o.c.getBuilder().getF64Type();
+  return o.ret(o.c.pow(o.as(a, f64, *shape), o.as(b, f64, *shape)));
+}
+static LogicalResult ldexp(OpCall &o) {
+  return binaryOf(o, true, true, [](Composer &c, Value x, Value y) {
+    return c.mul(x, c.exp2(y));
+  });
+}
+
+/// |a - b| <= atol + rtol |b|, or both equal.
+static LogicalResult isClose(OpCall &o) {
+  double rtol = *o.real("rtol"), atol = *o.real("atol");
+  bool equalNaN = o.flag("equal_nan");
+  Value a, b;
+  if (!o.promotePair(o.operand("self"), o.operand("other"), a, b))
+    return failure();
+  Composer &c = o.c;
+  Value same = c.equal(a, b);
+  if (!o.isFloat(a))
+    a = c.cast(a, c.getBuilder().getF64Type()),
+    b = c.cast(b, c.getBuilder().getF64Type());
+  if (equalNaN)
+    same = c.logicalOr(same, c.logicalAnd(c.isNan(a), c.isNan(b)));
+  Value allowed = c.add(c.splat(b, atol), c.mul(c.splat(b, rtol), c.abs(b)));
+  Value distance = c.abs(c.sub(a, b));
+  Value finite = c.less(distance, c.splat(a, kInf));
+  return o.ret(
+      c.logicalOr(same, c.logicalAnd(finite, c.lessEqual(distance, allowed))));
+}
+
+//===----------------------------------------------------------------------===//
+// Bits of integers
+//===----------------------------------------------------------------------===//
+//
+// A remainder by 2^k keeps the low k bits, whatever the sign. So a mask of
+// ones is a remainder, a run of ones the difference of two; two tensors are
+// spread over their bits.
+
+static unsigned widthOf(OpCall &o, Value x) {
+  return o.element(x).getIntOrFloatBitWidth();
+}
+/// The low `bits` bits of each element.
+static Value lowBits(OpCall &o, Value x, unsigned bits) {
+  if (bits == 0)
+    return o.c.splatInt(x, 0);
+  if (bits >= widthOf(o, x))
+    return x;
+  if (bits == widthOf(o, x) - 1) {
+    // 2^bits is the least integer: adding it clears the sign.
+    Value least = o.c.splatInt(x, int64_t(uint64_t(1) << (bits)));
+    return o.c.select(o.c.less(x, o.c.splatInt(x, 0)), o.c.add(x, least), x);
+  }
+  return o.c.floorMod(x, o.c.splatInt(x, int64_t(1) << bits));
+}
+static Value andConstant(OpCall &o, Value x, uint64_t mask) {
+  unsigned width = widthOf(o, x);
+  if (width < 64)
+    mask &= (uint64_t(1) << width) - 1;
+  Value sum;
+  for (unsigned i = 0; i < width;) {
+    if (!(mask >> i & 1)) {
+      ++i;
+      continue;
+    }
+    unsigned end = i;
+    while (end < width && (mask >> end & 1))
+      ++end;
+    Value run = lowBits(o, x, end);
+    if (i)
+      run = o.c.sub(run, lowBits(o, x, i));
+    sum = sum ? o.c.add(sum, run) : run;
+    i = end;
+  }
+  return sum ? sum : o.c.splatInt(x, 0);
+}
+/// A table over the bits, as the last dim of `like`.
+static Value bitTable(OpCall &o, Value like, ArrayRef<int64_t> values) {
+  Composer &c = o.c;
+  Type element = o.element(like);
+  auto type =
+      RankedTensorType::get({static_cast<int64_t>(values.size())}, element);
+  SmallVector<Attribute> attrs;
+  for (int64_t v : values)
+    attrs.push_back(IntegerAttr::get(
+        element, APInt(element.getIntOrFloatBitWidth(), uint64_t(v), true,
+                       /*implicitTrunc=*/true)));
+  Value table = ConstantOp::create(c.getBuilder(), c.getLoc(), type,
+                                   DenseElementsAttr::get(type, attrs));
+  SmallVector<Expr> extents = o.extents(like);
+  return c.view(table, extents, {Expr::dim(extents.size() - 1)});
+}
+static Value andBits(OpCall &o, Value x, Value y) {
+  Composer &c = o.c;
+  unsigned width = widthOf(o, x);
+  SmallVector<Expr> extents = o.extents(x), map;
+  for (unsigned i = 0; i < extents.size(); ++i)
+    map.push_back(Expr::dim(i));
+  unsigned last = extents.size();
+  extents.push_back(Expr(int64_t(width) - 1));
+  SmallVector<int64_t> values, moduli;
+  for (unsigned k = 0; k + 1 < width; ++k) {
+    values.push_back(int64_t(1) << k);
+    // The least integer stands for 2^(width - 1), of which no remainder is
+    // taken.
+    moduli.push_back(int64_t(uint64_t(1) << (k + 1)));
+  }
+  auto negative = [&](Value v) { return c.less(v, c.splatInt(v, 0)); };
+  auto bits = [&](Value v) {
+    Value low = lowBits(o, v, width - 1);
+    Value spread = c.view(low, extents, map);
+    Value modulus = bitTable(o, spread, moduli);
+    // Not negative, so that the remainder is C's; none by the least integer.
+    Value rest = c.select(negative(modulus), spread, c.fmod(spread, modulus));
+    return c.lessEqual(bitTable(o, spread, values), rest);
+  };
+  Value both = c.logicalAnd(bits(x), bits(y));
+  Value place = bitTable(o, c.view(x, extents, map), values);
+  Value sum =
+      c.reduceSum(c.select(both, place, c.splatInt(place, 0)), {last}, false);
+  Value top = c.logicalAnd(negative(x), negative(y));
+  Value least = c.splatInt(x, int64_t(uint64_t(1) << (width - 1)));
+  return c.select(top, c.add(sum, least), sum);
+}
+
+enum class Bits { And, Or, Xor };
+template <Bits kind>
+static LogicalResult bitwise(OpCall &o) {
+  Composer &c = o.c;
+  Operand a = o.operand("self"), b = o.operand("other");
+  if (!a.value)
+    std::swap(a, b);
+  Type type = o.promote({a, b});
+  Value x, y;
+  if (!o.promotePair(a, b, x, y))
+    return failure();
+  if (isa<FloatType>(type))
+    return o.fail("is not defined for floats");
+  if (o.isBool(x))
+    return o.ret(kind == Bits::And  ? c.logicalAnd(x, y)
+                 : kind == Bits::Or ? c.logicalOr(x, y)
+                                    : c.logicalXor(x, y));
+  auto mask = b.value ? std::nullopt : b.number.integer.asConstant();
+  Value both = mask ? andConstant(o, x, uint64_t(*mask)) : andBits(o, x, y);
+  if (kind == Bits::Or)
+    both = c.sub(c.add(x, y), both);
+  if (kind == Bits::Xor)
+    both = c.sub(c.add(x, y), c.add(both, both));
+  return o.ret(c.cast(both, type));
+}
+
+/// Two to the power of each element from 0 to the width less 1; by gathers.
+static Value powerOfTwo(OpCall &o, Value exponent, unsigned width) {
+  Composer &c = o.c;
+  SmallVector<int64_t> values;
+  for (unsigned k = 0; k < width; ++k)
+    values.push_back(int64_t(uint64_t(1) << k));
+  Value row =
+      c.full({Expr(int64_t(width))}, c.scalarInt(o.element(exponent), 0));
+  return c.gather(bitTable(o, row, values), c.cast(exponent, o.i64()));
+}
+
+template <bool left>
+static LogicalResult shift(OpCall &o) {
+  Composer &c = o.c;
+  Operand a = o.operand("self"), b = o.operand("other");
+  Type type = o.promote({a, b});
+  Value x, y;
+  if (!o.promotePair(a, b, x, y))
+    return failure();
+  if (isa<FloatType>(type) || o.isBool(x))
+    return o.fail("is supported for integers only");
+  // 8 bits are computed in 32, and cut to 8 by the cast back.
+  int64_t width = type.getIntOrFloatBitWidth();
+  int64_t most = left || width == 8 ? width : width - 1;
+  Value zero = c.splatInt(x, 0), limit = c.splatInt(x, most);
+  Value beyond = c.logicalOr(c.less(y, zero), c.lessEqual(limit, y));
+  Value factor = powerOfTwo(o, c.select(beyond, zero, y), widthOf(o, x));
+  Value result;
+  if (left)
+    result = c.select(beyond, zero, c.mul(x, factor));
+  else
+    // What is shifted out entirely leaves the sign.
+    result =
+        c.select(beyond, c.select(c.less(x, zero), c.splatInt(x, -1), zero),
+                 c.floorDiv(x, factor));
+  return o.ret(c.cast(result, type));
+}
+
+llvm::ArrayRef<OpRow> pt2::getMathOps() {
+  constexpr auto And = bitwise<Bits::And>;
+  constexpr auto Or = bitwise<Bits::Or>;
+  constexpr auto Xor = bitwise<Bits::Xor>;
+  constexpr auto Left = shift<true>;
+  constexpr auto Right = shift<false>;
+  static const OpRow rows[] = {
+      {"acos(Tensor self)", direct<&Composer::acos>},
+      {"acosh(Tensor self)", direct<&Composer::acosh>},
+      {"asin(Tensor self)", direct<&Composer::asin>},
+      {"asinh(Tensor self)", direct<&Composer::asinh>},
+      {"atan(Tensor self)", direct<&Composer::atan>},
+      {"atanh(Tensor self)", direct<&Composer::atanh>},
+      {"atan2(Tensor self, Tensor other)", atan2},
+      {"erfc(Tensor self)", erfc},
+      {"erfinv(Tensor self)", erfinv},
+      {"lgamma(Tensor self)", lgamma},
+      {"special_entr(Tensor self)", entr},
+      {"special_ndtr(Tensor self)", ndtr},
+      {"logit(Tensor self, float? eps=None)", logit},
+      {"sinc(Tensor self)", sinc},
+      {"deg2rad(Tensor self)", deg2rad},
+      {"rad2deg(Tensor self)", rad2deg},
+      {"softshrink(Tensor self, Scalar lambd=0.5)", softshrink},
+      {"hardshrink(Tensor self, Scalar lambd=0.5)", hardshrink},
+      {"glu(Tensor self, int dim=-1)", glu},
+      {"log_sigmoid_forward(Tensor self)", logSigmoidForward},
+      {"isposinf(Tensor self)", isPosInf},
+      {"isneginf(Tensor self)", isNegInf},
+      {"signbit(Tensor self)", signbit},
+      {"positive(Tensor self)", identity},
+      {"real(Tensor self)", identity},
+      {"hypot(Tensor self, Tensor other)", hypot},
+      {"copysign.Tensor(Tensor self, Tensor other)", copysign},
+      {"copysign.Scalar(Tensor self, Tensor other)", copysign},
+      {"heaviside(Tensor self, Tensor values)", heaviside},
+      {"fmax(Tensor self, Tensor other)", numberExtremum<true>},
+      {"fmin(Tensor self, Tensor other)", numberExtremum<false>},
+      {"logaddexp2(Tensor self, Tensor other)", logaddexp2},
+      {"xlogy.Tensor(Tensor self, Tensor other)", xlogy},
+      {"xlogy.Scalar_Other(Tensor self, Tensor other)", xlogy},
+      {"xlogy.Scalar_Self(Tensor self, Tensor other)", xlogy},
+      {"special_xlog1py(Tensor self, Tensor other)", xlog1py},
+      {"float_power.Tensor_Tensor(Tensor self, Tensor exponent)", floatPower},
+      {"float_power.Tensor_Scalar(Tensor self, Tensor exponent)", floatPower},
+      {"float_power.Scalar(Tensor self, Tensor exponent)", floatPower},
+      {"ldexp.Tensor(Tensor self, Tensor other)", ldexp},
+      {"isclose(Tensor self, Tensor other, float rtol=1e-05, "
+       "float atol=1e-08, bool equal_nan=False)",
+       isClose},
+      {"bitwise_and.Tensor(Tensor self, Tensor other)", And},
+      {"bitwise_and.Scalar(Tensor self, Tensor other)", And},
+      {"bitwise_and.Scalar_Tensor(Tensor self, Tensor other)", And},
+      {"bitwise_or.Tensor(Tensor self, Tensor other)", Or},
+      {"bitwise_or.Scalar(Tensor self, Tensor other)", Or},
+      {"bitwise_or.Scalar_Tensor(Tensor self, Tensor other)", Or},
+      {"bitwise_xor.Tensor(Tensor self, Tensor other)", Xor},
+      {"bitwise_xor.Scalar(Tensor self, Tensor other)", Xor},
+      {"bitwise_xor.Scalar_Tensor(Tensor self, Tensor other)", Xor},
+      {"__and__.Tensor(Tensor self, Tensor other)", And},
+      {"__and__.Scalar(Tensor self, Tensor other)", And},
+      {"__or__.Tensor(Tensor self, Tensor other)", Or},
+      {"__or__.Scalar(Tensor self, Tensor other)", Or},
+      {"__xor__.Tensor(Tensor self, Tensor other)", Xor},
+      {"__xor__.Scalar(Tensor self, Tensor other)", Xor},
+      {"bitwise_left_shift.Tensor(Tensor self, Tensor other)", Left},
+      {"bitwise_left_shift.Tensor_Scalar(Tensor self, Tensor other)", Left},
+      {"bitwise_left_shift.Scalar_Tensor(Tensor self, Tensor other)", Left},
+      {"bitwise_right_shift.Tensor(Tensor self, Tensor other)", Right},
+      {"bitwise_right_shift.Tensor_Scalar(Tensor self, Tensor other)", Right},
+      {"bitwise_right_shift.Scalar_Tensor(Tensor self, Tensor other)", Right},
+      {"__lshift__.Tensor(Tensor self, Tensor other)", Left},
+      {"__lshift__.Scalar(Tensor self, Tensor other)", Left},
+      {"__rshift__.Tensor(Tensor self, Tensor other)", Right},
+      {"__rshift__.Scalar(Tensor self, Tensor other)", Right},
+  };
+  return rows;
+}

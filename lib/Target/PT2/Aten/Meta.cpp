@@ -1,0 +1,44 @@
+//===- Meta.cpp - Assertions ----------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "OpCall.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+using namespace luminal::pt2;
+
+/// Holds or not by what the archive states: nothing is left to run.
+static LogicalResult assertMetadata(OpCall &o) {
+  Value a = o.tensor("a");
+  if (Type dtype = o.dtype("dtype"); dtype && dtype != o.element(a))
+    return o.fail("asserts another dtype than the tensor has");
+  if (auto size = o.exprs("size")) {
+    bool same = size->size() == o.rank(a);
+    for (unsigned i = 0; same && i < size->size(); ++i)
+      same = o.provablyEqual((*size)[i], o.extents(a)[i]);
+    if (!same)
+      return o.fail("asserts another shape than the tensor has");
+  }
+  // Where elements lie is the compiler's choice.
+  o.ignore({"stride"});
+  return o.retNothing();
+}
+
+/// A check of elements at run time: where it holds the program means the same
+/// without it, and where it does not PyTorch has no result to compare with.
+static LogicalResult assertElements(OpCall &o) {
+  o.ignore({"self", "assert_msg"});
+  return o.retNothing();
+}
+
+llvm::ArrayRef<OpRow> pt2::getMetaOps() {
+  static const OpRow rows[] = {
+      {"_assert_async.msg(Tensor self, str assert_msg)", assertElements},
+      {"_assert_tensor_metadata(Tensor a, SymInt[]? size=None, "
+       "SymInt[]? stride=None, ScalarType? dtype=None, *, "
+       "Device? device=None, Layout? layout=None)",
+       assertMetadata},
+  };
+  return rows;
+}

@@ -1,0 +1,742 @@
+//===- Movement.cpp - Views -----------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Helpers.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+using namespace luminal::pt2;
+
+static SmallVector<Expr> identityMap(unsigned rank) {
+  SmallVector<Expr> map;
+  for (unsigned i = 0; i < rank; ++i)
+    map.push_back(Expr::dim(i));
+  return map;
+}
+
+static Expr productOf(ArrayRef<Expr> extents) {
+  return product(std::vector<Expr>(extents.begin(), extents.end()));
+}
+
+//===----------------------------------------------------------------------===//
+// Reshapes
+//===----------------------------------------------------------------------===//
+
+/// Replaces a -1 by what the other extents leave.
+static std::optional<SmallVector<Expr>> inferShape(OpCall &o, Value x,
+                                                   SmallVector<Expr> shape) {
+  Expr total = productOf(o.extents(x));
+  std::optional<unsigned> open;
+  Expr known(1);
+  for (auto [i, e] : llvm::enumerate(shape)) {
+    if (!e.isConstant(-1)) {
+      known = known * e;
+      continue;
+    }
+    if (open) {
+      (void)o.fail("the shape has two open extents");
+      return std::nullopt;
+    }
+    open = i;
+  }
+  if (open) {
+    // The archive's own statement, where it can be proved; else the quotient.
+    const TensorMeta *meta = o.resultMeta();
+    Expr quotient =
+        known.isConstant(0)
+            ? Expr(0)
+            : o.assumptions().simplify(Expr::floorDiv(total, known));
+    shape[*open] = quotient;
+    if (meta && meta->sizes.size() == shape.size() &&
+        !o.provablyEqual(known * quotient, total))
+      shape[*open] = meta->sizes[*open];
+  }
+  if (!o.provablyEqual(productOf(shape), total)) {
+    (void)o.fail("a tensor of " + total.str() +
+                 " elements is not provably one of " + productOf(shape).str());
+    return std::nullopt;
+  }
+  return shape;
+}
+
+static LogicalResult reshapeTo(OpCall &o, ArrayRef<Expr> shape) {
+  Value x = o.tensor("self");
+  return o.retReshaped(o.c.reshape(x, shape), shape);
+}
+static LogicalResult reshape(OpCall &o, StringRef name) {
+  Value x = o.tensor("self");
+  auto shape = inferShape(o, x, *o.exprs(name));
+  return shape ? reshapeTo(o, *shape) : failure();
+}
+static LogicalResult view(OpCall &o) { return reshape(o, "size"); }
+static LogicalResult reshapeOp(OpCall &o) { return reshape(o, "shape"); }
+static LogicalResult viewAs(OpCall &o) {
+  SmallVector<Expr> shape = o.extents(o.tensor("other"));
+  auto checked = inferShape(o, o.tensor("self"), shape);
+  return checked ? reshapeTo(o, *checked) : failure();
+}
+static LogicalResult ravel(OpCall &o) {
+  return reshapeTo(o, {productOf(o.extents(o.tensor("self")))});
+}
+
+static LogicalResult flatten(OpCall &o) {
+  Value x = o.tensor("self");
+  unsigned rank = o.rank(x);
+  auto first = o.axis(*o.integer("start_dim"), rank),
+       last = o.axis(*o.integer("end_dim"), rank);
+  if (!first || !last || *first > *last)
+    return o.fail("the range of dims is empty");
+  if (rank == 0)
+    return reshapeTo(o, {Expr(1)});
+  SmallVector<Expr> from = o.extents(x),
+                    shape(from.begin(), from.begin() + *first);
+  shape.push_back(productOf(ArrayRef(from).slice(*first, *last - *first + 1)));
+  shape.append(from.begin() + *last + 1, from.end());
+  return reshapeTo(o, shape);
+}
+
+static LogicalResult unflatten(OpCall &o) {
+  Value x = o.tensor("self");
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  if (!axis || o.rank(x) == 0)
+    return o.fail("has no dim to split");
+  SmallVector<Expr> from = o.extents(x), sizes = *o.exprs("sizes"), shape;
+  shape.append(from.begin(), from.begin() + *axis);
+  shape.append(sizes.begin(), sizes.end());
+  shape.append(from.begin() + *axis + 1, from.end());
+  auto inferred = inferShape(o, x, shape);
+  return inferred ? reshapeTo(o, *inferred) : failure();
+}
+
+static LogicalResult squeezeDims(OpCall &o, ArrayRef<unsigned> dims) {
+  SmallVector<Expr> extents, map, from = o.extents(o.tensor("self"));
+  for (unsigned i = 0; i < from.size(); ++i) {
+    if (llvm::is_contained(dims, i) && from[i].isConstant(1)) {
+      map.push_back(Expr(0));
+      continue;
+    }
+    map.push_back(Expr::dim(extents.size()));
+    extents.push_back(from[i]);
+  }
+  return o.retView(extents, map);
+}
+static LogicalResult squeeze(OpCall &o) {
+  unsigned rank = o.rank(o.tensor("self"));
+  return squeezeDims(o, llvm::to_vector(llvm::seq<unsigned>(0, rank)));
+}
+static LogicalResult squeezeDim(OpCall &o) {
+  auto axis = o.axis(*o.integer("dim"), o.rank(o.tensor("self")));
+  return axis ? squeezeDims(o, *axis) : failure();
+}
+static LogicalResult squeezeList(OpCall &o) {
+  SmallVector<int64_t> dims = *o.integers("dim");
+  if (dims.empty())
+    return o.retAlias();
+  auto axes = o.axes(dims, o.rank(o.tensor("self")));
+  return axes ? squeezeDims(o, *axes) : failure();
+}
+static LogicalResult unsqueeze(OpCall &o) {
+  Value x = o.tensor("self");
+  unsigned rank = o.rank(x);
+  auto axis = o.axis(*o.integer("dim"), rank + 1);
+  if (!axis)
+    return failure();
+  SmallVector<Expr> extents = o.extents(x), map;
+  for (unsigned i = 0; i < rank; ++i)
+    map.push_back(Expr::dim(i < *axis ? i : i + 1));
+  extents.insert(extents.begin() + *axis, Expr(1));
+  return o.retView(extents, map);
+}
+
+//===----------------------------------------------------------------------===//
+// Permutations and broadcasts
+//===----------------------------------------------------------------------===//
+
+static LogicalResult permuteTo(OpCall &o, ArrayRef<unsigned> order) {
+  SmallVector<Expr> from = o.extents(o.tensor("self")), extents,
+                    map(from.size());
+  for (auto [i, axis] : llvm::enumerate(order)) {
+    extents.push_back(from[axis]);
+    map[axis] = Expr::dim(i);
+  }
+  return o.retView(extents, map);
+}
+static LogicalResult permute(OpCall &o) {
+  unsigned rank = o.rank(o.tensor("self"));
+  SmallVector<unsigned> order;
+  SmallVector<int64_t> dims = *o.integers("dims");
+  for (int64_t dim : dims) {
+    auto axis = o.axis(dim, rank);
+    if (!axis || llvm::is_contained(order, *axis))
+      return o.fail("the dims are no permutation");
+    order.push_back(*axis);
+  }
+  if (order.size() != rank)
+    return o.fail("the dims are no permutation");
+  return permuteTo(o, order);
+}
+static LogicalResult swapDims(OpCall &o, int64_t first, int64_t second) {
+  unsigned rank = o.rank(o.tensor("self"));
+  auto a = o.axis(first, rank), b = o.axis(second, rank);
+  if (!a || !b)
+    return failure();
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, rank));
+  if (rank)
+    std::swap(order[*a], order[*b]);
+  return permuteTo(o, order);
+}
+static LogicalResult transpose(OpCall &o) {
+  return swapDims(o, *o.integer("dim0"), *o.integer("dim1"));
+}
+static LogicalResult swapAxes(OpCall &o) {
+  return swapDims(o, *o.integer("axis0"), *o.integer("axis1"));
+}
+static LogicalResult transposed(OpCall &o) {
+  unsigned rank = o.rank(o.tensor("self"));
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, rank));
+  std::reverse(order.begin(), order.end());
+  return permuteTo(o, order);
+}
+static LogicalResult t(OpCall &o) {
+  if (o.rank(o.tensor("self")) > 2)
+    return o.fail("takes at most two dims");
+  return transposed(o);
+}
+static LogicalResult adjoint(OpCall &o) {
+  unsigned rank = o.rank(o.tensor("self"));
+  if (rank < 2)
+    return o.fail("takes at least two dims");
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, rank));
+  std::swap(order[rank - 1], order[rank - 2]);
+  return permuteTo(o, order);
+}
+static LogicalResult movedim(OpCall &o) {
+  unsigned rank = o.rank(o.tensor("self"));
+  SmallVector<int64_t> source = *o.integers("source"),
+                       target = *o.integers("destination");
+  if (source.size() != target.size())
+    return o.fail("source and destination differ in length");
+  SmallVector<std::optional<unsigned>> order(rank);
+  SmallVector<bool> used(rank, false);
+  for (auto [s, d] : llvm::zip(source, target)) {
+    auto from = o.axis(s, rank), to = o.axis(d, rank);
+    if (!from || !to || rank == 0 || order[*to] || used[*from])
+      return o.fail("the dims are no permutation");
+    order[*to] = *from;
+    used[*from] = true;
+  }
+  SmallVector<unsigned> result;
+  unsigned next = 0;
+  for (auto &slot : order) {
+    while (!slot && used[next])
+      ++next;
+    result.push_back(slot ? *slot : next++);
+  }
+  return permuteTo(o, result);
+}
+
+static LogicalResult expandTo(OpCall &o, ArrayRef<Expr> shape) {
+  SmallVector<Expr> from = o.extents(o.tensor("self")), extents, map;
+  if (shape.size() < from.size())
+    return o.fail("the shape has fewer dims than the tensor");
+  unsigned lead = shape.size() - from.size();
+  for (unsigned i = 0; i < shape.size(); ++i) {
+    if (i < lead) {
+      extents.push_back(shape[i]);
+      continue;
+    }
+    const Expr &e = from[i - lead];
+    bool keep = shape[i].isConstant(-1) || o.provablyEqual(shape[i], e);
+    if (!keep && !e.isConstant(1))
+      return o.fail("extent " + e.str() + " cannot be expanded to " +
+                    shape[i].str());
+    extents.push_back(keep ? e : shape[i]);
+    map.push_back(e.isConstant(1) ? Expr(0) : Expr::dim(i));
+  }
+  return o.retView(extents, map);
+}
+static LogicalResult expand(OpCall &o) {
+  o.ignore({"implicit"});
+  return expandTo(o, *o.exprs("size"));
+}
+static LogicalResult expandAs(OpCall &o) {
+  return expandTo(o, o.extents(o.tensor("other")));
+}
+static LogicalResult broadcastTo(OpCall &o) {
+  return expandTo(o, *o.exprs("size"));
+}
+
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+/// A Python slice bound inside [0, extent].
+static std::optional<Expr> clampBound(OpCall &o, Expr bound,
+                                      const Expr &extent) {
+  const Assumptions &assumptions = o.assumptions();
+  bool negative = assumptions.provablyNonNegative(-bound - Expr(1));
+  if (negative)
+    bound = assumptions.simplify(bound + extent);
+  else if (!assumptions.provablyNonNegative(bound)) {
+    (void)o.fail("the sign of the bound " + bound.str() + " is not known");
+    return std::nullopt;
+  }
+  if (auto c = bound.asConstant(); c && *c == INT64_MAX)
+    return extent;
+  if (negative && !assumptions.provablyNonNegative(bound))
+    bound = Expr::max(bound, Expr(0));
+  if (!assumptions.provablyLessEqual(bound, extent))
+    bound = assumptions.provablyLessEqual(extent, bound)
+                ? extent
+                : Expr::min(bound, extent);
+  return assumptions.simplify(bound);
+}
+
+namespace {
+struct SliceRange {
+  unsigned axis;
+  Expr start, extent, step;
+};
+} // namespace
+
+static std::optional<SliceRange> sliceRange(OpCall &o, Value x) {
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  int64_t step = *o.integer("step");
+  if (!axis || o.rank(x) == 0 || step <= 0) {
+    (void)o.fail("slices no dim, or by a step that is not positive");
+    return std::nullopt;
+  }
+  Expr n = o.extents(x)[*axis];
+  auto start = clampBound(o, o.expr("start").value_or(Expr(0)), n);
+  auto end = clampBound(o, o.expr("end").value_or(Expr(INT64_MAX)), n);
+  if (!start || !end)
+    return std::nullopt;
+  Expr length = *end - *start;
+  if (!o.assumptions().provablyNonNegative(length))
+    length = Expr::max(length, Expr(0));
+  Expr count = o.assumptions().simplify(Expr::ceilDiv(length, Expr(step)));
+  return SliceRange{*axis, *start, count, Expr(step)};
+}
+
+static LogicalResult slice(OpCall &o) {
+  Value x = o.tensor("self");
+  auto range = sliceRange(o, x);
+  if (!range)
+    return failure();
+  SmallVector<Expr> extents = o.extents(x), map = identityMap(extents.size());
+  extents[range->axis] = range->extent;
+  map[range->axis] = range->start + Expr::dim(range->axis) * range->step;
+  return o.retView(extents, map);
+}
+
+/// The tensor with the slice replaced: rows along the axis.
+static LogicalResult sliceScatter(OpCall &o) {
+  Value x = o.tensor("self"), src = o.tensor("src");
+  auto range = sliceRange(o, x);
+  if (!range)
+    return failure();
+  unsigned rank = o.rank(x);
+  SmallVector<Expr> shape = o.extents(x);
+  shape[range->axis] = range->extent;
+  auto joined = o.broadcast({shape, o.extents(src)});
+  if (!joined || joined->size() != rank)
+    return o.fail("the source cannot be broadcast to the slice");
+  src = o.broadcastTo(o.c.cast(src, o.element(x)), shape);
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, rank));
+  std::swap(order[0], order[range->axis]);
+  Value rows =
+      o.c.iota({range->extent}, range->start + Expr::dim(0) * range->step);
+  Value result = o.c.scatter(Combine::Set, o.c.permute(x, order), rows,
+                             o.c.permute(src, order));
+  return o.ret(o.c.permute(result, order));
+}
+
+/// An index along `axis` inside [0, extent).
+static std::optional<Expr> wrapIndex(OpCall &o, Expr index,
+                                     const Expr &extent) {
+  const Assumptions &assumptions = o.assumptions();
+  if (assumptions.provablyNonNegative(-index - Expr(1)))
+    index = assumptions.simplify(index + extent);
+  if (!assumptions.provablyNonNegative(index) ||
+      !assumptions.provablyLess(index, extent)) {
+    (void)o.fail("index " + index.str() + " is not provably inside extent " +
+                 extent.str());
+    return std::nullopt;
+  }
+  return index;
+}
+
+static LogicalResult select(OpCall &o) {
+  Value x = o.tensor("self");
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  if (!axis || o.rank(x) == 0)
+    return o.fail("selects from a tensor without dims");
+  SmallVector<Expr> extents = o.extents(x), map;
+  auto index = wrapIndex(o, *o.expr("index"), extents[*axis]);
+  if (!index)
+    return failure();
+  for (unsigned i = 0; i < extents.size(); ++i)
+    map.push_back(i == *axis ? *index : Expr::dim(i < *axis ? i : i - 1));
+  extents.erase(extents.begin() + *axis);
+  return o.retView(extents, map);
+}
+
+static LogicalResult selectScatter(OpCall &o) {
+  Value x = o.tensor("self"), src = o.tensor("src");
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  if (!axis || o.rank(x) == 0)
+    return o.fail("selects from a tensor without dims");
+  auto index = wrapIndex(o, *o.expr("index"), o.extents(x)[*axis]);
+  if (!index)
+    return failure();
+  if (o.rank(src) + 1 != o.rank(x))
+    return o.fail("the source has another rank than the selected part");
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, o.rank(x)));
+  std::swap(order[0], order[*axis]);
+  Value update = o.c.unsqueeze(o.c.cast(src, o.element(x)), *axis);
+  Value result =
+      o.c.scatter(Combine::Set, o.c.permute(x, order),
+                  o.c.iota({Expr(1)}, *index), o.c.permute(update, order));
+  return o.ret(o.c.permute(result, order));
+}
+
+static LogicalResult narrow(OpCall &o) {
+  Value x = o.tensor("self");
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  if (!axis || o.rank(x) == 0)
+    return o.fail("narrows a tensor without dims");
+  SmallVector<Expr> extents = o.extents(x), map = identityMap(extents.size());
+  Expr start = *o.expr("start"), length = *o.expr("length");
+  if (o.assumptions().provablyNonNegative(-start - Expr(1)))
+    start = start + extents[*axis];
+  if (!o.assumptions().provablyNonNegative(start) ||
+      !o.assumptions().provablyLessEqual(start + length, extents[*axis]))
+    return o.fail("the range is not provably inside the dim");
+  extents[*axis] = length;
+  map[*axis] = start + Expr::dim(*axis);
+  return o.retView(extents, map);
+}
+
+/// Views of consecutive ranges of the given lengths.
+static LogicalResult splitBy(OpCall &o, unsigned axis, ArrayRef<Expr> lengths) {
+  SmallVector<Expr> from = o.extents(o.tensor("self"));
+  SmallVector<std::pair<SmallVector<Expr>, SmallVector<Expr>>> views;
+  Expr start(0);
+  for (const Expr &length : lengths) {
+    SmallVector<Expr> extents = from, map = identityMap(from.size());
+    extents[axis] = length;
+    map[axis] = start + Expr::dim(axis);
+    views.emplace_back(extents, map);
+    start = start + length;
+  }
+  if (!o.provablyEqual(start, from[axis]))
+    return o.fail("the parts do not provably add up to extent " +
+                  from[axis].str());
+  return o.retViews(views);
+}
+
+/// Parts of `size`, the last one smaller; the archive says how many.
+static LogicalResult splitInto(OpCall &o, unsigned axis, const Expr &size) {
+  Expr n = o.extents(o.tensor("self"))[axis];
+  unsigned parts = o.getNumResults();
+  if (parts == 0)
+    return o.fail("has no parts");
+  SmallVector<Expr> lengths(parts - 1, size);
+  Expr rest = o.assumptions().simplify(n - size * Expr(int64_t(parts) - 1));
+  if (!o.assumptions().provablyNonNegative(rest) ||
+      !o.assumptions().provablyLessEqual(rest, size))
+    return o.fail("the number of parts depends on extent " + n.str());
+  lengths.push_back(rest);
+  return splitBy(o, axis, lengths);
+}
+static LogicalResult split(OpCall &o) {
+  Value x = o.tensor("self");
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  if (!axis || o.rank(x) == 0)
+    return o.fail("splits a tensor without dims");
+  return splitInto(o, *axis, *o.expr("split_size"));
+}
+static LogicalResult splitWithSizes(OpCall &o) {
+  Value x = o.tensor("self");
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  if (!axis || o.rank(x) == 0)
+    return o.fail("splits a tensor without dims");
+  return splitBy(
+      o, *axis,
+      *o.exprs(o.entry.name == "split.sizes" ? "split_size" : "split_sizes"));
+}
+static LogicalResult chunk(OpCall &o) {
+  Value x = o.tensor("self");
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  int64_t chunks = *o.integer("chunks");
+  if (!axis || o.rank(x) == 0 || chunks <= 0)
+    return o.fail("splits a tensor without dims, or into no parts");
+  Expr n = o.extents(x)[*axis];
+  return splitInto(o, *axis,
+                   o.assumptions().simplify(Expr::ceilDiv(n, Expr(chunks))));
+}
+static LogicalResult unbind(OpCall &o) {
+  Value x = o.tensor("self");
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  if (!axis || o.rank(x) == 0)
+    return o.fail("splits a tensor without dims");
+  SmallVector<Expr> from = o.extents(x);
+  auto n = from[*axis].asConstant();
+  if (!n || *n != o.getNumResults())
+    return o.fail("the number of parts depends on extent " + from[*axis].str());
+  SmallVector<std::pair<SmallVector<Expr>, SmallVector<Expr>>> views;
+  for (int64_t part = 0; part < *n; ++part) {
+    SmallVector<Expr> extents = from, map;
+    for (unsigned i = 0; i < from.size(); ++i)
+      map.push_back(i == *axis ? Expr(part) : Expr::dim(i < *axis ? i : i - 1));
+    extents.erase(extents.begin() + *axis);
+    views.emplace_back(extents, map);
+  }
+  return o.retViews(views);
+}
+
+/// `sections` parts, the first ones longer by one where they do not divide.
+static LogicalResult splitSections(OpCall &o, unsigned axis, int64_t sections) {
+  auto n = o.extents(o.tensor("self"))[axis].asConstant();
+  if (!n || sections <= 0)
+    return o.fail("splits a symbolic extent, or into no parts");
+  SmallVector<Expr> lengths;
+  for (int64_t i = 0; i < sections; ++i)
+    lengths.push_back(Expr(*n / sections + (i < *n % sections ? 1 : 0)));
+  return splitBy(o, axis, lengths);
+}
+static LogicalResult splitIndices(OpCall &o, unsigned axis,
+                                  ArrayRef<int64_t> indices) {
+  auto n = o.extents(o.tensor("self"))[axis].asConstant();
+  if (!n)
+    return o.fail("splits a symbolic extent");
+  SmallVector<std::pair<SmallVector<Expr>, SmallVector<Expr>>> views;
+  SmallVector<Expr> from = o.extents(o.tensor("self"));
+  auto bound = [&](int64_t i) {
+    return std::clamp<int64_t>(i < 0 ? i + *n : i, 0, *n);
+  };
+  int64_t start = 0;
+  for (unsigned i = 0; i <= indices.size(); ++i) {
+    int64_t end = i < indices.size() ? bound(indices[i]) : *n;
+    SmallVector<Expr> extents = from, map = identityMap(from.size());
+    extents[axis] = Expr(std::max<int64_t>(end - start, 0));
+    map[axis] = Expr(start) + Expr::dim(axis);
+    views.emplace_back(extents, map);
+    start = end;
+  }
+  return o.retViews(views);
+}
+static LogicalResult tensorSplit(OpCall &o) {
+  Value x = o.tensor("self");
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  if (!axis || o.rank(x) == 0)
+    return o.fail("splits a tensor without dims");
+  if (o.entry.name == "tensor_split.sections")
+    return splitSections(o, *axis, *o.integer("sections"));
+  return splitIndices(o, *axis, *o.integers("indices"));
+}
+/// Along a dim that the op's name says; a vector has only one.
+template <unsigned dim>
+static LogicalResult splitAlong(OpCall &o) {
+  unsigned rank = o.rank(o.tensor("self"));
+  unsigned axis = dim == 1 && rank == 1 ? 0 : dim;
+  if (rank <= axis)
+    return o.fail("has fewer dims than the op takes");
+  if (StringRef(o.entry.name).ends_with(".int"))
+    return splitSections(o, axis, *o.integer("sections"));
+  return splitIndices(o, axis, *o.integers("indices"));
+}
+
+/// The map of a window given by distances in memory, into a tensor that is
+/// known to be contiguous.
+static std::optional<SmallVector<Expr>> stridedMap(OpCall &o, Value x,
+                                                   ArrayRef<Expr> size) {
+  SmallVector<Expr> stride = *o.exprs("stride"), from = o.extents(x);
+  const TensorMeta *meta = o.argumentMeta("self");
+  Expr expected(1);
+  bool contiguous = meta && meta->sizes.size() == from.size() &&
+                    meta->storageOffset.isConstant(0);
+  for (unsigned i = from.size(); contiguous && i-- > 0;) {
+    contiguous =
+        from[i].isConstant(1) || o.provablyEqual(meta->strides[i], expected);
+    expected = expected * from[i];
+  }
+  auto refuse = [&](StringRef why) {
+    (void)o.fail(why);
+    return std::nullopt;
+  };
+  if (!contiguous || size.size() != stride.size())
+    return refuse("takes strides of a tensor that is not known to be "
+                  "contiguous");
+  Expr first = o.expr("storage_offset").value_or(Expr(0)), place = first,
+       last = first;
+  for (unsigned i = 0; i < size.size(); ++i) {
+    place = place + Expr::dim(i) * stride[i];
+    last = last + (size[i] - Expr(1)) * stride[i];
+    if (!o.assumptions().provablyNonNegative(stride[i]) ||
+        !o.assumptions().provablyLessEqual(Expr(1), size[i]))
+      return refuse("a stride may be negative, or an extent zero");
+  }
+  if (!o.assumptions().provablyNonNegative(first) ||
+      !o.assumptions().provablyLess(last, productOf(from)))
+    return refuse("the strides may leave the tensor");
+  std::vector<Expr> map =
+      delinearize(place, std::vector<Expr>(from.begin(), from.end()));
+  return SmallVector<Expr>(map.begin(), map.end());
+}
+static LogicalResult asStrided(OpCall &o) {
+  SmallVector<Expr> size = *o.exprs("size");
+  auto map = stridedMap(o, o.tensor("self"), size);
+  return map ? o.retView(size, *map) : failure();
+}
+static LogicalResult asStridedScatter(OpCall &o) {
+  Value x = o.tensor("self"), src = o.tensor("src");
+  SmallVector<Expr> size = *o.exprs("size");
+  auto map = stridedMap(o, x, size);
+  if (!map)
+    return failure();
+  auto joined = o.broadcast({size, o.extents(src)});
+  if (!joined || joined->size() != size.size())
+    return o.fail("the source cannot be broadcast to the window");
+  Value update = o.broadcastTo(o.c.cast(src, o.element(x)), size);
+  return o.ret(writeWindow(o.c, x, size, *map, update));
+}
+
+static LogicalResult unfold(OpCall &o) {
+  Value x = o.tensor("self");
+  auto axis = o.axis(*o.integer("dimension"), o.rank(x));
+  int64_t size = *o.integer("size"), step = *o.integer("step");
+  if (!axis || o.rank(x) == 0 || size < 0 || step <= 0)
+    return o.fail("unfolds no dim, or by a step that is not positive");
+  SmallVector<Expr> extents = o.extents(x), map = identityMap(extents.size());
+  Expr n = extents[*axis];
+  if (!o.assumptions().provablyLessEqual(Expr(size), n))
+    return o.fail("the window is not provably inside extent " + n.str());
+  map[*axis] = Expr::dim(*axis) * Expr(step) + Expr::dim(extents.size());
+  extents[*axis] = o.assumptions().simplify(
+      Expr::floorDiv(n - Expr(size), Expr(step)) + Expr(1));
+  extents.push_back(Expr(size));
+  return o.retView(extents, map);
+}
+
+/// The extents of a diagonal and its map into the tensor.
+static bool diagonalWindow(OpCall &o, SmallVector<Expr> &extents,
+                           SmallVector<Expr> &map) {
+  Value x = o.tensor("self");
+  unsigned rank = o.rank(x);
+  auto a = o.axis(*o.integer("dim1"), rank),
+       b = o.axis(*o.integer("dim2"), rank);
+  int64_t offset = *o.integer("offset");
+  if (!a || !b || rank < 2 || *a == *b) {
+    (void)o.fail("takes two different dims");
+    return false;
+  }
+  SmallVector<Expr> from = o.extents(x);
+  map.resize(rank);
+  for (unsigned i = 0; i < rank; ++i) {
+    if (i == *a || i == *b)
+      continue;
+    map[i] = Expr::dim(extents.size());
+    extents.push_back(from[i]);
+  }
+  Expr d = Expr::dim(extents.size());
+  Expr below(offset < 0 ? -offset : 0), right(offset > 0 ? offset : 0);
+  map[*a] = d + below;
+  map[*b] = d + right;
+  extents.push_back(o.assumptions().simplify(
+      Expr::max(Expr::min(from[*a] - below, from[*b] - right), Expr(0))));
+  return true;
+}
+static LogicalResult diagonal(OpCall &o) {
+  SmallVector<Expr> extents, map;
+  return diagonalWindow(o, extents, map) ? o.retView(extents, map) : failure();
+}
+static LogicalResult diagonalScatter(OpCall &o) {
+  SmallVector<Expr> extents, map;
+  Value x = o.tensor("self"), src = o.tensor("src");
+  if (!diagonalWindow(o, extents, map))
+    return failure();
+  auto joined = o.broadcast({extents, o.extents(src)});
+  if (!joined || joined->size() != extents.size())
+    return o.fail("the source cannot be broadcast to the diagonal");
+  Value update = o.broadcastTo(o.c.cast(src, o.element(x)), extents);
+  return o.ret(writeWindow(o.c, x, extents, map, update));
+}
+
+llvm::ArrayRef<OpRow> pt2::getMovementOps() {
+  static const OpRow rows[] = {
+      {"view(Tensor self, SymInt[] size)", view},
+      {"_unsafe_view(Tensor self, SymInt[] size)", view},
+      {"reshape(Tensor self, SymInt[] shape)", reshapeOp},
+      {"view_copy(Tensor self, SymInt[] size)", view},
+      {"view_as(Tensor self, Tensor other)", viewAs},
+      {"reshape_as(Tensor self, Tensor other)", viewAs},
+      {"ravel(Tensor self)", ravel},
+      {"flatten.using_ints(Tensor self, int start_dim=0, int end_dim=-1)",
+       flatten},
+      {"unflatten.int(Tensor self, int dim, SymInt[] sizes)", unflatten},
+      {"squeeze(Tensor self)", squeeze},
+      {"squeeze.dim(Tensor self, int dim)", squeezeDim},
+      {"squeeze.dims(Tensor self, int[] dim)", squeezeList},
+      {"unsqueeze(Tensor self, int dim)", unsqueeze},
+      {"permute(Tensor self, int[] dims)", permute},
+      {"permute_copy(Tensor self, int[] dims)", permute},
+      {"transpose.int(Tensor self, int dim0, int dim1)", transpose},
+      {"swapaxes(Tensor self, int axis0, int axis1)", swapAxes},
+      {"swapdims(Tensor self, int dim0, int dim1)", transpose},
+      {"t(Tensor self)", t},
+      {"numpy_T(Tensor self)", transposed},
+      {"mT(Tensor self)", adjoint},
+      {"movedim.int(Tensor self, int[] source, int[] destination)", movedim},
+      {"movedim.intlist(Tensor self, int[] source, int[] destination)",
+       movedim},
+      {"expand(Tensor self, SymInt[] size, *, bool implicit=False)", expand},
+      {"expand_as(Tensor self, Tensor other)", expandAs},
+      {"broadcast_to(Tensor self, SymInt[] size)", broadcastTo},
+      {"slice.Tensor(Tensor self, int dim=0, SymInt? start=None, "
+       "SymInt? end=None, SymInt step=1)",
+       slice},
+      {"slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, "
+       "SymInt? end=None, SymInt step=1)",
+       slice},
+      {"slice_scatter(Tensor self, Tensor src, int dim=0, "
+       "SymInt? start=None, SymInt? end=None, SymInt step=1)",
+       sliceScatter},
+      {"select.int(Tensor self, int dim, SymInt index)", select},
+      {"select_copy.int(Tensor self, int dim, SymInt index)", select},
+      {"select_scatter(Tensor self, Tensor src, int dim, SymInt index)",
+       selectScatter},
+      {"narrow(Tensor self, int dim, SymInt start, SymInt length)", narrow},
+      {"split.Tensor(Tensor self, SymInt split_size, int dim=0)", split},
+      {"split.sizes(Tensor self, SymInt[] split_size, int dim=0)",
+       splitWithSizes},
+      {"split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0)",
+       splitWithSizes},
+      {"chunk(Tensor self, int chunks, int dim=0)", chunk},
+      {"tensor_split.sections(Tensor self, SymInt sections, int dim=0)",
+       tensorSplit},
+      {"tensor_split.indices(Tensor self, SymInt[] indices, int dim=0)",
+       tensorSplit},
+      {"hsplit.int(Tensor self, int sections)", splitAlong<1>},
+      {"hsplit.array(Tensor self, int[] indices)", splitAlong<1>},
+      {"vsplit.int(Tensor self, int sections)", splitAlong<0>},
+      {"vsplit.array(Tensor self, int[] indices)", splitAlong<0>},
+      {"dsplit.int(Tensor self, int sections)", splitAlong<2>},
+      {"dsplit.array(Tensor self, int[] indices)", splitAlong<2>},
+      {"as_strided(Tensor self, SymInt[] size, SymInt[] stride, "
+       "SymInt? storage_offset=None)",
+       asStrided},
+      {"as_strided_scatter(Tensor self, Tensor src, SymInt[] size, "
+       "SymInt[] stride, SymInt? storage_offset=None)",
+       asStridedScatter},
+      {"unbind.int(Tensor self, int dim=0)", unbind},
+      {"unfold(Tensor self, int dimension, int size, int step)", unfold},
+      {"diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, "
+       "int dim2=1)",
+       diagonalScatter},
+      {"diagonal(Tensor self, int offset=0, int dim1=0, int dim2=1)", diagonal},
+  };
+  return rows;
+}

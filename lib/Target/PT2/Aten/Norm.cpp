@@ -1,0 +1,506 @@
+//===- Norm.cpp - Normalisation, embeddings, dropout ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Helpers.h"
+#include "llvm/ADT/STLExtras.h"
+#include <limits>
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+using namespace luminal::pt2;
+
+//===----------------------------------------------------------------------===//
+// Norms over trailing dims
+//===----------------------------------------------------------------------===//
+
+/// x with its normalised dims merged into one, last; null on failure.
+static Value mergeNormalized(OpCall &o, Value x) {
+  SmallVector<Expr> shape = *o.exprs("normalized_shape"), from = o.extents(x);
+  bool fits = !shape.empty() && shape.size() <= from.size();
+  for (unsigned i = 0; fits && i < shape.size(); ++i)
+    fits = o.provablyEqual(shape[i], from[from.size() - shape.size() + i]);
+  if (!fits) {
+    (void)o.fail("normalized_shape is not the tail of the input's shape");
+    return {};
+  }
+  SmallVector<Expr> merged(from.begin(), from.end() - shape.size());
+  merged.push_back(product(std::vector<Expr>(shape.begin(), shape.end())));
+  return o.c.reshape(x, merged);
+}
+
+/// Multiplied by weight and shifted by bias, both of the normalised shape.
+static Value affine(OpCall &o, Value y, Value weight, Value bias) {
+  Type wide = o.element(y);
+  if (weight)
+    y = o.c.mul(y, o.broadcastTo(o.c.cast(weight, wide), o.extents(y)));
+  if (bias)
+    y = o.c.add(y, o.broadcastTo(o.c.cast(bias, wide), o.extents(y)));
+  return y;
+}
+
+/// `v` in the dtype that the archive states for result i.
+static Value asStated(OpCall &o, Value v, unsigned i) {
+  if (const TensorMeta *meta = o.resultMeta(i))
+    if (auto dtype = meta->dtype.dtype())
+      return o.c.cast(v, getElementType(o.c.getBuilder().getContext(), *dtype));
+  return v;
+}
+
+static LogicalResult layerNormOf(OpCall &o, double eps, bool withMoments) {
+  Composer &c = o.c;
+  Value x = o.tensor("input"), weight = o.tensor("weight"),
+        bias = o.tensor("bias");
+  Type type = o.element(x);
+  if (!isa<FloatType>(type))
+    return o.fail("is defined for floats only");
+  Value v = mergeNormalized(o, c.cast(x, o.opmath(type)));
+  if (!v)
+    return failure();
+  Value y = c.reshape(c.layerNorm(v, eps), o.extents(x));
+  Value result = c.cast(affine(o, y, weight, bias), type);
+  if (!withMoments)
+    return o.ret(result);
+  // Mean and reciprocal deviation, with the normalised dims of extent 1.
+  unsigned last = o.rank(v) - 1;
+  Value mean = c.mean(v, {last}, true);
+  SmallVector<Expr> map;
+  for (unsigned i = 0; i < last; ++i)
+    map.push_back(Expr::dim(i));
+  map.push_back(Expr(0));
+  Value d = c.sub(v, c.view(mean, o.extents(v), map));
+  Value variance = c.mean(c.mul(d, d), {last}, true);
+  Value rstd = c.rsqrt(c.add(variance, c.splat(variance, eps)));
+  SmallVector<Expr> shape = o.extents(x);
+  unsigned normalized = o.exprs("normalized_shape")->size();
+  for (unsigned i = shape.size() - normalized; i < shape.size(); ++i)
+    shape[i] = Expr(1);
+  return o.ret({result, asStated(o, c.reshape(mean, shape), 1),
+                asStated(o, c.reshape(rstd, shape), 2)});
+}
+static LogicalResult layerNorm(OpCall &o) {
+  o.ignore({"cudnn_enable"});
+  return layerNormOf(o, *o.real("eps"), false);
+}
+static LogicalResult nativeLayerNorm(OpCall &o) {
+  return layerNormOf(o, *o.real("eps"), true);
+}
+
+static LogicalResult rmsNorm(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("input"), weight = o.tensor("weight");
+  Type type = o.element(x);
+  if (!isa<FloatType>(type))
+    return o.fail("is defined for floats only");
+  // Without eps: the least difference from 1 of the type computed in.
+  Type wide = o.opmath(type);
+  double eps = o.real("eps").value_or(
+      wide.isF64() ? std::numeric_limits<double>::epsilon()
+                   : std::numeric_limits<float>::epsilon());
+  Value v = mergeNormalized(o, c.cast(x, wide));
+  if (!v)
+    return failure();
+  Value y = c.reshape(c.rmsNorm(v, eps), o.extents(x));
+  return o.ret(c.cast(affine(o, y, weight, {}), type));
+}
+
+//===----------------------------------------------------------------------===//
+// Norms over channels
+//===----------------------------------------------------------------------===//
+
+/// (x - mean) * rstd * weight + bias, each given per channel (dim 1).
+static Value perChannel(OpCall &o, Value x, Value mean, Value rstd,
+                        Value weight, Value bias) {
+  Composer &c = o.c;
+  SmallVector<Expr> extents = o.extents(x);
+  Type wide = o.element(x);
+  auto spread = [&](Value v) {
+    return c.view(c.cast(v, wide), extents, {Expr::dim(1)});
+  };
+  Value y = c.mul(c.sub(x, spread(mean)), spread(rstd));
+  if (weight)
+    y = c.mul(y, spread(weight));
+  if (bias)
+    y = c.add(y, spread(bias));
+  return y;
+}
+
+static LogicalResult batchNormOf(OpCall &o, Value result[3]) {
+  Composer &c = o.c;
+  Value x = o.tensor("input"), weight = o.tensor("weight"),
+        bias = o.tensor("bias"), mean = o.tensor("running_mean"),
+        variance = o.tensor("running_var");
+  double eps = *o.real("eps");
+  o.ignore({"momentum"});
+  if (!mean || !variance || o.rank(x) < 2 || !o.isFloat(x))
+    return o.fail("needs running statistics and a channel dim");
+  for (Value v : {weight, bias, mean, variance})
+    if (v &&
+        (o.rank(v) != 1 || !o.provablyEqual(o.extents(v)[0], o.extents(x)[1])))
+      return o.fail("a statistic has another shape than the channels");
+  Type type = o.element(x), wide = o.opmath(type);
+  Value var = c.cast(variance, wide);
+  Value rstd = c.rsqrt(c.add(var, c.splat(var, eps)));
+  result[0] =
+      c.cast(perChannel(o, c.cast(x, wide), mean, rstd, weight, bias), type);
+  // The saved statistics of inference are empty.
+  result[1] = result[2] = c.full({Expr(0)}, c.scalar(type, 0));
+  return success();
+}
+static LogicalResult batchNorm(OpCall &o) {
+  if (o.flag("training"))
+    return o.fail("batch statistics (training mode) are not supported");
+  o.ignore({"cudnn_enabled"});
+  Value results[3];
+  return failed(batchNormOf(o, results)) ? failure() : o.ret(results[0]);
+}
+static LogicalResult nativeBatchNorm(OpCall &o) {
+  if (o.flag("training"))
+    return o.fail("batch statistics (training mode) are not supported");
+  Value results[3];
+  return failed(batchNormOf(o, results)) ? failure() : o.ret(results);
+}
+static LogicalResult batchNormCore(OpCall &o) {
+  Value results[3];
+  return failed(batchNormOf(o, results)) ? failure() : o.ret(results);
+}
+
+/// Each channel of each batch normalised over its other dims.
+static LogicalResult instanceNorm(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("input"), weight = o.tensor("weight"),
+        bias = o.tensor("bias");
+  o.ignore({"momentum", "cudnn_enabled"});
+  if (o.rank(x) < 2 || !o.isFloat(x))
+    return o.fail("takes floats with a channel dim");
+  Type type = o.element(x), wide = o.opmath(type);
+  SmallVector<Expr> extents = o.extents(x);
+  double eps = *o.real("eps");
+  Value v = c.cast(x, wide);
+  if (!o.flag("use_input_stats")) {
+    Value mean = o.tensor("running_mean"), variance = o.tensor("running_var");
+    if (!mean || !variance)
+      return o.fail("has no statistics");
+    Value var = c.cast(variance, wide);
+    Value rstd = c.rsqrt(c.add(var, c.splat(var, eps)));
+    return o.ret(c.cast(perChannel(o, v, mean, rstd, weight, bias), type));
+  }
+  if (o.has("running_mean") || o.has("running_var"))
+    return o.fail("updates running statistics");
+  std::vector<Expr> inner(extents.begin() + 2, extents.end());
+  Value rows = c.reshape(v, {extents[0], extents[1], product(inner)});
+  Value y = c.reshape(c.layerNorm(rows, eps), extents);
+  auto spread = [&](Value p) {
+    return c.view(c.cast(p, wide), extents, {Expr::dim(1)});
+  };
+  if (weight)
+    y = c.mul(y, spread(weight));
+  if (bias)
+    y = c.add(y, spread(bias));
+  return o.ret(c.cast(y, type));
+}
+
+/// Each channel normalised over all other dims, by statistics of its own.
+static LogicalResult batchNormNoStats(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("input"), weight = o.tensor("weight"),
+        bias = o.tensor("bias");
+  o.ignore({"momentum"});
+  if (o.rank(x) < 2 || !o.isFloat(x) || !o.flag("training"))
+    return o.fail("takes floats with a channel dim, in training mode");
+  Type type = o.element(x), wide = o.opmath(type);
+  double eps = *o.real("eps");
+  SmallVector<unsigned> axes;
+  for (unsigned i = 0; i < o.rank(x); ++i)
+    if (i != 1)
+      axes.push_back(i);
+  Value v = c.cast(x, wide);
+  Value mean = c.mean(v, axes, false);
+  Value d = c.sub(v, c.view(mean, o.extents(v), {Expr::dim(1)}));
+  Value variance = c.mean(c.mul(d, d), axes, false);
+  Value rstd = c.rsqrt(c.add(variance, c.splat(variance, eps)));
+  Value y = perChannel(o, v, mean, rstd, weight, bias);
+  return o.ret({c.cast(y, type), asStated(o, mean, 1), asStated(o, rstd, 2)});
+}
+
+static LogicalResult groupNormOf(OpCall &o, Value x, Value weight, Value bias,
+                                 int64_t groups, double eps) {
+  Composer &c = o.c;
+  if (o.rank(x) < 2 || !o.isFloat(x) || groups <= 0)
+    return o.fail("takes floats with a channel dim");
+  SmallVector<Expr> extents = o.extents(x);
+  Expr perGroup =
+      o.assumptions().simplify(Expr::floorDiv(extents[1], Expr(groups)));
+  if (!o.provablyEqual(perGroup * Expr(groups), extents[1]))
+    return o.fail("the channels do not divide into the groups");
+  Type type = o.element(x);
+  Value v = c.cast(x, o.opmath(type));
+  std::vector<Expr> inner = {perGroup};
+  inner.insert(inner.end(), extents.begin() + 2, extents.end());
+  Value rows = c.reshape(v, {extents[0], Expr(groups), product(inner)});
+  Value y = c.reshape(c.layerNorm(rows, eps), extents);
+  auto spread = [&](Value p) {
+    return c.view(c.cast(p, o.element(y)), extents, {Expr::dim(1)});
+  };
+  if (weight)
+    y = c.mul(y, spread(weight));
+  if (bias)
+    y = c.add(y, spread(bias));
+  return o.ret(c.cast(y, type));
+}
+static LogicalResult groupNorm(OpCall &o) {
+  o.ignore({"cudnn_enabled"});
+  return groupNormOf(o, o.tensor("input"), o.tensor("weight"), o.tensor("bias"),
+                     *o.integer("num_groups"), *o.real("eps"));
+}
+static LogicalResult nativeGroupNorm(OpCall &o) {
+  // N, C and HxW repeat the input's shape; mean and rstd are left out, and a
+  // program that reads them is refused there.
+  o.ignore({"N", "C", "HxW"});
+  LogicalResult result =
+      groupNormOf(o, o.tensor("input"), o.tensor("weight"), o.tensor("bias"),
+                  *o.integer("group"), *o.real("eps"));
+  if (succeeded(result))
+    (void)o.ret({Value(), Value()});
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Embeddings
+//===----------------------------------------------------------------------===//
+
+static bool isIndex(OpCall &o, Value v) {
+  return o.element(v).isInteger(64) || o.element(v).isInteger(32);
+}
+
+static LogicalResult embedding(OpCall &o) {
+  // These three concern gradients only.
+  o.ignore({"padding_idx", "scale_grad_by_freq", "sparse"});
+  Value weight = o.tensor("weight"), indices = o.tensor("indices");
+  if (o.rank(weight) != 2 || !isIndex(o, indices))
+    return o.fail("takes a table of rows and integer indices");
+  return o.ret(o.c.gather(weight, indices));
+}
+
+/// Rows of a table, summed, averaged or maximised bag by bag.
+static LogicalResult embeddingBag(OpCall &o) {
+  Composer &c = o.c;
+  o.ignore({"scale_grad_by_freq", "sparse"});
+  Value weight = o.tensor("weight"), indices = o.tensor("indices"),
+        offsets = o.tensor("offsets"), scale = o.tensor("per_sample_weights");
+  int64_t mode = *o.integer("mode");
+  int64_t padding = o.integer("padding_idx").value_or(-1);
+  // -1 is "none" in the core op; elsewhere negative rows count from the end.
+  if (padding < 0 && o.entry.name == "embedding_bag.padding_idx" &&
+      o.has("padding_idx")) {
+    auto tableRows = o.extents(weight)[0].asConstant();
+    if (!tableRows || padding < -*tableRows)
+      return o.fail("padding_idx is outside the table");
+    padding += *tableRows;
+  }
+  bool includeLast = o.flag("include_last_offset");
+  if (o.rank(weight) != 2 || o.rank(indices) != 1 || o.rank(offsets) != 1 ||
+      !isIndex(o, indices) || !isIndex(o, offsets) || mode < 0 || mode > 2 ||
+      !o.isFloat(weight))
+    return o.fail("takes a table of rows, integer indices and offsets");
+  if (scale && (mode != 0 || o.rank(scale) != 1))
+    return o.fail("per_sample_weights are for sums only");
+  Type type = o.element(weight), wide = o.opmath(type);
+  Expr n = o.extents(indices)[0], width = o.extents(weight)[1],
+       bags = o.extents(offsets)[0];
+  if (includeLast) {
+    bags = bags - Expr(1);
+    if (!o.assumptions().provablyNonNegative(bags))
+      return o.fail("has no last offset");
+    offsets = c.slice(offsets, 0, Expr(0), bags);
+  }
+  // The bag of element i: how many bags begin at or before it, less one. The
+  // first offset is 0.
+  SmallVector<Expr> space = {n, bags};
+  Value at = c.iota(space, Expr::dim(0));
+  Value begin = c.view(c.cast(offsets, o.i64()), space, {Expr::dim(1)});
+  Value started = c.cast(c.lessEqual(begin, at), o.i64());
+  Value bag = c.reduceSum(started, {1}, false);
+  bag = c.add(bag, c.splatInt(bag, -1));
+
+  Value rows = c.cast(c.gather(weight, indices), wide);
+  SmallVector<Expr> rowShape = {n, width};
+  if (scale)
+    rows = c.mul(rows, c.view(c.cast(scale, wide), rowShape, {Expr::dim(0)}));
+  double inf = std::numeric_limits<double>::infinity();
+  Value counted;
+  if (padding >= 0 || mode != 0) {
+    Value wideIndices = c.cast(indices, o.i64());
+    counted =
+        c.logicalNot(c.equal(wideIndices, c.splatInt(wideIndices, padding)));
+  }
+  if (padding >= 0)
+    rows = c.select(c.view(counted, rowShape, {Expr::dim(0)}), rows,
+                    c.splat(rows, mode == 2 ? -inf : 0));
+  SmallVector<Expr> outShape = {bags, width};
+  Value start = c.full(outShape, c.scalar(wide, mode == 2 ? -inf : 0));
+  Value result =
+      c.scatter(mode == 2 ? Combine::Max : Combine::Add, start, bag, rows);
+  if (mode != 0) {
+    Value none = c.full({bags}, c.scalarInt(o.i64(), 0));
+    Value count = c.scatter(Combine::Add, none, bag, c.cast(counted, o.i64()));
+    if (mode == 1) {
+      Value n1 = c.maximum(count, c.splatInt(count, 1));
+      result =
+          c.div(result, c.view(c.cast(n1, wide), outShape, {Expr::dim(0)}));
+    } else {
+      Value empty = c.equal(count, c.splatInt(count, 0));
+      result = c.select(c.view(empty, outShape, {Expr::dim(0)}),
+                        c.splat(result, 0), result);
+    }
+  }
+  // The other results serve gradients; a program that reads one is refused
+  // there.
+  return o.ret({c.cast(result, type), Value(), Value(), Value()});
+}
+
+//===----------------------------------------------------------------------===//
+// Dropout
+//===----------------------------------------------------------------------===//
+
+static LogicalResult dropout(OpCall &o) {
+  bool train = o.flag("train");
+  double p = *o.real("p");
+  if (train && p != 0)
+    return o.fail("draws random numbers (train is true)");
+  return o.ret(o.tensor("input"));
+}
+
+//===----------------------------------------------------------------------===//
+// Weights given as direction and length
+//===----------------------------------------------------------------------===//
+
+/// v * (g / |v|), the length taken over all dims but one (over all for -1).
+static LogicalResult weightNorm(OpCall &o) {
+  Composer &c = o.c;
+  Value v = o.tensor("v"), g = o.tensor("g");
+  int64_t dim = *o.integer("dim");
+  Type type = o.element(v), wide = o.opmath(type);
+  if (!isa<FloatType>(type) || o.element(g) != type || o.rank(v) == 0)
+    return o.fail("takes floats of one dtype");
+  SmallVector<unsigned> axes;
+  std::optional<unsigned> kept;
+  if (dim != -1)
+    if (!(kept = o.axis(dim, o.rank(v))))
+      return failure();
+  for (unsigned i = 0; i < o.rank(v); ++i)
+    if (i != kept)
+      axes.push_back(i);
+  Value x = c.cast(v, wide);
+  Value norm = c.sqrt(c.reduceSum(c.mul(x, x), axes, true));
+  auto shape = o.broadcast({o.extents(norm), o.extents(g)});
+  if (!shape || shape->size() != o.rank(v))
+    return o.fail("the lengths do not fit the directions");
+  Value scale = c.div(o.broadcastTo(c.cast(g, wide), *shape),
+                      o.broadcastTo(norm, *shape));
+  Value result = c.mul(x, o.broadcastTo(scale, o.extents(v)));
+  if (o.getNumResults() == 1)
+    return o.ret(c.cast(result, type));
+  return o.ret({c.cast(result, type), asStated(o, norm, 1)});
+}
+
+//===----------------------------------------------------------------------===//
+// A learned slope
+//===----------------------------------------------------------------------===//
+
+static Value sloped(OpCall &o, Value x, Value slope) {
+  Composer &c = o.c;
+  return c.select(c.less(c.splat(x, 0), x), x, c.mul(x, slope));
+}
+static LogicalResult prelu(OpCall &o) {
+  Value x = o.tensor("self"), weight = o.tensor("weight");
+  if (!o.isFloat(x) || o.element(weight) != o.element(x) || o.rank(weight) > 1)
+    return o.fail("takes floats and one slope, or one for each channel");
+  SmallVector<Expr> extents = o.extents(x), map;
+  if (o.rank(weight) == 1) {
+    Expr n = o.extents(weight)[0];
+    if (n.isConstant(1))
+      map = {Expr(0)};
+    else if (o.rank(x) >= 2 && o.provablyEqual(n, extents[1]))
+      map = {Expr::dim(1)};
+    else
+      return o.fail("takes one slope, or one for each channel");
+  }
+  return o.ret(sloped(o, x, o.c.view(weight, extents, map)));
+}
+static LogicalResult preluKernel(OpCall &o) {
+  Value x = o.tensor("self"), weight = o.tensor("weight");
+  if (!o.isFloat(x) || o.element(weight) != o.element(x))
+    return o.fail("takes floats of one dtype");
+  auto shape = o.broadcast({o.extents(x), o.extents(weight)});
+  if (!shape)
+    return failure();
+  return o.ret(
+      sloped(o, o.broadcastTo(x, *shape), o.broadcastTo(weight, *shape)));
+}
+
+llvm::ArrayRef<OpRow> pt2::getNormOps() {
+  static const OpRow rows[] = {
+      {"layer_norm(Tensor input, SymInt[] normalized_shape, "
+       "Tensor? weight=None, Tensor? bias=None, float eps=1e-05, "
+       "bool cudnn_enable=True)",
+       layerNorm},
+      {"native_layer_norm(Tensor input, SymInt[] normalized_shape, "
+       "Tensor? weight, Tensor? bias, float eps)",
+       nativeLayerNorm},
+      {"rms_norm(Tensor input, SymInt[] normalized_shape, "
+       "Tensor? weight=None, float? eps=None)",
+       rmsNorm},
+      {"batch_norm(Tensor input, Tensor? weight, Tensor? bias, "
+       "Tensor? running_mean, Tensor? running_var, bool training, "
+       "float momentum, float eps, bool cudnn_enabled)",
+       batchNorm},
+      {"_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, "
+       "Tensor? bias, Tensor? running_mean, Tensor? running_var, "
+       "float momentum, float eps)",
+       batchNormCore},
+      {"native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, "
+       "Tensor? running_mean, Tensor? running_var, bool training, "
+       "float momentum, float eps)",
+       nativeBatchNorm},
+      {"_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, "
+       "Tensor? bias, bool training, float momentum, float eps)",
+       batchNormNoStats},
+      {"instance_norm(Tensor input, Tensor? weight, Tensor? bias, "
+       "Tensor? running_mean, Tensor? running_var, bool use_input_stats, "
+       "float momentum, float eps, bool cudnn_enabled)",
+       instanceNorm},
+      {"group_norm(Tensor input, int num_groups, Tensor? weight=None, "
+       "Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True)",
+       groupNorm},
+      {"native_group_norm(Tensor input, Tensor? weight, Tensor? bias, "
+       "SymInt N, SymInt C, SymInt HxW, int group, float eps)",
+       nativeGroupNorm},
+      {"embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, "
+       "bool scale_grad_by_freq=False, bool sparse=False)",
+       embedding},
+      {"embedding_bag.padding_idx(Tensor weight, Tensor indices, "
+       "Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, "
+       "Tensor? per_sample_weights, bool include_last_offset, "
+       "int? padding_idx)",
+       embeddingBag},
+      {"_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, "
+       "bool scale_grad_by_freq=False, int mode=0, bool sparse=False, "
+       "Tensor? per_sample_weights=None, bool include_last_offset=False, "
+       "int padding_idx=-1)",
+       embeddingBag},
+      {"_embedding_bag_forward_only(Tensor weight, Tensor indices, "
+       "Tensor offsets, bool scale_grad_by_freq=False, int mode=0, "
+       "bool sparse=False, Tensor? per_sample_weights=None, "
+       "bool include_last_offset=False, int padding_idx=-1)",
+       embeddingBag},
+      {"_weight_norm(Tensor v, Tensor g, int dim=0)", weightNorm},
+      {"_weight_norm_interface(Tensor v, Tensor g, int dim=0)", weightNorm},
+      {"prelu(Tensor self, Tensor weight)", prelu},
+      {"_prelu_kernel(Tensor self, Tensor weight)", preluKernel},
+      {"dropout(Tensor input, float p, bool train)", dropout},
+      {"feature_dropout(Tensor input, float p, bool train)", dropout},
+      {"alpha_dropout(Tensor input, float p, bool train)", dropout},
+  };
+  return rows;
+}

@@ -1,0 +1,91 @@
+//===- OpTable.h - Which ATen ops are known, and how each is built --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One row an op: its schema, from which arguments are bound and checked, and
+// the function that builds it. Defaults stand in the schema, because archives
+// omit arguments that have their default value.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_LIB_TARGET_PT2_ATEN_OPTABLE_H
+#define LUMINAL_LIB_TARGET_PT2_ATEN_OPTABLE_H
+
+#include "../Archive/Graph.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/LogicalResult.h"
+
+namespace luminal::pt2 {
+
+class OpCall;
+using Handler = llvm::LogicalResult (*)(OpCall &);
+
+struct OpRow {
+  /// "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1)": PyTorch's own
+  /// schema; an overload named `default` is left out.
+  const char *schema;
+  Handler handler;
+};
+
+/// A parameter's type: what an argument may be, and whether it may be None.
+struct Parameter {
+  enum Type {
+    Tensor,
+    TensorList,
+    OptionalTensorList,
+    Int,
+    IntList,
+    Float,
+    FloatList,
+    Scalar,
+    Bool,
+    BoolList,
+    String,
+    ScalarType,
+    Device,
+    Layout,
+    MemoryFormat
+  } type;
+  bool optional = false;
+  std::string name;
+  bool hasDefault = false;
+  Argument defaultValue;
+};
+
+struct OpEntry {
+  std::string name; ///< "add.Tensor"; "relu.default"
+  std::vector<Parameter> parameters;
+  Handler handler;
+};
+
+/// The rows of one theme; each file of a theme defines one.
+llvm::ArrayRef<OpRow> getPointwiseOps();
+llvm::ArrayRef<OpRow> getMathOps();
+llvm::ArrayRef<OpRow> getCompareOps();
+llvm::ArrayRef<OpRow> getMovementOps();
+llvm::ArrayRef<OpRow> getCreationOps();
+llvm::ArrayRef<OpRow> getJoinOps();
+llvm::ArrayRef<OpRow> getReductionOps();
+llvm::ArrayRef<OpRow> getProductOps();
+llvm::ArrayRef<OpRow> getConvolutionOps();
+llvm::ArrayRef<OpRow> getPoolingOps();
+llvm::ArrayRef<OpRow> getResampleOps();
+llvm::ArrayRef<OpRow> getRecurrentOps();
+llvm::ArrayRef<OpRow> getScanOps();
+llvm::ArrayRef<OpRow> getNormOps();
+llvm::ArrayRef<OpRow> getLossOps();
+llvm::ArrayRef<OpRow> getIndexOps();
+llvm::ArrayRef<OpRow> getSearchOps();
+llvm::ArrayRef<OpRow> getSortOps();
+llvm::ArrayRef<OpRow> getMetaOps();
+
+/// The entry of "aten.add.Tensor" (a target without "torch.ops."), or null.
+const OpEntry *findOp(llvm::StringRef target);
+
+/// Why an op that is not in the table never will be ("draws random numbers"),
+/// or empty.
+llvm::StringRef getRefusal(llvm::StringRef target);
+
+} // namespace luminal::pt2
+
+#endif // LUMINAL_LIB_TARGET_PT2_ATEN_OPTABLE_H

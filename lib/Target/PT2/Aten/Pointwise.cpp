@@ -1,0 +1,598 @@
+//===- Pointwise.cpp - Arithmetic and scalar functions --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "OpCall.h"
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+using namespace luminal::pt2;
+
+//===----------------------------------------------------------------------===//
+// Binary arithmetic
+//===----------------------------------------------------------------------===//
+
+namespace {
+using BinaryFn = llvm::function_ref<Value(Value, Value)>;
+using UnaryFn = llvm::function_ref<Value(Value)>;
+} // namespace
+
+/// A number or a rank-0 tensor beside a larger one: PyTorch keeps such an
+/// operand in f32 where the other is f16 or bf16.
+static bool isScalarLike(OpCall &o, const Operand &a) {
+  return !a.value || o.rank(a.value) == 0;
+}
+
+/// Promotes, broadcasts, computes in `wide` where that differs, rounds once.
+static LogicalResult arithmetic(OpCall &o, const Operand &a, const Operand &b,
+                                BinaryFn fn, bool alwaysWide = false,
+                                bool toFloat = false) {
+  Type type = o.promote({a, b});
+  if (toFloat && !isa<FloatType>(type))
+    type = o.f32();
+  auto shape =
+      o.broadcast({a.value ? o.extents(a.value) : SmallVector<Expr>(),
+                   b.value ? o.extents(b.value) : SmallVector<Expr>()});
+  if (!shape)
+    return failure();
+  bool wide = alwaysWide || isScalarLike(o, a) || isScalarLike(o, b);
+  Type compute = wide ? o.opmath(type) : type;
+  auto operand = [&](const Operand &x) {
+    // A tensor of several elements is rounded to the common type first.
+    if (x.value && o.rank(x.value) && compute != type)
+      return o.c.broadcastTo(o.c.cast(o.c.cast(x.value, type), compute),
+                             *shape);
+    return o.as(x, compute, *shape);
+  };
+  Value x = operand(a), y = operand(b);
+  return o.ret(o.c.cast(fn(x, y), type));
+}
+
+static bool bothBool(OpCall &o, const Operand &a, const Operand &b) {
+  return o.promote({a, b}).isInteger(1);
+}
+
+/// a + alpha * b, or a - alpha * b.
+static LogicalResult addScaled(OpCall &o, const Operand &a, const Operand &b,
+                               bool subtract) {
+  Number alpha = *o.number("alpha");
+  bool one = alpha.asDouble() == 1.0;
+  if (bothBool(o, a, b)) {
+    if (subtract || !one)
+      return o.fail("subtraction and scaling of bool are not defined");
+    return arithmetic(o, a, b,
+                      [&](Value x, Value y) { return o.c.logicalOr(x, y); });
+  }
+  if (!isa<FloatType>(o.promote({a, b})) && alpha.kind == Number::Float)
+    return o.fail("alpha is a float and the operands are integers");
+  return arithmetic(
+      o, a, b,
+      [&](Value x, Value y) {
+        if (!one)
+          y = o.c.mul(y, o.broadcastTo(o.materialize(alpha, o.element(y)),
+                                       o.extents(y)));
+        return subtract ? o.c.sub(x, y) : o.c.add(x, y);
+      },
+      !one);
+}
+
+static LogicalResult add(OpCall &o) {
+  return addScaled(o, o.operand("self"), o.operand("other"), false);
+}
+static LogicalResult sub(OpCall &o) {
+  return addScaled(o, o.operand("self"), o.operand("other"), true);
+}
+static LogicalResult rsub(OpCall &o) {
+  return addScaled(o, o.operand("other"), o.operand("self"), true);
+}
+
+static LogicalResult mul(OpCall &o) {
+  return arithmetic(o, o.operand("self"), o.operand("other"),
+                    [&](Value x, Value y) { return o.c.mul(x, y); });
+}
+
+static LogicalResult div(OpCall &o) {
+  return arithmetic(
+      o, o.operand("self"), o.operand("other"),
+      [&](Value x, Value y) { return o.c.div(x, y); }, false, true);
+}
+
+static LogicalResult divideRounded(OpCall &o, StringRef mode) {
+  Operand a = o.operand("self"), b = o.operand("other");
+  if (bothBool(o, a, b))
+    return o.fail("division of bool with rounding is not supported");
+  bool floats = isa<FloatType>(o.promote({a, b}));
+  return arithmetic(
+      o, a, b,
+      [&](Value x, Value y) {
+        if (mode == "floor")
+          return o.c.floorDiv(x, y);
+        return floats ? o.c.trunc(o.c.div(x, y)) : o.c.truncDiv(x, y);
+      },
+      true);
+}
+
+static LogicalResult divMode(OpCall &o) {
+  if (!o.has("rounding_mode"))
+    return div(o);
+  StringRef mode = o.string("rounding_mode");
+  if (mode != "floor" && mode != "trunc")
+    return o.fail("rounding_mode '" + mode + "' is not known");
+  return divideRounded(o, mode);
+}
+
+static LogicalResult floorDivide(OpCall &o) {
+  return divideRounded(o, "floor");
+}
+
+static LogicalResult remainder(OpCall &o) {
+  Operand a = o.operand("self"), b = o.operand("other");
+  if (bothBool(o, a, b))
+    return o.fail("remainder of bool is not supported");
+  return arithmetic(
+      o, a, b, [&](Value x, Value y) { return o.c.floorMod(x, y); }, true);
+}
+
+static LogicalResult fmod(OpCall &o) {
+  Operand a = o.operand("self"), b = o.operand("other");
+  if (bothBool(o, a, b))
+    return o.fail("remainder of bool is not supported");
+  return arithmetic(o, a, b, [&](Value x, Value y) { return o.c.fmod(x, y); });
+}
+
+static LogicalResult maximum(OpCall &o) {
+  return arithmetic(
+      o, o.operand("self"), o.operand("other"), [&](Value x, Value y) {
+        return o.isBool(x) ? o.c.logicalOr(x, y) : o.c.maximum(x, y);
+      });
+}
+static LogicalResult minimum(OpCall &o) {
+  return arithmetic(
+      o, o.operand("self"), o.operand("other"), [&](Value x, Value y) {
+        return o.isBool(x) ? o.c.logicalAnd(x, y) : o.c.minimum(x, y);
+      });
+}
+
+static LogicalResult logaddexp(OpCall &o) {
+  return arithmetic(
+      o, o.operand("self"), o.operand("other"),
+      [&](Value x, Value y) {
+        // m + log1p(exp(-|x - y|)); equal infinities have no difference.
+        Value m = o.c.maximum(x, y);
+        Value distance = o.c.neg(o.c.abs(o.c.sub(x, y)));
+        Value sum = o.c.add(m, o.c.log1p(o.c.exp(distance)));
+        Value same = o.c.logicalAnd(
+            o.c.equal(x, y),
+            o.c.equal(o.c.abs(x),
+                      o.c.splat(x, std::numeric_limits<double>::infinity())));
+        return o.c.select(same, x, sum);
+      },
+      true);
+}
+
+//===----------------------------------------------------------------------===//
+// Powers
+//===----------------------------------------------------------------------===//
+
+static LogicalResult powTensorScalar(OpCall &o) {
+  Operand base = o.operand("self"), exponent;
+  exponent.number = *o.number("exponent");
+  if (!exponent.number.asDouble())
+    return o.fail("the exponent is symbolic");
+  double n = *exponent.number.asDouble();
+  Type type = o.promote({base, exponent});
+  Value x = o.c.cast(base.value, type);
+  if (isa<FloatType>(type)) {
+    Type wide = o.opmath(type);
+    return o.ret(o.c.cast(o.c.powScalar(o.c.cast(x, wide), n), type));
+  }
+  if (type.isInteger(1) || n < 0 || n > 64)
+    return o.fail("integer power is supported for exponents 0 to 64");
+  Value result = o.c.splatInt(x, 1);
+  for (int64_t bits = static_cast<int64_t>(n); bits; bits >>= 1) {
+    if (bits & 1)
+      result = o.c.mul(result, x);
+    if (bits > 1)
+      x = o.c.mul(x, x);
+  }
+  return o.ret(result);
+}
+
+static LogicalResult power(OpCall &o, const Operand &base,
+                           const Operand &exponent) {
+  if (!isa<FloatType>(o.promote({base, exponent})))
+    return o.fail("integer power with a tensor exponent is not supported");
+  return arithmetic(
+      o, base, exponent, [&](Value x, Value y) { return o.c.pow(x, y); }, true);
+}
+static LogicalResult powTensorTensor(OpCall &o) {
+  return power(o, o.operand("self"), o.operand("exponent"));
+}
+static LogicalResult powScalar(OpCall &o) {
+  Operand base;
+  base.number = *o.number("self");
+  return power(o, base, o.operand("exponent"));
+}
+
+//===----------------------------------------------------------------------===//
+// Scalar functions
+//===----------------------------------------------------------------------===//
+
+/// fn on floats: integers as f32, f16 and bf16 in f32, rounded once.
+static LogicalResult floatUnary(OpCall &o, UnaryFn fn) {
+  Value x = o.toFloat(o.tensor("self"));
+  Type type = o.element(x);
+  return o.ret(o.c.cast(fn(o.c.cast(x, o.opmath(type))), type));
+}
+
+/// A row's handler: one function of Composer on floats.
+template <Value (Composer::*fn)(Value)>
+static LogicalResult unary(OpCall &o) {
+  Value x = o.toFloat(o.tensor("self"));
+  return o.ret((o.c.*fn)(x));
+}
+
+static LogicalResult neg(OpCall &o) {
+  Value x = o.tensor("self");
+  if (o.isBool(x))
+    return o.fail("negation of bool is not defined");
+  return o.ret(o.c.neg(x));
+}
+static LogicalResult abs(OpCall &o) {
+  Value x = o.tensor("self");
+  return o.ret(o.isBool(x) ? x : o.c.abs(x));
+}
+static LogicalResult relu(OpCall &o) {
+  return o.ret(o.c.relu(o.tensor("self")));
+}
+/// floor, ceil, trunc, round leave integers as they are.
+template <Value (Composer::*fn)(Value)>
+static LogicalResult rounding(OpCall &o) {
+  Value x = o.tensor("self");
+  return o.ret(o.isFloat(x) ? (o.c.*fn)(x) : x);
+}
+static LogicalResult roundDecimals(OpCall &o) {
+  if (*o.integer("decimals") != 0)
+    return o.fail("rounding to other than 0 decimals is not supported");
+  return rounding<&Composer::round>(o);
+}
+static LogicalResult square(OpCall &o) {
+  Value x = o.tensor("self");
+  return o.ret(o.c.mul(x, x));
+}
+static LogicalResult frac(OpCall &o) {
+  return floatUnary(o, [&](Value x) { return o.c.sub(x, o.c.trunc(x)); });
+}
+static LogicalResult log10(OpCall &o) {
+  // One type wider, rounded once: log2 of an exact power of ten is inexact.
+  Value x = o.toFloat(o.tensor("self"));
+  Type type = o.element(x), wide = o.c.getBuilder().getF64Type();
+  Value y = o.c.cast(x, wide);
+  return o.ret(o.c.cast(
+      o.c.mul(o.c.log2(y), o.c.splat(y, 0.30102999566398119521)), type));
+}
+static LogicalResult tan(OpCall &o) {
+  Value x = o.toFloat(o.tensor("self"));
+  Type type = o.element(x), wide = o.c.getBuilder().getF64Type();
+  Value y = o.c.cast(x, wide);
+  return o.ret(o.c.cast(o.c.div(o.c.sin(y), o.c.cos(y)), type));
+}
+/// (e^x -+ e^-x) / 2 by expm1, which keeps small x.
+static LogicalResult sinh(OpCall &o) {
+  Value x = o.toFloat(o.tensor("self"));
+  Type type = o.element(x), wide = o.c.getBuilder().getF64Type();
+  Value y = o.c.cast(x, wide);
+  Value d = o.c.sub(o.c.expm1(y), o.c.expm1(o.c.neg(y)));
+  return o.ret(o.c.cast(o.c.mul(d, o.c.splat(d, 0.5)), type));
+}
+static LogicalResult cosh(OpCall &o) {
+  Value x = o.toFloat(o.tensor("self"));
+  Type type = o.element(x), wide = o.c.getBuilder().getF64Type();
+  Value y = o.c.cast(x, wide);
+  Value d = o.c.add(o.c.exp(y), o.c.exp(o.c.neg(y)));
+  return o.ret(o.c.cast(o.c.mul(d, o.c.splat(d, 0.5)), type));
+}
+static LogicalResult sign(OpCall &o) {
+  Value x = o.tensor("self");
+  if (o.isBool(x))
+    return o.ret(x);
+  Value zero = o.c.splatInt(x, 0);
+  Value below = o.c.select(o.c.less(x, zero), o.c.splatInt(x, -1), zero);
+  return o.ret(o.c.select(o.c.less(zero, x), o.c.splatInt(x, 1), below));
+}
+static LogicalResult gelu(OpCall &o) {
+  StringRef form = o.string("approximate");
+  Value x = o.toFloat(o.tensor("self"));
+  if (form == "none")
+    return o.ret(o.c.gelu(x));
+  if (form == "tanh")
+    return o.ret(o.c.geluTanh(x));
+  return o.fail("approximate '" + form + "' is not known");
+}
+
+/// log(1 + e^x) without overflow.
+static Value softplusOf(Composer &c, Value x) {
+  Value m = c.maximum(x, c.splat(x, 0));
+  return c.add(m, c.log1p(c.exp(c.neg(c.abs(x)))));
+}
+static LogicalResult softplus(OpCall &o) {
+  double beta = *o.real("beta"), threshold = *o.real("threshold");
+  return floatUnary(o, [&](Value x) {
+    Value scaled = o.c.mul(x, o.c.splat(x, beta));
+    Value soft = o.c.div(softplusOf(o.c, scaled), o.c.splat(x, beta));
+    return o.c.select(o.c.less(o.c.splat(x, threshold), scaled), x, soft);
+  });
+}
+static LogicalResult logSigmoid(OpCall &o) {
+  return floatUnary(o, [&](Value x) {
+    Value m = o.c.minimum(x, o.c.splat(x, 0));
+    return o.c.sub(m, o.c.log1p(o.c.exp(o.c.neg(o.c.abs(x)))));
+  });
+}
+static LogicalResult mish(OpCall &o) {
+  return floatUnary(
+      o, [&](Value x) { return o.c.mul(x, o.c.tanh(softplusOf(o.c, x))); });
+}
+static LogicalResult leakyRelu(OpCall &o) {
+  double slope = *o.real("negative_slope");
+  return floatUnary(o, [&](Value x) {
+    return o.c.select(o.c.less(o.c.splat(x, 0), x), x,
+                      o.c.mul(x, o.c.splat(x, slope)));
+  });
+}
+static LogicalResult eluWith(OpCall &o, double alpha, double scale,
+                             double inputScale) {
+  return floatUnary(o, [&](Value x) {
+    Value negative = o.c.mul(o.c.expm1(o.c.mul(x, o.c.splat(x, inputScale))),
+                             o.c.splat(x, alpha * scale));
+    Value positive = o.c.mul(x, o.c.splat(x, scale));
+    return o.c.select(o.c.less(o.c.splat(x, 0), x), positive, negative);
+  });
+}
+static LogicalResult elu(OpCall &o) {
+  return eluWith(o, *o.real("alpha"), *o.real("scale"), *o.real("input_scale"));
+}
+static LogicalResult selu(OpCall &o) {
+  return eluWith(o, 1.6732632423543772848170429916717,
+                 1.0507009873554804934193349852946, 1.0);
+}
+static LogicalResult celu(OpCall &o) {
+  double alpha = *o.real("alpha");
+  return eluWith(o, alpha, 1.0, 1.0 / alpha);
+}
+static Value clampTo(Composer &c, Value x, double lo, double hi) {
+  return c.minimum(c.maximum(x, c.splat(x, lo)), c.splat(x, hi));
+}
+static LogicalResult hardswish(OpCall &o) {
+  return floatUnary(o, [&](Value x) {
+    Value gate = clampTo(o.c, o.c.add(x, o.c.splat(x, 3)), 0, 6);
+    return o.c.div(o.c.mul(x, gate), o.c.splat(x, 6));
+  });
+}
+static LogicalResult hardsigmoid(OpCall &o) {
+  return floatUnary(o, [&](Value x) {
+    Value gate = clampTo(o.c, o.c.add(x, o.c.splat(x, 3)), 0, 6);
+    return o.c.div(gate, o.c.splat(x, 6));
+  });
+}
+static LogicalResult relu6(OpCall &o) {
+  return floatUnary(o, [&](Value x) { return clampTo(o.c, x, 0, 6); });
+}
+
+//===----------------------------------------------------------------------===//
+// Bounds
+//===----------------------------------------------------------------------===//
+
+static LogicalResult clampWith(OpCall &o, std::optional<Operand> lo,
+                               std::optional<Operand> hi) {
+  Operand x = o.operand("self");
+  SmallVector<Operand> all = {x};
+  SmallVector<SmallVector<Expr>> shapes = {o.extents(x.value)};
+  for (const auto &bound : {lo, hi})
+    if (bound) {
+      all.push_back(*bound);
+      if (bound->value)
+        shapes.push_back(o.extents(bound->value));
+    }
+  if (all.size() == 1)
+    return o.fail("has neither a lower nor an upper bound");
+  Type type = o.promote(all);
+  if (type.isInteger(1))
+    return o.fail("clamp of bool is not defined");
+  auto shape = o.broadcast(shapes);
+  if (!shape)
+    return failure();
+  Value result = o.as(x, type, *shape);
+  if (lo)
+    result = o.c.maximum(result, o.as(*lo, type, *shape));
+  if (hi)
+    result = o.c.minimum(result, o.as(*hi, type, *shape));
+  return o.ret(result);
+}
+static std::optional<Operand> boundOf(OpCall &o, StringRef name) {
+  if (!o.has(name))
+    return std::nullopt;
+  return o.operand(name);
+}
+static LogicalResult clamp(OpCall &o) {
+  return clampWith(o, boundOf(o, "min"), boundOf(o, "max"));
+}
+static LogicalResult clampMin(OpCall &o) {
+  return clampWith(o, boundOf(o, "min"), std::nullopt);
+}
+static LogicalResult clampMax(OpCall &o) {
+  return clampWith(o, std::nullopt, boundOf(o, "max"));
+}
+static LogicalResult hardtanh(OpCall &o) {
+  return clampWith(o, boundOf(o, "min_val"), boundOf(o, "max_val"));
+}
+static LogicalResult threshold(OpCall &o) {
+  Value x = o.tensor("self");
+  auto splat = [&](StringRef name) {
+    return o.broadcastTo(o.materialize(*o.number(name), o.element(x)),
+                         o.extents(x));
+  };
+  Value bound = splat("threshold"), value = splat("value");
+  return o.ret(o.c.select(o.c.lessEqual(x, bound), value, x));
+}
+static LogicalResult nanToNum(OpCall &o) {
+  Value x = o.tensor("self");
+  auto nan = o.real("nan"), high = o.real("posinf"), low = o.real("neginf");
+  if (!o.isFloat(x))
+    return o.ret(x);
+  const auto &semantics = cast<FloatType>(o.element(x)).getFloatSemantics();
+  double largest = llvm::APFloat::getLargest(semantics).convertToDouble();
+  double inf = std::numeric_limits<double>::infinity();
+  Value y = o.c.select(o.c.isNan(x), o.c.splat(x, nan.value_or(0)), x);
+  y = o.c.select(o.c.equal(x, o.c.splat(x, inf)),
+                 o.c.splat(x, high.value_or(largest)), y);
+  return o.ret(o.c.select(o.c.equal(x, o.c.splat(x, -inf)),
+                          o.c.splat(x, low.value_or(-largest)), y));
+}
+
+//===----------------------------------------------------------------------===//
+// Three operands
+//===----------------------------------------------------------------------===//
+
+static LogicalResult addProduct(OpCall &o, bool divide) {
+  Operand self = o.operand("self"), a = o.operand("tensor1"),
+          b = o.operand("tensor2");
+  Number value = *o.number("value");
+  Type type = o.promote({self, a, b});
+  if (type.isInteger(1) || (divide && !isa<FloatType>(type)))
+    return o.fail("is not defined for this dtype");
+  auto shape = o.broadcast(
+      {o.extents(self.value), o.extents(a.value), o.extents(b.value)});
+  if (!shape)
+    return failure();
+  Type wide = o.opmath(type);
+  Value x = o.as(a, wide, *shape), y = o.as(b, wide, *shape);
+  Value factor = o.broadcastTo(o.materialize(value, wide), *shape);
+  Value term = o.c.mul(factor, x);
+  term = divide ? o.c.div(term, y) : o.c.mul(term, y);
+  return o.ret(o.c.cast(o.c.add(o.as(self, wide, *shape), term), type));
+}
+static LogicalResult addcmul(OpCall &o) { return addProduct(o, false); }
+static LogicalResult addcdiv(OpCall &o) { return addProduct(o, true); }
+
+static LogicalResult lerp(OpCall &o) {
+  Operand self = o.operand("self"), end = o.operand("end"),
+          weight = o.operand("weight");
+  Type type = o.promote({self, end});
+  SmallVector<SmallVector<Expr>> shapes = {o.extents(self.value),
+                                           o.extents(end.value)};
+  if (weight.value)
+    shapes.push_back(o.extents(weight.value));
+  auto shape = o.broadcast(shapes);
+  if (!shape)
+    return failure();
+  Type wide = o.opmath(type);
+  Value a = o.as(self, wide, *shape), b = o.as(end, wide, *shape),
+        w = o.as(weight, wide, *shape);
+  // From the nearer end, as PyTorch does.
+  Value d = o.c.sub(b, a), one = o.c.splat(a, 1);
+  Value near = o.c.add(a, o.c.mul(w, d));
+  Value far = o.c.sub(b, o.c.mul(d, o.c.sub(one, w)));
+  Value small = o.c.less(o.c.abs(w), o.c.splat(a, 0.5));
+  return o.ret(o.c.cast(o.c.select(small, near, far), type));
+}
+
+llvm::ArrayRef<OpRow> pt2::getPointwiseOps() {
+  static const OpRow rows[] = {
+      {"add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1)", add},
+      {"add.Scalar(Tensor self, Tensor other, Scalar alpha=1)", add},
+      {"sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1)", sub},
+      {"sub.Scalar(Tensor self, Tensor other, Scalar alpha=1)", sub},
+      {"rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1)", rsub},
+      {"rsub.Scalar(Tensor self, Tensor other, Scalar alpha=1)", rsub},
+      {"mul.Tensor(Tensor self, Tensor other)", mul},
+      {"mul.Scalar(Tensor self, Tensor other)", mul},
+      {"div.Tensor(Tensor self, Tensor other)", div},
+      {"div.Scalar(Tensor self, Tensor other)", div},
+      {"div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode)",
+       divMode},
+      {"div.Scalar_mode(Tensor self, Tensor other, *, str? rounding_mode)",
+       divMode},
+      {"floor_divide(Tensor self, Tensor other)", floorDivide},
+      {"floor_divide.Scalar(Tensor self, Tensor other)", floorDivide},
+      {"remainder.Tensor(Tensor self, Tensor other)", remainder},
+      {"remainder.Scalar(Tensor self, Tensor other)", remainder},
+      {"remainder.Scalar_Tensor(Tensor self, Tensor other)", remainder},
+      {"fmod.Tensor(Tensor self, Tensor other)", fmod},
+      {"fmod.Scalar(Tensor self, Tensor other)", fmod},
+      {"maximum(Tensor self, Tensor other)", maximum},
+      {"minimum(Tensor self, Tensor other)", minimum},
+      {"max.other(Tensor self, Tensor other)", maximum},
+      {"min.other(Tensor self, Tensor other)", minimum},
+      {"logaddexp(Tensor self, Tensor other)", logaddexp},
+      {"pow.Tensor_Scalar(Tensor self, Scalar exponent)", powTensorScalar},
+      {"pow.Tensor_Tensor(Tensor self, Tensor exponent)", powTensorTensor},
+      {"pow.Scalar(Scalar self, Tensor exponent)", powScalar},
+      {"neg(Tensor self)", neg},
+      {"abs(Tensor self)", abs},
+      {"relu(Tensor self)", relu},
+      {"square(Tensor self)", square},
+      {"frac(Tensor self)", frac},
+      {"sign(Tensor self)", sign},
+      {"sgn(Tensor self)", sign},
+      {"exp(Tensor self)", unary<&Composer::exp>},
+      {"exp2(Tensor self)", unary<&Composer::exp2>},
+      {"expm1(Tensor self)", unary<&Composer::expm1>},
+      {"log(Tensor self)", unary<&Composer::log>},
+      {"log2(Tensor self)", unary<&Composer::log2>},
+      {"log10(Tensor self)", log10},
+      {"log1p(Tensor self)", unary<&Composer::log1p>},
+      {"sin(Tensor self)", unary<&Composer::sin>},
+      {"cos(Tensor self)", unary<&Composer::cos>},
+      {"tan(Tensor self)", tan},
+      {"sinh(Tensor self)", sinh},
+      {"cosh(Tensor self)", cosh},
+      {"tanh(Tensor self)", unary<&Composer::tanh>},
+      {"erf(Tensor self)", unary<&Composer::erf>},
+      {"sqrt(Tensor self)", unary<&Composer::sqrt>},
+      {"rsqrt(Tensor self)", unary<&Composer::rsqrt>},
+      {"reciprocal(Tensor self)", unary<&Composer::recip>},
+      {"sigmoid(Tensor self)", unary<&Composer::sigmoid>},
+      {"silu(Tensor self)", unary<&Composer::silu>},
+      {"gelu(Tensor self, *, str approximate=none)", gelu},
+      {"softplus(Tensor self, Scalar beta=1, Scalar threshold=20)", softplus},
+      {"log_sigmoid(Tensor self)", logSigmoid},
+      {"mish(Tensor self)", mish},
+      {"leaky_relu(Tensor self, Scalar negative_slope=0.01)", leakyRelu},
+      {"elu(Tensor self, Scalar alpha=1, Scalar scale=1, "
+       "Scalar input_scale=1)",
+       elu},
+      {"selu(Tensor self)", selu},
+      {"celu(Tensor self, Scalar alpha=1.0)", celu},
+      {"hardswish(Tensor self)", hardswish},
+      {"hardsigmoid(Tensor self)", hardsigmoid},
+      {"relu6(Tensor self)", relu6},
+      {"floor(Tensor self)", rounding<&Composer::floor>},
+      {"ceil(Tensor self)", rounding<&Composer::ceil>},
+      {"trunc(Tensor self)", rounding<&Composer::trunc>},
+      {"round(Tensor self)", rounding<&Composer::round>},
+      {"round.decimals(Tensor self, *, int decimals)", roundDecimals},
+      {"clamp(Tensor self, Tensor? min=None, Tensor? max=None)", clamp},
+      {"clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None)", clamp},
+      {"clamp_min(Tensor self, Tensor min)", clampMin},
+      {"clamp_min.Tensor(Tensor self, Tensor min)", clampMin},
+      {"clamp_max(Tensor self, Tensor max)", clampMax},
+      {"clamp_max.Tensor(Tensor self, Tensor max)", clampMax},
+      {"hardtanh(Tensor self, Tensor min_val=-1, Tensor max_val=1)", hardtanh},
+      {"threshold(Tensor self, Scalar threshold, Scalar value)", threshold},
+      {"nan_to_num(Tensor self, float? nan=None, float? posinf=None, "
+       "float? neginf=None)",
+       nanToNum},
+      {"addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, "
+       "Scalar value=1)",
+       addcmul},
+      {"addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, "
+       "Scalar value=1)",
+       addcdiv},
+      {"lerp.Scalar(Tensor self, Tensor end, Tensor weight)", lerp},
+      {"lerp.Tensor(Tensor self, Tensor end, Tensor weight)", lerp},
+  };
+  return rows;
+}

@@ -1,0 +1,585 @@
+//===- Product.cpp - Matrix products and attention ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Helpers.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+using namespace luminal::pt2;
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+static LogicalResult productOf(OpCall &o, Value a, Value b) {
+  Value result = matmulAny(o, a, b);
+  return result ? o.ret(o.c.cast(result, o.element(a))) : failure();
+}
+/// mm, bmm and mv fix the ranks; matmul takes any.
+template <unsigned rankA, unsigned rankB>
+static LogicalResult fixedProduct(OpCall &o, StringRef b) {
+  Value x = o.tensor("self"), y = o.tensor(b);
+  if (o.rank(x) != rankA || o.rank(y) != rankB)
+    return o.fail("the operands have other ranks than the op takes");
+  return productOf(o, x, y);
+}
+static LogicalResult mm(OpCall &o) { return fixedProduct<2, 2>(o, "mat2"); }
+static LogicalResult bmm(OpCall &o) { return fixedProduct<3, 3>(o, "mat2"); }
+static LogicalResult mv(OpCall &o) { return fixedProduct<2, 1>(o, "vec"); }
+static LogicalResult dot(OpCall &o) { return fixedProduct<1, 1>(o, "tensor"); }
+static LogicalResult matmul(OpCall &o) {
+  return productOf(o, o.tensor("self"), o.tensor("other"));
+}
+static LogicalResult outer(OpCall &o) {
+  Value a = o.tensor("self"), b = o.tensor("vec2");
+  if (o.rank(a) != 1 || o.rank(b) != 1)
+    return o.fail("takes two vectors");
+  Type type = o.promote({{a, {}}, {b, {}}});
+  SmallVector<Expr> shape = {o.extents(a)[0], o.extents(b)[0]};
+  Value x = o.broadcastTo(o.c.unsqueeze(o.c.cast(a, type), 1), shape);
+  return o.ret(o.c.mul(x, o.broadcastTo(o.c.cast(b, type), shape)));
+}
+
+static LogicalResult linear(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("input"), w = o.tensor("weight"), b = o.tensor("bias");
+  Type type = o.element(x);
+  if (o.rank(w) != 2 || o.rank(x) == 0 || o.element(w) != type ||
+      (b && o.element(b) != type))
+    return o.fail("the operands differ in dtype, or have other ranks than the "
+                  "op takes");
+  if (!o.provablyEqual(o.extents(x).back(), o.extents(w)[1]))
+    return o.fail("inner extents " + o.extents(x).back().str() + " and " +
+                  o.extents(w)[1].str() + " differ");
+  Type wide = o.opmath(type);
+  Value y = c.linear(c.cast(x, wide), c.cast(w, wide));
+  if (b)
+    y = c.add(y, o.broadcastTo(c.cast(b, wide), o.extents(y)));
+  return o.ret(c.cast(y, type));
+}
+
+/// beta * self + alpha * (a @ b)
+static LogicalResult addProductOf(OpCall &o, StringRef a, StringRef b) {
+  Composer &c = o.c;
+  Value self = o.tensor("self"), x = o.tensor(a), y = o.tensor(b);
+  Number beta = *o.number("beta"), alpha = *o.number("alpha");
+  Type type = o.element(x);
+  Value product = matmulAny(o, x, y);
+  if (!product)
+    return failure();
+  if (o.element(self) != type)
+    return o.fail("the operands differ in dtype");
+  Type wide = o.element(product);
+  SmallVector<Expr> shape = o.extents(product);
+  auto joined = o.broadcast({o.extents(self), shape});
+  if (!joined || joined->size() != shape.size())
+    return o.fail("self cannot be broadcast to the product");
+  auto scale = [&](Value v, const Number &n) {
+    return n.asDouble() == 1.0
+               ? v
+               : c.mul(v, o.broadcastTo(o.materialize(n, wide), shape));
+  };
+  product = scale(product, alpha);
+  // With beta 0 a NaN in self leaves no trace.
+  if (beta.asDouble() != 0.0)
+    product =
+        c.add(scale(o.broadcastTo(c.cast(self, wide), shape), beta), product);
+  return o.ret(c.cast(product, type));
+}
+static LogicalResult addmm(OpCall &o) {
+  return addProductOf(o, "mat1", "mat2");
+}
+static LogicalResult baddbmm(OpCall &o) {
+  return addProductOf(o, "batch1", "batch2");
+}
+static LogicalResult addmv(OpCall &o) { return addProductOf(o, "mat", "vec"); }
+
+//===----------------------------------------------------------------------===//
+// einsum
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One label a dim: a letter, or for the i-th dim from the right that "..."
+/// stands for, -1 - i.
+using Labels = SmallVector<int>;
+} // namespace
+
+/// Labels of a term whose "..." covers `dots` dims; nothing if it is malformed.
+static std::optional<Labels> parseLabels(StringRef term, unsigned dots) {
+  Labels labels;
+  while (!term.empty()) {
+    if (term.consume_front("...")) {
+      for (int i = dots; i-- > 0;)
+        labels.push_back(-1 - i);
+      if (term.contains('.'))
+        return std::nullopt;
+      continue;
+    }
+    if (!llvm::isAlpha(term.front()))
+      return std::nullopt;
+    labels.push_back(term.front());
+    term = term.drop_front();
+  }
+  return labels;
+}
+
+/// Every operand is read over one index space, the output's dims first and the
+/// summed ones last; operands are joined from the left.
+static LogicalResult einsum(OpCall &o) {
+  Composer &c = o.c;
+  std::string equation;
+  for (char ch : o.string("equation"))
+    if (ch != ' ')
+      equation += ch;
+  auto malformed = [&] {
+    return o.fail("equation '" + equation + "' does not fit the operands");
+  };
+  SmallVector<Value> operands = o.tensors("tensors");
+  o.ignore({"path"}); // The order of contraction is the compiler's choice.
+  auto [lhs, rhs] = StringRef(equation).split("->");
+  SmallVector<StringRef> terms;
+  lhs.split(terms, ',');
+  if (terms.size() != operands.size() || operands.empty())
+    return malformed();
+
+  SmallVector<Labels> inputs;
+  std::map<int, Expr> extents;
+  std::map<int, unsigned> uses;
+  unsigned mostDots = 0;
+  for (auto [term, v] : llvm::zip(terms, operands)) {
+    unsigned letters = llvm::count_if(term, llvm::isAlpha);
+    bool dotted = term.contains("...");
+    if (o.rank(v) < letters || (!dotted && o.rank(v) != letters))
+      return malformed();
+    unsigned dots = o.rank(v) - letters;
+    mostDots = std::max(mostDots, dots);
+    auto labels = parseLabels(term, dots);
+    if (!labels || labels->size() != o.rank(v))
+      return malformed();
+    for (auto [label, extent] : llvm::zip(*labels, o.extents(v))) {
+      ++uses[label];
+      auto [it, inserted] = extents.emplace(label, extent);
+      if (inserted || o.provablyEqual(it->second, extent) ||
+          extent.isConstant(1))
+        continue;
+      if (!it->second.isConstant(1))
+        return malformed();
+      it->second = extent;
+    }
+    inputs.push_back(*labels);
+  }
+
+  Labels space;
+  if (equation.find("->") != std::string::npos) {
+    auto labels = parseLabels(rhs, rhs.contains("...") ? mostDots : 0);
+    if (!labels)
+      return malformed();
+    space = *labels;
+  } else {
+    // Without an output: the dots, then the letters that occur once, sorted.
+    for (int i = mostDots; i-- > 0;)
+      space.push_back(-1 - i);
+    for (auto [label, count] : uses)
+      if (label > 0 && count == 1)
+        space.push_back(label);
+  }
+  for (int label : space)
+    if (!extents.count(label) || llvm::count(space, label) != 1)
+      return malformed();
+  unsigned kept = space.size();
+  for (const auto &[label, extent] : extents)
+    if (!llvm::is_contained(space, label))
+      space.push_back(label);
+  SmallVector<Expr> shape;
+  for (int label : space)
+    shape.push_back(extents[label]);
+
+  Type type = o.element(operands.front());
+  Value product;
+  for (auto [labels, v] : llvm::zip(inputs, operands)) {
+    if (o.element(v) != type || o.isBool(v))
+      return o.fail("the operands differ in dtype, or are bool");
+    SmallVector<Expr> map;
+    for (auto [label, extent] : llvm::zip(labels, o.extents(v)))
+      map.push_back(extent.isConstant(1)
+                        ? Expr(0)
+                        : Expr::dim(llvm::find(space, label) - space.begin()));
+    Value read = c.view(c.cast(v, o.opmath(type)), shape, map);
+    product = product ? c.mul(product, read) : read;
+  }
+  auto summed = llvm::to_vector(llvm::seq<unsigned>(kept, space.size()));
+  return o.ret(c.cast(c.reduceSum(product, summed, false), type));
+}
+
+//===----------------------------------------------------------------------===//
+// Products over named dims
+//===----------------------------------------------------------------------===//
+
+/// Sums of products over pairs of dims; the other dims in order.
+static LogicalResult contractDims(OpCall &o, Value a, Value b,
+                                  ArrayRef<unsigned> da,
+                                  ArrayRef<unsigned> db) {
+  Composer &c = o.c;
+  Type type = o.element(a);
+  if (o.element(b) != type || o.isBool(a) || da.size() != db.size())
+    return o.fail("the operands differ in dtype or number of dims");
+  SmallVector<Expr> ea = o.extents(a), eb = o.extents(b), shape;
+  SmallVector<Expr> aMap(ea.size()), bMap(eb.size());
+  auto keep = [&](ArrayRef<Expr> extents, ArrayRef<unsigned> dims,
+                  SmallVector<Expr> &map) {
+    for (unsigned i = 0; i < extents.size(); ++i)
+      if (!llvm::is_contained(dims, i)) {
+        map[i] = Expr::dim(shape.size());
+        shape.push_back(extents[i]);
+      }
+  };
+  keep(ea, da, aMap);
+  keep(eb, db, bMap);
+  unsigned kept = shape.size();
+  for (auto [x, y] : llvm::zip(da, db)) {
+    if (!o.provablyEqual(ea[x], eb[y]))
+      return o.fail("extents " + ea[x].str() + " and " + eb[y].str() +
+                    " differ");
+    aMap[x] = bMap[y] = Expr::dim(shape.size());
+    shape.push_back(ea[x]);
+  }
+  Type wide = o.opmath(type);
+  Value y = c.mul(c.view(c.cast(a, wide), shape, aMap),
+                  c.view(c.cast(b, wide), shape, bMap));
+  auto summed = llvm::to_vector(llvm::seq<unsigned>(kept, shape.size()));
+  return o.ret(c.cast(c.reduceSum(y, summed, false), type));
+}
+static LogicalResult tensordot(OpCall &o) {
+  Value a = o.tensor("self"), b = o.tensor("other");
+  SmallVector<unsigned> da, db;
+  auto read = [&](StringRef name, Value v, SmallVector<unsigned> &dims) {
+    SmallVector<int64_t> named = *o.integers(name);
+    for (int64_t dim : named) {
+      auto axis = o.axis(dim, o.rank(v));
+      if (!axis || llvm::is_contained(dims, *axis))
+        return false;
+      dims.push_back(*axis);
+    }
+    return true;
+  };
+  if (!read("dims_self", a, da) || !read("dims_other", b, db))
+    return o.fail("names a dim twice, or none");
+  return contractDims(o, a, b, da, db);
+}
+static LogicalResult inner(OpCall &o) {
+  Value a = o.tensor("self"), b = o.tensor("other");
+  if (o.rank(a) == 0 || o.rank(b) == 0)
+    return o.fail("takes tensors with dims");
+  return contractDims(o, a, b, {o.rank(a) - 1}, {o.rank(b) - 1});
+}
+static LogicalResult chainMatmul(OpCall &o) {
+  StringRef name =
+      StringRef(o.entry.name).starts_with("chain") ? "matrices" : "tensors";
+  Value product;
+  for (Value v : o.tensors(name)) {
+    product = product ? matmulAny(o, product, v) : v;
+    if (!product)
+      return failure();
+  }
+  return product ? o.ret(product) : o.fail("multiplies no matrices");
+}
+static LogicalResult vecdot(OpCall &o) {
+  Composer &c = o.c;
+  Value a = o.tensor("x"), b = o.tensor("y");
+  auto shape = o.broadcast({o.extents(a), o.extents(b)});
+  auto axis = shape ? o.axis(*o.integer("dim"), shape->size()) : std::nullopt;
+  if (!axis || shape->empty() || o.element(a) != o.element(b) || o.isBool(a))
+    return o.fail("takes tensors of one dtype with a dim");
+  Type type = o.element(a), wide = o.opmath(type);
+  Value y = c.mul(o.broadcastTo(c.cast(a, wide), *shape),
+                  o.broadcastTo(c.cast(b, wide), *shape));
+  return o.ret(c.cast(c.reduceSum(y, {*axis}, false), type));
+}
+
+/// a[i + 1] b[i + 2] - a[i + 2] b[i + 1] along a dim of three.
+static LogicalResult cross(OpCall &o) {
+  Composer &c = o.c;
+  Value a = o.tensor("self"), b = o.tensor("other");
+  auto shape = o.broadcast({o.extents(a), o.extents(b)});
+  Type type = o.promote({{a, {}}, {b, {}}});
+  if (!shape || type.isInteger(1))
+    return o.fail("takes numbers");
+  std::optional<unsigned> axis;
+  if (o.has("dim")) {
+    axis = o.axis(*o.integer("dim"), shape->size());
+  } else {
+    for (unsigned i = 0; i < shape->size() && !axis; ++i)
+      if ((*shape)[i].isConstant(3))
+        axis = i;
+  }
+  if (!axis || shape->empty() || !(*shape)[*axis].isConstant(3))
+    return o.fail("takes a dim of three");
+  Type wide = o.opmath(type);
+  auto turned = [&](Value v, int64_t by) {
+    SmallVector<Expr> map;
+    for (unsigned i = 0; i < shape->size(); ++i)
+      map.push_back(i == *axis ? Expr::mod(Expr::dim(i) + Expr(by), Expr(3))
+                               : Expr::dim(i));
+    return c.view(o.broadcastTo(c.cast(v, wide), *shape), *shape, map);
+  };
+  Value y = c.sub(c.mul(turned(a, 1), turned(b, 2)),
+                  c.mul(turned(a, 2), turned(b, 1)));
+  return o.ret(c.cast(y, type));
+}
+
+/// x1 W x2 for each matrix of the weight, and the bias.
+static LogicalResult bilinear(OpCall &o) {
+  Composer &c = o.c;
+  Value a = o.tensor("input1"), b = o.tensor("input2"), w = o.tensor("weight"),
+        bias = o.tensor("bias");
+  Type type = o.element(a), wide = o.opmath(type);
+  unsigned rank = o.rank(a);
+  bool fits = rank >= 1 && o.rank(b) == rank && o.rank(w) == 3 &&
+              o.element(b) == type && o.element(w) == type &&
+              isa<FloatType>(type);
+  for (unsigned i = 0; fits && i + 1 < rank; ++i)
+    fits = o.provablyEqual(o.extents(a)[i], o.extents(b)[i]);
+  if (!fits || !o.provablyEqual(o.extents(a).back(), o.extents(w)[1]) ||
+      !o.provablyEqual(o.extents(b).back(), o.extents(w)[2]))
+    return o.fail("the operands do not fit each other");
+  SmallVector<Expr> ea = o.extents(a), ew = o.extents(w);
+  Expr columns = ew[0] * ew[1];
+  // [..., out, in1] from in2, then the sum over in1.
+  Value part =
+      c.linear(c.cast(b, wide), c.reshape(c.cast(w, wide), {columns, ew[2]}));
+  SmallVector<Expr> space(ea.begin(), ea.end() - 1), map;
+  space.append({ew[0], ew[1]});
+  part = c.reshape(part, space);
+  for (unsigned i = 0; i + 1 < rank; ++i)
+    map.push_back(Expr::dim(i));
+  map.push_back(Expr::dim(rank));
+  Value y = c.reduceSum(c.mul(part, c.view(c.cast(a, wide), space, map)),
+                        {rank}, false);
+  if (bias)
+    y = c.add(y, o.broadcastTo(c.cast(bias, wide), o.extents(y)));
+  return o.ret(c.cast(y, type));
+}
+
+/// The sum over some dims of the product of three tensors, each with new dims
+/// where the others have theirs.
+static LogicalResult trilinear(OpCall &o) {
+  Composer &c = o.c;
+  o.ignore({"unroll_dim"}); // The order of summation is the compiler's choice.
+  SmallVector<Value> parts;
+  SmallVector<SmallVector<Expr>> shapes;
+  Type type = o.element(o.tensor("i1"));
+  for (auto [name, dims] :
+       {std::pair("i1", "expand1"), std::pair("i2", "expand2"),
+        std::pair("i3", "expand3")}) {
+    Value v = o.tensor(name);
+    if (o.element(v) != type || !isa<FloatType>(type))
+      return o.fail("takes floats of one dtype");
+    SmallVector<int64_t> expand = *o.integers(dims);
+    for (int64_t dim : expand) {
+      auto axis = o.axis(dim, o.rank(v) + 1);
+      if (!axis)
+        return failure();
+      v = c.unsqueeze(v, *axis);
+    }
+    parts.push_back(c.cast(v, o.opmath(type)));
+    shapes.push_back(o.extents(v));
+  }
+  auto shape = o.broadcast(shapes);
+  if (!shape)
+    return failure();
+  auto axes = o.axes(*o.integers("sumdim"), shape->size());
+  if (!axes)
+    return failure();
+  Value y = o.broadcastTo(parts[0], *shape);
+  for (Value v : ArrayRef(parts).drop_front())
+    y = c.mul(y, o.broadcastTo(v, *shape));
+  return o.ret(c.cast(c.reduceSum(y, *axes, false), type));
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+/// softmax(q k^T * scale + mask) v, f16 and bf16 in f32, rounded once.
+static LogicalResult attention(OpCall &o) {
+  Composer &c = o.c;
+  bool flash = StringRef(o.entry.name).starts_with("_scaled");
+  Value q = o.tensor("query"), k = o.tensor("key"), v = o.tensor("value");
+  Value mask = o.tensor("attn_mask");
+  if (*o.real("dropout_p") != 0)
+    return o.fail("draws random numbers (dropout_p is not 0)");
+  bool causal = o.flag("is_causal"), grouped = !flash && o.flag("enable_gqa");
+  Type type = o.element(q), wide = o.opmath(type);
+  unsigned rank = o.rank(q);
+  if (rank < 2 || o.rank(k) != rank || o.rank(v) != rank ||
+      o.element(k) != type || o.element(v) != type || !isa<FloatType>(type))
+    return o.fail("the operands differ in dtype or rank");
+  if (causal && mask)
+    return o.fail("is_causal and attn_mask exclude each other");
+  SmallVector<Expr> eq = o.extents(q), ek = o.extents(k), ev = o.extents(v);
+  q = c.cast(q, wide), k = c.cast(k, wide), v = c.cast(v, wide);
+
+  if (grouped && rank >= 3) {
+    // Each head of k and v serves a run of heads of q.
+    unsigned head = rank - 3;
+    auto repeat = [&](Value x) -> Value {
+      SmallVector<Expr> e = o.extents(x);
+      Expr ratio = o.assumptions().simplify(Expr::floorDiv(eq[head], e[head]));
+      if (!o.provablyEqual(ratio * e[head], eq[head])) {
+        (void)o.fail("the heads of key and value do not divide the query's");
+        return {};
+      }
+      SmallVector<Expr> map;
+      for (unsigned i = 0; i < rank; ++i)
+        map.push_back(i == head ? Expr::floorDiv(Expr::dim(i), ratio)
+                                : Expr::dim(i));
+      e[head] = eq[head];
+      return c.view(x, e, map);
+    };
+    k = repeat(k);
+    v = repeat(v);
+    if (!k || !v)
+      return failure();
+  }
+  double scale;
+  if (auto given = o.real("scale")) {
+    scale = *given;
+  } else {
+    auto width = eq.back().asConstant();
+    if (!width || *width == 0)
+      return o.fail("the default scale needs a static head size");
+    scale = 1.0 / std::sqrt(static_cast<double>(*width));
+  }
+  SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, rank));
+  std::swap(order[rank - 1], order[rank - 2]);
+  Value scores = matmulAny(o, q, c.permute(k, order));
+  if (!scores)
+    return failure();
+  scores = c.mul(scores, c.splat(scores, scale));
+  SmallVector<Expr> shape = o.extents(scores);
+  double inf = std::numeric_limits<double>::infinity();
+  if (causal) {
+    Value row = indexAlong(o, scores, rank - 2),
+          column = indexAlong(o, scores, rank - 1);
+    scores = c.select(c.lessEqual(column, row), scores, c.splat(scores, -inf));
+  }
+  if (mask) {
+    auto joined = o.broadcast({o.extents(mask), shape});
+    if (!joined || joined->size() != shape.size())
+      return o.fail("the mask cannot be broadcast to the scores");
+    for (auto [a, b] : llvm::zip(*joined, shape))
+      if (!o.provablyEqual(a, b))
+        return o.fail("the mask cannot be broadcast to the scores");
+    if (o.isBool(mask))
+      scores =
+          c.select(o.broadcastTo(mask, shape), scores, c.splat(scores, -inf));
+    else
+      scores = c.add(scores, o.broadcastTo(c.cast(mask, wide), shape));
+  }
+  Value weights = c.softmax(scores, rank - 1);
+  if (mask) {
+    // A row that the mask empties attends to nothing.
+    Value most = c.reduceMax(scores, {rank - 1}, false);
+    Value none = c.equal(most, c.splat(most, -inf));
+    SmallVector<Expr> map;
+    for (unsigned i = 0; i + 1 < rank; ++i)
+      map.push_back(Expr::dim(i));
+    weights = c.select(c.view(none, shape, map), c.splat(weights, 0), weights);
+  }
+  Value result = matmulAny(o, weights, v);
+  if (!result)
+    return failure();
+  // The logarithms of the sums serve gradients.
+  return flash ? o.ret({c.cast(result, type), Value()})
+               : o.ret(c.cast(result, type));
+}
+
+//===----------------------------------------------------------------------===//
+// Grouped products
+//===----------------------------------------------------------------------===//
+
+/// Rows of `input`, sorted by group, times the matrix of their group:
+/// offs[g] is one past the last row of group g. A row behind the last offset
+/// belongs to no group; PyTorch leaves it undefined, here it takes the last.
+static LogicalResult groupedMM(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("input"), w = o.tensor("weight"), offs = o.tensor("offs");
+  if (o.rank(x) != 2 || o.rank(w) != 3 || o.rank(offs) != 1 ||
+      o.element(x) != o.element(w))
+    return o.fail("takes rows, a matrix for each group, and offsets");
+  SmallVector<Expr> ex = o.extents(x), ew = o.extents(w);
+  Expr rows = ex[0], groups = ew[0];
+  if (!o.provablyEqual(ex[1], ew[1]) ||
+      !o.provablyEqual(o.extents(offs)[0], groups) ||
+      !o.assumptions().provablyLessEqual(Expr(1), groups))
+    return o.fail("the extents do not fit each other");
+  // group(row) = how many groups end at or before it
+  SmallVector<Expr> space = {rows, groups};
+  Value row = c.iota(space, Expr::dim(0));
+  Value end = c.view(c.cast(offs, o.i64()), space, {Expr::dim(1)});
+  Value past = c.cast(c.lessEqual(end, row), o.i64());
+  Value group = c.reduceSum(past, {1}, false);
+  Value last = o.broadcastTo(extentValue(o, groups - Expr(1), o.i64()), {rows});
+  group = c.minimum(group, last);
+  // One gathered matrix a row.
+  Value chosen = c.gather(w, group);
+  Type wide = o.opmath(o.element(x));
+  Value product =
+      c.matmul(c.unsqueeze(c.cast(x, wide), 1), c.cast(chosen, wide));
+  return o.ret(c.cast(c.squeeze(product, 1), o.element(x)));
+}
+
+llvm::ArrayRef<OpRow> pt2::getProductOps() {
+  static const OpRow rows[] = {
+      {"_scaled_dot_product_flash_attention_for_cpu(Tensor query, "
+       "Tensor key, Tensor value, float dropout_p=0.0, "
+       "bool is_causal=False, *, Tensor? attn_mask=None, "
+       "float? scale=None)",
+       attention},
+      {"tensordot(Tensor self, Tensor other, int[] dims_self, "
+       "int[] dims_other)",
+       tensordot},
+      {"inner(Tensor self, Tensor other)", inner},
+      {"_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, "
+       "int[] expand2, int[] expand3, int[] sumdim, int unroll_dim=1)",
+       trilinear},
+      {"chain_matmul(Tensor[] matrices)", chainMatmul},
+      {"linalg_multi_dot(Tensor[] tensors)", chainMatmul},
+      {"linalg_vecdot(Tensor x, Tensor y, *, int dim=-1)", vecdot},
+      {"cross(Tensor self, Tensor other, int? dim=None)", cross},
+      {"linalg_cross(Tensor self, Tensor other, *, int dim=-1)", cross},
+      {"bilinear(Tensor input1, Tensor input2, Tensor weight, "
+       "Tensor? bias=None)",
+       bilinear},
+      {"linear(Tensor input, Tensor weight, Tensor? bias=None)", linear},
+      {"mm(Tensor self, Tensor mat2)", mm},
+      {"bmm(Tensor self, Tensor mat2)", bmm},
+      {"mv(Tensor self, Tensor vec)", mv},
+      {"dot(Tensor self, Tensor tensor)", dot},
+      {"matmul(Tensor self, Tensor other)", matmul},
+      {"outer(Tensor self, Tensor vec2)", outer},
+      {"addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, "
+       "Scalar alpha=1)",
+       addmm},
+      {"baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
+       "Scalar alpha=1)",
+       baddbmm},
+      {"addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, "
+       "Scalar alpha=1)",
+       addmv},
+      {"einsum(str equation, Tensor[] tensors, *, int[]? path=None)", einsum},
+      {"scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, "
+       "Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, "
+       "float? scale=None, bool enable_gqa=False)",
+       attention},
+      {"transformers::grouped_mm_fallback(Tensor input, Tensor weight, "
+       "Tensor offs)",
+       groupedMM},
+  };
+  return rows;
+}

@@ -1,0 +1,246 @@
+//===- Recurrent.cpp - LSTM, GRU and plain recurrent layers ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One step after the other: the sequence's length must be known. The products
+// with the inputs are taken for all steps at once.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Helpers.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+using namespace luminal::pt2;
+
+namespace {
+enum class Cell { LSTM, GRU, Tanh, Relu };
+
+/// The parameters of one layer in one direction; biases and the projection
+/// may be null.
+struct Weights {
+  Value input, hidden, inputBias, hiddenBias, projection;
+};
+struct State {
+  Value hidden, cell;
+};
+} // namespace
+
+static Value plus(OpCall &o, Value x, Value bias) {
+  return bias ? o.c.add(x, o.broadcastTo(bias, o.extents(x))) : x;
+}
+
+/// Part k of `parts` along the last dim.
+static Value part(OpCall &o, Value x, unsigned k, unsigned parts) {
+  unsigned last = o.rank(x) - 1;
+  int64_t n = *o.extents(x)[last].asConstant() / parts;
+  return o.c.slice(x, last, Expr(int64_t(k) * n), Expr(n));
+}
+
+/// The next state from the input's share of the gates, [batch, gates].
+static State step(OpCall &o, Cell cell, Value gates, const State &state,
+                  const Weights &w) {
+  Composer &c = o.c;
+  Value fromHidden = c.linear(state.hidden, w.hidden);
+  if (cell == Cell::GRU) {
+    Value h = plus(o, fromHidden, w.hiddenBias);
+    auto gate = [&](unsigned k) {
+      return c.sigmoid(c.add(part(o, gates, k, 3), part(o, h, k, 3)));
+    };
+    Value reset = gate(0), update = gate(1);
+    Value fresh =
+        c.tanh(c.add(part(o, gates, 2, 3), c.mul(reset, part(o, h, 2, 3))));
+    Value change = c.mul(update, c.sub(state.hidden, fresh));
+    return {c.add(fresh, change), {}};
+  }
+  Value sum = plus(o, c.add(gates, fromHidden), w.hiddenBias);
+  if (cell != Cell::LSTM)
+    return {cell == Cell::Tanh ? c.tanh(sum) : c.relu(sum), {}};
+  Value in = c.sigmoid(part(o, sum, 0, 4)),
+        forget = c.sigmoid(part(o, sum, 1, 4)),
+        fresh = c.tanh(part(o, sum, 2, 4)), out = c.sigmoid(part(o, sum, 3, 4));
+  Value kept = c.add(c.mul(forget, state.cell), c.mul(in, fresh));
+  Value hidden = c.mul(out, c.tanh(kept));
+  return {w.projection ? c.linear(hidden, w.projection) : hidden, kept};
+}
+
+/// Whether the parameters fit an input and a state of these widths.
+static LogicalResult checkWeights(OpCall &o, Cell cell, const Weights &w,
+                                  const Expr &in, const State &state) {
+  int64_t gates = cell == Cell::LSTM ? 4 : cell == Cell::GRU ? 3 : 1;
+  auto width = o.extents(state.cell ? state.cell : state.hidden).back();
+  Expr hidden = o.extents(state.hidden).back();
+  auto fits = [&](Value v, ArrayRef<Expr> shape) {
+    if (!v)
+      return true;
+    bool same =
+        o.rank(v) == shape.size() && o.element(v) == o.element(state.hidden);
+    for (unsigned i = 0; same && i < shape.size(); ++i)
+      same = o.provablyEqual(o.extents(v)[i], shape[i]);
+    return same;
+  };
+  Expr all = width * Expr(gates);
+  if (!width.asConstant() || !w.input || !w.hidden ||
+      !fits(w.input, {all, in}) || !fits(w.hidden, {all, hidden}) ||
+      !fits(w.inputBias, {all}) || !fits(w.hiddenBias, {all}) ||
+      !fits(w.projection, {hidden, width}) ||
+      (!w.projection && !o.provablyEqual(hidden, width)))
+    return o.fail("the parameters do not fit the input and the state");
+  return success();
+}
+
+/// All steps of one layer in one direction over [time, batch, in].
+static Value run(OpCall &o, Cell cell, Value x, State &state, const Weights &w,
+                 int64_t length, bool backward) {
+  Composer &c = o.c;
+  Value gates = plus(o, c.linear(x, w.input), w.inputBias);
+  SmallVector<Value> outputs(length);
+  for (int64_t i = 0; i < length; ++i) {
+    int64_t t = backward ? length - 1 - i : i;
+    Value row = c.squeeze(c.slice(gates, 0, Expr(t), Expr(1)), 0);
+    state = step(o, cell, row, state, w);
+    outputs[t] = c.unsqueeze(state.hidden, 0);
+  }
+  return concatenate(o, outputs, 0);
+}
+
+template <Cell cell>
+static LogicalResult recurrent(OpCall &o) {
+  Composer &c = o.c;
+  constexpr bool isLSTM = cell == Cell::LSTM;
+  Value x = o.tensor("input");
+  SmallVector<Value> params = o.tensors("params"), states;
+  if (isLSTM)
+    states = o.tensors("hx");
+  else
+    states = {o.tensor("hx")};
+  bool biases = o.flag("has_biases"), bidirectional = o.flag("bidirectional"),
+       batchFirst = o.flag("batch_first");
+  int64_t layers = *o.integer("num_layers");
+  if (o.flag("train") && *o.real("dropout") != 0)
+    return o.fail("draws random numbers (train is true)");
+  o.ignore({"dropout"});
+  Type type = o.element(x), wide = o.opmath(type);
+  if (!isa<FloatType>(type) || o.rank(x) != 3 ||
+      states.size() != (isLSTM ? 2 : 1))
+    return o.fail("takes floats [time, batch, channel] and their states");
+  int64_t directions = bidirectional ? 2 : 1, count = layers * directions;
+  for (Value v : states)
+    if (!v || o.rank(v) != 3 || o.element(v) != type ||
+        !o.extents(v)[0].isConstant(count) || !o.extents(v)[2].asConstant())
+      return o.fail("a state does not fit the layers");
+  bool projected = isLSTM && !o.provablyEqual(o.extents(states[0])[2],
+                                              o.extents(states[1])[2]);
+  size_t each = 2 + (biases ? 2 : 0) + (projected ? 1 : 0);
+  if (layers <= 0 || params.size() != each * count)
+    return o.fail("has another number of parameters than the layers take");
+  if (batchFirst)
+    x = c.permute(x, {1, 0, 2});
+  auto length = o.extents(x)[0].asConstant();
+  if (!length)
+    return o.fail("the sequence's length " + o.extents(x)[0].str() +
+                  " is known only at run time");
+  if (*length == 0)
+    return o.fail("the sequence is empty");
+  for (Value v : states)
+    if (!o.provablyEqual(o.extents(v)[1], o.extents(x)[1]))
+      return o.fail("a state does not fit the batch");
+
+  x = c.cast(x, wide);
+  SmallVector<Value> hidden, cells;
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    SmallVector<Value> sides;
+    for (int64_t d = 0; d < directions; ++d) {
+      int64_t k = layer * directions + d;
+      auto param = [&](size_t i) { return c.cast(params[k * each + i], wide); };
+      Weights w{param(0), param(1), {}, {}, {}};
+      if (biases)
+        w.inputBias = param(2), w.hiddenBias = param(3);
+      if (projected)
+        w.projection = param(each - 1);
+      auto initial = [&](Value v) {
+        return c.cast(c.squeeze(c.slice(v, 0, Expr(k), Expr(1)), 0), wide);
+      };
+      State state{initial(states[0]), isLSTM ? initial(states[1]) : Value()};
+      if (failed(checkWeights(o, cell, w, o.extents(x)[2], state)))
+        return failure();
+      sides.push_back(run(o, cell, x, state, w, *length, d == 1));
+      hidden.push_back(c.unsqueeze(state.hidden, 0));
+      if (isLSTM)
+        cells.push_back(c.unsqueeze(state.cell, 0));
+    }
+    x = concatenate(o, sides, 2);
+  }
+  if (batchFirst)
+    x = c.permute(x, {1, 0, 2});
+  Value output = c.cast(x, type),
+        last = c.cast(concatenate(o, hidden, 0), type);
+  if (isLSTM)
+    return o.ret({output, last, c.cast(concatenate(o, cells, 0), type)});
+  return o.ret({output, last});
+}
+
+/// One step over [batch, in].
+template <Cell cell>
+static LogicalResult recurrentCell(OpCall &o) {
+  Composer &c = o.c;
+  constexpr bool isLSTM = cell == Cell::LSTM;
+  Value x = o.tensor("input");
+  SmallVector<Value> states;
+  if (isLSTM)
+    states = o.tensors("hx");
+  else
+    states = {o.tensor("hx")};
+  Type type = o.element(x), wide = o.opmath(type);
+  if (!isa<FloatType>(type) || o.rank(x) != 2 ||
+      states.size() != (isLSTM ? 2 : 1))
+    return o.fail("takes floats [batch, channel] and their states");
+  for (Value v : states)
+    if (!v || o.rank(v) != 2 || o.element(v) != type ||
+        !o.extents(v)[1].asConstant() ||
+        !o.provablyEqual(o.extents(v)[0], o.extents(x)[0]))
+      return o.fail("a state does not fit the batch");
+  auto param = [&](StringRef name) {
+    Value v = o.tensor(name);
+    return v ? c.cast(v, wide) : v;
+  };
+  Weights w{param("w_ih"), param("w_hh"), param("b_ih"), param("b_hh"), {}};
+  State state{c.cast(states[0], wide),
+              isLSTM ? c.cast(states[1], wide) : Value()};
+  x = c.cast(x, wide);
+  if (failed(checkWeights(o, cell, w, o.extents(x)[1], state)))
+    return failure();
+  Value gates = plus(o, c.linear(x, w.input), w.inputBias);
+  state = step(o, cell, gates, state, w);
+  if (isLSTM)
+    return o.ret({c.cast(state.hidden, type), c.cast(state.cell, type)});
+  return o.ret(c.cast(state.hidden, type));
+}
+
+llvm::ArrayRef<OpRow> pt2::getRecurrentOps() {
+#define LUMINAL_LAYERS                                                         \
+  "Tensor[] params, bool has_biases, int num_layers, float dropout, "          \
+  "bool train, bool bidirectional, bool batch_first)"
+#define LUMINAL_CELL                                                           \
+  "Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None)"
+  static const OpRow rows[] = {
+      {"lstm.input(Tensor input, Tensor[] hx, " LUMINAL_LAYERS,
+       recurrent<Cell::LSTM>},
+      {"gru.input(Tensor input, Tensor hx, " LUMINAL_LAYERS,
+       recurrent<Cell::GRU>},
+      {"rnn_tanh.input(Tensor input, Tensor hx, " LUMINAL_LAYERS,
+       recurrent<Cell::Tanh>},
+      {"rnn_relu.input(Tensor input, Tensor hx, " LUMINAL_LAYERS,
+       recurrent<Cell::Relu>},
+      {"lstm_cell(Tensor input, Tensor[] hx, " LUMINAL_CELL,
+       recurrentCell<Cell::LSTM>},
+      {"gru_cell(Tensor input, Tensor hx, " LUMINAL_CELL,
+       recurrentCell<Cell::GRU>},
+      {"rnn_tanh_cell(Tensor input, Tensor hx, " LUMINAL_CELL,
+       recurrentCell<Cell::Tanh>},
+      {"rnn_relu_cell(Tensor input, Tensor hx, " LUMINAL_CELL,
+       recurrentCell<Cell::Relu>},
+  };
+  return rows;
+}

@@ -1,0 +1,563 @@
+//===- Reduction.cpp - Sums, extrema, statistics, scans -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Helpers.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+using namespace luminal::pt2;
+
+using Axes = SmallVector<unsigned>;
+
+/// The dims of an optional list: all where it is absent or empty.
+static std::optional<Axes> dimsOf(OpCall &o, StringRef name, Value x) {
+  return o.axes(o.integers(name).value_or(SmallVector<int64_t>()), o.rank(x));
+}
+static std::optional<Axes> dimOf(OpCall &o, StringRef name, Value x) {
+  auto axis = o.axis(*o.integer(name), o.rank(x));
+  if (!axis)
+    return std::nullopt;
+  return o.rank(x) ? Axes{*axis} : Axes{};
+}
+static Axes allOf(OpCall &o, Value x) {
+  return llvm::to_vector(llvm::seq<unsigned>(0, o.rank(x)));
+}
+static Expr countOf(OpCall &o, Value x, ArrayRef<unsigned> axes) {
+  Expr n(1);
+  for (unsigned axis : axes)
+    n = n * o.extents(x)[axis];
+  return n;
+}
+/// Whether each element is other than zero (NaN is).
+static Value isTrue(OpCall &o, Value x) { return o.c.cast(x, o.i1()); }
+
+//===----------------------------------------------------------------------===//
+// Sums and means
+//===----------------------------------------------------------------------===//
+
+static LogicalResult sumOver(OpCall &o, std::optional<Axes> axes, bool keep) {
+  if (!axes)
+    return failure();
+  Value x = o.tensor("self");
+  Type type = o.dtype("dtype");
+  type = type ? type : sumType(o, o.element(x));
+  if (type.isInteger(1))
+    return o.fail("a sum of dtype bool is not supported");
+  if (type.isInteger(1) != o.isBool(x) || type != o.element(x))
+    x = o.c.cast(x, type);
+  return o.ret(o.c.reduceSum(x, *axes, keep));
+}
+static LogicalResult sum(OpCall &o) {
+  return sumOver(o, allOf(o, o.tensor("self")), false);
+}
+static LogicalResult sumDims(OpCall &o) {
+  return sumOver(o, dimsOf(o, "dim", o.tensor("self")), o.flag("keepdim"));
+}
+
+static LogicalResult meanOver(OpCall &o, std::optional<Axes> axes, bool keep) {
+  if (!axes)
+    return failure();
+  Value x = o.tensor("self");
+  Type type = o.dtype("dtype");
+  type = type ? type : o.element(x);
+  if (!isa<FloatType>(type))
+    return o.fail("the mean of integers needs a float dtype");
+  return o.ret(o.c.mean(o.c.cast(x, type), *axes, keep));
+}
+static LogicalResult mean(OpCall &o) {
+  return meanOver(o, allOf(o, o.tensor("self")), false);
+}
+static LogicalResult meanDims(OpCall &o) {
+  return meanOver(o, dimsOf(o, "dim", o.tensor("self")), o.flag("keepdim"));
+}
+
+static LogicalResult countNonzero(OpCall &o) {
+  Value x = o.tensor("self");
+  auto axes = dimsOf(o, "dim", x);
+  if (!axes)
+    return failure();
+  return o.ret(o.c.reduceSum(o.c.cast(isTrue(o, x), o.i64()), *axes, false));
+}
+
+//===----------------------------------------------------------------------===//
+// Extrema
+//===----------------------------------------------------------------------===//
+
+static Value extremum(OpCall &o, Value x, ArrayRef<unsigned> axes, bool keep,
+                      bool largest) {
+  return largest ? o.c.reduceMax(x, axes, keep) : o.c.reduceMin(x, axes, keep);
+}
+/// PyTorch refuses an extremum of nothing.
+static LogicalResult checkNotEmpty(OpCall &o, Value x,
+                                   ArrayRef<unsigned> axes) {
+  for (unsigned axis : axes)
+    if (o.extents(x)[axis].isConstant(0))
+      return o.fail("is not defined for a dim of extent 0");
+  return success();
+}
+template <bool largest>
+static LogicalResult extremumAll(OpCall &o) {
+  Value x = o.tensor("self");
+  return failed(checkNotEmpty(o, x, allOf(o, x)))
+             ? failure()
+             : o.ret(extremum(o, x, allOf(o, x), false, largest));
+}
+template <bool largest>
+static LogicalResult extremumDims(OpCall &o) {
+  Value x = o.tensor("self");
+  auto axes = dimsOf(o, "dim", x);
+  if (!axes || failed(checkNotEmpty(o, x, *axes)))
+    return failure();
+  return o.ret(extremum(o, x, *axes, o.flag("keepdim"), largest));
+}
+
+/// The extremum along one dim, and the first index that holds it (the first
+/// NaN, where there is one).
+static std::pair<Value, Value> extremumAndIndex(OpCall &o, Value x,
+                                                unsigned axis, bool largest) {
+  Composer &c = o.c;
+  SmallVector<Expr> extents = o.extents(x);
+  Value best = extremum(o, x, {axis}, true, largest);
+  SmallVector<Expr> map;
+  for (unsigned i = 0; i < extents.size(); ++i)
+    map.push_back(i == axis ? Expr(0) : Expr::dim(i));
+  Value spread = c.view(best, extents, map);
+  Value hit = c.equal(x, spread);
+  if (o.isFloat(x))
+    hit = c.logicalOr(hit, c.isNan(x));
+  Value index = indexAlong(o, x, axis);
+  Value beyond = c.full(extents, extentValue(o, extents[axis], o.i64()));
+  Value first =
+      c.reduceMin(c.select(hit, index, beyond), {axis}, /*keepDim=*/true);
+  return {best, first};
+}
+
+template <bool largest>
+static LogicalResult extremumDim(OpCall &o) {
+  Value x = o.tensor("self");
+  bool keep = o.flag("keepdim");
+  auto axes = dimOf(o, "dim", x);
+  if (!axes || failed(checkNotEmpty(o, x, *axes)))
+    return failure();
+  if (axes->empty()) {
+    Value zero = o.c.scalarInt(o.i64(), 0);
+    return o.ret({x, zero});
+  }
+  auto [value, index] = extremumAndIndex(o, x, (*axes)[0], largest);
+  if (!keep) {
+    value = o.c.squeeze(value, (*axes)[0]);
+    index = o.c.squeeze(index, (*axes)[0]);
+  }
+  return o.ret({value, index});
+}
+
+template <bool largest>
+static LogicalResult argExtremum(OpCall &o) {
+  Value x = o.tensor("self");
+  bool keep = o.flag("keepdim");
+  unsigned rank = o.rank(x);
+  if (o.isBool(x))
+    return o.fail("is not defined for bool");
+  if (rank == 0)
+    return o.ret(o.c.scalarInt(o.i64(), 0));
+  if (o.has("dim")) {
+    auto axes = dimOf(o, "dim", x);
+    if (!axes || failed(checkNotEmpty(o, x, *axes)))
+      return failure();
+    Value index = extremumAndIndex(o, x, (*axes)[0], largest).second;
+    return o.ret(keep ? index : o.c.squeeze(index, (*axes)[0]));
+  }
+  if (failed(checkNotEmpty(o, x, allOf(o, x))))
+    return failure();
+  Value flat = o.c.reshape(x, {countOf(o, x, allOf(o, x))});
+  Value index = o.c.squeeze(extremumAndIndex(o, flat, 0, largest).second, 0);
+  if (keep)
+    index = o.c.reshape(index, SmallVector<Expr>(rank, Expr(1)));
+  return o.ret(index);
+}
+
+static LogicalResult aminmax(OpCall &o) {
+  Value x = o.tensor("self");
+  auto axes = o.has("dim") ? dimOf(o, "dim", x) : allOf(o, x);
+  bool keep = o.flag("keepdim");
+  if (!axes || failed(checkNotEmpty(o, x, *axes)))
+    return failure();
+  Value low = o.c.reduceMin(x, *axes, keep);
+  return o.ret({low, o.c.reduceMax(x, *axes, keep)});
+}
+
+//===----------------------------------------------------------------------===//
+// any, all
+//===----------------------------------------------------------------------===//
+
+static LogicalResult anyOver(OpCall &o, std::optional<Axes> axes, bool keep,
+                             bool all) {
+  if (!axes)
+    return failure();
+  Value x = isTrue(o, o.tensor("self"));
+  return o.ret(all ? o.c.reduceMin(x, *axes, keep)
+                   : o.c.reduceMax(x, *axes, keep));
+}
+template <bool all>
+static LogicalResult anyAll(OpCall &o) {
+  return anyOver(o, allOf(o, o.tensor("self")), false, all);
+}
+template <bool all>
+static LogicalResult anyDim(OpCall &o) {
+  return anyOver(o, dimOf(o, "dim", o.tensor("self")), o.flag("keepdim"), all);
+}
+template <bool all>
+static LogicalResult anyDims(OpCall &o) {
+  return anyOver(o, dimsOf(o, "dim", o.tensor("self")), o.flag("keepdim"), all);
+}
+
+//===----------------------------------------------------------------------===//
+// Statistics
+//===----------------------------------------------------------------------===//
+
+/// Mean and variance, in the accumulator's type.
+static std::pair<Value, Value> moments(OpCall &o, Value x,
+                                       ArrayRef<unsigned> axes, bool keep,
+                                       double correction) {
+  Composer &c = o.c;
+  Type wide = o.opmath(o.element(x));
+  Value v = c.cast(x, wide);
+  Value mean = c.mean(v, axes, true);
+  SmallVector<Expr> extents = o.extents(v), map;
+  for (unsigned i = 0; i < extents.size(); ++i)
+    map.push_back(llvm::is_contained(axes, i) ? Expr(0) : Expr::dim(i));
+  Value d = c.sub(v, c.view(mean, extents, map));
+  Value sum = c.reduceSum(c.mul(d, d), axes, keep);
+  Value n =
+      o.broadcastTo(extentValue(o, countOf(o, x, axes), wide), o.extents(sum));
+  Value free = c.maximum(c.sub(n, c.splat(n, correction)), c.splat(n, 0));
+  Value variance = c.div(sum, free);
+  if (!keep)
+    mean = c.mean(v, axes, false);
+  return {mean, variance};
+}
+
+enum class Statistic { Var, Std, VarMean, StdMean };
+static LogicalResult statistic(OpCall &o, Statistic kind,
+                               std::optional<Axes> axes, double correction,
+                               bool keep) {
+  Value x = o.tensor("self");
+  if (!axes)
+    return failure();
+  if (!o.isFloat(x))
+    return o.fail("is defined for floats only");
+  Type type = o.element(x);
+  auto [mean, variance] = moments(o, x, *axes, keep, correction);
+  if (kind == Statistic::Std || kind == Statistic::StdMean)
+    variance = o.c.sqrt(variance);
+  Value spread = o.c.cast(variance, type);
+  if (kind == Statistic::Var || kind == Statistic::Std)
+    return o.ret(spread);
+  return o.ret({spread, o.c.cast(mean, type)});
+}
+template <Statistic kind>
+static LogicalResult correctionForm(OpCall &o) {
+  return statistic(o, kind, dimsOf(o, "dim", o.tensor("self")),
+                   o.real("correction").value_or(1.0), o.flag("keepdim"));
+}
+template <Statistic kind>
+static LogicalResult unbiasedForm(OpCall &o) {
+  return statistic(o, kind, dimsOf(o, "dim", o.tensor("self")),
+                   o.flag("unbiased") ? 1.0 : 0.0, o.flag("keepdim"));
+}
+template <Statistic kind>
+static LogicalResult unbiasedAll(OpCall &o) {
+  return statistic(o, kind, allOf(o, o.tensor("self")),
+                   o.flag("unbiased") ? 1.0 : 0.0, false);
+}
+
+static LogicalResult normOver(OpCall &o, double order, std::optional<Axes> axes,
+                              bool keep, Type type) {
+  Value x = o.tensor("self");
+  type = type ? type : o.element(x);
+  if (!axes)
+    return failure();
+  if (!isa<FloatType>(type))
+    return o.fail("is defined for floats only");
+  Composer &c = o.c;
+  Value v = c.abs(c.cast(c.cast(x, type), o.opmath(type)));
+  Value result;
+  if (std::isinf(order)) {
+    result = extremum(o, v, *axes, keep, order > 0);
+  } else if (order == 0) {
+    result = c.reduceSum(c.cast(isTrue(o, v), o.element(v)), *axes, keep);
+  } else if (order == 1) {
+    result = c.reduceSum(v, *axes, keep);
+  } else if (order == 2) {
+    result = c.sqrt(c.reduceSum(c.mul(v, v), *axes, keep));
+  } else {
+    Value sum = c.reduceSum(c.powScalar(v, order), *axes, keep);
+    result = c.powScalar(sum, 1 / order);
+  }
+  return o.ret(c.cast(result, type));
+}
+static LogicalResult vectorNorm(OpCall &o) {
+  return normOver(o, *o.real("ord"), dimsOf(o, "dim", o.tensor("self")),
+                  o.flag("keepdim"), o.dtype("dtype"));
+}
+static LogicalResult norm(OpCall &o) {
+  return normOver(o, o.real("p").value_or(2.0),
+                  dimsOf(o, "dim", o.tensor("self")), o.flag("keepdim"), {});
+}
+static LogicalResult normAll(OpCall &o) {
+  return normOver(o, o.real("p").value_or(2.0), allOf(o, o.tensor("self")),
+                  false, {});
+}
+
+static LogicalResult normTyped(OpCall &o) {
+  return normOver(o, o.real("p").value_or(2.0),
+                  dimsOf(o, "dim", o.tensor("self")), o.flag("keepdim"),
+                  o.dtype("dtype"));
+}
+static LogicalResult normAllTyped(OpCall &o) {
+  return normOver(o, o.real("p").value_or(2.0), allOf(o, o.tensor("self")),
+                  false, o.dtype("dtype"));
+}
+static LogicalResult frobeniusNorm(OpCall &o) {
+  return normOver(o, 2.0, dimsOf(o, "dim", o.tensor("self")), o.flag("keepdim"),
+                  {});
+}
+/// Of vectors; of matrices only where the norm sums all elements.
+static LogicalResult linalgNorm(OpCall &o) {
+  Value x = o.tensor("self");
+  auto axes = dimsOf(o, "dim", x);
+  if (!axes)
+    return failure();
+  if (o.has("ord") && axes->size() != 1)
+    return o.fail("norms of matrices other than Frobenius' are not supported");
+  return normOver(o, o.real("ord").value_or(2.0), axes, o.flag("keepdim"),
+                  o.dtype("dtype"));
+}
+
+/// Sums and means of what is no NaN.
+template <bool mean>
+static LogicalResult nanSum(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("self");
+  auto axes = dimsOf(o, "dim", x);
+  bool keep = o.flag("keepdim");
+  if (!axes)
+    return failure();
+  Type type = o.dtype("dtype");
+  type = type ? type : sumType(o, o.element(x));
+  if (type.isInteger(1) || (mean && !isa<FloatType>(type)))
+    return o.fail("is not supported for this dtype");
+  Type wide = o.opmath(type);
+  Value nan = c.isNan(x);
+  Value v = c.select(nan, c.splatInt(x, 0), x);
+  Value sum = c.reduceSum(c.cast(c.cast(v, type), wide), *axes, keep);
+  if (mean) {
+    Value count = c.reduceSum(c.cast(c.logicalNot(nan), wide), *axes, keep);
+    sum = c.div(sum, count);
+  }
+  return o.ret(c.cast(sum, type));
+}
+
+static LogicalResult logsumexp(OpCall &o) {
+  Value x = o.toFloat(o.tensor("self"));
+  auto axes = dimsOf(o, "dim", x);
+  bool keep = o.flag("keepdim");
+  if (!axes)
+    return failure();
+  Composer &c = o.c;
+  Type type = o.element(x);
+  Value v = c.cast(x, o.opmath(type));
+  Value most = c.reduceMax(v, *axes, true);
+  // An infinite maximum has no finite distance to itself.
+  Value inf = c.splat(most, std::numeric_limits<double>::infinity());
+  Value shift = c.select(c.equal(c.abs(most), inf), c.splat(most, 0), most);
+  SmallVector<Expr> extents = o.extents(v), map;
+  for (unsigned i = 0; i < extents.size(); ++i)
+    map.push_back(llvm::is_contained(*axes, i) ? Expr(0) : Expr::dim(i));
+  Value e = c.exp(c.sub(v, c.view(shift, extents, map)));
+  Value sum = c.reduceSum(e, *axes, true);
+  Value result = c.add(c.log(sum), shift);
+  if (!keep)
+    for (unsigned i = axes->size(); i-- > 0;)
+      result = c.squeeze(result, (*axes)[i]);
+  return o.ret(c.cast(result, type));
+}
+
+//===----------------------------------------------------------------------===//
+// Softmax
+//===----------------------------------------------------------------------===//
+
+static LogicalResult softmaxOver(OpCall &o, Type result) {
+  Value x = o.toFloat(o.tensor("self"));
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  if (!axis)
+    return failure();
+  return o.ret(softmaxAs(o, x, *axis, result ? result : o.element(x)));
+}
+static LogicalResult softmax(OpCall &o) {
+  return softmaxOver(o, o.dtype("dtype"));
+}
+/// half_to_float: an f16 operand and an f32 result.
+static LogicalResult softmaxCore(OpCall &o) {
+  return softmaxOver(o, o.flag("half_to_float") ? o.f32() : Type());
+}
+
+static LogicalResult logSoftmaxOver(OpCall &o, Type result) {
+  Value x = o.toFloat(o.tensor("self"));
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  if (!axis)
+    return failure();
+  result = result ? result : o.element(x);
+  if (o.rank(x) == 0)
+    return o.ret(o.c.splat(x, 0, result));
+  Composer &c = o.c;
+  Type wide = o.opmath(o.element(x));
+  if (result.getIntOrFloatBitWidth() > 32)
+    wide = result;
+  Value v = c.cast(x, wide);
+  SmallVector<Expr> extents = o.extents(v), map;
+  for (unsigned i = 0; i < extents.size(); ++i)
+    map.push_back(i == *axis ? Expr(0) : Expr::dim(i));
+  Value shifted = c.sub(v, c.view(c.reduceMax(v, {*axis}, true), extents, map));
+  Value sum = c.log(c.reduceSum(c.exp(shifted), {*axis}, true));
+  return o.ret(c.cast(c.sub(shifted, c.view(sum, extents, map)), result));
+}
+static LogicalResult logSoftmax(OpCall &o) {
+  return logSoftmaxOver(o, o.dtype("dtype"));
+}
+static LogicalResult logSoftmaxCore(OpCall &o) {
+  return logSoftmaxOver(o, o.flag("half_to_float") ? o.f32() : Type());
+}
+
+//===----------------------------------------------------------------------===//
+// Differences
+//===----------------------------------------------------------------------===//
+
+static LogicalResult diff(OpCall &o) {
+  Value x = o.tensor("self");
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  int64_t n = *o.integer("n");
+  if (!axis || o.rank(x) == 0 || n < 0)
+    return o.fail("takes differences along no dim, or a negative number");
+  SmallVector<Value> parts;
+  for (StringRef name : {"prepend", "self", "append"})
+    if (o.has(name))
+      parts.push_back(o.tensor(name));
+  for (Value v : parts)
+    if (o.element(v) != o.element(x) || o.rank(v) != o.rank(x))
+      return o.fail("what is joined differs in dtype or rank");
+  x = concatenate(o, parts, *axis);
+  for (int64_t i = 0; i < n; ++i) {
+    Expr extent = o.extents(x)[*axis];
+    if (!o.assumptions().provablyLessEqual(Expr(1), extent))
+      return o.fail("extent " + extent.str() + " may be zero");
+    Expr rest = extent - Expr(1);
+    Value after = o.c.slice(x, *axis, Expr(1), rest),
+          before = o.c.slice(x, *axis, Expr(0), rest);
+    x = o.isBool(x) ? o.c.logicalXor(after, before) : o.c.sub(after, before);
+  }
+  return o.ret(x);
+}
+
+llvm::ArrayRef<OpRow> pt2::getReductionOps() {
+  using S = Statistic;
+  static const OpRow rows[] = {
+      {"sum(Tensor self, *, ScalarType? dtype=None)", sum},
+      {"sum.dim_IntList(Tensor self, int[]? dim, bool keepdim=False, *, "
+       "ScalarType? dtype=None)",
+       sumDims},
+      {"mean(Tensor self, *, ScalarType? dtype=None)", mean},
+      {"mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, "
+       "ScalarType? dtype=None)",
+       meanDims},
+      {"count_nonzero(Tensor self, int[]? dim=None)", countNonzero},
+      {"count_nonzero.dim_IntList(Tensor self, int[] dim)", countNonzero},
+      {"max(Tensor self)", extremumAll<true>},
+      {"min(Tensor self)", extremumAll<false>},
+      {"amax(Tensor self, int[] dim=[], bool keepdim=False)",
+       extremumDims<true>},
+      {"amin(Tensor self, int[] dim=[], bool keepdim=False)",
+       extremumDims<false>},
+      {"max.dim(Tensor self, int dim, bool keepdim=False)", extremumDim<true>},
+      {"min.dim(Tensor self, int dim, bool keepdim=False)", extremumDim<false>},
+      {"argmax(Tensor self, int? dim=None, bool keepdim=False)",
+       argExtremum<true>},
+      {"argmin(Tensor self, int? dim=None, bool keepdim=False)",
+       argExtremum<false>},
+      {"aminmax(Tensor self, *, int? dim=None, bool keepdim=False)", aminmax},
+      {"any(Tensor self)", anyAll<false>},
+      {"any.dim(Tensor self, int dim, bool keepdim=False)", anyDim<false>},
+      {"any.dims(Tensor self, int[]? dim=None, bool keepdim=False)",
+       anyDims<false>},
+      {"all(Tensor self)", anyAll<true>},
+      {"all.dim(Tensor self, int dim, bool keepdim=False)", anyDim<true>},
+      {"all.dims(Tensor self, int[]? dim=None, bool keepdim=False)",
+       anyDims<true>},
+      {"var.correction(Tensor self, int[]? dim=None, *, "
+       "Scalar? correction=None, bool keepdim=False)",
+       correctionForm<S::Var>},
+      {"std.correction(Tensor self, int[]? dim=None, *, "
+       "Scalar? correction=None, bool keepdim=False)",
+       correctionForm<S::Std>},
+      {"var_mean.correction(Tensor self, int[]? dim=None, *, "
+       "Scalar? correction=None, bool keepdim=False)",
+       correctionForm<S::VarMean>},
+      {"std_mean.correction(Tensor self, int[]? dim=None, *, "
+       "Scalar? correction=None, bool keepdim=False)",
+       correctionForm<S::StdMean>},
+      {"var.dim(Tensor self, int[]? dim, bool unbiased=True, "
+       "bool keepdim=False)",
+       unbiasedForm<S::Var>},
+      {"std.dim(Tensor self, int[]? dim, bool unbiased=True, "
+       "bool keepdim=False)",
+       unbiasedForm<S::Std>},
+      {"var_mean.dim(Tensor self, int[]? dim, bool unbiased=True, "
+       "bool keepdim=False)",
+       unbiasedForm<S::VarMean>},
+      {"std_mean.dim(Tensor self, int[]? dim, bool unbiased=True, "
+       "bool keepdim=False)",
+       unbiasedForm<S::StdMean>},
+      {"std_mean(Tensor self, bool unbiased=True)", unbiasedAll<S::StdMean>},
+      {"var_mean(Tensor self, bool unbiased=True)", unbiasedAll<S::VarMean>},
+      {"var(Tensor self, bool unbiased=True)", unbiasedAll<S::Var>},
+      {"std(Tensor self, bool unbiased=True)", unbiasedAll<S::Std>},
+      {"linalg_vector_norm(Tensor self, Scalar ord=2, int[]? dim=None, "
+       "bool keepdim=False, *, ScalarType? dtype=None)",
+       vectorNorm},
+      {"norm.ScalarOpt_dim(Tensor self, Scalar? p, int[] dim, "
+       "bool keepdim=False)",
+       norm},
+      {"norm.Scalar(Tensor self, Scalar p=2)", normAll},
+      {"norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[] dim, "
+       "bool keepdim, *, ScalarType dtype)",
+       normTyped},
+      {"norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype)",
+       normAllTyped},
+      {"frobenius_norm.dim(Tensor self, int[] dim, bool keepdim=False)",
+       frobeniusNorm},
+      {"linalg_norm(Tensor self, Scalar? ord=None, int[]? dim=None, "
+       "bool keepdim=False, *, ScalarType? dtype=None)",
+       linalgNorm},
+      {"nansum(Tensor self, int[]? dim=None, bool keepdim=False, *, "
+       "ScalarType? dtype=None)",
+       nanSum<false>},
+      {"nanmean(Tensor self, int[]? dim=None, bool keepdim=False, *, "
+       "ScalarType? dtype=None)",
+       nanSum<true>},
+      {"logsumexp(Tensor self, int[] dim, bool keepdim=False)", logsumexp},
+      {"softmax.int(Tensor self, int dim, ScalarType? dtype=None)", softmax},
+      {"_softmax(Tensor self, int dim, bool half_to_float)", softmaxCore},
+      {"log_softmax.int(Tensor self, int dim, ScalarType? dtype=None)",
+       logSoftmax},
+      {"_log_softmax(Tensor self, int dim, bool half_to_float)",
+       logSoftmaxCore},
+      {"diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, "
+       "Tensor? append=None)",
+       diff},
+  };
+  return rows;
+}

@@ -1,0 +1,236 @@
+//===- Scan.cpp - Products, and running sums, products and extrema --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// HLIR reduces by sum and maximum only. A product halves: the two halves of a
+// dim, padded with ones, are multiplied until one element is left. A running
+// product doubles: each element takes in the one 1, 2, 4, ... places before.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Helpers.h"
+#include "llvm/ADT/STLExtras.h"
+#include <limits>
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+using namespace luminal::pt2;
+
+/// How often a dim must be halved until one element is left. A dim without a
+/// bound fills no memory beyond 2^31 elements.
+static unsigned halvings(OpCall &o, const Expr &extent) {
+  int64_t most = o.assumptions().upperBound(extent).value_or(int64_t(1) << 31);
+  unsigned steps = 0;
+  while (steps < 63 && (int64_t(1) << steps) < most)
+    ++steps;
+  return steps;
+}
+
+/// Elements at index + offset along `axis`, `fill` where there is none.
+static Value shifted(OpCall &o, Value x, unsigned axis, const Expr &offset,
+                     const Expr &extent, Value fill) {
+  Composer &c = o.c;
+  SmallVector<Expr> extents = o.extents(x), map;
+  Expr n = extents[axis], at = Expr::dim(axis) + offset;
+  for (unsigned i = 0; i < extents.size(); ++i)
+    map.push_back(Expr::dim(i));
+  extents[axis] = extent;
+  map[axis] = Expr::max(Expr::min(at, n - Expr(1)), Expr(0));
+  Value v = c.view(x, extents, map), index = c.iota(extents, at);
+  Value end = c.full(extents, extentValue(o, n, o.i64()));
+  Value inside =
+      c.logicalAnd(c.less(c.splatInt(index, -1), index), c.less(index, end));
+  return c.select(inside, v, c.full(extents, fill));
+}
+
+Value pt2::reduceProduct(OpCall &o, Value x, unsigned axis) {
+  Composer &c = o.c;
+  Expr n = o.extents(x)[axis];
+  Value one = c.scalarInt(o.element(x), 1);
+  if (!o.assumptions().provablyLessEqual(Expr(1), n)) {
+    if (!n.isConstant(0)) {
+      (void)o.fail("extent " + n.str() + " may be zero");
+      return {};
+    }
+    SmallVector<Expr> extents = o.extents(x);
+    extents.erase(extents.begin() + axis);
+    return c.full(extents, one);
+  }
+  for (unsigned i = 1, steps = halvings(o, n); i <= steps; ++i) {
+    Expr half =
+        o.assumptions().simplify(Expr::ceilDiv(n, Expr(int64_t(1) << i)));
+    Value low = c.slice(x, axis, Expr(0), half);
+    Expr rest = o.extents(x)[axis] - half;
+    Value high = o.provablyEqual(rest, half)
+                     ? c.slice(x, axis, half, half)
+                     : shifted(o, x, axis, half, half, one);
+    x = c.mul(low, high);
+  }
+  return c.squeeze(x, axis);
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+static LogicalResult prodOver(OpCall &o, ArrayRef<unsigned> axes, bool keep) {
+  Value x = o.tensor("self");
+  Type type = o.dtype("dtype");
+  type = type ? type : sumType(o, o.element(x));
+  Type wide = o.opmath(type);
+  x = o.c.cast(o.c.cast(x, type), wide);
+  for (unsigned axis : llvm::reverse(axes)) {
+    x = reduceProduct(o, x, axis);
+    if (!x)
+      return failure();
+    if (keep)
+      x = o.c.unsqueeze(x, axis);
+  }
+  return o.ret(o.c.cast(x, type));
+}
+static LogicalResult prod(OpCall &o) {
+  unsigned rank = o.rank(o.tensor("self"));
+  return prodOver(o, llvm::to_vector(llvm::seq<unsigned>(0, rank)), false);
+}
+static LogicalResult prodDim(OpCall &o) {
+  Value x = o.tensor("self");
+  bool keep = o.flag("keepdim");
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  if (!axis)
+    return failure();
+  return prodOver(
+      o, o.rank(x) ? ArrayRef<unsigned>(*axis) : ArrayRef<unsigned>(), keep);
+}
+
+//===----------------------------------------------------------------------===//
+// Scans
+//===----------------------------------------------------------------------===//
+
+/// The dim of a scan; nothing to do for a tensor without dims or elements.
+static std::optional<unsigned> scannedAxis(OpCall &o, Value x, bool &trivial) {
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  trivial = axis && (o.rank(x) == 0 || o.extents(x)[*axis].isConstant(0) ||
+                     o.extents(x)[*axis].isConstant(1));
+  return axis;
+}
+
+template <bool product>
+static LogicalResult cumulate(OpCall &o) {
+  Value x = o.tensor("self");
+  bool trivial;
+  auto axis = scannedAxis(o, x, trivial);
+  Type type = o.dtype("dtype");
+  type = type ? type : sumType(o, o.element(x));
+  if (!axis)
+    return failure();
+  if (type.isInteger(1))
+    return o.fail("a sum of dtype bool is not supported");
+  Type wide = o.opmath(type);
+  x = o.c.cast(o.c.cast(x, type), wide);
+  if (!trivial && !product)
+    x = prefixSum(o, x, *axis);
+  if (!trivial && product) {
+    Expr n = o.extents(x)[*axis];
+    if (!o.assumptions().provablyLessEqual(Expr(1), n))
+      return o.fail("extent " + n.str() + " may be zero");
+    Value one = o.c.scalarInt(wide, 1);
+    for (unsigned i = 0, steps = halvings(o, n); i < steps; ++i)
+      x = o.c.mul(x, shifted(o, x, *axis, Expr(-(int64_t(1) << i)), n, one));
+  }
+  return o.ret(o.c.cast(x, type));
+}
+
+/// [..., i, ..., j]: element j where j <= i, else `fill`.
+static Value prefixes(OpCall &o, Value x, unsigned axis, Value fill) {
+  Composer &c = o.c;
+  SmallVector<Expr> extents = o.extents(x), map;
+  for (unsigned i = 0; i < extents.size(); ++i)
+    map.push_back(Expr::dim(i));
+  unsigned last = extents.size();
+  map[axis] = Expr::dim(last);
+  extents.push_back(extents[axis]);
+  Value window = c.view(x, extents, map);
+  Value keep = c.lessEqual(c.iota(extents, Expr::dim(last)),
+                           c.iota(extents, Expr::dim(axis)));
+  return c.select(keep, window, c.full(extents, fill));
+}
+
+/// The largest element so far and the last index that holds it; NaN is larger
+/// than every number.
+template <bool largest>
+static LogicalResult cumulativeExtremum(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("self");
+  bool trivial;
+  auto axis = scannedAxis(o, x, trivial);
+  if (!axis)
+    return failure();
+  if (trivial)
+    return o.ret({x, c.splatInt(x, 0, o.i64())});
+  if (o.isBool(x))
+    return o.fail("is supported for numbers only");
+  unsigned last = o.rank(x);
+  // What comes later is replaced by the first element, which every prefix has.
+  SmallVector<Expr> extents = o.extents(x), map;
+  for (unsigned i = 0; i < last; ++i)
+    map.push_back(Expr::dim(i));
+  map[*axis] = Expr::min(Expr::dim(*axis), Expr::dim(last));
+  extents.push_back(extents[*axis]);
+  Value window = c.view(x, extents, map);
+  Value best = largest ? c.reduceMax(window, {last}, false)
+                       : c.reduceMin(window, {last}, false);
+  // Element j is the extremum so far if it equals the one of its own prefix;
+  // the last such j up to i is the index.
+  Value hit = c.equal(x, best);
+  if (o.isFloat(x))
+    hit = c.logicalOr(hit, c.isNan(x));
+  Value index =
+      c.select(hit, indexAlong(o, x, *axis), c.splatInt(x, 0, o.i64()));
+  Value indices = c.reduceMax(c.view(index, extents, map), {last}, false);
+  return o.ret({best, indices});
+}
+
+static LogicalResult logCumSumExp(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("self");
+  bool trivial;
+  auto axis = scannedAxis(o, x, trivial);
+  if (!axis)
+    return failure();
+  if (!o.isFloat(x))
+    return o.fail("is defined for floats only");
+  if (trivial)
+    return o.ret(x);
+  Type type = o.element(x), wide = o.opmath(type);
+  double inf = std::numeric_limits<double>::infinity();
+  Value v = prefixes(o, c.cast(x, wide), *axis, c.scalar(wide, -inf));
+  unsigned last = o.rank(x);
+  Value most = c.reduceMax(v, {last}, false);
+  // An infinite maximum has no finite distance to itself.
+  Value infinite = c.equal(c.abs(most), c.splat(most, inf));
+  Value shift = c.select(infinite, c.splat(most, 0), most);
+  SmallVector<Expr> map;
+  for (unsigned i = 0; i < last; ++i)
+    map.push_back(Expr::dim(i));
+  Value e = c.exp(c.sub(v, c.view(shift, o.extents(v), map)));
+  Value sum = c.reduceSum(e, {last}, false);
+  return o.ret(c.cast(c.add(c.log(sum), shift), type));
+}
+
+llvm::ArrayRef<OpRow> pt2::getScanOps() {
+  static const OpRow rows[] = {
+      {"prod(Tensor self, *, ScalarType? dtype=None)", prod},
+      {"prod.dim_int(Tensor self, int dim, bool keepdim=False, *, "
+       "ScalarType? dtype=None)",
+       prodDim},
+      {"cumsum(Tensor self, int dim, *, ScalarType? dtype=None)",
+       cumulate<false>},
+      {"cumprod(Tensor self, int dim, *, ScalarType? dtype=None)",
+       cumulate<true>},
+      {"cummax(Tensor self, int dim)", cumulativeExtremum<true>},
+      {"cummin(Tensor self, int dim)", cumulativeExtremum<false>},
+      {"logcumsumexp(Tensor self, int dim)", logCumSumExp},
+      {"_logcumsumexp(Tensor self, int dim)", logCumSumExp},
+  };
+  return rows;
+}

@@ -1,0 +1,231 @@
+//===- Sort.cpp - Orders and histograms, by counting ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// HLIR has no sort. The rank of an element is the number of elements that come
+// before it: n^2 comparisons, exact and stable.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Helpers.h"
+#include "llvm/ADT/STLExtras.h"
+#include <limits>
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+using namespace luminal::pt2;
+
+/// Whether a comes before b, and whether neither does. NaN is the largest.
+static std::pair<Value, Value> order(OpCall &o, Value a, Value b,
+                                     bool descending) {
+  Composer &c = o.c;
+  Value less = c.less(a, b), same = c.equal(a, b);
+  if (o.isFloat(a)) {
+    Value nanA = c.isNan(a), nanB = c.isNan(b);
+    less = c.logicalOr(less, c.logicalAnd(c.logicalNot(nanA), nanB));
+    same = c.logicalOr(same, c.logicalAnd(nanA, nanB));
+  }
+  if (!descending)
+    return {less, same};
+  return {c.logicalNot(c.logicalOr(less, same)), same};
+}
+
+/// Values and indices of x in order along one dim; the first `count` of them.
+static std::pair<Value, Value> inOrder(OpCall &o, Value x, unsigned axis,
+                                       bool descending,
+                                       std::optional<Expr> count) {
+  Composer &c = o.c;
+  unsigned rank = o.rank(x);
+  if (rank == 0)
+    return {x, c.scalarInt(o.i64(), 0)};
+  // [rows, n]
+  auto swap = llvm::to_vector(llvm::seq<unsigned>(0, rank));
+  std::swap(swap[axis], swap[rank - 1]);
+  Value last = c.permute(x, swap);
+  SmallVector<Expr> shape = o.extents(last);
+  Expr n = shape.back();
+  Expr rows = product(std::vector<Expr>(shape.begin(), shape.end() - 1));
+  Value flat = c.reshape(last, {rows, n});
+  // Element i against element j.
+  SmallVector<Expr> pairs = {rows, n, n};
+  Value a = c.view(flat, pairs, {Expr::dim(0), Expr::dim(1)}),
+        b = c.view(flat, pairs, {Expr::dim(0), Expr::dim(2)});
+  auto [after, same] = order(o, b, a, descending);
+  Value i = c.iota(pairs, Expr::dim(1)), j = c.iota(pairs, Expr::dim(2));
+  Value before = c.logicalOr(after, c.logicalAnd(same, c.less(j, i)));
+  Value place = c.reduceSum(c.cast(before, o.i64()), {2}, false);
+  // Every place is taken once: a scatter writes the whole result.
+  Value base = c.iota({rows, n}, Expr::dim(0) * n);
+  Value target = c.reshape(c.add(place, base), {rows * n});
+  auto arrange = [&](Value v) {
+    Value empty = c.full({rows * n}, c.scalarInt(o.element(v), 0));
+    Value all =
+        c.scatter(Combine::Set, empty, target, c.reshape(v, {rows * n}));
+    Value ordered = c.permute(c.reshape(all, shape), swap);
+    return count ? c.slice(ordered, axis, Expr(0), *count) : ordered;
+  };
+  Value indices = arrange(c.iota({rows, n}, Expr::dim(1)));
+  return {arrange(flat), indices};
+}
+
+static LogicalResult sorted(OpCall &o, Value x, unsigned axis, bool descending,
+                            std::optional<Expr> count, bool indicesOnly) {
+  auto [values, indices] = inOrder(o, x, axis, descending, count);
+  return indicesOnly ? o.ret(indices) : o.ret({values, indices});
+}
+
+static LogicalResult sortBy(OpCall &o, bool indicesOnly) {
+  Value x = o.tensor("self");
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  if (!axis)
+    return failure();
+  return sorted(o, x, *axis, o.flag("descending"), std::nullopt, indicesOnly);
+}
+static LogicalResult sort(OpCall &o) { return sortBy(o, false); }
+static LogicalResult argsort(OpCall &o) { return sortBy(o, true); }
+static LogicalResult sortStable(OpCall &o) {
+  // Rank counting is stable whether asked to be or not.
+  o.ignore({"stable"});
+  return sortBy(o, false);
+}
+static LogicalResult argsortStable(OpCall &o) {
+  o.ignore({"stable"});
+  return sortBy(o, true);
+}
+static LogicalResult topk(OpCall &o) {
+  // Sorted is one of the orders that "not sorted" allows.
+  o.ignore({"sorted"});
+  Value x = o.tensor("self");
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  Expr k = *o.expr("k");
+  if (!axis)
+    return failure();
+  if (o.rank(x) && (!o.assumptions().provablyNonNegative(k) ||
+                    !o.assumptions().provablyLessEqual(k, o.extents(x)[*axis])))
+    return o.fail("k is not provably within the dim");
+  return sorted(o, x, *axis, o.flag("largest"), k, false);
+}
+
+static LogicalResult msort(OpCall &o) {
+  return o.ret(inOrder(o, o.tensor("self"), 0, false, std::nullopt).first);
+}
+
+/// The element at place `k` in ascending order, and its index.
+static std::pair<Value, Value> atPlace(OpCall &o, Value x, unsigned axis,
+                                       const Expr &k, bool keep) {
+  auto [values, indices] = inOrder(o, x, axis, false, std::nullopt);
+  if (o.rank(x) == 0)
+    return {values, indices};
+  auto pick = [&](Value v) {
+    v = o.c.slice(v, axis, k, Expr(1));
+    return keep ? v : o.c.squeeze(v, axis);
+  };
+  return {pick(values), pick(indices)};
+}
+static LogicalResult kthValue(OpCall &o) {
+  Value x = o.tensor("self");
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  Expr k = *o.expr("k") - Expr(1);
+  bool keep = o.flag("keepdim");
+  if (!axis)
+    return failure();
+  if (o.rank(x) && (!o.assumptions().provablyNonNegative(k) ||
+                    !o.assumptions().provablyLess(k, o.extents(x)[*axis])))
+    return o.fail("k is not provably within the dim");
+  auto [value, index] = atPlace(o, x, *axis, k, keep);
+  return o.ret({value, index});
+}
+
+/// The lower of the two middle elements; NaN where there is one. Of NaNs the
+/// first index, as PyTorch gives it.
+static std::pair<Value, Value> medianOf(OpCall &o, Value x, unsigned axis,
+                                        bool keep) {
+  Composer &c = o.c;
+  Expr n = o.rank(x) ? o.extents(x)[axis] : Expr(1);
+  Expr middle = o.assumptions().simplify(Expr::floorDiv(n - Expr(1), Expr(2)));
+  auto [value, index] = atPlace(o, x, axis, middle, keep);
+  if (!o.isFloat(x) || o.rank(x) == 0)
+    return {value, index};
+  Value nan = c.isNan(x);
+  Value along = indexAlong(o, x, axis);
+  Value beyond = c.full(o.extents(x), extentValue(o, n, o.i64()));
+  Value first = c.reduceMin(c.select(nan, along, beyond), {axis}, keep);
+  Value any =
+      c.less(first, c.full(o.extents(first), extentValue(o, n, o.i64())));
+  double quiet = std::numeric_limits<double>::quiet_NaN();
+  return {c.select(any, c.splat(value, quiet), value),
+          c.select(any, first, index)};
+}
+static LogicalResult median(OpCall &o) {
+  Value x = o.tensor("self");
+  SmallVector<Expr> from = o.extents(x);
+  Expr n = product(std::vector<Expr>(from.begin(), from.end()));
+  if (!o.assumptions().provablyLessEqual(Expr(1), n))
+    return o.fail("the tensor may be empty");
+  return o.ret(medianOf(o, o.c.reshape(x, {n}), 0, false).first);
+}
+static LogicalResult medianDim(OpCall &o) {
+  Value x = o.tensor("self");
+  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  bool keep = o.flag("keepdim");
+  if (!axis)
+    return failure();
+  if (o.rank(x) &&
+      !o.assumptions().provablyLessEqual(Expr(1), o.extents(x)[*axis]))
+    return o.fail("the dim may be empty");
+  auto [value, index] = medianOf(o, x, *axis, keep);
+  return o.ret({value, index});
+}
+
+/// Counts of elements in `bins` equal intervals of [min, max], the last one
+/// closed; elements outside count nowhere.
+static LogicalResult histc(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("self");
+  int64_t bins = *o.integer("bins");
+  auto low = o.real("min"), high = o.real("max");
+  if (bins <= 0 || !(*low < *high))
+    return o.fail("needs at least one bin and min below max");
+  if (!o.isFloat(x))
+    return o.fail("is defined for floats only");
+  Type type = o.element(x);
+  SmallVector<Expr> from = o.extents(x);
+  Expr n = product(std::vector<Expr>(from.begin(), from.end()));
+  Type f64 = c.getBuilder().getF64Type();
+  Value v = c.cast(c.reshape(x, {n}), f64);
+  // bin = floor((x - min) * bins / (max - min))
+  Value scaled =
+      c.mul(c.sub(v, c.splat(v, *low)), c.splat(v, static_cast<double>(bins)));
+  Value position = c.floor(c.div(scaled, c.splat(v, *high - *low)));
+  position = c.minimum(position, c.splat(v, static_cast<double>(bins - 1)));
+  Value inside = c.logicalAnd(c.lessEqual(c.splat(v, *low), v),
+                              c.lessEqual(v, c.splat(v, *high)));
+  Value bin = c.cast(c.select(inside, position, c.splat(v, 0)), o.i64());
+  Value counts =
+      c.scatter(Combine::Add, c.full({Expr(bins)}, c.scalarInt(o.i64(), 0)),
+                bin, c.cast(inside, o.i64()));
+  return o.ret(c.cast(counts, type));
+}
+
+llvm::ArrayRef<OpRow> pt2::getSortOps() {
+  static const OpRow rows[] = {
+      {"sort(Tensor self, int dim=-1, bool descending=False)", sort},
+      {"sort.stable(Tensor self, *, bool? stable, int dim=-1, "
+       "bool descending=False)",
+       sortStable},
+      {"argsort(Tensor self, int dim=-1, bool descending=False)", argsort},
+      {"argsort.stable(Tensor self, *, bool stable, int dim=-1, "
+       "bool descending=False)",
+       argsortStable},
+      {"topk(Tensor self, SymInt k, int dim=-1, bool largest=True, "
+       "bool sorted=True)",
+       topk},
+      {"msort(Tensor self)", msort},
+      {"kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False)",
+       kthValue},
+      {"median(Tensor self)", median},
+      {"median.dim(Tensor self, int dim, bool keepdim=False)", medianDim},
+      {"histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0)", histc},
+  };
+  return rows;
+}

@@ -1,0 +1,129 @@
+//===- Windows.cpp - Sliding windows over the last dims of a tensor -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Windows.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+using namespace luminal::pt2;
+
+std::optional<SmallVector<int64_t>>
+pt2::perDim(OpCall &o, StringRef name, unsigned n,
+            std::optional<SmallVector<int64_t>> fallback) {
+  SmallVector<int64_t> values =
+      o.integers(name).value_or(SmallVector<int64_t>());
+  if (values.empty() && fallback)
+    return fallback;
+  if (values.size() == 1)
+    values.assign(n, values[0]);
+  if (values.size() != n) {
+    (void)o.fail("argument '" + name + "' has " + Twine(values.size()) +
+                 " entries for " + Twine(n) + " dims");
+    return std::nullopt;
+  }
+  return values;
+}
+
+LogicalResult pt2::place(OpCall &o, Value x, Window &w) {
+  unsigned n = w.size.size(), lead = o.rank(x) - n;
+  for (unsigned i = 0; i < n; ++i) {
+    if (w.size[i] <= 0 || w.stride[i] <= 0 || w.dilation[i] <= 0)
+      return o.fail("a window, stride or dilation is not positive");
+    Expr rest = o.extents(x)[lead + i] - Expr(w.reach(i));
+    if (!o.assumptions().provablyNonNegative(rest))
+      return o.fail("the window is not provably inside the padded input");
+    w.positions.push_back(o.assumptions().simplify(
+        Expr::floorDiv(rest, Expr(w.stride[i])) + Expr(1)));
+  }
+  return success();
+}
+
+static std::vector<Expr> asExprs(ArrayRef<int64_t> values) {
+  std::vector<Expr> result;
+  for (int64_t v : values)
+    result.push_back(Expr(v));
+  return result;
+}
+
+Value pt2::windows(OpCall &o, Value x, const Window &w) {
+  unsigned n = w.size.size(), lead = o.rank(x) - n;
+  std::vector<Expr> inner = asExprs(w.size);
+  std::vector<Expr> split = delinearize(Expr::dim(lead + n), inner);
+  SmallVector<Expr> from = o.extents(x),
+                    space(from.begin(), from.begin() + lead), map;
+  space.append(w.positions.begin(), w.positions.end());
+  space.push_back(product(inner));
+  for (unsigned i = 0; i < lead; ++i)
+    map.push_back(Expr::dim(i));
+  for (unsigned i = 0; i < n; ++i)
+    map.push_back(w.index(i, Expr::dim(lead + i), split[i]));
+  return o.c.view(x, space, map);
+}
+
+Value pt2::fold(OpCall &o, Value columns, const Window &w,
+                ArrayRef<int64_t> padding, ArrayRef<Expr> outs) {
+  Composer &c = o.c;
+  unsigned n = w.size.size(), lead = o.rank(columns) - 2 * n;
+  // Without dilation only every stride-th offset covers an element.
+  std::vector<Expr> taps;
+  for (unsigned i = 0; i < n; ++i)
+    taps.push_back(Expr(w.dilation[i] == 1
+                            ? (w.size[i] + w.stride[i] - 1) / w.stride[i]
+                            : w.size[i]));
+  std::vector<Expr> tap = delinearize(Expr::dim(lead + n), taps);
+  SmallVector<Expr> from = o.extents(columns),
+                    space(from.begin(), from.begin() + lead), offsets,
+                    positions, map;
+  for (unsigned i = 0; i < lead; ++i)
+    map.push_back(Expr::dim(i));
+  space.append(outs.begin(), outs.end());
+  space.push_back(product(taps));
+  Assumptions inside(o.assumptions().getSymbols(),
+                     std::vector<Expr>(space.begin(), space.end()));
+  Value covered;
+  /// Masks out what may not be in [0, extent), and holds the index there.
+  auto hold = [&](const Expr &index, const Expr &extent) {
+    Expr last = extent - Expr(1), held = index;
+    Value at;
+    auto require = [&](Value condition) {
+      covered = covered ? c.logicalAnd(covered, condition) : condition;
+    };
+    if (!inside.provablyLessEqual(index, last)) {
+      at = c.iota(space, index);
+      require(c.less(at, c.full(space, extentValue(o, extent, o.i64()))));
+      held = Expr::min(held, last);
+    }
+    if (!inside.provablyNonNegative(index)) {
+      at = at ? at : c.iota(space, index);
+      require(c.less(c.splatInt(at, -1), at));
+      held = Expr::max(held, Expr(0));
+    }
+    return held;
+  };
+  for (unsigned i = 0; i < n; ++i) {
+    Expr stride(w.stride[i]), at = Expr::dim(lead + i) + Expr(padding[i]);
+    Expr offset = tap[i], position;
+    if (w.dilation[i] == 1) {
+      offset = Expr::mod(at, stride) + offset * stride;
+      position = Expr::floorDiv(at, stride) - tap[i];
+    } else {
+      Expr distance = at - offset * Expr(w.dilation[i]);
+      position = Expr::floorDiv(distance, stride);
+      if (w.stride[i] != 1) {
+        Value rest = c.iota(space, Expr::mod(distance, stride));
+        Value whole = c.less(rest, c.splatInt(rest, 1));
+        covered = covered ? c.logicalAnd(covered, whole) : whole;
+      }
+    }
+    offsets.push_back(hold(offset, Expr(w.size[i])));
+    positions.push_back(hold(position, from[lead + n + i]));
+  }
+  map.append(offsets);
+  map.append(positions);
+  Value v = c.view(columns, space, map);
+  if (covered)
+    v = c.select(covered, v, c.splatInt(v, 0));
+  return c.reduceSum(v, {lead + n}, false);
+}

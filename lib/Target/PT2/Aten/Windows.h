@@ -1,0 +1,49 @@
+//===- Windows.h - Sliding windows over the last dims of a tensor ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A window is a view: position * stride + offset inside * dilation. What reads
+// windows is a product or a reduction over the offsets; what writes them sums,
+// for each element, over the windows that cover it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_LIB_TARGET_PT2_ATEN_WINDOWS_H
+#define LUMINAL_LIB_TARGET_PT2_ATEN_WINDOWS_H
+
+#include "Helpers.h"
+
+namespace luminal::pt2 {
+
+/// A list of `n` integers; one is repeated, none is `fallback`.
+std::optional<SmallVector<int64_t>>
+perDim(OpCall &o, StringRef name, unsigned n,
+       std::optional<SmallVector<int64_t>> fallback = std::nullopt);
+
+struct Window {
+  SmallVector<int64_t> size, stride, dilation;
+  /// Extents of the windows' positions.
+  SmallVector<Expr> positions;
+
+  /// The source index of window position `at` and offset `inside` along dim i.
+  Expr index(unsigned i, const Expr &at, const Expr &inside) const {
+    return at * Expr(stride[i]) + inside * Expr(dilation[i]);
+  }
+  /// How many elements a window reaches over along dim i.
+  int64_t reach(unsigned i) const { return dilation[i] * (size[i] - 1) + 1; }
+};
+
+/// Positions of the windows over the last dims of `x`, which is padded.
+mlir::LogicalResult place(OpCall &o, Value x, Window &w);
+
+/// Windows over the last dims: [lead..., positions..., window].
+Value windows(OpCall &o, Value x, const Window &w);
+
+/// The sum of overlapping windows: `columns` [lead..., offsets...,
+/// positions...] becomes [lead..., outs...], where the windows begin `padding`
+/// before it.
+Value fold(OpCall &o, Value columns, const Window &w, ArrayRef<int64_t> padding,
+           ArrayRef<Expr> outs);
+
+} // namespace luminal::pt2
+
+#endif // LUMINAL_LIB_TARGET_PT2_ATEN_WINDOWS_H

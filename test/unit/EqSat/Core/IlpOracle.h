@@ -1,0 +1,28 @@
+//===- IlpOracle.h - The cheapest choice, by integer programming ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_TEST_UNIT_EQSAT_ILPORACLE_H
+#define LUMINAL_TEST_UNIT_EQSAT_ILPORACLE_H
+
+#include "luminal/EqSat/Core/Extraction.h"
+
+#include <optional>
+
+namespace luminal::eqsat::test {
+
+/// Whether the solver (CBC, the executable) is installed.
+bool hasIlpSolver();
+
+/// The least that the roots cost with shared nodes paid for once: infinite
+/// where they cannot be computed, nothing where the solver did not finish. The
+/// solver's choice is checked here: every class that it needs has a node, there
+/// is no cycle, and the price is that of its nodes. Only that nothing cheaper
+/// exists is the solver's word.
+std::optional<double> solveByIlp(const EGraph &graph,
+                                 std::span<const ClassId> roots,
+                                 const NodeCostFn &cost,
+                                 unsigned maxSeconds = 60);
+
+} // namespace luminal::eqsat::test
+
+#endif // LUMINAL_TEST_UNIT_EQSAT_ILPORACLE_H

@@ -1,0 +1,85 @@
+//===- NativesFixture.h - Rules with native functions, on text ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_UNIT_EQSAT_NATIVESFIXTURE_H
+#define LUMINAL_UNIT_EQSAT_NATIVESFIXTURE_H
+
+#include "luminal/EqSat/Passes.h"
+#include "luminal/EqSat/Patterns/RuleSets.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/PDL/IR/PDL.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "gtest/gtest.h"
+
+namespace luminal::eqsat {
+
+class Natives : public testing::Test {
+protected:
+  Natives() {
+    context.loadDialect<mlir::func::FuncDialect, mlir::pdl::PDLDialect>();
+    context.allowUnregisteredDialects();
+    // Not printed, but looked at.
+    context.getDiagEngine().registerHandler([&](mlir::Diagnostic &d) {
+      llvm::raw_string_ostream(messages) << d << "\n";
+    });
+  }
+
+  /// A rule set of its own name, of patterns as text.
+  void
+  add(llvm::StringRef name, const char *patterns,
+      std::function<void(RuleSetBuilder &, mlir::PDLPatternModule &)> more) {
+    registerRuleSet(name, [=](RuleSetBuilder &set) {
+      mlir::PDLPatternModule module(mlir::parseSourceString<mlir::ModuleOp>(
+          patterns, set.patterns().getContext()));
+      more(set, module);
+      set.patterns().add(std::move(module));
+    });
+  }
+
+  /// Text of the module after saturation; empty where it failed.
+  std::string saturate(llvm::StringRef set, const char *input) {
+    mlir::OwningOpRef<mlir::ModuleOp> module =
+        mlir::parseSourceString<mlir::ModuleOp>(input, &context);
+    if (!module)
+      return "";
+    SaturatePassOptions options;
+    options.ruleSets = {set.str()};
+    options.cost = "attribute";
+    options.allowUnregistered = true;
+    mlir::PassManager pm(&context);
+    pm.addPass(createSaturatePass(options));
+    if (failed(pm.run(*module)))
+      return "";
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    module->print(os);
+    return text;
+  }
+
+  static bool has(llvm::StringRef text, llvm::StringRef part) {
+    return text.contains(part);
+  }
+
+  mlir::MLIRContext context;
+  std::string messages;
+};
+
+/// x + z = x, where the native IsZero holds for z.
+inline constexpr const char *kAddZero = R"mlir(
+pdl.pattern @AddZero : benefit(0) {
+  %t = pdl.type
+  %x = pdl.operand
+  %z = pdl.operand
+  %root = pdl.operation "test.add"(%x, %z : !pdl.value, !pdl.value) -> (%t : !pdl.type)
+  pdl.apply_native_constraint "IsZero"(%z : !pdl.value)
+  pdl.rewrite %root {
+    pdl.replace %root with (%x : !pdl.value)
+  }
+})mlir";
+
+} // namespace luminal::eqsat
+
+#endif // LUMINAL_UNIT_EQSAT_NATIVESFIXTURE_H

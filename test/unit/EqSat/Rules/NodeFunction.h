@@ -1,0 +1,86 @@
+//===- NodeFunction.h - Every node of an e-graph, as one function ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// So that the interpreter evaluates both sides of what rules made equal. Each
+// class has the value of the node that the program gave it (of the first node
+// that a rule made, where it gave none); each node is computed once more from
+// the values of its operand classes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_TEST_UNIT_EQSAT_NODEFUNCTION_H
+#define LUMINAL_TEST_UNIT_EQSAT_NODEFUNCTION_H
+
+#include "Program/Program.h"
+#include "luminal/EqSat/Core/Proof.h"
+#include "luminal/Reference/Interpreter.h"
+#include "mlir/IR/Builders.h"
+
+#include <map>
+#include <set>
+
+namespace luminal::test {
+
+class NodeFunction {
+public:
+  /// `literals` are the numbers that rules name, of which a constant of the
+  /// graph is the rounding.
+  NodeFunction(eqsat::Program &program, mlir::func::FuncOp given,
+               llvm::ArrayRef<double> literals);
+
+  /// Calls `f` for every node that is no leaf.
+  void
+  forEachNode(llvm::function_ref<void(eqsat::OpId op, uint32_t row)> f) const;
+  bool isDefinition(eqsat::OpId op, uint32_t row) const;
+
+  /// Each returns the position among the results of `evaluate`.
+  unsigned valueOfClass(eqsat::ClassId c);
+  unsigned valueOfNode(eqsat::OpId op, uint32_t row);
+  /// A term of an explanation, from the leaves on.
+  unsigned valueOfTerm(const eqsat::Explanation &e, uint32_t term);
+  /// What the class of a node is in terms of that node's operands, by what
+  /// defines it: every float in `type`, every constant the number that a rule
+  /// names. Nothing where the class is an operand of its own.
+  std::optional<unsigned> definitionOver(eqsat::OpId op, uint32_t row,
+                                         mlir::FloatType type);
+  /// A term with every float in `type` and every constant the number that a
+  /// rule names, but what is part of `other` too with the value it has there:
+  /// one side of a rule in exact arithmetic, over what the other side reads.
+  unsigned termOver(const eqsat::Explanation &e, uint32_t term, uint32_t other,
+                    mlir::FloatType type);
+
+  mlir::FailureOr<llvm::SmallVector<reference::Tensor>>
+  evaluate(llvm::ArrayRef<reference::Tensor> arguments);
+
+private:
+  using Values = std::map<eqsat::ClassId, mlir::Value>;
+  unsigned addResult(mlir::Value value);
+  mlir::Value build(eqsat::OpId op, eqsat::PayloadId payload,
+                    llvm::ArrayRef<mlir::Value> operands);
+  mlir::Value spell(const eqsat::Explanation &e, uint32_t term);
+  mlir::Value spellIn(const eqsat::Explanation &e, uint32_t term,
+                      mlir::FloatType type,
+                      std::map<uint32_t, mlir::Value> &known);
+  mlir::Value buildIn(eqsat::OpId op, eqsat::PayloadId payload,
+                      llvm::ArrayRef<mlir::Value> operands,
+                      mlir::FloatType type);
+  mlir::Value inType(mlir::Value value, mlir::FloatType type);
+  mlir::Value define(eqsat::ClassId c, mlir::FloatType type, Values &known);
+  mlir::Value constant(mlir::DenseElementsAttr elements, mlir::FloatType type);
+  eqsat::ClassId classOf(eqsat::OpId op, uint32_t row) const;
+
+  eqsat::EGraph &graph;
+  eqsat::OpTable &ops;
+  llvm::ArrayRef<double> literals;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::func::FuncOp function;
+  mlir::OpBuilder builder;
+  Values values;
+  std::map<eqsat::ClassId, eqsat::NodeRef> definitions;
+  std::map<uint32_t, mlir::Value> terms;
+  llvm::SmallVector<mlir::Value> results;
+};
+
+} // namespace luminal::test
+
+#endif // LUMINAL_TEST_UNIT_EQSAT_NODEFUNCTION_H

@@ -1,0 +1,45 @@
+//===- RulePrograms.h - Programs that make every rule fire ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_TEST_UNIT_EQSAT_RULEPROGRAMS_H
+#define LUMINAL_TEST_UNIT_EQSAT_RULEPROGRAMS_H
+
+#include "luminal/Dialect/HLIR/Utils/Composites.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace luminal::test {
+
+/// An operand: extents in text form ("3", "s0"), and what values it gets.
+struct Operand {
+  std::vector<std::string> extents;
+  std::string element;
+  /// Integers in [lo, hi]; floats without bounds have all kinds of values.
+  std::optional<std::pair<int64_t, int64_t>> range = std::nullopt;
+};
+
+using Build =
+    std::function<mlir::Value(hlir::Composer &, llvm::ArrayRef<mlir::Value>)>;
+
+struct RuleProgram {
+  std::string name;
+  std::vector<Operand> operands;
+  Build build;
+  /// The functions of the elementwise ops that are left, where given; "softmax"
+  /// and the like for other ops. Constants and views do not count.
+  std::optional<std::vector<std::string>> left = std::nullopt;
+  /// Written in this type throughout, its operands too, where one is given: as
+  /// a front end would that computes nothing wider than its values.
+  std::string spelledIn = {};
+};
+
+/// Every composite in every dtype, spellings of models, products and norms,
+/// structure. The symbol `s0` is in [0, 8].
+std::vector<RuleProgram> allRulePrograms();
+
+} // namespace luminal::test
+
+#endif // LUMINAL_TEST_UNIT_EQSAT_RULEPROGRAMS_H
