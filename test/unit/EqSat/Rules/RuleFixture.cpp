@@ -125,7 +125,7 @@ OwningOpRef<ModuleOp> RuleFixture::build(const RuleProgram &instance) {
   Block *body = function.addEntryBlock();
   builder.setInsertionPointToEnd(body);
   Assumptions assumptions = hlir::getAssumptions(function);
-  hlir::Composer composer(builder, loc, scope);
+  hlir::Composer composer(builder, loc, assumptions);
   SmallVector<Value> arguments(body->args_begin(), body->args_end());
   arguments.pop_back();
   Value result = instance.build(composer, arguments);
