@@ -18,13 +18,16 @@ SOURCES = pathlib.Path(__file__).resolve().parent.parent / "lib/Target/PT2/Aten"
 def schemas():
     for file in sorted(SOURCES.glob("*.cpp")):
         text = file.read_text()
+        table = text.rfind("static const OpRow rows[] = {")
+        if table < 0:  # What the themes share.
+            continue
         macros = {}
         for name, body in re.findall(r"#define (\w+)((?:[^\n]*\\\n)*[^\n]*)", text):
             macros[name] = body.replace("\\\n", " ")
         for name in macros:  # Twice: one macro uses the other.
             for other in macros:
                 macros[name] = macros[name].replace(other, macros[other]) if other != name else macros[name]
-        rows = text[text.rindex("static const OpRow rows[] = {"):]
+        rows = text[table:]
         for name, body in macros.items():
             rows = rows.replace(name, body)
         for row in re.findall(r"\{\s*((?:\"(?:[^\"\\]|\\.)*\"\s*)+),", rows):
