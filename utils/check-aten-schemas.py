@@ -12,11 +12,11 @@ import sys
 import torch
 import torch._export.serde.schema as serde
 
-SOURCES = pathlib.Path(__file__).resolve().parent.parent / "lib/Target/PT2/Aten"
+SOURCES = pathlib.Path(__file__).resolve().parent.parent / "lib/Target/PT2"
 
 
 def schemas():
-    for file in sorted(SOURCES.glob("*.cpp")):
+    for file in sorted((SOURCES / "Aten").glob("*.cpp")):
         text = file.read_text()
         table = text.rfind("static const OpRow rows[] = {")
         if table < 0:  # What the themes share.
@@ -85,7 +85,7 @@ def check(schema):
 
 
 def check_dtypes():
-    names = dict(re.findall(r"\{(\d+), \"(\w+)\",", (SOURCES / "Graph.cpp").read_text()))
+    names = dict(re.findall(r"\{(\d+), \"(\w+)\",", (SOURCES / "Archive/Graph.cpp").read_text()))
     to_torch = {"BYTE": "uint8", "CHAR": "int8", "SHORT": "int16", "INT": "int32", "LONG": "int64", "HALF": "float16",
                 "FLOAT": "float32", "DOUBLE": "float64", "COMPLEXHALF": "complex32", "COMPLEXFLOAT": "complex64",
                 "COMPLEXDOUBLE": "complex128", "BOOL": "bool"}
