@@ -37,6 +37,16 @@ void luminal::registerAllPasses() {
   registerPipelines();
 }
 
+void luminal::hideLibraryOptions() {
+  auto isGeneric = [](const llvm::cl::OptionCategory *category) {
+    return category->getName() == "Generic Options"; // --help and --version
+  };
+  for (auto &entry : llvm::cl::getRegisteredOptions())
+    if (entry.second->getOptionHiddenFlag() == llvm::cl::NotHidden &&
+        llvm::none_of(entry.second->Categories, isGeneric))
+      entry.second->setHiddenFlag(llvm::cl::Hidden);
+}
+
 /// What `action` writes to standard error.
 static std::string captureErrors(llvm::function_ref<void()> action) {
   llvm::errs().flush();

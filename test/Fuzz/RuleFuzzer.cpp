@@ -80,7 +80,7 @@ static void run(Session &session, StringRef text, unsigned &errors) {
   Program program(function, /*allowUnregistered=*/true);
   program.keepProofs();
   NativeBridge natives(program.ops, function);
-  if (failed(program.import(natives.assumptions())))
+  if (failed(program.import(natives.scope())))
     __builtin_trap();
   errors = 0;
   FailureOr<LoadedRules> rules =

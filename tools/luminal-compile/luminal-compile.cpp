@@ -175,9 +175,9 @@ int main(int argc, char **argv) {
 
   mlir::DefaultTimingManager timing;
   mlir::applyDefaultTimingManagerCLOptions(timing);
-  mlir::TimingScope assumptions = timing.getRootScope();
+  mlir::TimingScope root = timing.getRootScope();
   options->configure = [&](mlir::PassManager &pm) {
-    pm.enableTiming(assumptions);
+    pm.enableTiming(root);
     return mlir::applyPassManagerCLOptions(pm);
   };
   mlir::DialectRegistry registry;

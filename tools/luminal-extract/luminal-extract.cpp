@@ -21,6 +21,7 @@ static Result<std::string> readFile(const std::string &path) {
 }
 
 int main(int argc, char **argv) {
+  hideLibraryOptions();
   llvm::InitLLVM init(argc, argv);
   cl::opt<std::string> input(cl::Positional, cl::Required,
                              cl::desc("<egraph-serialize .json>"));

@@ -35,6 +35,7 @@ static bool checkCommandLine(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+  luminal::hideLibraryOptions();
   if (!checkCommandLine(argc, argv))
     return 2;
   mlir::DialectRegistry registry;

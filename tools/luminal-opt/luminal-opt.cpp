@@ -10,6 +10,7 @@
 namespace cl = llvm::cl;
 
 int main(int argc, char **argv) {
+  luminal::hideLibraryOptions();
   llvm::InitLLVM init(argc, argv);
   mlir::DialectRegistry registry;
   luminal::registerAllDialects(registry);

@@ -10,7 +10,6 @@
 #include "llvm/Support/ToolOutputFile.h"
 
 namespace cl = llvm::cl;
-
 void registerReduceOpsPass();
 
 static llvm::LogicalResult fail(const llvm::Twine &message) {
@@ -19,6 +18,7 @@ static llvm::LogicalResult fail(const llvm::Twine &message) {
 }
 
 int main(int argc, char **argv) {
+  luminal::hideLibraryOptions();
   mlir::DialectRegistry registry;
   luminal::registerAllDialects(registry);
   luminal::registerAllPasses();

@@ -17,6 +17,7 @@ static int fail(const llvm::Twine &message) {
 }
 
 int main(int argc, char **argv) {
+  luminal::hideLibraryOptions();
   luminal::registerImportPT2Translation();
   luminal::registerLLIRToPTXTranslation();
   mlir::registerAsmPrinterCLOptions();
@@ -43,8 +44,7 @@ int main(int argc, char **argv) {
     return fail(problem);
   (file->os() << text).flush();
   std::error_code code = file->os().error();
-  file->os().clear_error();
-  if (code)
+  if (file->os().clear_error(); code)
     return fail(output + ": cannot be written: " + code.message());
   file->keep();
 }

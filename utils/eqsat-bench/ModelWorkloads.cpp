@@ -66,7 +66,7 @@ static void runFunction(Figures &figures, func::FuncOp function,
     OwningOpRef<func::FuncOp> copy(function.clone());
     double start = now();
     Search search(*copy);
-    if (failed(search.program.import(search.natives.assumptions())))
+    if (failed(search.program.import(search.natives.scope())))
       return figures.fail("it does not enter the e-graph");
     best(build, start);
     given = search.program.graph.numNodes();
@@ -78,7 +78,7 @@ static void runFunction(Figures &figures, func::FuncOp function,
     start = now();
     report = saturate(search.program.graph, *rules, limits());
     best(run, start);
-    std::unique_ptr<CostModel> model = cost(search.natives.assumptions());
+    std::unique_ptr<CostModel> model = cost(search.natives.scope());
     start = now();
     extracted = search.program.extract(*model);
     best(extract, start);

@@ -175,7 +175,7 @@ void luminal::eqsat::bench::runMatchRate(Figures &figures) {
     return figures.fail("its rules cannot be loaded");
   Program program(function, /*allowUnregistered=*/true);
   NativeBridge natives(program.ops, function);
-  if (failed(program.import(natives.assumptions())))
+  if (failed(program.import(natives.scope())))
     return figures.fail("it does not enter the e-graph");
   auto rules = loader.compile(program.ops, natives);
   if (failed(rules))
