@@ -17,6 +17,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Debug.h"
 #include "llvm/Support/Path.h"
 
 #include <cstdio>
@@ -69,11 +70,34 @@ static std::string captureErrors(llvm::function_ref<void()> action) {
   return text;
 }
 
+/// -debug-only, which LLVM registers only where it has assertions itself.
+/// Builds without assertions have no such output.
+static void registerDebugOnly() {
+#ifndef NDEBUG
+  if (llvm::cl::getRegisteredOptions().contains("debug-only"))
+    return;
+  static llvm::cl::list<std::string> debugOnly(
+      "debug-only", llvm::cl::CommaSeparated,
+      llvm::cl::desc("Print what these passes decide"),
+      llvm::cl::value_desc("pass,..."),
+      llvm::cl::callback([](const std::string &type) {
+        static std::vector<std::string> types;
+        types.push_back(type);
+        std::vector<const char *> names;
+        for (const std::string &name : types)
+          names.push_back(name.c_str());
+        llvm::DebugFlag = true;
+        llvm::setCurrentDebugTypes(names.data(), names.size());
+      }));
+#endif
+}
+
 bool luminal::parseCommandLine(int argc, char **argv,
                                llvm::StringRef overview) {
   llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) {
     os << "Luminal " LUMINAL_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
   });
+  registerDebugOnly();
   // LLVM's parser tells everything that it finds, with hints, and part of it
   // only on standard error.
   bool isGood = false;

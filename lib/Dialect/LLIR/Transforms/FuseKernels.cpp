@@ -21,6 +21,8 @@ namespace luminal::llir {
 #include "luminal/Dialect/LLIR/Transforms/Passes.h.inc"
 } // namespace luminal::llir
 
+#define DEBUG_TYPE "llir-fuse-kernels"
+
 using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
@@ -115,6 +117,17 @@ static void eraseDead(Block &block) {
       op->erase();
 }
 
+static void tellKernel(KernelOp kernel, const Reporter &reporter) {
+  if (!reporter.isListening())
+    return;
+  auto body = kernel.getBody().front().without_terminator();
+  reporter.analysis(kernel.getLoc(), "kernel",
+                    {{"kind", stringifyKernelKind(kernel.getKind())},
+                     {"ops", int64_t(std::distance(body.begin(), body.end()))},
+                     {"operands", kernel.getInputs().size()},
+                     {"results", kernel.getResults().size()}});
+}
+
 void FuseKernels::runOnOperation() {
   func::FuncOp func = getOperation();
   if (func.isDeclaration())
@@ -133,13 +146,14 @@ void FuseKernels::runOnOperation() {
   eraseDead(block);
 
   Assumptions symbols = hlir::getAssumptions(block.getTerminator());
-  FusionPlan plan(func, symbols);
+  Reporter reporter(&getContext(), DEBUG_TYPE, func.getSymName());
+  FusionPlan plan(func, symbols, reporter);
   SmallVector<Operation *> flat = getOps(block);
   llvm::erase_if(flat, [](Operation *op) { return isa<llir::ConstantOp>(op); });
   OpBuilder builder(block.getTerminator());
   DenseMap<Value, Placed> placed;
   for (const Group *group : plan.getGroups())
-    buildKernel(*group, symbols, builder, placed);
+    tellKernel(buildKernel(*group, symbols, builder, placed), reporter);
   replaceResults(plan, placed);
   for (Operation *op : llvm::reverse(flat))
     op->erase();

@@ -20,6 +20,7 @@
 #define LUMINAL_LIB_DIALECT_LLIR_TRANSFORMS_FUSION_H
 
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "luminal/Dialect/LLIR/Utils/Remarks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -62,10 +63,46 @@ struct Group {
   llvm::DenseSet<mlir::Value> inlined;
 };
 
-/// Which ops of a block become which kernel.
+/// Whether a value is computed in a kernel that reads it and, if not, why. A
+/// check returns one, and the remark says what it returned.
+class [[nodiscard]] Decision {
+public:
+  static Decision accept(const Group *reader = nullptr) {
+    return Decision({}, reader);
+  }
+  /// `reader` is the kernel that cannot compute the value; null where that is
+  /// not about a single one.
+  static Decision refuse(llvm::StringLiteral reason,
+                         const Group *reader = nullptr) {
+    return Decision(reason, reader);
+  }
+  /// Refuses because a quantity is `found` where at most `limit` is allowed.
+  static Decision refuseAbove(llvm::StringLiteral reason, double found,
+                              double limit, const Group *reader = nullptr) {
+    Decision decision(reason, reader);
+    decision.amount = {found, limit};
+    return decision;
+  }
+
+  explicit operator bool() const { return reason.empty(); }
+  const Group *getReader() const { return reader; }
+  /// The reason of a refusal, with its quantities.
+  std::string str() const;
+
+private:
+  Decision(llvm::StringRef reason, const Group *reader)
+      : reason(reason), reader(reader) {}
+
+  llvm::StringRef reason;
+  const Group *reader;
+  std::optional<std::pair<double, double>> amount;
+};
+
+/// Which ops of a block become which kernel. Every decision is a remark.
 class FusionPlan {
 public:
-  FusionPlan(mlir::func::FuncOp func, const Assumptions &symbols);
+  FusionPlan(mlir::func::FuncOp func, const Assumptions &symbols,
+             const Reporter &reporter);
 
   /// In an order in which every group follows those it reads from.
   llvm::ArrayRef<const Group *> getGroups() const { return order; }
@@ -82,22 +119,22 @@ private:
   void sortGroups();
 
   void materialize(mlir::Value value);
-  bool addRoot(mlir::Value value);
-  bool join(Group &group, mlir::Operation *op);
-  bool joinReaders(mlir::Operation *op);
+  Decision addRoot(mlir::Value value);
+  Decision join(Group &group, mlir::Operation *op);
+  Decision joinReaders(mlir::Operation *op);
   void inlineInto(Group &group, mlir::Value value);
   void addAccess(Group &group, mlir::Value value, const Access &access);
   unsigned getOwnSpace(Group &group, mlir::Value value, double evaluations);
 
   bool isWrittenBetter(ViewOp view);
-  bool shouldInline(mlir::Value value);
+  Decision shouldInline(mlir::Value value);
   double countEvaluations(const Group &group, mlir::Value value) const;
   double nominalSize(llvm::ArrayRef<Expr> extents) const;
 
   // Anchors. Each answers whether it joined.
-  bool joinReduce(Group &group, ReduceOp op);
-  bool joinGemm(Group &group, GemmOp op);
-  bool joinScatter(Group &group, ScatterOp op);
+  Decision joinReduce(Group &group, ReduceOp op);
+  Decision joinGemm(Group &group, GemmOp op);
+  Decision joinScatter(Group &group, ScatterOp op);
   /// Makes `extents` the main space; `toNew` maps the old main index to it.
   void rebase(Group &group, llvm::ArrayRef<Expr> extents, hlir::MapAttr toNew,
               hlir::MapAttr toOld);
@@ -109,8 +146,14 @@ private:
   Group *getWriter(mlir::Value value) const { return writers.lookup(value); }
   bool reaches(Group *from, Group *to) const;
 
+  // Remarks.
+  void tellFused(mlir::Value value, const Group *reader, llvm::StringRef as);
+  void tellKept(mlir::Value value, const Decision &inlining,
+                const Decision &furtherResult);
+
   mlir::func::FuncOp func;
   const Assumptions &symbols;
+  const Reporter &reporter;
   std::vector<std::unique_ptr<Group>> groups;
   llvm::SmallVector<const Group *> order;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Group *, 2>> readers;

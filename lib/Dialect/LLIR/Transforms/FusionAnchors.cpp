@@ -74,17 +74,17 @@ std::optional<MapAttr> FusionPlan::findRowDomain(Group &group, MapAttr access,
   return std::nullopt;
 }
 
-bool FusionPlan::joinReduce(Group &group, llir::ReduceOp op) {
+Decision FusionPlan::joinReduce(Group &group, llir::ReduceOp op) {
   Value value = op.getResult();
   ArrayRef<Access> accesses = group.accesses[value];
   if (accesses.size() != 1)
-    return false;
+    return Decision::refuse("the reader reads it in more than one way", &group);
   Access access = accesses.front();
   SmallVector<Expr> rows = hlir::getExtents(value);
   SmallVector<Expr> domain = hlir::getExtents(op.getOperand());
   if (group.kind == KernelKind::Map) {
     if (access.space != kMainSpace)
-      return false;
+      return Decision::refuse("the reader reads it as a whole tensor", &group);
     SmallVector<Expr> main(group.spaces[kMainSpace].extents);
     if (invert(access.map, main, rows, symbols)) {
       // The group is over the rows.
@@ -100,50 +100,63 @@ bool FusionPlan::joinReduce(Group &group, llir::ReduceOp op) {
     } else {
       std::optional<MapAttr> toNew = findRowDomain(group, access.map, domain);
       if (!toNew)
-        return false;
+        return Decision::refuse("the reader's index space is neither the rows "
+                                "nor the rows and the reduced dim",
+                                &group);
       rebase(group, domain, *toNew, *invert(*toNew, main, domain, symbols));
       takeRows(group);
     }
     access = group.accesses[value].front();
   } else if (group.kind != KernelKind::Reduce) {
-    return false;
+    return Decision::refuse("the loops of the reader are a product's or a "
+                            "scatter's",
+                            &group);
   }
   ArrayRef<Expr> main = group.spaces[kMainSpace].extents;
   if (access.space != kRowsSpace ||
       !areEqual({main.back()}, {domain.back()}, symbols) ||
       !invert(access.map, group.spaces[kRowsSpace].extents, rows, symbols))
-    return false;
+    return Decision::refuse("the reader reduces other rows", &group);
   SmallVector<Expr> results(access.map.getResults());
   results.push_back(Expr::dim(main.size() - 1));
   group.inlined.insert(value);
   addAccess(
       group, op.getOperand(),
       {kMainSpace, MapAttr::get(value.getContext(), main.size(), results)});
-  return true;
+  return Decision::accept(&group);
 }
 
 //===----------------------------------------------------------------------===//
 // gemm, scatter
 //===----------------------------------------------------------------------===//
 
-/// Makes the index space of `value` the group's, where the group reads it by
-/// one bijection.
-static bool isWhole(const Group &group, Value value) {
+/// Whether the group may take over the index space of `value`.
+static Decision canTakeSpaceOf(const Group &group, Value value) {
   ArrayRef<Access> accesses = group.accesses.find(value)->second;
-  return group.kind == KernelKind::Map && group.roots.size() == 1 &&
-         accesses.size() == 1 && accesses[0].space == kMainSpace;
+  if (group.kind != KernelKind::Map)
+    return Decision::refuse("the reader has loops of its own", &group);
+  if (group.roots.size() != 1)
+    return Decision::refuse("the reader has more than one result", &group);
+  if (accesses.size() != 1)
+    return Decision::refuse("the reader reads it in more than one way", &group);
+  if (accesses[0].space != kMainSpace)
+    return Decision::refuse("the reader reads it as a whole tensor", &group);
+  return Decision::accept(&group);
 }
 
-bool FusionPlan::joinGemm(Group &group, GemmOp op) {
+static constexpr llvm::StringLiteral kNotBijective =
+    "the reader does not read each element exactly once";
+
+Decision FusionPlan::joinGemm(Group &group, GemmOp op) {
   Value value = op.getResult();
-  if (!isWhole(group, value))
-    return false;
+  if (Decision fits = canTakeSpaceOf(group, value); !fits)
+    return fits;
   SmallVector<Expr> main(group.spaces[kMainSpace].extents);
   SmallVector<Expr> extents = hlir::getExtents(value);
   MapAttr toNew = group.accesses[value].front().map;
   std::optional<MapAttr> toOld = invert(toNew, main, extents, symbols);
   if (!toOld)
-    return false;
+    return Decision::refuse(kNotBijective, &group);
   rebase(group, extents, toNew, *toOld);
   group.kind = KernelKind::Gemm;
   group.inlined.insert(value);
@@ -160,22 +173,24 @@ bool FusionPlan::joinGemm(Group &group, GemmOp op) {
     addAccess(group, operand,
               {getOwnSpace(group, operand, reads), identityFor(operand)});
   }
-  return true;
+  return Decision::accept(&group);
 }
 
-bool FusionPlan::joinScatter(Group &group, llir::ScatterOp op) {
+Decision FusionPlan::joinScatter(Group &group, llir::ScatterOp op) {
   Value value = op.getResult();
-  if (!isWhole(group, value))
-    return false;
+  if (Decision fits = canTakeSpaceOf(group, value); !fits)
+    return fits;
   for (const Root &root : group.roots)
     if (stripViews(root.value, group) != value)
-      return false;
+      return Decision::refuse("nothing but views may follow a scatter in its "
+                              "kernel",
+                              &group);
   SmallVector<Expr> main(group.spaces[kMainSpace].extents);
   SmallVector<Expr> extents = hlir::getExtents(value);
   MapAttr toNew = group.accesses[value].front().map;
   std::optional<MapAttr> toOld = invert(toNew, main, extents, symbols);
   if (!toOld)
-    return false;
+    return Decision::refuse(kNotBijective, &group);
   rebase(group, extents, toNew, *toOld);
   group.kind = KernelKind::Scatter;
   group.inlined.insert(value);
@@ -185,5 +200,5 @@ bool FusionPlan::joinScatter(Group &group, llir::ScatterOp op) {
     addAccess(group, operand,
               {getOwnSpace(group, operand, reads), identityFor(operand)});
   }
-  return true;
+  return Decision::accept(&group);
 }

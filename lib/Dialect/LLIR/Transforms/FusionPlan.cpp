@@ -26,8 +26,9 @@ static bool hasOneUser(Value value) {
   return llvm::all_equal(value.getUsers()) && !value.use_empty();
 }
 
-FusionPlan::FusionPlan(func::FuncOp func, const Assumptions &symbols)
-    : func(func), symbols(symbols) {
+FusionPlan::FusionPlan(func::FuncOp func, const Assumptions &symbols,
+                       const Reporter &reporter)
+    : func(func), symbols(symbols), reporter(reporter) {
   findOutputs();
   Block &block = func.getBody().front();
   for (Operation &op : block.without_terminator())
@@ -165,16 +166,26 @@ void FusionPlan::visit(Operation *op) {
   }
   if (known.empty() && !isOutput)
     return;
-  bool inlined = false;
-  if (!isOutput && isa<llir::ReduceOp, GemmOp, llir::ScatterOp>(op)) {
-    inlined = joinReaders(op);
-  } else if (!isOutput && shouldInline(value)) {
-    for (Group *group : llvm::to_vector(known))
+  bool isAnchor = isa<llir::ReduceOp, GemmOp, llir::ScatterOp>(op);
+  Decision inlining = isOutput
+                          ? Decision::refuse("it is a result of the function")
+                      : isAnchor ? joinReaders(op)
+                                 : shouldInline(value);
+  if (inlining) {
+    if (isAnchor)
+      return tellFused(value, inlining.getReader(), "the loops of the kernel");
+    for (Group *group : llvm::to_vector(known)) {
       inlineInto(*group, value);
-    inlined = true;
+      tellFused(value, group, "a value of the kernel");
+    }
+    return;
   }
-  if (!inlined && !addRoot(value))
-    materialize(value);
+  Decision furtherResult = addRoot(value);
+  if (furtherResult)
+    return tellFused(value, furtherResult.getReader(),
+                     "a further result of the kernel");
+  tellKept(value, inlining, furtherResult);
+  materialize(value);
 }
 
 /// A group of its own.
@@ -191,13 +202,13 @@ void FusionPlan::materialize(Value value) {
     inlineInto(group, value);
     return;
   }
-  bool joined = join(group, value.getDefiningOp());
+  Decision joined = join(group, value.getDefiningOp());
   assert(joined && "an anchor always fits its own loops");
   (void)joined;
 }
 
-bool FusionPlan::join(Group &group, Operation *op) {
-  return llvm::TypeSwitch<Operation *, bool>(op)
+Decision FusionPlan::join(Group &group, Operation *op) {
+  return llvm::TypeSwitch<Operation *, Decision>(op)
       .Case([&](llir::ReduceOp op) { return joinReduce(group, op); })
       .Case([&](GemmOp op) { return joinGemm(group, op); })
       .Case([&](llir::ScatterOp op) { return joinScatter(group, op); });
@@ -206,25 +217,32 @@ bool FusionPlan::join(Group &group, Operation *op) {
 /// Makes an anchor part of the kernel that reads it. One that several kernels
 /// read may join one of them that does no more than move it: the others then
 /// read it there.
-bool FusionPlan::joinReaders(Operation *op) {
+Decision FusionPlan::joinReaders(Operation *op) {
   Value value = op->getResult(0);
   SmallVector<Group *> known = llvm::to_vector(readers[value]);
   if (known.size() == 1)
     return join(*known.front(), op);
+  Decision decision = Decision::refuse("several kernels read it");
   for (Group *group : known) {
-    if (group->roots.size() != 1 ||
-        stripViews(group->roots[0].value, *group) != value ||
-        llvm::any_of(known, [&](Group *other) {
-          return other != group && reaches(other, group);
-        }))
+    if (isa<llir::ReduceOp>(op) || group->roots.size() != 1 ||
+        stripViews(group->roots[0].value, *group) != value)
       continue;
-    if (!isa<llir::ReduceOp>(op) && join(*group, op)) {
+    if (llvm::any_of(known, [&](Group *other) {
+          return other != group && reaches(other, group);
+        })) {
+      decision = Decision::refuse("the reader that moves it would have to run "
+                                  "before one that it needs",
+                                  group);
+      continue;
+    }
+    decision = join(*group, op);
+    if (decision) {
       llvm::erase(readers[value], group);
       writers[value] = group;
-      return true;
+      break;
     }
   }
-  return false;
+  return decision;
 }
 
 Value llir::stripViews(Value value, const Group &group) {
@@ -253,34 +271,42 @@ bool FusionPlan::reaches(Group *from, Group *to) const {
 
 /// Makes a value that several kernels read one more result of one of them,
 /// which has to run before the others.
-bool FusionPlan::addRoot(Value value) {
+Decision FusionPlan::addRoot(Value value) {
   if (followsGemm.contains(value) ||
       !isa<ElementwiseOp, llir::GatherOp>(value.getDefiningOp()))
-    return false;
+    return Decision::refuse("it belongs to the loops that compute it");
+  Decision decision = Decision::refuse("no kernel reads it");
   for (Group *group : readers[value]) {
-    if (group->kind != KernelKind::Map && group->kind != KernelKind::Reduce)
-      continue;
     ArrayRef<Access> accesses = group->accesses[value];
-    if (accesses.size() != 1 || accesses[0].space != kMainSpace)
+    if ((group->kind != KernelKind::Map && group->kind != KernelKind::Reduce) ||
+        accesses.size() != 1 || accesses[0].space != kMainSpace) {
+      decision = Decision::refuse("no reader has its index space", group);
       continue;
+    }
     const IndexSpace &space = group->spaces[kMainSpace];
     SmallVector<Expr> extents = hlir::getExtents(value);
     std::optional<MapAttr> back =
         invert(accesses[0].map, space.extents, extents, symbols);
-    if (!back)
+    if (!back) {
+      decision =
+          Decision::refuse("no reader reads each element exactly once", group);
       continue;
+    }
     bool cycle = llvm::any_of(readers[value], [&](Group *other) {
       return other != group && reaches(other, group);
     });
-    if (cycle)
+    if (cycle) {
+      decision = Decision::refuse(
+          "the reader would have to run before one that it needs", group);
       continue;
+    }
     group->roots.push_back({value, kMainSpace, accesses[0].map, *back});
     writers[value] = group;
     llvm::erase(readers[value], group);
     inlineInto(*group, value);
-    return true;
+    return Decision::accept(group);
   }
-  return false;
+  return decision;
 }
 
 double FusionPlan::countEvaluations(const Group &group, Value value) const {
@@ -310,27 +336,42 @@ bool FusionPlan::isWrittenBetter(ViewOp view) {
   return countDivisions(position) > 0;
 }
 
-bool FusionPlan::shouldInline(Value value) {
-  // Index arithmetic moves no data.
-  if (auto view = value.getDefiningOp<ViewOp>())
-    return !isWrittenBetter(view);
-  if (value.getDefiningOp<IotaOp>())
-    return true;
+Decision FusionPlan::shouldInline(Value value) {
   ArrayRef<Group *> known = readers[value];
+  // Index arithmetic moves no data.
+  if (auto view = value.getDefiningOp<ViewOp>()) {
+    if (isWrittenBetter(view))
+      return Decision::refuse("the product that reads it would divide indices",
+                              known.front());
+    return Decision::accept();
+  }
+  if (value.getDefiningOp<IotaOp>())
+    return Decision::accept();
   bool isEnd = followsGemm.contains(value) || followsReduce.contains(value);
   for (Group *group : known)
-    for (const Access &access : group->accesses[value])
-      if (isEnd && (known.size() > 1 || access.space >= kFirstOwnSpace))
-        return false;
+    for (const Access &access : group->accesses[value]) {
+      if (isEnd && known.size() > 1)
+        return Decision::refuse("several kernels read it, and each would "
+                                "repeat the product or reduction before it");
+      if (isEnd && access.space >= kFirstOwnSpace)
+        return Decision::refuse("the reader would repeat the product or "
+                                "reduction before it",
+                                group);
+    }
   if (followsGemm.contains(value)) {
     // The end of a product's epilogue, unless the epilogue goes on.
     Group &group = *known.front();
     ArrayRef<Access> accesses = group.accesses[value];
-    if (group.kind != KernelKind::Map || accesses.size() != 1 ||
-        accesses[0].space != kMainSpace ||
+    if (group.kind != KernelKind::Map)
+      return Decision::refuse("the reader's loops are not those of the product "
+                              "before it",
+                              &group);
+    if (accesses.size() != 1 || accesses[0].space != kMainSpace ||
         !invert(accesses[0].map, group.spaces[kMainSpace].extents,
                 hlir::getExtents(value), symbols))
-      return false;
+      return Decision::refuse("it follows a product, and the reader does not "
+                              "read each element exactly once",
+                              &group);
   }
   double size = nominalSize(hlir::getExtents(value));
   double evaluations = 0;
@@ -339,7 +380,12 @@ bool FusionPlan::shouldInline(Value value) {
     evaluations +=
         followsReduce.contains(value) ? size : countEvaluations(*group, value);
   double extra = (evaluations - size) * perElement.lookup(value);
-  return extra <= kPassOpsPerElement * size + kLaunchOps;
+  double limit = kPassOpsPerElement * size + kLaunchOps;
+  if (extra > limit)
+    return Decision::refuseAbove("computing it once more for each reader costs "
+                                 "more operations than memory does",
+                                 extra, limit);
+  return Decision::accept();
 }
 
 //===----------------------------------------------------------------------===//
@@ -451,4 +497,61 @@ void FusionPlan::sortGroups() {
   // Groups were made from the last to the first.
   for (std::unique_ptr<Group> &group : llvm::reverse(groups))
     place(group.get());
+}
+
+//===----------------------------------------------------------------------===//
+// Remarks
+//===----------------------------------------------------------------------===//
+
+std::string Decision::str() const {
+  if (!amount)
+    return reason.str();
+  return llvm::formatv("{0} ({1:F0}, at most {2:F0})", reason, amount->first,
+                       amount->second)
+      .str();
+}
+
+/// The op of `reader` that uses `value`, maybe through views.
+static Operation *getReadingOp(Value value, const Group *reader) {
+  for (Operation *user : value.getUsers()) {
+    if (user->getNumResults() != 1)
+      continue;
+    Value result = user->getResult(0);
+    if (isa<ViewOp>(user) && reader->accesses.contains(result))
+      return getReadingOp(result, reader);
+    if (reader->inlined.contains(result))
+      return user;
+  }
+  return reader->roots[0].value.getDefiningOp();
+}
+
+void FusionPlan::tellFused(Value value, const Group *reader, StringRef as) {
+  // What moves no data is repeated by every reader.
+  if (!reporter.isListening() || isa<ViewOp, IotaOp>(value.getDefiningOp()))
+    return;
+  Operation *into = getReadingOp(value, reader);
+  reporter.passed(
+      value.getLoc(), "fusion",
+      {{"op", describe(value.getDefiningOp())},
+       {"reader", describe(into) + " at " + describe(into->getLoc())},
+       {"as", as}});
+}
+
+void FusionPlan::tellKept(Value value, const Decision &inlining,
+                          const Decision &furtherResult) {
+  if (!reporter.isListening())
+    return;
+  ArrayRef<Group *> known = readers[value];
+  if (known.empty())
+    return;
+  const Group *reader =
+      inlining.getReader() ? inlining.getReader() : known.front();
+  Operation *into = getReadingOp(value, reader);
+  reporter.missed(
+      value.getLoc(), "fusion",
+      {{"op", describe(value.getDefiningOp())},
+       {"reader", describe(into) + " at " + describe(into->getLoc())},
+       {"readers", uint64_t(known.size())},
+       {"reason", inlining.str()},
+       {"further result", furtherResult.str()}});
 }
