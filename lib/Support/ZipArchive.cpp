@@ -257,7 +257,7 @@ Status ZipArchive::readDirectory() {
     ranges.emplace_back(local, member.offset + member.compressedSize);
     if (!byName.emplace(member.name, static_cast<uint32_t>(members.size()))
              .second)
-      return Error(where + " stands twice in the directory");
+      return Error(where + " appears twice in the directory");
     members.push_back(std::move(member));
   }
   std::sort(ranges.begin(), ranges.end());

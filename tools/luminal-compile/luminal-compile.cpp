@@ -3,7 +3,7 @@
 
 #include "luminal/InitAll.h"
 #include "luminal/Pipelines/Compile.h"
-#include "luminal/Pipelines/Reference.h"
+#include "luminal/Tools/Reference/ReferenceMain.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Pass/PassManager.h"
@@ -154,7 +154,7 @@ int main(int argc, char **argv) {
   // `luminal-run --reference` hands over here: the runtime has no interpreter.
   if (argc > 1 && llvm::StringRef(argv[1]) == "--reference") {
     llvm::SmallVector<llvm::StringRef> rest(argv + 2, argv + argc);
-    return runReference(rest);
+    return tools::runReference(rest);
   }
   freeNames({"o", "target", "arch", "emit", "seed", "threads", "weights",
              "precision", "report", "quiet"});

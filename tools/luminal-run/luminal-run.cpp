@@ -1,11 +1,11 @@
 //===- luminal-run.cpp - Runs artifacts -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "luminal/Runtime/ArtifactProgram.h"
 #include "luminal/Runtime/CpuFeatures.h"
-#include "luminal/Runtime/Profile.h"
 #include "luminal/Runtime/ThreadPool.h"
 #include "luminal/Support/Version.h"
+#include "luminal/Tools/Run/ArtifactProgram.h"
+#include "luminal/Tools/Run/Profile.h"
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -20,6 +20,7 @@
 
 using namespace luminal;
 using namespace luminal::runtime;
+using namespace luminal::tools;
 
 extern char **environ;
 
@@ -98,7 +99,7 @@ Result<Options> parseArguments(int argc, char **argv) {
           std::from_chars(value.data(), value.data() + value.size(), o.threads);
       if (code != std::errc() || end != value.data() + value.size() ||
           o.threads == 0)
-        return Error("--threads: '" + value + "' is no number of threads");
+        return Error("--threads: '" + value + "' is not a number of threads");
     } else {
       LUMINAL_TRY(taken, o.run.parse(argument));
       if (!taken)

@@ -135,6 +135,7 @@ struct Manifest {
 };
 
 std::string_view bufferKindName(BufferSpec::Kind kind);
+std::optional<BufferSpec::Kind> bufferKindFromName(std::string_view name);
 
 /// "f32[s77, 16]".
 std::string typeText(const TensorSpec &tensor);

@@ -56,7 +56,7 @@ TEST(Manifest, RefusesWhatDoesNotHold) {
   expect([](Manifest &m) { m.symbols[0].range = {-1, 4}; },
          "negative or empty");
   expect([](Manifest &m) { m.buffers[2].bytes = s("q"); },
-         "buffers[2].bytes: 'q' is no symbol of the program");
+         "buffers[2].bytes: 'q' is not a symbol of the program");
   expect([](Manifest &m) { m.buffers[2].offset = s("d0"); },
          "buffers[2].offset: 'd0' has an index");
   expect([](Manifest &m) { m.buffers[7].of = 7; }, "buffers[7].of");
@@ -69,7 +69,7 @@ TEST(Manifest, RefusesWhatDoesNotHold) {
          "of kind arena, not input");
   expect([](Manifest &m) { m.inputs[0].buffer = m.inputs[1].buffer; },
          "has two owners");
-  expect([](Manifest &m) { m.inputs[1].name = "x"; }, "'x' stands twice");
+  expect([](Manifest &m) { m.inputs[1].name = "x"; }, "'x' appears twice");
   expect([](Manifest &m) { m.inputs[2].initial = 2; }, "there is no weight 2");
   expect([](Manifest &m) { m.inputs[2].initial = 0; },
          "'v' is f32[2], the state is f32[3]");
@@ -105,7 +105,7 @@ TEST(Manifest, RefusesWhatDoesNotHold) {
   expect([](Manifest &m) { m.steps[0].buffers[2] = *m.weights[0].buffer; },
          "may not be written");
   expect([](Manifest &m) { m.steps[0].buffers[2] = 6; }, "may not be written");
-  expect([](Manifest &m) { m.steps[0].kernel = ""; }, "is no symbol name");
+  expect([](Manifest &m) { m.steps[0].kernel = ""; }, "is not a symbol name");
   expect([](Manifest &m) { m.steps[0].work = Expr::floorDiv(1, 0); },
          "steps[0].work: has no value");
 }
@@ -127,13 +127,14 @@ TEST(Manifest, RefusesBadJson) {
          "format, the artifact has version 2");
   expect("\"version\":1", "\"version\":\"1\"", "expected");
   expect("\"dtype\":\"f32\"", "\"dtype\":\"f31\"",
-         "inputs[0].dtype: is no element type: 'f31'");
-  expect("\"kind\":\"arena\"", "\"kind\":\"arenas\"", "is no kind of buffer");
-  expect("\"buffer\":0", "\"buffer\":-1", "is no index");
-  expect("\"buffer\":0", "\"buffer\":4294967296", "is no index");
+         "inputs[0].dtype: is not an element type: 'f31'");
+  expect("\"kind\":\"arena\"", "\"kind\":\"arenas\"",
+         "is not a kind of buffer");
+  expect("\"buffer\":0", "\"buffer\":-1", "is not an index");
+  expect("\"buffer\":0", "\"buffer\":4294967296", "is not an index");
   expect("\"buffer\":0", "\"buffer\":1.5", "manifest.json.inputs[0].buffer");
   expect("\"work\":\"n\"", "\"work\":\"n +\"",
-         "steps[0].work: is no expression");
+         "steps[0].work: is not an expression");
   expect("\"work\":\"n\"", "\"work\":[]", "steps[0].work");
   expect("\"offset\":0", "\"offset\":-8", "is negative");
   expect("\"symbols\":[", "\"symbols\":7,\"x\":[", "symbols");

@@ -221,7 +221,7 @@ TEST(ZipArchive, RefusesDamagedFields) {
   Writer twice;
   twice.add("a", "1");
   twice.add("a", "2");
-  expectError(twice.finish(), "stands twice");
+  expectError(twice.finish(), "appears twice");
 }
 
 TEST(ZipArchive, ChecksumIsRead) {

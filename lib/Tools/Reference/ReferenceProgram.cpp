@@ -1,58 +1,17 @@
-//===- Reference.cpp - Programs run by the interpreter --------------------===//
+//===- ReferenceProgram.cpp - A function as a program of the driver -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "luminal/Pipelines/Reference.h"
+#include "luminal/Tools/Reference/ReferenceProgram.h"
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
-#include "luminal/InitAll.h"
-#include "luminal/Pipelines/Compile.h"
-#include "luminal/Reference/Interpreter.h"
-#include "luminal/Runtime/RunDriver.h"
-#include "luminal/Support/SafeTensors.h"
-#include "luminal/Support/ZipArchive.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 using namespace luminal;
+using namespace luminal::tools;
 
-namespace {
-/// A function as a program of the run driver.
-class ReferenceProgram : public runtime::Runnable {
-public:
-  ReferenceProgram(func::FuncOp func, std::string weightsPath)
-      : func(func), weightsPath(std::move(weightsPath)),
-        arguments(func.getNumArguments()) {}
-
-  Status load();
-  const std::vector<Port> &getInputs() const override { return inputs; }
-  const std::vector<Port> &getOutputs() const override { return outputPorts; }
-  Status bind(std::vector<HostTensor> tensors) override;
-  Status call() override;
-  Result<std::vector<HostTensor>> outputs() override { return answers; }
-
-private:
-  Result<HostTensor> readWeight(unsigned index, DictionaryAttr source);
-  Status openWeights();
-
-  func::FuncOp func;
-  std::string weightsPath;
-  std::optional<ZipArchive> archive;
-  std::optional<SafeTensors> safeTensors;
-  std::vector<Port> inputs, outputPorts;
-  /// Positions of the inputs among the arguments.
-  std::vector<unsigned> inputIndices;
-  std::vector<reference::Tensor> arguments;
-  /// What arguments borrow from.
-  std::vector<HostTensor> weights, bound;
-  std::vector<reference::Tensor> results;
-  std::vector<HostTensor> answers;
-};
-} // namespace
-
-static runtime::Runnable::Port getPort(Type type, DictionaryAttr attributes,
-                                       const std::string &name) {
+static Runnable::Port getPort(Type type, DictionaryAttr attributes,
+                              const std::string &name) {
   auto tensor = cast<RankedTensorType>(type);
-  runtime::Runnable::Port port;
+  Runnable::Port port;
   auto given =
       attributes ? attributes.getAs<StringAttr>(hlir::kNameAttr) : StringAttr();
   port.name = given ? given.str() : name;
@@ -79,7 +38,7 @@ Status ReferenceProgram::openWeights() {
 
 Result<HostTensor> ReferenceProgram::readWeight(unsigned index,
                                                 DictionaryAttr source) {
-  runtime::Runnable::Port port =
+  Runnable::Port port =
       getPort(func.getArgument(index).getType(), func.getArgAttrDict(index),
               "arg" + std::to_string(index));
   HostTensor tensor{port.name, port.dtype, {}, {}};
@@ -171,52 +130,4 @@ Status ReferenceProgram::call() {
     answers.push_back(std::move(tensor));
   }
   return {};
-}
-
-static int fail(const std::string &message) {
-  llvm::errs() << "luminal-run: error: " << message << "\n";
-  return 2;
-}
-
-int luminal::runReference(ArrayRef<StringRef> arguments) {
-  CompileOptions options;
-  runtime::RunOptions run;
-  for (StringRef argument : arguments) {
-    Result<bool> known = run.parse(argument);
-    if (!known)
-      return fail(known.error().message);
-    if (*known || argument.starts_with("--threads=") ||
-        argument == "--device=cpu")
-      continue;
-    if (argument.consume_front("--weights="))
-      options.weights = argument.str();
-    else if (argument.starts_with("-"))
-      return fail("'" + argument.str() + "' means nothing to --reference");
-    else if (options.input.empty())
-      options.input = argument.str();
-    else
-      return fail("two models: '" + options.input + "' and '" + argument.str() +
-                  "'");
-  }
-  if (options.input.empty())
-    return fail("no model");
-  DialectRegistry registry;
-  registerAllDialects(registry);
-  MLIRContext context(registry);
-  context.printOpOnDiagnostic(false);
-  llvm::SourceMgr sources;
-  SourceMgrDiagnosticHandler diagnostics(sources, &context);
-  OwningOpRef<ModuleOp> module = readInput(context, options);
-  if (!module)
-    return 2;
-  auto functions = module->getOps<func::FuncOp>();
-  if (!llvm::hasSingleElement(functions))
-    return fail(options.input + ": expects one function");
-  ReferenceProgram program(*functions.begin(), options.weights.empty()
-                                                   ? options.input
-                                                   : options.weights);
-  if (Status status = program.load(); !status)
-    return fail(status.error().message);
-  Result<int> code = runtime::runProgram(program, run);
-  return code ? *code : fail(code.error().message);
 }

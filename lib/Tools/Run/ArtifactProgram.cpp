@@ -1,12 +1,13 @@
 //===- ArtifactProgram.cpp - An artifact as a program of the driver -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "luminal/Runtime/ArtifactProgram.h"
+#include "luminal/Tools/Run/ArtifactProgram.h"
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 using namespace luminal;
 using namespace luminal::runtime;
+using namespace luminal::tools;
 
 Result<std::unique_ptr<ArtifactProgram>>
 ArtifactProgram::create(std::shared_ptr<const Artifact> artifact,
@@ -68,7 +69,7 @@ Result<std::vector<HostTensor>> ArtifactProgram::outputs() {
 // Description
 //===----------------------------------------------------------------------===//
 
-std::string runtime::describeArtifact(const Artifact &artifact, bool json) {
+std::string tools::describeArtifact(const Artifact &artifact, bool json) {
   const Manifest &m = artifact.getManifest();
   using Json = nlohmann::ordered_json;
   Json root;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LUMINAL_RUNTIME_RUNDRIVER_H
-#define LUMINAL_RUNTIME_RUNDRIVER_H
+#ifndef LUMINAL_TOOLS_RUN_RUNDRIVER_H
+#define LUMINAL_TOOLS_RUN_RUNDRIVER_H
 
 #include "luminal/Support/Tensor.h"
 #include <functional>
@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace luminal::runtime {
+namespace luminal::tools {
 
 /// Something with named inputs and outputs that can be called.
 class Runnable {
@@ -65,6 +65,6 @@ Result<int> runProgram(Runnable &program, const RunOptions &options,
 /// `text` as a JSON string, with its quotes.
 std::string jsonQuote(std::string_view text);
 
-} // namespace luminal::runtime
+} // namespace luminal::tools
 
-#endif // LUMINAL_RUNTIME_RUNDRIVER_H
+#endif // LUMINAL_TOOLS_RUN_RUNDRIVER_H

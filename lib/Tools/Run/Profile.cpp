@@ -1,13 +1,14 @@
 //===- Profile.cpp - Time and memory of each step -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "luminal/Runtime/Profile.h"
-#include "luminal/Runtime/RunDriver.h"
+#include "luminal/Tools/Run/Profile.h"
+#include "luminal/Tools/Run/RunDriver.h"
 #include <algorithm>
 #include <numeric>
 
 using namespace luminal;
 using namespace luminal::runtime;
+using namespace luminal::tools;
 
 namespace {
 double microseconds(std::chrono::steady_clock::duration d) {

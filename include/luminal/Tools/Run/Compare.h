@@ -1,13 +1,13 @@
 //===- Compare.h - How far two tensors are apart --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef LUMINAL_RUNTIME_COMPARE_H
-#define LUMINAL_RUNTIME_COMPARE_H
+#ifndef LUMINAL_TOOLS_RUN_COMPARE_H
+#define LUMINAL_TOOLS_RUN_COMPARE_H
 
 #include "luminal/Support/Tensor.h"
 #include <string>
 
-namespace luminal::runtime {
+namespace luminal::tools {
 
 struct Comparison {
   /// Empty, or why nothing can be compared (shapes, kinds of numbers).
@@ -34,6 +34,6 @@ struct Tolerance {
 };
 Tolerance defaultTolerance(DType dtype);
 
-} // namespace luminal::runtime
+} // namespace luminal::tools
 
-#endif // LUMINAL_RUNTIME_COMPARE_H
+#endif // LUMINAL_TOOLS_RUN_COMPARE_H

@@ -1,20 +1,20 @@
 //===- ArtifactProgram.h - An artifact as a program of the driver ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef LUMINAL_RUNTIME_ARTIFACTPROGRAM_H
-#define LUMINAL_RUNTIME_ARTIFACTPROGRAM_H
+#ifndef LUMINAL_TOOLS_RUN_ARTIFACTPROGRAM_H
+#define LUMINAL_TOOLS_RUN_ARTIFACTPROGRAM_H
 
 #include "luminal/Runtime/Context.h"
-#include "luminal/Runtime/RunDriver.h"
+#include "luminal/Tools/Run/RunDriver.h"
 #include <map>
 
-namespace luminal::runtime {
+namespace luminal::tools {
 
 class ArtifactProgram : public Runnable {
 public:
   static Result<std::unique_ptr<ArtifactProgram>>
-  create(std::shared_ptr<const Artifact> artifact,
-         const ContextOptions &options);
+  create(std::shared_ptr<const runtime::Artifact> artifact,
+         const runtime::ContextOptions &options);
 
   const std::vector<Port> &getInputs() const override { return inputs; }
   const std::vector<Port> &getOutputs() const override { return outputPorts; }
@@ -22,23 +22,25 @@ public:
   Status call() override { return context->run(listener); }
   Result<std::vector<HostTensor>> outputs() override;
 
-  Context &getContext() { return *context; }
+  runtime::Context &getContext() { return *context; }
   /// Is told about the steps of every call; null for none.
-  void setListener(StepListener *newListener) { listener = newListener; }
+  void setListener(runtime::StepListener *newListener) {
+    listener = newListener;
+  }
 
 private:
   ArtifactProgram() = default;
 
-  std::shared_ptr<const Artifact> artifact;
-  std::unique_ptr<Context> context;
+  std::shared_ptr<const runtime::Artifact> artifact;
+  std::unique_ptr<runtime::Context> context;
   std::vector<Port> inputs, outputPorts;
   std::vector<HostTensor> bound;
-  StepListener *listener = nullptr;
+  runtime::StepListener *listener = nullptr;
 };
 
 /// What an artifact takes and gives, for people or (`json`) for programs.
-std::string describeArtifact(const Artifact &artifact, bool json);
+std::string describeArtifact(const runtime::Artifact &artifact, bool json);
 
-} // namespace luminal::runtime
+} // namespace luminal::tools
 
-#endif // LUMINAL_RUNTIME_ARTIFACTPROGRAM_H
+#endif // LUMINAL_TOOLS_RUN_ARTIFACTPROGRAM_H

@@ -1,8 +1,8 @@
 //===- Profile.h - Time and memory of each step ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef LUMINAL_RUNTIME_PROFILE_H
-#define LUMINAL_RUNTIME_PROFILE_H
+#ifndef LUMINAL_TOOLS_RUN_PROFILE_H
+#define LUMINAL_TOOLS_RUN_PROFILE_H
 
 #include "luminal/Runtime/Context.h"
 #include "luminal/Support/OutputFile.h"
@@ -11,14 +11,14 @@
 #include <string>
 #include <vector>
 
-namespace luminal::runtime {
+namespace luminal::tools {
 
 /// Collects the times of all steps of all calls it listens to.
-class Profiler : public StepListener {
+class Profiler : public runtime::StepListener {
 public:
-  explicit Profiler(const Manifest &manifest);
-  void before(const StepReport &report) override;
-  Status after(const StepReport &report) override;
+  explicit Profiler(const runtime::Manifest &manifest);
+  void before(const runtime::StepReport &report) override;
+  Status after(const runtime::StepReport &report) override;
 
   /// One row a step, the longest first: calls, time, share, bandwidth, rate.
   std::string table() const;
@@ -39,7 +39,7 @@ private:
     unsigned threads = 1;
   };
 
-  const Manifest &manifest;
+  const runtime::Manifest &manifest;
   Clock::time_point origin = Clock::now(), start;
   std::vector<Event> events;
   std::vector<Total> totals;
@@ -47,19 +47,19 @@ private:
 
 /// Prints each step before it runs (so that a crash tells where) and what it
 /// made after it: sizes, checksums of the results, time.
-class DebugPrinter : public StepListener {
+class DebugPrinter : public runtime::StepListener {
 public:
-  DebugPrinter(const Context &context, std::FILE *stream)
+  DebugPrinter(const runtime::Context &context, std::FILE *stream)
       : context(context), stream(stream) {}
-  void before(const StepReport &report) override;
-  Status after(const StepReport &report) override;
+  void before(const runtime::StepReport &report) override;
+  Status after(const runtime::StepReport &report) override;
 
 private:
-  const Context &context;
+  const runtime::Context &context;
   std::FILE *stream;
   std::chrono::steady_clock::time_point start;
 };
 
-} // namespace luminal::runtime
+} // namespace luminal::tools
 
-#endif // LUMINAL_RUNTIME_PROFILE_H
+#endif // LUMINAL_TOOLS_RUN_PROFILE_H

@@ -1,16 +1,16 @@
 //===- Compare.cpp - How far two tensors are apart ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "luminal/Runtime/Compare.h"
+#include "luminal/Tools/Run/Compare.h"
 #include "luminal/Support/Scalar.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 using namespace luminal;
-using namespace luminal::runtime;
+using namespace luminal::tools;
 
-Tolerance runtime::defaultTolerance(DType dtype) {
+Tolerance tools::defaultTolerance(DType dtype) {
   switch (dtype) {
   case DType::F32:
     return {1.3e-6, 1e-5};
@@ -28,9 +28,9 @@ Tolerance runtime::defaultTolerance(DType dtype) {
   }
 }
 
-Comparison runtime::compareTensors(const HostTensor &got,
-                                   const HostTensor &expected, double rtol,
-                                   double atol) {
+Comparison tools::compareTensors(const HostTensor &got,
+                                 const HostTensor &expected, double rtol,
+                                 double atol) {
   Comparison c;
   c.rtol = rtol;
   c.atol = atol;

@@ -1,0 +1,49 @@
+//===- ReferenceProgram.h - A function as a program of the driver ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_TOOLS_REFERENCE_REFERENCEPROGRAM_H
+#define LUMINAL_TOOLS_REFERENCE_REFERENCEPROGRAM_H
+
+#include "luminal/Reference/Interpreter.h"
+#include "luminal/Support/SafeTensors.h"
+#include "luminal/Support/ZipArchive.h"
+#include "luminal/Tools/Run/RunDriver.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace luminal::tools {
+
+/// A function as a program of the run driver.
+class ReferenceProgram : public Runnable {
+public:
+  ReferenceProgram(mlir::func::FuncOp func, std::string weightsPath)
+      : func(func), weightsPath(std::move(weightsPath)),
+        arguments(func.getNumArguments()) {}
+
+  Status load();
+  const std::vector<Port> &getInputs() const override { return inputs; }
+  const std::vector<Port> &getOutputs() const override { return outputPorts; }
+  Status bind(std::vector<HostTensor> tensors) override;
+  Status call() override;
+  Result<std::vector<HostTensor>> outputs() override { return answers; }
+
+private:
+  Result<HostTensor> readWeight(unsigned index, mlir::DictionaryAttr source);
+  Status openWeights();
+
+  mlir::func::FuncOp func;
+  std::string weightsPath;
+  std::optional<ZipArchive> archive;
+  std::optional<SafeTensors> safeTensors;
+  std::vector<Port> inputs, outputPorts;
+  /// Positions of the inputs among the arguments.
+  std::vector<unsigned> inputIndices;
+  std::vector<reference::Tensor> arguments;
+  /// What arguments borrow from.
+  std::vector<HostTensor> weights, bound;
+  std::vector<reference::Tensor> results;
+  std::vector<HostTensor> answers;
+};
+
+} // namespace luminal::tools
+
+#endif // LUMINAL_TOOLS_REFERENCE_REFERENCEPROGRAM_H

@@ -1,0 +1,97 @@
+//===- ManifestPrinter.cpp - A manifest to JSON text --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "luminal/Runtime/Manifest.h"
+#include <nlohmann/json.hpp>
+
+using namespace luminal;
+using namespace luminal::runtime;
+using Kind = BufferSpec::Kind;
+
+std::string Manifest::str() const {
+  using Json = nlohmann::ordered_json;
+  auto tensorJson = [](const TensorSpec &tensor) {
+    Json shape = Json::array();
+    for (const Expr &extent : tensor.shape)
+      shape.push_back(extent.str());
+    Json json;
+    json["name"] = tensor.name;
+    json["dtype"] = std::string(dtypeName(tensor.dtype));
+    json["shape"] = std::move(shape);
+    return json;
+  };
+  Json root;
+  root["format"] = "luminal";
+  root["version"] = kManifestVersion;
+  root["producer"] = producer;
+  root["target"] = Json{{"kind", target.kind},
+                        {"arch", target.arch},
+                        {"cpu", target.cpu},
+                        {"features", target.features}};
+  root["symbols"] = Json::array();
+  for (const SymbolSpec &symbol : symbols) {
+    Json json{{"name", symbol.name}, {"min", symbol.range.lo}};
+    if (symbol.range.hi)
+      json["max"] = *symbol.range.hi;
+    root["symbols"].push_back(std::move(json));
+  }
+  root["inputs"] = Json::array();
+  for (const InputSpec &input : inputs) {
+    Json json = tensorJson(input);
+    json["buffer"] = input.buffer;
+    json["state"] = input.state;
+    if (input.initial)
+      json["initial"] = Json{{"weight", *input.initial}};
+    root["inputs"].push_back(std::move(json));
+  }
+  root["outputs"] = Json::array();
+  for (const OutputSpec &output : outputs) {
+    Json json = tensorJson(output);
+    json["buffer"] = output.buffer;
+    if (output.updates)
+      json["updates"] = *output.updates;
+    root["outputs"].push_back(std::move(json));
+  }
+  root["weights"] = Json::array();
+  for (const WeightSpec &weight : weights) {
+    Json json = tensorJson(weight);
+    if (weight.buffer)
+      json["buffer"] = *weight.buffer;
+    if (!weight.member.empty())
+      json["member"] = weight.member;
+    json["offset"] = weight.offset;
+    json["bytes"] = weight.bytes;
+    root["weights"].push_back(std::move(json));
+  }
+  root["weights_digest"] = weightsDigest;
+  root["weights_embedded"] = weightsEmbedded;
+  root["buffers"] = Json::array();
+  for (const BufferSpec &buffer : buffers) {
+    Json json{{"kind", std::string(bufferKindName(buffer.kind))}};
+    if (buffer.kind == Kind::Alias)
+      json["of"] = buffer.of;
+    if (buffer.kind == Kind::Alias || buffer.kind == Kind::Arena ||
+        buffer.kind == Kind::Constant) {
+      json["offset"] = buffer.offset.str();
+      json["bytes"] = buffer.bytes.str();
+    }
+    root["buffers"].push_back(std::move(json));
+  }
+  root["arena_bytes"] = arenaBytes.str();
+  root["steps"] = Json::array();
+  for (const StepSpec &step : steps) {
+    Json json;
+    json["kernel"] = step.kernel;
+    json["name"] = step.name;
+    json["buffers"] = step.buffers;
+    json["results"] = step.results;
+    json["work"] = step.work.str();
+    json["grain"] = step.grain.str();
+    json["scratch"] = step.scratch.str();
+    json["parallel"] = step.parallel;
+    json["traffic"] = step.traffic.str();
+    json["flops"] = step.flops.str();
+    root["steps"].push_back(std::move(json));
+  }
+  return root.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}

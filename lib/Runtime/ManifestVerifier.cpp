@@ -1,0 +1,263 @@
+//===- ManifestVerifier.cpp - What must hold of a manifest --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "luminal/Runtime/Manifest.h"
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+using namespace luminal;
+using namespace luminal::runtime;
+using Kind = BufferSpec::Kind;
+
+namespace {
+/// Bytes of a tensor with constant extents, or nothing (dynamic, or too large).
+std::optional<uint64_t> constantBytes(const TensorSpec &tensor) {
+  int64_t bytes = dtypeSize(tensor.dtype);
+  bool empty = false;
+  for (const Expr &extent : tensor.shape) {
+    std::optional<int64_t> value = extent.asConstant();
+    if (!value || *value < 0)
+      return std::nullopt;
+    empty |= *value == 0;
+    if (*value != 0 && __builtin_mul_overflow(bytes, *value, &bytes))
+      return std::nullopt;
+  }
+  return empty ? 0 : bytes;
+}
+
+/// One pass over a manifest; each method returns the first thing wrong.
+class Verifier {
+public:
+  explicit Verifier(const Manifest &manifest) : m(manifest) {}
+
+  Status run() {
+    LUMINAL_CHECK(symbols());
+    LUMINAL_CHECK(buffers());
+    LUMINAL_CHECK(weights());
+    LUMINAL_CHECK(inputs());
+    LUMINAL_CHECK(outputs());
+    for (size_t i = 0; i < m.buffers.size(); ++i)
+      if ((m.buffers[i].kind == Kind::Input ||
+           m.buffers[i].kind == Kind::Weight ||
+           m.buffers[i].kind == Kind::Output) &&
+          !owned[i])
+        return Error(at("buffers", i) + ": no " +
+                     std::string(bufferKindName(m.buffers[i].kind)) +
+                     " is bound to it");
+    return steps();
+  }
+
+private:
+  static std::string at(const char *list, size_t i) {
+    return std::string(list) + "[" + std::to_string(i) + "]";
+  }
+
+  /// No dims, no unknown symbols.
+  Status expr(const Expr &e, const std::string &where) {
+    if (e.isUndefined())
+      return Error(where + ": has no value");
+    if (e.hasDims())
+      return Error(where + ": '" + e.str() + "' has an index");
+    std::vector<std::string> used;
+    e.collectSymbols(used);
+    for (const std::string &name : used)
+      if (!std::binary_search(names.begin(), names.end(), name))
+        return Error(where + ": '" + name + "' is not a symbol of the program");
+    return {};
+  }
+
+  Status symbols() {
+    for (size_t i = 0; i < m.symbols.size(); ++i) {
+      const SymbolSpec &symbol = m.symbols[i];
+      if (!Expr::isSymbolName(symbol.name))
+        return Error(at("symbols", i) + ": '" + symbol.name +
+                     "' cannot name a symbol");
+      if (!names.empty() && names.back() >= symbol.name)
+        return Error(at("symbols", i) + ": '" + symbol.name +
+                     "' is out of order or appears twice");
+      if (symbol.range.lo < 0 ||
+          (symbol.range.hi && *symbol.range.hi < symbol.range.lo))
+        return Error(at("symbols", i) + ": the range of '" + symbol.name +
+                     "' is negative or empty");
+      names.push_back(symbol.name);
+    }
+    return {};
+  }
+
+  Status buffers() {
+    owned.assign(m.buffers.size(), false);
+    for (size_t i = 0; i < m.buffers.size(); ++i) {
+      const BufferSpec &buffer = m.buffers[i];
+      LUMINAL_CHECK(expr(buffer.offset, at("buffers", i) + ".offset"));
+      LUMINAL_CHECK(expr(buffer.bytes, at("buffers", i) + ".bytes"));
+      if (buffer.kind == Kind::Constant &&
+          !(buffer.offset.asConstant() && buffer.bytes.asConstant()))
+        return Error(at("buffers", i) +
+                     ": a constant's place depends on a symbol");
+      // Aliases point at earlier buffers, so that every chain ends.
+      if (buffer.kind == Kind::Alias && buffer.of >= i)
+        return Error(at("buffers", i) +
+                     ".of: an alias must be of an earlier buffer, not of " +
+                     std::to_string(buffer.of));
+    }
+    return expr(m.arenaBytes, "arena_bytes");
+  }
+
+  Status tensor(const TensorSpec &tensor, const std::string &where) {
+    // Names cross the C interface.
+    if (tensor.name.find('\0') != std::string::npos)
+      return Error(where + ".name: holds a zero byte");
+    for (size_t i = 0; i < tensor.shape.size(); ++i)
+      LUMINAL_CHECK(
+          expr(tensor.shape[i], where + ".shape[" + std::to_string(i) + "]"));
+    return {};
+  }
+
+  /// Claims a buffer of `kind` for a tensor.
+  Status claim(uint32_t index, Kind kind, const std::string &where) {
+    if (index >= m.buffers.size())
+      return Error(where + ".buffer: there is no buffer " +
+                   std::to_string(index));
+    if (m.buffers[index].kind != kind)
+      return Error(where + ".buffer: buffer " + std::to_string(index) +
+                   " is of kind " +
+                   std::string(bufferKindName(m.buffers[index].kind)) +
+                   ", not " + std::string(bufferKindName(kind)));
+    if (owned[index])
+      return Error(where + ".buffer: buffer " + std::to_string(index) +
+                   " has two owners");
+    owned[index] = true;
+    return {};
+  }
+
+  Status weights() {
+    std::set<std::string_view> seen;
+    for (size_t i = 0; i < m.weights.size(); ++i) {
+      const WeightSpec &weight = m.weights[i];
+      std::string where = at("weights", i);
+      LUMINAL_CHECK(tensor(weight, where));
+      if (!seen.insert(weight.name).second)
+        return Error(where + ".name: '" + weight.name + "' appears twice");
+      std::optional<uint64_t> bytes = constantBytes(weight);
+      if (!bytes)
+        return Error(where + ".shape: must be constant");
+      if (*bytes != weight.bytes)
+        return Error(where + ".bytes: " + typeText(weight) + " has " +
+                     std::to_string(*bytes) + " bytes, not " +
+                     std::to_string(weight.bytes));
+      if (weight.offset > std::numeric_limits<uint64_t>::max() - weight.bytes)
+        return Error(where + ".offset: is too large");
+      if (weight.buffer)
+        LUMINAL_CHECK(claim(*weight.buffer, Kind::Weight, where));
+    }
+    return {};
+  }
+
+  Status inputs() {
+    std::set<std::string_view> seen;
+    for (size_t i = 0; i < m.inputs.size(); ++i) {
+      const InputSpec &input = m.inputs[i];
+      std::string where = at("inputs", i);
+      LUMINAL_CHECK(tensor(input, where));
+      if (!seen.insert(input.name).second)
+        return Error(where + ".name: '" + input.name + "' appears twice");
+      LUMINAL_CHECK(claim(input.buffer, Kind::Input, where));
+      if (!input.initial)
+        continue;
+      if (!input.state)
+        return Error(where + ".initial: only a state has one");
+      if (*input.initial >= m.weights.size())
+        return Error(where + ".initial: there is no weight " +
+                     std::to_string(*input.initial));
+      const WeightSpec &weight = m.weights[*input.initial];
+      if (weight.dtype != input.dtype || weight.shape != input.shape)
+        return Error(where + ".initial: '" + weight.name + "' is " +
+                     typeText(weight) + ", the state is " + typeText(input));
+    }
+    return {};
+  }
+
+  Status outputs() {
+    std::set<uint32_t> updated;
+    for (size_t i = 0; i < m.outputs.size(); ++i) {
+      const OutputSpec &output = m.outputs[i];
+      std::string where = at("outputs", i);
+      LUMINAL_CHECK(tensor(output, where));
+      if (output.buffer >= m.buffers.size())
+        return Error(where + ".buffer: there is no buffer " +
+                     std::to_string(output.buffer));
+      // Several outputs may be one value.
+      if (m.buffers[output.buffer].kind == Kind::Output) {
+        auto [known, isNew] =
+            outputTypes.emplace(output.buffer, typeText(output));
+        if (!isNew && known->second != typeText(output))
+          return Error(where + ".buffer: buffer " +
+                       std::to_string(output.buffer) + " is " + known->second +
+                       " by another output");
+        owned[output.buffer] = true;
+      }
+      if (!output.updates)
+        continue;
+      if (*output.updates >= m.inputs.size() ||
+          !m.inputs[*output.updates].state)
+        return Error(where + ".updates: there is no state " +
+                     std::to_string(*output.updates));
+      const InputSpec &state = m.inputs[*output.updates];
+      if (state.dtype != output.dtype || state.shape != output.shape)
+        return Error(where + ".updates: the state '" + state.name + "' is " +
+                     typeText(state) + ", its new value " + typeText(output));
+      if (!updated.insert(*output.updates).second)
+        return Error(where + ".updates: the state '" + state.name +
+                     "' is updated twice");
+    }
+    return {};
+  }
+
+  Status steps() {
+    // Which buffers a step may write: not weights, constants, plain inputs.
+    std::vector<bool> writable(m.buffers.size());
+    for (size_t i = 0; i < m.buffers.size(); ++i)
+      writable[i] = m.buffers[i].kind == Kind::Alias
+                        ? writable[m.buffers[i].of]
+                        : m.buffers[i].kind == Kind::Arena ||
+                              m.buffers[i].kind == Kind::Output;
+    std::vector<bool> states(m.buffers.size());
+    for (const InputSpec &input : m.inputs)
+      states[input.buffer] = input.state;
+    for (size_t i = 0; i < m.steps.size(); ++i) {
+      const StepSpec &step = m.steps[i];
+      std::string where = at("steps", i);
+      if (step.kernel.empty() || step.kernel.find('\0') != std::string::npos)
+        return Error(where + ".kernel: is not a symbol name");
+      for (uint32_t buffer : step.buffers)
+        if (buffer >= m.buffers.size())
+          return Error(where + ".buffers: there is no buffer " +
+                       std::to_string(buffer));
+      if (step.results > step.buffers.size())
+        return Error(where + ".results: more results than buffers");
+      for (size_t k = step.buffers.size() - step.results;
+           k < step.buffers.size(); ++k) {
+        uint32_t buffer = step.buffers[k];
+        if (!writable[buffer] && !states[m.rootBuffer(buffer)])
+          return Error(where + ".buffers[" + std::to_string(k) + "]: buffer " +
+                       std::to_string(buffer) + " may not be written");
+      }
+      LUMINAL_CHECK(expr(step.work, where + ".work"));
+      LUMINAL_CHECK(expr(step.grain, where + ".grain"));
+      LUMINAL_CHECK(expr(step.scratch, where + ".scratch"));
+      LUMINAL_CHECK(expr(step.traffic, where + ".traffic"));
+      LUMINAL_CHECK(expr(step.flops, where + ".flops"));
+    }
+    return {};
+  }
+
+  const Manifest &m;
+  std::vector<std::string> names;
+  std::vector<bool> owned;
+  std::map<uint32_t, std::string> outputTypes;
+};
+} // namespace
+
+Status Manifest::verify() const { return Verifier(*this).run(); }

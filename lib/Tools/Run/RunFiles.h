@@ -1,0 +1,52 @@
+//===- RunFiles.h - Arrays from files and to files -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_TOOLS_RUN_RUNFILES_H
+#define LUMINAL_LIB_TOOLS_RUN_RUNFILES_H
+
+#include "luminal/Tools/Run/RunDriver.h"
+
+namespace luminal::tools {
+
+bool exists(const std::string &path);
+
+/// Matches files (FILE or NAME=FILE) to ports. `asStored` reads any element
+/// type; otherwise the port's own (with the reading that .npy gives it).
+Result<std::vector<std::optional<HostTensor>>>
+readFiles(const std::vector<std::string> &files,
+          const std::vector<Runnable::Port> &ports, const char *what,
+          bool asStored);
+
+/// One array for each input of the program; a missing one is an error.
+Result<std::vector<HostTensor>>
+readInputs(const std::vector<std::string> &files, const Runnable &program);
+
+/// DIR/prefix_0.npy, DIR/prefix_1.npy, ... as far as they go.
+std::vector<std::string> numberedFiles(const std::string &dir,
+                                       const char *prefix);
+
+/// Files and folders made so far; removed unless all went well.
+class Written {
+public:
+  Written() = default;
+  Written(const Written &) = delete;
+  Written &operator=(const Written &) = delete;
+  ~Written();
+  /// Writes DIR/output_0.npy, DIR/output_1.npy, ...
+  Status writeOutputs(const std::string &dir,
+                      const std::vector<HostTensor> &outputs);
+  /// Writes one .safetensors file.
+  Status writeTensors(const std::string &file,
+                      const std::vector<HostTensor> &outputs);
+  void keep() { kept = true; }
+
+private:
+  Status makeDirectory(const std::string &path);
+
+  std::vector<std::string> files, folders;
+  bool kept = false;
+};
+
+} // namespace luminal::tools
+
+#endif // LUMINAL_LIB_TOOLS_RUN_RUNFILES_H
