@@ -35,6 +35,7 @@ config.substitutions += [
     ("%python", f'"{config.python}"'),
     ("%utils", config.luminal_src_root + "/utils"),
     ("%refuses", f'"{config.python}" {config.luminal_src_root}/test/Inputs/refuses.py'),
+    ("%run_guide", f'"{config.python}" {config.luminal_src_root}/test/Inputs/run-guide.py'),
     ("%src", config.luminal_src_root),
     ("%obj", config.luminal_obj_root),
     ("%models", config.luminal_obj_root + "/models"),

@@ -1,6 +1,7 @@
 //===- luminal-lsp-server.cpp - Language server of .mlir files ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "Replies.h"
 #include "luminal/InitAll.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
@@ -40,5 +41,7 @@ int main(int argc, char **argv) {
     return 2;
   mlir::DialectRegistry registry;
   luminal::registerAllDialects(registry);
-  return failed(mlir::MlirLspServerMain(argc, argv, registry)) ? 2 : 0;
+  ReplyFilter filter;
+  return filter && succeeded(mlir::MlirLspServerMain(argc, argv, registry)) ? 0
+                                                                            : 2;
 }

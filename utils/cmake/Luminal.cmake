@@ -79,3 +79,17 @@ function(luminal_add_unittest name)
   endif()
   set_property(GLOBAL APPEND PROPERTY LUMINAL_UNITTESTS ${name})
 endfunction()
+
+add_custom_target(luminal-doc COMMENT "Reference pages are in ${CMAKE_BINARY_DIR}/docs")
+
+# luminal_add_reference(NAME TD GENERATOR...): the page docs/NAME.md of the build, which luminal-doc writes from a .td.
+function(luminal_add_reference name td)
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  tablegen(MLIR ${name}.md ${ARGN})
+  set(page ${CMAKE_BINARY_DIR}/docs/${name}.md)
+  add_custom_command(OUTPUT ${page}
+    COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_CURRENT_BINARY_DIR}/${name}.md ${page}
+    DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/${name}.md)
+  add_custom_target(Luminal${name}Reference DEPENDS ${page})
+  add_dependencies(luminal-doc Luminal${name}Reference)
+endfunction()

@@ -68,7 +68,9 @@ def open_file(name, text):
                 textDocument={"uri": f"test:///{name}", "languageId": "mlir", "version": 1, "text": text})
 
 
-capabilities = request("initialize", processId=None, capabilities={}, rootUri=None)["capabilities"]
+welcome = request("initialize", processId=None, capabilities={}, rootUri=None)
+print("server:", welcome["serverInfo"]["name"], welcome["serverInfo"]["version"])
+capabilities = welcome["capabilities"]
 providers = ["definitionProvider", "hoverProvider", "referencesProvider"]
 print("capabilities:", ", ".join(key for key in providers if capabilities.get(key)))
 send("initialized", {}, False)

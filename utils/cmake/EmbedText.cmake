@@ -1,0 +1,17 @@
+# cmake -DOUTPUT=FILE -DINPUTS=FILE,FILE... -P EmbedText.cmake: the texts as one C++ string literal. A literal of more
+# than 64 KiB is more than every compiler must take, so it is cut into adjacent ones.
+string(REPLACE "," ";" INPUTS "${INPUTS}")
+set(text "")
+foreach(input IN LISTS INPUTS)
+  file(READ "${input}" part)
+  string(APPEND text "${part}\n")
+endforeach()
+set(literals "")
+string(LENGTH "${text}" length)
+set(at 0)
+while(at LESS length)
+  string(SUBSTRING "${text}" ${at} 8192 part)
+  string(APPEND literals "R\"luminal(${part})luminal\"\n")
+  math(EXPR at "${at} + 8192")
+endwhile()
+file(WRITE "${OUTPUT}" "${literals}")
