@@ -369,6 +369,54 @@ def unknown_tensor(a):
     a.nodes[1]["inputs"][0]["arg"] = tensor("nowhere")
 
 
+@bad("argument 'self' names an unknown tensor")
+def empty_tensor_name(a):
+    a.nodes[1]["inputs"][0]["arg"] = tensor("")
+
+
+@bad("argument 'tensors' names an unknown tensor")
+def empty_tensor_name_in_list(a):
+    a.add("torch.ops.aten.cat.default", [("tensors", {"as_tensors": [{"name": "mul"}, {"name": ""}]})], "cat")
+
+
+@bad("argument 'weight' names an unknown tensor")
+def empty_name_of_optional(a):
+    a.add("torch.ops.aten.rms_norm.default",
+          [("input", tensor("mul")), ("normalized_shape", {"as_ints": [4]}), ("weight", tensor(""))], "norm")
+
+
+@bad("argument 'dtype' may not be None")
+def none_for_dtype(a):
+    a.add("torch.ops.aten.norm.ScalarOpt_dtype", [("self", tensor("mul")), ("p", {"as_int": 2}), ("dtype", {"as_none": True})],
+          "norm")
+
+
+@bad("argument 'dim' is symbolic (s0)")
+def symbolic_where_known(a):
+    a.values["x"]["sizes"][0] = {"as_expr": {"expr_str": "Symbol('s0', positive=True, integer=True)"}}
+    a.graph["sym_int_values"]["n"] = a.values["x"]["sizes"][0]
+    a.add("torch.ops.aten.softmax.int", [("self", tensor("mul")), ("dim", {"as_sym_int": {"as_name": "n"}})], "softmax")
+
+
+# A step of an op that cannot be built ends the op, whatever would come after it.
+def pool_of_nothing(n, op):
+    def make_pool(a):
+        a.values["x"] = meta([1] + [{"as_expr": {"expr_str": "Symbol('s0', integer=True)"}}] * n)
+        a.program["range_constraints"] = {"s0": {"min_val": 0, "max_val": 9}}
+        a.nodes.clear()
+        a.add(f"torch.ops.aten.{op}.default",
+              [("self", tensor("x")), ("kernel_size", {"as_ints": [2] * n}), ("padding", {"as_ints": [1] * n})], "pool",
+              like="x")
+        del a.values["pool"]
+    make_pool.__name__ = f"{op}_of_nothing"
+    bad("extent s0 of a padded dim may be zero")(make_pool)
+
+
+for n in (1, 2, 3):
+    for op in (f"avg_pool{n}d", f"max_pool{n}d", f"max_pool{n}d_with_indices"):
+        pool_of_nothing(n, op)
+
+
 @bad("gives element type f32, but the archive says int64")
 def other_dtype(a):
     a.values["relu"]["dtype"] = LONG

@@ -191,12 +191,9 @@ LogicalResult Importer::store(const OpCall::Returned &result,
   return success();
 }
 
-LogicalResult Importer::translate(const Node &node, OpCall &call,
-                                  bool inPlace) {
-  if (failed(call.bind()))
-    return failure();
-  if (failed(call.entry.handler(call)) || !call.getReason().empty())
-    return call.fail("cannot be built from these arguments");
+Status Importer::translate(const Node &node, OpCall &call, bool inPlace) {
+  LUMINAL_CHECK(call.bind());
+  LUMINAL_CHECK(call.entry.handler(call));
   if (std::string unread = call.findUnread(); !unread.empty())
     return call.fail("argument '" + unread + "' is not supported");
 
@@ -222,11 +219,11 @@ LogicalResult Importer::translate(const Node &node, OpCall &call,
     for (const Argument &output : node.outputs)
       for (const std::string &name : output.names)
         tensors[name] = tensors.find(self)->second;
-    return success();
+    return {};
   }
 
   unsigned expected = call.getNumResults();
-  if (expected > call.results.size())
+  if (expected > call.results.size() && !call.othersLeftOut)
     return call.fail("gives " + Twine(call.results.size()) +
                      " results, but the archive has " + Twine(expected));
   unsigned i = 0;
@@ -236,17 +233,15 @@ LogicalResult Importer::translate(const Node &node, OpCall &call,
         output.kind != Argument::None)
       return call.fail("has a result that is no tensor");
     for (const std::string &name : output.names) {
-      const OpCall::Returned &result = call.results[i++];
-      // A result that nobody reads may be left out by the handler.
-      if (!result.value) {
+      if (i == call.results.size()) {
         poisoned.insert(name);
         continue;
       }
-      if (failed(store(result, name, reason)))
+      if (failed(store(call.results[i++], name, reason)))
         return call.fail(reason);
     }
   }
-  return success();
+  return {};
 }
 
 void Importer::translate(const Node &node) {
@@ -278,8 +273,8 @@ void Importer::translate(const Node &node) {
     return poison();
   }
   OpCall call(*this, node, *entry, *composer);
-  if (failed(translate(node, call, inPlace))) {
-    problems.push_back({target.str(), call.getReason(), loc});
+  if (Status status = translate(node, call, inPlace); !status) {
+    problems.push_back({target.str(), status.error().message, loc});
     poison();
   }
 }

@@ -73,7 +73,7 @@ private:
   bool isSymbolic(const Node &node) const;
   bool isPoisoned(const Node &node) const;
   void translate(const Node &node);
-  mlir::LogicalResult translate(const Node &node, OpCall &call, bool inPlace);
+  Status translate(const Node &node, OpCall &call, bool inPlace);
   std::string checkResult(const std::string &name, Value value);
   mlir::LogicalResult store(const OpCall::Returned &result,
                             const std::string &name, std::string &reason);

@@ -18,10 +18,9 @@ enum class Relation { Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual };
 } // namespace
 
 template <Relation relation>
-static LogicalResult compare(OpCall &o) {
-  Value x, y;
-  if (!o.promotePair(o.operand("self"), o.operand("other"), x, y))
-    return failure();
+static Status compare(OpCall &o) {
+  LUMINAL_TRY(operands, o.promotePair(o.operand("self"), o.operand("other")));
+  auto [x, y] = operands;
   switch (relation) {
   case Relation::Equal:
     return o.ret(o.c.equal(x, y));
@@ -38,17 +37,15 @@ static LogicalResult compare(OpCall &o) {
   }
 }
 
-static LogicalResult isNan(OpCall &o) {
-  return o.ret(o.c.isNan(o.tensor("self")));
-}
-static LogicalResult isInf(OpCall &o) {
+static Status isNan(OpCall &o) { return o.ret(o.c.isNan(o.tensor("self"))); }
+static Status isInf(OpCall &o) {
   Value x = o.tensor("self");
   if (!o.isFloat(x))
     return o.ret(o.c.splatInt(x, 0, o.i1()));
   Value inf = o.c.splat(x, std::numeric_limits<double>::infinity());
   return o.ret(o.c.equal(o.c.abs(x), inf));
 }
-static LogicalResult isFinite(OpCall &o) {
+static Status isFinite(OpCall &o) {
   Value x = o.tensor("self");
   if (!o.isFloat(x))
     return o.ret(o.c.splatInt(x, 1, o.i1()));
@@ -64,25 +61,18 @@ static LogicalResult isFinite(OpCall &o) {
 static Value toBool(OpCall &o, Value x) { return o.c.cast(x, o.i1()); }
 
 template <Value (Composer::*fn)(Value, Value)>
-static LogicalResult logical(OpCall &o) {
+static Status logical(OpCall &o) {
   Operand a = o.operand("self"), b = o.operand("other");
-  auto shape =
-      o.broadcast({a.value ? o.extents(a.value) : SmallVector<Expr>(),
-                   b.value ? o.extents(b.value) : SmallVector<Expr>()});
-  if (!shape)
-    return failure();
-  auto boolean = [&](const Operand &x) {
-    Value v = x.value ? toBool(o, x.value) : o.materialize(x.number, o.i1());
-    return o.broadcastTo(v, *shape);
-  };
+  LUMINAL_TRY(shape, o.commonShape({a, b}));
+  auto boolean = [&](const Operand &x) { return o.as(x, o.i1(), shape); };
   Value x = boolean(a), y = boolean(b);
   return o.ret((o.c.*fn)(x, y));
 }
 
-static LogicalResult logicalNot(OpCall &o) {
+static Status logicalNot(OpCall &o) {
   return o.ret(o.c.logicalNot(toBool(o, o.tensor("self"))));
 }
-static LogicalResult bitwiseNot(OpCall &o) {
+static Status bitwiseNot(OpCall &o) {
   Value x = o.tensor("self");
   if (o.isBool(x))
     return o.ret(o.c.logicalNot(x));
@@ -93,34 +83,28 @@ static LogicalResult bitwiseNot(OpCall &o) {
 // Selection
 //===----------------------------------------------------------------------===//
 
-static LogicalResult where(OpCall &o) {
+static Status where(OpCall &o) {
   Value condition = o.tensor("condition");
   if (!o.isBool(condition))
     return o.fail("the condition is not bool");
   Operand a = o.operand("self"), b = o.operand("other");
   Type type = o.promote({a, b});
-  auto shape = o.broadcast(
-      {o.extents(condition), a.value ? o.extents(a.value) : SmallVector<Expr>(),
-       b.value ? o.extents(b.value) : SmallVector<Expr>()});
-  if (!shape)
-    return failure();
-  Value x = o.as(a, type, *shape), y = o.as(b, type, *shape);
-  return o.ret(o.c.select(o.broadcastTo(condition, *shape), x, y));
+  LUMINAL_TRY(shape, o.commonShape({condition, a, b}));
+  Value x = o.as(a, type, shape), y = o.as(b, type, shape);
+  return o.ret(o.c.select(o.broadcastTo(condition, shape), x, y));
 }
 
-static LogicalResult maskedFill(OpCall &o) {
+static Status maskedFill(OpCall &o) {
   Value x = o.tensor("self"), mask = o.tensor("mask");
   Operand value = o.operand("value");
   if (!o.isBool(mask))
     return o.fail("the mask is not bool");
-  if (value.value && o.rank(value.value))
+  if (o.rank(value))
     return o.fail("the value has more than one element");
-  auto shape = o.broadcast({o.extents(x), o.extents(mask)});
-  if (!shape)
-    return failure();
-  Value fill = o.as(value, o.element(x), *shape);
+  LUMINAL_TRY(shape, o.commonShape({x, mask}));
+  Value fill = o.as(value, o.element(x), shape);
   return o.ret(
-      o.c.select(o.broadcastTo(mask, *shape), fill, o.broadcastTo(x, *shape)));
+      o.c.select(o.broadcastTo(mask, shape), fill, o.broadcastTo(x, shape)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -128,49 +112,48 @@ static LogicalResult maskedFill(OpCall &o) {
 //===----------------------------------------------------------------------===//
 
 /// The tensor itself where nothing changes, as PyTorch has it.
-static LogicalResult to(OpCall &o, Type type, bool copy) {
+static Status to(OpCall &o, std::optional<Type> type, bool copy) {
   Value x = o.tensor("self");
-  if (!type || type == o.element(x))
+  if (!type || *type == o.element(x))
     return copy ? o.ret(x) : o.retAlias();
-  return o.ret(o.c.cast(x, type));
+  return o.ret(o.c.cast(x, *type));
 }
-static LogicalResult toDType(OpCall &o) {
-  Type type = o.dtype("dtype");
-  return to(o, type, o.flag("copy"));
+static Status toDType(OpCall &o) {
+  return to(o, o.dtypeOrNone("dtype"), o.flag("copy"));
 }
-static LogicalResult toOther(OpCall &o) {
+static Status toOther(OpCall &o) {
   Type type = o.element(o.tensor("other"));
   return to(o, type, o.flag("copy"));
 }
-static LogicalResult typeAs(OpCall &o) {
+static Status typeAs(OpCall &o) {
   return to(o, o.element(o.tensor("other")), false);
 }
-static LogicalResult toCopy(OpCall &o) { return to(o, o.dtype("dtype"), true); }
+static Status toCopy(OpCall &o) { return to(o, o.dtypeOrNone("dtype"), true); }
 
-static LogicalResult copyOf(OpCall &o) { return o.ret(o.tensor("self")); }
-static LogicalResult alias(OpCall &o) { return o.retAlias(); }
+static Status copyOf(OpCall &o) { return o.ret(o.tensor("self")); }
+static Status alias(OpCall &o) { return o.retAlias(); }
 
-static LogicalResult contiguous(OpCall &o) {
+static Status contiguous(OpCall &o) {
   Value x = o.tensor("self");
   return o.retReshaped(x, o.extents(x));
 }
 
 /// `src` broadcast and converted to self's shape and type.
-static LogicalResult copy(OpCall &o) {
+static Status copy(OpCall &o) {
   Value self = o.tensor("self"), src = o.tensor("src");
-  auto shape = o.broadcast({o.extents(self), o.extents(src)});
-  if (!shape || shape->size() != o.rank(self))
+  LUMINAL_TRY(shape, o.commonShape({self, src}));
+  if (shape.size() != o.rank(self))
     return o.fail("the source cannot be broadcast to the destination");
-  return o.ret(o.broadcastTo(o.c.cast(src, o.element(self)), *shape));
+  return o.ret(o.broadcastTo(o.c.cast(src, o.element(self)), shape));
 }
-static LogicalResult fill(OpCall &o) {
+static Status fill(OpCall &o) {
   Value self = o.tensor("self");
   Operand value = o.operand("value");
-  if (value.value && o.rank(value.value))
+  if (o.rank(value))
     return o.fail("the value has more than one element");
   return o.ret(o.as(value, o.element(self), o.extents(self)));
 }
-static LogicalResult zero(OpCall &o) {
+static Status zero(OpCall &o) {
   return o.ret(o.c.splatInt(o.tensor("self"), 0));
 }
 

@@ -18,23 +18,19 @@ using namespace luminal::pt2;
 // Convolution
 //===----------------------------------------------------------------------===//
 
-/// Null (and a reason) where the operands do not fit.
-static Value convolve(OpCall &o, unsigned n, Value x, Value weight, Value bias,
-                      ArrayRef<int64_t> stride,
-                      ArrayRef<std::pair<int64_t, int64_t>> padding,
-                      ArrayRef<int64_t> dilation, int64_t groups) {
+static Result<Value> convolve(OpCall &o, unsigned n, Value x, Value weight,
+                              std::optional<Value> bias,
+                              ArrayRef<int64_t> stride,
+                              ArrayRef<std::pair<int64_t, int64_t>> padding,
+                              ArrayRef<int64_t> dilation, int64_t groups) {
   Composer &c = o.c;
-  auto refuse = [&](StringRef why) {
-    (void)o.fail(why);
-    return Value();
-  };
   Type type = o.element(x), wide = o.opmath(type);
-  if (o.element(weight) != type || (bias && o.element(bias) != type) ||
+  if (o.element(weight) != type || (bias && o.element(*bias) != type) ||
       !isa<FloatType>(type))
-    return refuse("the operands differ in dtype");
+    return o.fail("the operands differ in dtype");
   bool batched = o.rank(x) == n + 2;
   if ((!batched && o.rank(x) != n + 1) || o.rank(weight) != n + 2)
-    return refuse("the operands have other ranks than the op takes");
+    return o.fail("the operands have other ranks than the op takes");
   if (!batched)
     x = c.unsqueeze(x, 0);
   x = c.cast(x, wide);
@@ -44,27 +40,23 @@ static Value convolve(OpCall &o, unsigned n, Value x, Value weight, Value bias,
   for (unsigned i = 0; i < n; ++i)
     if (padding[i].first || padding[i].second)
       pads.push_back({i + 2, Expr(padding[i].first), Expr(padding[i].second)});
-  if (!pads.empty())
-    x = padConstant(o, x, pads, c.scalar(wide, 0));
-  if (!x)
-    return {};
+  LUMINAL_TRY(padded, padConstant(o, x, pads, c.scalar(wide, 0)));
 
-  SmallVector<Expr> ex = o.extents(x), ew = o.extents(weight);
+  SmallVector<Expr> ex = o.extents(padded), ew = o.extents(weight);
   Window w;
   w.stride.assign(stride.begin(), stride.end());
   w.dilation.assign(dilation.begin(), dilation.end());
   for (unsigned i = 0; i < n; ++i) {
     auto size = ew[i + 2].asConstant();
     if (!size)
-      return refuse("the kernel's extents are symbolic");
+      return o.fail("the kernel's extents are symbolic");
     w.size.push_back(*size);
   }
   auto outs = ew[0].asConstant(), ins = ew[1].asConstant();
   if (!outs || !ins || groups <= 0 || *outs % groups ||
       !o.provablyEqual(ex[1], Expr(*ins * groups)))
-    return refuse("the channels do not fit the groups");
-  if (failed(place(o, x, w)))
-    return {};
+    return o.fail("the channels do not fit the groups");
+  LUMINAL_CHECK(place(o, padded, w));
 
   // Columns: [groups, batch, positions..., channel and window offset].
   std::vector<Expr> inner = {Expr(*ins)};
@@ -78,7 +70,7 @@ static Value convolve(OpCall &o, unsigned n, Value x, Value weight, Value bias,
   SmallVector<Expr> map = {Expr::dim(1), Expr::dim(0) * Expr(*ins) + split[0]};
   for (unsigned i = 0; i < n; ++i)
     map.push_back(w.index(i, Expr::dim(i + 2), split[i + 1]));
-  Value columns = c.view(x, space, map);
+  Value columns = c.view(padded, space, map);
 
   Expr perGroup(*outs / groups);
   Value y;
@@ -109,24 +101,23 @@ static Value convolve(OpCall &o, unsigned n, Value x, Value weight, Value bias,
     y = c.reshape(y, merged);
   }
   if (bias)
-    y = c.add(y, c.view(c.cast(bias, wide), o.extents(y), {Expr::dim(1)}));
+    y = c.add(y, c.view(c.cast(*bias, wide), o.extents(y), {Expr::dim(1)}));
   if (!batched)
     y = c.squeeze(y, 0);
   return c.cast(y, type);
 }
 
 /// Scatters each element over a window and sums where windows overlap.
-static LogicalResult convolveTransposed(OpCall &o, unsigned n, int64_t groups) {
+static Status convolveTransposed(OpCall &o, unsigned n, int64_t groups) {
   Composer &c = o.c;
-  Value x = o.tensor("input"), weight = o.tensor("weight"),
-        bias = o.tensor("bias");
+  Value x = o.tensor("input"), weight = o.tensor("weight");
+  auto bias = o.tensorOrNone("bias");
   Type type = o.element(x), wide = o.opmath(type);
-  auto stride = perDim(o, "stride", n), padding = perDim(o, "padding", n),
-       more = perDim(o, "output_padding", n),
-       dilation = perDim(o, "dilation", n);
-  if (!stride || !padding || !more || !dilation)
-    return failure();
-  if (o.element(weight) != type || (bias && o.element(bias) != type) ||
+  LUMINAL_TRY(stride, perDim(o, "stride", n));
+  LUMINAL_TRY(padding, perDim(o, "padding", n));
+  LUMINAL_TRY(more, perDim(o, "output_padding", n));
+  LUMINAL_TRY(dilation, perDim(o, "dilation", n));
+  if (o.element(weight) != type || (bias && o.element(*bias) != type) ||
       !isa<FloatType>(type))
     return o.fail("the operands differ in dtype");
   bool batched = o.rank(x) == n + 2;
@@ -140,7 +131,7 @@ static LogicalResult convolveTransposed(OpCall &o, unsigned n, int64_t groups) {
       !o.provablyEqual(ex[1], Expr(*ins)))
     return o.fail("the channels do not fit the groups");
   Window w;
-  w.stride = *stride, w.dilation = *dilation;
+  w.stride = stride, w.dilation = dilation;
   SmallVector<Expr> extents;
   std::vector<Expr> positions;
   for (unsigned i = 0; i < n; ++i) {
@@ -151,10 +142,10 @@ static LogicalResult convolveTransposed(OpCall &o, unsigned n, int64_t groups) {
       return o.fail("extent " + ex[i + 2].str() + " may be zero");
     w.size.push_back(*size);
     positions.push_back(ex[i + 2]);
-    extents.push_back(o.assumptions().simplify(
-        (ex[i + 2] - Expr(1)) * Expr(w.stride[i]) +
-        Expr(w.reach(i) - 2 * (*padding)[i] + (*more)[i])));
-    if ((*padding)[i] < 0 || !o.assumptions().provablyNonNegative(extents[i]))
+    extents.push_back(
+        o.assumptions().simplify((ex[i + 2] - Expr(1)) * Expr(w.stride[i]) +
+                                 Expr(w.reach(i) - 2 * padding[i] + more[i])));
+    if (padding[i] < 0 || !o.assumptions().provablyNonNegative(extents[i]))
       return o.fail("extent " + extents[i].str() + " may be negative");
   }
   w.positions.assign(positions.begin(), positions.end());
@@ -186,22 +177,23 @@ static LogicalResult convolveTransposed(OpCall &o, unsigned n, int64_t groups) {
   for (unsigned i = 0; i < n; ++i)
     order.push_back(2 + i);
   y = c.permute(c.reshape(y, full), order);
-  y = fold(o, y, w, *padding, extents);
+  y = fold(o, y, w, padding, extents);
   SmallVector<Expr> shape = {ex[0], Expr(*outs * groups)};
   shape.append(extents);
   y = c.reshape(y, shape);
   if (bias)
-    y = c.add(y, c.view(c.cast(bias, wide), shape, {Expr::dim(1)}));
+    y = c.add(y, c.view(c.cast(*bias, wide), shape, {Expr::dim(1)}));
   if (!batched)
     y = c.squeeze(y, 0);
   return o.ret(c.cast(y, type));
 }
 
-static LogicalResult convolveWith(OpCall &o, unsigned n, int64_t groups) {
-  Value x = o.tensor("input"), weight = o.tensor("weight"),
-        bias = o.tensor("bias");
-  auto stride = perDim(o, "stride", n), dilation = perDim(o, "dilation", n);
-  if (!stride || !dilation || o.rank(weight) != n + 2)
+static Status convolveWith(OpCall &o, unsigned n, int64_t groups) {
+  Value x = o.tensor("input"), weight = o.tensor("weight");
+  auto bias = o.tensorOrNone("bias");
+  LUMINAL_TRY(stride, perDim(o, "stride", n));
+  LUMINAL_TRY(dilation, perDim(o, "dilation", n));
+  if (o.rank(weight) != n + 2)
     return o.fail("the kernel has another rank than the op takes");
   SmallVector<std::pair<int64_t, int64_t>> padding;
   StringRef mode = o.string("padding");
@@ -209,8 +201,8 @@ static LogicalResult convolveWith(OpCall &o, unsigned n, int64_t groups) {
     // The odd element of an even window goes behind.
     for (unsigned i = 0; i < n; ++i) {
       int64_t size = o.extents(weight)[i + 2].asConstant().value_or(1);
-      int64_t total = (*dilation)[i] * (size - 1);
-      if ((*stride)[i] != 1)
+      int64_t total = dilation[i] * (size - 1);
+      if (stride[i] != 1)
         return o.fail("padding 'same' needs stride 1");
       padding.emplace_back(total / 2, total - total / 2);
     }
@@ -219,49 +211,47 @@ static LogicalResult convolveWith(OpCall &o, unsigned n, int64_t groups) {
   } else if (!mode.empty()) {
     return o.fail("padding '" + mode + "' is not known");
   } else {
-    auto amounts = perDim(o, "padding", n);
-    if (!amounts)
-      return failure();
-    for (int64_t p : *amounts)
+    LUMINAL_TRY(amounts, perDim(o, "padding", n));
+    for (int64_t p : amounts)
       padding.emplace_back(p, p);
   }
-  Value y =
-      convolve(o, n, x, weight, bias, *stride, padding, *dilation, groups);
-  return y ? o.ret(y) : failure();
+  LUMINAL_TRY(
+      y, convolve(o, n, x, weight, bias, stride, padding, dilation, groups));
+  return o.ret(y);
 }
 template <unsigned n>
-static LogicalResult conv(OpCall &o) {
-  return convolveWith(o, n, *o.integer("groups"));
+static Status conv(OpCall &o) {
+  return convolveWith(o, n, o.integer("groups"));
 }
 template <unsigned n>
-static LogicalResult convTransposed(OpCall &o) {
-  return convolveTransposed(o, n, *o.integer("groups"));
+static Status convTransposed(OpCall &o) {
+  return convolveTransposed(o, n, o.integer("groups"));
 }
-static LogicalResult convolution(OpCall &o) {
+static Status convolution(OpCall &o) {
   if (o.entry.name == "_convolution.default")
     o.ignore({"benchmark", "deterministic", "cudnn_enabled", "allow_tf32"});
   unsigned rank = o.rank(o.tensor("weight"));
   if (rank < 3)
     return o.fail("the kernel has no spatial dims");
   if (o.flag("transposed"))
-    return convolveTransposed(o, rank - 2, *o.integer("groups"));
-  SmallVector<int64_t> outputPadding = *o.integers("output_padding");
+    return convolveTransposed(o, rank - 2, o.integer("groups"));
+  SmallVector<int64_t> outputPadding = o.integers("output_padding");
   for (int64_t p : outputPadding)
     if (p != 0)
       return o.fail("output_padding is for transposed convolution only");
-  return convolveWith(o, rank - 2, *o.integer("groups"));
+  return convolveWith(o, rank - 2, o.integer("groups"));
 }
 
 /// [time, batch, channel], with the kernel [offset, in, out].
-static LogicalResult convTbc(OpCall &o) {
-  int64_t pad = *o.integer("pad");
+static Status convTbc(OpCall &o) {
+  int64_t pad = o.integer("pad");
   Value x = o.tensor("self"), weight = o.tensor("weight");
   if (o.rank(x) != 3 || o.rank(weight) != 3)
     return o.fail("the operands have other ranks than the op takes");
-  Value y =
-      convolve(o, 1, o.c.permute(x, {1, 2, 0}), o.c.permute(weight, {2, 1, 0}),
-               o.tensor("bias"), {1}, {{pad, pad}}, {1}, 1);
-  return y ? o.ret(o.c.permute(y, {2, 0, 1})) : failure();
+  LUMINAL_TRY(y, convolve(o, 1, o.c.permute(x, {1, 2, 0}),
+                          o.c.permute(weight, {2, 1, 0}),
+                          o.tensorOrNone("bias"), {1}, {{pad, pad}}, {1}, 1));
+  return o.ret(o.c.permute(y, {2, 0, 1}));
 }
 
 llvm::ArrayRef<OpRow> pt2::getConvolutionOps() {

@@ -14,8 +14,8 @@ using namespace luminal::pt2;
 // Filled tensors
 //===----------------------------------------------------------------------===//
 
-static LogicalResult filled(OpCall &o, ArrayRef<Expr> extents, Type type,
-                            const Number &value) {
+static Status filled(OpCall &o, ArrayRef<Expr> extents, Type type,
+                     const Number &value) {
   for (const Expr &e : extents)
     if (!o.assumptions().provablyNonNegative(e))
       return o.fail("extent " + e.str() + " may be negative");
@@ -33,64 +33,59 @@ static Type typeOf(OpCall &o, const Number &n) {
                                  : o.i1();
 }
 
-static LogicalResult full(OpCall &o) {
-  Number value = *o.number("fill_value");
-  Type type = o.dtype("dtype");
-  return filled(o, *o.exprs("size"), type ? type : typeOf(o, value), value);
+static Status full(OpCall &o) {
+  Number value = o.number("fill_value");
+  Type type = o.dtypeOrNone("dtype").value_or(typeOf(o, value));
+  return filled(o, o.exprs("size"), type, value);
 }
 template <int value>
-static LogicalResult sized(OpCall &o) {
-  Type type = o.dtype("dtype");
-  return filled(o, *o.exprs("size"), type ? type : o.f32(), plain(value));
+static Status sized(OpCall &o) {
+  Type type = o.dtypeOrNone("dtype").value_or(o.f32());
+  return filled(o, o.exprs("size"), type, plain(value));
 }
 template <int value>
-static LogicalResult like(OpCall &o) {
+static Status like(OpCall &o) {
   Value self = o.tensor("self");
-  Type type = o.dtype("dtype");
-  return filled(o, o.extents(self), type ? type : o.element(self),
-                plain(value));
+  Type type = o.dtypeOrNone("dtype").value_or(o.element(self));
+  return filled(o, o.extents(self), type, plain(value));
 }
-static LogicalResult fullLike(OpCall &o) {
+static Status fullLike(OpCall &o) {
   Value self = o.tensor("self");
-  Type type = o.dtype("dtype");
-  return filled(o, o.extents(self), type ? type : o.element(self),
-                *o.number("fill_value"));
+  Type type = o.dtypeOrNone("dtype").value_or(o.element(self));
+  return filled(o, o.extents(self), type, o.number("fill_value"));
 }
 template <int value>
-static LogicalResult newSized(OpCall &o) {
-  Type type = o.dtype("dtype"), own = o.element(o.tensor("self"));
-  return filled(o, *o.exprs("size"), type ? type : own, plain(value));
+static Status newSized(OpCall &o) {
+  Type type = o.dtypeOrNone("dtype").value_or(o.element(o.tensor("self")));
+  return filled(o, o.exprs("size"), type, plain(value));
 }
-static LogicalResult newFull(OpCall &o) {
-  Type type = o.dtype("dtype"), own = o.element(o.tensor("self"));
-  return filled(o, *o.exprs("size"), type ? type : own,
-                *o.number("fill_value"));
+static Status newFull(OpCall &o) {
+  Type type = o.dtypeOrNone("dtype").value_or(o.element(o.tensor("self")));
+  return filled(o, o.exprs("size"), type, o.number("fill_value"));
 }
 /// Strides say where elements lie, not what they are.
-static LogicalResult emptyPermuted(OpCall &o) {
+static Status emptyPermuted(OpCall &o) {
   o.ignore({"physical_layout"});
   return sized<0>(o);
 }
-static LogicalResult emptyStrided(OpCall &o) {
+static Status emptyStrided(OpCall &o) {
   o.ignore({"stride"});
   return sized<0>(o);
 }
-static LogicalResult scalarTensor(OpCall &o) {
-  Type type = o.dtype("dtype");
-  return filled(o, {}, type ? type : o.f32(), *o.number("s"));
+static Status scalarTensor(OpCall &o) {
+  Type type = o.dtypeOrNone("dtype").value_or(o.f32());
+  return filled(o, {}, type, o.number("s"));
 }
 
 //===----------------------------------------------------------------------===//
 // Ranges
 //===----------------------------------------------------------------------===//
 
-static LogicalResult range(OpCall &o, const Number &start, const Number &end,
-                           const Number &step) {
+static Status range(OpCall &o, const Number &start, const Number &end,
+                    const Number &step) {
   bool floats = start.kind == Number::Float || end.kind == Number::Float ||
                 step.kind == Number::Float;
-  Type type = o.dtype("dtype");
-  if (!type)
-    type = floats ? o.f32() : o.i64();
+  Type type = o.dtypeOrNone("dtype").value_or(floats ? o.f32() : o.i64());
   if (!floats) {
     auto by = step.integer.asConstant();
     if (!by || *by == 0)
@@ -117,42 +112,39 @@ static LogicalResult range(OpCall &o, const Number &start, const Number &end,
   Value scaled = o.c.mul(i, o.c.splat(i, *by));
   return o.ret(o.c.cast(o.c.add(scaled, o.c.splat(i, *from)), type));
 }
-static LogicalResult arangeEnd(OpCall &o) {
-  return range(o, plain(0), *o.number("end"), plain(1));
+static Status arangeEnd(OpCall &o) {
+  return range(o, plain(0), o.number("end"), plain(1));
 }
-static LogicalResult arangeStart(OpCall &o) {
-  return range(o, *o.number("start"), *o.number("end"), plain(1));
+static Status arangeStart(OpCall &o) {
+  return range(o, o.number("start"), o.number("end"), plain(1));
 }
-static LogicalResult arangeStep(OpCall &o) {
-  return range(o, *o.number("start"), *o.number("end"), *o.number("step"));
+static Status arangeStep(OpCall &o) {
+  return range(o, o.number("start"), o.number("end"), o.number("step"));
 }
 
-static LogicalResult linspace(OpCall &o) {
-  auto start = o.real("start"), end = o.real("end");
-  int64_t steps = *o.integer("steps");
-  Type type = o.dtype("dtype");
-  type = type ? type : o.f32();
+static Status linspace(OpCall &o) {
+  double start = o.real("start"), end = o.real("end");
+  int64_t steps = o.integer("steps");
+  Type type = o.dtypeOrNone("dtype").value_or(o.f32());
   if (steps < 0 || !isa<FloatType>(type))
     return o.fail("has a negative length or an integer dtype");
   // From the nearer end, so that both ends are exact.
   Type f64 = o.c.getBuilder().getF64Type();
-  double step =
-      steps > 1 ? (*end - *start) / static_cast<double>(steps - 1) : 0;
+  double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
   Value index = o.c.iota({Expr(steps)}, Expr::dim(0));
   Value i = o.c.cast(index, f64);
-  Value low = o.c.add(o.c.splat(i, *start), o.c.mul(i, o.c.splat(i, step)));
+  Value low = o.c.add(o.c.splat(i, start), o.c.mul(i, o.c.splat(i, step)));
   Value back = o.c.sub(o.c.splat(i, static_cast<double>(steps - 1)), i);
-  Value high = o.c.sub(o.c.splat(i, *end), o.c.mul(back, o.c.splat(i, step)));
+  Value high = o.c.sub(o.c.splat(i, end), o.c.mul(back, o.c.splat(i, step)));
   Value first = o.c.less(index, o.c.splatInt(index, steps / 2));
   if (steps == 1)
     return o.ret(o.c.cast(low, type));
   return o.ret(o.c.cast(o.c.select(first, low, high), type));
 }
 
-static LogicalResult eye(OpCall &o) {
-  Expr n = *o.expr("n"), m = o.entry.name == "eye.m" ? *o.expr("m") : n;
-  Type type = o.dtype("dtype");
-  type = type ? type : o.f32();
+static Status eye(OpCall &o) {
+  Expr n = o.expr("n"), m = o.entry.name == "eye.m" ? o.expr("m") : n;
+  Type type = o.dtypeOrNone("dtype").value_or(o.f32());
   Value row = o.c.iota({n, m}, Expr::dim(0)),
         column = o.c.iota({n, m}, Expr::dim(1));
   Value equal = o.c.equal(row, column);
@@ -162,14 +154,14 @@ static LogicalResult eye(OpCall &o) {
 
 /// Keeps the elements on one side of a diagonal.
 template <bool upper>
-static LogicalResult triangle(OpCall &o) {
+static Status triangle(OpCall &o) {
   Value x = o.tensor("self");
   unsigned rank = o.rank(x);
   if (rank < 2)
     return o.fail("takes at least two dims");
   Value row = indexAlong(o, x, rank - 2), column = indexAlong(o, x, rank - 1);
   Value limit =
-      o.c.add(row, o.broadcastTo(o.materialize(*o.number("diagonal"), o.i64()),
+      o.c.add(row, o.broadcastTo(o.materialize(o.number("diagonal"), o.i64()),
                                  o.extents(x)));
   Value keep =
       upper ? o.c.lessEqual(limit, column) : o.c.lessEqual(column, limit);
@@ -181,12 +173,13 @@ static LogicalResult triangle(OpCall &o) {
 //===----------------------------------------------------------------------===//
 
 /// The last dim of x spread over the diagonal of two new dims.
-static LogicalResult embedDiagonal(OpCall &o, Value x, int64_t offset,
-                                   int64_t dim1, int64_t dim2) {
+static Status embedDiagonal(OpCall &o, Value x, int64_t offset, int64_t dim1,
+                            int64_t dim2) {
   Composer &c = o.c;
   unsigned rank = o.rank(x) + 1;
-  auto a = o.axis(dim1, rank), b = o.axis(dim2, rank);
-  if (!a || !b || *a == *b || o.rank(x) == 0)
+  LUMINAL_TRY(a, o.axis(dim1, rank));
+  LUMINAL_TRY(b, o.axis(dim2, rank));
+  if (a == b || o.rank(x) == 0)
     return o.fail("takes a tensor with a dim, and two different new ones");
   SmallVector<Expr> from = o.extents(x), extents, map;
   Expr n = from.back(), size = n + Expr(std::abs(offset));
@@ -194,31 +187,31 @@ static LogicalResult embedDiagonal(OpCall &o, Value x, int64_t offset,
     return o.fail("extent " + n.str() + " may be zero");
   unsigned next = 0;
   for (unsigned i = 0; i < rank; ++i) {
-    if (i == *a || i == *b) {
+    if (i == a || i == b) {
       extents.push_back(size);
       continue;
     }
     map.push_back(Expr::dim(i));
     extents.push_back(from[next++]);
   }
-  Expr row = Expr::dim(*a) + Expr(std::min<int64_t>(offset, 0)),
-       column = Expr::dim(*b) - Expr(std::max<int64_t>(offset, 0));
+  Expr row = Expr::dim(a) + Expr(std::min<int64_t>(offset, 0)),
+       column = Expr::dim(b) - Expr(std::max<int64_t>(offset, 0));
   map.push_back(Expr::max(Expr::min(row, n - Expr(1)), Expr(0)));
   Value v = c.view(x, extents, map);
   Value i = c.iota(extents, row), j = c.iota(extents, column);
   Value on = c.logicalAnd(c.equal(i, j), c.less(c.splatInt(i, -1), i));
   return o.ret(c.select(on, v, c.splatInt(v, 0)));
 }
-static LogicalResult diagEmbed(OpCall &o) {
-  return embedDiagonal(o, o.tensor("self"), *o.integer("offset"),
-                       *o.integer("dim1"), *o.integer("dim2"));
+static Status diagEmbed(OpCall &o) {
+  return embedDiagonal(o, o.tensor("self"), o.integer("offset"),
+                       o.integer("dim1"), o.integer("dim2"));
 }
-static LogicalResult diagFlat(OpCall &o) {
+static Status diagFlat(OpCall &o) {
   Value x = o.tensor("self");
   SmallVector<Expr> from = o.extents(x);
   Value flat =
       o.c.reshape(x, {product(std::vector<Expr>(from.begin(), from.end()))});
-  return embedDiagonal(o, flat, *o.integer("offset"), 0, 1);
+  return embedDiagonal(o, flat, o.integer("offset"), 0, 1);
 }
 /// The elements on a diagonal of a matrix.
 static Value diagonalOf(OpCall &o, Value x, int64_t offset) {
@@ -229,23 +222,23 @@ static Value diagonalOf(OpCall &o, Value x, int64_t offset) {
       Expr::max(Expr::min(from[0] - below, from[1] - right), Expr(0)));
   return o.c.view(x, {n}, {Expr::dim(0) + below, Expr::dim(0) + right});
 }
-static LogicalResult diag(OpCall &o) {
+static Status diag(OpCall &o) {
   Value x = o.tensor("self");
-  int64_t offset = *o.integer("diagonal");
+  int64_t offset = o.integer("diagonal");
   if (o.rank(x) == 1)
     return embedDiagonal(o, x, offset, 0, 1);
   if (o.rank(x) != 2)
     return o.fail("takes a vector or a matrix");
   return o.ret(diagonalOf(o, x, offset));
 }
-static LogicalResult trace(OpCall &o) {
+static Status trace(OpCall &o) {
   Value x = o.tensor("self");
   if (o.rank(x) != 2)
     return o.fail("takes a matrix");
   Value v = diagonalOf(o, o.c.cast(x, sumType(o, o.element(x))), 0);
   return o.ret(o.c.reduceSum(v, {0}, false));
 }
-static LogicalResult fillDiagonal(OpCall &o) {
+static Status fillDiagonal(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self");
   if (o.rank(x) < 2 || o.flag("wrap"))
@@ -255,16 +248,16 @@ static LogicalResult fillDiagonal(OpCall &o) {
     Value same = c.equal(row, indexAlong(o, x, i));
     on = on ? c.logicalAnd(on, same) : same;
   }
-  Value fill = o.materialize(*o.number("fill_value"), o.element(x));
+  Value fill = o.materialize(o.number("fill_value"), o.element(x));
   return o.ret(c.select(on, o.broadcastTo(fill, o.extents(x)), x));
 }
 
 /// Row and column of each element on one side of a diagonal, row by row.
 template <bool upper>
-static LogicalResult triangleIndices(OpCall &o) {
-  int64_t rows = *o.integer("row"), columns = *o.integer("col"),
-          offset = *o.integer("offset");
-  Type type = o.dtype("dtype");
+static Status triangleIndices(OpCall &o) {
+  int64_t rows = o.integer("row"), columns = o.integer("col"),
+          offset = o.integer("offset");
+  Type type = o.dtypeOrNone("dtype").value_or(o.i64());
   SmallVector<int64_t> row, column;
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j)
@@ -279,13 +272,13 @@ static LogicalResult triangleIndices(OpCall &o) {
   auto tensor = RankedTensorType::get({2, n}, o.i64());
   Value v = ConstantOp::create(o.c.getBuilder(), o.c.getLoc(), tensor,
                                DenseIntElementsAttr::get(tensor, row));
-  return o.ret(o.c.cast(v, type ? type : o.i64()));
+  return o.ret(o.c.cast(v, type));
 }
 
-static LogicalResult oneHot(OpCall &o) {
+static Status oneHot(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self");
-  int64_t classes = *o.integer("num_classes");
+  int64_t classes = o.integer("num_classes");
   if (!o.element(x).isInteger(64))
     return o.fail("takes 64-bit integers");
   SmallVector<Expr> space = o.extents(x), map;
@@ -313,13 +306,12 @@ static LogicalResult oneHot(OpCall &o) {
 //===----------------------------------------------------------------------===//
 
 /// The sum of a[k] cos(2 pi k i / n), n one less where not periodic.
-static LogicalResult cosineWindow(OpCall &o, ArrayRef<double> terms) {
+static Status cosineWindow(OpCall &o, ArrayRef<double> terms) {
   Composer &c = o.c;
-  int64_t length = *o.integer("window_length");
+  int64_t length = o.integer("window_length");
   bool periodic =
       o.entry.name.find(".periodic") == std::string::npos || o.flag("periodic");
-  Type type = o.dtype("dtype");
-  type = type ? type : o.f32();
+  Type type = o.dtypeOrNone("dtype").value_or(o.f32());
   if (length < 0 || !isa<FloatType>(type))
     return o.fail("has a negative length or an integer dtype");
   if (length == 1)
@@ -334,16 +326,14 @@ static LogicalResult cosineWindow(OpCall &o, ArrayRef<double> terms) {
   }
   return o.ret(c.cast(sum, type));
 }
-static LogicalResult hannWindow(OpCall &o) {
-  return cosineWindow(o, {0.5, -0.5});
-}
-static LogicalResult hammingWindow(OpCall &o) {
+static Status hannWindow(OpCall &o) { return cosineWindow(o, {0.5, -0.5}); }
+static Status hammingWindow(OpCall &o) {
   return cosineWindow(o, {0.54, -0.46});
 }
-static LogicalResult hammingAlphaBeta(OpCall &o) {
-  return cosineWindow(o, {*o.real("alpha"), -*o.real("beta")});
+static Status hammingAlphaBeta(OpCall &o) {
+  return cosineWindow(o, {o.real("alpha"), -o.real("beta")});
 }
-static LogicalResult blackmanWindow(OpCall &o) {
+static Status blackmanWindow(OpCall &o) {
   return cosineWindow(o, {0.42, -0.5, 0.08});
 }
 
@@ -351,7 +341,7 @@ static LogicalResult blackmanWindow(OpCall &o) {
 // Tiling and order
 //===----------------------------------------------------------------------===//
 
-static LogicalResult tileBy(OpCall &o, SmallVector<Expr> repeats) {
+static Status tileBy(OpCall &o, SmallVector<Expr> repeats) {
   SmallVector<Expr> from = o.extents(o.tensor("self")), extents, map;
   while (repeats.size() < from.size())
     repeats.insert(repeats.begin(), Expr(1));
@@ -370,55 +360,55 @@ static LogicalResult tileBy(OpCall &o, SmallVector<Expr> repeats) {
   }
   return o.ret(o.c.view(o.tensor("self"), extents, map));
 }
-static LogicalResult repeat(OpCall &o) {
-  SmallVector<Expr> repeats = *o.exprs("repeats");
+static Status repeat(OpCall &o) {
+  SmallVector<Expr> repeats = o.exprs("repeats");
   if (repeats.size() < o.rank(o.tensor("self")))
     return o.fail("has fewer repeats than dims");
   return tileBy(o, repeats);
 }
-static LogicalResult tile(OpCall &o) { return tileBy(o, *o.exprs("dims")); }
+static Status tile(OpCall &o) { return tileBy(o, o.exprs("dims")); }
 
-static LogicalResult repeatInterleave(OpCall &o) {
+/// How many elements there are.
+static Expr countOf(OpCall &o, Value x) {
+  SmallVector<Expr> extents = o.extents(x);
+  return product(std::vector<Expr>(extents.begin(), extents.end()));
+}
+
+static Status repeatInterleave(OpCall &o) {
   Value x = o.tensor("self");
-  Expr repeats = *o.expr("repeats");
+  Expr repeats = o.expr("repeats");
   o.ignore({"output_size"});
-  if (!o.has("dim")) {
-    x = o.c.reshape(x, {product([&] {
-                      SmallVector<Expr> e = o.extents(x);
-                      return std::vector<Expr>(e.begin(), e.end());
-                    }())});
-  }
-  auto axis = o.axis(o.integer("dim").value_or(0), o.rank(x));
-  if (!axis || !o.assumptions().provablyLessEqual(Expr(1), repeats))
+  if (!o.has("dim"))
+    x = o.c.reshape(x, {countOf(o, x)});
+  LUMINAL_TRY(axis, o.axis(o.integerOrNone("dim").value_or(0), o.rank(x)));
+  if (!o.assumptions().provablyLessEqual(Expr(1), repeats))
     return o.fail("the number of repeats may be zero");
   SmallVector<Expr> extents = o.extents(x), map;
   for (unsigned i = 0; i < extents.size(); ++i)
-    map.push_back(i == *axis ? Expr::floorDiv(Expr::dim(i), repeats)
-                             : Expr::dim(i));
-  extents[*axis] = extents[*axis] * repeats;
+    map.push_back(i == axis ? Expr::floorDiv(Expr::dim(i), repeats)
+                            : Expr::dim(i));
+  extents[axis] = extents[axis] * repeats;
   return o.ret(o.c.view(x, extents, map));
 }
 
-static LogicalResult flip(OpCall &o) {
+static Status flip(OpCall &o) {
   Value x = o.tensor("self");
-  SmallVector<int64_t> dims = *o.integers("dims");
+  SmallVector<int64_t> dims = o.integers("dims");
   if (dims.empty())
     return o.ret(x);
-  auto axes = o.axes(dims, o.rank(x));
-  if (!axes)
-    return failure();
+  LUMINAL_TRY(axes, o.axes(dims, o.rank(x)));
   SmallVector<Expr> extents = o.extents(x), map;
   for (unsigned i = 0; i < extents.size(); ++i)
-    map.push_back(llvm::is_contained(*axes, i)
+    map.push_back(llvm::is_contained(axes, i)
                       ? extents[i] - Expr(1) - Expr::dim(i)
                       : Expr::dim(i));
   return o.ret(o.c.view(x, extents, map));
 }
 
-static LogicalResult roll(OpCall &o) {
+static Status roll(OpCall &o) {
   Value x = o.tensor("self");
-  SmallVector<Expr> shifts = *o.exprs("shifts"), original = o.extents(x);
-  SmallVector<int64_t> dims = *o.integers("dims");
+  SmallVector<Expr> shifts = o.exprs("shifts"), original = o.extents(x);
+  SmallVector<int64_t> dims = o.integers("dims");
   bool flat = dims.empty();
   if (flat && shifts.size() != 1)
     return o.fail("has several shifts but no dims");
@@ -431,12 +421,10 @@ static LogicalResult roll(OpCall &o) {
   if (shifts.size() != dims.size())
     return o.fail("has another number of shifts than of dims");
   for (auto [shift, dim] : llvm::zip(shifts, dims)) {
-    auto axis = o.axis(dim, o.rank(y));
-    if (!axis)
-      return failure();
+    LUMINAL_TRY(axis, o.axis(dim, o.rank(y)));
     SmallVector<Expr> extents = o.extents(y), map;
     for (unsigned i = 0; i < extents.size(); ++i) {
-      bool rolled = i == *axis && !extents[i].isConstant(0);
+      bool rolled = i == axis && !extents[i].isConstant(0);
       map.push_back(rolled ? Expr::mod(Expr::dim(i) - shift, extents[i])
                            : Expr::dim(i));
     }
@@ -446,14 +434,15 @@ static LogicalResult roll(OpCall &o) {
 }
 
 /// k quarter turns from the first dim to the second.
-static LogicalResult rot90(OpCall &o) {
+static Status rot90(OpCall &o) {
   Value x = o.tensor("self");
-  SmallVector<int64_t> dims = *o.integers("dims");
-  int64_t turns = ((*o.integer("k") % 4) + 4) % 4;
+  SmallVector<int64_t> dims = o.integers("dims");
+  int64_t turns = ((o.integer("k") % 4) + 4) % 4;
   if (dims.size() != 2 || o.rank(x) < 2)
     return o.fail("takes two dims");
-  auto a = o.axis(dims[0], o.rank(x)), b = o.axis(dims[1], o.rank(x));
-  if (!a || !b || *a == *b)
+  LUMINAL_TRY(a, o.axis(dims[0], o.rank(x)));
+  LUMINAL_TRY(b, o.axis(dims[1], o.rank(x)));
+  if (a == b)
     return o.fail("takes two different dims");
   SmallVector<Expr> from = o.extents(x), extents = from, map;
   for (unsigned i = 0; i < from.size(); ++i)
@@ -462,17 +451,17 @@ static LogicalResult rot90(OpCall &o) {
     return from[axis] - Expr(1) - Expr::dim(dim);
   };
   if (turns % 2)
-    std::swap(extents[*a], extents[*b]);
+    std::swap(extents[a], extents[b]);
   if (turns == 1)
-    map[*a] = Expr::dim(*b), map[*b] = mirrored(*b, *a);
+    map[a] = Expr::dim(b), map[b] = mirrored(b, a);
   if (turns == 2)
-    map[*a] = mirrored(*a, *a), map[*b] = mirrored(*b, *b);
+    map[a] = mirrored(a, a), map[b] = mirrored(b, b);
   if (turns == 3)
-    map[*a] = mirrored(*a, *b), map[*b] = Expr::dim(*a);
+    map[a] = mirrored(a, b), map[b] = Expr::dim(a);
   return o.ret(o.c.view(x, extents, map));
 }
 template <unsigned axis>
-static LogicalResult flipAxis(OpCall &o) {
+static Status flipAxis(OpCall &o) {
   Value x = o.tensor("self");
   if (o.rank(x) <= axis)
     return o.fail("has fewer dims than the op takes");
@@ -530,7 +519,7 @@ llvm::ArrayRef<OpRow> pt2::getCreationOps() {
       {"arange.start_step(Scalar start, Scalar end, Scalar step=1, "
        "*, " LUMINAL_TENSOR_OPTIONS ")",
        arangeStep},
-      {"linspace(Scalar start, Scalar end, int steps, "
+      {"linspace(float start, float end, int steps, "
        "*, " LUMINAL_TENSOR_OPTIONS ")",
        linspace},
       {"eye(SymInt n, *, " LUMINAL_TENSOR_OPTIONS ")", eye},

@@ -85,8 +85,10 @@ Value pt2::concatenate(OpCall &o, ArrayRef<Value> parts, unsigned axis) {
   return result;
 }
 
-Value pt2::padConstant(OpCall &o, Value x, ArrayRef<Padding> padding,
-                       Value fill) {
+Result<Value> pt2::padConstant(OpCall &o, Value x, ArrayRef<Padding> padding,
+                               Value fill) {
+  if (padding.empty())
+    return x;
   Composer &c = o.c;
   SmallVector<Expr> from = o.extents(x), extents = from, map;
   for (unsigned i = 0; i < extents.size(); ++i)
@@ -96,10 +98,8 @@ Value pt2::padConstant(OpCall &o, Value x, ArrayRef<Padding> padding,
   for (const Padding &p : padding) {
     extents[p.axis] =
         o.assumptions().simplify(from[p.axis] + p.before + p.after);
-    if (!o.assumptions().provablyNonNegative(extents[p.axis])) {
-      (void)o.fail("extent " + extents[p.axis].str() + " may be negative");
-      return {};
-    }
+    if (!o.assumptions().provablyNonNegative(extents[p.axis]))
+      return o.fail("extent " + extents[p.axis].str() + " may be negative");
   }
   if (empty)
     return c.full(extents, fill);
@@ -109,10 +109,8 @@ Value pt2::padConstant(OpCall &o, Value x, ArrayRef<Padding> padding,
   };
   for (const Padding &p : padding) {
     const Expr &n = from[p.axis];
-    if (!o.assumptions().provablyLessEqual(Expr(1), n)) {
-      (void)o.fail("extent " + n.str() + " of a padded dim may be zero");
-      return {};
-    }
+    if (!o.assumptions().provablyLessEqual(Expr(1), n))
+      return o.fail("extent " + n.str() + " of a padded dim may be zero");
     Expr i = Expr::dim(p.axis) - p.before;
     bool low = !o.assumptions().provablyLessEqual(p.before, Expr(0)),
          high = !o.assumptions().provablyLessEqual(p.after, Expr(0));
@@ -262,7 +260,7 @@ static Value directPrefixSum(OpCall &o, Value x, unsigned axis) {
 
 /// Long dims in blocks: the sums inside each, and the sum of the blocks before
 /// it. n elements take n * block additions, not n^2.
-Value pt2::prefixSum(OpCall &o, Value x, unsigned axis) {
+Result<Value> pt2::prefixSum(OpCall &o, Value x, unsigned axis) {
   Composer &c = o.c;
   constexpr int64_t block = 64;
   SmallVector<Expr> from = o.extents(x);
@@ -272,10 +270,10 @@ Value pt2::prefixSum(OpCall &o, Value x, unsigned axis) {
       !o.assumptions().provablyLessEqual(Expr(1), n))
     return directPrefixSum(o, x, axis);
   Expr blocks = o.assumptions().simplify(Expr::ceilDiv(n, Expr(block)));
-  Value padded = x;
+  SmallVector<Padding> behind;
   if (!o.provablyEqual(blocks * Expr(block), n))
-    padded = padConstant(o, x, {{axis, Expr(0), blocks * Expr(block) - n}},
-                         c.scalarInt(o.element(x), 0));
+    behind.push_back({axis, Expr(0), blocks * Expr(block) - n});
+  LUMINAL_TRY(padded, padConstant(o, x, behind, c.scalarInt(o.element(x), 0)));
   SmallVector<Expr> split = from;
   split[axis] = blocks;
   split.insert(split.begin() + axis + 1, Expr(block));
@@ -283,8 +281,8 @@ Value pt2::prefixSum(OpCall &o, Value x, unsigned axis) {
   Value sums =
       c.squeeze(c.slice(inside, axis + 1, Expr(block - 1), Expr(1)), axis + 1);
   // Without a bound no number of levels is enough: one is.
-  Value through =
-      most ? prefixSum(o, sums, axis) : directPrefixSum(o, sums, axis);
+  LUMINAL_TRY(through,
+              most ? prefixSum(o, sums, axis) : directPrefixSum(o, sums, axis));
   SmallVector<Expr> map;
   for (unsigned i = 0; i < split.size(); ++i)
     if (i != axis + 1)
@@ -304,41 +302,32 @@ Value pt2::prefixSum(OpCall &o, Value x, unsigned axis) {
 // Products
 //===----------------------------------------------------------------------===//
 
-Value pt2::matmulAny(OpCall &o, Value a, Value b) {
+Result<Value> pt2::matmulAny(OpCall &o, Value a, Value b) {
   Composer &c = o.c;
   Type type = o.element(a);
-  if (type != o.element(b)) {
-    (void)o.fail("the operands differ in dtype");
-    return {};
-  }
-  if (o.isBool(a)) {
-    (void)o.fail("products of bool are not supported");
-    return {};
-  }
+  if (type != o.element(b))
+    return o.fail("the operands differ in dtype");
+  if (o.isBool(a))
+    return o.fail("products of bool are not supported");
   a = c.cast(a, o.opmath(type));
   b = c.cast(b, o.opmath(type));
   unsigned ra = o.rank(a), rb = o.rank(b);
-  if (ra == 0 || rb == 0) {
-    (void)o.fail("an operand has no dims");
-    return {};
-  }
+  if (ra == 0 || rb == 0)
+    return o.fail("an operand has no dims");
   if (ra == 1)
     a = c.unsqueeze(a, 0);
   if (rb == 1)
     b = c.unsqueeze(b, 1);
   SmallVector<Expr> ea = o.extents(a), eb = o.extents(b);
-  if (!o.provablyEqual(ea.back(), eb[eb.size() - 2])) {
-    (void)o.fail("inner extents " + ea.back().str() + " and " +
-                 eb[eb.size() - 2].str() + " differ");
-    return {};
-  }
-  auto batch = o.broadcast({SmallVector<Expr>(ArrayRef(ea).drop_back(2)),
-                            SmallVector<Expr>(ArrayRef(eb).drop_back(2))});
-  if (!batch)
-    return {};
+  if (!o.provablyEqual(ea.back(), eb[eb.size() - 2]))
+    return o.fail("inner extents " + ea.back().str() + " and " +
+                  eb[eb.size() - 2].str() + " differ");
+  LUMINAL_TRY(batch,
+              o.broadcast({SmallVector<Expr>(ArrayRef(ea).drop_back(2)),
+                           SmallVector<Expr>(ArrayRef(eb).drop_back(2))}));
   auto widen = [&](Value v, const SmallVector<Expr> &e, const Expr &row,
                    const Expr &column) {
-    SmallVector<Expr> full = *batch;
+    SmallVector<Expr> full = batch;
     full.push_back(row);
     full.push_back(column);
     return o.broadcastTo(v, full);
@@ -347,7 +336,7 @@ Value pt2::matmulAny(OpCall &o, Value a, Value b) {
   a = widen(a, ea, ea[ea.size() - 2], k);
   b = widen(b, eb, k, eb.back());
   Value result = c.matmul(a, b);
-  unsigned lead = batch->size();
+  unsigned lead = batch.size();
   if (rb == 1)
     result = c.squeeze(result, lead + 1);
   if (ra == 1)

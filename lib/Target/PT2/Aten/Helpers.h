@@ -16,9 +16,10 @@ struct Padding {
   unsigned axis;
   Expr before, after;
 };
-/// `x` extended by `fill`, a rank-0 tensor of its type. Null (and a reason)
-/// where an extent may be zero.
-Value padConstant(OpCall &o, Value x, ArrayRef<Padding> padding, Value fill);
+/// `x` extended by `fill`, a rank-0 tensor of its type. An error where an
+/// extent may be zero.
+Result<Value> padConstant(OpCall &o, Value x, ArrayRef<Padding> padding,
+                          Value fill);
 
 /// `memory` with the elements map(i), i in `window`, replaced by `update`'s: by
 /// rows where one dim is cut or indexed, else element by element.
@@ -30,11 +31,11 @@ Value writeWindow(hlir::Composer &c, Value memory, ArrayRef<Expr> window,
 Value wrapIndices(OpCall &o, Value index, const Expr &extent);
 
 /// The sum of all elements before i, and i itself, along a dim.
-Value prefixSum(OpCall &o, Value x, unsigned axis);
+Result<Value> prefixSum(OpCall &o, Value x, unsigned axis);
 
-/// The product over a dim, which is removed; null (and a reason) where its
-/// extent may be zero.
-Value reduceProduct(OpCall &o, Value x, unsigned axis);
+/// The product over a dim, which is removed; an error where its extent may be
+/// zero.
+Result<Value> reduceProduct(OpCall &o, Value x, unsigned axis);
 
 /// A dim's extent as a rank-0 tensor of the given type.
 Value extentValue(OpCall &o, const Expr &extent, Type type);
@@ -46,7 +47,7 @@ Value indexAlong(OpCall &o, Value like, unsigned axis);
 Type sumType(OpCall &o, Type element);
 
 /// Matrix products of any ranks, as torch.matmul; f16 and bf16 give f32.
-Value matmulAny(OpCall &o, Value a, Value b);
+Result<Value> matmulAny(OpCall &o, Value a, Value b);
 
 /// torch.softmax in the accumulator's type, rounded to `result`.
 Value softmaxAs(OpCall &o, Value x, unsigned axis, Type result);

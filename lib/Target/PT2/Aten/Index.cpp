@@ -39,38 +39,30 @@ struct JointIndex {
 };
 } // namespace
 
-static std::optional<JointIndex> joinIndices(OpCall &o, Value self,
-                                             ArrayRef<Value> indices) {
+static Result<JointIndex> joinIndices(OpCall &o, Value self,
+                                      ArrayRef<std::optional<Value>> indices) {
   Composer &c = o.c;
   unsigned rank = o.rank(self);
   JointIndex joint;
   SmallVector<unsigned> dims;
   SmallVector<SmallVector<Expr>> shapes;
-  if (indices.size() > rank) {
-    (void)o.fail("has more indices than dims");
-    return std::nullopt;
-  }
+  if (indices.size() > rank)
+    return o.fail("has more indices than dims");
   for (auto [i, index] : llvm::enumerate(indices)) {
     if (!index)
       continue;
-    if (!isInteger(o, index)) {
-      (void)o.fail(o.isBool(index)
-                       ? "is indexed by a bool mask, whose number of elements "
-                         "is known only at run time"
-                       : "is indexed by something other than integers");
-      return std::nullopt;
-    }
+    if (!isInteger(o, *index))
+      return o.fail(o.isBool(*index)
+                        ? "is indexed by a bool mask, whose number of elements "
+                          "is known only at run time"
+                        : "is indexed by something other than integers");
     dims.push_back(i);
-    shapes.push_back(o.extents(index));
+    shapes.push_back(o.extents(*index));
   }
-  if (dims.empty()) {
-    (void)o.fail("has no index");
-    return std::nullopt;
-  }
-  auto shape = o.broadcast(shapes);
-  if (!shape)
-    return std::nullopt;
-  joint.shape = *shape;
+  if (dims.empty())
+    return o.fail("has no index");
+  LUMINAL_TRY(shape, o.broadcast(shapes));
+  joint.shape = shape;
   joint.indexed = dims.size();
   bool adjacent = dims.back() - dims.front() + 1 == dims.size();
   joint.at = adjacent ? dims.front() : 0;
@@ -84,7 +76,7 @@ static std::optional<JointIndex> joinIndices(OpCall &o, Value self,
   joint.rows = Expr(1);
   for (unsigned dim : dims) {
     Value index =
-        o.broadcastTo(wrapIndices(o, indices[dim], extents[dim]), joint.shape);
+        o.broadcastTo(wrapIndices(o, *indices[dim], extents[dim]), joint.shape);
     if (joint.position) {
       Value n =
           o.broadcastTo(extentValue(o, extents[dim], o.i64()), joint.shape);
@@ -116,13 +108,11 @@ static SmallVector<unsigned> resultOrder(const JointIndex &joint) {
   return order;
 }
 
-static LogicalResult index(OpCall &o) {
+static Status index(OpCall &o) {
   Value self = o.tensor("self");
-  auto joint = joinIndices(o, self, o.tensors("indices"));
-  if (!joint)
-    return failure();
-  Value rows = o.c.gather(mergeIndexed(o, self, *joint), joint->position);
-  return o.ret(o.c.permute(rows, resultOrder(*joint)));
+  LUMINAL_TRY(joint, joinIndices(o, self, o.tensorsOrNone("indices")));
+  Value rows = o.c.gather(mergeIndexed(o, self, joint), joint.position);
+  return o.ret(o.c.permute(rows, resultOrder(joint)));
 }
 
 static SmallVector<unsigned> inverse(ArrayRef<unsigned> order) {
@@ -134,16 +124,16 @@ static SmallVector<unsigned> inverse(ArrayRef<unsigned> order) {
 
 /// `self` with the elements at the indices replaced by, or summed with,
 /// `values`.
-static LogicalResult indexPut(OpCall &o) {
+static Status indexPut(OpCall &o) {
   Composer &c = o.c;
   Value self = o.tensor("self"), values = o.tensor("values");
-  SmallVector<Value> indices = o.tensors("indices");
+  auto indices = o.tensorsOrNone("indices");
   bool accumulate = o.flag("accumulate");
   if (o.element(values) != o.element(self))
     return o.fail("the values differ in dtype");
   // A mask of one value needs no positions.
-  if (indices.size() == 1 && indices[0] && o.isBool(indices[0])) {
-    Value mask = indices[0];
+  if (indices.size() == 1 && indices[0] && o.isBool(*indices[0])) {
+    Value mask = *indices[0];
     unsigned lead = o.rank(mask);
     if (o.rank(values) != 0 &&
         !o.provablyEqual(productOf(o.extents(values)), Expr(1)))
@@ -160,42 +150,36 @@ static LogicalResult indexPut(OpCall &o) {
         c.view(values, extents, SmallVector<Expr>(o.rank(values), Expr(0)));
     return o.ret(c.select(spread, accumulate ? c.add(self, fill) : fill, self));
   }
-  auto joint = joinIndices(o, self, indices);
-  if (!joint)
-    return failure();
+  LUMINAL_TRY(joint, joinIndices(o, self, indices));
   if (accumulate && o.isBool(self))
     return o.fail("sums of bool are not supported");
-  SmallVector<Expr> shape = joint->shape;
-  shape.append(joint->rest.begin(), joint->rest.end());
-  SmallVector<unsigned> order = resultOrder(*joint);
+  SmallVector<Expr> shape = joint.shape;
+  shape.append(joint.rest.begin(), joint.rest.end());
+  SmallVector<unsigned> order = resultOrder(joint);
   SmallVector<Expr> resultShape;
   for (unsigned axis : order)
     resultShape.push_back(shape[axis]);
-  auto joined = o.broadcast({o.extents(values), resultShape});
-  if (!joined || joined->size() != resultShape.size())
+  LUMINAL_TRY(joined, o.broadcast({o.extents(values), resultShape}));
+  if (joined.size() != resultShape.size())
     return o.fail("the values cannot be broadcast to the indexed part");
   Value updates = c.permute(o.broadcastTo(values, resultShape), inverse(order));
-  Value merged = mergeIndexed(o, self, *joint);
+  Value merged = mergeIndexed(o, self, joint);
   Value result = c.scatter(accumulate ? Combine::Add : Combine::Set, merged,
-                           joint->position, updates);
+                           joint.position, updates);
   SmallVector<Expr> permuted, extents = o.extents(self);
-  for (unsigned axis : joint->order)
+  for (unsigned axis : joint.order)
     permuted.push_back(extents[axis]);
-  return o.ret(c.permute(c.reshape(result, permuted), inverse(joint->order)));
+  return o.ret(c.permute(c.reshape(result, permuted), inverse(joint.order)));
 }
 
 //===----------------------------------------------------------------------===//
 // Along one dim, by a vector
 //===----------------------------------------------------------------------===//
 
-static std::optional<unsigned> indexedAxis(OpCall &o, Value self, Value index) {
-  auto axis = o.axis(*o.integer("dim"), o.rank(self));
-  if (!axis)
-    return std::nullopt;
-  if (o.rank(self) == 0 || o.rank(index) > 1 || !isInteger(o, index)) {
-    (void)o.fail("takes a vector of integers and a tensor with dims");
-    return std::nullopt;
-  }
+static Result<unsigned> indexedAxis(OpCall &o, Value self, Value index) {
+  LUMINAL_TRY(axis, o.axis("dim", self));
+  if (o.rank(self) == 0 || o.rank(index) > 1 || !isInteger(o, index))
+    return o.fail("takes a vector of integers and a tensor with dims");
   return axis;
 }
 /// The dims with `axis` in front; its own inverse.
@@ -209,30 +193,26 @@ static Value asVector(OpCall &o, Value index, const Expr &extent) {
   return o.rank(i) == 0 ? o.c.unsqueeze(i, 0) : i;
 }
 
-static LogicalResult indexSelect(OpCall &o) {
+static Status indexSelect(OpCall &o) {
   Value self = o.tensor("self"), index = o.tensor("index");
-  auto axis = indexedAxis(o, self, index);
-  if (!axis)
-    return failure();
-  auto order = swapFront(o.rank(self), *axis);
+  LUMINAL_TRY(axis, indexedAxis(o, self, index));
+  auto order = swapFront(o.rank(self), axis);
   Value rows = o.c.gather(o.c.permute(self, order),
-                          asVector(o, index, o.extents(self)[*axis]));
+                          asVector(o, index, o.extents(self)[axis]));
   return o.ret(o.c.permute(rows, order));
 }
 
 /// Rows along the dim written or added at the index.
-static LogicalResult indexWrite(OpCall &o, Combine combine, Value source) {
+static Status indexWrite(OpCall &o, Combine combine, Value source) {
   Composer &c = o.c;
   Value self = o.tensor("self"), index = o.tensor("index");
-  auto axis = indexedAxis(o, self, index);
-  if (!axis)
-    return failure();
+  LUMINAL_TRY(axis, indexedAxis(o, self, index));
   if (o.element(source) != o.element(self))
     return o.fail("the source differs in dtype");
-  auto order = swapFront(o.rank(self), *axis);
-  Value rows = asVector(o, index, o.extents(self)[*axis]);
+  auto order = swapFront(o.rank(self), axis);
+  Value rows = asVector(o, index, o.extents(self)[axis]);
   SmallVector<Expr> shape = o.extents(self);
-  shape[*axis] = o.extents(rows)[0];
+  shape[axis] = o.extents(rows)[0];
   SmallVector<Expr> given = o.extents(source);
   bool same = given.size() == shape.size();
   for (unsigned i = 0; same && i < shape.size(); ++i)
@@ -243,12 +223,12 @@ static LogicalResult indexWrite(OpCall &o, Combine combine, Value source) {
                            c.permute(o.broadcastTo(source, shape), order));
   return o.ret(c.permute(result, order));
 }
-static LogicalResult indexCopy(OpCall &o) {
+static Status indexCopy(OpCall &o) {
   return indexWrite(o, Combine::Set, o.tensor("source"));
 }
-static LogicalResult indexAdd(OpCall &o) {
+static Status indexAdd(OpCall &o) {
   Value source = o.tensor("source");
-  Number alpha = *o.number("alpha");
+  Number alpha = o.number("alpha");
   if (o.isBool(source))
     return o.fail("sums of bool are not supported");
   if (alpha.asDouble() != 1.0)
@@ -257,16 +237,14 @@ static LogicalResult indexAdd(OpCall &o) {
                                       o.extents(source)));
   return indexWrite(o, Combine::Add, source);
 }
-static LogicalResult indexFill(OpCall &o) {
+static Status indexFill(OpCall &o) {
   Value self = o.tensor("self"), index = o.tensor("index");
   Operand value = o.operand("value");
-  auto axis = indexedAxis(o, self, index);
-  if (!axis)
-    return failure();
-  if (value.value && o.rank(value.value))
+  LUMINAL_TRY(axis, indexedAxis(o, self, index));
+  if (o.rank(value))
     return o.fail("the value has more than one element");
   SmallVector<Expr> shape = o.extents(self);
-  shape[*axis] = o.rank(index) ? o.extents(index)[0] : Expr(1);
+  shape[axis] = o.rank(index) ? o.extents(index)[0] : Expr(1);
   return indexWrite(o, Combine::Set, o.as(value, o.element(self), shape));
 }
 
@@ -294,49 +272,40 @@ static Value elementPositions(OpCall &o, Value self, Value index,
   return c.add(c.mul(along, factor), rest);
 }
 
-static std::optional<unsigned> elementAxis(OpCall &o, Value self, Value index) {
-  auto axis = o.axis(*o.integer("dim"), o.rank(self));
-  if (!axis)
-    return std::nullopt;
+static Result<unsigned> elementAxis(OpCall &o, Value self, Value index) {
+  LUMINAL_TRY(axis, o.axis("dim", self));
   bool ok =
       isInteger(o, index) && o.rank(index) == o.rank(self) && o.rank(self) != 0;
   // No coordinate may leave the other dims.
   for (unsigned i = 0; ok && i < o.rank(self); ++i)
-    ok = i == *axis || o.assumptions().provablyLessEqual(o.extents(index)[i],
-                                                         o.extents(self)[i]);
+    ok = i == axis || o.assumptions().provablyLessEqual(o.extents(index)[i],
+                                                        o.extents(self)[i]);
   if (ok)
     return axis;
-  (void)o.fail("takes integers of the tensor's rank and within its extents");
-  return std::nullopt;
+  return o.fail("takes integers of the tensor's rank and within its extents");
 }
 
-static LogicalResult gather(OpCall &o) {
+static Status gather(OpCall &o) {
   o.ignore({"sparse_grad"});
   Value self = o.tensor("self"), index = o.tensor("index");
   if (o.rank(self) == 0 && o.rank(index) == 0)
     return o.ret(self);
-  auto axis = elementAxis(o, self, index);
-  if (!axis)
-    return failure();
+  LUMINAL_TRY(axis, elementAxis(o, self, index));
   Value flat = o.c.reshape(self, {productOf(o.extents(self))});
-  return o.ret(o.c.gather(flat, elementPositions(o, self, index, *axis)));
+  return o.ret(o.c.gather(flat, elementPositions(o, self, index, axis)));
 }
 
-/// A scatter of rows by any of PyTorch's reductions; null (and a reason) for a
-/// product. Where `self` is left out, rows that are written start from nothing.
-static Value scatterBy(OpCall &o, StringRef reduce, Value dest, Value rows,
-                       Value updates, bool includeSelf) {
+/// A scatter of rows by any of PyTorch's reductions but the product. Where
+/// `self` is left out, rows that are written start from nothing.
+static Result<Value> scatterBy(OpCall &o, StringRef reduce, Value dest,
+                               Value rows, Value updates, bool includeSelf) {
   Composer &c = o.c;
   bool largest = reduce == "amax", smallest = reduce == "amin",
        mean = reduce == "mean";
-  if (!largest && !smallest && !mean && reduce != "sum" && reduce != "add") {
-    (void)o.fail("reduce '" + reduce + "' is not supported");
-    return {};
-  }
-  if (o.isBool(dest) && !largest && !smallest) {
-    (void)o.fail("sums of bool are not supported");
-    return {};
-  }
+  if (!largest && !smallest && !mean && reduce != "sum" && reduce != "add")
+    return o.fail("reduce '" + reduce + "' is not supported");
+  if (o.isBool(dest) && !largest && !smallest)
+    return o.fail("sums of bool are not supported");
   // f16 and bf16 are summed in f32 and rounded once.
   Type type = o.element(dest), wide = o.opmath(type);
   dest = c.cast(dest, wide), updates = c.cast(updates, wide);
@@ -380,13 +349,11 @@ static Value scatterBy(OpCall &o, StringRef reduce, Value dest, Value rows,
 
 /// `self` with the elements at the indices joined with `source`'s: replaced
 /// where no reduction is named.
-static LogicalResult scatterElements(OpCall &o, StringRef reduce, Value source,
-                                     bool includeSelf = true) {
+static Status scatterElements(OpCall &o, StringRef reduce, Value source,
+                              bool includeSelf = true) {
   Composer &c = o.c;
   Value self = o.tensor("self"), index = o.tensor("index");
-  auto axis = elementAxis(o, self, index);
-  if (!axis)
-    return failure();
+  LUMINAL_TRY(axis, elementAxis(o, self, index));
   if (o.element(source) != o.element(self))
     return o.fail("the source differs in dtype");
   SmallVector<Expr> shape = o.extents(index), given = o.extents(source), map;
@@ -398,76 +365,75 @@ static LogicalResult scatterElements(OpCall &o, StringRef reduce, Value source,
     map.push_back(Expr::dim(i));
   }
   Value count =
-      c.reshape(elementPositions(o, self, index, *axis), {productOf(shape)});
+      c.reshape(elementPositions(o, self, index, axis), {productOf(shape)});
   Value updates = c.reshape(c.view(source, shape, map), {productOf(shape)});
   Value flat = c.reshape(self, {productOf(o.extents(self))});
-  Value result = reduce.empty()
-                     ? c.scatter(Combine::Set, flat, count, updates)
-                     : scatterBy(o, reduce, flat, count, updates, includeSelf);
-  return result ? o.ret(c.reshape(result, o.extents(self))) : failure();
+  LUMINAL_TRY(result,
+              reduce.empty()
+                  ? c.scatter(Combine::Set, flat, count, updates)
+                  : scatterBy(o, reduce, flat, count, updates, includeSelf));
+  return o.ret(c.reshape(result, o.extents(self)));
 }
-static LogicalResult scatterSrc(OpCall &o) {
+static Status scatterSrc(OpCall &o) {
   return scatterElements(o, "", o.tensor("src"));
 }
 static Value scatteredValue(OpCall &o) {
   return o.broadcastTo(
-      o.materialize(*o.number("value"), o.element(o.tensor("self"))),
+      o.materialize(o.number("value"), o.element(o.tensor("self"))),
       o.extents(o.tensor("index")));
 }
-static LogicalResult scatterValue(OpCall &o) {
+static Status scatterValue(OpCall &o) {
   return scatterElements(o, "", scatteredValue(o));
 }
-static LogicalResult scatterAdd(OpCall &o) {
+static Status scatterAdd(OpCall &o) {
   return scatterElements(o, "sum", o.tensor("src"));
 }
-static LogicalResult scatterReduce(OpCall &o) {
+static Status scatterReduce(OpCall &o) {
   return scatterElements(o, o.string("reduce"), o.tensor("src"),
                          o.flag("include_self"));
 }
-static LogicalResult scatterSrcReduce(OpCall &o) {
+static Status scatterSrcReduce(OpCall &o) {
   return scatterElements(o, o.string("reduce"), o.tensor("src"));
 }
-static LogicalResult scatterValueReduce(OpCall &o) {
+static Status scatterValueReduce(OpCall &o) {
   return scatterElements(o, o.string("reduce"), scatteredValue(o));
 }
 
 /// Rows along a dim joined at the index.
-static LogicalResult indexReduce(OpCall &o) {
+static Status indexReduce(OpCall &o) {
   Composer &c = o.c;
   Value self = o.tensor("self"), index = o.tensor("index"),
         source = o.tensor("source");
   StringRef reduce = o.string("reduce");
   bool includeSelf = o.flag("include_self");
-  auto axis = indexedAxis(o, self, index);
-  if (!axis)
-    return failure();
-  auto order = swapFront(o.rank(self), *axis);
-  Value rows = asVector(o, index, o.extents(self)[*axis]);
+  LUMINAL_TRY(axis, indexedAxis(o, self, index));
+  auto order = swapFront(o.rank(self), axis);
+  Value rows = asVector(o, index, o.extents(self)[axis]);
   SmallVector<Expr> shape = o.extents(self), given = o.extents(source);
-  shape[*axis] = o.extents(rows)[0];
+  shape[axis] = o.extents(rows)[0];
   bool same =
       given.size() == shape.size() && o.element(source) == o.element(self);
   for (unsigned i = 0; same && i < shape.size(); ++i)
     same = o.provablyEqual(given[i], shape[i]);
   if (!same)
     return o.fail("the source has another shape or dtype than what it joins");
-  Value result = scatterBy(o, reduce, c.permute(self, order), rows,
-                           c.permute(source, order), includeSelf);
-  return result ? o.ret(c.permute(result, order)) : failure();
+  LUMINAL_TRY(result, scatterBy(o, reduce, c.permute(self, order), rows,
+                                c.permute(source, order), includeSelf));
+  return o.ret(c.permute(result, order));
 }
 
 //===----------------------------------------------------------------------===//
 // Row-major positions
 //===----------------------------------------------------------------------===//
 
-static LogicalResult take(OpCall &o) {
+static Status take(OpCall &o) {
   Value self = o.tensor("self"), index = o.tensor("index");
   if (!isInteger(o, index))
     return o.fail("takes integers");
   Expr n = productOf(o.extents(self));
   return o.ret(o.c.gather(o.c.reshape(self, {n}), wrapIndices(o, index, n)));
 }
-static LogicalResult put(OpCall &o) {
+static Status put(OpCall &o) {
   Composer &c = o.c;
   Value self = o.tensor("self"), index = o.tensor("index"),
         source = o.tensor("source");
@@ -478,42 +444,43 @@ static LogicalResult put(OpCall &o) {
     return o.fail("takes integers, and a value for each");
   Value flat = c.reshape(self, {n}), updates = c.reshape(source, {m});
   Value rows = c.reshape(wrapIndices(o, index, n), {m});
-  Value result = accumulate ? scatterBy(o, "sum", flat, rows, updates, true)
-                            : c.scatter(Combine::Set, flat, rows, updates);
-  return result ? o.ret(c.reshape(result, o.extents(self))) : failure();
+  LUMINAL_TRY(result, accumulate
+                          ? scatterBy(o, "sum", flat, rows, updates, true)
+                          : c.scatter(Combine::Set, flat, rows, updates));
+  return o.ret(c.reshape(result, o.extents(self)));
 }
 
 /// The elements of the source in order, where the mask holds.
-static LogicalResult maskedScatter(OpCall &o) {
+static Status maskedScatter(OpCall &o) {
   Composer &c = o.c;
   Value self = o.tensor("self"), mask = o.tensor("mask"),
         source = o.tensor("source");
-  auto shape = o.broadcast({o.extents(self), o.extents(mask)});
+  LUMINAL_TRY(shape, o.commonShape({self, mask}));
   Expr n = productOf(o.extents(source));
-  if (!shape || !o.isBool(mask) || o.element(source) != o.element(self) ||
+  if (!o.isBool(mask) || o.element(source) != o.element(self) ||
       !o.assumptions().provablyLessEqual(Expr(1), n))
     return o.fail("takes a bool mask and at least one element for it");
-  Expr all = productOf(*shape);
-  Value keep = c.reshape(o.broadcastTo(mask, *shape), {all});
-  Value place = prefixSum(o, c.cast(keep, o.i64()), 0);
+  Expr all = productOf(shape);
+  Value keep = c.reshape(o.broadcastTo(mask, shape), {all});
+  LUMINAL_TRY(place, prefixSum(o, c.cast(keep, o.i64()), 0));
   place = c.add(place, c.splatInt(place, -1));
   place = c.maximum(place, c.splatInt(place, 0));
   Value last = c.full({all}, extentValue(o, n - Expr(1), o.i64()));
   Value v = c.gather(c.reshape(source, {n}), c.minimum(place, last));
-  Value old = c.reshape(o.broadcastTo(self, *shape), {all});
-  return o.ret(c.reshape(c.select(keep, v, old), *shape));
+  Value old = c.reshape(o.broadcastTo(self, shape), {all});
+  return o.ret(c.reshape(c.select(keep, v, old), shape));
 }
 
 /// The coordinates of the first `size` elements other than zero.
-static LogicalResult nonzeroStatic(OpCall &o) {
+static Status nonzeroStatic(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self");
-  Expr size = *o.expr("size");
-  int64_t fill = *o.integer("fill_value");
+  Expr size = o.expr("size");
+  int64_t fill = o.integer("fill_value");
   SmallVector<Expr> extents = o.extents(x);
   Expr n = productOf(extents);
   Value keep = c.reshape(c.cast(x, o.i1()), {n});
-  Value count = prefixSum(o, c.cast(keep, o.i64()), 0);
+  LUMINAL_TRY(count, prefixSum(o, c.cast(keep, o.i64()), 0));
   // One more row takes what has no place.
   Value beyond = c.full({n}, extentValue(o, size, o.i64()));
   Value place = c.select(keep, c.add(count, c.splatInt(count, -1)), beyond);
@@ -538,55 +505,52 @@ static LogicalResult nonzeroStatic(OpCall &o) {
 
 /// index.Tensor with the indices held inside, and `fill` where the mask is
 /// false.
-static LogicalResult maskedIndex(OpCall &o) {
+static Status maskedIndex(OpCall &o) {
   Composer &c = o.c;
   Value self = o.tensor("self"), mask = o.tensor("mask");
-  SmallVector<Value> indices = o.tensors("indices");
+  auto indices = o.tensorsOrNone("indices");
   for (auto [i, index] : llvm::enumerate(indices)) {
-    if (!index || i >= o.rank(self) || !isInteger(o, index))
+    if (!index || i >= o.rank(self) || !isInteger(o, *index))
       continue;
-    Value at = c.cast(index, o.i64());
+    Value at = c.cast(*index, o.i64());
     Expr n = o.extents(self)[i];
     if (!o.assumptions().provablyLessEqual(Expr(1), n))
       return o.fail("extent " + n.str() + " may be zero");
     Value last = c.full(o.extents(at), extentValue(o, n - Expr(1), o.i64()));
     index = c.maximum(c.minimum(at, last), c.splatInt(at, 0));
   }
-  auto joint = joinIndices(o, self, indices);
-  if (!joint)
-    return failure();
-  Value v = c.permute(c.gather(mergeIndexed(o, self, *joint), joint->position),
-                      resultOrder(*joint));
-  auto shape = o.broadcast({o.extents(v), o.extents(mask)});
-  if (!shape || shape->size() != o.rank(v) || !o.isBool(mask))
+  LUMINAL_TRY(joint, joinIndices(o, self, indices));
+  Value v = c.permute(c.gather(mergeIndexed(o, self, joint), joint.position),
+                      resultOrder(joint));
+  LUMINAL_TRY(shape, o.commonShape({v, mask}));
+  if (shape.size() != o.rank(v) || !o.isBool(mask))
     return o.fail("the mask does not fit what is read");
-  Value fill = o.materialize(*o.number("fill"), o.element(v));
+  Value fill = o.materialize(o.number("fill"), o.element(v));
   return o.ret(
-      c.select(o.broadcastTo(mask, *shape), v, o.broadcastTo(fill, *shape)));
+      c.select(o.broadcastTo(mask, shape), v, o.broadcastTo(fill, shape)));
 }
 
-static LogicalResult takeAlongDim(OpCall &o) {
+static Status takeAlongDim(OpCall &o) {
   Value self = o.tensor("self"), index = o.tensor("indices");
-  if (!o.has("dim")) {
+  auto dim = o.integerOrNone("dim");
+  if (!dim) {
     Value flat = o.c.reshape(self, {productOf(o.extents(self))});
     Value i = o.c.reshape(index, {productOf(o.extents(index))});
     return o.ret(o.c.gather(flat, wrapIndices(o, i, o.extents(flat)[0])));
   }
-  auto axis = o.axis(*o.integer("dim"), o.rank(self));
-  if (!axis || o.rank(index) != o.rank(self) || !isInteger(o, index))
+  LUMINAL_TRY(axis, o.axis(*dim, o.rank(self)));
+  if (o.rank(index) != o.rank(self) || !isInteger(o, index))
     return o.fail("takes integers of the tensor's rank");
   SmallVector<Expr> a = o.extents(self), b = o.extents(index);
-  a[*axis] = b[*axis] = Expr(1);
-  auto shape = o.broadcast({a, b});
-  if (!shape)
-    return failure();
-  SmallVector<Expr> selfShape = *shape, indexShape = *shape;
-  selfShape[*axis] = o.extents(self)[*axis];
-  indexShape[*axis] = o.extents(index)[*axis];
+  a[axis] = b[axis] = Expr(1);
+  LUMINAL_TRY(shape, o.broadcast({a, b}));
+  SmallVector<Expr> selfShape = shape, indexShape = shape;
+  selfShape[axis] = o.extents(self)[axis];
+  indexShape[axis] = o.extents(index)[axis];
   self = o.broadcastTo(self, selfShape);
   index = o.broadcastTo(index, indexShape);
   Value flat = o.c.reshape(self, {productOf(selfShape)});
-  return o.ret(o.c.gather(flat, elementPositions(o, self, index, *axis)));
+  return o.ret(o.c.gather(flat, elementPositions(o, self, index, axis)));
 }
 
 llvm::ArrayRef<OpRow> pt2::getIndexOps() {

@@ -13,11 +13,11 @@ using namespace luminal::pt2;
 // Joins
 //===----------------------------------------------------------------------===//
 
-static LogicalResult joinAlong(OpCall &o, ArrayRef<Value> given, int64_t dim) {
+static Status joinAlong(OpCall &o, ArrayRef<Value> given, int64_t dim) {
   SmallVector<Operand> operands;
   SmallVector<Value> parts;
   for (Value v : given) {
-    operands.push_back({v, {}});
+    operands.push_back(v);
     // Since long ago an empty tensor of one dim joins with anything.
     if (o.rank(v) != 1 || !o.extents(v)[0].isConstant(0))
       parts.push_back(v);
@@ -28,20 +28,20 @@ static LogicalResult joinAlong(OpCall &o, ArrayRef<Value> given, int64_t dim) {
   if (parts.empty())
     return o.ret(o.c.cast(given.front(), type));
   unsigned rank = o.rank(parts.front());
-  auto axis = o.axis(dim, rank);
-  if (!axis || rank == 0)
+  LUMINAL_TRY(axis, o.axis(dim, rank));
+  if (rank == 0)
     return o.fail("joins tensors without dims");
   SmallVector<Expr> first = o.extents(parts.front());
   for (Value &v : parts) {
     SmallVector<Expr> extents = o.extents(v);
     bool same = extents.size() == rank;
     for (unsigned i = 0; same && i < rank; ++i)
-      same = i == *axis || o.provablyEqual(extents[i], first[i]);
+      same = i == axis || o.provablyEqual(extents[i], first[i]);
     if (!same)
       return o.fail("the tensors differ in another dim than the joined one");
     v = o.c.cast(v, type);
     for (unsigned i = 0; i < rank; ++i)
-      if (i != *axis)
+      if (i != axis)
         extents[i] = first[i];
     v = o.c.view(v, extents, [&] {
       SmallVector<Expr> map;
@@ -50,24 +50,22 @@ static LogicalResult joinAlong(OpCall &o, ArrayRef<Value> given, int64_t dim) {
       return map;
     }());
   }
-  return o.ret(concatenate(o, parts, *axis));
+  return o.ret(concatenate(o, parts, axis));
 }
-static LogicalResult cat(OpCall &o) {
-  return joinAlong(o, o.tensors("tensors"), *o.integer("dim"));
+static Status cat(OpCall &o) {
+  return joinAlong(o, o.tensors("tensors"), o.integer("dim"));
 }
-static LogicalResult stack(OpCall &o) {
+static Status stack(OpCall &o) {
   SmallVector<Value> parts = o.tensors("tensors");
   if (parts.empty())
     return o.fail("joins no tensors");
-  auto axis = o.axis(*o.integer("dim"), o.rank(parts.front()) + 1);
-  if (!axis)
-    return failure();
+  LUMINAL_TRY(axis, o.axis(o.integer("dim"), o.rank(parts.front()) + 1));
   for (Value &v : parts) {
-    if (o.rank(v) < *axis)
+    if (o.rank(v) < axis)
       return o.fail("the tensors differ in rank");
-    v = o.c.unsqueeze(v, *axis);
+    v = o.c.unsqueeze(v, axis);
   }
-  return joinAlong(o, parts, *axis);
+  return joinAlong(o, parts, axis);
 }
 
 /// At least `rank` dims: one dim becomes the last but `behind` of them.
@@ -80,36 +78,36 @@ static Value atLeast(OpCall &o, Value v, unsigned rank) {
   return v;
 }
 template <unsigned rank>
-static LogicalResult atLeastOne(OpCall &o) {
+static Status atLeastOne(OpCall &o) {
   Value x = o.tensor("self");
   return o.ret(atLeast(o, x, rank));
 }
 template <unsigned rank>
-static LogicalResult atLeastEach(OpCall &o) {
+static Status atLeastEach(OpCall &o) {
   SmallVector<Value> parts = o.tensors("tensors");
   for (Value &v : parts)
     v = atLeast(o, v, rank);
   return o.ret(parts);
 }
-static LogicalResult vstack(OpCall &o) {
+static Status vstack(OpCall &o) {
   SmallVector<Value> parts = o.tensors("tensors");
   for (Value &v : parts)
     v = atLeast(o, v, 2);
   return joinAlong(o, parts, 0);
 }
-static LogicalResult hstack(OpCall &o) {
+static Status hstack(OpCall &o) {
   SmallVector<Value> parts = o.tensors("tensors");
   for (Value &v : parts)
     v = atLeast(o, v, 1);
   return joinAlong(o, parts, parts.empty() || o.rank(parts[0]) == 1 ? 0 : 1);
 }
-static LogicalResult dstack(OpCall &o) {
+static Status dstack(OpCall &o) {
   SmallVector<Value> parts = o.tensors("tensors");
   for (Value &v : parts)
     v = atLeast(o, v, 3);
   return joinAlong(o, parts, 2);
 }
-static LogicalResult columnStack(OpCall &o) {
+static Status columnStack(OpCall &o) {
   SmallVector<Value> parts = o.tensors("tensors");
   for (Value &v : parts)
     while (o.rank(v) < 2)
@@ -117,21 +115,19 @@ static LogicalResult columnStack(OpCall &o) {
   return joinAlong(o, parts, 1);
 }
 
-static LogicalResult broadcastTensors(OpCall &o) {
+static Status broadcastTensors(OpCall &o) {
   SmallVector<Value> parts = o.tensors("tensors");
   SmallVector<SmallVector<Expr>> shapes;
   for (Value v : parts)
     shapes.push_back(o.extents(v));
-  auto shape = o.broadcast(shapes);
-  if (!shape)
-    return failure();
+  LUMINAL_TRY(shape, o.broadcast(shapes));
   for (Value &v : parts)
-    v = o.broadcastTo(v, *shape);
+    v = o.broadcastTo(v, shape);
   return o.ret(parts);
 }
 
 /// Vector i along dim i of a common grid; the first two dims swapped for "xy".
-static LogicalResult gridOf(OpCall &o, bool swap) {
+static Status gridOf(OpCall &o, bool swap) {
   SmallVector<Value> parts = o.tensors("tensors");
   SmallVector<Expr> extents;
   for (Value v : parts) {
@@ -149,14 +145,14 @@ static LogicalResult gridOf(OpCall &o, bool swap) {
   }
   return o.ret(parts);
 }
-static LogicalResult meshgrid(OpCall &o) { return gridOf(o, false); }
-static LogicalResult meshgridIndexing(OpCall &o) {
+static Status meshgrid(OpCall &o) { return gridOf(o, false); }
+static Status meshgridIndexing(OpCall &o) {
   StringRef indexing = o.string("indexing");
   if (indexing != "ij" && indexing != "xy")
     return o.fail("indexing '" + indexing + "' is not known");
   return gridOf(o, indexing == "xy");
 }
-static LogicalResult cartesianProd(OpCall &o) {
+static Status cartesianProd(OpCall &o) {
   SmallVector<Value> parts = o.tensors("tensors");
   std::vector<Expr> extents;
   for (Value v : parts) {
@@ -176,14 +172,14 @@ static LogicalResult cartesianProd(OpCall &o) {
 }
 
 /// Each matrix below and to the right of the one before, zeros elsewhere.
-static LogicalResult blockDiag(OpCall &o) {
+static Status blockDiag(OpCall &o) {
   SmallVector<Value> parts = o.tensors("tensors");
   if (parts.empty())
     return o.fail("joins no tensors");
   SmallVector<Operand> operands;
   Expr width(0), left(0);
   for (Value &v : parts) {
-    operands.push_back({v, {}});
+    operands.push_back(v);
     v = atLeast(o, v, 2);
     if (o.rank(v) != 2)
       return o.fail("takes matrices");
@@ -193,21 +189,19 @@ static LogicalResult blockDiag(OpCall &o) {
   SmallVector<Value> rows;
   for (Value v : parts) {
     Expr n = o.extents(v)[1], right = width - left - n;
-    Value row = padConstant(o, o.c.cast(v, type), {{1, left, right}},
-                            o.c.scalarInt(type, 0));
-    if (!row)
-      return failure();
+    LUMINAL_TRY(row, padConstant(o, o.c.cast(v, type), {{1, left, right}},
+                                 o.c.scalarInt(type, 0)));
     rows.push_back(row);
     left = left + n;
   }
   return joinAlong(o, rows, 0);
 }
 
-static LogicalResult padSequence(OpCall &o) {
+static Status padSequence(OpCall &o) {
   SmallVector<Value> parts = o.tensors("sequences");
   bool batchFirst = o.flag("batch_first"),
        left = o.string("padding_side") == "left";
-  double fill = *o.real("padding_value");
+  double fill = o.real("padding_value");
   Expr longest(0);
   for (Value v : parts) {
     if (o.rank(v) == 0)
@@ -216,11 +210,11 @@ static LogicalResult padSequence(OpCall &o) {
   }
   for (Value &v : parts) {
     Expr rest = longest - o.extents(v)[0];
-    v = padConstant(o, v, {{0, left ? rest : Expr(0), left ? Expr(0) : rest}},
-                    o.c.scalar(o.element(v), fill));
-    if (!v)
-      return failure();
-    v = o.c.unsqueeze(v, batchFirst ? 0 : 1);
+    LUMINAL_TRY(padded,
+                padConstant(o, v,
+                            {{0, left ? rest : Expr(0), left ? Expr(0) : rest}},
+                            o.c.scalar(o.element(v), fill)));
+    v = o.c.unsqueeze(padded, batchFirst ? 0 : 1);
   }
   return joinAlong(o, parts, batchFirst ? 0 : 1);
 }
@@ -230,14 +224,12 @@ static LogicalResult padSequence(OpCall &o) {
 //===----------------------------------------------------------------------===//
 
 /// Pairs of the pad list, last dim first.
-static std::optional<SmallVector<Padding>> paddingOf(OpCall &o, Value x,
-                                                     StringRef name = "pad") {
-  SmallVector<Expr> pad = *o.exprs(name);
+static Result<SmallVector<Padding>> paddingOf(OpCall &o, Value x,
+                                              StringRef name = "pad") {
+  SmallVector<Expr> pad = o.exprs(name);
   unsigned rank = o.rank(x);
-  if (pad.size() % 2 || pad.size() > 2 * rank) {
-    (void)o.fail("the pad list has no pair for each padded dim");
-    return std::nullopt;
-  }
+  if (pad.size() % 2 || pad.size() > 2 * rank)
+    return o.fail("the pad list has no pair for each padded dim");
   SmallVector<Padding> result;
   for (unsigned i = 0; i < pad.size() / 2; ++i)
     if (!pad[2 * i].isConstant(0) || !pad[2 * i + 1].isConstant(0))
@@ -245,27 +237,23 @@ static std::optional<SmallVector<Padding>> paddingOf(OpCall &o, Value x,
   return result;
 }
 
-static LogicalResult constantPad(OpCall &o) {
+static Status constantPad(OpCall &o) {
   Value x = o.tensor("self");
-  auto padding = paddingOf(o, x);
-  if (!padding)
-    return failure();
-  Number value = o.number("value").value_or(Number());
-  Value padded =
-      padConstant(o, x, *padding, o.materialize(value, o.element(x)));
-  return padded ? o.ret(padded) : failure();
+  LUMINAL_TRY(padding, paddingOf(o, x));
+  Number value = o.numberOrNone("value").value_or(Number());
+  LUMINAL_TRY(padded,
+              padConstant(o, x, padding, o.materialize(value, o.element(x))));
+  return o.ret(padded);
 }
 
 /// What lies outside is read from inside.
-static LogicalResult padFrom(OpCall &o, StringRef mode, StringRef name) {
+static Status padFrom(OpCall &o, StringRef mode, StringRef name) {
   Value x = o.tensor("self");
-  auto padding = paddingOf(o, x, name);
-  if (!padding)
-    return failure();
+  LUMINAL_TRY(padding, paddingOf(o, x, name));
   SmallVector<Expr> extents = o.extents(x), map;
   for (unsigned i = 0; i < extents.size(); ++i)
     map.push_back(Expr::dim(i));
-  for (const Padding &p : *padding) {
+  for (const Padding &p : padding) {
     Expr n = extents[p.axis], last = n - Expr(1);
     Expr i = Expr::dim(p.axis) - p.before;
     Expr most = mode == "reflect" ? last : n;
@@ -290,22 +278,20 @@ static LogicalResult padFrom(OpCall &o, StringRef mode, StringRef name) {
   return o.ret(o.c.view(x, extents, map));
 }
 
-static LogicalResult padMode(OpCall &o) {
+static Status padMode(OpCall &o) {
   StringRef mode = o.string("mode");
   if (mode == "constant")
     return constantPad(o);
   o.ignore({"value"});
   return padFrom(o, mode, "pad");
 }
-static LogicalResult reflectionPad(OpCall &o) {
+static Status reflectionPad(OpCall &o) {
   return padFrom(o, "reflect", "padding");
 }
-static LogicalResult replicationPad(OpCall &o) {
+static Status replicationPad(OpCall &o) {
   return padFrom(o, "replicate", "padding");
 }
-static LogicalResult circularPad(OpCall &o) {
-  return padFrom(o, "circular", "pad");
-}
+static Status circularPad(OpCall &o) { return padFrom(o, "circular", "pad"); }
 
 llvm::ArrayRef<OpRow> pt2::getJoinOps() {
 #define LUMINAL_PADDING "(Tensor self, SymInt[] padding)"

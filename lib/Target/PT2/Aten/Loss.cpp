@@ -19,8 +19,8 @@ static SmallVector<unsigned> allDims(OpCall &o, Value x) {
 
 /// The loss of each element as the argument `reduction` asks: as it is, its
 /// mean or its sum; rounded to `type` once.
-static LogicalResult reduced(OpCall &o, Value loss, Type type) {
-  int64_t reduction = *o.integer("reduction");
+static Status reduced(OpCall &o, Value loss, Type type) {
+  int64_t reduction = o.integer("reduction");
   if (reduction < 0 || reduction > 2)
     return o.fail("the reduction is not known");
   if (reduction == 1)
@@ -38,24 +38,17 @@ struct Together {
 };
 } // namespace
 
-static std::optional<Together> together(OpCall &o, ArrayRef<StringRef> names) {
+static Result<Together> together(OpCall &o, ArrayRef<StringRef> names) {
   SmallVector<Operand> operands;
-  SmallVector<SmallVector<Expr>> shapes;
-  for (StringRef name : names) {
-    operands.push_back({o.tensor(name), {}});
-    shapes.push_back(o.extents(operands.back().value));
-  }
+  for (StringRef name : names)
+    operands.push_back(o.tensor(name));
   Together t;
   t.type = o.promote(operands);
-  if (!isa<FloatType>(t.type)) {
-    (void)o.fail("is supported for floats only");
-    return std::nullopt;
-  }
-  auto shape = o.broadcast(shapes);
-  if (!shape)
-    return std::nullopt;
+  if (!isa<FloatType>(t.type))
+    return o.fail("is supported for floats only");
+  LUMINAL_TRY(shape, o.commonShape(operands));
   for (const Operand &operand : operands)
-    t.values.push_back(o.as(operand, o.opmath(t.type), *shape));
+    t.values.push_back(o.as(operand, o.opmath(t.type), shape));
   return t;
 }
 
@@ -65,27 +58,24 @@ static std::optional<Together> together(OpCall &o, ArrayRef<StringRef> names) {
 
 using LossFn = llvm::function_ref<Value(Composer &, ArrayRef<Value>)>;
 
-static LogicalResult elementLoss(OpCall &o, ArrayRef<StringRef> names,
-                                 LossFn fn) {
-  auto t = together(o, names);
-  if (!t)
-    return failure();
-  return reduced(o, fn(o.c, t->values), t->type);
+static Status elementLoss(OpCall &o, ArrayRef<StringRef> names, LossFn fn) {
+  LUMINAL_TRY(t, together(o, names));
+  return reduced(o, fn(o.c, t.values), t.type);
 }
 
-static LogicalResult mseLoss(OpCall &o) {
+static Status mseLoss(OpCall &o) {
   return elementLoss(o, {"self", "target"}, [](Composer &c, ArrayRef<Value> v) {
     Value d = c.sub(v[0], v[1]);
     return c.mul(d, d);
   });
 }
-static LogicalResult l1Loss(OpCall &o) {
+static Status l1Loss(OpCall &o) {
   return elementLoss(o, {"self", "target"}, [](Composer &c, ArrayRef<Value> v) {
     return c.abs(c.sub(v[0], v[1]));
   });
 }
 /// Quadratic below `bound`, linear above it; `scale` times Huber's.
-static LogicalResult huber(OpCall &o, double bound, double scale) {
+static Status huber(OpCall &o, double bound, double scale) {
   return elementLoss(
       o, {"self", "target"}, [&](Composer &c, ArrayRef<Value> v) {
         Value d = c.abs(c.sub(v[0], v[1]));
@@ -96,62 +86,54 @@ static LogicalResult huber(OpCall &o, double bound, double scale) {
         return c.select(c.less(d, limit), near, far);
       });
 }
-static LogicalResult huberLoss(OpCall &o) {
-  return huber(o, *o.real("delta"), 1);
-}
-static LogicalResult smoothL1Loss(OpCall &o) {
-  double beta = *o.real("beta");
+static Status huberLoss(OpCall &o) { return huber(o, o.real("delta"), 1); }
+static Status smoothL1Loss(OpCall &o) {
+  double beta = o.real("beta");
   return beta == 0 ? l1Loss(o) : huber(o, beta, 1 / beta);
 }
 
-static Value weightedBy(OpCall &o, Value loss, StringRef name) {
-  Value weight = o.tensor(name);
+static Result<Value> weightedBy(OpCall &o, Value loss, StringRef name) {
+  auto weight = o.tensorOrNone(name);
   if (!weight)
     return loss;
-  auto shape = o.broadcast({o.extents(weight), o.extents(loss)});
-  if (!shape)
-    return {};
-  weight = o.c.cast(weight, o.element(loss));
-  return o.c.mul(o.broadcastTo(loss, *shape), o.broadcastTo(weight, *shape));
+  LUMINAL_TRY(shape, o.commonShape({*weight, loss}));
+  return o.c.mul(o.broadcastTo(loss, shape),
+                 o.as(*weight, o.element(loss), shape));
 }
 
 /// Logarithms are held above -100, as PyTorch holds them.
-static LogicalResult binaryCrossEntropy(OpCall &o) {
+static Status binaryCrossEntropy(OpCall &o) {
   Composer &c = o.c;
-  auto t = together(o, {"self", "target"});
-  if (!t)
-    return failure();
-  Value x = t->values[0], y = t->values[1], one = c.splat(x, 1);
+  LUMINAL_TRY(t, together(o, {"self", "target"}));
+  Value x = t.values[0], y = t.values[1], one = c.splat(x, 1);
   auto held = [&](Value v) { return c.maximum(c.log(v), c.splat(v, -100)); };
   Value loss =
       c.sub(c.mul(c.sub(y, one), held(c.sub(one, x))), c.mul(y, held(x)));
-  loss = weightedBy(o, loss, "weight");
-  return loss ? reduced(o, loss, t->type) : failure();
+  LUMINAL_TRY(weighted, weightedBy(o, loss, "weight"));
+  return reduced(o, weighted, t.type);
 }
 
 /// (1 - y) x + (1 + (p - 1) y) log(1 + e^-x), without overflow.
-static LogicalResult binaryCrossEntropyLogits(OpCall &o) {
+static Status binaryCrossEntropyLogits(OpCall &o) {
   Composer &c = o.c;
-  auto t = together(o, {"self", "target"});
-  if (!t)
-    return failure();
-  Value x = t->values[0], y = t->values[1], one = c.splat(x, 1);
+  LUMINAL_TRY(t, together(o, {"self", "target"}));
+  Value x = t.values[0], y = t.values[1], one = c.splat(x, 1);
   Value soft = c.add(c.log1p(c.exp(c.neg(c.abs(x)))),
                      c.maximum(c.neg(x), c.splat(x, 0)));
-  if (Value positive = o.tensor("pos_weight")) {
-    auto shape = o.broadcast({o.extents(positive), o.extents(x)});
-    if (!shape || shape->size() != o.rank(x))
+  if (auto positive = o.tensorOrNone("pos_weight")) {
+    LUMINAL_TRY(shape, o.commonShape({*positive, x}));
+    if (shape.size() != o.rank(x))
       return o.fail("pos_weight does not fit the input");
-    Value p = o.broadcastTo(c.cast(positive, o.element(x)), o.extents(x));
+    Value p = o.as(*positive, o.element(x), o.extents(x));
     soft = c.mul(soft, c.add(one, c.mul(c.sub(p, one), y)));
   }
   Value loss = c.add(c.mul(c.sub(one, y), x), soft);
-  loss = weightedBy(o, loss, "weight");
-  return loss ? reduced(o, loss, t->type) : failure();
+  LUMINAL_TRY(weighted, weightedBy(o, loss, "weight"));
+  return reduced(o, weighted, t.type);
 }
 
 /// y (log y - x), 0 where y is 0; or e^y (y - x).
-static LogicalResult klDiv(OpCall &o) {
+static Status klDiv(OpCall &o) {
   bool logTarget = o.flag("log_target");
   return elementLoss(
       o, {"self", "target"}, [&](Composer &c, ArrayRef<Value> v) {
@@ -163,9 +145,9 @@ static LogicalResult klDiv(OpCall &o) {
         return c.sub(entropy, c.mul(y, x));
       });
 }
-static LogicalResult poissonNllLoss(OpCall &o) {
+static Status poissonNllLoss(OpCall &o) {
   bool isLog = o.flag("log_input"), full = o.flag("full");
-  double eps = *o.real("eps");
+  double eps = o.real("eps");
   return elementLoss(
       o, {"input", "target"}, [&](Composer &c, ArrayRef<Value> v) {
         Value x = v[0], y = v[1];
@@ -183,14 +165,14 @@ static LogicalResult poissonNllLoss(OpCall &o) {
         return c.add(loss, c.select(large, stirling, c.splat(y, 0)));
       });
 }
-static LogicalResult softMarginLoss(OpCall &o) {
+static Status softMarginLoss(OpCall &o) {
   return elementLoss(o, {"self", "target"}, [](Composer &c, ArrayRef<Value> v) {
     Value z = c.neg(c.mul(v[0], v[1]));
     return c.add(c.maximum(z, c.splat(z, 0)), c.log1p(c.exp(c.neg(c.abs(z)))));
   });
 }
-static LogicalResult hingeEmbeddingLoss(OpCall &o) {
-  double margin = *o.real("margin");
+static Status hingeEmbeddingLoss(OpCall &o) {
+  double margin = o.real("margin");
   return elementLoss(
       o, {"self", "target"}, [&](Composer &c, ArrayRef<Value> v) {
         Value x = v[0], y = v[1], one = c.splat(y, 1), zero = c.splat(y, 0);
@@ -199,8 +181,8 @@ static LogicalResult hingeEmbeddingLoss(OpCall &o) {
                      c.select(c.equal(y, c.neg(one)), zero, x));
       });
 }
-static LogicalResult marginRankingLoss(OpCall &o) {
-  double margin = *o.real("margin");
+static Status marginRankingLoss(OpCall &o) {
+  double margin = o.real("margin");
   return elementLoss(o, {"input1", "input2", "target"},
                      [&](Composer &c, ArrayRef<Value> v) {
                        Value d = c.mul(c.neg(v[2]), c.sub(v[0], v[1]));
@@ -214,10 +196,11 @@ static LogicalResult marginRankingLoss(OpCall &o) {
 
 /// x [.., class at `axis`, ..] at the class of each target, and 0 where the
 /// target is ignored; with the weight of each target's class.
-static std::optional<std::pair<Value, Value>>
-pickClasses(OpCall &o, Value x, Value target, unsigned axis, Value weight) {
+static Result<std::pair<Value, Value>>
+pickClasses(OpCall &o, Value x, Value target, unsigned axis,
+            std::optional<Value> weight) {
   Composer &c = o.c;
-  auto ignored = o.integer("ignore_index");
+  int64_t ignored = o.integer("ignore_index");
   SmallVector<Expr> shape = o.extents(x);
   Expr classes = shape[axis];
   shape.erase(shape.begin() + axis);
@@ -226,14 +209,12 @@ pickClasses(OpCall &o, Value x, Value target, unsigned axis, Value weight) {
       (o.element(target).isInteger(64) || o.element(target).isInteger(32));
   for (unsigned i = 0; fits && i < shape.size(); ++i)
     fits = o.provablyEqual(o.extents(target)[i], shape[i]);
-  if (!fits || (weight && (o.rank(weight) != 1 ||
-                           !o.provablyEqual(o.extents(weight)[0], classes)))) {
-    (void)o.fail("takes one class for each row, and a weight for each class");
-    return std::nullopt;
-  }
+  if (!fits || (weight && (o.rank(*weight) != 1 ||
+                           !o.provablyEqual(o.extents(*weight)[0], classes))))
+    return o.fail("takes one class for each row, and a weight for each class");
   // The row of the matching class, by comparison: exact for any class.
   Value index = c.cast(target, o.i64());
-  Value counted = c.logicalNot(c.equal(index, c.splatInt(index, *ignored)));
+  Value counted = c.logicalNot(c.equal(index, c.splatInt(index, ignored)));
   SmallVector<Expr> space = shape, map;
   space.push_back(classes);
   unsigned last = shape.size();
@@ -252,16 +233,16 @@ pickClasses(OpCall &o, Value x, Value target, unsigned axis, Value weight) {
     return c.select(counted, picked, c.splat(picked, 0));
   };
   Type wide = o.element(x);
-  Value ones = weight ? c.view(c.cast(weight, wide), space, {Expr::dim(last)})
+  Value ones = weight ? c.view(c.cast(*weight, wide), space, {Expr::dim(last)})
                       : c.full(space, c.scalar(wide, 1));
   return std::pair(pick(c.view(x, space, map)), pick(ones));
 }
 
 /// -w x at each target; the mean is weighted.
-static LogicalResult finishNll(OpCall &o, Value picked, Value weight, Type type,
-                               bool withTotal) {
+static Status finishNll(OpCall &o, Value picked, Value weight, Type type,
+                        bool withTotal) {
   Composer &c = o.c;
-  int64_t reduction = *o.integer("reduction");
+  int64_t reduction = o.integer("reduction");
   Value loss = c.neg(c.mul(picked, weight));
   auto axes = allDims(o, loss);
   Value total = c.reduceSum(weight, axes, false);
@@ -279,50 +260,43 @@ static LogicalResult finishNll(OpCall &o, Value picked, Value weight, Type type,
   return o.ret({c.cast(loss, type), c.cast(total, type)});
 }
 
-static std::optional<unsigned> classAxis(OpCall &o, Value x) {
-  if (o.rank(x) == 0 || !o.isFloat(x)) {
-    (void)o.fail("takes floats with a dim of classes");
-    return std::nullopt;
-  }
+static Result<unsigned> classAxis(OpCall &o, Value x) {
+  if (o.rank(x) == 0 || !o.isFloat(x))
+    return o.fail("takes floats with a dim of classes");
   return o.rank(x) == 1 ? 0 : 1;
 }
 
 template <bool withTotal>
-static LogicalResult nllLoss(OpCall &o) {
+static Status nllLoss(OpCall &o) {
   Value x = o.tensor("self");
-  auto axis = classAxis(o, x);
-  if (!axis)
-    return failure();
+  LUMINAL_TRY(axis, classAxis(o, x));
   Type type = o.element(x);
-  auto picked = pickClasses(o, o.c.cast(x, o.opmath(type)), o.tensor("target"),
-                            *axis, o.tensor("weight"));
-  if (!picked)
-    return failure();
-  return finishNll(o, picked->first, picked->second, type, withTotal);
+  LUMINAL_TRY(picked,
+              pickClasses(o, o.c.cast(x, o.opmath(type)), o.tensor("target"),
+                          axis, o.tensorOrNone("weight")));
+  return finishNll(o, picked.first, picked.second, type, withTotal);
 }
 
-static LogicalResult crossEntropyLoss(OpCall &o) {
+static Status crossEntropyLoss(OpCall &o) {
   Composer &c = o.c;
-  Value x = o.tensor("self"), target = o.tensor("target"),
-        weight = o.tensor("weight");
-  double smoothing = *o.real("label_smoothing");
-  auto axis = classAxis(o, x);
-  if (!axis)
-    return failure();
+  Value x = o.tensor("self"), target = o.tensor("target");
+  auto weight = o.tensorOrNone("weight");
+  double smoothing = o.real("label_smoothing");
+  LUMINAL_TRY(axis, classAxis(o, x));
   Type type = o.element(x), wide = o.opmath(type);
   Value v = c.cast(x, wide);
   SmallVector<Expr> extents = o.extents(v), map;
   for (unsigned i = 0; i < extents.size(); ++i)
-    map.push_back(i == *axis ? Expr(0) : Expr::dim(i));
-  Value shifted = c.sub(v, c.view(c.reduceMax(v, {*axis}, true), extents, map));
-  Value total = c.log(c.reduceSum(c.exp(shifted), {*axis}, true));
+    map.push_back(i == axis ? Expr(0) : Expr::dim(i));
+  Value shifted = c.sub(v, c.view(c.reduceMax(v, {axis}, true), extents, map));
+  Value total = c.log(c.reduceSum(c.exp(shifted), {axis}, true));
   Value logits = c.sub(shifted, c.view(total, extents, map));
-  Expr classes = extents[*axis];
+  Expr classes = extents[axis];
   Value byClass =
-      weight ? c.view(c.cast(weight, wide), extents, {Expr::dim(*axis)})
+      weight ? c.view(c.cast(*weight, wide), extents, {Expr::dim(axis)})
              : c.splat(logits, 1);
   Value count = extentValue(o, classes, wide);
-  int64_t reduction = *o.integer("reduction");
+  int64_t reduction = o.integer("reduction");
   auto scaled = [&](Value y, double factor) {
     return c.mul(y, c.splat(y, factor));
   };
@@ -340,7 +314,7 @@ static LogicalResult crossEntropyLoss(OpCall &o) {
       p = c.add(scaled(p, 1 - smoothing), c.full(extents, each));
     }
     Value loss =
-        c.neg(c.reduceSum(c.mul(c.mul(logits, p), byClass), {*axis}, false));
+        c.neg(c.reduceSum(c.mul(c.mul(logits, p), byClass), {axis}, false));
     if (reduction == 0)
       return o.ret(c.cast(loss, type));
     Value sum = c.reduceSum(loss, allDims(o, loss), false);
@@ -351,17 +325,15 @@ static LogicalResult crossEntropyLoss(OpCall &o) {
     }
     return o.ret(c.cast(sum, type));
   }
-  auto picked = pickClasses(o, logits, target, *axis, weight);
-  if (!picked)
-    return failure();
-  auto [chosen, weights] = *picked;
+  LUMINAL_TRY(picked, pickClasses(o, logits, target, axis, weight));
+  auto [chosen, weights] = picked;
   if (smoothing == 0)
     return finishNll(o, chosen, weights, type, false);
   // Part of each target is spread over all classes.
   Value counted = c.cast(target, o.i64());
   counted = c.logicalNot(
-      c.equal(counted, c.splatInt(counted, *o.integer("ignore_index"))));
-  Value spread = c.neg(c.reduceSum(c.mul(logits, byClass), {*axis}, false));
+      c.equal(counted, c.splatInt(counted, o.integer("ignore_index"))));
+  Value spread = c.neg(c.reduceSum(c.mul(logits, byClass), {axis}, false));
   spread = c.select(counted, spread, c.splat(spread, 0));
   spread = c.div(spread, c.full(o.extents(spread), count));
   Value loss = c.neg(c.mul(chosen, weights));
@@ -400,12 +372,12 @@ static Value normLast(OpCall &o, Value x, double p) {
 }
 
 /// Every row of one against every row of the other.
-static LogicalResult cdist(OpCall &o) {
+static Status cdist(OpCall &o) {
   Composer &c = o.c;
   bool euclidean = o.entry.name == "_euclidean_dist.default";
   double p = 2;
   if (!euclidean) {
-    p = *o.real("p");
+    p = o.real("p");
     o.ignore({"compute_mode"});
   }
   Value a = o.tensor("x1"), b = o.tensor("x2");
@@ -414,21 +386,22 @@ static LogicalResult cdist(OpCall &o) {
       p < 0)
     return o.fail("takes rows of floats");
   SmallVector<Expr> ea = o.extents(a), eb = o.extents(b);
-  auto space = o.broadcast({SmallVector<Expr>(ArrayRef(ea).drop_back(2)),
-                            SmallVector<Expr>(ArrayRef(eb).drop_back(2))});
-  if (!space || !o.provablyEqual(ea.back(), eb.back()))
+  LUMINAL_TRY(space,
+              o.broadcast({SmallVector<Expr>(ArrayRef(ea).drop_back(2)),
+                           SmallVector<Expr>(ArrayRef(eb).drop_back(2))}));
+  if (!o.provablyEqual(ea.back(), eb.back()))
     return o.fail("the rows have different lengths");
-  space->append({ea[ra - 2], eb[rb - 2], ea.back()});
+  space.append({ea[ra - 2], eb[rb - 2], ea.back()});
   Type type = o.element(a), wide = o.opmath(type);
-  Value x = o.broadcastTo(c.unsqueeze(c.cast(a, wide), ra - 1), *space),
-        y = o.broadcastTo(c.unsqueeze(c.cast(b, wide), rb - 2), *space);
+  Value x = o.broadcastTo(c.unsqueeze(c.cast(a, wide), ra - 1), space),
+        y = o.broadcastTo(c.unsqueeze(c.cast(b, wide), rb - 2), space);
   return o.ret(c.cast(normLast(o, c.sub(x, y), p), type));
 }
 
 /// Every row against every later one.
-static LogicalResult pdist(OpCall &o) {
+static Status pdist(OpCall &o) {
   Composer &c = o.c;
-  double p = *o.real("p");
+  double p = o.real("p");
   Value x = o.tensor("self");
   auto n = o.rank(x) == 2 ? o.extents(x)[0].asConstant() : std::nullopt;
   if (!n || !o.isFloat(x) || p < 0)
@@ -458,28 +431,24 @@ static Value pairDistance(OpCall &o, Value a, Value b, double p, double eps) {
   Value d = c.sub(a, b);
   return normLast(o, c.add(d, c.splat(d, eps)), p);
 }
-static LogicalResult pairwiseDistance(OpCall &o) {
-  double p = *o.real("p"), eps = *o.real("eps");
+static Status pairwiseDistance(OpCall &o) {
+  double p = o.real("p"), eps = o.real("eps");
   bool keep = o.flag("keepdim");
-  auto t = together(o, {"x1", "x2"});
-  if (!t)
-    return failure();
-  if (o.rank(t->values[0]) == 0)
+  LUMINAL_TRY(t, together(o, {"x1", "x2"}));
+  if (o.rank(t.values[0]) == 0)
     return o.fail("takes tensors with a dim");
-  Value d = pairDistance(o, t->values[0], t->values[1], p, eps);
+  Value d = pairDistance(o, t.values[0], t.values[1], p, eps);
   if (keep)
     d = o.c.unsqueeze(d, o.rank(d));
-  return o.ret(o.c.cast(d, t->type));
+  return o.ret(o.c.cast(d, t.type));
 }
-static LogicalResult dist(OpCall &o) {
-  auto t = together(o, {"self", "other"});
-  auto p = o.real("p");
-  if (!t || !p)
-    return failure();
-  Value d = o.c.sub(t->values[0], t->values[1]);
+static Status dist(OpCall &o) {
+  LUMINAL_TRY(t, together(o, {"self", "other"}));
+  double p = o.real("p");
+  Value d = o.c.sub(t.values[0], t.values[1]);
   SmallVector<Expr> shape = o.extents(d);
   d = o.c.reshape(d, {product(std::vector<Expr>(shape.begin(), shape.end()))});
-  return o.ret(o.c.cast(normLast(o, d, *p), t->type));
+  return o.ret(o.c.cast(normLast(o, d, p), t.type));
 }
 
 /// a b / (max(|a|, eps) max(|b|, eps)) over a dim moved last.
@@ -493,32 +462,28 @@ static Value cosine(OpCall &o, Value a, Value b, double eps) {
   Value dot = c.reduceSum(c.mul(a, b), {last}, false);
   return c.div(dot, c.mul(length(a), length(b)));
 }
-static LogicalResult cosineSimilarity(OpCall &o) {
-  auto t = together(o, {"x1", "x2"});
-  double eps = *o.real("eps");
-  if (!t)
-    return failure();
-  unsigned rank = o.rank(t->values[0]);
-  auto axis = o.axis(*o.integer("dim"), rank);
-  if (!axis || rank == 0)
+static Status cosineSimilarity(OpCall &o) {
+  LUMINAL_TRY(t, together(o, {"x1", "x2"}));
+  double eps = o.real("eps");
+  unsigned rank = o.rank(t.values[0]);
+  LUMINAL_TRY(axis, o.axis(o.integer("dim"), rank));
+  if (rank == 0)
     return o.fail("takes tensors with a dim");
   SmallVector<unsigned> order;
   for (unsigned i = 0; i < rank; ++i)
-    if (i != *axis)
+    if (i != axis)
       order.push_back(i);
-  order.push_back(*axis);
-  Value y = cosine(o, o.c.permute(t->values[0], order),
-                   o.c.permute(t->values[1], order), eps);
-  return o.ret(o.c.cast(y, t->type));
+  order.push_back(axis);
+  Value y = cosine(o, o.c.permute(t.values[0], order),
+                   o.c.permute(t.values[1], order), eps);
+  return o.ret(o.c.cast(y, t.type));
 }
-static LogicalResult cosineEmbeddingLoss(OpCall &o) {
+static Status cosineEmbeddingLoss(OpCall &o) {
   Composer &c = o.c;
-  double margin = *o.real("margin");
-  auto t = together(o, {"input1", "input2"});
-  if (!t)
-    return failure();
+  double margin = o.real("margin");
+  LUMINAL_TRY(t, together(o, {"input1", "input2"}));
   Value target = o.tensor("target");
-  Value a = t->values[0], b = t->values[1];
+  Value a = t.values[0], b = t.values[1];
   unsigned last = o.rank(a) - 1;
   if (o.rank(a) == 0 || o.rank(target) != last)
     return o.fail("takes rows and one target for each");
@@ -533,24 +498,22 @@ static LogicalResult cosineEmbeddingLoss(OpCall &o) {
   Value far = c.relu(c.sub(similar, c.splat(y, margin)));
   Value loss = c.add(c.select(c.equal(y, one), c.sub(one, similar), zero),
                      c.select(c.equal(y, c.neg(one)), far, zero));
-  return reduced(o, loss, t->type);
+  return reduced(o, loss, t.type);
 }
-static LogicalResult tripletMarginLoss(OpCall &o) {
+static Status tripletMarginLoss(OpCall &o) {
   Composer &c = o.c;
-  double margin = *o.real("margin"), p = *o.real("p"), eps = *o.real("eps");
+  double margin = o.real("margin"), p = o.real("p"), eps = o.real("eps");
   bool swap = o.flag("swap");
-  auto t = together(o, {"anchor", "positive", "negative"});
-  if (!t)
-    return failure();
-  if (o.rank(t->values[0]) == 0)
+  LUMINAL_TRY(t, together(o, {"anchor", "positive", "negative"}));
+  if (o.rank(t.values[0]) == 0)
     return o.fail("takes tensors with a dim");
-  Value a = t->values[0], near = t->values[1], far = t->values[2];
+  Value a = t.values[0], near = t.values[1], far = t.values[2];
   Value close = pairDistance(o, a, near, p, eps),
         away = pairDistance(o, a, far, p, eps);
   if (swap)
     away = c.minimum(away, pairDistance(o, near, far, p, eps));
   Value d = c.sub(close, away);
-  return reduced(o, c.relu(c.add(d, c.splat(d, margin))), t->type);
+  return reduced(o, c.relu(c.add(d, c.splat(d, margin))), t.type);
 }
 
 llvm::ArrayRef<OpRow> pt2::getLossOps() {
@@ -590,22 +553,20 @@ llvm::ArrayRef<OpRow> pt2::getLossOps() {
        "Tensor negative, float margin=1.0, float p=2.0, float eps=1e-06, "
        "bool swap=False, int reduction=1)",
        tripletMarginLoss},
-      {"nll_loss" LUMINAL_CLASSES "int reduction=1, SymInt ignore_index=-100)",
+      {"nll_loss" LUMINAL_CLASSES "int reduction=1, int ignore_index=-100)",
        nllLoss<false>},
-      {"nll_loss_nd" LUMINAL_CLASSES
-       "int reduction=1, SymInt ignore_index=-100)",
+      {"nll_loss_nd" LUMINAL_CLASSES "int reduction=1, int ignore_index=-100)",
        nllLoss<false>},
-      {"nll_loss2d" LUMINAL_CLASSES
-       "int reduction=1, SymInt ignore_index=-100)",
+      {"nll_loss2d" LUMINAL_CLASSES "int reduction=1, int ignore_index=-100)",
        nllLoss<false>},
       {"nll_loss_forward(Tensor self, Tensor target, Tensor? weight, "
-       "int reduction, SymInt ignore_index)",
+       "int reduction, int ignore_index)",
        nllLoss<true>},
       {"nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, "
-       "int reduction, SymInt ignore_index)",
+       "int reduction, int ignore_index)",
        nllLoss<true>},
       {"cross_entropy_loss" LUMINAL_CLASSES
-       "int reduction=1, SymInt ignore_index=-100, float label_smoothing=0.0)",
+       "int reduction=1, int ignore_index=-100, float label_smoothing=0.0)",
        crossEntropyLoss},
       {"cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08)",
        cosineSimilarity},
@@ -619,7 +580,7 @@ llvm::ArrayRef<OpRow> pt2::getLossOps() {
       {"_euclidean_dist(Tensor x1, Tensor x2)", cdist},
       {"pdist(Tensor self, float p=2.0)", pdist},
       {"_pdist_forward(Tensor self, float p=2.0)", pdist},
-      {"dist(Tensor self, Tensor other, Scalar p=2)", dist},
+      {"dist(Tensor self, Tensor other, float p=2)", dist},
   };
   return rows;
 }

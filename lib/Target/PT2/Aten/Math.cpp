@@ -18,40 +18,36 @@ using BinaryFn = llvm::function_ref<Value(Composer &, Value, Value)>;
 using UnaryFn = llvm::function_ref<Value(Composer &, Value)>;
 
 /// fn in f64 on floats (integers as f32), rounded once.
-static LogicalResult inF64(OpCall &o, UnaryFn fn) {
+static Status inF64(OpCall &o, UnaryFn fn) {
   Value x = o.toFloat(o.tensor("self"));
   Type type = o.element(x), f64 = o.c.getBuilder().getF64Type();
   return o.ret(o.c.cast(fn(o.c, o.c.cast(x, f64)), type));
 }
 /// fn on floats: f16 and bf16 in f32, rounded once.
-static LogicalResult onFloats(OpCall &o, UnaryFn fn) {
+static Status onFloats(OpCall &o, UnaryFn fn) {
   Value x = o.toFloat(o.tensor("self"));
   Type type = o.element(x);
   return o.ret(o.c.cast(fn(o.c, o.c.cast(x, o.opmath(type))), type));
 }
 template <Value (Composer::*fn)(Value)>
-static LogicalResult direct(OpCall &o) {
+static Status direct(OpCall &o) {
   return o.ret((o.c.*fn)(o.toFloat(o.tensor("self"))));
 }
 
 /// Two operands promoted and broadcast; as floats where `floats` says so, and
 /// in f64 where `wide` does. The result is rounded to the common type.
-static LogicalResult binary(OpCall &o, const Operand &a, const Operand &b,
-                            bool floats, bool wide, BinaryFn fn) {
+static Status binary(OpCall &o, const Operand &a, const Operand &b, bool floats,
+                     bool wide, BinaryFn fn) {
   Type type = o.promote({a, b});
   if (floats && !isa<FloatType>(type))
     type = o.f32();
-  auto shape =
-      o.broadcast({a.value ? o.extents(a.value) : SmallVector<Expr>(),
-                   b.value ? o.extents(b.value) : SmallVector<Expr>()});
-  if (!shape)
-    return failure();
+  LUMINAL_TRY(shape, o.commonShape({a, b}));
   Type compute = wide ? Type(o.c.getBuilder().getF64Type()) : type;
-  Value x = o.c.cast(o.as(a, type, *shape), compute),
-        y = o.c.cast(o.as(b, type, *shape), compute);
+  Value x = o.c.cast(o.as(a, type, shape), compute),
+        y = o.c.cast(o.as(b, type, shape), compute);
   return o.ret(o.c.cast(fn(o.c, x, y), type));
 }
-static LogicalResult binaryOf(OpCall &o, bool floats, bool wide, BinaryFn fn) {
+static Status binaryOf(OpCall &o, bool floats, bool wide, BinaryFn fn) {
   return binary(o, o.operand("self"), o.operand("other"), floats, wide, fn);
 }
 
@@ -59,7 +55,7 @@ static LogicalResult binaryOf(OpCall &o, bool floats, bool wide, BinaryFn fn) {
 // Functions of one float
 //===----------------------------------------------------------------------===//
 
-static LogicalResult erfc(OpCall &o) {
+static Status erfc(OpCall &o) {
   return inF64(
       o, [](Composer &c, Value x) { return c.sub(c.splat(x, 1), c.erf(x)); });
 }
@@ -73,7 +69,7 @@ static Value polynomial(Composer &c, Value x, ArrayRef<double> coefficients) {
 }
 
 /// Giles' approximation, and two of Newton's steps from it.
-static LogicalResult erfinv(OpCall &o) {
+static Status erfinv(OpCall &o) {
   return inF64(o, [](Composer &c, Value x) {
     Value one = c.splat(x, 1);
     Value w = c.neg(c.log(c.mul(c.sub(one, x), c.add(one, x))));
@@ -98,8 +94,8 @@ static LogicalResult erfinv(OpCall &o) {
   });
 }
 
-static LogicalResult logit(OpCall &o) {
-  auto eps = o.real("eps");
+static Status logit(OpCall &o) {
+  auto eps = o.realOrNone("eps");
   return inF64(o, [&](Composer &c, Value x) {
     if (eps) {
       x = c.maximum(x, c.splat(x, *eps));
@@ -108,7 +104,7 @@ static LogicalResult logit(OpCall &o) {
     return c.log(c.div(x, c.sub(c.splat(x, 1), x)));
   });
 }
-static LogicalResult sinc(OpCall &o) {
+static Status sinc(OpCall &o) {
   return inF64(o, [](Composer &c, Value x) {
     Value at = c.mul(x, c.splat(x, kPi));
     Value zero = c.equal(x, c.splat(x, 0));
@@ -117,7 +113,7 @@ static LogicalResult sinc(OpCall &o) {
 }
 
 /// Lanczos' formula with g = 7 and nine terms, mirrored below a half.
-static LogicalResult lgamma(OpCall &o) {
+static Status lgamma(OpCall &o) {
   return inF64(o, [](Composer &c, Value x) {
     Value one = c.splat(x, 1), half = c.splat(x, 0.5);
     Value mirrored = c.less(x, half);
@@ -144,15 +140,15 @@ static LogicalResult lgamma(OpCall &o) {
   });
 }
 
-static LogicalResult scaledBy(OpCall &o, double factor) {
+static Status scaledBy(OpCall &o, double factor) {
   return inF64(
       o, [&](Composer &c, Value x) { return c.mul(x, c.splat(x, factor)); });
 }
-static LogicalResult deg2rad(OpCall &o) { return scaledBy(o, kPi / 180); }
-static LogicalResult rad2deg(OpCall &o) { return scaledBy(o, 180 / kPi); }
+static Status deg2rad(OpCall &o) { return scaledBy(o, kPi / 180); }
+static Status rad2deg(OpCall &o) { return scaledBy(o, 180 / kPi); }
 
-static LogicalResult softshrink(OpCall &o) {
-  double bound = *o.real("lambd");
+static Status softshrink(OpCall &o) {
+  double bound = o.real("lambd");
   return onFloats(o, [&](Composer &c, Value x) {
     Value limit = c.splat(x, bound), zero = c.splat(x, 0);
     // x * 0 keeps NaN.
@@ -161,47 +157,47 @@ static LogicalResult softshrink(OpCall &o) {
     return c.select(c.less(limit, x), c.sub(x, limit), low);
   });
 }
-static LogicalResult hardshrink(OpCall &o) {
-  double bound = *o.real("lambd");
+static Status hardshrink(OpCall &o) {
+  double bound = o.real("lambd");
   return onFloats(o, [&](Composer &c, Value x) {
     Value inside = c.lessEqual(c.abs(x), c.splat(x, bound));
     return c.select(inside, c.splat(x, 0), x);
   });
 }
 /// The first half of a dim times the sigmoid of the second.
-static LogicalResult glu(OpCall &o) {
+static Status glu(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self");
-  auto axis = o.axis(*o.integer("dim"), o.rank(x));
-  if (!axis || !o.isFloat(x) || o.rank(x) == 0)
+  LUMINAL_TRY(axis, o.axis("dim", x));
+  if (!o.isFloat(x) || o.rank(x) == 0)
     return o.fail("takes floats with a dim");
-  Expr n = o.extents(x)[*axis],
+  Expr n = o.extents(x)[axis],
        half = o.assumptions().simplify(Expr::floorDiv(n, Expr(2)));
   if (!o.provablyEqual(half * Expr(2), n))
     return o.fail("extent " + n.str() + " is not even");
   Type type = o.element(x);
   Value v = c.cast(x, o.opmath(type));
-  Value gate = c.sigmoid(c.slice(v, *axis, half, half));
-  return o.ret(c.cast(c.mul(c.slice(v, *axis, Expr(0), half), gate), type));
+  Value gate = c.sigmoid(c.slice(v, axis, half, half));
+  return o.ret(c.cast(c.mul(c.slice(v, axis, Expr(0), half), gate), type));
 }
-static LogicalResult logSigmoidForward(OpCall &o) {
+static Status logSigmoidForward(OpCall &o) {
   Value x = o.tensor("self");
   Type type = o.element(x);
   Value v = o.c.cast(x, o.opmath(type));
   Value m = o.c.minimum(v, o.c.splat(v, 0));
   Value y = o.c.sub(m, o.c.log1p(o.c.exp(o.c.neg(o.c.abs(v)))));
   // The buffer serves gradients.
-  return o.ret({o.c.cast(y, type), Value()});
+  return o.retFirst(o.c.cast(y, type));
 }
 
-static LogicalResult isInfinite(OpCall &o, double which) {
+static Status isInfinite(OpCall &o, double which) {
   Value x = o.tensor("self");
   if (!o.isFloat(x))
     return o.ret(o.c.splatInt(x, 0, o.i1()));
   return o.ret(o.c.equal(x, o.c.splat(x, which)));
 }
-static LogicalResult isPosInf(OpCall &o) { return isInfinite(o, kInf); }
-static LogicalResult isNegInf(OpCall &o) { return isInfinite(o, -kInf); }
+static Status isPosInf(OpCall &o) { return isInfinite(o, kInf); }
+static Status isNegInf(OpCall &o) { return isInfinite(o, -kInf); }
 
 /// -0 is known by its reciprocal; NaN has no sign here.
 static Value isNegative(Composer &c, Value x) {
@@ -210,14 +206,14 @@ static Value isNegative(Composer &c, Value x) {
     return below;
   return c.logicalOr(below, c.less(c.recip(x), c.splat(x, 0)));
 }
-static LogicalResult signbit(OpCall &o) {
+static Status signbit(OpCall &o) {
   Value x = o.tensor("self");
   return o.ret(o.isBool(x) ? o.c.splatInt(x, 0) : isNegative(o.c, x));
 }
-static LogicalResult identity(OpCall &o) { return o.ret(o.tensor("self")); }
+static Status identity(OpCall &o) { return o.ret(o.tensor("self")); }
 
 /// -x log x, 0 at 0 and -inf below.
-static LogicalResult entr(OpCall &o) {
+static Status entr(OpCall &o) {
   return inF64(o, [](Composer &c, Value x) {
     Value zero = c.splat(x, 0);
     Value y = c.neg(c.mul(x, c.log(x)));
@@ -225,7 +221,7 @@ static LogicalResult entr(OpCall &o) {
     return c.select(c.less(x, zero), c.splat(x, -kInf), y);
   });
 }
-static LogicalResult ndtr(OpCall &o) {
+static Status ndtr(OpCall &o) {
   return inF64(o, [](Composer &c, Value x) {
     Value e = c.erf(c.mul(x, c.splat(x, std::sqrt(0.5))));
     return c.mul(c.add(e, c.splat(x, 1)), c.splat(x, 0.5));
@@ -237,7 +233,7 @@ static LogicalResult ndtr(OpCall &o) {
 //===----------------------------------------------------------------------===//
 
 /// The angle of (x, y), which atan of y / x knows up to the half plane.
-static LogicalResult atan2(OpCall &o) {
+static Status atan2(OpCall &o) {
   return binaryOf(o, true, true, [](Composer &c, Value y, Value x) {
     Value inf = c.splat(x, kInf);
     Value bothInfinite =
@@ -251,7 +247,7 @@ static LogicalResult atan2(OpCall &o) {
     return c.select(isNegative(c, y), c.neg(angle), angle);
   });
 }
-static LogicalResult hypot(OpCall &o) {
+static Status hypot(OpCall &o) {
   return binaryOf(o, true, true, [](Composer &c, Value x, Value y) {
     Value inf = c.splat(x, kInf);
     Value infinite =
@@ -259,13 +255,13 @@ static LogicalResult hypot(OpCall &o) {
     return c.select(infinite, inf, c.sqrt(c.add(c.mul(x, x), c.mul(y, y))));
   });
 }
-static LogicalResult copysign(OpCall &o) {
+static Status copysign(OpCall &o) {
   return binaryOf(o, true, false, [](Composer &c, Value x, Value y) {
     Value a = c.abs(x);
     return c.select(isNegative(c, y), c.neg(a), a);
   });
 }
-static LogicalResult heaviside(OpCall &o) {
+static Status heaviside(OpCall &o) {
   return binary(o, o.operand("self"), o.operand("values"), false, false,
                 [](Composer &c, Value x, Value at) {
                   Value zero = c.splatInt(x, 0);
@@ -276,7 +272,7 @@ static LogicalResult heaviside(OpCall &o) {
 }
 /// The other operand where one is NaN.
 template <bool largest>
-static LogicalResult numberExtremum(OpCall &o) {
+static Status numberExtremum(OpCall &o) {
   return binaryOf(o, false, false, [](Composer &c, Value x, Value y) {
     Value best = largest ? c.maximum(x, y) : c.minimum(x, y);
     if (!isa<FloatType>(cast<RankedTensorType>(x.getType()).getElementType()))
@@ -284,7 +280,7 @@ static LogicalResult numberExtremum(OpCall &o) {
     return c.select(c.isNan(x), y, c.select(c.isNan(y), x, best));
   });
 }
-static LogicalResult logaddexp2(OpCall &o) {
+static Status logaddexp2(OpCall &o) {
   return binaryOf(o, true, true, [](Composer &c, Value x, Value y) {
     Value m = c.maximum(x, y);
     Value far = c.exp2(c.neg(c.abs(c.sub(x, y))));
@@ -295,7 +291,7 @@ static LogicalResult logaddexp2(OpCall &o) {
   });
 }
 /// x log y, and 0 where x is 0 and y no NaN.
-static LogicalResult xlogyOf(OpCall &o, bool plusOne) {
+static Status xlogyOf(OpCall &o, bool plusOne) {
   return binaryOf(o, true, true, [&](Composer &c, Value x, Value y) {
     Value product = c.mul(x, plusOne ? c.log1p(y) : c.log(y));
     Value zero = c.equal(x, c.splat(x, 0));
@@ -303,32 +299,27 @@ static LogicalResult xlogyOf(OpCall &o, bool plusOne) {
     return c.select(c.isNan(y), y, product);
   });
 }
-static LogicalResult xlogy(OpCall &o) { return xlogyOf(o, false); }
-static LogicalResult xlog1py(OpCall &o) { return xlogyOf(o, true); }
+static Status xlogy(OpCall &o) { return xlogyOf(o, false); }
+static Status xlog1py(OpCall &o) { return xlogyOf(o, true); }
 
-static LogicalResult floatPower(OpCall &o) {
+static Status floatPower(OpCall &o) {
   Operand a = o.operand("self"), b = o.operand("exponent");
-  auto shape =
-      o.broadcast({a.value ? o.extents(a.value) : SmallVector<Expr>(),
-                   b.value ? o.extents(b.value) : SmallVector<Expr>()});
-  if (!shape)
-    return failure();
+  LUMINAL_TRY(shape, o.commonShape({a, b}));
   Type f64 = o.c.getBuilder().getF64Type();
-  return o.ret(o.c.pow(o.as(a, f64, *shape), o.as(b, f64, *shape)));
+  return o.ret(o.c.pow(o.as(a, f64, shape), o.as(b, f64, shape)));
 }
-static LogicalResult ldexp(OpCall &o) {
+static Status ldexp(OpCall &o) {
   return binaryOf(o, true, true, [](Composer &c, Value x, Value y) {
     return c.mul(x, c.exp2(y));
   });
 }
 
 /// |a - b| <= atol + rtol |b|, or both equal.
-static LogicalResult isClose(OpCall &o) {
-  double rtol = *o.real("rtol"), atol = *o.real("atol");
+static Status isClose(OpCall &o) {
+  double rtol = o.real("rtol"), atol = o.real("atol");
   bool equalNaN = o.flag("equal_nan");
-  Value a, b;
-  if (!o.promotePair(o.operand("self"), o.operand("other"), a, b))
-    return failure();
+  LUMINAL_TRY(operands, o.promotePair(o.operand("self"), o.operand("other")));
+  auto [a, b] = operands;
   Composer &c = o.c;
   Value same = c.equal(a, b);
   if (!o.isFloat(a))
@@ -439,22 +430,21 @@ static Value andBits(OpCall &o, Value x, Value y) {
 
 enum class Bits { And, Or, Xor };
 template <Bits kind>
-static LogicalResult bitwise(OpCall &o) {
+static Status bitwise(OpCall &o) {
   Composer &c = o.c;
   Operand a = o.operand("self"), b = o.operand("other");
-  if (!a.value)
+  if (!a.tensor)
     std::swap(a, b);
   Type type = o.promote({a, b});
-  Value x, y;
-  if (!o.promotePair(a, b, x, y))
-    return failure();
+  LUMINAL_TRY(operands, o.promotePair(a, b));
+  auto [x, y] = operands;
   if (isa<FloatType>(type))
     return o.fail("is not defined for floats");
   if (o.isBool(x))
     return o.ret(kind == Bits::And  ? c.logicalAnd(x, y)
                  : kind == Bits::Or ? c.logicalOr(x, y)
                                     : c.logicalXor(x, y));
-  auto mask = b.value ? std::nullopt : b.number.integer.asConstant();
+  auto mask = b.tensor ? std::nullopt : b.number.integer.asConstant();
   Value both = mask ? andConstant(o, x, uint64_t(*mask)) : andBits(o, x, y);
   if (kind == Bits::Or)
     both = c.sub(c.add(x, y), both);
@@ -475,13 +465,12 @@ static Value powerOfTwo(OpCall &o, Value exponent, unsigned width) {
 }
 
 template <bool left>
-static LogicalResult shift(OpCall &o) {
+static Status shift(OpCall &o) {
   Composer &c = o.c;
   Operand a = o.operand("self"), b = o.operand("other");
   Type type = o.promote({a, b});
-  Value x, y;
-  if (!o.promotePair(a, b, x, y))
-    return failure();
+  LUMINAL_TRY(operands, o.promotePair(a, b));
+  auto [x, y] = operands;
   if (isa<FloatType>(type) || o.isBool(x))
     return o.fail("is supported for integers only");
   // 8 bits are computed in 32, and cut to 8 by the cast back.
@@ -524,8 +513,8 @@ llvm::ArrayRef<OpRow> pt2::getMathOps() {
       {"sinc(Tensor self)", sinc},
       {"deg2rad(Tensor self)", deg2rad},
       {"rad2deg(Tensor self)", rad2deg},
-      {"softshrink(Tensor self, Scalar lambd=0.5)", softshrink},
-      {"hardshrink(Tensor self, Scalar lambd=0.5)", hardshrink},
+      {"softshrink(Tensor self, float lambd=0.5)", softshrink},
+      {"hardshrink(Tensor self, float lambd=0.5)", hardshrink},
       {"glu(Tensor self, int dim=-1)", glu},
       {"log_sigmoid_forward(Tensor self)", logSigmoidForward},
       {"isposinf(Tensor self)", isPosInf},

@@ -9,11 +9,11 @@ using namespace luminal::hlir;
 using namespace luminal::pt2;
 
 /// Holds or not by what the archive states: nothing is left to run.
-static LogicalResult assertMetadata(OpCall &o) {
+static Status assertMetadata(OpCall &o) {
   Value a = o.tensor("a");
-  if (Type dtype = o.dtype("dtype"); dtype && dtype != o.element(a))
+  if (o.dtypeOrNone("dtype").value_or(o.element(a)) != o.element(a))
     return o.fail("asserts another dtype than the tensor has");
-  if (auto size = o.exprs("size")) {
+  if (auto size = o.exprsOrNone("size")) {
     bool same = size->size() == o.rank(a);
     for (unsigned i = 0; same && i < size->size(); ++i)
       same = o.provablyEqual((*size)[i], o.extents(a)[i]);
@@ -27,7 +27,7 @@ static LogicalResult assertMetadata(OpCall &o) {
 
 /// A check of elements at run time: where it holds the program means the same
 /// without it, and where it does not PyTorch has no result to compare with.
-static LogicalResult assertElements(OpCall &o) {
+static Status assertElements(OpCall &o) {
   o.ignore({"self", "assert_msg"});
   return o.retNothing();
 }

@@ -25,8 +25,8 @@ static Expr productOf(ArrayRef<Expr> extents) {
 //===----------------------------------------------------------------------===//
 
 /// Replaces a -1 by what the other extents leave.
-static std::optional<SmallVector<Expr>> inferShape(OpCall &o, Value x,
-                                                   SmallVector<Expr> shape) {
+static Result<SmallVector<Expr>> inferShape(OpCall &o, Value x,
+                                            SmallVector<Expr> shape) {
   Expr total = productOf(o.extents(x));
   std::optional<unsigned> open;
   Expr known(1);
@@ -35,10 +35,8 @@ static std::optional<SmallVector<Expr>> inferShape(OpCall &o, Value x,
       known = known * e;
       continue;
     }
-    if (open) {
-      (void)o.fail("the shape has two open extents");
-      return std::nullopt;
-    }
+    if (open)
+      return o.fail("the shape has two open extents");
     open = i;
   }
   if (open) {
@@ -53,64 +51,62 @@ static std::optional<SmallVector<Expr>> inferShape(OpCall &o, Value x,
         !o.provablyEqual(known * quotient, total))
       shape[*open] = meta->sizes[*open];
   }
-  if (!o.provablyEqual(productOf(shape), total)) {
-    (void)o.fail("a tensor of " + total.str() +
-                 " elements is not provably one of " + productOf(shape).str());
-    return std::nullopt;
-  }
+  if (!o.provablyEqual(productOf(shape), total))
+    return o.fail("a tensor of " + total.str() +
+                  " elements is not provably one of " + productOf(shape).str());
   return shape;
 }
 
-static LogicalResult reshapeTo(OpCall &o, ArrayRef<Expr> shape) {
+static Status reshapeTo(OpCall &o, ArrayRef<Expr> shape) {
   Value x = o.tensor("self");
   return o.retReshaped(o.c.reshape(x, shape), shape);
 }
-static LogicalResult reshape(OpCall &o, StringRef name) {
+static Status reshape(OpCall &o, StringRef name) {
   Value x = o.tensor("self");
-  auto shape = inferShape(o, x, *o.exprs(name));
-  return shape ? reshapeTo(o, *shape) : failure();
+  LUMINAL_TRY(shape, inferShape(o, x, o.exprs(name)));
+  return reshapeTo(o, shape);
 }
-static LogicalResult view(OpCall &o) { return reshape(o, "size"); }
-static LogicalResult reshapeOp(OpCall &o) { return reshape(o, "shape"); }
-static LogicalResult viewAs(OpCall &o) {
+static Status view(OpCall &o) { return reshape(o, "size"); }
+static Status reshapeOp(OpCall &o) { return reshape(o, "shape"); }
+static Status viewAs(OpCall &o) {
   SmallVector<Expr> shape = o.extents(o.tensor("other"));
-  auto checked = inferShape(o, o.tensor("self"), shape);
-  return checked ? reshapeTo(o, *checked) : failure();
+  LUMINAL_TRY(checked, inferShape(o, o.tensor("self"), shape));
+  return reshapeTo(o, checked);
 }
-static LogicalResult ravel(OpCall &o) {
+static Status ravel(OpCall &o) {
   return reshapeTo(o, {productOf(o.extents(o.tensor("self")))});
 }
 
-static LogicalResult flatten(OpCall &o) {
+static Status flatten(OpCall &o) {
   Value x = o.tensor("self");
   unsigned rank = o.rank(x);
-  auto first = o.axis(*o.integer("start_dim"), rank),
-       last = o.axis(*o.integer("end_dim"), rank);
-  if (!first || !last || *first > *last)
+  LUMINAL_TRY(first, o.axis(o.integer("start_dim"), rank));
+  LUMINAL_TRY(last, o.axis(o.integer("end_dim"), rank));
+  if (first > last)
     return o.fail("the range of dims is empty");
   if (rank == 0)
     return reshapeTo(o, {Expr(1)});
   SmallVector<Expr> from = o.extents(x),
-                    shape(from.begin(), from.begin() + *first);
-  shape.push_back(productOf(ArrayRef(from).slice(*first, *last - *first + 1)));
-  shape.append(from.begin() + *last + 1, from.end());
+                    shape(from.begin(), from.begin() + first);
+  shape.push_back(productOf(ArrayRef(from).slice(first, last - first + 1)));
+  shape.append(from.begin() + last + 1, from.end());
   return reshapeTo(o, shape);
 }
 
-static LogicalResult unflatten(OpCall &o) {
+static Status unflatten(OpCall &o) {
   Value x = o.tensor("self");
-  auto axis = o.axis(*o.integer("dim"), o.rank(x));
-  if (!axis || o.rank(x) == 0)
+  LUMINAL_TRY(axis, o.axis("dim", x));
+  if (o.rank(x) == 0)
     return o.fail("has no dim to split");
-  SmallVector<Expr> from = o.extents(x), sizes = *o.exprs("sizes"), shape;
-  shape.append(from.begin(), from.begin() + *axis);
+  SmallVector<Expr> from = o.extents(x), sizes = o.exprs("sizes"), shape;
+  shape.append(from.begin(), from.begin() + axis);
   shape.append(sizes.begin(), sizes.end());
-  shape.append(from.begin() + *axis + 1, from.end());
-  auto inferred = inferShape(o, x, shape);
-  return inferred ? reshapeTo(o, *inferred) : failure();
+  shape.append(from.begin() + axis + 1, from.end());
+  LUMINAL_TRY(inferred, inferShape(o, x, shape));
+  return reshapeTo(o, inferred);
 }
 
-static LogicalResult squeezeDims(OpCall &o, ArrayRef<unsigned> dims) {
+static Status squeezeDims(OpCall &o, ArrayRef<unsigned> dims) {
   SmallVector<Expr> extents, map, from = o.extents(o.tensor("self"));
   for (unsigned i = 0; i < from.size(); ++i) {
     if (llvm::is_contained(dims, i) && from[i].isConstant(1)) {
@@ -122,31 +118,29 @@ static LogicalResult squeezeDims(OpCall &o, ArrayRef<unsigned> dims) {
   }
   return o.retView(extents, map);
 }
-static LogicalResult squeeze(OpCall &o) {
+static Status squeeze(OpCall &o) {
   unsigned rank = o.rank(o.tensor("self"));
   return squeezeDims(o, llvm::to_vector(llvm::seq<unsigned>(0, rank)));
 }
-static LogicalResult squeezeDim(OpCall &o) {
-  auto axis = o.axis(*o.integer("dim"), o.rank(o.tensor("self")));
-  return axis ? squeezeDims(o, *axis) : failure();
+static Status squeezeDim(OpCall &o) {
+  LUMINAL_TRY(axis, o.axis("dim", o.tensor("self")));
+  return squeezeDims(o, axis);
 }
-static LogicalResult squeezeList(OpCall &o) {
-  SmallVector<int64_t> dims = *o.integers("dim");
+static Status squeezeList(OpCall &o) {
+  SmallVector<int64_t> dims = o.integers("dim");
   if (dims.empty())
     return o.retAlias();
-  auto axes = o.axes(dims, o.rank(o.tensor("self")));
-  return axes ? squeezeDims(o, *axes) : failure();
+  LUMINAL_TRY(axes, o.axes(dims, o.rank(o.tensor("self"))));
+  return squeezeDims(o, axes);
 }
-static LogicalResult unsqueeze(OpCall &o) {
+static Status unsqueeze(OpCall &o) {
   Value x = o.tensor("self");
   unsigned rank = o.rank(x);
-  auto axis = o.axis(*o.integer("dim"), rank + 1);
-  if (!axis)
-    return failure();
+  LUMINAL_TRY(axis, o.axis(o.integer("dim"), rank + 1));
   SmallVector<Expr> extents = o.extents(x), map;
   for (unsigned i = 0; i < rank; ++i)
-    map.push_back(Expr::dim(i < *axis ? i : i + 1));
-  extents.insert(extents.begin() + *axis, Expr(1));
+    map.push_back(Expr::dim(i < axis ? i : i + 1));
+  extents.insert(extents.begin() + axis, Expr(1));
   return o.retView(extents, map);
 }
 
@@ -154,7 +148,7 @@ static LogicalResult unsqueeze(OpCall &o) {
 // Permutations and broadcasts
 //===----------------------------------------------------------------------===//
 
-static LogicalResult permuteTo(OpCall &o, ArrayRef<unsigned> order) {
+static Status permuteTo(OpCall &o, ArrayRef<unsigned> order) {
   SmallVector<Expr> from = o.extents(o.tensor("self")), extents,
                     map(from.size());
   for (auto [i, axis] : llvm::enumerate(order)) {
@@ -163,48 +157,47 @@ static LogicalResult permuteTo(OpCall &o, ArrayRef<unsigned> order) {
   }
   return o.retView(extents, map);
 }
-static LogicalResult permute(OpCall &o) {
+static Status permute(OpCall &o) {
   unsigned rank = o.rank(o.tensor("self"));
   SmallVector<unsigned> order;
-  SmallVector<int64_t> dims = *o.integers("dims");
+  SmallVector<int64_t> dims = o.integers("dims");
   for (int64_t dim : dims) {
-    auto axis = o.axis(dim, rank);
-    if (!axis || llvm::is_contained(order, *axis))
+    LUMINAL_TRY(axis, o.axis(dim, rank));
+    if (llvm::is_contained(order, axis))
       return o.fail("the dims are no permutation");
-    order.push_back(*axis);
+    order.push_back(axis);
   }
   if (order.size() != rank)
     return o.fail("the dims are no permutation");
   return permuteTo(o, order);
 }
-static LogicalResult swapDims(OpCall &o, int64_t first, int64_t second) {
+static Status swapDims(OpCall &o, int64_t first, int64_t second) {
   unsigned rank = o.rank(o.tensor("self"));
-  auto a = o.axis(first, rank), b = o.axis(second, rank);
-  if (!a || !b)
-    return failure();
+  LUMINAL_TRY(a, o.axis(first, rank));
+  LUMINAL_TRY(b, o.axis(second, rank));
   auto order = llvm::to_vector(llvm::seq<unsigned>(0, rank));
   if (rank)
-    std::swap(order[*a], order[*b]);
+    std::swap(order[a], order[b]);
   return permuteTo(o, order);
 }
-static LogicalResult transpose(OpCall &o) {
-  return swapDims(o, *o.integer("dim0"), *o.integer("dim1"));
+static Status transpose(OpCall &o) {
+  return swapDims(o, o.integer("dim0"), o.integer("dim1"));
 }
-static LogicalResult swapAxes(OpCall &o) {
-  return swapDims(o, *o.integer("axis0"), *o.integer("axis1"));
+static Status swapAxes(OpCall &o) {
+  return swapDims(o, o.integer("axis0"), o.integer("axis1"));
 }
-static LogicalResult transposed(OpCall &o) {
+static Status transposed(OpCall &o) {
   unsigned rank = o.rank(o.tensor("self"));
   auto order = llvm::to_vector(llvm::seq<unsigned>(0, rank));
   std::reverse(order.begin(), order.end());
   return permuteTo(o, order);
 }
-static LogicalResult t(OpCall &o) {
+static Status t(OpCall &o) {
   if (o.rank(o.tensor("self")) > 2)
     return o.fail("takes at most two dims");
   return transposed(o);
 }
-static LogicalResult adjoint(OpCall &o) {
+static Status adjoint(OpCall &o) {
   unsigned rank = o.rank(o.tensor("self"));
   if (rank < 2)
     return o.fail("takes at least two dims");
@@ -212,20 +205,21 @@ static LogicalResult adjoint(OpCall &o) {
   std::swap(order[rank - 1], order[rank - 2]);
   return permuteTo(o, order);
 }
-static LogicalResult movedim(OpCall &o) {
+static Status movedim(OpCall &o) {
   unsigned rank = o.rank(o.tensor("self"));
-  SmallVector<int64_t> source = *o.integers("source"),
-                       target = *o.integers("destination");
+  SmallVector<int64_t> source = o.integers("source"),
+                       target = o.integers("destination");
   if (source.size() != target.size())
     return o.fail("source and destination differ in length");
   SmallVector<std::optional<unsigned>> order(rank);
   SmallVector<bool> used(rank, false);
   for (auto [s, d] : llvm::zip(source, target)) {
-    auto from = o.axis(s, rank), to = o.axis(d, rank);
-    if (!from || !to || rank == 0 || order[*to] || used[*from])
+    LUMINAL_TRY(from, o.axis(s, rank));
+    LUMINAL_TRY(to, o.axis(d, rank));
+    if (rank == 0 || order[to] || used[from])
       return o.fail("the dims are no permutation");
-    order[*to] = *from;
-    used[*from] = true;
+    order[to] = from;
+    used[from] = true;
   }
   SmallVector<unsigned> result;
   unsigned next = 0;
@@ -237,7 +231,7 @@ static LogicalResult movedim(OpCall &o) {
   return permuteTo(o, result);
 }
 
-static LogicalResult expandTo(OpCall &o, ArrayRef<Expr> shape) {
+static Status expandTo(OpCall &o, ArrayRef<Expr> shape) {
   SmallVector<Expr> from = o.extents(o.tensor("self")), extents, map;
   if (shape.size() < from.size())
     return o.fail("the shape has fewer dims than the tensor");
@@ -257,32 +251,27 @@ static LogicalResult expandTo(OpCall &o, ArrayRef<Expr> shape) {
   }
   return o.retView(extents, map);
 }
-static LogicalResult expand(OpCall &o) {
+static Status expand(OpCall &o) {
   o.ignore({"implicit"});
-  return expandTo(o, *o.exprs("size"));
+  return expandTo(o, o.exprs("size"));
 }
-static LogicalResult expandAs(OpCall &o) {
+static Status expandAs(OpCall &o) {
   return expandTo(o, o.extents(o.tensor("other")));
 }
-static LogicalResult broadcastTo(OpCall &o) {
-  return expandTo(o, *o.exprs("size"));
-}
+static Status broadcastTo(OpCall &o) { return expandTo(o, o.exprs("size")); }
 
 //===----------------------------------------------------------------------===//
 // Slices
 //===----------------------------------------------------------------------===//
 
 /// A Python slice bound inside [0, extent].
-static std::optional<Expr> clampBound(OpCall &o, Expr bound,
-                                      const Expr &extent) {
+static Result<Expr> clampBound(OpCall &o, Expr bound, const Expr &extent) {
   const Assumptions &assumptions = o.assumptions();
   bool negative = assumptions.provablyNonNegative(-bound - Expr(1));
   if (negative)
     bound = assumptions.simplify(bound + extent);
-  else if (!assumptions.provablyNonNegative(bound)) {
-    (void)o.fail("the sign of the bound " + bound.str() + " is not known");
-    return std::nullopt;
-  }
+  else if (!assumptions.provablyNonNegative(bound))
+    return o.fail("the sign of the bound " + bound.str() + " is not known");
   if (auto c = bound.asConstant(); c && *c == INT64_MAX)
     return extent;
   if (negative && !assumptions.provablyNonNegative(bound))
@@ -301,126 +290,112 @@ struct SliceRange {
 };
 } // namespace
 
-static std::optional<SliceRange> sliceRange(OpCall &o, Value x) {
-  auto axis = o.axis(*o.integer("dim"), o.rank(x));
-  int64_t step = *o.integer("step");
-  if (!axis || o.rank(x) == 0 || step <= 0) {
-    (void)o.fail("slices no dim, or by a step that is not positive");
-    return std::nullopt;
-  }
-  Expr n = o.extents(x)[*axis];
-  auto start = clampBound(o, o.expr("start").value_or(Expr(0)), n);
-  auto end = clampBound(o, o.expr("end").value_or(Expr(INT64_MAX)), n);
-  if (!start || !end)
-    return std::nullopt;
-  Expr length = *end - *start;
+static Result<SliceRange> sliceRange(OpCall &o, Value x) {
+  LUMINAL_TRY(axis, o.axis("dim", x));
+  int64_t step = o.integer("step");
+  if (o.rank(x) == 0 || step <= 0)
+    return o.fail("slices no dim, or by a step that is not positive");
+  Expr n = o.extents(x)[axis];
+  LUMINAL_TRY(start, clampBound(o, o.exprOrNone("start").value_or(Expr(0)), n));
+  LUMINAL_TRY(end,
+              clampBound(o, o.exprOrNone("end").value_or(Expr(INT64_MAX)), n));
+  Expr length = end - start;
   if (!o.assumptions().provablyNonNegative(length))
     length = Expr::max(length, Expr(0));
   Expr count = o.assumptions().simplify(Expr::ceilDiv(length, Expr(step)));
-  return SliceRange{*axis, *start, count, Expr(step)};
+  return SliceRange{axis, start, count, Expr(step)};
 }
 
-static LogicalResult slice(OpCall &o) {
+static Status slice(OpCall &o) {
   Value x = o.tensor("self");
-  auto range = sliceRange(o, x);
-  if (!range)
-    return failure();
+  LUMINAL_TRY(range, sliceRange(o, x));
   SmallVector<Expr> extents = o.extents(x), map = identityMap(extents.size());
-  extents[range->axis] = range->extent;
-  map[range->axis] = range->start + Expr::dim(range->axis) * range->step;
+  extents[range.axis] = range.extent;
+  map[range.axis] = range.start + Expr::dim(range.axis) * range.step;
   return o.retView(extents, map);
 }
 
 /// The tensor with the slice replaced: rows along the axis.
-static LogicalResult sliceScatter(OpCall &o) {
+static Status sliceScatter(OpCall &o) {
   Value x = o.tensor("self"), src = o.tensor("src");
-  auto range = sliceRange(o, x);
-  if (!range)
-    return failure();
+  LUMINAL_TRY(range, sliceRange(o, x));
   unsigned rank = o.rank(x);
   SmallVector<Expr> shape = o.extents(x);
-  shape[range->axis] = range->extent;
-  auto joined = o.broadcast({shape, o.extents(src)});
-  if (!joined || joined->size() != rank)
+  shape[range.axis] = range.extent;
+  LUMINAL_TRY(joined, o.broadcast({shape, o.extents(src)}));
+  if (joined.size() != rank)
     return o.fail("the source cannot be broadcast to the slice");
   src = o.broadcastTo(o.c.cast(src, o.element(x)), shape);
   auto order = llvm::to_vector(llvm::seq<unsigned>(0, rank));
-  std::swap(order[0], order[range->axis]);
+  std::swap(order[0], order[range.axis]);
   Value rows =
-      o.c.iota({range->extent}, range->start + Expr::dim(0) * range->step);
+      o.c.iota({range.extent}, range.start + Expr::dim(0) * range.step);
   Value result = o.c.scatter(Combine::Set, o.c.permute(x, order), rows,
                              o.c.permute(src, order));
   return o.ret(o.c.permute(result, order));
 }
 
 /// An index along `axis` inside [0, extent).
-static std::optional<Expr> wrapIndex(OpCall &o, Expr index,
-                                     const Expr &extent) {
+static Result<Expr> wrapIndex(OpCall &o, Expr index, const Expr &extent) {
   const Assumptions &assumptions = o.assumptions();
   if (assumptions.provablyNonNegative(-index - Expr(1)))
     index = assumptions.simplify(index + extent);
   if (!assumptions.provablyNonNegative(index) ||
-      !assumptions.provablyLess(index, extent)) {
-    (void)o.fail("index " + index.str() + " is not provably inside extent " +
-                 extent.str());
-    return std::nullopt;
-  }
+      !assumptions.provablyLess(index, extent))
+    return o.fail("index " + index.str() + " is not provably inside extent " +
+                  extent.str());
   return index;
 }
 
-static LogicalResult select(OpCall &o) {
+static Status select(OpCall &o) {
   Value x = o.tensor("self");
-  auto axis = o.axis(*o.integer("dim"), o.rank(x));
-  if (!axis || o.rank(x) == 0)
+  LUMINAL_TRY(axis, o.axis("dim", x));
+  if (o.rank(x) == 0)
     return o.fail("selects from a tensor without dims");
   SmallVector<Expr> extents = o.extents(x), map;
-  auto index = wrapIndex(o, *o.expr("index"), extents[*axis]);
-  if (!index)
-    return failure();
+  LUMINAL_TRY(index, wrapIndex(o, o.expr("index"), extents[axis]));
   for (unsigned i = 0; i < extents.size(); ++i)
-    map.push_back(i == *axis ? *index : Expr::dim(i < *axis ? i : i - 1));
-  extents.erase(extents.begin() + *axis);
+    map.push_back(i == axis ? index : Expr::dim(i < axis ? i : i - 1));
+  extents.erase(extents.begin() + axis);
   return o.retView(extents, map);
 }
 
-static LogicalResult selectScatter(OpCall &o) {
+static Status selectScatter(OpCall &o) {
   Value x = o.tensor("self"), src = o.tensor("src");
-  auto axis = o.axis(*o.integer("dim"), o.rank(x));
-  if (!axis || o.rank(x) == 0)
+  LUMINAL_TRY(axis, o.axis("dim", x));
+  if (o.rank(x) == 0)
     return o.fail("selects from a tensor without dims");
-  auto index = wrapIndex(o, *o.expr("index"), o.extents(x)[*axis]);
-  if (!index)
-    return failure();
+  LUMINAL_TRY(index, wrapIndex(o, o.expr("index"), o.extents(x)[axis]));
   if (o.rank(src) + 1 != o.rank(x))
     return o.fail("the source has another rank than the selected part");
   auto order = llvm::to_vector(llvm::seq<unsigned>(0, o.rank(x)));
-  std::swap(order[0], order[*axis]);
-  Value update = o.c.unsqueeze(o.c.cast(src, o.element(x)), *axis);
+  std::swap(order[0], order[axis]);
+  Value update = o.c.unsqueeze(o.c.cast(src, o.element(x)), axis);
   Value result =
       o.c.scatter(Combine::Set, o.c.permute(x, order),
-                  o.c.iota({Expr(1)}, *index), o.c.permute(update, order));
+                  o.c.iota({Expr(1)}, index), o.c.permute(update, order));
   return o.ret(o.c.permute(result, order));
 }
 
-static LogicalResult narrow(OpCall &o) {
+static Status narrow(OpCall &o) {
   Value x = o.tensor("self");
-  auto axis = o.axis(*o.integer("dim"), o.rank(x));
-  if (!axis || o.rank(x) == 0)
+  LUMINAL_TRY(axis, o.axis("dim", x));
+  if (o.rank(x) == 0)
     return o.fail("narrows a tensor without dims");
   SmallVector<Expr> extents = o.extents(x), map = identityMap(extents.size());
-  Expr start = *o.expr("start"), length = *o.expr("length");
+  Expr start = o.expr("start"), length = o.expr("length");
   if (o.assumptions().provablyNonNegative(-start - Expr(1)))
-    start = start + extents[*axis];
+    start = start + extents[axis];
   if (!o.assumptions().provablyNonNegative(start) ||
-      !o.assumptions().provablyLessEqual(start + length, extents[*axis]))
+      !o.assumptions().provablyLessEqual(start + length, extents[axis]))
     return o.fail("the range is not provably inside the dim");
-  extents[*axis] = length;
-  map[*axis] = start + Expr::dim(*axis);
+  extents[axis] = length;
+  map[axis] = start + Expr::dim(axis);
   return o.retView(extents, map);
 }
 
 /// Views of consecutive ranges of the given lengths.
-static LogicalResult splitBy(OpCall &o, unsigned axis, ArrayRef<Expr> lengths) {
+static Status splitBy(OpCall &o, unsigned axis, ArrayRef<Expr> lengths) {
   SmallVector<Expr> from = o.extents(o.tensor("self"));
   SmallVector<std::pair<SmallVector<Expr>, SmallVector<Expr>>> views;
   Expr start(0);
@@ -438,7 +413,7 @@ static LogicalResult splitBy(OpCall &o, unsigned axis, ArrayRef<Expr> lengths) {
 }
 
 /// Parts of `size`, the last one smaller; the archive says how many.
-static LogicalResult splitInto(OpCall &o, unsigned axis, const Expr &size) {
+static Status splitInto(OpCall &o, unsigned axis, const Expr &size) {
   Expr n = o.extents(o.tensor("self"))[axis];
   unsigned parts = o.getNumResults();
   if (parts == 0)
@@ -451,54 +426,54 @@ static LogicalResult splitInto(OpCall &o, unsigned axis, const Expr &size) {
   lengths.push_back(rest);
   return splitBy(o, axis, lengths);
 }
-static LogicalResult split(OpCall &o) {
+static Status split(OpCall &o) {
   Value x = o.tensor("self");
-  auto axis = o.axis(*o.integer("dim"), o.rank(x));
-  if (!axis || o.rank(x) == 0)
+  LUMINAL_TRY(axis, o.axis("dim", x));
+  if (o.rank(x) == 0)
     return o.fail("splits a tensor without dims");
-  return splitInto(o, *axis, *o.expr("split_size"));
+  return splitInto(o, axis, o.expr("split_size"));
 }
-static LogicalResult splitWithSizes(OpCall &o) {
+static Status splitWithSizes(OpCall &o) {
   Value x = o.tensor("self");
-  auto axis = o.axis(*o.integer("dim"), o.rank(x));
-  if (!axis || o.rank(x) == 0)
+  LUMINAL_TRY(axis, o.axis("dim", x));
+  if (o.rank(x) == 0)
     return o.fail("splits a tensor without dims");
   return splitBy(
-      o, *axis,
-      *o.exprs(o.entry.name == "split.sizes" ? "split_size" : "split_sizes"));
+      o, axis,
+      o.exprs(o.entry.name == "split.sizes" ? "split_size" : "split_sizes"));
 }
-static LogicalResult chunk(OpCall &o) {
+static Status chunk(OpCall &o) {
   Value x = o.tensor("self");
-  auto axis = o.axis(*o.integer("dim"), o.rank(x));
-  int64_t chunks = *o.integer("chunks");
-  if (!axis || o.rank(x) == 0 || chunks <= 0)
+  LUMINAL_TRY(axis, o.axis("dim", x));
+  int64_t chunks = o.integer("chunks");
+  if (o.rank(x) == 0 || chunks <= 0)
     return o.fail("splits a tensor without dims, or into no parts");
-  Expr n = o.extents(x)[*axis];
-  return splitInto(o, *axis,
+  Expr n = o.extents(x)[axis];
+  return splitInto(o, axis,
                    o.assumptions().simplify(Expr::ceilDiv(n, Expr(chunks))));
 }
-static LogicalResult unbind(OpCall &o) {
+static Status unbind(OpCall &o) {
   Value x = o.tensor("self");
-  auto axis = o.axis(*o.integer("dim"), o.rank(x));
-  if (!axis || o.rank(x) == 0)
+  LUMINAL_TRY(axis, o.axis("dim", x));
+  if (o.rank(x) == 0)
     return o.fail("splits a tensor without dims");
   SmallVector<Expr> from = o.extents(x);
-  auto n = from[*axis].asConstant();
+  auto n = from[axis].asConstant();
   if (!n || *n != o.getNumResults())
-    return o.fail("the number of parts depends on extent " + from[*axis].str());
+    return o.fail("the number of parts depends on extent " + from[axis].str());
   SmallVector<std::pair<SmallVector<Expr>, SmallVector<Expr>>> views;
   for (int64_t part = 0; part < *n; ++part) {
     SmallVector<Expr> extents = from, map;
     for (unsigned i = 0; i < from.size(); ++i)
-      map.push_back(i == *axis ? Expr(part) : Expr::dim(i < *axis ? i : i - 1));
-    extents.erase(extents.begin() + *axis);
+      map.push_back(i == axis ? Expr(part) : Expr::dim(i < axis ? i : i - 1));
+    extents.erase(extents.begin() + axis);
     views.emplace_back(extents, map);
   }
   return o.retViews(views);
 }
 
 /// `sections` parts, the first ones longer by one where they do not divide.
-static LogicalResult splitSections(OpCall &o, unsigned axis, int64_t sections) {
+static Status splitSections(OpCall &o, unsigned axis, int64_t sections) {
   auto n = o.extents(o.tensor("self"))[axis].asConstant();
   if (!n || sections <= 0)
     return o.fail("splits a symbolic extent, or into no parts");
@@ -507,8 +482,8 @@ static LogicalResult splitSections(OpCall &o, unsigned axis, int64_t sections) {
     lengths.push_back(Expr(*n / sections + (i < *n % sections ? 1 : 0)));
   return splitBy(o, axis, lengths);
 }
-static LogicalResult splitIndices(OpCall &o, unsigned axis,
-                                  ArrayRef<int64_t> indices) {
+static Status splitIndices(OpCall &o, unsigned axis,
+                           ArrayRef<int64_t> indices) {
   auto n = o.extents(o.tensor("self"))[axis].asConstant();
   if (!n)
     return o.fail("splits a symbolic extent");
@@ -528,32 +503,32 @@ static LogicalResult splitIndices(OpCall &o, unsigned axis,
   }
   return o.retViews(views);
 }
-static LogicalResult tensorSplit(OpCall &o) {
+static Status tensorSplit(OpCall &o) {
   Value x = o.tensor("self");
-  auto axis = o.axis(*o.integer("dim"), o.rank(x));
-  if (!axis || o.rank(x) == 0)
+  LUMINAL_TRY(axis, o.axis("dim", x));
+  if (o.rank(x) == 0)
     return o.fail("splits a tensor without dims");
   if (o.entry.name == "tensor_split.sections")
-    return splitSections(o, *axis, *o.integer("sections"));
-  return splitIndices(o, *axis, *o.integers("indices"));
+    return splitSections(o, axis, o.integer("sections"));
+  return splitIndices(o, axis, o.integers("indices"));
 }
 /// Along a dim that the op's name says; a vector has only one.
 template <unsigned dim>
-static LogicalResult splitAlong(OpCall &o) {
+static Status splitAlong(OpCall &o) {
   unsigned rank = o.rank(o.tensor("self"));
   unsigned axis = dim == 1 && rank == 1 ? 0 : dim;
   if (rank <= axis)
     return o.fail("has fewer dims than the op takes");
   if (StringRef(o.entry.name).ends_with(".int"))
-    return splitSections(o, axis, *o.integer("sections"));
-  return splitIndices(o, axis, *o.integers("indices"));
+    return splitSections(o, axis, o.integer("sections"));
+  return splitIndices(o, axis, o.integers("indices"));
 }
 
 /// The map of a window given by distances in memory, into a tensor that is
 /// known to be contiguous.
-static std::optional<SmallVector<Expr>> stridedMap(OpCall &o, Value x,
-                                                   ArrayRef<Expr> size) {
-  SmallVector<Expr> stride = *o.exprs("stride"), from = o.extents(x);
+static Result<SmallVector<Expr>> stridedMap(OpCall &o, Value x,
+                                            ArrayRef<Expr> size) {
+  SmallVector<Expr> stride = o.exprs("stride"), from = o.extents(x);
   const TensorMeta *meta = o.argumentMeta("self");
   Expr expected(1);
   bool contiguous = meta && meta->sizes.size() == from.size() &&
@@ -563,106 +538,101 @@ static std::optional<SmallVector<Expr>> stridedMap(OpCall &o, Value x,
         from[i].isConstant(1) || o.provablyEqual(meta->strides[i], expected);
     expected = expected * from[i];
   }
-  auto refuse = [&](StringRef why) {
-    (void)o.fail(why);
-    return std::nullopt;
-  };
   if (!contiguous || size.size() != stride.size())
-    return refuse("takes strides of a tensor that is not known to be "
+    return o.fail("takes strides of a tensor that is not known to be "
                   "contiguous");
-  Expr first = o.expr("storage_offset").value_or(Expr(0)), place = first,
+  Expr first = o.exprOrNone("storage_offset").value_or(Expr(0)), place = first,
        last = first;
   for (unsigned i = 0; i < size.size(); ++i) {
     place = place + Expr::dim(i) * stride[i];
     last = last + (size[i] - Expr(1)) * stride[i];
     if (!o.assumptions().provablyNonNegative(stride[i]) ||
         !o.assumptions().provablyLessEqual(Expr(1), size[i]))
-      return refuse("a stride may be negative, or an extent zero");
+      return o.fail("a stride may be negative, or an extent zero");
   }
   if (!o.assumptions().provablyNonNegative(first) ||
       !o.assumptions().provablyLess(last, productOf(from)))
-    return refuse("the strides may leave the tensor");
+    return o.fail("the strides may leave the tensor");
   std::vector<Expr> map =
       delinearize(place, std::vector<Expr>(from.begin(), from.end()));
   return SmallVector<Expr>(map.begin(), map.end());
 }
-static LogicalResult asStrided(OpCall &o) {
-  SmallVector<Expr> size = *o.exprs("size");
-  auto map = stridedMap(o, o.tensor("self"), size);
-  return map ? o.retView(size, *map) : failure();
+static Status asStrided(OpCall &o) {
+  SmallVector<Expr> size = o.exprs("size");
+  LUMINAL_TRY(map, stridedMap(o, o.tensor("self"), size));
+  return o.retView(size, map);
 }
-static LogicalResult asStridedScatter(OpCall &o) {
+static Status asStridedScatter(OpCall &o) {
   Value x = o.tensor("self"), src = o.tensor("src");
-  SmallVector<Expr> size = *o.exprs("size");
-  auto map = stridedMap(o, x, size);
-  if (!map)
-    return failure();
-  auto joined = o.broadcast({size, o.extents(src)});
-  if (!joined || joined->size() != size.size())
+  SmallVector<Expr> size = o.exprs("size");
+  LUMINAL_TRY(map, stridedMap(o, x, size));
+  LUMINAL_TRY(joined, o.broadcast({size, o.extents(src)}));
+  if (joined.size() != size.size())
     return o.fail("the source cannot be broadcast to the window");
   Value update = o.broadcastTo(o.c.cast(src, o.element(x)), size);
-  return o.ret(writeWindow(o.c, x, size, *map, update));
+  return o.ret(writeWindow(o.c, x, size, map, update));
 }
 
-static LogicalResult unfold(OpCall &o) {
+static Status unfold(OpCall &o) {
   Value x = o.tensor("self");
-  auto axis = o.axis(*o.integer("dimension"), o.rank(x));
-  int64_t size = *o.integer("size"), step = *o.integer("step");
-  if (!axis || o.rank(x) == 0 || size < 0 || step <= 0)
+  LUMINAL_TRY(axis, o.axis("dimension", x));
+  int64_t size = o.integer("size"), step = o.integer("step");
+  if (o.rank(x) == 0 || size < 0 || step <= 0)
     return o.fail("unfolds no dim, or by a step that is not positive");
   SmallVector<Expr> extents = o.extents(x), map = identityMap(extents.size());
-  Expr n = extents[*axis];
+  Expr n = extents[axis];
   if (!o.assumptions().provablyLessEqual(Expr(size), n))
     return o.fail("the window is not provably inside extent " + n.str());
-  map[*axis] = Expr::dim(*axis) * Expr(step) + Expr::dim(extents.size());
-  extents[*axis] = o.assumptions().simplify(
+  map[axis] = Expr::dim(axis) * Expr(step) + Expr::dim(extents.size());
+  extents[axis] = o.assumptions().simplify(
       Expr::floorDiv(n - Expr(size), Expr(step)) + Expr(1));
   extents.push_back(Expr(size));
   return o.retView(extents, map);
 }
 
-/// The extents of a diagonal and its map into the tensor.
-static bool diagonalWindow(OpCall &o, SmallVector<Expr> &extents,
-                           SmallVector<Expr> &map) {
-  Value x = o.tensor("self");
+namespace {
+/// A part of a tensor: its extents, and its map into the tensor.
+struct Part {
+  SmallVector<Expr> extents, map;
+};
+} // namespace
+
+static Result<Part> diagonalOf(OpCall &o, Value x) {
   unsigned rank = o.rank(x);
-  auto a = o.axis(*o.integer("dim1"), rank),
-       b = o.axis(*o.integer("dim2"), rank);
-  int64_t offset = *o.integer("offset");
-  if (!a || !b || rank < 2 || *a == *b) {
-    (void)o.fail("takes two different dims");
-    return false;
-  }
+  LUMINAL_TRY(a, o.axis(o.integer("dim1"), rank));
+  LUMINAL_TRY(b, o.axis(o.integer("dim2"), rank));
+  int64_t offset = o.integer("offset");
+  if (rank < 2 || a == b)
+    return o.fail("takes two different dims");
   SmallVector<Expr> from = o.extents(x);
-  map.resize(rank);
+  Part part;
+  part.map.resize(rank);
   for (unsigned i = 0; i < rank; ++i) {
-    if (i == *a || i == *b)
+    if (i == a || i == b)
       continue;
-    map[i] = Expr::dim(extents.size());
-    extents.push_back(from[i]);
+    part.map[i] = Expr::dim(part.extents.size());
+    part.extents.push_back(from[i]);
   }
-  Expr d = Expr::dim(extents.size());
+  Expr d = Expr::dim(part.extents.size());
   Expr below(offset < 0 ? -offset : 0), right(offset > 0 ? offset : 0);
-  map[*a] = d + below;
-  map[*b] = d + right;
-  extents.push_back(o.assumptions().simplify(
-      Expr::max(Expr::min(from[*a] - below, from[*b] - right), Expr(0))));
-  return true;
+  part.map[a] = d + below;
+  part.map[b] = d + right;
+  part.extents.push_back(o.assumptions().simplify(
+      Expr::max(Expr::min(from[a] - below, from[b] - right), Expr(0))));
+  return part;
 }
-static LogicalResult diagonal(OpCall &o) {
-  SmallVector<Expr> extents, map;
-  return diagonalWindow(o, extents, map) ? o.retView(extents, map) : failure();
+static Status diagonal(OpCall &o) {
+  LUMINAL_TRY(part, diagonalOf(o, o.tensor("self")));
+  return o.retView(part.extents, part.map);
 }
-static LogicalResult diagonalScatter(OpCall &o) {
-  SmallVector<Expr> extents, map;
+static Status diagonalScatter(OpCall &o) {
   Value x = o.tensor("self"), src = o.tensor("src");
-  if (!diagonalWindow(o, extents, map))
-    return failure();
-  auto joined = o.broadcast({extents, o.extents(src)});
-  if (!joined || joined->size() != extents.size())
+  LUMINAL_TRY(part, diagonalOf(o, x));
+  LUMINAL_TRY(joined, o.broadcast({part.extents, o.extents(src)}));
+  if (joined.size() != part.extents.size())
     return o.fail("the source cannot be broadcast to the diagonal");
-  Value update = o.broadcastTo(o.c.cast(src, o.element(x)), extents);
-  return o.ret(writeWindow(o.c, x, extents, map, update));
+  Value update = o.broadcastTo(o.c.cast(src, o.element(x)), part.extents);
+  return o.ret(writeWindow(o.c, x, part.extents, part.map, update));
 }
 
 llvm::ArrayRef<OpRow> pt2::getMovementOps() {
@@ -696,13 +666,13 @@ llvm::ArrayRef<OpRow> pt2::getMovementOps() {
       {"expand_as(Tensor self, Tensor other)", expandAs},
       {"broadcast_to(Tensor self, SymInt[] size)", broadcastTo},
       {"slice.Tensor(Tensor self, int dim=0, SymInt? start=None, "
-       "SymInt? end=None, SymInt step=1)",
+       "SymInt? end=None, int step=1)",
        slice},
       {"slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, "
-       "SymInt? end=None, SymInt step=1)",
+       "SymInt? end=None, int step=1)",
        slice},
       {"slice_scatter(Tensor self, Tensor src, int dim=0, "
-       "SymInt? start=None, SymInt? end=None, SymInt step=1)",
+       "SymInt? start=None, SymInt? end=None, int step=1)",
        sliceScatter},
       {"select.int(Tensor self, int dim, SymInt index)", select},
       {"select_copy.int(Tensor self, int dim, SymInt index)", select},
@@ -715,9 +685,9 @@ llvm::ArrayRef<OpRow> pt2::getMovementOps() {
       {"split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0)",
        splitWithSizes},
       {"chunk(Tensor self, int chunks, int dim=0)", chunk},
-      {"tensor_split.sections(Tensor self, SymInt sections, int dim=0)",
+      {"tensor_split.sections(Tensor self, int sections, int dim=0)",
        tensorSplit},
-      {"tensor_split.indices(Tensor self, SymInt[] indices, int dim=0)",
+      {"tensor_split.indices(Tensor self, int[] indices, int dim=0)",
        tensorSplit},
       {"hsplit.int(Tensor self, int sections)", splitAlong<1>},
       {"hsplit.array(Tensor self, int[] indices)", splitAlong<1>},

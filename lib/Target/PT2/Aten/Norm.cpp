@@ -14,28 +14,27 @@ using namespace luminal::pt2;
 // Norms over trailing dims
 //===----------------------------------------------------------------------===//
 
-/// x with its normalised dims merged into one, last; null on failure.
-static Value mergeNormalized(OpCall &o, Value x) {
-  SmallVector<Expr> shape = *o.exprs("normalized_shape"), from = o.extents(x);
+/// x with its normalised dims merged into one, last.
+static Result<Value> mergeNormalized(OpCall &o, Value x) {
+  SmallVector<Expr> shape = o.exprs("normalized_shape"), from = o.extents(x);
   bool fits = !shape.empty() && shape.size() <= from.size();
   for (unsigned i = 0; fits && i < shape.size(); ++i)
     fits = o.provablyEqual(shape[i], from[from.size() - shape.size() + i]);
-  if (!fits) {
-    (void)o.fail("normalized_shape is not the tail of the input's shape");
-    return {};
-  }
+  if (!fits)
+    return o.fail("normalized_shape is not the tail of the input's shape");
   SmallVector<Expr> merged(from.begin(), from.end() - shape.size());
   merged.push_back(product(std::vector<Expr>(shape.begin(), shape.end())));
   return o.c.reshape(x, merged);
 }
 
 /// Multiplied by weight and shifted by bias, both of the normalised shape.
-static Value affine(OpCall &o, Value y, Value weight, Value bias) {
+static Value affine(OpCall &o, Value y, std::optional<Value> weight,
+                    std::optional<Value> bias) {
   Type wide = o.element(y);
   if (weight)
-    y = o.c.mul(y, o.broadcastTo(o.c.cast(weight, wide), o.extents(y)));
+    y = o.c.mul(y, o.as(*weight, wide, o.extents(y)));
   if (bias)
-    y = o.c.add(y, o.broadcastTo(o.c.cast(bias, wide), o.extents(y)));
+    y = o.c.add(y, o.as(*bias, wide, o.extents(y)));
   return y;
 }
 
@@ -47,16 +46,14 @@ static Value asStated(OpCall &o, Value v, unsigned i) {
   return v;
 }
 
-static LogicalResult layerNormOf(OpCall &o, double eps, bool withMoments) {
+static Status layerNormOf(OpCall &o, double eps, bool withMoments) {
   Composer &c = o.c;
-  Value x = o.tensor("input"), weight = o.tensor("weight"),
-        bias = o.tensor("bias");
+  Value x = o.tensor("input");
+  auto weight = o.tensorOrNone("weight"), bias = o.tensorOrNone("bias");
   Type type = o.element(x);
   if (!isa<FloatType>(type))
     return o.fail("is defined for floats only");
-  Value v = mergeNormalized(o, c.cast(x, o.opmath(type)));
-  if (!v)
-    return failure();
+  LUMINAL_TRY(v, mergeNormalized(o, c.cast(x, o.opmath(type))));
   Value y = c.reshape(c.layerNorm(v, eps), o.extents(x));
   Value result = c.cast(affine(o, y, weight, bias), type);
   if (!withMoments)
@@ -72,144 +69,142 @@ static LogicalResult layerNormOf(OpCall &o, double eps, bool withMoments) {
   Value variance = c.mean(c.mul(d, d), {last}, true);
   Value rstd = c.rsqrt(c.add(variance, c.splat(variance, eps)));
   SmallVector<Expr> shape = o.extents(x);
-  unsigned normalized = o.exprs("normalized_shape")->size();
+  unsigned normalized = o.exprs("normalized_shape").size();
   for (unsigned i = shape.size() - normalized; i < shape.size(); ++i)
     shape[i] = Expr(1);
   return o.ret({result, asStated(o, c.reshape(mean, shape), 1),
                 asStated(o, c.reshape(rstd, shape), 2)});
 }
-static LogicalResult layerNorm(OpCall &o) {
+static Status layerNorm(OpCall &o) {
   o.ignore({"cudnn_enable"});
-  return layerNormOf(o, *o.real("eps"), false);
+  return layerNormOf(o, o.real("eps"), false);
 }
-static LogicalResult nativeLayerNorm(OpCall &o) {
-  return layerNormOf(o, *o.real("eps"), true);
+static Status nativeLayerNorm(OpCall &o) {
+  return layerNormOf(o, o.real("eps"), true);
 }
 
-static LogicalResult rmsNorm(OpCall &o) {
+static Status rmsNorm(OpCall &o) {
   Composer &c = o.c;
-  Value x = o.tensor("input"), weight = o.tensor("weight");
+  Value x = o.tensor("input");
+  auto weight = o.tensorOrNone("weight");
   Type type = o.element(x);
   if (!isa<FloatType>(type))
     return o.fail("is defined for floats only");
   // Without eps: the least difference from 1 of the type computed in.
   Type wide = o.opmath(type);
-  double eps = o.real("eps").value_or(
+  double eps = o.realOrNone("eps").value_or(
       wide.isF64() ? std::numeric_limits<double>::epsilon()
                    : std::numeric_limits<float>::epsilon());
-  Value v = mergeNormalized(o, c.cast(x, wide));
-  if (!v)
-    return failure();
+  LUMINAL_TRY(v, mergeNormalized(o, c.cast(x, wide)));
   Value y = c.reshape(c.rmsNorm(v, eps), o.extents(x));
-  return o.ret(c.cast(affine(o, y, weight, {}), type));
+  return o.ret(c.cast(affine(o, y, weight, std::nullopt), type));
 }
 
 //===----------------------------------------------------------------------===//
 // Norms over channels
 //===----------------------------------------------------------------------===//
 
-/// (x - mean) * rstd * weight + bias, each given per channel (dim 1).
-static Value perChannel(OpCall &o, Value x, Value mean, Value rstd,
-                        Value weight, Value bias) {
-  Composer &c = o.c;
-  SmallVector<Expr> extents = o.extents(x);
-  Type wide = o.element(x);
-  auto spread = [&](Value v) {
-    return c.view(c.cast(v, wide), extents, {Expr::dim(1)});
-  };
-  Value y = c.mul(c.sub(x, spread(mean)), spread(rstd));
+/// One value for each channel (dim 1), in the shape and type of `like`.
+static Value spreadChannels(OpCall &o, Value v, Value like) {
+  return o.c.view(o.c.cast(v, o.element(like)), o.extents(like),
+                  {Expr::dim(1)});
+}
+/// y * weight + bias, each given per channel.
+static Value affineChannels(OpCall &o, Value y, std::optional<Value> weight,
+                            std::optional<Value> bias) {
   if (weight)
-    y = c.mul(y, spread(weight));
+    y = o.c.mul(y, spreadChannels(o, *weight, y));
   if (bias)
-    y = c.add(y, spread(bias));
+    y = o.c.add(y, spreadChannels(o, *bias, y));
   return y;
 }
+/// (x - mean) * rstd * weight + bias, each given per channel.
+static Value perChannel(OpCall &o, Value x, Value mean, Value rstd,
+                        std::optional<Value> weight,
+                        std::optional<Value> bias) {
+  Value y = o.c.mul(o.c.sub(x, spreadChannels(o, mean, x)),
+                    spreadChannels(o, rstd, x));
+  return affineChannels(o, y, weight, bias);
+}
 
-static LogicalResult batchNormOf(OpCall &o, Value result[3]) {
+static Result<Value> batchNormOf(OpCall &o) {
   Composer &c = o.c;
-  Value x = o.tensor("input"), weight = o.tensor("weight"),
-        bias = o.tensor("bias"), mean = o.tensor("running_mean"),
-        variance = o.tensor("running_var");
-  double eps = *o.real("eps");
+  Value x = o.tensor("input");
+  auto weight = o.tensorOrNone("weight"), bias = o.tensorOrNone("bias"),
+       mean = o.tensorOrNone("running_mean"),
+       variance = o.tensorOrNone("running_var");
+  double eps = o.real("eps");
   o.ignore({"momentum"});
   if (!mean || !variance || o.rank(x) < 2 || !o.isFloat(x))
     return o.fail("needs running statistics and a channel dim");
-  for (Value v : {weight, bias, mean, variance})
-    if (v &&
-        (o.rank(v) != 1 || !o.provablyEqual(o.extents(v)[0], o.extents(x)[1])))
+  for (const auto &v : {weight, bias, mean, variance})
+    if (v && (o.rank(*v) != 1 ||
+              !o.provablyEqual(o.extents(*v)[0], o.extents(x)[1])))
       return o.fail("a statistic has another shape than the channels");
   Type type = o.element(x), wide = o.opmath(type);
-  Value var = c.cast(variance, wide);
+  Value var = c.cast(*variance, wide);
   Value rstd = c.rsqrt(c.add(var, c.splat(var, eps)));
-  result[0] =
-      c.cast(perChannel(o, c.cast(x, wide), mean, rstd, weight, bias), type);
-  // The saved statistics of inference are empty.
-  result[1] = result[2] = c.full({Expr(0)}, c.scalar(type, 0));
-  return success();
+  return c.cast(perChannel(o, c.cast(x, wide), *mean, rstd, weight, bias),
+                type);
 }
-static LogicalResult batchNorm(OpCall &o) {
+static Status batchNorm(OpCall &o) {
   if (o.flag("training"))
     return o.fail("batch statistics (training mode) are not supported");
   o.ignore({"cudnn_enabled"});
-  Value results[3];
-  return failed(batchNormOf(o, results)) ? failure() : o.ret(results[0]);
+  LUMINAL_TRY(y, batchNormOf(o));
+  return o.ret(y);
 }
-static LogicalResult nativeBatchNorm(OpCall &o) {
+/// With the saved statistics, which are empty where nothing is trained.
+static Status batchNormCore(OpCall &o) {
+  LUMINAL_TRY(y, batchNormOf(o));
+  Value none = o.c.full({Expr(0)}, o.c.scalar(o.element(y), 0));
+  return o.ret({y, none, none});
+}
+static Status nativeBatchNorm(OpCall &o) {
   if (o.flag("training"))
     return o.fail("batch statistics (training mode) are not supported");
-  Value results[3];
-  return failed(batchNormOf(o, results)) ? failure() : o.ret(results);
-}
-static LogicalResult batchNormCore(OpCall &o) {
-  Value results[3];
-  return failed(batchNormOf(o, results)) ? failure() : o.ret(results);
+  return batchNormCore(o);
 }
 
 /// Each channel of each batch normalised over its other dims.
-static LogicalResult instanceNorm(OpCall &o) {
+static Status instanceNorm(OpCall &o) {
   Composer &c = o.c;
-  Value x = o.tensor("input"), weight = o.tensor("weight"),
-        bias = o.tensor("bias");
+  Value x = o.tensor("input");
+  auto weight = o.tensorOrNone("weight"), bias = o.tensorOrNone("bias");
   o.ignore({"momentum", "cudnn_enabled"});
   if (o.rank(x) < 2 || !o.isFloat(x))
     return o.fail("takes floats with a channel dim");
   Type type = o.element(x), wide = o.opmath(type);
   SmallVector<Expr> extents = o.extents(x);
-  double eps = *o.real("eps");
+  double eps = o.real("eps");
   Value v = c.cast(x, wide);
   if (!o.flag("use_input_stats")) {
-    Value mean = o.tensor("running_mean"), variance = o.tensor("running_var");
+    auto mean = o.tensorOrNone("running_mean"),
+         variance = o.tensorOrNone("running_var");
     if (!mean || !variance)
       return o.fail("has no statistics");
-    Value var = c.cast(variance, wide);
+    Value var = c.cast(*variance, wide);
     Value rstd = c.rsqrt(c.add(var, c.splat(var, eps)));
-    return o.ret(c.cast(perChannel(o, v, mean, rstd, weight, bias), type));
+    return o.ret(c.cast(perChannel(o, v, *mean, rstd, weight, bias), type));
   }
   if (o.has("running_mean") || o.has("running_var"))
     return o.fail("updates running statistics");
   std::vector<Expr> inner(extents.begin() + 2, extents.end());
   Value rows = c.reshape(v, {extents[0], extents[1], product(inner)});
   Value y = c.reshape(c.layerNorm(rows, eps), extents);
-  auto spread = [&](Value p) {
-    return c.view(c.cast(p, wide), extents, {Expr::dim(1)});
-  };
-  if (weight)
-    y = c.mul(y, spread(weight));
-  if (bias)
-    y = c.add(y, spread(bias));
-  return o.ret(c.cast(y, type));
+  return o.ret(c.cast(affineChannels(o, y, weight, bias), type));
 }
 
 /// Each channel normalised over all other dims, by statistics of its own.
-static LogicalResult batchNormNoStats(OpCall &o) {
+static Status batchNormNoStats(OpCall &o) {
   Composer &c = o.c;
-  Value x = o.tensor("input"), weight = o.tensor("weight"),
-        bias = o.tensor("bias");
+  Value x = o.tensor("input");
+  auto weight = o.tensorOrNone("weight"), bias = o.tensorOrNone("bias");
   o.ignore({"momentum"});
   if (o.rank(x) < 2 || !o.isFloat(x) || !o.flag("training"))
     return o.fail("takes floats with a channel dim, in training mode");
   Type type = o.element(x), wide = o.opmath(type);
-  double eps = *o.real("eps");
+  double eps = o.real("eps");
   SmallVector<unsigned> axes;
   for (unsigned i = 0; i < o.rank(x); ++i)
     if (i != 1)
@@ -223,9 +218,11 @@ static LogicalResult batchNormNoStats(OpCall &o) {
   return o.ret({c.cast(y, type), asStated(o, mean, 1), asStated(o, rstd, 2)});
 }
 
-static LogicalResult groupNormOf(OpCall &o, Value x, Value weight, Value bias,
-                                 int64_t groups, double eps) {
+static Result<Value> groupNormOf(OpCall &o, int64_t groups) {
   Composer &c = o.c;
+  Value x = o.tensor("input");
+  auto weight = o.tensorOrNone("weight"), bias = o.tensorOrNone("bias");
+  double eps = o.real("eps");
   if (o.rank(x) < 2 || !o.isFloat(x) || groups <= 0)
     return o.fail("takes floats with a channel dim");
   SmallVector<Expr> extents = o.extents(x);
@@ -239,30 +236,19 @@ static LogicalResult groupNormOf(OpCall &o, Value x, Value weight, Value bias,
   inner.insert(inner.end(), extents.begin() + 2, extents.end());
   Value rows = c.reshape(v, {extents[0], Expr(groups), product(inner)});
   Value y = c.reshape(c.layerNorm(rows, eps), extents);
-  auto spread = [&](Value p) {
-    return c.view(c.cast(p, o.element(y)), extents, {Expr::dim(1)});
-  };
-  if (weight)
-    y = c.mul(y, spread(weight));
-  if (bias)
-    y = c.add(y, spread(bias));
-  return o.ret(c.cast(y, type));
+  return c.cast(affineChannels(o, y, weight, bias), type);
 }
-static LogicalResult groupNorm(OpCall &o) {
+static Status groupNorm(OpCall &o) {
   o.ignore({"cudnn_enabled"});
-  return groupNormOf(o, o.tensor("input"), o.tensor("weight"), o.tensor("bias"),
-                     *o.integer("num_groups"), *o.real("eps"));
+  LUMINAL_TRY(y, groupNormOf(o, o.integer("num_groups")));
+  return o.ret(y);
 }
-static LogicalResult nativeGroupNorm(OpCall &o) {
+static Status nativeGroupNorm(OpCall &o) {
   // N, C and HxW repeat the input's shape; mean and rstd are left out, and a
   // program that reads them is refused there.
   o.ignore({"N", "C", "HxW"});
-  LogicalResult result =
-      groupNormOf(o, o.tensor("input"), o.tensor("weight"), o.tensor("bias"),
-                  *o.integer("group"), *o.real("eps"));
-  if (succeeded(result))
-    (void)o.ret({Value(), Value()});
-  return result;
+  LUMINAL_TRY(y, groupNormOf(o, o.integer("group")));
+  return o.retFirst(y);
 }
 
 //===----------------------------------------------------------------------===//
@@ -273,7 +259,7 @@ static bool isIndex(OpCall &o, Value v) {
   return o.element(v).isInteger(64) || o.element(v).isInteger(32);
 }
 
-static LogicalResult embedding(OpCall &o) {
+static Status embedding(OpCall &o) {
   // These three concern gradients only.
   o.ignore({"padding_idx", "scale_grad_by_freq", "sparse"});
   Value weight = o.tensor("weight"), indices = o.tensor("indices");
@@ -283,13 +269,14 @@ static LogicalResult embedding(OpCall &o) {
 }
 
 /// Rows of a table, summed, averaged or maximised bag by bag.
-static LogicalResult embeddingBag(OpCall &o) {
+static Status embeddingBag(OpCall &o) {
   Composer &c = o.c;
   o.ignore({"scale_grad_by_freq", "sparse"});
   Value weight = o.tensor("weight"), indices = o.tensor("indices"),
-        offsets = o.tensor("offsets"), scale = o.tensor("per_sample_weights");
-  int64_t mode = *o.integer("mode");
-  int64_t padding = o.integer("padding_idx").value_or(-1);
+        offsets = o.tensor("offsets");
+  auto scale = o.tensorOrNone("per_sample_weights");
+  int64_t mode = o.integer("mode");
+  int64_t padding = o.integerOrNone("padding_idx").value_or(-1);
   // -1 is "none" in the core op; elsewhere negative rows count from the end.
   if (padding < 0 && o.entry.name == "embedding_bag.padding_idx" &&
       o.has("padding_idx")) {
@@ -303,7 +290,7 @@ static LogicalResult embeddingBag(OpCall &o) {
       !isIndex(o, indices) || !isIndex(o, offsets) || mode < 0 || mode > 2 ||
       !o.isFloat(weight))
     return o.fail("takes a table of rows, integer indices and offsets");
-  if (scale && (mode != 0 || o.rank(scale) != 1))
+  if (scale && (mode != 0 || o.rank(*scale) != 1))
     return o.fail("per_sample_weights are for sums only");
   Type type = o.element(weight), wide = o.opmath(type);
   Expr n = o.extents(indices)[0], width = o.extents(weight)[1],
@@ -326,7 +313,7 @@ static LogicalResult embeddingBag(OpCall &o) {
   Value rows = c.cast(c.gather(weight, indices), wide);
   SmallVector<Expr> rowShape = {n, width};
   if (scale)
-    rows = c.mul(rows, c.view(c.cast(scale, wide), rowShape, {Expr::dim(0)}));
+    rows = c.mul(rows, c.view(c.cast(*scale, wide), rowShape, {Expr::dim(0)}));
   double inf = std::numeric_limits<double>::infinity();
   Value counted;
   if (padding >= 0 || mode != 0) {
@@ -356,16 +343,16 @@ static LogicalResult embeddingBag(OpCall &o) {
   }
   // The other results serve gradients; a program that reads one is refused
   // there.
-  return o.ret({c.cast(result, type), Value(), Value(), Value()});
+  return o.retFirst(c.cast(result, type));
 }
 
 //===----------------------------------------------------------------------===//
 // Dropout
 //===----------------------------------------------------------------------===//
 
-static LogicalResult dropout(OpCall &o) {
+static Status dropout(OpCall &o) {
   bool train = o.flag("train");
-  double p = *o.real("p");
+  double p = o.real("p");
   if (train && p != 0)
     return o.fail("draws random numbers (train is true)");
   return o.ret(o.tensor("input"));
@@ -376,28 +363,29 @@ static LogicalResult dropout(OpCall &o) {
 //===----------------------------------------------------------------------===//
 
 /// v * (g / |v|), the length taken over all dims but one (over all for -1).
-static LogicalResult weightNorm(OpCall &o) {
+static Status weightNorm(OpCall &o) {
   Composer &c = o.c;
   Value v = o.tensor("v"), g = o.tensor("g");
-  int64_t dim = *o.integer("dim");
+  int64_t dim = o.integer("dim");
   Type type = o.element(v), wide = o.opmath(type);
   if (!isa<FloatType>(type) || o.element(g) != type || o.rank(v) == 0)
     return o.fail("takes floats of one dtype");
   SmallVector<unsigned> axes;
   std::optional<unsigned> kept;
-  if (dim != -1)
-    if (!(kept = o.axis(dim, o.rank(v))))
-      return failure();
+  if (dim != -1) {
+    LUMINAL_TRY(axis, o.axis(dim, o.rank(v)));
+    kept = axis;
+  }
   for (unsigned i = 0; i < o.rank(v); ++i)
     if (i != kept)
       axes.push_back(i);
   Value x = c.cast(v, wide);
   Value norm = c.sqrt(c.reduceSum(c.mul(x, x), axes, true));
-  auto shape = o.broadcast({o.extents(norm), o.extents(g)});
-  if (!shape || shape->size() != o.rank(v))
+  LUMINAL_TRY(shape, o.commonShape({norm, g}));
+  if (shape.size() != o.rank(v))
     return o.fail("the lengths do not fit the directions");
-  Value scale = c.div(o.broadcastTo(c.cast(g, wide), *shape),
-                      o.broadcastTo(norm, *shape));
+  Value scale =
+      c.div(o.broadcastTo(c.cast(g, wide), shape), o.broadcastTo(norm, shape));
   Value result = c.mul(x, o.broadcastTo(scale, o.extents(v)));
   if (o.getNumResults() == 1)
     return o.ret(c.cast(result, type));
@@ -412,7 +400,7 @@ static Value sloped(OpCall &o, Value x, Value slope) {
   Composer &c = o.c;
   return c.select(c.less(c.splat(x, 0), x), x, c.mul(x, slope));
 }
-static LogicalResult prelu(OpCall &o) {
+static Status prelu(OpCall &o) {
   Value x = o.tensor("self"), weight = o.tensor("weight");
   if (!o.isFloat(x) || o.element(weight) != o.element(x) || o.rank(weight) > 1)
     return o.fail("takes floats and one slope, or one for each channel");
@@ -428,15 +416,13 @@ static LogicalResult prelu(OpCall &o) {
   }
   return o.ret(sloped(o, x, o.c.view(weight, extents, map)));
 }
-static LogicalResult preluKernel(OpCall &o) {
+static Status preluKernel(OpCall &o) {
   Value x = o.tensor("self"), weight = o.tensor("weight");
   if (!o.isFloat(x) || o.element(weight) != o.element(x))
     return o.fail("takes floats of one dtype");
-  auto shape = o.broadcast({o.extents(x), o.extents(weight)});
-  if (!shape)
-    return failure();
+  LUMINAL_TRY(shape, o.commonShape({x, weight}));
   return o.ret(
-      sloped(o, o.broadcastTo(x, *shape), o.broadcastTo(weight, *shape)));
+      sloped(o, o.broadcastTo(x, shape), o.broadcastTo(weight, shape)));
 }
 
 llvm::ArrayRef<OpRow> pt2::getNormOps() {

@@ -22,12 +22,6 @@ OpCall::OpCall(Importer &importer, const Node &node, const OpEntry &entry,
                Composer &composer)
     : c(composer), node(node), entry(entry), importer(importer) {}
 
-LogicalResult OpCall::fail(const Twine &why) {
-  if (reason.empty())
-    reason = why.str();
-  return failure();
-}
-
 //===----------------------------------------------------------------------===//
 // Binding
 //===----------------------------------------------------------------------===//
@@ -37,25 +31,35 @@ static bool isNumber(Argument::Kind kind) {
          kind == Argument::Bool;
 }
 
-/// The argument if it is what the parameter may be, else null and a reason.
-const Argument *OpCall::check(const Parameter &p, const Argument &arg) {
-  auto tensorsKnown = [&] {
-    return llvm::all_of(arg.names, [&](const std::string &name) {
-      return name.empty() || importer.isTensor(name);
-    });
+static DTypeCode codeOf(const Argument &arg) {
+  int64_t code = arg.exprs[0].asConstant().value_or(0);
+  return {static_cast<int>(std::clamp<int64_t>(code, -1, 1 << 20))};
+}
+
+/// Whether the argument is what the parameter may be.
+Status OpCall::check(const Parameter &p, const Argument &arg) const {
+  auto refuse = [&](const Twine &why) -> Error {
+    return fail("argument '" + p.name + "' " + why);
   };
+  bool isTensors = arg.kind == Argument::Tensor ||
+                   arg.kind == Argument::Tensors ||
+                   arg.kind == Argument::OptionalTensors;
+  if (isTensors)
+    for (const std::string &name : arg.names) {
+      bool none = name.empty() && p.type == Parameter::OptionalTensorList;
+      if (!none && !importer.isTensor(name))
+        return refuse("names an unknown tensor");
+    }
   bool ok = false;
   switch (p.type) {
   case Parameter::Tensor:
-    ok = (arg.kind == Argument::Tensor && tensorsKnown()) || isNumber(arg.kind);
+    ok = arg.kind == Argument::Tensor || isNumber(arg.kind);
     break;
   case Parameter::TensorList:
-    ok = arg.kind == Argument::Tensors && tensorsKnown();
+    ok = arg.kind == Argument::Tensors;
     break;
   case Parameter::OptionalTensorList:
-    ok = (arg.kind == Argument::Tensors ||
-          arg.kind == Argument::OptionalTensors) &&
-         tensorsKnown();
+    ok = arg.kind == Argument::Tensors || arg.kind == Argument::OptionalTensors;
     break;
   case Parameter::Int:
     ok = arg.kind == Argument::Int;
@@ -95,26 +99,29 @@ const Argument *OpCall::check(const Parameter &p, const Argument &arg) {
     break;
   }
   if (arg.kind == Argument::None && p.optional)
-    ok = true;
-  if (ok)
-    return &arg;
+    return {};
   if (arg.kind == Argument::Unsupported)
-    (void)fail("argument '" + p.name + "' is of kind " + arg.names[0]);
-  else if (arg.kind == Argument::None)
-    (void)fail("argument '" + p.name + "' may not be None");
-  else if (!tensorsKnown())
-    (void)fail("argument '" + p.name + "' names an unknown tensor");
-  else
-    (void)fail("argument '" + p.name +
-               "' has a kind or value that the op "
-               "does not take");
-  return nullptr;
+    return refuse("is of kind " + arg.names[0]);
+  if (arg.kind == Argument::None)
+    return refuse("may not be None");
+  if (!ok)
+    return refuse("has a kind or value that the op does not take");
+  bool mayBeSymbolic =
+      p.symbolic || p.type == Parameter::Tensor || p.type == Parameter::Scalar;
+  if (!mayBeSymbolic)
+    for (const Expr &e : arg.exprs)
+      if (!e.asConstant())
+        return refuse("is symbolic (" + e.str() + ")");
+  if (p.type == Parameter::ScalarType)
+    if (DTypeCode code = codeOf(arg); !code.dtype())
+      return fail("dtype " + code.name() + " is not supported");
+  return {};
 }
 
-LogicalResult OpCall::bind() {
+Status OpCall::bind() {
   unsigned n = entry.parameters.size();
   bound.assign(n, nullptr);
-  given.assign(n, false);
+  isGiven.assign(n, false);
   read.assign(n, false);
   for (const NamedArgument &input : node.inputs) {
     unsigned i = 0;
@@ -122,16 +129,15 @@ LogicalResult OpCall::bind() {
       ++i;
     if (i == n)
       return fail("has an argument '" + input.name + "' that is not known");
-    if (given[i])
+    if (isGiven[i])
       return fail("has argument '" + input.name + "' twice");
-    given[i] = true;
-    bound[i] = check(entry.parameters[i], input.value);
-    if (!bound[i])
-      return failure();
+    LUMINAL_CHECK(check(entry.parameters[i], input.value));
+    isGiven[i] = true;
+    bound[i] = &input.value;
   }
   for (unsigned i = 0; i < n; ++i) {
     const Parameter &p = entry.parameters[i];
-    if (!given[i] && !p.hasDefault)
+    if (!isGiven[i] && !p.hasDefault)
       return fail("lacks argument '" + p.name + "'");
     if (!bound[i])
       bound[i] = &p.defaultValue;
@@ -141,21 +147,41 @@ LogicalResult OpCall::bind() {
         p.name == "non_blocking")
       read[i] = true;
   }
-  return success();
+  return {};
+}
+
+unsigned OpCall::find(StringRef name) const {
+  for (auto [i, p] : llvm::enumerate(entry.parameters))
+    if (p.name == name)
+      return i;
+  llvm::report_fatal_error("a handler reads an argument that its schema lacks");
 }
 
 const Argument &OpCall::get(StringRef name) {
-  for (auto [i, p] : llvm::enumerate(entry.parameters))
-    if (p.name == name) {
-      read[i] = true;
-      return *bound[i];
-    }
-  llvm::report_fatal_error("a handler reads an argument that its schema lacks");
+  unsigned i = find(name);
+  read[i] = true;
+  return *bound[i];
+}
+
+static void promise(bool holds) {
+  if (!holds)
+    llvm::report_fatal_error("a handler takes for granted what its schema does "
+                             "not promise");
+}
+
+const Argument &OpCall::given(StringRef name) {
+  promise(!entry.parameters[find(name)].optional);
+  return get(name);
+}
+
+void OpCall::promiseKnown(StringRef name) const {
+  const Parameter &p = entry.parameters[find(name)];
+  promise(!p.symbolic && p.type != Parameter::Scalar);
 }
 
 std::string OpCall::findUnread() const {
   for (auto [i, p] : llvm::enumerate(entry.parameters))
-    if (given[i] && !read[i] && bound[i]->kind != Argument::None)
+    if (isGiven[i] && !read[i] && bound[i]->kind != Argument::None)
       return p.name;
   return {};
 }
@@ -181,93 +207,109 @@ static Number toNumber(const Argument &arg) {
   return n;
 }
 
-bool OpCall::has(StringRef name) { return get(name).kind != Argument::None; }
+static Expr toExpr(const Argument &arg) { return arg.exprs[0]; }
+static int64_t toInteger(const Argument &arg) {
+  return *arg.exprs[0].asConstant();
+}
+static SmallVector<Expr> toExprs(const Argument &arg) {
+  return SmallVector<Expr>(arg.exprs.begin(), arg.exprs.end());
+}
+static SmallVector<int64_t> toIntegers(const Argument &arg) {
+  return llvm::map_to_vector(arg.exprs,
+                             [](const Expr &e) { return *e.asConstant(); });
+}
+static double toReal(const Argument &arg) { return *toNumber(arg).asDouble(); }
 
-Operand OpCall::operand(StringRef name) {
-  const Argument &arg = get(name);
-  Operand o;
-  if (arg.kind == Argument::Tensor)
-    o.value = importer.read(arg.names[0]);
-  else if (arg.kind != Argument::None)
-    o.number = toNumber(arg);
-  return o;
+/// What `decode` makes of the argument, unless it is None.
+template <typename Decode>
+static auto unlessNone(const Argument &arg, Decode decode)
+    -> std::optional<decltype(decode(arg))> {
+  if (arg.kind == Argument::None)
+    return std::nullopt;
+  return decode(arg);
 }
 
-Value OpCall::tensor(StringRef name) {
-  if (!has(name))
-    return {};
-  Operand o = operand(name);
-  if (o.value)
-    return o.value;
-  return materialize(o.number, promote(o));
+bool OpCall::has(StringRef name) { return get(name).kind != Argument::None; }
+
+Operand OpCall::toOperand(const Argument &arg) {
+  if (arg.kind == Argument::Tensor)
+    return importer.read(arg.names[0]);
+  return toNumber(arg);
+}
+Operand OpCall::operand(StringRef name) { return toOperand(given(name)); }
+std::optional<Operand> OpCall::operandOrNone(StringRef name) {
+  return unlessNone(get(name),
+                    [&](const Argument &arg) { return toOperand(arg); });
+}
+
+Value OpCall::toTensor(const Argument &arg) {
+  Operand o = toOperand(arg);
+  return as(o, promote(o));
+}
+Value OpCall::tensor(StringRef name) { return toTensor(given(name)); }
+std::optional<Value> OpCall::tensorOrNone(StringRef name) {
+  return unlessNone(get(name),
+                    [&](const Argument &arg) { return toTensor(arg); });
 }
 
 SmallVector<Value> OpCall::tensors(StringRef name) {
-  SmallVector<Value> values;
-  for (const std::string &n : get(name).names)
-    values.push_back(n.empty() ? Value() : importer.read(n));
-  return values;
+  promise(entry.parameters[find(name)].type == Parameter::TensorList);
+  return llvm::map_to_vector(
+      given(name).names, [&](const auto &name) { return importer.read(name); });
+}
+SmallVector<std::optional<Value>> OpCall::tensorsOrNone(StringRef name) {
+  return llvm::map_to_vector(get(name).names,
+                             [&](const auto &name) -> std::optional<Value> {
+                               if (name.empty())
+                                 return std::nullopt;
+                               return importer.read(name);
+                             });
 }
 
-std::optional<Number> OpCall::number(StringRef name) {
-  const Argument &arg = get(name);
-  if (arg.kind == Argument::None)
-    return std::nullopt;
-  return toNumber(arg);
+Number OpCall::number(StringRef name) { return toNumber(given(name)); }
+std::optional<Number> OpCall::numberOrNone(StringRef name) {
+  return unlessNone(get(name), toNumber);
 }
 
-std::optional<Expr> OpCall::expr(StringRef name) {
-  const Argument &arg = get(name);
-  if (arg.kind == Argument::None)
-    return std::nullopt;
-  return arg.exprs[0];
+Expr OpCall::expr(StringRef name) { return toExpr(given(name)); }
+std::optional<Expr> OpCall::exprOrNone(StringRef name) {
+  return unlessNone(get(name), toExpr);
 }
 
-std::optional<int64_t> OpCall::integer(StringRef name) {
-  auto e = expr(name);
-  if (!e)
-    return std::nullopt;
-  auto value = e->asConstant();
-  if (!value)
-    (void)fail("argument '" + name + "' is symbolic (" + e->str() + ")");
-  return value.value_or(0);
+SmallVector<Expr> OpCall::exprs(StringRef name) { return toExprs(given(name)); }
+std::optional<SmallVector<Expr>> OpCall::exprsOrNone(StringRef name) {
+  return unlessNone(get(name), toExprs);
 }
 
-std::optional<SmallVector<Expr>> OpCall::exprs(StringRef name) {
-  const Argument &arg = get(name);
-  if (arg.kind == Argument::None)
-    return std::nullopt;
-  return SmallVector<Expr>(arg.exprs.begin(), arg.exprs.end());
+int64_t OpCall::integer(StringRef name) {
+  promiseKnown(name);
+  return toInteger(given(name));
+}
+std::optional<int64_t> OpCall::integerOrNone(StringRef name) {
+  promiseKnown(name);
+  return unlessNone(get(name), toInteger);
 }
 
-std::optional<SmallVector<int64_t>> OpCall::integers(StringRef name) {
-  auto all = exprs(name);
-  if (!all)
-    return std::nullopt;
-  SmallVector<int64_t> values;
-  for (const Expr &e : *all) {
-    if (!e.asConstant())
-      (void)fail("argument '" + name + "' is symbolic (" + e.str() + ")");
-    values.push_back(e.asConstant().value_or(0));
-  }
-  return values;
+SmallVector<int64_t> OpCall::integers(StringRef name) {
+  promiseKnown(name);
+  return toIntegers(given(name));
+}
+std::optional<SmallVector<int64_t>> OpCall::integersOrNone(StringRef name) {
+  promiseKnown(name);
+  return unlessNone(get(name), toIntegers);
 }
 
-std::optional<double> OpCall::real(StringRef name) {
-  auto n = number(name);
-  if (!n)
-    return std::nullopt;
-  auto value = n->asDouble();
-  if (!value)
-    (void)fail("argument '" + name + "' is symbolic");
-  return value.value_or(0);
+double OpCall::real(StringRef name) {
+  promiseKnown(name);
+  return toReal(given(name));
 }
-
-std::optional<ArrayRef<double>> OpCall::reals(StringRef name) {
-  const Argument &arg = get(name);
-  if (arg.kind == Argument::None)
-    return std::nullopt;
-  return ArrayRef<double>(arg.doubles);
+std::optional<double> OpCall::realOrNone(StringRef name) {
+  promiseKnown(name);
+  return unlessNone(get(name), toReal);
+}
+std::optional<ArrayRef<double>> OpCall::realsOrNone(StringRef name) {
+  return unlessNone(get(name),
+                    [](const Argument &arg) { return ArrayRef(arg.doubles); });
 }
 
 bool OpCall::flag(StringRef name) {
@@ -280,15 +322,13 @@ StringRef OpCall::string(StringRef name) {
   return arg.kind == Argument::String ? StringRef(arg.names[0]) : StringRef();
 }
 
-Type OpCall::dtype(StringRef name) {
-  const Argument &arg = get(name);
-  if (arg.kind == Argument::None)
-    return {};
-  DTypeCode code{static_cast<int>(arg.exprs[0].asConstant().value_or(0))};
-  if (auto dtype = code.dtype())
-    return getElementType(c.getBuilder().getContext(), *dtype);
-  (void)fail("dtype " + code.name() + " is not supported");
-  return f32();
+Type OpCall::toType(const Argument &arg) const {
+  return getElementType(c.getBuilder().getContext(), *codeOf(arg).dtype());
+}
+Type OpCall::dtype(StringRef name) { return toType(given(name)); }
+std::optional<Type> OpCall::dtypeOrNone(StringRef name) {
+  return unlessNone(get(name),
+                    [&](const Argument &arg) { return toType(arg); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -305,39 +345,33 @@ Type OpCall::f32() const { return c.getBuilder().getF32Type(); }
 Type OpCall::i64() const { return c.getBuilder().getI64Type(); }
 Type OpCall::i1() const { return c.getBuilder().getI1Type(); }
 
-std::optional<unsigned> OpCall::axis(int64_t dim, unsigned rank) {
+Result<unsigned> OpCall::axis(int64_t dim, unsigned rank) const {
   // A rank-0 tensor counts as having one dim here.
   int64_t n = std::max(rank, 1u);
-  if (dim < -n || dim >= n) {
-    (void)fail("dim " + Twine(dim) + " is outside a tensor of rank " +
-               Twine(rank));
-    return std::nullopt;
-  }
+  if (dim < -n || dim >= n)
+    return fail("dim " + Twine(dim) + " is outside a tensor of rank " +
+                Twine(rank));
   return static_cast<unsigned>(dim < 0 ? dim + n : dim);
 }
 
-std::optional<SmallVector<unsigned>> OpCall::axes(ArrayRef<int64_t> dims,
-                                                  unsigned rank) {
-  SmallVector<unsigned> result;
+Result<SmallVector<unsigned>> OpCall::axes(ArrayRef<int64_t> dims,
+                                           unsigned rank) const {
   if (dims.empty())
     return llvm::to_vector(llvm::seq<unsigned>(0, rank));
+  SmallVector<unsigned> result;
   for (int64_t dim : dims) {
-    auto a = axis(dim, rank);
-    if (!a)
-      return std::nullopt;
+    LUMINAL_TRY(a, axis(dim, rank));
     if (rank != 0)
-      result.push_back(*a);
+      result.push_back(a);
   }
   llvm::sort(result);
-  if (std::adjacent_find(result.begin(), result.end()) != result.end()) {
-    (void)fail("names a dim twice");
-    return std::nullopt;
-  }
+  if (std::adjacent_find(result.begin(), result.end()) != result.end())
+    return fail("names a dim twice");
   return result;
 }
 
-std::optional<SmallVector<Expr>>
-OpCall::broadcast(ArrayRef<SmallVector<Expr>> all) {
+Result<SmallVector<Expr>>
+OpCall::broadcast(ArrayRef<SmallVector<Expr>> all) const {
   size_t rank = 0;
   for (const auto &extents : all)
     rank = std::max(rank, extents.size());
@@ -352,16 +386,19 @@ OpCall::broadcast(ArrayRef<SmallVector<Expr>> all) {
         r = e;
         continue;
       }
-      if (!provablyEqual(r, e)) {
-        (void)fail("extents " + r.str() + " and " + e.str() +
-                   " cannot be broadcast to each other");
-        return std::nullopt;
-      }
+      if (!provablyEqual(r, e))
+        return fail("extents " + r.str() + " and " + e.str() +
+                    " cannot be broadcast to each other");
       // Of two equal forms the constant one says more.
       if (e.asConstant())
         r = e;
     }
   return result;
+}
+
+Result<SmallVector<Expr>> OpCall::commonShape(ArrayRef<Operand> all) const {
+  return broadcast(llvm::map_to_vector(
+      all, [&](const Operand &operand) { return extents(operand); }));
 }
 
 //===----------------------------------------------------------------------===//
@@ -392,9 +429,9 @@ static Type promoteTypes(Type a, Type b) {
 Type OpCall::promote(ArrayRef<Operand> operands) {
   Type dims, zero, wrapped;
   for (const Operand &o : operands) {
-    if (o.value)
-      (rank(o.value) ? dims : zero) =
-          promoteTypes(rank(o.value) ? dims : zero, element(o.value));
+    if (o.tensor)
+      (rank(o) ? dims : zero) =
+          promoteTypes(rank(o) ? dims : zero, element(*o.tensor));
     else
       wrapped = promoteTypes(wrapped, o.number.kind == Number::Float ? f32()
                                       : o.number.kind == Number::Int ? i64()
@@ -427,25 +464,24 @@ Value OpCall::materialize(const Number &number, Type type) {
   return c.cast(c.iota({}, number.integer), type);
 }
 
-Value OpCall::as(const Operand &operand, Type type, ArrayRef<Expr> extents) {
-  Value v = operand.value ? c.cast(operand.value, type)
-                          : materialize(operand.number, type);
-  return c.broadcastTo(v, extents);
+Value OpCall::as(const Operand &operand, Type type) {
+  return operand.tensor ? c.cast(*operand.tensor, type)
+                        : materialize(operand.number, type);
 }
 
-bool OpCall::promotePair(const Operand &a, const Operand &b, Value &x,
-                         Value &y) {
+Value OpCall::as(const Operand &operand, Type type, ArrayRef<Expr> extents) {
+  return c.broadcastTo(as(operand, type), extents);
+}
+
+Result<std::pair<Value, Value>> OpCall::promotePair(const Operand &a,
+                                                    const Operand &b) {
   Type type = promote({a, b});
   // The 8-bit integers are storage types: i32 holds all their values.
   if (type.isInteger(8))
     type = c.getBuilder().getI32Type();
-  auto shape = broadcast({a.value ? extents(a.value) : SmallVector<Expr>(),
-                          b.value ? extents(b.value) : SmallVector<Expr>()});
-  if (!shape)
-    return false;
-  x = as(a, type, *shape);
-  y = as(b, type, *shape);
-  return true;
+  LUMINAL_TRY(shape, commonShape({a, b}));
+  Value x = as(a, type, shape), y = as(b, type, shape);
+  return std::pair(x, y);
 }
 
 Value OpCall::toFloat(Value v) { return isFloat(v) ? v : c.cast(v, f32()); }
@@ -454,19 +490,24 @@ Value OpCall::toFloat(Value v) { return isFloat(v) ? v : c.cast(v, f32()); }
 // Results
 //===----------------------------------------------------------------------===//
 
-LogicalResult OpCall::ret(ArrayRef<Value> values) {
+Status OpCall::ret(ArrayRef<Value> values) {
   for (Value v : values) {
     Returned r;
     r.value = v;
     results.push_back(std::move(r));
   }
-  return success();
+  return {};
 }
 
-LogicalResult OpCall::retViews(
+Status OpCall::retFirst(ArrayRef<Value> values) {
+  othersLeftOut = true;
+  return ret(values);
+}
+
+Status OpCall::retViews(
     ArrayRef<std::pair<SmallVector<Expr>, SmallVector<Expr>>> views,
     StringRef of) {
-  const Argument &arg = get(of);
+  const Argument &arg = given(of);
   Value source = tensor(of);
   for (const auto &[extents, map] : views) {
     Returned r;
@@ -477,15 +518,15 @@ LogicalResult OpCall::retViews(
     r.map = map;
     results.push_back(std::move(r));
   }
-  return success();
+  return {};
 }
 
-LogicalResult OpCall::retView(ArrayRef<Expr> extents, ArrayRef<Expr> map,
-                              StringRef of) {
+Status OpCall::retView(ArrayRef<Expr> extents, ArrayRef<Expr> map,
+                       StringRef of) {
   return retViews({{SmallVector<Expr>(extents), SmallVector<Expr>(map)}}, of);
 }
 
-LogicalResult OpCall::retAlias(StringRef of) {
+Status OpCall::retAlias(StringRef of) {
   Value source = tensor(of);
   SmallVector<Expr> map;
   for (unsigned i = 0; i < rank(source); ++i)
@@ -538,8 +579,7 @@ static std::optional<bool> isViewable(const TensorMeta &meta,
   return last == -1;
 }
 
-LogicalResult OpCall::retReshaped(Value value, ArrayRef<Expr> shape,
-                                  StringRef of) {
+Status OpCall::retReshaped(Value value, ArrayRef<Expr> shape, StringRef of) {
   Value source = tensor(of);
   std::vector<Expr> from = {}, to(shape.begin(), shape.end()), index;
   for (const Expr &e : extents(source))
@@ -567,7 +607,7 @@ LogicalResult OpCall::retReshaped(Value value, ArrayRef<Expr> shape,
       r.viewOf.clear();
   }
   results.push_back(std::move(r));
-  return success();
+  return {};
 }
 
 const TensorMeta *OpCall::resultMeta(unsigned i) const {

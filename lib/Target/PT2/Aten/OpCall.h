@@ -6,6 +6,7 @@
 
 #include "OpTable.h"
 #include "luminal/Dialect/HLIR/Utils/Composites.h"
+#include "luminal/Support/Result.h"
 
 namespace luminal::pt2 {
 
@@ -28,13 +29,20 @@ struct Number {
 /// A tensor operand, or a Python number in a tensor's place, which takes part
 /// in type promotion with the lowest priority.
 struct Operand {
-  Value value; ///< null for a number
+  /*implicit*/ Operand(Value tensor) : tensor(tensor) {}
+  /*implicit*/ Operand(Number number) : number(number) {}
+
+  std::optional<Value> tensor; ///< nothing for a number
   Number number;
 };
 
 /// The arguments of a node, bound to the op's schema and checked against its
 /// types, and the place for its results. A handler reads every argument: one
 /// that was given and not read is an error after the handler returns.
+///
+/// What can fail returns a Result, whose value only LUMINAL_TRY takes out; what
+/// may be None is an optional. So a plain value is always there: a handler that
+/// goes on has what it goes on with.
 class OpCall {
 public:
   OpCall(Importer &importer, const Node &node, const OpEntry &entry,
@@ -44,33 +52,50 @@ public:
   const Node &node;
   const OpEntry &entry;
 
-  /// Binds arguments; on failure the reason stands in getReason().
-  mlir::LogicalResult bind();
+  /// Binds arguments; afterwards each is of its parameter's type.
+  Status bind();
 
-  // Arguments by the schema's name. None reads as null or nothing.
+  // Arguments by the schema's name. The plain forms are for parameters that are
+  // never None; of `int` and `float` ones the value is known.
   Value tensor(StringRef name);
+  std::optional<Value> tensorOrNone(StringRef name);
   Operand operand(StringRef name);
-  /// Elements of Tensor?[] may be null.
+  std::optional<Operand> operandOrNone(StringRef name);
   SmallVector<Value> tensors(StringRef name);
-  std::optional<Number> number(StringRef name);
-  std::optional<Expr> expr(StringRef name);
-  /// A plain integer; the handler fails if it is symbolic.
-  std::optional<int64_t> integer(StringRef name);
-  std::optional<SmallVector<Expr>> exprs(StringRef name);
-  std::optional<SmallVector<int64_t>> integers(StringRef name);
-  std::optional<double> real(StringRef name);
-  std::optional<ArrayRef<double>> reals(StringRef name);
+  SmallVector<std::optional<Value>> tensorsOrNone(StringRef name);
+  Number number(StringRef name);
+  std::optional<Number> numberOrNone(StringRef name);
+  Expr expr(StringRef name);
+  std::optional<Expr> exprOrNone(StringRef name);
+  int64_t integer(StringRef name);
+  std::optional<int64_t> integerOrNone(StringRef name);
+  SmallVector<Expr> exprs(StringRef name);
+  std::optional<SmallVector<Expr>> exprsOrNone(StringRef name);
+  SmallVector<int64_t> integers(StringRef name);
+  std::optional<SmallVector<int64_t>> integersOrNone(StringRef name);
+  double real(StringRef name);
+  std::optional<double> realOrNone(StringRef name);
+  std::optional<ArrayRef<double>> realsOrNone(StringRef name);
+  /// None reads as false.
   bool flag(StringRef name);
+  /// None reads as empty.
   StringRef string(StringRef name);
-  /// The element type of a ScalarType argument; null for None.
+  /// The element type of a ScalarType argument.
   Type dtype(StringRef name);
+  std::optional<Type> dtypeOrNone(StringRef name);
   bool has(StringRef name);
   /// Arguments that cannot change the result's elements.
   void ignore(std::initializer_list<StringRef> names);
 
-  // Shapes and types.
+  // Shapes and types. A number has those of a rank-0 tensor.
   SmallVector<Expr> extents(Value v) const { return hlir::getExtents(v); }
+  SmallVector<Expr> extents(const Operand &v) const {
+    return v.tensor ? extents(*v.tensor) : SmallVector<Expr>();
+  }
   unsigned rank(Value v) const;
+  unsigned rank(const Operand &v) const {
+    return v.tensor ? rank(*v.tensor) : 0;
+  }
   Type element(Value v) const;
   bool isFloat(Value v) const { return llvm::isa<mlir::FloatType>(element(v)); }
   bool isBool(Value v) const { return element(v).isInteger(1); }
@@ -80,25 +105,34 @@ public:
   Type i1() const;
   /// f16 and bf16 give f32: the type in which PyTorch computes.
   Type opmath(Type t) const { return isReduced(t) ? f32() : t; }
-  /// Wraps a negative dim; nothing (and a reason) if it is outside.
-  std::optional<unsigned> axis(int64_t dim, unsigned rank);
+  /// A dim with negative ones wrapped.
+  Result<unsigned> axis(int64_t dim, unsigned rank) const;
+  /// The dim of `v` that the argument `name` states.
+  Result<unsigned> axis(StringRef name, Value v) {
+    return axis(integer(name), rank(v));
+  }
   /// Normalised, ascending, without duplicates; all dims for an empty list.
-  std::optional<SmallVector<unsigned>> axes(ArrayRef<int64_t> dims,
-                                            unsigned rank);
+  Result<SmallVector<unsigned>> axes(ArrayRef<int64_t> dims,
+                                     unsigned rank) const;
   const Assumptions &assumptions() const { return c.getAssumptions(); }
   bool provablyEqual(const Expr &a, const Expr &b) const {
     return assumptions().equal(a, b) == true;
   }
-  std::optional<SmallVector<Expr>> broadcast(ArrayRef<SmallVector<Expr>> all);
+  Result<SmallVector<Expr>> broadcast(ArrayRef<SmallVector<Expr>> all) const;
+  /// The shape that all are broadcast to.
+  Result<SmallVector<Expr>> commonShape(ArrayRef<Operand> all) const;
 
   // Type promotion as torch.result_type.
   Type promote(ArrayRef<Operand> operands);
   /// A number as a rank-0 tensor of the given type.
   Value materialize(const Number &number, Type type);
+  /// The operand in `type`, a number as a rank-0 tensor.
+  Value as(const Operand &operand, Type type);
   /// The operand in `type`, of the given extents.
   Value as(const Operand &operand, Type type, ArrayRef<Expr> extents);
-  /// Both operands promoted and broadcast; false (and a reason) on failure.
-  bool promotePair(const Operand &a, const Operand &b, Value &x, Value &y);
+  /// Both operands promoted and broadcast.
+  Result<std::pair<Value, Value>> promotePair(const Operand &a,
+                                              const Operand &b);
   /// An operand that is a float, integers as f32.
   Value toFloat(Value v);
   Value broadcastTo(Value v, ArrayRef<Expr> extents) {
@@ -106,24 +140,25 @@ public:
   }
 
   // Results.
-  mlir::LogicalResult ret(Value value) { return ret(ArrayRef<Value>(value)); }
-  mlir::LogicalResult ret(ArrayRef<Value> values);
+  Status ret(Value value) { return ret(ArrayRef<Value>(value)); }
+  Status ret(ArrayRef<Value> values);
+  /// The first results only: a program that reads another is refused there.
+  Status retFirst(ArrayRef<Value> values);
   /// A result that shares memory with the tensor argument `of`: element i of
   /// the result is element map(i) of it.
-  mlir::LogicalResult retView(ArrayRef<Expr> extents, ArrayRef<Expr> map,
-                              StringRef of = "self");
-  mlir::LogicalResult
+  Status retView(ArrayRef<Expr> extents, ArrayRef<Expr> map,
+                 StringRef of = "self");
+  Status
   retViews(ArrayRef<std::pair<SmallVector<Expr>, SmallVector<Expr>>> views,
            StringRef of = "self");
-  mlir::LogicalResult retAlias(StringRef of = "self");
+  Status retAlias(StringRef of = "self");
   /// A view if the argument is known to be contiguous, else a copy whose
   /// sharing is unknown.
-  mlir::LogicalResult retReshaped(Value value, ArrayRef<Expr> extents,
-                                  StringRef of = "self");
+  Status retReshaped(Value value, ArrayRef<Expr> extents,
+                     StringRef of = "self");
   /// Nothing is built: an assertion that holds, or a node without results.
-  mlir::LogicalResult retNothing() { return mlir::success(); }
-  mlir::LogicalResult fail(const llvm::Twine &why);
-  const std::string &getReason() const { return reason; }
+  Status retNothing() { return {}; }
+  Error fail(const llvm::Twine &why) const { return Error(why.str()); }
 
   /// The archive's own statement about result `i`; null if there is none.
   const TensorMeta *resultMeta(unsigned i = 0) const;
@@ -144,15 +179,24 @@ public:
     bool maybeView = false;
   };
   SmallVector<Returned> results;
+  bool othersLeftOut = false;
 
 private:
+  unsigned find(StringRef name) const;
   const Argument &get(StringRef name);
-  const Argument *check(const Parameter &p, const Argument &arg);
+  /// An argument that binding has made sure of, and what `promiseKnown` adds:
+  /// that it is not symbolic. A handler whose schema promises no such thing is
+  /// found out at its first use, whatever the program.
+  const Argument &given(StringRef name);
+  void promiseKnown(StringRef name) const;
+  Operand toOperand(const Argument &arg);
+  Value toTensor(const Argument &arg);
+  Type toType(const Argument &arg) const;
+  Status check(const Parameter &p, const Argument &arg) const;
 
   Importer &importer;
   SmallVector<const Argument *> bound;
-  SmallVector<bool> given, read;
-  std::string reason;
+  SmallVector<bool> isGiven, read;
 };
 
 } // namespace luminal::pt2

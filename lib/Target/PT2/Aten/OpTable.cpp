@@ -22,6 +22,7 @@ static Parameter parseType(StringRef text) {
     return p;
   }
   text = text.split('(').first;
+  p.symbolic = text == "SymInt";
   p.type =
       llvm::StringSwitch<Parameter::Type>(text)
           .Case("Tensor", list ? Parameter::TensorList : Parameter::Tensor)

@@ -13,16 +13,17 @@
 #include "../Archive/Graph.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/LogicalResult.h"
 
 namespace luminal::pt2 {
 
 class OpCall;
-using Handler = llvm::LogicalResult (*)(OpCall &);
+using Handler = Status (*)(OpCall &);
 
 struct OpRow {
   /// "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1)": PyTorch's own
-  /// schema; an overload named `default` is left out.
+  /// schema; an overload named `default` is left out. `int` stands for `SymInt`
+  /// where the value must be known, `float` for `Scalar` where it is one, and
+  /// `Tensor` for `Scalar` where the number is an operand.
   const char *schema;
   Handler handler;
 };
@@ -47,6 +48,8 @@ struct Parameter {
     MemoryFormat
   } type;
   bool optional = false;
+  /// A value known only at call time will do (`SymInt`).
+  bool symbolic = false;
   std::string name;
   bool hasDefault = false;
   Argument defaultValue;

@@ -21,30 +21,24 @@ using UnaryFn = llvm::function_ref<Value(Value)>;
 
 /// A number or a rank-0 tensor beside a larger one: PyTorch keeps such an
 /// operand in f32 where the other is f16 or bf16.
-static bool isScalarLike(OpCall &o, const Operand &a) {
-  return !a.value || o.rank(a.value) == 0;
-}
+static bool isScalarLike(OpCall &o, const Operand &a) { return o.rank(a) == 0; }
 
 /// Promotes, broadcasts, computes in `wide` where that differs, rounds once.
-static LogicalResult arithmetic(OpCall &o, const Operand &a, const Operand &b,
-                                BinaryFn fn, bool alwaysWide = false,
-                                bool toFloat = false) {
+static Status arithmetic(OpCall &o, const Operand &a, const Operand &b,
+                         BinaryFn fn, bool alwaysWide = false,
+                         bool toFloat = false) {
   Type type = o.promote({a, b});
   if (toFloat && !isa<FloatType>(type))
     type = o.f32();
-  auto shape =
-      o.broadcast({a.value ? o.extents(a.value) : SmallVector<Expr>(),
-                   b.value ? o.extents(b.value) : SmallVector<Expr>()});
-  if (!shape)
-    return failure();
+  LUMINAL_TRY(shape, o.commonShape({a, b}));
   bool wide = alwaysWide || isScalarLike(o, a) || isScalarLike(o, b);
   Type compute = wide ? o.opmath(type) : type;
   auto operand = [&](const Operand &x) {
     // A tensor of several elements is rounded to the common type first.
-    if (x.value && o.rank(x.value) && compute != type)
-      return o.c.broadcastTo(o.c.cast(o.c.cast(x.value, type), compute),
-                             *shape);
-    return o.as(x, compute, *shape);
+    if (o.rank(x) && compute != type)
+      return o.c.broadcastTo(o.c.cast(o.c.cast(*x.tensor, type), compute),
+                             shape);
+    return o.as(x, compute, shape);
   };
   Value x = operand(a), y = operand(b);
   return o.ret(o.c.cast(fn(x, y), type));
@@ -55,9 +49,9 @@ static bool bothBool(OpCall &o, const Operand &a, const Operand &b) {
 }
 
 /// a + alpha * b, or a - alpha * b.
-static LogicalResult addScaled(OpCall &o, const Operand &a, const Operand &b,
-                               bool subtract) {
-  Number alpha = *o.number("alpha");
+static Status addScaled(OpCall &o, const Operand &a, const Operand &b,
+                        bool subtract) {
+  Number alpha = o.number("alpha");
   bool one = alpha.asDouble() == 1.0;
   if (bothBool(o, a, b)) {
     if (subtract || !one)
@@ -78,28 +72,28 @@ static LogicalResult addScaled(OpCall &o, const Operand &a, const Operand &b,
       !one);
 }
 
-static LogicalResult add(OpCall &o) {
+static Status add(OpCall &o) {
   return addScaled(o, o.operand("self"), o.operand("other"), false);
 }
-static LogicalResult sub(OpCall &o) {
+static Status sub(OpCall &o) {
   return addScaled(o, o.operand("self"), o.operand("other"), true);
 }
-static LogicalResult rsub(OpCall &o) {
+static Status rsub(OpCall &o) {
   return addScaled(o, o.operand("other"), o.operand("self"), true);
 }
 
-static LogicalResult mul(OpCall &o) {
+static Status mul(OpCall &o) {
   return arithmetic(o, o.operand("self"), o.operand("other"),
                     [&](Value x, Value y) { return o.c.mul(x, y); });
 }
 
-static LogicalResult div(OpCall &o) {
+static Status div(OpCall &o) {
   return arithmetic(
       o, o.operand("self"), o.operand("other"),
       [&](Value x, Value y) { return o.c.div(x, y); }, false, true);
 }
 
-static LogicalResult divideRounded(OpCall &o, StringRef mode) {
+static Status divideRounded(OpCall &o, StringRef mode) {
   Operand a = o.operand("self"), b = o.operand("other");
   if (bothBool(o, a, b))
     return o.fail("division of bool with rounding is not supported");
@@ -114,7 +108,7 @@ static LogicalResult divideRounded(OpCall &o, StringRef mode) {
       true);
 }
 
-static LogicalResult divMode(OpCall &o) {
+static Status divMode(OpCall &o) {
   if (!o.has("rounding_mode"))
     return div(o);
   StringRef mode = o.string("rounding_mode");
@@ -123,11 +117,9 @@ static LogicalResult divMode(OpCall &o) {
   return divideRounded(o, mode);
 }
 
-static LogicalResult floorDivide(OpCall &o) {
-  return divideRounded(o, "floor");
-}
+static Status floorDivide(OpCall &o) { return divideRounded(o, "floor"); }
 
-static LogicalResult remainder(OpCall &o) {
+static Status remainder(OpCall &o) {
   Operand a = o.operand("self"), b = o.operand("other");
   if (bothBool(o, a, b))
     return o.fail("remainder of bool is not supported");
@@ -135,27 +127,27 @@ static LogicalResult remainder(OpCall &o) {
       o, a, b, [&](Value x, Value y) { return o.c.floorMod(x, y); }, true);
 }
 
-static LogicalResult fmod(OpCall &o) {
+static Status fmod(OpCall &o) {
   Operand a = o.operand("self"), b = o.operand("other");
   if (bothBool(o, a, b))
     return o.fail("remainder of bool is not supported");
   return arithmetic(o, a, b, [&](Value x, Value y) { return o.c.fmod(x, y); });
 }
 
-static LogicalResult maximum(OpCall &o) {
+static Status maximum(OpCall &o) {
   return arithmetic(
       o, o.operand("self"), o.operand("other"), [&](Value x, Value y) {
         return o.isBool(x) ? o.c.logicalOr(x, y) : o.c.maximum(x, y);
       });
 }
-static LogicalResult minimum(OpCall &o) {
+static Status minimum(OpCall &o) {
   return arithmetic(
       o, o.operand("self"), o.operand("other"), [&](Value x, Value y) {
         return o.isBool(x) ? o.c.logicalAnd(x, y) : o.c.minimum(x, y);
       });
 }
 
-static LogicalResult logaddexp(OpCall &o) {
+static Status logaddexp(OpCall &o) {
   return arithmetic(
       o, o.operand("self"), o.operand("other"),
       [&](Value x, Value y) {
@@ -176,14 +168,15 @@ static LogicalResult logaddexp(OpCall &o) {
 // Powers
 //===----------------------------------------------------------------------===//
 
-static LogicalResult powTensorScalar(OpCall &o) {
-  Operand base = o.operand("self"), exponent;
-  exponent.number = *o.number("exponent");
-  if (!exponent.number.asDouble())
+static Status powTensorScalar(OpCall &o) {
+  Operand base = o.operand("self");
+  Number exponent = o.number("exponent");
+  auto known = exponent.asDouble();
+  if (!known)
     return o.fail("the exponent is symbolic");
-  double n = *exponent.number.asDouble();
+  double n = *known;
   Type type = o.promote({base, exponent});
-  Value x = o.c.cast(base.value, type);
+  Value x = o.as(base, type);
   if (isa<FloatType>(type)) {
     Type wide = o.opmath(type);
     return o.ret(o.c.cast(o.c.powScalar(o.c.cast(x, wide), n), type));
@@ -200,20 +193,17 @@ static LogicalResult powTensorScalar(OpCall &o) {
   return o.ret(result);
 }
 
-static LogicalResult power(OpCall &o, const Operand &base,
-                           const Operand &exponent) {
+static Status power(OpCall &o, const Operand &base, const Operand &exponent) {
   if (!isa<FloatType>(o.promote({base, exponent})))
     return o.fail("integer power with a tensor exponent is not supported");
   return arithmetic(
       o, base, exponent, [&](Value x, Value y) { return o.c.pow(x, y); }, true);
 }
-static LogicalResult powTensorTensor(OpCall &o) {
+static Status powTensorTensor(OpCall &o) {
   return power(o, o.operand("self"), o.operand("exponent"));
 }
-static LogicalResult powScalar(OpCall &o) {
-  Operand base;
-  base.number = *o.number("self");
-  return power(o, base, o.operand("exponent"));
+static Status powScalar(OpCall &o) {
+  return power(o, o.number("self"), o.operand("exponent"));
 }
 
 //===----------------------------------------------------------------------===//
@@ -221,7 +211,7 @@ static LogicalResult powScalar(OpCall &o) {
 //===----------------------------------------------------------------------===//
 
 /// fn on floats: integers as f32, f16 and bf16 in f32, rounded once.
-static LogicalResult floatUnary(OpCall &o, UnaryFn fn) {
+static Status floatUnary(OpCall &o, UnaryFn fn) {
   Value x = o.toFloat(o.tensor("self"));
   Type type = o.element(x);
   return o.ret(o.c.cast(fn(o.c.cast(x, o.opmath(type))), type));
@@ -229,43 +219,41 @@ static LogicalResult floatUnary(OpCall &o, UnaryFn fn) {
 
 /// A row's handler: one function of Composer on floats.
 template <Value (Composer::*fn)(Value)>
-static LogicalResult unary(OpCall &o) {
+static Status unary(OpCall &o) {
   Value x = o.toFloat(o.tensor("self"));
   return o.ret((o.c.*fn)(x));
 }
 
-static LogicalResult neg(OpCall &o) {
+static Status neg(OpCall &o) {
   Value x = o.tensor("self");
   if (o.isBool(x))
     return o.fail("negation of bool is not defined");
   return o.ret(o.c.neg(x));
 }
-static LogicalResult abs(OpCall &o) {
+static Status abs(OpCall &o) {
   Value x = o.tensor("self");
   return o.ret(o.isBool(x) ? x : o.c.abs(x));
 }
-static LogicalResult relu(OpCall &o) {
-  return o.ret(o.c.relu(o.tensor("self")));
-}
+static Status relu(OpCall &o) { return o.ret(o.c.relu(o.tensor("self"))); }
 /// floor, ceil, trunc, round leave integers as they are.
 template <Value (Composer::*fn)(Value)>
-static LogicalResult rounding(OpCall &o) {
+static Status rounding(OpCall &o) {
   Value x = o.tensor("self");
   return o.ret(o.isFloat(x) ? (o.c.*fn)(x) : x);
 }
-static LogicalResult roundDecimals(OpCall &o) {
-  if (*o.integer("decimals") != 0)
+static Status roundDecimals(OpCall &o) {
+  if (o.integer("decimals") != 0)
     return o.fail("rounding to other than 0 decimals is not supported");
   return rounding<&Composer::round>(o);
 }
-static LogicalResult square(OpCall &o) {
+static Status square(OpCall &o) {
   Value x = o.tensor("self");
   return o.ret(o.c.mul(x, x));
 }
-static LogicalResult frac(OpCall &o) {
+static Status frac(OpCall &o) {
   return floatUnary(o, [&](Value x) { return o.c.sub(x, o.c.trunc(x)); });
 }
-static LogicalResult log10(OpCall &o) {
+static Status log10(OpCall &o) {
   // One type wider, rounded once: log2 of an exact power of ten is inexact.
   Value x = o.toFloat(o.tensor("self"));
   Type type = o.element(x), wide = o.c.getBuilder().getF64Type();
@@ -273,28 +261,28 @@ static LogicalResult log10(OpCall &o) {
   return o.ret(o.c.cast(
       o.c.mul(o.c.log2(y), o.c.splat(y, 0.30102999566398119521)), type));
 }
-static LogicalResult tan(OpCall &o) {
+static Status tan(OpCall &o) {
   Value x = o.toFloat(o.tensor("self"));
   Type type = o.element(x), wide = o.c.getBuilder().getF64Type();
   Value y = o.c.cast(x, wide);
   return o.ret(o.c.cast(o.c.div(o.c.sin(y), o.c.cos(y)), type));
 }
 /// (e^x -+ e^-x) / 2 by expm1, which keeps small x.
-static LogicalResult sinh(OpCall &o) {
+static Status sinh(OpCall &o) {
   Value x = o.toFloat(o.tensor("self"));
   Type type = o.element(x), wide = o.c.getBuilder().getF64Type();
   Value y = o.c.cast(x, wide);
   Value d = o.c.sub(o.c.expm1(y), o.c.expm1(o.c.neg(y)));
   return o.ret(o.c.cast(o.c.mul(d, o.c.splat(d, 0.5)), type));
 }
-static LogicalResult cosh(OpCall &o) {
+static Status cosh(OpCall &o) {
   Value x = o.toFloat(o.tensor("self"));
   Type type = o.element(x), wide = o.c.getBuilder().getF64Type();
   Value y = o.c.cast(x, wide);
   Value d = o.c.add(o.c.exp(y), o.c.exp(o.c.neg(y)));
   return o.ret(o.c.cast(o.c.mul(d, o.c.splat(d, 0.5)), type));
 }
-static LogicalResult sign(OpCall &o) {
+static Status sign(OpCall &o) {
   Value x = o.tensor("self");
   if (o.isBool(x))
     return o.ret(x);
@@ -302,7 +290,7 @@ static LogicalResult sign(OpCall &o) {
   Value below = o.c.select(o.c.less(x, zero), o.c.splatInt(x, -1), zero);
   return o.ret(o.c.select(o.c.less(zero, x), o.c.splatInt(x, 1), below));
 }
-static LogicalResult gelu(OpCall &o) {
+static Status gelu(OpCall &o) {
   StringRef form = o.string("approximate");
   Value x = o.toFloat(o.tensor("self"));
   if (form == "none")
@@ -317,33 +305,33 @@ static Value softplusOf(Composer &c, Value x) {
   Value m = c.maximum(x, c.splat(x, 0));
   return c.add(m, c.log1p(c.exp(c.neg(c.abs(x)))));
 }
-static LogicalResult softplus(OpCall &o) {
-  double beta = *o.real("beta"), threshold = *o.real("threshold");
+static Status softplus(OpCall &o) {
+  double beta = o.real("beta"), threshold = o.real("threshold");
   return floatUnary(o, [&](Value x) {
     Value scaled = o.c.mul(x, o.c.splat(x, beta));
     Value soft = o.c.div(softplusOf(o.c, scaled), o.c.splat(x, beta));
     return o.c.select(o.c.less(o.c.splat(x, threshold), scaled), x, soft);
   });
 }
-static LogicalResult logSigmoid(OpCall &o) {
+static Status logSigmoid(OpCall &o) {
   return floatUnary(o, [&](Value x) {
     Value m = o.c.minimum(x, o.c.splat(x, 0));
     return o.c.sub(m, o.c.log1p(o.c.exp(o.c.neg(o.c.abs(x)))));
   });
 }
-static LogicalResult mish(OpCall &o) {
+static Status mish(OpCall &o) {
   return floatUnary(
       o, [&](Value x) { return o.c.mul(x, o.c.tanh(softplusOf(o.c, x))); });
 }
-static LogicalResult leakyRelu(OpCall &o) {
-  double slope = *o.real("negative_slope");
+static Status leakyRelu(OpCall &o) {
+  double slope = o.real("negative_slope");
   return floatUnary(o, [&](Value x) {
     return o.c.select(o.c.less(o.c.splat(x, 0), x), x,
                       o.c.mul(x, o.c.splat(x, slope)));
   });
 }
-static LogicalResult eluWith(OpCall &o, double alpha, double scale,
-                             double inputScale) {
+static Status eluWith(OpCall &o, double alpha, double scale,
+                      double inputScale) {
   return floatUnary(o, [&](Value x) {
     Value negative = o.c.mul(o.c.expm1(o.c.mul(x, o.c.splat(x, inputScale))),
                              o.c.splat(x, alpha * scale));
@@ -351,33 +339,33 @@ static LogicalResult eluWith(OpCall &o, double alpha, double scale,
     return o.c.select(o.c.less(o.c.splat(x, 0), x), positive, negative);
   });
 }
-static LogicalResult elu(OpCall &o) {
-  return eluWith(o, *o.real("alpha"), *o.real("scale"), *o.real("input_scale"));
+static Status elu(OpCall &o) {
+  return eluWith(o, o.real("alpha"), o.real("scale"), o.real("input_scale"));
 }
-static LogicalResult selu(OpCall &o) {
+static Status selu(OpCall &o) {
   return eluWith(o, 1.6732632423543772848170429916717,
                  1.0507009873554804934193349852946, 1.0);
 }
-static LogicalResult celu(OpCall &o) {
-  double alpha = *o.real("alpha");
+static Status celu(OpCall &o) {
+  double alpha = o.real("alpha");
   return eluWith(o, alpha, 1.0, 1.0 / alpha);
 }
 static Value clampTo(Composer &c, Value x, double lo, double hi) {
   return c.minimum(c.maximum(x, c.splat(x, lo)), c.splat(x, hi));
 }
-static LogicalResult hardswish(OpCall &o) {
+static Status hardswish(OpCall &o) {
   return floatUnary(o, [&](Value x) {
     Value gate = clampTo(o.c, o.c.add(x, o.c.splat(x, 3)), 0, 6);
     return o.c.div(o.c.mul(x, gate), o.c.splat(x, 6));
   });
 }
-static LogicalResult hardsigmoid(OpCall &o) {
+static Status hardsigmoid(OpCall &o) {
   return floatUnary(o, [&](Value x) {
     Value gate = clampTo(o.c, o.c.add(x, o.c.splat(x, 3)), 0, 6);
     return o.c.div(gate, o.c.splat(x, 6));
   });
 }
-static LogicalResult relu6(OpCall &o) {
+static Status relu6(OpCall &o) {
   return floatUnary(o, [&](Value x) { return clampTo(o.c, x, 0, 6); });
 }
 
@@ -385,61 +373,51 @@ static LogicalResult relu6(OpCall &o) {
 // Bounds
 //===----------------------------------------------------------------------===//
 
-static LogicalResult clampWith(OpCall &o, std::optional<Operand> lo,
-                               std::optional<Operand> hi) {
+static Status clampWith(OpCall &o, std::optional<Operand> lo,
+                        std::optional<Operand> hi) {
   Operand x = o.operand("self");
   SmallVector<Operand> all = {x};
-  SmallVector<SmallVector<Expr>> shapes = {o.extents(x.value)};
   for (const auto &bound : {lo, hi})
-    if (bound) {
+    if (bound)
       all.push_back(*bound);
-      if (bound->value)
-        shapes.push_back(o.extents(bound->value));
-    }
   if (all.size() == 1)
     return o.fail("has neither a lower nor an upper bound");
   Type type = o.promote(all);
   if (type.isInteger(1))
     return o.fail("clamp of bool is not defined");
-  auto shape = o.broadcast(shapes);
-  if (!shape)
-    return failure();
-  Value result = o.as(x, type, *shape);
+  LUMINAL_TRY(shape, o.commonShape(all));
+  Value result = o.as(x, type, shape);
   if (lo)
-    result = o.c.maximum(result, o.as(*lo, type, *shape));
+    result = o.c.maximum(result, o.as(*lo, type, shape));
   if (hi)
-    result = o.c.minimum(result, o.as(*hi, type, *shape));
+    result = o.c.minimum(result, o.as(*hi, type, shape));
   return o.ret(result);
 }
-static std::optional<Operand> boundOf(OpCall &o, StringRef name) {
-  if (!o.has(name))
-    return std::nullopt;
-  return o.operand(name);
+static Status clamp(OpCall &o) {
+  return clampWith(o, o.operandOrNone("min"), o.operandOrNone("max"));
 }
-static LogicalResult clamp(OpCall &o) {
-  return clampWith(o, boundOf(o, "min"), boundOf(o, "max"));
+static Status clampMin(OpCall &o) {
+  return clampWith(o, o.operandOrNone("min"), std::nullopt);
 }
-static LogicalResult clampMin(OpCall &o) {
-  return clampWith(o, boundOf(o, "min"), std::nullopt);
+static Status clampMax(OpCall &o) {
+  return clampWith(o, std::nullopt, o.operandOrNone("max"));
 }
-static LogicalResult clampMax(OpCall &o) {
-  return clampWith(o, std::nullopt, boundOf(o, "max"));
+static Status hardtanh(OpCall &o) {
+  return clampWith(o, o.operandOrNone("min_val"), o.operandOrNone("max_val"));
 }
-static LogicalResult hardtanh(OpCall &o) {
-  return clampWith(o, boundOf(o, "min_val"), boundOf(o, "max_val"));
-}
-static LogicalResult threshold(OpCall &o) {
+static Status threshold(OpCall &o) {
   Value x = o.tensor("self");
   auto splat = [&](StringRef name) {
-    return o.broadcastTo(o.materialize(*o.number(name), o.element(x)),
+    return o.broadcastTo(o.materialize(o.number(name), o.element(x)),
                          o.extents(x));
   };
   Value bound = splat("threshold"), value = splat("value");
   return o.ret(o.c.select(o.c.lessEqual(x, bound), value, x));
 }
-static LogicalResult nanToNum(OpCall &o) {
+static Status nanToNum(OpCall &o) {
   Value x = o.tensor("self");
-  auto nan = o.real("nan"), high = o.real("posinf"), low = o.real("neginf");
+  auto nan = o.realOrNone("nan"), high = o.realOrNone("posinf"),
+       low = o.realOrNone("neginf");
   if (!o.isFloat(x))
     return o.ret(x);
   const auto &semantics = cast<FloatType>(o.element(x)).getFloatSemantics();
@@ -456,41 +434,32 @@ static LogicalResult nanToNum(OpCall &o) {
 // Three operands
 //===----------------------------------------------------------------------===//
 
-static LogicalResult addProduct(OpCall &o, bool divide) {
+static Status addProduct(OpCall &o, bool divide) {
   Operand self = o.operand("self"), a = o.operand("tensor1"),
           b = o.operand("tensor2");
-  Number value = *o.number("value");
+  Number value = o.number("value");
   Type type = o.promote({self, a, b});
   if (type.isInteger(1) || (divide && !isa<FloatType>(type)))
     return o.fail("is not defined for this dtype");
-  auto shape = o.broadcast(
-      {o.extents(self.value), o.extents(a.value), o.extents(b.value)});
-  if (!shape)
-    return failure();
+  LUMINAL_TRY(shape, o.commonShape({self, a, b}));
   Type wide = o.opmath(type);
-  Value x = o.as(a, wide, *shape), y = o.as(b, wide, *shape);
-  Value factor = o.broadcastTo(o.materialize(value, wide), *shape);
+  Value x = o.as(a, wide, shape), y = o.as(b, wide, shape);
+  Value factor = o.broadcastTo(o.materialize(value, wide), shape);
   Value term = o.c.mul(factor, x);
   term = divide ? o.c.div(term, y) : o.c.mul(term, y);
-  return o.ret(o.c.cast(o.c.add(o.as(self, wide, *shape), term), type));
+  return o.ret(o.c.cast(o.c.add(o.as(self, wide, shape), term), type));
 }
-static LogicalResult addcmul(OpCall &o) { return addProduct(o, false); }
-static LogicalResult addcdiv(OpCall &o) { return addProduct(o, true); }
+static Status addcmul(OpCall &o) { return addProduct(o, false); }
+static Status addcdiv(OpCall &o) { return addProduct(o, true); }
 
-static LogicalResult lerp(OpCall &o) {
+static Status lerp(OpCall &o) {
   Operand self = o.operand("self"), end = o.operand("end"),
           weight = o.operand("weight");
   Type type = o.promote({self, end});
-  SmallVector<SmallVector<Expr>> shapes = {o.extents(self.value),
-                                           o.extents(end.value)};
-  if (weight.value)
-    shapes.push_back(o.extents(weight.value));
-  auto shape = o.broadcast(shapes);
-  if (!shape)
-    return failure();
+  LUMINAL_TRY(shape, o.commonShape({self, end, weight}));
   Type wide = o.opmath(type);
-  Value a = o.as(self, wide, *shape), b = o.as(end, wide, *shape),
-        w = o.as(weight, wide, *shape);
+  Value a = o.as(self, wide, shape), b = o.as(end, wide, shape),
+        w = o.as(weight, wide, shape);
   // From the nearer end, as PyTorch does.
   Value d = o.c.sub(b, a), one = o.c.splat(a, 1);
   Value near = o.c.add(a, o.c.mul(w, d));
@@ -557,15 +526,15 @@ llvm::ArrayRef<OpRow> pt2::getPointwiseOps() {
       {"sigmoid(Tensor self)", unary<&Composer::sigmoid>},
       {"silu(Tensor self)", unary<&Composer::silu>},
       {"gelu(Tensor self, *, str approximate=none)", gelu},
-      {"softplus(Tensor self, Scalar beta=1, Scalar threshold=20)", softplus},
+      {"softplus(Tensor self, float beta=1, float threshold=20)", softplus},
       {"log_sigmoid(Tensor self)", logSigmoid},
       {"mish(Tensor self)", mish},
-      {"leaky_relu(Tensor self, Scalar negative_slope=0.01)", leakyRelu},
-      {"elu(Tensor self, Scalar alpha=1, Scalar scale=1, "
-       "Scalar input_scale=1)",
+      {"leaky_relu(Tensor self, float negative_slope=0.01)", leakyRelu},
+      {"elu(Tensor self, float alpha=1, float scale=1, "
+       "float input_scale=1)",
        elu},
       {"selu(Tensor self)", selu},
-      {"celu(Tensor self, Scalar alpha=1.0)", celu},
+      {"celu(Tensor self, float alpha=1.0)", celu},
       {"hardswish(Tensor self)", hardswish},
       {"hardsigmoid(Tensor self)", hardsigmoid},
       {"relu6(Tensor self)", relu6},

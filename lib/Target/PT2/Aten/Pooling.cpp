@@ -18,14 +18,11 @@ static constexpr double kInf = std::numeric_limits<double>::infinity();
 
 /// How far the last window of ceil_mode reaches behind the padded input. A
 /// window that would begin in the padding behind is left out.
-static std::optional<int64_t> ceilReach(OpCall &o, const Expr &extent,
-                                        int64_t pad, const Window &w,
-                                        unsigned i) {
+static Result<int64_t> ceilReach(OpCall &o, const Expr &extent, int64_t pad,
+                                 const Window &w, unsigned i) {
   auto n = extent.asConstant();
-  if (!n) {
-    (void)o.fail("ceil_mode needs static extents");
-    return std::nullopt;
-  }
+  if (!n)
+    return o.fail("ceil_mode needs static extents");
   int64_t rest = *n + 2 * pad - w.reach(i), stride = w.stride[i];
   int64_t positions = (rest + stride - 1) / stride + 1;
   if ((positions - 1) * stride >= *n + pad)
@@ -33,53 +30,54 @@ static std::optional<int64_t> ceilReach(OpCall &o, const Expr &extent,
   return std::max<int64_t>(0, (positions - 1) * stride - rest);
 }
 
-/// The arguments of a pool; pads of each dim before and behind.
-static bool readWindow(OpCall &o, Value x, unsigned n, Window &w,
-                       SmallVector<std::pair<int64_t, int64_t>> &padding,
-                       bool dilated) {
-  auto size = perDim(o, "kernel_size", n);
-  if (!size)
-    return false;
-  auto stride = perDim(o, "stride", n, size), pads = perDim(o, "padding", n);
-  auto dilation = dilated ? perDim(o, "dilation", n)
-                          : std::optional(SmallVector<int64_t>(n, 1));
-  if (!stride || !pads || !dilation)
-    return false;
-  if (o.rank(x) < n + 1 || !o.isFloat(x)) {
-    (void)o.fail("takes floats with a channel dim");
-    return false;
+namespace {
+/// How far each windowed dim is padded before and behind.
+using Pads = SmallVector<std::pair<int64_t, int64_t>>;
+
+struct Pool {
+  Window window;
+  Pads pads;
+};
+} // namespace
+
+/// The arguments of a pool.
+static Result<Pool> readPool(OpCall &o, Value x, unsigned n, bool dilated) {
+  LUMINAL_TRY(size, perDim(o, "kernel_size", n));
+  LUMINAL_TRY(stride, perDim(o, "stride", n, size));
+  LUMINAL_TRY(pads, perDim(o, "padding", n));
+  SmallVector<int64_t> dilation(n, 1);
+  if (dilated) {
+    LUMINAL_TRY(given, perDim(o, "dilation", n));
+    dilation = given;
   }
-  w.size = *size, w.stride = *stride, w.dilation = *dilation;
+  if (o.rank(x) < n + 1 || !o.isFloat(x))
+    return o.fail("takes floats with a channel dim");
+  Pool pool;
+  Window &w = pool.window;
+  w.size = size, w.stride = stride, w.dilation = dilation;
   bool ceil = o.flag("ceil_mode");
   unsigned lead = o.rank(x) - n;
   for (unsigned i = 0; i < n; ++i) {
     int64_t more = 0;
-    if (w.stride[i] <= 0 || w.size[i] <= 0 || w.dilation[i] <= 0) {
-      (void)o.fail("a window, stride or dilation is not positive");
-      return false;
-    }
+    if (w.stride[i] <= 0 || w.size[i] <= 0 || w.dilation[i] <= 0)
+      return o.fail("a window, stride or dilation is not positive");
     if (ceil) {
-      auto reach = ceilReach(o, o.extents(x)[lead + i], (*pads)[i], w, i);
-      if (!reach)
-        return false;
-      more = *reach;
+      LUMINAL_TRY(reach, ceilReach(o, o.extents(x)[lead + i], pads[i], w, i));
+      more = reach;
     }
-    padding.emplace_back((*pads)[i], (*pads)[i] + more);
+    pool.pads.emplace_back(pads[i], pads[i] + more);
   }
-  return true;
+  return pool;
 }
 
-/// `x` extended over the last dims; null (and a reason) on failure.
-static Value padded(OpCall &o, Value x,
-                    ArrayRef<std::pair<int64_t, int64_t>> padding,
-                    double fill) {
-  SmallVector<Padding> pads;
-  unsigned lead = o.rank(x) - padding.size();
-  for (auto [i, p] : llvm::enumerate(padding))
+/// `x` extended over the last dims.
+static Result<Value> padded(OpCall &o, Value x, const Pads &pads, double fill) {
+  SmallVector<Padding> dims;
+  unsigned lead = o.rank(x) - pads.size();
+  for (auto [i, p] : llvm::enumerate(pads))
     if (p.first || p.second)
-      pads.push_back({lead + unsigned(i), Expr(p.first), Expr(p.second)});
-  return pads.empty() ? x
-                      : padConstant(o, x, pads, o.c.scalar(o.element(x), fill));
+      dims.push_back({lead + unsigned(i), Expr(p.first), Expr(p.second)});
+  return padConstant(o, x, dims, o.c.scalar(o.element(x), fill));
 }
 
 /// The maximum over the last dim, and the first of `indices` that holds it;
@@ -100,18 +98,15 @@ static std::pair<Value, Value> maximumAt(OpCall &o, Value all, Value indices,
 }
 
 template <unsigned n, bool withIndices>
-static LogicalResult maxPool(OpCall &o) {
+static Status maxPool(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self");
-  Window w;
-  SmallVector<std::pair<int64_t, int64_t>> padding;
-  if (!readWindow(o, x, n, w, padding, true))
-    return failure();
+  LUMINAL_TRY(pool, readPool(o, x, n, /*dilated=*/true));
+  auto &[w, pads] = pool;
   unsigned lead = o.rank(x) - n;
   SmallVector<Expr> from = o.extents(x);
-  Value v = padded(o, x, padding, -kInf);
-  if (!v || failed(place(o, v, w)))
-    return failure();
+  LUMINAL_TRY(v, padded(o, x, pads, -kInf));
+  LUMINAL_CHECK(place(o, v, w));
   Value all = windows(o, v, w);
   if (!withIndices)
     return o.ret(c.reduceMax(all, {lead + n}, false));
@@ -124,8 +119,8 @@ static LogicalResult maxPool(OpCall &o) {
   Value valid;
   for (unsigned i = 0; i < n; ++i) {
     place.push_back(w.index(i, Expr::dim(lead + i), split[i]) -
-                    Expr(padding[i].first));
-    if (!padding[i].first && !padding[i].second)
+                    Expr(pads[i].first));
+    if (!pads[i].first && !pads[i].second)
       continue;
     Value at = c.iota(space, place.back());
     Value end = c.full(space, extentValue(o, from[lead + i], o.i64()));
@@ -142,35 +137,33 @@ static LogicalResult maxPool(OpCall &o) {
 }
 
 template <unsigned n>
-static LogicalResult avgPool(OpCall &o) {
+static Status avgPool(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self");
-  Window w;
-  SmallVector<std::pair<int64_t, int64_t>> padding;
-  if (!readWindow(o, x, n, w, padding, false))
-    return failure();
+  LUMINAL_TRY(pool, readPool(o, x, n, /*dilated=*/false));
+  auto &[w, pads] = pool;
   bool countPadding = o.flag("count_include_pad");
   std::optional<int64_t> divisor;
   if (n > 1)
-    divisor = o.integer("divisor_override");
+    divisor = o.integerOrNone("divisor_override");
   if (divisor == 0)
     return o.fail("the divisor is zero");
   Type type = o.element(x), wide = o.opmath(type);
   unsigned lead = o.rank(x) - n;
   // What ceil_mode adds behind the padding counts nowhere.
-  SmallVector<std::pair<int64_t, int64_t>> counted, rest;
+  Pads counted, rest;
   bool whole = true;
-  for (auto [before, behind] : padding) {
+  for (auto [before, behind] : pads) {
     counted.emplace_back(countPadding ? before : 0, countPadding ? before : 0);
     rest.emplace_back(before - counted.back().first,
                       behind - counted.back().second);
     whole &= !rest.back().first && !rest.back().second;
   }
-  Value v = c.cast(x, wide);
-  Value ones = padded(o, padded(o, c.splat(v, 1), counted, 1), rest, 0);
-  v = padded(o, v, padding, 0);
-  if (!v || !ones || failed(place(o, v, w)))
-    return failure();
+  x = c.cast(x, wide);
+  LUMINAL_TRY(inside, padded(o, c.splat(x, 1), counted, 1));
+  LUMINAL_TRY(ones, padded(o, inside, rest, 0));
+  LUMINAL_TRY(v, padded(o, x, pads, 0));
+  LUMINAL_CHECK(place(o, v, w));
   Value sum = c.reduceSum(windows(o, v, w), {lead + n}, false);
   Value count;
   if (divisor || whole) {
@@ -212,32 +205,25 @@ static Division divide(OpCall &o, unsigned axis, const Expr &n,
 }
 
 /// The sizes of an adaptive pool; None keeps the input's.
-static std::optional<SmallVector<Expr>> adaptiveSizes(OpCall &o, Value x,
-                                                      unsigned n) {
-  SmallVector<Expr> sizes = *o.exprs("output_size");
+static Result<SmallVector<Expr>> adaptiveSizes(OpCall &o, Value x, unsigned n) {
+  SmallVector<Expr> sizes = o.exprs("output_size");
   if (sizes.size() == 1)
     sizes.assign(n, sizes[0]);
-  if (sizes.size() != n || o.rank(x) < n + 1 || !o.isFloat(x)) {
-    (void)o.fail("the input has another rank or dtype than the op takes");
-    return std::nullopt;
-  }
+  if (sizes.size() != n || o.rank(x) < n + 1 || !o.isFloat(x))
+    return o.fail("the input has another rank or dtype than the op takes");
   unsigned lead = o.rank(x) - n;
   for (unsigned i = 0; i < n; ++i)
     if (!o.assumptions().provablyLessEqual(Expr(1), o.extents(x)[lead + i]) ||
-        !o.assumptions().provablyLessEqual(Expr(1), sizes[i])) {
-      (void)o.fail("an extent may be zero");
-      return std::nullopt;
-    }
+        !o.assumptions().provablyLessEqual(Expr(1), sizes[i]))
+      return o.fail("an extent may be zero");
   return sizes;
 }
 
 template <unsigned n>
-static LogicalResult adaptiveAvgPool(OpCall &o) {
+static Status adaptiveAvgPool(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self");
-  auto sizes = adaptiveSizes(o, x, n);
-  if (!sizes)
-    return failure();
+  LUMINAL_TRY(sizes, adaptiveSizes(o, x, n));
   Type type = o.element(x);
   Value v = c.cast(x, o.opmath(type));
   unsigned lead = o.rank(x) - n;
@@ -245,11 +231,11 @@ static LogicalResult adaptiveAvgPool(OpCall &o) {
     unsigned axis = lead + i;
     SmallVector<Expr> extents = o.extents(v), map;
     Expr extent = extents[axis];
-    Division w = divide(o, axis, extent, (*sizes)[i]);
+    Division w = divide(o, axis, extent, sizes[i]);
     for (unsigned d = 0; d < extents.size(); ++d)
       map.push_back(Expr::dim(d));
     unsigned last = extents.size();
-    extents[axis] = (*sizes)[i];
+    extents[axis] = sizes[i];
     extents.push_back(w.longest);
     map[axis] = w.begin + Expr::dim(last);
     if (w.length == w.longest) {
@@ -268,20 +254,18 @@ static LogicalResult adaptiveAvgPool(OpCall &o) {
 }
 
 template <unsigned n>
-static LogicalResult adaptiveMaxPool(OpCall &o) {
+static Status adaptiveMaxPool(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self");
-  auto sizes = adaptiveSizes(o, x, n);
-  if (!sizes)
-    return failure();
+  LUMINAL_TRY(sizes, adaptiveSizes(o, x, n));
   unsigned lead = o.rank(x) - n;
   SmallVector<Expr> from = o.extents(x),
                     space(from.begin(), from.begin() + lead), map;
-  space.append(*sizes);
+  space.append(sizes);
   SmallVector<Division> parts;
   std::vector<Expr> longest, place;
   for (unsigned i = 0; i < n; ++i) {
-    parts.push_back(divide(o, lead + i, from[lead + i], (*sizes)[i]));
+    parts.push_back(divide(o, lead + i, from[lead + i], sizes[i]));
     longest.push_back(parts[i].longest);
   }
   space.push_back(product(longest));
@@ -315,10 +299,10 @@ static LogicalResult adaptiveMaxPool(OpCall &o) {
 //===----------------------------------------------------------------------===//
 
 template <unsigned n>
-static LogicalResult maxUnpool(OpCall &o) {
+static Status maxUnpool(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self"), indices = o.tensor("indices");
-  SmallVector<Expr> size = *o.exprs("output_size"), from = o.extents(x);
+  SmallVector<Expr> size = o.exprs("output_size"), from = o.extents(x);
   if (n == 3)
     o.ignore({"stride", "padding"});
   if (size.size() != n || o.rank(x) < n + 1 || o.rank(indices) != o.rank(x) ||
@@ -345,53 +329,48 @@ static LogicalResult maxUnpool(OpCall &o) {
 // Columns
 //===----------------------------------------------------------------------===//
 
-static bool readColumns(OpCall &o, Window &w, SmallVector<int64_t> &padding) {
-  auto size = perDim(o, "kernel_size", 2), stride = perDim(o, "stride", 2),
-       pads = perDim(o, "padding", 2), dilation = perDim(o, "dilation", 2);
-  if (!size || !stride || !pads || !dilation)
-    return false;
-  w.size = *size, w.stride = *stride, w.dilation = *dilation;
-  padding = *pads;
-  for (unsigned i = 0; i < 2; ++i)
-    if (w.size[i] <= 0 || w.stride[i] <= 0 || w.dilation[i] <= 0) {
-      (void)o.fail("a window, stride or dilation is not positive");
-      return false;
-    }
-  return true;
+/// The arguments of columns of windows.
+static Result<Pool> readColumns(OpCall &o) {
+  LUMINAL_TRY(size, perDim(o, "kernel_size", 2));
+  LUMINAL_TRY(stride, perDim(o, "stride", 2));
+  LUMINAL_TRY(pads, perDim(o, "padding", 2));
+  LUMINAL_TRY(dilation, perDim(o, "dilation", 2));
+  Pool pool{{size, stride, dilation, {}}, {}};
+  for (unsigned i = 0; i < 2; ++i) {
+    if (size[i] <= 0 || stride[i] <= 0 || dilation[i] <= 0)
+      return o.fail("a window, stride or dilation is not positive");
+    pool.pads.emplace_back(pads[i], pads[i]);
+  }
+  return pool;
 }
 
-static LogicalResult im2col(OpCall &o) {
+static Status im2col(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self");
-  Window w;
-  SmallVector<int64_t> padding;
-  if (!readColumns(o, w, padding))
-    return failure();
+  LUMINAL_TRY(pool, readColumns(o));
+  auto &[w, pads] = pool;
   if (o.rank(x) < 3 || o.rank(x) > 4)
     return o.fail("takes images");
   bool batched = o.rank(x) == 4;
   if (!batched)
     x = c.unsqueeze(x, 0);
-  x = padded(o, x, {{padding[0], padding[0]}, {padding[1], padding[1]}}, 0);
-  if (!x || failed(place(o, x, w)))
-    return failure();
+  LUMINAL_TRY(v, padded(o, x, pads, 0));
+  LUMINAL_CHECK(place(o, v, w));
   // [batch, channel, positions, window] to [batch, channel and window,
   // position]
-  Value all = windows(o, x, w);
+  Value all = windows(o, v, w);
   SmallVector<Expr> e = o.extents(all);
   Value y = c.reshape(c.permute(all, {0, 1, 4, 2, 3}),
                       {e[0], e[1] * e[4], e[2] * e[3]});
   return o.ret(batched ? y : c.squeeze(y, 0));
 }
 
-static LogicalResult col2im(OpCall &o) {
+static Status col2im(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self");
-  SmallVector<Expr> outs = *o.exprs("output_size");
-  Window w;
-  SmallVector<int64_t> padding;
-  if (!readColumns(o, w, padding))
-    return failure();
+  SmallVector<Expr> outs = o.exprs("output_size");
+  LUMINAL_TRY(pool, readColumns(o));
+  auto &[w, pads] = pool;
   if (o.rank(x) < 2 || o.rank(x) > 3 || outs.size() != 2)
     return o.fail("takes columns and an image's size");
   bool batched = o.rank(x) == 3;
@@ -403,7 +382,7 @@ static LogicalResult col2im(OpCall &o) {
   Expr channels = o.assumptions().simplify(Expr::floorDiv(e[1], size));
   SmallVector<Expr> split = {e[0], channels, Expr(w.size[0]), Expr(w.size[1])};
   for (unsigned i = 0; i < 2; ++i) {
-    Expr rest = outs[i] + Expr(2 * padding[i] - w.reach(i));
+    Expr rest = outs[i] + Expr(2 * pads[i].first - w.reach(i));
     split.push_back(o.assumptions().simplify(
         Expr::floorDiv(rest, Expr(w.stride[i])) + Expr(1)));
     if (!o.assumptions().provablyLessEqual(Expr(1), split.back()))
@@ -412,8 +391,8 @@ static LogicalResult col2im(OpCall &o) {
   }
   if (!o.provablyEqual(channels * size, e[1]) || !o.provablyEqual(count, e[2]))
     return o.fail("the columns do not fit the image's size");
-  Value y =
-      fold(o, c.reshape(c.cast(x, o.opmath(type)), split), w, padding, outs);
+  Value y = fold(o, c.reshape(c.cast(x, o.opmath(type)), split), w,
+                 {pads[0].first, pads[1].first}, outs);
   y = c.cast(y, type);
   return o.ret(batched ? y : c.squeeze(y, 0));
 }
@@ -425,7 +404,7 @@ llvm::ArrayRef<OpRow> pt2::getPoolingOps() {
 #define LUMINAL_AVG_POOL                                                       \
   "(Tensor self, int[] kernel_size, int[] stride=[], int[] padding=[0], "      \
   "bool ceil_mode=False, bool count_include_pad=True"
-#define LUMINAL_ADAPTIVE "(Tensor self, int[] output_size)"
+#define LUMINAL_ADAPTIVE "(Tensor self, SymInt[] output_size)"
 #define LUMINAL_COLUMNS                                                        \
   "int[] kernel_size, int[] dilation, int[] padding, int[] stride)"
   static const OpRow rows[] = {

@@ -16,41 +16,42 @@ using namespace luminal::pt2;
 // Products
 //===----------------------------------------------------------------------===//
 
-static LogicalResult productOf(OpCall &o, Value a, Value b) {
-  Value result = matmulAny(o, a, b);
-  return result ? o.ret(o.c.cast(result, o.element(a))) : failure();
+static Status productOf(OpCall &o, Value a, Value b) {
+  LUMINAL_TRY(result, matmulAny(o, a, b));
+  return o.ret(o.c.cast(result, o.element(a)));
 }
 /// mm, bmm and mv fix the ranks; matmul takes any.
 template <unsigned rankA, unsigned rankB>
-static LogicalResult fixedProduct(OpCall &o, StringRef b) {
+static Status fixedProduct(OpCall &o, StringRef b) {
   Value x = o.tensor("self"), y = o.tensor(b);
   if (o.rank(x) != rankA || o.rank(y) != rankB)
     return o.fail("the operands have other ranks than the op takes");
   return productOf(o, x, y);
 }
-static LogicalResult mm(OpCall &o) { return fixedProduct<2, 2>(o, "mat2"); }
-static LogicalResult bmm(OpCall &o) { return fixedProduct<3, 3>(o, "mat2"); }
-static LogicalResult mv(OpCall &o) { return fixedProduct<2, 1>(o, "vec"); }
-static LogicalResult dot(OpCall &o) { return fixedProduct<1, 1>(o, "tensor"); }
-static LogicalResult matmul(OpCall &o) {
+static Status mm(OpCall &o) { return fixedProduct<2, 2>(o, "mat2"); }
+static Status bmm(OpCall &o) { return fixedProduct<3, 3>(o, "mat2"); }
+static Status mv(OpCall &o) { return fixedProduct<2, 1>(o, "vec"); }
+static Status dot(OpCall &o) { return fixedProduct<1, 1>(o, "tensor"); }
+static Status matmul(OpCall &o) {
   return productOf(o, o.tensor("self"), o.tensor("other"));
 }
-static LogicalResult outer(OpCall &o) {
+static Status outer(OpCall &o) {
   Value a = o.tensor("self"), b = o.tensor("vec2");
   if (o.rank(a) != 1 || o.rank(b) != 1)
     return o.fail("takes two vectors");
-  Type type = o.promote({{a, {}}, {b, {}}});
+  Type type = o.promote({a, b});
   SmallVector<Expr> shape = {o.extents(a)[0], o.extents(b)[0]};
   Value x = o.broadcastTo(o.c.unsqueeze(o.c.cast(a, type), 1), shape);
   return o.ret(o.c.mul(x, o.broadcastTo(o.c.cast(b, type), shape)));
 }
 
-static LogicalResult linear(OpCall &o) {
+static Status linear(OpCall &o) {
   Composer &c = o.c;
-  Value x = o.tensor("input"), w = o.tensor("weight"), b = o.tensor("bias");
+  Value x = o.tensor("input"), w = o.tensor("weight");
+  auto b = o.tensorOrNone("bias");
   Type type = o.element(x);
   if (o.rank(w) != 2 || o.rank(x) == 0 || o.element(w) != type ||
-      (b && o.element(b) != type))
+      (b && o.element(*b) != type))
     return o.fail("the operands differ in dtype, or have other ranks than the "
                   "op takes");
   if (!o.provablyEqual(o.extents(x).back(), o.extents(w)[1]))
@@ -59,25 +60,23 @@ static LogicalResult linear(OpCall &o) {
   Type wide = o.opmath(type);
   Value y = c.linear(c.cast(x, wide), c.cast(w, wide));
   if (b)
-    y = c.add(y, o.broadcastTo(c.cast(b, wide), o.extents(y)));
+    y = c.add(y, o.as(*b, wide, o.extents(y)));
   return o.ret(c.cast(y, type));
 }
 
 /// beta * self + alpha * (a @ b)
-static LogicalResult addProductOf(OpCall &o, StringRef a, StringRef b) {
+static Status addProductOf(OpCall &o, StringRef a, StringRef b) {
   Composer &c = o.c;
   Value self = o.tensor("self"), x = o.tensor(a), y = o.tensor(b);
-  Number beta = *o.number("beta"), alpha = *o.number("alpha");
+  Number beta = o.number("beta"), alpha = o.number("alpha");
   Type type = o.element(x);
-  Value product = matmulAny(o, x, y);
-  if (!product)
-    return failure();
+  LUMINAL_TRY(product, matmulAny(o, x, y));
   if (o.element(self) != type)
     return o.fail("the operands differ in dtype");
   Type wide = o.element(product);
   SmallVector<Expr> shape = o.extents(product);
-  auto joined = o.broadcast({o.extents(self), shape});
-  if (!joined || joined->size() != shape.size())
+  LUMINAL_TRY(joined, o.broadcast({o.extents(self), shape}));
+  if (joined.size() != shape.size())
     return o.fail("self cannot be broadcast to the product");
   auto scale = [&](Value v, const Number &n) {
     return n.asDouble() == 1.0
@@ -91,13 +90,9 @@ static LogicalResult addProductOf(OpCall &o, StringRef a, StringRef b) {
         c.add(scale(o.broadcastTo(c.cast(self, wide), shape), beta), product);
   return o.ret(c.cast(product, type));
 }
-static LogicalResult addmm(OpCall &o) {
-  return addProductOf(o, "mat1", "mat2");
-}
-static LogicalResult baddbmm(OpCall &o) {
-  return addProductOf(o, "batch1", "batch2");
-}
-static LogicalResult addmv(OpCall &o) { return addProductOf(o, "mat", "vec"); }
+static Status addmm(OpCall &o) { return addProductOf(o, "mat1", "mat2"); }
+static Status baddbmm(OpCall &o) { return addProductOf(o, "batch1", "batch2"); }
+static Status addmv(OpCall &o) { return addProductOf(o, "mat", "vec"); }
 
 //===----------------------------------------------------------------------===//
 // einsum
@@ -130,7 +125,7 @@ static std::optional<Labels> parseLabels(StringRef term, unsigned dots) {
 
 /// Every operand is read over one index space, the output's dims first and the
 /// summed ones last; operands are joined from the left.
-static LogicalResult einsum(OpCall &o) {
+static Status einsum(OpCall &o) {
   Composer &c = o.c;
   std::string equation;
   for (char ch : o.string("equation"))
@@ -221,9 +216,8 @@ static LogicalResult einsum(OpCall &o) {
 //===----------------------------------------------------------------------===//
 
 /// Sums of products over pairs of dims; the other dims in order.
-static LogicalResult contractDims(OpCall &o, Value a, Value b,
-                                  ArrayRef<unsigned> da,
-                                  ArrayRef<unsigned> db) {
+static Status contractDims(OpCall &o, Value a, Value b, ArrayRef<unsigned> da,
+                           ArrayRef<unsigned> db) {
   Composer &c = o.c;
   Type type = o.element(a);
   if (o.element(b) != type || o.isBool(a) || da.size() != db.size())
@@ -254,78 +248,76 @@ static LogicalResult contractDims(OpCall &o, Value a, Value b,
   auto summed = llvm::to_vector(llvm::seq<unsigned>(kept, shape.size()));
   return o.ret(c.cast(c.reduceSum(y, summed, false), type));
 }
-static LogicalResult tensordot(OpCall &o) {
+static Status tensordot(OpCall &o) {
   Value a = o.tensor("self"), b = o.tensor("other");
-  SmallVector<unsigned> da, db;
-  auto read = [&](StringRef name, Value v, SmallVector<unsigned> &dims) {
-    SmallVector<int64_t> named = *o.integers(name);
-    for (int64_t dim : named) {
-      auto axis = o.axis(dim, o.rank(v));
-      if (!axis || llvm::is_contained(dims, *axis))
-        return false;
-      dims.push_back(*axis);
+  auto read = [&](StringRef name, Value v) -> Result<SmallVector<unsigned>> {
+    SmallVector<unsigned> dims;
+    for (int64_t dim : o.integers(name)) {
+      LUMINAL_TRY(axis, o.axis(dim, o.rank(v)));
+      if (llvm::is_contained(dims, axis))
+        return o.fail("names a dim twice");
+      dims.push_back(axis);
     }
-    return true;
+    return dims;
   };
-  if (!read("dims_self", a, da) || !read("dims_other", b, db))
-    return o.fail("names a dim twice, or none");
+  LUMINAL_TRY(da, read("dims_self", a));
+  LUMINAL_TRY(db, read("dims_other", b));
   return contractDims(o, a, b, da, db);
 }
-static LogicalResult inner(OpCall &o) {
+static Status inner(OpCall &o) {
   Value a = o.tensor("self"), b = o.tensor("other");
   if (o.rank(a) == 0 || o.rank(b) == 0)
     return o.fail("takes tensors with dims");
   return contractDims(o, a, b, {o.rank(a) - 1}, {o.rank(b) - 1});
 }
-static LogicalResult chainMatmul(OpCall &o) {
+static Status chainMatmul(OpCall &o) {
   StringRef name =
       StringRef(o.entry.name).starts_with("chain") ? "matrices" : "tensors";
-  Value product;
-  for (Value v : o.tensors(name)) {
-    product = product ? matmulAny(o, product, v) : v;
-    if (!product)
-      return failure();
+  SmallVector<Value> factors = o.tensors(name);
+  if (factors.empty())
+    return o.fail("multiplies no matrices");
+  Value product = factors.front();
+  for (Value v : ArrayRef(factors).drop_front()) {
+    LUMINAL_TRY(next, matmulAny(o, product, v));
+    product = next;
   }
-  return product ? o.ret(product) : o.fail("multiplies no matrices");
+  return o.ret(product);
 }
-static LogicalResult vecdot(OpCall &o) {
+static Status vecdot(OpCall &o) {
   Composer &c = o.c;
   Value a = o.tensor("x"), b = o.tensor("y");
-  auto shape = o.broadcast({o.extents(a), o.extents(b)});
-  auto axis = shape ? o.axis(*o.integer("dim"), shape->size()) : std::nullopt;
-  if (!axis || shape->empty() || o.element(a) != o.element(b) || o.isBool(a))
+  LUMINAL_TRY(shape, o.commonShape({a, b}));
+  LUMINAL_TRY(axis, o.axis(o.integer("dim"), shape.size()));
+  if (shape.empty() || o.element(a) != o.element(b) || o.isBool(a))
     return o.fail("takes tensors of one dtype with a dim");
   Type type = o.element(a), wide = o.opmath(type);
-  Value y = c.mul(o.broadcastTo(c.cast(a, wide), *shape),
-                  o.broadcastTo(c.cast(b, wide), *shape));
-  return o.ret(c.cast(c.reduceSum(y, {*axis}, false), type));
+  Value y = c.mul(o.broadcastTo(c.cast(a, wide), shape),
+                  o.broadcastTo(c.cast(b, wide), shape));
+  return o.ret(c.cast(c.reduceSum(y, {axis}, false), type));
 }
 
 /// a[i + 1] b[i + 2] - a[i + 2] b[i + 1] along a dim of three.
-static LogicalResult cross(OpCall &o) {
+static Status cross(OpCall &o) {
   Composer &c = o.c;
   Value a = o.tensor("self"), b = o.tensor("other");
-  auto shape = o.broadcast({o.extents(a), o.extents(b)});
-  Type type = o.promote({{a, {}}, {b, {}}});
-  if (!shape || type.isInteger(1))
+  LUMINAL_TRY(shape, o.commonShape({a, b}));
+  Type type = o.promote({a, b});
+  if (type.isInteger(1))
     return o.fail("takes numbers");
-  std::optional<unsigned> axis;
-  if (o.has("dim")) {
-    axis = o.axis(*o.integer("dim"), shape->size());
-  } else {
-    for (unsigned i = 0; i < shape->size() && !axis; ++i)
-      if ((*shape)[i].isConstant(3))
-        axis = i;
-  }
-  if (!axis || shape->empty() || !(*shape)[*axis].isConstant(3))
+  auto dim = o.integerOrNone("dim");
+  if (!dim)
+    dim = llvm::find_if(shape, [](const Expr &e) { return e.isConstant(3); }) -
+          shape.begin();
+  LUMINAL_TRY(axis, o.axis(*dim, shape.size()));
+  if (shape.empty() || !shape[axis].isConstant(3))
     return o.fail("takes a dim of three");
   Type wide = o.opmath(type);
   auto turned = [&](Value v, int64_t by) {
     SmallVector<Expr> map;
-    for (unsigned i = 0; i < shape->size(); ++i)
-      map.push_back(i == *axis ? Expr::mod(Expr::dim(i) + Expr(by), Expr(3))
-                               : Expr::dim(i));
-    return c.view(o.broadcastTo(c.cast(v, wide), *shape), *shape, map);
+    for (unsigned i = 0; i < shape.size(); ++i)
+      map.push_back(i == axis ? Expr::mod(Expr::dim(i) + Expr(by), Expr(3))
+                              : Expr::dim(i));
+    return c.view(o.broadcastTo(c.cast(v, wide), shape), shape, map);
   };
   Value y = c.sub(c.mul(turned(a, 1), turned(b, 2)),
                   c.mul(turned(a, 2), turned(b, 1)));
@@ -333,10 +325,10 @@ static LogicalResult cross(OpCall &o) {
 }
 
 /// x1 W x2 for each matrix of the weight, and the bias.
-static LogicalResult bilinear(OpCall &o) {
+static Status bilinear(OpCall &o) {
   Composer &c = o.c;
-  Value a = o.tensor("input1"), b = o.tensor("input2"), w = o.tensor("weight"),
-        bias = o.tensor("bias");
+  Value a = o.tensor("input1"), b = o.tensor("input2"), w = o.tensor("weight");
+  auto bias = o.tensorOrNone("bias");
   Type type = o.element(a), wide = o.opmath(type);
   unsigned rank = o.rank(a);
   bool fits = rank >= 1 && o.rank(b) == rank && o.rank(w) == 3 &&
@@ -361,13 +353,13 @@ static LogicalResult bilinear(OpCall &o) {
   Value y = c.reduceSum(c.mul(part, c.view(c.cast(a, wide), space, map)),
                         {rank}, false);
   if (bias)
-    y = c.add(y, o.broadcastTo(c.cast(bias, wide), o.extents(y)));
+    y = c.add(y, o.as(*bias, wide, o.extents(y)));
   return o.ret(c.cast(y, type));
 }
 
 /// The sum over some dims of the product of three tensors, each with new dims
 /// where the others have theirs.
-static LogicalResult trilinear(OpCall &o) {
+static Status trilinear(OpCall &o) {
   Composer &c = o.c;
   o.ignore({"unroll_dim"}); // The order of summation is the compiler's choice.
   SmallVector<Value> parts;
@@ -379,26 +371,20 @@ static LogicalResult trilinear(OpCall &o) {
     Value v = o.tensor(name);
     if (o.element(v) != type || !isa<FloatType>(type))
       return o.fail("takes floats of one dtype");
-    SmallVector<int64_t> expand = *o.integers(dims);
+    SmallVector<int64_t> expand = o.integers(dims);
     for (int64_t dim : expand) {
-      auto axis = o.axis(dim, o.rank(v) + 1);
-      if (!axis)
-        return failure();
-      v = c.unsqueeze(v, *axis);
+      LUMINAL_TRY(axis, o.axis(dim, o.rank(v) + 1));
+      v = c.unsqueeze(v, axis);
     }
     parts.push_back(c.cast(v, o.opmath(type)));
     shapes.push_back(o.extents(v));
   }
-  auto shape = o.broadcast(shapes);
-  if (!shape)
-    return failure();
-  auto axes = o.axes(*o.integers("sumdim"), shape->size());
-  if (!axes)
-    return failure();
-  Value y = o.broadcastTo(parts[0], *shape);
+  LUMINAL_TRY(shape, o.broadcast(shapes));
+  LUMINAL_TRY(axes, o.axes(o.integers("sumdim"), shape.size()));
+  Value y = o.broadcastTo(parts[0], shape);
   for (Value v : ArrayRef(parts).drop_front())
-    y = c.mul(y, o.broadcastTo(v, *shape));
-  return o.ret(c.cast(c.reduceSum(y, *axes, false), type));
+    y = c.mul(y, o.broadcastTo(v, shape));
+  return o.ret(c.cast(c.reduceSum(y, axes, false), type));
 }
 
 //===----------------------------------------------------------------------===//
@@ -406,12 +392,12 @@ static LogicalResult trilinear(OpCall &o) {
 //===----------------------------------------------------------------------===//
 
 /// softmax(q k^T * scale + mask) v, f16 and bf16 in f32, rounded once.
-static LogicalResult attention(OpCall &o) {
+static Status attention(OpCall &o) {
   Composer &c = o.c;
   bool flash = StringRef(o.entry.name).starts_with("_scaled");
   Value q = o.tensor("query"), k = o.tensor("key"), v = o.tensor("value");
-  Value mask = o.tensor("attn_mask");
-  if (*o.real("dropout_p") != 0)
+  auto mask = o.tensorOrNone("attn_mask");
+  if (o.real("dropout_p") != 0)
     return o.fail("draws random numbers (dropout_p is not 0)");
   bool causal = o.flag("is_causal"), grouped = !flash && o.flag("enable_gqa");
   Type type = o.element(q), wide = o.opmath(type);
@@ -427,13 +413,11 @@ static LogicalResult attention(OpCall &o) {
   if (grouped && rank >= 3) {
     // Each head of k and v serves a run of heads of q.
     unsigned head = rank - 3;
-    auto repeat = [&](Value x) -> Value {
+    auto repeat = [&](Value x) -> Result<Value> {
       SmallVector<Expr> e = o.extents(x);
       Expr ratio = o.assumptions().simplify(Expr::floorDiv(eq[head], e[head]));
-      if (!o.provablyEqual(ratio * e[head], eq[head])) {
-        (void)o.fail("the heads of key and value do not divide the query's");
-        return {};
-      }
+      if (!o.provablyEqual(ratio * e[head], eq[head]))
+        return o.fail("the heads of key and value do not divide the query's");
       SmallVector<Expr> map;
       for (unsigned i = 0; i < rank; ++i)
         map.push_back(i == head ? Expr::floorDiv(Expr::dim(i), ratio)
@@ -441,13 +425,12 @@ static LogicalResult attention(OpCall &o) {
       e[head] = eq[head];
       return c.view(x, e, map);
     };
-    k = repeat(k);
-    v = repeat(v);
-    if (!k || !v)
-      return failure();
+    LUMINAL_TRY(keys, repeat(k));
+    LUMINAL_TRY(values, repeat(v));
+    k = keys, v = values;
   }
   double scale;
-  if (auto given = o.real("scale")) {
+  if (auto given = o.realOrNone("scale")) {
     scale = *given;
   } else {
     auto width = eq.back().asConstant();
@@ -457,9 +440,7 @@ static LogicalResult attention(OpCall &o) {
   }
   SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, rank));
   std::swap(order[rank - 1], order[rank - 2]);
-  Value scores = matmulAny(o, q, c.permute(k, order));
-  if (!scores)
-    return failure();
+  LUMINAL_TRY(scores, matmulAny(o, q, c.permute(k, order)));
   scores = c.mul(scores, c.splat(scores, scale));
   SmallVector<Expr> shape = o.extents(scores);
   double inf = std::numeric_limits<double>::infinity();
@@ -469,17 +450,17 @@ static LogicalResult attention(OpCall &o) {
     scores = c.select(c.lessEqual(column, row), scores, c.splat(scores, -inf));
   }
   if (mask) {
-    auto joined = o.broadcast({o.extents(mask), shape});
-    if (!joined || joined->size() != shape.size())
+    LUMINAL_TRY(joined, o.broadcast({o.extents(*mask), shape}));
+    if (joined.size() != shape.size())
       return o.fail("the mask cannot be broadcast to the scores");
-    for (auto [a, b] : llvm::zip(*joined, shape))
+    for (auto [a, b] : llvm::zip(joined, shape))
       if (!o.provablyEqual(a, b))
         return o.fail("the mask cannot be broadcast to the scores");
-    if (o.isBool(mask))
+    if (o.isBool(*mask))
       scores =
-          c.select(o.broadcastTo(mask, shape), scores, c.splat(scores, -inf));
+          c.select(o.broadcastTo(*mask, shape), scores, c.splat(scores, -inf));
     else
-      scores = c.add(scores, o.broadcastTo(c.cast(mask, wide), shape));
+      scores = c.add(scores, o.as(*mask, wide, shape));
   }
   Value weights = c.softmax(scores, rank - 1);
   if (mask) {
@@ -491,12 +472,9 @@ static LogicalResult attention(OpCall &o) {
       map.push_back(Expr::dim(i));
     weights = c.select(c.view(none, shape, map), c.splat(weights, 0), weights);
   }
-  Value result = matmulAny(o, weights, v);
-  if (!result)
-    return failure();
+  LUMINAL_TRY(result, matmulAny(o, weights, v));
   // The logarithms of the sums serve gradients.
-  return flash ? o.ret({c.cast(result, type), Value()})
-               : o.ret(c.cast(result, type));
+  return flash ? o.retFirst(c.cast(result, type)) : o.ret(c.cast(result, type));
 }
 
 //===----------------------------------------------------------------------===//
@@ -506,7 +484,7 @@ static LogicalResult attention(OpCall &o) {
 /// Rows of `input`, sorted by group, times the matrix of their group:
 /// offs[g] is one past the last row of group g. A row behind the last offset
 /// belongs to no group; PyTorch leaves it undefined, here it takes the last.
-static LogicalResult groupedMM(OpCall &o) {
+static Status groupedMM(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("input"), w = o.tensor("weight"), offs = o.tensor("offs");
   if (o.rank(x) != 2 || o.rank(w) != 3 || o.rank(offs) != 1 ||

@@ -17,18 +17,19 @@ using namespace luminal::pt2;
 namespace {
 enum class Cell { LSTM, GRU, Tanh, Relu };
 
-/// The parameters of one layer in one direction; biases and the projection
-/// may be null.
+/// The parameters of one layer in one direction.
 struct Weights {
-  Value input, hidden, inputBias, hiddenBias, projection;
+  Value input, hidden;
+  std::optional<Value> inputBias, hiddenBias, projection;
 };
 struct State {
-  Value hidden, cell;
+  Value hidden;
+  std::optional<Value> cell; ///< of an LSTM
 };
 } // namespace
 
-static Value plus(OpCall &o, Value x, Value bias) {
-  return bias ? o.c.add(x, o.broadcastTo(bias, o.extents(x))) : x;
+static Value plus(OpCall &o, Value x, std::optional<Value> bias) {
+  return bias ? o.c.add(x, o.broadcastTo(*bias, o.extents(x))) : x;
 }
 
 /// Part k of `parts` along the last dim.
@@ -60,34 +61,33 @@ static State step(OpCall &o, Cell cell, Value gates, const State &state,
   Value in = c.sigmoid(part(o, sum, 0, 4)),
         forget = c.sigmoid(part(o, sum, 1, 4)),
         fresh = c.tanh(part(o, sum, 2, 4)), out = c.sigmoid(part(o, sum, 3, 4));
-  Value kept = c.add(c.mul(forget, state.cell), c.mul(in, fresh));
+  Value kept = c.add(c.mul(forget, *state.cell), c.mul(in, fresh));
   Value hidden = c.mul(out, c.tanh(kept));
-  return {w.projection ? c.linear(hidden, w.projection) : hidden, kept};
+  return {w.projection ? c.linear(hidden, *w.projection) : hidden, kept};
 }
 
 /// Whether the parameters fit an input and a state of these widths.
-static LogicalResult checkWeights(OpCall &o, Cell cell, const Weights &w,
-                                  const Expr &in, const State &state) {
+static Status checkWeights(OpCall &o, Cell cell, const Weights &w,
+                           const Expr &in, const State &state) {
   int64_t gates = cell == Cell::LSTM ? 4 : cell == Cell::GRU ? 3 : 1;
-  auto width = o.extents(state.cell ? state.cell : state.hidden).back();
+  auto width = o.extents(state.cell.value_or(state.hidden)).back();
   Expr hidden = o.extents(state.hidden).back();
-  auto fits = [&](Value v, ArrayRef<Expr> shape) {
+  auto fits = [&](std::optional<Value> v, ArrayRef<Expr> shape) {
     if (!v)
       return true;
     bool same =
-        o.rank(v) == shape.size() && o.element(v) == o.element(state.hidden);
+        o.rank(*v) == shape.size() && o.element(*v) == o.element(state.hidden);
     for (unsigned i = 0; same && i < shape.size(); ++i)
-      same = o.provablyEqual(o.extents(v)[i], shape[i]);
+      same = o.provablyEqual(o.extents(*v)[i], shape[i]);
     return same;
   };
   Expr all = width * Expr(gates);
-  if (!width.asConstant() || !w.input || !w.hidden ||
-      !fits(w.input, {all, in}) || !fits(w.hidden, {all, hidden}) ||
-      !fits(w.inputBias, {all}) || !fits(w.hiddenBias, {all}) ||
-      !fits(w.projection, {hidden, width}) ||
+  if (!width.asConstant() || !fits(w.input, {all, in}) ||
+      !fits(w.hidden, {all, hidden}) || !fits(w.inputBias, {all}) ||
+      !fits(w.hiddenBias, {all}) || !fits(w.projection, {hidden, width}) ||
       (!w.projection && !o.provablyEqual(hidden, width)))
     return o.fail("the parameters do not fit the input and the state");
-  return success();
+  return {};
 }
 
 /// All steps of one layer in one direction over [time, batch, in].
@@ -106,7 +106,7 @@ static Value run(OpCall &o, Cell cell, Value x, State &state, const Weights &w,
 }
 
 template <Cell cell>
-static LogicalResult recurrent(OpCall &o) {
+static Status recurrent(OpCall &o) {
   Composer &c = o.c;
   constexpr bool isLSTM = cell == Cell::LSTM;
   Value x = o.tensor("input");
@@ -117,8 +117,8 @@ static LogicalResult recurrent(OpCall &o) {
     states = {o.tensor("hx")};
   bool biases = o.flag("has_biases"), bidirectional = o.flag("bidirectional"),
        batchFirst = o.flag("batch_first");
-  int64_t layers = *o.integer("num_layers");
-  if (o.flag("train") && *o.real("dropout") != 0)
+  int64_t layers = o.integer("num_layers");
+  if (o.flag("train") && o.real("dropout") != 0)
     return o.fail("draws random numbers (train is true)");
   o.ignore({"dropout"});
   Type type = o.element(x), wide = o.opmath(type);
@@ -127,7 +127,7 @@ static LogicalResult recurrent(OpCall &o) {
     return o.fail("takes floats [time, batch, channel] and their states");
   int64_t directions = bidirectional ? 2 : 1, count = layers * directions;
   for (Value v : states)
-    if (!v || o.rank(v) != 3 || o.element(v) != type ||
+    if (o.rank(v) != 3 || o.element(v) != type ||
         !o.extents(v)[0].isConstant(count) || !o.extents(v)[2].asConstant())
       return o.fail("a state does not fit the layers");
   bool projected = isLSTM && !o.provablyEqual(o.extents(states[0])[2],
@@ -162,13 +162,14 @@ static LogicalResult recurrent(OpCall &o) {
       auto initial = [&](Value v) {
         return c.cast(c.squeeze(c.slice(v, 0, Expr(k), Expr(1)), 0), wide);
       };
-      State state{initial(states[0]), isLSTM ? initial(states[1]) : Value()};
-      if (failed(checkWeights(o, cell, w, o.extents(x)[2], state)))
-        return failure();
+      State state{initial(states[0]), {}};
+      if (isLSTM)
+        state.cell = initial(states[1]);
+      LUMINAL_CHECK(checkWeights(o, cell, w, o.extents(x)[2], state));
       sides.push_back(run(o, cell, x, state, w, *length, d == 1));
       hidden.push_back(c.unsqueeze(state.hidden, 0));
       if (isLSTM)
-        cells.push_back(c.unsqueeze(state.cell, 0));
+        cells.push_back(c.unsqueeze(*state.cell, 0));
     }
     x = concatenate(o, sides, 2);
   }
@@ -183,7 +184,7 @@ static LogicalResult recurrent(OpCall &o) {
 
 /// One step over [batch, in].
 template <Cell cell>
-static LogicalResult recurrentCell(OpCall &o) {
+static Status recurrentCell(OpCall &o) {
   Composer &c = o.c;
   constexpr bool isLSTM = cell == Cell::LSTM;
   Value x = o.tensor("input");
@@ -197,24 +198,27 @@ static LogicalResult recurrentCell(OpCall &o) {
       states.size() != (isLSTM ? 2 : 1))
     return o.fail("takes floats [batch, channel] and their states");
   for (Value v : states)
-    if (!v || o.rank(v) != 2 || o.element(v) != type ||
+    if (o.rank(v) != 2 || o.element(v) != type ||
         !o.extents(v)[1].asConstant() ||
         !o.provablyEqual(o.extents(v)[0], o.extents(x)[0]))
       return o.fail("a state does not fit the batch");
-  auto param = [&](StringRef name) {
-    Value v = o.tensor(name);
-    return v ? c.cast(v, wide) : v;
+  auto bias = [&](StringRef name) {
+    auto v = o.tensorOrNone(name);
+    return v ? std::optional(c.cast(*v, wide)) : v;
   };
-  Weights w{param("w_ih"), param("w_hh"), param("b_ih"), param("b_hh"), {}};
-  State state{c.cast(states[0], wide),
-              isLSTM ? c.cast(states[1], wide) : Value()};
+  Value input = c.cast(o.tensor("w_ih"), wide),
+        hidden = c.cast(o.tensor("w_hh"), wide);
+  auto inputBias = bias("b_ih"), hiddenBias = bias("b_hh");
+  Weights w{input, hidden, inputBias, hiddenBias, {}};
+  State state{c.cast(states[0], wide), {}};
+  if (isLSTM)
+    state.cell = c.cast(states[1], wide);
   x = c.cast(x, wide);
-  if (failed(checkWeights(o, cell, w, o.extents(x)[1], state)))
-    return failure();
+  LUMINAL_CHECK(checkWeights(o, cell, w, o.extents(x)[1], state));
   Value gates = plus(o, c.linear(x, w.input), w.inputBias);
   state = step(o, cell, gates, state, w);
   if (isLSTM)
-    return o.ret({c.cast(state.hidden, type), c.cast(state.cell, type)});
+    return o.ret({c.cast(state.hidden, type), c.cast(*state.cell, type)});
   return o.ret(c.cast(state.hidden, type));
 }
 

@@ -14,14 +14,13 @@ using namespace luminal::pt2;
 using Axes = SmallVector<unsigned>;
 
 /// The dims of an optional list: all where it is absent or empty.
-static std::optional<Axes> dimsOf(OpCall &o, StringRef name, Value x) {
-  return o.axes(o.integers(name).value_or(SmallVector<int64_t>()), o.rank(x));
+static Result<Axes> dimsOf(OpCall &o, StringRef name, Value x) {
+  return o.axes(o.integersOrNone(name).value_or(SmallVector<int64_t>()),
+                o.rank(x));
 }
-static std::optional<Axes> dimOf(OpCall &o, StringRef name, Value x) {
-  auto axis = o.axis(*o.integer(name), o.rank(x));
-  if (!axis)
-    return std::nullopt;
-  return o.rank(x) ? Axes{*axis} : Axes{};
+static Result<Axes> dimOf(OpCall &o, int64_t dim, Value x) {
+  LUMINAL_TRY(axis, o.axis(dim, o.rank(x)));
+  return o.rank(x) ? Axes{axis} : Axes{};
 }
 static Axes allOf(OpCall &o, Value x) {
   return llvm::to_vector(llvm::seq<unsigned>(0, o.rank(x)));
@@ -39,48 +38,42 @@ static Value isTrue(OpCall &o, Value x) { return o.c.cast(x, o.i1()); }
 // Sums and means
 //===----------------------------------------------------------------------===//
 
-static LogicalResult sumOver(OpCall &o, std::optional<Axes> axes, bool keep) {
-  if (!axes)
-    return failure();
+static Status sumOver(OpCall &o, const Result<Axes> &dims, bool keep) {
+  LUMINAL_TRY(axes, dims);
   Value x = o.tensor("self");
-  Type type = o.dtype("dtype");
-  type = type ? type : sumType(o, o.element(x));
+  Type type = o.dtypeOrNone("dtype").value_or(sumType(o, o.element(x)));
   if (type.isInteger(1))
     return o.fail("a sum of dtype bool is not supported");
   if (type.isInteger(1) != o.isBool(x) || type != o.element(x))
     x = o.c.cast(x, type);
-  return o.ret(o.c.reduceSum(x, *axes, keep));
+  return o.ret(o.c.reduceSum(x, axes, keep));
 }
-static LogicalResult sum(OpCall &o) {
+static Status sum(OpCall &o) {
   return sumOver(o, allOf(o, o.tensor("self")), false);
 }
-static LogicalResult sumDims(OpCall &o) {
+static Status sumDims(OpCall &o) {
   return sumOver(o, dimsOf(o, "dim", o.tensor("self")), o.flag("keepdim"));
 }
 
-static LogicalResult meanOver(OpCall &o, std::optional<Axes> axes, bool keep) {
-  if (!axes)
-    return failure();
+static Status meanOver(OpCall &o, const Result<Axes> &dims, bool keep) {
+  LUMINAL_TRY(axes, dims);
   Value x = o.tensor("self");
-  Type type = o.dtype("dtype");
-  type = type ? type : o.element(x);
+  Type type = o.dtypeOrNone("dtype").value_or(o.element(x));
   if (!isa<FloatType>(type))
     return o.fail("the mean of integers needs a float dtype");
-  return o.ret(o.c.mean(o.c.cast(x, type), *axes, keep));
+  return o.ret(o.c.mean(o.c.cast(x, type), axes, keep));
 }
-static LogicalResult mean(OpCall &o) {
+static Status mean(OpCall &o) {
   return meanOver(o, allOf(o, o.tensor("self")), false);
 }
-static LogicalResult meanDims(OpCall &o) {
+static Status meanDims(OpCall &o) {
   return meanOver(o, dimsOf(o, "dim", o.tensor("self")), o.flag("keepdim"));
 }
 
-static LogicalResult countNonzero(OpCall &o) {
+static Status countNonzero(OpCall &o) {
   Value x = o.tensor("self");
-  auto axes = dimsOf(o, "dim", x);
-  if (!axes)
-    return failure();
-  return o.ret(o.c.reduceSum(o.c.cast(isTrue(o, x), o.i64()), *axes, false));
+  LUMINAL_TRY(axes, dimsOf(o, "dim", x));
+  return o.ret(o.c.reduceSum(o.c.cast(isTrue(o, x), o.i64()), axes, false));
 }
 
 //===----------------------------------------------------------------------===//
@@ -92,27 +85,24 @@ static Value extremum(OpCall &o, Value x, ArrayRef<unsigned> axes, bool keep,
   return largest ? o.c.reduceMax(x, axes, keep) : o.c.reduceMin(x, axes, keep);
 }
 /// PyTorch refuses an extremum of nothing.
-static LogicalResult checkNotEmpty(OpCall &o, Value x,
-                                   ArrayRef<unsigned> axes) {
+static Status checkNotEmpty(OpCall &o, Value x, ArrayRef<unsigned> axes) {
   for (unsigned axis : axes)
     if (o.extents(x)[axis].isConstant(0))
       return o.fail("is not defined for a dim of extent 0");
-  return success();
+  return {};
 }
 template <bool largest>
-static LogicalResult extremumAll(OpCall &o) {
+static Status extremumAll(OpCall &o) {
   Value x = o.tensor("self");
-  return failed(checkNotEmpty(o, x, allOf(o, x)))
-             ? failure()
-             : o.ret(extremum(o, x, allOf(o, x), false, largest));
+  LUMINAL_CHECK(checkNotEmpty(o, x, allOf(o, x)));
+  return o.ret(extremum(o, x, allOf(o, x), false, largest));
 }
 template <bool largest>
-static LogicalResult extremumDims(OpCall &o) {
+static Status extremumDims(OpCall &o) {
   Value x = o.tensor("self");
-  auto axes = dimsOf(o, "dim", x);
-  if (!axes || failed(checkNotEmpty(o, x, *axes)))
-    return failure();
-  return o.ret(extremum(o, x, *axes, o.flag("keepdim"), largest));
+  LUMINAL_TRY(axes, dimsOf(o, "dim", x));
+  LUMINAL_CHECK(checkNotEmpty(o, x, axes));
+  return o.ret(extremum(o, x, axes, o.flag("keepdim"), largest));
 }
 
 /// The extremum along one dim, and the first index that holds it (the first
@@ -137,26 +127,25 @@ static std::pair<Value, Value> extremumAndIndex(OpCall &o, Value x,
 }
 
 template <bool largest>
-static LogicalResult extremumDim(OpCall &o) {
+static Status extremumDim(OpCall &o) {
   Value x = o.tensor("self");
   bool keep = o.flag("keepdim");
-  auto axes = dimOf(o, "dim", x);
-  if (!axes || failed(checkNotEmpty(o, x, *axes)))
-    return failure();
-  if (axes->empty()) {
+  LUMINAL_TRY(axes, dimOf(o, o.integer("dim"), x));
+  LUMINAL_CHECK(checkNotEmpty(o, x, axes));
+  if (axes.empty()) {
     Value zero = o.c.scalarInt(o.i64(), 0);
     return o.ret({x, zero});
   }
-  auto [value, index] = extremumAndIndex(o, x, (*axes)[0], largest);
+  auto [value, index] = extremumAndIndex(o, x, axes[0], largest);
   if (!keep) {
-    value = o.c.squeeze(value, (*axes)[0]);
-    index = o.c.squeeze(index, (*axes)[0]);
+    value = o.c.squeeze(value, axes[0]);
+    index = o.c.squeeze(index, axes[0]);
   }
   return o.ret({value, index});
 }
 
 template <bool largest>
-static LogicalResult argExtremum(OpCall &o) {
+static Status argExtremum(OpCall &o) {
   Value x = o.tensor("self");
   bool keep = o.flag("keepdim");
   unsigned rank = o.rank(x);
@@ -164,15 +153,13 @@ static LogicalResult argExtremum(OpCall &o) {
     return o.fail("is not defined for bool");
   if (rank == 0)
     return o.ret(o.c.scalarInt(o.i64(), 0));
-  if (o.has("dim")) {
-    auto axes = dimOf(o, "dim", x);
-    if (!axes || failed(checkNotEmpty(o, x, *axes)))
-      return failure();
-    Value index = extremumAndIndex(o, x, (*axes)[0], largest).second;
-    return o.ret(keep ? index : o.c.squeeze(index, (*axes)[0]));
+  if (auto dim = o.integerOrNone("dim")) {
+    LUMINAL_TRY(axes, dimOf(o, *dim, x));
+    LUMINAL_CHECK(checkNotEmpty(o, x, axes));
+    Value index = extremumAndIndex(o, x, axes[0], largest).second;
+    return o.ret(keep ? index : o.c.squeeze(index, axes[0]));
   }
-  if (failed(checkNotEmpty(o, x, allOf(o, x))))
-    return failure();
+  LUMINAL_CHECK(checkNotEmpty(o, x, allOf(o, x)));
   Value flat = o.c.reshape(x, {countOf(o, x, allOf(o, x))});
   Value index = o.c.squeeze(extremumAndIndex(o, flat, 0, largest).second, 0);
   if (keep)
@@ -180,38 +167,38 @@ static LogicalResult argExtremum(OpCall &o) {
   return o.ret(index);
 }
 
-static LogicalResult aminmax(OpCall &o) {
+static Status aminmax(OpCall &o) {
   Value x = o.tensor("self");
-  auto axes = o.has("dim") ? dimOf(o, "dim", x) : allOf(o, x);
+  auto dim = o.integerOrNone("dim");
+  LUMINAL_TRY(axes, dim ? dimOf(o, *dim, x) : allOf(o, x));
   bool keep = o.flag("keepdim");
-  if (!axes || failed(checkNotEmpty(o, x, *axes)))
-    return failure();
-  Value low = o.c.reduceMin(x, *axes, keep);
-  return o.ret({low, o.c.reduceMax(x, *axes, keep)});
+  LUMINAL_CHECK(checkNotEmpty(o, x, axes));
+  Value low = o.c.reduceMin(x, axes, keep);
+  return o.ret({low, o.c.reduceMax(x, axes, keep)});
 }
 
 //===----------------------------------------------------------------------===//
 // any, all
 //===----------------------------------------------------------------------===//
 
-static LogicalResult anyOver(OpCall &o, std::optional<Axes> axes, bool keep,
-                             bool all) {
-  if (!axes)
-    return failure();
+static Status anyOver(OpCall &o, const Result<Axes> &dims, bool keep,
+                      bool all) {
+  LUMINAL_TRY(axes, dims);
   Value x = isTrue(o, o.tensor("self"));
-  return o.ret(all ? o.c.reduceMin(x, *axes, keep)
-                   : o.c.reduceMax(x, *axes, keep));
+  return o.ret(all ? o.c.reduceMin(x, axes, keep)
+                   : o.c.reduceMax(x, axes, keep));
 }
 template <bool all>
-static LogicalResult anyAll(OpCall &o) {
+static Status anyAll(OpCall &o) {
   return anyOver(o, allOf(o, o.tensor("self")), false, all);
 }
 template <bool all>
-static LogicalResult anyDim(OpCall &o) {
-  return anyOver(o, dimOf(o, "dim", o.tensor("self")), o.flag("keepdim"), all);
+static Status anyDim(OpCall &o) {
+  return anyOver(o, dimOf(o, o.integer("dim"), o.tensor("self")),
+                 o.flag("keepdim"), all);
 }
 template <bool all>
-static LogicalResult anyDims(OpCall &o) {
+static Status anyDims(OpCall &o) {
   return anyOver(o, dimsOf(o, "dim", o.tensor("self")), o.flag("keepdim"), all);
 }
 
@@ -242,16 +229,14 @@ static std::pair<Value, Value> moments(OpCall &o, Value x,
 }
 
 enum class Statistic { Var, Std, VarMean, StdMean };
-static LogicalResult statistic(OpCall &o, Statistic kind,
-                               std::optional<Axes> axes, double correction,
-                               bool keep) {
+static Status statistic(OpCall &o, Statistic kind, const Result<Axes> &dims,
+                        double correction, bool keep) {
   Value x = o.tensor("self");
-  if (!axes)
-    return failure();
+  LUMINAL_TRY(axes, dims);
   if (!o.isFloat(x))
     return o.fail("is defined for floats only");
   Type type = o.element(x);
-  auto [mean, variance] = moments(o, x, *axes, keep, correction);
+  auto [mean, variance] = moments(o, x, axes, keep, correction);
   if (kind == Statistic::Std || kind == Statistic::StdMean)
     variance = o.c.sqrt(variance);
   Value spread = o.c.cast(variance, type);
@@ -260,130 +245,122 @@ static LogicalResult statistic(OpCall &o, Statistic kind,
   return o.ret({spread, o.c.cast(mean, type)});
 }
 template <Statistic kind>
-static LogicalResult correctionForm(OpCall &o) {
+static Status correctionForm(OpCall &o) {
   return statistic(o, kind, dimsOf(o, "dim", o.tensor("self")),
-                   o.real("correction").value_or(1.0), o.flag("keepdim"));
+                   o.realOrNone("correction").value_or(1.0), o.flag("keepdim"));
 }
 template <Statistic kind>
-static LogicalResult unbiasedForm(OpCall &o) {
+static Status unbiasedForm(OpCall &o) {
   return statistic(o, kind, dimsOf(o, "dim", o.tensor("self")),
                    o.flag("unbiased") ? 1.0 : 0.0, o.flag("keepdim"));
 }
 template <Statistic kind>
-static LogicalResult unbiasedAll(OpCall &o) {
+static Status unbiasedAll(OpCall &o) {
   return statistic(o, kind, allOf(o, o.tensor("self")),
                    o.flag("unbiased") ? 1.0 : 0.0, false);
 }
 
-static LogicalResult normOver(OpCall &o, double order, std::optional<Axes> axes,
-                              bool keep, Type type) {
+static Status normOver(OpCall &o, double order, const Result<Axes> &dims,
+                       bool keep, std::optional<Type> dtype = std::nullopt) {
   Value x = o.tensor("self");
-  type = type ? type : o.element(x);
-  if (!axes)
-    return failure();
+  Type type = dtype.value_or(o.element(x));
+  LUMINAL_TRY(axes, dims);
   if (!isa<FloatType>(type))
     return o.fail("is defined for floats only");
   Composer &c = o.c;
   Value v = c.abs(c.cast(c.cast(x, type), o.opmath(type)));
   Value result;
   if (std::isinf(order)) {
-    result = extremum(o, v, *axes, keep, order > 0);
+    result = extremum(o, v, axes, keep, order > 0);
   } else if (order == 0) {
-    result = c.reduceSum(c.cast(isTrue(o, v), o.element(v)), *axes, keep);
+    result = c.reduceSum(c.cast(isTrue(o, v), o.element(v)), axes, keep);
   } else if (order == 1) {
-    result = c.reduceSum(v, *axes, keep);
+    result = c.reduceSum(v, axes, keep);
   } else if (order == 2) {
-    result = c.sqrt(c.reduceSum(c.mul(v, v), *axes, keep));
+    result = c.sqrt(c.reduceSum(c.mul(v, v), axes, keep));
   } else {
-    Value sum = c.reduceSum(c.powScalar(v, order), *axes, keep);
+    Value sum = c.reduceSum(c.powScalar(v, order), axes, keep);
     result = c.powScalar(sum, 1 / order);
   }
   return o.ret(c.cast(result, type));
 }
-static LogicalResult vectorNorm(OpCall &o) {
-  return normOver(o, *o.real("ord"), dimsOf(o, "dim", o.tensor("self")),
-                  o.flag("keepdim"), o.dtype("dtype"));
+static Status vectorNorm(OpCall &o) {
+  return normOver(o, o.real("ord"), dimsOf(o, "dim", o.tensor("self")),
+                  o.flag("keepdim"), o.dtypeOrNone("dtype"));
 }
-static LogicalResult norm(OpCall &o) {
-  return normOver(o, o.real("p").value_or(2.0),
-                  dimsOf(o, "dim", o.tensor("self")), o.flag("keepdim"), {});
+static Status norm(OpCall &o) {
+  return normOver(o, o.realOrNone("p").value_or(2.0),
+                  dimsOf(o, "dim", o.tensor("self")), o.flag("keepdim"));
 }
-static LogicalResult normAll(OpCall &o) {
-  return normOver(o, o.real("p").value_or(2.0), allOf(o, o.tensor("self")),
-                  false, {});
+static Status normAll(OpCall &o) {
+  return normOver(o, o.realOrNone("p").value_or(2.0),
+                  allOf(o, o.tensor("self")), false);
 }
 
-static LogicalResult normTyped(OpCall &o) {
-  return normOver(o, o.real("p").value_or(2.0),
+static Status normTyped(OpCall &o) {
+  return normOver(o, o.realOrNone("p").value_or(2.0),
                   dimsOf(o, "dim", o.tensor("self")), o.flag("keepdim"),
                   o.dtype("dtype"));
 }
-static LogicalResult normAllTyped(OpCall &o) {
-  return normOver(o, o.real("p").value_or(2.0), allOf(o, o.tensor("self")),
-                  false, o.dtype("dtype"));
+static Status normAllTyped(OpCall &o) {
+  return normOver(o, o.realOrNone("p").value_or(2.0),
+                  allOf(o, o.tensor("self")), false, o.dtype("dtype"));
 }
-static LogicalResult frobeniusNorm(OpCall &o) {
-  return normOver(o, 2.0, dimsOf(o, "dim", o.tensor("self")), o.flag("keepdim"),
-                  {});
+static Status frobeniusNorm(OpCall &o) {
+  return normOver(o, 2.0, dimsOf(o, "dim", o.tensor("self")),
+                  o.flag("keepdim"));
 }
 /// Of vectors; of matrices only where the norm sums all elements.
-static LogicalResult linalgNorm(OpCall &o) {
+static Status linalgNorm(OpCall &o) {
   Value x = o.tensor("self");
-  auto axes = dimsOf(o, "dim", x);
-  if (!axes)
-    return failure();
-  if (o.has("ord") && axes->size() != 1)
+  LUMINAL_TRY(axes, dimsOf(o, "dim", x));
+  if (o.has("ord") && axes.size() != 1)
     return o.fail("norms of matrices other than Frobenius' are not supported");
-  return normOver(o, o.real("ord").value_or(2.0), axes, o.flag("keepdim"),
-                  o.dtype("dtype"));
+  return normOver(o, o.realOrNone("ord").value_or(2.0), axes, o.flag("keepdim"),
+                  o.dtypeOrNone("dtype"));
 }
 
 /// Sums and means of what is no NaN.
 template <bool mean>
-static LogicalResult nanSum(OpCall &o) {
+static Status nanSum(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self");
-  auto axes = dimsOf(o, "dim", x);
+  LUMINAL_TRY(axes, dimsOf(o, "dim", x));
   bool keep = o.flag("keepdim");
-  if (!axes)
-    return failure();
-  Type type = o.dtype("dtype");
-  type = type ? type : sumType(o, o.element(x));
+  Type type = o.dtypeOrNone("dtype").value_or(sumType(o, o.element(x)));
   if (type.isInteger(1) || (mean && !isa<FloatType>(type)))
     return o.fail("is not supported for this dtype");
   Type wide = o.opmath(type);
   Value nan = c.isNan(x);
   Value v = c.select(nan, c.splatInt(x, 0), x);
-  Value sum = c.reduceSum(c.cast(c.cast(v, type), wide), *axes, keep);
+  Value sum = c.reduceSum(c.cast(c.cast(v, type), wide), axes, keep);
   if (mean) {
-    Value count = c.reduceSum(c.cast(c.logicalNot(nan), wide), *axes, keep);
+    Value count = c.reduceSum(c.cast(c.logicalNot(nan), wide), axes, keep);
     sum = c.div(sum, count);
   }
   return o.ret(c.cast(sum, type));
 }
 
-static LogicalResult logsumexp(OpCall &o) {
+static Status logsumexp(OpCall &o) {
   Value x = o.toFloat(o.tensor("self"));
-  auto axes = dimsOf(o, "dim", x);
+  LUMINAL_TRY(axes, dimsOf(o, "dim", x));
   bool keep = o.flag("keepdim");
-  if (!axes)
-    return failure();
   Composer &c = o.c;
   Type type = o.element(x);
   Value v = c.cast(x, o.opmath(type));
-  Value most = c.reduceMax(v, *axes, true);
+  Value most = c.reduceMax(v, axes, true);
   // An infinite maximum has no finite distance to itself.
   Value inf = c.splat(most, std::numeric_limits<double>::infinity());
   Value shift = c.select(c.equal(c.abs(most), inf), c.splat(most, 0), most);
   SmallVector<Expr> extents = o.extents(v), map;
   for (unsigned i = 0; i < extents.size(); ++i)
-    map.push_back(llvm::is_contained(*axes, i) ? Expr(0) : Expr::dim(i));
+    map.push_back(llvm::is_contained(axes, i) ? Expr(0) : Expr::dim(i));
   Value e = c.exp(c.sub(v, c.view(shift, extents, map)));
-  Value sum = c.reduceSum(e, *axes, true);
+  Value sum = c.reduceSum(e, axes, true);
   Value result = c.add(c.log(sum), shift);
   if (!keep)
-    for (unsigned i = axes->size(); i-- > 0;)
-      result = c.squeeze(result, (*axes)[i]);
+    for (unsigned i = axes.size(); i-- > 0;)
+      result = c.squeeze(result, axes[i]);
   return o.ret(c.cast(result, type));
 }
 
@@ -391,27 +368,26 @@ static LogicalResult logsumexp(OpCall &o) {
 // Softmax
 //===----------------------------------------------------------------------===//
 
-static LogicalResult softmaxOver(OpCall &o, Type result) {
+static Status softmaxOver(OpCall &o, std::optional<Type> result) {
   Value x = o.toFloat(o.tensor("self"));
-  auto axis = o.axis(*o.integer("dim"), o.rank(x));
-  if (!axis)
-    return failure();
-  return o.ret(softmaxAs(o, x, *axis, result ? result : o.element(x)));
+  LUMINAL_TRY(axis, o.axis("dim", x));
+  return o.ret(softmaxAs(o, x, axis, result.value_or(o.element(x))));
 }
-static LogicalResult softmax(OpCall &o) {
-  return softmaxOver(o, o.dtype("dtype"));
+static Status softmax(OpCall &o) {
+  return softmaxOver(o, o.dtypeOrNone("dtype"));
 }
 /// half_to_float: an f16 operand and an f32 result.
-static LogicalResult softmaxCore(OpCall &o) {
-  return softmaxOver(o, o.flag("half_to_float") ? o.f32() : Type());
+static std::optional<Type> widenedType(OpCall &o) {
+  if (o.flag("half_to_float"))
+    return o.f32();
+  return std::nullopt;
 }
+static Status softmaxCore(OpCall &o) { return softmaxOver(o, widenedType(o)); }
 
-static LogicalResult logSoftmaxOver(OpCall &o, Type result) {
+static Status logSoftmaxOver(OpCall &o, std::optional<Type> dtype) {
   Value x = o.toFloat(o.tensor("self"));
-  auto axis = o.axis(*o.integer("dim"), o.rank(x));
-  if (!axis)
-    return failure();
-  result = result ? result : o.element(x);
+  LUMINAL_TRY(axis, o.axis("dim", x));
+  Type result = dtype.value_or(o.element(x));
   if (o.rank(x) == 0)
     return o.ret(o.c.splat(x, 0, result));
   Composer &c = o.c;
@@ -421,43 +397,43 @@ static LogicalResult logSoftmaxOver(OpCall &o, Type result) {
   Value v = c.cast(x, wide);
   SmallVector<Expr> extents = o.extents(v), map;
   for (unsigned i = 0; i < extents.size(); ++i)
-    map.push_back(i == *axis ? Expr(0) : Expr::dim(i));
-  Value shifted = c.sub(v, c.view(c.reduceMax(v, {*axis}, true), extents, map));
-  Value sum = c.log(c.reduceSum(c.exp(shifted), {*axis}, true));
+    map.push_back(i == axis ? Expr(0) : Expr::dim(i));
+  Value shifted = c.sub(v, c.view(c.reduceMax(v, {axis}, true), extents, map));
+  Value sum = c.log(c.reduceSum(c.exp(shifted), {axis}, true));
   return o.ret(c.cast(c.sub(shifted, c.view(sum, extents, map)), result));
 }
-static LogicalResult logSoftmax(OpCall &o) {
-  return logSoftmaxOver(o, o.dtype("dtype"));
+static Status logSoftmax(OpCall &o) {
+  return logSoftmaxOver(o, o.dtypeOrNone("dtype"));
 }
-static LogicalResult logSoftmaxCore(OpCall &o) {
-  return logSoftmaxOver(o, o.flag("half_to_float") ? o.f32() : Type());
+static Status logSoftmaxCore(OpCall &o) {
+  return logSoftmaxOver(o, widenedType(o));
 }
 
 //===----------------------------------------------------------------------===//
 // Differences
 //===----------------------------------------------------------------------===//
 
-static LogicalResult diff(OpCall &o) {
+static Status diff(OpCall &o) {
   Value x = o.tensor("self");
-  auto axis = o.axis(*o.integer("dim"), o.rank(x));
-  int64_t n = *o.integer("n");
-  if (!axis || o.rank(x) == 0 || n < 0)
+  LUMINAL_TRY(axis, o.axis("dim", x));
+  int64_t n = o.integer("n");
+  if (o.rank(x) == 0 || n < 0)
     return o.fail("takes differences along no dim, or a negative number");
   SmallVector<Value> parts;
   for (StringRef name : {"prepend", "self", "append"})
-    if (o.has(name))
-      parts.push_back(o.tensor(name));
+    if (auto part = o.tensorOrNone(name))
+      parts.push_back(*part);
   for (Value v : parts)
     if (o.element(v) != o.element(x) || o.rank(v) != o.rank(x))
       return o.fail("what is joined differs in dtype or rank");
-  x = concatenate(o, parts, *axis);
+  x = concatenate(o, parts, axis);
   for (int64_t i = 0; i < n; ++i) {
-    Expr extent = o.extents(x)[*axis];
+    Expr extent = o.extents(x)[axis];
     if (!o.assumptions().provablyLessEqual(Expr(1), extent))
       return o.fail("extent " + extent.str() + " may be zero");
     Expr rest = extent - Expr(1);
-    Value after = o.c.slice(x, *axis, Expr(1), rest),
-          before = o.c.slice(x, *axis, Expr(0), rest);
+    Value after = o.c.slice(x, axis, Expr(1), rest),
+          before = o.c.slice(x, axis, Expr(0), rest);
     x = o.isBool(x) ? o.c.logicalXor(after, before) : o.c.sub(after, before);
   }
   return o.ret(x);
@@ -498,16 +474,16 @@ llvm::ArrayRef<OpRow> pt2::getReductionOps() {
       {"all.dims(Tensor self, int[]? dim=None, bool keepdim=False)",
        anyDims<true>},
       {"var.correction(Tensor self, int[]? dim=None, *, "
-       "Scalar? correction=None, bool keepdim=False)",
+       "float? correction=None, bool keepdim=False)",
        correctionForm<S::Var>},
       {"std.correction(Tensor self, int[]? dim=None, *, "
-       "Scalar? correction=None, bool keepdim=False)",
+       "float? correction=None, bool keepdim=False)",
        correctionForm<S::Std>},
       {"var_mean.correction(Tensor self, int[]? dim=None, *, "
-       "Scalar? correction=None, bool keepdim=False)",
+       "float? correction=None, bool keepdim=False)",
        correctionForm<S::VarMean>},
       {"std_mean.correction(Tensor self, int[]? dim=None, *, "
-       "Scalar? correction=None, bool keepdim=False)",
+       "float? correction=None, bool keepdim=False)",
        correctionForm<S::StdMean>},
       {"var.dim(Tensor self, int[]? dim, bool unbiased=True, "
        "bool keepdim=False)",
@@ -525,21 +501,21 @@ llvm::ArrayRef<OpRow> pt2::getReductionOps() {
       {"var_mean(Tensor self, bool unbiased=True)", unbiasedAll<S::VarMean>},
       {"var(Tensor self, bool unbiased=True)", unbiasedAll<S::Var>},
       {"std(Tensor self, bool unbiased=True)", unbiasedAll<S::Std>},
-      {"linalg_vector_norm(Tensor self, Scalar ord=2, int[]? dim=None, "
+      {"linalg_vector_norm(Tensor self, float ord=2, int[]? dim=None, "
        "bool keepdim=False, *, ScalarType? dtype=None)",
        vectorNorm},
-      {"norm.ScalarOpt_dim(Tensor self, Scalar? p, int[] dim, "
+      {"norm.ScalarOpt_dim(Tensor self, float? p, int[] dim, "
        "bool keepdim=False)",
        norm},
-      {"norm.Scalar(Tensor self, Scalar p=2)", normAll},
-      {"norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[] dim, "
+      {"norm.Scalar(Tensor self, float p=2)", normAll},
+      {"norm.ScalarOpt_dim_dtype(Tensor self, float? p, int[] dim, "
        "bool keepdim, *, ScalarType dtype)",
        normTyped},
-      {"norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype)",
+      {"norm.ScalarOpt_dtype(Tensor self, float? p, *, ScalarType dtype)",
        normAllTyped},
       {"frobenius_norm.dim(Tensor self, int[] dim, bool keepdim=False)",
        frobeniusNorm},
-      {"linalg_norm(Tensor self, Scalar? ord=None, int[]? dim=None, "
+      {"linalg_norm(Tensor self, float? ord=None, int[]? dim=None, "
        "bool keepdim=False, *, ScalarType? dtype=None)",
        linalgNorm},
       {"nansum(Tensor self, int[]? dim=None, bool keepdim=False, *, "

@@ -281,7 +281,7 @@ static Value antialiased(OpCall &o, Value x, const Resampled &r, bool isCubic) {
 }
 
 template <unsigned n, Kernel kernel, bool antialias = false>
-static LogicalResult upsample(OpCall &o) {
+static Status upsample(OpCall &o) {
   StringRef name = o.entry.name;
   bool vec = name.ends_with(".vec");
   Value x = o.tensor(vec ? "input" : "self");
@@ -295,18 +295,18 @@ static LogicalResult upsample(OpCall &o) {
     corners = o.flag("align_corners");
   SmallVector<std::optional<double>> scales(n);
   SmallVector<Expr> outs;
-  if (auto size = o.exprs("output_size"))
+  if (auto size = o.exprsOrNone("output_size"))
     outs = *size;
   if (vec) {
-    if (auto given = o.reals("scale_factors"))
+    if (auto given = o.realsOrNone("scale_factors"))
       for (unsigned i = 0; i < std::min<size_t>(n, given->size()); ++i)
         scales[i] = (*given)[i];
   } else if (n == 1) {
-    scales[0] = o.real("scales");
+    scales[0] = o.realOrNone("scales");
   } else {
     constexpr StringRef names[] = {"scales_d", "scales_h", "scales_w"};
     for (unsigned i = 0; i < n; ++i)
-      scales[i] = o.real(names[3 - n + i]);
+      scales[i] = o.realOrNone(names[3 - n + i]);
   }
   if (outs.empty()) {
     const TensorMeta *meta = o.resultMeta();
@@ -427,11 +427,11 @@ struct Sampler {
 };
 } // namespace
 
-static LogicalResult gridSampler(OpCall &o) {
+static Status gridSampler(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("input"), grid = o.tensor("grid");
-  int64_t mode = *o.integer("interpolation_mode"),
-          padding = *o.integer("padding_mode");
+  int64_t mode = o.integer("interpolation_mode"),
+          padding = o.integer("padding_mode");
   unsigned n = o.rank(x) - 2;
   if (o.rank(x) < 4 || o.rank(x) > 5 || o.rank(grid) != n + 2 ||
       !o.extents(grid)[n + 1].isConstant(n) ||
@@ -529,10 +529,10 @@ static LogicalResult gridSampler(OpCall &o) {
 }
 
 /// theta times the coordinates of a grid over [-1, 1].
-static LogicalResult affineGrid(OpCall &o) {
+static Status affineGrid(OpCall &o) {
   Composer &c = o.c;
   Value theta = o.tensor("theta");
-  SmallVector<Expr> size = *o.exprs("size");
+  SmallVector<Expr> size = o.exprs("size");
   bool corners = o.flag("align_corners");
   unsigned n = size.size() - 2;
   if (size.size() < 4 || size.size() > 5 || o.rank(theta) != 3 ||
@@ -572,9 +572,9 @@ static LogicalResult affineGrid(OpCall &o) {
 // Channels to positions and back
 //===----------------------------------------------------------------------===//
 
-static LogicalResult pixelShuffle(OpCall &o) {
+static Status pixelShuffle(OpCall &o) {
   Value x = o.tensor("self");
-  Expr r(*o.integer("upscale_factor"));
+  Expr r(o.integer("upscale_factor"));
   unsigned lead = o.rank(x) - 3;
   if (o.rank(x) < 3 || *r.asConstant() <= 0)
     return o.fail("takes images and a positive factor");
@@ -593,9 +593,9 @@ static LogicalResult pixelShuffle(OpCall &o) {
   return o.ret(o.c.view(x, extents, map));
 }
 
-static LogicalResult pixelUnshuffle(OpCall &o) {
+static Status pixelUnshuffle(OpCall &o) {
   Value x = o.tensor("self");
-  Expr r(*o.integer("downscale_factor"));
+  Expr r(o.integer("downscale_factor"));
   unsigned lead = o.rank(x) - 3;
   if (o.rank(x) < 3 || *r.asConstant() <= 0)
     return o.fail("takes images and a positive factor");
@@ -618,9 +618,9 @@ static LogicalResult pixelUnshuffle(OpCall &o) {
   return o.ret(o.c.view(x, extents, map));
 }
 
-static LogicalResult channelShuffle(OpCall &o) {
+static Status channelShuffle(OpCall &o) {
   Value x = o.tensor("self");
-  Expr groups = *o.expr("groups");
+  Expr groups = o.expr("groups");
   if (o.rank(x) < 3)
     return o.fail("takes a batch with channels");
   SmallVector<Expr> extents = o.extents(x), split = extents;

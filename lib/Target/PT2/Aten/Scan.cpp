@@ -43,15 +43,13 @@ static Value shifted(OpCall &o, Value x, unsigned axis, const Expr &offset,
   return c.select(inside, v, c.full(extents, fill));
 }
 
-Value pt2::reduceProduct(OpCall &o, Value x, unsigned axis) {
+Result<Value> pt2::reduceProduct(OpCall &o, Value x, unsigned axis) {
   Composer &c = o.c;
   Expr n = o.extents(x)[axis];
   Value one = c.scalarInt(o.element(x), 1);
   if (!o.assumptions().provablyLessEqual(Expr(1), n)) {
-    if (!n.isConstant(0)) {
-      (void)o.fail("extent " + n.str() + " may be zero");
-      return {};
-    }
+    if (!n.isConstant(0))
+      return o.fail("extent " + n.str() + " may be zero");
     SmallVector<Expr> extents = o.extents(x);
     extents.erase(extents.begin() + axis);
     return c.full(extents, one);
@@ -73,63 +71,55 @@ Value pt2::reduceProduct(OpCall &o, Value x, unsigned axis) {
 // Products
 //===----------------------------------------------------------------------===//
 
-static LogicalResult prodOver(OpCall &o, ArrayRef<unsigned> axes, bool keep) {
+static Status prodOver(OpCall &o, ArrayRef<unsigned> axes, bool keep) {
   Value x = o.tensor("self");
-  Type type = o.dtype("dtype");
-  type = type ? type : sumType(o, o.element(x));
+  Type type = o.dtypeOrNone("dtype").value_or(sumType(o, o.element(x)));
   Type wide = o.opmath(type);
   x = o.c.cast(o.c.cast(x, type), wide);
   for (unsigned axis : llvm::reverse(axes)) {
-    x = reduceProduct(o, x, axis);
-    if (!x)
-      return failure();
-    if (keep)
-      x = o.c.unsqueeze(x, axis);
+    LUMINAL_TRY(product, reduceProduct(o, x, axis));
+    x = keep ? o.c.unsqueeze(product, axis) : product;
   }
   return o.ret(o.c.cast(x, type));
 }
-static LogicalResult prod(OpCall &o) {
+static Status prod(OpCall &o) {
   unsigned rank = o.rank(o.tensor("self"));
   return prodOver(o, llvm::to_vector(llvm::seq<unsigned>(0, rank)), false);
 }
-static LogicalResult prodDim(OpCall &o) {
+static Status prodDim(OpCall &o) {
   Value x = o.tensor("self");
   bool keep = o.flag("keepdim");
-  auto axis = o.axis(*o.integer("dim"), o.rank(x));
-  if (!axis)
-    return failure();
-  return prodOver(
-      o, o.rank(x) ? ArrayRef<unsigned>(*axis) : ArrayRef<unsigned>(), keep);
+  LUMINAL_TRY(axis, o.axis("dim", x));
+  return prodOver(o, o.rank(x) ? ArrayRef(axis) : ArrayRef<unsigned>(), keep);
 }
 
 //===----------------------------------------------------------------------===//
 // Scans
 //===----------------------------------------------------------------------===//
 
-/// The dim of a scan; nothing to do for a tensor without dims or elements.
-static std::optional<unsigned> scannedAxis(OpCall &o, Value x, bool &trivial) {
-  auto axis = o.axis(*o.integer("dim"), o.rank(x));
-  trivial = axis && (o.rank(x) == 0 || o.extents(x)[*axis].isConstant(0) ||
-                     o.extents(x)[*axis].isConstant(1));
-  return axis;
+/// The dim of a scan; nothing where it has at most one element.
+static Result<std::optional<unsigned>> scannedAxis(OpCall &o, Value x) {
+  LUMINAL_TRY(axis, o.axis("dim", x));
+  if (o.rank(x) == 0 || o.extents(x)[axis].isConstant(0) ||
+      o.extents(x)[axis].isConstant(1))
+    return std::optional<unsigned>();
+  return std::optional(axis);
 }
 
 template <bool product>
-static LogicalResult cumulate(OpCall &o) {
+static Status cumulate(OpCall &o) {
   Value x = o.tensor("self");
-  bool trivial;
-  auto axis = scannedAxis(o, x, trivial);
-  Type type = o.dtype("dtype");
-  type = type ? type : sumType(o, o.element(x));
-  if (!axis)
-    return failure();
+  LUMINAL_TRY(axis, scannedAxis(o, x));
+  Type type = o.dtypeOrNone("dtype").value_or(sumType(o, o.element(x)));
   if (type.isInteger(1))
     return o.fail("a sum of dtype bool is not supported");
   Type wide = o.opmath(type);
   x = o.c.cast(o.c.cast(x, type), wide);
-  if (!trivial && !product)
-    x = prefixSum(o, x, *axis);
-  if (!trivial && product) {
+  if (axis && !product) {
+    LUMINAL_TRY(sum, prefixSum(o, x, *axis));
+    x = sum;
+  }
+  if (axis && product) {
     Expr n = o.extents(x)[*axis];
     if (!o.assumptions().provablyLessEqual(Expr(1), n))
       return o.fail("extent " + n.str() + " may be zero");
@@ -158,14 +148,11 @@ static Value prefixes(OpCall &o, Value x, unsigned axis, Value fill) {
 /// The largest element so far and the last index that holds it; NaN is larger
 /// than every number.
 template <bool largest>
-static LogicalResult cumulativeExtremum(OpCall &o) {
+static Status cumulativeExtremum(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self");
-  bool trivial;
-  auto axis = scannedAxis(o, x, trivial);
+  LUMINAL_TRY(axis, scannedAxis(o, x));
   if (!axis)
-    return failure();
-  if (trivial)
     return o.ret({x, c.splatInt(x, 0, o.i64())});
   if (o.isBool(x))
     return o.fail("is supported for numbers only");
@@ -190,16 +177,13 @@ static LogicalResult cumulativeExtremum(OpCall &o) {
   return o.ret({best, indices});
 }
 
-static LogicalResult logCumSumExp(OpCall &o) {
+static Status logCumSumExp(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self");
-  bool trivial;
-  auto axis = scannedAxis(o, x, trivial);
-  if (!axis)
-    return failure();
+  LUMINAL_TRY(axis, scannedAxis(o, x));
   if (!o.isFloat(x))
     return o.fail("is defined for floats only");
-  if (trivial)
+  if (!axis)
     return o.ret(x);
   Type type = o.element(x), wide = o.opmath(type);
   double inf = std::numeric_limits<double>::infinity();

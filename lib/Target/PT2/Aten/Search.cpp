@@ -15,13 +15,12 @@ using namespace luminal::pt2;
 
 /// How many elements of the last dim of `sequence` are below each value (or
 /// not above it). NaN is above everything.
-static LogicalResult search(OpCall &o, Value sequence, const Operand &operand,
-                            bool right) {
+static Status search(OpCall &o, Value sequence, const Operand &operand,
+                     bool right) {
   Composer &c = o.c;
   bool narrow = o.flag("out_int32");
-  Type type = o.promote({{sequence, {}}, operand});
-  Value values = operand.value ? c.cast(operand.value, type)
-                               : o.materialize(operand.number, type);
+  Type type = o.promote({sequence, operand});
+  Value values = o.as(operand, type);
   sequence = c.cast(sequence, type);
   if (o.rank(sequence) == 0 || o.isBool(sequence))
     return o.fail("takes a sequence of numbers");
@@ -47,7 +46,7 @@ static LogicalResult search(OpCall &o, Value sequence, const Operand &operand,
   Value count = c.reduceSum(c.cast(before, o.i64()), {last}, false);
   return o.ret(narrow ? c.cast(count, c.getBuilder().getI32Type()) : count);
 }
-static LogicalResult searchSorted(OpCall &o) {
+static Status searchSorted(OpCall &o) {
   // An order in which the sequence is sorted does not change the counts.
   o.ignore({"sorter"});
   bool right = o.flag("right");
@@ -57,11 +56,11 @@ static LogicalResult searchSorted(OpCall &o) {
   return search(o, o.tensor("sorted_sequence"), o.operand("self"),
                 right || side == "right");
 }
-static LogicalResult bucketize(OpCall &o) {
+static Status bucketize(OpCall &o) {
   return search(o, o.tensor("boundaries"), o.operand("self"), o.flag("right"));
 }
 
-static LogicalResult isIn(OpCall &o, StringRef elements, StringRef tests) {
+static Status isIn(OpCall &o, StringRef elements, StringRef tests) {
   Composer &c = o.c;
   o.ignore({"assume_unique"});
   bool invert = o.flag("invert");
@@ -69,10 +68,7 @@ static LogicalResult isIn(OpCall &o, StringRef elements, StringRef tests) {
   Type type = o.promote({a, b});
   if (type.isInteger(8))
     type = c.getBuilder().getI32Type();
-  auto value = [&](const Operand &x) {
-    return x.value ? c.cast(x.value, type) : o.materialize(x.number, type);
-  };
-  Value x = value(a), t = value(b);
+  Value x = o.as(a, type), t = o.as(b, type);
   SmallVector<Expr> shape = o.extents(x), from = o.extents(t), map;
   Expr n = product(std::vector<Expr>(from.begin(), from.end()));
   unsigned last = shape.size();
@@ -85,13 +81,13 @@ static LogicalResult isIn(OpCall &o, StringRef elements, StringRef tests) {
   Value any = c.reduceMax(hit, {last}, false);
   return o.ret(invert ? c.logicalNot(any) : any);
 }
-static LogicalResult isInTensors(OpCall &o) {
+static Status isInTensors(OpCall &o) {
   return isIn(o, "elements", "test_elements");
 }
-static LogicalResult isInNumber(OpCall &o) {
+static Status isInNumber(OpCall &o) {
   return isIn(o, "elements", "test_element");
 }
-static LogicalResult numberIsIn(OpCall &o) {
+static Status numberIsIn(OpCall &o) {
   return isIn(o, "element", "test_elements");
 }
 

@@ -68,45 +68,41 @@ static std::pair<Value, Value> inOrder(OpCall &o, Value x, unsigned axis,
   return {arrange(flat), indices};
 }
 
-static LogicalResult sorted(OpCall &o, Value x, unsigned axis, bool descending,
-                            std::optional<Expr> count, bool indicesOnly) {
+static Status sorted(OpCall &o, Value x, unsigned axis, bool descending,
+                     std::optional<Expr> count, bool indicesOnly) {
   auto [values, indices] = inOrder(o, x, axis, descending, count);
   return indicesOnly ? o.ret(indices) : o.ret({values, indices});
 }
 
-static LogicalResult sortBy(OpCall &o, bool indicesOnly) {
+static Status sortBy(OpCall &o, bool indicesOnly) {
   Value x = o.tensor("self");
-  auto axis = o.axis(*o.integer("dim"), o.rank(x));
-  if (!axis)
-    return failure();
-  return sorted(o, x, *axis, o.flag("descending"), std::nullopt, indicesOnly);
+  LUMINAL_TRY(axis, o.axis("dim", x));
+  return sorted(o, x, axis, o.flag("descending"), std::nullopt, indicesOnly);
 }
-static LogicalResult sort(OpCall &o) { return sortBy(o, false); }
-static LogicalResult argsort(OpCall &o) { return sortBy(o, true); }
-static LogicalResult sortStable(OpCall &o) {
+static Status sort(OpCall &o) { return sortBy(o, false); }
+static Status argsort(OpCall &o) { return sortBy(o, true); }
+static Status sortStable(OpCall &o) {
   // Rank counting is stable whether asked to be or not.
   o.ignore({"stable"});
   return sortBy(o, false);
 }
-static LogicalResult argsortStable(OpCall &o) {
+static Status argsortStable(OpCall &o) {
   o.ignore({"stable"});
   return sortBy(o, true);
 }
-static LogicalResult topk(OpCall &o) {
+static Status topk(OpCall &o) {
   // Sorted is one of the orders that "not sorted" allows.
   o.ignore({"sorted"});
   Value x = o.tensor("self");
-  auto axis = o.axis(*o.integer("dim"), o.rank(x));
-  Expr k = *o.expr("k");
-  if (!axis)
-    return failure();
+  LUMINAL_TRY(axis, o.axis("dim", x));
+  Expr k = o.expr("k");
   if (o.rank(x) && (!o.assumptions().provablyNonNegative(k) ||
-                    !o.assumptions().provablyLessEqual(k, o.extents(x)[*axis])))
+                    !o.assumptions().provablyLessEqual(k, o.extents(x)[axis])))
     return o.fail("k is not provably within the dim");
-  return sorted(o, x, *axis, o.flag("largest"), k, false);
+  return sorted(o, x, axis, o.flag("largest"), k, false);
 }
 
-static LogicalResult msort(OpCall &o) {
+static Status msort(OpCall &o) {
   return o.ret(inOrder(o, o.tensor("self"), 0, false, std::nullopt).first);
 }
 
@@ -122,17 +118,15 @@ static std::pair<Value, Value> atPlace(OpCall &o, Value x, unsigned axis,
   };
   return {pick(values), pick(indices)};
 }
-static LogicalResult kthValue(OpCall &o) {
+static Status kthValue(OpCall &o) {
   Value x = o.tensor("self");
-  auto axis = o.axis(*o.integer("dim"), o.rank(x));
-  Expr k = *o.expr("k") - Expr(1);
+  LUMINAL_TRY(axis, o.axis("dim", x));
+  Expr k = o.expr("k") - Expr(1);
   bool keep = o.flag("keepdim");
-  if (!axis)
-    return failure();
   if (o.rank(x) && (!o.assumptions().provablyNonNegative(k) ||
-                    !o.assumptions().provablyLess(k, o.extents(x)[*axis])))
+                    !o.assumptions().provablyLess(k, o.extents(x)[axis])))
     return o.fail("k is not provably within the dim");
-  auto [value, index] = atPlace(o, x, *axis, k, keep);
+  auto [value, index] = atPlace(o, x, axis, k, keep);
   return o.ret({value, index});
 }
 
@@ -156,7 +150,7 @@ static std::pair<Value, Value> medianOf(OpCall &o, Value x, unsigned axis,
   return {c.select(any, c.splat(value, quiet), value),
           c.select(any, first, index)};
 }
-static LogicalResult median(OpCall &o) {
+static Status median(OpCall &o) {
   Value x = o.tensor("self");
   SmallVector<Expr> from = o.extents(x);
   Expr n = product(std::vector<Expr>(from.begin(), from.end()));
@@ -164,27 +158,25 @@ static LogicalResult median(OpCall &o) {
     return o.fail("the tensor may be empty");
   return o.ret(medianOf(o, o.c.reshape(x, {n}), 0, false).first);
 }
-static LogicalResult medianDim(OpCall &o) {
+static Status medianDim(OpCall &o) {
   Value x = o.tensor("self");
-  auto axis = o.axis(*o.integer("dim"), o.rank(x));
+  LUMINAL_TRY(axis, o.axis("dim", x));
   bool keep = o.flag("keepdim");
-  if (!axis)
-    return failure();
   if (o.rank(x) &&
-      !o.assumptions().provablyLessEqual(Expr(1), o.extents(x)[*axis]))
+      !o.assumptions().provablyLessEqual(Expr(1), o.extents(x)[axis]))
     return o.fail("the dim may be empty");
-  auto [value, index] = medianOf(o, x, *axis, keep);
+  auto [value, index] = medianOf(o, x, axis, keep);
   return o.ret({value, index});
 }
 
 /// Counts of elements in `bins` equal intervals of [min, max], the last one
 /// closed; elements outside count nowhere.
-static LogicalResult histc(OpCall &o) {
+static Status histc(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self");
-  int64_t bins = *o.integer("bins");
-  auto low = o.real("min"), high = o.real("max");
-  if (bins <= 0 || !(*low < *high))
+  int64_t bins = o.integer("bins");
+  double low = o.real("min"), high = o.real("max");
+  if (bins <= 0 || !(low < high))
     return o.fail("needs at least one bin and min below max");
   if (!o.isFloat(x))
     return o.fail("is defined for floats only");
@@ -195,11 +187,11 @@ static LogicalResult histc(OpCall &o) {
   Value v = c.cast(c.reshape(x, {n}), f64);
   // bin = floor((x - min) * bins / (max - min))
   Value scaled =
-      c.mul(c.sub(v, c.splat(v, *low)), c.splat(v, static_cast<double>(bins)));
-  Value position = c.floor(c.div(scaled, c.splat(v, *high - *low)));
+      c.mul(c.sub(v, c.splat(v, low)), c.splat(v, static_cast<double>(bins)));
+  Value position = c.floor(c.div(scaled, c.splat(v, high - low)));
   position = c.minimum(position, c.splat(v, static_cast<double>(bins - 1)));
-  Value inside = c.logicalAnd(c.lessEqual(c.splat(v, *low), v),
-                              c.lessEqual(v, c.splat(v, *high)));
+  Value inside = c.logicalAnd(c.lessEqual(c.splat(v, low), v),
+                              c.lessEqual(v, c.splat(v, high)));
   Value bin = c.cast(c.select(inside, position, c.splat(v, 0)), o.i64());
   Value counts =
       c.scatter(Combine::Add, c.full({Expr(bins)}, c.scalarInt(o.i64(), 0)),
@@ -225,7 +217,7 @@ llvm::ArrayRef<OpRow> pt2::getSortOps() {
        kthValue},
       {"median(Tensor self)", median},
       {"median.dim(Tensor self, int dim, bool keepdim=False)", medianDim},
-      {"histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0)", histc},
+      {"histc(Tensor self, int bins=100, float min=0, float max=0)", histc},
   };
   return rows;
 }

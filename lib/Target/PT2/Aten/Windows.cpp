@@ -9,24 +9,22 @@ using namespace luminal;
 using namespace luminal::hlir;
 using namespace luminal::pt2;
 
-std::optional<SmallVector<int64_t>>
+Result<SmallVector<int64_t>>
 pt2::perDim(OpCall &o, StringRef name, unsigned n,
             std::optional<SmallVector<int64_t>> fallback) {
   SmallVector<int64_t> values =
-      o.integers(name).value_or(SmallVector<int64_t>());
+      o.integersOrNone(name).value_or(SmallVector<int64_t>());
   if (values.empty() && fallback)
-    return fallback;
+    return *fallback;
   if (values.size() == 1)
     values.assign(n, values[0]);
-  if (values.size() != n) {
-    (void)o.fail("argument '" + name + "' has " + Twine(values.size()) +
-                 " entries for " + Twine(n) + " dims");
-    return std::nullopt;
-  }
+  if (values.size() != n)
+    return o.fail("argument '" + name + "' has " + Twine(values.size()) +
+                  " entries for " + Twine(n) + " dims");
   return values;
 }
 
-LogicalResult pt2::place(OpCall &o, Value x, Window &w) {
+Status pt2::place(OpCall &o, Value x, Window &w) {
   unsigned n = w.size.size(), lead = o.rank(x) - n;
   for (unsigned i = 0; i < n; ++i) {
     if (w.size[i] <= 0 || w.stride[i] <= 0 || w.dilation[i] <= 0)
@@ -37,7 +35,7 @@ LogicalResult pt2::place(OpCall &o, Value x, Window &w) {
     w.positions.push_back(o.assumptions().simplify(
         Expr::floorDiv(rest, Expr(w.stride[i])) + Expr(1)));
   }
-  return success();
+  return {};
 }
 
 static std::vector<Expr> asExprs(ArrayRef<int64_t> values) {

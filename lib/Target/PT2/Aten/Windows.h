@@ -15,7 +15,7 @@
 namespace luminal::pt2 {
 
 /// A list of `n` integers; one is repeated, none is `fallback`.
-std::optional<SmallVector<int64_t>>
+Result<SmallVector<int64_t>>
 perDim(OpCall &o, StringRef name, unsigned n,
        std::optional<SmallVector<int64_t>> fallback = std::nullopt);
 
@@ -33,7 +33,7 @@ struct Window {
 };
 
 /// Positions of the windows over the last dims of `x`, which is padded.
-mlir::LogicalResult place(OpCall &o, Value x, Window &w);
+Status place(OpCall &o, Value x, Window &w);
 
 /// Windows over the last dims: [lead..., positions..., window].
 Value windows(OpCall &o, Value x, const Window &w);
