@@ -142,10 +142,11 @@ LUMINAL_API void luminal_context_free(luminal_context *context);
  * all strides of an empty tensor, do not matter). Memory that is not 16-byte
  * aligned is allowed and copied at each call (weights: when bound). An output,
  * a state, or an input that is written must not share memory with any other
- * tensor of the call: luminal_run refuses that. Null `data` (of a tensor that
- * has elements) takes the binding back: an output then lies in memory of the
- * context, a state starts anew in it, an input must be bound again; `dtype`,
- * `rank` and `shape` are then ignored. */
+ * tensor of the call: luminal_run refuses that. `shape`, and `strides` unless
+ * null, hold `rank` numbers, which must be the tensor's rank: else nothing of
+ * them is read. Null `data` without a shape, or with one that has elements,
+ * takes the binding back: an output then lies in memory of the context, a state
+ * starts anew in it, an input must be bound again. */
 LUMINAL_API luminal_status luminal_bind(luminal_context *context,
                                         luminal_kind kind, size_t index,
                                         void *data, luminal_dtype dtype,
@@ -158,8 +159,11 @@ LUMINAL_API luminal_status luminal_shape(luminal_context *context,
                                          luminal_kind kind, size_t index,
                                          size_t rank, int64_t *shape);
 
-/* Where a tensor lies: an output (as of the last call) or a state, bound or in
- * memory of the context. Valid until the next call. */
+/* Where a tensor lies, bound or in memory of the context: an output as the last
+ * call left it, or a state as the next call finds it. An output that no call
+ * has made since it was bound or since shapes changed (by luminal_shape) is an
+ * error, and so is what a failed call left undefined. Valid until the next
+ * call. */
 LUMINAL_API luminal_status luminal_data(luminal_context *context,
                                         luminal_kind kind, size_t index,
                                         const void **data);
@@ -167,7 +171,8 @@ LUMINAL_API luminal_status luminal_data(luminal_context *context,
 /* One call. */
 LUMINAL_API luminal_status luminal_run(luminal_context *context);
 
-/* States that live in the context start anew at the next call. */
+/* States that live in the context start anew at the next call. Memory of the
+ * caller that is bound as a state is left alone. */
 LUMINAL_API luminal_status luminal_reset(luminal_context *context);
 
 #ifdef __cplusplus

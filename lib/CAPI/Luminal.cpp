@@ -5,6 +5,7 @@
 #include "Error.h"
 #include "luminal/Runtime/Context.h"
 #include "luminal/Support/Version.h"
+#include <algorithm>
 #include <cstring>
 
 using namespace luminal;
@@ -101,6 +102,12 @@ static luminal_status noTensor(luminal_kind kind, size_t index) {
     return fail("there is no kind of tensor " + std::to_string(kind));
   return fail("there is no " + std::string(names[kind]) + " " +
               std::to_string(index));
+}
+
+static luminal_status wrongRank(const Tensor &tensor, size_t rank) {
+  return fail("'" + tensor.spec->name + "' has rank " +
+              std::to_string(tensor.shape.size()) + ", not " +
+              std::to_string(rank));
 }
 
 const char *luminal_version(void) { return LUMINAL_VERSION; }
@@ -239,10 +246,11 @@ luminal_status luminal_bind(luminal_context *context, luminal_kind kind,
   if (!tensor)
     return noTensor(kind, index);
   Context &c = *context->context;
-  bool hasElements = true;
-  for (size_t i = 0; shape && i < rank; ++i)
-    hasElements &= shape[i] != 0;
-  if (!data && (hasElements || !shape)) {
+  // Nothing of `shape` and `strides` is read before the rank is known to fit.
+  const bool noShape = !shape || rank == 0;
+  if ((data || !noShape) && rank != tensor->shape.size())
+    return wrongRank(*tensor, rank);
+  if (!data && (noShape || std::find(shape, shape + rank, 0) == shape + rank)) {
     if (kind == LUMINAL_OUTPUT)
       c.unbindOutput(tensor->index);
     else if (kind == LUMINAL_WEIGHT)
@@ -280,9 +288,7 @@ luminal_status luminal_shape(luminal_context *context, luminal_kind kind,
   if (!tensor)
     return noTensor(kind, index);
   if (rank != tensor->shape.size())
-    return fail("'" + tensor->spec->name + "' has rank " +
-                std::to_string(tensor->shape.size()) + ", not " +
-                std::to_string(rank));
+    return wrongRank(*tensor, rank);
   if (kind == LUMINAL_WEIGHT) {
     std::copy(tensor->shape.begin(), tensor->shape.end(), shape);
     return LUMINAL_OK;
@@ -305,9 +311,12 @@ luminal_status luminal_data(luminal_context *context, luminal_kind kind,
     return noTensor(kind, index);
   if (kind != LUMINAL_OUTPUT && kind != LUMINAL_STATE)
     return fail("luminal_data: only outputs and states have data to read");
-  *data = kind == LUMINAL_OUTPUT
-              ? context->context->getOutputData(tensor->index)
-              : context->context->getInputData(tensor->index);
+  Result<const void *> found =
+      kind == LUMINAL_OUTPUT ? context->context->getOutputData(tensor->index)
+                             : context->context->getStateData(tensor->index);
+  if (!found)
+    return fail(found.takeError().message);
+  *data = *found;
   return LUMINAL_OK;
 }
 

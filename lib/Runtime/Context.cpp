@@ -118,8 +118,9 @@ Status Context::Impl::initialize(const ContextOptions &options) {
     steps.push_back(step);
     for (size_t k = spec.buffers.size() - spec.results; k < spec.buffers.size();
          ++k)
-      writesStatesInPlace |= m.buffers[m.rootBuffer(spec.buffers[k])].kind ==
-                             BufferSpec::Kind::Input;
+      if (uint32_t root = m.rootBuffer(spec.buffers[k]);
+          m.buffers[root].kind == BufferSpec::Kind::Input)
+        inputs[owners[root]].inPlace = true;
   }
   arguments.assign(next, nullptr);
   return {};
@@ -165,8 +166,10 @@ Status Context::bindInput(uint32_t index, const void *data, DType dtype,
   bool sameShape = input.bound && dtype == c.m.inputs[index].dtype &&
                    shape.size() == c.m.inputs[index].shape.size() &&
                    std::equal(shape.begin(), shape.end(), extents);
-  if (sameShape && data == input.data)
+  if (sameShape && data == input.data) {
+    input.broken = false;
     return {};
+  }
   LUMINAL_CHECK(c.checkBinding("input", c.m.inputs[index], data, dtype, shape));
   if (!sameShape) {
     std::copy(shape.begin(), shape.end(), extents);
@@ -174,8 +177,7 @@ Status Context::bindInput(uint32_t index, const void *data, DType dtype,
     c.dimsChanged = true;
   }
   // Whoever binds a state says what is in it.
-  if (c.m.inputs[index].state)
-    c.statesBroken = false;
+  input.broken = false;
   input.data = data;
   input.bound = true;
   c.pointersChanged = true;
@@ -186,7 +188,7 @@ void Context::unbindInput(uint32_t index) {
   Impl &c = *impl;
   if (index >= c.inputs.size() || !c.inputs[index].bound)
     return;
-  c.inputs[index].bound = false;
+  c.inputs[index].bound = c.inputs[index].broken = false;
   c.inputs[index].data = nullptr;
   // Its absence is noticed, and pointers are taken anew, where dims are.
   c.dimsChanged = true;
@@ -211,6 +213,7 @@ Status Context::bindOutput(uint32_t index, void *data, DType dtype,
   std::copy(shape.begin(), shape.end(), extents);
   output.data = data;
   output.bound = true;
+  output.current = false;
   c.pointersChanged = true;
   return {};
 }
@@ -219,7 +222,7 @@ void Context::unbindOutput(uint32_t index) {
   Impl &c = *impl;
   if (index >= c.outputs.size() || !c.outputs[index].bound)
     return;
-  c.outputs[index].bound = false;
+  c.outputs[index].bound = c.outputs[index].current = false;
   c.pointersChanged = true;
 }
 
@@ -270,14 +273,25 @@ std::span<const int64_t> Context::getInputShape(uint32_t input) const {
           impl->plan.inputStart[input + 1] - start};
 }
 
-const void *Context::getOutputData(uint32_t index) const {
+Result<const void *> Context::getOutputData(uint32_t index) const {
   const Impl::Output &output = impl->outputs[index];
+  if (!output.current)
+    return Error("output '" + impl->m.outputs[index].name +
+                 "' has no value: run a call first, with the inputs and "
+                 "outputs that are bound now");
   return output.bound ? output.data : output.own.data();
 }
 
-const void *Context::getInputData(uint32_t index) const {
+Result<const void *> Context::getStateData(uint32_t index) {
   const Impl::Input &input = impl->inputs[index];
-  return input.bound ? input.data : input.own.data();
+  if (input.broken)
+    return impl->brokenState(index);
+  if (input.bound)
+    return input.data;
+  // The next call starts it again: a weight may be bound before.
+  if (input.start)
+    LUMINAL_CHECK(impl->copyFirstValue(index));
+  return static_cast<const void *>(input.own.data());
 }
 
 int64_t Context::getBufferBytes(uint32_t buffer) const {
@@ -307,7 +321,11 @@ Status Context::prepare() {
 }
 
 void Context::resetStates() {
-  for (uint32_t i : impl->artifact->getStates())
-    impl->inputs[i].start = impl->statesToStart = true;
-  impl->statesBroken = false;
+  for (uint32_t i : impl->artifact->getStates()) {
+    Impl::Input &state = impl->inputs[i];
+    state.start = impl->statesToStart = true;
+    // What is in memory of the caller is for the caller to say.
+    if (!state.bound)
+      state.broken = false;
+  }
 }

@@ -68,6 +68,9 @@ struct Context::Impl {
 
   //===--- Running (ContextRun.cpp) ---------------------------------------===//
   Status startStates();
+  Status copyFirstValue(uint32_t state);
+  Status checkStates();
+  Error brokenState(uint32_t input) const;
   Status runSteps(StepListener *listener);
   Status stepFailed(uint32_t step) const;
 
@@ -84,12 +87,15 @@ struct Context::Impl {
     Memory own;           ///< Of a state with a first value.
     bool start = false;   ///< The first value is to be copied to `own`.
     bool updated = false; ///< Some output is its new value.
+    bool inPlace = false; ///< Steps write to it.
+    bool broken = false;  ///< A call failed that wrote to it.
   };
   struct Output {
     void *data = nullptr;
     bool bound = false;
     int64_t bytes = 0;
-    Memory own; ///< Not bound, or bound to misaligned memory.
+    bool current = false; ///< Holds what the last call made.
+    Memory own;           ///< Not bound, or bound to misaligned memory.
   };
   struct Weight {
     const void *data = nullptr;
@@ -115,7 +121,7 @@ struct Context::Impl {
 
   bool dimsChanged = true, pointersChanged = true;
   bool statesToStart = false, weightsChanged = true;
-  /// A step failed while it changed a state in place.
+  /// Some input may be broken.
   bool statesBroken = false;
   std::vector<int64_t> symbols;
   /// Which solve gave each symbol, for messages.
@@ -143,7 +149,6 @@ struct Context::Impl {
   };
   mutable std::vector<Extent> callerExtents;
   std::vector<Extent> weightExtents;
-  bool writesStatesInPlace = false;
 };
 
 } // namespace luminal::runtime

@@ -23,6 +23,9 @@ Status Context::Impl::prepareDims() {
   LUMINAL_CHECK(evaluateSizes());
   LUMINAL_CHECK(evaluateBuffers());
   LUMINAL_CHECK(evaluateSteps());
+  // Shapes are now those of the next call, and memory may be too small.
+  for (Output &output : outputs)
+    output.current = false;
   dimsChanged = false;
   pointersChanged = true;
   return {};
@@ -48,7 +51,7 @@ Status Context::Impl::solveSymbols() {
           (distance == INT64_MIN && stride.value == -1) ||
           distance % stride.value != 0)
         return Error(extentPlace(solve.input, solve.axis) + " is " +
-                     std::to_string(extent) + ", which is no value of " +
+                     std::to_string(extent) + ", which is not a value of " +
                      m.inputs[solve.input].shape[solve.axis].str());
       value = distance / stride.value;
     }
@@ -319,11 +322,13 @@ Status Context::Impl::planCopies() {
     return m.buffers[root].kind == Kind::Input &&
            root != m.inputs[*spec.updates].buffer;
   };
-  int64_t needed = 0;
+  uint64_t needed = 0;
+  bool tooLarge = false;
   for (uint32_t i = 0; i < m.outputs.size(); ++i)
     if (m.outputs[i].updates && isOldState(m.outputs[i]))
-      needed += (outputs[i].bytes + 63) / 64 * 64;
-  if (!temporary.reserve(needed))
+      tooLarge |= __builtin_add_overflow(
+          needed, uint64_t(outputs[i].bytes + 63) / 64 * 64, &needed);
+  if (tooLarge || !temporary.reserve(needed))
     return Error("out of memory for new values of states");
   uint8_t *next = temporary.data();
   for (uint32_t i = 0; i < m.outputs.size(); ++i)

@@ -52,18 +52,48 @@ Status Context::run(StepListener *listener) {
   if (c.pointersChanged)
     LUMINAL_CHECK(c.preparePointers());
   if (c.statesBroken)
-    return Error("a call failed while it changed states in place: reset them "
-                 "or bind them anew");
+    LUMINAL_CHECK(c.checkStates());
   if (c.statesToStart)
     LUMINAL_CHECK(c.startStates());
   for (const Impl::Copy &copy : c.copiesIn)
     std::memcpy(copy.to, copy.from, copy.bytes);
   if (Status status = c.runSteps(listener); !status) {
-    c.statesBroken = c.writesStatesInPlace;
+    for (Impl::Input &input : c.inputs)
+      if (input.inPlace)
+        input.broken = c.statesBroken = true;
+    for (Impl::Output &output : c.outputs)
+      output.current = false;
     return status;
   }
   for (const Impl::Copy &copy : c.copiesOut)
     std::memmove(copy.to, copy.from, copy.bytes);
+  for (Impl::Output &output : c.outputs)
+    output.current = true;
+  return {};
+}
+
+Error Context::Impl::brokenState(uint32_t input) const {
+  return Error("a call failed while it changed the state '" +
+               m.inputs[input].name +
+               "' in place: reset it, or bind it anew where it was bound");
+}
+
+Status Context::Impl::checkStates() {
+  for (uint32_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].broken)
+      return brokenState(i);
+  statesBroken = false;
+  return {};
+}
+
+Status Context::Impl::copyFirstValue(uint32_t state) {
+  uint32_t weight = *m.inputs[state].initial;
+  if (!weights[weight].data)
+    return Error("weight '" + m.weights[weight].name +
+                 "', the first value of state '" + m.inputs[state].name +
+                 "', is not bound");
+  std::memcpy(inputs[state].own.data(), weights[weight].data,
+              m.weights[weight].bytes);
   return {};
 }
 
@@ -71,13 +101,7 @@ Status Context::Impl::startStates() {
   for (uint32_t i : artifact->getStates()) {
     if (!inputs[i].start || inputs[i].bound)
       continue;
-    uint32_t weight = *m.inputs[i].initial;
-    if (!weights[weight].data)
-      return Error("weight '" + m.weights[weight].name +
-                   "', the first value of state '" + m.inputs[i].name +
-                   "', is not bound");
-    std::memcpy(inputs[i].own.data(), weights[weight].data,
-                m.weights[weight].bytes);
+    LUMINAL_CHECK(copyFirstValue(i));
     inputs[i].start = false;
   }
   statesToStart = false;

@@ -20,7 +20,8 @@ using namespace luminal;
 //===----------------------------------------------------------------------===//
 
 Result<Bytes> luminal::mapFile(const std::string &path) {
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe without a writer must not block; regular files never do.
+  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return Error(path + ": cannot be opened: " + std::strerror(errno));
   struct stat info;

@@ -76,10 +76,11 @@ public:
   /// Valid after `prepare`, until an input is bound.
   std::span<const int64_t> getOutputShape(uint32_t output) const;
   std::span<const int64_t> getInputShape(uint32_t input) const;
-  /// Memory of an output after `run` (bound or the context's own), and of a
-  /// state at any time after `prepare`.
-  const void *getOutputData(uint32_t output) const;
-  const void *getInputData(uint32_t input) const;
+  /// Memory of an output (bound or the context's own) as the last call left it:
+  /// an error where there was no call with the dims and the binding of now.
+  Result<const void *> getOutputData(uint32_t output) const;
+  /// Memory of a state with a first value: what the next call begins with.
+  Result<const void *> getStateData(uint32_t input);
   /// Size of a buffer of the manifest. Valid after `prepare`.
   int64_t getBufferBytes(uint32_t buffer) const;
   /// Values of the manifest's symbols. Valid after `prepare`.
@@ -92,7 +93,8 @@ public:
   /// and states that are updated in place must be reset or bound anew.
   Status run(StepListener *listener = nullptr);
 
-  /// States with a first value start anew at the next call.
+  /// States with a first value start anew at the next call, but for those that
+  /// are bound.
   void resetStates();
 
 private:

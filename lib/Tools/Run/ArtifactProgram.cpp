@@ -56,8 +56,8 @@ Result<std::vector<HostTensor>> ArtifactProgram::outputs() {
                       outputPorts[k].dtype,
                       {shape.begin(), shape.end()},
                       {}};
-    tensor.bytes.data =
-        static_cast<const uint8_t *>(context->getOutputData(indices[k]));
+    LUMINAL_TRY(data, context->getOutputData(indices[k]));
+    tensor.bytes.data = static_cast<const uint8_t *>(data);
     tensor.bytes.size =
         static_cast<uint64_t>(*tensorBytes(tensor.dtype, tensor.shape));
     tensors.push_back(std::move(tensor));

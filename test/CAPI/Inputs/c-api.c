@@ -1,10 +1,14 @@
 /*===- c-api.c - The C interface, from C ----------------------------------===*/
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 
+#define _GNU_SOURCE
 #include "luminal-c/Luminal.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define CHECK(condition)                                                       \
   do {                                                                         \
@@ -19,6 +23,40 @@
     CHECK((call) == LUMINAL_ERROR);                                            \
     CHECK(strstr(luminal_last_error(), text));                                 \
   } while (0)
+
+/* Numbers with nothing readable behind them. */
+static int64_t *atTheEdge(size_t count) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(memory != MAP_FAILED && !mprotect(memory + page, page, PROT_NONE));
+  return (int64_t *)(memory + page) - count;
+}
+
+/* A rank that is not the tensor's: no extent and no stride is read. */
+static void wrongRanks(luminal_context *context, float *x) {
+  int64_t *shape = atTheEdge(2), *strides = atTheEdge(2);
+  shape[0] = 2;
+  strides[0] = shape[1] = 4;
+  strides[1] = 1;
+  static const size_t ranks[] = {0, 1, 3, 100, 1048575, (size_t)-1};
+  for (size_t i = 0; i < sizeof ranks / sizeof *ranks; ++i) {
+    char text[64];
+    snprintf(text, sizeof text, "'x' has rank 2, not %zu", ranks[i]);
+    FAILS(luminal_bind(context, LUMINAL_INPUT, 0, x, LUMINAL_F32, ranks[i],
+                       shape, strides),
+          text);
+    FAILS(luminal_bind(context, LUMINAL_INPUT, 0, x, LUMINAL_F32, ranks[i],
+                       shape, NULL),
+          text);
+    if (ranks[i] > 0)
+      FAILS(luminal_bind(context, LUMINAL_INPUT, 0, NULL, LUMINAL_F32, ranks[i],
+                         shape, NULL),
+            text);
+  }
+  FAILS(luminal_bind(context, LUMINAL_INPUT, 0, x, LUMINAL_F32, 2, NULL, NULL),
+        "null shape");
+}
 
 /* The artifact of test/Tools/luminal-run/Inputs/make.py. */
 int main(int argc, char **argv) {
@@ -62,6 +100,14 @@ int main(int argc, char **argv) {
   _Alignas(64) float y[8] = {0};
   int64_t shape[2] = {2, 4}, strides[2] = {4, 1}, turned[2] = {1, 2};
   FAILS(luminal_run(context), "input 'x' is not bound");
+  wrongRanks(context, x);
+  /* Before a call there is no output, and a state is its first value. */
+  const void *early = NULL;
+  FAILS(luminal_data(context, LUMINAL_OUTPUT, 0, &early), "'y' has no value");
+  FAILS(luminal_data(context, LUMINAL_OUTPUT, 1, &early), "has no value");
+  CHECK(early == NULL);
+  CHECK(!luminal_data(context, LUMINAL_STATE, 0, &early));
+  CHECK(((const float *)early)[0] == 0 && ((const float *)early)[3] == 0);
   FAILS(
       luminal_bind(context, LUMINAL_INPUT, 0, x, LUMINAL_F32, 2, shape, turned),
       "'x' is not contiguous");
@@ -97,9 +143,27 @@ int main(int argc, char **argv) {
   CHECK(!luminal_data(context, LUMINAL_STATE, 0, &data));
   CHECK(((const float *)data)[3] == 8);
   CHECK(!luminal_reset(context));
+  CHECK(!luminal_data(context, LUMINAL_STATE, 0, &early));
+  CHECK(((const float *)early)[3] == 0);
   CHECK(!luminal_run(context));
   CHECK(((const float *)data)[3] == 4);
   FAILS(luminal_data(context, LUMINAL_INPUT, 0, &data), "only outputs");
+
+  /* Once shapes are those of the next call, the last call's memory is no longer
+   * handed out. */
+  shape[0] = 1;
+  CHECK(
+      !luminal_bind(context, LUMINAL_INPUT, 0, x, LUMINAL_F32, 2, shape, NULL));
+  CHECK(
+      !luminal_bind(context, LUMINAL_INPUT, 1, w, LUMINAL_F32, 2, shape, NULL));
+  CHECK(!luminal_data(context, LUMINAL_OUTPUT, 1, &data));
+  CHECK(!luminal_shape(context, LUMINAL_OUTPUT, 0, 2, found) && found[0] == 1);
+  FAILS(luminal_data(context, LUMINAL_OUTPUT, 1, &data), "has no value");
+  shape[0] = 2;
+  CHECK(
+      !luminal_bind(context, LUMINAL_INPUT, 0, x, LUMINAL_F32, 2, shape, NULL));
+  CHECK(
+      !luminal_bind(context, LUMINAL_INPUT, 1, w, LUMINAL_F32, 2, shape, NULL));
 
   /* A weight of the caller, and back. */
   _Alignas(64) float b[4] = {0, 0, 0, 1};
@@ -129,6 +193,11 @@ int main(int argc, char **argv) {
   luminal_artifact_free(NULL);
 
   FAILS(luminal_run(NULL), "null");
+  /* A pipe that nobody writes to is not a file to wait for. */
+  char pipe[4096];
+  snprintf(pipe, sizeof pipe, "%s.pipe", argv[1]);
+  CHECK(mkfifo(pipe, 0600) == 0);
+  FAILS(luminal_load(pipe, NULL, &artifact), "is not a regular file");
   FAILS(luminal_load_bytes("hello", 5, NULL, &artifact),
         "artifact: is not a zip archive");
   puts("done");

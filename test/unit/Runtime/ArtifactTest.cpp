@@ -34,7 +34,7 @@ std::string second(const std::shared_ptr<const Artifact> &artifact) {
   if (Status status = (*c)->run(); !status)
     return status.error().message;
   return std::to_string(
-      int(static_cast<const float *>((*c)->getOutputData(0))[1]));
+      int(static_cast<const float *>(*(*c)->getOutputData(0))[1]));
 }
 
 std::string weightBytes(std::vector<float> values) {
@@ -133,11 +133,11 @@ TEST(Artifact, BindsWeightsOfTheCaller) {
   auto c = Context::create(*artifact, {1});
   alignas(64) float x[4] = {1, 1, 1, 1}, w[8] = {0, 5, 6, 7, 8, 9};
   EXPECT_OK((*c)->bindInput(0, x, DType::F32, Shape{4}));
-  auto *y = static_cast<const float *>((*c)->getOutputData(0));
+  auto *y = static_cast<const float *>(*(*c)->getOutputData(0));
   for (int offset : {0, 1}) {
     EXPECT_OK((*c)->bindWeight(0, w + offset, DType::F32, Shape{4}));
     EXPECT_OK((*c)->run());
-    y = static_cast<const float *>((*c)->getOutputData(0));
+    y = static_cast<const float *>(*(*c)->getOutputData(0));
     EXPECT_EQ(y[1], w[1 + offset] + 1);
   }
   (*c)->unbindWeight(0);

@@ -19,7 +19,7 @@ struct alignas(64) Floats {
 };
 
 const float *outputOf(Context &c, uint32_t i = 0) {
-  return static_cast<const float *>(c.getOutputData(i));
+  return static_cast<const float *>(*c.getOutputData(i));
 }
 
 TEST(Context, RunsStepsOverTheArena) {
@@ -81,7 +81,7 @@ TEST(Context, SolvesLinearExtents) {
   EXPECT_EQ(c->getOutputShape(0)[0], 3);
   EXPECT_EQ(c->getOutputShape(0)[1], 5);
   EXPECT_OK(c->bindInput(1, x.v, DType::F32, Shape{4}));
-  EXPECT_FAILS(c->run(), "dim 0 of input 'a' is 11, which is no value of");
+  EXPECT_FAILS(c->run(), "dim 0 of input 'a' is 11, which is not a value of");
   EXPECT_OK(c->bindInput(0, x.v, DType::F32, Shape{4}));
   EXPECT_FAILS(c->run(), "so k is 0, outside the range [1, 100] of k");
 }
@@ -291,7 +291,7 @@ TEST(Context, StatesAreCarriedAndReset) {
     EXPECT_EQ(outputOf(*c, 1)[0], 1 + 10 * call);
     EXPECT_EQ(outputOf(*c, 1)[3], 4);
   }
-  EXPECT_EQ(static_cast<const float *>(c->getInputData(1))[0], 31);
+  EXPECT_EQ(static_cast<const float *>(*c->getStateData(1))[0], 31);
   // Another context has states of its own.
   auto other = Context::create(*artifact, {1});
   EXPECT_OK((*other)->bindInput(0, x.v, DType::F32, Shape{4}));
@@ -365,10 +365,49 @@ TEST(Context, ABrokenStateMustBeReset) {
   EXPECT_OK(c->bindInput(3, x.v, DType::F32, Shape{8}));
   EXPECT_FAILS(c->run(), "index is out of range");
   index[0] = 0;
-  EXPECT_FAILS(c->run(), "reset them");
+  EXPECT_FAILS(c->run(), "changed the state 'state' in place: reset it");
+  EXPECT_FAILS(c->getStateData(1), "changed the state 'state' in place");
+  EXPECT_FAILS(c->getOutputData(2), "output 'z' has no value");
   c->resetStates();
+  EXPECT_EQ(static_cast<const float *>(*c->getStateData(1))[0], 1);
   EXPECT_OK(c->run());
   EXPECT_EQ(outputOf(*c, 1)[0], 11);
+}
+
+TEST(Context, EachBrokenStateMustBeMended) {
+  // Two states in memory of the caller, and one of the context.
+  Builder b = counter();
+  b.symbol("n", 1, 100);
+  uint32_t v = b.input("v", DType::F32, {4});
+  uint32_t mine[2];
+  for (uint32_t k : {0, 1}) {
+    mine[k] = b.input(k ? "second" : "first", DType::F32, {4});
+    b.m.inputs.back().state = true;
+    b.outputOf(k ? "new second" : "new first", DType::F32, {4}, mine[k], 3 + k);
+    b.step("accumulate_f32", {v, mine[k]}, 4);
+  }
+  uint32_t i = b.input("i", DType::I64, {1});
+  uint32_t table = b.input("table", DType::F32, {s("n")});
+  uint32_t z = b.output("z", DType::F32, {1});
+  b.step("gather_f32", {table, i, z}, 1);
+  auto c = b.context();
+  Floats x, first, second;
+  alignas(64) int64_t index[1] = {50};
+  EXPECT_OK(c->bindInput(0, x.v, DType::F32, Shape{4}));
+  EXPECT_OK(c->bindInput(2, x.v, DType::F32, Shape{4}));
+  EXPECT_OK(c->bindInput(3, first.v, DType::F32, Shape{4}));
+  EXPECT_OK(c->bindInput(4, second.v, DType::F32, Shape{4}));
+  EXPECT_OK(c->bindInput(5, index, DType::I64, Shape{1}));
+  EXPECT_OK(c->bindInput(6, x.v, DType::F32, Shape{8}));
+  EXPECT_FAILS(c->run(), "index is out of range");
+  index[0] = 0;
+  // One that is bound anew, at the place where it was, says nothing of another,
+  // and a reset nothing of memory of the caller.
+  EXPECT_OK(c->bindInput(3, first.v, DType::F32, Shape{4}));
+  c->resetStates();
+  EXPECT_FAILS(c->run(), "changed the state 'second' in place");
+  EXPECT_OK(c->bindInput(4, second.v, DType::F32, Shape{4}));
+  EXPECT_OK(c->run());
 }
 
 //===----------------------------------------------------------------------===//
