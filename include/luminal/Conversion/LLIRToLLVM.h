@@ -25,8 +25,11 @@ struct CPUTarget {
   std::string triple;
   std::string cpu;
   std::string features;
-  /// Bits of its widest vector register that are worth using.
+  /// Bits of the widest vectors that pay on it, and how many registers there
+  /// are for them. Emitters, LLVM's tuning features and function attributes all
+  /// have it from here.
   unsigned vectorBits = 128;
+  unsigned vectorRegisters = 16;
 
   /// Elements of `bits` bits in one vector.
   unsigned getLanes(unsigned bits) const {
@@ -36,6 +39,10 @@ struct CPUTarget {
   /// `x86-64-v3`). On failure nothing, and the reason in *error.
   static std::optional<CPUTarget> get(llvm::StringRef arch, std::string *error);
 };
+
+/// Bits of the widest vectors that pay on a processor with AVX-512; nothing for
+/// a name that the table of processors does not list.
+std::optional<unsigned> getProfitableVectorBits(llvm::StringRef cpu);
 
 /// What the schedule states of a kernel, over the symbols of the program.
 struct KernelInfo {

@@ -27,9 +27,11 @@ Type luminal::getStorageType(Type element) {
 
 Emitter::Emitter(ImplicitLocOpBuilder &b, llir::KernelOp kernel,
                  SymbolRanges ranges, ArrayRef<Value> buffers,
-                 std::map<std::string, Value> symbols, unsigned lanes)
-    : b(b), kernel(kernel), maxLanes(lanes), assumptions(std::move(ranges)),
-      symbols(std::move(symbols)), buffers(buffers) {
+                 std::map<std::string, Value> symbols, unsigned lanes,
+                 unsigned registers)
+    : b(b), kernel(kernel), maxLanes(lanes), vectorRegisters(registers),
+      assumptions(std::move(ranges)), symbols(std::move(symbols)),
+      buffers(buffers) {
   memo.emplace_back();
   Type i32 = b.getI32Type();
   auto ptr = LLVM::LLVMPointerType::get(b.getContext());

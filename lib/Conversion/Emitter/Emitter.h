@@ -41,14 +41,17 @@ public:
 
   /// `b` stands in the function's entry block; `buffers` are the base addresses
   /// of operands, then results; `symbols` the values of symbols (i64).
-  /// `lanes` is the most elements a vector may have (1: scalar code only).
+  /// `lanes` is the most elements of 32 bits that a vector may have (1: scalar
+  /// code only), `registers` the number of vector registers.
   Emitter(mlir::ImplicitLocOpBuilder &b, llir::KernelOp kernel,
           SymbolRanges ranges, llvm::ArrayRef<mlir::Value> buffers,
-          std::map<std::string, mlir::Value> symbols, unsigned lanes);
+          std::map<std::string, mlir::Value> symbols, unsigned lanes,
+          unsigned registers);
 
   mlir::ImplicitLocOpBuilder &b;
   llir::KernelOp kernel;
   const unsigned maxLanes;
+  const unsigned vectorRegisters;
 
   //===--------------------------------------------------------------------===//
   // Dims and symbols

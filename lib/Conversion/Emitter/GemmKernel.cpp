@@ -276,7 +276,7 @@ private:
     std::optional<int64_t> m = rows.extent.asConstant(),
                            n = columns.extent.asConstant(),
                            k = kExtent.asConstant();
-    tile = GemmTile::choose(lanes, e.maxLanes >= 16 ? 32 : 16, m.value_or(-1),
+    tile = GemmTile::choose(lanes, e.vectorRegisters, m.value_or(-1),
                             n.value_or(-1), k.value_or(-1), bytes);
     unitColumns = tile.columnBlock();
     maySkinny = !m || *m <= kFewRows;

@@ -67,11 +67,11 @@ static WorkShape emitLoops(Emitter &e, const WorkLoop &loop) {
   llvm_unreachable("a kernel of no kind");
 }
 
-/// `lanes` of a vector; 0 for the code of one thread of a GPU.
+/// `target` is null for the code of one thread of a GPU.
 static FailureOr<KernelInfo> emit(llir::KernelOp kernel, StringRef symbol,
-                                  unsigned lanes, ModuleOp dest,
+                                  const CPUTarget *target, ModuleOp dest,
                                   ArrayRef<hlir::SymbolEntry> symbols) {
-  bool gpu = lanes == 0;
+  bool gpu = !target;
   ImplicitLocOpBuilder b(kernel.getLoc(), kernel.getContext());
   b.setInsertionPointToEnd(dest.getBody());
   LLVM::LLVMFuncOp function = makeFunction(b, symbol, gpu);
@@ -90,7 +90,7 @@ static FailureOr<KernelInfo> emit(llir::KernelOp kernel, StringRef symbol,
         loadInvariant(b, b.getI64Type(), entry->getArgument(1), i);
   }
   Emitter e(b, kernel, std::move(ranges), buffers, std::move(values),
-            std::max(lanes, 1u));
+            gpu ? 1 : target->getLanes(32), gpu ? 0 : target->vectorRegisters);
   // The end of the work is settled last: it is `begin` where the kernel must
   // refuse to run.
   WorkLoop loop;
@@ -144,11 +144,11 @@ FailureOr<KernelInfo> luminal::emitKernel(llir::KernelOp kernel,
                                           const CPUTarget &target,
                                           ModuleOp dest,
                                           ArrayRef<hlir::SymbolEntry> symbols) {
-  return emit(kernel, symbol, target.getLanes(32), dest, symbols);
+  return emit(kernel, symbol, &target, dest, symbols);
 }
 
 FailureOr<KernelInfo>
 luminal::emitGPUKernel(llir::KernelOp kernel, StringRef symbol, ModuleOp dest,
                        ArrayRef<hlir::SymbolEntry> symbols) {
-  return emit(kernel, symbol, /*lanes=*/0, dest, symbols);
+  return emit(kernel, symbol, /*target=*/nullptr, dest, symbols);
 }

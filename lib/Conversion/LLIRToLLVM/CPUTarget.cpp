@@ -21,6 +21,43 @@ getSubtarget(const llvm::Target &target, const llvm::Triple &triple,
       target.createMCSubtargetInfo(triple, cpu, features));
 }
 
+/// The host's features, those that it lacks too. A StringMap has no order of
+/// its own that may reach the artifact.
+static std::vector<std::string> getHostFeatures() {
+  std::vector<std::string> features;
+  llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  for (const auto &entry : host)
+    features.push_back((entry.second ? "+" : "-") + entry.first().str());
+  llvm::sort(features, [](const std::string &a, const std::string &b) {
+    return a.substr(1) < b.substr(1);
+  });
+  return features;
+}
+
+/// What a processor that is named has. An artifact names them, for the machine
+/// that loads it may be another.
+static std::vector<std::string>
+getFeatures(const llvm::MCSubtargetInfo &subtarget) {
+  std::vector<std::string> features;
+  for (const llvm::SubtargetFeatureKV &feature :
+       subtarget.getEnabledProcessorFeatures())
+    features.push_back("+" + std::string(feature.Key));
+  return features;
+}
+
+/// The widest vectors that pay, and how many registers hold them.
+static void chooseVectors(CPUTarget &target,
+                          const llvm::MCSubtargetInfo &subtarget) {
+  bool hasAVX512 =
+      subtarget.checkFeatures("+avx512f,+avx512bw,+avx512dq,+avx512vl");
+  if (hasAVX512)
+    // What the table does not list is newer than the table.
+    target.vectorBits = getProfitableVectorBits(target.cpu).value_or(512);
+  else
+    target.vectorBits = subtarget.checkFeatures("+avx2,+fma") ? 256 : 128;
+  target.vectorRegisters = hasAVX512 ? 32 : 16;
+}
+
 std::optional<CPUTarget> CPUTarget::get(llvm::StringRef arch,
                                         std::string *error) {
   static bool once = (llvm::InitializeNativeTarget(),
@@ -33,20 +70,10 @@ std::optional<CPUTarget> CPUTarget::get(llvm::StringRef arch,
       llvm::TargetRegistry::lookupTarget(triple, *error);
   if (!target)
     return std::nullopt;
+  std::vector<std::string> names;
   if (arch == "native") {
     result.cpu = llvm::sys::getHostCPUName().str();
-    llvm::SubtargetFeatures features;
-    // A StringMap has no order of its own that may reach the artifact.
-    llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
-    std::vector<std::string> names;
-    for (const auto &entry : host)
-      names.push_back((entry.second ? "+" : "-") + entry.first().str());
-    llvm::sort(names, [](const std::string &a, const std::string &b) {
-      return a.substr(1) < b.substr(1);
-    });
-    for (const std::string &name : names)
-      features.AddFeature(name);
-    result.features = features.getString();
+    names = getHostFeatures();
   } else {
     auto plain = getSubtarget(*target, triple, "", "");
     if (!plain->isCPUStringValid(arch)) {
@@ -54,17 +81,20 @@ std::optional<CPUTarget> CPUTarget::get(llvm::StringRef arch,
       return std::nullopt;
     }
     result.cpu = arch.str();
+    names = getFeatures(*getSubtarget(*target, triple, arch, ""));
   }
-  auto subtarget = getSubtarget(*target, triple, result.cpu, result.features);
+  llvm::SubtargetFeatures features;
+  for (const std::string &name : names)
+    // Kernels have no tiles: a machine need not have them.
+    if (!llvm::StringRef(name).drop_front().starts_with("amx-"))
+      features.AddFeature(name);
   if (triple.isX86()) {
-    result.vectorBits =
-        subtarget->checkFeatures("+avx512f,+avx512bw,+avx512dq,+avx512vl") ? 512
-        : subtarget->checkFeatures("+avx2,+fma")                           ? 256
-                                                 : 128;
-    // Where wide registers lower the clock, LLVM says so, and its word is
-    // taken.
-    if (result.vectorBits == 512 && subtarget->checkFeatures("+prefer-256-bit"))
-      result.vectorBits = 256;
+    auto subtarget =
+        getSubtarget(*target, triple, result.cpu, features.getString());
+    chooseVectors(result, *subtarget);
+    // LLVM's prices and its choice of instructions follow the same answer.
+    features.AddFeature("prefer-256-bit", result.vectorBits == 256);
   }
+  result.features = features.getString();
   return result;
 }

@@ -74,8 +74,7 @@ luminal::compileToObject(ModuleOp module, const CPUTarget &target) {
   for (llvm::Function &fn : *ir) {
     fn.addFnAttr("target-cpu", target.cpu);
     fn.addFnAttr("target-features", target.features);
-    // LLVM splits 512-bit vectors for some processors unless it is told that
-    // they are wanted.
+    // Vectors keep the width that they were emitted in.
     fn.addFnAttr("prefer-vector-width", std::to_string(target.vectorBits));
     fn.addFnAttr("min-legal-vector-width", std::to_string(target.vectorBits));
   }

@@ -4,6 +4,9 @@
 #include "luminal/Conversion/LLIRToLLVM.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/TargetParser/Triple.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
@@ -91,5 +94,50 @@ TEST(Object, NamesProcessors) {
   EXPECT_EQ(CPUTarget::get("znver4", &error)->getLanes(32), 16u);
 #endif
 }
+
+#if defined(__x86_64__)
+// What LLVM is told agrees with what emitters use.
+TEST(Object, TunesForTheWidthThatPays) {
+  std::string error;
+  for (const char *name : {"sapphirerapids", "znver5", "native"}) {
+    std::optional<CPUTarget> target = CPUTarget::get(name, &error);
+    ASSERT_TRUE(target) << error;
+    EXPECT_EQ(StringRef(target->features).contains("-prefer-256-bit"),
+              target->vectorBits != 256)
+        << name;
+  }
+  std::optional<CPUTarget> throttled = CPUTarget::get("skylake-avx512", &error);
+  EXPECT_EQ(throttled->vectorBits, 256u);
+  EXPECT_EQ(throttled->vectorRegisters, 32u);
+  EXPECT_TRUE(StringRef(throttled->features).contains("+prefer-256-bit"));
+  EXPECT_EQ(CPUTarget::get("haswell", &error)->vectorRegisters, 16u);
+}
+
+// A processor that a new LLVM knows and the table does not shows up here.
+TEST(Object, ListsEveryProcessorWithAVX512) {
+  std::string error;
+  std::optional<CPUTarget> native = CPUTarget::get("native", &error);
+  ASSERT_TRUE(native) << error;
+  llvm::Triple triple(native->triple);
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  ASSERT_TRUE(target);
+  auto create = [&](StringRef cpu) {
+    return std::unique_ptr<llvm::MCSubtargetInfo>(
+        target->createMCSubtargetInfo(triple, cpu, ""));
+  };
+  unsigned count = 0;
+  auto all = create("");
+  for (const llvm::SubtargetSubTypeKV &entry :
+       all->getAllProcessorDescriptions()) {
+    if (!create(entry.Key)->checkFeatures(
+            "+avx512f,+avx512bw,+avx512dq,+avx512vl"))
+      continue;
+    EXPECT_TRUE(getProfitableVectorBits(entry.Key)) << entry.Key;
+    ++count;
+  }
+  EXPECT_GT(count, 10u);
+}
+#endif
 
 } // namespace
