@@ -41,6 +41,11 @@ complain "Words of unfinished work:" \
   "$(git grep -nIwE -e "$words" -- '*.cpp' '*.h' '*.c' '*.td' '*.pdll' '*.py' '*.sh' '*.md' '*.txt' '*.cmake' | cut -c1-140)"
 complain "Tests switched off:" \
   "$(git grep -nIE -e 'XFAIL''|UNSUPPORTED: *\*|DISABLED''_|GTEST''_SKIP' -- test | grep -vE 'GTEST''_SKIP\(\) << "[a-z]+ is not installed";$' | cut -c1-140)"
+complain "Sources that no CMakeLists.txt names, so that nothing builds them:" "$(
+  comm -23 <(files 'lib/*.cpp' 'tools/*.cpp' 'test/lib/*.cpp' 'test/unit/*.cpp' | sort) <(
+    for f in $(files '*CMakeLists.txt'); do
+      grep -oE '[A-Za-z0-9_./-]+\.cpp' "$f" | sed "s|^|$(dirname "$f")/|"
+    done | sort))"
 complain "Trailing white space:" \
   "$(git grep -nIE -e '[[:blank:]]+$' -- '*.cpp' '*.h' '*.td' '*.pdll' '*.py' '*.sh' '*.cmake' '*.txt' | cut -c1-140)"
 # The runtime's rule: no LLVM or MLIR in what a deployed program links (Compile.cpp is the compiler's half of the C

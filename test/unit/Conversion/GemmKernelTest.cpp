@@ -4,8 +4,6 @@
 #include "KernelOracle.h"
 #include "gtest/gtest.h"
 
-#include <cstdlib>
-
 using namespace luminal::test;
 
 TEST(GemmKernel, LinearWithEpilogue) {
@@ -119,45 +117,4 @@ TEST(GemmKernel, ImagesWithChannelsFirst) {
       text.replace(at, 6, stride);
     checkKernel(text, {{{"n", 0}}, {{"n", 1}}, {{"n", 3}}});
   }
-}
-
-// Times, on request: LUMINAL_TIME_KERNELS=1 prints them.
-TEST(GemmKernel, Times) {
-  if (!std::getenv("LUMINAL_TIME_KERNELS"))
-    return;
-  auto run = [](int64_t m, int64_t n, int64_t k, bool transposed) {
-    std::string text = R"(
-    %a, %b = "test.source"() : () -> (tensor<MxKxf32>, tensor<WSxf32>)
-    %r = llir.kernel gemm(%a, %b) : (tensor<MxKxf32>, tensor<WSxf32>) -> tensor<MxNxf32> {
-    ^bb0(%x: tensor<MxKxf32>, %w: tensor<WSxf32>):
-      %0 = llir.gemm %x, %w k(K) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (WMAP)>
-          : tensor<MxKxf32>, tensor<WSxf32> -> tensor<MxNxf32>
-      llir.yield %0 : tensor<MxNxf32>
-    })";
-    auto replace = [&](std::string from, std::string to) {
-      for (size_t at; (at = text.find(from)) != std::string::npos;)
-        text.replace(at, from.size(), to);
-    };
-    replace("WSx", transposed ? "NxKx" : "KxNx");
-    replace("WMAP", transposed ? "d1, d2" : "d2, d1");
-    replace("MxK", std::to_string(m) + "xK");
-    replace("MxN", std::to_string(m) + "xN");
-    replace("xKx", "x" + std::to_string(k) + "x");
-    replace("<Kx", "<" + std::to_string(k) + "x");
-    replace("(K)", "(" + std::to_string(k) + ")");
-    replace("xNx", "x" + std::to_string(n) + "x");
-    replace("<Nx", "<" + std::to_string(n) + "x");
-    CompiledKernel compiled(text);
-    ASSERT_TRUE(compiled.ok);
-    double s = compiled.time(compiled.randomInputs({}, 1, 3), {}, 10);
-    printf("%ld x %ld x %ld%s: %.3f ms, %.1f GFLOP/s, %.1f GB/s\n", long(m),
-           long(n), long(k), transposed ? " (transposed)" : "", s * 1e3,
-           2e-9 * m * n * k / s, 4e-9 * double(n) * k / s);
-  };
-  run(1024, 1024, 1024, false);
-  run(1024, 1024, 1024, true);
-  run(64, 512, 512, true);
-  run(1, 4096, 14336, true);
-  run(1, 4096, 4096, false);
-  run(7, 4096, 1024, true);
 }

@@ -9,7 +9,6 @@
 #include "llvm/Support/TargetSelect.h"
 #include "gtest/gtest.h"
 
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <dlfcn.h>
@@ -324,8 +323,6 @@ void CompiledKernel::compile(StringRef text, StringRef cpu) {
   ASSERT_TRUE(succeeded(made));
   info = *made;
   ASSERT_TRUE(succeeded(mlir::verify(*code)));
-  if (std::getenv("LUMINAL_PRINT_KERNELS"))
-    code->dump();
   ASSERT_TRUE(succeeded(lowerToLLVM(*code)));
   std::unique_ptr<llvm::MemoryBuffer> object = compileToObject(*code, *target);
   ASSERT_TRUE(object);
@@ -340,10 +337,7 @@ void CompiledKernel::compile(StringRef text, StringRef cpu) {
     stream << shared->getBuffer();
   }
   library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!std::getenv("LUMINAL_PRINT_KERNELS"))
-    llvm::sys::fs::remove(path);
-  else
-    llvm::errs() << path << "\n";
+  llvm::sys::fs::remove(path);
   ASSERT_TRUE(library) << dlerror();
   function = dlsym(library, "kernel");
   ok = function;
@@ -487,29 +481,6 @@ int CompiledKernel::run(const std::vector<Array> &inputs, const Sizes &sizes,
       a.data.push_back(decode(from + i * bytesOf(a.element), a.element));
   }
   return status;
-}
-
-double CompiledKernel::time(const std::vector<Array> &inputs,
-                            const Sizes &sizes, int times) const {
-  Memory memory;
-  for (const Array &a : inputs) {
-    int64_t size = bytesOf(a.element);
-    char *to = memory.add(size * a.data.size());
-    for (size_t i = 0; i < a.data.size(); ++i)
-      encode(to + i * size, a.element, a.data[i]);
-  }
-  for (Value v : kernel->getResults())
-    memory.add(bytesOf(elementOf(v)) * count(shapeOf(v, sizes)));
-  for (Memory::Buffer &b : memory.buffers)
-    memory.pointers.push_back(b.data);
-  double best = INFINITY;
-  for (int i = 0; i < times; ++i) {
-    auto start = std::chrono::steady_clock::now();
-    call(memory, sizes, 1);
-    std::chrono::duration<double> d = std::chrono::steady_clock::now() - start;
-    best = std::min(best, d.count());
-  }
-  return best;
 }
 
 void test::checkKernel(StringRef text, const std::vector<Sizes> &sizes,

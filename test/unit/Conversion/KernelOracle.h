@@ -60,9 +60,6 @@ public:
   /// Runs the work range in `parts` pieces; returns the status.
   int run(const std::vector<Array> &inputs, const Sizes &sizes, int parts,
           std::vector<Array> &results) const;
-  /// Seconds of one run (the least of `times`).
-  double time(const std::vector<Array> &inputs, const Sizes &sizes,
-              int times) const;
 
 private:
   struct Memory;
