@@ -12,14 +12,22 @@ Luminal is called through its C interface, with the caller's memory bound. Every
 PyTorch eager's. Then: seconds to compile llama beside torch.compile's first call, the compiler's peak memory, and
 milliseconds to load, bind and run the artifact once.
 
+A machine that has PyTorch but no compiler measures artifacts that were made elsewhere:
+
+    build/venv/bin/python utils/benchmark.py --prepare=DIR --arch=sapphirerapids gemm_1024         (here)
+    python utils/benchmark.py --artifacts=DIR --forms=eager --threads=1,2 gemm_1024                (there: utils/ and DIR)
+
 Exit code 1 where Luminal fails, is wrong, or is slower than --ratio times the best peer.
 """
 import argparse
+import ctypes
 import importlib.metadata
+import importlib.util
 import json
 import logging
 import os
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
@@ -51,12 +59,26 @@ class Workload:
         self.folder = args.models / name
         self.bin = args.bin
         self.library = args.library
+        self.arch = args.arch
+        self.artifacts = args.artifacts
         self._onnx = None
 
     def archive(self):
         subprocess.run([sys.executable, ROOT / "utils/export-models.py", self.folder.parent, self.name], check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return self.folder / "model.pt2"
+
+    def artifact(self):
+        """An artifact, and where its weights are: null for one that was made elsewhere, which holds them."""
+        if self.artifacts:
+            return self.artifacts / f"{self.name}.lum", None
+        archive, artifact = self.archive(), self.folder / "model.lum"
+        self.compile(archive, artifact)
+        return artifact, archive
+
+    def compile(self, archive, artifact, *options):
+        subprocess.run([self.bin / "luminal-compile", archive, "-o", artifact, "--target=cpu", f"--arch={self.arch}",
+                        "--quiet", *options], check=True, capture_output=True, text=True)
 
     def onnx(self):
         if self._onnx is None:
@@ -107,11 +129,8 @@ def openvino(work):
 
 
 def luminal(work):
-    archive = work.archive()
-    artifact = work.folder / "model.lum"
-    subprocess.run([work.bin / "luminal-compile", archive, "-o", artifact, "--target=cpu", "--quiet"], check=True,
-                   capture_output=True, text=True)
-    program = luminal_c.Program(work.library, artifact, weights=archive, threads=torch.get_num_threads())
+    artifact, weights = work.artifact()
+    program = luminal_c.Program(work.library, artifact, weights=weights, threads=torch.get_num_threads())
     program.bind(work.case.args)
     call = lambda: program.run()
     call.outputs = lambda: program.outputs
@@ -171,29 +190,71 @@ def measure(calls, rounds, seconds):
         order = list(calls)[turn % len(calls):] + list(calls)[:turn % len(calls)]
         for name in order:
             minima[name].append(fastest(calls[name], seconds / rounds))
-    return {name: statistics.median(values) for name, values in minima.items()}
+    return minima
 
 
 def cell(row, name):
     return f"{row['ms'][name]:11.4f}" if name in row["ms"] else f"{'refuses':>11s}"
 
 
+def time_workload(work, peers, args):
+    """One row: medians over the rounds of each round's fastest call, and the ratio of the fastest calls of all rounds."""
+    calls, errors = prepare(work, [*peers, "luminal"])
+    minima = measure(calls, args.rounds, args.seconds)
+    row = {"workload": work.name, "threads": torch.get_num_threads(), "errors": errors, "ratio": None, "fastest": None,
+           "ms": {name: statistics.median(values) for name, values in minima.items()}, "rounds": minima}
+    others = [p for p in peers if p in minima]
+    if "luminal" in minima and others:
+        row["ratio"] = row["ms"]["luminal"] / min(row["ms"][p] for p in others)
+        row["fastest"] = min(minima["luminal"]) / min(min(minima[p]) for p in others)
+    return row
+
+
 def time_workloads(args):
     peers = [p for p in PEERS if p in args.forms]
-    print(f"{'workload':20s}" + "".join(f"{n:>12s}" for n in [*peers, "luminal"]) + f"{'luminal/best':>14s}")
     rows = []
+    for threads in args.threads:
+        torch.set_num_threads(threads)
+        print(f"{f'threads {threads}':20s}" + "".join(f"{n:>12s}" for n in [*peers, "luminal"]) +
+              f"{'luminal/best':>14s}{'of fastest':>12s}")
+        for name in args.names or models.WORKLOADS:
+            row = time_workload(Workload(name, args), peers, args)
+            rows.append(row)
+            print(f"{name:20s}" + "".join(" " + cell(row, n) for n in [*peers, "luminal"]) +
+                  (f"{row['ratio']:14.3f}{row['fastest']:12.3f}" if row["ratio"] else f"{'-':>14s}{'-':>12s}"), flush=True)
+            for form, error in row["errors"].items():
+                print(f"    {form}: {error}", flush=True)
+    return rows
+
+
+# --- Measuring on a machine without a compiler ----------------------------------------------------------------------------
+
+
+def libraries_of(library):
+    """The shared libraries that a library needs and that not every machine has, after those that they need."""
+    common = ("libc.", "libm.", "libdl.", "libpthread.", "librt.", "libstdc++.", "libgcc_s.", "ld-linux", "linux-vdso")
+    lines = subprocess.run(["ldd", library], check=True, capture_output=True, text=True).stdout.splitlines()
+    found = [line.split() for line in lines if "=>" in line]
+    return [pathlib.Path(f[2]) for f in reversed(found) if not f[0].startswith(common)]
+
+
+def prepare_artifacts(args):
+    """Artifacts with their weights, and the runtime with its libraries, for `--artifacts` on another machine."""
+    args.prepare.mkdir(parents=True, exist_ok=True)
+    needed = libraries_of(args.library)
+    for path in [*needed, args.library]:
+        shutil.copy(path, args.prepare / path.name)
+    (args.prepare / "libraries").write_text("".join(f"{path.name}\n" for path in needed))
     for name in args.names or models.WORKLOADS:
         work = Workload(name, args)
-        calls, errors = prepare(work, [*peers, "luminal"])
-        row = {"workload": name, "errors": errors, "ms": measure(calls, args.rounds, args.seconds)}
-        best = min((row["ms"][p] for p in peers if p in row["ms"]), default=float("nan"))
-        row["ratio"] = row["ms"]["luminal"] / best if "luminal" in row["ms"] else None
-        rows.append(row)
-        print(f"{name:20s}" + "".join(" " + cell(row, n) for n in [*peers, "luminal"]) +
-              (f"{row['ratio']:14.3f}" if row["ratio"] else f"{'-':>14s}"), flush=True)
-        for form, error in errors.items():
-            print(f"    {form}: {error}", flush=True)
-    return rows
+        work.compile(work.archive(), args.prepare / f"{name}.lum", "--embed-weights")
+
+
+def use_artifacts(args):
+    """The runtime that lies beside the artifacts. A library that is loaded already serves those that need it."""
+    for name in (args.artifacts / "libraries").read_text().split():
+        ctypes.CDLL(str(args.artifacts / name), mode=ctypes.RTLD_GLOBAL)
+    args.library = args.artifacts / args.library.name
 
 
 # --- Compile time -------------------------------------------------------------------------------------------------------
@@ -254,6 +315,11 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME", help="workloads (default: all ten, and the compile time)")
     parser.add_argument("--ratio", type=float, default=2.0, help="fail above this multiple of the best peer (2)")
     parser.add_argument("--forms", type=lambda t: t.split(","), default=PEERS, help="peers to run, comma separated")
+    parser.add_argument("--threads", type=lambda t: [int(n) for n in t.split(",")], default=[torch.get_num_threads()],
+                        help="numbers of threads, comma separated; each is measured")
+    parser.add_argument("--arch", default="native", help="processor to compile for")
+    parser.add_argument("--prepare", type=pathlib.Path, metavar="DIR", help="only write what --artifacts reads")
+    parser.add_argument("--artifacts", type=pathlib.Path, metavar="DIR", help="measure what --prepare wrote")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1.0, help="of each form of a workload, over all rounds")
     parser.add_argument("--compile-rounds", type=int, default=2)
@@ -265,16 +331,25 @@ def main():
     unknown = set(args.names) - set(models.WORKLOADS)
     if unknown:
         parser.error(f"no workload {', '.join(sorted(unknown))}; there are {', '.join(models.WORKLOADS)}")
+    unknown = set(args.forms) - set(PEERS)
+    if unknown:
+        parser.error(f"no form {', '.join(sorted(unknown))}; there are {', '.join(PEERS)}")
     torch.set_grad_enabled(False)
     logging.disable(logging.WARNING)  # The exporter of ONNX tells much that is of no use here.
+    if args.prepare:
+        return prepare_artifacts(args)
+    if args.artifacts:
+        use_artifacts(args)
 
-    versions = {p: importlib.metadata.version(p) for p in ("torch", "onnxruntime", "openvino")}
-    print(f"threads {torch.get_num_threads()}; " + ", ".join(f"{p} {v}" for p, v in versions.items()), flush=True)
+    # eager and inductor are PyTorch.
+    packages = ["torch", *(p for p in ("onnxruntime", "openvino") if p in args.forms)]
+    versions = {p: importlib.metadata.version(p) for p in packages if importlib.util.find_spec(p)}
+    print(", ".join(f"{p} {v}" for p, v in versions.items()), flush=True)
     rows = time_workloads(args)
-    compile_time = {} if args.names else time_compile(args)
+    compile_time = {} if args.names or args.artifacts else time_compile(args)
     if args.json:
         args.json.write_text(json.dumps({"rows": rows, "compile": compile_time, "versions": versions}, indent=1) + "\n")
-    missed = [r["workload"] for r in rows if r["ratio"] is None or r["ratio"] > args.ratio]
+    missed = [f"{r['workload']} ({r['threads']} threads)" for r in rows if r["ratio"] is None or r["ratio"] > args.ratio]
     print(f"{len(rows) - len(missed)} of {len(rows)} workloads within {args.ratio:g} times the best peer" +
           (f"; not: {', '.join(missed)}" if missed else ""))
     return 1 if missed or compile_time.get("failed") else 0
