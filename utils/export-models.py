@@ -81,8 +81,9 @@ def save_program(program, file):
 
 def export(name, folder):
     case = models.make(name)
-    with torch.no_grad():
+    with torch.set_grad_enabled(case.grad):
         program = torch.export.export(copy.deepcopy(case.model), case.args, dynamic_shapes=case.dynamic)
+    with torch.no_grad():
         folder.mkdir(parents=True, exist_ok=True)
         save_program(program, folder / "model.pt2")
         save_program(program.run_decompositions(), folder / "model_dec.pt2")

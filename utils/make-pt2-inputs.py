@@ -1,131 +1,28 @@
 #!/usr/bin/env python3
 # ===- make-pt2-inputs.py - Small hand-made torch.export archives -------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes small archives without torch: one good program, and copies of it with one thing wrong each.
+"""Writes small archives without torch: a few good programs, and copies of one with one thing wrong each.
 
     make-pt2-inputs.py OUT_DIR [NAME...]      writes NAME.pt2 (all of them by default)
     make-pt2-inputs.py --list                 prints "NAME<TAB>expected part of the message"
     make-pt2-inputs.py --check TOOL OUT_DIR   hands each to TOOL (luminal-translate, luminal-compile or luminal-run): a bad
                                               one must exit 2 with exactly one located error that holds the expected
-                                              part, and leave no output; "good" must succeed
+                                              part, and leave no output; the good ones must succeed
 """
-import copy
-import io
 import json
 import os
 import pathlib
 import pickle
 import re
 import shutil
-import struct
 import subprocess
 import sys
 import zipfile
 
-import npy  # Beside this file.
-
-FLOAT, LONG = 7, 5
-
-
-def meta(sizes, dtype=FLOAT, strides=None, offset=0):
-    dims = [s if isinstance(s, dict) else {"as_int": s} for s in sizes]
-    if strides is None:
-        strides, n = [], 1
-        for s in reversed(sizes):
-            strides.insert(0, n)
-            n *= s if isinstance(s, int) else 1
-    return {"dtype": dtype, "sizes": dims, "requires_grad": False, "device": {"type": "cpu", "index": None},
-            "strides": [{"as_int": s} for s in strides], "storage_offset": {"as_int": offset}, "layout": 7}
-
-
-def tensor(name):
-    return {"as_tensor": {"name": name}}
-
-
-def node(target, inputs, output, name=None, line=7):
-    return {"target": target, "inputs": [{"name": n, "arg": a, "kind": 1} for n, a in inputs],
-            "outputs": [tensor(output)], "name": name or output, "is_hop_single_tensor_return": None,
-            "metadata": {"stack_trace": f'File "model.py", line {line}, in forward\n    return f(x)'}}
-
-
-def program():
-    """relu(x @ w^T + b) * c"""
-    return {
-        "graph_module": {
-            "graph": {
-                "inputs": [tensor(n) for n in ("p_w", "p_b", "c_c", "x")],
-                "outputs": [tensor("mul")],
-                "nodes": [
-                    node("torch.ops.aten.linear.default",
-                         [("input", tensor("x")), ("weight", tensor("p_w")), ("bias", tensor("p_b"))], "linear"),
-                    node("torch.ops.aten.relu.default", [("self", tensor("linear"))], "relu"),
-                    node("torch.ops.aten.mul.Tensor", [("self", tensor("relu")), ("other", tensor("c_c"))], "mul"),
-                ],
-                "tensor_values": {"x": meta([2, 3]), "p_w": meta([4, 3]), "p_b": meta([4]), "c_c": meta([4]),
-                                  "linear": meta([2, 4]), "relu": meta([2, 4]), "mul": meta([2, 4])},
-                "sym_int_values": {}, "sym_bool_values": {}, "sym_float_values": {}, "custom_obj_values": {},
-                "is_single_tensor_return": False},
-            "signature": {
-                "input_specs": [
-                    {"parameter": {"arg": {"name": "p_w"}, "parameter_name": "w"}},
-                    {"parameter": {"arg": {"name": "p_b"}, "parameter_name": "b"}},
-                    {"tensor_constant": {"arg": {"name": "c_c"}, "tensor_constant_name": "c"}},
-                    {"user_input": {"arg": tensor("x")}}],
-                "output_specs": [{"user_output": {"arg": tensor("mul")}}]},
-            "module_call_graph": [], "metadata": {}},
-        "opset_version": {"aten": 10}, "range_constraints": {}, "schema_version": {"major": 8, "minor": 20},
-        "verifiers": ["TRAINING"], "torch_version": "2.13.0"}
-
-
-def entry(path, sizes, **more):
-    return {"path_name": path, "is_param": True, "use_pickle": False, "tensor_meta": meta(sizes), **more}
-
-
-def parts():
-    """Member name to contents, of the good archive; JSON still as objects."""
-    return {
-        "model/models/model.json": program(),
-        "model/data/weights/model_weights_config.json": {
-            "config": {"w": entry("weight_0", [4, 3]), "b": entry("weight_1", [4])}},
-        "model/data/weights/weight_0": struct.pack("<12f", *range(12)),
-        "model/data/weights/weight_1": struct.pack("<4f", *range(4)),
-        "model/data/constants/model_constants_config.json": {"config": {"c": entry("tensor_0", [4])}},
-        "model/data/constants/tensor_0": struct.pack("<4f", 1, 2, 3, 4),
-        "model/byteorder": b"little", "model/archive_format": b"pt2", "model/archive_version": b"0"}
-
-
-def pack(members, compression=zipfile.ZIP_STORED):
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", compression) as z:
-        for name, content in members.items():
-            if not isinstance(content, bytes):
-                content = json.dumps(content).encode()
-            info = zipfile.ZipInfo(name)
-            info.compress_type = compression
-            z.writestr(info, content)
-    return out.getvalue()
-
-
-class Archive:
-    """The good archive, open to damage."""
-
-    def __init__(self):
-        self.members = parts()
-        self.program = self.members["model/models/model.json"]
-        self.graph = self.program["graph_module"]["graph"]
-        self.signature = self.program["graph_module"]["signature"]
-        self.nodes = self.graph["nodes"]
-        self.values = self.graph["tensor_values"]
-        self.weights = self.members["model/data/weights/model_weights_config.json"]["config"]
-
-    def add(self, target, inputs, name, like="mul", dtype=None):
-        """One more node, of line 100 and its number, whose result becomes the output."""
-        self.nodes.append(node(target, inputs, name, line=100 + len(self.nodes)))
-        self.values[name] = copy.deepcopy(self.values[like])
-        if dtype is not None:
-            self.values[name]["dtype"] = dtype
-        self.signature["output_specs"] = [{"user_output": {"arg": tensor(name)}}]
-
+# Beside this file.
+import npy
+import pt2_graphs
+from pt2_archive import LONG, Archive, meta, node, pack, parts, tensor
 
 def saved(code):
     """A torch.save file with this pickle."""
@@ -456,11 +353,15 @@ def write_through_reshape(a):
     a.values["zero_"] = meta([3, 4])
 
 
+BAD |= pt2_graphs.BAD
+GOOD = ["good", "good-deflated", *pt2_graphs.GOOD]
+
+
 def make(name):
     if name in ("good", "good-deflated"):
         return pack(parts(), zipfile.ZIP_DEFLATED if name == "good-deflated" else zipfile.ZIP_STORED)
     archive = Archive()
-    data = BAD[name][1](archive)
+    data = (BAD[name][1] if name in BAD else pt2_graphs.GOOD[name])(archive)
     return pack(archive.members) if data is None else data
 
 
@@ -479,7 +380,7 @@ def check(tool, out):
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     npy.save(out / "x.npy", "f4", [2, 3], range(6))
-    for name in ["good", "good-deflated", *BAD]:
+    for name in [*GOOD, *BAD]:
         file = out / f"{name}.pt2"
         file.write_bytes(make(name))
         line, result = command(tool, file, out)
@@ -523,7 +424,7 @@ def main():
         return 2
     out = pathlib.Path(args[0])
     out.mkdir(parents=True, exist_ok=True)
-    for name in args[1:] or ["good", "good-deflated", *BAD]:
+    for name in args[1:] or [*GOOD, *BAD]:
         (out / f"{name}.pt2").write_bytes(make(name))
     return 0
 

@@ -22,7 +22,8 @@ class Case:
     """A model, the arguments it is exported with, and what to try it on.
 
     `dynamic` is torch.export's dynamic_shapes; `sizes` holds arguments of other sizes that the same archive must take;
-    `calls` holds the arguments of consecutive calls on one instance, for a model with state.
+    `calls` holds the arguments of consecutive calls on one instance, for a model with state; `grad` says whether the
+    model is exported with gradients enabled, which leaves wrapper nodes in the archive.
     """
 
     model: nn.Module
@@ -30,6 +31,7 @@ class Case:
     dynamic: typing.Any = None
     sizes: list = dataclasses.field(default_factory=list)
     calls: list = dataclasses.field(default_factory=list)
+    grad: bool = False
 
 
 # --- Modules ----------------------------------------------------------------------------------------------------------
@@ -173,6 +175,24 @@ class CachedDecoder(nn.Module):
         return F.linear(x, self.tokens.weight)
 
 
+class AutocastMLP(nn.Module):
+    """An attention head and a linear layer under autocast, and a part of it that autocast leaves alone."""
+
+    def __init__(self, width=24):
+        super().__init__()
+        self.qkv, self.out, self.norm = nn.Linear(width, 3 * width), nn.Linear(width, width), nn.LayerNorm(width)
+
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            q, k, v = self.qkv(x).chunk(3, dim=-1)
+            weights = torch.softmax(q @ k.mT, dim=-1)
+            with torch.autocast("cpu", enabled=False):
+                scale = self.out(x).amax(-1, keepdim=True)
+            mixed = self.norm(torch.cat([x, self.out(weights @ v)]))
+            loss = F.mse_loss(q, k)
+        return mixed, weights * scale, loss
+
+
 class Function(nn.Module):
     def __init__(self, function):
         super().__init__()
@@ -191,6 +211,24 @@ class Field(nn.Module):
 
     def forward(self, x):
         return getattr(self.model(**{self.argument: x}, **self.options), self.field)
+
+
+class Captioner(nn.Module):
+    """A transformers model of vision and text: token ids in which image tokens give place to the image's features.
+
+    The first `prefix` tokens, where it is given, attend to each other in both directions.
+    """
+
+    def __init__(self, model, prefix=None):
+        super().__init__()
+        self.model, self.prefix = model, prefix
+
+    def forward(self, ids, image):
+        options = {}
+        if self.prefix:
+            suffix = torch.arange(ids.shape[1]) >= self.prefix
+            options = {"token_type_ids": suffix.long().expand(ids.shape), "attention_mask": torch.ones_like(ids)}
+        return self.model(input_ids=ids, pixel_values=image, use_cache=False, **options).logits
 
 
 # --- Models -----------------------------------------------------------------------------------------------------------
@@ -248,6 +286,44 @@ def vit():
                 (torch.randn(1, 3, 32, 32),))
 
 
+IMAGE_TOKEN = 255
+
+
+def prompt(batch, length, image_tokens=16):
+    """Token ids with the place of one image in each row, and the images."""
+    row = torch.randint(3, IMAGE_TOKEN, (batch, length))
+    row[:, 1:1 + image_tokens] = IMAGE_TOKEN
+    return row, torch.randn(batch, 3, 32, 32)
+
+
+def captioner(kind, vision, text, prefix=None, **config):
+    """A vision tower, a projector and a text model, of small sizes."""
+    import transformers
+
+    tower = getattr(transformers, vision)(hidden_size=32, intermediate_size=64, num_hidden_layers=2,
+                                          num_attention_heads=4, image_size=32, patch_size=8)
+    words = getattr(transformers, text)(num_key_value_heads=2, head_dim=16, **SIZES | TOKENS)
+    cfg = getattr(transformers, kind + "Config")(vision_config=tower, text_config=words, image_token_id=IMAGE_TOKEN,
+                                                 **config)
+    cfg._attn_implementation = "sdpa"
+    return Captioner(getattr(transformers, kind + "ForConditionalGeneration")(cfg).eval(), prefix)
+
+
+def llava():
+    return Case(captioner("Llava", "CLIPVisionConfig", "LlamaConfig", image_seq_length=16), prompt(2, 24), grad=True)
+
+
+def paligemma():
+    dims = {"ids": {0: (batch := Dim("batch", min=1, max=8)), 1: Dim("length", min=18, max=64)}, "image": {0: batch}}
+    return Case(captioner("PaliGemma", "SiglipVisionConfig", "GemmaConfig", prefix=20, projection_dim=64), prompt(2, 24),
+                dims, [prompt(1, 18), prompt(3, 33), prompt(8, 64)], grad=True)
+
+
+def autocast():
+    return Case(AutocastMLP(), (torch.randn(5, 24),), {"x": {0: Dim("rows", min=2, max=64)}},
+                [(torch.randn(n, 24),) for n in (2, 64)])
+
+
 def mlp():
     return Case(MixedMLP(), (torch.randn(3, 16),), {"x": {0: Dim("batch", min=1, max=64)}},
                 [(torch.randn(n, 16),) for n in (1, 2, 64)])
@@ -294,12 +370,16 @@ MODELS = {
     "llama": lambda: Case(llama(), (ids(1, 16),)),
     "llama_dynamic": llama_dynamic,
     "llama_8_layers": lambda: Case(llama(8), (ids(1, 16),)),
+    "llama_grad": lambda: dataclasses.replace(llama_dynamic(), grad=True),
     "qwen3": qwen3,
     "gpt2": gpt2,
     "bert": bert,
     "vit": vit,
     "qwen3_bf16": lambda: qwen3(torch.bfloat16),
     "bert_f16": lambda: bert(torch.float16),
+    "llava": llava,
+    "paligemma": paligemma,
+    "autocast": autocast,
     "running_state": running_state,
     "cached_decoder": cached_decoder,
 }

@@ -6,12 +6,14 @@
 #include "luminal/Tools/Reference/ReferenceMain.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Support/Timing.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Process.h"
+#include "llvm/Support/Regex.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/raw_ostream.h"
@@ -88,10 +90,16 @@ struct Arguments {
       cl::cat(category)};
   cl::opt<std::string> report{"report", cl::desc("File for a report as JSON"),
                               cl::value_desc("file"), cl::cat(category)};
+  cl::opt<std::string> remarks{
+      "remarks-filter",
+      cl::desc("Print what the import (import-pt2) and the passes of these "
+               "names decided, and why"),
+      cl::value_desc("regex"), cl::cat(category)};
   cl::opt<bool> quiet{"quiet", cl::desc("No progress on stderr"),
                       cl::cat(category)};
 
   llvm::Expected<CompileOptions> get() const;
+  llvm::Error enableRemarks(mlir::MLIRContext &context) const;
 };
 } // namespace
 
@@ -144,6 +152,23 @@ llvm::Expected<CompileOptions> Arguments::get() const {
   return options;
 }
 
+llvm::Error Arguments::enableRemarks(mlir::MLIRContext &context) const {
+  if (remarks.empty())
+    return llvm::Error::success();
+  std::string problem;
+  if (!llvm::Regex(remarks).isValid(problem))
+    return llvm::createStringError("--remarks-filter: " + problem);
+  mlir::remark::RemarkCategories categories;
+  categories.passed = categories.missed = remarks;
+  categories.analysis = categories.failed = remarks;
+  if (failed(mlir::remark::enableOptimizationRemarks(
+          context, /*streamer=*/nullptr,
+          std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), categories,
+          /*printAsEmitRemarks=*/true)))
+    return llvm::createStringError("--remarks-filter: cannot be set up");
+  return llvm::Error::success();
+}
+
 static int fail(const llvm::Twine &message) {
   llvm::errs() << "luminal-compile: error: " << message << "\n";
   return 2;
@@ -194,6 +219,8 @@ int main(int argc, char **argv) {
         llvm::hardware_concurrency(options->threads));
     context.setThreadPool(*pool);
   }
+  if (llvm::Error error = arguments.enableRemarks(context))
+    return fail(llvm::toString(std::move(error)));
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
   return failed(compile(context, *options)) ? 2 : 0;

@@ -67,8 +67,16 @@ Value Importer::read(GraphTensor &tensor) {
   return tensor.value;
 }
 
+/// What autocast casts to another float type.
+static bool isAutocast(Type element) {
+  return element.isF16() || element.isBF16() || element.isF32();
+}
+
 Value Importer::read(const std::string &name) {
-  return read(tensors.find(name)->second);
+  Value value = read(tensors.find(name)->second);
+  Type element = cast<RankedTensorType>(value.getType()).getElementType();
+  return operandType && isAutocast(element) ? composer->cast(value, operandType)
+                                            : value;
 }
 
 LogicalResult Importer::write(const std::string &name, Value value,
@@ -107,8 +115,7 @@ LogicalResult Importer::write(const std::string &name, Value value,
 // Nodes
 //===----------------------------------------------------------------------===//
 
-/// Arithmetic on symbolic sizes, whose results the archive states itself.
-bool Importer::isSymbolic(const Node &node) const {
+bool Importer::isSymbolic(const Node &node) {
   StringRef target = node.target;
   if (target.consume_front("torch.ops.aten.")) {
     StringRef op = target.split('.').first;
@@ -118,6 +125,14 @@ bool Importer::isSymbolic(const Node &node) const {
   return target.starts_with("_operator.") || target.starts_with("math.") ||
          target.starts_with("torch.sym_") ||
          target.starts_with("torch.utils._sympy");
+}
+
+bool Importer::isInPlace(const Node &node) {
+  StringRef target = node.target;
+  if (!target.consume_front("torch.ops."))
+    return false;
+  StringRef name = target.rsplit('.').first;
+  return name.ends_with("_") && !name.ends_with("__");
 }
 
 bool Importer::isPoisoned(const Node &node) const {
@@ -162,13 +177,20 @@ LogicalResult Importer::store(const OpCall::Returned &result,
   reason = checkResult(name, result.value);
   if (!reason.empty())
     return failure();
-  if (result.viewOf.empty() || result.maybeView) {
+  // A view of what autocast has cast is one of a new tensor.
+  auto isCast = [&] {
+    Value whole = memories[tensors.find(result.viewOf)->second.memory].value;
+    return getElementTypeOrSelf(whole) != getElementTypeOrSelf(result.value);
+  };
+  if (result.viewOf.empty() || isCast()) {
     define(name, result.value, -1);
-    if (result.maybeView) {
-      unsigned source = tensors.find(result.viewOf)->second.memory;
-      memories.back().maybeShares = source;
-      memories[source].maybeShared = true;
-    }
+    return success();
+  }
+  if (result.maybeView) {
+    define(name, result.value, -1);
+    unsigned source = tensors.find(result.viewOf)->second.memory;
+    memories.back().maybeShares = source;
+    memories[source].maybeShared = true;
     return success();
   }
   const GraphTensor source = tensors.find(result.viewOf)->second;
@@ -272,11 +294,29 @@ void Importer::translate(const Node &node) {
     problems.push_back({target.str(), getRefusal(target).str(), loc});
     return poison();
   }
-  OpCall call(*this, node, *entry, *composer);
-  if (Status status = translate(node, call, inPlace); !status) {
-    problems.push_back({target.str(), status.error().message, loc});
-    poison();
-  }
+  auto build = [&] {
+    OpCall call(*this, node, *entry, *composer);
+    return translate(node, call, inPlace);
+  };
+  Status status = build();
+  // Autocast leaves no casts in the program, only types that do not fit.
+  operandType = getAutocastType(node);
+  bool done = status || (operandType && build());
+  operandType = {};
+  if (done)
+    return;
+  problems.push_back({target.str(), status.error().message, loc});
+  poison();
+}
+
+/// The type that autocast casts the node's operands to: that of its result.
+Type Importer::getAutocastType(const Node &node) const {
+  if (!node.autocast || node.outputs.empty() || node.outputs[0].names.empty())
+    return {};
+  const TensorMeta *meta = getMeta(node.outputs[0].names[0]);
+  auto dtype = meta ? meta->dtype.dtype() : std::nullopt;
+  Type element = dtype ? getElementType(context, *dtype) : Type();
+  return element && isAutocast(element) ? element : Type();
 }
 
 //===----------------------------------------------------------------------===//
@@ -447,10 +487,13 @@ OwningOpRef<ModuleOp> Importer::run() {
     return {};
   composer = std::make_unique<Composer>(builder, fileLoc, assumptions);
   findMutations();
+  findChecks();
   if (failed(makeInputs()))
     return {};
-  for (const Node &node : program.nodes)
-    translate(node);
+  for (auto [node, isDropped] : llvm::zip_equal(program.nodes, dropped))
+    if (!isDropped)
+      translate(node);
+  makeChecks();
   composer->setLoc(fileLoc);
   if (failed(reportProblems()) || failed(makeOutputs()))
     return {};

@@ -49,10 +49,20 @@ public:
   bool isTensor(const std::string &name) const { return tensors.count(name); }
   Value read(const std::string &name);
 
+  /// Arithmetic on symbolic sizes, whose results the archive states itself.
+  static bool isSymbolic(const Node &node);
+  static bool isInPlace(const Node &node);
+
 private:
   struct Problem {
     std::string op, reason;
     mlir::Location loc;
+  };
+  /// An assertion about sizes: it holds where the condition is not negative.
+  struct Check {
+    const Node *node;
+    Expr condition;
+    std::string text;
   };
 
   mlir::LogicalResult fail(mlir::Location loc, const llvm::Twine &message);
@@ -69,11 +79,15 @@ private:
                     mlir::Attribute source = {});
   void define(const std::string &name, Value value, int argument);
 
+  // Assertions.
+  void findChecks();
+  void makeChecks();
+
   // Nodes.
-  bool isSymbolic(const Node &node) const;
   bool isPoisoned(const Node &node) const;
   void translate(const Node &node);
   Status translate(const Node &node, OpCall &call, bool inPlace);
+  Type getAutocastType(const Node &node) const;
   std::string checkResult(const std::string &name, Value value);
   mlir::LogicalResult store(const OpCall::Returned &result,
                             const std::string &name, std::string &reason);
@@ -100,6 +114,11 @@ private:
   std::unique_ptr<hlir::Composer> composer;
 
   std::set<std::string> mutated, poisoned;
+  /// By position in the program's nodes.
+  std::vector<bool> dropped;
+  std::vector<Check> checks;
+  /// What autocast casts the operands of the node at hand to; null: nothing.
+  Type operandType;
   std::vector<Memory> memories;
   std::map<std::string, GraphTensor> tensors;
   SmallVector<mlir::NamedAttrList> argumentAttrs;

@@ -66,19 +66,12 @@ static bool mayAlias(StringRef target) {
          views.contains(target.split('.').first);
 }
 
-static bool isInPlace(StringRef target) {
-  if (!target.consume_front("torch.ops."))
-    return false;
-  StringRef name = target.rsplit('.').first;
-  return name.ends_with("_") && !name.ends_with("__");
-}
-
 /// Names that are written to, or that share memory with one that is.
 void Importer::findMutations() {
   for (const Node &node : llvm::reverse(program.nodes)) {
     if (node.inputs.empty() || node.inputs[0].value.kind != Argument::Tensor)
       continue;
-    bool written = isInPlace(node.target);
+    bool written = isInPlace(node);
     if (!written && mayAlias(node.target))
       for (const Argument &output : node.outputs)
         for (const std::string &name : output.names)
@@ -183,10 +176,17 @@ LogicalResult Importer::makeStored(const InputSpec &spec, bool isMutated) {
     return fail(fileLoc, where + " is stored with another dtype or shape than "
                                  "the program states");
 
+  // What has no elements need not be bound.
+  if (!isMutated && stored->getNumElements() == 0) {
+    SmallVector<Expr> extents(meta->sizes.begin(), meta->sizes.end());
+    define(spec.name, composer->full(extents, composer->scalarInt(element, 0)),
+           -1);
+    return success();
+  }
+
   bool integer = !isa<FloatType>(element);
   if (!isMutated && spec.kind != InputSpec::Parameter &&
       (spec.kind == InputSpec::Constant || !spec.persistent || integer) &&
-      stored->getNumElements() > 0 &&
       stored->getNumElements() * stored->dtype.size() <= kMaxConstantBytes)
     return makeConstant(spec, *stored, element);
 

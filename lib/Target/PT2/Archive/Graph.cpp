@@ -73,6 +73,11 @@ DTypeCode DTypeCode::of(DType dtype) {
 // Values
 //===----------------------------------------------------------------------===//
 
+static Result<std::string> stringAt(const JsonRef &json, std::string_view key) {
+  LUMINAL_TRY(field, json.at(key));
+  return field.asString();
+}
+
 /// A symbolic or plain integer: as_int or as_expr.
 static Result<Expr> parseSymInt(const JsonRef &json) {
   LUMINAL_TRY(tagged, json.asUnion());
@@ -137,6 +142,27 @@ Result<TensorMeta> pt2::parseTensorMeta(const JsonRef &json) {
   return meta;
 }
 
+/// A symbolic or plain bool, as an expression that is not negative where it
+/// holds.
+static Result<Expr> parseSymBool(const JsonRef &json) {
+  LUMINAL_TRY(tagged, json.asUnion());
+  if (tagged.first == "as_bool") {
+    LUMINAL_TRY(value, tagged.second.asBool());
+    return Expr(value ? 0 : -1);
+  }
+  if (tagged.first != "as_expr")
+    return json.error("expected as_bool or as_expr, found '" + tagged.first +
+                      "'");
+  LUMINAL_TRY(field, tagged.second.at("expr_str"));
+  LUMINAL_TRY(text, field.asString());
+  Result<Expr> condition = parseSymCondition(text);
+  if (!condition)
+    return field.error(condition.error().message);
+  return condition;
+}
+
+static Result<Graph> parseGraph(const JsonRef &json);
+
 namespace {
 /// Parses arguments under the graph's symbolic values.
 class ArgumentParser {
@@ -145,29 +171,53 @@ public:
   Result<Argument> parse(const JsonRef &json) const;
 
 private:
-  Result<Expr> symInt(const JsonRef &json) const;
+  using Values = std::map<std::string, Expr>;
+  Status readValues(const JsonRef &graph, const char *key, Values &values,
+                    Result<Expr> (*parse)(const JsonRef &));
+  Result<Expr> named(const JsonRef &name, const Values &values,
+                     Argument &arg) const;
+  Result<Expr> symInt(const JsonRef &json, Argument &arg) const;
+  Status symBool(const JsonRef &json, Argument &arg) const;
+  Status symFloat(const JsonRef &json, Argument &arg) const;
   Result<std::string> tensorName(const JsonRef &json) const {
     LUMINAL_TRY(name, json.at("name"));
     return name.asString();
   }
 
-  std::map<std::string, Expr> ints;
+  Values ints, bools;
 };
 } // namespace
 
-Status ArgumentParser::readSymbols(const JsonRef &graph) {
-  LUMINAL_TRY(field, graph.find("sym_int_values"));
+Status ArgumentParser::readValues(const JsonRef &graph, const char *key,
+                                  Values &values,
+                                  Result<Expr> (*parse)(const JsonRef &)) {
+  LUMINAL_TRY(field, graph.find(key));
   if (!field)
     return {};
   LUMINAL_TRY(members, field->asObject());
   for (const auto &[name, json] : members) {
-    LUMINAL_TRY(value, parseSymInt(json));
-    ints.emplace(name, value);
+    LUMINAL_TRY(value, parse(json));
+    values.emplace(name, value);
   }
   return {};
 }
 
-Result<Expr> ArgumentParser::symInt(const JsonRef &json) const {
+Status ArgumentParser::readSymbols(const JsonRef &graph) {
+  LUMINAL_CHECK(readValues(graph, "sym_int_values", ints, parseSymInt));
+  return readValues(graph, "sym_bool_values", bools, parseSymBool);
+}
+
+Result<Expr> ArgumentParser::named(const JsonRef &json, const Values &values,
+                                   Argument &arg) const {
+  LUMINAL_TRY(name, json.asString());
+  auto it = values.find(name);
+  if (it == values.end())
+    return json.error("names the unknown symbolic value '" + name + "'");
+  arg.symbolics.push_back(name);
+  return it->second;
+}
+
+Result<Expr> ArgumentParser::symInt(const JsonRef &json, Argument &arg) const {
   LUMINAL_TRY(tagged, json.asUnion());
   if (tagged.first == "as_int") {
     LUMINAL_TRY(value, tagged.second.asInt());
@@ -176,12 +226,43 @@ Result<Expr> ArgumentParser::symInt(const JsonRef &json) const {
   if (tagged.first != "as_name")
     return json.error("expected as_int or as_name, found '" + tagged.first +
                       "'");
+  return named(tagged.second, ints, arg);
+}
+
+Status ArgumentParser::symBool(const JsonRef &json, Argument &arg) const {
+  LUMINAL_TRY(tagged, json.asUnion());
+  if (tagged.first == "as_bool") {
+    LUMINAL_TRY(value, tagged.second.asBool());
+    arg.kind = Argument::Bool;
+    arg.exprs.push_back(Expr(value ? 1 : 0));
+    return {};
+  }
+  if (tagged.first != "as_name")
+    return json.error("expected as_bool or as_name, found '" + tagged.first +
+                      "'");
+  LUMINAL_TRY(condition, named(tagged.second, bools, arg));
+  arg.kind = Argument::Condition;
+  arg.exprs.push_back(condition);
+  return {};
+}
+
+/// No op takes a symbolic float; checks may name one.
+Status ArgumentParser::symFloat(const JsonRef &json, Argument &arg) const {
+  LUMINAL_TRY(tagged, json.asUnion());
+  if (tagged.first == "as_float") {
+    LUMINAL_TRY(value, tagged.second.asDouble());
+    arg.kind = Argument::Float;
+    arg.doubles.push_back(value);
+    return {};
+  }
+  if (tagged.first != "as_name")
+    return json.error("expected as_float or as_name, found '" + tagged.first +
+                      "'");
   LUMINAL_TRY(name, tagged.second.asString());
-  auto it = ints.find(name);
-  if (it == ints.end())
-    return tagged.second.error("names the unknown symbolic integer '" + name +
-                               "'");
-  return it->second;
+  arg.kind = Argument::Unsupported;
+  arg.names.push_back("as_sym_float");
+  arg.symbolics.push_back(name);
+  return {};
 }
 
 Result<Argument> ArgumentParser::parse(const JsonRef &json) const {
@@ -201,7 +282,7 @@ Result<Argument> ArgumentParser::parse(const JsonRef &json) const {
     return {};
   };
   auto addSymInt = [&](const JsonRef &e) -> Status {
-    LUMINAL_TRY(v, symInt(e));
+    LUMINAL_TRY(v, symInt(e, arg));
     arg.exprs.push_back(v);
     return {};
   };
@@ -272,6 +353,23 @@ Result<Argument> ArgumentParser::parse(const JsonRef &json) const {
     return one(Argument::Layout, addInt);
   if (tag == "as_memory_format")
     return one(Argument::MemoryFormat, addInt);
+  if (tag == "as_sym_bool") {
+    LUMINAL_CHECK(symBool(value, arg));
+    return arg;
+  }
+  if (tag == "as_sym_float") {
+    LUMINAL_CHECK(symFloat(value, arg));
+    return arg;
+  }
+  if (tag == "as_graph") {
+    LUMINAL_TRY(name, stringAt(value, "name"));
+    LUMINAL_TRY(field, value.at("graph"));
+    LUMINAL_TRY(graph, parseGraph(field));
+    arg.kind = Argument::Subgraph;
+    arg.names.push_back(name);
+    arg.graph = std::make_shared<const Graph>(std::move(graph));
+    return arg;
+  }
   if (tag == "as_string") {
     LUMINAL_TRY(text, value.asString());
     arg.kind = Argument::String;
@@ -288,11 +386,9 @@ Result<Argument> ArgumentParser::parse(const JsonRef &json) const {
   // Kinds of the schema that no supported op takes: the node that has one is
   // refused, with this tag in the message.
   static constexpr std::string_view others[] = {
-      "as_sym_bool",   "as_sym_bools", "as_sym_float",
-      "as_sym_floats", "as_graph",     "as_custom_obj",
-      "as_operator",   "as_complex",   "as_nested_tensors",
-      "as_strings",    "as_int_lists", "as_string_to_argument",
-      "as_float_lists"};
+      "as_sym_bools",   "as_sym_floats",        "as_custom_obj", "as_operator",
+      "as_complex",     "as_nested_tensors",    "as_strings",    "as_int_lists",
+      "as_float_lists", "as_string_to_argument"};
   for (std::string_view other : others)
     if (tag == other) {
       arg.kind = Argument::Unsupported;
@@ -368,14 +464,48 @@ static Result<Node> parseNode(const JsonRef &json,
   return node;
 }
 
+/// What every graph has: nodes, the types of its tensors, symbolic values.
+static Status parseBody(const JsonRef &json, ArgumentParser &arguments,
+                        std::vector<Node> &nodes,
+                        std::map<std::string, TensorMeta> &tensors) {
+  LUMINAL_TRY(tensorsField, json.at("tensor_values"));
+  LUMINAL_TRY(metas, tensorsField.asObject());
+  for (const auto &[name, value] : metas) {
+    LUMINAL_TRY(meta, parseTensorMeta(value));
+    tensors.emplace(name, std::move(meta));
+  }
+  LUMINAL_CHECK(arguments.readSymbols(json));
+  LUMINAL_TRY(nodesField, json.at("nodes"));
+  LUMINAL_TRY(elements, nodesField.asArray());
+  for (const JsonRef &element : elements) {
+    LUMINAL_TRY(node, parseNode(element, arguments));
+    nodes.push_back(std::move(node));
+  }
+  return {};
+}
+
+/// A graph inside an argument. The depth of the JSON text limits the recursion.
+static Result<Graph> parseGraph(const JsonRef &json) {
+  Graph graph;
+  ArgumentParser arguments;
+  LUMINAL_CHECK(parseBody(json, arguments, graph.nodes, graph.tensors));
+  auto list = [&](const char *key, std::vector<Argument> &into) -> Status {
+    LUMINAL_TRY(field, json.at(key));
+    LUMINAL_TRY(elements, field.asArray());
+    for (const JsonRef &element : elements) {
+      LUMINAL_TRY(arg, arguments.parse(element));
+      into.push_back(std::move(arg));
+    }
+    return {};
+  };
+  LUMINAL_CHECK(list("inputs", graph.inputs));
+  LUMINAL_CHECK(list("outputs", graph.outputs));
+  return graph;
+}
+
 //===----------------------------------------------------------------------===//
 // Signature
 //===----------------------------------------------------------------------===//
-
-static Result<std::string> stringAt(const JsonRef &json, std::string_view key) {
-  LUMINAL_TRY(field, json.at(key));
-  return field.asString();
-}
 
 static Result<InputSpec> parseInput(const JsonRef &json,
                                     const ArgumentParser &arguments) {
@@ -546,21 +676,8 @@ Result<ExportedProgram> ExportedProgram::parse(const JsonRef &root) {
   LUMINAL_TRY(signature, module.at("signature"));
   LUMINAL_CHECK(parseRanges(root, program));
 
-  LUMINAL_TRY(tensorsField, graph.at("tensor_values"));
-  LUMINAL_TRY(tensors, tensorsField.asObject());
-  for (const auto &[name, json] : tensors) {
-    LUMINAL_TRY(meta, parseTensorMeta(json));
-    program.tensors.emplace(name, std::move(meta));
-  }
   ArgumentParser arguments;
-  LUMINAL_CHECK(arguments.readSymbols(graph));
-
-  LUMINAL_TRY(nodesField, graph.at("nodes"));
-  LUMINAL_TRY(nodes, nodesField.asArray());
-  for (const JsonRef &json : nodes) {
-    LUMINAL_TRY(node, parseNode(json, arguments));
-    program.nodes.push_back(std::move(node));
-  }
+  LUMINAL_CHECK(parseBody(graph, arguments, program.nodes, program.tensors));
   LUMINAL_TRY(inputsField, signature.at("input_specs"));
   LUMINAL_TRY(inputs, inputsField.asArray());
   for (const JsonRef &json : inputs) {
@@ -573,5 +690,6 @@ Result<ExportedProgram> ExportedProgram::parse(const JsonRef &root) {
     LUMINAL_TRY(spec, parseOutput(json, arguments));
     program.outputs.push_back(std::move(spec));
   }
+  LUMINAL_CHECK(inlineWrappers(program));
   return program;
 }

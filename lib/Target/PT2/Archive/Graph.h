@@ -8,8 +8,11 @@
 #include "luminal/Support/Expr.h"
 #include "luminal/Support/Json.h"
 #include <map>
+#include <memory>
 
 namespace luminal::pt2 {
+
+struct Graph;
 
 /// A dtype code of the archive (torch's ScalarType as torch.export numbers it).
 struct DTypeCode {
@@ -46,16 +49,27 @@ struct Argument {
     Floats,
     Bool, ///< exprs[0], 0 or 1
     Bools,
+    Condition,    ///< a symbolic bool: true where exprs[0] >= 0
     String,       ///< names[0]
     ScalarType,   ///< exprs[0]
     Layout,       ///< exprs[0]
     MemoryFormat, ///< exprs[0]
     Device,       ///< names[0]
+    Subgraph,     ///< graph; names[0] is its name
     Unsupported,  ///< names[0] is the archive's tag
   } kind = None;
   std::vector<std::string> names;
   std::vector<Expr> exprs;
   std::vector<double> doubles;
+  /// The symbolic values that it reads or, as a result, makes, by name: what
+  /// they are is in `exprs`.
+  std::vector<std::string> symbolics;
+  std::shared_ptr<const Graph> graph;
+
+  /// Whether `names` are names of tensors.
+  bool namesTensors() const {
+    return kind == Tensor || kind == Tensors || kind == OptionalTensors;
+  }
 };
 
 struct NamedArgument {
@@ -73,6 +87,16 @@ struct Node {
   unsigned line = 0;
   /// Where the node stands in the JSON text, for messages.
   std::string path;
+  /// Under torch.autocast: operands take the float type that the result is
+  /// stated to have.
+  bool autocast = false;
+};
+
+/// A graph inside an argument of a node.
+struct Graph {
+  std::vector<Argument> inputs, outputs;
+  std::vector<Node> nodes;
+  std::map<std::string, TensorMeta> tensors;
 };
 
 struct InputSpec {
@@ -96,8 +120,13 @@ struct ExportedProgram {
   std::map<std::string, TensorMeta> tensors;
   std::map<std::string, SymbolRange> ranges;
 
+  /// The program of model.json, wrapper nodes inlined.
   static Result<ExportedProgram> parse(const JsonRef &root);
 };
+
+/// Replaces nodes that only set a mode around a graph (gradients, autocast) by
+/// the nodes of that graph.
+Status inlineWrappers(ExportedProgram &program);
 
 } // namespace luminal::pt2
 

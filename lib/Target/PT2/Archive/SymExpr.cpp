@@ -1,5 +1,11 @@
 //===- SymExpr.cpp - SymPy's srepr as expressions -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A condition is read as an expression that is not negative exactly where it
+// holds: `a >= b` is a - b, `p and q` is the lesser of the two. So what checks
+// conditions needs expressions only.
+//
+//===----------------------------------------------------------------------===//
 
 #include "SymExpr.h"
 #include <cctype>
@@ -24,19 +30,28 @@ class Parser {
 public:
   explicit Parser(std::string_view text) : text(text) {}
 
-  Result<Expr> run() {
-    if (text.size() > kMaxLength)
-      return Error("is longer than 65536 characters");
+  Result<Expr> readInteger() {
     LUMINAL_TRY(value, parse(0));
-    skip();
-    if (at != text.size())
-      return fail("the end");
+    LUMINAL_CHECK(end());
     return integer(value);
+  }
+
+  Result<Expr> readCondition() {
+    LUMINAL_TRY(value, condition(0));
+    LUMINAL_CHECK(end());
+    return value;
   }
 
 private:
   static Expr integer(const Fraction &f) {
     return f.den.isConstant(1) ? f.num : Expr::floorDiv(f.num, f.den);
+  }
+
+  Status end() {
+    skip();
+    if (at != text.size())
+      return fail("the end");
+    return {};
   }
 
   Error fail(const char *expected) const {
@@ -119,6 +134,14 @@ private:
         return fail("a positive denominator and ')'");
       return Fraction{Expr(num), Expr(den)};
     }
+    if (op == "Piecewise")
+      return piecewise(depth);
+    LUMINAL_TRY(args, operands(depth));
+    return apply(op, args);
+  }
+
+  /// After an opening parenthesis: integers, and the closing one.
+  Result<std::vector<Fraction>> operands(unsigned depth) {
     std::vector<Fraction> args;
     do {
       LUMINAL_TRY(arg, parse(depth + 1));
@@ -126,7 +149,86 @@ private:
     } while (eat(','));
     if (!eat(')'))
       return fail("')'");
-    return apply(op, args);
+    return args;
+  }
+
+  /// Cases in order, the last of which always holds.
+  Result<Fraction> piecewise(unsigned depth) {
+    std::vector<std::pair<Expr, Expr>> cases;
+    do {
+      if (name() != "ExprCondPair" || !eat('('))
+        return fail("'ExprCondPair('");
+      LUMINAL_TRY(value, parse(depth + 1));
+      if (!eat(','))
+        return fail("','");
+      LUMINAL_TRY(holds, condition(depth + 1));
+      if (!eat(')'))
+        return fail("')'");
+      cases.emplace_back(integer(value), holds);
+    } while (eat(','));
+    if (!eat(')'))
+      return fail("')'");
+    if (cases.back().second != Expr(0))
+      return Error("has cases of which the last is not 'true'");
+    Expr result = cases.back().first;
+    cases.pop_back();
+    for (; !cases.empty(); cases.pop_back()) {
+      const auto &[value, holds] = cases.back();
+      Expr one = Expr::min(Expr(1), Expr::max(Expr(0), holds + Expr(1)));
+      result = one * value + (Expr(1) - one) * result;
+    }
+    return Fraction{result};
+  }
+
+  Result<Expr> condition(unsigned depth) {
+    if (depth > kMaxDepth)
+      return Error("is nested deeper than 128");
+    std::string op(name());
+    if (op == "true" || op == "false")
+      return Expr(op == "true" ? 0 : -1);
+    if (op.empty() || !eat('('))
+      return fail("a condition");
+    if (op == "And" || op == "Or" || op == "Not") {
+      LUMINAL_TRY(result, condition(depth + 1));
+      if (op == "Not")
+        result = Expr(-1) - result;
+      else
+        while (eat(',')) {
+          LUMINAL_TRY(next, condition(depth + 1));
+          result =
+              op == "And" ? Expr::min(result, next) : Expr::max(result, next);
+        }
+      if (!eat(')'))
+        return fail("')'");
+      return result;
+    }
+    LUMINAL_TRY(args, operands(depth));
+    return compare(op, args);
+  }
+
+  static Result<Expr> compare(const std::string &op,
+                              const std::vector<Fraction> &args) {
+    for (const Fraction &arg : args)
+      if (arg.den.asConstant().value_or(0) <= 0)
+        return Error("compares a fraction whose denominator is not a positive "
+                     "number");
+    if (args.size() == 2) {
+      Expr over = args[0].num * args[1].den - args[1].num * args[0].den;
+      if (op == "GreaterThan")
+        return over;
+      if (op == "LessThan")
+        return -over;
+      if (op == "StrictGreaterThan")
+        return over - Expr(1);
+      if (op == "StrictLessThan")
+        return -over - Expr(1);
+      if (op == "Equality")
+        return Expr::min(over, -over);
+      if (op == "Unequality")
+        return Expr::max(over, -over) - Expr(1);
+    }
+    return Error("uses '" + op + "' of " + std::to_string(args.size()) +
+                 " operands as a condition, which is not known");
   }
 
   static Result<Fraction> apply(const std::string &op,
@@ -195,10 +297,21 @@ private:
 };
 } // namespace
 
-Result<Expr> pt2::parseSymExpr(std::string_view text) {
-  Result<Expr> result = Parser(text).run();
+static Result<Expr> read(std::string_view text,
+                         Result<Expr> (Parser::*parse)()) {
+  if (text.size() > kMaxLength)
+    return Error("an expression is longer than 65536 characters");
+  Result<Expr> result = (Parser(text).*parse)();
   if (!result)
     return Error("expression '" + std::string(text.substr(0, 80)) + "' " +
                  result.error().message);
   return result;
+}
+
+Result<Expr> pt2::parseSymExpr(std::string_view text) {
+  return read(text, &Parser::readInteger);
+}
+
+Result<Expr> pt2::parseSymCondition(std::string_view text) {
+  return read(text, &Parser::readCondition);
 }

@@ -14,6 +14,11 @@ namespace luminal::pt2 {
 /// Integer(-1))`. Depth and length are limited.
 Result<Expr> parseSymExpr(std::string_view text);
 
+/// The same for a condition, `Equality(Symbol('s0', integer=True),
+/// Integer(1))`: an expression that is not negative where the condition holds,
+/// and negative elsewhere.
+Result<Expr> parseSymCondition(std::string_view text);
+
 } // namespace luminal::pt2
 
 #endif // LUMINAL_LIB_TARGET_PT2_ARCHIVE_SYMEXPR_H

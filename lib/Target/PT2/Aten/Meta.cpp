@@ -1,4 +1,4 @@
-//===- Meta.cpp - Assertions ----------------------------------------------===//
+//===- Meta.cpp - Assertions about types ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "OpCall.h"
@@ -25,16 +25,8 @@ static Status assertMetadata(OpCall &o) {
   return o.retNothing();
 }
 
-/// A check of elements at run time: where it holds the program means the same
-/// without it, and where it does not PyTorch has no result to compare with.
-static Status assertElements(OpCall &o) {
-  o.ignore({"self", "assert_msg"});
-  return o.retNothing();
-}
-
 llvm::ArrayRef<OpRow> pt2::getMetaOps() {
   static const OpRow rows[] = {
-      {"_assert_async.msg(Tensor self, str assert_msg)", assertElements},
       {"_assert_tensor_metadata(Tensor a, SymInt[]? size=None, "
        "SymInt[]? stride=None, ScalarType? dtype=None, *, "
        "Device? device=None, Layout? layout=None)",

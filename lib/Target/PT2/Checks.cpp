@@ -1,0 +1,170 @@
+//===- Checks.cpp - Assertions, and what is computed for them only --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// `torch._check` leaves a chain in the graph: a comparison, `item`, arithmetic
+// on the number read, an assertion. An assertion about sizes is proved here,
+// or checked once a call. One about elements is dropped with a remark: where it
+// holds the program means the same without it, and where it does not, PyTorch
+// has no result to compare with. Nodes that feed only such assertions go too.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Importer.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+using namespace luminal::pt2;
+
+namespace {
+/// What an assertion asserts.
+struct Assertion {
+  /// Not negative where it holds; nothing where it is about elements.
+  std::optional<Expr> condition;
+  std::string text;
+};
+} // namespace
+
+/// The argument of that name or, in archives that do not name it, position.
+static const Argument *find(const Node &node, StringRef name, size_t position) {
+  for (const NamedArgument &input : node.inputs)
+    if (input.name == name)
+      return &input.value;
+  if (position < node.inputs.size() && node.inputs[position].name.empty())
+    return &node.inputs[position].value;
+  return nullptr;
+}
+
+/// What the node asserts; nothing for nodes that are no assertion of a value.
+static std::optional<Assertion> readAssertion(const Node &node) {
+  StringRef op = node.target;
+  if (!op.consume_front("torch.ops.aten."))
+    return std::nullopt;
+  op = op.split('.').first;
+  Assertion assertion;
+  if (const Argument *text = find(node, "assert_msg", 1))
+    if (text->kind == Argument::String)
+      assertion.text = text->names[0];
+  if (op == "_assert_async" || op == "_functional_assert_async")
+    return assertion;
+  if (op == "_assert_scalar" || op == "_functional_assert_scalar") {
+    const Argument *self = find(node, "self", 0);
+    if (self && self->kind == Argument::Condition)
+      assertion.condition = self->exprs[0];
+    else if (self && self->kind == Argument::Bool)
+      assertion.condition = self->exprs[0] - Expr(1);
+    else
+      return std::nullopt;
+    return assertion;
+  }
+  if (op == "sym_constrain_range" || op == "sym_constrain_range_for_size") {
+    const Argument *size = find(node, "size", 0);
+    if (!size || size->kind != Argument::Int)
+      return std::nullopt;
+    Expr condition(0);
+    const Argument *min = find(node, "min", 1), *max = find(node, "max", 2);
+    if (min && min->kind == Argument::Int)
+      condition = Expr::min(condition, size->exprs[0] - min->exprs[0]);
+    if (max && max->kind == Argument::Int)
+      condition = Expr::min(condition, max->exprs[0] - size->exprs[0]);
+    assertion.condition = condition;
+    assertion.text = "the range of " + size->exprs[0].str();
+    return assertion;
+  }
+  return std::nullopt;
+}
+
+/// Whether leaving the node out changes nothing but its results.
+static bool isPure(const Node &node) {
+  StringRef target = node.target;
+  if (Importer::isSymbolic(node))
+    return true;
+  if (!target.consume_front("torch.ops.aten.") || Importer::isInPlace(node))
+    return false;
+  auto [op, overload] = target.split('.');
+  // These write running statistics.
+  return !overload.contains("out") && !op.contains("batch_norm") &&
+         op != "instance_norm";
+}
+
+void Importer::findChecks() {
+  // Numbers that were read from elements, and what was computed from them.
+  std::set<std::string> read;
+  for (const Node &node : program.nodes) {
+    bool fromElements = !isSymbolic(node);
+    for (const NamedArgument &input : node.inputs)
+      for (const std::string &name : input.value.symbolics)
+        fromElements |= read.count(name) != 0;
+    if (fromElements)
+      for (const Argument &output : node.outputs)
+        read.insert(output.symbolics.begin(), output.symbolics.end());
+  }
+  auto isAboutSizes = [&](const Node &node, const Expr &condition) {
+    for (const NamedArgument &input : node.inputs)
+      for (const std::string &name : input.value.symbolics)
+        if (read.count(name))
+          return false;
+    std::vector<std::string> symbols;
+    condition.collectSymbols(symbols);
+    return llvm::all_of(symbols, [&](const std::string &name) {
+      return assumptions.getSymbols().count(name) != 0;
+    });
+  };
+
+  // From the end: what is used by a node that stays, and by one that goes.
+  std::set<std::string> used, checked;
+  auto forEachName = [](const Argument &arg, auto &&fn) {
+    if (arg.namesTensors())
+      llvm::for_each(arg.names, fn);
+    llvm::for_each(arg.symbolics, fn);
+  };
+  for (const OutputSpec &spec : program.outputs)
+    forEachName(spec.value, [&](const std::string &n) { used.insert(n); });
+  dropped.assign(program.nodes.size(), false);
+  for (size_t i = program.nodes.size(); i-- > 0;) {
+    const Node &node = program.nodes[i];
+    bool stays = false, feedsCheck = false;
+    for (const Argument &output : node.outputs)
+      forEachName(output, [&](const std::string &name) {
+        stays |= used.count(name) != 0;
+        feedsCheck |= checked.count(name) != 0;
+      });
+    std::optional<Assertion> assertion = readAssertion(node);
+    if (!stays && assertion)
+      dropped[i] = true;
+    else if (!stays && feedsCheck && isPure(node))
+      dropped[i] = true;
+    for (const NamedArgument &input : node.inputs)
+      forEachName(input.value, [&](const std::string &name) {
+        (dropped[i] ? checked : used).insert(name);
+      });
+    if (!dropped[i] || !assertion)
+      continue;
+    if (assertion->condition && isAboutSizes(node, *assertion->condition))
+      checks.push_back({&node, *assertion->condition, assertion->text});
+    else
+      remark::missed(getLoc(node), remark::RemarkOpts::name("assertion")
+                                       .category("import-pt2")
+                                       .function("main"))
+          << remark::detail::Remark::Arg("assertion", assertion->text)
+          << remark::reason("dropped: it is about elements of a tensor");
+  }
+  std::reverse(checks.begin(), checks.end());
+}
+
+void Importer::makeChecks() {
+  for (const Check &check : checks) {
+    if (assumptions.provablyNonNegative(check.condition))
+      continue;
+    StringRef op = check.node->target;
+    op.consume_front("torch.ops.");
+    bool never = assumptions.provablyNonNegative(-check.condition - Expr(1));
+    problems.push_back({op.str(),
+                        (never ? "asserts what never holds: "
+                               : "asserts what is not proved: ") +
+                            check.text,
+                        getLoc(*check.node)});
+  }
+}

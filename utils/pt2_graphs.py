@@ -1,0 +1,270 @@
+# ===- pt2_graphs.py - Hand-made archives with graphs inside and assertions ----===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""More cases of make-pt2-inputs.py: wrapper nodes around graphs, and chains that feed assertions.
+
+GOOD[name] changes the good archive into another good one; BAD[name] = (part of the message, what damages it).
+"""
+from pt2_archive import meta, node, tensor
+
+GOOD, BAD = {}, {}
+BF16, LONG, BOOL = 13, 5, 12
+GRAD = "torch.ops.higher_order.wrap_with_set_grad_enabled"
+AUTOCAST = "torch.ops.higher_order.wrap_with_autocast"
+
+
+def good(f):
+    GOOD[f.__name__.replace("_", "-")] = f
+    return f
+
+
+def bad(message):
+    def register(f):
+        BAD[f.__name__.replace("_", "-")] = (message, f)
+        return f
+    return register
+
+
+# --- Wrapper nodes ----------------------------------------------------------------------------------------------------
+
+
+def graph(inputs, outputs, nodes, values):
+    """An argument that is a graph."""
+    return {"as_graph": {"name": "submod_1", "graph": {
+        "inputs": [tensor(n) for n in inputs], "outputs": [tensor(n) for n in outputs], "nodes": nodes,
+        "tensor_values": values, "sym_int_values": {}, "sym_bool_values": {}, "sym_float_values": {},
+        "custom_obj_values": {}, "is_single_tensor_return": False}}}
+
+
+def wrapper(target, settings, subgraph, operands, results):
+    arguments = [*settings, subgraph, *map(tensor, operands)]
+    wrapped = node(target, [("", a) for a in arguments], "")
+    wrapped["outputs"] = [tensor(n) for n in results]
+    return wrapped
+
+
+def set_grad(*args):
+    return wrapper(GRAD, [{"as_bool": False}], *args)
+
+
+def autocast(enabled, *args):
+    settings = [{"as_string": "cpu"}, {"as_scalar_type": BF16}, {"as_bool": enabled}, {"as_bool": True}]
+    return wrapper(AUTOCAST, settings, *args)
+
+
+def linear(x, w, b, out):
+    return node("torch.ops.aten.linear.default", [("input", tensor(x)), ("weight", tensor(w)), ("bias", tensor(b))], out)
+
+
+def relu(x, out):
+    return node("torch.ops.aten.relu.default", [("self", tensor(x))], out)
+
+
+@good
+def wrapped(a):
+    """The good program. Inside, names are those of other values outside; a graph stands in a graph; a result is an
+    operand, and a value is two results."""
+    inner = graph(["x"], ["mul"], [relu("x", "mul")], {"x": meta([2, 4]), "mul": meta([2, 4])})
+    values = {n: meta([2, 4]) for n in ("relu", "linear")} | {"p_b": meta([2, 3]), "x": meta([4, 3]), "p_w": meta([4])}
+    body = [linear("p_b", "x", "p_w", "relu"), set_grad(inner, ["relu"], ["linear"])]
+    outer = graph(["p_b", "x", "p_w"], ["linear", "relu", "p_b", "linear"], body, values)
+    a.nodes[:2] = [set_grad(outer, ["x", "p_w", "p_b"], ["relu", "linear", "same", "again"])]
+    a.values |= {"same": meta([2, 3]), "again": meta([2, 4])}
+
+
+@good
+def in_place(a):
+    """Writes to the user's input."""
+    a.nodes.insert(0, node("torch.ops.aten.relu_.default", [("self", tensor("x"))], "relu_"))
+    a.values["relu_"] = meta([2, 3])
+
+
+@good
+def wrapped_in_place(a):
+    """The same, the write in a graph without results."""
+    body = graph(["mul"], [], [node("torch.ops.aten.relu_.default", [("self", tensor("mul"))], "x")],
+                 {n: meta([2, 3]) for n in ("mul", "x")})
+    a.nodes.insert(0, set_grad(body, ["x"], []))
+
+
+@good
+def under_autocast(a):
+    """A product in bf16, and one that autocast leaves alone."""
+    names = ["x", "p_w", "p_b"]
+    values = {n: a.values[n] for n in names}
+    plain = graph(names, ["linear"], [linear(*names, "linear")], values | {"linear": meta([2, 4])})
+    body = [linear(*names, "linear"), relu("linear", "relu"), autocast(False, plain, names, ["plain"])]
+    cast = graph(names, ["relu", "plain"], body,
+                 values | {n: meta([2, 4], BF16) for n in ("linear", "relu")} | {"plain": meta([2, 4])})
+    a.nodes[:2] = [autocast(True, cast, names, ["relu", "plain"])]
+    a.values |= {"relu": meta([2, 4], BF16), "plain": meta([2, 4])}
+    a.add("torch.ops.aten.add.Tensor", [("self", tensor("mul")), ("other", tensor("plain"))], "add")
+
+
+def wrap_relu(a, inputs=("y",), outputs=("z",), nodes=None, operands=("linear",), results=("relu",)):
+    body = graph(inputs, outputs, nodes or [relu("y", "z")], {"y": meta([2, 4]), "z": meta([2, 4])})
+    a.nodes[1] = set_grad(body, operands, results)
+    return a.nodes[1]["inputs"]
+
+
+@bad("graph.nodes[1]: has no graph among its arguments")
+def wrapper_without_graph(a):
+    del wrap_relu(a)[1]
+
+
+@bad("nodes[1].inputs[1].arg.as_graph: has no 'graph'")
+def wrapper_without_body(a):
+    del wrap_relu(a)[1]["arg"]["as_graph"]["graph"]
+
+
+@bad("graph.nodes[1]: has 2 arguments before its graph, expected 1")
+def wrapper_with_more_settings(a):
+    wrap_relu(a).insert(0, {"name": "", "arg": {"as_bool": True}, "kind": 1})
+
+
+@bad("graph.nodes[1]: has 2 operands, but its graph has 1")
+def wrapper_with_more_operands(a):
+    wrap_relu(a, operands=("linear", "x"))
+
+
+@bad("graph.nodes[1]: has 1 results, but its graph has 2")
+def wrapper_with_fewer_results(a):
+    wrap_relu(a, outputs=("z", "z"))
+
+
+@bad("graph.nodes[1]: operand 0 is not what its graph says")
+def wrapper_of_another_kind(a):
+    wrap_relu(a)[2]["arg"] = {"as_int": 3}
+
+
+@bad("nodes[1].inputs[1].arg.as_graph.graph.nodes[0]: names 'linear', which its graph does not define before")
+def graph_that_reads_outside(a):
+    wrap_relu(a, nodes=[relu("linear", "z")])
+
+
+@bad("graph.nodes[1]: its graph returns 'nowhere', which it does not define")
+def graph_without_result(a):
+    wrap_relu(a, outputs=("nowhere",))
+
+
+@bad("graph.nodes[0]: defines 'y' a second time")
+def graph_that_defines_twice(a):
+    wrap_relu(a, nodes=[relu("y", "y"), relu("y", "z")])
+
+
+@bad("is nested deeper than 512")
+def deep_graphs(a):
+    body = [relu("y", "z")]
+    for _ in range(100):
+        body = [set_grad(graph(["y"], ["z"], body, {}), ["y"], ["z"])]
+    wrap_relu(a, nodes=body)
+
+
+@bad("graph.nodes[1]: does not say whether autocast is enabled")
+def autocast_that_may_be(a):
+    body = graph(["y"], ["z"], [relu("y", "z")], {})
+    a.nodes[1] = autocast(True, body, ["linear"], ["relu"])
+    a.nodes[1]["inputs"][2]["arg"] = {"as_none": True}
+
+
+@bad("unsupported op higher_order.cond")
+def graph_of_a_branch(a):
+    wrap_relu(a)
+    a.nodes[1]["target"] = "torch.ops.higher_order.cond"
+
+
+# --- Assertions -------------------------------------------------------------------------------------------------------
+
+
+def symbol(name):
+    return f"Symbol('{name}', integer=True)"
+
+
+def integer(a, name, text):
+    a.graph["sym_int_values"][name] = {"as_expr": {"expr_str": text, "hint": None}}
+    return {"as_sym_int": {"as_name": name}}
+
+
+def condition(a, name, text):
+    """A symbolic bool; its text may be a plain one."""
+    a.graph["sym_bool_values"][name] = (
+        {"as_bool": text} if isinstance(text, bool) else {"as_expr": {"expr_str": text, "hint": None}})
+    return {"as_sym_bool": {"as_name": name}}
+
+
+def compute(a, target, inputs, result, at=None):
+    made = node(target, inputs, "", name="check")
+    made["outputs"] = [result] if result else []
+    a.nodes.insert(len(a.nodes) if at is None else at, made)
+
+
+def assert_scalar(a, value, text):
+    compute(a, "torch.ops.aten._assert_scalar.default", [("self", value), ("assert_msg", {"as_string": text})], None)
+
+
+def dynamic(a):
+    """The rows of x become s0."""
+    rows = {"as_expr": {"expr_str": "Symbol('s0', positive=True, integer=True)"}}
+    for name in ("x", "linear", "relu", "mul"):
+        a.values[name]["sizes"][0] = rows
+    a.program["range_constraints"] = {"s0": {"min_val": 2, "max_val": 64}}
+
+
+@good
+def assertions(a):
+    """What torch writes for a check of elements, and checks of sizes that the range of s0 proves."""
+    dynamic(a)
+    one = "Piecewise(ExprCondPair(Integer(1), Equality(%s, Integer(1))), ExprCondPair(Integer(0), true))" % symbol("u2")
+    a.nodes.append(node("torch.ops.aten.frob.default", [("self", tensor("mul"))], "frob"))
+    a.values["frob"] = meta([], BOOL)
+    read = condition(a, "item", f"Equality({symbol('u2')}, Integer(1))")
+    compute(a, "torch.ops.aten.item.default", [("self", tensor("frob"))], read)
+    number = integer(a, "sym_ite", one)
+    compute(a, "torch.sym_ite", [("", read), ("", {"as_int": 1}), ("", {"as_int": 0})], number)
+    for name, text in (("ge", f"GreaterThan({one}, Integer(1))"), ("eq", True)):
+        holds = condition(a, name, text)
+        compute(a, f"_operator.{name}", [("", number), ("", {"as_int": 1})], holds)
+        assert_scalar(a, holds, f"elements {name}")
+    compute(a, "torch.ops.aten._assert_async.msg", [("self", tensor("frob")), ("assert_msg", {"as_string": "tensor"})],
+            None)
+    s0 = symbol("s0")
+    for k, text in enumerate([
+            f"And(GreaterThan({s0}, Integer(1)), Not(StrictGreaterThan({s0}, Integer(64))))",
+            f"Or(Equality({s0}, Integer(1)), Unequality({s0}, Integer(0)))",
+            f"StrictLessThan(Mul(Rational(1, 2), {s0}), Rational(65, 2))"]):
+        assert_scalar(a, condition(a, f"size_{k}", text), f"size {k}")
+    size = integer(a, "rows", s0)
+    compute(a, "torch.ops.aten.sym_constrain_range_for_size.default", [("size", size), ("min", {"as_int": 2})], None)
+
+
+@bad("aten._assert_scalar.default: asserts what never holds: more than 64")
+def assertion_that_fails(a):
+    dynamic(a)
+    assert_scalar(a, condition(a, "many", f"StrictGreaterThan({symbol('s0')}, Integer(64))"), "more than 64")
+
+
+@bad("names the unknown symbolic value 'nowhere'")
+def assertion_of_nothing(a):
+    assert_scalar(a, {"as_sym_bool": {"as_name": "nowhere"}}, "text")
+
+
+@bad("uses 'Frob' of 2 operands as a condition, which is not known")
+def unknown_condition(a):
+    condition(a, "frob", "Frob(Integer(1), Integer(2))")
+
+
+@bad("is nested deeper than 128")
+def deep_condition(a):
+    condition(a, "deep", "Not(" * 5000 + "true" + ")" * 5000)
+
+
+@bad("has cases of which the last is not 'true'")
+def piecewise_without_last_case(a):
+    integer(a, "some", f"Piecewise(ExprCondPair(Integer(1), Equality({symbol('s0')}, Integer(1))))")
+
+
+@bad("aten.item.default: has a result whose shape or value the program must know before it runs")
+def item_that_is_used(a):
+    number = integer(a, "item", symbol("u0"))
+    compute(a, "torch.ops.aten.item.default", [("self", tensor("mul"))], number)
+    assert_scalar(a, condition(a, "ge", f"GreaterThan({symbol('u0')}, Integer(1))"), "text")
+    a.add("torch.ops.aten.add.Tensor", [("self", tensor("mul")), ("other", number)], "add")
