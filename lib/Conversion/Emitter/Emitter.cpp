@@ -71,8 +71,8 @@ void Emitter::remember(Value v, const Index &index, Value element) {
   memo.back().elements[v].push_back({index, element});
 }
 
-Value Emitter::emit(Value v, const Index &index) {
-  for (Memo &m : llvm::reverse(memo)) {
+Value Emitter::lookUp(Value v, const Index &index) const {
+  for (const Memo &m : llvm::reverse(memo)) {
     auto it = m.elements.find(v);
     if (it == m.elements.end())
       continue;
@@ -80,9 +80,63 @@ Value Emitter::emit(Value v, const Index &index) {
       if (r.index == index)
         return r.element;
   }
-  Value element = emitNew(v, index);
-  remember(v, index, element);
-  return element;
+  return {};
+}
+
+namespace {
+/// An element that is to be emitted.
+struct Pending {
+  Value v;
+  Index index;
+  /// Where a view reads its operand.
+  Index inner;
+  bool isOpen = false;
+};
+} // namespace
+
+/// What elementwise ops and views read is emitted before them, from a list and
+/// not by calls within calls: chains may be long. Only ops with loops of their
+/// own, and gathers, call this function again.
+Value Emitter::emit(Value root, const Index &rootIndex) {
+  if (Value known = lookUp(root, rootIndex))
+    return known;
+  constexpr unsigned kMaxNesting = 500;
+  if (nesting == kMaxNesting)
+    return failValue(kernel,
+                     "has more than " + Twine(kMaxNesting) +
+                         " gathers and reductions inside of each other",
+                     elementOf(root));
+  ++nesting;
+  SmallVector<Pending> stack;
+  auto push = [&](Value v, const Index &index) {
+    if (!lookUp(v, index))
+      stack.push_back({v, index, {}, false});
+  };
+  push(root, rootIndex);
+  while (!stack.empty()) {
+    if (!stack.back().isOpen) {
+      stack.back().isOpen = true;
+      Pending at = stack.back();
+      if (auto view = at.v.getDefiningOp<llir::ViewOp>()) {
+        at.inner = stack.back().inner = mapIndex(view.getMap(), at.index);
+        push(view.getOperand(), at.inner);
+      } else if (auto e = at.v.getDefiningOp<llir::ElementwiseOp>()) {
+        for (Value input : llvm::reverse(e.getInputs()))
+          push(input, at.index);
+      }
+      if (!stack.back().isOpen)
+        continue; // what it reads comes first
+    }
+    Pending at = stack.pop_back_val();
+    if (lookUp(at.v, at.index))
+      continue; // another reader needed it too
+    auto view = at.v.getDefiningOp<llir::ViewOp>();
+    Value element =
+        view ? lookUp(view.getOperand(), at.inner) : emitNew(at.v, at.index);
+    remember(at.v, at.index, element);
+  }
+  --nesting;
+  return lookUp(root, rootIndex);
 }
 
 Value Emitter::emitNew(Value v, const Index &index) {
@@ -92,8 +146,6 @@ Value Emitter::emitNew(Value v, const Index &index) {
   Operation *op = v.getDefiningOp();
   if (auto e = dyn_cast<llir::ElementwiseOp>(op))
     return emitElementwise(e, index);
-  if (auto view = dyn_cast<llir::ViewOp>(op))
-    return emit(view.getOperand(), mapIndex(view.getMap(), index));
   if (auto c = dyn_cast<llir::ConstantOp>(op))
     return emitConstant(c);
   if (auto iota = dyn_cast<llir::IotaOp>(op))
@@ -137,7 +189,7 @@ Value Emitter::emitElementwise(llir::ElementwiseOp op, const Index &index) {
   SmallVector<Value> args;
   bool vector = false;
   for (Value input : op.getInputs()) {
-    args.push_back(emit(input, index));
+    args.push_back(lookUp(input, index));
     vector |= isa<VectorType>(args.back().getType());
   }
   if (vector)

@@ -219,6 +219,9 @@ private:
     llvm::DenseMap<mlir::Value, llvm::SmallVector<Remembered, 1>> elements;
   };
 
+  /// The element that is remembered, or null.
+  mlir::Value lookUp(mlir::Value v, const Index &index) const;
+  /// Of an op other than a view; what an elementwise op reads is remembered.
   mlir::Value emitNew(mlir::Value v, const Index &index);
   mlir::Value emitGather(llir::GatherOp op, const Index &index);
   mlir::Value emitIota(llir::IotaOp op, const Index &index);
@@ -256,6 +259,8 @@ private:
   llvm::SmallVector<std::pair<Expr, Expr>> demands;
   Lane lane;
   std::vector<Memo> memo;
+  /// Calls of `emit` inside of each other.
+  unsigned nesting = 0;
 };
 
 } // namespace luminal

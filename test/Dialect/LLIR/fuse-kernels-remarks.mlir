@@ -6,7 +6,7 @@
 // RUN: luminal-opt %S/fuse-kernels.mlir --llir-fuse-kernels --remarks-filter=llir-plan-memory -o %t 2>&1 | FileCheck %s --allow-empty --check-prefix=NONE
 // NONE-NOT: remark
 
-// KERNEL: remark: [Analysis] kernel | Category:llir-fuse-kernels | Function=chain | kind=map, operands=1, ops=2, results=1
+// KERNEL: remark: [Analysis] kernel | Category:llir-fuse-kernels | Function=chain | code=22, kind=map, operands=1, ops=2, results=1
 func.func @chain(%a: tensor<4xf32>) -> tensor<4xf32> {
   // expected-remark-re@+1 {{[Passed] fusion | Category:llir-fuse-kernels | Function=chain | as="a value of the kernel", op="elementwise neg", reader="elementwise exp at {{.*}}remarks.mlir:13:8"}}
   %0 = llir.elementwise neg(%a) : (tensor<4xf32>) -> tensor<4xf32>

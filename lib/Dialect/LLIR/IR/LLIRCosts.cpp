@@ -1,4 +1,4 @@
-//===- LLIRCosts.cpp - What every op states of its price ------------------===//
+//===- LLIRCosts.cpp - What every op states of its price and code ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
@@ -190,3 +190,67 @@ Cost KernelOp::getCost() {
       cost.bytesWritten = bytesOf(scatter.getUpdates().getType());
   return cost;
 }
+
+//===----------------------------------------------------------------------===//
+// Code
+//===----------------------------------------------------------------------===//
+
+/// Operations of an index; a division takes several.
+static int64_t countOperations(const Expr &e) {
+  constexpr int64_t kDivision = 4;
+  bool divides =
+      e.kind() == Expr::Kind::FloorDiv || e.kind() == Expr::Kind::Mod;
+  int64_t count = divides ? kDivision : e.operands().empty() ? 0 : 1;
+  for (const Expr &operand : e.operands())
+    count += countOperations(operand);
+  return count;
+}
+
+static int64_t countOperations(hlir::MapAttr map) {
+  int64_t count = 1;
+  for (const Expr &e : map.getResults())
+    count += countOperations(e);
+  return count;
+}
+
+// Ops whose code stands in the loops of their readers.
+
+int64_t ElementwiseOp::getCodeSize() {
+  int64_t width = widthFactor(getResult().getType());
+  for (Value input : getInputs())
+    width = std::max(width, widthFactor(input.getType()));
+  return getFlops(getFn()) * width;
+}
+
+int64_t ViewOp::getCodeSize() { return countOperations(getMap()); }
+int64_t IotaOp::getCodeSize() { return countOperations(getMap()); }
+int64_t llir::ConstantOp::getCodeSize() { return 1; }
+
+/// The index, its check, and lanes that are read one by one.
+int64_t llir::GatherOp::getCodeSize() { return 16; }
+
+// Ops with loops of their own.
+
+/// An element joined to the sum, and a share of joining the lanes.
+int64_t llir::ReduceOp::getCodeSize() { return 4; }
+/// Two vectors at a time, one, and the rest under a mask; or rows side by side,
+/// each of these twice.
+int64_t llir::ReduceOp::getLoopCopies() { return 6; }
+
+int64_t SoftmaxOp::getCodeSize() { return 16; }
+int64_t SoftmaxOp::getLoopCopies() { return 6; }
+int64_t LayerNormOp::getCodeSize() { return 8; }
+int64_t LayerNormOp::getLoopCopies() { return 6; }
+int64_t RMSNormOp::getCodeSize() { return 8; }
+int64_t RMSNormOp::getLoopCopies() { return 6; }
+
+/// A tile of registers.
+int64_t GemmOp::getCodeSize() { return 32; }
+/// Tiles hold two to four copies, dot products of few rows up to sixteen.
+int64_t GemmOp::getLoopCopies() { return 8; }
+/// Each of those dot products is finished by itself.
+int64_t GemmOp::getReaderCopies() { return 4; }
+
+/// The address, and what is there joined to the update.
+int64_t llir::ScatterOp::getCodeSize() { return 16; }
+int64_t llir::ScatterOp::getLoopCopies() { return 2; }

@@ -31,6 +31,7 @@ using luminal::hlir::MapAttr;
 namespace {
 class FuseKernels : public llir::impl::FuseKernelsPassBase<FuseKernels> {
 public:
+  using FuseKernelsPassBase::FuseKernelsPassBase;
   void runOnOperation() override;
 
 private:
@@ -117,13 +118,15 @@ static void eraseDead(Block &block) {
       op->erase();
 }
 
-static void tellKernel(KernelOp kernel, const Reporter &reporter) {
+static void tellKernel(KernelOp kernel, int64_t code,
+                       const Reporter &reporter) {
   if (!reporter.isListening())
     return;
   auto body = kernel.getBody().front().without_terminator();
   reporter.analysis(kernel.getLoc(), "kernel",
                     {{"kind", stringifyKernelKind(kernel.getKind())},
                      {"ops", int64_t(std::distance(body.begin(), body.end()))},
+                     {"code", code},
                      {"operands", kernel.getInputs().size()},
                      {"results", kernel.getResults().size()}});
 }
@@ -147,13 +150,14 @@ void FuseKernels::runOnOperation() {
 
   Assumptions symbols = hlir::getAssumptions(block.getTerminator());
   Reporter reporter(&getContext(), DEBUG_TYPE, func.getSymName());
-  FusionPlan plan(func, symbols, reporter);
+  FusionPlan plan(func, symbols, codeBudget, reporter);
   SmallVector<Operation *> flat = getOps(block);
   llvm::erase_if(flat, [](Operation *op) { return isa<llir::ConstantOp>(op); });
   OpBuilder builder(block.getTerminator());
   DenseMap<Value, Placed> placed;
   for (const Group *group : plan.getGroups())
-    tellKernel(buildKernel(*group, symbols, builder, placed), reporter);
+    tellKernel(buildKernel(*group, symbols, builder, placed), group->code,
+               reporter);
   replaceResults(plan, placed);
   for (Operation *op : llvm::reverse(flat))
     op->erase();

@@ -20,6 +20,7 @@
 #define LUMINAL_LIB_DIALECT_LLIR_TRANSFORMS_FUSION_H
 
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "luminal/Dialect/LLIR/Utils/CodeBudget.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -42,7 +43,8 @@ struct Access {
   unsigned space;
   /// From the space's index to the value's.
   hlir::MapAttr map;
-  bool operator==(const Access &) const = default;
+  /// The loops (Group::loops) that read it so, in order.
+  llvm::SmallVector<unsigned, 1> loops;
 };
 
 /// A value that a group writes.
@@ -61,6 +63,28 @@ struct Group {
   llvm::MapVector<mlir::Value, llvm::SmallVector<Access, 1>> accesses;
   /// What the kernel computes; other accesses are loads.
   llvm::DenseSet<mlir::Value> inlined;
+  /// More than that of each group that reads what this one writes.
+  unsigned depth = 0;
+
+  //===--------------------------------------------------------------------===//
+  // Code, in the unit of CodeBudget.h
+  //===--------------------------------------------------------------------===//
+
+  /// How many copies of its body each loop of the kernel has. The first writes
+  /// the results, the others compute what an anchor or a gather reads.
+  llvm::SmallVector<int64_t, 2> loops = {kElementLoopCopies};
+  int64_t code = 0;
+
+  unsigned addLoop(int64_t copies) {
+    loops.push_back(copies);
+    return loops.size() - 1;
+  }
+  /// How many copies of what computes `value` the kernel would have.
+  int64_t countCopies(mlir::Value value) const;
+  /// The code of the kernel if it computed `value` as well.
+  int64_t getCodeWith(mlir::Value value) const;
+  /// `value` is computed in the kernel, which reads it already.
+  void addCode(mlir::Value value);
 };
 
 /// Whether a value is computed in a kernel that reads it and, if not, why. A
@@ -101,8 +125,10 @@ private:
 /// Which ops of a block become which kernel. Every decision is a remark.
 class FusionPlan {
 public:
+  /// No group has more code than `codeBudget`, but for those of a single op and
+  /// what only moves data for one.
   FusionPlan(mlir::func::FuncOp func, const Assumptions &symbols,
-             const Reporter &reporter);
+             int64_t codeBudget, const Reporter &reporter);
 
   /// In an order in which every group follows those it reads from.
   llvm::ArrayRef<const Group *> getGroups() const { return order; }
@@ -128,6 +154,9 @@ private:
 
   bool isWrittenBetter(ViewOp view);
   Decision shouldInline(mlir::Value value);
+  Decision fitsBudget(const Group &group, mlir::Value value) const;
+  /// The same of all readers.
+  Decision fitBudgets(mlir::Value value) const;
   double countEvaluations(const Group &group, mlir::Value value) const;
   double nominalSize(llvm::ArrayRef<Expr> extents) const;
 
@@ -144,7 +173,13 @@ private:
 
   /// The group that writes a value, if it has one yet.
   Group *getWriter(mlir::Value value) const { return writers.lookup(value); }
-  bool reaches(Group *from, Group *to) const;
+  /// Whether none of the other groups, the deepest at `deepest`, leads to
+  /// `group`. Takes from `effort` what it looks at; where nothing is left of
+  /// it, the answer is no for all but the deepest.
+  bool mayRunFirst(const Group *group, llvm::ArrayRef<Group *> others,
+                   unsigned deepest, unsigned &effort) const;
+  /// `group` writes what the others read.
+  void runBefore(Group *group, llvm::ArrayRef<Group *> others);
 
   // Remarks.
   void tellFused(mlir::Value value, const Group *reader, llvm::StringRef as);
@@ -153,6 +188,7 @@ private:
 
   mlir::func::FuncOp func;
   const Assumptions &symbols;
+  const int64_t codeBudget;
   const Reporter &reporter;
   std::vector<std::unique_ptr<Group>> groups;
   llvm::SmallVector<const Group *> order;

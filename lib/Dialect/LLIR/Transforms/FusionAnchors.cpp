@@ -79,6 +79,12 @@ Decision FusionPlan::joinReduce(Group &group, llir::ReduceOp op) {
   ArrayRef<Access> accesses = group.accesses[value];
   if (accesses.size() != 1)
     return Decision::refuse("the reader reads it in more than one way", &group);
+  if (group.kind != KernelKind::Map && group.kind != KernelKind::Reduce)
+    return Decision::refuse("the loops of the reader are a product's or a "
+                            "scatter's",
+                            &group);
+  if (Decision fits = fitsBudget(group, value); !fits)
+    return fits;
   Access access = accesses.front();
   SmallVector<Expr> rows = hlir::getExtents(value);
   SmallVector<Expr> domain = hlir::getExtents(op.getOperand());
@@ -107,10 +113,6 @@ Decision FusionPlan::joinReduce(Group &group, llir::ReduceOp op) {
       takeRows(group);
     }
     access = group.accesses[value].front();
-  } else if (group.kind != KernelKind::Reduce) {
-    return Decision::refuse("the loops of the reader are a product's or a "
-                            "scatter's",
-                            &group);
   }
   ArrayRef<Expr> main = group.spaces[kMainSpace].extents;
   if (access.space != kRowsSpace ||
@@ -120,9 +122,11 @@ Decision FusionPlan::joinReduce(Group &group, llir::ReduceOp op) {
   SmallVector<Expr> results(access.map.getResults());
   results.push_back(Expr::dim(main.size() - 1));
   group.inlined.insert(value);
-  addAccess(
-      group, op.getOperand(),
-      {kMainSpace, MapAttr::get(value.getContext(), main.size(), results)});
+  group.addCode(value);
+  addAccess(group, op.getOperand(),
+            {kMainSpace,
+             MapAttr::get(value.getContext(), main.size(), results),
+             {group.addLoop(op.getLoopCopies())}});
   return Decision::accept(&group);
 }
 
@@ -157,9 +161,12 @@ Decision FusionPlan::joinGemm(Group &group, GemmOp op) {
   std::optional<MapAttr> toOld = invert(toNew, main, extents, symbols);
   if (!toOld)
     return Decision::refuse(kNotBijective, &group);
+  if (Decision fits = fitsBudget(group, value); !fits)
+    return fits;
   rebase(group, extents, toNew, *toOld);
   group.kind = KernelKind::Gemm;
   group.inlined.insert(value);
+  group.addCode(value);
   // Each operand is packed about twice; overlapping windows are read more
   // often.
   extents.push_back(op.getKExtent());
@@ -171,7 +178,9 @@ Decision FusionPlan::joinGemm(Group &group, GemmOp op) {
                        [i = i](const Expr &e) { return e.usesDim(i); }))
         reads *= nominalValue(extent, symbols);
     addAccess(group, operand,
-              {getOwnSpace(group, operand, reads), identityFor(operand)});
+              {getOwnSpace(group, operand, reads),
+               identityFor(operand),
+               {group.addLoop(op.getLoopCopies())}});
   }
   return Decision::accept(&group);
 }
@@ -191,14 +200,20 @@ Decision FusionPlan::joinScatter(Group &group, llir::ScatterOp op) {
   std::optional<MapAttr> toOld = invert(toNew, main, extents, symbols);
   if (!toOld)
     return Decision::refuse(kNotBijective, &group);
+  if (Decision fits = fitsBudget(group, value); !fits)
+    return fits;
   rebase(group, extents, toNew, *toOld);
   group.kind = KernelKind::Scatter;
   group.inlined.insert(value);
-  addAccess(group, op.getDest(), {kMainSpace, identityFor(value)});
+  group.addCode(value);
+  addAccess(group, op.getDest(),
+            {kMainSpace, identityFor(value), group.accesses[value][0].loops});
   for (Value operand : {op.getIndices(), op.getUpdates()}) {
     double reads = nominalSize(hlir::getExtents(operand));
     addAccess(group, operand,
-              {getOwnSpace(group, operand, reads), identityFor(operand)});
+              {getOwnSpace(group, operand, reads),
+               identityFor(operand),
+               {group.addLoop(op.getLoopCopies())}});
   }
   return Decision::accept(&group);
 }

@@ -32,15 +32,25 @@ public:
   KernelOp build(OpBuilder &outer);
 
 private:
+  /// A value as it is read from a space through a map.
+  using Key = std::tuple<Value, unsigned, MapAttr>;
+
   Value emit(Value value, unsigned space, MapAttr map);
-  Value emitOp(Value value, unsigned space, MapAttr map);
+  /// What the op of a value reads, in order.
+  SmallVector<Key, 2> getOperands(const Key &key);
+  /// `operands` hold what getOperands names.
+  Value emitOp(const Key &key, ValueRange operands);
   Value load(Value value, unsigned space, MapAttr map);
-  Value emitReduce(ReduceOp op, MapAttr map);
-  Value emitGather(GatherOp op, unsigned space, MapAttr map);
+  Value emitGather(GatherOp op, unsigned space, MapAttr map,
+                   ValueRange operands);
   Value emitGemm(GemmOp op);
   Value emitScatter(ScatterOp op);
   /// In a space of its own extents.
-  Value emitOperand(Value value);
+  Key getOwnKey(Value value);
+  Value emitOperand(Value value) {
+    auto [own, space, map] = getOwnKey(value);
+    return emit(own, space, map);
+  }
 
   unsigned getSpace(ArrayRef<Expr> extents);
   RankedTensorType typeIn(unsigned space, Value value) const {
@@ -68,7 +78,7 @@ private:
   SmallVector<SmallVector<Expr>> spaces;
   /// Loads: the value outside and its block argument.
   llvm::MapVector<Value, BlockArgument> arguments;
-  DenseMap<std::tuple<Value, unsigned, MapAttr>, Value> memo;
+  DenseMap<Key, Value> memo;
 };
 } // namespace
 
@@ -80,14 +90,63 @@ unsigned BodyBuilder::getSpace(ArrayRef<Expr> extents) {
   return spaces.size() - 1;
 }
 
-Value BodyBuilder::emit(Value value, unsigned space, MapAttr map) {
-  auto key = std::make_tuple(value, space, map);
-  auto it = memo.find(key);
-  if (it != memo.end())
-    return it->second;
-  Value result = emitOp(value, space, map);
-  memo[key] = result;
-  return result;
+/// From a list and not by calls within calls: kernels may be long chains.
+Value BodyBuilder::emit(Value root, unsigned rootSpace, MapAttr rootMap) {
+  Key rootKey = {root, rootSpace, rootMap};
+  SmallVector<std::pair<Key, std::optional<SmallVector<Key, 2>>>> stack;
+  stack.push_back({rootKey, std::nullopt});
+  while (!stack.empty()) {
+    auto [key, operands] = stack.back();
+    if (memo.contains(key)) {
+      stack.pop_back();
+      continue;
+    }
+    if (!operands) {
+      operands = stack.back().second = getOperands(key);
+      for (const Key &operand : llvm::reverse(*operands))
+        stack.push_back({operand, std::nullopt});
+      continue;
+    }
+    SmallVector<Value> values;
+    for (const Key &operand : *operands)
+      values.push_back(memo.at(operand));
+    Value result = emitOp(key, values);
+    memo[key] = result;
+  }
+  return memo.at(rootKey);
+}
+
+SmallVector<BodyBuilder::Key, 2> BodyBuilder::getOperands(const Key &key) {
+  auto [value, space, map] = key;
+  if (!group.inlined.contains(value))
+    return {};
+  Operation *op = value.getDefiningOp();
+  if (auto inner = dyn_cast<ViewOp>(op))
+    return {{inner.getOperand(), space,
+             compose(map, inner.getMap(), spaces[space], symbols)}};
+  if (auto gather = dyn_cast<llir::GatherOp>(op)) {
+    Key data = getOwnKey(gather.getData());
+    return {data, getOwnKey(gather.getIndices())};
+  }
+  if (!isa<ElementwiseOp, llir::ReduceOp>(op))
+    return {};
+  MLIRContext *context = builder.getContext();
+  // Once a row, then for each element of it.
+  if (usesRowsOnly(space, map)) {
+    unsigned rank = spaces[kRowsSpace].size();
+    return {{value, kRowsSpace, MapAttr::get(context, rank, map.getResults())}};
+  }
+  if (auto reduce = dyn_cast<llir::ReduceOp>(op)) {
+    unsigned rank = spaces[kMainSpace].size();
+    SmallVector<Expr> results(map.getResults());
+    results.push_back(Expr::dim(rank - 1));
+    return {{reduce.getOperand(), kMainSpace,
+             MapAttr::get(context, rank, results)}};
+  }
+  SmallVector<Key, 2> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back({operand, space, map});
+  return operands;
 }
 
 Value BodyBuilder::load(Value value, unsigned space, MapAttr map) {
@@ -102,13 +161,13 @@ Value BodyBuilder::load(Value value, unsigned space, MapAttr map) {
   return view(entry->second, space, map);
 }
 
-Value BodyBuilder::emitOp(Value value, unsigned space, MapAttr map) {
+Value BodyBuilder::emitOp(const Key &key, ValueRange operands) {
+  auto [value, space, map] = key;
   Operation *op = value.getDefiningOp();
   if (!group.inlined.contains(value))
     return load(value, space, map);
-  if (auto inner = dyn_cast<ViewOp>(op))
-    return emit(inner.getOperand(), space,
-                compose(map, inner.getMap(), spaces[space], symbols));
+  if (isa<ViewOp>(op))
+    return operands[0];
   if (auto iota = dyn_cast<IotaOp>(op)) {
     MapAttr composed = compose(map, iota.getMap(), spaces[space], symbols);
     return IotaOp::create(builder, typeIn(space, value), composed);
@@ -127,47 +186,30 @@ Value BodyBuilder::emitOp(Value value, unsigned space, MapAttr map) {
   if (auto scatter = dyn_cast<llir::ScatterOp>(op))
     return emitScatter(scatter);
   if (auto gather = dyn_cast<llir::GatherOp>(op))
-    return emitGather(gather, space, map);
-  // Once a row, then for each element of it.
+    return emitGather(gather, space, map, operands);
   if (usesRowsOnly(space, map)) {
     unsigned rank = spaces[kRowsSpace].size();
-    Value row =
-        emit(value, kRowsSpace,
-             MapAttr::get(builder.getContext(), rank, map.getResults()));
     SmallVector<Expr> dims;
     for (unsigned i = 0; i < rank; ++i)
       dims.push_back(Expr::dim(i));
-    return view(row, space, MapAttr::get(builder.getContext(), rank + 1, dims));
+    return view(operands[0], space,
+                MapAttr::get(builder.getContext(), rank + 1, dims));
   }
   if (auto reduce = dyn_cast<llir::ReduceOp>(op))
-    return emitReduce(reduce, map);
-  auto elementwise = cast<ElementwiseOp>(op);
-  SmallVector<Value> inputs;
-  for (Value input : elementwise.getInputs())
-    inputs.push_back(emit(input, space, map));
+    return llir::ReduceOp::create(builder, typeIn(kRowsSpace, value),
+                                  reduce.getKind(), operands[0]);
   return ElementwiseOp::create(builder, typeIn(space, value),
-                               elementwise.getFn(), inputs);
+                               cast<ElementwiseOp>(op).getFn(), operands);
 }
 
-Value BodyBuilder::emitReduce(llir::ReduceOp op, MapAttr map) {
-  unsigned rank = spaces[kMainSpace].size();
-  SmallVector<Expr> results(map.getResults());
-  results.push_back(Expr::dim(rank - 1));
-  Value operand = emit(op.getOperand(), kMainSpace,
-                       MapAttr::get(builder.getContext(), rank, results));
-  return llir::ReduceOp::create(builder, typeIn(kRowsSpace, op.getResult()),
-                                op.getKind(), operand);
-}
-
-Value BodyBuilder::emitOperand(Value value) {
+BodyBuilder::Key BodyBuilder::getOwnKey(Value value) {
   SmallVector<Expr> extents = hlir::getExtents(value);
   MapAttr identity = MapAttr::getIdentity(builder.getContext(), extents.size());
-  return emit(value, getSpace(extents), identity);
+  return {value, getSpace(extents), identity};
 }
 
-Value BodyBuilder::emitGather(llir::GatherOp op, unsigned space, MapAttr map) {
-  Value data = emitOperand(op.getData());
-  Value indices = emitOperand(op.getIndices());
+Value BodyBuilder::emitGather(llir::GatherOp op, unsigned space, MapAttr map,
+                              ValueRange operands) {
   // The gather itself is over its own space, read there through the map.
   SmallVector<Expr> extents = hlir::getExtents(op.getResult());
   unsigned own = getSpace(extents);
@@ -175,8 +217,8 @@ Value BodyBuilder::emitGather(llir::GatherOp op, unsigned space, MapAttr map) {
   auto key = std::make_tuple(Value(op.getResult()), own, identity);
   Value &result = memo[key];
   if (!result)
-    result = llir::GatherOp::create(builder, typeIn(own, op.getResult()), data,
-                                    indices, op.getChecked());
+    result = llir::GatherOp::create(builder, typeIn(own, op.getResult()),
+                                    operands[0], operands[1], op.getChecked());
   return view(result, space, map);
 }
 

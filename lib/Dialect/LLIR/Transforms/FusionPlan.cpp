@@ -16,6 +16,9 @@ static constexpr double kPassOpsPerElement = 4;
 static constexpr double kLoadOps = 2;
 /// Chains longer than this all count alike: they are not computed twice.
 static constexpr double kManyOps = 1e6;
+/// How many groups are looked at to find out whether a group may run before
+/// others. Where there are more, only the deepest may.
+static constexpr unsigned kMaxGroupsSearched = 2000;
 
 bool llir::isSplatConstant(Operation *op) {
   auto constant = dyn_cast_or_null<llir::ConstantOp>(op);
@@ -27,8 +30,8 @@ static bool hasOneUser(Value value) {
 }
 
 FusionPlan::FusionPlan(func::FuncOp func, const Assumptions &symbols,
-                       const Reporter &reporter)
-    : func(func), symbols(symbols), reporter(reporter) {
+                       int64_t codeBudget, const Reporter &reporter)
+    : func(func), symbols(symbols), codeBudget(codeBudget), reporter(reporter) {
   findOutputs();
   Block &block = func.getBody().front();
   for (Operation &op : block.without_terminator())
@@ -197,7 +200,8 @@ void FusionPlan::materialize(Value value) {
   group.spaces.push_back({});
   group.roots.push_back({value, kMainSpace, identity, identity});
   writers[value] = &group;
-  group.accesses[value].push_back({kMainSpace, identity});
+  runBefore(&group, readers[value]);
+  group.accesses[value].push_back({kMainSpace, identity, {0}});
   if (!isa<llir::ReduceOp, GemmOp, llir::ScatterOp>(value.getDefiningOp())) {
     inlineInto(group, value);
     return;
@@ -214,6 +218,13 @@ Decision FusionPlan::join(Group &group, Operation *op) {
       .Case([&](llir::ScatterOp op) { return joinScatter(group, op); });
 }
 
+static unsigned getDeepest(ArrayRef<Group *> groups) {
+  unsigned deepest = 0;
+  for (const Group *group : groups)
+    deepest = std::max(deepest, group->depth);
+  return deepest;
+}
+
 /// Makes an anchor part of the kernel that reads it. One that several kernels
 /// read may join one of them that does no more than move it: the others then
 /// read it there.
@@ -223,13 +234,12 @@ Decision FusionPlan::joinReaders(Operation *op) {
   if (known.size() == 1)
     return join(*known.front(), op);
   Decision decision = Decision::refuse("several kernels read it");
+  unsigned deepest = getDeepest(readers[value]), effort = kMaxGroupsSearched;
   for (Group *group : known) {
     if (isa<llir::ReduceOp>(op) || group->roots.size() != 1 ||
         stripViews(group->roots[0].value, *group) != value)
       continue;
-    if (llvm::any_of(known, [&](Group *other) {
-          return other != group && reaches(other, group);
-        })) {
+    if (!mayRunFirst(group, known, deepest, effort)) {
       decision = Decision::refuse("the reader that moves it would have to run "
                                   "before one that it needs",
                                   group);
@@ -239,6 +249,7 @@ Decision FusionPlan::joinReaders(Operation *op) {
     if (decision) {
       llvm::erase(readers[value], group);
       writers[value] = group;
+      runBefore(group, readers[value]);
       break;
     }
   }
@@ -254,21 +265,6 @@ Value llir::stripViews(Value value, const Group &group) {
   return value;
 }
 
-bool FusionPlan::reaches(Group *from, Group *to) const {
-  SmallVector<Group *> worklist = {from};
-  DenseSet<Group *> seen;
-  while (!worklist.empty()) {
-    Group *group = worklist.pop_back_val();
-    if (group == to)
-      return true;
-    if (!seen.insert(group).second)
-      continue;
-    for (const Root &root : group->roots)
-      llvm::append_range(worklist, readers.lookup(root.value));
-  }
-  return false;
-}
-
 /// Makes a value that several kernels read one more result of one of them,
 /// which has to run before the others.
 Decision FusionPlan::addRoot(Value value) {
@@ -276,6 +272,7 @@ Decision FusionPlan::addRoot(Value value) {
       !isa<ElementwiseOp, llir::GatherOp>(value.getDefiningOp()))
     return Decision::refuse("it belongs to the loops that compute it");
   Decision decision = Decision::refuse("no kernel reads it");
+  unsigned deepest = getDeepest(readers[value]), effort = kMaxGroupsSearched;
   for (Group *group : readers[value]) {
     ArrayRef<Access> accesses = group->accesses[value];
     if ((group->kind != KernelKind::Map && group->kind != KernelKind::Reduce) ||
@@ -292,17 +289,23 @@ Decision FusionPlan::addRoot(Value value) {
           Decision::refuse("no reader reads each element exactly once", group);
       continue;
     }
-    bool cycle = llvm::any_of(readers[value], [&](Group *other) {
-      return other != group && reaches(other, group);
-    });
-    if (cycle) {
+    if (Decision fits = fitsBudget(*group, value); !fits) {
+      decision = fits;
+      continue;
+    }
+    if (!mayRunFirst(group, readers[value], deepest, effort)) {
       decision = Decision::refuse(
           "the reader would have to run before one that it needs", group);
       continue;
     }
     group->roots.push_back({value, kMainSpace, accesses[0].map, *back});
+    // Its own elements are results too.
+    SmallVector<unsigned, 1> &loops = group->accesses[value][0].loops;
+    if (loops.empty() || loops[0] != 0)
+      loops.insert(loops.begin(), 0);
     writers[value] = group;
     llvm::erase(readers[value], group);
+    runBefore(group, readers[value]);
     inlineInto(*group, value);
     return Decision::accept(group);
   }
@@ -343,10 +346,10 @@ Decision FusionPlan::shouldInline(Value value) {
     if (isWrittenBetter(view))
       return Decision::refuse("the product that reads it would divide indices",
                               known.front());
-    return Decision::accept();
+    return fitBudgets(value);
   }
   if (value.getDefiningOp<IotaOp>())
-    return Decision::accept();
+    return fitBudgets(value);
   bool isEnd = followsGemm.contains(value) || followsReduce.contains(value);
   for (Group *group : known)
     for (const Access &access : group->accesses[value]) {
@@ -385,7 +388,13 @@ Decision FusionPlan::shouldInline(Value value) {
     return Decision::refuseAbove("computing it once more for each reader costs "
                                  "more operations than memory does",
                                  extra, limit);
-  return Decision::accept();
+  // Small tensors are cheap to compute, but their code is as large as any.
+  double code = (known.size() - 1) * perElement.lookup(value);
+  if (code > codeBudget / 8.0)
+    return Decision::refuseAbove("computing it in each reader takes more code "
+                                 "than it is worth",
+                                 code, codeBudget / 8.0);
+  return fitBudgets(value);
 }
 
 //===----------------------------------------------------------------------===//
@@ -402,12 +411,22 @@ static Access hoistToRows(const Group &group, const Access &access) {
                    [&](const Expr &e) { return e.usesDim(last); }))
     return access;
   return {kRowsSpace,
-          MapAttr::get(access.map.getContext(), last, access.map.getResults())};
+          MapAttr::get(access.map.getContext(), last, access.map.getResults()),
+          access.loops};
 }
 
 static void addTo(SmallVectorImpl<Access> &accesses, const Access &access) {
-  if (!llvm::is_contained(accesses, access))
+  auto *same = llvm::find_if(accesses, [&](const Access &other) {
+    return other.space == access.space && other.map == access.map;
+  });
+  if (same == accesses.end()) {
     accesses.push_back(access);
+    return;
+  }
+  SmallVector<unsigned, 1> loops;
+  std::set_union(same->loops.begin(), same->loops.end(), access.loops.begin(),
+                 access.loops.end(), std::back_inserter(loops));
+  same->loops = std::move(loops);
 }
 
 void FusionPlan::addAccess(Group &group, Value value, const Access &access) {
@@ -447,10 +466,13 @@ unsigned FusionPlan::getOwnSpace(Group &group, Value value,
 
 void FusionPlan::inlineInto(Group &group, Value value) {
   group.inlined.insert(value);
+  group.addCode(value);
   SmallVector<Access> accesses(ArrayRef<Access>(group.accesses[value]));
   Operation *op = value.getDefiningOp();
   if (auto gather = dyn_cast<llir::GatherOp>(op)) {
     double evaluations = countEvaluations(group, value);
+    // Its index is another one for each way in which it is read.
+    unsigned loop = group.addLoop(group.countCopies(value));
     SmallVector<Expr> row = hlir::getExtents(gather.getData());
     row.erase(row.begin());
     for (auto [operand, count] :
@@ -458,11 +480,12 @@ void FusionPlan::inlineInto(Group &group, Value value) {
           std::pair(gather.getIndices(),
                     evaluations / std::max(nominalSize(row), 1.0))}) {
       unsigned space = getOwnSpace(group, operand, count);
-      addAccess(
-          group, operand,
-          {space, MapAttr::getIdentity(
-                      value.getContext(),
-                      cast<RankedTensorType>(operand.getType()).getRank())});
+      addAccess(group, operand,
+                {space,
+                 MapAttr::getIdentity(
+                     value.getContext(),
+                     cast<RankedTensorType>(operand.getType()).getRank()),
+                 {loop}});
     }
     return;
   }
@@ -470,7 +493,7 @@ void FusionPlan::inlineInto(Group &group, Value value) {
     if (auto view = dyn_cast<ViewOp>(op)) {
       MapAttr map = compose(access.map, view.getMap(),
                             group.spaces[access.space].extents, symbols);
-      addAccess(group, view.getOperand(), {access.space, map});
+      addAccess(group, view.getOperand(), {access.space, map, access.loops});
       continue;
     }
     for (Value operand : op->getOperands())
@@ -482,21 +505,77 @@ void FusionPlan::inlineInto(Group &group, Value value) {
 // Order
 //===----------------------------------------------------------------------===//
 
+bool FusionPlan::mayRunFirst(const Group *group, ArrayRef<Group *> others,
+                             unsigned deepest, unsigned &effort) const {
+  if (group->depth >= deepest)
+    return true;
+  DenseSet<const Group *> seen;
+  SmallVector<Group *> worklist;
+  // Only what is deeper leads to the group.
+  auto add = [&](ArrayRef<Group *> next) {
+    effort -= std::min<size_t>(effort, next.size());
+    for (Group *other : next)
+      if (other->depth > group->depth && seen.insert(other).second)
+        worklist.push_back(other);
+  };
+  add(others);
+  while (!worklist.empty()) {
+    if (effort == 0)
+      return false;
+    for (const Root &root : worklist.pop_back_val()->roots) {
+      auto it = readers.find(root.value);
+      if (it == readers.end())
+        continue;
+      if (llvm::is_contained(it->second, group))
+        return false;
+      add(it->second);
+    }
+  }
+  return true;
+}
+
+void FusionPlan::runBefore(Group *group, ArrayRef<Group *> others) {
+  for (const Group *other : others)
+    group->depth = std::max(group->depth, other->depth + 1);
+  // Groups that write what this one reads are deeper still.
+  SmallVector<Group *> worklist = {group};
+  while (!worklist.empty()) {
+    Group *reader = worklist.pop_back_val();
+    for (auto &[value, accesses] : reader->accesses)
+      if (Group *writer = getWriter(value);
+          writer && writer != reader && writer->depth <= reader->depth) {
+        writer->depth = reader->depth + 1;
+        worklist.push_back(writer);
+      }
+  }
+}
+
 /// Groups in the order of their roots, moved up where another group needs a
 /// further result of theirs.
 void FusionPlan::sortGroups() {
-  DenseSet<const Group *> done;
-  std::function<void(Group *)> place = [&](Group *group) {
-    if (!done.insert(group).second)
-      return;
-    for (auto &[value, accesses] : group->accesses)
-      if (Group *writer = getWriter(value); writer && writer != group)
-        place(writer);
-    order.push_back(group);
-  };
+  DenseSet<const Group *> placed;
+  SmallVector<std::pair<Group *, bool>> stack;
   // Groups were made from the last to the first.
-  for (std::unique_ptr<Group> &group : llvm::reverse(groups))
-    place(group.get());
+  for (std::unique_ptr<Group> &made : llvm::reverse(groups)) {
+    stack.push_back({made.get(), false});
+    while (!stack.empty()) {
+      auto [group, needsArePlaced] = stack.pop_back_val();
+      if (placed.contains(group))
+        continue;
+      if (needsArePlaced) {
+        placed.insert(group);
+        order.push_back(group);
+        continue;
+      }
+      stack.push_back({group, true});
+      size_t begin = stack.size();
+      for (auto &[value, accesses] : group->accesses)
+        if (Group *writer = getWriter(value);
+            writer && writer != group && !placed.contains(writer))
+          stack.push_back({writer, false});
+      std::reverse(stack.begin() + begin, stack.end());
+    }
+  }
 }
 
 //===----------------------------------------------------------------------===//

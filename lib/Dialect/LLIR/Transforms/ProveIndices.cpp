@@ -248,16 +248,47 @@ Range RangeAnalysis::compute(Operation *op) {
       .Default([](Operation *) { return Range(); });
 }
 
-const Range &RangeAnalysis::get(Value value) {
-  auto it = known.find(value);
-  if (it != known.end())
-    return it->second;
-  Range range;
-  Operation *op = value.getDefiningOp();
+static bool mayBeIndex(Value value) {
   Type element = cast<RankedTensorType>(value.getType()).getElementType();
-  if (op && (element.isInteger(32) || element.isInteger(64)))
-    range = compute(op);
-  return known[value] = range;
+  return element.isInteger(32) || element.isInteger(64);
+}
+
+/// What the range of an op's result may follow from: its operands, and what a
+/// condition compares.
+static SmallVector<Value> getIndexOperands(Operation *op) {
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    Operation *condition = operand.getDefiningOp<ElementwiseOp>();
+    if (mayBeIndex(operand))
+      operands.push_back(operand);
+    else if (condition)
+      llvm::copy_if(condition->getOperands(), std::back_inserter(operands),
+                    mayBeIndex);
+  }
+  return operands;
+}
+
+const Range &RangeAnalysis::get(Value root) {
+  // What a range follows from is known before it, from a list and not by calls
+  // within calls.
+  SmallVector<std::pair<Value, bool>> stack = {{root, false}};
+  while (!stack.empty()) {
+    auto [value, operandsAreKnown] = stack.pop_back_val();
+    if (known.contains(value))
+      continue;
+    Operation *op = value.getDefiningOp();
+    if (!op || !mayBeIndex(value)) {
+      known[value] = Range();
+    } else if (operandsAreKnown) {
+      Range range = compute(op);
+      known[value] = range;
+    } else {
+      stack.push_back({value, true});
+      for (Value operand : getIndexOperands(op))
+        stack.push_back({operand, false});
+    }
+  }
+  return known.find(root)->second;
 }
 
 bool RangeAnalysis::isInside(Value indices, const Expr &extent) {

@@ -18,4 +18,21 @@ def LLIR_CostOpInterface : OpInterface<"CostOpInterface"> {
   ];
 }
 
+def LLIR_CodeOpInterface : OpInterface<"CodeOpInterface"> {
+  let cppNamespace = "::luminal::llir";
+  let description = [{
+    What an op adds to the code of a kernel that computes it. Fusion counts it against the kernel's budget
+    (`luminal/Dialect/LLIR/Utils/CodeBudget.h`, which also says what the unit is).
+  }];
+  let methods = [
+    InterfaceMethod<"Code that computes one element of the result from elements of the operands, at least 1.",
+                    "int64_t", "getCodeSize">,
+    InterfaceMethod<[{Copies of the code of its operands, and of its own, that the loops of the op hold (unrolled, masked,
+                      and for few rows); 0 for an op without loops, which stands in those of its readers.}],
+                    "int64_t", "getLoopCopies", (ins), "", "return 0;">,
+    InterfaceMethod<"Copies of the code of its readers that its loops hold for each copy of a plain loop over elements.",
+                    "int64_t", "getReaderCopies", (ins), "", "return 1;">
+  ];
+}
+
 #endif // LUMINAL_DIALECT_LLIR_IR_LLIRINTERFACES

@@ -15,11 +15,19 @@ include "mlir/IR/BuiltinAttributeInterfaces.td"
 class LLIR_Op<string mnemonic, list<Trait> traits = []>
     : Op<LLIR_Dialect, mnemonic, !listconcat([DeclareOpInterfaceMethods<LLIR_CostOpInterface>], traits)>;
 
+class LLIR_FlatOp<string mnemonic, list<Trait> traits = [], list<string> stated = []>
+    : LLIR_Op<mnemonic,
+              !listconcat([DeclareOpInterfaceMethods<LLIR_CodeOpInterface, !listconcat(["getCodeSize"], stated)>], traits)>;
+
+/// A flat op that decides the loops of its kernel.
+class LLIR_LoopOp<string mnemonic, list<Trait> traits = [], list<string> stated = []>
+    : LLIR_FlatOp<mnemonic, traits, !listconcat(["getLoopCopies"], stated)>;
+
 //===----------------------------------------------------------------------===//
 // Flat ops: what the e-graph holds
 //===----------------------------------------------------------------------===//
 
-def LLIR_ElementwiseOp : LLIR_Op<"elementwise", [Pure]> {
+def LLIR_ElementwiseOp : LLIR_FlatOp<"elementwise", [Pure]> {
   let summary = "a scalar function of each element";
   let description = [{
     `result[i...] = fn(inputs[i...]...)`; operands and result have one shape.
@@ -35,7 +43,7 @@ def LLIR_ElementwiseOp : LLIR_Op<"elementwise", [Pure]> {
   let hasVerifier = 1;
 }
 
-def LLIR_ViewOp : LLIR_Op<"view", [Pure]> {
+def LLIR_ViewOp : LLIR_FlatOp<"view", [Pure]> {
   let summary = "a tensor read through a map of its index";
   let description = [{
     As `hlir.view`. Inside a kernel it is index arithmetic; outside, fusion makes it an `alias` or a copying kernel.
@@ -52,7 +60,7 @@ def LLIR_ViewOp : LLIR_Op<"view", [Pure]> {
   let hasVerifier = 1;
 }
 
-def LLIR_ConstantOp : LLIR_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["value", "result"]>]> {
+def LLIR_ConstantOp : LLIR_FlatOp<"constant", [Pure, ConstantLike, AllTypesMatch<["value", "result"]>]> {
   let summary = "a tensor known at compile time";
   let description = [{
     A splat becomes an immediate of the kernels that read it; any other constant is a buffer of the artifact.
@@ -68,7 +76,7 @@ def LLIR_ConstantOp : LLIR_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["v
   let hasFolder = 1;
 }
 
-def LLIR_IotaOp : LLIR_Op<"iota", [Pure]> {
+def LLIR_IotaOp : LLIR_FlatOp<"iota", [Pure]> {
   let summary = "a tensor whose elements are an expression of their own index";
   let description = [{
     As `hlir.iota`.
@@ -84,7 +92,7 @@ def LLIR_IotaOp : LLIR_Op<"iota", [Pure]> {
   let hasVerifier = 1;
 }
 
-def LLIR_ReduceOp : LLIR_Op<"reduce", [Pure]> {
+def LLIR_ReduceOp : LLIR_LoopOp<"reduce", [Pure]> {
   let summary = "sum or maximum over the last dim";
   let description = [{
     As `hlir.reduce_sum` and `hlir.reduce_max`.
@@ -100,7 +108,7 @@ def LLIR_ReduceOp : LLIR_Op<"reduce", [Pure]> {
   let hasVerifier = 1;
 }
 
-def LLIR_SoftmaxOp : LLIR_Op<"softmax", [Pure, SameOperandsAndResultType]> {
+def LLIR_SoftmaxOp : LLIR_LoopOp<"softmax", [Pure, SameOperandsAndResultType]> {
   let summary = "softmax over the last dim, as one kernel";
   let description = [{
     `exp(x - max(x)) / sum(exp(x - max(x)))` over the last dim; f16 and bf16 compute in f32 and round once.
@@ -116,7 +124,7 @@ def LLIR_SoftmaxOp : LLIR_Op<"softmax", [Pure, SameOperandsAndResultType]> {
   let hasVerifier = 1;
 }
 
-def LLIR_LayerNormOp : LLIR_Op<"layer_norm", [Pure, SameOperandsAndResultType]> {
+def LLIR_LayerNormOp : LLIR_LoopOp<"layer_norm", [Pure, SameOperandsAndResultType]> {
   let summary = "layer normalisation over the last dim without scale and shift, as one kernel";
   let description = [{
     `(x - mean) * rsqrt(mean((x - mean)^2) + eps)` over the last dim.
@@ -132,7 +140,7 @@ def LLIR_LayerNormOp : LLIR_Op<"layer_norm", [Pure, SameOperandsAndResultType]> 
   let hasVerifier = 1;
 }
 
-def LLIR_RMSNormOp : LLIR_Op<"rms_norm", [Pure, SameOperandsAndResultType]> {
+def LLIR_RMSNormOp : LLIR_LoopOp<"rms_norm", [Pure, SameOperandsAndResultType]> {
   let summary = "root-mean-square normalisation over the last dim without scale, as one kernel";
   let description = [{
     `x * rsqrt(mean(x^2) + eps)` over the last dim.
@@ -148,7 +156,7 @@ def LLIR_RMSNormOp : LLIR_Op<"rms_norm", [Pure, SameOperandsAndResultType]> {
   let hasVerifier = 1;
 }
 
-def LLIR_GemmOp : LLIR_Op<"gemm", [Pure]> {
+def LLIR_GemmOp : LLIR_LoopOp<"gemm", [Pure], ["getReaderCopies"]> {
   let summary = "sum of products of two tensors, each read through a map";
   let description = [{
     With result index (d0 ... dn-1) and the contracted index dn of extent `k`:
@@ -172,7 +180,7 @@ def LLIR_GemmOp : LLIR_Op<"gemm", [Pure]> {
   }];
 }
 
-def LLIR_GatherOp : LLIR_Op<"gather", [Pure]> {
+def LLIR_GatherOp : LLIR_FlatOp<"gather", [Pure]> {
   let summary = "rows of a tensor, taken along its first dim by index";
   let description = [{
     As `hlir.gather`. `checked` is absent where every index is proved inside.
@@ -188,7 +196,7 @@ def LLIR_GatherOp : LLIR_Op<"gather", [Pure]> {
   let hasVerifier = 1;
 }
 
-def LLIR_ScatterOp : LLIR_Op<"scatter", [Pure, AllTypesMatch<["dest", "result"]>]> {
+def LLIR_ScatterOp : LLIR_LoopOp<"scatter", [Pure, AllTypesMatch<["dest", "result"]>]> {
   let summary = "a tensor with rows along its first dim updated by index";
   let description = [{
     As `hlir.scatter`; `checked` as in gather.

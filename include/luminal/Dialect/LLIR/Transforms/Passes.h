@@ -5,6 +5,7 @@
 #define LUMINAL_DIALECT_LLIR_TRANSFORMS_PASSES_H
 
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "luminal/Dialect/LLIR/Utils/CodeBudget.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 

@@ -15,6 +15,9 @@ def FuseKernelsPass : Pass<"llir-fuse-kernels", "::mlir::func::FuncOp"> {
     reads more often than it is worth computing, is written to memory once. softmax, layer_norm and rms_norm are first
     spelled out, so that they join as everything else does.
 
+    No kernel has more code than `code-budget` says (docs/LLIR.md): what would go beyond it is written to memory and read
+    by the next kernel. Only a single op, with the index arithmetic before it, may be over the budget.
+
     Functions that hold other ops than LLIR's are refused; what is fused stays as it is.
 
     Before:
@@ -34,6 +37,10 @@ def FuseKernelsPass : Pass<"llir-fuse-kernels", "::mlir::func::FuncOp"> {
     return %0 : tensor<4xf32>
     ```
   }];
+  let options = [
+    Option<"codeBudget", "code-budget", "unsigned", "::luminal::llir::kKernelCodeBudget",
+           "Most code that one kernel may have, in operations of a vector">
+  ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
