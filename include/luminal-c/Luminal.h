@@ -91,7 +91,9 @@ typedef struct luminal_tensor_info {
 typedef struct luminal_load_options {
   size_t struct_size; /* sizeof(luminal_load_options) */
   /* A .pt2 or .safetensors file that holds the weights; it is mapped, not
-   * read. Null if they are in the artifact or will be bound. */
+   * read. Null: they are in the artifact, or in the file that it was compiled
+   * with, where luminal_load finds that beside the artifact, or will be bound.
+   * "": no file is looked for. */
   const char *weights_path;
 } luminal_load_options;
 

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Threading.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 #include <chrono>
 
@@ -277,12 +278,33 @@ std::unique_ptr<llvm::MemoryBuffer> Compiler::link() {
   return shared;
 }
 
+/// The path of `file` from the folder of `artifact`, if it lies in it or below;
+/// else its name alone, under which it is found when both lie in one folder.
+static std::string pathBeside(StringRef file, StringRef artifact) {
+  StringRef name = llvm::sys::path::filename(file);
+  auto folderOf = [](StringRef path) {
+    SmallString<256> real;
+    StringRef parent = llvm::sys::path::parent_path(path);
+    if (llvm::sys::fs::real_path(parent.empty() ? "." : parent, real))
+      real.clear();
+    return real;
+  };
+  SmallString<256> from = folderOf(artifact), to = folderOf(file);
+  StringRef below = to;
+  if (from.empty() || !below.consume_front(from) ||
+      !(below.empty() || below.starts_with("/") || from.str().ends_with("/")))
+    return name.str();
+  below = below.ltrim('/');
+  return below.empty() ? name.str() : (below + "/" + name).str();
+}
+
 /// Says where weights come from: their digest and, to embed them, their bytes.
 LogicalResult Compiler::openWeights(ArtifactOptions &artifact) {
   const std::string &path =
       options.weights.empty() ? options.input : options.weights;
   if (Result<ZipArchive> archive = ZipArchive::open(path)) {
     artifact.weightsDigest = archive->getWeightsDigest();
+    artifact.weightsFile = pathBeside(path, options.output);
     if (options.embedWeights)
       artifact.embed = [archive =
                             std::make_shared<ZipArchive>(std::move(*archive))](
@@ -306,6 +328,7 @@ LogicalResult Compiler::openWeights(ArtifactOptions &artifact) {
   Result<SafeTensors> tensors = SafeTensors::open(path);
   if (!tensors)
     return error() << tensors.error().message;
+  artifact.weightsFile = pathBeside(path, options.output);
   if (options.embedWeights)
     artifact.embed =
         [tensors = std::make_shared<SafeTensors>(std::move(*tensors)),

@@ -24,18 +24,30 @@ Artifact::~Artifact() {
     ::dlclose(object);
 }
 
-Result<std::shared_ptr<const Artifact>>
-Artifact::load(const std::string &path, const LoadOptions &options) {
-  LUMINAL_TRY(bytes, mapFile(path));
-  return fromBytes(std::move(bytes), path, options);
-}
-
-Result<std::shared_ptr<const Artifact>>
-Artifact::fromBytes(Bytes bytes, std::string name, const LoadOptions &options) {
+Result<std::shared_ptr<Artifact>> Artifact::create(Bytes bytes,
+                                                   std::string name) {
   LUMINAL_TRY(archive, ZipArchive::fromBytes(std::move(bytes), name));
   std::shared_ptr<Artifact> artifact(new Artifact);
   artifact->name = std::move(name);
   LUMINAL_CHECK(artifact->readMembers(archive));
+  return artifact;
+}
+
+Result<std::shared_ptr<const Artifact>>
+Artifact::load(const std::string &path, const LoadOptions &options) {
+  LUMINAL_TRY(bytes, mapFile(path));
+  LUMINAL_TRY(artifact, create(std::move(bytes), path));
+  std::string weights = options.weightsPath;
+  if (weights.empty() && options.findWeights)
+    weights = artifact->findWeights();
+  if (!weights.empty())
+    LUMINAL_CHECK(artifact->mapWeights(weights));
+  return std::shared_ptr<const Artifact>(std::move(artifact));
+}
+
+Result<std::shared_ptr<const Artifact>>
+Artifact::fromBytes(Bytes bytes, std::string name, const LoadOptions &options) {
+  LUMINAL_TRY(artifact, create(std::move(bytes), std::move(name)));
   if (!options.weightsPath.empty())
     LUMINAL_CHECK(artifact->mapWeights(options.weightsPath));
   return std::shared_ptr<const Artifact>(std::move(artifact));
@@ -206,6 +218,15 @@ Status Artifact::mapEmbeddedWeights(const ZipArchive &archive) {
     LUMINAL_CHECK(setWeight(i, part));
   }
   return {};
+}
+
+/// The file beside the artifact that it was compiled with; empty where it is
+/// not there.
+std::string Artifact::findWeights() const {
+  if (manifest.weightsFile.empty() || manifest.weightsEmbedded)
+    return {};
+  std::string path = name.substr(0, name.rfind('/') + 1) + manifest.weightsFile;
+  return ::access(path.c_str(), F_OK) == 0 ? path : std::string();
 }
 
 Status Artifact::mapWeights(const std::string &path) {

@@ -272,7 +272,11 @@ Status Context::Impl::preparePointers() {
       if (!place)
         return Error("weight '" + m.weights[owner].name +
                      "' is not bound: name the file that holds the weights, "
-                     "or bind it");
+                     "or bind it" +
+                     (m.weightsFile.empty()
+                          ? std::string()
+                          : " (compiled with those of '" + m.weightsFile +
+                                "', which was not beside the artifact)"));
       break;
     case Kind::Constant:
       place = artifact->getConstants() + ranges[b].offset;

@@ -254,6 +254,11 @@ Result<Manifest> Manifest::parse(std::string_view text, std::string name) {
   m.weightsDigest = digest;
   LUMINAL_TRY(embedded, parseBoolOr(root, "weights_embedded", false));
   m.weightsEmbedded = embedded;
+  LUMINAL_TRY(weightsFile, root.find("weights_file"));
+  if (weightsFile) {
+    LUMINAL_TRY(path, weightsFile->asString());
+    m.weightsFile = path;
+  }
   LUMINAL_CHECK(parseList(root, "buffers", m.buffers, parseBuffer));
   LUMINAL_TRY(arenaBytes, parseExpr(root, "arena_bytes"));
   m.arenaBytes = arenaBytes;

@@ -65,6 +65,8 @@ std::string Manifest::str() const {
   }
   root["weights_digest"] = weightsDigest;
   root["weights_embedded"] = weightsEmbedded;
+  if (!weightsFile.empty())
+    root["weights_file"] = weightsFile;
   root["buffers"] = Json::array();
   for (const BufferSpec &buffer : buffers) {
     Json json{{"kind", std::string(bufferKindName(buffer.kind))}};

@@ -36,6 +36,7 @@ public:
     LUMINAL_CHECK(symbols());
     LUMINAL_CHECK(buffers());
     LUMINAL_CHECK(weights());
+    LUMINAL_CHECK(weightsFile());
     LUMINAL_CHECK(inputs());
     LUMINAL_CHECK(outputs());
     for (size_t i = 0; i < m.buffers.size(); ++i)
@@ -253,6 +254,26 @@ private:
     return {};
   }
 
+  /// A path that stays in the artifact's folder.
+  Status weightsFile() {
+    std::string_view rest = m.weightsFile;
+    if (rest.empty())
+      return {};
+    bool good = rest.size() <= kMaxPath && rest.find('\0') == rest.npos;
+    for (bool more = true; good && more;) {
+      size_t slash = rest.find('/');
+      std::string_view part = rest.substr(0, slash);
+      good = !part.empty() && part != "." && part != "..";
+      more = slash != rest.npos;
+      rest = more ? rest.substr(slash + 1) : std::string_view();
+    }
+    if (!good)
+      return Error("weights_file: is no path of a file in the artifact's "
+                   "folder or below");
+    return {};
+  }
+
+  static constexpr size_t kMaxPath = 4096;
   const Manifest &m;
   std::vector<std::string> names;
   std::vector<bool> owned;

@@ -25,9 +25,12 @@ using KernelFn = int32_t (*)(void *const *buffers, const int64_t *symbols,
 
 struct LoadOptions {
   /// A .pt2 or .safetensors file that holds the weights; empty if they are in
-  /// the artifact or will be bound. Mapped, never copied but for misaligned
-  /// tensors.
+  /// the artifact, lie beside it or will be bound. Mapped, never copied but for
+  /// misaligned tensors.
   std::string weightsPath;
+  /// Where no file is named, an artifact's file is asked which one it was
+  /// compiled with: that is taken if it is still there.
+  bool findWeights = true;
 };
 
 /// Immutable once loaded: any number of threads may run it, each with a Context
@@ -59,6 +62,9 @@ public:
 
 private:
   Artifact();
+  static Result<std::shared_ptr<Artifact>> create(Bytes bytes,
+                                                  std::string name);
+  std::string findWeights() const;
   Status readMembers(const ZipArchive &archive);
   Status openHostObject(const Bytes &object);
   Status mapEmbeddedWeights(const ZipArchive &archive);

@@ -119,6 +119,9 @@ struct Manifest {
   /// if any file with the right names will do.
   std::string weightsDigest;
   bool weightsEmbedded = false;
+  /// The file that the weights came from: its path from the artifact's folder,
+  /// in it or below; empty where nobody knows.
+  std::string weightsFile;
   std::vector<BufferSpec> buffers;
   Expr arenaBytes = 0;
   std::vector<StepSpec> steps;

@@ -16,6 +16,8 @@ struct ArtifactOptions {
   /// Identifies the archive that the weights come from (see
   /// ZipArchive::getWeightsDigest); empty where any will do.
   std::string weightsDigest;
+  /// See runtime::Manifest.
+  std::string weightsFile;
   /// Finds the bytes of a weight, to embed them; null where they stay outside.
   std::function<Result<Bytes>(const runtime::WeightSpec &)> embed;
 };

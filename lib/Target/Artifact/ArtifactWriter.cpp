@@ -19,6 +19,8 @@ LogicalResult luminal::writeArtifact(llir::ScheduleOp schedule,
   runtime::ArtifactParts parts;
   parts.manifest = std::move(*manifest);
   parts.manifest.weightsDigest = options.weightsDigest;
+  if (!options.embed && !parts.manifest.weights.empty())
+    parts.manifest.weightsFile = options.weightsFile;
   parts.hostObject = hostObject;
   parts.constants = constants;
   // The bytes stay where they are mapped until the file is written.

@@ -129,12 +129,14 @@ std::string tools::describeArtifact(const Artifact &artifact, bool json) {
   root["weights"] = Json{{"count", m.weights.size()},
                          {"bytes", bytes},
                          {"embedded", m.weightsEmbedded},
-                         {"digest", m.weightsDigest}};
+                         {"digest", m.weightsDigest},
+                         {"file", m.weightsFile}};
   root["steps"] = m.steps.size();
   root["arena_bytes"] = m.arenaBytes.str();
   text += "weights: " + std::to_string(m.weights.size()) + " of " +
           std::to_string(bytes) + " bytes" +
-          (m.weightsEmbedded ? ", embedded" : "") + "\n";
+          (m.weightsEmbedded ? ", embedded" : "") +
+          (m.weightsFile.empty() ? "" : ", from " + m.weightsFile) + "\n";
   text += "steps: " + std::to_string(m.steps.size()) +
           ", arena: " + m.arenaBytes.str() + " bytes\n";
   return json ? root.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"

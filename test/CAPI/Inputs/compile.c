@@ -128,6 +128,18 @@ int main(int argc, char **argv) {
   luminal_load_options load = {sizeof load, in("good.pt2")};
   CHECK(!luminal_load(in("plain.lum"), &load, &artifact));
   runGood(artifact);
+  /* The archive beside the artifact, unless the caller will bind weights. */
+  CHECK(!luminal_load(in("plain.lum"), NULL, &artifact));
+  runGood(artifact);
+  load.weights_path = "";
+  CHECK(!luminal_load(in("plain.lum"), &load, &artifact));
+  luminal_context *unbound = NULL;
+  CHECK(!luminal_context_create(artifact, 1, &unbound));
+  float rows[6] = {0};
+  bindRows(unbound, LUMINAL_INPUT, 0, rows, 2, 3);
+  FAILS(luminal_run(unbound), "weight 'w' is not bound", "good.pt2");
+  luminal_context_free(unbound);
+  luminal_artifact_free(artifact);
   load.weights_path = in("not-a-zip.pt2");
   artifact = NULL;
   FAILS(luminal_load(in("plain.lum"), &load, &artifact), load.weights_path,

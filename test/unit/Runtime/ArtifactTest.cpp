@@ -107,6 +107,32 @@ TEST(Artifact, MapsWeightsOfAnArchive) {
   EXPECT_FAILS(b.load({"/no/such/file"}), "/no/such/file");
 }
 
+TEST(Artifact, FindsTheFileThatItWasCompiledWith) {
+  TemporaryPath path(".lum"), file(".pt2");
+  writeArchive(file.path, {10, 20, 30, 40});
+  Builder b = withWeight(false);
+  b.m.weightsDigest = ZipArchive::open(file.path)->getWeightsDigest();
+  b.m.weightsFile = file.path.substr(file.path.rfind('/') + 1);
+  EXPECT_OK(b.write(path.path));
+  EXPECT_EQ(second(*Artifact::load(path.path)), "21");
+  // Whoever binds weights has none looked for; bytes have no folder.
+  const std::string unbound =
+      "weight 'w' is not bound: name the file that holds the weights, or bind "
+      "it (compiled with those of '" +
+      b.m.weightsFile + "', which was not beside the artifact)";
+  EXPECT_EQ(second(*Artifact::load(path.path, {"", false})), unbound);
+  EXPECT_EQ(second(*Artifact::fromBytes(*mapFile(path.path), "a")), unbound);
+  // A file that is named counts, and another one of the name is told.
+  TemporaryPath named(".pt2");
+  writeArchive(named.path, {10, 20, 30, 40});
+  writeArchive(file.path, {10, 21, 30, 40});
+  EXPECT_EQ(second(*Artifact::load(path.path, {named.path})), "21");
+  EXPECT_FAILS(Artifact::load(path.path),
+               "holds the weights of another model than");
+  ::unlink(file.path.c_str());
+  EXPECT_EQ(second(*Artifact::load(path.path)), unbound);
+}
+
 TEST(Artifact, MapsWeightsOfSafeTensors) {
   TemporaryPath file(".safetensors");
   HostTensor w{"w", DType::F32, {4}, {}};

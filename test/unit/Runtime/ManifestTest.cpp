@@ -22,6 +22,7 @@ Builder full() {
   b.m.target.features = {};
   b.m.target.cpu = "some \"cpu\"";
   b.m.weightsDigest = "abc";
+  b.m.weightsFile = "models/a b.pt2";
   return b;
 }
 
@@ -36,6 +37,7 @@ TEST(Manifest, RoundTrips) {
   EXPECT_FALSE(parsed->weights[1].buffer);
   EXPECT_EQ(parsed->rootBuffer(7), 2u);
   EXPECT_TRUE(parsed->weightsEmbedded);
+  EXPECT_EQ(parsed->weightsFile, "models/a b.pt2");
 }
 
 TEST(Manifest, RefusesWhatDoesNotHold) {
@@ -48,6 +50,20 @@ TEST(Manifest, RefusesWhatDoesNotHold) {
     auto parsed = Manifest::parse(b.m.str(), "m");
     EXPECT_FALSE(parsed) << text;
   };
+  for (std::string path :
+       {"/model.pt2", "../model.pt2", "a/../model.pt2", "a/..", "..", ".",
+        "./model.pt2", "a//b", "a/", "/"}) {
+    Builder b = full();
+    b.m.weightsFile = path;
+    EXPECT_NE(failure(b.m.verify()).find("weights_file: is no path"),
+              std::string::npos)
+        << path;
+    EXPECT_FALSE(Manifest::parse(b.m.str(), "m")) << path;
+  }
+  expect([](Manifest &m) { m.weightsFile = std::string("a\0b", 3); },
+         "weights_file: is no path");
+  expect([](Manifest &m) { m.weightsFile = std::string(5000, 'a'); },
+         "weights_file: is no path");
   expect([](Manifest &m) { m.symbols[0].name = "max"; },
          "cannot name a symbol");
   expect([](Manifest &m) { m.symbols.push_back({"a", {0, 1}}); },
