@@ -130,6 +130,42 @@ class LanguageModel(nn.Module):
         return F.linear(self.norm(self.blocks(x)), self.tokens.weight)
 
 
+class StridedCNN(nn.Module):
+    """Two strided stages with a residual block each, of any height and width; upsampled, pooled and classified."""
+
+    def __init__(self, classes=5):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 8, 3, stride=2, padding=1)
+        self.block = nn.Conv2d(8, 8, 3, padding=1)
+        self.down = nn.Conv2d(8, 12, 3, stride=2, padding=1)
+        self.wide = nn.Conv2d(12, 12, 3, padding=2, dilation=2)
+        self.norm = nn.BatchNorm2d(12)
+        self.head = nn.Linear(12, classes)
+        self.eval()
+
+    def forward(self, x):
+        x = F.relu(self.stem(x))
+        x = x + F.relu(self.block(x))
+        fine = F.max_pool2d(x, 3, stride=2, padding=1)
+        x = F.relu(self.norm(self.down(x)))
+        x = x + self.wide(x)
+        return self.head(x.mean((2, 3))), F.interpolate(x, scale_factor=2.0, mode="bilinear"), fine
+
+
+class AfterStride(nn.Module):
+    """What asks how large a dim is, on dims that strided steps have halved."""
+
+    def forward(self, x):
+        x = F.max_pool2d(x, 2)
+        small = F.avg_pool2d(x, 3, stride=2, padding=1)
+        edges = F.pad(x, (1, 2, 0, 1)), F.pad(x, (1, 1, 1, 1), mode="reflect"), F.pad(x, (2, 0, 1, 0), mode="replicate")
+        joined = sum(e.mean((2, 3)) for e in edges)
+        windows = small.unfold(2, 2, 1).sum(-1)
+        resized = F.interpolate(small, size=x.shape[2:], mode="nearest") + x
+        return (joined, windows, resized, small[..., -1, :], small[..., -1], torch.topk(small, 2, dim=2).values,
+                torch.diff(x, dim=3), F.interpolate(small, size=(5, 3), mode="bilinear"), F.unfold(small, 2))
+
+
 class ShapeArithmetic(nn.Module):
     """Splits, merges, concatenates and slices dynamic dims."""
 
@@ -243,7 +279,8 @@ def transformers_model(kind, dtype=torch.float32, causal=False, **config):
     model = getattr(transformers, kind[1])(cfg).eval().to(dtype)
     if causal:
         return Field(model, "input_ids", "logits", use_cache=False)
-    return Field(model, "pixel_values" if "image_size" in config else "input_ids", "last_hidden_state")
+    argument = "pixel_values" if "image_size" in config else "input_values" if "conv_dim" in config else "input_ids"
+    return Field(model, argument, "last_hidden_state")
 
 
 SIZES = {
@@ -335,6 +372,22 @@ def shapes():
                 [(torch.randn(4, 6), torch.randn(1, 6)), (torch.randn(64, 6), torch.randn(64, 6))])
 
 
+def images(model, low):
+    """Of any height and width from `low` to 64: even and odd ones, and both ends of the range."""
+    dims = {"x": {2: Dim("height", min=low, max=64), 3: Dim("width", min=low, max=64)}}
+    sizes = [(low, low), (low, 64), (17, 30), (33, 19), (64, 63)]
+    return Case(model, (torch.randn(2, 3, 16, 20),), dims, [(torch.randn(2, 3, h, w),) for h, w in sizes])
+
+
+def wav2vec2():
+    """Audio of any number of frames: strided convolutions ahead of the transformer."""
+    model = transformers_model(("Wav2Vec2Config", "Wav2Vec2Model"), conv_dim=(16,) * 3, conv_stride=(5, 2, 2),
+                               conv_kernel=(10, 3, 2), num_feat_extract_layers=3, num_conv_pos_embeddings=16,
+                               num_conv_pos_embedding_groups=4, vocab_size=32, **SIZES)
+    return Case(model, (torch.randn(1, 1600),), {"x": {1: Dim.DYNAMIC(min=400, max=16000)}},
+                [(torch.randn(1, n),) for n in (400, 420, 1000, 2000, 3000)])
+
+
 def recommendation(tables, rows, batch, bag=1):
     """`bag` indices a bag on average; bags are of unequal length where it is above 1."""
     starts = torch.arange(batch) * bag
@@ -365,6 +418,9 @@ def cached_decoder():
 MODELS = {
     "mlp": mlp,
     "shapes": shapes,
+    "strided_cnn": lambda: images(StridedCNN(), 8),
+    "after_stride": lambda: images(AfterStride(), 12),
+    "wav2vec2": wav2vec2,
     "dlrm": lambda: recommendation(tables=3, rows=100, batch=8, bag=2),
     "transformer": transformer,
     "llama": lambda: Case(llama(), (ids(1, 16),)),

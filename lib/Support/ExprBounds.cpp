@@ -1,11 +1,13 @@
 //===- ExprBounds.cpp - Bounds of expressions over ranges -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A lower bound is found by elimination. A factor in which the expression is
-// linear takes its least or greatest value, as the sign of its coefficient says
-// (or both, and the lesser result counts); what is left has one factor fewer.
-// Compound factors go first, then dims, whose extents are expressions over
-// symbols, then symbols, whose bounds are integers.
+// A lower bound is the better of two. Interval arithmetic (ExprIntervals.cpp)
+// sees through every node, but forgets what its operands have in common.
+// Elimination keeps that: a factor in which the expression is linear takes its
+// least or greatest value, as the sign of its coefficient says (or both, and
+// the lesser result counts); what is left has one factor fewer. Compound
+// factors go first, then dims, whose extents are expressions over symbols, then
+// symbols, whose bounds are integers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -68,8 +70,7 @@ void ExprSolver::learn(const Expr &extent) {
       range.hi = range.hi ? std::min(*range.hi, hi) : hi;
       symbols[std::string(*symbol.asSymbol())] = range;
     }
-    lowers.clear();
-    simplified.clear();
+    forget();
     return;
   }
   bool product = terms.size() == 1 && terms[0].coefficient > 0 &&
@@ -78,8 +79,52 @@ void ExprSolver::learn(const Expr &extent) {
                  });
   if (!product)
     facts.push_back(extent - Expr(1));
+  forget();
+}
+
+/// What was found with fewer facts may be weaker than what they prove.
+void ExprSolver::forget() {
   lowers.clear();
+  intervals.clear();
   simplified.clear();
+}
+
+//===----------------------------------------------------------------------===//
+// Intervals
+//===----------------------------------------------------------------------===//
+
+Interval ExprSolver::interval(const Expr &e) {
+  if (std::optional<int64_t> value = e.asConstant())
+    return Interval::point(*value);
+  if (auto it = intervals.find(e); it != intervals.end())
+    return it->second;
+  Interval result = computeInterval(e);
+  intervals.emplace(e, result);
+  return result;
+}
+
+Interval ExprSolver::computeInterval(const Expr &e) {
+  if (e.asSymbol())
+    return Interval::of(rangeOf(e));
+  if (std::optional<unsigned> dim = e.asDim()) {
+    Interval result;
+    if (*dim < extents.size() && !extents[*dim].isUndefined()) {
+      result.lo = 0;
+      Interval extent = interval(extents[*dim]);
+      if (extent.upper())
+        result.hi = std::max<Interval::Int>(extent.hi - 1, 0);
+    }
+    return result;
+  }
+  std::vector<Interval> values;
+  values.reserve(e.operands().size());
+  for (const Expr &operand : e.operands())
+    values.push_back(interval(operand));
+  Interval result = intervalOf(e.kind(), e.operands(), values);
+  if (std::find(positiveAtoms.begin(), positiveAtoms.end(), e) !=
+      positiveAtoms.end())
+    result.lo = std::max<Interval::Int>(result.lo, 1);
+  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -187,7 +232,6 @@ void ExprSolver::bounds(const Expr &atom, std::vector<Expr> &lows,
     const Expr &x = atom.operands()[0], &c = atom.operands()[1];
     if (!positive(c))
       return;
-    bool nonNegativeX = nonNegative(x);
     // floordiv by a positive divisor is monotone: bounds of x give bounds of
     // it.
     auto push = [&](std::vector<Expr> &list, const std::optional<Expr> &bound) {
@@ -197,17 +241,16 @@ void ExprSolver::bounds(const Expr &atom, std::vector<Expr> &lows,
       if (!e.isUndefined() && !e.hasDims() && e != atom)
         list.push_back(e);
     };
-    if (nonNegativeX)
-      lows.push_back(std::find(positiveAtoms.begin(), positiveAtoms.end(),
-                               atom) == positiveAtoms.end()
-                         ? Expr()
-                         : Expr(1));
-    else if (std::optional<int64_t> low = lower(x))
+    std::optional<int64_t> low = lower(x), high = upper(x);
+    if (std::optional<int64_t> constant = interval(atom).lower())
+      lows.push_back(Expr(*constant));
+    if (low)
       push(lows, Expr(*low));
     push(lows, withoutDims(x, /*wantUpper=*/false));
     push(highs, withoutDims(x, /*wantUpper=*/true));
-    if (std::optional<int64_t> high = upper(x))
+    if (high)
       push(highs, Expr(*high));
+    bool nonNegativeX = nonNegative(x);
     if (nonNegativeX)
       highs.push_back(x);
     return;
@@ -216,8 +259,11 @@ void ExprSolver::bounds(const Expr &atom, std::vector<Expr> &lows,
     const Expr &x = atom.operands()[0], &c = atom.operands()[1];
     if (!positive(c))
       return;
-    lows.push_back(Expr());
+    Interval range = interval(atom);
+    lows.push_back(Expr(std::max<int64_t>(range.lower().value_or(0), 0)));
     highs.push_back(c - Expr(1));
+    if (std::optional<int64_t> high = range.upper())
+      highs.push_back(Expr(*high));
     if (nonNegative(x))
       highs.push_back(x);
     return;
@@ -260,6 +306,13 @@ std::optional<Expr> ExprSolver::withoutDims(const Expr &e, bool wantUpper) {
 // Elimination
 //===----------------------------------------------------------------------===//
 
+/// The greater of two bounds of which either may be absent.
+static void raise(std::optional<int64_t> &best,
+                  std::optional<int64_t> candidate) {
+  if (candidate && (!best || *candidate > *best))
+    best = candidate;
+}
+
 std::optional<int64_t> ExprSolver::upper(const Expr &e) {
   std::optional<int64_t> low = lower(-e);
   return low && *low != INT64_MIN ? std::optional<int64_t>(-*low)
@@ -269,19 +322,26 @@ std::optional<int64_t> ExprSolver::upper(const Expr &e) {
 std::optional<int64_t> ExprSolver::lower(const Expr &e) {
   if (std::optional<int64_t> value = e.asConstant())
     return value;
-  if (e.isUndefined() || !step())
+  if (e.isUndefined())
     return std::nullopt;
-  // While it is being computed, nothing is known of it.
-  auto [it, inserted] = lowers.try_emplace(e, std::nullopt);
-  if (!inserted)
+  if (auto it = lowers.find(e); it != lowers.end())
     return it->second;
+  std::optional<int64_t> result = interval(e).lower();
+  if (!step())
+    return result;
+  // While it is being computed, its interval is what is known of it.
+  lowers.emplace(e, result);
   Nested nested(depth);
-  std::optional<int64_t> result = computeLower(e);
+  raise(result, computeLower(e));
   lowers[e] = result;
   return result;
 }
 
 bool ExprSolver::nonNegative(const Expr &e) {
+  if (e.isUndefined())
+    return false;
+  if (interval(e).lo >= 0)
+    return true;
   std::optional<int64_t> low = lower(e);
   if (low && *low >= 0)
     return true;
@@ -305,6 +365,33 @@ bool ExprSolver::nonNegative(const Expr &e) {
     }
   }
   return false;
+}
+
+/// Of polynomials, elimination says as much as cases do, and at less cost.
+static bool isWorthCases(const Expr &e) {
+  return ExprBuilder::compounds(e) != 0;
+}
+
+bool ExprSolver::atLeastByCases(const Expr &e, int64_t limit) {
+  Expr rest = limit == 0 ? e : e - Expr(limit);
+  if (rest.isUndefined())
+    return false;
+  if (nonNegative(rest))
+    return true;
+  if (!isWorthCases(rest))
+    return false;
+  auto range = [this](const Expr &symbol) { return rangeOf(symbol); };
+  std::optional<int64_t> low = luminal::lowerByCases(rest, range, extents, 0);
+  return low && *low >= 0;
+}
+
+std::optional<int64_t> ExprSolver::lowerByCases(const Expr &e) {
+  std::optional<int64_t> result = lower(e);
+  if (!isWorthCases(e))
+    return result;
+  auto range = [this](const Expr &symbol) { return rangeOf(symbol); };
+  raise(result, luminal::lowerByCases(e, range, extents, std::nullopt));
+  return result;
 }
 
 /// floordiv(a, c) - floordiv(b, c) >= floordiv(a - b, c): bounds the difference
@@ -360,13 +447,6 @@ std::optional<int64_t> ExprSolver::computeLower(const Expr &e) {
     if (std::optional<int64_t> low = eliminate(e, atom))
       return low;
   return std::nullopt;
-}
-
-/// The greater of two bounds of which either may be absent.
-static void raise(std::optional<int64_t> &best,
-                  std::optional<int64_t> candidate) {
-  if (candidate && (!best || *candidate > *best))
-    best = candidate;
 }
 
 std::optional<int64_t> ExprSolver::eliminate(const Expr &e, const Expr &atom) {
@@ -428,6 +508,15 @@ std::optional<int64_t> ExprSolver::eliminate(const Expr &e, const Expr &atom) {
       std::optional<Expr> q = divideExactly(k, c);
       if (q && positive(c))
         raise(best, lower(rest + *q * (rising ? x - c + Expr(1) : x)));
+      // Where c does not divide k, a multiple of the whole is bounded so.
+      std::optional<int64_t> divisor = c.asConstant();
+      if (!q && divisor && *divisor > 0 && !rest.asConstant()) {
+        std::optional<int64_t> multiple =
+            lower(c * rest + k * (rising ? x - c + Expr(1) : x));
+        if (multiple)
+          raise(best, static_cast<int64_t>(*checkedFloorDiv<Interval::Int>(
+                          Interval::Int(*multiple) + *divisor - 1, *divisor)));
+      }
     }
     if (!rising && !falling && !lows.empty() && !highs.empty()) {
       // Linear in the atom: least at one of the ends.

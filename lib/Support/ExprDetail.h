@@ -33,6 +33,10 @@ struct Expr::Node {
   bool opaque = false;
 };
 
+struct ExprHash {
+  size_t operator()(const Expr &e) const { return e.hash(); }
+};
+
 /// coefficient * product(factors).
 struct Term {
   std::vector<Expr> factors;

@@ -542,7 +542,8 @@ std::optional<bool> Assumptions::equal(const Expr &a, const Expr &b) const {
     return *value == 0;
   if (solver.simplify(a) == solver.simplify(b))
     return true;
-  if (solver.positive(difference) || solver.positive(-difference))
+  if (solver.atLeastByCases(difference, 1) ||
+      solver.atLeastByCases(-difference, 1))
     return false;
   return std::nullopt;
 }
@@ -551,19 +552,23 @@ bool Assumptions::provablyNonNegative(const Expr &e) const {
   if (e.isUndefined())
     return false;
   ExprSolver solver(symbols, extents);
-  return solver.nonNegative(solver.simplify(e));
+  // Most questions are this easy.
+  return solver.interval(e).lo >= 0 ||
+         solver.atLeastByCases(solver.simplify(e), 0);
 }
 
 std::optional<int64_t> Assumptions::lowerBound(const Expr &e) const {
   if (e.isUndefined())
     return std::nullopt;
   ExprSolver solver(symbols, extents);
-  return solver.lower(solver.simplify(e));
+  return solver.lowerByCases(solver.simplify(e));
 }
 
 std::optional<int64_t> Assumptions::upperBound(const Expr &e) const {
   if (e.isUndefined())
     return std::nullopt;
   ExprSolver solver(symbols, extents);
-  return solver.upper(solver.simplify(e));
+  std::optional<int64_t> low = solver.lowerByCases(-solver.simplify(e));
+  return low && *low != INT64_MIN ? std::optional<int64_t>(-*low)
+                                  : std::nullopt;
 }

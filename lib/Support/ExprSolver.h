@@ -12,14 +12,10 @@
 #ifndef LUMINAL_LIB_SUPPORT_EXPRSOLVER_H
 #define LUMINAL_LIB_SUPPORT_EXPRSOLVER_H
 
-#include "ExprDetail.h"
+#include "ExprIntervals.h"
 #include <unordered_map>
 
 namespace luminal {
-
-struct ExprHash {
-  size_t operator()(const Expr &e) const { return e.hash(); }
-};
 
 class ExprSolver {
 public:
@@ -33,7 +29,13 @@ public:
   std::optional<int64_t> lower(const Expr &e);
   std::optional<int64_t> upper(const Expr &e);
   bool nonNegative(const Expr &e);
+  /// Bounds without elimination; `e` need not be simplified.
+  Interval interval(const Expr &e);
   bool positive(const Expr &e) { return nonNegative(e - Expr(1)); }
+  /// The same questions of a caller outside, which is worth a search over
+  /// cases.
+  bool atLeastByCases(const Expr &e, int64_t limit);
+  std::optional<int64_t> lowerByCases(const Expr &e);
   /// 0 <= e < limit.
   bool inRange(const Expr &e, const Expr &limit) {
     return nonNegative(e) && nonNegative(limit - e - Expr(1));
@@ -67,6 +69,7 @@ private:
   std::optional<Expr> joinOnce(const Expr &e);
 
   // Bounds.
+  Interval computeInterval(const Expr &e);
   std::optional<int64_t> computeLower(const Expr &e);
   std::optional<int64_t> eliminate(const Expr &e, const Expr &atom);
   std::optional<int64_t> lowerOfPair(const Expr &e);
@@ -76,6 +79,7 @@ private:
   std::optional<Expr> withoutDims(const Expr &e, bool wantUpper);
   SymbolRange rangeOf(const Expr &symbol) const;
   void learn(const Expr &extent);
+  void forget();
 
   /// Counts a step, and says whether there are any left.
   bool step() { return depth < kMaxDepth && ++steps < kMaxSteps; }
@@ -95,6 +99,7 @@ private:
   std::vector<Expr> positiveAtoms;
   std::unordered_map<Expr, Expr, ExprHash> simplified;
   std::unordered_map<Expr, std::optional<int64_t>, ExprHash> lowers;
+  std::unordered_map<Expr, Interval, ExprHash> intervals;
   unsigned depth = 0;
   unsigned steps = 0;
 };

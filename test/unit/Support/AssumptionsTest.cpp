@@ -141,6 +141,60 @@ TEST(Assumptions, SizesWithoutDims) {
                                    Expr::floorDiv(s("b") + 1, 2)));
 }
 
+// What convolutions, pools and slices after strided steps ask.
+TEST(Assumptions, ExtentsAfterStrides) {
+  Assumptions sc({{"s", {8, 64}}, {"t", {20, {}}}, {"u", {0, 300}}});
+  auto proves = [&](const char *low, const char *high) {
+    std::optional<Expr> a = Expr::parse(low), b = Expr::parse(high);
+    EXPECT_TRUE(a && b && sc.provablyLessEqual(*a, *b))
+        << low << " <= " << high;
+  };
+  proves("1", "s floordiv 2");
+  proves("4", "s floordiv 2");
+  proves("2", "((s + 1) floordiv 2 + 1) floordiv 2");
+  proves("1", "((s - 3) floordiv 2 - 1) floordiv 2 + 1");
+  proves("0", "s floordiv 2 - 1");
+  proves("s floordiv 4", "s floordiv 2");
+  proves("2 * (s floordiv 3)", "s");
+  proves("s floordiv 3 + s floordiv 5", "s floordiv 2 + 4");
+  // Without an upper end of the range.
+  proves("1", "t floordiv 20");
+  proves("t floordiv 4", "t floordiv 2");
+  proves("t floordiv 3 + t floordiv 7", "t floordiv 2 + 1");
+  proves("t floordiv 20 - 1", "max(t floordiv 20 - 1, 0)");
+  proves("max(t floordiv 20 - 1, 0)", "t floordiv 20 - 1");
+  proves("t mod 7", "6");
+  proves("t mod 7", "t floordiv 3");
+  // Where only cases decide.
+  proves("u mod 5 + 5 * (u floordiv 5)", "u");
+  proves("(s mod 4) * (s mod 4)", "3 * (s mod 4)");
+  proves("min(s, 20) floordiv 3", "(s + 4) floordiv 3");
+  proves("max(s - 30, 0) * min(s - 30, 0)", "0");
+  EXPECT_EQ(simplified(sc, "max(t floordiv 20 - 1, 0)"), "t floordiv 20 - 1");
+  EXPECT_EQ(simplified(sc, "min((s + 1) floordiv 2, 80)"),
+            "(s + 1) floordiv 2");
+  EXPECT_EQ(sc.lowerBound(Expr::floorDiv(s("s"), 3)), 2);
+  EXPECT_EQ(sc.upperBound(Expr::floorDiv(s("s"), 3)), 21);
+  EXPECT_EQ(sc.equal(Expr::floorDiv(s("s"), 2), Expr(3)), false);
+  // False at one point only, and so not proved.
+  EXPECT_FALSE(sc.provablyLess(Expr::floorDiv(s("s"), 2), 32));
+  EXPECT_FALSE(sc.provablyLess(Expr::mod(s("u"), 299), 298));
+}
+
+// A question that has no answer costs no more than the limits say: counted in
+// expressions, each of which takes at most as many steps.
+TEST(Assumptions, HardQuestionsEnd) {
+  Assumptions sc({{"a", {1, {}}}, {"b", {1, {}}}, {"c", {1, 1 << 20}}});
+  Expr e;
+  for (unsigned i = 2; i < 40; ++i)
+    e = Expr::floorDiv(Expr::max(e * s("a") - s("b"), s("c") * Expr(i)),
+                       Expr::mod(s("c"), i) + Expr(1)) -
+        Expr::min(e, s("b") * s("c"));
+  sc.provablyNonNegative(e);
+  sc.lowerBound(e);
+  sc.equal(e, s("a"));
+}
+
 // An extent that only a relation of symbols keeps positive.
 TEST(Assumptions, RelationsFromExtents) {
   Assumptions sc({{"s", {0, 5}}, {"t", {0, 5}}}, {s("s") - s("t"), Expr(3)});
@@ -318,6 +372,39 @@ struct Generator {
                         : Expr::floorDiv(sub(), sub());
     }
   }
+
+  /// Floordiv, mod, max and min in each other and in sums and products, most of
+  /// them of one symbol that enters several times.
+  Expr composition(unsigned depth, unsigned rank) {
+    if (depth == 0) {
+      Expr leaf = rank && pick(0, 2) == 0 ? d(unsigned(pick(0, rank - 1)))
+                  : pick(0, 2)            ? s("a")
+                                          : s("b");
+      return pick(0, 1) ? leaf : leaf + Expr(pick(-2, 4));
+    }
+    auto sub = [&] { return composition(depth - 1, rank); };
+    auto by = [&] { return pick(0, 3) ? Expr(pick(2, 5)) : s("n"); };
+    switch (pick(0, 9)) {
+    case 0:
+    case 1:
+    case 2:
+      return Expr::floorDiv(sub(), by());
+    case 3:
+      return Expr::mod(sub(), by());
+    case 4:
+      return Expr::max(sub(), sub());
+    case 5:
+      return Expr::min(sub(), sub());
+    case 6:
+      return sub() + sub();
+    case 7:
+      return sub() - sub();
+    case 8:
+      return sub() * Expr(pick(-2, 3));
+    default:
+      return sub() * composition(0, rank);
+    }
+  }
 };
 } // namespace
 
@@ -377,6 +464,79 @@ TEST(AssumptionsRandom, BoundsHold) {
         EXPECT_LT(*value, *otherValue) << e.str() << " < " << other.str();
     });
   }
+}
+
+namespace {
+/// How often an answer was the best one there is.
+struct Strength {
+  unsigned bounds = 0, tight = 0, claims = 0, proved = 0;
+};
+} // namespace
+
+/// Asks for bounds of random compositions under `known`, and compares with all
+/// points in `sampled`, whose ranges are part of those of `known`.
+static Strength
+judgeCompositions(unsigned seeds, unsigned maxRank,
+                  const std::map<std::string, SymbolRange> &known,
+                  const std::map<std::string, SymbolRange> &sampled) {
+  Strength strength;
+  for (unsigned seed = 0; seed < seeds && !testing::Test::HasFailure();
+       ++seed) {
+    Generator g(seed + 3000000);
+    unsigned rank = g.pick(0, 1) ? unsigned(g.pick(0, maxRank)) : 0;
+    std::vector<Expr> extents;
+    for (unsigned i = 0; i < rank; ++i)
+      extents.push_back(g.composition(1, 0));
+    Assumptions sc(known, extents);
+    Expr e = g.composition(unsigned(g.pick(1, 3)), rank);
+    Expr other = g.composition(unsigned(g.pick(1, 2)), rank);
+    Expr difference = other - e;
+    std::optional<int64_t> least, most, margin;
+    forEachPoint(Assumptions(sampled, extents),
+                 [&](const Values &values, const std::vector<int64_t> &dims) {
+                   auto value = e.evaluate(lookUp(values), dims);
+                   auto rest = difference.evaluate(lookUp(values), dims);
+                   if (!value || !rest)
+                     return;
+                   least = std::min(least.value_or(*value), *value);
+                   most = std::max(most.value_or(*value), *value);
+                   margin = std::min(margin.value_or(*rest), *rest);
+                 });
+    if (!least)
+      continue;
+    std::optional<int64_t> low = sc.lowerBound(e), high = sc.upperBound(e);
+    EXPECT_LE(low.value_or(*least), *least) << e.str() << " seed " << seed;
+    EXPECT_GE(high.value_or(*most), *most) << e.str() << " seed " << seed;
+    // The closest claim that is true at all points, and the first that is not.
+    Expr close = other - Expr(*margin);
+    EXPECT_FALSE(sc.provablyLess(e, close))
+        << e.str() << " < " << close.str() << " seed " << seed;
+    strength.bounds += 2;
+    strength.tight += (low == least) + (high == most);
+    strength.claims += 1;
+    strength.proved += sc.provablyLessEqual(e, close);
+  }
+  return strength;
+}
+
+// Floordiv, mod, max and min in each other: no bound is false, and nearly all
+// are the best. The shares are those reached; less is a loss.
+TEST(AssumptionsRandom, BoundsOfCompositionsAreTight) {
+  Strength s =
+      judgeCompositions(1000, 2, {{"a", {1, 9}}, {"b", {0, 4}}, {"n", {2, 4}}},
+                        {{"a", {1, 9}}, {"b", {0, 4}}, {"n", {2, 4}}});
+  EXPECT_GE(s.tight * 100, s.bounds * 97);
+  EXPECT_GE(s.proved * 100, s.claims * 96);
+}
+
+// Ranges that no search over cases can walk through. (A claim may be true at
+// all points that are looked at, and false at one further out.)
+TEST(AssumptionsRandom, BoundsOverUnboundedRanges) {
+  Strength s = judgeCompositions(
+      600, 0, {{"a", {8, {}}}, {"b", {2, 100000}}, {"n", {2, 4}}},
+      {{"a", {8, 30}}, {"b", {2, 12}}, {"n", {2, 4}}});
+  EXPECT_GE(s.tight * 100, s.bounds * 55);
+  EXPECT_GE(s.proved * 100, s.claims * 34);
 }
 
 // Chains of reshapes, permutations and slices: the composed and simplified map
