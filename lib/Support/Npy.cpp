@@ -13,7 +13,8 @@ namespace {
 /// The Python literal of the header: a dict of strings, booleans and tuples.
 class HeaderParser {
 public:
-  explicit HeaderParser(std::string_view text) : text(text) {}
+  HeaderParser(std::string_view text, unsigned version)
+      : version(version), text(text) {}
 
   std::string descr;
   bool fortranOrder = false;
@@ -93,30 +94,53 @@ private:
     }
     return false;
   }
+  /// A decimal integer as Python reads it: single underscores between digits,
+  /// no leading zero but in zero itself. Python 2 wrote some with an L, which
+  /// NumPy still reads in the first two versions of the format.
+  bool size(int64_t &out) {
+    skip();
+    out = 0;
+    size_t digits = 0;
+    bool leadingZero = false;
+    auto atDigit = [&] {
+      return !text.empty() && text[0] >= '0' && text[0] <= '9';
+    };
+    for (; !text.empty(); text.remove_prefix(1)) {
+      if (text[0] == '_' && digits != 0) {
+        text.remove_prefix(1);
+        if (!atDigit())
+          return false;
+      }
+      if (!atDigit())
+        break;
+      leadingZero |= digits == 0 && text[0] == '0';
+      if (__builtin_mul_overflow(out, 10, &out) ||
+          __builtin_add_overflow(out, text[0] - '0', &out))
+        return false;
+      ++digits;
+    }
+    if (version <= 2 && digits != 0)
+      eat('L');
+    return digits != 0 && !(leadingZero && out != 0);
+  }
   bool tuple(std::vector<int64_t> &out) {
     if (!eat('('))
       return false;
+    bool comma = false;
     while (!eat(')')) {
-      skip();
-      int64_t value = 0;
-      size_t digits = 0;
-      while (digits < text.size() && text[digits] >= '0' &&
-             text[digits] <= '9') {
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, text[digits] - '0', &value))
-          return false;
-        ++digits;
-      }
-      if (digits == 0 || out.size() == 64)
+      int64_t value;
+      if (out.size() == 64 || !size(value))
         return false;
-      text.remove_prefix(digits);
       out.push_back(value);
-      if (!eat(',') && !at(')'))
+      comma = eat(',');
+      if (!comma && !at(')'))
         return false;
     }
-    return true;
+    // `(3)` is an integer in parentheses.
+    return out.size() != 1 || comma;
   }
 
+  const unsigned version;
   std::string_view text;
 };
 
@@ -211,7 +235,7 @@ Result<HostTensor> luminal::readNpyBytes(Bytes bytes, const std::string &name,
     length |= uint64_t(bytes.data[i]) << (8 * (i - 8));
   if (length > bytes.size - start)
     return Error(name + ": is truncated in its header");
-  HeaderParser header(bytes.text().substr(start, length));
+  HeaderParser header(bytes.text().substr(start, length), major);
   if (const char *reason = header.parse())
     return Error(name + ": " + reason);
 

@@ -95,6 +95,64 @@ TEST(Npy, ReadsWhatNumPyWrites) {
   EXPECT_EQ(toDoubles(*read), (std::vector<double>{0, 3, 1, 4, 2, 5}));
 }
 
+// Each of these is what numpy.load says of the same header.
+TEST(Npy, ReadsShapesAsNumPyDoes) {
+  using Shape = std::vector<int64_t>;
+  auto read = [](const char *shape, int64_t count,
+                 char version) -> std::optional<Shape> {
+    auto tensor = readNpyBytes(
+        bytesOf(npy(std::string("{'descr': '<f4', 'fortran_order': False, ") +
+                        "'shape': " + shape + ", }",
+                    std::string(static_cast<size_t>(4 * count), '\0'),
+                    version)),
+        "a.npy");
+    return tensor ? std::optional<Shape>(tensor->shape) : std::nullopt;
+  };
+  struct Case {
+    const char *text;
+    std::optional<Shape> shape;
+  };
+  const Case cases[] = {{"()", Shape{}},
+                        {"(3,)", Shape{3}},
+                        {"( 3 , )", Shape{3}},
+                        {"(\n3,\t2)", Shape{3, 2}},
+                        {"(3,2,)", Shape{3, 2}},
+                        {"(0,)", Shape{0}},
+                        {"(00,)", Shape{0}},
+                        {"(0_0,)", Shape{0}},
+                        {"(1_0,)", Shape{10}},
+                        {"(3)", {}},
+                        {"(,)", {}},
+                        {"(3,,2)", {}},
+                        {"(03,)", {}},
+                        {"(1__0,)", {}},
+                        {"(10_,)", {}},
+                        {"(_10,)", {}},
+                        {"(-1,)", {}},
+                        {"(3.0,)", {}},
+                        {"(True,)", {}},
+                        {"(3;)", {}},
+                        {"((3,),)", {}},
+                        {"[3]", {}},
+                        {"3", {}}};
+  for (const Case &c : cases) {
+    int64_t count = 1;
+    for (int64_t size : c.shape.value_or(Shape{3}))
+      count *= size;
+    for (char version : {1, 2, 3})
+      EXPECT_EQ(read(c.text, count, version), c.shape) << c.text;
+  }
+  // Integers of Python 2.
+  for (char version : {1, 2}) {
+    EXPECT_EQ(read("(3L, 2 L)", 6, version), (Shape{3, 2}));
+    EXPECT_EQ(read("(0L,)", 0, version), Shape{0});
+    EXPECT_EQ(read("(010L,)", 10, version), std::nullopt);
+    EXPECT_EQ(read("(3LL,)", 3, version), std::nullopt);
+    EXPECT_EQ(read("(3l,)", 3, version), std::nullopt);
+  }
+  EXPECT_EQ(read("(3L, 2L)", 6, 3), std::nullopt);
+}
+
 TEST(Npy, BFloat16) {
   TemporaryPath file(".npy");
   HostTensor wide{"", DType::F32, {4}, {}};
