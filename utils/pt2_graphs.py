@@ -1,10 +1,10 @@
 # ===- pt2_graphs.py - Hand-made archives with graphs inside and assertions ----===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""More cases of make-pt2-inputs.py: wrapper nodes around graphs, and chains that feed assertions.
+"""More cases of make-pt2-inputs.py: tensors without elements, wrapper nodes, and chains that feed assertions.
 
 GOOD[name] changes the good archive into another good one; BAD[name] = (part of the message, what damages it).
 """
-from pt2_archive import meta, node, tensor
+from pt2_archive import entry, meta, node, tensor
 
 GOOD, BAD = {}, {}
 BF16, LONG, BOOL = 13, 5, 12
@@ -22,6 +22,22 @@ def bad(message):
         BAD[f.__name__.replace("_", "-")] = (message, f)
         return f
     return register
+
+
+@good
+def empty_tensors(a):
+    """A constant, a parameter and a buffer without elements, put before the result: they need no weights."""
+    for kind, folder, member, name in (("tensor_constant", "constants", "tensor_1", "none"),
+                                       ("parameter", "weights", "weight_2", "nil")):
+        a.members[f"model/data/{folder}/{member}"] = b""
+        a.members[f"model/data/{folder}/model_{folder}_config.json"]["config"][name] = entry(member, [0, 4])
+        a.values[name] = meta([0, 4])
+        a.signature["input_specs"].insert(0, {kind: {"arg": {"name": name}, f"{kind}_name": name}})
+    # And one of which the archive says nothing more.
+    a.values["nought"] = meta([0, 4])
+    a.signature["input_specs"].append({"buffer": {"arg": {"name": "nought"}, "buffer_name": "nought"}})
+    tensors = {"as_tensors": [{"name": n} for n in ("none", "nil", "nought", "mul")]}
+    a.add("torch.ops.aten.cat.default", [("tensors", tensors)], "cat")
 
 
 # --- Wrapper nodes ----------------------------------------------------------------------------------------------------

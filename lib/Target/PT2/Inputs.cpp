@@ -163,7 +163,17 @@ LogicalResult Importer::makeStored(const InputSpec &spec, bool isMutated) {
   }
   StringRef kind = isMutated ? "state" : "weight";
   const StoredTensor *stored = archive.find(spec.fqn);
+  // What has no elements needs no bytes, and need not be bound.
+  bool isEmpty = !isMutated && llvm::is_contained(sizes, 0);
+  auto defineEmpty = [&] {
+    SmallVector<Expr> extents(meta->sizes.begin(), meta->sizes.end());
+    define(spec.name, composer->full(extents, composer->scalarInt(element, 0)),
+           -1);
+    return success();
+  };
   if (!stored) {
+    if (isEmpty)
+      return defineEmpty();
     if (!options.allowMissingWeights)
       return fail(fileLoc, where + " is not in the archive");
     Value arg =
@@ -176,13 +186,8 @@ LogicalResult Importer::makeStored(const InputSpec &spec, bool isMutated) {
     return fail(fileLoc, where + " is stored with another dtype or shape than "
                                  "the program states");
 
-  // What has no elements need not be bound.
-  if (!isMutated && stored->getNumElements() == 0) {
-    SmallVector<Expr> extents(meta->sizes.begin(), meta->sizes.end());
-    define(spec.name, composer->full(extents, composer->scalarInt(element, 0)),
-           -1);
-    return success();
-  }
+  if (isEmpty)
+    return defineEmpty();
 
   bool integer = !isa<FloatType>(element);
   if (!isMutated && spec.kind != InputSpec::Parameter &&
