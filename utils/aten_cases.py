@@ -1,7 +1,7 @@
 # ===- aten_cases.py - Programs that exercise the op table ---------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Themes of small functions for check-aten-ops.py. A case is (name, function, inputs[, dynamic dims of the inputs]);
-one whose name ends in "exported" is not decomposed, because torch cannot.
+"""Themes of small functions for check-aten-ops.py. A case is (name, function, inputs[, dynamic dims of the inputs[, the
+least extent of those]]); one whose name ends in "exported" is not decomposed, because torch cannot.
 
 Inputs hold the values at which ops differ from what one would write first: signed zeros, infinities, NaN, ties,
 negative operands of integer division, empty and size-1 dims, rank 0.
@@ -11,6 +11,7 @@ import torch.nn.functional as F
 
 from aten_inputs import (DIVIDEND, EXTREME, NONZERO, POSITIVE, SPECIAL, X, Y, bf16, bools, each, f16, f32, f64, i32, i64,
                          inf, ints, nan, rand)
+from aten_edge_cases import EDGES, PADDING
 from aten_math_cases import LOSS, MATH
 
 UNARY = [torch.abs, torch.neg, torch.relu, torch.square, torch.sign, torch.exp, torch.exp2, torch.expm1, torch.sin,
@@ -546,6 +547,7 @@ INPLACE = [
     ("repeated-outputs", lambda x: (x, x, x + 1, x), [X]),
 ]
 
-THEMES = {"pointwise": POINTWISE, "math": MATH, "loss": LOSS, "comparison": COMPARISON, "movement": MOVEMENT, "creation": CREATION,
+THEMES = {"pointwise": POINTWISE, "math": MATH, "loss": LOSS, "padding": PADDING, "edges": EDGES,
+          "comparison": COMPARISON, "movement": MOVEMENT, "creation": CREATION,
           "reduction": REDUCTION, "scan": SCAN, "product": PRODUCT, "convolution": CONVOLUTION,
           "resample": RESAMPLE, "recurrent": RECURRENT, "norm": NORM, "index": INDEX, "inplace": INPLACE}

@@ -94,7 +94,8 @@ def run(case, which, args_bin, folder):
     model = Function(function).eval()
     shapes = None
     if dynamic:
-        dims = {n: torch.export.Dim(n, min=1, max=64) for d in dynamic[0] for n in d.values()}
+        low = dynamic[1] if len(dynamic) > 1 else 1
+        dims = {n: torch.export.Dim(n, min=low, max=64) for d in dynamic[0] for n in d.values()}
         shapes = (tuple({a: dims[n] for a, n in d.items()} for d in dynamic[0]),)
     folder.mkdir(parents=True, exist_ok=True)
     program = torch.export.export(model, tuple(inputs), dynamic_shapes=shapes)

@@ -295,6 +295,13 @@ def symbolic_where_known(a):
     a.add("torch.ops.aten.softmax.int", [("self", tensor("mul")), ("dim", {"as_sym_int": {"as_name": "n"}})], "softmax")
 
 
+@bad("aten.log_sigmoid_forward.default: its result 'buffer' serves gradients only")
+def gradients_only(a):
+    a.add("torch.ops.aten.log_sigmoid_forward.default", [("self", tensor("mul"))], "sigmoid")
+    a.nodes[-1]["outputs"].append(tensor("buffer"))
+    a.add("torch.ops.aten.relu.default", [("self", tensor("buffer"))], "read")
+
+
 # A step of an op that cannot be built ends the op, whatever would come after it.
 def pool_of_nothing(n, op):
     def make_pool(a):

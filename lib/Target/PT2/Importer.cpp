@@ -138,7 +138,7 @@ bool Importer::isInPlace(const Node &node) {
 bool Importer::isPoisoned(const Node &node) const {
   for (const NamedArgument &input : node.inputs)
     for (const std::string &name : input.value.names)
-      if (poisoned.count(name))
+      if (!name.empty() && poisoned.count(name))
         return true;
   return false;
 }
@@ -256,14 +256,33 @@ Status Importer::translate(const Node &node, OpCall &call, bool inPlace) {
       return call.fail("has a result that is no tensor");
     for (const std::string &name : output.names) {
       if (i == call.results.size()) {
-        poisoned.insert(name);
+        if (isRead(name))
+          return call.fail("its result '" + name + "' serves gradients only");
         continue;
       }
-      if (failed(store(call.results[i++], name, reason)))
+      // A result without a name is one that nothing reads.
+      const OpCall::Returned &result = call.results[i++];
+      if (!name.empty() && failed(store(result, name, reason)))
         return call.fail(reason);
     }
   }
   return {};
+}
+
+bool Importer::isRead(const std::string &name) const {
+  auto names = [&](const Argument &a) {
+    return llvm::is_contained(a.names, name);
+  };
+  return llvm::any_of(program.nodes,
+                      [&](const Node &node) {
+                        return llvm::any_of(node.inputs,
+                                            [&](const NamedArgument &input) {
+                                              return names(input.value);
+                                            });
+                      }) ||
+         llvm::any_of(program.outputs, [&](const OutputSpec &output) {
+           return names(output.value);
+         });
 }
 
 void Importer::translate(const Node &node) {

@@ -85,6 +85,8 @@ private:
 
   // Nodes.
   bool isPoisoned(const Node &node) const;
+  /// Whether a node or an output reads the value.
+  bool isRead(const std::string &name) const;
   void translate(const Node &node);
   Status translate(const Node &node, OpCall &call, bool inPlace);
   Type getAutocastType(const Node &node) const;

@@ -57,6 +57,25 @@ Value Composer::splatInt(Value like, int64_t value, Type elementType) {
 // Primitives
 //===----------------------------------------------------------------------===//
 
+Type hlir::computedType(Type type) {
+  if (!type.isIntOrFloat() || type.getIntOrFloatBitWidth() != 8)
+    return type;
+  return isa<FloatType>(type) ? Type(Float32Type::get(type.getContext()))
+                              : Type(IntegerType::get(type.getContext(), 32));
+}
+
+/// An op on the elements of its operands: storage types are computed wider, and
+/// cut again by the cast.
+template <typename Op, typename... Values>
+static Value elementwise(Composer &c, Value first, Values... rest) {
+  Type type = elementOf(first), wide = computedType(type);
+  if (wide != type)
+    return c.cast(
+        elementwise<Op>(c, c.cast(first, wide), c.cast(rest, wide)...), type);
+  return Op::create(c.getBuilder(), c.getLoc(), first.getType(), first,
+                    rest...);
+}
+
 Value Composer::cast(Value x, Type elementType) {
   if (elementOf(x) == elementType)
     return x;
@@ -65,31 +84,23 @@ Value Composer::cast(Value x, Type elementType) {
 }
 
 Value Composer::add(Value a, Value b) {
-  return AddOp::create(builder, loc, a.getType(), a, b);
+  return elementwise<AddOp>(*this, a, b);
 }
 Value Composer::mul(Value a, Value b) {
-  return MulOp::create(builder, loc, a.getType(), a, b);
+  return elementwise<MulOp>(*this, a, b);
 }
 Value Composer::fmod(Value a, Value b) {
-  return ModOp::create(builder, loc, a.getType(), a, b);
+  return elementwise<ModOp>(*this, a, b);
 }
-Value Composer::exp2(Value x) {
-  return Exp2Op::create(builder, loc, x.getType(), x);
-}
-Value Composer::log2(Value x) {
-  return Log2Op::create(builder, loc, x.getType(), x);
-}
-Value Composer::sin(Value x) {
-  return SinOp::create(builder, loc, x.getType(), x);
-}
-Value Composer::sqrt(Value x) {
-  return SqrtOp::create(builder, loc, x.getType(), x);
-}
-Value Composer::recip(Value x) {
-  return RecipOp::create(builder, loc, x.getType(), x);
-}
+Value Composer::exp2(Value x) { return elementwise<Exp2Op>(*this, x); }
+Value Composer::log2(Value x) { return elementwise<Log2Op>(*this, x); }
+Value Composer::sin(Value x) { return elementwise<SinOp>(*this, x); }
+Value Composer::sqrt(Value x) { return elementwise<SqrtOp>(*this, x); }
+Value Composer::recip(Value x) { return elementwise<RecipOp>(*this, x); }
 
 Value Composer::less(Value a, Value b) {
+  if (Type wide = computedType(elementOf(a)); wide != elementOf(a))
+    return less(cast(a, wide), cast(b, wide));
   return LessThanOp::create(
       builder, loc, withElementType(typeOf(a), builder.getI1Type()), a, b);
 }

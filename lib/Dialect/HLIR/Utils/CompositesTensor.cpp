@@ -69,6 +69,8 @@ static RankedTensorType withoutLastDim(Value x) {
 Value Composer::reduceSum(Value x, ArrayRef<unsigned> axes, bool keepDim) {
   if (axes.empty())
     return x;
+  if (Type type = elementOf(x), wide = computedType(type); wide != type)
+    return cast(reduceSum(cast(x, wide), axes, keepDim), type);
   Value last = reducedLast(*this, x, axes);
   Value sum = ReduceSumOp::create(builder, loc, withoutLastDim(last), last);
   return restoreDims(*this, sum, x, axes, keepDim);
@@ -77,6 +79,8 @@ Value Composer::reduceSum(Value x, ArrayRef<unsigned> axes, bool keepDim) {
 Value Composer::reduceMax(Value x, ArrayRef<unsigned> axes, bool keepDim) {
   if (axes.empty())
     return x;
+  if (Type type = elementOf(x), wide = computedType(type); wide != type)
+    return cast(reduceMax(cast(x, wide), axes, keepDim), type);
   Value last = reducedLast(*this, x, axes);
   Value max = ReduceMaxOp::create(builder, loc, withoutLastDim(last), last);
   return restoreDims(*this, max, x, axes, keepDim);
@@ -216,6 +220,9 @@ Value Composer::gather(Value data, Value indices) {
 
 Value Composer::scatter(Combine combine, Value dest, Value indices,
                         Value updates) {
+  if (Type type = elementOf(dest), wide = computedType(type); wide != type)
+    return cast(
+        scatter(combine, cast(dest, wide), indices, cast(updates, wide)), type);
   return ScatterOp::create(builder, loc, dest.getType(), combine, dest, indices,
                            updates);
 }

@@ -130,6 +130,9 @@ static Status typeAs(OpCall &o) {
 }
 static Status toCopy(OpCall &o) { return to(o, o.dtypeOrNone("dtype"), true); }
 
+static Status convertElementType(OpCall &o) {
+  return o.ret(o.c.cast(o.tensor("a"), o.dtype("dtype")));
+}
 static Status copyOf(OpCall &o) { return o.ret(o.tensor("self")); }
 static Status alias(OpCall &o) { return o.retAlias(); }
 
@@ -210,6 +213,8 @@ llvm::ArrayRef<OpRow> pt2::getCompareOps() {
        "Layout? layout=None, Device? device=None, bool? pin_memory=None, "
        "bool non_blocking=False, MemoryFormat? memory_format=None)",
        toCopy},
+      {"prims::convert_element_type(Tensor a, ScalarType dtype)",
+       convertElementType},
       {"clone(Tensor self, *, MemoryFormat? memory_format=None)", copyOf},
       {"contiguous(Tensor self, *, MemoryFormat memory_format=contiguous)",
        contiguous},

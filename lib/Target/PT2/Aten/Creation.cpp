@@ -391,6 +391,64 @@ static Status repeatInterleave(OpCall &o) {
   return o.ret(o.c.view(x, extents, map));
 }
 
+/// The index of the repeated element at each of `total` places: how many
+/// elements' runs end at or before it.
+static Result<Value> repeatedIndices(OpCall &o, Value repeats,
+                                     const Expr &total) {
+  Composer &c = o.c;
+  if (o.rank(repeats) != 1 ||
+      !(o.element(repeats).isInteger(64) || o.element(repeats).isInteger(32)))
+    return o.fail("takes a vector of integers as repeats");
+  if (!o.assumptions().provablyNonNegative(total))
+    return o.fail("extent " + total.str() + " may be negative");
+  Expr n = o.extents(repeats)[0];
+  LUMINAL_TRY(ends, prefixSum(o, c.cast(repeats, o.i64()), 0));
+  SmallVector<Expr> space = {total, n};
+  Value end = c.view(ends, space, {Expr::dim(1)}),
+        place = c.iota(space, Expr::dim(0));
+  Value before = c.cast(c.lessEqual(end, place), o.i64());
+  return c.reduceSum(before, {1}, false);
+}
+static Result<Expr> statedOutputSize(OpCall &o) {
+  if (auto size = o.exprOrNone("output_size"))
+    return *size;
+  return o.fail("has a result whose shape the program must know before it "
+                "runs (output_size)");
+}
+static Status repeatIndices(OpCall &o) {
+  Value repeats = o.tensor("repeats");
+  LUMINAL_TRY(total, statedOutputSize(o));
+  LUMINAL_TRY(index, repeatedIndices(o, repeats, total));
+  return o.ret(o.c.cast(index, o.element(repeats)));
+}
+static Status repeatEach(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("self"), repeats = o.tensor("repeats");
+  auto dim = o.integerOrNone("dim");
+  if (!dim)
+    x = c.reshape(x, {countOf(o, x)});
+  if (o.rank(x) == 0)
+    x = c.unsqueeze(x, 0);
+  LUMINAL_TRY(axis, o.axis(dim.value_or(0), o.rank(x)));
+  LUMINAL_TRY(total, statedOutputSize(o));
+  // One number of repeats serves all elements.
+  Expr n = o.extents(x)[axis];
+  if (o.rank(repeats) == 0 ||
+      (o.rank(repeats) == 1 && o.extents(repeats)[0].isConstant(1)))
+    repeats = c.broadcastTo(repeats, {n});
+  LUMINAL_TRY(index, repeatedIndices(o, repeats, total));
+  if (!o.provablyEqual(o.extents(repeats)[0], n))
+    return o.fail("has another number of repeats than of elements");
+  if (!total.isConstant(0) && !o.assumptions().provablyLessEqual(Expr(1), n))
+    return o.fail("extent " + n.str() + " may be zero");
+  // Where output_size is not the sum of the repeats, nothing outside is read.
+  Value last = c.full({total}, extentValue(o, n - Expr(1), o.i64()));
+  index = c.minimum(index, last);
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, o.rank(x)));
+  std::swap(order[0], order[axis]);
+  return o.ret(c.permute(c.gather(c.permute(x, order), index), order));
+}
+
 static Status flip(OpCall &o) {
   Value x = o.tensor("self");
   SmallVector<int64_t> dims = o.integers("dims");
@@ -531,6 +589,11 @@ llvm::ArrayRef<OpRow> pt2::getCreationOps() {
       {"repeat_interleave.self_int(Tensor self, SymInt repeats, "
        "int? dim=None, *, SymInt? output_size=None)",
        repeatInterleave},
+      {"repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None)",
+       repeatIndices},
+      {"repeat_interleave.self_Tensor(Tensor self, Tensor repeats, "
+       "int? dim=None, *, SymInt? output_size=None)",
+       repeatEach},
       {"diag(Tensor self, int diagonal=0)", diag},
       {"diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1)",
        diagEmbed},

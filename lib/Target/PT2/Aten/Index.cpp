@@ -18,6 +18,20 @@ static bool isInteger(OpCall &o, Value v) {
   return o.element(v).isInteger(64) || o.element(v).isInteger(32);
 }
 
+/// How sums are written: those of bool are true where any part is.
+static Combine sumOf(OpCall &o, Value v) {
+  return o.isBool(v) ? Combine::Max : Combine::Add;
+}
+
+/// A rank-0 tensor as one of one element, as PyTorch takes it where a dim is
+/// indexed; and a result in the rank of `like` again.
+static Value withDim(OpCall &o, Value v) {
+  return o.rank(v) ? v : o.c.unsqueeze(v, 0);
+}
+static Value inRankOf(OpCall &o, Value v, Value like) {
+  return o.rank(like) ? v : o.c.squeeze(v, 0);
+}
+
 //===----------------------------------------------------------------------===//
 // index.Tensor, index_put
 //===----------------------------------------------------------------------===//
@@ -151,8 +165,6 @@ static Status indexPut(OpCall &o) {
     return o.ret(c.select(spread, accumulate ? c.add(self, fill) : fill, self));
   }
   LUMINAL_TRY(joint, joinIndices(o, self, indices));
-  if (accumulate && o.isBool(self))
-    return o.fail("sums of bool are not supported");
   SmallVector<Expr> shape = joint.shape;
   shape.append(joint.rest.begin(), joint.rest.end());
   SmallVector<unsigned> order = resultOrder(joint);
@@ -164,7 +176,7 @@ static Status indexPut(OpCall &o) {
     return o.fail("the values cannot be broadcast to the indexed part");
   Value updates = c.permute(o.broadcastTo(values, resultShape), inverse(order));
   Value merged = mergeIndexed(o, self, joint);
-  Value result = c.scatter(accumulate ? Combine::Add : Combine::Set, merged,
+  Value result = c.scatter(accumulate ? sumOf(o, self) : Combine::Set, merged,
                            joint.position, updates);
   SmallVector<Expr> permuted, extents = o.extents(self);
   for (unsigned axis : joint.order)
@@ -178,8 +190,8 @@ static Status indexPut(OpCall &o) {
 
 static Result<unsigned> indexedAxis(OpCall &o, Value self, Value index) {
   LUMINAL_TRY(axis, o.axis("dim", self));
-  if (o.rank(self) == 0 || o.rank(index) > 1 || !isInteger(o, index))
-    return o.fail("takes a vector of integers and a tensor with dims");
+  if (o.rank(index) > 1 || !isInteger(o, index))
+    return o.fail("takes a vector of integers");
   return axis;
 }
 /// The dims with `axis` in front; its own inverse.
@@ -196,10 +208,40 @@ static Value asVector(OpCall &o, Value index, const Expr &extent) {
 static Status indexSelect(OpCall &o) {
   Value self = o.tensor("self"), index = o.tensor("index");
   LUMINAL_TRY(axis, indexedAxis(o, self, index));
+  if (o.rank(self) == 0 &&
+      !o.provablyEqual(productOf(o.extents(index)), Expr(1)))
+    return o.fail("reads a tensor without dims other than once");
+  Value x = withDim(o, self);
+  auto order = swapFront(o.rank(x), axis);
+  Value rows =
+      o.c.gather(o.c.permute(x, order), asVector(o, index, o.extents(x)[axis]));
+  return o.ret(inRankOf(o, o.c.permute(rows, order), self));
+}
+
+namespace {
+/// What is written along a dim, with that dim in front.
+struct IndexedPart {
+  SmallVector<unsigned> order;
+  Value dest, rows, source;
+};
+} // namespace
+
+static Result<IndexedPart> indexedPart(OpCall &o, Value self, Value index,
+                                       Value source, unsigned axis) {
+  if (o.element(source) != o.element(self))
+    return o.fail("the source differs in dtype");
+  self = withDim(o, self), source = withDim(o, source);
   auto order = swapFront(o.rank(self), axis);
-  Value rows = o.c.gather(o.c.permute(self, order),
-                          asVector(o, index, o.extents(self)[axis]));
-  return o.ret(o.c.permute(rows, order));
+  Value rows = asVector(o, index, o.extents(self)[axis]);
+  SmallVector<Expr> shape = o.extents(self), given = o.extents(source);
+  shape[axis] = o.extents(rows)[0];
+  bool same = given.size() == shape.size();
+  for (unsigned i = 0; same && i < shape.size(); ++i)
+    same = o.provablyEqual(given[i], shape[i]);
+  if (!same)
+    return o.fail("the source has another shape than the indexed part");
+  return IndexedPart{order, o.c.permute(self, order), rows,
+                     o.c.permute(o.broadcastTo(source, shape), order)};
 }
 
 /// Rows along the dim written or added at the index.
@@ -207,21 +249,9 @@ static Status indexWrite(OpCall &o, Combine combine, Value source) {
   Composer &c = o.c;
   Value self = o.tensor("self"), index = o.tensor("index");
   LUMINAL_TRY(axis, indexedAxis(o, self, index));
-  if (o.element(source) != o.element(self))
-    return o.fail("the source differs in dtype");
-  auto order = swapFront(o.rank(self), axis);
-  Value rows = asVector(o, index, o.extents(self)[axis]);
-  SmallVector<Expr> shape = o.extents(self);
-  shape[axis] = o.extents(rows)[0];
-  SmallVector<Expr> given = o.extents(source);
-  bool same = given.size() == shape.size();
-  for (unsigned i = 0; same && i < shape.size(); ++i)
-    same = o.provablyEqual(given[i], shape[i]);
-  if (!same)
-    return o.fail("the source has another shape than the indexed part");
-  Value result = c.scatter(combine, c.permute(self, order), rows,
-                           c.permute(o.broadcastTo(source, shape), order));
-  return o.ret(c.permute(result, order));
+  LUMINAL_TRY(part, indexedPart(o, self, index, source, axis));
+  Value result = c.scatter(combine, part.dest, part.rows, part.source);
+  return o.ret(inRankOf(o, c.permute(result, part.order), self));
 }
 static Status indexCopy(OpCall &o) {
   return indexWrite(o, Combine::Set, o.tensor("source"));
@@ -229,13 +259,11 @@ static Status indexCopy(OpCall &o) {
 static Status indexAdd(OpCall &o) {
   Value source = o.tensor("source");
   Number alpha = o.number("alpha");
-  if (o.isBool(source))
-    return o.fail("sums of bool are not supported");
   if (alpha.asDouble() != 1.0)
     source =
         o.c.mul(source, o.broadcastTo(o.materialize(alpha, o.element(source)),
                                       o.extents(source)));
-  return indexWrite(o, Combine::Add, source);
+  return indexWrite(o, sumOf(o, source), source);
 }
 static Status indexFill(OpCall &o) {
   Value self = o.tensor("self"), index = o.tensor("index");
@@ -243,8 +271,8 @@ static Status indexFill(OpCall &o) {
   LUMINAL_TRY(axis, indexedAxis(o, self, index));
   if (o.rank(value))
     return o.fail("the value has more than one element");
-  SmallVector<Expr> shape = o.extents(self);
-  shape[axis] = o.rank(index) ? o.extents(index)[0] : Expr(1);
+  SmallVector<Expr> shape = o.extents(withDim(o, self));
+  shape[axis] = productOf(o.extents(index));
   return indexWrite(o, Combine::Set, o.as(value, o.element(self), shape));
 }
 
@@ -272,10 +300,10 @@ static Value elementPositions(OpCall &o, Value self, Value index,
   return c.add(c.mul(along, factor), rest);
 }
 
+/// The dim indexed, of tensors with dims.
 static Result<unsigned> elementAxis(OpCall &o, Value self, Value index) {
   LUMINAL_TRY(axis, o.axis("dim", self));
-  bool ok =
-      isInteger(o, index) && o.rank(index) == o.rank(self) && o.rank(self) != 0;
+  bool ok = isInteger(o, index) && o.rank(index) == o.rank(self);
   // No coordinate may leave the other dims.
   for (unsigned i = 0; ok && i < o.rank(self); ++i)
     ok = i == axis || o.assumptions().provablyLessEqual(o.extents(index)[i],
@@ -287,12 +315,12 @@ static Result<unsigned> elementAxis(OpCall &o, Value self, Value index) {
 
 static Status gather(OpCall &o) {
   o.ignore({"sparse_grad"});
-  Value self = o.tensor("self"), index = o.tensor("index");
-  if (o.rank(self) == 0 && o.rank(index) == 0)
-    return o.ret(self);
+  Value self = withDim(o, o.tensor("self")), given = o.tensor("index"),
+        index = withDim(o, given);
   LUMINAL_TRY(axis, elementAxis(o, self, index));
   Value flat = o.c.reshape(self, {productOf(o.extents(self))});
-  return o.ret(o.c.gather(flat, elementPositions(o, self, index, axis)));
+  Value read = o.c.gather(flat, elementPositions(o, self, index, axis));
+  return o.ret(inRankOf(o, read, given));
 }
 
 /// A scatter of rows by any of PyTorch's reductions but the product. Where
@@ -304,8 +332,8 @@ static Result<Value> scatterBy(OpCall &o, StringRef reduce, Value dest,
        mean = reduce == "mean";
   if (!largest && !smallest && !mean && reduce != "sum" && reduce != "add")
     return o.fail("reduce '" + reduce + "' is not supported");
-  if (o.isBool(dest) && !largest && !smallest)
-    return o.fail("sums of bool are not supported");
+  if (o.isBool(dest) && mean)
+    return o.fail("means of bool are not supported");
   // f16 and bf16 are summed in f32 and rounded once.
   Type type = o.element(dest), wide = o.opmath(type);
   dest = c.cast(dest, wide), updates = c.cast(updates, wide);
@@ -334,8 +362,8 @@ static Result<Value> scatterBy(OpCall &o, StringRef reduce, Value dest,
     start = c.select(touched, least, start);
   }
   Value result =
-      mirror(c.scatter(largest || smallest ? Combine::Max : Combine::Add, start,
-                       rows, mirror(updates)));
+      mirror(c.scatter(largest || smallest ? Combine::Max : sumOf(o, dest),
+                       start, rows, mirror(updates)));
   if (mean) {
     Value base = c.splatInt(dest, includeSelf ? 1 : 0, o.i64());
     Value count =
@@ -352,7 +380,9 @@ static Result<Value> scatterBy(OpCall &o, StringRef reduce, Value dest,
 static Status scatterElements(OpCall &o, StringRef reduce, Value source,
                               bool includeSelf = true) {
   Composer &c = o.c;
-  Value self = o.tensor("self"), index = o.tensor("index");
+  Value dest = o.tensor("self"), self = withDim(o, dest),
+        index = withDim(o, o.tensor("index"));
+  source = withDim(o, source);
   LUMINAL_TRY(axis, elementAxis(o, self, index));
   if (o.element(source) != o.element(self))
     return o.fail("the source differs in dtype");
@@ -372,7 +402,7 @@ static Status scatterElements(OpCall &o, StringRef reduce, Value source,
               reduce.empty()
                   ? c.scatter(Combine::Set, flat, count, updates)
                   : scatterBy(o, reduce, flat, count, updates, includeSelf));
-  return o.ret(c.reshape(result, o.extents(self)));
+  return o.ret(c.reshape(result, o.extents(dest)));
 }
 static Status scatterSrc(OpCall &o) {
   return scatterElements(o, "", o.tensor("src"));
@@ -401,25 +431,15 @@ static Status scatterValueReduce(OpCall &o) {
 
 /// Rows along a dim joined at the index.
 static Status indexReduce(OpCall &o) {
-  Composer &c = o.c;
   Value self = o.tensor("self"), index = o.tensor("index"),
         source = o.tensor("source");
   StringRef reduce = o.string("reduce");
   bool includeSelf = o.flag("include_self");
   LUMINAL_TRY(axis, indexedAxis(o, self, index));
-  auto order = swapFront(o.rank(self), axis);
-  Value rows = asVector(o, index, o.extents(self)[axis]);
-  SmallVector<Expr> shape = o.extents(self), given = o.extents(source);
-  shape[axis] = o.extents(rows)[0];
-  bool same =
-      given.size() == shape.size() && o.element(source) == o.element(self);
-  for (unsigned i = 0; same && i < shape.size(); ++i)
-    same = o.provablyEqual(given[i], shape[i]);
-  if (!same)
-    return o.fail("the source has another shape or dtype than what it joins");
-  LUMINAL_TRY(result, scatterBy(o, reduce, c.permute(self, order), rows,
-                                c.permute(source, order), includeSelf));
-  return o.ret(c.permute(result, order));
+  LUMINAL_TRY(part, indexedPart(o, self, index, source, axis));
+  LUMINAL_TRY(result, scatterBy(o, reduce, part.dest, part.rows, part.source,
+                                includeSelf));
+  return o.ret(inRankOf(o, o.c.permute(result, part.order), self));
 }
 
 //===----------------------------------------------------------------------===//
@@ -541,6 +561,8 @@ static Status takeAlongDim(OpCall &o) {
   LUMINAL_TRY(axis, o.axis(*dim, o.rank(self)));
   if (o.rank(index) != o.rank(self) || !isInteger(o, index))
     return o.fail("takes integers of the tensor's rank");
+  Value given = index;
+  self = withDim(o, self), index = withDim(o, index);
   SmallVector<Expr> a = o.extents(self), b = o.extents(index);
   a[axis] = b[axis] = Expr(1);
   LUMINAL_TRY(shape, o.broadcast({a, b}));
@@ -550,7 +572,8 @@ static Status takeAlongDim(OpCall &o) {
   self = o.broadcastTo(self, selfShape);
   index = o.broadcastTo(index, indexShape);
   Value flat = o.c.reshape(self, {productOf(selfShape)});
-  return o.ret(o.c.gather(flat, elementPositions(o, self, index, axis)));
+  Value read = o.c.gather(flat, elementPositions(o, self, index, axis));
+  return o.ret(inRankOf(o, read, given));
 }
 
 llvm::ArrayRef<OpRow> pt2::getIndexOps() {

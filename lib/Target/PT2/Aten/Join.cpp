@@ -246,7 +246,50 @@ static Status constantPad(OpCall &o) {
   return o.ret(padded);
 }
 
-/// What lies outside is read from inside.
+/// `e` where it is above zero, else zero.
+static Expr positivePart(OpCall &o, const Expr &e) {
+  if (o.assumptions().provablyNonNegative(e))
+    return e;
+  return o.assumptions().provablyNonNegative(-e) ? Expr(0)
+                                                 : Expr::max(e, Expr(0));
+}
+
+/// The element of a dim that result d reads, for one of PyTorch's modes that
+/// read what lies outside from inside. Negative pads cut: a reflection and a
+/// repeated edge are still those of the whole dim, while a circle closes
+/// over what is left.
+static Result<Expr> readInside(OpCall &o, StringRef mode, const Padding &p,
+                               const Expr &n) {
+  Expr d = Expr::dim(p.axis), i = d - p.before, last = n - Expr(1);
+  auto atMost = [&](const Expr &most) -> Status {
+    if (o.assumptions().provablyLessEqual(p.before, most) &&
+        o.assumptions().provablyLessEqual(p.after, most))
+      return {};
+    return o.fail("pads by more than the dim holds");
+  };
+  if (!o.assumptions().provablyLessEqual(Expr(1), n))
+    return o.fail("extent " + n.str() + " may be zero");
+  if (mode == "reflect") {
+    LUMINAL_CHECK(atMost(last));
+    Expr a = Expr::max(i, -i);
+    return Expr::min(a, Expr(2) * last - a);
+  }
+  if (mode == "replicate")
+    return Expr::max(Expr::min(i, last), Expr(0));
+  if (mode != "circular")
+    return o.fail("mode '" + mode + "' is not known");
+  Expr cut = positivePart(o, -p.before),
+       left = o.assumptions().simplify(n - cut - positivePart(o, -p.after));
+  LUMINAL_CHECK(atMost(left));
+  bool cutsOnly = o.assumptions().provablyNonNegative(-p.before) &&
+                  o.assumptions().provablyNonNegative(-p.after);
+  if (cutsOnly)
+    return i;
+  if (!o.assumptions().provablyLessEqual(Expr(1), left))
+    return o.fail("extent " + left.str() + " may be zero");
+  return Expr::mod(d - positivePart(o, p.before), left) + cut;
+}
+
 static Status padFrom(OpCall &o, StringRef mode, StringRef name) {
   Value x = o.tensor("self");
   LUMINAL_TRY(padding, paddingOf(o, x, name));
@@ -254,26 +297,11 @@ static Status padFrom(OpCall &o, StringRef mode, StringRef name) {
   for (unsigned i = 0; i < extents.size(); ++i)
     map.push_back(Expr::dim(i));
   for (const Padding &p : padding) {
-    Expr n = extents[p.axis], last = n - Expr(1);
-    Expr i = Expr::dim(p.axis) - p.before;
-    Expr most = mode == "reflect" ? last : n;
-    if (mode != "replicate" &&
-        (!o.assumptions().provablyLessEqual(p.before, most) ||
-         !o.assumptions().provablyLessEqual(p.after, most)))
-      return o.fail("pads by more than the dim holds");
-    if (!o.assumptions().provablyLessEqual(Expr(1), n))
-      return o.fail("extent " + n.str() + " may be zero");
-    if (mode == "reflect") {
-      Expr a = Expr::max(i, -i);
-      map[p.axis] = Expr::min(a, Expr(2) * last - a);
-    } else if (mode == "replicate") {
-      map[p.axis] = Expr::max(Expr::min(i, last), Expr(0));
-    } else if (mode == "circular") {
-      map[p.axis] = Expr::mod(i, n);
-    } else {
-      return o.fail("mode '" + mode + "' is not known");
-    }
-    extents[p.axis] = n + p.before + p.after;
+    LUMINAL_TRY(inside, readInside(o, mode, p, extents[p.axis]));
+    map[p.axis] = inside;
+    extents[p.axis] = extents[p.axis] + p.before + p.after;
+    if (!o.assumptions().provablyNonNegative(extents[p.axis]))
+      return o.fail("extent " + extents[p.axis].str() + " may be negative");
   }
   return o.ret(o.c.view(x, extents, map));
 }

@@ -158,12 +158,18 @@ static Status batchNorm(OpCall &o) {
 static Status batchNormCore(OpCall &o) {
   LUMINAL_TRY(y, batchNormOf(o));
   Value none = o.c.full({Expr(0)}, o.c.scalar(o.element(y), 0));
-  return o.ret({y, none, none});
+  return o.ret({y, asStated(o, none, 1), asStated(o, none, 2)});
 }
 static Status nativeBatchNorm(OpCall &o) {
   if (o.flag("training"))
     return o.fail("batch statistics (training mode) are not supported");
   return batchNormCore(o);
+}
+/// With the running statistics, which stay as they are.
+static Status batchNormFunctional(OpCall &o) {
+  LUMINAL_CHECK(nativeBatchNorm(o));
+  return o.ret({asStated(o, o.tensor("running_mean"), 3),
+                asStated(o, o.tensor("running_var"), 4)});
 }
 
 /// Each channel of each batch normalised over its other dims.
@@ -218,7 +224,13 @@ static Status batchNormNoStats(OpCall &o) {
   return o.ret({c.cast(y, type), asStated(o, mean, 1), asStated(o, rstd, 2)});
 }
 
-static Result<Value> groupNormOf(OpCall &o, int64_t groups) {
+namespace {
+struct GroupNorm {
+  Value result, mean, rstd; ///< [batch, groups], in the type computed in
+};
+} // namespace
+
+static Result<GroupNorm> groupNormOf(OpCall &o, int64_t groups) {
   Composer &c = o.c;
   Value x = o.tensor("input");
   auto weight = o.tensorOrNone("weight"), bias = o.tensorOrNone("bias");
@@ -236,19 +248,24 @@ static Result<Value> groupNormOf(OpCall &o, int64_t groups) {
   inner.insert(inner.end(), extents.begin() + 2, extents.end());
   Value rows = c.reshape(v, {extents[0], Expr(groups), product(inner)});
   Value y = c.reshape(c.layerNorm(rows, eps), extents);
-  return c.cast(affineChannels(o, y, weight, bias), type);
+  Value mean = c.mean(rows, {2}, false);
+  Value d =
+      c.sub(rows, c.view(mean, o.extents(rows), {Expr::dim(0), Expr::dim(1)}));
+  Value variance = c.mean(c.mul(d, d), {2}, false);
+  Value rstd = c.rsqrt(c.add(variance, c.splat(variance, eps)));
+  return GroupNorm{c.cast(affineChannels(o, y, weight, bias), type), mean,
+                   rstd};
 }
 static Status groupNorm(OpCall &o) {
   o.ignore({"cudnn_enabled"});
-  LUMINAL_TRY(y, groupNormOf(o, o.integer("num_groups")));
-  return o.ret(y);
+  LUMINAL_TRY(norm, groupNormOf(o, o.integer("num_groups")));
+  return o.ret(norm.result);
 }
 static Status nativeGroupNorm(OpCall &o) {
-  // N, C and HxW repeat the input's shape; mean and rstd are left out, and a
-  // program that reads them is refused there.
-  o.ignore({"N", "C", "HxW"});
-  LUMINAL_TRY(y, groupNormOf(o, o.integer("group")));
-  return o.retFirst(y);
+  o.ignore({"N", "C", "HxW"}); // They repeat the input's shape.
+  LUMINAL_TRY(norm, groupNormOf(o, o.integer("group")));
+  return o.ret(
+      {norm.result, asStated(o, norm.mean, 1), asStated(o, norm.rstd, 2)});
 }
 
 //===----------------------------------------------------------------------===//
@@ -277,6 +294,8 @@ static Status embeddingBag(OpCall &o) {
   auto scale = o.tensorOrNone("per_sample_weights");
   int64_t mode = o.integer("mode");
   int64_t padding = o.integerOrNone("padding_idx").value_or(-1);
+  if (o.rank(weight) != 2 || o.rank(indices) != 1 || o.rank(offsets) != 1)
+    return o.fail("takes a table of rows, a vector of indices and offsets");
   // -1 is "none" in the core op; elsewhere negative rows count from the end.
   if (padding < 0 && o.entry.name == "embedding_bag.padding_idx" &&
       o.has("padding_idx")) {
@@ -286,8 +305,7 @@ static Status embeddingBag(OpCall &o) {
     padding += *tableRows;
   }
   bool includeLast = o.flag("include_last_offset");
-  if (o.rank(weight) != 2 || o.rank(indices) != 1 || o.rank(offsets) != 1 ||
-      !isIndex(o, indices) || !isIndex(o, offsets) || mode < 0 || mode > 2 ||
+  if (!isIndex(o, indices) || !isIndex(o, offsets) || mode < 0 || mode > 2 ||
       !o.isFloat(weight))
     return o.fail("takes a table of rows, integer indices and offsets");
   if (scale && (mode != 0 || o.rank(*scale) != 1))
@@ -350,12 +368,20 @@ static Status embeddingBag(OpCall &o) {
 // Dropout
 //===----------------------------------------------------------------------===//
 
-static Status dropout(OpCall &o) {
-  bool train = o.flag("train");
-  double p = o.real("p");
-  if (train && p != 0)
+static Status checkNoDraw(OpCall &o, bool train) {
+  if (o.real("p") != 0 && train)
     return o.fail("draws random numbers (train is true)");
+  return {};
+}
+static Status dropout(OpCall &o) {
+  LUMINAL_CHECK(checkNoDraw(o, o.flag("train")));
   return o.ret(o.tensor("input"));
+}
+/// With the mask of what was kept: all. None trains.
+static Status nativeDropout(OpCall &o) {
+  LUMINAL_CHECK(checkNoDraw(o, !o.has("train") || o.flag("train")));
+  Value x = o.tensor("input");
+  return o.ret({x, o.c.splatInt(x, 1, o.i1())});
 }
 
 //===----------------------------------------------------------------------===//
@@ -449,6 +475,14 @@ llvm::ArrayRef<OpRow> pt2::getNormOps() {
        "Tensor? running_mean, Tensor? running_var, bool training, "
        "float momentum, float eps)",
        nativeBatchNorm},
+      {"_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, "
+       "Tensor running_mean, Tensor running_var, bool training, "
+       "float momentum, float eps)",
+       nativeBatchNorm},
+      {"_native_batch_norm_legit_functional(Tensor input, Tensor? weight, "
+       "Tensor? bias, Tensor running_mean, Tensor running_var, bool training, "
+       "float momentum, float eps)",
+       batchNormFunctional},
       {"_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, "
        "Tensor? bias, bool training, float momentum, float eps)",
        batchNormNoStats},
@@ -485,6 +519,7 @@ llvm::ArrayRef<OpRow> pt2::getNormOps() {
       {"prelu(Tensor self, Tensor weight)", prelu},
       {"_prelu_kernel(Tensor self, Tensor weight)", preluKernel},
       {"dropout(Tensor input, float p, bool train)", dropout},
+      {"native_dropout(Tensor input, float p, bool? train)", nativeDropout},
       {"feature_dropout(Tensor input, float p, bool train)", dropout},
       {"alpha_dropout(Tensor input, float p, bool train)", dropout},
   };

@@ -475,10 +475,7 @@ Value OpCall::as(const Operand &operand, Type type, ArrayRef<Expr> extents) {
 
 Result<std::pair<Value, Value>> OpCall::promotePair(const Operand &a,
                                                     const Operand &b) {
-  Type type = promote({a, b});
-  // The 8-bit integers are storage types: i32 holds all their values.
-  if (type.isInteger(8))
-    type = c.getBuilder().getI32Type();
+  Type type = computedType(promote({a, b}));
   LUMINAL_TRY(shape, commonShape({a, b}));
   Value x = as(a, type, shape), y = as(b, type, shape);
   return std::pair(x, y);

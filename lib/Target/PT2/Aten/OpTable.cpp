@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "OpTable.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -161,7 +162,7 @@ static constexpr std::pair<StringRef, StringRef> kAliases[] = {
     {"unsafe_split_with_sizes", "split_with_sizes"},
 };
 
-const OpEntry *pt2::findOp(StringRef target) {
+static const llvm::StringMap<OpEntry> &getTable() {
   static const llvm::StringMap<OpEntry> table = [] {
     llvm::StringMap<OpEntry> map;
     for (auto rows :
@@ -182,6 +183,19 @@ const OpEntry *pt2::findOp(StringRef target) {
       }
     return map;
   }();
+  return table;
+}
+
+std::vector<std::string> pt2::getTargets() {
+  std::vector<std::string> targets;
+  for (StringRef target : getTable().keys())
+    targets.push_back(target.str());
+  llvm::sort(targets);
+  return targets;
+}
+
+const OpEntry *pt2::findOp(StringRef target) {
+  const llvm::StringMap<OpEntry> &table = getTable();
   auto it = table.find(target);
   if (it != table.end())
     return &it->second;
@@ -213,7 +227,6 @@ StringRef pt2::getRefusal(StringRef target) {
                            "normal",
                            "normal_functional",
                            "uniform",
-                           "native_dropout",
                            "alpha_dropout",
                            "feature_dropout",
                            "feature_alpha_dropout",
@@ -237,7 +250,7 @@ StringRef pt2::getRefusal(StringRef target) {
   for (StringRef dynamic :
        {"nonzero", "masked_select", "unique", "_unique2", "unique_dim",
         "unique_consecutive", "item", "_local_scalar_dense", "bincount",
-        "repeat_interleave", "argwhere", "nonzero_numpy"})
+        "argwhere", "nonzero_numpy"})
     if (op == dynamic)
       return "has a result whose shape or value the program must know before "
              "it runs";

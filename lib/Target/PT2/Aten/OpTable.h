@@ -85,6 +85,9 @@ llvm::ArrayRef<OpRow> getMetaOps();
 /// The entry of "aten.add.Tensor" (a target without "torch.ops."), or null.
 const OpEntry *findOp(llvm::StringRef target);
 
+/// All targets of the table ("aten.add.Tensor"), sorted.
+std::vector<std::string> getTargets();
+
 /// Why an op that is not in the table never will be ("draws random numbers"),
 /// or empty.
 llvm::StringRef getRefusal(llvm::StringRef target);

@@ -399,7 +399,8 @@ static Status attention(OpCall &o) {
   auto mask = o.tensorOrNone("attn_mask");
   if (o.real("dropout_p") != 0)
     return o.fail("draws random numbers (dropout_p is not 0)");
-  bool causal = o.flag("is_causal"), grouped = !flash && o.flag("enable_gqa");
+  // The op of the CPU shares heads without being told.
+  bool causal = o.flag("is_causal"), grouped = flash || o.flag("enable_gqa");
   Type type = o.element(q), wide = o.opmath(type);
   unsigned rank = o.rank(q);
   if (rank < 2 || o.rank(k) != rank || o.rank(v) != rank ||
@@ -415,6 +416,10 @@ static Status attention(OpCall &o) {
     unsigned head = rank - 3;
     auto repeat = [&](Value x) -> Result<Value> {
       SmallVector<Expr> e = o.extents(x);
+      if (o.provablyEqual(e[head], eq[head]))
+        return x;
+      if (!o.assumptions().provablyLessEqual(Expr(1), e[head]))
+        return o.fail("extent " + e[head].str() + " may be zero");
       Expr ratio = o.assumptions().simplify(Expr::floorDiv(eq[head], e[head]));
       if (!o.provablyEqual(ratio * e[head], eq[head]))
         return o.fail("the heads of key and value do not divide the query's");

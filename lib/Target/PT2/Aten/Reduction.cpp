@@ -376,6 +376,20 @@ static Status softmaxOver(OpCall &o, std::optional<Type> result) {
 static Status softmax(OpCall &o) {
   return softmaxOver(o, o.dtypeOrNone("dtype"));
 }
+/// A row of nothing but -inf gives zeros.
+static Status safeSoftmax(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.toFloat(o.tensor("self"));
+  LUMINAL_TRY(axis, o.axis("dim", x));
+  Type result = o.dtypeOrNone("dtype").value_or(o.element(x));
+  Value y = softmaxAs(o, x, axis, result);
+  double inf = std::numeric_limits<double>::infinity();
+  if (o.rank(x) == 0)
+    return o.ret(c.select(c.equal(x, c.splat(x, -inf)), c.splat(y, 0), y));
+  Value most = c.reduceMax(x, {axis}, true);
+  Value none = c.equal(most, c.splat(most, -inf));
+  return o.ret(c.select(c.broadcastTo(none, o.extents(y)), c.splat(y, 0), y));
+}
 /// half_to_float: an f16 operand and an f32 result.
 static std::optional<Type> widenedType(OpCall &o) {
   if (o.flag("half_to_float"))
@@ -526,6 +540,8 @@ llvm::ArrayRef<OpRow> pt2::getReductionOps() {
        nanSum<true>},
       {"logsumexp(Tensor self, int[] dim, bool keepdim=False)", logsumexp},
       {"softmax.int(Tensor self, int dim, ScalarType? dtype=None)", softmax},
+      {"_safe_softmax(Tensor self, int dim, ScalarType? dtype=None)",
+       safeSoftmax},
       {"_softmax(Tensor self, int dim, bool half_to_float)", softmaxCore},
       {"log_softmax.int(Tensor self, int dim, ScalarType? dtype=None)",
        logSoftmax},

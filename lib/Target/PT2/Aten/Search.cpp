@@ -65,9 +65,7 @@ static Status isIn(OpCall &o, StringRef elements, StringRef tests) {
   o.ignore({"assume_unique"});
   bool invert = o.flag("invert");
   Operand a = o.operand(elements), b = o.operand(tests);
-  Type type = o.promote({a, b});
-  if (type.isInteger(8))
-    type = c.getBuilder().getI32Type();
+  Type type = computedType(o.promote({a, b}));
   Value x = o.as(a, type), t = o.as(b, type);
   SmallVector<Expr> shape = o.extents(x), from = o.extents(t), map;
   Expr n = product(std::vector<Expr>(from.begin(), from.end()));

@@ -18,6 +18,10 @@
 
 namespace luminal::hlir {
 
+/// The type in which elements of `type` are computed: i32 for 8-bit integers
+/// and f32 for 8-bit floats, which are storage types; every other one itself.
+mlir::Type computedType(mlir::Type type);
+
 /// Builds HLIR at the insertion point of an ImplicitLocOpBuilder-like pair
 /// (builder, location), under the symbol ranges of the function being built.
 class Composer {
