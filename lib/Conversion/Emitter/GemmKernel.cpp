@@ -9,22 +9,41 @@
 // scaled columns; all else is packed and tiled by GemmLoops. Elements of both
 // operands come from the emitter, and the epilogue is emitted on each finished
 // tile.
+// The form that is chosen, and why, is a remark.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Kernels.h"
 #include "luminal/Conversion/GemmLoops.h"
 #include "luminal/Conversion/ScalarMath.h"
-#include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#define DEBUG_TYPE "convert-llir-to-llvm"
+
 using namespace luminal;
 using namespace mlir;
 
 namespace {
+/// How the columns of a tile are packed.
+enum class Packing { AlongColumns, Runs, AlongK, Elements };
+
+StringRef describe(Packing packing) {
+  switch (packing) {
+  case Packing::AlongColumns:
+    return "vectors along the columns";
+  case Packing::Runs:
+    return "runs of memory, for the columns are windows";
+  case Packing::AlongK:
+    return "vectors along k, transposed";
+  case Packing::Elements:
+    return "element by element, for no dim steps through memory";
+  }
+  llvm_unreachable("a packing of no kind");
+}
+
 /// One side of the product.
 struct Side {
   Value operand;
@@ -49,13 +68,16 @@ public:
 
   /// Nothing where the epilogue cannot be inverted.
   std::optional<WorkShape> emit() {
-    if (!findResults())
+    if (Decision fits = findResults(); !fits) {
+      tellRefusal(fits);
       return std::nullopt;
+    }
     findGroups();
     joinDims();
     chooseSides();
     findRuns();
     findShape();
+    tellForm();
     emitUnits();
     return WorkShape{product({batch, rowBlocks(), columnBlocks()}),
                      getGrain(unitCost()), scratchBytes()};
@@ -70,35 +92,18 @@ private:
   // Analysis
   //===--------------------------------------------------------------------===//
 
-  /// What is yielded, before a last change of index, and the way back from the
-  /// product's index to the result's.
-  struct Result {
-    Value value;
-    std::optional<hlir::MapAttr> inverse;
-  };
-
-  bool findResults() {
+  Decision findResults() {
     extents = hlir::getExtents(op.getResult());
-    Assumptions sizes(e.getRanges());
-    for (Value v : getYielded(e.kernel)) {
-      SmallVector<Expr> domain = hlir::getExtents(v);
-      std::optional<hlir::MapAttr> map;
-      while (auto view = v.getDefiningOp<llir::ViewOp>()) {
-        map = map ? llir::compose(*map, view.getMap(), domain, sizes)
-                  : view.getMap();
-        v = view.getOperand();
-      }
-      if (hlir::getExtents(v) != extents)
-        return false;
-      Result result{v, std::nullopt};
-      if (map) {
-        result.inverse = llir::invert(*map, domain, extents, sizes);
-        if (!result.inverse)
-          return false;
-      }
-      results.push_back(result);
+    for (Value yielded : getYielded(e.kernel)) {
+      MovedResult &result = results.emplace_back();
+      if (Decision found = findSource(e, yielded, result); !found)
+        return found;
+      if (hlir::getExtents(result.source) != extents)
+        return Decision::refuse("what follows the product has another index "
+                                "space",
+                                result.source.getDefiningOp());
     }
-    return true;
+    return Decision::accept();
   }
 
   void findGroups() {
@@ -167,25 +172,24 @@ private:
 
   /// Whether an element of the rows is one read of an accumulator: else they
   /// are worth a copy, for every row is read again for each tile of columns.
-  bool arePlainRows() {
+  Decision arePlainRows() {
     Value v = rows.operand;
     while (auto view = v.getDefiningOp<llir::ViewOp>())
       v = view.getOperand();
-    return isa<BlockArgument>(v) && elementOf(v) == accumulator && rows.linear;
+    if (!isa<BlockArgument>(v))
+      return Decision::refuse("they are computed", v.getDefiningOp());
+    if (elementOf(v) != accumulator)
+      return Decision::refuse("they are of another type than their sums");
+    if (!rows.linear)
+      return Decision::refuse("their index is divided");
+    return Decision::accept();
   }
 
   /// Where the results' elements of the product's index `at` belong.
   SmallVector<Index> resultIndices(const Index &at) {
     SmallVector<Index> indices;
-    for (const Result &r : results) {
-      Index result = at;
-      if (r.inverse) {
-        result.clear();
-        for (const Expr &x : r.inverse->getResults())
-          result.push_back(e.simplify(x.substituteDims(at)));
-      }
-      indices.push_back(std::move(result));
-    }
+    for (const MovedResult &result : results)
+      indices.push_back(result.getIndex(e, at));
     return indices;
   }
 
@@ -226,8 +230,10 @@ private:
     std::optional<int64_t> m = rows.extent.asConstant(),
                            n = columns.extent.asConstant();
     if (n && *n < int64_t(lanes)) {
-      if (!m || *m > *n)
-        std::swap(rows, columns);
+      if (m && *m <= *n)
+        return;
+      std::swap(rows, columns);
+      sides = "the right one, which has fewer columns than a vector has lanes";
       return;
     }
     if (countStoredAlong(columns))
@@ -240,6 +246,7 @@ private:
         !e.getAssumptions().provablyLessEqual(2 * lanes, product(sizes)))
       return;
     std::swap(rows, columns);
+    sides = "the right one, for the result keeps the left one's side by side";
     size_t outer = columns.group.size() - count;
     if (!outer)
       return;
@@ -279,6 +286,10 @@ private:
     tile = GemmTile::choose(lanes, e.vectorRegisters, m.value_or(-1),
                             n.value_or(-1), k.value_or(-1), bytes);
     unitColumns = tile.columnBlock();
+    packing = columns.alongOwn ? Packing::AlongColumns
+              : runs           ? Packing::Runs
+              : columns.alongK ? Packing::AlongK
+                               : Packing::Elements;
     maySkinny = !m || *m <= kFewRows;
     mayTile = !m || *m > kFewRows;
     // Packing is paid once a unit: rows are cut only where columns do not give
@@ -289,12 +300,65 @@ private:
     int64_t block = 8 * tile.rows;
     if (!manyColumns && !(m && *m <= block))
       rowBlock = block;
-    packRows = !arePlainRows();
+    Decision plain = arePlainRows();
+    packRows = !plain;
+    rowCopyReason = plain.str();
     rows.alongK |= packRows;
+    isDot = rows.alongK && columns.alongK && !columns.stepsOwn;
     if (packRows && !rowBlock)
       rowBlock = block;
     if (m && *m <= rowBlock)
       rowBlock = 0;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Remarks
+  //===--------------------------------------------------------------------===//
+
+  Reporter getReporter() {
+    auto function = e.kernel->getParentOfType<FunctionOpInterface>();
+    return Reporter(e.kernel.getContext(), DEBUG_TYPE,
+                    function ? function.getName() : StringRef());
+  }
+
+  void tellRefusal(const Decision &decision) {
+    Reporter reporter = getReporter();
+    if (!reporter.isListening())
+      return;
+    SmallVector<Reporter::Arg> args = {{"form", "each element sums for itself"},
+                                       {"reason", decision.str()}};
+    if (Operation *other = decision.getSubject())
+      args.push_back({"because of", describeWithPlace(other)});
+    reporter.missed(op.getLoc(), "gemm-form", args);
+  }
+
+  void tellForm() {
+    Reporter reporter = getReporter();
+    if (!reporter.isListening())
+      return;
+    StringRef skinny = isDot ? "dot products along k, which both sides step "
+                               "through in memory"
+                             : "columns scaled by each row's elements, for "
+                               "both sides are not read along k";
+    SmallVector<Reporter::Arg> args = {
+        {"m", rows.extent.str()}, {"n", columns.extent.str()},
+        {"k", kExtent.str()},     {"batch", batch.str()},
+        {"rows", sides},          {"lanes", lanes}};
+    if (maySkinny)
+      args.push_back({mayTile ? "for at most 4 rows" : "form", skinny});
+    if (mayTile) {
+      args.push_back({"form", "packed columns and a register tile"});
+      args.push_back(
+          {"tile",
+           llvm::formatv("{0} x {1}", tile.rows, tile.columns()).str()});
+      args.push_back({"columns packed", describe(packing)});
+    }
+    args.push_back({"columns in a unit", unitColumns});
+    args.push_back({"rows in a unit",
+                    rowBlock ? std::to_string(rowBlock) : std::string("all")});
+    if (packRows)
+      args.push_back({"rows copied", rowCopyReason});
+    reporter.passed(op.getLoc(), "gemm-form", args);
   }
 
   Expr rowBlocks() {
@@ -356,8 +420,8 @@ private:
     Value element = emitCast(e.b, sum, accumulator, elementOf(op.getResult()));
     e.remember(op.getResult(), index, element);
     SmallVector<Value> values;
-    for (const Result &r : results)
-      values.push_back(e.emit(r.value, index));
+    for (const MovedResult &result : results)
+      values.push_back(e.emit(result.source, index));
     SmallVector<Index> indices = resultIndices(index);
     for (auto [i, v] : llvm::enumerate(values))
       e.store(i, indices[i], v);
@@ -423,20 +487,27 @@ private:
     g.loadColumn = [&](ImplicitLocOpBuilder &, Value k, Value column) {
       return load(columns, column, k, std::nullopt);
     };
-    if (columns.alongOwn)
+    switch (packing) {
+    case Packing::AlongColumns:
       g.loadColumns = [&](ImplicitLocOpBuilder &, Value k, Value column,
                           Value count) {
         return load(columns, column, k, columns.dim, count);
       };
-    else if (runs) {
+      break;
+    case Packing::Runs:
       g.line = alignedScratch(loopsBytes());
       g.fillLine = [&](ImplicitLocOpBuilder &, Value k) {
         fillLine(k, lo, hi, g.line);
       };
-    } else if (columns.alongK)
+      break;
+    case Packing::AlongK:
       g.loadAlongK = [&](ImplicitLocOpBuilder &, Value k, Value column) {
         return load(columns, column, k, kDim);
       };
+      break;
+    case Packing::Elements:
+      break;
+    }
     g.finish = [&](ImplicitLocOpBuilder &, Value memory, Value row,
                    Value rowCount, Value column, Value columnCount) {
       finishTile(memory, row, rowCount, column, columnCount);
@@ -534,7 +605,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   void emitSkinny(Value rowLo, Value rowHi, Value lo, Value hi) {
-    if (rows.alongK && columns.alongK && !columns.stepsOwn)
+    if (isDot)
       return emitDots(rowLo, rowHi, lo, hi);
     e.forLoop(rowLo, rowHi, e.constant(1),
               [&](Value row) { emitScaledColumns(row, lo, hi); });
@@ -658,7 +729,7 @@ private:
   Emitter &e;
   const WorkLoop &loop;
   llir::GemmOp op;
-  SmallVector<Result> results;
+  SmallVector<MovedResult> results;
   SmallVector<Expr> extents;
   /// The product's index over batchDim, rows.dim and columns.dim.
   Index index;
@@ -673,6 +744,12 @@ private:
   int64_t bytes = 4;
   unsigned lanes = 1;
   GemmTile tile;
+  Packing packing = Packing::Elements;
+  /// Which operand is read element by element, and why.
+  StringRef sides = "the left one";
+  std::string rowCopyReason;
+  /// The few rows' form is dot products.
+  bool isDot = false;
   bool maySkinny = false, mayTile = true;
   /// Rows are copied to scratch as accumulators, the first row of the unit
   /// first.

@@ -11,6 +11,7 @@
 #define LUMINAL_LIB_CONVERSION_EMITTER_KERNELS_H
 
 #include "Domain.h"
+#include "luminal/Dialect/LLIR/Utils/Remarks.h"
 
 namespace luminal {
 
@@ -67,6 +68,24 @@ unsigned chooseLanes(const Expr &extent, unsigned most);
 mlir::ValueRange getYielded(llir::KernelOp kernel);
 llvm::SmallVector<Expr> getResultExtents(llir::KernelOp kernel,
                                          unsigned number);
+
+/// Why a kernel does not get the loops of its kind; a refusal may name the op
+/// that is in the way.
+using Decision = DecisionAbout<mlir::Operation *>;
+
+/// A yielded value before its last views, which only move it.
+struct MovedResult {
+  mlir::Value source;
+  /// From the index of `source` to that of the result; null where that is one.
+  hlir::MapAttr toResult;
+
+  /// Where the element that `source` has at `at` is in the result.
+  Index getIndex(Emitter &e, const Index &at) const;
+};
+
+/// Strips the last views of `yielded`; refused where they do not move each
+/// element to a place of its own.
+Decision findSource(Emitter &e, mlir::Value yielded, MovedResult &result);
 
 } // namespace luminal
 

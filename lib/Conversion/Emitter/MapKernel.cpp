@@ -11,16 +11,6 @@ using namespace mlir;
 // Shared by all kinds
 //===----------------------------------------------------------------------===//
 
-ValueRange luminal::getYielded(llir::KernelOp kernel) {
-  return cast<llir::YieldOp>(kernel.getBody().front().getTerminator())
-      .getValues();
-}
-
-SmallVector<Expr> luminal::getResultExtents(llir::KernelOp kernel,
-                                            unsigned number) {
-  return hlir::getExtents(kernel.getResults()[number]);
-}
-
 int64_t luminal::getElementCost(llir::KernelOp kernel) {
   int64_t cost = 1;
   for (Operation &op : kernel.getBody().front())

@@ -9,7 +9,6 @@
 
 #include "Kernels.h"
 #include "luminal/Conversion/ScalarMath.h"
-#include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -34,7 +33,8 @@ public:
   }
 
   WorkShape emit() {
-    if (!findInverse()) {
+    Decision found = findSource(e, getYielded(e.kernel)[0], result);
+    if (!found || result.source != op.getResult()) {
       e.fail(op, "is yielded through a view whose inverse is not found");
       return {};
     }
@@ -75,33 +75,9 @@ private:
   /// Where the scatter's own element stands in the result: what is yielded may
   /// be a bijective view of it.
   Expr position(const Index &columnIndex) {
-    Index at = join({Expr::dim(row)}, columnIndex);
-    Index result = at;
-    if (inverse) {
-      result.clear();
-      for (const Expr &x : inverse->getResults())
-        result.push_back(e.simplify(x.substituteDims(at)));
-    }
+    Index at = result.getIndex(e, join({Expr::dim(row)}, columnIndex));
     SmallVector<Expr> shape = getResultExtents(e.kernel, 0);
-    return e.simplify(linearize(result, {shape.begin(), shape.end()}));
-  }
-
-  /// Finds the way from the scatter's index to the result's.
-  bool findInverse() {
-    Value v = getYielded(e.kernel)[0];
-    Assumptions sizes(e.getRanges());
-    SmallVector<Expr> domain = hlir::getExtents(v);
-    std::optional<hlir::MapAttr> map;
-    while (auto view = v.getDefiningOp<llir::ViewOp>()) {
-      map = map ? llir::compose(*map, view.getMap(), domain, sizes)
-                : view.getMap();
-      v = view.getOperand();
-    }
-    if (v != op.getResult())
-      return false;
-    if (map)
-      inverse = llir::invert(*map, domain, extents, sizes);
-    return !map || inverse;
+    return e.simplify(linearize(at, {shape.begin(), shape.end()}));
   }
 
   /// In place, the destination must be operand 0 read where the result is
@@ -182,7 +158,7 @@ private:
   SmallVector<Expr> extents, indexExtents;
   unsigned row, update;
   Index updateIndex;
-  std::optional<hlir::MapAttr> inverse;
+  MovedResult result;
   Domain domain;
 };
 } // namespace

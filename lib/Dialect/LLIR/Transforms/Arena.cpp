@@ -6,6 +6,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <map>
+
 using namespace luminal;
 using namespace luminal::llir;
 
@@ -86,6 +88,38 @@ static Expr packSlots(llvm::ArrayRef<ArenaRequest> requests,
   return symbols.simplify(total);
 }
 
+bool llir::arePlacedByByte(llvm::ArrayRef<ArenaRequest> requests) {
+  return llvm::all_of(requests, [](const ArenaRequest &request) {
+    return request.bytes.asConstant().has_value();
+  });
+}
+
+Expr llir::getBytes(mlir::Value value) {
+  auto type = llvm::cast<mlir::RankedTensorType>(value.getType());
+  llvm::SmallVector<Expr> extents = hlir::getExtents(type);
+  return product({extents.begin(), extents.end()}) *
+         Expr(dtypeSize(*hlir::getDType(type.getElementType())));
+}
+
+ArenaPeak llir::findPeak(llvm::ArrayRef<ArenaRequest> requests,
+                         const Assumptions &symbols) {
+  // What begins and ends at each step.
+  std::map<unsigned, double> changes;
+  for (const ArenaRequest &request : requests) {
+    double bytes = nominalValue(alignUp(request.bytes, symbols), symbols);
+    changes[request.first] += bytes;
+    changes[request.last + 1] -= bytes;
+  }
+  ArenaPeak peak;
+  double live = 0;
+  for (auto [step, change] : changes) {
+    live += change;
+    if (live > peak.bytes)
+      peak = {live, step};
+  }
+  return peak;
+}
+
 Expr llir::packArena(llvm::ArrayRef<ArenaRequest> requests,
                      const Assumptions &symbols,
                      llvm::SmallVectorImpl<Expr> &offsets) {
@@ -99,9 +133,7 @@ Expr llir::packArena(llvm::ArrayRef<ArenaRequest> requests,
     return sizes[a] != sizes[b] ? sizes[a] > sizes[b] : a < b;
   });
   offsets.assign(requests.size(), Expr(0));
-  if (llvm::all_of(requests, [](const ArenaRequest &request) {
-        return request.bytes.asConstant().has_value();
-      }))
+  if (arePlacedByByte(requests))
     return packConstants(requests, order, offsets);
   return packSlots(requests, order, symbols, offsets);
 }

@@ -5,6 +5,7 @@
 #define LUMINAL_LIB_DIALECT_LLIR_TRANSFORMS_ARENA_H
 
 #include "luminal/Support/Expr.h"
+#include "mlir/IR/Value.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -15,6 +16,23 @@ struct ArenaRequest {
   Expr bytes;
   unsigned first, last;
 };
+
+/// Bytes of a tensor's elements.
+Expr getBytes(mlir::Value value);
+
+/// What lives at the fullest step, for the symbols' usual values: no plan is
+/// smaller.
+struct ArenaPeak {
+  double bytes = 0;
+  /// The first of the fullest steps.
+  unsigned step = 0;
+};
+ArenaPeak findPeak(llvm::ArrayRef<ArenaRequest> requests,
+                   const Assumptions &symbols);
+
+/// Whether requests are placed byte by byte; else, since only run time knows
+/// their sizes, they take turns in slots as large as the largest of them.
+bool arePlacedByByte(llvm::ArrayRef<ArenaRequest> requests);
 
 /// Offsets, multiples of 64, so that requests that overlap in time never
 /// overlap in memory, whatever the symbols' values; returns the size of the

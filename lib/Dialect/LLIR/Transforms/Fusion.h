@@ -87,40 +87,9 @@ struct Group {
   void addCode(mlir::Value value);
 };
 
-/// Whether a value is computed in a kernel that reads it and, if not, why. A
-/// check returns one, and the remark says what it returned.
-class [[nodiscard]] Decision {
-public:
-  static Decision accept(const Group *reader = nullptr) {
-    return Decision({}, reader);
-  }
-  /// `reader` is the kernel that cannot compute the value; null where that is
-  /// not about a single one.
-  static Decision refuse(llvm::StringLiteral reason,
-                         const Group *reader = nullptr) {
-    return Decision(reason, reader);
-  }
-  /// Refuses because a quantity is `found` where at most `limit` is allowed.
-  static Decision refuseAbove(llvm::StringLiteral reason, double found,
-                              double limit, const Group *reader = nullptr) {
-    Decision decision(reason, reader);
-    decision.amount = {found, limit};
-    return decision;
-  }
-
-  explicit operator bool() const { return reason.empty(); }
-  const Group *getReader() const { return reader; }
-  /// The reason of a refusal, with its quantities.
-  std::string str() const;
-
-private:
-  Decision(llvm::StringRef reason, const Group *reader)
-      : reason(reason), reader(reader) {}
-
-  llvm::StringRef reason;
-  const Group *reader;
-  std::optional<std::pair<double, double>> amount;
-};
+/// Whether a value is computed in a kernel that reads it, and about which
+/// reader that was decided.
+using Decision = DecisionAbout<const Group *>;
 
 /// Which ops of a block become which kernel. Every decision is a remark.
 class FusionPlan {

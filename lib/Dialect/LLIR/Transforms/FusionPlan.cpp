@@ -176,7 +176,7 @@ void FusionPlan::visit(Operation *op) {
                                  : shouldInline(value);
   if (inlining) {
     if (isAnchor)
-      return tellFused(value, inlining.getReader(), "the loops of the kernel");
+      return tellFused(value, inlining.getSubject(), "the loops of the kernel");
     for (Group *group : llvm::to_vector(known)) {
       inlineInto(*group, value);
       tellFused(value, group, "a value of the kernel");
@@ -185,7 +185,7 @@ void FusionPlan::visit(Operation *op) {
   }
   Decision furtherResult = addRoot(value);
   if (furtherResult)
-    return tellFused(value, furtherResult.getReader(),
+    return tellFused(value, furtherResult.getSubject(),
                      "a further result of the kernel");
   tellKept(value, inlining, furtherResult);
   materialize(value);
@@ -582,14 +582,6 @@ void FusionPlan::sortGroups() {
 // Remarks
 //===----------------------------------------------------------------------===//
 
-std::string Decision::str() const {
-  if (!amount)
-    return reason.str();
-  return llvm::formatv("{0} ({1:F0}, at most {2:F0})", reason, amount->first,
-                       amount->second)
-      .str();
-}
-
 /// The op of `reader` that uses `value`, maybe through views.
 static Operation *getReadingOp(Value value, const Group *reader) {
   for (Operation *user : value.getUsers()) {
@@ -609,11 +601,10 @@ void FusionPlan::tellFused(Value value, const Group *reader, StringRef as) {
   if (!reporter.isListening() || isa<ViewOp, IotaOp>(value.getDefiningOp()))
     return;
   Operation *into = getReadingOp(value, reader);
-  reporter.passed(
-      value.getLoc(), "fusion",
-      {{"op", describe(value.getDefiningOp())},
-       {"reader", describe(into) + " at " + describe(into->getLoc())},
-       {"as", as}});
+  reporter.passed(value.getLoc(), "fusion",
+                  {{"op", describe(value.getDefiningOp())},
+                   {"reader", describeWithPlace(into)},
+                   {"as", as}});
 }
 
 void FusionPlan::tellKept(Value value, const Decision &inlining,
@@ -624,13 +615,12 @@ void FusionPlan::tellKept(Value value, const Decision &inlining,
   if (known.empty())
     return;
   const Group *reader =
-      inlining.getReader() ? inlining.getReader() : known.front();
+      inlining.getSubject() ? inlining.getSubject() : known.front();
   Operation *into = getReadingOp(value, reader);
-  reporter.missed(
-      value.getLoc(), "fusion",
-      {{"op", describe(value.getDefiningOp())},
-       {"reader", describe(into) + " at " + describe(into->getLoc())},
-       {"readers", uint64_t(known.size())},
-       {"reason", inlining.str()},
-       {"further result", furtherResult.str()}});
+  reporter.missed(value.getLoc(), "fusion",
+                  {{"op", describe(value.getDefiningOp())},
+                   {"reader", describeWithPlace(into)},
+                   {"readers", uint64_t(known.size())},
+                   {"reason", inlining.str()},
+                   {"further result", furtherResult.str()}});
 }

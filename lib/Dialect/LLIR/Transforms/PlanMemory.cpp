@@ -16,6 +16,7 @@
 
 #include "Arena.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
+#include "luminal/Dialect/LLIR/Utils/Remarks.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -24,17 +25,12 @@ namespace luminal::llir {
 #include "luminal/Dialect/LLIR/Transforms/Passes.h.inc"
 } // namespace luminal::llir
 
+#define DEBUG_TYPE "llir-plan-memory"
+
 using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 using luminal::hlir::MapAttr;
-
-static Expr getBytes(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<Expr> extents = hlir::getExtents(type);
-  return product({extents.begin(), extents.end()}) *
-         Expr(dtypeSize(*hlir::getDType(type.getElementType())));
-}
 
 namespace {
 /// Memory that values stand in.
@@ -68,6 +64,8 @@ public:
 private:
   void addStorage(Storage::Kind kind, Value value, unsigned step);
   Expr planArena(SmallVectorImpl<Expr> &offsets);
+  void tellArena(ArrayRef<ArenaRequest> requests, const Expr &arena);
+  void tellSharing();
   void buildArguments(ImplicitLocOpBuilder &b);
   void buildBuffers(ImplicitLocOpBuilder &b, ArrayRef<Expr> offsets);
   void buildOutputs(ImplicitLocOpBuilder &b);
@@ -164,7 +162,55 @@ Expr Planner::planArena(SmallVectorImpl<Expr> &offsets) {
   for (const Storage &storage : storages)
     if (storage.kind == Storage::Kind::Slot)
       requests.push_back({storage.bytes, storage.first, storage.last});
-  return packArena(requests, symbols, offsets);
+  Expr arena = packArena(requests, symbols, offsets);
+  tellArena(requests, arena);
+  return arena;
+}
+
+/// The arena beside what no plan can do without, and the buffers that make it
+/// so large.
+void Planner::tellArena(ArrayRef<ArenaRequest> requests, const Expr &arena) {
+  Reporter reporter(context, DEBUG_TYPE, func.getSymName());
+  if (!reporter.isListening())
+    return;
+  ArenaPeak peak = findPeak(requests, symbols);
+  double bytes = nominalValue(arena, symbols);
+  auto number = [](double v) { return static_cast<int64_t>(v); };
+  SmallVector<Reporter::Arg> args = {{"arena", arena.str()},
+                                     {"bytes", number(bytes)},
+                                     {"at least", number(peak.bytes)},
+                                     {"buffers", uint64_t(requests.size())},
+                                     {"fullest step", peak.step}};
+  if (bytes <= peak.bytes) {
+    reporter.passed(func.getLoc(), "arena", args);
+  } else {
+    StringRef reason =
+        arePlacedByByte(requests)
+            ? "the lowest gap that fits, the largest buffer first, leaves gaps"
+            : "sizes that only run time knows take turns in whole slots";
+    args.push_back({"reason", reason});
+    reporter.missed(func.getLoc(), "arena", args);
+  }
+  constexpr double kLargeShare = 0.05;
+  for (const Storage &storage : storages) {
+    double own = nominalValue(storage.bytes, symbols);
+    if (storage.kind != Storage::Kind::Slot || storage.first > peak.step ||
+        storage.last < peak.step || own < kLargeShare * peak.bytes)
+      continue;
+    reporter.analysis(storage.value.getLoc(), "buffer",
+                      {{"bytes", storage.bytes.str()},
+                       {"made by step", storage.first},
+                       {"last read by step", storage.last}});
+  }
+}
+
+/// How many of the kernels are equal to another.
+void Planner::tellSharing() {
+  Reporter reporter(context, DEBUG_TYPE, func.getSymName());
+  if (reporter.isListening())
+    reporter.analysis(func.getLoc(), "functions",
+                      {{"kernels", uint64_t(kernels.size())},
+                       {"functions", uint64_t(functions.size())}});
 }
 
 static StringAttr getName(DictionaryAttr attributes, StringRef prefix,
@@ -327,6 +373,7 @@ void Planner::build(OpBuilder &builder) {
   }
   b.setLoc(func.getLoc());
   buildOutputs(b);
+  tellSharing();
 }
 
 //===----------------------------------------------------------------------===//

@@ -10,11 +10,14 @@
 
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+#include "luminal/Dialect/LLIR/Utils/Remarks.h"
 
 namespace luminal::llir {
 #define GEN_PASS_DEF_PROVEINDICESPASS
 #include "luminal/Dialect/LLIR/Transforms/Passes.h.inc"
 } // namespace luminal::llir
+
+#define DEBUG_TYPE "llir-prove-indices"
 
 using namespace mlir;
 using namespace luminal;
@@ -312,17 +315,33 @@ public:
     Assumptions symbols =
         hlir::getAssumptions(getOperation().getBody().front().getTerminator());
     RangeAnalysis ranges(symbols);
+    Reporter reporter(&getContext(), DEBUG_TYPE, getOperation().getSymName());
+    // Drops the check where it is proved, and tells.
+    auto prove = [&](auto op, Value table) {
+      Expr extent = hlir::getExtents(table)[0];
+      if (!op.getChecked())
+        return;
+      bool isProved = ranges.isInside(op.getIndices(), extent);
+      op.setChecked(!isProved);
+      if (!reporter.isListening())
+        return;
+      if (isProved)
+        return reporter.passed(op.getLoc(), "range-check", {});
+      const Range &range = ranges.get(op.getIndices());
+      auto text = [](const std::optional<Expr> &e) {
+        return e ? e->str() : std::string("unknown");
+      };
+      reporter.missed(op.getLoc(), "range-check",
+                      {{"extent", extent.str()},
+                       {"least index", text(range.lo)},
+                       {"greatest index", text(range.hi)},
+                       {"reason", "the indices are not proved to be inside"}});
+    };
     getOperation().walk([&](Operation *op) {
-      auto gather = dyn_cast<llir::GatherOp>(op);
-      auto scatter = dyn_cast<llir::ScatterOp>(op);
-      if (gather && gather.getChecked() &&
-          ranges.isInside(gather.getIndices(),
-                          hlir::getExtents(gather.getData())[0]))
-        gather.setChecked(false);
-      if (scatter && scatter.getChecked() &&
-          ranges.isInside(scatter.getIndices(),
-                          hlir::getExtents(scatter.getDest())[0]))
-        scatter.setChecked(false);
+      if (auto gather = dyn_cast<llir::GatherOp>(op))
+        prove(gather, gather.getData());
+      else if (auto scatter = dyn_cast<llir::ScatterOp>(op))
+        prove(scatter, scatter.getDest());
     });
   }
 };

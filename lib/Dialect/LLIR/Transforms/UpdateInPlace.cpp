@@ -9,8 +9,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Arena.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+#include "luminal/Dialect/LLIR/Utils/Remarks.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace luminal::llir {
@@ -18,12 +20,18 @@ namespace luminal::llir {
 #include "luminal/Dialect/LLIR/Transforms/Passes.h.inc"
 } // namespace luminal::llir
 
+#define DEBUG_TYPE "llir-update-in-place"
+
 using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 using luminal::hlir::MapAttr;
 
 namespace {
+/// Whether a scatter writes the memory that it updates; a refusal may name the
+/// op that is in the way.
+using Decision = DecisionAbout<Operation *>;
+
 class UpdateInPlace : public llir::impl::UpdateInPlacePassBase<UpdateInPlace> {
 public:
   void runOnOperation() override;
@@ -31,8 +39,14 @@ public:
 private:
   /// Follows the updates that end in `value` back to what they update.
   void followUpdates(Value value, std::optional<BlockArgument> state);
-  bool writesOperand0(KernelOp kernel) const;
-  bool moveReadersBefore(KernelOp kernel);
+  Decision decide(KernelOp kernel, std::optional<BlockArgument> state);
+  Decision writesOperand0(KernelOp kernel) const;
+  Decision isFree(Value old, std::optional<BlockArgument> state) const;
+  Decision moveReadersBefore(KernelOp kernel);
+  void tell(KernelOp kernel, const Decision &decision);
+
+  /// Why scatters are not in place, by what was found first.
+  DenseMap<Operation *, Decision> refused;
 };
 } // namespace
 
@@ -45,11 +59,11 @@ static Value getStorage(Value value) {
 
 /// Operand 0 is read only as the scatter's destination, element for element
 /// where the result puts it.
-bool UpdateInPlace::writesOperand0(KernelOp kernel) const {
-  if (kernel.getKind() != KernelKind::Scatter || kernel.getInputs().empty() ||
-      kernel.getResults().size() != 1 ||
+Decision UpdateInPlace::writesOperand0(KernelOp kernel) const {
+  if (kernel.getInputs().empty() || kernel.getResults().size() != 1 ||
       kernel.getInputs()[0].getType() != kernel.getResults()[0].getType())
-    return false;
+    return Decision::refuse("the first operand of the kernel is not of the "
+                            "type of its result");
   Block &body = kernel.getBody().front();
   auto scatter = *body.getOps<llir::ScatterOp>().begin();
   SmallVector<Expr> extents = hlir::getExtents(kernel.getResults()[0]);
@@ -60,28 +74,46 @@ bool UpdateInPlace::writesOperand0(KernelOp kernel) const {
   for (Value end : {Value(scatter.getResult()), Value(body.getArgument(0))}) {
     while (value != end) {
       auto view = value.getDefiningOp<ViewOp>();
-      if (!view || !value.hasOneUse())
-        return false;
+      if (!view)
+        return Decision::refuse("the destination is computed in the kernel");
+      if (!value.hasOneUse())
+        return Decision::refuse("the kernel reads the destination elsewhere");
       map = compose(map, view.getMap(), extents, symbols);
       value = view.getOperand();
     }
     if (!value.hasOneUse())
-      return false;
+      return Decision::refuse("the kernel reads the destination elsewhere");
     if (value == scatter.getResult())
       value = scatter.getDest();
   }
   if (!map.isIdentity())
-    return false;
+    return Decision::refuse("the result is in another order than the "
+                            "destination");
   // The same memory under another name would be read while it is written.
   Value target = getStorage(kernel.getInputs()[0]);
-  return llvm::none_of(kernel.getInputs().drop_front(), [&](Value input) {
-    return getStorage(input) == target;
-  });
+  for (Value input : kernel.getInputs().drop_front())
+    if (getStorage(input) == target)
+      return Decision::refuse("another operand is in the same memory",
+                              input.getDefiningOp());
+  return Decision::accept();
 }
 
-/// Makes every other reader of operand 0 run before the kernel. False where one
-/// of them needs the kernel's result.
-bool UpdateInPlace::moveReadersBefore(KernelOp kernel) {
+/// Weights and inputs are the caller's; a part of other memory is not free.
+Decision UpdateInPlace::isFree(Value old,
+                               std::optional<BlockArgument> state) const {
+  if ((state && old == *state) || old.getDefiningOp<KernelOp>())
+    return Decision::accept();
+  if (isa<BlockArgument>(old))
+    return Decision::refuse("the destination is an argument, and this is not "
+                            "its new value");
+  return Decision::refuse("the destination is a constant or a part of other "
+                          "memory",
+                          old.getDefiningOp());
+}
+
+/// Makes every other reader of operand 0 run before the kernel; refused where
+/// one of them needs the kernel's result.
+Decision UpdateInPlace::moveReadersBefore(KernelOp kernel) {
   Block *block = kernel->getBlock();
   SetVector<Operation *> late;
   SmallVector<Value> names = {kernel.getInputs()[0]};
@@ -91,11 +123,11 @@ bool UpdateInPlace::moveReadersBefore(KernelOp kernel) {
       if (user == kernel)
         continue;
       if (user->hasTrait<OpTrait::IsTerminator>())
-        return false;
+        return Decision::refuse("the old value is a result of the function");
       // Another update has taken the memory.
       if (auto other = dyn_cast<KernelOp>(user);
           other && other.getInPlace() && other.getInputs()[0] == name)
-        return false;
+        return Decision::refuse("another update writes the memory", user);
       if (auto alias = dyn_cast<AliasOp>(user))
         names.push_back(alias.getResult());
       if (kernel->isBeforeInBlock(user))
@@ -109,7 +141,8 @@ bool UpdateInPlace::moveReadersBefore(KernelOp kernel) {
       if (!producer || producer->getBlock() != block)
         continue;
       if (producer == kernel)
-        return false;
+        return Decision::refuse("what reads the old value needs the new one",
+                                late[i]);
       if (kernel->isBeforeInBlock(producer))
         late.insert(producer);
     }
@@ -118,30 +151,53 @@ bool UpdateInPlace::moveReadersBefore(KernelOp kernel) {
              [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   for (Operation *op : sorted)
     op->moveBefore(kernel);
-  return true;
+  return Decision::accept();
+}
+
+Decision UpdateInPlace::decide(KernelOp kernel,
+                               std::optional<BlockArgument> state) {
+  Decision decision = writesOperand0(kernel);
+  if (decision)
+    decision = isFree(kernel.getInputs()[0], state);
+  if (decision)
+    decision = moveReadersBefore(kernel);
+  return decision;
 }
 
 void UpdateInPlace::followUpdates(Value value,
                                   std::optional<BlockArgument> state) {
   while (auto kernel = getStorage(value).getDefiningOp<KernelOp>()) {
-    if (kernel.getInPlace() || !writesOperand0(kernel))
+    if (kernel.getKind() != KernelKind::Scatter || kernel.getInPlace())
       return;
-    Value old = kernel.getInputs()[0];
-    // Weights and inputs are the caller's; a part of other memory is not free.
-    bool isFree = state ? old == *state : false;
-    if (old.getDefiningOp<KernelOp>())
-      isFree = true;
-    if (!isFree || !moveReadersBefore(kernel))
+    Decision decision = decide(kernel, state);
+    if (!decision) {
+      refused.try_emplace(kernel, decision);
       return;
+    }
     kernel.setInPlace(true);
-    value = old;
+    value = kernel.getInputs()[0];
   }
+}
+
+void UpdateInPlace::tell(KernelOp kernel, const Decision &decision) {
+  Reporter reporter(&getContext(), DEBUG_TYPE, getOperation().getSymName());
+  if (!reporter.isListening())
+    return;
+  if (decision)
+    return reporter.passed(kernel.getLoc(), "in-place", {});
+  SmallVector<Reporter::Arg> args;
+  if (Operation *other = decision.getSubject())
+    args.push_back({"because of", describeWithPlace(other)});
+  args.push_back({"bytes copied", getBytes(kernel.getResults()[0]).str()});
+  args.push_back({"reason", decision.str()});
+  reporter.missed(kernel.getLoc(), "in-place", args);
 }
 
 void UpdateInPlace::runOnOperation() {
   func::FuncOp func = getOperation();
   if (func.isDeclaration() || !llvm::hasSingleElement(func.getBody()))
     return;
+  refused.clear();
   Block &block = func.getBody().front();
   for (OpOperand &result : block.getTerminator()->getOpOperands()) {
     std::optional<BlockArgument> state;
@@ -150,7 +206,13 @@ void UpdateInPlace::runOnOperation() {
       state = block.getArgument(updates.getInt());
     followUpdates(result.get(), state);
   }
-  for (KernelOp kernel : llvm::to_vector(block.getOps<KernelOp>()))
-    if (kernel.getKind() == KernelKind::Scatter && !kernel.getInPlace())
-      followUpdates(kernel.getResults()[0], std::nullopt);
+  SmallVector<KernelOp> scatters;
+  for (KernelOp kernel : block.getOps<KernelOp>())
+    if (kernel.getKind() == KernelKind::Scatter)
+      scatters.push_back(kernel);
+  for (KernelOp kernel : scatters)
+    followUpdates(kernel.getResults()[0], std::nullopt);
+  for (KernelOp kernel : scatters)
+    tell(kernel, kernel.getInPlace() ? Decision::accept()
+                                     : refused.at(kernel.getOperation()));
 }

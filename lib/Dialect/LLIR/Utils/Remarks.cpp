@@ -15,6 +15,8 @@ std::string luminal::describe(Operation *op) {
   std::string name = op->getName().stripDialect().str();
   if (auto elementwise = dyn_cast<llir::ElementwiseOp>(op))
     name += " " + stringifyFn(elementwise.getFn()).str();
+  if (auto kernel = dyn_cast<llir::KernelOp>(op))
+    name += " " + stringifyKernelKind(kernel.getKind()).str();
   return name;
 }
 
@@ -30,6 +32,18 @@ std::string luminal::describe(Location loc) {
     return WalkResult::interrupt();
   });
   return text;
+}
+
+std::string luminal::describeWithPlace(Operation *op) {
+  return describe(op) + " at " + describe(op->getLoc());
+}
+
+std::string DecisionBase::str() const {
+  if (!amount)
+    return reason.str();
+  return llvm::formatv("{0} ({1:F0}, at most {2:F0})", reason, amount->first,
+                       amount->second)
+      .str();
 }
 
 /// Whether -debug-only names the pass.

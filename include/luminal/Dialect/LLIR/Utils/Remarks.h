@@ -15,12 +15,61 @@
 
 namespace luminal {
 
-/// The name of an op without its dialect, and the scalar function of an
-/// elementwise one: `elementwise exp`.
+/// The name of an op without its dialect, with the scalar function of an
+/// elementwise one and the kind of a kernel: `elementwise exp`, `kernel map`.
 std::string describe(mlir::Operation *op);
 /// `file:line:column` of the first place in a file that `loc` names, or
 /// `an unknown location`.
 std::string describe(mlir::Location loc);
+/// Both: `elementwise exp at model.py:3:4`.
+std::string describeWithPlace(mlir::Operation *op);
+
+/// Whether something is done and, if not, why: what a check returns, so that
+/// the remark says what was decided and nothing is analysed again. Text is made
+/// only where it is asked for.
+class [[nodiscard]] DecisionBase {
+public:
+  /// True where it is done.
+  explicit operator bool() const { return reason.empty(); }
+  /// The reason of a refusal, with its quantities.
+  std::string str() const;
+
+protected:
+  explicit DecisionBase(llvm::StringRef reason) : reason(reason) {}
+
+  llvm::StringRef reason;
+  /// What was found, and the most that is allowed.
+  std::optional<std::pair<double, double>> amount;
+};
+
+/// A decision about `Subject`, a pointer to what it depends on; null where that
+/// is no single thing.
+template <typename Subject>
+class [[nodiscard]] DecisionAbout : public DecisionBase {
+public:
+  static DecisionAbout accept(Subject subject = nullptr) {
+    return DecisionAbout({}, subject);
+  }
+  static DecisionAbout refuse(llvm::StringLiteral reason,
+                              Subject subject = nullptr) {
+    return DecisionAbout(reason, subject);
+  }
+  /// Refuses because a quantity is `found` where at most `limit` is allowed.
+  static DecisionAbout refuseAbove(llvm::StringLiteral reason, double found,
+                                   double limit, Subject subject = nullptr) {
+    DecisionAbout decision(reason, subject);
+    decision.amount = {found, limit};
+    return decision;
+  }
+
+  Subject getSubject() const { return subject; }
+
+private:
+  DecisionAbout(llvm::StringRef reason, Subject subject)
+      : DecisionBase(reason), subject(subject) {}
+
+  Subject subject;
+};
 
 /// The remarks of one pass about one function. May be used by several threads.
 class Reporter {
