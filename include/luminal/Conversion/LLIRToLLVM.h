@@ -16,6 +16,11 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+namespace llvm {
+class Module;
+class TargetMachine;
+} // namespace llvm
+
 namespace luminal {
 
 /// The processor that code is for.
@@ -72,6 +77,11 @@ void registerLLIRToLLVMDialects(mlir::DialectRegistry &registry);
 
 /// Lowers the functions that emitKernel wrote to the llvm dialect.
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module);
+
+/// What both ends run over the code of kernels. Emitters decide what is vector
+/// code: LLVM only cleans up, for vectorising would change nothing but compile
+/// time.
+void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine);
 
 /// A relocatable object of a module of the llvm dialect. On failure null, and
 /// the error is at the module.

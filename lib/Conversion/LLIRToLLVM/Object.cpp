@@ -7,7 +7,6 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -31,27 +30,6 @@ createMachine(const CPUTarget &target, std::string *error) {
   return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(
       triple, target.cpu, target.features, llvm::TargetOptions(),
       llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
-}
-
-/// Kernels are vectorised by their emitter: LLVM cleans up after it and does no
-/// vectorising of its own, which would change nothing but compile time.
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = false;
-  tuning.SLPVectorization = false;
-  tuning.LoopInterleaving = false;
-  llvm::PassBuilder builder(&machine, tuning);
-  llvm::LoopAnalysisManager lam;
-  llvm::FunctionAnalysisManager fam;
-  llvm::CGSCCAnalysisManager cgam;
-  llvm::ModuleAnalysisManager mam;
-  builder.registerModuleAnalyses(mam);
-  builder.registerCGSCCAnalyses(cgam);
-  builder.registerFunctionAnalyses(fam);
-  builder.registerLoopAnalyses(lam);
-  builder.crossRegisterProxies(lam, fam, cgam, mam);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
-      .run(module, mam);
 }
 
 std::unique_ptr<llvm::MemoryBuffer>
@@ -78,7 +56,7 @@ luminal::compileToObject(ModuleOp module, const CPUTarget &target) {
     fn.addFnAttr("prefer-vector-width", std::to_string(target.vectorBits));
     fn.addFnAttr("min-legal-vector-width", std::to_string(target.vectorBits));
   }
-  optimize(*ir, *machine);
+  optimizeModule(*ir, *machine);
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager codegen;

@@ -9,7 +9,6 @@
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
@@ -81,21 +80,6 @@ static LogicalResult linkLibdevice(llvm::Module &module, StringRef path,
   return success();
 }
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::PassBuilder builder(&machine);
-  llvm::LoopAnalysisManager lam;
-  llvm::FunctionAnalysisManager fam;
-  llvm::CGSCCAnalysisManager cgam;
-  llvm::ModuleAnalysisManager mam;
-  builder.registerModuleAnalyses(mam);
-  builder.registerCGSCCAnalyses(cgam);
-  builder.registerFunctionAnalyses(fam);
-  builder.registerLoopAnalyses(lam);
-  builder.crossRegisterProxies(lam, fam, cgam, mam);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
-      .run(module, mam);
-}
-
 std::optional<std::string>
 luminal::translateToPTX(ModuleOp module, StringRef arch, StringRef libdevice) {
   static bool once =
@@ -130,7 +114,7 @@ luminal::translateToPTX(ModuleOp module, StringRef arch, StringRef libdevice) {
   ir->addModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz", 0u);
   if (needsLibdevice(*ir) && failed(linkLibdevice(*ir, libdevice, module)))
     return std::nullopt;
-  optimize(*ir, *machine);
+  optimizeModule(*ir, *machine);
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager codegen;
