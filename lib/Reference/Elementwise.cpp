@@ -1,8 +1,8 @@
 //===- Elementwise.cpp - Scalar functions by definition -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "Elements.h"
 #include "Evaluator.h"
-#include "luminal/Support/Scalar.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
@@ -11,76 +11,8 @@ using namespace luminal;
 using namespace luminal::reference;
 
 //===----------------------------------------------------------------------===//
-// Elements
+// Loops
 //===----------------------------------------------------------------------===//
-
-namespace {
-/// An array of one dtype, read and written as Value. F64 and F32 are read as
-/// double (exact); writing rounds once. Narrower floats are read from a table.
-template <typename T>
-struct Plain {
-  template <typename V>
-  static V load(const char *p, int64_t i) {
-    T value;
-    std::memcpy(&value, p + static_cast<size_t>(i) * sizeof(T), sizeof(T));
-    return static_cast<V>(value);
-  }
-  template <typename V>
-  static void store(V value, char *p, int64_t i) {
-    auto element = static_cast<T>(value);
-    std::memcpy(p + static_cast<size_t>(i) * sizeof(T), &element, sizeof(T));
-  }
-};
-struct Half {
-  static double load(const char *p, int64_t i) {
-    return decodeSmallFloat(kF16Format, Plain<uint16_t>::load<uint16_t>(p, i));
-  }
-  static void store(double value, char *p, int64_t i) {
-    Plain<uint16_t>::store(doubleToF16(value), p, i);
-  }
-};
-struct BrainFloat {
-  static double load(const char *p, int64_t i) {
-    return bf16ToFloat(Plain<uint16_t>::load<uint16_t>(p, i));
-  }
-  static void store(double value, char *p, int64_t i) {
-    Plain<uint16_t>::store(doubleToBF16(value), p, i);
-  }
-};
-struct Single {
-  static double load(const char *p, int64_t i) {
-    return Plain<float>::load<double>(p, i);
-  }
-  static void store(double value, char *p, int64_t i) {
-    Plain<float>::store(value, p, i);
-  }
-};
-struct Double {
-  static double load(const char *p, int64_t i) {
-    return Plain<double>::load<double>(p, i);
-  }
-  static void store(double value, char *p, int64_t i) {
-    Plain<double>::store(value, p, i);
-  }
-};
-} // namespace
-
-/// Calls fn with the accessor of a float dtype.
-template <typename Fn>
-static ChunkFn forFloat(DType t, Fn fn) {
-  switch (t) {
-  case DType::F32:
-    return fn(Single());
-  case DType::F64:
-    return fn(Double());
-  case DType::F16:
-    return fn(Half());
-  case DType::BF16:
-    return fn(BrainFloat());
-  default:
-    return {};
-  }
-}
 
 /// out = f(x), computed in double and rounded once.
 template <typename F>
@@ -110,58 +42,50 @@ static ChunkFn floatBinary(DType t, F f) {
 /// Integers in 64 bits (u64 so that they wrap), stored in their own width.
 template <typename F>
 static ChunkFn intBinary(DType t, F f) {
-  auto with = [&](auto access) -> ChunkFn {
+  return forInt(t, [&](auto access) -> ChunkFn {
     using A = decltype(access);
     return [f](ArrayRef<const char *> in, int64_t n, char *out) {
       for (int64_t i = 0; i < n; ++i)
-        A::store(f(A::template load<int64_t>(in[0], i),
-                   A::template load<int64_t>(in[1], i)),
-                 out, i);
+        A::store(f(A::load(in[0], i), A::load(in[1], i)), out, i);
     };
-  };
-  switch (t) {
-  case DType::I32:
-    return with(Plain<int32_t>());
-  case DType::I64:
-    return with(Plain<int64_t>());
-  case DType::I1:
-    return with(Plain<uint8_t>());
-  default:
-    return {};
-  }
+  });
 }
 
 /// A comparison: out is i1.
 template <typename F>
 static ChunkFn compare(DType t, F f) {
-  auto with = [&](auto load) -> ChunkFn {
-    return [f, load](ArrayRef<const char *> in, int64_t n, char *out) {
+  auto with = [&](auto access) -> ChunkFn {
+    using A = decltype(access);
+    return [f](ArrayRef<const char *> in, int64_t n, char *out) {
       for (int64_t i = 0; i < n; ++i)
-        out[i] = f(load(in[0], i), load(in[1], i)) ? 1 : 0;
+        out[i] = f(A::load(in[0], i), A::load(in[1], i)) ? 1 : 0;
     };
   };
-  if (isFloatDType(t))
-    return forFloat(t, [&](auto access) {
-      using A = decltype(access);
-      return with([](const char *p, int64_t i) { return A::load(p, i); });
-    });
-  return with([t](const char *p, int64_t i) {
-    return loadInt(t, p + static_cast<size_t>(i) * dtypeSize(t));
-  });
+  return isFloatDType(t) ? forFloat(t, with) : forInt(t, with);
 }
 
 static ChunkFn cast(DType from, DType to) {
-  // The pairs that matrix products are made of, without a call an element.
-  if (from == DType::F32 && to == DType::F64)
+  auto copy = [](auto source, auto target) -> ChunkFn {
+    using From = decltype(source);
+    using To = decltype(target);
     return [](ArrayRef<const char *> in, int64_t n, char *out) {
       for (int64_t i = 0; i < n; ++i)
-        Double::store(Single::load(in[0], i), out, i);
+        To::store(From::load(in[0], i), out, i);
     };
-  if (from == DType::F64 && to == DType::F32)
-    return [](ArrayRef<const char *> in, int64_t n, char *out) {
-      for (int64_t i = 0; i < n; ++i)
-        Single::store(Double::load(in[0], i), out, i);
-    };
+  };
+  // Between f32 and f64, and between integers, reading and writing convert.
+  auto isWide = [](DType t) { return t == DType::F32 || t == DType::F64; };
+  ChunkFn fn;
+  if (isWide(from) && isWide(to))
+    fn = forFloat(from, [&](auto source) {
+      return forFloat(to, [&](auto target) { return copy(source, target); });
+    });
+  else if (!isFloatDType(from) && !isFloatDType(to) && to != DType::I1)
+    fn = forInt(from, [&](auto source) {
+      return forInt(to, [&](auto target) { return copy(source, target); });
+    });
+  if (fn)
+    return fn;
   return [from, to](ArrayRef<const char *> in, int64_t n, char *out) {
     for (int64_t i = 0; i < n; ++i)
       castElement(from, in[0] + static_cast<size_t>(i) * dtypeSize(from), to,
@@ -170,13 +94,26 @@ static ChunkFn cast(DType from, DType to) {
 }
 
 static ChunkFn select(DType t) {
-  size_t size = dtypeSize(t);
-  return [size](ArrayRef<const char *> in, int64_t n, char *out) {
-    for (int64_t i = 0; i < n; ++i) {
-      size_t at = static_cast<size_t>(i) * size;
-      std::memcpy(out + at, in[in[0][i] ? 1 : 2] + at, size);
-    }
+  auto ofSize = [](auto zero) -> ChunkFn {
+    using T = decltype(zero);
+    return [](ArrayRef<const char *> in, int64_t n, char *out) {
+      for (int64_t i = 0; i < n; ++i) {
+        T a = Plain<T>::template load<T>(in[1], i);
+        T b = Plain<T>::template load<T>(in[2], i);
+        Plain<T>::store(in[0][i] ? a : b, out, i);
+      }
+    };
   };
+  switch (dtypeSize(t)) {
+  case 1:
+    return ofSize(uint8_t());
+  case 2:
+    return ofSize(uint16_t());
+  case 4:
+    return ofSize(uint32_t());
+  default:
+    return ofSize(uint64_t());
+  }
 }
 
 static int64_t wrap(uint64_t value) { return static_cast<int64_t>(value); }

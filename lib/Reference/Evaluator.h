@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A value is a node that gives its elements in row-major order. Most nodes hold
-// a tensor. An elementwise op or view whose only user reads it once, in order,
-// stays a recipe and is computed as it is read: the factors of a matrix product
-// are never written out.
+// a tensor. An elementwise op, view or iota whose users all read it in order,
+// and in the end for one op, stays a recipe and is computed as it is read, a
+// chunk at a time: the factors of a matrix product, and the comparisons of all
+// pairs that a sort makes, are never written out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,18 +31,35 @@ public:
       count *= size;
   }
   virtual ~Node() = default;
-  /// Elements [begin, begin + n) to `out`, n <= kChunk; a failure was reported.
-  virtual mlir::LogicalResult fill(int64_t begin, int64_t n, char *out) = 0;
+  /// The bytes of elements [begin, begin + n), n <= kChunk, until the next
+  /// call; a failure was reported.
+  virtual mlir::FailureOr<const char *> read(int64_t begin, int64_t n) = 0;
   /// The tensor, where the node holds one.
   virtual const Tensor *getTensor() const { return nullptr; }
 
   DType dtype;
   llvm::SmallVector<int64_t> shape;
   int64_t count;
-  /// Recipes behind recipes.
-  unsigned depth = 0;
 };
 using NodePtr = std::shared_ptr<Node>;
+
+/// A node that is computed as it is read. The last chunk is kept: users that
+/// read one after the other share it.
+class Recipe : public Node {
+public:
+  Recipe(DType dtype, llvm::ArrayRef<int64_t> shape, Work &work)
+      : Node(dtype, shape), work(work) {}
+  mlir::FailureOr<const char *> read(int64_t begin, int64_t n) final;
+
+protected:
+  /// Elements [begin, begin + n) to `out`.
+  virtual mlir::LogicalResult compute(int64_t begin, int64_t n, char *out) = 0;
+
+private:
+  Work &work;
+  std::vector<char> chunk;
+  int64_t chunkBegin = 0, chunkSize = 0;
+};
 
 /// out[i] = fn(inputs[0][i], ...) for i < n; each array has its own dtype.
 using ChunkFn = std::function<void(llvm::ArrayRef<const char *> inputs,
@@ -56,8 +74,8 @@ ChunkFn getScalarFunction(llir::Fn fn, llvm::ArrayRef<DType> inputs,
 
 class Evaluator {
 public:
-  Evaluator(const SymbolValues &symbols, const Options &options)
-      : symbols(symbols), options(options) {}
+  Evaluator(const SymbolValues &symbols, const Options &options, Work &work)
+      : symbols(symbols), options(options), work(work) {}
 
   /// Runs a block whose arguments are `arguments`; the operands of its
   /// terminator.
@@ -97,18 +115,29 @@ private:
   }
   /// An empty tensor of the type of a result, at its size now.
   mlir::FailureOr<Tensor> allocate(mlir::Operation *op, mlir::Value result);
+  std::optional<Tensor> allocate(DType dtype, llvm::ArrayRef<int64_t> shape);
   mlir::FailureOr<llvm::SmallVector<int64_t>> getShape(mlir::Operation *op,
                                                        mlir::Value value);
   void define(mlir::Value result, Tensor tensor);
-  /// Defines a result by a recipe, computed at once unless its only user can
-  /// read it in order.
+  /// Defines a result by a recipe, computed at once unless `op` has a reader.
   mlir::LogicalResult define(mlir::Operation *op, NodePtr recipe);
+  /// Finds the readers of a block's ops.
+  void findReaders(mlir::Block &block);
   /// Operands of an op without broadcast have one shape.
   mlir::LogicalResult checkSameShapes(mlir::Operation *op);
 
   const SymbolValues &symbols;
   const Options &options;
   llvm::DenseMap<mlir::Value, NodePtr> nodes;
+  Work &work;
+  /// The one op for which an op's result is read, in order and once, be it
+  /// through other recipes; and through how many of them. There is none for a
+  /// result that is computed at once.
+  struct Reader {
+    mlir::Operation *op = nullptr;
+    unsigned distance = 0;
+  };
+  llvm::DenseMap<mlir::Operation *, Reader> readers;
 };
 
 } // namespace luminal::reference

@@ -1,8 +1,8 @@
 //===- HLIROps.cpp - The ops of HLIR by definition ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "Elements.h"
 #include "Evaluator.h"
-#include "luminal/Support/Scalar.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
@@ -31,7 +31,7 @@ LogicalResult Evaluator::runHLIR(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Constants and indices
+// Constants
 //===----------------------------------------------------------------------===//
 
 LogicalResult Evaluator::constant(Operation *op, Attribute value) {
@@ -43,77 +43,80 @@ LogicalResult Evaluator::constant(Operation *op, Attribute value) {
   return success();
 }
 
-LogicalResult Evaluator::iota(Operation *op, hlir::MapAttr map) {
-  FailureOr<Tensor> result = allocate(op, op->getResult(0));
-  if (failed(result))
-    return failure();
-  ArrayRef<int64_t> shape = result->getShape();
-  if (map.getNumDims() != shape.size() || map.getResults().size() != 1)
-    return op->emitError() << "expected a map from the result's index to one "
-                              "integer";
-  IndexProgram program(bindExpr(map.getResults()[0], symbols));
-  SmallVector<int64_t> dims(shape.size(), 0), stack;
-  size_t size = dtypeSize(result->getDType());
-  for (int64_t i = 0; i < result->getNumElements(); ++i) {
-    std::optional<int64_t> value = program.evaluate(dims, stack);
-    if (!value)
-      return op->emitError()
-             << "an element has no value: an overflow or a division by zero";
-    storeInt(result->getDType(), *value,
-             result->mutableData() + static_cast<size_t>(i) * size);
-    for (size_t k = shape.size(); k-- > 0;) {
-      if (++dims[k] < shape[k])
-        break;
-      dims[k] = 0;
-    }
-  }
-  define(op->getResult(0), *result);
-  return success();
-}
-
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Reads a node in order, an element at a time, with the row it is in.
-class RowReader {
-public:
-  RowReader(Node &node, int64_t length) : node(node), length(length) {}
-  /// fn(row, element) for each element.
-  template <typename Fn>
-  LogicalResult forEach(Fn fn) {
-    std::vector<char> chunk(kChunk * 8);
-    size_t size = dtypeSize(node.dtype);
-    int64_t row = 0, inRow = 0;
-    for (int64_t begin = 0; begin < node.count; begin += kChunk) {
-      int64_t n = std::min(kChunk, node.count - begin);
-      if (failed(node.fill(begin, n, chunk.data())))
-        return failure();
-      for (int64_t i = 0; i < n; ++i) {
-        fn(row, chunk.data() + static_cast<size_t>(i) * size);
-        if (++inRow == length) {
-          inRow = 0;
-          ++row;
-        }
+/// Reads a node in order: fn(row, elements, n) for each piece of a row.
+static LogicalResult
+forEachPiece(Node &node, function_ref<void(size_t, const char *, int64_t)> fn) {
+  int64_t length = node.shape.back(), row = 0, inRow = 0;
+  size_t size = dtypeSize(node.dtype);
+  for (int64_t begin = 0; begin < node.count; begin += kChunk) {
+    int64_t n = std::min(kChunk, node.count - begin);
+    FailureOr<const char *> chunk = node.read(begin, n);
+    if (failed(chunk))
+      return failure();
+    for (int64_t done = 0; done < n;) {
+      int64_t piece = std::min(length - inRow, n - done);
+      fn(static_cast<size_t>(row), *chunk + static_cast<size_t>(done) * size,
+         piece);
+      done += piece;
+      inRow += piece;
+      if (inRow == length) {
+        inRow = 0;
+        ++row;
       }
     }
+  }
+  return success();
+}
+
+/// Folds each row from the left: result = step(result, element).
+template <typename V, typename Access, typename Step>
+static LogicalResult foldRows(Node &node, Access, Step step,
+                              std::vector<V> &results) {
+  return forEachPiece(node, [&](size_t row, const char *elements, int64_t n) {
+    V result = results[row];
+    for (int64_t i = 0; i < n; ++i)
+      result = step(result, Access::load(elements, i));
+    results[row] = result;
+  });
+}
+
+/// The rows of a float tensor folded in double, of an integer tensor in 64
+/// bits.
+template <typename FloatStep, typename IntStep>
+static LogicalResult reduceRows(Node &node, Tensor &result, double floatStart,
+                                FloatStep floatStep, int64_t intStart,
+                                IntStep intStep) {
+  DType t = node.dtype;
+  auto rows = static_cast<size_t>(result.getNumElements());
+  size_t size = dtypeSize(t);
+  if (isFloatDType(t)) {
+    std::vector<double> folded(rows, floatStart);
+    if (!forFloat(t, [&](auto access) {
+          return succeeded(foldRows(node, access, floatStep, folded));
+        }))
+      return failure();
+    for (size_t row = 0; row < rows; ++row)
+      storeFloat(t, folded[row], result.mutableData() + row * size);
     return success();
   }
+  std::vector<int64_t> folded(rows, intStart);
+  if (!forInt(t, [&](auto access) {
+        return succeeded(foldRows(node, access, intStep, folded));
+      }))
+    return failure();
+  for (size_t row = 0; row < rows; ++row)
+    storeInt(t, folded[row], result.mutableData() + row * size);
+  return success();
+}
 
-private:
-  Node &node;
-  int64_t length;
-};
-} // namespace
-
-/// Sums rows of floats in double; the readers of f32 and f64 are inlined.
-template <typename Load>
-static LogicalResult sumRows(Node &node, int64_t length,
-                             std::vector<double> &sums, Load load) {
-  return RowReader(node, length).forEach([&](int64_t row, const char *element) {
-    sums[static_cast<size_t>(row)] += load(element);
-  });
+static bool hasRowsOf(const Tensor &result, const Node &node) {
+  return !node.shape.empty() && result.getDType() == node.dtype &&
+         node.dtype != DType::F8E4M3 && node.dtype != DType::F8E5M2 &&
+         result.getShape() == ArrayRef<int64_t>(node.shape).drop_back();
 }
 
 LogicalResult Evaluator::reduceSum(Operation *op) {
@@ -121,42 +124,16 @@ LogicalResult Evaluator::reduceSum(Operation *op) {
   FailureOr<Tensor> result = allocate(op, op->getResult(0));
   if (failed(result))
     return failure();
-  if (node.shape.empty() ||
-      result->getShape() != ArrayRef<int64_t>(node.shape).drop_back())
+  if (!hasRowsOf(*result, node))
     return op->emitError() << "the result does not have the rows of the "
                               "operand";
-  int64_t length = node.shape.back();
-  DType t = node.dtype;
-  auto rows = static_cast<size_t>(result->getNumElements());
-  size_t size = dtypeSize(t);
-  if (isFloatDType(t)) {
-    std::vector<double> sums(rows, 0.0);
-    LogicalResult done = t == DType::F32
-                             ? sumRows(node, length, sums,
-                                       [](const char *p) {
-                                         float value;
-                                         std::memcpy(&value, p, sizeof(value));
-                                         return static_cast<double>(value);
-                                       })
-                             : sumRows(node, length, sums, [t](const char *p) {
-                                 return loadFloat(t, p);
-                               });
-    if (failed(done))
-      return failure();
-    for (size_t row = 0; row < rows; ++row)
-      storeFloat(t, sums[row], result->mutableData() + row * size);
-  } else {
-    std::vector<uint64_t> sums(rows, 0);
-    if (failed(RowReader(node, length)
-                   .forEach([&](int64_t row, const char *element) {
-                     sums[static_cast<size_t>(row)] +=
-                         static_cast<uint64_t>(loadInt(t, element));
-                   })))
-      return failure();
-    for (size_t row = 0; row < rows; ++row)
-      storeInt(t, static_cast<int64_t>(sums[row]),
-               result->mutableData() + row * size);
-  }
+  auto addFloats = [](double a, double b) { return a + b; };
+  auto addInts = [](int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) +
+                                static_cast<uint64_t>(b));
+  };
+  if (failed(reduceRows(node, *result, 0.0, addFloats, 0, addInts)))
+    return failure();
   define(op->getResult(0), *result);
   return success();
 }
@@ -166,41 +143,20 @@ LogicalResult Evaluator::reduceMax(Operation *op) {
   FailureOr<Tensor> result = allocate(op, op->getResult(0));
   if (failed(result))
     return failure();
-  if (node.shape.empty() ||
-      result->getShape() != ArrayRef<int64_t>(node.shape).drop_back())
+  if (!hasRowsOf(*result, node))
     return op->emitError() << "the result does not have the rows of the "
                               "operand";
-  int64_t length = node.shape.back();
-  DType t = node.dtype;
-  auto rows = static_cast<size_t>(result->getNumElements());
-  size_t size = dtypeSize(t);
-  if (isFloatDType(t)) {
-    std::vector<double> best(rows, -std::numeric_limits<double>::infinity());
-    if (failed(RowReader(node, length)
-                   .forEach([&](int64_t row, const char *element) {
-                     double value = loadFloat(t, element);
-                     double &most = best[static_cast<size_t>(row)];
-                     // NaN wins, and stays.
-                     if (value > most || std::isnan(value))
-                       most = value;
-                   })))
-      return failure();
-    for (size_t row = 0; row < rows; ++row)
-      storeFloat(t, best[row], result->mutableData() + row * size);
-  } else {
-    int64_t least = t == DType::I64   ? INT64_MIN
-                    : t == DType::I32 ? INT32_MIN
-                                      : 0;
-    std::vector<int64_t> best(rows, least);
-    if (failed(RowReader(node, length)
-                   .forEach([&](int64_t row, const char *element) {
-                     int64_t &most = best[static_cast<size_t>(row)];
-                     most = std::max(most, loadInt(t, element));
-                   })))
-      return failure();
-    for (size_t row = 0; row < rows; ++row)
-      storeInt(t, best[row], result->mutableData() + row * size);
-  }
+  // NaN wins, and stays.
+  auto maxFloat = [](double most, double value) {
+    return value > most || std::isnan(value) ? value : most;
+  };
+  auto maxInt = [](int64_t a, int64_t b) { return std::max(a, b); };
+  int64_t least = node.dtype == DType::I64   ? INT64_MIN
+                  : node.dtype == DType::I32 ? INT32_MIN
+                                             : 0;
+  if (failed(reduceRows(node, *result, -std::numeric_limits<double>::infinity(),
+                        maxFloat, least, maxInt)))
+    return failure();
   define(op->getResult(0), *result);
   return success();
 }

@@ -95,13 +95,6 @@ static std::string outside(int64_t index, size_t dim, int64_t extent) {
          " is outside [0, " + std::to_string(extent) + ")";
 }
 
-namespace {
-struct Affine {
-  int64_t base;
-  llvm::SmallVector<int64_t> strides;
-};
-} // namespace
-
 /// `e` as base + sum of strides[i] * d_i with constants, if it is so.
 static std::optional<Affine> getAffine(const Expr &e, size_t rank) {
   Affine affine{0, {}};
@@ -119,16 +112,24 @@ static std::optional<Affine> getAffine(const Expr &e, size_t rank) {
   return affine;
 }
 
+/// The least and the greatest value over a shape that is not empty: at corners.
+static std::pair<__int128, __int128> getEnds(const Affine &affine,
+                                             llvm::ArrayRef<int64_t> shape) {
+  __int128 low = affine.base, high = affine.base;
+  for (auto [stride, extent] : llvm::zip_equal(affine.strides, shape)) {
+    __int128 reach = __int128(stride) * (extent - 1);
+    (reach < 0 ? low : high) += reach;
+  }
+  return {low, high};
+}
+
 std::optional<IndexMap> IndexMap::get(llvm::ArrayRef<Expr> results,
                                       const SymbolValues &symbols,
                                       llvm::ArrayRef<int64_t> shape,
                                       llvm::ArrayRef<int64_t> sourceShape,
                                       std::string &error) {
-  IndexMap map;
-  map.shape.assign(shape.begin(), shape.end());
-  map.sourceShape.assign(sourceShape.begin(), sourceShape.end());
-  map.strides.assign(shape.size(), 0);
-  map.linear = true;
+  IndexMap map(shape, sourceShape);
+  map.position.strides.assign(shape.size(), 0);
   bool empty = llvm::is_contained(shape, 0);
   int64_t sourceStride = 1;
   for (size_t k = results.size(); k-- > 0; sourceStride *= sourceShape[k]) {
@@ -139,12 +140,7 @@ std::optional<IndexMap> IndexMap::get(llvm::ArrayRef<Expr> results,
       map.linear = false;
       continue;
     }
-    // An affine index is least and greatest at corners.
-    __int128 low = affine->base, high = affine->base;
-    for (auto [stride, extent] : llvm::zip_equal(affine->strides, shape)) {
-      __int128 reach = __int128(stride) * (extent - 1);
-      (reach < 0 ? low : high) += reach;
-    }
+    auto [low, high] = getEnds(*affine, shape);
     if (low < 0 || high >= sourceShape[k]) {
       __int128 found = low < 0 ? low : high;
       bool fits = found >= INT64_MIN && found <= INT64_MAX;
@@ -153,64 +149,106 @@ std::optional<IndexMap> IndexMap::get(llvm::ArrayRef<Expr> results,
     }
     // Inside: every product below is at most the size of the source, except
     // that a dim of extent 1 may have any stride, which nothing multiplies.
-    map.base += affine->base * sourceStride;
+    map.position.base += affine->base * sourceStride;
     for (size_t i = 0; i < shape.size(); ++i)
       if (shape[i] > 1)
-        map.strides[i] += affine->strides[i] * sourceStride;
+        map.position.strides[i] += affine->strides[i] * sourceStride;
   }
   return map;
 }
 
 bool IndexMap::fill(int64_t begin, int64_t count, int64_t *positions,
                     std::string &error) const {
+  if (linear) {
+    forEachRun(begin, count,
+               [&](int64_t done, int64_t first, int64_t stride, int64_t n) {
+                 for (int64_t j = 0; j < n; ++j)
+                   positions[done + j] = first + j * stride;
+               });
+    return true;
+  }
   if (count == 0)
     return true;
-  size_t rank = shape.size();
-  llvm::SmallVector<int64_t> dims(rank, 0), stack;
-  int64_t rest = begin;
-  for (size_t i = rank; i-- > 0;) {
-    dims[i] = rest % shape[i];
-    rest /= shape[i];
-  }
-  auto advance = [&](int64_t steps) {
-    // Along the last dim, with carries.
-    for (size_t i = rank; i-- > 0 && steps;) {
-      dims[i] += steps;
-      steps = dims[i] / shape[i];
-      dims[i] -= steps * shape[i];
-    }
-  };
-  if (linear) {
-    for (int64_t done = 0; done < count;) {
-      int64_t position = base;
-      for (size_t i = 0; i < rank; ++i)
-        position += strides[i] * dims[i];
-      int64_t run =
-          rank ? std::min(count - done, shape[rank - 1] - dims[rank - 1]) : 1;
-      int64_t stride = rank ? strides[rank - 1] : 0;
-      for (int64_t j = 0; j < run; ++j)
-        positions[done + j] = position + j * stride;
-      done += run;
-      advance(run);
-    }
-    return true;
-  }
-  for (int64_t j = 0; j < count; ++j, advance(1)) {
+  IndexSpace::Index index = space.at(begin);
+  llvm::SmallVector<int64_t> stack;
+  for (int64_t j = 0; j < count; ++j, space.advance(index, 1)) {
     int64_t position = 0;
     for (size_t k = 0; k < programs.size(); ++k) {
-      std::optional<int64_t> index = programs[k].evaluate(dims, stack);
-      if (!index) {
+      std::optional<int64_t> value = programs[k].evaluate(index, stack);
+      if (!value) {
         error = "the index of dim " + std::to_string(k) +
                 " has no value: an overflow or a division by zero";
         return false;
       }
-      if (*index < 0 || *index >= sourceShape[k]) {
-        error = outside(*index, k, sourceShape[k]);
+      if (*value < 0 || *value >= sourceShape[k]) {
+        error = outside(*value, k, sourceShape[k]);
         return false;
       }
-      position = position * sourceShape[k] + *index;
+      position = position * sourceShape[k] + *value;
     }
     positions[j] = position;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Index spaces
+//===----------------------------------------------------------------------===//
+
+IndexSpace::Index IndexSpace::at(int64_t element) const {
+  Index index(shape.size(), 0);
+  for (size_t i = shape.size(); i-- > 0; element /= shape[i])
+    index[i] = element % shape[i];
+  return index;
+}
+
+void IndexSpace::advance(Index &index, int64_t steps) const {
+  // Along the last dim, with carries.
+  for (size_t i = shape.size(); i-- > 0 && steps;) {
+    index[i] += steps;
+    if (index[i] < shape[i])
+      return;
+    steps = index[i] / shape[i];
+    index[i] -= steps * shape[i];
+  }
+}
+
+IndexValues::IndexValues(const Expr &e, llvm::ArrayRef<int64_t> shape)
+    : space(shape), program(e), affine(getAffine(e, shape.size())) {
+  if (!affine || llvm::is_contained(shape, 0)) {
+    affine = std::nullopt;
+    return;
+  }
+  // Of a dim of extent 1, the stride never counts.
+  for (auto [stride, extent] : llvm::zip_equal(affine->strides, shape))
+    if (extent == 1)
+      stride = 0;
+  // Where terms of one sign do not overflow, no sum of some of them does.
+  auto [low, high] = getEnds(*affine, shape);
+  if (low < INT64_MIN || high > INT64_MAX)
+    affine = std::nullopt;
+}
+
+bool IndexValues::fill(int64_t begin, int64_t count, int64_t *values) const {
+  if (count == 0)
+    return true;
+  if (affine) {
+    space.forEachPiece(
+        begin, count,
+        [&](int64_t done, int64_t n, llvm::ArrayRef<int64_t> index) {
+          int64_t first = affine->at(index), stride = affine->lastStride();
+          for (int64_t j = 0; j < n; ++j)
+            values[done + j] = first + j * stride;
+        });
+    return true;
+  }
+  IndexSpace::Index index = space.at(begin);
+  llvm::SmallVector<int64_t> stack;
+  for (int64_t j = 0; j < count; ++j, space.advance(index, 1)) {
+    std::optional<int64_t> value = program.evaluate(index, stack);
+    if (!value)
+      return false;
+    values[j] = *value;
   }
   return true;
 }

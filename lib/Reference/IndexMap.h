@@ -31,6 +31,61 @@ private:
   llvm::SmallVector<Instruction> code;
 };
 
+/// The indices of a shape in row-major order.
+class IndexSpace {
+public:
+  explicit IndexSpace(llvm::ArrayRef<int64_t> shape) : shape(shape) {}
+  using Index = llvm::SmallVector<int64_t>;
+  /// The index of an element.
+  Index at(int64_t element) const;
+  /// Moves an index on by some elements.
+  void advance(Index &index, int64_t steps) const;
+  /// fn(done, n, index) for pieces of rows that make up elements [begin, begin
+  /// + count): each piece has n elements, from `index` on.
+  template <typename Fn>
+  void forEachPiece(int64_t begin, int64_t count, Fn fn) const {
+    Index index = at(begin);
+    for (int64_t done = 0; done < count;) {
+      int64_t n = shape.empty()
+                      ? 1
+                      : std::min(count - done, shape.back() - index.back());
+      fn(done, n, index);
+      done += n;
+      advance(index, n);
+    }
+  }
+
+private:
+  llvm::SmallVector<int64_t> shape;
+};
+
+/// base + sum of strides[i] * d_i.
+struct Affine {
+  int64_t base = 0;
+  llvm::SmallVector<int64_t> strides;
+  int64_t at(llvm::ArrayRef<int64_t> index) const {
+    int64_t value = base;
+    for (auto [stride, i] : llvm::zip_equal(strides, index))
+      value += stride * i;
+    return value;
+  }
+  int64_t lastStride() const { return strides.empty() ? 0 : strides.back(); }
+};
+
+/// The values of an expression over an index space.
+class IndexValues {
+public:
+  IndexValues(const Expr &e, llvm::ArrayRef<int64_t> shape);
+  /// Those of elements [begin, begin + count); false where one has none.
+  bool fill(int64_t begin, int64_t count, int64_t *values) const;
+
+private:
+  IndexSpace space;
+  IndexProgram program;
+  /// Set where the expression is affine, and nothing overflows.
+  std::optional<Affine> affine;
+};
+
 /// `e` with the symbols replaced by their values.
 Expr bindExpr(const Expr &e, const SymbolValues &symbols);
 
@@ -48,15 +103,28 @@ public:
   bool fill(int64_t begin, int64_t count, int64_t *positions,
             std::string &error) const;
 
-  /// Set where positions are an affine function of the index: then
-  /// position = base + sum of strides[i] * d_i, and all of them are inside.
+  /// Set where positions are an affine function of the index, and all of them
+  /// are inside.
   bool isLinear() const { return linear; }
+  /// Of a linear map: fn(done, position, stride, n) for each run of elements,
+  /// where element begin + done + j stands at position + j * stride, j < n.
+  template <typename Fn>
+  void forEachRun(int64_t begin, int64_t count, Fn fn) const {
+    space.forEachPiece(
+        begin, count,
+        [&](int64_t done, int64_t n, llvm::ArrayRef<int64_t> index) {
+          fn(done, position.at(index), position.lastStride(), n);
+        });
+  }
 
 private:
-  llvm::SmallVector<int64_t> shape, sourceShape;
-  bool linear = false;
-  int64_t base = 0;
-  llvm::SmallVector<int64_t> strides;
+  IndexMap(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> sourceShape)
+      : space(shape), sourceShape(sourceShape) {}
+
+  IndexSpace space;
+  llvm::SmallVector<int64_t> sourceShape;
+  bool linear = true;
+  Affine position;
   llvm::SmallVector<IndexProgram> programs;
 };
 

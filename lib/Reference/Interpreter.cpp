@@ -2,25 +2,37 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Reference/Interpreter.h"
+#include "Elements.h"
 #include "Evaluator.h"
 
 using namespace mlir;
 using namespace luminal;
 using namespace luminal::reference;
 
-/// Recipes that are read through recipes are computed at this depth.
-static constexpr unsigned kMaxRecipes = 64;
+/// A result is computed at once where it would be read through more recipes.
+static constexpr unsigned kMaxDistance = 64;
+
+FailureOr<const char *> Recipe::read(int64_t begin, int64_t n) {
+  if (chunkSize != n || chunkBegin != begin) {
+    chunk.resize(static_cast<size_t>(std::min(kChunk, count)) *
+                 dtypeSize(dtype));
+    chunkSize = 0;
+    if (failed(compute(begin, n, chunk.data())))
+      return failure();
+    work.elements += n;
+    chunkBegin = begin;
+    chunkSize = n;
+  }
+  return static_cast<const char *>(chunk.data());
+}
 
 namespace {
 class TensorNode : public Node {
 public:
   explicit TensorNode(Tensor tensor)
       : Node(tensor.getDType(), tensor.getShape()), tensor(std::move(tensor)) {}
-  LogicalResult fill(int64_t begin, int64_t n, char *out) override {
-    size_t size = dtypeSize(dtype);
-    std::memcpy(out, tensor.data() + static_cast<size_t>(begin) * size,
-                static_cast<size_t>(n) * size);
-    return success();
+  FailureOr<const char *> read(int64_t begin, int64_t n) override {
+    return tensor.data() + static_cast<size_t>(begin) * dtypeSize(dtype);
   }
   const Tensor *getTensor() const override { return &tensor; }
 
@@ -28,21 +40,21 @@ private:
   Tensor tensor;
 };
 
-class ElementwiseNode : public Node {
+class ElementwiseNode : public Recipe {
 public:
-  ElementwiseNode(DType dtype, ArrayRef<int64_t> shape, ChunkFn fn,
+  ElementwiseNode(DType dtype, ArrayRef<int64_t> shape, Work &work, ChunkFn fn,
                   SmallVector<NodePtr> operands)
-      : Node(dtype, shape), fn(std::move(fn)), operands(std::move(operands)),
-        chunks(this->operands.size(), std::vector<char>(kChunk * 8)) {
-    for (const NodePtr &operand : this->operands)
-      depth = std::max(depth, operand->depth + 1);
-  }
-  LogicalResult fill(int64_t begin, int64_t n, char *out) override {
+      : Recipe(dtype, shape, work), fn(std::move(fn)),
+        operands(std::move(operands)) {}
+
+protected:
+  LogicalResult compute(int64_t begin, int64_t n, char *out) override {
     SmallVector<const char *> inputs;
-    for (auto [operand, chunk] : llvm::zip_equal(operands, chunks)) {
-      if (failed(operand->fill(begin, n, chunk.data())))
+    for (const NodePtr &operand : operands) {
+      FailureOr<const char *> input = operand->read(begin, n);
+      if (failed(input))
         return failure();
-      inputs.push_back(chunk.data());
+      inputs.push_back(*input);
     }
     fn(inputs, n, out);
     return success();
@@ -51,47 +63,86 @@ public:
 private:
   ChunkFn fn;
   SmallVector<NodePtr> operands;
-  std::vector<std::vector<char>> chunks;
 };
 
-class ViewNode : public Node {
+class ViewNode : public Recipe {
 public:
-  ViewNode(Operation *op, ArrayRef<int64_t> shape, IndexMap map, Tensor source)
-      : Node(source.getDType(), shape), op(op), map(std::move(map)),
-        source(std::move(source)), positions(kChunk) {
-    depth = 1;
-  }
-  LogicalResult fill(int64_t begin, int64_t n, char *out) override {
-    std::string error;
-    if (!map.fill(begin, n, positions.data(), error))
-      return op->emitError() << error;
+  ViewNode(Operation *op, ArrayRef<int64_t> shape, Work &work, IndexMap map,
+           Tensor source)
+      : Recipe(source.getDType(), shape, work), op(op), map(std::move(map)),
+        source(std::move(source)) {}
+
+protected:
+  LogicalResult compute(int64_t begin, int64_t n, char *out) override {
     switch (dtypeSize(dtype)) {
     case 1:
-      return copy<uint8_t>(n, out);
+      return copy<uint8_t>(begin, n, out);
     case 2:
-      return copy<uint16_t>(n, out);
+      return copy<uint16_t>(begin, n, out);
     case 4:
-      return copy<uint32_t>(n, out);
+      return copy<uint32_t>(begin, n, out);
     default:
-      return copy<uint64_t>(n, out);
+      return copy<uint64_t>(begin, n, out);
     }
   }
 
 private:
   template <typename T>
-  LogicalResult copy(int64_t n, char *out) {
+  LogicalResult copy(int64_t begin, int64_t n, char *out) {
+    using Element = Plain<T>;
+    const char *in = source.data();
+    if (map.isLinear()) {
+      map.forEachRun(
+          begin, n,
+          [&](int64_t done, int64_t position, int64_t stride, int64_t count) {
+            for (int64_t i = 0; i < count; ++i)
+              Element::store(
+                  Element::template load<T>(in, position + i * stride), out,
+                  done + i);
+          });
+      return success();
+    }
+    positions.resize(kChunk);
+    std::string error;
+    if (!map.fill(begin, n, positions.data(), error))
+      return op->emitError() << error;
     for (int64_t i = 0; i < n; ++i)
-      std::memcpy(out + static_cast<size_t>(i) * sizeof(T),
-                  source.data() +
-                      static_cast<size_t>(positions[static_cast<size_t>(i)]) *
-                          sizeof(T),
-                  sizeof(T));
+      Element::store(
+          Element::template load<T>(in, positions[static_cast<size_t>(i)]), out,
+          i);
     return success();
   }
   Operation *op;
   IndexMap map;
   Tensor source;
   std::vector<int64_t> positions;
+};
+
+class IotaNode : public Recipe {
+public:
+  IotaNode(Operation *op, DType dtype, ArrayRef<int64_t> shape, Work &work,
+           const Expr &index)
+      : Recipe(dtype, shape, work), op(op), values(index, shape) {}
+
+protected:
+  LogicalResult compute(int64_t begin, int64_t n, char *out) override {
+    integers.resize(kChunk);
+    if (!values.fill(begin, n, integers.data()))
+      return op->emitError()
+             << "an element has no value: an overflow or a division by zero";
+    size_t size = dtypeSize(dtype);
+    if (dtype == DType::I64)
+      std::memcpy(out, integers.data(), static_cast<size_t>(n) * size);
+    else
+      for (size_t i = 0; i < static_cast<size_t>(n); ++i)
+        storeInt(dtype, integers[i], out + i * size);
+    return success();
+  }
+
+private:
+  Operation *op;
+  IndexValues values;
+  std::vector<int64_t> integers;
 };
 } // namespace
 
@@ -142,10 +193,18 @@ FailureOr<Tensor> Evaluator::allocate(Operation *op, Value result) {
   if (!dtype)
     return op->emitError() << "expected an element type of HLIR, found "
                            << element;
-  std::optional<Tensor> tensor = Tensor::allocate(*dtype, *shape);
+  std::optional<Tensor> tensor = allocate(*dtype, *shape);
   if (!tensor)
     return op->emitError() << "not enough memory for " << result.getType();
   return *tensor;
+}
+
+std::optional<Tensor> Evaluator::allocate(DType dtype,
+                                          ArrayRef<int64_t> shape) {
+  std::optional<Tensor> tensor = Tensor::allocate(dtype, shape);
+  if (tensor)
+    work.bytes += static_cast<int64_t>(tensor->getNumBytes());
+  return tensor;
 }
 
 void Evaluator::define(Value result, Tensor tensor) {
@@ -155,16 +214,19 @@ void Evaluator::define(Value result, Tensor tensor) {
 FailureOr<Tensor> Evaluator::force(Operation *op, NodePtr &node) {
   if (const Tensor *tensor = node->getTensor())
     return *tensor;
-  std::optional<Tensor> tensor = Tensor::allocate(node->dtype, node->shape);
+  std::optional<Tensor> tensor = allocate(node->dtype, node->shape);
   if (!tensor)
     return op->emitError() << "not enough memory for " << node->count
                            << " elements";
   size_t size = dtypeSize(node->dtype);
-  for (int64_t begin = 0; begin < node->count; begin += kChunk)
-    if (failed(node->fill(begin, std::min(kChunk, node->count - begin),
-                          tensor->mutableData() +
-                              static_cast<size_t>(begin) * size)))
+  for (int64_t begin = 0; begin < node->count; begin += kChunk) {
+    int64_t n = std::min(kChunk, node->count - begin);
+    FailureOr<const char *> chunk = node->read(begin, n);
+    if (failed(chunk))
       return failure();
+    std::memcpy(tensor->mutableData() + static_cast<size_t>(begin) * size,
+                *chunk, static_cast<size_t>(n) * size);
+  }
   node = std::make_shared<TensorNode>(*tensor);
   return *tensor;
 }
@@ -177,15 +239,41 @@ static bool readsInOrder(Operation *op) {
              llir::RMSNormOp>(op);
 }
 
-LogicalResult Evaluator::define(Operation *op, NodePtr recipe) {
-  Value result = op->getResult(0);
-  NodePtr &node = nodes[result] = std::move(recipe);
-  if (result.hasOneUse()) {
-    Operation *user = *result.user_begin();
-    if (user->getBlock() == op->getBlock() && readsInOrder(user) &&
-        node->depth < kMaxRecipes)
-      return success();
+/// Whether an op may itself be read in order as it is computed.
+static bool mayBeRecipe(Operation *op) {
+  return op->getNumResults() == 1 &&
+         (op->hasTrait<OpTrait::Elementwise>() ||
+          isa<hlir::ViewOp, hlir::IotaOp, llir::ElementwiseOp, llir::ViewOp,
+              llir::IotaOp>(op));
+}
+
+void Evaluator::findReaders(Block &block) {
+  // Users come after what they use.
+  for (Operation &op : llvm::reverse(block)) {
+    Reader &reader = readers[&op] = {};
+    if (!mayBeRecipe(&op) || op.use_empty())
+      continue;
+    Reader found;
+    bool one = true;
+    for (Operation *user : op.getUsers()) {
+      one = one && user->getBlock() == &block && readsInOrder(user);
+      if (!one)
+        break;
+      Reader further = readers.lookup(user);
+      Operation *last = further.op ? further.op : user;
+      one = !found.op || found.op == last;
+      found.op = last;
+      found.distance = std::max(found.distance, further.distance + 1);
+    }
+    if (one && found.distance <= kMaxDistance)
+      reader = found;
   }
+}
+
+LogicalResult Evaluator::define(Operation *op, NodePtr recipe) {
+  NodePtr &node = nodes[op->getResult(0)] = std::move(recipe);
+  if (readers.lookup(op).op)
+    return success();
   return force(op, node);
 }
 
@@ -213,8 +301,9 @@ LogicalResult Evaluator::elementwise(Operation *op, ChunkFn fn) {
       cast<RankedTensorType>(op->getResult(0).getType()).getElementType());
   if (!dtype)
     return op->emitError() << "expected an element type of HLIR";
-  return define(op, std::make_shared<ElementwiseNode>(
-                        *dtype, *shape, std::move(fn), std::move(operands)));
+  return define(op, std::make_shared<ElementwiseNode>(*dtype, *shape, work,
+                                                      std::move(fn),
+                                                      std::move(operands)));
 }
 
 LogicalResult Evaluator::view(Operation *op, hlir::MapAttr map) {
@@ -231,8 +320,25 @@ LogicalResult Evaluator::view(Operation *op, hlir::MapAttr map) {
       map.getResults(), symbols, *shape, source->getShape(), error);
   if (!index)
     return op->emitError() << error;
-  return define(op, std::make_shared<ViewNode>(op, *shape, std::move(*index),
-                                               std::move(*source)));
+  return define(op,
+                std::make_shared<ViewNode>(op, *shape, work, std::move(*index),
+                                           std::move(*source)));
+}
+
+LogicalResult Evaluator::iota(Operation *op, hlir::MapAttr map) {
+  FailureOr<SmallVector<int64_t>> shape = getShape(op, op->getResult(0));
+  if (failed(shape))
+    return failure();
+  std::optional<DType> dtype = hlir::getDType(
+      cast<RankedTensorType>(op->getResult(0).getType()).getElementType());
+  if (!dtype)
+    return op->emitError() << "expected an element type of HLIR";
+  if (map.getNumDims() != shape->size() || map.getResults().size() != 1)
+    return op->emitError() << "expected a map from the result's index to one "
+                              "integer";
+  return define(
+      op, std::make_shared<IotaNode>(op, *dtype, *shape, work,
+                                     bindExpr(map.getResults()[0], symbols)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -275,6 +381,7 @@ FailureOr<SmallVector<NodePtr>> Evaluator::run(Block &block,
     for (Value result : op.getResults())
       recordLastUse(result);
 
+  findReaders(block);
   for (Operation &op : block.without_terminator()) {
     if (failed(runOp(&op)))
       return failure();
@@ -303,7 +410,9 @@ FailureOr<SmallVector<Tensor>> reference::evaluate(FunctionOpInterface function,
   FailureOr<SymbolValues> symbols = bindSymbols(function, arguments);
   if (failed(symbols))
     return failure();
-  Evaluator evaluator(*symbols, options);
+  Work unwanted;
+  Evaluator evaluator(*symbols, options,
+                      options.work ? *options.work : unwanted);
   SmallVector<NodePtr> nodes;
   for (const Tensor &tensor : arguments)
     nodes.push_back(std::make_shared<TensorNode>(tensor));

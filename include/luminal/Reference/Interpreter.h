@@ -67,8 +67,17 @@ using CustomKernel = std::function<std::optional<llvm::SmallVector<Tensor>>(
     llvm::StringRef name, llvm::ArrayRef<Tensor> inputs,
     mlir::DictionaryAttr attributes)>;
 
+/// What an evaluation took: elements computed (one that is computed again
+/// counts again) and bytes of tensors allocated.
+struct Work {
+  int64_t elements = 0;
+  int64_t bytes = 0;
+};
+
 struct Options {
   CustomKernel custom;
+  /// Where the work of an evaluation is added up, if wanted.
+  Work *work = nullptr;
 };
 
 using SymbolValues = std::map<std::string, int64_t, std::less<>>;

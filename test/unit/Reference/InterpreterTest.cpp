@@ -239,6 +239,90 @@ TEST_F(Interpreter, CustomKernels) {
             "expected a result of type 'tensor<3xf32>' of kernel 'double'");
 }
 
+// The rank of each element among all: comparisons of all pairs that several ops
+// share. They are computed once each, and never held together.
+TEST_F(Interpreter, AllPairsAreComputedOnceAndNotKept) {
+  constexpr int64_t n = 700;
+  std::string pairs = "tensor<700x700x", text = R"(
+    func.func @f(%x: tensor<700xf32>) -> tensor<700xi64> {
+      %a = hlir.view %x <(d0, d1) -> (d0)> : tensor<700xf32> -> PAIRSf32>
+      %b = hlir.view %x <(d0, d1) -> (d1)> : tensor<700xf32> -> PAIRSf32>
+      %less = hlir.less_than %b, %a : PAIRSf32> -> PAIRSi1>
+      %more = hlir.less_than %a, %b : PAIRSf32> -> PAIRSi1>
+      %i = hlir.iota <(d0, d1) -> (d0)> : PAIRSi64>
+      %j = hlir.iota <(d0, d1) -> (d1)> : PAIRSi64>
+      %first = hlir.less_than %j, %i : PAIRSi64> -> PAIRSi1>
+      %either = hlir.select %less, %less, %more : PAIRSi1>, PAIRSi1>
+      %decided = hlir.select %more, %less, %first : PAIRSi1>, PAIRSi1>
+      %before = hlir.select %either, %less, %decided : PAIRSi1>, PAIRSi1>
+      %ones = hlir.cast %before : PAIRSi1> -> PAIRSi64>
+      %rank = hlir.reduce_sum %ones : PAIRSi64> -> tensor<700xi64>
+      return %rank : tensor<700xi64>
+    })";
+  for (size_t at; (at = text.find("PAIRS")) != std::string::npos;)
+    text.replace(at, 5, pairs);
+  Tensor x = zeros({n});
+  auto *values = reinterpret_cast<float *>(x.mutableData());
+  for (int64_t i = 0; i < n; ++i)
+    values[i] = static_cast<float>(i * 389 % 350);
+  Options options;
+  Work work;
+  options.work = &work;
+  Outcome outcome = run(text, {x}, options);
+  ASSERT_EQ(outcome.results.size(), 1u) << outcome.error;
+  const auto *ranks =
+      reinterpret_cast<const int64_t *>(outcome.results[0].data());
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t expected = 0;
+    for (int64_t j = 0; j < n; ++j)
+      expected += values[j] < values[i] || (values[j] == values[i] && j < i);
+    EXPECT_EQ(ranks[i], expected) << i;
+  }
+  // Eleven ops over the pairs; one tensor, the result.
+  EXPECT_EQ(work.elements, 11 * n * n);
+  EXPECT_LE(work.bytes, 8 * n);
+}
+
+// A value that is read for two ops is computed for neither of them again.
+TEST_F(Interpreter, ValuesOfTwoReadersAreComputedOnce) {
+  std::string text = R"(
+    func.func @f(%x: tensor<50x40xf32>) -> (tensor<50xf32>, tensor<50xf32>) {
+      %y = hlir.add %x, %x : tensor<50x40xf32>
+      %z = hlir.mul %y, %y : tensor<50x40xf32>
+      %0 = hlir.reduce_sum %y : tensor<50x40xf32> -> tensor<50xf32>
+      %1 = hlir.reduce_max %z : tensor<50x40xf32> -> tensor<50xf32>
+      return %0, %1 : tensor<50xf32>, tensor<50xf32>
+    })";
+  Options options;
+  Work work;
+  options.work = &work;
+  Outcome outcome = run(text, {iota({50, 40})}, options);
+  ASSERT_EQ(outcome.results.size(), 2u) << outcome.error;
+  const auto *sums = reinterpret_cast<const float *>(outcome.results[0].data());
+  const auto *most = reinterpret_cast<const float *>(outcome.results[1].data());
+  EXPECT_EQ(sums[1], 2 * (40 + 79) * 20);
+  EXPECT_EQ(most[1], 4 * 79 * 79);
+  EXPECT_EQ(work.elements, 2 * 50 * 40);
+}
+
+// No chain is read through so many recipes that the stack would not hold it.
+TEST_F(Interpreter, LongChains) {
+  std::string text = "func.func @f(%v0: tensor<3xf32>) -> tensor<3xf32> {\n";
+  constexpr int length = 5000;
+  for (int i = 0; i < length; ++i)
+    text += "%v" + std::to_string(i + 1) + " = hlir.add %v" +
+            std::to_string(i) + ", %v0 : tensor<3xf32>\n";
+  text += "return %v" + std::to_string(length) + " : tensor<3xf32> }";
+  Options options;
+  Work work;
+  options.work = &work;
+  Outcome outcome = run(text, {iota({3})}, options);
+  ASSERT_EQ(outcome.results.size(), 1u) << outcome.error;
+  EXPECT_EQ(reinterpret_cast<const float *>(outcome.results[0].data())[2],
+            2.f * (length + 1));
+  EXPECT_EQ(work.elements, 3 * length);
+}
+
 TEST_F(Interpreter, RefusesWhatItCannotRead) {
   EXPECT_EQ(run("func.func private @f()", {}).error,
             "expected a function of one block to evaluate");
