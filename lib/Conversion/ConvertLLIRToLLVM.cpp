@@ -10,6 +10,7 @@
 
 #include "luminal/Conversion/LLIRToLLVM.h"
 #include "luminal/Conversion/Passes.h"
+#include "luminal/Dialect/LLIR/Utils/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,6 +24,8 @@ namespace luminal {
 #define GEN_PASS_DEF_CONVERTLLIRTOLLVMPASS
 #include "luminal/Conversion/Passes.h.inc"
 } // namespace luminal
+
+#define DEBUG_TYPE "convert-llir-to-llvm"
 
 using namespace mlir;
 using namespace luminal;
@@ -60,6 +63,18 @@ FailureOr<KernelInfo> ConvertLLIRToLLVM::convert(func::FuncOp func,
   return emitKernel(kernel, func.getSymName(), target, dest, symbols);
 }
 
+/// What the schedule is told of a kernel.
+static void tellLaunch(llir::KernelOp kernel, const KernelInfo &info,
+                       StringRef pass) {
+  Reporter reporter(kernel.getContext(), pass, info.symbol);
+  if (reporter.isListening())
+    reporter.analysis(kernel.getLoc(), "launch",
+                      {{"kernel", describe(kernel)},
+                       {"work", info.work.str()},
+                       {"grain", info.grain.str()},
+                       {"scratch", info.scratch.str()}});
+}
+
 void ConvertLLIRToLLVM::runOnOperation() {
   ModuleOp module = getOperation();
   std::string error;
@@ -78,6 +93,7 @@ void ConvertLLIRToLLVM::runOnOperation() {
     FailureOr<KernelInfo> info = convert(func, kernel, *target, *code);
     if (failed(info))
       return signalPassFailure();
+    tellLaunch(kernel, *info, DEBUG_TYPE);
     infos[func.getSymName()] = *info;
     done.push_back(func);
   }

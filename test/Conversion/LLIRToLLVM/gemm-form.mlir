@@ -1,8 +1,11 @@
 // The form of a product, and why.
-// RUN: luminal-opt %s --convert-llir-to-llvm="arch=x86-64-v3 keep-loops" --remarks-filter=convert-llir-to-llvm --verify-diagnostics -o %t
+// DEFINE: %{remarks} = --remarks-filter-passed=convert-llir-to-llvm --remarks-filter-missed=convert-llir-to-llvm
+// RUN: luminal-opt %s --convert-llir-to-llvm="arch=x86-64-v3 keep-loops" %{remarks} --verify-diagnostics -o %t
 // Wider vectors and more registers: a wider tile.
 // RUN: luminal-opt %s --convert-llir-to-llvm="arch=sapphirerapids keep-loops" --remarks-filter=convert-llir-to-llvm -o %t 2>&1 | FileCheck %s
 // CHECK: remark: [Passed] gemm-form {{.*}} Function=tiles | {{.*}}lanes=16, {{.*}}tile="13 x 32"
+// What the schedule is told.
+// CHECK: remark: [Analysis] launch {{.*}} Function=tiles | grain={{[0-9]+}}, kernel="kernel gemm", scratch={{[0-9]+}}, work=3{{$}}
 
 func.func private @tiles(%a: tensor<256x256xf32>, %b: tensor<256x256xf32>) -> tensor<256x256xf32> {
   %0 = llir.kernel gemm(%a, %b) : (tensor<256x256xf32>, tensor<256x256xf32>) -> tensor<256x256xf32> {

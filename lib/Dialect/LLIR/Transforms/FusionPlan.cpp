@@ -3,6 +3,7 @@
 
 #include "Fusion.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace luminal;
