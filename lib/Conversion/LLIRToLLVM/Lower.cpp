@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Conversion/LLIRToLLVM.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -13,6 +15,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace luminal;
@@ -26,6 +29,28 @@ void luminal::registerLLIRToLLVMDialects(DialectRegistry &registry) {
   registerLLVMDialectTranslation(registry);
 }
 
+namespace {
+/// Calls the C library for functions that MLIR's lowering to LLVM would spell
+/// as exp(x) - 1 and log(1 + x), which lose every digit near zero.
+struct CallPreciseFunctions
+    : PassWrapper<CallPreciseFunctions, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CallPreciseFunctions)
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<func::FuncDialect, vector::VectorDialect>();
+  }
+  void runOnOperation() override {
+    ConversionTarget target(getContext());
+    target.addIllegalOp<math::ExpM1Op, math::Log1pOp>();
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    RewritePatternSet patterns(&getContext());
+    populateMathToLibmConversionPatterns(patterns);
+    if (failed(applyPartialConversion(getOperation(), target,
+                                      std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace
+
 LogicalResult luminal::lowerToLLVM(ModuleOp module) {
   PassManager pm(module.getContext());
   // The emitter repeats address arithmetic freely; loops carry no invariants
@@ -33,6 +58,7 @@ LogicalResult luminal::lowerToLLVM(ModuleOp module) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
+  pm.addPass(std::make_unique<CallPreciseFunctions>());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(createConvertMathToLLVMPass());

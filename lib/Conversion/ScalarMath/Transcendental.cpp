@@ -249,6 +249,17 @@ Value luminal::emitThroughF64(Lanes &m, Fn fn, ValueRange args) {
   return m.truncf(y, f32);
 }
 
+/// x / (1 + exp(-u)). The exponential is of -|u|, so it does not overflow where
+/// the result is a small number, and in two halves, so that it is not denormal
+/// before it is multiplied.
+static Value timesSigmoidF64(Lanes &m, Value x, Value u) {
+  Value half = m.mul(m.abs(u), m.num(u, -0.5));
+  Value h = math::ExpOp::create(m.b, m.b.getLoc(), half);
+  Value small = m.mul(m.mul(x, h), h);
+  Value numerator = m.select(m.lt(u, m.num(u, 0.0)), small, x);
+  return m.div(numerator, m.fma(h, h, m.num(u, 1.0)));
+}
+
 Value luminal::emitF64(Lanes &m, Fn fn, ValueRange args) {
   OpBuilder &b = m.b;
   Location loc = m.b.getLoc();
@@ -277,11 +288,9 @@ Value luminal::emitF64(Lanes &m, Fn fn, ValueRange args) {
   case Fn::Pow:
     return math::PowFOp::create(b, loc, x, args[1]);
   case Fn::Sigmoid:
-    return m.div(m.num(x, 1.0),
-                 m.add(m.num(x, 1.0), math::ExpOp::create(b, loc, m.neg(x))));
+    return timesSigmoidF64(m, m.num(x, 1.0), x);
   case Fn::Silu:
-    return m.div(x,
-                 m.add(m.num(x, 1.0), math::ExpOp::create(b, loc, m.neg(x))));
+    return timesSigmoidF64(m, x, x);
   case Fn::Gelu: {
     // x/2 erfc(-x / sqrt 2): no cancellation.
     Value y = m.mul(x, m.num(x, -0.70710678118654752));
@@ -291,8 +300,7 @@ Value luminal::emitF64(Lanes &m, Fn fn, ValueRange args) {
     Value u =
         m.mul(m.mul(x, m.fma(m.mul(x, x), m.num(x, 0.044715), m.num(x, 1.0))),
               m.num(x, 2 * 0.7978845608028654));
-    return m.div(x,
-                 m.add(m.num(x, 1.0), math::ExpOp::create(b, loc, m.neg(u))));
+    return timesSigmoidF64(m, x, u);
   }
   default:
     llvm_unreachable("not a transcendental function");

@@ -4,7 +4,7 @@
 #ifndef LUMINAL_TEST_UNIT_CONVERSION_JIT_H
 #define LUMINAL_TEST_UNIT_CONVERSION_JIT_H
 
-#include "mlir/Conversion/Passes.h"
+#include "luminal/Conversion/LLIRToLLVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -12,9 +12,6 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/TargetSelect.h"
@@ -38,7 +35,8 @@ inline void addFunction(mlir::ImplicitLocOpBuilder &b, llvm::StringRef name,
   LLVM::ReturnOp::create(b, ValueRange());
 }
 
-/// A module built by a callback, lowered and compiled for the host.
+/// A module built by a callback, lowered as kernels are and compiled for the
+/// host.
 class Jit {
 public:
   explicit Jit(llvm::function_ref<void(mlir::ImplicitLocOpBuilder &)> build) {
@@ -47,25 +45,14 @@ public:
                         llvm::InitializeNativeTargetAsmPrinter(), true);
     (void)once;
     DialectRegistry registry;
-    registerBuiltinDialectTranslation(registry);
-    registerLLVMDialectTranslation(registry);
+    registerLLIRToLLVMDialects(registry);
     MLIRContext context(registry);
-    context
-        .loadDialect<LLVM::LLVMDialect, arith::ArithDialect, math::MathDialect,
-                     scf::SCFDialect, vector::VectorDialect>();
+    context.loadAllAvailableDialects();
     ImplicitLocOpBuilder b(UnknownLoc::get(&context), &context);
     OwningOpRef<ModuleOp> module = ModuleOp::create(b.getLoc());
     b.setInsertionPointToEnd(module->getBody());
     build(b);
-    PassManager pm(&context);
-    pm.addPass(createSCFToControlFlowPass());
-    pm.addPass(createConvertVectorToLLVMPass());
-    pm.addPass(createConvertMathToLLVMPass());
-    pm.addPass(createConvertMathToLibmPass());
-    pm.addPass(createArithToLLVMConversionPass());
-    pm.addPass(createConvertControlFlowToLLVMPass());
-    pm.addPass(createReconcileUnrealizedCastsPass());
-    if (failed(pm.run(*module)))
+    if (failed(lowerToLLVM(*module)))
       return;
     auto llvmContext = std::make_unique<llvm::LLVMContext>();
     std::unique_ptr<llvm::Module> ir =
