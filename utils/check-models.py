@@ -113,8 +113,13 @@ class Model:
     def compiled(self, archive, work):
         """Ratio, seconds to compile, milliseconds a call at the first size."""
         artifact = work / "model.lum"
+        report = work / "report.json"
         seconds, _ = run([self.args.bin / "luminal-compile", archive, "-o", artifact, f"--target={self.args.target}",
-                          "--search-budget=0", "--quiet", *self.args.compile_option], self.args.timeout)
+                          "--search-budget=0", "--quiet", f"--report={report}", *self.args.compile_option],
+                         self.args.timeout)
+        for function in json.loads(report.read_text())["saturation"]["functions"]:
+            if function["stop"] != "saturated":
+                raise Failure(f"saturation of {function['name']} stopped for {function['stop']}")
         command = [self.args.bin / "luminal-run", artifact, f"--weights={archive}"]
         worst = self.outputs_of(command, work)
         milliseconds = None

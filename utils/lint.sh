@@ -55,5 +55,15 @@ complain "LLVM or MLIR included behind the artifact:" \
 # A program that links the runtime links none of what only the tools need.
 complain "The tools' library included by what does not need it:" \
   "$(git grep -nE -e '#include "luminal/Tools/' -- lib include ':!lib/Tools' ':!include/luminal/Tools' | cut -c1-140)"
+# The engine's folders include each other in one direction: Core, Patterns, Program, Rules.
+engine() { # FOLDER
+  git grep -nE -e '#include' -- "lib/EqSat/$1" "include/luminal/EqSat/$1"
+}
+complain "Core of the engine includes more than itself and Support:" \
+  "$(engine Core | grep -vE '#include (<(sys/)?[a-z_]+(\.h)?>|<nlohmann/|"luminal/(EqSat/Core|Support)/|"[A-Za-z]+\.h")')"
+complain "Patterns of the engine include Program, Rules or a dialect of ours:" \
+  "$(engine Patterns | grep -E '(Program|Rules|luminal/Dialect)/')"
+complain "Programs of the engine include Rules or a dialect of ours:" "$(engine Program | grep -E '(Rules|luminal/Dialect)/')"
+complain "Rules include what is private to the engine:" "$(engine Rules | grep -F '../')"
 python3 utils/line-budget.py || failed=1
 exit $failed

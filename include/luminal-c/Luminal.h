@@ -106,7 +106,9 @@ LUMINAL_API const char *luminal_last_error(void);
 
 /* Compiles a .pt2 archive or an .mlir file to an artifact at `output_path`.
  * `options` are those of luminal-compile ("--target=cpu", "--embed-weights",
- * ...). On failure there is no file. */
+ * ...). On failure there is no file. A limit that stops the search for cheaper
+ * programs ("--eqsat-max-nodes=N", ...) is not a failure: the stop reason is in
+ * the report ("--report=FILE"). */
 LUMINAL_API luminal_status luminal_compile(const char *input_path,
                                            const char *const *options,
                                            size_t num_options,

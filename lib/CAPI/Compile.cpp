@@ -46,6 +46,10 @@ static bool takeOption(llvm::StringRef text, CompileOptions &options) {
     return !value.getAsInteger(10, options.seed);
   else if (name == "--threads")
     return !value.getAsInteger(10, options.threads);
+  else if (name == "--max-ulps")
+    return !value.getAsDouble(options.maxUlps);
+  else if (name.consume_front("--eqsat-"))
+    return options.limits.set(name, value);
   else
     // Programs are chosen by estimates: no time goes into measuring them.
     return text == "--search-budget=0";

@@ -90,6 +90,10 @@ LogicalResult Compiler::runPhase(Phase from, Phase to) {
   pipeline.arch = options.arch;
   pipeline.seed = options.seed;
   pipeline.precision = options.precision;
+  pipeline.maxUlps = options.maxUlps;
+#define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
+  pipeline.FIELD = options.limits.FIELD;
+#include "luminal/EqSat/Core/Limits.def"
   for (const std::string &name : options.ruleSets)
     pipeline.ruleSets.push_back(name);
   for (const std::string &file : options.rules)

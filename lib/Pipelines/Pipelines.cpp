@@ -73,10 +73,15 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
       llvm::append_range(saturate.ruleSets, options.ruleSets);
     saturate.seed = options.seed;
     saturate.precision = options.precision;
+    saturate.maxUlps = options.maxUlps;
     saturate.report = options.eqsatReport;
     saturate.explain = options.eqsatExplain;
     llvm::append_range(saturate.explainValues, options.eqsatExplainValues);
-    pm.addPass(eqsat::createSaturatePass(saturate));
+    eqsat::Limits limits;
+#define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
+  limits.FIELD = options.FIELD;
+#include "luminal/EqSat/Core/Limits.def"
+    pm.addPass(eqsat::createSaturatePass(saturate, limits));
   }
 
   // 3. saturated -> fused: kernels, and updates where the state stands.

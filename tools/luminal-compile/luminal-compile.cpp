@@ -88,6 +88,15 @@ struct Arguments {
                "those that round otherwise) or finite (also those that hold "
                "for values proved finite)"),
       cl::cat(category)};
+  cl::opt<double> maxUlps{
+      "max-ulps", cl::init(1e300),
+      cl::desc("Leave out rules where they promise less precision than this, "
+               "in units of the last place"),
+      cl::cat(category)};
+#define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
+  cl::opt<TYPE> FIELD{"eqsat-" NAME, cl::init(DEFAULT), cl::desc(TEXT),        \
+                      cl::cat(category)};
+#include "luminal/EqSat/Core/Limits.def"
   cl::opt<std::string> report{"report", cl::desc("File for a report as JSON"),
                               cl::value_desc("file"), cl::cat(category)};
   cl::opt<std::string> remarks{
@@ -144,6 +153,10 @@ llvm::Expected<CompileOptions> Arguments::get() const {
   options.explain = explain;
   options.explainValues = {explainValues.begin(), explainValues.end()};
   options.precision = precision;
+  options.maxUlps = maxUlps;
+#define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
+  options.limits.FIELD = FIELD;
+#include "luminal/EqSat/Core/Limits.def"
   options.report = report;
   if (!quiet && llvm::sys::Process::StandardErrIsDisplayed())
     options.progress = [](llvm::StringRef phase) {

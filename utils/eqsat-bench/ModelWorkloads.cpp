@@ -38,13 +38,7 @@ struct Search {
 
 /// The limits are those of the pass.
 static RunnerOptions limits() {
-  SaturatePassOptions pass;
   RunnerOptions options;
-  options.maxIterations = pass.maxIterations;
-  options.maxNodes = pass.maxNodes;
-  options.maxBytes = pass.maxBytes;
-  options.maxSeconds = pass.maxSeconds;
-  options.matchLimit = pass.matchLimit;
   options.staged = true;
   return options;
 }

@@ -225,7 +225,6 @@ void luminal::eqsat::bench::runChainFromText(Figures &figures) {
     options.allowUnregistered = true;
     options.maxIterations = ~0u;
     options.maxNodes = options.maxBytes = ~uint64_t(0);
-    options.maxSeconds = 1e9;
     options.matchLimit = 0;
     PassManager pm(context.get());
     pm.addPass(createSaturatePass(options));

@@ -4,6 +4,7 @@
 #ifndef LUMINAL_EQSAT_PASSES_H
 #define LUMINAL_EQSAT_PASSES_H
 
+#include "luminal/EqSat/Core/Limits.h"
 #include "mlir/Pass/Pass.h"
 
 #include <memory>
@@ -15,6 +16,9 @@ namespace luminal::eqsat {
 
 #define GEN_PASS_REGISTRATION
 #include "luminal/EqSat/Passes.h.inc"
+
+std::unique_ptr<mlir::Pass> createSaturatePass(SaturatePassOptions options,
+                                               const Limits &limits);
 
 } // namespace luminal::eqsat
 

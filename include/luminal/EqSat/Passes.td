@@ -14,16 +14,22 @@ def SaturatePass : Pass<"eqsat-saturate", "::mlir::ModuleOp"> {
     equal ones. Function arguments and results of other ops are leaves; operands
     of other ops and of terminators are roots.
 
+    Rules of the strata `canonical`, `recovery` and `lowering` always run to
+    their end; the limits bound the search for `alternatives`, and one that
+    stops it is a warning with its name. They are options too (Limits.def):
+    `max-iterations`, `max-nodes`, `max-bytes`, `max-seconds`, `match-limit`.
+
     Fails, with one located error, where a rule cannot be used or contradicts
-    another one, where an op has regions, or where a root has no finite price
-    (the error names an op that nothing lowers).
+    another one, where recovery and lowering do not end, where an op has
+    regions, or where a root has no finite price (the error names an op that
+    nothing lowers).
 
     Reports the stop reason and one remark a rule (`--remarks-filter=
     eqsat-saturate`), and writes all of it to `report` as JSON.
 
     `explain` writes the chain of rule applications that leads from every root
     as given to the one extracted, each with the rule's place and the places of
-    the ops that it is about. Nothing is kept for it where it is not asked for.
+    the ops that it is about. Without it no proofs are recorded.
   }];
   // More about the windows: docs/EqualitySaturation.md.
   let options = [
@@ -35,17 +41,6 @@ def SaturatePass : Pass<"eqsat-saturate", "::mlir::ModuleOp"> {
            "Use only the rules of files">,
     Option<"cost", "cost", "std::string", "\"\"",
            "Cost model (default: static where it is registered, else unit)">,
-    Option<"maxIterations", "max-iterations", "unsigned", "200",
-           "Rounds before stopping">,
-    Option<"maxNodes", "max-nodes", "uint64_t", "200000",
-           "Nodes before stopping">,
-    Option<"maxBytes", "max-bytes", "uint64_t", "1073741824",
-           "Bytes of the e-graph before stopping">,
-    Option<"maxSeconds", "max-seconds", "double", "60",
-           "Seconds of saturation before stopping">,
-    Option<"matchLimit", "match-limit", "uint64_t", "20000",
-           "Useful matches of a rule in a round before it is sent away; 0 for "
-           "no limit">,
     Option<"batch", "batch", "bool", "false",
            "Do all that a round finds at once, instead of comparing new terms "
            "before building on them">,
@@ -56,7 +51,8 @@ def SaturatePass : Pass<"eqsat-saturate", "::mlir::ModuleOp"> {
            "and what rounds otherwise), or finite (these and what holds for "
            "values proved finite)">,
     Option<"maxUlps", "max-ulps", "double", "1e300",
-           "Leave out rules that promise less precision than this">,
+           "Leave out rules where they promise less precision than this, by "
+           "element type and function">,
     Option<"seed", "seed", "uint64_t", "0",
            "Extract by prices that this seed changes at random, so that a "
            "search sees other programs; 0 for the prices as they are">,

@@ -4,6 +4,7 @@
 #ifndef LUMINAL_PIPELINES_COMPILE_H
 #define LUMINAL_PIPELINES_COMPILE_H
 
+#include "luminal/EqSat/Core/Limits.h"
 #include "luminal/Pipelines/Pipelines.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -42,6 +43,10 @@ struct CompileOptions {
   std::vector<std::string> explainValues;
   /// Which promises of rules are admitted: "exact", "rounding" or "finite".
   std::string precision = "finite";
+  /// The most by which a rule may round, in units of the last place.
+  double maxUlps = 1e300;
+  /// Of the search for equal programs; one that stops it is a warning.
+  eqsat::Limits limits;
   /// File for the report as JSON, if not empty.
   std::string report;
   /// Hears of each phase as it begins, with its name.

@@ -44,6 +44,13 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
       *this, "precision", llvm::cl::init("finite"),
       llvm::cl::desc("Promises of rules that are admitted: exact, rounding or "
                      "finite")};
+  Option<double> maxUlps{
+      *this, "max-ulps", llvm::cl::init(1e300),
+      llvm::cl::desc("Leave out rules where they promise less precision")};
+#define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
+  Option<TYPE> FIELD{*this, "eqsat-" NAME, llvm::cl::init(DEFAULT),            \
+                     llvm::cl::desc(TEXT)};
+#include "luminal/EqSat/Core/Limits.def"
   Option<std::string> eqsatReport{
       *this, "eqsat-report", llvm::cl::init(""),
       llvm::cl::desc("File for the report of the saturation, as JSON")};

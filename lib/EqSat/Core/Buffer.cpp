@@ -72,7 +72,7 @@ static bool resizeInRoom(char *begin, size_t oldBytes, size_t newBytes) {
   if (has > had &&
       mprotect(begin + had, has - had, PROT_READ | PROT_WRITE) != 0)
     return false;
-  // Advice that is not taken costs time and nothing else.
+  // Advice that the system ignores costs only time.
   if (hasLarge > hadLarge)
     madvise(begin + hadLarge, hasLarge - hadLarge, MADV_HUGEPAGE);
   if (has < had) {
@@ -103,7 +103,7 @@ static char *moveMapping(char *old, size_t oldBytes, size_t newBytes) {
   if (!memory || !resizeInRoom(old, oldBytes, kept) ||
       !movePages(old, memory, kept) || !resizeInRoom(memory, kept, newBytes))
     return nullptr;
-  // Nothing else: what was moved may be somebody else's by now.
+  // The old addresses may be in use again: they are left alone.
   munmap(old + mappedBytes(kept), roomFor(oldBytes) - mappedBytes(kept));
   return memory;
 }

@@ -219,7 +219,7 @@ Merge EGraph::unite(ClassId a, ClassId b, RuleId rule) {
     return Merge::Same;
   if (b < a)
     std::swap(a, b);
-  // Equal keys are equal values, whatever can be proved about their types.
+  // Equal keys are equal values, even where their types are not provably equal.
   switch (rule == kCongruence ? Equality::Yes : typesEqual(type[a], type[b])) {
   case Equality::Unknown:
     return Merge::Refused;
@@ -240,7 +240,7 @@ Merge EGraph::unite(ClassId a, ClassId b, RuleId rule) {
     }
     if (*joined != fa)
       setFact(i, a, *joined);
-    // The parents of whichever side learned something must look again.
+    // The facts of the parents of a side that changed must be computed again.
     if (*joined != fa || *joined != fb)
       changedFacts.push_back(a);
   }

@@ -13,7 +13,7 @@ MatchSink::~MatchSink() = default;
 /// can be found there; deeper patterns are simply entered.
 static constexpr uint32_t kMaxLevels = 4;
 
-/// Rows between two looks at the clock, and what a native counts as.
+/// Rows between two checks of the clock, and the rows a native counts as.
 static constexpr uint32_t kWorkBetween = 4096, kNativeWork = 64;
 
 //===----------------------------------------------------------------------===//
@@ -210,8 +210,8 @@ void Matcher::prepare(const EGraph &g, std::span<const Query> q) {
   }
 }
 
-/// Counts what matching costs, in rows looked at, and asks every so often
-/// whether to go on. A dead trie is left at once from wherever it is entered.
+/// Counts the cost of matching, in rows visited, and checks at intervals
+/// whether to continue. After a stop the trie is left at once from every depth.
 inline void Matcher::spend(uint32_t work) {
   spent += work;
   if (spent < kWorkBetween)
@@ -222,7 +222,7 @@ inline void Matcher::spend(uint32_t work) {
       n.live = false;
 }
 
-/// Whether a branch that has bound only old rows can still meet a young one.
+/// Whether a branch that has bound only old rows can still reach a young one.
 bool Matcher::young(const Node &n) const {
   for (const Pending &p : n.pending)
     if (p.height > kMaxLevels || levels[p.height - 1][regs[p.reg]] > n.since)
@@ -247,8 +247,8 @@ inline bool Matcher::worth(const Node &n, uint32_t stamp) const {
   return n.live && (stamp > n.since || young(n));
 }
 
-/// What follows an atom that holds. Most rules are a line of tests: these are
-/// made one after the other, without a call.
+/// Continues behind an atom that holds. Most rules are a sequence of tests,
+/// which run one after the other without a call.
 void Matcher::after(const Node &first, uint32_t stamp) {
   for (const Node *n = &first;;) {
     for (RuleId r : n->accepts)

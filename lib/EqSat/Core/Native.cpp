@@ -8,10 +8,10 @@
 
 using namespace luminal::eqsat;
 
-/// What is remembered stays small beside the graph: an answer then takes the
-/// place of another one.
+/// The cache of answers stays small beside the graph: once it is full, a new
+/// answer replaces another one.
 static constexpr uint32_t kMaxCapacity = 1u << 20;
-/// An entry lies at most so far behind where its hash says.
+/// The most slots between an entry and the place of its hash.
 static constexpr uint32_t kMaxProbes = 8;
 
 // The first word of an entry: 0 where it is free, else the round in which the
@@ -50,7 +50,7 @@ static bool sameWords(const uint32_t *a, const uint32_t *b, uint32_t numArgs) {
   return same;
 }
 
-/// The entry of these arguments, or the one that they may take.
+/// The entry of these arguments, or the one to use for them.
 template <uint32_t N>
 uint32_t *Native::place(const uint32_t *args, uint64_t hash) {
   for (uint32_t k = 0; k != kMaxProbes; ++k) {
@@ -77,7 +77,7 @@ void Native::grow() {
   }
 }
 
-/// The entry that has the answer, which is found out where it is not known.
+/// The entry with the answer; calls the function where it is not cached.
 template <uint32_t N>
 uint32_t *Native::answer(const uint32_t *args, uint64_t hash, uint32_t round) {
   if (used * 2 >= capacity && capacity != kMaxCapacity)

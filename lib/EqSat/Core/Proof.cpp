@@ -8,7 +8,7 @@
 using namespace luminal::eqsat;
 
 //===----------------------------------------------------------------------===//
-// What happened
+// The log
 //===----------------------------------------------------------------------===//
 
 uint32_t ProofLog::addTerm(OpId op, std::span<const uint32_t> children,
@@ -219,7 +219,7 @@ uint32_t Explainer::concat(std::span<const uint32_t> chains) {
     for (uint32_t step : result.chains[c]) {
       leftBy[result.steps[step].from] = all.size();
       all.push_back(step);
-      // A detour that comes back to where it was.
+      // A detour back to the same term.
       if (uint32_t i = leftBy[result.steps[step].to]; i != kNone)
         shorten(i);
     }
@@ -379,8 +379,8 @@ uint32_t Explainer::path(uint32_t from, uint32_t to) {
     return 0;
   if (auto it = paths.find({from, to}); it != paths.end())
     return it->second;
-  // The youngest edge between two terms first, then what is on its sides. A
-  // class that many rules made one has long paths: no recursion.
+  // The youngest edge between two terms first, then the paths to its ends.
+  // Paths in a large class are long: no recursion.
   struct Part {
     uint32_t from, to, edge; ///< the edge itself, or kNone
   };

@@ -7,7 +7,7 @@
 
 using namespace luminal::eqsat;
 
-/// After so many sweeps over all rows, what is left is followed by uses.
+/// After this many sweeps over all rows, the rest is done by following uses.
 static constexpr unsigned kMaxSweeps = 8;
 
 /// Points every class id at its representative. A parent is always lower than
@@ -81,8 +81,7 @@ void EGraph::mergeRow(Table &t, uint32_t row, uint64_t hash) {
   }
   if (same == row)
     return;
-  // The row that stays is the one that came first; what the program itself
-  // says outlives what a rule says.
+  // The older row stays, and a row of the program stays before one of a rule.
   unite(t.classOf(row), t.classOf(same), kCongruence);
   if (t.rules[row] == kGiven)
     t.rules[same] = kGiven;
@@ -116,7 +115,7 @@ public:
     }
   }
 
-  /// What uses `from` uses `to` as well from now on.
+  /// Uses of `from` become uses of `to`.
   void hand(ClassId from, ClassId to) {
     if (lists[from].first != kNone)
       append(to, lists[from]);
@@ -151,9 +150,9 @@ private:
 };
 } // namespace
 
-/// The same by what uses a class. Where one union only leads to the next, as
-/// from the bottom of a deep term to its top, every sweep over all rows would
-/// find one.
+/// The same, by following the uses of a class. Where one union only leads to
+/// the next, as from the bottom of a deep term to its top, every sweep over all
+/// rows would find just one.
 void EGraph::closeByUses() {
   UseLists uses(*this, counter);
   auto shortFind = [&](ClassId c) {
@@ -178,7 +177,8 @@ void EGraph::closeByUses() {
     t.sized([&](auto K) { mergeRow<K>(t, row, t.hash<K>(key)); });
   };
   for (size_t i = 0; i != losers.size() && !failure; ++i) {
-    // From now on they use the winner: if that loses, too, they come again.
+    // From now on they use the winner; if that loses too, they are visited
+    // again.
     const ClassId loser = losers[i];
     uses.hand(loser, shortFind(loser));
     uses.forEach(loser, renew);
@@ -187,7 +187,7 @@ void EGraph::closeByUses() {
   flatten();
 }
 
-/// Joins what one row says into the facts of its class.
+/// Joins the facts of one row into those of its class.
 bool EGraph::readFacts(OpId op, uint32_t row) {
   const Table &t = *tables[op];
   const ClassId c = find(t.classOf(row));
@@ -208,9 +208,9 @@ bool EGraph::readFacts(OpId op, uint32_t row) {
   return true;
 }
 
-/// Lets the parents of classes whose facts changed look again, until nothing
+/// Computes the facts of the parents of changed classes again, until nothing
 /// changes: by sweeps over all rows, which is fast where much changes at once,
-/// then by what uses a class.
+/// then by following uses.
 bool EGraph::recomputeFacts() {
   if (analyses.empty()) {
     changedFacts.clear();

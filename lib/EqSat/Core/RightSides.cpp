@@ -1,4 +1,4 @@
-//===- RightSides.cpp - What becomes of the matches of a rule -------------===//
+//===- RightSides.cpp - Applying the matches of a rule --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Matches come in batches of one rule, which are looked up together.
@@ -10,7 +10,8 @@
 
 using namespace luminal::eqsat;
 
-/// Payload and Native instructions, which say the same whenever they run.
+/// Payload and Native instructions, whose results do not depend on when they
+/// run.
 bool Runner::evaluate(const Instruction &i, uint32_t *columns, uint32_t m) {
   auto reg = [&](Reg r) -> uint32_t & { return columns[r * kBatch + m]; };
   if (i.kind == Instruction::Payload) {
@@ -104,8 +105,7 @@ void Runner::lookUp(const Table &t, const Instruction &i,
       rows[l] = t.template find<K>(k, hashes[l]);
 }
 
-/// Keeps those matches of the batch that say something which the graph does
-/// not have.
+/// Keeps the matches of the batch whose right side the graph does not hold yet.
 void Runner::examine(RuleId id) {
   const Rule &rule = rules[id];
   MatchBuffer &batch = batches[id];
@@ -152,18 +152,18 @@ void Runner::examine(RuleId id) {
   for (uint32_t m = 0; m != batch.size; ++m) {
     if (!missing[m] || states[id].overflow)
       continue;
-    // What stands on nodes of this round waits until those are compared.
+    // A match built on nodes of this round waits until those are compared.
     if (isStaged(rule) && (absent[m] || unripe[m]))
-      comeBackTo(id, m);
+      revisit(id, m);
     if (!isStaged(rule) || absent[m] || !unripe[m])
       keep(id, m);
   }
   batch.size = 0;
 }
 
-/// Sees to it that the next round looks at the match again: by itself where
-/// that is known to be enough, else with all that its root row matches.
-void Runner::comeBackTo(RuleId id, uint32_t m) {
+/// Makes the next round examine the match again: this one alone where that is
+/// enough, else all matches of its root row.
+void Runner::revisit(RuleId id, uint32_t m) {
   constexpr size_t kMaxWords = size_t(1) << 22;
   const Rule &rule = rules[id];
   const MatchBuffer &batch = batches[id];
@@ -174,12 +174,12 @@ void Runner::comeBackTo(RuleId id, uint32_t m) {
       again.push_back(batch.columns[r * kBatch + m]);
     return;
   }
-  if (comeBack.empty() || comeBack.back() != batch.roots[m])
-    comeBack.push_back(batch.roots[m]);
+  if (revisited.empty() || revisited.back() != batch.roots[m])
+    revisited.push_back(batch.roots[m]);
 }
 
-/// Looks again at the matches that the last round did not finish.
-void Runner::takeUp(RuleId id) {
+/// Examines the matches that the last round did not finish.
+void Runner::resume(RuleId id) {
   const Rule &rule = rules[id];
   MatchBuffer &batch = batches[id];
   std::vector<uint32_t> list;
@@ -209,7 +209,7 @@ void Runner::keep(RuleId id, uint32_t m) {
   ++s.count;
 }
 
-/// Tells the log of proofs by which match the next union is made.
+/// Logs the match that makes the next union.
 void Runner::log(RuleId id, uint32_t part, uint32_t m) {
   if (!graph.proofs)
     return;
@@ -219,8 +219,8 @@ void Runner::log(RuleId id, uint32_t part, uint32_t m) {
   graph.proofs->applying(part, scratch);
 }
 
-/// One node of the right side for each match of the list, which keeps those
-/// that go on.
+/// Makes one node of the right side for each match of the list, which keeps the
+/// matches to continue with.
 void Runner::applyNode(RuleId id, const Instruction &i, List &list,
                        uint8_t *useful) {
   RuleReport &r = report.rules[id];
@@ -229,7 +229,7 @@ void Runner::applyNode(RuleId id, const Instruction &i, List &list,
   const ClassId late = isStaged(rules[id]) ? firstOfRound : kNone;
   lookUp(i, columns, list);
   List rest;
-  // Hashes of what this call inserts, as far as their highest bits tell.
+  // The highest bits of the hashes that this call inserts.
   uint64_t inserted[8] = {};
   auto bit = [&](uint32_t l) { return uint64_t(1) << (hashes[l] >> 58); };
   auto word = [&](uint32_t l) -> uint64_t & {
@@ -251,7 +251,7 @@ void Runner::applyNode(RuleId id, const Instruction &i, List &list,
       }
       columns[i.dst * kBatch + m] = c;
       if (c >= late)
-        comeBackTo(id, m);
+        revisit(id, m);
       else
         rest.push(m);
       continue;
@@ -279,7 +279,7 @@ void Runner::applyNode(RuleId id, const Instruction &i, List &list,
   list = rest;
 }
 
-/// Adds what the matches of the batch say.
+/// Adds the right sides of the matches of the batch.
 void Runner::apply(RuleId id) {
   const Rule &rule = rules[id];
   RuleReport &r = report.rules[id];

@@ -26,9 +26,8 @@ void RowIndex::align() {
 }
 
 /// The lowest bit of a tag becomes the highest bit of the group's number, so a
-/// row stays where it is or goes as far behind as there were slots: nothing is
-/// read but the slots, in order. Only rows that stand behind their group are
-/// taken out.
+/// row stays where it is or moves up by the former number of slots: only the
+/// slots are read, in order. Only rows that lie behind their group are removed.
 Buffer<uint32_t> RowIndex::split() {
   const uint32_t capacity = mask + 1;
   const size_t offset = groups - slots.data();

@@ -18,19 +18,31 @@ std::string Promise::str() const {
   case Rounding:
     break;
   }
-  char text[48];
-  snprintf(text, sizeof(text), "rounding(%g)", ulps);
+  char text[64];
+  if (leastUlps == ulps)
+    snprintf(text, sizeof(text), "rounding(%g)", ulps);
+  else
+    snprintf(text, sizeof(text), "rounding(%g..%g)", leastUlps, ulps);
   return text;
+}
+
+Promise Rule::promiseIn(const std::string &dtype) const {
+  for (size_t i = 0; i != ulps.size(); ++i)
+    if (dtypes[i] == dtype)
+      return Promise::rounding(ulps[i]);
+  return promise;
 }
 
 const char *luminal::eqsat::stratumName(Stratum s) {
   switch (s) {
   case Stratum::Canonical:
     return "canonical";
-  case Stratum::Algebra:
-    return "algebra";
+  case Stratum::Recovery:
+    return "recovery";
   case Stratum::Lowering:
     return "lowering";
+  case Stratum::Alternatives:
+    return "alternatives";
   }
   return "";
 }
@@ -88,7 +100,7 @@ Reg RuleBuilder::classType(Reg cls) {
 Reg RuleBuilder::native(uint32_t fn, std::vector<Reg> args,
                         std::vector<Reg> classArgs, uint32_t numResults) {
   Reg dst = fresh(numResults);
-  // What looks at attributes and types alone says the same for ever.
+  // A native that reads attributes and types alone never changes its answer.
   if (!classArgs.empty())
     result.lasting = false;
   result.lhs.push_back({Atom::Native, fn, 0, dst, numResults, std::move(args),

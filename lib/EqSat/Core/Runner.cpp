@@ -9,9 +9,9 @@
 using namespace luminal::eqsat;
 
 const char *luminal::eqsat::stopReasonName(StopReason r) {
-  constexpr const char *kNames[] = {"saturated",  "iteration-limit",
-                                    "node-limit", "byte-limit",
-                                    "time-limit", "conflict"};
+  constexpr const char *kNames[] = {
+      "saturated",  "iteration-limit", "node-limit", "byte-limit",
+      "time-limit", "conflict",        "unfinished"};
   return kNames[unsigned(r)];
 }
 
@@ -19,8 +19,8 @@ const char *luminal::eqsat::stopReasonName(StopReason r) {
 // Matches
 //===----------------------------------------------------------------------===//
 
-/// A rule whose matches are counted first keeps them; others are applied at
-/// once, which the frozen part of the graph does not show.
+/// Matches of a rule with a limit are counted before they are applied; others
+/// are applied at once, which does not change the frozen part of the graph.
 void Runner::full(RuleId id) {
   MatchBuffer &batch = batches[id];
   report.rules[id].matches += batch.size;
@@ -42,16 +42,16 @@ bool Runner::between() {
 // Rounds
 //===----------------------------------------------------------------------===//
 
-/// Matches the active rules and adds what they say.
+/// Matches the active rules and applies their matches.
 void Runner::matchRound() {
   double applied = report.applySeconds;
   auto begin = Clock::now();
   usefulInRound = 0;
   firstOfRound = graph.numClassIds();
   for (RuleId id = 0; id != rules.size(); ++id) {
-    states[id].tookUp = queries[id].active && !states[id].again.empty();
-    if (states[id].tookUp)
-      takeUp(id);
+    states[id].resumed = queries[id].active && !states[id].again.empty();
+    if (states[id].resumed)
+      resume(id);
   }
   matcher->run(graph, queries, batches, *this);
   for (RuleId id = 0; id != rules.size(); ++id)
@@ -65,8 +65,8 @@ void Runner::matchRound() {
     report.rules[id].matchSeconds += matching * shares[id];
 }
 
-/// Takes back a round that ran into a limit, and sends away the rules that
-/// added most in it. `counts` is what the report said before.
+/// Undoes a round that reached a limit, and suspends the rules that added most
+/// in it. `counts` is what the report said before.
 void Runner::undoRound(Snapshot &before, std::vector<RuleReport> counts) {
   constexpr uint32_t kMaxUndone = 32;
   const char hit = graph.limitHit();
@@ -74,8 +74,7 @@ void Runner::undoRound(Snapshot &before, std::vector<RuleReport> counts) {
   before.restore();
   for (Native &n : natives)
     n.forget();
-  comeBack.clear();
-  uint64_t total = 0;
+  revisited.clear();
   for (RuleId id = 0; id != rules.size(); ++id) {
     RuleReport &was = counts[id], &is = report.rules[id];
     was.matchSeconds = is.matchSeconds;
@@ -85,11 +84,10 @@ void Runner::undoRound(Snapshot &before, std::vector<RuleReport> counts) {
       continue;
     State &s = states[id];
     s.added = was.newNodes - is.newNodes;
-    total += s.added;
     s.overflow = false;
-    // What was waiting was taken up: all of it must be found again.
+    // Unfinished matches were resumed: all of them must be found again.
     s.again.clear();
-    if (s.tookUp)
+    if (s.resumed)
       s.since = 0;
   }
   if (!hit) {
@@ -99,19 +97,28 @@ void Runner::undoRound(Snapshot &before, std::vector<RuleReport> counts) {
   }
   limit = hit == 'n' ? StopReason::Nodes : StopReason::Bytes;
   ++report.undone;
+  // Rules that look for alternatives, unless the others alone add too much.
   std::vector<RuleId> byAdded;
-  for (RuleId id = 0; id != rules.size(); ++id)
-    if (queries[id].active && (states[id].added != 0 || id == current))
-      byAdded.push_back(id);
+  for (bool all : {false, true}) {
+    if (!byAdded.empty())
+      break;
+    for (RuleId id = 0; id != rules.size(); ++id)
+      if (queries[id].active && (states[id].added != 0 || id == current) &&
+          (all || rules[id].stratum == Stratum::Alternatives))
+        byAdded.push_back(id);
+  }
+  uint64_t total = 0;
+  for (RuleId id : byAdded)
+    total += states[id].added;
   std::sort(byAdded.begin(), byAdded.end(), [&](RuleId a, RuleId b) {
     uint64_t x = states[a].added, y = states[b].added;
     return x != y ? x > y : a < b;
   });
-  // Those that together made half of it: one, where one explodes; many, where
-  // many do a little.
+  // The rules that together added half: one, where one explodes; many, where
+  // each adds a little.
   uint64_t sum = 0;
   for (RuleId id : byAdded) {
-    states[id].undone = true;
+    states[id].suspended = true;
     if (states[id].added == total)
       states[id].triedAt = graph.round();
     ++report.rules[id].undone;
@@ -119,28 +126,28 @@ void Runner::undoRound(Snapshot &before, std::vector<RuleReport> counts) {
     if (sum * 2 >= total)
       break;
   }
-  if (++numUndone == kMaxUndone) {
+  if (isRequired || ++numUndone == kMaxUndone) {
     report.stop = limit;
     stopped = true;
   }
 }
 
-/// Calls back a rule that an undone round sent away, unless it is known to be
-/// too much for the graph as it is: what added least comes first.
-bool Runner::tryAgain(Stratum stratum) {
+/// Resumes a rule that an undone round suspended, unless it is known to be too
+/// much for the graph as it is: what added least comes first.
+bool Runner::retrySuspended(Stratum stratum) {
   State *best = nullptr;
   for (RuleId id = 0; id != rules.size(); ++id) {
     State &s = states[id];
-    if (s.undone && isHeard(id, stratum) && s.triedAt != graph.round() &&
+    if (s.suspended && isActive(id, stratum) && s.triedAt != graph.round() &&
         (!best || s.added < best->added))
       best = &s;
   }
   if (best)
-    best->undone = false;
+    best->suspended = false;
   return best;
 }
 
-/// Takes up the rules that have come since the last round.
+/// Adds the rules that are new since the last round.
 void Runner::updateRules() {
   if (!source.update() && matcher)
     return;
@@ -152,14 +159,14 @@ void Runner::updateRules() {
     for (uint32_t c = 0; c != r.constants.size(); ++c)
       std::fill_n(columns + (r.numStored() + c) * kBatch, kBatch,
                   r.constants[c]);
-    report.rules.emplace_back().admitted = admitted(r);
+    report.rules.emplace_back().admitted = r.admitted;
   }
   states.resize(rules.size());
   queries.resize(rules.size());
   matcher = std::make_unique<Matcher>(rules, natives);
 }
 
-/// False when there is nothing more to be said, or the run is over.
+/// One round; false where no rule finds anything new, or the run is over.
 bool Runner::runRound(Stratum stratum) {
   assert(!graph.isDirty() && "rebuild first");
   updateRules();
@@ -168,10 +175,10 @@ bool Runner::runRound(Stratum stratum) {
   bool banned = false;
   for (RuleId id = 0; id != rules.size(); ++id) {
     const State &s = states[id];
-    bool away = s.bannedUntil > round;
-    queries[id].active = isHeard(id, stratum) && !away && !s.undone;
+    bool isBanned = s.bannedUntil > round;
+    queries[id].active = isActive(id, stratum) && !isBanned && !s.suspended;
     queries[id].since = options.incremental ? s.since : 0;
-    banned |= away;
+    banned |= isBanned;
   }
   {
     Snapshot before(graph);
@@ -195,9 +202,9 @@ bool Runner::runRound(Stratum stratum) {
       s.since = visible;
     }
   }
-  for (NodeRef root : comeBack)
+  for (NodeRef root : revisited)
     graph.touch(root);
-  comeBack.clear();
+  revisited.clear();
   bool changed = graph.isDirty();
   uint64_t waiting = 0;
   for (RuleId id = 0; id != rules.size(); ++id) {
@@ -215,16 +222,15 @@ bool Runner::runRound(Stratum stratum) {
     report.stop = StopReason::Conflict;
   else if (checkTime())
     report.stop = StopReason::Time;
-  else if (!alone && changed &&
-           report.iterations.size() >= options.maxIterations)
+  else if (!isRequired && changed &&
+           report.iterations.size() - requiredRounds >= options.maxIterations)
     report.stop = StopReason::Iterations;
   else
     stopped = false;
   if (stopped)
     return false;
   if (!changed && banned) {
-    // Only rules that were sent away may have more to say: call back whoever
-    // is due first.
+    // Only banned rules may find more: end the ban that ends first.
     uint32_t first = kNone;
     for (State &s : states)
       if (s.bannedUntil > round + 1)
@@ -234,65 +240,55 @@ bool Runner::runRound(Stratum stratum) {
         s.bannedUntil = 0;
     return true;
   }
-  return changed || tryAgain(stratum);
+  return changed || retrySuspended(stratum);
+}
+
+/// Runs the rules of a stratum, and of those before it, until they find nothing
+/// new.
+void Runner::runStratum(Stratum stratum) {
+  bool any = false;
+  for (const Rule &r : rules)
+    any |= r.stratum == stratum;
+  if (!any || stopped)
+    return;
+  if (!isRequired && options.maxIterations == 0) {
+    report.stop = StopReason::Iterations;
+    stopped = true;
+  }
+  while (!stopped && runRound(stratum))
+    ;
 }
 
 RunReport Runner::run() {
-  graph.setLimits({options.maxNodes, options.maxBytes});
-  setDeadline(options.maxSeconds);
+  // How much recovery and lowering may make of a program: rules that only
+  // rename and recombine what is there make a few nodes of each. A table takes
+  // some kilobytes, however small the program.
+  constexpr uint64_t kRoom = 64, kLeastNodes = 4096, kLeastBytes = 1 << 24;
   bool consistent = graph.rebuild();
   updateRules();
-  if (!consistent)
+  if (!consistent) {
     report.stop = StopReason::Conflict;
-  for (unsigned s = 0; s != kNumStrata && consistent && !stopped; ++s) {
-    bool any = false;
-    for (const Rule &r : rules)
-      any |= unsigned(r.stratum) == s;
-    if (!any)
-      continue;
-    if (report.iterations.size() >= options.maxIterations) {
-      report.stop = StopReason::Iterations;
-      stopped = true;
-      break;
-    }
-    while (runRound(Stratum(s)))
-      ;
+    stopped = true;
   }
-  // Who is still away has more to say than there is room for.
-  bool lowers = false, lowered = !stopped;
-  for (RuleId id = 0; id != rules.size(); ++id) {
-    bool lowering =
-        report.rules[id].admitted && rules[id].stratum == Stratum::Lowering;
-    lowers |= lowering;
-    lowered &= !(lowering && states[id].undone);
-    if (states[id].undone && !stopped)
+  GraphLimits bound{
+      std::max(options.maxNodes, graph.numNodes() * kRoom + kLeastNodes),
+      std::max(options.maxBytes, graph.bytes() * kRoom + kLeastBytes)};
+  graph.setLimits(bound);
+  for (Stratum s : {Stratum::Canonical, Stratum::Recovery, Stratum::Lowering})
+    runStratum(s);
+  if (stopped && report.stop != StopReason::Conflict) {
+    report.stop = StopReason::Unfinished;
+    report.bound = bound.maxNodes;
+  }
+  // What is there stays; alternatives need room below the limits.
+  isRequired = false;
+  requiredRounds = report.iterations.size();
+  graph.setLimits({options.maxNodes, options.maxBytes});
+  runStratum(Stratum::Alternatives);
+  // A rule that is still suspended would find more, were there room.
+  for (const State &s : states)
+    if (s.suspended && !stopped)
       report.stop = limit;
-  }
-  // A limit that stopped the search must not leave the program without code:
-  // the lowering rules alone then say what they have to say about what is
-  // there. They build nothing on each other, so a few rounds do.
-  if (report.stop != StopReason::Conflict && lowers && !lowered) {
-    constexpr uint32_t kRounds = 4, kRoom = 4;
-    constexpr double kSeconds = 10;
-    StopReason why = report.stop;
-    stopped = false;
-    alone = true;
-    numUndone = 0;
-    // A table takes a few kilobytes, however small the program.
-    constexpr uint64_t kLeastNodes = 1024, kLeastBytes = 1 << 20;
-    graph.setLimits({std::max(graph.numNodes() * kRoom, kLeastNodes),
-                     std::max(graph.bytes() * kRoom, kLeastBytes)});
-    setDeadline(std::max(options.maxSeconds, kSeconds));
-    for (State &s : states) {
-      s.bannedUntil = 0;
-      s.undone = false;
-    }
-    const size_t last = report.iterations.size() + kRounds;
-    while (report.iterations.size() != last && runRound(Stratum::Lowering))
-      ;
-    if (report.stop != StopReason::Conflict)
-      report.stop = why;
-  }
   graph.setLimits({});
   report.nodes = graph.numNodes();
   report.classes = graph.numClasses();

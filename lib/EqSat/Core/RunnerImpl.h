@@ -1,7 +1,7 @@
 //===- RunnerImpl.h - One saturation --------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Runner.cpp holds the rounds, RightSides.cpp what becomes of the matches.
+// Runner.cpp holds the rounds, RightSides.cpp applies the matches.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,10 +44,10 @@ private:
     uint32_t since = 0;            ///< round up to which it has matched
     uint32_t bannedUntil = 0;
     bool overflow = false;
-    bool tookUp = false;  ///< matches that were not finished, in this round
-    bool undone = false;  ///< sent away because of a limit
-    uint64_t added = 0;   ///< nodes, when that happened
-    uint32_t triedAt = 0; ///< state of the graph where it alone is too much
+    bool resumed = false;   ///< had unfinished matches in this round
+    bool suspended = false; ///< because of a limit
+    uint64_t added = 0;     ///< nodes, when that happened
+    uint32_t triedAt = 0;   ///< state of the graph where it alone is too much
   };
 
   uint64_t limitOf(RuleId id) const {
@@ -55,24 +55,12 @@ private:
         rules[id].matchLimit ? rules[id].matchLimit : options.matchLimit;
     return limit << std::min(report.rules[id].bans, 32u);
   }
-  bool admitted(const Rule &r) const {
-    switch (r.promise.kind) {
-    case Promise::Exact:
-      return true;
-    case Promise::Finite:
-      return options.admitFinite;
-    case Promise::Rounding:
-      return r.promise.ulps <= options.maxUlps;
-    }
-    return false;
-  }
-
-  /// What natives make is seen only after it is made, so it is made at once.
+  /// Not where natives add nodes: which ones is known only when they have run.
   bool isStaged(const Rule &r) const { return options.staged && !r.creates; }
 
   /// Matches of one rule are looked up together, so that they wait for memory
-  /// together. Behind the stored registers stand the constants, which never
-  /// change, and what the right side computes.
+  /// together. Behind the stored registers are the constants, which never
+  /// change, and the values that the right side computes.
   static constexpr uint32_t kBatch = MatchBuffer::kCapacity;
   /// Matches of a batch that are still looked at.
   struct List {
@@ -95,32 +83,31 @@ private:
   void applyNode(RuleId id, const Instruction &i, List &list, uint8_t *useful);
   void keep(RuleId id, uint32_t m);
   void log(RuleId id, uint32_t part, uint32_t m);
-  void comeBackTo(RuleId id, uint32_t m);
-  void takeUp(RuleId id);
+  void revisit(RuleId id, uint32_t m);
+  void resume(RuleId id);
   void flush(RuleId id);
   void updateRules();
   bool runRound(Stratum stratum);
   void matchRound();
   void undoRound(Snapshot &before, std::vector<RuleReport> counts);
-  bool tryAgain(Stratum stratum);
-  bool isHeard(RuleId id, Stratum stratum) const {
-    return report.rules[id].admitted && (alone ? rules[id].stratum == stratum
-                                               : rules[id].stratum <= stratum);
+  bool retrySuspended(Stratum stratum);
+  void runStratum(Stratum stratum);
+  bool isActive(RuleId id, Stratum stratum) const {
+    return report.rules[id].admitted && rules[id].stratum <= stratum;
   }
   bool checkTime() {
-    overTime |= Clock::now() > deadline;
+    overTime |= options.maxSeconds > 0 && Clock::now() > deadline;
     return overTime;
   }
   /// Whether nothing may be added to the graph any more.
   bool halted() const {
     return overTime || graph.limitHit() || graph.conflict();
   }
-  void setDeadline(double seconds) {
+  static Clock::time_point after(double seconds) {
     constexpr double kForever = 1e9;
-    deadline = Clock::now() +
-               std::chrono::duration_cast<Clock::duration>(
-                   std::chrono::duration<double>(std::min(seconds, kForever)));
-    overTime = false;
+    return Clock::now() +
+           std::chrono::duration_cast<Clock::duration>(
+               std::chrono::duration<double>(std::min(seconds, kForever)));
   }
 
   EGraph &graph;
@@ -137,21 +124,22 @@ private:
   uint64_t hashes[kBatch];
   uint32_t rows[kBatch];
   /// Root rows of matches that are not finished.
-  std::vector<NodeRef> comeBack;
+  std::vector<NodeRef> revisited;
   /// Classes from here on are of this round.
   ClassId firstOfRound = 0;
   std::vector<Matcher::Query> queries;
   std::vector<uint32_t> scratch, results;
   std::vector<Field> fields;
   RunReport report;
-  Clock::time_point start = Clock::now(), deadline;
+  Clock::time_point start = Clock::now(), deadline = after(options.maxSeconds);
   uint64_t usefulInRound = 0;
   uint32_t numUndone = 0;
   StopReason limit = StopReason::Nodes; ///< that was hit last
   bool overTime = false;
   bool stopped = false;
-  /// Only the rules of the stratum itself run.
-  bool alone = false;
+  /// Rounds of strata that must run to their end.
+  uint32_t requiredRounds = 0;
+  bool isRequired = true;
 };
 
 } // namespace luminal::eqsat

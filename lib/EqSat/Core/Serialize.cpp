@@ -26,8 +26,8 @@ static std::string number(double x) { return nlohmann::json(x).dump(); }
 
 namespace {
 
-/// Which scopes compute a class: as in extraction where something that may be
-/// taken does, else as if everything might be, for all is to be seen.
+/// Which scopes compute a class: as in extraction where a node that may be
+/// chosen does, else as if every node might be, so that all are shown.
 class Places {
 public:
   Places(const EGraph &graph, const NodeCostFn &cost, const Scopes &scopes)
@@ -136,7 +136,7 @@ void GraphSerializer::add(const EGraph &graph,
   for (ScopedClass root : rootUses) {
     root.cls = graph.find(root.cls);
     ScopeId scope = places.of(root.cls, root.scope);
-    // A class that is not there says what cannot be computed.
+    // A missing class shows what cannot be computed.
     std::string name = className(root.cls, scope == kNone ? root.scope : scope);
     if (!seen.insert(name).second)
       continue;
@@ -170,7 +170,7 @@ SerializedGraph::readScopes(const JsonRef &root,
     LUMINAL_TRY(path, scope->asString());
     if (("/" + path + "/").find("//") != std::string::npos)
       return scope->error("'" + path +
-                          "' is no path: expected names of scopes, from the "
+                          "' is not a path: expected names of scopes, from the "
                           "outermost inwards, with '/' between them");
     if (auto it = classIds.find(name); it != classIds.end())
       classScopes[it->second] = path;
@@ -193,7 +193,7 @@ SerializedGraph::parse(std::string_view text, std::string name) {
 
   std::map<std::string, ClassId> classIds;
   for (auto &[id, json] : members) {
-    // What an operator is called decides nothing here, but it must be there.
+    // The name of an operator is not used, but it must be there.
     LUMINAL_TRY(op, json.at("op"));
     if (!op.isString())
       return op.asString().takeError();
@@ -204,11 +204,11 @@ SerializedGraph::parse(std::string_view text, std::string name) {
     if (cost) {
       LUMINAL_TRY(value, cost->asDouble());
       if (!(value >= 0))
-        return cost->error("is no cost: expected a number that is not "
+        return cost->error("is not a cost: expected a number that is not "
                            "negative");
       price = value;
     }
-    // Subsumed: there to be matched, not to be extracted.
+    // Subsumed: matched, never extracted.
     LUMINAL_TRY(subsumed, json.find("subsumed"));
     if (subsumed) {
       LUMINAL_TRY(flag, subsumed->asBool());

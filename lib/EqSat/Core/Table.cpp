@@ -26,8 +26,8 @@ void Table::reindex(uint32_t room) const {
 }
 
 void Table::growIndex(uint32_t n) {
-  // Rows whose key changed left a slot behind; where those are many, the index
-  // is made anew.
+  // Rows whose key changed left a slot behind; with many of those, the index is
+  // rebuilt.
   if (!index.isReady() || index.numPlaced() > count + count / 4)
     return reindex(count + count / 3 + n);
   do

@@ -6,7 +6,6 @@
 #include "mlir/IR/BuiltinOps.h"
 
 #include <deque>
-#include <list>
 
 using namespace mlir;
 using namespace luminal::eqsat;
@@ -66,9 +65,10 @@ ClassId MatchContext::create(StringRef name, DictionaryAttr attributes,
 // Stand-ins
 //===----------------------------------------------------------------------===//
 
-NativeBridge::NativeBridge(OpTable &ops, Operation *function)
+NativeBridge::NativeBridge(OpTable &ops, Operation *function,
+                           const PrecisionPolicy &policy)
     : ops(ops), graph(ops.getGraph()), shell(function->cloneWithoutRegions()),
-      context(ops.getGraph(), ops, shell.get()),
+      context(ops.getGraph(), ops, shell.get(), policy),
       complaintLoc(function->getLoc()) {
   block = &shell->getRegion(0).emplaceBlock();
   constantBlock = &shell->getRegion(0).emplaceBlock();
@@ -80,7 +80,7 @@ Value NativeBridge::standIn(ClassId c) {
   c = graph.find(c);
   Value &v = standIns[c];
   Type type = ops.spelled(ops.type(graph.classType(c)));
-  // An id that was taken back may be given to a class of another type, and
+  // An id may be reused for a class of another type after an undone round, and
   // types that are found equal change their spelling.
   if (!v || v.getType() != type) {
     v = block->addArgument(type, shell->getLoc());
@@ -177,7 +177,7 @@ ClassId NativeBridge::import(Value value, StringRef name) {
 ClassId NativeBridge::import(Operation *op, StringRef name) {
   if (!op)
     return kNone;
-  // The stand-in of an operation is what was matched.
+  // The stand-in of an operation stands for what was matched.
   if (op->getNumResults() == 1)
     if (auto known = standInClasses.find(op->getResult(0));
         known != standInClasses.end())
@@ -263,6 +263,49 @@ std::optional<uint32_t> NativeBridge::toWord(const NativeValue &value,
   return std::nullopt;
 }
 
+void NativeBridge::decode(ArrayRef<ArgInfo> args,
+                          std::span<const uint32_t> words,
+                          std::list<SmallVector<ClassId>> &lists,
+                          SmallVectorImpl<NativeValue> &values) const {
+  using Kind = NativeValue::Kind;
+  const uint32_t *next = words.data();
+  for (const ArgInfo &a : args) {
+    auto word = [&] { return a.constant != kNone ? a.constant : *next++; };
+    switch (a.kind) {
+    case Kind::Attr:
+      values.push_back(ops.attr(word()));
+      break;
+    case Kind::Type:
+      values.push_back(ops.type(word()));
+      break;
+    case Kind::Types:
+      values.push_back(
+          NativeValue::ofTypes(ops.getContext(), ops.typeList(word())));
+      break;
+    case Kind::Class:
+      values.push_back(NativeValue::ofClass(word()));
+      break;
+    case Kind::Classes:
+      if (a.isList) {
+        values.push_back(NativeValue::ofClasses(
+            lists.emplace_back(spread({next, 1}, true))));
+        ++next;
+        break;
+      }
+      values.push_back(NativeValue::ofClasses({next, a.count}));
+      next += a.count;
+      break;
+    case Kind::Op: {
+      uint32_t arity = graph.arity(a.op);
+      values.push_back(
+          NativeValue::ofOp({next[0], a.op, next[1], {next + 2, arity}}));
+      next += 2 + arity;
+      break;
+    }
+    }
+  }
+}
+
 uint32_t NativeBridge::addFast(Fast fn, ArrayRef<ArgInfo> args,
                                ArrayRef<NativeValue::Kind> results,
                                bool negated) {
@@ -273,43 +316,7 @@ uint32_t NativeBridge::addFast(Fast fn, ArrayRef<ArgInfo> args,
                   std::span<const uint32_t> words, uint32_t *out) {
     SmallVector<NativeValue> values;
     std::list<SmallVector<ClassId>> valueLists; // none costs nothing
-    size_t at = 0;
-    for (const ArgInfo &a : args) {
-      if (a.kind == Kind::Classes) {
-        uint32_t n = a.isList ? 1 : a.count;
-        values.push_back(NativeValue::ofClasses(
-            a.isList
-                ? valueLists.emplace_back(spread(words.subspan(at, n), true))
-                : ArrayRef<ClassId>(words.data() + at, n)));
-        at += n;
-        continue;
-      }
-      uint32_t word = a.constant != kNone ? a.constant : words[at++];
-      switch (a.kind) {
-      case Kind::Attr:
-        values.push_back(ops.attr(word));
-        break;
-      case Kind::Type:
-        values.push_back(ops.type(word));
-        break;
-      case Kind::Types:
-        values.push_back(
-            NativeValue::ofTypes(context.getContext(), ops.typeList(word)));
-        break;
-      case Kind::Class:
-        values.push_back(NativeValue::ofClass(word));
-        break;
-      case Kind::Classes:
-        break;
-      case Kind::Op: {
-        uint32_t arity = graph.arity(a.op);
-        values.push_back(NativeValue::ofOp(
-            {word, a.op, words[at], {words.data() + at + 1, arity}}));
-        at += 1 + arity;
-        break;
-      }
-      }
-    }
+    decode(args, words, valueLists, values);
     SmallVector<NativeValue> made;
     context.ranges.clear();
     if (fn(context, values, made) == negated)
@@ -333,7 +340,7 @@ struct ResultList : PDLResultList {
   ArrayRef<PDLValue> get() const { return results; }
 };
 
-/// Sees whether a function touches what was matched.
+/// Detects that a function changes what was matched.
 struct MatchGuard : RewriterBase::Listener {
   void notifyOperationModified(Operation *op) override { check(op); }
   void notifyOperationReplaced(Operation *op, ValueRange) override {
@@ -387,63 +394,54 @@ uint32_t NativeBridge::addPdl(StringRef name, Pdl fn, ArrayRef<ArgInfo> args,
                args = SmallVector<ArgInfo>(args),
                kinds = SmallVector<Kind>(results)](
                   std::span<const uint32_t> words, uint32_t *out) {
+    SmallVector<NativeValue> decoded;
+    std::list<SmallVector<ClassId>> classLists;
+    decode(args, words, classLists, decoded);
     SmallVector<PDLValue> values;
     // A PDL range is a pointer to one; these stay where they are.
     std::deque<SmallVector<Value>> valueLists;
     std::deque<ValueRange> valueRanges;
     std::deque<TypeRange> typeRanges;
-    std::deque<SmallVector<Type>> typeLists;
     SmallVector<Value> matchedResults;
     MatchGuard guard;
     guard.constants = constantBlock;
-    size_t at = 0;
-    for (const ArgInfo &a : args) {
-      if (a.kind == Kind::Classes) {
-        SmallVector<Value> &list = valueLists.emplace_back();
-        uint32_t n = a.isList ? 1 : a.count;
-        SmallVector<bool> isList(n, a.isList);
-        for (ClassId c : spread(words.subspan(at, n), isList))
-          list.push_back(shown(c));
-        values.push_back(&valueRanges.emplace_back(list));
-        at += n;
-        continue;
-      }
-      uint32_t word = a.constant != kNone ? a.constant : words[at++];
-      switch (a.kind) {
+    auto showAll = [&](ArrayRef<ClassId> classes) -> ArrayRef<Value> {
+      SmallVector<Value> &list = valueLists.emplace_back();
+      for (ClassId c : classes)
+        list.push_back(shown(c));
+      return list;
+    };
+    for (const NativeValue &v : decoded)
+      switch (v.getKind()) {
       case Kind::Attr:
-        values.push_back(ops.attr(word));
+        values.push_back(v.asAttr());
         break;
       case Kind::Type:
-        values.push_back(ops.type(word));
+        values.push_back(v.asType());
         break;
-      case Kind::Types: {
-        SmallVector<Type> &list = typeLists.emplace_back(ops.typeList(word));
-        values.push_back(&typeRanges.emplace_back(list));
+      case Kind::Types:
+        values.push_back(&typeRanges.emplace_back(v.asTypes()));
         break;
-      }
       case Kind::Class:
-        values.push_back(shown(word));
+        values.push_back(shown(v.asClass()));
         break;
       case Kind::Classes:
+        values.push_back(&valueRanges.emplace_back(showAll(v.asClasses())));
         break;
       case Kind::Op: {
-        uint32_t arity = graph.arity(a.op);
-        SmallVector<Value> operands;
-        for (uint32_t c : words.subspan(at + 1, arity))
-          operands.push_back(shown(c));
-        Operation *op = standInOp(a.op, words[at], operands);
-        // What refers to the stand-in refers to the class.
+        const MatchedOp &matched = v.asOp();
+        Operation *op =
+            standInOp(matched.op, matched.payload, showAll(matched.operands));
+        // The result of the stand-in stands for the class.
         if (op->getNumResults() == 1) {
-          standInClasses[op->getResult(0)] = word;
+          standInClasses[op->getResult(0)] = matched.cls;
           matchedResults.push_back(op->getResult(0));
         }
         guard.matched.push_back(op);
         values.push_back(op);
-        at += 1 + arity;
         break;
       }
       }
-    }
     PatternRewriter rewriter(ops.getContext());
     rewriter.setListener(&guard);
     rewriter.setInsertionPointToEnd(block);
@@ -461,8 +459,8 @@ uint32_t NativeBridge::addPdl(StringRef name, Pdl fn, ArrayRef<ArgInfo> args,
       if (ok)
         out[i] = *word;
     }
-    // Stand-ins of values are arguments or constants; all else was for this
-    // call.
+    // Stand-ins of values are arguments or constants; all else is of this call
+    // only.
     for (Value v : matchedResults)
       standInClasses.erase(v);
     block->clear();

@@ -4,11 +4,12 @@
 #ifndef LUMINAL_LIB_EQSAT_PATTERNS_NATIVEBRIDGE_H
 #define LUMINAL_LIB_EQSAT_PATTERNS_NATIVEBRIDGE_H
 
-#include "luminal/EqSat/Patterns/OpTable.h"
+#include "OpTable.h"
 #include "luminal/EqSat/Patterns/RuleSets.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/PatternMatch.h"
 
+#include <list>
 #include <map>
 
 namespace luminal::eqsat {
@@ -44,10 +45,11 @@ struct ArgInfo {
 /// call one in the same way share what it makes, and so its answers.
 class NativeBridge {
 public:
-  NativeBridge(OpTable &ops, mlir::Operation *function);
+  NativeBridge(OpTable &ops, mlir::Operation *function,
+               const PrecisionPolicy &policy = {});
   ~NativeBridge();
 
-  /// Number of the function in `natives`, or nothing where nobody knows it.
+  /// Number of the function in `natives`; nothing for an unknown name.
   std::optional<uint32_t> constraint(NativeScopes scopes, llvm::StringRef name,
                                      llvm::ArrayRef<ArgInfo> args,
                                      llvm::ArrayRef<NativeValue::Kind> results,
@@ -80,19 +82,20 @@ public:
   /// (attribute payload, classes or lists of classes...) -> (result type)
   uint32_t inferTypes(mlir::OperationName name, llvm::ArrayRef<bool> isList);
 
-  /// (payload, operand classes...) -> (payload); of an operation that can be
+  /// (payload, operand classes...) -> (payload); of an operation that verifies
   uint32_t verified(OpId op, llvm::StringRef rule, mlir::Location loc);
   /// (payload, classes or lists of classes...) -> (class); makes an operation
-  /// that can be, with as many operands as there are
+  /// that verifies, with as many operands as there are
   uint32_t makeNode(mlir::OperationName name, llvm::ArrayRef<bool> isList,
                     bool verifies, llvm::StringRef rule, mlir::Location loc);
 
   std::vector<Native> natives;
   mlir::Operation *scope() const { return shell.get(); }
-  /// Emits one error where a function did what it may not do, or a rule made
-  /// what cannot be.
+  const PrecisionPolicy &policy() const { return context.policy; }
+  /// Emits one error where a function broke its contract, or a rule made an
+  /// invalid operation.
   llvm::LogicalResult checkMisuse() const;
-  /// Makes `checkMisuse` say this, unless it has something to say.
+  /// Makes `checkMisuse` report this, unless it has an error already.
   void complainAt(mlir::Location loc, const llvm::Twine &what);
 
 private:
@@ -105,6 +108,11 @@ private:
                      Native::Memory memory);
   uint32_t addNative(NativeFn fn, llvm::ArrayRef<ArgInfo> args,
                      llvm::ArrayRef<NativeValue::Kind> results);
+  /// The arguments of a call from its registers; lists of values that a native
+  /// made lie in `lists`.
+  void decode(llvm::ArrayRef<ArgInfo> args, std::span<const uint32_t> words,
+              std::list<llvm::SmallVector<ClassId>> &lists,
+              llvm::SmallVectorImpl<NativeValue> &values) const;
   uint32_t addFast(Fast fn, llvm::ArrayRef<ArgInfo> args,
                    llvm::ArrayRef<NativeValue::Kind> results, bool negated);
   uint32_t addPdl(llvm::StringRef name, Pdl fn, llvm::ArrayRef<ArgInfo> args,
@@ -113,7 +121,7 @@ private:
                                  NativeValue::Kind expected,
                                  llvm::StringRef name);
   void complain(llvm::StringRef name, const llvm::Twine &what);
-  /// Why the operation cannot be; empty where it can.
+  /// Why the operation does not verify; empty where it does.
   std::string whyInvalid(mlir::Operation *op);
   std::optional<uint32_t> toWord(const NativeValue &value,
                                  NativeValue::Kind expected);
@@ -134,7 +142,7 @@ private:
   ClassId import(mlir::Value value, llvm::StringRef name);
   ClassId import(mlir::Operation *op, llvm::StringRef name);
 
-  /// A call of a function that was asked for.
+  /// A function as a rule calls it.
   struct Call {
     const void *function;
     bool negated;
@@ -151,13 +159,13 @@ private:
   mlir::OwningOpRef<mlir::Operation *> shell;
   MatchContext context;
   mlir::Block *block;
-  /// Where the constants stand that were shown.
+  /// Holds the constants that were shown.
   mlir::Block *constantBlock;
   llvm::DenseMap<std::pair<OpId, PayloadId>, mlir::Value> constants;
   llvm::DenseMap<ClassId, mlir::Value> standIns;
   llvm::DenseMap<mlir::Value, ClassId> standInClasses;
   llvm::SmallVector<std::pair<Call, uint32_t>> calls;
-  /// Lists of values that natives made. Classes in them may be others by now.
+  /// Lists of values that natives made. Their classes may be united by now.
   std::map<std::vector<ClassId>, uint32_t> listIds;
   std::vector<std::vector<ClassId>> lists;
   std::string complaint;

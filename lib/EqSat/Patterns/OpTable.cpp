@@ -1,7 +1,7 @@
 //===- OpTable.cpp - MLIR as the e-graph's numbers ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "luminal/EqSat/Patterns/OpTable.h"
+#include "OpTable.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
@@ -125,7 +125,7 @@ DictionaryAttr OpTable::inherentAttrs(Operation *op) {
   auto dict = dyn_cast_or_null<DictionaryAttr>(properties);
   if (op->isRegistered())
     return dict ? dict : DictionaryAttr::get(ctx);
-  // Nobody says which attributes of an unregistered op matter: all do.
+  // All attributes of an unregistered op count.
   NamedAttrList all(op->getDiscardableAttrDictionary());
   if (dict)
     for (NamedAttribute a : dict)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The left side is walked from the root down, one operation at a time: all
-// tests on an operation stand before the first test on an operand, so that
+// tests on an operation come before the first test on an operand, so that
 // rules which begin alike get the same atoms and the same registers.
 //
 //===----------------------------------------------------------------------===//
@@ -37,7 +37,7 @@ std::optional<Kind> PatternCompiler::kindOf(Value v) {
   return std::nullopt;
 }
 
-/// A rule about an operation that the e-graph never holds would be silent.
+/// A rule about an operation that the e-graph never holds would never match.
 LogicalResult PatternCompiler::checkName(pdl::OperationOp op) {
   if (!op.getOpName())
     return refuse(op, "an operation without a name");
@@ -47,7 +47,7 @@ LogicalResult PatternCompiler::checkName(pdl::OperationOp op) {
     Dialect *dialect =
         op.getContext()->getLoadedDialect(name.getDialectNamespace());
     if (dialect && !dialect->allowsUnknownOperations())
-      return refuse(op, isNamed + "is no operation of its dialect");
+      return refuse(op, isNamed + "is not an operation of its dialect");
     if (!ops.allowsUnregistered())
       return refuse(op, isNamed +
                             "is of no registered dialect; allow-unregistered "
@@ -100,7 +100,7 @@ static std::optional<unsigned> fixedResults(OperationName name) {
                  OpTrait::NResults<4>::Impl>(name);
 }
 
-/// An operation that cannot be would never match, or be made and be wrong.
+/// An invalid operation would never match, or would be made.
 LogicalResult
 PatternCompiler::checkSignature(pdl::OperationOp op,
                                 std::optional<unsigned> numOperands) {
@@ -382,7 +382,7 @@ LogicalResult PatternCompiler::testTypes(pdl::OperationOp op,
     return refuse(op, "a list of types that is not the last of the result "
                       "types, which PDL takes for all");
   bool list = isRange(types.back());
-  // A type that nobody else looks at says nothing but that there is one.
+  // An unused type variable adds no test.
   auto matters = [](Value v) {
     if (!v.hasOneUse())
       return true;
@@ -575,11 +575,16 @@ LogicalResult PatternCompiler::testConstraints() {
   return success();
 }
 
-/// Nothing is said of values that the right side does not read.
+/// Values that the right side does not read may have any type.
 void PatternCompiler::testClaim() {
   if (info.dtypes.empty())
     return;
-  uint32_t claimed = natives.hasElementOf(info.dtypes);
+  SmallVector<Type> admitted;
+  for (auto [i, type] : llvm::enumerate(info.dtypes))
+    if (info.ulps.empty() || info.asksPolicy ||
+        info.ulps[i] <= natives.policy().maxUlps)
+      admitted.push_back(type);
+  uint32_t claimed = natives.hasElementOf(admitted);
   auto test = [&](Reg cls) { b.native(claimed, {b.classType(cls)}, {}, 0); };
   test(entered.lookup(root).cls);
   for (Operation &op : pattern.getBodyRegion().front()) {
@@ -651,13 +656,15 @@ FailureOr<Rule> PatternCompiler::compile(bool explained) {
     b.is(entered.lookup(root).payload, kNone);
   Rule &rule = b.rule();
   rule.promise = info.promise;
+  rule.ulps.assign(info.ulps.begin(), info.ulps.end());
+  rule.admitted = natives.policy().admits(info.promise);
   rule.stratum = info.stratum;
   rule.matchLimit = info.matchLimit;
   for (Type type : info.dtypes)
     llvm::raw_string_ostream(rule.dtypes.emplace_back()) << type;
   if (auto file = pattern.getLoc()->findInstanceOf<FileLineColLoc>()) {
-    // Compiled-in rules are told from where the project begins: the same in
-    // every build.
+    // Paths of compiled-in rules are relative to the source tree, so that they
+    // are the same in every build.
     StringRef path = file.getFilename().getValue();
     path.consume_front(LUMINAL_SOURCE_ROOT "/");
     llvm::raw_string_ostream(rule.location) << path << ":" << file.getLine();

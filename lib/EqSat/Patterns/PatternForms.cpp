@@ -98,8 +98,8 @@ LogicalResult PatternForms::analyse() {
                         }))
         return refuse(constraint, "result types of '" +
                                       op.getOpName().value_or("") +
-                                      "' are not spelled out, so that nobody "
-                                      "knows how many results it has");
+                                      "' are not spelled out, so its number of "
+                                      "results is unknown");
     }
   // As many values as a native makes take the place of as many results.
   auto rewrite = cast<pdl::RewriteOp>(body.getTerminator());

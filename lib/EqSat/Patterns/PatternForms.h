@@ -4,8 +4,8 @@
 // A pattern may leave open how many values a range of operands holds, or how
 // many results an operation below the root has. A node of the graph has a fixed
 // number of operands, so such a pattern is a rule for each choice of numbers: a
-// form. The forms are those that the operators of the graph have room for, and
-// come as operators do.
+// form. There is one for each number of operands that operators of the graph
+// have; new operators bring new forms.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- PatternNatives.cpp - Native functions that patterns need -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a pattern says without naming a function: types of attributes and of
+// What patterns need without naming a function: types of attributes and of
 // lists, ranges, results, inferred types, operations that must verify.
 //
 //===----------------------------------------------------------------------===//
@@ -112,8 +112,8 @@ SmallVector<ClassId> NativeBridge::spread(std::span<const uint32_t> words,
   return classes;
 }
 
-// What lists hold changes its name when classes become one: answers about them
-// are not kept.
+// Classes in lists get other ids when they are united: answers about lists are
+// not cached.
 uint32_t NativeBridge::concatValues(ArrayRef<bool> isList) {
   return addNative(
       [this, isList = SmallVector<bool>(isList)](

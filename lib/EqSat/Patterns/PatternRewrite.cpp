@@ -140,7 +140,7 @@ FailureOr<Reg>
 PatternCompiler::typeOfNode(pdl::OperationOp op, const Regs &operands,
                             ArrayRef<std::pair<NameId, Reg>> fields) {
   ValueRange types = op.getTypeValues();
-  // A list that nobody binds is none.
+  // An unbound list is not a list.
   auto unbound = [&](Value v) {
     auto list = v.getDefiningOp<pdl::TypesOp>();
     return list && !list.getConstantTypesAttr() && !isBound(v);
@@ -260,7 +260,7 @@ LogicalResult PatternCompiler::checkReplaced(pdl::ReplaceOp op, unsigned n,
                                              unsigned by) {
   if (n == by)
     return success();
-  // Who replaces by a range means as many results as that has values.
+  // Replacing by a range means as many results as it has values.
   form.never = form.isOpen;
   if (form.never)
     return success();
@@ -299,7 +299,7 @@ LogicalResult PatternCompiler::compileReplace(pdl::ReplaceOp op) {
     return failure();
   std::optional<unsigned> n = knownResults(root);
   if (values.hasList()) {
-    // PatternForms sees to it that the number of results is known.
+    // PatternForms ensures that the number of results is known.
     Reg first = b.rewrite(natives.unlist(*n), {listReg(values)}, *n);
     values = {};
     for (unsigned i = 0; i != *n; ++i)
@@ -308,7 +308,7 @@ LogicalResult PatternCompiler::compileReplace(pdl::ReplaceOp op) {
   unsigned m = values.regs.size();
   if (failed(checkReplaced(op, n.value_or(std::max(m, 1u)), m)) || form.never)
     return success(form.never);
-  // Whoever gives so many values for all results means so many results.
+  // The number of values given is the number of results.
   std::optional<Reg> types;
   if (!n)
     types = b.native(natives.untuple(m), {nodeTypeOf(root)}, {}, m);

@@ -1,10 +1,9 @@
-//===- Registry.h - What has been registered by name ----------------------===//
+//===- Registry.h - Rule sets and analyses by name ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_EQSAT_PATTERNS_REGISTRY_H
 #define LUMINAL_LIB_EQSAT_PATTERNS_REGISTRY_H
 
-#include "luminal/EqSat/Patterns/CostModel.h"
 #include "luminal/EqSat/Patterns/RuleSets.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -18,11 +17,7 @@ struct Registry {
       ruleSets;
   llvm::MapVector<std::string, AnalysisFactory, std::map<std::string, unsigned>>
       analyses;
-  llvm::MapVector<std::string, CostModelFactory,
-                  std::map<std::string, unsigned>>
-      costModels;
   std::vector<TypeSpellingsFactory> typeSpellings;
-  std::vector<RegionTrips> regionTrips;
   std::vector<std::function<void(mlir::DialectRegistry &)>> dialects;
 
   static Registry &get();

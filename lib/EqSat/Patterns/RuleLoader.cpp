@@ -4,6 +4,7 @@
 #include "RuleLoader.h"
 #include "PatternCompiler.h"
 #include "Registry.h"
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
@@ -29,6 +30,35 @@ LogicalResult RuleLoader::addPattern(pdl::PatternOp pattern, RuleInfo info,
   }
   patterns.push_back({pattern, info, natives});
   return success();
+}
+
+/// mlir-pdll reads no attribute of a dialect, so a pattern spells it in a
+/// string: `attr<"\"#llir.fn<mul>\"">`. Makes attributes of such strings.
+static LogicalResult readDialectAttributes(ModuleOp module) {
+  auto visit = [](pdl::AttributeOp op) -> WalkResult {
+    auto text = dyn_cast_or_null<StringAttr>(op.getValueAttr());
+    if (!text || !text.getValue().starts_with("#"))
+      return WalkResult::advance();
+    std::string reason;
+    Attribute attr;
+    {
+      ScopedDiagnosticHandler handler(op.getContext(), [&](Diagnostic &d) {
+        if (reason.empty())
+          reason = d.str();
+      });
+      attr = parseAttribute(text.getValue(), op.getContext());
+    }
+    if (!attr) {
+      auto pattern = op->getParentOfType<pdl::PatternOp>();
+      return emitError(op.getLoc())
+             << "rule '" << pattern.getSymName().value_or("")
+             << "' cannot be used: '" << text.getValue()
+             << "' is not an attribute: " << reason;
+    }
+    op.setValueAttr(attr);
+    return WalkResult::advance();
+  };
+  return failure(module.walk(visit).wasInterrupted());
 }
 
 LogicalResult RuleLoader::loadSets(Location loc, ArrayRef<std::string> names,
@@ -66,8 +96,10 @@ LogicalResult RuleLoader::loadSets(Location loc, ArrayRef<std::string> names,
     ModuleOp module = pdl.getModule();
     llvm::StringSet<> seen;
     if (module) {
-      // The module goes with the set; the patterns stay with us.
+      // The set owns the module; the patterns are needed longer.
       modules.push_back(OwningOpRef<ModuleOp>(module.clone()));
+      if (failed(readDialectAttributes(*modules.back())))
+        return failure();
       for (auto pattern : modules.back()->getOps<pdl::PatternOp>()) {
         if (!pattern.getSymName())
           return emitError(pattern.getLoc())
@@ -108,7 +140,7 @@ static FailureOr<RuleInfo> readRuleInfo(pdl::PatternOp pattern) {
     if (name.consume_front("eqsat.") &&
         !llvm::is_contained({"promise", "stratum", "match_limit", "dtypes"},
                             name))
-      return refuse("nothing is known of 'eqsat." + name +
+      return refuse("unknown attribute 'eqsat." + name +
                     "'; known are promise, stratum, match_limit, dtypes");
   }
   auto promise = pattern->getAttrOfType<StringAttr>("eqsat.promise");
@@ -136,8 +168,8 @@ static FailureOr<RuleInfo> readRuleInfo(pdl::PatternOp pattern) {
         known = true;
       }
     if (!known)
-      return refuse("its stratum is not \"canonical\", \"algebra\" or "
-                    "\"lowering\"");
+      return refuse("its stratum is not \"canonical\", \"recovery\", "
+                    "\"lowering\" or \"alternatives\"");
   }
   if (Attribute attr = pattern->getAttr("eqsat.match_limit")) {
     auto limit = dyn_cast<IntegerAttr>(attr);
@@ -178,11 +210,13 @@ RuleLoader::parseBuffer(MLIRContext *context,
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, config);
   if (!module)
     return nullptr; // the parser has said why
-  // The program need not hold what rules make of it.
+  // Rules may make ops of dialects that the program does not use.
   module->walk([&](pdl::OperationOp op) {
     if (std::optional<StringRef> name = op.getOpName())
       context->getOrLoadDialect(name->split('.').first);
   });
+  if (failed(readDialectAttributes(*module)))
+    return nullptr;
   return module;
 }
 
@@ -230,7 +264,7 @@ void RuleLoader::clear() {
 
 FailureOr<LoadedRules> RuleLoader::compile(OpTable &ops, NativeBridge &natives,
                                            bool explained) const {
-  // One number says that the program itself made a node.
+  // One rule number is reserved for nodes of the program.
   if (patterns.size() > kGiven)
     return emitError(pdl::PatternOp(patterns[kGiven].pattern).getLoc())
            << "too many rules: at most " << kGiven << " can be used at once";

@@ -11,8 +11,8 @@
 
 namespace luminal::eqsat {
 
-/// The rules of one graph. Those whose patterns leave a number of values open
-/// become more as the graph gets operators.
+/// The rules of one graph. A pattern that leaves a number of values open gets
+/// more rules as the graph gets operators.
 class LoadedRules final : public RuleSource {
 public:
   LoadedRules(OpTable &ops, NativeBridge &natives, bool explained)
@@ -59,7 +59,7 @@ public:
   /// Forgets every rule, of sets and files; the natives stay known.
   void clear();
 
-  /// A file of rules with the dialects that it speaks of; null after one error.
+  /// A file of rules, with the dialects that it uses; null after one error.
   static mlir::OwningOpRef<mlir::ModuleOp> parseFile(mlir::MLIRContext *context,
                                                      llvm::StringRef path);
   static mlir::OwningOpRef<mlir::ModuleOp>
@@ -70,7 +70,7 @@ public:
   /// one with a proof log.
   llvm::FailureOr<LoadedRules> compile(OpTable &ops, NativeBridge &natives,
                                        bool explained = false) const;
-  /// Compiles them for a graph of no program, for the errors.
+  /// Compiles them for an empty graph, to report errors.
   llvm::LogicalResult check(mlir::MLIRContext *context,
                             bool allowUnregistered) const;
 

@@ -3,13 +3,13 @@
 //
 // A function whose body is one `equivalence.graph`: its region holds every node
 // as an op on classes, and one `equivalence.class` of each class, whose
-// operands are its members. Ops that are no nodes stand among them in their
+// operands are its members. Ops that are not nodes are among them in their
 // order. `equivalence.yield` ends it. Classes may be in cycles.
 //
-// The body of a scope is such a graph again, of the nodes that need its
-// arguments. A class with members there stands there once more, and what it is
-// further out is the first of them. One that only scopes beside each other
-// compute has no member of its own around them.
+// The body of a scope is again such a graph, of the nodes that need its
+// arguments. A class with members in it has an `equivalence.class` there too,
+// whose first member is the class outside. A class that only sibling scopes
+// compute has one around them without members.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,8 @@ static constexpr llvm::StringLiteral kGraph = "equivalence.graph";
 static constexpr llvm::StringLiteral kClass = "equivalence.class";
 static constexpr llvm::StringLiteral kYield = "equivalence.yield";
 
-/// The locations of the ops as given that a class has, fused under this mark,
-/// stand on the class and on each of its nodes.
+/// Marks the fused locations of the given ops of a class, on the class and on
+/// each of its nodes.
 static constexpr llvm::StringLiteral kGivenMark = "equivalence.given";
 
 static bool isClassOp(Operation *op) {
@@ -51,7 +51,7 @@ public:
   void write(Block &from, ScopeId scope, Block &to);
 
 private:
-  /// What a scope has of its own, in the order of the classes.
+  /// The nodes and classes of one scope, in the order of the classes.
   struct Content {
     std::vector<ClassId> classes;
     std::vector<std::pair<ClassId, NodeRef>> rows;
@@ -79,7 +79,7 @@ private:
     return FusedLoc::get(context, given[c].getArrayRef(),
                          StringAttr::get(context, kGivenMark));
   }
-  /// What a class is called in a scope, or null.
+  /// The value of a class in a scope, or null.
   Value valueOf(ClassId c, ScopeId scope) const {
     for (;; scope = scopes.list[scope].parent) {
       if (Operation *op = classOps.lookup({c, scope}))
@@ -88,8 +88,8 @@ private:
         return {};
     }
   }
-  /// For what is no node and keeps its types: where the class is spelled
-  /// differently, a class of that class.
+  /// For ops that are not nodes and keep their types: where the class is
+  /// spelled differently, a class of that class.
   Value valueOf(Value v, ScopeId scope, OpBuilder &builder) const {
     Value known = valueOf(graph.find(p.classes.lookup(v)), scope);
     if (known.getType() == v.getType())
@@ -112,14 +112,14 @@ private:
   llvm::DenseSet<Operation *> isGiven;
   std::vector<llvm::SetVector<Location>> given;
   std::vector<Content> content;
-  /// The scopes where a class stands.
+  /// The scopes that have an op of the class.
   std::vector<SmallVector<ScopeId, 1>> homes;
   llvm::DenseMap<std::pair<ClassId, ScopeId>, Operation *> classOps;
-  /// What stays outside the e-graph.
+  /// The ops outside the e-graph.
   llvm::DenseMap<Value, Value> leaves;
 };
 
-/// A node stands in the outermost scopes that have its operands.
+/// A node is in the outermost scopes that have its operands.
 void Program::EquivalenceWriter::place() {
   Extractor extractor(
       graph, [](OpId, PayloadId, std::span<const ClassId>) { return 0.0; },
@@ -144,12 +144,13 @@ void Program::EquivalenceWriter::place() {
       homes[c].push_back(s);
     }
   });
-  // A result stands beside its op.
+  // A result is beside its op.
   forEachRow([&](ClassId c, NodeRef ref) {
     if (ref.op == ops.projectionOp())
       llvm::append_range(homes[c], homes[tupleOf(ref)]);
   });
-  // What is needed where nothing can compute it has a class there, too.
+  // A class that is needed in a scope where nothing can compute it is there
+  // too.
   std::vector<SmallVector<ScopeId, 1>> blocked(graph.numClassIds());
   for (const ScopedClass &use : p.rootUses)
     if (extractor.in(use.cls, use.scope) == kNone)
@@ -213,8 +214,8 @@ void Program::EquivalenceWriter::write(Block &from, ScopeId scope, Block &to) {
   builder.clone(*terminator)->setOperands(graphOp->getResults());
   builder.setInsertionPointToEnd(body);
 
-  // Classes first: nodes stand on them, whatever the order. An op with several
-  // results has no class of its own, each of its results has.
+  // Classes first: they are operands of nodes. An op with several results has
+  // no class of its own, but one for each result.
   SmallVector<SmallVector<Value>> members;
   llvm::DenseMap<ClassId, unsigned> index;
   for (ClassId c : content[scope].classes) {
@@ -259,8 +260,8 @@ void Program::EquivalenceWriter::write(Block &from, ScopeId scope, Block &to) {
   builder.create(yield);
 }
 
-/// A region of an unregistered op may define symbols for all that is known, so
-/// nothing in it finds those of the module.
+/// A region of an unregistered op might define symbols, so MLIR does not look
+/// for those of the module from within it.
 LogicalResult Program::checkEquivalence() {
   WalkResult result = function.getBody().walk([&](SymbolUserOpInterface op) {
     emitError(op.getLoc()) << "'" << op->getName()
@@ -303,7 +304,7 @@ private:
   struct Graph {
     Operation *op;
     ScopeId scope;
-    SmallVector<Operation *> users; ///< ops that are no nodes
+    SmallVector<Operation *> users; ///< ops that are not nodes
     Block &body() const { return op->getRegion(0).front(); }
     Operation *yield() const { return &body().back(); }
   };
@@ -367,7 +368,7 @@ LogicalResult Program::EquivalenceReader::check(Block &block, ScopeId scope) {
 
 LogicalResult Program::EquivalenceReader::checkOp(Operation &op, size_t graph) {
   if (isClassOp(&op)) {
-    // It may stand for what inner scopes compute.
+    // Inner scopes may compute it.
     if (op.getNumResults() != 1 ||
         (op.getNumOperands() == 0 && llvm::none_of(op.getUsers(), isClassOp)))
       return emitError(op.getLoc())
@@ -382,8 +383,7 @@ LogicalResult Program::EquivalenceReader::checkOp(Operation &op, size_t graph) {
              << "'";
   if (op.getName().getStringRef() == kYield) {
     if (&op != graphs[graph].yield())
-      return emitError(op.getLoc())
-             << "'" << kYield << "' stands before the end";
+      return emitError(op.getLoc()) << "'" << kYield << "' is not at the end";
     return success();
   }
   if (ops.isNode(&op)) {
@@ -399,8 +399,8 @@ LogicalResult Program::EquivalenceReader::checkOp(Operation &op, size_t graph) {
       [&](Block &block, ScopeId inner) { return check(block, inner); });
 }
 
-/// A class is known with its first member, and with a class that it is a member
-/// of; a node with all its classes. What is in a cycle alone is never known.
+/// A class is known once a member is, or a class that it is a member of; a node
+/// once all its classes are. Ops that depend only on a cycle are never known.
 void Program::EquivalenceReader::learn(Value v, ClassId c) {
   SmallVector<Value> same = {v};
   while (!same.empty()) {
@@ -487,7 +487,7 @@ LogicalResult Program::EquivalenceReader::unite() {
   });
 }
 
-/// What is no node stands before the graph, which then is all nodes.
+/// Moves ops that are not nodes before the graph, so that it holds nodes alone.
 void Program::EquivalenceReader::dissolve() {
   for (const Graph &g : graphs) {
     p.nodes.push_back(g.op);

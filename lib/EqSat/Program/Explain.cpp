@@ -13,7 +13,7 @@ using namespace luminal::eqsat;
 
 namespace {
 
-/// One equality that was asked for.
+/// One equality to explain.
 struct Claim {
   std::string what;
   Location loc;
@@ -117,7 +117,7 @@ void Writer::visitChain(uint32_t chain) {
   }
 }
 
-/// Where the program has the term, or else what it is made of.
+/// The locations of the term in the program, or else of its operands.
 SmallVector<Location> Writer::locations(uint32_t term) const {
   llvm::SetVector<Location> found;
   SmallVector<uint32_t> level{term};
@@ -198,14 +198,16 @@ ProofReport Writer::write(StringRef function, ArrayRef<Claim> claims) {
       object["swapped"] = s.swapped;
     } else if (s.rule < rules.size()) {
       const Rule &rule = rules[s.rule];
+      Type type = ops.type(ops.getGraph().payloadType(e.terms[s.to].payload));
+      std::string promise =
+          rule.promiseIn(print(getElementTypeOrSelf(type))).str();
       os << "by " << rule.name;
       if (!rule.location.empty())
         os << " (" << rule.location << ")";
-      os << ", " << rule.promise.str()
-         << (s.forward ? "" : ", read from right to left");
+      os << ", " << promise << (s.forward ? "" : ", read from right to left");
       object["rule"] = rule.name;
       object["location"] = rule.location;
-      object["promise"] = rule.promise.str();
+      object["promise"] = promise;
       object["forward"] = s.forward;
     }
     if (s.rule == kGiven)
@@ -247,7 +249,7 @@ ProofReport Writer::write(StringRef function, ArrayRef<Claim> claims) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is asked for
+// Claims
 //===----------------------------------------------------------------------===//
 
 FailureOr<std::optional<ClassId>> Program::classNamed(StringRef name) {
@@ -265,7 +267,7 @@ FailureOr<std::optional<ClassId>> Program::classNamed(StringRef name) {
   for (Block *block : blocks)
     for (Value arg : block->getArguments())
       offer(arg.getLoc(), classes.lookup(arg));
-  // Of an op with several results, none has its name.
+  // The results of an op with several have no names.
   for (auto &[cls, loc] : givenLocations)
     if (!isa<TupleType>(ops.type(graph.classType(cls))))
       offer(loc, cls);
@@ -279,7 +281,7 @@ FailureOr<ProofReport> Program::explain(ArrayRef<Rule> rules,
                                         ArrayRef<std::string> values,
                                         const Extractor &extractor,
                                         const Selection &selection) {
-  // Proofs of operands are inside of proofs, as deep as the program is.
+  // Proofs nest as deep as the program does.
   constexpr uint64_t kBytesPerTerm = 2048, kMaxStack = uint64_t(1) << 30;
   uint64_t stack = std::clamp<uint64_t>(proofs.numTerms() * kBytesPerTerm,
                                         llvm::getDefaultStackSize(), kMaxStack);

@@ -33,7 +33,7 @@ public:
     }
     Type type = ops.type(graph.payloadType(payload));
     if (op == ops.projectionOp())
-      return 0; // facts speak of single values
+      return 0; // facts are about single values
     if (auto tuple = dyn_cast<TupleType>(type))
       resultTypes.append(tuple.begin(), tuple.end());
     else
@@ -105,21 +105,12 @@ LogicalResult Program::import(Operation *scope) {
                          : importBlock(function.getBody().front(), 0);
 }
 
-/// How often the regions of an op run, or nothing where it may not be looked
-/// into.
-static std::optional<double> tripsOf(Operation *op) {
-  for (const RegionTrips &trips : Registry::get().regionTrips)
-    if (std::optional<double> n = trips(op))
-      return n;
-  return std::nullopt;
-}
-
 LogicalResult
 Program::enterScopes(Operation &op, ScopeId around,
                      function_ref<LogicalResult(Block &, ScopeId)> enter) {
   if (op.getNumRegions() == 0)
     return success();
-  std::optional<double> trips = tripsOf(&op);
+  std::optional<double> trips = regionTrips(&op);
   if (!trips)
     return emitError(op.getLoc())
            << "'" << op.getName()
@@ -192,7 +183,7 @@ LogicalResult Program::emitConflict(ArrayRef<Rule> rules) {
     return id < rules.size() ? "rule '" + rules[id].name + "'"
                              : std::string("the program");
   };
-  // The op as given that is nearest: any of either class.
+  // The nearest given op: any of either class.
   Location loc = function.getLoc();
   for (auto &[cls, where] : givenLocations)
     if (graph.find(cls) == graph.find(c.a) ||
@@ -307,7 +298,7 @@ LogicalResult Program::emitBlocked(const Extractor &extractor,
     InFlightDiagnostic diag = emitError(loc) << "nothing lowers ";
     std::optional<OperationName> name =
         runs.empty() ? std::nullopt : ops.opName(runs[0].op);
-    // What the program itself says is what its author knows.
+    // Ops of the program are what its author knows.
     for (const Run &run : runs)
       for (uint32_t row = run.begin; row != run.end; ++row)
         if (graph.table(run.op).rule(row) == kGiven && ops.opName(run.op)) {
@@ -422,8 +413,8 @@ FailureOr<Value> Program::materialise(ClassId root, const Extractor &extractor,
     }
     OpBuilder builder(before);
     OperationState state(loc, *ops.opName(ref.op));
-    // Whatever members were chosen, all is in one spelling: it is made so, and
-    // leaves, which have their types, are brought there.
+    // Whichever members were chosen, ops are made in one spelling, and leaves,
+    // which keep their types, are converted to it.
     for (ClassId child : children) {
       Value v = built[child][0];
       FailureOr<Value> operand = inSpelling(v, ops.spelled(v.getType()), model,
@@ -446,8 +437,8 @@ FailureOr<Value> Program::materialise(ClassId root, const Extractor &extractor,
 FailureOr<ExtractionReport>
 Program::extract(CostModel &model, OnSelected onSelected, Choose choose) {
   auto start = std::chrono::steady_clock::now();
-  // Layers repeat what they consist of: one price for all nodes alike. Where
-  // few are, it is not worth its memory.
+  // Layers repeat: nodes that look alike are priced once. Where few do, the
+  // cache is not worth its memory.
   constexpr size_t kMaxPrices = size_t(1) << 16;
   llvm::BumpPtrAllocator allocator;
   llvm::DenseMap<ArrayRef<uint32_t>, double> prices;
@@ -493,7 +484,7 @@ Program::extract(CostModel &model, OnSelected onSelected, Choose choose) {
     for (OpOperand &operand : op->getOpOperands()) {
       ClassId name = extractor.in(classes.lookup(operand.get()), scope);
       FailureOr<Value> v = materialise(name, extractor, s, model, op, report);
-      // What is no node keeps the types that it was written with.
+      // An op that is not a node keeps the types that it was written with.
       if (succeeded(v))
         v = inSpelling(
             *v, operand.get().getType(), model,

@@ -4,12 +4,12 @@
 #ifndef LUMINAL_LIB_EQSAT_PROGRAM_PROGRAM_H
 #define LUMINAL_LIB_EQSAT_PROGRAM_PROGRAM_H
 
+#include "../Patterns/OpTable.h"
 #include "luminal/EqSat/Core/Extraction.h"
 #include "luminal/EqSat/Core/Proof.h"
 #include "luminal/EqSat/Core/Rule.h"
 #include "luminal/EqSat/Core/Serialize.h"
-#include "luminal/EqSat/Patterns/CostModel.h"
-#include "luminal/EqSat/Patterns/OpTable.h"
+#include "luminal/EqSat/Program/CostModel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/MapVector.h"
@@ -42,11 +42,11 @@ public:
   EGraph graph;
   OpTable ops;
 
-  /// Builds the e-graph. `scope` is what analyses may look at.
+  /// Builds the e-graph. `scope` is what analyses may read.
   llvm::LogicalResult import(mlir::Operation *scope);
-  /// Reports which rules made which things equal that are not.
+  /// Reports which rules made different values equal.
   llvm::LogicalResult emitConflict(llvm::ArrayRef<Rule> rules);
-  /// Hears of the program that is taken before it replaces the given one.
+  /// Called with the chosen program before it replaces the given one.
   using OnSelected = llvm::function_ref<llvm::LogicalResult(const Extractor &,
                                                             const Selection &)>;
   using Choose = llvm::function_ref<llvm::FailureOr<Selection>(
@@ -57,7 +57,7 @@ public:
                                             OnSelected onSelected = nullptr,
                                             Choose choose = nullptr);
 
-  /// Before `import`: writes down why classes become one.
+  /// Call before `import`: logs why classes become one.
   void keepProofs() { graph.proofs = &proofs; }
   /// Proves what is selected equal to the program as given or, where two
   /// values are named (by their name locations), those.
@@ -69,8 +69,8 @@ public:
   /// The graph with the prices of the model; its names begin with `prefix`.
   void serialize(CostModel &model, llvm::StringRef prefix, GraphSerializer &to,
                  const GraphSerializer::OnNode &onNode = nullptr);
-  /// What choices take that were made on the graph as `serialize` writes it
-  /// with this prefix; `name` begins every error.
+  /// The selection of choices that were made on the graph as `serialize` writes
+  /// it with this prefix; `name` begins every error.
   llvm::FailureOr<Selection>
   readChoices(CostModel &model, llvm::StringRef prefix, llvm::StringRef choices,
               llvm::StringRef name, const Extractor &extractor,
@@ -81,7 +81,7 @@ public:
   /// node that no scope can compute is left out.
   mlir::OwningOpRef<mlir::Operation *> toEquivalence();
 
-  /// What ops that are no nodes use, and where.
+  /// The operands of ops that are not nodes, and their scopes.
   llvm::ArrayRef<ScopedClass> roots() const { return rootUses; }
 
 private:
@@ -94,7 +94,7 @@ private:
       mlir::Operation &op, ScopeId around,
       llvm::function_ref<llvm::LogicalResult(mlir::Block &, ScopeId)> enter);
   llvm::LogicalResult importBlock(mlir::Block &block, ScopeId scope);
-  /// Ops that are no nodes and their scopes, in the order of the program.
+  /// Ops that are not nodes and their scopes, in the order of the program.
   std::vector<std::pair<mlir::Operation *, ScopeId>> users();
   /// Whether the function is a graph as `toEquivalence` writes it.
   bool isEquivalence();

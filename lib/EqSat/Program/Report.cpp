@@ -4,6 +4,7 @@
 #include "Report.h"
 #include "luminal/Support/OutputFile.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -11,7 +12,7 @@ using namespace luminal::eqsat;
 
 static constexpr llvm::StringLiteral kCategory = "eqsat-saturate";
 
-/// Share of the time from which on a rule without use stands out.
+/// Share of the time from which on a useless rule is marked as idle.
 static constexpr double kIdleShare = 0.05;
 
 static std::string milliseconds(double seconds) {
@@ -20,13 +21,13 @@ static std::string milliseconds(double seconds) {
   return text;
 }
 
-/// Eats time and says nothing.
+/// Takes time and finds nothing.
 static bool isIdle(const RunReport &run, const RuleReport &r) {
   return r.useful == 0 && r.undone == 0 &&
          r.matchSeconds + r.applySeconds > kIdleShare * run.seconds;
 }
 
-/// What the forms of each rule did, told of the first of them.
+/// The sums over all forms of each rule, at the first of them.
 static std::vector<RuleReport> addForms(ArrayRef<Rule> rules,
                                         const RunReport &run) {
   std::vector<RuleReport> sums = run.rules;
@@ -45,6 +46,70 @@ static std::vector<RuleReport> addForms(ArrayRef<Rule> rules,
     sum.applySeconds += r.applySeconds;
   }
   return sums;
+}
+
+static std::string secondsLimit(const Limits &limits) {
+  std::string text = "max-seconds=";
+  llvm::raw_string_ostream(text) << llvm::format("%g", limits.maxSeconds);
+  return text;
+}
+
+/// The option that a run reached, with its value; empty for no limit.
+static std::string limitReached(StopReason stop, const Limits &limits) {
+  switch (stop) {
+  case StopReason::Iterations:
+    return llvm::formatv("max-iterations={0}", limits.maxIterations);
+  case StopReason::Nodes:
+    return llvm::formatv("max-nodes={0}", limits.maxNodes);
+  case StopReason::Bytes:
+    return llvm::formatv("max-bytes={0}", limits.maxBytes);
+  case StopReason::Time:
+    return secondsLimit(limits);
+  case StopReason::Saturated:
+  case StopReason::Conflict:
+  case StopReason::Unfinished:
+    return "";
+  }
+  return "";
+}
+
+LogicalResult luminal::eqsat::checkStop(func::FuncOp function,
+                                        ArrayRef<Rule> rules,
+                                        const RunReport &run,
+                                        const Limits &limits) {
+  if (run.stop == StopReason::Unfinished) {
+    InFlightDiagnostic diag = emitError(function.getLoc())
+                              << "recovery and lowering of '"
+                              << function.getSymName()
+                              << "' do not end within ";
+    if (run.undone == 0)
+      return diag << secondsLimit(limits);
+    diag << run.bound << " nodes; what adds most: ";
+    // The rules that together made half of them.
+    uint64_t all = 0, named = 0;
+    SmallVector<std::pair<uint64_t, StringRef>> byAdded;
+    for (auto [rule, r] : llvm::zip_equal(rules, addForms(rules, run)))
+      if (rule.formOf == kNone && r.newNodes != 0) {
+        byAdded.push_back({r.newNodes, rule.name});
+        all += r.newNodes;
+      }
+    llvm::stable_sort(byAdded,
+                      [](auto &a, auto &b) { return a.first > b.first; });
+    for (auto &[added, name] : byAdded) {
+      diag << (named ? ", " : "") << name;
+      if ((named += added) * 2 >= all)
+        break;
+    }
+    return diag << "; rules that can go on for ever belong in the stratum "
+                   "\"alternatives\"";
+  }
+  std::string limit = limitReached(run.stop, limits);
+  if (!limit.empty())
+    emitWarning(function.getLoc())
+        << "the search for alternatives to '" << function.getSymName()
+        << "' was stopped by " << limit << " (" << stopReasonName(run.stop)
+        << "): cheaper programs may be missed";
+  return success();
 }
 
 void luminal::eqsat::emitRemarks(func::FuncOp function, ArrayRef<Rule> rules,
@@ -88,7 +153,7 @@ void luminal::eqsat::emitRemarks(func::FuncOp function, ArrayRef<Rule> rules,
       << Remark::Arg("milliseconds", milliseconds(extraction.seconds));
 }
 
-/// Complete or not there; "-" is the standard output.
+/// The file is complete or does not exist; "-" is the standard output.
 static LogicalResult writeText(StringRef path, StringRef text,
                                Operation *module) {
   if (path == "-") {

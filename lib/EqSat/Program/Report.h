@@ -29,6 +29,11 @@ struct SaturationReport {
   GraphSerializer graphs;
 };
 
+/// Warns where a limit stopped the run; fails with an error where the run could
+/// not be finished.
+llvm::LogicalResult checkStop(mlir::func::FuncOp function,
+                              llvm::ArrayRef<Rule> rules, const RunReport &run,
+                              const Limits &limits);
 void emitRemarks(mlir::func::FuncOp function, llvm::ArrayRef<Rule> rules,
                  const RunReport &run, const ExtractionReport &extraction);
 /// These fail with one error where the file cannot be written.

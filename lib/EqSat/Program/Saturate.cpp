@@ -27,7 +27,20 @@ namespace {
 class SaturatePass
     : public luminal::eqsat::impl::SaturatePassBase<SaturatePass> {
 public:
-  using SaturatePassBase::SaturatePassBase;
+  SaturatePass() = default;
+  SaturatePass(SaturatePassOptions options, const Limits &limits = {})
+      : SaturatePassBase(std::move(options)) {
+#define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
+  FIELD = limits.FIELD;
+#include "luminal/EqSat/Core/Limits.def"
+  }
+  /// Options are copied by the pass manager.
+  SaturatePass(const SaturatePass &other) : SaturatePassBase(other) {}
+
+#define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
+  Option<TYPE> FIELD{*this, NAME, llvm::cl::desc(TEXT),                        \
+                     llvm::cl::init(DEFAULT)};
+#include "luminal/EqSat/Core/Limits.def"
 
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<pdl::PDLDialect>();
@@ -77,14 +90,14 @@ public:
     SaturationReport reports;
     reports.seed = seed;
     reports.precision = precision;
-    reports.maxUlps = runnerOptions().maxUlps;
+    reports.maxUlps = policy().maxUlps;
     bool isGood = true;
     for (auto function :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       if (isGood && !function.isDeclaration()) {
         isGood =
             succeeded(saturateFunction(function, loader, *factory, reports));
-        // Of many functions, what nobody asks for would fill the memory.
+        // Reports of many functions would fill the memory.
         if (report.empty() && explain.empty())
           reports.functions.clear();
       }
@@ -97,7 +110,7 @@ public:
     }
     if (isGood && !egraph.empty())
       isGood = succeeded(writeGraphs(reports, egraph, module));
-    // A failure has more to tell than a success.
+    // The report is written after a failure too: it helps most then.
     if (isGood && !explain.empty())
       isGood = succeeded(writeProofs(reports, explain, module));
     if (!report.empty() && failed(writeReport(reports, report, module)))
@@ -129,7 +142,7 @@ private:
     if (!llvm::is_contained({"exact", "rounding", "finite"}, precision))
       return emitError(loc) << "no precision is named '" << precision
                             << "'; known are exact, rounding, finite";
-    // Neither is NaN either.
+    // NaN is refused too.
     if (!(maxSeconds >= 0.0) || !(maxUlps >= 0.0))
       return emitError(
           loc, "max-seconds and max-ulps are numbers that are not negative");
@@ -151,24 +164,24 @@ private:
 
   RunnerOptions runnerOptions() const {
     RunnerOptions o;
-    o.maxIterations = maxIterations;
-    o.maxNodes = maxNodes;
-    o.maxBytes = maxBytes;
-    o.maxSeconds = maxSeconds;
-    o.matchLimit = matchLimit;
+#define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT) o.FIELD = FIELD;
+#include "luminal/EqSat/Core/Limits.def"
     o.incremental = !naive;
     o.staged = !batch;
-    // Rounding by less than no ulp is no rounding.
-    o.maxUlps = precision == "exact" ? -1.0 : double(maxUlps);
-    o.admitFinite = precision == "finite";
     return o;
+  }
+
+  PrecisionPolicy policy() const {
+    if (precision == "exact")
+      return PrecisionPolicy::exact();
+    return {maxUlps, precision == "finite"};
   }
 
   Perturbation perturbation() const {
     return seed == 0 ? Perturbation() : Perturbation{seed, seedStrength};
   }
 
-  /// What the file of `choices` holds.
+  /// The text of the file `choices`.
   std::string choicesText;
   /// Those of `rules`, shared by the copies of the pass.
   std::shared_ptr<std::vector<OwningOpRef<ModuleOp>>> files;
@@ -179,7 +192,7 @@ private:
     Program program(function, allowUnregistered);
     if (!explain.empty())
       program.keepProofs();
-    NativeBridge natives(program.ops, function);
+    NativeBridge natives(program.ops, function, policy());
     if (failed(program.import(natives.scope())))
       return failure();
     FailureOr<LoadedRules> rules =
@@ -195,6 +208,8 @@ private:
                        std::move(run), std::nullopt, std::nullopt});
     if (told.run.stop == StopReason::Conflict)
       return program.emitConflict(told.rules);
+    if (failed(checkStop(function, told.rules, told.run, runnerOptions())))
+      return failure();
 
     std::unique_ptr<CostModel> model = factory(natives.scope());
     std::string prefix = (function.getSymName() + ":").str();
@@ -226,7 +241,7 @@ private:
           return program.readChoices(*model, prefix, choicesText, choices,
                                      extractor, roots);
         });
-    // What was not reached may be why nothing has a price.
+    // A rule that was not reached may be why nothing has a price.
     emitRemarks(function, told.rules, told.run,
                 succeeded(extracted) ? *extracted : ExtractionReport());
     if (failed(extracted))
@@ -237,3 +252,9 @@ private:
 };
 
 } // namespace
+
+std::unique_ptr<Pass>
+luminal::eqsat::createSaturatePass(SaturatePassOptions options,
+                                   const Limits &limits) {
+  return std::make_unique<SaturatePass>(std::move(options), limits);
+}

@@ -4,7 +4,6 @@
 #include "Rules.h"
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
-#include "llvm/ADT/APSInt.h"
 
 using namespace mlir;
 using namespace luminal;
@@ -45,58 +44,6 @@ TypedAttr luminal::eqsat::numberOfType(double value, Type type) {
   return IntegerAttr::get(type, APInt(width, bits, isSigned));
 }
 
-/// As hlir.cast defines it; null for the storage types.
-static TypedAttr convertNumber(TypedAttr number, Type type) {
-  if (hlir::isStorageType(type) || hlir::isStorageType(number.getType()))
-    return {};
-  auto from = dyn_cast<FloatAttr>(number);
-  if (auto to = dyn_cast<FloatType>(type)) {
-    APFloat x(to.getFloatSemantics());
-    if (from) {
-      x = from.getValue();
-      bool loses;
-      x.convert(to.getFloatSemantics(), APFloat::rmNearestTiesToEven, &loses);
-    } else {
-      auto integer = cast<IntegerAttr>(number);
-      x.convertFromAPInt(integer.getValue(), !integer.getType().isInteger(1),
-                         APFloat::rmNearestTiesToEven);
-    }
-    return FloatAttr::get(to, x);
-  }
-  unsigned width = type.getIntOrFloatBitWidth();
-  if (type.isInteger(1)) {
-    bool nonZero = from ? !from.getValue().isZero()
-                        : !cast<IntegerAttr>(number).getValue().isZero();
-    return IntegerAttr::get(type, APInt(1, nonZero));
-  }
-  if (!from) {
-    APInt value = cast<IntegerAttr>(number).getValue();
-    return IntegerAttr::get(type, value.getBitWidth() == 1
-                                      ? value.zextOrTrunc(width)
-                                      : value.sextOrTrunc(width));
-  }
-  // Truncates and saturates; NaN gives 0.
-  APSInt value(width, /*isUnsigned=*/false);
-  bool exact;
-  from.getValue().convertToInteger(value, APFloat::rmTowardZero, &exact);
-  return IntegerAttr::get(type, value);
-}
-
-static TypedAttr combine(const NodeView &node, TypedAttr a, TypedAttr b) {
-  bool isAdd = is<hlir::AddOp>(node);
-  if (auto x = dyn_cast<FloatAttr>(a)) {
-    APFloat value = x.getValue(), other = cast<FloatAttr>(b).getValue();
-    if (isAdd)
-      value.add(other, APFloat::rmNearestTiesToEven);
-    else
-      value.multiply(other, APFloat::rmNearestTiesToEven);
-    return FloatAttr::get(x.getType(), value);
-  }
-  auto x = cast<IntegerAttr>(a), y = cast<IntegerAttr>(b);
-  return IntegerAttr::get(x.getType(), isAdd ? x.getValue() + y.getValue()
-                                             : x.getValue() * y.getValue());
-}
-
 namespace {
 /// One number that every element is.
 class NumberAnalysis : public ClassAnalysis {
@@ -112,20 +59,26 @@ public:
     if (node.operandFacts.empty() ||
         llvm::is_contained(node.operandFacts, Attribute()))
       return {};
-    auto first = cast<TypedAttr>(node.operandFacts[0]);
     if (is<hlir::ViewOp, llir::ViewOp>(node))
-      return first;
-    if (is<hlir::CastOp>(node))
-      return convertNumber(first, elementOf(node.resultTypes[0]));
-    if (is<hlir::AddOp, hlir::MulOp>(node))
-      return combine(node, first, cast<TypedAttr>(node.operandFacts[1]));
-    if (is<hlir::RecipOp>(node)) {
-      APFloat x = cast<FloatAttr>(first).getValue();
-      APFloat value = APFloat::getOne(x.getSemantics());
-      value.divide(x, APFloat::rmNearestTiesToEven);
-      return FloatAttr::get(first.getType(), value);
+      return node.operandFacts[0];
+    // Those that every machine rounds alike.
+    if (!is<hlir::CastOp, hlir::AddOp, hlir::MulOp, hlir::RecipOp>(node))
+      return {};
+    SmallVector<Attribute, 2> operands;
+    for (Attribute fact : node.operandFacts) {
+      Type type = cast<TypedAttr>(fact).getType();
+      // What the code makes of storage types is not promised to be the same.
+      if (hlir::isStorageType(type))
+        return {};
+      operands.push_back(
+          DenseElementsAttr::get(RankedTensorType::get({}, type), fact));
     }
-    return {};
+    Type type = elementOf(node.resultTypes[0]);
+    if (hlir::isStorageType(type))
+      return {};
+    auto folded = cast<DenseElementsAttr>(hlir::foldConstants(
+        *node.name, operands, RankedTensorType::get({}, type)));
+    return folded.getSplatValue<Attribute>();
   }
 
   /// Two numbers of one class differ in the sign of zero or the bits of NaN,
@@ -225,8 +178,8 @@ public:
     return {};
   }
 
-  /// Where both hold the elements lie in both. Of an empty tensor anything
-  /// holds, so that the two may be disjoint.
+  /// The intersection. Of an empty tensor every range is true, so the two may
+  /// be disjoint.
   std::optional<Attribute> join(Attribute a, Attribute b) override {
     auto x = cast<DenseI64ArrayAttr>(a), y = cast<DenseI64ArrayAttr>(b);
     int64_t lo = std::max(x[0], y[0]), hi = std::min(x[1], y[1]);
@@ -306,7 +259,7 @@ public:
   }
 
 private:
-  /// Null where something else than extents is said of the tensor.
+  /// Null for a tensor whose encoding is not extents.
   static RankedTensorType known(Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     bool isKnown = tensor && (!tensor.getEncoding() ||
@@ -344,10 +297,5 @@ void luminal::eqsat::registerFacts() {
   });
   registerTypeSpellings([](Operation *function) {
     return std::make_unique<TensorSpellings>(function);
-  });
-  registerRegionTrips([](Operation *op) -> std::optional<double> {
-    if (auto repeat = dyn_cast<hlir::RepeatOp>(op))
-      return double(repeat.getTrips());
-    return std::nullopt;
   });
 }

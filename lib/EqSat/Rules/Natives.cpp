@@ -4,7 +4,7 @@
 #include "Rules.h"
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
 #include "luminal/Dialect/HLIR/Utils/CompositeConstants.h"
-#include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "luminal/Dialect/LLIR/IR/Accuracy.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -184,7 +184,7 @@ static unsigned precisionOf(Type type) {
   return x && !hlir::isStorageType(type) ? x.getFPMantissaWidth() : 0;
 }
 
-/// f16 is no wider than bf16: it has not its range.
+/// f16 is not wider than bf16: its range is smaller.
 static bool isWiderFloat(Type wide, Type narrow) {
   unsigned p = precisionOf(wide), q = precisionOf(narrow);
   return q && p > q && p >= 24;
@@ -210,7 +210,7 @@ static bool castsAlike(MatchContext &c, NativeArgs args, NativeResults &) {
     return false;
   bool saturates =
       isa<FloatType>(wide) && isa<IntegerType>(narrow) && isa<IntegerType>(to);
-  // i1 holds 0 and 1, and asks for no more than that.
+  // i1 is 0 or 1 in any integer type.
   return !saturates || narrow.isInteger(1) || to.isInteger(1) ||
          to.getIntOrFloatBitWidth() >= narrow.getIntOrFloatBitWidth();
 }
@@ -243,7 +243,7 @@ static bool sourceType(MatchContext &c, NativeArgs args,
   return true;
 }
 
-/// A number is folded instead, in the shape where it stands.
+/// A number is folded instead, in its own shape.
 static bool dropsNothing(MatchContext &c, NativeArgs args, NativeResults &) {
   if (numberOf(c, args[0]))
     return false;
@@ -295,13 +295,25 @@ static llir::Fn fnOf(const NativeValue &v) {
   return cast<llir::FnAttr>(v.asAttr()).getValue();
 }
 
-static bool isAccurate(MatchContext &, NativeArgs args, NativeResults &) {
-  using llir::Fn;
-  static constexpr Fn list[] = {
-      Fn::Exp,  Fn::Exp2, Fn::Expm1,    Fn::Log, Fn::Log2,    Fn::Log1p,
-      Fn::Sin,  Fn::Cos,  Fn::Tanh,     Fn::Erf, Fn::Rsqrt,   Fn::Sigmoid,
-      Fn::Silu, Fn::Gelu, Fn::GeluTanh, Fn::Pow, Fn::FloorDiv};
-  return llvm::is_contained(list, fnOf(args[0]));
+static bool isRounding(llir::Fn fn, MLIRContext *context) {
+  return llir::getUlps(fn, Float64Type::get(context)) > 0.5;
+}
+
+SmallVector<llir::Fn> luminal::eqsat::roundingFunctions(MLIRContext *context,
+                                                        unsigned arity) {
+  SmallVector<llir::Fn> functions;
+  for (unsigned i = 0; i <= llir::getMaxEnumValForFn(); ++i)
+    if (std::optional<llir::Fn> fn = llir::symbolizeFn(i))
+      if (isRounding(*fn, context) && llir::getArity(*fn) == arity)
+        functions.push_back(*fn);
+  return functions;
+}
+
+/// What the rule promises is what the code of the function in it does.
+static bool isAdmitted(MatchContext &c, NativeArgs args, NativeResults &) {
+  llir::Fn fn = fnOf(args[0]);
+  return isRounding(fn, c.getContext()) &&
+         llir::getUlps(fn, elementOf(c, args[1])) <= c.policy.maxUlps;
 }
 
 static bool isArithmetic(MatchContext &, NativeArgs args, NativeResults &) {
@@ -460,7 +472,7 @@ static bool indexInside(MatchContext &c, NativeArgs args, NativeResults &) {
 }
 
 //===----------------------------------------------------------------------===//
-// Their names
+// Registration
 //===----------------------------------------------------------------------===//
 
 void luminal::eqsat::addNatives(RuleSetBuilder &set) {
@@ -490,7 +502,7 @@ void luminal::eqsat::addNatives(RuleSetBuilder &set) {
   set.constraint("Shrinks", shrinks);
   set.constraint("LacksView", lacksView);
 
-  set.constraint("IsAccurate", isAccurate);
+  set.constraint("IsAdmitted", isAdmitted);
   set.constraint("IsArithmetic", isArithmetic);
   set.constraint("IsCommutative", isCommutative);
   set.constraint("IsSelective", isSelective);

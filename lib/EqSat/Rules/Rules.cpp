@@ -12,7 +12,7 @@
 
 #include "luminal/EqSat/Rules/Rules.h"
 #include "Rules.h"
-#include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "luminal/Dialect/LLIR/IR/Accuracy.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Parser/Parser.h"
 
@@ -40,6 +40,7 @@ namespace luminal::eqsat::lowering {
 
 using namespace luminal::eqsat;
 using luminal::DType;
+using luminal::llir::Fn;
 
 namespace {
 /// Element types, for claims.
@@ -84,6 +85,27 @@ public:
       set.rule({name, promise, stratum, /*matchLimit=*/0,
                 dtypes.get(set.patterns().getContext())});
   }
+  /// Rules that make one of these functions: as accurate as its code. Where
+  /// there are several, natives of the rules ask which are admitted.
+  void operator()(llvm::ArrayRef<Fn> functions, const DTypes &dtypes,
+                  std::initializer_list<llvm::StringRef> names) {
+    RuleInfo info{"", Promise::rounding(/*least=*/1e300, /*most=*/0), stratum,
+                  /*matchLimit=*/0, dtypes.get(set.patterns().getContext())};
+    info.asksPolicy = functions.size() > 1;
+    for (mlir::Type dtype : info.dtypes) {
+      double &most = info.ulps.emplace_back(0);
+      for (Fn fn : functions) {
+        double ulps = luminal::llir::getUlps(fn, dtype);
+        most = std::max(most, ulps);
+        info.promise.leastUlps = std::min(info.promise.leastUlps, ulps);
+      }
+      info.promise.ulps = std::max(info.promise.ulps, most);
+    }
+    for (llvm::StringRef name : names) {
+      info.name = name;
+      set.rule(info);
+    }
+  }
 
 private:
   RuleSetBuilder &set;
@@ -109,7 +131,7 @@ static void populateViews(RuleSetBuilder &set) {
 static void populateArithmetic(RuleSetBuilder &set) {
   arithmetic::populateGeneratedPDLLPatterns(set.patterns());
   addNatives(set);
-  Statement state(set, Stratum::Algebra);
+  Statement state(set, Stratum::Recovery);
   state(Promise::exact(), kComputed, {"Commute"});
   state(Promise::exact(), kNumber, {"Neg", "Sub", "FloorMod"});
   state(Promise::exact(), kBool, {"Not", "Or"});
@@ -120,26 +142,42 @@ static void populateArithmetic(RuleSetBuilder &set) {
         {"MaxInteger", "MinInteger", "AbsInteger", "DivInteger",
          "FloorDivInteger"});
   state(Promise::exact(), kFloat, {"Abs", "Trunc", "Floor", "Ceil", "Round"});
-  state(Promise::rounding(0), kFloat, {"Max", "Min", "MaxNumber", "MinNumber"});
-  state(Promise::rounding(1), kFloat, {"Div", "FloorDiv"});
-  state(Promise::rounding(1), kF64, {"DivScaled"});
+  state(Fn::Max, kFloat, {"Max", "MaxNumber"});
+  state(Fn::Min, kFloat, {"Min", "MinNumber"});
+  // Half an ulp of the division, and half of a reciprocal that is a number by
+  // itself: a * a is a / 3 where a is 1 / 3, rounded.
+  state(Promise::rounding(1), kFloat, {"Div"});
+  state(Fn::FloorDiv, kFloat, {"FloorDiv"});
+  state(Fn::Div, kF64, {"DivScaled"});
 }
 
 static void populateMath(RuleSetBuilder &set) {
   math::populateGeneratedPDLLPatterns(set.patterns());
   addNatives(set);
-  Statement state(set, Stratum::Algebra);
-  state(Promise::rounding(1), kFloat,
-        {"Rsqrt", "Exp", "Log", "Sigmoid", "Silu", "Tanh", "Expm1", "Log1p",
-         "Cos", "Erf", "Gelu", "GeluHalfLast", "GeluDiv", "GeluDivHalfLast",
-         "GeluSigmoid", "GeluTanh", "GeluTanhHalfLast", "Pow"});
+  Statement state(set, Stratum::Recovery);
+  state(Fn::Rsqrt, kFloat, {"Rsqrt"});
+  state(Fn::Exp, kFloat, {"Exp"});
+  state(Fn::Log, kFloat, {"Log"});
+  state(Fn::Sigmoid, kFloat, {"Sigmoid"});
+  state(Fn::Silu, kFloat, {"Silu"});
+  state(Fn::Tanh, kFloat, {"Tanh"});
+  state(Fn::Expm1, kFloat, {"Expm1"});
+  state(Fn::Log1p, kFloat, {"Log1p"});
+  state(Fn::Cos, kFloat, {"Cos"});
+  state(Fn::Erf, kFloat, {"Erf"});
+  state(Fn::Gelu, kFloat,
+        {"Gelu", "GeluHalfLast", "GeluDiv", "GeluDivHalfLast"});
+  state(Fn::GeluTanh, kFloat, {"GeluSigmoid", "GeluTanh", "GeluTanhHalfLast"});
+  state(Fn::Pow, kFloat, {"Pow"});
 }
 
 static void populateNarrow(RuleSetBuilder &set) {
+  mlir::MLIRContext *context = set.patterns().getContext();
   narrow::populateGeneratedPDLLPatterns(set.patterns());
   addNatives(set);
-  Statement state(set, Stratum::Algebra);
-  state(Promise::rounding(1), kNarrowFloat, {"NarrowUnary", "NarrowBinary"});
+  Statement state(set, Stratum::Recovery);
+  state(roundingFunctions(context, 1), kNarrowFloat, {"NarrowUnary"});
+  state(roundingFunctions(context, 2), kNarrowFloat, {"NarrowBinary"});
   state(Promise::exact(), kNarrowFloat,
         {"NarrowUnaryArithmetic", "NarrowBinaryArithmetic",
          "NarrowUnarySelective", "NarrowBinarySelective"});
@@ -151,7 +189,7 @@ static void populateNarrow(RuleSetBuilder &set) {
 static void populateMatmul(RuleSetBuilder &set) {
   matmul::populateGeneratedPDLLPatterns(set.patterns());
   addNatives(set);
-  Statement state(set, Stratum::Algebra);
+  Statement state(set, Stratum::Recovery);
   state(Promise::rounding(2), kNumber, {"Gemm", "GemmWholeOperand"});
   state(Promise::rounding(2), kHalf, {"GemmNarrow"});
 }
@@ -159,7 +197,7 @@ static void populateMatmul(RuleSetBuilder &set) {
 static void populateNorm(RuleSetBuilder &set) {
   norm::populateGeneratedPDLLPatterns(set.patterns());
   addNatives(set);
-  Statement state(set, Stratum::Algebra);
+  Statement state(set, Stratum::Recovery);
   state(Promise::rounding(4), kFloat,
         {"Softmax", "SoftmaxAlong", "RMSNorm", "LayerNorm"});
   state(Promise::rounding(1), kHalf,

@@ -4,13 +4,18 @@
 #ifndef LUMINAL_LIB_EQSAT_RULES_RULES_H
 #define LUMINAL_LIB_EQSAT_RULES_RULES_H
 
+#include "luminal/Dialect/LLIR/IR/LLIR.h"
 #include "luminal/EqSat/Patterns/RuleSets.h"
 
 namespace luminal::eqsat {
 
+/// Functions of so many floats that round by more than half an ulp somewhere.
+llvm::SmallVector<llir::Fn> roundingFunctions(mlir::MLIRContext *context,
+                                              unsigned arity);
+
 /// The analyses `number`, `extent` and `range`, and equality of tensor types.
 void registerFacts();
-/// The cost model `static`.
+/// The cost model `static`, and how often HLIR's regions run.
 void registerStaticCost();
 /// Every native function that a .pdll of this folder declares.
 void addNatives(RuleSetBuilder &set);

@@ -3,7 +3,7 @@
 
 #include "Rules.h"
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
-#include "luminal/EqSat/Patterns/CostModel.h"
+#include "luminal/EqSat/Program/CostModel.h"
 
 #include <limits>
 
@@ -12,9 +12,9 @@ using namespace luminal;
 using namespace luminal::eqsat;
 
 namespace {
-/// What LLIR states of its ops; what is HLIR does not run. Each op costs a
-/// little, so that of equal programs the shorter one is taken, and so does a
-/// check of an index.
+/// The costs that LLIR states of its ops; HLIR ops do not run. Each op and each
+/// check of an index costs a little more, so that of equally fast programs the
+/// shorter one is taken.
 class StaticCost : public CostModel {
 public:
   explicit StaticCost(Operation *function)
@@ -39,5 +39,10 @@ private:
 void luminal::eqsat::registerStaticCost() {
   registerCostModel("static", [](Operation *function) {
     return std::make_unique<StaticCost>(function);
+  });
+  registerRegionTrips([](Operation *op) -> std::optional<double> {
+    if (auto repeat = dyn_cast<hlir::RepeatOp>(op))
+      return double(repeat.getTrips());
+    return std::nullopt;
   });
 }

@@ -93,6 +93,18 @@ static void failures(void) {
   options[1] = "--threads=many";
   FAILS(luminal_compile(in("good.pt2"), options, 2, out),
         "luminal_compile: ", "bad option '--threads=many'");
+  for (const char *const *bad =
+           (const char *[]){"--eqsat-max-nodes=many", "--eqsat-max-nodes=-1",
+                            "--eqsat-frobnicate=1", NULL};
+       *bad; ++bad) {
+    options[1] = *bad;
+    FAILS(luminal_compile(in("good.pt2"), options, 2, out),
+          "luminal_compile: ", *bad);
+  }
+  /* The limits reach the compiler: recovery takes longer than that. */
+  options[1] = "--eqsat-max-seconds=1e-9";
+  FAILS(luminal_compile(in("good.pt2"), options, 2, out), "",
+        "do not end within max-seconds=");
   options[1] = "--arch=frob";
   FAILS(luminal_compile(in("good.pt2"), options, 2, out), in("good.pt2: "),
         "unknown processor 'frob'");
@@ -119,8 +131,9 @@ int main(int argc, char **argv) {
 
   /* Weights in the artifact, and in the archive. */
   const char *options[] = {"--embed-weights", "--arch=native",
-                           "--search-budget=0"};
-  CHECK(!luminal_compile(in("good.pt2"), options, 3, in("embedded.lum")));
+                           "--search-budget=0", "--eqsat-max-nodes=100000",
+                           "--max-ulps=10"};
+  CHECK(!luminal_compile(in("good.pt2"), options, 5, in("embedded.lum")));
   luminal_artifact *artifact = NULL;
   CHECK(!luminal_load(in("embedded.lum"), NULL, &artifact));
   runGood(artifact);

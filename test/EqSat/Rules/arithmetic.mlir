@@ -1,5 +1,5 @@
-// Spellings by hand of what the rules recover, and beside each one that is almost
-// that and something else.
+// What the rules recover, written out, and beside each case a near miss that must
+// not be recovered.
 
 // RUN: luminal-opt %s --eqsat-saturate | FileCheck %s
 
@@ -209,7 +209,7 @@ func.func @min_integer(%x: tensor<i64>, %y: tensor<i64>) -> tensor<i64> {
   return %1 : tensor<i64>
 }
 
-// What is compared is not what is taken.
+// Not the compared values are selected.
 // CHECK-LABEL: func.func @not_max_integer(
 // CHECK-NOT: llir.elementwise max
 // CHECK: llir.elementwise select

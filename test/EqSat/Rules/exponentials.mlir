@@ -1,5 +1,5 @@
-// Spellings by hand of what the rules recover, and beside each one that is almost
-// that and something else.
+// What the rules recover, written out, and beside each case a near miss that must
+// not be recovered.
 
 // RUN: luminal-opt %s --eqsat-saturate | FileCheck %s
 

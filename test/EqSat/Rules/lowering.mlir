@@ -1,5 +1,5 @@
-// Each rule of Lowering.pdll. Every op has one, so that what is not there is an
-// error; what must not fire is an index that goes unchecked.
+// Each rule of Lowering.pdll. Every op needs one, so a missing one is an error;
+// the near miss is an index that would go unchecked.
 
 // RUN: luminal-opt %s --eqsat-saturate="rule-sets=lowering" --split-input-file | FileCheck %s
 

@@ -1,4 +1,4 @@
-// Each rule of Matmul.pdll, and beside it what is no gemm.
+// Each rule of Matmul.pdll, and beside it what is not a gemm.
 
 // RUN: luminal-opt %s --eqsat-saturate --split-input-file | FileCheck %s
 
@@ -70,7 +70,7 @@ func.func @not_gemm(%a: tensor<8x16xf32>, %b: tensor<16x8xf32>) -> tensor<8xf32>
 
 // -----
 
-// A sum of something else than products.
+// A sum that is not of products.
 // CHECK-LABEL: func.func @not_product(
 // CHECK-NOT: llir.gemm
 // CHECK: llir.reduce sum
@@ -109,7 +109,7 @@ func.func @not_contracted(%x: tensor<512xf32>, %w: tensor<512x256xf32>) -> tenso
 
 // -----
 
-// GemmNarrow: the casts stand above the views, and are moved below them.
+// GemmNarrow: the casts are above the views, and are moved below them.
 // CHECK-LABEL: func.func @narrow(
 // CHECK-NEXT: %[[R:.*]] = llir.gemm %arg0, %arg1 k(16) {{.*}} : tensor<8x16xbf16>, tensor<4x16xbf16> -> tensor<8x4xbf16>
 // CHECK-NEXT: return %[[R]]

@@ -27,7 +27,7 @@ func.func @not_unary(%x: tensor<4xf32>) -> tensor<4xf16> {
 
 // -----
 
-// f16 has not the range of bf16.
+// f16 does not have the range of bf16.
 // CHECK-LABEL: func.func @not_wider(
 // CHECK: llir.elementwise sin(%{{.*}}) : (tensor<4xf16>)
 func.func @not_wider(%x: tensor<4xbf16>) -> tensor<4xbf16> {
@@ -87,7 +87,7 @@ func.func @binary(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// One operand has bits that the narrow type has not.
+// One operand has bits that the narrow type cannot hold.
 // CHECK-LABEL: func.func @not_binary(
 // CHECK: llir.elementwise div({{.*}}) : (tensor<4xf64>, tensor<4xf64>)
 func.func @not_binary(%x: tensor<4xf32>, %y: tensor<4xf64>) -> tensor<4xf32> {
@@ -149,7 +149,7 @@ func.func @select(%x: tensor<4xi32>, %y: tensor<4xi32>, %z: tensor<4xi32>) -> te
 
 // -----
 
-// f32 has not every i32, nor f64 every i64.
+// f32 cannot hold every i32, nor f64 every i64.
 // CHECK-LABEL: func.func @not_select(
 // CHECK: llir.elementwise less_than({{.*}}) : (tensor<4xf64>, tensor<4xf64>)
 // CHECK: llir.elementwise select({{.*}}) : (tensor<4xi1>, tensor<4xf64>, tensor<4xf64>)

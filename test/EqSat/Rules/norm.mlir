@@ -1,5 +1,5 @@
-// Each rule of Norm.pdll on decompositions as models have them, and beside it
-// what is something else.
+// Each rule of Norm.pdll on decompositions as models have them, and beside it a
+// near miss.
 
 // RUN: luminal-opt %s --eqsat-saturate --split-input-file | FileCheck %s
 
@@ -186,7 +186,7 @@ func.func @layer_norm(%x: tensor<4x?xf64, #hlir.dims<s0>>) -> tensor<4x?xf64, #h
 
 // -----
 
-// What is taken away is the sum, not the mean: a root-mean-square norm of it.
+// The sum is subtracted, not the mean: a root-mean-square norm of the result.
 // CHECK-LABEL: func.func @not_layer_norm(
 // CHECK-NOT: llir.layer_norm
 // CHECK: llir.rms_norm

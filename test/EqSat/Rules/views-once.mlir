@@ -1,5 +1,5 @@
-// An op moves down a view once. The class of what is a view already, through the same map, has no use for another
-// spelling of its source: an op that leaves its operand as it is, or two that undo each other, would find one for ever.
+// An op moves down a view once. A class that is already a view through the same map gets no second spelling of its
+// source: an op that leaves its operand unchanged, or two that undo each other, would make new ones for ever.
 
 // RUN: luminal-opt %s --eqsat-saturate | FileCheck %s
 // RUN: luminal-opt %s --eqsat-saturate --remarks-filter=eqsat-saturate -o %t 2>&1 | FileCheck %s --check-prefix=STOP

@@ -22,7 +22,7 @@ func.func @not_inverse(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
 
 // -----
 
-// An identity that drops the last row is none.
+// A map that drops the last row is not an identity.
 // CHECK-LABEL: func.func @not_identity(
 // CHECK: llir.view %arg0 <(d0) -> (d0)>
 func.func @not_identity(%x: tensor<3xf32>) -> tensor<2xf32> {
@@ -121,7 +121,7 @@ func.func @scalar(%x: tensor<4xf32>, %s: tensor<f32>) -> tensor<4x8xf32> {
 
 // -----
 
-// A vector is no scalar.
+// A vector is not a scalar.
 // CHECK-LABEL: func.func @not_scalar(
 // CHECK: llir.elementwise mod({{.*}}) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
 func.func @not_scalar(%x: tensor<4xf32>, %s: tensor<8xf32>) -> tensor<4x8xf32> {
@@ -217,7 +217,7 @@ func.func @fold() -> tensor<f16> {
 
 // -----
 
-// A tensor of several numbers is none.
+// A tensor of several numbers is not one number.
 // CHECK-LABEL: func.func @not_fold(
 // CHECK: llir.elementwise recip
 func.func @not_fold() -> tensor<2xf32> {

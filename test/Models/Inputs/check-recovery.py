@@ -12,8 +12,9 @@ report = json.load(open(sys.argv[1]))
 used = {rule["name"]: rule["ops"] for rule in report["used_rules"]}
 (function,) = report["saturation"]["functions"]
 strata = {rule["name"]: rule["stratum"] for rule in function["rules"]}
-recovered = sum(ops for name, ops in used.items() if strata[name] == "algebra")
-print(f"{recovered} of {sum(used.values())} ops by rules of algebra: {used}")
+recovered = sum(ops for name, ops in used.items() if strata[name] == "recovery")
+print(f"{recovered} of {sum(used.values())} ops by rules of recovery: {used}")
+assert function["stop"] == "saturated", function["stop"]
 missing = [argument for argument in sys.argv[2:]
            if used.get(argument.partition("=")[0], 0) < int(argument.partition("=")[2])]
 sys.exit(f"too few ops by {missing}" if missing or not recovered else 0)

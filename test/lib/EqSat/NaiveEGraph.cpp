@@ -97,7 +97,7 @@ bool NaiveEGraph::holds(const Condition &c, Binding &binding) const {
   return false;
 }
 
-/// Again and again until nothing grows.
+/// Repeats until nothing grows.
 void NaiveEGraph::findFacts() {
   facts.clear();
   for (bool changed = true; changed;) {

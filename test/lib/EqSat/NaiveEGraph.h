@@ -27,7 +27,7 @@ public:
   /// Matches everything, applies everything, restores congruence. Returns the
   /// number of matches.
   uint64_t round(const std::vector<TermRule> &rules) {
-    return round(rules, Stratum::Lowering);
+    return round(rules, Stratum::Alternatives);
   }
   /// The same with the rules up to a stratum.
   uint64_t round(const std::vector<TermRule> &rules, Stratum stratum);

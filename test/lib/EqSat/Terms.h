@@ -22,8 +22,8 @@
 namespace luminal::eqsat::test {
 
 /// A parsed s-expression: a symbol and its arguments; and an attribute, a
-/// number, which text cannot spell. In a pattern that may be a variable, and
-/// where it is empty nothing is asked; elsewhere there is none then.
+/// number, which the text form does not have. In a pattern it may be a
+/// variable; empty, it is not tested. Elsewhere empty means that there is none.
 struct Term {
   std::string symbol;
   std::vector<Term> args;
@@ -32,10 +32,10 @@ struct Term {
   bool operator==(const Term &) const = default;
   std::string str() const;
 };
-/// Aborts on malformed text: it stands in the test.
+/// Aborts on malformed text: it is part of the test.
 Term parseTerm(std::string_view text);
 
-/// What a rule asks beside its left side, of variables that are bound there.
+/// A condition of a rule beside its left side, on variables bound there.
 struct Condition {
   enum Kind {
     Odd,    ///< the attribute `variable` is odd
@@ -51,7 +51,7 @@ struct Condition {
 struct TermRule {
   Term lhs, rhs;
   std::vector<Condition> conditions = {};
-  Stratum stratum = Stratum::Algebra;
+  Stratum stratum = Stratum::Alternatives;
   /// A native function makes the right side.
   bool byNative = false;
 

@@ -22,8 +22,8 @@ struct ByteCounter {
   }
 };
 
-/// As realloc; gives the memory back where `newBytes` is 0. Aborts where there
-/// is none.
+/// As realloc; frees the memory where `newBytes` is 0. Aborts when out of
+/// memory.
 void *resizeMemory(void *old, size_t oldBytes, size_t newBytes);
 
 /// A growing array of plain values that reports what it holds.
@@ -98,7 +98,7 @@ public:
     if (n != cap && n >= count)
       setCapacity(n);
   }
-  /// Gives back what is not used.
+  /// Frees what is not used.
   void shrink() {
     if (cap != count)
       setCapacity(count);

@@ -65,7 +65,7 @@ struct GraphLimits {
 enum class Merge : uint8_t {
   Same,     ///< they were one class before
   Merged,   ///< they are one class now
-  Refused,  ///< nobody can prove that their types are equal
+  Refused,  ///< their types are not provably equal
   Conflict, ///< their types or facts contradict each other: see `conflict`
 };
 
@@ -93,7 +93,7 @@ struct NodeRef {
   bool operator==(const NodeRef &) const = default;
 };
 
-/// What was known of classes before it became more, in order.
+/// Earlier facts of classes, in the order in which they were strengthened.
 struct FactChange {
   uint32_t analysis;
   ClassId cls;
@@ -215,7 +215,7 @@ public:
   /// As of the last rebuild.
   uint64_t numClasses() const { return liveClasses; }
   uint64_t bytes() const { return counter.bytes; }
-  /// The most it ever was.
+  /// The largest value so far.
   uint64_t peakBytes() const { return counter.peak; }
 
   //===--------------------------------------------------------------------===//
@@ -252,7 +252,7 @@ public:
   /// those that congruence made: their rule is kNone).
   std::function<void(ClassId winner, ClassId loser, RuleId rule)> onMerge;
 
-  /// Where to write down why classes are one; set before any node is added.
+  /// Where unions are logged for proofs; set before any node is added.
   ProofLog *proofs = nullptr;
 
 private:
@@ -307,7 +307,7 @@ private:
   /// Classes whose facts changed since their parents last read them.
   std::vector<ClassId> changedFacts;
   std::vector<ClassId> losers;
-  /// Of the snapshot that looks at the graph.
+  /// Of the current snapshot.
   FactLog *factLog = nullptr;
 
   GraphLimits limits;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An `Extractor` is a session over a rebuilt graph: it prices every node and
-// builds its indexes once, then answers as often as it is asked. An answer is a
+// builds its indexes once, then chooses any number of times. A choice is a
 // `Selection`: one node for each class that can be computed at all. Every
 // selection is acyclic: a node is chosen only after all its children.
 //
@@ -29,7 +29,7 @@ namespace luminal::eqsat {
 constexpr double kInfiniteCost = std::numeric_limits<double>::infinity();
 
 /// The price of one node by itself, not negative. Infinite: the node may not
-/// stand in the result.
+/// be chosen.
 using NodeCostFn = std::function<double(OpId op, PayloadId payload,
                                         std::span<const ClassId> children)>;
 
@@ -93,13 +93,13 @@ public:
   /// What child `i` of the node that was chosen is called there.
   ClassId child(const Selection &s, ClassId name, uint32_t i) const;
 
-  /// The least price when shared terms are paid for at each use. Exact for
-  /// that measure, O(n log n).
+  /// The least price when shared terms are counted at each use. Exact for that
+  /// measure, O(n log n).
   Selection bottomUp(std::span<const ClassId> roots,
                      Perturbation perturbation = {}) const;
-  /// Shared terms are paid for once: each class takes the node whose terms
-  /// below cost least together, then single choices are changed as long as that
-  /// makes the whole cheaper. Never worse than `bottomUp`. `dagCost` is in the
+  /// Shared terms are counted once: each class takes the node whose terms below
+  /// cost least together, then single choices are changed as long as that makes
+  /// the whole cheaper. Never worse than `bottomUp`. `dagCost` is in the
   /// true prices whatever the perturbation.
   Selection greedyDag(std::span<const ClassId> roots,
                       Perturbation perturbation = {}) const;
@@ -145,6 +145,10 @@ private:
   std::vector<double> prices(Perturbation p) const;
   template <typename Measure>
   Choice choose(Measure &measure) const;
+  /// The cheapest node of each class, with the terms below it counted at each
+  /// use, or once each.
+  Choice cheapestTrees(std::span<const double> costs) const;
+  Choice cheapestSets(std::span<const double> costs) const;
   Choice greedy(std::span<const double> costs,
                 std::span<const ClassId> roots) const;
   bool canCompute(const Choice &choice, std::span<const ClassId> roots) const;

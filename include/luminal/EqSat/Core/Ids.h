@@ -29,7 +29,7 @@ using NameId = uint32_t;
 using RuleId = uint32_t;
 
 constexpr uint32_t kNone = ~0u;
-/// The rule of nodes that stand in the program as given.
+/// The rule of nodes that are in the program as given.
 constexpr RuleId kGiven = 0xffff;
 
 } // namespace luminal::eqsat

@@ -7,8 +7,8 @@
 //
 // Matching is incremental: every row has the number of the round in which it
 // was last touched, and a match counts for a rule only if one of its rows is
-// younger than the rule's last run. Whole branches are skipped where neither
-// what is bound nor what would be entered next is young enough.
+// younger than the rule's last run. A branch is skipped where neither the rows
+// bound so far nor those that it would enter next are young enough.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@
 
 namespace luminal::eqsat {
 
-/// Matches of one rule, found and not yet looked at: register `stored[i]` of
+/// Matches of one rule that are not processed yet: register `stored[i]` of
 /// match m is columns[i * kCapacity + m].
 struct MatchBuffer {
   static constexpr uint32_t kCapacity = 64;
@@ -43,13 +43,13 @@ public:
   /// The buffer of the rule is full, and must be empty afterwards. The graph
   /// may be added to.
   virtual void full(RuleId rule) = 0;
-  /// Called every so often. False stops the matching, also within a root row.
+  /// Called at intervals. False stops the matching, also within a root row.
   virtual bool between() = 0;
 };
 
 class Matcher {
 public:
-  /// What is asked of one rule in one run.
+  /// How one rule takes part in one run.
   struct Query {
     bool active = true;
     /// Matches all of whose rows are of this round or older are left out; 0
@@ -60,12 +60,12 @@ public:
   /// The rules and natives must outlive the matcher.
   Matcher(std::span<const Rule> rules, std::span<Native> natives);
 
-  /// Leaves in the buffers, one a rule, what did not fill them.
+  /// Matches that do not fill a buffer stay in it; there is one for each rule.
   void run(const EGraph &graph, std::span<const Query> queries,
            std::span<MatchBuffer> buffers, MatchSink &sink);
 
-  /// Share of the rows visited by the last run that each rule is to blame for;
-  /// a shared beginning is divided evenly.
+  /// The share of each rule in the rows visited by the last run; a shared
+  /// beginning is divided evenly.
   std::vector<double> workShares() const;
 
 private:
@@ -82,8 +82,8 @@ private:
     } kind;
     uint32_t index;
   };
-  /// What follows the last class that a rule enters, where that is no more than
-  /// tests of what a row says. Rows are then tested side by side.
+  /// The atoms behind the last class that a rule enters, where they test only
+  /// the contents of a row. Rows are then tested together.
   struct Tail {
     struct Test {
       Atom::Kind kind;

@@ -1,16 +1,16 @@
 //===- Proof.h - Why two terms are equal ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A graph that has a `ProofLog` writes down every term it is given and every
-// union, with the match that made it. From that an `Explainer` answers, later,
-// by which rule applications one term becomes another.
+// A graph with a `ProofLog` logs every term and every union, with the match
+// that made it. From the log an `Explainer` finds the rule applications by
+// which one term becomes another.
 //
 // Each class id stands for the term that it was made for. Unions are edges
 // between terms; they form a forest, so between two terms of a class there is
 // one path. An edge that a rule made is an instance of the rule between two
 // terms that are spelled out; an edge that congruence made is equality of the
-// operands, which was there before it. A path therefore stands on older edges
-// only, and taking it apart comes to an end.
+// operands, which was there before it. So a path depends on older edges only,
+// and expanding it terminates.
 //
 // Nothing here includes LLVM or MLIR.
 //
@@ -60,13 +60,13 @@ public:
   void united(ClassId a, ClassId b, RuleId rule) {
     link(termOfClass[a], termOfClass[b], rule);
   }
-  /// What `joined` and `united` report next is said by this match.
+  /// The match whose unions `joined` and `united` report next.
   void applying(uint32_t part, std::span<const uint32_t> regs) {
     nextPart = part;
     next.assign(regs.begin(), regs.end());
   }
 
-  /// How much there is; `cut` takes back what came later.
+  /// The current size; `cut` truncates to it.
   struct Mark {
     size_t terms = 0, pool = 0, classes = 0, edges = 0, frames = 0;
   };
@@ -204,7 +204,7 @@ private:
   /// Logged terms of a class.
   std::unordered_map<ClassId, std::vector<uint32_t>> members;
   std::vector<Tree> trees;
-  /// Of each term, which step of the chain in the making leaves it.
+  /// The step of the unfinished chain that leaves each term.
   std::vector<uint32_t> leftBy;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> paths, connections;
   std::map<uint32_t, uint32_t> reversed, edgeChains;

@@ -21,8 +21,8 @@
 
 namespace luminal::eqsat {
 
-/// What a search needs of an index, as a value: so a loop of searches holds it
-/// in registers, whatever it writes.
+/// What a search needs of an index, as a value, so that a loop of searches can
+/// keep it in registers.
 class RowSlots {
 public:
   void prefetch(uint64_t hash) const { __builtin_prefetch(groupOf(hash)); }
@@ -45,7 +45,7 @@ public:
 
 protected:
   static constexpr uint32_t kGroup = 16;
-  /// Marks a row that stands behind the group of its hash, which was full.
+  /// Marks a row that lies behind the group of its hash, which was full.
   static constexpr uint32_t kAway = 1u << 30;
 
   uint32_t *groupOf(uint64_t hash) const {
@@ -54,9 +54,9 @@ protected:
   uint32_t *next(const uint32_t *group) const {
     return groups + ((uint32_t(group - groups) + kGroup) & mask);
   }
-  /// The bits of the hash above those that name the group, so that an index
-  /// which grows finds in a slot to which group it now belongs. The two highest
-  /// bits are not of them: only a free slot has the first.
+  /// The bits of the hash above those that name the group: a growing index
+  /// reads in a slot to which group it now belongs. The two highest bits are
+  /// excluded: only a free slot has the first.
   uint32_t tagOf(uint64_t hash) const { return hash & ~mask & (kAway - 1); }
 
   /// One bit for each slot of the group whose bits under `bits` are `wanted`.
@@ -88,10 +88,10 @@ public:
   bool isReady() const { return groups != nullptr; }
   /// Forgets all rows and makes room for this many.
   void reset(uint32_t rows);
-  /// Gives the memory back.
+  /// Frees the memory.
   void drop();
-  /// Doubles the number of slots. `hashOf(row)` is asked for the few rows that
-  /// do not stand in the group of their hash.
+  /// Doubles the number of slots. `hashOf(row)` is called for the few rows that
+  /// are not in the group of their hash.
   template <typename HashOf>
   void grow(HashOf &&hashOf) {
     for (uint32_t row : split())

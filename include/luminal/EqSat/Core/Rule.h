@@ -41,18 +41,50 @@ struct Promise {
   };
   Kind kind = Exact;
   double ulps = 0;
-  static Promise exact() { return {Exact, 0}; }
-  static Promise rounding(double ulps) { return {Rounding, ulps}; }
-  static Promise finite() { return {Finite, 0}; }
-  /// "exact", "rounding(2)", "finite".
+  /// Where matches differ (by element type, by the function in them): what the
+  /// rule promises of the best of them; `ulps` is of the worst.
+  double leastUlps = 0;
+  static Promise exact() { return {Exact, 0, 0}; }
+  static Promise rounding(double ulps) { return {Rounding, ulps, ulps}; }
+  static Promise rounding(double least, double most) {
+    return {Rounding, most, least};
+  }
+  static Promise finite() { return {Finite, 0, 0}; }
+  /// "exact", "rounding(2)", "rounding(0.5..2)", "finite".
   std::string str() const;
+};
+
+/// Which promises are admitted.
+struct PrecisionPolicy {
+  /// The widest rounding; below 0 none.
+  double maxUlps = 1e300;
+  bool admitsFinite = true;
+  static PrecisionPolicy exact() { return {-1, false}; }
+  /// Whether some match of a rule with this promise is admitted.
+  bool admits(const Promise &p) const {
+    switch (p.kind) {
+    case Promise::Exact:
+      return true;
+    case Promise::Finite:
+      return admitsFinite;
+    case Promise::Rounding:
+      return p.leastUlps <= maxUlps;
+    }
+    return false;
+  }
 };
 
 /// Rules enter in this order; each stratum runs to its end before the next one
 /// adds its rules to those that already run. So a rule that makes structure
-/// which later rules need stays active beside them.
-enum class Stratum : uint8_t { Canonical, Algebra, Lowering };
-constexpr unsigned kNumStrata = 3;
+/// which later rules need stays active beside them. The first three always run
+/// to their end; limits bound the last one.
+enum class Stratum : uint8_t {
+  Canonical,    ///< what only tidies up
+  Recovery,     ///< functions from what they are composed of
+  Lowering,     ///< what runs, from what is computed
+  Alternatives, ///< where neither side is always better: may go on for ever
+};
+constexpr unsigned kNumStrata = 4;
 const char *stratumName(Stratum s);
 
 /// A native function of the matcher. Reads `args` (what their registers hold:
@@ -167,12 +199,16 @@ struct Rule {
   /// Where the rule is written, for messages.
   std::string location;
   Promise promise;
-  Stratum stratum = Stratum::Algebra;
-  /// At most this many useful matches a round before the rule is sent away for
-  /// a while; 0 for the runner's own default.
+  Stratum stratum = Stratum::Alternatives;
+  /// At most this many useful matches a round before the rule is banned for
+  /// some rounds; 0 for the runner's own default.
   uint64_t matchLimit = 0;
   /// The element types that it claims, for reports; empty is every one.
   std::vector<std::string> dtypes;
+  /// Where it rounds otherwise in each of them: by how many ulps.
+  std::vector<double> ulps;
+  /// By the precision policy; else it never fires.
+  bool admitted = true;
   /// Where one rule is several, one for each number of values in a range: the
   /// first of them, for reports. kNone: it is one, or the first.
   RuleId formOf = kNone;
@@ -196,6 +232,8 @@ struct Rule {
   /// The first of `stored` hold classes.
   uint32_t numStoredClasses = 0;
 
+  /// The promise in one element type.
+  Promise promiseIn(const std::string &dtype) const;
   uint32_t numStored() const { return stored.size(); }
 };
 

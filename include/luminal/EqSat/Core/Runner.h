@@ -3,13 +3,17 @@
 //
 // A round matches all active rules on the graph as it stands, drops what the
 // graph already says, adds the rest and rebuilds once. Rules enter stratum by
-// stratum. A rule that finds too much in one round is sent away for a while and
-// comes back with twice the allowance.
+// stratum. A rule that finds too many matches in one round is banned for some
+// rounds and comes back with twice the allowance.
 //
-// A round that runs into a limit of nodes, bytes or time is undone: the graph
-// is always one after whole rounds. Where it was nodes or bytes, the rules that
-// added most in it are sent away and the others go on; once those have nothing
-// more to say, who was sent away is tried again, one at a time.
+// The limits are those of the search for alternatives. What must be reached,
+// recovery and lowering, runs before it and to its end; its own bound follows
+// from the size of the program, and to exceed that is an error.
+//
+// A round that reaches a limit of nodes, bytes or time is undone: the graph is
+// always one after whole rounds. Where it was nodes or bytes, the rules that
+// added most in that round are suspended and the others continue; once those
+// find nothing new, suspended rules are tried again, one at a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +21,7 @@
 #define LUMINAL_EQSAT_CORE_RUNNER_H
 
 #include "luminal/EqSat/Core/EGraph.h"
+#include "luminal/EqSat/Core/Limits.h"
 #include "luminal/EqSat/Core/Rule.h"
 
 #include <chrono>
@@ -31,20 +36,14 @@ enum class StopReason : uint8_t {
   Nodes,
   Bytes,
   Time,
-  Conflict, ///< a rule made different things equal: an error
+  Conflict,   ///< a rule made different things equal: an error
+  Unfinished, ///< recovery and lowering exceed their bound: an error
 };
 /// "saturated", "iteration-limit", ...
 const char *stopReasonName(StopReason r);
 
-struct RunnerOptions {
-  uint32_t maxIterations = 1000;
-  uint64_t maxNodes = 200000;
-  uint64_t maxBytes = uint64_t(1) << 30;
-  double maxSeconds = 60;
-  /// Useful matches of one rule in one round before it is sent away, for rules
-  /// that state no limit of their own; 0 for none.
-  uint64_t matchLimit = 0;
-  /// Rounds that a rule stays away the first time.
+struct RunnerOptions : Limits {
+  /// Rounds for which a rule is banned the first time.
   uint32_t banLength = 5;
   /// Look only where something is new. Off, every round matches everything:
   /// the same graph, slower.
@@ -54,10 +53,6 @@ struct RunnerOptions {
   /// then found equal before anything is built on them: the same graph in the
   /// end, with far fewer nodes on the way. Off, a round does all that it finds.
   bool staged = false;
-  /// The widest promise that is admitted: rounding rules above this many ulps
-  /// are left out (negative: every one).
-  double maxUlps = 1e300;
-  bool admitFinite = true;
 };
 
 struct RuleReport {
@@ -67,8 +62,8 @@ struct RuleReport {
   uint64_t unions = 0;
   uint64_t refused = 0; ///< unions of types not provably equal
   uint32_t bans = 0;
-  /// Rounds that were undone because the rule added too much in them. What they
-  /// found and added is not counted above.
+  /// Undone rounds after which the rule was suspended. What it found and added
+  /// in them is not counted above.
   uint32_t undone = 0;
   double matchSeconds = 0; ///< share of the common matching
   double applySeconds = 0;
@@ -90,7 +85,9 @@ struct RunReport {
   uint64_t classes = 0;
   uint64_t bytes = 0;
   uint64_t peakBytes = 0;
-  uint32_t undone = 0; ///< rounds that ran into a limit of nodes or bytes
+  uint32_t undone = 0; ///< rounds that reached a limit of nodes or bytes
+  /// Of an unfinished run: the nodes that recovery and lowering may make.
+  uint64_t bound = 0;
   double seconds = 0, matchSeconds = 0, applySeconds = 0, rebuildSeconds = 0;
 };
 

@@ -7,11 +7,11 @@
 // extractors and viewers can be run on our graphs; read, so that ours can be
 // run on theirs.
 //
-// A class that inner scopes compute stands in the file once for each of them,
-// its nodes at their price for all runs: extractors choose one node for a
-// class, so each scope has a choice of its own, and none can take a value where
-// it does not exist. `class_data` says which scope it is, as the path to it
-// from the outermost one (strings are what the format allows there).
+// A class that inner scopes compute is in the file once for each of them, its
+// nodes at their price for all runs: extractors choose one node for a class, so
+// each scope has a choice of its own, and none can take a value where it does
+// not exist. `class_data` names the scope, as the path to it from the outermost
+// one (the format allows strings there).
 //
 // Nothing here includes LLVM or MLIR.
 //
@@ -45,8 +45,8 @@ public:
     std::function<std::string(TypeId)> type;
   };
 
-  /// The names of classes, nodes and scopes begin with `prefix`. Hears the name
-  /// of each node, what it is and where.
+  /// The names of classes, nodes and scopes begin with `prefix`. `onNode` is
+  /// called with the name of each node, what it is and where.
   using OnNode =
       std::function<void(const std::string &name, NodeRef, ScopedClass)>;
   void add(const EGraph &graph, std::span<const ScopedClass> roots,
@@ -75,8 +75,8 @@ public:
 
   enum class Method { BottomUp, GreedyDag };
   /// The choice as JSON: the node taken for each class that the roots need, and
-  /// what they cost with shared nodes paid for once (`dag_cost`) or at every
-  /// use (`tree_cost`). Fails where a root cannot be computed.
+  /// what they cost with shared nodes counted once (`dag_cost`) or at every use
+  /// (`tree_cost`). Fails where a root cannot be computed.
   Result<std::string> extract(Method method) const;
   /// The same of choices that another extractor made: an object `choices` of
   /// node by class, of which those that the roots need are looked at. Fails

@@ -3,7 +3,7 @@
 //
 // Between two rebuilds a graph is a frozen part and a tail: rows, class ids and
 // terms of proofs are only ever appended, and what a union changes is known. So
-// a snapshot is a set of counts, and going back cuts the tails off.
+// a snapshot is a set of counts, and restoring it truncates the tails.
 //
 // Nothing here includes LLVM or MLIR.
 //
@@ -17,7 +17,7 @@
 
 namespace luminal::eqsat {
 
-/// A graph as it stands. At most one at a time looks at a graph.
+/// The state of a graph, to return to. A graph has at most one at a time.
 class Snapshot {
 public:
   explicit Snapshot(EGraph &graph);
@@ -25,11 +25,11 @@ public:
   Snapshot(const Snapshot &) = delete;
   Snapshot &operator=(const Snapshot &) = delete;
 
-  /// Gives the graph back as it was: rows, classes, facts, proofs, no more
-  /// bytes than it held, and no limit hit. Payloads and operators that were
-  /// made since stay known and unused. Only before the next `rebuild`, and
-  /// `touch` is not taken back. Class ids made since are given again to other
-  /// classes: whoever remembers them must forget (`Native::forget`).
+  /// Restores the graph: rows, classes, facts, proofs, no more bytes than it
+  /// held, and no limit hit. Payloads and operators that were made since stay
+  /// known and unused. Only before the next `rebuild`; `touch` is not undone.
+  /// Class ids made since are reused for other classes, so remembered ones must
+  /// be forgotten (`Native::forget`).
   void restore();
 
 private:

@@ -48,8 +48,8 @@ public:
   /// The round in which the row was last touched: made, given other children,
   /// or moved to another class.
   uint32_t stamp(uint32_t row) const { return stamps[row] >> 1; }
-  /// As `stamp`, but not after the round before a mere move to another class:
-  /// to that, only what is built on the class is new.
+  /// As `stamp`, but a mere move to another class does not count: it is new
+  /// only to what is built on the class.
   uint32_t rootStamp(uint32_t row) const {
     return (stamps[row] >> 1) - (stamps[row] & 1);
   }
@@ -165,8 +165,8 @@ private:
   /// Round, and in the lowest bit whether the row was merely moved.
   Buffer<uint32_t> stamps;
   Buffer<uint16_t> rules;
-  /// Says nothing that the rows do not say, so a sort drops it and the next
-  /// search makes it.
+  /// Can be rebuilt from the rows, so a sort drops it and the next search makes
+  /// it again.
   mutable RowIndex index;
   ByteCounter *counter;
   uint32_t count = 0;

@@ -1,4 +1,4 @@
-//===- RuleSets.h - Rules by name, and what they stand on -----------------===//
+//===- RuleSets.h - Rules by name, and what they build on -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A rule set is a list of named PDL patterns, the native functions that they
@@ -48,7 +48,7 @@
 // depends only on their arguments, on facts about classes among them, and on
 // the nodes in those classes (not below).
 //
-// What the ordinary form is shown: a value whose class holds a constant (an op
+// What the ordinary form sees: a value whose class holds a constant (an op
 // without operands that is ConstantLike) is the result of that constant; any
 // other is a block argument of the type of its class, the same one for equal
 // values, whatever computes it: it has no defining op, and its uses say
@@ -63,7 +63,7 @@
 //
 //   pdl.pattern @AddZero : benefit(0) attributes {
 //       eqsat.promise = "exact",       // or "finite", "rounding(2)"
-//       eqsat.stratum = "canonical",   // or "algebra" (default), "lowering"
+//       eqsat.stratum = "recovery",    // default: "alternatives"
 //       eqsat.dtypes = [f32, f64]      // element types; default: every one
 //   } { ... }
 //
@@ -113,8 +113,8 @@ struct NodeView {
   mlir::Value leaf;
 };
 
-/// A fact is an attribute; null says that nothing is known. Facts only ever
-/// become stronger.
+/// A fact is an attribute, or null where nothing is known. Facts only become
+/// stronger.
 class ClassAnalysis {
 public:
   virtual ~ClassAnalysis();
@@ -134,8 +134,8 @@ using AnalysisFactory =
 void registerAnalysis(llvm::StringRef name, AnalysisFactory factory);
 
 /// Types that are equal although they are written differently. Values of both
-/// may be one class, so what uses a value cannot know how its type is written.
-/// Therefore everything that is made is written in one spelling.
+/// may be in one class, so a user of a value cannot know how its type is
+/// written. Therefore every op that is made uses one spelling.
 class TypeSpellings {
 public:
   virtual ~TypeSpellings();
@@ -163,13 +163,6 @@ public:
 using TypeSpellingsFactory =
     std::function<std::unique_ptr<TypeSpellings>(mlir::Operation *scope)>;
 void registerTypeSpellings(TypeSpellingsFactory factory);
-
-/// How often the regions of an op run, for ops that this function knows and
-/// whose regions the e-graph may look into as scopes: a single block each, run
-/// as a whole from its arguments and the values around it to the operands of
-/// its terminator, at least once.
-using RegionTrips = std::function<std::optional<double>(mlir::Operation *op)>;
-void registerRegionTrips(RegionTrips trips);
 
 //===----------------------------------------------------------------------===//
 // Fast native functions
@@ -236,11 +229,15 @@ private:
 using NativeArgs = llvm::ArrayRef<NativeValue>;
 using NativeResults = llvm::SmallVectorImpl<NativeValue>;
 
-/// What a fast native function may look at.
+/// What a fast native function can read.
 class MatchContext {
 public:
-  MatchContext(EGraph &graph, OpTable &ops, mlir::Operation *scope)
-      : graph(graph), ops(ops), scopeOp(scope) {}
+  MatchContext(EGraph &graph, OpTable &ops, mlir::Operation *scope,
+               const PrecisionPolicy &policy = {})
+      : policy(policy), graph(graph), ops(ops), scopeOp(scope) {}
+
+  /// For natives of rules whose promise depends on the match.
+  const PrecisionPolicy policy;
 
   mlir::MLIRContext *getContext() const;
   /// The function that is saturated, without its body: for its symbols.
@@ -273,8 +270,8 @@ private:
   EGraph &graph;
   OpTable &ops;
   mlir::Operation *scopeOp;
-  /// How often facts and nodes were looked at, of which there are more next
-  /// round.
+  /// How often facts and nodes were read, of which there may be more in the
+  /// next round.
   mutable uint64_t looks = 0;
   /// What the function that runs returns.
   std::vector<std::vector<ClassId>> ranges;
@@ -297,15 +294,21 @@ using FastRewrite =
 struct RuleInfo {
   llvm::StringRef name;
   Promise promise;
-  Stratum stratum = Stratum::Algebra;
-  /// Useful matches a round before the rule is sent away for a while; 0 for
+  Stratum stratum = Stratum::Alternatives;
+  /// Useful matches a round before the rule is banned for some rounds; 0 for
   /// the runner's default.
   uint64_t matchLimit = 0;
   /// Element types in which the rule is true, and in which alone it fires: of
   /// the root and of the values that the right side reads. Empty is every one.
   llvm::SmallVector<mlir::Type> dtypes = {};
-  /// Whether tests show that what the rule makes can be; else every operation
-  /// is verified before it enters the graph.
+  /// Where it rounds otherwise in each of `dtypes`: by how many ulps, in their
+  /// order. It does not fire in those where that is not admitted.
+  llvm::SmallVector<double> ulps = {};
+  /// Matches differ in more than the type, `ulps` is of the worst, and a native
+  /// of the rule asks the policy about each (`MatchContext::policy`).
+  bool asksPolicy = false;
+  /// Whether tests cover that what the rule makes verifies; else every
+  /// operation is verified before it enters the graph.
   bool isTrusted = true;
 };
 

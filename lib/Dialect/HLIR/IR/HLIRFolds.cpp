@@ -88,9 +88,8 @@ static Attribute getAttribute(const Elements &elements, Type type) {
 }
 
 /// fn(element, result) for each element; the result has the dtype of `type`.
-static OpFoldResult
-foldUnary(Attribute operand, Type type,
-          function_ref<void(DType, const void *, void *)> fn) {
+static Attribute foldUnary(Attribute operand, Type type,
+                           function_ref<void(DType, const void *, void *)> fn) {
   std::optional<Elements> x = getElements(operand);
   if (!x || !cast<ShapedType>(type).hasStaticShape())
     return {};
@@ -110,14 +109,13 @@ static void storeFolded(DType t, double value, void *result) {
       result);
 }
 
-static OpFoldResult foldFloat(Attribute operand, Type type,
-                              double (*fn)(double)) {
+static Attribute foldFloat(Attribute operand, Type type, double (*fn)(double)) {
   return foldUnary(operand, type, [&](DType t, const void *x, void *result) {
     storeFolded(t, fn(loadFloat(t, x)), result);
   });
 }
 
-static OpFoldResult
+static Attribute
 foldBinary(Attribute lhs, Attribute rhs, Type type,
            function_ref<void(DType, const void *, const void *, void *)> fn) {
   std::optional<Elements> a = getElements(lhs), b = getElements(rhs);
@@ -139,9 +137,9 @@ foldBinary(Attribute lhs, Attribute rhs, Type type,
 }
 
 /// Floats in double (which is exact enough to round once), integers in 64 bits.
-static OpFoldResult foldArithmetic(Attribute lhs, Attribute rhs, Type type,
-                                   double (*onFloat)(double, double),
-                                   int64_t (*onInt)(int64_t, int64_t)) {
+static Attribute foldArithmetic(Attribute lhs, Attribute rhs, Type type,
+                                double (*onFloat)(double, double),
+                                int64_t (*onInt)(int64_t, int64_t)) {
   return foldBinary(
       lhs, rhs, type, [&](DType t, const void *a, const void *b, void *r) {
         if (isFloatDType(t))
@@ -157,50 +155,76 @@ static int64_t wrap(uint64_t value) { return static_cast<int64_t>(value); }
 // Elementwise
 //===----------------------------------------------------------------------===//
 
-OpFoldResult Log2Op::fold(FoldAdaptor adaptor) {
-  return foldFloat(adaptor.getOperand(), getType(), std::log2);
-}
-OpFoldResult Exp2Op::fold(FoldAdaptor adaptor) {
-  return foldFloat(adaptor.getOperand(), getType(), std::exp2);
-}
-OpFoldResult SinOp::fold(FoldAdaptor adaptor) {
-  return foldFloat(adaptor.getOperand(), getType(), std::sin);
-}
-OpFoldResult SqrtOp::fold(FoldAdaptor adaptor) {
-  return foldFloat(adaptor.getOperand(), getType(), std::sqrt);
-}
-OpFoldResult RecipOp::fold(FoldAdaptor adaptor) {
-  return foldFloat(adaptor.getOperand(), getType(),
-                   [](double x) { return 1.0 / x; });
-}
+using Operands = ArrayRef<Attribute>;
 
-OpFoldResult AddOp::fold(FoldAdaptor adaptor) {
+template <double (*fn)(double)>
+static Attribute foldFunction(Operands x, Type type) {
+  return foldFloat(x[0], type, fn);
+}
+static double reciprocal(double x) { return 1.0 / x; }
+
+static Attribute foldAdd(Operands x, Type type) {
   return foldArithmetic(
-      adaptor.getLhs(), adaptor.getRhs(), getType(),
-      [](double a, double b) { return a + b; },
+      x[0], x[1], type, [](double a, double b) { return a + b; },
       [](int64_t a, int64_t b) { return wrap(uint64_t(a) + uint64_t(b)); });
 }
-OpFoldResult MulOp::fold(FoldAdaptor adaptor) {
+static Attribute foldMul(Operands x, Type type) {
   return foldArithmetic(
-      adaptor.getLhs(), adaptor.getRhs(), getType(),
-      [](double a, double b) { return a * b; },
+      x[0], x[1], type, [](double a, double b) { return a * b; },
       [](int64_t a, int64_t b) { return wrap(uint64_t(a) * uint64_t(b)); });
 }
-OpFoldResult ModOp::fold(FoldAdaptor adaptor) {
+static Attribute foldMod(Operands x, Type type) {
   return foldArithmetic(
-      adaptor.getLhs(), adaptor.getRhs(), getType(),
-      [](double a, double b) { return std::fmod(a, b); }, remainderOf);
+      x[0], x[1], type, [](double a, double b) { return std::fmod(a, b); },
+      remainderOf);
+}
+static Attribute foldLessThan(Operands x, Type type) {
+  return foldBinary(
+      x[0], x[1], type, [](DType t, const void *a, const void *b, void *r) {
+        bool less = isFloatDType(t) ? loadFloat(t, a) < loadFloat(t, b)
+                                    : loadInt(t, a) < loadInt(t, b);
+        storeInt(DType::I1, less, r);
+      });
+}
+static Attribute foldCast(Operands x, Type type) {
+  DType to = *getDType(getElementTypeOrSelf(type));
+  return foldUnary(x[0], type, [&](DType from, const void *x, void *result) {
+    castElement(from, x, to, result);
+  });
 }
 
-OpFoldResult LessThanOp::fold(FoldAdaptor adaptor) {
-  return foldBinary(adaptor.getLhs(), adaptor.getRhs(), getType(),
-                    [](DType t, const void *a, const void *b, void *r) {
-                      bool less = isFloatDType(t)
-                                      ? loadFloat(t, a) < loadFloat(t, b)
-                                      : loadInt(t, a) < loadInt(t, b);
-                      storeInt(DType::I1, less, r);
-                    });
+Attribute hlir::foldConstants(OperationName name, ArrayRef<Attribute> operands,
+                              Type type) {
+  using Folder = Attribute (*)(Operands, Type);
+  static const llvm::DenseMap<TypeID, Folder> folders = {
+      {TypeID::get<Log2Op>(), foldFunction<std::log2>},
+      {TypeID::get<Exp2Op>(), foldFunction<std::exp2>},
+      {TypeID::get<SinOp>(), foldFunction<std::sin>},
+      {TypeID::get<SqrtOp>(), foldFunction<std::sqrt>},
+      {TypeID::get<RecipOp>(), foldFunction<reciprocal>},
+      {TypeID::get<AddOp>(), foldAdd},
+      {TypeID::get<MulOp>(), foldMul},
+      {TypeID::get<ModOp>(), foldMod},
+      {TypeID::get<LessThanOp>(), foldLessThan},
+      {TypeID::get<CastOp>(), foldCast}};
+  Folder folder = folders.lookup(name.getTypeID());
+  return folder ? folder(operands, type) : Attribute();
 }
+
+template <typename Op>
+static OpFoldResult foldOp(Op op, typename Op::FoldAdaptor adaptor) {
+  return foldConstants(op->getName(), adaptor.getOperands(), op.getType());
+}
+
+OpFoldResult Log2Op::fold(FoldAdaptor a) { return foldOp(*this, a); }
+OpFoldResult Exp2Op::fold(FoldAdaptor a) { return foldOp(*this, a); }
+OpFoldResult SinOp::fold(FoldAdaptor a) { return foldOp(*this, a); }
+OpFoldResult SqrtOp::fold(FoldAdaptor a) { return foldOp(*this, a); }
+OpFoldResult RecipOp::fold(FoldAdaptor a) { return foldOp(*this, a); }
+OpFoldResult AddOp::fold(FoldAdaptor a) { return foldOp(*this, a); }
+OpFoldResult MulOp::fold(FoldAdaptor a) { return foldOp(*this, a); }
+OpFoldResult ModOp::fold(FoldAdaptor a) { return foldOp(*this, a); }
+OpFoldResult LessThanOp::fold(FoldAdaptor a) { return foldOp(*this, a); }
 
 /// Whether every value of `from` has its own in `to`, so that a cast there and
 /// back changes nothing.
@@ -258,11 +282,7 @@ OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
                    *getDType(getElementTypeOrSelf(inner.getType()))))
       return inner.getOperand();
   }
-  DType to = *getDType(getElementTypeOrSelf(getType()));
-  return foldUnary(adaptor.getOperand(), getType(),
-                   [&](DType from, const void *x, void *result) {
-                     castElement(from, x, to, result);
-                   });
+  return foldOp(*this, adaptor);
 }
 
 /// The one value of a splat constant or of a view of one.

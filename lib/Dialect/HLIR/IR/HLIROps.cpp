@@ -1,6 +1,7 @@
 //===- HLIROps.cpp - Verifiers and the assembly of repeat -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "luminal/Dialect/HLIR/IR/EnumFormat.h"
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
 #include "mlir/IR/Builders.h"
 

@@ -3,6 +3,7 @@
 
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace luminal;
 using namespace luminal::llir;
@@ -13,6 +14,9 @@ using namespace luminal::llir;
 
 #include "luminal/Dialect/LLIR/IR/LLIRInterfaces.cpp.inc"
 
+#define GET_ATTRDEF_CLASSES
+#include "luminal/Dialect/LLIR/IR/LLIRAttrs.cpp.inc"
+
 #define GET_TYPEDEF_CLASSES
 #include "luminal/Dialect/LLIR/IR/LLIRTypes.cpp.inc"
 
@@ -20,6 +24,10 @@ void LLIRDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "luminal/Dialect/LLIR/IR/LLIROps.cpp.inc"
+      >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "luminal/Dialect/LLIR/IR/LLIRAttrs.cpp.inc"
       >();
   addTypes<
 #define GET_TYPEDEF_LIST

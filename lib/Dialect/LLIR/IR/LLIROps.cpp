@@ -1,6 +1,7 @@
 //===- LLIROps.cpp - Verifiers and folds of the flat ops ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "luminal/Dialect/HLIR/IR/EnumFormat.h"
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
 
 using namespace mlir;
@@ -388,6 +389,9 @@ static void printQuantities(OpAsmPrinter &printer, Operation *,
                         [&](const Expr &e) { printer.getStream() << e.str(); });
   printer << ')';
 }
+
+using hlir::parseKeyword;
+using hlir::printKeyword;
 
 #define GET_OP_CLASSES
 #include "luminal/Dialect/LLIR/IR/LLIROps.cpp.inc"

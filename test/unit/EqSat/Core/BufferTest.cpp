@@ -56,8 +56,8 @@ TEST(Buffer, KeepsWhatItHoldsAtEverySize) {
     }
 }
 
-/// Random hashes and few different ones, so that many rows stand behind the
-/// group of their hash.
+/// Random hashes and few different ones, so that many rows lie behind the group
+/// of their hash.
 TEST(RowIndex, FindsEveryRowAfterItGrew) {
   for (uint64_t kinds : {uint64_t(40), uint64_t(3000), ~uint64_t(0)}) {
     ByteCounter counter;

@@ -13,7 +13,8 @@ static RunnerOptions unlimited(bool incremental, bool staged) {
   RunnerOptions o;
   o.maxNodes = ~uint64_t(0);
   o.maxBytes = ~uint64_t(0);
-  o.maxSeconds = 1e9;
+  o.maxIterations = ~0u;
+  o.matchLimit = 0;
   o.incremental = incremental;
   o.staged = staged;
   return o;

@@ -16,7 +16,7 @@ using namespace luminal::eqsat::test;
 
 namespace {
 
-/// Types 0 and 1 are equal, nobody knows of 0 and 2, 0 and 3 are not.
+/// Types 0 and 1 are equal, 0 and 2 unknown, 0 and 3 unequal.
 class Types : public testing::Test {
 protected:
   Types() {
@@ -69,7 +69,7 @@ TEST_F(Types, unknownOnesStayApart) {
   EXPECT_EQ(graph.addInto(a, graph.addOp("c", 0), graph.getPayload(2, {}), {},
                           kGiven),
             Merge::Refused);
-  // As if nobody had asked.
+  // As if the union had not been tried.
   EXPECT_FALSE(graph.isDirty());
   EXPECT_FALSE(graph.conflict());
   EXPECT_FALSE(graph.limitHit());
@@ -79,7 +79,7 @@ TEST_F(Types, unknownOnesStayApart) {
 }
 
 TEST_F(Types, congruenceAsksNobody) {
-  // f(a) and f(b) are of types that nobody can compare. Equal keys are equal.
+  // The types of f(a) and f(b) are not comparable. Equal keys are equal.
   ClassId a[] = {leaf("a", 0)}, b[] = {leaf("b", 1)};
   OpId f = graph.addOp("f", 1);
   ClassId fa = graph.add(f, graph.getPayload(2, {}), a);
@@ -124,7 +124,7 @@ TEST_F(Types, whoMadeAClassIsKnown) {
   EXPECT_EQ(graph.makerOf(a), 7u);
 }
 
-/// Whichever way the runner goes, the same is said, and it comes to an end.
+/// Every mode of the runner gives the same graph, and terminates.
 class TypesRun
     : public Types,
       public testing::WithParamInterface<std::tuple<bool, bool, bool>> {
@@ -213,8 +213,8 @@ public:
   }
 };
 
-/// What becomes known at the leaves is known everywhere above, however deep
-/// the terms are; where several things become known, each goes its own way.
+/// Facts of the leaves reach everything above, however deep the terms are, also
+/// several facts at a time.
 TEST(Facts, deepTerms) {
   for (unsigned seed = 0; seed != 200; ++seed) {
     SCOPED_TRACE(seed);
@@ -244,8 +244,7 @@ TEST(Facts, deepTerms) {
     // A cycle, whose facts come around.
     graph.unite(values.back(), values[values.size() / 2]);
     ASSERT_TRUE(graph.rebuild());
-    // Nothing follows from the rows that is not known, and what is known is
-    // as little as that.
+    // The facts are exactly those that follow from the rows.
     std::vector<uint32_t> least(graph.numClassIds());
     for (bool more = true; more;) {
       more = false;
@@ -287,7 +286,7 @@ TEST(Facts, veryDeepTerms) {
   EXPECT_EQ(graph.fact(0, graph.find(top)), 8u);
 }
 
-/// Terms so deep that one union leads to the next a hundred times and more:
+/// Terms so deep that one union leads to the next over a hundred times:
 /// three copies of a random graph over leaves of their own become one copy when
 /// the leaves do. Two do so early and the third, which wins, late: its leaves
 /// are themselves the tops of deep terms.
@@ -312,7 +311,7 @@ TEST(Congruence, deepTerms) {
           c = graph.add(d, p, {&c, 1});
         copies[k].push_back(c);
       }
-      // Operands of + stand in another order.
+      // The operands of + are in another order.
       if (k == 1)
         for (auto *list : {&copies[k], &low[k]})
           std::reverse(list->begin(), list->end());

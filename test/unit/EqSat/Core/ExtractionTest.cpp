@@ -29,7 +29,7 @@ struct Prices {
 TEST(Extraction, sharedTermsArePaidForOnce) {
   EGraph graph;
   Terms t(graph);
-  // As a tree f is dearer than g; with its operands shared it is cheaper.
+  // As a tree f costs more than g; with its operands shared it costs less.
   ClassId f = t.add("(f (big x) (big x))");
   ClassId g = t.add("(g x)");
   graph.unite(f, g);
@@ -61,7 +61,7 @@ TEST(Extraction, sharingAcrossRootsIsSeen) {
 TEST(Extraction, cyclesAreNeverChosen) {
   EGraph graph;
   Terms t(graph);
-  // x = id(id(x)) for nothing, and x itself is dear.
+  // x = id(id(x)) costs nothing, and x itself is expensive.
   ClassId x = t.add("x");
   ClassId y = t.add("(id x)");
   graph.unite(x, t.add("(id (id x))"));
@@ -222,7 +222,7 @@ struct Built {
   }
 };
 
-/// Every class that is needed has a node of its own, children stand before
+/// Every class that is needed has a node of its own, children come before
 /// parents (so there is no cycle), and the price is what the nodes cost.
 void expectValid(const Built &b, const Extractor &e, const Selection &s) {
   std::vector<bool> done(b.graph.numClassIds());

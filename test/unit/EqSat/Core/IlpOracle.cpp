@@ -182,7 +182,7 @@ std::string Problem::text() const {
   return os.str();
 }
 
-/// Of what the roots need of the choice. Nothing where it is none.
+/// The price of what the roots need. Nothing for an invalid choice.
 std::optional<double> Problem::priceOf(const std::vector<bool> &chosen) const {
   double price = 0;
   enum State : uint8_t { New, Open, Done };

@@ -17,7 +17,7 @@ class Limits : public testing::TestWithParam<bool> {
 protected:
   Limits() {
     options.staged = GetParam();
-    options.maxSeconds = 1e9;
+    options.matchLimit = 0;
   }
   RunReport run(uint64_t maxNodes) {
     options.maxNodes = maxNodes;
@@ -55,8 +55,8 @@ std::string step(unsigned i) {
   return "(s" + std::to_string(i) + " " + inner + ")";
 }
 
-TEST_P(Limits, aUsefulRuleIsHeardBesideAnExplodingOne) {
-  // Whatever the useful rules are in the middle of when a round is undone.
+TEST_P(Limits, aUsefulRuleRunsBesideAnExplodingOne) {
+  // At every point of the useful rules where a round may be undone.
   unsigned compared = 0;
   for (uint64_t matchLimit : {0, 10})
     for (uint64_t maxNodes = 110; maxNodes < 5000; maxNodes += maxNodes / 8) {
@@ -101,7 +101,7 @@ TEST_P(Limits, aUsefulRuleIsHeardBesideAnExplodingOne) {
 
 TEST_P(Limits, aRuleThatFitsAfterAllComesBack) {
   // The rule that adds more before the limit is not the one that is too much:
-  // it is called back when that one is away, too.
+  // it is resumed when that one is suspended, too.
   options.staged = false;
   for (unsigned i = 0; i != 30; ++i)
     terms.add("(a x" + std::to_string(i) + ")");
@@ -129,12 +129,12 @@ TEST_P(Limits, theGraphIsOneAfterWholeRounds) {
     for (EGraph *g : {&limited, &free}) {
       Terms t(*g);
       addSum(t, kLeaves);
-      // One rule, which has nobody to be sent away for.
+      // One rule: there is no other to continue with.
       std::vector<Rule> one;
       t.commutative = {"+"};
       one.push_back(t.rule("Both", "(+ ?a (+ ?b ?c))", "(+ (+ ?b ?a) ?c)"));
       RunnerOptions o = options;
-      // The last round found the rule away and did nothing.
+      // In the last round the rule was suspended.
       if (g == &free)
         o.maxIterations = reports[0].iterations.size() - 1;
       o.maxNodes = g == &limited ? maxNodes : ~uint64_t(0);
@@ -211,12 +211,12 @@ TEST_P(Limits, nativesThatMakeNodes) {
 }
 
 TEST_P(Limits, nativesSeeNoClassThatIsGone) {
-  // In the round that is undone a native hears of classes whose numbers other
-  // classes get afterwards; what it said then must not be believed.
+  // In the undone round a native is called with classes whose ids are reused
+  // afterwards; its answers of then must not be used.
   options.staged = false;
   for (unsigned i = 0; i != 40; ++i)
     terms.add("(n x" + std::to_string(i) + ")");
-  // Holds for classes of type 0; an answer about types is remembered for good.
+  // Holds for classes of type 0; answers about types are cached for good.
   natives.emplace_back(
       [&](std::span<const uint32_t> args, uint32_t *) {
         return graph.classType(args[0]) == 0;
@@ -236,7 +236,7 @@ TEST_P(Limits, nativesSeeNoClassThatIsGone) {
     }
     rules.push_back(r.finish());
   };
-  // The first is sent away when the last begins, whose classes are then
+  // The first is suspended when the last begins, whose classes are then
   // numbered as those of `bad` were.
   add("first", 2, false);
   add("bad", 1, true);
@@ -334,7 +334,7 @@ TEST_P(Limits, timeWhileAdding) {
 
 TEST_P(Limits, timeOfOneRebuild) {
   // A rebuild is not interrupted: one union that goes up two terms of 100,000
-  // levels, level by level, must be no matter of time.
+  // levels, level by level, must be fast.
   OpId ops[] = {terms.op("n", 1), terms.op("m", 1)};
   ClassId low[] = {terms.add("x"), terms.add("y")};
   for (ClassId c : low)
@@ -375,28 +375,83 @@ TEST_P(Limits, conflict) {
   EXPECT_EQ(graph.conflict()->rule, 0u);
 }
 
-TEST_P(Limits, loweringIsHeardWhateverStopped) {
-  // Without room, rounds or time, what is there is lowered all the same.
-  for (const char *why : {"nodes", "bytes", "time", "iterations"}) {
+/// (high (high x)) beside a sum that explodes.
+std::vector<Rule> highAndSum(Terms &t) {
+  addSum(t, kLeaves);
+  t.add("(high (high x))");
+  std::vector<Rule> all = sumRules(t);
+  all.push_back(t.rule("Recover", "(high ?x)", "(known ?x)"));
+  all.back().stratum = Stratum::Recovery;
+  all.push_back(t.rule("Lower", "(known ?x)", "(low ?x)"));
+  all.back().stratum = Stratum::Lowering;
+  return all;
+}
+
+TEST_P(Limits, recoveryAndLoweringRunWhateverStopsTheSearch) {
+  for (const char *why : {"nodes", "bytes", "iterations", "matches"}) {
     SCOPED_TRACE(why);
     EGraph g;
     Terms t(g);
-    addSum(t, kLeaves);
-    ClassId root = t.add("(high (high x))");
-    std::vector<Rule> all = sumRules(t);
-    all.push_back(t.rule("Lower", "(high ?x)", "(low ?x)"));
-    all.back().stratum = Stratum::Lowering;
+    std::vector<Rule> all = highAndSum(t);
+    uint64_t given = g.numNodes();
     RunnerOptions o = options;
-    o.maxNodes = why == std::string("nodes") ? g.numNodes() : 2000;
+    o.maxNodes = why == std::string("nodes") ? 0 : 2000;
     o.maxBytes = why == std::string("bytes") ? 1 : ~uint64_t(0);
-    o.maxSeconds = why == std::string("time") ? 0 : 1e9;
-    o.maxIterations = why == std::string("iterations") ? 1 : 1000;
+    o.maxIterations = why == std::string("iterations") ? 0 : 1000;
+    o.matchLimit = why == std::string("matches") ? 1 : 0;
     RunReport report = saturate(g, all, {}, o);
     EXPECT_NE(report.stop, StopReason::Saturated);
+    EXPECT_NE(report.stop, StopReason::Unfinished);
+    if (why == std::string("nodes"))
+      EXPECT_EQ(g.numNodes(), given + 4);
     ClassId low = t.find("(low (low x))");
     ASSERT_NE(low, kNone);
-    EXPECT_EQ(g.find(low), g.find(root));
+    EXPECT_EQ(g.find(low), g.find(t.find("(high (high x))")));
   }
+}
+
+TEST_P(Limits, alternativesAreSuspendedBeforeLowering) {
+  // Lowering adds more than the search does, but without it the search is in
+  // vain: all but the last alternatives are lowered.
+  terms.add("(n x)");
+  rules.push_back(terms.rule("Grow", "(n ?x)", "(n (v ?x))"));
+  for (const char *right : {"(a (b (c ?x)))", "(d (e (f ?x)))"}) {
+    rules.push_back(terms.rule(right, "(n ?x)", right));
+    rules.back().stratum = Stratum::Lowering;
+  }
+  RunReport report = run(500);
+  EXPECT_EQ(report.stop, StopReason::Nodes);
+  EXPECT_GT(report.rules[0].undone, 0u);
+  EXPECT_GT(report.rules[0].useful, 10u);
+  EXPECT_GE(report.rules[1].useful + 2, report.rules[0].useful);
+  EXPECT_GE(report.rules[2].useful + 2, report.rules[0].useful);
+}
+
+TEST_P(Limits, recoveryThatDoesNotEnd) {
+  terms.add("(n x)");
+  terms.add("(m x)");
+  rules.push_back(terms.rule("Grow", "(n ?x)", "(n (v ?x))"));
+  rules.back().stratum = Stratum::Recovery;
+  rules.push_back(terms.rule("Fine", "(m ?x)", "(k ?x)"));
+  rules.back().stratum = Stratum::Recovery;
+  RunReport report = run(100);
+  EXPECT_EQ(report.stop, StopReason::Unfinished);
+  EXPECT_EQ(report.rules[0].undone, 1u);
+  EXPECT_EQ(report.rules[1].undone, 0u);
+  EXPECT_GT(report.bound, 1000u);
+  EXPECT_LE(graph.numNodes(), report.bound);
+  EXPECT_TRUE(equal("(m x)", "(k x)"));
+}
+
+TEST_P(Limits, theClockIsNoLimitOfRecovery) {
+  // Whether it could be finished would depend on the machine: an error.
+  terms.add("(n x)");
+  rules.push_back(terms.rule("Recover", "(n ?x)", "(k ?x)"));
+  rules.back().stratum = Stratum::Recovery;
+  options.maxSeconds = 1e-9;
+  RunReport report = run(100);
+  EXPECT_EQ(report.stop, StopReason::Unfinished);
+  EXPECT_EQ(report.undone, 0u);
 }
 
 TEST_P(Limits, sameGraphEveryTime) {

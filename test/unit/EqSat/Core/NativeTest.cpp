@@ -51,7 +51,7 @@ TEST(Native, asksAgainWhenMoreMayBeKnown) {
   Native round = sum.native(1, Native::Round);
   EXPECT_EQ(timesAsked(round, 5, 1) + timesAsked(round, 5, 1), 1u);
   EXPECT_EQ(timesAsked(round, 5, 2), 1u);
-  // Only what looked at the fact has to look again.
+  // Only answers that read the fact are computed again.
   Native counted = sum.native(1, Native::Round, /*counted=*/true);
   EXPECT_EQ(timesAsked(counted, 4, 1) + timesAsked(counted, 5, 1), 2u);
   sum.fact = 1;

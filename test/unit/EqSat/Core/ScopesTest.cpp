@@ -143,7 +143,7 @@ TEST(Scopes, randomProgramsSeeOnlyWhatIsAround) {
   EXPECT_GT(shared, 100u);
 }
 
-/// Price of what the names need where every use is paid for.
+/// Price of what the names need, with every use counted.
 double treeCost(const Program &p, const Extractor &e, const Selection &s,
                 std::span<const ClassId> names) {
   std::map<ClassId, double> tree;
@@ -210,10 +210,10 @@ TEST(Scopes, anyExtractorMayChooseFromTheJson) {
       double best = treeCost(p, e, e.bottomUp(roots), roots);
       double tree = *document->root().at("tree_cost")->asDouble();
       EXPECT_NEAR(treeCost(p, e, s, roots), tree, 1e-9 * tree);
-      // The best one where every use is paid for is as good from the file.
+      // The best one with every use counted is as good from the file.
       if (method == SerializedGraph::Method::BottomUp)
         EXPECT_NEAR(tree, best, 1e-9 * best);
-      // Another class's node in place of one that is taken is found out.
+      // A node of another class in place of a chosen one is an error.
       if (taken->empty())
         continue;
       auto other = std::next(byName.begin(), rng() % byName.size());

@@ -30,7 +30,7 @@ public:
   }
 };
 
-/// A graph with all that there is to undo.
+/// A graph with everything that can be undone.
 struct Graph {
   EGraph graph;
   ProofLog log;
@@ -50,8 +50,8 @@ struct Graph {
     }
   }
 
-  /// Additions and unions as the seed has it. `wild`: also payloads and
-  /// operators that nobody knew, and natives' nodes without a rule.
+  /// Additions and unions by the seed. `wild`: also new payloads and operators,
+  /// and natives' nodes without a rule.
   void change(uint64_t seed, unsigned count, bool wild) {
     std::mt19937_64 rng(seed);
     auto below = [&](uint32_t n) { return uint32_t(rng() % n); };
@@ -84,7 +84,7 @@ struct Graph {
     }
   }
 
-  /// Everything that can be asked of the graph.
+  /// Everything that the graph can be queried for.
   std::string dump() const {
     std::ostringstream os;
     os << graph.numNodes() << " nodes, " << graph.numClasses()
@@ -166,7 +166,7 @@ TEST(Snapshot, whatCameSinceIsGone) {
       }
     }
     undone.graph.setLimits({});
-    // It goes on as if nothing had been.
+    // It goes on as if nothing had been added.
     for (Graph *g : {&undone, &never})
       for (unsigned i = 0; i != 3; ++i) {
         g->change(seed + 4000 + i, size, false);

@@ -1,7 +1,8 @@
 //===- NativeConstantsTest.cpp - Constants that native functions see ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a class is, as MLIR's own matchers ask: `matchPattern(v, m_Zero())`.
+// Constants of classes, as MLIR's own matchers find them: `matchPattern(v,
+// m_Zero())`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,7 +70,7 @@ TEST_F(NativeConstants, areWhatDefinesAValue) {
   EXPECT_TRUE(has(functionOf(text, "argument"), "test.add")) << text;
 }
 
-/// An answer that was given before the constant was found is asked again.
+/// A native that answered before the constant was found is called again.
 TEST_F(NativeConstants, areSeenWhenTheyAreFound) {
   add("found-constants", kAddConstant.c_str(), addZero);
   std::string text = saturate("found-constants", R"mlir(
@@ -85,7 +86,7 @@ TEST_F(NativeConstants, areSeenWhenTheyAreFound) {
 }
 
 /// Operands of a matched operation are constants, too, and a constant may be
-/// returned, built upon, and asked for its attribute.
+/// returned, used as an operand, and read.
 TEST_F(NativeConstants, areOperandsAndResults) {
   add("constant-operands", R"mlir(
 pdl.pattern @Shift : benefit(0) {
@@ -168,7 +169,7 @@ pdl.pattern @Second : benefit(0) {
   EXPECT_FALSE(has(functionOf(text, "select"), "constant 6")) << text;
 }
 
-/// A constant that is shown is not the function's to change.
+/// The function may not change a constant that it is shown.
 TEST_F(NativeConstants, areNotChanged) {
   auto change = [](PatternRewriter &r, Operation *op) {
     r.modifyOpInPlace(op,

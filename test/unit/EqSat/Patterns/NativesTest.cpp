@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "NativesFixture.h"
-#include "luminal/EqSat/Patterns/OpTable.h"
+#include "Patterns/OpTable.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -212,7 +212,7 @@ TEST_F(Natives, everyRuleStatesAPromise) {
 }
 
 /// Every kind of argument and result, ranges among them, and an operation with
-/// more operands than anyone writes by hand.
+/// many operands.
 TEST_F(Natives, ordinaryFunctionsTakeAndReturnEveryKind) {
   add("kinds", R"mlir(
 pdl.pattern @Kinds : benefit(0) {
@@ -564,7 +564,7 @@ TEST_F(Natives, operationsOfAnyWidthAreArguments) {
   EXPECT_TRUE(has(text, "return %arg0")) << messages << text;
 }
 
-/// What an ordinary rewrite may do beside making operations is nothing.
+/// An ordinary rewrite may only make operations.
 TEST_F(Natives, misuseIsAnError) {
   constexpr const char *pattern = R"mlir(
 pdl.pattern @R : benefit(0) {

@@ -306,7 +306,7 @@ private:
       return std::string("pdl.apply_native_constraint \"") + name + "\"(" +
              args + ")";
     };
-    // The driver does not survive the same call three times.
+    // The driver crashes on the same call three times.
     auto test = [&](const char *name, const std::string &args) {
       if (called.insert(apply(name, args)).second)
         line(apply(name, args) + (oneIn(3) ? " {isNegated = true}" : ""));

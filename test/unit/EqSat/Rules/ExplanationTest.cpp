@@ -1,14 +1,14 @@
 //===- ExplanationTest.cpp - Explanations followed step by step -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What `--eqsat-explain` tells is held to what it says. Each chain leads from
+// What `--eqsat-explain` writes is checked step by step. Each chain leads from
 // the one term to the other; and for every step the interpreter computes the
 // term before and the term after, on values of every kind and on finite ones,
 // which are compared as the rule promises. Programs are those that make every
 // rule fire, the functions of the lit tests, and an archive.
 //
-// A congruence is as true as what its operands stand on: where exact rules
-// alone do, it has the same bits on both sides.
+// A congruence is as exact as the proofs of its operands: where those use exact
+// rules alone, it has the same bits on both sides.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 #include "RuleFixture.h"
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
 #include "luminal/EqSat/Core/Runner.h"
-#include "luminal/EqSat/Patterns/CostModel.h"
+#include "luminal/EqSat/Program/CostModel.h"
 #include "luminal/Target/PT2.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FileSystem.h"
@@ -34,7 +34,7 @@ namespace {
 
 using Arguments = std::vector<reference::Tensor>;
 
-/// What became of the explanations of a function.
+/// The results of checking the explanations of a function.
 struct Outcome {
   /// Steps that were compared, by the name of the rule ("" is congruence).
   std::map<std::string, unsigned> compared;
@@ -118,7 +118,7 @@ protected:
   /// compares both sides of every step on each set of arguments. The last set
   /// is finite.
   void explain(func::FuncOp function, ArrayRef<Arguments> arguments,
-               const RunnerOptions &options, Outcome &outcome,
+               const PrecisionPolicy &policy, Outcome &outcome,
                bool everyTerm = true);
   /// Of a function whose arguments say nothing about their values: sets of
   /// values of every kind, then one of finite ones.
@@ -126,17 +126,18 @@ protected:
 };
 
 void Explanations::explain(func::FuncOp function, ArrayRef<Arguments> arguments,
-                           const RunnerOptions &options, Outcome &outcome,
+                           const PrecisionPolicy &policy, Outcome &outcome,
                            bool everyTerm) {
   Program program(function, /*allowUnregistered=*/false);
   program.keepProofs();
-  NativeBridge natives(program.ops, function);
+  NativeBridge natives(program.ops, function, policy);
   ASSERT_TRUE(succeeded(program.import(natives.scope())));
   FailureOr<LoadedRules> rules =
       loader.compile(program.ops, natives, /*explained=*/true);
   ASSERT_TRUE(succeeded(rules));
   EGraph &graph = program.graph;
-  ASSERT_EQ(saturate(graph, *rules, options).stop, StopReason::Saturated);
+  ASSERT_EQ(saturate(graph, *rules, RunnerOptions()).stop,
+            StopReason::Saturated);
 
   Explainer explainer(graph, *graph.proofs, rules->all);
   struct Claim {
@@ -148,7 +149,7 @@ void Explanations::explain(func::FuncOp function, ArrayRef<Arguments> arguments,
     claims.push_back({explainer.explainTerm(t), explainer.spell(t),
                       explainer.given(graph.find(log.term(t).cls))});
   // Exact rules alone do not lower everything.
-  if (options.maxUlps >= 0) {
+  if (policy.maxUlps >= 0) {
     std::unique_ptr<CostModel> cost =
         (*lookupCostModel("static"))(natives.scope());
     ASSERT_TRUE(succeeded(program.extract(
@@ -190,7 +191,11 @@ void Explanations::explain(func::FuncOp function, ArrayRef<Arguments> arguments,
     const Rule &rule = rules->all[s.rule];
     uint32_t left = s.forward ? s.from : s.to,
              right = s.forward ? s.to : s.from;
-    Sides sides{rule.name, rule.promise, nodes.valueOfTerm(e, right), 0};
+    std::string dtype;
+    llvm::raw_string_ostream(dtype) << getElementTypeOrSelf(
+        program.ops.type(graph.payloadType(e.terms[right].payload)));
+    Sides sides{rule.name, rule.promiseIn(dtype), nodes.valueOfTerm(e, right),
+                0};
     if (rule.promise.kind == Promise::Rounding) {
       sides.expected = nodes.termOver(e, left, right, b.getF64Type());
       sides.rough = nodes.termOver(e, left, right, b.getF32Type());
@@ -261,17 +266,15 @@ std::string joined(const std::vector<std::string> &lines) {
 
 TEST_F(Explanations, OfEveryRule) {
   Outcome exact, all;
-  RunnerOptions exactOnly;
-  exactOnly.maxUlps = -1;
   for (const RuleProgram &instance : allRulePrograms()) {
     SCOPED_TRACE(instance.name);
     for (bool isExact : {true, false}) {
       OwningOpRef<ModuleOp> module = build(instance);
       auto function = *module->getOps<func::FuncOp>().begin();
       Outcome &outcome = isExact ? exact : all;
-      ASSERT_NO_FATAL_FAILURE(
-          explain(function, Arguments(arguments(instance, function, 3)),
-                  isExact ? exactOnly : RunnerOptions(), outcome));
+      ASSERT_NO_FATAL_FAILURE(explain(
+          function, Arguments(arguments(instance, function, 3)),
+          isExact ? PrecisionPolicy::exact() : PrecisionPolicy(), outcome));
       EXPECT_EQ(joined(outcome.wrong), "");
       outcome.wrong.clear();
     }
@@ -304,7 +307,7 @@ TEST_F(Explanations, OfTheProgramsOfTheLitTests) {
         SCOPED_TRACE(file + " @" + function.getSymName().str());
         ++functions;
         ASSERT_NO_FATAL_FAILURE(explain(function, anyArguments(function),
-                                        RunnerOptions(), outcome));
+                                        PrecisionPolicy(), outcome));
         EXPECT_EQ(joined(outcome.wrong), "");
         outcome.wrong.clear();
       }
@@ -322,15 +325,15 @@ TEST_F(Explanations, OfAnArchive) {
   ASSERT_TRUE(module);
   auto function = *module->getOps<func::FuncOp>().begin();
   Outcome outcome;
-  explain(function, anyArguments(function), RunnerOptions(), outcome,
+  explain(function, anyArguments(function), PrecisionPolicy(), outcome,
           /*everyTerm=*/false);
   EXPECT_EQ(joined(outcome.wrong), "");
   EXPECT_GT(outcome.compared["Gemm"], 0u);
   EXPECT_GT(outcome.total(), 100u);
 }
 
-/// What each of these promises is not true, and the explanations of a program
-/// that it fires on say so.
+/// Each of these promises too much, and the explanations of a program that it
+/// fires on show it.
 TEST_F(Explanations, OfWrongRules) {
   struct Wrong {
     const char *name, *rule, *body;
@@ -424,7 +427,7 @@ TEST_F(Explanations, OfWrongRules) {
     auto function = *module->getOps<func::FuncOp>().begin();
     Outcome outcome;
     ASSERT_NO_FATAL_FAILURE(
-        explain(function, anyArguments(function), RunnerOptions(), outcome));
+        explain(function, anyArguments(function), PrecisionPolicy(), outcome));
     EXPECT_GT(outcome.compared[wrong.name], 0u);
     EXPECT_TRUE(outcome.blames(wrong.name)) << joined(outcome.wrong);
   }

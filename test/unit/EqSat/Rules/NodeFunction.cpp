@@ -250,7 +250,7 @@ FailureOr<SmallVector<reference::Tensor>>
 NodeFunction::evaluate(ArrayRef<reference::Tensor> arguments) {
   Block &body = function.getBody().front();
   if (body.empty() || !body.back().hasTrait<OpTrait::IsTerminator>()) {
-    // What nobody asked for is not computed.
+    // Unused values are not computed.
     llvm::DenseSet<Value> wanted(results.begin(), results.end());
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
       if (op.use_empty() && llvm::none_of(op.getResults(), [&](Value v) {

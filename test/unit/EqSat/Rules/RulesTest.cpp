@@ -16,7 +16,7 @@
 #include "Judgement.h"
 #include "NodeFunction.h"
 #include "RuleFixture.h"
-#include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "luminal/Dialect/LLIR/IR/Accuracy.h"
 #include "luminal/EqSat/Core/Runner.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/IR/Verifier.h"
@@ -73,7 +73,9 @@ void Rules::check(const RuleProgram &instance, bool exactOnly) {
   OwningOpRef<ModuleOp> module = build(instance);
   auto function = *module->getOps<func::FuncOp>().begin();
   Program program(function, /*allowUnregistered=*/false);
-  NativeBridge natives(program.ops, function);
+  NativeBridge natives(program.ops, function,
+                       exactOnly ? PrecisionPolicy::exact()
+                                 : PrecisionPolicy());
   ASSERT_TRUE(succeeded(program.import(natives.scope())));
   FailureOr<LoadedRules> rules = loader.compile(program.ops, natives);
   ASSERT_TRUE(succeeded(rules));
@@ -87,10 +89,7 @@ void Rules::check(const RuleProgram &instance, bool exactOnly) {
     if (rule < rules->all.size())
       merged.push_back({winner, rule});
   };
-  RunnerOptions options;
-  if (exactOnly)
-    options.maxUlps = -1;
-  RunReport run = saturate(graph, *rules, options);
+  RunReport run = saturate(graph, *rules, RunnerOptions());
   ASSERT_EQ(run.stop, StopReason::Saturated)
       << instance.name << ": " << stopReasonName(run.stop);
 
@@ -131,13 +130,23 @@ void Rules::check(const RuleProgram &instance, bool exactOnly) {
     Comparison c{op,
                  row,
                  rule,
-                 rules->all[rule].promise.ulps,
+                 rules->all[rule]
+                     .promiseIn(elementName(
+                         ops.type(graph.payloadType(table.payload(row)))))
+                     .ulps,
                  nodes.valueOfNode(op, row),
                  *exact,
                  *rough,
                  {}};
-    // Spellings of gelu add 1 to a number next to -1.
     auto fn = ops.attributes(table.payload(row)).getAs<llir::FnAttr>("fn");
+    // A rule promises no more than the code of the function that it makes.
+    if (fn)
+      EXPECT_GE(c.ulps,
+                llir::getUlps(fn.getValue(),
+                              getElementTypeOrSelf(ops.type(
+                                  graph.payloadType(table.payload(row))))))
+          << rules->all[rule].name;
+    // Spellings of gelu add 1 to a number next to -1.
     if (fn && (fn.getValue() == Fn::Gelu || fn.getValue() == Fn::GeluTanh))
       c.kept = nodes.valueOfClass(table.key(row)[0]);
     comparisons.push_back(c);

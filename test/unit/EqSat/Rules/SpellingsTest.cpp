@@ -255,13 +255,11 @@ protected:
     ASSERT_FALSE(expected.empty()) << given;
 
     Program program(function, /*allowUnregistered=*/false);
-    NativeBridge natives(program.ops, function);
+    NativeBridge natives(program.ops, function, PrecisionPolicy::exact());
     ASSERT_TRUE(succeeded(program.import(natives.scope())));
     auto rules = loader.compile(program.ops, natives, false);
     ASSERT_TRUE(succeeded(rules));
-    RunnerOptions options;
-    options.maxUlps = -1;
-    RunReport run = saturate(program.graph, *rules, options);
+    RunReport run = saturate(program.graph, *rules, RunnerOptions());
     ASSERT_TRUE(succeeded(natives.checkMisuse())) << given;
     ASSERT_NE(run.stop, StopReason::Conflict) << given;
     checkEquivalence(program, model, expected);

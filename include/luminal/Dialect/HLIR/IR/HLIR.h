@@ -93,6 +93,12 @@ std::optional<DType> getDType(mlir::Type elementType);
 mlir::Type getElementType(mlir::MLIRContext *context, DType dtype);
 bool isStorageType(mlir::Type elementType);
 
+/// What an elementwise op of constants is, to the last bit of its definition;
+/// null for ops that have no such folder, and for constants too large to fold.
+mlir::Attribute foldConstants(mlir::OperationName name,
+                              llvm::ArrayRef<mlir::Attribute> operands,
+                              mlir::Type type);
+
 /// Reads one expression, up to a comma or bracket that is not its own.
 mlir::FailureOr<Expr> parseExpr(mlir::AsmParser &parser);
 

@@ -64,9 +64,12 @@ def HLIR_SymbolsAttr : HLIR_Attr<"Symbols", "symbols"> {
   let genVerifyDecl = 1;
 }
 
-def HLIR_CombineAttr : I32EnumAttr<"Combine", "how scatter joins an update with what is there", [
+def HLIR_Combine : I32EnumAttr<"Combine", "how scatter joins an update with what is there", [
     I32EnumAttrCase<"Set", 0, "set">, I32EnumAttrCase<"Add", 1, "add">, I32EnumAttrCase<"Max", 2, "max">]> {
   let cppNamespace = "::luminal::hlir";
+  let genSpecializedAttr = 0;
 }
+/// `#hlir.combine<add>`.
+def HLIR_CombineAttr : EnumAttr<HLIR_Dialect, HLIR_Combine, "combine"> { let assemblyFormat = "`<` $value `>`"; }
 
 #endif // LUMINAL_DIALECT_HLIR_IR_HLIRATTRS

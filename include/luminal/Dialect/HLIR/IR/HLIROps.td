@@ -254,7 +254,7 @@ def HLIR_ScatterOp : HLIR_Op<"scatter", [Pure, AllTypesMatch<["dest", "result"]>
   let arguments = (ins HLIR_CombineAttr:$combine, AnyRankedTensor:$dest, AnyRankedTensor:$indices,
                        AnyRankedTensor:$updates);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$combine $dest `,` $indices `,` $updates attr-dict `:` type($dest) `,` type($indices) `,` type($updates)";
+  let assemblyFormat = "custom<Keyword>($combine) $dest `,` $indices `,` $updates attr-dict `:` type($dest) `,` type($indices) `,` type($updates)";
   let hasVerifier = 1;
 }
 

@@ -36,6 +36,9 @@ double nominalValue(const Expr &e, const Assumptions &assumptions);
 
 #include "luminal/Dialect/LLIR/IR/LLIRInterfaces.h.inc"
 
+#define GET_ATTRDEF_CLASSES
+#include "luminal/Dialect/LLIR/IR/LLIRAttrs.h.inc"
+
 #define GET_TYPEDEF_CLASSES
 #include "luminal/Dialect/LLIR/IR/LLIRTypes.h.inc"
 

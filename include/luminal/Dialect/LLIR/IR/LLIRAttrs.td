@@ -22,11 +22,11 @@ def LLIR_Dialect : Dialect {
   }];
   let dependentDialects = ["::luminal::hlir::HLIRDialect"];
   let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
 }
 
 /// One scalar function. Unary, binary or ternary as the comment says; operand and result types as verified by the op.
-/// Accuracy of the float functions: at most 1 ulp of the exact result in the type (0.5 for recip, sqrt, div), but in f32
-/// 1.5 for rsqrt, 2 for sigmoid, 3 for silu and 6 for gelu; no function of f32 is worse than PyTorch's.
+/// Accuracy.def says how accurate each is in each type.
 def LLIR_Fn : I32EnumAttr<"Fn", "a scalar function", [
     // Unary.
     I32EnumAttrCase<"Neg", 0, "neg">, I32EnumAttrCase<"Abs", 1, "abs">, I32EnumAttrCase<"Exp", 2, "exp">,
@@ -47,12 +47,18 @@ def LLIR_Fn : I32EnumAttr<"Fn", "a scalar function", [
     // Ternary: condition (i1), then two operands of the result's type.
     I32EnumAttrCase<"Select", 64, "select">]> {
   let cppNamespace = "::luminal::llir";
+  let genSpecializedAttr = 0;
 }
+/// `#llir.fn<mul>`.
+def LLIR_FnAttr : EnumAttr<LLIR_Dialect, LLIR_Fn, "fn"> { let assemblyFormat = "`<` $value `>`"; }
 
 def LLIR_ReduceKind : I32EnumAttr<"ReduceKind", "how a reduction joins elements", [
     I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">]> {
   let cppNamespace = "::luminal::llir";
+  let genSpecializedAttr = 0;
 }
+/// `#llir.reduce_kind<sum>`.
+def LLIR_ReduceKindAttr : EnumAttr<LLIR_Dialect, LLIR_ReduceKind, "reduce_kind"> { let assemblyFormat = "`<` $value `>`"; }
 
 def LLIR_KernelKind : I32EnumAttr<"KernelKind", "the loop structure of a kernel", [
     I32EnumAttrCase<"Map", 0, "map">, I32EnumAttrCase<"Reduce", 1, "reduce">, I32EnumAttrCase<"Gemm", 2, "gemm">,

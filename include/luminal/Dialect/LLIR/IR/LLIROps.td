@@ -37,9 +37,9 @@ def LLIR_ElementwiseOp : LLIR_FlatOp<"elementwise", [Pure]> {
     %r = llir.elementwise add(%a, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     ```
   }];
-  let arguments = (ins LLIR_Fn:$fn, Variadic<AnyRankedTensor>:$inputs);
+  let arguments = (ins LLIR_FnAttr:$fn, Variadic<AnyRankedTensor>:$inputs);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$fn `(` $inputs `)` attr-dict `:` functional-type($inputs, $result)";
+  let assemblyFormat = "custom<Keyword>($fn) `(` $inputs `)` attr-dict `:` functional-type($inputs, $result)";
   let hasVerifier = 1;
 }
 
@@ -102,9 +102,9 @@ def LLIR_ReduceOp : LLIR_LoopOp<"reduce", [Pure]> {
     %r = llir.reduce sum %x : tensor<2x3xf32> -> tensor<2xf32>
     ```
   }];
-  let arguments = (ins LLIR_ReduceKind:$kind, AnyRankedTensor:$operand);
+  let arguments = (ins LLIR_ReduceKindAttr:$kind, AnyRankedTensor:$operand);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$kind $operand attr-dict `:` type($operand) `->` type($result)";
+  let assemblyFormat = "custom<Keyword>($kind) $operand attr-dict `:` type($operand) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -210,7 +210,7 @@ def LLIR_ScatterOp : LLIR_LoopOp<"scatter", [Pure, AllTypesMatch<["dest", "resul
   let arguments = (ins HLIR_CombineAttr:$combine, AnyRankedTensor:$dest, AnyRankedTensor:$indices,
                        AnyRankedTensor:$updates, UnitAttr:$checked);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$combine $dest `,` $indices `,` $updates attr-dict `:` type($dest) `,` type($indices) `,` type($updates)";
+  let assemblyFormat = "custom<Keyword>($combine) $dest `,` $indices `,` $updates attr-dict `:` type($dest) `,` type($indices) `,` type($updates)";
   let hasVerifier = 1;
 }
 
