@@ -10,6 +10,7 @@
 #include "luminal/EqSat/Passes.h"
 #include "luminal/EqSat/Rules/Rules.h"
 #include "luminal/Pipelines/Pipelines.h"
+#include "luminal/Support/OutputFile.h"
 #include "luminal/Support/Version.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/PDL/IR/PDL.h"
@@ -98,6 +99,7 @@ bool luminal::parseCommandLine(int argc, char **argv,
     os << "Luminal " LUMINAL_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
   });
   registerDebugOnly();
+  removeTemporaryFilesOnSignals();
   // LLVM's parser tells everything that it finds, with hints, and part of it
   // only on standard error.
   bool isGood = false;

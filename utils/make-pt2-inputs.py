@@ -68,7 +68,7 @@ def name_with_dots(a):
     a.members["model/data/../../etc"] = b"x"
 
 
-@bad("is no torch.export archive")
+@bad("is not a torch.export archive")
 def no_program(a):
     del a.members["model/models/model.json"]
 

@@ -3,6 +3,8 @@
 
 #include "luminal/Pipelines/Compile.h"
 #include "CompileReport.h"
+#include "luminal/Runtime/Weights.h"
+#include "luminal/Support/MemoryFile.h"
 #include "luminal/Support/OutputFile.h"
 #include "luminal/Support/SafeTensors.h"
 #include "luminal/Target/Artifact.h"
@@ -17,27 +19,6 @@ using namespace mlir;
 using namespace luminal;
 
 namespace {
-/// A file that disappears with its owner.
-class TemporaryFile {
-public:
-  TemporaryFile() {
-    if (llvm::sys::fs::createTemporaryFile("luminal", "json", path))
-      path.clear();
-  }
-  ~TemporaryFile() {
-    if (!path.empty())
-      llvm::sys::fs::remove(path);
-  }
-  std::string name() const { return path.str().str(); }
-  std::string read() const {
-    auto buffer = llvm::MemoryBuffer::getFile(path);
-    return buffer ? (*buffer)->getBuffer().str() : std::string();
-  }
-
-private:
-  llvm::SmallString<128> path;
-};
-
 class Compiler {
 public:
   Compiler(MLIRContext &context, const CompileOptions &options)
@@ -49,7 +30,6 @@ private:
   template <typename Fn>
   LogicalResult measure(StringRef name, Fn fn);
   LogicalResult runPhase(Phase from, Phase to);
-  LogicalResult print(StringRef text);
   LogicalResult emitText();
   LogicalResult emitArtifact();
   LogicalResult openWeights(ArtifactOptions &artifact);
@@ -65,7 +45,8 @@ private:
   std::optional<CPUTarget> target;
   OwningOpRef<ModuleOp> module;
   CompileReport report;
-  TemporaryFile saturation, explanation;
+  /// What passes write.
+  std::optional<MemoryFile> saturation, explanation;
 };
 } // namespace
 
@@ -99,9 +80,9 @@ LogicalResult Compiler::runPhase(Phase from, Phase to) {
   for (const std::string &file : options.rules)
     pipeline.rules.push_back(file);
   if (!options.report.empty())
-    pipeline.eqsatReport = saturation.name();
+    pipeline.eqsatReport = saturation->getPath();
   if (!options.explain.empty())
-    pipeline.eqsatExplain = explanation.name();
+    pipeline.eqsatExplain = explanation->getPath();
   for (const std::string &name : options.explainValues)
     pipeline.eqsatExplainValues.push_back(name);
   PassManager pm(&context);
@@ -113,6 +94,11 @@ LogicalResult Compiler::runPhase(Phase from, Phase to) {
   return pm.run(*module);
 }
 
+static std::string textOf(const MemoryFile &file) {
+  Result<Bytes> bytes = file.read();
+  return bytes ? std::string(bytes->text()) : std::string();
+}
+
 LogicalResult Compiler::check(Status status) {
   if (status)
     return success();
@@ -121,34 +107,35 @@ LogicalResult Compiler::check(Status status) {
 
 LogicalResult Compiler::run() {
   // What can be told before any work is told first.
-  if (saturation.name().empty() || explanation.name().empty())
-    return error() << "no temporary file can be written";
+  for (std::optional<MemoryFile> *file : {&saturation, &explanation}) {
+    Result<MemoryFile> made = MemoryFile::create();
+    if (!made)
+      return error() << made.error().message;
+    file->emplace(std::move(*made));
+  }
   std::string reason;
   target = CPUTarget::get(options.arch, &reason);
   if (!target)
     return error() << reason;
   // Files beside the output are there only when it is.
   struct Side {
-    std::optional<OutputFile> file; // else the standard output
+    OutputFile file;
     llvm::function_ref<std::string()> text;
   };
   auto reportText = [&] {
-    report.saturation = saturation.read();
+    report.saturation = textOf(*saturation);
     return report.str(options, *module);
   };
-  auto explanationText = [&] { return explanation.read(); };
-  SmallVector<Side, 2> sides;
+  auto explanationText = [&] { return textOf(*explanation); };
+  std::vector<Side> sides;
   auto addSide = [&](const std::string &path,
                      llvm::function_ref<std::string()> text) {
     if (path.empty())
       return success();
-    Side &side = sides.emplace_back(Side{std::nullopt, text});
-    if (path == "-")
-      return success();
     Result<OutputFile> file = OutputFile::create(path);
     if (!file)
       return LogicalResult(error() << file.error().message);
-    side.file.emplace(std::move(*file));
+    sides.push_back(Side{std::move(*file), text});
     return success();
   };
   if (failed(addSide(options.report, reportText)) ||
@@ -156,11 +143,7 @@ LogicalResult Compiler::run() {
     return failure();
   bool isGood = true;
   for (Side &side : sides)
-    if (!side.file)
-      isGood = isGood && succeeded(print(side.text()));
-    else
-      isGood = isGood && succeeded(check(side.file->write(side.text()))) &&
-               succeeded(check(side.file->keep()));
+    isGood = isGood && succeeded(check(side.file.keep(side.text())));
   if (isGood)
     return success();
   llvm::sys::fs::file_status status;
@@ -190,24 +173,13 @@ LogicalResult Compiler::emitOutput() {
   return options.emit ? emitText() : emitArtifact();
 }
 
-LogicalResult Compiler::print(StringRef text) {
-  llvm::outs() << text;
-  llvm::outs().flush();
-  std::error_code code = llvm::outs().error();
-  llvm::outs().clear_error();
-  if (code)
-    return error() << "standard output cannot be written: " << code.message();
-  return success();
-}
-
 LogicalResult Compiler::emitText() {
   std::string text;
   llvm::raw_string_ostream stream(text);
   module->print(stream);
   stream << "\n";
-  if (options.output.empty() || options.output == "-")
-    return print(text);
-  return check(writeFileAtomically(options.output, {text}));
+  return check(writeFileAtomically(
+      options.output.empty() ? "-" : options.output, {text}));
 }
 
 //===----------------------------------------------------------------------===//
@@ -310,16 +282,9 @@ LogicalResult Compiler::openWeights(ArtifactOptions &artifact) {
     artifact.weightsDigest = archive->getWeightsDigest();
     artifact.weightsFile = pathBeside(path, options.output);
     if (options.embedWeights)
-      artifact.embed = [archive =
-                            std::make_shared<ZipArchive>(std::move(*archive))](
-                           const runtime::WeightSpec &weight) -> Result<Bytes> {
-        LUMINAL_TRY(bytes, archive->resolve(weight.member));
-        if (weight.offset > bytes.size ||
-            weight.bytes > bytes.size - weight.offset)
-          return Error(weight.name + ": lies outside of its member");
-        bytes.data += weight.offset;
-        bytes.size = weight.bytes;
-        return bytes;
+      artifact.embed = [archive = std::make_shared<ZipArchive>(std::move(
+                            *archive))](ArrayRef<runtime::WeightSpec> weights) {
+        return runtime::findWeights(*archive, weights);
       };
     return success();
   }
@@ -334,16 +299,22 @@ LogicalResult Compiler::openWeights(ArtifactOptions &artifact) {
     return error() << tensors.error().message;
   artifact.weightsFile = pathBeside(path, options.output);
   if (options.embedWeights)
-    artifact.embed =
-        [tensors = std::make_shared<SafeTensors>(std::move(*tensors)),
-         path](const runtime::WeightSpec &weight) -> Result<Bytes> {
-      const HostTensor *tensor = tensors->find(weight.name);
-      if (!tensor)
-        return Error(path + ": has no tensor '" + weight.name + "'");
-      if (!runtime::fits(*tensor, weight))
-        return Error(path + ": '" + weight.name + "' is " + typeText(*tensor) +
-                     ", expected " + runtime::typeText(weight));
-      return tensor->bytes;
+    artifact.embed = [tensors =
+                          std::make_shared<SafeTensors>(std::move(*tensors)),
+                      path](ArrayRef<runtime::WeightSpec> weights)
+        -> Result<std::vector<Bytes>> {
+      std::vector<Bytes> found;
+      for (const runtime::WeightSpec &weight : weights) {
+        const HostTensor *tensor = tensors->find(weight.name);
+        if (!tensor)
+          return Error(path + ": has no tensor '" + weight.name + "'");
+        if (!runtime::fits(*tensor, weight))
+          return Error(path + ": '" + weight.name + "' is " +
+                       typeText(*tensor) + ", expected " +
+                       runtime::typeText(weight));
+        found.push_back(tensor->bytes);
+      }
+      return found;
     };
   return success();
 }

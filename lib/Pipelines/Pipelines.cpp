@@ -122,8 +122,10 @@ static LogicalResult buildPipeline(OpPassManager &pm, StringRef text) {
   if (succeeded(options.parseFromString(text, stream))) {
     std::optional<Phase> from = getPhase(StringRef(options.from));
     std::optional<Phase> until = getPhase(StringRef(options.until));
-    if (from && until && *until != Phase::Binary &&
-        succeeded(addPhases(pm, *from, *until, options, &error)))
+    if (from && until && *from > *until)
+      error = "from=" + options.from + " is later than until=" + options.until;
+    else if (from && until && *until != Phase::Binary &&
+             succeeded(addPhases(pm, *from, *until, options, &error)))
       return success();
     if (error.empty())
       error = "no phase '" + (from ? options.until : options.from) +

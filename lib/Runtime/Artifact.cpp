@@ -4,15 +4,13 @@
 #include "luminal/Runtime/Artifact.h"
 #include "Plan.h"
 #include "luminal/Runtime/CpuFeatures.h"
+#include "luminal/Runtime/Weights.h"
+#include "luminal/Support/OutputFile.h"
 #include "luminal/Support/SafeTensors.h"
-#include <atomic>
-#include <cerrno>
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
-#include <map>
-#include <sys/mman.h>
-#include <unistd.h>
 
 using namespace luminal;
 using namespace luminal::runtime;
@@ -54,12 +52,13 @@ Artifact::fromBytes(Bytes bytes, std::string name, const LoadOptions &options) {
 }
 
 Status Artifact::readMembers(const ZipArchive &archive) {
-  auto read = [&](std::string_view member) -> Result<Bytes> {
+  auto read = [&](std::string_view member,
+                  uint64_t limit = kMaxMemberBytes) -> Result<Bytes> {
     const ZipArchive::Member *found = archive.find(member);
     if (!found)
       return Error(name + ": is not a Luminal artifact: it has no member '" +
                    std::string(member) + "'");
-    return archive.readChecked(*found);
+    return archive.readChecked(*found, limit);
   };
   LUMINAL_TRY(text, read("manifest.json"));
   LUMINAL_TRY(parsed, Manifest::parse(text.text(), name + ": manifest.json"));
@@ -85,7 +84,26 @@ Status Artifact::readMembers(const ZipArchive &archive) {
     if (!manifest.outputs[i].updates)
       userOutputs.push_back(i);
 
-  LUMINAL_TRY(data, read("constants.bin"));
+  // Places of constants are constant (Manifest::verify).
+  uint64_t constantsEnd = 0;
+  size_t lastConstant = 0;
+  for (size_t i = 0; i < manifest.buffers.size(); ++i) {
+    const BufferSpec &buffer = manifest.buffers[i];
+    if (buffer.kind != BufferSpec::Kind::Constant)
+      continue;
+    int64_t offset = *buffer.offset.asConstant(),
+            size = *buffer.bytes.asConstant();
+    if (offset < 0 || size < 0 || offset % kBufferAlignment != 0)
+      return Error(name + ": manifest.json: buffers[" + std::to_string(i) +
+                   "]: lies outside constants.bin or is misaligned");
+    uint64_t end = static_cast<uint64_t>(offset) + static_cast<uint64_t>(size);
+    if (end >= constantsEnd) {
+      constantsEnd = end;
+      lastConstant = i;
+    }
+  }
+  // What follows the last constant is padding.
+  LUMINAL_TRY(data, read("constants.bin", constantsEnd + kAlignment));
   constants = std::move(data);
   if (reinterpret_cast<uintptr_t>(constants.data) % kAlignment != 0) {
     void *copy =
@@ -98,19 +116,10 @@ Status Artifact::readMembers(const ZipArchive &archive) {
     constants.owner =
         std::shared_ptr<const void>(copy, [](void *p) { std::free(p); });
   }
-  for (size_t i = 0; i < manifest.buffers.size(); ++i) {
-    const BufferSpec &buffer = manifest.buffers[i];
-    if (buffer.kind != BufferSpec::Kind::Constant)
-      continue;
-    int64_t offset = *buffer.offset.asConstant(),
-            size = *buffer.bytes.asConstant();
-    if (offset < 0 || size < 0 ||
-        static_cast<uint64_t>(offset) > constants.size ||
-        static_cast<uint64_t>(size) > constants.size - offset ||
-        offset % kBufferAlignment != 0)
-      return Error(name + ": manifest.json: buffers[" + std::to_string(i) +
-                   "]: lies outside constants.bin or is misaligned");
-  }
+  if (constantsEnd > constants.size)
+    return Error(name + ": manifest.json: buffers[" +
+                 std::to_string(lastConstant) +
+                 "]: lies outside constants.bin or is misaligned");
 
   LUMINAL_TRY(code, read("host.so"));
   LUMINAL_CHECK(openHostObject(code));
@@ -120,43 +129,33 @@ Status Artifact::readMembers(const ZipArchive &archive) {
   return {};
 }
 
-/// A path of an open file that no other load of this process has used: the
-/// loader takes a library it knows by the same path for the same library, even
-/// after descriptors were closed and given out anew. The number of the load is
-/// spelled in spare slashes and dots.
-static std::string objectPath(int file) {
-  static std::atomic<uint64_t> loads{0};
-  std::string path = "/proc/self/fd/";
-  for (uint64_t number = ++loads; number != 0; number >>= 1)
-    path += number & 1 ? "./" : ".//";
-  return path + std::to_string(file);
+/// Whether the loader has a library by this path.
+static bool isLoaded(const std::string &path) {
+  void *known = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+  if (known)
+    ::dlclose(known);
+  return known != nullptr;
 }
 
 Status Artifact::openHostObject(const Bytes &code) {
   kernels.assign(manifest.steps.size(), nullptr);
   if (manifest.steps.empty())
     return {};
-  auto failed = [&](const char *what) {
-    return Error(name + ": host.so: " + what + ": " + std::strerror(errno));
-  };
-  int file = ::memfd_create("luminal-host", MFD_CLOEXEC);
-  if (file < 0)
-    return failed("no memory file can be made");
-  std::string_view rest = code.text();
-  while (!rest.empty()) {
-    ssize_t n = ::write(file, rest.data(), rest.size());
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n <= 0) {
-      Error error = failed("cannot be written to memory");
-      ::close(file);
-      return error;
-    }
-    rest.remove_prefix(static_cast<size_t>(n));
-  }
-  std::string path = objectPath(file);
+  auto fileMade = MemoryFile::create();
+  if (!fileMade)
+    return fileMade.takeError().within(name + ": host.so");
+  // The file stays open as long as the library: the loader takes a path that it
+  // knows for the library that it knows, and would be wrong about a number that
+  // was given out anew. Code that refuses to be unloaded, or of others, may
+  // still have the number's path from before.
+  codeFile.emplace(std::move(*fileMade));
+  while (isLoaded(codeFile->getPath()))
+    if (Status status = codeFile->renumber(); !status)
+      return status.takeError().within(name + ": host.so");
+  const std::string &path = codeFile->getPath();
+  if (Status status = writeFileAtomically(path, {code.text()}); !status)
+    return status.takeError().within(name + ": host.so");
   object = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  ::close(file);
   if (!object)
     return Error(name + ": host.so: cannot be loaded: " + ::dlerror());
   for (size_t i = 0; i < manifest.steps.size(); ++i) {
@@ -205,8 +204,11 @@ Status Artifact::mapEmbeddedWeights(const ZipArchive &archive) {
   const ZipArchive::Member *member = archive.find("weights.bin");
   if (!member)
     return Error(name + ": has no member 'weights.bin'");
+  uint64_t end = 0;
+  for (const WeightSpec &weight : manifest.weights)
+    end = std::max(end, weight.offset + weight.bytes);
   // Not checked against its checksum: it may be gigabytes.
-  LUMINAL_TRY(bytes, archive.read(*member));
+  LUMINAL_TRY(bytes, archive.read(*member, end + kAlignment));
   for (uint32_t i = 0; i < manifest.weights.size(); ++i) {
     const WeightSpec &weight = manifest.weights[i];
     if (weight.offset > bytes.size || weight.bytes > bytes.size - weight.offset)
@@ -255,24 +257,8 @@ Status Artifact::mapWeights(const std::string &path) {
       archive.getWeightsDigest() != manifest.weightsDigest)
     return ofAnotherModel("its digest is " + archive.getWeightsDigest() +
                           ", expected " + manifest.weightsDigest);
-  // Many weights may be parts of one member, which is decompressed only once.
-  std::map<std::string_view, Bytes> members;
-  for (uint32_t i = 0; i < manifest.weights.size(); ++i) {
-    const WeightSpec &weight = manifest.weights[i];
-    auto [it, isNew] = members.try_emplace(weight.member);
-    if (isNew) {
-      LUMINAL_TRY(bytes, archive.resolve(weight.member));
-      it->second = std::move(bytes);
-    }
-    Bytes part = it->second;
-    if (weight.offset > part.size || weight.bytes > part.size - weight.offset)
-      return Error(path + ": member '" + weight.member + "' has " +
-                   std::to_string(part.size) + " bytes, but weight '" +
-                   weight.name + "' needs " + std::to_string(weight.bytes) +
-                   " at " + std::to_string(weight.offset));
-    part.data += weight.offset;
-    part.size = weight.bytes;
-    LUMINAL_CHECK(setWeight(i, part));
-  }
+  LUMINAL_TRY(found, runtime::findWeights(archive, manifest.weights));
+  for (uint32_t i = 0; i < found.size(); ++i)
+    LUMINAL_CHECK(setWeight(i, found[i]));
   return {};
 }

@@ -23,7 +23,7 @@ public:
   /// Nothing, or what is wrong.
   const char *parse() {
     if (!eat('{'))
-      return "its header is no dict";
+      return "its header is not a dict";
     bool hasDescr = false, hasOrder = false, hasShape = false;
     while (!eat('}')) {
       std::string key;
@@ -40,7 +40,7 @@ public:
       } else if (key == "shape" && !hasShape) {
         hasShape = tuple(shape);
         if (!hasShape)
-          return "its shape is no tuple of sizes";
+          return "its shape is not a tuple of sizes";
       } else {
         return "its header has an unknown or repeated key";
       }
@@ -235,6 +235,12 @@ Result<HostTensor> luminal::readNpyBytes(Bytes bytes, const std::string &name,
     length |= uint64_t(bytes.data[i]) << (8 * (i - 8));
   if (length > bytes.size - start)
     return Error(name + ": is truncated in its header");
+  // What the first version of the format can say.
+  constexpr uint64_t mostHeader = 0xffff;
+  if (length > mostHeader)
+    return Error(name + ": its header has " + std::to_string(length) +
+                 " bytes, more than the " + std::to_string(mostHeader) +
+                 " that it may have");
   HeaderParser header(bytes.text().substr(start, length), major);
   if (const char *reason = header.parse())
     return Error(name + ": " + reason);

@@ -3,8 +3,9 @@
 
 #include "luminal/Support/OutputFile.h"
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
-#include <cstdlib>
+#include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,21 +13,133 @@
 
 using namespace luminal;
 
+//===----------------------------------------------------------------------===//
+// Temporary files and signals
+//===----------------------------------------------------------------------===//
+
+/// A list that a signal handler can walk at any time: entries are added at its
+/// head and never freed, an entry without a path is taken again.
+struct detail::TemporaryEntry {
+  std::atomic<char *> path{nullptr};
+  std::atomic<bool> taken{true};
+  TemporaryEntry *next = nullptr;
+};
+
+namespace {
+using Entry = detail::TemporaryEntry;
+std::atomic<Entry *> entries{nullptr};
+
+constexpr int kSignals[] = {SIGHUP, SIGINT, SIGTERM};
+struct sigaction previous[std::size(kSignals)];
+
+void removeAll(int signal) {
+  // Whoever takes the path out of its entry removes the file.
+  for (Entry *entry = entries.load(); entry; entry = entry->next)
+    if (const char *path = entry->path.exchange(nullptr))
+      ::unlink(path);
+  // What the signal did before, it does as soon as this handler returns.
+  for (size_t i = 0; i < std::size(kSignals); ++i)
+    if (kSignals[i] == signal)
+      ::sigaction(signal, &previous[i], nullptr);
+  ::raise(signal);
+}
+
+Entry *enter(const std::string &path) {
+  char *copy = new char[path.size() + 1];
+  std::memcpy(copy, path.c_str(), path.size() + 1);
+  Entry *entry = entries.load();
+  while (entry && entry->taken.exchange(true))
+    entry = entry->next;
+  if (!entry) {
+    entry = new Entry;
+    entry->next = entries.load();
+    while (!entries.compare_exchange_weak(entry->next, entry))
+      ;
+  }
+  entry->path.store(copy);
+  return entry;
+}
+
+void leave(Entry *entry) {
+  // None where a signal handler has it: the process ends.
+  char *path = entry->path.exchange(nullptr);
+  if (!path)
+    return;
+  delete[] path;
+  entry->taken.store(false);
+}
+} // namespace
+
+TemporaryFile::TemporaryFile(std::string_view path)
+    : entry(nullptr), path(path) {
+  entry = enter(this->path);
+}
+
+void TemporaryFile::remove() {
+  if (!entry)
+    return;
+  ::unlink(path.c_str());
+  leave(std::exchange(entry, nullptr));
+}
+
+bool TemporaryFile::moveTo(const std::string &target) {
+  if (::rename(path.c_str(), target.c_str()) != 0)
+    return false;
+  leave(std::exchange(entry, nullptr));
+  return true;
+}
+
+void luminal::removeTemporaryFilesOnSignals() {
+  static bool done = false;
+  if (std::exchange(done, true))
+    return;
+  for (size_t i = 0; i < std::size(kSignals); ++i) {
+    // What a parent had ignored (nohup) stays so.
+    if (::sigaction(kSignals[i], nullptr, &previous[i]) != 0 ||
+        previous[i].sa_handler == SIG_IGN)
+      continue;
+    struct sigaction action = {};
+    action.sa_handler = removeAll;
+    ::sigaction(kSignals[i], &action, nullptr);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Output files
+//===----------------------------------------------------------------------===//
+
+Status OutputFile::makeTemporary() {
+  // The kernel gives it the mode of any new file: the process's mask is not
+  // looked at, since reading it changes it for all threads.
+  static std::atomic<unsigned> made{0};
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    std::string name = path + "." + std::to_string(::getpid()) + "-" +
+                       std::to_string(made.fetch_add(1));
+    fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0) {
+      temporary.emplace(name);
+      return {};
+    }
+    if (errno != EEXIST)
+      break;
+  }
+  return failed();
+}
+
 Result<OutputFile> OutputFile::create(std::string path) {
   OutputFile file;
   file.path = std::move(path);
   struct stat info;
   bool isThere = ::lstat(file.path.c_str(), &info) == 0;
-  if (isThere && S_ISDIR(info.st_mode)) {
+  if (file.path == "-") {
+    file.fd = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+  } else if (isThere && S_ISDIR(info.st_mode)) {
     errno = EISDIR;
-    return file.failed();
-  }
-  if (isThere && !S_ISREG(info.st_mode)) {
+  } else if (isThere && !S_ISREG(info.st_mode)) {
     file.fd = ::open(file.path.c_str(),
                      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   } else {
-    file.temporary = file.path + ".XXXXXX";
-    file.fd = ::mkostemp(file.temporary.data(), O_CLOEXEC);
+    LUMINAL_CHECK(file.makeTemporary());
   }
   if (file.fd < 0)
     return file.failed();
@@ -35,18 +148,18 @@ Result<OutputFile> OutputFile::create(std::string path) {
 
 OutputFile::OutputFile(OutputFile &&other)
     : path(std::move(other.path)), temporary(std::move(other.temporary)),
-      fd(std::exchange(other.fd, -1)) {}
+      fd(std::exchange(other.fd, -1)) {
+  other.temporary.reset();
+}
 
 OutputFile::~OutputFile() {
-  if (fd < 0)
-    return;
-  ::close(fd);
-  if (!temporary.empty())
-    ::unlink(temporary.c_str());
+  if (fd >= 0)
+    ::close(fd);
 }
 
 Error OutputFile::failed() const {
-  return Error(path + ": cannot be written: " + std::strerror(errno));
+  return Error((path == "-" ? "standard output" : path + ":") +
+               " cannot be written: " + std::strerror(errno));
 }
 
 Status OutputFile::write(std::string_view bytes) {
@@ -62,16 +175,13 @@ Status OutputFile::write(std::string_view bytes) {
   return {};
 }
 
-Status OutputFile::keep() {
-  // The temporary is private; it gets the mode that any new file has.
-  mode_t mask = ::umask(0);
-  ::umask(mask);
-  if (!temporary.empty() && (::fchmod(fd, 0666 & ~mask) != 0 ||
-                             ::rename(temporary.c_str(), path.c_str()) != 0))
-    return failed();
-  temporary.clear();
+Status OutputFile::keep(std::string_view rest) {
+  LUMINAL_CHECK(write(rest));
   if (::close(std::exchange(fd, -1)) != 0)
     return failed();
+  if (temporary && !temporary->moveTo(path))
+    return failed();
+  temporary.reset();
   return {};
 }
 

@@ -33,6 +33,12 @@ Result<SafeTensors> SafeTensors::fromBytes(Bytes bytes, std::string name) {
     length |= uint64_t(bytes.data[i]) << (8 * i);
   if (length > bytes.size - 8)
     return Error(name + ": is not a .safetensors file, or is truncated");
+  // The limit of the format's own library.
+  constexpr uint64_t mostHeader = 100'000'000;
+  if (length > mostHeader)
+    return Error(name + ": its header has " + std::to_string(length) +
+                 " bytes, more than the " + std::to_string(mostHeader) +
+                 " that it may have");
   LUMINAL_TRY(document, JsonDocument::parse(bytes.text().substr(8, length),
                                             name, /*maxDepth=*/16));
   LUMINAL_TRY(members, document.root().asObject());
@@ -60,11 +66,11 @@ Result<SafeTensors> SafeTensors::fromBytes(Bytes bytes, std::string name) {
     }
     std::optional<int64_t> size = tensorBytes(tensor.dtype, tensor.shape);
     if (!size)
-      return shapeRef.error("is no shape");
+      return shapeRef.error("is not a shape");
     LUMINAL_TRY(rangeRef, entry.at("data_offsets"));
     LUMINAL_TRY(range, rangeRef.asArray());
     if (range.size() != 2)
-      return rangeRef.error("is no pair of offsets");
+      return rangeRef.error("is not a pair of offsets");
     LUMINAL_TRY(begin, range[0].asInt());
     LUMINAL_TRY(end, range[1].asInt());
     if (begin < 0 || end < begin || static_cast<uint64_t>(end) > present)

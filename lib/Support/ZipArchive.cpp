@@ -286,7 +286,18 @@ const ZipArchive::Member *ZipArchive::find(std::string_view memberName) const {
   return it == byName.end() ? nullptr : &members[it->second];
 }
 
-Result<Bytes> ZipArchive::read(const Member &member) const {
+Status ZipArchive::checkSize(const Member &member, uint64_t limit) const {
+  if (member.size <= limit)
+    return {};
+  return Error(name + ": member '" + member.name + "' has " +
+               std::to_string(member.size) + " bytes" +
+               (member.isStored() ? "" : " when decompressed") +
+               ", more than the " + std::to_string(limit) +
+               " that it may have" +
+               (member.isStored() ? "" : " where it is compressed"));
+}
+
+Result<Bytes> ZipArchive::read(const Member &member, uint64_t limit) const {
   std::string where = name + ": member '" + member.name + "'";
   if (member.isStored()) {
     Bytes range;
@@ -302,6 +313,7 @@ Result<Bytes> ZipArchive::read(const Member &member) const {
                  std::to_string(member.method) +
                  "; only stored and deflated members are read");
 
+  LUMINAL_CHECK(checkSize(member, limit));
   struct Deleter {
     void operator()(zip_t *z) const { zip_discard(z); }
     void operator()(zip_file_t *f) const { zip_fclose(f); }
@@ -352,25 +364,28 @@ Result<Bytes> ZipArchive::read(const Member &member) const {
   return range;
 }
 
-Result<Bytes> ZipArchive::readChecked(const Member &member) const {
-  LUMINAL_TRY(range, read(member));
+Result<Bytes> ZipArchive::readChecked(const Member &member,
+                                      uint64_t limit) const {
+  LUMINAL_CHECK(checkSize(member, limit));
+  LUMINAL_TRY(range, read(member, limit));
   if (crc32(range.data, range.size) != member.crc)
     return Error(name + ": member '" + member.name +
                  "' does not match its checksum");
   return std::move(range);
 }
 
-Result<Bytes> ZipArchive::resolve(std::string_view path) const {
+Result<Bytes> ZipArchive::resolve(std::string_view path, uint64_t limit) const {
   size_t bang = path.find('!');
   std::string memberName = root + std::string(path.substr(0, bang));
   const Member *member = find(memberName);
   if (!member)
     return Error(name + ": has no member '" + memberName + "'");
-  LUMINAL_TRY(range, read(*member));
-  if (bang == std::string_view::npos)
+  const bool isLast = bang == std::string_view::npos;
+  LUMINAL_TRY(range, read(*member, isLast ? limit : kMaxMemberBytes));
+  if (isLast)
     return std::move(range);
   LUMINAL_TRY(inner, fromBytes(std::move(range), name + "!" + memberName));
-  return inner.resolve(path.substr(bang + 1));
+  return inner.resolve(path.substr(bang + 1), limit);
 }
 
 std::string ZipArchive::getWeightsDigest() const {

@@ -39,8 +39,7 @@ int main(int argc, char **argv) {
     LUMINAL_TRY(given, choices.empty() ? std::string() : readFile(choices));
     LUMINAL_TRY(choice, choices.empty() ? graph->extract(method)
                                         : graph->price(given, choices));
-    return output == "-" ? (llvm::outs() << choice, Status())
-                         : writeFileAtomically(output, {choice});
+    return writeFileAtomically(output, {choice});
   };
   Status status = run();
   if (!status)

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/InitAll.h"
+#include "luminal/Support/MemoryFile.h"
+#include "luminal/Support/OutputFile.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
@@ -23,7 +25,22 @@ int main(int argc, char **argv) {
                               cl::value_desc("filename"), cl::init("-"));
   if (!luminal::parseCommandLine(argc, argv, help))
     return 2;
-  // MLIR's main answers 1 for every failure; ours keeps 1 for a program's own
-  // "no".
-  return failed(mlir::MlirOptMain(argc, argv, input, output, registry)) ? 2 : 0;
+  // MLIR's main writes to memory: it aborts where a file cannot be written. It
+  // answers 1 for every failure; ours keeps 1 for a program's own "no".
+  auto run = [&]() -> luminal::Result<int> {
+    LUMINAL_TRY(file, luminal::OutputFile::create(output));
+    LUMINAL_TRY(memory, luminal::MemoryFile::create());
+    bool isGood = succeeded(
+        mlir::MlirOptMain(argc, argv, input, memory.getPath(), registry));
+    // What was printed before an error is for who looks at it.
+    if (!isGood && output != "-")
+      return 2;
+    LUMINAL_TRY(text, memory.read());
+    LUMINAL_CHECK(file.keep(text.text()));
+    return isGood ? 0 : 2;
+  };
+  luminal::Result<int> code = run();
+  if (!code)
+    llvm::errs() << "luminal-opt: error: " << code.error().message << "\n";
+  return code ? *code : 2;
 }

@@ -2,16 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/InitAll.h"
+#include "luminal/Support/OutputFile.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Reducer/Passes.h"
-#include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 namespace cl = llvm::cl;
 void registerReduceOpsPass();
-
 static llvm::LogicalResult fail(const llvm::Twine &message) {
   llvm::errs() << "luminal-reduce: error: " << message << "\n";
   return llvm::failure();
@@ -35,16 +33,18 @@ int main(int argc, char **argv) {
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(input, sources, &context);
   if (!module)
     return 2;
-  std::string problem;
-  // Of candidates that are no valid module nobody needs to hear.
+  std::string problem; // Candidates that are not valid modules are no news.
   mlir::ScopedDiagnosticHandler collect(
       &context, [&](mlir::Diagnostic &diag) { problem = diag.str(); });
   mlir::PassManager pm(&context);
   if (failed(passes.addToPipeline(pm, fail)))
     return 2;
-  auto file = mlir::openOutputFile(output, &problem);
+  auto file = luminal::OutputFile::create(output);
   if (!file || failed(pm.run(*module)))
-    return failed(fail(problem)) ? 2 : 0;
-  module->print(file->os());
-  file->keep();
+    return failed(fail(file ? problem : file.error().message)) ? 2 : 0;
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream);
+  auto kept = file->keep(text);
+  return kept || succeeded(fail(kept.error().message)) ? 0 : 2;
 }

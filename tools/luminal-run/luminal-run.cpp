@@ -3,6 +3,8 @@
 
 #include "luminal/Runtime/CpuFeatures.h"
 #include "luminal/Runtime/ThreadPool.h"
+#include "luminal/Support/MemoryFile.h"
+#include "luminal/Support/OutputFile.h"
 #include "luminal/Support/Version.h"
 #include "luminal/Tools/Run/ArtifactProgram.h"
 #include "luminal/Tools/Run/Profile.h"
@@ -43,7 +45,8 @@ MODEL is an artifact (.lum), or what luminal-compile takes (.pt2, .mlir): that i
   --device=cpu           where to run
   --threads=N            threads of a call (all the process may use)
   --info                 tell inputs, outputs, symbols and sizes
-  --profile=FILE         write a trace of all steps for Perfetto, print a table of them
+  --profile=FILE         print a table of all steps, write a trace of them for Perfetto (of the first and the last calls,
+                         where there are more than 100000 steps)
   --debug                print every step, its buffers and checksums of what it writes
   --compile-option=OPT   hand an option to luminal-compile; repeated
   --reference            evaluate MODEL (.pt2, .mlir) op by op, without compiling
@@ -148,16 +151,12 @@ Error evaluateReference(int argc, char **argv) {
                std::string(std::strerror(errno)));
 }
 
-/// Compiles `model` into a temporary artifact and loads it.
+/// Compiles `model` to an artifact in memory and loads it.
 Result<std::shared_ptr<const Artifact>> compile(const Options &o,
                                                 const LoadOptions &load) {
-  const char *base = std::getenv("TMPDIR");
-  std::string dir =
-      std::string(base && *base ? base : "/tmp") + "/luminal-run-XXXXXX";
-  if (!::mkdtemp(dir.data()))
-    return Error(dir + ": cannot be made: " + std::strerror(errno));
-  std::string artifact = dir + "/model.lum";
-  std::vector<std::string> arguments{compilerPath(), o.model, "-o", artifact,
+  LUMINAL_TRY(artifact, MemoryFile::create(/*inherited=*/true));
+  std::vector<std::string> arguments{compilerPath(), o.model, "-o",
+                                     artifact.getPath(),
                                      "--target=" + o.device};
   if (!o.weights.empty())
     arguments.push_back("--weights=" + o.weights);
@@ -166,24 +165,22 @@ Result<std::shared_ptr<const Artifact>> compile(const Options &o,
   pid_t child = 0;
   int status = ::posix_spawnp(&child, arguments.front().c_str(), nullptr,
                               nullptr, pointersTo(arguments).data(), environ);
-  Result<std::shared_ptr<const Artifact>> result(Error(
-      o.model + ": needs luminal-compile beside luminal-run or in PATH: " +
-      std::strerror(status)));
   if (status == 0) {
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR)
       ;
     // The compiler has said what is wrong.
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-      result = Error(WIFEXITED(status) ? "" : "luminal-compile crashed");
-    else
-      result = Artifact::load(artifact, load);
+      return Error(WIFEXITED(status) ? "" : "luminal-compile crashed");
+    LUMINAL_TRY(bytes, artifact.read());
+    return Artifact::fromBytes(std::move(bytes), o.model, load);
   }
-  ::unlink(artifact.c_str());
-  ::rmdir(dir.c_str());
-  return result;
+  return Error(o.model +
+               ": needs luminal-compile beside luminal-run or in PATH: " +
+               std::strerror(status));
 }
 
 Result<int> run(int argc, char **argv) {
+  removeTemporaryFilesOnSignals();
   LUMINAL_TRY(o, parseArguments(argc, argv));
   if (o.help) {
     printUsage();
@@ -194,8 +191,12 @@ Result<int> run(int argc, char **argv) {
     return 0;
   }
   if (o.listDevices) {
-    std::printf("cpu: %s, %u threads\n", std::string(hostArch()).c_str(),
-                availableThreads());
+    std::string arch(hostArch());
+    if (o.run.json)
+      std::printf("[{\"kind\":\"cpu\",\"arch\":%s,\"threads\":%u}]\n",
+                  jsonQuote(arch).c_str(), availableThreads());
+    else
+      std::printf("cpu: %s, %u threads\n", arch.c_str(), availableThreads());
     return 0;
   }
   if (o.model.empty())
@@ -244,6 +245,15 @@ Result<int> run(int argc, char **argv) {
   if (trace) {
     LUMINAL_CHECK(profiler.writeTrace(std::move(*trace)));
     std::fputs(profiler.table().c_str(), o.run.json ? stderr : stdout);
+    if (std::optional<uint64_t> traced = profiler.getTraced())
+      std::fprintf(
+          stderr,
+          "luminal-run: warning: %s: holds the first %llu and the last "
+          "%llu of %llu calls (at most %zu steps)\n",
+          o.profile.c_str(), static_cast<unsigned long long>(*traced),
+          static_cast<unsigned long long>(*traced),
+          static_cast<unsigned long long>(profiler.getCalls()),
+          Profiler::kMostEvents);
   }
   return code;
 }

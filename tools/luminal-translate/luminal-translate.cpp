@@ -3,12 +3,13 @@
 
 #include "luminal/Conversion/LLIRToNVVM.h"
 #include "luminal/InitAll.h"
+#include "luminal/Support/OutputFile.h"
 #include "luminal/Target/PT2.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
 #include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/ToolOutputFile.h"
+
 namespace cl = llvm::cl;
 
 static int fail(const llvm::Twine &message) {
@@ -39,12 +40,6 @@ int main(int argc, char **argv) {
   llvm::raw_string_ostream stream(text);
   if (failed((*translation.getValue())(sources, stream, &context)))
     return 2;
-  auto file = mlir::openOutputFile(output, &problem);
-  if (!file)
-    return fail(problem);
-  (file->os() << text).flush();
-  std::error_code code = file->os().error();
-  if (file->os().clear_error(); code)
-    return fail(output + ": cannot be written: " + code.message());
-  file->keep();
+  luminal::Status written = luminal::writeFileAtomically(output, {text});
+  return written ? 0 : fail(written.error().message);
 }

@@ -10,7 +10,7 @@
 #define LUMINAL_RUNTIME_ARTIFACT_H
 
 #include "luminal/Runtime/Manifest.h"
-#include "luminal/Support/ZipArchive.h"
+#include "luminal/Support/MemoryFile.h"
 #include <memory>
 #include <string>
 #include <vector>
@@ -79,6 +79,8 @@ private:
   std::vector<const void *> weights;
   std::vector<std::shared_ptr<const void>> owners;
   std::vector<KernelFn> kernels;
+  /// Of host.so, which the loader knows by its path.
+  std::optional<MemoryFile> codeFile;
   void *object = nullptr;
 };
 

@@ -6,14 +6,46 @@
 
 #include "luminal/Support/Result.h"
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace luminal {
+namespace detail {
+struct TemporaryEntry;
+}
+
+/// The name of a file that exists only for a while: it is removed with its
+/// owner, and by a signal that ends the process if
+/// removeTemporaryFilesOnSignals was called.
+class TemporaryFile {
+public:
+  /// Takes over a file that was just made.
+  explicit TemporaryFile(std::string_view path);
+  TemporaryFile(TemporaryFile &&other)
+      : entry(std::exchange(other.entry, nullptr)),
+        path(std::move(other.path)) {}
+  TemporaryFile &operator=(TemporaryFile &&) = delete;
+  ~TemporaryFile() { remove(); }
+
+  const std::string &getPath() const { return path; }
+  void remove();
+  /// Moves the file to another name, where it stays; false with errno.
+  bool moveTo(const std::string &target);
+
+private:
+  detail::TemporaryEntry *entry;
+  std::string path;
+};
+
+/// What a tool's main calls: interrupt, termination and hang-up then remove the
+/// temporary files of the process before they end it. Libraries change no
+/// signal handlers of their host.
+void removeTemporaryFilesOnSignals();
 
 /// Written beside its path and moved there by `keep`; one that is not kept
 /// leaves nothing, and what stood at the path stays. Devices, pipes and links
-/// are written where they are.
+/// are written where they are; "-" is the standard output.
 class OutputFile {
 public:
   static Result<OutputFile> create(std::string path);
@@ -22,14 +54,17 @@ public:
   ~OutputFile();
 
   Status write(std::string_view bytes);
-  Status keep();
+  /// Writes the rest and keeps the file.
+  Status keep(std::string_view rest = {});
 
 private:
   OutputFile() = default;
+  Status makeTemporary();
   Error failed() const;
 
-  /// `temporary` is empty where the file is written in place.
-  std::string path, temporary;
+  std::string path;
+  /// Absent where the file is written in place.
+  std::optional<TemporaryFile> temporary;
   int fd = -1;
 };
 

@@ -7,7 +7,9 @@
 // members are decompressed through libzip. Nothing in a hostile file makes an
 // access leave the mapping: offsets, sizes and names are checked before an
 // archive is handed out, members may not overlap, and a declared size beyond
-// what deflate can reach is refused before memory is allocated.
+// what deflate can reach is refused before memory is allocated. Whoever reads a
+// member says how many bytes it may have: more are refused before anything is
+// decompressed.
 //
 // Zip archives inside zip archives (torch.save) are opened from the bytes of a
 // member.
@@ -48,6 +50,10 @@ Result<Bytes> mapFile(const std::string &path);
 /// CRC-32 as zip files use it.
 uint32_t crc32(const uint8_t *data, uint64_t size, uint32_t start = 0);
 
+/// The most bytes of a member that nothing else bounds: JSON, code, and
+/// archives in archives that are compressed.
+constexpr uint64_t kMaxMemberBytes = uint64_t(256) << 20;
+
 class ZipArchive {
 public:
   struct Member {
@@ -70,11 +76,13 @@ public:
   const std::vector<Member> &getMembers() const { return members; }
   const Member *find(std::string_view memberName) const;
 
-  /// The member's bytes: part of the mapping if stored, else decompressed. The
-  /// checksum is not read for stored members (weights may be gigabytes);
-  /// `readChecked` reads it.
-  Result<Bytes> read(const Member &member) const;
-  Result<Bytes> readChecked(const Member &member) const;
+  /// The member's bytes: part of the mapping if stored, else decompressed,
+  /// where they may be `limit` at most. The checksum is not read for stored
+  /// members (weights may be gigabytes).
+  Result<Bytes> read(const Member &member, uint64_t limit) const;
+  /// The same with the checksum read, and the limit for stored members too.
+  Result<Bytes> readChecked(const Member &member,
+                            uint64_t limit = kMaxMemberBytes) const;
 
   /// The one folder that holds every member ("model/"), or nothing if members
   /// lie at the top. torch.export archives have such a folder, named after the
@@ -82,8 +90,9 @@ public:
   std::string_view getRoot() const { return root; }
   /// Finds the bytes of `path`, a member name without the root folder.
   /// `a.pt!data/0` is the member `data/0` (below the root folder) of the zip
-  /// archive that is the member `a.pt`.
-  Result<Bytes> resolve(std::string_view path) const;
+  /// archive that is the member `a.pt`. `limit` is of the bytes found, as for
+  /// `read`.
+  Result<Bytes> resolve(std::string_view path, uint64_t limit) const;
 
   /// Hash of names (without the root folder), sizes and checksums of the
   /// members that hold weights and constants of a torch.export archive, as 64
@@ -94,6 +103,7 @@ public:
 private:
   ZipArchive() = default;
   Status readDirectory();
+  Status checkSize(const Member &member, uint64_t limit) const;
 
   std::string name;
   Bytes bytes;

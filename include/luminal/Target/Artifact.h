@@ -18,8 +18,10 @@ struct ArtifactOptions {
   std::string weightsDigest;
   /// See runtime::Manifest.
   std::string weightsFile;
-  /// Finds the bytes of a weight, to embed them; null where they stay outside.
-  std::function<Result<Bytes>(const runtime::WeightSpec &)> embed;
+  /// Finds the bytes of the weights, to embed them; null where they stay
+  /// outside.
+  std::function<Result<std::vector<Bytes>>(llvm::ArrayRef<runtime::WeightSpec>)>
+      embed;
 };
 
 /// The manifest of a schedule in phase `lowered`, and the bytes of its

@@ -3,6 +3,7 @@
 
 #include "lld/Common/Driver.h"
 #include "luminal/Conversion/LLIRToLLVM.h"
+#include "luminal/Support/OutputFile.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -74,18 +75,14 @@ luminal::compileToObject(ModuleOp module, const CPUTarget &target) {
 namespace {
 /// Files of one link, removed whatever happens.
 struct TemporaryFiles {
-  llvm::SmallVector<llvm::SmallString<128>> paths;
-  ~TemporaryFiles() {
-    for (const auto &path : paths)
-      llvm::sys::fs::remove(path);
-  }
+  std::vector<luminal::TemporaryFile> files;
   /// An open descriptor of a new file, or -1.
   int create(llvm::StringRef suffix) {
     int fd;
     llvm::SmallString<128> path;
     if (llvm::sys::fs::createTemporaryFile("luminal", suffix, fd, path))
       return -1;
-    paths.push_back(path);
+    files.emplace_back(path.str());
     return fd;
   }
 };
@@ -116,7 +113,7 @@ luminal::linkSharedObject(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
     return nullptr;
   }
   llvm::raw_fd_ostream(fd, /*shouldClose=*/true).flush();
-  std::string output = files.paths.back().str().str();
+  std::string output = files.files.back().getPath();
   std::vector<std::string> arguments = {"ld.lld",
                                         "-shared",
                                         "--gc-sections",
@@ -133,7 +130,7 @@ luminal::linkSharedObject(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                                         "-o",
                                         output};
   for (size_t i = 0; i < objects.size(); ++i)
-    arguments.push_back(files.paths[i].str().str());
+    arguments.push_back(files.files[i].getPath());
   // What the code calls (libm's f64 functions, memset and the like) is found
   // among what the runtime has loaded.
   arguments.push_back("--allow-shlib-undefined");

@@ -27,13 +27,12 @@ LogicalResult luminal::writeArtifact(llir::ScheduleOp schedule,
   std::vector<Bytes> owners;
   if (options.embed) {
     parts.manifest.weightsEmbedded = true;
-    for (const runtime::WeightSpec &weight : parts.manifest.weights) {
-      Result<Bytes> bytes = options.embed(weight);
-      if (!bytes)
-        return schedule.emitError(bytes.error().message);
-      owners.push_back(std::move(*bytes));
-      parts.weights.push_back(owners.back().text());
-    }
+    Result<std::vector<Bytes>> found = options.embed(parts.manifest.weights);
+    if (!found)
+      return schedule.emitError(found.error().message);
+    owners = std::move(*found);
+    for (const Bytes &bytes : owners)
+      parts.weights.push_back(bytes.text());
   }
   if (Status status = runtime::writeArtifact(std::move(parts), path); !status)
     return schedule.emitError(status.error().message);

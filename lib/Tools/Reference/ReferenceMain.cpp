@@ -4,6 +4,7 @@
 #include "luminal/Tools/Reference/ReferenceMain.h"
 #include "luminal/InitAll.h"
 #include "luminal/Pipelines/Compile.h"
+#include "luminal/Support/OutputFile.h"
 #include "luminal/Tools/Reference/ReferenceProgram.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -17,6 +18,7 @@ static int fail(const std::string &message) {
 }
 
 int tools::runReference(ArrayRef<StringRef> arguments) {
+  removeTemporaryFilesOnSignals();
   CompileOptions options;
   RunOptions run;
   for (StringRef argument : arguments) {

@@ -59,13 +59,12 @@ Result<HostTensor> ReferenceProgram::readWeight(unsigned index,
   auto offset = source ? source.getAs<IntegerAttr>("offset") : IntegerAttr();
   if (!member || !offset || offset.getInt() < 0)
     return Error(port.name + ": nothing says where its bytes are");
-  LUMINAL_TRY(bytes, archive->resolve(member.getValue().str()));
-  uint64_t begin = offset.getInt();
-  if (begin > bytes.size || size > bytes.size - begin)
-    return Error(port.name + ": lies outside of " + member.getValue().str());
-  tensor.bytes = bytes;
-  tensor.bytes.data += begin;
-  tensor.bytes.size = size;
+  // Found with all others.
+  runtime::WeightSpec &weight = inArchive.emplace_back();
+  weight.name = port.name;
+  weight.member = member.getValue().str();
+  weight.offset = offset.getInt();
+  weight.bytes = tensor.bytes.size = size;
   return tensor;
 }
 
@@ -82,10 +81,17 @@ Status ReferenceProgram::load() {
       continue;
     }
     LUMINAL_TRY(tensor, readWeight(i, source));
-    arguments[i] = reference::Tensor::borrow(tensor.dtype, tensor.shape,
-                                             tensor.bytes.data);
+    weightIndices.push_back(i);
     weights.push_back(std::move(tensor));
   }
+  if (archive) {
+    LUMINAL_TRY(found, runtime::findWeights(*archive, inArchive));
+    for (auto [tensor, bytes] : llvm::zip_equal(weights, found))
+      tensor.bytes = std::move(bytes);
+  }
+  for (auto [index, tensor] : llvm::zip_equal(weightIndices, weights))
+    arguments[index] = reference::Tensor::borrow(tensor.dtype, tensor.shape,
+                                                 tensor.bytes.data);
   for (unsigned i = 0; i < func.getNumResults(); ++i)
     if (!func.getResultAttr(i, hlir::kUpdatesAttr))
       outputPorts.push_back(getPort(func.getResultTypes()[i],

@@ -16,16 +16,39 @@ double microseconds(std::chrono::steady_clock::duration d) {
 }
 } // namespace
 
-Profiler::Profiler(const Manifest &manifest)
-    : manifest(manifest), totals(manifest.steps.size()) {}
+Profiler::Profiler(const Manifest &manifest, size_t mostEvents)
+    : manifest(manifest),
+      room(std::max<size_t>(
+          mostEvents / 2 / std::max<size_t>(manifest.steps.size(), 1), 1)),
+      totals(manifest.steps.size()) {}
 
-void Profiler::before(const StepReport &) { start = Clock::now(); }
+void Profiler::before(const StepReport &report) {
+  calls += report.step == 0;
+  start = Clock::now();
+}
+
+std::optional<uint64_t> Profiler::getTraced() const {
+  return calls > 2 * room ? std::optional(room) : std::nullopt;
+}
 
 Status Profiler::after(const StepReport &report) {
   Clock::time_point end = Clock::now();
-  Event event{report.step, report.threads, microseconds(start - origin),
-              microseconds(end - start), report.work};
-  events.push_back(event);
+  const uint64_t call = calls - 1;
+  Event event{call,
+              report.step,
+              report.threads,
+              microseconds(start - origin),
+              microseconds(end - start),
+              report.work};
+  if (call < room) {
+    first.push_back(event);
+  } else {
+    // A call that failed leaves what was there, which is of another call.
+    size_t place = (call % room) * totals.size() + report.step;
+    if (last.size() <= place)
+      last.resize(place + 1, Event{0, 0, 0, 0, 0, 0});
+    last[place] = event;
+  }
   Total &total = totals[report.step];
   ++total.calls;
   total.us += event.lengthUs;
@@ -68,7 +91,18 @@ std::string Profiler::table() const {
 }
 
 Status Profiler::writeTrace(OutputFile file) const {
-  std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+  std::vector<Event> events = first;
+  for (const Event &event : last)
+    if (event.call >= room && event.call + room >= calls)
+      events.push_back(event);
+  std::stable_sort(
+      events.begin(), events.end(),
+      [](const Event &a, const Event &b) { return a.call < b.call; });
+  std::string traced =
+      std::to_string(getTraced() ? 2 * *getTraced() : getCalls());
+  std::string text = "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"calls\":" +
+                     std::to_string(calls) + ",\"calls_in_trace\":" + traced +
+                     "},\"traceEvents\":[\n"
                      "{\"ph\":\"M\",\"pid\":1,\"tid\":1,\"name\":"
                      "\"thread_name\",\"args\":{\"name\":\"steps\"}}";
   char numbers[192];
@@ -84,8 +118,7 @@ Status Profiler::writeTrace(OutputFile file) const {
             numbers;
   }
   text += "\n]}\n";
-  LUMINAL_CHECK(file.write(text));
-  return file.keep();
+  return file.keep(text);
 }
 
 void DebugPrinter::before(const StepReport &report) {

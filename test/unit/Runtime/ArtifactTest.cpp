@@ -154,16 +154,30 @@ TEST(Artifact, MapsWeightsOfSafeTensors) {
   EXPECT_FAILS(b.load({file.path}), "'w' is i32[4], expected f32[4]");
 }
 
+TEST(Artifact, RunsItsOwnCodeWhereOthersStays) {
+  // The loader knows code by its path, and keeps what cannot be unloaded.
+  const std::string objects[] = {readFile(LUMINAL_TEST_KERNELS_THAT_STAY),
+                                 kernelObject()};
+  for (int load = 0; load < 6; ++load) {
+    Builder b = withWeight(true);
+    TemporaryPath file(".lum");
+    EXPECT_OK(writeArtifact({b.m, objects[load % 2], "", {b.weightData[0]}},
+                            file.path));
+    auto artifact = Artifact::load(file.path);
+    ASSERT_TRUE(artifact) << artifact.error().message;
+    EXPECT_EQ(second(*artifact), load % 2 ? "21" : "1021");
+  }
+}
+
 TEST(Artifact, BindsWeightsOfTheCaller) {
   auto artifact = withWeight(false).load();
   auto c = Context::create(*artifact, {1});
   alignas(64) float x[4] = {1, 1, 1, 1}, w[8] = {0, 5, 6, 7, 8, 9};
   EXPECT_OK((*c)->bindInput(0, x, DType::F32, Shape{4}));
-  auto *y = static_cast<const float *>(*(*c)->getOutputData(0));
   for (int offset : {0, 1}) {
     EXPECT_OK((*c)->bindWeight(0, w + offset, DType::F32, Shape{4}));
     EXPECT_OK((*c)->run());
-    y = static_cast<const float *>(*(*c)->getOutputData(0));
+    auto *y = static_cast<const float *>(*(*c)->getOutputData(0));
     EXPECT_EQ(y[1], w[1 + offset] + 1);
   }
   (*c)->unbindWeight(0);

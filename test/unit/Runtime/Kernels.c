@@ -14,13 +14,18 @@
       int64_t end, void *scratch)
 #define UNUSED (void)symbols, (void)scratch
 
-/// c[i] = a[i] + b[i], f32.
+/// Tells one build of these kernels from another.
+#ifndef ADDEND
+#define ADDEND 0
+#endif
+
+/// c[i] = a[i] + b[i] + ADDEND, f32.
 KERNEL(add_f32) {
   UNUSED;
   const float *a = buffers[0], *b = buffers[1];
   float *c = buffers[2];
   for (int64_t i = begin; i < end; ++i)
-    c[i] = a[i] + b[i];
+    c[i] = a[i] + b[i] + ADDEND;
   return 0;
 }
 

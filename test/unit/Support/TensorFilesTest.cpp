@@ -203,11 +203,11 @@ TEST(Npy, RefusesLies) {
   expect(header("<f4", "False", "(3,)", 8),
          "says f32[3], but it holds 8 bytes");
   expect(header("<f4", "False", "(3,)", 16), "says f32[3], but it holds 16");
-  expect(header("<f4", "False", "(-3,)", 16), "no tuple of sizes");
+  expect(header("<f4", "False", "(-3,)", 16), "not a tuple of sizes");
   expect(header("<f4", "False", "(4611686018427387904, 4)", 16),
          "but it holds");
-  expect(header("<f4", "False", "(99999999999999999999,)", 16), "no tuple");
-  expect(header("<f4", "False", "(4", 16), "no tuple");
+  expect(header("<f4", "False", "(99999999999999999999,)", 16), "not a tuple");
+  expect(header("<f4", "False", "(4", 16), "not a tuple");
   expect(header("<f4", "Maybe", "(4,)", 16), "neither True nor False");
   expect(header(">f4", "False", "(4,)", 16), "is big-endian");
   expect(header("<c8", "False", "(2,)", 16), "'<c8' is not supported");
@@ -218,7 +218,7 @@ TEST(Npy, RefusesLies) {
   expect(npy("{'descr': '<f4'}", ""), "lacks");
   expect(npy("{'descr': '<f4', 'descr': '<f4'}", ""), "repeated");
   expect(npy("{", ""), "malformed");
-  expect(npy("(1, 2)", ""), "is no dict");
+  expect(npy("(1, 2)", ""), "is not a dict");
   std::string lied = header("|b1", "False", "(2,)", 1) + '\x02';
   expect(lied, "element 1 of a boolean array is 2");
   std::string good = header("<f4", "False", "(4,)", 16);
@@ -282,10 +282,10 @@ TEST(SafeTensors, RefusesLies) {
   expect(file(one("F32", "[2]", "[0,8]"), 7), "lies outside the file");
   expect(file(one("F32", "[2]", "[8,0]"), 8), "lies outside the file");
   expect(file(one("F32", "[2]", "[-8,0]"), 8), "lies outside the file");
-  expect(file(one("F32", "[-2]", "[0,8]"), 8), "a.t.shape: is no shape");
+  expect(file(one("F32", "[-2]", "[0,8]"), 8), "a.t.shape: is not a shape");
   expect(file(one("F32", "[4611686018427387904,4]", "[0,8]"), 8),
-         "is no shape");
-  expect(file(one("F32", "[2]", "[0]"), 8), "is no pair of offsets");
+         "is not a shape");
+  expect(file(one("F32", "[2]", "[0]"), 8), "is not a pair of offsets");
   expect(file("{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},"
               "\"b\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[3,7]}}",
               8),

@@ -98,10 +98,10 @@ TEST(ZipArchive, StoredMembersPointIntoTheBytes) {
     ASSERT_TRUE(archive) << archive.error().message;
     EXPECT_EQ(archive->getMembers().size(), 2u);
     EXPECT_EQ(archive->getRoot(), "model/");
-    auto bytes = archive->resolve("data/weights/weight_0");
+    auto bytes = archive->resolve("data/weights/weight_0", 0);
     ASSERT_TRUE(bytes);
     EXPECT_EQ(bytes->text(), "0123456789");
-    EXPECT_FALSE(archive->resolve("data/weights/weight_1"));
+    EXPECT_FALSE(archive->resolve("data/weights/weight_1", 10));
     EXPECT_TRUE(archive->readChecked(archive->getMembers()[0]));
   }
 }
@@ -118,10 +118,10 @@ TEST(ZipArchive, NestedArchives) {
   auto archive = open(outer.finish());
   ASSERT_TRUE(archive) << archive.error().message;
   EXPECT_EQ(archive->getRoot(), "");
-  auto bytes = archive->resolve("serialized_state_dict.pt!data/0");
+  auto bytes = archive->resolve("serialized_state_dict.pt!data/0", 7);
   ASSERT_TRUE(bytes) << bytes.error().message;
   EXPECT_EQ(bytes->text(), "weights");
-  EXPECT_FALSE(archive->resolve("version!data/0"));
+  EXPECT_FALSE(archive->resolve("version!data/0", 7));
 }
 
 TEST(ZipArchive, DeflatedMembers) {
@@ -151,6 +151,18 @@ TEST(ZipArchive, DeflatedMembers) {
   auto bytes = archive->readChecked(archive->getMembers()[0]);
   ASSERT_TRUE(bytes) << bytes.error().message;
   EXPECT_EQ(bytes->text(), text);
+  // More than it may have is refused before it is decompressed.
+  const ZipArchive::Member &member = archive->getMembers()[0];
+  EXPECT_TRUE(archive->read(member, 5000));
+  for (auto refused :
+       {archive->read(member, 4999), archive->readChecked(member, 4999)}) {
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find(
+                  "member 'big' has 5000 bytes when decompressed, more than "
+                  "the 4999 that it may have"),
+              std::string::npos)
+        << refused.error().message;
+  }
   // A flipped bit in the data is an error, not other bytes.
   Data damaged = data;
   damaged[archive->getMembers()[0].offset + 4] ^= 0x55;
@@ -179,7 +191,8 @@ TEST(ZipArchive, EveryDamagedByteIsSurvived) {
         auto archive = open(damaged);
         if (archive)
           for (const auto &member : archive->getMembers())
-            if (auto bytes = archive->read(member); bytes && bytes->size)
+            if (auto bytes = archive->read(member, kMaxMemberBytes);
+                bytes && bytes->size)
               EXPECT_GE(crc32(bytes->data, bytes->size) | 1u, 1u);
       }
   }
@@ -229,7 +242,7 @@ TEST(ZipArchive, ChecksumIsRead) {
   w.out[w.locals[0] + 30 + std::strlen("model/data/weights/weight_0")] ^= 1;
   auto archive = open(w.finish());
   ASSERT_TRUE(archive);
-  EXPECT_TRUE(archive->read(archive->getMembers()[0]));
+  EXPECT_TRUE(archive->read(archive->getMembers()[0], 0));
   EXPECT_FALSE(archive->readChecked(archive->getMembers()[0]));
 }
 

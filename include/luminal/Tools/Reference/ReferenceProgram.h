@@ -5,6 +5,7 @@
 #define LUMINAL_TOOLS_REFERENCE_REFERENCEPROGRAM_H
 
 #include "luminal/Reference/Interpreter.h"
+#include "luminal/Runtime/Weights.h"
 #include "luminal/Support/SafeTensors.h"
 #include "luminal/Support/ZipArchive.h"
 #include "luminal/Tools/Run/RunDriver.h"
@@ -38,6 +39,8 @@ private:
   /// Positions of the inputs among the arguments.
   std::vector<unsigned> inputIndices;
   std::vector<reference::Tensor> arguments;
+  std::vector<unsigned> weightIndices;
+  std::vector<runtime::WeightSpec> inArchive;
   /// What arguments borrow from.
   std::vector<HostTensor> weights, bound;
   std::vector<reference::Tensor> results;

@@ -8,26 +8,36 @@
 #include "luminal/Support/OutputFile.h"
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace luminal::tools {
 
-/// Collects the times of all steps of all calls it listens to.
+/// Collects the times of the steps of all calls it listens to. Memory does not
+/// grow with their number: sums are of all calls, the trace is of the first and
+/// the last, of as many each as have half of `mostEvents` steps (one at least).
 class Profiler : public runtime::StepListener {
 public:
-  explicit Profiler(const runtime::Manifest &manifest);
+  static constexpr size_t kMostEvents = 100'000;
+  explicit Profiler(const runtime::Manifest &manifest,
+                    size_t mostEvents = kMostEvents);
   void before(const runtime::StepReport &report) override;
   Status after(const runtime::StepReport &report) override;
 
   /// One row a step, the longest first: calls, time, share, bandwidth, rate.
   std::string table() const;
-  /// Writes a trace in the JSON form that Perfetto and Chrome read.
+  /// Writes a trace in the JSON form that Perfetto and Chrome read; its
+  /// "otherData" says how many calls there were and how many it holds.
   Status writeTrace(OutputFile file) const;
+  uint64_t getCalls() const { return calls; }
+  /// How many calls at either end the trace holds, where it does not hold all.
+  std::optional<uint64_t> getTraced() const;
 
 private:
   using Clock = std::chrono::steady_clock;
   struct Event {
+    uint64_t call;
     uint32_t step;
     unsigned threads;
     double startUs, lengthUs;
@@ -41,7 +51,11 @@ private:
 
   const runtime::Manifest &manifest;
   Clock::time_point origin = Clock::now(), start;
-  std::vector<Event> events;
+  /// Calls that each of the two parts of the trace has room for, begun so far.
+  uint64_t room, calls = 0;
+  std::vector<Event> first;
+  /// By call modulo `room`, then by step.
+  std::vector<Event> last;
   std::vector<Total> totals;
 };
 

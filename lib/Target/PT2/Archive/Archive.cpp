@@ -7,6 +7,10 @@
 using namespace luminal;
 using namespace luminal::pt2;
 
+/// The most bytes of a "byteorder" member, and of the pickle that says which
+/// tensors a torch.save file holds.
+static constexpr uint64_t kMaxByteOrder = 64, kMaxPickle = uint64_t(64) << 20;
+
 //===----------------------------------------------------------------------===//
 // Stored tensors
 //===----------------------------------------------------------------------===//
@@ -39,25 +43,38 @@ std::pair<int64_t, int64_t> StoredTensor::getSpan() const {
   return {offset, last + 1};
 }
 
-/// Checks that the window lies in its storage; nothing here may overflow.
-static Status checkWindow(const StoredTensor &t, const std::string &where) {
+/// How many bytes of its storage a window reaches; nothing here may overflow.
+static Result<uint64_t> getReach(const StoredTensor &t,
+                                 const std::string &where) {
   unsigned elementSize = t.dtype.size();
   if (!elementSize)
     return Error(where + ": unknown dtype");
   int64_t count = 1, last = t.offset;
+  bool tooLarge = false;
   for (size_t i = 0; i < t.sizes.size(); ++i) {
     int64_t reach;
-    if (t.sizes[i] < 0 || t.strides[i] < 0 ||
-        __builtin_mul_overflow(count, t.sizes[i], &count) ||
-        __builtin_mul_overflow(std::max<int64_t>(t.sizes[i] - 1, 0),
-                               t.strides[i], &reach) ||
-        __builtin_add_overflow(last, reach, &last))
-      return Error(where + ": sizes, strides or offset are out of range");
+    tooLarge |= t.sizes[i] < 0 || t.strides[i] < 0 ||
+                __builtin_mul_overflow(count, t.sizes[i], &count) ||
+                __builtin_mul_overflow(std::max<int64_t>(t.sizes[i] - 1, 0),
+                                       t.strides[i], &reach) ||
+                __builtin_add_overflow(last, reach, &last);
   }
+  uint64_t bytes = 0;
+  if (tooLarge ||
+      (t.offset >= 0 && __builtin_mul_overflow(static_cast<uint64_t>(last) + 1,
+                                               elementSize, &bytes)))
+    return Error(where + ": sizes, strides or offset are out of range");
   if (t.offset < 0)
     return Error(where + ": the storage offset is negative");
-  if (count != 0 && static_cast<uint64_t>(last) >= t.storage.size / elementSize)
-    return Error(where + ": needs " + std::to_string(last + 1) +
+  return count == 0 ? 0 : bytes;
+}
+
+/// Checks that the window lies in its storage.
+static Status checkWindow(const StoredTensor &t, uint64_t reach,
+                          const std::string &where) {
+  unsigned elementSize = t.dtype.size();
+  if (reach > t.storage.size)
+    return Error(where + ": needs " + std::to_string(reach / elementSize) +
                  " elements of " + std::to_string(elementSize) +
                  " bytes, but member '" + t.member + "' has " +
                  std::to_string(t.storage.size) + " bytes");
@@ -71,7 +88,7 @@ static Status checkWindow(const StoredTensor &t, const std::string &where) {
 Status Archive::readPickle(const std::string &member,
                            std::map<std::string, StoredTensor> &tensors,
                            const std::string &onlyName) {
-  LUMINAL_TRY(bytes, zip->resolve(member));
+  LUMINAL_TRY(bytes, zip->resolve(member, kMaxMemberBytes));
   if (bytes.size == 0)
     return {};
   std::string where = zip->getName() + "!" + member;
@@ -79,19 +96,22 @@ Status Archive::readPickle(const std::string &member,
   const ZipArchive::Member *pickle =
       inner.find(std::string(inner.getRoot()) + "data.pkl");
   if (!pickle)
-    return Error(where + ": has no data.pkl, so it is no torch.save file");
+    return Error(where + ": has no data.pkl, so it is not a torch.save file");
   if (const auto *order =
           inner.find(std::string(inner.getRoot()) + "byteorder")) {
-    LUMINAL_TRY(text, inner.readChecked(*order));
+    LUMINAL_TRY(text, inner.readChecked(*order, kMaxByteOrder));
     if (text.text() != "little")
       return Error(where + ": is not little-endian");
   }
-  LUMINAL_TRY(code, inner.readChecked(*pickle));
+  LUMINAL_TRY(code, inner.readChecked(*pickle, kMaxPickle));
   auto read = unpickleTensors(code.text());
   if (!read)
     return read.takeError().within(where);
   if (!onlyName.empty() && !read->count(""))
     return Error(where + ": expected one tensor");
+  // Several tensors may be windows of one storage.
+  std::map<std::string, uint64_t> reaches;
+  std::vector<std::pair<std::string, StoredTensor>> found;
   for (auto &[name, pickled] : *read) {
     StoredTensor t;
     t.dtype.code = pickled.dtype;
@@ -99,11 +119,19 @@ Status Archive::readPickle(const std::string &member,
     t.strides = std::move(pickled.strides);
     t.offset = pickled.offset;
     std::string key = "data/" + pickled.storageKey;
-    LUMINAL_TRY(storage, inner.resolve(key));
-    t.storage = std::move(storage);
-    t.member = member + "!" + key;
+    t.member = key;
     const std::string &fqn = onlyName.empty() ? name : onlyName;
-    LUMINAL_CHECK(checkWindow(t, where + ": tensor '" + fqn + "'"));
+    LUMINAL_TRY(reach, getReach(t, where + ": tensor '" + fqn + "'"));
+    reaches[key] = std::max(reaches[key], reach);
+    found.emplace_back(fqn, std::move(t));
+  }
+  for (auto &[fqn, t] : found) {
+    LUMINAL_TRY(storage, inner.resolve(t.member, reaches[t.member]));
+    t.storage = std::move(storage);
+    t.member = member + "!" + t.member;
+    std::string place = where + ": tensor '" + fqn + "'";
+    LUMINAL_TRY(reach, getReach(t, place));
+    LUMINAL_CHECK(checkWindow(t, reach, place));
     tensors[fqn] = std::move(t);
   }
   return {};
@@ -138,6 +166,15 @@ Status Archive::readConfig(std::string_view folder, const std::string &model,
                                         zip->getName() + "!" + configName));
   LUMINAL_TRY(config, json.root().at("config"));
   LUMINAL_TRY(entries, config.asObject());
+  // Several tensors may be windows of one storage.
+  std::map<std::string, uint64_t> reaches;
+  struct Raw {
+    std::string fqn;
+    JsonRef entry, path;
+    StoredTensor tensor;
+    uint64_t reach;
+  };
+  std::vector<Raw> found;
   for (const auto &[fqn, entry] : entries) {
     LUMINAL_TRY(pathField, entry.at("path_name"));
     LUMINAL_TRY(path, pathField.asString());
@@ -151,7 +188,7 @@ Status Archive::readConfig(std::string_view folder, const std::string &model,
     }
     LUMINAL_TRY(metaField, entry.find("tensor_meta"));
     if (!metaField)
-      return entry.error("has no tensor_meta, so it is no plain tensor");
+      return entry.error("has no tensor_meta, so it is not a plain tensor");
     LUMINAL_TRY(meta, parseTensorMeta(*metaField));
     StoredTensor t;
     t.dtype = meta.dtype;
@@ -164,9 +201,14 @@ Status Archive::readConfig(std::string_view folder, const std::string &model,
       return metaField->error("has a symbolic storage offset");
     t.offset = *offset;
     t.member = prefix + path;
-    Result<Bytes> storage = zip->resolve(t.member);
+    LUMINAL_TRY(reach, getReach(t, entry.getPath()));
+    reaches[t.member] = std::max(reaches[t.member], reach);
+    found.push_back({fqn, entry, pathField, std::move(t), reach});
+  }
+  for (auto &[fqn, entry, path, t, reach] : found) {
+    Result<Bytes> storage = zip->resolve(t.member, reaches[t.member]);
     if (!storage)
-      return pathField.error(storage.error().message);
+      return path.error(storage.error().message);
     t.storage = std::move(*storage);
     // A torch.save file may well be as long as the raw bytes would be.
     constexpr std::string_view magic("PK\3\4", 4);
@@ -176,7 +218,7 @@ Status Archive::readConfig(std::string_view folder, const std::string &model,
         return entry.error("member '" + t.member +
                            "' is a torch.save file where raw bytes are "
                            "expected");
-    LUMINAL_CHECK(checkWindow(t, entry.getPath()));
+    LUMINAL_CHECK(checkWindow(t, reach, entry.getPath()));
     tensors[fqn] = std::move(t);
   }
   return {};
@@ -189,7 +231,7 @@ Result<Archive> Archive::read(ZipArchive opened) {
   std::string root(zip.getRoot());
 
   if (const auto *order = zip.find(root + "byteorder")) {
-    LUMINAL_TRY(text, zip.readChecked(*order));
+    LUMINAL_TRY(text, zip.readChecked(*order, kMaxByteOrder));
     if (text.text() != "little")
       return Error(zip.getName() + ": is not little-endian");
   }
@@ -213,9 +255,10 @@ Result<Archive> Archive::read(ZipArchive opened) {
     }
   }
   if (!program)
-    return Error(zip.getName() +
-                 ": is no torch.export archive (it holds neither models/*.json "
-                 "nor serialized_exported_program.json)");
+    return Error(
+        zip.getName() +
+        ": is not a torch.export archive (it holds neither models/*.json "
+        "nor serialized_exported_program.json)");
   LUMINAL_TRY(text, zip.readChecked(*program));
   LUMINAL_TRY(document, JsonDocument::parse(text.text(), zip.getName() + "!" +
                                                              program->name));

@@ -10,7 +10,7 @@ using namespace luminal;
 using namespace luminal::pt2;
 
 namespace {
-constexpr size_t kMaxValues = 1 << 22;
+constexpr size_t kMaxValues = 1 << 20;
 
 /// Values live in one table and name each other by number, so that no nesting,
 /// sharing or cycle in a hostile file can exhaust the stack.

@@ -72,7 +72,7 @@ case("outside", pack({"w": w, "b": entry([4], 60, 76)}), "bad.b.data_offsets: li
 case("backwards", pack({"w": entry([4, 3], 48, 0), "b": b}), "bad.w.data_offsets: lies outside the file")
 case("negative", pack({"w": entry([4, 3], -48, 0), "b": b}), "bad.w.data_offsets: lies outside the file")
 case("too short for its shape", pack({"w": entry([4, 3], 0, 44), "b": b}), "holds 44 bytes, but f32[4, 3] has 48")
-case("shape out of range", pack({"w": entry([2**62, 2**62], 0, 48), "b": b}), "bad.w.shape: is no shape")
+case("shape out of range", pack({"w": entry([2**62, 2**62], 0, 48), "b": b}), "bad.w.shape: is not a shape")
 # Of another model.
 case("a weight is missing", pack({"w": w}, 48), "'b'")
 case("another shape", pack({"w": entry([3, 4], 0, 48), "b": b}), "'w'")
