@@ -302,6 +302,19 @@ def gradients_only(a):
     a.add("torch.ops.aten.relu.default", [("self", tensor("buffer"))], "read")
 
 
+@bad("aten.repeat_interleave.self_int: an extent is beyond 64 bits")
+def extent_overflow(a):
+    a.add("torch.ops.aten.repeat_interleave.self_int",
+          [("self", tensor("mul")), ("repeats", {"as_int": 2**62}), ("dim", {"as_int": 0})], "repeat")
+    del a.values["repeat"]
+
+
+@bad("aten.tile.default: extent -8 cannot be")
+def extent_negative(a):
+    a.add("torch.ops.aten.tile.default", [("self", tensor("mul")), ("dims", {"as_ints": [-2]})], "tile")
+    del a.values["tile"]
+
+
 # A step of an op that cannot be built ends the op, whatever would come after it.
 def pool_of_nothing(n, op):
     def make_pool(a):

@@ -215,7 +215,9 @@ LogicalResult Importer::store(const OpCall::Returned &result,
 
 Status Importer::translate(const Node &node, OpCall &call, bool inPlace) {
   LUMINAL_CHECK(call.bind());
-  LUMINAL_CHECK(call.entry.handler(call));
+  Status built = call.entry.handler(call), shapes = composer->checkShapes();
+  LUMINAL_CHECK(built);
+  LUMINAL_CHECK(shapes);
   if (std::string unread = call.findUnread(); !unread.empty())
     return call.fail("argument '" + unread + "' is not supported");
 

@@ -15,12 +15,41 @@ static SmallVector<Expr> identity(unsigned rank) {
   return dims;
 }
 
-Value Composer::view(Value x, ArrayRef<Expr> extents, ArrayRef<Expr> map) {
-  auto type = cast<RankedTensorType>(x.getType());
-  auto resultType = getTensorType(extents, type.getElementType());
+Status Composer::checkShapes() {
+  if (misshapen.empty())
+    return {};
+  return Error(std::exchange(misshapen, {}));
+}
+
+/// A type of the same rank stands for one that cannot be.
+RankedTensorType Composer::tensorTypeOf(ArrayRef<Expr> extents,
+                                        Type elementType) {
+  SmallVector<Expr> possible(extents);
+  for (Expr &e : possible)
+    if (e.isUndefined() || e.hasDims() || e.asConstant().value_or(0) < 0) {
+      misshapen = e.isUndefined() ? "an extent is beyond 64 bits"
+                                  : "extent " + e.str() + " cannot be";
+      e = Expr(1);
+    }
+  return getTensorType(possible, elementType);
+}
+
+MapAttr Composer::mapOf(ArrayRef<Expr> map, ArrayRef<Expr> extents) {
   Assumptions inside(assumptions.getSymbols(),
                      std::vector<Expr>(extents.begin(), extents.end()));
-  MapAttr simple = MapAttr::getSimplified(builder.getContext(), map, inside);
+  SmallVector<Expr> possible(map);
+  for (Expr &e : possible)
+    if (e.isUndefined()) {
+      misshapen = "an index is beyond 64 bits";
+      e = Expr(0);
+    }
+  return MapAttr::getSimplified(builder.getContext(), possible, inside);
+}
+
+Value Composer::view(Value x, ArrayRef<Expr> extents, ArrayRef<Expr> map) {
+  auto type = cast<RankedTensorType>(x.getType());
+  auto resultType = tensorTypeOf(extents, type.getElementType());
+  MapAttr simple = mapOf(map, getExtents(resultType));
   if (resultType == type && simple.isIdentity())
     return x;
   return ViewOp::create(builder, loc, resultType, x, simple);

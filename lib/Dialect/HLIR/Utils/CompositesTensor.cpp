@@ -203,11 +203,8 @@ Value Composer::linear(Value x, Value w) {
 //===----------------------------------------------------------------------===//
 
 Value Composer::iota(ArrayRef<Expr> extents, Expr value) {
-  Assumptions inside(assumptions.getSymbols(),
-                     std::vector<Expr>(extents.begin(), extents.end()));
-  return IotaOp::create(
-      builder, loc, getTensorType(extents, builder.getI64Type()),
-      MapAttr::getSimplified(builder.getContext(), {value}, inside));
+  RankedTensorType type = tensorTypeOf(extents, builder.getI64Type());
+  return IotaOp::create(builder, loc, type, mapOf(value, getExtents(type)));
 }
 
 Value Composer::gather(Value data, Value indices) {

@@ -14,6 +14,7 @@
 #define LUMINAL_DIALECT_HLIR_UTILS_COMPOSITES_H
 
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
+#include "luminal/Support/Result.h"
 #include "mlir/IR/Builders.h"
 
 namespace luminal::hlir {
@@ -33,6 +34,11 @@ public:
   mlir::Location getLoc() const { return loc; }
   mlir::OpBuilder &getBuilder() { return builder; }
   const Assumptions &getAssumptions() const { return assumptions; }
+
+  /// Whether what was built since the last call is well-formed. Where an extent
+  /// is negative, or it or an index is beyond 64 bits, the error says which:
+  /// the values then have another shape, and are to be thrown away.
+  Status checkShapes();
 
   // Constants. `like` gives the shape; the element type is `like`'s unless
   // given.
@@ -152,9 +158,14 @@ public:
                       mlir::Value updates);
 
 private:
+  mlir::RankedTensorType tensorTypeOf(llvm::ArrayRef<Expr> extents,
+                                      mlir::Type elementType);
+  MapAttr mapOf(llvm::ArrayRef<Expr> map, llvm::ArrayRef<Expr> extents);
+
   mlir::OpBuilder &builder;
   mlir::Location loc;
   const Assumptions &assumptions;
+  std::string misshapen;
 };
 
 } // namespace luminal::hlir
