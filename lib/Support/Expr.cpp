@@ -4,7 +4,6 @@
 #include "ExprDetail.h"
 #include <algorithm>
 #include <cassert>
-#include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -22,121 +21,47 @@ static constexpr uint32_t kMaxWeight = 1u << 20;
 // Nodes
 //===----------------------------------------------------------------------===//
 
-static size_t combineHash(size_t seed, size_t value) {
-  seed ^= value + 0x9e3779b97f4a7c15ull + (seed << 6) + (seed >> 2);
-  return seed * 0xff51afd7ed558ccdull;
-}
-
-static size_t hashNode(const Expr::Node &node) {
-  size_t h = combineHash(static_cast<size_t>(node.kind),
-                         static_cast<size_t>(node.value));
-  for (char c : node.name)
-    h = combineHash(h, static_cast<unsigned char>(c));
-  for (const Expr &operand : node.operands)
-    h = combineHash(h, operand.hash());
-  return h ^ (h >> 32);
-}
-
-namespace {
-struct NodeHash {
-  size_t operator()(const Expr::Node *node) const { return node->hash; }
-};
-struct NodeEqual {
-  bool operator()(const Expr::Node *a, const Expr::Node *b) const {
-    return a->kind == b->kind && a->value == b->value && a->name == b->name &&
-           a->operands == b->operands;
-  }
-};
-/// Nodes live for the life of the process; shards keep threads apart.
-struct InternTable {
-  static constexpr unsigned kShards = 16;
-  struct Shard {
-    std::mutex mutex;
-    std::unordered_set<const Expr::Node *, NodeHash, NodeEqual> nodes;
-  };
-  Shard shards[kShards];
-};
-} // namespace
-
-Expr ExprBuilder::intern(Expr::Node &&node) {
-  static InternTable *table = new InternTable;
-  node.hash = hashNode(node);
-  bool compound = node.kind >= Expr::Kind::FloorDiv;
-  uint64_t weight = node.operands.empty() ? 1 : 0, compounds = compound ? 1 : 0;
-  for (const Expr &operand : node.operands) {
-    weight += operand.node->weight;
-    compounds += operand.node->compounds;
-    node.depth = std::max(node.depth, operand.node->depth + 1);
-    node.hasDims |= operand.node->hasDims;
-    if (node.kind == Expr::Kind::Mul)
-      node.opaque |= operand.node->kind == Expr::Kind::Add;
-    else if (node.kind == Expr::Kind::Add)
-      node.opaque |=
-          operand.node->opaque && operand.node->kind == Expr::Kind::Mul;
-  }
-  node.hasDims |= node.kind == Expr::Kind::Dim;
-  node.weight = static_cast<uint32_t>(std::min<uint64_t>(weight, UINT32_MAX));
-  node.compounds =
-      static_cast<uint32_t>(std::min<uint64_t>(compounds, UINT32_MAX));
-  InternTable::Shard &shard = table->shards[node.hash % InternTable::kShards];
-  std::lock_guard<std::mutex> lock(shard.mutex);
-  auto it = shard.nodes.find(&node);
-  if (it != shard.nodes.end())
-    return Expr(Expr::Interned{*it});
-  const auto *stored = new Expr::Node(std::move(node));
-  shard.nodes.insert(stored);
-  return Expr(Expr::Interned{stored});
-}
-
-static Expr makeNode(Expr::Kind kind, std::vector<Expr> operands) {
-  Expr::Node node;
-  node.kind = kind;
-  node.operands = std::move(operands);
-  Expr e = ExprBuilder::intern(std::move(node));
+static Expr makeExpr(Expr::Kind kind, std::vector<Expr> operands) {
+  Expr e = ExprBuilder::intern(kind, 0, {}, std::move(operands));
   return ExprBuilder::depth(e) > kMaxDepth ||
                  ExprBuilder::weight(e) > kMaxWeight
              ? ExprBuilder::undefined()
              : e;
 }
 
-Expr ExprBuilder::undefined() {
-  static const Expr e = makeNode(Expr::Kind::FloorDiv, {Expr(1), Expr(0)});
+const Expr &ExprBuilder::undefined() {
+  static const Expr e =
+      keepForever(makeExpr(Expr::Kind::FloorDiv, {Expr(1), Expr(0)}));
   return e;
 }
 
 Expr::Expr() : Expr(int64_t(0)) {}
 
 Expr::Expr(int64_t value) : node(nullptr) {
-  // Small constants are everywhere: no look-up for them.
+  // Small constants are everywhere: neither look-up nor count for them.
   static constexpr int64_t kSmall = 64;
   auto make = [](int64_t v) {
-    Node n;
-    n.value = v;
-    return ExprBuilder::intern(std::move(n)).node;
+    return ExprBuilder::intern(Kind::Constant, v, {}, {});
   };
-  static const std::vector<const Node *> small = [&] {
-    std::vector<const Node *> nodes;
+  static const auto *small = [&] {
+    auto *exprs = new std::vector<Expr>;
+    exprs->reserve(2 * kSmall + 1);
     for (int64_t v = -kSmall; v <= kSmall; ++v)
-      nodes.push_back(make(v));
-    return nodes;
+      exprs->push_back(ExprBuilder::keepForever(make(v)));
+    return exprs;
   }();
-  node = value >= -kSmall && value <= kSmall
-             ? small[static_cast<size_t>(value + kSmall)]
-             : make(value);
+  if (value >= -kSmall && value <= kSmall)
+    node = (*small)[static_cast<size_t>(value + kSmall)].node;
+  else
+    *this = make(value);
 }
 
 Expr Expr::symbol(std::string_view name) {
-  Node n;
-  n.kind = Kind::Symbol;
-  n.name = std::string(name);
-  return ExprBuilder::intern(std::move(n));
+  return ExprBuilder::intern(Kind::Symbol, 0, name, {});
 }
 
 Expr Expr::dim(unsigned index) {
-  Node n;
-  n.kind = Kind::Dim;
-  n.value = index;
-  return ExprBuilder::intern(std::move(n));
+  return ExprBuilder::intern(Kind::Dim, index, {}, {});
 }
 
 //===----------------------------------------------------------------------===//
@@ -171,7 +96,7 @@ static unsigned rank(Expr::Kind kind) {
 int Expr::compare(const Expr &a, const Expr &b) {
   if (a.node == b.node)
     return 0;
-  const Node &x = *a.node, &y = *b.node;
+  const Node &x = ExprBuilder::get(a), &y = ExprBuilder::get(b);
   if (x.kind != y.kind)
     return rank(x.kind) < rank(y.kind) ? -1 : 1;
   if (x.kind == Kind::Add) {
@@ -248,7 +173,7 @@ Expr ExprBuilder::fromTerm(Term term) {
     term.factors.insert(term.factors.begin(), Expr(term.coefficient));
   if (term.factors.size() == 1)
     return term.factors.front();
-  return makeNode(Expr::Kind::Mul, std::move(term.factors));
+  return makeExpr(Expr::Kind::Mul, std::move(term.factors));
 }
 
 Expr ExprBuilder::sum(std::vector<Term> terms) {
@@ -276,7 +201,7 @@ Expr ExprBuilder::sum(std::vector<Term> terms) {
     return Expr();
   if (operands.size() == 1)
     return operands.front();
-  return makeNode(Expr::Kind::Add, std::move(operands));
+  return makeExpr(Expr::Kind::Add, std::move(operands));
 }
 
 namespace luminal {
@@ -329,7 +254,18 @@ Expr operator*(const Expr &a, const Expr &b) {
   return ExprBuilder::sum(std::move(terms));
 }
 
-Expr operator-(const Expr &a, const Expr &b) { return a + b * Expr(-1); }
+Expr operator-(const Expr &a, const Expr &b) {
+  if (a.isUndefined() || b.isUndefined())
+    return ExprBuilder::undefined();
+  std::vector<Term> terms = ExprBuilder::terms(a);
+  for (Term &term : ExprBuilder::terms(b)) {
+    std::optional<int64_t> negated = checkedMul(term.coefficient, -1);
+    if (!negated)
+      return ExprBuilder::undefined();
+    terms.push_back({std::move(term.factors), *negated});
+  }
+  return ExprBuilder::sum(std::move(terms));
+}
 
 } // namespace luminal
 
@@ -366,7 +302,7 @@ Expr Expr::floorDiv(const Expr &a, const Expr &b) {
     if (std::optional<Expr> q = divideExactly(a, *y))
       return *q;
   }
-  return makeNode(Kind::FloorDiv, {a, b});
+  return makeExpr(Kind::FloorDiv, {a, b});
 }
 
 Expr Expr::ceilDiv(const Expr &a, const Expr &b) { return -floorDiv(-a, b); }
@@ -381,7 +317,7 @@ Expr Expr::mod(const Expr &a, const Expr &b) {
     if (divideExactly(a, *y))
       return Expr();
   }
-  return makeNode(Kind::Mod, {a, b});
+  return makeExpr(Kind::Mod, {a, b});
 }
 
 static void collectOperands(Expr::Kind kind, const Expr &e,
@@ -420,7 +356,7 @@ static Expr makeExtremum(Expr::Kind kind, const Expr &a, const Expr &b) {
     operands.push_back(Expr(*constant));
   Expr result = operands.front();
   for (size_t i = 1; i < operands.size(); ++i)
-    result = makeNode(kind, {result, operands[i]});
+    result = makeExpr(kind, {result, operands[i]});
   return result;
 }
 
@@ -451,24 +387,31 @@ Expr ExprBuilder::rebuild(Expr::Kind kind, const Expr &a, const Expr &b) {
 // Queries
 //===----------------------------------------------------------------------===//
 
-size_t Expr::hash() const { return node->hash; }
-Expr::Kind Expr::kind() const { return node->kind; }
-const std::vector<Expr> &Expr::operands() const { return node->operands; }
-bool Expr::hasDims() const { return node->hasDims; }
+size_t Expr::hash() const { return ExprBuilder::get(*this).hash; }
+Expr::Kind Expr::kind() const { return ExprBuilder::get(*this).kind; }
+const std::vector<Expr> &Expr::operands() const & {
+  return ExprBuilder::get(*this).operands;
+}
+std::vector<Expr> Expr::operands() const && {
+  return ExprBuilder::get(*this).operands;
+}
+bool Expr::hasDims() const { return ExprBuilder::get(*this).hasDims; }
 bool Expr::isUndefined() const { return *this == ExprBuilder::undefined(); }
 
 std::optional<int64_t> Expr::asConstant() const {
-  return node->kind == Kind::Constant ? std::optional<int64_t>(node->value)
-                                      : std::nullopt;
+  const Node &n = ExprBuilder::get(*this);
+  return n.kind == Kind::Constant ? std::optional<int64_t>(n.value)
+                                  : std::nullopt;
 }
-std::optional<std::string_view> Expr::asSymbol() const {
-  return node->kind == Kind::Symbol
-             ? std::optional<std::string_view>(node->name)
-             : std::nullopt;
+std::optional<std::string_view> Expr::asSymbol() const & {
+  const Node &n = ExprBuilder::get(*this);
+  return n.kind == Kind::Symbol ? std::optional<std::string_view>(n.name)
+                                : std::nullopt;
 }
 std::optional<unsigned> Expr::asDim() const {
-  return node->kind == Kind::Dim
-             ? std::optional<unsigned>(static_cast<unsigned>(node->value))
+  const Node &n = ExprBuilder::get(*this);
+  return n.kind == Kind::Dim
+             ? std::optional<unsigned>(static_cast<unsigned>(n.value))
              : std::nullopt;
 }
 

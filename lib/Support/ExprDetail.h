@@ -15,7 +15,7 @@
 
 namespace luminal {
 
-struct Expr::Node {
+struct Expr::Node : Expr::Counted {
   Kind kind = Kind::Constant;
   /// The constant, or the index of a dim.
   int64_t value = 0;
@@ -31,6 +31,8 @@ struct Expr::Node {
   /// Whether a product was left unmultiplied in the sum at the top of this
   /// node.
   bool opaque = false;
+  /// The next node of its bucket in the table of all nodes.
+  Node *next = nullptr;
 };
 
 struct ExprHash {
@@ -44,12 +46,18 @@ struct Term {
 };
 
 struct ExprBuilder {
-  static const Expr::Node &get(const Expr &e) { return *e.node; }
-  static uint32_t weight(const Expr &e) { return e.node->weight; }
-  static uint32_t depth(const Expr &e) { return e.node->depth; }
-  static uint32_t compounds(const Expr &e) { return e.node->compounds; }
-  static Expr intern(Expr::Node &&node);
-  static Expr undefined();
+  static const Expr::Node &get(const Expr &e) {
+    return *static_cast<const Expr::Node *>(e.node);
+  }
+  static uint32_t weight(const Expr &e) { return get(e).weight; }
+  static uint32_t depth(const Expr &e) { return get(e).depth; }
+  static uint32_t compounds(const Expr &e) { return get(e).compounds; }
+  /// The Expr of the node with this kind, value, name and operands.
+  static Expr intern(Expr::Kind kind, int64_t value, std::string_view name,
+                     std::vector<Expr> operands);
+  /// The same, never freed.
+  static Expr keepForever(Expr e);
+  static const Expr &undefined();
 
   /// The terms of a sum, in normal order; none for 0.
   static std::vector<Term> terms(const Expr &e);

@@ -13,9 +13,10 @@
 // ranges
 // (`(d0 * s + d1) floordiv s` is `d0` where d1 < s) is `Assumptions::simplify`.
 //
-// Nothing here includes LLVM: the runtime evaluates the same expressions. Nodes
-// are interned for the life of the process, so that an Expr is one pointer:
-// trivial to copy, and equal normal forms are one address.
+// Nothing here includes LLVM: the runtime evaluates the same expressions. An
+// Expr is one counted pointer to an interned node: equal normal forms are one
+// address, and a node is freed with the last Expr that refers to it. Any thread
+// may make, copy and destroy Exprs; one Expr object is shared as an int is.
 //
 // Arithmetic is exact: where a coefficient or constant leaves int64_t at
 // construction (or the tree its size limits), the result is the undefined
@@ -35,12 +36,15 @@
 #ifndef LUMINAL_SUPPORT_EXPR_H
 #define LUMINAL_SUPPORT_EXPR_H
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace luminal {
@@ -63,6 +67,28 @@ public:
   /// The constant 0.
   Expr();
   /*implicit*/ Expr(int64_t value);
+
+  Expr(const Expr &other) noexcept : node(other.node) { retain(node); }
+  /// What was moved from may only be assigned to or destroyed.
+  Expr(Expr &&other) noexcept : node(std::exchange(other.node, nullptr)) {}
+  Expr &operator=(const Expr &other) noexcept {
+    // First retained, then released: `other` may be an operand of this.
+    Expr copy(other);
+    std::swap(node, copy.node);
+    return *this;
+  }
+  Expr &operator=(Expr &&other) noexcept {
+    Expr taken(std::move(other));
+    std::swap(node, taken.node);
+    return *this;
+  }
+  ~Expr() {
+    if (node)
+      release(node);
+  }
+  /// Nodes that Exprs of the process refer to, without the few constants that
+  /// are never freed: what tests of lifetimes compare.
+  static size_t countNodes();
 
   static Expr symbol(std::string_view name);
   static Expr dim(unsigned index);
@@ -92,12 +118,15 @@ public:
   bool isUndefined() const;
   std::optional<int64_t> asConstant() const;
   bool isConstant(int64_t value) const { return asConstant() == value; }
-  /// Set only for a bare symbol / a bare dim.
-  std::optional<std::string_view> asSymbol() const;
+  /// Set only for a bare symbol / a bare dim. The name lives as long as an Expr
+  /// of this symbol.
+  std::optional<std::string_view> asSymbol() const &;
+  std::optional<std::string_view> asSymbol() const && = delete;
   std::optional<unsigned> asDim() const;
   /// Terms of an Add, factors of a Mul (a constant factor first), the two
   /// operands of the others; empty for leaves.
-  const std::vector<Expr> &operands() const;
+  const std::vector<Expr> &operands() const &;
+  std::vector<Expr> operands() const &&;
 
   /// True if a dim (this dim) occurs anywhere.
   bool hasDims() const;
@@ -137,12 +166,27 @@ public:
                                    std::string *error = nullptr);
 
 private:
+  /// What is known of a node here: how many Exprs refer to it. From kForever on
+  /// the count stands still, and the node is never freed.
+  struct Counted {
+    static constexpr uint32_t kForever = uint32_t(1) << 31;
+    std::atomic<uint32_t> references{0};
+  };
+  static void retain(Counted *node) {
+    // Whoever has an Expr to copy keeps the node alive meanwhile.
+    if (node &&
+        node->references.load(std::memory_order_relaxed) < Counted::kForever)
+      node->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  static void release(Counted *node);
+
+  /// A node whose reference passes to this Expr.
   struct Interned {
-    const Node *node;
+    Counted *node;
   };
   explicit Expr(Interned interned) : node(interned.node) {}
   friend struct ExprBuilder;
-  const Node *node;
+  Counted *node;
 };
 
 struct Expr::Linear {

@@ -5,6 +5,9 @@
 #include "luminal/Support/DType.h"
 #include "gtest/gtest.h"
 #include <algorithm>
+#include <atomic>
+#include <random>
+#include <thread>
 
 using namespace luminal;
 
@@ -197,7 +200,8 @@ TEST(Expr, Queries) {
   EXPECT_FALSE((d(0) * d(0)).linearIn(0));
   EXPECT_EQ(e.substituteDims({d(1), d(0)}),
             d(1) * s("a") + Expr::mod(d(0), s("b")));
-  EXPECT_EQ(s("a").asSymbol(), "a");
+  Expr a = s("a");
+  EXPECT_EQ(a.asSymbol(), "a");
   EXPECT_EQ(d(3).asDim(), 3u);
   EXPECT_TRUE(Expr::isSymbolName("s77"));
   EXPECT_FALSE(Expr::isSymbolName("d7"));
@@ -227,6 +231,88 @@ TEST(Expr, OrderIsTotalAndByContent) {
         if (a < b && b < c)
           EXPECT_TRUE(a < c);
     }
+}
+
+//===----------------------------------------------------------------------===//
+// Lifetime
+//===----------------------------------------------------------------------===//
+
+/// Arithmetic of every kind that leaves many nodes behind.
+static Expr arithmetic(unsigned seed) {
+  Expr e = s(("lifetime" + std::to_string(seed % 7)).c_str());
+  for (unsigned i = 0; i < 6; ++i) {
+    e = Expr::floorDiv(e * d(i) + Expr(1000 + seed), e + Expr(2));
+    e = Expr::max(Expr::mod(e, s("lifetime")), -e);
+  }
+  return e;
+}
+
+TEST(ExprLifetime, NodesGoWithTheLastExpr) {
+  size_t before = Expr::countNodes();
+  {
+    Expr e = arithmetic(0);
+    size_t held = Expr::countNodes();
+    EXPECT_GT(held, before);
+    // The same expression is the same node, however it came about.
+    Expr copy = arithmetic(0), other = e, moved = std::move(copy);
+    EXPECT_EQ(moved, e);
+    EXPECT_EQ(Expr::countNodes(), held);
+    // Assignment from an operand: the operand outlives what it was part of.
+    while (!other.operands().empty())
+      other = other.operands().front();
+    const Expr &self = e;
+    e = self;
+    EXPECT_EQ(moved, e);
+    EXPECT_EQ(Expr::countNodes(), held);
+  }
+  EXPECT_EQ(Expr::countNodes(), before);
+  for (unsigned i = 0; i < 2000; ++i)
+    arithmetic(i);
+  EXPECT_EQ(Expr::countNodes(), before);
+}
+
+TEST(ExprLifetime, ParsedTextIsFreed) {
+  size_t before = Expr::countNodes();
+  for (const char *text : {"a * (b + 70000) floordiv (c - 65000)", "a +", "((",
+                           "min(max(a, 99999), b mod 77777) * 88888"})
+    Expr::parse(text);
+  EXPECT_EQ(Expr::countNodes(), before);
+}
+
+TEST(ExprLifetime, OperandsOfATemporaryMayBeKept) {
+  std::vector<Expr> operands = (s("p") + s("q") * d(70)).operands();
+  ASSERT_EQ(operands.size(), 2u);
+  EXPECT_EQ(operands[0] + operands[1], s("p") + s("q") * d(70));
+  for (const Expr &operand : (s("p") + s("q") * d(70)).operands())
+    EXPECT_FALSE(operand.str().empty());
+}
+
+// Threads make, share and drop the same nodes at the same time.
+TEST(ExprLifetime, ThreadsShareNodes) {
+  size_t before = Expr::countNodes();
+  {
+    Expr expected[4] = {arithmetic(0), arithmetic(1), arithmetic(2),
+                        arithmetic(3)};
+    size_t held = Expr::countNodes();
+    std::atomic<unsigned> wrong{0};
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < 8; ++t)
+      threads.emplace_back([&, t] {
+        std::mt19937 random(t);
+        for (unsigned i = 0; i < 3000; ++i) {
+          // Some of these are held by all, some come and go.
+          unsigned seed = random() % 8;
+          Expr e = arithmetic(seed), copy = e;
+          if (seed < 4 ? copy != expected[seed] : copy != arithmetic(seed))
+            ++wrong;
+        }
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+    EXPECT_EQ(wrong, 0u);
+    EXPECT_EQ(Expr::countNodes(), held);
+  }
+  EXPECT_EQ(Expr::countNodes(), before);
 }
 
 TEST(DType, NamesRoundTrip) {

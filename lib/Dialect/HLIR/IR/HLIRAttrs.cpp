@@ -10,12 +10,71 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::hlir;
 
+//===----------------------------------------------------------------------===//
+// Storage
+//===----------------------------------------------------------------------===//
+
+// An Expr frees its node, so the arrays are members: a context that goes runs
+// the destructors of its attributes' storage, but not those of what is in its
+// allocator.
+namespace luminal::hlir::detail {
+struct DimsAttrStorage : AttributeStorage {
+  using KeyTy = ArrayRef<Expr>;
+  explicit DimsAttrStorage(KeyTy key) : exprs(key) {}
+  bool operator==(const KeyTy &key) const { return KeyTy(exprs) == key; }
+  static llvm::hash_code hashKey(const KeyTy &key) {
+    return llvm::hash_combine_range(key);
+  }
+  static DimsAttrStorage *construct(AttributeStorageAllocator &allocator,
+                                    const KeyTy &key) {
+    return new (allocator.allocate<DimsAttrStorage>()) DimsAttrStorage(key);
+  }
+  std::vector<Expr> exprs;
+};
+
+struct MapAttrStorage : AttributeStorage {
+  using KeyTy = std::pair<unsigned, ArrayRef<Expr>>;
+  explicit MapAttrStorage(const KeyTy &key)
+      : numDims(key.first), results(key.second) {}
+  bool operator==(const KeyTy &key) const {
+    return numDims == key.first && ArrayRef<Expr>(results) == key.second;
+  }
+  static llvm::hash_code hashKey(const KeyTy &key) {
+    return llvm::hash_combine(key.first, llvm::hash_combine_range(key.second));
+  }
+  static MapAttrStorage *construct(AttributeStorageAllocator &allocator,
+                                   const KeyTy &key) {
+    return new (allocator.allocate<MapAttrStorage>()) MapAttrStorage(key);
+  }
+  unsigned numDims;
+  std::vector<Expr> results;
+};
+
+struct SymbolsAttrStorage : AttributeStorage {
+  using KeyTy = ArrayRef<SymbolEntry>;
+  explicit SymbolsAttrStorage(KeyTy key) : entries(key) {}
+  bool operator==(const KeyTy &key) const { return KeyTy(entries) == key; }
+  static llvm::hash_code hashKey(const KeyTy &key) {
+    return llvm::hash_combine_range(key);
+  }
+  static SymbolsAttrStorage *construct(AttributeStorageAllocator &allocator,
+                                       const KeyTy &key) {
+    return new (allocator.allocate<SymbolsAttrStorage>())
+        SymbolsAttrStorage(key);
+  }
+  std::vector<SymbolEntry> entries;
+};
+} // namespace luminal::hlir::detail
+
 #define GET_ATTRDEF_CLASSES
 #include "luminal/Dialect/HLIR/IR/HLIRAttrs.cpp.inc"
 
-// Attribute storage keeps arrays of these, and never runs their destructors.
-static_assert(std::is_trivially_destructible_v<Expr> &&
-              std::is_trivially_destructible_v<SymbolEntry>);
+ArrayRef<Expr> DimsAttr::getExprs() const { return getImpl()->exprs; }
+unsigned MapAttr::getNumDims() const { return getImpl()->numDims; }
+ArrayRef<Expr> MapAttr::getResults() const { return getImpl()->results; }
+ArrayRef<SymbolEntry> SymbolsAttr::getEntries() const {
+  return getImpl()->entries;
+}
 
 void HLIRDialect::registerAttributes() {
   addAttributes<

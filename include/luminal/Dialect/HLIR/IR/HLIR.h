@@ -20,11 +20,12 @@ llvm::hash_code hash_value(const Expr &e);
 
 namespace hlir {
 
-/// One symbol of a function with its inclusive range. The name lives as long as
-/// the process: attributes keep entries as plain memory.
+/// One symbol of a function with its inclusive range.
 struct SymbolEntry {
   SymbolEntry(llvm::StringRef name, SymbolRange range)
-      : name(*Expr::symbol(name).asSymbol()), range(range) {}
+      : symbol(Expr::symbol(name)), name(*symbol.asSymbol()), range(range) {}
+  /// What keeps the name alive.
+  Expr symbol;
   llvm::StringRef name;
   SymbolRange range;
   bool operator==(const SymbolEntry &) const = default;
@@ -51,6 +52,13 @@ constexpr llvm::StringLiteral kUpdatesAttr = "hlir.updates";
 constexpr llvm::StringLiteral kSymbolsAttr = "hlir.symbols";
 constexpr llvm::StringLiteral kLiteralInputsAttr = "hlir.literal_inputs";
 constexpr llvm::StringLiteral kLiteralOutputsAttr = "hlir.literal_outputs";
+
+/// The storage of attributes, which owns the expressions.
+namespace detail {
+struct DimsAttrStorage;
+struct MapAttrStorage;
+struct SymbolsAttrStorage;
+} // namespace detail
 
 } // namespace hlir
 } // namespace luminal

@@ -13,7 +13,12 @@ class HLIR_Attr<string name, string attrMnemonic, list<Trait> traits = []> : Att
   let mnemonic = attrMnemonic;
 }
 
-def HLIR_DimsAttr : HLIR_Attr<"Dims", "dims", [
+/// An attribute whose arrays hold counted references: its storage (HLIRAttrs.cpp) owns them and has a destructor.
+class HLIR_OwningAttr<string name, string attrMnemonic, list<Trait> traits = []> : HLIR_Attr<name, attrMnemonic, traits> {
+  let genStorageClass = 0;
+}
+
+def HLIR_DimsAttr : HLIR_OwningAttr<"Dims", "dims", [
     DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let summary = "the extents of the dynamic dims of a tensor type, in order";
   let description = [{
@@ -27,7 +32,7 @@ def HLIR_DimsAttr : HLIR_Attr<"Dims", "dims", [
   let genVerifyDecl = 1;
 }
 
-def HLIR_MapAttr : HLIR_Attr<"Map", "map"> {
+def HLIR_MapAttr : HLIR_OwningAttr<"Map", "map"> {
   let summary = "a map from an index space to another: one expression for each result";
   let description = [{
     Maps a result index (`d0, d1, ...`) to a source index. Expressions range over the dims and the program's symbols.
@@ -52,7 +57,7 @@ def HLIR_MapAttr : HLIR_Attr<"Map", "map"> {
   }];
 }
 
-def HLIR_SymbolsAttr : HLIR_Attr<"Symbols", "symbols"> {
+def HLIR_SymbolsAttr : HLIR_OwningAttr<"Symbols", "symbols"> {
   let summary = "the symbols of a function and their inclusive ranges";
   let description = [{
     Stands on the function as `hlir.symbols`, sorted by name. `hi` is absent where the symbol is unbounded.
