@@ -1,8 +1,8 @@
 //===- ModelWorkloads.cpp - Whole programs with all rules -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Program.h"
-#include "RuleLoader.h"
+#include "Patterns/RuleLoader.h"
+#include "Program/Program.h"
 #include "Workloads.h"
 #include "luminal/EqSat/Passes.h"
 #include "luminal/EqSat/Rules/Rules.h"

@@ -1,8 +1,8 @@
 //===- PdlWorkloads.cpp - The engine behind PDL rules ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Program.h"
-#include "RuleLoader.h"
+#include "Patterns/RuleLoader.h"
+#include "Program/Program.h"
 #include "Workloads.h"
 #include "luminal/EqSat/Core/Matcher.h"
 #include "luminal/EqSat/Passes.h"
@@ -223,11 +223,12 @@ void luminal::eqsat::bench::runChainFromText(Figures &figures) {
     options.ruleSets = {"bench-products"};
     options.cost = "bench-products";
     options.allowUnregistered = true;
-    options.maxIterations = ~0u;
-    options.maxNodes = options.maxBytes = ~uint64_t(0);
-    options.matchLimit = 0;
+    Limits limits;
+    limits.maxIterations = ~0u;
+    limits.maxNodes = limits.maxBytes = ~uint64_t(0);
+    limits.matchLimit = 0;
     PassManager pm(context.get());
-    pm.addPass(createSaturatePass(options));
+    pm.addPass(createSaturatePass(options, limits));
     ran = succeeded(pm.run(*module));
     std::string printed;
     llvm::raw_string_ostream os(printed);
