@@ -72,7 +72,6 @@ Status Context::Impl::initialize(const ContextOptions &options) {
   symbols.assign(m.symbols.size(), 0);
   solvedBy.assign(m.symbols.size(), 0);
   values.resize(plan.sizes.numSlots());
-  solveValues.resize(plan.largestSolve);
   ranges.resize(m.buffers.size());
   pointers.assign(m.buffers.size(), nullptr);
   for (size_t i = 0; i < m.weights.size(); ++i)

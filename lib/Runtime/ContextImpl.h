@@ -51,6 +51,10 @@ struct Context::Impl {
   Status prepareDims();
   Status solveSymbols();
   Status checkInputExtents();
+  Status checkRequirements();
+  /// ", n is 3 by dim 0 of input 'x'" for each symbol that occurs.
+  std::string describeSymbols(const std::vector<Expr> &exprs) const;
+  std::optional<int64_t> symbolValue(std::string_view name) const;
   Status evaluateSizes();
   Status evaluateBuffers();
   Status evaluateSteps();
@@ -124,9 +128,9 @@ struct Context::Impl {
   /// Some input may be broken.
   bool statesBroken = false;
   std::vector<int64_t> symbols;
-  /// Which solve gave each symbol, for messages.
+  /// Which source gave each symbol, for messages.
   std::vector<uint32_t> solvedBy;
-  std::vector<SizeProgram::Value> values, solveValues;
+  std::vector<SizeProgram::Value> values;
   struct Range {
     int64_t offset = 0, bytes = 0;
   };

@@ -20,6 +20,7 @@ Status Context::Impl::prepareDims() {
   LUMINAL_CHECK(solveSymbols());
   plan.sizes.run(symbols.data(), values.data());
   LUMINAL_CHECK(checkInputExtents());
+  LUMINAL_CHECK(checkRequirements());
   LUMINAL_CHECK(evaluateSizes());
   LUMINAL_CHECK(evaluateBuffers());
   LUMINAL_CHECK(evaluateSteps());
@@ -36,43 +37,59 @@ std::string Context::Impl::extentPlace(uint32_t input, uint32_t axis) const {
          "'";
 }
 
+std::optional<int64_t>
+Context::Impl::symbolValue(std::string_view name) const {
+  auto it = std::lower_bound(m.symbols.begin(), m.symbols.end(), name,
+                             [](const SymbolSpec &symbol, std::string_view n) {
+                               return symbol.name < n;
+                             });
+  if (it == m.symbols.end() || it->name != name)
+    return std::nullopt;
+  return symbols[static_cast<size_t>(it - m.symbols.begin())];
+}
+
 Status Context::Impl::solveSymbols() {
-  for (uint32_t k = 0; k < plan.solves.size(); ++k) {
-    const Plan::Solve &solve = plan.solves[k];
-    int64_t extent = inputExtents[plan.inputStart[solve.input] + solve.axis];
-    int64_t value = extent;
-    if (!solve.bare) {
-      solve.program.run(symbols.data(), solveValues.data());
-      SizeProgram::Value stride = solveValues[solve.stride],
-                         rest = solveValues[solve.rest];
-      int64_t distance = 0;
-      if (!stride.valid || !rest.valid || stride.value == 0 ||
-          __builtin_sub_overflow(extent, rest.value, &distance) ||
-          (distance == INT64_MIN && stride.value == -1) ||
-          distance % stride.value != 0)
-        return Error(extentPlace(solve.input, solve.axis) + " is " +
-                     std::to_string(extent) + ", which is not a value of " +
-                     m.inputs[solve.input].shape[solve.axis].str());
-      value = distance / stride.value;
+  auto known = [&](std::string_view name) { return symbolValue(name); };
+  for (uint32_t k = 0; k < plan.sources.size(); ++k) {
+    const SymbolSource &source = plan.sources[k];
+    solvedBy[source.symbol] = k;
+    const SymbolSpec &symbol = m.symbols[source.symbol];
+    if (source.kind == SymbolSource::Kind::Range) {
+      symbols[source.symbol] = symbol.range.lo;
+      continue;
     }
-    const SymbolSpec &symbol = m.symbols[solve.symbol];
-    if (value < symbol.range.lo ||
-        (symbol.range.hi && value > *symbol.range.hi)) {
-      std::string range = "[" + std::to_string(symbol.range.lo) + ", " +
-                          (symbol.range.hi ? std::to_string(*symbol.range.hi)
-                                           : std::string("inf")) +
-                          "]";
-      return Error(extentPlace(solve.input, solve.axis) + " is " +
-                   std::to_string(extent) +
-                   (solve.bare ? ""
-                               : ", so " + symbol.name + " is " +
-                                     std::to_string(value)) +
-                   ", outside the range " + range + " of " + symbol.name);
+    int64_t extent = inputExtents[source.extent];
+    Result<int64_t> value = solveSymbol(
+        source, symbol, plan.extents[source.extent], extent, known);
+    if (!value) {
+      auto [input, axis] = plan.extentPlaces[source.extent];
+      return Error(extentPlace(input, axis) + " is " + std::to_string(extent) +
+                   ", " + value.error().message);
     }
-    symbols[solve.symbol] = value;
-    solvedBy[solve.symbol] = k;
+    symbols[source.symbol] = *value;
   }
   return {};
+}
+
+std::string
+Context::Impl::describeSymbols(const std::vector<Expr> &exprs) const {
+  std::vector<std::string> used;
+  for (const Expr &e : exprs)
+    e.collectSymbols(used);
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  std::string text;
+  for (uint32_t s = 0; s < m.symbols.size(); ++s) {
+    if (!std::binary_search(used.begin(), used.end(), m.symbols[s].name))
+      continue;
+    text += ", " + m.symbols[s].name + " is " + std::to_string(symbols[s]);
+    const SymbolSource &source = plan.sources[solvedBy[s]];
+    if (source.kind == SymbolSource::Kind::Range)
+      continue;
+    auto [input, axis] = plan.extentPlaces[source.extent];
+    text += " by " + extentPlace(input, axis);
+  }
+  return text;
 }
 
 Status Context::Impl::checkInputExtents() {
@@ -83,22 +100,31 @@ Status Context::Impl::checkInputExtents() {
       if (value.valid && value.value == inputExtents[at])
         continue;
       const Expr &extent = m.inputs[i].shape[axis];
-      std::string message =
-          extentPlace(i, axis) + " is " + std::to_string(inputExtents[at]) +
-          ", expected " +
-          (value.valid ? std::to_string(value.value) : "a number") + " (" +
-          extent.str();
-      std::vector<std::string> used;
-      extent.collectSymbols(used);
-      for (const std::string &name : used)
-        for (uint32_t s = 0; s < m.symbols.size(); ++s)
-          if (m.symbols[s].name == name) {
-            const Plan::Solve &solve = plan.solves[solvedBy[s]];
-            message += ", " + name + " is " + std::to_string(symbols[s]) +
-                       " by " + extentPlace(solve.input, solve.axis);
-          }
-      return Error(message + ")");
+      return Error(extentPlace(i, axis) + " is " +
+                   std::to_string(inputExtents[at]) + ", expected " +
+                   (value.valid ? std::to_string(value.value)
+                                : "a number, not an overflow or a division "
+                                  "by zero") +
+                   " (" + extent.str() + describeSymbols({extent}) + ")");
     }
+  return {};
+}
+
+Status Context::Impl::checkRequirements() {
+  for (size_t i = 0; i < plan.requirements.size(); ++i) {
+    const Plan::RequirementSlots &slots = plan.requirements[i];
+    SizeProgram::Value lesser = values[slots.lesser],
+                       greater = values[slots.greater];
+    if (lesser.valid && greater.valid && lesser.value <= greater.value)
+      continue;
+    const Requirement &requirement = m.requirements[i];
+    std::optional<std::string> violation = requirement.getViolation(
+        [&](std::string_view name) { return symbolValue(name); });
+    if (!violation)
+      continue;
+    return Error(*violation +
+                 describeSymbols({requirement.lesser, requirement.greater}));
+  }
   return {};
 }
 

@@ -125,6 +125,22 @@ Status parseSymbol(const JsonRef &ref, SymbolSpec &symbol) {
   return {};
 }
 
+Status parseRequirement(const JsonRef &ref, Requirement &requirement) {
+  LUMINAL_TRY(what, parseString(ref, "what"));
+  LUMINAL_TRY(lesser, parseExpr(ref, "lesser"));
+  LUMINAL_TRY(greater, parseExpr(ref, "greater"));
+  LUMINAL_TRY(space, ref.at("space"));
+  LUMINAL_TRY(extents, space.asArray());
+  for (const JsonRef &extent : extents) {
+    LUMINAL_TRY(expr, parseExpr(extent));
+    requirement.space.push_back(expr);
+  }
+  requirement.what = what;
+  requirement.lesser = lesser;
+  requirement.greater = greater;
+  return {};
+}
+
 Status parseInput(const JsonRef &ref, InputSpec &input) {
   LUMINAL_CHECK(parseTensor(ref, input));
   LUMINAL_TRY(buffer, parseIndex(ref, "buffer"));
@@ -247,6 +263,10 @@ Result<Manifest> Manifest::parse(std::string_view text, std::string name) {
   LUMINAL_TRY(target, root.at("target"));
   LUMINAL_CHECK(parseTarget(target, m.target));
   LUMINAL_CHECK(parseList(root, "symbols", m.symbols, parseSymbol));
+  LUMINAL_TRY(requirements, root.find("requirements"));
+  if (requirements)
+    LUMINAL_CHECK(
+        parseList(root, "requirements", m.requirements, parseRequirement));
   LUMINAL_CHECK(parseList(root, "inputs", m.inputs, parseInput));
   LUMINAL_CHECK(parseList(root, "outputs", m.outputs, parseOutput));
   LUMINAL_CHECK(parseList(root, "weights", m.weights, parseWeight));

@@ -35,6 +35,16 @@ std::string Manifest::str() const {
       json["max"] = *symbol.range.hi;
     root["symbols"].push_back(std::move(json));
   }
+  root["requirements"] = Json::array();
+  for (const Requirement &requirement : requirements) {
+    Json space = Json::array();
+    for (const Expr &extent : requirement.space)
+      space.push_back(extent.str());
+    root["requirements"].push_back(Json{{"what", requirement.what},
+                                        {"lesser", requirement.lesser.str()},
+                                        {"greater", requirement.greater.str()},
+                                        {"space", std::move(space)}});
+  }
   root["inputs"] = Json::array();
   for (const InputSpec &input : inputs) {
     Json json = tensorJson(input);

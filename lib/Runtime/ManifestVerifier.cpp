@@ -34,6 +34,7 @@ public:
 
   Status run() {
     LUMINAL_CHECK(symbols());
+    LUMINAL_CHECK(requirements());
     LUMINAL_CHECK(buffers());
     LUMINAL_CHECK(weights());
     LUMINAL_CHECK(weightsFile());
@@ -83,6 +84,19 @@ private:
         return Error(at("symbols", i) + ": the range of '" + symbol.name +
                      "' is negative or empty");
       names.push_back(symbol.name);
+    }
+    return {};
+  }
+
+  Status requirements() {
+    for (size_t i = 0; i < m.requirements.size(); ++i) {
+      const Requirement &requirement = m.requirements[i];
+      std::string where = at("requirements", i);
+      LUMINAL_CHECK(expr(requirement.lesser, where + ".lesser"));
+      LUMINAL_CHECK(expr(requirement.greater, where + ".greater"));
+      for (size_t k = 0; k < requirement.space.size(); ++k)
+        LUMINAL_CHECK(expr(requirement.space[k],
+                           where + ".space[" + std::to_string(k) + "]"));
     }
     return {};
   }

@@ -6,6 +6,7 @@
 
 #include "SizeProgram.h"
 #include "luminal/Runtime/Manifest.h"
+#include "luminal/Support/SymbolSolver.h"
 
 namespace luminal::runtime {
 
@@ -13,14 +14,6 @@ namespace luminal::runtime {
 /// program. Extents of inputs and outputs are flattened: extent `axis` of input
 /// i is number `inputStart[i] + axis`.
 struct Plan {
-  /// symbol = (extent - rest) / stride, exactly; both over symbols found
-  /// before.
-  struct Solve {
-    uint32_t symbol, input, axis;
-    bool bare; ///< The extent is the symbol itself.
-    SizeProgram program;
-    SizeProgram::Slot stride = 0, rest = 0;
-  };
   struct BufferSlots {
     SizeProgram::Slot offset, bytes;
   };
@@ -28,15 +21,23 @@ struct Plan {
     SizeProgram::Slot work, grain, scratch, traffic, flops;
   };
 
+  struct RequirementSlots {
+    SizeProgram::Slot lesser, greater;
+  };
+
   static Result<Plan> build(const Manifest &manifest);
 
-  std::vector<Solve> solves;
-  size_t largestSolve = 0;
+  /// Each needs only symbols of earlier ones; all symbols have one.
+  std::vector<SymbolSource> sources;
+  /// The expression of each input extent, and the input and axis it is of.
+  std::vector<Expr> extents;
+  std::vector<std::pair<uint32_t, uint32_t>> extentPlaces;
   SizeProgram sizes;
   std::vector<uint32_t> inputStart, outputStart;
   std::vector<SizeProgram::Slot> inputExtents, outputExtents;
   std::vector<BufferSlots> buffers;
   std::vector<StepSlots> steps;
+  std::vector<RequirementSlots> requirements;
   SizeProgram::Slot arenaBytes = 0;
 };
 

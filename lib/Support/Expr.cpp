@@ -294,7 +294,9 @@ Expr Expr::floorDiv(const Expr &a, const Expr &b) {
   if (a.isUndefined() || b.isUndefined())
     return ExprBuilder::undefined();
   std::optional<int64_t> x = a.asConstant(), y = b.asConstant();
-  if (y && *y != 0) {
+  if (y == 0)
+    return ExprBuilder::undefined();
+  if (y) {
     if (x) {
       std::optional<int64_t> q = checkedFloorDiv(*x, *y);
       return q ? Expr(*q) : ExprBuilder::undefined();
@@ -311,7 +313,9 @@ Expr Expr::mod(const Expr &a, const Expr &b) {
   if (a.isUndefined() || b.isUndefined())
     return ExprBuilder::undefined();
   std::optional<int64_t> x = a.asConstant(), y = b.asConstant();
-  if (y && *y != 0) {
+  if (y == 0)
+    return ExprBuilder::undefined();
+  if (y) {
     if (x)
       return Expr(*checkedFloorMod(*x, *y));
     if (divideExactly(a, *y))
@@ -615,6 +619,10 @@ Expr luminal::linearize(const std::vector<Expr> &index,
 std::vector<Expr> luminal::delinearize(const Expr &linear,
                                        const std::vector<Expr> &extents) {
   std::vector<Expr> result(extents.size());
+  // Nothing has a position in an empty space.
+  if (std::any_of(extents.begin(), extents.end(),
+                  [](const Expr &e) { return e.isConstant(0); }))
+    return result;
   Expr stride(1);
   for (size_t i = extents.size(); i-- > 0;) {
     Expr index = Expr::floorDiv(linear, stride);

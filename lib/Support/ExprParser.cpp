@@ -197,7 +197,7 @@ private:
   std::optional<Expr> checked(const Expr &e) {
     if (e.isUndefined())
       return fail(
-          "an integer of the expression is out of range, or a divisor is zero");
+          "the expression overflows 64 bits");
     if (ExprBuilder::depth(e) > 2 * kMaxParseDepth)
       return fail("expression is nested too deeply");
     work += ExprBuilder::weight(e);
@@ -246,6 +246,8 @@ private:
       std::optional<Expr> factor = parseFactor(depth);
       if (!factor)
         return std::nullopt;
+      if (!name.empty() && factor->isConstant(0))
+        return fail("a divisor of the expression is 0");
       if (name.empty()) {
         work += uint64_t(ExprBuilder::weight(*result)) *
                 ExprBuilder::weight(*factor);
@@ -269,9 +271,9 @@ private:
     for (; position < text.size() && isDigit(text[position]); ++position)
       if (__builtin_mul_overflow(value, int64_t(10), &value) ||
           __builtin_sub_overflow(value, int64_t(text[position] - '0'), &value))
-        return fail("an integer of the expression is out of range");
+        return fail("an integer of the expression overflows 64 bits");
     if (!negative && value == INT64_MIN)
-      return fail("an integer of the expression is out of range");
+      return fail("an integer of the expression overflows 64 bits");
     return Expr(negative ? value : -value);
   }
 

@@ -507,9 +507,24 @@ static Expr dropUnitDims(const Expr &e, const std::vector<Expr> &extents) {
       std::none_of(extents.begin(), extents.end(),
                    [](const Expr &x) { return x.isConstant(1); }))
     return e;
-  return e.substitute([&](const Expr &leaf) {
+  Expr result = e.substitute([&](const Expr &leaf) {
     return isUnit(leaf) ? std::optional<Expr>(Expr()) : std::nullopt;
   });
+  return result.isUndefined() ? e : result;
+}
+
+bool ExprSolver::hasValue(const Expr &e) {
+  if (ExprBuilder::compounds(e) == 0)
+    return true;
+  if (!step())
+    return false;
+  if (e.kind() == Expr::Kind::FloorDiv || e.kind() == Expr::Kind::Mod) {
+    const Expr &divisor = e.operands()[1];
+    if (!positive(divisor) && !positive(-divisor))
+      return false;
+  }
+  return std::all_of(e.operands().begin(), e.operands().end(),
+                     [&](const Expr &operand) { return hasValue(operand); });
 }
 
 Expr ExprSolver::simplify(const Expr &e) {
@@ -528,7 +543,8 @@ Expr ExprSolver::simplify(const Expr &e) {
 Expr Assumptions::simplify(const Expr &e) const {
   if (ExprBuilder::compounds(e) == 0 || e.isUndefined())
     return dropUnitDims(e, extents);
-  return ExprSolver(symbols, extents).simplify(e);
+  ExprSolver solver(symbols, extents);
+  return solver.hasValue(e) ? solver.simplify(e) : e;
 }
 
 std::optional<bool> Assumptions::equal(const Expr &a, const Expr &b) const {

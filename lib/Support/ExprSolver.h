@@ -23,6 +23,9 @@ public:
              const std::vector<Expr> &extents);
 
   Expr simplify(const Expr &e);
+  /// Whether no divisor in `e` is ever 0. Where one may be, no rewrite may drop
+  /// it.
+  bool hasValue(const Expr &e);
 
   /// Greatest constant below (least above) `e` that the search finds; `e` is
   /// simplified.

@@ -16,7 +16,9 @@
 
 #include "luminal/Support/DType.h"
 #include "luminal/Support/Expr.h"
+#include "luminal/Support/IndexCheck.h"
 #include "luminal/Support/Result.h"
+#include "luminal/Support/SymbolSolver.h"
 #include "luminal/Support/Tensor.h"
 #include <cstdint>
 #include <optional>
@@ -44,10 +46,7 @@ struct TargetSpec {
 };
 
 /// Symbols are sorted by name; a kernel finds their values in this order.
-struct SymbolSpec {
-  std::string name;
-  SymbolRange range;
-};
+using SymbolSpec = NamedRange;
 
 struct TensorSpec {
   std::string name;
@@ -112,6 +111,9 @@ struct Manifest {
   std::string producer;
   TargetSpec target;
   std::vector<SymbolSpec> symbols;
+  /// What must hold of the symbols for every index to be inside its buffer;
+  /// checked whenever they get values.
+  std::vector<Requirement> requirements;
   std::vector<InputSpec> inputs;
   std::vector<OutputSpec> outputs;
   std::vector<WeightSpec> weights;

@@ -219,8 +219,8 @@ public:
 
   /// An equal expression, with every floordiv, mod, max and min that the facts
   /// decide removed, and (x floordiv c) * c + x mod c joined to x. Idempotent.
-  /// Equal wherever `e` has a value and every symbol and dim is in range; where
-  /// `e` has none (a division by zero), the result may have one.
+  /// Equal wherever every symbol and dim is in range; a division by what may be
+  /// zero stays, so that no error is lost.
   Expr simplify(const Expr &e) const;
 
   /// Yes, no or unknown. `equal` is yes or no only if it holds for *all* values

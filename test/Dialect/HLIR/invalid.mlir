@@ -21,7 +21,7 @@ func.func private @dims_constant(tensor<?xf32, #hlir.dims<2 + 2>>)
 
 // -----
 
-// expected-error @+1 {{an integer of the expression is out of range}}
+// expected-error @+1 {{an integer of the expression overflows 64 bits}}
 func.func private @dims_overflow(tensor<?xf32, #hlir.dims<99999999999999999999 * s>>)
 
 // -----

@@ -68,15 +68,16 @@ TEST(Expr, RefusesBadText) {
   EXPECT_EQ(reparse("max(a)"), "error: expected ',', found ')'");
   EXPECT_EQ(reparse("max + 1"), "error: expected '(', found '+ 1'");
   EXPECT_EQ(reparse("9223372036854775808"),
-            "error: an integer of the expression is out of range");
+            "error: an integer of the expression overflows 64 bits");
   EXPECT_EQ(reparse("d99999999999"), "error: the index of a dim is out of "
                                      "range");
   EXPECT_EQ(reparse("9223372036854775807 + 1"),
-            "error: an integer of the expression is out of range, or a divisor "
-            "is zero");
-  EXPECT_EQ(reparse("1 floordiv 0"),
-            "error: an integer of the expression is out of range, or a divisor "
-            "is zero");
+            "error: the expression overflows 64 bits");
+  EXPECT_EQ(reparse("d0 * 4611686018427387904 * 2"),
+            "error: the expression overflows 64 bits");
+  for (const char *text : {"1 floordiv 0", "d0 floordiv 0", "d0 mod (a - a)",
+                           "(d0 ceildiv 0) * 0"})
+    EXPECT_EQ(reparse(text), "error: a divisor of the expression is 0");
   EXPECT_EQ(reparse("\xff"),
             "error: expected an integer, a name or '(', found '\xff'");
 }
