@@ -86,6 +86,7 @@ void ConvertLLIRToLLVM::runOnOperation() {
   OwningOpRef<ModuleOp> code = ModuleOp::create(module.getLoc());
   SmallVector<func::FuncOp> done;
   llvm::StringMap<KernelInfo> infos;
+  SmallVector<Requirement> requirements;
   for (auto func : module.getOps<func::FuncOp>()) {
     llir::KernelOp kernel = getOnlyKernel(func);
     if (!kernel)
@@ -95,6 +96,7 @@ void ConvertLLIRToLLVM::runOnOperation() {
       return signalPassFailure();
     tellLaunch(kernel, *info, DEBUG_TYPE);
     infos[func.getSymName()] = *info;
+    hlir::addRequirements(requirements, info->requirements);
     done.push_back(func);
   }
   if (!keepLoops && failed(lowerToLLVM(*code)))
@@ -103,6 +105,11 @@ void ConvertLLIRToLLVM::runOnOperation() {
     func.erase();
   Block &body = *module.getBody();
   body.getOperations().splice(body.end(), code->getBody()->getOperations());
+  for (auto schedule : module.getOps<llir::ScheduleOp>()) {
+    SmallVector<Requirement> all = hlir::getRequirements(schedule);
+    hlir::addRequirements(all, requirements);
+    hlir::setRequirements(schedule, all);
+  }
   module.walk([&](llir::StepOp step) {
     auto it = infos.find(step.getCallee());
     if (it == infos.end())

@@ -61,6 +61,10 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
   }
   auto passes = [&](Phase phase) { return from < phase && to >= phase; };
 
+  // Whatever the program is by now, no code reads an index that is not proved.
+  if (to > from && to > Phase::Rolled)
+    pm.addPass(llir::createCheckIndicesPass());
+
   // 1. imported -> rolled: loops stay as they were written.
 
   // 2. rolled -> saturated: the cheapest equal program, in LLIR alone.

@@ -93,6 +93,8 @@ private:
   // By op; each defines the op's results.
   mlir::LogicalResult elementwise(mlir::Operation *op, ChunkFn fn);
   mlir::LogicalResult view(mlir::Operation *op, hlir::MapAttr map);
+  /// Fails where the symbols do not fulfil what the indices of `op` require.
+  mlir::LogicalResult checkRequired(mlir::Operation *op);
   mlir::LogicalResult constant(mlir::Operation *op, mlir::Attribute value);
   mlir::LogicalResult iota(mlir::Operation *op, hlir::MapAttr map);
   mlir::LogicalResult reduceSum(mlir::Operation *op);

@@ -41,7 +41,7 @@ void IndexProgram::compile(const Expr &e) {
 }
 
 std::optional<int64_t>
-IndexProgram::evaluate(llvm::ArrayRef<int64_t> dims,
+IndexProgram::evaluateFast(llvm::ArrayRef<int64_t> dims,
                        llvm::SmallVectorImpl<int64_t> &stack) const {
   stack.clear();
   for (const Instruction &instruction : code) {
@@ -84,6 +84,15 @@ IndexProgram::evaluate(llvm::ArrayRef<int64_t> dims,
     }
   }
   return stack.back();
+}
+
+std::optional<int64_t>
+IndexProgram::evaluate(llvm::ArrayRef<int64_t> dims,
+                       llvm::SmallVectorImpl<int64_t> &stack) const {
+  if (std::optional<int64_t> value = evaluateFast(dims, stack))
+    return value;
+  // A sum may leave 64 bits on its way and come back.
+  return e.evaluate({}, dims.vec());
 }
 
 //===----------------------------------------------------------------------===//

@@ -17,13 +17,18 @@ namespace luminal::reference {
 /// One expression over dims as postfix code.
 class IndexProgram {
 public:
-  explicit IndexProgram(const Expr &e) { compile(e); }
+  explicit IndexProgram(const Expr &e) : e(e) { compile(e); }
   /// Nothing on overflow and division by zero.
   std::optional<int64_t> evaluate(llvm::ArrayRef<int64_t> dims,
                                   llvm::SmallVectorImpl<int64_t> &stack) const;
 
 private:
   void compile(const Expr &e);
+  /// As evaluate, but nothing where a partial result overflows.
+  std::optional<int64_t>
+  evaluateFast(llvm::ArrayRef<int64_t> dims,
+               llvm::SmallVectorImpl<int64_t> &stack) const;
+  Expr e;
   struct Instruction {
     Expr::Kind kind;
     int64_t value;

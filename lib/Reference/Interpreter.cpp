@@ -306,6 +306,30 @@ LogicalResult Evaluator::elementwise(Operation *op, ChunkFn fn) {
                                                       std::move(operands)));
 }
 
+LogicalResult Evaluator::checkRequired(Operation *op) {
+  auto isStatic = [](Type type) {
+    return cast<RankedTensorType>(type).hasStaticShape();
+  };
+  if (llvm::all_of(op->getResultTypes(), isStatic) &&
+      llvm::all_of(op->getOperandTypes(), isStatic))
+    return success();
+  auto known = [&](std::string_view name) -> std::optional<int64_t> {
+    auto it = symbols.find(name);
+    return it == symbols.end() ? std::nullopt
+                               : std::optional<int64_t>(it->second);
+  };
+  SmallVector<Requirement> requirements;
+  {
+    ScopedDiagnosticHandler silent(op->getContext(),
+                                   [](Diagnostic &) { return success(); });
+    (void)hlir::checkIndices(op, hlir::getAssumptions(op), requirements);
+  }
+  for (const Requirement &requirement : requirements)
+    if (std::optional<std::string> violation = requirement.getViolation(known))
+      return op->emitError() << *violation;
+  return success();
+}
+
 LogicalResult Evaluator::view(Operation *op, hlir::MapAttr map) {
   FailureOr<Tensor> source = getTensor(op, 0);
   FailureOr<SmallVector<int64_t>> shape = getShape(op, op->getResult(0));
@@ -318,6 +342,8 @@ LogicalResult Evaluator::view(Operation *op, hlir::MapAttr map) {
   std::string error;
   std::optional<IndexMap> index = IndexMap::get(
       map.getResults(), symbols, *shape, source->getShape(), error);
+  if ((!index || !index->isLinear()) && failed(checkRequired(op)))
+    return failure();
   if (!index)
     return op->emitError() << error;
   return define(op,

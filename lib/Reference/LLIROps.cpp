@@ -149,6 +149,8 @@ LogicalResult Evaluator::gemm(llir::GemmOp op) {
       lhsMap ? IndexMap::get(op.getRhsMap().getResults(), symbols, space,
                              rhs->getShape(), error)
              : std::nullopt;
+  if (failed(checkRequired(op)))
+    return failure();
   if (!rhsMap)
     return op.emitError() << error;
   size_t size = dtypeSize(t);

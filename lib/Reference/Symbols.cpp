@@ -3,6 +3,7 @@
 
 #include "IndexMap.h"
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
+#include "luminal/Support/SymbolSolver.h"
 
 using namespace mlir;
 using namespace luminal;
@@ -70,28 +71,6 @@ static LogicalResult checkArguments(FunctionOpInterface function,
   return success();
 }
 
-/// The one symbol of `extent` that is not bound yet, if it stands in it as
-/// k * symbol + rest with constants.
-static std::optional<std::pair<std::string, int64_t>> solve(const Expr &extent,
-                                                            int64_t value) {
-  std::vector<std::string> unknown;
-  extent.collectSymbols(unknown);
-  if (unknown.size() != 1)
-    return std::nullopt;
-  // Seen as a dim, the unknown gives its coefficient.
-  Expr e = extent.substitute([&](const Expr &leaf) {
-    return leaf.asSymbol() ? std::optional<Expr>(Expr::dim(0)) : std::nullopt;
-  });
-  std::optional<Expr::Linear> linear = e.linearIn(0);
-  if (!linear || !linear->stride.asConstant() || !linear->rest.asConstant())
-    return std::nullopt;
-  __int128 left = __int128(value) - *linear->rest.asConstant();
-  int64_t k = *linear->stride.asConstant();
-  if (k == 0 || left % k != 0 || left / k < INT64_MIN || left / k > INT64_MAX)
-    return std::nullopt;
-  return std::make_pair(unknown[0], static_cast<int64_t>(left / k));
-}
-
 /// Every symbol that a type or map inside the function uses has a value.
 static LogicalResult checkAllBound(FunctionOpInterface function,
                                    const SymbolValues &values) {
@@ -126,33 +105,47 @@ FailureOr<SymbolValues> reference::bindSymbols(FunctionOpInterface function,
     return failure();
 
   SymbolValues values;
-  auto symbols = function->getAttrOfType<hlir::SymbolsAttr>(hlir::kSymbolsAttr);
-  if (symbols)
-    for (const hlir::SymbolEntry &entry : symbols.getEntries())
-      if (entry.range.hi == entry.range.lo)
-        values[entry.name.str()] = entry.range.lo;
-  // Each round binds what has become the only unknown of an extent.
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const Equation &equation : equations)
-      if (auto solution =
-              solve(bindExpr(equation.extent, values), equation.value))
-        changed |= values.insert(*solution).second;
+  auto known = [&](std::string_view name) -> std::optional<int64_t> {
+    auto it = values.find(name);
+    return it == values.end() ? std::nullopt
+                              : std::optional<int64_t>(it->second);
+  };
+  std::vector<NamedRange> symbols;
+  if (auto table = function->getAttrOfType<hlir::SymbolsAttr>(
+          hlir::kSymbolsAttr))
+    for (const hlir::SymbolEntry &entry : table.getEntries())
+      symbols.push_back({entry.name.str(), entry.range});
+  // What is not declared has any value.
+  std::vector<Expr> extents;
+  std::vector<std::string> used;
+  for (const Equation &equation : equations) {
+    extents.push_back(equation.extent);
+    equation.extent.collectSymbols(used);
   }
-  if (symbols)
-    for (const hlir::SymbolEntry &entry : symbols.getEntries()) {
-      auto it = values.find(entry.name);
-      if (it == values.end() ||
-          (it->second >= entry.range.lo &&
-           (!entry.range.hi || it->second <= *entry.range.hi)))
-        continue;
-      InFlightDiagnostic diagnostic = function.emitError();
-      diagnostic << "expected " << entry.name << " in [" << entry.range.lo
-                 << ", ";
-      if (entry.range.hi)
-        diagnostic << *entry.range.hi;
-      return diagnostic << "], found " << it->second;
+  for (const std::string &name : used)
+    if (llvm::none_of(symbols, [&](const NamedRange &symbol) {
+          return symbol.name == name;
+        }))
+      symbols.push_back({name, SymbolRange()});
+  llvm::sort(symbols, [](const NamedRange &a, const NamedRange &b) {
+    return a.name < b.name;
+  });
+  for (const SymbolSource &source : planSymbols(symbols, extents)) {
+    const NamedRange &symbol = symbols[source.symbol];
+    if (source.kind == SymbolSource::Kind::Range) {
+      values[symbol.name] = symbol.range.lo;
+      continue;
     }
+    const Equation &equation = equations[source.extent];
+    Result<int64_t> value =
+        solveSymbol(source, symbol, equation.extent, equation.value, known);
+    if (!value)
+      return function.emitError()
+             << describe(function, equation.argument) << ": dim "
+             << equation.dim << " is " << equation.value << ", "
+             << value.error().message;
+    values[symbol.name] = *value;
+  }
   for (const Equation &equation : equations) {
     std::optional<int64_t> expected =
         bindExpr(equation.extent, values).asConstant();
@@ -168,5 +161,8 @@ FailureOr<SymbolValues> reference::bindSymbols(FunctionOpInterface function,
   }
   if (failed(checkAllBound(function, values)))
     return failure();
+  for (const Requirement &requirement : hlir::getRequirements(function))
+    if (std::optional<std::string> violation = requirement.getViolation(known))
+      return function.emitError() << *violation;
   return values;
 }

@@ -436,8 +436,9 @@ std::optional<std::string> IndexChecker::refuteInside(const Expr &e,
               return std::nullopt;
             return last ? space[*leaf.asDim()] - Expr(1) : Expr(0);
           }));
-    if (at->isUndefined() || sizes.provablyLess(*at, 0) ||
-        sizes.provablyLessEqual(limit, *at))
+    // What has no value is for checkInside to explain.
+    if (!at->isUndefined() && (sizes.provablyLess(*at, 0) ||
+                               sizes.provablyLessEqual(limit, *at)))
       return describeOutside(*at, limit);
   }
   return std::nullopt;

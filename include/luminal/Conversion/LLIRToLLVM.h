@@ -60,6 +60,8 @@ struct KernelInfo {
   Expr scratch;
   /// Whether the work range may be split at all.
   bool parallel = false;
+  /// What its code requires of the symbols, besides what its ops do.
+  std::vector<Requirement> requirements;
 };
 
 /// Writes the function `symbol` that runs `kernel` to the end of `dest`.

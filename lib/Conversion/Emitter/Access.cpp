@@ -188,6 +188,26 @@ static bool isPlainDivision(const Assumptions &assumptions, const Expr &e) {
          assumptions.provablyNonNegative(e.operands()[0]);
 }
 
+/// Composed maps are new expressions: that each operand fits was proved of what
+/// they were composed of, and is proved again of them.
+void Emitter::checkArithmetic(const Expr &e) {
+  if (failed || e.kind() < Expr::Kind::FloorDiv ||
+      !checkedExprs.insert(e).second)
+    return;
+  // Only loops around this code tell that an extent is not 0.
+  std::vector<Expr> space;
+  for (auto [i, extent] : llvm::enumerate(extents))
+    space.push_back(e.usesDim(i) ? extent : Expr(1));
+  IndexChecker checker(Assumptions(getRanges()), std::move(space));
+  if (std::optional<std::string> error = checker.checkOperands(e))
+    return fail(kernel, "computes an index of which " + *error);
+  for (Requirement &requirement : checker.requirements) {
+    requirement.what = hlir::describePlace(kernel.getLoc()) +
+                       ": 'llir.kernel' op computes " + e.str();
+    hlir::addRequirements(requirements, requirement);
+  }
+}
+
 Value Emitter::value(const Expr &e) {
   if (std::optional<int64_t> c = e.asConstant())
     return constant(*c);
@@ -203,6 +223,7 @@ Value Emitter::value(const Expr &e) {
     assert(dims[*d].value && "a dim outside its loop");
     return dims[*d].value;
   }
+  checkArithmetic(e);
   bool plain = isPlainDivision(assumptions, e);
   Value v = value(e.operands()[0]);
   for (const Expr &x : llvm::drop_begin(e.operands()))
@@ -220,6 +241,7 @@ Value Emitter::laneValues(const Expr &e) {
     Value base = vector::BroadcastOp::create(b, type, dims[*d].value);
     return arith::AddIOp::create(b, base, laneIndices());
   }
+  checkArithmetic(e);
   bool plain = isPlainDivision(assumptions, e);
   Value v = laneValues(e.operands()[0]);
   for (const Expr &x : llvm::drop_begin(e.operands()))

@@ -196,6 +196,10 @@ public:
   mlir::Value fromStorage(mlir::Value v, mlir::Type element);
   mlir::Value toStorage(mlir::Value v, mlir::Type element);
 
+  /// What must hold of the symbols for the arithmetic of indices to stay in 64
+  /// bits.
+  llvm::SmallVector<Requirement> requirements;
+
   /// Reports an error at `op`, once.
   void fail(mlir::Operation *op, const llvm::Twine &what);
   /// True once an error was reported: the function must be thrown away.
@@ -231,6 +235,8 @@ private:
   mlir::Value failValue(mlir::Operation *op, const llvm::Twine &what,
                         mlir::Type element);
   Index mapIndex(hlir::MapAttr map, const Index &index);
+  /// Fails where the code of `e` may overflow or divide by zero.
+  void checkArithmetic(const Expr &e);
 
   bool isLaneDim(unsigned dim) const;
   bool usesLanes(const Expr &e) const;
@@ -261,6 +267,8 @@ private:
   std::vector<Memo> memo;
   /// Calls of `emit` inside of each other.
   unsigned nesting = 0;
+  /// Expressions that checkArithmetic has seen.
+  std::set<Expr> checkedExprs;
 };
 
 } // namespace luminal

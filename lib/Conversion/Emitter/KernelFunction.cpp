@@ -135,6 +135,7 @@ static FailureOr<KernelInfo> emit(llir::KernelOp kernel, StringRef symbol,
   info.work = sizes.simplify(shape.work);
   info.grain = sizes.simplify(shape.grain);
   info.scratch = sizes.simplify(shape.scratch);
+  info.requirements = {e.requirements.begin(), e.requirements.end()};
   info.parallel = !info.work.isConstant(1) && !info.work.isConstant(0);
   return info;
 }

@@ -28,6 +28,7 @@ private:
   LogicalResult addStep(llir::StepOp op);
   uint32_t addBuffer(Value value, BufferSpec spec);
   void addSymbols();
+  LogicalResult checkSymbols();
   void addTarget(const CPUTarget &target);
 
   llir::ScheduleOp schedule;
@@ -211,6 +212,20 @@ void ManifestBuilder::addSymbols() {
     manifest.symbols.push_back({entry.name.str(), entry.range});
 }
 
+/// Refuses a program whose symbols the runtime cannot find.
+LogicalResult ManifestBuilder::checkSymbols() {
+  std::vector<Expr> extents;
+  for (const InputSpec &input : manifest.inputs)
+    llvm::append_range(extents, input.shape);
+  std::vector<bool> found(manifest.symbols.size());
+  for (const SymbolSource &source : planSymbols(manifest.symbols, extents))
+    found[source.symbol] = true;
+  for (auto [i, symbol] : llvm::enumerate(manifest.symbols))
+    if (!found[i])
+      return schedule.emitOpError() << describeUnsolved(symbol.name, extents);
+  return success();
+}
+
 void ManifestBuilder::addTarget(const CPUTarget &target) {
   manifest.target.kind = "cpu";
   manifest.target.arch = llvm::Triple(target.triple).getArchName().str();
@@ -231,6 +246,10 @@ FailureOr<Manifest> ManifestBuilder::build(const CPUTarget &target) {
     if (failed(add(&op)))
       return failure();
   manifest.arenaBytes = getQuantity(schedule.getArena());
+  for (const Requirement &requirement : hlir::getRequirements(schedule))
+    manifest.requirements.push_back(requirement);
+  if (failed(checkSymbols()))
+    return failure();
   return std::move(manifest);
 }
 

@@ -165,7 +165,7 @@ func.func @view_element(%x: tensor<4xf32>) {
 // -----
 
 func.func @view_above(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected indices in [0, 4) of dim 0 of the operand, found 4}}
+  // expected-error @+1 {{its map, dim 0 of extent 4: expected an index in [0, 4), found 4}}
   %0 = hlir.view %x <(d0) -> (d0 + 1)> : tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -173,7 +173,7 @@ func.func @view_above(%x: tensor<4xf32>) {
 // -----
 
 func.func @view_below(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected indices in [0, 4) of dim 0 of the operand, found -1}}
+  // expected-error @+1 {{its map, dim 0 of extent 4: expected an index in [0, 4), found -1}}
   %0 = hlir.view %x <(d0) -> (2 - d0)> : tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -185,7 +185,7 @@ func.func @view_below(%x: tensor<4xf32>) {
 func.func @view_symbolic(%x: tensor<?xf32, #hlir.dims<s>>) {
   %0 = hlir.view %x <(d0) -> (d0 + 9)> : tensor<?xf32, #hlir.dims<s>> -> tensor<4xf32>
   %1 = hlir.view %x <(d0) -> (d0 - 9)> : tensor<?xf32, #hlir.dims<s>> -> tensor<0xf32>
-  // expected-error @+1 {{expected indices in [0, s) of dim 0 of the operand, found s}}
+  // expected-error @+1 {{its map, dim 0 of extent s: expected an index in [0, s), found s}}
   %2 = hlir.view %x <(d0) -> (d0)> : tensor<?xf32, #hlir.dims<s>> -> tensor<?xf32, #hlir.dims<s + 1>>
   return
 }

@@ -180,7 +180,7 @@ func.func @alias_offset(%a: tensor<4xf32>) {
 // -----
 
 func.func @alias_outside(%a: tensor<4xf32>) {
-  // expected-error @+1 {{ends at element 5 of 4}}
+  // expected-error @+1 {{its place, dim 0 of extent 4: expected an index in [0, 4), found 4}}
   %0 = llir.alias %a offset(3) : tensor<4xf32> -> tensor<2xf32>
   return
 }

@@ -108,7 +108,7 @@ func.func @view_results(%a: tensor<4x4xf32>) {
 // -----
 
 func.func @view_outside(%a: tensor<4xf32>) {
-  // expected-error @+1 {{its map reads index 4 of a dim of extent 4}}
+  // expected-error @+1 {{its map, dim 0 of extent 4: expected an index in [0, 4), found 4}}
   %0 = llir.view %a <(d0) -> (d0 + 1)> : tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -206,7 +206,7 @@ func.func @gemm_map(%a: tensor<4x8xf32>, %b: tensor<5x8xf32>) {
 // -----
 
 func.func @gemm_outside(%a: tensor<4x8xf32>, %b: tensor<5x8xf32>) {
-  // expected-error @+1 {{the map of lhs reads index 8 of a dim of extent 8}}
+  // expected-error @+1 {{the map of lhs, dim 1 of extent 8: expected an index in [0, 8), found 8}}
   %0 = llir.gemm %a, %b k(9) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
       : tensor<4x8xf32>, tensor<5x8xf32> -> tensor<4x5xf32>
   return

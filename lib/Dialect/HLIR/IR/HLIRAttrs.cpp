@@ -361,3 +361,68 @@ LogicalResult SymbolsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   }
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// #hlir.requirement
+//===----------------------------------------------------------------------===//
+
+Attribute RequirementAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<Expr> space;
+  std::string what;
+  auto parseOne = [&]() -> ParseResult {
+    FailureOr<Expr> e = parseExpr(parser);
+    if (succeeded(e))
+      space.push_back(*e);
+    return failure(failed(e));
+  };
+  if (parser.parseLess())
+    return {};
+  FailureOr<Expr> lesser = parseExpr(parser);
+  if (failed(lesser) || parser.parseLess() || parser.parseEqual())
+    return {};
+  FailureOr<Expr> greater = parseExpr(parser);
+  if (failed(greater) || parser.parseKeyword("over") ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseOne,
+                                     " in the space of a requirement") ||
+      parser.parseComma() || parser.parseString(&what) ||
+      parser.parseGreater())
+    return {};
+  return RequirementAttr::getChecked([&] { return parser.emitError(loc); },
+                                     parser.getContext(), *lesser, *greater,
+                                     space, what);
+}
+
+void RequirementAttr::print(AsmPrinter &printer) const {
+  printer << '<' << getLesser().str() << " <= " << getGreater().str()
+          << " over (";
+  printExprs(printer, getSpace());
+  printer << "), ";
+  printer.printString(getWhat());
+  printer << '>';
+}
+
+LogicalResult
+RequirementAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                        Expr lesser, Expr greater, ArrayRef<Expr> space,
+                        StringRef) {
+  SmallVector<Expr> all(space);
+  all.append({lesser, greater});
+  for (const Expr &e : all)
+    if (e.isUndefined() || e.hasDims())
+      return emitError() << "expected an expression over symbols, found '"
+                         << e.str() << "'";
+  return success();
+}
+
+RequirementAttr RequirementAttr::get(MLIRContext *context,
+                                     const Requirement &requirement) {
+  return get(context, requirement.lesser, requirement.greater,
+             ArrayRef(requirement.space), requirement.what);
+}
+
+Requirement RequirementAttr::getRequirement() const {
+  return {getLesser(), getGreater(),
+          std::vector<Expr>(getSpace().begin(), getSpace().end()),
+          getWhat().str()};
+}

@@ -217,8 +217,19 @@ static LogicalResult verifyLiterals(Operation *op, NamedAttribute attribute) {
   return success();
 }
 
+static LogicalResult verifyRequirements(Operation *op, Attribute value) {
+  auto array = dyn_cast<ArrayAttr>(value);
+  if (!array || !llvm::all_of(array, llvm::IsaPred<RequirementAttr>))
+    return op->emitOpError() << "expected [#hlir.requirement<...>] as "
+                                "hlir.requires, found "
+                             << value;
+  return success();
+}
+
 LogicalResult HLIRDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
+  if (attribute.getName() == kRequiresAttr)
+    return verifyRequirements(op, attribute.getValue());
   if (attribute.getName() == kSymbolsAttr)
     return verifySymbols(op, attribute.getValue());
   if (attribute.getName() == kLiteralInputsAttr ||

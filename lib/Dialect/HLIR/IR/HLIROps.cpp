@@ -245,7 +245,7 @@ LogicalResult IotaOp::verify() {
   return success();
 }
 
-static LogicalResult verifyIndices(Operation *op, Value indices) {
+static LogicalResult verifyIndexType(Operation *op, Value indices) {
   Type element = elementOf(indices);
   if (element.isInteger(32) || element.isInteger(64))
     return success();
@@ -262,7 +262,7 @@ static SmallVector<Expr> getRowShape(Value data, Value indices) {
 
 LogicalResult GatherOp::verify() {
   if (failed(verifyTensors(*this)) ||
-      failed(verifyIndices(*this, getIndices())))
+      failed(verifyIndexType(*this, getIndices())))
     return failure();
   if (typeOf(getData()).getRank() == 0)
     return emitOpError() << "expected data of rank 1 or more, found "
@@ -273,7 +273,7 @@ LogicalResult GatherOp::verify() {
 
 LogicalResult ScatterOp::verify() {
   if (failed(verifyTensors(*this)) ||
-      failed(verifyIndices(*this, getIndices())))
+      failed(verifyIndexType(*this, getIndices())))
     return failure();
   if (typeOf(getDest()).getRank() == 0)
     return emitOpError() << "expected a destination of rank 1 or more, found "
@@ -316,41 +316,13 @@ LogicalResult ConstantOp::verify() {
   return success();
 }
 
-/// An index of the result that the map takes out of the operand, whatever the
-/// symbols are: corners of the index space are tried.
-static LogicalResult verifyInside(ViewOp op) {
-  SmallVector<Expr> extents = getExtents(op.getResult());
-  SmallVector<Expr> source = getExtents(op.getOperand());
-  if (llvm::is_contained(extents, Expr(0)))
-    return success();
-  std::optional<Assumptions> assumptions;
-  for (auto [k, e] : llvm::enumerate(op.getMap().getResults())) {
-    SmallVector<unsigned> dims;
-    for (unsigned i = 0; i < extents.size(); ++i)
-      if (e.usesDim(i))
-        dims.push_back(i);
-    if (dims.size() == 1 && e.asDim() && extents[dims[0]] == source[k])
-      continue;
-    if (!assumptions)
-      assumptions = getAssumptions(op, extents);
-    auto corners = uint64_t(1) << std::min<size_t>(dims.size(), 5);
-    for (uint64_t corner = 0; corner < corners; ++corner) {
-      Expr index = e.substitute([&](const Expr &leaf) -> std::optional<Expr> {
-        if (!leaf.asDim())
-          return std::nullopt;
-        auto it = llvm::find(dims, *leaf.asDim());
-        bool last = corner >> (it - dims.begin()) & 1;
-        return last ? extents[*it] - Expr(1) : Expr(0);
-      });
-      if (!assumptions->provablyLess(index, 0) &&
-          !assumptions->provablyLessEqual(source[k], index))
-        continue;
-      return op.emitOpError()
-             << "expected indices in [0, " << source[k].str() << ") of dim "
-             << k << " of the operand, found " << index.str();
-    }
-  }
-  return success();
+SmallVector<IndexRead> IotaOp::getIndexReads() {
+  return {{getMap(), getExtents(getResult()), {}, "its map"}};
+}
+
+SmallVector<IndexRead> ViewOp::getIndexReads() {
+  return {{getMap(), getExtents(getResult()), getExtents(getOperand()),
+           "its map"}};
 }
 
 LogicalResult ViewOp::verify() {
@@ -361,7 +333,7 @@ LogicalResult ViewOp::verify() {
   if (elementOf(getResult()) != elementOf(getOperand()))
     return emitOpError() << "expected element type " << elementOf(getOperand())
                          << ", found " << elementOf(getResult());
-  return verifyInside(*this);
+  return hlir::verifyIndices(*this);
 }
 
 LogicalResult CustomOp::verify() {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace luminal;
@@ -127,6 +128,20 @@ static bool isQuantity(hlir::MapAttr map) {
   return map.getNumDims() == 0 && map.getResults().size() == 1;
 }
 
+static Expr countElements(Value value) {
+  SmallVector<Expr> extents = hlir::getExtents(value);
+  return product({extents.begin(), extents.end()});
+}
+
+/// The elements of the result as places in the operand.
+SmallVector<hlir::IndexRead> AliasOp::getIndexReads() {
+  Expr place = Expr::dim(0) + getOffset().getResults()[0];
+  return {{hlir::MapAttr::get(getContext(), 1, place),
+           {countElements(getResult())},
+           {countElements(getOperand())},
+           "its place"}};
+}
+
 LogicalResult AliasOp::verify() {
   auto operand = cast<RankedTensorType>(getOperand().getType());
   auto result = cast<RankedTensorType>(getResult().getType());
@@ -136,18 +151,7 @@ LogicalResult AliasOp::verify() {
                          << result.getElementType();
   if (!isQuantity(getOffset()))
     return emitOpError() << "its offset is one quantity, a map without dims";
-  Assumptions assumptions = hlir::getAssumptions(*this);
-  auto elements = [](RankedTensorType type) {
-    SmallVector<Expr> extents = hlir::getExtents(type);
-    return product({extents.begin(), extents.end()});
-  };
-  Expr offset = getOffset().getResults()[0];
-  Expr end = offset + elements(result);
-  if (assumptions.provablyLess(offset, 0) ||
-      assumptions.provablyLess(elements(operand), end))
-    return emitOpError() << "ends at element " << end.str() << " of "
-                         << elements(operand).str();
-  return success();
+  return hlir::verifyIndices(*this);
 }
 
 //===----------------------------------------------------------------------===//
@@ -219,11 +223,73 @@ LogicalResult StepOp::verify() {
   return verifySymbols(*this, *launch, "launch");
 }
 
+/// What a step calls: the symbols of steps are those beside the schedule.
+static Operation *lookUpCallee(StepOp step) {
+  Operation *module = step->getParentOp()->getParentOp();
+  return module ? SymbolTable::lookupSymbolIn(module,
+                                              step.getCalleeAttr().getAttr())
+                : nullptr;
+}
+
+/// The kernel that a step calls, while it has no code.
+static FunctionOpInterface getKernelFunction(Operation *callee) {
+  auto function = dyn_cast_or_null<FunctionOpInterface>(callee);
+  bool isTensors = function && llvm::all_of(function.getArgumentTypes(),
+                                            llvm::IsaPred<RankedTensorType>);
+  return isTensors ? function : FunctionOpInterface();
+}
+
+/// Bytes of a tensor of a schedule.
+static Expr getBytes(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  SmallVector<Expr> extents = hlir::getExtents(tensor);
+  return product({extents.begin(), extents.end()}) *
+         Expr(dtypeSize(*hlir::getDType(tensor.getElementType())));
+}
+
+Expr ArgumentOp::getSize() { return ::getBytes(getType()); }
+Expr DataOp::getSize() { return ::getBytes(getValue().getType()); }
+Expr SlotOp::getSize() { return getBytes().getResults()[0]; }
+Expr ResultOp::getSize() { return ::getBytes(getType()); }
+Expr PartOp::getSize() { return getBytes().getResults()[0]; }
+
+/// The bytes that the kernel reads and writes as places in the buffers.
+SmallVector<hlir::IndexRead> StepOp::getIndexReads() {
+  SmallVector<hlir::IndexRead> reads;
+  FunctionOpInterface function = getKernelFunction(lookUpCallee(*this));
+  if (!function)
+    return reads;
+  auto place = hlir::MapAttr::get(getContext(), 1, Expr::dim(0));
+  auto add = [&](Value buffer, Type type, StringRef what, size_t i) {
+    if (auto op = buffer.getDefiningOp<BufferOpInterface>())
+      reads.push_back({place,
+                       {::getBytes(type)},
+                       {op.getSize()},
+                       (what + Twine(i)).str()});
+  };
+  for (auto [i, buffer] : llvm::enumerate(getInputs()))
+    add(buffer, function.getArgumentTypes()[i], "the bytes of operand ", i);
+  for (auto [i, buffer] : llvm::enumerate(getOutputs()))
+    add(buffer, function.getResultTypes()[i], "the bytes of result ", i);
+  return reads;
+}
+
 LogicalResult StepOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
-  // Symbols of steps are those beside the schedule.
   Operation *module = (*this)->getParentOp()->getParentOp();
-  if (!symbolTable.lookupSymbolIn(module, getCalleeAttr().getAttr()))
+  Operation *callee =
+      symbolTable.lookupSymbolIn(module, getCalleeAttr().getAttr());
+  if (!callee)
     return emitOpError() << "calls " << getCallee()
                          << ", which does not stand beside the schedule";
+  FunctionOpInterface function = getKernelFunction(callee);
+  if (!function)
+    return success();
+  if (function.getNumArguments() != getInputs().size() ||
+      function.getNumResults() != getOutputs().size())
+    return emitOpError() << "calls " << getCallee() << " with "
+                         << getInputs().size() << " operands and "
+                         << getOutputs().size() << " results, it takes "
+                         << function.getNumArguments() << " and "
+                         << function.getNumResults();
   return success();
 }

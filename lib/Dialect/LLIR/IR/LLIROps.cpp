@@ -181,30 +181,21 @@ static LogicalResult verifyMap(Operation *op, hlir::MapAttr map,
   return success();
 }
 
-/// Refuses an index that is proved to leave its extent for some point of the
-/// index space. An empty space reads nothing.
-static LogicalResult verifyInside(Operation *op, hlir::MapAttr map,
-                                  ArrayRef<Expr> domain, ArrayRef<Expr> range,
-                                  StringRef what) {
-  Assumptions symbols = hlir::getAssumptions(op);
-  for (const Expr &extent : domain)
-    if (symbols.lowerBound(extent).value_or(0) < 1)
-      return success();
-  Assumptions assumptions = hlir::getAssumptions(op, domain);
-  std::vector<Expr> first(domain.size(), Expr(0));
-  for (auto [index, extent] : llvm::zip_equal(map.getResults(), range)) {
-    // The corners of the space are points of it.
-    std::vector<Expr> last;
-    for (const Expr &e : domain)
-      last.push_back(e - 1);
-    for (const Expr &at :
-         {index.substituteDims(first), index.substituteDims(last)})
-      if (symbols.provablyLess(at, 0) || symbols.provablyLessEqual(extent, at))
-        return op->emitOpError()
-               << what << " reads index " << symbols.simplify(at).str()
-               << " of a dim of extent " << extent.str();
-  }
-  return success();
+SmallVector<hlir::IndexRead> ViewOp::getIndexReads() {
+  return {{getMap(), hlir::getExtents(getResult()),
+           hlir::getExtents(getOperand()), "its map"}};
+}
+
+SmallVector<hlir::IndexRead> IotaOp::getIndexReads() {
+  return {{getMap(), hlir::getExtents(getResult()), {}, "its map"}};
+}
+
+SmallVector<hlir::IndexRead> GemmOp::getIndexReads() {
+  SmallVector<Expr> domain = hlir::getExtents(getResult());
+  domain.push_back(getKExtent());
+  return {
+      {getLhsMap(), domain, hlir::getExtents(getLhs()), "the map of lhs"},
+      {getRhsMap(), domain, hlir::getExtents(getRhs()), "the map of rhs"}};
 }
 
 LogicalResult ViewOp::verify() {
@@ -216,8 +207,7 @@ LogicalResult ViewOp::verify() {
   if (failed(verifyMap(*this, getMap(), typeOf(getResult()).getRank(),
                        typeOf(getOperand()), "its map")))
     return failure();
-  return verifyInside(*this, getMap(), hlir::getExtents(getResult()),
-                      hlir::getExtents(getOperand()), "its map");
+  return hlir::verifyIndices(*this);
 }
 
 OpFoldResult ViewOp::fold(FoldAdaptor) {
@@ -301,16 +291,10 @@ LogicalResult GemmOp::verify() {
   if (failed(verifyMap(*this, getLhsMap(), rank, lhs, "the map of lhs")) ||
       failed(verifyMap(*this, getRhsMap(), rank, rhs, "the map of rhs")))
     return failure();
-  SmallVector<Expr> domain = hlir::getExtents(getResult());
-  domain.push_back(getKExtent());
-  if (failed(verifyInside(*this, getLhsMap(), domain,
-                          hlir::getExtents(getLhs()), "the map of lhs")))
-    return failure();
-  return verifyInside(*this, getRhsMap(), domain, hlir::getExtents(getRhs()),
-                      "the map of rhs");
+  return hlir::verifyIndices(*this);
 }
 
-static LogicalResult verifyIndices(Operation *op, Value indices, Value rows) {
+static LogicalResult verifyRows(Operation *op, Value indices, Value rows) {
   Type element = typeOf(indices).getElementType();
   if (!element.isInteger(32) && !element.isInteger(64))
     return op->emitOpError() << "expects i32 or i64 indices, found " << element;
@@ -327,7 +311,7 @@ static SmallVector<Expr> getTakenShape(Value indices, Value rows) {
 }
 
 LogicalResult llir::GatherOp::verify() {
-  if (failed(verifyIndices(*this, getIndices(), getData())))
+  if (failed(verifyRows(*this, getIndices(), getData())))
     return failure();
   if (typeOf(getData()).getElementType() !=
       typeOf(getResult()).getElementType())
@@ -342,7 +326,7 @@ LogicalResult llir::GatherOp::verify() {
 }
 
 LogicalResult llir::ScatterOp::verify() {
-  if (failed(verifyIndices(*this, getIndices(), getDest())))
+  if (failed(verifyRows(*this, getIndices(), getDest())))
     return failure();
   Type element = typeOf(getDest()).getElementType();
   if (typeOf(getUpdates()).getElementType() != element)

@@ -351,6 +351,7 @@ void Planner::build(OpBuilder &builder) {
     table = hlir::SymbolsAttr::get(context, {});
   auto schedule = ScheduleOp::create(builder, func.getLoc(), func.getSymName(),
                                      table, quantity(arena));
+  hlir::setRequirements(schedule, hlir::getRequirements(func));
   ImplicitLocOpBuilder b(func.getLoc(), context);
   b.setInsertionPointToStart(&schedule.getBody().emplaceBlock());
   buildArguments(b);

@@ -67,7 +67,7 @@ case([x, array("tall.npy", "f4", 5, 3), i], "dim 0 of input 'w' is 5, expected 4
 case([x, w, array("i3.npy", "i8", 3)], "dim 0 of input 'i' is 3, expected 2 (n, n is 2 by dim 0 of input 'x')",
      "('i'): expected n = 2 as dim 0, found 3")
 case([array("nine.npy", "f4", 9, 4), w, array("i9.npy", "i8", 9)],
-     "dim 0 of input 'x' is 9, outside the range [0, 8] of n", "expected n in [0, 8], found 9")
+     "dim 0 of input 'x' is 9, outside the range [0, 8] of n", "('x'): dim 0 is 9, outside the range [0, 8] of n")
 # Too few, too many, unknown, twice.
 case([x, w], "input 'i' (i64[n]) is missing")
 case([x, w, i, x], "there are only 3 inputs")

@@ -6,6 +6,7 @@
 
 #include "luminal/Support/DType.h"
 #include "luminal/Support/Expr.h"
+#include "luminal/Support/IndexCheck.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -50,6 +51,9 @@ constexpr llvm::StringLiteral kUpdatesAttr = "hlir.updates";
 /// On the function: `#hlir.symbols<...>`, and arguments and outputs of the
 /// archive's program that are no tensors, as [{position = <i64>, value = ...}].
 constexpr llvm::StringLiteral kSymbolsAttr = "hlir.symbols";
+///   hlir.requires  on a function or schedule: [#hlir.requirement<...>], checked
+///   whenever its symbols get values
+constexpr llvm::StringLiteral kRequiresAttr = "hlir.requires";
 constexpr llvm::StringLiteral kLiteralInputsAttr = "hlir.literal_inputs";
 constexpr llvm::StringLiteral kLiteralOutputsAttr = "hlir.literal_outputs";
 
@@ -69,6 +73,22 @@ struct SymbolsAttrStorage;
 
 #define GET_ATTRDEF_CLASSES
 #include "luminal/Dialect/HLIR/IR/HLIRAttrs.h.inc"
+
+namespace luminal::hlir {
+
+/// Indices that an op computes: for every index of `space`, result k of `map`
+/// must lie in [0, limits[k]). Without limits it only must have a value.
+struct IndexRead {
+  MapAttr map;
+  llvm::SmallVector<Expr> space;
+  llvm::SmallVector<Expr> limits;
+  /// What the map is to the op, for errors: "the map of lhs".
+  std::string what;
+};
+
+} // namespace luminal::hlir
+
+#include "luminal/Dialect/HLIR/IR/HLIRInterfaces.h.inc"
 
 #define GET_OP_CLASSES
 #include "luminal/Dialect/HLIR/IR/HLIROps.h.inc"
@@ -94,6 +114,29 @@ mlir::RankedTensorType withElementType(mlir::RankedTensorType type,
 /// well.
 Assumptions getAssumptions(mlir::Operation *op,
                            llvm::ArrayRef<Expr> extents = {});
+
+/// Refuses indices that leave their limits whatever the symbols are: the part
+/// of checkIndices that is cheap enough for a verifier.
+mlir::LogicalResult verifyIndices(IndexOpInterface op);
+
+/// Proves that every index, and every extent of a type, inside `root` has a
+/// value and stays inside; what depends on symbols is added to `requirements`,
+/// where it is not there yet. What can neither be proved nor be required is an
+/// error at its op. `symbols` holds the ranges of the symbols.
+mlir::LogicalResult
+checkIndices(mlir::Operation *root, const Assumptions &symbols,
+             llvm::SmallVectorImpl<Requirement> &requirements);
+
+/// hlir.requires of `op`, read and written.
+llvm::SmallVector<Requirement> getRequirements(mlir::Operation *op);
+void setRequirements(mlir::Operation *op,
+                     llvm::ArrayRef<Requirement> requirements);
+/// Adds what is not there yet.
+void addRequirements(llvm::SmallVectorImpl<Requirement> &to,
+                     llvm::ArrayRef<Requirement> from);
+
+/// "file.mlir:2:8", where the location names a file.
+std::string describePlace(mlir::Location location);
 
 /// Element type and DType, both ways; nothing for a type that HLIR does not
 /// have.

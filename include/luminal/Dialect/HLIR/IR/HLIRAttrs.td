@@ -69,6 +69,25 @@ def HLIR_SymbolsAttr : HLIR_OwningAttr<"Symbols", "symbols"> {
   let genVerifyDecl = 1;
 }
 
+def HLIR_RequirementAttr : HLIR_Attr<"Requirement", "requirement"> {
+  let summary = "an inequality of symbols on which a program's indices depend";
+  let description = [{
+    `lesser <= greater` must hold, both without overflow, unless an extent of `over` is 0. `hlir.requires` of a function
+    or schedule lists what the compiler could not prove; whoever binds the symbols checks it, and `what` says what would
+    go wrong, and at which place of the program.
+
+    Example: `#hlir.requirement<m <= n over (m), "f.mlir:2:8: 'hlir.view' reads dim 0 of extent n">`
+  }];
+  let parameters = (ins "::luminal::Expr":$lesser, "::luminal::Expr":$greater,
+                        ArrayRefParameter<"::luminal::Expr">:$space, StringRefParameter<>:$what);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    static RequirementAttr get(::mlir::MLIRContext *context, const ::luminal::Requirement &requirement);
+    ::luminal::Requirement getRequirement() const;
+  }];
+}
+
 def HLIR_Combine : I32EnumAttr<"Combine", "how scatter joins an update with what is there", [
     I32EnumAttrCase<"Set", 0, "set">, I32EnumAttrCase<"Add", 1, "add">, I32EnumAttrCase<"Max", 2, "max">]> {
   let cppNamespace = "::luminal::hlir";

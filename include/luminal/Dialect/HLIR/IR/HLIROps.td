@@ -5,6 +5,7 @@
 #define LUMINAL_DIALECT_HLIR_IR_HLIROPS
 
 include "luminal/Dialect/HLIR/IR/HLIRAttrs.td"
+include "luminal/Dialect/HLIR/IR/HLIRInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 
@@ -203,7 +204,7 @@ def HLIR_ReduceMaxOp : HLIR_ReduceOp<"reduce_max"> {
 // Index ops
 //===----------------------------------------------------------------------===//
 
-def HLIR_IotaOp : HLIR_Op<"iota", [Pure]> {
+def HLIR_IotaOp : HLIR_Op<"iota", [Pure, DeclareOpInterfaceMethods<HLIR_IndexOpInterface>]> {
   let summary = "a tensor whose elements are an expression of their own index";
   let description = [{
     Element [d0, d1, ...] is the map's only result, an integer expression over the index and the program's symbols (so a
@@ -280,12 +281,13 @@ def HLIR_ConstantOp : HLIR_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["v
   let hasVerifier = 1;
 }
 
-def HLIR_ViewOp : HLIR_Op<"view", [Pure]> {
+def HLIR_ViewOp : HLIR_Op<"view", [Pure, DeclareOpInterfaceMethods<HLIR_IndexOpInterface>]> {
   let summary = "a tensor read through a map of its index";
   let description = [{
     `result[d0, d1, ...] = operand[map(d0, d1, ...)]`. The only op of movement: permute, broadcast, slice, split, merge,
     stride, reshape and overlapping windows are all maps. For every index of the result the map must be inside the
-    operand; the verifier refuses a map that provably leaves it. No data moves.
+    operand: `llir-check-indices` proves it, or requires of the symbols what it takes (`hlir.requires`), or refuses
+    the map; the verifier refuses what is outside for all symbols. No data moves.
 
     Example:
     ```mlir

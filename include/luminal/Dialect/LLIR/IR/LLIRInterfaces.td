@@ -35,4 +35,14 @@ def LLIR_CodeOpInterface : OpInterface<"CodeOpInterface"> {
   ];
 }
 
+def LLIR_BufferOpInterface : OpInterface<"BufferOpInterface"> {
+  let cppNamespace = "::luminal::llir";
+  let description = [{
+    An entry of a schedule that declares a buffer.
+  }];
+  let methods = [
+    InterfaceMethod<"The size of the buffer in bytes, over the schedule's symbols.", "::luminal::Expr", "getSize">
+  ];
+}
+
 #endif // LUMINAL_DIALECT_LLIR_IR_LLIRINTERFACES

@@ -7,6 +7,7 @@
 include "luminal/Dialect/LLIR/IR/LLIRAttrs.td"
 include "luminal/Dialect/LLIR/IR/LLIRInterfaces.td"
 include "luminal/Dialect/HLIR/IR/HLIRAttrs.td"
+include "luminal/Dialect/HLIR/IR/HLIRInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -43,7 +44,7 @@ def LLIR_ElementwiseOp : LLIR_FlatOp<"elementwise", [Pure]> {
   let hasVerifier = 1;
 }
 
-def LLIR_ViewOp : LLIR_FlatOp<"view", [Pure]> {
+def LLIR_ViewOp : LLIR_FlatOp<"view", [Pure, DeclareOpInterfaceMethods<HLIR_IndexOpInterface>]> {
   let summary = "a tensor read through a map of its index";
   let description = [{
     As `hlir.view`. Inside a kernel it is index arithmetic; outside, fusion makes it an `alias` or a copying kernel.
@@ -76,7 +77,7 @@ def LLIR_ConstantOp : LLIR_FlatOp<"constant", [Pure, ConstantLike, AllTypesMatch
   let hasFolder = 1;
 }
 
-def LLIR_IotaOp : LLIR_FlatOp<"iota", [Pure]> {
+def LLIR_IotaOp : LLIR_FlatOp<"iota", [Pure, DeclareOpInterfaceMethods<HLIR_IndexOpInterface>]> {
   let summary = "a tensor whose elements are an expression of their own index";
   let description = [{
     As `hlir.iota`.
@@ -156,7 +157,7 @@ def LLIR_RMSNormOp : LLIR_LoopOp<"rms_norm", [Pure, SameOperandsAndResultType]> 
   let hasVerifier = 1;
 }
 
-def LLIR_GemmOp : LLIR_LoopOp<"gemm", [Pure], ["getReaderCopies"]> {
+def LLIR_GemmOp : LLIR_LoopOp<"gemm", [Pure, DeclareOpInterfaceMethods<HLIR_IndexOpInterface>], ["getReaderCopies"]> {
   let summary = "sum of products of two tensors, each read through a map";
   let description = [{
     With result index (d0 ... dn-1) and the contracted index dn of extent `k`:
@@ -262,7 +263,7 @@ def LLIR_YieldOp : Op<LLIR_Dialect, "yield", [Pure, Terminator, HasParent<"Kerne
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
 
-def LLIR_AliasOp : LLIR_Op<"alias", [Pure]> {
+def LLIR_AliasOp : LLIR_Op<"alias", [Pure, DeclareOpInterfaceMethods<HLIR_IndexOpInterface>]> {
   let summary = "a tensor in the memory of another";
   let description = [{
     The result is row-major contiguous memory inside the operand's, beginning `offset` elements in. No launch.
@@ -311,7 +312,7 @@ def LLIR_ScheduleOp : Op<LLIR_Dialect, "schedule", [IsolatedFromAbove, SingleBlo
 class LLIR_ScheduleEntryOp<string mnemonic, list<Trait> traits = []>
     : Op<LLIR_Dialect, mnemonic, !listconcat([HasParent<"ScheduleOp">], traits)>;
 
-def LLIR_ArgumentOp : LLIR_ScheduleEntryOp<"argument"> {
+def LLIR_ArgumentOp : LLIR_ScheduleEntryOp<"argument", [DeclareOpInterfaceMethods<LLIR_BufferOpInterface>]> {
   let summary = "memory that the caller or the archive supplies";
   let description = [{
     `source` (as `hlir.source`) says where the initial bytes of a weight or state stand in the archive.
@@ -328,7 +329,7 @@ def LLIR_ArgumentOp : LLIR_ScheduleEntryOp<"argument"> {
   let hasVerifier = 1;
 }
 
-def LLIR_DataOp : LLIR_ScheduleEntryOp<"data"> {
+def LLIR_DataOp : LLIR_ScheduleEntryOp<"data", [DeclareOpInterfaceMethods<LLIR_BufferOpInterface>]> {
   let summary = "memory that holds a constant of the artifact";
   let description = [{
     Example:
@@ -341,7 +342,7 @@ def LLIR_DataOp : LLIR_ScheduleEntryOp<"data"> {
   let assemblyFormat = "$value attr-dict";
 }
 
-def LLIR_SlotOp : LLIR_ScheduleEntryOp<"slot"> {
+def LLIR_SlotOp : LLIR_ScheduleEntryOp<"slot", [DeclareOpInterfaceMethods<LLIR_BufferOpInterface>]> {
   let summary = "memory in the arena";
   let description = [{
     Slots overlap where no step needs both.
@@ -357,7 +358,7 @@ def LLIR_SlotOp : LLIR_ScheduleEntryOp<"slot"> {
   let hasVerifier = 1;
 }
 
-def LLIR_ResultOp : LLIR_ScheduleEntryOp<"result"> {
+def LLIR_ResultOp : LLIR_ScheduleEntryOp<"result", [DeclareOpInterfaceMethods<LLIR_BufferOpInterface>]> {
   let summary = "memory of the caller that holds an output";
   let description = [{
     Example:
@@ -370,7 +371,7 @@ def LLIR_ResultOp : LLIR_ScheduleEntryOp<"result"> {
   let assemblyFormat = "attr-dict `:` $type";
 }
 
-def LLIR_PartOp : LLIR_ScheduleEntryOp<"part"> {
+def LLIR_PartOp : LLIR_ScheduleEntryOp<"part", [DeclareOpInterfaceMethods<LLIR_BufferOpInterface>]> {
   let summary = "a part of another buffer";
   let description = [{
     `offset` and `bytes` count bytes.
@@ -387,7 +388,8 @@ def LLIR_PartOp : LLIR_ScheduleEntryOp<"part"> {
 }
 
 def LLIR_StepOp : LLIR_ScheduleEntryOp<"step", [AttrSizedOperandSegments,
-                                                DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+                                                DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+                                                DeclareOpInterfaceMethods<HLIR_IndexOpInterface>]> {
   let summary = "one launch";
   let description = [{
     Calls `callee` with buffers that it reads and buffers that it writes (an update in place names its buffer in both).

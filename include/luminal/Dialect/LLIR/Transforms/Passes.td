@@ -44,6 +44,29 @@ def FuseKernelsPass : Pass<"llir-fuse-kernels", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
+def CheckIndicesPass : Pass<"llir-check-indices", "::mlir::ModuleOp"> {
+  let summary = "Prove that every index is inside, or say what that requires";
+  let description = [{
+    Proves of every map of HLIR and LLIR, of every extent, and of the buffers that steps give to kernels, that no index
+    leaves what it reads and no 64-bit arithmetic overflows or divides by zero, whatever the symbols are in their
+    ranges. What holds for some symbols only becomes `hlir.requires` of the function (or of the schedule, for what its
+    kernels do): the runtime and the interpreter check it whenever symbols get values. What can neither be proved nor
+    be decided by symbols is an error.
+
+    Also refuses a function with a symbol that follows from no argument (`luminal/Support/SymbolSolver.h` has the
+    rule); a symbol that nothing uses is dropped from `hlir.symbols`.
+
+    Before:
+    ```mlir
+    func.func @f(%a: tensor<?xf32, #hlir.dims<n>>, ...) -> ... attributes {hlir.symbols = ...} {
+      %r = hlir.view %a <(d0) -> (d0)> : tensor<?xf32, #hlir.dims<n>> -> tensor<?xf32, #hlir.dims<m>>
+    ```
+    After: `hlir.requires = [#hlir.requirement<m <= n over (m), "f.mlir:2:8: 'hlir.view' op its map, dim 0 of extent
+    n">]` on the function.
+  }];
+  let dependentDialects = ["::luminal::hlir::HLIRDialect"];
+}
+
 def PlanMemoryPass : Pass<"llir-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Give every value memory and list the launches";
   let description = [{

@@ -1,0 +1,113 @@
+//===- CheckIndices.cpp - Indices proved, or required of symbols ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//   %r = hlir.view %a <(d0) -> (d0)> : tensor<?, n> -> tensor<?, m>
+//     -->  hlir.requires = [#hlir.requirement<m <= n over (m), "...">]
+//
+// Every compile begins with it, at whatever phase the program is, and every
+// later phase that reads maps runs it again. Tested by
+// test/Dialect/LLIR/check-indices.mlir.
+//
+//===----------------------------------------------------------------------===//
+
+#include "luminal/Dialect/LLIR/Transforms/Passes.h"
+#include "luminal/Support/SymbolSolver.h"
+
+namespace luminal::llir {
+#define GEN_PASS_DEF_CHECKINDICESPASS
+#include "luminal/Dialect/LLIR/Transforms/Passes.h.inc"
+} // namespace luminal::llir
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+/// Symbols of types and of maps in `op` and its body.
+static void collectSymbols(Operation *op, std::set<std::string> &used) {
+  std::vector<std::string> names;
+  auto add = [&](ArrayRef<Expr> exprs) {
+    for (const Expr &e : exprs)
+      e.collectSymbols(names);
+  };
+  AttrTypeWalker walker;
+  walker.addWalk([&](hlir::DimsAttr dims) { add(dims.getExprs()); });
+  walker.addWalk([&](hlir::MapAttr map) { add(map.getResults()); });
+  walker.addWalk([&](hlir::RequirementAttr requirement) {
+    add(requirement.getSpace());
+    add({requirement.getLesser(), requirement.getGreater()});
+  });
+  op->walk([&](Operation *inner) {
+    walker.walk(inner->getAttrDictionary());
+    for (Type type : inner->getOperandTypes())
+      walker.walk(type);
+    for (Type type : inner->getResultTypes())
+      walker.walk(type);
+  });
+  used.insert(names.begin(), names.end());
+}
+
+/// Refuses a symbol without a value, and drops one that nothing uses.
+static LogicalResult checkSymbols(func::FuncOp func) {
+  auto table = func->getAttrOfType<hlir::SymbolsAttr>(hlir::kSymbolsAttr);
+  if (!table)
+    return success();
+  std::set<std::string> used;
+  collectSymbols(func, used);
+  SmallVector<hlir::SymbolEntry> kept;
+  std::vector<NamedRange> symbols;
+  for (const hlir::SymbolEntry &entry : table.getEntries()) {
+    if (!used.count(entry.name.str()))
+      continue;
+    kept.push_back(entry);
+    symbols.push_back({entry.name.str(), entry.range});
+  }
+  std::vector<Expr> extents;
+  for (Type type : func.getArgumentTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      llvm::append_range(extents, hlir::getExtents(tensor));
+  std::vector<bool> found(symbols.size());
+  for (const SymbolSource &source : planSymbols(symbols, extents))
+    found[source.symbol] = true;
+  for (auto [i, symbol] : llvm::enumerate(symbols))
+    if (!found[i])
+      return func.emitOpError() << describeUnsolved(symbol.name, extents);
+  if (kept.size() != table.getEntries().size())
+    func->setAttr(hlir::kSymbolsAttr,
+                  hlir::SymbolsAttr::get(func.getContext(), kept));
+  return success();
+}
+
+namespace {
+class CheckIndices : public llir::impl::CheckIndicesPassBase<CheckIndices> {
+public:
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<ScheduleOp> schedules(module.getOps<ScheduleOp>());
+    SmallVector<Requirement> ofKernels;
+    for (auto func : module.getOps<func::FuncOp>()) {
+      if (func.isDeclaration())
+        continue;
+      // Kernels of a schedule take its symbols, and their buffers are checked
+      // at the steps.
+      bool isKernel = !schedules.empty();
+      SmallVector<Requirement> own = hlir::getRequirements(func);
+      if ((!isKernel && failed(checkSymbols(func))) ||
+          failed(hlir::checkIndices(func, hlir::getAssumptions(func),
+                                    isKernel ? ofKernels : own)))
+        return signalPassFailure();
+      if (!isKernel)
+        hlir::setRequirements(func, own);
+    }
+    for (ScheduleOp schedule : schedules) {
+      std::map<std::string, SymbolRange> ranges;
+      for (const hlir::SymbolEntry &entry : schedule.getSymbols().getEntries())
+        ranges[entry.name.str()] = entry.range;
+      SmallVector<Requirement> own = hlir::getRequirements(schedule);
+      hlir::addRequirements(own, ofKernels);
+      if (failed(hlir::checkIndices(schedule, Assumptions(ranges), own)))
+        return signalPassFailure();
+      hlir::setRequirements(schedule, own);
+    }
+  }
+};
+} // namespace
