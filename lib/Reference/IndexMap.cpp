@@ -42,7 +42,7 @@ void IndexProgram::compile(const Expr &e) {
 
 std::optional<int64_t>
 IndexProgram::evaluateFast(llvm::ArrayRef<int64_t> dims,
-                       llvm::SmallVectorImpl<int64_t> &stack) const {
+                           llvm::SmallVectorImpl<int64_t> &stack) const {
   stack.clear();
   for (const Instruction &instruction : code) {
     if (instruction.kind == Expr::Kind::Constant) {

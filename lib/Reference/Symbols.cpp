@@ -111,8 +111,8 @@ FailureOr<SymbolValues> reference::bindSymbols(FunctionOpInterface function,
                               : std::optional<int64_t>(it->second);
   };
   std::vector<NamedRange> symbols;
-  if (auto table = function->getAttrOfType<hlir::SymbolsAttr>(
-          hlir::kSymbolsAttr))
+  if (auto table =
+          function->getAttrOfType<hlir::SymbolsAttr>(hlir::kSymbolsAttr))
     for (const hlir::SymbolEntry &entry : table.getEntries())
       symbols.push_back({entry.name.str(), entry.range});
   // What is not declared has any value.

@@ -37,8 +37,7 @@ std::string Context::Impl::extentPlace(uint32_t input, uint32_t axis) const {
          "'";
 }
 
-std::optional<int64_t>
-Context::Impl::symbolValue(std::string_view name) const {
+std::optional<int64_t> Context::Impl::symbolValue(std::string_view name) const {
   auto it = std::lower_bound(m.symbols.begin(), m.symbols.end(), name,
                              [](const SymbolSpec &symbol, std::string_view n) {
                                return symbol.name < n;
@@ -59,8 +58,8 @@ Status Context::Impl::solveSymbols() {
       continue;
     }
     int64_t extent = inputExtents[source.extent];
-    Result<int64_t> value = solveSymbol(
-        source, symbol, plan.extents[source.extent], extent, known);
+    Result<int64_t> value =
+        solveSymbol(source, symbol, plan.extents[source.extent], extent, known);
     if (!value) {
       auto [input, axis] = plan.extentPlaces[source.extent];
       return Error(extentPlace(input, axis) + " is " + std::to_string(extent) +

@@ -19,8 +19,8 @@ static Status planSources(const Manifest &m, Plan &plan) {
     found[source.symbol] = true;
   for (size_t i = 0; i < found.size(); ++i)
     if (!found[i])
-      return Error("symbols[" + std::to_string(i) + "]: " +
-                   describeUnsolved(m.symbols[i].name, plan.extents));
+      return Error("symbols[" + std::to_string(i) +
+                   "]: " + describeUnsolved(m.symbols[i].name, plan.extents));
   return {};
 }
 

@@ -196,8 +196,7 @@ private:
   /// out of proportion.
   std::optional<Expr> checked(const Expr &e) {
     if (e.isUndefined())
-      return fail(
-          "the expression overflows 64 bits");
+      return fail("the expression overflows 64 bits");
     if (ExprBuilder::depth(e) > 2 * kMaxParseDepth)
       return fail("expression is nested too deeply");
     work += ExprBuilder::weight(e);

@@ -83,7 +83,9 @@ IndexChecker::Trend IndexChecker::trendIn(const Expr &e, unsigned dim) {
       return b;
     return b == Trend::Constant ? a : Trend::Unknown;
   };
-  auto monotone = [](Trend t) { return t == Trend::Linear ? Trend::Unknown : t; };
+  auto monotone = [](Trend t) {
+    return t == Trend::Linear ? Trend::Unknown : t;
+  };
   if (!e.usesDim(dim))
     return Trend::Constant;
   if (std::optional<Expr::Linear> linear = e.linearIn(dim)) {
@@ -187,10 +189,10 @@ std::optional<Expr> IndexChecker::ofMod(const Expr &e, bool greatest) {
   bool takesAll = false;
   for (unsigned i = 0; i < space.size() && !takesAll; ++i) {
     std::optional<Expr::Linear> linear = mod->operands()[0].linearIn(i);
-    takesAll = linear &&
-               (linear->stride.isConstant(1) ||
-                linear->stride.isConstant(-1)) &&
-               points.provablyLessEqual(c, space[i]);
+    takesAll =
+        linear &&
+        (linear->stride.isConstant(1) || linear->stride.isConstant(-1)) &&
+        points.provablyLessEqual(c, space[i]);
   }
   if (!takesAll || !points.provablyLess(0, c))
     return std::nullopt;
@@ -316,7 +318,8 @@ std::optional<std::string> IndexChecker::require(const Expr &lesser,
 std::optional<std::string> IndexChecker::checkFits(const Expr &e) {
   if (e.operands().empty())
     return std::nullopt;
-  std::optional<int64_t> low = points.lowerBound(e), high = points.upperBound(e);
+  std::optional<int64_t> low = points.lowerBound(e),
+                         high = points.upperBound(e);
   if (low && high && *low > INT64_MIN)
     return std::nullopt;
   std::string problem = "'" + e.str() + "' overflows 64 bits";
@@ -437,8 +440,8 @@ std::optional<std::string> IndexChecker::refuteInside(const Expr &e,
             return last ? space[*leaf.asDim()] - Expr(1) : Expr(0);
           }));
     // What has no value is for checkInside to explain.
-    if (!at->isUndefined() && (sizes.provablyLess(*at, 0) ||
-                               sizes.provablyLessEqual(limit, *at)))
+    if (!at->isUndefined() &&
+        (sizes.provablyLess(*at, 0) || sizes.provablyLessEqual(limit, *at)))
       return describeOutside(*at, limit);
   }
   return std::nullopt;

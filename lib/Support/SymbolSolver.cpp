@@ -17,9 +17,10 @@ luminal::planSymbols(const std::vector<NamedRange> &symbols,
     ranges[symbol.name] = boundedRange(symbol.range);
   auto indexOf = [&](std::string_view name) {
     return static_cast<size_t>(
-        std::lower_bound(
-            symbols.begin(), symbols.end(), name,
-            [](const NamedRange &a, std::string_view b) { return a.name < b; }) -
+        std::lower_bound(symbols.begin(), symbols.end(), name,
+                         [](const NamedRange &a, std::string_view b) {
+                           return a.name < b;
+                         }) -
         symbols.begin());
   };
   auto add = [&](SymbolSource source) {

@@ -118,7 +118,8 @@ public:
       p.views.push_back(second);
       std::string s = typeText(second.space, "f32");
       body = "%v = hlir.view %x " + mapText(first) + " : " + x + " -> " + r +
-             "\n  %r = hlir.view %v " + mapText(second) + " : " + r + " -> " + s;
+             "\n  %r = hlir.view %v " + mapText(second) + " : " + r + " -> " +
+             s;
       r = s;
       break;
     }
@@ -310,8 +311,7 @@ std::optional<std::vector<int64_t>> positions(const View &view,
   for (int64_t i = 0, n = sizeOf(space); i < n; ++i) {
     int64_t position = 0;
     for (size_t k = 0; k < view.map.size(); ++k) {
-      std::optional<int64_t> index =
-          view.map[k].evaluate(lookUp(values), at);
+      std::optional<int64_t> index = view.map[k].evaluate(lookUp(values), at);
       if (!index || !hasValues(view.map[k], values, at))
         return std::nullopt;
       if (limits.empty())
@@ -361,8 +361,8 @@ public:
     size_t bytes = (size_t(count) * 4 + 15) / 16 * 16;
     size_t inner = (std::max<size_t>(bytes, 1) + page - 1) / page * page;
     total = inner + 2 * page;
-    base = static_cast<char *>(mmap(nullptr, total, PROT_NONE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    base = static_cast<char *>(
+        mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     EXPECT_NE(base, MAP_FAILED);
     EXPECT_EQ(mprotect(base + page, inner, PROT_READ | PROT_WRITE), 0);
     data = reinterpret_cast<float *>(base + page + inner - bytes);
@@ -488,8 +488,8 @@ void RandomMaps::runOne(unsigned seed) {
     unsigned k = 0;
     for (const auto &[name, range] : program.symbols) {
       int64_t hi = range.hi.value_or(9);
-      values[name] = i < 4 ? (i >> k++ & 1 ? hi : range.lo)
-                           : generator.pick(range.lo, hi);
+      values[name] =
+          i < 4 ? (i >> k++ & 1 ? hi : range.lo) : generator.pick(range.lo, hi);
     }
     sizes.push_back(std::move(values));
   }
@@ -554,8 +554,8 @@ TEST_F(RandomMaps, AreRefusedOrRight) {
   if (const char *text = std::getenv("LUMINAL_MAPS_SEEDS")) {
     char *end = nullptr;
     first = unsigned(std::strtoul(text, &end, 10));
-    last = *end == ':' ? unsigned(std::strtoul(end + 1, nullptr, 10))
-                       : first + 1;
+    last =
+        *end == ':' ? unsigned(std::strtoul(end + 1, nullptr, 10)) : first + 1;
   }
   auto begin = std::chrono::steady_clock::now();
   auto isTimeLeft = [&] {
@@ -567,8 +567,8 @@ TEST_F(RandomMaps, AreRefusedOrRight) {
     runOne(seed);
   std::printf("%u programs: %u refused when compiled (%u of them right for the "
               "sizes tried); %u calls, %u refused\n",
-              counts.programs, counts.refused, counts.refusedTrue,
-              counts.calls, counts.refusedCalls);
+              counts.programs, counts.refused, counts.refusedTrue, counts.calls,
+              counts.refusedCalls);
   // Neither side may be empty, or nothing was shown.
   if (!HasFailure() && counts.programs >= 100) {
     EXPECT_GT(counts.refused, 0u);

@@ -385,8 +385,7 @@ Attribute RequirementAttr::parse(AsmParser &parser, Type) {
   if (failed(greater) || parser.parseKeyword("over") ||
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseOne,
                                      " in the space of a requirement") ||
-      parser.parseComma() || parser.parseString(&what) ||
-      parser.parseGreater())
+      parser.parseComma() || parser.parseString(&what) || parser.parseGreater())
     return {};
   return RequirementAttr::getChecked([&] { return parser.emitError(loc); },
                                      parser.getContext(), *lesser, *greater,

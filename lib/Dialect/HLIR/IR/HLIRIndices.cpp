@@ -143,9 +143,8 @@ private:
 };
 } // namespace
 
-LogicalResult
-hlir::checkIndices(Operation *root, const Assumptions &symbols,
-                   SmallVectorImpl<Requirement> &requirements) {
+LogicalResult hlir::checkIndices(Operation *root, const Assumptions &symbols,
+                                 SmallVectorImpl<Requirement> &requirements) {
   Checks checks(symbols, requirements);
   if (auto function = dyn_cast<FunctionOpInterface>(root))
     checks.assumeExtents(function.getArgumentTypes());

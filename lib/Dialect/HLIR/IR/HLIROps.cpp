@@ -321,8 +321,8 @@ SmallVector<IndexRead> IotaOp::getIndexReads() {
 }
 
 SmallVector<IndexRead> ViewOp::getIndexReads() {
-  return {{getMap(), getExtents(getResult()), getExtents(getOperand()),
-           "its map"}};
+  return {
+      {getMap(), getExtents(getResult()), getExtents(getOperand()), "its map"}};
 }
 
 LogicalResult ViewOp::verify() {

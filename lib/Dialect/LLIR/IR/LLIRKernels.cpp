@@ -234,8 +234,9 @@ static Operation *lookUpCallee(StepOp step) {
 /// The kernel that a step calls, while it has no code.
 static FunctionOpInterface getKernelFunction(Operation *callee) {
   auto function = dyn_cast_or_null<FunctionOpInterface>(callee);
-  bool isTensors = function && llvm::all_of(function.getArgumentTypes(),
-                                            llvm::IsaPred<RankedTensorType>);
+  bool isTensors = function && !function.isExternal() &&
+                   llvm::all_of(function.getArgumentTypes(),
+                                llvm::IsaPred<RankedTensorType>);
   return isTensors ? function : FunctionOpInterface();
 }
 
@@ -262,10 +263,8 @@ SmallVector<hlir::IndexRead> StepOp::getIndexReads() {
   auto place = hlir::MapAttr::get(getContext(), 1, Expr::dim(0));
   auto add = [&](Value buffer, Type type, StringRef what, size_t i) {
     if (auto op = buffer.getDefiningOp<BufferOpInterface>())
-      reads.push_back({place,
-                       {::getBytes(type)},
-                       {op.getSize()},
-                       (what + Twine(i)).str()});
+      reads.push_back(
+          {place, {::getBytes(type)}, {op.getSize()}, (what + Twine(i)).str()});
   };
   for (auto [i, buffer] : llvm::enumerate(getInputs()))
     add(buffer, function.getArgumentTypes()[i], "the bytes of operand ", i);

@@ -193,9 +193,8 @@ SmallVector<hlir::IndexRead> IotaOp::getIndexReads() {
 SmallVector<hlir::IndexRead> GemmOp::getIndexReads() {
   SmallVector<Expr> domain = hlir::getExtents(getResult());
   domain.push_back(getKExtent());
-  return {
-      {getLhsMap(), domain, hlir::getExtents(getLhs()), "the map of lhs"},
-      {getRhsMap(), domain, hlir::getExtents(getRhs()), "the map of rhs"}};
+  return {{getLhsMap(), domain, hlir::getExtents(getLhs()), "the map of lhs"},
+          {getRhsMap(), domain, hlir::getExtents(getRhs()), "the map of rhs"}};
 }
 
 LogicalResult ViewOp::verify() {

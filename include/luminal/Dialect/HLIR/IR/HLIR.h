@@ -51,8 +51,8 @@ constexpr llvm::StringLiteral kUpdatesAttr = "hlir.updates";
 /// On the function: `#hlir.symbols<...>`, and arguments and outputs of the
 /// archive's program that are no tensors, as [{position = <i64>, value = ...}].
 constexpr llvm::StringLiteral kSymbolsAttr = "hlir.symbols";
-///   hlir.requires  on a function or schedule: [#hlir.requirement<...>], checked
-///   whenever its symbols get values
+///   hlir.requires  on a function or schedule: [#hlir.requirement<...>],
+///   checked whenever its symbols get values
 constexpr llvm::StringLiteral kRequiresAttr = "hlir.requires";
 constexpr llvm::StringLiteral kLiteralInputsAttr = "hlir.literal_inputs";
 constexpr llvm::StringLiteral kLiteralOutputsAttr = "hlir.literal_outputs";
