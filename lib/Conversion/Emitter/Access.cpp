@@ -192,12 +192,14 @@ static bool isPlainDivision(const Assumptions &assumptions, const Expr &e) {
 /// they were composed of, and is proved again of them.
 void Emitter::checkArithmetic(const Expr &e) {
   if (failed || e.kind() < Expr::Kind::FloorDiv ||
-      !checkedExprs.insert(e).second)
+      !checkedExprs.insert({e, product(repeats)}).second)
     return;
-  // Only loops around this code tell that an extent is not 0.
+  // Only loops around this code tell that an extent is not 0: those of the
+  // expression's own dims, and the others.
   std::vector<Expr> space;
   for (auto [i, extent] : llvm::enumerate(extents))
     space.push_back(e.usesDim(i) ? extent : Expr(1));
+  space.insert(space.end(), repeats.begin(), repeats.end());
   IndexChecker checker(Assumptions(getRanges()), std::move(space));
   if (std::optional<std::string> error = checker.checkOperands(e))
     return fail(kernel, "computes an index of which " + *error);

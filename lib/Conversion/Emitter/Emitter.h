@@ -267,8 +267,8 @@ private:
   std::vector<Memo> memo;
   /// Calls of `emit` inside of each other.
   unsigned nesting = 0;
-  /// Expressions that checkArithmetic has seen.
-  std::set<Expr> checkedExprs;
+  /// Expressions that checkArithmetic has seen, and how often their code runs.
+  std::set<std::pair<Expr, Expr>> checkedExprs;
 };
 
 } // namespace luminal
