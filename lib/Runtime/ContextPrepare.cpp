@@ -131,6 +131,19 @@ Status Context::Impl::checkRequirements() {
 // Sizes
 //===----------------------------------------------------------------------===//
 
+/// Why one of `sizes` is not in [0, kLargestSize].
+static std::string describeSizes(
+    std::initializer_list<std::pair<SizeProgram::Value, Expr>> sizes) {
+  for (const auto &[value, e] : sizes) {
+    std::string text = ": '" + e.str() + "' ";
+    if (!value.valid)
+      return text + "overflows 64 bits or divides by 0";
+    if (value.value < 0 || value.value > kLargestSize)
+      return text + "is " + std::to_string(value.value);
+  }
+  return "";
+}
+
 Status Context::Impl::evaluateSizes() {
   for (uint32_t i = 0; i < m.outputs.size(); ++i) {
     const OutputSpec &spec = m.outputs[i];
@@ -138,7 +151,9 @@ Status Context::Impl::evaluateSizes() {
     for (size_t axis = 0; axis < spec.shape.size(); ++axis)
       if (!size(plan.outputExtents[start + axis], outputExtents[start + axis]))
         return Error("output '" + spec.name + "': dim " + std::to_string(axis) +
-                     " (" + spec.shape[axis].str() + ") has no valid size");
+                     " (" + spec.shape[axis].str() + ") has no valid size" +
+                     describeSizes({{values[plan.outputExtents[start + axis]],
+                                     spec.shape[axis]}}));
     std::optional<int64_t> bytes = tensorBytes(
         spec.dtype, outputExtents.data() + start, spec.shape.size());
     if (!bytes || *bytes > kLargestSize)
@@ -154,7 +169,8 @@ Status Context::Impl::evaluateSizes() {
 Status Context::Impl::evaluateBuffers() {
   int64_t arenaBytes = 0;
   if (!size(plan.arenaBytes, arenaBytes))
-    return Error("arena_bytes: has no valid size: " + m.arenaBytes.str());
+    return Error("arena_bytes: has no valid size" +
+                 describeSizes({{values[plan.arenaBytes], m.arenaBytes}}));
   for (size_t i = 0; i < m.buffers.size(); ++i) {
     const BufferSpec &spec = m.buffers[i];
     Range &range = ranges[i];
@@ -176,8 +192,10 @@ Status Context::Impl::evaluateBuffers() {
     }
     if (!size(plan.buffers[i].offset, range.offset) ||
         !size(plan.buffers[i].bytes, range.bytes))
-      return Error(where() + "has no valid place: offset " + spec.offset.str() +
-                   ", bytes " + spec.bytes.str());
+      return Error(
+          where() + "has no valid place" +
+          describeSizes({{values[plan.buffers[i].offset], spec.offset},
+                         {values[plan.buffers[i].bytes], spec.bytes}}));
     // Constants were checked when the artifact was loaded.
     if (spec.kind == Kind::Arena &&
         (range.offset + range.bytes > arenaBytes ||
@@ -187,6 +205,11 @@ Status Context::Impl::evaluateBuffers() {
         range.offset + range.bytes > ranges[spec.of].bytes)
       return Error(where() + "lies outside buffer " + std::to_string(spec.of));
   }
+  for (uint32_t i = 0; i < m.outputs.size(); ++i)
+    if (ranges[m.outputs[i].buffer].bytes < outputs[i].bytes)
+      return Error("output '" + m.outputs[i].name + "': has " +
+                   std::to_string(outputs[i].bytes) + " bytes, its buffer " +
+                   std::to_string(ranges[m.outputs[i].buffer].bytes));
   if (!arena.reserve(arenaBytes))
     return Error("out of memory: the arena needs " +
                  std::to_string(arenaBytes) + " bytes");
@@ -203,8 +226,12 @@ Status Context::Impl::evaluateSteps() {
     if (!size(plan.steps[i].work, step.work) ||
         !size(plan.steps[i].grain, grain, 1) ||
         !size(plan.steps[i].scratch, bytes))
-      return Error("step " + std::to_string(i) + " (" + spec.name +
-                   "): has no valid work, grain or scratch");
+      return Error(
+          "step " + std::to_string(i) + " (" + spec.name +
+          "): has no valid work, grain or scratch" +
+          describeSizes({{values[plan.steps[i].work], spec.work},
+                         {values[plan.steps[i].grain], spec.grain},
+                         {values[plan.steps[i].scratch], spec.scratch}}));
     mostScratch = std::max(mostScratch, bytes);
     // A few chunks for each thread even out what they take; a chunk is whole
     // grains.

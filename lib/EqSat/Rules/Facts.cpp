@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Rules.h"
-#include "luminal/Dialect/HLIR/IR/HLIR.h"
+#include "luminal/Dialect/HLIR/IR/IntegerRange.h"
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
 
 using namespace mlir;
@@ -117,9 +117,9 @@ public:
 //===----------------------------------------------------------------------===//
 
 /// Inclusive bounds of integer elements.
-class RangeAnalysis : public ClassAnalysis {
+class ClassRanges : public ClassAnalysis {
 public:
-  explicit RangeAnalysis(Operation *function) : function(function) {}
+  explicit ClassRanges(Operation *function) : function(function) {}
 
   Attribute make(const NodeView &node) override {
     if (node.resultTypes.size() != 1)
@@ -131,26 +131,17 @@ public:
     if (!element.isInteger(32) && !element.isInteger(64))
       return {};
     if (is<hlir::ConstantOp>(node)) {
-      auto elements = node.attributes.getAs<DenseIntElementsAttr>("value");
-      if (!elements || elements.empty())
-        return {};
-      APInt lo = *elements.value_begin<APInt>(), hi = lo;
-      for (const APInt &v : elements.getValues<APInt>()) {
-        lo = v.slt(lo) ? v : lo;
-        hi = v.sgt(hi) ? v : hi;
-      }
-      return bounds(type, lo.getSExtValue(), hi.getSExtValue());
+      auto range =
+          hlir::getRange(node.attributes.getAs<DenseIntElementsAttr>("value"));
+      return range ? bounds(type, range->lo, range->hi) : Attribute();
     }
     if (is<hlir::IotaOp>(node)) {
       auto map = node.attributes.getAs<hlir::MapAttr>("map");
       Assumptions assumptions =
           hlir::getAssumptions(function, hlir::getExtents(type));
-      std::optional<int64_t> lo, hi;
-      if (map) {
-        lo = assumptions.lowerBound(map.getResults()[0]);
-        hi = assumptions.upperBound(map.getResults()[0]);
-      }
-      return lo && hi ? bounds(type, *lo, *hi) : Attribute();
+      auto range =
+          map ? hlir::getRange(map.getResults()[0], assumptions) : std::nullopt;
+      return range ? bounds(type, range->lo, range->hi) : Attribute();
     }
     auto operand = [&](unsigned i) {
       return dyn_cast_or_null<DenseI64ArrayAttr>(node.operandFacts[i]);
@@ -191,8 +182,7 @@ public:
 private:
   /// Nothing where the element type wraps.
   static Attribute bounds(RankedTensorType type, int64_t lo, int64_t hi) {
-    if (type.getElementType().isInteger(32) &&
-        (lo < INT32_MIN || hi > INT32_MAX))
+    if (!hlir::holds(type.getElementType(), {lo, hi}))
       return {};
     return DenseI64ArrayAttr::get(type.getContext(), {lo, hi});
   }
@@ -293,7 +283,7 @@ void luminal::eqsat::registerFacts() {
   registerAnalysis(
       "extent", [](Operation *) { return std::make_unique<ExtentAnalysis>(); });
   registerAnalysis("range", [](Operation *function) {
-    return std::make_unique<RangeAnalysis>(function);
+    return std::make_unique<ClassRanges>(function);
   });
   registerTypeSpellings([](Operation *function) {
     return std::make_unique<TensorSpellings>(function);

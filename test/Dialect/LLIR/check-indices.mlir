@@ -163,3 +163,21 @@ func.func @no_source(%x: tensor<?xf32, #hlir.dims<n floordiv 2>>) -> tensor<?xf3
     attributes {hlir.symbols = #hlir.symbols<n in [1, 64]>} {
   return %x : tensor<?xf32, #hlir.dims<n floordiv 2>>
 }
+
+// -----
+
+func.func private @k0(%x: tensor<17xf32>) -> tensor<4xf32> {
+  %0 = llir.kernel map(%x) : (tensor<17xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<17xf32>):
+    %v = llir.view %a <(d0) -> (d0 + 13)> : tensor<17xf32> -> tensor<4xf32>
+    llir.yield %v : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+llir.schedule @main symbols <> arena(64) {
+  %x = llir.slot offset(0) bytes(64)
+  %y = llir.result : tensor<4xf32>
+  // expected-error @+1 {{the bytes of operand 0, dim 0 of extent 64: expected an index in [0, 64), found 67}}
+  llir.step "map" @k0(%x) writes(%y) cost(0, 0)
+  llir.output "y" %y : tensor<4xf32>
+}

@@ -238,3 +238,25 @@ llir.schedule @main symbols <> arena(0) {
   // expected-error @+1 {{calls k0, which does not stand beside the schedule}}
   llir.step "map" @k0() writes(%t) cost(0, 0)
 }
+
+// -----
+
+func.func private @k0(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+llir.schedule @main symbols <> arena(0) {
+  %t = llir.slot offset(0) bytes(64)
+  // expected-error @+1 {{calls k0 with 2 operands and 1 results, it takes 1 and 1}}
+  llir.step "map" @k0(%t, %t) writes(%t) cost(0, 0)
+}
+
+// -----
+
+func.func private @k0(%x: tensor<?xf32, #hlir.dims<n>>) -> tensor<?xf32, #hlir.dims<n>> attributes {hlir.symbols = #hlir.symbols<n in [1, 2]>} {
+  return %x : tensor<?xf32, #hlir.dims<n>>
+}
+llir.schedule @main symbols <n in [1, 64]> arena(0) {
+  %t = llir.slot offset(0) bytes(64)
+  // expected-error @+1 {{calls k0, whose symbols are not those of the schedule}}
+  llir.step "map" @k0(%t) writes(%t) cost(0, 0)
+}

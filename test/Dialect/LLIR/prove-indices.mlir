@@ -104,3 +104,13 @@ func.func @wraps(%x: tensor<8xf32>) -> tensor<2xf32> {
   %r = llir.gather %x, %l {checked} : tensor<8xf32>, tensor<2xi32> -> tensor<2xf32>
   return %r : tensor<2xf32>
 }
+
+// What nobody proved is checked, whatever the program says.
+// CHECK-LABEL: func.func @unchecked
+// CHECK: llir.gather {{.*}} {checked}
+// CHECK: llir.scatter {{.*}} {checked}
+func.func @unchecked(%x: tensor<8xf32>, %i: tensor<2xi64>, %u: tensor<2xf32>) -> (tensor<2xf32>, tensor<8xf32>) {
+  %r = llir.gather %x, %i : tensor<8xf32>, tensor<2xi64> -> tensor<2xf32>
+  %s = llir.scatter set %x, %i, %u : tensor<8xf32>, tensor<2xi64>, tensor<2xf32>
+  return %r, %s : tensor<2xf32>, tensor<8xf32>
+}

@@ -86,6 +86,42 @@ TEST(Context, SolvesLinearExtents) {
   EXPECT_FAILS(c->run(), "so k is 0, outside the range [1, 100] of k");
 }
 
+TEST(Context, SolvesRisingExtents) {
+  auto c = shapesOnly({{s("n*n + k")}, {s("k")}}, {s("n")});
+  Floats x;
+  EXPECT_OK(c->bindInput(0, x.v, DType::F32, Shape{12}));
+  EXPECT_OK(c->bindInput(1, x.v, DType::F32, Shape{3}));
+  EXPECT_OK(c->prepare());
+  EXPECT_EQ(c->getOutputShape(0)[0], 3);
+  EXPECT_OK(c->bindInput(0, x.v, DType::F32, Shape{13}));
+  EXPECT_FAILS(c->run(), "dim 0 of input 'a' is 13, which is not a value of "
+                         "n * n + k with n in [2, 64]");
+}
+
+TEST(Context, ChecksRequirements) {
+  Builder b;
+  b.symbol("m", 0, 64);
+  b.symbol("n", 0, 64);
+  b.input("a", DType::F32, {s("n")});
+  b.input("b", DType::F32, {s("m")});
+  b.output("y", DType::F32, {s("m")});
+  b.m.requirements.push_back(
+      {s("m + 2"), s("n"), {s("m")}, "f.mlir:3:1: view of n"});
+  auto c = b.context();
+  Floats x;
+  EXPECT_OK(c->bindInput(0, x.v, DType::F32, Shape{5}));
+  EXPECT_OK(c->bindInput(1, x.v, DType::F32, Shape{3}));
+  EXPECT_OK(c->prepare());
+  EXPECT_OK(c->bindInput(1, x.v, DType::F32, Shape{4}));
+  EXPECT_FAILS(c->run(),
+               "f.mlir:3:1: view of n: expected m + 2 <= n, found 6 and 5, m "
+               "is 4 by dim 0 of input 'b', n is 5 by dim 0 of input 'a'");
+  // Where nothing is read, nothing is required.
+  EXPECT_OK(c->bindInput(0, x.v, DType::F32, Shape{1}));
+  EXPECT_OK(c->bindInput(1, x.v, DType::F32, Shape{0}));
+  EXPECT_OK(c->prepare());
+}
+
 TEST(Context, ChecksEveryExtent) {
   auto c = shapesOnly({{s("n"), s("k")}, {s("n*k")}, {s("k")}}, {s("n")});
   Floats x;
@@ -464,13 +500,14 @@ TEST(Context, ChecksSizes) {
   expect(8, [](Builder &b) { b.m.arenaBytes = s("n - 9"); }, "arena_bytes");
   expect(
       8, [](Builder &b) { b.m.arenaBytes = s("n*4611686018427387904"); },
-      "arena_bytes: has no valid size");
+      "arena_bytes: has no valid size: '4611686018427387904 * n' overflows 64 "
+      "bits");
   expect(
       8, [](Builder &b) { b.m.arenaBytes = s("n*4503599627370496"); },
       "out of memory: the arena needs");
   expect(
       8, [](Builder &b) { b.m.outputs[0].shape = {s("n - 9")}; },
-      "output 'y': dim 0 (n - 9) has no valid size");
+      "output 'y': dim 0 (n - 9) has no valid size: 'n - 9' is -1");
   expect(
       8,
       [](Builder &b) { b.m.buffers.push_back({Kind::Alias, s("n*4"), 1, 2}); },

@@ -23,6 +23,7 @@ Builder full() {
   b.m.target.cpu = "some \"cpu\"";
   b.m.weightsDigest = "abc";
   b.m.weightsFile = "models/a b.pt2";
+  b.m.requirements.push_back({s("2*n"), 9, {s("n")}, "m.py:7: \"view\""});
   return b;
 }
 
@@ -35,6 +36,8 @@ TEST(Manifest, RoundTrips) {
   EXPECT_EQ(parsed->outputs[1].updates, 2u);
   EXPECT_EQ(parsed->buffers[2].bytes, s("4*n"));
   EXPECT_FALSE(parsed->weights[1].buffer);
+  EXPECT_EQ(parsed->requirements[0].lesser, s("2*n"));
+  EXPECT_EQ(parsed->requirements[0].space[0], s("n"));
   EXPECT_EQ(parsed->rootBuffer(7), 2u);
   EXPECT_TRUE(parsed->weightsEmbedded);
   EXPECT_EQ(parsed->weightsFile, "models/a b.pt2");
@@ -71,6 +74,10 @@ TEST(Manifest, RefusesWhatDoesNotHold) {
   expect([](Manifest &m) { m.symbols[0].range = {5, 4}; }, "negative or empty");
   expect([](Manifest &m) { m.symbols[0].range = {-1, 4}; },
          "negative or empty");
+  expect([](Manifest &m) { m.requirements[0].lesser = s("q"); },
+         "requirements[0].lesser: 'q' is not a symbol of the program");
+  expect([](Manifest &m) { m.requirements[0].space[0] = s("d0"); },
+         "requirements[0].space[0]: 'd0' has an index");
   expect([](Manifest &m) { m.buffers[2].bytes = s("q"); },
          "buffers[2].bytes: 'q' is not a symbol of the program");
   expect([](Manifest &m) { m.buffers[2].offset = s("d0"); },

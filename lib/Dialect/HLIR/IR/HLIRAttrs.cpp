@@ -172,8 +172,8 @@ LogicalResult DimsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                ArrayRef<Expr> exprs) {
   for (const Expr &e : exprs) {
     if (e.isUndefined())
-      return emitError() << "expected an extent, found an expression without "
-                            "value";
+      return emitError() << "expected an extent, found an expression that "
+                            "overflows 64 bits";
     if (e.hasDims())
       return emitError() << "expected an extent over symbols, found '"
                          << e.str() << "', which uses a dim";
@@ -253,8 +253,8 @@ LogicalResult MapAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                               unsigned numDims, ArrayRef<Expr> results) {
   for (const Expr &e : results) {
     if (e.isUndefined())
-      return emitError() << "expected an index, found an expression without "
-                            "value";
+      return emitError() << "expected an index, found an expression that "
+                            "overflows 64 bits";
     if (e.hasDims() && numDimsOf(e) > numDims)
       return emitError() << "expected at most " << numDims
                          << " dims in a map, found d" << numDimsOf(e) - 1;

@@ -283,6 +283,11 @@ LogicalResult StepOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   FunctionOpInterface function = getKernelFunction(callee);
   if (!function)
     return success();
+  auto schedule = (*this)->getParentOfType<ScheduleOp>();
+  Attribute symbols = function->getAttr(hlir::kSymbolsAttr);
+  if (symbols && symbols != schedule.getSymbols())
+    return emitOpError() << "calls " << getCallee()
+                         << ", whose symbols are not those of the schedule";
   if (function.getNumArguments() != getInputs().size() ||
       function.getNumResults() != getOutputs().size())
     return emitOpError() << "calls " << getCallee() << " with "

@@ -1,4 +1,4 @@
-//===- ProveIndices.cpp - Drop range checks that cannot fail --------------===//
+//===- ProveIndices.cpp - Range checks where they can fail ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   %i = iota <(d0) -> (d0)> : tensor<4xi64>
@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "luminal/Dialect/HLIR/IR/IntegerRange.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
@@ -32,9 +33,9 @@ struct Range {
   std::optional<Expr> lo, hi;
 };
 
-class RangeAnalysis {
+class ValueRanges {
 public:
-  explicit RangeAnalysis(const Assumptions &symbols) : symbols(symbols) {}
+  explicit ValueRanges(const Assumptions &symbols) : symbols(symbols) {}
 
   const Range &get(Value value);
   bool isInside(Value indices, const Expr &extent);
@@ -58,42 +59,31 @@ private:
 };
 } // namespace
 
-std::optional<Expr> RangeAnalysis::smaller(std::optional<Expr> a,
-                                           std::optional<Expr> b) const {
+std::optional<Expr> ValueRanges::smaller(std::optional<Expr> a,
+                                         std::optional<Expr> b) const {
   if (!a || !b)
     return std::nullopt;
   return symbols.simplify(Expr::min(*a, *b));
 }
 
-std::optional<Expr> RangeAnalysis::larger(std::optional<Expr> a,
-                                          std::optional<Expr> b) const {
+std::optional<Expr> ValueRanges::larger(std::optional<Expr> a,
+                                        std::optional<Expr> b) const {
   if (!a || !b)
     return std::nullopt;
   return symbols.simplify(Expr::max(*a, *b));
 }
 
-/// Symbols without a bound count as dims of memory that some machine could
-/// have.
-static Assumptions boundAll(const Assumptions &assumptions) {
-  std::map<std::string, SymbolRange> ranges = assumptions.getSymbols();
-  for (auto &[name, range] : ranges)
-    if (!range.hi)
-      range.hi = int64_t(1) << 40;
-  return Assumptions(std::move(ranges), assumptions.getExtents());
-}
-
-Range RangeAnalysis::clamp(Range range, Value value) const {
+Range ValueRanges::clamp(Range range, Value value) const {
   auto type = cast<RankedTensorType>(value.getType());
-  unsigned width = type.getElementType().getIntOrFloatBitWidth();
-  int64_t limit = width == 32 ? (int64_t(1) << 31) - 1 : int64_t(1) << 62;
+  // So that sums of two bounds do not overflow either.
+  constexpr int64_t kLimit = int64_t(1) << 62;
   auto holds = [&](const std::optional<Expr> &e,
                    const Assumptions &assumptions) {
     if (!e)
       return false;
-    Assumptions bounded = boundAll(assumptions);
-    std::optional<int64_t> lo = bounded.lowerBound(*e),
-                           hi = bounded.upperBound(*e);
-    return lo && hi && *lo >= -limit && *hi <= limit;
+    auto range = hlir::getRange(*e, boundSymbols(assumptions));
+    return range && hlir::holds(type.getElementType(), *range) &&
+           range->lo >= -kLimit && range->hi <= kLimit;
   };
   // An element that wraps can be anything.
   if (range.exact &&
@@ -104,7 +94,7 @@ Range RangeAnalysis::clamp(Range range, Value value) const {
   return range;
 }
 
-Range RangeAnalysis::ofExact(const Expr &e, Value value) const {
+Range ValueRanges::ofExact(const Expr &e, Value value) const {
   SmallVector<Expr> extents = hlir::getExtents(value);
   Assumptions assumptions = withExtents(symbols, extents);
   Range range;
@@ -116,23 +106,19 @@ Range RangeAnalysis::ofExact(const Expr &e, Value value) const {
   return clamp(range, value);
 }
 
-Range RangeAnalysis::computeConstant(llir::ConstantOp op) {
+Range ValueRanges::computeConstant(llir::ConstantOp op) {
   auto elements = dyn_cast<DenseIntElementsAttr>(op.getValue());
-  if (!elements || elements.empty())
+  auto range = hlir::getRange(elements);
+  if (!range)
     return {};
   if (elements.isSplat())
-    return ofExact(Expr(elements.getSplatValue<APInt>().getSExtValue()),
-                   op.getResult());
-  int64_t lo = INT64_MAX, hi = INT64_MIN;
-  for (const APInt &element : elements.getValues<APInt>()) {
-    lo = std::min(lo, element.getSExtValue());
-    hi = std::max(hi, element.getSExtValue());
-  }
-  return clamp({std::nullopt, Expr(lo), Expr(hi)}, op.getResult());
+    return ofExact(Expr(range->lo), op.getResult());
+  return clamp({std::nullopt, Expr(range->lo), Expr(range->hi)},
+               op.getResult());
 }
 
 /// `condition ? a : b`, where the condition may bound the branches.
-Range RangeAnalysis::computeSelect(ElementwiseOp op) {
+Range ValueRanges::computeSelect(ElementwiseOp op) {
   Value onTrue = op.getInputs()[1], onFalse = op.getInputs()[2];
   Range a = get(onTrue), b = get(onFalse);
   auto compare = op.getInputs()[0].getDefiningOp<ElementwiseOp>();
@@ -167,7 +153,7 @@ Range RangeAnalysis::computeSelect(ElementwiseOp op) {
   return {std::nullopt, smaller(a.lo, b.lo), larger(a.hi, b.hi)};
 }
 
-Range RangeAnalysis::computeElementwise(ElementwiseOp op) {
+Range ValueRanges::computeElementwise(ElementwiseOp op) {
   if (op.getFn() == Fn::Select)
     return computeSelect(op);
   Range a = get(op.getInputs()[0]);
@@ -222,7 +208,7 @@ Range RangeAnalysis::computeElementwise(ElementwiseOp op) {
   }
 }
 
-Range RangeAnalysis::compute(Operation *op) {
+Range ValueRanges::compute(Operation *op) {
   return llvm::TypeSwitch<Operation *, Range>(op)
       .Case([&](IotaOp iota) {
         return ofExact(iota.getMap().getResults()[0], iota.getResult());
@@ -271,7 +257,7 @@ static SmallVector<Value> getIndexOperands(Operation *op) {
   return operands;
 }
 
-const Range &RangeAnalysis::get(Value root) {
+const Range &ValueRanges::get(Value root) {
   // What a range follows from is known before it, from a list and not by calls
   // within calls.
   SmallVector<std::pair<Value, bool>> stack = {{root, false}};
@@ -294,7 +280,7 @@ const Range &RangeAnalysis::get(Value root) {
   return known.find(root)->second;
 }
 
-bool RangeAnalysis::isInside(Value indices, const Expr &extent) {
+bool ValueRanges::isInside(Value indices, const Expr &extent) {
   const Range &range = get(indices);
   if (range.exact) {
     Assumptions assumptions = withExtents(symbols, hlir::getExtents(indices));
@@ -314,13 +300,11 @@ public:
       return;
     Assumptions symbols =
         hlir::getAssumptions(getOperation().getBody().front().getTerminator());
-    RangeAnalysis ranges(symbols);
+    ValueRanges ranges(symbols);
     Reporter reporter(&getContext(), DEBUG_TYPE, getOperation().getSymName());
-    // Drops the check where it is proved, and tells.
+    // Drops the check where it is proved, adds it where it is not, and tells.
     auto prove = [&](auto op, Value table) {
       Expr extent = hlir::getExtents(table)[0];
-      if (!op.getChecked())
-        return;
       bool isProved = ranges.isInside(op.getIndices(), extent);
       op.setChecked(!isProved);
       if (!reporter.isListening())

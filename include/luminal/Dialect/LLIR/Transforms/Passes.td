@@ -84,7 +84,8 @@ def ProveIndicesPass : Pass<"llir-prove-indices", "::mlir::func::FuncOp"> {
   let summary = "Drop range checks that cannot fail";
   let description = [{
     Removes `checked` from the gathers and scatters whose indices are proved to be inside: indices made of iotas,
-    constants, integer arithmetic that cannot wrap, minima, maxima, and selects by a comparison that bounds them.
+    constants, integer arithmetic that cannot wrap, minima, maxima, and selects by a comparison that bounds them. Adds
+    it to all others, whoever wrote them.
 
     Before:
     ```mlir
