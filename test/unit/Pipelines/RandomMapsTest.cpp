@@ -421,8 +421,8 @@ Outcome runArtifact(const std::shared_ptr<const runtime::Artifact> &artifact,
                                      arguments[i].shape));
   LUMINAL_CHECK(context->run());
   auto shape = context->getOutputShape(0);
-  return elements(context->getOutputData(0),
-                  sizeOf({shape.begin(), shape.end()}), program.isIota);
+  LUMINAL_TRY(data, context->getOutputData(0));
+  return elements(data, sizeOf({shape.begin(), shape.end()}), program.isIota);
 }
 
 class RandomMaps : public testing::Test {
