@@ -86,7 +86,7 @@ TEST_F(Interpreter, BindsSymbolsByAnyDeterminedExtent) {
   EXPECT_EQ(run(text, {zeros({12, 8}), zeros({5}), zeros({3})}).error,
             "argument 0: expected s * t as dim 0, found 12");
   EXPECT_EQ(run(text, {zeros({11, 7}), zeros({5}), zeros({3})}).error,
-            "argument 0: expected s * t as dim 0, found 11");
+            "argument 0: dim 0 is 11, which is not a value of s * t");
 }
 
 TEST_F(Interpreter, RefusesArguments) {
@@ -188,9 +188,9 @@ TEST_F(Interpreter, IndicesOutOfRangeAreErrors) {
       return %0 : tensor<9xf32>
     })";
   EXPECT_EQ(run(divides, {iota({9})}).error, "");
-  EXPECT_EQ(run(divides, {iota({5})}).error,
-            "the index of dim 0 has no value: an overflow or a division by "
-            "zero");
+  EXPECT_NE(run(divides, {iota({5})})
+                .error.find("expected 1 <= s * s - 10 * s + 25, found 1 and 0"),
+            std::string::npos);
 }
 
 TEST_F(Interpreter, ExtentsThatCannotBe) {
