@@ -387,15 +387,20 @@ Attribute RequirementAttr::parse(AsmParser &parser, Type) {
                                      " in the space of a requirement") ||
       parser.parseComma() || parser.parseString(&what) || parser.parseGreater())
     return {};
-  return RequirementAttr::getChecked([&] { return parser.emitError(loc); },
-                                     parser.getContext(), *lesser, *greater,
-                                     space, what);
+  space.insert(space.begin(), {*lesser, *greater});
+  auto emitError = [&] { return parser.emitError(loc); };
+  auto values = MapAttr::getChecked(emitError, parser.getContext(), 0u,
+                                    ArrayRef<Expr>(space));
+  if (!values)
+    return {};
+  return RequirementAttr::getChecked(emitError, parser.getContext(), values,
+                                     what);
 }
 
 void RequirementAttr::print(AsmPrinter &printer) const {
-  printer << '<' << getLesser().str() << " <= " << getGreater().str()
-          << " over (";
-  printExprs(printer, getSpace());
+  ArrayRef<Expr> values = getValues().getResults();
+  printer << '<' << values[0].str() << " <= " << values[1].str() << " over (";
+  printExprs(printer, values.drop_front(2));
   printer << "), ";
   printer.printString(getWhat());
   printer << '>';
@@ -403,25 +408,22 @@ void RequirementAttr::print(AsmPrinter &printer) const {
 
 LogicalResult
 RequirementAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                        Expr lesser, Expr greater, ArrayRef<Expr> space,
-                        StringRef) {
-  SmallVector<Expr> all(space);
-  all.append({lesser, greater});
-  for (const Expr &e : all)
-    if (e.isUndefined() || e.hasDims())
-      return emitError() << "expected an expression over symbols, found '"
-                         << e.str() << "'";
+                        MapAttr values, StringRef) {
+  if (values.getNumDims() != 0 || values.getResults().size() < 2)
+    return emitError() << "expected expressions over symbols in a requirement";
   return success();
 }
 
 RequirementAttr RequirementAttr::get(MLIRContext *context,
                                      const Requirement &requirement) {
-  return get(context, requirement.lesser, requirement.greater,
-             ArrayRef(requirement.space), requirement.what);
+  SmallVector<Expr> values = {requirement.lesser, requirement.greater};
+  llvm::append_range(values, requirement.space);
+  return get(context, MapAttr::get(context, 0, values), requirement.what);
 }
 
 Requirement RequirementAttr::getRequirement() const {
-  return {getLesser(), getGreater(),
-          std::vector<Expr>(getSpace().begin(), getSpace().end()),
+  ArrayRef<Expr> values = getValues().getResults();
+  ArrayRef<Expr> space = values.drop_front(2);
+  return {values[0], values[1], std::vector<Expr>(space.begin(), space.end()),
           getWhat().str()};
 }

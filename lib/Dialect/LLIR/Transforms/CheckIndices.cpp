@@ -32,10 +32,6 @@ static void collectSymbols(Operation *op, std::set<std::string> &used) {
   AttrTypeWalker walker;
   walker.addWalk([&](hlir::DimsAttr dims) { add(dims.getExprs()); });
   walker.addWalk([&](hlir::MapAttr map) { add(map.getResults()); });
-  walker.addWalk([&](hlir::RequirementAttr requirement) {
-    add(requirement.getSpace());
-    add({requirement.getLesser(), requirement.getGreater()});
-  });
   op->walk([&](Operation *inner) {
     walker.walk(inner->getAttrDictionary());
     for (Type type : inner->getOperandTypes())

@@ -78,8 +78,8 @@ def HLIR_RequirementAttr : HLIR_Attr<"Requirement", "requirement"> {
 
     Example: `#hlir.requirement<m <= n over (m), "f.mlir:2:8: 'hlir.view' reads dim 0 of extent n">`
   }];
-  let parameters = (ins "::luminal::Expr":$lesser, "::luminal::Expr":$greater,
-                        ArrayRefParameter<"::luminal::Expr">:$space, StringRefParameter<>:$what);
+  // A map without dims owns the expressions: lesser, greater, and the extents.
+  let parameters = (ins "::luminal::hlir::MapAttr":$values, StringRefParameter<>:$what);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
