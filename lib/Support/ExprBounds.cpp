@@ -487,6 +487,13 @@ std::optional<int64_t> ExprSolver::eliminate(const Expr &e, const Expr &atom) {
       if (nonNegative(sign)) {
         raise(best, a);
         raise(best, b);
+        // Nor on one side of their mean, in which what they differ in cancels:
+        // min(x, c - x) <= c / 2, as of a reflected index.
+        Expr twice =
+            2 * coefficients[0] +
+            coefficients[1] * (atom.operands()[0] + atom.operands()[1]);
+        if (std::optional<int64_t> low = lower(twice))
+          raise(best, *low / 2 + (*low % 2 > 0));
       }
     }
     return best;

@@ -8,7 +8,7 @@ include(CMakePackageConfigHelpers)
 foreach(dir "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
   install(DIRECTORY "${dir}/include/luminal" "${dir}/include/luminal-c"
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} OPTIONAL
-    FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc" PATTERN "CMakeFiles" EXCLUDE)
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc" PATTERN "*.def" PATTERN "CMakeFiles" EXCLUDE)
 endforeach()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Luminal)

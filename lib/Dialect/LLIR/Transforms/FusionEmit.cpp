@@ -63,11 +63,23 @@ private:
       return value;
     return ViewOp::create(builder, type, value, map);
   }
-  bool usesRowsOnly(unsigned space, MapAttr map) const {
-    return group.kind == KernelKind::Reduce && space == kMainSpace &&
-           llvm::none_of(map.getResults(), [&](const Expr &e) {
-             return e.usesDim(spaces[kMainSpace].size() - 1);
-           });
+  /// Whether `value`, read in `space` through `map`, is the same for all
+  /// elements of a row, and has elements wherever there are rows: an empty row
+  /// reads nothing.
+  bool isOncePerRow(Value value, unsigned space, MapAttr map) const {
+    if (group.kind != KernelKind::Reduce || space != kMainSpace)
+      return false;
+    unsigned column = spaces[kMainSpace].size() - 1;
+    if (llvm::any_of(map.getResults(),
+                     [&](const Expr &e) { return e.usesDim(column); }))
+      return false;
+    // A reduction is of rows whether they have elements or not.
+    if (value.getDefiningOp<llir::ReduceOp>())
+      return true;
+    Assumptions rows = withExtents(symbols, spaces[kRowsSpace]);
+    return llvm::all_of(hlir::getExtents(value), [&](const Expr &extent) {
+      return rows.provablyLessEqual(1, extent);
+    });
   }
 
   const Group &group;
@@ -132,7 +144,7 @@ SmallVector<BodyBuilder::Key, 2> BodyBuilder::getOperands(const Key &key) {
     return {};
   MLIRContext *context = builder.getContext();
   // Once a row, then for each element of it.
-  if (usesRowsOnly(space, map)) {
+  if (isOncePerRow(value, space, map)) {
     unsigned rank = spaces[kRowsSpace].size();
     return {{value, kRowsSpace, MapAttr::get(context, rank, map.getResults())}};
   }
@@ -187,7 +199,7 @@ Value BodyBuilder::emitOp(const Key &key, ValueRange operands) {
     return emitScatter(scatter);
   if (auto gather = dyn_cast<llir::GatherOp>(op))
     return emitGather(gather, space, map, operands);
-  if (usesRowsOnly(space, map)) {
+  if (isOncePerRow(value, space, map)) {
     unsigned rank = spaces[kRowsSpace].size();
     SmallVector<Expr> dims;
     for (unsigned i = 0; i < rank; ++i)
