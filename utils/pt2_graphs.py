@@ -252,6 +252,14 @@ def assertions(a):
     compute(a, "torch.ops.aten.sym_constrain_range_for_size.default", [("size", size), ("min", {"as_int": 2})], None)
 
 
+@good
+def assertion_at_run_time(a):
+    """Only calls with an even number of rows, at most 8 of them, pass."""
+    dynamic(a)
+    even = f"Equality(Mod({symbol('s0')}, Integer(2)), Integer(0))"
+    assert_scalar(a, condition(a, "even", f"And({even}, LessThan({symbol('s0')}, Integer(8)))"), "few and even")
+
+
 @bad("aten._assert_scalar.default: asserts what never holds: more than 64")
 def assertion_that_fails(a):
     dynamic(a)

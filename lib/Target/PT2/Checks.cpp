@@ -155,16 +155,18 @@ void Importer::findChecks() {
 }
 
 void Importer::makeChecks() {
+  SmallVector<Requirement> required;
   for (const Check &check : checks) {
     if (assumptions.provablyNonNegative(check.condition))
       continue;
+    if (!assumptions.provablyNonNegative(-check.condition - Expr(1))) {
+      addRequirements(required, {{Expr(0), check.condition, {}, check.text}});
+      continue;
+    }
     StringRef op = check.node->target;
     op.consume_front("torch.ops.");
-    bool never = assumptions.provablyNonNegative(-check.condition - Expr(1));
-    problems.push_back({op.str(),
-                        (never ? "asserts what never holds: "
-                               : "asserts what is not proved: ") +
-                            check.text,
+    problems.push_back({op.str(), "asserts what never holds: " + check.text,
                         getLoc(*check.node)});
   }
+  setRequirements(function, required);
 }
