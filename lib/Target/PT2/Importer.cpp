@@ -242,7 +242,8 @@ Status Importer::translate(const Node &node, OpCall &call, bool inPlace) {
       return call.fail(reason);
     for (const Argument &output : node.outputs)
       for (const std::string &name : output.names)
-        tensors[name] = tensors.find(self)->second;
+        if (!name.empty()) // A result without a name is one that nothing reads.
+          tensors[name] = tensors.find(self)->second;
     return {};
   }
 
