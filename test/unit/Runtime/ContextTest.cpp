@@ -95,7 +95,7 @@ TEST(Context, SolvesRisingExtents) {
   EXPECT_EQ(c->getOutputShape(0)[0], 3);
   EXPECT_OK(c->bindInput(0, x.v, DType::F32, Shape{13}));
   EXPECT_FAILS(c->run(), "dim 0 of input 'a' is 13, which is not a value of "
-                         "n * n + k with n in [2, 64]");
+                         "k + n * n with n in [2, 64]");
 }
 
 TEST(Context, ChecksRequirements) {
