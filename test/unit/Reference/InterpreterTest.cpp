@@ -84,7 +84,7 @@ TEST_F(Interpreter, BindsSymbolsByAnyDeterminedExtent) {
   EXPECT_EQ(run(text, {zeros({12, 7}), zeros({6}), zeros({3})}).error,
             "argument 1: expected (t + u) floordiv 2 = 5 as dim 0, found 6");
   EXPECT_EQ(run(text, {zeros({12, 8}), zeros({5}), zeros({3})}).error,
-            "argument 0: expected s * t as dim 0, found 12");
+            "argument 0: dim 1 is 8, which is not a value of 2 * s + 1");
   EXPECT_EQ(run(text, {zeros({11, 7}), zeros({5}), zeros({3})}).error,
             "argument 0: dim 0 is 11, which is not a value of s * t");
 }
