@@ -25,7 +25,11 @@ static Interval normalize(Int lo, Int hi) {
 }
 
 static Interval add(const Interval &a, const Interval &b) {
-  return normalize(a.lo + b.lo, a.hi + b.hi);
+  // What is unbounded stays so, whatever is added to it.
+  bool noLower = a.lo == -kInfinity || b.lo == -kInfinity;
+  bool noUpper = a.hi == kInfinity || b.hi == kInfinity;
+  return normalize(noLower ? -kInfinity : a.lo + b.lo,
+                   noUpper ? kInfinity : a.hi + b.hi);
 }
 
 static Interval negate(const Interval &a) { return normalize(-a.hi, -a.lo); }

@@ -434,6 +434,16 @@ TEST(AssumptionsRandom, SimplifyIsEqualIdempotentAndReparses) {
   }
 }
 
+// A bound below int64_t is no bound, and adding to it does not make it one.
+TEST(Assumptions, WhatOverflowsHasNoBound) {
+  Assumptions sc({{"n", {0, 6}}}, {s("n") * 3});
+  Expr low = d(0) * Expr(-(int64_t(1) << 60));
+  EXPECT_FALSE(sc.lowerBound(low));
+  EXPECT_FALSE(sc.lowerBound(low + d(0) * d(0)));
+  EXPECT_FALSE(sc.upperBound(-low));
+  EXPECT_EQ(sc.upperBound(low), 0);
+}
+
 TEST(AssumptionsRandom, BoundsHold) {
   for (unsigned seed = 0; seed < 1500 && !HasFailure(); ++seed) {
     Generator g(seed + 1000000);
