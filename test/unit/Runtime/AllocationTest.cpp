@@ -115,6 +115,9 @@ TEST(Allocation, NoneInSteadyState) {
   // The largest dims seen so far, and memory for misaligned inputs.
   ASSERT_TRUE(call(large, 0));
   ASSERT_TRUE(call(odd, 1));
+  // A worker that comes for the first time allocates what a thread needs.
+  for (int i = 0; i < 100; ++i)
+    ASSERT_TRUE(call(large, 0) && call(small, 0) && call(odd, 1));
   uint64_t memory = c->getMemoryBytes();
   EXPECT_GE(memory, 4096 * sizeof(float));
   long allocated = allocations, mapped = mappings;
