@@ -14,7 +14,7 @@
 // PRINT: IR Dump After FuseKernelsPass (llir-fuse-kernels)
 // PRINT: llir.kernel map
 // RUN: %{opt} --mlir-print-ir-after-all --mlir-print-ir-tree-dir=%t/tree -o %t/tree.mlir
-// RUN: FileCheck %s --check-prefix=TREE < %t/tree/builtin_module_no-symbol-name/0_eqsat-saturate.mlir
+// RUN: FileCheck %s --check-prefix=TREE < %t/tree/builtin_module_no-symbol-name/1_eqsat-saturate.mlir
 // TREE: llir.elementwise
 // TREE-NOT: llir.kernel
 // RUN: not luminal-opt %s --luminal-pipeline=arch=nothing --mlir-print-ir-after-failure 2>&1 \
