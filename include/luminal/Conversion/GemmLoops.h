@@ -50,7 +50,7 @@ struct GemmLoops {
   std::function<mlir::Value(mlir::ImplicitLocOpBuilder &b, mlir::Value kIndex,
                             mlir::Value column, mlir::Value count)>
       loadColumns;
-  /// Writes C[kIndex, columnBegin .. columnEnd) to `line`, which has room for
+  /// Writes C[kIndex, columnBegin .. columnEnd) to `line`, which holds
   /// tile.columnBlock() accumulators; null where columns are not read so.
   std::function<void(mlir::ImplicitLocOpBuilder &b, mlir::Value kIndex)>
       fillLine;
@@ -65,7 +65,7 @@ struct GemmLoops {
                             mlir::Value column)>
       loadColumn;
   /// A finished tile in memory: element (i, j) of [0, rowCount) x [0,
-  /// columnCount) stands at tile[i * tile.columns() + j] and belongs at (row +
+  /// columnCount) is at tile[i * tile.columns() + j] and belongs at (row +
   /// i, column + j).
   std::function<void(mlir::ImplicitLocOpBuilder &b, mlir::Value tile,
                      mlir::Value row, mlir::Value rowCount, mlir::Value column,

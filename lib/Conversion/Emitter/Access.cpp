@@ -147,7 +147,7 @@ static Value floorDivide(ImplicitLocOpBuilder &b, bool isDiv, bool isPlain,
   auto cmp = [&](arith::CmpIPredicate p, Value l, Value r) -> Value {
     return arith::CmpIOp::create(b, p, l, r);
   };
-  // A zero extent is met only where nothing is read: any divisor serves.
+  // An extent is zero only where nothing is read: any divisor will do.
   Value isZero = cmp(arith::CmpIPredicate::eq, y, zero);
   y = arith::SelectOp::create(b, isZero, one, y);
   Value q = arith::DivSIOp::create(b, x, y);
@@ -179,7 +179,7 @@ static Value combineTwo(ImplicitLocOpBuilder &b, Expr::Kind kind, bool isPlain,
   }
 }
 
-/// A quotient of non-negative by positive, which needs no care about signs.
+/// A non-negative value divided by a positive one: signs do not matter.
 static bool isPlainDivision(const Assumptions &assumptions, const Expr &e) {
   if (e.kind() != Expr::Kind::FloorDiv && e.kind() != Expr::Kind::Mod)
     return false;
@@ -188,13 +188,13 @@ static bool isPlainDivision(const Assumptions &assumptions, const Expr &e) {
          assumptions.provablyNonNegative(e.operands()[0]);
 }
 
-/// Composed maps are new expressions: that each operand fits was proved of what
-/// they were composed of, and is proved again of them.
+/// Composed maps are new expressions: that their operands fit was proved for
+/// the maps they come from, and must be proved again for them.
 void Emitter::checkArithmetic(const Expr &e) {
   if (failed || e.kind() < Expr::Kind::FloorDiv ||
       !checkedExprs.insert({e, product(repeats)}).second)
     return;
-  // Only loops around this code tell that an extent is not 0: those of the
+  // Only the enclosing loops imply that an extent is not 0: those of the
   // expression's own dims, and the others.
   std::vector<Expr> space;
   for (auto [i, extent] : llvm::enumerate(extents))
@@ -370,7 +370,7 @@ void Emitter::storeTo(Value base, Type element, const Expr &e, Value v) {
   Value positions = isLinear ? Value() : laneValues(e);
   Value stride = isLinear ? value(linear->stride) : Value();
   for (unsigned l = 0; l < lane.width; ++l) {
-    // A lane that is not there writes what the last one wrote.
+    // An inactive lane repeats the write of the last active one.
     Value from = clampLane(l);
     Value x = lane.count && l
                   ? Value(LLVM::ExtractElementOp::create(b, v, from))
@@ -387,8 +387,8 @@ static Type elementOf(Value v) {
 }
 
 Value Emitter::load(unsigned number, const Expr &e) {
-  // Nothing that a kernel reads changes while it runs, but for the operand that
-  // a scatter in place writes.
+  // A kernel's operands do not change while it runs, except the one that an
+  // in-place scatter writes.
   bool invariant = !(kernel.getInPlace() && number == 0);
   return loadFrom(buffers[number], elementOf(kernel.getInputs()[number]), e,
                   invariant);

@@ -8,8 +8,8 @@
 
 namespace luminal {
 
-/// A row-major iteration space as few loops: unit dims vanish, and adjacent
-/// dims are one wherever every address stays linear in it.
+/// A row-major iteration space as few loops: unit dims are dropped, and
+/// adjacent dims are joined wherever every address stays linear.
 struct Domain {
   /// Dims of the emitter, outermost first; none for a single point.
   llvm::SmallVector<unsigned> dims;

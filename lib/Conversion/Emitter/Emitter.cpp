@@ -19,7 +19,7 @@ Type luminal::getComputeType(Type element) {
 Type luminal::getStorageType(Type element) {
   if (element.isInteger(1))
     return IntegerType::get(element.getContext(), 8);
-  // Moving bf16 about as such makes some targets convert it and back.
+  // Some targets convert bf16 values back and forth when they are moved.
   if (element.isBF16())
     return IntegerType::get(element.getContext(), 16);
   return getComputeType(element);
@@ -84,7 +84,7 @@ Value Emitter::lookUp(Value v, const Index &index) const {
 }
 
 namespace {
-/// An element that is to be emitted.
+/// An element to emit.
 struct Pending {
   Value v;
   Index index;
@@ -94,9 +94,9 @@ struct Pending {
 };
 } // namespace
 
-/// What elementwise ops and views read is emitted before them, from a list and
-/// not by calls within calls: chains may be long. Only ops with loops of their
-/// own, and gathers, call this function again.
+/// Operands of elementwise ops and views are emitted first, from a worklist and
+/// not by recursion: chains may be long. Only gathers and ops with their own
+/// loops recurse.
 Value Emitter::emit(Value root, const Index &rootIndex) {
   if (Value known = lookUp(root, rootIndex))
     return known;
@@ -125,11 +125,11 @@ Value Emitter::emit(Value root, const Index &rootIndex) {
           push(input, at.index);
       }
       if (!stack.back().isOpen)
-        continue; // what it reads comes first
+        continue; // its operands come first
     }
     Pending at = stack.pop_back_val();
     if (lookUp(at.v, at.index))
-      continue; // another reader needed it too
+      continue; // already emitted for another user
     auto view = at.v.getDefiningOp<llir::ViewOp>();
     Value element =
         view ? lookUp(view.getOperand(), at.inner) : emitNew(at.v, at.index);

@@ -3,8 +3,8 @@
 //
 // Turns "the element of this value at this index" into scalar or vector code by
 // walking the body of a kernel. An index is a list of expressions over *dims*:
-// the indices of the loops around the point of emission, and elements that were
-// loaded to serve as indices. Expressions stay symbolic until an address is
+// the indices of the loops around the point of emission, and elements that
+// were loaded as indices. Expressions stay symbolic until an address is
 // needed, so that views cost what their composed map costs; an address that is
 // linear in the vectorised dim becomes one scalar load, one vector load or a
 // strided one.
@@ -39,10 +39,10 @@ class Emitter {
 public:
   using SymbolRanges = std::map<std::string, SymbolRange>;
 
-  /// `b` stands in the function's entry block; `buffers` are the base addresses
-  /// of operands, then results; `symbols` the values of symbols (i64).
-  /// `lanes` is the most elements of 32 bits that a vector may have (1: scalar
-  /// code only), `registers` the number of vector registers.
+  /// `b` inserts into the function's entry block; `buffers` are the base
+  /// addresses of operands, then results; `symbols` the values of symbols
+  /// (i64). `lanes` is the maximum number of 32-bit elements in a vector (1:
+  /// scalar code only), `registers` the number of vector registers.
   Emitter(mlir::ImplicitLocOpBuilder &b, llir::KernelOp kernel,
           SymbolRanges ranges, llvm::ArrayRef<mlir::Value> buffers,
           std::map<std::string, mlir::Value> symbols, unsigned lanes,

@@ -3,13 +3,12 @@
 //
 // The dims of a product fall into four groups: in both maps (batch), in the
 // left one alone (M), in the right one alone (N), and the contracted one. Each
-// group is one dim here, so that any number of them is a matrix product over
-// m, n and k. The larger side is read as vectors ("columns"), the other element
-// by element ("rows"). Few rows are bound by memory and take dot products or
-// scaled columns; all else is packed and tiled by GemmLoops. Elements of both
-// operands come from the emitter, and the epilogue is emitted on each finished
-// tile.
-// The form that is chosen, and why, is a remark.
+// group is joined into one dim here, which leaves a matrix product over m, n
+// and k. The larger side is read as vectors ("columns"), the other element by
+// element ("rows"). Products with few rows are bound by memory and take dot
+// products or scaled columns; all others are packed and tiled by GemmLoops.
+// Elements of both operands come from the emitter, and the epilogue is emitted
+// on each finished tile. The chosen form, and why, is a remark.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,11 +49,11 @@ struct Side {
   hlir::MapAttr map;
   /// Dims of the product that only this side has.
   SmallVector<unsigned> group;
-  /// The group as one dim, and its extent.
+  /// The group joined into one dim, and its extent.
   unsigned dim = 0;
   Expr extent;
-  /// Whether every read is linear with a stride of 0 or 1 along the side's own
-  /// dim, along k; and linear in both at all.
+  /// Whether every read is linear with stride 0 or 1: along the side's own dim,
+  /// and along k; and whether it is linear in both with any strides.
   bool alongOwn = true, alongK = true, linear = true;
   /// Whether a read steps through memory along the side's own dim.
   bool stepsOwn = false;
@@ -66,7 +65,7 @@ public:
       : e(e), loop(loop),
         op(*e.kernel.getBody().getOps<llir::GemmOp>().begin()) {}
 
-  /// Nothing where the epilogue cannot be inverted.
+  /// std::nullopt where the epilogue cannot be inverted.
   std::optional<WorkShape> emit() {
     if (Decision fits = findResults(); !fits) {
       tellRefusal(fits);
@@ -170,8 +169,8 @@ private:
     });
   }
 
-  /// Whether an element of the rows is one read of an accumulator: else they
-  /// are worth a copy, for every row is read again for each tile of columns.
+  /// Whether an element of the rows is a single load of an accumulator. If not,
+  /// a copy pays, for every row is read again for each tile of columns.
   Decision arePlainRows() {
     Value v = rows.operand;
     while (auto view = v.getDefiningOp<llir::ViewOp>())
@@ -185,7 +184,7 @@ private:
     return Decision::accept();
   }
 
-  /// Where the results' elements of the product's index `at` belong.
+  /// The results' indices of the product's element at `at`.
   SmallVector<Index> resultIndices(const Index &at) {
     SmallVector<Index> indices;
     for (const MovedResult &result : results)
@@ -193,7 +192,8 @@ private:
     return indices;
   }
 
-  /// How many of the side's last dims, joined, every result is written along.
+  /// How many of the side's last dims, joined, every result stores
+  /// contiguously.
   size_t countStoredAlong(const Side &side) {
     for (size_t count = side.group.size(); count > 0; --count) {
       ArrayRef<unsigned> last = ArrayRef(side.group).take_back(count);
@@ -218,9 +218,9 @@ private:
     return 0;
   }
 
-  /// The side whose elements the results keep side by side is the columns; of
-  /// its dims, those that part what is side by side join the batch. Few columns
-  /// waste lanes: then the sides change places as well.
+  /// The side whose elements are contiguous in the results becomes the columns;
+  /// its dims that break contiguity join the batch. Few columns waste lanes:
+  /// then the sides are swapped as well.
   void chooseSides() {
     Type element = elementOf(op.getResult());
     bool narrow = element.isF16() || element.isBF16();
@@ -255,7 +255,7 @@ private:
     joinDims();
   }
 
-  /// Columns that are no one run of memory, as runs.
+  /// Columns that are not one contiguous run of memory, as runs.
   void findRuns() {
     if (columns.alongOwn || columns.alongK)
       return;
@@ -292,8 +292,8 @@ private:
                                : Packing::Elements;
     maySkinny = !m || *m <= kFewRows;
     mayTile = !m || *m > kFewRows;
-    // Packing is paid once a unit: rows are cut only where columns do not give
-    // enough units.
+    // Every unit pays for packing: rows are split only where columns do not
+    // give enough units.
     if (!mayTile)
       unitColumns = std::max<int64_t>(unitColumns, 512);
     bool manyColumns = n && *n >= 8 * unitColumns;
@@ -372,18 +372,18 @@ private:
   Expr unitCost() {
     return rowsInUnit() * Expr::min(columns.extent, unitColumns) * kExtent;
   }
-  /// The rows' own copy comes after what GemmLoops wants, 64-byte aligned.
+  /// The copy of the rows follows the scratch of GemmLoops, 64-byte aligned.
   Expr loopsBytes() {
     GemmLoops g;
     g.accumulator = accumulator;
     g.tile = tile;
     return Expr(g.tileBytes() + 64) + kExtent * g.packedBytesPerK();
   }
-  /// The line of columns that are read as runs comes after that.
+  /// The line buffer of columns that are read as runs follows.
   Expr lineBytes() { return runs ? Expr(unitColumns * bytes + 64) : Expr(0); }
-  /// What comes before the copy of the rows.
+  /// Bytes of scratch before the copy of the rows.
   Expr ownBytes() {
-    // The sums of a unit fit where the loops' packed columns are, but for
+    // The sums of a unit fit into the space of the packed columns, except for
     // tiny k.
     Expr sums = (unitColumns + lanes) * bytes + 64;
     return mayTile ? Expr::max(loopsBytes() + lineBytes(), sums) : sums;
@@ -415,7 +415,7 @@ private:
     return v;
   }
 
-  /// Writes all results at the product's index, whose element is `sum`.
+  /// Writes all results at the product's index; `sum` is its element there.
   void finish(Value sum) {
     Value element = emitCast(e.b, sum, accumulator, elementOf(op.getResult()));
     e.remember(op.getResult(), index, element);
@@ -522,7 +522,7 @@ private:
     return e.address(loop.scratch, aligned, e.b.getI8Type());
   }
 
-  /// Columns [lo, hi) at `k`, run by run, to `line`.
+  /// Copies columns [lo, hi) at `k`, run by run, to `line`.
   void fillLine(Value k, Value lo, Value hi, Value line) {
     Emitter::MemoScope inner(e);
     Emitter::Repeated repeated(e, {kExtent});
@@ -653,8 +653,8 @@ private:
               [&](Value row) { d.build(e.b, row, lo, hi); });
   }
 
-  /// Sums of columns scaled by the row's elements. The sums stand in scratch
-  /// while blocks of k pass, so that columns are read along memory.
+  /// Sums of columns scaled by the row's elements. The sums stay in scratch
+  /// while k is walked in blocks, so that columns are read contiguously.
   void emitScaledColumns(Value row, Value lo, Value hi) {
     e.setDim(rows.dim, row);
     Value sums = loop.scratch;
@@ -707,14 +707,14 @@ private:
     return VectorType::get({int64_t(lanes)}, accumulator);
   }
 
-  /// Sums are whole vectors: lanes that are not there are never read back.
+  /// Sums are whole vectors: inactive lanes are never read back.
   void storeSum(Value sum, Value sums, Value position) {
     LLVM::StoreOp::create(e.b, sum, e.address(sums, position, accumulator),
                           bytes);
   }
 
-  /// `body` gets the position of the vector in the unit, and how many lanes
-  /// there are where that is not all.
+  /// `body` gets the position of the vector in the unit, and the number of
+  /// active lanes where not all are.
   void overColumns(Value lo, Value hi,
                    function_ref<void(Value position, Value count)> body) {
     e.laneLoop(columns.dim, lo, hi, lanes, [&] {
@@ -723,7 +723,7 @@ private:
   }
 
   static constexpr int64_t kFewRows = 4;
-  /// Rows of the columns' operand that one pass over the columns takes.
+  /// Steps of k that one pass over the columns takes.
   static constexpr unsigned kAtOnce = 8;
 
   Emitter &e;
@@ -737,7 +737,7 @@ private:
   unsigned batchDim = 0, kDim = 0;
   Expr batch, kExtent;
   Side rows, columns;
-  /// The columns' group as runs of memory, and the index in their operand.
+  /// The columns' group as runs of memory, and their index in the operand.
   std::optional<Domain> runs;
   Index runIndex;
   Type accumulator;
@@ -748,7 +748,7 @@ private:
   /// Which operand is read element by element, and why.
   StringRef sides = "the left one";
   std::string rowCopyReason;
-  /// The few rows' form is dot products.
+  /// The form for few rows is dot products.
   bool isDot = false;
   bool maySkinny = false, mayTile = true;
   /// Rows are copied to scratch as accumulators, the first row of the unit
@@ -765,6 +765,6 @@ WorkShape luminal::emitGemmKernel(Emitter &e, const WorkLoop &loop) {
   if (!loop.single)
     if (std::optional<WorkShape> shape = GemmKernel(e, loop).emit())
       return *shape;
-  // Each element sums for itself.
+  // Every element computes its own sum.
   return emitMapKernel(e, loop);
 }

@@ -27,7 +27,7 @@ static LLVM::LLVMFuncOp makeFunction(ImplicitLocOpBuilder &b, StringRef symbol,
   return function;
 }
 
-/// The number of this thread in the grid, and that of all threads, as i64.
+/// The index of this thread in the grid and the number of threads, as i64.
 static std::pair<Value, Value> getGridThread(ImplicitLocOpBuilder &b) {
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
   auto wide = [&](Value v) -> Value {
@@ -67,7 +67,7 @@ static WorkShape emitLoops(Emitter &e, const WorkLoop &loop) {
   llvm_unreachable("a kernel of no kind");
 }
 
-/// `target` is null for the code of one thread of a GPU.
+/// `target` is null for the code of one GPU thread.
 static FailureOr<KernelInfo> emit(llir::KernelOp kernel, StringRef symbol,
                                   const CPUTarget *target, ModuleOp dest,
                                   ArrayRef<hlir::SymbolEntry> symbols) {
@@ -91,8 +91,8 @@ static FailureOr<KernelInfo> emit(llir::KernelOp kernel, StringRef symbol,
   }
   Emitter e(b, kernel, std::move(ranges), buffers, std::move(values),
             gpu ? 1 : target->getLanes(32), gpu ? 0 : target->vectorRegisters);
-  // The end of the work is settled last: it is `begin` where the kernel must
-  // refuse to run.
+  // The end of the work range is set last: it becomes `begin` where the kernel
+  // must refuse to run.
   WorkLoop loop;
   loop.begin = entry->getArgument(2);
   auto end = arith::AddIOp::create(b, entry->getArgument(3), e.constant(0));

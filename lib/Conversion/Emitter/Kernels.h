@@ -25,7 +25,7 @@ struct WorkLoop {
   bool single = false;
 };
 
-/// What the schedule is told.
+/// What the schedule is given.
 struct WorkShape {
   Expr work = 1;
   Expr grain = 1;
@@ -39,7 +39,7 @@ WorkShape emitScatterKernel(Emitter &e, const WorkLoop &loop);
 
 /// Simple operations that one element of the results costs.
 int64_t getElementCost(llir::KernelOp kernel);
-/// Units that are together worth a thread, where one costs `cost` simple
+/// Number of units worth a thread, where one unit costs `cost` simple
 /// operations.
 Expr getGrain(const Expr &cost);
 
@@ -61,7 +61,7 @@ Units makeUnits(const Domain &domain, int64_t chunk);
 void emitUnit(Emitter &e, const Domain &domain, const Units &units,
               mlir::Value unit,
               llvm::function_ref<void(mlir::Value lo, mlir::Value hi)> body);
-/// Vector lanes worth using for a dim of this extent.
+/// The number of vector lanes worth using for a dim of this extent.
 unsigned chooseLanes(const Expr &extent, unsigned most);
 
 /// Yielded values and the extents of the results.
@@ -70,21 +70,21 @@ llvm::SmallVector<Expr> getResultExtents(llir::KernelOp kernel,
                                          unsigned number);
 
 /// Why a kernel does not get the loops of its kind; a refusal may name the op
-/// that is in the way.
+/// that prevents them.
 using Decision = DecisionAbout<mlir::Operation *>;
 
-/// A yielded value before its last views, which only move it.
+/// A yielded value without its trailing views, which only move elements.
 struct MovedResult {
   mlir::Value source;
-  /// From the index of `source` to that of the result; null where that is one.
+  /// Maps an index of `source` to one of the result; null for the identity.
   hlir::MapAttr toResult;
 
-  /// Where the element that `source` has at `at` is in the result.
+  /// The result's index of the element at index `at` of `source`.
   Index getIndex(Emitter &e, const Index &at) const;
 };
 
-/// Strips the last views of `yielded`; refused where they do not move each
-/// element to a place of its own.
+/// Strips the trailing views of `yielded`; refused where they do not move each
+/// element to a distinct place.
 Decision findSource(Emitter &e, mlir::Value yielded, MovedResult &result);
 
 } // namespace luminal

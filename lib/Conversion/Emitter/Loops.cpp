@@ -24,7 +24,7 @@ Emitter::forLoop(Value lo, Value hi, Value step, ValueRange init,
   MemoScope inner(*this);
   SmallVector<Value> next =
       body(loop.getInductionVar(), loop.getRegionIterArgs());
-  // Without carried values the loop comes with its terminator.
+  // Without carried values the builder has already added the terminator.
   if (!init.empty())
     scf::YieldOp::create(b, next);
   return loop.getResults();
@@ -131,8 +131,7 @@ Value Emitter::horizontal(llir::ReduceKind kind, Value v) {
   return vector::ExtractOp::create(b, v, int64_t(0));
 }
 
-/// Largest power of two that is at most `most` and not above what `extent`
-/// fills.
+/// Largest power of two that is at most `most` and that `extent` can fill.
 static unsigned chooseWidth(const Expr &extent, unsigned most) {
   std::optional<int64_t> n = extent.asConstant();
   unsigned width = most;
@@ -156,7 +155,7 @@ Value Emitter::emitReduction(llir::ReduceKind kind, Type element,
   Type type = varies      ? laneType(accumulator)
               : width > 1 ? Type(VectorType::get({width}, accumulator))
                           : accumulator;
-  // The element at dim k as set, joined to `acc`.
+  // Combines `acc` with the element at the current value of dim k.
   auto join = [&](Value acc) {
     Value x = emitCast(b, body(kExpr), element, accumulator);
     if (isVector())

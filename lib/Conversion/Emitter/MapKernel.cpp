@@ -22,7 +22,8 @@ int64_t luminal::getElementCost(llir::KernelOp kernel) {
 }
 
 Expr luminal::getGrain(const Expr &cost) {
-  // About ten microseconds of vector code: what waking a thread is worth.
+  // About ten microseconds of vector code: below that, waking a thread does not
+  // pay.
   constexpr int64_t kLeast = 1 << 17;
   return Expr::max(1, Expr::ceilDiv(kLeast, Expr::max(1, cost)));
 }
@@ -41,7 +42,7 @@ void luminal::setDims(Emitter &e, ArrayRef<unsigned> dims,
       e.setDim(dims[0], linear);
       break;
     }
-    // Extents are not 0 where there is work.
+    // Where there is work, no extent is 0.
     Value extent = e.value(extents[i]);
     e.setDim(dims[i], e.remU(linear, extent));
     linear = e.divU(linear, extent);
@@ -101,7 +102,7 @@ WorkShape luminal::emitMapKernel(Emitter &e, const WorkLoop &loop) {
   Domain domain = makeDomain(e, extents, walk);
   Units units = makeUnits(domain, loop.single ? 1 : 4096);
   auto element = [&] {
-    // All are computed before one is written.
+    // All are computed before any is written.
     SmallVector<Value> values;
     for (Value v : yielded)
       values.push_back(e.emit(v, domain.index));

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Every reduction of the body is one pass over a row; the elements of results
-// that have the whole domain's shape are a last pass. A pass finds what earlier
-// ones reduced in the emitter's memo. Where elements of a row are far apart and
-// rows are next to each other, lanes run over rows.
+// that have the whole domain's shape are a last pass. A pass finds the results
+// of earlier reductions in the emitter's memo. Where elements of a row are far
+// apart and rows are next to each other, lanes run over rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ public:
         });
     Emitter::Repeated repeated(e,
                                {domain.extents.begin(), domain.extents.end()});
-    // The mean price of a pass is that of the body.
+    // The mean cost of a pass is that of the body.
     int64_t passes = reduces.size() + 1;
     Expr cost = extent * (getElementCost(e.kernel) * passes);
     if (!loop.single && shouldVectorizeRows())
@@ -89,9 +89,9 @@ private:
            (!count || *count > int64_t(e.maxLanes));
   }
 
-  /// The one value that is dear, reduced, and asked for again: its row is kept
-  /// by the pass that reduces it, in the row of a result that the last pass
-  /// writes, or in scratch.
+  /// A value that is expensive to compute, reduced, and used again: the pass
+  /// that reduces it stores its row, in the row of a result that the last pass
+  /// overwrites, or in scratch.
   llir::ReduceOp findKept() {
     for (llir::ReduceOp op : reduces) {
       auto def = op.getOperand().getDefiningOp<llir::ElementwiseOp>();
@@ -110,8 +110,8 @@ private:
     return e.address(loop.scratch, e.value(Expr::dim(keptColumn)), keptType());
   }
 
-  /// A result with the elements of `kept`. Its row takes them meanwhile: the
-  /// memory is fetched while there is much to compute.
+  /// A result with the element type of `kept`, whose row holds them until the
+  /// last pass: its memory is fetched while there is much to compute.
   std::optional<unsigned> findKeptResult() {
     for (auto [i, v] : llvm::enumerate(getYielded(e.kernel)))
       if (!isRowLevel(v) &&
@@ -120,7 +120,7 @@ private:
     return std::nullopt;
   }
 
-  /// The reduction of `kept`, which writes the row on its way.
+  /// The reduction of `kept`, which also stores the row.
   void emitKept() {
     Type element = cast<RankedTensorType>(kept.getType()).getElementType();
     Value sum = e.emitReduction(
@@ -168,7 +168,7 @@ private:
     e.remember(kept.getOperand(), at, e.fromStorage(v, keptElement()));
   }
 
-  /// Results that have one element a row.
+  /// Results with one element per row.
   void emitRowLevel() {
     for (llir::ReduceOp op : reduces) {
       if (op == kept)

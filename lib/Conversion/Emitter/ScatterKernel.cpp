@@ -1,9 +1,9 @@
 //===- ScatterKernel.cpp - Kernels that update rows by index --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A unit of work is a run of columns: it copies them from the destination (but
-// in place), then applies every update to them in index order. So units are
-// independent, and duplicates meet in order.
+// A unit of work is a run of columns: it copies them from the destination
+// (unless in place), then applies every update to them in index order. So units
+// are independent, and duplicates are applied in order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,8 +72,8 @@ private:
     a.insert(a.end(), b.begin(), b.end());
     return a;
   }
-  /// Where the scatter's own element stands in the result: what is yielded may
-  /// be a bijective view of it.
+  /// Where the scatter's element goes in the result: the yielded value may be a
+  /// bijective view of the scatter.
   Expr position(const Index &columnIndex) {
     Index at = result.getIndex(e, join({Expr::dim(row)}, columnIndex));
     SmallVector<Expr> shape = getResultExtents(e.kernel, 0);
@@ -125,7 +125,8 @@ private:
       Value at = e.emit(op.getIndices(), updateIndex);
       if (at.getType().isInteger(32))
         at = arith::ExtSIOp::create(e.b, e.b.getI64Type(), at);
-      // What follows is guarded, so an empty destination needs no more care.
+      // The code below is guarded, so an empty destination needs no other
+      // check.
       Value inside = at;
       if (op.getChecked())
         inside = e.emitRangeCheck(at, extents[0], /*guarded=*/true);

@@ -12,7 +12,7 @@ using namespace luminal;
 using namespace mlir;
 
 namespace {
-/// i64 arithmetic, loops and memory by short names.
+/// Short names for i64 arithmetic, loops and memory accesses.
 struct Loops {
   ImplicitLocOpBuilder &b;
 
@@ -94,7 +94,7 @@ struct Loops {
     return arith::AddIOp::create(b, x, y);
   }
   /// Transposes a square of vectors (a power of two of them) by swapping
-  /// off-diagonal blocks, one shuffle a vector and stage.
+  /// off-diagonal blocks, one shuffle per vector and stage.
   void transpose(MutableArrayRef<Value> lines) {
     int64_t n = lines.size();
     for (int64_t step = 1; step < n; step *= 2) {
@@ -131,13 +131,13 @@ GemmTile GemmTile::choose(unsigned lanes, unsigned registers, int64_t rows,
                           int64_t columns, int64_t k, unsigned elementBytes) {
   GemmTile t;
   t.lanes = lanes;
-  // Two vectors a row; three where that wastes fewer columns. One register
+  // Two vectors per row; three where that wastes fewer columns. One register
   // holds the broadcast, `vectors` the columns.
   t.vectors = columns >= 0 && columns <= int64_t(lanes) ? 1 : 2;
   unsigned most = (registers - 1 - t.vectors) / t.vectors;
   t.rows = std::min(most, 14u);
   if (rows >= 0) {
-    // The largest of the nearly best fits.
+    // The tallest tile among those that fit nearly best.
     double best = 0;
     for (unsigned r = t.rows; r >= std::max(1u, t.rows / 2); --r) {
       double fit =
@@ -176,8 +176,8 @@ int64_t GemmLoops::packedBytesPerK() const {
 }
 
 /// Packs columns [columnBegin, columnEnd) as panels: panel p holds, for each k,
-/// tile.columns() elements side by side. What stands beyond columnEnd is of no
-/// account: its sums are never stored.
+/// tile.columns() elements side by side. Elements past columnEnd are arbitrary:
+/// their sums are never stored.
 static void packColumns(const GemmLoops &g, Loops &m, Value packed,
                         Value columnBegin, Value columnEnd) {
   unsigned lanes = g.tile.lanes, width = g.tile.columns();
@@ -291,8 +291,8 @@ void GemmLoops::build(ImplicitLocOpBuilder &b, Value scratch, Value rowBegin,
                 vectorType, m.element(base, accumulator, m.constant(v * lanes)),
                 elementBytes(accumulator)));
           for (unsigned i = 0; i < tile.rows; ++i) {
-            // A whole tile reads at constant distances from its first row; the
-            // last one repeats its last row.
+            // A full tile reads at constant offsets from its first row; a
+            // partial one repeats its last row.
             Value at = full ? m.add(row, i) : rowIndex[i];
             Value x = m.broadcast(loadRow(b, at, kIndex), vectorType);
             for (unsigned v = 0; v < tile.vectors; ++v) {
