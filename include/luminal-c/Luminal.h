@@ -39,8 +39,8 @@ extern "C" {
 typedef struct luminal_artifact luminal_artifact;
 typedef struct luminal_context luminal_context;
 
-/* The enumerations have a fixed type: a number that is none of them is an error
- * that is told, wherever it comes from. */
+/* The enumerations have a fixed type: a number that is not a member is reported
+ * as an error. */
 typedef int32_t luminal_status;
 enum { LUMINAL_OK = 0, LUMINAL_ERROR = 1 };
 
@@ -62,8 +62,8 @@ enum {
 };
 
 /* The tensors of an artifact, each kind numbered from 0.
- * INPUT: what the caller binds before a call. OUTPUT: what a call gives.
- * WEIGHT: parameters and buffers of the model. STATE: what one call leaves for
+ * INPUT: what the caller binds before a call. OUTPUT: what a call computes.
+ * WEIGHT: parameters and buffers of the model. STATE: what one call passes to
  * the next; it starts as the model's own value and lives in the context, unless
  * memory of the caller is bound. */
 typedef int32_t luminal_kind;
@@ -100,7 +100,7 @@ typedef struct luminal_load_options {
 /* The version of the library, "0.1.0". */
 LUMINAL_API const char *luminal_version(void);
 
-/* Why the last function of this thread that failed did; "" if none has. Valid
+/* The error of the last failed function of this thread; "" if none. Valid
  * until the next function of this thread fails. */
 LUMINAL_API const char *luminal_last_error(void);
 
@@ -123,24 +123,24 @@ LUMINAL_API luminal_status luminal_load(const char *path,
 LUMINAL_API luminal_status luminal_load_bytes(
     const void *bytes, size_t size, const luminal_load_options *options,
     luminal_artifact **artifact);
-/* Contexts that were made of it stay valid. */
+/* Contexts created from it stay valid. */
 LUMINAL_API void luminal_artifact_free(luminal_artifact *artifact);
 
-/* How many tensors of a kind there are. */
+/* Number of tensors of a kind. */
 LUMINAL_API size_t luminal_count(const luminal_artifact *artifact,
                                  luminal_kind kind);
 LUMINAL_API luminal_status luminal_info(const luminal_artifact *artifact,
                                         luminal_kind kind, size_t index,
                                         luminal_tensor_info *info);
 
-/* A context with `threads` threads a call, the caller's among them (0: all that
+/* A context with `threads` threads per call, including the caller (0: all that
  * the process may use). */
 LUMINAL_API luminal_status
 luminal_context_create(const luminal_artifact *artifact, uint32_t threads,
                        luminal_context **context);
 LUMINAL_API void luminal_context_free(luminal_context *context);
 
-/* Binds memory of the caller, which must stay valid until it is bound anew or
+/* Binds memory of the caller, which must stay valid until it is rebound or
  * the context is freed. `strides` are in elements; null means row-major, and
  * strides that are not row-major are refused (strides of dims of extent 1, and
  * all strides of an empty tensor, do not matter). Memory that is not 16-byte
@@ -149,8 +149,8 @@ LUMINAL_API void luminal_context_free(luminal_context *context);
  * tensor of the call: luminal_run refuses that. `shape`, and `strides` unless
  * null, hold `rank` numbers, which must be the tensor's rank: else nothing of
  * them is read. Null `data` without a shape, or with one that has elements,
- * takes the binding back: an output then lies in memory of the context, a state
- * starts anew in it, an input must be bound again. */
+ * removes the binding: an output then lies in memory of the context, a state
+ * restarts in it, an input must be bound again. */
 LUMINAL_API luminal_status luminal_bind(luminal_context *context,
                                         luminal_kind kind, size_t index,
                                         void *data, luminal_dtype dtype,
@@ -158,7 +158,7 @@ LUMINAL_API luminal_status luminal_bind(luminal_context *context,
                                         const int64_t *strides);
 
 /* The shape that an input, output or state has in the next call, by the inputs
- * bound: `shape` has room for `rank` extents, the tensor's rank. */
+ * bound: `shape` holds `rank` extents, the tensor's rank. */
 LUMINAL_API luminal_status luminal_shape(luminal_context *context,
                                          luminal_kind kind, size_t index,
                                          size_t rank, int64_t *shape);
@@ -175,8 +175,8 @@ LUMINAL_API luminal_status luminal_data(luminal_context *context,
 /* One call. */
 LUMINAL_API luminal_status luminal_run(luminal_context *context);
 
-/* States that live in the context start anew at the next call. Memory of the
- * caller that is bound as a state is left alone. */
+/* States that live in the context are reset at the next call. Memory of the
+ * caller that is bound as a state is not changed. */
 LUMINAL_API luminal_status luminal_reset(luminal_context *context);
 
 #ifdef __cplusplus

@@ -15,8 +15,8 @@
 using namespace luminal;
 using luminal::capi::fail;
 
-/// Takes one option of luminal-compile; false if it is none that has a meaning
-/// here, or its value is wrong.
+/// Parses one option of luminal-compile; false if it has no meaning here or its
+/// value is wrong.
 static bool takeOption(llvm::StringRef text, CompileOptions &options) {
   auto [name, value] = text.split('=');
   if (text == "--embed-weights")
@@ -51,7 +51,7 @@ static bool takeOption(llvm::StringRef text, CompileOptions &options) {
   else if (name.consume_front("--eqsat-"))
     return options.limits.set(name, value);
   else
-    // Programs are chosen by estimates: no time goes into measuring them.
+    // Programs are chosen by estimates only: measuring is not supported here.
     return text == "--search-budget=0";
   return true;
 }
@@ -67,13 +67,13 @@ luminal_status luminal_compile(const char *input, const char *const *texts,
     if (!texts[i] || !takeOption(texts[i], options))
       return fail(std::string("luminal_compile: bad option '") +
                   (texts[i] ? texts[i] : "") + "'");
-  // Rules and passes are known by name, once a process.
+  // Rules and passes are registered once per process.
   static const bool registered = (registerAllPasses(), true);
   (void)registered;
   mlir::DialectRegistry registry;
   registerAllDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  // The first error is the one that says what is wrong.
+  // The first error names the cause.
   std::string message;
   mlir::ScopedDiagnosticHandler handler(
       &context, [&](mlir::Diagnostic &diagnostic) {

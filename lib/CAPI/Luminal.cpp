@@ -25,7 +25,7 @@ static_assert(LUMINAL_F32 == int(DType::F32) &&
 namespace {
 /// A tensor as C callers see it.
 struct Tensor {
-  uint32_t index; ///< In the manifest.
+  uint32_t index; ///< Index in the manifest.
   bool isWritten;
   const TensorSpec *spec;
   std::vector<int64_t> shape;
@@ -58,7 +58,7 @@ struct Signature {
       tensor.shape.push_back(extent.asConstant().value_or(-1));
       tensor.text.push_back(extent.str());
     }
-    // Moving the tensor leaves the strings where they are.
+    // Moving the tensor does not move the strings.
     for (const std::string &text : tensor.text)
       tensor.textPointers.push_back(text.c_str());
     tensors[kind].push_back(std::move(tensor));
@@ -80,7 +80,7 @@ struct luminal_artifact {
 };
 
 struct luminal_context {
-  /// A share: the artifact's handle may be freed first.
+  /// Shared: the artifact's handle may be freed first.
   std::shared_ptr<const Signature> signature;
   std::unique_ptr<Context> context;
 };
@@ -230,7 +230,7 @@ static bool isContiguous(size_t rank, const int64_t *shape,
   for (size_t i = rank; i-- > 0;) {
     if (shape[i] != 1 && strides[i] != expected)
       return false;
-    // An overflow is refused with the shape.
+    // An overflow is refused when the shape is checked.
     if (__builtin_mul_overflow(expected, shape[i], &expected))
       return true;
   }

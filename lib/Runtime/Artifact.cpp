@@ -84,7 +84,7 @@ Status Artifact::readMembers(const ZipArchive &archive) {
     if (!manifest.outputs[i].updates)
       userOutputs.push_back(i);
 
-  // Places of constants are constant (Manifest::verify).
+  // Offsets of constants are constant (Manifest::verify).
   uint64_t constantsEnd = 0;
   size_t lastConstant = 0;
   for (size_t i = 0; i < manifest.buffers.size(); ++i) {
@@ -102,7 +102,7 @@ Status Artifact::readMembers(const ZipArchive &archive) {
       lastConstant = i;
     }
   }
-  // What follows the last constant is padding.
+  // Bytes after the last constant are padding.
   LUMINAL_TRY(data, read("constants.bin", constantsEnd + kAlignment));
   constants = std::move(data);
   if (reinterpret_cast<uintptr_t>(constants.data) % kAlignment != 0) {
@@ -129,7 +129,7 @@ Status Artifact::readMembers(const ZipArchive &archive) {
   return {};
 }
 
-/// Whether the loader has a library by this path.
+/// Whether the loader has loaded a library by this path.
 static bool isLoaded(const std::string &path) {
   void *known = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
   if (known)
@@ -144,10 +144,10 @@ Status Artifact::openHostObject(const Bytes &code) {
   auto fileMade = MemoryFile::create();
   if (!fileMade)
     return fileMade.takeError().within(name + ": host.so");
-  // The file stays open as long as the library: the loader takes a path that it
-  // knows for the library that it knows, and would be wrong about a number that
-  // was given out anew. Code that refuses to be unloaded, or of others, may
-  // still have the number's path from before.
+  // The file stays open as long as the library: the loader identifies libraries
+  // by path, and would confuse one with another if the descriptor's number were
+  // reused. Libraries that cannot be unloaded, or are not ours, may still be
+  // registered under the path of a reused number.
   codeFile.emplace(std::move(*fileMade));
   while (isLoaded(codeFile->getPath()))
     if (Status status = codeFile->renumber(); !status)
@@ -161,8 +161,8 @@ Status Artifact::openHostObject(const Bytes &code) {
   for (size_t i = 0; i < manifest.steps.size(); ++i) {
     const std::string &kernel = manifest.steps[i].kernel;
     void *symbol = ::dlsym(object, kernel.c_str());
-    // The search goes on into libraries that the object needs; a kernel is code
-    // of the object itself.
+    // The search also covers libraries that the object depends on; a kernel
+    // must be code of the object itself.
     Dl_info found;
     if (symbol && ::dladdr(symbol, &found) && found.dli_fname != path)
       symbol = nullptr;
@@ -222,8 +222,8 @@ Status Artifact::mapEmbeddedWeights(const ZipArchive &archive) {
   return {};
 }
 
-/// The file beside the artifact that it was compiled with; empty where it is
-/// not there.
+/// The weights file that the artifact was compiled with, if it is still beside
+/// it; else empty.
 std::string Artifact::findWeights() const {
   if (manifest.weightsFile.empty() || manifest.weightsEmbedded)
     return {};

@@ -21,7 +21,7 @@ Memory::~Memory() { std::free(pointer); }
 bool Memory::reserve(uint64_t bytes) {
   if (pointer && bytes <= capacity)
     return true;
-  // Grown by half at least, so that a dim that creeps up costs few allocations.
+  // Grows by at least half, so that a slowly growing dim costs few allocations.
   constexpr uint64_t huge = 2 << 20, most = uint64_t(1) << 62;
   if (bytes > most)
     return false;
@@ -35,7 +35,7 @@ bool Memory::reserve(uint64_t bytes) {
   if (!pointer)
     return false;
   capacity = wanted;
-  // Fewer misses of the translation buffer; refusal does no harm.
+  // Fewer TLB misses; a refusal does no harm.
   if (alignment == huge)
     ::madvise(pointer, wanted, MADV_HUGEPAGE);
   return true;
@@ -78,7 +78,7 @@ Status Context::Impl::initialize(const ContextOptions &options) {
     weights[i].data = artifact->getWeight(static_cast<uint32_t>(i));
 
   for (uint32_t i : artifact->getStates()) {
-    // A first value has constant extents, and so has its state.
+    // An initial value has constant extents, and so has its state.
     const InputSpec &spec = m.inputs[i];
     for (size_t axis = 0; axis < spec.shape.size(); ++axis)
       inputExtents[plan.inputStart[i] + axis] = *spec.shape[axis].asConstant();
@@ -95,7 +95,7 @@ Status Context::Impl::initialize(const ContextOptions &options) {
     if (m.weights[i].buffer)
       owners[*m.weights[i].buffer] = i;
   for (uint32_t i = static_cast<uint32_t>(m.outputs.size()); i-- > 0;) {
-    // Of several outputs that are one buffer, the first has it.
+    // Where several outputs share one buffer, the first owns it.
     if (m.buffers[m.outputs[i].buffer].kind == BufferSpec::Kind::Output)
       owners[m.outputs[i].buffer] = i;
     if (m.outputs[i].updates)
@@ -175,7 +175,7 @@ Status Context::bindInput(uint32_t index, const void *data, DType dtype,
     input.bytes = *tensorBytes(dtype, shape.data(), shape.size());
     c.dimsChanged = true;
   }
-  // Whoever binds a state says what is in it.
+  // The caller who binds a state provides its value.
   input.broken = false;
   input.data = data;
   input.bound = true;
@@ -189,7 +189,7 @@ void Context::unbindInput(uint32_t index) {
     return;
   c.inputs[index].bound = c.inputs[index].broken = false;
   c.inputs[index].data = nullptr;
-  // Its absence is noticed, and pointers are taken anew, where dims are.
+  // A missing input is noticed, and pointers are updated, when dims are read.
   c.dimsChanged = true;
   if (c.m.inputs[index].initial)
     c.inputs[index].start = c.statesToStart = true;
@@ -287,7 +287,7 @@ Result<const void *> Context::getStateData(uint32_t index) {
     return impl->brokenState(index);
   if (input.bound)
     return input.data;
-  // The next call starts it again: a weight may be bound before.
+  // The next call initialises it again: a weight may be bound before then.
   if (input.start)
     LUMINAL_CHECK(impl->copyFirstValue(index));
   return static_cast<const void *>(input.own.data());
@@ -323,7 +323,7 @@ void Context::resetStates() {
   for (uint32_t i : impl->artifact->getStates()) {
     Impl::Input &state = impl->inputs[i];
     state.start = impl->statesToStart = true;
-    // What is in memory of the caller is for the caller to say.
+    // The caller is responsible for the contents of its own memory.
     if (!state.bound)
       state.broken = false;
   }

@@ -64,7 +64,7 @@ struct Context::Impl {
   Status planCopies();
   void sortWeightRanges();
   std::string extentPlace(uint32_t input, uint32_t axis) const;
-  /// Reads a slot as a size in [least, kLargestSize]; false if it is none.
+  /// Reads a slot as a size in [least, kLargestSize]; false if it is not one.
   bool size(Slot slot, int64_t &value, int64_t least = 0) const {
     value = values[slot].value;
     return values[slot].valid && value >= least && value <= kLargestSize;
@@ -87,19 +87,19 @@ struct Context::Impl {
     const void *data = nullptr; ///< What the caller bound.
     bool bound = false;
     int64_t bytes = 0;
-    Memory staging;       ///< Where the bound memory is misaligned.
-    Memory own;           ///< Of a state with a first value.
-    bool start = false;   ///< The first value is to be copied to `own`.
-    bool updated = false; ///< Some output is its new value.
+    Memory staging;       ///< Used where the bound memory is misaligned.
+    Memory own;           ///< For a state with an initial value.
+    bool start = false;   ///< Copy the initial value to `own`.
+    bool updated = false; ///< An output is its new value.
     bool inPlace = false; ///< Steps write to it.
-    bool broken = false;  ///< A call failed that wrote to it.
+    bool broken = false;  ///< A call that wrote to it failed.
   };
   struct Output {
     void *data = nullptr;
     bool bound = false;
     int64_t bytes = 0;
-    bool current = false; ///< Holds what the last call made.
-    Memory own;           ///< Not bound, or bound to misaligned memory.
+    bool current = false; ///< Holds the last call's value.
+    Memory own;           ///< If unbound, or bound to misaligned memory.
   };
   struct Weight {
     const void *data = nullptr;
@@ -125,10 +125,10 @@ struct Context::Impl {
 
   bool dimsChanged = true, pointersChanged = true;
   bool statesToStart = false, weightsChanged = true;
-  /// Some input may be broken.
+  /// Some input may have `broken` set.
   bool statesBroken = false;
   std::vector<int64_t> symbols;
-  /// Which source gave each symbol, for messages.
+  /// The input extent each symbol was solved from, for messages.
   std::vector<uint32_t> solvedBy;
   std::vector<SizeProgram::Value> values;
   struct Range {
@@ -145,8 +145,8 @@ struct Context::Impl {
   Memory arena, scratch, temporary;
   uint64_t scratchStride = 0;
   std::vector<Copy> copiesIn, copiesOut;
-  /// Memory of the caller, for the check of overlaps; bytes of weights are
-  /// joined and sorted.
+  /// Memory of the caller, for the overlap check; ranges of weights are merged
+  /// and sorted.
   struct Extent {
     uintptr_t begin, end;
     bool written;

@@ -24,7 +24,8 @@ Status Context::Impl::prepareDims() {
   LUMINAL_CHECK(evaluateSizes());
   LUMINAL_CHECK(evaluateBuffers());
   LUMINAL_CHECK(evaluateSteps());
-  // Shapes are now those of the next call, and memory may be too small.
+  // Shapes are now those of the next call, and allocated memory may be too
+  // small.
   for (Output &output : outputs)
     output.current = false;
   dimsChanged = false;
@@ -233,8 +234,8 @@ Status Context::Impl::evaluateSteps() {
                          {values[plan.steps[i].grain], spec.grain},
                          {values[plan.steps[i].scratch], spec.scratch}}));
     mostScratch = std::max(mostScratch, bytes);
-    // A few chunks for each thread even out what they take; a chunk is whole
-    // grains.
+    // A few chunks per thread balance the load; a chunk is a multiple of the
+    // grain.
     constexpr int64_t chunksPerThread = 4;
     int64_t grains = step.work / grain + (step.work % grain != 0);
     step.threads = static_cast<unsigned>(
@@ -371,7 +372,7 @@ Status Context::Impl::planCopies() {
     }
     add(pointers[m.outputs[i].buffer], place, output.bytes);
   }
-  // A state whose new value is another state's old one goes through temporary
+  // A state whose new value is another state's old value goes through temporary
   // memory, since either may be overwritten first.
   auto isOldState = [&](const OutputSpec &spec) {
     uint32_t root = m.rootBuffer(spec.buffer);

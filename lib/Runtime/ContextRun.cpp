@@ -9,7 +9,7 @@ using namespace luminal;
 using namespace luminal::runtime;
 
 namespace {
-/// What a part of a step needs to know.
+/// The arguments of one part of a step.
 struct Part {
   KernelFn kernel;
   void *const *buffers;
@@ -18,7 +18,7 @@ struct Part {
   uint64_t stride;
 };
 
-// Kernels carry no type for the sanitizer's check of indirect calls.
+// Kernels have no type for the sanitizer's check of indirect calls.
 #if defined(__clang__)
 __attribute__((no_sanitize("function")))
 #endif
@@ -28,7 +28,7 @@ int32_t runPart(void *data, int64_t begin, int64_t end, unsigned slot) {
                      part.stride ? part.scratch + slot * part.stride : nullptr);
 }
 
-/// Gives the pool back at the end of the call.
+/// Releases the pool at the end of the call.
 class PoolLease {
 public:
   explicit PoolLease(unsigned threads) {
@@ -90,7 +90,7 @@ Status Context::Impl::copyFirstValue(uint32_t state) {
   uint32_t weight = *m.inputs[state].initial;
   if (!weights[weight].data)
     return Error("weight '" + m.weights[weight].name +
-                 "', the first value of state '" + m.inputs[state].name +
+                 "', the initial value of state '" + m.inputs[state].name +
                  "', is not bound");
   std::memcpy(inputs[state].own.data(), weights[weight].data,
               m.weights[weight].bytes);

@@ -12,7 +12,8 @@ using namespace luminal::runtime;
 using Kind = BufferSpec::Kind;
 
 namespace {
-/// Bytes of a tensor with constant extents, or nothing (dynamic, or too large).
+/// Bytes of a tensor with constant extents; std::nullopt if dynamic or too
+/// large.
 std::optional<uint64_t> constantBytes(const TensorSpec &tensor) {
   int64_t bytes = dtypeSize(tensor.dtype);
   bool empty = false;
@@ -27,7 +28,7 @@ std::optional<uint64_t> constantBytes(const TensorSpec &tensor) {
   return empty ? 0 : bytes;
 }
 
-/// One pass over a manifest; each method returns the first thing wrong.
+/// One pass over a manifest; each method returns the first error.
 class Verifier {
 public:
   explicit Verifier(const Manifest &manifest) : m(manifest) {}
@@ -111,7 +112,7 @@ private:
           !(buffer.offset.asConstant() && buffer.bytes.asConstant()))
         return Error(at("buffers", i) +
                      ": a constant's place depends on a symbol");
-      // Aliases point at earlier buffers, so that every chain ends.
+      // Aliases point to earlier buffers, so that every chain ends.
       if (buffer.kind == Kind::Alias && buffer.of >= i)
         return Error(at("buffers", i) +
                      ".of: an alias must be of an earlier buffer, not of " +
@@ -231,7 +232,8 @@ private:
   }
 
   Status steps() {
-    // Which buffers a step may write: not weights, constants, plain inputs.
+    // Whether a step may write each buffer: not weights, constants or plain
+    // inputs.
     std::vector<bool> writable(m.buffers.size());
     for (size_t i = 0; i < m.buffers.size(); ++i)
       writable[i] = m.buffers[i].kind == Kind::Alias
@@ -268,7 +270,7 @@ private:
     return {};
   }
 
-  /// A path that stays in the artifact's folder.
+  /// Whether the path stays in the artifact's folder.
   Status weightsFile() {
     std::string_view rest = m.weightsFile;
     if (rest.empty())
@@ -282,7 +284,7 @@ private:
       rest = more ? rest.substr(slash + 1) : std::string_view();
     }
     if (!good)
-      return Error("weights_file: is no path of a file in the artifact's "
+      return Error("weights_file: is not a path of a file in the artifact's "
                    "folder or below");
     return {};
   }

@@ -10,7 +10,7 @@
 
 namespace luminal::runtime {
 
-/// How symbols follow from input extents, and where every size stands in one
+/// How symbols are solved from input extents, and the slot of every size in one
 /// program. Extents of inputs and outputs are flattened: extent `axis` of input
 /// i is number `inputStart[i] + axis`.
 struct Plan {
@@ -27,9 +27,9 @@ struct Plan {
 
   static Result<Plan> build(const Manifest &manifest);
 
-  /// Each needs only symbols of earlier ones; all symbols have one.
+  /// Each uses only symbols of earlier ones; every symbol has one.
   std::vector<SymbolSource> sources;
-  /// The expression of each input extent, and the input and axis it is of.
+  /// The expression of each input extent, and its input and axis.
   std::vector<Expr> extents;
   std::vector<std::pair<uint32_t, uint32_t>> extentPlaces;
   SizeProgram sizes;

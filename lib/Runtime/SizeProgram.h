@@ -1,8 +1,8 @@
 //===- SizeProgram.h - All sizes of an artifact, computed in one go -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Expressions compiled to straight-line code over numbered slots, shared
-// subexpressions once, so that new dims cost microseconds and no allocation.
+// Expressions compiled to straight-line code over numbered slots, with common
+// subexpressions shared, so that new dims cost microseconds and no allocation.
 //
 //===----------------------------------------------------------------------===//
 

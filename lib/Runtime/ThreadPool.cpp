@@ -27,10 +27,10 @@ void cpuRelax() {
 }
 
 /// How long a worker spins before it sleeps: longer than the serial steps
-/// between two parallel ones usually take, short enough not to be noticed.
+/// between two parallel ones usually take, but short enough not to be noticed.
 constexpr std::chrono::microseconds kSpin(60);
 
-/// Calls `done` until it is true or kSpin has passed.
+/// Polls `done` until it returns true or kSpin has passed.
 template <typename Fn>
 bool spinFor(Fn done) {
   auto end = std::chrono::steady_clock::now() + kSpin;
@@ -59,7 +59,7 @@ ThreadPool &ThreadPool::get() {
 
 ThreadPool::~ThreadPool() {
   if (process != 0 && process != ::getpid()) {
-    // A fork has the handles but not the threads.
+    // A forked process has the handles but not the threads.
     return;
   }
   stopping.store(true);
@@ -85,7 +85,7 @@ bool ThreadPool::tryAcquire(unsigned threads) {
       static_cast<ThreadPool *>(pool)->workerMain();
       return nullptr;
     };
-    // Without threads the caller does the work alone.
+    // If no thread can be started, the caller does the work alone.
     if (::pthread_create(&worker, nullptr, main, this) != 0)
       break;
     workers.push_back(worker);
@@ -107,7 +107,8 @@ void ThreadPool::takeChunks(unsigned slot) {
 }
 
 void ThreadPool::workerMain() {
-  // No job yet: one that began before this thread did can still be joined.
+  // Epoch 0 is no job: a job published before this thread started can still be
+  // joined.
   uint64_t seen = UINT64_MAX;
   auto somethingNew = [&] {
     uint64_t s = state.load();
@@ -116,7 +117,8 @@ void ThreadPool::workerMain() {
   };
   for (;;) {
     if (!spinFor(somethingNew)) {
-      // Either this thread sees the new job here, or its author sees a sleeper.
+      // Either this thread sees the new job here, or the publisher sees a
+      // sleeper.
       sleepers.fetch_add(1);
       uint32_t ring = bell.load();
       if (!somethingNew())
@@ -127,7 +129,7 @@ void ThreadPool::workerMain() {
       return;
     uint64_t s = state.load();
     while ((s & kOpen) && epochOf(s) != seen) {
-      // `limit` is of this job if the exchange below succeeds.
+      // `limit` belongs to this job if the exchange below succeeds.
       if (!state.compare_exchange_weak(s, s + kEntered,
                                        std::memory_order_acq_rel))
         continue;
@@ -161,7 +163,7 @@ int32_t ThreadPool::parallelFor(int64_t total, int64_t part, unsigned threads,
         bell.notify_one();
   }
   takeChunks(0);
-  // Nobody enters from here on; wait for those who did.
+  // No worker enters from here on; wait for those that did.
   uint64_t s = state.fetch_and(~kOpen, std::memory_order_acq_rel);
   unsigned spins = 0;
   while (leftOf(s) != enteredOf(s)) {

@@ -12,7 +12,7 @@ Result<std::vector<Bytes>>
 runtime::findWeights(const ZipArchive &archive,
                      std::span<const WeightSpec> weights) {
   struct Found {
-    uint64_t end = 0; ///< Of the last byte that a weight has.
+    uint64_t end = 0; ///< End of the last weight in the member.
     std::optional<Bytes> bytes;
   };
   std::map<std::string_view, Found> members;

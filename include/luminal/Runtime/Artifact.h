@@ -25,21 +25,21 @@ using KernelFn = int32_t (*)(void *const *buffers, const int64_t *symbols,
 
 struct LoadOptions {
   /// A .pt2 or .safetensors file that holds the weights; empty if they are in
-  /// the artifact, lie beside it or will be bound. Mapped, never copied but for
-  /// misaligned tensors.
+  /// the artifact, lie beside it or will be bound. Mapped; only misaligned
+  /// tensors are copied.
   std::string weightsPath;
-  /// Where no file is named, an artifact's file is asked which one it was
-  /// compiled with: that is taken if it is still there.
+  /// Where no file is named, use the one that the artifact's manifest names as
+  /// the one it was compiled with, if it is still there.
   bool findWeights = true;
 };
 
-/// Immutable once loaded: any number of threads may run it, each with a Context
-/// of its own.
+/// Immutable once loaded: any number of threads may run it, each with a
+/// separate Context.
 class Artifact {
 public:
   static Result<std::shared_ptr<const Artifact>>
   load(const std::string &path, const LoadOptions &options = {});
-  /// `name` stands in error messages.
+  /// `name` appears in error messages.
   static Result<std::shared_ptr<const Artifact>>
   fromBytes(Bytes bytes, std::string name, const LoadOptions &options = {});
   ~Artifact();
@@ -47,8 +47,9 @@ public:
   const std::string &getName() const { return name; }
   const Manifest &getManifest() const { return manifest; }
 
-  /// Indices in the manifest: inputs the caller must bind, states with a first
-  /// value (which live in the context unless bound), outputs the caller gets.
+  /// Indices in the manifest: inputs the caller must bind, states with an
+  /// initial value (which live in the context unless bound), outputs the caller
+  /// gets.
   const std::vector<uint32_t> &getUserInputs() const { return userInputs; }
   const std::vector<uint32_t> &getStates() const { return states; }
   const std::vector<uint32_t> &getUserOutputs() const { return userOutputs; }
@@ -79,7 +80,7 @@ private:
   std::vector<const void *> weights;
   std::vector<std::shared_ptr<const void>> owners;
   std::vector<KernelFn> kernels;
-  /// Of host.so, which the loader knows by its path.
+  /// Descriptor of host.so; the loader identifies it by path.
   std::optional<MemoryFile> codeFile;
   void *object = nullptr;
 };

@@ -11,13 +11,13 @@
 
 namespace luminal::runtime {
 
-/// The members of an artifact. Bytes belong to the caller.
+/// The members of an artifact. The caller owns the bytes.
 struct ArtifactParts {
   Manifest manifest;
   std::string_view hostObject;
   std::string_view constants;
-  /// With weightsEmbedded: the bytes of each weight. The manifest's offsets are
-  /// then set by the writer.
+  /// With weightsEmbedded: the bytes of each weight. The writer then sets the
+  /// manifest's offsets.
   std::vector<std::string_view> weights;
 };
 

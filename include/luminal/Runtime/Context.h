@@ -26,7 +26,7 @@ struct StepReport {
   std::span<void *const> buffers;
 };
 
-/// Is told about every step of a call, in order, on the calling thread.
+/// Notified of every step of a call, in order, on the calling thread.
 class StepListener {
 public:
   virtual ~StepListener() = default;
@@ -35,14 +35,14 @@ public:
   virtual Status after(const StepReport &report) = 0;
 };
 
-/// Bindings, memory and states of one caller: bind, run, read, again and again.
-/// A call with the dims of the call before allocates nothing and evaluates
-/// nothing. Not for two threads at once.
+/// Bindings, memory and states of one caller: bind, run, read, repeatedly. A
+/// call with the same dims as the previous one allocates nothing and evaluates
+/// no expression. Not thread-safe.
 ///
-/// Indices are those of the manifest. Memory that is bound must stay valid
-/// until it is bound anew or the context is gone. It is row-major and
-/// contiguous; where it is not 16-byte aligned it is copied at each call
-/// (weights: once, when bound). Elements of i1 are bytes 0 or 1.
+/// Indices are those of the manifest. Bound memory must stay valid until it is
+/// rebound or the context is destroyed. It is row-major and contiguous; where
+/// it is not 16-byte aligned it is copied at each call (weights: once, when
+/// bound). Elements of i1 are bytes 0 or 1.
 class Context {
 public:
   static Result<std::unique_ptr<Context>>
@@ -53,21 +53,21 @@ public:
   const Artifact &getArtifact() const;
 
   /// Dtype, rank and constant extents are checked here, symbolic ones when the
-  /// call is prepared. A state's memory is written by the calls; a state with a
-  /// first value that is bound takes the memory as it is.
+  /// call is prepared. A state's memory is written by the calls; a state with
+  /// an initial value that is bound takes the memory as it is.
   Status bindInput(uint32_t input, const void *data, DType dtype,
                    std::span<const int64_t> shape);
-  /// Takes the binding of a state with a first value back: it lives in the
-  /// context again and starts anew. An input is unbound.
+  /// Removes the binding of a state with an initial value: it lives in the
+  /// context again and is reset. An input is unbound.
   void unbindInput(uint32_t input);
-  /// The shape must be the one that the inputs lead to. An output that is not
-  /// bound lies in memory of the context.
+  /// The shape must be the one that follows from the inputs. An unbound output
+  /// lies in memory of the context.
   Status bindOutput(uint32_t output, void *data, DType dtype,
                     std::span<const int64_t> shape);
   void unbindOutput(uint32_t output);
   Status bindWeight(uint32_t weight, const void *data, DType dtype,
                     std::span<const int64_t> shape);
-  /// Back to the artifact's own.
+  /// Uses the artifact's weight again.
   void unbindWeight(uint32_t weight);
 
   /// Finds the values of the symbols and checks all shapes; what `run` does
@@ -77,24 +77,24 @@ public:
   std::span<const int64_t> getOutputShape(uint32_t output) const;
   std::span<const int64_t> getInputShape(uint32_t input) const;
   /// Memory of an output (bound or the context's own) as the last call left it:
-  /// an error where there was no call with the dims and the binding of now.
+  /// an error if no call was made with the current dims and bindings.
   Result<const void *> getOutputData(uint32_t output) const;
-  /// Memory of a state with a first value: what the next call begins with.
+  /// Memory of a state with an initial value: what the next call starts from.
   Result<const void *> getStateData(uint32_t input);
   /// Size of a buffer of the manifest. Valid after `prepare`.
   int64_t getBufferBytes(uint32_t buffer) const;
   /// Values of the manifest's symbols. Valid after `prepare`.
   std::span<const int64_t> getSymbolValues() const;
-  /// Bytes of the arena and all else the context allocated.
+  /// Bytes of the arena and of all other memory that the context allocated.
   uint64_t getMemoryBytes() const;
 
   /// Runs the steps. No output may share memory with any other buffer of the
   /// call, nor a state. After an error inside a step, outputs are undefined,
-  /// and states that are updated in place must be reset or bound anew.
+  /// and states that are updated in place must be reset or rebound.
   Status run(StepListener *listener = nullptr);
 
-  /// States with a first value start anew at the next call, but for those that
-  /// are bound.
+  /// States with an initial value start from it at the next call, except those
+  /// that are bound.
   void resetStates();
 
 private:

@@ -20,8 +20,8 @@ std::string_view hostArch();
 bool isIsaFeature(std::string_view name);
 
 /// Whether this machine can run code that uses `features`; an error names the
-/// first it lacks. An unknown feature counts as lacking. Asks the system for
-/// what must be asked for (AMX tiles).
+/// first missing one. An unknown feature counts as missing. Requests from the
+/// system what must be requested (AMX tiles).
 Status checkCpuFeatures(const std::vector<std::string> &features);
 
 } // namespace luminal::runtime

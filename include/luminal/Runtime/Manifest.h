@@ -3,11 +3,11 @@
 //
 // The contents of an artifact's manifest.json (docs/Architecture.md shows an
 // example). The compiler fills a Manifest and prints it, the runtime parses it:
-// both check it with `verify`, so that what is written can be read. A Manifest
-// that was verified is safe to execute as far as data can tell: every index
-// lies in its table, every expression uses declared symbols only, every kernel
-// argument is a buffer that may be read or written so. Sizes are checked where
-// the symbols get values (Context.h).
+// both check it with `verify`, so that what is written can be read. A verified
+// Manifest is safe to execute as far as data can tell: every index is in its
+// table, every expression uses declared symbols only, every kernel argument is
+// a buffer that may be read or written this way. Sizes are checked where the
+// symbols get values (Context.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,22 +58,22 @@ struct TensorSpec {
 struct InputSpec : TensorSpec {
   uint32_t buffer = 0;
   bool state = false;
-  /// The weight that holds a state's first value. Such a state lives in the
-  /// context; one without is the caller's memory, which is then written.
+  /// The weight that holds a state's initial value. Such a state lives in the
+  /// context; one without lives in the caller's memory, which calls write to.
   std::optional<uint32_t> initial;
 };
 
 struct OutputSpec : TensorSpec {
   uint32_t buffer = 0;
-  /// The input (a state) of which this is the new value; such an output is no
-  /// user output.
+  /// The input (a state) of which this is the new value; such an output is not
+  /// a user output.
   std::optional<uint32_t> updates;
 };
 
 /// `bytes` bytes at `offset` in `member` of the weights archive (a name without
 /// the archive's root folder), or in weights.bin. Extents are constants.
 struct WeightSpec : TensorSpec {
-  /// Absent where the weight is only the first value of a state.
+  /// Absent where the weight is only the initial value of a state.
   std::optional<uint32_t> buffer;
   std::string member;
   uint64_t offset = 0;
@@ -92,18 +92,18 @@ struct BufferSpec {
 struct StepSpec {
   /// A symbol of host.so.
   std::string kernel;
-  /// What people see in errors and profiles.
+  /// The name shown in errors and profiles.
   std::string name;
   /// Operands, then results.
   std::vector<uint32_t> buffers;
-  /// How many of the last buffers are written.
+  /// How many of the buffers, counted from the end, are written.
   uint32_t results = 1;
-  /// The extent of the work range; the least part worth a thread of its own (at
-  /// least 1); scratch bytes of one thread.
+  /// The extent of the work range; the smallest part worth a separate thread
+  /// (at least 1); scratch bytes of one thread.
   Expr work = 1, grain = 1, scratch = 0;
   /// False: one call does all the work.
   bool parallel = true;
-  /// What the step moves and computes, for the profile; absent is 0.
+  /// Bytes moved and operations, for the profile; 0 if absent.
   Expr traffic = 0, flops = 0;
 };
 
@@ -111,8 +111,8 @@ struct Manifest {
   std::string producer;
   TargetSpec target;
   std::vector<SymbolSpec> symbols;
-  /// What must hold of the symbols for every index to be inside its buffer;
-  /// checked whenever they get values.
+  /// Conditions on the symbols under which every index is inside its buffer;
+  /// checked whenever symbols get values.
   std::vector<Requirement> requirements;
   std::vector<InputSpec> inputs;
   std::vector<OutputSpec> outputs;
@@ -122,7 +122,7 @@ struct Manifest {
   std::string weightsDigest;
   bool weightsEmbedded = false;
   /// The file that the weights came from: its path from the artifact's folder,
-  /// in it or below; empty where nobody knows.
+  /// in it or below; empty if unknown.
   std::string weightsFile;
   std::vector<BufferSpec> buffers;
   Expr arenaBytes = 0;
@@ -135,7 +135,7 @@ struct Manifest {
   /// Everything that can be checked without values of the symbols.
   Status verify() const;
 
-  /// The buffer that `index` is an alias of in the end, itself if it is none.
+  /// The buffer that `index` finally aliases; `index` itself if not an alias.
   uint32_t rootBuffer(uint32_t index) const;
 };
 

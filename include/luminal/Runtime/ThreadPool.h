@@ -1,10 +1,10 @@
 //===- ThreadPool.h - Workers that split a step among them ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One pool a process. A step of tens of microseconds cannot pay for waking
-// threads through the kernel, so workers spin for a moment after each job
-// before they sleep, and a job never waits for a worker that has not come: the
-// caller does the whole of it if nobody else does.
+// One pool per process. Waking threads through the kernel is too slow for a
+// step of tens of microseconds, so workers spin for a moment after each job
+// before they sleep, and a job never waits for a worker that has not joined:
+// the caller does all of the work if no worker does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ unsigned availableThreads();
 
 class ThreadPool {
 public:
-  /// The pool of the process; workers are started when first asked for.
+  /// The pool of the process; workers are started when first needed.
   static ThreadPool &get();
 
   ThreadPool() = default;
@@ -32,16 +32,17 @@ public:
   ThreadPool &operator=(const ThreadPool &) = delete;
   ~ThreadPool();
 
-  /// Takes the pool for the calling thread and sees that it has `threads` - 1
-  /// workers (or as many as the system gives); false if another thread has it,
-  /// or after a fork: then the caller works alone. Followed by `release`.
+  /// Acquires the pool for the calling thread and makes sure that it has
+  /// `threads`
+  /// - 1 workers (or as many as the system allows); false if another thread has
+  /// it, or after a fork: then the caller works alone. Followed by `release`.
   bool tryAcquire(unsigned threads);
   void release();
 
-  /// Does body(data, begin, end, slot) for chunks that cover [0, work), on the
-  /// caller (slot 0) and at most `threads` - 1 workers; no two calls at a time
-  /// have one slot, and slots are below `threads`. A call that returns other
-  /// than 0 keeps further chunks from being started; the value is returned.
+  /// Runs body(data, begin, end, slot) for chunks that cover [0, work), on the
+  /// caller (slot 0) and at most `threads` - 1 workers; no two concurrent calls
+  /// have the same slot, and slots are below `threads`. A call that returns
+  /// nonzero stops further chunks from being started; the value is returned.
   /// Only between tryAcquire and release, by the thread that acquired.
   using Body = int32_t (*)(void *data, int64_t begin, int64_t end,
                            unsigned slot);

@@ -10,9 +10,9 @@
 
 namespace luminal::runtime {
 
-/// The bytes of each weight by its `member` and `offset`. A member that is
-/// compressed may have as many bytes as weights are read from, and is
-/// decompressed once.
+/// The bytes of each weight by its `member` and `offset`. A compressed member
+/// is decompressed once, and may be no larger than the end of the last weight
+/// read from it.
 Result<std::vector<Bytes>> findWeights(const ZipArchive &archive,
                                        std::span<const WeightSpec> weights);
 

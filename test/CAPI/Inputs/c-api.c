@@ -101,7 +101,7 @@ int main(int argc, char **argv) {
   int64_t shape[2] = {2, 4}, strides[2] = {4, 1}, turned[2] = {1, 2};
   FAILS(luminal_run(context), "input 'x' is not bound");
   wrongRanks(context, x);
-  /* Before a call there is no output, and a state is its first value. */
+  /* Before a call there is no output, and a state has its initial value. */
   const void *early = NULL;
   FAILS(luminal_data(context, LUMINAL_OUTPUT, 0, &early), "'y' has no value");
   FAILS(luminal_data(context, LUMINAL_OUTPUT, 1, &early), "has no value");

@@ -27,7 +27,7 @@ public:
     std::string type; ///< For people: "f32[s77, 16]".
   };
   virtual ~Runnable() = default;
-  /// Inputs that the caller must give (no states with a first value), and
+  /// Inputs that the caller must give (no states with an initial value), and
   /// outputs, in order.
   virtual const std::vector<Port> &getInputs() const = 0;
   virtual const std::vector<Port> &getOutputs() const = 0;
