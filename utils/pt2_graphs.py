@@ -266,6 +266,26 @@ def assertion_that_fails(a):
     assert_scalar(a, condition(a, "many", f"StrictGreaterThan({symbol('s0')}, Integer(64))"), "more than 64")
 
 
+@good
+def guards(a):
+    """Guards that the range of s0 proves, that only some calls keep, and that nobody can read."""
+    dynamic(a)
+    rows = "L['x'].size()[0]"
+    a.program["guards_code"] = [f"{rows} >= 2", f"({rows} % 2) == 0 and not {rows} > 8",
+                                "L['y'].size()[0] == 3", f"frob({rows}) > 1"]
+
+
+@bad("a guard of the trace never holds: L['x'].size()[0] > 64")
+def guard_that_fails(a):
+    dynamic(a)
+    a.program["guards_code"] = ["L['x'].size()[0] > 64"]
+
+
+@bad("guards_code[0]: expected a string")
+def guard_that_is_no_text(a):
+    a.program["guards_code"] = [1]
+
+
 @bad("names the unknown symbolic value 'nowhere'")
 def assertion_of_nothing(a):
     assert_scalar(a, {"as_sym_bool": {"as_name": "nowhere"}}, "text")

@@ -1,4 +1,4 @@
-//===- Checks.cpp - Assertions, and what is computed for them only --------===//
+//===- Checks.cpp - Assertions, their operands only, and guards -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // `torch._check` leaves a chain in the graph: a comparison, `item`, arithmetic
@@ -7,8 +7,13 @@
 // holds the program means the same without it, and where it does not, PyTorch
 // has no result to compare with. Nodes that feed only such assertions go too.
 //
+// A guard is a condition on the sizes of inputs under which the model takes the
+// path that was traced: `if x.shape[0] % 2 == 0`. The ranges of symbols do not
+// imply it. It is proved or checked once a call, like an assertion.
+//
 //===----------------------------------------------------------------------===//
 
+#include "Archive/Guard.h"
 #include "Importer.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/STLExtras.h"
@@ -154,7 +159,7 @@ void Importer::findChecks() {
   std::reverse(checks.begin(), checks.end());
 }
 
-void Importer::makeChecks() {
+LogicalResult Importer::makeChecks() {
   SmallVector<Requirement> required;
   for (const Check &check : checks) {
     if (assumptions.provablyNonNegative(check.condition))
@@ -168,5 +173,60 @@ void Importer::makeChecks() {
     problems.push_back({op.str(), "asserts what never holds: " + check.text,
                         getLoc(*check.node)});
   }
+  if (failed(makeGuards(required)))
+    return failure();
   setRequirements(function, required);
+  return success();
+}
+
+Result<Expr> Importer::evaluateGuard(StringRef guard) const {
+  // Two arguments may have one name for all that a guard says: then neither is
+  // known.
+  std::map<std::string, std::string> paths;
+  auto lookup = [&](const GuardSource &source) -> Result<Expr> {
+    auto isNamed = [&](const InputSpec &input) {
+      return input.kind == InputSpec::User && input.name == source.name;
+    };
+    auto it = llvm::find_if(program.inputs, isNamed);
+    auto [known, isNew] = paths.emplace(source.name, source.path);
+    const TensorMeta *meta = getMeta(source.name);
+    if (it == program.inputs.end() || !meta || known->second != source.path)
+      return Error("'" + source.path + "' is not an input by its name");
+    if (source.property == "storage_offset")
+      return meta->storageOffset;
+    const auto &values =
+        source.property == "size" ? meta->sizes : meta->strides;
+    if (source.dim >= static_cast<int64_t>(values.size()))
+      return Error("'" + source.path + "' has no dim " +
+                   std::to_string(source.dim));
+    return values[source.dim];
+  };
+  return parseGuard(std::string_view(guard), lookup);
+}
+
+LogicalResult Importer::makeGuards(SmallVectorImpl<Requirement> &required) {
+  for (StringRef guard : program.guards) {
+    Result<Expr> condition = evaluateGuard(guard);
+    if (!condition) {
+      emitWarning(fileLoc) << "a guard of the trace is not checked: '" << guard
+                           << "' " << condition.error().message;
+      continue;
+    }
+    auto options = remark::RemarkOpts::name("guard")
+                       .category("import-pt2")
+                       .function("main");
+    remark::detail::Remark::Arg text("guard", guard);
+    if (assumptions.provablyNonNegative(*condition)) {
+      remark::passed(fileLoc, options) << text << "proved";
+      continue;
+    }
+    if (assumptions.provablyNonNegative(-*condition - Expr(1)))
+      return fail(fileLoc, "a guard of the trace never holds: " + guard);
+    addRequirements(required, {{Expr(0),
+                                *condition,
+                                {},
+                                ("the model was traced for " + guard).str()}});
+    remark::passed(fileLoc, options) << text << "checked once a call";
+  }
+  return success();
 }

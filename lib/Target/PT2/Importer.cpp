@@ -515,7 +515,8 @@ OwningOpRef<ModuleOp> Importer::run() {
   for (auto [node, isDropped] : llvm::zip_equal(program.nodes, dropped))
     if (!isDropped)
       translate(node);
-  makeChecks();
+  if (failed(makeChecks()))
+    return {};
   composer->setLoc(fileLoc);
   if (failed(reportProblems()) || failed(makeOutputs()))
     return {};

@@ -79,9 +79,12 @@ private:
                     mlir::Attribute source = {});
   void define(const std::string &name, Value value, int argument);
 
-  // Assertions.
+  // Assertions and guards.
   void findChecks();
-  void makeChecks();
+  mlir::LogicalResult makeChecks();
+  /// Not negative where the guard holds; an error where it cannot be read.
+  Result<Expr> evaluateGuard(StringRef guard) const;
+  mlir::LogicalResult makeGuards(llvm::SmallVectorImpl<Requirement> &required);
 
   // Nodes.
   bool isPoisoned(const Node &node) const;

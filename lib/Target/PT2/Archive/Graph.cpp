@@ -675,6 +675,15 @@ Result<ExportedProgram> ExportedProgram::parse(const JsonRef &root) {
   LUMINAL_TRY(graph, module.at("graph"));
   LUMINAL_TRY(signature, module.at("signature"));
   LUMINAL_CHECK(parseRanges(root, program));
+  // Older archives have none.
+  LUMINAL_TRY(guardsField, root.find("guards_code"));
+  if (guardsField) {
+    LUMINAL_TRY(guards, guardsField->asArray());
+    for (const JsonRef &json : guards) {
+      LUMINAL_TRY(text, json.asString());
+      program.guards.emplace_back(text);
+    }
+  }
 
   ArgumentParser arguments;
   LUMINAL_CHECK(parseBody(graph, arguments, program.nodes, program.tensors));

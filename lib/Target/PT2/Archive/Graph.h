@@ -119,6 +119,9 @@ struct ExportedProgram {
   std::vector<Node> nodes;
   std::map<std::string, TensorMeta> tensors;
   std::map<std::string, SymbolRange> ranges;
+  /// Conditions on the inputs under which the trace is that of the model, as
+  /// Python text.
+  std::vector<std::string> guards;
 
   /// The program of model.json, wrapper nodes inlined.
   static Result<ExportedProgram> parse(const JsonRef &root);

@@ -19,13 +19,6 @@ constexpr size_t kMaxLength = 1 << 16;
 constexpr unsigned kMaxDepth = 128;
 constexpr int64_t kMaxPower = 8;
 
-/// SymPy keeps exact fractions inside integer expressions (s/2 with s even): a
-/// value is numerator over denominator until an op makes it an integer.
-struct Fraction {
-  Expr num;
-  Expr den = Expr(1);
-};
-
 class Parser {
 public:
   explicit Parser(std::string_view text) : text(text) {}
@@ -33,7 +26,7 @@ public:
   Result<Expr> readInteger() {
     LUMINAL_TRY(value, parse(0));
     LUMINAL_CHECK(end());
-    return integer(value);
+    return value.floor();
   }
 
   Result<Expr> readCondition() {
@@ -43,10 +36,6 @@ public:
   }
 
 private:
-  static Expr integer(const Fraction &f) {
-    return f.den.isConstant(1) ? f.num : Expr::floorDiv(f.num, f.den);
-  }
-
   Status end() {
     skip();
     if (at != text.size())
@@ -137,7 +126,7 @@ private:
     if (op == "Piecewise")
       return piecewise(depth);
     LUMINAL_TRY(args, operands(depth));
-    return apply(op, args);
+    return applySymOp(op, args);
   }
 
   /// After an opening parenthesis: integers, and the closing one.
@@ -164,7 +153,7 @@ private:
       LUMINAL_TRY(holds, condition(depth + 1));
       if (!eat(')'))
         return fail("')'");
-      cases.emplace_back(integer(value), holds);
+      cases.emplace_back(value.floor(), holds);
     } while (eat(','));
     if (!eat(')'))
       return fail("')'");
@@ -203,99 +192,98 @@ private:
       return result;
     }
     LUMINAL_TRY(args, operands(depth));
-    return compare(op, args);
-  }
-
-  static Result<Expr> compare(const std::string &op,
-                              const std::vector<Fraction> &args) {
-    for (const Fraction &arg : args)
-      if (arg.den.asConstant().value_or(0) <= 0)
-        return Error("compares a fraction whose denominator is not a positive "
-                     "number");
-    if (args.size() == 2) {
-      Expr over = args[0].num * args[1].den - args[1].num * args[0].den;
-      if (op == "GreaterThan")
-        return over;
-      if (op == "LessThan")
-        return -over;
-      if (op == "StrictGreaterThan")
-        return over - Expr(1);
-      if (op == "StrictLessThan")
-        return -over - Expr(1);
-      if (op == "Equality")
-        return Expr::min(over, -over);
-      if (op == "Unequality")
-        return Expr::max(over, -over) - Expr(1);
-    }
-    return Error("uses '" + op + "' of " + std::to_string(args.size()) +
-                 " operands as a condition, which is not known");
-  }
-
-  static Result<Fraction> apply(const std::string &op,
-                                std::vector<Fraction> &args) {
-    auto sum = [](const Fraction &a, const Fraction &b) {
-      if (a.den == b.den)
-        return Fraction{a.num + b.num, a.den};
-      return Fraction{a.num * b.den + b.num * a.den, a.den * b.den};
-    };
-    Fraction result = args[0];
-    if (op == "Add") {
-      for (size_t i = 1; i < args.size(); ++i)
-        result = sum(result, args[i]);
-      return result;
-    }
-    if (op == "Mul") {
-      for (size_t i = 1; i < args.size(); ++i)
-        result = {result.num * args[i].num, result.den * args[i].den};
-      return result;
-    }
-    if (op == "Max" || op == "Min") {
-      Expr e = integer(args[0]);
-      for (size_t i = 1; i < args.size(); ++i)
-        e = op == "Max" ? Expr::max(e, integer(args[i]))
-                        : Expr::min(e, integer(args[i]));
-      return Fraction{e};
-    }
-    if (args.size() == 1) {
-      if (op == "CeilToInt" || op == "ceiling")
-        return Fraction{Expr::ceilDiv(result.num, result.den)};
-      if (op == "FloorToInt" || op == "TruncToInt" || op == "floor")
-        return Fraction{Expr::floorDiv(result.num, result.den)};
-    }
-    if (args.size() == 2) {
-      const Fraction &b = args[1];
-      if (op == "FloorDiv")
-        return Fraction{Expr::floorDiv(result.num * b.den, result.den * b.num)};
-      if (op == "CeilDiv")
-        return Fraction{Expr::ceilDiv(result.num * b.den, result.den * b.num)};
-      if (op == "CleanDiv" || op == "IntTrueDiv")
-        return Fraction{result.num * b.den, result.den * b.num};
-      if (op == "Mod" || op == "PythonMod")
-        return Fraction{Expr::mod(integer(result), integer(b))};
-      if (op == "Pow" || op == "PowByNatural") {
-        auto n = integer(b).asConstant();
-        if (n == -1)
-          return Fraction{result.den, result.num};
-        if (!n || *n < 0 || *n > kMaxPower)
-          return Error("has a power other than -1 and 0 to 8");
-        Fraction power{Expr(1)};
-        for (int64_t i = 0; i < *n; ++i)
-          power = {power.num * result.num, power.den * result.den};
-        return power;
-      }
-    }
-    if (op == "ModularIndexing" && args.size() == 3)
-      return Fraction{
-          Expr::mod(Expr::floorDiv(integer(args[0]), integer(args[1])),
-                    integer(args[2]))};
-    return Error("uses '" + op + "' of " + std::to_string(args.size()) +
-                 " operands, which is not known");
+    return compareSym(op, args);
   }
 
   std::string_view text;
   size_t at = 0;
 };
 } // namespace
+
+Result<Expr> pt2::compareSym(const std::string &op,
+                             const std::vector<Fraction> &args) {
+  for (const Fraction &arg : args)
+    if (arg.den.asConstant().value_or(0) <= 0)
+      return Error("compares a fraction whose denominator is not a positive "
+                   "number");
+  if (args.size() == 2) {
+    Expr over = args[0].num * args[1].den - args[1].num * args[0].den;
+    if (op == "GreaterThan")
+      return over;
+    if (op == "LessThan")
+      return -over;
+    if (op == "StrictGreaterThan")
+      return over - Expr(1);
+    if (op == "StrictLessThan")
+      return -over - Expr(1);
+    if (op == "Equality")
+      return Expr::min(over, -over);
+    if (op == "Unequality")
+      return Expr::max(over, -over) - Expr(1);
+  }
+  return Error("uses '" + op + "' of " + std::to_string(args.size()) +
+               " operands as a condition, which is not known");
+}
+
+Result<Fraction> pt2::applySymOp(const std::string &op,
+                                 const std::vector<Fraction> &args) {
+  auto sum = [](const Fraction &a, const Fraction &b) {
+    if (a.den == b.den)
+      return Fraction{a.num + b.num, a.den};
+    return Fraction{a.num * b.den + b.num * a.den, a.den * b.den};
+  };
+  Fraction result = args[0];
+  if (op == "Add") {
+    for (size_t i = 1; i < args.size(); ++i)
+      result = sum(result, args[i]);
+    return result;
+  }
+  if (op == "Mul") {
+    for (size_t i = 1; i < args.size(); ++i)
+      result = {result.num * args[i].num, result.den * args[i].den};
+    return result;
+  }
+  if (op == "Max" || op == "Min") {
+    Expr e = args[0].floor();
+    for (size_t i = 1; i < args.size(); ++i)
+      e = op == "Max" ? Expr::max(e, args[i].floor())
+                      : Expr::min(e, args[i].floor());
+    return Fraction{e};
+  }
+  if (args.size() == 1) {
+    if (op == "CeilToInt" || op == "ceiling")
+      return Fraction{Expr::ceilDiv(result.num, result.den)};
+    if (op == "FloorToInt" || op == "TruncToInt" || op == "floor")
+      return Fraction{Expr::floorDiv(result.num, result.den)};
+  }
+  if (args.size() == 2) {
+    const Fraction &b = args[1];
+    if (op == "FloorDiv")
+      return Fraction{Expr::floorDiv(result.num * b.den, result.den * b.num)};
+    if (op == "CeilDiv")
+      return Fraction{Expr::ceilDiv(result.num * b.den, result.den * b.num)};
+    if (op == "CleanDiv" || op == "IntTrueDiv")
+      return Fraction{result.num * b.den, result.den * b.num};
+    if (op == "Mod" || op == "PythonMod")
+      return Fraction{Expr::mod(result.floor(), b.floor())};
+    if (op == "Pow" || op == "PowByNatural") {
+      auto n = b.floor().asConstant();
+      if (n == -1)
+        return Fraction{result.den, result.num};
+      if (!n || *n < 0 || *n > kMaxPower)
+        return Error("has a power other than -1 and 0 to 8");
+      Fraction power{Expr(1)};
+      for (int64_t i = 0; i < *n; ++i)
+        power = {power.num * result.num, power.den * result.den};
+      return power;
+    }
+  }
+  if (op == "ModularIndexing" && args.size() == 3)
+    return Fraction{Expr::mod(Expr::floorDiv(args[0].floor(), args[1].floor()),
+                              args[2].floor())};
+  return Error("uses '" + op + "' of " + std::to_string(args.size()) +
+               " operands, which is not known");
+}
 
 static Result<Expr> read(std::string_view text,
                          Result<Expr> (Parser::*parse)()) {

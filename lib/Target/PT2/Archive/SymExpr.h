@@ -9,6 +9,24 @@
 
 namespace luminal::pt2 {
 
+/// SymPy keeps exact fractions inside integer expressions (s/2 with s even): a
+/// value is numerator over denominator until an op makes it an integer.
+struct Fraction {
+  Expr num;
+  Expr den = Expr(1);
+  bool isInteger() const { return den.isConstant(1); }
+  Expr floor() const { return isInteger() ? num : Expr::floorDiv(num, den); }
+};
+
+/// Applies an op by SymPy's name, such as "Add", to its one or more operands.
+Result<Fraction> applySymOp(const std::string &op,
+                            const std::vector<Fraction> &args);
+
+/// Compares by SymPy's name, such as "Equality": an expression that is not
+/// negative where the comparison holds, and negative elsewhere.
+Result<Expr> compareSym(const std::string &op,
+                        const std::vector<Fraction> &args);
+
 /// Parses what SymPy's `srepr` prints for an integer expression, for instance
 /// `Add(Mul(Integer(2), Symbol('s0', positive=True, integer=True)),
 /// Integer(-1))`. Depth and length are limited.
