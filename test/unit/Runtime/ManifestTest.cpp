@@ -49,7 +49,7 @@ TEST(Manifest, RefusesWhatDoesNotHold) {
     change(b.m);
     std::string message = failure(b.m.verify());
     EXPECT_NE(message.find(text), std::string::npos) << message;
-    // What is written is what is read.
+    // A written manifest reads back equal.
     auto parsed = Manifest::parse(b.m.str(), "m");
     EXPECT_FALSE(parsed) << text;
   };
@@ -58,15 +58,15 @@ TEST(Manifest, RefusesWhatDoesNotHold) {
         "./model.pt2", "a//b", "a/", "/"}) {
     Builder b = full();
     b.m.weightsFile = path;
-    EXPECT_NE(failure(b.m.verify()).find("weights_file: is no path"),
+    EXPECT_NE(failure(b.m.verify()).find("weights_file: is not a path"),
               std::string::npos)
         << path;
     EXPECT_FALSE(Manifest::parse(b.m.str(), "m")) << path;
   }
   expect([](Manifest &m) { m.weightsFile = std::string("a\0b", 3); },
-         "weights_file: is no path");
+         "weights_file: is not a path");
   expect([](Manifest &m) { m.weightsFile = std::string(5000, 'a'); },
-         "weights_file: is no path");
+         "weights_file: is not a path");
   expect([](Manifest &m) { m.symbols[0].name = "max"; },
          "cannot name a symbol");
   expect([](Manifest &m) { m.symbols.push_back({"a", {0, 1}}); },
@@ -200,7 +200,7 @@ TEST(Manifest, SurvivesRandomDamage) {
     }
     auto parsed = Manifest::parse(text, "m");
     refused += !parsed;
-    // Whatever is taken holds, and prints as something that is taken.
+    // Every accepted manifest verifies, and its text is accepted again.
     if (parsed) {
       EXPECT_OK(parsed->verify());
       EXPECT_TRUE(Manifest::parse(parsed->str(), "m"));
