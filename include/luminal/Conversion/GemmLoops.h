@@ -38,6 +38,8 @@ struct GemmTile {
 /// i64 values, counted within one batch.
 struct GemmLoops {
   mlir::Type accumulator; // element type: f32, f64, i32 or i64
+  /// Of the whole product. Where `rows` or `columns` is a constant multiple of
+  /// the tile's, there is no code for a remainder.
   mlir::Value rows, columns, k;
   GemmTile tile;
 
@@ -55,11 +57,14 @@ struct GemmLoops {
   std::function<void(mlir::ImplicitLocOpBuilder &b, mlir::Value kIndex)>
       fillLine;
   mlir::Value line;
-  /// The vector C[kIndex .. kIndex + lanes, column], all inside; null where
-  /// that is not one cheap read.
+  /// The vector C[kIndex .. kIndex + lanesAlongK, column], all inside; null
+  /// where that is not one cheap read.
   std::function<mlir::Value(mlir::ImplicitLocOpBuilder &b, mlir::Value kIndex,
                             mlir::Value column)>
       loadAlongK;
+  /// A power of two up to tile.lanes. Four take the fewest shuffles; where an
+  /// element is computed, whole vectors compute fewer times.
+  unsigned lanesAlongK = 4;
   /// The scalar C[kIndex, column].
   std::function<mlir::Value(mlir::ImplicitLocOpBuilder &b, mlir::Value kIndex,
                             mlir::Value column)>
@@ -78,8 +83,9 @@ struct GemmLoops {
   int64_t packedBytesPerK() const;
 
   /// Rows [rowBegin, rowEnd) of columns [columnBegin, columnEnd), at most
-  /// tile.columnBlock() columns. `scratch`: a 64-byte aligned pointer to
-  /// tileBytes() + packedBytesPerK() * k bytes.
+  /// tile.columnBlock() columns. Both ranges begin at a multiple of the tile's
+  /// rows and columns, and end at one or at `rows` and `columns`. `scratch`: a
+  /// 64-byte aligned pointer to tileBytes() + packedBytesPerK() * k bytes.
   void build(mlir::ImplicitLocOpBuilder &b, mlir::Value scratch,
              mlir::Value rowBegin, mlir::Value rowEnd, mlir::Value columnBegin,
              mlir::Value columnEnd) const;
@@ -94,6 +100,8 @@ struct DotLoops {
   unsigned lanes = 16;
   /// Rows taken at once (at most 4) and columns taken at once.
   unsigned rows = 1, columns = 4;
+  /// Whether every range of columns is a multiple of those taken at once.
+  bool isWhole = false;
 
   std::function<mlir::Value(mlir::ImplicitLocOpBuilder &b, mlir::Value row,
                             mlir::Value kIndex, bool vector)>
@@ -105,9 +113,13 @@ struct DotLoops {
                      mlir::Value row, mlir::Value column)>
       finish;
 
+  /// Bytes of scratch that `build` needs: the sums of one step.
+  int64_t scratchBytes() const;
+
   /// Rows [row, row + rows) of columns [columnBegin, columnEnd).
-  void build(mlir::ImplicitLocOpBuilder &b, mlir::Value row,
-             mlir::Value columnBegin, mlir::Value columnEnd) const;
+  void build(mlir::ImplicitLocOpBuilder &b, mlir::Value scratch,
+             mlir::Value row, mlir::Value columnBegin,
+             mlir::Value columnEnd) const;
 };
 
 } // namespace luminal

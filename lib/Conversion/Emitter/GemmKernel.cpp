@@ -169,17 +169,16 @@ private:
     });
   }
 
-  /// Whether an element of the rows is a single load of an accumulator. If not,
-  /// a copy pays, for every row is read again for each tile of columns.
-  Decision arePlainRows() {
-    Value v = rows.operand;
+  /// Whether an element of a side is a single load of an accumulator.
+  Decision isPlain(const Side &side) {
+    Value v = side.operand;
     while (auto view = v.getDefiningOp<llir::ViewOp>())
       v = view.getOperand();
     if (!isa<BlockArgument>(v))
       return Decision::refuse("they are computed", v.getDefiningOp());
     if (elementOf(v) != accumulator)
       return Decision::refuse("they are of another type than their sums");
-    if (!rows.linear)
+    if (!side.linear)
       return Decision::refuse("their index is divided");
     return Decision::accept();
   }
@@ -300,7 +299,9 @@ private:
     int64_t block = 8 * tile.rows;
     if (!manyColumns && !(m && *m <= block))
       rowBlock = block;
-    Decision plain = arePlainRows();
+    // Every row is read again for each tile of columns: a copy of what is not
+    // a plain load pays.
+    Decision plain = isPlain(rows);
     packRows = !plain;
     rowCopyReason = plain.str();
     rows.alongK |= packRows;
@@ -399,13 +400,14 @@ private:
 
   /// An element, or a vector of them along `laneDim`, as an accumulator.
   Value load(const Side &side, Value at, Value k,
-             std::optional<unsigned> laneDim, Value count = {}) {
+             std::optional<unsigned> laneDim, Value count = {},
+             unsigned width = 0) {
     Emitter::MemoScope inner(e);
     Emitter::Repeated repeated(e, {kExtent});
     e.setDim(side.dim, at);
     e.setDim(kDim, k);
     if (laneDim)
-      e.setLane(*laneDim, lanes, count);
+      e.setLane(*laneDim, width ? width : lanes, count);
     else
       e.clearLane();
     Value v = e.emit(side.operand, operandIndex(side));
@@ -501,8 +503,10 @@ private:
       };
       break;
     case Packing::AlongK:
-      g.loadAlongK = [&](ImplicitLocOpBuilder &, Value k, Value column) {
-        return load(columns, column, k, kDim);
+      g.lanesAlongK = isPlain(columns) ? std::min(lanes, 4u) : lanes;
+      g.loadAlongK = [&, width = g.lanesAlongK](ImplicitLocOpBuilder &, Value k,
+                                                Value column) {
+        return load(columns, column, k, kDim, {}, width);
       };
       break;
     case Packing::Elements:
@@ -616,7 +620,6 @@ private:
     d.accumulator = accumulator;
     d.k = e.value(kExtent);
     d.lanes = lanes;
-    d.columns = 4;
     auto along = [&](bool vector) {
       return vector ? std::optional<unsigned>(kDim) : std::nullopt;
     };
@@ -634,23 +637,26 @@ private:
       e.clearLane();
       finish(sum);
     };
-    std::optional<int64_t> m = rows.extent.asConstant();
+    std::optional<int64_t> m = rows.extent.asConstant(),
+                           n = columns.extent.asConstant();
+    auto build = [&](Value row, unsigned rowsAtOnce, unsigned columnsAtOnce) {
+      d.rows = rowsAtOnce;
+      d.columns = n ? std::clamp<int64_t>(*n, 1, columnsAtOnce) : columnsAtOnce;
+      d.isWhole = n && *n % d.columns == 0 &&
+                  (*n <= unitColumns || unitColumns % d.columns == 0);
+      d.build(e.b, loop.scratch, row, lo, hi);
+    };
     if (m) {
-      d.rows = std::max<int64_t>(1, *m);
-      d.columns = *m > 2 ? 4 : 8;
       if (*m)
-        d.build(e.b, rowLo, lo, hi);
+        build(rowLo, *m, *m > 2 ? 4 : 8);
       return;
     }
     // Pairs, then one.
     Value two = e.constant(2);
     Value pairs = e.sub(rowHi, e.remU(e.sub(rowHi, rowLo), two));
-    d.rows = 2;
-    e.forLoop(rowLo, pairs, two, [&](Value row) { d.build(e.b, row, lo, hi); });
-    d.rows = 1;
-    d.columns = 8;
+    e.forLoop(rowLo, pairs, two, [&](Value row) { build(row, 2, 4); });
     e.forLoop(pairs, rowHi, e.constant(1),
-              [&](Value row) { d.build(e.b, row, lo, hi); });
+              [&](Value row) { build(row, 1, 8); });
   }
 
   /// Sums of columns scaled by the row's elements. The sums stay in scratch

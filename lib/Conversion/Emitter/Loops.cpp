@@ -68,10 +68,10 @@ void Emitter::laneLoop(unsigned dim, Value lo, Value hi, unsigned width,
                        function_ref<void()> body) {
   Lane saved = lane;
   Value step = constant(width);
-  Value whole = hi;
+  Value whole = hi, rest;
   if (width > 1) {
-    Value length = sub(hi, lo);
-    whole = add(lo, sub(length, remU(length, step)));
+    rest = remU(sub(hi, lo), step);
+    whole = sub(hi, rest);
   }
   forLoop(lo, whole, step, [&](Value iv) {
     setDim(dim, iv);
@@ -79,7 +79,6 @@ void Emitter::laneLoop(unsigned dim, Value lo, Value hi, unsigned width,
     body();
   });
   if (width > 1) {
-    Value rest = sub(hi, whole);
     ifThen(less(constant(0), rest), [&] {
       setDim(dim, whole);
       setLane(dim, width, rest);

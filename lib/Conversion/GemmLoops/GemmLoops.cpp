@@ -22,9 +22,8 @@ struct Loops {
   Value add(Value x, Value y) { return arith::AddIOp::create(b, x, y); }
   Value add(Value x, int64_t y) { return y == 0 ? x : add(x, constant(y)); }
   Value sub(Value x, Value y) { return arith::SubIOp::create(b, x, y); }
-  Value mul(Value x, int64_t y) {
-    return arith::MulIOp::create(b, x, constant(y));
-  }
+  Value mul(Value x, Value y) { return arith::MulIOp::create(b, x, y); }
+  Value mul(Value x, int64_t y) { return y == 1 ? x : mul(x, constant(y)); }
   Value min(Value x, Value y) { return arith::MinSIOp::create(b, x, y); }
   Value floorTo(Value x, int64_t multiple) {
     return arith::AndIOp::create(b, x, constant(-multiple));
@@ -36,7 +35,7 @@ struct Loops {
     return arith::CmpIOp::create(b, arith::CmpIPredicate::sle, x, y);
   }
 
-  Value element(Value base, Type type, Value index) {
+  Value element(Value base, Type type, LLVM::GEPArg index) {
     return LLVM::GEPOp::create(b, base.getType(), type, base,
                                ArrayRef<LLVM::GEPArg>{index});
   }
@@ -67,14 +66,22 @@ struct Loops {
       return SmallVector<Value>();
     });
   }
+  /// `then` alone where `condition` is null.
   void branch(Value condition, llvm::function_ref<void()> then,
               llvm::function_ref<void()> otherwise) {
+    if (!condition)
+      return then();
     auto op = scf::IfOp::create(b, condition, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(op.thenBlock());
     then();
     b.setInsertionPointToStart(op.elseBlock());
     otherwise();
+  }
+  /// Whether `x` is known to be a multiple of `divisor`.
+  bool isMultiple(Value x, int64_t divisor) {
+    std::optional<int64_t> known = getConstantIntValue(x);
+    return known && *known % divisor == 0;
   }
 
   Value zero(Type type) {
@@ -93,15 +100,27 @@ struct Loops {
       return arith::AddFOp::create(b, x, y);
     return arith::AddIOp::create(b, x, y);
   }
-  /// Transposes a square of vectors (a power of two of them) by swapping
-  /// off-diagonal blocks, one shuffle per vector and stage.
+  /// One vector of the lanes of all, in order; a power of two of them.
+  Value concatenate(ArrayRef<Value> parts) {
+    if (parts.size() == 1)
+      return parts[0];
+    Value x = concatenate(parts.take_front(parts.size() / 2));
+    Value y = concatenate(parts.drop_front(parts.size() / 2));
+    int64_t lanes = cast<VectorType>(x.getType()).getNumElements();
+    return vector::ShuffleOp::create(
+        b, x, y, llvm::to_vector(llvm::seq<int64_t>(0, 2 * lanes)));
+  }
+  /// Transposes squares of vectors (a power of two of them) by swapping
+  /// off-diagonal blocks, one shuffle per vector and stage. The squares are
+  /// side by side in the lanes.
   void transpose(MutableArrayRef<Value> lines) {
     int64_t n = lines.size();
+    int64_t lanes = cast<VectorType>(lines[0].getType()).getNumElements();
     for (int64_t step = 1; step < n; step *= 2) {
       SmallVector<int64_t> first, second;
-      for (int64_t j = 0; j < n; ++j) {
-        first.push_back(j & step ? n + j - step : j);
-        second.push_back(j & step ? n + j : j + step);
+      for (int64_t j = 0; j < lanes; ++j) {
+        first.push_back(j & step ? lanes + j - step : j);
+        second.push_back(j & step ? lanes + j : j + step);
       }
       for (int64_t i = 0; i < n; ++i) {
         if (i & step)
@@ -112,17 +131,28 @@ struct Loops {
       }
     }
   }
-  /// Sum of a vector's lanes by halves: the same order whatever the target.
-  Value reduceLanes(Value v) {
-    auto type = cast<VectorType>(v.getType());
-    for (int64_t n = type.getNumElements(); n > 1; n /= 2) {
+  /// Adds the lanes of each vector by halves, the same order whatever the
+  /// target. The sums are the lanes of the vectors that are returned, in order;
+  /// lanes after the last one are unused.
+  SmallVector<Value> reduceLanes(ArrayRef<Value> vectors) {
+    SmallVector<Value> lines(vectors);
+    int64_t lanes = cast<VectorType>(lines[0].getType()).getNumElements();
+    // A line holds sums of `width` lanes each; two lines make one of halves.
+    for (int64_t width = lanes; width > 1; width /= 2) {
+      bool isLast = lines.size() == 1;
+      int64_t held = cast<VectorType>(lines[0].getType()).getNumElements();
       SmallVector<int64_t> low, high;
-      for (int64_t i = 0; i < n / 2; ++i)
-        low.push_back(i), high.push_back(n / 2 + i);
-      v = sum(vector::ShuffleOp::create(b, v, v, low),
-              vector::ShuffleOp::create(b, v, v, high));
+      for (int64_t i = 0, n = isLast ? held : 2 * held; i < n; ++i)
+        (i % width < width / 2 ? low : high).push_back(i);
+      SmallVector<Value> next;
+      for (size_t i = 0; i < lines.size(); i += 2) {
+        Value x = lines[i], y = lines[std::min(i + 1, lines.size() - 1)];
+        next.push_back(sum(vector::ShuffleOp::create(b, x, y, low),
+                           vector::ShuffleOp::create(b, x, y, high)));
+      }
+      lines = std::move(next);
     }
-    return vector::ExtractOp::create(b, v, ArrayRef<int64_t>{0});
+    return lines;
   }
 };
 } // namespace
@@ -165,10 +195,13 @@ static int64_t elementBytes(Type type) {
   return type.getIntOrFloatBitWidth() / 8;
 }
 
+/// Rows that the sums of a remainder are taken for at once: enough of them keep
+/// the units busy, and few are little code.
+static constexpr unsigned kRemainderRows = 4;
+
 int64_t GemmLoops::tileBytes() const {
-  return (int64_t(tile.rows) * tile.columns() * elementBytes(accumulator) +
-          63) /
-         64 * 64;
+  int64_t rows = llvm::alignTo(tile.rows, kRemainderRows);
+  return llvm::alignTo(rows * tile.columns() * elementBytes(accumulator), 64);
 }
 
 int64_t GemmLoops::packedBytesPerK() const {
@@ -191,11 +224,10 @@ static void packColumns(const GemmLoops &g, Loops &m, Value packed,
         Value before = m.sub(column, columnBegin);
         Value from = m.element(g.line, scalar, before);
         Value to = m.element(packed, scalar,
-                             m.add(arith::MulIOp::create(m.b, before, g.k),
-                                   m.mul(kIndex, width)));
+                             m.add(m.mul(before, g.k), m.mul(kIndex, width)));
         auto type = VectorType::get({int64_t(lanes)}, scalar);
         for (unsigned v = 0; v < g.tile.vectors; ++v) {
-          Value offset = m.constant(v * lanes);
+          int32_t offset = v * lanes;
           m.store(m.load(type, m.element(from, scalar, offset),
                          elementBytes(scalar)),
                   m.element(to, scalar, offset), elementBytes(scalar));
@@ -207,11 +239,7 @@ static void packColumns(const GemmLoops &g, Loops &m, Value packed,
   m.loop(columnBegin, columnEnd, width, [&](Value column) {
     // The panel begins (column - columnBegin) * k elements in.
     Value panel =
-        m.element(packed, scalar,
-                  arith::MulIOp::create(m.b, m.sub(column, columnBegin), g.k));
-    auto at = [&](Value kIndex, unsigned offset) {
-      return m.element(panel, scalar, m.add(m.mul(kIndex, width), offset));
-    };
+        m.element(packed, scalar, m.mul(m.sub(column, columnBegin), g.k));
     auto packByElement = [&](Value kBegin) {
       m.loop(kBegin, g.k, 1, [&](Value kIndex) {
         m.loop(zero, m.constant(width), 1, [&](Value j) {
@@ -231,102 +259,143 @@ static void packColumns(const GemmLoops &g, Loops &m, Value packed,
               count = m.min(m.sub(columnEnd, from), m.constant(lanes));
             }
             m.store(g.loadColumns(m.b, kIndex, from, count),
-                    at(kIndex, v * lanes), elementBytes(scalar));
+                    m.element(panel, scalar,
+                              m.add(m.mul(kIndex, width), v * lanes)),
+                    elementBytes(scalar));
           }
         });
       };
       m.branch(
-          m.le(m.add(column, width), columnEnd), [&] { packVectors(true); },
-          [&] { packVectors(false); });
+          m.isMultiple(g.columns, width)
+              ? Value()
+              : m.le(m.add(column, width), columnEnd),
+          [&] { packVectors(true); }, [&] { packVectors(false); });
       return;
     }
     if (!g.loadAlongK) {
       packByElement(zero);
       return;
     }
-    // Squares of lanes x lanes, read along k and transposed in registers.
-    Value kSquares = m.floorTo(g.k, lanes);
-    for (unsigned v = 0; v < g.tile.vectors; ++v) {
-      m.loop(zero, kSquares, lanes, [&](Value kIndex) {
+    // Squares, read along k and transposed in registers: as many beside each
+    // other as a vector holds.
+    unsigned side = g.lanesAlongK;
+    Value kSquares = m.floorTo(g.k, side);
+    m.loop(zero, m.constant(width), lanes, [&](Value offset) {
+      Value first = m.add(column, offset);
+      m.loop(zero, kSquares, side, [&](Value kIndex) {
         SmallVector<Value> lines;
-        for (unsigned j = 0; j < lanes; ++j)
-          lines.push_back(g.loadAlongK(
-              m.b, kIndex, m.min(m.add(column, v * lanes + j), last)));
+        for (unsigned i = 0; i < side; ++i) {
+          SmallVector<Value> parts;
+          for (unsigned j = i; j < lanes; j += side)
+            parts.push_back(
+                g.loadAlongK(m.b, kIndex, m.min(m.add(first, j), last)));
+          lines.push_back(m.concatenate(parts));
+        }
         m.transpose(lines);
-        for (unsigned i = 0; i < lanes; ++i)
-          m.store(lines[i], at(m.add(kIndex, i), v * lanes),
+        Value to =
+            m.element(panel, scalar, m.add(m.mul(kIndex, width), offset));
+        for (unsigned i = 0; i < side; ++i)
+          m.store(lines[i], m.element(to, scalar, int32_t(i * width)),
                   elementBytes(scalar));
       });
-    }
+    });
     packByElement(kSquares);
   });
+}
+
+/// The sums of `count` rows and the columns of one panel, to `memory`, a row
+/// after the other. Row `last` stands for those beyond it; null: none is.
+static void sumTile(const GemmLoops &g, Loops &m, Value panel, Value row,
+                    unsigned count, Value last, Value memory) {
+  unsigned lanes = g.tile.lanes, width = g.tile.columns();
+  unsigned bytes = elementBytes(g.accumulator);
+  auto vectorType = VectorType::get({int64_t(lanes)}, g.accumulator);
+  SmallVector<Value> rows;
+  for (unsigned i = 0; i < count; ++i)
+    rows.push_back(last && i ? m.min(m.add(row, i), last) : m.add(row, i));
+  SmallVector<Value> sums(count * g.tile.vectors, m.zero(vectorType));
+  sums = m.loop(
+      m.constant(0), g.k, 1, sums, [&](Value kIndex, ValueRange carried) {
+        SmallVector<Value> columnsAt, next(carried.begin(), carried.end());
+        Value base = m.element(panel, g.accumulator, m.mul(kIndex, width));
+        for (unsigned v = 0; v < g.tile.vectors; ++v)
+          columnsAt.push_back(m.load(
+              vectorType, m.element(base, g.accumulator, int32_t(v * lanes)),
+              bytes));
+        for (unsigned i = 0; i < count; ++i) {
+          Value x = m.broadcast(g.loadRow(m.b, rows[i], kIndex), vectorType);
+          for (unsigned v = 0; v < g.tile.vectors; ++v) {
+            Value &sum = next[i * g.tile.vectors + v];
+            sum = m.multiplyAdd(x, columnsAt[v], sum);
+          }
+        }
+        return next;
+      });
+  for (unsigned i = 0; i < count; ++i)
+    for (unsigned v = 0; v < g.tile.vectors; ++v)
+      m.store(sums[i * g.tile.vectors + v],
+              m.element(memory, g.accumulator, int32_t(i * width + v * lanes)),
+              bytes);
 }
 
 void GemmLoops::build(ImplicitLocOpBuilder &b, Value scratch, Value rowBegin,
                       Value rowEnd, Value columnBegin, Value columnEnd) const {
   Loops m{b};
-  unsigned lanes = tile.lanes, width = tile.columns();
-  auto vectorType = VectorType::get({int64_t(lanes)}, accumulator);
+  unsigned width = tile.columns();
   Value tileMemory = scratch;
-  Value packed = m.element(scratch, b.getI8Type(), m.constant(tileBytes()));
+  Value packed = m.element(scratch, b.getI8Type(), int32_t(tileBytes()));
   packColumns(*this, m, packed, columnBegin, columnEnd);
   Value lastRow = m.sub(rowEnd, m.constant(1));
-  Value zero = m.constant(0);
+  bool isWhole = m.isMultiple(rows, tile.rows);
   m.loop(rowBegin, rowEnd, tile.rows, [&](Value row) {
-    Value rowCount = m.min(m.constant(tile.rows), m.sub(rowEnd, row));
-    SmallVector<Value> rowIndex;
-    for (unsigned i = 0; i < tile.rows; ++i)
-      rowIndex.push_back(i == 0 ? row : m.min(m.add(row, i), lastRow));
-    auto columnLoop = [&](bool full) {
-      m.loop(columnBegin, columnEnd, width, [&](Value column) {
-        Value panel =
-            m.element(packed, accumulator,
-                      arith::MulIOp::create(b, m.sub(column, columnBegin), k));
-        SmallVector<Value> sums(tile.rows * tile.vectors, m.zero(vectorType));
-        sums = m.loop(zero, k, 1, sums, [&](Value kIndex, ValueRange carried) {
-          SmallVector<Value> columnsAt, next(carried.begin(), carried.end());
-          Value base = m.element(panel, accumulator, m.mul(kIndex, width));
-          for (unsigned v = 0; v < tile.vectors; ++v)
-            columnsAt.push_back(m.load(
-                vectorType, m.element(base, accumulator, m.constant(v * lanes)),
-                elementBytes(accumulator)));
-          for (unsigned i = 0; i < tile.rows; ++i) {
-            // A full tile reads at constant offsets from its first row; a
-            // partial one repeats its last row.
-            Value at = full ? m.add(row, i) : rowIndex[i];
-            Value x = m.broadcast(loadRow(b, at, kIndex), vectorType);
-            for (unsigned v = 0; v < tile.vectors; ++v) {
-              Value &sum = next[i * tile.vectors + v];
-              sum = m.multiplyAdd(x, columnsAt[v], sum);
-            }
-          }
-          return next;
-        });
-        for (unsigned i = 0; i < tile.rows; ++i)
-          for (unsigned v = 0; v < tile.vectors; ++v)
-            m.store(sums[i * tile.vectors + v],
-                    m.element(tileMemory, accumulator,
-                              m.constant(int64_t(i) * width + v * lanes)),
-                    elementBytes(accumulator));
-        finish(b, tileMemory, row, rowCount, column,
-               m.min(m.constant(width), m.sub(columnEnd, column)));
-      });
-    };
-    m.branch(
-        m.le(m.add(row, tile.rows), rowEnd), [&] { columnLoop(true); },
-        [&] { columnLoop(false); });
+    Value rowCount = isWhole ? m.constant(tile.rows)
+                             : m.min(m.constant(tile.rows), m.sub(rowEnd, row));
+    Value fits = isWhole ? Value() : m.le(m.add(row, tile.rows), rowEnd);
+    m.loop(columnBegin, columnEnd, width, [&](Value column) {
+      Value panel =
+          m.element(packed, accumulator, m.mul(m.sub(column, columnBegin), k));
+      m.branch(
+          fits,
+          [&] {
+            // Rows at constant distances from the first need one register.
+            sumTile(*this, m, panel, row, tile.rows, /*last=*/{}, tileMemory);
+          },
+          [&] {
+            m.loop(m.constant(0), rowCount, kRemainderRows, [&](Value i) {
+              sumTile(*this, m, panel, m.add(row, i), kRemainderRows, lastRow,
+                      m.element(tileMemory, accumulator, m.mul(i, width)));
+            });
+          });
+      Value columnCount =
+          m.isMultiple(columns, width)
+              ? m.constant(width)
+              : m.min(m.constant(width), m.sub(columnEnd, column));
+      finish(b, tileMemory, row, rowCount, column, columnCount);
+    });
   });
 }
 
-void DotLoops::build(ImplicitLocOpBuilder &b, Value row, Value columnBegin,
-                     Value columnEnd) const {
+int64_t DotLoops::scratchBytes() const {
+  // Whole vectors are written.
+  return llvm::alignTo(rows * columns, lanes) * elementBytes(accumulator);
+}
+
+void DotLoops::build(ImplicitLocOpBuilder &b, Value scratch, Value row,
+                     Value columnBegin, Value columnEnd) const {
   Loops m{b};
+  unsigned bytes = elementBytes(accumulator), count = rows * columns;
   auto vectorType = VectorType::get({int64_t(lanes)}, accumulator);
   Value zero = m.constant(0), kVectors = m.floorTo(k, lanes);
-  auto block = [&](Value column, unsigned count) {
-    // Two sets of sums hide the latency of the additions where there are few.
-    unsigned sets = rows * count >= 8 ? 1 : 2;
-    Value kPairs = sets == 2 ? m.floorTo(k, int64_t(2) * lanes) : kVectors;
+  Value last = isWhole ? Value() : m.sub(columnEnd, m.constant(1));
+  // Two sets of sums hide the latency of the additions where there are few.
+  unsigned sets = count >= 8 ? 1 : 2;
+  Value kPairs = sets == 2 ? m.floorTo(k, int64_t(2) * lanes) : kVectors;
+  m.loop(columnBegin, columnEnd, columns, [&](Value column) {
+    // The last column stands for those beyond it.
+    SmallVector<Value> columnsAt;
+    for (unsigned c = 0; c < columns; ++c)
+      columnsAt.push_back(last && c ? m.min(m.add(column, c), last)
+                                    : m.add(column, c));
     auto step = [&](Value kIndex, ValueRange carried, unsigned inSets) {
       SmallVector<Value> next(carried.begin(), carried.end());
       for (unsigned s = 0; s < inSets; ++s) {
@@ -334,53 +403,54 @@ void DotLoops::build(ImplicitLocOpBuilder &b, Value row, Value columnBegin,
         SmallVector<Value> xs;
         for (unsigned r = 0; r < rows; ++r)
           xs.push_back(loadRow(b, m.add(row, r), at, /*vector=*/true));
-        for (unsigned c = 0; c < count; ++c) {
-          Value w = loadColumn(b, at, m.add(column, c), /*vector=*/true);
+        for (unsigned c = 0; c < columns; ++c) {
+          Value w = loadColumn(b, at, columnsAt[c], /*vector=*/true);
           for (unsigned r = 0; r < rows; ++r) {
-            Value &sum = next[(s * rows + r) * count + c];
+            Value &sum = next[(s * rows + r) * columns + c];
             sum = m.multiplyAdd(xs[r], w, sum);
           }
         }
       }
       return next;
     };
-    SmallVector<Value> sums(sets * rows * count, m.zero(vectorType));
+    SmallVector<Value> sums(sets * count, m.zero(vectorType));
     sums = m.loop(zero, kPairs, int64_t(sets) * lanes, sums,
                   [&](Value kIndex, ValueRange carried) {
                     return step(kIndex, carried, sets);
                   });
-    if (sets == 2)
+    if (sets == 2) {
       sums = m.loop(kPairs, kVectors, lanes, sums,
                     [&](Value kIndex, ValueRange carried) {
                       return step(kIndex, carried, 1);
                     });
-    SmallVector<Value> scalars;
-    for (unsigned i = 0; i < rows * count; ++i)
-      scalars.push_back(m.reduceLanes(
-          sets == 2 ? m.sum(sums[i], sums[rows * count + i]) : sums[i]));
-    scalars =
-        m.loop(kVectors, k, 1, scalars, [&](Value kIndex, ValueRange carried) {
-          SmallVector<Value> next(carried.begin(), carried.end());
-          for (unsigned r = 0; r < rows; ++r) {
-            Value x = loadRow(b, m.add(row, r), kIndex, /*vector=*/false);
-            for (unsigned c = 0; c < count; ++c)
-              next[r * count + c] = m.multiplyAdd(
-                  x, loadColumn(b, kIndex, m.add(column, c), /*vector=*/false),
-                  next[r * count + c]);
-          }
-          return next;
-        });
-    for (unsigned r = 0; r < rows; ++r)
-      for (unsigned c = 0; c < count; ++c)
-        finish(b, scalars[r * count + c], m.add(row, r), m.add(column, c));
-  };
-  Value blocks = m.add(
-      columnBegin, arith::MulIOp::create(
-                       b,
-                       arith::DivSIOp::create(b, m.sub(columnEnd, columnBegin),
-                                              m.constant(columns)),
-                       m.constant(columns)));
-  m.loop(columnBegin, blocks, columns,
-         [&](Value column) { block(column, columns); });
-  m.loop(blocks, columnEnd, 1, [&](Value column) { block(column, 1); });
+      for (unsigned i = 0; i < count; ++i)
+        sums[i] = m.sum(sums[i], sums[count + i]);
+      sums.truncate(count);
+    }
+    int32_t position = 0;
+    for (Value line : m.reduceLanes(sums)) {
+      m.store(line, m.element(scratch, accumulator, position), bytes);
+      position += cast<VectorType>(line.getType()).getNumElements();
+    }
+    // One sum after the other takes what is left of k: one copy of the code.
+    Value columnCount =
+        isWhole ? m.constant(columns)
+                : m.min(m.constant(columns), m.sub(columnEnd, column));
+    m.loop(zero, m.constant(rows), 1, [&](Value r) {
+      Value rowAt = m.add(row, r);
+      Value line = m.element(scratch, accumulator, m.mul(r, columns));
+      m.loop(zero, columnCount, 1, [&](Value c) {
+        Value columnAt = m.add(column, c);
+        Value sum = m.load(accumulator, m.element(line, accumulator, c), bytes);
+        sum =
+            m.loop(kVectors, k, 1, sum, [&](Value kIndex, ValueRange carried) {
+              return SmallVector<Value>{m.multiplyAdd(
+                  loadRow(b, rowAt, kIndex, /*vector=*/false),
+                  loadColumn(b, kIndex, columnAt, /*vector=*/false),
+                  carried[0])};
+            })[0];
+        finish(b, sum, rowAt, columnAt);
+      });
+    });
+  });
 }

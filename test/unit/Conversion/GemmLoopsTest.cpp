@@ -28,7 +28,8 @@ struct Gemm {
   Run run;
 
   Gemm(GemmTile tile, Columns layout, int64_t staticRows = -1,
-       int64_t staticColumns = -1, int64_t staticK = -1)
+       int64_t staticColumns = -1, int64_t staticK = -1,
+       unsigned lanesAlongK = 4)
       : jit([&](ImplicitLocOpBuilder &b) {
           addFunction(b, "gemm", 5, [&](ValueRange a) {
             Type i64 = b.getI64Type(), f32 = b.getF32Type();
@@ -99,7 +100,12 @@ struct Gemm {
                     b, vectorType, columnsAt(b, k, c), mask, zero, 4);
               };
             if (layout == Columns::ByColumn)
-              g.loadAlongK = vectorAt;
+              g.lanesAlongK = lanesAlongK,
+              g.loadAlongK = [&, lanesAlongK](ImplicitLocOpBuilder &b, Value k,
+                                              Value c) -> Value {
+                auto type = VectorType::get({int64_t(lanesAlongK)}, f32);
+                return LLVM::LoadOp::create(b, type, columnsAt(b, k, c), 4);
+              };
             g.finish = [&](ImplicitLocOpBuilder &b, Value tile, Value row,
                            Value rowCount, Value column, Value count) {
               auto loop = [&](Value end, function_ref<void(Value)> body) {
@@ -194,8 +200,9 @@ TEST(GemmLoops, TileFitsTheRows) {
 TEST(DotLoops, EveryRemainder) {
   for (unsigned rows : {1u, 2u, 3u})
     for (unsigned columnsAtOnce : {1u, 4u}) {
+      int64_t scratch = 0;
       Jit jit([&](ImplicitLocOpBuilder &b) {
-        addFunction(b, "dot", 4, [&](ValueRange a) {
+        addFunction(b, "dot", 5, [&](ValueRange a) {
           Type i64 = b.getI64Type(), f32 = b.getF32Type();
           auto constant = [&](int64_t v) -> Value {
             return arith::ConstantIntOp::create(b, i64, v);
@@ -232,18 +239,20 @@ TEST(DotLoops, EveryRemainder) {
           d.finish = [&](ImplicitLocOpBuilder &b, Value sum, Value r, Value c) {
             LLVM::StoreOp::create(b, sum, at(a[0], r, c, columns));
           };
-          d.build(b, constant(0), constant(0), columns);
+          scratch = d.scratchBytes();
+          d.build(b, a[4], constant(0), constant(0), columns);
         });
       });
       auto run = jit.lookup<void (*)(float *, const float *, const float *,
-                                     const int64_t *)>("dot");
+                                     const int64_t *, void *)>("dot");
       ASSERT_TRUE(run);
       for (int64_t columns : {0, 1, 3, 4, 9})
         for (int64_t k : {0, 1, 16, 31, 32, 70}) {
           int64_t sizes[] = {columns, k};
           auto r = random(rows * k, 1), c = random(columns * k, 2);
           std::vector<float> out(rows * columns + 1, 7.0f);
-          run(out.data(), r.data(), c.data(), sizes);
+          std::vector<char> memory;
+          run(out.data(), r.data(), c.data(), sizes, aligned(memory, scratch));
           for (unsigned i = 0; i < rows; ++i)
             for (int64_t j = 0; j < columns; ++j) {
               double exact = 0;

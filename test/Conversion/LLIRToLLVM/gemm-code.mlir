@@ -1,0 +1,73 @@
+// Code of a product stands once: a remainder of rows takes four at once, what
+// follows the product is emitted for whole tiles and remainders together, and
+// extents that are multiples of the tile have no remainder.
+// RUN: luminal-opt %s --convert-llir-to-llvm="arch=sapphirerapids keep-loops" -o - | FileCheck %s
+// RUN: luminal-opt %s --convert-llir-to-llvm=arch=sapphirerapids -o - | FileCheck %s --check-prefix=LOWERED
+
+// 12 rows of 2 vectors, else 4 of 2; `sqrt` for whole vectors and for the rest.
+// CHECK-LABEL: llvm.func @remainder(
+// CHECK-COUNT-24: math.fma
+// CHECK-NOT: math
+// CHECK: } else {
+// CHECK-COUNT-8: math.fma
+// CHECK-NOT: math.fma
+// CHECK-COUNT-2: math.sqrt
+// CHECK-NOT: math
+// CHECK: llvm.return
+func.func private @remainder(%a: tensor<131x256xf32>, %b: tensor<256x250xf32>) -> tensor<131x250xf32> {
+  %0 = llir.kernel gemm(%a, %b) : (tensor<131x256xf32>, tensor<256x250xf32>) -> tensor<131x250xf32> {
+  ^bb0(%x: tensor<131x256xf32>, %y: tensor<256x250xf32>):
+    %g = llir.gemm %x, %y k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<131x256xf32>, tensor<256x250xf32> -> tensor<131x250xf32>
+    %s = llir.elementwise sqrt(%g) : (tensor<131x250xf32>) -> tensor<131x250xf32>
+    llir.yield %s : tensor<131x250xf32>
+  }
+  return %0 : tensor<131x250xf32>
+}
+
+// CHECK-LABEL: llvm.func @whole(
+// CHECK-COUNT-26: math.fma
+// CHECK-NOT: math.fma
+// CHECK: llvm.return
+// LOWERED-LABEL: llvm.func @whole(
+// LOWERED-NOT: masked
+// LOWERED: llvm.return
+func.func private @whole(%a: tensor<130x256xf32>, %b: tensor<256x256xf32>) -> tensor<130x256xf32> {
+  %0 = llir.kernel gemm(%a, %b) : (tensor<130x256xf32>, tensor<256x256xf32>) -> tensor<130x256xf32> {
+  ^bb0(%x: tensor<130x256xf32>, %y: tensor<256x256xf32>):
+    %g = llir.gemm %x, %y k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<130x256xf32>, tensor<256x256xf32> -> tensor<130x256xf32>
+    llir.yield %g : tensor<130x256xf32>
+  }
+  return %0 : tensor<130x256xf32>
+}
+
+// Columns along k: four rows of four squares beside each other, for any number
+// of vectors in a tile.
+// CHECK-LABEL: llvm.func @transposed(
+// CHECK-COUNT-16: llvm.load {{.*}} vector<4xf32>
+// CHECK-NOT: llvm.load {{.*}} vector<4xf32>
+// CHECK: llvm.return
+func.func private @transposed(%a: tensor<130x256xf32>, %b: tensor<256x256xf32>) -> tensor<130x256xf32> {
+  %0 = llir.kernel gemm(%a, %b) : (tensor<130x256xf32>, tensor<256x256xf32>) -> tensor<130x256xf32> {
+  ^bb0(%x: tensor<130x256xf32>, %y: tensor<256x256xf32>):
+    %g = llir.gemm %x, %y k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<130x256xf32>, tensor<256x256xf32> -> tensor<130x256xf32>
+    llir.yield %g : tensor<130x256xf32>
+  }
+  return %0 : tensor<130x256xf32>
+}
+
+// Dot products: what follows a sum stands once, however many sums are taken at
+// once.
+// CHECK-LABEL: llvm.func @dots(
+// CHECK-COUNT-8: math.fma {{.*}} vector<16xf32>
+// CHECK-COUNT-1: math.sqrt
+// CHECK-NOT: math
+// CHECK: llvm.return
+func.func private @dots(%a: tensor<1x256xf32>, %b: tensor<250x256xf32>) -> tensor<1x250xf32> {
+  %0 = llir.kernel gemm(%a, %b) : (tensor<1x256xf32>, tensor<250x256xf32>) -> tensor<1x250xf32> {
+  ^bb0(%x: tensor<1x256xf32>, %y: tensor<250x256xf32>):
+    %g = llir.gemm %x, %y k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<1x256xf32>, tensor<250x256xf32> -> tensor<1x250xf32>
+    %s = llir.elementwise sqrt(%g) : (tensor<1x250xf32>) -> tensor<1x250xf32>
+    llir.yield %s : tensor<1x250xf32>
+  }
+  return %0 : tensor<1x250xf32>
+}
