@@ -136,9 +136,26 @@ const Input kInputs[] = {{7, {"2", "3", "8", "8"}},
                          {7, {"2", "2", "6", "8"}},
                          {5, {"2", "3", "8", "8"}}};
 
-constexpr int64_t kIntegers[] = {
-    0, 1,  -1, 2,   3,    -2,        4,         -3,        5,
-    7, 16, 64, 100, 4096, INT32_MAX, INT64_MAX, INT64_MIN, -INT64_MAX};
+constexpr int64_t kIntegers[] = {0,
+                                 1,
+                                 -1,
+                                 2,
+                                 3,
+                                 -2,
+                                 4,
+                                 -3,
+                                 5,
+                                 7,
+                                 16,
+                                 64,
+                                 100,
+                                 4096,
+                                 INT32_MAX,
+                                 INT64_C(1) << 40,
+                                 INT64_C(1) << 62,
+                                 INT64_MAX,
+                                 INT64_MIN,
+                                 -INT64_MAX};
 constexpr double kReals[] = {0, 1, 0.5, 2, -1, 1e-5, 0.1, 1e300, INFINITY, NAN};
 constexpr StringRef kStrings[] = {
     "",          "none",     "tanh",      "floor",

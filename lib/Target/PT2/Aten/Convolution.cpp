@@ -50,11 +50,13 @@ static Result<Value> convolve(OpCall &o, unsigned n, Value x, Value weight,
     auto size = ew[i + 2].asConstant();
     if (!size)
       return o.fail("the kernel's extents are symbolic");
+    if (*size > kMaxWindow)
+      return o.fail("the kernel is larger than " + Twine(kMaxWindow));
     w.size.push_back(*size);
   }
   auto outs = ew[0].asConstant(), ins = ew[1].asConstant();
   if (!outs || !ins || groups <= 0 || *outs % groups ||
-      !o.provablyEqual(ex[1], Expr(*ins * groups)))
+      !o.provablyEqual(ex[1], Expr(*ins) * Expr(groups)))
     return o.fail("the channels do not fit the groups");
   LUMINAL_CHECK(place(o, padded, w));
 
@@ -138,6 +140,8 @@ static Status convolveTransposed(OpCall &o, unsigned n, int64_t groups) {
     auto size = ew[i + 2].asConstant();
     if (!size || *size <= 0 || w.stride[i] <= 0 || w.dilation[i] <= 0)
       return o.fail("a kernel's extent is symbolic, or a stride not positive");
+    if (*size > kMaxWindow)
+      return o.fail("the kernel is larger than " + Twine(kMaxWindow));
     if (!o.assumptions().provablyLessEqual(Expr(1), ex[i + 2]))
       return o.fail("extent " + ex[i + 2].str() + " may be zero");
     w.size.push_back(*size);
@@ -200,7 +204,8 @@ static Status convolveWith(OpCall &o, unsigned n, int64_t groups) {
   if (mode == "same") {
     // The odd element of an even window goes behind.
     for (unsigned i = 0; i < n; ++i) {
-      int64_t size = o.extents(weight)[i + 2].asConstant().value_or(1);
+      int64_t size = std::min(o.extents(weight)[i + 2].asConstant().value_or(1),
+                              kMaxWindow);
       int64_t total = dilation[i] * (size - 1);
       if (stride[i] != 1)
         return o.fail("padding 'same' needs stride 1");

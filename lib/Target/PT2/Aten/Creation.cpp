@@ -3,6 +3,7 @@
 
 #include "Helpers.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include <cmath>
 
 using namespace mlir;
@@ -258,15 +259,25 @@ static Status triangleIndices(OpCall &o) {
   int64_t rows = o.integer("row"), columns = o.integer("col"),
           offset = o.integer("offset");
   Type type = o.dtypeOrNone("dtype").value_or(o.i64());
+  if (rows < 0 || columns < 0)
+    return o.fail("has a negative number of rows or columns");
+  // Beyond the matrix every offset means the same.
+  offset = std::clamp(offset, -rows, columns);
+  int64_t firstRow = upper ? 0 : std::max<int64_t>(-offset, 0), lastRow = rows;
+  if (int64_t last; upper && !llvm::SubOverflow(columns, offset, last))
+    lastRow = std::min(rows, last);
   SmallVector<int64_t> row, column;
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < columns; ++j)
-      if (upper ? j - i >= offset : j - i <= offset) {
-        if (row.size() == 4096)
-          return o.fail("has too many elements");
-        row.push_back(i);
-        column.push_back(j);
-      }
+  // Each of these rows has an element, so the limit ends the loops soon.
+  for (int64_t i = firstRow; i < lastRow && columns > 0; ++i) {
+    int64_t begin = upper ? std::max<int64_t>(i + offset, 0) : 0,
+            end = upper || offset >= columns - i ? columns : i + offset + 1;
+    for (int64_t j = begin; j < end; ++j) {
+      if (row.size() == kMaxListed)
+        return o.fail("has more than " + Twine(kMaxListed) + " elements");
+      row.push_back(i);
+      column.push_back(j);
+    }
+  }
   int64_t n = row.size();
   row.append(column);
   auto tensor = RankedTensorType::get({2, n}, o.i64());

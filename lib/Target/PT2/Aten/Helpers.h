@@ -8,6 +8,12 @@
 
 namespace luminal::pt2 {
 
+/// The most entries that a table has, or steps that are built one by one, by
+/// the value of an argument. More is an error that names the limit.
+constexpr int64_t kMaxListed = 1 << 14;
+/// The same for steps that each build a copy of a whole computation.
+constexpr int64_t kMaxRepeats = 64;
+
 /// Tensors of one type joined along `axis`; extents of the others equal.
 Value concatenate(OpCall &o, ArrayRef<Value> parts, unsigned axis);
 

@@ -409,11 +409,11 @@ static Status pdist(OpCall &o) {
   SmallVector<int64_t> first, second;
   for (int64_t i = 0; i < *n; ++i)
     for (int64_t j = i + 1; j < *n; ++j) {
+      if (first.size() == kMaxListed)
+        return o.fail("has more than " + Twine(kMaxListed) + " pairs of rows");
       first.push_back(i);
       second.push_back(j);
     }
-  if (first.size() > 4096)
-    return o.fail("has too many pairs");
   Type type = o.element(x);
   Value v = c.cast(x, o.opmath(type));
   auto rows = [&](ArrayRef<int64_t> index) {

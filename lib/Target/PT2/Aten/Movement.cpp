@@ -477,6 +477,9 @@ static Status splitSections(OpCall &o, unsigned axis, int64_t sections) {
   auto n = o.extents(o.tensor("self"))[axis].asConstant();
   if (!n || sections <= 0)
     return o.fail("splits a symbolic extent, or into no parts");
+  if (sections != o.getNumResults())
+    return o.fail("gives " + Twine(sections) + " parts, but the archive has " +
+                  Twine(o.getNumResults()));
   SmallVector<Expr> lengths;
   for (int64_t i = 0; i < sections; ++i)
     lengths.push_back(Expr(*n / sections + (i < *n % sections ? 1 : 0)));

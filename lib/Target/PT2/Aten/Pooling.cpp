@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Windows.h"
+#include "luminal/Support/IndexCheck.h"
 #include "llvm/ADT/STLExtras.h"
 #include <limits>
+#include <numeric>
 
 using namespace mlir;
 using namespace luminal;
@@ -21,8 +23,9 @@ static constexpr double kInf = std::numeric_limits<double>::infinity();
 static Result<int64_t> ceilReach(OpCall &o, const Expr &extent, int64_t pad,
                                  const Window &w, unsigned i) {
   auto n = extent.asConstant();
-  if (!n)
-    return o.fail("ceil_mode needs static extents");
+  if (!n || *n > kLargestExtent)
+    return o.fail("ceil_mode needs static extents of at most " +
+                  Twine(kLargestExtent));
   int64_t rest = *n + 2 * pad - w.reach(i), stride = w.stride[i];
   int64_t positions = (rest + stride - 1) / stride + 1;
   if ((positions - 1) * stride >= *n + pad)
@@ -197,11 +200,12 @@ static Division divide(OpCall &o, unsigned axis, const Expr &n,
   auto extent = n.asConstant(), parts = out.asConstant();
   if (!extent || !parts)
     return {begin, end - begin, Expr::ceilDiv(n, out) + Expr(1)};
-  int64_t longest = 0;
-  for (int64_t i = 0; i < *parts; ++i)
-    longest = std::max(longest, ((i + 1) * *extent + *parts - 1) / *parts -
-                                    i * *extent / *parts);
-  return {begin, end - begin, Expr(longest)};
+  // With n = whole * out + rest, window i begins at the fraction a = i rest mod
+  // out of an element, and covers ceil((a + rest) / out) elements beside whole.
+  // The greatest a is out - gcd(rest, out).
+  int64_t rest = *extent % *parts,
+          more = rest == std::gcd(rest, *parts) ? 1 : 2;
+  return {begin, end - begin, Expr(*extent / *parts + more)};
 }
 
 /// The sizes of an adaptive pool; None keeps the input's.

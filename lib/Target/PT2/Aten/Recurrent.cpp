@@ -125,6 +125,8 @@ static Status recurrent(OpCall &o) {
   if (!isa<FloatType>(type) || o.rank(x) != 3 ||
       states.size() != (isLSTM ? 2 : 1))
     return o.fail("takes floats [time, batch, channel] and their states");
+  if (layers <= 0 || layers > kMaxRepeats)
+    return o.fail("has no layers, or more than " + Twine(kMaxRepeats));
   int64_t directions = bidirectional ? 2 : 1, count = layers * directions;
   for (Value v : states)
     if (o.rank(v) != 3 || o.element(v) != type ||
@@ -133,7 +135,7 @@ static Status recurrent(OpCall &o) {
   bool projected = isLSTM && !o.provablyEqual(o.extents(states[0])[2],
                                               o.extents(states[1])[2]);
   size_t each = 2 + (biases ? 2 : 0) + (projected ? 1 : 0);
-  if (layers <= 0 || params.size() != each * count)
+  if (params.size() != each * count)
     return o.fail("has another number of parameters than the layers take");
   if (batchFirst)
     x = c.permute(x, {1, 0, 2});
@@ -143,6 +145,9 @@ static Status recurrent(OpCall &o) {
                   " is known only at run time");
   if (*length == 0)
     return o.fail("the sequence is empty");
+  if (*length > kMaxListed)
+    return o.fail("the sequence has more than " + Twine(kMaxListed) +
+                  " steps, each of which is built by itself");
   for (Value v : states)
     if (!o.provablyEqual(o.extents(v)[1], o.extents(x)[1]))
       return o.fail("a state does not fit the batch");

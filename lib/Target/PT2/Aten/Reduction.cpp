@@ -433,6 +433,9 @@ static Status diff(OpCall &o) {
   int64_t n = o.integer("n");
   if (o.rank(x) == 0 || n < 0)
     return o.fail("takes differences along no dim, or a negative number");
+  if (n > kMaxRepeats)
+    return o.fail("takes differences more than " + Twine(kMaxRepeats) +
+                  " times");
   SmallVector<Value> parts;
   for (StringRef name : {"prepend", "self", "append"})
     if (auto part = o.tensorOrNone(name))

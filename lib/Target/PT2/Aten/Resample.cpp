@@ -158,7 +158,9 @@ static int64_t nearestIndex(int64_t i, int64_t in, int64_t out,
   return std::min(static_cast<int64_t>(std::floor(at)), in - 1);
 }
 
-static Value nearest(OpCall &o, Value x, const Resampled &r, bool exact) {
+static Result<Value> nearest(OpCall &o, Value x, const Resampled &r,
+                             bool exact) {
+  constexpr int64_t maxPositions = 1 << 20;
   Composer &c = o.c;
   Expr first = r.in, second = r.out, d = Expr::dim(r.axis);
   auto known = r.scale ? asRatio(*r.scale) : std::nullopt;
@@ -184,6 +186,9 @@ static Value nearest(OpCall &o, Value x, const Resampled &r, bool exact) {
     return takeClamped(o, x, r, at, 0);
   }
   // Where PyTorch's rounded coordinates name other elements, so do these.
+  if (*out > maxPositions)
+    return o.fail("gives more than " + Twine(maxPositions) +
+                  " elements along a dim");
   SmallVector<int64_t> table;
   bool same = ratio;
   std::vector<int64_t> dims(r.axis + 1, 0);
@@ -329,10 +334,11 @@ static Status upsample(OpCall &o) {
       return o.fail("extent " + r.in.str() + " of a resampled dim may be zero");
     if (o.provablyEqual(r.in, r.out) && (corners || !r.scale || *r.scale == 1))
       continue;
-    if (antialias)
+    if (copies) {
+      LUMINAL_TRY(taken, nearest(o, v, r, kernel == Kernel::NearestExact));
+      v = taken;
+    } else if (antialias)
       v = antialiased(o, v, r, kernel == Kernel::Cubic);
-    else if (copies)
-      v = nearest(o, v, r, kernel == Kernel::NearestExact);
     else
       v = kernel == Kernel::Linear ? linear(o, v, r) : cubic(o, v, r);
   }

@@ -21,6 +21,10 @@ pt2::perDim(OpCall &o, StringRef name, unsigned n,
   if (values.size() != n)
     return o.fail("argument '" + name + "' has " + Twine(values.size()) +
                   " entries for " + Twine(n) + " dims");
+  for (int64_t value : values)
+    if (value < -kMaxWindow || value > kMaxWindow)
+      return o.fail("argument '" + name + "' holds " + Twine(value) +
+                    ", beyond the limit of " + Twine(kMaxWindow));
   return values;
 }
 

@@ -14,7 +14,12 @@
 
 namespace luminal::pt2 {
 
-/// A list of `n` integers; one is repeated, none is `fallback`.
+/// The greatest size, stride, dilation or padding: products of two of them stay
+/// far below 2^63.
+constexpr int64_t kMaxWindow = INT32_MAX;
+
+/// A list of `n` integers of at most kMaxWindow; one is repeated, none is
+/// `fallback`.
 Result<SmallVector<int64_t>>
 perDim(OpCall &o, StringRef name, unsigned n,
        std::optional<SmallVector<int64_t>> fallback = std::nullopt);
