@@ -395,10 +395,7 @@ LogicalResult Importer::makeOutputs() {
                                  "' names an unknown tensor");
       outputs[spec.value.names[0]] = read(spec.value.names[0]);
     }
-  std::map<std::string, std::string> byFqn;
-  for (const InputSpec &spec : program.inputs)
-    if (!spec.fqn.empty())
-      byFqn[spec.fqn] = spec.name;
+  std::map<std::string, std::string> byFqn = program.getInputsByFqn();
   for (const OutputSpec &spec : program.outputs) {
     if (spec.kind == OutputSpec::User)
       continue;

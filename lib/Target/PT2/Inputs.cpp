@@ -79,10 +79,7 @@ void Importer::findMutations() {
     if (written)
       mutated.insert(node.inputs[0].value.names[0]);
   }
-  std::map<std::string, std::string> byFqn;
-  for (const InputSpec &spec : program.inputs)
-    if (!spec.fqn.empty())
-      byFqn[spec.fqn] = spec.name;
+  std::map<std::string, std::string> byFqn = program.getInputsByFqn();
   for (const OutputSpec &spec : program.outputs) {
     if (spec.kind == OutputSpec::InputMutation)
       mutated.insert(spec.target);

@@ -3,6 +3,7 @@
 
 #include "Graph.h"
 #include "SymExpr.h"
+#include "luminal/Support/IndexCheck.h"
 #include <charconv>
 
 using namespace luminal;
@@ -634,10 +635,9 @@ static Status parseRanges(const JsonRef &root, ExportedProgram &program) {
       LUMINAL_TRY(value, max->asInt());
       range.hi = value;
     }
-    constexpr int64_t limit = int64_t(1) << 48;
-    if (range.lo < -limit)
-      range.lo = -limit;
-    if (range.hi && *range.hi > limit)
+    if (range.lo < -kLargestExtent)
+      range.lo = -kLargestExtent;
+    if (range.hi && *range.hi > kLargestExtent)
       range.hi.reset();
     std::optional<Expr> expr = Expr::parse(key);
     std::vector<std::string> symbols;
@@ -659,6 +659,14 @@ static Status parseRanges(const JsonRef &root, ExportedProgram &program) {
       return json.error("the range is empty");
   }
   return {};
+}
+
+std::map<std::string, std::string> ExportedProgram::getInputsByFqn() const {
+  std::map<std::string, std::string> result;
+  for (const InputSpec &spec : inputs)
+    if (!spec.fqn.empty())
+      result[spec.fqn] = spec.name;
+  return result;
 }
 
 Result<ExportedProgram> ExportedProgram::parse(const JsonRef &root) {

@@ -123,6 +123,9 @@ struct ExportedProgram {
   /// Python text.
   std::vector<std::string> guards;
 
+  /// The name of each parameter, buffer and constant by its FQN.
+  std::map<std::string, std::string> getInputsByFqn() const;
+
   /// The program of model.json, wrapper nodes inlined.
   static Result<ExportedProgram> parse(const JsonRef &root);
 };

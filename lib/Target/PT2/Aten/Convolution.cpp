@@ -18,22 +18,61 @@ using namespace luminal::pt2;
 // Convolution
 //===----------------------------------------------------------------------===//
 
-static Result<Value> convolve(OpCall &o, unsigned n, Value x, Value weight,
-                              std::optional<Value> bias,
-                              ArrayRef<int64_t> stride,
-                              ArrayRef<std::pair<int64_t, int64_t>> padding,
-                              ArrayRef<int64_t> dilation, int64_t groups) {
-  Composer &c = o.c;
-  Type type = o.element(x), wide = o.opmath(type);
+namespace {
+/// What every convolution takes: images that may lack the batch
+/// dim, a kernel and perhaps a bias, of one float type.
+struct Operands {
+  /// With a batch dim.
+  Value x;
+  Value weight;
+  std::optional<Value> bias;
+  bool batched;
+  Type type;
+  /// The type in which it is computed.
+  Type wide;
+
+  static Result<Operands> get(OpCall &o, unsigned n, Value x, Value weight,
+                              std::optional<Value> bias);
+  /// `y`, [batch, channels, positions...] in `wide`, as the op's result.
+  Value finish(OpCall &o, Value y) const;
+};
+} // namespace
+
+Result<Operands> Operands::get(OpCall &o, unsigned n, Value x, Value weight,
+                               std::optional<Value> bias) {
+  Type type = o.element(x);
   if (o.element(weight) != type || (bias && o.element(*bias) != type) ||
       !isa<FloatType>(type))
     return o.fail("the operands differ in dtype");
   bool batched = o.rank(x) == n + 2;
   if ((!batched && o.rank(x) != n + 1) || o.rank(weight) != n + 2)
     return o.fail("the operands have other ranks than the op takes");
+  return Operands{batched ? x : o.c.unsqueeze(x, 0),
+                  weight,
+                  bias,
+                  batched,
+                  type,
+                  o.opmath(type)};
+}
+
+Value Operands::finish(OpCall &o, Value y) const {
+  Composer &c = o.c;
+  if (bias)
+    y = c.add(y, c.view(c.cast(*bias, wide), o.extents(y), {Expr::dim(1)}));
   if (!batched)
-    x = c.unsqueeze(x, 0);
-  x = c.cast(x, wide);
+    y = c.squeeze(y, 0);
+  return c.cast(y, type);
+}
+
+static Result<Value> convolve(OpCall &o, unsigned n, Value x, Value weight,
+                              std::optional<Value> bias,
+                              ArrayRef<int64_t> stride,
+                              ArrayRef<std::pair<int64_t, int64_t>> padding,
+                              ArrayRef<int64_t> dilation, int64_t groups) {
+  Composer &c = o.c;
+  LUMINAL_TRY(operands, Operands::get(o, n, x, weight, bias));
+  Type wide = operands.wide;
+  x = c.cast(operands.x, wide);
   weight = c.cast(weight, wide);
 
   SmallVector<Padding> pads;
@@ -102,31 +141,21 @@ static Result<Value> convolve(OpCall &o, unsigned n, Value x, Value weight,
     merged.append(w.positions.begin(), w.positions.end());
     y = c.reshape(y, merged);
   }
-  if (bias)
-    y = c.add(y, c.view(c.cast(*bias, wide), o.extents(y), {Expr::dim(1)}));
-  if (!batched)
-    y = c.squeeze(y, 0);
-  return c.cast(y, type);
+  return operands.finish(o, y);
 }
 
 /// Scatters each element over a window and sums where windows overlap.
 static Status convolveTransposed(OpCall &o, unsigned n, int64_t groups) {
   Composer &c = o.c;
-  Value x = o.tensor("input"), weight = o.tensor("weight");
-  auto bias = o.tensorOrNone("bias");
-  Type type = o.element(x), wide = o.opmath(type);
   LUMINAL_TRY(stride, perDim(o, "stride", n));
   LUMINAL_TRY(padding, perDim(o, "padding", n));
   LUMINAL_TRY(more, perDim(o, "output_padding", n));
   LUMINAL_TRY(dilation, perDim(o, "dilation", n));
-  if (o.element(weight) != type || (bias && o.element(*bias) != type) ||
-      !isa<FloatType>(type))
-    return o.fail("the operands differ in dtype");
-  bool batched = o.rank(x) == n + 2;
-  if ((!batched && o.rank(x) != n + 1) || o.rank(weight) != n + 2)
-    return o.fail("the operands have other ranks than the op takes");
-  if (!batched)
-    x = c.unsqueeze(x, 0);
+  LUMINAL_TRY(operands,
+              Operands::get(o, n, o.tensor("input"), o.tensor("weight"),
+                            o.tensorOrNone("bias")));
+  Value x = operands.x, weight = operands.weight;
+  Type wide = operands.wide;
   SmallVector<Expr> ex = o.extents(x), ew = o.extents(weight);
   auto ins = ew[0].asConstant(), outs = ew[1].asConstant();
   if (!ins || !outs || groups <= 0 || *ins % groups ||
@@ -184,12 +213,7 @@ static Status convolveTransposed(OpCall &o, unsigned n, int64_t groups) {
   y = fold(o, y, w, padding, extents);
   SmallVector<Expr> shape = {ex[0], Expr(*outs * groups)};
   shape.append(extents);
-  y = c.reshape(y, shape);
-  if (bias)
-    y = c.add(y, c.view(c.cast(*bias, wide), shape, {Expr::dim(1)}));
-  if (!batched)
-    y = c.squeeze(y, 0);
-  return o.ret(c.cast(y, type));
+  return o.ret(operands.finish(o, c.reshape(y, shape)));
 }
 
 static Status convolveWith(OpCall &o, unsigned n, int64_t groups) {

@@ -241,9 +241,7 @@ Value pt2::wrapIndices(OpCall &o, Value index, const Expr &extent) {
   return o.c.select(o.c.less(i, o.c.splatInt(i, 0)), o.c.add(i, n), i);
 }
 
-/// A window of every element's predecessors: [..., i, ..., j] is element j
-/// where j <= i, else zero.
-static Value directPrefixSum(OpCall &o, Value x, unsigned axis) {
+Prefixes pt2::prefixes(OpCall &o, Value x, unsigned axis) {
   Composer &c = o.c;
   SmallVector<Expr> extents = o.extents(x), map;
   for (unsigned i = 0; i < extents.size(); ++i)
@@ -254,8 +252,14 @@ static Value directPrefixSum(OpCall &o, Value x, unsigned axis) {
   Value window = c.view(x, extents, map);
   Value i = c.iota(extents, Expr::dim(axis)),
         j = c.iota(extents, Expr::dim(last));
-  Value kept = c.select(c.lessEqual(j, i), window, c.splatInt(window, 0));
-  return c.reduceSum(kept, {last}, false);
+  return {window, c.lessEqual(j, i)};
+}
+
+/// One sum for each prefix.
+static Value directPrefixSum(OpCall &o, Value x, unsigned axis) {
+  auto [window, inside] = prefixes(o, x, axis);
+  Value kept = o.c.select(inside, window, o.c.splatInt(window, 0));
+  return o.c.reduceSum(kept, {o.rank(x)}, false);
 }
 
 /// Long dims in blocks: the sums inside each, and the sum of the blocks before
@@ -342,6 +346,16 @@ Result<Value> pt2::matmulAny(OpCall &o, Value a, Value b) {
   if (ra == 1)
     result = c.squeeze(result, lead);
   return result;
+}
+
+Value pt2::logSoftmax(OpCall &o, Value x, unsigned axis) {
+  Composer &c = o.c;
+  SmallVector<Expr> extents = o.extents(x), map;
+  for (unsigned i = 0; i < extents.size(); ++i)
+    map.push_back(i == axis ? Expr(0) : Expr::dim(i));
+  Value shifted = c.sub(x, c.view(c.reduceMax(x, {axis}, true), extents, map));
+  Value sum = c.log(c.reduceSum(c.exp(shifted), {axis}, true));
+  return c.sub(shifted, c.view(sum, extents, map));
 }
 
 Value pt2::softmaxAs(OpCall &o, Value x, unsigned axis, Type result) {

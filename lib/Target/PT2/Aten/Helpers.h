@@ -36,6 +36,13 @@ Value writeWindow(hlir::Composer &c, Value memory, ArrayRef<Expr> window,
 /// where the values are known not to be negative.
 Value wrapIndices(OpCall &o, Value index, const Expr &extent);
 
+/// All prefixes along a dim, as a new last dim: [..., i, ..., j] of `elements`
+/// is element j of `axis`, which belongs to prefix i where `inside` (j <= i).
+struct Prefixes {
+  Value elements, inside;
+};
+Prefixes prefixes(OpCall &o, Value x, unsigned axis);
+
 /// The sum of all elements before i, and i itself, along a dim.
 Result<Value> prefixSum(OpCall &o, Value x, unsigned axis);
 
@@ -54,6 +61,9 @@ Type sumType(OpCall &o, Type element);
 
 /// Matrix products of any ranks, as torch.matmul; f16 and bf16 give f32.
 Result<Value> matmulAny(OpCall &o, Value a, Value b);
+
+/// The logarithm of the softmax over `axis`, in the type of `x`.
+Value logSoftmax(OpCall &o, Value x, unsigned axis);
 
 /// torch.softmax in the accumulator's type, rounded to `result`.
 Value softmaxAs(OpCall &o, Value x, unsigned axis, Type result);

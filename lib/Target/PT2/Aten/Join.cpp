@@ -68,7 +68,8 @@ static Status stack(OpCall &o) {
   return joinAlong(o, parts, axis);
 }
 
-/// At least `rank` dims: one dim becomes the last but `behind` of them.
+/// `v` with dims of extent 1 up to `rank` dims, where torch.atleast_*d adds
+/// them.
 static Value atLeast(OpCall &o, Value v, unsigned rank) {
   // [] -> [1, 1, 1]; [n] -> [1, n] or [1, n, 1]; [n, m] -> [n, m, 1]
   while (o.rank(v) < rank) {
@@ -82,31 +83,23 @@ static Status atLeastOne(OpCall &o) {
   Value x = o.tensor("self");
   return o.ret(atLeast(o, x, rank));
 }
-template <unsigned rank>
-static Status atLeastEach(OpCall &o) {
+/// The tensors of a stack, each of at least `rank` dims.
+static SmallVector<Value> partsAtLeast(OpCall &o, unsigned rank) {
   SmallVector<Value> parts = o.tensors("tensors");
   for (Value &v : parts)
     v = atLeast(o, v, rank);
-  return o.ret(parts);
+  return parts;
 }
-static Status vstack(OpCall &o) {
-  SmallVector<Value> parts = o.tensors("tensors");
-  for (Value &v : parts)
-    v = atLeast(o, v, 2);
-  return joinAlong(o, parts, 0);
+template <unsigned rank>
+static Status atLeastEach(OpCall &o) {
+  return o.ret(partsAtLeast(o, rank));
 }
+static Status vstack(OpCall &o) { return joinAlong(o, partsAtLeast(o, 2), 0); }
 static Status hstack(OpCall &o) {
-  SmallVector<Value> parts = o.tensors("tensors");
-  for (Value &v : parts)
-    v = atLeast(o, v, 1);
+  SmallVector<Value> parts = partsAtLeast(o, 1);
   return joinAlong(o, parts, parts.empty() || o.rank(parts[0]) == 1 ? 0 : 1);
 }
-static Status dstack(OpCall &o) {
-  SmallVector<Value> parts = o.tensors("tensors");
-  for (Value &v : parts)
-    v = atLeast(o, v, 3);
-  return joinAlong(o, parts, 2);
-}
+static Status dstack(OpCall &o) { return joinAlong(o, partsAtLeast(o, 3), 2); }
 static Status columnStack(OpCall &o) {
   SmallVector<Value> parts = o.tensors("tensors");
   for (Value &v : parts)

@@ -285,12 +285,8 @@ static Status crossEntropyLoss(OpCall &o) {
   LUMINAL_TRY(axis, classAxis(o, x));
   Type type = o.element(x), wide = o.opmath(type);
   Value v = c.cast(x, wide);
-  SmallVector<Expr> extents = o.extents(v), map;
-  for (unsigned i = 0; i < extents.size(); ++i)
-    map.push_back(i == axis ? Expr(0) : Expr::dim(i));
-  Value shifted = c.sub(v, c.view(c.reduceMax(v, {axis}, true), extents, map));
-  Value total = c.log(c.reduceSum(c.exp(shifted), {axis}, true));
-  Value logits = c.sub(shifted, c.view(total, extents, map));
+  Value logits = logSoftmax(o, v, axis);
+  SmallVector<Expr> extents = o.extents(v);
   Expr classes = extents[axis];
   Value byClass =
       weight ? c.view(c.cast(*weight, wide), extents, {Expr::dim(axis)})

@@ -404,19 +404,12 @@ static Status logSoftmaxOver(OpCall &o, std::optional<Type> dtype) {
   Type result = dtype.value_or(o.element(x));
   if (o.rank(x) == 0)
     return o.ret(o.c.splat(x, 0, result));
-  Composer &c = o.c;
   Type wide = o.opmath(o.element(x));
   if (result.getIntOrFloatBitWidth() > 32)
     wide = result;
-  Value v = c.cast(x, wide);
-  SmallVector<Expr> extents = o.extents(v), map;
-  for (unsigned i = 0; i < extents.size(); ++i)
-    map.push_back(i == axis ? Expr(0) : Expr::dim(i));
-  Value shifted = c.sub(v, c.view(c.reduceMax(v, {axis}, true), extents, map));
-  Value sum = c.log(c.reduceSum(c.exp(shifted), {axis}, true));
-  return o.ret(c.cast(c.sub(shifted, c.view(sum, extents, map)), result));
+  return o.ret(o.c.cast(logSoftmax(o, o.c.cast(x, wide), axis), result));
 }
-static Status logSoftmax(OpCall &o) {
+static Status logSoftmaxInt(OpCall &o) {
   return logSoftmaxOver(o, o.dtypeOrNone("dtype"));
 }
 static Status logSoftmaxCore(OpCall &o) {
@@ -547,7 +540,7 @@ llvm::ArrayRef<OpRow> pt2::getReductionOps() {
        safeSoftmax},
       {"_softmax(Tensor self, int dim, bool half_to_float)", softmaxCore},
       {"log_softmax.int(Tensor self, int dim, ScalarType? dtype=None)",
-       logSoftmax},
+       logSoftmaxInt},
       {"_log_softmax(Tensor self, int dim, bool half_to_float)",
        logSoftmaxCore},
       {"diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, "

@@ -130,21 +130,6 @@ static Status cumulate(OpCall &o) {
   return o.ret(o.c.cast(x, type));
 }
 
-/// [..., i, ..., j]: element j where j <= i, else `fill`.
-static Value prefixes(OpCall &o, Value x, unsigned axis, Value fill) {
-  Composer &c = o.c;
-  SmallVector<Expr> extents = o.extents(x), map;
-  for (unsigned i = 0; i < extents.size(); ++i)
-    map.push_back(Expr::dim(i));
-  unsigned last = extents.size();
-  map[axis] = Expr::dim(last);
-  extents.push_back(extents[axis]);
-  Value window = c.view(x, extents, map);
-  Value keep = c.lessEqual(c.iota(extents, Expr::dim(last)),
-                           c.iota(extents, Expr::dim(axis)));
-  return c.select(keep, window, c.full(extents, fill));
-}
-
 /// The largest element so far and the last index that holds it; NaN is larger
 /// than every number.
 template <bool largest>
@@ -187,7 +172,8 @@ static Status logCumSumExp(OpCall &o) {
     return o.ret(x);
   Type type = o.element(x), wide = o.opmath(type);
   double inf = std::numeric_limits<double>::infinity();
-  Value v = prefixes(o, c.cast(x, wide), *axis, c.scalar(wide, -inf));
+  auto [window, inside] = prefixes(o, c.cast(x, wide), *axis);
+  Value v = c.select(inside, window, c.splat(window, -inf));
   unsigned last = o.rank(x);
   Value most = c.reduceMax(v, {last}, false);
   // An infinite maximum has no finite distance to itself.
