@@ -184,15 +184,21 @@ FailureOr<SmallVector<int64_t>> Evaluator::getShape(Operation *op,
   return shape;
 }
 
+static FailureOr<DType> getElementDType(Operation *op, Value result) {
+  Type element = cast<RankedTensorType>(result.getType()).getElementType();
+  if (std::optional<DType> dtype = hlir::getDType(element))
+    return *dtype;
+  return op->emitError() << "expected an element type of HLIR, found "
+                         << element;
+}
+
 FailureOr<Tensor> Evaluator::allocate(Operation *op, Value result) {
   FailureOr<SmallVector<int64_t>> shape = getShape(op, result);
   if (failed(shape))
     return failure();
-  Type element = cast<RankedTensorType>(result.getType()).getElementType();
-  std::optional<DType> dtype = hlir::getDType(element);
-  if (!dtype)
-    return op->emitError() << "expected an element type of HLIR, found "
-                           << element;
+  FailureOr<DType> dtype = getElementDType(op, result);
+  if (failed(dtype))
+    return failure();
   std::optional<Tensor> tensor = allocate(*dtype, *shape);
   if (!tensor)
     return op->emitError() << "not enough memory for " << result.getType();
@@ -297,10 +303,9 @@ LogicalResult Evaluator::elementwise(Operation *op, ChunkFn fn) {
   FailureOr<SmallVector<int64_t>> shape = getShape(op, op->getResult(0));
   if (failed(shape))
     return failure();
-  std::optional<DType> dtype = hlir::getDType(
-      cast<RankedTensorType>(op->getResult(0).getType()).getElementType());
-  if (!dtype)
-    return op->emitError() << "expected an element type of HLIR";
+  FailureOr<DType> dtype = getElementDType(op, op->getResult(0));
+  if (failed(dtype))
+    return failure();
   return define(op, std::make_shared<ElementwiseNode>(*dtype, *shape, work,
                                                       std::move(fn),
                                                       std::move(operands)));
@@ -355,10 +360,9 @@ LogicalResult Evaluator::iota(Operation *op, hlir::MapAttr map) {
   FailureOr<SmallVector<int64_t>> shape = getShape(op, op->getResult(0));
   if (failed(shape))
     return failure();
-  std::optional<DType> dtype = hlir::getDType(
-      cast<RankedTensorType>(op->getResult(0).getType()).getElementType());
-  if (!dtype)
-    return op->emitError() << "expected an element type of HLIR";
+  FailureOr<DType> dtype = getElementDType(op, op->getResult(0));
+  if (failed(dtype))
+    return failure();
   if (map.getNumDims() != shape->size() || map.getResults().size() != 1)
     return op->emitError() << "expected a map from the result's index to one "
                               "integer";

@@ -89,6 +89,21 @@ Assumptions hlir::getAssumptions(Operation *op, ArrayRef<Expr> extents) {
   return Assumptions(std::move(symbols), {extents.begin(), extents.end()});
 }
 
+bool hlir::mayBeEqual(Operation *op, ArrayRef<Expr> a, ArrayRef<Expr> b) {
+  if (a.size() != b.size())
+    return false;
+  std::optional<Assumptions> assumptions;
+  for (auto [x, y] : llvm::zip_equal(a, b)) {
+    if (x == y)
+      continue;
+    if (!assumptions)
+      assumptions = getAssumptions(op);
+    if (assumptions->equal(x, y) == false)
+      return false;
+  }
+  return true;
+}
+
 std::optional<DType> hlir::getDType(Type type) {
   return llvm::TypeSwitch<Type, std::optional<DType>>(type)
       .Case<Float32Type>([](auto) { return DType::F32; })
@@ -254,17 +269,20 @@ static LogicalResult verifySource(Operation *op, Attribute value) {
   return success();
 }
 
+static LogicalResult verifyName(Operation *op, Attribute value) {
+  auto name = dyn_cast<StringAttr>(value);
+  if (!name || name.empty())
+    return op->emitOpError()
+           << "expected a string as hlir.name, found " << value;
+  return success();
+}
+
 LogicalResult HLIRDialect::verifyRegionArgAttribute(Operation *op, unsigned,
                                                     unsigned,
                                                     NamedAttribute attribute) {
   Attribute value = attribute.getValue();
-  if (attribute.getName() == kNameAttr) {
-    auto name = dyn_cast<StringAttr>(value);
-    if (!name || name.empty())
-      return op->emitOpError()
-             << "expected a string as hlir.name, found " << value;
-    return success();
-  }
+  if (attribute.getName() == kNameAttr)
+    return verifyName(op, value);
   if (attribute.getName() == kKindAttr) {
     auto kind = dyn_cast<StringAttr>(value);
     if (!kind || (kind != "input" && kind != "weight" && kind != "state"))
@@ -282,13 +300,8 @@ LogicalResult HLIRDialect::verifyRegionArgAttribute(Operation *op, unsigned,
 LogicalResult HLIRDialect::verifyRegionResultAttribute(
     Operation *op, unsigned, unsigned resultIndex, NamedAttribute attribute) {
   Attribute value = attribute.getValue();
-  if (attribute.getName() == kNameAttr) {
-    auto name = dyn_cast<StringAttr>(value);
-    if (!name || name.empty())
-      return op->emitOpError()
-             << "expected a string as hlir.name, found " << value;
-    return success();
-  }
+  if (attribute.getName() == kNameAttr)
+    return verifyName(op, value);
   if (attribute.getName() != kUpdatesAttr)
     return op->emitOpError() << "expected no attribute '" << attribute.getName()
                              << "' on a result";

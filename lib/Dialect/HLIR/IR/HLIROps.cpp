@@ -52,23 +52,6 @@ static LogicalResult verifyTensors(Operation *op) {
   return success();
 }
 
-/// False only where two extents are proved different. What cannot be decided is
-/// left to run time, where every dim is checked.
-static bool mayBeEqual(Operation *op, ArrayRef<Expr> a, ArrayRef<Expr> b) {
-  if (a.size() != b.size())
-    return false;
-  std::optional<Assumptions> assumptions;
-  for (auto [x, y] : llvm::zip_equal(a, b)) {
-    if (x == y)
-      continue;
-    if (!assumptions)
-      assumptions = getAssumptions(op);
-    if (assumptions->equal(x, y) == false)
-      return false;
-  }
-  return true;
-}
-
 /// The result has the given extents and element type.
 static LogicalResult verifyResult(Operation *op, Value result,
                                   ArrayRef<Expr> extents, Type elementType) {

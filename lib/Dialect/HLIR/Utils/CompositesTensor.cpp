@@ -66,24 +66,26 @@ static RankedTensorType withoutLastDim(Value x) {
   return getTensorType(ArrayRef(getExtents(x)).drop_back(), elementOf(x));
 }
 
-Value Composer::reduceSum(Value x, ArrayRef<unsigned> axes, bool keepDim) {
+/// ReduceOp over `axes`, in a type that arithmetic has.
+template <typename ReduceOp>
+static Value reduce(Composer &c, Value x, ArrayRef<unsigned> axes,
+                    bool keepDim) {
   if (axes.empty())
     return x;
   if (Type type = elementOf(x), wide = computedType(type); wide != type)
-    return cast(reduceSum(cast(x, wide), axes, keepDim), type);
-  Value last = reducedLast(*this, x, axes);
-  Value sum = ReduceSumOp::create(builder, loc, withoutLastDim(last), last);
-  return restoreDims(*this, sum, x, axes, keepDim);
+    return c.cast(reduce<ReduceOp>(c, c.cast(x, wide), axes, keepDim), type);
+  Value last = reducedLast(c, x, axes);
+  Value reduced =
+      ReduceOp::create(c.getBuilder(), c.getLoc(), withoutLastDim(last), last);
+  return restoreDims(c, reduced, x, axes, keepDim);
+}
+
+Value Composer::reduceSum(Value x, ArrayRef<unsigned> axes, bool keepDim) {
+  return reduce<ReduceSumOp>(*this, x, axes, keepDim);
 }
 
 Value Composer::reduceMax(Value x, ArrayRef<unsigned> axes, bool keepDim) {
-  if (axes.empty())
-    return x;
-  if (Type type = elementOf(x), wide = computedType(type); wide != type)
-    return cast(reduceMax(cast(x, wide), axes, keepDim), type);
-  Value last = reducedLast(*this, x, axes);
-  Value max = ReduceMaxOp::create(builder, loc, withoutLastDim(last), last);
-  return restoreDims(*this, max, x, axes, keepDim);
+  return reduce<ReduceMaxOp>(*this, x, axes, keepDim);
 }
 
 /// The maximum of the mirrored values: -x for floats; -x - 1 for integers,

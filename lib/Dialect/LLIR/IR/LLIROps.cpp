@@ -7,6 +7,7 @@
 using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
+using hlir::mayBeEqual;
 
 //===----------------------------------------------------------------------===//
 // Shapes
@@ -14,23 +15,6 @@ using namespace luminal::llir;
 
 static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
-}
-
-/// False only where the extents are proved different: what is unknown is left
-/// to the run-time checks of the dims' symbols.
-static bool mayBeEqual(Operation *op, ArrayRef<Expr> a, ArrayRef<Expr> b) {
-  if (a.size() != b.size())
-    return false;
-  std::optional<Assumptions> assumptions;
-  for (auto [x, y] : llvm::zip_equal(a, b)) {
-    if (x == y)
-      continue;
-    if (!assumptions)
-      assumptions = hlir::getAssumptions(op);
-    if (assumptions->equal(x, y) == false)
-      return false;
-  }
-  return true;
 }
 
 static bool sameShape(Operation *op, Value a, Value b) {

@@ -136,6 +136,12 @@ private:
   /// Makes `extents` the main space; `toNew` maps the old main index to it.
   void rebase(Group &group, llvm::ArrayRef<Expr> extents, hlir::MapAttr toNew,
               hlir::MapAttr toOld);
+  /// Makes the index space of `value`, which the group reads element by
+  /// element, the main space of a kernel of this kind that computes it.
+  Decision takeSpaceOf(Group &group, mlir::Value value, KernelKind kind);
+  /// `operand` is read in a space and loop of its own, `reads` elements.
+  void addWholeRead(Group &group, mlir::Value operand, double reads,
+                    int64_t loopCopies);
   std::optional<hlir::MapAttr> findRowDomain(Group &group, hlir::MapAttr access,
                                              llvm::ArrayRef<Expr> domain);
   void takeRows(Group &group);

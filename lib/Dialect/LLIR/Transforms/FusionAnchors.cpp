@@ -134,7 +134,7 @@ Decision FusionPlan::joinReduce(Group &group, llir::ReduceOp op) {
 // gemm, scatter
 //===----------------------------------------------------------------------===//
 
-/// Whether the group may take over the index space of `value`.
+/// Whether the group's one loop nest may become another's of the same space.
 static Decision canTakeSpaceOf(const Group &group, Value value) {
   ArrayRef<Access> accesses = group.accesses.find(value)->second;
   if (group.kind != KernelKind::Map)
@@ -148,27 +148,40 @@ static Decision canTakeSpaceOf(const Group &group, Value value) {
   return Decision::accept(&group);
 }
 
-static constexpr llvm::StringLiteral kNotBijective =
-    "the reader does not read each element exactly once";
-
-Decision FusionPlan::joinGemm(Group &group, GemmOp op) {
-  Value value = op.getResult();
-  if (Decision fits = canTakeSpaceOf(group, value); !fits)
-    return fits;
+Decision FusionPlan::takeSpaceOf(Group &group, Value value, KernelKind kind) {
   SmallVector<Expr> main(group.spaces[kMainSpace].extents);
   SmallVector<Expr> extents = hlir::getExtents(value);
   MapAttr toNew = group.accesses[value].front().map;
   std::optional<MapAttr> toOld = invert(toNew, main, extents, symbols);
   if (!toOld)
-    return Decision::refuse(kNotBijective, &group);
+    return Decision::refuse(
+        "the reader does not read each element exactly once", &group);
   if (Decision fits = fitsBudget(group, value); !fits)
     return fits;
   rebase(group, extents, toNew, *toOld);
-  group.kind = KernelKind::Gemm;
+  group.kind = kind;
   group.inlined.insert(value);
   group.addCode(value);
+  return Decision::accept(&group);
+}
+
+void FusionPlan::addWholeRead(Group &group, Value operand, double reads,
+                              int64_t loopCopies) {
+  addAccess(group, operand,
+            {getOwnSpace(group, operand, reads),
+             identityFor(operand),
+             {group.addLoop(loopCopies)}});
+}
+
+Decision FusionPlan::joinGemm(Group &group, GemmOp op) {
+  Value value = op.getResult();
+  if (Decision fits = canTakeSpaceOf(group, value); !fits)
+    return fits;
+  if (Decision taken = takeSpaceOf(group, value, KernelKind::Gemm); !taken)
+    return taken;
   // Each operand is packed about twice; overlapping windows are read more
   // often.
+  SmallVector<Expr> extents = hlir::getExtents(value);
   extents.push_back(op.getKExtent());
   for (auto [operand, map] : {std::pair(op.getLhs(), op.getLhsMap()),
                               std::pair(op.getRhs(), op.getRhsMap())}) {
@@ -177,10 +190,7 @@ Decision FusionPlan::joinGemm(Group &group, GemmOp op) {
       if (llvm::any_of(map.getResults(),
                        [i = i](const Expr &e) { return e.usesDim(i); }))
         reads *= nominalValue(extent, symbols);
-    addAccess(group, operand,
-              {getOwnSpace(group, operand, reads),
-               identityFor(operand),
-               {group.addLoop(op.getLoopCopies())}});
+    addWholeRead(group, operand, reads, op.getLoopCopies());
   }
   return Decision::accept(&group);
 }
@@ -194,26 +204,13 @@ Decision FusionPlan::joinScatter(Group &group, llir::ScatterOp op) {
       return Decision::refuse("nothing but views may follow a scatter in its "
                               "kernel",
                               &group);
-  SmallVector<Expr> main(group.spaces[kMainSpace].extents);
-  SmallVector<Expr> extents = hlir::getExtents(value);
-  MapAttr toNew = group.accesses[value].front().map;
-  std::optional<MapAttr> toOld = invert(toNew, main, extents, symbols);
-  if (!toOld)
-    return Decision::refuse(kNotBijective, &group);
-  if (Decision fits = fitsBudget(group, value); !fits)
-    return fits;
-  rebase(group, extents, toNew, *toOld);
-  group.kind = KernelKind::Scatter;
-  group.inlined.insert(value);
-  group.addCode(value);
+  if (Decision taken = takeSpaceOf(group, value, KernelKind::Scatter); !taken)
+    return taken;
   addAccess(group, op.getDest(),
             {kMainSpace, identityFor(value), group.accesses[value][0].loops});
   for (Value operand : {op.getIndices(), op.getUpdates()}) {
     double reads = nominalSize(hlir::getExtents(operand));
-    addAccess(group, operand,
-              {getOwnSpace(group, operand, reads),
-               identityFor(operand),
-               {group.addLoop(op.getLoopCopies())}});
+    addWholeRead(group, operand, reads, op.getLoopCopies());
   }
   return Decision::accept(&group);
 }

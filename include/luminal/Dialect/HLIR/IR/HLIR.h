@@ -115,6 +115,11 @@ mlir::RankedTensorType withElementType(mlir::RankedTensorType type,
 Assumptions getAssumptions(mlir::Operation *op,
                            llvm::ArrayRef<Expr> extents = {});
 
+/// False only where two extents are proved different at `op`. What cannot be
+/// decided is left to run time, where every dim is checked.
+bool mayBeEqual(mlir::Operation *op, llvm::ArrayRef<Expr> a,
+                llvm::ArrayRef<Expr> b);
+
 /// Refuses indices that leave their limits whatever the symbols are: the part
 /// of checkIndices that is cheap enough for a verifier.
 mlir::LogicalResult verifyIndices(IndexOpInterface op);
