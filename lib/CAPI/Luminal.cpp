@@ -135,7 +135,7 @@ static bool readOptions(const luminal_load_options *given,
     return false;
   if (given->weights_path)
     options.weightsPath = given->weights_path;
-  options.findWeights = !given->weights_path;
+  options.findWeightsFile = !given->weights_path;
   return true;
 }
 

@@ -36,8 +36,8 @@ Artifact::load(const std::string &path, const LoadOptions &options) {
   LUMINAL_TRY(bytes, mapFile(path));
   LUMINAL_TRY(artifact, create(std::move(bytes), path));
   std::string weights = options.weightsPath;
-  if (weights.empty() && options.findWeights)
-    weights = artifact->findWeights();
+  if (weights.empty() && options.findWeightsFile)
+    weights = artifact->findWeightsFile();
   if (!weights.empty())
     LUMINAL_CHECK(artifact->mapWeights(weights));
   return std::shared_ptr<const Artifact>(std::move(artifact));
@@ -224,7 +224,7 @@ Status Artifact::mapEmbeddedWeights(const ZipArchive &archive) {
 
 /// The weights file that the artifact was compiled with, if it is still beside
 /// it; else empty.
-std::string Artifact::findWeights() const {
+std::string Artifact::findWeightsFile() const {
   if (manifest.weightsFile.empty() || manifest.weightsEmbedded)
     return {};
   std::string path = name.substr(0, name.rfind('/') + 1) + manifest.weightsFile;

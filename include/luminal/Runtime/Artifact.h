@@ -30,7 +30,7 @@ struct LoadOptions {
   std::string weightsPath;
   /// Where no file is named, use the one that the artifact's manifest names as
   /// the one it was compiled with, if it is still there.
-  bool findWeights = true;
+  bool findWeightsFile = true;
 };
 
 /// Immutable once loaded: any number of threads may run it, each with a
@@ -65,7 +65,7 @@ private:
   Artifact();
   static Result<std::shared_ptr<Artifact>> create(Bytes bytes,
                                                   std::string name);
-  std::string findWeights() const;
+  std::string findWeightsFile() const;
   Status readMembers(const ZipArchive &archive);
   Status openHostObject(const Bytes &object);
   Status mapEmbeddedWeights(const ZipArchive &archive);
