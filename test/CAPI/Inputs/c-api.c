@@ -2,22 +2,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 
 #define _GNU_SOURCE
-#include "luminal-c/Luminal.h"
-#include <stdio.h>
-#include <stdlib.h>
+#include "check.h"
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CHECK(condition)                                                       \
-  do {                                                                         \
-    if (!(condition)) {                                                        \
-      fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition,       \
-              luminal_last_error());                                           \
-      exit(1);                                                                 \
-    }                                                                          \
-  } while (0)
 #define FAILS(call, text)                                                      \
   do {                                                                         \
     CHECK((call) == LUMINAL_ERROR);                                            \

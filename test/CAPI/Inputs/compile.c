@@ -1,20 +1,10 @@
 /*===- compile.c - From an archive to numbers, in C -----------------------===*/
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 
-#include "luminal-c/Luminal.h"
+#include "check.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                                       \
-  do {                                                                         \
-    if (!(condition)) {                                                        \
-      fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition,       \
-              luminal_last_error());                                           \
-      exit(1);                                                                 \
-    }                                                                          \
-  } while (0)
 /* The call fails, and the sentence begins with `where` and holds `what`. */
 #define FAILS(call, where, what)                                               \
   do {                                                                         \

@@ -20,11 +20,6 @@ using Args = ArrayRef<PDLValue>;
 class NativeConstants : public Natives {
 protected:
   NativeConstants() { context.loadDialect<arith::ArithDialect>(); }
-
-  /// Text of the function with this name.
-  static StringRef functionOf(StringRef text, StringRef name) {
-    return text.split(("@" + name + "(").str()).second.split("func.func").first;
-  }
 };
 
 const std::string kAddConstant = std::string(kAddZero) + R"mlir(

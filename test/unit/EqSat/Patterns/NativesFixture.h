@@ -59,12 +59,40 @@ protected:
     return text;
   }
 
+  /// Text of the function with this name.
+  static llvm::StringRef functionOf(llvm::StringRef text,
+                                    llvm::StringRef name) {
+    return text.split(("@" + name + "(").str()).second.split("func.func").first;
+  }
+
   static bool has(llvm::StringRef text, llvm::StringRef part) {
     return text.contains(part);
   }
 
   mlir::MLIRContext context;
   std::string messages;
+};
+
+/// What is known: the value of "test.constant", and that of its negation.
+class ValueAnalysis : public ClassAnalysis {
+public:
+  mlir::Attribute make(const NodeView &node) override {
+    if (!node.name)
+      return {};
+    if (node.name->getStringRef() == "test.constant")
+      return node.attributes.get("value");
+    auto operand =
+        node.operandFacts.size() == 1
+            ? mlir::dyn_cast_or_null<mlir::IntegerAttr>(node.operandFacts[0])
+            : mlir::IntegerAttr();
+    if (node.name->getStringRef() == "test.neg" && operand)
+      return mlir::IntegerAttr::get(operand.getType(), -operand.getInt());
+    return {};
+  }
+  std::optional<mlir::Attribute> join(mlir::Attribute,
+                                      mlir::Attribute) override {
+    return std::nullopt;
+  }
 };
 
 /// x + z = x, where the native IsZero holds for z.

@@ -10,26 +10,6 @@ using namespace luminal::eqsat;
 
 namespace {
 
-/// What is known: the value of "test.constant", and that of its negation.
-class ValueAnalysis : public ClassAnalysis {
-public:
-  Attribute make(const NodeView &node) override {
-    if (!node.name)
-      return {};
-    if (node.name->getStringRef() == "test.constant")
-      return node.attributes.get("value");
-    auto operand = node.operandFacts.size() == 1
-                       ? dyn_cast_or_null<IntegerAttr>(node.operandFacts[0])
-                       : IntegerAttr();
-    if (node.name->getStringRef() == "test.neg" && operand)
-      return IntegerAttr::get(operand.getType(), -operand.getInt());
-    return {};
-  }
-  std::optional<Attribute> join(Attribute, Attribute) override {
-    return std::nullopt;
-  }
-};
-
 TEST_F(Natives, fastConstraintReadsFacts) {
   registerAnalysis("test-value", [](Operation *scope) {
     EXPECT_TRUE(isa<func::FuncOp>(scope));
@@ -55,9 +35,8 @@ TEST_F(Natives, fastConstraintReadsFacts) {
       %r = "test.add"(%x, %c) : (i32, i32) -> i32
       return %r : i32
     })mlir");
-  auto [zero, one] = StringRef(text).split("@one");
-  EXPECT_FALSE(has(zero, "test.add")) << text;
-  EXPECT_TRUE(has(one, "test.add")) << text;
+  EXPECT_FALSE(has(functionOf(text, "zero"), "test.add")) << text;
+  EXPECT_TRUE(has(functionOf(text, "one"), "test.add")) << text;
 }
 
 TEST_F(Natives, ordinaryConstraintSeesAStandIn) {
@@ -199,16 +178,6 @@ pdl.pattern @FirstUse : benefit(0) {
       return %0, %1 : i8, i8
     })mlir");
   EXPECT_TRUE(has(text, "return %arg0, %0")) << text;
-}
-
-TEST_F(Natives, everyRuleStatesAPromise) {
-  add("silent", kAddZero, [](RuleSetBuilder &set, PDLPatternModule &) {
-    set.constraint("IsZero", [](auto &, auto, auto &) { return true; });
-  });
-  EXPECT_EQ(saturate("silent", "func.func @f() { return }"), "");
-  EXPECT_TRUE(has(messages, "rule 'AddZero' cannot be used: rule set 'silent' "
-                            "states no promise for it"))
-      << messages;
 }
 
 /// Every kind of argument and result, ranges among them, and an operation with
@@ -456,12 +425,7 @@ pdl.pattern @Swap : benefit(0) {
       %1 = "test.swap"() : () -> i8
       return %0#0, %1 : i16, i8
     })mlir");
-  auto of = [&](StringRef name) {
-    return StringRef(text)
-        .split(("@" + name + "(").str())
-        .second.split("func.func")
-        .first;
-  };
+  auto of = [&](StringRef name) { return functionOf(text, name); };
   EXPECT_TRUE(
       has(of("tail"), "\"test.tail\"(%arg1, %arg0, %arg0, %arg1, %arg0)"))
       << messages << text;
@@ -562,163 +526,6 @@ TEST_F(Natives, operationsOfAnyWidthAreArguments) {
                ") : (" + i64s + ") -> i64\n  return %0 : i64\n}")
                   .c_str());
   EXPECT_TRUE(has(text, "return %arg0")) << messages << text;
-}
-
-/// An ordinary rewrite may only make operations.
-TEST_F(Natives, misuseIsAnError) {
-  constexpr const char *pattern = R"mlir(
-pdl.pattern @R : benefit(0) {
-  %t = pdl.type
-  %x = pdl.operand
-  %root = pdl.operation "test.f"(%x : !pdl.value) -> (%t : !pdl.type)
-  pdl.rewrite %root {
-    %v = pdl.apply_native_rewrite "Go"(%root : !pdl.operation) : !pdl.value
-    pdl.replace %root with (%v : !pdl.value)
-  }
-})mlir";
-  auto make = [](PatternRewriter &r, Operation *op, StringRef name) {
-    OperationState state(op->getLoc(), name);
-    state.addOperands(op->getOperands());
-    state.addTypes(op->getResultTypes());
-    state.addAttribute("cost", r.getI64IntegerAttr(0));
-    return r.create(state);
-  };
-  using Go = std::function<Value(PatternRewriter &, Operation *)>;
-  auto run = [&](StringRef name, Go go) {
-    messages.clear();
-    add(name, pattern, [=](RuleSetBuilder &set, PDLPatternModule &m) {
-      m.registerRewriteFunction(
-          "Go", [go](PatternRewriter &r, Operation *op) { return go(r, op); });
-      set.rule({"R", Promise::exact()});
-    });
-    return saturate(name, R"mlir(
-      func.func private @g(i8) -> i8
-      func.func @f(%x: i8) -> i8 {
-        %0 = "test.f"(%x) : (i8) -> i8
-        return %0 : i8
-      })mlir");
-  };
-  // Wherever new operations stand.
-  EXPECT_TRUE(has(run("before",
-                      [=](PatternRewriter &r, Operation *op) -> Value {
-                        r.setInsertionPoint(op);
-                        (void)make(r, op, "test.unused");
-                        return make(r, op, "test.new")->getResult(0);
-                      }),
-                  "\"test.new\"(%arg0)"))
-      << messages;
-  auto expect = [&](StringRef text, const char *message) {
-    EXPECT_EQ(text, "");
-    EXPECT_TRUE(has(messages, message)) << messages;
-  };
-  expect(run("replace",
-             [=](PatternRewriter &r, Operation *op) -> Value {
-               r.replaceOp(op, op->getOperand(0));
-               return nullptr;
-             }),
-         "native function 'Go' changes an operation in place");
-  expect(run("erase",
-             [=](PatternRewriter &r, Operation *op) -> Value {
-               Value x = op->getOperand(0);
-               r.eraseOp(op);
-               return x;
-             }),
-         "native function 'Go' changes an operation in place");
-  expect(run("modify",
-             [=](PatternRewriter &r, Operation *op) -> Value {
-               r.modifyOpInPlace(op,
-                                 [&] { op->setAttr("a", r.getUnitAttr()); });
-               return op->getOperand(0);
-             }),
-         "native function 'Go' changes an operation in place");
-  expect(run("effects",
-             [=](PatternRewriter &r, Operation *op) -> Value {
-               return func::CallOp::create(r, op->getLoc(), "g",
-                                           op->getResultTypes(),
-                                           op->getOperands())
-                   .getResult(0);
-             }),
-         "native function 'Go' makes 'func.call', which the e-graph cannot "
-         "hold");
-  // A rewrite that fails, or makes nothing, is no match.
-  EXPECT_TRUE(
-      has(run("nothing",
-              [](PatternRewriter &, Operation *) -> Value { return nullptr; }),
-          "test.f"))
-      << messages;
-}
-
-TEST_F(Natives, everyPromiseHasARule) {
-  add("excess", kAddZero, [](RuleSetBuilder &set, PDLPatternModule &) {
-    set.constraint("IsZero", [](auto &, auto, auto &) { return true; });
-    set.rule({"AddZero", Promise::exact()});
-    set.rule({"AddOne", Promise::exact()});
-  });
-  EXPECT_EQ(saturate("excess", "func.func @f() { return }"), "");
-  EXPECT_TRUE(has(messages, "states a promise for 'AddOne', which it does not "
-                            "have"))
-      << messages;
-}
-
-TEST_F(Natives, unknownNativesAreRefused) {
-  add("unknown-native", R"mlir(
-pdl.pattern @Odd : benefit(0) {
-  %t = pdl.type
-  %x = pdl.operand
-  %root = pdl.operation "test.f"(%x : !pdl.value) -> (%t : !pdl.type)
-  pdl.apply_native_constraint "NobodyKnows"(%x : !pdl.value)
-  pdl.rewrite %root {
-    pdl.replace %root with (%x : !pdl.value)
-  }
-})mlir",
-      [](RuleSetBuilder &set, PDLPatternModule &) {
-        set.rule({"Odd", Promise::exact()});
-      });
-  EXPECT_EQ(saturate("unknown-native", "func.func @f() { return }"), "");
-  EXPECT_TRUE(has(messages, "rule 'Odd' cannot be used: no native constraint "
-                            "is named 'NobodyKnows'"))
-      << messages;
-}
-
-TEST_F(Natives, factsThatContradictAreAnError) {
-  add("contradiction", R"mlir(
-pdl.pattern @Wrong : benefit(0) {
-  %t = pdl.type
-  %x = pdl.operand
-  %y = pdl.operand
-  %root = pdl.operation "test.pair"(%x, %y : !pdl.value, !pdl.value) -> (%t : !pdl.type)
-  pdl.rewrite %root {
-    pdl.replace %root with (%x : !pdl.value)
-  }
-}
-pdl.pattern @AlsoWrong : benefit(0) {
-  %t = pdl.type
-  %x = pdl.operand
-  %y = pdl.operand
-  %root = pdl.operation "test.pair"(%x, %y : !pdl.value, !pdl.value) -> (%t : !pdl.type)
-  pdl.rewrite %root {
-    pdl.replace %root with (%y : !pdl.value)
-  }
-})mlir",
-      [](RuleSetBuilder &set, PDLPatternModule &) {
-        set.rules(
-            {{"Wrong", Promise::exact()}, {"AlsoWrong", Promise::exact()}});
-      });
-  registerAnalysis("test-value", [](Operation *) {
-    return std::make_unique<ValueAnalysis>();
-  });
-  EXPECT_EQ(saturate("contradiction", R"mlir(
-    func.func @f() -> i8 {
-      %0 = "test.constant"() {value = 0 : i8} : () -> i8
-      %1 = "test.constant"() {value = 1 : i8} : () -> i8
-      %2 = "test.pair"(%0, %1) : (i8, i8) -> i8
-      return %2 : i8
-    })mlir"),
-            "");
-  EXPECT_TRUE(has(messages, "makes two values equal about which contradictory "
-                            "facts are known"))
-      << messages;
-  EXPECT_TRUE(has(messages, "'AlsoWrong'")) << messages;
 }
 
 } // namespace

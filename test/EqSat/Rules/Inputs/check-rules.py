@@ -1,8 +1,8 @@
-# ===- fired-rules.py - Every rule fires on HLIR written by hand ------------------===#
+# ===- check-rules.py - Every rule is named by a test and fires on one --------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Usage: fired-rules.py SOURCE_DIR: saturates test/EqSat/Rules/*.mlir with all rules and prints each rule of
-# lib/EqSat/Rules/*.pdll that learned nothing from any of them. What comes of a rule is the tests' own business.
+# Usage: check-rules.py SOURCE_DIR: prints each rule of lib/EqSat/Rules/*.pdll that no comment in test/EqSat/Rules/*.mlir
+# names, and each that learns nothing from any of these files when all rules run on it.
 
 import pathlib
 import re
@@ -10,8 +10,11 @@ import subprocess
 import sys
 
 source = pathlib.Path(sys.argv[1])
+named = set()
 fired = set()
 for test in sorted((source / "test/EqSat/Rules").glob("*.mlir")):
+    for comment in re.findall(r"^// (.*)$", test.read_text(), re.M):
+        named.update(re.findall(r"\w+", comment))
     done = subprocess.run(["luminal-opt", test, "--split-input-file", "--eqsat-saturate", "-o", "/dev/null",
                            "--remarks-filter=eqsat-saturate"], capture_output=True, text=True, check=True)
     for line in done.stderr.splitlines():
@@ -21,8 +24,7 @@ for test in sorted((source / "test/EqSat/Rules").glob("*.mlir")):
 rules = []
 for file in sorted((source / "lib/EqSat/Rules").glob("*.pdll")):
     rules += [(file.name, name) for name in re.findall(r"^Pattern (\w+)", file.read_text(), re.M)]
-missing = [rule for rule in rules if rule[1] not in fired]
-for file, name in missing:
-    print(f"{file}: {name} fires on no test")
-print(f"{len(rules)} rules")
-sys.exit(1 if missing or not rules else 0)
+problems = [f"{file}: no test names {name}" for file, name in rules if name not in named]
+problems += [f"{file}: {name} fires on no test" for file, name in rules if name not in fired]
+print("\n".join(problems + [f"{len(rules)} rules"]))
+sys.exit(1 if problems or not rules else 0)
