@@ -3,7 +3,7 @@
 //
 // Accessors by element type: load(p, i) and store(value, p, i) of element i of
 // an array of any alignment. A loop is written once and instantiated with the
-// accessor of its type, so that no element is asked for its type.
+// accessor of its type, so that types are not dispatched per element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -78,8 +78,8 @@ struct Bool {
   }
 };
 
-/// fn(accessor of a float dtype). Types that are only stored have none: the
-/// result is empty.
+/// fn(accessor of a float dtype). Storage types have none: the result is
+/// empty.
 template <typename Fn>
 auto forFloat(DType t, Fn fn) -> decltype(fn(Single())) {
   switch (t) {

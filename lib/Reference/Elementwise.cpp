@@ -26,8 +26,8 @@ static ChunkFn floatUnary(DType t, F f) {
   });
 }
 
-/// out = f(x, y). In double, + - * / and fmod of f32 and narrower values round
-/// to what rounding the exact result once gives.
+/// out = f(x, y). Computing + - * / and fmod of f32 and narrower values in
+/// double and rounding once more equals rounding the exact result once.
 template <typename F>
 static ChunkFn floatBinary(DType t, F f) {
   return forFloat(t, [&](auto access) -> ChunkFn {
@@ -187,7 +187,7 @@ ChunkFn reference::getElementwise(Operation *op) {
 // LLIR
 //===----------------------------------------------------------------------===//
 
-/// x * Phi(x), by erfc so that the lower tail keeps its digits.
+/// x * Phi(x), by erfc so that the lower tail stays accurate.
 static double gelu(double x) {
   return 0.5 * x * std::erfc(-x * std::sqrt(0.5));
 }
@@ -200,7 +200,7 @@ static double geluTanh(double x) {
 
 static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// Python's floor division of floats: the quotient that a - a mod b has.
+/// Python's floor division of floats: the quotient of a - a mod b.
 static double floorDivide(double a, double b) {
   if (b == 0)
     return a / b;
@@ -238,7 +238,7 @@ static ChunkFn unaryFunction(llir::Fn fn, DType t) {
     auto with = [&](auto f) {
       return intBinary(t, [f](int64_t a, int64_t) { return f(a); });
     };
-    // The second operand is not there: read the first one twice.
+    // There is no second operand: read the first one twice.
     auto once = [](ChunkFn f) -> ChunkFn {
       return [f](ArrayRef<const char *> in, int64_t n, char *out) {
         f({in[0], in[0]}, n, out);

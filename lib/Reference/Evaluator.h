@@ -3,9 +3,9 @@
 //
 // A value is a node that gives its elements in row-major order. Most nodes hold
 // a tensor. An elementwise op, view or iota whose users all read it in order,
-// and in the end for one op, stays a recipe and is computed as it is read, a
+// and finally for one op, stays a recipe and is computed when it is read, a
 // chunk at a time: the factors of a matrix product, and the comparisons of all
-// pairs that a sort makes, are never written out.
+// pairs for a sort, are never materialised.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 
 namespace luminal::reference {
 
-/// Elements that are computed at a time.
+/// Number of elements computed at a time.
 constexpr int64_t kChunk = 1024;
 
 class Node {
@@ -31,8 +31,8 @@ public:
       count *= size;
   }
   virtual ~Node() = default;
-  /// The bytes of elements [begin, begin + n), n <= kChunk, until the next
-  /// call; a failure was reported.
+  /// The bytes of elements [begin, begin + n), n <= kChunk, valid until the
+  /// next call; failures have been reported.
   virtual mlir::FailureOr<const char *> read(int64_t begin, int64_t n) = 0;
   /// The tensor, where the node holds one.
   virtual const Tensor *getTensor() const { return nullptr; }
@@ -43,8 +43,8 @@ public:
 };
 using NodePtr = std::shared_ptr<Node>;
 
-/// A node that is computed as it is read. The last chunk is kept: users that
-/// read one after the other share it.
+/// A node that is computed when it is read. The last chunk is cached: users
+/// that read the same chunk share it.
 class Recipe : public Node {
 public:
   Recipe(DType dtype, llvm::ArrayRef<int64_t> shape, Work &work)
@@ -82,7 +82,7 @@ public:
   mlir::FailureOr<llvm::SmallVector<NodePtr>>
   run(mlir::Block &block, llvm::ArrayRef<NodePtr> arguments);
 
-  /// The tensor behind a node, computed now if need be.
+  /// The tensor of a node, computed now if necessary.
   mlir::FailureOr<Tensor> force(mlir::Operation *op, NodePtr &node);
 
 private:
@@ -93,7 +93,8 @@ private:
   // By op; each defines the op's results.
   mlir::LogicalResult elementwise(mlir::Operation *op, ChunkFn fn);
   mlir::LogicalResult view(mlir::Operation *op, hlir::MapAttr map);
-  /// Fails where the symbols do not fulfil what the indices of `op` require.
+  /// Fails where the symbols do not satisfy the requirements of the indices of
+  /// `op`.
   mlir::LogicalResult checkRequired(mlir::Operation *op);
   mlir::LogicalResult constant(mlir::Operation *op, mlir::Attribute value);
   mlir::LogicalResult iota(mlir::Operation *op, hlir::MapAttr map);
@@ -115,7 +116,7 @@ private:
   mlir::FailureOr<Tensor> getTensor(mlir::Operation *op, unsigned operand) {
     return force(op, get(op->getOperand(operand)));
   }
-  /// An empty tensor of the type of a result, at its size now.
+  /// An uninitialised tensor of a result's type, at its current size.
   mlir::FailureOr<Tensor> allocate(mlir::Operation *op, mlir::Value result);
   std::optional<Tensor> allocate(DType dtype, llvm::ArrayRef<int64_t> shape);
   mlir::FailureOr<llvm::SmallVector<int64_t>> getShape(mlir::Operation *op,
@@ -132,9 +133,9 @@ private:
   const Options &options;
   llvm::DenseMap<mlir::Value, NodePtr> nodes;
   Work &work;
-  /// The one op for which an op's result is read, in order and once, be it
-  /// through other recipes; and through how many of them. There is none for a
-  /// result that is computed at once.
+  /// The one op for which an op's result is read, in order and once, possibly
+  /// through other recipes; and through how many of them. Null for a result
+  /// that is computed at once.
   struct Reader {
     mlir::Operation *op = nullptr;
     unsigned distance = 0;

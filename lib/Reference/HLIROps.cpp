@@ -146,7 +146,7 @@ LogicalResult Evaluator::reduceMax(Operation *op) {
   if (!hasRowsOf(*result, node))
     return op->emitError() << "the result does not have the rows of the "
                               "operand";
-  // NaN wins, and stays.
+  // NaN wins.
   auto maxFloat = [](double most, double value) {
     return value > most || std::isnan(value) ? value : most;
   };

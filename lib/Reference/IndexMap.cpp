@@ -26,7 +26,7 @@ void IndexProgram::compile(const Expr &e) {
     code.push_back({e.kind(), *e.asDim()});
     return;
   case Expr::Kind::Symbol:
-    // Unbound: a division by zero has no value either.
+    // An unbound symbol has no value; a division by zero has none either.
     code.push_back({Expr::Kind::Constant, 1});
     code.push_back({Expr::Kind::Constant, 0});
     code.push_back({Expr::Kind::FloorDiv, 0});
@@ -91,7 +91,7 @@ IndexProgram::evaluate(llvm::ArrayRef<int64_t> dims,
                        llvm::SmallVectorImpl<int64_t> &stack) const {
   if (std::optional<int64_t> value = evaluateFast(dims, stack))
     return value;
-  // A sum may leave 64 bits on its way and come back.
+  // A partial sum may overflow 64 bits where the total does not.
   return e.evaluate({}, dims.vec());
 }
 
@@ -228,11 +228,11 @@ IndexValues::IndexValues(const Expr &e, llvm::ArrayRef<int64_t> shape)
     affine = std::nullopt;
     return;
   }
-  // Of a dim of extent 1, the stride never counts.
+  // The stride of a dim of extent 1 never counts.
   for (auto [stride, extent] : llvm::zip_equal(affine->strides, shape))
     if (extent == 1)
       stride = 0;
-  // Where terms of one sign do not overflow, no sum of some of them does.
+  // If the sum of all terms of one sign does not overflow, no partial sum does.
   auto [low, high] = getEnds(*affine, shape);
   if (low < INT64_MIN || high > INT64_MAX)
     affine = std::nullopt;

@@ -18,13 +18,13 @@ namespace luminal::reference {
 class IndexProgram {
 public:
   explicit IndexProgram(const Expr &e) : e(e) { compile(e); }
-  /// Nothing on overflow and division by zero.
+  /// std::nullopt on overflow and division by zero.
   std::optional<int64_t> evaluate(llvm::ArrayRef<int64_t> dims,
                                   llvm::SmallVectorImpl<int64_t> &stack) const;
 
 private:
   void compile(const Expr &e);
-  /// As evaluate, but nothing where a partial result overflows.
+  /// As evaluate, but std::nullopt where a partial result overflows.
   std::optional<int64_t>
   evaluateFast(llvm::ArrayRef<int64_t> dims,
                llvm::SmallVectorImpl<int64_t> &stack) const;
@@ -43,7 +43,7 @@ public:
   using Index = llvm::SmallVector<int64_t>;
   /// The index of an element.
   Index at(int64_t element) const;
-  /// Moves an index on by some elements.
+  /// Advances an index by some elements.
   void advance(Index &index, int64_t steps) const;
   /// fn(done, n, index) for pieces of rows that make up elements [begin, begin
   /// + count): each piece has n elements, from `index` on.
@@ -96,8 +96,8 @@ Expr bindExpr(const Expr &e, const SymbolValues &symbols);
 
 class IndexMap {
 public:
-  /// `results` maps an index of `shape` to one of `sourceShape`. Where an index
-  /// leaves the source, nothing, and `error` says which.
+  /// `results` maps an index of `shape` to one of `sourceShape`. If an index is
+  /// outside the source, std::nullopt, and `error` names it.
   static std::optional<IndexMap> get(llvm::ArrayRef<Expr> results,
                                      const SymbolValues &symbols,
                                      llvm::ArrayRef<int64_t> shape,
@@ -112,7 +112,7 @@ public:
   /// are inside.
   bool isLinear() const { return linear; }
   /// Of a linear map: fn(done, position, stride, n) for each run of elements,
-  /// where element begin + done + j stands at position + j * stride, j < n.
+  /// where element begin + done + j is at position + j * stride, j < n.
   template <typename Fn>
   void forEachRun(int64_t begin, int64_t count, Fn fn) const {
     space.forEachPiece(

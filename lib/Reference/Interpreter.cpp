@@ -9,7 +9,8 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::reference;
 
-/// A result is computed at once where it would be read through more recipes.
+/// A result that would be read through more recipes than this is computed at
+/// once.
 static constexpr unsigned kMaxDistance = 64;
 
 FailureOr<const char *> Recipe::read(int64_t begin, int64_t n) {
@@ -175,7 +176,7 @@ FailureOr<SmallVector<int64_t>> Evaluator::getShape(Operation *op,
     }
     shape.push_back(*size);
   }
-  // So that no count of elements or bytes overflows from here on.
+  // After this, no count of elements or bytes can overflow.
   int64_t bytes = 8;
   for (int64_t size : shape)
     if (!llvm::is_contained(shape, 0) &&
@@ -254,7 +255,7 @@ static bool mayBeRecipe(Operation *op) {
 }
 
 void Evaluator::findReaders(Block &block) {
-  // Users come after what they use.
+  // Users come after the ops that they use.
   for (Operation &op : llvm::reverse(block)) {
     Reader &reader = readers[&op] = {};
     if (!mayBeRecipe(&op) || op.use_empty())

@@ -10,7 +10,7 @@ using namespace luminal;
 using namespace luminal::reference;
 
 namespace {
-/// An extent of an argument and what it is at run time.
+/// An extent of an argument and its value at run time.
 struct Equation {
   Expr extent;
   int64_t value;
@@ -115,7 +115,7 @@ FailureOr<SymbolValues> reference::bindSymbols(FunctionOpInterface function,
           function->getAttrOfType<hlir::SymbolsAttr>(hlir::kSymbolsAttr))
     for (const hlir::SymbolEntry &entry : table.getEntries())
       symbols.push_back({entry.name.str(), entry.range});
-  // What is not declared has any value.
+  // An undeclared symbol may have any value.
   std::vector<Expr> extents;
   std::vector<std::string> used;
   for (const Equation &equation : equations) {

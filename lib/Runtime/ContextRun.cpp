@@ -74,8 +74,7 @@ Status Context::run(StepListener *listener) {
 
 Error Context::Impl::brokenState(uint32_t input) const {
   return Error("a call failed while it changed the state '" +
-               m.inputs[input].name +
-               "' in place: reset it, or bind it anew where it was bound");
+               m.inputs[input].name + "' in place: reset it, or rebind it");
 }
 
 Status Context::Impl::checkStates() {

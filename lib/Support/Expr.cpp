@@ -10,7 +10,7 @@
 using namespace luminal;
 
 /// A product of sums is multiplied out up to this many terms, and kept as a
-/// product of sums above.
+/// product of sums beyond.
 static constexpr size_t kMaxTerms = 512;
 /// Anything larger is undefined: recursion over nodes stays within the stack,
 /// and trees within memory.
@@ -38,7 +38,8 @@ const Expr &ExprBuilder::undefined() {
 Expr::Expr() : Expr(int64_t(0)) {}
 
 Expr::Expr(int64_t value) : node(nullptr) {
-  // Small constants are everywhere: neither look-up nor count for them.
+  // Small constants are everywhere: they need neither lookup nor reference
+  // count.
   static constexpr int64_t kSmall = 64;
   auto make = [](int64_t v) {
     return ExprBuilder::intern(Kind::Constant, v, {}, {});
@@ -68,7 +69,7 @@ Expr Expr::dim(unsigned index) {
 // Order
 //===----------------------------------------------------------------------===//
 
-// Dims stand before symbols, compound factors after both, sums last.
+// Dims come before symbols, compound factors after both, sums last.
 static unsigned rank(Expr::Kind kind) {
   switch (kind) {
   case Expr::Kind::Constant:
@@ -182,8 +183,8 @@ Expr ExprBuilder::sum(std::vector<Term> terms) {
   });
   std::vector<Expr> operands;
   for (size_t i = 0; i < terms.size();) {
-    // Coefficients of equal products meet here; the partial sums may leave
-    // int64_t where the whole does not.
+    // Coefficients of equal products are added here; partial sums may exceed
+    // int64_t where the total does not.
     __int128 coefficient = 0;
     size_t j = i;
     for (; j < terms.size() &&
@@ -226,8 +227,8 @@ Expr operator*(const Expr &a, const Expr &b) {
   std::vector<Term> x = ExprBuilder::terms(a), y = ExprBuilder::terms(b);
   bool sums = x.size() > 1 && y.size() > 1;
   bool opaque = ExprBuilder::get(a).opaque || ExprBuilder::get(b).opaque;
-  // A product of sums that grows too large stays a product; so does what meets
-  // a product that stayed one, or the form would depend on the order of
+  // A product of sums that grows too large stays a product; so does its product
+  // with anything else, or the form would depend on the order of
   // multiplication. A single term without sums always multiplies in.
   if ((sums && (opaque || x.size() * y.size() > kMaxTerms)) ||
       (opaque &&

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A lower bound is the better of two. Interval arithmetic (ExprIntervals.cpp)
-// sees through every node, but forgets what its operands have in common.
-// Elimination keeps that: a factor in which the expression is linear takes its
-// least or greatest value, as the sign of its coefficient says (or both, and
-// the lesser result counts); what is left has one factor fewer. Compound
+// handles every kind of node, but forgets what its operands have in common.
+// Elimination keeps that: a factor in which the expression is linear is
+// replaced by its least or greatest value, by the sign of its coefficient (or
+// both, and the lesser result counts); the rest has one factor fewer. Compound
 // factors go first, then dims, whose extents are expressions over symbols, then
 // symbols, whose bounds are integers.
 //
@@ -28,7 +28,8 @@ SymbolRange ExprSolver::rangeOf(const Expr &symbol) const {
   return it == symbols.end() ? SymbolRange() : it->second;
 }
 
-/// An index space is not empty where it is read: every extent is at least 1.
+/// An index space is only read where it is not empty: every extent is at least
+/// 1.
 void ExprSolver::learn(const Expr &extent) {
   if (extent.asConstant() || extent.isUndefined())
     return;
@@ -38,8 +39,7 @@ void ExprSolver::learn(const Expr &extent) {
     range.lo = std::max(range.lo, lo);
     symbols[std::string(*symbol.asSymbol())] = range;
   };
-  // What divides the extent is not zero; where it is not negative, it is
-  // positive.
+  // A factor of the extent is not zero; if it is not negative, it is positive.
   std::vector<Expr> common = terms.front().factors;
   for (const Term &term : terms) {
     std::vector<Expr> both;
@@ -82,7 +82,7 @@ void ExprSolver::learn(const Expr &extent) {
   forget();
 }
 
-/// What was found with fewer facts may be weaker than what they prove.
+/// Drops cached results: they were found with fewer facts and may be too weak.
 void ExprSolver::forget() {
   lowers.clear();
   intervals.clear();
@@ -329,7 +329,7 @@ std::optional<int64_t> ExprSolver::lower(const Expr &e) {
   std::optional<int64_t> result = interval(e).lower();
   if (!step())
     return result;
-  // While it is being computed, its interval is what is known of it.
+  // While it is being computed, its interval serves as its bound.
   lowers.emplace(e, result);
   Nested nested(depth);
   raise(result, computeLower(e));
@@ -367,7 +367,8 @@ bool ExprSolver::nonNegative(const Expr &e) {
   return false;
 }
 
-/// Of polynomials, elimination says as much as cases do, and at less cost.
+/// For polynomials, elimination proves as much as a search over cases, at less
+/// cost.
 static bool isWorthCases(const Expr &e) {
   return ExprBuilder::compounds(e) != 0;
 }
@@ -395,7 +396,7 @@ std::optional<int64_t> ExprSolver::lowerByCases(const Expr &e) {
 }
 
 /// floordiv(a, c) - floordiv(b, c) >= floordiv(a - b, c): bounds the difference
-/// where neither has bounds of its own.
+/// where neither operand has bounds.
 std::optional<int64_t> ExprSolver::lowerOfPair(const Expr &e) {
   std::vector<Term> terms = ExprBuilder::terms(e);
   auto single = [](const Term &term) {
@@ -429,9 +430,9 @@ std::optional<int64_t> ExprSolver::lowerOfPair(const Expr &e) {
 std::optional<int64_t> ExprSolver::computeLower(const Expr &e) {
   if (std::optional<int64_t> low = lowerOfPair(e))
     return low;
-  // Compound factors sort after symbols and dims: last first eliminates them
-  // before what they depend on; dims before symbols, since extents are
-  // expressions over symbols.
+  // Compound factors sort after symbols and dims: going from last to first
+  // eliminates them before what they depend on; dims before symbols, since
+  // extents are expressions over symbols.
   std::vector<Expr> atoms = atomsOf(e);
   auto priority = [](const Expr &atom) {
     return atom.asSymbol() ? 2u : atom.asDim() ? 1u : 0u;
@@ -515,7 +516,8 @@ std::optional<int64_t> ExprSolver::eliminate(const Expr &e, const Expr &atom) {
       std::optional<Expr> q = divideExactly(k, c);
       if (q && positive(c))
         raise(best, lower(rest + *q * (rising ? x - c + Expr(1) : x)));
-      // Where c does not divide k, a multiple of the whole is bounded so.
+      // Where c does not divide k, a multiple of the whole expression is
+      // bounded this way.
       std::optional<int64_t> divisor = c.asConstant();
       if (!q && divisor && *divisor > 0 && !rest.asConstant()) {
         std::optional<int64_t> multiple =

@@ -22,7 +22,7 @@ struct Expr::Node : Expr::Counted {
   std::string name;
   std::vector<Expr> operands;
   size_t hash = 0;
-  /// Leaves of the tree, saturating: the size that limits and measures count.
+  /// Leaves of the tree, saturating: the size that limits and measures use.
   uint32_t weight = 1;
   uint32_t depth = 1;
   /// floordiv, mod, max and min nodes of the tree, saturating.
@@ -67,7 +67,7 @@ struct ExprBuilder {
   static Expr sum(std::vector<Term> terms);
   static Expr fromTerm(Term term);
   /// A binary node of given kind from operands in normal form, folded as far as
-  /// no facts are needed.
+  /// possible without facts.
   static Expr rebuild(Expr::Kind kind, const Expr &a, const Expr &b);
   /// Longer lists first where one is a prefix of the other, so that `d0 * s +
   /// d0 + 1` is the order of terms.
@@ -88,7 +88,8 @@ inline std::optional<int64_t> checkedMul(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &r) ? std::nullopt
                                           : std::optional<int64_t>(r);
 }
-/// Rounded toward minus infinity; nothing for a zero divisor or an overflow.
+/// Rounded toward minus infinity; std::nullopt for a zero divisor or an
+/// overflow.
 template <typename Int>
 std::optional<Int> checkedFloorDiv(Int a, Int b) {
   if (b == 0)

@@ -15,7 +15,7 @@ using namespace luminal;
 using Int = Interval::Int;
 static constexpr Int kInfinity = Interval::kInfinity;
 
-/// Bounds outside int64_t become the nearest ones that still hold.
+/// Bounds outside int64_t become the nearest valid ones.
 static Interval normalize(Int lo, Int hi) {
   if (lo < INT64_MIN)
     lo = -kInfinity;
@@ -25,7 +25,7 @@ static Interval normalize(Int lo, Int hi) {
 }
 
 static Interval add(const Interval &a, const Interval &b) {
-  // What is unbounded stays so, whatever is added to it.
+  // An unbounded value stays unbounded, whatever is added to it.
   bool noLower = a.lo == -kInfinity || b.lo == -kInfinity;
   bool noUpper = a.hi == kInfinity || b.hi == kInfinity;
   return normalize(noLower ? -kInfinity : a.lo + b.lo,
@@ -136,10 +136,10 @@ Interval luminal::intervalOf(Expr::Kind kind, const std::vector<Expr> &operands,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The work of a search is at most boxes times nodes.
+/// A search costs at most boxes times nodes.
 constexpr size_t kMaxBoxes = 128;
 constexpr size_t kMaxNodes = 256;
-/// How much of an unbounded range is looked at apart from the rest of it.
+/// How much of an unbounded range is searched separately from the rest.
 constexpr int64_t kHead = 32;
 
 /// An expression and the extents of its dims, operands first.
@@ -157,12 +157,12 @@ public:
   /// All values in range.
   Box getWhole();
 
-  /// The values of the root over a box; nothing where the box holds no point.
+  /// The values of the root over a box; std::nullopt if the box is empty.
   std::optional<Interval> evaluate(const Box &box) {
     return run(box, [](const Interval &range) { return range; });
   }
   /// The value of the root where every symbol and dim is least (or greatest);
-  /// nothing where there is none, or not there.
+  /// std::nullopt if a range has no such end or the root no value there.
   std::optional<int64_t> evaluateCorner(const Box &box, bool greatest);
 
 private:
@@ -292,8 +292,8 @@ std::optional<int64_t> luminal::lowerByCases(
     open.push({value->lo, boxes++, std::move(box)});
   };
   const Box whole = program.getWhole();
-  // The variable to cut in two: the one with the widest range. Of an unbounded
-  // one, the head is cut off once.
+  // The variable to split: the one with the widest range. An unbounded range is
+  // split once, after its head.
   auto widest = [&](const Box &box) {
     std::optional<size_t> best;
     Int width = 0;
@@ -329,6 +329,6 @@ std::optional<int64_t> luminal::lowerByCases(
     consider(std::move(low));
     consider(std::move(high));
   }
-  // There is no point in range.
+  // No point is in range.
   return enough;
 }

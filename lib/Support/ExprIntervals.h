@@ -3,8 +3,8 @@
 //
 // Interval arithmetic for every kind of node, and a search over cases that is
 // built on it. An interval forgets that two operands depend on one symbol;
-// where that costs the proof, the search cuts the symbol's range in two and
-// looks at each part.
+// where that costs the proof, the search splits the symbol's range in two and
+// examines each part.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,8 +44,8 @@ Interval intervalOf(Expr::Kind kind, const std::vector<Expr> &operands,
                     const std::vector<Interval> &values);
 
 /// The greatest constant that a bounded search proves to be at most `e`, for
-/// symbols in `rangeOf` and dims in `extents`; nothing if it proves none. The
-/// search ends early at a bound of `enough`, or at a value below it.
+/// symbols in `rangeOf` and dims in `extents`; std::nullopt if it proves none.
+/// The search ends early at a bound of `enough`, or at a value below it.
 std::optional<int64_t>
 lowerByCases(const Expr &e,
              const std::function<SymbolRange(const Expr &)> &rangeOf,

@@ -24,12 +24,12 @@ static size_t hashNode(Expr::Kind kind, int64_t value, std::string_view name,
 
 namespace {
 /// All nodes, each once. A count falls to zero only under the mutex of the
-/// node's shard, and the node leaves its bucket at that moment: a look-up never
+/// node's shard, and the node leaves its bucket at that moment: a lookup never
 /// finds a node that is about to be freed.
 class InternTable {
 public:
-  /// The node that is `same`, with one more reference; if there is none, the
-  /// one that `make` returns.
+  /// The node for which `same` holds, with one more reference; if there is
+  /// none, the one that `make` returns.
   template <typename Same, typename Make>
   Expr::Node *get(size_t hash, Same same, Make make) {
     Shard &shard = shardOf(hash);
@@ -46,7 +46,7 @@ public:
     return node;
   }
 
-  /// Drops a reference that may be the last one: whether it was.
+  /// Drops a reference that may be the last one; returns whether it was.
   bool dropLast(Expr::Node *node) {
     Shard &shard = shardOf(node->hash);
     std::lock_guard<std::mutex> lock(shard.mutex);
@@ -70,7 +70,7 @@ private:
     node.references.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // Shards keep threads apart.
+  // Shards reduce lock contention.
   static constexpr unsigned kShards = 16;
   struct Shard {
     std::mutex mutex;
@@ -110,7 +110,7 @@ private:
 };
 } // namespace
 
-/// Never destroyed: an Expr with static lifetime may be the last to go.
+/// Never destroyed: an Expr with static lifetime may outlive it.
 static InternTable &internTable() {
   static auto *table = new InternTable;
   return *table;
@@ -156,7 +156,7 @@ Expr ExprBuilder::intern(Expr::Kind kind, int64_t value, std::string_view name,
       [&] { return makeNode(hash, kind, value, name, std::move(operands)); })});
 }
 
-/// Nodes that are never freed, whoever refers to them.
+/// Nodes that are never freed.
 static std::atomic<size_t> numKept{0};
 
 Expr ExprBuilder::keepForever(Expr e) {

@@ -5,7 +5,7 @@
 
 using namespace luminal;
 
-// Limits for text from outside; no program comes near them.
+// Limits for untrusted text; no real program comes near them.
 static constexpr size_t kMaxLength = 1 << 16;
 static constexpr unsigned kMaxParseDepth = 200;
 static constexpr uint64_t kMaxWork = 1 << 20;
@@ -27,8 +27,8 @@ static void printFactor(const Expr &e, std::string &out) {
     out += ')';
 }
 
-/// A product without its coefficient. Sums that were not multiplied out stand
-/// in a group of their own, so that reading the text multiplies them by each
+/// A product without its coefficient. Sums that were not multiplied out are
+/// parenthesised as a group, so that reading the text multiplies them by each
 /// other first.
 static void printFactors(const std::vector<Expr> &factors, std::string &out) {
   size_t simple = 0;
@@ -87,7 +87,7 @@ static void print(const Expr &e, std::string &out) {
   case Expr::Kind::Add: {
     bool first = true;
     for (Term &term : ExprBuilder::terms(e)) {
-      // The magnitude of the least integer is no integer: it keeps its sign.
+      // The magnitude of INT64_MIN is not an int64_t: it keeps its sign.
       bool minus =
           !first && term.coefficient < 0 && term.coefficient != INT64_MIN;
       if (!first)
@@ -192,8 +192,8 @@ private:
     return text.substr(position, end - position);
   }
 
-  /// Refuses what is undefined (an overflow) and what makes the expression grow
-  /// out of proportion.
+  /// Refuses undefined expressions (overflow) and ones that grow out of
+  /// proportion.
   std::optional<Expr> checked(const Expr &e) {
     if (e.isUndefined())
       return fail("the expression overflows 64 bits");
@@ -208,7 +208,7 @@ private:
   std::optional<Expr> parseSum(unsigned depth) {
     if (depth > kMaxParseDepth)
       return fail("expression is nested too deeply");
-    // Terms are joined once, at the end: a long sum costs no more than its
+    // Terms are joined once, at the end: a long sum costs time linear in its
     // length.
     std::vector<Term> terms;
     bool minus = false;
@@ -265,7 +265,7 @@ private:
   }
 
   std::optional<Expr> parseInteger(bool negative) {
-    // Accumulated below zero, where the least integer has a place.
+    // Accumulated as a negative number, which can represent INT64_MIN.
     int64_t value = 0;
     for (; position < text.size() && isDigit(text[position]); ++position)
       if (__builtin_mul_overflow(value, int64_t(10), &value) ||

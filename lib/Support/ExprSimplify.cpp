@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Bottom up, each floordiv and mod is brought to one form: what divides is
-// pulled out, common factors are cancelled, nested ones are merged, and what
-// its range decides goes away. Then the terms of each sum are joined: c * (x
+// pulled out, common factors are cancelled, nested ones are merged, and those
+// that ranges decide are removed. Then the terms of each sum are joined: c * (x
 // floordiv c) + x mod c is x, and x - c * (x floordiv c) is x mod c.
 //
 //===----------------------------------------------------------------------===//
@@ -15,7 +15,7 @@
 using namespace luminal;
 
 /// Fewer compound nodes, then a smaller tree, then the order of expressions:
-/// strictly decreasing, so joins end.
+/// strictly decreasing, so joining terminates.
 static bool smaller(const Expr &a, const Expr &b) {
   if (a.isUndefined())
     return false;
@@ -35,8 +35,8 @@ ExprSolver::Division ExprSolver::divide(const Expr &x, const Expr &c) {
   if (by.size() == 1) {
     std::vector<Term> quotient, rest;
     for (Term &term : ExprBuilder::terms(x)) {
-      // The multiple of c nearest to zero is pulled out; of a constant, the one
-      // below (its rest is in [0, c)).
+      // The multiple of c nearest to zero is pulled out; for a constant, the
+      // next lower one (its remainder is in [0, c)).
       bool constant = term.factors.empty() && by[0].factors.empty();
       int64_t divisor = by[0].coefficient;
       std::optional<Term> unit =
@@ -113,8 +113,8 @@ static Term commonTerm(const Term &a, const Term &b) {
   Term result;
   std::set_intersection(a.factors.begin(), a.factors.end(), b.factors.begin(),
                         b.factors.end(), std::back_inserter(result.factors));
-  // The magnitude of the least integer is no integer: its divisors are powers
-  // of two.
+  // The magnitude of INT64_MIN is not an int64_t: its divisors are powers of
+  // two.
   auto magnitude = [](int64_t v) {
     return v == INT64_MIN ? int64_t(1) << 62 : std::abs(v);
   };
@@ -167,7 +167,7 @@ std::optional<ExprSolver::Common> ExprSolver::commonFactor(const Expr &x,
       division = divide(x, g);
     } else {
       // Only whole terms divide: 3 * d0 by 2 leaves 3 * d0. A constant divides
-      // with a rest.
+      // with a remainder.
       Term unit = ExprBuilder::terms(g).front();
       for (Term &term : ExprBuilder::terms(x)) {
         std::optional<Term> q = divideTerm(term, unit);
@@ -334,7 +334,7 @@ Expr ExprSolver::extremum(Expr::Kind kind, const Expr &a, const Expr &b) {
   Expr plain = ExprBuilder::rebuild(kind, a, b);
   if (plain.kind() != kind)
     return plain;
-  // The operands of the whole nest; those that another one decides go.
+  // The operands of the whole nest; those dominated by another one are removed.
   std::vector<Expr> operands;
   for (Expr e = plain;; e = e.operands()[0]) {
     if (e.kind() != kind) {
@@ -461,7 +461,7 @@ Expr ExprSolver::simplifyOnce(const Expr &e) {
   auto it = simplified.find(e);
   if (it != simplified.end())
     return it->second;
-  // While it is being computed, it stands for itself.
+  // While it is being computed, it is its own simplification.
   simplified.emplace(e, e);
   Nested nested(depth);
   Expr result = e;
@@ -568,7 +568,7 @@ bool Assumptions::provablyNonNegative(const Expr &e) const {
   if (e.isUndefined())
     return false;
   ExprSolver solver(symbols, extents);
-  // Most questions are this easy.
+  // Most queries are this easy.
   return solver.interval(e).lo >= 0 ||
          solver.atLeastByCases(solver.simplify(e), 0);
 }

@@ -1,11 +1,11 @@
 //===- ExprSolver.h - Bounds and rewrites under assumptions ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One object answers one question of some Assumptions: it caches what it proved
-// and counts its steps, so that no expression takes more than a bounded time.
-// Bounds (ExprBounds.cpp) and rewrites (ExprSimplify.cpp) call each other: a
-// bound of a floordiv is a simplified floordiv of a bound; a floordiv goes away
-// where a bound says so.
+// One object answers one query about some Assumptions: it caches what it proved
+// and counts its steps, so that the time for each expression is bounded. Bounds
+// (ExprBounds.cpp) and rewrites (ExprSimplify.cpp) call each other: a bound of
+// a floordiv is a simplified floordiv of a bound; a floordiv is removed where a
+// bound decides it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,15 +27,15 @@ public:
   /// it.
   bool hasValue(const Expr &e);
 
-  /// Greatest constant below (least above) `e` that the search finds; `e` is
-  /// simplified.
+  /// Greatest lower (least upper) constant bound of `e` that the search finds;
+  /// `e` must be simplified.
   std::optional<int64_t> lower(const Expr &e);
   std::optional<int64_t> upper(const Expr &e);
   bool nonNegative(const Expr &e);
   /// Bounds without elimination; `e` need not be simplified.
   Interval interval(const Expr &e);
   bool positive(const Expr &e) { return nonNegative(e - Expr(1)); }
-  /// The same questions of a caller outside, which is worth a search over
+  /// The same queries from outside, which are worth a search over
   /// cases.
   bool atLeastByCases(const Expr &e, int64_t limit);
   std::optional<int64_t> lowerByCases(const Expr &e);
@@ -50,8 +50,8 @@ private:
   Expr floorDiv(const Expr &x, const Expr &c);
   Expr mod(const Expr &x, const Expr &c);
   Expr extremum(Expr::Kind kind, const Expr &a, const Expr &b);
-  /// x = c * quotient + rest, where the quotient takes all that divides without
-  /// knowledge of ranges.
+  /// x = c * quotient + rest, where the quotient takes everything that divides
+  /// without knowledge of ranges.
   struct Division {
     Expr quotient, rest;
   };
@@ -84,7 +84,7 @@ private:
   void learn(const Expr &extent);
   void forget();
 
-  /// Counts a step, and says whether there are any left.
+  /// Counts a step; returns whether any are left.
   bool step() { return depth < kMaxDepth && ++steps < kMaxSteps; }
   struct Nested {
     explicit Nested(unsigned &depth) : depth(++depth) {}

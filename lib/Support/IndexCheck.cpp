@@ -1,11 +1,11 @@
 //===- IndexCheck.cpp - Whether index arithmetic stays in bounds ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// First `Assumptions` is asked for a proof. Where it finds none, the least and
-// the greatest value over the index space are looked for as expressions over
-// symbols: at corners where the expression is monotone or linear in each dim,
-// else by trying every point of a small space of constant extents. These are
-// exact, so that comparing them decides.
+// `Assumptions` is tried first. Where it finds no proof, the least and the
+// greatest value over the index space are computed as expressions over symbols:
+// at corners where the expression is monotone or linear in each dim, else by
+// trying every point of a small space of constant extents. These are exact, so
+// that comparing them decides.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,10 +15,10 @@
 
 using namespace luminal;
 
-/// Points tried one by one: of an expression without symbols, and with them.
+/// Maximum number of points to try, for an expression without and with symbols.
 static constexpr int64_t kMaxPoints = int64_t(1) << 20;
 static constexpr int64_t kMaxSymbolicPoints = 16;
-/// Dims of which both ends are tried.
+/// Maximum number of dims of which both ends are tried.
 static constexpr unsigned kMaxLinearDims = 4;
 
 SymbolRange luminal::boundedRange(SymbolRange range) {
@@ -343,7 +343,7 @@ std::optional<std::string> IndexChecker::checkDivisor(const Expr &e) {
     return require(*greatest, -1, problem);
   if (least && greatest && sizes.provablyNonNegative(*least))
     return require(1, *least, problem);
-  // Of either sign: its square decides.
+  // If it may have either sign, its square decides.
   if (std::optional<Expr> square = extreme(c * c, false))
     return require(1, *square, problem);
   return "cannot prove that the divisor of '" + e.str() + "' is not 0";
@@ -374,7 +374,7 @@ std::optional<std::string> IndexChecker::checkValue(const Expr &e) {
   return checkFits(e);
 }
 
-/// What is wrong with an index over symbols.
+/// The error of an index over symbols.
 static std::string describeOutside(const Expr &index, const Expr &limit) {
   std::string range = "[0, " + limit.str() + ")";
   return index.isUndefined()
@@ -439,7 +439,7 @@ std::optional<std::string> IndexChecker::refuteInside(const Expr &e,
               return std::nullopt;
             return last ? space[*leaf.asDim()] - Expr(1) : Expr(0);
           }));
-    // What has no value is for checkInside to explain.
+    // An expression without a value is reported by checkInside.
     if (!at->isUndefined() &&
         (sizes.provablyLess(*at, 0) || sizes.provablyLessEqual(limit, *at)))
       return describeOutside(*at, limit);

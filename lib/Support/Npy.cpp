@@ -20,7 +20,7 @@ public:
   bool fortranOrder = false;
   std::vector<int64_t> shape;
 
-  /// Nothing, or what is wrong.
+  /// Null, or the error.
   const char *parse() {
     if (!eat('{'))
       return "its header is not a dict";
@@ -49,7 +49,7 @@ public:
     }
     skip();
     if (!text.empty())
-      return "its header has something behind the dict";
+      return "its header has text after the dict";
     if (!hasDescr || !hasOrder || !hasShape)
       return "its header lacks descr, fortran_order or shape";
     return nullptr;
@@ -95,8 +95,8 @@ private:
     return false;
   }
   /// A decimal integer as Python reads it: single underscores between digits,
-  /// no leading zero but in zero itself. Python 2 wrote some with an L, which
-  /// NumPy still reads in the first two versions of the format.
+  /// no leading zero except in zero itself. Python 2 wrote some with an L,
+  /// which NumPy still reads in the first two versions of the format.
   bool size(int64_t &out) {
     skip();
     out = 0;
@@ -144,7 +144,7 @@ private:
   std::string_view text;
 };
 
-/// The element type of a NumPy code without its byte order, or nothing.
+/// The element type of a NumPy code without its byte order, if known.
 std::optional<DType> dtypeOfCode(std::string_view code,
                                  std::optional<DType> expected) {
   constexpr std::pair<std::string_view, DType> codes[] = {
@@ -156,7 +156,7 @@ std::optional<DType> dtypeOfCode(std::string_view code,
       return dtype;
   if (code == "u2" && expected == DType::BF16)
     return DType::BF16;
-  // f8 types have no NumPy code: void of one byte, by what is expected.
+  // f8 types have no NumPy code: one byte of void is read as the expected type.
   if (code == "V1" && (expected == DType::F8E4M3 || expected == DType::F8E5M2))
     return expected;
   return std::nullopt;
@@ -235,7 +235,7 @@ Result<HostTensor> luminal::readNpyBytes(Bytes bytes, const std::string &name,
     length |= uint64_t(bytes.data[i]) << (8 * (i - 8));
   if (length > bytes.size - start)
     return Error(name + ": is truncated in its header");
-  // What the first version of the format can say.
+  // The maximum header length of version 1.0.
   constexpr uint64_t mostHeader = 0xffff;
   if (length > mostHeader)
     return Error(name + ": its header has " + std::to_string(length) +

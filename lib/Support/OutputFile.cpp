@@ -18,7 +18,7 @@ using namespace luminal;
 //===----------------------------------------------------------------------===//
 
 /// A list that a signal handler can walk at any time: entries are added at its
-/// head and never freed, an entry without a path is taken again.
+/// head and never freed; an entry without a path is reused.
 struct detail::TemporaryEntry {
   std::atomic<char *> path{nullptr};
   std::atomic<bool> taken{true};
@@ -33,11 +33,11 @@ constexpr int kSignals[] = {SIGHUP, SIGINT, SIGTERM};
 struct sigaction previous[std::size(kSignals)];
 
 void removeAll(int signal) {
-  // Whoever takes the path out of its entry removes the file.
+  // The thread that takes the path out of its entry removes the file.
   for (Entry *entry = entries.load(); entry; entry = entry->next)
     if (const char *path = entry->path.exchange(nullptr))
       ::unlink(path);
-  // What the signal did before, it does as soon as this handler returns.
+  // The signal's previous action is taken as soon as this handler returns.
   for (size_t i = 0; i < std::size(kSignals); ++i)
     if (kSignals[i] == signal)
       ::sigaction(signal, &previous[i], nullptr);
@@ -61,7 +61,7 @@ Entry *enter(const std::string &path) {
 }
 
 void leave(Entry *entry) {
-  // None where a signal handler has it: the process ends.
+  // Null where a signal handler took it: the process is ending.
   char *path = entry->path.exchange(nullptr);
   if (!path)
     return;
@@ -94,7 +94,7 @@ void luminal::removeTemporaryFilesOnSignals() {
   if (std::exchange(done, true))
     return;
   for (size_t i = 0; i < std::size(kSignals); ++i) {
-    // What a parent had ignored (nohup) stays so.
+    // A signal that the parent ignored (nohup) stays ignored.
     if (::sigaction(kSignals[i], nullptr, &previous[i]) != 0 ||
         previous[i].sa_handler == SIG_IGN)
       continue;
@@ -109,8 +109,8 @@ void luminal::removeTemporaryFilesOnSignals() {
 //===----------------------------------------------------------------------===//
 
 Status OutputFile::makeTemporary() {
-  // The kernel gives it the mode of any new file: the process's mask is not
-  // looked at, since reading it changes it for all threads.
+  // The kernel gives it the mode of any new file: reading the process's umask
+  // would change it for all threads.
   static std::atomic<unsigned> made{0};
   for (int attempt = 0; attempt < 1000; ++attempt) {
     std::string name = path + "." + std::to_string(::getpid()) + "-" +

@@ -19,12 +19,12 @@ uint32_t luminal::encodeSmallFloat(FloatFormat format, double value) {
   int exponent = static_cast<int>(bits >> 52 & 0x7ff);
   if (exponent == 0x7ff)
     return sign | (mantissa ? nan : overflow);
-  // The least normal exponent, biased as a double's. A denormal double is far
-  // below half of the least number of any small format.
+  // The least normal exponent, with the bias of a double. A denormal double is
+  // far below half of the least number of any small format.
   int least = 1024 - (1 << (format.exponentBits - 1)) + 1;
   if (exponent == 0)
     return sign;
-  // Bits to drop: more of them below the least normal number.
+  // Bits to drop: more below the least normal number.
   int shift = 52 - static_cast<int>(m) + std::max(0, least - exponent);
   if (shift > 54)
     return sign;
@@ -64,7 +64,7 @@ double luminal::decodeSmallFloat(FloatFormat format, uint32_t bits) {
 
 double luminal::roundToOdd(int64_t value) {
   auto rounded = static_cast<double>(value);
-  // 2^63 is no int64_t; what rounds to it lies below.
+  // 2^63 is not an int64_t; a value that rounds to it is less.
   bool top = rounded >= 0x1p63;
   if (!top && static_cast<int64_t>(rounded) == value)
     return rounded;

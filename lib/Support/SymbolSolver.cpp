@@ -36,7 +36,7 @@ luminal::planSymbols(const std::vector<NamedRange> &symbols,
         add({SymbolSource::Kind::Bare, static_cast<uint32_t>(i), k, Expr(),
              Expr()});
 
-  // The only symbol of an extent that is not found yet.
+  // The only symbol of an extent that has no value yet.
   auto onlyUnknown = [&](const Expr &extent) -> std::optional<uint32_t> {
     std::vector<std::string> used;
     extent.collectSymbols(used);
@@ -52,7 +52,7 @@ luminal::planSymbols(const std::vector<NamedRange> &symbols,
   };
   auto source = [&](const Expr &extent, uint32_t symbol,
                     uint32_t k) -> std::optional<SymbolSource> {
-    // As an index, its linear form is known.
+    // With the symbol as an index, the linear form can be read off.
     auto with = [&](const Expr &value) {
       return extent.substitute([&](const Expr &leaf) -> std::optional<Expr> {
         if (leaf.asSymbol() == std::string_view(symbols[symbol].name))
@@ -65,11 +65,11 @@ luminal::planSymbols(const std::vector<NamedRange> &symbols,
         !linear->rest.isUndefined() && !linear->stride.isConstant(0))
       return SymbolSource{SymbolSource::Kind::Linear, symbol, k, linear->stride,
                           linear->rest};
-    // Under its range, max(n, 5) may be n, and n * n rises.
+    // Within its range, max(n, 5) may be n, and n * n is increasing.
     Expr n = Expr::symbol(symbols[symbol].name);
     Assumptions known(ranges);
     Expr rise = with(n + Expr(1)) - extent;
-    // One step less than its range: the last step leads to its upper end.
+    // One step less than the range: the last step reaches its upper end.
     std::map<std::string, SymbolRange> steps = ranges;
     --*steps[symbols[symbol].name].hi;
     if (Assumptions(steps).provablyLess(0, rise))
@@ -122,7 +122,7 @@ Result<int64_t> luminal::solveSymbol(const SymbolSource &source,
     break;
   }
   case SymbolSource::Kind::Rising: {
-    // The least value whose extent is not below; what overflows is above.
+    // The least value whose extent is not below; an overflow counts as above.
     auto at = [&](int64_t n) {
       return extent.evaluate([&](std::string_view name) {
         return name == symbol.name ? std::optional<int64_t>(n) : known(name);

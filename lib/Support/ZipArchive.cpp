@@ -116,8 +116,8 @@ bool readZip64(Fields extra, uint64_t extraSize,
   return false;
 }
 
-/// Why a member name is refused, or nothing. Names become paths and keys: no
-/// escape from the folder, no odd bytes.
+/// Why a member name is refused; null if it is not. Names become paths
+/// and keys: no escape from the folder, no odd bytes.
 const char *badName(std::string_view name) {
   if (name.empty())
     return "a member has an empty name";
@@ -152,8 +152,8 @@ Result<ZipArchive> ZipArchive::fromBytes(Bytes bytes, std::string name) {
 
 Status ZipArchive::readDirectory() {
   const uint64_t size = bytes.size;
-  // The end record is the last thing in the file but for a comment of at most
-  // 65535 bytes whose length it states.
+  // The end record is at the end of the file, followed only by a comment of at
+  // most 65535 bytes whose length it states.
   if (size < kEndSize)
     return Error("is not a zip archive");
   uint64_t end = 0;
@@ -238,7 +238,7 @@ Status ZipArchive::readDirectory() {
     member.offset = local + kLocalSize + localName + localExtra;
     if (member.compressedSize > directory - member.offset)
       return Error(where + " lies outside the file");
-    // With bit 3 the local header leaves sizes to a descriptor behind the data.
+    // With bit 3 the sizes are in a descriptor after the data.
     if (!(header.u16(6) & 8)) {
       uint64_t localCompressed = header.u32(18), localFull = header.u32(22);
       if (!readZip64(Fields{bytes.data + local + kLocalSize + localName},
@@ -252,7 +252,7 @@ Status ZipArchive::readDirectory() {
                    " has another compression method in its local header");
     if (member.isStored() && member.size != member.compressedSize)
       return Error(where + " is stored but has two sizes");
-    // Deflate expands by at most 1032.
+    // Deflate expands by a factor of at most 1032.
     if (member.method == 8 && member.size / 1032 > member.compressedSize + 1)
       return Error(where + " states more bytes than its data can hold");
     ranges.emplace_back(local, member.offset + member.compressedSize);
@@ -335,7 +335,7 @@ Result<Bytes> ZipArchive::read(const Member &member, uint64_t limit) const {
   std::unique_ptr<zip_t, Deleter> zip(opened);
   zip_stat_t stat;
   zip_stat_init(&stat);
-  // The two readers of the directory must mean the same member.
+  // Both readers of the directory must agree on the member.
   if (zip_stat_index(zip.get(), member.index, ZIP_FL_UNCHANGED, &stat) != 0 ||
       !stat.name || member.name != stat.name || stat.size != member.size ||
       stat.comp_size != member.compressedSize)

@@ -50,7 +50,7 @@ Status ZipWriter::add(std::string_view name,
   const uint64_t local = size;
   const bool wide = bytes >= kMax32;
   std::string extra = wide ? zip64Field({bytes, bytes}) : "";
-  // Padding is an extra field of its own, of at least four bytes.
+  // Padding is a separate extra field of at least four bytes.
   uint64_t data = local + 30 + name.size() + extra.size();
   if (uint64_t gap = (alignment - data % alignment) % alignment) {
     while (gap < 4)

@@ -6,7 +6,7 @@
 // op are computed in double and rounded once to the op's type, sums accumulate
 // in double, integers wrap. It reads HLIR, flat LLIR and llir.kernel.
 //
-// A tool runs a program so:
+// Usage by a tool:
 //   for each argument i of the function, in order:
 //     hlir.kind "input":  the caller's tensor (bound by hlir.name or order);
 //     hlir.kind "weight": Tensor::borrow of the bytes that hlir.source names;
@@ -33,15 +33,15 @@
 namespace luminal::reference {
 
 /// Row-major elements, each as dtypeSize says; i1 is one byte, 0 or 1. Copies
-/// share the bytes, which nobody writes once they are handed out.
+/// share the bytes, which must not be written once they are shared.
 class Tensor {
 public:
   Tensor() = default;
 
-  /// Bytes of its own, all zero; nothing where there is not so much memory.
+  /// Allocates zeroed bytes; fails if there is not enough memory.
   static std::optional<Tensor> allocate(DType dtype,
                                         llvm::ArrayRef<int64_t> shape);
-  /// Bytes of someone else (of any alignment), which outlive every use.
+  /// Borrows bytes (of any alignment), which must outlive every use.
   static Tensor borrow(DType dtype, llvm::ArrayRef<int64_t> shape,
                        const void *bytes);
 
@@ -52,7 +52,7 @@ public:
     return static_cast<size_t>(numElements) * dtypeSize(dtype);
   }
   const char *data() const { return bytes.get(); }
-  /// For whoever allocated it, before anyone else has it.
+  /// For the owner, before the tensor is shared.
   char *mutableData() { return const_cast<char *>(bytes.get()); }
 
 private:
@@ -62,13 +62,13 @@ private:
   std::shared_ptr<const char> bytes;
 };
 
-/// The kernel behind an `hlir.custom`; nothing where no such kernel exists.
+/// The kernel of an `hlir.custom`; empty if there is no such kernel.
 using CustomKernel = std::function<std::optional<llvm::SmallVector<Tensor>>(
     llvm::StringRef name, llvm::ArrayRef<Tensor> inputs,
     mlir::DictionaryAttr attributes)>;
 
-/// What an evaluation took: elements computed (one that is computed again
-/// counts again) and bytes of tensors allocated.
+/// The cost of an evaluation: elements computed (recomputed ones count again)
+/// and bytes of tensors allocated.
 struct Work {
   int64_t elements = 0;
   int64_t bytes = 0;
@@ -76,7 +76,7 @@ struct Work {
 
 struct Options {
   CustomKernel custom;
-  /// Where the work of an evaluation is added up, if wanted.
+  /// If set, the cost of an evaluation is added to it.
   Work *work = nullptr;
 };
 

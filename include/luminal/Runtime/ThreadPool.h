@@ -32,10 +32,10 @@ public:
   ThreadPool &operator=(const ThreadPool &) = delete;
   ~ThreadPool();
 
-  /// Acquires the pool for the calling thread and makes sure that it has
-  /// `threads`
-  /// - 1 workers (or as many as the system allows); false if another thread has
-  /// it, or after a fork: then the caller works alone. Followed by `release`.
+  /// Acquires the pool for the calling thread and starts missing workers, up to
+  /// one less than `threads` (or as many as the system allows); false if
+  /// another thread has it, or after a fork: then the caller works alone.
+  /// Followed by `release`.
   bool tryAcquire(unsigned threads);
   void release();
 

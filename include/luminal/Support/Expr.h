@@ -69,7 +69,7 @@ public:
   /*implicit*/ Expr(int64_t value);
 
   Expr(const Expr &other) noexcept : node(other.node) { retain(node); }
-  /// What was moved from may only be assigned to or destroyed.
+  /// A moved-from Expr may only be assigned to or destroyed.
   Expr(Expr &&other) noexcept : node(std::exchange(other.node, nullptr)) {}
   Expr &operator=(const Expr &other) noexcept {
     // First retained, then released: `other` may be an operand of this.
@@ -86,8 +86,8 @@ public:
     if (node)
       release(node);
   }
-  /// Nodes that Exprs of the process refer to, without the few constants that
-  /// are never freed: what tests of lifetimes compare.
+  /// Number of live nodes in the process, without the few constants that are
+  /// never freed; for tests of lifetimes.
   static size_t countNodes();
 
   static Expr symbol(std::string_view name);
@@ -107,8 +107,8 @@ public:
   /// Assumptions::equal).
   bool operator==(const Expr &other) const { return node == other.node; }
   bool operator!=(const Expr &other) const { return !(*this == other); }
-  /// A total order by content (not by address): what sorts terms, and what
-  /// keeps output deterministic.
+  /// A total order by content (not by address): sorts terms and keeps output
+  /// deterministic.
   static int compare(const Expr &a, const Expr &b);
   bool operator<(const Expr &other) const { return compare(*this, other) < 0; }
   size_t hash() const;
@@ -166,21 +166,21 @@ public:
                                    std::string *error = nullptr);
 
 private:
-  /// What is known of a node here: how many Exprs refer to it. From kForever on
-  /// the count stands still, and the node is never freed.
+  /// The reference count of a node. From kForever on the count no longer
+  /// changes, and the node is never freed.
   struct Counted {
     static constexpr uint32_t kForever = uint32_t(1) << 31;
     std::atomic<uint32_t> references{0};
   };
   static void retain(Counted *node) {
-    // Whoever has an Expr to copy keeps the node alive meanwhile.
+    // The Expr that is copied keeps the node alive meanwhile.
     if (node &&
         node->references.load(std::memory_order_relaxed) < Counted::kForever)
       node->references.fetch_add(1, std::memory_order_relaxed);
   }
   static void release(Counted *node);
 
-  /// A node whose reference passes to this Expr.
+  /// Takes over the caller's reference to the node.
   struct Interned {
     Counted *node;
   };
@@ -201,10 +201,10 @@ struct SymbolRange {
   bool operator==(const SymbolRange &) const = default;
 };
 
-/// What is known where an expression is read: ranges of symbols, and extents of
-/// dims (0 <= d_i < extent_i). An index expression is only ever evaluated where
-/// its iteration space is not empty, so extents given to Assumptions count as
-/// at least 1; callers that compare *sizes* make Assumptions without dims.
+/// Facts about an expression's context: ranges of symbols, and extents of dims
+/// (0 <= d_i < extent_i). An index expression is only ever evaluated where its
+/// iteration space is not empty, so extents given to Assumptions count as at
+/// least 1; callers that compare *sizes* make Assumptions without dims.
 class Assumptions {
 public:
   Assumptions() = default;
@@ -219,8 +219,8 @@ public:
 
   /// An equal expression, with every floordiv, mod, max and min that the facts
   /// decide removed, and (x floordiv c) * c + x mod c joined to x. Idempotent.
-  /// Equal wherever every symbol and dim is in range; a division by what may be
-  /// zero stays, so that no error is lost.
+  /// Equal wherever every symbol and dim is in range; a division by a value
+  /// that may be zero stays, so that no error is lost.
   Expr simplify(const Expr &e) const;
 
   /// Yes, no or unknown. `equal` is yes or no only if it holds for *all* values

@@ -9,9 +9,9 @@
 //   - an error: it is refuted, or cannot be decided.
 //
 // An expression means an exact integer. Sums and products of emitted code wrap
-// modulo 2^64, which gives the exact result wherever that fits; so what must
-// fit into int64_t is the result and every operand of floordiv, mod, max and
-// min. No divisor may be 0.
+// modulo 2^64, which gives the exact result wherever that fits; so the result
+// and every operand of floordiv, mod, max and min must fit into int64_t. No
+// divisor may be 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,13 +24,13 @@
 
 namespace luminal {
 
-/// The greatest value of a symbol without an upper bound. Whoever binds symbols
-/// refuses more; proofs about 64-bit arithmetic rely on it.
+/// The greatest value of a symbol without an upper bound. Binding a symbol to
+/// more is an error; proofs about 64-bit arithmetic rely on it.
 constexpr int64_t kLargestExtent = int64_t(1) << 48;
 
 /// `range` with that bound.
 SymbolRange boundedRange(SymbolRange range);
-/// The same facts with every symbol bounded so.
+/// The same facts with every symbol bounded this way.
 Assumptions boundSymbols(const Assumptions &assumptions);
 
 /// A condition on the symbols of a program: `lesser <= greater`, both with a
@@ -38,20 +38,20 @@ Assumptions boundSymbols(const Assumptions &assumptions);
 struct Requirement {
   Expr lesser, greater;
   std::vector<Expr> space;
-  /// What goes wrong where it does not hold, and at which place of the program.
+  /// The error where it does not hold, with its place in the program.
   std::string what;
 
-  /// Nothing where it holds, else "<what>: expected m <= n, found 8 and 5".
+  /// std::nullopt if it holds, else "<what>: expected m <= n, found 8 and 5".
   std::optional<std::string>
   getViolation(const Expr::SymbolValues &symbols) const;
-  /// The same condition, whatever it is for.
+  /// The same condition, regardless of `what`.
   bool isSameCondition(const Requirement &other) const {
     return lesser == other.lesser && greater == other.greater &&
            space == other.space;
   }
 };
 
-/// Questions about expressions over one index space.
+/// Checks of expressions over one index space.
 class IndexChecker {
 public:
   /// `space` holds the extents of the dims: 0 <= d_i < space[i].
@@ -66,11 +66,11 @@ public:
   std::optional<std::string> checkValue(const Expr &e);
   /// `e` has a value, and it is at least `least`.
   std::optional<std::string> checkAtLeast(const Expr &e, const Expr &least);
-  /// What floordiv, mod, max and min in `e` compute with has a value.
+  /// Every operand of floordiv, mod, max and min in `e` has a value.
   std::optional<std::string> checkOperands(const Expr &e);
 
-  /// The cheap part of checkInside: an index that is outside, where there is
-  /// one for all symbols in range.
+  /// The cheap part of checkInside: finds an index that is outside for all
+  /// symbols in range, if any.
   std::optional<std::string> refuteInside(const Expr &e, const Expr &limit);
 
   std::vector<Requirement> requirements;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // nlohmann_json aborts on a wrong type where exceptions are off. These
-// accessors answer with an Error that names the JSON path instead: "model.json:
+// accessors return an Error that names the JSON path instead: "model.json:
 // graph_module.graph.nodes[3].target: expected a string, found a number".
 //
 //===----------------------------------------------------------------------===//
@@ -22,7 +22,7 @@
 
 namespace luminal {
 
-/// A value inside a JsonDocument, with the path that led to it. Valid while the
+/// A value inside a JsonDocument, with its path. Valid while the
 /// document lives.
 class JsonRef {
 public:
@@ -39,13 +39,13 @@ public:
   bool isObject() const;
   bool isArray() const;
 
-  /// The member `key`: an error if this is no object or has none; `find` gives
-  /// nothing where it is absent or null.
+  /// The member `key`: an error if this is not an object or has none; `find`
+  /// returns std::nullopt where it is absent or null.
   Result<JsonRef> at(std::string_view key) const;
   Result<std::optional<JsonRef>> find(std::string_view key) const;
 
   Result<std::string> asString() const;
-  /// An integer that fits; 1.0 is none.
+  /// An integer that fits; 1.0 is not one.
   Result<int64_t> asInt() const;
   Result<bool> asBool() const;
   /// Any number, or the strings "Infinity", "-Infinity", "NaN".

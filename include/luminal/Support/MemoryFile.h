@@ -9,8 +9,9 @@
 
 namespace luminal {
 
-/// What must be a file for others (a pass, another process, the loader) and for
-/// nobody else: it has a path while this object lives, and leaves nothing.
+/// A file in memory, for consumers that need a path (a pass, another process,
+/// the loader): the path is valid while this object lives, and nothing stays on
+/// disk.
 class MemoryFile {
 public:
   /// `inherited`: the path means the same in processes that this one starts.
@@ -22,7 +23,7 @@ public:
 
   /// "/proc/self/fd/7".
   const std::string &getPath() const { return path; }
-  /// Gives the file another path than all that it had.
+  /// Gives the file a path that it never had before.
   Status renumber();
   Result<Bytes> read() const { return mapFile(path); }
 

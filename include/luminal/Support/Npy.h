@@ -13,7 +13,7 @@ namespace luminal {
 /// Reads a file; row-major data is mapped, column-major data is transposed.
 /// bfloat16 is stored as two-byte void (`V2`), or as uint16 where `expected` is
 /// BF16. Where `expected` is BF16, a float32 file is rounded; there is no other
-/// conversion, and a type other than `expected` is for the caller to refuse.
+/// conversion; the caller must refuse other types than `expected`.
 Result<HostTensor> readNpy(const std::string &path,
                            std::optional<DType> expected = std::nullopt);
 Result<HostTensor> readNpyBytes(Bytes bytes, const std::string &name,

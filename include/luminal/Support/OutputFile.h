@@ -15,12 +15,12 @@ namespace detail {
 struct TemporaryEntry;
 }
 
-/// The name of a file that exists only for a while: it is removed with its
-/// owner, and by a signal that ends the process if
-/// removeTemporaryFilesOnSignals was called.
+/// The path of a temporary file: the file is removed with its owner, and by
+/// a signal that ends the process if removeTemporaryFilesOnSignals was
+/// called.
 class TemporaryFile {
 public:
-  /// Takes over a file that was just made.
+  /// Takes ownership of a file that was just created.
   explicit TemporaryFile(std::string_view path);
   TemporaryFile(TemporaryFile &&other)
       : entry(std::exchange(other.entry, nullptr)),
@@ -30,7 +30,7 @@ public:
 
   const std::string &getPath() const { return path; }
   void remove();
-  /// Moves the file to another name, where it stays; false with errno.
+  /// Renames the file, which then stays; on failure false, with errno set.
   bool moveTo(const std::string &target);
 
 private:
@@ -38,13 +38,13 @@ private:
   std::string path;
 };
 
-/// What a tool's main calls: interrupt, termination and hang-up then remove the
-/// temporary files of the process before they end it. Libraries change no
-/// signal handlers of their host.
+/// Called by a tool's main: SIGINT, SIGTERM and SIGHUP then remove the
+/// temporary files of the process before they end it. Libraries must not change
+/// the signal handlers of their host.
 void removeTemporaryFilesOnSignals();
 
 /// Written beside its path and moved there by `keep`; one that is not kept
-/// leaves nothing, and what stood at the path stays. Devices, pipes and links
+/// leaves nothing, and the old file at the path stays. Devices, pipes and links
 /// are written where they are; "-" is the standard output.
 class OutputFile {
 public:

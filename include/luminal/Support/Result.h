@@ -3,7 +3,7 @@
 //
 // Luminal is built without exceptions, and the runtime without LLVM: what can
 // fail on bad input returns a Result. An Error is one sentence in lower case,
-// without a full stop, that begins with where (a file, a member, a JSON path).
+// without a full stop, that begins with the place (file, member, JSON path).
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ namespace luminal {
 struct Error {
   std::string message;
   explicit Error(std::string message) : message(std::move(message)) {}
-  /// The same error seen from further out: "context: message".
+  /// The same error with outer context: "context: message".
   Error within(const std::string &context) && {
     return Error(context + ": " + message);
   }

@@ -1,7 +1,7 @@
 //===- Scalar.h - Elements of every dtype as C++ values -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What one element means: its value, and the rounding that storing it does.
+// The value of one element, and the rounding when it is stored.
 // Nothing here includes LLVM.
 //
 //===----------------------------------------------------------------------===//
@@ -67,8 +67,8 @@ Int saturatingTruncate(double value) {
   return static_cast<Int>(value);
 }
 
-/// The double next to an integer, toward the odd one where it is not exact: a
-/// second rounding to a narrower type then gives what one rounding would.
+/// An integer as a double, rounded to odd where it is not exact: a second
+/// rounding to a narrower type then equals a single rounding.
 double roundToOdd(int64_t value);
 
 /// An element of a float dtype as a double (exact), and back (rounded once).

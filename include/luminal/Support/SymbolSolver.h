@@ -1,15 +1,15 @@
 //===- SymbolSolver.h - Symbols from the extents of inputs ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The one rule of which symbols follow from the extents of a program's inputs:
-// the compiler refuses a program where one does not, and the runtime and the
+// The one rule by which symbols are solved from the extents of a program's
+// inputs: the compiler refuses a program with an unsolvable symbol; runtime and
 // interpreter find values by the same plan. A symbol follows from
 //   - its range, if that is one value,
 //   - an extent that is the symbol,
 //   - an extent that is linear in it, with no other symbol unknown, or
-//   - an extent that rises strictly with it over its range (`n * n`), with no
-//     other symbol unknown.
-// Every extent that gives no symbol is only checked.
+//   - an extent that increases strictly with it over its range (`n * n`),
+//     with no other symbol unknown.
+// Every other extent is only checked.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ struct SymbolSource {
   Kind kind = Kind::Bare;
   /// Positions in the list of symbols and of extents (not of a Range).
   uint32_t symbol = 0, extent = 0;
-  /// Of Linear: the extent is stride * symbol + rest.
+  /// For Linear: the extent is stride * symbol + rest.
   Expr stride, rest;
 };
 
@@ -42,14 +42,14 @@ std::vector<SymbolSource> planSymbols(const std::vector<NamedRange> &symbols,
                                       const std::vector<Expr> &extents);
 
 /// The value of the symbol where `extent`, the expression of the source, is
-/// `value`; in the symbol's range, but for symbols without an upper bound at
-/// most kLargestExtent. `known` are the symbols found before. The error says
+/// `value`; in the symbol's range, and at most kLargestExtent for symbols
+/// without an upper bound. `known` are the symbols found before. The error says
 /// what `value` is not.
 Result<int64_t> solveSymbol(const SymbolSource &source,
                             const NamedRange &symbol, const Expr &extent,
                             int64_t value, const Expr::SymbolValues &known);
 
-/// "the value of 'n' does not follow from ...": for a symbol without source.
+/// "the value of 'n' does not follow from ...": for a symbol without a source.
 std::string describeUnsolved(const std::string &symbol,
                              const std::vector<Expr> &extents);
 

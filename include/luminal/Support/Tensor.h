@@ -23,8 +23,8 @@ struct HostTensor {
   int64_t numElements() const;
 };
 
-/// Bytes of a tensor, or nothing if an extent is negative or the size leaves
-/// int64_t.
+/// Bytes of a tensor; std::nullopt if an extent is negative or the size
+/// overflows int64_t.
 std::optional<int64_t> tensorBytes(DType dtype, const int64_t *shape,
                                    size_t rank);
 inline std::optional<int64_t> tensorBytes(DType dtype,
@@ -39,7 +39,7 @@ inline std::string typeText(const HostTensor &tensor) {
 }
 
 /// Zeroed memory of a tensor, 64-byte aligned, to be filled through the
-/// returned pointer. Null if it cannot be had.
+/// returned pointer. Null if allocation fails.
 uint8_t *allocateTensor(HostTensor &tensor);
 
 /// Element values as doubles, for comparing; integers beyond 2^53 are rounded.

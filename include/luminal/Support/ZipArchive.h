@@ -7,8 +7,8 @@
 // members are decompressed through libzip. Nothing in a hostile file makes an
 // access leave the mapping: offsets, sizes and names are checked before an
 // archive is handed out, members may not overlap, and a declared size beyond
-// what deflate can reach is refused before memory is allocated. Whoever reads a
-// member says how many bytes it may have: more are refused before anything is
+// what deflate can reach is refused before memory is allocated. Every read of a
+// member states how many bytes it may have: more are refused before anything is
 // decompressed.
 //
 // Zip archives inside zip archives (torch.save) are opened from the bytes of a
@@ -35,8 +35,8 @@ struct Bytes {
   const uint8_t *data = nullptr;
   uint64_t size = 0;
   std::shared_ptr<const void> owner;
-  /// Offset in the outermost file, where the bytes are part of its mapping as
-  /// they stand.
+  /// Offset in the outermost file, where the bytes are part of its mapping
+  /// unchanged.
   std::optional<uint64_t> fileOffset;
 
   std::string_view text() const {
@@ -50,8 +50,8 @@ Result<Bytes> mapFile(const std::string &path);
 /// CRC-32 as zip files use it.
 uint32_t crc32(const uint8_t *data, uint64_t size, uint32_t start = 0);
 
-/// The most bytes of a member that nothing else bounds: JSON, code, and
-/// archives in archives that are compressed.
+/// The maximum size of a member without another bound: JSON, code, and
+/// compressed archives in archives.
 constexpr uint64_t kMaxMemberBytes = uint64_t(256) << 20;
 
 class ZipArchive {
@@ -68,7 +68,7 @@ public:
   };
 
   static Result<ZipArchive> open(const std::string &path);
-  /// `name` stands in error messages.
+  /// `name` appears in error messages.
   static Result<ZipArchive> fromBytes(Bytes bytes, std::string name);
 
   const std::string &getName() const { return name; }
@@ -76,22 +76,22 @@ public:
   const std::vector<Member> &getMembers() const { return members; }
   const Member *find(std::string_view memberName) const;
 
-  /// The member's bytes: part of the mapping if stored, else decompressed,
-  /// where they may be `limit` at most. The checksum is not read for stored
-  /// members (weights may be gigabytes).
+  /// The member's bytes: part of the mapping if stored, else decompressed, at
+  /// most `limit` bytes. The checksum is not checked for stored members
+  /// (weights may be gigabytes).
   Result<Bytes> read(const Member &member, uint64_t limit) const;
-  /// The same with the checksum read, and the limit for stored members too.
+  /// The same with the checksum checked, and the limit for stored members too.
   Result<Bytes> readChecked(const Member &member,
                             uint64_t limit = kMaxMemberBytes) const;
 
-  /// The one folder that holds every member ("model/"), or nothing if members
-  /// lie at the top. torch.export archives have such a folder, named after the
-  /// file at the time it was saved.
+  /// The one folder that holds every member ("model/"); empty if members lie at
+  /// the top. torch.export archives have such a folder, named after the file at
+  /// the time it was saved.
   std::string_view getRoot() const { return root; }
   /// Finds the bytes of `path`, a member name without the root folder.
   /// `a.pt!data/0` is the member `data/0` (below the root folder) of the zip
-  /// archive that is the member `a.pt`. `limit` is of the bytes found, as for
-  /// `read`.
+  /// archive that is the member `a.pt`. `limit` applies to the bytes found, as
+  /// for `read`.
   Result<Bytes> resolve(std::string_view path, uint64_t limit) const;
 
   /// Hash of names (without the root folder), sizes and checksums of the
