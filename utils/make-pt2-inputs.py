@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # ===- make-pt2-inputs.py - Small hand-made torch.export archives -------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes small archives without torch: a few good programs, and copies of one with one thing wrong each.
+"""Writes small archives without torch: a few good programs, and copies of one with one error each.
 
     make-pt2-inputs.py OUT_DIR [NAME...]      writes NAME.pt2 (all of them by default)
     make-pt2-inputs.py --list                 prints "NAME<TAB>expected part of the message"
@@ -316,7 +316,7 @@ def extent_negative(a):
     del a.values["tile"]
 
 
-# A step of an op that cannot be built ends the op, whatever would come after it.
+# If one step of an op cannot be built, building the op ends there.
 def pool_of_nothing(n, op):
     def make_pool(a):
         a.values["x"] = meta([1] + [{"as_expr": {"expr_str": "Symbol('s0', integer=True)"}}] * n)
@@ -355,7 +355,7 @@ def unknown_output(a):
     a.signature["output_specs"] = [{"user_output": {"arg": tensor("nowhere")}}]
 
 
-@bad("stands twice")
+@bad("appears twice")
 def input_twice(a):
     a.signature["input_specs"].append(a.signature["input_specs"][0])
 
@@ -365,9 +365,9 @@ def complex_input(a):
     a.values["x"]["dtype"] = 10
 
 
-@bad("writes in place to an argument that is no buffer or input")
+@bad("writes in place to an argument that is not a buffer or input")
 def write_through_reshape(a):
-    # The write goes through an op that is no view by name.
+    # The write goes through an op whose name is not that of a view.
     a.nodes.insert(0, node("torch.ops.aten.mT.default", [("self", tensor("p_w"))], "mt"))
     a.values["mt"] = meta([3, 4])
     a.nodes.insert(1, node("torch.ops.aten.zero_.default", [("self", tensor("mt"))], "zero_"))
@@ -406,7 +406,7 @@ def check(tool, out):
         file.write_bytes(make(name))
         line, result = command(tool, file, out)
         before = sorted(out.iterdir())
-        # Temporary files are to be gone as well.
+        # Temporary files must be removed as well.
         try:
             done = subprocess.run(line, capture_output=True, text=True, errors="replace", timeout=60,
                                   env={**os.environ, "TMPDIR": str(out)})

@@ -10,22 +10,22 @@
 
 namespace luminal {
 
-/// What an artifact says beside its schedule.
+/// The contents of an artifact besides its schedule.
 struct ArtifactOptions {
   CPUTarget target;
   /// Identifies the archive that the weights come from (see
-  /// ZipArchive::getWeightsDigest); empty where any will do.
+  /// ZipArchive::getWeightsDigest); empty if any will do.
   std::string weightsDigest;
   /// See runtime::Manifest.
   std::string weightsFile;
-  /// Finds the bytes of the weights, to embed them; null where they stay
+  /// Finds the bytes of the weights, to embed them; null if they stay
   /// outside.
   std::function<Result<std::vector<Bytes>>(llvm::ArrayRef<runtime::WeightSpec>)>
       embed;
 };
 
 /// The manifest of a schedule in phase `lowered`, and the bytes of its
-/// constants. On failure nothing, and the error is at the op.
+/// constants. On failure empty, with an error at the op.
 mlir::FailureOr<runtime::Manifest> buildManifest(llir::ScheduleOp schedule,
                                                  const CPUTarget &target,
                                                  std::string &constants);

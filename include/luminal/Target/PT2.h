@@ -25,7 +25,7 @@ struct PT2ImportOptions {
 /// (`hlir.source`). Results are the new values of mutated arguments
 /// (`hlir.updates`), then the user's outputs. Inputs that the program was
 /// specialised to (plain Python numbers) are listed on the function as
-/// `hlir.literal_inputs`, and outputs that are no tensors as
+/// `hlir.literal_inputs`, and outputs that are not tensors as
 /// `hlir.literal_outputs`, each with its position.
 ///
 /// On failure null, after exactly one error was emitted; unsupported ops are
@@ -33,7 +33,7 @@ struct PT2ImportOptions {
 mlir::OwningOpRef<mlir::ModuleOp>
 importPT2(mlir::MLIRContext *context, const std::string &path,
           const PT2ImportOptions &options = {});
-/// As above, from the archive's bytes; `name` stands in messages.
+/// As above, from the archive's bytes; `name` appears in messages.
 mlir::OwningOpRef<mlir::ModuleOp>
 importPT2(mlir::MLIRContext *context, Bytes bytes, const std::string &name,
           const PT2ImportOptions &options = {});

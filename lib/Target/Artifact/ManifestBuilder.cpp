@@ -203,7 +203,7 @@ LogicalResult ManifestBuilder::add(Operation *op) {
         return success();
       })
       .Default([](Operation *op) {
-        return op->emitOpError() << "is no entry of an artifact";
+        return op->emitOpError() << "is not an entry of an artifact";
       });
 }
 
@@ -212,7 +212,7 @@ void ManifestBuilder::addSymbols() {
     manifest.symbols.push_back({entry.name.str(), entry.range});
 }
 
-/// Refuses a program whose symbols the runtime cannot find.
+/// Refuses a program with symbols that the runtime cannot solve.
 LogicalResult ManifestBuilder::checkSymbols() {
   std::vector<Expr> extents;
   for (const InputSpec &input : manifest.inputs)

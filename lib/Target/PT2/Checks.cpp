@@ -5,7 +5,8 @@
 // on the number read, an assertion. An assertion about sizes is proved here,
 // or checked once a call. One about elements is dropped with a remark: where it
 // holds the program means the same without it, and where it does not, PyTorch
-// has no result to compare with. Nodes that feed only such assertions go too.
+// has no result to compare with. Nodes that feed only such assertions are
+// dropped too.
 //
 // A guard is a condition on the sizes of inputs under which the model takes the
 // path that was traced: `if x.shape[0] % 2 == 0`. The ranges of symbols do not
@@ -26,7 +27,7 @@ using namespace luminal::pt2;
 namespace {
 /// What an assertion asserts.
 struct Assertion {
-  /// Not negative where it holds; nothing where it is about elements.
+  /// Not negative where it holds; std::nullopt where it is about elements.
   std::optional<Expr> condition;
   std::string text;
 };
@@ -42,7 +43,7 @@ static const Argument *find(const Node &node, StringRef name, size_t position) {
   return nullptr;
 }
 
-/// What the node asserts; nothing for nodes that are no assertion of a value.
+/// What the node asserts; std::nullopt for nodes that do not assert a value.
 static std::optional<Assertion> readAssertion(const Node &node) {
   StringRef op = node.target;
   if (!op.consume_front("torch.ops.aten."))
@@ -95,7 +96,7 @@ static bool isPure(const Node &node) {
 }
 
 void Importer::findChecks() {
-  // Numbers that were read from elements, and what was computed from them.
+  // Numbers that were read from elements, and values computed from them.
   std::set<std::string> read;
   for (const Node &node : program.nodes) {
     bool fromElements = !isSymbolic(node);
@@ -118,7 +119,8 @@ void Importer::findChecks() {
     });
   };
 
-  // From the end: what is used by a node that stays, and by one that goes.
+  // From the end: values used by nodes that stay, and by nodes that are
+  // dropped.
   std::set<std::string> used, checked;
   auto forEachName = [](const Argument &arg, auto &&fn) {
     if (arg.namesTensors())

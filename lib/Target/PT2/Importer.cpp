@@ -99,7 +99,7 @@ LogicalResult Importer::write(const std::string &name, Value value,
     StringAttr kind =
         cast<StringAttr>(argumentAttrs[memory.argument].get(kKindAttr));
     if (kind.getValue() != "state") {
-      reason = "writes in place to an argument that is no buffer or input";
+      reason = "writes in place to an argument that is not a buffer or input";
       return failure();
     }
   }
@@ -177,7 +177,7 @@ LogicalResult Importer::store(const OpCall::Returned &result,
   reason = checkResult(name, result.value);
   if (!reason.empty())
     return failure();
-  // A view of what autocast has cast is one of a new tensor.
+  // A view of a tensor that autocast has cast is a view of a new tensor.
   auto isCast = [&] {
     Value whole = memories[tensors.find(result.viewOf)->second.memory].value;
     return getElementTypeOrSelf(whole) != getElementTypeOrSelf(result.value);
@@ -256,7 +256,7 @@ Status Importer::translate(const Node &node, OpCall &call, bool inPlace) {
     if (output.kind != Argument::Tensor && output.kind != Argument::Tensors &&
         output.kind != Argument::OptionalTensors &&
         output.kind != Argument::None)
-      return call.fail("has a result that is no tensor");
+      return call.fail("has a result that is not a tensor");
     for (const std::string &name : output.names) {
       if (i == call.results.size()) {
         if (isRead(name))
@@ -297,7 +297,7 @@ void Importer::translate(const Node &node) {
     for (const Argument &output : node.outputs)
       poisoned.insert(output.names.begin(), output.names.end());
   };
-  // What depends on an unsupported op is neither built nor reported.
+  // Nodes that depend on an unsupported op are neither built nor reported.
   if (isPoisoned(node))
     return poison();
 
@@ -424,7 +424,7 @@ LogicalResult Importer::makeOutputs() {
           cast<StringAttr>(argumentAttrs[memory.argument].get(kNameAttr)).str(),
           memory.argument);
 
-  // Only what was written is a state; findMutations goes by names alone.
+  // Only memory that was written is a state; findMutations goes by names alone.
   for (const Memory &memory : memories) {
     if (memory.argument < 0 || memory.written)
       continue;
@@ -517,7 +517,7 @@ OwningOpRef<ModuleOp> Importer::run() {
   composer->setLoc(fileLoc);
   if (failed(reportProblems()) || failed(makeOutputs()))
     return {};
-  // Handlers build what they need in general; what nobody reads goes.
+  // Handlers build everything they may need; unused ops are erased.
   for (Operation &op :
        llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
     if (isOpTriviallyDead(&op))
@@ -537,7 +537,7 @@ static OwningOpRef<ModuleOp> import(MLIRContext *context,
                                     const PT2ImportOptions &options) {
   context->loadDialect<func::FuncDialect, HLIRDialect>();
   Location loc = FileLineColLoc::get(context, name, 0, 0);
-  // The location says the file's name already.
+  // The location already names the file.
   auto report = [&](const Error &error) -> OwningOpRef<ModuleOp> {
     StringRef message = error.message;
     if (message.consume_front(name))

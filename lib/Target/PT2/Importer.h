@@ -12,8 +12,8 @@
 
 namespace luminal::pt2 {
 
-/// Memory as the program sees it: the value it holds now. Every write makes a
-/// new value; tensors that look at the memory read it anew.
+/// Memory as the program sees it: its current value. Every write makes a new
+/// value; tensors that view the memory read it again.
 struct Memory {
   Value value;
   unsigned version = 0;
@@ -21,7 +21,7 @@ struct Memory {
   int argument = -1;
   bool isInput = false; ///< the user's, not the archive's
   bool written = false;
-  /// Shares memory with another one, or does not: the archive does not say.
+  /// May share memory with another one: the archive does not say.
   std::optional<unsigned> maybeShares;
   bool maybeShared = false;
 };
@@ -49,7 +49,7 @@ public:
   bool isTensor(const std::string &name) const { return tensors.count(name); }
   Value read(const std::string &name);
 
-  /// Arithmetic on symbolic sizes, whose results the archive states itself.
+  /// Arithmetic on symbolic sizes, whose results the archive states.
   static bool isSymbolic(const Node &node);
   static bool isInPlace(const Node &node);
 
@@ -122,7 +122,7 @@ private:
   /// By position in the program's nodes.
   std::vector<bool> dropped;
   std::vector<Check> checks;
-  /// What autocast casts the operands of the node at hand to; null: nothing.
+  /// The type to which autocast casts the current node's operands; or null.
   Type operandType;
   std::vector<Memory> memories;
   std::map<std::string, GraphTensor> tensors;

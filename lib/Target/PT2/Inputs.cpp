@@ -160,7 +160,7 @@ LogicalResult Importer::makeStored(const InputSpec &spec, bool isMutated) {
   }
   StringRef kind = isMutated ? "state" : "weight";
   const StoredTensor *stored = archive.find(spec.fqn);
-  // What has no elements needs no bytes, and need not be bound.
+  // A tensor without elements needs no bytes, and need not be bound.
   bool isEmpty = !isMutated && llvm::is_contained(sizes, 0);
   auto defineEmpty = [&] {
     SmallVector<Expr> extents(meta->sizes.begin(), meta->sizes.end());
@@ -253,7 +253,8 @@ LogicalResult Importer::makeInputs() {
   unsigned position = 0;
   for (const InputSpec &spec : program.inputs) {
     if (spec.kind != InputSpec::Literal && tensors.count(spec.name))
-      return fail(fileLoc, "signature: input '" + spec.name + "' stands twice");
+      return fail(fileLoc,
+                  "signature: input '" + spec.name + "' appears twice");
     switch (spec.kind) {
     case InputSpec::Parameter:
     case InputSpec::Buffer:

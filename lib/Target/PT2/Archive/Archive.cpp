@@ -43,7 +43,7 @@ std::pair<int64_t, int64_t> StoredTensor::getSpan() const {
   return {offset, last + 1};
 }
 
-/// How many bytes of its storage a window reaches; nothing here may overflow.
+/// How many bytes of its storage a window reaches; overflow is checked.
 static Result<uint64_t> getReach(const StoredTensor &t,
                                  const std::string &where) {
   unsigned elementSize = t.dtype.size();
@@ -156,7 +156,7 @@ Status Archive::readConfig(std::string_view folder, const std::string &model,
       prefix + model + "_" + std::string(folder) + "_config.json";
   const auto *member = zip->find(std::string(zip->getRoot()) + configName);
   if (!member) {
-    // torch 2.7 and 2.8 write one torch.save file a folder.
+    // torch 2.7 and 2.8 write one torch.save file per folder.
     if (zip->find(std::string(zip->getRoot()) + prefix + model + ".pt"))
       return readPickle(prefix + model + ".pt", tensors);
     return {};

@@ -24,8 +24,8 @@ struct StoredTensor {
   std::pair<int64_t, int64_t> getSpan() const;
 };
 
-/// A torch.export archive: its program as JSON, its tensors by name. Both
-/// layouts are told apart by what the archive holds.
+/// A torch.export archive: its program as JSON, its tensors by name. The
+/// archive's members tell which of the two layouts it has.
 class Archive {
 public:
   static Result<Archive> read(ZipArchive zip);

@@ -465,7 +465,7 @@ static Result<Node> parseNode(const JsonRef &json,
   return node;
 }
 
-/// What every graph has: nodes, the types of its tensors, symbolic values.
+/// The parts of every graph: nodes, the types of its tensors, symbolic values.
 static Status parseBody(const JsonRef &json, ArgumentParser &arguments,
                         std::vector<Node> &nodes,
                         std::map<std::string, TensorMeta> &tensors) {
@@ -598,7 +598,7 @@ static Result<OutputSpec> parseOutput(const JsonRef &json,
 }
 
 /// The range of `symbol` under which `expr` = a * symbol + b stays in `range`;
-/// nothing for other forms.
+/// std::nullopt for other forms.
 static std::optional<SymbolRange>
 solve(const Expr &expr, const std::string &symbol, const SymbolRange &range) {
   auto at = [&](int64_t value) {

@@ -61,8 +61,8 @@ struct Argument {
   std::vector<std::string> names;
   std::vector<Expr> exprs;
   std::vector<double> doubles;
-  /// The symbolic values that it reads or, as a result, makes, by name: what
-  /// they are is in `exprs`.
+  /// The names of the symbolic values that it reads or, as a result, defines;
+  /// their values are in `exprs`.
   std::vector<std::string> symbolics;
   std::shared_ptr<const Graph> graph;
 
@@ -85,10 +85,10 @@ struct Node {
   /// Innermost user frame of the stack trace; line 0 if there is none.
   std::string file;
   unsigned line = 0;
-  /// Where the node stands in the JSON text, for messages.
+  /// The node's position in the JSON text, for messages.
   std::string path;
-  /// Under torch.autocast: operands take the float type that the result is
-  /// stated to have.
+  /// Under torch.autocast: operands take the float type that the archive states
+  /// for the result.
   bool autocast = false;
 };
 

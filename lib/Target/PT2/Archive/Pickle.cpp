@@ -185,7 +185,7 @@ Status Unpickler::step(uint8_t opcode) {
   auto extend = [&](PickleValue::Kind kind,
                     const std::vector<Id> &items) -> Status {
     if (stack.empty() || values[stack.back()].kind != kind)
-      return Error("adds elements to what is no container");
+      return Error("adds elements to something other than a container");
     if (kind == PickleValue::Dict && items.size() % 2)
       return Error("adds a key without a value");
     auto &elements = values[stack.back()].elements;
@@ -337,12 +337,12 @@ Status Unpickler::persistentId() {
     return underflow();
   const PickleValue &v = values[id];
   if (v.kind != PickleValue::Tuple || v.elements.size() < 5)
-    return Error("has a persistent id that is no storage");
+    return Error("has a persistent id that is not a storage");
   const PickleValue &tag = values[v.elements[0]], &cls = values[v.elements[1]],
                     &key = values[v.elements[2]];
   if (tag.kind != PickleValue::String || tag.text != "storage" ||
       cls.kind != PickleValue::Global || key.kind != PickleValue::String)
-    return Error("has a persistent id that is no storage");
+    return Error("has a persistent id that is not a storage");
   PickleValue storage;
   storage.kind = PickleValue::Storage;
   storage.dtype = storageDType(cls.text);
@@ -448,7 +448,7 @@ Result<std::map<std::string, PickledTensor>> Unpickler::run() {
     const PickleValue &key = values[top.elements[i]],
                       &value = values[top.elements[i + 1]];
     if (key.kind != PickleValue::String)
-      return Error("pickle has a key that is no string");
+      return Error("pickle has a key that is not a string");
     if (value.kind != PickleValue::Tensor)
       return Error("pickle holds something other than a tensor under '" +
                    key.text + "'");

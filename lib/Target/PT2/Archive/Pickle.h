@@ -29,7 +29,7 @@ struct PickledTensor {
 };
 
 /// The tensors of a pickled dictionary by key, or of one pickled tensor under
-/// the empty key. Entries of a dictionary that are no tensors are an error.
+/// the empty key. Entries of a dictionary that are not tensors are an error.
 Result<std::map<std::string, PickledTensor>>
 unpickleTensors(std::string_view pickle);
 

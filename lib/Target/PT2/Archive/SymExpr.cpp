@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A condition is read as an expression that is not negative exactly where it
-// holds: `a >= b` is a - b, `p and q` is the lesser of the two. So what checks
-// conditions needs expressions only.
+// holds: `a >= b` is a - b, `p and q` is the lesser of the two. So only
+// expressions are needed to check conditions.
 //
 //===----------------------------------------------------------------------===//
 

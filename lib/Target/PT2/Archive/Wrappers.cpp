@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // torch.export writes `with torch.no_grad():` and `with torch.autocast(...):`
-// as one node around a graph of its own. Operands and results go by position,
-// and names inside say nothing about names outside. Here such a node becomes
-// the nodes of its graph, under names that are unique in the program.
+// as one node around a nested graph. Operands and results are matched by
+// position, and names inside are unrelated to names outside. Here such a node
+// becomes the nodes of its graph, under names that are unique in the program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ namespace {
 struct Wrapper {
   std::string_view target;
   size_t settings;
-  /// Which setting says whether autocast is on, if one does.
+  /// The setting that says whether autocast is on, if any.
   std::optional<size_t> autocast;
 };
 constexpr Wrapper wrappers[] = {
@@ -39,16 +39,16 @@ const Wrapper *findWrapper(const std::string &target) {
 }
 
 /// The names of a graph's values in the program. The outermost graph's names
-/// are the program's, but for results of wrappers that are no new values.
+/// are the program's, except for results of wrappers that are not new values.
 struct Scope {
   const Graph *graph = nullptr; ///< null: the outermost
   bool autocast = false;
   std::map<std::string, std::string> names = {};
-  /// What a value will be called once a node defines it.
+  /// The name a value gets once a node defines it.
   std::map<std::string, std::string> planned = {};
 };
 
-/// A tensor, or an argument that is none, among operands or results.
+/// An operand or result, which need not be a tensor.
 struct Slot {
   const Argument *arg;
   std::string tensor;
@@ -81,7 +81,7 @@ std::vector<Slot> getSlots(const std::vector<Argument> &args) {
   return slots;
 }
 
-/// What stands outside must be what the graph says of itself.
+/// What is passed must match the graph's signature.
 Status match(const Node &node, const char *what,
              const std::vector<Slot> &outside,
              const std::vector<Slot> &inside) {
@@ -146,7 +146,7 @@ private:
     return unique;
   }
 
-  /// The program's name of a value that a node of the scope defines now.
+  /// Defines a value of the scope and returns its name in the program.
   std::string define(const std::string &name, const Scope &scope) {
     if (!scope.graph)
       return name;
@@ -222,8 +222,8 @@ private:
         inner.names[to[k]] = k < from.size() ? from[k] : makeUnique(to[k]);
     }
 
-    // A value that the graph computes is named after the result that it is. An
-    // operand, or a value that is two results, has a name already.
+    // A value that the graph computes gets the name of its result. An operand,
+    // or a value that is two results, already has a name.
     std::vector<Slot> results = getSlots(node.outputs);
     std::vector<Slot> returned = getSlots(graph.outputs);
     LUMINAL_CHECK(match(node, "result", results, returned));

@@ -57,7 +57,7 @@ static Status isFinite(OpCall &o) {
 // Logic
 //===----------------------------------------------------------------------===//
 
-/// Whether each element is other than zero (NaN is).
+/// Whether each element is nonzero (NaN is).
 static Value toBool(OpCall &o, Value x) { return o.c.cast(x, o.i1()); }
 
 template <Value (Composer::*fn)(Value, Value)>

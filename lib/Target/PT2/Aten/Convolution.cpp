@@ -226,7 +226,7 @@ static Status convolveWith(OpCall &o, unsigned n, int64_t groups) {
   SmallVector<std::pair<int64_t, int64_t>> padding;
   StringRef mode = o.string("padding");
   if (mode == "same") {
-    // The odd element of an even window goes behind.
+    // An even window pads the odd element at the end.
     for (unsigned i = 0; i < n; ++i) {
       int64_t size = std::min(o.extents(weight)[i + 2].asConstant().value_or(1),
                               kMaxWindow);

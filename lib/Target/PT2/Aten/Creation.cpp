@@ -27,7 +27,7 @@ static Number plain(int64_t value) {
   n.integer = Expr(value);
   return n;
 }
-/// The dtype that a number has by itself.
+/// The default dtype of a number.
 static Type typeOf(OpCall &o, const Number &n) {
   return n.kind == Number::Float ? o.f32()
          : n.kind == Number::Int ? o.i64()
@@ -64,7 +64,7 @@ static Status newFull(OpCall &o) {
   Type type = o.dtypeOrNone("dtype").value_or(o.element(o.tensor("self")));
   return filled(o, o.exprs("size"), type, o.number("fill_value"));
 }
-/// Strides say where elements lie, not what they are.
+/// Strides say where elements are, not what they are.
 static Status emptyPermuted(OpCall &o) {
   o.ignore({"physical_layout"});
   return sized<0>(o);
@@ -173,7 +173,7 @@ static Status triangle(OpCall &o) {
 // Diagonals and classes
 //===----------------------------------------------------------------------===//
 
-/// The last dim of x spread over the diagonal of two new dims.
+/// The last dim of x placed on the diagonal of two new dims.
 static Status embedDiagonal(OpCall &o, Value x, int64_t offset, int64_t dim1,
                             int64_t dim2) {
   Composer &c = o.c;
@@ -293,7 +293,7 @@ static Status oneHot(OpCall &o) {
   if (!o.element(x).isInteger(64))
     return o.fail("takes 64-bit integers");
   SmallVector<Expr> space = o.extents(x), map;
-  // The archive states how many there are where the call does not.
+  // Where the call does not state the number, the archive does.
   Expr count(classes);
   if (classes < 0) {
     const TensorMeta *meta = o.resultMeta();
@@ -316,7 +316,7 @@ static Status oneHot(OpCall &o) {
 // Windows of signals
 //===----------------------------------------------------------------------===//
 
-/// The sum of a[k] cos(2 pi k i / n), n one less where not periodic.
+/// The sum of a[k] cos(2 pi k i / n); n is one less if not periodic.
 static Status cosineWindow(OpCall &o, ArrayRef<double> terms) {
   Composer &c = o.c;
   int64_t length = o.integer("window_length");
@@ -442,7 +442,7 @@ static Status repeatEach(OpCall &o) {
     x = c.unsqueeze(x, 0);
   LUMINAL_TRY(axis, o.axis(dim.value_or(0), o.rank(x)));
   LUMINAL_TRY(total, statedOutputSize(o));
-  // One number of repeats serves all elements.
+  // A single number of repeats applies to all elements.
   Expr n = o.extents(x)[axis];
   if (o.rank(repeats) == 0 ||
       (o.rank(repeats) == 1 && o.extents(repeats)[0].isConstant(1)))

@@ -51,8 +51,8 @@ Value pt2::concatenate(OpCall &o, ArrayRef<Value> parts, unsigned axis) {
   extents[axis] = total;
 
   if (mayBeEmpty) {
-    // A part that may be empty has no element to clamp an index to: rows are
-    // written instead.
+    // A part that may be empty has no element for a clamped index: rows are
+    // scattered instead.
     SmallVector<Expr> rows = extents;
     std::swap(rows[0], rows[axis]);
     auto order = llvm::to_vector(llvm::seq<unsigned>(0, extents.size()));
@@ -65,8 +65,8 @@ Value pt2::concatenate(OpCall &o, ArrayRef<Value> parts, unsigned axis) {
     return c.permute(result, order);
   }
 
-  // Each part is read through an index clamped to it; a chain of selects
-  // takes the right one.
+  // Each part is read through an index clamped to it; a chain of selects picks
+  // the right one.
   auto read = [&](unsigned k) {
     SmallVector<Expr> map;
     for (unsigned i = 0; i < extents.size(); ++i)
@@ -139,8 +139,8 @@ Result<Value> pt2::padConstant(OpCall &o, Value x, ArrayRef<Padding> padding,
 Value pt2::writeWindow(Composer &c, Value memory, ArrayRef<Expr> window,
                        ArrayRef<Expr> map, Value update) {
   SmallVector<Expr> extents = getExtents(memory);
-  // One dim is cut (slice) or indexed (select), and the others stay in order:
-  // rows along that dim are replaced.
+  // One dim is sliced or indexed (select), and the others stay in order: rows
+  // along that dim are replaced.
   std::optional<unsigned> cut;
   bool rows = true;
   unsigned next = 0;
@@ -284,7 +284,7 @@ Result<Value> pt2::prefixSum(OpCall &o, Value x, unsigned axis) {
   Value inside = directPrefixSum(o, c.reshape(padded, split), axis + 1);
   Value sums =
       c.squeeze(c.slice(inside, axis + 1, Expr(block - 1), Expr(1)), axis + 1);
-  // Without a bound no number of levels is enough: one is.
+  // Without an upper bound, no number of levels would be enough: use one.
   LUMINAL_TRY(through,
               most ? prefixSum(o, sums, axis) : directPrefixSum(o, sums, axis));
   SmallVector<Expr> map;

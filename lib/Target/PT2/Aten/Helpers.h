@@ -17,7 +17,7 @@ constexpr int64_t kMaxRepeats = 64;
 /// Tensors of one type joined along `axis`; extents of the others equal.
 Value concatenate(OpCall &o, ArrayRef<Value> parts, unsigned axis);
 
-/// How far a dim is extended at both ends; negative amounts cut.
+/// How far a dim is extended at both ends; negative amounts crop.
 struct Padding {
   unsigned axis;
   Expr before, after;
@@ -28,7 +28,7 @@ Result<Value> padConstant(OpCall &o, Value x, ArrayRef<Padding> padding,
                           Value fill);
 
 /// `memory` with the elements map(i), i in `window`, replaced by `update`'s: by
-/// rows where one dim is cut or indexed, else element by element.
+/// rows where one dim is sliced or indexed, else element by element.
 Value writeWindow(hlir::Composer &c, Value memory, ArrayRef<Expr> window,
                   ArrayRef<Expr> map, Value update);
 

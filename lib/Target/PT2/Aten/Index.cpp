@@ -18,13 +18,13 @@ static bool isInteger(OpCall &o, Value v) {
   return o.element(v).isInteger(64) || o.element(v).isInteger(32);
 }
 
-/// How sums are written: those of bool are true where any part is.
+/// How sums are written: a sum of bools is true where any part is.
 static Combine sumOf(OpCall &o, Value v) {
   return o.isBool(v) ? Combine::Max : Combine::Add;
 }
 
-/// A rank-0 tensor as one of one element, as PyTorch takes it where a dim is
-/// indexed; and a result in the rank of `like` again.
+/// A rank-0 tensor as one of rank 1, as PyTorch treats it where a dim is
+/// indexed; and a result back in the rank of `like`.
 static Value withDim(OpCall &o, Value v) {
   return o.rank(v) ? v : o.c.unsqueeze(v, 0);
 }
@@ -47,8 +47,8 @@ struct JointIndex {
   SmallVector<Expr> rest;      ///< extents of the other dims
   Expr rows;                   ///< product of the indexed extents
   Value position;
-  /// Where the indices' dims stand in the result: at the first indexed dim if
-  /// the indexed dims are adjacent, else in front.
+  /// The position of the indices' dims in the result: at the first indexed dim
+  /// if the indexed dims are adjacent, else first.
   unsigned at = 0;
 };
 } // namespace
@@ -304,7 +304,7 @@ static Value elementPositions(OpCall &o, Value self, Value index,
 static Result<unsigned> elementAxis(OpCall &o, Value self, Value index) {
   LUMINAL_TRY(axis, o.axis("dim", self));
   bool ok = isInteger(o, index) && o.rank(index) == o.rank(self);
-  // No coordinate may leave the other dims.
+  // All coordinates must be within the other dims.
   for (unsigned i = 0; ok && i < o.rank(self); ++i)
     ok = i == axis || o.assumptions().provablyLessEqual(o.extents(index)[i],
                                                         o.extents(self)[i]);
@@ -324,7 +324,7 @@ static Status gather(OpCall &o) {
 }
 
 /// A scatter of rows by any of PyTorch's reductions but the product. Where
-/// `self` is left out, rows that are written start from nothing.
+/// `self` is left out, rows that are written start from the neutral element.
 static Result<Value> scatterBy(OpCall &o, StringRef reduce, Value dest,
                                Value rows, Value updates, bool includeSelf) {
   Composer &c = o.c;
@@ -501,7 +501,7 @@ static Status nonzeroStatic(OpCall &o) {
   Expr n = productOf(extents);
   Value keep = c.reshape(c.cast(x, o.i1()), {n});
   LUMINAL_TRY(count, prefixSum(o, c.cast(keep, o.i64()), 0));
-  // One more row takes what has no place.
+  // An extra row takes the elements beyond `size`.
   Value beyond = c.full({n}, extentValue(o, size, o.i64()));
   Value place = c.select(keep, c.add(count, c.splatInt(count, -1)), beyond);
   place = c.minimum(place, beyond);
@@ -523,8 +523,7 @@ static Status nonzeroStatic(OpCall &o) {
   return o.ret(c.slice(result, 0, Expr(0), size));
 }
 
-/// index.Tensor with the indices held inside, and `fill` where the mask is
-/// false.
+/// index.Tensor with the indices clamped, and `fill` where the mask is false.
 static Status maskedIndex(OpCall &o) {
   Composer &c = o.c;
   Value self = o.tensor("self"), mask = o.tensor("mask");

@@ -18,7 +18,7 @@ static Status joinAlong(OpCall &o, ArrayRef<Value> given, int64_t dim) {
   SmallVector<Value> parts;
   for (Value v : given) {
     operands.push_back(v);
-    // Since long ago an empty tensor of one dim joins with anything.
+    // For historical reasons an empty tensor of rank 1 joins with anything.
     if (o.rank(v) != 1 || !o.extents(v)[0].isConstant(0))
       parts.push_back(v);
   }
@@ -248,9 +248,9 @@ static Expr positivePart(OpCall &o, const Expr &e) {
 }
 
 /// The element of a dim that result d reads, for one of PyTorch's modes that
-/// read what lies outside from inside. Negative pads cut: a reflection and a
-/// repeated edge are still those of the whole dim, while a circle closes
-/// over what is left.
+/// read elements outside from inside. Negative pads crop: reflection and
+/// replication still refer to the whole dim, while circular padding wraps over
+/// the cropped one.
 static Result<Expr> readInside(OpCall &o, StringRef mode, const Padding &p,
                                const Expr &n) {
   Expr d = Expr::dim(p.axis), i = d - p.before, last = n - Expr(1);

@@ -17,8 +17,8 @@ static SmallVector<unsigned> allDims(OpCall &o, Value x) {
   return llvm::to_vector(llvm::seq<unsigned>(0, o.rank(x)));
 }
 
-/// The loss of each element as the argument `reduction` asks: as it is, its
-/// mean or its sum; rounded to `type` once.
+/// The loss of each element reduced as the argument `reduction` says: not at
+/// all, mean or sum; rounded to `type` once.
 static Status reduced(OpCall &o, Value loss, Type type) {
   int64_t reduction = o.integer("reduction");
   if (reduction < 0 || reduction > 2)
@@ -31,7 +31,7 @@ static Status reduced(OpCall &o, Value loss, Type type) {
 }
 
 namespace {
-/// Tensors promoted to one float type, broadcast, in the type computed in.
+/// Tensors promoted to one float type, broadcast, in the compute type.
 struct Together {
   SmallVector<Value> values;
   Type type;
@@ -101,7 +101,7 @@ static Result<Value> weightedBy(OpCall &o, Value loss, StringRef name) {
                  o.as(*weight, o.element(loss), shape));
 }
 
-/// Logarithms are held above -100, as PyTorch holds them.
+/// Logarithms are clamped to at least -100, as in PyTorch.
 static Status binaryCrossEntropy(OpCall &o) {
   Composer &c = o.c;
   LUMINAL_TRY(t, together(o, {"self", "target"}));
@@ -325,7 +325,7 @@ static Status crossEntropyLoss(OpCall &o) {
   auto [chosen, weights] = picked;
   if (smoothing == 0)
     return finishNll(o, chosen, weights, type, false);
-  // Part of each target is spread over all classes.
+  // Label smoothing: part of each target is spread over all classes.
   Value counted = c.cast(target, o.i64());
   counted = c.logicalNot(
       c.equal(counted, c.splatInt(counted, o.integer("ignore_index"))));

@@ -68,7 +68,7 @@ static Value polynomial(Composer &c, Value x, ArrayRef<double> coefficients) {
   return sum;
 }
 
-/// Giles' approximation, and two of Newton's steps from it.
+/// Giles' approximation, then two Newton steps.
 static Status erfinv(OpCall &o) {
   return inF64(o, [](Composer &c, Value x) {
     Value one = c.splat(x, 1);
@@ -232,7 +232,7 @@ static Status ndtr(OpCall &o) {
 // Functions of two
 //===----------------------------------------------------------------------===//
 
-/// The angle of (x, y), which atan of y / x knows up to the half plane.
+/// The angle of (x, y): atan of y / x, corrected for the half plane.
 static Status atan2(OpCall &o) {
   return binaryOf(o, true, true, [](Composer &c, Value y, Value x) {
     Value inf = c.splat(x, kInf);
@@ -290,7 +290,7 @@ static Status logaddexp2(OpCall &o) {
     return c.select(same, m, sum);
   });
 }
-/// x log y, and 0 where x is 0 and y no NaN.
+/// x log y, and 0 where x is 0 and y is not NaN.
 static Status xlogyOf(OpCall &o, bool plusOne) {
   return binaryOf(o, true, true, [&](Composer &c, Value x, Value y) {
     Value product = c.mul(x, plusOne ? c.log1p(y) : c.log(y));
@@ -338,9 +338,9 @@ static Status isClose(OpCall &o) {
 // Bits of integers
 //===----------------------------------------------------------------------===//
 //
-// A remainder by 2^k keeps the low k bits, whatever the sign. So a mask of
+// A remainder by 2^k keeps the low k bits, whatever the sign. So a mask of low
 // ones is a remainder, a run of ones the difference of two; two tensors are
-// spread over their bits.
+// expanded into their bits.
 
 static unsigned widthOf(OpCall &o, Value x) {
   return o.element(x).getIntOrFloatBitWidth();
@@ -352,7 +352,7 @@ static Value lowBits(OpCall &o, Value x, unsigned bits) {
   if (bits >= widthOf(o, x))
     return x;
   if (bits == widthOf(o, x) - 1) {
-    // 2^bits is the least integer: adding it clears the sign.
+    // 2^bits is the least integer of the type: adding it clears the sign.
     Value least = o.c.splatInt(x, int64_t(uint64_t(1) << (bits)));
     return o.c.select(o.c.less(x, o.c.splatInt(x, 0)), o.c.add(x, least), x);
   }
@@ -406,7 +406,7 @@ static Value andBits(OpCall &o, Value x, Value y) {
   SmallVector<int64_t> values, moduli;
   for (unsigned k = 0; k + 1 < width; ++k) {
     values.push_back(int64_t(1) << k);
-    // The least integer stands for 2^(width - 1), of which no remainder is
+    // The least integer represents 2^(width - 1), by which no remainder is
     // taken.
     moduli.push_back(int64_t(uint64_t(1) << (k + 1)));
   }
@@ -483,7 +483,7 @@ static Status shift(OpCall &o) {
   if (left)
     result = c.select(beyond, zero, c.mul(x, factor));
   else
-    // What is shifted out entirely leaves the sign.
+    // If everything is shifted out, the sign remains.
     result =
         c.select(beyond, c.select(c.less(x, zero), c.splatInt(x, -1), zero),
                  c.floorDiv(x, factor));

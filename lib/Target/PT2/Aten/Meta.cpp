@@ -8,7 +8,7 @@ using namespace luminal;
 using namespace luminal::hlir;
 using namespace luminal::pt2;
 
-/// Holds or not by what the archive states: nothing is left to run.
+/// Decided by what the archive states: nothing is left to run.
 static Status assertMetadata(OpCall &o) {
   Value a = o.tensor("a");
   if (o.dtypeOrNone("dtype").value_or(o.element(a)) != o.element(a))
@@ -20,7 +20,7 @@ static Status assertMetadata(OpCall &o) {
     if (!same)
       return o.fail("asserts another shape than the tensor has");
   }
-  // Where elements lie is the compiler's choice.
+  // The compiler chooses the layout.
   o.ignore({"stride"});
   return o.retNothing();
 }

@@ -24,7 +24,7 @@ static Expr productOf(ArrayRef<Expr> extents) {
 // Reshapes
 //===----------------------------------------------------------------------===//
 
-/// Replaces a -1 by what the other extents leave.
+/// Replaces a -1 by the quotient that the other extents leave.
 static Result<SmallVector<Expr>> inferShape(OpCall &o, Value x,
                                             SmallVector<Expr> shape) {
   Expr total = productOf(o.extents(x));
@@ -164,11 +164,11 @@ static Status permute(OpCall &o) {
   for (int64_t dim : dims) {
     LUMINAL_TRY(axis, o.axis(dim, rank));
     if (llvm::is_contained(order, axis))
-      return o.fail("the dims are no permutation");
+      return o.fail("the dims are not a permutation");
     order.push_back(axis);
   }
   if (order.size() != rank)
-    return o.fail("the dims are no permutation");
+    return o.fail("the dims are not a permutation");
   return permuteTo(o, order);
 }
 static Status swapDims(OpCall &o, int64_t first, int64_t second) {
@@ -217,7 +217,7 @@ static Status movedim(OpCall &o) {
     LUMINAL_TRY(from, o.axis(s, rank));
     LUMINAL_TRY(to, o.axis(d, rank));
     if (rank == 0 || order[to] || used[from])
-      return o.fail("the dims are no permutation");
+      return o.fail("the dims are not a permutation");
     order[to] = from;
     used[from] = true;
   }
@@ -515,7 +515,7 @@ static Status tensorSplit(OpCall &o) {
     return splitSections(o, axis, o.integer("sections"));
   return splitIndices(o, axis, o.integers("indices"));
 }
-/// Along a dim that the op's name says; a vector has only one.
+/// Along the dim that the op's name implies; a vector has only one.
 template <unsigned dim>
 static Status splitAlong(OpCall &o) {
   unsigned rank = o.rank(o.tensor("self"));

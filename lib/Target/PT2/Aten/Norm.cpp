@@ -90,7 +90,7 @@ static Status rmsNorm(OpCall &o) {
   Type type = o.element(x);
   if (!isa<FloatType>(type))
     return o.fail("is defined for floats only");
-  // Without eps: the least difference from 1 of the type computed in.
+  // Without eps: the machine epsilon of the compute type.
   Type wide = o.opmath(type);
   double eps = o.realOrNone("eps").value_or(
       wide.isF64() ? std::numeric_limits<double>::epsilon()
@@ -154,7 +154,7 @@ static Status batchNorm(OpCall &o) {
   LUMINAL_TRY(y, batchNormOf(o));
   return o.ret(y);
 }
-/// With the saved statistics, which are empty where nothing is trained.
+/// With the saved statistics, which are empty outside training.
 static Status batchNormCore(OpCall &o) {
   LUMINAL_TRY(y, batchNormOf(o));
   Value none = o.c.full({Expr(0)}, o.c.scalar(o.element(y), 0));
@@ -165,7 +165,7 @@ static Status nativeBatchNorm(OpCall &o) {
     return o.fail("batch statistics (training mode) are not supported");
   return batchNormCore(o);
 }
-/// With the running statistics, which stay as they are.
+/// With the running statistics, which are unchanged.
 static Status batchNormFunctional(OpCall &o) {
   LUMINAL_CHECK(nativeBatchNorm(o));
   return o.ret({asStated(o, o.tensor("running_mean"), 3),
@@ -201,7 +201,7 @@ static Status instanceNorm(OpCall &o) {
   return o.ret(c.cast(affineChannels(o, y, weight, bias), type));
 }
 
-/// Each channel normalised over all other dims, by statistics of its own.
+/// Each channel normalised over all other dims, with statistics per channel.
 static Status batchNormNoStats(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("input");
@@ -285,7 +285,7 @@ static Status embedding(OpCall &o) {
   return o.ret(o.c.gather(weight, indices));
 }
 
-/// Rows of a table, summed, averaged or maximised bag by bag.
+/// Rows of a table, reduced by sum, mean or max per bag.
 static Status embeddingBag(OpCall &o) {
   Composer &c = o.c;
   o.ignore({"scale_grad_by_freq", "sparse"});
@@ -377,7 +377,7 @@ static Status dropout(OpCall &o) {
   LUMINAL_CHECK(checkNoDraw(o, o.flag("train")));
   return o.ret(o.tensor("input"));
 }
-/// With the mask of what was kept: all. None trains.
+/// With the mask of kept elements: all of them. None counts as training.
 static Status nativeDropout(OpCall &o) {
   LUMINAL_CHECK(checkNoDraw(o, !o.has("train") || o.flag("train")));
   Value x = o.tensor("input");

@@ -141,7 +141,7 @@ Status OpCall::bind() {
       return fail("lacks argument '" + p.name + "'");
     if (!bound[i])
       bound[i] = &p.defaultValue;
-    // Where a tensor lives, and what keeps it there, does not change it.
+    // A tensor's device and layout do not change its elements.
     if (p.type == Parameter::Device || p.type == Parameter::Layout ||
         p.type == Parameter::MemoryFormat || p.name == "pin_memory" ||
         p.name == "non_blocking")
@@ -220,7 +220,7 @@ static SmallVector<int64_t> toIntegers(const Argument &arg) {
 }
 static double toReal(const Argument &arg) { return *toNumber(arg).asDouble(); }
 
-/// What `decode` makes of the argument, unless it is None.
+/// The argument as decoded by `decode`, unless it is None.
 template <typename Decode>
 static auto unlessNone(const Argument &arg, Decode decode)
     -> std::optional<decltype(decode(arg))> {
@@ -389,7 +389,7 @@ OpCall::broadcast(ArrayRef<SmallVector<Expr>> all) const {
       if (!provablyEqual(r, e))
         return fail("extents " + r.str() + " and " + e.str() +
                     " cannot be broadcast to each other");
-      // Of two equal forms the constant one says more.
+      // Of two equal extents, prefer the constant one.
       if (e.asConstant())
         r = e;
     }
@@ -419,7 +419,7 @@ static Type promoteTypes(Type a, Type b) {
   if (ca != cb)
     return ca > cb ? a : b;
   if (ca == 2) {
-    // f16 and bf16 hold none of the other's values only in f32.
+    // Only f32 holds the values of both f16 and bf16.
     if (a.getIntOrFloatBitWidth() == b.getIntOrFloatBitWidth())
       return Float32Type::get(a.getContext());
   }
@@ -539,7 +539,8 @@ const TensorMeta *OpCall::argumentMeta(StringRef name) const {
 }
 
 /// Whether a tensor of these strides can be read in another shape without a
-/// copy, as PyTorch decides it; nothing where an extent or stride is symbolic.
+/// copy, as PyTorch decides it; std::nullopt where an extent or stride is
+/// symbolic.
 static std::optional<bool> isViewable(const TensorMeta &meta,
                                       ArrayRef<Expr> shape) {
   SmallVector<int64_t> sizes, strides, view;
@@ -557,8 +558,8 @@ static std::optional<bool> isViewable(const TensorMeta &meta,
     return std::nullopt;
   if (sizes.empty() || llvm::is_contained(sizes, 0))
     return true;
-  // Dims that lie one behind the other in memory form a block; each block must
-  // be a run of the new dims.
+  // Dims that are contiguous with each other in memory form a block; each block
+  // must be a run of the new dims.
   int64_t last = static_cast<int64_t>(view.size()) - 1, base = strides.back();
   int64_t block = 1, run = 1;
   for (int64_t d = static_cast<int64_t>(sizes.size()) - 1; d >= 0; --d) {

@@ -40,9 +40,9 @@ struct Operand {
 /// types, and the place for its results. A handler reads every argument: one
 /// that was given and not read is an error after the handler returns.
 ///
-/// What can fail returns a Result, whose value only LUMINAL_TRY takes out; what
-/// may be None is an optional. So a plain value is always there: a handler that
-/// goes on has what it goes on with.
+/// Accessors that can fail return a Result, whose value only LUMINAL_TRY
+/// unwraps; arguments that may be None are optionals. So a plain value is
+/// always valid: a handler that continues has every value it uses.
 class OpCall {
 public:
   OpCall(Importer &importer, const Node &node, const OpEntry &entry,
@@ -105,7 +105,7 @@ public:
   Type i1() const;
   /// f16 and bf16 give f32: the type in which PyTorch computes.
   Type opmath(Type t) const { return isReduced(t) ? f32() : t; }
-  /// A dim with negative ones wrapped.
+  /// A dim, where negative values count from the end.
   Result<unsigned> axis(int64_t dim, unsigned rank) const;
   /// The dim of `v` that the argument `name` states.
   Result<unsigned> axis(StringRef name, Value v) {
@@ -142,7 +142,7 @@ public:
   // Results.
   Status ret(Value value) { return ret(ArrayRef<Value>(value)); }
   Status ret(ArrayRef<Value> values);
-  /// The first results only: a program that reads another is refused there.
+  /// The first results only: a program that reads another one is refused.
   Status retFirst(ArrayRef<Value> values);
   /// A result that shares memory with the tensor argument `of`: element i of
   /// the result is element map(i) of it.
@@ -160,11 +160,11 @@ public:
   Status retNothing() { return {}; }
   Error fail(const llvm::Twine &why) const { return Error(why.str()); }
 
-  /// The archive's own statement about result `i`; null if there is none.
+  /// What the archive states about result `i`; null if nothing.
   const TensorMeta *resultMeta(unsigned i = 0) const;
-  /// The archive's statement about the tensor argument `name`.
+  /// What the archive states about the tensor argument `name`.
   const TensorMeta *argumentMeta(StringRef name) const;
-  /// How many results the node has.
+  /// Number of results of the node.
   unsigned getNumResults() const;
   /// A given argument that no accessor read; empty if all were.
   std::string findUnread() const;
@@ -174,8 +174,8 @@ public:
     /// Set for views: name of the graph's tensor, and the map to it.
     std::string viewOf;
     SmallVector<Expr> extents, map;
-    /// Shares memory with viewOf, or not: decided by strides that the archive
-    /// does not settle.
+    /// May share memory with viewOf: the strides that decide it are
+    /// unknown.
     bool maybeView = false;
   };
   SmallVector<Returned> results;
@@ -184,9 +184,9 @@ public:
 private:
   unsigned find(StringRef name) const;
   const Argument &get(StringRef name);
-  /// An argument that binding has made sure of, and what `promiseKnown` adds:
-  /// that it is not symbolic. A handler whose schema promises no such thing is
-  /// found out at its first use, whatever the program.
+  /// An argument that binding has checked; `promiseKnown` adds that it is not
+  /// symbolic. A handler whose schema does not promise that fails at its first
+  /// use, whatever the program.
   const Argument &given(StringRef name);
   void promiseKnown(StringRef name) const;
   Operand toOperand(const Argument &arg);

@@ -179,7 +179,7 @@ static const llvm::StringMap<OpEntry> &getTable() {
         else
           key.replace(key.find("::"), 2, ".");
         if (!map.try_emplace(key, std::move(entry)).second)
-          llvm::report_fatal_error("an op stands twice in the table");
+          llvm::report_fatal_error("an op appears twice in the table");
       }
     return map;
   }();

@@ -1,8 +1,8 @@
 //===- OpTable.h - Which ATen ops are known, and how each is built --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One row an op: its schema, from which arguments are bound and checked, and
-// the function that builds it. Defaults stand in the schema, because archives
+// One row per op: its schema, from which arguments are bound and checked, and
+// the function that builds it. The schema holds the defaults, because archives
 // omit arguments that have their default value.
 //
 //===----------------------------------------------------------------------===//
@@ -61,7 +61,7 @@ struct OpEntry {
   Handler handler;
 };
 
-/// The rows of one theme; each file of a theme defines one.
+/// The rows of one group of ops; each file of a group defines one.
 llvm::ArrayRef<OpRow> getPointwiseOps();
 llvm::ArrayRef<OpRow> getMathOps();
 llvm::ArrayRef<OpRow> getCompareOps();
@@ -88,8 +88,8 @@ const OpEntry *findOp(llvm::StringRef target);
 /// All targets of the table ("aten.add.Tensor"), sorted.
 std::vector<std::string> getTargets();
 
-/// Why an op that is not in the table never will be ("draws random numbers"),
-/// or empty.
+/// Why an op can never be supported ("draws random numbers"), or
+/// empty.
 llvm::StringRef getRefusal(llvm::StringRef target);
 
 } // namespace luminal::pt2

@@ -217,7 +217,7 @@ static Status floatUnary(OpCall &o, UnaryFn fn) {
   return o.ret(o.c.cast(fn(o.c.cast(x, o.opmath(type))), type));
 }
 
-/// A row's handler: one function of Composer on floats.
+/// A table row's handler: one function of Composer on floats.
 template <Value (Composer::*fn)(Value)>
 static Status unary(OpCall &o) {
   Value x = o.toFloat(o.tensor("self"));

@@ -18,8 +18,8 @@ static constexpr double kInf = std::numeric_limits<double>::infinity();
 // Windows of one size
 //===----------------------------------------------------------------------===//
 
-/// How far the last window of ceil_mode reaches behind the padded input. A
-/// window that would begin in the padding behind is left out.
+/// How far the last window of ceil_mode reaches past the padded input. A window
+/// that would begin in the trailing padding is left out.
 static Result<int64_t> ceilReach(OpCall &o, const Expr &extent, int64_t pad,
                                  const Window &w, unsigned i) {
   auto n = extent.asConstant();
@@ -34,7 +34,7 @@ static Result<int64_t> ceilReach(OpCall &o, const Expr &extent, int64_t pad,
 }
 
 namespace {
-/// How far each windowed dim is padded before and behind.
+/// How far each windowed dim is padded at its start and end.
 using Pads = SmallVector<std::pair<int64_t, int64_t>>;
 
 struct Pool {
@@ -153,7 +153,7 @@ static Status avgPool(OpCall &o) {
     return o.fail("the divisor is zero");
   Type type = o.element(x), wide = o.opmath(type);
   unsigned lead = o.rank(x) - n;
-  // What ceil_mode adds behind the padding counts nowhere.
+  // Elements that ceil_mode adds after the padding do not count.
   Pads counted, rest;
   bool whole = true;
   for (auto [before, behind] : pads) {

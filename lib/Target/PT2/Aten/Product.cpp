@@ -84,7 +84,7 @@ static Status addProductOf(OpCall &o, StringRef a, StringRef b) {
                : c.mul(v, o.broadcastTo(o.materialize(n, wide), shape));
   };
   product = scale(product, alpha);
-  // With beta 0 a NaN in self leaves no trace.
+  // With beta 0 a NaN in self has no effect.
   if (beta.asDouble() != 0.0)
     product =
         c.add(scale(o.broadcastTo(c.cast(self, wide), shape), beta), product);
@@ -99,12 +99,12 @@ static Status addmv(OpCall &o) { return addProductOf(o, "mat", "vec"); }
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// One label a dim: a letter, or for the i-th dim from the right that "..."
-/// stands for, -1 - i.
+/// One label per dim: a letter, or -1 - i for the i-th dim from the right that
+/// "..." covers.
 using Labels = SmallVector<int>;
 } // namespace
 
-/// Labels of a term whose "..." covers `dots` dims; nothing if it is malformed.
+/// Labels of a term whose "..." covers `dots` dims; std::nullopt if malformed.
 static std::optional<Labels> parseLabels(StringRef term, unsigned dots) {
   Labels labels;
   while (!term.empty()) {
@@ -399,7 +399,7 @@ static Status attention(OpCall &o) {
   auto mask = o.tensorOrNone("attn_mask");
   if (o.real("dropout_p") != 0)
     return o.fail("draws random numbers (dropout_p is not 0)");
-  // The op of the CPU shares heads without being told.
+  // The CPU op shares heads without enable_gqa.
   bool causal = o.flag("is_causal"), grouped = flash || o.flag("enable_gqa");
   Type type = o.element(q), wide = o.opmath(type);
   unsigned rank = o.rank(q);
@@ -469,7 +469,7 @@ static Status attention(OpCall &o) {
   }
   Value weights = c.softmax(scores, rank - 1);
   if (mask) {
-    // A row that the mask empties attends to nothing.
+    // A row that is masked out entirely gives zeros.
     Value most = c.reduceMax(scores, {rank - 1}, false);
     Value none = c.equal(most, c.splat(most, -inf));
     SmallVector<Expr> map;
@@ -486,9 +486,9 @@ static Status attention(OpCall &o) {
 // Grouped products
 //===----------------------------------------------------------------------===//
 
-/// Rows of `input`, sorted by group, times the matrix of their group:
-/// offs[g] is one past the last row of group g. A row behind the last offset
-/// belongs to no group; PyTorch leaves it undefined, here it takes the last.
+/// Rows of `input`, sorted by group, times the matrix of their group: offs[g]
+/// is one past the last row of group g. A row past the last offset belongs to
+/// no group; PyTorch leaves it undefined, here it takes the last.
 static Status groupedMM(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("input"), w = o.tensor("weight"), offs = o.tensor("offs");
@@ -509,7 +509,7 @@ static Status groupedMM(OpCall &o) {
   Value group = c.reduceSum(past, {1}, false);
   Value last = o.broadcastTo(extentValue(o, groups - Expr(1), o.i64()), {rows});
   group = c.minimum(group, last);
-  // One gathered matrix a row.
+  // One gathered matrix per row.
   Value chosen = c.gather(w, group);
   Type wide = o.opmath(o.element(x));
   Value product =

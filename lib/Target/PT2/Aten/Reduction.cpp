@@ -31,7 +31,7 @@ static Expr countOf(OpCall &o, Value x, ArrayRef<unsigned> axes) {
     n = n * o.extents(x)[axis];
   return n;
 }
-/// Whether each element is other than zero (NaN is).
+/// Whether each element is nonzero (NaN is).
 static Value isTrue(OpCall &o, Value x) { return o.c.cast(x, o.i1()); }
 
 //===----------------------------------------------------------------------===//
@@ -84,7 +84,7 @@ static Value extremum(OpCall &o, Value x, ArrayRef<unsigned> axes, bool keep,
                       bool largest) {
   return largest ? o.c.reduceMax(x, axes, keep) : o.c.reduceMin(x, axes, keep);
 }
-/// PyTorch refuses an extremum of nothing.
+/// PyTorch refuses the extremum of an empty dim.
 static Status checkNotEmpty(OpCall &o, Value x, ArrayRef<unsigned> axes) {
   for (unsigned axis : axes)
     if (o.extents(x)[axis].isConstant(0))
@@ -320,7 +320,7 @@ static Status linalgNorm(OpCall &o) {
                   o.dtypeOrNone("dtype"));
 }
 
-/// Sums and means of what is no NaN.
+/// Sums and means of the elements that are not NaN.
 template <bool mean>
 static Status nanSum(OpCall &o) {
   Composer &c = o.c;
@@ -376,7 +376,7 @@ static Status softmaxOver(OpCall &o, std::optional<Type> result) {
 static Status softmax(OpCall &o) {
   return softmaxOver(o, o.dtypeOrNone("dtype"));
 }
-/// A row of nothing but -inf gives zeros.
+/// A row with only -inf gives zeros.
 static Status safeSoftmax(OpCall &o) {
   Composer &c = o.c;
   Value x = o.toFloat(o.tensor("self"));

@@ -1,10 +1,10 @@
 //===- Resample.cpp - Interpolation and sampling of grids -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every kernel of interpolation is separable: one dim after the other. Where a
-// result's coordinate in the source is a ratio of integers, its whole part is
-// the index of a view and its fraction an iota; else both are computed, and
-// the rows are gathered.
+// Every interpolation kernel is separable: one dim after the other. Where a
+// result's coordinate in the source is a ratio of integers, its integer part is
+// the index of a view and its fraction an iota; else both are computed, and the
+// rows are gathered.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ struct Resampled {
 };
 
 /// The coordinate of a result's element in the source: whole + fraction, both
-/// without regard to the source's ends.
+/// not clamped to the source.
 struct Coordinate {
   std::optional<Expr> whole; ///< of dim `axis`; absent where only computed
   Value computed;            ///< [out], i64
@@ -57,7 +57,7 @@ static Value take(OpCall &o, Value x, unsigned axis, const Expr &out,
   return o.c.view(x, extents, map);
 }
 
-/// The rows of x along `axis` at `index` plus a constant, held inside.
+/// The rows of x along `axis` at `index` plus a constant, clamped.
 static Value takeClamped(OpCall &o, Value x, const Resampled &r,
                          const Coordinate &at, int64_t offset) {
   Expr last = r.in - Expr(1);
@@ -128,7 +128,7 @@ static Coordinate locate(OpCall &o, const Resampled &r, bool clampLow,
   Value step = c.full({r.out}, stepOf(o, r));
   Value source;
   if (r.alignCorners) {
-    // One element has no step: it stands at 0.
+    // A single element has no step: its coordinate is 0.
     Value one = c.full({r.out}, extentValue(o, r.out, o.i64()));
     source = c.select(c.less(one, c.splatInt(one, 2)), c.splat(i, 0),
                       c.mul(i, step));
@@ -169,7 +169,7 @@ static Result<Value> nearest(OpCall &o, Value x, const Resampled &r,
   Expr index =
       exact ? Expr::floorDiv((Expr(2) * d + Expr(1)) * first, Expr(2) * second)
             : Expr::floorDiv(d * first, second);
-  // Of whole factors no last index is beyond the source.
+  // With integer factors the last index is never beyond the source.
   if (!o.provablyEqual(first * r.out, second * r.in))
     index = Expr::min(index, r.in - Expr(1));
   bool ratio = known || !r.scale;
@@ -185,7 +185,7 @@ static Result<Value> nearest(OpCall &o, Value x, const Resampled &r,
     at.computed = c.cast(c.mul(i, c.splat(i, 1.0 / *r.scale)), o.i64());
     return takeClamped(o, x, r, at, 0);
   }
-  // Where PyTorch's rounded coordinates name other elements, so do these.
+  // Where PyTorch's rounded coordinates select other elements, these do too.
   if (*out > maxPositions)
     return o.fail("gives more than " + Twine(maxPositions) +
                   " elements along a dim");
@@ -257,7 +257,7 @@ static Value cubic(OpCall &o, Value x, const Resampled &r) {
 }
 
 /// A kernel widened by the step where that is above 1: each result is the
-/// normalised sum over all elements, of which the kernel lets few count.
+/// normalised sum over all elements, most of which the kernel weighs with 0.
 static Value antialiased(OpCall &o, Value x, const Resampled &r, bool isCubic) {
   Composer &c = o.c;
   Type f64 = c.getBuilder().getF64Type();
@@ -380,7 +380,7 @@ struct Sampler {
     return c.select(c.less(c.splat(x, 0), span), folded, c.splat(x, 0));
   }
 
-  /// The coordinate held inside the image as the padding says.
+  /// The coordinate brought inside the image by the padding mode.
   Value inside(Value x, unsigned i) const {
     Composer &c = o.c;
     if (padding == Zeros)
@@ -396,7 +396,7 @@ struct Sampler {
     return c.minimum(c.maximum(x, zero), last);
   }
 
-  /// The coordinate in elements of one in [-1, 1].
+  /// A coordinate in [-1, 1] converted to elements.
   Value scaled(Value x, unsigned i) const {
     Composer &c = o.c;
     Type type = o.element(x);
@@ -566,7 +566,7 @@ static Status affineGrid(OpCall &o) {
           f64);
       Value over =
           c.full(outs, extentValue(o, Expr::max(extent - less, Expr(1)), f64));
-      // One element stands at 0 where corners are aligned.
+      // A single element is at 0 where corners are aligned.
       term = c.mul(c.cast(c.div(i, over), wide), factor);
     }
     result = result ? c.add(result, term) : term;

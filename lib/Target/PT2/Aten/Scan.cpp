@@ -1,9 +1,10 @@
 //===- Scan.cpp - Products, and running sums, products and extrema --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// HLIR reduces by sum and maximum only. A product halves: the two halves of a
-// dim, padded with ones, are multiplied until one element is left. A running
-// product doubles: each element takes in the one 1, 2, 4, ... places before.
+// HLIR reduces by sum and maximum only. A product halves the dim: its two
+// halves, padded with ones, are multiplied until one element is left. A running
+// product doubles: each element is multiplied by the one 1, 2, 4, ... places
+// before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +18,7 @@ using namespace luminal::hlir;
 using namespace luminal::pt2;
 
 /// How often a dim must be halved until one element is left. A dim without a
-/// bound fills no memory beyond 2^31 elements.
+/// bound is assumed to have at most 2^31 elements.
 static unsigned halvings(OpCall &o, const Expr &extent) {
   int64_t most = o.assumptions().upperBound(extent).value_or(int64_t(1) << 31);
   unsigned steps = 0;
@@ -97,7 +98,7 @@ static Status prodDim(OpCall &o) {
 // Scans
 //===----------------------------------------------------------------------===//
 
-/// The dim of a scan; nothing where it has at most one element.
+/// The dim of a scan; std::nullopt where it has at most one element.
 static Result<std::optional<unsigned>> scannedAxis(OpCall &o, Value x) {
   LUMINAL_TRY(axis, o.axis("dim", x));
   if (o.rank(x) == 0 || o.extents(x)[axis].isConstant(0) ||
@@ -142,7 +143,7 @@ static Status cumulativeExtremum(OpCall &o) {
   if (o.isBool(x))
     return o.fail("is supported for numbers only");
   unsigned last = o.rank(x);
-  // What comes later is replaced by the first element, which every prefix has.
+  // Later elements are replaced by the first one, which every prefix contains.
   SmallVector<Expr> extents = o.extents(x), map;
   for (unsigned i = 0; i < last; ++i)
     map.push_back(Expr::dim(i));

@@ -1,7 +1,7 @@
 //===- Search.cpp - Places in sorted sequences, membership ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// By counting: a place in a sorted sequence is the number of its elements that
+// By counting: the position in a sorted sequence is the number of elements that
 // come before.
 //
 //===----------------------------------------------------------------------===//

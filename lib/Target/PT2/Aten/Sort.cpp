@@ -15,7 +15,8 @@ using namespace luminal;
 using namespace luminal::hlir;
 using namespace luminal::pt2;
 
-/// Whether a comes before b, and whether neither does. NaN is the largest.
+/// Whether a comes before b, and whether they are equivalent. NaN is the
+/// largest.
 static std::pair<Value, Value> order(OpCall &o, Value a, Value b,
                                      bool descending) {
   Composer &c = o.c;
@@ -54,7 +55,7 @@ static std::pair<Value, Value> inOrder(OpCall &o, Value x, unsigned axis,
   Value i = c.iota(pairs, Expr::dim(1)), j = c.iota(pairs, Expr::dim(2));
   Value before = c.logicalOr(after, c.logicalAnd(same, c.less(j, i)));
   Value place = c.reduceSum(c.cast(before, o.i64()), {2}, false);
-  // Every place is taken once: a scatter writes the whole result.
+  // Every position occurs once: a scatter writes the whole result.
   Value base = c.iota({rows, n}, Expr::dim(0) * n);
   Value target = c.reshape(c.add(place, base), {rows * n});
   auto arrange = [&](Value v) {
@@ -82,7 +83,7 @@ static Status sortBy(OpCall &o, bool indicesOnly) {
 static Status sort(OpCall &o) { return sortBy(o, false); }
 static Status argsort(OpCall &o) { return sortBy(o, true); }
 static Status sortStable(OpCall &o) {
-  // Rank counting is stable whether asked to be or not.
+  // Rank counting is always stable.
   o.ignore({"stable"});
   return sortBy(o, false);
 }
@@ -106,7 +107,7 @@ static Status msort(OpCall &o) {
   return o.ret(inOrder(o, o.tensor("self"), 0, false, std::nullopt).first);
 }
 
-/// The element at place `k` in ascending order, and its index.
+/// The element at position `k` in ascending order, and its index.
 static std::pair<Value, Value> atPlace(OpCall &o, Value x, unsigned axis,
                                        const Expr &k, bool keep) {
   auto [values, indices] = inOrder(o, x, axis, false, std::nullopt);
@@ -170,7 +171,7 @@ static Status medianDim(OpCall &o) {
 }
 
 /// Counts of elements in `bins` equal intervals of [min, max], the last one
-/// closed; elements outside count nowhere.
+/// closed; elements outside are not counted.
 static Status histc(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self");

@@ -85,7 +85,7 @@ Value pt2::fold(OpCall &o, Value columns, const Window &w,
   Assumptions inside(o.assumptions().getSymbols(),
                      std::vector<Expr>(space.begin(), space.end()));
   Value covered;
-  /// Masks out what may not be in [0, extent), and holds the index there.
+  /// Masks out elements that may not be in [0, extent), and clamps the index.
   auto hold = [&](const Expr &index, const Expr &extent) {
     Expr last = extent - Expr(1), held = index;
     Value at;

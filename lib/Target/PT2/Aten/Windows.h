@@ -1,9 +1,9 @@
 //===- Windows.h - Sliding windows over the last dims of a tensor ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A window is a view: position * stride + offset inside * dilation. What reads
-// windows is a product or a reduction over the offsets; what writes them sums,
-// for each element, over the windows that cover it.
+// A window is a view: position * stride + offset inside * dilation. Ops that
+// read windows are products or reductions over the offsets; ops that write them
+// sum, for each element, over the windows that cover it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +18,8 @@ namespace luminal::pt2 {
 /// far below 2^63.
 constexpr int64_t kMaxWindow = INT32_MAX;
 
-/// A list of `n` integers of at most kMaxWindow; one is repeated, none is
-/// `fallback`.
+/// A list of `n` integers of at most kMaxWindow; a single one is repeated, an
+/// empty list is `fallback`.
 Result<SmallVector<int64_t>>
 perDim(OpCall &o, StringRef name, unsigned n,
        std::optional<SmallVector<int64_t>> fallback = std::nullopt);
@@ -33,7 +33,7 @@ struct Window {
   Expr index(unsigned i, const Expr &at, const Expr &inside) const {
     return at * Expr(stride[i]) + inside * Expr(dilation[i]);
   }
-  /// How many elements a window reaches over along dim i.
+  /// How many elements a window spans along dim i.
   int64_t reach(unsigned i) const { return dilation[i] * (size[i] - 1) + 1; }
 };
 
@@ -45,7 +45,7 @@ Value windows(OpCall &o, Value x, const Window &w);
 
 /// The sum of overlapping windows: `columns` [lead..., offsets...,
 /// positions...] becomes [lead..., outs...], where the windows begin `padding`
-/// before it.
+/// elements before it.
 Value fold(OpCall &o, Value columns, const Window &w, ArrayRef<int64_t> padding,
            ArrayRef<Expr> outs);
 
