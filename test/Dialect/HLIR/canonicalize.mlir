@@ -79,7 +79,7 @@ func.func @fold_cast() -> (tensor<5xi32>, tensor<f16>, tensor<3xi1>, tensor<f32>
   return %0, %1, %2, %3, %4, %5, %6 : tensor<5xi32>, tensor<f16>, tensor<3xi1>, tensor<f32>, tensor<2xui8>, tensor<4xf8E4M3FN>, tensor<2xf8E5M2>
 }
 
-// There and back through a wider type is nothing; through a narrower one it rounds.
+// A round trip through a wider type is the identity; through a narrower one it rounds.
 // CHECK-LABEL: func.func @cast_of_cast(
 // CHECK-SAME: %[[X:.*]]: tensor<4xf32>, %[[Y:.*]]: tensor<4xi32>
 func.func @cast_of_cast(%x: tensor<4xf32>, %y: tensor<4xi32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xi32>, tensor<4xi32>, tensor<4xf32>) {
@@ -113,7 +113,7 @@ func.func @select(%c: tensor<4xi1>, %a: tensor<4xf32>, %b: tensor<4xf32>) -> (te
   return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
-// The identity, written so or proved so; a slice from the start is none.
+// The identity, written or proved; a slice from the start is not one.
 // CHECK-LABEL: func.func @identity_view(
 // CHECK-SAME: %[[X:.*]]: tensor<?x1x4xf32
 func.func @identity_view(%x: tensor<?x1x4xf32, #hlir.dims<s>>) -> (tensor<?x1x4xf32, #hlir.dims<s>>, tensor<?x1x2xf32, #hlir.dims<s>>) {

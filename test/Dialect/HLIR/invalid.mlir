@@ -174,7 +174,7 @@ func.func @unary_storage(%x: tensor<4xf8E5M2>) {
 
 // -----
 
-// Shapes that are the same but for the place of the dynamic dim.
+// Shapes that differ only in the position of the dynamic dim.
 func.func @same_encoding(%a: tensor<?x4xf32, #hlir.dims<s>>, %b: tensor<4x?xf32, #hlir.dims<s>>) {
   // expected-error @+1 {{expected the type of operand 0, 'tensor<?x4xf32, #hlir.dims<s>>', for operand 1, found 'tensor<4x?xf32, #hlir.dims<s>>'}}
   %0 = "hlir.add"(%a, %b) : (tensor<?x4xf32, #hlir.dims<s>>, tensor<4x?xf32, #hlir.dims<s>>) -> tensor<?x4xf32, #hlir.dims<s>>

@@ -1,6 +1,6 @@
 // RUN: luminal-opt %s -split-input-file -llir-check-indices -verify-diagnostics | FileCheck %s
 
-// An index that is inside for some sizes only is required of them.
+// An index that is inside for some sizes only becomes a requirement.
 // CHECK-LABEL: func.func @symbolic_extent
 // CHECK-SAME: hlir.requires = [#hlir.requirement<m <= n over (m), "check-indices.mlir:[[#@LINE+3]]:8: 'hlir.view' op its map, dim 0 of extent n">]
 func.func @symbolic_extent(%a: tensor<?xf32, #hlir.dims<n>>, %b: tensor<?xf32, #hlir.dims<m>>) -> tensor<?xf32, #hlir.dims<m>>
@@ -23,7 +23,7 @@ func.func @proved(%a: tensor<?xf32, #hlir.dims<n>>) -> tensor<?xf32, #hlir.dims<
 
 // -----
 
-// Windows: two dims reach furthest together, at their last points.
+// Windows: the maximum is at the last points of both dims.
 // CHECK-LABEL: func.func @windows
 // CHECK-SAME: #hlir.requirement<k + 2 * m <= n over (k, m + 1)
 func.func @windows(%a: tensor<?xf32, #hlir.dims<n>>, %b: tensor<?x?xf32, #hlir.dims<k, m>>) -> tensor<?x?xf32, #hlir.dims<m + 1, k>>
@@ -83,7 +83,7 @@ func.func @product(%a: tensor<4x?xf32, #hlir.dims<n>>, %b: tensor<?x5xf32, #hlir
 
 // -----
 
-// A kernel and its buffers, as a schedule has them.
+// A kernel and its buffers, in a schedule.
 // CHECK: llir.schedule @main
 // CHECK-SAME: #hlir.requirement<m <= n over (m), "{{.*}}'llir.view' op its map
 // CHECK-SAME: #hlir.requirement<4 * n <= 64 over (4 * n), "{{.*}}'llir.step' op the bytes of operand 0

@@ -6,8 +6,8 @@
 // Every single op still has a kernel.
 // RUN: luminal-opt %s --llir-fuse-kernels="code-budget=0" -o %t && FileCheck %s --input-file=%t --check-prefix=ONE
 
-// Two exponentials of weight 10, each in a loop of whole vectors and in one
-// under a mask, are 40; five are 100.
+// Two exponentials of weight 10, each in a loop of whole vectors and in a
+// masked one, are 40; five are 100.
 // CHECK-LABEL: @chain
 // CHECK-COUNT-2: llir.elementwise exp
 // CHECK: llir.kernel map
@@ -31,7 +31,7 @@ func.func @chain(%a: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 // A step reads its value three times: a kernel that is half full ends there,
-// so that one value goes from kernel to kernel, and kernels are alike.
+// so that one value goes from kernel to kernel, and kernels are equal.
 // ONE-LABEL: @steps
 // CHECK-LABEL: @steps
 // CHECK: %[[A:.*]] = llir.kernel map(%arg0) : (tensor<4xf32>) -> tensor<4xf32>
@@ -91,7 +91,7 @@ func.func @passes(%a: tensor<8x64xf32>) -> tensor<8xf32> {
   return %4 : tensor<8xf32>
 }
 
-// A product has a kernel whatever it counts, and takes no epilogue here.
+// A product has a kernel whatever its size, and takes no epilogue here.
 // CHECK-LABEL: @product
 // CHECK: llir.kernel gemm
 // CHECK: llir.kernel map
@@ -105,7 +105,7 @@ func.func @product(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {
 }
 
 // Elements of a small tensor are cheap, but not their code: two kernels do not
-// both compute what is long.
+// both compute a long chain.
 // CHECK-LABEL: @small
 // CHECK: llir.kernel
 // CHECK-COUNT-2: llir.elementwise sin

@@ -2,7 +2,7 @@
 // DEFINE: %{opt} = luminal-opt %s --llir-fuse-kernels -o %t
 // RUN: %{opt} --remarks-filter-passed=llir-fuse-kernels --remarks-filter-missed=llir-fuse-kernels --verify-diagnostics
 // RUN: %{opt} --remarks-filter-analyse=llir-fuse-kernels 2>&1 | FileCheck %s --check-prefix=KERNEL
-// Whoever asks for another pass's remarks gets none of these.
+// A filter for another pass's remarks shows none of these.
 // RUN: luminal-opt %S/fuse-kernels.mlir --llir-fuse-kernels --remarks-filter=llir-plan-memory -o %t 2>&1 | FileCheck %s --allow-empty --check-prefix=NONE
 // NONE-NOT: remark
 
@@ -30,7 +30,7 @@ func.func @result_of_another_space(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<
   return %0, %2 : tensor<4xf32>, tensor<4x8xf32>
 }
 
-// Computing it again is worth it where it costs little.
+// A cheap value is computed again.
 func.func @cheap_again(%a: tensor<4xf32>) -> tensor<4x8xf32> {
   // expected-remark@+1 {{[Passed] fusion}}
   %0 = llir.elementwise tanh(%a) : (tensor<4xf32>) -> tensor<4xf32>
@@ -97,7 +97,7 @@ func.func @other_rows(%x: tensor<8x16xf32>, %y: tensor<8x3xf32>) -> tensor<8xf32
 
 // Only views may follow a scatter in its kernel.
 func.func @scatter_then_exp(%s: tensor<8xf32>, %i: tensor<2xi64>, %u: tensor<2xf32>) -> tensor<8xf32> {
-  // expected-remark@+1 {{reason="nothing but views may follow a scatter in its kernel"}}
+  // expected-remark@+1 {{reason="only views may follow a scatter in its kernel"}}
   %0 = llir.scatter set %s, %i, %u {checked} : tensor<8xf32>, tensor<2xi64>, tensor<2xf32>
   %1 = llir.elementwise exp(%0) : (tensor<8xf32>) -> tensor<8xf32>
   return %1 : tensor<8xf32>

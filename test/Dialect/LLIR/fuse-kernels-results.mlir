@@ -1,6 +1,6 @@
 // RUN: luminal-opt %s --llir-fuse-kernels | FileCheck %s
 
-// A reshape of something computed is the same memory.
+// A reshape of a computed value is the same memory.
 // CHECK-LABEL: func.func @reshape
 // CHECK: %[[K:.*]] = llir.kernel map(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32>
 // CHECK: %[[A:.*]] = llir.alias %[[K]] offset(0) : tensor<2x3xf32> -> tensor<6xf32>
@@ -11,7 +11,7 @@ func.func @reshape(%x: tensor<2x3xf32>) -> tensor<6xf32> {
   return %1 : tensor<6xf32>
 }
 
-// What is an argument or a constant already is copied.
+// An argument or a constant is copied.
 // CHECK-LABEL: func.func @argument
 // CHECK: %[[K:.*]] = llir.kernel map(%arg0)
 // CHECK-NEXT: ^bb0(%[[X:.*]]: tensor<2xf32>):
@@ -33,7 +33,7 @@ func.func @twice(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
   return %0, %0 : tensor<2xf32>, tensor<2xf32>
 }
 
-// A transposed result is written so.
+// A transposed result is written transposed.
 // CHECK-LABEL: func.func @transposed
 // CHECK: llir.kernel map(%arg0) : (tensor<2x3xf32>) -> tensor<3x2xf32>
 // CHECK: llir.view %{{.*}} <(d0, d1) -> (d1, d0)>
@@ -57,8 +57,8 @@ func.func @slice(%x: tensor<8xf32>) -> tensor<2xf32> {
   return %1 : tensor<2xf32>
 }
 
-// A value that another kernel reads as well is one more result of the kernel
-// that computes on.
+// A value that another kernel reads as well is an extra result of the kernel
+// that goes on computing.
 // CHECK-LABEL: func.func @two_results
 // CHECK: %[[K:.*]]:2 = llir.kernel reduce(%arg0, %arg1)
 // CHECK: %[[S:.*]] = llir.elementwise add
@@ -74,7 +74,7 @@ func.func @two_results(%x: tensor<64x1024xf32>, %y: tensor<64x1024xf32>, %w: ten
   return %3 : tensor<64x1024xf32>
 }
 
-// What is cheap and small is computed by each of its readers.
+// A cheap and small value is computed by each of its readers.
 // CHECK-LABEL: func.func @recompute
 // CHECK: llir.kernel reduce(%arg0)
 // CHECK: llir.elementwise neg

@@ -43,8 +43,8 @@ func.func @table(%x: tensor<2xf32>) -> tensor<2xf32> {
   return %m : tensor<2xf32>
 }
 
-// softmax with what stands before and after it is one kernel; row values are
-// computed once a row.
+// softmax with the ops before and after it is one kernel; row values are
+// computed once per row.
 // CHECK-LABEL: func.func @softmax
 // CHECK-NEXT: %[[K:.*]] = llir.kernel reduce(%arg0)
 // CHECK: %[[N:.*]] = llir.elementwise neg(
@@ -88,8 +88,8 @@ func.func @layer_norm_dynamic(%x: tensor<8x?xf32, #hlir.dims<s0>>) -> tensor<8x?
   return %1 : tensor<8x?xf32, #hlir.dims<s0>>
 }
 
-// Rows that are read in another order, and a result that is: the reduction's
-// space is the kernel's, a copy brings the result into order.
+// Rows that are read in another order, and a transposed result: the reduction's
+// space is the kernel's, a copy reorders the result.
 // CHECK-LABEL: func.func @softmax_middle
 // CHECK-NEXT: %[[K:.*]] = llir.kernel reduce(%arg0) : (tensor<2x3x5xf32>) -> tensor<2x5x3xf32>
 // CHECK: llir.view {{.*}} <(d0, d1, d2) -> (d0, d2, d1)>
@@ -149,7 +149,7 @@ func.func @gemm(%a: tensor<64x32xbf16>, %b: tensor<32x16xf32>, %bias: tensor<16x
   return %2 : tensor<64x16xf32>
 }
 
-// What is dear is computed once, before the product that reads it often.
+// An expensive value is computed once, before the product that reads it often.
 // CHECK-LABEL: func.func @dear_prologue
 // CHECK: %[[X:.*]] = llir.kernel map(%arg0)
 // CHECK: llir.elementwise gelu
@@ -175,7 +175,7 @@ func.func @chain_of_products(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>) -> tensor
   return %h : tensor<8x8xf32>
 }
 
-// A product's epilogue may move it: here heads and rows change places.
+// A product's epilogue may move it: here heads and rows are swapped.
 // CHECK-LABEL: func.func @moved_product
 // CHECK: llir.kernel gemm(%arg0, %arg1) : {{.*}} -> tensor<3x8xf32>
 // CHECK: %[[G:.*]] = llir.gemm {{.*}} -> tensor<2x3x4xf32>
@@ -191,7 +191,7 @@ func.func @moved_product(%a: tensor<2x3x8xf32>, %b: tensor<2x8x4xf32>) -> tensor
   return %n : tensor<3x8xf32>
 }
 
-// Rows taken by index, computed on where they are read.
+// Rows taken by index, with the reader's ops in the same kernel.
 // CHECK-LABEL: func.func @embedding
 // CHECK: llir.kernel gather(%arg0, %arg1)
 // CHECK: %[[I:.*]] = llir.elementwise add

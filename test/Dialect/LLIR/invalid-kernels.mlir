@@ -60,7 +60,7 @@ func.func @yields(%a: tensor<4xf32>) {
 func.func @row_function(%a: tensor<4x8xf32>) {
   %0 = llir.kernel reduce(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
   ^bb0(%x: tensor<4x8xf32>):
-    // expected-error @+1 {{cannot stand in a kernel}}
+    // expected-error @+1 {{is not allowed in a kernel}}
     %1 = llir.softmax %x : tensor<4x8xf32>
     llir.yield %1 : tensor<4x8xf32>
   }
@@ -235,7 +235,7 @@ llir.schedule @main symbols <> arena(0) {
 
 llir.schedule @main symbols <> arena(0) {
   %t = llir.slot offset(0) bytes(64)
-  // expected-error @+1 {{calls k0, which does not stand beside the schedule}}
+  // expected-error @+1 {{calls k0, which is not defined beside the schedule}}
   llir.step "map" @k0() writes(%t) cost(0, 0)
 }
 

@@ -1,6 +1,7 @@
 // RUN: luminal-opt %s --llir-fuse-kernels --llir-plan-memory | FileCheck %s
 
-// Equal kernels share a function; the result is written in place of a slot.
+// Equal kernels share a function; the result is written directly and needs no
+// slot.
 // CHECK: llir.schedule @main symbols <> arena(2048) {
 // CHECK: %[[X:.*]] = llir.argument input "x" : tensor<16x16xf32>
 // CHECK: %[[T:.*]] = llir.slot offset({{0|1024}}) bytes(1024)

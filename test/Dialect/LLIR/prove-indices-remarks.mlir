@@ -1,4 +1,4 @@
-// Which range checks are dropped, and what is known of the others' indices.
+// Which range checks are dropped, and the known bounds of the others' indices.
 // RUN: luminal-opt %s --llir-prove-indices --remarks-filter=llir-prove-indices --verify-diagnostics -o %t
 
 func.func @checks(%x: tensor<8xf32>, %i: tensor<4xi64>) -> (tensor<4xf32>, tensor<8xf32>, tensor<9xf32>, tensor<4xf32>) {
@@ -10,7 +10,7 @@ func.func @checks(%x: tensor<8xf32>, %i: tensor<4xi64>) -> (tensor<4xf32>, tenso
   %k = llir.iota <(d0) -> (d0)> : tensor<9xi64>
   // expected-remark@+1 {{extent=8, greatest index=8, least index=0}}
   %2 = llir.gather %x, %k {checked} : tensor<8xf32>, tensor<9xi64> -> tensor<9xf32>
-  // Nobody proved it, whatever the op says: it is checked from here on.
+  // It is not proved, whatever the op says: it is checked from here on.
   // expected-remark@+1 {{[Missed] range-check | Category:llir-prove-indices | Function=checks | extent=8}}
   %3 = llir.gather %x, %i : tensor<8xf32>, tensor<4xi64> -> tensor<4xf32>
   return %0, %1, %2, %3 : tensor<4xf32>, tensor<8xf32>, tensor<9xf32>, tensor<4xf32>

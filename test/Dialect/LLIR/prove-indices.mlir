@@ -44,8 +44,8 @@ func.func @negative_constant(%x: tensor<8xf32>) -> tensor<2xf32> {
   return %r : tensor<2xf32>
 }
 
-// An index that wraps from the end, as the importer writes it: what is known of
-// the constant decides the select.
+// An index that wraps from the end, as the importer writes it: the value of the
+// constant decides the select.
 // CHECK-LABEL: func.func @wrapped
 // CHECK: llir.gather %{{.*}}, %{{.*}} : tensor<8xf32>
 func.func @wrapped(%x: tensor<8xf32>) -> tensor<2xf32> {
@@ -59,7 +59,7 @@ func.func @wrapped(%x: tensor<8xf32>) -> tensor<2xf32> {
   return %r : tensor<2xf32>
 }
 
-// An index of unknown value, brought into range by two selects.
+// An index of unknown value, clamped by two selects.
 // CHECK-LABEL: func.func @clamped
 // CHECK: llir.gather %{{.*}}, %{{.*}} : tensor<8xf32>
 func.func @clamped(%x: tensor<8xf32>, %i: tensor<2xi64>) -> tensor<2xf32> {
@@ -105,7 +105,7 @@ func.func @wraps(%x: tensor<8xf32>) -> tensor<2xf32> {
   return %r : tensor<2xf32>
 }
 
-// What nobody proved is checked, whatever the program says.
+// An unproved index is checked, whatever the program says.
 // CHECK-LABEL: func.func @unchecked
 // CHECK: llir.gather {{.*}} {checked}
 // CHECK: llir.scatter {{.*}} {checked}

@@ -24,11 +24,11 @@ func.func @constant(%i: tensor<2xi64>, %u: tensor<2xf32>) -> tensor<2xf32> {
   return %0 : tensor<2xf32>
 }
 
-// The old value is asked for after the update by a kernel that needs the new
-// one; near it, one that does not.
+// The old value is read after the update by a kernel that needs the new one;
+// another reader does not.
 func.func @reader_needs_update(%s: tensor<8xf32> {hlir.kind = "state"}, %i: tensor<2xi64>, %u: tensor<2xf32>, %w: tensor<8x8xf32>)
     -> (tensor<8xf32> {hlir.updates = 0 : i64}, tensor<8xf32>) {
-  // expected-remark-re@+1 {{because of="kernel map at {{.*}}:33:8", bytes copied=32, reason="what reads the old value needs the new one"}}
+  // expected-remark-re@+1 {{because of="kernel map at {{.*}}:33:8", bytes copied=32, reason="a reader of the old value needs the new one"}}
   %0 = llir.scatter set %s, %i, %u {checked} : tensor<8xf32>, tensor<2xi64>, tensor<2xf32>
   %1 = llir.elementwise sub(%0, %s) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %0, %1 : tensor<8xf32>, tensor<8xf32>
@@ -41,7 +41,7 @@ func.func @reader_before(%s: tensor<8xf32> {hlir.kind = "state"}, %i: tensor<2xi
   return %0, %1 : tensor<8xf32>, tensor<8xf32>
 }
 
-// Two updates of one value: the memory has room for one.
+// Two updates of one value: only one can be in place.
 func.func @two_updates(%x: tensor<8x4xf32>, %i: tensor<2xi64>, %u: tensor<2xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   %s = llir.reduce sum %x : tensor<8x4xf32> -> tensor<8xf32>
   // expected-remark@+1 {{[Passed] in-place}}

@@ -23,7 +23,7 @@ func.func @moved(%s: tensor<3x8xf32> {hlir.kind = "state"}, %i: tensor<2xi64>, %
   return %1 : tensor<3x8xf32>
 }
 
-// An input is the caller's: it is copied.
+// An input belongs to the caller: it is copied.
 // CHECK-LABEL: func.func @input
 // CHECK: llir.kernel scatter
 // CHECK-NOT: in_place

@@ -14,9 +14,9 @@ using namespace luminal::hlir;
 // Storage
 //===----------------------------------------------------------------------===//
 
-// An Expr frees its node, so the arrays are members: a context that goes runs
-// the destructors of its attributes' storage, but not those of what is in its
-// allocator.
+// An Expr frees its node, so the arrays are members: a context that is
+// destroyed runs the destructors of its attributes' storage, but not of objects
+// in its allocator.
 namespace luminal::hlir::detail {
 struct DimsAttrStorage : AttributeStorage {
   using KeyTy = ArrayRef<Expr>;
@@ -96,7 +96,7 @@ llvm::hash_code hlir::hash_value(const SymbolEntry &e) {
 // Expressions in the text of an attribute
 //===----------------------------------------------------------------------===//
 
-/// Collects the tokens, and leaves their meaning to Expr::parse.
+/// Collects the tokens; Expr::parse interprets them.
 FailureOr<Expr> hlir::parseExpr(AsmParser &parser) {
   SMLoc loc = parser.getCurrentLocation();
   std::string text;
@@ -267,7 +267,7 @@ MapAttr MapAttr::getSimplified(MLIRContext *context, ArrayRef<Expr> results,
   SmallVector<Expr> simplified;
   for (const Expr &e : results)
     simplified.push_back(assumptions.simplify(e));
-  // Where a dim has extent 1, 0 stands for it; the identity keeps its one form.
+  // A dim of extent 1 is replaced by 0; the identity keeps its single form.
   const std::vector<Expr> &extents = assumptions.getExtents();
   auto rank = static_cast<unsigned>(extents.size());
   bool identity = rank == simplified.size();

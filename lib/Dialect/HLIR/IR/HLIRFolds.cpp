@@ -1,9 +1,9 @@
 //===- HLIRFolds.cpp - Folds and canonicalizations ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Only what always wins and always shrinks; anything with two directions is a
-// rule of the e-graph. A folded constant is what the op's definition gives, to
-// the last bit.
+// Only folds that always pay and always shrink the program; anything with two
+// directions is a rule of the e-graph. A folded constant is bit for bit what
+// the op's definition gives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ using namespace luminal::hlir;
 // Constants
 //===----------------------------------------------------------------------===//
 
-/// Larger constants are left as they are: folding must not cost time or memory.
+/// Larger constants are not folded: folding must not cost time or memory.
 static constexpr int64_t kMaxFoldedElements = 1024;
 
 namespace {
@@ -102,7 +102,8 @@ static Attribute foldUnary(Attribute operand, Type type,
   return getAttribute(result, type);
 }
 
-/// Which NaN a function gives differs between machines: a constant has one.
+/// The NaN that a function returns differs between machines: constants use a
+/// single one.
 static void storeFolded(DType t, double value, void *result) {
   storeFloat(
       t, std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value,
@@ -226,8 +227,8 @@ OpFoldResult MulOp::fold(FoldAdaptor a) { return foldOp(*this, a); }
 OpFoldResult ModOp::fold(FoldAdaptor a) { return foldOp(*this, a); }
 OpFoldResult LessThanOp::fold(FoldAdaptor a) { return foldOp(*this, a); }
 
-/// Whether every value of `from` has its own in `to`, so that a cast there and
-/// back changes nothing.
+/// Whether `to` holds every value of `from`, so that a cast there and back
+/// changes nothing.
 static bool isLossless(DType from, DType to) {
   // Bits of the significand (of integers: of the magnitude), and of the
   // exponent.
@@ -268,8 +269,8 @@ static bool isLossless(DType from, DType to) {
   if (isFloatDType(from))
     return isFloatDType(to) && a.significand <= b.significand &&
            a.exponent <= b.exponent;
-  // The least integer of a signed type is a power of two: exact in a float of
-  // enough exponent, which all that have the bits of the others possess.
+  // The least integer of a signed type is a power of two: exact in a float with
+  // enough exponent bits, as all that hold the other values have.
   return a.significand <= b.significand && (!a.isSigned || b.isSigned);
 }
 
@@ -311,7 +312,7 @@ OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 // Views
 //===----------------------------------------------------------------------===//
 
-/// floordiv, mod, max and min nodes: what a map costs at run time.
+/// Number of floordiv, mod, max and min nodes: the run-time cost of a map.
 static unsigned complexity(const Expr &e) {
   unsigned result = e.operands().empty() || e.kind() == Expr::Kind::Add ||
                             e.kind() == Expr::Kind::Mul

@@ -1,8 +1,8 @@
 //===- HLIRIndices.cpp - Proofs about the indices of a program ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What IndexChecker decides of one expression, asked for every index that ops
-// of any dialect compute, and every extent of a type.
+// Applies IndexChecker to every index that ops of any dialect compute, and to
+// every extent of a type.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,7 +62,7 @@ void hlir::addRequirements(SmallVectorImpl<Requirement> &to,
 }
 
 namespace {
-/// Checks what is new in one walk: ops often repeat each other's maps.
+/// Checks each distinct map once per walk: ops often repeat each other's maps.
 class Checks {
 public:
   Checks(const Assumptions &symbols, SmallVectorImpl<Requirement> &requirements)

@@ -65,7 +65,7 @@ Type hlir::computedType(Type type) {
 }
 
 /// An op on the elements of its operands: storage types are computed wider, and
-/// cut again by the cast.
+/// narrowed again by the cast.
 template <typename Op, typename... Values>
 static Value elementwise(Composer &c, Value first, Values... rest) {
   Type type = elementOf(first), wide = computedType(type);
@@ -169,7 +169,7 @@ Value Composer::minimum(Value a, Value b) {
   return select(isFloat(a) ? logicalOr(takeB, isNan(b)) : takeB, b, a);
 }
 
-/// -0 is not below 0, so the select leaves it; adding 0 makes it 0 and changes
+/// -0 is not below 0, so the select keeps it; adding 0 makes it 0 and changes
 /// nothing else.
 Value Composer::abs(Value x) {
   Value magnitude = select(less(x, splatInt(x, 0)), neg(x), x);
@@ -210,9 +210,9 @@ Value Composer::ceil(Value x) {
   return select(less(t, x), add(t, splat(x, 1)), t);
 }
 
-/// Away from the truncated value where the fraction is above a half, or a half
-/// and that value is odd: where it is odd the fraction is compared with the
-/// last number below a half.
+/// Rounds away from the truncated value where the fraction is above a half, or
+/// is a half and that value is odd: where it is odd the fraction is compared
+/// with the last number below a half.
 Value Composer::round(Value x) {
   auto type = dyn_cast<FloatType>(elementOf(x));
   if (!type)
@@ -249,9 +249,9 @@ static Value estimateQuotient(Composer &c, Value n, Value d) {
 }
 
 /// a - a mod b is a multiple of b, so its quotient is an integer and is found
-/// by rounding an estimate, which is exact below 2^50. What is left over is a
-/// small multiple of b, whose quotient is exact (1 where the estimate
-/// saturated: the least integer by -1 wraps). By zero gives 0.
+/// by rounding an estimate, which is exact below 2^50. The remainder is a small
+/// multiple of b, whose quotient is exact (1 where the estimate saturated: the
+/// least integer by -1 wraps). By zero gives 0.
 static Value integerQuotient(Composer &c, Value a, Value b) {
   Value multiple = c.sub(a, c.fmod(a, b));
   Value first = estimateQuotient(c, multiple, b);
@@ -276,7 +276,7 @@ Value Composer::floorDiv(Value a, Value b) {
     return select(signsDiffer(*this, fmod(a, b), b), add(q, splatInt(q, -1)),
                   q);
   }
-  // (a - a mod b) / b is an integer but for rounding. By zero the quotient is a
+  // (a - a mod b) / b is an integer up to rounding. By zero the quotient is a
   // / b.
   Type type = elementOf(a);
   Type wide =

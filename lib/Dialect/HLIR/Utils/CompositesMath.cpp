@@ -4,9 +4,9 @@
 // Each public function casts its operands one type wider, spells the function
 // there, and rounds once. The spellings below were checked against extended
 // precision: with f64 inside, every one is within 0.5 ulp (and 1/1000) of the
-// f32 result, with f32 inside within 0.51 ulp of the f16 and bf16 result. In
-// f64 itself nothing wider exists, and the spelling's own error stands: a few
-// ulp, for exp and pow as many as the exponent has.
+// f32 result, with f32 inside within 0.51 ulp of the f16 and bf16 result. For
+// f64 there is no wider type, so the error of the spelling remains: a few ulp,
+// for exp and pow as many as the exponent has.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,8 +35,8 @@ static Type widen(Type type) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A value with the arithmetic of the composer, so that a spelling reads as the
-/// formula it is.
+/// A value with the composer's arithmetic as operators, so that a spelling
+/// reads like its formula.
 struct Wide {
   Composer *c;
   Value value;
@@ -82,8 +82,8 @@ static Value within(Wide x, double bound) {
   return x.c->logicalAnd(x < bound, -bound < x);
 }
 
-/// Near zero the odd series; elsewhere 1 - 2 / (exp(2x) + 1), which needs no
-/// care at the infinities.
+/// Near zero the odd series; elsewhere 1 - 2 / (exp(2x) + 1), which is right at
+/// the infinities.
 static Wide tanh(Wide x) {
   Wide near = x * polynomial(x * x, kTanhSeries);
   Wide far = recip(exp(x * 2) + 1) * -2 + 1;
@@ -104,7 +104,7 @@ static Wide log1p(Wide x) {
   return select(within(x, kLog1pNear), near, log(x + 1));
 }
 
-/// The shifted sine loses every digit of a large argument; this loses none.
+/// A shifted sine would lose all digits of a large argument; this loses none.
 static Wide cos(Wide x) {
   Wide half = x * 0.5;
   Wide s{x.c, x.c->sin(half.value)};
@@ -189,9 +189,9 @@ static Wide erf(Wide x) {
                 select(x < -6.0, x.constant(-1), x * integral));
 }
 
-/// exp2(y log2 |x|), then the cases that this formula does not know: 1 where y
+/// exp2(y log2 |x|), then the cases that this formula does not cover: 1 where y
 /// is 0 or x is 1, or x is -1 and y an infinity; NaN where x is negative and
-/// finite and y is no integer; the sign where x is negative and y is odd.
+/// finite and y is not an integer; the sign where x is negative and y is odd.
 static Wide pow(Wide x, Wide y) {
   Composer &c = *x.c;
   const double infinity = std::numeric_limits<double>::infinity();
@@ -243,8 +243,7 @@ Value Composer::exp(Value x) { return widened(*this, x, ::exp); }
 Value Composer::expm1(Value x) { return widened(*this, x, ::expm1); }
 Value Composer::log(Value x) { return widened(*this, x, ::log); }
 Value Composer::log1p(Value x) { return widened(*this, x, ::log1p); }
-/// The difference has no digits left where cos is near 0, so f64 for every
-/// type.
+/// Cancellation leaves no digits where cos is near 0, so f64 for every type.
 Value Composer::cos(Value x) {
   Wide v{this, cast(x, builder.getF64Type())};
   return cast(::cos(v).value, elementOf(x));
@@ -270,7 +269,7 @@ Value Composer::silu(Value x) {
   return widened(*this, x, [](Wide v) { return v * ::sigmoid(v); });
 }
 
-/// 1 + erf has no digits left where erf is near -1, so f64 for every type.
+/// 1 + erf cancels where erf is near -1, so f64 for every type.
 Value Composer::gelu(Value x) {
   Type type = elementOf(x);
   Wide v{this, cast(x, builder.getF64Type())};
@@ -278,7 +277,7 @@ Value Composer::gelu(Value x) {
   return cast(result.value, type);
 }
 
-/// (1 + tanh u) / 2 is sigmoid(2 u), which loses nothing near -1.
+/// (1 + tanh u) / 2 is sigmoid(2 u), which does not cancel near -1.
 Value Composer::geluTanh(Value x) {
   return widened(*this, x, [](Wide v) {
     Wide inner = (v * v * v * kGeluCubic + v) * kSqrtTwoOverPi;
@@ -303,7 +302,8 @@ Value Composer::pow(Value x, Value y) {
               type);
 }
 
-/// Powers that PyTorch makes by multiplication are made so in at least f32.
+/// Powers that PyTorch computes by multiplication are multiplied here too, in
+/// at least f32.
 Value Composer::powScalar(Value x, double n) {
   Type type = elementOf(x);
   if (!isa<FloatType>(type)) {

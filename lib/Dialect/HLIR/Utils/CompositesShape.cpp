@@ -21,7 +21,7 @@ Status Composer::checkShapes() {
   return Error(std::exchange(misshapen, {}));
 }
 
-/// A type of the same rank stands for one that cannot be.
+/// Returns a valid type of the same rank for one that cannot exist.
 RankedTensorType Composer::tensorTypeOf(ArrayRef<Expr> extents,
                                         Type elementType) {
   SmallVector<Expr> possible(extents);
@@ -74,9 +74,10 @@ Value Composer::permute(Value x, ArrayRef<unsigned> order) {
   return view(x, extents, map);
 }
 
-/// The shapes are cut where their running products agree; each part is
-/// linearised and split by itself, so that a dim that stays is itself in the
-/// map, whatever happens beside it. Dims of extent 1 belong to no part.
+/// The shapes are split where their running products agree; each part is
+/// linearised and delinearised separately, so that an unchanged dim is itself
+/// in the map, whatever happens to the others. Dims of extent 1 belong to no
+/// part.
 Value Composer::reshape(Value x, ArrayRef<Expr> extents) {
   SmallVector<Expr> from = getExtents(x), map(from.size(), Expr(0));
   SmallVector<unsigned> source, result;

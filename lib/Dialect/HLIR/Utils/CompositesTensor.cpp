@@ -115,7 +115,7 @@ Value Composer::mean(Value x, ArrayRef<unsigned> axes, bool keepDim) {
 // Softmax and norms
 //===----------------------------------------------------------------------===//
 
-/// `rows`, one value for each row of `like`, repeated over its last dim.
+/// `rows`, one value for each row of `like`, broadcast over its last dim.
 static Value alongRows(Composer &c, Value rows, Value like) {
   SmallVector<Expr> extents = getExtents(like), map;
   for (unsigned i = 0; i + 1 < extents.size(); ++i)

@@ -52,7 +52,7 @@ double llir::nominalValue(const Expr &e, const Assumptions &assumptions) {
     int64_t value = std::max(nominal, it->second.lo);
     return it->second.hi ? std::min(value, *it->second.hi) : value;
   };
-  // What overflows is too large to matter how large.
+  // On overflow, any very large value will do.
   std::optional<int64_t> value = e.evaluate(symbol);
   return value ? static_cast<double>(*value) : 1e18;
 }
@@ -104,12 +104,12 @@ std::optional<Cost> llir::getFlatCost(OperationName name, TypeRange operands,
   if (LLIR_IS(llir::ReduceOp))
     return Cost{bytesOf(operands[0]), bytesOf(results[0]),
                 elementsOf(operands[0]) * Expr(widthFactor(operands[0])), 1};
-  // Scalar operations an element, in the type of the computation.
+  // Scalar operations per element, in the type of the computation.
   int64_t perElement = LLIR_IS(SoftmaxOp)     ? 14
                        : LLIR_IS(LayerNormOp) ? 7
                        : LLIR_IS(RMSNormOp)   ? 4
                                               : 0;
-  // Their results, like those of elementwise ops, go on to what is fused.
+  // Their results, like those of elementwise ops, are used inside the kernel.
   if (perElement)
     return Cost{bytesOf(operands[0]),
                 {},
@@ -137,7 +137,7 @@ std::optional<Cost> llir::getFlatCost(OperationName name, TypeRange operands,
 }
 
 static Cost flatCost(Operation *op) {
-  // Inherent attributes stand in the properties of a registered op.
+  // Inherent attributes are in the properties of a registered op.
   return getFlatCost(op->getName(), op->getOperandTypes(), op->getResultTypes(),
                      op->getAttrDictionary())
       .value_or(Cost{});
@@ -213,7 +213,7 @@ static int64_t countOperations(hlir::MapAttr map) {
   return count;
 }
 
-// Ops whose code stands in the loops of their readers.
+// Ops whose code is in the loops of their readers.
 
 int64_t ElementwiseOp::getCodeSize() {
   int64_t width = widthFactor(getResult().getType());
@@ -229,12 +229,12 @@ int64_t llir::ConstantOp::getCodeSize() { return 1; }
 /// The index, its check, and lanes that are read one by one.
 int64_t llir::GatherOp::getCodeSize() { return 16; }
 
-// Ops with loops of their own.
+// Ops with their own loops.
 
-/// An element joined to the sum, and a share of joining the lanes.
+/// Adding an element to the sum, and a share of combining the lanes.
 int64_t llir::ReduceOp::getCodeSize() { return 4; }
-/// Two vectors at a time, one, and the rest under a mask; or rows side by side,
-/// each of these twice.
+/// Two vectors at a time, one, and the masked remainder; or rows in lanes, each
+/// of these twice.
 int64_t llir::ReduceOp::getLoopCopies() { return 6; }
 
 int64_t SoftmaxOp::getCodeSize() { return 16; }
@@ -244,13 +244,13 @@ int64_t LayerNormOp::getLoopCopies() { return 6; }
 int64_t RMSNormOp::getCodeSize() { return 8; }
 int64_t RMSNormOp::getLoopCopies() { return 6; }
 
-/// A tile of registers.
+/// A register tile.
 int64_t GemmOp::getCodeSize() { return 32; }
 /// Tiles hold two to four copies, dot products of few rows up to sixteen.
 int64_t GemmOp::getLoopCopies() { return 8; }
-/// Each of those dot products is finished by itself.
+/// Each of those dot products has its own epilogue.
 int64_t GemmOp::getReaderCopies() { return 4; }
 
-/// The address, and what is there joined to the update.
+/// The address, and combining the old element with the update.
 int64_t llir::ScatterOp::getCodeSize() { return 16; }
 int64_t llir::ScatterOp::getLoopCopies() { return 2; }

@@ -46,7 +46,7 @@ static FailureOr<Census> takeCensus(KernelOp kernel) {
     else if (isa<llir::GatherOp>(op))
       ++census.gathers;
     else
-      return op.emitOpError() << "cannot stand in a kernel";
+      return op.emitOpError() << "is not allowed in a kernel";
   }
   return census;
 }
@@ -133,7 +133,7 @@ static Expr countElements(Value value) {
   return product({extents.begin(), extents.end()});
 }
 
-/// The elements of the result as places in the operand.
+/// The elements of the result as positions in the operand.
 SmallVector<hlir::IndexRead> AliasOp::getIndexReads() {
   Expr place = Expr::dim(0) + getOffset().getResults()[0];
   return {{hlir::MapAttr::get(getContext(), 1, place),
@@ -223,7 +223,7 @@ LogicalResult StepOp::verify() {
   return verifySymbols(*this, *launch, "launch");
 }
 
-/// What a step calls: the symbols of steps are those beside the schedule.
+/// The callee of a step: steps call symbols of the schedule's module.
 static Operation *lookUpCallee(StepOp step) {
   Operation *module = step->getParentOp()->getParentOp();
   return module ? SymbolTable::lookupSymbolIn(module,
@@ -231,7 +231,7 @@ static Operation *lookUpCallee(StepOp step) {
                 : nullptr;
 }
 
-/// The kernel that a step calls, while it has no code.
+/// The kernel that a step calls, as long as it has no code.
 static FunctionOpInterface getKernelFunction(Operation *callee) {
   auto function = dyn_cast_or_null<FunctionOpInterface>(callee);
   bool isTensors = function && !function.isExternal() &&
@@ -254,7 +254,7 @@ Expr SlotOp::getSize() { return getBytes().getResults()[0]; }
 Expr ResultOp::getSize() { return ::getBytes(getType()); }
 Expr PartOp::getSize() { return getBytes().getResults()[0]; }
 
-/// The bytes that the kernel reads and writes as places in the buffers.
+/// The bytes that the kernel reads and writes as positions in the buffers.
 SmallVector<hlir::IndexRead> StepOp::getIndexReads() {
   SmallVector<hlir::IndexRead> reads;
   FunctionOpInterface function = getKernelFunction(lookUpCallee(*this));
@@ -279,7 +279,7 @@ LogicalResult StepOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
       symbolTable.lookupSymbolIn(module, getCalleeAttr().getAttr());
   if (!callee)
     return emitOpError() << "calls " << getCallee()
-                         << ", which does not stand beside the schedule";
+                         << ", which is not defined beside the schedule";
   FunctionOpInterface function = getKernelFunction(callee);
   if (!function)
     return success();

@@ -21,7 +21,7 @@ static Expr alignUp(const Expr &bytes, const Assumptions &symbols) {
   return symbols.simplify(Expr::ceilDiv(bytes, Expr(kAlign)) * Expr(kAlign));
 }
 
-/// All sizes known: the lowest gap that fits, the largest first.
+/// All sizes are known: first fit by decreasing size, at the lowest gap.
 static Expr packConstants(llvm::ArrayRef<ArenaRequest> requests,
                           llvm::ArrayRef<unsigned> order,
                           llvm::SmallVectorImpl<Expr> &offsets) {
@@ -33,7 +33,7 @@ static Expr packConstants(llvm::ArrayRef<ArenaRequest> requests,
   int64_t total = 0;
   for (unsigned i : order) {
     int64_t size = llvm::alignTo(*requests[i].bytes.asConstant(), kAlign);
-    // In order of position; only what lives at the same time is in the way.
+    // In order of offset; only requests with overlapping live ranges conflict.
     int64_t begin = 0;
     for (const Placed &other : placed)
       if (overlapInTime(requests[i], requests[other.request]) &&
@@ -51,8 +51,8 @@ static Expr packConstants(llvm::ArrayRef<ArenaRequest> requests,
   return Expr(total);
 }
 
-/// Sizes that only run time knows: slots side by side, each as large as the
-/// largest of those that take turns in it.
+/// Sizes are known only at run time: disjoint slots, each as large as the
+/// largest request that uses it.
 static Expr packSlots(llvm::ArrayRef<ArenaRequest> requests,
                       llvm::ArrayRef<unsigned> order,
                       const Assumptions &symbols,
@@ -68,7 +68,7 @@ static Expr packSlots(llvm::ArrayRef<ArenaRequest> requests,
         return overlapInTime(requests[i], requests[member]);
       });
     };
-    // The smallest slot that is free: later requests are smaller still.
+    // The smallest free slot: later requests are smaller.
     Slot *best = nullptr;
     for (Slot &slot : slots)
       if (isFree(slot) && (!best || nominalValue(slot.bytes, symbols) <
@@ -103,7 +103,7 @@ Expr llir::getBytes(mlir::Value value) {
 
 ArenaPeak llir::findPeak(llvm::ArrayRef<ArenaRequest> requests,
                          const Assumptions &symbols) {
-  // What begins and ends at each step.
+  // The requests that begin and end at each step.
   std::map<unsigned, double> changes;
   for (const ArenaRequest &request : requests) {
     double bytes = nominalValue(alignUp(request.bytes, symbols), symbols);

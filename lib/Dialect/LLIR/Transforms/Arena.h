@@ -11,7 +11,7 @@
 
 namespace luminal::llir {
 
-/// Memory wanted from step `first` to step `last`, both included.
+/// A live range: memory needed from step `first` to step `last`, inclusive.
 struct ArenaRequest {
   Expr bytes;
   unsigned first, last;
@@ -20,18 +20,18 @@ struct ArenaRequest {
 /// Bytes of a tensor's elements.
 Expr getBytes(mlir::Value value);
 
-/// What lives at the fullest step, for the symbols' usual values: no plan is
+/// Peak live bytes, for the symbols' nominal values: no plan is
 /// smaller.
 struct ArenaPeak {
   double bytes = 0;
-  /// The first of the fullest steps.
+  /// The first step at which the peak is reached.
   unsigned step = 0;
 };
 ArenaPeak findPeak(llvm::ArrayRef<ArenaRequest> requests,
                    const Assumptions &symbols);
 
-/// Whether requests are placed byte by byte; else, since only run time knows
-/// their sizes, they take turns in slots as large as the largest of them.
+/// Whether requests are placed by offset; else, since sizes are known only at
+/// run time, they share slots as large as the largest of them.
 bool arePlacedByByte(llvm::ArrayRef<ArenaRequest> requests);
 
 /// Offsets, multiples of 64, so that requests that overlap in time never

@@ -4,8 +4,8 @@
 //   %r = hlir.view %a <(d0) -> (d0)> : tensor<?, n> -> tensor<?, m>
 //     -->  hlir.requires = [#hlir.requirement<m <= n over (m), "...">]
 //
-// Every compile begins with it, at whatever phase the program is, and every
-// later phase that reads maps runs it again. Tested by
+// Every compile starts with it, whatever the program's phase, and every later
+// phase that reads maps runs it again. Tested by
 // test/Dialect/LLIR/check-indices.mlir.
 //
 //===----------------------------------------------------------------------===//
@@ -42,7 +42,7 @@ static void collectSymbols(Operation *op, std::set<std::string> &used) {
   used.insert(names.begin(), names.end());
 }
 
-/// Refuses a symbol without a value, and drops one that nothing uses.
+/// Refuses a symbol that cannot be solved, and drops unused symbols.
 static LogicalResult checkSymbols(func::FuncOp func) {
   auto table = func->getAttrOfType<hlir::SymbolsAttr>(hlir::kSymbolsAttr);
   if (!table)

@@ -35,7 +35,7 @@ public:
   Value reduce(ReduceKind kind, Value value) {
     return llir::ReduceOp::create(b, rowType, kind, value);
   }
-  /// One value a row, for each element of it.
+  /// One value per row, broadcast to its elements.
   Value spread(Value row) {
     SmallVector<Expr> dims;
     for (unsigned i = 0; i + 1 < domain.size(); ++i)
@@ -43,7 +43,7 @@ public:
     return ViewOp::create(b, domainType, row,
                           MapAttr::get(b.getContext(), domain.size(), dims));
   }
-  /// A scalar for each row.
+  /// A scalar broadcast to all rows.
   Value perRow(Value scalar) {
     return ViewOp::create(b, rowType, scalar,
                           MapAttr::get(b.getContext(), domain.size() - 1, {}));
@@ -87,12 +87,12 @@ static Value expandSoftmax(RowBuilder &b) {
   Value x = b.input();
   Value largest = b.spread(b.reduce(ReduceKind::Max, x));
   Value e = b.apply(Fn::Exp, b.apply(Fn::Sub, {x, largest}));
-  // One division a row: the sum is at least 1, or NaN.
+  // One division per row: the sum is at least 1, or NaN.
   Value scale = b.apply(Fn::Recip, b.reduce(ReduceKind::Sum, e));
   return b.output(b.apply(Fn::Mul, {e, b.spread(scale)}));
 }
 
-/// `x` divided by the root of its mean square.
+/// `x` divided by its root mean square.
 static Value normalize(RowBuilder &b, Value x, double eps) {
   Value square = b.mean(b.apply(Fn::Mul, {x, x}));
   Value scale = b.apply(Fn::Rsqrt, b.apply(Fn::Add, {square, b.constant(eps)}));

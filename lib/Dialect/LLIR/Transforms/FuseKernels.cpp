@@ -52,7 +52,7 @@ LogicalResult FuseKernels::checkOps() {
   return success();
 }
 
-/// A kernel that writes `value`, read through `map`, to memory of its own.
+/// A kernel that copies `value`, read through `map`, to a new buffer.
 static Value copyThrough(Value value, MapAttr map, RankedTensorType type,
                          OpBuilder &builder) {
   auto kernel = KernelOp::create(builder, value.getLoc(), TypeRange(type),
@@ -65,7 +65,7 @@ static Value copyThrough(Value value, MapAttr map, RankedTensorType type,
   return kernel.getResults()[0];
 }
 
-/// `value` as a result of the function: memory of its own, written by a kernel.
+/// `value` as a result of the function: a separate buffer, written by a kernel.
 Value FuseKernels::bringOut(Value value, const FusionPlan &plan,
                             const DenseMap<Value, Placed> &placed,
                             DenseSet<Value> &taken, OpBuilder &builder) {

@@ -1,14 +1,14 @@
 //===- Fusion.h - Which flat ops become one kernel ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A group is a kernel to be. It has an index space (`main`), in which its
+// A group is a future kernel. It has an index space (`main`), in which its
 // results are written, and reads every value that it computes or loads through
 // maps from one of its spaces to that value's index. Flat ops are visited from
 // the last to the first; when a value is reached, all its readers are known,
 // and it is either inlined into them (their accesses pass on to its operands,
-// composed with what it does to the index) or made the root of a group of its
-// own. So a group is legal by construction: its root is the only thing that
-// others read, and everything else is index maps.
+// composed with what it does to the index) or made the root of a new group. So
+// a group is legal by construction: only its root is read by others, and
+// everything else is index maps.
 //
 // Reductions, products and scatters are anchors: they decide the loops, and
 // join a group only where the access to them fits its loops (see
@@ -31,7 +31,7 @@ namespace luminal::llir {
 /// An index space of a group.
 struct IndexSpace {
   llvm::SmallVector<Expr> extents;
-  /// How often a point is evaluated, in estimate.
+  /// Estimate of how often a point is evaluated.
   double weight = 1;
 };
 
@@ -43,7 +43,7 @@ struct Access {
   unsigned space;
   /// From the space's index to the value's.
   hlir::MapAttr map;
-  /// The loops (Group::loops) that read it so, in order.
+  /// The loops (Group::loops) that read it this way, in order.
   llvm::SmallVector<unsigned, 1> loops;
 };
 
@@ -63,7 +63,7 @@ struct Group {
   llvm::MapVector<mlir::Value, llvm::SmallVector<Access, 1>> accesses;
   /// What the kernel computes; other accesses are loads.
   llvm::DenseSet<mlir::Value> inlined;
-  /// More than that of each group that reads what this one writes.
+  /// Greater than that of each group that reads this one's results.
   unsigned depth = 0;
 
   //===--------------------------------------------------------------------===//
@@ -79,7 +79,7 @@ struct Group {
     loops.push_back(copies);
     return loops.size() - 1;
   }
-  /// How many copies of what computes `value` the kernel would have.
+  /// How many copies of the code of `value` the kernel would have.
   int64_t countCopies(mlir::Value value) const;
   /// The code of the kernel if it computed `value` as well.
   int64_t getCodeWith(mlir::Value value) const;
@@ -87,19 +87,19 @@ struct Group {
   void addCode(mlir::Value value);
 };
 
-/// Whether a value is computed in a kernel that reads it, and about which
-/// reader that was decided.
+/// Whether a value is computed in a kernel that reads it, and the reader for
+/// which that was decided.
 using Decision = DecisionAbout<const Group *>;
 
 /// Which ops of a block become which kernel. Every decision is a remark.
 class FusionPlan {
 public:
-  /// No group has more code than `codeBudget`, but for those of a single op and
-  /// what only moves data for one.
+  /// No group has more code than `codeBudget`, except those of a single op and
+  /// its views.
   FusionPlan(mlir::func::FuncOp func, const Assumptions &symbols,
              int64_t codeBudget, const Reporter &reporter);
 
-  /// In an order in which every group follows those it reads from.
+  /// In an order in which every group follows the groups it reads from.
   llvm::ArrayRef<const Group *> getGroups() const { return order; }
   /// Results of the function that are reshapes of another materialised value.
   const llvm::MapVector<mlir::Value, mlir::Value> &getAliases() const {
@@ -129,7 +129,7 @@ private:
   double countEvaluations(const Group &group, mlir::Value value) const;
   double nominalSize(llvm::ArrayRef<Expr> extents) const;
 
-  // Anchors. Each answers whether it joined.
+  // Anchors. Each returns whether it joined.
   Decision joinReduce(Group &group, ReduceOp op);
   Decision joinGemm(Group &group, GemmOp op);
   Decision joinScatter(Group &group, ScatterOp op);
@@ -148,12 +148,12 @@ private:
 
   /// The group that writes a value, if it has one yet.
   Group *getWriter(mlir::Value value) const { return writers.lookup(value); }
-  /// Whether none of the other groups, the deepest at `deepest`, leads to
-  /// `group`. Takes from `effort` what it looks at; where nothing is left of
-  /// it, the answer is no for all but the deepest.
+  /// Whether no other group, the deepest at `deepest`, depends on `group`. Each
+  /// visited group costs one unit of `effort`; once it is used up, the answer
+  /// is no for all but the deepest.
   bool mayRunFirst(const Group *group, llvm::ArrayRef<Group *> others,
                    unsigned deepest, unsigned &effort) const;
-  /// `group` writes what the others read.
+  /// Whether `group` writes values that the others read.
   void runBefore(Group *group, llvm::ArrayRef<Group *> others);
 
   // Remarks.
@@ -179,22 +179,23 @@ private:
   llvm::DenseSet<mlir::Value> followsReduce;
 };
 
-/// A materialised value: where it stands, and how its index maps to that.
+/// A materialised value: its memory, and how its index maps into it.
 struct Placed {
   mlir::Value buffer;
   hlir::MapAttr toBuffer;
 };
 
 /// Builds the kernel of a group at the builder's insertion point. `placed`
-/// knows every value that the group loads, and learns those that it writes.
+/// holds every value that the group loads; those that it writes are added.
 KernelOp buildKernel(const Group &group, const Assumptions &symbols,
                      mlir::OpBuilder &builder,
                      llvm::DenseMap<mlir::Value, Placed> &placed);
 
-/// Replaces softmax, layer_norm and rms_norm by the ops they stand for.
+/// Expands softmax, layer_norm and rms_norm into primitive flat ops.
 void expandRowFunctions(mlir::func::FuncOp func);
 
-/// What a group computes below the views that it only reads through.
+/// The value that a group computes, without the views through which it reads
+/// it.
 mlir::Value stripViews(mlir::Value value, const Group &group);
 
 /// Whether an op is a constant that becomes an immediate of its readers.

@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An anchor decides the loops of its kernel, so it may join a group only where
-// the group reads it in a way that these loops give:
-//   reduce   the group's index space is the rows, or is the rows and the
-//   reduced
+// these loops can compute the group's accesses to it:
+//   reduce   the group's index space is the rows, or the rows and the reduced
 //            dim; every reduction of one group has the same domain
 //   gemm     the group's index space is the product's, up to a bijection
-//   scatter  as gemm, and nothing but views stands after it
+//   scatter  as gemm, and only views follow it
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +44,7 @@ void FusionPlan::rebase(Group &group, ArrayRef<Expr> extents, MapAttr toNew,
 //===----------------------------------------------------------------------===//
 
 /// The map of the group's space onto `domain`, [rows..., n], under which the
-/// group reads the rows by `access`; nothing where there is none.
+/// group reads the rows by `access`; std::nullopt where there is none.
 std::optional<MapAttr> FusionPlan::findRowDomain(Group &group, MapAttr access,
                                                  ArrayRef<Expr> domain) {
   ArrayRef<Expr> extents = group.spaces[kMainSpace].extents;
@@ -67,7 +66,7 @@ std::optional<MapAttr> FusionPlan::findRowDomain(Group &group, MapAttr access,
                                        withExtents(symbols, extents));
   if (fits(map))
     return map;
-  // Rows and the reduced dim are merged in one dim of the group.
+  // Rows and the reduced dim are merged into one dim of the group.
   map = getReshape(access.getContext(), extents, domain, symbols);
   if (map.getResults().drop_back() == access.getResults() && fits(map))
     return map;
@@ -138,7 +137,7 @@ Decision FusionPlan::joinReduce(Group &group, llir::ReduceOp op) {
 static Decision canTakeSpaceOf(const Group &group, Value value) {
   ArrayRef<Access> accesses = group.accesses.find(value)->second;
   if (group.kind != KernelKind::Map)
-    return Decision::refuse("the reader has loops of its own", &group);
+    return Decision::refuse("the reader already has its own loops", &group);
   if (group.roots.size() != 1)
     return Decision::refuse("the reader has more than one result", &group);
   if (accesses.size() != 1)
@@ -201,7 +200,7 @@ Decision FusionPlan::joinScatter(Group &group, llir::ScatterOp op) {
     return fits;
   for (const Root &root : group.roots)
     if (stripViews(root.value, group) != value)
-      return Decision::refuse("nothing but views may follow a scatter in its "
+      return Decision::refuse("only views may follow a scatter in its "
                               "kernel",
                               &group);
   if (Decision taken = takeSpaceOf(group, value, KernelKind::Scatter); !taken)

@@ -42,15 +42,16 @@ void Group::addCode(Value value) {
     copies *= factor;
 }
 
-/// Whether a group stays within its budget with one more value. A value that
-/// several ops read ends a kernel early: where it is written, what comes before
-/// it is read once and not at many places.
+/// Whether a group stays within its budget with one more value. A value with
+/// several readers is a good place to split a kernel: once it is written, the
+/// ops before it are computed once and not for each reader.
 Decision FusionPlan::fitsBudget(const Group &group, Value value) const {
   if (group.inlined.empty())
     return Decision::accept(); // a single op is never refused
   int64_t limit = codeBudget;
   if (isa<ViewOp, IotaOp>(value.getDefiningOp()))
-    limit = 2 * codeBudget; // a copy in memory is worth some more code
+    limit =
+        2 * codeBudget; // to save a copy in memory, some more code is allowed
   else if (!llvm::all_equal(value.getUsers()))
     limit = codeBudget / 2;
   int64_t code = group.getCodeWith(value);

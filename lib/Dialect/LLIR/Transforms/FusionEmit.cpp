@@ -3,8 +3,8 @@
 //
 // A kernel's body is built from its results down, each value once for each way
 // in which it is read. Views are composed on the way and end at the loads, so
-// that every elementwise op of a kernel stands in one of its index spaces, and
-// kernels that do the same print the same.
+// that every elementwise op of a kernel is over one of its index spaces, and
+// equal kernels print the same text.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,16 +36,16 @@ private:
   using Key = std::tuple<Value, unsigned, MapAttr>;
 
   Value emit(Value value, unsigned space, MapAttr map);
-  /// What the op of a value reads, in order.
+  /// The operands of a value's op, in order.
   SmallVector<Key, 2> getOperands(const Key &key);
-  /// `operands` hold what getOperands names.
+  /// `operands` are the values for getOperands.
   Value emitOp(const Key &key, ValueRange operands);
   Value load(Value value, unsigned space, MapAttr map);
   Value emitGather(GatherOp op, unsigned space, MapAttr map,
                    ValueRange operands);
   Value emitGemm(GemmOp op);
   Value emitScatter(ScatterOp op);
-  /// In a space of its own extents.
+  /// In a space of the value's extents.
   Key getOwnKey(Value value);
   Value emitOperand(Value value) {
     auto [own, space, map] = getOwnKey(value);
@@ -73,7 +73,7 @@ private:
     if (llvm::any_of(map.getResults(),
                      [&](const Expr &e) { return e.usesDim(column); }))
       return false;
-    // A reduction is of rows whether they have elements or not.
+    // A reduction has one value per row even if rows are empty.
     if (value.getDefiningOp<llir::ReduceOp>())
       return true;
     Assumptions rows = withExtents(symbols, spaces[kRowsSpace]);
@@ -102,7 +102,7 @@ unsigned BodyBuilder::getSpace(ArrayRef<Expr> extents) {
   return spaces.size() - 1;
 }
 
-/// From a list and not by calls within calls: kernels may be long chains.
+/// With a worklist and not by recursion: kernels may be long chains.
 Value BodyBuilder::emit(Value root, unsigned rootSpace, MapAttr rootMap) {
   Key rootKey = {root, rootSpace, rootMap};
   SmallVector<std::pair<Key, std::optional<SmallVector<Key, 2>>>> stack;
@@ -143,7 +143,7 @@ SmallVector<BodyBuilder::Key, 2> BodyBuilder::getOperands(const Key &key) {
   if (!isa<ElementwiseOp, llir::ReduceOp>(op))
     return {};
   MLIRContext *context = builder.getContext();
-  // Once a row, then for each element of it.
+  // Once per row, then broadcast to its elements.
   if (isOncePerRow(value, space, map)) {
     unsigned rank = spaces[kRowsSpace].size();
     return {{value, kRowsSpace, MapAttr::get(context, rank, map.getResults())}};
@@ -222,7 +222,7 @@ BodyBuilder::Key BodyBuilder::getOwnKey(Value value) {
 
 Value BodyBuilder::emitGather(llir::GatherOp op, unsigned space, MapAttr map,
                               ValueRange operands) {
-  // The gather itself is over its own space, read there through the map.
+  // The gather is over its own space, and is read there through the map.
   SmallVector<Expr> extents = hlir::getExtents(op.getResult());
   unsigned own = getSpace(extents);
   MapAttr identity = MapAttr::getIdentity(builder.getContext(), extents.size());
@@ -244,7 +244,7 @@ Value BodyBuilder::emitGemm(GemmOp op) {
       map = compose(map, view.getMap(), domain, symbols);
       operand = view.getOperand();
     }
-    // A loaded operand is read where it stands.
+    // A loaded operand is read in place.
     if (!group.inlined.contains(operand)) {
       auto it = placed.find(operand);
       if (it != placed.end()) {
@@ -275,7 +275,8 @@ KernelOp BodyBuilder::build(OpBuilder &outer) {
   SmallVector<Value> results;
   for (const Root &root : group.roots)
     results.push_back(emit(root.value, root.space, root.fromSpace));
-  // A product or scatter may write elsewhere than its own space lies.
+  // A product or scatter may write its result in another order than its index
+  // space.
   SmallVector<Placed> places;
   bool canMove =
       group.kind == KernelKind::Gemm || group.kind == KernelKind::Scatter;
@@ -293,8 +294,8 @@ KernelOp BodyBuilder::build(OpBuilder &outer) {
   YieldOp::create(builder, results);
 
   KernelKind kind = group.kind;
-  // The reduction that the rows were made for may stand in another kernel (as
-  // where there are no elements, so that nothing is gained by sharing it).
+  // The reduction that the rows were made for may be in another kernel (for
+  // example where there are no elements, so that sharing gains nothing).
   if (kind == KernelKind::Reduce && block.getOps<llir::ReduceOp>().empty())
     kind = KernelKind::Map;
   if (kind == KernelKind::Map && !block.getOps<llir::GatherOp>().empty())
@@ -317,7 +318,8 @@ KernelOp BodyBuilder::build(OpBuilder &outer) {
     places[i].buffer = kernel.getResults()[i];
     placed[root.value] = places[i];
   }
-  // Others may read a product or scatter where its only reader here moved it.
+  // Other kernels may read a product or scatter where its only reader in this
+  // kernel moved it.
   const Root &first = group.roots[0];
   Value anchor = stripViews(first.value, group);
   if (anchor != first.value && canMove) {

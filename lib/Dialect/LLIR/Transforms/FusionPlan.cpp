@@ -10,15 +10,15 @@ using namespace luminal;
 using namespace luminal::llir;
 using luminal::hlir::MapAttr;
 
-// What an extra launch and an extra pass over a value cost beside scalar
+// The cost of an extra launch and of an extra pass over a value, in scalar
 // operations of a vectorised loop.
 static constexpr double kLaunchOps = 20000;
 static constexpr double kPassOpsPerElement = 4;
 static constexpr double kLoadOps = 2;
-/// Chains longer than this all count alike: they are not computed twice.
+/// All longer chains count the same: they are not computed twice.
 static constexpr double kManyOps = 1e6;
-/// How many groups are looked at to find out whether a group may run before
-/// others. Where there are more, only the deepest may.
+/// How many groups are visited to decide whether a group may run before others.
+/// Where there are more, only the deepest may.
 static constexpr unsigned kMaxGroupsSearched = 2000;
 
 bool llir::isSplatConstant(Operation *op) {
@@ -50,8 +50,8 @@ double FusionPlan::nominalSize(ArrayRef<Expr> extents) const {
 // Forward: estimates
 //===----------------------------------------------------------------------===//
 
-/// Results of the function. A result that is a reshape of something computed
-/// shares its memory: that is then what has to be computed.
+/// Results of the function. A result that is a reshape of a computed value
+/// shares its memory: then that value has to be computed.
 void FusionPlan::findOutputs() {
   Operation *terminator = func.getBody().front().getTerminator();
   for (Value result : terminator->getOperands()) {
@@ -73,7 +73,7 @@ void FusionPlan::findOutputs() {
   }
 }
 
-/// Index arithmetic of a map that is more than a permutation.
+/// Index arithmetic of a map other than a permutation.
 static double countDivisions(const Expr &e) {
   double count =
       e.kind() == Expr::Kind::FloorDiv || e.kind() == Expr::Kind::Mod;
@@ -94,7 +94,7 @@ void FusionPlan::estimate(Operation *op) {
     auto it = perElement.find(operand);
     if (it != perElement.end())
       return it->second;
-    // A load: cheap where few elements are read again and again.
+    // A load: cheap where few elements are read repeatedly.
     bool isSmall = nominalSize(hlir::getExtents(operand)) * 8 <=
                    nominalSize(hlir::getExtents(result));
     return isSmall ? kLoadOps / 4 : kLoadOps;
@@ -157,7 +157,7 @@ void FusionPlan::visit(Operation *op) {
     return;
   ArrayRef<Group *> known = readers[value];
   bool isOutput = outputs.contains(value);
-  // What moves no data is repeated by every reader; only the caller wants it in
+  // Ops that move no data are repeated by every reader; only results must be in
   // memory.
   if (isa<ViewOp, IotaOp, llir::ConstantOp>(op) &&
       (isOutput || aliases.contains(value) || isa<llir::ConstantOp>(op))) {
@@ -192,7 +192,7 @@ void FusionPlan::visit(Operation *op) {
   materialize(value);
 }
 
-/// A group of its own.
+/// A separate group.
 void FusionPlan::materialize(Value value) {
   Group &group = *groups.emplace_back(std::make_unique<Group>());
   SmallVector<Expr> extents = hlir::getExtents(value);
@@ -227,8 +227,8 @@ static unsigned getDeepest(ArrayRef<Group *> groups) {
 }
 
 /// Makes an anchor part of the kernel that reads it. One that several kernels
-/// read may join one of them that does no more than move it: the others then
-/// read it there.
+/// read may join one of them that only moves it: the others then read the moved
+/// value.
 Decision FusionPlan::joinReaders(Operation *op) {
   Value value = op->getResult(0);
   SmallVector<Group *> known = llvm::to_vector(readers[value]);
@@ -266,7 +266,7 @@ Value llir::stripViews(Value value, const Group &group) {
   return value;
 }
 
-/// Makes a value that several kernels read one more result of one of them,
+/// Makes a value that several kernels read an extra result of one of them,
 /// which has to run before the others.
 Decision FusionPlan::addRoot(Value value) {
   if (followsGemm.contains(value) ||
@@ -300,7 +300,7 @@ Decision FusionPlan::addRoot(Value value) {
       continue;
     }
     group->roots.push_back({value, kMainSpace, accesses[0].map, *back});
-    // Its own elements are results too.
+    // The root's elements are results too.
     SmallVector<unsigned, 1> &loops = group->accesses[value][0].loops;
     if (loops.empty() || loops[0] != 0)
       loops.insert(loops.begin(), 0);
@@ -323,7 +323,8 @@ double FusionPlan::countEvaluations(const Group &group, Value value) const {
 }
 
 /// Whether a product would read its operand with divisions of the index, which
-/// the kernel that makes the operand could spare it by writing it elsewhere.
+/// the kernel that computes the operand could avoid by writing it in another
+/// order.
 bool FusionPlan::isWrittenBetter(ViewOp view) {
   ArrayRef<Group *> known = readers[view.getResult()];
   if (!followsGemm.contains(view.getResult()) || known.size() != 1 ||
@@ -379,7 +380,7 @@ Decision FusionPlan::shouldInline(Value value) {
   }
   double size = nominalSize(hlir::getExtents(value));
   double evaluations = 0;
-  // After a reduction that will join, once a row.
+  // After a reduction that will join: once per row.
   for (Group *group : known)
     evaluations +=
         followsReduce.contains(value) ? size : countEvaluations(*group, value);
@@ -389,7 +390,7 @@ Decision FusionPlan::shouldInline(Value value) {
     return Decision::refuseAbove("computing it once more for each reader costs "
                                  "more operations than memory does",
                                  extra, limit);
-  // Small tensors are cheap to compute, but their code is as large as any.
+  // Small tensors are cheap to compute, but their code is not smaller.
   double code = (known.size() - 1) * perElement.lookup(value);
   if (code > codeBudget / 8.0)
     return Decision::refuseAbove("computing it in each reader takes more code "
@@ -402,8 +403,8 @@ Decision FusionPlan::shouldInline(Value value) {
 // Accesses
 //===----------------------------------------------------------------------===//
 
-/// What does not depend on the last dim of a reduction's domain is computed
-/// once a row.
+/// Values that do not depend on the last dim of a reduction's domain are
+/// computed once per row.
 static Access hoistToRows(const Group &group, const Access &access) {
   if (group.kind != KernelKind::Reduce || access.space != kMainSpace)
     return access;
@@ -472,7 +473,7 @@ void FusionPlan::inlineInto(Group &group, Value value) {
   Operation *op = value.getDefiningOp();
   if (auto gather = dyn_cast<llir::GatherOp>(op)) {
     double evaluations = countEvaluations(group, value);
-    // Its index is another one for each way in which it is read.
+    // Each access to it has a different index.
     unsigned loop = group.addLoop(group.countCopies(value));
     SmallVector<Expr> row = hlir::getExtents(gather.getData());
     row.erase(row.begin());
@@ -512,7 +513,7 @@ bool FusionPlan::mayRunFirst(const Group *group, ArrayRef<Group *> others,
     return true;
   DenseSet<const Group *> seen;
   SmallVector<Group *> worklist;
-  // Only what is deeper leads to the group.
+  // Only deeper groups depend on the group.
   auto add = [&](ArrayRef<Group *> next) {
     effort -= std::min<size_t>(effort, next.size());
     for (Group *other : next)
@@ -538,7 +539,7 @@ bool FusionPlan::mayRunFirst(const Group *group, ArrayRef<Group *> others,
 void FusionPlan::runBefore(Group *group, ArrayRef<Group *> others) {
   for (const Group *other : others)
     group->depth = std::max(group->depth, other->depth + 1);
-  // Groups that write what this one reads are deeper still.
+  // Groups that this one reads from are deeper still.
   SmallVector<Group *> worklist = {group};
   while (!worklist.empty()) {
     Group *reader = worklist.pop_back_val();
@@ -598,7 +599,7 @@ static Operation *getReadingOp(Value value, const Group *reader) {
 }
 
 void FusionPlan::tellFused(Value value, const Group *reader, StringRef as) {
-  // What moves no data is repeated by every reader.
+  // Ops that move no data are repeated by every reader.
   if (!reporter.isListening() || isa<ViewOp, IotaOp>(value.getDefiningOp()))
     return;
   Operation *into = getReadingOp(value, reader);

@@ -33,19 +33,19 @@ using namespace luminal::llir;
 using luminal::hlir::MapAttr;
 
 namespace {
-/// Memory that values stand in.
+/// Memory that holds values.
 struct Storage {
   enum class Kind { Argument, Data, Slot, Result } kind;
-  /// The argument, constant or kernel result that it was made for.
+  /// The argument, constant or kernel result that it was allocated for.
   Value value;
   Expr bytes;
-  /// Steps between which it holds something.
+  /// Its live range, in steps.
   unsigned first = 0, last = 0;
   /// The buffer of the schedule.
   Value buffer;
 };
 
-/// A value's place.
+/// A value's location.
 struct Place {
   unsigned storage;
   Expr offset;
@@ -86,7 +86,7 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Who stands where
+// Buffers of values
 //===----------------------------------------------------------------------===//
 
 void Planner::addStorage(Storage::Kind kind, Value value, unsigned step) {
@@ -113,7 +113,7 @@ LogicalResult Planner::assignStorage() {
     }
     auto kernel = dyn_cast<KernelOp>(op);
     if (!kernel)
-      return op.emitOpError() << "is no kernel, alias or constant";
+      return op.emitOpError() << "is not a kernel, alias or constant";
     unsigned step = kernels.size();
     kernels.push_back(kernel);
     for (Value input : kernel.getInputs())
@@ -128,7 +128,7 @@ LogicalResult Planner::assignStorage() {
   return success();
 }
 
-/// Storage that a result of the function fills is the caller's.
+/// Storage of a function result is the caller's.
 LogicalResult Planner::assignResults() {
   Operation *terminator = func.getBody().front().getTerminator();
   DenseSet<unsigned> taken;
@@ -146,7 +146,7 @@ LogicalResult Planner::assignResults() {
     if ((storage.kind != Storage::Kind::Slot && !isUpdated) || !isWhole ||
         !taken.insert(place.storage).second)
       return func.emitError()
-             << "result " << index << " has no memory of its own";
+             << "result " << index << " has no separate memory";
     if (!isUpdated)
       storage.kind = Storage::Kind::Result;
   }
@@ -167,8 +167,8 @@ Expr Planner::planArena(SmallVectorImpl<Expr> &offsets) {
   return arena;
 }
 
-/// The arena beside what no plan can do without, and the buffers that make it
-/// so large.
+/// The size of the arena beside its lower bound, and the buffers that determine
+/// it.
 void Planner::tellArena(ArrayRef<ArenaRequest> requests, const Expr &arena) {
   Reporter reporter(context, DEBUG_TYPE, func.getSymName());
   if (!reporter.isListening())
@@ -184,10 +184,9 @@ void Planner::tellArena(ArrayRef<ArenaRequest> requests, const Expr &arena) {
   if (bytes <= peak.bytes) {
     reporter.passed(func.getLoc(), "arena", args);
   } else {
-    StringRef reason =
-        arePlacedByByte(requests)
-            ? "the lowest gap that fits, the largest buffer first, leaves gaps"
-            : "sizes that only run time knows take turns in whole slots";
+    StringRef reason = arePlacedByByte(requests)
+                           ? "first fit by decreasing size leaves gaps"
+                           : "sizes known only at run time share whole slots";
     args.push_back({"reason", reason});
     reporter.missed(func.getLoc(), "arena", args);
   }
@@ -204,7 +203,7 @@ void Planner::tellArena(ArrayRef<ArenaRequest> requests, const Expr &arena) {
   }
 }
 
-/// How many of the kernels are equal to another.
+/// Number of kernels that are equal to another one.
 void Planner::tellSharing() {
   Reporter reporter(context, DEBUG_TYPE, func.getSymName());
   if (reporter.isListening())
@@ -263,7 +262,7 @@ Value Planner::getBuffer(ImplicitLocOpBuilder &b, Value value) {
   Value buffer = storages[place.storage].buffer;
   if (place.offset.isConstant(0))
     return buffer;
-  // One part for all its uses.
+  // One part for all uses.
   Value &part = parts[value];
   if (!part)
     part = PartOp::create(b, buffer, quantity(place.offset),
@@ -285,7 +284,7 @@ StringAttr Planner::getFunction(KernelOp kernel, OpBuilder &builder) {
   func::ReturnOp::create(body, kernel.getLoc(), copy.getResults());
   std::string text;
   llvm::raw_string_ostream stream(text);
-  // Whatever the command line asks of printing: the text is what is compared.
+  // Ignores printing flags of the command line: the text is compared.
   constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
   holder.print(stream, OpPrintingFlags()
                            .enableDebugInfo(false)
@@ -386,7 +385,7 @@ class PlanMemory : public llir::impl::PlanMemoryPassBase<PlanMemory> {
 public:
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    // A module that has its schedule is done.
+    // A module that already has a schedule is left as it is.
     if (!module.getOps<ScheduleOp>().empty())
       return;
     for (auto func : llvm::to_vector(module.getOps<func::FuncOp>())) {

@@ -25,7 +25,7 @@ using namespace luminal;
 using namespace luminal::llir;
 
 namespace {
-/// What is known of the elements of an integer tensor.
+/// Known bounds of the elements of an integer tensor.
 struct Range {
   /// Each element, over its own index.
   std::optional<Expr> exact;
@@ -45,7 +45,7 @@ private:
   Range computeElementwise(ElementwiseOp op);
   Range computeSelect(ElementwiseOp op);
   Range computeConstant(llir::ConstantOp op);
-  /// Drops what the element type of `value` might not hold.
+  /// Drops bounds that the element type of `value` might not hold.
   Range clamp(Range range, Value value) const;
   Range ofExact(const Expr &e, Value value) const;
 
@@ -75,7 +75,7 @@ std::optional<Expr> ValueRanges::larger(std::optional<Expr> a,
 
 Range ValueRanges::clamp(Range range, Value value) const {
   auto type = cast<RankedTensorType>(value.getType());
-  // So that sums of two bounds do not overflow either.
+  // Keeps sums of two bounds from overflowing.
   constexpr int64_t kLimit = int64_t(1) << 62;
   auto holds = [&](const std::optional<Expr> &e,
                    const Assumptions &assumptions) {
@@ -127,7 +127,7 @@ Range ValueRanges::computeSelect(ElementwiseOp op) {
                            .getElementType())) {
     Value x = compare.getInputs()[0], y = compare.getInputs()[1];
     Range rx = get(x), ry = get(y);
-    // Decided for every element?
+    // Is the condition the same for every element?
     if (rx.lo && ry.hi && symbols.provablyLessEqual(*ry.hi, *rx.lo))
       return b;
     if (rx.hi && ry.lo && symbols.provablyLess(*rx.hi, *ry.lo))
@@ -242,8 +242,8 @@ static bool mayBeIndex(Value value) {
   return element.isInteger(32) || element.isInteger(64);
 }
 
-/// What the range of an op's result may follow from: its operands, and what a
-/// condition compares.
+/// The values from which the range of an op's result may follow: its operands,
+/// and the values that a condition compares.
 static SmallVector<Value> getIndexOperands(Operation *op) {
   SmallVector<Value> operands;
   for (Value operand : op->getOperands()) {
@@ -258,8 +258,8 @@ static SmallVector<Value> getIndexOperands(Operation *op) {
 }
 
 const Range &ValueRanges::get(Value root) {
-  // What a range follows from is known before it, from a list and not by calls
-  // within calls.
+  // Ranges of operands are computed first, with a worklist and not by
+  // recursion.
   SmallVector<std::pair<Value, bool>> stack = {{root, false}};
   while (!stack.empty()) {
     auto [value, operandsAreKnown] = stack.pop_back_val();
@@ -302,7 +302,8 @@ public:
         hlir::getAssumptions(getOperation().getBody().front().getTerminator());
     ValueRanges ranges(symbols);
     Reporter reporter(&getContext(), DEBUG_TYPE, getOperation().getSymName());
-    // Drops the check where it is proved, adds it where it is not, and tells.
+    // Drops the check where it is proved, adds it where it is not, and emits a
+    // remark.
     auto prove = [&](auto op, Value table) {
       Expr extent = hlir::getExtents(table)[0];
       bool isProved = ranges.isInside(op.getIndices(), extent);

@@ -29,7 +29,7 @@ using luminal::hlir::MapAttr;
 
 namespace {
 /// Whether a scatter writes the memory that it updates; a refusal may name the
-/// op that is in the way.
+/// op that prevents it.
 using Decision = DecisionAbout<Operation *>;
 
 class UpdateInPlace : public llir::impl::UpdateInPlacePassBase<UpdateInPlace> {
@@ -37,7 +37,8 @@ public:
   void runOnOperation() override;
 
 private:
-  /// Follows the updates that end in `value` back to what they update.
+  /// Follows the chain of updates that ends in `value` back to the updated
+  /// value.
   void followUpdates(Value value, std::optional<BlockArgument> state);
   Decision decide(KernelOp kernel, std::optional<BlockArgument> state);
   Decision writesOperand0(KernelOp kernel) const;
@@ -45,20 +46,20 @@ private:
   Decision moveReadersBefore(KernelOp kernel);
   void tell(KernelOp kernel, const Decision &decision);
 
-  /// Why scatters are not in place, by what was found first.
+  /// Why scatters are not in place: the first reason found.
   DenseMap<Operation *, Decision> refused;
 };
 } // namespace
 
-/// The value whose memory an alias stands in.
+/// The value whose memory an alias shares.
 static Value getStorage(Value value) {
   while (auto alias = value.getDefiningOp<AliasOp>())
     value = alias.getOperand();
   return value;
 }
 
-/// Operand 0 is read only as the scatter's destination, element for element
-/// where the result puts it.
+/// Operand 0 is read only as the scatter's destination, each element at its
+/// position in the result.
 Decision UpdateInPlace::writesOperand0(KernelOp kernel) const {
   if (kernel.getInputs().empty() || kernel.getResults().size() != 1 ||
       kernel.getInputs()[0].getType() != kernel.getResults()[0].getType())
@@ -68,7 +69,7 @@ Decision UpdateInPlace::writesOperand0(KernelOp kernel) const {
   auto scatter = *body.getOps<llir::ScatterOp>().begin();
   SmallVector<Expr> extents = hlir::getExtents(kernel.getResults()[0]);
   Assumptions symbols = hlir::getAssumptions(kernel);
-  // From the result back to the destination.
+  // Maps the result back to the destination.
   MapAttr map = MapAttr::getIdentity(kernel.getContext(), extents.size());
   Value value = cast<YieldOp>(body.getTerminator()).getValues()[0];
   for (Value end : {Value(scatter.getResult()), Value(body.getArgument(0))}) {
@@ -98,7 +99,8 @@ Decision UpdateInPlace::writesOperand0(KernelOp kernel) const {
   return Decision::accept();
 }
 
-/// Weights and inputs are the caller's; a part of other memory is not free.
+/// Weights and inputs are the caller's; a part of another buffer cannot be
+/// overwritten.
 Decision UpdateInPlace::isFree(Value old,
                                std::optional<BlockArgument> state) const {
   if ((state && old == *state) || old.getDefiningOp<KernelOp>())
@@ -124,7 +126,7 @@ Decision UpdateInPlace::moveReadersBefore(KernelOp kernel) {
         continue;
       if (user->hasTrait<OpTrait::IsTerminator>())
         return Decision::refuse("the old value is a result of the function");
-      // Another update has taken the memory.
+      // Another update already writes the memory.
       if (auto other = dyn_cast<KernelOp>(user);
           other && other.getInPlace() && other.getInputs()[0] == name)
         return Decision::refuse("another update writes the memory", user);
@@ -134,14 +136,14 @@ Decision UpdateInPlace::moveReadersBefore(KernelOp kernel) {
         late.insert(user);
     }
   }
-  // With all that they need.
+  // Including everything they depend on.
   for (unsigned i = 0; i < late.size(); ++i)
     for (Value operand : late[i]->getOperands()) {
       Operation *producer = operand.getDefiningOp();
       if (!producer || producer->getBlock() != block)
         continue;
       if (producer == kernel)
-        return Decision::refuse("what reads the old value needs the new one",
+        return Decision::refuse("a reader of the old value needs the new one",
                                 late[i]);
       if (kernel->isBeforeInBlock(producer))
         late.insert(producer);

@@ -82,12 +82,12 @@ std::optional<Expr> llir::getContiguousOffset(MapAttr map,
 //
 // A bijection made of splits and merges reads each dim of its domain as digits
 // of a mixed radix (`d floordiv c mod e`), each once, and each result as a sum
-// of digits times their places. The inverse takes the digits out of the results
-// and puts the dims together. Whether that is an inverse is then proved by
-// composing both ways, so that what is read here need only be a good guess.
+// of digits times their weights. The inverse extracts the digits from the
+// results and reassembles the dims. Whether that is an inverse is then proved
+// by composing both ways, so that the candidate need only be a good guess.
 
 namespace {
-/// `(d_dim floordiv divisor) mod modulus`, no modulus for the topmost digit.
+/// `(d_dim floordiv divisor) mod modulus`, no modulus for the leading digit.
 struct Digit {
   unsigned dim;
   Expr divisor = 1;
@@ -121,7 +121,7 @@ static std::optional<Digit> asDigit(const Expr &e) {
   return inner;
 }
 
-/// Terms of one result; false where it is no sum of digits.
+/// Terms of one result; false where it is not a sum of digits.
 static bool collectTerms(const Expr &e, unsigned result,
                          SmallVectorImpl<Term> &terms) {
   if (e.kind() == Expr::Kind::Add)
@@ -149,7 +149,7 @@ static bool collectTerms(const Expr &e, unsigned result,
     terms.push_back({*digit, place, result});
     return true;
   }
-  // A constant part shifts: no bijection of spaces that begin at zero.
+  // A constant term shifts: not a bijection of spaces that begin at zero.
   return e.isConstant(0);
 }
 
@@ -160,7 +160,7 @@ static bool isIdentityUnder(MapAttr map) {
   return map.getNumDims() == map.getResults().size();
 }
 
-/// Both ways round, over dims that may have extent 1 (where the index is 0).
+/// In both directions, over dims that may have extent 1 (where the index is 0).
 static bool areInverse(MapAttr map, MapAttr inverse, ArrayRef<Expr> domain,
                        ArrayRef<Expr> range, const Assumptions &symbols) {
   auto isIdentity = [&](ArrayRef<Expr> results, ArrayRef<Expr> extents) {
@@ -220,6 +220,7 @@ std::optional<MapAttr> llir::invert(MapAttr map, ArrayRef<Expr> domain,
   std::optional<Expr> offset = getContiguousOffset(map, domain, range, symbols);
   if (!offset || !offset->isConstant(0))
     return std::nullopt;
-  // Row-major positions are kept, and both spaces have as many: a bijection.
+  // Row-major positions are preserved, and both spaces have the same number: a
+  // bijection.
   return getReshape(map.getContext(), range, domain, symbols);
 }

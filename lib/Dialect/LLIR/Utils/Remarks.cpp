@@ -78,8 +78,7 @@ static void send(remark::detail::InFlightRemark remark, StringRef pass,
   });
 }
 
-/// The engine of MLIR writes remarks unlocked, and functions are passed over
-/// in parallel.
+/// MLIR's remark engine does not lock, and passes run on functions in parallel.
 static std::mutex oneRemark;
 
 void Reporter::passed(Location loc, StringRef name, ArrayRef<Arg> args) const {

@@ -25,7 +25,7 @@ namespace hlir {
 struct SymbolEntry {
   SymbolEntry(llvm::StringRef name, SymbolRange range)
       : symbol(Expr::symbol(name)), name(*symbol.asSymbol()), range(range) {}
-  /// What keeps the name alive.
+  /// Keeps the name alive.
   Expr symbol;
   llvm::StringRef name;
   SymbolRange range;
@@ -36,20 +36,20 @@ llvm::hash_code hash_value(const SymbolEntry &e);
 /// Attributes of the arguments and results of a program's function.
 ///   hlir.name      string: the name a user binds by
 ///   hlir.kind      "input" | "weight" | "state": who supplies it. A "state"
-///   starts as the archive's value (or, without
-///                  hlir.source, as the caller's) and is carried from call to
-///                  call
-///   hlir.source    dictionary {member = "data/weights/weight_0", offset = 0 :
-///   i64, bytes = 64 : i64}: where the initial
-///                  bytes of a weight or state stand in the archive (member
-///                  name without its root folder)
-///   hlir.updates   on a result: the argument (i64) whose new value it is
+///                  starts as the archive's value (or, without hlir.source,
+///                  as the caller's) and is carried from call to call
+///   hlir.source    dictionary {member = "data/weights/weight_0",
+///                  offset = 0 : i64, bytes = 64 : i64}: where the initial
+///                  bytes of a weight or state are in the archive; the member
+///                  name is without the root folder.
+///   hlir.updates   on a result: the argument (i64) whose new value it is,
+///                  counted over all arguments
 constexpr llvm::StringLiteral kNameAttr = "hlir.name";
 constexpr llvm::StringLiteral kKindAttr = "hlir.kind";
 constexpr llvm::StringLiteral kSourceAttr = "hlir.source";
 constexpr llvm::StringLiteral kUpdatesAttr = "hlir.updates";
 /// On the function: `#hlir.symbols<...>`, and arguments and outputs of the
-/// archive's program that are no tensors, as [{position = <i64>, value = ...}].
+/// archive's program that are not tensors: [{position = <i64>, value = ...}].
 constexpr llvm::StringLiteral kSymbolsAttr = "hlir.symbols";
 ///   hlir.requires  on a function or schedule: [#hlir.requirement<...>],
 ///   checked whenever its symbols get values
@@ -82,7 +82,7 @@ struct IndexRead {
   MapAttr map;
   llvm::SmallVector<Expr> space;
   llvm::SmallVector<Expr> limits;
-  /// What the map is to the op, for errors: "the map of lhs".
+  /// The role of the map in the op, for errors: "the map of lhs".
   std::string what;
 };
 
@@ -109,7 +109,7 @@ mlir::RankedTensorType getTensorType(llvm::ArrayRef<Expr> extents,
 mlir::RankedTensorType withElementType(mlir::RankedTensorType type,
                                        mlir::Type elementType);
 
-/// What is known of symbols at `op`: the hlir.symbols of the enclosing
+/// Known facts about symbols at `op`: the hlir.symbols of the enclosing
 /// function (of `op` itself, where it is one). With `extents`: index space as
 /// well.
 Assumptions getAssumptions(mlir::Operation *op,
@@ -136,30 +136,30 @@ checkIndices(mlir::Operation *root, const Assumptions &symbols,
 llvm::SmallVector<Requirement> getRequirements(mlir::Operation *op);
 void setRequirements(mlir::Operation *op,
                      llvm::ArrayRef<Requirement> requirements);
-/// Adds what is not there yet.
+/// Adds those that are not present yet.
 void addRequirements(llvm::SmallVectorImpl<Requirement> &to,
                      llvm::ArrayRef<Requirement> from);
 
 /// "file.mlir:2:8", where the location names a file.
 std::string describePlace(mlir::Location location);
 
-/// Element type and DType, both ways; nothing for a type that HLIR does not
-/// have.
+/// Element type and DType, both ways; std::nullopt for a type that HLIR does
+/// not have.
 std::optional<DType> getDType(mlir::Type elementType);
 mlir::Type getElementType(mlir::MLIRContext *context, DType dtype);
 bool isStorageType(mlir::Type elementType);
 
-/// What an elementwise op of constants is, to the last bit of its definition;
-/// null for ops that have no such folder, and for constants too large to fold.
+/// The value of an elementwise op of constants, bit for bit as defined; null
+/// for ops that have no such folder, and for constants too large to fold.
 mlir::Attribute foldConstants(mlir::OperationName name,
                               llvm::ArrayRef<mlir::Attribute> operands,
                               mlir::Type type);
 
-/// Reads one expression, up to a comma or bracket that is not its own.
+/// Reads one expression, up to a comma or bracket that is not part of it.
 mlir::FailureOr<Expr> parseExpr(mlir::AsmParser &parser);
 
-/// The most bytes that a constant holds, and that the compiler reads of a
-/// program's constants: larger data are arguments.
+/// The maximum size in bytes of a constant, and of a constant that the compiler
+/// reads: larger data are arguments.
 constexpr int64_t kMaxConstantBytes = 64 << 10;
 
 } // namespace luminal::hlir

@@ -60,7 +60,7 @@ def HLIR_MapAttr : HLIR_OwningAttr<"Map", "map"> {
 def HLIR_SymbolsAttr : HLIR_OwningAttr<"Symbols", "symbols"> {
   let summary = "the symbols of a function and their inclusive ranges";
   let description = [{
-    Stands on the function as `hlir.symbols`, sorted by name. `hi` is absent where the symbol is unbounded.
+    Attached to the function as `hlir.symbols`, sorted by name. `hi` is absent where the symbol is unbounded.
 
     Example: `#hlir.symbols<s0 in [1, 4096], s1 in [0, ]>`
   }];
@@ -73,8 +73,8 @@ def HLIR_RequirementAttr : HLIR_Attr<"Requirement", "requirement"> {
   let summary = "an inequality of symbols on which a program's indices depend";
   let description = [{
     `lesser <= greater` must hold, both without overflow, unless an extent of `over` is 0. `hlir.requires` of a function
-    or schedule lists what the compiler could not prove; whoever binds the symbols checks it, and `what` says what would
-    go wrong, and at which place of the program.
+    or schedule lists what the compiler could not prove; it is checked when the symbols are bound, and `what` names the
+    error and its place in the program.
 
     Example: `#hlir.requirement<m <= n over (m), "f.mlir:2:8: 'hlir.view' reads dim 0 of extent n">`
   }];
@@ -88,7 +88,7 @@ def HLIR_RequirementAttr : HLIR_Attr<"Requirement", "requirement"> {
   }];
 }
 
-def HLIR_Combine : I32EnumAttr<"Combine", "how scatter joins an update with what is there", [
+def HLIR_Combine : I32EnumAttr<"Combine", "how scatter combines an update with the old element", [
     I32EnumAttrCase<"Set", 0, "set">, I32EnumAttrCase<"Add", 1, "add">, I32EnumAttrCase<"Max", 2, "max">]> {
   let cppNamespace = "::luminal::hlir";
   let genSpecializedAttr = 0;

@@ -18,8 +18,8 @@ def HLIR_Dialect : Dialect {
 
     Values are builtin ranked tensors. A dynamic dim (`?`) carries an expression over named symbols in the tensor's
     encoding (`tensor<?x16xf32, #hlir.dims<s77>>`), so that two dynamic dims are provably equal or not; the ranges of
-    the symbols stand in `hlir.symbols` on the function. f32 f16 bf16 f64 i32 i64 i1 are first class; i8, ui8 and the
-    two f8 types are storage types, which only `cast`, `view`, `gather` and `select` may touch. There is no implicit
+    the symbols are in `hlir.symbols` on the function. f32 f16 bf16 f64 i32 i64 i1 are first class; i8, ui8 and the two
+    f8 types are storage types, which only `cast`, `view`, `gather` and `select` may touch. There is no implicit
     broadcast: operands of an elementwise op have one shape.
   }];
   let useDefaultAttributePrinterParser = 1;
@@ -28,7 +28,7 @@ def HLIR_Dialect : Dialect {
   let hasRegionResultAttrVerify = 1;
   let hasConstantMaterializer = 1;
   let extraClassDeclaration = [{
-    /// Stands where the storage of the attributes is complete.
+    /// Defined where the storage of the attributes is complete.
     void registerAttributes();
   }];
 }

@@ -9,8 +9,8 @@ include "mlir/IR/OpBase.td"
 def HLIR_IndexOpInterface : OpInterface<"IndexOpInterface"> {
   let cppNamespace = "::luminal::hlir";
   let description = [{
-    An op that computes indices or integers by expressions over an index space. What it states is what must be proved,
-    or checked once a call, before code for it may run.
+    An op that computes indices or integers by expressions over an index space. The conditions it states must be proved,
+    or checked once per call, before its code may run.
   }];
   let methods = [
     InterfaceMethod<"The indices that the op computes, in order.",

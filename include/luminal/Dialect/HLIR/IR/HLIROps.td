@@ -149,7 +149,7 @@ def HLIR_CastOp : HLIR_Op<"cast", [Pure, Elementwise]> {
   let description = [{
     Float to float rounds to nearest even. Float to integer truncates, saturates, and maps NaN to 0. Integer to integer
     wraps, to float rounds to nearest even. To i1: whether the element differs from zero (NaN does). From i1: 0 or 1.
-    f8 types follow their names; E4M3FN has no infinity, and what is too large becomes its largest value of that sign,
+    f8 types follow their names; E4M3FN has no infinity, and too large values become its largest value of that sign,
     as in PyTorch.
 
     Example:
@@ -179,7 +179,7 @@ def HLIR_ReduceSumOp : HLIR_ReduceOp<"reduce_sum"> {
   let summary = "sum over the last dim";
   let description = [{
     Removes the last dim; other dims are brought there by a view, several by a merge. Floats accumulate in at least
-    f32, in any order (the interpreter in f64); integers wrap; i1 is refused. The sum of nothing is 0.
+    f32, in any order (the interpreter in f64); integers wrap; i1 is refused. The sum of no elements is 0.
 
     Example:
     ```mlir
@@ -190,7 +190,7 @@ def HLIR_ReduceSumOp : HLIR_ReduceOp<"reduce_sum"> {
 def HLIR_ReduceMaxOp : HLIR_ReduceOp<"reduce_max"> {
   let summary = "maximum over the last dim";
   let description = [{
-    Removes the last dim. NaN wins over every number; on i1 the maximum is "or". The maximum of nothing is the least
+    Removes the last dim. NaN wins over every number; on i1 the maximum is "or". The maximum of no elements is the least
     value of the type (-inf for floats, false for i1).
 
     Example:
@@ -205,7 +205,7 @@ def HLIR_ReduceMaxOp : HLIR_ReduceOp<"reduce_max"> {
 //===----------------------------------------------------------------------===//
 
 def HLIR_IotaOp : HLIR_Op<"iota", [Pure, DeclareOpInterfaceMethods<HLIR_IndexOpInterface>]> {
-  let summary = "a tensor whose elements are an expression of their own index";
+  let summary = "a tensor whose elements are an expression of their index";
   let description = [{
     Element [d0, d1, ...] is the map's only result, an integer expression over the index and the program's symbols (so a
     dim becomes data as a rank-0 iota). The element type is i64 or i32 (which wraps).
@@ -284,10 +284,10 @@ def HLIR_ConstantOp : HLIR_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["v
 def HLIR_ViewOp : HLIR_Op<"view", [Pure, DeclareOpInterfaceMethods<HLIR_IndexOpInterface>]> {
   let summary = "a tensor read through a map of its index";
   let description = [{
-    `result[d0, d1, ...] = operand[map(d0, d1, ...)]`. The only op of movement: permute, broadcast, slice, split, merge,
-    stride, reshape and overlapping windows are all maps. For every index of the result the map must be inside the
-    operand: `llir-check-indices` proves it, or requires of the symbols what it takes (`hlir.requires`), or refuses
-    the map; the verifier refuses what is outside for all symbols. No data moves.
+    `result[d0, d1, ...] = operand[map(d0, d1, ...)]`. The only data movement op: permute, broadcast, slice, split,
+    merge, stride, reshape and overlapping windows are all maps. For every index of the result the map must be inside
+    the operand: `llir-check-indices` proves it, or adds a requirement on the symbols (`hlir.requires`), or refuses the
+    map; the verifier refuses maps that are outside for all symbols. No data moves.
 
     Example:
     ```mlir
@@ -324,8 +324,8 @@ def HLIR_RepeatOp : HLIR_Op<"repeat", [SingleBlock, AttrSizedOperandSegments, Re
   let summary = "a region run a fixed number of times over carried values";
   let description = [{
     Runs the body `trips` times. Block arguments are the carried values, then one value for each entry of `each`: the
-    i-th trip sees operand i of each group of `trips` operands (one list for each varying weight). Values of outside are
-    captured freely. The body yields the next carried values; the results are the last ones.
+    i-th trip sees operand i of each group of `trips` operands (one list for each varying weight). Outer values may be
+    captured. The body yields the next carried values; the results are the last ones.
 
     Example:
     ```mlir

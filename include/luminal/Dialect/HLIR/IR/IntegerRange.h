@@ -1,8 +1,8 @@
 //===- IntegerRange.h - Constant bounds of integer elements ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What two analyses ask alike: the e-graph's, of classes, and that of
-// llir-prove-indices, of values, which knows bounds over symbols as well.
+// Shared by two analyses: the e-graph's, of classes, and that of
+// llir-prove-indices, of values, which also has bounds over symbols.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,10 +18,10 @@ struct IntegerRange {
   int64_t lo, hi;
 };
 
-/// The elements of an integer constant that has any.
+/// The range of the elements of a nonempty integer constant.
 std::optional<IntegerRange> getRange(mlir::DenseIntElementsAttr elements);
 
-/// An expression over an index space, for all symbols in range.
+/// The range of an expression over an index space, for all symbols in range.
 std::optional<IntegerRange> getRange(const Expr &e,
                                      const Assumptions &assumptions);
 

@@ -45,8 +45,8 @@ constexpr double kAtanSeries[] = {1.0,
                                   0.04};
 constexpr double kHalfPi = 1.5707963267948966;
 
-/// Above this the square of a number and the number plus 1 lose nothing that
-/// an f64 holds, and the square may overflow.
+/// Above this, adding 1 to the square of a number does not change an f64, and
+/// the square may overflow.
 constexpr double kLarge = 1e10;
 
 /// 2 sinh(x/2) / x in powers of (x/2)^2, used where |x| is below kExpm1Near.

@@ -3,10 +3,10 @@
 //
 // Everything that is not a primitive is spelled here, once, and recovered by
 // the rules of lib/EqSat/Rules. The importer and the C++ front end call these;
-// nobody else spells a composite. A scalar function is computed one type wider
-// (f16, bf16 -> f32; f32 -> f64; f64 stays) and rounded once; comparisons,
-// selects and integer forms are exact. All operands of one call have one shape;
-// `broadcastTo` makes it so.
+// no other code spells a composite. A scalar function is computed one type
+// wider (f16, bf16 -> f32; f32 -> f64; f64 stays) and rounded once;
+// comparisons, selects and integer forms are exact. All operands of one call
+// have one shape; `broadcastTo` makes it so.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,9 +35,9 @@ public:
   mlir::OpBuilder &getBuilder() { return builder; }
   const Assumptions &getAssumptions() const { return assumptions; }
 
-  /// Whether what was built since the last call is well-formed. Where an extent
-  /// is negative, or it or an index is beyond 64 bits, the error says which:
-  /// the values then have another shape, and are to be thrown away.
+  /// Whether all ops built since the last call are well-formed. Where an extent
+  /// is negative, or it or an index exceeds 64 bits, the error says which: the
+  /// values then have another shape, and must be discarded.
   Status checkShapes();
 
   // Constants. `like` gives the shape; the element type is `like`'s unless
@@ -116,7 +116,7 @@ public:
   /// To nearest, ties to even.
   mlir::Value round(mlir::Value x);
 
-  // Logic: i1 in, i1 out; comparisons as IEEE 754 and PyTorch have them (NaN is
+  // Logic: i1 in, i1 out; comparisons as in IEEE 754 and PyTorch (NaN is
   // unequal to everything).
   mlir::Value logicalNot(mlir::Value x);
   mlir::Value logicalAnd(mlir::Value a, mlir::Value b);

@@ -8,9 +8,9 @@
 
 namespace luminal::llir {
 
-/// The most by which the code of `fn` is off the exact result, in units of the
-/// last place of `element`, the element type of the result (Accuracy.def). 0
-/// for i1 and integers.
+/// The maximum error of the code of `fn`, in units of the last place of
+/// `element`, the element type of the result (Accuracy.def). 0 for i1 and
+/// integers.
 double getUlps(Fn fn, mlir::Type element);
 
 } // namespace luminal::llir

@@ -9,7 +9,7 @@
 
 namespace luminal::llir {
 
-/// The inputs of a roofline price; expressions over the program's symbols.
+/// The inputs of a roofline estimate; expressions over the program's symbols.
 struct Cost {
   Expr bytesRead;
   Expr bytesWritten;
@@ -19,13 +19,13 @@ struct Cost {
   Expr launches;
 
   /// Time in nanoseconds of a roofline with round numbers (10 bytes and 20
-  /// scalar operations a nanosecond, 1000 ns a launch), symbols at their
-  /// nominal values: what ranks programs before anything is measured.
+  /// scalar operations per nanosecond, 1000 ns per launch), symbols at their
+  /// nominal values: ranks programs before anything is measured.
   double price(const Assumptions &assumptions) const;
 };
 
-/// A stand-in for a size that only run time knows: each symbol at 64, brought
-/// into its range. Used by estimates, never by anything that must hold.
+/// An estimate of a size that is known only at run time: each symbol at 64,
+/// clamped to its range. Used by estimates, never for correctness.
 double nominalValue(const Expr &e, const Assumptions &assumptions);
 
 } // namespace luminal::llir
@@ -49,12 +49,12 @@ namespace luminal::llir {
 
 /// Number of operands of a scalar function: 1, 2 or 3.
 unsigned getArity(Fn fn);
-/// Price of one scalar function in simple operations.
+/// Cost of one scalar function in simple operations.
 unsigned getFlops(Fn fn);
 
-/// The cost of a flat op that need not exist, as the e-graph asks for it;
-/// `attributes` hold the op's inherent attributes. Nothing for an op that has
-/// no price of its own (every op of another dialect).
+/// The cost of a flat op that need not exist, for the e-graph; `attributes`
+/// hold the op's inherent attributes. std::nullopt for an op without a cost
+/// model (every op of another dialect).
 std::optional<Cost> getFlatCost(mlir::OperationName name,
                                 mlir::TypeRange operands,
                                 mlir::TypeRange results,

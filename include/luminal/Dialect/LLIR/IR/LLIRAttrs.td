@@ -16,9 +16,9 @@ def LLIR_Dialect : Dialect {
     LLIR says how a program runs. Its flat ops (`elementwise view constant iota reduce softmax layer_norm rms_norm gemm
     gather scatter`) are pure and have no regions: they are what the e-graph holds beside HLIR, and what extraction
     leaves. `llir-fuse-kernels` then groups them into `llir.kernel` ops: one kernel is one launch, its region holds the
-    flat ops that it computes, read element by element (no value inside a kernel has memory of its own). `llir.alias`
+    flat ops that it computes, read element by element (values inside a kernel have no memory). `llir.alias`
     is a value that shares its operand's memory. Last, `llir.schedule` lists the launches of a program as steps over
-    buffers: it is all that an artifact says beside the code of the kernels. Tensor types, extents and maps are HLIR's.
+    buffers: it is everything in an artifact besides the code of the kernels. Tensor types, extents and maps are HLIR's.
   }];
   let dependentDialects = ["::luminal::hlir::HLIRDialect"];
   let useDefaultTypePrinterParser = 1;
@@ -52,7 +52,7 @@ def LLIR_Fn : I32EnumAttr<"Fn", "a scalar function", [
 /// `#llir.fn<mul>`.
 def LLIR_FnAttr : EnumAttr<LLIR_Dialect, LLIR_Fn, "fn"> { let assemblyFormat = "`<` $value `>`"; }
 
-def LLIR_ReduceKind : I32EnumAttr<"ReduceKind", "how a reduction joins elements", [
+def LLIR_ReduceKind : I32EnumAttr<"ReduceKind", "how a reduction combines elements", [
     I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">]> {
   let cppNamespace = "::luminal::llir";
   let genSpecializedAttr = 0;
@@ -75,7 +75,7 @@ def LLIR_BufferType : TypeDef<LLIR_Dialect, "Buffer"> {
   let mnemonic = "buffer";
   let summary = "memory of a schedule";
   let description = [{
-    A run of bytes that steps read and write. What it holds is said by the ops that make it.
+    A range of bytes that steps read and write. The op that defines it says what it holds.
 
     Example: `!llir.buffer`
   }];

@@ -9,11 +9,11 @@ include "mlir/IR/OpBase.td"
 def LLIR_CostOpInterface : OpInterface<"CostOpInterface"> {
   let cppNamespace = "::luminal::llir";
   let description = [{
-    The inputs of a roofline price. Every quantity is an expression over the program's symbols. `getCost` of a flat op
-    prices it as the body of a fused kernel would run it; of a kernel, the launch as a whole.
+    The inputs of a roofline estimate. Every quantity is an expression over the program's symbols. `getCost` of a flat
+    op is its cost in the body of a fused kernel; of a kernel, the launch as a whole.
   }];
   let methods = [
-    InterfaceMethod<"Bytes read and written, scalar operations, and launches (0 for what moves no data).",
+    InterfaceMethod<"Bytes read and written, scalar operations, and launches (0 for ops that move no data).",
                     "::luminal::llir::Cost", "getCost">
   ];
 }
@@ -28,7 +28,7 @@ def LLIR_CodeOpInterface : OpInterface<"CodeOpInterface"> {
     InterfaceMethod<"Code that computes one element of the result from elements of the operands, at least 1.",
                     "int64_t", "getCodeSize">,
     InterfaceMethod<[{Copies of the code of its operands, and of its own, that the loops of the op hold (unrolled, masked,
-                      and for few rows); 0 for an op without loops, which stands in those of its readers.}],
+                      and for few rows); 0 for an op without loops, whose code is in those of its readers.}],
                     "int64_t", "getLoopCopies", (ins), "", "return 0;">,
     InterfaceMethod<"Copies of the code of its readers that its loops hold for each copy of a plain loop over elements.",
                     "int64_t", "getReaderCopies", (ins), "", "return 1;">

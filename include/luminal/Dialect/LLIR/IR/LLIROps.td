@@ -78,7 +78,7 @@ def LLIR_ConstantOp : LLIR_FlatOp<"constant", [Pure, ConstantLike, AllTypesMatch
 }
 
 def LLIR_IotaOp : LLIR_FlatOp<"iota", [Pure, DeclareOpInterfaceMethods<HLIR_IndexOpInterface>]> {
-  let summary = "a tensor whose elements are an expression of their own index";
+  let summary = "a tensor whose elements are an expression of their index";
   let description = [{
     As `hlir.iota`.
 
@@ -223,16 +223,16 @@ def LLIR_KernelOp : LLIR_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock]> {
   let summary = "one launch: a region of flat ops, computed element by element";
   let description = [{
     Block arguments stand for the operands, `llir.yield` for the results; every result is a new buffer, except that an
-    `in_place` scatter writes its operand 0. No value inside has memory of its own: an element of a result is computed
+    `in_place` scatter writes its operand 0. Values inside have no memory: an element of a result is computed
     from elements of the operands by walking the body. The kind names the op that decides the loops:
 
     - `map`: no reduce, gemm or scatter inside. The iteration space is the results' shape (all results have one shape).
-    - `gather`: a map whose body takes rows by index (the same loops; named apart for its costs).
+    - `gather`: a map whose body takes rows by index (the same loops; a separate kind for its costs).
     - `reduce`: one or more `reduce` ops over rows of one domain [rows..., n], which may depend on each other (softmax).
       Other values have the shape of the rows or of the whole domain; so have the results.
-    - `gemm`: exactly one `gemm`; what its operands depend on is its prologue, what depends on it its epilogue, which
-      keeps its shape (or is a view of it that is a bijection).
-    - `scatter`: exactly one `scatter`, yielded; what its operands depend on is computed on the fly.
+    - `gemm`: exactly one `gemm`; ops that its operands depend on are its prologue, ops that depend on it its epilogue,
+      which keeps its shape (or is a view of it that is a bijection).
+    - `scatter`: exactly one `scatter`, yielded; ops that its operands depend on are computed on the fly.
 
     Example:
     ```mlir
@@ -280,7 +280,7 @@ def LLIR_AliasOp : LLIR_Op<"alias", [Pure, DeclareOpInterfaceMethods<HLIR_IndexO
 }
 
 //===----------------------------------------------------------------------===//
-// Schedules: what an artifact says
+// Schedules: the contents of an artifact
 //===----------------------------------------------------------------------===//
 
 def LLIR_ScheduleOp : Op<LLIR_Dialect, "schedule", [IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments,
@@ -288,8 +288,8 @@ def LLIR_ScheduleOp : Op<LLIR_Dialect, "schedule", [IsolatedFromAbove, SingleBlo
   let summary = "the launches of a program, in order, over buffers";
   let description = [{
     The body declares buffers (`argument`, `data`, `slot`, `result`, `part`) and then lists the steps that read and
-    write them, and the outputs. Steps run in the order in which they stand. `arena` is the size in bytes of the memory
-    that all slots share, an expression over `symbols`. The functions that steps call stand in the same module.
+    write them, and the outputs. Steps run in order. `arena` is the size in bytes of the memory
+    that all slots share, an expression over `symbols`. The functions that steps call are in the same module.
 
     Example:
     ```mlir
@@ -315,7 +315,7 @@ class LLIR_ScheduleEntryOp<string mnemonic, list<Trait> traits = []>
 def LLIR_ArgumentOp : LLIR_ScheduleEntryOp<"argument", [DeclareOpInterfaceMethods<LLIR_BufferOpInterface>]> {
   let summary = "memory that the caller or the archive supplies";
   let description = [{
-    `source` (as `hlir.source`) says where the initial bytes of a weight or state stand in the archive.
+    `source` (as `hlir.source`) says where the initial bytes of a weight or state are in the archive.
 
     Example:
     ```mlir
@@ -393,10 +393,10 @@ def LLIR_StepOp : LLIR_ScheduleEntryOp<"step", [AttrSizedOperandSegments,
   let summary = "one launch";
   let description = [{
     Calls `callee` with buffers that it reads and buffers that it writes (an update in place names its buffer in both).
-    `label` is its name in errors and profiles. `cost` is what it moves in bytes and computes in scalar operations.
-    `launch` is what the code of the kernel states, absent while the callee is an `llir.kernel` without code: the work
-    range [0, work), cut into parts of at least `grain` where `parallel` allows it, and the `scratch` bytes that each
-    thread brings.
+    `label` is its name in errors and profiles. `cost` is the bytes it moves and the scalar operations it computes.
+    `launch` comes from the code of the kernel; absent while the callee is an `llir.kernel` without code: the work range
+    [0, work), cut into parts of at least `grain` where `parallel` allows it, and the `scratch` bytes that each thread
+    brings.
 
     Example:
     ```mlir
@@ -415,8 +415,8 @@ def LLIR_StepOp : LLIR_ScheduleEntryOp<"step", [AttrSizedOperandSegments,
 def LLIR_OutputOp : LLIR_ScheduleEntryOp<"output"> {
   let summary = "an output of the program, in order";
   let description = [{
-    `updates` names the argument (counted over inputs and states) whose new value the output is. Where its buffer is that
-    argument's own, the update happened in place.
+    `updates` names the argument (counted over inputs and states) whose new value the output is. Where its buffer is
+    that argument's, the update happened in place.
 
     Example:
     ```mlir

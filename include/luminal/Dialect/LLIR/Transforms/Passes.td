@@ -10,15 +10,15 @@ def FuseKernelsPass : Pass<"llir-fuse-kernels", "::mlir::func::FuncOp"> {
   let summary = "Group flat ops into kernels";
   let description = [{
     Replaces the flat ops of a function by `llir.kernel`, `llir.alias` and the `llir.constant` ops that kernels load.
-    Elementwise ops, views and gathers join the kernels that read them, a reduction or product takes in what stands
-    before and after it, and reductions over one domain become one kernel. What several kernels read, or one kernel
-    reads more often than it is worth computing, is written to memory once. softmax, layer_norm and rms_norm are first
-    spelled out, so that they join as everything else does.
+    Elementwise ops, views and gathers join the kernels that read them, a reduction or product absorbs the ops before
+    and after it, and reductions over one domain become one kernel. A value that several kernels read, or that one
+    kernel reads too often to recompute, is written to memory once. softmax, layer_norm and rms_norm are first expanded,
+    so that they fuse like all other ops.
 
-    No kernel has more code than `code-budget` says (docs/LLIR.md): what would go beyond it is written to memory and read
-    by the next kernel. Only a single op, with the index arithmetic before it, may be over the budget.
+    No kernel has more code than `code-budget` (docs/LLIR.md): a value that would exceed it is written to memory and
+    read by the next kernel. Only a single op, with the index arithmetic before it, may be over the budget.
 
-    Functions that hold other ops than LLIR's are refused; what is fused stays as it is.
+    Functions with ops of other dialects are refused; existing kernels are not changed.
 
     Before:
     ```mlir
@@ -39,22 +39,22 @@ def FuseKernelsPass : Pass<"llir-fuse-kernels", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"codeBudget", "code-budget", "unsigned", "::luminal::llir::kKernelCodeBudget",
-           "Most code that one kernel may have, in operations of a vector">
+           "Maximum code of one kernel, in vector operations">
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
 def CheckIndicesPass : Pass<"llir-check-indices", "::mlir::ModuleOp"> {
-  let summary = "Prove that every index is inside, or say what that requires";
+  let summary = "Prove that every index is in bounds, or state what that requires";
   let description = [{
     Proves of every map of HLIR and LLIR, of every extent, and of the buffers that steps give to kernels, that no index
-    leaves what it reads and no 64-bit arithmetic overflows or divides by zero, whatever the symbols are in their
-    ranges. What holds for some symbols only becomes `hlir.requires` of the function (or of the schedule, for what its
-    kernels do): the runtime and the interpreter check it whenever symbols get values. What can neither be proved nor
-    be decided by symbols is an error.
+    is out of bounds and no 64-bit arithmetic overflows or divides by zero, for all symbols in their ranges. Conditions
+    that hold for some symbols only become `hlir.requires` of the function (or of the schedule, for its kernels): the
+    runtime and the interpreter check it whenever symbols get values. A condition that can neither be proved nor be
+    decided by symbols is an error.
 
     Also refuses a function with a symbol that follows from no argument (`luminal/Support/SymbolSolver.h` has the
-    rule); a symbol that nothing uses is dropped from `hlir.symbols`.
+    rule); unused symbols are dropped from `hlir.symbols`.
 
     Before:
     ```mlir
@@ -70,12 +70,12 @@ def CheckIndicesPass : Pass<"llir-check-indices", "::mlir::ModuleOp"> {
 def PlanMemoryPass : Pass<"llir-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Give every value memory and list the launches";
   let description = [{
-    Replaces the function of kernels by an `llir.schedule`, and puts each distinct kernel into a private function of its
-    own (equal kernels share one). Results of the program are written by their kernels into the caller's memory; values
-    that no result holds share one arena, where two of them overlap only if no step needs both. Sizes and offsets are
-    expressions over the program's symbols, multiples of 64 bytes.
+    Replaces the function of kernels by an `llir.schedule`, and puts each distinct kernel into a private function (equal
+    kernels share one). Results of the program are written by their kernels into the caller's memory; all other values
+    share one arena, where two of them overlap only if no step needs both. Sizes and offsets are expressions over the
+    program's symbols, multiples of 64 bytes.
 
-    Fails where a result has no memory of its own (llir-fuse-kernels gives it a copying kernel).
+    Fails where a result has no separate memory (llir-fuse-kernels gives it a copying kernel).
   }];
   let dependentDialects = ["::luminal::llir::LLIRDialect", "::mlir::func::FuncDialect"];
 }
@@ -85,7 +85,7 @@ def ProveIndicesPass : Pass<"llir-prove-indices", "::mlir::func::FuncOp"> {
   let description = [{
     Removes `checked` from the gathers and scatters whose indices are proved to be inside: indices made of iotas,
     constants, integer arithmetic that cannot wrap, minima, maxima, and selects by a comparison that bounds them. Adds
-    it to all others, whoever wrote them.
+    it to all others, hand-written ones included.
 
     Before:
     ```mlir
@@ -104,7 +104,7 @@ def ProveIndicesPass : Pass<"llir-prove-indices", "::mlir::func::FuncOp"> {
 def UpdateInPlacePass : Pass<"llir-update-in-place", "::mlir::func::FuncOp"> {
   let summary = "Let scatters write the memory that they update";
   let description = [{
-    Marks a scatter kernel `in_place` where nobody needs the old value afterwards: the old value is a state whose new
+    Marks a scatter kernel `in_place` where the old value is not needed afterwards: the old value is a state whose new
     value the function returns (`hlir.updates`), or a kernel's own result. Kernels that read the old value are moved
     before the update; where one of them depends on the update, the scatter keeps copying.
 

@@ -4,10 +4,10 @@
 // Compilers take more than linear time for one large function, so a kernel has
 // a budget of code, and compile time stays linear in the program. The unit is
 // one scalar operation in a loop over elements; a scalar function counts as its
-// weight (`getFlops`), twice that where elements have 64 bits. What stands in
-// the code several times counts as often: in the unrolled and the masked form
-// of a loop, in each pass of a reduction that computes it again, and for each
-// index at which it is read. Ops state what they add (`CodeOpInterface`).
+// weight (`getFlops`), twice that where elements have 64 bits. Every copy
+// counts: in the unrolled and the masked form of a loop, in each pass of a
+// reduction that computes it again, and for each index at which it is read. Ops
+// state what they add (`CodeOpInterface`).
 //
 // The budget limits what is fused, not what compiles: a single op may be over
 // it.
@@ -21,13 +21,13 @@
 
 namespace luminal::llir {
 
-/// 64 sines, or a thousand additions, of vectors. Beside so much work, writing
-/// and reading an element at the border of two kernels costs nothing, and up to
-/// here the time to compile an op does not grow with its kernel.
+/// 64 sines, or a thousand additions, of vectors. Beside this much work,
+/// writing and reading an element between two kernels costs nothing, and up to
+/// this size the time to compile an op does not grow with its kernel.
 inline constexpr int64_t kKernelCodeBudget = 2048;
 
 /// Copies of its body that a loop over elements has: whole vectors, and the
-/// rest under a mask.
+/// masked remainder.
 inline constexpr int64_t kElementLoopCopies = 2;
 
 } // namespace luminal::llir

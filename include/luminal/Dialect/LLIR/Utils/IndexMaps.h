@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A map takes the indices of one space (its domain, given by extents) to those
-// of another (its range). Every function here proves what it says: where a
-// proof is not found the answer is "no", never a guess.
+// of another (its range). Every positive answer here is proved: where no proof
+// is found the answer is "no", never a guess.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,8 @@ hlir::MapAttr compose(hlir::MapAttr map, hlir::MapAttr next,
                       llvm::ArrayRef<Expr> domain, const Assumptions &symbols);
 
 /// The inverse of a map that is proved to be a bijection of `domain` onto
-/// `range`; nothing otherwise. Inverts reshapes, permutations, splits and
-/// merges of dims, and what is composed of them.
+/// `range`; std::nullopt otherwise. Inverts reshapes, permutations, splits and
+/// merges of dims, and their compositions.
 std::optional<hlir::MapAttr> invert(hlir::MapAttr map,
                                     llvm::ArrayRef<Expr> domain,
                                     llvm::ArrayRef<Expr> range,
@@ -39,7 +39,7 @@ std::optional<Expr> getContiguousOffset(hlir::MapAttr map,
                                         const Assumptions &symbols);
 
 /// The row-major reshape of `domain` to `range`: a bijection where both have
-/// as many elements.
+/// the same number of elements.
 hlir::MapAttr getReshape(mlir::MLIRContext *context,
                          llvm::ArrayRef<Expr> domain,
                          llvm::ArrayRef<Expr> range,

@@ -1,9 +1,9 @@
 //===- Remarks.h - What a pass decided, for the people who ask ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A pass tells each of its decisions as a remark (--remarks-filter=PASS) and,
-// in builds with assertions, to -debug-only=PASS. Where nobody listens, a
-// decision costs one test: callers ask isListening() before they write text.
+// A pass reports each of its decisions as a remark (--remarks-filter=PASS) and,
+// in builds with assertions, to -debug-only=PASS. Where remarks are off, a
+// decision costs one test: callers check isListening() before they format text.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,9 +24,9 @@ std::string describe(mlir::Location loc);
 /// Both: `elementwise exp at model.py:3:4`.
 std::string describeWithPlace(mlir::Operation *op);
 
-/// Whether something is done and, if not, why: what a check returns, so that
-/// the remark says what was decided and nothing is analysed again. Text is made
-/// only where it is asked for.
+/// Whether something is done and, if not, why: returned by checks, so that the
+/// remark reports the decision and nothing is analysed again. Text is formatted
+/// only on demand.
 class [[nodiscard]] DecisionBase {
 public:
   /// True where it is done.
@@ -38,12 +38,12 @@ protected:
   explicit DecisionBase(llvm::StringRef reason) : reason(reason) {}
 
   llvm::StringRef reason;
-  /// What was found, and the most that is allowed.
+  /// The quantity found, and its limit.
   std::optional<std::pair<double, double>> amount;
 };
 
 /// A decision about `Subject`, a pointer to what it depends on; null where that
-/// is no single thing.
+/// is not a single object.
 template <typename Subject>
 class [[nodiscard]] DecisionAbout : public DecisionBase {
 public:
@@ -89,7 +89,7 @@ public:
   /// What was not done, with the argument `reason`.
   void missed(mlir::Location loc, llvm::StringRef name,
               llvm::ArrayRef<Arg> args) const;
-  /// A figure or a choice that is neither.
+  /// A figure or choice that is neither passed nor missed.
   void analysis(mlir::Location loc, llvm::StringRef name,
                 llvm::ArrayRef<Arg> args) const;
 
