@@ -100,8 +100,8 @@ bool luminal::parseCommandLine(int argc, char **argv,
   });
   registerDebugOnly();
   removeTemporaryFilesOnSignals();
-  // LLVM's parser tells everything that it finds, with hints, and part of it
-  // only on standard error.
+  // LLVM's parser reports every error, with hints, and some only on standard
+  // error.
   bool isGood = false;
   std::string said = captureErrors([&] {
     isGood =

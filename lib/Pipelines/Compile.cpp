@@ -45,7 +45,7 @@ private:
   std::optional<CPUTarget> target;
   OwningOpRef<ModuleOp> module;
   CompileReport report;
-  /// What passes write.
+  /// Files that passes write.
   std::optional<MemoryFile> saturation, explanation;
 };
 } // namespace
@@ -106,7 +106,7 @@ LogicalResult Compiler::check(Status status) {
 }
 
 LogicalResult Compiler::run() {
-  // What can be told before any work is told first.
+  // Errors that need no work are reported first.
   for (std::optional<MemoryFile> *file : {&saturation, &explanation}) {
     Result<MemoryFile> made = MemoryFile::create();
     if (!made)
@@ -117,7 +117,7 @@ LogicalResult Compiler::run() {
   target = CPUTarget::get(options.arch, &reason);
   if (!target)
     return error() << reason;
-  // Files beside the output are there only when it is.
+  // Files beside the output are kept only if the output is.
   struct Side {
     OutputFile file;
     llvm::function_ref<std::string()> text;
@@ -201,7 +201,7 @@ static SmallVector<OwningOpRef<ModuleOp>> splitCode(ModuleOp module,
       shared.push_back(&op);
     }
   }
-  // The largest first; what is as large stays in order.
+  // The largest first; equal sizes keep their order.
   SmallVector<unsigned> order = llvm::to_vector(
       llvm::seq<unsigned>(static_cast<unsigned>(functions.size())));
   llvm::sort(order, [&](unsigned a, unsigned b) {
@@ -218,7 +218,7 @@ static SmallVector<OwningOpRef<ModuleOp>> splitCode(ModuleOp module,
     load[least] += size;
     result[least]->push_back(func->clone());
   }
-  // Declarations and constants stand in each part.
+  // Declarations and constants are copied to each part.
   for (OwningOpRef<ModuleOp> &part : result)
     for (Operation *op : llvm::reverse(shared))
       part->getBody()->push_front(op->clone());
@@ -228,7 +228,7 @@ static SmallVector<OwningOpRef<ModuleOp>> splitCode(ModuleOp module,
 std::unique_ptr<llvm::MemoryBuffer> Compiler::link() {
   unsigned threads =
       options.threads ? options.threads : context.getNumThreads();
-  // How code is split must not depend on the machine: the bytes would.
+  // The split must not depend on the machine, or the output would.
   constexpr unsigned parts = 2;
   SmallVector<OwningOpRef<ModuleOp>> code = splitCode(*module, parts);
   SmallVector<std::unique_ptr<llvm::MemoryBuffer>> objects(parts);
@@ -254,8 +254,8 @@ std::unique_ptr<llvm::MemoryBuffer> Compiler::link() {
   return shared;
 }
 
-/// The path of `file` from the folder of `artifact`, if it lies in it or below;
-/// else its name alone, under which it is found when both lie in one folder.
+/// The path of `file` relative to the folder of `artifact`, if it is in or
+/// below it; else its name alone, which works when both are in one folder.
 static std::string pathBeside(StringRef file, StringRef artifact) {
   StringRef name = llvm::sys::path::filename(file);
   auto folderOf = [](StringRef path) {
@@ -274,7 +274,8 @@ static std::string pathBeside(StringRef file, StringRef artifact) {
   return below.empty() ? name.str() : (below + "/" + name).str();
 }
 
-/// Says where weights come from: their digest and, to embed them, their bytes.
+/// Sets the source of the weights: their digest and, to embed them, their
+/// bytes.
 LogicalResult Compiler::openWeights(ArtifactOptions &artifact) {
   const std::string &path =
       options.weights.empty() ? options.input : options.weights;
@@ -345,7 +346,7 @@ LogicalResult Compiler::emitArtifact() {
 
 LogicalResult luminal::compile(MLIRContext &context,
                                const CompileOptions &options) {
-  // The first error is the one that the user reads; what follows from it is
+  // The first error is the one that the user reads; consequential errors are
   // noise.
   unsigned errors = 0;
   ScopedDiagnosticHandler onlyOne(&context, [&](Diagnostic &diagnostic) {
@@ -357,6 +358,6 @@ LogicalResult luminal::compile(MLIRContext &context,
     return success();
   if (errors == 0)
     emitError(FileLineColLoc::get(&context, options.input, 0, 0))
-        << "compiling failed for no stated reason";
+        << "compilation failed without a diagnostic";
   return failure();
 }

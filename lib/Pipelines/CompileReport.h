@@ -15,7 +15,7 @@ struct CompileReport {
   };
   /// Times of the phases, and of the parts of the last one.
   std::vector<PhaseTime> phases;
-  /// What eqsat-saturate says, as JSON text; empty where it did not run.
+  /// The report of eqsat-saturate, as JSON text; empty where it did not run.
   std::string saturation;
 
   /// The report as JSON text. `module` is in its last phase.

@@ -61,13 +61,13 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
   }
   auto passes = [&](Phase phase) { return from < phase && to >= phase; };
 
-  // Whatever the program is by now, no code reads an index that is not proved.
+  // Whatever the phase, no code is generated for an index that is not proved.
   if (to > from && to > Phase::Rolled)
     pm.addPass(llir::createCheckIndicesPass());
 
   // 1. imported -> rolled: loops stay as they were written.
 
-  // 2. rolled -> saturated: the cheapest equal program, in LLIR alone.
+  // 2. rolled -> saturated: the cheapest equal program, in LLIR only.
   if (passes(Phase::Saturated)) {
     eqsat::SaturatePassOptions saturate;
     llvm::append_range(saturate.ruleFiles, options.rules);
@@ -88,7 +88,7 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     pm.addPass(eqsat::createSaturatePass(saturate, limits));
   }
 
-  // 3. saturated -> fused: kernels, and updates where the state stands.
+  // 3. saturated -> fused: kernels, and states updated in place.
   if (passes(Phase::Fused)) {
     pm.addNestedPass<func::FuncOp>(llir::createProveIndicesPass());
     pm.addNestedPass<func::FuncOp>(llir::createFuseKernelsPass());
@@ -106,8 +106,8 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
 }
 
 namespace {
-/// Says at the module what is wrong with the options of a pipeline, which has
-/// no other place to say it.
+/// Reports a pipeline's bad options at the module: a pipeline has no other
+/// place for errors.
 struct RefuseOptions : PassWrapper<RefuseOptions, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RefuseOptions)
   RefuseOptions(std::string problem) : problem(std::move(problem)) {}

@@ -19,8 +19,8 @@ OwningOpRef<ModuleOp> luminal::readInput(MLIRContext &context,
     emitError(loc) << bytes.error().message;
     return {};
   }
-  // A zip file begins with a member, or with the end of its directory; what has
-  // an archive's name is to be one.
+  // A zip file begins with a member, or with the end of its directory; a file
+  // with an archive's extension must be one.
   StringRef text(bytes->text());
   if (text.starts_with("PK\x03\x04") || text.starts_with("PK\x05\x06") ||
       StringRef(options.input).ends_with(".pt2")) {

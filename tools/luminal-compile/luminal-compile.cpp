@@ -49,10 +49,9 @@ struct Arguments {
   cl::opt<uint64_t> searchCandidates{
       "search-candidates", cl::init(1),
       cl::desc("Candidates to measure; 1 measures none"), cl::cat(category)};
-  cl::opt<uint64_t> seed{
-      "seed", cl::init(0),
-      cl::desc("Seed of every free choice; 0: none is random"),
-      cl::cat(category)};
+  cl::opt<uint64_t> seed{"seed", cl::init(0),
+                         cl::desc("Seed of random choices; 0: none is random"),
+                         cl::cat(category)};
   cl::list<std::string> sampleInputs{
       "sample-input", cl::desc("Input to measure candidates with (.npy)"),
       cl::cat(category)};
@@ -112,8 +111,7 @@ struct Arguments {
 };
 } // namespace
 
-/// LLVM's libraries register options of their own; where a name is ours, theirs
-/// gives way.
+/// LLVM's libraries register options too; on a name clash, theirs is removed.
 static void freeNames(llvm::ArrayRef<llvm::StringRef> names) {
   auto &known = cl::getRegisteredOptions();
   for (llvm::StringRef name : names)
@@ -133,10 +131,10 @@ llvm::Expected<CompileOptions> Arguments::get() const {
                  "' to stop after; known are: imported, "
                  "rolled, saturated, fused, lowered");
   } else if (output.empty()) {
-    return bad("no output; say -o model.lum");
+    return bad("no output; use -o model.lum");
   }
   if (searchBudget != 0 || searchCandidates != 1 || !sampleInputs.empty())
-    return bad("measured search is not part of this version; say "
+    return bad("measured search is not supported; use "
                "--search-budget=0");
   options.input = input;
   options.output = output;
@@ -203,7 +201,7 @@ int main(int argc, char **argv) {
   mlir::registerMLIRContextCLOptions();
   mlir::registerPassManagerCLOptions();
   mlir::registerDefaultTimingManagerCLOptions();
-  // What LLVM and MLIR add is listed by --help-hidden.
+  // Options of LLVM and MLIR are listed by --help-hidden.
   cl::HideUnrelatedOptions(arguments.category);
   if (!parseCommandLine(argc, argv, "Luminal compiler\n"))
     return 2;
@@ -221,7 +219,7 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registerAllDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  // A model's whole text is no part of a message, unless it is asked for.
+  // Messages do not include a model's whole text unless requested.
   if (!cl::getRegisteredOptions()
            .lookup("mlir-print-op-on-diagnostic")
            ->getNumOccurrences())

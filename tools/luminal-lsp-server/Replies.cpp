@@ -99,7 +99,7 @@ ReplyFilter::ReplyFilter() {
       to << "Content-Length: " << reply.size() << "\r\n\r\n" << reply;
       to.flush();
     }
-    // A client that is gone is no fault of the server.
+    // A disconnected client is not an error of the server.
     to.clear_error();
     std::fclose(from);
   });

@@ -1,10 +1,10 @@
 //===- Replies.h - What the language server adds to MLIR's answers --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// MLIR's language server takes no name, and shows of an op under the cursor its
-// generic form only. Its messages pass through here: the answer to `initialize`
-// gets this server's name and version, a hover over an op of Luminal's dialects
-// the op's entry of the reference (`ninja luminal-doc`).
+// MLIR's language server has no setting for its name, and shows only the
+// generic form of an op under the cursor. Its messages pass through here: the
+// reply to `initialize` gets this server's name and version, a hover over an op
+// of Luminal's dialects the op's entry of the reference (`ninja luminal-doc`).
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,11 +15,11 @@
 #include <string_view>
 #include <thread>
 
-/// A message of the server, a JSON text, as it is sent on.
+/// A message of the server, a JSON text, as it is forwarded.
 std::string completeReply(std::string_view message);
 
-/// While it lives, what is written to standard output passes through
-/// completeReply. The destructor sends on what is left.
+/// While it lives, text written to standard output passes through
+/// completeReply. The destructor forwards the rest.
 class ReplyFilter {
 public:
   ReplyFilter();
@@ -27,7 +27,7 @@ public:
   ReplyFilter(const ReplyFilter &) = delete;
   ReplyFilter &operator=(const ReplyFilter &) = delete;
 
-  /// False where the system gave no pipe: nothing passes then.
+  /// False if no pipe could be created: nothing is forwarded then.
   explicit operator bool() const { return client >= 0; }
 
 private:

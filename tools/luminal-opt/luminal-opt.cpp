@@ -26,13 +26,13 @@ int main(int argc, char **argv) {
   if (!luminal::parseCommandLine(argc, argv, help))
     return 2;
   // MLIR's main writes to memory: it aborts where a file cannot be written. It
-  // answers 1 for every failure; ours keeps 1 for a program's own "no".
+  // returns 1 for every failure; this project reserves 1 for negative results.
   auto run = [&]() -> luminal::Result<int> {
     LUMINAL_TRY(file, luminal::OutputFile::create(output));
     LUMINAL_TRY(memory, luminal::MemoryFile::create());
     bool isGood = succeeded(
         mlir::MlirOptMain(argc, argv, input, memory.getPath(), registry));
-    // What was printed before an error is for who looks at it.
+    // Keep the output printed before an error, for inspection.
     if (!isGood && output != "-")
       return 2;
     LUMINAL_TRY(text, memory.read());

@@ -1,9 +1,9 @@
 //===- ReduceOps.cpp - reduce-ops -----------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// reduction-tree drops whole functions and what is dead, but never gets rid of
-// an op whose result is used. Here an op becomes one of its operands, or zeros,
-// for as long as the test still takes an interest in the rest.
+// reduction-tree drops whole functions and dead ops, but never removes an op
+// whose result is used. Here an op is replaced by one of its operands, or by
+// zeros, as long as the test still finds the rest interesting.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,14 +38,14 @@ private:
 
   Option<std::string> test{
       *this, "test",
-      llvm::cl::desc("Program that exits with 1 on what is to "
-                     "be kept, given the name of a file")};
+      llvm::cl::desc("Program that, given a file name, exits with 1 "
+                     "if the file is still interesting")};
   ListOption<std::string> testArgs{*this, "test-arg",
                                    llvm::cl::desc("Arguments before the name")};
 };
 } // namespace
 
-/// The ops that may go, in order.
+/// The ops that may be replaced, in order.
 static SmallVector<Operation *> getCandidates(ModuleOp module) {
   SmallVector<Operation *> ops;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -58,7 +58,7 @@ static SmallVector<Operation *> getCandidates(ModuleOp module) {
   return ops;
 }
 
-/// What may stand for the op: an operand of its type, or zeros.
+/// Replacements for the op: an operand of its type, or zeros.
 static SmallVector<Value> getSubstitutes(Operation *op) {
   auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
   SmallVector<Value> values;
@@ -118,8 +118,8 @@ void ReduceOps::runOnOperation() {
         << kArgument << ": the test '" << test << "' does not exit with 1 here";
     return signalPassFailure();
   }
-  // The last first: what leads to it is dead with it. Each change leaves fewer
-  // candidates, so that this ends.
+  // The last first: ops that only it uses die with it. Each change leaves fewer
+  // candidates, so that this terminates.
   for (bool changed = true; changed;) {
     changed = false;
     for (unsigned i = getCandidates(getOperation()).size(); i-- > 0;)

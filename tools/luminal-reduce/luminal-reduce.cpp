@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(input, sources, &context);
   if (!module)
     return 2;
-  std::string problem; // Candidates that are not valid modules are no news.
+  std::string problem; // Errors of invalid candidates are expected.
   mlir::ScopedDiagnosticHandler collect(
       &context, [&](mlir::Diagnostic &diag) { problem = diag.str(); });
   mlir::PassManager pm(&context);

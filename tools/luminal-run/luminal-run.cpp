@@ -118,7 +118,7 @@ bool endsWith(std::string_view text, std::string_view end) {
          text.substr(text.size() - end.size()) == end;
 }
 
-/// luminal-compile beside this program, else whatever PATH has.
+/// luminal-compile beside this program, else in PATH.
 std::string compilerPath() {
   char self[4096];
   ssize_t length = ::readlink("/proc/self/exe", self, sizeof self - 1);
@@ -168,7 +168,7 @@ Result<std::shared_ptr<const Artifact>> compile(const Options &o,
   if (status == 0) {
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR)
       ;
-    // The compiler has said what is wrong.
+    // The compiler has reported the error.
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
       return Error(WIFEXITED(status) ? "" : "luminal-compile crashed");
     LUMINAL_TRY(bytes, artifact.read());
@@ -228,7 +228,7 @@ Result<int> run(int argc, char **argv) {
 
   if (o.debug && !o.profile.empty())
     return Error("--debug and --profile do not go together");
-  // Where there is no place for the trace, nothing is run.
+  // If the trace cannot be written, nothing is run.
   std::optional<OutputFile> trace;
   if (!o.profile.empty()) {
     LUMINAL_TRY(file, OutputFile::create(o.profile));

@@ -1,7 +1,7 @@
 //===- LLIRToLLVM.h - Kernels as machine code of the CPU ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The way of one kernel: `emitKernel` writes the function of docs/
+// Compiling one kernel: `emitKernel` writes the function of docs/
 // Architecture.md ("The kernel function") in scf, arith, math, vector and llvm
 // ops; `lowerToLLVM` brings a module of such functions to the llvm dialect;
 // `compileToObject` makes an object file of it and `linkSharedObject` a shared
@@ -30,9 +30,9 @@ struct CPUTarget {
   std::string triple;
   std::string cpu;
   std::string features;
-  /// Bits of the widest vectors that pay on it, and how many registers there
-  /// are for them. Emitters, LLVM's tuning features and function attributes all
-  /// have it from here.
+  /// Bits of the widest vectors that pay on it, and the number of vector
+  /// registers. Emitters, LLVM's tuning features and function attributes all
+  /// use these.
   unsigned vectorBits = 128;
   unsigned vectorRegisters = 16;
 
@@ -41,12 +41,12 @@ struct CPUTarget {
     return std::max(1u, vectorBits / bits);
   }
   /// `arch` is `native` or a processor's name as LLVM has it (`znver4`,
-  /// `x86-64-v3`). On failure nothing, and the reason in *error.
+  /// `x86-64-v3`). On failure std::nullopt, with the reason in *error.
   static std::optional<CPUTarget> get(llvm::StringRef arch, std::string *error);
 };
 
-/// Bits of the widest vectors that pay on a processor with AVX-512; nothing for
-/// a name that the table of processors does not list.
+/// Bits of the widest vectors that pay on a processor with AVX-512; empty for a
+/// name that the table of processors does not list.
 std::optional<unsigned> getProfitableVectorBits(llvm::StringRef cpu);
 
 /// What the schedule states of a kernel, over the symbols of the program.
@@ -54,21 +54,21 @@ struct KernelInfo {
   std::string symbol;
   /// Extent of the work range.
   Expr work;
-  /// The least part of it worth a thread of its own.
+  /// The smallest part of it worth a separate thread.
   Expr grain;
-  /// Bytes a thread brings, aligned to 64.
+  /// Scratch bytes per thread, aligned to 64.
   Expr scratch;
   /// Whether the work range may be split at all.
   bool parallel = false;
-  /// What its code requires of the symbols, besides what its ops do.
+  /// Requirements of its code on the symbols, besides those of its ops.
   std::vector<Requirement> requirements;
 };
 
 /// Writes the function `symbol` that runs `kernel` to the end of `dest`.
 /// `symbols` are the program's, in the order in which the function receives
-/// their values. Code depends on the kernel alone (not on what stands around
-/// it), so that equal kernels give equal functions. On failure the error is at
-/// the op, and `dest` is as before.
+/// their values. Code depends on the kernel alone (not on its context), so that
+/// equal kernels give equal functions. On failure the error is at the op, and
+/// `dest` is as before.
 mlir::FailureOr<KernelInfo>
 emitKernel(llir::KernelOp kernel, llvm::StringRef symbol,
            const CPUTarget &target, mlir::ModuleOp dest,
@@ -80,9 +80,9 @@ void registerLLIRToLLVMDialects(mlir::DialectRegistry &registry);
 /// Lowers the functions that emitKernel wrote to the llvm dialect.
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module);
 
-/// What both ends run over the code of kernels. Emitters decide what is vector
-/// code: LLVM only cleans up, for vectorising would change nothing but compile
-/// time.
+/// The optimisations that both backends run on kernels. Emitters decide what is
+/// vectorised: LLVM only cleans up, for its vectorisers would change nothing
+/// but compile time.
 void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine);
 
 /// A relocatable object of a module of the llvm dialect. On failure null, and
@@ -90,8 +90,8 @@ void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine);
 std::unique_ptr<llvm::MemoryBuffer> compileToObject(mlir::ModuleOp module,
                                                     const CPUTarget &target);
 
-/// A shared object of `objects`, in process. It depends on nothing but the C
-/// library and libm.so.6. On failure null, and the reason in *error.
+/// A shared object of `objects`, in process. It depends only on the C library
+/// and libm.so.6. On failure null, and the reason in *error.
 std::unique_ptr<llvm::MemoryBuffer>
 linkSharedObject(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                  std::string *error);

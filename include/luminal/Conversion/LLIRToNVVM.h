@@ -1,9 +1,9 @@
 //===- LLIRToNVVM.h - Kernels as code of an NVIDIA GPU --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The second end of the kernel emitter: the code of one thread, lowered to the
-// nvvm and llvm dialects and from there to PTX, which `ptxas` or the driver
-// turns to machine code. No toolkit is needed, but for libdevice where a
+// The second backend of the kernel emitter: the code of one thread, lowered to
+// the nvvm and llvm dialects and from there to PTX, which `ptxas` or the driver
+// turns into machine code. No toolkit is needed, except for libdevice where a
 // kernel has transcendental functions of f64 or a remainder of floats.
 //
 //===----------------------------------------------------------------------===//
@@ -20,9 +20,9 @@ namespace luminal {
 ///   void kernel(void *const *buffers, const int64_t *symbols, int64_t begin,
 ///               int64_t end, int32_t *status)
 ///
-/// as `emitKernel` does, but that the threads of a one-dimensional grid of any
-/// size share the units of [begin, end), and that *status becomes 1 where an
-/// index was out of range. A unit is one element, or one row of a reduction.
+/// as `emitKernel` does, except that the threads of a one-dimensional grid of
+/// any size share the units of [begin, end), and that *status becomes 1 where
+/// an index was out of range. A unit is one element, or one row of a reduction.
 mlir::FailureOr<KernelInfo>
 emitGPUKernel(llir::KernelOp kernel, llvm::StringRef symbol,
               mlir::ModuleOp dest, llvm::ArrayRef<hlir::SymbolEntry> symbols);
@@ -34,8 +34,8 @@ mlir::LogicalResult lowerToNVVM(mlir::ModuleOp module);
 
 /// The PTX text of such a module for `arch` (`sm_80`, `sm_90a`). Functions of
 /// libdevice are linked from the file `libdevice`, or, if it is empty, from the
-/// CUDA toolkit that CUDA_HOME, CUDA_PATH or the place of `ptxas` tells. On
-/// failure nothing, and the error is at the module.
+/// CUDA toolkit that CUDA_HOME, CUDA_PATH or the location of `ptxas` gives. On
+/// failure std::nullopt, with an error at the module.
 std::optional<std::string> translateToPTX(mlir::ModuleOp module,
                                           llvm::StringRef arch,
                                           llvm::StringRef libdevice = "");

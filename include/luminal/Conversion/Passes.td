@@ -10,7 +10,7 @@ def ConvertLLIRToLLVMPass : Pass<"convert-llir-to-llvm", "::mlir::ModuleOp"> {
   let summary = "Write the code of kernels";
   let description = [{
     Replaces each function that holds one `llir.kernel` (as `llir-plan-memory` leaves them) by an `llvm.func` of the same
-    name with the kernel's code (docs/Architecture.md, "The kernel function"), and tells the steps that call it what the
+    name with the kernel's code (docs/Architecture.md, "The kernel function"), and gives the steps that call it what the
     code states: work range, grain, scratch.
   }];
   let options = [

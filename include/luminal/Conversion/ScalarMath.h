@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Code for every llir::Fn, on scalars or on vectors of any length: the same ops
-// with another type, so that a vector body and its scalar tail round alike.
-// Only arith, math (fma, sqrt, floor, ...), scf and vector ops come out; there
-// is no call (f64 transcendentals apart) and no branch but one for a vector
-// around what rare arguments need: huge angles, results near the ends of the
-// range. Source of the methods: range reduction by Cody and Waite with exact
-// products (fma), polynomials by Remez; the range reduction of huge angles
-// multiplies by a 2/pi taken from a table by exponent, after Payne and Hanek.
+// with another type, so that a vector body and its scalar tail round the same
+// way. Only arith, math (fma, sqrt, floor, ...), scf and vector ops come out;
+// there is no call (f64 transcendentals apart) and no branch but one for a
+// vector around what rare arguments need: huge angles, results near the ends of
+// the range. Source of the methods: range reduction by Cody and Waite with
+// exact products (fma), polynomials by Remez; the range reduction of huge
+// angles multiplies by a 2/pi taken from a table by exponent, after Payne and
+// Hanek.
 //
 //===----------------------------------------------------------------------===//
 

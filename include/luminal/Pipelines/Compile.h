@@ -32,8 +32,8 @@ struct CompileOptions {
   bool embedWeights = false;
   /// Weights that no file holds are bound by the caller.
   bool allowMissingWeights = false;
-  /// Compiled-in rule sets to saturate with: all where there is no name, none
-  /// where the only name is "none".
+  /// Compiled-in rule sets to saturate with: all if empty, none if the only
+  /// name is "none".
   std::vector<std::string> ruleSets;
   /// Files of `pdl.pattern` ops to saturate with.
   std::vector<std::string> rules;
@@ -41,18 +41,18 @@ struct CompileOptions {
   /// the given one, if not empty; or why two values are equal.
   std::string explain;
   std::vector<std::string> explainValues;
-  /// Which promises of rules are admitted: "exact", "rounding" or "finite".
+  /// Which promises of rules are allowed: "exact", "rounding" or "finite".
   std::string precision = "finite";
-  /// The most by which a rule may round, in units of the last place.
+  /// The maximum rounding error of a rule, in units of the last place.
   double maxUlps = 1e300;
-  /// Of the search for equal programs; one that stops it is a warning.
+  /// Limits of the search for equal programs; one that stops it is a warning.
   eqsat::Limits limits;
   /// File for the report as JSON, if not empty.
   std::string report;
-  /// Hears of each phase as it begins, with its name.
+  /// Called with the name of each phase as it begins.
   std::function<void(llvm::StringRef phase)> progress;
   /// Applied to every pass manager before it runs (IR printing, timing,
-  /// reproducers). One runs for each phase.
+  /// reproducers). There is one for each phase.
   std::function<mlir::LogicalResult(mlir::PassManager &)> configure;
 };
 

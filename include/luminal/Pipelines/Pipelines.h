@@ -9,8 +9,8 @@
 
 namespace luminal {
 
-/// The states that a module passes through, in order. A phase is named for the
-/// state reached; its contract stands in docs/Architecture.md.
+/// The states that a module passes through, in order. A phase is named after
+/// the state reached; its contract is in docs/Architecture.md.
 enum class Phase { Imported, Rolled, Saturated, Fused, Lowered, Binary };
 
 llvm::StringRef getPhaseName(Phase phase);
@@ -66,7 +66,7 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
 
 /// Adds the passes that bring a module from phase `from` to phase `to`
 /// (at most `Lowered`). Fails, with the reason in *error, on an option that
-/// names nothing.
+/// names something unknown.
 mlir::LogicalResult addPhases(mlir::OpPassManager &pm, Phase from, Phase to,
                               const PipelineOptions &options,
                               std::string *error);

@@ -12,8 +12,8 @@
 
 using namespace luminal;
 
-/// What the processor `cpu` has, by LLVM's own tables. LLVM answers an unknown
-/// name with a generic processor, so the name is looked up first.
+/// The features of the processor `cpu`, by LLVM's tables. LLVM treats an
+/// unknown name as a generic processor, so the name is looked up first.
 static std::unique_ptr<llvm::MCSubtargetInfo>
 getSubtarget(const llvm::Target &target, const llvm::Triple &triple,
              llvm::StringRef cpu, llvm::StringRef features) {
@@ -21,8 +21,8 @@ getSubtarget(const llvm::Target &target, const llvm::Triple &triple,
       target.createMCSubtargetInfo(triple, cpu, features));
 }
 
-/// The host's features, those that it lacks too. A StringMap has no order of
-/// its own that may reach the artifact.
+/// The host's features, present and missing. The order of a StringMap must not
+/// reach the artifact.
 static std::vector<std::string> getHostFeatures() {
   std::vector<std::string> features;
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
@@ -34,8 +34,8 @@ static std::vector<std::string> getHostFeatures() {
   return features;
 }
 
-/// What a processor that is named has. An artifact names them, for the machine
-/// that loads it may be another.
+/// The features of a named processor. An artifact lists them, for it may be
+/// loaded on another machine.
 static std::vector<std::string>
 getFeatures(const llvm::MCSubtargetInfo &subtarget) {
   std::vector<std::string> features;
@@ -51,7 +51,7 @@ static void chooseVectors(CPUTarget &target,
   bool hasAVX512 =
       subtarget.checkFeatures("+avx512f,+avx512bw,+avx512dq,+avx512vl");
   if (hasAVX512)
-    // What the table does not list is newer than the table.
+    // Processors that the table does not list are newer than the table.
     target.vectorBits = getProfitableVectorBits(target.cpu).value_or(512);
   else
     target.vectorBits = subtarget.checkFeatures("+avx2,+fma") ? 256 : 128;
@@ -85,14 +85,14 @@ std::optional<CPUTarget> CPUTarget::get(llvm::StringRef arch,
   }
   llvm::SubtargetFeatures features;
   for (const std::string &name : names)
-    // Kernels have no tiles: a machine need not have them.
+    // Kernels do not use AMX tiles: a machine need not have them.
     if (!llvm::StringRef(name).drop_front().starts_with("amx-"))
       features.AddFeature(name);
   if (triple.isX86()) {
     auto subtarget =
         getSubtarget(*target, triple, result.cpu, features.getString());
     chooseVectors(result, *subtarget);
-    // LLVM's prices and its choice of instructions follow the same answer.
+    // LLVM's cost model and instruction selection use the same vector width.
     features.AddFeature("prefer-256-bit", result.vectorBits == 256);
   }
   result.features = features.getString();

@@ -53,8 +53,7 @@ struct CallPreciseFunctions
 
 LogicalResult luminal::lowerToLLVM(ModuleOp module) {
   PassManager pm(module.getContext());
-  // The emitter repeats address arithmetic freely; loops carry no invariants
-  // after this.
+  // The emitter repeats address arithmetic freely; this hoists loop invariants.
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());

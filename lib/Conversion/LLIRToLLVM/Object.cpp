@@ -53,7 +53,7 @@ luminal::compileToObject(ModuleOp module, const CPUTarget &target) {
   for (llvm::Function &fn : *ir) {
     fn.addFnAttr("target-cpu", target.cpu);
     fn.addFnAttr("target-features", target.features);
-    // Vectors keep the width that they were emitted in.
+    // Vectors keep the width with which they were emitted.
     fn.addFnAttr("prefer-vector-width", std::to_string(target.vectorBits));
     fn.addFnAttr("min-legal-vector-width", std::to_string(target.vectorBits));
   }
@@ -73,7 +73,7 @@ luminal::compileToObject(ModuleOp module, const CPUTarget &target) {
 }
 
 namespace {
-/// Files of one link, removed whatever happens.
+/// Temporary files of one link, always removed.
 struct TemporaryFiles {
   std::vector<luminal::TemporaryFile> files;
   /// An open descriptor of a new file, or -1.
@@ -131,8 +131,8 @@ luminal::linkSharedObject(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                                         output};
   for (size_t i = 0; i < objects.size(); ++i)
     arguments.push_back(files.files[i].getPath());
-  // What the code calls (libm's f64 functions, memset and the like) is found
-  // among what the runtime has loaded.
+  // External functions (libm's f64 functions, memset and the like) are resolved
+  // in the libraries that the runtime has loaded.
   arguments.push_back("--allow-shlib-undefined");
   arguments.push_back("--unresolved-symbols=ignore-all");
   std::vector<const char *> argv;

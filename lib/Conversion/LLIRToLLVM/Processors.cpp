@@ -1,10 +1,10 @@
 //===- Processors.cpp - Where vectors of 512 bits pay ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// LLVM's tuning features are not asked: `prefer-256-bit` is set for every Intel
+// LLVM's tuning features are not used: `prefer-256-bit` is set for every Intel
 // processor, and halves the speed of a matrix product where two units multiply
-// 512 bits. This table is the only place that says what pays. A calibration
-// that measures the machine would replace its answer for `native`.
+// 512 bits. This table alone decides which width pays. A calibration that
+// measures the machine would replace its entry for `native`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@
 using namespace luminal;
 
 namespace {
-/// A processor with AVX-512, by LLVM's name of it.
+/// A processor with AVX-512, by its LLVM name.
 struct Processor {
   llvm::StringLiteral name;
   unsigned vectorBits;
@@ -21,10 +21,10 @@ struct Processor {
 } // namespace
 
 static constexpr Processor kProcessors[] = {
-    // No name of a processor, but of what many have: code for it runs on the
-    // slowest of them.
+    // Not a processor but a feature level: code for it must suit the slowest of
+    // many.
     {"x86-64-v4", 256},
-    // The clock falls for the whole core with the first vector of 512 bits.
+    // The first 512-bit vector lowers the clock of the whole core.
     {"skylake-avx512", 256},
     {"skylake_avx512", 256},
     {"skx", 256},
@@ -36,7 +36,7 @@ static constexpr Processor kProcessors[] = {
     {"icelake_client", 256},
     {"tigerlake", 256},
     {"rocketlake", 256},
-    // Two units, and a clock that hardly falls.
+    // Two units, and the clock hardly drops.
     {"icelake-server", 512},
     {"icelake_server", 512},
     {"sapphirerapids", 512},

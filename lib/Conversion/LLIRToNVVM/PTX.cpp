@@ -52,8 +52,8 @@ static bool needsLibdevice(const llvm::Module &module) {
   });
 }
 
-/// Links what the module calls of libdevice, and keeps only the kernels
-/// visible.
+/// Links the functions of libdevice that the module calls, and keeps only the
+/// kernels visible.
 static LogicalResult linkLibdevice(llvm::Module &module, StringRef path,
                                    ModuleOp from) {
   std::string file = path.empty() ? findLibdevice() : path.str();
@@ -110,7 +110,7 @@ luminal::translateToPTX(ModuleOp module, StringRef arch, StringRef libdevice) {
   }
   ir->setTargetTriple(triple);
   ir->setDataLayout(machine->createDataLayout());
-  // libdevice asks these; denormals stay, division and roots are exact.
+  // Flags that libdevice reads: keep denormals, exact division and square root.
   ir->addModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz", 0u);
   if (needsLibdevice(*ir) && failed(linkLibdevice(*ir, libdevice, module)))
     return std::nullopt;

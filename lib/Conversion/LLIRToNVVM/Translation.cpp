@@ -9,8 +9,8 @@
 using namespace luminal;
 using namespace mlir;
 
-/// Every kernel of the module, wherever it stands; symbols are those of the
-/// function around it. A kernel is named after that function.
+/// Every kernel of the module, wherever it is; symbols are those of the
+/// enclosing function. A kernel is named after that function.
 static LogicalResult emitAll(ModuleOp module, ModuleOp code) {
   auto result = module.walk([&](llir::KernelOp kernel) {
     auto func = kernel->getParentOfType<func::FuncOp>();
@@ -34,7 +34,7 @@ void luminal::registerLLIRToPTXTranslation() {
   static TranslateFromMLIRRegistration registration(
       "llir-to-ptx", "PTX of every llir.kernel of a module",
       [](ModuleOp module, raw_ostream &os) -> LogicalResult {
-        // Only what the parser met is loaded.
+        // Only dialects that the parser met are loaded.
         module.getContext()->loadAllAvailableDialects();
         OwningOpRef<ModuleOp> code = ModuleOp::create(module.getLoc());
         if (failed(emitAll(module, *code)) || failed(lowerToNVVM(*code)))

@@ -86,8 +86,8 @@ static Value smallToF32(Lanes &m, Value x, SmallFloat f) {
   return m.bitcast(arith::OrIOp::create(m.b, result, sign), f32);
 }
 
-/// Encodes to nearest even. A finite-only format saturates: what is too large,
-/// and infinities, become its largest value.
+/// Encodes to nearest even. A finite-only format saturates: too large values
+/// and infinities become its largest value.
 static Value f32ToSmall(Lanes &m, Value x, SmallFloat f) {
   Type i32 = m.b.getI32Type(), f32 = m.b.getF32Type();
   Value bits = m.bitcast(x, i32);

@@ -12,7 +12,7 @@
 namespace luminal {
 
 /// Builds arith and math ops whose operands are scalars or vectors alike: a
-/// constant takes the shape of what it meets.
+/// constant takes the shape of the other operand.
 class Lanes {
 public:
   explicit Lanes(mlir::ImplicitLocOpBuilder &b) : b(b) {}

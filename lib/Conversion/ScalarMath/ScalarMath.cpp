@@ -29,7 +29,8 @@ static Division divideInts(Lanes &m, Value x, Value y) {
   Value q = arith::DivSIOp::create(m.b, x, safe);
   Value r = arith::RemSIOp::create(m.b, x, safe);
   q = m.select(byMinusOne, m.subi(zero, x), q);
-  // Over 1 or -1 nothing remains, so only the quotient by zero needs mending.
+  // The remainder by 1 or -1 is 0, so only the quotient by zero must be
+  // corrected.
   return {m.select(byZero, zero, q), r};
 }
 
@@ -61,8 +62,8 @@ static Value emitInt(Lanes &m, Fn fn, ValueRange a) {
   case Fn::FloorMod: {
     Division d = divideInts(m, a[0], a[1]);
     Value zero = m.integer(a[0], 0);
-    // A remainder whose sign is not the divisor's means the quotient was
-    // rounded up.
+    // If the remainder's sign is not the divisor's, the quotient was rounded
+    // up.
     Value signs =
         m.cmp(P::slt, arith::XOrIOp::create(b, loc, d.remainder, a[1]), zero);
     Value off = m.both(m.cmp(P::ne, d.remainder, zero), signs);

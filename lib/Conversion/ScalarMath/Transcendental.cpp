@@ -3,8 +3,8 @@
 //
 // The coefficients are Remez polynomials that utils/math-coefficients.py prints
 // with the error each reaches. A function of an f32 argument is computed in f64
-// to about 2^-38 and rounded once, so that its error is 0.5 ulp but for a few
-// near-ties. TranscendentalF32.cpp has those that are worth f32 arithmetic.
+// to about 2^-38 and rounded once, so that its error is 0.5 ulp except for a
+// few near-ties. TranscendentalF32.cpp has those that are worth f32 arithmetic.
 //
 //===----------------------------------------------------------------------===//
 
@@ -97,8 +97,8 @@ struct Wide {
   }
 
   /// x = 2^e * (1+s)/(1-s) with the mantissa in [sqrt(1/2), sqrt(2)); returns
-  /// {e, log of the mantissa}. `lessOne` is x - 1, where it is known better
-  /// than x tells.
+  /// {e, log of the mantissa}. `lessOne` is x - 1, where it is known more
+  /// precisely than from x.
   std::pair<Value, Value> splitLog(Value x, Value lessOne = {}) {
     Type f64 = m.b.getF64Type();
     Value bits = m.bitcast(x, m.b.getI64Type());
@@ -121,7 +121,7 @@ struct Wide {
     Value twoS = m.add(s, s);
     return {m.sitofp(e, f64), m.fma(m.mul(twoS, t), g, twoS)};
   }
-  /// The values that splitLog does not know: zero, negatives, infinity, NaN.
+  /// The values that splitLog does not handle: zero, negatives, infinity, NaN.
   Value fixLog(Value x, Value y) {
     Value zero = m.num(x, 0.0);
     y = m.select(m.eq(x, zero), m.num(x, -kInf), y);
@@ -199,7 +199,8 @@ struct Wide {
     Value finiteX = m.lt(ax, m.num(x, kInf));
     Value nan = m.num(x, std::numeric_limits<double>::quiet_NaN());
     r = m.select(m.both(m.both(m.lt(x, zero), finiteX), m.no(wholeY)), nan, r);
-    // An infinite y is whole, so a negative x is fine there; |x| = 1 gives 1.
+    // An infinite y is an integer, so a negative x is fine there; |x| = 1 gives
+    // 1.
     Value infiniteY = m.eq(m.abs(y), m.num(y, kInf));
     r = m.select(m.both(infiniteY, m.eq(ax, one)), one, r);
     r = m.select(oddY, m.copySign(r, x), r);

@@ -1,13 +1,14 @@
 //===- TranscendentalF32.cpp - exp, sin, erf, ... in f32 arithmetic -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The hot functions of f32 arguments, on f32 lanes: where one rounding of
-// weight must remain, what the others lose is carried along in a second f32.
-// Lanes outside the range of the short code are rare and stand behind a branch,
-// taken where any lane of the vector needs it; only the lanes in question take
-// its result, so that an element does not depend on its neighbours. The
-// coefficients are Remez polynomials that utils/math-coefficients.py prints.
-// utils/check-scalar-math.py tells the error of every function over all inputs.
+// The hot functions of f32 arguments, on f32 lanes: where only one rounding may
+// count, the errors of the others are carried in a second f32. Lanes outside
+// the range of the short code are rare and are handled behind a branch, taken
+// where any lane of the vector needs it; only these lanes take its result, so
+// that an element does not depend on its neighbours. The coefficients are Remez
+// polynomials that utils/math-coefficients.py prints.
+// utils/check-scalar-math.py measures the error of every function over all
+// inputs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -89,8 +90,8 @@ static Value scaleWide(Lanes &m, Value p, Value bits) {
 }
 
 namespace {
-/// x = n ln 2 + high + low; 1 + high = sum + error, but for what `error` takes
-/// of low.
+/// x = n ln 2 + high + low; 1 + high = sum + error, except for the part of low
+/// that `error` includes.
 struct ReducedExp {
   Rounded n;
   Value high, low, sum, error;
@@ -137,7 +138,7 @@ Value luminal::emitExpF32(Lanes &m, Value x) {
   Value tail = m.fma(m.mul(e.high, m.num(x, 0.5)), e.high, small);
   Value y = addExponent(m, m.add(e.sum, tail), e.n.bits);
   return emitRare(m, notBelow(m, m.abs(x), 87.33), y, [&]() -> Value {
-    // Finite results are there up to the first x whose exp is infinite.
+    // Results are finite up to the first x whose exp is infinite.
     Value z = m.select(m.lt(m.num(x, 0x1.62e42ep+6), x), m.num(x, kInf), y);
     Value vanishes = m.cmp(arith::CmpFPredicate::OLE, x, m.num(x, -104.0));
     z = m.select(vanishes, m.num(x, 0.0), z);
@@ -162,8 +163,8 @@ Value luminal::emitExp2F32(Lanes &m, Value x) {
                  0.009618056671480916, 0.0013333454556369003,
                  0.0001546144680520073, 1.5310075488686056e-05});
   p = m.fma(r, p, m.num(x, 1.0));
-  // Out of the range of normal results, 2^n is two factors, so that overflow
-  // and denormals come out right.
+  // Outside the range of normal results, 2^n is split into two factors, so that
+  // overflow and denormals are right.
   return emitRare(
       m, notBelow(m, m.abs(x), 126.0), addExponent(m, p, n.bits),
       [&]() -> Value {
@@ -241,7 +242,7 @@ static Angle reduceHugeAngle(Lanes &m, Value x) {
   Value p0 = m.addi(m.muli(significand, window[0]), m.shru(p1, 32));
   Value turn = arith::OrIOp::create(m.b, m.shl(p0, 32), m.andi(p1, 0xFFFFFFFF));
   // Two bits of quadrant, the rest a signed 0.64 fraction of one: half or more
-  // counts to the next quadrant.
+  // belongs to the next quadrant.
   Value fixed = m.shl(turn, 2);
   Value fraction = m.sitofp(fixed, f64);
   Value r = m.mul(fraction, m.num(fraction, 0x1.921fb54442d18p+0 * 0x1p-64));
@@ -283,7 +284,7 @@ Value luminal::emitSinCosF32(Lanes &m, Value x, bool cosine) {
   Value error = m.fma(factor, lowT, m.fma(factor, t, m.neg(second)));
   Value sum = m.add(lead, second);
   error = m.add(m.add(m.sub(lead, sum), second), error);
-  // What `low` adds: its product with the derivative.
+  // The contribution of `low`: its product with the derivative.
   Value derivative =
       m.select(odd, m.neg(r), m.fma(t, m.num(x, -0.5), m.num(x, 1.0)));
   error = m.fma(low, derivative, error);

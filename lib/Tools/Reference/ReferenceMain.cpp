@@ -31,7 +31,7 @@ int tools::runReference(ArrayRef<StringRef> arguments) {
     if (argument.consume_front("--weights="))
       options.weights = argument.str();
     else if (argument.starts_with("-"))
-      return fail("'" + argument.str() + "' means nothing to --reference");
+      return fail("'" + argument.str() + "' is not an option of --reference");
     else if (options.input.empty())
       options.input = argument.str();
     else

@@ -58,8 +58,8 @@ Result<HostTensor> ReferenceProgram::readWeight(unsigned index,
   auto member = source ? source.getAs<StringAttr>("member") : StringAttr();
   auto offset = source ? source.getAs<IntegerAttr>("offset") : IntegerAttr();
   if (!member || !offset || offset.getInt() < 0)
-    return Error(port.name + ": nothing says where its bytes are");
-  // Found with all others.
+    return Error(port.name + ": no file or source holds its bytes");
+  // Resolved together with all others.
   runtime::WeightSpec &weight = inArchive.emplace_back();
   weight.name = port.name;
   weight.member = member.getValue().str();

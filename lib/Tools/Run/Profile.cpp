@@ -43,7 +43,7 @@ Status Profiler::after(const StepReport &report) {
   if (call < room) {
     first.push_back(event);
   } else {
-    // A call that failed leaves what was there, which is of another call.
+    // A failed call leaves the times of a previous call.
     size_t place = (call % room) * totals.size() + report.step;
     if (last.size() <= place)
       last.resize(place + 1, Event{0, 0, 0, 0, 0, 0});
@@ -76,7 +76,7 @@ std::string Profiler::table() const {
     const Total &total = totals[i];
     if (total.calls == 0)
       continue;
-    // Bytes a microsecond are megabytes a second.
+    // Bytes per microsecond are megabytes per second.
     std::snprintf(
         line, sizeof line, "%5u %8llu %12.3f %6.1f%% %9.2f %9.2f %7u  ", i,
         static_cast<unsigned long long>(total.calls),

@@ -42,8 +42,9 @@ public:
     if (!options.steps.empty() &&
         (options.benchmark || options.repeat != 1 || !options.inputs.empty() ||
          !options.output.empty()))
-      return Error("--steps does not go with --input, --output, --repeat or "
-                   "--benchmark");
+      return Error(
+          "--steps cannot be combined with --input, --output, --repeat or "
+          "--benchmark");
     if (Status status = options.steps.empty() ? single() : steps(); !status)
       return status.takeError();
     written.keep();
@@ -126,7 +127,7 @@ private:
     for (int64_t i = 1; i < options.repeat; ++i)
       LUMINAL_CHECK(timed());
     if (options.benchmark) {
-      // Caches and clocks settle first.
+      // Let caches and clocks settle first.
       auto warm = Clock::now() +
                   std::chrono::duration<double>(*options.benchmark * 0.1);
       do

@@ -170,7 +170,7 @@ Status Written::makeDirectory(const std::string &path) {
     if (::mkdir(part.c_str(), 0777) == 0)
       folders.push_back(part);
     else if (errno != EEXIST)
-      return Error(part + ": cannot be made: " + std::strerror(errno));
+      return Error(part + ": cannot be created: " + std::strerror(errno));
     if (at == std::string::npos)
       return {};
   }

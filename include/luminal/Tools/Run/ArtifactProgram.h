@@ -23,7 +23,7 @@ public:
   Result<std::vector<HostTensor>> outputs() override;
 
   runtime::Context &getContext() { return *context; }
-  /// Is told about the steps of every call; null for none.
+  /// Notified of the steps of every call; may be null.
   void setListener(runtime::StepListener *newListener) {
     listener = newListener;
   }
@@ -38,7 +38,7 @@ private:
   runtime::StepListener *listener = nullptr;
 };
 
-/// What an artifact takes and gives, for people or (`json`) for programs.
+/// The inputs and outputs of an artifact, for people or (`json`) for programs.
 std::string describeArtifact(const runtime::Artifact &artifact, bool json);
 
 } // namespace luminal::tools

@@ -10,7 +10,7 @@
 namespace luminal::tools {
 
 struct Comparison {
-  /// Empty, or why nothing can be compared (shapes, kinds of numbers).
+  /// Empty, or why the tensors cannot be compared (shapes, kinds of numbers).
   std::string mismatch;
   double maxAbsolute = 0, maxRelative = 0;
   int64_t elements = 0, bad = 0;
@@ -28,7 +28,7 @@ struct Comparison {
 Comparison compareTensors(const HostTensor &got, const HostTensor &expected,
                           double rtol, double atol);
 
-/// What PyTorch's own tests allow by default for a type.
+/// The default tolerances of PyTorch's tests for a type.
 struct Tolerance {
   double rtol, atol;
 };

@@ -15,8 +15,9 @@
 namespace luminal::tools {
 
 /// Collects the times of the steps of all calls it listens to. Memory does not
-/// grow with their number: sums are of all calls, the trace is of the first and
-/// the last, of as many each as have half of `mostEvents` steps (one at least).
+/// grow with their number: sums are over all calls, the trace holds the first
+/// and the last calls, each part with up to half of `mostEvents` steps (at
+/// least one call).
 class Profiler : public runtime::StepListener {
 public:
   static constexpr size_t kMostEvents = 100'000;
@@ -25,13 +26,13 @@ public:
   void before(const runtime::StepReport &report) override;
   Status after(const runtime::StepReport &report) override;
 
-  /// One row a step, the longest first: calls, time, share, bandwidth, rate.
+  /// One row per step, the longest first: calls, time, share, bandwidth, rate.
   std::string table() const;
   /// Writes a trace in the JSON form that Perfetto and Chrome read; its
   /// "otherData" says how many calls there were and how many it holds.
   Status writeTrace(OutputFile file) const;
   uint64_t getCalls() const { return calls; }
-  /// How many calls at either end the trace holds, where it does not hold all.
+  /// How many calls at each end the trace holds, if not all.
   std::optional<uint64_t> getTraced() const;
 
 private:
@@ -51,7 +52,7 @@ private:
 
   const runtime::Manifest &manifest;
   Clock::time_point origin = Clock::now(), start;
-  /// Calls that each of the two parts of the trace has room for, begun so far.
+  /// Capacity of each of the two parts of the trace in calls; calls so far.
   uint64_t room, calls = 0;
   std::vector<Event> first;
   /// By call modulo `room`, then by step.
@@ -59,8 +60,8 @@ private:
   std::vector<Total> totals;
 };
 
-/// Prints each step before it runs (so that a crash tells where) and what it
-/// made after it: sizes, checksums of the results, time.
+/// Prints each step before it runs (so that a crash can be located) and then
+/// its results: sizes, checksums, time.
 class DebugPrinter : public runtime::StepListener {
 public:
   DebugPrinter(const runtime::Context &context, std::FILE *stream)

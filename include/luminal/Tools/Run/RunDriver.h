@@ -1,8 +1,8 @@
 //===- RunDriver.h - Files in, calls, files out ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What luminal-run does with a program, whoever evaluates it: the runtime (an
-// artifact) or the interpreter (`--reference`).
+// What luminal-run does with a program, evaluated by the runtime (an artifact)
+// or by the interpreter (`--reference`).
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,15 +50,15 @@ struct RunOptions {
   std::optional<double> benchmark; ///< seconds
   bool json = false;
 
-  /// Takes one argument; false if it is none of these.
+  /// Parses one argument; false if it is not one of these.
   Result<bool> parse(std::string_view argument);
   /// Their part of a usage text.
   static std::string_view usage();
 };
 
 /// Does what the options say and prints to standard output. 0: done; 1: a
-/// comparison failed. On an error nothing that was written stays.
-/// `report` members of the JSON answer, if given, come first.
+/// comparison failed. On an error all written files are removed. Members in
+/// `report`, if given, come first in the JSON output.
 Result<int> runProgram(Runnable &program, const RunOptions &options,
                        const std::string &jsonMembers = "");
 
