@@ -3,7 +3,7 @@
 """Themes of small functions for check-aten-ops.py. A case is (name, function, inputs[, dynamic dims of the inputs[, the
 least extent of those]]); one whose name ends in "exported" is not decomposed, because torch cannot.
 
-Inputs hold the values at which ops differ from what one would write first: signed zeros, infinities, NaN, ties,
+Inputs hold the values at which naive implementations of ops are wrong: signed zeros, infinities, NaN, ties,
 negative operands of integer division, empty and size-1 dims, rank 0.
 """
 import torch

@@ -23,8 +23,8 @@ def name_of(dtype):
 
 
 def defined(pad, shape, mode):
-    """Whether PyTorch defines the result: a circle is not closed over more than what the cuts leave (PyTorch reads
-    uninitialized memory there)."""
+    """Whether PyTorch defines the result: circular padding may not exceed the
+    cropped extent (PyTorch reads uninitialized memory there)."""
     if mode != "circular":
         return True
     for k, n in zip(range(0, len(pad), 2), reversed(shape)):
@@ -111,7 +111,7 @@ def indexed(dtype):
 
 
 def repeated(x):
-    """Repeats by numbers that only the run knows, to a size that the program states."""
+    """Repeats by numbers known only at run time, to a size that the program states."""
     n = x.shape[0]
     counts = torch.arange(n)
 

@@ -69,7 +69,7 @@ class Workload:
         return self.folder / "model.pt2"
 
     def artifact(self):
-        """An artifact, and where its weights are: null for one that was made elsewhere, which holds them."""
+        """An artifact, and the path of its weights: None for one from another machine, which embeds them."""
         if self.artifacts:
             return self.artifacts / f"{self.name}.lum", None
         archive, artifact = self.archive(), self.folder / "model.lum"
@@ -156,7 +156,7 @@ def reason(error):
 
 
 def prepare(work, names):
-    """Calls that work, and the reasons of those that do not. Every call has run, so that it is compiled and warm."""
+    """Calls that work, and for the others the reasons. Every call has run once, so that it is compiled and warm."""
     calls, errors = {}, {}
     expected = outputs_of(eager(work))
     for name in names:
@@ -186,7 +186,7 @@ def measure(calls, rounds, seconds):
     for call in calls.values():
         fastest(call, 0.05)
     for turn in range(rounds):
-        # Each round begins with another form, so that none always follows the same one.
+        # Each round begins with another form, so that no form always follows the same one.
         order = list(calls)[turn % len(calls):] + list(calls)[:turn % len(calls)]
         for name in order:
             minima[name].append(fastest(calls[name], seconds / rounds))
@@ -231,7 +231,7 @@ def time_workloads(args):
 
 
 def libraries_of(library):
-    """The shared libraries that a library needs and that not every machine has, after those that they need."""
+    """The shared libraries that a library depends on and that not every machine has, dependencies first."""
     common = ("libc.", "libm.", "libdl.", "libpthread.", "librt.", "libstdc++.", "libgcc_s.", "ld-linux", "linux-vdso")
     lines = subprocess.run(["ldd", library], check=True, capture_output=True, text=True).stdout.splitlines()
     found = [line.split() for line in lines if "=>" in line]
@@ -251,7 +251,7 @@ def prepare_artifacts(args):
 
 
 def use_artifacts(args):
-    """The runtime that lies beside the artifacts. A library that is loaded already serves those that need it."""
+    """The runtime beside the artifacts. Dependencies are loaded first, so that the loader finds them."""
     for name in (args.artifacts / "libraries").read_text().split():
         ctypes.CDLL(str(args.artifacts / name), mode=ctypes.RTLD_GLOBAL)
     args.library = args.artifacts / args.library.name
@@ -260,7 +260,7 @@ def use_artifacts(args):
 # --- Compile time -------------------------------------------------------------------------------------------------------
 
 
-# Linux counts what a process was before it became another program in its peak, so a small one starts the child.
+# Linux includes a process's memory before exec in its peak, so a small process starts the child.
 MEASURE = """
 import resource, subprocess, sys, time
 started = time.perf_counter()
@@ -281,7 +281,7 @@ def time_compile(args):
     """Compile time and memory of llama, and the first run of its artifact, beside torch.compile's first call."""
     work = Workload("llama", args)
     archive, artifact = work.archive(), work.folder / "model.lum"
-    # A child with empty caches: torch.compile's first call, as a person meets it.
+    # A child with empty caches: torch.compile's first call, as users see it.
     code = ("import sys, time; sys.path.insert(0, sys.argv[1]); import torch, models; c = models.make('llama');\n"
             "torch.set_grad_enabled(False); f = torch.compile(c.model); t = time.perf_counter(); f(*c.args);"
             "print(time.perf_counter() - t)")
@@ -335,7 +335,7 @@ def main():
     if unknown:
         parser.error(f"no form {', '.join(sorted(unknown))}; there are {', '.join(PEERS)}")
     torch.set_grad_enabled(False)
-    logging.disable(logging.WARNING)  # The exporter of ONNX tells much that is of no use here.
+    logging.disable(logging.WARNING)  # The ONNX exporter logs too much.
     if args.prepare:
         return prepare_artifacts(args)
     if args.artifacts:

@@ -62,7 +62,7 @@ def distance(a, b):
 
 
 def compare(got, eager, exact, unit16):
-    """What is wrong with one output, or None."""
+    """The error of one output, or None."""
     if tuple(got.shape) != tuple(eager.shape):
         return f"shape {tuple(got.shape)}, expected {tuple(eager.shape)}"
     if not eager.is_floating_point():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # ===- check-models.py - Archives against PyTorch's stored outputs -------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs archives through the interpreter and the compiler and compares with the references that lie beside them.
+"""Runs archives through the interpreter and the compiler and compares with the references beside them.
 
 Each FOLDER is one that export-models.py wrote (or holds such folders). Both archives of a model, model.pt2 and
 model_dec.pt2, are run on every size (from one artifact) or through all consecutive calls. The error of an output is its
@@ -44,7 +44,7 @@ def run(command, timeout):
 
 
 def numbered(folder, prefix):
-    """prefix_0.npy, prefix_1.npy, ... as far as they go."""
+    """prefix_0.npy, prefix_1.npy, ... as far as they exist."""
     files = []
     while (file := folder / f"{prefix}_{len(files)}.npy").exists():
         files.append(file)

@@ -5,7 +5,7 @@
 
     build/venv/bin/python utils/check-scalar-math.py [NAME...]
 
-The two of Luminal must agree bit for bit. Both are compared with the C library's f64 functions, whose own error is about
+Luminal's two must agree bit for bit. Both are compared with the C library's f64 functions, whose own error is about
 2^-29 ulp of f32, by the unit test LuminalScalarMathTests, which gets PyTorch's results through a pipe. Printed for each
 function: how many inputs, the worst error in ulp of either, how many results are NaN, an infinity or a signed zero where
 the exact one is not ("class"), and how many denormal inputs or results are off by more than Luminal's functions promise,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Draws an e-graph in the egraph-serialize form: one box a class, one node a node.
-Classes of a scope stand in a box of their own.
+"""Draws an e-graph in the egraph-serialize format: one box per class, one node per e-node.
+Classes of a scope are in a separate box.
 
 usage: egraph-to-dot.py graph.json [choices.json] > graph.dot
 
@@ -38,7 +38,7 @@ def main():
     if len(sys.argv) not in (2, 3):
         print(__doc__.strip(), file=sys.stderr)
         sys.exit(2)
-    # Whatever a name holds and the locale is.
+    # Works for any name and locale.
     sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     chosen = set()
     if len(sys.argv) == 3:
@@ -56,7 +56,8 @@ def drawing(graph, chosen):
     roots = set(graph.get("root_eclasses", []))
     yield "digraph egraph {\n  compound=true; node [shape=box];"
     data = graph.get("class_data", {})
-    # A scope is a path of names: one box a name, which holds what begins with it.
+    # A scope is a path of names: one box per name, which holds the scopes below
+    # it.
     path = {c: tuple(filter(None, data.get(c, {}).get("scope", "").split("/"))) for c in classes}
     inside = ()
     num_scopes = 0

@@ -26,7 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def load_modules():
-    """Imports what takes seconds, only where something must be exported."""
+    """Slow imports, done only if something must be exported."""
     global float64, models, np, pytree, torch
     import numpy as np
     import torch
@@ -50,7 +50,7 @@ def save_call(folder, model, model64, args):
 
 
 def save_calls(folder, case):
-    """Consecutive calls; an argument that is None is what the call before left there."""
+    """Consecutive calls; an argument that is None is as the previous call left it."""
     model, model64 = copy.deepcopy(case.model), float64.copy_of(case.model)
     last, last64 = case.args, float64.widened(case.args)
     for k, args in enumerate(case.calls):
@@ -68,7 +68,7 @@ def save_calls(folder, case):
 
 
 def save_program(program, file):
-    """Paths of this machine leave the stack traces: files of the project are named from its root, others by module."""
+    """Removes paths of this machine from stack traces: files of the project are named from its root, others by module."""
     roots = [f"{HERE.parent}/"] + sorted((f"{path}/" for path in sys.path if path), key=len, reverse=True)
     for node in program.graph.nodes:
         trace = node.meta.get("stack_trace")

@@ -11,7 +11,7 @@ NARROW = (torch.float16, torch.bfloat16, torch.float32)
 
 
 class Float64(TorchDispatchMode):
-    """Inside, whatever asks for a narrower float type gets float64: a model's own casts do not round the reference."""
+    """Inside, every request for a narrower float type gets float64: the model's casts do not round the reference."""
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         def widen(x):

@@ -33,7 +33,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 class Refused(Exception):
-    """torch.export does not take the program."""
+    """torch.export refuses the program."""
 
 
 class Failure(Exception):

@@ -76,7 +76,7 @@ class Value:
 
 
 def varied(samples):
-    """Whether no row holds one number alone: less its mean, such a row is nothing but rounding."""
+    """Whether no row holds a single number: minus its mean, such a row is only rounding error."""
     return all((t.double().amax(-1) - t.double().amin(-1)).gt(1e-3).all() for t in samples if t.numel())
 
 
@@ -90,7 +90,7 @@ class Generator:
         for _ in range(self.random.randint(1, 3)):
             self.add_input()
 
-    # --- What programs are made of -------------------------------------------------------------------------------
+    # --- Parts of programs ---------------------------------------------------------------------------------------
 
     def choose(self, *options):
         return self.random.choice(options)
@@ -136,7 +136,7 @@ class Generator:
         found = [v for v in self.pool if want(v)]
         if not found:
             return None
-        # Late values more often: so chains grow, and views of views.
+        # Later values more often, so that chains and views of views grow.
         return self.random.choices(found, [1 + 2 * i for i in range(len(found))])[0]
 
     # --- Ops: each returns code and whether its value carries no rounding error, or None -----------------------------
@@ -201,7 +201,7 @@ class Generator:
         if form == 6:
             return f"{v.name}.prod({dims[0]}, keepdim={keep})", False
         if form == 7:
-            # A variance near 0 is nothing but rounding, here and above.
+            # A variance near 0 is only rounding error, here and above.
             return f"({v.name}.var({dims}, keepdim={keep}) + 0.25).sqrt()", False
         op = self.choose("sum", "sum", "mean", "mean", "amax", "amin")
         return f"{v.name}.{op}({dims}, keepdim={keep})", v.exact and op[0] == "a"
@@ -352,7 +352,7 @@ class Generator:
         return f"torch.gather({v.name}, {d}, {everywhere})", v.exact
 
     def order(self):
-        """What sorts: values, and indices where no rounding can decide."""
+        """Sorting ops: values, and indices where rounding cannot change the order."""
         v = self.pick(lambda v: v.rank > 0 and v.dtype != torch.bool)
         if v is None:
             return None
@@ -367,7 +367,7 @@ class Generator:
         return f"torch.{self.choose('cummax', 'cummin')}({v.name}, {d}).values", v.exact
 
     def write(self):
-        """What replaces a part of a tensor, or adds to it."""
+        """Ops that replace a part of a tensor, or add to it."""
         v = self.pick(lambda v: v.rank > 0)
         if v is None:
             return None
@@ -418,7 +418,7 @@ class Generator:
             f"torch.eye({v.code(d)}, dtype=torch.{kind})", f"torch.arange(2, 9, {self.choose(1, 2, 3)})"), True
 
     def window(self):
-        """Convolutions, pools and enlargements."""
+        """Convolutions, pools and upsampling."""
         v = self.pick(lambda v: 2 <= v.rank <= 4 and v.dtype.is_floating_point)
         if v is None:
             return None

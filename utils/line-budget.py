@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # ===- line-budget.py - Keeps files small -------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Fails where a tracked file is longer than its kind may be; prints the fullest files with --report."""
+"""Fails where a tracked file is longer than the limit of its kind; prints the fullest files with --report."""
 import argparse
 import fnmatch
 import pathlib
@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# The first pattern that fits counts.
+# The first pattern that matches counts.
 BUDGETS = [
     ("tools/luminal-run/*.cpp", 300),
     ("tools/luminal-compile/*.cpp", 300),

@@ -34,8 +34,8 @@ complain "Wrong include guard:" "$(
     guard=$(echo "${f#include/}" | tr 'a-z/.-' 'A-Z___')
     grep -q "^#ifndef ${guard}\$" "$f" || echo "$f: expected $guard"
   done)"
-# Work that is left is an error that says so, or is finished; a test is never switched off: at most it says
-# which program it misses.
+# Unfinished work is finished or reported as an error; a test is never switched off: at most it names the program that
+# is missing.
 words='TO''DO|FIX''ME|XX''X|place''holder|not (yet )?imple''mented'
 complain "Words of unfinished work:" \
   "$(git grep -nIwE -e "$words" -- '*.cpp' '*.h' '*.c' '*.td' '*.pdll' '*.py' '*.sh' '*.md' '*.txt' '*.cmake' | cut -c1-140)"

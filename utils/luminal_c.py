@@ -74,7 +74,7 @@ class Program:
         return info
 
     def bind(self, inputs):
-        """Binds the inputs, and new tensors for the outputs, which are in `outputs` from then on."""
+        """Binds the inputs, and new tensors for the outputs, which `outputs` then holds."""
         self.bound, self.outputs = [], []
         for i, tensor in enumerate(inputs):
             self._bind(INPUT, i, tensor)

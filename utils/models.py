@@ -19,7 +19,7 @@ Dim = torch.export.Dim
 
 @dataclasses.dataclass
 class Case:
-    """A model, the arguments it is exported with, and what to try it on.
+    """A model, the arguments it is exported with, and the inputs to test it with.
 
     `dynamic` is torch.export's dynamic_shapes; `sizes` holds arguments of other sizes that the same archive must take;
     `calls` holds the arguments of consecutive calls on one instance, for a model with state; `grad` says whether the
@@ -153,7 +153,7 @@ class StridedCNN(nn.Module):
 
 
 class AfterStride(nn.Module):
-    """What asks how large a dim is, on dims that strided steps have halved."""
+    """Ops that depend on the size of a dim, on dims that strided ops have halved."""
 
     def forward(self, x):
         x = F.max_pool2d(x, 2)
@@ -188,7 +188,7 @@ class RunningState(nn.Module):
 
 
 class CachedDecoder(nn.Module):
-    """One decode step of an attention layer: keys and values stand in buffers, written at a position."""
+    """One decode step of an attention layer: keys and values are in buffers, written at a position."""
 
     def __init__(self, vocabulary=64, width=32, heads=4, length=12):
         super().__init__()
@@ -212,7 +212,7 @@ class CachedDecoder(nn.Module):
 
 
 class AutocastMLP(nn.Module):
-    """An attention head and a linear layer under autocast, and a part of it that autocast leaves alone."""
+    """An attention head and a linear layer under autocast, and a part of it outside autocast."""
 
     def __init__(self, width=24):
         super().__init__()
@@ -250,7 +250,7 @@ class Field(nn.Module):
 
 
 class Captioner(nn.Module):
-    """A transformers model of vision and text: token ids in which image tokens give place to the image's features.
+    """A transformers model of vision and text: token ids in which image tokens are replaced by the image's features.
 
     The first `prefix` tokens, where it is given, attend to each other in both directions.
     """

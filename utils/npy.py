@@ -1,6 +1,6 @@
 # ===- npy.py - Reads and writes .npy files without NumPy ---------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Small arrays as flat Python lists, so that comparing needs nothing but Python."""
+"""Small arrays as flat Python lists, so that comparing needs only Python."""
 import ast
 import struct
 

@@ -1,6 +1,6 @@
 # ===- pt2_archive.py - Building blocks of hand-made torch.export archives -----===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""One small good program, and the means to change it. Needs no torch."""
+"""One small valid program, and functions to change it. Needs no torch."""
 import copy
 import io
 import json
@@ -90,7 +90,7 @@ def pack(members, compression=zipfile.ZIP_STORED):
 
 
 class Archive:
-    """The good archive, open to change."""
+    """The good archive, to be modified."""
 
     def __init__(self):
         self.members = parts()

@@ -33,7 +33,7 @@ def empty_tensors(a):
         a.members[f"model/data/{folder}/model_{folder}_config.json"]["config"][name] = entry(member, [0, 4])
         a.values[name] = meta([0, 4])
         a.signature["input_specs"].insert(0, {kind: {"arg": {"name": name}, f"{kind}_name": name}})
-    # And one of which the archive says nothing more.
+    # And one about which the archive states nothing else.
     a.values["nought"] = meta([0, 4])
     a.signature["input_specs"].append({"buffer": {"arg": {"name": "nought"}, "buffer_name": "nought"}})
     tensors = {"as_tensors": [{"name": n} for n in ("none", "nil", "nought", "mul")]}
@@ -77,7 +77,7 @@ def relu(x, out):
 
 @good
 def wrapped(a):
-    """The good program. Inside, names are those of other values outside; a graph stands in a graph; a result is an
+    """The good program. Names inside are those of other values outside; a graph is nested in a graph; a result is an
     operand, and a value is two results."""
     inner = graph(["x"], ["mul"], [relu("x", "mul")], {"x": meta([2, 4]), "mul": meta([2, 4])})
     values = {n: meta([2, 4]) for n in ("relu", "linear")} | {"p_b": meta([2, 3]), "x": meta([4, 3]), "p_w": meta([4])}
@@ -104,7 +104,7 @@ def wrapped_in_place(a):
 
 @good
 def under_autocast(a):
-    """A product in bf16, and one that autocast leaves alone."""
+    """A product in bf16, and one outside autocast."""
     names = ["x", "p_w", "p_b"]
     values = {n: a.values[n] for n in names}
     plain = graph(names, ["linear"], [linear(*names, "linear")], values | {"linear": meta([2, 4])})
@@ -227,7 +227,7 @@ def dynamic(a):
 
 @good
 def assertions(a):
-    """What torch writes for a check of elements, and checks of sizes that the range of s0 proves."""
+    """The nodes that torch writes for a check of elements, and checks of sizes that the range of s0 proves."""
     dynamic(a)
     one = "Piecewise(ExprCondPair(Integer(1), Equality(%s, Integer(1))), ExprCondPair(Integer(0), true))" % symbol("u2")
     a.nodes.append(node("torch.ops.aten.frob.default", [("self", tensor("mul"))], "frob"))

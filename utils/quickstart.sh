@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Installs what the build needs, builds, compiles the two archives that the repository ships, runs them at every size
-# they come with, and compares with PyTorch's stored outputs. Needs no PyTorch.
+# that is stored with them, and compares with PyTorch's stored outputs. Needs no PyTorch.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,5 +1,5 @@
-// States that are updated through views on both sides, where they stand or by a copy: the numbers are the interpreter's, and
-// what reads the old values reads them still.
+// States that are updated through views on both sides, in place or by a copy: the results equal the interpreter's, and
+// readers of the old values still read them.
 
 // RUN: luminal-compile %s --emit=fused | FileCheck %s
 // CHECK: llir.kernel scatter(%arg0, {{.*}}) {in_place}

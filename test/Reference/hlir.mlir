@@ -68,7 +68,7 @@ func.func @cast() -> (tensor<4xi8>, tensor<4xui8>, tensor<4xi1>, tensor<4xf32>, 
   return %0, %1, %2, %4, %5 : tensor<4xi8>, tensor<4xui8>, tensor<4xi1>, tensor<4xf32>, tensor<2xi32>
 }
 
-// Sums in double: 2^24 + 1 + 1 in f32 loses nothing but the last rounding.
+// Sums in double: 2^24 + 1 + 1 in f32 is rounded only once.
 // CHECK: @reduce#0: dense<[0x4B800001, 0.000000e+00]>
 // CHECK: @reduce#1: dense<[0x4B800000, 0x7FC00000]>
 // CHECK: @reduce#2: dense<0.000000e+00> : tensor<2xf32>
@@ -130,7 +130,7 @@ func.func @view() -> (tensor<3x2xi64>, tensor<2x2xi64>, tensor<6xi64>, tensor<2x
   return %0, %1, %2, %3, %4 : tensor<3x2xi64>, tensor<2x2xi64>, tensor<6xi64>, tensor<2x2xi64>, tensor<6xi64>
 }
 
-// What is not selected leaves no trace.
+// Values that are not selected have no effect.
 // CHECK: @select#0: dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
 func.func @select() -> tensor<2xf32> {
   %c = hlir.constant dense<[true, false]> : tensor<2xi1>

@@ -1,5 +1,5 @@
 // RUN: luminal-test-reference %s | FileCheck %s
-// Ops of LLIR that PyTorch has no word for, and kernels.
+// Ops of LLIR without a PyTorch counterpart, and kernels.
 
 // CHECK: @flat#0: dense<{{\[}}[0, 3], [1, 4], [2, 5]]> : tensor<3x2xi64>
 // CHECK: @flat#1: dense<[3, 12]> : tensor<2xi64>

@@ -1,5 +1,5 @@
-# cmake -DOUTPUT=FILE -DINPUTS=FILE,FILE... -P EmbedText.cmake: the texts as one C++ string literal. A literal of more
-# than 64 KiB is more than every compiler must take, so it is cut into adjacent ones.
+# cmake -DOUTPUT=FILE -DINPUTS=FILE,FILE... -P EmbedText.cmake: the texts as one C++ string literal. Compilers need not
+# support literals of more than 64 KiB, so it is split into adjacent ones.
 string(REPLACE "," ";" INPUTS "${INPUTS}")
 set(text "")
 foreach(input IN LISTS INPUTS)

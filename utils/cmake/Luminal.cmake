@@ -1,6 +1,6 @@
 # luminal_add_library(NAME [MLIR] SOURCES ... [DEPENDS ...] [LINK ...])
 #
-# One static library a folder of lib/. MLIR marks the libraries that may include LLVM and MLIR headers: they link the
+# One static library per folder of lib/. MLIR marks the libraries that may include LLVM and MLIR headers: they link the
 # packaged MLIR and share one precompiled header. A library without it may not (the runtime's rule).
 function(luminal_add_library name)
   cmake_parse_arguments(ARG "MLIR" "" "SOURCES;DEPENDS;LINK" ${ARGN})

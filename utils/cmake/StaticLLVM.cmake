@@ -1,7 +1,7 @@
 # LuminalStaticLLVM: what self-contained tools link in place of the shared libMLIR and libLLVM.
 #
-# The package's static MLIR and LLD targets name the shared LLVM and MLIR in their interface. Those two names are taken
-# out, and the LLVM archives that the tools need are linked instead. Sections that nothing reaches are dropped, so that
+# The package's static MLIR and LLD targets name the shared LLVM and MLIR in their interface. Those two names are
+# removed, and the LLVM archives that the tools need are linked instead. Unreferenced sections are dropped, so that
 # naming every MLIR archive costs only link time.
 find_package(ZLIB REQUIRED)
 find_package(zstd REQUIRED)
@@ -17,7 +17,7 @@ foreach(target IN LISTS MLIR_EXPORTED_TARGETS LLD_EXPORTED_TARGETS)
     list(FILTER needs EXCLUDE REGEX "^(LLVM|MLIR)$|^\\$<LINK_ONLY:(LLVM|MLIR)>$")
     set_target_properties(${target} PROPERTIES INTERFACE_LINK_LIBRARIES "${needs}")
   endif()
-  # The C interface, the test helpers and the JIT (which wants the shared libraries) are of no use to the tools.
+  # The C interface, the test helpers and the JIT (which requires the shared libraries) are not needed by the tools.
   if(target MATCHES "^MLIR" AND NOT target MATCHES "^MLIRCAPI|ExecutionEngine|JitRunner|MLIRTest|^MLIRPython")
     list(APPEND archives ${target})
   endif()
@@ -34,7 +34,8 @@ llvm_map_components_to_libnames(llvm_archives
   option frontendopenmp frontendoffloading frontenddriver windowsdriver)
 list(REMOVE_DUPLICATES llvm_archives)
 
-# LLD starts every back end that the package was built with; those that Luminal has no use for start as nothing.
+# LLD initializes every back end that the package was built with; those that Luminal does not use get empty
+# initializers.
 set(starts "")
 foreach(target IN LISTS LLVM_TARGETS_TO_BUILD)
   if(NOT target STREQUAL LLVM_NATIVE_ARCH AND NOT target STREQUAL NVPTX)

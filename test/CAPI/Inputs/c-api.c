@@ -14,7 +14,7 @@
     CHECK(strstr(luminal_last_error(), text));                                 \
   } while (0)
 
-/* Numbers with nothing readable behind them. */
+/* Numbers followed by unmapped memory. */
 static int64_t *atTheEdge(size_t count) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
@@ -82,7 +82,7 @@ int main(int argc, char **argv) {
 
   luminal_context *context = NULL;
   CHECK(luminal_context_create(artifact, 2, &context) == LUMINAL_OK);
-  /* A context outlives the handle it was made of. */
+  /* A context outlives the handle it was created from. */
   luminal_artifact_free(artifact);
 
   _Alignas(64) float x[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -125,7 +125,7 @@ int main(int argc, char **argv) {
   float expected[8] = {2, 6, 12, 20, 5, 12, 21, 32};
   CHECK(memcmp(y, expected, sizeof y) == 0);
 
-  /* An output of the context, and the state behind it. */
+  /* An output of the context, and the state it updates. */
   const void *data = NULL;
   CHECK(!luminal_data(context, LUMINAL_OUTPUT, 1, &data));
   CHECK(((const float *)data)[3] == 4);
@@ -155,7 +155,7 @@ int main(int argc, char **argv) {
   CHECK(
       !luminal_bind(context, LUMINAL_INPUT, 1, w, LUMINAL_F32, 2, shape, NULL));
 
-  /* A weight of the caller, and back. */
+  /* A weight of the caller, then the artifact's again. */
   _Alignas(64) float b[4] = {0, 0, 0, 1};
   int64_t four[1] = {4};
   CHECK(
@@ -174,7 +174,7 @@ int main(int argc, char **argv) {
   CHECK(!luminal_run(context));
   CHECK(count[0] == 101);
 
-  /* Taken back. */
+  /* Unbound. */
   CHECK(!luminal_bind(context, LUMINAL_INPUT, 0, NULL, LUMINAL_F32, 0, NULL,
                       NULL));
   FAILS(luminal_run(context), "input 'x' is not bound");

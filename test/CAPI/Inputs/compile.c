@@ -17,7 +17,7 @@
 
 static const char *folder;
 
-/* Of a file in the folder; four at a time. */
+/* Path of a file in the folder; four at a time. */
 static const char *in(const char *name) {
   static char paths[4][4096];
   static int next = 0;

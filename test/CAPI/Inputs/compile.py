@@ -37,7 +37,7 @@ for size in sizes:
     assert len(program.outputs) == len(expected)
     for got, want in zip(program.outputs, expected):
         torch.testing.assert_close(got, want)
-# What is not row-major is refused, not copied in silence.
+# Arrays that are not row-major are refused, not silently copied.
 inputs = [torch.from_numpy(numpy.load(file)) for file in sorted(model.glob("input_*.npy"))]
 wide = torch.stack([inputs[0], inputs[0]], dim=-1)[..., 0]
 try:

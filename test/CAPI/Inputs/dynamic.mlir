@@ -1,4 +1,4 @@
-// y = x + x over rows of any number, and a sum of all rows so far.
+// y = x + x over any number of rows, and a sum of all rows so far.
 func.func @main(%x: tensor<?x4xf32, #hlir.dims<n>> {hlir.name = "x"},
                 %sum: tensor<4xf32> {hlir.kind = "state", hlir.name = "sum"})
     -> (tensor<?x4xf32, #hlir.dims<n>> {hlir.name = "y"}, tensor<4xf32> {hlir.updates = 1 : i64})

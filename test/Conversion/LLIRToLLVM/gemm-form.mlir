@@ -4,7 +4,7 @@
 // Wider vectors and more registers: a wider tile.
 // RUN: luminal-opt %s --convert-llir-to-llvm="arch=sapphirerapids keep-loops" --remarks-filter=convert-llir-to-llvm -o %t 2>&1 | FileCheck %s
 // CHECK: remark: [Passed] gemm-form {{.*}} Function=tiles | {{.*}}lanes=16, {{.*}}tile="13 x 32"
-// What the schedule is told.
+// What the schedule is given.
 // CHECK: remark: [Analysis] launch {{.*}} Function=tiles | grain={{[0-9]+}}, kernel="kernel gemm", scratch={{[0-9]+}}, work=3{{$}}
 
 func.func private @tiles(%a: tensor<256x256xf32>, %b: tensor<256x256xf32>) -> tensor<256x256xf32> {
@@ -48,7 +48,7 @@ func.func private @scaled(%a: tensor<1x256xf32>, %b: tensor<256x256xf32>) -> ten
   return %0 : tensor<1x256xf32>
 }
 
-// Either, where only run time knows the number of rows.
+// Both forms, where the number of rows is known only at run time.
 func.func private @either(%a: tensor<?x256xf32, #hlir.dims<n>>, %b: tensor<256x256xf32>) -> tensor<?x256xf32, #hlir.dims<n>>
     attributes {hlir.symbols = #hlir.symbols<n in [1, ]>} {
   %0 = llir.kernel gemm(%a, %b) : (tensor<?x256xf32, #hlir.dims<n>>, tensor<256x256xf32>) -> tensor<?x256xf32, #hlir.dims<n>> {
@@ -60,7 +60,7 @@ func.func private @either(%a: tensor<?x256xf32, #hlir.dims<n>>, %b: tensor<256x2
   return %0 : tensor<?x256xf32, #hlir.dims<n>>
 }
 
-// Few columns change places with the rows.
+// Few columns are swapped with the rows.
 func.func private @narrow(%a: tensor<256x256xf32>, %b: tensor<256x3xf32>) -> tensor<256x3xf32> {
   %0 = llir.kernel gemm(%a, %b) : (tensor<256x256xf32>, tensor<256x3xf32>) -> tensor<256x3xf32> {
   ^bb0(%x: tensor<256x256xf32>, %y: tensor<256x3xf32>):

@@ -1,6 +1,6 @@
 // RUN: luminal-opt %s --convert-llir-to-llvm="arch=x86-64-v3 keep-loops" | FileCheck %s
 
-// One flat loop of whole vectors, then the rest under a mask; a broadcast
+// One flat loop of whole vectors, then the masked remainder; a broadcast
 // operand is one scalar load.
 
 // CHECK-LABEL: llvm.func @map
@@ -71,7 +71,7 @@ func.func private @unchecked(%a: tensor<10x4xf32>, %i: tensor<2xi64>) -> tensor<
 }
 
 // The columns of a convolution are filled line by line from runs of pixels:
-// whole vectors, then the rest of the run under a mask; no position is computed
+// whole vectors, then the masked remainder of the run; no position is computed
 // lane by lane.
 
 // CHECK-LABEL: llvm.func @convolution

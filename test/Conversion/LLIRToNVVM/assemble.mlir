@@ -1,4 +1,4 @@
-// The assembler takes every kernel of kernels.mlir, and every scalar function in every dtype, for two generations.
+// The assembler accepts every kernel of kernels.mlir, and every scalar function in every dtype, for two generations.
 // REQUIRES: ptxas
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_80 %S/kernels.mlir -o %t.80.ptx
 // RUN: ptxas -arch=sm_80 %t.80.ptx -o %t.80.cubin

@@ -21,7 +21,7 @@ func.func @map(%a: tensor<?x8xf32, #hlir.dims<s0>>, %b: tensor<8xf32>) -> tensor
   return %0 : tensor<?x8xf32, #hlir.dims<s0>>
 }
 
-// f64 stays f64: its exp is libdevice's, linked in; no call is left open.
+// f64 stays f64: its exp is libdevice's, linked in; no call is unresolved.
 // CHECK-NOT: .extern
 // CHECK-LABEL: .visible .entry wide(
 // CHECK: fma.rn.f64
@@ -79,7 +79,7 @@ func.func @softmax(%a: tensor<4x?xf32, #hlir.dims<s0>>) -> tensor<4x?xf32, #hlir
   return %0 : tensor<4x?xf32, #hlir.dims<s0>>
 }
 
-// The plain product: a thread for each element.
+// A simple product: one thread for each element.
 // CHECK-LABEL: .visible .entry gemm(
 // CHECK: mul.rn.f32
 func.func @gemm(%a: tensor<4x8xf32>, %b: tensor<5x8xf32>) -> tensor<4x5xf32> {

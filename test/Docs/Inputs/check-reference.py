@@ -19,9 +19,9 @@ for page in sorted(pathlib.Path(sys.argv[1]).glob("*.md")):
         if not summary:
             problems.append(f"{page.name}: {name} has no summary")
             continue
-        # The syntax, tables and headings are not what a person wrote.
+        # The syntax, tables and headings are generated, not written by hand.
         rest = re.sub(r"^(Syntax:\n\n)?```\n.*?^```\n", "", text[summary.end():].lstrip(), flags=re.M | re.S)
-        # The cases of an enum speak for themselves.
+        # The cases of an enum need no text.
         if not re.search("#### Cases:|an enum of type", text) and re.match(r"\s*(#{4}|Traits:|Interfaces:|\Z)", rest):
             problems.append(f"{page.name}: {name} has no description")
 listed = subprocess.run(["luminal-opt", "--help"], capture_output=True, text=True, check=True).stdout

@@ -78,7 +78,7 @@ def phases(archive, out, *compiled):
     for phase in PHASES:
         emitted = out / f"emitted-{phase}.mlir"
         run("luminal-compile", archive, f"--emit={phase}", "-o", emitted, keep)
-        # The compiler and the pipeline agree on each phase, and each phase on what follows.
+        # The compiler and the pipeline agree on each phase, and on the phases after each.
         if emitted.read_bytes().strip() != (out / f"{phase}.mlir").read_bytes().strip():
             sys.exit(f"{archive}: --emit={phase} is not what luminal-pipeline gives")
         rest = opt(emitted, out / "rest.mlir", f"--luminal-pipeline=from={phase}", keep)

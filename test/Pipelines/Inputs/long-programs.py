@@ -112,7 +112,7 @@ def grow(out):
         few, many = measure(out, "few", program(n)), measure(out, "many", program(4 * n))
         print(f"{program.__name__}: {n} ops {few}, {4 * n} ops {many}")
         assert many[0] <= 4 * few[0], "steps grow faster than the program"
-        # The first and the last kernel of a chain may be others than those between.
+        # The first and the last kernel of a chain may differ from those between.
         assert many[1] <= max(few[1] + 2, 3), "kernels grow with the program"
         assert many[2] <= 3 * few[2], "code grows with the program"
 

@@ -152,7 +152,7 @@ def casts(cases):
         for target in everything:
             if source.is_floating_point:
                 x = floats(source)
-                # What PyTorch leaves undefined is defined here: compared apart, in hlir.mlir.
+                # Cases that PyTorch leaves undefined are defined here: tested separately, in hlir.mlir.
                 if not target.is_floating_point and target != torch.bool:
                     x = floats(torch.float64, scale=30.0, special=False).clamp(-120, 120).to(source)
                     if target == torch.uint8:
@@ -291,7 +291,7 @@ def scalar_functions(cases):
         for dtype in FLOATS:
             x = floats(dtype, scale=2.0, special=False)
             exact = gelu(x.double(), approximate=kind)
-            # PyTorch's own float64 loses digits in the lower tail, where 1 + erf cancels.
+            # PyTorch's float64 loses digits in the lower tail, where 1 + erf cancels.
             keep = x.double() > -1.0
             x = torch.where(keep, x, torch.ones_like(x))
             exact = gelu(x.double(), approximate=kind)

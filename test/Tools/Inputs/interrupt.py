@@ -29,7 +29,7 @@ for name, command in commands.items():
             shutil.rmtree(new, ignore_errors=True)
             new.mkdir()
         os.mkfifo(work / "pipe.mlir")
-        # A shell starts what it does not wait for with SIGINT ignored, which a tool leaves so.
+        # A shell starts background processes with SIGINT ignored, which a tool does not change.
         process = subprocess.Popen(command, cwd=work, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                    env={**os.environ, "TMPDIR": str(temporary)},
                                    preexec_fn=lambda number=number: signal.signal(number, signal.SIG_DFL))

@@ -93,7 +93,7 @@ def too_large(size, limit, compressed=True):
     return f"has {size} bytes{packed[0]}, more than the {limit} that it may have{packed[1]}"
 
 
-# Archives: what is compiled, and what the interpreter evaluates.
+# Archives, compiled and evaluated by the interpreter.
 plain = members_of(good_archive)
 json_text, weight_name = "model/models/model.json", "model/data/weights/weight_0"
 weight = Member(bytes(48), fill=300)
@@ -127,10 +127,10 @@ for what, (changes, member, text) in archives.items():
     file = write(folder / "bomb.pt2", {**plain, **changes})
     refused(what, [*compiles, file], most, f"'{member}'" if "'" not in member and "/" in member else member, text)
     assert file.stat().st_size < 3 * MEGABYTE
-# A stored member may be larger than what is read of it: nothing is decompressed.
+# A stored member may be larger than the part that is read: nothing is decompressed.
 write(folder / "window.pt2", {**plain, weight_name: Member(plain[weight_name].data + bytes(100), compressed=False)})
 good([*compiles, folder / "window.pt2"])
-# As long as it says: all the same.
+# A compressed member of the stated length works too.
 write(folder / "packed.pt2", {name: Member(member.data) for name, member in plain.items()})
 good([*compiles, folder / "packed.pt2", "--embed-weights"])
 

@@ -1,4 +1,4 @@
-// The stock flags of mlir-opt do what they do there.
+// The standard flags of mlir-opt work as they do there.
 
 // DEFINE: %{opt} = luminal-opt %s --luminal-pipeline=until=fused
 // RUN: rm -rf %t && mkdir -p %t
@@ -22,7 +22,7 @@
 // FAILURE: unknown processor 'nothing'
 // FAILURE: IR Dump After ConvertLLIRToLLVMPass Failed
 
-// A reproducer is a file that runs the same passes: of what a pass failed on, and at will.
+// A reproducer is a file that runs the same passes: after a failure, and on request.
 // RUN: not luminal-opt %s --luminal-pipeline=arch=nothing --mlir-pass-pipeline-crash-reproducer=%t/crash.mlir 2>/dev/null
 // RUN: FileCheck %s --check-prefix=CRASH < %t/crash.mlir
 // CRASH: hlir.mul

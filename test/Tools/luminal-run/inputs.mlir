@@ -1,4 +1,4 @@
-// Inputs that do not fit are refused before anything runs, by artifacts and by the interpreter alike.
+// Inputs that do not fit are refused before anything runs, both by artifacts and by the interpreter.
 
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: luminal-compile %s -o %t/m.lum

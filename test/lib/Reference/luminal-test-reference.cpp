@@ -3,7 +3,7 @@
 //
 // Evaluates every function without arguments of a .mlir file (its operands are
 // constants), and prints a line for each result: "@name#0: " and the dense
-// value, or with --bytes the bytes in hexadecimal. Exits 2 where one fails.
+// value, or with --bytes the bytes in hexadecimal. Exits with 2 if one fails.
 //
 //===----------------------------------------------------------------------===//
 

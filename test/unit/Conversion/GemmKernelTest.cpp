@@ -63,7 +63,7 @@ TEST(GemmKernel, PrologueTypesAndView) {
               {{{"s", 0}}, {{"s", 1}}, {{"s", 2}}, {{"s", 11}}}, 1e-2);
 }
 
-// Few columns: the sides change places. Other types.
+// Few columns: the sides are swapped. Other types.
 TEST(GemmKernel, FewColumnsAndOtherTypes) {
   for (const char *type : {"f64", "i64", "i32", "f16"}) {
     std::string text = R"(
@@ -95,8 +95,8 @@ TEST(GemmKernel, Windows) {
 }
 
 // Convolutions as they are imported: images on the left, the result written
-// with channels first. Images join the batch where that keeps elements side by
-// side, columns come as runs of pixels, in the steps of a stride.
+// with channels first. Images join the batch where that keeps elements
+// contiguous, columns are runs of pixels, with the steps of a stride.
 TEST(GemmKernel, ImagesWithChannelsFirst) {
   for (const char *stride : {"1", "2"}) {
     std::string text = R"(

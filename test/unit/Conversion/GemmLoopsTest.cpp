@@ -15,7 +15,7 @@ namespace {
 
 constexpr unsigned kLanes = 16;
 
-/// How the columns' operand lies in memory.
+/// The memory layout of the columns' operand.
 enum class Columns { ByRow, ByColumn, Strided };
 
 /// C[r, c] = sum R[r, k] C[k, c], all f32; sizes are read at run time from

@@ -65,8 +65,8 @@ TEST(GatherKernel, RowsAndOutside) {
   checkKernel(text, {{{"n", 0}}, {{"n", 2}}, {{"n", 50}}}, 0, 40);
 }
 
-// Out of an empty tensor nothing can be read; that is an error only where
-// something is.
+// Nothing can be read from an empty tensor; that is an error only if something
+// is read.
 TEST(GatherKernel, NothingOutOfNothing) {
   const char *text = R"(
     func.func @f() attributes {hlir.symbols = #hlir.symbols<m in [0, ], n in [0, ]>} {
@@ -92,7 +92,7 @@ TEST(GatherKernel, NothingOutOfNothing) {
               {{}}, 0, 3);
 }
 
-// An empty sum has an epilogue all the same, which may read out of nothing.
+// An empty sum still has an epilogue, which may read from an empty tensor.
 TEST(GemmKernel, EmptySumAndNothingToAdd) {
   checkKernel(R"(
     func.func @f() attributes {hlir.symbols = #hlir.symbols<k in [0, ], n in [0, ]>} {
@@ -165,7 +165,8 @@ TEST(ReduceKernel, SoftmaxToHalf) {
               {{}}, 1e-3);
 }
 
-// The first result holds the row; the second is made of it in the last pass.
+// The first result holds the row; the second is computed from it in the last
+// pass.
 TEST(ReduceKernel, SoftmaxAndItsPart) {
   checkKernel(R"(
     %a = "test.source"() : () -> tensor<3x75xf32>

@@ -281,7 +281,7 @@ test::interpret(llir::KernelOp kernel, const std::vector<Array> &inputs,
       while (next(index, a.shape));
     results.push_back(std::move(a));
   }
-  // Indices count also where no element of the result asks for them.
+  // Indices are checked even where no element of the result reads them.
   for (auto scatter : kernel.getBody().getOps<llir::ScatterOp>())
     interpreter.checkAll(scatter);
   if (interpreter.outside)
@@ -397,7 +397,7 @@ static Element decode(const char *from, Type type) {
   return roundTo(type, {0, int64_t(bits)});
 }
 
-/// Each buffer stands between guard bytes that nothing may touch.
+/// Each buffer is between guard bytes that must not change.
 struct CompiledKernel::Memory {
   static constexpr int64_t kGuard = 256;
   static constexpr char kFill = 0x5A;

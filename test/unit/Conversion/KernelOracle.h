@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Evaluates the body of an llir.kernel one element at a time, without memory
-// for values inside, from the definitions of the ops alone; and runs the
+// for intermediate values, from the definitions of the ops alone; and runs the
 // compiled kernel on the same data.
 //
 //===----------------------------------------------------------------------===//
@@ -37,14 +37,14 @@ using Sizes = std::map<std::string, int64_t>;
 /// Rounds to the nearest value of the type.
 Element roundTo(mlir::Type type, Element v);
 
-/// Results of the kernel, by definition. Nothing where an index is out of
+/// Results of the kernel, by definition. std::nullopt where an index is out of
 /// range.
 std::optional<std::vector<Array>> interpret(llir::KernelOp kernel,
                                             const std::vector<Array> &inputs,
                                             const Sizes &sizes);
 
 /// A kernel from the text of a module with one function that holds it,
-/// compiled for the machine at hand.
+/// compiled for the host.
 class CompiledKernel {
 public:
   explicit CompiledKernel(llvm::StringRef text, llvm::StringRef cpu = "native");

@@ -96,7 +96,7 @@ TEST(Object, NamesProcessors) {
 }
 
 #if defined(__x86_64__)
-// What LLVM is told agrees with what emitters use.
+// The target options given to LLVM agree with those of the emitters.
 TEST(Object, TunesForTheWidthThatPays) {
   std::string error;
   for (const char *name : {"sapphirerapids", "znver5", "native"}) {
@@ -113,7 +113,7 @@ TEST(Object, TunesForTheWidthThatPays) {
   EXPECT_EQ(CPUTarget::get("haswell", &error)->vectorRegisters, 16u);
 }
 
-// A processor that a new LLVM knows and the table does not shows up here.
+// A processor that a new LLVM adds and the table lacks is reported here.
 TEST(Object, ListsEveryProcessorWithAVX512) {
   std::string error;
   std::optional<CPUTarget> native = CPUTarget::get("native", &error);

@@ -22,7 +22,7 @@ using llir::Fn;
 
 namespace {
 
-/// What the references may be off.
+/// The allowed error of the references.
 constexpr double kSlack = 0.001;
 
 struct Format {
@@ -47,7 +47,7 @@ struct Format {
     return sign * std::ldexp(double(digits | uint64_t(1) << mantissa),
                              exponent - bias() - int(mantissa));
   }
-  /// Of a number that the format has, or the nearest below it.
+  /// Of a number of the format, or the nearest one below it.
   uint64_t encode(double x) const {
     uint64_t wide = std::bit_cast<uint64_t>(x);
     int exponent = int(wide >> 52 & 0x7FF) - 1023 + bias();
@@ -69,7 +69,7 @@ struct Format {
       return got == exact ? 0 : INFINITY;
     int exponent = std::clamp(std::ilogb(exact), 1 - bias(), bias());
     long double unit = std::ldexp(1.0L, exponent - int(mantissa));
-    // Beyond half an ulp after the largest number all is infinite.
+    // More than half an ulp above the largest number everything is infinite.
     if (std::isinf(got))
       return std::signbit(got) == std::signbit(exact)
                  ? std::max(0.0L, (largest() - std::fabs(exact)) / unit + 1)
@@ -252,7 +252,7 @@ TEST_P(ScalarAccuracy, Binary) {
     ASSERT_NO_FATAL_FAILURE(Measure(b.fn, f).run(x, y, b.exact));
 }
 
-/// Quotients that are finite, of divisors that are, and not 0.
+/// Finite quotients of finite nonzero divisors.
 TEST_P(ScalarAccuracy, FloorDiv) {
   const Format &f = GetParam();
   std::vector<uint64_t> codes = inputs(f, 1 << 15), others = codes, x, y;
@@ -272,7 +272,7 @@ TEST_P(ScalarAccuracy, FloorDiv) {
       }));
 }
 
-/// A function without a row would not compile; one without a test is told here.
+/// A function without a row would not compile; one without a test fails here.
 TEST(ScalarAccuracyTable, EveryFunctionIsMeasured) {
   for (unsigned i = 0; i <= llir::getMaxEnumValForFn(); ++i) {
     std::optional<Fn> fn = llir::symbolizeFn(i);
@@ -283,8 +283,7 @@ TEST(ScalarAccuracyTable, EveryFunctionIsMeasured) {
       measured |= u.fn == *fn;
     for (const struct Binary &b : kBinary)
       measured |= b.fn == *fn;
-    // These choose, compare, or are held to every rounding by the tests of
-    // casts.
+    // These select or compare, or the tests of casts check every rounding.
     bool isOther =
         llvm::is_contained({Fn::Cast, Fn::Not, Fn::IsNan, Fn::LessThan,
                             Fn::LessEqual, Fn::Equal, Fn::Or, Fn::Select},

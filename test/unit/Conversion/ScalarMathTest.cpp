@@ -4,11 +4,12 @@
 // Each function is compiled twice, on a vector of 16 and on a scalar, and run
 // on every float32 whose bits are a multiple of a stride, on special values,
 // and (two operands) on pairs of them. The references are the C library's f64
-// functions: their own error, about 1 ulp of f64, is 2^-29 ulp of f32. What is
-// allowed stands in Accuracy.def; ScalarAccuracyTest.cpp has the other types.
+// functions: their own error, about 1 ulp of f64, is 2^-29 ulp of f32. The
+// allowed error is in Accuracy.def; ScalarAccuracyTest.cpp has the other types.
 // LUMINAL_MATH_STRIDE=1 tries all 2^32 inputs. LUMINAL_MATH_PEER names a file
-// with somebody else's results of the same inputs, in their order, which are
-// judged alike: utils/check-scalar-math.py hands PyTorch's through a pipe.
+// with another implementation's results for the same inputs, in the same order,
+// which are judged the same way: utils/check-scalar-math.py passes PyTorch's
+// through a pipe.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,14 +45,14 @@ double ulps(float got, double exact) {
   return std::fabs(got - exact) / unit;
 }
 
-/// What is known of one implementation after some inputs.
+/// Statistics of one implementation.
 struct Score {
   double worst = 0;
   float at = 0;
   /// Results that are NaN, infinite or a zero of one sign where the exact one
   /// is not.
   uint64_t classes = 0;
-  /// Denormal inputs or results that are off by more than `allowed`.
+  /// Denormal inputs or results with an error above `allowed`.
   uint64_t denormals = 0;
   double allowed;
 
@@ -142,7 +143,7 @@ TEST_P(ScalarMathUnary, WithinUlps) {
       ASSERT_NO_FATAL_FAILURE(flush(std::exchange(n, 0), peerFile));
   }
   ASSERT_NO_FATAL_FAILURE(flush(n, peerFile));
-  // Ends of ranges that the code tells apart are among these.
+  // These include the ends of ranges that the code distinguishes.
   const float specials[] = {
       0.0f,        -0.0f,     1.0f,          -1.0f,          INFINITY,
       -INFINITY,   NAN,       1e-45f,        -1e-45f,        1.17549435e-38f,
@@ -182,7 +183,7 @@ INSTANTIATE_TEST_SUITE_P(
         Unary{"recip", Fn::Recip, exactRecip}),
     [](const auto &info) { return std::string(info.param.name); });
 
-/// Zeros keep the sign that the function gives them.
+/// Zeros have the sign that the function gives them.
 TEST(ScalarMath, SignedZero) {
   for (Fn fn : {Fn::Sin, Fn::Tanh, Fn::Erf, Fn::Expm1, Fn::Log1p, Fn::Sqrt,
                 Fn::Gelu, Fn::Silu}) {

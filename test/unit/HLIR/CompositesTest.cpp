@@ -3,7 +3,7 @@
 //
 // Each spelling is run by the interpreter and compared with the C library in
 // extended precision: scalar functions of f16, bf16 and f32 are within 0.51
-// ulp, what is exact has the same bits.
+// ulp, exact functions have the same bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -213,7 +213,7 @@ TEST_F(Composites, DivisionRoundsOnceForEverySize) {
     Tensor q = run({x, y}, [](Composer &c, ArrayRef<Value> v) {
       return c.div(v[0], v[1]);
     });
-    // Nothing wider than f64 exists to round from.
+    // There is no wider type than f64 to round from.
     double bound = type == DType::F64 ? 2 : 0.51;
     for (int64_t i = 0; i != x.getNumElements(); ++i)
       ASSERT_LE(ulps(at(q, i), (long double)at(x, i) / at(y, i), type), bound)
@@ -221,7 +221,7 @@ TEST_F(Composites, DivisionRoundsOnceForEverySize) {
   }
 }
 
-/// Where the C standard states a value, that value.
+/// Values that the C standard states.
 TEST_F(Composites, PowHasEverySpecialCase) {
   const double list[] = {0.0,  -0.0, 1.0,  -1.0, 2.0,       -2.0,       0.5,
                          -0.5, 3.0,  -3.0, 2.5,  kInfinity, -kInfinity, kNan,
@@ -340,7 +340,7 @@ TEST_F(Composites, MinimumOfIntegersDoesNotOverflow) {
 // Movement
 //===----------------------------------------------------------------------===//
 
-/// A row-major reshape leaves the order of elements as it is.
+/// A row-major reshape does not change the order of elements.
 TEST_F(Composites, ReshapeKeepsTheOrder) {
   Expr s = Expr::symbol("s0"), t = Expr::symbol("s1");
   const std::pair<std::vector<Expr>, std::vector<Expr>> cases[] = {

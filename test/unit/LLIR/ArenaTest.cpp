@@ -18,9 +18,9 @@ using Offsets = llvm::SmallVector<Expr>;
 
 Assumptions symbols() { return Assumptions({{"m", {1, 5}}, {"n", {1, 70}}}); }
 
-/// Whatever the symbols are: offsets are aligned, all lie inside, and what
-/// lives at the same time lies apart. Returns the size of the arena where m = 3
-/// and n = 64.
+/// For all values of symbols: offsets are aligned, all requests are inside, and
+/// those with overlapping live ranges are disjoint. Returns the size of the
+/// arena where m = 3 and n = 64.
 int64_t check(const Requests &requests) {
   Offsets offsets;
   Expr total = packArena(requests, symbols(), offsets);
@@ -52,7 +52,7 @@ int64_t check(const Requests &requests) {
       }
     }
   });
-  // Planned anew, it is the same plan.
+  // Planning again gives the same plan.
   Offsets again;
   EXPECT_EQ(packArena(requests, symbols(), again), total);
   EXPECT_EQ(again, offsets);
@@ -68,7 +68,7 @@ TEST(Arena, NothingNeedsNothing) {
 }
 
 TEST(Arena, AChainTakesTurns) {
-  // Each value lives until the next is made.
+  // Each value is live until the next is computed.
   EXPECT_EQ(check({{64, 0, 1}, {64, 1, 2}, {64, 2, 3}, {64, 3, 4}}), 128);
   EXPECT_EQ(check({{1, 0, 1}, {65, 1, 2}, {1, 2, 3}}), 64 + 128);
   Expr row = n() * 4;
@@ -76,7 +76,8 @@ TEST(Arena, AChainTakesTurns) {
 }
 
 TEST(Arena, AGapIsFilled) {
-  // The third fits where the first was, beside the second, which stays.
+  // The third reuses the first's memory, beside the second, which is still
+  // live.
   EXPECT_EQ(check({{128, 0, 1}, {64, 0, 9}, {64, 2, 3}, {64, 2, 3}}), 192);
 }
 
@@ -87,7 +88,7 @@ TEST(Arena, AtTheSameTimeMeansApart) {
 }
 
 TEST(Arena, SizesOfOtherSymbolsShareASlot) {
-  // Which is larger, only run time knows: the slot has room for either.
+  // Which is larger is known only at run time: the slot fits either.
   EXPECT_EQ(check({{n() * 4, 0, 1}, {m() * 64, 2, 3}}), 256);
   EXPECT_EQ(check({{n() * m() * 4, 0, 1}, {n() * 4, 2, 3}, {100, 4, 5}}), 768);
 }
@@ -114,7 +115,7 @@ TEST(Arena, RandomPlans) {
               std::max(most, live[t] += (*bytes.asConstant() + 63) / 64 * 64);
     }
     int64_t total = check(requests);
-    // Not below what lives at once, and for known sizes not far above it.
+    // Not below the peak of live bytes, and for known sizes not far above it.
     if (isStatic) {
       EXPECT_EQ(findPeak(requests, symbols()).bytes, most);
       EXPECT_GE(total, most);

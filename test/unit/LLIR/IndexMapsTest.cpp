@@ -1,8 +1,8 @@
 //===- IndexMapsTest.cpp - Index maps against enumeration -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Composed and inverted maps are held against what they say, at every index of
-// every size that the symbols allow.
+// Composed and inverted maps are checked at every index of every size that the
+// symbols allow.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,7 +54,8 @@ protected:
     return text;
   }
 
-  /// `inverse` takes back every index of the domain, and has its own in range.
+  /// `inverse` inverts `map` at every index of the domain, and its results are
+  /// in range.
   void expectInverse(MapAttr map, MapAttr inverse, const Extents &domain) {
     bool ok = true;
     forEachPoint(withExtents(symbols, domain),
@@ -179,7 +180,7 @@ TEST_F(IndexMaps, ContiguousOffset) {
         getContiguousOffset(map, domain, range, symbols);
     if (!found)
       return std::string("none");
-    // It is what it says: neighbours stay neighbours.
+    // Checked point by point: neighbours stay neighbours.
     forEachPoint(
         withExtents(symbols, domain),
         [&](const Values &values, const std::vector<int64_t> &index) {

@@ -27,7 +27,7 @@ struct TemporaryFolder {
 };
 } // namespace
 
-/// A program whose symbol and extents are its own.
+/// A program with unique symbols and extents.
 static std::string program(unsigned i) {
   std::string s = "length" + std::to_string(i),
               wide = "2 * " + s + " + " + std::to_string(100 + i);
@@ -67,7 +67,7 @@ static void compileAndLoad(const std::filesystem::path &folder, unsigned i) {
 TEST(Lifetime, CompilesAndLoadsLeaveNoExpressions) {
   registerAllPasses();
   TemporaryFolder folder;
-  // What is made once a process.
+  // Allocations made once per process.
   compileAndLoad(folder.path, 0);
   size_t before = Expr::countNodes();
   for (unsigned i = 1; i < 4; ++i) {

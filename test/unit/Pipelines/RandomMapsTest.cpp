@@ -8,7 +8,7 @@
 // the right elements. Inputs lie between pages that may not be touched.
 //
 // LUMINAL_MAPS_SEEDS=FIRST:LAST or LUMINAL_MAPS_SECONDS=N runs other or more
-// programs than the few of every run (docs/Testing.md).
+// programs than the default few (docs/Testing.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,13 +50,13 @@ struct View {
 
 struct Program {
   std::string text;
-  /// Applied from the operand on.
+  /// Applied in order, from the operand.
   std::vector<View> views;
   bool isIota = false;
   std::map<std::string, SymbolRange> symbols;
 };
 
-/// As text that MLIR reads.
+/// As MLIR text.
 std::string typeText(const std::vector<Expr> &extents, const char *element) {
   std::string text = "tensor<", dims;
   for (const Expr &e : extents) {
@@ -127,7 +127,7 @@ public:
       body = "%r = hlir.iota " + mapText(first) + " : " + r;
       break;
     case 5: {
-      // k of extent 1 and a factor 1 read nothing but the map.
+      // With k of extent 1 and a factor 1, the result is the mapped operand.
       View lhs = first;
       std::string ones;
       for (size_t i = 0; i <= lhs.space.size(); ++i)
@@ -270,7 +270,7 @@ private:
 };
 
 //===----------------------------------------------------------------------===//
-// What is true
+// Expected results
 //===----------------------------------------------------------------------===//
 
 /// Whether `e` and every operand of floordiv, mod, max and min has a value.
@@ -301,7 +301,7 @@ int64_t sizeOf(const std::vector<int64_t> &shape) {
   return size;
 }
 
-/// The positions that the view reads, or nothing where one has no value or is
+/// The positions that the view reads; std::nullopt where one has no value or is
 /// outside.
 std::optional<std::vector<int64_t>> positions(const View &view,
                                               const Values &values) {
@@ -331,7 +331,7 @@ std::optional<std::vector<int64_t>> positions(const View &view,
   return result;
 }
 
-/// The result's elements, where the input's are their own positions.
+/// The result's elements, where each input element is its position.
 std::optional<std::vector<int64_t>> expected(const Program &program,
                                              const Values &values) {
   std::vector<std::vector<int64_t>> all;
@@ -349,7 +349,7 @@ std::optional<std::vector<int64_t>> expected(const Program &program,
 }
 
 //===----------------------------------------------------------------------===//
-// What is done
+// Actual results
 //===----------------------------------------------------------------------===//
 
 /// f32 elements 0, 1, 2, ... whose last byte is up to 15 bytes before a page
@@ -520,7 +520,7 @@ void RandomMaps::runOne(unsigned seed) {
     SCOPED_TRACE(at);
     std::optional<std::vector<int64_t>> truth = expected(program, values);
     isAlwaysTrue &= truth.has_value();
-    // The verifier refuses for all sizes what it knows to be wrong for all.
+    // The verifier refuses maps that are wrong for all sizes.
     Outcome interpreted = interpret(program, values);
     if (truth && isCompiled) {
       ASSERT_TRUE(interpreted) << interpreted.error().message;
@@ -569,7 +569,7 @@ TEST_F(RandomMaps, AreRefusedOrRight) {
               "sizes tried); %u calls, %u refused\n",
               counts.programs, counts.refused, counts.refusedTrue, counts.calls,
               counts.refusedCalls);
-  // Neither side may be empty, or nothing was shown.
+  // Both outcomes must occur, or the test shows nothing.
   if (!HasFailure() && counts.programs >= 100) {
     EXPECT_GT(counts.refused, 0u);
     EXPECT_GT(counts.refusedCalls, 0u);

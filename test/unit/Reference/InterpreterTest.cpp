@@ -116,7 +116,7 @@ TEST_F(Interpreter, RefusesSymbolsThatNothingDetermines) {
                 {})
                 .error,
             "no extent of an argument determines 's'");
-  // A range of one value does.
+  // A range of one value determines the symbol.
   Outcome one = run("func.func @f() -> tensor<i64> attributes {hlir.symbols = "
                     "#hlir.symbols<s in [5, 5]>} { "
                     "%0 = hlir.iota <() -> (s)> : tensor<i64> "
@@ -243,7 +243,7 @@ TEST_F(Interpreter, CustomKernels) {
 }
 
 // The rank of each element among all: comparisons of all pairs that several ops
-// share. They are computed once each, and never held together.
+// share. Each is computed once, and they are never in memory together.
 TEST_F(Interpreter, AllPairsAreComputedOnceAndNotKept) {
   constexpr int64_t n = 700;
   std::string pairs = "tensor<700x700x", text = R"(
@@ -286,7 +286,7 @@ TEST_F(Interpreter, AllPairsAreComputedOnceAndNotKept) {
   EXPECT_LE(work.bytes, 8 * n);
 }
 
-// A value that is read for two ops is computed for neither of them again.
+// A value that two ops read is computed only once.
 TEST_F(Interpreter, ValuesOfTwoReadersAreComputedOnce) {
   std::string text = R"(
     func.func @f(%x: tensor<50x40xf32>) -> (tensor<50xf32>, tensor<50xf32>) {
@@ -308,7 +308,7 @@ TEST_F(Interpreter, ValuesOfTwoReadersAreComputedOnce) {
   EXPECT_EQ(work.elements, 2 * 50 * 40);
 }
 
-// No chain is read through so many recipes that the stack would not hold it.
+// Chains of recipes are limited, so that the stack does not overflow.
 TEST_F(Interpreter, LongChains) {
   std::string text = "func.func @f(%v0: tensor<3xf32>) -> tensor<3xf32> {\n";
   constexpr int length = 5000;

@@ -1,8 +1,8 @@
 //===- AllocationTest.cpp - A repeated call allocates nothing -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Counts every allocation and every mapping of the process. Sanitizers bring
-// an allocator of their own, whose hooks do the counting there.
+// Counts every allocation and every mapping of the process. Sanitizers have
+// their own allocator, whose hooks count there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,7 @@ static std::atomic<long> allocations{0}, mappings{0};
 extern "C" int __sanitizer_install_malloc_and_free_hooks(
     void (*malloc)(const volatile void *, size_t),
     void (*free)(const volatile void *));
-// Tests ask for more memory than there is, which must be refused in an orderly
-// way.
+// Tests request more memory than there is, which must be a clean error.
 extern "C" const char *__asan_default_options() {
   return "allocator_may_return_null=1";
 }
@@ -32,7 +31,7 @@ extern "C" const char *__tsan_default_options() {
 }
 #else
 #define LUMINAL_HOOKS 0
-// glibc's own entry points, under which the usual ones are replaced here.
+// glibc's internal entry points; the usual ones are replaced here.
 extern "C" {
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
@@ -85,14 +84,14 @@ TEST(Allocation, CountsAreReal) {
   ASSERT_NE(installed, 0);
 #endif
   long before = allocations;
-  // Through a volatile pointer, or the compiler leaves them out.
+  // Through a volatile pointer, or the compiler removes them.
   void *volatile memory = std::malloc(100);
   std::free(memory);
   memory = std::aligned_alloc(64, 64);
   std::free(memory);
   memory = ::operator new(100);
   ::operator delete(memory);
-  // The hooks of some sanitizers leave aligned_alloc out.
+  // The hooks of some sanitizers do not cover aligned_alloc.
   EXPECT_GE(allocations - before, LUMINAL_HOOKS ? 2 : 3);
 #if !LUMINAL_HOOKS
   before = mappings;
@@ -115,7 +114,7 @@ TEST(Allocation, NoneInSteadyState) {
   // The largest dims seen so far, and memory for misaligned inputs.
   ASSERT_TRUE(call(large, 0));
   ASSERT_TRUE(call(odd, 1));
-  // A worker that comes for the first time allocates what a thread needs.
+  // A worker's first job allocates thread-local state.
   for (int i = 0; i < 100; ++i)
     ASSERT_TRUE(call(large, 0));
   uint64_t memory = c->getMemoryBytes();

@@ -16,7 +16,7 @@ namespace luminal::runtime::testing {
 
 using Kind = BufferSpec::Kind;
 
-/// A file that goes with the object.
+/// A file that is removed with the object.
 struct TemporaryPath {
   std::string path;
   explicit TemporaryPath(const std::string &suffix) {
@@ -125,7 +125,7 @@ struct Builder {
     return Artifact::load(file.path, options);
   }
 
-  /// Loads and makes a context; fails the test where that is refused.
+  /// Loads and creates a context; fails the test on an error.
   std::unique_ptr<Context> context(unsigned threads = 1) {
     auto artifact = load();
     EXPECT_TRUE(artifact) << artifact.error().message;
@@ -159,7 +159,7 @@ inline Builder chain(Expr n, int64_t grain = 1) {
     EXPECT_TRUE(expectedOk) << expectedOk.error().message;                     \
   } while (false)
 
-/// The message of a failure, "" of a success.
+/// The message of a failure, "" for success.
 template <typename T>
 std::string failure(const T &result) {
   return result ? std::string() : result.error().message;

@@ -41,8 +41,8 @@ std::string weightBytes(std::vector<float> values) {
   return {reinterpret_cast<const char *>(values.data()), values.size() * 4};
 }
 
-/// An archive as torch.export lays it out; `lead` bytes stand before the
-/// weight in its member.
+/// An archive as torch.export lays it out; `lead` bytes precede the weight in
+/// its member.
 void writeArchive(const std::string &path, std::vector<float> values,
                   uint32_t alignment = 64) {
   auto zip = ZipWriter::create(path);
@@ -58,7 +58,7 @@ TEST(Artifact, EmbedsWeights) {
   ASSERT_TRUE(artifact) << artifact.error().message;
   EXPECT_EQ(second(*artifact), "21");
   EXPECT_EQ(reinterpret_cast<uintptr_t>((*artifact)->getWeight(0)) % 64, 0u);
-  // The file is gone (Builder::load), the mapping is not.
+  // The file is removed (Builder::load), the mapping stays.
   EXPECT_EQ(second(*artifact), "21");
 }
 
@@ -67,7 +67,7 @@ TEST(Artifact, TheSamePartsGiveTheSameBytes) {
   EXPECT_OK(withWeight(true).write(a.path));
   EXPECT_OK(withWeight(true).write(b.path));
   EXPECT_EQ(readFile(a.path), readFile(b.path));
-  // Nothing appears where the manifest does not hold.
+  // No file is written if the manifest is invalid.
   TemporaryPath c(".lum");
   Builder bad = withWeight(true);
   bad.m.steps[0].buffers[0] = 50;
@@ -87,14 +87,14 @@ TEST(Artifact, MapsWeightsOfAnArchive) {
                                "holds the weights, or bind it");
   EXPECT_EQ(second(*b.load({right.path})), "21");
   EXPECT_FAILS(b.load({other.path}), "holds the weights of another model");
-  // Copied once where the file has it misaligned.
+  // Copied once if misaligned in the file.
   writeArchive(odd.path, {10, 20, 30, 40}, 1);
   b.m.weightsDigest = "";
   auto artifact = b.load({odd.path});
   ASSERT_TRUE(artifact);
   EXPECT_EQ(reinterpret_cast<uintptr_t>((*artifact)->getWeight(0)) % 16, 0u);
   EXPECT_EQ(second(*artifact), "21");
-  // Shorter than the manifest says, and missing.
+  // Shorter than the manifest states, and missing.
   TemporaryPath shorter(".pt2");
   writeArchive(shorter.path, {10, 20, 30});
   EXPECT_FAILS(b.load({shorter.path}), "member 'data/weights/w' has 12 bytes, "
@@ -115,14 +115,14 @@ TEST(Artifact, FindsTheFileThatItWasCompiledWith) {
   b.m.weightsFile = file.path.substr(file.path.rfind('/') + 1);
   EXPECT_OK(b.write(path.path));
   EXPECT_EQ(second(*Artifact::load(path.path)), "21");
-  // Whoever binds weights has none looked for; bytes have no folder.
+  // If the caller binds weights, no file is searched; bytes have no folder.
   const std::string unbound =
       "weight 'w' is not bound: name the file that holds the weights, or bind "
       "it (compiled with those of '" +
       b.m.weightsFile + "', which was not beside the artifact)";
   EXPECT_EQ(second(*Artifact::load(path.path, {"", false})), unbound);
   EXPECT_EQ(second(*Artifact::fromBytes(*mapFile(path.path), "a")), unbound);
-  // A file that is named counts, and another one of the name is told.
+  // An explicit path has priority, and another file of that name is refused.
   TemporaryPath named(".pt2");
   writeArchive(named.path, {10, 20, 30, 40});
   writeArchive(file.path, {10, 21, 30, 40});
@@ -155,7 +155,8 @@ TEST(Artifact, MapsWeightsOfSafeTensors) {
 }
 
 TEST(Artifact, RunsItsOwnCodeWhereOthersStays) {
-  // The loader knows code by its path, and keeps what cannot be unloaded.
+  // The loader identifies code by path, and keeps libraries that cannot be
+  // unloaded.
   const std::string objects[] = {readFile(LUMINAL_TEST_KERNELS_THAT_STAY),
                                  kernelObject()};
   for (int load = 0; load < 6; ++load) {
@@ -199,7 +200,7 @@ TEST(Artifact, RefusesWhatItCannotRun) {
       "needs the CPU feature 'levitation', which this runtime does not know");
   expect([](Manifest &m) { m.steps[0].kernel = "no_such_kernel"; },
          "steps[0].kernel: host.so has no symbol 'no_such_kernel'");
-  // A symbol that the process has, but not the object.
+  // A symbol of the process, but not of the object.
   expect([](Manifest &m) { m.steps[0].kernel = "system"; },
          "host.so has no symbol 'system'");
   expect([](Manifest &m) { m.symbols.push_back({"n", {0, 5}}); },
@@ -222,7 +223,7 @@ TEST(Artifact, RefusesDamagedFiles) {
   const std::string good = readFile(file.path);
   auto load = [&](const std::string &text) {
     Bytes bytes;
-    // A block of its own, so that a sanitizer sees reads beyond it.
+    // A separate allocation, so that a sanitizer sees reads beyond it.
     auto copy =
         std::make_shared<std::vector<uint8_t>>(text.begin(), text.end());
     bytes.data = copy->data();

@@ -72,7 +72,7 @@ std::unique_ptr<Context> shapesOnly(std::vector<std::vector<Expr>> shapes,
 }
 
 TEST(Context, SolvesLinearExtents) {
-  // k follows from 2*k + n once n is known, though it stands before it.
+  // k follows from 2*k + n once n is known, though it comes before it.
   auto c = shapesOnly({{s("2*k + n")}, {s("n")}}, {s("k"), s("n")});
   Floats x;
   EXPECT_OK(c->bindInput(0, x.v, DType::F32, Shape{11}));
@@ -245,7 +245,7 @@ TEST(Context, EmptyTensors) {
 }
 
 TEST(Context, OutputsThatAreOtherBuffers) {
-  // Two outputs of one value, an input and a weight handed on, a slice.
+  // Two outputs with one value, an input and a weight as outputs, a slice.
   Builder b;
   uint32_t x = b.input("x", DType::F32, {4}), w = b.weight("w", {1, 2, 3, 4});
   uint32_t y = b.output("y", DType::F32, {4});
@@ -328,7 +328,7 @@ TEST(Context, StatesAreCarriedAndReset) {
     EXPECT_EQ(outputOf(*c, 1)[3], 4);
   }
   EXPECT_EQ(static_cast<const float *>(*c->getStateData(1))[0], 31);
-  // Another context has states of its own.
+  // Another context has separate states.
   auto other = Context::create(*artifact, {1});
   EXPECT_OK((*other)->bindInput(0, x.v, DType::F32, Shape{4}));
   EXPECT_OK((*other)->run());
@@ -357,7 +357,7 @@ TEST(Context, StatesAreCarriedAndReset) {
 }
 
 TEST(Context, StatesMayTradeValues) {
-  // a, b = b, a + x: each new value is made of the other's old one.
+  // a, b = b, a + x: each new value depends on the other's old one.
   Builder b;
   uint32_t x = b.input("x", DType::F32, {1});
   b.weight("a0", {1}, false);
@@ -437,8 +437,8 @@ TEST(Context, EachBrokenStateMustBeMended) {
   EXPECT_OK(c->bindInput(6, x.v, DType::F32, Shape{8}));
   EXPECT_FAILS(c->run(), "index is out of range");
   index[0] = 0;
-  // One that is bound anew, at the place where it was, says nothing of another,
-  // and a reset nothing of memory of the caller.
+  // Rebinding one state at the same address does not repair another, and a
+  // reset does not repair memory of the caller.
   EXPECT_OK(c->bindInput(3, first.v, DType::F32, Shape{4}));
   c->resetStates();
   EXPECT_FAILS(c->run(), "changed the state 'second' in place");
@@ -447,7 +447,7 @@ TEST(Context, EachBrokenStateMustBeMended) {
 }
 
 //===----------------------------------------------------------------------===//
-// Sizes that only values of the symbols show to be wrong
+// Sizes that are wrong for some values of the symbols
 //===----------------------------------------------------------------------===//
 
 template <typename Fn>
@@ -572,8 +572,7 @@ TEST(Context, ARepeatedCallCostsLittle) {
 #endif
   const int64_t shape[] = {4};
   double best = 1e9;
-  // What else runs on the machine makes calls slower for a while: so long is
-  // the best one waited for.
+  // Other load slows calls down for a while: retry that long for the best time.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   for (int round = 0; round < 50 || best >= kLimit; ++round) {
     auto start = std::chrono::steady_clock::now();

@@ -57,7 +57,7 @@ TEST(ThreadPool, WorkersWakeAfterSleep) {
   ThreadPool pool;
   ASSERT_TRUE(pool.tryAcquire(3));
   for (int repeat = 0; repeat < 5; ++repeat) {
-    // Far longer than workers spin.
+    // Much longer than workers spin.
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     Work work(50, 3);
     EXPECT_EQ(pool.parallelFor(50, 1, 3, Work::part, &work), 0);
@@ -70,7 +70,7 @@ TEST(ThreadPool, WorkersWakeAfterSleep) {
 TEST(ThreadPool, WorkersTakePart) {
   ThreadPool pool;
   ASSERT_TRUE(pool.tryAcquire(2));
-  // The caller's chunk waits for another thread to come: with a pool that left
+  // The caller's chunk waits for another thread: with a pool that left
   // everything to the caller this would take the whole ten seconds.
   struct Meeting {
     std::atomic<int> present{0};

@@ -141,7 +141,7 @@ TEST(Assumptions, SizesWithoutDims) {
                                    Expr::floorDiv(s("b") + 1, 2)));
 }
 
-// What convolutions, pools and slices after strided steps ask.
+// Queries of convolutions, pools and slices after strided ops.
 TEST(Assumptions, ExtentsAfterStrides) {
   Assumptions sc({{"s", {8, 64}}, {"t", {20, {}}}, {"u", {0, 300}}});
   auto proves = [&](const char *low, const char *high) {
@@ -165,7 +165,7 @@ TEST(Assumptions, ExtentsAfterStrides) {
   proves("max(t floordiv 20 - 1, 0)", "t floordiv 20 - 1");
   proves("t mod 7", "6");
   proves("t mod 7", "t floordiv 3");
-  // Where only cases decide.
+  // Where only a search over cases decides.
   proves("u mod 5 + 5 * (u floordiv 5)", "u");
   proves("(s mod 4) * (s mod 4)", "3 * (s mod 4)");
   proves("min(s, 20) floordiv 3", "(s + 4) floordiv 3");
@@ -181,8 +181,8 @@ TEST(Assumptions, ExtentsAfterStrides) {
   EXPECT_FALSE(sc.provablyLess(Expr::mod(s("u"), 299), 298));
 }
 
-// A question that has no answer costs no more than the limits say: counted in
-// expressions, each of which takes at most as many steps.
+// A query without an answer costs no more than the limits: counted in
+// expressions, each of which takes a bounded number of steps.
 TEST(Assumptions, HardQuestionsEnd) {
   Assumptions sc({{"a", {1, {}}}, {"b", {1, {}}}, {"c", {1, 1 << 20}}});
   Expr e;
@@ -282,7 +282,7 @@ TEST(Assumptions, ReshapesOfSymbolicDimsAreExact) {
     std::vector<Expr> plain = delinearize(linearize(index, c.to), c.from);
     for (unsigned i = 0; i < plain.size(); ++i)
       expectEqualEverywhere(Assumptions(symbols, c.to), plain[i], forth[i]);
-    // It stays inside: what the verifier of a view asks.
+    // It stays inside, as the verifier of a view requires.
     for (unsigned i = 0; i < forth.size(); ++i) {
       EXPECT_TRUE(Assumptions(symbols, c.to).provablyNonNegative(forth[i]));
       EXPECT_TRUE(Assumptions(symbols, c.to).provablyLess(forth[i], c.from[i]))
@@ -477,7 +477,7 @@ TEST(AssumptionsRandom, BoundsHold) {
 }
 
 namespace {
-/// How often an answer was the best one there is.
+/// How often an answer was optimal.
 struct Strength {
   unsigned bounds = 0, tight = 0, claims = 0, proved = 0;
 };
@@ -517,7 +517,7 @@ judgeCompositions(unsigned seeds, unsigned maxRank,
     std::optional<int64_t> low = sc.lowerBound(e), high = sc.upperBound(e);
     EXPECT_LE(low.value_or(*least), *least) << e.str() << " seed " << seed;
     EXPECT_GE(high.value_or(*most), *most) << e.str() << " seed " << seed;
-    // The closest claim that is true at all points, and the first that is not.
+    // The tightest claim that is true at all points, and the first that is not.
     Expr close = other - Expr(*margin);
     EXPECT_FALSE(sc.provablyLess(e, close))
         << e.str() << " < " << close.str() << " seed " << seed;
@@ -530,7 +530,7 @@ judgeCompositions(unsigned seeds, unsigned maxRank,
 }
 
 // Floordiv, mod, max and min in each other: no bound is false, and nearly all
-// are the best. The shares are those reached; less is a loss.
+// are optimal. The shares are the current ones; less is a regression.
 TEST(AssumptionsRandom, BoundsOfCompositionsAreTight) {
   Strength s =
       judgeCompositions(1000, 2, {{"a", {1, 9}}, {"b", {0, 4}}, {"n", {2, 4}}},
@@ -539,8 +539,8 @@ TEST(AssumptionsRandom, BoundsOfCompositionsAreTight) {
   EXPECT_GE(s.proved * 100, s.claims * 96);
 }
 
-// Ranges that no search over cases can walk through. (A claim may be true at
-// all points that are looked at, and false at one further out.)
+// Ranges too large for a search over cases. (A claim may be true at all sampled
+// points, and false further out.)
 TEST(AssumptionsRandom, BoundsOverUnboundedRanges) {
   Strength s = judgeCompositions(
       600, 0, {{"a", {8, {}}}, {"b", {2, 100000}}, {"n", {2, 4}}},

@@ -107,7 +107,7 @@ TEST(Expr, RefusesHostileText) {
   for (unsigned i = 0; i < 1000; ++i)
     product += "*(a" + std::to_string(i) + "+b)";
   EXPECT_EQ(errorOf(product), "expression is too large");
-  // Long is no crime by itself.
+  // Length alone is not an error.
   for (unsigned i = 0; i < 5000; ++i)
     sum += "+a" + std::to_string(i);
   EXPECT_TRUE(Expr::parse(sum));
@@ -129,7 +129,7 @@ TEST(Expr, OverflowIsUndefinedAndStaysSo) {
   EXPECT_FALSE(overflow.evaluate({}));
   EXPECT_EQ(Assumptions().lowerBound(overflow), std::nullopt);
   EXPECT_EQ(Assumptions().equal(overflow, overflow), std::nullopt);
-  // Partial sums may leave the range where the whole does not.
+  // Partial sums may exceed the range where the total does not.
   EXPECT_EQ(big + a - big, a);
 }
 
@@ -254,7 +254,7 @@ TEST(ExprLifetime, NodesGoWithTheLastExpr) {
     Expr e = arithmetic(0);
     size_t held = Expr::countNodes();
     EXPECT_GT(held, before);
-    // The same expression is the same node, however it came about.
+    // Equal expressions are the same node, however they are built.
     Expr copy = arithmetic(0), other = e, moved = std::move(copy);
     EXPECT_EQ(moved, e);
     EXPECT_EQ(Expr::countNodes(), held);
@@ -301,7 +301,8 @@ TEST(ExprLifetime, ThreadsShareNodes) {
       threads.emplace_back([&, t] {
         std::mt19937 random(t);
         for (unsigned i = 0; i < 3000; ++i) {
-          // Some of these are held by all, some come and go.
+          // Some of these are shared by all threads, some are created and
+          // dropped.
           unsigned seed = random() % 8;
           Expr e = arithmetic(seed), copy = e;
           if (seed < 4 ? copy != expected[seed] : copy != arithmetic(seed))

@@ -15,7 +15,7 @@
 
 using namespace luminal;
 
-/// Counts who asks for the process's mask, which changes it for all threads.
+/// Counts calls of umask, which change the mask for all threads.
 static int maskCalls = 0;
 extern "C" mode_t umask(mode_t mask) noexcept {
   ++maskCalls;
@@ -73,7 +73,7 @@ TEST(OutputFile, IsThereOnlyWhenItIsKept) {
   }
   EXPECT_EQ(contents(path), "old");
   EXPECT_EQ(folder.count(), 1u);
-  // A name that is taken is left to its owner.
+  // An existing name is not reused.
   auto first = OutputFile::create(path), second = OutputFile::create(path);
   EXPECT_EQ(folder.count(), 3u);
   EXPECT_TRUE(second->write("second") && second->keep());

@@ -45,7 +45,7 @@ TEST(Scalar, SmallFloatsRoundToNearestEven) {
 }
 
 TEST(Scalar, IntegersToFloatsRoundOnce) {
-  // Just above a tie of f32: by way of a rounded double it would go down.
+  // Just above a tie of f32: rounding to double first would round it down.
   int64_t value = (int64_t(1) << 60) + (int64_t(1) << 36) + 1;
   float result;
   castElement(DType::I64, &value, DType::F32, &result);

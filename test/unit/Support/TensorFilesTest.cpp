@@ -79,7 +79,7 @@ TEST(Npy, ReadsWhatNumPyWrites) {
   std::string six;
   for (float f : {0, 1, 2, 3, 4, 5})
     six.append(reinterpret_cast<const char *>(&f), 4);
-  // The order of keys, spaces, and the comma are NumPy's to choose.
+  // NumPy may choose the order of keys, spaces, and the comma.
   auto read = readNpyBytes(
       bytesOf(npy("{\"shape\": (2,3), 'fortran_order':False,'descr':'<f4'}\n",
                   six)),
@@ -95,7 +95,7 @@ TEST(Npy, ReadsWhatNumPyWrites) {
   EXPECT_EQ(toDoubles(*read), (std::vector<double>{0, 3, 1, 4, 2, 5}));
 }
 
-// Each of these is what numpy.load says of the same header.
+// These agree with numpy.load on the same header.
 TEST(Npy, ReadsShapesAsNumPyDoes) {
   using Shape = std::vector<int64_t>;
   auto read = [](const char *shape, int64_t count,
@@ -302,7 +302,7 @@ TEST(ZipWriter, WritesWhatTheReaderTakes) {
     EXPECT_TRUE(zip->add("b.bin", pieces, 64));
     EXPECT_TRUE(zip->add("c.bin", empty, 4096));
     EXPECT_TRUE(zip->add("d.bin", pieces, 4096));
-    // Only when it is finished is it there.
+    // The file exists only after it is finished.
     EXPECT_NE(::access(file.path.c_str(), F_OK), 0);
     EXPECT_TRUE(zip->finish());
   };
@@ -326,7 +326,7 @@ TEST(ZipWriter, WritesWhatTheReaderTakes) {
   ::unlink(file.path.c_str());
   write();
   EXPECT_EQ(read(), first);
-  // One that is not finished leaves nothing.
+  // An unfinished one leaves nothing.
   ::unlink(file.path.c_str());
   {
     auto zip = ZipWriter::create(file.path);

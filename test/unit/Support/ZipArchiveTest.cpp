@@ -17,7 +17,7 @@ void put(Data &out, uint64_t value, unsigned size) {
     out.push_back(uint8_t(value >> (8 * i)));
 }
 
-/// Writes stored members by hand, so that tests know where every field lies.
+/// Writes stored members by hand, so that tests know the offset of every field.
 struct Writer {
   Data out;
   Data directory;
@@ -151,7 +151,7 @@ TEST(ZipArchive, DeflatedMembers) {
   auto bytes = archive->readChecked(archive->getMembers()[0]);
   ASSERT_TRUE(bytes) << bytes.error().message;
   EXPECT_EQ(bytes->text(), text);
-  // More than it may have is refused before it is decompressed.
+  // More bytes than allowed are refused before decompression.
   const ZipArchive::Member &member = archive->getMembers()[0];
   EXPECT_TRUE(archive->read(member, 5000));
   for (auto refused :

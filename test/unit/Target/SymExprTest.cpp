@@ -13,7 +13,7 @@ namespace {
 constexpr const char *kA = "Symbol('a', integer=True)";
 constexpr const char *kB = "Symbol('b', positive=True, integer=True)";
 
-/// Replaces A and B by symbols, and digits by Integer(digit), but for those
+/// Replaces A and B by symbols, and digits by Integer(digit), except those
 /// after a #.
 std::string spell(std::string_view text) {
   std::string result;

@@ -7,7 +7,7 @@
 
 using namespace luminal::eqsat;
 
-/// Prints a chosen term.
+/// Prints an extracted term.
 static void print(const EGraph &graph, const Selection &s, ClassId c) {
   NodeRef node = s.chosen[graph.find(c)];
   const Table &table = graph.table(node.op);

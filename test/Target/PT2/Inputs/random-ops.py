@@ -9,7 +9,7 @@ import pathlib
 import runpy
 import sys
 
-# With one of these an op may be asked not to draw.
+# With one of these, drawing can be turned off.
 ARGUMENTS = {"train", "training", "dropout", "dropout_p"}
 
 
@@ -20,7 +20,7 @@ def write(make, out):
     for name in torch._C._dispatch_get_all_op_names():
         namespace, _, name = name.partition("::")
         base, _, overload = name.partition(".")
-        # Results are arguments of what has .out, which no exported program has; nested tensors have no layout here.
+        # Overloads with .out take results as arguments, and are never exported; nested tensors have no layout here.
         if namespace != "aten" or "out" in overload.split("_") or base.startswith("_nested"):
             continue
         op = getattr(getattr(torch.ops.aten, base), overload or "default")

@@ -46,7 +46,7 @@ case("--rtol: '-1' is not a number", good, *both, "--rtol=-1")
 case("--repeat: '1.5' is not a number of calls", good, *both, "--repeat=1.5")
 case("--input: needs a value", good, "--input")
 case("there is no device 'cuda'", good, *both, "--device=cuda")
-case("--steps does not go with", good, *both, f"--steps={folder}")
+case("--steps cannot be combined with", good, *both, f"--steps={folder}")
 case("holds no folder run_0", good, f"--steps={folder}")
 
 case("input 'w' (f32[n, 4]) is missing", good, f"--input={x}")
@@ -71,7 +71,7 @@ case("says f32[9, 4], but it holds", good, f"--input={raw('lie.npy', lying.repla
 case("is not an .npy file", good, f"--input={raw('text.npy', b'hello')}", f"--input={w}")
 case("is not a .safetensors file", good, f"--input={raw('x.safetensors', b'hello')}", f"--input={w}")
 
-# What cannot be written leaves nothing else that was.
+# If one file cannot be written, the others are removed.
 case("/no/such/all.safetensors: cannot be written", good, *both, "--output=/no/such/all.safetensors")
 case("/dev/full: cannot be written", good, *both, "--output=/dev/full")
 case("/no/such/trace.json: cannot be written", good, *both, "--profile=/no/such/trace.json")

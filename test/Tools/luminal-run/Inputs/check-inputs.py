@@ -59,7 +59,7 @@ for model in [folder / "m.lum"], ["--reference", program]:
 # Element types.
 case([array("f64.npy", "f8", 2, 4), w, i], "input 'x': has element type f64, expected f32")
 case([x, w, array("i32.npy", "i4", 2)], "input 'i': has element type i32, expected i64")
-# Rank, a static dim, symbols that are two things, a range.
+# Rank, a static dim, symbols with two values, a range.
 case([array("flat.npy", "f4", 8), w, i], "input 'x': has rank 1, expected f32[n, k]", "('x'): expected rank 2, found 1")
 case([x, x, i], "input 'w': dim 1 is 4, expected f32[k, 3]", "('w'): expected 3 as dim 1, found 4")
 case([x, array("tall.npy", "f4", 5, 3), i], "dim 0 of input 'w' is 5, expected 4 (k, k is 4 by dim 1 of input 'x')",
@@ -73,7 +73,7 @@ case([x, w], "input 'i' (i64[n]) is missing")
 case([x, w, i, x], "there are only 3 inputs")
 case([x, w, f"q={i}"], "there is no input 'q'")
 case([x, f"x={x}", i], "input 'x' is given twice")
-# Headers that lie.
+# Wrong headers.
 case([damaged("cut.npy", lambda data: data[:-1]), w, i], "says f32[2, 4], but it holds 31 bytes")
 case([damaged("long.npy", lambda data: data + bytes(8)), w, i], "says f32[2, 4], but it holds 40 bytes")
 case([damaged("lie.npy", lying(b"(9, 4)")), w, i], "says f32[9, 4], but it holds 32 bytes")
@@ -84,6 +84,6 @@ case([damaged("huge.npy", lying(b"(99999999999999999999, 4)")), w, i], "huge.npy
 case([damaged("expression.npy", lying(b"(1 << 40, 4)")), w, i], "expression.npy")
 case([damaged("header.npy", lambda data: data[:9] + b"\xff" + data[10:]), w, i], "header.npy")
 case([damaged("version.npy", lambda data: data[:6] + b"\x09" + data[7:]), w, i], "version.npy")
-# What only the elements tell.
+# Errors that depend on elements.
 case([x, w, damaged("outside.npy", lambda data: i.read_bytes()[:-8] + (4).to_bytes(8, "little"))], "index")
 sys.exit(f"{failures} cases failed" if failures else 0)

@@ -55,7 +55,7 @@ for command in ALL:
     assert done.returncode == 0 and out.exists(), (command, done.stderr)
     shutil.rmtree(out) if out.is_dir() else out.unlink()
 
-# Not what it says.
+# Not the stated contents.
 case("text", b"hello", "is not a .safetensors file")
 case("nothing", b"", "")
 for tenth in range(10):

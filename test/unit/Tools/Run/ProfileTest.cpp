@@ -43,7 +43,7 @@ Trace traceOf(int calls, size_t mostEvents, int failAt = -1) {
   for (const JsonRef &event : *events)
     if (*event.at("ph")->asString() == "X")
       trace.works.push_back(*event.at("args")->at("work")->asInt());
-  // The table is of all calls.
+  // The table covers all calls.
   EXPECT_NE(profiler.table().find(" " + std::to_string(calls) + " "),
             std::string::npos);
   return trace;
@@ -63,7 +63,7 @@ TEST(Profile, HoldsTheFirstAndTheLastOfManyCalls) {
             (std::vector<int64_t>{0, 0, 1, 1, 998, 998, 999, 999}));
   EXPECT_EQ(trace.calls, 1000);
   EXPECT_EQ(trace.traced, 4);
-  // One whole call at either end, however long it is.
+  // One whole call at each end, however long it is.
   EXPECT_EQ(traceOf(9, 1).works, (std::vector<int64_t>{0, 0, 8, 8}));
 }
 
