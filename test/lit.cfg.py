@@ -55,7 +55,7 @@ for name in ("address", "thread"):
     if name in config.sanitizers:
         library = f"libclang_rt.{name[0] + 'san'}-{config.host_arch}.so"
         found = subprocess.run([config.c_compiler, "-print-file-name=" + library], capture_output=True, text=True)
-        # What Python, and a shell that starts it, leave to the end of the process is no leak of ours.
+        # Memory that Python, or a shell that starts it, never frees is not our leak.
         preload = f"LD_PRELOAD={found.stdout.strip()} ASAN_OPTIONS={config.environment['ASAN_OPTIONS']}:detect_leaks=0"
 config.substitutions += [("%sanitize", sanitize), ("%preload", preload)]
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Each input is a sequence of calls on a few live handles, with any arguments
-// that a C program can pass: null handles, numbers that are no kind, ranks and
+// that a C program can pass: null handles, invalid kinds, ranks and
 // extents that do not fit, misaligned and shared memory, calls in any order.
-// All memory that is handed over is an allocation of exactly the stated size,
+// All memory that is passed is an allocation of exactly the stated size,
 // so that AddressSanitizer sees every access beyond it, and it is freed as soon
 // as the header says that it may be. A call that succeeds has its numbers
 // checked.
@@ -204,7 +204,7 @@ public:
       value = value << 8 | byte();
     return value;
   }
-  /// Mostly small, now and then anything.
+  /// Mostly small, sometimes anything.
   template <typename T>
   T number(unsigned small) {
     static constexpr uint64_t edges[] = {
@@ -243,7 +243,7 @@ struct Binding {
   std::shared_ptr<Block> block;
   const uint8_t *memory = nullptr;
   size_t bytes = 0;
-  /// Less memory than the shape says: such a context must not run.
+  /// Less memory than the shape needs: such a context must not run.
   bool lies = false;
 };
 
@@ -401,7 +401,7 @@ private:
       require(!given->name && !given->shape, "a result without success");
       return;
     }
-    // All that it points at can be read.
+    // Everything it points to can be read.
     size_t read = std::strlen(given->name);
     for (size_t axis = 0; axis < given->rank; ++axis)
       read += std::strlen(given->shape_text[axis]) +
@@ -425,7 +425,7 @@ private:
     size_t i = index();
     std::optional<size_t> rank = rankOf(calls, k, i);
     size_t stated = rank && !in.oneIn(8) ? *rank : in.number<size_t>(4);
-    // Room for what is written if the rank is right, and for nothing otherwise.
+    // Space for the output if the rank is right, and none otherwise.
     size_t room = rank == stated ? stated : 0;
     std::unique_ptr<int64_t[]> extents(new int64_t[room]);
     bool ok = succeeded(luminal_shape(calls.context, k, i, stated,
@@ -441,7 +441,7 @@ private:
     return values;
   }
 
-  /// The elements of an output or a state, if there are any to be had.
+  /// The elements of an output or a state, if available.
   std::optional<std::vector<float>> values(Calls &calls, luminal_kind k,
                                            size_t i) {
     const void *data = nullptr;
@@ -512,7 +512,7 @@ private:
       if (in.oneIn(16))
         strides[axis] = in.number<int64_t>(8);
     }
-    // What no tensor may be is refused before its memory is touched. Sizes of
+    // Invalid tensors are refused before their memory is accessed. Sizes of
     // the third program have no bound but memory.
     size_t bytes = small ? static_cast<size_t>(count) * element : 0;
     Binding binding;
@@ -520,7 +520,7 @@ private:
     binding.lies = !small && !negative && calls.program == 2;
     uint8_t *memory = nullptr;
     if (in.oneIn(6) && !calls.bound.empty()) {
-      // Shared with another tensor, where there is room.
+      // Shared with another tensor, if it is large enough.
       auto other = calls.bound.begin();
       std::advance(other, in.below(unsigned(calls.bound.size())));
       size_t offset = in.below(3) * 4;
@@ -554,13 +554,13 @@ private:
     if (!ok)
       return; // The new memory goes, the old one is still bound.
     require(noData || rank == stated, "a binding of another rank");
-    // What was bound before is not looked at again.
+    // Previously bound memory is not read again.
     if (noData)
       binding = {};
     calls.bound[{k, i}] = std::move(binding);
   }
 
-  /// The elements that the caller bound, or what the artifact has.
+  /// The elements that the caller bound, or the artifact's.
   std::vector<float> bound(Calls &calls, luminal_kind k, size_t i,
                            std::vector<float> otherwise = {}) {
     auto it = calls.bound.find({k, i});
@@ -583,7 +583,7 @@ private:
     for (const auto &[place, binding] : calls.bound)
       if (binding.lies)
         return;
-    // What sharing leads to is left to the sanitizer.
+    // The sanitizer checks shared memory; values are not compared.
     if (calls.program != 0 || shares(calls)) {
       (void)succeeded(luminal_run(calls.context));
       return;

@@ -19,12 +19,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (auto method : {SerializedGraph::Method::BottomUp,
                       SerializedGraph::Method::GreedyDag}) {
     Result<std::string> choice = (*graph)->extract(method);
-    // What is written can be read, and is a program.
+    // Written output can be read back, and is a program.
     if (choice && (!JsonDocument::parse(*choice, "output") ||
                    !(*graph)->price(*choice, "output")))
       __builtin_trap();
   }
-  // The same bytes as choices that somebody made.
+  // The same bytes as a file of choices.
   if (auto given = (*graph)->price(text, "input");
       !given && given.error().message.rfind("input", 0) != 0)
     __builtin_trap();

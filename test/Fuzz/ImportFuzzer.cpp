@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The bytes choose ops from the whole table and an argument for each parameter:
-// mostly what the schema asks for, of any dtype, rank and extent, and now and
-// then of another kind, None, left out, or without a name. The program is
-// imported from an archive. It is verified IR, or refused by exactly one error
-// of the importer's own; an op that the verifier has to refuse is a fault.
+// mostly as the schema requires, of any dtype, rank and extent, and sometimes
+// of another kind, None, left out, or without a name. The program is imported
+// from an archive. It is verified IR, or refused by exactly one error of the
+// importer; an op that fails verification is a bug.
 //
 // With LUMINAL_FUZZ_ARCHIVE=FILE each program is also written there, so that a
-// crash can be handed to luminal-translate.
+// crash can be reproduced with luminal-translate.
 //
 //===----------------------------------------------------------------------===//
 
@@ -222,7 +222,7 @@ private:
   std::string tensorName() {
     if (chance(4))
       return chance(128) ? "" : "nowhere";
-    // Late ones, which ops have made, as often as inputs.
+    // Results of ops as often as inputs.
     if (!made.empty() && chance(96))
       return made[bytes.ConsumeIntegralInRange<size_t>(0, made.size() - 1)];
     return names[bytes.ConsumeIntegralInRange<size_t>(0, names.size() - 1)];

@@ -43,7 +43,7 @@ struct UnitCost : CostModel {
 } // namespace
 
 namespace {
-/// What all inputs share. Types and attributes live as long as the context: a
+/// Shared by all inputs. Types and attributes live as long as the context: a
 /// new one for each input would be slow, one for all would grow.
 struct Session {
   Session() : context(MLIRContext::Threading::DISABLED) {
@@ -70,7 +70,7 @@ static void run(Session &session, StringRef text, unsigned &errors) {
       __builtin_trap(); // refused without a word
     return failed;
   };
-  // What the parser itself refuses is not ours to judge.
+  // Errors of the parser itself are not checked.
   if (refused(failed(loader.loadBuffer(
           &session.context,
           llvm::MemoryBuffer::getMemBufferCopy(text, "rules.mlir")))))

@@ -140,7 +140,7 @@ int main(int argc, char **argv) {
   FAILS(luminal_data(context, LUMINAL_INPUT, 0, &data), "only outputs");
 
   /* Once shapes are those of the next call, the last call's memory is no longer
-   * handed out. */
+   * accessible. */
   shape[0] = 1;
   CHECK(
       !luminal_bind(context, LUMINAL_INPUT, 0, x, LUMINAL_F32, 2, shape, NULL));
@@ -183,7 +183,7 @@ int main(int argc, char **argv) {
   luminal_artifact_free(NULL);
 
   FAILS(luminal_run(NULL), "null");
-  /* A pipe that nobody writes to is not a file to wait for. */
+  /* Opening a pipe without a writer must not block. */
   char pipe[4096];
   snprintf(pipe, sizeof pipe, "%s.pipe", argv[1]);
   CHECK(mkfifo(pipe, 0600) == 0);

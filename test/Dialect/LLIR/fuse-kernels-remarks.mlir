@@ -14,7 +14,7 @@ func.func @chain(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %1 : tensor<4xf32>
 }
 
-// A result that a kernel of its own index space reads is written by that
+// A result that a kernel with the same index space reads is written by that
 // kernel; a reader of another index space loads it.
 func.func @result(%a: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
   // expected-remark-re@+1 {{[Passed] fusion {{.*}} as="a further result of the kernel", op="elementwise neg", reader="elementwise exp at {{.*}}:22:8"}}

@@ -6,7 +6,7 @@
 
 //--- rules.mlir
 
-// sqrt(a) * b = a + b would be odd; here it only shows what was matched.
+// sqrt(a) * b = a + b is wrong; here it only shows what was matched.
 pdl.pattern @SqrtTimes : benefit(0) attributes {eqsat.promise = "rounding(9)"} {
   %t = pdl.type
   %a = pdl.operand
@@ -20,7 +20,7 @@ pdl.pattern @SqrtTimes : benefit(0) attributes {eqsat.promise = "rounding(9)"} {
   }
 }
 
-// a * b + a * c = a mod (b mod c), odd as well: four orders of operands.
+// a * b + a * c = a mod (b mod c), wrong as well: four orders of operands.
 pdl.pattern @Factor : benefit(0) attributes {eqsat.promise = "rounding(9)"} {
   %t = pdl.type
   %a = pdl.operand

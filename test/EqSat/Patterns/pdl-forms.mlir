@@ -1,4 +1,4 @@
-// What mlir-pdll writes for pure ops, each form with a near miss beside it:
+// The forms that mlir-pdll writes for pure ops, each with a near miss:
 // `@f` is rewritten, `@f_not` stays.
 
 // RUN: split-file %s %t
@@ -10,7 +10,7 @@
 
 //--- rules.pdll
 
-// Benefit and recursion mean nothing here.
+// Benefit and recursion have no meaning here.
 Pattern Short with benefit(3), recursion => replace op<test.short>(x: Value) -> (_: Type) with x;
 
 // An attribute whose type is that of the result; results take their types from

@@ -1,4 +1,4 @@
-// Patterns that leave open how many operands or results there are, each with
+// Patterns with any number of operands or results, each with
 // near misses: `@f` is rewritten, `@f_not` stays.
 
 // RUN: split-file %s %t
@@ -11,7 +11,7 @@
 // RUN: luminal-opt %t/input.mlir --allow-unregistered-dialect -o /dev/null \
 // RUN:   --eqsat-saturate="no-rule-sets rules=%t/rules.mlir cost=attribute allow-unregistered explain=-" | FileCheck %s --check-prefix=WHY
 
-// What a form makes is verified: one operand is right, two are an error.
+// Created ops are verified: one operand is right, two are an error.
 // RUN: luminal-opt %t/one.mlir --allow-unregistered-dialect --eqsat-saturate="no-rule-sets rules=%t/wrong.mlir cost=attribute allow-unregistered" | FileCheck %s --check-prefix=ONE
 // ONE: hlir.sqrt %arg0
 // RUN: not luminal-opt %t/two.mlir --allow-unregistered-dialect --eqsat-saturate="no-rule-sets rules=%t/wrong.mlir cost=attribute allow-unregistered" 2>&1 | FileCheck %s --check-prefix=TWO
@@ -89,7 +89,7 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 //--- rules.pdll
 
-// As many operands as there are, none among them.
+// Any number of operands, including none.
 Pattern All {
   let r = op<test.all>(xs: ValueRange) -> (t: Type);
   replace r with op<test.new>(xs) {cost = attr<"0 : i64">} -> (t);
@@ -341,7 +341,7 @@ func.func @fewer(%x: f32, %y: f32) -> f32 {
   return %0 : f32
 }
 
-// Either order of a commutative op is as good.
+// Both orders of a commutative op match.
 // CHECK-LABEL: @registered(
 // CHECK-NEXT: "test.sum"({{%arg0, %arg1|%arg1, %arg0}})
 func.func @registered(%x: i8, %y: i8) -> i8 {

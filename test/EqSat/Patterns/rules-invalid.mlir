@@ -1,4 +1,4 @@
-// What cannot be a rule is refused, with its place and the reason, before
+// Invalid rules are refused, with their location and the reason, before
 // anything runs.
 
 // RUN: split-file %s %t

@@ -1,5 +1,5 @@
 // The graph as MLIR keeps where its ops come from: read back, the same program
-// comes out of it (but for the order of factors, which costs nothing) with the
+// is extracted (except for the order of factors, which costs nothing) with the
 // same locations, and values are found by their names.
 
 // RUN: luminal-opt %s --allow-unregistered-dialect --mlir-print-debuginfo --eqsat-saturate=equivalence -o %t.mlir

@@ -1,4 +1,4 @@
-// Why the extracted program, or two values, are equal to what was given.
+// Why the extracted program is equal to the given one, or two values to each other.
 
 // RUN: luminal-opt %s --eqsat-saturate="explain=%t.txt report=%t.json" -o /dev/null
 // RUN: FileCheck %s --input-file=%t.txt

@@ -123,7 +123,7 @@ func.func @by_range(%x: tensor<?xf32, #hlir.dims<s0>>) -> tensor<?xf32, #hlir.di
 
 // -----
 
-// Whatever the dims, elements and ranks are not equal.
+// Different element types and ranks are unequal, whatever the dims.
 func.func @by_element(%x: tensor<?xf32, #hlir.dims<s0>>) -> tensor<?xi32, #hlir.dims<s1>>
     attributes {hlir.symbols = #hlir.symbols<s0 in [1, 64], s1 in [1, 64]>} {
   // expected-error @below {{rule 'Same' makes two values equal whose types differ}}

@@ -1,4 +1,4 @@
-// Every stop reason, and what the report says of it. A limit that stops the search is a warning with its name.
+// Every stop reason, and its text in the report. A limit that stops the search is a warning with its name.
 
 // RUN: split-file %s %t
 // DEFINE: %{opt} = luminal-opt %t/input.mlir --allow-unregistered-dialect --remarks-filter=eqsat-saturate
@@ -61,7 +61,7 @@
 // JSON: "stratum": "alternatives"
 // JSON: "cost": 5
 
-// Functions are recovered and lowered whatever stops the search, before its first round too.
+// Functions are recovered and lowered whatever stops the search, even before its first round.
 // RUN: luminal-opt %t/hlir.mlir --eqsat-saturate="max-iterations=0 rules=%t/explode.mlir" 2>&1 | FileCheck %s --check-prefix=NOROUND
 // RUN: luminal-opt %t/hlir.mlir --eqsat-saturate="max-nodes=0 rules=%t/explode.mlir" 2>&1 | FileCheck %s --check-prefix=NOROUND
 // RUN: luminal-opt %t/hlir.mlir --eqsat-saturate="max-bytes=0 rules=%t/explode.mlir" 2>&1 | FileCheck %s --check-prefix=NOROUND
@@ -99,7 +99,7 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 //--- explode.mlir
-// sqrt(x) = sqrt(2^x), again and again (and not true, but never extracted).
+// sqrt(x) = sqrt(2^x), repeatedly (not true, but never extracted).
 pdl.pattern @Explode : benefit(0) attributes {eqsat.promise = "rounding(2)", eqsat.stratum = "alternatives"} {
   %t = pdl.type
   %x = pdl.operand

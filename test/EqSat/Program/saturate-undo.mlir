@@ -1,5 +1,5 @@
 // A rule that explodes is suspended and its round undone: the rule beside it,
-// which needs more rounds than there is room for both, runs to its end.
+// which needs more rounds than the limit allows for both, runs to its end.
 
 // RUN: split-file %s %t
 // DEFINE: %{opt} = luminal-opt %t/input.mlir --allow-unregistered-dialect --remarks-filter=eqsat-saturate
@@ -24,7 +24,7 @@
 // JSON: "name": "Peel"
 // JSON: "undone": 0
 
-// With room for both nothing is undone.
+// If the limit allows both, nothing is undone.
 // RUN: %{opt} --eqsat-saturate="%{rules}" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ROOM
 // ROOM: saturation {{.*}} stop=saturated, undone=0
 

@@ -21,7 +21,7 @@
 // RUN: grep -m2 -E '"(nodes|classes)"' %t/twice.out > %t/twice.counts
 // RUN: grep -m2 -E '"(nodes|classes)"' %t/twice.in | diff - %t/twice.counts
 
-// All compiled-in rules, in a nest and over borders, but for the order of
+// All compiled-in rules, in a nest and across scopes, except for the order of
 // factors and terms, which costs nothing.
 // RUN: cat %t/lift.mlir %t/body.mlir %t/value.mlir %t/cyclic.mlir > %t/all.mlir
 // RUN: luminal-opt %t/all.mlir --allow-unregistered-dialect --eqsat-saturate="equivalence report=%t/all.out" -o %t/all.graph
@@ -38,7 +38,7 @@
 // RUN: luminal-test-reference %t/value.mlir > %t/before
 // RUN: luminal-test-reference %t/value.back | diff - %t/before
 //
-// The same bytes, wherever things lie in memory.
+// The same bytes for any memory layout.
 // RUN: env MALLOC_PERTURB_=85 luminal-opt %t/all.mlir --allow-unregistered-dialect --eqsat-saturate=equivalence | cmp - %t/all.graph
 // RUN: env MALLOC_PERTURB_=170 MALLOC_MMAP_THRESHOLD_=4096 luminal-opt %t/all.mlir --allow-unregistered-dialect --eqsat-saturate=equivalence | cmp - %t/all.graph
 
@@ -58,7 +58,7 @@
 // RUN: FileCheck %s --check-prefix=BESIDE-GRAPH --input-file=%t/beside.graph
 // RUN: luminal-opt %t/beside.graph --allow-unregistered-dialect --eqsat-saturate="no-rule-sets allow-unregistered cost=unit" | FileCheck %s --check-prefix=BESIDE
 
-// What is not such a graph is refused at the place that is wrong.
+// Anything that is not such a graph is refused, at the offending op.
 // RUN: not luminal-opt %t/body.bad.mlir --allow-unregistered-dialect --eqsat-saturate=no-rule-sets 2>&1 | FileCheck %s --check-prefix=BODY
 // BODY: body.bad.mlir:6:12: error: the body of a scope is not one 'equivalence.graph', unlike what is around it
 // RUN: not luminal-opt %t/more.mlir --allow-unregistered-dialect --eqsat-saturate=no-rule-sets 2>&1 | FileCheck %s --check-prefix=MORE
@@ -260,7 +260,7 @@ func.func @main(%x: tensor<f32>) -> tensor<f32> {
 }
 //--- inner.mlir
 
-// What is needed outside is computed inside alone.
+// A value that is needed outside is computed only inside.
 func.func @main(%x: tensor<f32>) -> tensor<f32> {
   %g = "equivalence.graph"() ({
     %cx = "equivalence.class"(%x) : (tensor<f32>) -> tensor<f32>

@@ -19,7 +19,7 @@
 
 //--- lift.mlir
 
-// What a body computes from values around it alone is computed once, outside;
+// Values of a body that depend only on outer values are computed once, outside;
 // in a nest, as far out as its operands are.
 // LIFT-LABEL: func.func @lift
 // LIFT:         %[[KK:.*]] = hlir.mul %[[K:.*]], %[[K]]
@@ -49,7 +49,7 @@ func.func @lift(%x: tensor<4xf32>, %w0: tensor<4xf32>, %w1: tensor<4xf32>, %k: t
 
 //--- body.mlir
 
-// Rules see through the border: a body is matched with what is around it.
+// Rules match across the boundary: a body is matched together with its context.
 // BODY-LABEL: func.func @body
 // BODY-NEXT:    hlir.repeat 2
 // BODY-NEXT:    ^bb0(%[[C:.*]]: tensor<4xf32>):
@@ -71,7 +71,7 @@ func.func @body(%x: tensor<4xf32>, %k: tensor<4xf32>) -> tensor<4xf32> {
 
 //--- rules.mlir
 
-// What a value is cleared to does not depend on it.
+// The result of clearing a value does not depend on it.
 pdl.pattern @Clear : benefit(0) attributes {eqsat.promise = "exact"} {
   %t = pdl.type
   %x = pdl.operand
@@ -119,7 +119,7 @@ func.func @leak(%x: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
 //--- twice.mlir
 
 // One class, computed in two scopes of which neither is in the other: each has
-// its own choice, priced once a trip: 2 * (1 + 4) + 3 * (1 + 4).
+// its own choice, with its cost per trip: 2 * (1 + 4) + 3 * (1 + 4).
 // TWICE-LABEL: func.func @twice
 // TWICE:         hlir.repeat 2
 // TWICE-NEXT:    ^bb0(%[[C:.*]]: tensor<f32>):

@@ -76,7 +76,7 @@ pdl.pattern @Pair : benefit(0) attributes {eqsat.promise = "exact"} {
     pdl.replace %root with %new
   }
 }
-// A view that leaves its operand as it is, but for the type.
+// A view that changes only the type of its operand.
 pdl.pattern @Identity : benefit(0) attributes {eqsat.promise = "exact"} {
   %t = pdl.type
   %x = pdl.operand
@@ -163,7 +163,7 @@ func.func @repeat(%x: tensor<?xf32, #hlir.dims<s0>>, %w: tensor<?xf32, #hlir.dim
 
 //--- made.mlir
 
-// A rule makes an op on a value whose class is written otherwise than its root: that is no error of the rule.
+// A rule creates an op on a value whose class is spelled differently from its root: that is not an error of the rule.
 // CHECK-LABEL: func.func @made
 // CHECK-NOT:     same
 // CHECK:         return %{{.*}} : tensor<?xf32, #hlir.dims<s0 mod 64>>
@@ -194,7 +194,7 @@ func.func @static(%x: tensor<?xf32, #hlir.dims<min(s0, 4)>>) -> tensor<?xf32, #h
 
 //--- several.mlir
 
-// An op with several results, each written otherwise than what it is equal to.
+// An op with several results, each spelled differently from its equal value.
 // CHECK-LABEL: func.func @several
 // CHECK:         hlir.custom "{{pair|swapped}}"({{.*}}) : (tensor<?xf32, #hlir.dims<s0>>, tensor<?xf32, #hlir.dims<s0>>) -> (tensor<?xf32, #hlir.dims<s0>>, tensor<?xf32, #hlir.dims<s0>>)
 // CHECK:         return %{{.*}}, %{{.*}} : tensor<?xf32, #hlir.dims<s0 mod 64>>, tensor<?xf32, #hlir.dims<s0>>
@@ -208,7 +208,7 @@ func.func @several(%x: tensor<?xf32, #hlir.dims<s0>>, %y: tensor<?xf32, #hlir.di
 
 //--- apart.mlir
 
-// Where no rule says that two are one, both spellings stay as they are.
+// Where no rule makes two values equal, both spellings stay.
 // CHECK-LABEL: func.func @apart
 // CHECK-NEXT:    hlir.sin %{{.*}} : tensor<?xf32, #hlir.dims<s0>>
 // CHECK-NEXT:    hlir.sin %{{.*}} : tensor<?xf32, #hlir.dims<s0 mod 64>>

@@ -1,4 +1,4 @@
-// max-ulps admits a rule by what the code of its function does in the element type at hand (Accuracy.def): f32 sigmoid is
+// max-ulps admits a rule by the accuracy of its function in the given element type (Accuracy.def): f32 sigmoid is
 // within 1.97 ulp, f64 within 3.5, f16, which is computed in f32, within 0.501.
 
 // RUN: luminal-opt %s --eqsat-saturate="max-ulps=1" | FileCheck %s --check-prefixes=CHECK,ONE
@@ -17,7 +17,7 @@
 // REPORT: "name": "NarrowUnary"
 // REPORT: "promise": "rounding(0.501..5.5)"
 
-// Explanations say it of the type at hand.
+// Explanations state it for the given type.
 // RUN: luminal-opt %s --eqsat-saturate="explain=-" -o /dev/null | FileCheck %s --check-prefix=WHY
 // WHY: by Sigmoid ({{.*}}), rounding(0.501)
 // WHY: by Sigmoid ({{.*}}), rounding(1.97)

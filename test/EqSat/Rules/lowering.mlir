@@ -88,7 +88,7 @@ func.func @inside(%data: tensor<10x4xf32>, %x: tensor<?xf32, #hlir.dims<s0>>) ->
 
 // -----
 
-// Row 10 is one too many.
+// Row 10 is out of range.
 // CHECK-LABEL: func.func @not_inside(
 // CHECK: llir.gather %arg0, %{{[0-9]+}} {checked}
 func.func @not_inside(%data: tensor<10x4xf32>, %x: tensor<?xf32, #hlir.dims<s0>>) -> tensor<?x4xf32, #hlir.dims<s0>>

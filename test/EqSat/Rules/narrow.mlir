@@ -1,4 +1,4 @@
-// Each rule of Narrow.pdll, and beside it what it must leave alone.
+// Each rule of Narrow.pdll, and beside it forms that it must not change.
 
 // RUN: luminal-opt %s --eqsat-saturate --split-input-file | FileCheck %s
 

@@ -1,9 +1,9 @@
-// Each rule of Norm.pdll on decompositions as models have them, and beside it a
+// Each rule of Norm.pdll on decompositions from models, and beside it a
 // near miss.
 
 // RUN: luminal-opt %s --eqsat-saturate --split-input-file | FileCheck %s
 
-// Softmax, with the dims kept and exp in the type at hand.
+// Softmax, with the dims kept and exp in the given type.
 // CHECK-LABEL: func.func @softmax(
 // CHECK-NEXT: %[[R:.*]] = llir.softmax %arg0 : tensor<4x8xf32>
 // CHECK-NEXT: return %[[R]]

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """check-recovery.py REPORT RULE=N ...: RULE made at least N ops of the program that was extracted.
 
-A program of nothing but the lowerings of single ops would run as well, and fail here.
+A program with only single-op lowerings would run as well, and fail here.
 """
 import json
 import sys

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # ===- determinism.py - The same program gives the same bytes ------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""determinism.py again ARCHIVE OUT: compiled anew, by another number of threads, from another folder, with another layout of
+"""determinism.py again ARCHIVE OUT: compiled again, with another number of threads, from another folder, with another layout of
        memory and other ways of printing, it gives the same artifact.
 determinism.py phases ARCHIVE OUT PHASE...: each intermediate of luminal-pipeline is a file that luminal-opt goes on from to
        the same code, and luminal-compile, for the phases named, to the same artifact.
@@ -32,7 +32,7 @@ def compile(source, artifact, *options, before=(), **more):
 
 
 def content(artifact):
-    """The members, but for the manifest's word on where the archive lay."""
+    """The members, without the archive's path in the manifest."""
     with zipfile.ZipFile(artifact) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     members["manifest.json"] = json.loads(members["manifest.json"])

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """interrupt.py FOLDER PROGRAM ARTIFACT INPUT...: each tool has its output open when the signal comes, and leaves no file.
 
-A pipe that nobody writes to keeps the compiler waiting for rules, a benchmark keeps luminal-run at work.
+A pipe without a writer keeps the compiler waiting for rules, a benchmark keeps luminal-run running.
 """
 import os
 import pathlib

@@ -14,7 +14,7 @@
       int64_t end, void *scratch)
 #define UNUSED (void)symbols, (void)scratch
 
-/// Tells one build of these kernels from another.
+/// Distinguishes builds of these kernels.
 #ifndef ADDEND
 #define ADDEND 0
 #endif

@@ -21,7 +21,7 @@ def visit(eclass):
 
 
 tree = sum(visit(root) for root in set(graph["root_eclasses"]))
-assert set(done) == set(taken), "choices for what nobody needs, or none for what is needed"
+assert set(done) == set(taken), "choices for unneeded classes, or none for needed ones"
 dag = sum(nodes[name]["cost"] for name in taken.values())
 assert abs(tree - choices["tree_cost"]) < 1e-9 and abs(dag - choices["dag_cost"]) < 1e-9
 if len(sys.argv) == 4:

@@ -55,7 +55,7 @@ for r in rules:
     assert r["useful"] or not r["new_nodes"] + r["unions"] + r["extracted_ops"]
     assert r["unions"] or not r["extracted_ops"]
 assert len({r["name"] for r in rules}) == len(rules)
-# Everything useful is some rule's, in some round.
+# Every useful match belongs to a rule and a round.
 assert sum(r["useful"] for r in rules) == sum(r["useful"] for r in rounds) > 0
 extraction = function["extraction"]
 assert set(extraction) == {"cost", "ops"} and extraction["ops"] >= sum(r["extracted_ops"] for r in rules) > 0

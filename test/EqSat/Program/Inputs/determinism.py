@@ -12,7 +12,7 @@ import sys
 
 program, out = sys.argv[1], pathlib.Path(sys.argv[2])
 out.mkdir(parents=True, exist_ok=True)
-# What is freed is overwritten; all memory is mapped, or none; large pages; no cache of small blocks; tiny arenas.
+# Freed memory is overwritten; all memory is mapped, or none; large pages; no cache of small blocks; tiny arenas.
 LAYOUTS = [
     {},
     {"MALLOC_PERTURB_": "85"},
@@ -35,7 +35,7 @@ seen = set()
 for i, layout in enumerate(RUNS):
     files = {what: out / f"{i}.{what}" for what in ("report", "egraph", "explain")}
     options = " ".join(f"{what}={path}" for what, path in files.items())
-    # The names of the files take no part; nor does the environment's size, which moves the stack.
+    # File names do not matter; nor does the size of the environment, which moves the stack.
     done = subprocess.run(["luminal-opt", program, f"--eqsat-saturate={options}"], capture_output=True, text=True,
                           env={**os.environ, **layout, "PADDING": "x" * (i * 977)},
                           preexec_fn=fix_addresses if "FIXED" in layout else None)

@@ -1,7 +1,6 @@
 //===- other-library.c - Another allocator and other hashes ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// To be preloaded. Memory is handed out from high to low addresses, or from low
+// To be preloaded. Memory is allocated from high to low addresses, or from low
 // to high where LAYOUT is odd, with gaps that LAYOUT chooses, and is never used
 // again: what a program sorts or hashes by address comes in another order each
 // time. The hash of strings of the C++ library gets another seed, and its
@@ -42,7 +41,7 @@ static void *allocate(size_t alignment, size_t size) {
     start();
   if (alignment < 16)
     alignment = 16;
-  // The size stands before the block.
+  // The size is stored before the block.
   size_t gap =
       (atomic_fetch_add(&state, 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u >>
        59) *

@@ -6,7 +6,7 @@
 
 The artifact: y = (x + w) * b over [n, 4], and a counter that adds x's first row at each call. w is an input, b a
 weight. A key is a path into the manifest, such as target.arch or steps.0.kernel; its value is JSON, or text.
-Needs nothing but Python.
+Needs only Python.
 """
 import json
 import pathlib

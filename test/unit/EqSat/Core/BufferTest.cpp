@@ -10,8 +10,8 @@
 
 using namespace luminal::eqsat;
 
-/// Sizes on both sides of everything that is done in another way from some size
-/// on: small memory, a mapping, a large page, another room.
+/// Sizes on both sides of every threshold: small memory, a mapping, a large
+/// page, reallocation.
 TEST(Buffer, KeepsWhatItHoldsAtEverySize) {
   constexpr size_t kMiB = 1 << 20;
   const std::vector<size_t> sizes = {0,
@@ -85,7 +85,7 @@ TEST(RowIndex, FindsEveryRowAfterItGrew) {
     }
     EXPECT_EQ(index.numPlaced(), kRows);
     EXPECT_GE(grown, 10u);
-    // Few rows are looked at again where hashes are good.
+    // With good hashes few rows are compared.
     EXPECT_GT(rehashed, 0u);
     if (kinds == ~uint64_t(0))
       EXPECT_LT(rehashed, kRows / 5);

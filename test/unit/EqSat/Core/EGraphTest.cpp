@@ -241,7 +241,7 @@ TEST(Facts, deepTerms) {
     for (unsigned i = 0; i != width; ++i)
       graph.unite(leaves[i],
                   graph.add(graph.addOp("k" + std::to_string(i), 0), p, {}));
-    // A cycle, whose facts come around.
+    // A cycle, along which facts propagate.
     graph.unite(values.back(), values[values.size() / 2]);
     ASSERT_TRUE(graph.rebuild());
     // The facts are exactly those that follow from the rows.
@@ -286,10 +286,10 @@ TEST(Facts, veryDeepTerms) {
   EXPECT_EQ(graph.fact(0, graph.find(top)), 8u);
 }
 
-/// Terms so deep that one union leads to the next over a hundred times:
-/// three copies of a random graph over leaves of their own become one copy when
-/// the leaves do. Two do so early and the third, which wins, late: its leaves
-/// are themselves the tops of deep terms.
+/// Terms so deep that one union causes the next over a hundred times: three
+/// copies of a random graph over separate leaves become one copy when the
+/// leaves do. Two do so early and the third, which wins, late: its leaves are
+/// themselves the tops of deep terms.
 TEST(Congruence, deepTerms) {
   for (unsigned seed = 0; seed != 200; ++seed) {
     SCOPED_TRACE(seed);

@@ -16,7 +16,7 @@ using namespace luminal::eqsat::test;
 
 namespace {
 
-/// A price by symbol; 1 where none is given.
+/// A cost by symbol; 1 by default.
 struct Prices {
   const EGraph &graph;
   std::map<std::string, double> of;
@@ -46,7 +46,7 @@ TEST(Extraction, sharedTermsArePaidForOnce) {
 TEST(Extraction, sharingAcrossRootsIsSeen) {
   EGraph graph;
   Terms t(graph);
-  // Each root alone is cheapest with a term of its own; together they share.
+  // Each root alone is cheapest with a separate term; together they share.
   ClassId a = t.add("(fa (s x))");
   graph.unite(a, t.add("(ga (pa x))"));
   ClassId b = t.add("(fb (s x))");
@@ -142,7 +142,8 @@ RandomGraph makeGraph(std::mt19937 &rng, unsigned numClasses) {
   return g;
 }
 
-/// The optimum by trying every choice for what is needed, branch and bound.
+/// The optimum by trying every choice for needed classes, with branch and
+/// bound.
 struct Optimum {
   const RandomGraph &g;
   double best = kInfiniteCost;
@@ -190,7 +191,7 @@ struct Optimum {
   }
 };
 
-/// The same as an e-graph. Each class also has a leaf of its own, which may not
+/// The same as an e-graph. Each class also has a separate leaf, which may not
 /// be taken.
 struct Built {
   EGraph graph;
@@ -222,8 +223,8 @@ struct Built {
   }
 };
 
-/// Every class that is needed has a node of its own, children come before
-/// parents (so there is no cycle), and the price is what the nodes cost.
+/// Every needed class has one node, children come before parents (so there is
+/// no cycle), and the cost is that of the nodes.
 void expectValid(const Built &b, const Extractor &e, const Selection &s) {
   std::vector<bool> done(b.graph.numClassIds());
   double total = 0;
@@ -242,8 +243,8 @@ void expectValid(const Built &b, const Extractor &e, const Selection &s) {
   ASSERT_DOUBLE_EQ(s.dagCost, total);
 }
 
-/// Compares with the optimum, or with that nothing can be computed. Returns how
-/// many times the optimum greedy DAG is, or 0 where there is none.
+/// Compares with the optimum, or checks that nothing can be computed. Returns
+/// the ratio of greedy DAG to the optimum, or 0 where there is none.
 double compareWithOptimum(const Built &b, double optimum, uint64_t seed) {
   Extractor e(b.graph, b.cost);
   Selection s = e.greedyDag(b.roots), tree = e.bottomUp(b.roots);
@@ -270,7 +271,7 @@ double compareWithOptimum(const Built &b, double optimum, uint64_t seed) {
     check(perturbed);
     check(drawn);
   }
-  // True prices change nothing for the worse.
+  // With true costs no change makes it worse.
   EXPECT_LE(candidates.draw({}).dagCost, s.dagCost);
   return s.dagCost / optimum;
 }
@@ -394,7 +395,7 @@ TEST(Extraction, bestChainOfProducts) {
     ClassId kids[] = {m[i], root};
     root = graph.add(mul, graph.getPayload(i * 100 + n, {}), kids);
   }
-  // Right sides need types of their own: a native makes them of the operands'.
+  // Right sides need new types: a native computes them from the operands'.
   std::vector<Native> natives;
   natives.emplace_back(
       [&](std::span<const uint32_t> args, uint32_t *out) {

@@ -4,7 +4,7 @@
 // One variable n_i a node: it is chosen. The roots are computed, and so are the
 // children of what is chosen; a class has at most one node. Within a strongly
 // connected component of classes one level variable l_c a class keeps the
-// choice free of cycles: a node stands above its children.
+// choice free of cycles: a node is above its children.
 //
 //===----------------------------------------------------------------------===//
 
@@ -182,7 +182,7 @@ std::string Problem::text() const {
   return os.str();
 }
 
-/// The price of what the roots need. Nothing for an invalid choice.
+/// The cost of all that the roots need. std::nullopt for an invalid choice.
 std::optional<double> Problem::priceOf(const std::vector<bool> &chosen) const {
   double price = 0;
   enum State : uint8_t { New, Open, Done };
@@ -210,7 +210,7 @@ std::optional<double> Problem::priceOf(const std::vector<bool> &chosen) const {
   return good ? std::optional(price) : std::nullopt;
 }
 
-/// Runs the solver; true where it ended by itself.
+/// Runs the solver; true if it finished in time.
 bool run(const std::string &problem, const std::string &solution,
          unsigned maxSeconds) {
   std::string seconds = std::to_string(maxSeconds);

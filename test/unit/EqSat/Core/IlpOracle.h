@@ -13,11 +13,11 @@ namespace luminal::eqsat::test {
 /// Whether the solver (CBC, the executable) is installed.
 bool hasIlpSolver();
 
-/// The least that the roots cost with shared nodes counted once: infinite
-/// where they cannot be computed, nothing where the solver did not finish. The
-/// solver's choice is checked here: every class that it needs has a node, there
-/// is no cycle, and the price is that of its nodes. That nothing cheaper exists
-/// is taken from the solver.
+/// The least cost of the roots with shared nodes counted once: infinite where
+/// they cannot be computed, std::nullopt where the solver did not finish. The
+/// solver's choice is checked here: every class that it needs has a node,
+/// there is no cycle, and the cost is that of its nodes. Its optimality is
+/// trusted.
 std::optional<double> solveByIlp(const EGraph &graph,
                                  std::span<const ClassId> roots,
                                  const NodeCostFn &cost,

@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, Limits, testing::Bool(), [](auto &info) {
   return info.param ? "staged" : "batch";
 });
 
-/// What ten leaves associate to: 57,012 nodes.
+/// Associativity over ten leaves: 57,012 nodes.
 constexpr unsigned kLeaves = 10;
 
 /// (s<i> (v (v ... z))), on which one rule a step builds in several rounds.
@@ -64,7 +64,7 @@ TEST_P(Limits, aUsefulRuleRunsBesideAnExplodingOne) {
       options.maxNodes = maxNodes;
       options.matchLimit = matchLimit;
       {
-        // Its last whole round must leave room for them.
+        // Its last whole round must leave space for them.
         EGraph g;
         Terms t(g);
         addSum(t, kLeaves);
@@ -100,8 +100,8 @@ TEST_P(Limits, aUsefulRuleRunsBesideAnExplodingOne) {
 }
 
 TEST_P(Limits, aRuleThatFitsAfterAllComesBack) {
-  // The rule that adds more before the limit is not the one that is too much:
-  // it is resumed when that one is suspended, too.
+  // The rule that adds more before the limit is not the one that exceeds it: it
+  // is resumed when that one is suspended, too.
   options.staged = false;
   for (unsigned i = 0; i != 30; ++i)
     terms.add("(a x" + std::to_string(i) + ")");
@@ -148,7 +148,7 @@ TEST_P(Limits, theGraphIsOneAfterWholeRounds) {
     EXPECT_EQ(limited.numNodes(), free.numNodes());
     EXPECT_EQ(limited.numClasses(), free.numClasses());
     EXPECT_LE(limited.numNodes(), maxNodes);
-    // What the undone round found is not counted.
+    // Matches of the undone round are not counted.
     EXPECT_EQ(reports[0].rules[0].newNodes,
               reports[1].iterations.empty() ? 0 : reports[1].rules[0].newNodes);
   }
@@ -182,7 +182,7 @@ TEST_P(Limits, noRoomAtAll) {
 }
 
 TEST_P(Limits, nativesThatMakeNodes) {
-  // One call would make nodes for ever.
+  // One call would create nodes forever.
   terms.add("(n x)");
   OpId op = graph.addOp("made", 1);
   uint64_t made = 0;
@@ -212,7 +212,7 @@ TEST_P(Limits, nativesThatMakeNodes) {
 
 TEST_P(Limits, nativesSeeNoClassThatIsGone) {
   // In the undone round a native is called with classes whose ids are reused
-  // afterwards; its answers of then must not be used.
+  // afterwards; its cached results must not be used.
   options.staged = false;
   for (unsigned i = 0; i != 40; ++i)
     terms.add("(n x" + std::to_string(i) + ")");
@@ -256,11 +256,11 @@ double seconds(const std::function<void()> &f) {
       .count();
 }
 
-/// A tenth of a second is promised; machines are shared.
+/// The limit is a tenth of a second; machines are shared.
 constexpr double kLimit = 0.1, kSlack = 1.5;
 
 TEST_P(Limits, timeInsideOneMatchThatFindsNothing) {
-  // 1000^4 ways to look at one node, each in vain.
+  // 1000^4 candidate matches for one node, all failing.
   ClassId many = terms.add("(g x0)");
   for (unsigned i = 1; i != 1000; ++i)
     graph.unite(many, terms.add("(g x" + std::to_string(i) + ")"));
@@ -411,8 +411,8 @@ TEST_P(Limits, recoveryAndLoweringRunWhateverStopsTheSearch) {
 }
 
 TEST_P(Limits, alternativesAreSuspendedBeforeLowering) {
-  // Lowering adds more than the search does, but without it the search is in
-  // vain: all but the last alternatives are lowered.
+  // Lowering adds more than the search does, but without it the search is
+  // useless: all except the last alternatives are lowered.
   terms.add("(n x)");
   rules.push_back(terms.rule("Grow", "(n ?x)", "(n (v ?x))"));
   for (const char *right : {"(a (b (c ?x)))", "(d (e (f ?x)))"}) {

@@ -237,8 +237,8 @@ Expected runNaive(Case &c) {
   return runOnce(c);
 }
 
-/// False where the run did not come to an end: a rule that is banned may miss
-/// what would have kept another one from growing for ever.
+/// False where the run did not come to an end: a banned rule may miss a union
+/// that would have kept another one from growing forever.
 bool compare(const Case &c, const Expected &e, bool incremental, bool staged,
              uint64_t matchLimit = 0) {
   bool ended = true;
@@ -254,7 +254,7 @@ bool compare(const Case &c, const Expected &e, bool incremental, bool staged,
     std::vector<Rule> rules;
     for (size_t i = 0; i != c.rules.size(); ++i) {
       rules.push_back(terms.rule("r" + std::to_string(i), c.rules[i]));
-      // Some have a limit of their own.
+      // Some have their own limit.
       if (matchLimit && i % 2)
         rules.back().matchLimit = 3;
     }

@@ -138,7 +138,7 @@ TEST(Scopes, randomProgramsSeeOnlyWhatIsAround) {
         shared += !classes.insert(e.classOf(name)).second;
     }
   }
-  // All of it was tried.
+  // Every case occurred.
   EXPECT_GT(inner, 1000u);
   EXPECT_GT(shared, 100u);
 }

@@ -84,7 +84,7 @@ struct Graph {
     }
   }
 
-  /// Everything that the graph can be queried for.
+  /// Everything that can be queried from the graph.
   std::string dump() const {
     std::ostringstream os;
     os << graph.numNodes() << " nodes, " << graph.numClasses()
@@ -146,7 +146,7 @@ TEST(Snapshot, whatCameSinceIsGone) {
       ASSERT_TRUE(g->graph.rebuild());
       g->change(seed + 1000, size, false);
       ASSERT_TRUE(g->graph.rebuild());
-      // A tail of its own, or none.
+      // A separate tail, or none.
       g->change(seed + 2000, seed % 3 ? 0 : size, false);
     }
     ASSERT_EQ(undone.dump(), never.dump());
@@ -175,7 +175,7 @@ TEST(Snapshot, whatCameSinceIsGone) {
     ASSERT_EQ(undone.dump(), never.dump());
     ASSERT_EQ(undone.serialised(), never.serialised());
   }
-  // There was something to undo.
+  // The test did undo something.
   EXPECT_GT(unions, 1000u);
   EXPECT_GT(facts, 100u);
 }

@@ -1,7 +1,7 @@
 //===- NativeConstantsTest.cpp - Constants that native functions see ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Constants of classes, as MLIR's own matchers find them: `matchPattern(v,
+// Constants of classes, as MLIR's matchers find them: `matchPattern(v,
 // m_Zero())`.
 //
 //===----------------------------------------------------------------------===//
@@ -65,7 +65,7 @@ TEST_F(NativeConstants, areWhatDefinesAValue) {
   EXPECT_TRUE(has(functionOf(text, "argument"), "test.add")) << text;
 }
 
-/// A native that answered before the constant was found is called again.
+/// A native that was called before the constant was found is called again.
 TEST_F(NativeConstants, areSeenWhenTheyAreFound) {
   add("found-constants", kAddConstant.c_str(), addZero);
   std::string text = saturate("found-constants", R"mlir(

@@ -21,13 +21,13 @@ protected:
   Natives() {
     context.loadDialect<mlir::func::FuncDialect, mlir::pdl::PDLDialect>();
     context.allowUnregisteredDialects();
-    // Not printed, but looked at.
+    // Not printed, but checked.
     context.getDiagEngine().registerHandler([&](mlir::Diagnostic &d) {
       llvm::raw_string_ostream(messages) << d << "\n";
     });
   }
 
-  /// A rule set of its own name, of patterns as text.
+  /// A rule set with a unique name, of patterns as text.
   void
   add(llvm::StringRef name, const char *patterns,
       std::function<void(RuleSetBuilder &, mlir::PDLPatternModule &)> more) {

@@ -270,8 +270,8 @@ pdl.pattern @Kinds : benefit(0) {
   EXPECT_EQ(no.count("test.f"), 2u) << text;
 }
 
-/// Ranges of values that natives make: tested against operands, passed on,
-/// mixed with other values, made operands of and put in the place of results.
+/// Ranges of values that natives create: tested against operands, passed on,
+/// mixed with other values, used as operands and as replacements of results.
 TEST_F(Natives, rangesOfValuesAreMade) {
   add("ranges", R"mlir(
 pdl.pattern @Tail : benefit(0) {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Random programs and random patterns. MLIR's PatternApplicator tries each
-// pattern alone on each op of the program; what it turns the op into is written
-// into a graph by hand. One round of all patterns together must give that very
+// pattern alone on each op of the program; its result for the op is added to a
+// graph by hand. One round of all patterns together must give exactly that
 // graph, from exactly as many matches.
 //
 // Where the two differ by design (docs/EqualitySaturation.md), the driver is
@@ -138,7 +138,7 @@ void addNatives(PDLPatternModule &m) {
                             });
 }
 
-/// Some of them once more, in the form that knows no ops.
+/// Some of them again, in the fast form.
 void addFastNatives(RuleSetBuilder &set) {
   set.constraint("FastIsZero", [](MatchContext &, NativeArgs args, auto &) {
     return isZero(args[0].asAttr());
@@ -160,8 +160,8 @@ auto bodyOf(Block &block) {
 }
 
 /// A graph as text: the members of every class. Classes of the program are
-/// called by their first number, which both sides give alike; others by what
-/// they hold.
+/// called by their first number, which both sides give alike; others by their
+/// contents.
 class Canonical {
 public:
   Canonical(const EGraph &graph, OpTable &ops, ClassId numGiven)
@@ -240,13 +240,13 @@ protected:
   }
 
   OwningOpRef<ModuleOp> parse(const std::string &text) {
-    // The types of the sums are made up.
+    // The types of the sums are arbitrary.
     ParserConfig config(&context, /*verifyAfterParse=*/false);
     return parseSourceString<ModuleOp>(text, config);
   }
 
-  /// The program in a graph, as `import` numbers it, and what the driver says
-  /// that its ops become.
+  /// The program in a graph, as `import` numbers it, and the replacements of
+  /// its ops by the driver.
   struct Expected {
     Expected(MLIRContext *context, func::FuncOp function)
         : ops(graph, context), function(function) {
@@ -317,7 +317,7 @@ protected:
       if (failed(applicator.matchAndRewrite(op, rewriter)))
         continue;
       ++hits;
-      // What is there now: ops as given less the root, and what was made.
+      // The current ops: the given ones without the root, and the new ones.
       Expected::Classes classes;
       llvm::DenseSet<Operation *> known;
       Block &from = expected.function.getBody().front();

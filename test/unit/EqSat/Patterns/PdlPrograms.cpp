@@ -99,7 +99,7 @@ private:
   void line(const std::string &text) {
     lines.push_back({"  " + text + "\n", ""});
   }
-  /// A new name for what the text says.
+  /// A new name for the given text.
   std::string define(const char *stem, const std::string &text) {
     std::string name = fresh(stem);
     line(name + " = " + text);
@@ -370,7 +370,7 @@ private:
     }
   }
 
-  /// What the root becomes; its type stays as it is.
+  /// The replacement of the root; its type stays the same.
   std::string rewrite(const Source::Def &d, const std::string &root,
                       unsigned number, bool &byOperation) {
     std::string text;
@@ -379,7 +379,7 @@ private:
       text += "    " + name + " = " + what + "\n";
       return name;
     };
-    // What is matched, less the root, and what is made on the way.
+    // The matched ops without the root, and the new ones.
     std::vector<std::string> values = operands, attrs = attributes,
                              kinds = types;
     attrs.insert(attrs.end(), madeAttributes.begin(), madeAttributes.end());
@@ -418,7 +418,8 @@ private:
                                 " : !pdl.value, !pdl.type) : !pdl.value"));
         continue;
       }
-      // Of no dialect: what a registered op would verify, the driver does not.
+      // Without a dialect: the driver does not verify what a registered op
+      // would.
       bool two = oneIn(3);
       std::vector<std::string> results{any(kinds)};
       if (two)

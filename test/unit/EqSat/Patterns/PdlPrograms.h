@@ -41,7 +41,7 @@ struct Pattern {
   bool byOperation = false;
 };
 
-/// No two ops are equal: every value is a class of its own.
+/// No two ops are equal: every value is a separate class.
 Source makeSource(std::mt19937_64 &rng);
 /// A pattern cut out of the program at an op: some operands are variables, some
 /// tests are left out. Mostly it matches there; now and then a test is wrong.

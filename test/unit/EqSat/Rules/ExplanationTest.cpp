@@ -1,7 +1,7 @@
 //===- ExplanationTest.cpp - Explanations followed step by step -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What `--eqsat-explain` writes is checked step by step. Each chain leads from
+// Checks the output of `--eqsat-explain` step by step. Each chain leads from
 // the one term to the other; and for every step the interpreter computes the
 // term before and the term after, on values of every kind and on finite ones,
 // which are compared as the rule promises. Programs are those that make every
@@ -120,8 +120,8 @@ protected:
   void explain(func::FuncOp function, ArrayRef<Arguments> arguments,
                const PrecisionPolicy &policy, Outcome &outcome,
                bool everyTerm = true);
-  /// Of a function whose arguments say nothing about their values: sets of
-  /// values of every kind, then one of finite ones.
+  /// For a function with arbitrary argument values: sets of values of every
+  /// kind, then one of finite ones.
   std::vector<Arguments> anyArguments(func::FuncOp function);
 };
 
@@ -332,8 +332,8 @@ TEST_F(Explanations, OfAnArchive) {
   EXPECT_GT(outcome.total(), 100u);
 }
 
-/// Each of these promises too much, and the explanations of a program that it
-/// fires on show it.
+/// Each of these promises too much, which the explanations of a program on
+/// which it fires show.
 TEST_F(Explanations, OfWrongRules) {
   struct Wrong {
     const char *name, *rule, *body;

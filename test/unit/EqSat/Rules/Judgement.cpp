@@ -90,7 +90,8 @@ std::vector<std::string> test::judge(MLIRContext *context,
   for (size_t k = 0; k != x.size(); ++k) {
     bool isGood = sameBits(x[k], y[k]);
     if (s.ulps >= 0) {
-      // What f32 loses, f64 loses 2^29 times less of; some bits always.
+      // The error of f64 is 2^29 times smaller than that of f32; some bits
+      // always remain.
       double off = !rough.empty() && std::isfinite(rough[k])
                        ? std::fabs(rough[k] - y[k])
                        : std::fabs(y[k]) * 0x1p-18;

@@ -12,7 +12,7 @@
 
 namespace luminal::test {
 
-/// What a value is held against.
+/// The expectation for a value.
 struct Standard {
   /// The value of the other side; for `ulps` of no less than 0 in f64.
   const reference::Tensor *expected = nullptr;
@@ -21,11 +21,11 @@ struct Standard {
   double ulps = -1;
   /// `expected` computed in f32: how far the f64 may itself be off.
   const reference::Tensor *rough = nullptr;
-  /// The operand whose digits are all that a spelling keeps, if there is one.
+  /// The operand whose precision limits a spelling, if there is one.
   const reference::Tensor *kept = nullptr;
 };
 
-/// What is wrong with `value`, an entry an element.
+/// The errors of `value`, one entry per element.
 std::vector<std::string> judge(mlir::MLIRContext *context,
                                const reference::Tensor &value,
                                const Standard &standard);

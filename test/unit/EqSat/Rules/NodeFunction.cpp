@@ -29,7 +29,7 @@ NodeFunction::NodeFunction(Program &program, func::FuncOp given,
     values[graph.find(leaves.classOf(row))] =
         body->getArgument(argument.getArgNumber());
   }
-  // First the program as given, then what rules made.
+  // First the program as given, then nodes created by rules.
   for (bool isGiven : {true, false})
     for (bool changed = true; changed;) {
       changed = false;
@@ -117,7 +117,7 @@ unsigned NodeFunction::valueOfTerm(const Explanation &e, uint32_t term) {
 // In other types
 //===----------------------------------------------------------------------===//
 
-/// `value` where a float stands, in `type`.
+/// `value` in place of a float, in `type`.
 Value NodeFunction::inType(Value value, FloatType type) {
   auto tensor = cast<RankedTensorType>(value.getType());
   if (!isa<FloatType>(tensor.getElementType()) ||

@@ -1,7 +1,7 @@
 //===- NodeFunction.h - Every node of an e-graph, as one function ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// So that the interpreter evaluates both sides of what rules made equal. Each
+// Lets the interpreter evaluate both sides that rules made equal. Each
 // class has the value of the node that the program gave it (of the first node
 // that a rule made, where it gave none); each node is computed once more from
 // the values of its operand classes.
@@ -28,7 +28,7 @@ public:
   NodeFunction(eqsat::Program &program, mlir::func::FuncOp given,
                llvm::ArrayRef<double> literals);
 
-  /// Calls `f` for every node that is no leaf.
+  /// Calls `f` for every node that is not a leaf.
   void
   forEachNode(llvm::function_ref<void(eqsat::OpId op, uint32_t row)> f) const;
   bool isDefinition(eqsat::OpId op, uint32_t row) const;
@@ -36,11 +36,11 @@ public:
   /// Each returns the position among the results of `evaluate`.
   unsigned valueOfClass(eqsat::ClassId c);
   unsigned valueOfNode(eqsat::OpId op, uint32_t row);
-  /// A term of an explanation, from the leaves on.
+  /// A term of an explanation, from the leaves up.
   unsigned valueOfTerm(const eqsat::Explanation &e, uint32_t term);
   /// What the class of a node is in terms of that node's operands, by what
   /// defines it: every float in `type`, every constant the number that a rule
-  /// names. Nothing where the class is an operand of its own.
+  /// names. std::nullopt where the class is one of its own operands.
   std::optional<unsigned> definitionOver(eqsat::OpId op, uint32_t row,
                                          mlir::FloatType type);
   /// A term with every float in `type` and every constant the number that a

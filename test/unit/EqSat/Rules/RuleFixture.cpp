@@ -55,7 +55,7 @@ void RuleFixture::collectLiterals() {
 // Programs
 //===----------------------------------------------------------------------===//
 
-/// The number below a half is another one in each type.
+/// The largest number below a half differs between types.
 static APFloat inType(APFloat x, const llvm::fltSemantics &semantics) {
   APFloat next = x;
   next.next(/*nextDown=*/false);
@@ -114,7 +114,7 @@ OwningOpRef<ModuleOp> RuleFixture::build(const RuleProgram &instance) {
       extents.push_back(*Expr::parse(text));
     types.push_back(hlir::getTensorType(extents, elementType(operand.element)));
   }
-  // What says how large the symbol is, whatever the program.
+  // Sets the value of the symbol for any program.
   types.push_back(
       hlir::getTensorType({Expr::symbol("s0")}, builder.getI1Type()));
   auto function = func::FuncOp::create(builder, loc, "f",

@@ -76,7 +76,7 @@ std::vector<RuleProgram> scalarFunctions() {
       {"equal", &C::equal},       {"floor_div", &C::floorDiv},
       {"floor_mod", &C::floorMod}};
   for (const char *type : kFloats) {
-    // As a front end would that computes nothing wider than its values.
+    // Like a front end that computes nothing wider than its values.
     for (const Unary &u : unary)
       list.push_back({u.fn + std::string(" spelled in ") + type,
                       {{{"60"}, "f32"}},
@@ -149,7 +149,7 @@ std::vector<RuleProgram> scalarFunctions() {
   return list;
 }
 
-/// As models spell them, in the type at hand.
+/// As models spell them, in the given type.
 void modelSpellings(const char *type, bool isSpelled,
                     std::vector<RuleProgram> &list) {
   auto unary = [&](const char *name, Build build, std::optional<Names> left) {
@@ -513,7 +513,7 @@ void structureOf(const char *type, std::vector<std::string> shape,
          spelled});
 }
 
-/// Softmax along each axis of what is not transposed.
+/// Softmax along each axis, without a transpose.
 void softmaxAlong(const char *type, std::vector<std::string> shape,
                   std::vector<RuleProgram> &list) {
   for (unsigned axis = 0; axis != shape.size(); ++axis)

@@ -31,8 +31,8 @@ struct RuleProgram {
   /// The functions of the elementwise ops that are left, where given; "softmax"
   /// and the like for other ops. Constants and views do not count.
   std::optional<std::vector<std::string>> left = std::nullopt;
-  /// Written in this type throughout, its operands too, where one is given: as
-  /// a front end would that computes nothing wider than its values.
+  /// Written in this type throughout, its operands too, where one is given:
+  /// like a front end that computes nothing wider than its values.
   std::string spelledIn = {};
 };
 

@@ -34,7 +34,7 @@ namespace {
 /// The extents that the symbol of the programs is given.
 constexpr int64_t kExtents[] = {3, 0, 1};
 
-/// What is printed of a type in a claim.
+/// The text of a type in a claim.
 std::string elementName(Type type) {
   std::string name;
   llvm::raw_string_ostream(name) << getElementTypeOrSelf(type);
@@ -56,7 +56,7 @@ protected:
 // Both sides
 //===----------------------------------------------------------------------===//
 
-/// One node, what it is compared with, and how.
+/// One node, its expected value, and the comparison.
 struct Comparison {
   OpId op;
   uint32_t row;
@@ -65,7 +65,7 @@ struct Comparison {
   unsigned value, expected;
   /// `expected` computed in f32: how far the f64 may itself be off.
   unsigned rough;
-  /// The operand whose digits are all that a spelling keeps.
+  /// The operand whose precision limits a spelling.
   std::optional<unsigned> kept;
 };
 
@@ -139,7 +139,7 @@ void Rules::check(const RuleProgram &instance, bool exactOnly) {
                  *rough,
                  {}};
     auto fn = ops.attributes(table.payload(row)).getAs<llir::FnAttr>("fn");
-    // A rule promises no more than the code of the function that it makes.
+    // A rule promises no more than the code of its function.
     if (fn)
       EXPECT_GE(c.ulps,
                 llir::getUlps(fn.getValue(),

@@ -3,8 +3,8 @@
 //
 // Random programs whose values are made equal across spellings of their
 // extents, in the body of a repeat and outside, with dims that are symbolic in
-// one spelling and static in another. Whatever is taken out of the e-graph
-// verifies, keeps the type of each result and computes the same bits.
+// one spelling and static in another. Every extracted program verifies, keeps
+// the type of each result and computes the same bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,7 +73,7 @@ public:
     std::string arguments, results, types;
     std::vector<Value> pool;
     for (unsigned i = 0; i != 3; ++i) {
-      // The first says what s0 is.
+      // The first determines s0.
       Shape shape = i == 0 ? Shape(0, 0) : random();
       std::string name = "%a" + std::to_string(i);
       pool.push_back({name, shape});
@@ -112,7 +112,7 @@ private:
   const Value &any(const std::vector<Value> &pool) {
     return pool[rng() % pool.size()];
   }
-  /// A value that is written as `v` is; `v` itself where no other is met.
+  /// A value with the same spelling as `v`; `v` itself if there is no other.
   const Value &like(const std::vector<Value> &pool, const Value &v) {
     for (unsigned i = 0; i != 8; ++i)
       if (const Value &w = any(pool); w.shape == v.shape)
