@@ -166,9 +166,8 @@ static Wide atanh(Wide x) {
 static Wide erf(Wide x) {
   Composer &c = *x.c;
   Wide square = x * x;
-  SmallVector<Expr> extents = getExtents(x.value), map;
-  for (unsigned i = 0; i < extents.size(); ++i)
-    map.push_back(Expr::dim(i));
+  SmallVector<Expr> extents = getExtents(x.value),
+                    map = identityMap(extents.size());
   Expr node = Expr::dim(extents.size());
   extents.push_back(Expr(static_cast<int64_t>(kErfNodes)));
   auto table = [&](ArrayRef<double> values) {

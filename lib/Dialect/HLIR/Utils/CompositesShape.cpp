@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::hlir;
 
-static SmallVector<Expr> identity(unsigned rank) {
+SmallVector<Expr> hlir::identityMap(unsigned rank) {
   SmallVector<Expr> dims;
   for (unsigned i = 0; i < rank; ++i)
     dims.push_back(Expr::dim(i));
@@ -131,7 +131,7 @@ Value Composer::reshape(Value x, ArrayRef<Expr> extents) {
 
 Value Composer::slice(Value x, unsigned axis, Expr start, Expr extent,
                       Expr step) {
-  SmallVector<Expr> extents = getExtents(x), map = identity(extents.size());
+  SmallVector<Expr> extents = getExtents(x), map = identityMap(extents.size());
   extents[axis] = extent;
   map[axis] = start + Expr::dim(axis) * step;
   return view(x, extents, map);

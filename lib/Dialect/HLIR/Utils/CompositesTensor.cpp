@@ -177,11 +177,8 @@ Value Composer::matmul(Value a, Value b) {
   assert(aExtents.size() == bExtents.size() && aExtents.size() >= 2 &&
          "operands of one rank, batch dims first");
   unsigned batch = aExtents.size() - 2;
-  SmallVector<Expr> extents(aExtents.begin(), aExtents.begin() + batch), aMap,
-      bMap;
-  for (unsigned i = 0; i < batch; ++i)
-    aMap.push_back(Expr::dim(i));
-  bMap = aMap;
+  SmallVector<Expr> extents(aExtents.begin(), aExtents.begin() + batch);
+  SmallVector<Expr> aMap = identityMap(batch), bMap = aMap;
   Expr m = Expr::dim(batch), n = Expr::dim(batch + 1), k = Expr::dim(batch + 2);
   extents.append({aExtents[batch], bExtents[batch + 1], aExtents[batch + 1]});
   aMap.append({m, k});
@@ -190,10 +187,9 @@ Value Composer::matmul(Value a, Value b) {
 }
 
 Value Composer::linear(Value x, Value w) {
-  SmallVector<Expr> extents = getExtents(x), wExtents = getExtents(w), xMap;
+  SmallVector<Expr> extents = getExtents(x), wExtents = getExtents(w);
   unsigned rows = extents.size() - 1;
-  for (unsigned i = 0; i < rows; ++i)
-    xMap.push_back(Expr::dim(i));
+  SmallVector<Expr> xMap = identityMap(rows);
   Expr n = Expr::dim(rows), k = Expr::dim(rows + 1);
   xMap.push_back(k);
   extents.insert(extents.end() - 1, wExtents[0]);

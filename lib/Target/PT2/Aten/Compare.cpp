@@ -57,9 +57,6 @@ static Status isFinite(OpCall &o) {
 // Logic
 //===----------------------------------------------------------------------===//
 
-/// Whether each element is nonzero (NaN is).
-static Value toBool(OpCall &o, Value x) { return o.c.cast(x, o.i1()); }
-
 template <Value (Composer::*fn)(Value, Value)>
 static Status logical(OpCall &o) {
   Operand a = o.operand("self"), b = o.operand("other");
@@ -70,7 +67,7 @@ static Status logical(OpCall &o) {
 }
 
 static Status logicalNot(OpCall &o) {
-  return o.ret(o.c.logicalNot(toBool(o, o.tensor("self"))));
+  return o.ret(o.c.logicalNot(o.isNonZero(o.tensor("self"))));
 }
 static Status bitwiseNot(OpCall &o) {
   Value x = o.tensor("self");

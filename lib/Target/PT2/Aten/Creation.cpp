@@ -210,8 +210,7 @@ static Status diagEmbed(OpCall &o) {
 static Status diagFlat(OpCall &o) {
   Value x = o.tensor("self");
   SmallVector<Expr> from = o.extents(x);
-  Value flat =
-      o.c.reshape(x, {product(std::vector<Expr>(from.begin(), from.end()))});
+  Value flat = o.c.reshape(x, {o.numElements(from)});
   return embedDiagonal(o, flat, o.integer("offset"), 0, 1);
 }
 /// The elements on a diagonal of a matrix.
@@ -304,8 +303,7 @@ static Status oneHot(OpCall &o) {
       return o.fail("the number of classes is known only at run time");
     count = Expr(*known);
   }
-  for (unsigned i = 0; i < space.size(); ++i)
-    map.push_back(Expr::dim(i));
+  map = identityMap(space.size());
   space.push_back(count);
   Value hit = c.equal(c.view(x, space, map),
                       c.iota(space, Expr::dim(space.size() - 1)));
@@ -379,18 +377,12 @@ static Status repeat(OpCall &o) {
 }
 static Status tile(OpCall &o) { return tileBy(o, o.exprs("dims")); }
 
-/// How many elements there are.
-static Expr countOf(OpCall &o, Value x) {
-  SmallVector<Expr> extents = o.extents(x);
-  return product(std::vector<Expr>(extents.begin(), extents.end()));
-}
-
 static Status repeatInterleave(OpCall &o) {
   Value x = o.tensor("self");
   Expr repeats = o.expr("repeats");
   o.ignore({"output_size"});
   if (!o.has("dim"))
-    x = o.c.reshape(x, {countOf(o, x)});
+    x = o.c.reshape(x, {o.numElements(x)});
   LUMINAL_TRY(axis, o.axis(o.integerOrNone("dim").value_or(0), o.rank(x)));
   if (!o.assumptions().provablyLessEqual(Expr(1), repeats))
     return o.fail("the number of repeats may be zero");
@@ -437,7 +429,7 @@ static Status repeatEach(OpCall &o) {
   Value x = o.tensor("self"), repeats = o.tensor("repeats");
   auto dim = o.integerOrNone("dim");
   if (!dim)
-    x = c.reshape(x, {countOf(o, x)});
+    x = c.reshape(x, {o.numElements(x)});
   if (o.rank(x) == 0)
     x = c.unsqueeze(x, 0);
   LUMINAL_TRY(axis, o.axis(dim.value_or(0), o.rank(x)));
@@ -483,8 +475,7 @@ static Status roll(OpCall &o) {
     return o.fail("has several shifts but no dims");
   Value y = x;
   if (flat) {
-    y = o.c.reshape(
-        x, {product(std::vector<Expr>(original.begin(), original.end()))});
+    y = o.c.reshape(x, {o.numElements(original)});
     dims = {0};
   }
   if (shifts.size() != dims.size())
@@ -513,9 +504,8 @@ static Status rot90(OpCall &o) {
   LUMINAL_TRY(b, o.axis(dims[1], o.rank(x)));
   if (a == b)
     return o.fail("takes two different dims");
-  SmallVector<Expr> from = o.extents(x), extents = from, map;
-  for (unsigned i = 0; i < from.size(); ++i)
-    map.push_back(Expr::dim(i));
+  SmallVector<Expr> from = o.extents(x), extents = from,
+                    map = identityMap(from.size());
   auto mirrored = [&](unsigned axis, unsigned dim) {
     return from[axis] - Expr(1) - Expr::dim(dim);
   };

@@ -68,9 +68,7 @@ Value pt2::concatenate(OpCall &o, ArrayRef<Value> parts, unsigned axis) {
   // Each part is read through an index clamped to it; a chain of selects picks
   // the right one.
   auto read = [&](unsigned k) {
-    SmallVector<Expr> map;
-    for (unsigned i = 0; i < extents.size(); ++i)
-      map.push_back(Expr::dim(i));
+    SmallVector<Expr> map = identityMap(extents.size());
     Expr n = o.extents(kept[k])[axis];
     map[axis] =
         Expr::max(Expr::min(Expr::dim(axis) - starts[k], n - Expr(1)), Expr(0));
@@ -90,9 +88,8 @@ Result<Value> pt2::padConstant(OpCall &o, Value x, ArrayRef<Padding> padding,
   if (padding.empty())
     return x;
   Composer &c = o.c;
-  SmallVector<Expr> from = o.extents(x), extents = from, map;
-  for (unsigned i = 0; i < extents.size(); ++i)
-    map.push_back(Expr::dim(i));
+  SmallVector<Expr> from = o.extents(x), extents = from,
+                    map = identityMap(extents.size());
   bool empty =
       llvm::any_of(from, [](const Expr &e) { return e.isConstant(0); });
   for (const Padding &p : padding) {
@@ -243,9 +240,7 @@ Value pt2::wrapIndices(OpCall &o, Value index, const Expr &extent) {
 
 Prefixes pt2::prefixes(OpCall &o, Value x, unsigned axis) {
   Composer &c = o.c;
-  SmallVector<Expr> extents = o.extents(x), map;
-  for (unsigned i = 0; i < extents.size(); ++i)
-    map.push_back(Expr::dim(i));
+  SmallVector<Expr> extents = o.extents(x), map = identityMap(extents.size());
   unsigned last = extents.size();
   map[axis] = Expr::dim(last);
   extents.push_back(extents[axis]);

@@ -10,10 +10,6 @@ using namespace luminal;
 using namespace luminal::hlir;
 using namespace luminal::pt2;
 
-static Expr productOf(ArrayRef<Expr> extents) {
-  return product(std::vector<Expr>(extents.begin(), extents.end()));
-}
-
 static bool isInteger(OpCall &o, Value v) {
   return o.element(v).isInteger(64) || o.element(v).isInteger(32);
 }
@@ -149,8 +145,7 @@ static Status indexPut(OpCall &o) {
   if (indices.size() == 1 && indices[0] && o.isBool(*indices[0])) {
     Value mask = *indices[0];
     unsigned lead = o.rank(mask);
-    if (o.rank(values) != 0 &&
-        !o.provablyEqual(productOf(o.extents(values)), Expr(1)))
+    if (o.rank(values) != 0 && !o.provablyEqual(o.numElements(values), Expr(1)))
       return o.fail("is indexed by a bool mask with more than one value");
     SmallVector<Expr> extents = o.extents(self), map;
     for (unsigned i = 0; i < lead; ++i) {
@@ -208,8 +203,7 @@ static Value asVector(OpCall &o, Value index, const Expr &extent) {
 static Status indexSelect(OpCall &o) {
   Value self = o.tensor("self"), index = o.tensor("index");
   LUMINAL_TRY(axis, indexedAxis(o, self, index));
-  if (o.rank(self) == 0 &&
-      !o.provablyEqual(productOf(o.extents(index)), Expr(1)))
+  if (o.rank(self) == 0 && !o.provablyEqual(o.numElements(index), Expr(1)))
     return o.fail("reads a tensor without dims other than once");
   Value x = withDim(o, self);
   auto order = swapFront(o.rank(x), axis);
@@ -272,7 +266,7 @@ static Status indexFill(OpCall &o) {
   if (o.rank(value))
     return o.fail("the value has more than one element");
   SmallVector<Expr> shape = o.extents(withDim(o, self));
-  shape[axis] = productOf(o.extents(index));
+  shape[axis] = o.numElements(index);
   return indexWrite(o, Combine::Set, o.as(value, o.element(self), shape));
 }
 
@@ -318,7 +312,7 @@ static Status gather(OpCall &o) {
   Value self = withDim(o, o.tensor("self")), given = o.tensor("index"),
         index = withDim(o, given);
   LUMINAL_TRY(axis, elementAxis(o, self, index));
-  Value flat = o.c.reshape(self, {productOf(o.extents(self))});
+  Value flat = o.c.reshape(self, {o.numElements(self)});
   Value read = o.c.gather(flat, elementPositions(o, self, index, axis));
   return o.ret(inRankOf(o, read, given));
 }
@@ -395,9 +389,9 @@ static Status scatterElements(OpCall &o, StringRef reduce, Value source,
     map.push_back(Expr::dim(i));
   }
   Value count =
-      c.reshape(elementPositions(o, self, index, axis), {productOf(shape)});
-  Value updates = c.reshape(c.view(source, shape, map), {productOf(shape)});
-  Value flat = c.reshape(self, {productOf(o.extents(self))});
+      c.reshape(elementPositions(o, self, index, axis), {o.numElements(shape)});
+  Value updates = c.reshape(c.view(source, shape, map), {o.numElements(shape)});
+  Value flat = c.reshape(self, {o.numElements(self)});
   LUMINAL_TRY(result,
               reduce.empty()
                   ? c.scatter(Combine::Set, flat, count, updates)
@@ -450,7 +444,7 @@ static Status take(OpCall &o) {
   Value self = o.tensor("self"), index = o.tensor("index");
   if (!isInteger(o, index))
     return o.fail("takes integers");
-  Expr n = productOf(o.extents(self));
+  Expr n = o.numElements(self);
   return o.ret(o.c.gather(o.c.reshape(self, {n}), wrapIndices(o, index, n)));
 }
 static Status put(OpCall &o) {
@@ -458,9 +452,9 @@ static Status put(OpCall &o) {
   Value self = o.tensor("self"), index = o.tensor("index"),
         source = o.tensor("source");
   bool accumulate = o.flag("accumulate");
-  Expr n = productOf(o.extents(self)), m = productOf(o.extents(index));
+  Expr n = o.numElements(self), m = o.numElements(index);
   if (!isInteger(o, index) || o.element(source) != o.element(self) ||
-      !o.provablyEqual(productOf(o.extents(source)), m))
+      !o.provablyEqual(o.numElements(source), m))
     return o.fail("takes integers, and a value for each");
   Value flat = c.reshape(self, {n}), updates = c.reshape(source, {m});
   Value rows = c.reshape(wrapIndices(o, index, n), {m});
@@ -476,11 +470,11 @@ static Status maskedScatter(OpCall &o) {
   Value self = o.tensor("self"), mask = o.tensor("mask"),
         source = o.tensor("source");
   LUMINAL_TRY(shape, o.commonShape({self, mask}));
-  Expr n = productOf(o.extents(source));
+  Expr n = o.numElements(source);
   if (!o.isBool(mask) || o.element(source) != o.element(self) ||
       !o.assumptions().provablyLessEqual(Expr(1), n))
     return o.fail("takes a bool mask and at least one element for it");
-  Expr all = productOf(shape);
+  Expr all = o.numElements(shape);
   Value keep = c.reshape(o.broadcastTo(mask, shape), {all});
   LUMINAL_TRY(place, prefixSum(o, c.cast(keep, o.i64()), 0));
   place = c.add(place, c.splatInt(place, -1));
@@ -498,7 +492,7 @@ static Status nonzeroStatic(OpCall &o) {
   Expr size = o.expr("size");
   int64_t fill = o.integer("fill_value");
   SmallVector<Expr> extents = o.extents(x);
-  Expr n = productOf(extents);
+  Expr n = o.numElements(extents);
   Value keep = c.reshape(c.cast(x, o.i1()), {n});
   LUMINAL_TRY(count, prefixSum(o, c.cast(keep, o.i64()), 0));
   // An extra row takes the elements beyond `size`.
@@ -553,8 +547,8 @@ static Status takeAlongDim(OpCall &o) {
   Value self = o.tensor("self"), index = o.tensor("indices");
   auto dim = o.integerOrNone("dim");
   if (!dim) {
-    Value flat = o.c.reshape(self, {productOf(o.extents(self))});
-    Value i = o.c.reshape(index, {productOf(o.extents(index))});
+    Value flat = o.c.reshape(self, {o.numElements(self)});
+    Value i = o.c.reshape(index, {o.numElements(index)});
     return o.ret(o.c.gather(flat, wrapIndices(o, i, o.extents(flat)[0])));
   }
   LUMINAL_TRY(axis, o.axis(*dim, o.rank(self)));
@@ -570,7 +564,7 @@ static Status takeAlongDim(OpCall &o) {
   indexShape[axis] = o.extents(index)[axis];
   self = o.broadcastTo(self, selfShape);
   index = o.broadcastTo(index, indexShape);
-  Value flat = o.c.reshape(self, {productOf(selfShape)});
+  Value flat = o.c.reshape(self, {o.numElements(selfShape)});
   Value read = o.c.gather(flat, elementPositions(o, self, index, axis));
   return o.ret(inRankOf(o, read, given));
 }

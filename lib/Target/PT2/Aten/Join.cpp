@@ -43,12 +43,7 @@ static Status joinAlong(OpCall &o, ArrayRef<Value> given, int64_t dim) {
     for (unsigned i = 0; i < rank; ++i)
       if (i != axis)
         extents[i] = first[i];
-    v = o.c.view(v, extents, [&] {
-      SmallVector<Expr> map;
-      for (unsigned i = 0; i < rank; ++i)
-        map.push_back(Expr::dim(i));
-      return map;
-    }());
+    v = o.c.view(v, extents, identityMap(rank));
   }
   return o.ret(concatenate(o, parts, axis));
 }
@@ -286,9 +281,7 @@ static Result<Expr> readInside(OpCall &o, StringRef mode, const Padding &p,
 static Status padFrom(OpCall &o, StringRef mode, StringRef name) {
   Value x = o.tensor("self");
   LUMINAL_TRY(padding, paddingOf(o, x, name));
-  SmallVector<Expr> extents = o.extents(x), map;
-  for (unsigned i = 0; i < extents.size(); ++i)
-    map.push_back(Expr::dim(i));
+  SmallVector<Expr> extents = o.extents(x), map = identityMap(extents.size());
   for (const Padding &p : padding) {
     LUMINAL_TRY(inside, readInside(o, mode, p, extents[p.axis]));
     map[p.axis] = inside;

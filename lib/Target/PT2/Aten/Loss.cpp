@@ -13,10 +13,6 @@ using namespace luminal::pt2;
 
 static constexpr double kInf = std::numeric_limits<double>::infinity();
 
-static SmallVector<unsigned> allDims(OpCall &o, Value x) {
-  return llvm::to_vector(llvm::seq<unsigned>(0, o.rank(x)));
-}
-
 /// The loss of each element reduced as the argument `reduction` says: not at
 /// all, mean or sum; rounded to `type` once.
 static Status reduced(OpCall &o, Value loss, Type type) {
@@ -24,9 +20,9 @@ static Status reduced(OpCall &o, Value loss, Type type) {
   if (reduction < 0 || reduction > 2)
     return o.fail("the reduction is not known");
   if (reduction == 1)
-    loss = o.c.mean(loss, allDims(o, loss), false);
+    loss = o.c.mean(loss, o.allDims(loss), false);
   if (reduction == 2)
-    loss = o.c.reduceSum(loss, allDims(o, loss), false);
+    loss = o.c.reduceSum(loss, o.allDims(loss), false);
   return o.ret(o.c.cast(loss, type));
 }
 
@@ -221,9 +217,7 @@ pickClasses(OpCall &o, Value x, Value target, unsigned axis,
   for (unsigned i = 0; i <= last; ++i)
     map.push_back(i == axis ? Expr::dim(last)
                             : Expr::dim(i < axis ? i : i - 1));
-  SmallVector<Expr> outer;
-  for (unsigned i = 0; i < last; ++i)
-    outer.push_back(Expr::dim(i));
+  SmallVector<Expr> outer = identityMap(last);
   Value held = c.select(counted, index, c.splatInt(index, 0));
   Value hit =
       c.equal(c.view(held, space, outer), c.iota(space, Expr::dim(last)));
@@ -244,7 +238,7 @@ static Status finishNll(OpCall &o, Value picked, Value weight, Type type,
   Composer &c = o.c;
   int64_t reduction = o.integer("reduction");
   Value loss = c.neg(c.mul(picked, weight));
-  auto axes = allDims(o, loss);
+  auto axes = o.allDims(loss);
   Value total = c.reduceSum(weight, axes, false);
   if (reduction == 1)
     loss = c.div(c.reduceSum(loss, axes, false), total);
@@ -313,10 +307,10 @@ static Status crossEntropyLoss(OpCall &o) {
         c.neg(c.reduceSum(c.mul(c.mul(logits, p), byClass), {axis}, false));
     if (reduction == 0)
       return o.ret(c.cast(loss, type));
-    Value sum = c.reduceSum(loss, allDims(o, loss), false);
+    Value sum = c.reduceSum(loss, o.allDims(loss), false);
     if (reduction == 1) {
       SmallVector<Expr> shape = o.extents(loss);
-      Expr rows = product(std::vector<Expr>(shape.begin(), shape.end()));
+      Expr rows = o.numElements(shape);
       sum = c.div(sum, extentValue(o, rows, wide));
     }
     return o.ret(c.cast(sum, type));
@@ -333,7 +327,7 @@ static Status crossEntropyLoss(OpCall &o) {
   spread = c.select(counted, spread, c.splat(spread, 0));
   spread = c.div(spread, c.full(o.extents(spread), count));
   Value loss = c.neg(c.mul(chosen, weights));
-  auto axes = allDims(o, loss);
+  auto axes = o.allDims(loss);
   if (reduction != 0) {
     loss = c.reduceSum(loss, axes, false);
     spread = c.reduceSum(spread, axes, false);
@@ -443,7 +437,7 @@ static Status dist(OpCall &o) {
   double p = o.real("p");
   Value d = o.c.sub(t.values[0], t.values[1]);
   SmallVector<Expr> shape = o.extents(d);
-  d = o.c.reshape(d, {product(std::vector<Expr>(shape.begin(), shape.end()))});
+  d = o.c.reshape(d, {o.numElements(shape)});
   return o.ret(o.c.cast(normLast(o, d, p), t.type));
 }
 

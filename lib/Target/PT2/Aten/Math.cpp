@@ -398,9 +398,7 @@ static Value bitTable(OpCall &o, Value like, ArrayRef<int64_t> values) {
 static Value andBits(OpCall &o, Value x, Value y) {
   Composer &c = o.c;
   unsigned width = widthOf(o, x);
-  SmallVector<Expr> extents = o.extents(x), map;
-  for (unsigned i = 0; i < extents.size(); ++i)
-    map.push_back(Expr::dim(i));
+  SmallVector<Expr> extents = o.extents(x), map = identityMap(extents.size());
   unsigned last = extents.size();
   extents.push_back(Expr(int64_t(width) - 1));
   SmallVector<int64_t> values, moduli;

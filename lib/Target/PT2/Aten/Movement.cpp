@@ -9,17 +9,6 @@ using namespace luminal;
 using namespace luminal::hlir;
 using namespace luminal::pt2;
 
-static SmallVector<Expr> identityMap(unsigned rank) {
-  SmallVector<Expr> map;
-  for (unsigned i = 0; i < rank; ++i)
-    map.push_back(Expr::dim(i));
-  return map;
-}
-
-static Expr productOf(ArrayRef<Expr> extents) {
-  return product(std::vector<Expr>(extents.begin(), extents.end()));
-}
-
 //===----------------------------------------------------------------------===//
 // Reshapes
 //===----------------------------------------------------------------------===//
@@ -27,7 +16,7 @@ static Expr productOf(ArrayRef<Expr> extents) {
 /// Replaces a -1 by the quotient that the other extents leave.
 static Result<SmallVector<Expr>> inferShape(OpCall &o, Value x,
                                             SmallVector<Expr> shape) {
-  Expr total = productOf(o.extents(x));
+  Expr total = o.numElements(x);
   std::optional<unsigned> open;
   Expr known(1);
   for (auto [i, e] : llvm::enumerate(shape)) {
@@ -51,9 +40,10 @@ static Result<SmallVector<Expr>> inferShape(OpCall &o, Value x,
         !o.provablyEqual(known * quotient, total))
       shape[*open] = meta->sizes[*open];
   }
-  if (!o.provablyEqual(productOf(shape), total))
+  if (!o.provablyEqual(o.numElements(shape), total))
     return o.fail("a tensor of " + total.str() +
-                  " elements is not provably one of " + productOf(shape).str());
+                  " elements is not provably one of " +
+                  o.numElements(shape).str());
   return shape;
 }
 
@@ -74,7 +64,7 @@ static Status viewAs(OpCall &o) {
   return reshapeTo(o, checked);
 }
 static Status ravel(OpCall &o) {
-  return reshapeTo(o, {productOf(o.extents(o.tensor("self")))});
+  return reshapeTo(o, {o.numElements(o.tensor("self"))});
 }
 
 static Status flatten(OpCall &o) {
@@ -88,7 +78,7 @@ static Status flatten(OpCall &o) {
     return reshapeTo(o, {Expr(1)});
   SmallVector<Expr> from = o.extents(x),
                     shape(from.begin(), from.begin() + first);
-  shape.push_back(productOf(ArrayRef(from).slice(first, last - first + 1)));
+  shape.push_back(o.numElements(ArrayRef(from).slice(first, last - first + 1)));
   shape.append(from.begin() + last + 1, from.end());
   return reshapeTo(o, shape);
 }
@@ -554,7 +544,7 @@ static Result<SmallVector<Expr>> stridedMap(OpCall &o, Value x,
       return o.fail("a stride may be negative, or an extent zero");
   }
   if (!o.assumptions().provablyNonNegative(first) ||
-      !o.assumptions().provablyLess(last, productOf(from)))
+      !o.assumptions().provablyLess(last, o.numElements(from)))
     return o.fail("the strides may leave the tensor");
   std::vector<Expr> map =
       delinearize(place, std::vector<Expr>(from.begin(), from.end()));

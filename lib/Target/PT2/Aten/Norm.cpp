@@ -23,7 +23,7 @@ static Result<Value> mergeNormalized(OpCall &o, Value x) {
   if (!fits)
     return o.fail("normalized_shape is not the tail of the input's shape");
   SmallVector<Expr> merged(from.begin(), from.end() - shape.size());
-  merged.push_back(product(std::vector<Expr>(shape.begin(), shape.end())));
+  merged.push_back(o.numElements(shape));
   return o.c.reshape(x, merged);
 }
 
@@ -61,9 +61,7 @@ static Status layerNormOf(OpCall &o, double eps, bool withMoments) {
   // Mean and reciprocal deviation, with the normalised dims of extent 1.
   unsigned last = o.rank(v) - 1;
   Value mean = c.mean(v, {last}, true);
-  SmallVector<Expr> map;
-  for (unsigned i = 0; i < last; ++i)
-    map.push_back(Expr::dim(i));
+  SmallVector<Expr> map = identityMap(last);
   map.push_back(Expr(0));
   Value d = c.sub(v, c.view(mean, o.extents(v), map));
   Value variance = c.mean(c.mul(d, d), {last}, true);

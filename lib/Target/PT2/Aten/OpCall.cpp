@@ -338,6 +338,12 @@ std::optional<Type> OpCall::dtypeOrNone(StringRef name) {
 unsigned OpCall::rank(Value v) const {
   return mlir::cast<RankedTensorType>(v.getType()).getRank();
 }
+SmallVector<unsigned> OpCall::allDims(Value v) const {
+  return llvm::to_vector(llvm::seq<unsigned>(0, rank(v)));
+}
+Expr OpCall::numElements(ArrayRef<Expr> extents) {
+  return product({extents.begin(), extents.end()});
+}
 Type OpCall::element(Value v) const {
   return mlir::cast<RankedTensorType>(v.getType()).getElementType();
 }
@@ -525,9 +531,7 @@ Status OpCall::retView(ArrayRef<Expr> extents, ArrayRef<Expr> map,
 
 Status OpCall::retAlias(StringRef of) {
   Value source = tensor(of);
-  SmallVector<Expr> map;
-  for (unsigned i = 0; i < rank(source); ++i)
-    map.push_back(Expr::dim(i));
+  SmallVector<Expr> map = identityMap(rank(source));
   return retView(extents(source), map, of);
 }
 

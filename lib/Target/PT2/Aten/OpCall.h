@@ -96,6 +96,10 @@ public:
   unsigned rank(const Operand &v) const {
     return v.tensor ? rank(*v.tensor) : 0;
   }
+  SmallVector<unsigned> allDims(Value v) const;
+  /// How many elements a tensor has.
+  Expr numElements(Value v) const { return numElements(extents(v)); }
+  static Expr numElements(ArrayRef<Expr> extents);
   Type element(Value v) const;
   bool isFloat(Value v) const { return llvm::isa<mlir::FloatType>(element(v)); }
   bool isBool(Value v) const { return element(v).isInteger(1); }
@@ -135,6 +139,8 @@ public:
                                               const Operand &b);
   /// An operand that is a float, integers as f32.
   Value toFloat(Value v);
+  /// Whether each element is nonzero (NaN is).
+  Value isNonZero(Value v) { return c.cast(v, i1()); }
   Value broadcastTo(Value v, ArrayRef<Expr> extents) {
     return c.broadcastTo(v, extents);
   }

@@ -90,9 +90,7 @@ static std::pair<Value, Value> maximumAt(OpCall &o, Value all, Value indices,
   Composer &c = o.c;
   unsigned last = o.rank(all) - 1;
   Value best = c.reduceMax(all, {last}, false);
-  SmallVector<Expr> map;
-  for (unsigned i = 0; i < last; ++i)
-    map.push_back(Expr::dim(i));
+  SmallVector<Expr> map = identityMap(last);
   Value spread = c.view(best, o.extents(all), map);
   Value hit = c.logicalOr(c.equal(all, spread), c.isNan(all));
   hit = c.logicalAnd(hit, c.less(c.splatInt(indices, -1), indices));
@@ -236,8 +234,7 @@ static Status adaptiveAvgPool(OpCall &o) {
     SmallVector<Expr> extents = o.extents(v), map;
     Expr extent = extents[axis];
     Division w = divide(o, axis, extent, sizes[i]);
-    for (unsigned d = 0; d < extents.size(); ++d)
-      map.push_back(Expr::dim(d));
+    map = identityMap(extents.size());
     unsigned last = extents.size();
     extents[axis] = sizes[i];
     extents.push_back(w.longest);
@@ -274,8 +271,7 @@ static Status adaptiveMaxPool(OpCall &o) {
   }
   space.push_back(product(longest));
   std::vector<Expr> split = delinearize(Expr::dim(lead + n), longest);
-  for (unsigned i = 0; i < lead; ++i)
-    map.push_back(Expr::dim(i));
+  map = identityMap(lead);
   Value valid;
   for (unsigned i = 0; i < n; ++i) {
     place.push_back(parts[i].begin + split[i]);

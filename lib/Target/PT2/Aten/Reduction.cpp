@@ -22,17 +22,12 @@ static Result<Axes> dimOf(OpCall &o, int64_t dim, Value x) {
   LUMINAL_TRY(axis, o.axis(dim, o.rank(x)));
   return o.rank(x) ? Axes{axis} : Axes{};
 }
-static Axes allOf(OpCall &o, Value x) {
-  return llvm::to_vector(llvm::seq<unsigned>(0, o.rank(x)));
-}
 static Expr countOf(OpCall &o, Value x, ArrayRef<unsigned> axes) {
   Expr n(1);
   for (unsigned axis : axes)
     n = n * o.extents(x)[axis];
   return n;
 }
-/// Whether each element is nonzero (NaN is).
-static Value isTrue(OpCall &o, Value x) { return o.c.cast(x, o.i1()); }
 
 //===----------------------------------------------------------------------===//
 // Sums and means
@@ -49,7 +44,7 @@ static Status sumOver(OpCall &o, const Result<Axes> &dims, bool keep) {
   return o.ret(o.c.reduceSum(x, axes, keep));
 }
 static Status sum(OpCall &o) {
-  return sumOver(o, allOf(o, o.tensor("self")), false);
+  return sumOver(o, o.allDims(o.tensor("self")), false);
 }
 static Status sumDims(OpCall &o) {
   return sumOver(o, dimsOf(o, "dim", o.tensor("self")), o.flag("keepdim"));
@@ -64,7 +59,7 @@ static Status meanOver(OpCall &o, const Result<Axes> &dims, bool keep) {
   return o.ret(o.c.mean(o.c.cast(x, type), axes, keep));
 }
 static Status mean(OpCall &o) {
-  return meanOver(o, allOf(o, o.tensor("self")), false);
+  return meanOver(o, o.allDims(o.tensor("self")), false);
 }
 static Status meanDims(OpCall &o) {
   return meanOver(o, dimsOf(o, "dim", o.tensor("self")), o.flag("keepdim"));
@@ -73,7 +68,7 @@ static Status meanDims(OpCall &o) {
 static Status countNonzero(OpCall &o) {
   Value x = o.tensor("self");
   LUMINAL_TRY(axes, dimsOf(o, "dim", x));
-  return o.ret(o.c.reduceSum(o.c.cast(isTrue(o, x), o.i64()), axes, false));
+  return o.ret(o.c.reduceSum(o.c.cast(o.isNonZero(x), o.i64()), axes, false));
 }
 
 //===----------------------------------------------------------------------===//
@@ -94,8 +89,8 @@ static Status checkNotEmpty(OpCall &o, Value x, ArrayRef<unsigned> axes) {
 template <bool largest>
 static Status extremumAll(OpCall &o) {
   Value x = o.tensor("self");
-  LUMINAL_CHECK(checkNotEmpty(o, x, allOf(o, x)));
-  return o.ret(extremum(o, x, allOf(o, x), false, largest));
+  LUMINAL_CHECK(checkNotEmpty(o, x, o.allDims(x)));
+  return o.ret(extremum(o, x, o.allDims(x), false, largest));
 }
 template <bool largest>
 static Status extremumDims(OpCall &o) {
@@ -159,8 +154,8 @@ static Status argExtremum(OpCall &o) {
     Value index = extremumAndIndex(o, x, axes[0], largest).second;
     return o.ret(keep ? index : o.c.squeeze(index, axes[0]));
   }
-  LUMINAL_CHECK(checkNotEmpty(o, x, allOf(o, x)));
-  Value flat = o.c.reshape(x, {countOf(o, x, allOf(o, x))});
+  LUMINAL_CHECK(checkNotEmpty(o, x, o.allDims(x)));
+  Value flat = o.c.reshape(x, {o.numElements(x)});
   Value index = o.c.squeeze(extremumAndIndex(o, flat, 0, largest).second, 0);
   if (keep)
     index = o.c.reshape(index, SmallVector<Expr>(rank, Expr(1)));
@@ -170,7 +165,7 @@ static Status argExtremum(OpCall &o) {
 static Status aminmax(OpCall &o) {
   Value x = o.tensor("self");
   auto dim = o.integerOrNone("dim");
-  LUMINAL_TRY(axes, dim ? dimOf(o, *dim, x) : allOf(o, x));
+  LUMINAL_TRY(axes, dim ? dimOf(o, *dim, x) : o.allDims(x));
   bool keep = o.flag("keepdim");
   LUMINAL_CHECK(checkNotEmpty(o, x, axes));
   Value low = o.c.reduceMin(x, axes, keep);
@@ -184,13 +179,13 @@ static Status aminmax(OpCall &o) {
 static Status anyOver(OpCall &o, const Result<Axes> &dims, bool keep,
                       bool all) {
   LUMINAL_TRY(axes, dims);
-  Value x = isTrue(o, o.tensor("self"));
+  Value x = o.isNonZero(o.tensor("self"));
   return o.ret(all ? o.c.reduceMin(x, axes, keep)
                    : o.c.reduceMax(x, axes, keep));
 }
 template <bool all>
 static Status anyAll(OpCall &o) {
-  return anyOver(o, allOf(o, o.tensor("self")), false, all);
+  return anyOver(o, o.allDims(o.tensor("self")), false, all);
 }
 template <bool all>
 static Status anyDim(OpCall &o) {
@@ -256,7 +251,7 @@ static Status unbiasedForm(OpCall &o) {
 }
 template <Statistic kind>
 static Status unbiasedAll(OpCall &o) {
-  return statistic(o, kind, allOf(o, o.tensor("self")),
+  return statistic(o, kind, o.allDims(o.tensor("self")),
                    o.flag("unbiased") ? 1.0 : 0.0, false);
 }
 
@@ -273,7 +268,7 @@ static Status normOver(OpCall &o, double order, const Result<Axes> &dims,
   if (std::isinf(order)) {
     result = extremum(o, v, axes, keep, order > 0);
   } else if (order == 0) {
-    result = c.reduceSum(c.cast(isTrue(o, v), o.element(v)), axes, keep);
+    result = c.reduceSum(c.cast(o.isNonZero(v), o.element(v)), axes, keep);
   } else if (order == 1) {
     result = c.reduceSum(v, axes, keep);
   } else if (order == 2) {
@@ -294,7 +289,7 @@ static Status norm(OpCall &o) {
 }
 static Status normAll(OpCall &o) {
   return normOver(o, o.realOrNone("p").value_or(2.0),
-                  allOf(o, o.tensor("self")), false);
+                  o.allDims(o.tensor("self")), false);
 }
 
 static Status normTyped(OpCall &o) {
@@ -304,7 +299,7 @@ static Status normTyped(OpCall &o) {
 }
 static Status normAllTyped(OpCall &o) {
   return normOver(o, o.realOrNone("p").value_or(2.0),
-                  allOf(o, o.tensor("self")), false, o.dtype("dtype"));
+                  o.allDims(o.tensor("self")), false, o.dtype("dtype"));
 }
 static Status frobeniusNorm(OpCall &o) {
   return normOver(o, 2.0, dimsOf(o, "dim", o.tensor("self")),

@@ -419,15 +419,11 @@ struct Sampler {
       position = c.add(c.mul(position, extent(i, o.i64())), held);
     }
     Value v = c.gather(rows, position);
-    SmallVector<Expr> map;
-    for (unsigned i = 0; i < points.size(); ++i)
-      map.push_back(Expr::dim(i));
+    SmallVector<Expr> map = identityMap(points.size());
     return c.select(c.view(valid, o.extents(v), map), v, c.splat(v, 0));
   }
   Value weighted(Value v, Value weight) const {
-    SmallVector<Expr> map;
-    for (unsigned i = 0; i < points.size(); ++i)
-      map.push_back(Expr::dim(i));
+    SmallVector<Expr> map = identityMap(points.size());
     return o.c.mul(v, o.c.view(weight, o.extents(v), map));
   }
 };
@@ -472,9 +468,7 @@ static Status gridSampler(OpCall &o) {
 
   // The grid's last dim counts from the innermost dim of the image.
   SmallVector<Value> at;
-  SmallVector<Expr> map;
-  for (unsigned i = 0; i < s.points.size(); ++i)
-    map.push_back(Expr::dim(i));
+  SmallVector<Expr> map = identityMap(s.points.size());
   map.push_back(Expr(0));
   for (unsigned i = 0; i < n; ++i) {
     map.back() = Expr(int64_t(n - 1 - i));
@@ -588,8 +582,7 @@ static Status pixelShuffle(OpCall &o) {
   Expr outs = o.assumptions().simplify(Expr::floorDiv(extents[lead], r * r));
   if (!o.provablyEqual(outs * r * r, extents[lead]))
     return o.fail("the channels do not divide by the factor's square");
-  for (unsigned i = 0; i < lead; ++i)
-    map.push_back(Expr::dim(i));
+  map = identityMap(lead);
   Expr h = Expr::dim(lead + 1), w = Expr::dim(lead + 2);
   map.push_back((Expr::dim(lead) * r + Expr::mod(h, r)) * r + Expr::mod(w, r));
   map.append({Expr::floorDiv(h, r), Expr::floorDiv(w, r)});
@@ -605,9 +598,7 @@ static Status pixelUnshuffle(OpCall &o) {
   unsigned lead = o.rank(x) - 3;
   if (o.rank(x) < 3 || *r.asConstant() <= 0)
     return o.fail("takes images and a positive factor");
-  SmallVector<Expr> extents = o.extents(x), map;
-  for (unsigned i = 0; i < lead; ++i)
-    map.push_back(Expr::dim(i));
+  SmallVector<Expr> extents = o.extents(x), map = identityMap(lead);
   Expr channel = Expr::dim(lead);
   map.push_back(Expr::floorDiv(channel, r * r));
   map.push_back(Expr::dim(lead + 1) * r +

@@ -33,8 +33,7 @@ static Value shifted(OpCall &o, Value x, unsigned axis, const Expr &offset,
   Composer &c = o.c;
   SmallVector<Expr> extents = o.extents(x), map;
   Expr n = extents[axis], at = Expr::dim(axis) + offset;
-  for (unsigned i = 0; i < extents.size(); ++i)
-    map.push_back(Expr::dim(i));
+  map = identityMap(extents.size());
   extents[axis] = extent;
   map[axis] = Expr::max(Expr::min(at, n - Expr(1)), Expr(0));
   Value v = c.view(x, extents, map), index = c.iota(extents, at);
@@ -144,9 +143,7 @@ static Status cumulativeExtremum(OpCall &o) {
     return o.fail("is supported for numbers only");
   unsigned last = o.rank(x);
   // Later elements are replaced by the first one, which every prefix contains.
-  SmallVector<Expr> extents = o.extents(x), map;
-  for (unsigned i = 0; i < last; ++i)
-    map.push_back(Expr::dim(i));
+  SmallVector<Expr> extents = o.extents(x), map = identityMap(last);
   map[*axis] = Expr::min(Expr::dim(*axis), Expr::dim(last));
   extents.push_back(extents[*axis]);
   Value window = c.view(x, extents, map);
@@ -180,9 +177,7 @@ static Status logCumSumExp(OpCall &o) {
   // An infinite maximum has no finite distance to itself.
   Value infinite = c.equal(c.abs(most), c.splat(most, inf));
   Value shift = c.select(infinite, c.splat(most, 0), most);
-  SmallVector<Expr> map;
-  for (unsigned i = 0; i < last; ++i)
-    map.push_back(Expr::dim(i));
+  SmallVector<Expr> map = identityMap(last);
   Value e = c.exp(c.sub(v, c.view(shift, o.extents(v), map)));
   Value sum = c.reduceSum(e, {last}, false);
   return o.ret(c.cast(c.add(c.log(sum), shift), type));

@@ -24,12 +24,11 @@ static Status search(OpCall &o, Value sequence, const Operand &operand,
   sequence = c.cast(sequence, type);
   if (o.rank(sequence) == 0 || o.isBool(sequence))
     return o.fail("takes a sequence of numbers");
-  SmallVector<Expr> shape = o.extents(values), space = shape, valueMap, map;
+  SmallVector<Expr> shape = o.extents(values), space = shape, map;
   SmallVector<Expr> all = o.extents(sequence);
   unsigned last = shape.size();
   space.push_back(all.back());
-  for (unsigned i = 0; i < last; ++i)
-    valueMap.push_back(Expr::dim(i));
+  SmallVector<Expr> valueMap = identityMap(last);
   if (all.size() > 1) {
     // One sequence for each row of values.
     bool same = all.size() == shape.size();
@@ -68,12 +67,11 @@ static Status isIn(OpCall &o, StringRef elements, StringRef tests) {
   Type type = computedType(o.promote({a, b}));
   Value x = o.as(a, type), t = o.as(b, type);
   SmallVector<Expr> shape = o.extents(x), from = o.extents(t), map;
-  Expr n = product(std::vector<Expr>(from.begin(), from.end()));
+  Expr n = o.numElements(from);
   unsigned last = shape.size();
   SmallVector<Expr> space = shape;
   space.push_back(n);
-  for (unsigned i = 0; i < last; ++i)
-    map.push_back(Expr::dim(i));
+  map = identityMap(last);
   Value hit = c.equal(c.view(x, space, map),
                       c.view(c.reshape(t, {n}), space, {Expr::dim(last)}));
   Value any = c.reduceMax(hit, {last}, false);

@@ -154,7 +154,7 @@ static std::pair<Value, Value> medianOf(OpCall &o, Value x, unsigned axis,
 static Status median(OpCall &o) {
   Value x = o.tensor("self");
   SmallVector<Expr> from = o.extents(x);
-  Expr n = product(std::vector<Expr>(from.begin(), from.end()));
+  Expr n = o.numElements(from);
   if (!o.assumptions().provablyLessEqual(Expr(1), n))
     return o.fail("the tensor may be empty");
   return o.ret(medianOf(o, o.c.reshape(x, {n}), 0, false).first);
@@ -183,7 +183,7 @@ static Status histc(OpCall &o) {
     return o.fail("is defined for floats only");
   Type type = o.element(x);
   SmallVector<Expr> from = o.extents(x);
-  Expr n = product(std::vector<Expr>(from.begin(), from.end()));
+  Expr n = o.numElements(from);
   Type f64 = c.getBuilder().getF64Type();
   Value v = c.cast(c.reshape(x, {n}), f64);
   // bin = floor((x - min) * bins / (max - min))

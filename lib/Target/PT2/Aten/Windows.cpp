@@ -57,8 +57,7 @@ Value pt2::windows(OpCall &o, Value x, const Window &w) {
                     space(from.begin(), from.begin() + lead), map;
   space.append(w.positions.begin(), w.positions.end());
   space.push_back(product(inner));
-  for (unsigned i = 0; i < lead; ++i)
-    map.push_back(Expr::dim(i));
+  map = identityMap(lead);
   for (unsigned i = 0; i < n; ++i)
     map.push_back(w.index(i, Expr::dim(lead + i), split[i]));
   return o.c.view(x, space, map);
@@ -77,9 +76,7 @@ Value pt2::fold(OpCall &o, Value columns, const Window &w,
   std::vector<Expr> tap = delinearize(Expr::dim(lead + n), taps);
   SmallVector<Expr> from = o.extents(columns),
                     space(from.begin(), from.begin() + lead), offsets,
-                    positions, map;
-  for (unsigned i = 0; i < lead; ++i)
-    map.push_back(Expr::dim(i));
+                    positions, map = identityMap(lead);
   space.append(outs.begin(), outs.end());
   space.push_back(product(taps));
   Assumptions inside(o.assumptions().getSymbols(),

@@ -23,6 +23,9 @@ namespace luminal::hlir {
 /// and f32 for 8-bit floats, which are storage types; every other one itself.
 mlir::Type computedType(mlir::Type type);
 
+/// (d0, d1, ...), `rank` of them: what a map is where it changes no dim.
+llvm::SmallVector<Expr> identityMap(unsigned rank);
+
 /// Builds HLIR at the insertion point of an ImplicitLocOpBuilder-like pair
 /// (builder, location), under the symbol ranges of the function being built.
 class Composer {
