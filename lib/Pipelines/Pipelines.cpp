@@ -64,6 +64,10 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
   // Whatever the phase, no code is generated for an index that is not proved.
   if (to > from && to > Phase::Rolled)
     pm.addPass(llir::createCheckIndicesPass());
+  // Nor one that a kernel takes from a tensor: `checked` of a program given as
+  // kernels is what its text says.
+  if (from == Phase::Fused && to > from)
+    pm.addNestedPass<func::FuncOp>(llir::createProveIndicesPass());
 
   // 1. imported -> rolled: loops stay as they were written.
 

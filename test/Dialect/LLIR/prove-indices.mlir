@@ -114,3 +114,25 @@ func.func @unchecked(%x: tensor<8xf32>, %i: tensor<2xi64>, %u: tensor<2xf32>) ->
   %s = llir.scatter set %x, %i, %u : tensor<8xf32>, tensor<2xi64>, tensor<2xf32>
   return %r, %s : tensor<2xf32>, tensor<8xf32>
 }
+
+// Through kernels: what an operand is made of, and what a kernel yields.
+// CHECK-LABEL: @throughKernels
+// CHECK: llir.gather %{{[^ ]*}}, %{{[^ ]*}} : tensor<8xf32>, tensor<4xi64>
+// CHECK: llir.gather %{{[^ ]*}}, %{{[^ ]*}} {checked} : tensor<8xf32>, tensor<4xi64>
+func.func @throughKernels(%x: tensor<8xf32>, %given: tensor<4xi64>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %i = llir.kernel map() : () -> tensor<4xi64> {
+    %0 = llir.iota <(d0) -> (d0 + 4)> : tensor<4xi64>
+    llir.yield %0 : tensor<4xi64>
+  }
+  %a = llir.kernel gather(%x, %i) : (tensor<8xf32>, tensor<4xi64>) -> tensor<4xf32> {
+  ^bb0(%table: tensor<8xf32>, %index: tensor<4xi64>):
+    %0 = llir.gather %table, %index {checked} : tensor<8xf32>, tensor<4xi64> -> tensor<4xf32>
+    llir.yield %0 : tensor<4xf32>
+  }
+  %b = llir.kernel gather(%x, %given) : (tensor<8xf32>, tensor<4xi64>) -> tensor<4xf32> {
+  ^bb0(%table: tensor<8xf32>, %index: tensor<4xi64>):
+    %0 = llir.gather %table, %index : tensor<8xf32>, tensor<4xi64> -> tensor<4xf32>
+    llir.yield %0 : tensor<4xf32>
+  }
+  return %a, %b : tensor<4xf32>, tensor<4xf32>
+}

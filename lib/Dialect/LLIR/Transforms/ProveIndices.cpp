@@ -257,7 +257,26 @@ static SmallVector<Value> getIndexOperands(Operation *op) {
   return operands;
 }
 
-const Range &ValueRanges::get(Value root) {
+/// The value that `value` is a name of: an operand of the kernel whose region
+/// takes it, or what the region of a kernel yields.
+static Value throughKernels(Value value) {
+  while (true) {
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp());
+      if (!kernel)
+        return value;
+      value = kernel->getOperand(argument.getArgNumber());
+    } else if (auto kernel = value.getDefiningOp<KernelOp>()) {
+      Operation *yield = kernel.getBody().front().getTerminator();
+      value = yield->getOperand(cast<OpResult>(value).getResultNumber());
+    } else {
+      return value;
+    }
+  }
+}
+
+const Range &ValueRanges::get(Value name) {
+  Value root = throughKernels(name);
   // Ranges of operands are computed first, with a worklist and not by
   // recursion.
   SmallVector<std::pair<Value, bool>> stack = {{root, false}};
@@ -274,7 +293,7 @@ const Range &ValueRanges::get(Value root) {
     } else {
       stack.push_back({value, true});
       for (Value operand : getIndexOperands(op))
-        stack.push_back({operand, false});
+        stack.push_back({throughKernels(operand), false});
     }
   }
   return known.find(root)->second;
