@@ -256,7 +256,7 @@ std::unique_ptr<llvm::MemoryBuffer> Compiler::link() {
 
 /// The path of `file` relative to the folder of `artifact`, if it is in or
 /// below it; else its name alone, which works when both are in one folder.
-static std::string pathBeside(StringRef file, StringRef artifact) {
+static std::string getRelativePath(StringRef file, StringRef artifact) {
   StringRef name = llvm::sys::path::filename(file);
   auto folderOf = [](StringRef path) {
     SmallString<256> real;
@@ -281,7 +281,7 @@ LogicalResult Compiler::openWeights(ArtifactOptions &artifact) {
       options.weights.empty() ? options.input : options.weights;
   if (Result<ZipArchive> archive = ZipArchive::open(path)) {
     artifact.weightsDigest = archive->getWeightsDigest();
-    artifact.weightsFile = pathBeside(path, options.output);
+    artifact.weightsFile = getRelativePath(path, options.output);
     if (options.embedWeights)
       artifact.embed = [archive = std::make_shared<ZipArchive>(std::move(
                             *archive))](ArrayRef<runtime::WeightSpec> weights) {
@@ -298,7 +298,7 @@ LogicalResult Compiler::openWeights(ArtifactOptions &artifact) {
   Result<SafeTensors> tensors = SafeTensors::open(path);
   if (!tensors)
     return error() << tensors.error().message;
-  artifact.weightsFile = pathBeside(path, options.output);
+  artifact.weightsFile = getRelativePath(path, options.output);
   if (options.embedWeights)
     artifact.embed = [tensors =
                           std::make_shared<SafeTensors>(std::move(*tensors)),

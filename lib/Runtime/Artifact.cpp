@@ -233,7 +233,7 @@ std::string Artifact::findWeightsFile() const {
 
 Status Artifact::mapWeights(const std::string &path) {
   LUMINAL_TRY(file, mapFile(path));
-  auto ofAnotherModel = [&](const std::string &why) {
+  auto wrongModel = [&](const std::string &why) {
     return Error(path + ": holds the weights of another model than " + name +
                  ": " + why);
   };
@@ -243,11 +243,11 @@ Status Artifact::mapWeights(const std::string &path) {
       const WeightSpec &weight = manifest.weights[i];
       const HostTensor *tensor = tensors.find(weight.name);
       if (!tensor)
-        return ofAnotherModel("it has no tensor '" + weight.name + "'");
+        return wrongModel("it has no tensor '" + weight.name + "'");
       if (!fits(*tensor, weight))
-        return ofAnotherModel("'" + weight.name + "' is " +
-                              luminal::typeText(*tensor) + ", expected " +
-                              runtime::typeText(weight));
+        return wrongModel("'" + weight.name + "' is " +
+                          luminal::typeText(*tensor) + ", expected " +
+                          runtime::typeText(weight));
       LUMINAL_CHECK(setWeight(i, tensor->bytes));
     }
     return {};
@@ -255,8 +255,8 @@ Status Artifact::mapWeights(const std::string &path) {
   LUMINAL_TRY(archive, ZipArchive::fromBytes(std::move(file), path));
   if (!manifest.weightsDigest.empty() &&
       archive.getWeightsDigest() != manifest.weightsDigest)
-    return ofAnotherModel("its digest is " + archive.getWeightsDigest() +
-                          ", expected " + manifest.weightsDigest);
+    return wrongModel("its digest is " + archive.getWeightsDigest() +
+                      ", expected " + manifest.weightsDigest);
   LUMINAL_TRY(found, runtime::findWeights(archive, manifest.weights));
   for (uint32_t i = 0; i < found.size(); ++i)
     LUMINAL_CHECK(setWeight(i, found[i]));

@@ -289,7 +289,7 @@ Result<const void *> Context::getStateData(uint32_t index) {
     return input.data;
   // The next call initialises it again: a weight may be bound before then.
   if (input.start)
-    LUMINAL_CHECK(impl->copyFirstValue(index));
+    LUMINAL_CHECK(impl->copyInitialValue(index));
   return static_cast<const void *>(input.own.data());
 }
 

@@ -72,7 +72,7 @@ struct Context::Impl {
 
   //===--- Running (ContextRun.cpp) ---------------------------------------===//
   Status startStates();
-  Status copyFirstValue(uint32_t state);
+  Status copyInitialValue(uint32_t state);
   Status checkStates();
   Error brokenState(uint32_t input) const;
   Status runSteps(StepListener *listener);

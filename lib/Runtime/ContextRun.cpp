@@ -85,7 +85,7 @@ Status Context::Impl::checkStates() {
   return {};
 }
 
-Status Context::Impl::copyFirstValue(uint32_t state) {
+Status Context::Impl::copyInitialValue(uint32_t state) {
   uint32_t weight = *m.inputs[state].initial;
   if (!weights[weight].data)
     return Error("weight '" + m.weights[weight].name +
@@ -100,7 +100,7 @@ Status Context::Impl::startStates() {
   for (uint32_t i : artifact->getStates()) {
     if (!inputs[i].start || inputs[i].bound)
       continue;
-    LUMINAL_CHECK(copyFirstValue(i));
+    LUMINAL_CHECK(copyInitialValue(i));
     inputs[i].start = false;
   }
   statesToStart = false;

@@ -369,7 +369,7 @@ bool ExprSolver::nonNegative(const Expr &e) {
 
 /// For polynomials, elimination proves as much as a search over cases, at less
 /// cost.
-static bool isWorthCases(const Expr &e) {
+static bool mayNeedCases(const Expr &e) {
   return ExprBuilder::compounds(e) != 0;
 }
 
@@ -379,7 +379,7 @@ bool ExprSolver::atLeastByCases(const Expr &e, int64_t limit) {
     return false;
   if (nonNegative(rest))
     return true;
-  if (!isWorthCases(rest))
+  if (!mayNeedCases(rest))
     return false;
   auto range = [this](const Expr &symbol) { return rangeOf(symbol); };
   std::optional<int64_t> low = luminal::lowerByCases(rest, range, extents, 0);
@@ -388,7 +388,7 @@ bool ExprSolver::atLeastByCases(const Expr &e, int64_t limit) {
 
 std::optional<int64_t> ExprSolver::lowerByCases(const Expr &e) {
   std::optional<int64_t> result = lower(e);
-  if (!isWorthCases(e))
+  if (!mayNeedCases(e))
     return result;
   auto range = [this](const Expr &symbol) { return rangeOf(symbol); };
   raise(result, luminal::lowerByCases(e, range, extents, std::nullopt));

@@ -132,7 +132,7 @@ void NativeBridge::complain(StringRef name, const Twine &what) {
     complaint = ("native function '" + name + "' " + what).str();
 }
 
-void NativeBridge::complainAt(Location loc, const Twine &what) {
+void NativeBridge::emitErrorAt(Location loc, const Twine &what) {
   if (!complaint.empty())
     return;
   complaint = what.str();

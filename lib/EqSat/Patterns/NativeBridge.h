@@ -96,7 +96,7 @@ public:
   /// invalid operation.
   llvm::LogicalResult checkMisuse() const;
   /// Makes `checkMisuse` report this, unless it has an error already.
-  void complainAt(mlir::Location loc, const llvm::Twine &what);
+  void emitErrorAt(mlir::Location loc, const llvm::Twine &what);
 
 private:
   using Pdl = std::function<mlir::LogicalResult(

@@ -197,8 +197,8 @@ bool NativeBridge::canBe(OpId op, PayloadId payload, ArrayRef<ClassId> operands,
   std::string why = whyInvalid(standInOp(op, payload, values));
   block->clear();
   if (!why.empty())
-    complainAt(loc,
-               "rule '" + rule + "' makes an operation that cannot be: " + why);
+    emitErrorAt(loc, "rule '" + rule +
+                         "' makes an operation that cannot be: " + why);
   return why.empty();
 }
 

@@ -298,10 +298,10 @@ bool LoadedRules::update() {
     for (size_t i = begin; i != all.size(); ++i)
       all[i].formOf = pattern.first;
     if (all.size() > kGiven) {
-      bridge.complainAt(pattern.loc, "too many rules: at most " +
-                                         Twine(kGiven) +
-                                         " can be used at once, and this one "
-                                         "is one for each number of values");
+      bridge.emitErrorAt(pattern.loc, "too many rules: at most " +
+                                          Twine(kGiven) +
+                                          " can be used at once, and this one "
+                                          "is one for each number of values");
       all.erase(all.begin() + begin, all.end());
     }
   }

@@ -182,8 +182,7 @@ LogicalResult Importer::makeChecks() {
 }
 
 Result<Expr> Importer::evaluateGuard(StringRef guard) const {
-  // Two arguments may have one name for all that a guard says: then neither is
-  // known.
+  // A guard may not distinguish two arguments: then neither is known.
   std::map<std::string, std::string> paths;
   auto lookup = [&](const GuardSource &source) -> Result<Expr> {
     auto isNamed = [&](const InputSpec &input) {

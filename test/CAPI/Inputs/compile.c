@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The call fails, and the sentence begins with `where` and holds `what`. */
+/* The call fails, and its message begins with `where` and contains `what`. */
 #define FAILS(call, where, what)                                               \
   do {                                                                         \
     CHECK((call) == LUMINAL_ERROR);                                            \

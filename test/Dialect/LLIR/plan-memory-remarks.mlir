@@ -3,7 +3,7 @@
 // RUN: luminal-opt %s --llir-plan-memory --remarks-filter=llir-plan-memory --split-input-file -o %t 2>&1 | FileCheck %s --implicit-check-not=remark:
 
 // Of a chain of three buffers two are live at once, and the arena holds two.
-// CHECK: remark: [Passed] arena | Category:llir-plan-memory | Function=chain | arena=2048, at least=2048, buffers=3, bytes=2048, fullest step=1
+// CHECK: remark: [Passed] arena | Category:llir-plan-memory | Function=chain | arena=2048, at least=2048, buffers=3, bytes=2048, peak step=1
 // CHECK: remark: [Analysis] buffer {{.*}} bytes=1024, last read by step=1, made by step=0
 // CHECK: remark: [Analysis] buffer {{.*}} bytes=1024, last read by step=2, made by step=1
 // CHECK: remark: [Analysis] functions {{.*}} functions=1, kernels=4
@@ -35,7 +35,7 @@ func.func @chain(%x: tensor<16x16xf32>) -> tensor<16x16xf32> {
 
 // Two buffers of half the size cannot share a dead buffer's slot: the arena is
 // larger than the peak of live bytes.
-// CHECK: remark: [Missed] arena | Category:llir-plan-memory | Function=halves | arena="{{.*}}n{{.*}}", at least=16640, buffers=4, bytes=24832, fullest step=1, reason="sizes known only at run time share whole slots"
+// CHECK: remark: [Missed] arena | Category:llir-plan-memory | Function=halves | arena="{{.*}}n{{.*}}", at least=16640, buffers=4, bytes=24832, peak step=1, reason="sizes known only at run time share whole slots"
 // CHECK: remark: [Analysis] buffer {{.*}} bytes="256 * n", last read by step=1, made by step=0
 // CHECK: remark: [Analysis] functions {{.*}} functions=4, kernels=5
 func.func @halves(%x: tensor<?x64xf32, #hlir.dims<n>>) -> tensor<?x32xf32, #hlir.dims<n>>

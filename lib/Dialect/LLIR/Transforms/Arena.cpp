@@ -88,7 +88,7 @@ static Expr packSlots(llvm::ArrayRef<ArenaRequest> requests,
   return symbols.simplify(total);
 }
 
-bool llir::arePlacedByByte(llvm::ArrayRef<ArenaRequest> requests) {
+bool llir::haveConstantSizes(llvm::ArrayRef<ArenaRequest> requests) {
   return llvm::all_of(requests, [](const ArenaRequest &request) {
     return request.bytes.asConstant().has_value();
   });
@@ -133,7 +133,7 @@ Expr llir::packArena(llvm::ArrayRef<ArenaRequest> requests,
     return sizes[a] != sizes[b] ? sizes[a] > sizes[b] : a < b;
   });
   offsets.assign(requests.size(), Expr(0));
-  if (arePlacedByByte(requests))
+  if (haveConstantSizes(requests))
     return packConstants(requests, order, offsets);
   return packSlots(requests, order, symbols, offsets);
 }

@@ -32,7 +32,7 @@ ArenaPeak findPeak(llvm::ArrayRef<ArenaRequest> requests,
 
 /// Whether requests are placed by offset; else, since sizes are known only at
 /// run time, they share slots as large as the largest of them.
-bool arePlacedByByte(llvm::ArrayRef<ArenaRequest> requests);
+bool haveConstantSizes(llvm::ArrayRef<ArenaRequest> requests);
 
 /// Offsets, multiples of 64, so that requests that overlap in time never
 /// overlap in memory, whatever the symbols' values; returns the size of the

@@ -37,9 +37,9 @@ public:
 private:
   LogicalResult checkOps();
   void replaceResults(const FusionPlan &plan, DenseMap<Value, Placed> &placed);
-  Value bringOut(Value value, const FusionPlan &plan,
-                 const DenseMap<Value, Placed> &placed, DenseSet<Value> &taken,
-                 OpBuilder &builder);
+  Value materializeResult(Value value, const FusionPlan &plan,
+                          const DenseMap<Value, Placed> &placed,
+                          DenseSet<Value> &taken, OpBuilder &builder);
 };
 } // namespace
 
@@ -66,9 +66,10 @@ static Value copyThrough(Value value, MapAttr map, RankedTensorType type,
 }
 
 /// `value` as a result of the function: a separate buffer, written by a kernel.
-Value FuseKernels::bringOut(Value value, const FusionPlan &plan,
-                            const DenseMap<Value, Placed> &placed,
-                            DenseSet<Value> &taken, OpBuilder &builder) {
+Value FuseKernels::materializeResult(Value value, const FusionPlan &plan,
+                                     const DenseMap<Value, Placed> &placed,
+                                     DenseSet<Value> &taken,
+                                     OpBuilder &builder) {
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<Expr> extents = hlir::getExtents(type);
   Value source = value;
@@ -101,7 +102,7 @@ void FuseKernels::replaceResults(const FusionPlan &plan,
   OpBuilder builder(terminator);
   DenseSet<Value> taken;
   for (OpOperand &operand : terminator->getOpOperands())
-    operand.set(bringOut(operand.get(), plan, placed, taken, builder));
+    operand.set(materializeResult(operand.get(), plan, placed, taken, builder));
 }
 
 static SmallVector<Operation *> getOps(Block &block) {

@@ -180,11 +180,11 @@ void Planner::tellArena(ArrayRef<ArenaRequest> requests, const Expr &arena) {
                                      {"bytes", number(bytes)},
                                      {"at least", number(peak.bytes)},
                                      {"buffers", uint64_t(requests.size())},
-                                     {"fullest step", peak.step}};
+                                     {"peak step", peak.step}};
   if (bytes <= peak.bytes) {
     reporter.passed(func.getLoc(), "arena", args);
   } else {
-    StringRef reason = arePlacedByByte(requests)
+    StringRef reason = haveConstantSizes(requests)
                            ? "first fit by decreasing size leaves gaps"
                            : "sizes known only at run time share whole slots";
     args.push_back({"reason", reason});

@@ -192,7 +192,7 @@ private:
     }
   }
 
-  /// A sign binds less than a power: -2**2 is -4.
+  /// A sign binds weaker than a power: -2**2 is -4.
   Result<Term> factor(unsigned depth) {
     bool negative = false;
     while (eat("-"))
@@ -246,8 +246,8 @@ private:
       return applyWhole(function == "min" ? "Min" : "Max", args);
     if (args.size() == 1 && function == "float")
       return Term{args[0], {}};
-    // int() and trunc() cut towards zero, which is down only where nothing is
-    // negative: they are not known.
+    // int() and trunc() round toward zero, which is floor only for values that
+    // are not negative: they are not supported.
     if (args.size() == 1 && (function == "floor" || function == "ceil")) {
       LUMINAL_TRY(value,
                   applySymOp(function == "floor" ? "floor" : "ceiling", args));
@@ -292,7 +292,7 @@ private:
     return Term{value, {}};
   }
 
-  /// After `L`: where an argument is found, then what of it is read.
+  /// After `L`: the path of an argument, then its property.
   Result<Term> source(size_t begin) {
     GuardSource result;
     while (true) {
@@ -317,7 +317,7 @@ private:
       } else {
         return fail("size() of a tensor");
       }
-      // As torch names the inputs of a graph.
+      // The name that torch gives the graph's input.
       for (char &c : key)
         c = isNameChar(c)
                 ? static_cast<char>(std::tolower(static_cast<unsigned char>(c)))

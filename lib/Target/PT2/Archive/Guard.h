@@ -10,7 +10,7 @@
 
 namespace luminal::pt2 {
 
-/// What a guard reads: `L['x'][0].size()[1]`.
+/// A value that a guard reads: `L['x'][0].size()[1]`.
 struct GuardSource {
   std::string path;     ///< of the argument, as written: L['x'][0]
   std::string name;     ///< of the graph's input that torch makes of it: x_0

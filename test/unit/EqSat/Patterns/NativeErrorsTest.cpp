@@ -19,7 +19,7 @@ TEST_F(Natives, everyRuleStatesAPromise) {
       << messages;
 }
 
-/// An ordinary rewrite may only make operations.
+/// An ordinary rewrite may only create operations.
 TEST_F(Natives, misuseIsAnError) {
   constexpr const char *pattern = R"mlir(
 pdl.pattern @R : benefit(0) {
@@ -53,7 +53,7 @@ pdl.pattern @R : benefit(0) {
         return %0 : i8
       })mlir");
   };
-  // Wherever new operations stand.
+  // Wherever new operations are.
   EXPECT_TRUE(has(run("before",
                       [=](PatternRewriter &r, Operation *op) -> Value {
                         r.setInsertionPoint(op);
@@ -95,7 +95,7 @@ pdl.pattern @R : benefit(0) {
              }),
          "native function 'Go' makes 'func.call', which the e-graph cannot "
          "hold");
-  // A rewrite that fails, or makes nothing, is no match.
+  // A rewrite that fails, or creates nothing, is not a match.
   EXPECT_TRUE(
       has(run("nothing",
               [](PatternRewriter &, Operation *) -> Value { return nullptr; }),
