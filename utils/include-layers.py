@@ -52,7 +52,7 @@ def main():
                 target = folder_of(found[1], rows) if found else folder
                 if target not in rows[folder]:
                     errors.append(f"{top}/{name}:{number}: {folder} may not include {target or found[1]}")
-    errors += [f"docs/Architecture.md: {name} is no folder with sources" for name in rows if name not in used]
+    errors += [f"docs/Architecture.md: {name} is not a folder with sources" for name in rows if name not in used]
     errors += [f"docs/Architecture.md: {name} may include {other}, which has no row"
                for name, others in rows.items() for other in sorted(others - rows.keys())]
     print("\n".join(errors), end="\n" if errors else "", file=sys.stderr)

@@ -268,7 +268,7 @@ def assertion_that_fails(a):
 
 @good
 def guards(a):
-    """Guards that the range of s0 proves, that only some calls keep, and that nobody can read."""
+    """Guards that the range of s0 proves, that only some calls satisfy, and that cannot be parsed."""
     dynamic(a)
     rows = "L['x'].size()[0]"
     a.program["guards_code"] = [f"{rows} >= 2", f"({rows} % 2) == 0 and not {rows} > 8",

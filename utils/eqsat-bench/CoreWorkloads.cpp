@@ -223,6 +223,6 @@ void luminal::eqsat::bench::runCandidates(Figures &figures) {
               Goal::milliseconds(5));
   figures.add("programs of " + std::to_string(kDraws), double(programs.size()),
               "");
-  figures.add("dearest, against the best", worst / candidates->best().dagCost,
-              "");
+  figures.add("most expensive, against the best",
+              worst / candidates->best().dagCost, "");
 }

@@ -375,7 +375,7 @@ TEST_F(Explanations, OfWrongRules) {
        R"mlir(
     %0 = hlir.mul %x, %x : tensor<64xf32>
     %r = hlir.mul %0, %y : tensor<64xf32>)mlir"},
-      // With a native: the type is no reason.
+      // With a native: the type does not matter.
       {"WrongForFiniteValues",
        R"mlir(
     pdl.pattern @WrongForFiniteValues : benefit(0) attributes {eqsat.promise = "finite"} {
