@@ -4,7 +4,7 @@
 
 Each is refused by an error that names the limit.
 """
-from pt2_archive import meta, tensor
+from pt2_archive import FLOAT, LONG, meta, tensor
 
 BAD = {}
 HUGE, GREATEST = 1 << 40, (1 << 63) - 1
@@ -26,7 +26,7 @@ def bad(name, message, target, arguments, extents=()):
                 argument = {"user_input": {"arg": tensor(value)}}
                 archive.signature["input_specs"].append(argument)
                 archive.graph["inputs"].append(tensor(value))
-            archive.values[value] = meta(sizes)
+            archive.values[value] = meta(sizes, LONG if name.startswith("integer") else FLOAT)
         if "x" in dict(extents):
             archive.nodes.clear()
         archive.add(f"torch.ops.aten.{target}", arguments, "added")
@@ -55,6 +55,10 @@ bad("pool-ceil", f"ceil_mode needs static extents of at most {1 << 48}", "max_po
 bad("kernel-extent", "the kernel is larger than 2147483647", "conv1d.default",
     [("input", tensor("x")), ("weight", tensor("kernel")), ("dilation", integers(1 << 30)), ("padding", integers(0))],
     {"x": [1, 1, 3], "kernel": [1, 1, HUGE]})
+for name, value in {"nan": "NaN", "infinity": "Infinity", "large": 1e19}.items():
+    bad(f"integer-of-{name}", "is not one of 64-bit integers", "scatter.value",
+        [("self", tensor("x")), ("dim", integer(0)), ("index", tensor("x")), ("value", {"as_float": value})],
+        {"x": [2, 3]})
 
 
 def recurrent(name, message, length, layers):

@@ -93,7 +93,7 @@ static Status range(OpCall &o, const Number &start, const Number &end,
       return o.fail("the step is symbolic or zero");
     Expr length = *by > 0
                       ? Expr::ceilDiv(end.integer - start.integer, Expr(*by))
-                      : Expr::ceilDiv(start.integer - end.integer, Expr(-*by));
+                      : Expr::ceilDiv(start.integer - end.integer, -Expr(*by));
     if (!o.assumptions().provablyNonNegative(length))
       length = Expr::max(length, Expr(0));
     Value values = o.c.iota({o.assumptions().simplify(length)},
@@ -216,8 +216,8 @@ static Status diagFlat(OpCall &o) {
 /// The elements on a diagonal of a matrix.
 static Value diagonalOf(OpCall &o, Value x, int64_t offset) {
   SmallVector<Expr> from = o.extents(x);
-  Expr below(std::max<int64_t>(-offset, 0)),
-      right(std::max<int64_t>(offset, 0));
+  Expr below = offset < 0 ? -Expr(offset) : Expr(0),
+       right(std::max<int64_t>(offset, 0));
   Expr n = o.assumptions().simplify(
       Expr::max(Expr::min(from[0] - below, from[1] - right), Expr(0)));
   return o.c.view(x, {n}, {Expr::dim(0) + below, Expr::dim(0) + right});

@@ -607,7 +607,8 @@ static Result<Part> diagonalOf(OpCall &o, Value x) {
     part.extents.push_back(from[i]);
   }
   Expr d = Expr::dim(part.extents.size());
-  Expr below(offset < 0 ? -offset : 0), right(offset > 0 ? offset : 0);
+  Expr below = offset < 0 ? -Expr(offset) : Expr(0),
+       right(offset > 0 ? offset : 0);
   part.map[a] = d + below;
   part.map[b] = d + right;
   part.extents.push_back(o.assumptions().simplify(

@@ -459,15 +459,26 @@ Value OpCall::materialize(const Number &number, Type type) {
   if (number.kind == Number::Float) {
     if (isa<FloatType>(type))
       return c.scalar(type, number.real);
-    return c.scalarInt(type, type.isInteger(1)
-                                 ? number.real != 0
-                                 : static_cast<int64_t>(number.real));
+    if (type.isInteger(1))
+      return c.scalarInt(type, number.real != 0);
+    // As PyTorch, which refuses what no 64-bit integer holds.
+    if (!(number.real >= -0x1p63 && number.real < 0x1p63)) {
+      isUnheld = true;
+      return c.scalarInt(type, 0);
+    }
+    return c.scalarInt(type, static_cast<int64_t>(number.real));
   }
   if (auto value = number.integer.asConstant())
     return isa<FloatType>(type)
                ? c.scalar(type, static_cast<double>(*value))
                : c.scalarInt(type, type.isInteger(1) ? *value != 0 : *value);
   return c.cast(c.iota({}, number.integer), type);
+}
+
+Status OpCall::checkNumbers() const {
+  if (!isUnheld)
+    return {};
+  return fail("a float argument is not one of 64-bit integers");
 }
 
 Value OpCall::as(const Operand &operand, Type type) {

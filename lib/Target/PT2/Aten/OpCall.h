@@ -128,7 +128,8 @@ public:
 
   // Type promotion as torch.result_type.
   Type promote(ArrayRef<Operand> operands);
-  /// A number as a rank-0 tensor of the given type.
+  /// A number as a rank-0 tensor of the given type. A float that no integer
+  /// holds is an error of the op, which checkNumbers tells.
   Value materialize(const Number &number, Type type);
   /// The operand in `type`, a number as a rank-0 tensor.
   Value as(const Operand &operand, Type type);
@@ -172,6 +173,8 @@ public:
   const TensorMeta *argumentMeta(StringRef name) const;
   /// Number of results of the node.
   unsigned getNumResults() const;
+  /// An error if a float was to become an integer that does not hold it.
+  Status checkNumbers() const;
   /// A given argument that no accessor read; empty if all were.
   std::string findUnread() const;
 
@@ -203,6 +206,8 @@ private:
   Importer &importer;
   SmallVector<const Argument *> bound;
   SmallVector<bool> isGiven, read;
+  /// A float was to become an integer that does not hold it.
+  bool isUnheld = false;
 };
 
 } // namespace luminal::pt2

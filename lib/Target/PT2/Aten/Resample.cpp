@@ -155,7 +155,10 @@ static int64_t nearestIndex(int64_t i, int64_t in, int64_t out,
     at = step * (static_cast<T>(i) + static_cast<T>(0.5)) - static_cast<T>(0.5);
     at = std::max(at, static_cast<T>(0)) + static_cast<T>(0.5);
   }
-  return std::min(static_cast<int64_t>(std::floor(at)), in - 1);
+  // A tiny scale puts it beyond any integer.
+  at = std::floor(at);
+  return at < static_cast<T>(in) ? std::min(static_cast<int64_t>(at), in - 1)
+                                 : in - 1;
 }
 
 static Result<Value> nearest(OpCall &o, Value x, const Resampled &r,

@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 
 #include <chrono>
+#include <ctime>
 #include <thread>
 
 using namespace luminal::eqsat;
@@ -249,14 +250,22 @@ TEST_P(Limits, nativesSeeNoClassThatIsGone) {
   EXPECT_EQ(terms.find("(accepted (bad x0))"), kNone);
 }
 
-double seconds(const std::function<void()> &f) {
-  auto begin = std::chrono::steady_clock::now();
-  f();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
-      .count();
-}
+/// How long `f` took, and how long the processor worked for it.
+struct Seconds {
+  explicit Seconds(const std::function<void()> &f) {
+    auto begin = std::chrono::steady_clock::now();
+    std::clock_t worked = std::clock();
+    f();
+    wall =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+            .count();
+    processor = static_cast<double>(std::clock() - worked) / CLOCKS_PER_SEC;
+  }
+  double wall, processor;
+};
 
-/// The limit is a tenth of a second; machines are shared.
+/// The limit is a tenth of a second. Machines are shared: what computes has an
+/// upper bound in the processor's time.
 constexpr double kLimit = 0.1, kSlack = 1.5;
 
 TEST_P(Limits, timeInsideOneMatchThatFindsNothing) {
@@ -276,10 +285,10 @@ TEST_P(Limits, timeInsideOneMatchThatFindsNothing) {
   uint64_t given = graph.numNodes();
   options.maxSeconds = kLimit;
   RunReport report;
-  double took = seconds([&] { report = run(~uint64_t(0)); });
+  Seconds took([&] { report = run(~uint64_t(0)); });
   EXPECT_EQ(report.stop, StopReason::Time);
-  EXPECT_LT(took, kLimit + kSlack);
-  EXPECT_GE(took, kLimit);
+  EXPECT_LT(took.processor, kLimit + kSlack);
+  EXPECT_GE(took.wall, kLimit);
   EXPECT_LE(graph.numNodes(), given);
   EXPECT_EQ(report.iterations.size(), 0u);
 }
@@ -312,9 +321,9 @@ TEST_P(Limits, timeInNatives) {
       r.unite(r.use(n.cls), c);
       rules.push_back(r.finish());
       RunReport report;
-      double took = seconds([&] { report = run(~uint64_t(0)); });
+      Seconds took([&] { report = run(~uint64_t(0)); });
       EXPECT_EQ(report.stop, StopReason::Time);
-      EXPECT_LT(took, kLimit + kSlack);
+      EXPECT_LT(took.wall, kLimit + kSlack);
       EXPECT_EQ(graph.numNodes(), given);
     }
 }
@@ -326,9 +335,9 @@ TEST_P(Limits, timeWhileAdding) {
   options.maxSeconds = kLimit;
   options.maxBytes = ~uint64_t(0);
   RunReport report;
-  double took = seconds([&] { report = run(~uint64_t(0)); });
+  Seconds took([&] { report = run(~uint64_t(0)); });
   EXPECT_EQ(report.stop, StopReason::Time);
-  EXPECT_LT(took, kLimit + kSlack);
+  EXPECT_LT(took.processor, kLimit + kSlack);
   EXPECT_GT(graph.numNodes(), given);
 }
 
@@ -347,10 +356,10 @@ TEST_P(Limits, timeOfOneRebuild) {
     rules.push_back(r.finish());
   }
   RunReport report;
-  double took = seconds([&] { report = run(~uint64_t(0)); });
+  Seconds took([&] { report = run(~uint64_t(0)); });
   EXPECT_EQ(report.stop, StopReason::Saturated);
   EXPECT_EQ(graph.numClasses(), 100001u);
-  EXPECT_LT(took, kSlack);
+  EXPECT_LT(took.processor, kSlack);
 }
 
 TEST_P(Limits, iterations) {
