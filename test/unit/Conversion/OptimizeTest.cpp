@@ -1,0 +1,94 @@
+//===- OptimizeTest.cpp - What LLVM does to emitted kernels ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "luminal/Conversion/LLIRToLLVM.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Triple.h"
+#include "gtest/gtest.h"
+
+using namespace luminal;
+
+namespace {
+
+/// y[i] = x[i] * x[i] for i in [0, %n); `$n` stands for the length.
+constexpr llvm::StringLiteral kLoop = R"(
+define void @k(ptr %x, ptr %y, i64 %n) {
+entry:
+  %status = alloca i32
+  store i32 0, ptr %status
+  br label %header
+header:
+  %i = phi i64 [ 0, %entry ], [ %next, %body ]
+  %c = icmp slt i64 %i, $n
+  br i1 %c, label %body, label %exit
+body:
+  %a = getelementptr float, ptr %x, i64 %i
+  %v = load float, ptr %a
+  %w = load float, ptr %a
+  %p = fmul float %v, %w
+  %b = getelementptr float, ptr %y, i64 %i
+  store float %p, ptr %b
+  %next = add nsw i64 %i, 1
+  br label %header
+exit:
+  ret void
+}
+)";
+
+/// Instructions of each sort in the loop after optimizeModule.
+struct Counts {
+  unsigned allocas = 0, loads = 0, products = 0, branches = 0;
+
+  explicit Counts(llvm::StringRef length) {
+    std::string text = kLoop.str();
+    text.replace(text.find("$n"), 2, length.str());
+    llvm::LLVMContext context;
+    llvm::SMDiagnostic diagnostic;
+    auto module = llvm::parseAssemblyString(text, diagnostic, context);
+    std::string error;
+    std::optional<CPUTarget> cpu = CPUTarget::get("native", &error);
+    if (!module || !cpu) {
+      ADD_FAILURE() << diagnostic.getMessage().str() << error;
+      return;
+    }
+    llvm::Triple triple(cpu->triple);
+    const llvm::Target *target =
+        llvm::TargetRegistry::lookupTarget(triple, error);
+    std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+        triple, cpu->cpu, cpu->features, llvm::TargetOptions(), std::nullopt));
+    module->setTargetTriple(triple);
+    module->setDataLayout(machine->createDataLayout());
+    optimizeModule(*module, *machine);
+    for (const llvm::Instruction &i :
+         llvm::instructions(*module->getFunction("k"))) {
+      allocas += i.getOpcode() == llvm::Instruction::Alloca;
+      loads += i.getOpcode() == llvm::Instruction::Load;
+      products += i.getOpcode() == llvm::Instruction::FMul;
+      branches += i.getOpcode() == llvm::Instruction::Br;
+    }
+  }
+};
+
+TEST(Optimize, RemovesVariablesAndRepeatedLoads) {
+  Counts counts("%n");
+  EXPECT_EQ(counts.allocas, 0u);
+  EXPECT_EQ(counts.loads, counts.products);
+}
+
+// Code of loops whose length is a symbol is the emitter's: copies of it would
+// cost compile time alone.
+TEST(Optimize, UnrollsLoopsOfKnownLengthOnly) {
+  Counts dynamic("%n");
+  EXPECT_EQ(dynamic.products, 1u);
+  Counts fixed("4");
+  EXPECT_EQ(fixed.products, 4u);
+  EXPECT_EQ(fixed.branches, 0u);
+}
+
+} // namespace
