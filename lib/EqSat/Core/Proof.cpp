@@ -95,9 +95,20 @@ static uint64_t mix(uint64_t h, uint64_t x) {
   return h ^ h >> 31;
 }
 
+/// How far the stack has grown; it grows down.
+static uintptr_t getFrame() {
+  return reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+}
+
+bool Explainer::reachesLimit() {
+  tooDeep |= stackBytes != 0 && getFrame() + stackBytes < stackBegin;
+  return tooDeep;
+}
+
 Explainer::Explainer(const EGraph &graph, const ProofLog &log,
-                     std::span<const Rule> rules)
-    : graph(graph), log(log), rules(rules) {
+                     std::span<const Rule> rules, size_t stackBytes)
+    : graph(graph), log(log), rules(rules), stackBytes(stackBytes),
+      stackBegin(getFrame()) {
   assert(!graph.isDirty() && "rebuild first");
   // Operands are older than what is built on them.
   spelled.resize(log.numTerms());
@@ -229,7 +240,7 @@ uint32_t Explainer::concat(std::span<const uint32_t> chains) {
 }
 
 uint32_t Explainer::reverse(uint32_t chain) {
-  if (chain == 0)
+  if (chain == 0 || reachesLimit())
     return 0;
   if (auto it = reversed.find(chain); it != reversed.end())
     return it->second;
@@ -282,7 +293,7 @@ bool Explainer::fits(uint32_t term, std::span<const uint32_t> kids,
 uint32_t Explainer::connect(uint32_t from, uint32_t tree, uint32_t bound) {
   if (trees[tree].leaf)
     return path(from, log.termOf(trees[tree].cls));
-  if (spelled[from] == trees[tree].term)
+  if (spelled[from] == trees[tree].term || reachesLimit())
     return 0;
   if (auto it = connections.find({from, tree}); it != connections.end())
     return it->second;
@@ -375,7 +386,7 @@ uint32_t Explainer::edgeChain(uint32_t e) {
 }
 
 uint32_t Explainer::path(uint32_t from, uint32_t to) {
-  if (spelled[from] == spelled[to])
+  if (spelled[from] == spelled[to] || reachesLimit())
     return 0;
   if (auto it = paths.find({from, to}); it != paths.end())
     return it->second;

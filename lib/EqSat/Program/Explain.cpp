@@ -287,7 +287,8 @@ FailureOr<ProofReport> Program::explain(ArrayRef<Rule> rules,
                                         llvm::getDefaultStackSize(), kMaxStack);
   FailureOr<ProofReport> report;
   llvm::runOnNewStack(stack, [&] {
-    report = explainHere(rules, values, extractor, selection);
+    // The rest is for what is called at the limit.
+    report = explainHere(rules, values, extractor, selection, stack / 4 * 3);
   });
   return report;
 }
@@ -295,9 +296,10 @@ FailureOr<ProofReport> Program::explain(ArrayRef<Rule> rules,
 FailureOr<ProofReport> Program::explainHere(ArrayRef<Rule> rules,
                                             ArrayRef<std::string> values,
                                             const Extractor &extractor,
-                                            const Selection &selection) {
+                                            const Selection &selection,
+                                            uint64_t stackBytes) {
   Explainer explainer(graph, *graph.proofs,
-                      {rules.data(), size_t(rules.size())});
+                      {rules.data(), size_t(rules.size())}, stackBytes);
   SmallVector<Claim> claims;
   if (!values.empty()) {
     FailureOr<std::optional<ClassId>> first = classNamed(values[0]),
@@ -331,6 +333,10 @@ FailureOr<ProofReport> Program::explainHere(ArrayRef<Rule> rules,
              op->getLoc(), true, chain, from, explainer.endOf(chain, from)});
       }
   }
+  if (explainer.isTooDeep())
+    return emitError(function.getLoc())
+           << "proofs nest too deep to be explained: they take more than "
+           << stackBytes << " bytes of stack";
   llvm::DenseMap<ClassId, SmallVector<Location>> places;
   for (auto &[cls, loc] : givenLocations) {
     auto &list = places[graph.find(cls)];

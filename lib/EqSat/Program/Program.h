@@ -102,7 +102,8 @@ private:
   llvm::FailureOr<ProofReport> explainHere(llvm::ArrayRef<Rule> rules,
                                            llvm::ArrayRef<std::string> values,
                                            const Extractor &extractor,
-                                           const Selection &selection);
+                                           const Selection &selection,
+                                           uint64_t stackBytes);
   /// Nothing where no value has this name location.
   llvm::FailureOr<std::optional<ClassId>> classNamed(llvm::StringRef name);
   void addAnalyses(mlir::Operation *scope);

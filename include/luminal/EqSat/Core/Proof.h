@@ -141,8 +141,11 @@ struct Explanation {
 /// to be explained (`RuleBuilder::finish`).
 class Explainer {
 public:
+  /// Proofs nest as deep as terms do, and each level takes stack: from
+  /// `stackBytes` on below this call, explaining stops and `isTooDeep` holds;
+  /// `result` is then of no use. 0: no limit.
   Explainer(const EGraph &graph, const ProofLog &log,
-            std::span<const Rule> rules);
+            std::span<const Rule> rules, size_t stackBytes = 0);
 
   /// Between the terms that two class ids were made for, which are equal.
   /// Returns a chain of `result`.
@@ -162,9 +165,14 @@ public:
     return steps.empty() ? from : result.steps[steps.back()].to;
   }
 
+  /// Whether the limit of the stack was reached.
+  bool isTooDeep() const { return tooDeep; }
+
   Explanation result;
 
 private:
+  /// To be asked wherever explaining calls itself.
+  bool reachesLimit();
   /// A term with the classes that it had when a rule matched it.
   struct Tree {
     uint32_t term;
@@ -198,6 +206,9 @@ private:
   const EGraph &graph;
   const ProofLog &log;
   std::span<const Rule> rules;
+  size_t stackBytes;
+  uintptr_t stackBegin;
+  bool tooDeep = false;
   /// Of each logged term: itself spelled out.
   std::vector<uint32_t> spelled;
   std::unordered_map<uint64_t, std::vector<uint32_t>> buckets, termIds;
