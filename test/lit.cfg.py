@@ -47,6 +47,11 @@ config.substitutions += [
     ("%lld_dir", config.lld_dir),
 ]
 
+# Under sanitizers, where every archive takes several times as long, each program is exported or decomposed: both forms
+# of each run in the release build.
+in_turn = " --in-turn" if config.sanitizers else ""
+config.substitutions.append(("%check_aten", f'"{config.python}" {config.luminal_src_root}/utils/check-aten-ops.py --bin {bin_dir}{in_turn}'))
+
 # What a program that loads a library of this build needs: C programs are compiled with its sanitizers, Python has their
 # runtime loaded before it (env %preload).
 sanitize = "-fsanitize=" + ",".join(config.sanitizers) if config.sanitizers else ""

@@ -130,15 +130,19 @@ def main():
     parser.add_argument("--case", help="only this case")
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin", help="folder of the tools")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build/aten-ops", help="where archives are kept")
+    parser.add_argument("--in-turn", action="store_true", help="each case in one form only, exported and decomposed in turn")
     args = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(0)
     done = failed = 0
     for theme in args.themes or aten_cases.THEMES:
-        for case in aten_cases.THEMES[theme]:
+        for k, case in enumerate(aten_cases.THEMES[theme]):
             if args.case not in (None, case[0]):
                 continue
-            for which in ("exported",) if case[0].endswith("exported") else ("exported", "decomposed"):
+            forms = ("exported", "decomposed")
+            if args.in_turn:
+                forms = (forms[k % 2],)
+            for which in ("exported",) if case[0].endswith("exported") else forms:
                 done += 1
                 try:
                     with torch.no_grad():
