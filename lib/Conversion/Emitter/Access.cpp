@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace luminal;
 using namespace mlir;
@@ -24,16 +25,37 @@ Value Emitter::constant(int64_t v) {
   return arith::ConstantOp::create(b, b.getI64IntegerAttr(v));
 }
 
+/// Both values where both are constants. What is computed of them here need not
+/// be emitted and folded later.
+static std::optional<std::pair<int64_t, int64_t>> getConstants(Value x,
+                                                               Value y) {
+  std::optional<int64_t> a = getConstant(x), b = getConstant(y);
+  if (!a || !b)
+    return std::nullopt;
+  return std::pair(*a, *b);
+}
+
 Value Emitter::add(Value x, Value y) {
   if (getConstant(x) == 0)
     return y;
   if (getConstant(y) == 0)
     return x;
+  int64_t sum;
+  if (auto known = getConstants(x, y);
+      known && !llvm::AddOverflow(known->first, known->second, sum))
+    return constant(sum);
   return arith::AddIOp::create(b, x, y, arith::IntegerOverflowFlags::nsw);
 }
 Value Emitter::sub(Value x, Value y) {
   if (getConstant(y) == 0)
     return x;
+  int64_t difference;
+  if (auto known = getConstants(x, y);
+      known && !llvm::SubOverflow(known->first, known->second, difference))
+    return constant(difference);
+  // The length of a range that was given by its begin and length.
+  if (auto sum = x.getDefiningOp<arith::AddIOp>(); sum && sum.getLhs() == y)
+    return sum.getRhs();
   return arith::SubIOp::create(b, x, y, arith::IntegerOverflowFlags::nsw);
 }
 Value Emitter::mul(Value x, Value y) {
@@ -51,6 +73,9 @@ Value Emitter::divU(Value x, Value y) {
 Value Emitter::remU(Value x, Value y) {
   if (getConstant(y) == 1)
     return constant(0);
+  if (auto known = getConstants(x, y);
+      known && known->first >= 0 && known->second > 0)
+    return constant(known->first % known->second);
   return arith::RemUIOp::create(b, x, y);
 }
 Value Emitter::minS(Value x, Value y) {

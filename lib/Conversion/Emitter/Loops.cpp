@@ -73,18 +73,20 @@ void Emitter::laneLoop(unsigned dim, Value lo, Value hi, unsigned width,
     rest = remU(sub(hi, lo), step);
     whole = sub(hi, rest);
   }
-  forLoop(lo, whole, step, [&](Value iv) {
-    setDim(dim, iv);
-    setLane(dim, width);
-    body();
-  });
-  if (width > 1) {
+  // Code that never runs is not emitted where sizes are known.
+  auto known = [](Value v) { return getConstantIntValue(v); };
+  if (!(known(lo) && known(lo) == known(whole)))
+    forLoop(lo, whole, step, [&](Value iv) {
+      setDim(dim, iv);
+      setLane(dim, width);
+      body();
+    });
+  if (rest && known(rest) != 0)
     ifThen(less(constant(0), rest), [&] {
       setDim(dim, whole);
       setLane(dim, width, rest);
       body();
     });
-  }
   lane = saved;
 }
 

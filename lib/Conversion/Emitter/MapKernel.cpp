@@ -78,7 +78,9 @@ void luminal::emitUnit(Emitter &e, const Domain &domain, const Units &units,
     }
     Value size = e.constant(units.chunk);
     lo = e.mul(chunk, size);
-    hi = e.minS(e.add(lo, size), hi);
+    Value end = e.add(lo, size);
+    std::optional<int64_t> known = n.asConstant();
+    hi = known && *known % units.chunk == 0 ? end : e.minS(end, hi);
   }
   if (domain.dims.size() > 1)
     setDims(e, ArrayRef(domain.dims).drop_back(),

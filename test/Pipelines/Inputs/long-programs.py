@@ -190,7 +190,7 @@ def emit(out):
         last = f"%v{i}"
     source.write_text(kernel("map", [VECTOR, VECTOR], body, last))
     run("luminal-opt", source, option, "-o", out / "loops.mlir")
-    assert (out / "loops.mlir").read_text().count("arith.addf") == 20000  # whole vectors, and the rest
+    assert (out / "loops.mlir").read_text().count("arith.addf") == 10000  # whole vectors without a rest
     indices = "tensor<64xi64>"
     body, last = [], "%a0b"
     for i in range(600):
