@@ -63,6 +63,10 @@ Value Emitter::mul(Value x, Value y) {
     return y;
   if (getConstant(y) == 1)
     return x;
+  int64_t result;
+  if (auto known = getConstants(x, y);
+      known && !llvm::MulOverflow(known->first, known->second, result))
+    return constant(result);
   return arith::MulIOp::create(b, x, y, arith::IntegerOverflowFlags::nsw);
 }
 Value Emitter::divU(Value x, Value y) {
@@ -79,6 +83,8 @@ Value Emitter::remU(Value x, Value y) {
   return arith::RemUIOp::create(b, x, y);
 }
 Value Emitter::minS(Value x, Value y) {
+  if (auto known = getConstants(x, y))
+    return constant(std::min(known->first, known->second));
   return arith::MinSIOp::create(b, x, y);
 }
 Value Emitter::less(Value x, Value y) {

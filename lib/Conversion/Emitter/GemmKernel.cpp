@@ -456,7 +456,10 @@ private:
       }
       Value width = e.constant(unitColumns);
       Value lo = e.mul(columnUnit, width);
-      Value hi = e.minS(e.add(lo, width), columnCount);
+      std::optional<int64_t> n = columns.extent.asConstant();
+      Value hi = e.add(lo, width);
+      if (!n || *n % unitColumns != 0)
+        hi = e.minS(hi, columnCount);
       if (!mayTile)
         return emitSkinny(rowLo, rowHi, lo, hi);
       if (!maySkinny)
