@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """More bad cases of make-pt2-inputs.py: values and extents that an import which loops over them would never be done with.
 
-Each is refused by an error that names the limit.
+Each is refused by an error that names the limit. Also numbers and shapes that do not fit their tensors.
 """
 from pt2_archive import FLOAT, LONG, meta, tensor
 
@@ -59,6 +59,8 @@ for name, value in {"nan": "NaN", "infinity": "Infinity", "large": 1e19}.items()
     bad(f"integer-of-{name}", "is not one of 64-bit integers", "scatter.value",
         [("self", tensor("x")), ("dim", integer(0)), ("index", tensor("x")), ("value", {"as_float": value})],
         {"x": [2, 3]})
+bad("weight-norm-shape", "the lengths do not fit the directions", "_weight_norm.default",
+    [("v", tensor("x")), ("g", tensor("g"))], {"x": [2, 3, 8], "g": [2, 1, 7]})
 
 
 def recurrent(name, message, length, layers):

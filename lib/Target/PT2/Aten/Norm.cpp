@@ -406,11 +406,15 @@ static Status weightNorm(OpCall &o) {
   Value x = c.cast(v, wide);
   Value norm = c.sqrt(c.reduceSum(c.mul(x, x), axes, true));
   LUMINAL_TRY(shape, o.commonShape({norm, g}));
-  if (shape.size() != o.rank(v))
+  SmallVector<Expr> extents = o.extents(v);
+  bool fits = shape.size() == extents.size();
+  for (unsigned i = 0; fits && i < shape.size(); ++i)
+    fits = shape[i].isConstant(1) || o.provablyEqual(shape[i], extents[i]);
+  if (!fits)
     return o.fail("the lengths do not fit the directions");
   Value scale =
       c.div(o.broadcastTo(c.cast(g, wide), shape), o.broadcastTo(norm, shape));
-  Value result = c.mul(x, o.broadcastTo(scale, o.extents(v)));
+  Value result = c.mul(x, o.broadcastTo(scale, extents));
   if (o.getNumResults() == 1)
     return o.ret(c.cast(result, type));
   return o.ret({c.cast(result, type), asStated(o, norm, 1)});
