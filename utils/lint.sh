@@ -52,6 +52,11 @@ complain "Trailing white space:" \
 # interface, and in its library only).
 complain "LLVM or MLIR included behind the artifact:" \
   "$(git grep -nE -e '#include ["<](llvm|mlir)/' -- lib/Runtime lib/Support lib/CAPI lib/Tools/Run include/luminal/Support include/luminal/Runtime include/luminal/Tools/Run include/luminal-c | grep -vE '^lib/(Support/PCH|CAPI/Compile.cpp)' | cut -c1-140)"
+# Emitters obey the schedule of a kernel. What is known of a size may save code that cannot run (a proof: simplify,
+# provably...), but its value chooses no form: that is lib/Dialect/LLIR/Schedules. Access.cpp makes constants of constants.
+complain "A size read where code is emitted:" \
+  "$(git grep -nE -e 'asConstant|(upper|lower)Bound\(|isConstant\(' -- lib/Conversion ':!lib/Conversion/Emitter/Access.cpp' |
+    grep -vE 'isConstant\([01]\)' | cut -c1-140)"
 complain "Includes against the table of docs/Architecture.md:" "$(python3 utils/include-layers.py 2>&1)"
 # The engine's folders include each other in one direction: Core, Patterns, Program, Rules.
 engine() { # FOLDER

@@ -13,7 +13,8 @@ using namespace mlir;
 using namespace luminal;
 
 static constexpr StringLiteral kPhaseNames[] = {
-    "imported", "rolled", "saturated", "fused", "lowered", "binary"};
+    "imported",  "rolled",  "saturated", "fused",
+    "scheduled", "lowered", "binary"};
 
 StringRef luminal::getPhaseName(Phase phase) {
   return kPhaseNames[static_cast<unsigned>(phase)];
@@ -28,15 +29,17 @@ std::optional<Phase> luminal::getPhase(StringRef name) {
 
 Phase luminal::getPhase(ModuleOp module) {
   bool hasCode = true, hasSchedule = false, hasKernels = false;
+  bool hasLoops = true;
   bool hasFlat = false, hasHLIR = false, hasRepeat = false;
   module.walk([&](Operation *op) {
     if (isa<llir::ScheduleOp>(op))
       hasSchedule = true;
     else if (auto step = dyn_cast<llir::StepOp>(op))
       hasCode &= step.getLaunch().has_value();
-    else if (isa<llir::KernelOp>(op))
+    else if (auto kernel = dyn_cast<llir::KernelOp>(op)) {
       hasKernels = true;
-    else if (isa<hlir::RepeatOp>(op))
+      hasLoops &= kernel.getLoops().has_value();
+    } else if (isa<hlir::RepeatOp>(op))
       hasRepeat = hasHLIR = true;
     else if (isa_and_nonnull<hlir::HLIRDialect>(op->getDialect()))
       hasHLIR = true;
@@ -44,11 +47,13 @@ Phase luminal::getPhase(ModuleOp module) {
       hasFlat = true;
   });
   if (hasSchedule)
-    return hasCode ? Phase::Lowered : Phase::Fused;
+    return hasCode    ? Phase::Lowered
+           : hasLoops ? Phase::Scheduled
+                      : Phase::Fused;
   if (hasHLIR)
     return hasRepeat ? Phase::Rolled : Phase::Imported;
   if (hasKernels)
-    return Phase::Fused;
+    return hasLoops ? Phase::Scheduled : Phase::Fused;
   return hasFlat ? Phase::Saturated : Phase::Imported;
 }
 
@@ -99,7 +104,14 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     pm.addNestedPass<func::FuncOp>(llir::createUpdateInPlacePass());
   }
 
-  // 4. fused -> lowered: memory, launches and code.
+  // 4. fused -> scheduled: how each kernel runs.
+  if (passes(Phase::Scheduled)) {
+    ScheduleKernelsPassOptions schedule;
+    schedule.arch = options.arch;
+    pm.addPass(createScheduleKernelsPass(schedule));
+  }
+
+  // 5. scheduled -> lowered: memory, launches and code.
   if (passes(Phase::Lowered)) {
     pm.addPass(llir::createPlanMemoryPass());
     ConvertLLIRToLLVMPassOptions convert;
@@ -137,7 +149,8 @@ static LogicalResult buildPipeline(OpPassManager &pm, StringRef text) {
       return success();
     if (error.empty())
       error = "no phase '" + (from ? options.until : options.from) +
-              "'; known are: imported, rolled, saturated, fused, lowered";
+              "'; known are: imported, rolled, saturated, fused, "
+              "scheduled, lowered";
   }
   pm.addPass(std::make_unique<RefuseOptions>(StringRef(error).trim().str()));
   return success();

@@ -39,7 +39,7 @@ struct Arguments {
   cl::opt<std::string> emit{
       "emit",
       cl::desc("Stop after a phase and write the module: imported, rolled, "
-               "saturated, fused or lowered"),
+               "saturated, fused, scheduled or lowered"),
       cl::cat(category)};
   cl::opt<double> searchBudget{
       "search-budget", cl::init(0),
@@ -129,7 +129,7 @@ llvm::Expected<CompileOptions> Arguments::get() const {
     if (!options.emit || *options.emit == Phase::Binary)
       return bad("no phase '" + emit +
                  "' to stop after; known are: imported, "
-                 "rolled, saturated, fused, lowered");
+                 "rolled, saturated, fused, scheduled, lowered");
   } else if (output.empty()) {
     return bad("no output; use -o model.lum");
   }

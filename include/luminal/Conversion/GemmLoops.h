@@ -26,12 +26,6 @@ struct GemmTile {
 
   unsigned columns() const { return vectors * lanes; }
   unsigned columnBlock() const { return columns() * panels; }
-
-  /// A tile for `lanes` and `registers` vector registers. `rows` and `columns`
-  /// are the extents where known, or -1: the tile then wastes little on the
-  /// remainder.
-  static GemmTile choose(unsigned lanes, unsigned registers, int64_t rows,
-                         int64_t columns, int64_t k, unsigned elementBytes);
 };
 
 /// All callbacks build at the insertion point of `b`. Indices and extents are

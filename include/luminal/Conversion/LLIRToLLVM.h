@@ -13,6 +13,7 @@
 #define LUMINAL_CONVERSION_LLIRTOLLVM_H
 
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "luminal/Dialect/LLIR/Schedules/MachineModel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -40,6 +41,8 @@ struct CPUTarget {
   unsigned getLanes(unsigned bits) const {
     return std::max(1u, vectorBits / bits);
   }
+  /// One core of it, as schedules see it.
+  MachineModel getMachine() const;
   /// `arch` is `native` or a processor's name as LLVM has it (`znver4`,
   /// `x86-64-v3`). On failure std::nullopt, with the reason in *error.
   static std::optional<CPUTarget> get(llvm::StringRef arch, std::string *error);
@@ -64,11 +67,11 @@ struct KernelInfo {
   std::vector<Requirement> requirements;
 };
 
-/// Writes the function `symbol` that runs `kernel` to the end of `dest`.
-/// `symbols` are the program's, in the order in which the function receives
-/// their values. Code depends on the kernel alone (not on its context), so that
-/// equal kernels give equal functions. On failure the error is at the op, and
-/// `dest` is as before.
+/// Writes the function `symbol` that runs `kernel`, as its schedule says, to
+/// the end of `dest`. `symbols` are the program's, in the order in which the
+/// function receives their values. Code depends on the kernel alone (not on its
+/// context), so that equal kernels give equal functions. On failure the error
+/// is at the op, and `dest` is as before.
 mlir::FailureOr<KernelInfo>
 emitKernel(llir::KernelOp kernel, llvm::StringRef symbol,
            const CPUTarget &target, mlir::ModuleOp dest,

@@ -24,4 +24,25 @@ def ConvertLLIRToLLVMPass : Pass<"convert-llir-to-llvm", "::mlir::ModuleOp"> {
   ];
 }
 
+def ScheduleKernelsPass : Pass<"llir-schedule-kernels", "::mlir::ModuleOp"> {
+  let summary = "Choose how each kernel runs";
+  let description = [{
+    Gives each kernel without a schedule the one that is proposed for the processor (docs/LLIR.md, "Schedules"). A
+    schedule that stands is kept; it is an error if the kernel cannot run so on the processor.
+
+    Before:
+    ```mlir
+    %r = llir.kernel map(%x) : (tensor<64x1000xf32>) -> tensor<64x1000xf32> { ... }
+    ```
+    After, for vectors of 512 bits:
+    ```mlir
+    %r = llir.kernel map(%x) loops<grid(d0*d1:4096 v16)> : (tensor<64x1000xf32>) -> tensor<64x1000xf32> { ... }
+    ```
+  }];
+  let options = [
+    Option<"arch", "arch", "std::string", "\"native\"", "Processor, native or by LLVM's name">,
+  ];
+  let dependentDialects = ["::luminal::llir::LLIRDialect"];
+}
+
 #endif // LUMINAL_CONVERSION_PASSES

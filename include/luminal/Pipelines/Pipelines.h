@@ -11,7 +11,15 @@ namespace luminal {
 
 /// The states that a module passes through, in order. A phase is named after
 /// the state reached; its contract is in docs/Architecture.md.
-enum class Phase { Imported, Rolled, Saturated, Fused, Lowered, Binary };
+enum class Phase {
+  Imported,
+  Rolled,
+  Saturated,
+  Fused,
+  Scheduled,
+  Lowered,
+  Binary
+};
 
 llvm::StringRef getPhaseName(Phase phase);
 std::optional<Phase> getPhase(llvm::StringRef name);
@@ -26,8 +34,8 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
                            llvm::cl::desc("Phase that the module is in")};
   Option<std::string> until{
       *this, "until", llvm::cl::init("lowered"),
-      llvm::cl::desc("Phase to stop after: imported, rolled, saturated, fused "
-                     "or lowered")};
+      llvm::cl::desc("Phase to stop after: imported, rolled, saturated, fused, "
+                     "scheduled or lowered")};
   Option<std::string> arch{
       *this, "arch", llvm::cl::init("native"),
       llvm::cl::desc("Processor, native or by LLVM's name")};

@@ -95,13 +95,6 @@ Value Emitter::less(Value x, Value y) {
 // Dims and expressions
 //===----------------------------------------------------------------------===//
 
-unsigned Emitter::addDim(const Expr &extent) {
-  dims.push_back({extent, {}, {}});
-  extents.push_back(extent);
-  assumptions = Assumptions(getRanges(), extents);
-  return dims.size() - 1;
-}
-
 void Emitter::setLane(unsigned dim, unsigned width, Value count) {
   lane = Lane{dim, width, count, {}};
   if (!count || width == 1)
@@ -128,11 +121,11 @@ Value Emitter::spread(Value v) {
   return element.isBF16() ? fromStorage(v, element) : v;
 }
 
-bool Emitter::isLaneDim(unsigned dim) const {
-  return isVector() && (dim == lane.dim || dims[dim].lanes);
+bool Emitter::isLaneDim(unsigned dim) {
+  return isVector() && (dim == lane.dim || getDim(dim).lanes);
 }
 
-bool Emitter::usesLanes(const Expr &e) const {
+bool Emitter::usesLanes(const Expr &e) {
   if (!isVector())
     return false;
   if (std::optional<unsigned> dim = e.asDim())
@@ -228,7 +221,7 @@ void Emitter::checkArithmetic(const Expr &e) {
   // Only the enclosing loops imply that an extent is not 0: those of the
   // expression's own dims, and the others.
   std::vector<Expr> space;
-  for (auto [i, extent] : llvm::enumerate(extents))
+  for (auto [i, extent] : llvm::enumerate(getExtents()))
     space.push_back(e.usesDim(i) ? extent : Expr(1));
   space.insert(space.end(), repeats.begin(), repeats.end());
   IndexChecker checker(Assumptions(getRanges()), std::move(space));
@@ -253,11 +246,11 @@ Value Emitter::value(const Expr &e) {
     return constant(0);
   }
   if (std::optional<unsigned> d = e.asDim()) {
-    assert(dims[*d].value && "a dim outside its loop");
-    return dims[*d].value;
+    assert(getDim(*d).value && "a dim outside its loop");
+    return getDim(*d).value;
   }
   checkArithmetic(e);
-  bool plain = isPlainDivision(assumptions, e);
+  bool plain = isPlainDivision(getAssumptions(), e);
   Value v = value(e.operands()[0]);
   for (const Expr &x : llvm::drop_begin(e.operands()))
     v = combineTwo(b, e.kind(), plain, v, value(x));
@@ -269,13 +262,13 @@ Value Emitter::laneValues(const Expr &e) {
   if (!usesLanes(e))
     return vector::BroadcastOp::create(b, type, value(e));
   if (std::optional<unsigned> d = e.asDim()) {
-    if (dims[*d].lanes)
-      return dims[*d].lanes;
-    Value base = vector::BroadcastOp::create(b, type, dims[*d].value);
+    if (getDim(*d).lanes)
+      return getDim(*d).lanes;
+    Value base = vector::BroadcastOp::create(b, type, getDim(*d).value);
     return arith::AddIOp::create(b, base, laneIndices());
   }
   checkArithmetic(e);
-  bool plain = isPlainDivision(assumptions, e);
+  bool plain = isPlainDivision(getAssumptions(), e);
   Value v = laneValues(e.operands()[0]);
   for (const Expr &x : llvm::drop_begin(e.operands()))
     v = combineTwo(b, e.kind(), plain, v, laneValues(x));
@@ -413,31 +406,25 @@ void Emitter::storeTo(Value base, Type element, const Expr &e, Value v) {
   }
 }
 
-static Type elementOf(Value v) {
-  return cast<RankedTensorType>(v.getType()).getElementType();
-}
-
 Value Emitter::load(unsigned number, const Expr &e) {
   // A kernel's operands do not change while it runs, except the one that an
   // in-place scatter writes.
   bool invariant = !(kernel.getInPlace() && number == 0);
-  return loadFrom(buffers[number], elementOf(kernel.getInputs()[number]), e,
-                  invariant);
+  return loadFrom(buffers[number], getElementType(kernel.getInputs()[number]),
+                  e, invariant);
 }
 
 void Emitter::storeAt(unsigned number, const Expr &e, Value v) {
   storeTo(buffers[kernel.getInputs().size() + number],
-          elementOf(kernel.getResults()[number]), e, v);
+          getElementType(kernel.getResults()[number]), e, v);
 }
 
 Value Emitter::loadResult(unsigned number, const Expr &e) {
   return loadFrom(buffers[kernel.getInputs().size() + number],
-                  elementOf(kernel.getResults()[number]), e,
+                  getElementType(kernel.getResults()[number]), e,
                   /*invariant=*/false);
 }
 
 void Emitter::store(unsigned number, const Index &index, Value v) {
-  SmallVector<Expr> extents = hlir::getExtents(kernel.getResults()[number]);
-  storeAt(number, simplify(linearize(index, {extents.begin(), extents.end()})),
-          v);
+  storeAt(number, getResultAddress(number, index), v);
 }

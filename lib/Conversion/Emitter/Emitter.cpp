@@ -3,6 +3,7 @@
 
 #include "Emitter.h"
 #include "luminal/Conversion/ScalarMath.h"
+#include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -27,11 +28,9 @@ Type luminal::getStorageType(Type element) {
 
 Emitter::Emitter(ImplicitLocOpBuilder &b, llir::KernelOp kernel,
                  SymbolRanges ranges, ArrayRef<Value> buffers,
-                 std::map<std::string, Value> symbols, unsigned lanes,
-                 unsigned registers)
-    : b(b), kernel(kernel), maxLanes(lanes), vectorRegisters(registers),
-      assumptions(std::move(ranges)), symbols(std::move(symbols)),
-      buffers(buffers) {
+                 std::map<std::string, Value> symbols)
+    : KernelAnalysis(kernel, std::move(ranges)), b(b),
+      symbols(std::move(symbols)), buffers(buffers) {
   memo.emplace_back();
   Type i32 = b.getI32Type();
   auto ptr = LLVM::LLVMPointerType::get(b.getContext());
@@ -49,22 +48,6 @@ void Emitter::fail(Operation *op, const Twine &what) {
 Value Emitter::failValue(Operation *op, const Twine &what, Type element) {
   fail(op, what);
   return LLVM::PoisonOp::create(b, getComputeType(element));
-}
-
-static Type elementOf(Value v) {
-  return cast<RankedTensorType>(v.getType()).getElementType();
-}
-
-static Index extentsOf(Value v) {
-  SmallVector<Expr> extents = hlir::getExtents(v);
-  return {extents.begin(), extents.end()};
-}
-
-Index Emitter::mapIndex(hlir::MapAttr map, const Index &index) {
-  Index result;
-  for (const Expr &e : map.getResults())
-    result.push_back(simplify(e.substituteDims(index)));
-  return result;
 }
 
 void Emitter::remember(Value v, const Index &index, Value element) {
@@ -105,7 +88,7 @@ Value Emitter::emit(Value root, const Index &rootIndex) {
     return failValue(kernel,
                      "has more than " + Twine(kMaxNesting) +
                          " gathers and reductions inside of each other",
-                     elementOf(root));
+                     getElementType(root));
   ++nesting;
   SmallVector<Pending> stack;
   auto push = [&](Value v, const Index &index) {
@@ -142,7 +125,7 @@ Value Emitter::emit(Value root, const Index &rootIndex) {
 Value Emitter::emitNew(Value v, const Index &index) {
   if (auto argument = dyn_cast<BlockArgument>(v))
     return load(argument.getArgNumber(),
-                simplify(linearize(index, extentsOf(v))));
+                simplify(linearize(index, getExtentsOf(v))));
   Operation *op = v.getDefiningOp();
   if (auto e = dyn_cast<llir::ElementwiseOp>(op))
     return emitElementwise(e, index);
@@ -154,8 +137,9 @@ Value Emitter::emitNew(Value v, const Index &index) {
     return emitGather(gather, index);
   if (auto reduce = dyn_cast<llir::ReduceOp>(op)) {
     bool varies = isVector() && variesOverLanes(v, index);
-    Expr n = extentsOf(reduce.getOperand()).back();
-    return emitReduction(reduce.getKind(), elementOf(v), n, varies, 2,
+    Expr n = getExtentsOf(reduce.getOperand()).back();
+    return emitReduction(reduce.getKind(), getElementType(v), n, varies,
+                         loopCase.getForm(llir::getPosition(op)),
                          [&](const Expr &k) {
                            Index inner = index;
                            inner.push_back(k);
@@ -164,25 +148,25 @@ Value Emitter::emitNew(Value v, const Index &index) {
   }
   if (auto gemm = dyn_cast<llir::GemmOp>(op)) {
     bool varies = isVector() && variesOverLanes(v, index);
-    Type element = elementOf(v);
+    Type element = getElementType(v);
     bool narrow = element.isF16() || element.isBF16();
     Type wide = narrow ? Type(b.getF32Type()) : element;
     Value sum = emitReduction(
-        llir::ReduceKind::Sum, wide, gemm.getKExtent(), varies, 4,
-        [&](const Expr &k) {
+        llir::ReduceKind::Sum, wide, gemm.getKExtent(), varies,
+        loopCase.getForm(llir::getPosition(op)), [&](const Expr &k) {
           Index inner = index;
           inner.push_back(k);
           Value x = emit(gemm.getLhs(), mapIndex(gemm.getLhsMap(), inner));
           Value y = emit(gemm.getRhs(), mapIndex(gemm.getRhsMap(), inner));
-          x = emitCast(b, x, elementOf(gemm.getLhs()), wide);
-          y = emitCast(b, y, elementOf(gemm.getRhs()), wide);
+          x = emitCast(b, x, getElementType(gemm.getLhs()), wide);
+          y = emitCast(b, y, getElementType(gemm.getRhs()), wide);
           if (isa<VectorType>(x.getType()) || isa<VectorType>(y.getType()))
             x = spread(x), y = spread(y);
           return emitFn(b, llir::Fn::Mul, {x, y}, wide);
         });
     return emitCast(b, sum, wide, element);
   }
-  return failValue(op, "has no code inside a kernel", elementOf(v));
+  return failValue(op, "has no code inside a kernel", getElementType(v));
 }
 
 Value Emitter::emitElementwise(llir::ElementwiseOp op, const Index &index) {
@@ -195,14 +179,14 @@ Value Emitter::emitElementwise(llir::ElementwiseOp op, const Index &index) {
   if (vector)
     for (Value &arg : args)
       arg = spread(arg);
-  Type element = elementOf(op.getResult());
+  Type element = getElementType(op.getResult());
   Value result;
   if (op.getFn() == llir::Fn::Select && element.isBF16()) {
     Value x = toStorage(args[1], element), y = toStorage(args[2], element);
     result = emitFn(b, op.getFn(), {args[0], x, y}, getStorageType(element));
     result = fromStorage(result, element);
   } else if (op.getFn() == llir::Fn::Cast)
-    result = emitCast(b, args[0], elementOf(op.getInputs()[0]), element);
+    result = emitCast(b, args[0], getElementType(op.getInputs()[0]), element);
   else
     result = emitFn(b, op.getFn(), args, element);
   if (!result)
@@ -215,7 +199,7 @@ Value Emitter::emitElementwise(llir::ElementwiseOp op, const Index &index) {
 
 Value Emitter::emitConstant(llir::ConstantOp op) {
   auto splat = dyn_cast<SplatElementsAttr>(op.getValue());
-  Type element = elementOf(op.getResult());
+  Type element = getElementType(op.getResult());
   if (!splat)
     return failValue(
         op, "is not a splat; inside a kernel it must be an operand", element);
@@ -234,7 +218,7 @@ Value Emitter::emitConstant(llir::ConstantOp op) {
 Value Emitter::emitIota(llir::IotaOp op, const Index &index) {
   Expr e = simplify(op.getMap().getResults()[0].substituteDims(index));
   Value v = usesLanes(e) ? laneValues(e) : value(e);
-  Type element = elementOf(op.getResult());
+  Type element = getElementType(op.getResult());
   if (element.isInteger(64))
     return v;
   Type type = element;
@@ -244,7 +228,7 @@ Value Emitter::emitIota(llir::IotaOp op, const Index &index) {
 }
 
 Value Emitter::emitGather(llir::GatherOp op, const Index &index) {
-  size_t rank = extentsOf(op.getIndices()).size();
+  size_t rank = getExtentsOf(op.getIndices()).size();
   Index at(index.begin(), index.begin() + rank);
   Value row = emit(op.getIndices(), at);
   if (getElementTypeOrSelf(row.getType()).isInteger(32)) {
@@ -253,14 +237,14 @@ Value Emitter::emitGather(llir::GatherOp op, const Index &index) {
       type = vector.clone(type);
     row = arith::ExtSIOp::create(b, type, row);
   }
-  Expr extent = extentsOf(op.getData())[0];
+  Expr extent = getExtentsOf(op.getData())[0];
   if (op.getChecked())
     row = emitRangeCheck(row, extent);
   unsigned dim = addDim(extent);
   if (isa<VectorType>(row.getType()))
-    dims[dim].lanes = row;
+    getDim(dim).lanes = row;
   else
-    dims[dim].value = row;
+    getDim(dim).value = row;
   Index inner{Expr::dim(dim)};
   inner.insert(inner.end(), index.begin() + rank, index.end());
   return emit(op.getData(), inner);
@@ -315,61 +299,6 @@ std::optional<Value> Emitter::emitRefusal() {
 
 Value Emitter::getStatus() {
   return LLVM::LoadOp::create(b, b.getI32Type(), status);
-}
-
-//===----------------------------------------------------------------------===//
-// The same walk without code
-//===----------------------------------------------------------------------===//
-
-namespace {
-struct Visited {
-  Value v;
-  Index index;
-};
-} // namespace
-
-void Emitter::walk(Value root, const Index &rootIndex,
-                   function_ref<void(const Leaf &)> visit) {
-  DenseMap<Value, SmallVector<Index, 1>> seen;
-  SmallVector<Visited> work{{root, rootIndex}};
-  while (!work.empty()) {
-    Visited at = std::move(work.back());
-    work.pop_back();
-    SmallVector<Index, 1> &indices = seen[at.v];
-    if (llvm::is_contained(indices, at.index))
-      continue;
-    indices.push_back(at.index);
-    if (auto argument = dyn_cast<BlockArgument>(at.v)) {
-      visit({argument, simplify(linearize(at.index, extentsOf(at.v)))});
-      continue;
-    }
-    Operation *op = at.v.getDefiningOp();
-    if (auto e = dyn_cast<llir::ElementwiseOp>(op)) {
-      for (Value input : llvm::reverse(e.getInputs()))
-        work.push_back({input, at.index});
-    } else if (auto view = dyn_cast<llir::ViewOp>(op)) {
-      work.push_back({view.getOperand(), mapIndex(view.getMap(), at.index)});
-    } else if (auto iota = dyn_cast<llir::IotaOp>(op)) {
-      visit({nullptr,
-             simplify(iota.getMap().getResults()[0].substituteDims(at.index))});
-    } else if (auto gather = dyn_cast<llir::GatherOp>(op)) {
-      size_t rank = extentsOf(gather.getIndices()).size();
-      Index inner{Expr::dim(addDim(extentsOf(gather.getData())[0]))};
-      inner.insert(inner.end(), at.index.begin() + rank, at.index.end());
-      work.push_back({gather.getData(), inner});
-      work.push_back({gather.getIndices(),
-                      Index(at.index.begin(), at.index.begin() + rank)});
-    } else if (auto reduce = dyn_cast<llir::ReduceOp>(op)) {
-      Index inner = at.index;
-      inner.push_back(Expr::dim(addDim(extentsOf(reduce.getOperand()).back())));
-      work.push_back({reduce.getOperand(), inner});
-    } else if (auto gemm = dyn_cast<llir::GemmOp>(op)) {
-      Index inner = at.index;
-      inner.push_back(Expr::dim(addDim(gemm.getKExtent())));
-      work.push_back({gemm.getLhs(), mapIndex(gemm.getLhsMap(), inner)});
-      work.push_back({gemm.getRhs(), mapIndex(gemm.getRhsMap(), inner)});
-    }
-  }
 }
 
 bool Emitter::variesOverLanes(Value v, const Index &index) {

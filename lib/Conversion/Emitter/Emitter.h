@@ -2,68 +2,44 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Turns "the element of this value at this index" into scalar or vector code by
-// walking the body of a kernel. An index is a list of expressions over *dims*:
-// the indices of the loops around the point of emission, and elements that
-// were loaded as indices. Expressions stay symbolic until an address is
-// needed, so that views cost what their composed map costs; an address that is
-// linear in the vectorised dim becomes one scalar load, one vector load or a
-// strided one.
+// walking the body of a kernel (KernelAnalysis is the same walk without code).
+// Expressions stay symbolic until an address is needed, so that views cost what
+// their composed map costs; an address that is linear in the vectorised dim
+// becomes one scalar load, one vector load or a strided one.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef LUMINAL_LIB_CONVERSION_EMITTER_EMITTER_H
 #define LUMINAL_LIB_CONVERSION_EMITTER_EMITTER_H
 
-#include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "luminal/Dialect/LLIR/Analysis/KernelAnalysis.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace luminal {
-
-/// One expression over dims for each dim of a tensor.
-using Index = std::vector<Expr>;
 
 /// The type a kernel computes an element in: storage types are their bits.
 mlir::Type getComputeType(mlir::Type element);
 /// The type of an element in memory.
 mlir::Type getStorageType(mlir::Type element);
 
-/// Memory read, or an index turned to data, on the way to an element.
-struct Leaf {
-  /// The block argument read; null where the expression itself is the element.
-  mlir::BlockArgument argument;
-  /// Row-major position in the argument, or the element.
-  Expr address;
-};
-
-class Emitter {
+class Emitter : public KernelAnalysis {
 public:
-  using SymbolRanges = std::map<std::string, SymbolRange>;
-
-  /// `b` inserts into the function's entry block; `buffers` are the base
-  /// addresses of operands, then results; `symbols` the values of symbols
-  /// (i64). `lanes` is the maximum number of 32-bit elements in a vector (1:
-  /// scalar code only), `registers` the number of vector registers.
+  /// `b` stands in the function's entry block; `buffers` are the base addresses
+  /// of operands, then results; `symbols` the values of symbols (i64).
   Emitter(mlir::ImplicitLocOpBuilder &b, llir::KernelOp kernel,
           SymbolRanges ranges, llvm::ArrayRef<mlir::Value> buffers,
-          std::map<std::string, mlir::Value> symbols, unsigned lanes,
-          unsigned registers);
+          std::map<std::string, mlir::Value> symbols);
 
   mlir::ImplicitLocOpBuilder &b;
-  llir::KernelOp kernel;
-  const unsigned maxLanes;
-  const unsigned vectorRegisters;
+  /// The case of the kernel's schedule that is being emitted.
+  llir::LoopCaseAttr loopCase;
 
   //===--------------------------------------------------------------------===//
   // Dims and symbols
   //===--------------------------------------------------------------------===//
 
-  /// A new dim with 0 <= d < extent; its value (i64) is set by `setDim`.
-  unsigned addDim(const Expr &extent);
-  void setDim(unsigned dim, mlir::Value value) { dims[dim].value = value; }
-  const Assumptions &getAssumptions() const { return assumptions; }
-  /// The ranges of symbols, without dims: for questions about sizes.
-  const SymbolRanges &getRanges() const { return assumptions.getSymbols(); }
-  Expr simplify(const Expr &e) const { return assumptions.simplify(e); }
+  /// The value (i64) of a dim from here on.
+  void setDim(unsigned dim, mlir::Value value) { getDim(dim).value = value; }
 
   /// The value of an expression that is the same in all lanes, as an i64.
   mlir::Value value(const Expr &e);
@@ -109,10 +85,6 @@ public:
   void storeAt(unsigned number, const Expr &address, mlir::Value element);
   mlir::Value loadResult(unsigned number, const Expr &address);
 
-  /// Calls `visit` for every leaf below `v` at `index`. Elements that serve as
-  /// indices, and reduced indices, are new dims without a value.
-  void walk(mlir::Value v, const Index &index,
-            llvm::function_ref<void(const Leaf &)> visit);
   /// Whether the element differs between lanes (true also where that cannot be
   /// told).
   bool variesOverLanes(mlir::Value v, const Index &index);
@@ -175,9 +147,11 @@ public:
                 llvm::function_ref<void()> body);
 
   /// The reduction of `element(k)` over k in [0, extent), in code at this
-  /// point. Lanes run over k where they are free and `overLanes` allows it.
+  /// point, as `form` says. `varies`: it differs between the lanes around it,
+  /// so that its own stay off.
   mlir::Value emitReduction(llir::ReduceKind kind, mlir::Type element,
-                            const Expr &extent, bool varies, unsigned unroll,
+                            const Expr &extent, bool varies,
+                            llir::LoopFormAttr form,
                             llvm::function_ref<mlir::Value(const Expr &)> body);
 
   /// Integer arithmetic on i64.
@@ -210,7 +184,6 @@ public:
 
 private:
   struct Dim {
-    Expr extent;
     mlir::Value value;
     /// Set where the lanes differ in another way than lane + i.
     mlir::Value lanes;
@@ -234,12 +207,17 @@ private:
   /// fail, and a stand-in that keeps the function well formed.
   mlir::Value failValue(mlir::Operation *op, const llvm::Twine &what,
                         mlir::Type element);
-  Index mapIndex(hlir::MapAttr map, const Index &index);
+  /// The analysis adds dims, which have no values yet.
+  Dim &getDim(unsigned dim) {
+    if (dims.size() <= dim)
+      dims.resize(getExtents().size());
+    return dims[dim];
+  }
   /// Fails where the code of `e` may overflow or divide by zero.
   void checkArithmetic(const Expr &e);
 
-  bool isLaneDim(unsigned dim) const;
-  bool usesLanes(const Expr &e) const;
+  bool isLaneDim(unsigned dim);
+  bool usesLanes(const Expr &e);
   mlir::Value loadFrom(mlir::Value base, mlir::Type element,
                        const Expr &address, bool invariant);
   void storeTo(mlir::Value base, mlir::Type element, const Expr &address,
@@ -253,8 +231,6 @@ private:
   mlir::Value combine(llir::ReduceKind kind, mlir::Value x, mlir::Value y);
   mlir::Value initial(llir::ReduceKind kind, mlir::Type type);
 
-  Assumptions assumptions;
-  std::vector<Expr> extents;
   std::vector<Dim> dims;
   std::map<std::string, mlir::Value> symbols;
   llvm::SmallVector<mlir::Value> buffers;

@@ -4,6 +4,7 @@
 #include "Kernels.h"
 #include "luminal/Conversion/LLIRToLLVM.h"
 #include "luminal/Conversion/LLIRToNVVM.h"
+#include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -27,7 +28,7 @@ static LLVM::LLVMFuncOp makeFunction(ImplicitLocOpBuilder &b, StringRef symbol,
   return function;
 }
 
-/// The index of this thread in the grid and the number of threads, as i64.
+/// The number of this thread in the grid, and that of all threads, as i64.
 static std::pair<Value, Value> getGridThread(ImplicitLocOpBuilder &b) {
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
   auto wide = [&](Value v) -> Value {
@@ -52,26 +53,127 @@ static Value loadInvariant(ImplicitLocOpBuilder &b, Type type, Value base,
   return load;
 }
 
-static WorkShape emitLoops(Emitter &e, const WorkLoop &loop) {
-  switch (e.kernel.getKind()) {
-  case llir::KernelKind::Map:
-  case llir::KernelKind::Gather:
-    return emitMapKernel(e, loop);
-  case llir::KernelKind::Reduce:
-    return emitReduceKernel(e, loop);
-  case llir::KernelKind::Gemm:
-    return emitGemmKernel(e, loop);
-  case llir::KernelKind::Scatter:
-    return emitScatterKernel(e, loop);
-  }
-  llvm_unreachable("a kernel of no kind");
+//===----------------------------------------------------------------------===//
+// Cases
+//===----------------------------------------------------------------------===//
+
+using EmitForm = WorkShape (*)(Emitter &e, const WorkLoop &loop);
+
+/// The code of each form; ops with loops in one kernel share it.
+static EmitForm getForm(llir::KernelOp kernel, llir::LoopCaseAttr loopCase) {
+  static const std::pair<StringRef, EmitForm> forms[] = {
+      {"element", emitElements}, {"pass", emitRows},
+      {"tile", emitProduct},     {"dot", emitProduct},
+      {"axpy", emitProduct},     {"ordered", emitOrdered}};
+  StringRef name = "element";
+  for (auto [position, op] :
+       llvm::enumerate(kernel.getBody().front().without_terminator()))
+    if (llir::hasLoops(&op)) {
+      name = loopCase.getForm(position).getForm().getValue();
+      break;
+    }
+  auto it =
+      llvm::find_if(forms, [&](auto &form) { return form.first == name; });
+  return it == std::end(forms) ? nullptr : it->second;
 }
 
-/// `target` is null for the code of one GPU thread.
+/// Whether (i1) the guard of a case holds.
+static Value emitGuard(Emitter &e, llir::LoopCaseAttr loopCase) {
+  Value holds;
+  for (auto [i, quantity] : llvm::enumerate(loopCase.getGuard().getResults())) {
+    Value v = e.value(quantity);
+    for (auto [bound, predicate] :
+         {std::pair{loopCase.getBounds()[2 * i], arith::CmpIPredicate::sge},
+          std::pair{loopCase.getBounds()[2 * i + 1],
+                    arith::CmpIPredicate::sle}}) {
+      Value within =
+          arith::CmpIOp::create(e.b, predicate, v, e.constant(bound));
+      holds = holds ? Value(arith::AndIOp::create(e.b, holds, within)) : within;
+    }
+  }
+  return holds;
+}
+
+/// 1 where the guard of a case holds, else 0.
+static Expr getIndicator(llir::LoopCaseAttr loopCase) {
+  Expr holds = 1;
+  for (auto [i, quantity] : llvm::enumerate(loopCase.getGuard().getResults())) {
+    int64_t lo = loopCase.getBounds()[2 * i];
+    int64_t hi = loopCase.getBounds()[2 * i + 1];
+    // Bounds beyond all quantities would overflow the difference.
+    constexpr int64_t kFar = int64_t(1) << 62;
+    if (lo > -kFar)
+      holds = holds * Expr::min(1, Expr::max(0, quantity - lo + 1));
+    if (hi < kFar)
+      holds = holds * Expr::min(1, Expr::max(0, Expr(hi + 1) - quantity));
+  }
+  return holds;
+}
+
+/// A quantity of the case that applies, by the quantities of all.
+static Expr select(ArrayRef<llir::LoopCaseAttr> cases, ArrayRef<Expr> values) {
+  Expr result = values.back();
+  for (size_t i = cases.size() - 1; i-- > 0;) {
+    if (values[i] == result)
+      continue;
+    Expr holds = getIndicator(cases[i]);
+    result = holds * values[i] + (Expr(1) - holds) * result;
+  }
+  return result;
+}
+
+/// The loops of the first case whose guard holds.
+static WorkShape emitCases(Emitter &e, const WorkLoop &loop) {
+  ArrayRef<llir::LoopCaseAttr> cases = e.kernel.getLoops()->getCases();
+  SmallVector<WorkShape> shapes(cases.size());
+  std::function<void(size_t)> emitFrom = [&](size_t i) {
+    auto emitCase = [&] {
+      e.loopCase = cases[i];
+      EmitForm emit = getForm(e.kernel, cases[i]);
+      if (!emit)
+        return e.fail(e.kernel, "has a form of loops without code");
+      shapes[i] = emit(e, loop);
+    };
+    if (i + 1 == cases.size())
+      return emitCase();
+    e.ifElse(
+        emitGuard(e, cases[i]), {},
+        [&] {
+          emitCase();
+          return SmallVector<Value>();
+        },
+        [&] {
+          emitFrom(i + 1);
+          return SmallVector<Value>();
+        });
+  };
+  emitFrom(0);
+  auto combine = [&](Expr WorkShape::*quantity) {
+    SmallVector<Expr> values;
+    for (const WorkShape &shape : shapes)
+      values.push_back(shape.*quantity);
+    return select(cases, values);
+  };
+  Expr scratch = 0;
+  for (const WorkShape &shape : shapes)
+    scratch = Expr::max(scratch, shape.scratch);
+  return {combine(&WorkShape::work), combine(&WorkShape::cost), scratch};
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+/// Writes the function for a worker of `machine`; `gpu`: a thread of a grid.
 static FailureOr<KernelInfo> emit(llir::KernelOp kernel, StringRef symbol,
-                                  const CPUTarget *target, ModuleOp dest,
+                                  const MachineModel &machine, bool gpu,
+                                  ModuleOp dest,
                                   ArrayRef<hlir::SymbolEntry> symbols) {
-  bool gpu = !target;
+  Emitter::SymbolRanges ranges;
+  for (const hlir::SymbolEntry &s : symbols)
+    ranges[std::string(s.name)] = s.range;
+  if (failed(llir::verifyLoops(kernel, ranges, machine)))
+    return failure();
   ImplicitLocOpBuilder b(kernel.getLoc(), kernel.getContext());
   b.setInsertionPointToEnd(dest.getBody());
   LLVM::LLVMFuncOp function = makeFunction(b, symbol, gpu);
@@ -82,17 +184,13 @@ static FailureOr<KernelInfo> emit(llir::KernelOp kernel, StringRef symbol,
   for (size_t i = 0, n = kernel.getInputs().size() + kernel.getNumResults();
        i < n; ++i)
     buffers.push_back(loadInvariant(b, ptr, entry->getArgument(0), i));
-  Emitter::SymbolRanges ranges;
   std::map<std::string, Value> values;
-  for (auto [i, s] : llvm::enumerate(symbols)) {
-    ranges[std::string(s.name)] = s.range;
+  for (auto [i, s] : llvm::enumerate(symbols))
     values[std::string(s.name)] =
         loadInvariant(b, b.getI64Type(), entry->getArgument(1), i);
-  }
-  Emitter e(b, kernel, std::move(ranges), buffers, std::move(values),
-            gpu ? 1 : target->getLanes(32), gpu ? 0 : target->vectorRegisters);
-  // The end of the work range is set last: it becomes `begin` where the kernel
-  // must refuse to run.
+  Emitter e(b, kernel, std::move(ranges), buffers, std::move(values));
+  // The end of the work is settled last: it is `begin` where the kernel must
+  // refuse to run.
   WorkLoop loop;
   loop.begin = entry->getArgument(2);
   auto end = arith::AddIOp::create(b, entry->getArgument(3), e.constant(0));
@@ -102,11 +200,10 @@ static FailureOr<KernelInfo> emit(llir::KernelOp kernel, StringRef symbol,
     auto [thread, threads] = getGridThread(b);
     loop.begin = e.add(loop.begin, thread);
     loop.step = threads;
-    loop.single = true;
   } else {
     loop.scratch = entry->getArgument(4);
   }
-  WorkShape shape = emitLoops(e, loop);
+  WorkShape shape = emitCases(e, loop);
   Value result = e.getStatus();
   if (gpu) {
     // Every thread that fails writes the same word.
@@ -133,7 +230,9 @@ static FailureOr<KernelInfo> emit(llir::KernelOp kernel, StringRef symbol,
   info.symbol = symbol.str();
   Assumptions sizes(e.getRanges());
   info.work = sizes.simplify(shape.work);
-  info.grain = sizes.simplify(shape.grain);
+  // Units that are together worth handing to another worker.
+  info.grain = sizes.simplify(
+      Expr::max(1, Expr::ceilDiv(machine.grain, Expr::max(1, shape.cost))));
   info.scratch = sizes.simplify(shape.scratch);
   info.requirements = {e.requirements.begin(), e.requirements.end()};
   info.parallel = !info.work.isConstant(1) && !info.work.isConstant(0);
@@ -145,11 +244,13 @@ FailureOr<KernelInfo> luminal::emitKernel(llir::KernelOp kernel,
                                           const CPUTarget &target,
                                           ModuleOp dest,
                                           ArrayRef<hlir::SymbolEntry> symbols) {
-  return emit(kernel, symbol, &target, dest, symbols);
+  return emit(kernel, symbol, target.getMachine(), /*gpu=*/false, dest,
+              symbols);
 }
 
 FailureOr<KernelInfo>
 luminal::emitGPUKernel(llir::KernelOp kernel, StringRef symbol, ModuleOp dest,
                        ArrayRef<hlir::SymbolEntry> symbols) {
-  return emit(kernel, symbol, /*target=*/nullptr, dest, symbols);
+  return emit(kernel, symbol, MachineModel::getGPUThread(), /*gpu=*/true, dest,
+              symbols);
 }

@@ -1,17 +1,16 @@
-//===- Kernels.h - The loops of each kind of kernel -----------------------===//
+//===- Kernels.h - The loops of each form of kernel -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The part of a kernel's function inside its entry: a loop over the work range
-// and what one unit of work does. Both targets run the same code; they differ
-// in how much a unit is and how units are given to threads.
+// and what one unit of work does, as the kernel's schedule says (docs/LLIR.md,
+// "Schedules"). Nothing here looks at a size to choose a form.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef LUMINAL_LIB_CONVERSION_EMITTER_KERNELS_H
 #define LUMINAL_LIB_CONVERSION_EMITTER_KERNELS_H
 
-#include "Domain.h"
-#include "luminal/Dialect/LLIR/Utils/Remarks.h"
+#include "Emitter.h"
 
 namespace luminal {
 
@@ -21,71 +20,72 @@ struct WorkLoop {
   mlir::Value begin, end, step;
   /// Memory of the thread; null where there is none.
   mlir::Value scratch;
-  /// A unit is one element or row (a thread of a GPU), not a run of them.
-  bool single = false;
 };
 
-/// What the schedule is given.
+/// What one case of a schedule needs.
 struct WorkShape {
+  /// Units of work.
   Expr work = 1;
-  Expr grain = 1;
+  /// Simple operations of one unit.
+  Expr cost = 1;
+  /// Bytes a thread brings.
   Expr scratch = 0;
 };
 
-WorkShape emitMapKernel(Emitter &e, const WorkLoop &loop);
-WorkShape emitReduceKernel(Emitter &e, const WorkLoop &loop);
-WorkShape emitGemmKernel(Emitter &e, const WorkLoop &loop);
-WorkShape emitScatterKernel(Emitter &e, const WorkLoop &loop);
+/// Each emits the case `e.loopCase`, which is of that form.
+WorkShape emitElements(Emitter &e, const WorkLoop &loop);
+WorkShape emitRows(Emitter &e, const WorkLoop &loop);
+WorkShape emitProduct(Emitter &e, const WorkLoop &loop);
+WorkShape emitOrdered(Emitter &e, const WorkLoop &loop);
 
 /// Simple operations that one element of the results costs.
 int64_t getElementCost(llir::KernelOp kernel);
-/// Number of units worth a thread, where one unit costs `cost` simple
-/// operations.
-Expr getGrain(const Expr &cost);
 
 /// `linear` taken apart into the values of `dims`, the last fastest.
 void setDims(Emitter &e, llvm::ArrayRef<unsigned> dims,
              llvm::ArrayRef<Expr> extents, mlir::Value linear);
 
-/// Units of a domain: each is a run of at most `chunk` values of the last dim
-/// (0: the whole of it) at one index of the others.
-struct Units {
-  Expr count;
-  /// Values of the last dim in one unit, at most.
-  Expr length;
-  int64_t chunk = 0;
-};
-Units makeUnits(const Domain &domain, int64_t chunk);
-/// Sets all dims but the last for unit `unit`, and calls `body` with the range
-/// of the last.
-void emitUnit(Emitter &e, const Domain &domain, const Units &units,
-              mlir::Value unit,
-              llvm::function_ref<void(mlir::Value lo, mlir::Value hi)> body);
-/// The number of vector lanes worth using for a dim of this extent.
-unsigned chooseLanes(const Expr &extent, unsigned most);
-
-/// Yielded values and the extents of the results.
-mlir::ValueRange getYielded(llir::KernelOp kernel);
-llvm::SmallVector<Expr> getResultExtents(llir::KernelOp kernel,
-                                         unsigned number);
-
-/// Why a kernel does not get the loops of its kind; a refusal may name the op
-/// that prevents them.
-using Decision = DecisionAbout<mlir::Operation *>;
-
-/// A yielded value without its trailing views, which only move elements.
-struct MovedResult {
-  mlir::Value source;
-  /// Maps an index of `source` to one of the result; null for the identity.
-  hlir::MapAttr toResult;
-
-  /// The result's index of the element at index `at` of `source`.
-  Index getIndex(Emitter &e, const Index &at) const;
+/// An axis of the parallel space: `block` indices a unit (0: all), `lanes` of
+/// them at a time.
+struct Axis {
+  unsigned dim;
+  Expr extent;
+  int64_t block;
+  unsigned lanes;
 };
 
-/// Strips the trailing views of `yielded`; refused where they do not move each
-/// element to a distinct place.
-Decision findSource(Emitter &e, mlir::Value yielded, MovedResult &result);
+/// Indices of an axis that a unit has.
+struct IndexRange {
+  mlir::Value lo, hi;
+};
+
+/// The parallel space, cut into units of work; the last axis is the fastest.
+class Grid {
+public:
+  explicit Grid(llvm::SmallVector<Axis> axes) : axes(std::move(axes)) {}
+  /// The axes of `loopCase` over the dims of `domain`, which was made of
+  /// `groups`, one for each.
+  Grid(const Domain &domain, llvm::ArrayRef<llvm::SmallVector<unsigned>> groups,
+       llir::LoopCaseAttr loopCase);
+
+  Expr countUnits() const;
+  /// Indices that a unit has, at most.
+  Expr getUnitLength() const;
+
+  /// Sets the dims of which a unit has one index, and returns the ranges of
+  /// all axes, null where it has one.
+  llvm::SmallVector<IndexRange> setUnit(Emitter &e, mlir::Value unit) const;
+  /// Calls `body` for each index of a unit but those of the inner axis, whose
+  /// range it gets: the one with lanes, or else the last that has a range; null
+  /// where there is none.
+  void emitUnit(Emitter &e, mlir::Value unit,
+                llvm::function_ref<void(const Axis *, IndexRange)> body) const;
+  /// Calls `body` for every index of a unit, across lanes.
+  void emitIndices(Emitter &e, mlir::Value unit,
+                   llvm::function_ref<void()> body) const;
+
+  llvm::SmallVector<Axis> axes;
+};
 
 } // namespace luminal
 

@@ -132,17 +132,9 @@ Value Emitter::horizontal(llir::ReduceKind kind, Value v) {
   return vector::ExtractOp::create(b, v, int64_t(0));
 }
 
-/// Largest power of two that is at most `most` and that `extent` can fill.
-static unsigned chooseWidth(const Expr &extent, unsigned most) {
-  std::optional<int64_t> n = extent.asConstant();
-  unsigned width = most;
-  while (n && width > 1 && int64_t(width / 2) >= *n)
-    width /= 2;
-  return width;
-}
-
 Value Emitter::emitReduction(llir::ReduceKind kind, Type element,
-                             const Expr &extent, bool varies, unsigned unroll,
+                             const Expr &extent, bool varies,
+                             llir::LoopFormAttr form,
                              function_ref<Value(const Expr &)> body) {
   bool narrow = element.isF16() || element.isBF16();
   Type accumulator = narrow ? Type(b.getF32Type()) : element;
@@ -152,7 +144,8 @@ Value Emitter::emitReduction(llir::ReduceKind kind, Type element,
   Lane outer = lane;
   if (!varies)
     clearLane();
-  unsigned width = varies ? 1 : chooseWidth(extent, maxLanes);
+  unsigned width = varies ? 1 : form.getNumber("lanes", 1);
+  unsigned unroll = form.getNumber("unroll", 1);
   Type type = varies      ? laneType(accumulator)
               : width > 1 ? Type(VectorType::get({width}, accumulator))
                           : accumulator;
@@ -168,9 +161,6 @@ Value Emitter::emitReduction(llir::ReduceKind kind, Type element,
   };
   Value n = value(extent), step = constant(width);
   Value block = constant(int64_t(width) * unroll);
-  std::optional<int64_t> known = extent.asConstant();
-  if (known && *known < int64_t(width) * unroll * 2)
-    unroll = 1, block = step;
   SmallVector<Value> accs(unroll, initial(kind, type));
   Value whole = sub(n, remU(n, block));
   accs = forLoop(constant(0), whole, block, accs,
@@ -199,7 +189,8 @@ Value Emitter::emitReduction(llir::ReduceKind kind, Type element,
                     return SmallVector<Value>{join(carried[0])};
                   })[0];
   }
-  if (width > 1 && !(known && *known % width == 0)) {
+  // Where the extent is proved to be whole vectors there is no rest.
+  if (width > 1 && !simplify(Expr::mod(extent, width)).isConstant(0)) {
     clearLane();
     Value rest = sub(n, wholeSteps);
     acc = ifElse(

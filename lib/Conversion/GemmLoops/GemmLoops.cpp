@@ -157,40 +157,6 @@ struct Loops {
 };
 } // namespace
 
-GemmTile GemmTile::choose(unsigned lanes, unsigned registers, int64_t rows,
-                          int64_t columns, int64_t k, unsigned elementBytes) {
-  GemmTile t;
-  t.lanes = lanes;
-  // Two vectors per row; three where that wastes fewer columns. One register
-  // holds the broadcast, `vectors` the columns.
-  t.vectors = columns >= 0 && columns <= int64_t(lanes) ? 1 : 2;
-  unsigned most = (registers - 1 - t.vectors) / t.vectors;
-  t.rows = std::min(most, 14u);
-  if (rows >= 0) {
-    // The tallest tile among those that fit nearly best.
-    double best = 0;
-    for (unsigned r = t.rows; r >= std::max(1u, t.rows / 2); --r) {
-      double fit =
-          rows == 0 ? 1.0 : double(rows) / double((rows + r - 1) / r * r);
-      // A smaller tile loads more for each product.
-      fit *= 1.0 - 0.15 / r;
-      if (fit > best + 0.01)
-        best = fit, t.rows = r;
-    }
-    if (rows > 0 && rows < int64_t(t.rows))
-      t.rows = unsigned(rows);
-  }
-  // Packed columns should stay within half of a typical second-level cache.
-  constexpr int64_t kCacheBytes = 512 << 10;
-  int64_t panelBytes =
-      std::max<int64_t>(1, k < 0 ? 1024 : k) * t.columns() * elementBytes;
-  t.panels = unsigned(std::clamp<int64_t>(kCacheBytes / panelBytes, 1, 8));
-  if (columns >= 0)
-    t.panels = unsigned(std::clamp<int64_t>(
-        (columns + t.columns() - 1) / t.columns(), 1, t.panels));
-  return t;
-}
-
 static int64_t elementBytes(Type type) {
   return type.getIntOrFloatBitWidth() / 8;
 }

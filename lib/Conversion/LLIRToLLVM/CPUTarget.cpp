@@ -98,3 +98,10 @@ std::optional<CPUTarget> CPUTarget::get(llvm::StringRef arch,
   result.features = features.getString();
   return result;
 }
+
+MachineModel CPUTarget::getMachine() const {
+  MachineModel machine;
+  machine.vectorBits = vectorBits;
+  machine.vectorRegisters = vectorRegisters;
+  return machine;
+}

@@ -3,6 +3,7 @@
 
 #include "mlir/Tools/mlir-translate/Translation.h"
 #include "luminal/Conversion/LLIRToNVVM.h"
+#include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/CommandLine.h"
 
@@ -20,6 +21,14 @@ static LogicalResult emitAll(ModuleOp module, ModuleOp code) {
     SmallString<32> name(func.getSymName());
     for (unsigned i = 0; code.lookupSymbol(name); ++i)
       name = (func.getSymName() + "_" + Twine(i)).str();
+    if (!kernel.getLoops()) {
+      KernelAnalysis::SymbolRanges ranges;
+      for (const hlir::SymbolEntry &entry : symbols)
+        ranges[std::string(entry.name)] = entry.range;
+      kernel.setLoopsAttr(
+          llir::proposeLoops(kernel, ranges, MachineModel::getGPUThread())
+              .loops);
+    }
     if (failed(emitGPUKernel(kernel, name, code, symbols)))
       return WalkResult::interrupt();
     return WalkResult::advance();

@@ -1,8 +1,8 @@
 // Code of a product stands once: a remainder of rows takes four at once, what
 // follows the product is emitted for whole tiles and remainders together, and
 // extents that are multiples of the tile have no remainder.
-// RUN: luminal-opt %s --convert-llir-to-llvm="arch=sapphirerapids keep-loops" -o - | FileCheck %s
-// RUN: luminal-opt %s --convert-llir-to-llvm=arch=sapphirerapids -o - | FileCheck %s --check-prefix=LOWERED
+// RUN: luminal-opt %s --llir-schedule-kernels=arch=sapphirerapids --convert-llir-to-llvm="arch=sapphirerapids keep-loops" -o - | FileCheck %s
+// RUN: luminal-opt %s --llir-schedule-kernels=arch=sapphirerapids --convert-llir-to-llvm=arch=sapphirerapids -o - | FileCheck %s --check-prefix=LOWERED
 
 // 12 rows of 2 vectors, else 4 of 2; `sqrt` for whole vectors and for the rest.
 // CHECK-LABEL: llvm.func @remainder(

@@ -1,4 +1,4 @@
-// RUN: luminal-opt %s --convert-llir-to-llvm --split-input-file --verify-diagnostics
+// RUN: luminal-opt %s --llir-schedule-kernels --convert-llir-to-llvm --split-input-file --verify-diagnostics
 
 func.func private @not_a_splat(%a: tensor<2xf32>) -> tensor<2xf32> {
   %r = llir.kernel map(%a) : (tensor<2xf32>) -> tensor<2xf32> {

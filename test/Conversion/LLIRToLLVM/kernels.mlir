@@ -1,4 +1,4 @@
-// RUN: luminal-opt %s --convert-llir-to-llvm="arch=x86-64-v3 keep-loops" | FileCheck %s
+// RUN: luminal-opt %s --llir-schedule-kernels=arch=x86-64-v3 --convert-llir-to-llvm="arch=x86-64-v3 keep-loops" | FileCheck %s
 
 // One flat loop of whole vectors, then the masked remainder; a broadcast
 // operand is one scalar load.

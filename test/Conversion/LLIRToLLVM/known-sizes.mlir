@@ -1,6 +1,6 @@
 // Where sizes are known, code that never runs is not emitted: neither a masked
 // rest of whole vectors, nor a loop of vectors over less than one.
-// RUN: luminal-opt %s --convert-llir-to-llvm="arch=sapphirerapids keep-loops" -o - | FileCheck %s
+// RUN: luminal-opt %s --llir-schedule-kernels=arch=sapphirerapids --convert-llir-to-llvm="arch=sapphirerapids keep-loops" -o - | FileCheck %s
 
 // CHECK-LABEL: llvm.func @whole(
 // CHECK-NOT: masked

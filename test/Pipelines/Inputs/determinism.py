@@ -16,7 +16,7 @@ import subprocess
 import sys
 import zipfile
 
-PHASES = ["imported", "rolled", "saturated", "fused", "lowered"]
+PHASES = ["imported", "rolled", "saturated", "fused", "scheduled", "lowered"]
 
 
 def run(*command, **more):

@@ -182,14 +182,14 @@ def kernel(kind, types, body, result):
 
 def emit(out):
     source = out / "kernel.mlir"
-    option = "--convert-llir-to-llvm=keep-loops"
+    option = "--llir-schedule-kernels", "--convert-llir-to-llvm=keep-loops"
     body, last = [], "%a0b"
     for i in range(20000):
         body.append(f"    %v{i} = llir.elementwise add({last}, %a1b) : ({VECTOR}, {VECTOR}) -> {VECTOR}" if i % 2 else
                     f"    %v{i} = llir.view {last} <(d0) -> (255 - d0)> : {VECTOR} -> {VECTOR}")
         last = f"%v{i}"
     source.write_text(kernel("map", [VECTOR, VECTOR], body, last))
-    run("luminal-opt", source, option, "-o", out / "loops.mlir")
+    run("luminal-opt", source, *option, "-o", out / "loops.mlir")
     assert (out / "loops.mlir").read_text().count("arith.addf") == 10000  # whole vectors without a rest
     indices = "tensor<64xi64>"
     body, last = [], "%a0b"
@@ -197,7 +197,7 @@ def emit(out):
         body.append(f"    %v{i} = llir.gather %a1b, {last} : {indices}, {indices} -> {indices}")
         last = f"%v{i}"
     source.write_text(kernel("gather", [indices, indices], body, last))
-    error = run("luminal-opt", source, option, "-o", out / "loops.mlir", status=2).stderr
+    error = run("luminal-opt", source, *option, "-o", out / "loops.mlir", status=2).stderr
     assert error.count("error:") == 1 and "more than 500 gathers and reductions inside of each other" in error, error[:1000]
 
 

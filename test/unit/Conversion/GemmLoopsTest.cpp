@@ -189,13 +189,6 @@ TEST(GemmLoops, EveryRemainderOfEveryLayout) {
     }
 }
 
-TEST(GemmLoops, TileFitsTheRows) {
-  EXPECT_EQ(GemmTile::choose(16, 32, 64, 512, 512, 4).rows, 13u);
-  EXPECT_EQ(GemmTile::choose(16, 32, 4, 512, 512, 4).rows, 4u);
-  EXPECT_EQ(GemmTile::choose(16, 32, 1024, 10, 512, 4).vectors, 1u);
-  EXPECT_LE(GemmTile::choose(8, 16, -1, -1, -1, 4).rows, 7u);
-}
-
 /// Dot products: R[rows, k] times C[columns, k] transposed.
 TEST(DotLoops, EveryRemainder) {
   for (unsigned rows : {1u, 2u, 3u})

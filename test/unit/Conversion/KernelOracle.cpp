@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "KernelOracle.h"
+#include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -317,6 +318,13 @@ void CompiledKernel::compile(StringRef text, StringRef cpu) {
   std::string error;
   std::optional<CPUTarget> target = CPUTarget::get(cpu, &error);
   ASSERT_TRUE(target) << error;
+  if (!kernel.getLoops()) {
+    KernelAnalysis::SymbolRanges ranges;
+    for (const hlir::SymbolEntry &entry : symbols)
+      ranges[std::string(entry.name)] = entry.range;
+    kernel.setLoopsAttr(
+        llir::proposeLoops(kernel, ranges, target->getMachine()).loops);
+  }
   OwningOpRef<ModuleOp> code = ModuleOp::create(module->getLoc());
   FailureOr<KernelInfo> made =
       emitKernel(kernel, "kernel", *target, *code, symbols);

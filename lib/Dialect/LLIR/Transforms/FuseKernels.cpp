@@ -56,7 +56,8 @@ LogicalResult FuseKernels::checkOps() {
 static Value copyThrough(Value value, MapAttr map, RankedTensorType type,
                          OpBuilder &builder) {
   auto kernel = KernelOp::create(builder, value.getLoc(), TypeRange(type),
-                                 KernelKind::Map, value, /*in_place=*/false);
+                                 KernelKind::Map, value, /*in_place=*/false,
+                                 /*loops=*/nullptr);
   OpBuilder body = OpBuilder::atBlockEnd(&kernel.getBody().emplaceBlock());
   Value element = body.getBlock()->addArgument(value.getType(), value.getLoc());
   if (!map.isIdentity() || type != value.getType())

@@ -304,7 +304,8 @@ KernelOp BodyBuilder::build(OpBuilder &outer) {
   for (auto &[value, argument] : arguments)
     operands.push_back(value);
   auto kernel = KernelOp::create(outer, builder.getLoc(), TypeRange(results),
-                                 kind, operands, /*in_place=*/false);
+                                 kind, operands, /*in_place=*/false,
+                                 /*loops=*/nullptr);
   Block &body = kernel.getBody().emplaceBlock();
   body.addArguments(
       block.getArgumentTypes(),

@@ -8,7 +8,7 @@ import sys
 report = json.load(open(sys.argv[1]))
 options = [argument.split("=") for argument in sys.argv[2:]]
 names = [phase["name"] for phase in report["phases"]]
-phases = ["imported", "rolled", "saturated", "fused", "lowered", "binary", "artifact"]
+phases = ["imported", "rolled", "saturated", "fused", "scheduled", "lowered", "binary", "artifact"]
 assert names == phases[:len(names)] and len(names) >= 3, names
 assert report["producer"] and report["target"] == "cpu" and report["arch"] == "native", report
 assert abs(report["seconds"] - sum(phase["seconds"] for phase in report["phases"])) < 1e-6, report["seconds"]

@@ -71,6 +71,80 @@ def LLIR_ArgumentKind : I32EnumAttr<"ArgumentKind", "who supplies the memory of 
   let cppNamespace = "::luminal::llir";
 }
 
+//===----------------------------------------------------------------------===//
+// Schedules of kernels
+//===----------------------------------------------------------------------===//
+
+class LLIR_Attr<string name, string attrMnemonic> : AttrDef<LLIR_Dialect, name> { let mnemonic = attrMnemonic; }
+
+def LLIR_LoopAxisAttr : LLIR_Attr<"LoopAxis", "loop_axis"> {
+  let summary = "some dims as one loop, and how it is cut";
+  let description = [{
+    `dims` are dims of the kernel's index space, taken row-major as one axis. A unit of work takes `block` consecutive
+    indices of it (0: all), and `lanes` of them at a time run across the lanes of vectors.
+
+    Example: `#llir.loop_axis<d0*d1:4096 v16>`: 4096 indices of d0 and d1 joined, 16 lanes at a time. Without a number
+    one index, `:all` for all of them.
+  }];
+  let parameters = (ins ArrayRefParameter<"unsigned">:$dims, "int64_t":$block, "unsigned":$lanes);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def LLIR_LoopFormAttr : LLIR_Attr<"LoopForm", "loop_form"> {
+  let summary = "how one op of a kernel is computed";
+  let description = [{
+    `op` is the position of an op in the kernel's body, from 0; `form` names how its loops are written, or `keep` where
+    its elements are kept once computed. What the numbers mean, and which a form has, is up to the form (docs/LLIR.md).
+
+    Example: `#llir.loop_form<op1 = tile {rows = 14, vectors = 2}>`
+  }];
+  let parameters = (ins "unsigned":$op, "::mlir::StringAttr":$form, "::mlir::DictionaryAttr":$numbers);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The integer of that name, or `otherwise`.
+    int64_t getNumber(::llvm::StringRef name, int64_t otherwise) const;
+    /// The word of that name; empty where there is none.
+    ::llvm::StringRef getWord(::llvm::StringRef name) const;
+  }];
+}
+
+def LLIR_LoopCaseAttr : LLIR_Attr<"LoopCase", "loop_case"> {
+  let summary = "the schedule of a kernel where a condition holds";
+  let description = [{
+    `guard` holds quantities over the program's symbols and `bounds` a least and a greatest value of each (the greatest
+    may be the largest int64: none); the case applies where all are within them. Without a guard it always applies.
+    `grid` cuts the parallel index space into units of work, the last axis fastest; `stream` are the axes that a unit
+    walks for the reductions of the kernel; `forms` say how each op with loops is computed.
+
+    Example: `#llir.loop_case<if (s0: [0, 4]) grid(d0) stream(d1 v16) op1 = pass {unroll = 2}>`
+  }];
+  let parameters = (ins OptionalParameter<"::luminal::hlir::MapAttr">:$guard, ArrayRefParameter<"int64_t">:$bounds,
+                        ArrayRefParameter<"::luminal::llir::LoopAxisAttr">:$grid,
+                        ArrayRefParameter<"::luminal::llir::LoopAxisAttr">:$stream,
+                        ArrayRefParameter<"::luminal::llir::LoopFormAttr">:$forms);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The form of the op at position `op`; null where none is stated.
+    LoopFormAttr getForm(unsigned op) const;
+  }];
+}
+
+def LLIR_LoopsAttr : LLIR_Attr<"Loops", "loops"> {
+  let summary = "the schedule of a kernel";
+  let description = [{
+    How a kernel runs, which its body does not say: cases, the first whose guard holds applies, the last has none. The
+    interpreter ignores it, `llir-schedule-kernels` writes it, emitters obey it (docs/LLIR.md, "Schedules").
+
+    Example: `#llir.loops<if (s0: [0, 4]) grid(d1:512) op0 = dot {rows = 2} else grid(d1:256, d0:112) op0 = tile {rows = 14}>`
+  }];
+  let parameters = (ins ArrayRefParameter<"::luminal::llir::LoopCaseAttr">:$cases);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
 def LLIR_BufferType : TypeDef<LLIR_Dialect, "Buffer"> {
   let mnemonic = "buffer";
   let summary = "memory of a schedule";

@@ -234,6 +234,9 @@ def LLIR_KernelOp : LLIR_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock]> {
       which keeps its shape (or is a view of it that is a bijection).
     - `scatter`: exactly one `scatter`, yielded; ops that its operands depend on are computed on the fly.
 
+    `loops` is how the kernel runs on a machine (`llir-schedule-kernels` chooses it, docs/LLIR.md "Schedules"); what it
+    computes does not depend on it.
+
     Example:
     ```mlir
     %r = llir.kernel map(%a, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
@@ -244,10 +247,11 @@ def LLIR_KernelOp : LLIR_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock]> {
     }
     ```
   }];
-  let arguments = (ins LLIR_KernelKind:$kind, Variadic<AnyRankedTensor>:$inputs, UnitAttr:$in_place);
+  let arguments = (ins LLIR_KernelKind:$kind, Variadic<AnyRankedTensor>:$inputs, UnitAttr:$in_place,
+                       OptionalAttr<LLIR_LoopsAttr>:$loops);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$kind `(` $inputs `)` attr-dict `:` functional-type($inputs, $results) $body";
+  let assemblyFormat = "$kind `(` $inputs `)` (`loops` `` $loops^)? attr-dict `:` functional-type($inputs, $results) $body";
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }

@@ -1,4 +1,4 @@
-//===- ScatterKernel.cpp - Kernels that update rows by index --------------===//
+//===- OrderedKernel.cpp - Kernels that update rows in index order --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A unit of work is a run of columns: it copies them from the destination
@@ -9,6 +9,7 @@
 
 #include "Kernels.h"
 #include "luminal/Conversion/ScalarMath.h"
+#include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -16,9 +17,9 @@ using namespace luminal;
 using namespace mlir;
 
 namespace {
-class ScatterKernel {
+class OrderedKernel {
 public:
-  ScatterKernel(Emitter &e, const WorkLoop &loop)
+  OrderedKernel(Emitter &e, const WorkLoop &loop)
       : e(e), loop(loop),
         op(*e.kernel.getBody().getOps<llir::ScatterOp>().begin()) {
     extents = hlir::getExtents(op.getDest());
@@ -38,33 +39,32 @@ public:
       e.fail(op, "is yielded through a view whose inverse is not found");
       return {};
     }
-    ArrayRef<Expr> columns = ArrayRef(extents).drop_front();
-    domain = makeDomain(
-        e, columns,
-        [&](const Index &index, function_ref<void(const Leaf &)> visit) {
-          e.walk(op.getUpdates(), join(updateIndex, index), visit);
-          e.walk(op.getDest(), join({Expr::dim(row)}, index), visit);
-          visit({nullptr, position(index)});
-        });
+    // The grid's dims are the destination's: its columns begin at d1.
+    SmallVector<SmallVector<unsigned>> groups =
+        llir::getGroups(e.loopCase.getGrid());
+    for (SmallVector<unsigned> &group : groups)
+      for (unsigned &dim : group)
+        --dim;
+    domain = makeDomain(e, ArrayRef(extents).drop_front(), groups);
     if (e.kernel.getInPlace() && !isSoundInPlace()) {
       e.fail(op, "in place must read and write operand 0 at one index, and "
                  "nothing else may read it");
       return {};
     }
-    Units units = makeUnits(domain, loop.single ? 1 : 1024);
+    Grid grid(domain, groups, e.loopCase);
     Emitter::Repeated repeated(e,
                                {domain.extents.begin(), domain.extents.end()});
     e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
-      emitUnit(e, domain, units, unit, [&](Value lo, Value hi) {
+      grid.emitUnit(e, unit, [&](const Axis *inner, IndexRange range) {
         if (!e.kernel.getInPlace())
-          copy(lo, hi);
-        updateAll(lo, hi);
+          copy(inner, range);
+        updateAll(inner, range);
       });
     });
     Expr count = product({indexExtents.begin(), indexExtents.end()});
     Expr rows = e.kernel.getInPlace() ? count : count + extents[0];
-    return {units.count,
-            getGrain(units.length * rows * getElementCost(e.kernel)), 0};
+    return {grid.countUnits(),
+            grid.getUnitLength() * rows * getElementCost(e.kernel), 0};
   }
 
 private:
@@ -75,9 +75,8 @@ private:
   /// Where the scatter's element goes in the result: the yielded value may be a
   /// bijective view of the scatter.
   Expr position(const Index &columnIndex) {
-    Index at = result.getIndex(e, join({Expr::dim(row)}, columnIndex));
-    SmallVector<Expr> shape = getResultExtents(e.kernel, 0);
-    return e.simplify(linearize(at, {shape.begin(), shape.end()}));
+    return e.getResultAddress(
+        0, result.getIndex(e, join({Expr::dim(row)}, columnIndex)));
   }
 
   /// In place, the destination must be operand 0 read where the result is
@@ -98,25 +97,25 @@ private:
     return sound && reads == 1 && argument.hasOneUse();
   }
 
-  void overColumns(Value lo, Value hi, function_ref<void()> body) {
-    if (domain.dims.empty())
+  void overColumns(const Axis *inner, IndexRange range,
+                   function_ref<void()> body) {
+    if (!inner)
       return body();
-    e.laneLoop(domain.dims.back(), lo, hi,
-               chooseLanes(domain.extents.back(), e.maxLanes), body);
+    e.laneLoop(inner->dim, range.lo, range.hi, inner->lanes, body);
   }
 
-  void copy(Value lo, Value hi) {
+  void copy(const Axis *inner, IndexRange range) {
     Emitter::Repeated repeated(e, {extents[0]});
     e.forLoop(e.constant(0), e.value(extents[0]), e.constant(1), [&](Value r) {
       e.setDim(row, r);
-      overColumns(lo, hi, [&] {
+      overColumns(inner, range, [&] {
         Index at = join({Expr::dim(row)}, domain.index);
         e.storeAt(0, position(domain.index), e.emit(op.getDest(), at));
       });
     });
   }
 
-  void updateAll(Value lo, Value hi) {
+  void updateAll(const Axis *inner, IndexRange range) {
     Expr times = product({indexExtents.begin(), indexExtents.end()});
     Emitter::Repeated repeated(e, {times});
     Value count = e.value(times);
@@ -133,7 +132,7 @@ private:
       e.setDim(row, inside);
       Value valid = arith::CmpIOp::create(e.b, arith::CmpIPredicate::ult, at,
                                           e.value(extents[0]));
-      e.ifThen(valid, [&] { overColumns(lo, hi, [&] { updateOne(); }); });
+      e.ifThen(valid, [&] { overColumns(inner, range, [&] { updateOne(); }); });
     });
   }
 
@@ -164,6 +163,6 @@ private:
 };
 } // namespace
 
-WorkShape luminal::emitScatterKernel(Emitter &e, const WorkLoop &loop) {
-  return ScatterKernel(e, loop).emit();
+WorkShape luminal::emitOrdered(Emitter &e, const WorkLoop &loop) {
+  return OrderedKernel(e, loop).emit();
 }

@@ -1,0 +1,96 @@
+//===- ProductAnalysis.h - A matrix product over three dims ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The dims of a product fall into four groups: in both maps (batch), in one
+// alone, and the contracted one. Each group is one dim here, so that any number
+// of them is a matrix product over m, n and k. One side is read as vectors
+// ("columns"), the other element by element ("rows").
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_DIALECT_LLIR_ANALYSIS_PRODUCTANALYSIS_H
+#define LUMINAL_DIALECT_LLIR_ANALYSIS_PRODUCTANALYSIS_H
+
+#include "luminal/Dialect/LLIR/Analysis/KernelAnalysis.h"
+
+namespace luminal {
+
+/// One side of a product.
+struct ProductSide {
+  mlir::Value operand;
+  hlir::MapAttr map;
+  /// Dims of the product that only this side has; those of extent 1 are in no
+  /// group.
+  llvm::SmallVector<unsigned> group;
+  /// The group as one dim, and its extent (1 for an empty group).
+  unsigned dim = 0;
+  Expr extent = 1;
+  /// Whether every read is linear with a stride of 0 or 1 along the side's own
+  /// dim, along k; and linear in both at all.
+  bool alongOwn = true, alongK = true, linear = true;
+  /// Whether a read steps through memory along the side's own dim.
+  bool stepsOwn = false;
+};
+
+class ProductAnalysis {
+public:
+  /// Finds the groups; rows are the left operand's, columns the right one's.
+  ProductAnalysis(KernelAnalysis &a, llir::GemmOp op);
+
+  /// Where the results of the kernel keep the product's elements; refused where
+  /// that is not known.
+  Decision findResults();
+
+  void swapSides() { std::swap(rows, columns); }
+  /// Takes sides and groups from a schedule: `columns` is `lhs` where the left
+  /// operand is read as vectors. Of the axes over dims that only one side has,
+  /// the last is the rows or columns; all others are batch. `roles` gets one
+  /// entry an axis. Refused where the axes are not dims of the product.
+  enum class Role { Batch, Rows, Columns };
+  Decision applyGrid(llir::LoopCaseAttr loopCase, llvm::StringRef columns,
+                     llvm::SmallVectorImpl<Role> &roles);
+  /// Makes each group one dim, in the order of its list, and looks at how the
+  /// operands are read along them. To be called again after a group changed.
+  void joinDims();
+  /// Finds `runs` (after joinDims).
+  void findRuns();
+
+  /// How many of the side's last dims, joined, every result is written along.
+  size_t countStoredAlong(const ProductSide &side);
+  /// Whether an element of a side is one read of an accumulator.
+  Decision isPlain(const ProductSide &side) const;
+
+  Index getOperandIndex(const ProductSide &side) const {
+    return getOperandIndex(side, index);
+  }
+  /// At the product's index `at`.
+  Index getOperandIndex(const ProductSide &side, Index at) const;
+  /// Where the results' elements of the product's index `at` belong.
+  llvm::SmallVector<Index> getResultIndices(const Index &at) const;
+
+  KernelAnalysis &a;
+  llir::GemmOp op;
+  /// Of the product.
+  llvm::SmallVector<Expr> extents;
+  llvm::SmallVector<MovedResult> results;
+  /// Sums are of this type, of so many bytes.
+  mlir::Type accumulator;
+  int64_t bytes;
+  ProductSide rows, columns;
+  /// Dims outside both sides, as axes of one or more dims each.
+  llvm::SmallVector<llvm::SmallVector<unsigned>> batch;
+  llvm::SmallVector<unsigned> batchDims;
+  llvm::SmallVector<Expr> batchExtents;
+  unsigned kDim;
+  Expr kExtent;
+  /// The product's index over batchDims, rows.dim and columns.dim.
+  Index index;
+  /// The columns as runs of memory, where they are read along more than one;
+  /// and the index in their operand over the dims of the runs.
+  std::optional<Domain> runs;
+  Index runIndex;
+};
+
+} // namespace luminal
+
+#endif // LUMINAL_DIALECT_LLIR_ANALYSIS_PRODUCTANALYSIS_H

@@ -1,0 +1,44 @@
+//===- Schedules.h - Which schedule a kernel gets -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A *form* is a way to write the loops of a kernel; docs/LLIR.md describes
+// each. Sizes are looked at here, and nowhere after: emitters obey.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_DIALECT_LLIR_SCHEDULES_SCHEDULES_H
+#define LUMINAL_DIALECT_LLIR_SCHEDULES_SCHEDULES_H
+
+#include "luminal/Dialect/LLIR/Analysis/KernelAnalysis.h"
+#include "luminal/Dialect/LLIR/Schedules/MachineModel.h"
+
+namespace luminal::llir {
+
+/// The schedule for `kernel` on `machine`, where symbols have `ranges`; with
+/// why it is that one as arguments of a remark. Every kernel has one.
+struct ProposedLoops {
+  LoopsAttr loops;
+  llvm::SmallVector<Reporter::Arg> why;
+};
+ProposedLoops proposeLoops(KernelOp kernel,
+                           const KernelAnalysis::SymbolRanges &ranges,
+                           const MachineModel &machine);
+
+/// Checks the schedule of `kernel` against its body and `machine`. The error is
+/// at the kernel.
+mlir::LogicalResult verifyLoops(KernelOp kernel,
+                                const KernelAnalysis::SymbolRanges &ranges,
+                                const MachineModel &machine);
+
+/// The dims of each axis.
+llvm::SmallVector<llvm::SmallVector<unsigned>>
+getGroups(llvm::ArrayRef<LoopAxisAttr> axes);
+
+/// The position of `op` in the body of its kernel, by which schedules name it.
+unsigned getPosition(mlir::Operation *op);
+/// Whether the op has loops of its own, whose form a schedule must state.
+bool hasLoops(mlir::Operation *op);
+
+} // namespace luminal::llir
+
+#endif // LUMINAL_DIALECT_LLIR_SCHEDULES_SCHEDULES_H

@@ -1,0 +1,223 @@
+//===- RowKernel.cpp - Kernels that reduce rows, pass by pass -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Every reduction of the body is one pass over a row; the elements of results
+// that have the whole domain's shape are a last pass. A pass finds what earlier
+// ones reduced in the emitter's memo. Lanes run along the row or, where the
+// schedule gives the grid lanes, across rows.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernels.h"
+#include "luminal/Dialect/LLIR/Schedules/Schedules.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace luminal;
+using namespace mlir;
+
+namespace {
+/// A value whose row is kept by the pass that reduces it: in the row of a
+/// result, which takes its elements meanwhile, or in scratch.
+struct Kept {
+  Value v;
+  std::optional<unsigned> result;
+  /// Where its row begins in scratch, in bytes.
+  Expr offset;
+};
+
+class RowKernel {
+public:
+  RowKernel(Emitter &e, const WorkLoop &loop) : e(e), loop(loop) {
+    for (auto op : e.kernel.getBody().getOps<llir::ReduceOp>())
+      reduces.push_back(op);
+    rows = hlir::getExtents(reduces[0].getOperand());
+    extent = rows.pop_back_val();
+    column = e.addDim(extent);
+    for (llir::LoopAxisAttr axis : e.loopCase.getStream())
+      columnLanes = axis.getLanes();
+  }
+
+  WorkShape emit() {
+    auto groups = llir::getGroups(e.loopCase.getGrid());
+    Domain domain = makeDomain(e, rows, groups);
+    rowIndex = domain.index;
+    Grid grid(domain, groups, e.loopCase);
+    Emitter::Repeated repeated(e,
+                               {domain.extents.begin(), domain.extents.end()});
+    Expr scratch = findKept();
+    e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
+      grid.emitIndices(e, unit, [&] { emitRow(); });
+    });
+    // The mean price of a pass is that of the body.
+    int64_t passes = reduces.size() + 1;
+    Expr cost = extent * (getElementCost(e.kernel) * passes);
+    return {grid.countUnits(), grid.getUnitLength() * cost, scratch};
+  }
+
+private:
+  bool isRowLevel(Value v) const {
+    return cast<RankedTensorType>(v.getType()).getRank() ==
+           int64_t(rows.size());
+  }
+  Index withColumn(Index index) const {
+    index.push_back(Expr::dim(column));
+    return index;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Kept rows
+  //===--------------------------------------------------------------------===//
+
+  /// Finds what the schedule keeps; the result is the scratch that it takes.
+  Expr findKept() {
+    Expr scratch = 0;
+    for (llir::LoopFormAttr form : e.loopCase.getForms()) {
+      Operation *op =
+          &*std::next(e.kernel.getBody().front().begin(), form.getOp());
+      if (llir::hasLoops(op))
+        continue;
+      Kept k{op->getResult(0), std::nullopt, 0};
+      int64_t result = form.getNumber("result", -1);
+      if (result >= 0) {
+        k.result = result;
+      } else {
+        k.offset = Expr::ceilDiv(scratch, 64) * 64;
+        scratch = k.offset + extent * int64_t(getAlignment(k));
+      }
+      kept.push_back(k);
+    }
+    return scratch;
+  }
+
+  static Type getStored(const Kept &k) {
+    return getStorageType(getElementType(k.v));
+  }
+  static unsigned getAlignment(const Kept &k) {
+    return getStored(k).getIntOrFloatBitWidth() / 8;
+  }
+  Value getAddress(const Kept &k, unsigned dim) {
+    Value row = loop.scratch;
+    if (!k.offset.isConstant(0))
+      row = e.address(row, e.value(k.offset), e.b.getI8Type());
+    return e.address(row, e.value(Expr::dim(dim)), getStored(k));
+  }
+
+  void keep(const Kept &k, const Index &at, Value v) {
+    if (k.result)
+      return e.store(*k.result, at, v);
+    Value spread = e.toStorage(e.spread(v), getElementType(k.v));
+    Value address = getAddress(k, *at.back().asDim());
+    if (Value mask = e.getLane().mask)
+      LLVM::MaskedStoreOp::create(e.b, spread, address, mask, getAlignment(k));
+    else
+      LLVM::StoreOp::create(e.b, spread, address, getAlignment(k));
+  }
+
+  void remember(const Kept &k, const Index &at) {
+    if (k.result) {
+      Expr address = e.getResultAddress(*k.result, at);
+      return e.remember(k.v, at, e.loadResult(*k.result, address));
+    }
+    Type type = e.laneType(getStored(k));
+    Value address = getAddress(k, column);
+    Value v;
+    if (Value mask = e.getLane().mask) {
+      Value zero = arith::ConstantOp::create(e.b, e.b.getZeroAttr(type));
+      v = LLVM::MaskedLoadOp::create(e.b, type, address, mask, zero,
+                                     getAlignment(k));
+    } else {
+      v = LLVM::LoadOp::create(e.b, type, address, getAlignment(k));
+    }
+    e.remember(k.v, at, e.fromStorage(v, getElementType(k.v)));
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Passes
+  //===--------------------------------------------------------------------===//
+
+  /// The reduction of a value that is kept, which writes the row on its way;
+  /// the first pass that reads the value keeps it.
+  void emitKept(llir::ReduceOp op, const Kept &k) {
+    Value sum = e.emitReduction(
+        op.getKind(), getElementType(op.getResult()), extent, /*varies=*/false,
+        e.loopCase.getForm(llir::getPosition(op)), [&](const Expr &dim) {
+          Index at = rowIndex;
+          at.push_back(dim);
+          Value v = e.emit(k.v, at);
+          keep(k, at, v);
+          return v;
+        });
+    e.remember(op.getResult(), rowIndex, sum);
+  }
+
+  /// The reductions, and results that have one element a row.
+  void emitRowLevel() {
+    SmallVector<bool> done(kept.size(), false);
+    for (llir::ReduceOp op : reduces) {
+      auto it = llvm::find_if(
+          kept, [&](const Kept &k) { return k.v == op.getOperand(); });
+      size_t i = it - kept.begin();
+      if (i < kept.size() && !done[i]) {
+        done[i] = true;
+        emitKept(op, kept[i]);
+      } else {
+        e.emit(op.getResult(), rowIndex);
+      }
+    }
+    SmallVector<std::pair<unsigned, Value>> values;
+    for (auto [i, v] : llvm::enumerate(getYielded(e.kernel)))
+      if (isRowLevel(v))
+        values.push_back({i, e.emit(v, rowIndex)});
+    for (auto [i, v] : values)
+      e.store(i, rowIndex, v);
+  }
+
+  bool hasElementLevel() {
+    return llvm::any_of(getYielded(e.kernel),
+                        [&](Value v) { return !isRowLevel(v); });
+  }
+
+  void emitElementLevel() {
+    Emitter::Repeated repeated(e, {extent});
+    Index at = withColumn(rowIndex);
+    for (const Kept &k : kept)
+      remember(k, at);
+    SmallVector<std::pair<unsigned, Value>> values;
+    for (auto [i, v] : llvm::enumerate(getYielded(e.kernel)))
+      if (!isRowLevel(v))
+        values.push_back({i, e.emit(v, at)});
+    for (auto [i, v] : values)
+      e.store(i, at, v);
+  }
+
+  /// A row, or a vector of rows.
+  void emitRow() {
+    emitRowLevel();
+    if (!hasElementLevel())
+      return;
+    if (!e.isVector())
+      return e.laneLoop(column, e.constant(0), e.value(extent), columnLanes,
+                        [&] { emitElementLevel(); });
+    e.forLoop(e.constant(0), e.value(extent), e.constant(1), [&](Value k) {
+      e.setDim(column, k);
+      emitElementLevel();
+    });
+  }
+
+  Emitter &e;
+  const WorkLoop &loop;
+  SmallVector<llir::ReduceOp> reduces;
+  SmallVector<Expr> rows;
+  Expr extent;
+  unsigned column;
+  unsigned columnLanes = 1;
+  /// The index of a row.
+  Index rowIndex;
+  SmallVector<Kept> kept;
+};
+} // namespace
+
+WorkShape luminal::emitRows(Emitter &e, const WorkLoop &loop) {
+  return RowKernel(e, loop).emit();
+}

@@ -1,0 +1,76 @@
+//===- ScheduleKernels.cpp - How each kernel runs -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tested by test/Conversion/Schedules.
+//
+//===----------------------------------------------------------------------===//
+
+#include "luminal/Conversion/LLIRToLLVM.h"
+#include "luminal/Conversion/Passes.h"
+#include "luminal/Dialect/LLIR/Schedules/Schedules.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace luminal {
+#define GEN_PASS_DEF_SCHEDULEKERNELSPASS
+#include "luminal/Conversion/Passes.h.inc"
+} // namespace luminal
+
+#define DEBUG_TYPE "llir-schedule-kernels"
+
+using namespace mlir;
+using namespace luminal;
+
+namespace {
+class ScheduleKernels
+    : public luminal::impl::ScheduleKernelsPassBase<ScheduleKernels> {
+public:
+  using ScheduleKernelsPassBase::ScheduleKernelsPassBase;
+  void runOnOperation() override;
+};
+} // namespace
+
+/// The symbols of the function around a kernel.
+static KernelAnalysis::SymbolRanges getRanges(llir::KernelOp kernel) {
+  KernelAnalysis::SymbolRanges ranges;
+  for (Operation *op = kernel; op; op = op->getParentOp())
+    if (auto table = op->getAttrOfType<hlir::SymbolsAttr>(hlir::kSymbolsAttr))
+      for (const hlir::SymbolEntry &entry : table.getEntries())
+        ranges[std::string(entry.name)] = entry.range;
+  return ranges;
+}
+
+static std::string getText(llir::LoopsAttr loops) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << Attribute(loops);
+  return text;
+}
+
+void ScheduleKernels::runOnOperation() {
+  std::string error;
+  std::optional<CPUTarget> target = CPUTarget::get(arch, &error);
+  if (!target) {
+    getOperation().emitError(error);
+    return signalPassFailure();
+  }
+  MachineModel machine = target->getMachine();
+  auto result = getOperation().walk([&](llir::KernelOp kernel) {
+    KernelAnalysis::SymbolRanges ranges = getRanges(kernel);
+    if (kernel.getLoops())
+      return WalkResult(llir::verifyLoops(kernel, ranges, machine));
+    llir::ProposedLoops proposed = llir::proposeLoops(kernel, ranges, machine);
+    kernel.setLoopsAttr(proposed.loops);
+    auto function = kernel->getParentOfType<FunctionOpInterface>();
+    Reporter reporter(&getContext(), DEBUG_TYPE,
+                      function ? function.getName() : StringRef());
+    if (reporter.isListening()) {
+      SmallVector<Reporter::Arg> args = {{"kernel", describe(kernel)},
+                                         {"loops", getText(proposed.loops)}};
+      llvm::append_range(args, proposed.why);
+      reporter.passed(kernel.getLoc(), "schedule", args);
+    }
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    signalPassFailure();
+}

@@ -1,0 +1,135 @@
+//===- KernelAnalysis.cpp - What a kernel reads, and where ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "luminal/Dialect/LLIR/Analysis/KernelAnalysis.h"
+#include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+
+using namespace luminal;
+using namespace mlir;
+
+ValueRange luminal::getYielded(llir::KernelOp kernel) {
+  return cast<llir::YieldOp>(kernel.getBody().front().getTerminator())
+      .getValues();
+}
+
+SmallVector<Expr> luminal::getResultExtents(llir::KernelOp kernel,
+                                            unsigned number) {
+  return hlir::getExtents(kernel.getResults()[number]);
+}
+
+Type luminal::getElementType(Value v) {
+  return cast<RankedTensorType>(v.getType()).getElementType();
+}
+
+Index luminal::getExtentsOf(Value v) {
+  SmallVector<Expr> extents = hlir::getExtents(v);
+  return {extents.begin(), extents.end()};
+}
+
+unsigned KernelAnalysis::addDim(const Expr &extent) {
+  extents.push_back(extent);
+  assumptions = Assumptions(getRanges(), extents);
+  return extents.size() - 1;
+}
+
+Index KernelAnalysis::mapIndex(hlir::MapAttr map, const Index &index) const {
+  Index result;
+  for (const Expr &e : map.getResults())
+    result.push_back(simplify(e.substituteDims(index)));
+  return result;
+}
+
+Expr KernelAnalysis::getResultAddress(unsigned number,
+                                      const Index &index) const {
+  return simplify(linearize(
+      index, getExtentsOf(llir::KernelOp(kernel).getResults()[number])));
+}
+
+namespace {
+struct Visited {
+  Value v;
+  Index index;
+};
+} // namespace
+
+void KernelAnalysis::walk(Value root, const Index &rootIndex,
+                          function_ref<void(const Leaf &)> visit,
+                          function_ref<void(Value, const Index &)> visitValue) {
+  DenseMap<Value, SmallVector<Index, 1>> seen;
+  SmallVector<Visited> work{{root, rootIndex}};
+  while (!work.empty()) {
+    Visited at = std::move(work.back());
+    work.pop_back();
+    SmallVector<Index, 1> &indices = seen[at.v];
+    if (llvm::is_contained(indices, at.index))
+      continue;
+    indices.push_back(at.index);
+    if (auto argument = dyn_cast<BlockArgument>(at.v)) {
+      visit({argument, simplify(linearize(at.index, getExtentsOf(at.v)))});
+      continue;
+    }
+    if (visitValue)
+      visitValue(at.v, at.index);
+    Operation *op = at.v.getDefiningOp();
+    if (auto e = dyn_cast<llir::ElementwiseOp>(op)) {
+      for (Value input : llvm::reverse(e.getInputs()))
+        work.push_back({input, at.index});
+    } else if (auto view = dyn_cast<llir::ViewOp>(op)) {
+      work.push_back({view.getOperand(), mapIndex(view.getMap(), at.index)});
+    } else if (auto iota = dyn_cast<llir::IotaOp>(op)) {
+      visit({nullptr,
+             simplify(iota.getMap().getResults()[0].substituteDims(at.index))});
+    } else if (auto gather = dyn_cast<llir::GatherOp>(op)) {
+      size_t rank = getExtentsOf(gather.getIndices()).size();
+      Index inner{Expr::dim(addDim(getExtentsOf(gather.getData())[0]))};
+      inner.insert(inner.end(), at.index.begin() + rank, at.index.end());
+      work.push_back({gather.getData(), inner});
+      work.push_back({gather.getIndices(),
+                      Index(at.index.begin(), at.index.begin() + rank)});
+    } else if (auto reduce = dyn_cast<llir::ReduceOp>(op)) {
+      Index inner = at.index;
+      inner.push_back(
+          Expr::dim(addDim(getExtentsOf(reduce.getOperand()).back())));
+      work.push_back({reduce.getOperand(), inner});
+    } else if (auto gemm = dyn_cast<llir::GemmOp>(op)) {
+      Index inner = at.index;
+      inner.push_back(Expr::dim(addDim(gemm.getKExtent())));
+      work.push_back({gemm.getLhs(), mapIndex(gemm.getLhsMap(), inner)});
+      work.push_back({gemm.getRhs(), mapIndex(gemm.getRhsMap(), inner)});
+    }
+  }
+}
+
+bool KernelAnalysis::variesOver(Value v, const Index &index, unsigned dim) {
+  bool varies = false;
+  walk(v, index,
+       [&](const Leaf &leaf) { varies |= leaf.address.usesDim(dim); });
+  return varies;
+}
+
+Index MovedResult::getIndex(const KernelAnalysis &a, const Index &at) const {
+  return toResult ? a.mapIndex(toResult, at) : at;
+}
+
+Decision luminal::findSource(const KernelAnalysis &a, Value yielded,
+                             MovedResult &result) {
+  Assumptions sizes(a.getRanges());
+  SmallVector<Expr> domain = hlir::getExtents(yielded);
+  hlir::MapAttr map;
+  result = {yielded, {}};
+  while (auto view = result.source.getDefiningOp<llir::ViewOp>()) {
+    map =
+        map ? llir::compose(map, view.getMap(), domain, sizes) : view.getMap();
+    result.source = view.getOperand();
+  }
+  if (!map)
+    return Decision::accept();
+  std::optional<hlir::MapAttr> inverse =
+      llir::invert(map, domain, hlir::getExtents(result.source), sizes);
+  if (!inverse)
+    return Decision::refuse("the last view does not move each element to a "
+                            "place of its own",
+                            yielded.getDefiningOp());
+  result.toResult = *inverse;
+  return Decision::accept();
+}

@@ -1,0 +1,200 @@
+//===- ProductAnalysis.cpp - A matrix product over three dims -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "luminal/Dialect/LLIR/Analysis/ProductAnalysis.h"
+
+using namespace luminal;
+using namespace mlir;
+
+ProductAnalysis::ProductAnalysis(KernelAnalysis &a, llir::GemmOp op)
+    : a(a), op(op), extents(hlir::getExtents(op.getResult())) {
+  Type element = getElementType(op.getResult());
+  bool narrow = element.isF16() || element.isBF16();
+  accumulator = narrow ? Type(Float32Type::get(op.getContext())) : element;
+  bytes = accumulator.getIntOrFloatBitWidth() / 8;
+  rows.operand = op.getLhs(), rows.map = op.getLhsMap();
+  columns.operand = op.getRhs(), columns.map = op.getRhsMap();
+  auto uses = [](hlir::MapAttr map, unsigned dim) {
+    return llvm::any_of(map.getResults(),
+                        [&](const Expr &x) { return x.usesDim(dim); });
+  };
+  SmallVector<unsigned> both;
+  for (unsigned i = 0; i < extents.size(); ++i) {
+    if (extents[i].isConstant(1))
+      continue;
+    bool inLeft = uses(rows.map, i), inRight = uses(columns.map, i);
+    (inLeft == inRight ? both
+     : inLeft          ? rows.group
+                       : columns.group)
+        .push_back(i);
+  }
+  if (!both.empty())
+    batch.push_back(both);
+  kExtent = op.getKExtent();
+  kDim = a.addDim(kExtent);
+}
+
+Decision ProductAnalysis::findResults() {
+  for (Value yielded : getYielded(a.kernel)) {
+    MovedResult &result = results.emplace_back();
+    if (Decision found = findSource(a, yielded, result); !found)
+      return found;
+    if (hlir::getExtents(result.source) != extents)
+      return Decision::refuse("what follows the product has another index "
+                              "space",
+                              result.source.getDefiningOp());
+  }
+  return Decision::accept();
+}
+
+Decision ProductAnalysis::applyGrid(llir::LoopCaseAttr loopCase,
+                                    StringRef columnsName,
+                                    SmallVectorImpl<Role> &roles) {
+  if (columnsName == "lhs")
+    swapSides();
+  size_t listed = 0, known = rows.group.size() + columns.group.size();
+  for (ArrayRef<unsigned> group : batch)
+    known += group.size();
+  ArrayRef<llir::LoopAxisAttr> grid = loopCase.getGrid();
+  for (llir::LoopAxisAttr axis : grid) {
+    listed += axis.getDims().size();
+    for (unsigned dim : axis.getDims())
+      if (dim >= extents.size() || extents[dim].isConstant(1))
+        return Decision::refuse("an axis is not over dims of the product");
+  }
+  // No dim is listed twice.
+  if (listed != known)
+    return Decision::refuse("the axes are not all dims of the product");
+  roles.assign(grid.size(), Role::Batch);
+  auto take = [&](ProductSide &side, Role role) {
+    for (size_t i = grid.size(); i-- > 0;)
+      if (llvm::all_of(grid[i].getDims(), [&](unsigned dim) {
+            return llvm::is_contained(side.group, dim);
+          })) {
+        roles[i] = role;
+        side.group.assign(grid[i].getDims().begin(), grid[i].getDims().end());
+        return;
+      }
+    side.group.clear();
+  };
+  take(rows, Role::Rows);
+  take(columns, Role::Columns);
+  batch.clear();
+  for (auto [axis, role] : llvm::zip(grid, roles)) {
+    if (role != Role::Batch)
+      continue;
+    batch.emplace_back(axis.getDims());
+    if (axis.getBlock() != 1)
+      return Decision::refuse("a batch axis takes one index at a time");
+  }
+  return Decision::accept();
+}
+
+/// Sets how the operand of `side` is read along its own dim and along k.
+static void examine(ProductAnalysis &p, ProductSide &side) {
+  side.alongOwn = side.alongK = side.linear = true;
+  side.stepsOwn = false;
+  p.a.walk(side.operand, p.getOperandIndex(side), [&](const Leaf &leaf) {
+    auto own = leaf.address.linearIn(side.dim);
+    auto k = leaf.address.linearIn(p.kDim);
+    auto unit = [](const std::optional<Expr::Linear> &x) {
+      return x && (x->stride.isConstant(0) || x->stride.isConstant(1));
+    };
+    side.linear &= own.has_value() && k.has_value();
+    side.alongOwn &= unit(own);
+    side.alongK &= unit(k);
+    side.stepsOwn |= own && own->stride.isConstant(1);
+  });
+}
+
+void ProductAnalysis::joinDims() {
+  index.assign(extents.size(), Expr(0));
+  auto join = [&](ArrayRef<unsigned> group, Expr &extent) {
+    std::vector<Expr> sizes;
+    for (unsigned i : group)
+      sizes.push_back(extents[i]);
+    extent = a.simplify(product(sizes));
+    unsigned dim = a.addDim(extent);
+    std::vector<Expr> parts = delinearize(Expr::dim(dim), sizes);
+    for (auto [i, part] : llvm::zip(group, parts))
+      index[i] = a.simplify(part);
+    return dim;
+  };
+  batchDims.clear();
+  batchExtents.clear();
+  for (ArrayRef<unsigned> group : batch)
+    batchDims.push_back(join(group, batchExtents.emplace_back()));
+  rows.dim = join(rows.group, rows.extent);
+  columns.dim = join(columns.group, columns.extent);
+  examine(*this, rows);
+  examine(*this, columns);
+}
+
+void ProductAnalysis::findRuns() {
+  runs.reset();
+  std::vector<Expr> sizes;
+  for (unsigned i : columns.group)
+    sizes.push_back(extents[i]);
+  auto at = [&](const Index &group) {
+    Index result = index;
+    for (auto [i, x] : llvm::zip(columns.group, group))
+      result[i] = x;
+    return getOperandIndex(columns, result);
+  };
+  Domain domain = findDomain(
+      a, sizes,
+      [&](const Index &group, function_ref<void(const Leaf &)> visit) {
+        a.walk(columns.operand, at(group), visit);
+      });
+  if (domain.dims.size() < 2)
+    return;
+  runIndex = at(domain.index);
+  runs = std::move(domain);
+}
+
+size_t ProductAnalysis::countStoredAlong(const ProductSide &side) {
+  for (size_t count = side.group.size(); count > 0; --count) {
+    ArrayRef<unsigned> last = ArrayRef(side.group).take_back(count);
+    std::vector<Expr> sizes;
+    for (unsigned i : last)
+      sizes.push_back(extents[i]);
+    unsigned dim = a.addDim(a.simplify(product(sizes)));
+    Index at = index;
+    for (auto [i, part] : llvm::zip(last, delinearize(Expr::dim(dim), sizes)))
+      at[i] = part;
+    bool isAlong = true;
+    for (auto [number, result] : llvm::enumerate(getResultIndices(at))) {
+      auto linear = a.getResultAddress(number, result).linearIn(dim);
+      isAlong &= linear && linear->stride.isConstant(1);
+    }
+    if (isAlong)
+      return count;
+  }
+  return 0;
+}
+
+Decision ProductAnalysis::isPlain(const ProductSide &side) const {
+  Value v = side.operand;
+  while (auto view = v.getDefiningOp<llir::ViewOp>())
+    v = view.getOperand();
+  if (!isa<BlockArgument>(v))
+    return Decision::refuse("they are computed", v.getDefiningOp());
+  if (getElementType(v) != accumulator)
+    return Decision::refuse("they are of another type than their sums");
+  if (!side.linear)
+    return Decision::refuse("their index is divided");
+  return Decision::accept();
+}
+
+Index ProductAnalysis::getOperandIndex(const ProductSide &side,
+                                       Index at) const {
+  at.push_back(Expr::dim(kDim));
+  return a.mapIndex(side.map, at);
+}
+
+SmallVector<Index> ProductAnalysis::getResultIndices(const Index &at) const {
+  SmallVector<Index> indices;
+  for (const MovedResult &result : results)
+    indices.push_back(result.getIndex(a, at));
+  return indices;
+}

@@ -1,0 +1,120 @@
+//===- ElementForms.cpp - Every element for itself ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The index space of the results is cut, and each element is computed with all
+// that it needs: maps and gathers, and any other kernel whose results have one
+// shape. A reduction or product inside has the form `element`: its loop runs
+// once for each element that reads it, `lanes` at a time where the element is
+// the same in all lanes around it, with `unroll` accumulators.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Forms.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+namespace {
+class ElementForms : public LoopForms {
+public:
+  ArrayRef<StringRef> getNames() const override {
+    static const StringRef names[] = {"element"};
+    return names;
+  }
+  SmallVector<LoopCaseAttr>
+  propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+          const MachineModel &machine,
+          SmallVectorImpl<Reporter::Arg> &why) const override;
+  LogicalResult
+  verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+         LoopCaseAttr loopCase, const MachineModel &machine,
+         function_ref<InFlightDiagnostic()> emitError) const override;
+};
+} // namespace
+
+const LoopForms &llir::getElementForms() {
+  static const ElementForms forms;
+  return forms;
+}
+
+/// The extent of the loop of an op.
+static Expr getLoopExtent(Operation *op) {
+  if (auto gemm = dyn_cast<GemmOp>(op))
+    return gemm.getKExtent();
+  return getExtentsOf(op->getOperand(0)).back();
+}
+
+/// Accumulators of a reduction inside an element: of a product more, for it
+/// reads twice as much for each.
+static int64_t getMostUnroll(Operation *op) { return isa<GemmOp>(op) ? 4 : 2; }
+
+SmallVector<LoopCaseAttr> ElementForms::propose(
+    KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+    const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) const {
+  KernelAnalysis a(kernel, ranges);
+  SmallVector<Expr> extents = getResultExtents(kernel, 0);
+  Domain domain = findDomain(
+      a, extents, [&](const Index &index, function_ref<void(const Leaf &)> v) {
+        for (Value yielded : getYielded(kernel))
+          a.walk(yielded, index, v);
+        v({nullptr, a.getResultAddress(0, index)});
+      });
+  unsigned most = machine.getLanes(32), lanes = 1;
+  CaseBuilder c(kernel.getContext());
+  for (auto [i, group] : llvm::enumerate(domain.groups)) {
+    if (i + 1 < domain.groups.size()) {
+      c.grid.push_back(c.axis(group));
+      continue;
+    }
+    int64_t block = chooseBlock(domain.extents[i], machine.unitElements);
+    lanes = block == 1 ? 1 : chooseLanes(domain.extents[i], most);
+    c.grid.push_back(c.axis(group, block, lanes));
+  }
+  // Ops that are the same in all lanes wherever they are read.
+  llvm::MapVector<Operation *, bool> varies;
+  for (Value yielded : getYielded(kernel))
+    a.walk(
+        yielded, domain.index, [](const Leaf &) {},
+        [&](Value v, const Index &index) {
+          Operation *op = v.getDefiningOp();
+          if (hasLoops(op))
+            varies[op] |=
+                lanes > 1 && a.variesOver(v, index, domain.dims.back());
+        });
+  for (auto [op, overLanes] : varies) {
+    Expr extent = getLoopExtent(op);
+    unsigned width = overLanes ? 1 : chooseLanes(extent, most);
+    c.addForm(op, "element",
+              {{"lanes", width},
+               {"unroll", chooseUnroll(extent, width, getMostUnroll(op))}});
+  }
+  why.push_back({"form", "each element for itself"});
+  return {c.build()};
+}
+
+LogicalResult
+ElementForms::verify(KernelOp kernel,
+                     const KernelAnalysis::SymbolRanges &ranges,
+                     LoopCaseAttr loopCase, const MachineModel &machine,
+                     function_ref<InFlightDiagnostic()> emitError) const {
+  SmallVector<Expr> extents = getResultExtents(kernel, 0);
+  for (Value result : kernel.getResults())
+    if (hlir::getExtents(result) != extents)
+      return emitError() << "computes element by element, but the results have "
+                            "not one shape";
+  if (!loopCase.getStream().empty())
+    return emitError() << "has a stream, which the form element does not take";
+  if (failed(verifyAxes(loopCase.getGrid(), extents, 0, emitError)))
+    return failure();
+  for (LoopFormAttr form : loopCase.getForms()) {
+    Operation *op = &*std::next(kernel.getBody().front().begin(), form.getOp());
+    if (!hasLoops(op) || isa<ScatterOp>(op))
+      return emitError() << "gives op" << form.getOp() << ", " << describe(op)
+                         << ", the form " << form.getForm().getValue();
+    if (failed(verifyNumbers(form, {{"lanes", 1, 64}, {"unroll", 1, 16}},
+                             emitError)))
+      return failure();
+  }
+  return success();
+}

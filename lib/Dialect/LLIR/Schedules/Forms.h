@@ -1,0 +1,89 @@
+//===- Forms.h - The ways to write the loops of a kernel ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_FORMS_H
+#define LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_FORMS_H
+
+#include "luminal/Dialect/LLIR/Schedules/Schedules.h"
+
+namespace luminal::llir {
+
+/// A case of a schedule while it is built.
+struct CaseBuilder {
+  explicit CaseBuilder(mlir::MLIRContext *context) : context(context) {}
+
+  mlir::MLIRContext *context;
+  llvm::SmallVector<std::pair<Expr, int64_t>> atMost;
+  llvm::SmallVector<LoopAxisAttr> grid, stream;
+  llvm::SmallVector<LoopFormAttr> forms;
+
+  /// `block` indices at a time (0: all), `lanes` of them across lanes.
+  LoopAxisAttr axis(llvm::ArrayRef<unsigned> dims, int64_t block = 1,
+                    unsigned lanes = 1) const;
+  /// The form of an op. A number that is `nullopt` is left out.
+  using Number = std::pair<llvm::StringRef, int64_t>;
+  using Word = std::pair<llvm::StringRef, llvm::StringRef>;
+  void addForm(mlir::Operation *op, llvm::StringRef form,
+               llvm::ArrayRef<Number> numbers, llvm::ArrayRef<Word> words = {});
+  LoopCaseAttr build() const;
+};
+
+/// A form of loops, or several that share an analysis.
+class LoopForms {
+public:
+  virtual ~LoopForms() = default;
+
+  /// Their names in schedules.
+  virtual llvm::ArrayRef<llvm::StringRef> getNames() const = 0;
+  /// Cases for the kernel, the last without a guard; none where the forms
+  /// cannot compute it, which `why` may then explain.
+  virtual llvm::SmallVector<LoopCaseAttr>
+  propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+          const MachineModel &machine,
+          llvm::SmallVectorImpl<Reporter::Arg> &why) const = 0;
+  /// Whether the kernel can run as the case says. A refusal is part of an
+  /// error.
+  virtual mlir::LogicalResult
+  verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+         LoopCaseAttr loopCase, const MachineModel &machine,
+         llvm::function_ref<mlir::InFlightDiagnostic()> emitError) const = 0;
+};
+
+/// All forms; a kernel gets the first that proposes something.
+llvm::ArrayRef<const LoopForms *> getLoopForms();
+
+const LoopForms &getOrderedForms();
+const LoopForms &getProductForms();
+const LoopForms &getRowForms();
+const LoopForms &getElementForms();
+
+/// Lanes worth using for a dim of this extent, of at most `most`.
+unsigned chooseLanes(const Expr &extent, unsigned most);
+/// Accumulators of a reduction of `extent` elements, `lanes` at a time: `most`,
+/// or 1 where that leaves too little to each.
+int64_t chooseUnroll(const Expr &extent, unsigned lanes, int64_t most);
+/// The block of an axis that is taken `most` at a time; 0 (all) where that
+/// hardly cuts it.
+int64_t chooseBlock(const Expr &extent, int64_t most);
+
+/// Checks that each axis is a run of adjacent dims of `extents`, without the
+/// `skipped` first ones and those of extent 1, and that together they are all
+/// of them.
+mlir::LogicalResult
+verifyAxes(llvm::ArrayRef<LoopAxisAttr> axes, llvm::ArrayRef<Expr> extents,
+           unsigned skipped,
+           llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+/// What a number of a form may be: in [least, limit], or one of `words`.
+struct NumberRule {
+  llvm::StringRef name;
+  int64_t least, limit;
+  llvm::ArrayRef<llvm::StringRef> words = {};
+};
+/// Checks that a form has no other numbers than those.
+mlir::LogicalResult
+verifyNumbers(LoopFormAttr form, llvm::ArrayRef<NumberRule> rules,
+              llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+
+} // namespace luminal::llir
+
+#endif // LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_FORMS_H

@@ -1,0 +1,115 @@
+//===- OrderedForms.cpp - Updates in index order --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A scatter: the grid cuts the columns (all dims of the destination but the
+// first), and a unit applies every update to its columns in index order. So
+// units are independent, and duplicates meet in order.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Forms.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+/// Columns that one unit takes, as a part of the first-level cache in f32.
+static constexpr int64_t kPartsOfCache = 8;
+
+namespace {
+class OrderedForms : public LoopForms {
+public:
+  ArrayRef<StringRef> getNames() const override {
+    static const StringRef names[] = {"ordered"};
+    return names;
+  }
+  SmallVector<LoopCaseAttr>
+  propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+          const MachineModel &machine,
+          SmallVectorImpl<Reporter::Arg> &why) const override;
+  LogicalResult
+  verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+         LoopCaseAttr loopCase, const MachineModel &machine,
+         function_ref<InFlightDiagnostic()> emitError) const override;
+};
+} // namespace
+
+const LoopForms &llir::getOrderedForms() {
+  static const OrderedForms forms;
+  return forms;
+}
+
+static Index join(Index a, const Index &b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+SmallVector<LoopCaseAttr> OrderedForms::propose(
+    KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+    const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) const {
+  auto scatters = kernel.getBody().getOps<ScatterOp>();
+  if (scatters.empty())
+    return {};
+  ScatterOp op = *scatters.begin();
+  KernelAnalysis a(kernel, ranges);
+  SmallVector<Expr> extents = hlir::getExtents(op.getDest());
+  Index counts = getExtentsOf(op.getIndices());
+  unsigned row = a.addDim(extents[0]);
+  unsigned update = a.addDim(product(counts));
+  Index updateIndex = delinearize(Expr::dim(update), counts);
+  for (Expr &x : updateIndex)
+    x = a.simplify(x);
+  MovedResult result;
+  // A refusal is an error of the emitter; any grid serves until then.
+  bool isMoved = bool(findSource(a, getYielded(kernel)[0], result));
+  Domain domain = findDomain(
+      a, ArrayRef(extents).drop_front(),
+      [&](const Index &index, function_ref<void(const Leaf &)> visit) {
+        Index at = join({Expr::dim(row)}, index);
+        a.walk(op.getUpdates(), join(updateIndex, index), visit);
+        a.walk(op.getDest(), at, visit);
+        if (isMoved)
+          visit({nullptr, a.getResultAddress(0, result.getIndex(a, at))});
+      });
+  CaseBuilder c(kernel.getContext());
+  int64_t columns = machine.unitElements == 1
+                        ? 1
+                        : machine.l1Bytes / kPartsOfCache / sizeof(float);
+  for (auto [i, group] : llvm::enumerate(domain.groups)) {
+    SmallVector<unsigned> dims;
+    for (unsigned dim : group)
+      dims.push_back(dim + 1);
+    if (i + 1 < domain.groups.size())
+      c.grid.push_back(c.axis(dims));
+    else
+      c.grid.push_back(
+          c.axis(dims, chooseBlock(domain.extents[i], columns),
+                 chooseLanes(domain.extents[i], machine.getLanes(32))));
+  }
+  c.addForm(op, "ordered", {});
+  why.push_back({"form", "updates in index order"});
+  return {c.build()};
+}
+
+LogicalResult
+OrderedForms::verify(KernelOp kernel,
+                     const KernelAnalysis::SymbolRanges &ranges,
+                     LoopCaseAttr loopCase, const MachineModel &machine,
+                     function_ref<InFlightDiagnostic()> emitError) const {
+  auto scatters = kernel.getBody().getOps<ScatterOp>();
+  if (scatters.empty())
+    return emitError() << "has updates in order without a scatter";
+  ScatterOp op = *scatters.begin();
+  if (!loopCase.getStream().empty())
+    return emitError() << "has a stream, which the form ordered does not take";
+  for (LoopFormAttr form : loopCase.getForms()) {
+    if (form.getOp() != getPosition(op))
+      return emitError() << "gives op" << form.getOp() << " the form "
+                         << form.getForm().getValue()
+                         << ", only a scatter has one here";
+    if (failed(verifyNumbers(form, {}, emitError)))
+      return failure();
+  }
+  return verifyAxes(loopCase.getGrid(), hlir::getExtents(op.getDest()), 1,
+                    emitError);
+}

@@ -1,0 +1,254 @@
+//===- RowForms.cpp - Reductions of rows, pass by pass --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The index space is that of the reductions' operands: the grid cuts the rows,
+// the stream is the reduced dim. Every reduction has the form `pass`, one walk
+// over the row; results of the whole space's shape are written by a last one.
+// With lanes on the stream vectors run along a row, with lanes on the grid
+// across rows; `lanes` of a pass hold where its elements are the same in all
+// lanes around it. An elementwise value that is reduced and read again may be
+// kept (`keep`) by the pass that reduces it, in scratch or in the row of a
+// result that the last pass writes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Forms.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+/// A value that costs at least so many simple operations is worth writing and
+/// reading back.
+static constexpr unsigned kWorthKeeping = 8;
+/// Accumulators of a pass: they hide the latency of its additions.
+static constexpr int64_t kPassUnroll = 2;
+/// Vectors of rows that one unit of work takes where lanes run across rows.
+static constexpr int64_t kRowVectors = 4;
+
+namespace {
+class RowForms : public LoopForms {
+public:
+  ArrayRef<StringRef> getNames() const override {
+    static const StringRef names[] = {"pass"};
+    return names;
+  }
+  SmallVector<LoopCaseAttr>
+  propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+          const MachineModel &machine,
+          SmallVectorImpl<Reporter::Arg> &why) const override;
+  LogicalResult
+  verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+         LoopCaseAttr loopCase, const MachineModel &machine,
+         function_ref<InFlightDiagnostic()> emitError) const override;
+};
+
+/// A kernel of reductions over rows of one domain.
+struct Rows {
+  explicit Rows(KernelOp kernel) : kernel(kernel) {
+    llvm::append_range(reduces, kernel.getBody().getOps<llir::ReduceOp>());
+    if (reduces.empty())
+      return;
+    extents = hlir::getExtents(reduces.front().getOperand());
+    extent = extents.pop_back_val();
+  }
+
+  bool isRowLevel(Value v) const {
+    return cast<RankedTensorType>(v.getType()).getRank() ==
+           int64_t(extents.size());
+  }
+  bool hasElementLevel() const {
+    return llvm::any_of(getYielded(kernel),
+                        [&](Value v) { return !isRowLevel(v); });
+  }
+  unsigned getStreamDim() const { return extents.size(); }
+
+  KernelOp kernel;
+  SmallVector<llir::ReduceOp> reduces;
+  /// Of the rows, and of the dim that is reduced.
+  SmallVector<Expr> extents;
+  Expr extent;
+};
+} // namespace
+
+const LoopForms &llir::getRowForms() {
+  static const RowForms forms;
+  return forms;
+}
+
+static Index append(Index index, unsigned dim) {
+  index.push_back(Expr::dim(dim));
+  return index;
+}
+
+/// Where elements of a row are far apart and rows are next to each other, or
+/// rows are too short to fill a vector.
+static bool shouldRunAcross(KernelAnalysis &a, const Rows &rows,
+                            const Domain &domain, unsigned column,
+                            unsigned lanes,
+                            SmallVectorImpl<Reporter::Arg> &why) {
+  if (domain.dims.empty() || lanes == 1)
+    return false;
+  unsigned row = domain.dims.back();
+  unsigned along = 0, across = 0;
+  for (llir::ReduceOp op : rows.reduces)
+    a.walk(op.getOperand(), append(domain.index, column),
+           [&](const Leaf &leaf) {
+             auto inColumn = leaf.address.linearIn(column);
+             auto inRow = leaf.address.linearIn(row);
+             if (!leaf.argument)
+               return;
+             if (inColumn && inColumn->stride.isConstant(1))
+               ++along;
+             else if (inRow && inRow->stride.isConstant(1) &&
+                      !(inColumn && inColumn->stride.isConstant(0)))
+               ++across;
+           });
+  why.push_back({"operands read along rows", along});
+  why.push_back({"operands read across rows", across});
+  if (across != along)
+    return across > along;
+  std::optional<int64_t> n = rows.extent.asConstant();
+  std::optional<int64_t> count = domain.extents.back().asConstant();
+  return n && *n < int64_t(lanes) / 2 && (!count || *count > int64_t(lanes));
+}
+
+/// The value that is expensive, reduced, and read again; and a result with
+/// elements of its type, whose memory is fetched anyway.
+static void proposeKept(CaseBuilder &c, const Rows &rows,
+                        SmallVectorImpl<Reporter::Arg> &why) {
+  for (llir::ReduceOp op : rows.reduces) {
+    auto def = op.getOperand().getDefiningOp<ElementwiseOp>();
+    if (!def || getFlops(def.getFn()) < kWorthKeeping || def->hasOneUse())
+      continue;
+    why.push_back({"kept", describeWithPlace(def)});
+    for (auto [i, v] : llvm::enumerate(getYielded(rows.kernel)))
+      if (!rows.isRowLevel(v) &&
+          getElementType(v) == getElementType(op.getOperand()))
+        return c.addForm(def, "keep", {{"result", int64_t(i)}});
+    return c.addForm(def, "keep", {});
+  }
+}
+
+SmallVector<LoopCaseAttr>
+RowForms::propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+                  const MachineModel &machine,
+                  SmallVectorImpl<Reporter::Arg> &why) const {
+  Rows rows(kernel);
+  if (rows.reduces.empty())
+    return {};
+  KernelAnalysis a(kernel, ranges);
+  unsigned column = a.addDim(rows.extent);
+  Domain domain = findDomain(
+      a, rows.extents,
+      [&](const Index &index, function_ref<void(const Leaf &)> visit) {
+        for (llir::ReduceOp op : rows.reduces)
+          a.walk(op.getResult(), index, visit);
+        for (auto [i, v] : llvm::enumerate(getYielded(kernel))) {
+          Index at = rows.isRowLevel(v) ? index : append(index, column);
+          a.walk(v, at, visit);
+          visit({nullptr, a.getResultAddress(i, at)});
+        }
+      });
+  unsigned most = machine.getLanes(32);
+  bool isAcross = shouldRunAcross(a, rows, domain, column, most, why);
+  CaseBuilder c(kernel.getContext());
+  unsigned rowLanes = 1, width = chooseLanes(rows.extent, most);
+  for (auto [i, group] : llvm::enumerate(domain.groups)) {
+    if (!isAcross || i + 1 < domain.groups.size()) {
+      c.grid.push_back(c.axis(group));
+      continue;
+    }
+    rowLanes = chooseLanes(domain.extents[i], most);
+    c.grid.push_back(c.axis(
+        group, chooseBlock(domain.extents[i], kRowVectors * most), rowLanes));
+  }
+  if (!rows.extent.isConstant(1))
+    c.stream.push_back(c.axis(rows.getStreamDim(), 0, isAcross ? 1 : width));
+  for (llir::ReduceOp op : rows.reduces) {
+    bool varies = rowLanes > 1 && a.variesOver(op.getResult(), domain.index,
+                                               domain.dims.back());
+    unsigned lanes = varies ? 1 : width;
+    c.addForm(op, "pass",
+              {{"lanes", lanes},
+               {"unroll", chooseUnroll(rows.extent, lanes, kPassUnroll)}});
+  }
+  if (!isAcross && rows.hasElementLevel() && machine.hasScratch)
+    proposeKept(c, rows, why);
+  why.push_back(
+      {"form", isAcross ? "vectors across rows" : "vectors along rows"});
+  return {c.build()};
+}
+
+/// What may be kept, and where.
+static LogicalResult verifyKept(Rows &rows, LoopFormAttr form, bool isAcross,
+                                const MachineModel &machine,
+                                llvm::SmallDenseSet<int64_t> &taken,
+                                function_ref<InFlightDiagnostic()> emitError) {
+  Operation *op =
+      &*std::next(rows.kernel.getBody().front().begin(), form.getOp());
+  if (form.getForm().getValue() != "keep")
+    return emitError() << "gives op" << form.getOp() << ", " << describe(op)
+                       << ", the form " << form.getForm().getValue();
+  if (failed(verifyNumbers(
+          form, {{"result", 0, int64_t(rows.kernel.getNumResults()) - 1}},
+          emitError)))
+    return failure();
+  bool isReduced = llvm::any_of(rows.reduces, [&](llir::ReduceOp &reduce) {
+    return reduce.getOperand().getDefiningOp() == op;
+  });
+  if (!isa<ElementwiseOp>(op) || !isReduced)
+    return emitError() << "keeps op" << form.getOp() << ", " << describe(op)
+                       << ", which is not an elementwise value that a pass "
+                          "reduces";
+  if (isAcross)
+    return emitError() << "keeps op" << form.getOp()
+                       << ", but its vectors run across rows";
+  int64_t number = form.getNumber("result", -1);
+  if (number < 0 ? !machine.hasScratch : !taken.insert(number).second)
+    return emitError() << "keeps op" << form.getOp() << " where "
+                       << (number < 0 ? "the machine has no scratch"
+                                      : "another value is kept");
+  if (number < 0)
+    return success();
+  Value result = rows.kernel.getResults()[number];
+  if (rows.isRowLevel(result) ||
+      getElementType(result) != getElementType(op->getResult(0)))
+    return emitError() << "keeps op" << form.getOp() << " in result " << number
+                       << ", which has not its shape and element type";
+  return success();
+}
+
+LogicalResult
+RowForms::verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+                 LoopCaseAttr loopCase, const MachineModel &machine,
+                 function_ref<InFlightDiagnostic()> emitError) const {
+  Rows rows(kernel);
+  if (rows.reduces.empty())
+    return emitError() << "has passes without a reduction";
+  if (failed(verifyAxes(loopCase.getGrid(), rows.extents, 0, emitError)))
+    return failure();
+  SmallVector<Expr> all(rows.extents);
+  all.push_back(rows.extent);
+  if (failed(verifyAxes(loopCase.getStream(), all, rows.getStreamDim(),
+                        emitError)))
+    return failure();
+  for (LoopAxisAttr axis : loopCase.getStream())
+    if (axis.getBlock() != 0)
+      return emitError() << "streams a row in parts; a pass takes all of it";
+  bool isAcross = llvm::any_of(loopCase.getGrid(), [](LoopAxisAttr axis) {
+    return axis.getLanes() > 1;
+  });
+  llvm::SmallDenseSet<int64_t> taken;
+  for (LoopFormAttr form : loopCase.getForms()) {
+    Operation *op = &*std::next(kernel.getBody().front().begin(), form.getOp());
+    LogicalResult checked =
+        hasLoops(op)
+            ? verifyNumbers(form, {{"lanes", 1, 64}, {"unroll", 1, 16}},
+                            emitError)
+            : verifyKept(rows, form, isAcross, machine, taken, emitError);
+    if (failed(checked))
+      return failure();
+  }
+  return success();
+}

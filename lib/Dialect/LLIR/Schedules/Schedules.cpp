@@ -1,0 +1,148 @@
+//===- Schedules.cpp - Which schedule a kernel gets -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "luminal/Dialect/LLIR/Schedules/Schedules.h"
+#include "Forms.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+unsigned llir::getPosition(Operation *op) {
+  return std::distance(op->getBlock()->begin(), op->getIterator());
+}
+
+bool llir::hasLoops(Operation *op) {
+  auto code = dyn_cast<CodeOpInterface>(op);
+  return code && code.getLoopCopies() > 0;
+}
+
+ArrayRef<const LoopForms *> llir::getLoopForms() {
+  static const LoopForms *forms[] = {&getOrderedForms(), &getProductForms(),
+                                     &getRowForms(), &getElementForms()};
+  return forms;
+}
+
+ProposedLoops llir::proposeLoops(KernelOp kernel,
+                                 const KernelAnalysis::SymbolRanges &ranges,
+                                 const MachineModel &machine) {
+  ProposedLoops result;
+  for (const LoopForms *forms : getLoopForms()) {
+    SmallVector<LoopCaseAttr> cases =
+        forms->propose(kernel, ranges, machine, result.why);
+    if (cases.empty())
+      continue;
+    result.loops = LoopsAttr::get(kernel.getContext(), cases);
+    return result;
+  }
+  llvm_unreachable("elements have a schedule for every kernel");
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+/// The forms that the case names. All ops with loops take one of a set of
+/// forms; `element` is that of a kernel without them.
+static const LoopForms *
+findForms(KernelOp kernel, LoopCaseAttr loopCase,
+          function_ref<InFlightDiagnostic()> emitError) {
+  const LoopForms *found = nullptr;
+  for (auto [position, op] :
+       llvm::enumerate(kernel.getBody().front().without_terminator())) {
+    if (!hasLoops(&op))
+      continue;
+    LoopFormAttr form = loopCase.getForm(position);
+    if (!form) {
+      emitError() << "says nothing of op" << position << ", " << describe(&op);
+      return nullptr;
+    }
+    StringRef name = form.getForm().getValue();
+    auto it = llvm::find_if(getLoopForms(), [&](const LoopForms *forms) {
+      return llvm::is_contained(forms->getNames(), name);
+    });
+    if (it == getLoopForms().end()) {
+      emitError() << "gives op" << position << " the form " << name
+                  << ", which does not exist";
+      return nullptr;
+    }
+    if (found && found != *it) {
+      emitError() << "gives op" << position << " the form " << name
+                  << ", which does not go with that of an earlier op";
+      return nullptr;
+    }
+    found = *it;
+  }
+  return found ? found : &getElementForms();
+}
+
+static LogicalResult verifyLanes(LoopCaseAttr loopCase,
+                                 const MachineModel &machine,
+                                 function_ref<InFlightDiagnostic()> emitError) {
+  // Bytes are the smallest elements.
+  int64_t most = machine.getLanes(8);
+  auto check = [&](int64_t lanes) -> LogicalResult {
+    if (lanes > most)
+      return emitError() << "uses " << lanes
+                         << " lanes, the machine's vectors have " << most;
+    if (!llvm::isPowerOf2_64(lanes))
+      return emitError() << "uses " << lanes
+                         << " lanes, which is not a power of two";
+    return success();
+  };
+  for (LoopAxisAttr axis : llvm::concat<const LoopAxisAttr>(
+           loopCase.getGrid(), loopCase.getStream()))
+    if (failed(check(axis.getLanes())))
+      return failure();
+  for (LoopFormAttr form : loopCase.getForms())
+    if (failed(check(form.getNumber("lanes", 1))))
+      return failure();
+  return success();
+}
+
+static LogicalResult verifyGuard(LoopCaseAttr loopCase,
+                                 const KernelAnalysis::SymbolRanges &ranges,
+                                 function_ref<InFlightDiagnostic()> emitError) {
+  if (!loopCase.getGuard())
+    return success();
+  std::vector<std::string> used;
+  for (const Expr &quantity : loopCase.getGuard().getResults())
+    quantity.collectSymbols(used);
+  for (const std::string &name : used)
+    if (!ranges.count(name))
+      return emitError() << "asks for the symbol " << name
+                         << ", which the program does not have";
+  return success();
+}
+
+LogicalResult llir::verifyLoops(KernelOp kernel,
+                                const KernelAnalysis::SymbolRanges &ranges,
+                                const MachineModel &machine) {
+  if (!kernel.getLoops())
+    return kernel.emitOpError()
+           << "has no schedule, which llir-schedule-kernels gives it";
+  size_t numOps =
+      std::distance(kernel.getBody().front().without_terminator().begin(),
+                    kernel.getBody().front().without_terminator().end());
+  for (auto [number, loopCase] :
+       llvm::enumerate(kernel.getLoops()->getCases())) {
+    auto emitError = [&, number = number] {
+      InFlightDiagnostic diagnostic = kernel.emitOpError() << "its schedule ";
+      if (kernel.getLoops()->getCases().size() > 1)
+        diagnostic << "(case " << number << ") ";
+      return diagnostic;
+    };
+    for (LoopFormAttr form : loopCase.getForms())
+      if (form.getOp() >= numOps)
+        return emitError() << "names op" << form.getOp() << " of a body of "
+                           << numOps << " ops";
+    if (failed(verifyGuard(loopCase, ranges, emitError)) ||
+        failed(verifyLanes(loopCase, machine, emitError)))
+      return failure();
+    const LoopForms *forms = findForms(kernel, loopCase, emitError);
+    if (!forms ||
+        failed(forms->verify(kernel, ranges, loopCase, machine, emitError)))
+      return failure();
+  }
+  return success();
+}

@@ -1,0 +1,278 @@
+//===- SchedulesTest.cpp - Random legal schedules of fixed kernels --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Every schedule computes what the kernel's definition says; where schedules
+// differ in the parallel cut alone, the results are the same bits.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelOracle.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "gtest/gtest.h"
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace luminal::test;
+
+namespace {
+/// A kernel whose text has LOOPS where the schedule belongs.
+struct Fixed {
+  std::string text;
+  std::vector<Sizes> sizes;
+  double tolerance = 2e-6;
+  int64_t indexLimit = 3;
+};
+
+class Generator {
+public:
+  explicit Generator(uint64_t seed) : random(seed) {}
+
+  int64_t pick(int64_t lo, int64_t hi) {
+    return std::uniform_int_distribution<int64_t>(lo, hi)(random);
+  }
+  bool flip() { return pick(0, 1); }
+  template <typename T>
+  T choose(std::initializer_list<T> values) {
+    return values.begin()[pick(0, values.size() - 1)];
+  }
+
+  /// Axes over `dims`: runs of them, in any order, any blocks; `lanes` on one
+  /// of those that have more than one index where it is not 1.
+  std::string axes(std::vector<unsigned> dims, int64_t lanes) {
+    std::vector<std::string> parts;
+    std::vector<size_t> wide;
+    for (size_t i = 0; i < dims.size();) {
+      std::string part = "d" + std::to_string(dims[i++]);
+      while (i < dims.size() && dims[i] == dims[i - 1] + 1 && flip())
+        part += "*d" + std::to_string(dims[i++]);
+      int64_t kind = pick(0, 2);
+      if (kind)
+        part += kind == 1 ? ":all" : ":" + std::to_string(pick(2, 40));
+      if (kind)
+        wide.push_back(parts.size());
+      parts.push_back(part);
+    }
+    if (lanes > 1 && !wide.empty())
+      parts[wide[pick(0, wide.size() - 1)]] += " v" + std::to_string(lanes);
+    std::shuffle(parts.begin(), parts.end(), random);
+    return llvm::join(parts, ", ");
+  }
+
+  std::mt19937_64 random;
+};
+
+/// Runs the kernel with `loops` for all sizes: each element as it is defined.
+/// The results are those of all sizes.
+std::vector<Array> runAll(const Fixed &fixed, const std::string &loops) {
+  std::string text = fixed.text;
+  text.replace(text.find("LOOPS"), 5,
+               loops.empty() ? "" : "loops<" + loops + ">");
+  SCOPED_TRACE(loops);
+  checkKernel(text, fixed.sizes, fixed.tolerance, fixed.indexLimit);
+  std::vector<Array> all;
+  CompiledKernel kernel(text);
+  if (!kernel.ok)
+    return all;
+  for (const Sizes &sizes : fixed.sizes) {
+    std::vector<Array> results;
+    EXPECT_EQ(kernel.run(kernel.randomInputs(sizes, 1, fixed.indexLimit), sizes,
+                         3, results),
+              0);
+    all.insert(all.end(), results.begin(), results.end());
+  }
+  return all;
+}
+
+void expectSameBits(const std::vector<Array> &a, const std::vector<Array> &b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (auto [x, y] : llvm::zip(a, b)) {
+    ASSERT_EQ(x.data.size(), y.data.size());
+    for (auto [i, element] : llvm::enumerate(x.data)) {
+      double other = y.data[i].f;
+      ASSERT_TRUE(!std::memcmp(&element.f, &other, sizeof(double)) &&
+                  element.i == y.data[i].i)
+          << "element " << i << ": " << element.f << " and " << other;
+    }
+  }
+}
+
+/// Schedules of each kernel, or as many as LUMINAL_SCHEDULES says. Under a
+/// sanitizer the compiler is slow.
+int countSchedules() {
+  const char *count = std::getenv("LUMINAL_SCHEDULES");
+#if __has_feature(address_sanitizer)
+  return count ? std::atoi(count) : 5;
+#else
+  return count ? std::atoi(count) : 75;
+#endif
+}
+} // namespace
+
+// A transposed read, a broadcast, two results.
+TEST(RandomSchedules, Map) {
+  Fixed fixed{R"(
+    func.func @f() attributes {hlir.symbols = #hlir.symbols<s in [0, 4096]>} {
+    %a, %b = "test.source"() : () -> (tensor<5x?x9xf32, #hlir.dims<s>>, tensor<?xf32, #hlir.dims<s>>)
+    %r:2 = llir.kernel map(%a, %b) LOOPS : (tensor<5x?x9xf32, #hlir.dims<s>>, tensor<?xf32, #hlir.dims<s>>)
+        -> (tensor<9x?x5xf32, #hlir.dims<s>>, tensor<9x?x5xi1, #hlir.dims<s>>) {
+    ^bb0(%x: tensor<5x?x9xf32, #hlir.dims<s>>, %y: tensor<?xf32, #hlir.dims<s>>):
+      %0 = llir.view %x <(d0, d1, d2) -> (d2, d1, d0)> : tensor<5x?x9xf32, #hlir.dims<s>> -> tensor<9x?x5xf32, #hlir.dims<s>>
+      %1 = llir.view %y <(d0, d1, d2) -> (d1)> : tensor<?xf32, #hlir.dims<s>> -> tensor<9x?x5xf32, #hlir.dims<s>>
+      %2 = llir.elementwise exp(%0) : (tensor<9x?x5xf32, #hlir.dims<s>>) -> tensor<9x?x5xf32, #hlir.dims<s>>
+      %3 = llir.elementwise add(%1, %2) : (tensor<9x?x5xf32, #hlir.dims<s>>, tensor<9x?x5xf32, #hlir.dims<s>>) -> tensor<9x?x5xf32, #hlir.dims<s>>
+      %4 = llir.elementwise less_than(%3, %2) : (tensor<9x?x5xf32, #hlir.dims<s>>, tensor<9x?x5xf32, #hlir.dims<s>>) -> tensor<9x?x5xi1, #hlir.dims<s>>
+      llir.yield %3, %4 : tensor<9x?x5xf32, #hlir.dims<s>>, tensor<9x?x5xi1, #hlir.dims<s>>
+    }
+    return
+    })",
+              {{{"s", 0}}, {{"s", 1}}, {{"s", 23}}}};
+  Generator g(1);
+  std::vector<Array> proposed = runAll(fixed, "");
+  for (int i = 0; i < countSchedules(); ++i) {
+    std::string loops =
+        "grid(" + g.axes({0, 1, 2}, g.choose({1, 2, 4, 8, 16})) + ")";
+    expectSameBits(runAll(fixed, loops), proposed);
+  }
+}
+
+// A softmax with a second result, so that a value may be kept in either place.
+TEST(RandomSchedules, Rows) {
+  Fixed fixed{R"(
+    func.func @f() attributes {hlir.symbols = #hlir.symbols<s in [0, 4096]>} {
+    %a = "test.source"() : () -> (tensor<3x7x?xf32, #hlir.dims<s>>)
+    %r:2 = llir.kernel reduce(%a) LOOPS : (tensor<3x7x?xf32, #hlir.dims<s>>) -> (tensor<3x7x?xf32, #hlir.dims<s>>, tensor<3x7xf32>) {
+    ^bb0(%x: tensor<3x7x?xf32, #hlir.dims<s>>):
+      %0 = llir.reduce max %x : tensor<3x7x?xf32, #hlir.dims<s>> -> tensor<3x7xf32>
+      %1 = llir.view %0 <(d0, d1, d2) -> (d0, d1)> : tensor<3x7xf32> -> tensor<3x7x?xf32, #hlir.dims<s>>
+      %2 = llir.elementwise sub(%x, %1) : (tensor<3x7x?xf32, #hlir.dims<s>>, tensor<3x7x?xf32, #hlir.dims<s>>) -> tensor<3x7x?xf32, #hlir.dims<s>>
+      %3 = llir.elementwise exp(%2) : (tensor<3x7x?xf32, #hlir.dims<s>>) -> tensor<3x7x?xf32, #hlir.dims<s>>
+      %4 = llir.reduce sum %3 : tensor<3x7x?xf32, #hlir.dims<s>> -> tensor<3x7xf32>
+      %5 = llir.elementwise recip(%4) : (tensor<3x7xf32>) -> tensor<3x7xf32>
+      %6 = llir.view %5 <(d0, d1, d2) -> (d0, d1)> : tensor<3x7xf32> -> tensor<3x7x?xf32, #hlir.dims<s>>
+      %7 = llir.elementwise mul(%3, %6) : (tensor<3x7x?xf32, #hlir.dims<s>>, tensor<3x7x?xf32, #hlir.dims<s>>) -> tensor<3x7x?xf32, #hlir.dims<s>>
+      llir.yield %7, %4 : tensor<3x7x?xf32, #hlir.dims<s>>, tensor<3x7xf32>
+    }
+    return
+    })",
+              {{{"s", 1}}, {{"s", 33}}, {{"s", 70}}},
+              1e-5};
+  Generator g(2);
+  for (int i = 0; i < countSchedules(); ++i) {
+    bool isAcross = g.flip();
+    auto grid = [&] {
+      return "grid(" + g.axes({0, 1}, isAcross ? g.choose({2, 4, 8, 16}) : 1) +
+             ")";
+    };
+    std::string first = grid(), second = grid();
+    // Lanes that found no axis leave vectors along the row.
+    isAcross = first.find(" v") != std::string::npos;
+    std::string rest = " stream(d2:all";
+    if (!isAcross)
+      rest += " v" + std::to_string(g.choose({1, 4, 8, 16}));
+    rest += ")";
+    for (const char *op : {"op0", "op4"})
+      rest += std::string(" ") + op +
+              " = pass {lanes = " + std::to_string(g.choose({1, 4, 16})) +
+              ", unroll = " + std::to_string(g.pick(1, 4)) + "}";
+    if (!isAcross && g.flip())
+      rest += g.flip() ? " op3 = keep" : " op3 = keep {result = 0}";
+    if (rest.find(" v1)") != std::string::npos)
+      rest.erase(rest.find(" v1)"), 3);
+    std::vector<Array> results = runAll(fixed, first + rest);
+    if (!isAcross && second.find(" v") == std::string::npos)
+      expectSameBits(runAll(fixed, second + rest), results);
+  }
+}
+
+// A product with an epilogue, one side of it transposed, rows of any number.
+TEST(RandomSchedules, Product) {
+  Fixed fixed{R"(
+    func.func @f() attributes {hlir.symbols = #hlir.symbols<m in [0, 4096]>} {
+    %a, %b, %c = "test.source"() : () -> (tensor<2x?x19xf32, #hlir.dims<m>>, tensor<2x45x19xf32>, tensor<45xf32>)
+    %r = llir.kernel gemm(%a, %b, %c) LOOPS : (tensor<2x?x19xf32, #hlir.dims<m>>, tensor<2x45x19xf32>, tensor<45xf32>) -> tensor<2x?x45xf32, #hlir.dims<m>> {
+    ^bb0(%x: tensor<2x?x19xf32, #hlir.dims<m>>, %w: tensor<2x45x19xf32>, %bias: tensor<45xf32>):
+      %0 = llir.gemm %x, %w k(19) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)>
+          : tensor<2x?x19xf32, #hlir.dims<m>>, tensor<2x45x19xf32> -> tensor<2x?x45xf32, #hlir.dims<m>>
+      %1 = llir.view %bias <(d0, d1, d2) -> (d2)> : tensor<45xf32> -> tensor<2x?x45xf32, #hlir.dims<m>>
+      %2 = llir.elementwise add(%0, %1) : (tensor<2x?x45xf32, #hlir.dims<m>>, tensor<2x?x45xf32, #hlir.dims<m>>) -> tensor<2x?x45xf32, #hlir.dims<m>>
+      llir.yield %2 : tensor<2x?x45xf32, #hlir.dims<m>>
+    }
+    return
+    })",
+              {{{"m", 0}}, {{"m", 1}}, {{"m", 4}}, {{"m", 5}}, {{"m", 61}}},
+              1e-5};
+  Generator g(3);
+  auto makeCase = [&] {
+    bool isSwapped = g.flip();
+    std::string common =
+        std::string("columns = ") + (isSwapped ? "lhs" : "rhs");
+    if (g.flip())
+      common += ", copy = rows";
+    int64_t lanes = g.choose({2, 4, 8});
+    common += ", lanes = " + std::to_string(lanes);
+    std::string columns = isSwapped ? "d1:" : "d2:";
+    std::string rows = isSwapped ? "d2" : "d1", form;
+    auto number = [](int64_t n) { return std::to_string(n); };
+    switch (g.pick(0, 3)) {
+    case 0:
+      columns += g.choose({"all", "7", "32"});
+      rows += g.choose({"", ":all", ":3"});
+      form = "axpy {" + common + ", depth = " + number(g.pick(1, 9)) + "}";
+      break;
+    case 1:
+      columns += g.choose({"all", "7", "32"});
+      rows += g.choose({"", ":all", ":3"});
+      form = "dot {" + common + ", rows = " + number(g.pick(1, 4)) +
+             ", width = " + number(g.pick(1, 8)) +
+             ", rest = " + number(g.pick(1, 8)) + "}";
+      break;
+    case 2:
+      // No product has a form but that of an element.
+      return "grid(" + g.axes({0, 1, 2}, lanes) +
+             ") op0 = element {lanes = " + number(g.choose({1, 4, 16})) +
+             ", unroll = " + number(g.pick(1, 4)) + "}";
+    default:
+      int64_t height = g.pick(1, 6), vectors = g.pick(1, 2);
+      columns += number(lanes * vectors * g.pick(1, 3));
+      rows += g.flip() ? ":all" : ":" + number(height * g.pick(2, 4));
+      std::string pack = g.flip() ? "k" : "elements";
+      form = "tile {" + common + ", pack = " + pack +
+             ", rows = " + number(height) + ", vectors = " + number(vectors);
+      if (pack == "k")
+        form += ", square = " +
+                number(std::min<int64_t>(lanes, g.choose({2, 4, 8})));
+      form += "}";
+    }
+    std::vector<std::string> axes = {"d0", rows, columns};
+    std::shuffle(axes.begin(), axes.end(), g.random);
+    return "grid(" + llvm::join(axes, ", ") + ") op0 = " + form;
+  };
+  for (int i = 0; i < countSchedules(); ++i) {
+    std::string loops = makeCase();
+    if (g.flip())
+      loops = "if (m: [0, " + std::to_string(g.pick(0, 6)) + "]) " + loops +
+              " else " + makeCase();
+    runAll(fixed, loops);
+  }
+}
+
+// Updates meet in order whatever the columns of a unit.
+TEST(RandomSchedules, Ordered) {
+  Fixed fixed{R"(
+    %a, %b, %c = "test.source"() : () -> (tensor<3x6x11xf32>, tensor<8xi64>, tensor<8x6x11xf32>)
+    %r = llir.kernel scatter(%a, %b, %c) LOOPS : (tensor<3x6x11xf32>, tensor<8xi64>, tensor<8x6x11xf32>) -> tensor<3x6x11xf32> {
+    ^bb0(%x: tensor<3x6x11xf32>, %i: tensor<8xi64>, %u: tensor<8x6x11xf32>):
+      %0 = llir.scatter add %x, %i, %u {checked} : tensor<3x6x11xf32>, tensor<8xi64>, tensor<8x6x11xf32>
+      llir.yield %0 : tensor<3x6x11xf32>
+    })",
+              {{}}};
+  Generator g(4);
+  std::vector<Array> proposed = runAll(fixed, "");
+  for (int i = 0; i < countSchedules(); ++i)
+    expectSameBits(runAll(fixed, "grid(" +
+                                     g.axes({1, 2}, g.choose({1, 4, 16})) +
+                                     ") op0 = ordered"),
+                   proposed);
+}
