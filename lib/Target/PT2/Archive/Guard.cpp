@@ -7,10 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Guard.h"
+#include "Scanner.h"
 #include "SymExpr.h"
 #include <algorithm>
-#include <cctype>
-#include <charconv>
 #include <optional>
 
 using namespace luminal;
@@ -26,60 +25,19 @@ struct Term {
   std::optional<Expr> condition;
 };
 
-bool isNameChar(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-}
-
-class Parser {
+class Parser : Scanner {
 public:
   Parser(std::string_view text,
          const std::function<Result<Expr>(const GuardSource &)> &lookup)
-      : text(text), lookup(lookup) {}
+      : Scanner(text), lookup(lookup) {}
 
   Result<Expr> parse() {
     LUMINAL_TRY(term, disjunction(0));
-    skip();
-    if (at != text.size())
-      return fail("the end");
+    LUMINAL_CHECK(end());
     return asCondition(term);
   }
 
 private:
-  Error fail(const std::string &expected) const {
-    return Error("expected " + expected + " at character " +
-                 std::to_string(at));
-  }
-  void skip() {
-    while (at < text.size() && text[at] == ' ')
-      ++at;
-  }
-  bool eat(std::string_view token) {
-    skip();
-    if (text.substr(at, token.size()) != token)
-      return false;
-    at += token.size();
-    return true;
-  }
-  bool eatWord(std::string_view word) {
-    size_t before = at;
-    if (eat(word) && (at == text.size() || !isNameChar(text[at])))
-      return true;
-    at = before;
-    return false;
-  }
-  Status need(std::string_view token) {
-    if (!eat(token))
-      return fail("'" + std::string(token) + "'");
-    return {};
-  }
-  std::string_view name() {
-    skip();
-    size_t begin = at;
-    while (at < text.size() && isNameChar(text[at]))
-      ++at;
-    return text.substr(begin, at - begin);
-  }
-
   Result<Expr> asCondition(const Term &term) const {
     if (!term.condition)
       return fail("a condition before this");
@@ -257,19 +215,9 @@ private:
                  std::to_string(args.size()) + " operands, which is not known");
   }
 
-  Result<int64_t> digits() {
-    int64_t value = 0;
-    auto [end, error] =
-        std::from_chars(text.data() + at, text.data() + text.size(), value);
-    if (error != std::errc())
-      return fail("a 64-bit integer");
-    at = end - text.data();
-    return value;
-  }
-
   /// Decimals are exact: 1.2 is 12 / 10.
   Result<Term> number() {
-    LUMINAL_TRY(whole, digits());
+    LUMINAL_TRY(whole, integer());
     Fraction value{Expr(whole)};
     if (at < text.size() && text[at] == '.') {
       size_t begin = ++at;
@@ -278,7 +226,7 @@ private:
       int64_t decimals = 0;
       if (at < text.size() &&
           std::isdigit(static_cast<unsigned char>(text[at]))) {
-        LUMINAL_TRY(rest, digits());
+        LUMINAL_TRY(rest, integer());
         decimals = rest;
       }
       if (at - begin > 15)
@@ -305,7 +253,7 @@ private:
         at = end + 1;
         LUMINAL_CHECK(need("]"));
       } else if (eat("[")) {
-        LUMINAL_TRY(index, digits());
+        LUMINAL_TRY(index, integer());
         key = std::to_string(index);
         LUMINAL_CHECK(need("]"));
       } else if (eat(".")) {
@@ -329,7 +277,7 @@ private:
       if (result.property != "size" && result.property != "stride")
         return Error("reads '" + result.property + "()', which is not known");
       LUMINAL_CHECK(need("["));
-      LUMINAL_TRY(dim, digits());
+      LUMINAL_TRY(dim, integer());
       result.dim = dim;
       LUMINAL_CHECK(need("]"));
     }
@@ -337,9 +285,7 @@ private:
     return Term{{value}, {}};
   }
 
-  std::string_view text;
   const std::function<Result<Expr>(const GuardSource &)> &lookup;
-  size_t at = 0;
 };
 } // namespace
 

@@ -8,8 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SymExpr.h"
-#include <cctype>
-#include <charconv>
+#include "Scanner.h"
 
 using namespace luminal;
 using namespace luminal::pt2;
@@ -19,9 +18,9 @@ constexpr size_t kMaxLength = 1 << 16;
 constexpr unsigned kMaxDepth = 128;
 constexpr int64_t kMaxPower = 8;
 
-class Parser {
+class Parser : Scanner {
 public:
-  explicit Parser(std::string_view text) : text(text) {}
+  explicit Parser(std::string_view text) : Scanner(text) {}
 
   Result<Expr> readInteger() {
     LUMINAL_TRY(value, parse(0));
@@ -36,65 +35,23 @@ public:
   }
 
 private:
-  Status end() {
-    skip();
-    if (at != text.size())
-      return fail("the end");
-    return {};
-  }
-
-  Error fail(const char *expected) const {
-    return Error(std::string("expected ") + expected + " at character " +
-                 std::to_string(at));
-  }
-  void skip() {
-    while (at < text.size() && text[at] == ' ')
-      ++at;
-  }
-  bool eat(char c) {
-    skip();
-    if (at >= text.size() || text[at] != c)
-      return false;
-    ++at;
-    return true;
-  }
-  std::string_view name() {
-    skip();
-    size_t begin = at;
-    while (
-        at < text.size() &&
-        (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_'))
-      ++at;
-    return text.substr(begin, at - begin);
-  }
-  Result<int64_t> number() {
-    skip();
-    int64_t value = 0;
-    auto [end, error] =
-        std::from_chars(text.data() + at, text.data() + text.size(), value);
-    if (error != std::errc())
-      return fail("a 64-bit integer");
-    at = end - text.data();
-    return value;
-  }
-
   Result<Fraction> symbol() {
-    if (!eat('\''))
+    if (!eat("'"))
       return fail("a quoted name");
     std::string_view id = name();
     if (id.empty() || std::isdigit(static_cast<unsigned char>(id[0])) ||
-        !eat('\''))
+        !eat("'"))
       return fail("a name of letters, digits and underscores");
     // `d0` is an index in the text form of expressions.
     if (id.size() > 1 && id[0] == 'd' &&
         id.find_first_not_of("0123456789", 1) == std::string_view::npos)
       return fail("another name than d and digits");
-    while (eat(',')) {
+    while (eat(",")) {
       std::string_view key = name();
-      if (key.empty() || !eat('=') || name().empty())
+      if (key.empty() || !eat("=") || name().empty())
         return fail("an assumption like integer=True");
     }
-    if (!eat(')'))
+    if (!eat(")"))
       return fail("')'");
     return Fraction{Expr::symbol(id)};
   }
@@ -104,22 +61,22 @@ private:
       return Error("is nested deeper than 128");
     skip();
     std::string op(name());
-    if (op.empty() || !eat('('))
+    if (op.empty() || !eat("("))
       return fail("a name and '('");
     if (op == "Symbol")
       return symbol();
     if (op == "Integer") {
-      LUMINAL_TRY(value, number());
-      if (!eat(')'))
+      LUMINAL_TRY(value, integer());
+      if (!eat(")"))
         return fail("')'");
       return Fraction{Expr(value)};
     }
     if (op == "Rational") {
-      LUMINAL_TRY(num, number());
-      if (!eat(','))
+      LUMINAL_TRY(num, integer());
+      if (!eat(","))
         return fail("','");
-      LUMINAL_TRY(den, number());
-      if (den <= 0 || !eat(')'))
+      LUMINAL_TRY(den, integer());
+      if (den <= 0 || !eat(")"))
         return fail("a positive denominator and ')'");
       return Fraction{Expr(num), Expr(den)};
     }
@@ -135,8 +92,8 @@ private:
     do {
       LUMINAL_TRY(arg, parse(depth + 1));
       args.push_back(arg);
-    } while (eat(','));
-    if (!eat(')'))
+    } while (eat(","));
+    if (!eat(")"))
       return fail("')'");
     return args;
   }
@@ -145,17 +102,17 @@ private:
   Result<Fraction> piecewise(unsigned depth) {
     std::vector<std::pair<Expr, Expr>> cases;
     do {
-      if (name() != "ExprCondPair" || !eat('('))
+      if (name() != "ExprCondPair" || !eat("("))
         return fail("'ExprCondPair('");
       LUMINAL_TRY(value, parse(depth + 1));
-      if (!eat(','))
+      if (!eat(","))
         return fail("','");
       LUMINAL_TRY(holds, condition(depth + 1));
-      if (!eat(')'))
+      if (!eat(")"))
         return fail("')'");
       cases.emplace_back(value.floor(), holds);
-    } while (eat(','));
-    if (!eat(')'))
+    } while (eat(","));
+    if (!eat(")"))
       return fail("')'");
     if (cases.back().second != Expr(0))
       return Error("has cases of which the last is not 'true'");
@@ -175,28 +132,25 @@ private:
     std::string op(name());
     if (op == "true" || op == "false")
       return Expr(op == "true" ? 0 : -1);
-    if (op.empty() || !eat('('))
+    if (op.empty() || !eat("("))
       return fail("a condition");
     if (op == "And" || op == "Or" || op == "Not") {
       LUMINAL_TRY(result, condition(depth + 1));
       if (op == "Not")
         result = Expr(-1) - result;
       else
-        while (eat(',')) {
+        while (eat(",")) {
           LUMINAL_TRY(next, condition(depth + 1));
           result =
               op == "And" ? Expr::min(result, next) : Expr::max(result, next);
         }
-      if (!eat(')'))
+      if (!eat(")"))
         return fail("')'");
       return result;
     }
     LUMINAL_TRY(args, operands(depth));
     return compareSym(op, args);
   }
-
-  std::string_view text;
-  size_t at = 0;
 };
 } // namespace
 
