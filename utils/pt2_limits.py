@@ -59,6 +59,19 @@ for name, value in {"nan": "NaN", "infinity": "Infinity", "large": 1e19}.items()
     bad(f"integer-of-{name}", "is not one of 64-bit integers", "scatter.value",
         [("self", tensor("x")), ("dim", integer(0)), ("index", tensor("x")), ("value", {"as_float": value})],
         {"x": [2, 3]})
+for name, shape in {"rank": [1, 2, 5], "length": [3]}.items():
+    bad(f"convolution-bias-{name}", "an operand does not hold one element for each channel", "conv1d.default",
+        [("input", tensor("x")), ("weight", tensor("kernel")), ("bias", tensor("bias"))],
+        {"x": [1, 2, 9], "kernel": [2, 2, 3], "bias": shape})
+    bad(f"group-norm-weight-{name}", "an operand does not hold one element for each channel", "group_norm.default",
+        [("input", tensor("x")), ("num_groups", integer(2)), ("weight", tensor("weight"))],
+        {"x": [1, 2, 9], "weight": shape})
+bad("layer-norm-weight-rank", "an operand cannot be broadcast to the others", "layer_norm.default",
+    [("input", tensor("x")), ("normalized_shape", integers(9)), ("weight", tensor("weight"))],
+    {"x": [1, 9], "weight": [2, 1, 9]})
+bad("layer-norm-weight-length", "an operand cannot be broadcast to the others", "layer_norm.default",
+    [("input", tensor("x")), ("normalized_shape", integers(9)), ("weight", tensor("weight"))],
+    {"x": [1, 9], "weight": [8]})
 bad("weight-norm-shape", "the lengths do not fit the directions", "_weight_norm.default",
     [("v", tensor("x")), ("g", tensor("g"))], {"x": [2, 3, 8], "g": [2, 1, 7]})
 

@@ -218,7 +218,7 @@ Status Importer::translate(const Node &node, OpCall &call, bool inPlace) {
   Status built = call.entry.handler(call), shapes = composer->checkShapes();
   LUMINAL_CHECK(built);
   LUMINAL_CHECK(shapes);
-  LUMINAL_CHECK(call.checkNumbers());
+  LUMINAL_CHECK(call.checkOperands());
   if (std::string unread = call.findUnread(); !unread.empty())
     return call.fail("argument '" + unread + "' is not supported");
 

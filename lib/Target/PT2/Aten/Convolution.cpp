@@ -58,7 +58,7 @@ Result<Operands> Operands::get(OpCall &o, unsigned n, Value x, Value weight,
 Value Operands::finish(OpCall &o, Value y) const {
   Composer &c = o.c;
   if (bias)
-    y = c.add(y, c.view(c.cast(*bias, wide), o.extents(y), {Expr::dim(1)}));
+    y = c.add(y, o.spreadAlong(*bias, y, 1));
   if (!batched)
     y = c.squeeze(y, 0);
   return c.cast(y, type);

@@ -438,7 +438,7 @@ static Status repeatEach(OpCall &o) {
   Expr n = o.extents(x)[axis];
   if (o.rank(repeats) == 0 ||
       (o.rank(repeats) == 1 && o.extents(repeats)[0].isConstant(1)))
-    repeats = c.broadcastTo(repeats, {n});
+    repeats = o.broadcastTo(repeats, {n});
   LUMINAL_TRY(index, repeatedIndices(o, repeats, total));
   if (!o.provablyEqual(o.extents(repeats)[0], n))
     return o.fail("has another number of repeats than of elements");

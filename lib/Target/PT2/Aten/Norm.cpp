@@ -102,26 +102,21 @@ static Status rmsNorm(OpCall &o) {
 // Norms over channels
 //===----------------------------------------------------------------------===//
 
-/// One value for each channel (dim 1), in the shape and type of `like`.
-static Value spreadChannels(OpCall &o, Value v, Value like) {
-  return o.c.view(o.c.cast(v, o.element(like)), o.extents(like),
-                  {Expr::dim(1)});
-}
 /// y * weight + bias, each given per channel.
 static Value affineChannels(OpCall &o, Value y, std::optional<Value> weight,
                             std::optional<Value> bias) {
   if (weight)
-    y = o.c.mul(y, spreadChannels(o, *weight, y));
+    y = o.c.mul(y, o.spreadAlong(*weight, y, 1));
   if (bias)
-    y = o.c.add(y, spreadChannels(o, *bias, y));
+    y = o.c.add(y, o.spreadAlong(*bias, y, 1));
   return y;
 }
 /// (x - mean) * rstd * weight + bias, each given per channel.
 static Value perChannel(OpCall &o, Value x, Value mean, Value rstd,
                         std::optional<Value> weight,
                         std::optional<Value> bias) {
-  Value y = o.c.mul(o.c.sub(x, spreadChannels(o, mean, x)),
-                    spreadChannels(o, rstd, x));
+  Value y =
+      o.c.mul(o.c.sub(x, o.spreadAlong(mean, x, 1)), o.spreadAlong(rstd, x, 1));
   return affineChannels(o, y, weight, bias);
 }
 

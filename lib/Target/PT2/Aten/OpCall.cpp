@@ -462,10 +462,9 @@ Value OpCall::materialize(const Number &number, Type type) {
     if (type.isInteger(1))
       return c.scalarInt(type, number.real != 0);
     // As PyTorch, which refuses what no 64-bit integer holds.
-    if (!(number.real >= -0x1p63 && number.real < 0x1p63)) {
-      isUnheld = true;
-      return c.scalarInt(type, 0);
-    }
+    if (!(number.real >= -0x1p63 && number.real < 0x1p63))
+      return standIn("a float argument is not one of 64-bit integers", type,
+                     {});
     return c.scalarInt(type, static_cast<int64_t>(number.real));
   }
   if (auto value = number.integer.asConstant())
@@ -475,10 +474,38 @@ Value OpCall::materialize(const Number &number, Type type) {
   return c.cast(c.iota({}, number.integer), type);
 }
 
-Status OpCall::checkNumbers() const {
-  if (!isUnheld)
-    return {};
-  return fail("a float argument is not one of 64-bit integers");
+Status OpCall::checkOperands() const {
+  return operandError ? Status(fail(*operandError)) : Status();
+}
+
+Value OpCall::standIn(const std::string &error, Type type,
+                      ArrayRef<Expr> extents) {
+  if (!operandError)
+    operandError = error;
+  Value zero = isa<FloatType>(type) ? c.scalar(type, 0) : c.scalarInt(type, 0);
+  return c.broadcastTo(zero, extents);
+}
+
+Value OpCall::broadcastTo(Value v, ArrayRef<Expr> to) {
+  SmallVector<Expr> from = extents(v);
+  bool fits = from.size() <= to.size();
+  for (size_t i = 0; fits && i < from.size(); ++i)
+    fits =
+        from[i].isConstant(1) ||
+        assumptions().equal(from[i], to[to.size() - from.size() + i]) != false;
+  if (fits)
+    return c.broadcastTo(v, to);
+  return standIn("an operand cannot be broadcast to the others", element(v),
+                 to);
+}
+
+Value OpCall::spreadAlong(Value v, Value like, unsigned dim) {
+  Type type = element(like);
+  SmallVector<Expr> to = extents(like);
+  if (rank(v) == 1 && assumptions().equal(extents(v)[0], to[dim]) != false)
+    return c.view(c.cast(v, type), to, {Expr::dim(dim)});
+  return standIn("an operand does not hold one element for each channel", type,
+                 to);
 }
 
 Value OpCall::as(const Operand &operand, Type type) {
@@ -487,7 +514,7 @@ Value OpCall::as(const Operand &operand, Type type) {
 }
 
 Value OpCall::as(const Operand &operand, Type type, ArrayRef<Expr> extents) {
-  return c.broadcastTo(as(operand, type), extents);
+  return broadcastTo(as(operand, type), extents);
 }
 
 Result<std::pair<Value, Value>> OpCall::promotePair(const Operand &a,

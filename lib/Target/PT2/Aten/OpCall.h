@@ -129,7 +129,7 @@ public:
   // Type promotion as torch.result_type.
   Type promote(ArrayRef<Operand> operands);
   /// A number as a rank-0 tensor of the given type. A float that no integer
-  /// holds is an error of the op, which checkNumbers tells.
+  /// holds is an error of the op, which checkOperands tells.
   Value materialize(const Number &number, Type type);
   /// The operand in `type`, a number as a rank-0 tensor.
   Value as(const Operand &operand, Type type);
@@ -142,9 +142,12 @@ public:
   Value toFloat(Value v);
   /// Whether each element is nonzero (NaN is).
   Value isNonZero(Value v) { return c.cast(v, i1()); }
-  Value broadcastTo(Value v, ArrayRef<Expr> extents) {
-    return c.broadcastTo(v, extents);
-  }
+  /// An operand that cannot be broadcast is an error of the op, which
+  /// checkOperands tells.
+  Value broadcastTo(Value v, ArrayRef<Expr> extents);
+  /// One element for each index of dim `dim` of `like`, in its shape and type;
+  /// errors as broadcastTo.
+  Value spreadAlong(Value v, Value like, unsigned dim);
 
   // Results.
   Status ret(Value value) { return ret(ArrayRef<Value>(value)); }
@@ -173,8 +176,9 @@ public:
   const TensorMeta *argumentMeta(StringRef name) const;
   /// Number of results of the node.
   unsigned getNumResults() const;
-  /// An error if a float was to become an integer that does not hold it.
-  Status checkNumbers() const;
+  /// The first error of an operand that a value stood in for: a float that was
+  /// to become an integer that does not hold it, or a shape that does not fit.
+  Status checkOperands() const;
   /// A given argument that no accessor read; empty if all were.
   std::string findUnread() const;
 
@@ -206,8 +210,10 @@ private:
   Importer &importer;
   SmallVector<const Argument *> bound;
   SmallVector<bool> isGiven, read;
-  /// A float was to become an integer that does not hold it.
-  bool isUnheld = false;
+  /// Notes an error; the result is a zero of those extents in its place.
+  Value standIn(const std::string &error, Type type, ArrayRef<Expr> extents);
+
+  std::optional<std::string> operandError;
 };
 
 } // namespace luminal::pt2

@@ -36,8 +36,7 @@ static Status arithmetic(OpCall &o, const Operand &a, const Operand &b,
   auto operand = [&](const Operand &x) {
     // A tensor of several elements is rounded to the common type first.
     if (o.rank(x) && compute != type)
-      return o.c.broadcastTo(o.c.cast(o.c.cast(*x.tensor, type), compute),
-                             shape);
+      return o.broadcastTo(o.c.cast(o.c.cast(*x.tensor, type), compute), shape);
     return o.as(x, compute, shape);
   };
   Value x = operand(a), y = operand(b);
