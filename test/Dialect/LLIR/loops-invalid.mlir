@@ -12,6 +12,10 @@ func.func @leading_zero() attributes {a = #llir.loops<grid(d01)>} { return }
 func.func @block() attributes {a = #llir.loops<grid(d0:-4)>} { return }
 
 // -----
+// expected-error @+1 {{a block is from 1 to 2147483647, found 4611686018427387904}}
+func.func @large_block() attributes {a = #llir.loops<grid(d0:4611686018427387904)>} { return }
+
+// -----
 // expected-error @+1 {{expected lanes such as v16, found w16}}
 func.func @lanes() attributes {a = #llir.loops<grid(d0:all w16)>} { return }
 
@@ -28,7 +32,7 @@ func.func @one_index() attributes {a = #llir.loops<grid(d0 v4)>} { return }
 func.func @twice() attributes {a = #llir.loops<grid(d1, d0*d1)>} { return }
 
 // -----
-// expected-error @+1 {{d4000000000 is beyond the most dims, 64}}
+// expected-error @+1 {{expected a dim such as d0, found d4000000000}}
 func.func @far() attributes {a = #llir.loops<grid(d4000000000)>} { return }
 
 // -----

@@ -8,12 +8,15 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
+/// Of dims, ops and lanes: more than any kernel has.
+static constexpr unsigned kLargestNumber = 1 << 30;
+
 /// The number after `prefix` in a keyword such as `d3`; nothing for any other.
 static std::optional<unsigned> getNumberAfter(StringRef prefix,
                                               StringRef keyword) {
   unsigned number;
   if (!keyword.consume_front(prefix) || keyword.empty() ||
-      keyword.getAsInteger(10, number) ||
+      keyword.getAsInteger(10, number) || number > kLargestNumber ||
       (keyword.size() > 1 && keyword.front() == '0'))
     return std::nullopt;
   return number;
@@ -91,8 +94,11 @@ LogicalResult LoopAxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    unsigned lanes) {
   if (dims.empty())
     return emitError() << "an axis has a dim";
-  if (block < 0)
-    return emitError() << "a block is at least 1, found " << block;
+  // Room for a block, and the index after it, fit into 64 bits.
+  constexpr int64_t kMostIndices = std::numeric_limits<int32_t>::max();
+  if (block < 0 || block > kMostIndices)
+    return emitError() << "a block is from 1 to " << kMostIndices << ", found "
+                       << block;
   if (!llvm::isPowerOf2_32(lanes))
     return emitError() << "the number of lanes is a power of two, found "
                        << lanes;
@@ -343,17 +349,13 @@ LogicalResult LoopCaseAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "a guard has two bounds for each of its quantities";
   if (guard && guard.getNumDims() != 0)
     return emitError() << "a guard is about quantities, a map without dims";
-  llvm::SmallBitVector seen;
+  llvm::SmallDenseSet<unsigned> seen;
   unsigned withLanes = 0;
   for (LoopAxisAttr axis : llvm::concat<const LoopAxisAttr>(grid, stream)) {
     withLanes += axis.getLanes() > 1;
     for (unsigned dim : axis.getDims()) {
-      if (dim >= 64)
-        return emitError() << "d" << dim << " is beyond the most dims, 64";
-      seen.resize(64);
-      if (seen.test(dim))
+      if (!seen.insert(dim).second)
         return emitError() << "d" << dim << " appears twice";
-      seen.set(dim);
     }
   }
   if (withLanes > 1)
