@@ -8,17 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "luminal/Conversion/LLIRToLLVM.h"
 #include "luminal/Conversion/Passes.h"
+#include "luminal/Conversion/Target.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/UB/IR/UBOps.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace luminal {
 #define GEN_PASS_DEF_CONVERTLLIRTOLLVMPASS
@@ -35,11 +28,11 @@ class ConvertLLIRToLLVM
     : public luminal::impl::ConvertLLIRToLLVMPassBase<ConvertLLIRToLLVM> {
 public:
   using ConvertLLIRToLLVMPassBase::ConvertLLIRToLLVMPassBase;
+  void getDependentDialects(DialectRegistry &registry) const override {
+    ConvertLLIRToLLVMPassBase::getDependentDialects(registry);
+    registerTargetDialects(registry);
+  }
   void runOnOperation() override;
-
-private:
-  FailureOr<KernelInfo> convert(func::FuncOp func, llir::KernelOp kernel,
-                                const CPUTarget &target, ModuleOp dest);
 };
 } // namespace
 
@@ -53,53 +46,49 @@ static llir::KernelOp getOnlyKernel(func::FuncOp func) {
   return dyn_cast<llir::KernelOp>(*body.begin());
 }
 
-FailureOr<KernelInfo> ConvertLLIRToLLVM::convert(func::FuncOp func,
-                                                 llir::KernelOp kernel,
-                                                 const CPUTarget &target,
-                                                 ModuleOp dest) {
-  ArrayRef<hlir::SymbolEntry> symbols;
-  if (auto table = func->getAttrOfType<hlir::SymbolsAttr>(hlir::kSymbolsAttr))
-    symbols = table.getEntries();
-  return emitKernel(kernel, func.getSymName(), target, dest, symbols);
+/// The symbols that the function of a kernel states.
+static ArrayRef<hlir::SymbolEntry> getSymbols(func::FuncOp func) {
+  auto table = func->getAttrOfType<hlir::SymbolsAttr>(hlir::kSymbolsAttr);
+  return table ? table.getEntries() : ArrayRef<hlir::SymbolEntry>();
 }
 
 /// What the schedule is told of a kernel.
-static void tellLaunch(llir::KernelOp kernel, const KernelInfo &info,
-                       StringRef pass) {
-  Reporter reporter(kernel.getContext(), pass, info.symbol);
-  if (reporter.isListening())
-    reporter.analysis(kernel.getLoc(), "launch",
-                      {{"kernel", describe(kernel)},
-                       {"work", info.work.str()},
-                       {"grain", info.grain.str()},
-                       {"scratch", info.scratch.str()}});
+static void tellLaunch(llir::KernelOp kernel, StringRef symbol,
+                       const EmittedKernel &code, StringRef pass) {
+  Reporter reporter(kernel.getContext(), pass, symbol);
+  if (!reporter.isListening())
+    return;
+  SmallVector<Reporter::Arg> args = {{"kernel", describe(kernel)}};
+  llvm::append_range(args, code.remark);
+  reporter.analysis(kernel.getLoc(), "launch", args);
 }
 
 void ConvertLLIRToLLVM::runOnOperation() {
   ModuleOp module = getOperation();
   std::string error;
-  std::optional<CPUTarget> target = CPUTarget::get(arch, &error);
-  if (!target) {
+  std::unique_ptr<TargetInterface> device = createTarget(target, arch, &error);
+  if (!device) {
     module.emitError(error);
     return signalPassFailure();
   }
   OwningOpRef<ModuleOp> code = ModuleOp::create(module.getLoc());
   SmallVector<func::FuncOp> done;
-  llvm::StringMap<KernelInfo> infos;
+  llvm::StringMap<EmittedKernel> emitted;
   SmallVector<Requirement> requirements;
   for (auto func : module.getOps<func::FuncOp>()) {
     llir::KernelOp kernel = getOnlyKernel(func);
     if (!kernel)
       continue;
-    FailureOr<KernelInfo> info = convert(func, kernel, *target, *code);
-    if (failed(info))
+    FailureOr<EmittedKernel> made =
+        device->emit(kernel, func.getSymName(), *code, getSymbols(func));
+    if (failed(made))
       return signalPassFailure();
-    tellLaunch(kernel, *info, DEBUG_TYPE);
-    infos[func.getSymName()] = *info;
-    hlir::addRequirements(requirements, info->requirements);
+    tellLaunch(kernel, func.getSymName(), *made, DEBUG_TYPE);
+    hlir::addRequirements(requirements, made->requirements);
+    emitted[func.getSymName()] = std::move(*made);
     done.push_back(func);
   }
-  if (!keepLoops && failed(lowerToLLVM(*code)))
+  if (!keepLoops && failed(device->lower(*code)))
     return signalPassFailure();
   for (func::FuncOp func : done)
     func.erase();
@@ -111,12 +100,10 @@ void ConvertLLIRToLLVM::runOnOperation() {
     hlir::setRequirements(schedule, all);
   }
   module.walk([&](llir::StepOp step) {
-    auto it = infos.find(step.getCallee());
-    if (it == infos.end())
+    auto it = emitted.find(step.getCallee());
+    if (it == emitted.end())
       return;
-    const KernelInfo &info = it->second;
-    std::array<Expr, 3> launch = {info.work, info.grain, info.scratch};
-    step.setLaunchAttr(hlir::MapAttr::get(&getContext(), 0, launch));
-    step.setParallel(info.parallel);
+    step.setLaunchAttr(it->second.launch);
+    step.setParallel(it->second.parallel);
   });
 }

@@ -5,9 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "luminal/Conversion/LLIRToLLVM.h"
 #include "luminal/Conversion/Passes.h"
-#include "luminal/Dialect/LLIR/Schedules/Schedules.h"
+#include "luminal/Conversion/Target.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace luminal {
@@ -48,17 +47,16 @@ static std::string getText(llir::LoopsAttr loops) {
 
 void ScheduleKernels::runOnOperation() {
   std::string error;
-  std::optional<CPUTarget> target = CPUTarget::get(arch, &error);
-  if (!target) {
+  std::unique_ptr<TargetInterface> device = createTarget(target, arch, &error);
+  if (!device) {
     getOperation().emitError(error);
     return signalPassFailure();
   }
-  MachineModel machine = target->getMachine();
   auto result = getOperation().walk([&](llir::KernelOp kernel) {
     KernelAnalysis::SymbolRanges ranges = getRanges(kernel);
     if (kernel.getLoops())
-      return WalkResult(llir::verifyLoops(kernel, ranges, machine));
-    llir::ProposedLoops proposed = llir::proposeLoops(kernel, ranges, machine);
+      return WalkResult(device->verify(kernel, ranges));
+    llir::ProposedLoops proposed = device->propose(kernel, ranges);
     kernel.setLoopsAttr(proposed.loops);
     auto function = kernel->getParentOfType<FunctionOpInterface>();
     Reporter reporter(&getContext(), DEBUG_TYPE,

@@ -8,8 +8,6 @@
 #include "luminal/Support/OutputFile.h"
 #include "luminal/Support/SafeTensors.h"
 #include "luminal/Target/Artifact.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/IR/Threading.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -35,14 +33,13 @@ private:
   LogicalResult openWeights(ArtifactOptions &artifact);
   LogicalResult emitOutput();
   LogicalResult check(Status status);
-  std::unique_ptr<llvm::MemoryBuffer> link();
   InFlightDiagnostic error() {
     return emitError(FileLineColLoc::get(&context, options.input, 0, 0));
   }
 
   MLIRContext &context;
   const CompileOptions &options;
-  std::optional<CPUTarget> target;
+  std::unique_ptr<TargetInterface> target;
   OwningOpRef<ModuleOp> module;
   CompileReport report;
   /// Files that passes write.
@@ -114,7 +111,7 @@ LogicalResult Compiler::run() {
     file->emplace(std::move(*made));
   }
   std::string reason;
-  target = CPUTarget::get(options.arch, &reason);
+  target = createTarget(options.target, options.arch, &reason);
   if (!target)
     return error() << reason;
   // Files beside the output are kept only if the output is.
@@ -185,74 +182,6 @@ LogicalResult Compiler::emitText() {
 //===----------------------------------------------------------------------===//
 // The artifact
 //===----------------------------------------------------------------------===//
-
-/// Splits the functions over `parts` modules of about equal amounts of code.
-static SmallVector<OwningOpRef<ModuleOp>> splitCode(ModuleOp module,
-                                                    unsigned parts) {
-  SmallVector<std::pair<uint64_t, LLVM::LLVMFuncOp>> functions;
-  SmallVector<Operation *> shared;
-  for (Operation &op : *module.getBody()) {
-    auto func = dyn_cast<LLVM::LLVMFuncOp>(op);
-    if (func && !func.isExternal()) {
-      uint64_t size = 0;
-      func.walk([&](Operation *) { ++size; });
-      functions.push_back({size, func});
-    } else if (!isa<llir::ScheduleOp>(op)) {
-      shared.push_back(&op);
-    }
-  }
-  // The largest first; equal sizes keep their order.
-  SmallVector<unsigned> order = llvm::to_vector(
-      llvm::seq<unsigned>(static_cast<unsigned>(functions.size())));
-  llvm::sort(order, [&](unsigned a, unsigned b) {
-    uint64_t sizeA = functions[a].first, sizeB = functions[b].first;
-    return sizeA != sizeB ? sizeA > sizeB : a < b;
-  });
-  SmallVector<OwningOpRef<ModuleOp>> result;
-  SmallVector<uint64_t> load(parts, 0);
-  for (unsigned i = 0; i < parts; ++i)
-    result.push_back(ModuleOp::create(module.getLoc()));
-  for (unsigned i : order) {
-    auto &[size, func] = functions[i];
-    unsigned least = std::min_element(load.begin(), load.end()) - load.begin();
-    load[least] += size;
-    result[least]->push_back(func->clone());
-  }
-  // Declarations and constants are copied to each part.
-  for (OwningOpRef<ModuleOp> &part : result)
-    for (Operation *op : llvm::reverse(shared))
-      part->getBody()->push_front(op->clone());
-  return result;
-}
-
-std::unique_ptr<llvm::MemoryBuffer> Compiler::link() {
-  unsigned threads =
-      options.threads ? options.threads : context.getNumThreads();
-  // The split must not depend on the machine, or the output would.
-  constexpr unsigned parts = 2;
-  SmallVector<OwningOpRef<ModuleOp>> code = splitCode(*module, parts);
-  SmallVector<std::unique_ptr<llvm::MemoryBuffer>> objects(parts);
-  auto compilePart = [&](size_t i) {
-    objects[i] = compileToObject(*code[i], *target);
-    return success(objects[i] != nullptr);
-  };
-  LogicalResult compiled = success();
-  if (threads > 1)
-    compiled = failableParallelForEachN(&context, 0, parts, compilePart);
-  else
-    for (unsigned i = 0; i < parts && succeeded(compiled); ++i)
-      compiled = compilePart(i);
-  if (failed(compiled))
-    return nullptr;
-  SmallVector<llvm::MemoryBufferRef> refs;
-  for (auto &object : objects)
-    refs.push_back(object->getMemBufferRef());
-  std::string reason;
-  std::unique_ptr<llvm::MemoryBuffer> shared = linkSharedObject(refs, &reason);
-  if (!shared)
-    error() << reason;
-  return shared;
-}
 
 /// The path of `file` relative to the folder of `artifact`, if it is in or
 /// below it; else its name alone, which works when both are in one folder.
@@ -325,18 +254,19 @@ LogicalResult Compiler::emitArtifact() {
   if (!llvm::hasSingleElement(schedules))
     return error() << "expects one function to compile";
   ArtifactOptions artifact;
-  artifact.target = *target;
+  artifact.target = target->getSpec();
   if (failed(openWeights(artifact)))
     return failure();
-  std::unique_ptr<llvm::MemoryBuffer> object;
   if (failed(measure("binary", [&] {
-        object = link();
-        return success(object != nullptr);
+        FailureOr<std::vector<CodeMember>> code =
+            target->compile(*module, options.threads);
+        if (succeeded(code))
+          artifact.code = std::move(*code);
+        return LogicalResult(code);
       })))
     return failure();
   return measure("artifact", [&] {
-    return writeArtifact(*schedules.begin(), object->getBuffer(), artifact,
-                         options.output);
+    return writeArtifact(*schedules.begin(), artifact, options.output);
   });
 }
 

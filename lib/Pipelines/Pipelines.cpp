@@ -3,6 +3,7 @@
 
 #include "luminal/Pipelines/Pipelines.h"
 #include "luminal/Conversion/Passes.h"
+#include "luminal/Conversion/Target.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/EqSat/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -60,10 +61,8 @@ Phase luminal::getPhase(ModuleOp module) {
 LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
                                  const PipelineOptions &options,
                                  std::string *error) {
-  if (options.target != "cpu") {
-    *error = "no code for the target '" + options.target + "'; known are: cpu";
+  if (!createTarget(options.target, options.arch, error))
     return failure();
-  }
   auto passes = [&](Phase phase) { return from < phase && to >= phase; };
 
   // Whatever the phase, no code is generated for an index that is not proved.
@@ -107,6 +106,7 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
   // 4. fused -> scheduled: how each kernel runs.
   if (passes(Phase::Scheduled)) {
     ScheduleKernelsPassOptions schedule;
+    schedule.target = options.target;
     schedule.arch = options.arch;
     pm.addPass(createScheduleKernelsPass(schedule));
   }
@@ -115,6 +115,7 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
   if (passes(Phase::Lowered)) {
     pm.addPass(llir::createPlanMemoryPass());
     ConvertLLIRToLLVMPassOptions convert;
+    convert.target = options.target;
     convert.arch = options.arch;
     pm.addPass(createConvertLLIRToLLVMPass(convert));
   }

@@ -33,7 +33,8 @@ Status runtime::writeArtifact(ArtifactParts parts, const std::string &path) {
   std::string text = m.str();
   std::string_view manifestText = text;
   LUMINAL_CHECK(zip.add("manifest.json", {&manifestText, 1}));
-  LUMINAL_CHECK(zip.add("host.so", {&parts.hostObject, 1}, kAlignment));
+  for (const CodePart &code : parts.code)
+    LUMINAL_CHECK(zip.add(code.name, {&code.bytes, 1}, kAlignment));
   LUMINAL_CHECK(zip.add("constants.bin", {&parts.constants, 1}, kAlignment));
   if (m.weightsEmbedded) {
     static const char zeros[kAlignment] = {};

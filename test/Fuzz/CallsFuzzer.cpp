@@ -161,7 +161,7 @@ const std::vector<Stored> &artifacts() {
     for (Program p : {rows(), gathers(), sizes()}) {
       p.m.producer = "fuzz";
       p.m.target.arch = hostArch();
-      ArtifactParts parts{p.m, object, "", {}};
+      ArtifactParts parts{p.m, {{"host.so", object}}, "", {}};
       if (p.m.weightsEmbedded)
         for (const std::vector<float> &w : p.values)
           parts.weights.emplace_back(reinterpret_cast<const char *>(w.data()),

@@ -10,25 +10,22 @@ def ConvertLLIRToLLVMPass : Pass<"convert-llir-to-llvm", "::mlir::ModuleOp"> {
   let summary = "Write the code of kernels";
   let description = [{
     Replaces each function that holds one `llir.kernel` (as `llir-plan-memory` leaves them) by an `llvm.func` of the same
-    name with the kernel's code (docs/Architecture.md, "The kernel function"), and gives the steps that call it what the
-    code states: work range, grain, scratch.
+    name with the kernel's code for the target (docs/Architecture.md, "The kernel function"), and gives the steps that
+    call it what the code states of its launch.
   }];
   let options = [
-    Option<"arch", "arch", "std::string", "\"native\"", "Processor, native or by LLVM's name">,
+    Option<"target", "target", "std::string", "\"cpu\"", "Kind of device">,
+    Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
     Option<"keepLoops", "keep-loops", "bool", "false", "Stop at scf, vector and arith ops, before the llvm dialect">,
   ];
-  let dependentDialects = [
-    "::luminal::llir::LLIRDialect", "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
-    "::mlir::cf::ControlFlowDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect",
-    "::mlir::vector::VectorDialect",
-  ];
+  let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
 def ScheduleKernelsPass : Pass<"llir-schedule-kernels", "::mlir::ModuleOp"> {
   let summary = "Choose how each kernel runs";
   let description = [{
-    Gives each kernel without a schedule the one that is proposed for the processor (docs/LLIR.md, "Schedules"). A
-    schedule that stands is kept; it is an error if the kernel cannot run so on the processor.
+    Gives each kernel without a schedule the one that is proposed for the device (docs/LLIR.md, "Schedules"). A
+    schedule that stands is kept; it is an error if the kernel cannot run so on the device.
 
     Before:
     ```mlir
@@ -40,7 +37,8 @@ def ScheduleKernelsPass : Pass<"llir-schedule-kernels", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"arch", "arch", "std::string", "\"native\"", "Processor, native or by LLVM's name">,
+    Option<"target", "target", "std::string", "\"cpu\"", "Kind of device">,
+    Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }

@@ -29,7 +29,7 @@ Phase getPhase(mlir::ModuleOp module);
 
 struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
   Option<std::string> target{*this, "target", llvm::cl::init("cpu"),
-                             llvm::cl::desc("Kind of device: cpu")};
+                             llvm::cl::desc("Kind of device")};
   Option<std::string> from{*this, "from", llvm::cl::init("imported"),
                            llvm::cl::desc("Phase that the module is in")};
   Option<std::string> until{
@@ -38,7 +38,7 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
                      "scheduled or lowered")};
   Option<std::string> arch{
       *this, "arch", llvm::cl::init("native"),
-      llvm::cl::desc("Processor, native or by LLVM's name")};
+      llvm::cl::desc("Which device of that kind: native, or by name")};
   Option<uint64_t> seed{*this, "seed", llvm::cl::init(0),
                         llvm::cl::desc("Seed of the extraction; 0: none")};
   ListOption<std::string> ruleSets{

@@ -11,10 +11,16 @@
 
 namespace luminal::runtime {
 
+/// A member that holds code, such as host.so.
+struct CodePart {
+  std::string name;
+  std::string_view bytes;
+};
+
 /// The members of an artifact. The caller owns the bytes.
 struct ArtifactParts {
   Manifest manifest;
-  std::string_view hostObject;
+  std::vector<CodePart> code;
   std::string_view constants;
   /// With weightsEmbedded: the bytes of each weight. The writer then sets the
   /// manifest's offsets.

@@ -4,7 +4,7 @@
 #ifndef LUMINAL_TARGET_ARTIFACT_H
 #define LUMINAL_TARGET_ARTIFACT_H
 
-#include "luminal/Conversion/LLIRToLLVM.h"
+#include "luminal/Conversion/Target.h"
 #include "luminal/Runtime/Manifest.h"
 #include "luminal/Support/ZipArchive.h"
 
@@ -12,7 +12,9 @@ namespace luminal {
 
 /// The contents of an artifact besides its schedule.
 struct ArtifactOptions {
-  CPUTarget target;
+  runtime::TargetSpec target;
+  /// The code of its kernels.
+  std::vector<CodeMember> code;
   /// Identifies the archive that the weights come from (see
   /// ZipArchive::getWeightsDigest); empty if any will do.
   std::string weightsDigest;
@@ -26,14 +28,13 @@ struct ArtifactOptions {
 
 /// The manifest of a schedule in phase `lowered`, and the bytes of its
 /// constants. On failure empty, with an error at the op.
-mlir::FailureOr<runtime::Manifest> buildManifest(llir::ScheduleOp schedule,
-                                                 const CPUTarget &target,
-                                                 std::string &constants);
+mlir::FailureOr<runtime::Manifest>
+buildManifest(llir::ScheduleOp schedule, const runtime::TargetSpec &target,
+              std::string &constants);
 
-/// Writes the artifact of a schedule and its code. On failure the error is at
+/// Writes the artifact of a schedule. On failure the error is at
 /// the schedule, and nothing is left at `path`.
 mlir::LogicalResult writeArtifact(llir::ScheduleOp schedule,
-                                  llvm::StringRef hostObject,
                                   const ArtifactOptions &options,
                                   const std::string &path);
 

@@ -8,7 +8,6 @@ using namespace mlir;
 using namespace luminal;
 
 LogicalResult luminal::writeArtifact(llir::ScheduleOp schedule,
-                                     StringRef hostObject,
                                      const ArtifactOptions &options,
                                      const std::string &path) {
   std::string constants;
@@ -21,7 +20,8 @@ LogicalResult luminal::writeArtifact(llir::ScheduleOp schedule,
   parts.manifest.weightsDigest = options.weightsDigest;
   if (!options.embed && !parts.manifest.weights.empty())
     parts.manifest.weightsFile = options.weightsFile;
-  parts.hostObject = hostObject;
+  for (const CodeMember &member : options.code)
+    parts.code.push_back({member.name, member.bytes});
   parts.constants = constants;
   // The bytes stay where they are mapped until the file is written.
   std::vector<Bytes> owners;

@@ -1,13 +1,11 @@
 //===- ManifestBuilder.cpp - From a schedule to the manifest --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "luminal/Runtime/CpuFeatures.h"
 #include "luminal/Support/Version.h"
 #include "luminal/Target/Artifact.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/TargetParser/Triple.h"
 
 using namespace mlir;
 using namespace luminal;
@@ -19,7 +17,7 @@ public:
   ManifestBuilder(llir::ScheduleOp schedule, std::string &constants)
       : schedule(schedule), constants(constants) {}
 
-  FailureOr<Manifest> build(const CPUTarget &target);
+  FailureOr<Manifest> build(const TargetSpec &target);
 
 private:
   LogicalResult add(Operation *op);
@@ -29,7 +27,6 @@ private:
   uint32_t addBuffer(Value value, BufferSpec spec);
   void addSymbols();
   LogicalResult checkSymbols();
-  void addTarget(const CPUTarget &target);
 
   llir::ScheduleOp schedule;
   std::string &constants;
@@ -226,21 +223,9 @@ LogicalResult ManifestBuilder::checkSymbols() {
   return success();
 }
 
-void ManifestBuilder::addTarget(const CPUTarget &target) {
-  manifest.target.kind = "cpu";
-  manifest.target.arch = llvm::Triple(target.triple).getArchName().str();
-  manifest.target.cpu = target.cpu;
-  SmallVector<StringRef> features;
-  StringRef(target.features).split(features, ',', -1, /*KeepEmpty=*/false);
-  for (StringRef feature : features)
-    if (feature.consume_front("+") && isIsaFeature(feature.str()))
-      manifest.target.features.push_back(feature.str());
-  llvm::sort(manifest.target.features);
-}
-
-FailureOr<Manifest> ManifestBuilder::build(const CPUTarget &target) {
+FailureOr<Manifest> ManifestBuilder::build(const TargetSpec &target) {
   manifest.producer = LUMINAL_VERSION;
-  addTarget(target);
+  manifest.target = target;
   addSymbols();
   for (Operation &op : schedule.getBody().front())
     if (failed(add(&op)))
@@ -254,7 +239,7 @@ FailureOr<Manifest> ManifestBuilder::build(const CPUTarget &target) {
 }
 
 FailureOr<Manifest> luminal::buildManifest(llir::ScheduleOp schedule,
-                                           const CPUTarget &target,
+                                           const TargetSpec &target,
                                            std::string &constants) {
   return ManifestBuilder(schedule, constants).build(target);
 }

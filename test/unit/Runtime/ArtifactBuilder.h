@@ -112,7 +112,7 @@ struct Builder {
   }
 
   Status write(const std::string &path) {
-    ArtifactParts parts{m, kernelObject(), constants, {}};
+    ArtifactParts parts{m, {{"host.so", kernelObject()}}, constants, {}};
     for (const std::string &data : weightData)
       parts.weights.push_back(data);
     return writeArtifact(std::move(parts), path);

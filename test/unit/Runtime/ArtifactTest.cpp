@@ -162,8 +162,9 @@ TEST(Artifact, RunsItsOwnCodeWhereOthersStays) {
   for (int load = 0; load < 6; ++load) {
     Builder b = withWeight(true);
     TemporaryPath file(".lum");
-    EXPECT_OK(writeArtifact({b.m, objects[load % 2], "", {b.weightData[0]}},
-                            file.path));
+    EXPECT_OK(writeArtifact(
+        {b.m, {{"host.so", objects[load % 2]}}, "", {b.weightData[0]}},
+        file.path));
     auto artifact = Artifact::load(file.path);
     ASSERT_TRUE(artifact) << artifact.error().message;
     EXPECT_EQ(second(*artifact), load % 2 ? "21" : "1021");
@@ -272,8 +273,8 @@ TEST(Artifact, HostObjectsDoNotMixUp) {
   EXPECT_EQ(second(*plus.load()), "21");
   TemporaryPath file(".lum");
   ArtifactParts parts{plus.m,
-                      "\x7f"
-                      "ELF but not really",
+                      {{"host.so", "\x7f"
+                                   "ELF but not really"}},
                       "",
                       {}};
   parts.weights.push_back(plus.weightData[0]);

@@ -1,0 +1,102 @@
+//===- Target.h - What code can be made for -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One implementation of TargetInterface is one kind of device. Passes, the
+// pipeline and the writer of artifacts know this interface only: which kinds
+// there are stands in one table (lib/Conversion/Targets/Targets.cpp).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_CONVERSION_TARGET_H
+#define LUMINAL_CONVERSION_TARGET_H
+
+#include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "luminal/Dialect/LLIR/Schedules/Schedules.h"
+#include "luminal/Runtime/Manifest.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include <memory>
+
+namespace luminal {
+
+/// The code of a kernel that a target wrote, for the steps that call it.
+struct EmittedKernel {
+  /// What `launch` of a step is to be, and whether its work may be split.
+  hlir::MapAttr launch;
+  bool parallel = false;
+  /// The same as arguments of a remark.
+  llvm::SmallVector<Reporter::Arg> remark;
+  /// Requirements of the code on the symbols, besides those of its ops.
+  std::vector<Requirement> requirements;
+};
+
+/// A member of an artifact that holds code.
+struct CodeMember {
+  std::string name;
+  std::string bytes;
+};
+
+/// A kind of device, and which one of that kind.
+class TargetInterface {
+public:
+  virtual ~TargetInterface();
+
+  /// The name of its kind, as `--target` has it.
+  virtual llvm::StringRef getName() const = 0;
+  /// What the manifest says of it.
+  virtual runtime::TargetSpec getSpec() const = 0;
+  /// One worker of it, as schedules see it.
+  virtual MachineModel getMachine() const = 0;
+
+  /// The schedule for `kernel`, where symbols have `ranges`.
+  virtual llir::ProposedLoops
+  propose(llir::KernelOp kernel,
+          const KernelAnalysis::SymbolRanges &ranges) const;
+  /// Checks the schedule that `kernel` has. The error is at the kernel.
+  virtual mlir::LogicalResult
+  verify(llir::KernelOp kernel,
+         const KernelAnalysis::SymbolRanges &ranges) const;
+
+  /// Writes the function `symbol` that runs `kernel`, as its schedule says, to
+  /// the end of `dest`. `symbols` are the program's. Equal kernels give equal
+  /// functions. On failure the error is at the op, and `dest` is as before.
+  virtual mlir::FailureOr<EmittedKernel>
+  emit(llir::KernelOp kernel, llvm::StringRef symbol, mlir::ModuleOp dest,
+       llvm::ArrayRef<hlir::SymbolEntry> symbols) const = 0;
+  /// Lowers the functions that `emit` wrote to the llvm dialect, and those of
+  /// LLVM's targets.
+  virtual mlir::LogicalResult lower(mlir::ModuleOp module) const = 0;
+  /// The code of the functions of a lowered module, which may hold a schedule
+  /// besides; the same bytes for any number of `threads` (0: the context's). On
+  /// failure the error is at the module.
+  virtual mlir::FailureOr<std::vector<CodeMember>>
+  compile(mlir::ModuleOp module, unsigned threads) const = 0;
+};
+
+/// A kind of device that code can be made for.
+struct TargetKind {
+  llvm::StringRef name;
+  /// What `--arch` may be.
+  llvm::StringRef archs;
+  /// The device `arch`; null with the reason in *error.
+  std::unique_ptr<TargetInterface> (*create)(llvm::StringRef arch,
+                                             std::string *error);
+  /// Dialects that `emit` and `lower` build ops of.
+  void (*registerDialects)(mlir::DialectRegistry &registry);
+};
+
+/// All kinds, in the order in which messages list them.
+llvm::ArrayRef<TargetKind> getTargetKinds();
+/// "cpu, cuda"
+std::string listTargetKinds();
+
+/// The device `arch` of the kind `name`; null with the reason in *error.
+std::unique_ptr<TargetInterface>
+createTarget(llvm::StringRef name, llvm::StringRef arch, std::string *error);
+
+/// The dialects of all kinds.
+void registerTargetDialects(mlir::DialectRegistry &registry);
+
+} // namespace luminal
+
+#endif // LUMINAL_CONVERSION_TARGET_H

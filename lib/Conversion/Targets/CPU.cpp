@@ -1,0 +1,144 @@
+//===- CPU.cpp - The processor as a target --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Targets.h"
+#include "luminal/Conversion/LLIRToLLVM.h"
+#include "luminal/Runtime/CpuFeatures.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Threading.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace luminal;
+using namespace mlir;
+
+namespace {
+class CPU : public TargetInterface {
+public:
+  explicit CPU(CPUTarget target) : target(std::move(target)) {}
+
+  StringRef getName() const override { return "cpu"; }
+  runtime::TargetSpec getSpec() const override;
+  MachineModel getMachine() const override { return target.getMachine(); }
+  FailureOr<EmittedKernel>
+  emit(llir::KernelOp kernel, StringRef symbol, ModuleOp dest,
+       ArrayRef<hlir::SymbolEntry> symbols) const override;
+  LogicalResult lower(ModuleOp module) const override {
+    return lowerToLLVM(module);
+  }
+  FailureOr<std::vector<CodeMember>> compile(ModuleOp module,
+                                             unsigned threads) const override;
+
+private:
+  CPUTarget target;
+};
+} // namespace
+
+runtime::TargetSpec CPU::getSpec() const {
+  runtime::TargetSpec spec;
+  spec.kind = getName();
+  spec.arch = llvm::Triple(target.triple).getArchName().str();
+  spec.cpu = target.cpu;
+  SmallVector<StringRef> features;
+  StringRef(target.features).split(features, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef feature : features)
+    if (feature.consume_front("+") && runtime::isIsaFeature(feature.str()))
+      spec.features.push_back(feature.str());
+  llvm::sort(spec.features);
+  return spec;
+}
+
+FailureOr<EmittedKernel> CPU::emit(llir::KernelOp kernel, StringRef symbol,
+                                   ModuleOp dest,
+                                   ArrayRef<hlir::SymbolEntry> symbols) const {
+  FailureOr<KernelInfo> info =
+      emitKernel(kernel, symbol, target, dest, symbols);
+  if (failed(info))
+    return failure();
+  std::array<Expr, 3> launch = {info->work, info->grain, info->scratch};
+  return EmittedKernel{hlir::MapAttr::get(kernel.getContext(), 0, launch),
+                       info->parallel,
+                       {{"work", info->work.str()},
+                        {"grain", info->grain.str()},
+                        {"scratch", info->scratch.str()}},
+                       std::move(info->requirements)};
+}
+
+/// Splits the functions over `parts` modules of about equal amounts of code.
+static SmallVector<OwningOpRef<ModuleOp>> splitCode(ModuleOp module,
+                                                    unsigned parts) {
+  SmallVector<std::pair<uint64_t, LLVM::LLVMFuncOp>> functions;
+  SmallVector<Operation *> shared;
+  for (Operation &op : *module.getBody()) {
+    auto func = dyn_cast<LLVM::LLVMFuncOp>(op);
+    if (func && !func.isExternal()) {
+      uint64_t size = 0;
+      func.walk([&](Operation *) { ++size; });
+      functions.push_back({size, func});
+    } else if (!isa<llir::ScheduleOp>(op)) {
+      shared.push_back(&op);
+    }
+  }
+  // The largest first; equal sizes keep their order.
+  SmallVector<unsigned> order = llvm::to_vector(
+      llvm::seq<unsigned>(static_cast<unsigned>(functions.size())));
+  llvm::sort(order, [&](unsigned a, unsigned b) {
+    uint64_t sizeA = functions[a].first, sizeB = functions[b].first;
+    return sizeA != sizeB ? sizeA > sizeB : a < b;
+  });
+  SmallVector<OwningOpRef<ModuleOp>> result;
+  SmallVector<uint64_t> load(parts, 0);
+  for (unsigned i = 0; i < parts; ++i)
+    result.push_back(ModuleOp::create(module.getLoc()));
+  for (unsigned i : order) {
+    auto &[size, func] = functions[i];
+    unsigned least = std::min_element(load.begin(), load.end()) - load.begin();
+    load[least] += size;
+    result[least]->push_back(func->clone());
+  }
+  // Declarations and constants are copied to each part.
+  for (OwningOpRef<ModuleOp> &part : result)
+    for (Operation *op : llvm::reverse(shared))
+      part->getBody()->push_front(op->clone());
+  return result;
+}
+
+FailureOr<std::vector<CodeMember>> CPU::compile(ModuleOp module,
+                                                unsigned threads) const {
+  // The split must not depend on the machine, or the output would.
+  constexpr unsigned parts = 2;
+  SmallVector<OwningOpRef<ModuleOp>> code = splitCode(module, parts);
+  SmallVector<std::unique_ptr<llvm::MemoryBuffer>> objects(parts);
+  auto compilePart = [&](size_t i) {
+    objects[i] = compileToObject(*code[i], target);
+    return success(objects[i] != nullptr);
+  };
+  MLIRContext &context = *module.getContext();
+  LogicalResult compiled = success();
+  if ((threads ? threads : context.getNumThreads()) > 1)
+    compiled = failableParallelForEachN(&context, 0, parts, compilePart);
+  else
+    for (unsigned i = 0; i < parts && succeeded(compiled); ++i)
+      compiled = compilePart(i);
+  if (failed(compiled))
+    return failure();
+  SmallVector<llvm::MemoryBufferRef> refs;
+  for (auto &object : objects)
+    refs.push_back(object->getMemBufferRef());
+  std::string reason;
+  std::unique_ptr<llvm::MemoryBuffer> shared = linkSharedObject(refs, &reason);
+  if (!shared)
+    return emitError(module.getLoc()) << reason;
+  return std::vector<CodeMember>{{"host.so", shared->getBuffer().str()}};
+}
+
+TargetKind luminal::getCPUKind() {
+  auto create = [](StringRef arch,
+                   std::string *error) -> std::unique_ptr<TargetInterface> {
+    std::optional<CPUTarget> target = CPUTarget::get(arch, error);
+    if (!target)
+      return nullptr;
+    return std::make_unique<CPU>(std::move(*target));
+  };
+  return {"cpu", "native or a processor by LLVM's name", create,
+          registerLLIRToLLVMDialects};
+}

@@ -1,0 +1,48 @@
+//===- Targets.cpp - The kinds of devices ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Targets.h"
+
+using namespace luminal;
+using namespace mlir;
+
+TargetInterface::~TargetInterface() = default;
+
+llir::ProposedLoops
+TargetInterface::propose(llir::KernelOp kernel,
+                         const KernelAnalysis::SymbolRanges &ranges) const {
+  return llir::proposeLoops(kernel, ranges, getMachine());
+}
+
+LogicalResult
+TargetInterface::verify(llir::KernelOp kernel,
+                        const KernelAnalysis::SymbolRanges &ranges) const {
+  return llir::verifyLoops(kernel, ranges, getMachine());
+}
+
+llvm::ArrayRef<TargetKind> luminal::getTargetKinds() {
+  static const TargetKind kinds[] = {getCPUKind()};
+  return kinds;
+}
+
+std::string luminal::listTargetKinds() {
+  return llvm::join(
+      llvm::map_range(getTargetKinds(),
+                      [](const TargetKind &kind) { return kind.name.str(); }),
+      ", ");
+}
+
+std::unique_ptr<TargetInterface>
+luminal::createTarget(StringRef name, StringRef arch, std::string *error) {
+  for (const TargetKind &kind : getTargetKinds())
+    if (kind.name == name)
+      return kind.create(arch, error);
+  *error = "no code for the target '" + name.str() +
+           "'; known are: " + listTargetKinds();
+  return nullptr;
+}
+
+void luminal::registerTargetDialects(DialectRegistry &registry) {
+  for (const TargetKind &kind : getTargetKinds())
+    kind.registerDialects(registry);
+}
