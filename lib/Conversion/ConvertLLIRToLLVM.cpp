@@ -104,6 +104,5 @@ void ConvertLLIRToLLVM::runOnOperation() {
     if (it == emitted.end())
       return;
     step.setLaunchAttr(it->second.launch);
-    step.setParallel(it->second.parallel);
   });
 }

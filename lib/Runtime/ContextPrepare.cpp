@@ -224,22 +224,23 @@ Status Context::Impl::evaluateSteps() {
     const StepSpec &spec = m.steps[i];
     Step &step = steps[i];
     int64_t grain = 1, bytes = 0;
-    if (!size(plan.steps[i].work, step.work) ||
-        !size(plan.steps[i].grain, grain, 1) ||
-        !size(plan.steps[i].scratch, bytes))
-      return Error(
-          "step " + std::to_string(i) + " (" + spec.name +
-          "): has no valid work, grain or scratch" +
-          describeSizes({{values[plan.steps[i].work], spec.work},
-                         {values[plan.steps[i].grain], spec.grain},
-                         {values[plan.steps[i].scratch], spec.scratch}}));
+    const auto &launch = std::get<CPULaunch>(spec.launch);
+    const SizeProgram::Slot *slots =
+        plan.launches.data() + plan.steps[i].launch;
+    if (!size(slots[0], step.work) || !size(slots[1], grain, 1) ||
+        !size(slots[2], bytes))
+      return Error("step " + std::to_string(i) + " (" + spec.name +
+                   "): has no valid work, grain or scratch" +
+                   describeSizes({{values[slots[0]], launch.work},
+                                  {values[slots[1]], launch.grain},
+                                  {values[slots[2]], launch.scratch}}));
     mostScratch = std::max(mostScratch, bytes);
     // A few chunks per thread balance the load; a chunk is a multiple of the
     // grain.
     constexpr int64_t chunksPerThread = 4;
     int64_t grains = step.work / grain + (step.work % grain != 0);
     step.threads = static_cast<unsigned>(
-        spec.parallel ? std::clamp<int64_t>(grains, 1, threads) : 1);
+        launch.parallel ? std::clamp<int64_t>(grains, 1, threads) : 1);
     int64_t chunks =
         std::min<int64_t>(grains, int64_t(step.threads) * chunksPerThread);
     step.chunk =

@@ -115,9 +115,12 @@ struct Reader {
 
   static Status read(const JsonRef &ref, TargetSpec &target) {
     LUMINAL_CHECK(readMember(ref, "kind", target.kind));
+    if (!makeLaunch(target.kind))
+      return ref.error("there is no target '" + target.kind + "'");
     LUMINAL_CHECK(readMember(ref, "arch", target.arch));
-    LUMINAL_CHECK(readMember(ref, "cpu", target.cpu));
-    return readMember(ref, "features", target.features);
+    LUMINAL_CHECK(readOptional(ref, "cpu", target.cpu));
+    LUMINAL_CHECK(readOptional(ref, "features", target.features));
+    return readOptional(ref, "cubin", target.cubin);
   }
 
   static Status read(const JsonRef &ref, SymbolSpec &symbol) {
@@ -172,15 +175,22 @@ struct Reader {
     return readMember(ref, "bytes", buffer.bytes);
   }
 
+  /// The launch of a known target.
+  static Status read(const JsonRef &ref, LaunchSpec &launch) {
+    Status status;
+    visitFields(launch, [&](std::string_view name, auto &field) {
+      if (status)
+        status = readMember(ref, name, field);
+    });
+    return status;
+  }
+
   static Status read(const JsonRef &ref, StepSpec &step) {
     LUMINAL_CHECK(readMember(ref, "kernel", step.kernel));
     LUMINAL_CHECK(readMember(ref, "name", step.name));
     LUMINAL_CHECK(readMember(ref, "buffers", step.buffers));
     LUMINAL_CHECK(readMember(ref, "results", step.results));
-    LUMINAL_CHECK(readMember(ref, "work", step.work));
-    LUMINAL_CHECK(readMember(ref, "grain", step.grain));
-    LUMINAL_CHECK(readOptional(ref, "scratch", step.scratch));
-    LUMINAL_CHECK(readOptional(ref, "parallel", step.parallel));
+    LUMINAL_CHECK(readMember(ref, "launch", step.launch));
     LUMINAL_CHECK(readOptional(ref, "traffic", step.traffic));
     return readOptional(ref, "flops", step.flops);
   }
@@ -215,7 +225,14 @@ struct Reader {
     LUMINAL_CHECK(readOptional(root, "weights_file", m.weightsFile));
     LUMINAL_CHECK(readMember(root, "buffers", m.buffers));
     LUMINAL_CHECK(readMember(root, "arena_bytes", m.arenaBytes));
-    return readMember(root, "steps", m.steps);
+    LUMINAL_TRY(stepsRef, root.at("steps"));
+    LUMINAL_TRY(steps, stepsRef.asArray());
+    for (const JsonRef &ref : steps) {
+      StepSpec &step = m.steps.emplace_back();
+      step.launch = *makeLaunch(m.target.kind);
+      LUMINAL_CHECK(read(ref, step));
+    }
+    return {};
   }
 };
 } // namespace

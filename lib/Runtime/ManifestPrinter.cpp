@@ -24,10 +24,13 @@ std::string Manifest::str() const {
   root["format"] = "luminal";
   root["version"] = kManifestVersion;
   root["producer"] = producer;
-  root["target"] = Json{{"kind", target.kind},
-                        {"arch", target.arch},
-                        {"cpu", target.cpu},
-                        {"features", target.features}};
+  root["target"] = Json{{"kind", target.kind}, {"arch", target.arch}};
+  if (!target.cpu.empty())
+    root["target"]["cpu"] = target.cpu;
+  if (!target.features.empty())
+    root["target"]["features"] = target.features;
+  if (target.cubin)
+    root["target"]["cubin"] = *target.cubin;
   root["symbols"] = Json::array();
   for (const SymbolSpec &symbol : symbols) {
     Json json{{"name", symbol.name}, {"min", symbol.range.lo}};
@@ -97,10 +100,13 @@ std::string Manifest::str() const {
     json["name"] = step.name;
     json["buffers"] = step.buffers;
     json["results"] = step.results;
-    json["work"] = step.work.str();
-    json["grain"] = step.grain.str();
-    json["scratch"] = step.scratch.str();
-    json["parallel"] = step.parallel;
+    visitFields(step.launch, [&](std::string_view name, const auto &field) {
+      Json &value = json["launch"][std::string(name)];
+      if constexpr (std::is_same_v<decltype(field), const Expr &>)
+        value = field.str();
+      else
+        value = field;
+    });
     json["traffic"] = step.traffic.str();
     json["flops"] = step.flops.str();
     root["steps"].push_back(std::move(json));

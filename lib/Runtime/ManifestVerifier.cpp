@@ -34,6 +34,8 @@ public:
   explicit Verifier(const Manifest &manifest) : m(manifest) {}
 
   Status run() {
+    if (!makeLaunch(m.target.kind))
+      return Error("target.kind: there is no target '" + m.target.kind + "'");
     LUMINAL_CHECK(symbols());
     LUMINAL_CHECK(requirements());
     LUMINAL_CHECK(buffers());
@@ -231,6 +233,19 @@ private:
     return {};
   }
 
+  Status launch(const StepSpec &step, const std::string &where) {
+    if (getTargetName(step.launch) != m.target.kind)
+      return Error(where + ": is of target '" +
+                   std::string(getTargetName(step.launch)) +
+                   "', the artifact of '" + m.target.kind + "'");
+    Status status;
+    visitExprs(step.launch, [&](std::string_view name, const Expr &e) {
+      if (status)
+        status = expr(e, where + "." + std::string(name));
+    });
+    return status;
+  }
+
   Status steps() {
     // Whether a step may write each buffer: not weights, constants or plain
     // inputs.
@@ -261,9 +276,7 @@ private:
           return Error(where + ".buffers[" + std::to_string(k) + "]: buffer " +
                        std::to_string(buffer) + " may not be written");
       }
-      LUMINAL_CHECK(expr(step.work, where + ".work"));
-      LUMINAL_CHECK(expr(step.grain, where + ".grain"));
-      LUMINAL_CHECK(expr(step.scratch, where + ".scratch"));
+      LUMINAL_CHECK(launch(step, where + ".launch"));
       LUMINAL_CHECK(expr(step.traffic, where + ".traffic"));
       LUMINAL_CHECK(expr(step.flops, where + ".flops"));
     }

@@ -45,11 +45,14 @@ Result<Plan> Plan::build(const Manifest &m) {
   for (const BufferSpec &buffer : m.buffers)
     plan.buffers.push_back(
         {plan.sizes.add(buffer.offset), plan.sizes.add(buffer.bytes)});
-  for (const StepSpec &step : m.steps)
-    plan.steps.push_back({plan.sizes.add(step.work), plan.sizes.add(step.grain),
-                          plan.sizes.add(step.scratch),
-                          plan.sizes.add(step.traffic),
-                          plan.sizes.add(step.flops)});
+  for (const StepSpec &step : m.steps) {
+    plan.steps.push_back({plan.sizes.add(step.traffic),
+                          plan.sizes.add(step.flops),
+                          static_cast<uint32_t>(plan.launches.size())});
+    visitExprs(step.launch, [&](std::string_view, const Expr &e) {
+      plan.launches.push_back(plan.sizes.add(e));
+    });
+  }
   plan.arenaBytes = plan.sizes.add(m.arenaBytes);
   for (const Requirement &requirement : m.requirements)
     plan.requirements.push_back({plan.sizes.add(requirement.lesser),

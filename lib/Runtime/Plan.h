@@ -18,7 +18,9 @@ struct Plan {
     SizeProgram::Slot offset, bytes;
   };
   struct StepSlots {
-    SizeProgram::Slot work, grain, scratch, traffic, flops;
+    SizeProgram::Slot traffic, flops;
+    /// Where in `launches` the expressions of its launch begin, in order.
+    uint32_t launch;
   };
 
   struct RequirementSlots {
@@ -37,6 +39,7 @@ struct Plan {
   std::vector<SizeProgram::Slot> inputExtents, outputExtents;
   std::vector<BufferSlots> buffers;
   std::vector<StepSlots> steps;
+  std::vector<SizeProgram::Slot> launches;
   std::vector<RequirementSlots> requirements;
   SizeProgram::Slot arenaBytes = 0;
 };

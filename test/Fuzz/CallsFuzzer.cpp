@@ -83,7 +83,7 @@ struct Program {
     StepSpec s;
     s.kernel = s.name = kernel;
     s.buffers = std::move(buffers);
-    s.work = work;
+    std::get<CPULaunch>(s.launch).work = work;
     m.steps.push_back(s);
   }
 };
@@ -139,7 +139,7 @@ Program sizes() {
   p.output("same", {s * 2 + 1}, x);
   p.output("copy", {}, copy);
   p.step("increment_f32", {x, y}, s * 2 + 1);
-  p.m.steps.back().scratch = s * s * s * 4 + 4;
+  std::get<CPULaunch>(p.m.steps.back().launch).scratch = s * s * s * 4 + 4;
   p.step("copy_f32", {scalar, copy}, 1);
   p.m.arenaBytes = s * s * 8;
   return p;

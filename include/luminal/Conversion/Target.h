@@ -21,9 +21,8 @@ namespace luminal {
 
 /// The code of a kernel that a target wrote, for the steps that call it.
 struct EmittedKernel {
-  /// What `launch` of a step is to be, and whether its work may be split.
-  hlir::MapAttr launch;
-  bool parallel = false;
+  /// What `launch` of a step is to be.
+  llir::LaunchAttrInterface launch;
   /// The same as arguments of a remark.
   llvm::SmallVector<Reporter::Arg> remark;
   /// Requirements of the code on the symbols, besides those of its ops.

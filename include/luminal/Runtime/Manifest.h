@@ -14,6 +14,7 @@
 #ifndef LUMINAL_RUNTIME_MANIFEST_H
 #define LUMINAL_RUNTIME_MANIFEST_H
 
+#include "luminal/Runtime/Launch.h"
 #include "luminal/Support/DType.h"
 #include "luminal/Support/Expr.h"
 #include "luminal/Support/IndexCheck.h"
@@ -29,20 +30,26 @@
 namespace luminal::runtime {
 
 /// The version this library writes, and the only one it reads.
-constexpr int64_t kManifestVersion = 1;
+constexpr int64_t kManifestVersion = 2;
 /// Alignment in bytes of what the runtime allocates and of constants.bin and
 /// weights.bin in the artifact.
 constexpr uint64_t kAlignment = 64;
 /// The least alignment that kernels may count on for any buffer.
 constexpr uint64_t kBufferAlignment = 16;
 
+/// What the code runs on. All steps have launches of this kind of target.
 struct TargetSpec {
   std::string kind = "cpu";
+  /// Of a CPU as LLVM spells it ("x86_64"), of a GPU as PTX does ("sm_90a").
   std::string arch;
+  /// Only for the reader.
   std::string cpu;
   /// Names of isa features, as LLVM spells them, that the code may use; see
   /// CpuFeatures.h.
   std::vector<std::string> features;
+  /// Of a GPU: whether the artifact holds device.cubin, assembled for `arch`.
+  /// Where not, the driver compiles device.ptx.
+  std::optional<bool> cubin;
 };
 
 /// Symbols are sorted by name; a kernel finds their values in this order.
@@ -90,7 +97,7 @@ struct BufferSpec {
 };
 
 struct StepSpec {
-  /// A symbol of host.so.
+  /// A symbol of the code.
   std::string kernel;
   /// The name shown in errors and profiles.
   std::string name;
@@ -98,11 +105,7 @@ struct StepSpec {
   std::vector<uint32_t> buffers;
   /// How many of the buffers, counted from the end, are written.
   uint32_t results = 1;
-  /// The extent of the work range; the smallest part worth a separate thread
-  /// (at least 1); scratch bytes of one thread.
-  Expr work = 1, grain = 1, scratch = 0;
-  /// False: one call does all the work.
-  bool parallel = true;
+  LaunchSpec launch;
   /// Bytes moved and operations, for the profile; 0 if absent.
   Expr traffic = 0, flops = 0;
 };

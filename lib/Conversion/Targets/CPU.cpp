@@ -54,9 +54,9 @@ FailureOr<EmittedKernel> CPU::emit(llir::KernelOp kernel, StringRef symbol,
       emitKernel(kernel, symbol, target, dest, symbols);
   if (failed(info))
     return failure();
-  std::array<Expr, 3> launch = {info->work, info->grain, info->scratch};
-  return EmittedKernel{hlir::MapAttr::get(kernel.getContext(), 0, launch),
-                       info->parallel,
+  return EmittedKernel{llir::CPULaunchAttr::get(kernel.getContext(), info->work,
+                                                info->grain, info->scratch,
+                                                info->parallel),
                        {{"work", info->work.str()},
                         {"grain", info->grain.str()},
                         {"scratch", info->scratch.str()}},

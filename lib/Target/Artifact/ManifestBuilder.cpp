@@ -143,11 +143,30 @@ LogicalResult ManifestBuilder::addData(llir::DataOp op) {
 // Steps
 //===----------------------------------------------------------------------===//
 
+/// The same fields by the same names.
+static LaunchSpec getLaunch(llir::LaunchAttrInterface launch) {
+  std::optional<LaunchSpec> spec = makeLaunch(launch.getTargetName().str());
+  assert(spec && "a launch of a target without artifacts");
+  SmallVector<llir::LaunchField> fields = launch.getFields();
+  visitFields(*spec, [&](std::string_view name, auto &value) {
+    auto *field = llvm::find_if(fields, [&](const llir::LaunchField &f) {
+      return f.name == StringRef(name);
+    });
+    assert(field != fields.end() && "a launch without a field");
+    value = std::get<std::remove_reference_t<decltype(value)>>(field->value);
+  });
+  return *spec;
+}
+
 LogicalResult ManifestBuilder::addStep(llir::StepOp op) {
-  std::optional<hlir::MapAttr> launch = op.getLaunch();
+  std::optional<llir::LaunchAttrInterface> launch = op.getLaunch();
   if (!launch)
     return op.emitOpError()
            << "calls " << op.getCallee() << ", which has no code";
+  if (launch->getTargetName() != manifest.target.kind)
+    return op.emitOpError() << "has a launch for " << launch->getTargetName()
+                            << ", the artifact is "
+                            << "for " << manifest.target.kind;
   StepSpec step;
   step.kernel = op.getCallee().str();
   step.name = op.getLabel().str();
@@ -156,10 +175,7 @@ LogicalResult ManifestBuilder::addStep(llir::StepOp op) {
   for (Value buffer : op.getOutputs())
     step.buffers.push_back(buffers.at(buffer));
   step.results = op.getOutputs().size();
-  step.work = launch->getResults()[0];
-  step.grain = launch->getResults()[1];
-  step.scratch = launch->getResults()[2];
-  step.parallel = op.getParallel();
+  step.launch = getLaunch(*launch);
   step.traffic = op.getCost().getResults()[0];
   step.flops = op.getCost().getResults()[1];
   manifest.steps.push_back(std::move(step));

@@ -227,8 +227,44 @@ llir.schedule @main symbols <> arena(0) {
 func.func private @k0()
 llir.schedule @main symbols <> arena(0) {
   %t = llir.slot offset(0) bytes(64)
-  // expected-error @+1 {{launch is work, grain and scratch, three quantities of a map without dims}}
-  llir.step "map" @k0() writes(%t) cost(0, 0) launch(1, 1)
+  // expected-error @+1 {{expected ','}}
+  llir.step "map" @k0() writes(%t) cost(0, 0) launch #llir.cpu_launch<work = 1>
+}
+
+// -----
+
+func.func private @k0()
+llir.schedule @main symbols <> arena(0) {
+  %t = llir.slot offset(0) bytes(64)
+  // expected-error @+1 {{the scratch of launch uses the symbol s0, which the schedule does not have}}
+  llir.step "map" @k0() writes(%t) cost(0, 0) launch #llir.cpu_launch<work = 1, grain = 1, scratch = 4 * s0>
+}
+
+// -----
+
+func.func private @k0()
+llir.schedule @main symbols <> arena(0) {
+  %t = llir.slot offset(0) bytes(64)
+  // expected-error @+1 {{the grid of launch uses the symbol s0, which the schedule does not have}}
+  llir.step "map" @k0() writes(%t) cost(0, 0) launch #llir.cuda_launch<work = 1, grid = s0, block = 32, shared = 0>
+}
+
+// -----
+
+func.func private @k0()
+llir.schedule @main symbols <> arena(0) {
+  %t = llir.slot offset(0) bytes(64)
+  // expected-error @+1 {{a block has from 1 to 1024 threads, found 2048}}
+  llir.step "map" @k0() writes(%t) cost(0, 0) launch #llir.cuda_launch<work = 1, grid = 1, block = 2048, shared = 0>
+}
+
+// -----
+
+func.func private @k0()
+llir.schedule @main symbols <> arena(0) {
+  %t = llir.slot offset(0) bytes(64)
+  // expected-error @+1 {{invalid kind of attribute specified}}
+  llir.step "map" @k0() writes(%t) cost(0, 0) launch 7
 }
 
 // -----

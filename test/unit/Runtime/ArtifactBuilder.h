@@ -45,6 +45,11 @@ inline const std::string &kernelObject() {
 
 inline Expr s(const char *text) { return *Expr::parse(text); }
 
+/// How a step for the CPU is started.
+inline CPULaunch &launchOf(StepSpec &step) {
+  return std::get<CPULaunch>(step.launch);
+}
+
 struct Builder {
   Manifest m;
   std::string constants;
@@ -106,7 +111,7 @@ struct Builder {
     StepSpec spec;
     spec.kernel = spec.name = kernel;
     spec.buffers = std::move(buffers);
-    spec.work = work;
+    launchOf(spec).work = work;
     m.steps.push_back(spec);
     return m.steps.back();
   }
@@ -146,8 +151,8 @@ inline Builder chain(Expr n, int64_t grain = 1) {
   uint32_t t = b.buffer(Kind::Arena, 0, n * 4);
   b.m.arenaBytes = n * 4;
   uint32_t y = b.output("y", DType::F32, {n});
-  b.step("add_f32", {x, w, t}, n).grain = grain;
-  StepSpec &increment = b.step("increment_f32", {t, y}, n);
+  launchOf(b.step("add_f32", {x, w, t}, n)).grain = grain;
+  CPULaunch &increment = launchOf(b.step("increment_f32", {t, y}, n));
   increment.grain = grain;
   increment.scratch = 4;
   return b;

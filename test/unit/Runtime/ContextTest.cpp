@@ -489,13 +489,16 @@ TEST(Context, ChecksSizes) {
       8, [](Builder &b) { b.m.buffers[2].bytes = s("n floordiv (n - 8)"); },
       "buffers[2]: has no valid place");
   expect(
-      8, [](Builder &b) { b.m.steps[0].work = s("n - 9"); },
+      8, [](Builder &b) { launchOf(b.m.steps[0]).work = s("n - 9"); },
       "step 0 (add_f32): has no valid work");
   expect(
-      8, [](Builder &b) { b.m.steps[0].grain = s("n - 8"); },
+      8, [](Builder &b) { launchOf(b.m.steps[0]).grain = s("n - 8"); },
       "step 0 (add_f32): has no valid work, grain");
   expect(
-      8, [](Builder &b) { b.m.steps[1].scratch = s("n*9007199254740992*n"); },
+      8,
+      [](Builder &b) {
+        launchOf(b.m.steps[1]).scratch = s("n*9007199254740992*n");
+      },
       "step 1 (increment_f32): has no valid");
   expect(8, [](Builder &b) { b.m.arenaBytes = s("n - 9"); }, "arena_bytes");
   expect(

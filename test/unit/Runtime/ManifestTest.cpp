@@ -43,6 +43,30 @@ TEST(Manifest, RoundTrips) {
   EXPECT_EQ(parsed->weightsFile, "models/a b.pt2");
 }
 
+TEST(Manifest, StatesLaunchesInTermsOfTheTarget) {
+  Builder b = full();
+  b.m.target = {"cuda", "sm_90a", "", {}, true};
+  for (StepSpec &step : b.m.steps)
+    step.launch = CUDALaunch{s("n"), s("n floordiv 128 + 1"), s("4*n"), 128};
+  std::string text = b.m.str();
+  EXPECT_NE(
+      text.find(R"("target":{"kind":"cuda","arch":"sm_90a","cubin":true})"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find(
+          R"("launch":{"work":"n","grid":"n floordiv 128 + 1","block":128,"shared":"4 * n"})"),
+      std::string::npos)
+      << text;
+  auto parsed = Manifest::parse(text, "m");
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(parsed->str(), text);
+  EXPECT_EQ(std::get<CUDALaunch>(parsed->steps[0].launch).block, 128);
+  std::get<CUDALaunch>(b.m.steps[0].launch).shared = s("q");
+  EXPECT_FAILS(b.m.verify(),
+               "steps[0].launch.shared: 'q' is not a symbol of the program");
+}
+
 TEST(Manifest, RefusesWhatDoesNotHold) {
   auto expect = [](auto change, const char *text) {
     Builder b = full();
@@ -129,8 +153,14 @@ TEST(Manifest, RefusesWhatDoesNotHold) {
          "may not be written");
   expect([](Manifest &m) { m.steps[0].buffers[2] = 6; }, "may not be written");
   expect([](Manifest &m) { m.steps[0].kernel = ""; }, "is not a symbol name");
-  expect([](Manifest &m) { m.steps[0].work = Expr::floorDiv(1, 0); },
-         "steps[0].work: has no value");
+  expect([](Manifest &m) { launchOf(m.steps[0]).work = Expr::floorDiv(1, 0); },
+         "steps[0].launch.work: has no value");
+  expect([](Manifest &m) { launchOf(m.steps[1]).scratch = s("q"); },
+         "steps[1].launch.scratch: 'q' is not a symbol of the program");
+  expect([](Manifest &m) { m.steps[1].launch = CUDALaunch(); },
+         "steps[1].launch: is of target 'cuda', the artifact of 'cpu'");
+  expect([](Manifest &m) { m.target.kind = "abacus"; },
+         "target.kind: there is no target 'abacus'");
 }
 
 TEST(Manifest, RefusesBadJson) {
@@ -145,10 +175,15 @@ TEST(Manifest, RefusesBadJson) {
   };
   expect("\"luminal\"", "\"other\"",
          "is not the manifest of a Luminal artifact");
-  expect("\"version\":1", "\"version\":2",
-         "a.lum: manifest.json.version: this runtime reads version 1 of the "
-         "format, the artifact has version 2");
-  expect("\"version\":1", "\"version\":\"1\"", "expected");
+  expect("\"version\":2", "\"version\":1",
+         "a.lum: manifest.json.version: this runtime reads version 2 of the "
+         "format, the artifact has version 1");
+  expect("\"version\":2", "\"version\":\"2\"", "expected");
+  expect("\"kind\":\"cpu\"", "\"kind\":\"abacus\"",
+         "manifest.json.target: there is no target 'abacus'");
+  // Launches are read as those of the artifact's target.
+  expect("\"kind\":\"cpu\"", "\"kind\":\"cuda\"", "steps[0].launch");
+  expect("\"grain\":", "\"grein\":", "steps[0].launch");
   expect("\"dtype\":\"f32\"", "\"dtype\":\"f31\"",
          "inputs[0].dtype: is not an element type: 'f31'");
   expect("\"kind\":\"arena\"", "\"kind\":\"arenas\"",
@@ -157,8 +192,8 @@ TEST(Manifest, RefusesBadJson) {
   expect("\"buffer\":0", "\"buffer\":4294967296", "is not an index");
   expect("\"buffer\":0", "\"buffer\":1.5", "manifest.json.inputs[0].buffer");
   expect("\"work\":\"n\"", "\"work\":\"n +\"",
-         "steps[0].work: is not an expression");
-  expect("\"work\":\"n\"", "\"work\":[]", "steps[0].work");
+         "steps[0].launch.work: is not an expression");
+  expect("\"work\":\"n\"", "\"work\":[]", "steps[0].launch.work");
   expect("\"offset\":0", "\"offset\":-8", "is negative");
   expect("\"symbols\":[", "\"symbols\":7,\"x\":[", "symbols");
   expect("\"steps\":", "\"stepz\":", "steps");
@@ -171,7 +206,7 @@ TEST(Manifest, RefusesBadJson) {
   deepExpr.replace(deepExpr.find("\"work\":\"n\""), 10,
                    "\"work\":\"" + std::string(100000, '(') + "n" +
                        std::string(100000, ')') + "\"");
-  EXPECT_FAILS(Manifest::parse(deepExpr, "m"), "steps[0].work");
+  EXPECT_FAILS(Manifest::parse(deepExpr, "m"), "steps[0].launch.work");
 }
 
 TEST(Manifest, SurvivesRandomDamage) {

@@ -14,6 +14,8 @@ using namespace luminal::llir;
 
 #include "luminal/Dialect/LLIR/IR/LLIRInterfaces.cpp.inc"
 
+#include "luminal/Dialect/LLIR/IR/LLIRAttrInterfaces.cpp.inc"
+
 #define GET_ATTRDEF_CLASSES
 #include "luminal/Dialect/LLIR/IR/LLIRAttrs.cpp.inc"
 

@@ -159,13 +159,13 @@ LogicalResult AliasOp::verify() {
 //===----------------------------------------------------------------------===//
 
 /// Quantities of a schedule's entries are over its symbols alone.
-static LogicalResult verifySymbols(Operation *op, hlir::MapAttr map,
+static LogicalResult verifySymbols(Operation *op, ArrayRef<Expr> exprs,
                                    StringRef what) {
   auto schedule = dyn_cast<ScheduleOp>(op);
   if (!schedule)
     schedule = op->getParentOfType<ScheduleOp>();
   std::vector<std::string> used;
-  for (const Expr &e : map.getResults())
+  for (const Expr &e : exprs)
     e.collectSymbols(used);
   for (const std::string &name : used)
     if (llvm::none_of(
@@ -180,7 +180,7 @@ static LogicalResult verifyQuantity(Operation *op, hlir::MapAttr map,
                                     StringRef what) {
   if (!isQuantity(map))
     return op->emitOpError() << what << " is one quantity, a map without dims";
-  return verifySymbols(op, map, what);
+  return verifySymbols(op, map.getResults(), what);
 }
 
 LogicalResult ScheduleOp::verify() {
@@ -212,15 +212,15 @@ LogicalResult StepOp::verify() {
   if (getCost().getNumDims() != 0 || getCost().getResults().size() != 2)
     return emitOpError() << "cost is bytes and scalar operations, two "
                          << "quantities of a map without dims";
-  if (failed(verifySymbols(*this, getCost(), "cost")))
+  if (failed(verifySymbols(*this, getCost().getResults(), "cost")))
     return failure();
-  std::optional<hlir::MapAttr> launch = getLaunch();
-  if (!launch)
-    return success();
-  if (launch->getNumDims() != 0 || launch->getResults().size() != 3)
-    return emitOpError() << "launch is work, grain and scratch, three "
-                         << "quantities of a map without dims";
-  return verifySymbols(*this, *launch, "launch");
+  if (std::optional<LaunchAttrInterface> launch = getLaunch())
+    for (const LaunchField &field : launch->getFields())
+      if (auto *e = std::get_if<Expr>(&field.value);
+          e && failed(verifySymbols(
+                   *this, *e, ("the " + field.name + " of launch").str())))
+        return failure();
+  return success();
 }
 
 /// The callee of a step: steps call symbols of the schedule's module.

@@ -368,8 +368,8 @@ void Planner::build(OpBuilder &builder) {
                                    cost.flops};
     StepOp::create(b, b.getStringAttr(getLabel(kernel)),
                    FlatSymbolRefAttr::get(getFunction(kernel, builder)), inputs,
-                   outputs, MapAttr::get(context, 0, amounts), MapAttr(),
-                   UnitAttr());
+                   outputs, MapAttr::get(context, 0, amounts),
+                   LaunchAttrInterface());
   }
   b.setLoc(func.getLoc());
   buildOutputs(b);

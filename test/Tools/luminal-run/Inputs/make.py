@@ -18,10 +18,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "utils"))
 import npy
 
 
+def launch(work, grain):
+    return {"work": work, "grain": grain, "scratch": "0", "parallel": True}
+
+
 def manifest():
     f32 = {"dtype": "f32"}
     return {
-        "format": "luminal", "version": 1, "producer": "test",
+        "format": "luminal", "version": 2, "producer": "test",
         "target": {"kind": "cpu", "arch": "x86_64", "cpu": "any", "features": []},
         "symbols": [{"name": "k", "min": 4, "max": 4}, {"name": "n", "min": 1, "max": 8}],
         "inputs": [{"name": "x", "shape": ["n", "k"], "buffer": 0, "state": False, **f32},
@@ -36,12 +40,12 @@ def manifest():
         "buffers": [{"kind": "input"}, {"kind": "input"}, {"kind": "input"}, {"kind": "weight"},
                     {"kind": "arena", "offset": "0", "bytes": "16*n"}, {"kind": "output"}],
         "arena_bytes": "16*n",
-        "steps": [{"kernel": "add_f32", "name": "model.py:3 add", "buffers": [0, 1, 4], "results": 1, "work": "4*n",
-                   "grain": "4", "traffic": "48*n"},
+        "steps": [{"kernel": "add_f32", "name": "model.py:3 add", "buffers": [0, 1, 4], "results": 1,
+                   "launch": launch("4*n", "4"), "traffic": "48*n"},
                   {"kernel": "scale_rows_f32", "name": "model.py:4 mul", "buffers": [4, 3, 5], "results": 1,
-                   "work": "n", "grain": "1"},
+                   "launch": launch("n", "1")},
                   {"kernel": "accumulate_f32", "name": "model.py:5 count", "buffers": [0, 2], "results": 1,
-                   "work": "4", "grain": "4"}],
+                   "launch": launch("4", "4")}],
     }
 
 

@@ -6,6 +6,7 @@
 
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
 #include "mlir/IR/SymbolTable.h"
+#include <variant>
 
 namespace luminal::llir {
 
@@ -24,6 +25,12 @@ struct Cost {
   double price(const Assumptions &assumptions) const;
 };
 
+/// A field of a launch by the name that it has in the manifest.
+struct LaunchField {
+  llvm::StringRef name;
+  std::variant<Expr, int64_t, bool> value;
+};
+
 /// An estimate of a size that is known only at run time: each symbol at 64,
 /// clamped to its range. Used by estimates, never for correctness.
 double nominalValue(const Expr &e, const Assumptions &assumptions);
@@ -35,6 +42,8 @@ double nominalValue(const Expr &e, const Assumptions &assumptions);
 #include "luminal/Dialect/LLIR/IR/LLIREnums.h.inc"
 
 #include "luminal/Dialect/LLIR/IR/LLIRInterfaces.h.inc"
+
+#include "luminal/Dialect/LLIR/IR/LLIRAttrInterfaces.h.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "luminal/Dialect/LLIR/IR/LLIRAttrs.h.inc"

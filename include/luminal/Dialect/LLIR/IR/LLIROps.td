@@ -6,6 +6,7 @@
 
 include "luminal/Dialect/LLIR/IR/LLIRAttrs.td"
 include "luminal/Dialect/LLIR/IR/LLIRInterfaces.td"
+include "luminal/Dialect/LLIR/IR/LLIRLaunches.td"
 include "luminal/Dialect/HLIR/IR/HLIRAttrs.td"
 include "luminal/Dialect/HLIR/IR/HLIRInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -300,9 +301,11 @@ def LLIR_ScheduleOp : Op<LLIR_Dialect, "schedule", [IsolatedFromAbove, SingleBlo
     llir.schedule @main symbols <s0 in [1, 64]> arena(64 * s0) {
       %x = llir.argument input "x" : tensor<?x16xf32, #hlir.dims<s0>>
       %t = llir.slot offset(0) bytes(64 * s0)
-      llir.step "map" @k0(%x) writes(%t) cost(128 * s0, 16 * s0) launch(s0, 16, 0) {parallel}
+      llir.step "map" @k0(%x) writes(%t) cost(128 * s0, 16 * s0)
+          launch #llir.cpu_launch<work = s0, grain = 16, scratch = 0, parallel>
       %y = llir.result : tensor<?x16xf32, #hlir.dims<s0>>
-      llir.step "map" @k1(%t) writes(%y) cost(128 * s0, 16 * s0) launch(s0, 16, 0) {parallel}
+      llir.step "map" @k1(%t) writes(%y) cost(128 * s0, 16 * s0)
+          launch #llir.cpu_launch<work = s0, grain = 16, scratch = 0, parallel>
       llir.output "y" %y : tensor<?x16xf32, #hlir.dims<s0>>
     }
     ```
@@ -398,20 +401,20 @@ def LLIR_StepOp : LLIR_ScheduleEntryOp<"step", [AttrSizedOperandSegments,
   let description = [{
     Calls `callee` with buffers that it reads and buffers that it writes (an update in place names its buffer in both).
     `label` is its name in errors and profiles. `cost` is the bytes it moves and the scalar operations it computes.
-    `launch` comes from the code of the kernel; absent while the callee is an `llir.kernel` without code: the work range
-    [0, work), cut into parts of at least `grain` where `parallel` allows it, and the `scratch` bytes that each thread
-    brings.
+    `launch` comes from the code of the kernel, in the terms of its target; absent while the callee is an `llir.kernel`
+    without code.
 
     Example:
     ```mlir
-    llir.step "map" @k0(%x) writes(%t) cost(128 * s0, 16 * s0) launch(s0, 16, 0) {parallel}
+    llir.step "map" @k0(%x) writes(%t) cost(128 * s0, 16 * s0)
+        launch #llir.cpu_launch<work = s0, grain = 16, scratch = 0, parallel>
     ```
   }];
   let arguments = (ins StrAttr:$label, FlatSymbolRefAttr:$callee, Variadic<LLIR_BufferType>:$inputs,
-                       Variadic<LLIR_BufferType>:$outputs, HLIR_MapAttr:$cost, OptionalAttr<HLIR_MapAttr>:$launch,
-                       UnitAttr:$parallel);
+                       Variadic<LLIR_BufferType>:$outputs, HLIR_MapAttr:$cost,
+                       OptionalAttr<LLIR_LaunchAttrInterface>:$launch);
   let assemblyFormat = [{
-    $label $callee `(` $inputs `)` `writes` `(` $outputs `)` `cost` `` custom<Quantities>($cost) (`launch` `` custom<Quantities>($launch)^)? attr-dict
+    $label $callee `(` $inputs `)` `writes` `(` $outputs `)` `cost` `` custom<Quantities>($cost) (`launch` $launch^)? attr-dict
   }];
   let hasVerifier = 1;
 }

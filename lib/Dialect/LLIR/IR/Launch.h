@@ -1,0 +1,36 @@
+//===- Launch.h - Text of launch attributes -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_DIALECT_LLIR_IR_LAUNCH_H
+#define LUMINAL_LIB_DIALECT_LLIR_IR_LAUNCH_H
+
+#include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "mlir/IR/DialectImplementation.h"
+
+namespace luminal::llir {
+
+/// Parses `name = e`, an expression over symbols.
+inline mlir::FailureOr<Expr> parseQuantity(mlir::AsmParser &parser,
+                                           mlir::StringRef name) {
+  if (parser.parseKeyword(name) || parser.parseEqual())
+    return mlir::failure();
+  mlir::SMLoc loc = parser.getCurrentLocation();
+  mlir::FailureOr<Expr> e = hlir::parseExpr(parser);
+  if (succeeded(e) && (e->isUndefined() || e->hasDims()))
+    return parser.emitError(loc, "expected an expression over symbols");
+  return e;
+}
+
+/// Checks that a map without dims holds three quantities.
+inline mlir::LogicalResult
+verifyQuantities(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+                 hlir::MapAttr quantities, mlir::StringRef names) {
+  if (quantities.getNumDims() != 0 || quantities.getResults().size() != 3)
+    return emitError() << names << " are three quantities of a map without "
+                       << "dims";
+  return mlir::success();
+}
+
+} // namespace luminal::llir
+
+#endif // LUMINAL_LIB_DIALECT_LLIR_IR_LAUNCH_H
