@@ -9,6 +9,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "luminal/Conversion/LLIRToLLVM.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
@@ -26,6 +29,61 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 using namespace llvm;
+
+namespace {
+/// A masked store of one lane that is known becomes a store of that element.
+/// LLVM 22 for x86 narrows the vector inside the store, and then stores the
+/// lane as wide as it was: elements after the last one would be overwritten.
+struct StoreSingleLanes : PassInfoMixin<StoreSingleLanes> {
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &);
+};
+} // namespace
+
+/// The only lane of a constant mask that is set.
+static std::optional<unsigned> getOnlyLane(const Value *mask) {
+  const auto *constant = dyn_cast<Constant>(mask);
+  const auto *type = dyn_cast<FixedVectorType>(mask->getType());
+  if (!constant || !type)
+    return std::nullopt;
+  std::optional<unsigned> lane;
+  for (unsigned i = 0; i < type->getNumElements(); ++i) {
+    const Constant *element = constant->getAggregateElement(i);
+    if (!element || !(element->isNullValue() || element->isOneValue()))
+      return std::nullopt;
+    if (element->isNullValue())
+      continue;
+    if (lane)
+      return std::nullopt;
+    lane = i;
+  }
+  return lane;
+}
+
+PreservedAnalyses StoreSingleLanes::run(Function &function,
+                                        FunctionAnalysisManager &) {
+  bool changed = false;
+  for (Instruction &i : make_early_inc_range(instructions(function))) {
+    auto *call = dyn_cast<IntrinsicInst>(&i);
+    if (!call || call->getIntrinsicID() != Intrinsic::masked_store)
+      continue;
+    std::optional<unsigned> lane = getOnlyLane(call->getArgOperand(2));
+    if (!lane)
+      continue;
+    IRBuilder<> builder(call);
+    Value *element = builder.CreateExtractElement(call->getArgOperand(0),
+                                                  builder.getInt64(*lane));
+    Value *pointer = builder.CreateConstGEP1_64(element->getType(),
+                                                call->getArgOperand(1), *lane);
+    Align alignment = call->getParamAlign(1).valueOrOne();
+    if (*lane)
+      alignment = std::min(alignment, function.getDataLayout().getABITypeAlign(
+                                          element->getType()));
+    builder.CreateAlignedStore(element, pointer, alignment);
+    call->eraseFromParent();
+    changed = true;
+  }
+  return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+}
 
 static FunctionPassManager buildPipeline() {
   FunctionPassManager passes;
@@ -49,6 +107,7 @@ static FunctionPassManager buildPipeline() {
                                                  /*UseMemorySSA=*/true));
   passes.addPass(SimplifyCFGPass());
   passes.addPass(DivRemPairsPass());
+  passes.addPass(StoreSingleLanes());
   return passes;
 }
 

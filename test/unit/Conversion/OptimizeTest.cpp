@@ -4,6 +4,7 @@
 #include "luminal/Conversion/LLIRToLLVM.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -41,6 +42,29 @@ exit:
 }
 )";
 
+/// The module in `text` after optimizeModule; null, and a failure, where it is
+/// none.
+std::unique_ptr<llvm::Module> optimize(llvm::StringRef text,
+                                       llvm::LLVMContext &context) {
+  llvm::SMDiagnostic diagnostic;
+  auto module = llvm::parseAssemblyString(text, diagnostic, context);
+  std::string error;
+  std::optional<CPUTarget> cpu = CPUTarget::get("native", &error);
+  if (!module || !cpu) {
+    ADD_FAILURE() << diagnostic.getMessage().str() << error;
+    return nullptr;
+  }
+  llvm::Triple triple(cpu->triple);
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, cpu->cpu, cpu->features, llvm::TargetOptions(), std::nullopt));
+  module->setTargetTriple(triple);
+  module->setDataLayout(machine->createDataLayout());
+  optimizeModule(*module, *machine);
+  return module;
+}
+
 /// Instructions of each sort in the loop after optimizeModule.
 struct Counts {
   unsigned allocas = 0, loads = 0, products = 0, branches = 0;
@@ -49,22 +73,9 @@ struct Counts {
     std::string text = kLoop.str();
     text.replace(text.find("$n"), 2, length.str());
     llvm::LLVMContext context;
-    llvm::SMDiagnostic diagnostic;
-    auto module = llvm::parseAssemblyString(text, diagnostic, context);
-    std::string error;
-    std::optional<CPUTarget> cpu = CPUTarget::get("native", &error);
-    if (!module || !cpu) {
-      ADD_FAILURE() << diagnostic.getMessage().str() << error;
+    auto module = optimize(text, context);
+    if (!module)
       return;
-    }
-    llvm::Triple triple(cpu->triple);
-    const llvm::Target *target =
-        llvm::TargetRegistry::lookupTarget(triple, error);
-    std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-        triple, cpu->cpu, cpu->features, llvm::TargetOptions(), std::nullopt));
-    module->setTargetTriple(triple);
-    module->setDataLayout(machine->createDataLayout());
-    optimizeModule(*module, *machine);
     for (const llvm::Instruction &i :
          llvm::instructions(*module->getFunction("k"))) {
       allocas += i.getOpcode() == llvm::Instruction::Alloca;
@@ -89,6 +100,31 @@ TEST(Optimize, UnrollsLoopsOfKnownLengthOnly) {
   Counts fixed("4");
   EXPECT_EQ(fixed.products, 4u);
   EXPECT_EQ(fixed.branches, 0u);
+}
+
+// As wide as the element, not as what it was truncated from.
+TEST(Optimize, StoresOneElementWhereOneLaneIsSet) {
+  llvm::LLVMContext context;
+  auto module = optimize(R"(
+define void @k(<4 x i32> %v, ptr %p) {
+  %t = trunc <4 x i32> %v to <4 x i16>
+  call void @llvm.masked.store.v4i16.p0(<4 x i16> %t, ptr align 2 %p, <4 x i1> <i1 false, i1 true, i1 false, i1 false>)
+  ret void
+}
+)",
+                         context);
+  ASSERT_TRUE(module);
+  unsigned stores = 0;
+  for (const llvm::Instruction &i :
+       llvm::instructions(*module->getFunction("k"))) {
+    EXPECT_FALSE(llvm::isa<llvm::CallBase>(i));
+    if (const auto *store = llvm::dyn_cast<llvm::StoreInst>(&i)) {
+      ++stores;
+      EXPECT_TRUE(store->getValueOperand()->getType()->isIntegerTy(16));
+      EXPECT_EQ(store->getAlign().value(), 2u);
+    }
+  }
+  EXPECT_EQ(stores, 1u);
 }
 
 } // namespace
