@@ -3,38 +3,33 @@
 
 #include "luminal/Runtime/Artifact.h"
 #include "Plan.h"
-#include "luminal/Runtime/CpuFeatures.h"
 #include "luminal/Runtime/Weights.h"
-#include "luminal/Support/OutputFile.h"
 #include "luminal/Support/SafeTensors.h"
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <dlfcn.h>
+#include <unistd.h>
 
 using namespace luminal;
 using namespace luminal::runtime;
 
 Artifact::Artifact() = default;
 
-Artifact::~Artifact() {
-  if (object)
-    ::dlclose(object);
-}
+Artifact::~Artifact() = default;
 
-Result<std::shared_ptr<Artifact>> Artifact::create(Bytes bytes,
-                                                   std::string name) {
+Result<std::shared_ptr<Artifact>>
+Artifact::create(Bytes bytes, std::string name, const LoadOptions &options) {
   LUMINAL_TRY(archive, ZipArchive::fromBytes(std::move(bytes), name));
   std::shared_ptr<Artifact> artifact(new Artifact);
   artifact->name = std::move(name);
-  LUMINAL_CHECK(artifact->readMembers(archive));
+  LUMINAL_CHECK(artifact->readMembers(archive, options));
   return artifact;
 }
 
 Result<std::shared_ptr<const Artifact>>
 Artifact::load(const std::string &path, const LoadOptions &options) {
   LUMINAL_TRY(bytes, mapFile(path));
-  LUMINAL_TRY(artifact, create(std::move(bytes), path));
+  LUMINAL_TRY(artifact, create(std::move(bytes), path, options));
   std::string weights = options.weightsPath;
   if (weights.empty() && options.findWeightsFile)
     weights = artifact->findWeightsFile();
@@ -45,13 +40,14 @@ Artifact::load(const std::string &path, const LoadOptions &options) {
 
 Result<std::shared_ptr<const Artifact>>
 Artifact::fromBytes(Bytes bytes, std::string name, const LoadOptions &options) {
-  LUMINAL_TRY(artifact, create(std::move(bytes), std::move(name)));
+  LUMINAL_TRY(artifact, create(std::move(bytes), std::move(name), options));
   if (!options.weightsPath.empty())
     LUMINAL_CHECK(artifact->mapWeights(options.weightsPath));
   return std::shared_ptr<const Artifact>(std::move(artifact));
 }
 
-Status Artifact::readMembers(const ZipArchive &archive) {
+Status Artifact::readMembers(const ZipArchive &archive,
+                             const LoadOptions &options) {
   auto read = [&](std::string_view member,
                   uint64_t limit = kMaxMemberBytes) -> Result<Bytes> {
     const ZipArchive::Member *found = archive.find(member);
@@ -63,16 +59,6 @@ Status Artifact::readMembers(const ZipArchive &archive) {
   LUMINAL_TRY(text, read("manifest.json"));
   LUMINAL_TRY(parsed, Manifest::parse(text.text(), name + ": manifest.json"));
   manifest = std::move(parsed);
-
-  const TargetSpec &target = manifest.target;
-  if (target.kind != "cpu")
-    return Error(name + ": is compiled for '" + target.kind +
-                 "', this runtime runs 'cpu'");
-  if (target.arch != hostArch())
-    return Error(name + ": is compiled for '" + target.arch +
-                 "', this machine is '" + std::string(hostArch()) + "'");
-  if (Status status = checkCpuFeatures(target.features); !status)
-    return status.takeError().within(name);
 
   Result<Plan> built = Plan::build(manifest);
   if (!built)
@@ -121,57 +107,44 @@ Status Artifact::readMembers(const ZipArchive &archive) {
                  std::to_string(lastConstant) +
                  "]: lies outside constants.bin or is misaligned");
 
-  LUMINAL_TRY(code, read("host.so"));
-  LUMINAL_CHECK(openHostObject(code));
+  if (options.loadCode)
+    LUMINAL_CHECK(loadCode(
+        [&](std::string_view member) { return read(member); }, options.device));
   weights.assign(manifest.weights.size(), nullptr);
+  weightsMemory.resize(manifest.weights.size());
   if (manifest.weightsEmbedded)
     return mapEmbeddedWeights(archive);
   return {};
 }
 
-/// Whether the loader has loaded a library by this path.
-static bool isLoaded(const std::string &path) {
-  void *known = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
-  if (known)
-    ::dlclose(known);
-  return known != nullptr;
-}
-
-Status Artifact::openHostObject(const Bytes &code) {
-  kernels.assign(manifest.steps.size(), nullptr);
-  if (manifest.steps.empty())
-    return {};
-  auto fileMade = MemoryFile::create();
-  if (!fileMade)
-    return fileMade.takeError().within(name + ": host.so");
-  // The file stays open as long as the library: the loader identifies libraries
-  // by path, and would confuse one with another if the descriptor's number were
-  // reused. Libraries that cannot be unloaded, or are not ours, may still be
-  // registered under the path of a reused number.
-  codeFile.emplace(std::move(*fileMade));
-  while (isLoaded(codeFile->getPath()))
-    if (Status status = codeFile->renumber(); !status)
-      return status.takeError().within(name + ": host.so");
-  const std::string &path = codeFile->getPath();
-  if (Status status = writeFileAtomically(path, {code.text()}); !status)
-    return status.takeError().within(name + ": host.so");
-  object = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!object)
-    return Error(name + ": host.so: cannot be loaded: " + ::dlerror());
+Status Artifact::loadCode(const Device::ReadMember &read, unsigned index) {
+  auto opened = openDevice(manifest.target.kind, index);
+  if (!opened)
+    return opened.takeError().within(name + ": is compiled for '" +
+                                     manifest.target.kind + "'");
+  device = *opened;
+  if (Status status = device->check(manifest.target); !status)
+    return status.takeError().within(name);
+  auto loaded = device->load(manifest.target, read);
+  if (!loaded)
+    return loaded.takeError().within(name);
+  module = std::move(*loaded);
   for (size_t i = 0; i < manifest.steps.size(); ++i) {
     const std::string &kernel = manifest.steps[i].kernel;
-    void *symbol = ::dlsym(object, kernel.c_str());
-    // The search also covers libraries that the object depends on; a kernel
-    // must be code of the object itself.
-    Dl_info found;
-    if (symbol && ::dladdr(symbol, &found) && found.dli_fname != path)
-      symbol = nullptr;
-    if (!symbol)
+    kernels.push_back(module->find(kernel));
+    if (!kernels.back())
       return Error(name + ": manifest.json: steps[" + std::to_string(i) +
-                   "].kernel: host.so has no symbol '" + kernel + "'");
-    kernels[i] = reinterpret_cast<KernelFn>(symbol);
+                   "].kernel: " + module->getMember() + " has no symbol '" +
+                   kernel + "'");
   }
-  return {};
+  constantsOnDevice = constants.data;
+  if (constants.size == 0 || device->reaches(constants.data))
+    return {};
+  if (!constantsMemory.reserve(*device, constants.size))
+    return Error(name + ": out of memory for constants");
+  constantsOnDevice = constantsMemory.data();
+  return device->copy(
+      {constants.data, constantsMemory.data(), constants.size, Copy::Kind::In});
 }
 
 //===----------------------------------------------------------------------===//
@@ -198,6 +171,22 @@ Status Artifact::setWeight(uint32_t index, const Bytes &bytes) {
   if (owner && (owners.empty() || owners.back() != owner))
     owners.push_back(std::move(owner));
   return {};
+}
+
+Result<const void *> Artifact::getDeviceWeight(uint32_t index) const {
+  const void *weight = weights[index];
+  const uint64_t bytes = manifest.weights[index].bytes;
+  if (!weight || bytes == 0 || device->reaches(weight))
+    return weight;
+  std::lock_guard<std::mutex> lock(weightsMutex);
+  Memory &memory = weightsMemory[index];
+  if (!memory.data()) {
+    if (!memory.reserve(*device, bytes))
+      return Error(name + ": out of memory for weight '" +
+                   manifest.weights[index].name + "'");
+    LUMINAL_CHECK(device->copy({weight, memory.data(), bytes, Copy::Kind::In}));
+  }
+  return static_cast<const void *>(memory.data());
 }
 
 Status Artifact::mapEmbeddedWeights(const ZipArchive &archive) {

@@ -5,41 +5,9 @@
 #include "luminal/Runtime/ThreadPool.h"
 #include "luminal/Support/Tensor.h"
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
-#include <sys/mman.h>
 
 using namespace luminal;
 using namespace luminal::runtime;
-
-//===----------------------------------------------------------------------===//
-// Memory
-//===----------------------------------------------------------------------===//
-
-Memory::~Memory() { std::free(pointer); }
-
-bool Memory::reserve(uint64_t bytes) {
-  if (pointer && bytes <= capacity)
-    return true;
-  // Grows by at least half, so that a slowly growing dim costs few allocations.
-  constexpr uint64_t huge = 2 << 20, most = uint64_t(1) << 62;
-  if (bytes > most)
-    return false;
-  uint64_t wanted = std::max(bytes, capacity + capacity / 2);
-  uint64_t alignment = wanted >= 2 * huge ? huge : kAlignment;
-  wanted =
-      std::max<uint64_t>((wanted + alignment - 1) / alignment, 1) * alignment;
-  std::free(std::exchange(pointer, nullptr));
-  capacity = 0;
-  pointer = static_cast<uint8_t *>(std::aligned_alloc(alignment, wanted));
-  if (!pointer)
-    return false;
-  capacity = wanted;
-  // Fewer TLB misses; a refusal does no harm.
-  if (alignment == huge)
-    ::madvise(pointer, wanted, MADV_HUGEPAGE);
-  return true;
-}
 
 //===----------------------------------------------------------------------===//
 // Construction
@@ -53,6 +21,8 @@ const Artifact &Context::getArtifact() const { return *impl->artifact; }
 Result<std::unique_ptr<Context>>
 Context::create(std::shared_ptr<const Artifact> artifact,
                 const ContextOptions &options) {
+  if (!artifact->getDevice())
+    return Error(artifact->getName() + ": was loaded without its code");
   auto impl = std::make_unique<Impl>(std::move(artifact));
   LUMINAL_CHECK(impl->initialize(options));
   return std::unique_ptr<Context>(new Context(std::move(impl)));
@@ -61,8 +31,10 @@ Context::create(std::shared_ptr<const Artifact> artifact,
 Status Context::Impl::initialize(const ContextOptions &options) {
   // The pool numbers its workers in fifteen bits.
   constexpr unsigned mostUseful = 1024;
-  threads = std::min(options.threads ? options.threads : availableThreads(),
-                     mostUseful);
+  unsigned threads = std::min(
+      options.threads ? options.threads : availableThreads(), mostUseful);
+  LUMINAL_TRY(made, device.createPlan(m, artifact->getKernels(), threads));
+  launches = std::move(made);
   inputs.resize(m.inputs.size());
   outputs.resize(m.outputs.size());
   weights.resize(m.weights.size());
@@ -83,7 +55,7 @@ Status Context::Impl::initialize(const ContextOptions &options) {
     for (size_t axis = 0; axis < spec.shape.size(); ++axis)
       inputExtents[plan.inputStart[i] + axis] = *spec.shape[axis].asConstant();
     inputs[i].bytes = static_cast<int64_t>(m.weights[*spec.initial].bytes);
-    if (!inputs[i].own.reserve(inputs[i].bytes))
+    if (!inputs[i].own.reserve(device, inputs[i].bytes))
       return Error(artifact->getName() + ": out of memory for the state '" +
                    spec.name + "'");
     inputs[i].start = statesToStart = true;
@@ -109,12 +81,8 @@ Status Context::Impl::initialize(const ContextOptions &options) {
   uint32_t next = 0;
   for (size_t i = 0; i < m.steps.size(); ++i) {
     const StepSpec &spec = m.steps[i];
-    Step step;
-    step.kernel = artifact->getKernels()[i];
-    step.firstBuffer = next;
-    step.numBuffers = static_cast<uint32_t>(spec.buffers.size());
-    next += step.numBuffers;
-    steps.push_back(step);
+    firstArgument.push_back(next);
+    next += static_cast<uint32_t>(spec.buffers.size());
     for (size_t k = spec.buffers.size() - spec.results; k < spec.buffers.size();
          ++k)
       if (uint32_t root = m.rootBuffer(spec.buffers[k]);
@@ -122,6 +90,7 @@ Status Context::Impl::initialize(const ContextOptions &options) {
         inputs[owners[root]].inPlace = true;
   }
   arguments.assign(next, nullptr);
+  launchValues.assign(plan.launches.size(), 0);
   return {};
 }
 
@@ -236,15 +205,18 @@ Status Context::bindWeight(uint32_t index, const void *data, DType dtype,
   static const char empty alignas(kAlignment) = 0;
   if (spec.bytes == 0)
     data = &empty;
-  if (reinterpret_cast<uintptr_t>(data) % kBufferAlignment != 0) {
-    if (!weight.staging.reserve(spec.bytes))
+  if (spec.bytes > 0 && !c.isDirect(data)) {
+    if (!weight.staging.reserve(c.device, spec.bytes))
       return Error("out of memory for the weight '" + spec.name + "'");
-    std::memcpy(weight.staging.data(), data, spec.bytes);
+    const bool within = c.device.reaches(data);
+    LUMINAL_CHECK(
+        c.device.copy({data, weight.staging.data(), spec.bytes,
+                       within ? Copy::Kind::Within : Copy::Kind::In}));
     data = weight.staging.data();
   }
   c.pointersChanged |= weight.data != data;
   c.weightsChanged |= weight.data != data;
-  weight.data = data;
+  weight.data = weight.place = data;
   return {};
 }
 
@@ -253,6 +225,7 @@ void Context::unbindWeight(uint32_t index) {
   if (index >= c.weights.size())
     return;
   c.weights[index].data = c.artifact->getWeight(index);
+  c.weights[index].place = nullptr;
   c.pointersChanged = c.weightsChanged = true;
 }
 
@@ -282,7 +255,7 @@ Result<const void *> Context::getOutputData(uint32_t index) const {
 }
 
 Result<const void *> Context::getStateData(uint32_t index) {
-  const Impl::Input &input = impl->inputs[index];
+  Impl::Input &input = impl->inputs[index];
   if (input.broken)
     return impl->brokenState(index);
   if (input.bound)
@@ -290,7 +263,14 @@ Result<const void *> Context::getStateData(uint32_t index) {
   // The next call initialises it again: a weight may be bound before then.
   if (input.start)
     LUMINAL_CHECK(impl->copyInitialValue(index));
-  return static_cast<const void *>(input.own.data());
+  if (input.bytes == 0 || impl->device.reaches(input.own.data()))
+    return static_cast<const void *>(input.own.data());
+  const auto bytes = static_cast<uint64_t>(input.bytes);
+  if (!input.read.reserve(impl->device, bytes, Device::Place::Host))
+    return Error("out of memory for '" + impl->m.inputs[index].name + "'");
+  LUMINAL_CHECK(impl->device.copy(
+      {input.own.data(), input.read.data(), bytes, Copy::Kind::Out}));
+  return static_cast<const void *>(input.read.data());
 }
 
 int64_t Context::getBufferBytes(uint32_t buffer) const {
@@ -302,15 +282,32 @@ std::span<const int64_t> Context::getSymbolValues() const {
 }
 
 uint64_t Context::getMemoryBytes() const {
-  uint64_t total =
-      impl->arena.size() + impl->scratch.size() + impl->temporary.size();
+  uint64_t total = impl->arena.size() + impl->launches->getMemoryBytes() +
+                   impl->temporary.size();
   for (const Impl::Input &input : impl->inputs)
-    total += input.own.size() + input.staging.size();
+    total += input.own.size() + input.staging.size() + input.read.size();
   for (const Impl::Output &output : impl->outputs)
-    total += output.own.size();
+    total += output.own.size() + output.staging.size();
   for (const Impl::Weight &weight : impl->weights)
     total += weight.staging.size();
   return total;
+}
+
+Status Context::readMemory(const void *memory, void *to, uint64_t bytes) const {
+  if (bytes == 0)
+    return {};
+  const bool direct = impl->device.reaches(to);
+  return impl->device.copy(
+      {memory, to, bytes, direct ? Copy::Kind::Within : Copy::Kind::Out});
+}
+
+uint64_t Context::getNumCaptures() const {
+  return impl->launches->getNumCaptures();
+}
+
+Result<double> Context::timeSteps(unsigned repeats) {
+  LUMINAL_CHECK(run());
+  return impl->launches->time(repeats);
 }
 
 Status Context::prepare() {

@@ -6,29 +6,10 @@
 
 #include "Plan.h"
 #include "luminal/Runtime/Context.h"
+#include "luminal/Runtime/Device.h"
 #include <vector>
 
 namespace luminal::runtime {
-
-/// Aligned memory that only grows; contents are lost when it does.
-class Memory {
-public:
-  Memory() = default;
-  Memory(const Memory &) = delete;
-  Memory &operator=(const Memory &) = delete;
-  Memory(Memory &&other)
-      : pointer(std::exchange(other.pointer, nullptr)),
-        capacity(std::exchange(other.capacity, 0)) {}
-  ~Memory();
-  /// False if the system has no such memory.
-  bool reserve(uint64_t bytes);
-  uint8_t *data() const { return pointer; }
-  uint64_t size() const { return capacity; }
-
-private:
-  uint8_t *pointer = nullptr;
-  uint64_t capacity = 0;
-};
 
 /// Sizes are below this, so that sums of two never overflow.
 constexpr int64_t kLargestSize = int64_t(1) << 56;
@@ -38,7 +19,7 @@ struct Context::Impl {
 
   explicit Impl(std::shared_ptr<const Artifact> artifact)
       : artifact(std::move(artifact)), m(this->artifact->getManifest()),
-        plan(this->artifact->getPlan()) {}
+        plan(this->artifact->getPlan()), device(*this->artifact->getDevice()) {}
 
   Status initialize(const ContextOptions &options);
 
@@ -58,6 +39,7 @@ struct Context::Impl {
   Status evaluateSizes();
   Status evaluateBuffers();
   Status evaluateSteps();
+  Error launchError() const;
   Status preparePointers();
   Status checkOverlap() const;
   Error overlapError() const;
@@ -71,24 +53,31 @@ struct Context::Impl {
   }
 
   //===--- Running (ContextRun.cpp) ---------------------------------------===//
+  Status call(StepListener *listener);
   Status startStates();
   Status copyInitialValue(uint32_t state);
   Status checkStates();
   Error brokenState(uint32_t input) const;
-  Status runSteps(StepListener *listener);
-  Status stepFailed(uint32_t step) const;
 
   std::shared_ptr<const Artifact> artifact;
   const Manifest &m;
   const Plan &plan;
-  unsigned threads = 1;
+  Device &device;
+  std::unique_ptr<LaunchPlan> launches;
+
+  /// Whether kernels can use this memory as it is.
+  bool isDirect(const void *memory) const {
+    return reinterpret_cast<uintptr_t>(memory) % kBufferAlignment == 0 &&
+           device.reaches(memory);
+  }
 
   struct Input {
     const void *data = nullptr; ///< What the caller bound.
     bool bound = false;
     int64_t bytes = 0;
-    Memory staging;       ///< Used where the bound memory is misaligned.
+    Memory staging;       ///< Used where the bound memory is not direct.
     Memory own;           ///< For a state with an initial value.
+    Memory read;          ///< Of the host: what the caller reads of `own`.
     bool start = false;   ///< Copy the initial value to `own`.
     bool updated = false; ///< An output is its new value.
     bool inPlace = false; ///< Steps write to it.
@@ -99,22 +88,15 @@ struct Context::Impl {
     bool bound = false;
     int64_t bytes = 0;
     bool current = false; ///< Holds the last call's value.
-    Memory own;           ///< If unbound, or bound to misaligned memory.
+    Memory own;           ///< Of the host, if unbound.
+    Memory staging;       ///< Used where `own` or `data` is not direct.
   };
   struct Weight {
+    /// What the caller bound, or the artifact's; memory of the host, or direct.
     const void *data = nullptr;
+    /// Where kernels reach it; null: not known yet.
+    const void *place = nullptr;
     Memory staging;
-  };
-  struct Copy {
-    const void *from;
-    void *to;
-    uint64_t bytes;
-  };
-  struct Step {
-    KernelFn kernel = nullptr;
-    uint32_t firstBuffer = 0, numBuffers = 0;
-    int64_t work = 0, chunk = 1;
-    unsigned threads = 1;
   };
 
   std::vector<Input> inputs;
@@ -138,12 +120,11 @@ struct Context::Impl {
       ranges; ///< By buffer; bytes of all, offset where it has one.
   /// By buffer: the input, output or weight it belongs to.
   std::vector<uint32_t> owners;
-  std::vector<uint8_t *> pointers; ///< By buffer.
-  std::vector<void *> arguments;   ///< Of all steps, one after the other.
-  std::vector<Step> steps;
-  unsigned mostThreads = 1;
-  Memory arena, scratch, temporary;
-  uint64_t scratchStride = 0;
+  std::vector<uint8_t *> pointers;     ///< By buffer.
+  std::vector<void *> arguments;       ///< Of all steps, one after the other.
+  std::vector<uint32_t> firstArgument; ///< By step.
+  std::vector<int64_t> launchValues;   ///< As Plan::launches.
+  Memory arena, temporary;
   std::vector<Copy> copiesIn, copiesOut;
   /// Memory of the caller, for the overlap check; ranges of weights are merged
   /// and sorted.

@@ -211,70 +211,42 @@ Status Context::Impl::evaluateBuffers() {
       return Error("output '" + m.outputs[i].name + "': has " +
                    std::to_string(outputs[i].bytes) + " bytes, its buffer " +
                    std::to_string(ranges[m.outputs[i].buffer].bytes));
-  if (!arena.reserve(arenaBytes))
+  if (!arena.reserve(device, arenaBytes))
     return Error("out of memory: the arena needs " +
                  std::to_string(arenaBytes) + " bytes");
   return {};
 }
 
 Status Context::Impl::evaluateSteps() {
-  int64_t mostScratch = 0;
-  mostThreads = 1;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const StepSpec &spec = m.steps[i];
-    Step &step = steps[i];
-    int64_t grain = 1, bytes = 0;
-    const auto &launch = std::get<CPULaunch>(spec.launch);
-    const SizeProgram::Slot *slots =
-        plan.launches.data() + plan.steps[i].launch;
-    if (!size(slots[0], step.work) || !size(slots[1], grain, 1) ||
-        !size(slots[2], bytes))
-      return Error("step " + std::to_string(i) + " (" + spec.name +
-                   "): has no valid work, grain or scratch" +
-                   describeSizes({{values[slots[0]], launch.work},
-                                  {values[slots[1]], launch.grain},
-                                  {values[slots[2]], launch.scratch}}));
-    mostScratch = std::max(mostScratch, bytes);
-    // A few chunks per thread balance the load; a chunk is a multiple of the
-    // grain.
-    constexpr int64_t chunksPerThread = 4;
-    int64_t grains = step.work / grain + (step.work % grain != 0);
-    step.threads = static_cast<unsigned>(
-        launch.parallel ? std::clamp<int64_t>(grains, 1, threads) : 1);
-    int64_t chunks =
-        std::min<int64_t>(grains, int64_t(step.threads) * chunksPerThread);
-    step.chunk =
-        chunks == 0 || step.threads == 1
-            ? std::max<int64_t>(step.work, 1)
-            : std::max<int64_t>((grains + chunks - 1) / chunks, 1) * grain;
-    mostThreads = std::max(mostThreads, step.threads);
+  bool good = true;
+  for (size_t i = 0; i < plan.launches.size(); ++i)
+    good &= size(plan.launches[i], launchValues[i]);
+  if (!good)
+    return launchError();
+  return launches->setSizes(symbols, launchValues);
+}
+
+Error Context::Impl::launchError() const {
+  for (size_t i = 0; i < m.steps.size(); ++i) {
+    const SizeProgram::Slot *slot = plan.launches.data() + plan.steps[i].launch;
+    std::string error;
+    visitExprs(m.steps[i].launch, [&](std::string_view field, const Expr &e) {
+      int64_t value;
+      if (error.empty() && !size(*slot, value))
+        error = "step " + std::to_string(i) + " (" + m.steps[i].name +
+                "): has no valid " + std::string(field) +
+                describeSizes({{values[*slot], e}});
+      ++slot;
+    });
+    if (!error.empty())
+      return Error(error);
   }
-  // Two cache lines apart, so that threads do not share one.
-  scratchStride = (mostScratch + 127) / 128 * 128;
-  uint64_t total = 0;
-  if (__builtin_mul_overflow(scratchStride, uint64_t(mostThreads), &total) ||
-      !scratch.reserve(total))
-    return Error("out of memory: " + std::to_string(mostThreads) +
-                 " threads need " + std::to_string(scratchStride) +
-                 " bytes of scratch each");
-  return {};
+  return Error("a step has no valid launch");
 }
 
 //===----------------------------------------------------------------------===//
 // Pointers
 //===----------------------------------------------------------------------===//
-
-namespace {
-bool isAligned(const void *data) {
-  return reinterpret_cast<uintptr_t>(data) % kBufferAlignment == 0;
-}
-
-/// For buffers without elements.
-uint8_t *emptyBuffer() {
-  alignas(kAlignment) static uint8_t memory[kAlignment];
-  return memory;
-}
-} // namespace
 
 Status Context::Impl::preparePointers() {
   auto outOfMemory = [](const TensorSpec &spec) {
@@ -303,26 +275,35 @@ Status Context::Impl::preparePointers() {
       Input &input = inputs[owner];
       uint64_t bytes = static_cast<uint64_t>(input.bytes);
       place = input.bound ? input.data : input.own.data();
-      if (bytes > 0 && !isAligned(place)) {
-        if (!input.staging.reserve(bytes))
+      if (bytes > 0 && !isDirect(place)) {
+        if (!input.staging.reserve(device, bytes))
           return outOfMemory(m.inputs[owner]);
-        copiesIn.push_back({place, input.staging.data(), bytes});
+        copiesIn.push_back(
+            {place, input.staging.data(), bytes,
+             device.reaches(place) ? Copy::Kind::Within : Copy::Kind::In});
         place = input.staging.data();
       }
       break;
     }
     case Kind::Output: {
       Output &output = outputs[owner];
-      place = output.data;
-      if (!output.bound || !isAligned(place)) {
-        if (!output.own.reserve(output.bytes))
+      if (!output.bound &&
+          !output.own.reserve(device, output.bytes, Device::Place::Host))
+        return outOfMemory(m.outputs[owner]);
+      place = output.bound ? output.data : output.own.data();
+      if (output.bytes > 0 && !isDirect(place)) {
+        if (!output.staging.reserve(device, output.bytes))
           return outOfMemory(m.outputs[owner]);
-        place = output.own.data();
+        place = output.staging.data();
       }
       break;
     }
     case Kind::Weight:
-      place = weights[owner].data;
+      if (!weights[owner].place) {
+        LUMINAL_TRY(found, artifact->getDeviceWeight(owner));
+        weights[owner].place = found;
+      }
+      place = weights[owner].place;
       if (!place)
         return Error("weight '" + m.weights[owner].name +
                      "' is not bound: name the file that holds the weights, "
@@ -342,15 +323,18 @@ Status Context::Impl::preparePointers() {
       place = pointers[m.buffers[b].of] + ranges[b].offset;
       break;
     }
+    // Any memory for buffers without elements.
     if (ranges[b].bytes == 0)
-      place = emptyBuffer();
+      place = arena.data();
     // Kernels write only where Manifest::verify allows it.
     pointers[b] = const_cast<uint8_t *>(static_cast<const uint8_t *>(place));
   }
 
-  for (size_t i = 0; i < steps.size(); ++i)
-    for (uint32_t k = 0; k < steps[i].numBuffers; ++k)
-      arguments[steps[i].firstBuffer + k] = pointers[m.steps[i].buffers[k]];
+  void **argument = arguments.data();
+  for (const StepSpec &step : m.steps)
+    for (uint32_t buffer : step.buffers)
+      *argument++ = pointers[buffer];
+  LUMINAL_CHECK(launches->setBuffers(arguments));
   LUMINAL_CHECK(planCopies());
   pointersChanged = false;
   return {};
@@ -360,14 +344,16 @@ Status Context::Impl::planCopies() {
   copiesOut.clear();
   auto add = [&](const void *from, void *to, int64_t bytes) {
     if (from != to && bytes > 0)
-      copiesOut.push_back({from, to, static_cast<uint64_t>(bytes)});
+      copiesOut.push_back(
+          {from, to, static_cast<uint64_t>(bytes),
+           device.reaches(to) ? Copy::Kind::Within : Copy::Kind::Out});
   };
   // User outputs first: they may be old values of states.
   for (uint32_t i : artifact->getUserOutputs()) {
     Output &output = outputs[i];
     void *place = output.data;
     if (!output.bound) {
-      if (!output.own.reserve(output.bytes))
+      if (!output.own.reserve(device, output.bytes, Device::Place::Host))
         return Error("out of memory for '" + m.outputs[i].name + "'");
       place = output.own.data();
     }
@@ -386,7 +372,7 @@ Status Context::Impl::planCopies() {
     if (m.outputs[i].updates && isOldState(m.outputs[i]))
       tooLarge |= __builtin_add_overflow(
           needed, uint64_t(outputs[i].bytes + 63) / 64 * 64, &needed);
-  if (tooLarge || !temporary.reserve(needed))
+  if (tooLarge || !temporary.reserve(device, needed))
     return Error("out of memory for new values of states");
   uint8_t *next = temporary.data();
   for (uint32_t i = 0; i < m.outputs.size(); ++i)

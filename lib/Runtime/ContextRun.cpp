@@ -2,44 +2,51 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ContextImpl.h"
-#include "luminal/Runtime/ThreadPool.h"
-#include <cstring>
 
 using namespace luminal;
 using namespace luminal::runtime;
 
 namespace {
-/// The arguments of one part of a step.
-struct Part {
-  KernelFn kernel;
-  void *const *buffers;
-  const int64_t *symbols;
-  uint8_t *scratch;
-  uint64_t stride;
-};
-
-// Kernels have no type for the sanitizer's check of indirect calls.
-#if defined(__clang__)
-__attribute__((no_sanitize("function")))
-#endif
-int32_t runPart(void *data, int64_t begin, int64_t end, unsigned slot) {
-  const Part &part = *static_cast<const Part *>(data);
-  return part.kernel(part.buffers, part.symbols, begin, end,
-                     part.stride ? part.scratch + slot * part.stride : nullptr);
-}
-
-/// Releases the pool at the end of the call.
-class PoolLease {
+/// Tells a listener of the context what the device tells.
+class Reporter : public StepObserver {
 public:
-  explicit PoolLease(unsigned threads) {
-    if (threads > 1 && ThreadPool::get().tryAcquire(threads))
-      pool = &ThreadPool::get();
+  Reporter(const Manifest &m, const Plan &plan,
+           std::span<const SizeProgram::Value> values,
+           std::span<const uint32_t> firstArgument, void *const *arguments,
+           StepListener &listener)
+      : m(m), plan(plan), values(values), firstArgument(firstArgument),
+        arguments(arguments), listener(listener) {}
+
+  void before(uint32_t step, unsigned threads) override {
+    const Plan::StepSlots &slots = plan.steps[step];
+    report = {};
+    report.step = step;
+    // The first expression of a launch is its work.
+    report.work = number(plan.launches[slots.launch]);
+    report.traffic = number(slots.traffic);
+    report.flops = number(slots.flops);
+    report.threads = threads;
+    report.buffers = {arguments + firstArgument[step],
+                      m.steps[step].buffers.size()};
+    listener.before(report);
   }
-  ~PoolLease() {
-    if (pool)
-      pool->release();
+  Status after(uint32_t, std::optional<double> microseconds) override {
+    report.microseconds = microseconds;
+    return listener.after(report);
   }
-  ThreadPool *pool = nullptr;
+
+private:
+  int64_t number(SizeProgram::Slot slot) const {
+    return values[slot].valid ? values[slot].value : 0;
+  }
+
+  const Manifest &m;
+  const Plan &plan;
+  std::span<const SizeProgram::Value> values;
+  std::span<const uint32_t> firstArgument;
+  void *const *arguments;
+  StepListener &listener;
+  StepReport report;
 };
 } // namespace
 
@@ -55,21 +62,45 @@ Status Context::run(StepListener *listener) {
     LUMINAL_CHECK(c.checkStates());
   if (c.statesToStart)
     LUMINAL_CHECK(c.startStates());
-  for (const Impl::Copy &copy : c.copiesIn)
-    std::memcpy(copy.to, copy.from, copy.bytes);
-  if (Status status = c.runSteps(listener); !status) {
-    for (Impl::Input &input : c.inputs)
-      if (input.inPlace)
-        input.broken = c.statesBroken = true;
+  if (Status status = c.call(listener); !status) {
     for (Impl::Output &output : c.outputs)
       output.current = false;
     return status;
   }
-  for (const Impl::Copy &copy : c.copiesOut)
-    std::memmove(copy.to, copy.from, copy.bytes);
   for (Impl::Output &output : c.outputs)
     output.current = true;
   return {};
+}
+
+Status Context::Impl::call(StepListener *listener) {
+  // States that the device may have changed when it tells of an error.
+  auto breakStates = [&](bool updated) {
+    for (Input &input : inputs)
+      if (input.inPlace || (updated && input.updated))
+        input.broken = statesBroken = true;
+  };
+  for (const Copy &copy : copiesIn)
+    LUMINAL_CHECK(launches->copy(copy));
+  Status status;
+  if (listener) {
+    Reporter reporter(m, plan, values, firstArgument, arguments.data(),
+                      *listener);
+    status = launches->launch(&reporter);
+  } else {
+    status = launches->launch(nullptr);
+  }
+  if (!status) {
+    breakStates(false);
+    return status;
+  }
+  for (const Copy &copy : copiesOut)
+    if (status)
+      status = launches->copy(copy);
+  if (status)
+    status = launches->finish();
+  if (!status)
+    breakStates(true);
+  return status;
 }
 
 Error Context::Impl::brokenState(uint32_t input) const {
@@ -91,9 +122,12 @@ Status Context::Impl::copyInitialValue(uint32_t state) {
     return Error("weight '" + m.weights[weight].name +
                  "', the initial value of state '" + m.inputs[state].name +
                  "', is not bound");
-  std::memcpy(inputs[state].own.data(), weights[weight].data,
-              m.weights[weight].bytes);
-  return {};
+  const void *from = weights[weight].data;
+  if (m.weights[weight].bytes == 0)
+    return {};
+  return device.copy(
+      {from, inputs[state].own.data(), m.weights[weight].bytes,
+       device.reaches(from) ? Copy::Kind::Within : Copy::Kind::In});
 }
 
 Status Context::Impl::startStates() {
@@ -105,44 +139,4 @@ Status Context::Impl::startStates() {
   }
   statesToStart = false;
   return {};
-}
-
-Status Context::Impl::runSteps(StepListener *listener) {
-  PoolLease lease(mostThreads);
-  for (uint32_t i = 0; i < steps.size(); ++i) {
-    const Step &step = steps[i];
-    void *const *buffers = arguments.data() + step.firstBuffer;
-    Part part{step.kernel, buffers, symbols.data(), scratch.data(),
-              scratchStride};
-    StepReport report;
-    if (listener) {
-      auto number = [&](SizeProgram::Slot slot) {
-        return values[slot].valid ? values[slot].value : 0;
-      };
-      report = {i,
-                step.work,
-                number(plan.steps[i].traffic),
-                number(plan.steps[i].flops),
-                lease.pool ? step.threads : 1,
-                {buffers, step.numBuffers}};
-      listener->before(report);
-    }
-    int32_t result = 0;
-    if (step.work > 0)
-      result = lease.pool && step.threads > 1
-                   ? lease.pool->parallelFor(step.work, step.chunk,
-                                             step.threads, runPart, &part)
-                   : runPart(&part, 0, step.work, 0);
-    if (result != 0)
-      return stepFailed(i);
-    if (listener)
-      LUMINAL_CHECK(listener->after(report));
-  }
-  return {};
-}
-
-Status Context::Impl::stepFailed(uint32_t step) const {
-  return Error("step " + std::to_string(step) + " (" + m.steps[step].name +
-               ", kernel " + m.steps[step].kernel +
-               "): an index is out of range");
 }

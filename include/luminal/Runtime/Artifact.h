@@ -9,19 +9,15 @@
 #ifndef LUMINAL_RUNTIME_ARTIFACT_H
 #define LUMINAL_RUNTIME_ARTIFACT_H
 
-#include "luminal/Runtime/Manifest.h"
-#include "luminal/Support/MemoryFile.h"
+#include "luminal/Runtime/Device.h"
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 namespace luminal::runtime {
 
 struct Plan;
-
-/// A kernel of host.so; docs/Architecture.md states the contract.
-using KernelFn = int32_t (*)(void *const *buffers, const int64_t *symbols,
-                             int64_t begin, int64_t end, void *scratch);
 
 struct LoadOptions {
   /// A .pt2 or .safetensors file that holds the weights; empty if they are in
@@ -31,6 +27,11 @@ struct LoadOptions {
   /// Where no file is named, use the one that the artifact's manifest names as
   /// the one it was compiled with, if it is still there.
   bool findWeightsFile = true;
+  /// Which device of the artifact's kind runs it.
+  unsigned device = 0;
+  /// False: only what the artifact says of itself; no device is opened, and no
+  /// context can be made.
+  bool loadCode = true;
 };
 
 /// Immutable once loaded: any number of threads may run it, each with a
@@ -54,20 +55,27 @@ public:
   const std::vector<uint32_t> &getStates() const { return states; }
   const std::vector<uint32_t> &getUserOutputs() const { return userOutputs; }
 
-  /// Memory of a weight (16-byte aligned), or null if it must be bound.
+  /// The device that runs it; null without its code.
+  Device *getDevice() const { return device; }
+  /// Memory of a weight (16-byte aligned, of the host), or null if it must be
+  /// bound.
   const void *getWeight(uint32_t index) const { return weights[index]; }
-  const uint8_t *getConstants() const { return constants.data; }
+  /// The same where kernels reach it, or null; brought there once, when first
+  /// asked for.
+  Result<const void *> getDeviceWeight(uint32_t index) const;
+  /// Where kernels reach them.
+  const uint8_t *getConstants() const { return constantsOnDevice; }
   /// By step.
-  const std::vector<KernelFn> &getKernels() const { return kernels; }
+  const std::vector<KernelHandle> &getKernels() const { return kernels; }
   const Plan &getPlan() const { return *plan; }
 
 private:
   Artifact();
-  static Result<std::shared_ptr<Artifact>> create(Bytes bytes,
-                                                  std::string name);
+  static Result<std::shared_ptr<Artifact>> create(Bytes bytes, std::string name,
+                                                  const LoadOptions &options);
   std::string findWeightsFile() const;
-  Status readMembers(const ZipArchive &archive);
-  Status openHostObject(const Bytes &object);
+  Status readMembers(const ZipArchive &archive, const LoadOptions &options);
+  Status loadCode(const Device::ReadMember &read, unsigned index);
   Status mapEmbeddedWeights(const ZipArchive &archive);
   Status mapWeights(const std::string &path);
   Status setWeight(uint32_t index, const Bytes &bytes);
@@ -79,10 +87,13 @@ private:
   Bytes constants;
   std::vector<const void *> weights;
   std::vector<std::shared_ptr<const void>> owners;
-  std::vector<KernelFn> kernels;
-  /// Descriptor of host.so; the loader identifies it by path.
-  std::optional<MemoryFile> codeFile;
-  void *object = nullptr;
+  Device *device = nullptr;
+  std::unique_ptr<Module> module;
+  std::vector<KernelHandle> kernels;
+  const uint8_t *constantsOnDevice = nullptr;
+  Memory constantsMemory;
+  mutable std::mutex weightsMutex;
+  mutable std::vector<Memory> weightsMemory;
 };
 
 } // namespace luminal::runtime

@@ -22,8 +22,12 @@ struct StepReport {
   uint32_t step = 0;
   int64_t work = 0, traffic = 0, flops = 0;
   unsigned threads = 1;
-  /// Operands, then results, as the kernel gets them.
+  /// Operands, then results, as the kernel gets them; Context::readMemory reads
+  /// what is in them.
   std::span<void *const> buffers;
+  /// How long the step took by the clock of the device; absent before the step,
+  /// and where the device has none.
+  std::optional<double> microseconds;
 };
 
 /// Notified of every step of a call, in order, on the calling thread.
@@ -87,6 +91,15 @@ public:
   std::span<const int64_t> getSymbolValues() const;
   /// Bytes of the arena and of all other memory that the context allocated.
   uint64_t getMemoryBytes() const;
+
+  /// Copies what is in memory that a step was given to memory of the caller.
+  Status readMemory(const void *memory, void *to, uint64_t bytes) const;
+  /// How often the device put the steps together anew, for tests.
+  uint64_t getNumCaptures() const;
+  /// Makes a call, then runs its steps `repeats` times more on the memory as it
+  /// is: nanoseconds of one time, without copies, by the device's clock. States
+  /// that steps change in place change as often.
+  Result<double> timeSteps(unsigned repeats);
 
   /// Runs the steps. No output may share memory with any other buffer of the
   /// call, nor a state. After an error inside a step, outputs are undefined,

@@ -38,7 +38,7 @@ Status Profiler::after(const StepReport &report) {
               report.step,
               report.threads,
               microseconds(start - origin),
-              microseconds(end - start),
+              report.microseconds.value_or(microseconds(end - start)),
               report.work};
   if (call < room) {
     first.push_back(event);
@@ -146,11 +146,13 @@ Status DebugPrinter::after(const StepReport &report) {
   const StepSpec &step = context.getArtifact().getManifest().steps[report.step];
   std::fprintf(stream, "  done in %.3f us, checksums", us);
   for (size_t k = step.buffers.size() - step.results; k < step.buffers.size();
-       ++k)
-    std::fprintf(
-        stream, " %08x",
-        crc32(static_cast<const uint8_t *>(report.buffers[k]),
-              static_cast<uint64_t>(context.getBufferBytes(step.buffers[k]))));
+       ++k) {
+    std::vector<uint8_t> bytes(
+        static_cast<size_t>(context.getBufferBytes(step.buffers[k])));
+    LUMINAL_CHECK(
+        context.readMemory(report.buffers[k], bytes.data(), bytes.size()));
+    std::fprintf(stream, " %08x", crc32(bytes.data(), bytes.size()));
+  }
   std::fprintf(stream, "\n");
   return {};
 }

@@ -193,7 +193,7 @@ TEST(Artifact, RefusesWhatItCannotRun) {
     EXPECT_FAILS(b.load(), text);
   };
   expect([](Manifest &m) { m.target.kind = "cuda", m.steps.clear(); },
-         "is compiled for 'cuda', this runtime runs 'cpu'");
+         "is compiled for 'cuda'");
   expect([](Manifest &m) { m.target.arch = "riscv64"; },
          "is compiled for 'riscv64', this machine is");
   expect(

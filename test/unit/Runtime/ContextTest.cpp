@@ -493,7 +493,7 @@ TEST(Context, ChecksSizes) {
       "step 0 (add_f32): has no valid work");
   expect(
       8, [](Builder &b) { launchOf(b.m.steps[0]).grain = s("n - 8"); },
-      "step 0 (add_f32): has no valid work, grain");
+      "step 0 (add_f32): has no valid grain");
   expect(
       8,
       [](Builder &b) {

@@ -1,0 +1,178 @@
+//===- CPULaunchPlan.cpp - Steps as calls of functions --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "CPUDevice.h"
+#include "luminal/Runtime/ThreadPool.h"
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+using namespace luminal;
+using namespace luminal::runtime;
+
+namespace {
+/// The arguments of one part of a step.
+struct Part {
+  KernelFn kernel;
+  void *const *buffers;
+  const int64_t *symbols;
+  uint8_t *scratch;
+  uint64_t stride;
+};
+
+// Kernels have no type for the sanitizer's check of indirect calls.
+#if defined(__clang__)
+__attribute__((no_sanitize("function")))
+#endif
+int32_t runPart(void *data, int64_t begin, int64_t end, unsigned slot) {
+  const Part &part = *static_cast<const Part *>(data);
+  return part.kernel(part.buffers, part.symbols, begin, end,
+                     part.stride ? part.scratch + slot * part.stride : nullptr);
+}
+
+/// Releases the pool at the end of the call.
+class PoolLease {
+public:
+  explicit PoolLease(unsigned threads) {
+    if (threads > 1 && ThreadPool::get().tryAcquire(threads))
+      pool = &ThreadPool::get();
+  }
+  ~PoolLease() {
+    if (pool)
+      pool->release();
+  }
+  ThreadPool *pool = nullptr;
+};
+
+class CPULaunchPlan : public LaunchPlan {
+public:
+  CPULaunchPlan(CPUDevice &device, const Manifest &manifest,
+                std::span<const KernelHandle> kernels, unsigned threads);
+
+  Status setSizes(std::span<const int64_t> newSymbols,
+                  std::span<const int64_t> launches) override;
+  Status setBuffers(std::span<void *const> buffers) override {
+    arguments = buffers.data();
+    return {};
+  }
+  Status copy(const Copy &copy) override {
+    std::memmove(copy.to, copy.from, copy.bytes);
+    return {};
+  }
+  Status launch(StepObserver *observer) override;
+  Status finish() override { return {}; }
+  Result<double> time(unsigned repeats) override;
+  uint64_t getMemoryBytes() const override { return scratch.size(); }
+
+private:
+  struct Step {
+    KernelFn kernel = nullptr;
+    uint32_t firstBuffer = 0;
+    unsigned threads = 1;
+    int64_t work = 0, chunk = 1;
+  };
+
+  CPUDevice &device;
+  const Manifest &manifest;
+  unsigned threads;
+  std::vector<Step> steps;
+  unsigned mostThreads = 1;
+  const int64_t *symbols = nullptr;
+  void *const *arguments = nullptr;
+  Memory scratch;
+  uint64_t scratchStride = 0;
+};
+} // namespace
+
+CPULaunchPlan::CPULaunchPlan(CPUDevice &device, const Manifest &manifest,
+                             std::span<const KernelHandle> kernels,
+                             unsigned threads)
+    : device(device), manifest(manifest), threads(threads) {
+  uint32_t next = 0;
+  for (size_t i = 0; i < manifest.steps.size(); ++i) {
+    Step &step = steps.emplace_back();
+    step.kernel = reinterpret_cast<KernelFn>(kernels[i]);
+    step.firstBuffer = next;
+    next += static_cast<uint32_t>(manifest.steps[i].buffers.size());
+  }
+}
+
+Status CPULaunchPlan::setSizes(std::span<const int64_t> newSymbols,
+                               std::span<const int64_t> launches) {
+  symbols = newSymbols.data();
+  int64_t mostScratch = 0;
+  mostThreads = 1;
+  // The expressions of a launch: work, grain, scratch.
+  const int64_t *values = launches.data();
+  for (size_t i = 0; i < steps.size(); ++i, values += 3) {
+    Step &step = steps[i];
+    step.work = values[0];
+    const int64_t grain = values[1];
+    if (grain < 1)
+      return Error("step " + std::to_string(i) + " (" + manifest.steps[i].name +
+                   "): has no valid grain: it is " + std::to_string(grain));
+    mostScratch = std::max(mostScratch, values[2]);
+    // A few chunks per thread balance the load; a chunk is a multiple of the
+    // grain.
+    constexpr int64_t chunksPerThread = 4;
+    const bool parallel =
+        std::get<CPULaunch>(manifest.steps[i].launch).parallel;
+    int64_t grains = step.work / grain + (step.work % grain != 0);
+    step.threads = static_cast<unsigned>(
+        parallel ? std::clamp<int64_t>(grains, 1, threads) : 1);
+    int64_t chunks =
+        std::min<int64_t>(grains, int64_t(step.threads) * chunksPerThread);
+    step.chunk =
+        chunks == 0 || step.threads == 1
+            ? std::max<int64_t>(step.work, 1)
+            : std::max<int64_t>((grains + chunks - 1) / chunks, 1) * grain;
+    mostThreads = std::max(mostThreads, step.threads);
+  }
+  // Two cache lines apart, so that threads do not share one.
+  scratchStride = (mostScratch + 127) / 128 * 128;
+  uint64_t total = 0;
+  if (__builtin_mul_overflow(scratchStride, uint64_t(mostThreads), &total) ||
+      !scratch.reserve(device, total))
+    return Error("out of memory: " + std::to_string(mostThreads) +
+                 " threads need " + std::to_string(scratchStride) +
+                 " bytes of scratch each");
+  return {};
+}
+
+Status CPULaunchPlan::launch(StepObserver *observer) {
+  PoolLease lease(mostThreads);
+  for (uint32_t i = 0; i < steps.size(); ++i) {
+    const Step &step = steps[i];
+    Part part{step.kernel, arguments + step.firstBuffer, symbols,
+              scratch.data(), scratchStride};
+    if (observer)
+      observer->before(i, lease.pool ? step.threads : 1);
+    int32_t result = 0;
+    if (step.work > 0)
+      result = lease.pool && step.threads > 1
+                   ? lease.pool->parallelFor(step.work, step.chunk,
+                                             step.threads, runPart, &part)
+                   : runPart(&part, 0, step.work, 0);
+    if (result != 0)
+      return stepFailed(manifest, i);
+    if (observer)
+      LUMINAL_CHECK(observer->after(i, std::nullopt));
+  }
+  return {};
+}
+
+Result<double> CPULaunchPlan::time(unsigned repeats) {
+  auto start = std::chrono::steady_clock::now();
+  for (unsigned i = 0; i < repeats; ++i)
+    LUMINAL_CHECK(launch(nullptr));
+  std::chrono::duration<double, std::nano> total =
+      std::chrono::steady_clock::now() - start;
+  return total.count() / std::max(repeats, 1u);
+}
+
+Result<std::unique_ptr<LaunchPlan>>
+CPUDevice::createPlan(const Manifest &manifest,
+                      std::span<const KernelHandle> kernels, unsigned threads) {
+  return std::unique_ptr<LaunchPlan>(
+      std::make_unique<CPULaunchPlan>(*this, manifest, kernels, threads));
+}

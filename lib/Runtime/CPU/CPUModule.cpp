@@ -1,0 +1,75 @@
+//===- CPUModule.cpp - Shared objects opened from memory ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "CPUDevice.h"
+#include "luminal/Support/MemoryFile.h"
+#include "luminal/Support/OutputFile.h"
+#include <dlfcn.h>
+
+using namespace luminal;
+using namespace luminal::runtime;
+
+namespace {
+constexpr char kMember[] = "host.so";
+
+class CPUModule : public Module {
+public:
+  explicit CPUModule(MemoryFile file) : file(std::move(file)) {}
+  ~CPUModule() override {
+    if (object)
+      ::dlclose(object);
+  }
+  Status open(const Bytes &code);
+  const char *getMember() const override { return kMember; }
+  KernelHandle find(const std::string &kernel) const override;
+
+private:
+  /// Descriptor of the object, which stays open as long as the library: the
+  /// loader identifies libraries by path, and would confuse one with another if
+  /// the descriptor's number were reused.
+  MemoryFile file;
+  void *object = nullptr;
+};
+} // namespace
+
+/// Whether the loader has loaded a library by this path.
+static bool isLoaded(const std::string &path) {
+  void *known = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+  if (known)
+    ::dlclose(known);
+  return known != nullptr;
+}
+
+Status CPUModule::open(const Bytes &code) {
+  // Libraries that cannot be unloaded, or are not ours, may still be registered
+  // under the path of a reused number.
+  while (isLoaded(file.getPath()))
+    LUMINAL_CHECK(file.renumber());
+  LUMINAL_CHECK(writeFileAtomically(file.getPath(), {code.text()}));
+  object = ::dlopen(file.getPath().c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!object)
+    return Error(std::string("cannot be loaded: ") + ::dlerror());
+  return {};
+}
+
+KernelHandle CPUModule::find(const std::string &kernel) const {
+  void *symbol = ::dlsym(object, kernel.c_str());
+  // The search also covers libraries that the object depends on; a kernel must
+  // be code of the object itself.
+  Dl_info found;
+  if (symbol && ::dladdr(symbol, &found) && found.dli_fname != file.getPath())
+    return nullptr;
+  return symbol;
+}
+
+Result<std::unique_ptr<Module>> CPUDevice::load(const TargetSpec &,
+                                                const ReadMember &read) {
+  LUMINAL_TRY(code, read(kMember));
+  auto file = MemoryFile::create();
+  if (!file)
+    return file.takeError().within(kMember);
+  auto module = std::make_unique<CPUModule>(std::move(*file));
+  if (Status status = module->open(code); !status)
+    return status.takeError().within(kMember);
+  return std::unique_ptr<Module>(std::move(module));
+}

@@ -1,0 +1,46 @@
+//===- Device.cpp - What all devices share --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "luminal/Runtime/Device.h"
+#include <algorithm>
+#include <cassert>
+
+using namespace luminal;
+using namespace luminal::runtime;
+
+Module::~Module() = default;
+StepObserver::~StepObserver() = default;
+LaunchPlan::~LaunchPlan() = default;
+Device::~Device() = default;
+
+void Memory::release() {
+  if (pointer)
+    device->release(pointer, place);
+  pointer = nullptr;
+  capacity = 0;
+}
+
+bool Memory::reserve(Device &owner, uint64_t bytes, Device::Place where) {
+  assert((!pointer || (device == &owner && place == where)) && "moved");
+  if (pointer && bytes <= capacity)
+    return true;
+  constexpr uint64_t most = uint64_t(1) << 62;
+  if (bytes > most)
+    return false;
+  // Grows by at least half, so that a slowly growing dim costs few allocations.
+  uint64_t wanted =
+      std::max<uint64_t>(std::max(bytes, capacity + capacity / 2), 1);
+  release();
+  device = &owner;
+  place = where;
+  pointer = static_cast<uint8_t *>(owner.allocate(wanted, where));
+  if (pointer)
+    capacity = wanted;
+  return pointer != nullptr;
+}
+
+Error runtime::stepFailed(const Manifest &manifest, uint32_t step) {
+  return Error("step " + std::to_string(step) + " (" +
+               manifest.steps[step].name + ", kernel " +
+               manifest.steps[step].kernel + "): an index is out of range");
+}
