@@ -4,7 +4,7 @@
 // SCHEDULE many-units: grid(d1:32, d0:96) op0 = tile {lanes = 8, pack = columns, rows = 6, vectors = 2}
 // SCHEDULE elements: grid(d0, d1:all v8) op0 = element {unroll = 4}
 func.func @main(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>) -> tensor<512x512xf32> {
-  %r = llir.kernel gemm(%a, %b) : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> {
+  %r = llir.kernel(%a, %b) : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32> {
   ^bb0(%x: tensor<512x512xf32>, %y: tensor<512x512xf32>):
     %0 = llir.gemm %x, %y k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<512x512xf32>, tensor<512x512xf32> -> tensor<512x512xf32>
     llir.yield %0 : tensor<512x512xf32>

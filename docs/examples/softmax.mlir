@@ -4,7 +4,7 @@
 // SCHEDULE eight-rows: grid(d0:8) stream(d1:all v8) op0 = pass {lanes = 8, unroll = 4} op3 = keep {result = 0} op4 = pass {lanes = 8, unroll = 4}
 // SCHEDULE across: grid(d0:16 v8) stream(d1:all) op0 = pass op4 = pass
 func.func @main(%a: tensor<2048x2048xf32>) -> tensor<2048x2048xf32> {
-  %r = llir.kernel reduce(%a) : (tensor<2048x2048xf32>) -> tensor<2048x2048xf32> {
+  %r = llir.kernel(%a) : (tensor<2048x2048xf32>) -> tensor<2048x2048xf32> {
   ^bb0(%x: tensor<2048x2048xf32>):
     %0 = llir.reduce max %x : tensor<2048x2048xf32> -> tensor<2048xf32>
     %1 = llir.view %0 <(d0, d1) -> (d0)> : tensor<2048xf32> -> tensor<2048x2048xf32>

@@ -1,7 +1,7 @@
 //===- ConvertLLIRToLLVM.cpp - Functions of kernels to llvm functions -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-//   func.func private @k0(%x) { kernel map(%x) }  -->  llvm.func @k0(...)
+//   func.func private @k0(%x) { kernel(%x) }  -->  llvm.func @k0(...)
 //   step @k0(%b) writes(%c)                       -->  step ... launch <...>
 //
 // Tested by test/Conversion/LLIRToLLVM.

@@ -57,6 +57,13 @@ void ScheduleKernels::runOnOperation() {
     if (kernel.getLoops())
       return WalkResult(device->verify(kernel, ranges));
     llir::ProposedLoops proposed = device->propose(kernel, ranges);
+    if (!proposed.loops) {
+      InFlightDiagnostic diagnostic = kernel.emitOpError()
+                                      << "has no schedule on this target";
+      for (const Reporter::Arg &arg : proposed.why)
+        diagnostic << ", " << arg.key << " " << arg.val;
+      return WalkResult::interrupt();
+    }
     kernel.setLoopsAttr(proposed.loops);
     auto function = kernel->getParentOfType<FunctionOpInterface>();
     Reporter reporter(&getContext(), DEBUG_TYPE,

@@ -2,8 +2,8 @@
 // readers of the old values still read them.
 
 // RUN: luminal-compile %s --emit=fused | FileCheck %s
-// CHECK: llir.kernel scatter(%arg0, {{.*}}) {in_place}
-// CHECK: llir.kernel scatter(%arg1, {{.*}})
+// CHECK: llir.kernel(%arg0, {{.*}}) {in_place}
+// CHECK: llir.kernel(%arg1, {{.*}})
 
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: luminal-compile %s -o %t/m.lum

@@ -31,7 +31,7 @@ func.func @flat() -> (tensor<3x2xi64>, tensor<2xi64>, tensor<2xi64>, tensor<2x3x
 func.func @kernels() -> (tensor<2x2xf32>, tensor<2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) {
   %x = llir.constant dense<[[0.0, 1.0986122886681098], [7.0, 7.0]]> : tensor<2x2xf64>
   %one = llir.constant dense<1.0> : tensor<2x2xf32>
-  %k:2 = llir.kernel reduce(%x) : (tensor<2x2xf64>) -> (tensor<2x2xf32>, tensor<2xf32>) {
+  %k:2 = llir.kernel(%x) : (tensor<2x2xf64>) -> (tensor<2x2xf32>, tensor<2xf32>) {
   ^bb0(%a: tensor<2x2xf64>):
     %zero = llir.constant dense<0.0> : tensor<2x2xf64>
     %y = llir.elementwise add(%a, %zero) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
@@ -51,7 +51,7 @@ func.func @kernels() -> (tensor<2x2xf32>, tensor<2xf32>, tensor<2x2xf32>, tensor
   %dest = llir.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
   %i = llir.constant dense<1> : tensor<1xi64>
   %u = llir.constant dense<9.0> : tensor<1x2xf32>
-  %w = llir.kernel scatter(%dest, %i, %u) {in_place} : (tensor<2x2xf32>, tensor<1xi64>, tensor<1x2xf32>) -> tensor<2x2xf32> {
+  %w = llir.kernel(%dest, %i, %u) {in_place} : (tensor<2x2xf32>, tensor<1xi64>, tensor<1x2xf32>) -> tensor<2x2xf32> {
   ^bb0(%a: tensor<2x2xf32>, %b: tensor<1xi64>, %c: tensor<1x2xf32>):
     %r = llir.scatter set %a, %b, %c : tensor<2x2xf32>, tensor<1xi64>, tensor<1x2xf32>
     llir.yield %r : tensor<2x2xf32>

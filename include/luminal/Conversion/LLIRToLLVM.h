@@ -77,7 +77,8 @@ emitKernel(llir::KernelOp kernel, llvm::StringRef symbol,
            const CPUTarget &target, mlir::ModuleOp dest,
            llvm::ArrayRef<hlir::SymbolEntry> symbols);
 
-/// Dialects that `emitKernel` and `lowerToLLVM` build ops of.
+/// Dialects that `emitKernel` and `lowerToLLVM` build ops of, and the code of
+/// LLIR's ops (Emission.td).
 void registerLLIRToLLVMDialects(mlir::DialectRegistry &registry);
 
 /// Lowers the functions that emitKernel wrote to the llvm dialect.

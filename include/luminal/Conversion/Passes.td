@@ -29,11 +29,11 @@ def ScheduleKernelsPass : Pass<"llir-schedule-kernels", "::mlir::ModuleOp"> {
 
     Before:
     ```mlir
-    %r = llir.kernel map(%x) : (tensor<64x1000xf32>) -> tensor<64x1000xf32> { ... }
+    %r = llir.kernel(%x) : (tensor<64x1000xf32>) -> tensor<64x1000xf32> { ... }
     ```
     After, for vectors of 512 bits:
     ```mlir
-    %r = llir.kernel map(%x) loops<grid(d0*d1:4096 v16)> : (tensor<64x1000xf32>) -> tensor<64x1000xf32> { ... }
+    %r = llir.kernel(%x) loops<grid(d0*d1:4096 v16)> : (tensor<64x1000xf32>) -> tensor<64x1000xf32> { ... }
     ```
   }];
   let options = [

@@ -1,7 +1,7 @@
 //===- Access.cpp - Index expressions and memory accesses as code ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Emitter.h"
+#include "luminal/Conversion/Emitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -94,6 +94,13 @@ Value Emitter::less(Value x, Value y) {
 //===----------------------------------------------------------------------===//
 // Dims and expressions
 //===----------------------------------------------------------------------===//
+
+void Emitter::setDimByLane(unsigned dim, Value value) {
+  if (isa<VectorType>(value.getType()))
+    getDim(dim).lanes = value;
+  else
+    getDim(dim).value = value;
+}
 
 void Emitter::setLane(unsigned dim, unsigned width, Value count) {
   lane = Lane{dim, width, count, {}};

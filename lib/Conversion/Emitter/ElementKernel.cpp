@@ -9,11 +9,11 @@ using namespace mlir;
 
 int64_t luminal::getElementCost(llir::KernelOp kernel) {
   int64_t cost = 1;
-  for (Operation &op : kernel.getBody().front())
-    if (auto e = dyn_cast<llir::ElementwiseOp>(op))
-      cost += llir::getFlops(e.getFn());
-    else if (isa<llir::GatherOp>(op))
-      cost += 4;
+  for (Operation &op : kernel.getOps())
+    if (auto code = dyn_cast<llir::CodeOpInterface>(op);
+        code && !llir::hasLoops(&op) &&
+        !cast<llir::BodyOpInterface>(op).isFree())
+      cost += code.getCodeSize();
   return cost;
 }
 

@@ -1,7 +1,7 @@
 //===- Emitter.cpp - Elements of the values of a kernel -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Emitter.h"
+#include "luminal/Conversion/Emitter.h"
 #include "luminal/Conversion/ScalarMath.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -71,14 +71,14 @@ namespace {
 struct Pending {
   Value v;
   Index index;
-  /// Where a view reads its operand.
-  Index inner;
+  /// Where a free op reads its operands.
+  SmallVector<Index, 1> inner;
   bool isOpen = false;
 };
 } // namespace
 
-/// Operands of elementwise ops and views are emitted first, from a worklist and
-/// not by recursion: chains may be long. Only gathers and ops with their own
+/// Operands of pointwise and free ops are emitted first, from a worklist and
+/// not by recursion: chains may be long. Only lookups and ops with their own
 /// loops recurse.
 Value Emitter::emit(Value root, const Index &rootIndex) {
   if (Value known = lookUp(root, rootIndex))
@@ -99,155 +99,57 @@ Value Emitter::emit(Value root, const Index &rootIndex) {
   while (!stack.empty()) {
     if (!stack.back().isOpen) {
       stack.back().isOpen = true;
-      Pending at = stack.back();
-      if (auto view = at.v.getDefiningOp<llir::ViewOp>()) {
-        at.inner = stack.back().inner = mapIndex(view.getMap(), at.index);
-        push(view.getOperand(), at.inner);
-      } else if (auto e = at.v.getDefiningOp<llir::ElementwiseOp>()) {
-        for (Value input : llvm::reverse(e.getInputs()))
-          push(input, at.index);
-      }
+      size_t at = stack.size() - 1;
+      auto op = stack[at].v.getDefiningOp<llir::BodyOpInterface>();
+      if (op && op.isFree())
+        op.getReads(
+            stack[at].index, [](const Expr &) { return Expr(0); },
+            [&](OpOperand &, Index index) {
+              for (Expr &e : index)
+                e = simplify(e);
+              stack[at].inner.push_back(std::move(index));
+            });
+      bool isTaken = op && (op.isFree() || op.isPointwise());
+      for (unsigned i = isTaken ? op->getNumOperands() : 0; i-- > 0;)
+        push(op->getOperand(i),
+             Index(op.isFree() ? stack[at].inner[i] : stack[at].index));
       if (!stack.back().isOpen)
         continue; // its operands come first
     }
     Pending at = stack.pop_back_val();
     if (lookUp(at.v, at.index))
       continue; // already emitted for another user
-    auto view = at.v.getDefiningOp<llir::ViewOp>();
-    Value element =
-        view ? lookUp(view.getOperand(), at.inner) : emitNew(at.v, at.index);
-    remember(at.v, at.index, element);
+    SmallVector<Value> operands;
+    auto op = at.v.getDefiningOp<llir::BodyOpInterface>();
+    if (op && (op.isFree() || op.isPointwise()))
+      for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+        operands.push_back(
+            lookUp(operand, op.isFree() ? at.inner[i] : at.index));
+    emitNew(at.v, at.index, operands);
   }
   --nesting;
   return lookUp(root, rootIndex);
 }
 
-Value Emitter::emitNew(Value v, const Index &index) {
+void Emitter::emitNew(Value v, const Index &index, ValueRange operands) {
   if (auto argument = dyn_cast<BlockArgument>(v))
-    return load(argument.getArgNumber(),
-                simplify(linearize(index, getExtentsOf(v))));
+    return remember(v, index,
+                    load(argument.getArgNumber(),
+                         simplify(linearize(index, getExtentsOf(v)))));
   Operation *op = v.getDefiningOp();
-  if (auto e = dyn_cast<llir::ElementwiseOp>(op))
-    return emitElementwise(e, index);
-  if (auto c = dyn_cast<llir::ConstantOp>(op))
-    return emitConstant(c);
-  if (auto iota = dyn_cast<llir::IotaOp>(op))
-    return emitIota(iota, index);
-  if (auto gather = dyn_cast<llir::GatherOp>(op))
-    return emitGather(gather, index);
-  if (auto reduce = dyn_cast<llir::ReduceOp>(op)) {
-    bool varies = isVector() && variesOverLanes(v, index);
-    Expr n = getExtentsOf(reduce.getOperand()).back();
-    return emitReduction(reduce.getKind(), getElementType(v), n, varies,
-                         loopCase.getForm(llir::getPosition(op)),
-                         [&](const Expr &k) {
-                           Index inner = index;
-                           inner.push_back(k);
-                           return emit(reduce.getOperand(), inner);
-                         });
-  }
-  if (auto gemm = dyn_cast<llir::GemmOp>(op)) {
-    bool varies = isVector() && variesOverLanes(v, index);
-    Type element = getElementType(v);
-    bool narrow = element.isF16() || element.isBF16();
-    Type wide = narrow ? Type(b.getF32Type()) : element;
-    Value sum = emitReduction(
-        llir::ReduceKind::Sum, wide, gemm.getKExtent(), varies,
-        loopCase.getForm(llir::getPosition(op)), [&](const Expr &k) {
-          Index inner = index;
-          inner.push_back(k);
-          Value x = emit(gemm.getLhs(), mapIndex(gemm.getLhsMap(), inner));
-          Value y = emit(gemm.getRhs(), mapIndex(gemm.getRhsMap(), inner));
-          x = emitCast(b, x, getElementType(gemm.getLhs()), wide);
-          y = emitCast(b, y, getElementType(gemm.getRhs()), wide);
-          if (isa<VectorType>(x.getType()) || isa<VectorType>(y.getType()))
-            x = spread(x), y = spread(y);
-          return emitFn(b, llir::Fn::Mul, {x, y}, wide);
-        });
-    return emitCast(b, sum, wide, element);
-  }
-  return failValue(op, "has no code inside a kernel", getElementType(v));
-}
-
-Value Emitter::emitElementwise(llir::ElementwiseOp op, const Index &index) {
-  SmallVector<Value> args;
-  bool vector = false;
-  for (Value input : op.getInputs()) {
-    args.push_back(lookUp(input, index));
-    vector |= isa<VectorType>(args.back().getType());
-  }
-  if (vector)
-    for (Value &arg : args)
-      arg = spread(arg);
-  Type element = getElementType(op.getResult());
-  Value result;
-  if (op.getFn() == llir::Fn::Select && element.isBF16()) {
-    Value x = toStorage(args[1], element), y = toStorage(args[2], element);
-    result = emitFn(b, op.getFn(), {args[0], x, y}, getStorageType(element));
-    result = fromStorage(result, element);
-  } else if (op.getFn() == llir::Fn::Cast)
-    result = emitCast(b, args[0], getElementType(op.getInputs()[0]), element);
-  else
-    result = emitFn(b, op.getFn(), args, element);
-  if (!result)
-    return failValue(op,
-                     "has no code for " + llir::stringifyFn(op.getFn()) +
-                         " of these element types",
-                     element);
-  return result;
-}
-
-Value Emitter::emitConstant(llir::ConstantOp op) {
-  auto splat = dyn_cast<SplatElementsAttr>(op.getValue());
-  Type element = getElementType(op.getResult());
-  if (!splat)
-    return failValue(
-        op, "is not a splat; inside a kernel it must be an operand", element);
-  Type type = getComputeType(element);
-  if (isa<FloatType>(element)) {
-    APFloat v = splat.getSplatValue<APFloat>();
-    if (isa<IntegerType>(type))
-      return arith::ConstantOp::create(
-          b, b.getIntegerAttr(type, v.bitcastToAPInt()));
-    return arith::ConstantOp::create(b, FloatAttr::get(type, v));
-  }
-  return arith::ConstantOp::create(
-      b, b.getIntegerAttr(type, splat.getSplatValue<APInt>()));
-}
-
-Value Emitter::emitIota(llir::IotaOp op, const Index &index) {
-  Expr e = simplify(op.getMap().getResults()[0].substituteDims(index));
-  Value v = usesLanes(e) ? laneValues(e) : value(e);
-  Type element = getElementType(op.getResult());
-  if (element.isInteger(64))
-    return v;
-  Type type = element;
-  if (auto vector = dyn_cast<VectorType>(v.getType()))
-    type = vector.clone(element);
-  return arith::TruncIOp::create(b, type, v);
-}
-
-Value Emitter::emitGather(llir::GatherOp op, const Index &index) {
-  size_t rank = getExtentsOf(op.getIndices()).size();
-  Index at(index.begin(), index.begin() + rank);
-  Value row = emit(op.getIndices(), at);
-  if (getElementTypeOrSelf(row.getType()).isInteger(32)) {
-    Type type = b.getI64Type();
-    if (auto vector = dyn_cast<VectorType>(row.getType()))
-      type = vector.clone(type);
-    row = arith::ExtSIOp::create(b, type, row);
-  }
-  Expr extent = getExtentsOf(op.getData())[0];
-  if (op.getChecked())
-    row = emitRangeCheck(row, extent);
-  unsigned dim = addDim(extent);
-  if (isa<VectorType>(row.getType()))
-    getDim(dim).lanes = row;
-  else
-    getDim(dim).value = row;
-  Index inner{Expr::dim(dim)};
-  inner.insert(inner.end(), index.begin() + rank, index.end());
-  return emit(op.getData(), inner);
+  SmallVector<Value> elements;
+  if (auto reduction = dyn_cast<llir::ReductionOpInterface>(op))
+    elements = emitReduction(reduction, index,
+                             isVector() && variesOverLanes(v, index),
+                             loopCase.getForm(llir::getPosition(op)));
+  else if (auto emission = dyn_cast<EmissionOpInterface>(op))
+    elements = emission.emitElements(*this, index, operands);
+  if (elements.empty())
+    return remember(v, index,
+                    failValue(op, "has no code inside a kernel",
+                              getElementType(v)));
+  for (auto [result, element] : llvm::zip_equal(op->getResults(), elements))
+    remember(result, index, element);
 }
 
 Value Emitter::emitRangeCheck(Value index, const Expr &extent, bool guarded) {

@@ -10,7 +10,7 @@
 #ifndef LUMINAL_LIB_CONVERSION_EMITTER_KERNELS_H
 #define LUMINAL_LIB_CONVERSION_EMITTER_KERNELS_H
 
-#include "Emitter.h"
+#include "luminal/Conversion/Emitter.h"
 
 namespace luminal {
 

@@ -1,8 +1,7 @@
 //===- Loops.cpp - Loops and reductions of kernels ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Emitter.h"
-#include "luminal/Conversion/ScalarMath.h"
+#include "luminal/Conversion/Emitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -94,116 +93,121 @@ void Emitter::laneLoop(unsigned dim, Value lo, Value hi, unsigned width,
 // Reductions
 //===----------------------------------------------------------------------===//
 
-Value Emitter::combine(llir::ReduceKind kind, Value x, Value y) {
-  if (kind == llir::ReduceKind::Max)
-    return emitMax(b, x, y);
-  return emitFn(b, llir::Fn::Add, {x, y}, getElementTypeOrSelf(x.getType()));
+/// `types`, as vectors of `width` lanes.
+static SmallVector<Type> widen(ArrayRef<Type> types, unsigned width) {
+  if (width == 1)
+    return SmallVector<Type>(types);
+  return llvm::map_to_vector(types, [&](Type type) -> Type {
+    return VectorType::get({int64_t(width)}, type);
+  });
 }
 
-Value Emitter::initial(llir::ReduceKind kind, Type type) {
-  Type element = getElementTypeOrSelf(type);
-  TypedAttr attr = b.getZeroAttr(element);
-  if (kind == llir::ReduceKind::Max) {
-    if (auto f = dyn_cast<FloatType>(element))
-      attr = FloatAttr::get(
-          f, APFloat::getInf(f.getFloatSemantics(), /*Negative=*/true));
-    else if (!element.isInteger(1))
-      attr = b.getIntegerAttr(
-          element, APInt::getSignedMinValue(element.getIntOrFloatBitWidth()));
-  }
-  if (auto vector = dyn_cast<VectorType>(type))
-    attr = DenseElementsAttr::get(vector, Attribute(attr));
-  return arith::ConstantOp::create(b, attr);
-}
-
-Value Emitter::horizontal(llir::ReduceKind kind, Value v) {
-  auto type = cast<VectorType>(v.getType());
-  while (type.getDimSize(0) > 1) {
-    int64_t half = type.getDimSize(0) / 2;
-    Value low = vector::ExtractStridedSliceOp::create(
-        b, v, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{half},
+/// The state of all lanes of `state`: halves are merged until one is left.
+static SmallVector<Value> mergeLanes(ImplicitLocOpBuilder &b,
+                                     ReductionEmissionOpInterface op,
+                                     SmallVector<Value> state) {
+  auto part = [&](Value v, int64_t from, int64_t size) -> Value {
+    return vector::ExtractStridedSliceOp::create(
+        b, v, ArrayRef<int64_t>{from}, ArrayRef<int64_t>{size},
         ArrayRef<int64_t>{1});
-    Value high = vector::ExtractStridedSliceOp::create(
-        b, v, ArrayRef<int64_t>{half}, ArrayRef<int64_t>{half},
-        ArrayRef<int64_t>{1});
-    v = combine(kind, low, high);
-    type = cast<VectorType>(v.getType());
+  };
+  int64_t width = cast<VectorType>(state[0].getType()).getDimSize(0);
+  for (; width > 1; width /= 2) {
+    SmallVector<Value> low, high;
+    for (Value v : state) {
+      low.push_back(part(v, 0, width / 2));
+      high.push_back(part(v, width / 2, width / 2));
+    }
+    state = op.emitMerge(b, low, high);
   }
-  return vector::ExtractOp::create(b, v, int64_t(0));
+  for (Value &v : state)
+    v = vector::ExtractOp::create(b, v, int64_t(0));
+  return state;
 }
 
-Value Emitter::emitReduction(llir::ReduceKind kind, Type element,
-                             const Expr &extent, bool varies,
-                             llir::LoopFormAttr form,
-                             function_ref<Value(const Expr &)> body) {
-  bool narrow = element.isF16() || element.isBF16();
-  Type accumulator = narrow ? Type(b.getF32Type()) : element;
+SmallVector<Value>
+Emitter::emitReduction(llir::ReductionOpInterface reduction, const Index &index,
+                       bool varies, llir::LoopFormAttr form,
+                       function_ref<void(const Index &)> before) {
+  auto op = dyn_cast<ReductionEmissionOpInterface>(reduction.getOperation());
+  if (!op)
+    return {};
+  Expr extent = reduction.getReducedExtent();
   Repeated repeated(*this, {extent});
   unsigned k = addDim(extent);
-  Expr kExpr = Expr::dim(k);
+  Index inner = index;
+  inner.push_back(Expr::dim(k));
   Lane outer = lane;
   if (!varies)
     clearLane();
   unsigned width = varies ? 1 : form.getNumber("lanes", 1);
   unsigned unroll = form.getNumber("unroll", 1);
-  Type type = varies      ? laneType(accumulator)
-              : width > 1 ? Type(VectorType::get({width}, accumulator))
-                          : accumulator;
-  // Combines `acc` with the element at the current value of dim k.
-  auto join = [&](Value acc) {
-    Value x = emitCast(b, body(kExpr), element, accumulator);
+  SmallVector<Type> types =
+      widen(op.getStateTypes(), varies ? lane.width : width);
+  size_t size = types.size();
+  // `state` once it has taken the terms at the current value of dim k.
+  auto take = [&](ValueRange state) {
+    if (before)
+      before(inner);
+    SmallVector<Value> terms = op.emitTerms(*this, inner);
     if (isVector())
-      x = spread(x);
-    Value next = combine(kind, acc, x);
+      for (Value &term : terms)
+        term = spread(term);
+    SmallVector<Value> next = op.emitStep(b, state, terms);
     if (!varies && lane.mask)
-      next = arith::SelectOp::create(b, lane.mask, next, acc);
+      for (auto [v, old] : llvm::zip_equal(next, state))
+        v = arith::SelectOp::create(b, lane.mask, v, old);
     return next;
+  };
+  auto setK = [&](Value at) {
+    setDim(k, at);
+    if (!varies && width > 1)
+      setLane(k, width);
   };
   Value n = value(extent), step = constant(width);
   Value block = constant(int64_t(width) * unroll);
-  SmallVector<Value> accs(unroll, initial(kind, type));
+  SmallVector<Value> initial = op.emitInitial(b, types), states;
+  for (unsigned u = 0; u < unroll; ++u)
+    llvm::append_range(states, initial);
   Value whole = sub(n, remU(n, block));
-  accs = forLoop(constant(0), whole, block, accs,
-                 [&](Value iv, ValueRange carried) {
-                   SmallVector<Value> next;
-                   for (unsigned u = 0; u < unroll; ++u) {
-                     MemoScope inner(*this);
-                     setDim(k, add(iv, constant(int64_t(u) * width)));
-                     if (!varies && width > 1)
-                       setLane(k, width);
-                     next.push_back(join(carried[u]));
-                   }
-                   return next;
-                 });
-  Value acc = accs[0];
-  for (Value x : llvm::drop_begin(accs))
-    acc = combine(kind, acc, x);
+  states = forLoop(constant(0), whole, block, states,
+                   [&](Value iv, ValueRange carried) {
+                     SmallVector<Value> next;
+                     for (unsigned u = 0; u < unroll; ++u) {
+                       MemoScope scope(*this);
+                       setK(add(iv, constant(int64_t(u) * width)));
+                       llvm::append_range(next,
+                                          take(carried.slice(u * size, size)));
+                     }
+                     return next;
+                   });
+  SmallVector<Value> state(ArrayRef(states).take_front(size));
+  for (unsigned u = 1; u < unroll; ++u)
+    state = op.emitMerge(b, state, ArrayRef(states).slice(u * size, size));
   Value wholeSteps = whole;
   if (unroll > 1) {
     wholeSteps = width > 1 ? sub(n, remU(n, step)) : n;
-    acc = forLoop(whole, wholeSteps, step, acc,
-                  [&](Value iv, ValueRange carried) {
-                    setDim(k, iv);
-                    if (!varies && width > 1)
-                      setLane(k, width);
-                    return SmallVector<Value>{join(carried[0])};
-                  })[0];
+    state = forLoop(whole, wholeSteps, step, state,
+                    [&](Value iv, ValueRange carried) {
+                      setK(iv);
+                      return take(carried);
+                    });
   }
   // Where the extent is proved to be whole vectors there is no rest.
   if (width > 1 && !simplify(Expr::mod(extent, width)).isConstant(0)) {
     clearLane();
     Value rest = sub(n, wholeSteps);
-    acc = ifElse(
-        less(constant(0), rest), TypeRange{type},
+    state = ifElse(
+        less(constant(0), rest), types,
         [&] {
           setDim(k, wholeSteps);
           setLane(k, width, rest);
-          return SmallVector<Value>{join(acc)};
+          return take(state);
         },
-        [&] { return SmallVector<Value>{acc}; })[0];
+        [&] { return state; });
   }
   lane = outer;
   if (!varies && width > 1)
-    acc = horizontal(kind, acc);
-  return emitCast(b, acc, accumulator, element);
+    state = mergeLanes(b, op, state);
+  return op.emitResults(b, state);
 }

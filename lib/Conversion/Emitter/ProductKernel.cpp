@@ -26,7 +26,7 @@ class ProductKernel {
 public:
   ProductKernel(Emitter &e, const WorkLoop &loop)
       : e(e), loop(loop),
-        p(e, *e.kernel.getBody().getOps<llir::GemmOp>().begin()),
+        p(e, *e.kernel.getBody().getOps<llir::ProductOpInterface>().begin()),
         form(e.loopCase.getForm(llir::getPosition(p.op))),
         name(form.getForm().getValue()), pack(form.getWord("pack")),
         accumulator(p.accumulator), bytes(p.bytes),
@@ -155,7 +155,7 @@ private:
 
   /// Writes all results at the product's index, whose element is `sum`.
   void finish(Value sum) {
-    Value product = p.op.getResult();
+    Value product = p.op->getResult(0);
     Value element = emitCast(e.b, sum, accumulator, getElementType(product));
     e.remember(product, p.index, element);
     SmallVector<Value> values;

@@ -29,9 +29,9 @@ struct Kept {
 class RowKernel {
 public:
   RowKernel(Emitter &e, const WorkLoop &loop) : e(e), loop(loop) {
-    for (auto op : e.kernel.getBody().getOps<llir::ReduceOp>())
+    for (auto op : e.kernel.getBody().getOps<llir::RowReductionOpInterface>())
       reduces.push_back(op);
-    rows = hlir::getExtents(reduces[0].getOperand());
+    rows = hlir::getExtents(reduces[0]->getOperand(0));
     extent = rows.pop_back_val();
     column = e.addDim(extent);
     for (llir::LoopAxisAttr axis : e.loopCase.getStream())
@@ -138,31 +138,28 @@ private:
 
   /// The reduction of a value that is kept, which writes the row on its way;
   /// the first pass that reads the value keeps it.
-  void emitKept(llir::ReduceOp op, const Kept &k) {
-    Value sum = e.emitReduction(
-        op.getKind(), getElementType(op.getResult()), extent, /*varies=*/false,
-        e.loopCase.getForm(llir::getPosition(op)), [&](const Expr &dim) {
-          Index at = rowIndex;
-          at.push_back(dim);
-          Value v = e.emit(k.v, at);
-          keep(k, at, v);
-          return v;
-        });
-    e.remember(op.getResult(), rowIndex, sum);
+  void emitKept(llir::RowReductionOpInterface op, const Kept &k) {
+    SmallVector<Value> results =
+        e.emitReduction(op, rowIndex, /*varies=*/false,
+                        e.loopCase.getForm(llir::getPosition(op)),
+                        [&](const Index &at) { keep(k, at, e.emit(k.v, at)); });
+    for (auto [result, element] : llvm::zip_equal(op->getResults(), results))
+      e.remember(result, rowIndex, element);
   }
 
   /// The reductions, and results that have one element a row.
   void emitRowLevel() {
     SmallVector<bool> done(kept.size(), false);
-    for (llir::ReduceOp op : reduces) {
-      auto it = llvm::find_if(
-          kept, [&](const Kept &k) { return k.v == op.getOperand(); });
+    for (llir::RowReductionOpInterface op : reduces) {
+      auto it = llvm::find_if(kept, [&](const Kept &k) {
+        return llvm::is_contained(op->getOperands(), k.v);
+      });
       size_t i = it - kept.begin();
       if (i < kept.size() && !done[i]) {
         done[i] = true;
         emitKept(op, kept[i]);
       } else {
-        e.emit(op.getResult(), rowIndex);
+        e.emit(op->getResult(0), rowIndex);
       }
     }
     SmallVector<std::pair<unsigned, Value>> values;
@@ -207,7 +204,7 @@ private:
 
   Emitter &e;
   const WorkLoop &loop;
-  SmallVector<llir::ReduceOp> reduces;
+  SmallVector<llir::RowReductionOpInterface> reduces;
   SmallVector<Expr> rows;
   Expr extent;
   unsigned column;

@@ -15,7 +15,7 @@
 // CHECK-NOT: math
 // CHECK: llvm.return
 func.func private @remainder(%a: tensor<131x256xf32>, %b: tensor<256x250xf32>) -> tensor<131x250xf32> {
-  %0 = llir.kernel gemm(%a, %b) : (tensor<131x256xf32>, tensor<256x250xf32>) -> tensor<131x250xf32> {
+  %0 = llir.kernel(%a, %b) : (tensor<131x256xf32>, tensor<256x250xf32>) -> tensor<131x250xf32> {
   ^bb0(%x: tensor<131x256xf32>, %y: tensor<256x250xf32>):
     %g = llir.gemm %x, %y k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<131x256xf32>, tensor<256x250xf32> -> tensor<131x250xf32>
     %s = llir.elementwise sqrt(%g) : (tensor<131x250xf32>) -> tensor<131x250xf32>
@@ -32,7 +32,7 @@ func.func private @remainder(%a: tensor<131x256xf32>, %b: tensor<256x250xf32>) -
 // LOWERED-NOT: masked
 // LOWERED: llvm.return
 func.func private @whole(%a: tensor<130x256xf32>, %b: tensor<256x256xf32>) -> tensor<130x256xf32> {
-  %0 = llir.kernel gemm(%a, %b) : (tensor<130x256xf32>, tensor<256x256xf32>) -> tensor<130x256xf32> {
+  %0 = llir.kernel(%a, %b) : (tensor<130x256xf32>, tensor<256x256xf32>) -> tensor<130x256xf32> {
   ^bb0(%x: tensor<130x256xf32>, %y: tensor<256x256xf32>):
     %g = llir.gemm %x, %y k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<130x256xf32>, tensor<256x256xf32> -> tensor<130x256xf32>
     llir.yield %g : tensor<130x256xf32>
@@ -47,7 +47,7 @@ func.func private @whole(%a: tensor<130x256xf32>, %b: tensor<256x256xf32>) -> te
 // CHECK-NOT: llvm.load {{.*}} vector<4xf32>
 // CHECK: llvm.return
 func.func private @transposed(%a: tensor<130x256xf32>, %b: tensor<256x256xf32>) -> tensor<130x256xf32> {
-  %0 = llir.kernel gemm(%a, %b) : (tensor<130x256xf32>, tensor<256x256xf32>) -> tensor<130x256xf32> {
+  %0 = llir.kernel(%a, %b) : (tensor<130x256xf32>, tensor<256x256xf32>) -> tensor<130x256xf32> {
   ^bb0(%x: tensor<130x256xf32>, %y: tensor<256x256xf32>):
     %g = llir.gemm %x, %y k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<130x256xf32>, tensor<256x256xf32> -> tensor<130x256xf32>
     llir.yield %g : tensor<130x256xf32>
@@ -63,7 +63,7 @@ func.func private @transposed(%a: tensor<130x256xf32>, %b: tensor<256x256xf32>) 
 // CHECK-NOT: math
 // CHECK: llvm.return
 func.func private @dots(%a: tensor<1x256xf32>, %b: tensor<250x256xf32>) -> tensor<1x250xf32> {
-  %0 = llir.kernel gemm(%a, %b) : (tensor<1x256xf32>, tensor<250x256xf32>) -> tensor<1x250xf32> {
+  %0 = llir.kernel(%a, %b) : (tensor<1x256xf32>, tensor<250x256xf32>) -> tensor<1x250xf32> {
   ^bb0(%x: tensor<1x256xf32>, %y: tensor<250x256xf32>):
     %g = llir.gemm %x, %y k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<1x256xf32>, tensor<250x256xf32> -> tensor<1x250xf32>
     %s = llir.elementwise sqrt(%g) : (tensor<1x250xf32>) -> tensor<1x250xf32>

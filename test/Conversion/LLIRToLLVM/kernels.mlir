@@ -17,7 +17,7 @@
 // CHECK: llvm.intr.masked.store
 func.func private @map(%a: tensor<?x6xf32, #hlir.dims<n>>, %b: tensor<f32>) -> tensor<?x6xf32, #hlir.dims<n>>
     attributes {hlir.symbols = #hlir.symbols<n in [0, ]>} {
-  %r = llir.kernel map(%a, %b) : (tensor<?x6xf32, #hlir.dims<n>>, tensor<f32>) -> tensor<?x6xf32, #hlir.dims<n>> {
+  %r = llir.kernel(%a, %b) : (tensor<?x6xf32, #hlir.dims<n>>, tensor<f32>) -> tensor<?x6xf32, #hlir.dims<n>> {
   ^bb0(%x: tensor<?x6xf32, #hlir.dims<n>>, %y: tensor<f32>):
     %0 = llir.view %y <(d0, d1) -> ()> : tensor<f32> -> tensor<?x6xf32, #hlir.dims<n>>
     %1 = llir.elementwise mul(%x, %0) : (tensor<?x6xf32, #hlir.dims<n>>, tensor<?x6xf32, #hlir.dims<n>>) -> tensor<?x6xf32, #hlir.dims<n>>
@@ -33,7 +33,7 @@ func.func private @map(%a: tensor<?x6xf32, #hlir.dims<n>>, %b: tensor<f32>) -> t
 // CHECK-NOT: vector.insert
 // CHECK: llvm.return
 func.func private @across(%a: tensor<100x64xf32>) -> tensor<64xf32> {
-  %r = llir.kernel reduce(%a) : (tensor<100x64xf32>) -> tensor<64xf32> {
+  %r = llir.kernel(%a) : (tensor<100x64xf32>) -> tensor<64xf32> {
   ^bb0(%x: tensor<100x64xf32>):
     %0 = llir.view %x <(d0, d1) -> (d1, d0)> : tensor<100x64xf32> -> tensor<64x100xf32>
     %1 = llir.reduce sum %0 : tensor<64x100xf32> -> tensor<64xf32>
@@ -50,7 +50,7 @@ func.func private @across(%a: tensor<100x64xf32>) -> tensor<64xf32> {
 // CHECK: arith.ori
 // CHECK: arith.select
 func.func private @checked(%a: tensor<10x4xf32>, %i: tensor<2xi64>) -> tensor<2x4xf32> {
-  %r = llir.kernel gather(%a, %i) : (tensor<10x4xf32>, tensor<2xi64>) -> tensor<2x4xf32> {
+  %r = llir.kernel(%a, %i) : (tensor<10x4xf32>, tensor<2xi64>) -> tensor<2x4xf32> {
   ^bb0(%x: tensor<10x4xf32>, %y: tensor<2xi64>):
     %0 = llir.gather %x, %y {checked} : tensor<10x4xf32>, tensor<2xi64> -> tensor<2x4xf32>
     llir.yield %0 : tensor<2x4xf32>
@@ -62,7 +62,7 @@ func.func private @checked(%a: tensor<10x4xf32>, %i: tensor<2xi64>) -> tensor<2x
 // CHECK-NOT: arith.cmpi uge
 // CHECK: llvm.return
 func.func private @unchecked(%a: tensor<10x4xf32>, %i: tensor<2xi64>) -> tensor<2x4xf32> {
-  %r = llir.kernel gather(%a, %i) : (tensor<10x4xf32>, tensor<2xi64>) -> tensor<2x4xf32> {
+  %r = llir.kernel(%a, %i) : (tensor<10x4xf32>, tensor<2xi64>) -> tensor<2x4xf32> {
   ^bb0(%x: tensor<10x4xf32>, %y: tensor<2xi64>):
     %0 = llir.gather %x, %y : tensor<10x4xf32>, tensor<2xi64> -> tensor<2x4xf32>
     llir.yield %0 : tensor<2x4xf32>
@@ -81,7 +81,7 @@ func.func private @unchecked(%a: tensor<10x4xf32>, %i: tensor<2xi64>) -> tensor<
 // CHECK: scf.if
 // CHECK: llvm.intr.masked.load
 func.func private @convolution(%x: tensor<4x18x34xf32>, %w: tensor<16x4x3x3xf32>) -> tensor<16x16x32xf32> {
-  %r = llir.kernel gemm(%x, %w) : (tensor<4x18x34xf32>, tensor<16x4x3x3xf32>) -> tensor<16x16x32xf32> {
+  %r = llir.kernel(%x, %w) : (tensor<4x18x34xf32>, tensor<16x4x3x3xf32>) -> tensor<16x16x32xf32> {
   ^bb0(%a: tensor<4x18x34xf32>, %b: tensor<16x4x3x3xf32>):
     %0 = llir.gemm %a, %b k(36)
         <(d0, d1, d2, d3) -> (d3 floordiv 9, d0 + d3 floordiv 3 mod 3, d1 + d3 mod 3)>,

@@ -9,7 +9,7 @@
 // CHECK-NOT: masked
 // CHECK: llvm.return
 func.func private @whole(%a: tensor<64xf32>) -> tensor<64xf32> {
-  %0 = llir.kernel map(%a) : (tensor<64xf32>) -> tensor<64xf32> {
+  %0 = llir.kernel(%a) : (tensor<64xf32>) -> tensor<64xf32> {
   ^bb0(%x: tensor<64xf32>):
     %s = llir.elementwise sqrt(%x) : (tensor<64xf32>) -> tensor<64xf32>
     llir.yield %s : tensor<64xf32>
@@ -25,7 +25,7 @@ func.func private @whole(%a: tensor<64xf32>) -> tensor<64xf32> {
 // CHECK-NOT: masked
 // CHECK: llvm.return
 func.func private @units(%a: tensor<16384xf32>) -> tensor<16384xf32> {
-  %0 = llir.kernel map(%a) : (tensor<16384xf32>) -> tensor<16384xf32> {
+  %0 = llir.kernel(%a) : (tensor<16384xf32>) -> tensor<16384xf32> {
   ^bb0(%x: tensor<16384xf32>):
     %s = llir.elementwise sqrt(%x) : (tensor<16384xf32>) -> tensor<16384xf32>
     llir.yield %s : tensor<16384xf32>
@@ -39,7 +39,7 @@ func.func private @units(%a: tensor<16384xf32>) -> tensor<16384xf32> {
 // CHECK-NOT: math.sqrt
 // CHECK: llvm.return
 func.func private @rest(%a: tensor<10xf32>) -> tensor<10xf32> {
-  %0 = llir.kernel map(%a) : (tensor<10xf32>) -> tensor<10xf32> {
+  %0 = llir.kernel(%a) : (tensor<10xf32>) -> tensor<10xf32> {
   ^bb0(%x: tensor<10xf32>):
     %s = llir.elementwise sqrt(%x) : (tensor<10xf32>) -> tensor<10xf32>
     llir.yield %s : tensor<10xf32>
@@ -51,7 +51,7 @@ func.func private @rest(%a: tensor<10xf32>) -> tensor<10xf32> {
 // CHECK-COUNT-2: math.sqrt
 // CHECK: llvm.return
 func.func private @both(%a: tensor<100xf32>) -> tensor<100xf32> {
-  %0 = llir.kernel map(%a) : (tensor<100xf32>) -> tensor<100xf32> {
+  %0 = llir.kernel(%a) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%x: tensor<100xf32>):
     %s = llir.elementwise sqrt(%x) : (tensor<100xf32>) -> tensor<100xf32>
     llir.yield %s : tensor<100xf32>

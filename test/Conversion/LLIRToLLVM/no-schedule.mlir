@@ -3,7 +3,7 @@
 
 func.func private @f(%a: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{'llir.kernel' op has no schedule, which llir-schedule-kernels gives it}}
-  %r = llir.kernel map(%a) : (tensor<4xf32>) -> tensor<4xf32> {
+  %r = llir.kernel(%a) : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4xf32>):
     llir.yield %x : tensor<4xf32>
   }

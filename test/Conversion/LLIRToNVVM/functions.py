@@ -19,7 +19,7 @@ def kernel(fn, inputs, result):
     inner = ", ".join(f"%x{i}" for i in range(len(types)))
     signature = f"({', '.join(types)}) -> {out}"
     print(f"func.func @{name}({args}) -> {out} {{")
-    print(f"  %0 = llir.kernel map({outer}) : {signature} {{")
+    print(f"  %0 = llir.kernel({outer}) : {signature} {{")
     print(f"  ^bb0({block}):")
     print(f"    %1 = llir.elementwise {fn}({inner}) : {signature}")
     print(f"    llir.yield %1 : {out}\n  }}\n  return %0 : {out}\n}}")

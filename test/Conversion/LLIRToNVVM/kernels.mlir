@@ -9,7 +9,7 @@
 // CHECK: fma.rn.f32
 func.func @map(%a: tensor<?x8xf32, #hlir.dims<s0>>, %b: tensor<8xf32>) -> tensor<?x8xf32, #hlir.dims<s0>>
     attributes {hlir.symbols = #hlir.symbols<s0 in [1, 64]>} {
-  %0 = llir.kernel map(%a, %b)
+  %0 = llir.kernel(%a, %b)
       : (tensor<?x8xf32, #hlir.dims<s0>>, tensor<8xf32>) -> tensor<?x8xf32, #hlir.dims<s0>> {
   ^bb0(%x: tensor<?x8xf32, #hlir.dims<s0>>, %y: tensor<8xf32>):
     %1 = llir.view %y <(d0, d1) -> (d1)> : tensor<8xf32> -> tensor<?x8xf32, #hlir.dims<s0>>
@@ -26,7 +26,7 @@ func.func @map(%a: tensor<?x8xf32, #hlir.dims<s0>>, %b: tensor<8xf32>) -> tensor
 // CHECK-LABEL: .visible .entry wide(
 // CHECK: fma.rn.f64
 func.func @wide(%a: tensor<8xf64>) -> tensor<8xf64> {
-  %0 = llir.kernel map(%a) : (tensor<8xf64>) -> tensor<8xf64> {
+  %0 = llir.kernel(%a) : (tensor<8xf64>) -> tensor<8xf64> {
   ^bb0(%x: tensor<8xf64>):
     %1 = llir.elementwise exp(%x) : (tensor<8xf64>) -> tensor<8xf64>
     %2 = llir.elementwise mod(%1, %x) : (tensor<8xf64>, tensor<8xf64>) -> tensor<8xf64>
@@ -40,7 +40,7 @@ func.func @wide(%a: tensor<8xf64>) -> tensor<8xf64> {
 // CHECK-DAG: cvt.f64.f16
 // CHECK-DAG: cvt.rn.f16.f32
 func.func @narrow(%a: tensor<8xf16>, %b: tensor<8xbf16>) -> (tensor<8xf16>, tensor<8xbf16>) {
-  %0:2 = llir.kernel map(%a, %b) : (tensor<8xf16>, tensor<8xbf16>) -> (tensor<8xf16>, tensor<8xbf16>) {
+  %0:2 = llir.kernel(%a, %b) : (tensor<8xf16>, tensor<8xbf16>) -> (tensor<8xf16>, tensor<8xbf16>) {
   ^bb0(%x: tensor<8xf16>, %y: tensor<8xbf16>):
     %1 = llir.elementwise tanh(%x) : (tensor<8xf16>) -> tensor<8xf16>
     %2 = llir.elementwise gelu(%y) : (tensor<8xbf16>) -> tensor<8xbf16>
@@ -53,7 +53,7 @@ func.func @narrow(%a: tensor<8xf16>, %b: tensor<8xbf16>) -> (tensor<8xf16>, tens
 // CHECK-LABEL: .visible .entry gather(
 // CHECK: st{{.*}}.{{b|u}}32
 func.func @gather(%a: tensor<10x4xf32>, %i: tensor<3xi64>) -> tensor<3x4xf32> {
-  %0 = llir.kernel gather(%a, %i) : (tensor<10x4xf32>, tensor<3xi64>) -> tensor<3x4xf32> {
+  %0 = llir.kernel(%a, %i) : (tensor<10x4xf32>, tensor<3xi64>) -> tensor<3x4xf32> {
   ^bb0(%x: tensor<10x4xf32>, %j: tensor<3xi64>):
     %1 = llir.gather %x, %j {checked} : tensor<10x4xf32>, tensor<3xi64> -> tensor<3x4xf32>
     llir.yield %1 : tensor<3x4xf32>
@@ -65,7 +65,7 @@ func.func @gather(%a: tensor<10x4xf32>, %i: tensor<3xi64>) -> tensor<3x4xf32> {
 // CHECK: div.rn.f32
 func.func @softmax(%a: tensor<4x?xf32, #hlir.dims<s0>>) -> tensor<4x?xf32, #hlir.dims<s0>>
     attributes {hlir.symbols = #hlir.symbols<s0 in [1, 64]>} {
-  %0 = llir.kernel reduce(%a) : (tensor<4x?xf32, #hlir.dims<s0>>) -> tensor<4x?xf32, #hlir.dims<s0>> {
+  %0 = llir.kernel(%a) : (tensor<4x?xf32, #hlir.dims<s0>>) -> tensor<4x?xf32, #hlir.dims<s0>> {
   ^bb0(%x: tensor<4x?xf32, #hlir.dims<s0>>):
     %m = llir.reduce max %x : tensor<4x?xf32, #hlir.dims<s0>> -> tensor<4xf32>
     %mb = llir.view %m <(d0, d1) -> (d0)> : tensor<4xf32> -> tensor<4x?xf32, #hlir.dims<s0>>
@@ -83,7 +83,7 @@ func.func @softmax(%a: tensor<4x?xf32, #hlir.dims<s0>>) -> tensor<4x?xf32, #hlir
 // CHECK-LABEL: .visible .entry gemm(
 // CHECK: mul.rn.f32
 func.func @gemm(%a: tensor<4x8xf32>, %b: tensor<5x8xf32>) -> tensor<4x5xf32> {
-  %0 = llir.kernel gemm(%a, %b) : (tensor<4x8xf32>, tensor<5x8xf32>) -> tensor<4x5xf32> {
+  %0 = llir.kernel(%a, %b) : (tensor<4x8xf32>, tensor<5x8xf32>) -> tensor<4x5xf32> {
   ^bb0(%x: tensor<4x8xf32>, %y: tensor<5x8xf32>):
     %1 = llir.gemm %x, %y k(8) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
         : tensor<4x8xf32>, tensor<5x8xf32> -> tensor<4x5xf32>
@@ -96,7 +96,7 @@ func.func @gemm(%a: tensor<4x8xf32>, %b: tensor<5x8xf32>) -> tensor<4x5xf32> {
 // CHECK-LABEL: .visible .entry scatter(
 // CHECK: add.{{.*}}f32
 func.func @scatter(%a: tensor<10x4xf32>, %i: tensor<3xi64>, %u: tensor<3x4xf32>) -> tensor<10x4xf32> {
-  %0 = llir.kernel scatter(%a, %i, %u) : (tensor<10x4xf32>, tensor<3xi64>, tensor<3x4xf32>) -> tensor<10x4xf32> {
+  %0 = llir.kernel(%a, %i, %u) : (tensor<10x4xf32>, tensor<3xi64>, tensor<3x4xf32>) -> tensor<10x4xf32> {
   ^bb0(%x: tensor<10x4xf32>, %j: tensor<3xi64>, %v: tensor<3x4xf32>):
     %1 = llir.scatter add %x, %j, %v {checked} : tensor<10x4xf32>, tensor<3xi64>, tensor<3x4xf32>
     llir.yield %1 : tensor<10x4xf32>

@@ -9,7 +9,7 @@
 // CHECK: scf.if
 // CHECK: math.absf %{{.*}} : vector<4xf32>
 func.func private @rows(%a: tensor<64x18xf32>) -> tensor<64x18xf32> {
-  %r = llir.kernel map(%a) loops<grid(d0, d1:all v4)> : (tensor<64x18xf32>) -> tensor<64x18xf32> {
+  %r = llir.kernel(%a) loops<grid(d0, d1:all v4)> : (tensor<64x18xf32>) -> tensor<64x18xf32> {
   ^bb0(%x: tensor<64x18xf32>):
     %0 = llir.elementwise abs(%x) : (tensor<64x18xf32>) -> tensor<64x18xf32>
     llir.yield %0 : tensor<64x18xf32>
@@ -26,7 +26,7 @@ func.func private @rows(%a: tensor<64x18xf32>) -> tensor<64x18xf32> {
 // CHECK: math.absf %{{.*}} : f32
 // CHECK-NOT: vector<
 func.func private @blocks(%a: tensor<64x16xf32>) -> tensor<64x16xf32> {
-  %r = llir.kernel map(%a) loops<grid(d1:4, d0:8)> : (tensor<64x16xf32>) -> tensor<64x16xf32> {
+  %r = llir.kernel(%a) loops<grid(d1:4, d0:8)> : (tensor<64x16xf32>) -> tensor<64x16xf32> {
   ^bb0(%x: tensor<64x16xf32>):
     %0 = llir.elementwise abs(%x) : (tensor<64x16xf32>) -> tensor<64x16xf32>
     llir.yield %0 : tensor<64x16xf32>
@@ -42,7 +42,7 @@ func.func private @blocks(%a: tensor<64x16xf32>) -> tensor<64x16xf32> {
 // CHECK: } else {
 // CHECK: math.absf %{{.*}} : vector<8xf32>
 func.func private @cases(%a: tensor<?xf32, #hlir.dims<s>>) -> tensor<?xf32, #hlir.dims<s>> attributes {hlir.symbols = #hlir.symbols<s in [0, ]>} {
-  %r = llir.kernel map(%a) loops<if (s: [0, 4]) grid(d0:all) else grid(d0:512 v8)> : (tensor<?xf32, #hlir.dims<s>>) -> tensor<?xf32, #hlir.dims<s>> {
+  %r = llir.kernel(%a) loops<if (s: [0, 4]) grid(d0:all) else grid(d0:512 v8)> : (tensor<?xf32, #hlir.dims<s>>) -> tensor<?xf32, #hlir.dims<s>> {
   ^bb0(%x: tensor<?xf32, #hlir.dims<s>>):
     %0 = llir.elementwise abs(%x) : (tensor<?xf32, #hlir.dims<s>>) -> tensor<?xf32, #hlir.dims<s>>
     llir.yield %0 : tensor<?xf32, #hlir.dims<s>>
@@ -54,7 +54,7 @@ func.func private @cases(%a: tensor<?xf32, #hlir.dims<s>>) -> tensor<?xf32, #hli
 // CHECK-LABEL: llvm.func @along(
 // CHECK: scf.for {{.*}} iter_args({{.*}}, {{.*}}, {{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>)
 func.func private @along(%a: tensor<64x999xf32>) -> tensor<64xf32> {
-  %r = llir.kernel reduce(%a) loops<grid(d0) stream(d1:all v8) op0 = pass {lanes = 8, unroll = 3}> : (tensor<64x999xf32>) -> tensor<64xf32> {
+  %r = llir.kernel(%a) loops<grid(d0) stream(d1:all v8) op0 = pass {lanes = 8, unroll = 3}> : (tensor<64x999xf32>) -> tensor<64xf32> {
   ^bb0(%x: tensor<64x999xf32>):
     %0 = llir.reduce sum %x : tensor<64x999xf32> -> tensor<64xf32>
     llir.yield %0 : tensor<64xf32>
@@ -66,7 +66,7 @@ func.func private @along(%a: tensor<64x999xf32>) -> tensor<64xf32> {
 // CHECK-LABEL: llvm.func @across(
 // CHECK: scf.for {{.*}} iter_args({{[^,]*}}) -> (vector<8xf32>)
 func.func private @across(%a: tensor<64x999xf32>) -> tensor<64xf32> {
-  %r = llir.kernel reduce(%a) loops<grid(d0:16 v8) stream(d1:all) op0 = pass> : (tensor<64x999xf32>) -> tensor<64xf32> {
+  %r = llir.kernel(%a) loops<grid(d0:16 v8) stream(d1:all) op0 = pass> : (tensor<64x999xf32>) -> tensor<64xf32> {
   ^bb0(%x: tensor<64x999xf32>):
     %0 = llir.reduce sum %x : tensor<64x999xf32> -> tensor<64xf32>
     llir.yield %0 : tensor<64xf32>
@@ -79,7 +79,7 @@ func.func private @across(%a: tensor<64x999xf32>) -> tensor<64xf32> {
 // CHECK: scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>)
 // CHECK-COUNT-3: math.fma
 func.func private @tile(%a: tensor<66x64xf32>, %b: tensor<64x64xf32>) -> tensor<66x64xf32> {
-  %r = llir.kernel gemm(%a, %b) loops<grid(d1:64, d0:33) op0 = tile {lanes = 8, pack = columns, rows = 3, vectors = 1}> : (tensor<66x64xf32>, tensor<64x64xf32>) -> tensor<66x64xf32> {
+  %r = llir.kernel(%a, %b) loops<grid(d1:64, d0:33) op0 = tile {lanes = 8, pack = columns, rows = 3, vectors = 1}> : (tensor<66x64xf32>, tensor<64x64xf32>) -> tensor<66x64xf32> {
   ^bb0(%x: tensor<66x64xf32>, %y: tensor<64x64xf32>):
     %0 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<66x64xf32>, tensor<64x64xf32> -> tensor<66x64xf32>
     llir.yield %0 : tensor<66x64xf32>
@@ -91,7 +91,7 @@ func.func private @tile(%a: tensor<66x64xf32>, %b: tensor<64x64xf32>) -> tensor<
 // CHECK: scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>)
 // CHECK-NOT: math.fma
 func.func private @elements(%a: tensor<66x64xf32>, %b: tensor<64x64xf32>) -> tensor<66x64xf32> {
-  %r = llir.kernel gemm(%a, %b) loops<grid(d0, d1:all v8) op0 = element {unroll = 2}> : (tensor<66x64xf32>, tensor<64x64xf32>) -> tensor<66x64xf32> {
+  %r = llir.kernel(%a, %b) loops<grid(d0, d1:all v8) op0 = element {unroll = 2}> : (tensor<66x64xf32>, tensor<64x64xf32>) -> tensor<66x64xf32> {
   ^bb0(%x: tensor<66x64xf32>, %y: tensor<64x64xf32>):
     %0 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<66x64xf32>, tensor<64x64xf32> -> tensor<66x64xf32>
     llir.yield %0 : tensor<66x64xf32>

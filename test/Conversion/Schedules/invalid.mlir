@@ -3,7 +3,7 @@
 
 func.func @axes(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {
   // expected-error @+1 {{its schedule has axes over d0, the kernel's are d0, d1}}
-  %r = llir.kernel map(%a) loops<grid(d0)> : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %r = llir.kernel(%a) loops<grid(d0)> : (tensor<4x8xf32>) -> tensor<4x8xf32> {
   ^bb0(%x: tensor<4x8xf32>):
     llir.yield %x : tensor<4x8xf32>
   }
@@ -13,7 +13,7 @@ func.func @axes(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {
 // -----
 func.func @lanes(%a: tensor<4x80xf32>) -> tensor<4x80xf32> {
   // expected-error @+1 {{its schedule uses 64 lanes, the machine's vectors have 32}}
-  %r = llir.kernel map(%a) loops<grid(d0, d1:all v64)> : (tensor<4x80xf32>) -> tensor<4x80xf32> {
+  %r = llir.kernel(%a) loops<grid(d0, d1:all v64)> : (tensor<4x80xf32>) -> tensor<4x80xf32> {
   ^bb0(%x: tensor<4x80xf32>):
     llir.yield %x : tensor<4x80xf32>
   }
@@ -23,7 +23,7 @@ func.func @lanes(%a: tensor<4x80xf32>) -> tensor<4x80xf32> {
 // -----
 func.func @symbol(%a: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{its schedule (case 0) asks for the symbol s, which the program does not have}}
-  %r = llir.kernel map(%a) loops<if (s: [0, 4]) grid(d0) else grid(d0:2)> : (tensor<4xf32>) -> tensor<4xf32> {
+  %r = llir.kernel(%a) loops<if (s: [0, 4]) grid(d0) else grid(d0:2)> : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4xf32>):
     llir.yield %x : tensor<4xf32>
   }
@@ -33,7 +33,7 @@ func.func @symbol(%a: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 func.func @no_form(%a: tensor<4x8xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{its schedule says nothing of op0, reduce}}
-  %r = llir.kernel reduce(%a) loops<grid(d0) stream(d1:all)> : (tensor<4x8xf32>) -> tensor<4xf32> {
+  %r = llir.kernel(%a) loops<grid(d0) stream(d1:all)> : (tensor<4x8xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4x8xf32>):
     %0 = llir.reduce sum %x : tensor<4x8xf32> -> tensor<4xf32>
     llir.yield %0 : tensor<4xf32>
@@ -44,7 +44,7 @@ func.func @no_form(%a: tensor<4x8xf32>) -> tensor<4xf32> {
 // -----
 func.func @unknown(%a: tensor<4x8xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{its schedule gives op0 the form spiral, which does not exist}}
-  %r = llir.kernel reduce(%a) loops<grid(d0) stream(d1:all) op0 = spiral> : (tensor<4x8xf32>) -> tensor<4xf32> {
+  %r = llir.kernel(%a) loops<grid(d0) stream(d1:all) op0 = spiral> : (tensor<4x8xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4x8xf32>):
     %0 = llir.reduce sum %x : tensor<4x8xf32> -> tensor<4xf32>
     llir.yield %0 : tensor<4xf32>
@@ -55,7 +55,7 @@ func.func @unknown(%a: tensor<4x8xf32>) -> tensor<4xf32> {
 // -----
 func.func @other_op(%a: tensor<4x8xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{its schedule names op7 of a body of 1 ops}}
-  %r = llir.kernel reduce(%a) loops<grid(d0) stream(d1:all) op0 = pass op7 = pass> : (tensor<4x8xf32>) -> tensor<4xf32> {
+  %r = llir.kernel(%a) loops<grid(d0) stream(d1:all) op0 = pass op7 = pass> : (tensor<4x8xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4x8xf32>):
     %0 = llir.reduce sum %x : tensor<4x8xf32> -> tensor<4xf32>
     llir.yield %0 : tensor<4xf32>
@@ -66,7 +66,7 @@ func.func @other_op(%a: tensor<4x8xf32>) -> tensor<4xf32> {
 // -----
 func.func @number(%a: tensor<4x8xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{its schedule gives op0 depth, which the form pass does not have}}
-  %r = llir.kernel reduce(%a) loops<grid(d0) stream(d1:all) op0 = pass {depth = 2}> : (tensor<4x8xf32>) -> tensor<4xf32> {
+  %r = llir.kernel(%a) loops<grid(d0) stream(d1:all) op0 = pass {depth = 2}> : (tensor<4x8xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4x8xf32>):
     %0 = llir.reduce sum %x : tensor<4x8xf32> -> tensor<4xf32>
     llir.yield %0 : tensor<4xf32>
@@ -77,7 +77,7 @@ func.func @number(%a: tensor<4x8xf32>) -> tensor<4xf32> {
 // -----
 func.func @range(%a: tensor<4x8xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{its schedule gives op0 unroll = 1000 : i64, which is out of range}}
-  %r = llir.kernel reduce(%a) loops<grid(d0) stream(d1:all) op0 = pass {unroll = 1000}> : (tensor<4x8xf32>) -> tensor<4xf32> {
+  %r = llir.kernel(%a) loops<grid(d0) stream(d1:all) op0 = pass {unroll = 1000}> : (tensor<4x8xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4x8xf32>):
     %0 = llir.reduce sum %x : tensor<4x8xf32> -> tensor<4xf32>
     llir.yield %0 : tensor<4xf32>
@@ -88,7 +88,7 @@ func.func @range(%a: tensor<4x8xf32>) -> tensor<4xf32> {
 // -----
 func.func @parts(%a: tensor<4x8xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{its schedule streams a row in parts; a pass takes all of it}}
-  %r = llir.kernel reduce(%a) loops<grid(d0) stream(d1:4) op0 = pass> : (tensor<4x8xf32>) -> tensor<4xf32> {
+  %r = llir.kernel(%a) loops<grid(d0) stream(d1:4) op0 = pass> : (tensor<4x8xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4x8xf32>):
     %0 = llir.reduce sum %x : tensor<4x8xf32> -> tensor<4xf32>
     llir.yield %0 : tensor<4xf32>
@@ -99,7 +99,7 @@ func.func @parts(%a: tensor<4x8xf32>) -> tensor<4xf32> {
 // -----
 func.func @keep(%a: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>) {
   // expected-error @+1 {{its schedule keeps op0 in result 1, which has not its shape and element type}}
-  %r:2 = llir.kernel reduce(%a) loops<grid(d0) stream(d1:all) op0 = keep {result = 1} op1 = pass> : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>) {
+  %r:2 = llir.kernel(%a) loops<grid(d0) stream(d1:all) op0 = keep {result = 1} op1 = pass> : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>) {
   ^bb0(%x: tensor<4x8xf32>):
     %0 = llir.elementwise exp(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
     %1 = llir.reduce sum %0 : tensor<4x8xf32> -> tensor<4xf32>
@@ -111,7 +111,7 @@ func.func @keep(%a: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>) {
 // -----
 func.func @keep_across(%a: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>) {
   // expected-error @+1 {{its schedule keeps op0, but its vectors run across rows}}
-  %r:2 = llir.kernel reduce(%a) loops<grid(d0:all v4) stream(d1:all) op0 = keep op1 = pass> : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>) {
+  %r:2 = llir.kernel(%a) loops<grid(d0:all v4) stream(d1:all) op0 = keep op1 = pass> : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>) {
   ^bb0(%x: tensor<4x8xf32>):
     %0 = llir.elementwise exp(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
     %1 = llir.reduce sum %0 : tensor<4x8xf32> -> tensor<4xf32>
@@ -123,7 +123,7 @@ func.func @keep_across(%a: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>) 
 // -----
 func.func @registers(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64xf32> {
   // expected-error @+1 {{its schedule has a tile of 14 x 2 vectors, which takes 31 registers of 16}}
-  %r = llir.kernel gemm(%a, %b) loops<grid(d1:32, d0:all) op0 = tile {lanes = 8, pack = columns, rows = 14, vectors = 2}> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %r = llir.kernel(%a, %b) loops<grid(d1:32, d0:all) op0 = tile {lanes = 8, pack = columns, rows = 14, vectors = 2}> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> {
   ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
     %0 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
     llir.yield %0 : tensor<64x64xf32>
@@ -134,7 +134,7 @@ func.func @registers(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x
 // -----
 func.func @columns(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64xf32> {
   // expected-error @+1 {{its schedule packs 40 columns, which is not a multiple of a tile's, 16}}
-  %r = llir.kernel gemm(%a, %b) loops<grid(d1:40, d0:all) op0 = tile {lanes = 8, pack = columns, rows = 6, vectors = 2}> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %r = llir.kernel(%a, %b) loops<grid(d1:40, d0:all) op0 = tile {lanes = 8, pack = columns, rows = 6, vectors = 2}> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> {
   ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
     %0 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
     llir.yield %0 : tensor<64x64xf32>
@@ -145,10 +145,33 @@ func.func @columns(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64
 // -----
 func.func @packing(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64xf32> {
   // expected-error @+1 {{its schedule packs along k, which does not step through memory}}
-  %r = llir.kernel gemm(%a, %b) loops<grid(d1:32, d0:all) op0 = tile {lanes = 8, pack = k, rows = 6, vectors = 2}> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %r = llir.kernel(%a, %b) loops<grid(d1:32, d0:all) op0 = tile {lanes = 8, pack = k, rows = 6, vectors = 2}> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> {
   ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
     %0 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
     llir.yield %0 : tensor<64x64xf32>
   }
   return %r : tensor<64x64xf32>
+}
+
+// -----
+func.func @two_shapes(%a: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<8x4xf32>) {
+  // expected-error @+1 {{has no schedule on this target, no elements because the results have not one shape}}
+  %r:2 = llir.kernel(%a) : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<8x4xf32>) {
+  ^bb0(%x: tensor<4x8xf32>):
+    %0 = llir.view %x <(d0, d1) -> (d1, d0)> : tensor<4x8xf32> -> tensor<8x4xf32>
+    llir.yield %x, %0 : tensor<4x8xf32>, tensor<8x4xf32>
+  }
+  return %r#0, %r#1 : tensor<4x8xf32>, tensor<8x4xf32>
+}
+
+// -----
+func.func @two_updates(%a: tensor<4xf32>, %i: tensor<2xi64>, %u: tensor<2xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{has no schedule on this target, no elements because its loops are not a reduction's}}
+  %r = llir.kernel(%a, %i, %u) : (tensor<4xf32>, tensor<2xi64>, tensor<2xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>, %j: tensor<2xi64>, %v: tensor<2xf32>):
+    %0 = llir.scatter set %x, %j, %v : tensor<4xf32>, tensor<2xi64>, tensor<2xf32>
+    %1 = llir.scatter add %0, %j, %v : tensor<4xf32>, tensor<2xi64>, tensor<2xf32>
+    llir.yield %1 : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
 }

@@ -10,7 +10,7 @@
 // CHECK: loops<grid(d1:256, d0:104) op0 = tile {lanes = 16, pack = columns, rows = 13, vectors = 2}>
 func.func private @tiles(%a: tensor<256x256xf32>, %b: tensor<256x256xf32>) -> tensor<256x256xf32> {
   // expected-remark@+1 {{[Passed] schedule | Category:llir-schedule-kernels | Function=tiles | form="packed columns and a register tile", k=256, kernel="kernel gemm", loops="#llir.loops<grid(d1:128, d0:48) op0 = tile {lanes = 8, pack = columns, rows = 6, vectors = 2}>", m=256, n=256, rows="the left one"}}
-  %0 = llir.kernel gemm(%a, %b) : (tensor<256x256xf32>, tensor<256x256xf32>) -> tensor<256x256xf32> {
+  %0 = llir.kernel(%a, %b) : (tensor<256x256xf32>, tensor<256x256xf32>) -> tensor<256x256xf32> {
   ^bb0(%x: tensor<256x256xf32>, %y: tensor<256x256xf32>):
     %g = llir.gemm %x, %y k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<256x256xf32>, tensor<256x256xf32> -> tensor<256x256xf32>
     llir.yield %g : tensor<256x256xf32>
@@ -21,7 +21,7 @@ func.func private @tiles(%a: tensor<256x256xf32>, %b: tensor<256x256xf32>) -> te
 // Columns along k are transposed; rows of another type are copied.
 func.func private @transposed(%a: tensor<256x256xbf16>, %b: tensor<256x256xbf16>) -> tensor<256x256xbf16> {
   // expected-remark-re@+1 {{op0 = tile {copy = rows, lanes = 8, pack = k, rows = 6, square = 8, vectors = 2}>", {{.*}} rows copied="they are of another type than their sums"}}
-  %0 = llir.kernel gemm(%a, %b) : (tensor<256x256xbf16>, tensor<256x256xbf16>) -> tensor<256x256xbf16> {
+  %0 = llir.kernel(%a, %b) : (tensor<256x256xbf16>, tensor<256x256xbf16>) -> tensor<256x256xbf16> {
   ^bb0(%x: tensor<256x256xbf16>, %y: tensor<256x256xbf16>):
     %g = llir.gemm %x, %y k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<256x256xbf16>, tensor<256x256xbf16> -> tensor<256x256xbf16>
     llir.yield %g : tensor<256x256xbf16>
@@ -32,7 +32,7 @@ func.func private @transposed(%a: tensor<256x256xbf16>, %b: tensor<256x256xbf16>
 // One row: dot products where both sides step along k, else scaled columns.
 func.func private @dots(%a: tensor<1x256xf32>, %b: tensor<256x256xf32>) -> tensor<1x256xf32> {
   // expected-remark@+1 {{form="dot products along k, which both sides step through in memory"}}
-  %0 = llir.kernel gemm(%a, %b) : (tensor<1x256xf32>, tensor<256x256xf32>) -> tensor<1x256xf32> {
+  %0 = llir.kernel(%a, %b) : (tensor<1x256xf32>, tensor<256x256xf32>) -> tensor<1x256xf32> {
   ^bb0(%x: tensor<1x256xf32>, %y: tensor<256x256xf32>):
     %g = llir.gemm %x, %y k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<1x256xf32>, tensor<256x256xf32> -> tensor<1x256xf32>
     llir.yield %g : tensor<1x256xf32>
@@ -41,7 +41,7 @@ func.func private @dots(%a: tensor<1x256xf32>, %b: tensor<256x256xf32>) -> tenso
 }
 func.func private @scaled(%a: tensor<1x256xf32>, %b: tensor<256x256xf32>) -> tensor<1x256xf32> {
   // expected-remark@+1 {{form="columns scaled by each row's elements, for both sides are not read along k"}}
-  %0 = llir.kernel gemm(%a, %b) : (tensor<1x256xf32>, tensor<256x256xf32>) -> tensor<1x256xf32> {
+  %0 = llir.kernel(%a, %b) : (tensor<1x256xf32>, tensor<256x256xf32>) -> tensor<1x256xf32> {
   ^bb0(%x: tensor<1x256xf32>, %y: tensor<256x256xf32>):
     %g = llir.gemm %x, %y k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<1x256xf32>, tensor<256x256xf32> -> tensor<1x256xf32>
     llir.yield %g : tensor<1x256xf32>
@@ -53,7 +53,7 @@ func.func private @scaled(%a: tensor<1x256xf32>, %b: tensor<256x256xf32>) -> ten
 func.func private @either(%a: tensor<?x256xf32, #hlir.dims<n>>, %b: tensor<256x256xf32>) -> tensor<?x256xf32, #hlir.dims<n>>
     attributes {hlir.symbols = #hlir.symbols<n in [1, ]>} {
   // expected-remark-re@+1 {{for at most 4 rows="dot products {{.*}}", form="packed columns and a register tile"}}
-  %0 = llir.kernel gemm(%a, %b) : (tensor<?x256xf32, #hlir.dims<n>>, tensor<256x256xf32>) -> tensor<?x256xf32, #hlir.dims<n>> {
+  %0 = llir.kernel(%a, %b) : (tensor<?x256xf32, #hlir.dims<n>>, tensor<256x256xf32>) -> tensor<?x256xf32, #hlir.dims<n>> {
   ^bb0(%x: tensor<?x256xf32, #hlir.dims<n>>, %y: tensor<256x256xf32>):
     %g = llir.gemm %x, %y k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<?x256xf32, #hlir.dims<n>>, tensor<256x256xf32> -> tensor<?x256xf32, #hlir.dims<n>>
     llir.yield %g : tensor<?x256xf32, #hlir.dims<n>>
@@ -64,7 +64,7 @@ func.func private @either(%a: tensor<?x256xf32, #hlir.dims<n>>, %b: tensor<256x2
 // Few columns change places with the rows.
 func.func private @narrow(%a: tensor<256x256xf32>, %b: tensor<256x3xf32>) -> tensor<256x3xf32> {
   // expected-remark@+1 {{rows="the right one, which has fewer columns than a vector has lanes"}}
-  %0 = llir.kernel gemm(%a, %b) : (tensor<256x256xf32>, tensor<256x3xf32>) -> tensor<256x3xf32> {
+  %0 = llir.kernel(%a, %b) : (tensor<256x256xf32>, tensor<256x3xf32>) -> tensor<256x3xf32> {
   ^bb0(%x: tensor<256x256xf32>, %y: tensor<256x3xf32>):
     %g = llir.gemm %x, %y k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<256x256xf32>, tensor<256x3xf32> -> tensor<256x3xf32>
     llir.yield %g : tensor<256x3xf32>
@@ -75,7 +75,7 @@ func.func private @narrow(%a: tensor<256x256xf32>, %b: tensor<256x3xf32>) -> ten
 // A result in part, or of another index space: each element sums for itself.
 func.func private @part(%a: tensor<8x8xf32>) -> tensor<4x8xf32> {
   // expected-remark-re@+1 {{form="each element for itself", in the way="view at {{.*}}", {{.*}} loops="#llir.loops<grid(d0, d1:all v8) op0 = element {lanes = 1, unroll = 4}>", no tile because="the last view does not move each element to a place of its own"}}
-  %0 = llir.kernel gemm(%a) : (tensor<8x8xf32>) -> tensor<4x8xf32> {
+  %0 = llir.kernel(%a) : (tensor<8x8xf32>) -> tensor<4x8xf32> {
   ^bb0(%x: tensor<8x8xf32>):
     %g = llir.gemm %x, %x k(8) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
     %v = llir.view %g <(d0, d1) -> (d0 * 2, d1)> : tensor<8x8xf32> -> tensor<4x8xf32>

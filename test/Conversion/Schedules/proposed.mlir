@@ -8,7 +8,7 @@
 // NARROW-LABEL: @map
 // NARROW: loops<grid(d0*d1:4096 v8)>
 func.func @map(%a: tensor<64x1000xf32>) -> tensor<64x1000xf32> {
-  %r = llir.kernel map(%a) : (tensor<64x1000xf32>) -> tensor<64x1000xf32> {
+  %r = llir.kernel(%a) : (tensor<64x1000xf32>) -> tensor<64x1000xf32> {
   ^bb0(%x: tensor<64x1000xf32>):
     %0 = llir.elementwise sin(%x) : (tensor<64x1000xf32>) -> tensor<64x1000xf32>
     llir.yield %0 : tensor<64x1000xf32>
@@ -21,7 +21,7 @@ func.func @map(%a: tensor<64x1000xf32>) -> tensor<64x1000xf32> {
 // CHECK-LABEL: @transposed
 // CHECK: loops<grid(d0, d2:all v8)>
 func.func @transposed(%a: tensor<5x1x300xf32>) -> tensor<300x1x5xf32> {
-  %r = llir.kernel map(%a) : (tensor<5x1x300xf32>) -> tensor<300x1x5xf32> {
+  %r = llir.kernel(%a) : (tensor<5x1x300xf32>) -> tensor<300x1x5xf32> {
   ^bb0(%x: tensor<5x1x300xf32>):
     %0 = llir.view %x <(d0, d1, d2) -> (d2, d1, d0)> : tensor<5x1x300xf32> -> tensor<300x1x5xf32>
     llir.yield %0 : tensor<300x1x5xf32>
@@ -32,7 +32,7 @@ func.func @transposed(%a: tensor<5x1x300xf32>) -> tensor<300x1x5xf32> {
 // CHECK-LABEL: @softmax
 // CHECK: loops<grid(d0*d1) stream(d2:all v16) op0 = pass {lanes = 16, unroll = 2} op3 = keep {result = 0} op4 = pass {lanes = 16, unroll = 2}>
 func.func @softmax(%a: tensor<4x3x1000xf32>) -> tensor<4x3x1000xf32> {
-  %r = llir.kernel reduce(%a) : (tensor<4x3x1000xf32>) -> tensor<4x3x1000xf32> {
+  %r = llir.kernel(%a) : (tensor<4x3x1000xf32>) -> tensor<4x3x1000xf32> {
   ^bb0(%x: tensor<4x3x1000xf32>):
     %0 = llir.reduce max %x : tensor<4x3x1000xf32> -> tensor<4x3xf32>
     %1 = llir.view %0 <(d0, d1, d2) -> (d0, d1)> : tensor<4x3xf32> -> tensor<4x3x1000xf32>
@@ -51,7 +51,7 @@ func.func @softmax(%a: tensor<4x3x1000xf32>) -> tensor<4x3x1000xf32> {
 // CHECK-LABEL: @across
 // CHECK: loops<grid(d0, d1:64 v16) stream(d2:all) op1 = pass {lanes = 1, unroll = 2}>
 func.func @across(%a: tensor<3x50x1000xf32>) -> tensor<3x1000xf32> {
-  %r = llir.kernel reduce(%a) : (tensor<3x50x1000xf32>) -> tensor<3x1000xf32> {
+  %r = llir.kernel(%a) : (tensor<3x50x1000xf32>) -> tensor<3x1000xf32> {
   ^bb0(%x: tensor<3x50x1000xf32>):
     %0 = llir.view %x <(d0, d1, d2) -> (d0, d2, d1)> : tensor<3x50x1000xf32> -> tensor<3x1000x50xf32>
     %1 = llir.reduce sum %0 : tensor<3x1000x50xf32> -> tensor<3x1000xf32>
@@ -63,7 +63,7 @@ func.func @across(%a: tensor<3x50x1000xf32>) -> tensor<3x1000xf32> {
 // CHECK-LABEL: @scatter
 // CHECK: loops<grid(d1*d2:1024 v16) op0 = ordered>
 func.func @scatter(%a: tensor<9x100x50xf32>, %i: tensor<4xi64>, %u: tensor<4x100x50xf32>) -> tensor<9x100x50xf32> {
-  %r = llir.kernel scatter(%a, %i, %u) : (tensor<9x100x50xf32>, tensor<4xi64>, tensor<4x100x50xf32>) -> tensor<9x100x50xf32> {
+  %r = llir.kernel(%a, %i, %u) : (tensor<9x100x50xf32>, tensor<4xi64>, tensor<4x100x50xf32>) -> tensor<9x100x50xf32> {
   ^bb0(%x: tensor<9x100x50xf32>, %j: tensor<4xi64>, %v: tensor<4x100x50xf32>):
     %0 = llir.scatter set %x, %j, %v {checked} : tensor<9x100x50xf32>, tensor<4xi64>, tensor<4x100x50xf32>
     llir.yield %0 : tensor<9x100x50xf32>
@@ -74,7 +74,7 @@ func.func @scatter(%a: tensor<9x100x50xf32>, %i: tensor<4xi64>, %u: tensor<4x100
 // CHECK-LABEL: @kept
 // CHECK: loops<grid(d0:2 v2)>
 func.func @kept(%a: tensor<64xf32>) -> tensor<64xf32> {
-  %r = llir.kernel map(%a) loops<grid(d0:2 v2)> : (tensor<64xf32>) -> tensor<64xf32> {
+  %r = llir.kernel(%a) loops<grid(d0:2 v2)> : (tensor<64xf32>) -> tensor<64xf32> {
   ^bb0(%x: tensor<64xf32>):
     %0 = llir.elementwise sin(%x) : (tensor<64xf32>) -> tensor<64xf32>
     llir.yield %0 : tensor<64xf32>

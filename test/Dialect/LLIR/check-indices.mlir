@@ -89,7 +89,7 @@ func.func @product(%a: tensor<4x?xf32, #hlir.dims<n>>, %b: tensor<?x5xf32, #hlir
 // CHECK-SAME: #hlir.requirement<4 * n <= 64 over (4 * n), "{{.*}}'llir.step' op the bytes of operand 0
 func.func private @k0(%x: tensor<?xf32, #hlir.dims<n>>) -> tensor<?xf32, #hlir.dims<m>>
     attributes {hlir.symbols = #hlir.symbols<m in [0, 100], n in [0, 100]>} {
-  %0 = llir.kernel map(%x) : (tensor<?xf32, #hlir.dims<n>>) -> tensor<?xf32, #hlir.dims<m>> {
+  %0 = llir.kernel(%x) : (tensor<?xf32, #hlir.dims<n>>) -> tensor<?xf32, #hlir.dims<m>> {
   ^bb0(%a: tensor<?xf32, #hlir.dims<n>>):
     %v = llir.view %a <(d0) -> (d0)> : tensor<?xf32, #hlir.dims<n>> -> tensor<?xf32, #hlir.dims<m>>
     llir.yield %v : tensor<?xf32, #hlir.dims<m>>
@@ -167,7 +167,7 @@ func.func @no_source(%x: tensor<?xf32, #hlir.dims<n floordiv 2>>) -> tensor<?xf3
 // -----
 
 func.func private @k0(%x: tensor<17xf32>) -> tensor<4xf32> {
-  %0 = llir.kernel map(%x) : (tensor<17xf32>) -> tensor<4xf32> {
+  %0 = llir.kernel(%x) : (tensor<17xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<17xf32>):
     %v = llir.view %a <(d0) -> (d0 + 13)> : tensor<17xf32> -> tensor<4xf32>
     llir.yield %v : tensor<4xf32>

@@ -10,14 +10,14 @@
 // masked one, are 40; five are 100.
 // CHECK-LABEL: @chain
 // CHECK-COUNT-2: llir.elementwise exp
-// CHECK: llir.kernel map
+// CHECK: llir.kernel
 // CHECK-COUNT-5: llir.elementwise exp
 // CHECK-NOT: llir.elementwise
 // CODE: Function=chain | code=40, kind=map
 // CODE: Function=chain | code=100, kind=map
 // MISSED: Function=chain | {{.*}} op="elementwise exp", reader="elementwise exp at {{.*}}", readers=1, reason="the code of the reader would go beyond its budget (120, at most 100)"
 // ONE-LABEL: @chain
-// ONE-COUNT-7: llir.kernel map
+// ONE-COUNT-7: llir.kernel
 // ONE-NOT: llir.kernel
 func.func @chain(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = llir.elementwise exp(%a) : (tensor<4xf32>) -> tensor<4xf32>
@@ -34,9 +34,9 @@ func.func @chain(%a: tensor<4xf32>) -> tensor<4xf32> {
 // so that one value goes from kernel to kernel, and kernels are equal.
 // ONE-LABEL: @steps
 // CHECK-LABEL: @steps
-// CHECK: %[[A:.*]] = llir.kernel map(%arg0) : (tensor<4xf32>) -> tensor<4xf32>
-// CHECK: %[[B:.*]] = llir.kernel map(%[[A]]) : (tensor<4xf32>) -> tensor<4xf32>
-// CHECK: %[[C:.*]] = llir.kernel map(%[[B]]) : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK: %[[A:.*]] = llir.kernel(%arg0) : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK: %[[B:.*]] = llir.kernel(%[[A]]) : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK: %[[C:.*]] = llir.kernel(%[[B]]) : (tensor<4xf32>) -> tensor<4xf32>
 // CHECK: return %[[C]]
 // CODE-COUNT-3: Function=steps | code=76, kind=map
 // MISSED: Function=steps | {{.*}} op="elementwise add", {{.*}} reason="the code of the reader would go beyond its budget (78, at most 50)"
@@ -62,7 +62,7 @@ func.func @steps(%a: tensor<4xf32>) -> tensor<4xf32> {
 // What is read at two indices is computed at both: exp 2 * 10 * 2, the view and
 // the addition 2 each.
 // CHECK-LABEL: @two_indices
-// CHECK: llir.kernel map
+// CHECK: llir.kernel
 // CHECK-NOT: llir.kernel
 // CODE: Function=two_indices | code=44, kind=map
 func.func @two_indices(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
@@ -75,9 +75,9 @@ func.func @two_indices(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
 // Each pass over the rows computes it again: the second sum's does so beside
 // the first's, and 20 in 12 copies are beyond the budget.
 // CHECK-LABEL: @passes
-// CHECK: llir.kernel map
+// CHECK: llir.kernel
 // CHECK: llir.elementwise tanh
-// CHECK: llir.kernel reduce
+// CHECK: llir.kernel
 // CHECK-COUNT-2: llir.reduce
 // CODE: Function=passes | code=40, kind=map
 // CODE: Function=passes | code=60, kind=reduce
@@ -93,8 +93,8 @@ func.func @passes(%a: tensor<8x64xf32>) -> tensor<8xf32> {
 
 // A product has a kernel whatever its size, and takes no epilogue here.
 // CHECK-LABEL: @product
-// CHECK: llir.kernel gemm
-// CHECK: llir.kernel map
+// CHECK: llir.kernel
+// CHECK: llir.kernel
 // CODE: Function=product | code=256, kind=gemm
 // CODE: Function=product | code=20, kind=map
 // MISSED: Function=product | {{.*}} op=gemm, reader="elementwise exp at {{.*}}", readers=1, reason="the code of the reader would go beyond its budget (336, at most 100)"

@@ -2,7 +2,7 @@
 
 // A reshape of a computed value is the same memory.
 // CHECK-LABEL: func.func @reshape
-// CHECK: %[[K:.*]] = llir.kernel map(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK: %[[K:.*]] = llir.kernel(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32>
 // CHECK: %[[A:.*]] = llir.alias %[[K]] offset(0) : tensor<2x3xf32> -> tensor<6xf32>
 // CHECK: return %[[A]]
 func.func @reshape(%x: tensor<2x3xf32>) -> tensor<6xf32> {
@@ -13,10 +13,10 @@ func.func @reshape(%x: tensor<2x3xf32>) -> tensor<6xf32> {
 
 // An argument or a constant is copied.
 // CHECK-LABEL: func.func @argument
-// CHECK: %[[K:.*]] = llir.kernel map(%arg0)
+// CHECK: %[[K:.*]] = llir.kernel(%arg0)
 // CHECK-NEXT: ^bb0(%[[X:.*]]: tensor<2xf32>):
 // CHECK-NEXT: llir.yield %[[X]]
-// CHECK: %[[C:.*]] = llir.kernel map(%{{.*}})
+// CHECK: %[[C:.*]] = llir.kernel(%{{.*}})
 // CHECK: return %[[K]], %[[C]]
 func.func @argument(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
   %c = llir.constant dense<[1.0, 2.0]> : tensor<2xf32>
@@ -25,8 +25,8 @@ func.func @argument(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
 
 // One value as two results: the second is a copy.
 // CHECK-LABEL: func.func @twice
-// CHECK: %[[K:.*]] = llir.kernel map(%arg0)
-// CHECK: %[[C:.*]] = llir.kernel map(%[[K]])
+// CHECK: %[[K:.*]] = llir.kernel(%arg0)
+// CHECK: %[[C:.*]] = llir.kernel(%[[K]])
 // CHECK: return %[[K]], %[[C]]
 func.func @twice(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
   %0 = llir.elementwise neg(%x) : (tensor<2xf32>) -> tensor<2xf32>
@@ -35,7 +35,7 @@ func.func @twice(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
 
 // A transposed result is written transposed.
 // CHECK-LABEL: func.func @transposed
-// CHECK: llir.kernel map(%arg0) : (tensor<2x3xf32>) -> tensor<3x2xf32>
+// CHECK: llir.kernel(%arg0) : (tensor<2x3xf32>) -> tensor<3x2xf32>
 // CHECK: llir.view %{{.*}} <(d0, d1) -> (d1, d0)>
 // CHECK: llir.elementwise neg
 // CHECK-NOT: llir.kernel
@@ -47,7 +47,7 @@ func.func @transposed(%x: tensor<2x3xf32>) -> tensor<3x2xf32> {
 
 // Only the part that is returned is computed.
 // CHECK-LABEL: func.func @slice
-// CHECK: llir.kernel map(%arg0) : (tensor<8xf32>) -> tensor<2xf32>
+// CHECK: llir.kernel(%arg0) : (tensor<8xf32>) -> tensor<2xf32>
 // CHECK: llir.view %{{.*}} <(d0) -> (d0 + 3)>
 // CHECK: llir.elementwise exp(%{{.*}}) : (tensor<2xf32>) -> tensor<2xf32>
 // CHECK-NOT: llir.kernel
@@ -60,10 +60,10 @@ func.func @slice(%x: tensor<8xf32>) -> tensor<2xf32> {
 // A value that another kernel reads as well is an extra result of the kernel
 // that goes on computing.
 // CHECK-LABEL: func.func @two_results
-// CHECK: %[[K:.*]]:2 = llir.kernel reduce(%arg0, %arg1)
+// CHECK: %[[K:.*]]:2 = llir.kernel(%arg0, %arg1)
 // CHECK: %[[S:.*]] = llir.elementwise add
 // CHECK: llir.yield %[[N:.*]], %[[S]] : tensor<64x1024xf32>, tensor<64x1024xf32>
-// CHECK: %[[G:.*]] = llir.kernel gemm(%[[K]]#0, %arg2, %[[K]]#1)
+// CHECK: %[[G:.*]] = llir.kernel(%[[K]]#0, %arg2, %[[K]]#1)
 func.func @two_results(%x: tensor<64x1024xf32>, %y: tensor<64x1024xf32>, %w: tensor<1024x1024xf32>)
     -> tensor<64x1024xf32> {
   %0 = llir.elementwise add(%x, %y) : (tensor<64x1024xf32>, tensor<64x1024xf32>) -> tensor<64x1024xf32>
@@ -76,9 +76,9 @@ func.func @two_results(%x: tensor<64x1024xf32>, %y: tensor<64x1024xf32>, %w: ten
 
 // A cheap and small value is computed by each of its readers.
 // CHECK-LABEL: func.func @recompute
-// CHECK: llir.kernel reduce(%arg0)
+// CHECK: llir.kernel(%arg0)
 // CHECK: llir.elementwise neg
-// CHECK: llir.kernel reduce(%arg0)
+// CHECK: llir.kernel(%arg0)
 // CHECK: llir.elementwise neg
 func.func @recompute(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<8xf32>) {
   %0 = llir.elementwise neg(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>

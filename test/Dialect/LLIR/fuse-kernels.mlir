@@ -2,7 +2,7 @@
 
 // A chain of elementwise ops is one kernel.
 // CHECK-LABEL: func.func @chain
-// CHECK-NEXT: %[[K:.*]] = llir.kernel map(%arg0, %arg1)
+// CHECK-NEXT: %[[K:.*]] = llir.kernel(%arg0, %arg1)
 // CHECK: %[[A:.*]] = llir.elementwise add(%{{.*}}, %{{.*}})
 // CHECK-NEXT: %[[E:.*]] = llir.elementwise exp(%[[A]])
 // CHECK-NEXT: llir.yield %[[E]]
@@ -15,7 +15,7 @@ func.func @chain(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
 
 // Views end at the loads; a splat is an immediate.
 // CHECK-LABEL: func.func @views
-// CHECK: llir.kernel map(%arg0, %arg1)
+// CHECK: llir.kernel(%arg0, %arg1)
 // CHECK-NEXT: ^bb0(%[[X:.*]]: tensor<3x2xf32>, %[[Y:.*]]: tensor<3xf32>):
 // CHECK-NEXT: %[[XV:.*]] = llir.view %[[X]] <(d0, d1) -> (d1, d0)>
 // CHECK-NEXT: %[[YV:.*]] = llir.view %[[Y]] <(d0, d1) -> (d1)>
@@ -36,7 +36,7 @@ func.func @views(%x: tensor<3x2xf32>, %y: tensor<3xf32>) -> tensor<2x3xf32> {
 // A constant with more than one value is loaded.
 // CHECK-LABEL: func.func @table
 // CHECK: %[[C:.*]] = llir.constant dense<[1.0{{.*}}, 2.0{{.*}}]>
-// CHECK: llir.kernel map(%arg0, %[[C]])
+// CHECK: llir.kernel(%arg0, %[[C]])
 func.func @table(%x: tensor<2xf32>) -> tensor<2xf32> {
   %c = llir.constant dense<[1.0, 2.0]> : tensor<2xf32>
   %m = llir.elementwise mul(%x, %c) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
@@ -46,7 +46,7 @@ func.func @table(%x: tensor<2xf32>) -> tensor<2xf32> {
 // softmax with the ops before and after it is one kernel; row values are
 // computed once per row.
 // CHECK-LABEL: func.func @softmax
-// CHECK-NEXT: %[[K:.*]] = llir.kernel reduce(%arg0)
+// CHECK-NEXT: %[[K:.*]] = llir.kernel(%arg0)
 // CHECK: %[[N:.*]] = llir.elementwise neg(
 // CHECK-NEXT: %[[MAX:.*]] = llir.reduce max %[[N]] : tensor<8x16xf32> -> tensor<8xf32>
 // CHECK-NEXT: %[[MAXV:.*]] = llir.view %[[MAX]] <(d0, d1) -> (d0)>
@@ -67,7 +67,7 @@ func.func @softmax(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
 
 // f16 rows are computed in f32 and rounded once.
 // CHECK-LABEL: func.func @rms_norm_f16
-// CHECK: llir.kernel reduce(%arg0)
+// CHECK: llir.kernel(%arg0)
 // CHECK: llir.elementwise cast({{.*}}) : (tensor<8x16xf16>) -> tensor<8x16xf32>
 // CHECK: llir.reduce sum {{.*}} : tensor<8x16xf32> -> tensor<8xf32>
 // CHECK: llir.elementwise cast({{.*}}) : (tensor<8x16xf32>) -> tensor<8x16xf16>
@@ -78,7 +78,7 @@ func.func @rms_norm_f16(%x: tensor<8x16xf16>) -> tensor<8x16xf16> {
 
 // The number of elements of a symbolic row is a value.
 // CHECK-LABEL: func.func @layer_norm_dynamic
-// CHECK: llir.kernel reduce(%arg0)
+// CHECK: llir.kernel(%arg0)
 // CHECK: llir.reduce sum
 // CHECK: llir.iota <(d0) -> (s0)> : tensor<8xi64>
 // CHECK-NOT: llir.kernel
@@ -91,9 +91,9 @@ func.func @layer_norm_dynamic(%x: tensor<8x?xf32, #hlir.dims<s0>>) -> tensor<8x?
 // Rows that are read in another order, and a transposed result: the reduction's
 // space is the kernel's, a copy reorders the result.
 // CHECK-LABEL: func.func @softmax_middle
-// CHECK-NEXT: %[[K:.*]] = llir.kernel reduce(%arg0) : (tensor<2x3x5xf32>) -> tensor<2x5x3xf32>
+// CHECK-NEXT: %[[K:.*]] = llir.kernel(%arg0) : (tensor<2x3x5xf32>) -> tensor<2x5x3xf32>
 // CHECK: llir.view {{.*}} <(d0, d1, d2) -> (d0, d2, d1)>
-// CHECK: llir.kernel map(%[[K]]) : (tensor<2x5x3xf32>) -> tensor<2x3x5xf32>
+// CHECK: llir.kernel(%[[K]]) : (tensor<2x5x3xf32>) -> tensor<2x3x5xf32>
 func.func @softmax_middle(%x: tensor<2x3x5xf32>) -> tensor<2x3x5xf32> {
   %0 = llir.view %x <(d0, d1, d2) -> (d0, d2, d1)> : tensor<2x3x5xf32> -> tensor<2x5x3xf32>
   %1 = llir.softmax %0 : tensor<2x5x3xf32>
@@ -104,7 +104,7 @@ func.func @softmax_middle(%x: tensor<2x3x5xf32>) -> tensor<2x3x5xf32> {
 // A normalisation over two dims, scaled and shifted over both: one kernel over
 // [rows, merged dims], whose result is the same memory.
 // CHECK-LABEL: func.func @group_norm
-// CHECK-NEXT: %[[K:.*]] = llir.kernel reduce(%arg0, %arg1) : (tensor<2x3x4xf32>, tensor<3xf32>) -> tensor<2x12xf32>
+// CHECK-NEXT: %[[K:.*]] = llir.kernel(%arg0, %arg1) : (tensor<2x3x4xf32>, tensor<3xf32>) -> tensor<2x12xf32>
 // CHECK: llir.view %{{.*}} <(d0, d1) -> (d0, d1 floordiv 4, d1 mod 4)>
 // CHECK: llir.view %{{.*}} <(d0, d1) -> (d1 floordiv 4)>
 // CHECK: llir.alias %[[K]] offset(0) : tensor<2x12xf32> -> tensor<2x3x4xf32>
@@ -119,8 +119,8 @@ func.func @group_norm(%x: tensor<2x3x4xf32>, %w: tensor<3xf32>) -> tensor<2x3x4x
 
 // Two reductions over different dims stay two kernels.
 // CHECK-LABEL: func.func @two_domains
-// CHECK: llir.kernel reduce
-// CHECK: llir.kernel reduce
+// CHECK: llir.kernel
+// CHECK: llir.kernel
 func.func @two_domains(%x: tensor<64x1024xf32>) -> tensor<f32> {
   %0 = llir.reduce max %x : tensor<64x1024xf32> -> tensor<64xf32>
   %1 = llir.reduce sum %0 : tensor<64xf32> -> tensor<f32>
@@ -129,7 +129,7 @@ func.func @two_domains(%x: tensor<64x1024xf32>) -> tensor<f32> {
 
 // Casts before a product and everything after it join; the residual is read.
 // CHECK-LABEL: func.func @gemm
-// CHECK-NEXT: %[[K:.*]] = llir.kernel gemm(%arg0, %arg1, %arg2, %arg3)
+// CHECK-NEXT: %[[K:.*]] = llir.kernel(%arg0, %arg1, %arg2, %arg3)
 // CHECK: %[[A:.*]] = llir.elementwise cast({{.*}}) : (tensor<64x32xbf16>) -> tensor<64x32xf32>
 // CHECK: %[[G:.*]] = llir.gemm %[[A]], %{{.*}} k(32) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)>
 // CHECK: llir.elementwise add(%[[G]], %{{.*}})
@@ -151,9 +151,9 @@ func.func @gemm(%a: tensor<64x32xbf16>, %b: tensor<32x16xf32>, %bias: tensor<16x
 
 // An expensive value is computed once, before the product that reads it often.
 // CHECK-LABEL: func.func @dear_prologue
-// CHECK: %[[X:.*]] = llir.kernel map(%arg0)
+// CHECK: %[[X:.*]] = llir.kernel(%arg0)
 // CHECK: llir.elementwise gelu
-// CHECK: llir.kernel gemm(%[[X]], %arg1)
+// CHECK: llir.kernel(%[[X]], %arg1)
 func.func @dear_prologue(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>) -> tensor<512x512xf32> {
   %x = llir.elementwise gelu(%a) : (tensor<512x512xf32>) -> tensor<512x512xf32>
   %g = llir.gemm %x, %b k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)>
@@ -163,9 +163,9 @@ func.func @dear_prologue(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>) -> te
 
 // The product of a product: two kernels, the epilogue with the first.
 // CHECK-LABEL: func.func @chain_of_products
-// CHECK: %[[X:.*]] = llir.kernel gemm(%arg0, %arg1)
+// CHECK: %[[X:.*]] = llir.kernel(%arg0, %arg1)
 // CHECK: llir.elementwise neg
-// CHECK: llir.kernel gemm(%[[X]], %arg1)
+// CHECK: llir.kernel(%[[X]], %arg1)
 func.func @chain_of_products(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %g = llir.gemm %a, %b k(8) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)>
       : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
@@ -177,7 +177,7 @@ func.func @chain_of_products(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>) -> tensor
 
 // A product's epilogue may move it: here heads and rows are swapped.
 // CHECK-LABEL: func.func @moved_product
-// CHECK: llir.kernel gemm(%arg0, %arg1) : {{.*}} -> tensor<3x8xf32>
+// CHECK: llir.kernel(%arg0, %arg1) : {{.*}} -> tensor<3x8xf32>
 // CHECK: %[[G:.*]] = llir.gemm {{.*}} -> tensor<2x3x4xf32>
 // CHECK-NEXT: %[[N:.*]] = llir.elementwise neg(%[[G]]) : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
 // CHECK-NEXT: %[[V:.*]] = llir.view %[[N]] <(d0, d1) -> (d1 floordiv 4, d0, d1 mod 4)>
@@ -193,7 +193,7 @@ func.func @moved_product(%a: tensor<2x3x8xf32>, %b: tensor<2x8x4xf32>) -> tensor
 
 // Rows taken by index, with the reader's ops in the same kernel.
 // CHECK-LABEL: func.func @embedding
-// CHECK: llir.kernel gather(%arg0, %arg1)
+// CHECK: llir.kernel(%arg0, %arg1)
 // CHECK: %[[I:.*]] = llir.elementwise add
 // CHECK: llir.gather %{{.*}}, %[[I]] {checked}
 // CHECK-NEXT: llir.elementwise neg

@@ -1,8 +1,8 @@
 // RUN: luminal-opt %s --split-input-file --verify-diagnostics
 
 func.func @in_place_map(%a: tensor<4xf32>) {
-  // expected-error @+1 {{only a scatter works in place, found map}}
-  %0 = llir.kernel map(%a) {in_place} : (tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{in place expects an update in its body}}
+  %0 = llir.kernel(%a) {in_place} : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4xf32>):
     llir.yield %x : tensor<4xf32>
   }
@@ -13,7 +13,7 @@ func.func @in_place_map(%a: tensor<4xf32>) {
 
 func.func @no_result(%a: tensor<4xf32>) {
   // expected-error @+1 {{expects a result}}
-  llir.kernel map(%a) : (tensor<4xf32>) -> () {
+  llir.kernel(%a) : (tensor<4xf32>) -> () {
   ^bb0(%x: tensor<4xf32>):
     llir.yield
   }
@@ -24,7 +24,7 @@ func.func @no_result(%a: tensor<4xf32>) {
 
 func.func @in_place_type(%a: tensor<1xi64>, %b: tensor<4xf32>) {
   // expected-error @+1 {{in place expects one result of the type of operand 0}}
-  %0 = llir.kernel scatter(%a, %b) {in_place} : (tensor<1xi64>, tensor<4xf32>) -> tensor<4xf32> {
+  %0 = llir.kernel(%a, %b) {in_place} : (tensor<1xi64>, tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%i: tensor<1xi64>, %x: tensor<4xf32>):
     %one = llir.constant dense<1.0> : tensor<1xf32>
     %0 = llir.scatter set %x, %i, %one : tensor<4xf32>, tensor<1xi64>, tensor<1xf32>
@@ -37,7 +37,7 @@ func.func @in_place_type(%a: tensor<1xi64>, %b: tensor<4xf32>) {
 
 func.func @arguments(%a: tensor<4xf32>) {
   // expected-error @+1 {{the block's arguments are not of the types of the operands}}
-  %0 = llir.kernel map(%a) : (tensor<4xf32>) -> tensor<4xf32> {
+  %0 = llir.kernel(%a) : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
     llir.yield %x : tensor<4xf32>
   }
@@ -48,7 +48,7 @@ func.func @arguments(%a: tensor<4xf32>) {
 
 func.func @yields(%a: tensor<4xf32>) {
   // expected-error @+1 {{yields other types than those of its results}}
-  %0 = llir.kernel map(%a) : (tensor<4xf32>) -> tensor<5xf32> {
+  %0 = llir.kernel(%a) : (tensor<4xf32>) -> tensor<5xf32> {
   ^bb0(%x: tensor<4xf32>):
     llir.yield %x : tensor<4xf32>
   }
@@ -58,105 +58,11 @@ func.func @yields(%a: tensor<4xf32>) {
 // -----
 
 func.func @row_function(%a: tensor<4x8xf32>) {
-  %0 = llir.kernel reduce(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = llir.kernel(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
   ^bb0(%x: tensor<4x8xf32>):
     // expected-error @+1 {{is not allowed in a kernel}}
     %1 = llir.softmax %x : tensor<4x8xf32>
     llir.yield %1 : tensor<4x8xf32>
-  }
-  return
-}
-
-// -----
-
-func.func @map_with_reduce(%a: tensor<4x8xf32>) {
-  // expected-error @+1 {{of kind map expects no reduce, gemm, gather or scatter in its body}}
-  %0 = llir.kernel map(%a) : (tensor<4x8xf32>) -> tensor<4xf32> {
-  ^bb0(%x: tensor<4x8xf32>):
-    %1 = llir.reduce sum %x : tensor<4x8xf32> -> tensor<4xf32>
-    llir.yield %1 : tensor<4xf32>
-  }
-  return
-}
-
-// -----
-
-func.func @gather_without(%a: tensor<4xf32>) {
-  // expected-error @+1 {{of kind gather expects a gather, and no reduce, gemm or scatter in its body}}
-  %0 = llir.kernel gather(%a) : (tensor<4xf32>) -> tensor<4xf32> {
-  ^bb0(%x: tensor<4xf32>):
-    llir.yield %x : tensor<4xf32>
-  }
-  return
-}
-
-// -----
-
-func.func @gemm_without(%a: tensor<4xf32>) {
-  // expected-error @+1 {{of kind gemm expects one gemm, and no reduce or scatter in its body}}
-  %0 = llir.kernel gemm(%a) : (tensor<4xf32>) -> tensor<4xf32> {
-  ^bb0(%x: tensor<4xf32>):
-    llir.yield %x : tensor<4xf32>
-  }
-  return
-}
-
-// -----
-
-func.func @scatter_without(%a: tensor<4xf32>) {
-  // expected-error @+1 {{of kind scatter expects one scatter, and no reduce or gemm in its body}}
-  %0 = llir.kernel scatter(%a) : (tensor<4xf32>) -> tensor<4xf32> {
-  ^bb0(%x: tensor<4xf32>):
-    llir.yield %x : tensor<4xf32>
-  }
-  return
-}
-
-// -----
-
-func.func @reduce_without(%a: tensor<4xf32>) {
-  // expected-error @+1 {{of kind reduce expects a reduce, and no gemm or scatter in its body}}
-  %0 = llir.kernel reduce(%a) : (tensor<4xf32>) -> tensor<4xf32> {
-  ^bb0(%x: tensor<4xf32>):
-    llir.yield %x : tensor<4xf32>
-  }
-  return
-}
-
-// -----
-
-func.func @two_domains(%a: tensor<4x8xf32>) {
-  %0 = llir.kernel reduce(%a) : (tensor<4x8xf32>) -> tensor<f32> {
-  ^bb0(%x: tensor<4x8xf32>):
-    %1 = llir.reduce sum %x : tensor<4x8xf32> -> tensor<4xf32>
-    // expected-error @+1 {{reduces another domain than the kernel's first reduction, 'tensor<4xf32>'}}
-    %2 = llir.reduce sum %1 : tensor<4xf32> -> tensor<f32>
-    llir.yield %2 : tensor<f32>
-  }
-  return
-}
-
-// -----
-
-func.func @other_shape(%a: tensor<4x8xf32>) {
-  // expected-error @+1 {{expects results over the reduction's domain or its rows, found 'tensor<8x4xf32>'}}
-  %0 = llir.kernel reduce(%a) : (tensor<4x8xf32>) -> tensor<8x4xf32> {
-  ^bb0(%x: tensor<4x8xf32>):
-    %1 = llir.reduce sum %x : tensor<4x8xf32> -> tensor<4xf32>
-    %2 = llir.view %1 <(d0, d1) -> (d1)> : tensor<4xf32> -> tensor<8x4xf32>
-    llir.yield %2 : tensor<8x4xf32>
-  }
-  return
-}
-
-// -----
-
-func.func @two_shapes(%a: tensor<4x8xf32>) {
-  // expected-error @+1 {{expects results of one shape}}
-  %0:2 = llir.kernel map(%a) : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<8x4xf32>) {
-  ^bb0(%x: tensor<4x8xf32>):
-    %1 = llir.view %x <(d0, d1) -> (d1, d0)> : tensor<4x8xf32> -> tensor<8x4xf32>
-    llir.yield %x, %1 : tensor<4x8xf32>, tensor<8x4xf32>
   }
   return
 }

@@ -4,9 +4,9 @@
 // RUN: luminal-opt %s --mlir-print-op-generic | luminal-opt | FileCheck %s
 
 // CHECK-LABEL: func.func @cases
-// CHECK: llir.kernel map(%{{.*}}) loops<if (2 * s: [0, 4], s: [3, ]) grid(d0, d1:all v4) else grid(d0*d1:16 v8)> :
+// CHECK: llir.kernel(%{{.*}}) loops<if (2 * s: [0, 4], s: [3, ]) grid(d0, d1:all v4) else grid(d0*d1:16 v8)> :
 func.func @cases(%a: tensor<4x8xf32>) -> tensor<4x8xf32> attributes {hlir.symbols = #hlir.symbols<s in [1, 8]>} {
-  %r = llir.kernel map(%a) loops<if (s * 2: [0, 4], s: [3, ]) grid(d0:1, d1 : all v4) else grid(d0 * d1 : 16 v8)> : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %r = llir.kernel(%a) loops<if (s * 2: [0, 4], s: [3, ]) grid(d0:1, d1 : all v4) else grid(d0 * d1 : 16 v8)> : (tensor<4x8xf32>) -> tensor<4x8xf32> {
   ^bb0(%x: tensor<4x8xf32>):
     %0 = llir.elementwise sin(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
     llir.yield %0 : tensor<4x8xf32>
@@ -18,7 +18,7 @@ func.func @cases(%a: tensor<4x8xf32>) -> tensor<4x8xf32> attributes {hlir.symbol
 // CHECK-LABEL: func.func @forms
 // CHECK: loops<grid(d0) stream(d1:all v8) op0 = keep {result = 0} op1 = pass {lanes = 8, unroll = 2}>
 func.func @forms(%a: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>) {
-  %r:2 = llir.kernel reduce(%a) loops<grid(d0) stream(d1:all v8) op1 = pass {unroll = 2, lanes = 8} op0 = keep {result = 0}> : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>) {
+  %r:2 = llir.kernel(%a) loops<grid(d0) stream(d1:all v8) op1 = pass {unroll = 2, lanes = 8} op0 = keep {result = 0}> : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>) {
   ^bb0(%x: tensor<4x8xf32>):
     %0 = llir.elementwise exp(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
     %1 = llir.reduce sum %0 : tensor<4x8xf32> -> tensor<4xf32>

@@ -37,17 +37,17 @@ func.func @flat(%a: tensor<4xf32>, %b: tensor<4xf32>, %x: tensor<2x3xf32>, %data
 // CHECK-LABEL: func.func @kernels
 func.func @kernels(%a: tensor<4xf32>, %b: tensor<4xf32>, %x: tensor<2x3xf32>, %c: tensor<8xf32>, %i: tensor<1xi64>)
     -> tensor<4xf32> {
-  // CHECK: %[[R:.*]] = llir.kernel map(%{{.*}}, %{{.*}}) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: %[[R:.*]] = llir.kernel(%{{.*}}, %{{.*}}) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: ^bb0(%{{.*}}: tensor<4xf32>, %{{.*}}: tensor<4xf32>):
-  %r = llir.kernel map(%a, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+  %r = llir.kernel(%a, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%p: tensor<4xf32>, %q: tensor<4xf32>):
     %0 = llir.elementwise add(%p, %q) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     %1 = llir.elementwise exp(%0) : (tensor<4xf32>) -> tensor<4xf32>
     // CHECK: llir.yield %{{.*}} : tensor<4xf32>
     llir.yield %1 : tensor<4xf32>
   }
-  // CHECK: llir.kernel scatter(%{{.*}}, %{{.*}}) {in_place}
-  %s = llir.kernel scatter(%c, %i) {in_place} : (tensor<8xf32>, tensor<1xi64>) -> tensor<8xf32> {
+  // CHECK: llir.kernel(%{{.*}}, %{{.*}}) {in_place}
+  %s = llir.kernel(%c, %i) {in_place} : (tensor<8xf32>, tensor<1xi64>) -> tensor<8xf32> {
   ^bb0(%p: tensor<8xf32>, %q: tensor<1xi64>):
     %one = llir.constant dense<1.0> : tensor<1xf32>
     %0 = llir.scatter add %p, %q, %one {checked} : tensor<8xf32>, tensor<1xi64>, tensor<1xf32>

@@ -8,22 +8,22 @@
 // CHECK: remark: [Analysis] buffer {{.*}} bytes=1024, last read by step=2, made by step=1
 // CHECK: remark: [Analysis] functions {{.*}} functions=1, kernels=4
 func.func @chain(%x: tensor<16x16xf32>) -> tensor<16x16xf32> {
-  %0 = llir.kernel map(%x) : (tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %0 = llir.kernel(%x) : (tensor<16x16xf32>) -> tensor<16x16xf32> {
   ^bb0(%a: tensor<16x16xf32>):
     %r = llir.elementwise exp(%a) : (tensor<16x16xf32>) -> tensor<16x16xf32>
     llir.yield %r : tensor<16x16xf32>
   }
-  %1 = llir.kernel map(%0) : (tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %1 = llir.kernel(%0) : (tensor<16x16xf32>) -> tensor<16x16xf32> {
   ^bb0(%a: tensor<16x16xf32>):
     %r = llir.elementwise exp(%a) : (tensor<16x16xf32>) -> tensor<16x16xf32>
     llir.yield %r : tensor<16x16xf32>
   }
-  %2 = llir.kernel map(%1) : (tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %2 = llir.kernel(%1) : (tensor<16x16xf32>) -> tensor<16x16xf32> {
   ^bb0(%a: tensor<16x16xf32>):
     %r = llir.elementwise exp(%a) : (tensor<16x16xf32>) -> tensor<16x16xf32>
     llir.yield %r : tensor<16x16xf32>
   }
-  %3 = llir.kernel map(%2) : (tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %3 = llir.kernel(%2) : (tensor<16x16xf32>) -> tensor<16x16xf32> {
   ^bb0(%a: tensor<16x16xf32>):
     %r = llir.elementwise exp(%a) : (tensor<16x16xf32>) -> tensor<16x16xf32>
     llir.yield %r : tensor<16x16xf32>
@@ -40,27 +40,27 @@ func.func @chain(%x: tensor<16x16xf32>) -> tensor<16x16xf32> {
 // CHECK: remark: [Analysis] functions {{.*}} functions=4, kernels=5
 func.func @halves(%x: tensor<?x64xf32, #hlir.dims<n>>) -> tensor<?x32xf32, #hlir.dims<n>>
     attributes {hlir.symbols = #hlir.symbols<n in [1, ]>} {
-  %0 = llir.kernel map(%x) : (tensor<?x64xf32, #hlir.dims<n>>) -> tensor<?x64xf32, #hlir.dims<n>> {
+  %0 = llir.kernel(%x) : (tensor<?x64xf32, #hlir.dims<n>>) -> tensor<?x64xf32, #hlir.dims<n>> {
   ^bb0(%a: tensor<?x64xf32, #hlir.dims<n>>):
     %r = llir.elementwise exp(%a) : (tensor<?x64xf32, #hlir.dims<n>>) -> tensor<?x64xf32, #hlir.dims<n>>
     llir.yield %r : tensor<?x64xf32, #hlir.dims<n>>
   }
-  %1 = llir.kernel reduce(%0) : (tensor<?x64xf32, #hlir.dims<n>>) -> tensor<?xf32, #hlir.dims<n>> {
+  %1 = llir.kernel(%0) : (tensor<?x64xf32, #hlir.dims<n>>) -> tensor<?xf32, #hlir.dims<n>> {
   ^bb0(%a: tensor<?x64xf32, #hlir.dims<n>>):
     %r = llir.reduce sum %a : tensor<?x64xf32, #hlir.dims<n>> -> tensor<?xf32, #hlir.dims<n>>
     llir.yield %r : tensor<?xf32, #hlir.dims<n>>
   }
-  %2 = llir.kernel map(%1) : (tensor<?xf32, #hlir.dims<n>>) -> tensor<?x32xf32, #hlir.dims<n>> {
+  %2 = llir.kernel(%1) : (tensor<?xf32, #hlir.dims<n>>) -> tensor<?x32xf32, #hlir.dims<n>> {
   ^bb0(%a: tensor<?xf32, #hlir.dims<n>>):
     %r = llir.view %a <(d0, d1) -> (d0)> : tensor<?xf32, #hlir.dims<n>> -> tensor<?x32xf32, #hlir.dims<n>>
     llir.yield %r : tensor<?x32xf32, #hlir.dims<n>>
   }
-  %3 = llir.kernel map(%1) : (tensor<?xf32, #hlir.dims<n>>) -> tensor<?x32xf32, #hlir.dims<n>> {
+  %3 = llir.kernel(%1) : (tensor<?xf32, #hlir.dims<n>>) -> tensor<?x32xf32, #hlir.dims<n>> {
   ^bb0(%a: tensor<?xf32, #hlir.dims<n>>):
     %r = llir.view %a <(d0, d1) -> (d0)> : tensor<?xf32, #hlir.dims<n>> -> tensor<?x32xf32, #hlir.dims<n>>
     llir.yield %r : tensor<?x32xf32, #hlir.dims<n>>
   }
-  %4 = llir.kernel map(%2, %3) : (tensor<?x32xf32, #hlir.dims<n>>, tensor<?x32xf32, #hlir.dims<n>>) -> tensor<?x32xf32, #hlir.dims<n>> {
+  %4 = llir.kernel(%2, %3) : (tensor<?x32xf32, #hlir.dims<n>>, tensor<?x32xf32, #hlir.dims<n>>) -> tensor<?x32xf32, #hlir.dims<n>> {
   ^bb0(%a: tensor<?x32xf32, #hlir.dims<n>>, %b: tensor<?x32xf32, #hlir.dims<n>>):
     %r = llir.elementwise add(%a, %b) : (tensor<?x32xf32, #hlir.dims<n>>, tensor<?x32xf32, #hlir.dims<n>>) -> tensor<?x32xf32, #hlir.dims<n>>
     llir.yield %r : tensor<?x32xf32, #hlir.dims<n>>

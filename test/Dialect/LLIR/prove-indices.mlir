@@ -120,16 +120,16 @@ func.func @unchecked(%x: tensor<8xf32>, %i: tensor<2xi64>, %u: tensor<2xf32>) ->
 // CHECK: llir.gather %{{[^ ]*}}, %{{[^ ]*}} : tensor<8xf32>, tensor<4xi64>
 // CHECK: llir.gather %{{[^ ]*}}, %{{[^ ]*}} {checked} : tensor<8xf32>, tensor<4xi64>
 func.func @throughKernels(%x: tensor<8xf32>, %given: tensor<4xi64>) -> (tensor<4xf32>, tensor<4xf32>) {
-  %i = llir.kernel map() : () -> tensor<4xi64> {
+  %i = llir.kernel() : () -> tensor<4xi64> {
     %0 = llir.iota <(d0) -> (d0 + 4)> : tensor<4xi64>
     llir.yield %0 : tensor<4xi64>
   }
-  %a = llir.kernel gather(%x, %i) : (tensor<8xf32>, tensor<4xi64>) -> tensor<4xf32> {
+  %a = llir.kernel(%x, %i) : (tensor<8xf32>, tensor<4xi64>) -> tensor<4xf32> {
   ^bb0(%table: tensor<8xf32>, %index: tensor<4xi64>):
     %0 = llir.gather %table, %index {checked} : tensor<8xf32>, tensor<4xi64> -> tensor<4xf32>
     llir.yield %0 : tensor<4xf32>
   }
-  %b = llir.kernel gather(%x, %given) : (tensor<8xf32>, tensor<4xi64>) -> tensor<4xf32> {
+  %b = llir.kernel(%x, %given) : (tensor<8xf32>, tensor<4xi64>) -> tensor<4xf32> {
   ^bb0(%table: tensor<8xf32>, %index: tensor<4xi64>):
     %0 = llir.gather %table, %index : tensor<8xf32>, tensor<4xi64> -> tensor<4xf32>
     llir.yield %0 : tensor<4xf32>

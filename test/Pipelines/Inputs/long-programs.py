@@ -171,11 +171,11 @@ def prove(out):
     assert "checked" not in proved.read_text()
 
 
-def kernel(kind, types, body, result):
+def kernel(types, body, result):
     names = [f"a{i}" for i in range(len(types))]
     signature = f"({', '.join(types)}) -> {types[0]}"
     return (f"func.func private @k({', '.join(f'%{n}: {t}' for n, t in zip(names, types))}) -> {types[0]} {{\n"
-            f"  %r = llir.kernel {kind}({', '.join('%' + n for n in names)}) : {signature} {{\n"
+            f"  %r = llir.kernel({', '.join('%' + n for n in names)}) : {signature} {{\n"
             f"  ^bb0({', '.join(f'%{n}b: {t}' for n, t in zip(names, types))}):\n" + "\n".join(body) +
             f"\n    llir.yield {result} : {types[0]}\n  }}\n  return %r : {types[0]}\n}}\n")
 
@@ -188,7 +188,7 @@ def emit(out):
         body.append(f"    %v{i} = llir.elementwise add({last}, %a1b) : ({VECTOR}, {VECTOR}) -> {VECTOR}" if i % 2 else
                     f"    %v{i} = llir.view {last} <(d0) -> (255 - d0)> : {VECTOR} -> {VECTOR}")
         last = f"%v{i}"
-    source.write_text(kernel("map", [VECTOR, VECTOR], body, last))
+    source.write_text(kernel([VECTOR, VECTOR], body, last))
     run("luminal-opt", source, *option, "-o", out / "loops.mlir")
     assert (out / "loops.mlir").read_text().count("arith.addf") == 10000  # whole vectors without a rest
     indices = "tensor<64xi64>"
@@ -196,7 +196,7 @@ def emit(out):
     for i in range(600):
         body.append(f"    %v{i} = llir.gather %a1b, {last} : {indices}, {indices} -> {indices}")
         last = f"%v{i}"
-    source.write_text(kernel("gather", [indices, indices], body, last))
+    source.write_text(kernel([indices, indices], body, last))
     error = run("luminal-opt", source, *option, "-o", out / "loops.mlir", status=2).stderr
     assert error.count("error:") == 1 and "more than 500 gathers and reductions inside of each other" in error, error[:1000]
 

@@ -12,7 +12,7 @@
 // IR printing: after a pass, into a tree of files, after a failure.
 // RUN: %{opt} --mlir-print-ir-after=llir-fuse-kernels -o %t/print.mlir 2>&1 | FileCheck %s --check-prefix=PRINT
 // PRINT: IR Dump After FuseKernelsPass (llir-fuse-kernels)
-// PRINT: llir.kernel map
+// PRINT: llir.kernel
 // RUN: %{opt} --mlir-print-ir-after-all --mlir-print-ir-tree-dir=%t/tree -o %t/tree.mlir
 // RUN: FileCheck %s --check-prefix=TREE < %t/tree/builtin_module_no-symbol-name/1_eqsat-saturate.mlir
 // TREE: llir.elementwise

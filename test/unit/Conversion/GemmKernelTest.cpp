@@ -10,7 +10,7 @@ TEST(GemmKernel, LinearWithEpilogue) {
   checkKernel(R"(
     func.func @f() attributes {hlir.symbols = #hlir.symbols<m in [0, ]>} {
     %a, %b, %c = "test.source"() : () -> (tensor<?x19xf32, #hlir.dims<m>>, tensor<45x19xf32>, tensor<45xf32>)
-    %r = llir.kernel gemm(%a, %b, %c) : (tensor<?x19xf32, #hlir.dims<m>>, tensor<45x19xf32>, tensor<45xf32>) -> tensor<?x45xf32, #hlir.dims<m>> {
+    %r = llir.kernel(%a, %b, %c) : (tensor<?x19xf32, #hlir.dims<m>>, tensor<45x19xf32>, tensor<45xf32>) -> tensor<?x45xf32, #hlir.dims<m>> {
     ^bb0(%x: tensor<?x19xf32, #hlir.dims<m>>, %w: tensor<45x19xf32>, %bias: tensor<45xf32>):
       %0 = llir.gemm %x, %w k(19) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
           : tensor<?x19xf32, #hlir.dims<m>>, tensor<45x19xf32> -> tensor<?x45xf32, #hlir.dims<m>>
@@ -34,7 +34,7 @@ TEST(GemmKernel, ScaledColumns) {
   checkKernel(R"(
     func.func @f() attributes {hlir.symbols = #hlir.symbols<k in [0, ]>} {
     %a, %b = "test.source"() : () -> (tensor<2x1x?xf32, #hlir.dims<k>>, tensor<2x?x83xf32, #hlir.dims<k>>)
-    %r = llir.kernel gemm(%a, %b) : (tensor<2x1x?xf32, #hlir.dims<k>>, tensor<2x?x83xf32, #hlir.dims<k>>) -> tensor<2x1x83xf32> {
+    %r = llir.kernel(%a, %b) : (tensor<2x1x?xf32, #hlir.dims<k>>, tensor<2x?x83xf32, #hlir.dims<k>>) -> tensor<2x1x83xf32> {
     ^bb0(%x: tensor<2x1x?xf32, #hlir.dims<k>>, %w: tensor<2x?x83xf32, #hlir.dims<k>>):
       %0 = llir.gemm %x, %w k(k) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)>
           : tensor<2x1x?xf32, #hlir.dims<k>>, tensor<2x?x83xf32, #hlir.dims<k>> -> tensor<2x1x83xf32>
@@ -50,7 +50,7 @@ TEST(GemmKernel, PrologueTypesAndView) {
   checkKernel(R"(
     func.func @f() attributes {hlir.symbols = #hlir.symbols<s in [0, ]>} {
     %a, %b = "test.source"() : () -> (tensor<2x?x32xbf16, #hlir.dims<s>>, tensor<32x48xbf16>)
-    %r = llir.kernel gemm(%a, %b) : (tensor<2x?x32xbf16, #hlir.dims<s>>, tensor<32x48xbf16>) -> tensor<2x4x?x12xbf16, #hlir.dims<s>> {
+    %r = llir.kernel(%a, %b) : (tensor<2x?x32xbf16, #hlir.dims<s>>, tensor<32x48xbf16>) -> tensor<2x4x?x12xbf16, #hlir.dims<s>> {
     ^bb0(%x: tensor<2x?x32xbf16, #hlir.dims<s>>, %w: tensor<32x48xbf16>):
       %n = llir.elementwise silu(%x) : (tensor<2x?x32xbf16, #hlir.dims<s>>) -> tensor<2x?x32xbf16, #hlir.dims<s>>
       %0 = llir.gemm %n, %w k(32) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d3, d2)>
@@ -68,7 +68,7 @@ TEST(GemmKernel, FewColumnsAndOtherTypes) {
   for (const char *type : {"f64", "i64", "i32", "f16"}) {
     std::string text = R"(
     %a, %b = "test.source"() : () -> (tensor<70x13xTY>, tensor<13x3xTY>)
-    %r = llir.kernel gemm(%a, %b) : (tensor<70x13xTY>, tensor<13x3xTY>) -> tensor<70x3xTY> {
+    %r = llir.kernel(%a, %b) : (tensor<70x13xTY>, tensor<13x3xTY>) -> tensor<70x3xTY> {
     ^bb0(%x: tensor<70x13xTY>, %w: tensor<13x3xTY>):
       %0 = llir.gemm %x, %w k(13) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)>
           : tensor<70x13xTY>, tensor<13x3xTY> -> tensor<70x3xTY>
@@ -84,7 +84,7 @@ TEST(GemmKernel, FewColumnsAndOtherTypes) {
 TEST(GemmKernel, Windows) {
   checkKernel(R"(
     %a, %b = "test.source"() : () -> (tensor<3x20x20xf32>, tensor<33x3x3x3xf32>)
-    %r = llir.kernel gemm(%a, %b) : (tensor<3x20x20xf32>, tensor<33x3x3x3xf32>) -> tensor<33x18x18xf32> {
+    %r = llir.kernel(%a, %b) : (tensor<3x20x20xf32>, tensor<33x3x3x3xf32>) -> tensor<33x18x18xf32> {
     ^bb0(%x: tensor<3x20x20xf32>, %w: tensor<33x3x3x3xf32>):
       %0 = llir.gemm %w, %x k(27)
           <(d0, d1, d2, d3) -> (d0, d3 floordiv 9, d3 floordiv 3 mod 3, d3 mod 3)>,
@@ -102,7 +102,7 @@ TEST(GemmKernel, ImagesWithChannelsFirst) {
     std::string text = R"(
     func.func @f() attributes {hlir.symbols = #hlir.symbols<n in [0, ]>} {
     %a, %b = "test.source"() : () -> (tensor<?x3x19x23xf32, #hlir.dims<n>>, tensor<21x3x3x3xf32>)
-    %r = llir.kernel gemm(%a, %b) : (tensor<?x3x19x23xf32, #hlir.dims<n>>, tensor<21x3x3x3xf32>) -> tensor<?x21x8x9xf32, #hlir.dims<n>> {
+    %r = llir.kernel(%a, %b) : (tensor<?x3x19x23xf32, #hlir.dims<n>>, tensor<21x3x3x3xf32>) -> tensor<?x21x8x9xf32, #hlir.dims<n>> {
     ^bb0(%x: tensor<?x3x19x23xf32, #hlir.dims<n>>, %w: tensor<21x3x3x3xf32>):
       %0 = llir.gemm %x, %w k(27)
           <(d0, d1, d2, d3, d4) -> (d0, d4 floordiv 9, STRIDE * d1 + d4 floordiv 3 mod 3, STRIDE * d2 + d4 mod 3)>,

@@ -9,7 +9,7 @@ using namespace luminal::test;
 TEST(MapKernel, Elementwise) {
   checkKernel(R"(
     %a, %b = "test.source"() : () -> (tensor<3x37xf32>, tensor<3x37xf32>)
-    %r = llir.kernel map(%a, %b) : (tensor<3x37xf32>, tensor<3x37xf32>) -> tensor<3x37xf32> {
+    %r = llir.kernel(%a, %b) : (tensor<3x37xf32>, tensor<3x37xf32>) -> tensor<3x37xf32> {
     ^bb0(%x: tensor<3x37xf32>, %y: tensor<3x37xf32>):
       %0 = llir.elementwise add(%x, %y) : (tensor<3x37xf32>, tensor<3x37xf32>) -> tensor<3x37xf32>
       %1 = llir.elementwise exp(%0) : (tensor<3x37xf32>) -> tensor<3x37xf32>
@@ -21,7 +21,7 @@ TEST(MapKernel, BroadcastTransposeAndTypes) {
   checkKernel(R"(
     func.func @f() attributes {hlir.symbols = #hlir.symbols<s0 in [0, 4096]>} {
     %a, %b, %c = "test.source"() : () -> (tensor<5x?xbf16, #hlir.dims<s0>>, tensor<5xi32>, tensor<?xi1, #hlir.dims<s0>>)
-    %r:2 = llir.kernel map(%a, %b, %c)
+    %r:2 = llir.kernel(%a, %b, %c)
         : (tensor<5x?xbf16, #hlir.dims<s0>>, tensor<5xi32>, tensor<?xi1, #hlir.dims<s0>>)
         -> (tensor<?x5xf32, #hlir.dims<s0>>, tensor<?x5xi1, #hlir.dims<s0>>) {
     ^bb0(%x: tensor<5x?xbf16, #hlir.dims<s0>>, %y: tensor<5xi32>, %z: tensor<?xi1, #hlir.dims<s0>>):
@@ -42,7 +42,7 @@ TEST(MapKernel, BroadcastTransposeAndTypes) {
 
 TEST(MapKernel, Iota) {
   checkKernel(R"(
-    %r:2 = llir.kernel map() : () -> (tensor<7x11xi64>, tensor<7x11xi32>) {
+    %r:2 = llir.kernel() : () -> (tensor<7x11xi64>, tensor<7x11xi32>) {
       %0 = llir.iota <(d0, d1) -> ((d0 * 11 + d1) mod 5)> : tensor<7x11xi64>
       %1 = llir.iota <(d0, d1) -> (d1 floordiv 3 - d0)> : tensor<7x11xi32>
       llir.yield %0, %1 : tensor<7x11xi64>, tensor<7x11xi32>
@@ -53,7 +53,7 @@ TEST(GatherKernel, RowsAndOutside) {
   const char *text = R"(
     func.func @f() attributes {hlir.symbols = #hlir.symbols<n in [0, ]>} {
     %a, %b = "test.source"() : () -> (tensor<?x20xf32, #hlir.dims<n>>, tensor<2x3xi64>)
-    %r = llir.kernel gather(%a, %b) : (tensor<?x20xf32, #hlir.dims<n>>, tensor<2x3xi64>) -> tensor<2x3x20xf32> {
+    %r = llir.kernel(%a, %b) : (tensor<?x20xf32, #hlir.dims<n>>, tensor<2x3xi64>) -> tensor<2x3x20xf32> {
     ^bb0(%x: tensor<?x20xf32, #hlir.dims<n>>, %i: tensor<2x3xi64>):
       %0 = llir.gather %x, %i {checked} : tensor<?x20xf32, #hlir.dims<n>>, tensor<2x3xi64> -> tensor<2x3x20xf32>
       %1 = llir.elementwise neg(%0) : (tensor<2x3x20xf32>) -> tensor<2x3x20xf32>
@@ -71,7 +71,7 @@ TEST(GatherKernel, NothingOutOfNothing) {
   const char *text = R"(
     func.func @f() attributes {hlir.symbols = #hlir.symbols<m in [0, ], n in [0, ]>} {
     %a, %b = "test.source"() : () -> (tensor<?xf32, #hlir.dims<n>>, tensor<?xi64, #hlir.dims<m>>)
-    %r = llir.kernel gather(%a, %b) : (tensor<?xf32, #hlir.dims<n>>, tensor<?xi64, #hlir.dims<m>>) -> tensor<?x8xf32, #hlir.dims<m>> {
+    %r = llir.kernel(%a, %b) : (tensor<?xf32, #hlir.dims<n>>, tensor<?xi64, #hlir.dims<m>>) -> tensor<?x8xf32, #hlir.dims<m>> {
     ^bb0(%x: tensor<?xf32, #hlir.dims<n>>, %i: tensor<?xi64, #hlir.dims<m>>):
       %0 = llir.gather %x, %i {checked} : tensor<?xf32, #hlir.dims<n>>, tensor<?xi64, #hlir.dims<m>> -> tensor<?xf32, #hlir.dims<m>>
       %1 = llir.view %0 <(d0, d1) -> (d0)> : tensor<?xf32, #hlir.dims<m>> -> tensor<?x8xf32, #hlir.dims<m>>
@@ -83,7 +83,7 @@ TEST(GatherKernel, NothingOutOfNothing) {
   // The same in static shapes.
   checkKernel(R"(
     %a, %b = "test.source"() : () -> (tensor<0xf32>, tensor<0x1xi64>)
-    %r = llir.kernel gather(%a, %b) : (tensor<0xf32>, tensor<0x1xi64>) -> tensor<0x8xf32> {
+    %r = llir.kernel(%a, %b) : (tensor<0xf32>, tensor<0x1xi64>) -> tensor<0x8xf32> {
     ^bb0(%x: tensor<0xf32>, %i: tensor<0x1xi64>):
       %0 = llir.gather %x, %i {checked} : tensor<0xf32>, tensor<0x1xi64> -> tensor<0x1xf32>
       %1 = llir.view %0 <(d0, d1) -> (d0, 0)> : tensor<0x1xf32> -> tensor<0x8xf32>
@@ -97,7 +97,7 @@ TEST(GemmKernel, EmptySumAndNothingToAdd) {
   checkKernel(R"(
     func.func @f() attributes {hlir.symbols = #hlir.symbols<k in [0, ], n in [0, ]>} {
     %a, %b, %c, %d = "test.source"() : () -> (tensor<5x?xf32, #hlir.dims<k>>, tensor<19x?xf32, #hlir.dims<k>>, tensor<?xf32, #hlir.dims<n>>, tensor<19xi64>)
-    %r = llir.kernel gemm(%a, %b, %c, %d) : (tensor<5x?xf32, #hlir.dims<k>>, tensor<19x?xf32, #hlir.dims<k>>, tensor<?xf32, #hlir.dims<n>>, tensor<19xi64>) -> tensor<5x19xf32> {
+    %r = llir.kernel(%a, %b, %c, %d) : (tensor<5x?xf32, #hlir.dims<k>>, tensor<19x?xf32, #hlir.dims<k>>, tensor<?xf32, #hlir.dims<n>>, tensor<19xi64>) -> tensor<5x19xf32> {
     ^bb0(%x: tensor<5x?xf32, #hlir.dims<k>>, %w: tensor<19x?xf32, #hlir.dims<k>>, %t: tensor<?xf32, #hlir.dims<n>>, %i: tensor<19xi64>):
       %0 = llir.gemm %x, %w k(k) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
           : tensor<5x?xf32, #hlir.dims<k>>, tensor<19x?xf32, #hlir.dims<k>> -> tensor<5x19xf32>
@@ -118,7 +118,7 @@ TEST(GemmKernel, EmptySumAndNothingToAdd) {
 TEST(GatherKernel, AlongTheVector) {
   checkKernel(R"(
     %a, %b = "test.source"() : () -> (tensor<9xf32>, tensor<35xi32>)
-    %r = llir.kernel gather(%a, %b) : (tensor<9xf32>, tensor<35xi32>) -> tensor<35xf32> {
+    %r = llir.kernel(%a, %b) : (tensor<9xf32>, tensor<35xi32>) -> tensor<35xf32> {
     ^bb0(%x: tensor<9xf32>, %i: tensor<35xi32>):
       %0 = llir.gather %x, %i {checked} : tensor<9xf32>, tensor<35xi32> -> tensor<35xf32>
       llir.yield %0 : tensor<35xf32>
@@ -130,7 +130,7 @@ TEST(ReduceKernel, Softmax) {
   const char *text = R"(
     func.func @f() attributes {hlir.symbols = #hlir.symbols<n in [0, ]>} {
     %a = "test.source"() : () -> tensor<3x?xf32, #hlir.dims<n>>
-    %r = llir.kernel reduce(%a) : (tensor<3x?xf32, #hlir.dims<n>>) -> tensor<3x?xf32, #hlir.dims<n>> {
+    %r = llir.kernel(%a) : (tensor<3x?xf32, #hlir.dims<n>>) -> tensor<3x?xf32, #hlir.dims<n>> {
     ^bb0(%x: tensor<3x?xf32, #hlir.dims<n>>):
       %0 = llir.reduce max %x : tensor<3x?xf32, #hlir.dims<n>> -> tensor<3xf32>
       %1 = llir.view %0 <(d0, d1) -> (d0)> : tensor<3xf32> -> tensor<3x?xf32, #hlir.dims<n>>
@@ -152,7 +152,7 @@ TEST(ReduceKernel, Softmax) {
 TEST(ReduceKernel, SoftmaxToHalf) {
   checkKernel(R"(
     %a = "test.source"() : () -> tensor<3x75xf32>
-    %r:2 = llir.kernel reduce(%a) : (tensor<3x75xf32>) -> (tensor<3xf32>, tensor<3x75xf16>) {
+    %r:2 = llir.kernel(%a) : (tensor<3x75xf32>) -> (tensor<3xf32>, tensor<3x75xf16>) {
     ^bb0(%x: tensor<3x75xf32>):
       %0 = llir.elementwise exp(%x) : (tensor<3x75xf32>) -> tensor<3x75xf32>
       %1 = llir.reduce sum %0 : tensor<3x75xf32> -> tensor<3xf32>
@@ -170,7 +170,7 @@ TEST(ReduceKernel, SoftmaxToHalf) {
 TEST(ReduceKernel, SoftmaxAndItsPart) {
   checkKernel(R"(
     %a = "test.source"() : () -> tensor<3x75xf32>
-    %r:2 = llir.kernel reduce(%a) : (tensor<3x75xf32>) -> (tensor<3x75xf32>, tensor<3x75xf32>) {
+    %r:2 = llir.kernel(%a) : (tensor<3x75xf32>) -> (tensor<3x75xf32>, tensor<3x75xf32>) {
     ^bb0(%x: tensor<3x75xf32>):
       %0 = llir.elementwise exp(%x) : (tensor<3x75xf32>) -> tensor<3x75xf32>
       %1 = llir.reduce sum %0 : tensor<3x75xf32> -> tensor<3xf32>
@@ -188,7 +188,7 @@ TEST(ReduceKernel, SoftmaxAndItsPart) {
 TEST(ReduceKernel, AcrossRows) {
   checkKernel(R"(
     %a = "test.source"() : () -> tensor<2x50x37xf16>
-    %r:2 = llir.kernel reduce(%a) : (tensor<2x50x37xf16>) -> (tensor<2x37xf16>, tensor<2x37xf16>) {
+    %r:2 = llir.kernel(%a) : (tensor<2x50x37xf16>) -> (tensor<2x37xf16>, tensor<2x37xf16>) {
     ^bb0(%x: tensor<2x50x37xf16>):
       %0 = llir.view %x <(d0, d1, d2) -> (d0, d2, d1)> : tensor<2x50x37xf16> -> tensor<2x37x50xf16>
       %1 = llir.reduce max %0 : tensor<2x37x50xf16> -> tensor<2x37xf16>
@@ -201,7 +201,7 @@ TEST(ReduceKernel, AcrossRows) {
 TEST(ReduceKernel, IntegersAndShortRows) {
   checkKernel(R"(
     %a = "test.source"() : () -> tensor<200x3xi64>
-    %r:2 = llir.kernel reduce(%a) : (tensor<200x3xi64>) -> (tensor<200xi64>, tensor<200x3xi64>) {
+    %r:2 = llir.kernel(%a) : (tensor<200x3xi64>) -> (tensor<200xi64>, tensor<200x3xi64>) {
     ^bb0(%x: tensor<200x3xi64>):
       %1 = llir.reduce sum %x : tensor<200x3xi64> -> tensor<200xi64>
       %2 = llir.view %1 <(d0, d1) -> (d0)> : tensor<200xi64> -> tensor<200x3xi64>
@@ -217,7 +217,7 @@ TEST(ScatterKernel, CombinesInOrder) {
       std::string text = R"(
     func.func @f() attributes {hlir.symbols = #hlir.symbols<n in [0, ]>} {
     %a, %b, %c = "test.source"() : () -> (tensor<?x40xf32, #hlir.dims<n>>, tensor<6xi32>, tensor<6x40xf32>)
-    %r = llir.kernel scatter(%a, %b, %c) IN_PLACE : (tensor<?x40xf32, #hlir.dims<n>>, tensor<6xi32>, tensor<6x40xf32>) -> tensor<?x40xf32, #hlir.dims<n>> {
+    %r = llir.kernel(%a, %b, %c) IN_PLACE : (tensor<?x40xf32, #hlir.dims<n>>, tensor<6xi32>, tensor<6x40xf32>) -> tensor<?x40xf32, #hlir.dims<n>> {
     ^bb0(%d: tensor<?x40xf32, #hlir.dims<n>>, %i: tensor<6xi32>, %u: tensor<6x40xf32>):
       %1 = llir.elementwise neg(%u) : (tensor<6x40xf32>) -> tensor<6x40xf32>
       %0 = llir.scatter COMBINE %d, %i, %1 {checked} : tensor<?x40xf32, #hlir.dims<n>>, tensor<6xi32>, tensor<6x40xf32>

@@ -115,7 +115,7 @@ TEST(RandomSchedules, Map) {
   Fixed fixed{R"(
     func.func @f() attributes {hlir.symbols = #hlir.symbols<s in [0, 4096]>} {
     %a, %b = "test.source"() : () -> (tensor<5x?x9xf32, #hlir.dims<s>>, tensor<?xf32, #hlir.dims<s>>)
-    %r:2 = llir.kernel map(%a, %b) LOOPS : (tensor<5x?x9xf32, #hlir.dims<s>>, tensor<?xf32, #hlir.dims<s>>)
+    %r:2 = llir.kernel(%a, %b) LOOPS : (tensor<5x?x9xf32, #hlir.dims<s>>, tensor<?xf32, #hlir.dims<s>>)
         -> (tensor<9x?x5xf32, #hlir.dims<s>>, tensor<9x?x5xi1, #hlir.dims<s>>) {
     ^bb0(%x: tensor<5x?x9xf32, #hlir.dims<s>>, %y: tensor<?xf32, #hlir.dims<s>>):
       %0 = llir.view %x <(d0, d1, d2) -> (d2, d1, d0)> : tensor<5x?x9xf32, #hlir.dims<s>> -> tensor<9x?x5xf32, #hlir.dims<s>>
@@ -142,7 +142,7 @@ TEST(RandomSchedules, Rows) {
   Fixed fixed{R"(
     func.func @f() attributes {hlir.symbols = #hlir.symbols<s in [0, 4096]>} {
     %a = "test.source"() : () -> (tensor<3x7x?xf32, #hlir.dims<s>>)
-    %r:2 = llir.kernel reduce(%a) LOOPS : (tensor<3x7x?xf32, #hlir.dims<s>>) -> (tensor<3x7x?xf32, #hlir.dims<s>>, tensor<3x7xf32>) {
+    %r:2 = llir.kernel(%a) LOOPS : (tensor<3x7x?xf32, #hlir.dims<s>>) -> (tensor<3x7x?xf32, #hlir.dims<s>>, tensor<3x7xf32>) {
     ^bb0(%x: tensor<3x7x?xf32, #hlir.dims<s>>):
       %0 = llir.reduce max %x : tensor<3x7x?xf32, #hlir.dims<s>> -> tensor<3x7xf32>
       %1 = llir.view %0 <(d0, d1, d2) -> (d0, d1)> : tensor<3x7xf32> -> tensor<3x7x?xf32, #hlir.dims<s>>
@@ -191,7 +191,7 @@ TEST(RandomSchedules, Product) {
   Fixed fixed{R"(
     func.func @f() attributes {hlir.symbols = #hlir.symbols<m in [0, 4096]>} {
     %a, %b, %c = "test.source"() : () -> (tensor<2x?x19xf32, #hlir.dims<m>>, tensor<2x45x19xf32>, tensor<45xf32>)
-    %r = llir.kernel gemm(%a, %b, %c) LOOPS : (tensor<2x?x19xf32, #hlir.dims<m>>, tensor<2x45x19xf32>, tensor<45xf32>) -> tensor<2x?x45xf32, #hlir.dims<m>> {
+    %r = llir.kernel(%a, %b, %c) LOOPS : (tensor<2x?x19xf32, #hlir.dims<m>>, tensor<2x45x19xf32>, tensor<45xf32>) -> tensor<2x?x45xf32, #hlir.dims<m>> {
     ^bb0(%x: tensor<2x?x19xf32, #hlir.dims<m>>, %w: tensor<2x45x19xf32>, %bias: tensor<45xf32>):
       %0 = llir.gemm %x, %w k(19) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)>
           : tensor<2x?x19xf32, #hlir.dims<m>>, tensor<2x45x19xf32> -> tensor<2x?x45xf32, #hlir.dims<m>>
@@ -262,7 +262,7 @@ TEST(RandomSchedules, Product) {
 TEST(RandomSchedules, Ordered) {
   Fixed fixed{R"(
     %a, %b, %c = "test.source"() : () -> (tensor<3x6x11xf32>, tensor<8xi64>, tensor<8x6x11xf32>)
-    %r = llir.kernel scatter(%a, %b, %c) LOOPS : (tensor<3x6x11xf32>, tensor<8xi64>, tensor<8x6x11xf32>) -> tensor<3x6x11xf32> {
+    %r = llir.kernel(%a, %b, %c) LOOPS : (tensor<3x6x11xf32>, tensor<8xi64>, tensor<8x6x11xf32>) -> tensor<3x6x11xf32> {
     ^bb0(%x: tensor<3x6x11xf32>, %i: tensor<8xi64>, %u: tensor<8x6x11xf32>):
       %0 = llir.scatter add %x, %i, %u {checked} : tensor<3x6x11xf32>, tensor<8xi64>, tensor<8x6x11xf32>
       llir.yield %0 : tensor<3x6x11xf32>

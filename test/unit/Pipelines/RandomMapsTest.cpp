@@ -108,7 +108,7 @@ public:
       body = "%r = llir.view %x " + mapText(first) + " : " + x + " -> " + r;
       break;
     case 2:
-      body = "%r = llir.kernel map(%x) : (" + x + ") -> " + r +
+      body = "%r = llir.kernel(%x) : (" + x + ") -> " + r +
              " {\n  ^bb0(%a: " + x + "):\n    %v = llir.view %a " +
              mapText(first) + " : " + x + " -> " + r +
              "\n    llir.yield %v : " + r + "\n  }";

@@ -70,32 +70,23 @@ void KernelAnalysis::walk(Value root, const Index &rootIndex,
     }
     if (visitValue)
       visitValue(at.v, at.index);
-    Operation *op = at.v.getDefiningOp();
-    if (auto e = dyn_cast<llir::ElementwiseOp>(op)) {
-      for (Value input : llvm::reverse(e.getInputs()))
-        work.push_back({input, at.index});
-    } else if (auto view = dyn_cast<llir::ViewOp>(op)) {
-      work.push_back({view.getOperand(), mapIndex(view.getMap(), at.index)});
-    } else if (auto iota = dyn_cast<llir::IotaOp>(op)) {
-      visit({nullptr,
-             simplify(iota.getMap().getResults()[0].substituteDims(at.index))});
-    } else if (auto gather = dyn_cast<llir::GatherOp>(op)) {
-      size_t rank = getExtentsOf(gather.getIndices()).size();
-      Index inner{Expr::dim(addDim(getExtentsOf(gather.getData())[0]))};
-      inner.insert(inner.end(), at.index.begin() + rank, at.index.end());
-      work.push_back({gather.getData(), inner});
-      work.push_back({gather.getIndices(),
-                      Index(at.index.begin(), at.index.begin() + rank)});
-    } else if (auto reduce = dyn_cast<llir::ReduceOp>(op)) {
-      Index inner = at.index;
-      inner.push_back(
-          Expr::dim(addDim(getExtentsOf(reduce.getOperand()).back())));
-      work.push_back({reduce.getOperand(), inner});
-    } else if (auto gemm = dyn_cast<llir::GemmOp>(op)) {
-      Index inner = at.index;
-      inner.push_back(Expr::dim(addDim(gemm.getKExtent())));
-      work.push_back({gemm.getLhs(), mapIndex(gemm.getLhsMap(), inner)});
-      work.push_back({gemm.getRhs(), mapIndex(gemm.getRhsMap(), inner)});
+    auto op = cast<llir::BodyOpInterface>(at.v.getDefiningOp());
+    if (std::optional<Expr> element = op.getElementExpr(at.index)) {
+      visit({nullptr, simplify(*element)});
+      continue;
+    }
+    SmallVector<Visited> reads;
+    op.getReads(
+        at.index,
+        [&](const Expr &extent) { return Expr::dim(addDim(extent)); },
+        [&](OpOperand &operand, Index index) {
+          reads.push_back({operand.get(), std::move(index)});
+        });
+    // Simplified once all dims are known.
+    for (Visited &read : llvm::reverse(reads)) {
+      for (Expr &e : read.index)
+        e = simplify(e);
+      work.push_back(std::move(read));
     }
   }
 }

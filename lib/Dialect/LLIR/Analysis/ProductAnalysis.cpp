@@ -6,9 +6,9 @@
 using namespace luminal;
 using namespace mlir;
 
-ProductAnalysis::ProductAnalysis(KernelAnalysis &a, llir::GemmOp op)
-    : a(a), op(op), extents(hlir::getExtents(op.getResult())) {
-  Type element = getElementType(op.getResult());
+ProductAnalysis::ProductAnalysis(KernelAnalysis &a, llir::ProductOpInterface op)
+    : a(a), op(op), extents(hlir::getExtents(op->getResult(0))) {
+  Type element = getElementType(op->getResult(0));
   bool narrow = element.isF16() || element.isBF16();
   accumulator = narrow ? Type(Float32Type::get(op.getContext())) : element;
   bytes = accumulator.getIntOrFloatBitWidth() / 8;
@@ -30,7 +30,7 @@ ProductAnalysis::ProductAnalysis(KernelAnalysis &a, llir::GemmOp op)
   }
   if (!both.empty())
     batch.push_back(both);
-  kExtent = op.getKExtent();
+  kExtent = op.getReducedExtent();
   kDim = a.addDim(kExtent);
 }
 

@@ -171,12 +171,12 @@ Cost KernelOp::getCost() {
     bool onlyRows = !arg.use_empty();
     Expr rows;
     for (OpOperand &use : arg.getUses()) {
-      auto gather = dyn_cast<llir::GatherOp>(use.getOwner());
-      auto scatter = dyn_cast<llir::ScatterOp>(use.getOwner());
-      if (gather && use.getOperandNumber() == 0)
-        rows = rows + bytesOf(gather.getResult().getType());
-      else if (scatter && use.getOperandNumber() == 0 && getInPlace())
-        rows = rows + bytesOf(scatter.getUpdates().getType());
+      auto lookup = dyn_cast<LookupOpInterface>(use.getOwner());
+      auto update = dyn_cast<UpdateOpInterface>(use.getOwner());
+      if (lookup && use.get() == lookup.getData())
+        rows = rows + bytesOf(lookup->getResult(0).getType());
+      else if (update && use.get() == update.getDest() && getInPlace())
+        rows = rows + bytesOf(update.getUpdates().getType());
       else
         onlyRows = false;
     }
@@ -186,8 +186,8 @@ Cost KernelOp::getCost() {
   for (Value result : getResults())
     cost.bytesWritten = cost.bytesWritten + bytesOf(result.getType());
   if (getInPlace())
-    for (auto scatter : getBody().getOps<llir::ScatterOp>())
-      cost.bytesWritten = bytesOf(scatter.getUpdates().getType());
+    for (auto update : getBody().getOps<UpdateOpInterface>())
+      cost.bytesWritten = bytesOf(update.getUpdates().getType());
   return cost;
 }
 

@@ -13,64 +13,12 @@ using namespace luminal::llir;
 //===----------------------------------------------------------------------===//
 
 LogicalResult KernelOp::verify() {
-  if (getInPlace() && getKind() != KernelKind::Scatter)
-    return emitOpError() << "only a scatter works in place, found "
-                         << stringifyKernelKind(getKind());
   if (getResults().empty())
     return emitOpError() << "expects a result";
   if (getInPlace() && (getInputs().empty() || getResults().size() != 1 ||
                        getInputs()[0].getType() != getResults()[0].getType()))
     return emitOpError() << "in place expects one result of the type of "
                          << "operand 0";
-  return success();
-}
-
-namespace {
-/// How often each kind of op occurs in a kernel.
-struct Census {
-  unsigned reduces = 0, gemms = 0, scatters = 0, gathers = 0;
-};
-} // namespace
-
-static FailureOr<Census> takeCensus(KernelOp kernel) {
-  Census census;
-  for (Operation &op : kernel.getBody().front().without_terminator()) {
-    if (isa<ElementwiseOp, ViewOp, llir::ConstantOp, IotaOp>(op))
-      continue;
-    if (isa<llir::ReduceOp>(op))
-      ++census.reduces;
-    else if (isa<GemmOp>(op))
-      ++census.gemms;
-    else if (isa<llir::ScatterOp>(op))
-      ++census.scatters;
-    else if (isa<llir::GatherOp>(op))
-      ++census.gathers;
-    else
-      return op.emitOpError() << "is not allowed in a kernel";
-  }
-  return census;
-}
-
-/// All of one shape, or of that shape without its last dim.
-static LogicalResult verifyRows(KernelOp kernel) {
-  SmallVector<Expr> domain;
-  for (auto reduce : kernel.getBody().getOps<llir::ReduceOp>()) {
-    SmallVector<Expr> extents = hlir::getExtents(reduce.getOperand());
-    if (domain.empty())
-      domain = extents;
-    else if (domain != extents)
-      return reduce.emitOpError()
-             << "reduces another domain than the kernel's first reduction, "
-             << reduce.getOperand().getType();
-  }
-  SmallVector<Expr> rows(domain.begin(), std::prev(domain.end()));
-  for (Value result : kernel.getResults()) {
-    SmallVector<Expr> extents = hlir::getExtents(result);
-    if (extents != domain && extents != rows)
-      return kernel.emitOpError()
-             << "expects results over the reduction's domain or its rows, "
-             << "found " << result.getType();
-  }
   return success();
 }
 
@@ -84,42 +32,12 @@ LogicalResult KernelOp::verifyRegions() {
     return emitOpError() << "expects its body to end in llir.yield";
   if (yield.getValues().getTypes() != getResults().getTypes())
     return emitOpError() << "yields other types than those of its results";
-  FailureOr<Census> census = takeCensus(*this);
-  if (failed(census))
-    return failure();
-  auto expect = [&](bool holds, StringRef what) -> LogicalResult {
-    if (holds)
-      return success();
-    return emitOpError() << "of kind " << stringifyKernelKind(getKind())
-                         << " expects " << what;
-  };
-  bool isMap = !census->reduces && !census->gemms && !census->scatters;
-  switch (getKind()) {
-  case KernelKind::Map:
-    if (failed(expect(isMap && !census->gathers,
-                      "no reduce, gemm, gather or scatter in its body")))
-      return failure();
-    break;
-  case KernelKind::Gather:
-    if (failed(expect(isMap && census->gathers,
-                      "a gather, and no reduce, gemm or scatter in its body")))
-      return failure();
-    break;
-  case KernelKind::Reduce:
-    if (failed(expect(census->reduces && !census->gemms && !census->scatters,
-                      "a reduce, and no gemm or scatter in its body")))
-      return failure();
-    return verifyRows(*this);
-  case KernelKind::Gemm:
-    return expect(census->gemms == 1 && !census->reduces && !census->scatters,
-                  "one gemm, and no reduce or scatter in its body");
-  case KernelKind::Scatter:
-    return expect(census->scatters == 1 && !census->reduces && !census->gemms,
-                  "one scatter, and no reduce or gemm in its body");
-  }
-  for (Value result : getResults())
-    if (hlir::getExtents(result) != hlir::getExtents(getResults()[0]))
-      return emitOpError() << "expects results of one shape";
+  for (Operation &op : getOps())
+    if (!isa<BodyOpInterface>(op))
+      return op.emitOpError() << "is not allowed in a kernel";
+  auto updates = block.getOps<UpdateOpInterface>();
+  if (getInPlace() && updates.empty())
+    return emitOpError() << "in place expects an update in its body";
   return success();
 }
 

@@ -38,22 +38,19 @@ const LoopForms &llir::getElementForms() {
   return forms;
 }
 
-/// The extent of the loop of an op.
-static Expr getLoopExtent(Operation *op) {
-  if (auto gemm = dyn_cast<GemmOp>(op))
-    return gemm.getKExtent();
-  return getExtentsOf(op->getOperand(0)).back();
-}
-
-/// Accumulators of a reduction inside an element: of a product more, for it
-/// reads twice as much for each.
-static int64_t getMostUnroll(Operation *op) { return isa<GemmOp>(op) ? 4 : 2; }
+/// Accumulators for each operand of a reduction inside an element.
+static constexpr int64_t kUnrollOfOperand = 2;
 
 SmallVector<LoopCaseAttr> ElementForms::propose(
     KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) const {
   KernelAnalysis a(kernel, ranges);
   SmallVector<Expr> extents = getResultExtents(kernel, 0);
+  for (Value result : kernel.getResults())
+    if (hlir::getExtents(result) != extents) {
+      why.push_back({"no elements because", "the results have not one shape"});
+      return {};
+    }
   Domain domain = findDomain(
       a, extents, [&](const Index &index, function_ref<void(const Leaf &)> v) {
         for (Value yielded : getYielded(kernel))
@@ -83,11 +80,17 @@ SmallVector<LoopCaseAttr> ElementForms::propose(
                 lanes > 1 && a.variesOver(v, index, domain.dims.back());
         });
   for (auto [op, overLanes] : varies) {
-    Expr extent = getLoopExtent(op);
+    auto reduction = dyn_cast<ReductionOpInterface>(op);
+    if (!reduction) {
+      why.push_back({"no elements because", "its loops are not a reduction's"});
+      return {};
+    }
+    Expr extent = reduction.getReducedExtent();
     unsigned width = overLanes ? 1 : chooseLanes(extent, most);
     c.addForm(op, "element",
               {{"lanes", width},
-               {"unroll", chooseUnroll(extent, width, getMostUnroll(op))}});
+               {"unroll", chooseUnroll(
+                    extent, width, kUnrollOfOperand * op->getNumOperands())}});
   }
   why.push_back({"form", "each element for itself"});
   return {c.build()};
@@ -109,7 +112,7 @@ ElementForms::verify(KernelOp kernel,
     return failure();
   for (LoopFormAttr form : loopCase.getForms()) {
     Operation *op = &*std::next(kernel.getBody().front().begin(), form.getOp());
-    if (!hasLoops(op) || isa<ScatterOp>(op))
+    if (!isa<ReductionOpInterface>(op))
       return emitError() << "gives op" << form.getOp() << ", " << describe(op)
                          << ", the form " << form.getForm().getValue();
     if (failed(verifyNumbers(form, {{"lanes", 1, 64}, {"unroll", 1, 16}},

@@ -39,6 +39,20 @@ const LoopForms &llir::getOrderedForms() {
   return forms;
 }
 
+/// The scatter of a kernel without other loops.
+static std::optional<ScatterOp> findScatter(KernelOp kernel) {
+  std::optional<ScatterOp> found;
+  for (Operation &op : kernel.getOps()) {
+    if (!hasLoops(&op))
+      continue;
+    auto scatter = dyn_cast<ScatterOp>(op);
+    if (!scatter || found)
+      return std::nullopt;
+    found = scatter;
+  }
+  return found;
+}
+
 static Index join(Index a, const Index &b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
@@ -47,10 +61,10 @@ static Index join(Index a, const Index &b) {
 SmallVector<LoopCaseAttr> OrderedForms::propose(
     KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) const {
-  auto scatters = kernel.getBody().getOps<ScatterOp>();
-  if (scatters.empty())
+  std::optional<ScatterOp> found = findScatter(kernel);
+  if (!found)
     return {};
-  ScatterOp op = *scatters.begin();
+  ScatterOp op = *found;
   KernelAnalysis a(kernel, ranges);
   SmallVector<Expr> extents = hlir::getExtents(op.getDest());
   Index counts = getExtentsOf(op.getIndices());
@@ -96,10 +110,11 @@ OrderedForms::verify(KernelOp kernel,
                      const KernelAnalysis::SymbolRanges &ranges,
                      LoopCaseAttr loopCase, const MachineModel &machine,
                      function_ref<InFlightDiagnostic()> emitError) const {
-  auto scatters = kernel.getBody().getOps<ScatterOp>();
-  if (scatters.empty())
-    return emitError() << "has updates in order without a scatter";
-  ScatterOp op = *scatters.begin();
+  std::optional<ScatterOp> found = findScatter(kernel);
+  if (!found)
+    return emitError() << "has updates in order without one scatter, which is "
+                          "the only op with loops";
+  ScatterOp op = *found;
   if (!loopCase.getStream().empty())
     return emitError() << "has a stream, which the form ordered does not take";
   for (LoopFormAttr form : loopCase.getForms()) {

@@ -94,6 +94,12 @@ private:
 };
 } // namespace
 
+/// Whether a kernel has one op with loops.
+static bool isOnlyLoop(KernelOp kernel) {
+  return llvm::count_if(kernel.getOps(),
+                        [](Operation &op) { return hasLoops(&op); }) == 1;
+}
+
 /// Tiles are made of vectors, in registers.
 static bool canTile(const MachineModel &machine) {
   return machine.vectorRegisters > 0 && machine.getLanes(64) > 1;
@@ -289,8 +295,8 @@ SmallVector<LoopCaseAttr> Proposal::make() {
 SmallVector<LoopCaseAttr> ProductForms::propose(
     KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) const {
-  auto products = kernel.getBody().getOps<GemmOp>();
-  if (products.empty() || !canTile(machine))
+  auto products = kernel.getBody().getOps<ProductOpInterface>();
+  if (!isOnlyLoop(kernel) || products.empty() || !canTile(machine))
     return {};
   KernelAnalysis a(kernel, ranges);
   ProductAnalysis p(a, *products.begin());
@@ -373,10 +379,11 @@ ProductForms::verify(KernelOp kernel,
                      const KernelAnalysis::SymbolRanges &ranges,
                      LoopCaseAttr loopCase, const MachineModel &machine,
                      function_ref<InFlightDiagnostic()> emitError) const {
-  auto products = kernel.getBody().getOps<GemmOp>();
-  if (!llvm::hasSingleElement(products))
-    return emitError() << "has a tile without one product";
-  GemmOp op = *products.begin();
+  auto products = kernel.getBody().getOps<ProductOpInterface>();
+  if (!isOnlyLoop(kernel) || products.empty())
+    return emitError() << "has a tile without one product, which is the only "
+                          "op with loops";
+  ProductOpInterface op = *products.begin();
   if (loopCase.getForms().size() != 1 || !loopCase.getStream().empty())
     return emitError() << "says more than the form of the product";
   LoopFormAttr form = loopCase.getForms().front();

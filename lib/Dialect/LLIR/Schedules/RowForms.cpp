@@ -46,12 +46,17 @@ public:
 /// A kernel of reductions over rows of one domain.
 struct Rows {
   explicit Rows(KernelOp kernel) : kernel(kernel) {
-    llvm::append_range(reduces, kernel.getBody().getOps<llir::ReduceOp>());
+    llvm::append_range(reduces,
+                       kernel.getBody().getOps<RowReductionOpInterface>());
     if (reduces.empty())
       return;
-    extents = hlir::getExtents(reduces.front().getOperand());
+    extents = hlir::getExtents(reduces.front()->getOperand(0));
     extent = extents.pop_back_val();
   }
+
+  /// Whether all loops are those of reductions of the same rows, and the
+  /// results have their shape or that of the rows.
+  Decision check();
 
   bool isRowLevel(Value v) const {
     return cast<RankedTensorType>(v.getType()).getRank() ==
@@ -64,12 +69,34 @@ struct Rows {
   unsigned getStreamDim() const { return extents.size(); }
 
   KernelOp kernel;
-  SmallVector<llir::ReduceOp> reduces;
+  SmallVector<RowReductionOpInterface> reduces;
   /// Of the rows, and of the dim that is reduced.
   SmallVector<Expr> extents;
   Expr extent;
 };
 } // namespace
+
+Decision Rows::check() {
+  if (reduces.empty())
+    return Decision::refuse("the kernel has no reduction of rows");
+  SmallVector<Expr> domain(extents);
+  domain.push_back(extent);
+  for (Operation &op : kernel.getOps()) {
+    if (!hasLoops(&op))
+      continue;
+    if (!isa<RowReductionOpInterface>(op))
+      return Decision::refuse("an op has other loops", &op);
+    if (hlir::getExtents(op.getOperand(0)) != domain)
+      return Decision::refuse("a reduction is of other rows than the first",
+                              &op);
+  }
+  for (Value result : kernel.getResults())
+    if (SmallVector<Expr> found = hlir::getExtents(result);
+        found != domain && found != extents)
+      return Decision::refuse("a result is neither over the rows nor over "
+                              "their elements");
+  return Decision::accept();
+}
 
 const LoopForms &llir::getRowForms() {
   static const RowForms forms;
@@ -91,8 +118,8 @@ static bool shouldRunAcross(KernelAnalysis &a, const Rows &rows,
     return false;
   unsigned row = domain.dims.back();
   unsigned along = 0, across = 0;
-  for (llir::ReduceOp op : rows.reduces)
-    a.walk(op.getOperand(), append(domain.index, column),
+  for (RowReductionOpInterface op : rows.reduces)
+    a.walk(op->getOperand(0), append(domain.index, column),
            [&](const Leaf &leaf) {
              auto inColumn = leaf.address.linearIn(column);
              auto inRow = leaf.address.linearIn(row);
@@ -117,14 +144,16 @@ static bool shouldRunAcross(KernelAnalysis &a, const Rows &rows,
 /// elements of its type, whose memory is fetched anyway.
 static void proposeKept(CaseBuilder &c, const Rows &rows,
                         SmallVectorImpl<Reporter::Arg> &why) {
-  for (llir::ReduceOp op : rows.reduces) {
-    auto def = op.getOperand().getDefiningOp<ElementwiseOp>();
-    if (!def || getFlops(def.getFn()) < kWorthKeeping || def->hasOneUse())
+  for (RowReductionOpInterface op : rows.reduces) {
+    Operation *def = op->getOperand(0).getDefiningOp();
+    auto body = dyn_cast_or_null<BodyOpInterface>(def);
+    if (!body || !body.isPointwise() || def->hasOneUse() ||
+        cast<CodeOpInterface>(def).getCodeSize() < kWorthKeeping)
       continue;
     why.push_back({"kept", describeWithPlace(def)});
     for (auto [i, v] : llvm::enumerate(getYielded(rows.kernel)))
       if (!rows.isRowLevel(v) &&
-          getElementType(v) == getElementType(op.getOperand()))
+          getElementType(v) == getElementType(op->getOperand(0)))
         return c.addForm(def, "keep", {{"result", int64_t(i)}});
     return c.addForm(def, "keep", {});
   }
@@ -135,15 +164,18 @@ RowForms::propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
                   const MachineModel &machine,
                   SmallVectorImpl<Reporter::Arg> &why) const {
   Rows rows(kernel);
-  if (rows.reduces.empty())
+  if (Decision fits = rows.check(); !fits) {
+    if (!rows.reduces.empty())
+      why.push_back({"no passes because", fits.str()});
     return {};
+  }
   KernelAnalysis a(kernel, ranges);
   unsigned column = a.addDim(rows.extent);
   Domain domain = findDomain(
       a, rows.extents,
       [&](const Index &index, function_ref<void(const Leaf &)> visit) {
-        for (llir::ReduceOp op : rows.reduces)
-          a.walk(op.getResult(), index, visit);
+        for (RowReductionOpInterface op : rows.reduces)
+          a.walk(op->getResult(0), index, visit);
         for (auto [i, v] : llvm::enumerate(getYielded(kernel))) {
           Index at = rows.isRowLevel(v) ? index : append(index, column);
           a.walk(v, at, visit);
@@ -165,8 +197,8 @@ RowForms::propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   }
   if (!rows.extent.isConstant(1))
     c.stream.push_back(c.axis(rows.getStreamDim(), 0, isAcross ? 1 : width));
-  for (llir::ReduceOp op : rows.reduces) {
-    bool varies = rowLanes > 1 && a.variesOver(op.getResult(), domain.index,
+  for (RowReductionOpInterface op : rows.reduces) {
+    bool varies = rowLanes > 1 && a.variesOver(op->getResult(0), domain.index,
                                                domain.dims.back());
     unsigned lanes = varies ? 1 : width;
     c.addForm(op, "pass",
@@ -194,10 +226,10 @@ static LogicalResult verifyKept(Rows &rows, LoopFormAttr form, bool isAcross,
           form, {{"result", 0, int64_t(rows.kernel.getNumResults()) - 1}},
           emitError)))
     return failure();
-  bool isReduced = llvm::any_of(rows.reduces, [&](llir::ReduceOp &reduce) {
-    return reduce.getOperand().getDefiningOp() == op;
+  bool isReduced = llvm::any_of(rows.reduces, [&](auto &reduce) {
+    return llvm::is_contained(reduce->getOperands(), op->getResult(0));
   });
-  if (!isa<ElementwiseOp>(op) || !isReduced)
+  if (!cast<BodyOpInterface>(op).isPointwise() || !isReduced)
     return emitError() << "keeps op" << form.getOp() << ", " << describe(op)
                        << ", which is not an elementwise value that a pass "
                           "reduces";
@@ -224,8 +256,8 @@ RowForms::verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
                  LoopCaseAttr loopCase, const MachineModel &machine,
                  function_ref<InFlightDiagnostic()> emitError) const {
   Rows rows(kernel);
-  if (rows.reduces.empty())
-    return emitError() << "has passes without a reduction";
+  if (Decision fits = rows.check(); !fits)
+    return emitError() << "has passes, but " << fits.str();
   if (failed(verifyAxes(loopCase.getGrid(), rows.extents, 0, emitError)))
     return failure();
   SmallVector<Expr> all(rows.extents);

@@ -1,7 +1,7 @@
 //===- FuseKernels.cpp - Group flat ops into kernels ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-//   %0 = elementwise add(%a, %b)         %1 = kernel map(%a, %b) {
+//   %0 = elementwise add(%a, %b)         %1 = kernel(%a, %b) {
 //   %1 = elementwise exp(%0)       -->     add, exp, yield
 //   return %1                            }
 //                                        return %1
@@ -45,9 +45,7 @@ private:
 
 LogicalResult FuseKernels::checkOps() {
   for (Operation &op : getOperation().getBody().front().without_terminator())
-    if (!isa<ElementwiseOp, ViewOp, llir::ConstantOp, IotaOp, llir::ReduceOp,
-             SoftmaxOp, LayerNormOp, RMSNormOp, GemmOp, llir::GatherOp,
-             llir::ScatterOp, KernelOp, AliasOp>(op))
+    if (!isa<BodyOpInterface, KernelOp, AliasOp>(op))
       return op.emitOpError() << "has no kernel";
   return success();
 }
@@ -56,8 +54,7 @@ LogicalResult FuseKernels::checkOps() {
 static Value copyThrough(Value value, MapAttr map, RankedTensorType type,
                          OpBuilder &builder) {
   auto kernel = KernelOp::create(builder, value.getLoc(), TypeRange(type),
-                                 KernelKind::Map, value, /*in_place=*/false,
-                                 /*loops=*/nullptr);
+                                 value, /*in_place=*/false, /*loops=*/nullptr);
   OpBuilder body = OpBuilder::atBlockEnd(&kernel.getBody().emplaceBlock());
   Value element = body.getBlock()->addArgument(value.getType(), value.getLoc());
   if (!map.isIdentity() || type != value.getType())
@@ -126,7 +123,7 @@ static void tellKernel(KernelOp kernel, int64_t code,
     return;
   auto body = kernel.getBody().front().without_terminator();
   reporter.analysis(kernel.getLoc(), "kernel",
-                    {{"kind", stringifyKernelKind(kernel.getKind())},
+                    {{"kind", kernel.getTitle()},
                      {"ops", int64_t(std::distance(body.begin(), body.end()))},
                      {"code", code},
                      {"operands", kernel.getInputs().size()},
@@ -141,13 +138,15 @@ void FuseKernels::runOnOperation() {
     func.emitError() << "expects a function of one block";
     return signalPassFailure();
   }
-  if (failed(checkOps()))
-    return signalPassFailure();
   Block &block = func.getBody().front();
   // Kernels are opaque here, and a function is fused as a whole.
-  if (!block.getOps<KernelOp>().empty())
+  bool isFused = !block.getOps<KernelOp>().empty();
+  if (!isFused)
+    expandRowFunctions(func);
+  if (failed(checkOps()))
+    return signalPassFailure();
+  if (isFused)
     return;
-  expandRowFunctions(func);
   eraseDead(block);
 
   Assumptions symbols = hlir::getAssumptions(block.getTerminator());

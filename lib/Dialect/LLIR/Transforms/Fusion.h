@@ -56,8 +56,11 @@ struct Root {
   hlir::MapAttr toSpace;
 };
 
+/// Whose loops a kernel has: each element for itself, until an anchor decides.
+enum class GroupLoops { Elements, Rows, Product, Update };
+
 struct Group {
-  KernelKind kind = KernelKind::Map;
+  GroupLoops loopsOf = GroupLoops::Elements;
   llvm::SmallVector<IndexSpace> spaces;
   llvm::SmallVector<Root, 1> roots;
   llvm::MapVector<mlir::Value, llvm::SmallVector<Access, 1>> accesses;
@@ -111,9 +114,10 @@ private:
   void findOutputs();
   void estimate(mlir::Operation *op);
   void visit(mlir::Operation *op);
+  void visitAnchor(mlir::Operation *op);
   void sortGroups();
 
-  void materialize(mlir::Value value);
+  void materialize(mlir::Operation *op);
   Decision addRoot(mlir::Value value);
   Decision join(Group &group, mlir::Operation *op);
   Decision joinReaders(mlir::Operation *op);
@@ -130,15 +134,15 @@ private:
   double nominalSize(llvm::ArrayRef<Expr> extents) const;
 
   // Anchors. Each returns whether it joined.
-  Decision joinReduce(Group &group, ReduceOp op);
-  Decision joinGemm(Group &group, GemmOp op);
-  Decision joinScatter(Group &group, ScatterOp op);
+  Decision joinRows(Group &group, RowReductionOpInterface op);
+  Decision joinProduct(Group &group, ProductOpInterface op);
+  Decision joinUpdate(Group &group, UpdateOpInterface op);
   /// Makes `extents` the main space; `toNew` maps the old main index to it.
   void rebase(Group &group, llvm::ArrayRef<Expr> extents, hlir::MapAttr toNew,
               hlir::MapAttr toOld);
   /// Makes the index space of `value`, which the group reads element by
   /// element, the main space of a kernel of this kind that computes it.
-  Decision takeSpaceOf(Group &group, mlir::Value value, KernelKind kind);
+  Decision takeSpaceOf(Group &group, mlir::Value value, GroupLoops loops);
   /// `operand` is read in a space and loop of its own, `reads` elements.
   void addWholeRead(Group &group, mlir::Value operand, double reads,
                     int64_t loopCopies);
@@ -174,9 +178,9 @@ private:
   /// Scalar operations to compute one element from loads.
   llvm::DenseMap<mlir::Value, double> perElement;
   /// Values that a product's kernel can compute after the product.
-  llvm::DenseSet<mlir::Value> followsGemm;
+  llvm::DenseSet<mlir::Value> followsProduct;
   /// Values that a reduction's kernel can compute after the reduction.
-  llvm::DenseSet<mlir::Value> followsReduce;
+  llvm::DenseSet<mlir::Value> followsRows;
 };
 
 /// A materialised value: its memory, and how its index maps into it.
@@ -198,6 +202,8 @@ void expandRowFunctions(mlir::func::FuncOp func);
 /// it.
 mlir::Value stripViews(mlir::Value value, const Group &group);
 
+/// Whether an op has loops, which are those of its kernel.
+bool isAnchor(mlir::Operation *op);
 /// Whether an op is a constant that becomes an immediate of its readers.
 bool isSplatConstant(mlir::Operation *op);
 

@@ -73,21 +73,33 @@ std::optional<MapAttr> FusionPlan::findRowDomain(Group &group, MapAttr access,
   return std::nullopt;
 }
 
-Decision FusionPlan::joinReduce(Group &group, llir::ReduceOp op) {
-  Value value = op.getResult();
-  ArrayRef<Access> accesses = group.accesses[value];
-  if (accesses.size() != 1)
+Decision FusionPlan::joinRows(Group &group, RowReductionOpInterface op) {
+  // All results are read in one way.
+  Value value;
+  std::optional<Access> only;
+  bool isOne = true;
+  for (Value result : op->getResults()) {
+    auto it = group.accesses.find(result);
+    if (it == group.accesses.end())
+      continue;
+    value = result;
+    for (const Access &access : it->second) {
+      isOne &= !only || (only->space == access.space && only->map == access.map);
+      only = access;
+    }
+  }
+  if (!isOne)
     return Decision::refuse("the reader reads it in more than one way", &group);
-  if (group.kind != KernelKind::Map && group.kind != KernelKind::Reduce)
+  if (group.loopsOf != GroupLoops::Elements && group.loopsOf != GroupLoops::Rows)
     return Decision::refuse("the loops of the reader are a product's or a "
                             "scatter's",
                             &group);
   if (Decision fits = fitsBudget(group, value); !fits)
     return fits;
-  Access access = accesses.front();
+  Access access = *only;
   SmallVector<Expr> rows = hlir::getExtents(value);
-  SmallVector<Expr> domain = hlir::getExtents(op.getOperand());
-  if (group.kind == KernelKind::Map) {
+  SmallVector<Expr> domain = hlir::getExtents(op->getOperand(0));
+  if (group.loopsOf == GroupLoops::Elements) {
     if (access.space != kMainSpace)
       return Decision::refuse("the reader reads it as a whole tensor", &group);
     SmallVector<Expr> main(group.spaces[kMainSpace].extents);
@@ -99,7 +111,7 @@ Decision FusionPlan::joinReduce(Group &group, llir::ReduceOp op) {
             other.space = kRowsSpace;
       for (Root &root : group.roots)
         root.space = kRowsSpace;
-      group.kind = KernelKind::Reduce;
+      group.loopsOf = GroupLoops::Rows;
       group.spaces[kRowsSpace] = group.spaces[kMainSpace];
       group.spaces[kMainSpace].extents.push_back(domain.back());
     } else {
@@ -120,12 +132,15 @@ Decision FusionPlan::joinReduce(Group &group, llir::ReduceOp op) {
     return Decision::refuse("the reader reduces other rows", &group);
   SmallVector<Expr> results(access.map.getResults());
   results.push_back(Expr::dim(main.size() - 1));
-  group.inlined.insert(value);
+  group.inlined.insert(op->result_begin(), op->result_end());
   group.addCode(value);
-  addAccess(group, op.getOperand(),
-            {kMainSpace,
-             MapAttr::get(value.getContext(), main.size(), results),
-             {group.addLoop(op.getLoopCopies())}});
+  unsigned loop =
+      group.addLoop(cast<CodeOpInterface>(*op).getLoopCopies());
+  for (Value operand : op->getOperands())
+    addAccess(group, operand,
+              {kMainSpace,
+               MapAttr::get(op->getContext(), main.size(), results),
+               {loop}});
   return Decision::accept(&group);
 }
 
@@ -136,7 +151,7 @@ Decision FusionPlan::joinReduce(Group &group, llir::ReduceOp op) {
 /// Whether the group's one loop nest may become another's of the same space.
 static Decision canTakeSpaceOf(const Group &group, Value value) {
   ArrayRef<Access> accesses = group.accesses.find(value)->second;
-  if (group.kind != KernelKind::Map)
+  if (group.loopsOf != GroupLoops::Elements)
     return Decision::refuse("the reader already has its own loops", &group);
   if (group.roots.size() != 1)
     return Decision::refuse("the reader has more than one result", &group);
@@ -147,7 +162,8 @@ static Decision canTakeSpaceOf(const Group &group, Value value) {
   return Decision::accept(&group);
 }
 
-Decision FusionPlan::takeSpaceOf(Group &group, Value value, KernelKind kind) {
+Decision FusionPlan::takeSpaceOf(Group &group, Value value,
+                                 GroupLoops loops) {
   SmallVector<Expr> main(group.spaces[kMainSpace].extents);
   SmallVector<Expr> extents = hlir::getExtents(value);
   MapAttr toNew = group.accesses[value].front().map;
@@ -158,7 +174,7 @@ Decision FusionPlan::takeSpaceOf(Group &group, Value value, KernelKind kind) {
   if (Decision fits = fitsBudget(group, value); !fits)
     return fits;
   rebase(group, extents, toNew, *toOld);
-  group.kind = kind;
+  group.loopsOf = loops;
   group.inlined.insert(value);
   group.addCode(value);
   return Decision::accept(&group);
@@ -172,16 +188,16 @@ void FusionPlan::addWholeRead(Group &group, Value operand, double reads,
              {group.addLoop(loopCopies)}});
 }
 
-Decision FusionPlan::joinGemm(Group &group, GemmOp op) {
-  Value value = op.getResult();
+Decision FusionPlan::joinProduct(Group &group, ProductOpInterface op) {
+  Value value = op->getResult(0);
   if (Decision fits = canTakeSpaceOf(group, value); !fits)
     return fits;
-  if (Decision taken = takeSpaceOf(group, value, KernelKind::Gemm); !taken)
+  if (Decision taken = takeSpaceOf(group, value, GroupLoops::Product); !taken)
     return taken;
   // Each operand is packed about twice; overlapping windows are read more
   // often.
   SmallVector<Expr> extents = hlir::getExtents(value);
-  extents.push_back(op.getKExtent());
+  extents.push_back(op.getReducedExtent());
   for (auto [operand, map] : {std::pair(op.getLhs(), op.getLhsMap()),
                               std::pair(op.getRhs(), op.getRhsMap())}) {
     double reads = 2;
@@ -189,13 +205,14 @@ Decision FusionPlan::joinGemm(Group &group, GemmOp op) {
       if (llvm::any_of(map.getResults(),
                        [i = i](const Expr &e) { return e.usesDim(i); }))
         reads *= nominalValue(extent, symbols);
-    addWholeRead(group, operand, reads, op.getLoopCopies());
+    addWholeRead(group, operand, reads,
+                 cast<CodeOpInterface>(*op).getLoopCopies());
   }
   return Decision::accept(&group);
 }
 
-Decision FusionPlan::joinScatter(Group &group, llir::ScatterOp op) {
-  Value value = op.getResult();
+Decision FusionPlan::joinUpdate(Group &group, UpdateOpInterface op) {
+  Value value = op->getResult(0);
   if (Decision fits = canTakeSpaceOf(group, value); !fits)
     return fits;
   for (const Root &root : group.roots)
@@ -203,13 +220,13 @@ Decision FusionPlan::joinScatter(Group &group, llir::ScatterOp op) {
       return Decision::refuse("only views may follow a scatter in its "
                               "kernel",
                               &group);
-  if (Decision taken = takeSpaceOf(group, value, KernelKind::Scatter); !taken)
+  if (Decision taken = takeSpaceOf(group, value, GroupLoops::Update); !taken)
     return taken;
   addAccess(group, op.getDest(),
             {kMainSpace, identityFor(value), group.accesses[value][0].loops});
-  for (Value operand : {op.getIndices(), op.getUpdates()}) {
-    double reads = nominalSize(hlir::getExtents(operand));
-    addWholeRead(group, operand, reads, op.getLoopCopies());
-  }
+  for (Value operand : op->getOperands())
+    if (operand != op.getDest())
+      addWholeRead(group, operand, nominalSize(hlir::getExtents(operand)),
+                   cast<CodeOpInterface>(*op).getLoopCopies());
   return Decision::accept(&group);
 }

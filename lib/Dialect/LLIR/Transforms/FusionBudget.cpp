@@ -49,7 +49,7 @@ Decision FusionPlan::fitsBudget(const Group &group, Value value) const {
   if (group.inlined.empty())
     return Decision::accept(); // a single op is never refused
   int64_t limit = codeBudget;
-  if (isa<ViewOp, IotaOp>(value.getDefiningOp()))
+  if (cast<BodyOpInterface>(value.getDefiningOp()).isFree())
     limit =
         2 * codeBudget; // to save a copy in memory, some more code is allowed
   else if (!llvm::all_equal(value.getUsers()))

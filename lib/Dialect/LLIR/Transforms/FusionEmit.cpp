@@ -41,10 +41,11 @@ private:
   /// `operands` are the values for getOperands.
   Value emitOp(const Key &key, ValueRange operands);
   Value load(Value value, unsigned space, MapAttr map);
-  Value emitGather(GatherOp op, unsigned space, MapAttr map,
+  Operation *copyOver(Operation *op, unsigned space, ValueRange operands);
+  Value emitLookup(LookupOpInterface op, unsigned space, MapAttr map,
                    ValueRange operands);
-  Value emitGemm(GemmOp op);
-  Value emitScatter(ScatterOp op);
+  Value emitProduct(ProductOpInterface op);
+  Value emitUpdate(UpdateOpInterface op);
   /// In a space of the value's extents.
   Key getOwnKey(Value value);
   Value emitOperand(Value value) {
@@ -67,14 +68,14 @@ private:
   /// elements of a row, and has elements wherever there are rows: an empty row
   /// reads nothing.
   bool isOncePerRow(Value value, unsigned space, MapAttr map) const {
-    if (group.kind != KernelKind::Reduce || space != kMainSpace)
+    if (group.loopsOf != GroupLoops::Rows || space != kMainSpace)
       return false;
     unsigned column = spaces[kMainSpace].size() - 1;
     if (llvm::any_of(map.getResults(),
                      [&](const Expr &e) { return e.usesDim(column); }))
       return false;
     // A reduction has one value per row even if rows are empty.
-    if (value.getDefiningOp<llir::ReduceOp>())
+    if (isa_and_present<RowReductionOpInterface>(value.getDefiningOp()))
       return true;
     Assumptions rows = withExtents(symbols, spaces[kRowsSpace]);
     return llvm::all_of(hlir::getExtents(value), [&](const Expr &extent) {
@@ -136,11 +137,12 @@ SmallVector<BodyBuilder::Key, 2> BodyBuilder::getOperands(const Key &key) {
   if (auto inner = dyn_cast<ViewOp>(op))
     return {{inner.getOperand(), space,
              compose(map, inner.getMap(), spaces[space], symbols)}};
-  if (auto gather = dyn_cast<llir::GatherOp>(op)) {
-    Key data = getOwnKey(gather.getData());
-    return {data, getOwnKey(gather.getIndices())};
+  if (auto lookup = dyn_cast<LookupOpInterface>(op)) {
+    Key data = getOwnKey(lookup.getData());
+    return {data, getOwnKey(lookup.getIndices())};
   }
-  if (!isa<ElementwiseOp, llir::ReduceOp>(op))
+  if (!isa<RowReductionOpInterface>(op) &&
+      !cast<BodyOpInterface>(op).isPointwise())
     return {};
   MLIRContext *context = builder.getContext();
   // Once per row, then broadcast to its elements.
@@ -148,14 +150,16 @@ SmallVector<BodyBuilder::Key, 2> BodyBuilder::getOperands(const Key &key) {
     unsigned rank = spaces[kRowsSpace].size();
     return {{value, kRowsSpace, MapAttr::get(context, rank, map.getResults())}};
   }
-  if (auto reduce = dyn_cast<llir::ReduceOp>(op)) {
+  SmallVector<Key, 2> operands;
+  if (isa<RowReductionOpInterface>(op)) {
     unsigned rank = spaces[kMainSpace].size();
     SmallVector<Expr> results(map.getResults());
     results.push_back(Expr::dim(rank - 1));
-    return {{reduce.getOperand(), kMainSpace,
-             MapAttr::get(context, rank, results)}};
+    for (Value operand : op->getOperands())
+      operands.push_back(
+          {operand, kMainSpace, MapAttr::get(context, rank, results)});
+    return operands;
   }
-  SmallVector<Key, 2> operands;
   for (Value operand : op->getOperands())
     operands.push_back({operand, space, map});
   return operands;
@@ -193,12 +197,12 @@ Value BodyBuilder::emitOp(const Key &key, ValueRange operands) {
     return view(scalar, space,
                 MapAttr::get(builder.getContext(), spaces[space].size(), {}));
   }
-  if (auto gemm = dyn_cast<GemmOp>(op))
-    return emitGemm(gemm);
-  if (auto scatter = dyn_cast<llir::ScatterOp>(op))
-    return emitScatter(scatter);
-  if (auto gather = dyn_cast<llir::GatherOp>(op))
-    return emitGather(gather, space, map, operands);
+  if (auto product = dyn_cast<ProductOpInterface>(op))
+    return emitProduct(product);
+  if (auto update = dyn_cast<UpdateOpInterface>(op))
+    return emitUpdate(update);
+  if (auto lookup = dyn_cast<LookupOpInterface>(op))
+    return emitLookup(lookup, space, map, operands);
   if (isOncePerRow(value, space, map)) {
     unsigned rank = spaces[kRowsSpace].size();
     SmallVector<Expr> dims;
@@ -207,11 +211,25 @@ Value BodyBuilder::emitOp(const Key &key, ValueRange operands) {
     return view(operands[0], space,
                 MapAttr::get(builder.getContext(), rank + 1, dims));
   }
-  if (auto reduce = dyn_cast<llir::ReduceOp>(op))
-    return llir::ReduceOp::create(builder, typeIn(kRowsSpace, value),
-                                  reduce.getKind(), operands[0]);
-  return ElementwiseOp::create(builder, typeIn(space, value),
-                               cast<ElementwiseOp>(op).getFn(), operands);
+  unsigned own = isa<RowReductionOpInterface>(op) ? kRowsSpace : space;
+  Operation *copy = copyOver(op, own, operands);
+  // Further results are read in the same space.
+  for (auto [result, copied] :
+       llvm::zip_equal(op->getResults(), copy->getResults()))
+    memo[{result, space, map}] = copied;
+  return memo.at(key);
+}
+
+/// The op over another index space, with other operands.
+Operation *BodyBuilder::copyOver(Operation *op, unsigned space,
+                                 ValueRange operands) {
+  SmallVector<Type> types;
+  for (Value result : op->getResults())
+    types.push_back(typeIn(space, result));
+  OperationState state(builder.getLoc(), op->getName(), operands, types,
+                       op->getDiscardableAttrDictionary().getValue());
+  state.propertiesAttr = op->getPropertiesAsAttribute();
+  return builder.create(state);
 }
 
 BodyBuilder::Key BodyBuilder::getOwnKey(Value value) {
@@ -220,23 +238,22 @@ BodyBuilder::Key BodyBuilder::getOwnKey(Value value) {
   return {value, getSpace(extents), identity};
 }
 
-Value BodyBuilder::emitGather(llir::GatherOp op, unsigned space, MapAttr map,
+Value BodyBuilder::emitLookup(LookupOpInterface op, unsigned space, MapAttr map,
                               ValueRange operands) {
-  // The gather is over its own space, and is read there through the map.
-  SmallVector<Expr> extents = hlir::getExtents(op.getResult());
+  Value value = op->getResult(0);
+  // The lookup is over its own space, and is read there through the map.
+  SmallVector<Expr> extents = hlir::getExtents(value);
   unsigned own = getSpace(extents);
   MapAttr identity = MapAttr::getIdentity(builder.getContext(), extents.size());
-  auto key = std::make_tuple(Value(op.getResult()), own, identity);
-  Value &result = memo[key];
+  Value &result = memo[{value, own, identity}];
   if (!result)
-    result = llir::GatherOp::create(builder, typeIn(own, op.getResult()),
-                                    operands[0], operands[1], op.getChecked());
+    result = copyOver(op, own, operands)->getResult(0);
   return view(result, space, map);
 }
 
-Value BodyBuilder::emitGemm(GemmOp op) {
+Value BodyBuilder::emitProduct(ProductOpInterface op) {
   SmallVector<Expr> domain = spaces[kMainSpace];
-  domain.push_back(op.getKExtent());
+  domain.push_back(op.getReducedExtent());
   auto emitSide = [&](Value operand, MapAttr map) {
     while (auto view = operand.getDefiningOp<ViewOp>()) {
       if (!group.inlined.contains(operand))
@@ -256,18 +273,20 @@ Value BodyBuilder::emitGemm(GemmOp op) {
   };
   auto [lhs, lhsMap] = emitSide(op.getLhs(), op.getLhsMap());
   auto [rhs, rhsMap] = emitSide(op.getRhs(), op.getRhsMap());
-  return GemmOp::create(builder, typeIn(kMainSpace, op.getResult()), lhs, rhs,
-                        op.getK(), lhsMap, rhsMap);
+  auto copy = cast<ProductOpInterface>(copyOver(op, kMainSpace, {lhs, rhs}));
+  copy.setMaps(lhsMap, rhsMap);
+  return copy->getResult(0);
 }
 
-Value BodyBuilder::emitScatter(llir::ScatterOp op) {
+Value BodyBuilder::emitUpdate(UpdateOpInterface op) {
   MapAttr identity =
       MapAttr::getIdentity(builder.getContext(), spaces[kMainSpace].size());
-  Value dest = emit(op.getDest(), kMainSpace, identity);
-  Value indices = emitOperand(op.getIndices());
-  Value updates = emitOperand(op.getUpdates());
-  return llir::ScatterOp::create(builder, dest.getType(), op.getCombine(), dest,
-                                 indices, updates, op.getChecked());
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(operand == op.getDest()
+                           ? emit(operand, kMainSpace, identity)
+                           : emitOperand(operand));
+  return copyOver(op, kMainSpace, operands)->getResult(0);
 }
 
 KernelOp BodyBuilder::build(OpBuilder &outer) {
@@ -279,7 +298,7 @@ KernelOp BodyBuilder::build(OpBuilder &outer) {
   // space.
   SmallVector<Placed> places;
   bool canMove =
-      group.kind == KernelKind::Gemm || group.kind == KernelKind::Scatter;
+      group.loopsOf == GroupLoops::Product || group.loopsOf == GroupLoops::Update;
   for (auto [root, result] : llvm::zip_equal(group.roots, results)) {
     SmallVector<Expr> extents = hlir::getExtents(root.value);
     bool moves = canMove && !getContiguousOffset(root.toSpace, extents,
@@ -293,18 +312,11 @@ KernelOp BodyBuilder::build(OpBuilder &outer) {
   }
   YieldOp::create(builder, results);
 
-  KernelKind kind = group.kind;
-  // The reduction that the rows were made for may be in another kernel (for
-  // example where there are no elements, so that sharing gains nothing).
-  if (kind == KernelKind::Reduce && block.getOps<llir::ReduceOp>().empty())
-    kind = KernelKind::Map;
-  if (kind == KernelKind::Map && !block.getOps<llir::GatherOp>().empty())
-    kind = KernelKind::Gather;
   SmallVector<Value> operands;
   for (auto &[value, argument] : arguments)
     operands.push_back(value);
   auto kernel = KernelOp::create(outer, builder.getLoc(), TypeRange(results),
-                                 kind, operands, /*in_place=*/false,
+                                 operands, /*in_place=*/false,
                                  /*loops=*/nullptr);
   Block &body = kernel.getBody().emplaceBlock();
   body.addArguments(

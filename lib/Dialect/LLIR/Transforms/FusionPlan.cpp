@@ -3,7 +3,6 @@
 
 #include "Fusion.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace luminal;
@@ -24,6 +23,11 @@ static constexpr unsigned kMaxGroupsSearched = 2000;
 bool llir::isSplatConstant(Operation *op) {
   auto constant = dyn_cast_or_null<llir::ConstantOp>(op);
   return constant && isa<SplatElementsAttr>(constant.getValue());
+}
+
+bool llir::isAnchor(Operation *op) {
+  return isa<RowReductionOpInterface, ProductOpInterface, UpdateOpInterface>(
+      op);
 }
 
 static bool hasOneUser(Value value) {
@@ -83,7 +87,8 @@ static double countDivisions(const Expr &e) {
 }
 
 void FusionPlan::estimate(Operation *op) {
-  if (op->getNumResults() != 1)
+  auto body = dyn_cast<BodyOpInterface>(op);
+  if (!body || op->getNumResults() == 0)
     return;
   Value result = op->getResult(0);
   auto isChain = [&](Value operand, const DenseSet<Value> &set) {
@@ -99,49 +104,41 @@ void FusionPlan::estimate(Operation *op) {
                    nominalSize(hlir::getExtents(result));
     return isSmall ? kLoadOps / 4 : kLoadOps;
   };
-  double cost = 0;
-  if (isa<GemmOp>(op)) {
-    followsGemm.insert(result);
+  if (isAnchor(op)) {
+    if (isa<ProductOpInterface>(op))
+      followsProduct.insert(op->result_begin(), op->result_end());
+    if (isa<RowReductionOpInterface>(op))
+      followsRows.insert(op->result_begin(), op->result_end());
     return;
   }
-  if (isa<llir::ReduceOp>(op)) {
-    followsReduce.insert(result);
-    return;
-  }
-  if (isa<llir::ScatterOp>(op))
-    return;
   if (isa<llir::ConstantOp>(op)) {
     if (isSplatConstant(op))
       perElement[result] = 0;
     return;
   }
+  double cost = 0;
   if (auto view = dyn_cast<ViewOp>(op)) {
     cost = costOf(view.getOperand());
     for (const Expr &e : view.getMap().getResults())
       cost += 2 * countDivisions(e);
     SmallVector<Expr> domain = hlir::getExtents(result),
                       range = hlir::getExtents(view.getOperand());
-    if (isChain(view.getOperand(), followsGemm) &&
+    if (isChain(view.getOperand(), followsProduct) &&
         invert(view.getMap(), domain, range, symbols))
-      followsGemm.insert(result);
-  } else if (auto iota = dyn_cast<IotaOp>(op)) {
+      followsProduct.insert(result);
+  } else if (body.isFree()) {
     cost = 1;
-  } else if (auto elementwise = dyn_cast<ElementwiseOp>(op)) {
-    cost = getFlops(elementwise.getFn());
-    Type element = cast<RankedTensorType>(result.getType()).getElementType();
-    if (element.getIntOrFloatBitWidth() > 32)
-      cost *= 2;
-    for (Value operand : elementwise.getInputs()) {
+  } else {
+    cost = cast<CodeOpInterface>(op).getCodeSize();
+    for (Value operand : op->getOperands()) {
       cost += costOf(operand);
-      if (isChain(operand, followsGemm))
-        followsGemm.insert(result);
+      if (body.isPointwise() && isChain(operand, followsProduct))
+        followsProduct.insert(result);
     }
-  } else if (auto gather = dyn_cast<llir::GatherOp>(op)) {
-    cost = 4 + costOf(gather.getIndices()) + costOf(gather.getData());
   }
   for (Value operand : op->getOperands())
-    if (isChain(operand, followsReduce))
-      followsReduce.insert(result);
+    if (isChain(operand, followsRows))
+      followsRows.insert(result);
   perElement[result] = std::min(cost, kManyOps);
 }
 
@@ -150,8 +147,11 @@ void FusionPlan::estimate(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 void FusionPlan::visit(Operation *op) {
-  if (op->getNumResults() != 1)
+  auto body = dyn_cast<BodyOpInterface>(op);
+  if (!body || op->getNumResults() == 0)
     return;
+  if (isAnchor(op))
+    return visitAnchor(op);
   Value value = op->getResult(0);
   if (isa<llir::ConstantOp>(op) && !isSplatConstant(op))
     return;
@@ -159,25 +159,21 @@ void FusionPlan::visit(Operation *op) {
   bool isOutput = outputs.contains(value);
   // Ops that move no data are repeated by every reader; only results must be in
   // memory.
-  if (isa<ViewOp, IotaOp, llir::ConstantOp>(op) &&
-      (isOutput || aliases.contains(value) || isa<llir::ConstantOp>(op))) {
+  if (body.isFree() && (isOutput || aliases.contains(value) ||
+                        isa<llir::ConstantOp>(op))) {
     for (Group *group : llvm::to_vector(known))
       inlineInto(*group, value);
     readers[value].clear();
     if (isOutput && !isa<llir::ConstantOp>(op))
-      materialize(value);
+      materialize(op);
     return;
   }
   if (known.empty() && !isOutput)
     return;
-  bool isAnchor = isa<llir::ReduceOp, GemmOp, llir::ScatterOp>(op);
   Decision inlining = isOutput
                           ? Decision::refuse("it is a result of the function")
-                      : isAnchor ? joinReaders(op)
-                                 : shouldInline(value);
+                          : shouldInline(value);
   if (inlining) {
-    if (isAnchor)
-      return tellFused(value, inlining.getSubject(), "the loops of the kernel");
     for (Group *group : llvm::to_vector(known)) {
       inlineInto(*group, value);
       tellFused(value, group, "a value of the kernel");
@@ -189,34 +185,56 @@ void FusionPlan::visit(Operation *op) {
     return tellFused(value, furtherResult.getSubject(),
                      "a further result of the kernel");
   tellKept(value, inlining, furtherResult);
-  materialize(value);
+  materialize(op);
+}
+
+void FusionPlan::visitAnchor(Operation *op) {
+  bool isOutput = llvm::any_of(
+      op->getResults(), [&](Value v) { return outputs.contains(v); });
+  bool isRead = llvm::any_of(
+      op->getResults(), [&](Value v) { return !readers[v].empty(); });
+  if (!isOutput && !isRead)
+    return;
+  Value value = op->getResult(0);
+  Decision joined = isOutput
+                        ? Decision::refuse("it is a result of the function")
+                        : joinReaders(op);
+  if (joined)
+    return tellFused(value, joined.getSubject(), "the loops of the kernel");
+  tellKept(value, joined,
+           Decision::refuse("it belongs to the loops that compute it"));
+  materialize(op);
 }
 
 /// A separate group.
-void FusionPlan::materialize(Value value) {
+void FusionPlan::materialize(Operation *op) {
   Group &group = *groups.emplace_back(std::make_unique<Group>());
-  SmallVector<Expr> extents = hlir::getExtents(value);
+  SmallVector<Expr> extents = hlir::getExtents(op->getResult(0));
   MapAttr identity = MapAttr::getIdentity(func.getContext(), extents.size());
   group.spaces.push_back({extents});
   group.spaces.push_back({});
-  group.roots.push_back({value, kMainSpace, identity, identity});
-  writers[value] = &group;
-  runBefore(&group, readers[value]);
-  group.accesses[value].push_back({kMainSpace, identity, {0}});
-  if (!isa<llir::ReduceOp, GemmOp, llir::ScatterOp>(value.getDefiningOp())) {
-    inlineInto(group, value);
-    return;
+  for (Value value : op->getResults()) {
+    if (op->getNumResults() > 1 && readers[value].empty() &&
+        !outputs.contains(value))
+      continue;
+    group.roots.push_back({value, kMainSpace, identity, identity});
+    writers[value] = &group;
+    runBefore(&group, readers[value]);
+    group.accesses[value].push_back({kMainSpace, identity, {0}});
   }
-  Decision joined = join(group, value.getDefiningOp());
+  if (!isAnchor(op))
+    return inlineInto(group, op->getResult(0));
+  Decision joined = join(group, op);
   assert(joined && "an anchor always fits its own loops");
   (void)joined;
 }
 
 Decision FusionPlan::join(Group &group, Operation *op) {
-  return llvm::TypeSwitch<Operation *, Decision>(op)
-      .Case([&](llir::ReduceOp op) { return joinReduce(group, op); })
-      .Case([&](GemmOp op) { return joinGemm(group, op); })
-      .Case([&](llir::ScatterOp op) { return joinScatter(group, op); });
+  if (auto rows = dyn_cast<RowReductionOpInterface>(op))
+    return joinRows(group, rows);
+  if (auto product = dyn_cast<ProductOpInterface>(op))
+    return joinProduct(group, product);
+  return joinUpdate(group, cast<UpdateOpInterface>(op));
 }
 
 static unsigned getDeepest(ArrayRef<Group *> groups) {
@@ -230,14 +248,17 @@ static unsigned getDeepest(ArrayRef<Group *> groups) {
 /// read may join one of them that only moves it: the others then read the moved
 /// value.
 Decision FusionPlan::joinReaders(Operation *op) {
+  llvm::SetVector<Group *> all;
+  for (Value result : op->getResults())
+    all.insert(readers[result].begin(), readers[result].end());
+  SmallVector<Group *> known = all.takeVector();
   Value value = op->getResult(0);
-  SmallVector<Group *> known = llvm::to_vector(readers[value]);
   if (known.size() == 1)
     return join(*known.front(), op);
   Decision decision = Decision::refuse("several kernels read it");
   unsigned deepest = getDeepest(readers[value]), effort = kMaxGroupsSearched;
   for (Group *group : known) {
-    if (isa<llir::ReduceOp>(op) || group->roots.size() != 1 ||
+    if (isa<RowReductionOpInterface>(op) || group->roots.size() != 1 ||
         stripViews(group->roots[0].value, *group) != value)
       continue;
     if (!mayRunFirst(group, known, deepest, effort)) {
@@ -269,14 +290,14 @@ Value llir::stripViews(Value value, const Group &group) {
 /// Makes a value that several kernels read an extra result of one of them,
 /// which has to run before the others.
 Decision FusionPlan::addRoot(Value value) {
-  if (followsGemm.contains(value) ||
-      !isa<ElementwiseOp, llir::GatherOp>(value.getDefiningOp()))
+  if (followsProduct.contains(value) ||
+      cast<BodyOpInterface>(value.getDefiningOp()).isFree())
     return Decision::refuse("it belongs to the loops that compute it");
   Decision decision = Decision::refuse("no kernel reads it");
   unsigned deepest = getDeepest(readers[value]), effort = kMaxGroupsSearched;
   for (Group *group : readers[value]) {
     ArrayRef<Access> accesses = group->accesses[value];
-    if ((group->kind != KernelKind::Map && group->kind != KernelKind::Reduce) ||
+    if ((group->loopsOf != GroupLoops::Elements && group->loopsOf != GroupLoops::Rows) ||
         accesses.size() != 1 || accesses[0].space != kMainSpace) {
       decision = Decision::refuse("no reader has its index space", group);
       continue;
@@ -327,8 +348,8 @@ double FusionPlan::countEvaluations(const Group &group, Value value) const {
 /// order.
 bool FusionPlan::isWrittenBetter(ViewOp view) {
   ArrayRef<Group *> known = readers[view.getResult()];
-  if (!followsGemm.contains(view.getResult()) || known.size() != 1 ||
-      known.front()->kind != KernelKind::Gemm || !hasOneUser(view.getOperand()))
+  if (!followsProduct.contains(view.getResult()) || known.size() != 1 ||
+      known.front()->loopsOf != GroupLoops::Product || !hasOneUser(view.getOperand()))
     return false;
   for (const Access &access : known.front()->accesses[view.getResult()]) {
     if (access.space < kFirstOwnSpace || !access.map.isIdentity())
@@ -350,9 +371,9 @@ Decision FusionPlan::shouldInline(Value value) {
                               known.front());
     return fitBudgets(value);
   }
-  if (value.getDefiningOp<IotaOp>())
+  if (cast<BodyOpInterface>(value.getDefiningOp()).isFree())
     return fitBudgets(value);
-  bool isEnd = followsGemm.contains(value) || followsReduce.contains(value);
+  bool isEnd = followsProduct.contains(value) || followsRows.contains(value);
   for (Group *group : known)
     for (const Access &access : group->accesses[value]) {
       if (isEnd && known.size() > 1)
@@ -363,11 +384,11 @@ Decision FusionPlan::shouldInline(Value value) {
                                 "reduction before it",
                                 group);
     }
-  if (followsGemm.contains(value)) {
+  if (followsProduct.contains(value)) {
     // The end of a product's epilogue, unless the epilogue goes on.
     Group &group = *known.front();
     ArrayRef<Access> accesses = group.accesses[value];
-    if (group.kind != KernelKind::Map)
+    if (group.loopsOf != GroupLoops::Elements)
       return Decision::refuse("the reader's loops are not those of the product "
                               "before it",
                               &group);
@@ -383,7 +404,7 @@ Decision FusionPlan::shouldInline(Value value) {
   // After a reduction that will join: once per row.
   for (Group *group : known)
     evaluations +=
-        followsReduce.contains(value) ? size : countEvaluations(*group, value);
+        followsRows.contains(value) ? size : countEvaluations(*group, value);
   double extra = (evaluations - size) * perElement.lookup(value);
   double limit = kPassOpsPerElement * size + kLaunchOps;
   if (extra > limit)
@@ -406,7 +427,7 @@ Decision FusionPlan::shouldInline(Value value) {
 /// Values that do not depend on the last dim of a reduction's domain are
 /// computed once per row.
 static Access hoistToRows(const Group &group, const Access &access) {
-  if (group.kind != KernelKind::Reduce || access.space != kMainSpace)
+  if (group.loopsOf != GroupLoops::Rows || access.space != kMainSpace)
     return access;
   unsigned last = group.spaces[kMainSpace].extents.size() - 1;
   if (llvm::any_of(access.map.getResults(),
@@ -441,7 +462,7 @@ void FusionPlan::addAccess(Group &group, Value value, const Access &access) {
 /// Turns a group over [rows..., n] into a reduction's.
 void FusionPlan::takeRows(Group &group) {
   ArrayRef<Expr> domain = group.spaces[kMainSpace].extents;
-  group.kind = KernelKind::Reduce;
+  group.loopsOf = GroupLoops::Rows;
   group.spaces[kRowsSpace].extents.assign(domain.begin(),
                                           std::prev(domain.end()));
   for (auto &[value, accesses] : group.accesses) {
@@ -471,15 +492,15 @@ void FusionPlan::inlineInto(Group &group, Value value) {
   group.addCode(value);
   SmallVector<Access> accesses(ArrayRef<Access>(group.accesses[value]));
   Operation *op = value.getDefiningOp();
-  if (auto gather = dyn_cast<llir::GatherOp>(op)) {
+  if (auto lookup = dyn_cast<LookupOpInterface>(op)) {
     double evaluations = countEvaluations(group, value);
     // Each access to it has a different index.
     unsigned loop = group.addLoop(group.countCopies(value));
-    SmallVector<Expr> row = hlir::getExtents(gather.getData());
+    SmallVector<Expr> row = hlir::getExtents(lookup.getData());
     row.erase(row.begin());
     for (auto [operand, count] :
-         {std::pair(gather.getData(), evaluations),
-          std::pair(gather.getIndices(),
+         {std::pair(lookup.getData(), evaluations),
+          std::pair(lookup.getIndices(),
                     evaluations / std::max(nominalSize(row), 1.0))}) {
       unsigned space = getOwnSpace(group, operand, count);
       addAccess(group, operand,
@@ -587,7 +608,7 @@ void FusionPlan::sortGroups() {
 /// The op of `reader` that uses `value`, maybe through views.
 static Operation *getReadingOp(Value value, const Group *reader) {
   for (Operation *user : value.getUsers()) {
-    if (user->getNumResults() != 1)
+    if (user->getNumResults() == 0)
       continue;
     Value result = user->getResult(0);
     if (isa<ViewOp>(user) && reader->accesses.contains(result))
@@ -600,7 +621,7 @@ static Operation *getReadingOp(Value value, const Group *reader) {
 
 void FusionPlan::tellFused(Value value, const Group *reader, StringRef as) {
   // Ops that move no data are repeated by every reader.
-  if (!reporter.isListening() || isa<ViewOp, IotaOp>(value.getDefiningOp()))
+  if (!reporter.isListening() || cast<BodyOpInterface>(value.getDefiningOp()).isFree())
     return;
   Operation *into = getReadingOp(value, reader);
   reporter.passed(value.getLoc(), "fusion",

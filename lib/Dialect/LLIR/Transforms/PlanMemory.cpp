@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   func @main(%x) {                   llir.schedule @main arena(64) {
-//     %0 = kernel map(%x) ...            %x = argument input "x"
-//     %1 = kernel map(%0) ...            %0 = slot offset(0) bytes(64)
+//     %0 = kernel(%x) ...            %x = argument input "x"
+//     %1 = kernel(%0) ...            %0 = slot offset(0) bytes(64)
 //     return %1                  -->     step "map" @k0(%x) writes(%0)
 //   }                                    %y = result
 //                                        step "map" @k1(%0) writes(%y)
@@ -304,9 +304,9 @@ StringAttr Planner::getFunction(KernelOp kernel, OpBuilder &builder) {
   return name;
 }
 
-/// The kind of a kernel, and the file and line that it came from.
+/// The title of a kernel, and the file and line that it came from.
 static std::string getLabel(KernelOp kernel) {
-  std::string label = stringifyKernelKind(kernel.getKind()).str();
+  std::string label = kernel.getTitle();
   kernel.getLoc()->walk([&](Location part) {
     auto file = dyn_cast<FileLineColLoc>(part);
     if (!file)

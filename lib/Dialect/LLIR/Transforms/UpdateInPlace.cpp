@@ -1,8 +1,8 @@
 //===- UpdateInPlace.cpp - Scatters that write what they update -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-//   %0 = kernel scatter(%cache, ...)         %1 = kernel map(%cache)
-//   %1 = kernel map(%cache)            -->   %0 = kernel scatter(%cache, ...)
+//   %0 = kernel(%cache, ...)         %1 = kernel(%cache)
+//   %1 = kernel(%cache)            -->   %0 = kernel(%cache, ...)
 //   return %0, %1                                 {in_place}
 //
 // Tested by test/Dialect/LLIR/update-in-place.mlir.
@@ -58,6 +58,13 @@ static Value getStorage(Value value) {
   return value;
 }
 
+/// The one update of a kernel, or null.
+static UpdateOpInterface getUpdate(KernelOp kernel) {
+  auto updates = kernel.getBody().getOps<UpdateOpInterface>();
+  return llvm::hasSingleElement(updates) ? *updates.begin()
+                                         : UpdateOpInterface();
+}
+
 /// Operand 0 is read only as the scatter's destination, each element at its
 /// position in the result.
 Decision UpdateInPlace::writesOperand0(KernelOp kernel) const {
@@ -66,13 +73,13 @@ Decision UpdateInPlace::writesOperand0(KernelOp kernel) const {
     return Decision::refuse("the first operand of the kernel is not of the "
                             "type of its result");
   Block &body = kernel.getBody().front();
-  auto scatter = *body.getOps<llir::ScatterOp>().begin();
+  UpdateOpInterface update = getUpdate(kernel);
   SmallVector<Expr> extents = hlir::getExtents(kernel.getResults()[0]);
   Assumptions symbols = hlir::getAssumptions(kernel);
   // Maps the result back to the destination.
   MapAttr map = MapAttr::getIdentity(kernel.getContext(), extents.size());
   Value value = cast<YieldOp>(body.getTerminator()).getValues()[0];
-  for (Value end : {Value(scatter.getResult()), Value(body.getArgument(0))}) {
+  for (Value end : {Value(update->getResult(0)), Value(body.getArgument(0))}) {
     while (value != end) {
       auto view = value.getDefiningOp<ViewOp>();
       if (!view)
@@ -84,8 +91,8 @@ Decision UpdateInPlace::writesOperand0(KernelOp kernel) const {
     }
     if (!value.hasOneUse())
       return Decision::refuse("the kernel reads the destination elsewhere");
-    if (value == scatter.getResult())
-      value = scatter.getDest();
+    if (value == update->getResult(0))
+      value = update.getDest();
   }
   if (!map.isIdentity())
     return Decision::refuse("the result is in another order than the "
@@ -169,7 +176,7 @@ Decision UpdateInPlace::decide(KernelOp kernel,
 void UpdateInPlace::followUpdates(Value value,
                                   std::optional<BlockArgument> state) {
   while (auto kernel = getStorage(value).getDefiningOp<KernelOp>()) {
-    if (kernel.getKind() != KernelKind::Scatter || kernel.getInPlace())
+    if (!getUpdate(kernel) || kernel.getInPlace())
       return;
     Decision decision = decide(kernel, state);
     if (!decision) {
@@ -210,7 +217,7 @@ void UpdateInPlace::runOnOperation() {
   }
   SmallVector<KernelOp> scatters;
   for (KernelOp kernel : block.getOps<KernelOp>())
-    if (kernel.getKind() == KernelKind::Scatter)
+    if (getUpdate(kernel))
       scatters.push_back(kernel);
   for (KernelOp kernel : scatters)
     followUpdates(kernel.getResults()[0], std::nullopt);

@@ -16,7 +16,7 @@ std::string luminal::describe(Operation *op) {
   if (auto elementwise = dyn_cast<llir::ElementwiseOp>(op))
     name += " " + stringifyFn(elementwise.getFn()).str();
   if (auto kernel = dyn_cast<llir::KernelOp>(op))
-    name += " " + stringifyKernelKind(kernel.getKind()).str();
+    name += " " + kernel.getTitle();
   return name;
 }
 

@@ -17,9 +17,6 @@
 
 namespace luminal {
 
-/// One expression over dims for each dim of a tensor.
-using Index = std::vector<Expr>;
-
 /// Memory read, or an index turned to data, on the way to an element.
 struct Leaf {
   /// The block argument read; null where the expression itself is the element.

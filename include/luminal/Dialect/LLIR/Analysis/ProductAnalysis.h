@@ -35,7 +35,7 @@ struct ProductSide {
 class ProductAnalysis {
 public:
   /// Finds the groups; rows are the left operand's, columns the right one's.
-  ProductAnalysis(KernelAnalysis &a, llir::GemmOp op);
+  ProductAnalysis(KernelAnalysis &a, llir::ProductOpInterface op);
 
   /// Where the results of the kernel keep the product's elements; refused where
   /// that is not known.
@@ -69,7 +69,7 @@ public:
   llvm::SmallVector<Index> getResultIndices(const Index &at) const;
 
   KernelAnalysis &a;
-  llir::GemmOp op;
+  llir::ProductOpInterface op;
   /// Of the product.
   llvm::SmallVector<Expr> extents;
   llvm::SmallVector<MovedResult> results;

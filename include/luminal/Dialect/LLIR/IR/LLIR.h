@@ -8,7 +8,19 @@
 #include "mlir/IR/SymbolTable.h"
 #include <variant>
 
+namespace luminal {
+
+/// One expression over dims for each dim of a tensor.
+using Index = std::vector<Expr>;
+
+} // namespace luminal
+
 namespace luminal::llir {
+
+/// Makes a dim of an extent, for BodyOpInterface::getReads.
+using AddDim = llvm::function_ref<Expr(const Expr &extent)>;
+/// Takes the index at which an operand is read.
+using ReadAt = llvm::function_ref<void(mlir::OpOperand &, Index)>;
 
 /// The inputs of a roofline estimate; expressions over the program's symbols.
 struct Cost {

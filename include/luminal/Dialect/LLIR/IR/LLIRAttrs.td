@@ -60,12 +60,6 @@ def LLIR_ReduceKind : I32EnumAttr<"ReduceKind", "how a reduction combines elemen
 /// `#llir.reduce_kind<sum>`.
 def LLIR_ReduceKindAttr : EnumAttr<LLIR_Dialect, LLIR_ReduceKind, "reduce_kind"> { let assemblyFormat = "`<` $value `>`"; }
 
-def LLIR_KernelKind : I32EnumAttr<"KernelKind", "the loop structure of a kernel", [
-    I32EnumAttrCase<"Map", 0, "map">, I32EnumAttrCase<"Reduce", 1, "reduce">, I32EnumAttrCase<"Gemm", 2, "gemm">,
-    I32EnumAttrCase<"Gather", 3, "gather">, I32EnumAttrCase<"Scatter", 4, "scatter">]> {
-  let cppNamespace = "::luminal::llir";
-}
-
 def LLIR_ArgumentKind : I32EnumAttr<"ArgumentKind", "who supplies the memory of an argument", [
     I32EnumAttrCase<"Input", 0, "input">, I32EnumAttrCase<"Weight", 1, "weight">, I32EnumAttrCase<"State", 2, "state">]> {
   let cppNamespace = "::luminal::llir";

@@ -35,6 +35,99 @@ def LLIR_CodeOpInterface : OpInterface<"CodeOpInterface"> {
   ];
 }
 
+//===----------------------------------------------------------------------===//
+// What a kernel may hold
+//===----------------------------------------------------------------------===//
+
+def LLIR_BodyOpInterface : OpInterface<"BodyOpInterface"> {
+  let cppNamespace = "::luminal::llir";
+  let description = [{
+    An op that a kernel may hold. All its results have one index space, and an element of them is computed from elements
+    of the operands. What else an op is, a further interface says: a reduction, a product, an update. How its elements
+    become code is an interface of the target's emission (`luminal/Conversion/Emission.td`).
+  }];
+  let methods = [
+    InterfaceMethod<[{Calls `read` with the index at which each operand is read for the elements of the results at `index`,
+                      as a rule at `index` itself. `addDim` makes a dim of that extent: a reduced index, or a row that only
+                      an element tells.}],
+                    "void", "getReads",
+                    (ins "const ::luminal::Index &":$index, "::luminal::llir::AddDim":$addDim,
+                         "::luminal::llir::ReadAt":$read),
+                    "", [{
+      for (::mlir::OpOperand &operand : $_op->getOpOperands())
+        read(operand, index);
+    }]>,
+    InterfaceMethod<"The element itself where it is an expression of its index.",
+                    "std::optional<::luminal::Expr>", "getElementExpr", (ins "const ::luminal::Index &":$index),
+                    "", "return std::nullopt;">,
+    InterfaceMethod<"Whether it moves and computes nothing, so that each of its readers repeats it.",
+                    "bool", "isFree", (ins), "", "return false;">,
+    InterfaceMethod<"Whether each operand is read at the index of the result.",
+                    "bool", "isPointwise", (ins), "", "return false;">
+  ];
+}
+
+def LLIR_ReductionOpInterface : OpInterface<"ReductionOpInterface", [LLIR_BodyOpInterface]> {
+  let cppNamespace = "::luminal::llir";
+  let description = [{
+    An op whose elements are each a loop over one further dim: a state takes what the op reads along it one by one, and
+    may be merged with that of another part of the dim. Kernels can always compute it as such a loop.
+  }];
+  let methods = [
+    InterfaceMethod<"Extent of that dim.", "::luminal::Expr", "getReducedExtent">
+  ];
+}
+
+def LLIR_RowReductionOpInterface : OpInterface<"RowReductionOpInterface", [LLIR_ReductionOpInterface]> {
+  let cppNamespace = "::luminal::llir";
+  let description = [{
+    A reduction of rows: the operands are all of one shape [rows..., n], the results of shape [rows...]. Kernels compute
+    several over the same rows in passes.
+  }];
+}
+
+def LLIR_ProductOpInterface : OpInterface<"ProductOpInterface", [LLIR_ReductionOpInterface]> {
+  let cppNamespace = "::luminal::llir";
+  let description = [{
+    A sum of products of two operands over one contracted dim, each read through a map from [result dims..., contracted
+    dim]. Kernels compute it in tiles.
+  }];
+  let methods = [
+    InterfaceMethod<"The left operand.", "::mlir::Value", "getLhs">,
+    InterfaceMethod<"The right operand.", "::mlir::Value", "getRhs">,
+    InterfaceMethod<"How the left operand is read.", "::luminal::hlir::MapAttr", "getLhsMap">,
+    InterfaceMethod<"How the right operand is read.", "::luminal::hlir::MapAttr", "getRhsMap">,
+    InterfaceMethod<"Reads the operands through other maps.", "void", "setMaps",
+                    (ins "::luminal::hlir::MapAttr":$lhs, "::luminal::hlir::MapAttr":$rhs), "", [{
+      $_op.setLhsMapAttr(lhs);
+      $_op.setRhsMapAttr(rhs);
+    }]>
+  ];
+}
+
+def LLIR_UpdateOpInterface : OpInterface<"UpdateOpInterface", [LLIR_BodyOpInterface]> {
+  let cppNamespace = "::luminal::llir";
+  let description = [{
+    A destination of which some elements are replaced or combined, in order. A kernel may do it in the destination's
+    memory. The result has the destination's type.
+  }];
+  let methods = [
+    InterfaceMethod<"The value that is updated.", "::mlir::Value", "getDest">,
+    InterfaceMethod<"What it is updated with, an operand.", "::mlir::Value", "getUpdates">
+  ];
+}
+
+def LLIR_LookupOpInterface : OpInterface<"LookupOpInterface", [LLIR_BodyOpInterface]> {
+  let cppNamespace = "::luminal::llir";
+  let description = [{
+    An op that takes elements of `data` at places which other elements tell.
+  }];
+  let methods = [
+    InterfaceMethod<"The value of which elements are taken.", "::mlir::Value", "getData">,
+    InterfaceMethod<"The value that tells which.", "::mlir::Value", "getIndices">
+  ];
+}
+
 def LLIR_BufferOpInterface : OpInterface<"BufferOpInterface"> {
   let cppNamespace = "::luminal::llir";
   let description = [{

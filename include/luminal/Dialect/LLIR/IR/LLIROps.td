@@ -25,11 +25,15 @@ class LLIR_FlatOp<string mnemonic, list<Trait> traits = [], list<string> stated 
 class LLIR_LoopOp<string mnemonic, list<Trait> traits = [], list<string> stated = []>
     : LLIR_FlatOp<mnemonic, traits, !listconcat(["getLoopCopies"], stated)>;
 
+/// What of LLIR_BodyOpInterface an op states itself.
+class LLIR_Body<list<string> stated> : DeclareOpInterfaceMethods<LLIR_BodyOpInterface, stated>;
+def LLIR_Reduction : DeclareOpInterfaceMethods<LLIR_ReductionOpInterface>;
+
 //===----------------------------------------------------------------------===//
 // Flat ops: what the e-graph holds
 //===----------------------------------------------------------------------===//
 
-def LLIR_ElementwiseOp : LLIR_FlatOp<"elementwise", [Pure]> {
+def LLIR_ElementwiseOp : LLIR_FlatOp<"elementwise", [Pure, LLIR_Body<["isPointwise"]>]> {
   let summary = "a scalar function of each element";
   let description = [{
     `result[i...] = fn(inputs[i...]...)`; operands and result have one shape.
@@ -45,7 +49,8 @@ def LLIR_ElementwiseOp : LLIR_FlatOp<"elementwise", [Pure]> {
   let hasVerifier = 1;
 }
 
-def LLIR_ViewOp : LLIR_FlatOp<"view", [Pure, DeclareOpInterfaceMethods<HLIR_IndexOpInterface>]> {
+def LLIR_ViewOp : LLIR_FlatOp<"view", [Pure, LLIR_Body<["getReads", "isFree"]>,
+                                       DeclareOpInterfaceMethods<HLIR_IndexOpInterface>]> {
   let summary = "a tensor read through a map of its index";
   let description = [{
     As `hlir.view`. Inside a kernel it is index arithmetic; outside, fusion makes it an `alias` or a copying kernel.
@@ -62,7 +67,7 @@ def LLIR_ViewOp : LLIR_FlatOp<"view", [Pure, DeclareOpInterfaceMethods<HLIR_Inde
   let hasVerifier = 1;
 }
 
-def LLIR_ConstantOp : LLIR_FlatOp<"constant", [Pure, ConstantLike, AllTypesMatch<["value", "result"]>]> {
+def LLIR_ConstantOp : LLIR_FlatOp<"constant", [Pure, ConstantLike, LLIR_Body<["isFree"]>, AllTypesMatch<["value", "result"]>]> {
   let summary = "a tensor known at compile time";
   let description = [{
     A splat becomes an immediate of the kernels that read it; any other constant is a buffer of the artifact.
@@ -78,7 +83,8 @@ def LLIR_ConstantOp : LLIR_FlatOp<"constant", [Pure, ConstantLike, AllTypesMatch
   let hasFolder = 1;
 }
 
-def LLIR_IotaOp : LLIR_FlatOp<"iota", [Pure, DeclareOpInterfaceMethods<HLIR_IndexOpInterface>]> {
+def LLIR_IotaOp : LLIR_FlatOp<"iota", [Pure, LLIR_Body<["getElementExpr", "isFree"]>,
+                                       DeclareOpInterfaceMethods<HLIR_IndexOpInterface>]> {
   let summary = "a tensor whose elements are an expression of their index";
   let description = [{
     As `hlir.iota`.
@@ -94,7 +100,8 @@ def LLIR_IotaOp : LLIR_FlatOp<"iota", [Pure, DeclareOpInterfaceMethods<HLIR_Inde
   let hasVerifier = 1;
 }
 
-def LLIR_ReduceOp : LLIR_LoopOp<"reduce", [Pure]> {
+def LLIR_ReduceOp : LLIR_LoopOp<"reduce", [Pure, LLIR_Body<["getReads"]>, LLIR_Reduction,
+                                           LLIR_RowReductionOpInterface]> {
   let summary = "sum or maximum over the last dim";
   let description = [{
     As `hlir.reduce_sum` and `hlir.reduce_max`.
@@ -158,7 +165,8 @@ def LLIR_RMSNormOp : LLIR_LoopOp<"rms_norm", [Pure, SameOperandsAndResultType]> 
   let hasVerifier = 1;
 }
 
-def LLIR_GemmOp : LLIR_LoopOp<"gemm", [Pure, DeclareOpInterfaceMethods<HLIR_IndexOpInterface>], ["getReaderCopies"]> {
+def LLIR_GemmOp : LLIR_LoopOp<"gemm", [Pure, LLIR_Body<["getReads"]>, LLIR_Reduction, LLIR_ProductOpInterface,
+                                       DeclareOpInterfaceMethods<HLIR_IndexOpInterface>], ["getReaderCopies"]> {
   let summary = "sum of products of two tensors, each read through a map";
   let description = [{
     With result index (d0 ... dn-1) and the contracted index dn of extent `k`:
@@ -182,7 +190,7 @@ def LLIR_GemmOp : LLIR_LoopOp<"gemm", [Pure, DeclareOpInterfaceMethods<HLIR_Inde
   }];
 }
 
-def LLIR_GatherOp : LLIR_FlatOp<"gather", [Pure]> {
+def LLIR_GatherOp : LLIR_FlatOp<"gather", [Pure, LLIR_Body<["getReads"]>, LLIR_LookupOpInterface]> {
   let summary = "rows of a tensor, taken along its first dim by index";
   let description = [{
     As `hlir.gather`. `checked` is absent where every index is proved inside.
@@ -198,7 +206,8 @@ def LLIR_GatherOp : LLIR_FlatOp<"gather", [Pure]> {
   let hasVerifier = 1;
 }
 
-def LLIR_ScatterOp : LLIR_LoopOp<"scatter", [Pure, AllTypesMatch<["dest", "result"]>]> {
+def LLIR_ScatterOp : LLIR_LoopOp<"scatter", [Pure, LLIR_Body<["getReads"]>, LLIR_UpdateOpInterface,
+                                          AllTypesMatch<["dest", "result"]>]> {
   let summary = "a tensor with rows along its first dim updated by index";
   let description = [{
     As `hlir.scatter`; `checked` as in gather.
@@ -224,23 +233,17 @@ def LLIR_KernelOp : LLIR_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock]> {
   let summary = "one launch: a region of flat ops, computed element by element";
   let description = [{
     Block arguments stand for the operands, `llir.yield` for the results; every result is a new buffer, except that an
-    `in_place` scatter writes its operand 0. Values inside have no memory: an element of a result is computed
-    from elements of the operands by walking the body. The kind names the op that decides the loops:
-
-    - `map`: no reduce, gemm or scatter inside. The iteration space is the results' shape (all results have one shape).
-    - `gather`: a map whose body takes rows by index (the same loops; a separate kind for its costs).
-    - `reduce`: one or more `reduce` ops over rows of one domain [rows..., n], which may depend on each other (softmax).
-      Other values have the shape of the rows or of the whole domain; so have the results.
-    - `gemm`: exactly one `gemm`; ops that its operands depend on are its prologue, ops that depend on it its epilogue,
-      which keeps its shape (or is a view of it that is a bijection).
-    - `scatter`: exactly one `scatter`, yielded; ops that its operands depend on are computed on the fly.
+    `in_place` update writes its operand 0. Values inside have no memory: an element of a result is computed
+    from elements of the operands by walking the body, which may hold any op that implements `BodyOpInterface`. Ops with
+    loops of their own (reductions, products, updates) are the kernel's anchors; there may be any number of them, over
+    one parallel index space.
 
     `loops` is how the kernel runs on a machine (`llir-schedule-kernels` chooses it, docs/LLIR.md "Schedules"); what it
     computes does not depend on it.
 
     Example:
     ```mlir
-    %r = llir.kernel map(%a, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+    %r = llir.kernel(%a, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
     ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
       %0 = llir.elementwise add(%x, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
       %1 = llir.elementwise exp(%0) : (tensor<4xf32>) -> tensor<4xf32>
@@ -248,13 +251,19 @@ def LLIR_KernelOp : LLIR_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock]> {
     }
     ```
   }];
-  let arguments = (ins LLIR_KernelKind:$kind, Variadic<AnyRankedTensor>:$inputs, UnitAttr:$in_place,
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, UnitAttr:$in_place,
                        OptionalAttr<LLIR_LoopsAttr>:$loops);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$kind `(` $inputs `)` (`loops` `` $loops^)? attr-dict `:` functional-type($inputs, $results) $body";
+  let assemblyFormat = "`(` $inputs `)` (`loops` `` $loops^)? attr-dict `:` functional-type($inputs, $results) $body";
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// What the kernel is called in reports: the names of its anchors, else of its lookups, else `map`.
+    std::string getTitle();
+    /// The ops of the body, in order.
+    auto getOps() { return getBody().front().without_terminator(); }
+  }];
 }
 
 def LLIR_YieldOp : Op<LLIR_Dialect, "yield", [Pure, Terminator, HasParent<"KernelOp">]> {

@@ -15,7 +15,8 @@
 namespace luminal::llir {
 
 /// The schedule for `kernel` on `machine`, where symbols have `ranges`; with
-/// why it is that one as arguments of a remark. Every kernel has one.
+/// why it is that one as arguments of a remark. No loops where no form can
+/// compute the kernel.
 struct ProposedLoops {
   LoopsAttr loops;
   llvm::SmallVector<Reporter::Arg> why;

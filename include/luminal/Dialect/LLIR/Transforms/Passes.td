@@ -28,7 +28,7 @@ def FuseKernelsPass : Pass<"llir-fuse-kernels", "::mlir::func::FuncOp"> {
     ```
     After:
     ```mlir
-    %0 = llir.kernel map(%a, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+    %0 = llir.kernel(%a, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
     ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
       %1 = llir.elementwise add(%x, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
       %2 = llir.elementwise exp(%1) : (tensor<4xf32>) -> tensor<4xf32>
@@ -110,14 +110,14 @@ def UpdateInPlacePass : Pass<"llir-update-in-place", "::mlir::func::FuncOp"> {
 
     Before:
     ```mlir
-    %0 = llir.kernel scatter(%cache, %i, %x) : ...
-    %1 = llir.kernel map(%cache) : ...
+    %0 = llir.kernel(%cache, %i, %x) : ...
+    %1 = llir.kernel(%cache) : ...
     return %0, %1
     ```
     After:
     ```mlir
-    %1 = llir.kernel map(%cache) : ...
-    %0 = llir.kernel scatter(%cache, %i, %x) {in_place} : ...
+    %1 = llir.kernel(%cache) : ...
+    %0 = llir.kernel(%cache, %i, %x) {in_place} : ...
     return %0, %1
     ```
   }];

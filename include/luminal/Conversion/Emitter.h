@@ -5,15 +5,22 @@
 // walking the body of a kernel (KernelAnalysis is the same walk without code).
 // Expressions stay symbolic until an address is needed, so that views cost what
 // their composed map costs; an address that is linear in the vectorised dim
-// becomes one scalar load, one vector load or a strided one.
+// becomes one scalar load, one vector load or a strided one. The code of each op
+// is an interface of the op (Emission.td).
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LUMINAL_LIB_CONVERSION_EMITTER_EMITTER_H
-#define LUMINAL_LIB_CONVERSION_EMITTER_EMITTER_H
+#ifndef LUMINAL_CONVERSION_EMITTER_H
+#define LUMINAL_CONVERSION_EMITTER_H
 
 #include "luminal/Dialect/LLIR/Analysis/KernelAnalysis.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace luminal {
+class Emitter;
+} // namespace luminal
+
+#include "luminal/Conversion/Emission.h.inc"
 
 namespace luminal {
 
@@ -40,11 +47,15 @@ public:
 
   /// The value (i64) of a dim from here on.
   void setDim(unsigned dim, mlir::Value value) { getDim(dim).value = value; }
+  /// The same where each lane may have a value of its own (a vector of i64).
+  void setDimByLane(unsigned dim, mlir::Value value);
 
   /// The value of an expression that is the same in all lanes, as an i64.
   mlir::Value value(const Expr &e);
   /// The value in each lane.
   mlir::Value laneValues(const Expr &e);
+  /// Whether it may differ between lanes.
+  bool usesLanes(const Expr &e);
   mlir::Value constant(int64_t v);
 
   //===--------------------------------------------------------------------===//
@@ -146,13 +157,13 @@ public:
   void laneLoop(unsigned dim, mlir::Value lo, mlir::Value hi, unsigned width,
                 llvm::function_ref<void()> body);
 
-  /// The reduction of `element(k)` over k in [0, extent), in code at this
-  /// point, as `form` says. `varies`: it differs between the lanes around it,
-  /// so that its own stay off.
-  mlir::Value emitReduction(llir::ReduceKind kind, mlir::Type element,
-                            const Expr &extent, bool varies,
-                            llir::LoopFormAttr form,
-                            llvm::function_ref<mlir::Value(const Expr &)> body);
+  /// The results of a reduction at `index`, in a loop at this point, as `form`
+  /// says. `varies`: they differ between the lanes around it, so that its own
+  /// stay off. `before` runs before the terms at each index.
+  llvm::SmallVector<mlir::Value> emitReduction(
+      llir::ReductionOpInterface op, const Index &index, bool varies,
+      llir::LoopFormAttr form,
+      llvm::function_ref<void(const Index &)> before = nullptr);
 
   /// Integer arithmetic on i64.
   mlir::Value add(mlir::Value x, mlir::Value y);
@@ -176,6 +187,9 @@ public:
 
   /// Reports an error at `op`, once.
   void fail(mlir::Operation *op, const llvm::Twine &what);
+  /// The same, and a stand-in that keeps the function well formed.
+  mlir::Value failValue(mlir::Operation *op, const llvm::Twine &what,
+                        mlir::Type element);
   /// True once an error was reported: the function must be thrown away.
   bool failed = false;
 
@@ -198,15 +212,9 @@ private:
 
   /// The element that is remembered, or null.
   mlir::Value lookUp(mlir::Value v, const Index &index) const;
-  /// Of an op other than a view; what an elementwise op reads is remembered.
-  mlir::Value emitNew(mlir::Value v, const Index &index);
-  mlir::Value emitGather(llir::GatherOp op, const Index &index);
-  mlir::Value emitIota(llir::IotaOp op, const Index &index);
-  mlir::Value emitElementwise(llir::ElementwiseOp op, const Index &index);
-  mlir::Value emitConstant(llir::ConstantOp op);
-  /// fail, and a stand-in that keeps the function well formed.
-  mlir::Value failValue(mlir::Operation *op, const llvm::Twine &what,
-                        mlir::Type element);
+  /// Emits and remembers what defines `v`; what a pointwise or free op reads is
+  /// remembered, and in `operands`.
+  void emitNew(mlir::Value v, const Index &index, mlir::ValueRange operands);
   /// The analysis adds dims, which have no values yet.
   Dim &getDim(unsigned dim) {
     if (dims.size() <= dim)
@@ -217,7 +225,6 @@ private:
   void checkArithmetic(const Expr &e);
 
   bool isLaneDim(unsigned dim);
-  bool usesLanes(const Expr &e);
   mlir::Value loadFrom(mlir::Value base, mlir::Type element,
                        const Expr &address, bool invariant);
   void storeTo(mlir::Value base, mlir::Type element, const Expr &address,
@@ -227,9 +234,6 @@ private:
   mlir::Value laneIndices();
   /// Lane l's index, or that of the last lane there is.
   mlir::Value clampLane(unsigned l);
-  mlir::Value horizontal(llir::ReduceKind kind, mlir::Value v);
-  mlir::Value combine(llir::ReduceKind kind, mlir::Value x, mlir::Value y);
-  mlir::Value initial(llir::ReduceKind kind, mlir::Type type);
 
   std::vector<Dim> dims;
   std::map<std::string, mlir::Value> symbols;
@@ -249,4 +253,4 @@ private:
 
 } // namespace luminal
 
-#endif // LUMINAL_LIB_CONVERSION_EMITTER_EMITTER_H
+#endif // LUMINAL_CONVERSION_EMITTER_H

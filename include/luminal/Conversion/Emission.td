@@ -1,0 +1,51 @@
+//===- Emission.td - How ops become code inside a kernel ---*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Ops of a dialect state what they are without knowing of code (LLIRInterfaces.td). Their code is attached to them
+// (`attachInterface`) by whoever generates it: `lib/Conversion/Emitter` for LLIR's, any library for its own.
+
+#ifndef LUMINAL_CONVERSION_EMISSION
+#define LUMINAL_CONVERSION_EMISSION
+
+include "mlir/IR/OpBase.td"
+
+def EmissionOpInterface : OpInterface<"EmissionOpInterface"> {
+  let cppNamespace = "::luminal";
+  let description = [{
+    The code of an op without loops of its own: elements of its results from elements of its operands.
+  }];
+  let methods = [
+    InterfaceMethod<[{An element of each result at `index`, as kernels compute with it (`getComputeType`): a vector over the
+                      emitter's lanes, or a scalar where it is the same in all of them. `operands` are those of the op, at
+                      the index where it reads them, if it is pointwise or free; else the op emits them itself.}],
+                    "::llvm::SmallVector<::mlir::Value>", "emitElements",
+                    (ins "::luminal::Emitter &":$e, "const ::luminal::Index &":$index, "::mlir::ValueRange":$operands)>
+  ];
+}
+
+def ReductionEmissionOpInterface : OpInterface<"ReductionEmissionOpInterface"> {
+  let cppNamespace = "::luminal";
+  let description = [{
+    The code of a reduction (`llir::ReductionOpInterface`): a state of one or more values that takes terms one by one. All
+    of it works on scalars and on vectors alike, each lane for itself; the loops around it are the schedule's.
+  }];
+  let methods = [
+    InterfaceMethod<"The types of the state's values, of one lane.", "::llvm::SmallVector<::mlir::Type>",
+                    "getStateTypes">,
+    InterfaceMethod<"The state that has taken nothing, in values of `types`: those of getStateTypes, or vectors of them.",
+                    "::llvm::SmallVector<::mlir::Value>", "emitInitial",
+                    (ins "::mlir::ImplicitLocOpBuilder &":$b, "::mlir::TypeRange":$types)>,
+    InterfaceMethod<[{What the state takes at `index`, that of the results with the reduced index as its last. Scalars where
+                      they are the same in all lanes.}],
+                    "::llvm::SmallVector<::mlir::Value>", "emitTerms",
+                    (ins "::luminal::Emitter &":$e, "const ::luminal::Index &":$index)>,
+    InterfaceMethod<"The state once it has taken the terms.", "::llvm::SmallVector<::mlir::Value>", "emitStep",
+                    (ins "::mlir::ImplicitLocOpBuilder &":$b, "::mlir::ValueRange":$state, "::mlir::ValueRange":$terms)>,
+    InterfaceMethod<"The state that has taken what both have.", "::llvm::SmallVector<::mlir::Value>", "emitMerge",
+                    (ins "::mlir::ImplicitLocOpBuilder &":$b, "::mlir::ValueRange":$x, "::mlir::ValueRange":$y)>,
+    InterfaceMethod<"The elements of the results.", "::llvm::SmallVector<::mlir::Value>", "emitResults",
+                    (ins "::mlir::ImplicitLocOpBuilder &":$b, "::mlir::ValueRange":$state)>
+  ];
+}
+
+#endif // LUMINAL_CONVERSION_EMISSION

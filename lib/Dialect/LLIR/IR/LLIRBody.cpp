@@ -1,0 +1,98 @@
+//===- LLIRBody.cpp - What each op reads inside a kernel ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+static Index readThrough(hlir::MapAttr map, const Index &index) {
+  Index result;
+  for (const Expr &e : map.getResults())
+    result.push_back(e.substituteDims(index));
+  return result;
+}
+
+static unsigned getRank(Value v) {
+  return cast<RankedTensorType>(v.getType()).getRank();
+}
+
+//===----------------------------------------------------------------------===//
+// Ops without loops
+//===----------------------------------------------------------------------===//
+
+bool ElementwiseOp::isPointwise() { return true; }
+
+bool ViewOp::isFree() { return true; }
+void ViewOp::getReads(const Index &index, AddDim, ReadAt read) {
+  read(getOperandMutable(), readThrough(getMap(), index));
+}
+
+bool llir::ConstantOp::isFree() { return true; }
+
+bool IotaOp::isFree() { return true; }
+std::optional<Expr> IotaOp::getElementExpr(const Index &index) {
+  return getMap().getResults()[0].substituteDims(index);
+}
+
+void llir::GatherOp::getReads(const Index &index, AddDim addDim, ReadAt read) {
+  unsigned rank = getRank(getIndices());
+  Index row{addDim(hlir::getExtents(getData())[0])};
+  row.insert(row.end(), index.begin() + rank, index.end());
+  read(getDataMutable(), row);
+  read(getIndicesMutable(), Index(index.begin(), index.begin() + rank));
+}
+
+//===----------------------------------------------------------------------===//
+// Ops with loops
+//===----------------------------------------------------------------------===//
+
+void llir::ReduceOp::getReads(const Index &index, AddDim addDim, ReadAt read) {
+  Index inner = index;
+  inner.push_back(addDim(getReducedExtent()));
+  read(getOperandMutable(), inner);
+}
+
+Expr llir::ReduceOp::getReducedExtent() {
+  return hlir::getExtents(getOperand()).back();
+}
+
+Expr GemmOp::getReducedExtent() { return getKExtent(); }
+void GemmOp::getReads(const Index &index, AddDim addDim, ReadAt read) {
+  Index inner = index;
+  inner.push_back(addDim(getKExtent()));
+  read(getLhsMutable(), readThrough(getLhsMap(), inner));
+  read(getRhsMutable(), readThrough(getRhsMap(), inner));
+}
+
+/// Any update may be of the row.
+void llir::ScatterOp::getReads(const Index &index, AddDim addDim, ReadAt read) {
+  Index at;
+  for (const Expr &extent : hlir::getExtents(getIndices()))
+    at.push_back(addDim(extent));
+  read(getDestMutable(), index);
+  read(getIndicesMutable(), at);
+  at.insert(at.end(), index.begin() + 1, index.end());
+  read(getUpdatesMutable(), at);
+}
+
+//===----------------------------------------------------------------------===//
+// kernel
+//===----------------------------------------------------------------------===//
+
+std::string KernelOp::getTitle() {
+  llvm::SetVector<StringRef> anchors, lookups;
+  for (Operation &op : getOps()) {
+    auto code = dyn_cast<CodeOpInterface>(op);
+    if (code && code.getLoopCopies() > 0)
+      anchors.insert(op.getName().stripDialect());
+    else if (isa<LookupOpInterface>(op))
+      lookups.insert(op.getName().stripDialect());
+  }
+  if (!anchors.empty())
+    return llvm::join(anchors, "+");
+  return lookups.empty() ? "map" : llvm::join(lookups, "+");
+}
