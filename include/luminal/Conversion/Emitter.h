@@ -5,8 +5,8 @@
 // walking the body of a kernel (KernelAnalysis is the same walk without code).
 // Expressions stay symbolic until an address is needed, so that views cost what
 // their composed map costs; an address that is linear in the vectorised dim
-// becomes one scalar load, one vector load or a strided one. The code of each op
-// is an interface of the op (Emission.td).
+// becomes one scalar load, one vector load or a strided one. The code of each
+// op is an interface of the op (Emission.td).
 //
 //===----------------------------------------------------------------------===//
 
@@ -160,10 +160,10 @@ public:
   /// The results of a reduction at `index`, in a loop at this point, as `form`
   /// says. `varies`: they differ between the lanes around it, so that its own
   /// stay off. `before` runs before the terms at each index.
-  llvm::SmallVector<mlir::Value> emitReduction(
-      llir::ReductionOpInterface op, const Index &index, bool varies,
-      llir::LoopFormAttr form,
-      llvm::function_ref<void(const Index &)> before = nullptr);
+  llvm::SmallVector<mlir::Value>
+  emitReduction(llir::ReductionOpInterface op, const Index &index, bool varies,
+                llir::LoopFormAttr form,
+                llvm::function_ref<void(const Index &)> before = nullptr);
 
   /// Integer arithmetic on i64.
   mlir::Value add(mlir::Value x, mlir::Value y);

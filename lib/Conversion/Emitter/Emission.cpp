@@ -59,9 +59,9 @@ struct GatherEmission
 };
 } // namespace
 
-SmallVector<Value> ElementwiseEmission::emitElements(Operation *op, Emitter &e,
-                                                     const Index &,
-                                                     ValueRange operands) const {
+SmallVector<Value>
+ElementwiseEmission::emitElements(Operation *op, Emitter &e, const Index &,
+                                  ValueRange operands) const {
   auto elementwise = cast<llir::ElementwiseOp>(op);
   ImplicitLocOpBuilder &b = e.b;
   SmallVector<Value> args(operands);
@@ -130,8 +130,8 @@ SmallVector<Value> GatherEmission::emitElements(Operation *op, Emitter &e,
                                                 ValueRange) const {
   auto gather = cast<llir::GatherOp>(op);
   size_t rank = getExtentsOf(gather.getIndices()).size();
-  Value row = e.emit(gather.getIndices(),
-                     Index(index.begin(), index.begin() + rank));
+  Value row =
+      e.emit(gather.getIndices(), Index(index.begin(), index.begin() + rank));
   if (getElementTypeOrSelf(row.getType()).isInteger(32)) {
     Type type = e.b.getI64Type();
     if (auto vector = dyn_cast<VectorType>(row.getType()))
@@ -186,8 +186,7 @@ static Value getInitial(ImplicitLocOpBuilder &b, llir::ReduceKind kind,
 namespace {
 /// One accumulator, which an op of kind `getKind` combines with one term.
 template <typename Model, typename Op>
-struct OneAccumulator
-    : ReductionEmissionOpInterface::ExternalModel<Model, Op> {
+struct OneAccumulator : ReductionEmissionOpInterface::ExternalModel<Model, Op> {
   static llir::ReduceKind getKind(Operation *op) {
     return Model::kindOf(cast<Op>(op));
   }
@@ -209,8 +208,8 @@ struct OneAccumulator
   SmallVector<Value> emitResults(Operation *op, ImplicitLocOpBuilder &b,
                                  ValueRange state) const {
     Value result = op->getResult(0);
-    return {emitCast(b, state[0], getAccumulator(result),
-                     getElementType(result))};
+    return {
+        emitCast(b, state[0], getAccumulator(result), getElementType(result))};
   }
 };
 

@@ -139,15 +139,15 @@ void Emitter::emitNew(Value v, const Index &index, ValueRange operands) {
   Operation *op = v.getDefiningOp();
   SmallVector<Value> elements;
   if (auto reduction = dyn_cast<llir::ReductionOpInterface>(op))
-    elements = emitReduction(reduction, index,
-                             isVector() && variesOverLanes(v, index),
-                             loopCase.getForm(llir::getPosition(op)));
+    elements =
+        emitReduction(reduction, index, isVector() && variesOverLanes(v, index),
+                      loopCase.getForm(llir::getPosition(op)));
   else if (auto emission = dyn_cast<EmissionOpInterface>(op))
     elements = emission.emitElements(*this, index, operands);
   if (elements.empty())
-    return remember(v, index,
-                    failValue(op, "has no code inside a kernel",
-                              getElementType(v)));
+    return remember(
+        v, index,
+        failValue(op, "has no code inside a kernel", getElementType(v)));
   for (auto [result, element] : llvm::zip_equal(op->getResults(), elements))
     remember(result, index, element);
 }

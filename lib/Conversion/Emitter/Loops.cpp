@@ -107,9 +107,9 @@ static SmallVector<Value> mergeLanes(ImplicitLocOpBuilder &b,
                                      ReductionEmissionOpInterface op,
                                      SmallVector<Value> state) {
   auto part = [&](Value v, int64_t from, int64_t size) -> Value {
-    return vector::ExtractStridedSliceOp::create(
-        b, v, ArrayRef<int64_t>{from}, ArrayRef<int64_t>{size},
-        ArrayRef<int64_t>{1});
+    return vector::ExtractStridedSliceOp::create(b, v, ArrayRef<int64_t>{from},
+                                                 ArrayRef<int64_t>{size},
+                                                 ArrayRef<int64_t>{1});
   };
   int64_t width = cast<VectorType>(state[0].getType()).getDimSize(0);
   for (; width > 1; width /= 2) {
@@ -170,17 +170,16 @@ Emitter::emitReduction(llir::ReductionOpInterface reduction, const Index &index,
   for (unsigned u = 0; u < unroll; ++u)
     llvm::append_range(states, initial);
   Value whole = sub(n, remU(n, block));
-  states = forLoop(constant(0), whole, block, states,
-                   [&](Value iv, ValueRange carried) {
-                     SmallVector<Value> next;
-                     for (unsigned u = 0; u < unroll; ++u) {
-                       MemoScope scope(*this);
-                       setK(add(iv, constant(int64_t(u) * width)));
-                       llvm::append_range(next,
-                                          take(carried.slice(u * size, size)));
-                     }
-                     return next;
-                   });
+  states = forLoop(
+      constant(0), whole, block, states, [&](Value iv, ValueRange carried) {
+        SmallVector<Value> next;
+        for (unsigned u = 0; u < unroll; ++u) {
+          MemoScope scope(*this);
+          setK(add(iv, constant(int64_t(u) * width)));
+          llvm::append_range(next, take(carried.slice(u * size, size)));
+        }
+        return next;
+      });
   SmallVector<Value> state(ArrayRef(states).take_front(size));
   for (unsigned u = 1; u < unroll; ++u)
     state = op.emitMerge(b, state, ArrayRef(states).slice(u * size, size));

@@ -77,8 +77,7 @@ void KernelAnalysis::walk(Value root, const Index &rootIndex,
     }
     SmallVector<Visited> reads;
     op.getReads(
-        at.index,
-        [&](const Expr &extent) { return Expr::dim(addDim(extent)); },
+        at.index, [&](const Expr &extent) { return Expr::dim(addDim(extent)); },
         [&](OpOperand &operand, Index index) {
           reads.push_back({operand.get(), std::move(index)});
         });

@@ -87,10 +87,11 @@ SmallVector<LoopCaseAttr> ElementForms::propose(
     }
     Expr extent = reduction.getReducedExtent();
     unsigned width = overLanes ? 1 : chooseLanes(extent, most);
-    c.addForm(op, "element",
-              {{"lanes", width},
-               {"unroll", chooseUnroll(
-                    extent, width, kUnrollOfOperand * op->getNumOperands())}});
+    c.addForm(
+        op, "element",
+        {{"lanes", width},
+         {"unroll", chooseUnroll(extent, width,
+                                 kUnrollOfOperand * op->getNumOperands())}});
   }
   why.push_back({"form", "each element for itself"});
   return {c.build()};

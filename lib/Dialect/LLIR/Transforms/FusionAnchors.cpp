@@ -84,13 +84,15 @@ Decision FusionPlan::joinRows(Group &group, RowReductionOpInterface op) {
       continue;
     value = result;
     for (const Access &access : it->second) {
-      isOne &= !only || (only->space == access.space && only->map == access.map);
+      isOne &=
+          !only || (only->space == access.space && only->map == access.map);
       only = access;
     }
   }
   if (!isOne)
     return Decision::refuse("the reader reads it in more than one way", &group);
-  if (group.loopsOf != GroupLoops::Elements && group.loopsOf != GroupLoops::Rows)
+  if (group.loopsOf != GroupLoops::Elements &&
+      group.loopsOf != GroupLoops::Rows)
     return Decision::refuse("the loops of the reader are a product's or a "
                             "scatter's",
                             &group);
@@ -134,8 +136,7 @@ Decision FusionPlan::joinRows(Group &group, RowReductionOpInterface op) {
   results.push_back(Expr::dim(main.size() - 1));
   group.inlined.insert(op->result_begin(), op->result_end());
   group.addCode(value);
-  unsigned loop =
-      group.addLoop(cast<CodeOpInterface>(*op).getLoopCopies());
+  unsigned loop = group.addLoop(cast<CodeOpInterface>(*op).getLoopCopies());
   for (Value operand : op->getOperands())
     addAccess(group, operand,
               {kMainSpace,
@@ -162,8 +163,7 @@ static Decision canTakeSpaceOf(const Group &group, Value value) {
   return Decision::accept(&group);
 }
 
-Decision FusionPlan::takeSpaceOf(Group &group, Value value,
-                                 GroupLoops loops) {
+Decision FusionPlan::takeSpaceOf(Group &group, Value value, GroupLoops loops) {
   SmallVector<Expr> main(group.spaces[kMainSpace].extents);
   SmallVector<Expr> extents = hlir::getExtents(value);
   MapAttr toNew = group.accesses[value].front().map;

@@ -297,8 +297,8 @@ KernelOp BodyBuilder::build(OpBuilder &outer) {
   // A product or scatter may write its result in another order than its index
   // space.
   SmallVector<Placed> places;
-  bool canMove =
-      group.loopsOf == GroupLoops::Product || group.loopsOf == GroupLoops::Update;
+  bool canMove = group.loopsOf == GroupLoops::Product ||
+                 group.loopsOf == GroupLoops::Update;
   for (auto [root, result] : llvm::zip_equal(group.roots, results)) {
     SmallVector<Expr> extents = hlir::getExtents(root.value);
     bool moves = canMove && !getContiguousOffset(root.toSpace, extents,

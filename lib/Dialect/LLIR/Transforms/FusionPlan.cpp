@@ -159,8 +159,8 @@ void FusionPlan::visit(Operation *op) {
   bool isOutput = outputs.contains(value);
   // Ops that move no data are repeated by every reader; only results must be in
   // memory.
-  if (body.isFree() && (isOutput || aliases.contains(value) ||
-                        isa<llir::ConstantOp>(op))) {
+  if (body.isFree() &&
+      (isOutput || aliases.contains(value) || isa<llir::ConstantOp>(op))) {
     for (Group *group : llvm::to_vector(known))
       inlineInto(*group, value);
     readers[value].clear();
@@ -189,10 +189,10 @@ void FusionPlan::visit(Operation *op) {
 }
 
 void FusionPlan::visitAnchor(Operation *op) {
-  bool isOutput = llvm::any_of(
-      op->getResults(), [&](Value v) { return outputs.contains(v); });
-  bool isRead = llvm::any_of(
-      op->getResults(), [&](Value v) { return !readers[v].empty(); });
+  bool isOutput = llvm::any_of(op->getResults(),
+                               [&](Value v) { return outputs.contains(v); });
+  bool isRead = llvm::any_of(op->getResults(),
+                             [&](Value v) { return !readers[v].empty(); });
   if (!isOutput && !isRead)
     return;
   Value value = op->getResult(0);
@@ -297,7 +297,8 @@ Decision FusionPlan::addRoot(Value value) {
   unsigned deepest = getDeepest(readers[value]), effort = kMaxGroupsSearched;
   for (Group *group : readers[value]) {
     ArrayRef<Access> accesses = group->accesses[value];
-    if ((group->loopsOf != GroupLoops::Elements && group->loopsOf != GroupLoops::Rows) ||
+    if ((group->loopsOf != GroupLoops::Elements &&
+         group->loopsOf != GroupLoops::Rows) ||
         accesses.size() != 1 || accesses[0].space != kMainSpace) {
       decision = Decision::refuse("no reader has its index space", group);
       continue;
@@ -349,7 +350,8 @@ double FusionPlan::countEvaluations(const Group &group, Value value) const {
 bool FusionPlan::isWrittenBetter(ViewOp view) {
   ArrayRef<Group *> known = readers[view.getResult()];
   if (!followsProduct.contains(view.getResult()) || known.size() != 1 ||
-      known.front()->loopsOf != GroupLoops::Product || !hasOneUser(view.getOperand()))
+      known.front()->loopsOf != GroupLoops::Product ||
+      !hasOneUser(view.getOperand()))
     return false;
   for (const Access &access : known.front()->accesses[view.getResult()]) {
     if (access.space < kFirstOwnSpace || !access.map.isIdentity())
@@ -621,7 +623,8 @@ static Operation *getReadingOp(Value value, const Group *reader) {
 
 void FusionPlan::tellFused(Value value, const Group *reader, StringRef as) {
   // Ops that move no data are repeated by every reader.
-  if (!reporter.isListening() || cast<BodyOpInterface>(value.getDefiningOp()).isFree())
+  if (!reporter.isListening() ||
+      cast<BodyOpInterface>(value.getDefiningOp()).isFree())
     return;
   Operation *into = getReadingOp(value, reader);
   reporter.passed(value.getLoc(), "fusion",
