@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/InitAll.h"
-#include "luminal/Conversion/LLIRToLLVM.h"
 #include "luminal/Conversion/Passes.h"
+#include "luminal/Conversion/Target.h"
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
@@ -27,7 +27,7 @@
 void luminal::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::func::FuncDialect, mlir::pdl::PDLDialect,
                   hlir::HLIRDialect, llir::LLIRDialect>();
-  registerLLIRToLLVMDialects(registry);
+  registerTargetDialects(registry);
 }
 
 void luminal::registerAllPasses() {

@@ -253,13 +253,18 @@ LogicalResult Compiler::emitArtifact() {
   auto schedules = module->getOps<llir::ScheduleOp>();
   if (!llvm::hasSingleElement(schedules))
     return error() << "expects one function to compile";
+  // A module may have been lowered before: for this target or another.
+  for (auto step : (*schedules.begin()).getBody().getOps<llir::StepOp>())
+    if (auto launch = step.getLaunch();
+        launch && launch->getTargetName() != target->getName())
+      return step.emitOpError()
+             << "has a launch for " << launch->getTargetName()
+             << ", the target is " << target->getName();
   ArtifactOptions artifact;
-  artifact.target = target->getSpec();
   if (failed(openWeights(artifact)))
     return failure();
   if (failed(measure("binary", [&] {
-        FailureOr<std::vector<CodeMember>> code =
-            target->compile(*module, options.threads);
+        FailureOr<TargetCode> code = target->compile(*module, options.threads);
         if (succeeded(code))
           artifact.code = std::move(*code);
         return LogicalResult(code);

@@ -31,10 +31,11 @@ struct Arguments {
   cl::opt<std::string> output{"o", cl::desc("Artifact to write"),
                               cl::value_desc("file"), cl::cat(category)};
   cl::opt<std::string> target{"target", cl::init("cpu"),
-                              cl::desc("Kind of device: cpu"),
+                              cl::desc("Kind of device: cpu or cuda"),
                               cl::cat(category)};
   cl::opt<std::string> arch{"arch", cl::init("native"),
-                            cl::desc("Processor, native or by LLVM's name"),
+                            cl::desc("Which device of that kind: native, a "
+                                     "processor by LLVM's name, sm_90a, ..."),
                             cl::cat(category)};
   cl::opt<std::string> emit{
       "emit",

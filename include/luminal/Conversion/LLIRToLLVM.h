@@ -63,6 +63,8 @@ struct KernelInfo {
   Expr scratch;
   /// Whether the work range may be split at all.
   bool parallel = false;
+  /// Of a GPU: blocks that do all work in one go; any number does it.
+  Expr blocks;
   /// Requirements of its code on the symbols, besides those of its ops.
   std::vector<Requirement> requirements;
 };

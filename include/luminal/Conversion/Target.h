@@ -35,6 +35,13 @@ struct CodeMember {
   std::string bytes;
 };
 
+/// The code of a program.
+struct TargetCode {
+  /// What the manifest says of the device that it is for.
+  runtime::TargetSpec spec;
+  std::vector<CodeMember> members;
+};
+
 /// A kind of device, and which one of that kind.
 class TargetInterface {
 public:
@@ -42,8 +49,6 @@ public:
 
   /// The name of its kind, as `--target` has it.
   virtual llvm::StringRef getName() const = 0;
-  /// What the manifest says of it.
-  virtual runtime::TargetSpec getSpec() const = 0;
   /// One worker of it, as schedules see it.
   virtual MachineModel getMachine() const = 0;
 
@@ -68,15 +73,13 @@ public:
   /// The code of the functions of a lowered module, which may hold a schedule
   /// besides; the same bytes for any number of `threads` (0: the context's). On
   /// failure the error is at the module.
-  virtual mlir::FailureOr<std::vector<CodeMember>>
-  compile(mlir::ModuleOp module, unsigned threads) const = 0;
+  virtual mlir::FailureOr<TargetCode> compile(mlir::ModuleOp module,
+                                              unsigned threads) const = 0;
 };
 
 /// A kind of device that code can be made for.
 struct TargetKind {
   llvm::StringRef name;
-  /// What `--arch` may be.
-  llvm::StringRef archs;
   /// The device `arch`; null with the reason in *error.
   std::unique_ptr<TargetInterface> (*create)(llvm::StringRef arch,
                                              std::string *error);

@@ -12,9 +12,7 @@ namespace luminal {
 
 /// The contents of an artifact besides its schedule.
 struct ArtifactOptions {
-  runtime::TargetSpec target;
-  /// The code of its kernels.
-  std::vector<CodeMember> code;
+  TargetCode code;
   /// Identifies the archive that the weights come from (see
   /// ZipArchive::getWeightsDigest); empty if any will do.
   std::string weightsDigest;

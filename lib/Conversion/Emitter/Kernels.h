@@ -30,6 +30,8 @@ struct WorkShape {
   Expr cost = 1;
   /// Bytes a thread brings.
   Expr scratch = 0;
+  /// Of a GPU: thread blocks that do all of it in one go.
+  Expr blocks = 0;
 };
 
 /// Each emits the case `e.loopCase`, which is of that form.

@@ -11,33 +11,18 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Program.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 
-#include <cstdlib>
-
 using namespace luminal;
 using namespace mlir;
 
 /// libdevice of a toolkit, or "".
 static std::string findLibdevice() {
-  SmallVector<std::string> roots;
-  for (const char *name : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char *root = std::getenv(name))
-      roots.push_back(root);
-  if (auto ptxas = llvm::sys::findProgramByName("ptxas")) {
-    llvm::SmallString<128> real;
-    if (!llvm::sys::fs::real_path(*ptxas, real))
-      roots.push_back(
-          llvm::sys::path::parent_path(llvm::sys::path::parent_path(real))
-              .str());
-  }
-  roots.push_back("/usr/local/cuda");
-  for (const std::string &root : roots) {
+  for (const std::string &root : getToolkits()) {
     llvm::SmallString<128> path(root);
     llvm::sys::path::append(path, "nvvm", "libdevice", "libdevice.10.bc");
     if (llvm::sys::fs::exists(path))
@@ -80,26 +65,51 @@ static LogicalResult linkLibdevice(llvm::Module &module, StringRef path,
   return success();
 }
 
-std::optional<std::string>
-luminal::translateToPTX(ModuleOp module, StringRef arch, StringRef libdevice) {
+static const llvm::Triple &getTriple() {
+  static const llvm::Triple triple("nvptx64-nvidia-cuda");
+  return triple;
+}
+
+static const llvm::Target *getTarget(std::string *error) {
   static bool once =
       (LLVMInitializeNVPTXTarget(), LLVMInitializeNVPTXTargetInfo(),
        LLVMInitializeNVPTXTargetMC(), LLVMInitializeNVPTXAsmPrinter(), true);
   (void)once;
-  llvm::Triple triple("nvptx64-nvidia-cuda");
+  return llvm::TargetRegistry::lookupTarget(getTriple(), *error);
+}
+
+bool luminal::isGPUArchitecture(StringRef arch, std::string *error) {
+  const llvm::Target *target = getTarget(error);
+  if (!target)
+    return false;
+  std::unique_ptr<llvm::MCSubtargetInfo> known(
+      target->createMCSubtargetInfo(getTriple(), "", ""));
+  unsigned number = 0;
+  StringRef digits = arch;
+  if (!digits.consume_front("sm_") || digits.consumeInteger(10, number) ||
+      !known->isCPUStringValid(arch)) {
+    *error = "unknown GPU architecture '" + arch.str() + "'";
+    return false;
+  }
+  // Of bf16 and of what copies memory to shared memory.
+  constexpr unsigned kOldest = 80;
+  if (number < kOldest) {
+    *error = "kernels need sm_" + std::to_string(kOldest) +
+             " or newer, found " + arch.str();
+    return false;
+  }
+  return true;
+}
+
+std::optional<std::string>
+luminal::translateToPTX(ModuleOp module, StringRef arch, StringRef libdevice) {
   std::string error;
-  const llvm::Target *target =
-      llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target) {
+  if (!isGPUArchitecture(arch, &error)) {
     module.emitError(error);
     return std::nullopt;
   }
-  std::unique_ptr<llvm::MCSubtargetInfo> known(
-      target->createMCSubtargetInfo(triple, "", ""));
-  if (!known->isCPUStringValid(arch)) {
-    module.emitError("unknown GPU architecture '") << arch << "'";
-    return std::nullopt;
-  }
+  const llvm::Target *target = getTarget(&error);
+  const llvm::Triple &triple = getTriple();
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
       triple, arch, "", llvm::TargetOptions(), std::nullopt));
   llvm::LLVMContext context;

@@ -17,7 +17,6 @@ public:
   explicit CPU(CPUTarget target) : target(std::move(target)) {}
 
   StringRef getName() const override { return "cpu"; }
-  runtime::TargetSpec getSpec() const override;
   MachineModel getMachine() const override { return target.getMachine(); }
   FailureOr<EmittedKernel>
   emit(llir::KernelOp kernel, StringRef symbol, ModuleOp dest,
@@ -25,10 +24,12 @@ public:
   LogicalResult lower(ModuleOp module) const override {
     return lowerToLLVM(module);
   }
-  FailureOr<std::vector<CodeMember>> compile(ModuleOp module,
-                                             unsigned threads) const override;
+  FailureOr<TargetCode> compile(ModuleOp module,
+                                unsigned threads) const override;
 
 private:
+  runtime::TargetSpec getSpec() const;
+
   CPUTarget target;
 };
 } // namespace
@@ -102,8 +103,7 @@ static SmallVector<OwningOpRef<ModuleOp>> splitCode(ModuleOp module,
   return result;
 }
 
-FailureOr<std::vector<CodeMember>> CPU::compile(ModuleOp module,
-                                                unsigned threads) const {
+FailureOr<TargetCode> CPU::compile(ModuleOp module, unsigned threads) const {
   // The split must not depend on the machine, or the output would.
   constexpr unsigned parts = 2;
   SmallVector<OwningOpRef<ModuleOp>> code = splitCode(module, parts);
@@ -128,7 +128,7 @@ FailureOr<std::vector<CodeMember>> CPU::compile(ModuleOp module,
   std::unique_ptr<llvm::MemoryBuffer> shared = linkSharedObject(refs, &reason);
   if (!shared)
     return emitError(module.getLoc()) << reason;
-  return std::vector<CodeMember>{{"host.so", shared->getBuffer().str()}};
+  return TargetCode{getSpec(), {{"host.so", shared->getBuffer().str()}}};
 }
 
 TargetKind luminal::getCPUKind() {
@@ -139,6 +139,5 @@ TargetKind luminal::getCPUKind() {
       return nullptr;
     return std::make_unique<CPU>(std::move(*target));
   };
-  return {"cpu", "native or a processor by LLVM's name", create,
-          registerLLIRToLLVMDialects};
+  return {"cpu", create, registerLLIRToLLVMDialects};
 }

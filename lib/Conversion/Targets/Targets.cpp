@@ -21,7 +21,7 @@ TargetInterface::verify(llir::KernelOp kernel,
 }
 
 llvm::ArrayRef<TargetKind> luminal::getTargetKinds() {
-  static const TargetKind kinds[] = {getCPUKind()};
+  static const TargetKind kinds[] = {getCPUKind(), getCUDAKind()};
   return kinds;
 }
 

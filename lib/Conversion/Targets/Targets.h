@@ -9,6 +9,7 @@
 namespace luminal {
 
 TargetKind getCPUKind();
+TargetKind getCUDAKind();
 
 } // namespace luminal
 

@@ -12,7 +12,7 @@ LogicalResult luminal::writeArtifact(llir::ScheduleOp schedule,
                                      const std::string &path) {
   std::string constants;
   FailureOr<runtime::Manifest> manifest =
-      buildManifest(schedule, options.target, constants);
+      buildManifest(schedule, options.code.spec, constants);
   if (failed(manifest))
     return failure();
   runtime::ArtifactParts parts;
@@ -20,7 +20,7 @@ LogicalResult luminal::writeArtifact(llir::ScheduleOp schedule,
   parts.manifest.weightsDigest = options.weightsDigest;
   if (!options.embed && !parts.manifest.weights.empty())
     parts.manifest.weightsFile = options.weightsFile;
-  for (const CodeMember &member : options.code)
+  for (const CodeMember &member : options.code.members)
     parts.code.push_back({member.name, member.bytes});
   parts.constants = constants;
   // The bytes stay where they are mapped until the file is written.

@@ -263,6 +263,21 @@ static ParseResult parseAxes(AsmParser &parser,
       });
 }
 
+/// threads(256) or threads(256, 32)
+static ParseResult parseThreads(AsmParser &parser, unsigned &threads,
+                                unsigned &team) {
+  if (failed(parser.parseOptionalKeyword("threads")))
+    return success();
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLParen() || parser.parseInteger(threads) ||
+      (succeeded(parser.parseOptionalComma()) && parser.parseInteger(team)) ||
+      parser.parseRParen())
+    return failure();
+  if (threads == 0)
+    return parser.emitError(loc) << "a block has a thread";
+  return success();
+}
+
 /// `isLast` is set unless `else` came after the case.
 static FailureOr<LoopCaseAttr> parseCase(AsmParser &parser, bool &isLast) {
   SMLoc loc = parser.getCurrentLocation();
@@ -277,6 +292,9 @@ static FailureOr<LoopCaseAttr> parseCase(AsmParser &parser, bool &isLast) {
     return failure();
   if (succeeded(parser.parseOptionalKeyword("stream")) &&
       parseAxes(parser, stream))
+    return failure();
+  unsigned threads = 0, team = 1;
+  if (parseThreads(parser, threads, team))
     return failure();
   isLast = true;
   SMLoc wordLoc = parser.getCurrentLocation();
@@ -303,7 +321,8 @@ static FailureOr<LoopCaseAttr> parseCase(AsmParser &parser, bool &isLast) {
   auto result = LoopCaseAttr::getChecked(
       [&] { return parser.emitError(loc); }, parser.getContext(), guard,
       ArrayRef<int64_t>(bounds), ArrayRef<LoopAxisAttr>(grid),
-      ArrayRef<LoopAxisAttr>(stream), ArrayRef<LoopFormAttr>(forms));
+      ArrayRef<LoopAxisAttr>(stream), threads, team,
+      ArrayRef<LoopFormAttr>(forms));
   if (!result)
     return failure();
   return result;
@@ -333,6 +352,12 @@ static void printCase(AsmPrinter &printer, LoopCaseAttr loopCase) {
     printer << ' ';
     printAxes("stream", loopCase.getStream());
   }
+  if (unsigned threads = loopCase.getThreads()) {
+    printer << " threads(" << threads;
+    if (loopCase.getTeam() > 1)
+      printer << ", " << loopCase.getTeam();
+    printer << ')';
+  }
   for (LoopFormAttr form : loopCase.getForms()) {
     printer << ' ';
     printForm(printer, form);
@@ -344,6 +369,7 @@ LogicalResult LoopCaseAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<int64_t> bounds,
                                    ArrayRef<LoopAxisAttr> grid,
                                    ArrayRef<LoopAxisAttr> stream,
+                                   unsigned threads, unsigned team,
                                    ArrayRef<LoopFormAttr> forms) {
   if (bounds.size() != (guard ? 2 * guard.getResults().size() : 0))
     return emitError() << "a guard has two bounds for each of its quantities";
@@ -360,6 +386,9 @@ LogicalResult LoopCaseAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   }
   if (withLanes > 1)
     return emitError() << "lanes run over one axis, found " << withLanes;
+  if (team == 0 || (threads == 0 ? team != 1 : threads % team != 0))
+    return emitError() << "a block of " << threads
+                       << " threads is no number of teams of " << team;
   for (unsigned i = 1; i < forms.size(); ++i)
     if (forms[i - 1].getOp() >= forms[i].getOp())
       return emitError() << "op" << forms[i].getOp()

@@ -58,7 +58,7 @@ SmallVector<LoopCaseAttr> ElementForms::propose(
         v({nullptr, a.getResultAddress(0, index)});
       });
   unsigned most = machine.getLanes(32), lanes = 1;
-  CaseBuilder c(kernel.getContext());
+  CaseBuilder c(kernel.getContext(), machine);
   for (auto [i, group] : llvm::enumerate(domain.groups)) {
     if (i + 1 < domain.groups.size()) {
       c.grid.push_back(c.axis(group));

@@ -7,6 +7,13 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
+/// Threads of a block, where a kernel has no other wish.
+static constexpr unsigned kBlockThreads = 256;
+
+CaseBuilder::CaseBuilder(MLIRContext *context, const MachineModel &machine)
+    : context(context), threads(std::min(kBlockThreads, machine.blockThreads)) {
+}
+
 LoopAxisAttr CaseBuilder::axis(ArrayRef<unsigned> dims, int64_t block,
                                unsigned lanes) const {
   return LoopAxisAttr::get(context, dims, block, block == 1 ? 1 : lanes);
@@ -40,7 +47,8 @@ LoopCaseAttr CaseBuilder::build() const {
   llvm::sort(sorted, [](LoopFormAttr a, LoopFormAttr b) {
     return a.getOp() < b.getOp();
   });
-  return LoopCaseAttr::get(context, guard, bounds, grid, stream, sorted);
+  return LoopCaseAttr::get(context, guard, bounds, grid, stream, threads, team,
+                           sorted);
 }
 
 unsigned llir::chooseLanes(const Expr &extent, unsigned most) {

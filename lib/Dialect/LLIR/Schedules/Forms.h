@@ -10,11 +10,12 @@ namespace luminal::llir {
 
 /// A case of a schedule while it is built.
 struct CaseBuilder {
-  explicit CaseBuilder(mlir::MLIRContext *context) : context(context) {}
+  CaseBuilder(mlir::MLIRContext *context, const MachineModel &machine);
 
   mlir::MLIRContext *context;
   llvm::SmallVector<std::pair<Expr, int64_t>> atMost;
   llvm::SmallVector<LoopAxisAttr> grid, stream;
+  unsigned threads = 0, team = 1;
   llvm::SmallVector<LoopFormAttr> forms;
 
   /// `block` indices at a time (0: all), `lanes` of them across lanes.

@@ -85,7 +85,7 @@ SmallVector<LoopCaseAttr> OrderedForms::propose(
         if (isMoved)
           visit({nullptr, a.getResultAddress(0, result.getIndex(a, at))});
       });
-  CaseBuilder c(kernel.getContext());
+  CaseBuilder c(kernel.getContext(), machine);
   int64_t columns = machine.unitElements == 1
                         ? 1
                         : machine.l1Bytes / kPartsOfCache / sizeof(float);

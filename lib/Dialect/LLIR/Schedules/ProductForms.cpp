@@ -258,7 +258,7 @@ SmallVector<LoopCaseAttr> Proposal::make() {
       (p.rows.alongK || copiesRows) && p.columns.alongK && !p.columns.stepsOwn;
 
   // Consecutive units share their columns.
-  CaseBuilder c(p.op.getContext());
+  CaseBuilder c(p.op.getContext(), machine);
   for (ArrayRef<unsigned> group : p.batch)
     c.grid.push_back(c.axis(group));
   if (!p.columns.group.empty())

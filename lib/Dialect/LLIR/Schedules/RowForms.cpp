@@ -184,7 +184,7 @@ RowForms::propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
       });
   unsigned most = machine.getLanes(32);
   bool isAcross = shouldRunAcross(a, rows, domain, column, most, why);
-  CaseBuilder c(kernel.getContext());
+  CaseBuilder c(kernel.getContext(), machine);
   unsigned rowLanes = 1, width = chooseLanes(rows.extent, most);
   for (auto [i, group] : llvm::enumerate(domain.groups)) {
     if (!isAcross || i + 1 < domain.groups.size()) {

@@ -100,6 +100,38 @@ static LogicalResult verifyLanes(LoopCaseAttr loopCase,
   return success();
 }
 
+/// A block of threads runs whichever case applies, so all have one size.
+static LogicalResult
+verifyThreads(LoopCaseAttr loopCase, unsigned threads,
+              const MachineModel &machine,
+              function_ref<InFlightDiagnostic()> emitError) {
+  if (!machine.blockThreads) {
+    if (loopCase.getThreads())
+      return emitError() << "has threads, which the machine does not";
+    return success();
+  }
+  if (!loopCase.getThreads())
+    return emitError() << "says no number of threads, of which a block has 1 "
+                          "to "
+                       << machine.blockThreads;
+  if (loopCase.getThreads() > machine.blockThreads ||
+      loopCase.getThreads() % machine.warpThreads)
+    return emitError() << "has blocks of " << loopCase.getThreads()
+                       << " threads, which is not a multiple of "
+                       << machine.warpThreads << " up to "
+                       << machine.blockThreads;
+  if (loopCase.getThreads() != threads)
+    return emitError() << "has blocks of " << loopCase.getThreads()
+                       << " threads, another case has " << threads;
+  unsigned team = loopCase.getTeam();
+  if (team > machine.warpThreads ? team != loopCase.getThreads()
+                                 : !llvm::isPowerOf2_32(team))
+    return emitError() << "has teams of " << team
+                       << " threads, expected a power of two up to "
+                       << machine.warpThreads << ", or all of a block";
+  return success();
+}
+
 static LogicalResult verifyGuard(LoopCaseAttr loopCase,
                                  const KernelAnalysis::SymbolRanges &ranges,
                                  function_ref<InFlightDiagnostic()> emitError) {
@@ -137,7 +169,10 @@ LogicalResult llir::verifyLoops(KernelOp kernel,
         return emitError() << "names op" << form.getOp() << " of a body of "
                            << numOps << " ops";
     if (failed(verifyGuard(loopCase, ranges, emitError)) ||
-        failed(verifyLanes(loopCase, machine, emitError)))
+        failed(verifyLanes(loopCase, machine, emitError)) ||
+        failed(verifyThreads(loopCase,
+                             kernel.getLoops()->getCases().front().getThreads(),
+                             machine, emitError)))
       return failure();
     const LoopForms *forms = findForms(kernel, loopCase, emitError);
     if (!forms ||

@@ -119,10 +119,13 @@ LogicalResult Planner::assignStorage() {
     for (Value input : kernel.getInputs())
       storages[places.at(input).storage].last = step;
     for (Value result : kernel.getResults()) {
-      if (kernel.getInPlace())
-        places[result] = places.at(kernel.getInputs()[0]);
-      else
+      if (kernel.getInPlace()) {
+        // The map may grow, which moves its elements.
+        Place place = places.at(kernel.getInputs()[0]);
+        places[result] = place;
+      } else {
         addStorage(Storage::Kind::Slot, result, step);
+      }
     }
   }
   return success();

@@ -110,13 +110,17 @@ def LLIR_LoopCaseAttr : LLIR_Attr<"LoopCase", "loop_case"> {
     `guard` holds quantities over the program's symbols and `bounds` a least and a greatest value of each (the greatest
     may be the largest int64: none); the case applies where all are within them. Without a guard it always applies.
     `grid` cuts the parallel index space into units of work, the last axis fastest; `stream` are the axes that a unit
-    walks for the reductions of the kernel; `forms` say how each op with loops is computed.
+    walks for the reductions of the kernel; `forms` say how each op with loops is computed. On a GPU, `threads` is the
+    size of a thread block (0 on a CPU), and `team` how many of its threads, next to each other, share a unit of work.
 
-    Example: `#llir.loop_case<if (s0: [0, 4]) grid(d0) stream(d1 v16) op1 = pass {unroll = 2}>`
+    Example: `#llir.loop_case<if (s0: [0, 4]) grid(d0) stream(d1 v16) op1 = pass {unroll = 2}>`, and for a GPU
+    `#llir.loop_case<grid(d0) stream(d1:all v4) threads(256, 32) op1 = pass {lanes = 4, unroll = 2}>`: a block has 256
+    threads, 32 of them share a row.
   }];
   let parameters = (ins OptionalParameter<"::luminal::hlir::MapAttr">:$guard, ArrayRefParameter<"int64_t">:$bounds,
                         ArrayRefParameter<"::luminal::llir::LoopAxisAttr">:$grid,
                         ArrayRefParameter<"::luminal::llir::LoopAxisAttr">:$stream,
+                        "unsigned":$threads, "unsigned":$team,
                         ArrayRefParameter<"::luminal::llir::LoopFormAttr">:$forms);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;

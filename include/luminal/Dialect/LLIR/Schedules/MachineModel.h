@@ -9,9 +9,9 @@
 
 namespace luminal {
 
-/// One worker of a machine: a core of a CPU, or a thread of a GPU. Schedules
-/// are proposed for it and verified against it; no other place knows a size of
-/// a machine.
+/// One worker of a machine: a core of a CPU, or a thread of a GPU and what its
+/// block has. Schedules are proposed for it and verified against it; no other
+/// place knows a size of a machine.
 struct MachineModel {
   /// Bits of the widest vectors that pay; 32: scalar code.
   unsigned vectorBits = 128;
@@ -27,15 +27,21 @@ struct MachineModel {
   /// Simple operations that are worth handing to another worker: about ten
   /// microseconds of vector code.
   int64_t grain = 1 << 17;
+  /// Of a GPU: threads that a block has at most, and those that run in step and
+  /// exchange values at no cost; 0 where there are no blocks.
+  unsigned blockThreads = 0;
+  unsigned warpThreads = 0;
 
   /// Elements of `bits` bits in one vector.
   unsigned getLanes(unsigned bits) const {
     return std::max(1u, vectorBits / bits);
   }
 
-  /// A thread of a GPU that takes one element, or one row, at a time.
+  /// A thread of any NVIDIA GPU from sm_80 on.
   static MachineModel getGPUThread() {
     MachineModel machine;
+    machine.blockThreads = 1024;
+    machine.warpThreads = 32;
     machine.vectorBits = 32;
     machine.vectorRegisters = 0;
     machine.hasScratch = false;

@@ -1,0 +1,91 @@
+//===- CUDA.cpp - NVIDIA GPUs as a target ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Targets.h"
+#include "luminal/Conversion/LLIRToNVVM.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace luminal;
+using namespace mlir;
+
+namespace {
+class CUDA : public TargetInterface {
+public:
+  explicit CUDA(StringRef arch) : arch(arch) {}
+
+  StringRef getName() const override { return "cuda"; }
+  MachineModel getMachine() const override {
+    return MachineModel::getGPUThread();
+  }
+  FailureOr<EmittedKernel>
+  emit(llir::KernelOp kernel, StringRef symbol, ModuleOp dest,
+       ArrayRef<hlir::SymbolEntry> symbols) const override;
+  LogicalResult lower(ModuleOp module) const override {
+    return lowerToNVVM(module);
+  }
+  FailureOr<TargetCode> compile(ModuleOp module,
+                                unsigned threads) const override;
+
+private:
+  std::string arch;
+};
+} // namespace
+
+FailureOr<EmittedKernel> CUDA::emit(llir::KernelOp kernel, StringRef symbol,
+                                    ModuleOp dest,
+                                    ArrayRef<hlir::SymbolEntry> symbols) const {
+  FailureOr<KernelInfo> info = emitGPUKernel(kernel, symbol, dest, symbols);
+  if (failed(info))
+    return failure();
+  // All cases have blocks of one size.
+  int64_t threads = kernel.getLoops()->getCases().front().getThreads();
+  auto launch = llir::CUDALaunchAttr::get(kernel.getContext(), info->work,
+                                          info->blocks, threads, 0);
+  return EmittedKernel{launch,
+                       {{"work", info->work.str()},
+                        {"grid", info->blocks.str()},
+                        {"block", threads}},
+                       std::move(info->requirements)};
+}
+
+/// The functions alone: what is left of a program besides is data.
+static OwningOpRef<ModuleOp> getCode(ModuleOp module) {
+  OwningOpRef<ModuleOp> code = ModuleOp::create(module.getLoc());
+  for (Operation &op : *module.getBody())
+    if (!isa<llir::ScheduleOp>(op))
+      code->push_back(op.clone());
+  return code;
+}
+
+FailureOr<TargetCode> CUDA::compile(ModuleOp module, unsigned) const {
+  std::optional<std::string> text = translateToPTX(*getCode(module), arch);
+  if (!text)
+    return failure();
+  std::string error;
+  FailureOr<std::string> cubin = assemblePTX(*text, arch, &error);
+  if (failed(cubin))
+    return emitError(module.getLoc()) << error;
+  TargetCode code;
+  code.spec.kind = getName();
+  code.spec.arch = arch;
+  code.spec.cubin = !cubin->empty();
+  code.members.push_back({"device.ptx", std::move(*text)});
+  if (!cubin->empty())
+    code.members.push_back({"device.cubin", std::move(*cubin)});
+  return code;
+}
+
+TargetKind luminal::getCUDAKind() {
+  auto create = [](StringRef arch,
+                   std::string *error) -> std::unique_ptr<TargetInterface> {
+    if (arch == "native") {
+      *error = "no GPU was found to compile for; --arch names one, such as "
+               "sm_90a";
+      return nullptr;
+    }
+    if (!isGPUArchitecture(arch, error))
+      return nullptr;
+    return std::make_unique<CUDA>(arch);
+  };
+  return {"cuda", create, registerLLIRToNVVMDialects};
+}
