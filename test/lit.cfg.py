@@ -25,6 +25,8 @@ for name in ("HOME", "TMPDIR", "LANG", "HF_HOME"):
         config.environment[name] = os.environ[name]
 # Numbers must not depend on how busy or how wide the machine is.
 config.environment["OMP_NUM_THREADS"] = "2"
+# Nor may code depend on whether this machine was measured.
+config.environment["XDG_CACHE_HOME"] = config.luminal_obj_root + "/test/cache"
 config.environment["FILECHECK_OPTS"] = "-enable-var-scope --allow-unused-prefixes=false"
 # The packaged libMLIR poisons memory that the sanitizer then reports by mistake.
 config.environment["ASAN_OPTIONS"] = "allow_user_poisoning=0"

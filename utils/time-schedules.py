@@ -41,7 +41,7 @@ def schedules(text):
 
 def with_loops(text, loops):
     clause = f" loops<{loops}>" if loops else ""
-    text, count = re.subn(r"(llir\.kernel \w+\([^)]*\))( loops<[^>]*>)?", lambda m: m.group(1) + clause, text)
+    text, count = re.subn(r"(llir\.kernel ?\w*\([^)]*\))( loops<[^>]*>)?", lambda m: m.group(1) + clause, text)
     if count != 1:
         sys.exit(f"expected one kernel, found {count}")
     return text

@@ -66,7 +66,8 @@ static void tellLaunch(llir::KernelOp kernel, StringRef symbol,
 void ConvertLLIRToLLVM::runOnOperation() {
   ModuleOp module = getOperation();
   std::string error;
-  std::unique_ptr<TargetInterface> device = createTarget(target, arch, &error);
+  std::unique_ptr<TargetInterface> device =
+      createTarget(target, arch, machine, &error);
   if (!device) {
     module.emitError(error);
     return signalPassFailure();

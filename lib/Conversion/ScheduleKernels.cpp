@@ -47,7 +47,8 @@ static std::string getText(llir::LoopsAttr loops) {
 
 void ScheduleKernels::runOnOperation() {
   std::string error;
-  std::unique_ptr<TargetInterface> device = createTarget(target, arch, &error);
+  std::unique_ptr<TargetInterface> device =
+      createTarget(target, arch, machine, &error);
   if (!device) {
     getOperation().emitError(error);
     return signalPassFailure();

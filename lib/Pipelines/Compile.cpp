@@ -3,6 +3,7 @@
 
 #include "luminal/Pipelines/Compile.h"
 #include "CompileReport.h"
+#include "luminal/Runtime/Machine.h"
 #include "luminal/Runtime/Weights.h"
 #include "luminal/Support/MemoryFile.h"
 #include "luminal/Support/OutputFile.h"
@@ -28,6 +29,7 @@ private:
   template <typename Fn>
   LogicalResult measure(StringRef name, Fn fn);
   LogicalResult runPhase(Phase from, Phase to);
+  void findMachine();
   LogicalResult emitText();
   LogicalResult emitArtifact();
   LogicalResult openWeights(ArtifactOptions &artifact);
@@ -40,6 +42,8 @@ private:
   MLIRContext &context;
   const CompileOptions &options;
   std::unique_ptr<TargetInterface> target;
+  /// File with the model of this machine; empty where none is used.
+  std::string machine;
   OwningOpRef<ModuleOp> module;
   CompileReport report;
   /// Files that passes write.
@@ -66,6 +70,7 @@ LogicalResult Compiler::runPhase(Phase from, Phase to) {
   PipelineOptions pipeline;
   pipeline.target = options.target;
   pipeline.arch = options.arch;
+  pipeline.machine = machine;
   pipeline.seed = options.seed;
   pipeline.precision = options.precision;
   pipeline.maxUlps = options.maxUlps;
@@ -91,6 +96,29 @@ LogicalResult Compiler::runPhase(Phase from, Phase to) {
   return pm.run(*module);
 }
 
+/// A file that cannot be used is measured again: whoever made it asked for code
+/// of this machine.
+void Compiler::findMachine() {
+  if (options.arch != "native")
+    return;
+  std::string path = runtime::getMachineFile(options.planCache);
+  auto found = runtime::readMachineModel(path);
+  if (found && !*found)
+    return;
+  if (!found) {
+    auto warn = [&](const std::string &message) {
+      emitWarning(FileLineColLoc::get(&context, options.input, 0, 0))
+          << message;
+    };
+    warn(found.error().message + "; this machine is measured again");
+    if (auto measured = runtime::calibrate(path); !measured) {
+      warn(measured.error().message);
+      return;
+    }
+  }
+  machine = path;
+}
+
 static std::string textOf(const MemoryFile &file) {
   Result<Bytes> bytes = file.read();
   return bytes ? std::string(bytes->text()) : std::string();
@@ -110,8 +138,9 @@ LogicalResult Compiler::run() {
       return error() << made.error().message;
     file->emplace(std::move(*made));
   }
+  findMachine();
   std::string reason;
-  target = createTarget(options.target, options.arch, &reason);
+  target = createTarget(options.target, options.arch, machine, &reason);
   if (!target)
     return error() << reason;
   // Files beside the output are kept only if the output is.

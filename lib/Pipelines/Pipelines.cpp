@@ -61,7 +61,12 @@ Phase luminal::getPhase(ModuleOp module) {
 LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
                                  const PipelineOptions &options,
                                  std::string *error) {
-  if (!createTarget(options.target, options.arch, error))
+  std::unique_ptr<TargetInterface> device =
+      createTarget(options.target, options.arch, options.machine, error);
+  // A device of a known kind that there is not is the passes' error.
+  if (!device && llvm::none_of(getTargetKinds(), [&](const TargetKind &kind) {
+        return kind.name == options.target;
+      }))
     return failure();
   auto passes = [&](Phase phase) { return from < phase && to >= phase; };
 
@@ -93,7 +98,8 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
 #define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
   limits.FIELD = options.FIELD;
 #include "luminal/EqSat/Core/Limits.def"
-    pm.addPass(eqsat::createSaturatePass(saturate, limits));
+    pm.addPass(eqsat::createSaturatePass(
+        saturate, limits, device ? device->getMachine() : MachineModel()));
   }
 
   // 3. saturated -> fused: kernels, and states updated in place.
@@ -108,6 +114,7 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     ScheduleKernelsPassOptions schedule;
     schedule.target = options.target;
     schedule.arch = options.arch;
+    schedule.machine = options.machine;
     pm.addPass(createScheduleKernelsPass(schedule));
   }
 
@@ -117,6 +124,7 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     ConvertLLIRToLLVMPassOptions convert;
     convert.target = options.target;
     convert.arch = options.arch;
+    convert.machine = options.machine;
     pm.addPass(createConvertLLIRToLLVMPass(convert));
   }
   return success();

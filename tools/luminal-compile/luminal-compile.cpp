@@ -3,6 +3,7 @@
 
 #include "luminal/InitAll.h"
 #include "luminal/Pipelines/Compile.h"
+#include "luminal/Runtime/Machine.h"
 #include "luminal/Tools/Reference/ReferenceMain.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -25,9 +26,8 @@ namespace {
 /// The command line (DESIGN: other programs depend on these names).
 struct Arguments {
   cl::OptionCategory category{"luminal-compile options"};
-  cl::opt<std::string> input{cl::Positional, cl::Required,
-                             cl::desc("<model.pt2 | model.mlir>"),
-                             cl::cat(category)};
+  cl::opt<std::string> input{
+      cl::Positional, cl::desc("<model.pt2 | model.mlir>"), cl::cat(category)};
   cl::opt<std::string> output{"o", cl::desc("Artifact to write"),
                               cl::value_desc("file"), cl::cat(category)};
   cl::opt<std::string> target{"target", cl::init("cpu"),
@@ -37,6 +37,13 @@ struct Arguments {
                             cl::desc("Which device of that kind: native, a "
                                      "processor by LLVM's name, sm_90a, ..."),
                             cl::cat(category)};
+  cl::opt<bool> calibrate{
+      "calibrate",
+      cl::desc("Measure this machine for every later compile for native"),
+      cl::cat(category)};
+  cl::opt<std::string> planCache{
+      "plan-cache", cl::desc("Folder of what was measured (~/.cache/luminal)"),
+      cl::value_desc("folder"), cl::cat(category)};
   cl::opt<std::string> emit{
       "emit",
       cl::desc("Stop after a phase and write the module: imported, rolled, "
@@ -125,6 +132,8 @@ llvm::Expected<CompileOptions> Arguments::get() const {
     return llvm::createStringError(message);
   };
   CompileOptions options;
+  if (input.empty())
+    return bad("no model; see --help");
   if (emit.getNumOccurrences()) {
     options.emit = getPhase(llvm::StringRef(emit));
     if (!options.emit || *options.emit == Phase::Binary)
@@ -141,6 +150,7 @@ llvm::Expected<CompileOptions> Arguments::get() const {
   options.output = output;
   options.target = target;
   options.arch = arch;
+  options.planCache = planCache;
   options.seed = seed;
   options.threads = threads;
   options.weights = weights;
@@ -186,6 +196,18 @@ static int fail(const llvm::Twine &message) {
   return 2;
 }
 
+static int calibrate(const std::string &folder) {
+  std::string path = runtime::getMachineFile(folder);
+  if (path.empty())
+    return fail("--calibrate: there is no folder to keep the model in; name "
+                "one by --plan-cache");
+  Result<MachineModel> model = runtime::calibrate(path);
+  if (!model)
+    return fail("--calibrate: " + model.error().message);
+  llvm::outs() << path << ": " << model->str(2) << "\n";
+  return 0;
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   // `luminal-run --reference` hands over here: the runtime has no interpreter.
@@ -194,7 +216,7 @@ int main(int argc, char **argv) {
     return tools::runReference(rest);
   }
   freeNames({"o", "target", "arch", "emit", "seed", "threads", "weights",
-             "precision", "report", "quiet"});
+             "precision", "report", "quiet", "calibrate", "plan-cache"});
   Arguments arguments;
   // Before the options that name passes.
   registerAllPasses();
@@ -206,6 +228,10 @@ int main(int argc, char **argv) {
   cl::HideUnrelatedOptions(arguments.category);
   if (!parseCommandLine(argc, argv, "Luminal compiler\n"))
     return 2;
+  if (arguments.calibrate && arguments.input.empty())
+    return calibrate(arguments.planCache);
+  if (arguments.calibrate)
+    return fail("--calibrate takes no model");
   llvm::Expected<CompileOptions> options = arguments.get();
   if (!options)
     return fail(llvm::toString(options.takeError()));

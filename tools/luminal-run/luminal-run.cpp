@@ -7,6 +7,7 @@
 #include "luminal/Support/OutputFile.h"
 #include "luminal/Support/Version.h"
 #include "luminal/Tools/Run/ArtifactProgram.h"
+#include "luminal/Tools/Run/Devices.h"
 #include "luminal/Tools/Run/Profile.h"
 #include <cerrno>
 #include <charconv>
@@ -28,7 +29,7 @@ extern char **environ;
 
 namespace {
 struct Options {
-  std::string model, weights, profile, device = "cpu";
+  std::string model, weights, profile, planCache, device = "cpu";
   unsigned threads = 0;
   bool info = false, debug = false, listDevices = false, help = false,
        version = false, reference = false;
@@ -50,7 +51,8 @@ MODEL is an artifact (.lum), or what luminal-compile takes (.pt2, .mlir): that i
   --debug                print every step, its buffers and checksums of what it writes
   --compile-option=OPT   hand an option to luminal-compile; repeated
   --reference            evaluate MODEL (.pt2, .mlir) op by op, without compiling
-  --list-devices         tell what this machine can run on
+  --list-devices         tell what this machine can run on, and what luminal-compile --calibrate measured of it
+  --plan-cache=DIR       the folder that it is kept in (~/.cache/luminal)
   --version, --help
 
 exit codes: 0 done, 1 a comparison failed, 2 bad usage or bad input
@@ -85,10 +87,11 @@ Result<Options> parseArguments(int argc, char **argv) {
       *flag = true;
       continue;
     }
-    std::string *text = name == "--weights"   ? &o.weights
-                        : name == "--profile" ? &o.profile
-                        : name == "--device"  ? &o.device
-                                              : nullptr;
+    std::string *text = name == "--weights"      ? &o.weights
+                        : name == "--profile"    ? &o.profile
+                        : name == "--device"     ? &o.device
+                        : name == "--plan-cache" ? &o.planCache
+                                                 : nullptr;
     if ((text || name == "--threads" || name == "--compile-option") &&
         value.empty())
       return Error(std::string(name) + ": needs a value, as " +
@@ -160,6 +163,8 @@ Result<std::shared_ptr<const Artifact>> compile(const Options &o,
                                      "--target=" + o.device};
   if (!o.weights.empty())
     arguments.push_back("--weights=" + o.weights);
+  if (!o.planCache.empty())
+    arguments.push_back("--plan-cache=" + o.planCache);
   arguments.insert(arguments.end(), o.compileOptions.begin(),
                    o.compileOptions.end());
   pid_t child = 0;
@@ -191,12 +196,7 @@ Result<int> run(int argc, char **argv) {
     return 0;
   }
   if (o.listDevices) {
-    std::string arch(hostArch());
-    if (o.run.json)
-      std::printf("[{\"kind\":\"cpu\",\"arch\":%s,\"threads\":%u}]\n",
-                  jsonQuote(arch).c_str(), availableThreads());
-    else
-      std::printf("cpu: %s, %u threads\n", arch.c_str(), availableThreads());
+    std::fputs(describeDevices(o.planCache, o.run.json).c_str(), stdout);
     return 0;
   }
   if (o.model.empty())

@@ -13,7 +13,7 @@
 #define LUMINAL_CONVERSION_LLIRTOLLVM_H
 
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
-#include "luminal/Dialect/LLIR/Schedules/MachineModel.h"
+#include "luminal/Support/MachineModel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -36,6 +36,8 @@ struct CPUTarget {
   /// use these.
   unsigned vectorBits = 128;
   unsigned vectorRegisters = 16;
+  /// Its caches and rates.
+  MachineModel model;
 
   /// Elements of `bits` bits in one vector.
   unsigned getLanes(unsigned bits) const {
@@ -45,7 +47,9 @@ struct CPUTarget {
   MachineModel getMachine() const;
   /// `arch` is `native` or a processor's name as LLVM has it (`znver4`,
   /// `x86-64-v3`). On failure std::nullopt, with the reason in *error.
-  static std::optional<CPUTarget> get(llvm::StringRef arch, std::string *error);
+  /// `measured` is the model of the machine at hand, for `native` only.
+  static std::optional<CPUTarget> get(llvm::StringRef arch, std::string *error,
+                                      const MachineModel *measured = nullptr);
 };
 
 /// Bits of the widest vectors that pay on a processor with AVX-512; empty for a

@@ -80,8 +80,10 @@ public:
 /// A kind of device that code can be made for.
 struct TargetKind {
   llvm::StringRef name;
-  /// The device `arch`; null with the reason in *error.
+  /// The device `arch`; null with the reason in *error. `machine` may name a
+  /// file with the model of the machine at hand (luminal/Runtime/Machine.h).
   std::unique_ptr<TargetInterface> (*create)(llvm::StringRef arch,
+                                             llvm::StringRef machine,
                                              std::string *error);
   /// Dialects that `emit` and `lower` build ops of.
   void (*registerDialects)(mlir::DialectRegistry &registry);
@@ -92,9 +94,12 @@ llvm::ArrayRef<TargetKind> getTargetKinds();
 /// "cpu, cuda"
 std::string listTargetKinds();
 
-/// The device `arch` of the kind `name`; null with the reason in *error.
-std::unique_ptr<TargetInterface>
-createTarget(llvm::StringRef name, llvm::StringRef arch, std::string *error);
+/// The device `arch` of the kind `name`, by the model in the file `machine`
+/// where that is not empty; null with the reason in *error.
+std::unique_ptr<TargetInterface> createTarget(llvm::StringRef name,
+                                              llvm::StringRef arch,
+                                              llvm::StringRef machine,
+                                              std::string *error);
 
 /// The dialects of all kinds.
 void registerTargetDialects(mlir::DialectRegistry &registry);

@@ -5,6 +5,7 @@
 #define LUMINAL_EQSAT_PASSES_H
 
 #include "luminal/EqSat/Core/Limits.h"
+#include "luminal/Support/MachineModel.h"
 #include "mlir/Pass/Pass.h"
 
 #include <memory>
@@ -17,8 +18,10 @@ namespace luminal::eqsat {
 #define GEN_PASS_REGISTRATION
 #include "luminal/EqSat/Passes.h.inc"
 
-std::unique_ptr<mlir::Pass> createSaturatePass(SaturatePassOptions options,
-                                               const Limits &limits);
+/// `machine` is what prices are of.
+std::unique_ptr<mlir::Pass>
+createSaturatePass(SaturatePassOptions options, const Limits &limits,
+                   const MachineModel &machine = {});
 
 } // namespace luminal::eqsat
 

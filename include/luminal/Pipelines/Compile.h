@@ -21,6 +21,10 @@ struct CompileOptions {
   std::string output;
   std::string target = "cpu";
   std::string arch = "native";
+  /// Folder of what was measured on this machine; empty: that of the user
+  /// (luminal/Runtime/Machine.h). Code for `native` follows the model in it, if
+  /// there is one; a broken one, or another processor's, is measured again.
+  std::string planCache;
   /// Stop after this phase and write the module instead of an artifact.
   std::optional<Phase> emit;
   uint64_t seed = 0;

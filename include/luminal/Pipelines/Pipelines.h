@@ -39,6 +39,9 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
   Option<std::string> arch{
       *this, "arch", llvm::cl::init("native"),
       llvm::cl::desc("Which device of that kind: native, or by name")};
+  Option<std::string> machine{
+      *this, "machine", llvm::cl::init(""),
+      llvm::cl::desc("File with the model of this machine, for arch=native")};
   Option<uint64_t> seed{*this, "seed", llvm::cl::init(0),
                         llvm::cl::desc("Seed of the extraction; 0: none")};
   ListOption<std::string> ruleSets{

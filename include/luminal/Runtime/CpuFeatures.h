@@ -19,6 +19,9 @@ std::string_view hostArch();
 /// (tuning, system instructions) never occur in kernels.
 bool isIsaFeature(std::string_view name);
 
+/// Those of them that this machine has, in a fixed order.
+std::vector<std::string> getCpuFeatures();
+
 /// Whether this machine can run code that uses `features`; an error names the
 /// first missing one. An unknown feature counts as missing. Requests from the
 /// system what must be requested (AMX tiles).

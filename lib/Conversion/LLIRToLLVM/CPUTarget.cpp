@@ -47,7 +47,8 @@ getFeatures(const llvm::MCSubtargetInfo &subtarget) {
 
 /// The widest vectors that pay, and how many registers hold them.
 static void chooseVectors(CPUTarget &target,
-                          const llvm::MCSubtargetInfo &subtarget) {
+                          const llvm::MCSubtargetInfo &subtarget,
+                          const MachineModel *measured) {
   bool hasAVX512 =
       subtarget.checkFeatures("+avx512f,+avx512bw,+avx512dq,+avx512vl");
   if (hasAVX512)
@@ -55,15 +56,21 @@ static void chooseVectors(CPUTarget &target,
     target.vectorBits = getProfitableVectorBits(target.cpu).value_or(512);
   else
     target.vectorBits = subtarget.checkFeatures("+avx2,+fma") ? 256 : 128;
+  unsigned widest = hasAVX512 ? 512 : target.vectorBits;
+  if (measured)
+    target.vectorBits = std::min(measured->vectorBits, widest);
   target.vectorRegisters = hasAVX512 ? 32 : 16;
 }
 
 std::optional<CPUTarget> CPUTarget::get(llvm::StringRef arch,
-                                        std::string *error) {
+                                        std::string *error,
+                                        const MachineModel *measured) {
   static bool once = (llvm::InitializeNativeTarget(),
                       llvm::InitializeNativeTargetAsmPrinter(), true);
   (void)once;
   CPUTarget result;
+  if (measured)
+    result.model = *measured;
   result.triple = llvm::sys::getDefaultTargetTriple();
   llvm::Triple triple(result.triple);
   const llvm::Target *target =
@@ -91,7 +98,7 @@ std::optional<CPUTarget> CPUTarget::get(llvm::StringRef arch,
   if (triple.isX86()) {
     auto subtarget =
         getSubtarget(*target, triple, result.cpu, features.getString());
-    chooseVectors(result, *subtarget);
+    chooseVectors(result, *subtarget, measured);
     // LLVM's cost model and instruction selection use the same vector width.
     features.AddFeature("prefer-256-bit", result.vectorBits == 256);
   }
@@ -100,7 +107,7 @@ std::optional<CPUTarget> CPUTarget::get(llvm::StringRef arch,
 }
 
 MachineModel CPUTarget::getMachine() const {
-  MachineModel machine;
+  MachineModel machine = model;
   machine.vectorBits = vectorBits;
   machine.vectorRegisters = vectorRegisters;
   return machine;

@@ -3,8 +3,8 @@
 //
 // LLVM's tuning features are not used: `prefer-256-bit` is set for every Intel
 // processor, and halves the speed of a matrix product where two units multiply
-// 512 bits. This table alone decides which width pays. A calibration that
-// measures the machine would replace its entry for `native`.
+// 512 bits. This table decides which width pays; for `native`, a calibration
+// that measured the machine (luminal/Runtime/Machine.h) decides instead.
 //
 //===----------------------------------------------------------------------===//
 

@@ -4,6 +4,7 @@
 #include "Targets.h"
 #include "luminal/Conversion/LLIRToLLVM.h"
 #include "luminal/Runtime/CpuFeatures.h"
+#include "luminal/Runtime/Machine.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Threading.h"
 #include "llvm/TargetParser/Triple.h"
@@ -132,9 +133,19 @@ FailureOr<TargetCode> CPU::compile(ModuleOp module, unsigned threads) const {
 }
 
 TargetKind luminal::getCPUKind() {
-  auto create = [](StringRef arch,
+  auto create = [](StringRef arch, StringRef machine,
                    std::string *error) -> std::unique_ptr<TargetInterface> {
-    std::optional<CPUTarget> target = CPUTarget::get(arch, error);
+    std::optional<MachineModel> model;
+    if (arch == "native" && !machine.empty()) {
+      auto read = runtime::readMachineModel(machine.str());
+      if (!read) {
+        *error = read.error().message;
+        return nullptr;
+      }
+      model = *read;
+    }
+    std::optional<CPUTarget> target =
+        CPUTarget::get(arch, error, model ? &*model : nullptr);
     if (!target)
       return nullptr;
     return std::make_unique<CPU>(std::move(*target));

@@ -76,7 +76,7 @@ FailureOr<TargetCode> CUDA::compile(ModuleOp module, unsigned) const {
 }
 
 TargetKind luminal::getCUDAKind() {
-  auto create = [](StringRef arch,
+  auto create = [](StringRef arch, StringRef,
                    std::string *error) -> std::unique_ptr<TargetInterface> {
     if (arch == "native") {
       *error = "no GPU was found to compile for; --arch names one, such as "

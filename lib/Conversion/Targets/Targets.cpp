@@ -32,11 +32,13 @@ std::string luminal::listTargetKinds() {
       ", ");
 }
 
-std::unique_ptr<TargetInterface>
-luminal::createTarget(StringRef name, StringRef arch, std::string *error) {
+std::unique_ptr<TargetInterface> luminal::createTarget(StringRef name,
+                                                       StringRef arch,
+                                                       StringRef machine,
+                                                       std::string *error) {
   for (const TargetKind &kind : getTargetKinds())
     if (kind.name == name)
-      return kind.create(arch, error);
+      return kind.create(arch, machine, error);
   *error = "no code for the target '" + name.str() +
            "'; known are: " + listTargetKinds();
   return nullptr;

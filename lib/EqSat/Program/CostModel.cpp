@@ -6,6 +6,7 @@
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
+using namespace luminal;
 using namespace luminal::eqsat;
 
 CostModel::~CostModel() = default;
@@ -38,10 +39,12 @@ using Models = llvm::MapVector<std::string, CostModelFactory,
 static Models &registry() {
   static Models models = [] {
     Models m;
-    m.insert(
-        {"unit", [](Operation *) { return std::make_unique<UnitCost>(); }});
-    m.insert({"attribute",
-              [](Operation *) { return std::make_unique<AttributeCost>(); }});
+    m.insert({"unit", [](Operation *, const MachineModel &) {
+                return std::make_unique<UnitCost>();
+              }});
+    m.insert({"attribute", [](Operation *, const MachineModel &) {
+                return std::make_unique<AttributeCost>();
+              }});
     return m;
   }();
   return models;

@@ -20,6 +20,7 @@ namespace luminal::eqsat {
 } // namespace luminal::eqsat
 
 using namespace mlir;
+using namespace luminal;
 using namespace luminal::eqsat;
 
 namespace {
@@ -28,19 +29,23 @@ class SaturatePass
     : public luminal::eqsat::impl::SaturatePassBase<SaturatePass> {
 public:
   SaturatePass() = default;
-  SaturatePass(SaturatePassOptions options, const Limits &limits = {})
-      : SaturatePassBase(std::move(options)) {
+  SaturatePass(SaturatePassOptions options, const Limits &limits = {},
+               const MachineModel &machine = {})
+      : SaturatePassBase(std::move(options)), machine(machine) {
 #define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
   FIELD = limits.FIELD;
 #include "luminal/EqSat/Core/Limits.def"
   }
   /// Options are copied by the pass manager.
-  SaturatePass(const SaturatePass &other) : SaturatePassBase(other) {}
+  SaturatePass(const SaturatePass &other)
+      : SaturatePassBase(other), machine(other.machine) {}
 
 #define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
   Option<TYPE> FIELD{*this, NAME, llvm::cl::desc(TEXT),                        \
                      llvm::cl::init(DEFAULT)};
 #include "luminal/EqSat/Core/Limits.def"
+
+  MachineModel machine;
 
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<pdl::PDLDialect>();
@@ -211,7 +216,7 @@ private:
     if (failed(checkStop(function, told.rules, told.run, runnerOptions())))
       return failure();
 
-    std::unique_ptr<CostModel> model = factory(natives.scope());
+    std::unique_ptr<CostModel> model = factory(natives.scope(), machine);
     std::string prefix = (function.getSymName() + ":").str();
     if (!egraph.empty())
       program.serialize(*model, prefix, reports.graphs);
@@ -255,6 +260,7 @@ private:
 
 std::unique_ptr<Pass>
 luminal::eqsat::createSaturatePass(SaturatePassOptions options,
-                                   const Limits &limits) {
-  return std::make_unique<SaturatePass>(std::move(options), limits);
+                                   const Limits &limits,
+                                   const MachineModel &machine) {
+  return std::make_unique<SaturatePass>(std::move(options), limits, machine);
 }

@@ -17,8 +17,8 @@ namespace {
 /// shorter one is taken.
 class StaticCost : public CostModel {
 public:
-  explicit StaticCost(Operation *function)
-      : assumptions(hlir::getAssumptions(function)) {}
+  StaticCost(Operation *function, const MachineModel &machine)
+      : assumptions(hlir::getAssumptions(function)), machine(machine) {}
 
   double cost(const NodeView &node) override {
     constexpr double perOp = 1e-3;
@@ -27,19 +27,21 @@ public:
       return std::numeric_limits<double>::infinity();
     std::optional<llir::Cost> cost = llir::getFlatCost(
         *node.name, node.operandTypes, node.resultTypes, node.attributes);
-    double price = perOp + (cost ? cost->price(assumptions) : 0.0);
+    double price = perOp + (cost ? cost->price(assumptions, machine) : 0.0);
     return node.attributes.contains("checked") ? price + perOp : price;
   }
 
 private:
   Assumptions assumptions;
+  MachineModel machine;
 };
 } // namespace
 
 void luminal::eqsat::registerStaticCost() {
-  registerCostModel("static", [](Operation *function) {
-    return std::make_unique<StaticCost>(function);
-  });
+  registerCostModel("static",
+                    [](Operation *function, const MachineModel &machine) {
+                      return std::make_unique<StaticCost>(function, machine);
+                    });
   registerRegionTrips([](Operation *op) -> std::optional<double> {
     if (auto repeat = dyn_cast<hlir::RepeatOp>(op))
       return double(repeat.getTrips());

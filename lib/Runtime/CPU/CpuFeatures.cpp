@@ -96,6 +96,14 @@ bool runtime::isIsaFeature(std::string_view name) {
   return findFeature(name) != nullptr;
 }
 
+std::vector<std::string> runtime::getCpuFeatures() {
+  std::vector<std::string> names;
+  for (const Feature &feature : kFeatures)
+    if (feature.present())
+      names.emplace_back(feature.name);
+  return names;
+}
+
 Status runtime::checkCpuFeatures(const std::vector<std::string> &features) {
   for (const std::string &name : features) {
     const Feature *feature = findFeature(name);

@@ -5,6 +5,7 @@
 #define LUMINAL_EQSAT_PROGRAM_COSTMODEL_H
 
 #include "luminal/EqSat/Patterns/RuleSets.h"
+#include "luminal/Support/MachineModel.h"
 
 namespace luminal::eqsat {
 
@@ -18,9 +19,10 @@ public:
   virtual double cost(const NodeView &node) = 0;
 };
 
-/// `scope` is the function that is saturated (for its symbols).
-using CostModelFactory =
-    std::function<std::unique_ptr<CostModel>(mlir::Operation *scope)>;
+/// `scope` is the function that is saturated (for its symbols), `machine` the
+/// one that its program is for.
+using CostModelFactory = std::function<std::unique_ptr<CostModel>(
+    mlir::Operation *scope, const MachineModel &machine)>;
 
 /// Makes a cost model known to `eqsat-saturate{cost=name}`. Built in are
 ///   unit       every op costs 1

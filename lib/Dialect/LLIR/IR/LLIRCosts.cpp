@@ -57,12 +57,13 @@ double llir::nominalValue(const Expr &e, const Assumptions &assumptions) {
   return value ? static_cast<double>(*value) : 1e18;
 }
 
-double Cost::price(const Assumptions &assumptions) const {
-  constexpr double bytesPerNs = 10, flopsPerNs = 20, nsPerLaunch = 1000;
+double Cost::price(const Assumptions &assumptions,
+                   const MachineModel &machine) const {
   double bytes = nominalValue(bytesRead + bytesWritten, assumptions);
   double work = nominalValue(flops, assumptions);
-  return std::max(bytes / bytesPerNs, work / flopsPerNs) +
-         nominalValue(launches, assumptions) * nsPerLaunch;
+  return std::max(bytes / machine.readRate, work / machine.operationRate) +
+         nominalValue(launches, assumptions) *
+             (machine.launchTime + machine.handOverTime);
 }
 
 static Expr elementsOf(Type type) {

@@ -151,7 +151,7 @@ void Explanations::explain(func::FuncOp function, ArrayRef<Arguments> arguments,
   // Exact rules alone do not lower everything.
   if (policy.maxUlps >= 0) {
     std::unique_ptr<CostModel> cost =
-        (*lookupCostModel("static"))(natives.scope());
+        (*lookupCostModel("static"))(natives.scope(), {});
     ASSERT_TRUE(succeeded(program.extract(
         *cost, [&](const Extractor &extractor, const Selection &selection) {
           for (auto [root, scope] : program.roots()) {

@@ -186,7 +186,7 @@ void Rules::check(const RuleProgram &instance, bool exactOnly) {
   if (exactOnly)
     return;
   std::unique_ptr<CostModel> cost =
-      (*lookupCostModel("static"))(natives.scope());
+      (*lookupCostModel("static"))(natives.scope(), {});
   FailureOr<ExtractionReport> extracted = program.extract(*cost);
   ASSERT_TRUE(succeeded(extracted)) << instance.name;
   EXPECT_TRUE(succeeded(verify(*module))) << instance.name;

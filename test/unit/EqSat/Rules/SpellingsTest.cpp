@@ -265,7 +265,7 @@ protected:
     checkEquivalence(program, model, expected);
     if (HasFailure())
       return;
-    auto cost = (*lookupCostModel(model))(natives.scope());
+    auto cost = (*lookupCostModel(model))(natives.scope(), {});
     Perturbation perturbation;
     if (seed % 2)
       perturbation = {seed, 2.0};
@@ -299,7 +299,7 @@ protected:
     NativeBridge natives(again.ops, function);
     ASSERT_TRUE(succeeded(again.import(natives.scope()))) << text;
     ASSERT_TRUE(again.graph.rebuild()) << text;
-    auto cost = (*lookupCostModel(model))(natives.scope());
+    auto cost = (*lookupCostModel(model))(natives.scope(), {});
     ASSERT_TRUE(succeeded(again.extract(*cost))) << text;
     ASSERT_TRUE(succeeded(verify(*module))) << text;
     EXPECT_EQ(evaluate(function), expected) << text;

@@ -5,6 +5,7 @@
 #define LUMINAL_DIALECT_LLIR_IR_LLIR_H
 
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
+#include "luminal/Support/MachineModel.h"
 #include "mlir/IR/SymbolTable.h"
 #include <variant>
 
@@ -31,10 +32,10 @@ struct Cost {
   /// Kernels launched.
   Expr launches;
 
-  /// Time in nanoseconds of a roofline with round numbers (10 bytes and 20
-  /// scalar operations per nanosecond, 1000 ns per launch), symbols at their
-  /// nominal values: ranks programs before anything is measured.
-  double price(const Assumptions &assumptions) const;
+  /// Time in nanoseconds by the roofline of one worker of `machine`, symbols at
+  /// their nominal values: ranks programs before anything is measured.
+  double price(const Assumptions &assumptions,
+               const MachineModel &machine) const;
 };
 
 /// A field of a launch by the name that it has in the manifest.

@@ -10,7 +10,7 @@
 #define LUMINAL_DIALECT_LLIR_SCHEDULES_SCHEDULES_H
 
 #include "luminal/Dialect/LLIR/Analysis/KernelAnalysis.h"
-#include "luminal/Dialect/LLIR/Schedules/MachineModel.h"
+#include "luminal/Support/MachineModel.h"
 
 namespace luminal::llir {
 

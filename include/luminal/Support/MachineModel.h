@@ -1,0 +1,107 @@
+//===- MachineModel.h - What the compiler needs to know of a machine ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Nothing here includes LLVM: the runtime measures and prints models.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_SUPPORT_MACHINEMODEL_H
+#define LUMINAL_SUPPORT_MACHINEMODEL_H
+
+#include "luminal/Support/Json.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace luminal {
+
+/// One worker of a machine: a core of a CPU, or a thread of a GPU and what its
+/// block has. Prices of ops, schedules and the grain of threads follow from it;
+/// no other place knows a size or a rate of a machine. The values here are
+/// round numbers for a machine of which nothing is known; a calibration
+/// (luminal/Runtime/Machine.h) measures the one at hand.
+struct MachineModel {
+  /// Bits of the widest vectors that pay; 32: scalar code.
+  unsigned vectorBits = 128;
+  /// Registers that hold them; 0: no tiles of sums in registers.
+  unsigned vectorRegisters = 16;
+  /// Bytes of the caches that a worker has for itself.
+  int64_t l1Bytes = 32 << 10;
+  int64_t l2Bytes = 1 << 20;
+  /// Whether a worker has memory for what it keeps while it does a unit.
+  bool hasScratch = true;
+  /// Elements of a map that one unit of work takes, at most.
+  int64_t unitElements = 4096;
+  /// Simple operations that are worth handing to another worker: about ten
+  /// microseconds of vector code.
+  int64_t grain = 1 << 17;
+  /// Of a GPU: threads that a block has at most, and those that run in step and
+  /// exchange values at no cost; 0 where there are no blocks.
+  unsigned blockThreads = 0;
+  unsigned warpThreads = 0;
+
+  /// Bytes per nanosecond that one worker reads from memory, and that it reads
+  /// and writes when it copies.
+  double readRate = 10;
+  double copyRate = 10;
+  /// Simple f32 operations per nanosecond on what is in the first cache.
+  double operationRate = 20;
+  /// f32 multiplications with addition per nanosecond, by bits of the vectors;
+  /// 0: not known, or not there.
+  double fmaRate128 = 0;
+  double fmaRate256 = 0;
+  double fmaRate512 = 0;
+  /// Nanoseconds until a kernel begins, and until other workers share it.
+  double launchTime = 0;
+  double handOverTime = 1000;
+
+  /// Elements of `bits` bits in one vector.
+  unsigned getLanes(unsigned bits) const {
+    return std::max(1u, vectorBits / bits);
+  }
+
+  /// A thread of any NVIDIA GPU from sm_80 on.
+  static MachineModel getGPUThread() {
+    MachineModel machine;
+    machine.blockThreads = 1024;
+    machine.warpThreads = 32;
+    machine.vectorBits = 32;
+    machine.vectorRegisters = 0;
+    machine.hasScratch = false;
+    machine.unitElements = 1;
+    return machine;
+  }
+
+  /// A JSON object with every field, in order; `indent` spaces before each, or
+  /// one line where it is negative.
+  std::string str(int indent = -1) const;
+  /// Checks that every field is there and within reason.
+  static Result<MachineModel> parse(const JsonRef &json);
+};
+
+/// Calls fn(name, field, least, greatest) for every field of a model.
+template <typename Model, typename Fn>
+void visitMachineFields(Model &self, Fn fn) {
+  constexpr double kMostTime = 1e9, kMostRate = 1e6;
+  fn("vector_bits", self.vectorBits, 32, 4096);
+  fn("vector_registers", self.vectorRegisters, 0, 256);
+  fn("l1_bytes", self.l1Bytes, 1 << 10, 1 << 30);
+  fn("l2_bytes", self.l2Bytes, 1 << 10, 1 << 30);
+  fn("has_scratch", self.hasScratch, 0, 1);
+  fn("unit_elements", self.unitElements, 1, 1 << 30);
+  fn("grain", self.grain, 1, 1 << 30);
+  fn("block_threads", self.blockThreads, 0, 1 << 16);
+  fn("warp_threads", self.warpThreads, 0, 1 << 10);
+  fn("read_rate", self.readRate, 1e-3, kMostRate);
+  fn("copy_rate", self.copyRate, 1e-3, kMostRate);
+  fn("operation_rate", self.operationRate, 1e-3, kMostRate);
+  fn("fma_rate_128", self.fmaRate128, 0, kMostRate);
+  fn("fma_rate_256", self.fmaRate256, 0, kMostRate);
+  fn("fma_rate_512", self.fmaRate512, 0, kMostRate);
+  fn("launch_time", self.launchTime, 0, kMostTime);
+  fn("hand_over_time", self.handOverTime, 0, kMostTime);
+}
+
+} // namespace luminal
+
+#endif // LUMINAL_SUPPORT_MACHINEMODEL_H

@@ -1,0 +1,280 @@
+//===- Calibration.cpp - Caches, rates and delays of this machine ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Each value is the best of several short trials: other load on the machine can
+// only make one worse.
+//
+//===----------------------------------------------------------------------===//
+
+#include "luminal/Runtime/Machine.h"
+#include "luminal/Runtime/ThreadPool.h"
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+
+using namespace luminal;
+using namespace luminal::runtime;
+
+namespace {
+struct Free {
+  void operator()(void *p) const { std::free(p); }
+};
+using Memory = std::unique_ptr<float, Free>;
+
+Memory allocate(size_t bytes) {
+  return Memory(static_cast<float *>(std::aligned_alloc(64, bytes)));
+}
+
+double now() {
+  return std::chrono::duration<double, std::nano>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// Nanoseconds of one call of `fn`, the least of `trials`.
+template <typename Fn>
+double timeOf(unsigned trials, Fn fn) {
+  double best = INFINITY;
+  for (unsigned i = 0; i < trials; ++i) {
+    double begin = now();
+    fn();
+    best = std::min(best, now() - begin);
+  }
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// Caches
+//===----------------------------------------------------------------------===//
+
+std::string readLine(const std::string &path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+/// Bytes of the data cache of that level; 0 where the system does not say.
+int64_t getCacheBytes(int level) {
+  for (int i = 0; i < 8; ++i) {
+    std::string folder =
+        "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i) + "/";
+    if (readLine(folder + "level") != std::to_string(level) ||
+        readLine(folder + "type") == "Instruction")
+      continue;
+    std::string size = readLine(folder + "size");
+    int64_t bytes = std::strtoll(size.c_str(), nullptr, 10);
+    char unit = size.empty() ? ' ' : size.back();
+    return unit == 'K' ? bytes << 10 : unit == 'M' ? bytes << 20 : bytes;
+  }
+  return 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Vectors
+//===----------------------------------------------------------------------===//
+
+/// Rows and vectors of the tile, and steps along k in the first cache.
+constexpr int kRows = 6, kVectors = 2, kSteps = 64;
+/// Floats that each of the loops reads or writes.
+constexpr int kFloats = 4096;
+
+/// The inner loop of a matrix product, a map of an array onto another, and the
+/// sum of an array, with vectors of BYTES bytes.
+#define LUMINAL_LOOPS(NAME, TARGET, BYTES)                                     \
+  struct NAME {                                                                \
+    typedef float V __attribute__((vector_size(BYTES), may_alias));            \
+    static constexpr int lanes = BYTES / 4;                                    \
+    TARGET static void multiply(const float *a, const float *b, float *c,      \
+                                int rounds) {                                  \
+      V sums[kRows][kVectors] = {};                                            \
+      for (int r = 0; r < rounds; ++r)                                         \
+        for (int k = 0; k < kSteps; ++k) {                                     \
+          const V *right = reinterpret_cast<const V *>(b) + k % 8 * kVectors;  \
+          _Pragma("unroll") for (int i = 0; i < kRows; ++i) {                  \
+            float left = a[k * kRows + i];                                     \
+            _Pragma("unroll") for (int j = 0; j < kVectors; ++j) sums[i][j] += \
+                left * right[j];                                               \
+          }                                                                    \
+        }                                                                      \
+      std::memcpy(c, sums, sizeof sums);                                       \
+    }                                                                          \
+    TARGET static void map(const float *a, float *c, int rounds) {             \
+      for (int r = 0; r < rounds; ++r) {                                       \
+        const V *in = reinterpret_cast<const V *>(a);                          \
+        V *out = reinterpret_cast<V *>(c);                                     \
+        _Pragma("unroll 4") for (int i = 0; i < kFloats / lanes; ++i) out[i] = \
+            in[i] + 1.0f;                                                      \
+        asm volatile("" : : "r"(out) : "memory");                              \
+      }                                                                        \
+    }                                                                          \
+    TARGET static void sum(const float *a, size_t floats, float *c) {          \
+      const V *in = reinterpret_cast<const V *>(a);                            \
+      V sums[8] = {};                                                          \
+      for (size_t i = 0; i < floats / lanes; i += 8)                           \
+        _Pragma("unroll") for (size_t j = 0; j < 8; ++j) sums[j] += in[i + j]; \
+      std::memcpy(c, sums, sizeof sums);                                       \
+    }                                                                          \
+  }
+
+#define LUMINAL_TARGET(FEATURES) __attribute__((noinline, target(FEATURES)))
+#define LUMINAL_BASE __attribute__((noinline))
+
+LUMINAL_LOOPS(Plain, LUMINAL_BASE, 16);
+#if defined(__x86_64__)
+LUMINAL_LOOPS(Fused128, LUMINAL_TARGET("avx2,fma"), 16);
+LUMINAL_LOOPS(Fused256, LUMINAL_TARGET("avx2,fma"), 32);
+LUMINAL_LOOPS(Fused512,
+              LUMINAL_TARGET("avx512f,avx512vl,avx512bw,avx512dq,fma"), 64);
+#endif
+
+/// One width of vectors.
+struct Width {
+  unsigned bits;
+  double MachineModel::*fmaRate;
+  void (*multiply)(const float *, const float *, float *, int);
+  void (*map)(const float *, float *, int);
+  void (*sum)(const float *, size_t, float *);
+};
+
+template <typename Loops>
+Width widthOf(unsigned bits, double MachineModel::*rate) {
+  return {bits, rate, Loops::multiply, Loops::map, Loops::sum};
+}
+
+/// The widths that this machine has, rising.
+std::vector<Width> getWidths() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    std::vector<Width> widths{
+        widthOf<Fused128>(128, &MachineModel::fmaRate128),
+        widthOf<Fused256>(256, &MachineModel::fmaRate256)};
+    if (__builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq"))
+      widths.push_back(widthOf<Fused512>(512, &MachineModel::fmaRate512));
+    return widths;
+  }
+#endif
+  return {widthOf<Plain>(128, &MachineModel::fmaRate128)};
+}
+
+/// Measures all widths; the one that pays is the fastest, and the widest of
+/// those that are as fast, for it needs fewer instructions.
+const Width &chooseWidth(const std::vector<Width> &widths,
+                         MachineModel &model) {
+  Memory a = allocate(4 * kFloats), b = allocate(4 * kFloats),
+         c = allocate(4 * kFloats);
+  if (!a || !b || !c)
+    return widths.front();
+  std::fill_n(a.get(), kFloats, 0.0f);
+  std::fill_n(b.get(), kFloats, 0.0f);
+  constexpr double kAsFast = 0.97;
+  const Width *best = nullptr;
+  for (const Width &width : widths) {
+    // A clock that wide vectors lower has fallen after some milliseconds.
+    constexpr int kRounds = 1000;
+    auto run = [&] { width.multiply(a.get(), b.get(), c.get(), kRounds); };
+    for (double end = now() + 20e6; now() < end;)
+      run();
+    double floats =
+        double(kRounds) * kSteps * kRows * kVectors * width.bits / 32;
+    model.*width.fmaRate = floats / timeOf(40, run);
+    if (!best || model.*width.fmaRate >= kAsFast * model.*best->fmaRate)
+      best = &width;
+  }
+  constexpr int kRounds = 200;
+  model.operationRate = double(kRounds) * kFloats / timeOf(40, [&] {
+                          best->map(a.get(), c.get(), kRounds);
+                        });
+  model.vectorBits = best->bits;
+  model.vectorRegisters = best->bits == 512 ? 32 : 16;
+  return *best;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+void measureMemory(const Width &width, MachineModel &model) {
+  // More than the last cache holds.
+  constexpr size_t kLeast = 64 << 20, kMost = 256 << 20;
+  size_t bytes = std::clamp<size_t>(4 * static_cast<size_t>(getCacheBytes(3)),
+                                    kLeast, kMost);
+  Memory memory = allocate(bytes);
+  if (!memory)
+    return;
+  std::memset(memory.get(), 0, bytes);
+  alignas(64) float sums[8 * 16];
+  model.readRate = double(bytes) /
+                   timeOf(4, [&] { width.sum(memory.get(), bytes / 4, sums); });
+  float *half = memory.get() + bytes / 8;
+  // As many bytes are read as are written.
+  model.copyRate = double(bytes) / timeOf(4, [&] {
+                     std::memcpy(half, memory.get(), bytes / 2);
+                   });
+}
+
+//===----------------------------------------------------------------------===//
+// Workers
+//===----------------------------------------------------------------------===//
+
+/// A chunk that takes `*data` nanoseconds.
+int32_t spin(void *data, int64_t, int64_t, unsigned) {
+  double end = now() + *static_cast<double *>(data);
+  while (now() < end)
+    ;
+  return 0;
+}
+
+int32_t nothing(void *, int64_t, int64_t, unsigned) { return 0; }
+
+void measureWorkers(MachineModel &model) {
+  ThreadPool &pool = ThreadPool::get();
+  // What two workers need beyond their halves of a job.
+  unsigned threads = std::min(availableThreads(), 2u);
+  if (!pool.tryAcquire(threads))
+    return;
+  constexpr int kCalls = 1000;
+  model.launchTime = timeOf(10,
+                            [&] {
+                              for (int i = 0; i < kCalls; ++i)
+                                pool.parallelFor(1, 1, 1, nothing, nullptr);
+                            }) /
+                     kCalls;
+  // A worker that has to wait for a processor is no measure: long enough for
+  // one to come free, and nothing is learnt where none ever joins.
+  double half = 20e3, best = half, end = now() + 400e6;
+  while (threads > 1 && now() < end) {
+    double begin = now();
+    pool.parallelFor(2, 1, 2, spin, &half);
+    best = std::min(best, now() - begin - half);
+  }
+  if (best < half)
+    model.handOverTime = std::max(best, 0.0);
+  pool.release();
+}
+} // namespace
+
+MachineModel runtime::measureMachine() {
+  MachineModel model;
+  if (int64_t bytes = getCacheBytes(1))
+    model.l1Bytes = bytes;
+  if (int64_t bytes = getCacheBytes(2))
+    model.l2Bytes = bytes;
+  std::vector<Width> widths = getWidths();
+  const Width &width = chooseWidth(widths, model);
+  measureMemory(width, model);
+  measureWorkers(model);
+  // Handing over may cost a tenth of the work; a power of two, so that code
+  // does not depend on the noise of the clock.
+  double operations = 10 * model.handOverTime * model.operationRate;
+  model.grain =
+      int64_t(1) << std::clamp(
+          static_cast<int>(std::lround(std::log2(operations + 1))), 14, 20);
+  return model;
+}

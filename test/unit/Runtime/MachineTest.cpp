@@ -1,0 +1,123 @@
+//===- MachineTest.cpp - Models of machines, and their files --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "luminal/Runtime/Machine.h"
+#include "gtest/gtest.h"
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+using namespace luminal;
+using namespace luminal::runtime;
+
+namespace {
+/// A model with no default value in it.
+MachineFile makeFile() {
+  MachineFile file;
+  file.processor = Processor::getHost();
+  double next = 33;
+  visitMachineFields(file.model,
+                     [&](const char *, auto &field, double, double) {
+                       using Field = std::remove_reference_t<decltype(field)>;
+                       if constexpr (std::is_same_v<Field, bool>)
+                         field = !field;
+                       else
+                         field = static_cast<Field>(++next * 1024 / 1000);
+                     });
+  file.model.l1Bytes = 1 << 20;
+  file.model.l2Bytes = 1 << 21;
+  return file;
+}
+
+TEST(MachineFile, RoundTrips) {
+  MachineFile file = makeFile();
+  Result<MachineFile> read = MachineFile::parse(file.str(), "file");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->str(), file.str());
+  EXPECT_EQ(read->processor, file.processor);
+  EXPECT_EQ(read->model.readRate, file.model.readRate);
+  EXPECT_FALSE(read->model.hasScratch);
+}
+
+// Whatever is missing, of another type or beyond reason is one error.
+TEST(MachineFile, RefusesWhatIsWrong) {
+  std::string text = makeFile().str();
+  EXPECT_FALSE(MachineFile::parse("", "file"));
+  EXPECT_FALSE(MachineFile::parse("[]", "file"));
+  auto refuses = [&](const std::string &from, const std::string &to,
+                     const std::string &message) {
+    std::string changed = text;
+    size_t at = changed.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    changed.replace(at, from.size(), to);
+    Result<MachineFile> read = MachineFile::parse(changed, "file");
+    ASSERT_FALSE(read) << from;
+    EXPECT_NE(read.error().message.find(message), std::string::npos)
+        << read.error().message;
+  };
+  refuses("\"format\": 1", "\"format\": 2", "file.format: is 2, expected 1");
+  refuses("\"l1_bytes\": ", "\"l1_bytes\": -", "is out of range");
+  refuses("\"l1_bytes\": ", "\"l1_bytes\": 99999999999", "is out of range");
+  refuses("\"vector_bits\"", "\"vector_bat\"", "vector_bits");
+  refuses("\"cores\": ", "\"cores\": \"x\", \"c\": ", "expected");
+  refuses("\"vendor\"", "\"wender\"", "vendor");
+  for (size_t length = 0; length + 2 < text.size(); ++length)
+    EXPECT_FALSE(MachineFile::parse(text.substr(0, length), "file"));
+}
+
+class MachineFiles : public testing::Test {
+protected:
+  MachineFiles() {
+    folder = std::filesystem::temp_directory_path() /
+             ("machine-" + std::to_string(::getpid()));
+    path = getMachineFile(folder);
+  }
+  ~MachineFiles() override { std::filesystem::remove_all(folder); }
+  void write(const std::string &text) {
+    std::filesystem::create_directories(folder);
+    std::ofstream(path) << text;
+  }
+  std::string folder, path;
+};
+
+TEST_F(MachineFiles, AreOfOneProcessor) {
+  auto none = readMachineModel(path);
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(none->has_value());
+  MachineFile file = makeFile();
+  write(file.str());
+  auto read = readMachineModel(path);
+  ASSERT_TRUE(read && *read);
+  EXPECT_EQ((*read)->str(), file.model.str());
+  file.processor.microcode += "1";
+  write(file.str());
+  auto other = readMachineModel(path);
+  ASSERT_FALSE(other);
+  EXPECT_NE(other.error().message.find("another processor"), std::string::npos);
+  // A folder in its place.
+  std::filesystem::remove(path);
+  std::filesystem::create_directory(path);
+  EXPECT_FALSE(readMachineModel(path));
+}
+
+TEST_F(MachineFiles, HoldWhatIsMeasured) {
+  auto begin = std::chrono::steady_clock::now();
+  Result<MachineModel> model = calibrate(path);
+  std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  ASSERT_TRUE(model) << model.error().message;
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+  EXPECT_LT(took.count(), 3.0);
+#endif
+  auto read = readMachineModel(path);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ((*read)->str(), model->str());
+  EXPECT_GT(model->fmaRate128, 0);
+  EXPECT_GE(model->l2Bytes, model->l1Bytes);
+  // The width that pays is not slower than any other.
+  double best = model->vectorBits == 512   ? model->fmaRate512
+                : model->vectorBits == 256 ? model->fmaRate256
+                                           : model->fmaRate128;
+  for (double rate : {model->fmaRate128, model->fmaRate256, model->fmaRate512})
+    EXPECT_GE(best, 0.9 * rate);
+}
+} // namespace
