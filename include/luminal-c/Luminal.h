@@ -148,9 +148,11 @@ LUMINAL_API void luminal_context_free(luminal_context *context);
  * a state, or an input that is written must not share memory with any other
  * tensor of the call: luminal_run refuses that. `shape`, and `strides` unless
  * null, hold `rank` numbers, which must be the tensor's rank: else nothing of
- * them is read. Null `data` without a shape, or with one that has elements,
- * removes the binding: an output then lies in memory of the context, a state
- * restarts in it, an input must be bound again. */
+ * them is read. An artifact for a GPU takes memory of the host, which is copied
+ * at each call, or of its device, which is used in place. Null `data` without a
+ * shape, or with one that has elements, removes the binding: an output then
+ * lies in memory of the context, a state restarts in it, an input must be bound
+ * again. */
 LUMINAL_API luminal_status luminal_bind(luminal_context *context,
                                         luminal_kind kind, size_t index,
                                         void *data, luminal_dtype dtype,

@@ -107,6 +107,9 @@ Status Artifact::readMembers(const ZipArchive &archive,
                  std::to_string(lastConstant) +
                  "]: lies outside constants.bin or is misaligned");
 
+  if (!options.deviceKind.empty() && options.deviceKind != manifest.target.kind)
+    return Error(name + ": is compiled for '" + manifest.target.kind +
+                 "', not for '" + options.deviceKind + "'");
   if (options.loadCode)
     LUMINAL_CHECK(loadCode(
         [&](std::string_view member) { return read(member); }, options.device));

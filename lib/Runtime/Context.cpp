@@ -205,6 +205,7 @@ Status Context::bindWeight(uint32_t index, const void *data, DType dtype,
   static const char empty alignas(kAlignment) = 0;
   if (spec.bytes == 0)
     data = &empty;
+  const void *place = data;
   if (spec.bytes > 0 && !c.isDirect(data)) {
     if (!weight.staging.reserve(c.device, spec.bytes))
       return Error("out of memory for the weight '" + spec.name + "'");
@@ -212,11 +213,12 @@ Status Context::bindWeight(uint32_t index, const void *data, DType dtype,
     LUMINAL_CHECK(
         c.device.copy({data, weight.staging.data(), spec.bytes,
                        within ? Copy::Kind::Within : Copy::Kind::In}));
-    data = weight.staging.data();
+    place = weight.staging.data();
   }
-  c.pointersChanged |= weight.data != data;
+  c.pointersChanged |= weight.place != place;
   c.weightsChanged |= weight.data != data;
-  weight.data = weight.place = data;
+  weight.data = data;
+  weight.place = place;
   return {};
 }
 
@@ -263,7 +265,7 @@ Result<const void *> Context::getStateData(uint32_t index) {
   // The next call initialises it again: a weight may be bound before then.
   if (input.start)
     LUMINAL_CHECK(impl->copyInitialValue(index));
-  if (input.bytes == 0 || impl->device.reaches(input.own.data()))
+  if (input.bytes == 0 || impl->device.sharesMemory())
     return static_cast<const void *>(input.own.data());
   const auto bytes = static_cast<uint64_t>(input.bytes);
   if (!input.read.reserve(impl->device, bytes, Device::Place::Host))

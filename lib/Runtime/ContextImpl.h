@@ -92,7 +92,7 @@ struct Context::Impl {
     Memory staging;       ///< Used where `own` or `data` is not direct.
   };
   struct Weight {
-    /// What the caller bound, or the artifact's; memory of the host, or direct.
+    /// What the caller bound, or the artifact's.
     const void *data = nullptr;
     /// Where kernels reach it; null: not known yet.
     const void *place = nullptr;

@@ -79,25 +79,28 @@ Status Context::Impl::call(StepListener *listener) {
       if (input.inPlace || (updated && input.updated))
         input.broken = statesBroken = true;
   };
-  for (const Copy &copy : copiesIn)
-    LUMINAL_CHECK(launches->copy(copy));
   Status status;
-  if (listener) {
+  for (const Copy &copy : copiesIn)
+    if (status)
+      status = launches->copy(copy);
+  if (listener && status) {
     Reporter reporter(m, plan, values, firstArgument, arguments.data(),
                       *listener);
     status = launches->launch(&reporter);
-  } else {
+  } else if (status) {
     status = launches->launch(nullptr);
   }
   if (!status) {
     breakStates(false);
+    // What was started before the error ends with the call.
+    (void)bool(launches->finish());
     return status;
   }
   for (const Copy &copy : copiesOut)
     if (status)
       status = launches->copy(copy);
-  if (status)
-    status = launches->finish();
+  if (Status done = launches->finish(); !done && status)
+    status = std::move(done);
   if (!status)
     breakStates(true);
   return status;
@@ -122,7 +125,8 @@ Status Context::Impl::copyInitialValue(uint32_t state) {
     return Error("weight '" + m.weights[weight].name +
                  "', the initial value of state '" + m.inputs[state].name +
                  "', is not bound");
-  const void *from = weights[weight].data;
+  const void *from =
+      weights[weight].place ? weights[weight].place : weights[weight].data;
   if (m.weights[weight].bytes == 0)
     return {};
   return device.copy(

@@ -9,14 +9,7 @@
 using namespace luminal;
 using namespace luminal::runtime;
 
-static const DeviceKind *const kKinds[] = {&kCPUDevices};
-
-std::string runtime::describeDeviceKinds() {
-  std::string text;
-  for (const DeviceKind *kind : kKinds)
-    text += (text.empty() ? "'" : " and '") + std::string(kind->name) + "'";
-  return text;
-}
+static const DeviceKind *const kKinds[] = {&kCPUDevices, &kCUDADevices};
 
 Result<Device *> runtime::openDevice(std::string_view kind, unsigned index) {
   auto *found = std::find_if(

@@ -1,8 +1,6 @@
 //===- luminal-run.cpp - Runs artifacts -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "luminal/Runtime/CpuFeatures.h"
-#include "luminal/Runtime/ThreadPool.h"
 #include "luminal/Support/MemoryFile.h"
 #include "luminal/Support/OutputFile.h"
 #include "luminal/Support/Version.h"
@@ -29,7 +27,8 @@ extern char **environ;
 
 namespace {
 struct Options {
-  std::string model, weights, profile, planCache, device = "cpu";
+  std::string model, weights, profile, planCache;
+  DeviceChoice device;
   unsigned threads = 0;
   bool info = false, debug = false, listDevices = false, help = false,
        version = false, reference = false;
@@ -43,7 +42,7 @@ void printUsage() {
 MODEL is an artifact (.lum), or what luminal-compile takes (.pt2, .mlir): that is compiled first.
 
 %.*s  --weights=FILE         the .pt2 or .safetensors file that holds the weights
-  --device=cpu           where to run
+  --device=cpu|cuda[:N]  where to run: what an artifact is compiled for, else the CPU; N: which of them
   --threads=N            threads of a call (all the process may use)
   --info                 tell inputs, outputs, symbols and sizes
   --profile=FILE         print a table of all steps, write a trace of them for Perfetto (of the first and the last calls,
@@ -89,15 +88,18 @@ Result<Options> parseArguments(int argc, char **argv) {
     }
     std::string *text = name == "--weights"      ? &o.weights
                         : name == "--profile"    ? &o.profile
-                        : name == "--device"     ? &o.device
                         : name == "--plan-cache" ? &o.planCache
                                                  : nullptr;
-    if ((text || name == "--threads" || name == "--compile-option") &&
+    if ((text || name == "--threads" || name == "--device" ||
+         name == "--compile-option") &&
         value.empty())
       return Error(std::string(name) + ": needs a value, as " +
                    std::string(name) + "=...");
     if (text) {
       *text = value;
+    } else if (name == "--device") {
+      LUMINAL_TRY(device, DeviceChoice::parse(value));
+      o.device = std::move(device);
     } else if (name == "--compile-option") {
       o.compileOptions.push_back(value);
     } else if (name == "--threads") {
@@ -160,7 +162,7 @@ Result<std::shared_ptr<const Artifact>> compile(const Options &o,
   LUMINAL_TRY(artifact, MemoryFile::create(/*inherited=*/true));
   std::vector<std::string> arguments{compilerPath(), o.model, "-o",
                                      artifact.getPath(),
-                                     "--target=" + o.device};
+                                     "--target=" + load.deviceKind};
   if (!o.weights.empty())
     arguments.push_back("--weights=" + o.weights);
   if (!o.planCache.empty())
@@ -203,14 +205,16 @@ Result<int> run(int argc, char **argv) {
     return Error("no model; see --help");
   if (o.reference)
     return evaluateReference(argc, argv);
-  if (o.device != "cpu")
-    return Error("--device: there is no device '" + o.device +
-                 "'; see --list-devices");
 
   auto start = std::chrono::steady_clock::now();
   const bool isArtifact =
       !endsWith(o.model, ".pt2") && !endsWith(o.model, ".mlir");
   LoadOptions load{o.weights};
+  load.deviceKind = o.device.kind;
+  load.device = o.device.index;
+  load.loadCode = !o.info;
+  if (!isArtifact && load.deviceKind.empty())
+    load.deviceKind = "cpu";
   if (endsWith(o.model, ".pt2") && o.weights.empty())
     load.weightsPath = o.model;
   auto loaded = isArtifact ? Artifact::load(o.model, load) : compile(o, load);

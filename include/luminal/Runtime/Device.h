@@ -30,6 +30,8 @@ struct DeviceInfo {
   std::string name;
   /// As the manifest of an artifact spells it.
   std::string arch;
+  /// What drives it ("CUDA 12.8"), empty where nothing does.
+  std::string driver;
   /// Numbers by name ("threads", "memory_bytes"), in order.
   std::vector<std::pair<std::string, uint64_t>> properties;
 };
@@ -111,6 +113,8 @@ public:
   virtual Result<std::unique_ptr<Module>> load(const TargetSpec &target,
                                                const ReadMember &read) = 0;
 
+  /// Whether memory of the device is memory of the host.
+  virtual bool sharesMemory() const = 0;
   /// Whether kernels and copies within the device reach this memory of the
   /// caller.
   virtual bool reaches(const void *memory) const = 0;
@@ -156,9 +160,6 @@ private:
 
 /// The error of a step that found an index out of range.
 Error stepFailed(const Manifest &manifest, uint32_t step);
-
-/// The names of all kinds of devices, "'cpu' and 'cuda'".
-std::string describeDeviceKinds();
 
 /// The device `index` of a kind; opened once in a process. An error says why
 /// there is none.

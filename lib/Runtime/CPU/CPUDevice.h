@@ -18,6 +18,7 @@ public:
   Status check(const TargetSpec &target) const override;
   Result<std::unique_ptr<Module>> load(const TargetSpec &target,
                                        const ReadMember &read) override;
+  bool sharesMemory() const override { return true; }
   bool reaches(const void *) const override { return true; }
   void *allocate(uint64_t &bytes, Place place) override;
   void release(void *memory, Place place) override;

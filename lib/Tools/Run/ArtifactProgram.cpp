@@ -96,7 +96,8 @@ std::string tools::describeArtifact(const Artifact &artifact, bool json) {
                         {"cpu", target.cpu},
                         {"features", target.features}};
   text += artifact.getName() + ": made by Luminal " + m.producer + " for " +
-          target.kind + " (" + target.arch + ", " + target.cpu + ")\n";
+          target.kind + " (" + target.arch +
+          (target.cpu.empty() ? "" : ", " + target.cpu) + ")\n";
   root["symbols"] = Json::array();
   if (!m.symbols.empty())
     text += "symbols:\n";

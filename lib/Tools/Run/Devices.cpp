@@ -1,14 +1,45 @@
-//===- Devices.cpp - What this machine can run on -------------------------===//
+//===- Devices.cpp - Devices as options and as text -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Tools/Run/Devices.h"
-#include "luminal/Runtime/CpuFeatures.h"
+#include "luminal/Runtime/Device.h"
 #include "luminal/Runtime/Machine.h"
-#include "luminal/Runtime/ThreadPool.h"
+#include <charconv>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 using namespace luminal;
 using namespace luminal::runtime;
+using namespace luminal::tools;
+
+Result<DeviceChoice> DeviceChoice::parse(std::string_view text) {
+  DeviceChoice choice;
+  size_t colon = text.find(':');
+  choice.kind = text.substr(0, colon);
+  if (!makeLaunch(choice.kind))
+    return Error("--device: there is no device '" + std::string(text) +
+                 "'; see --list-devices");
+  if (colon == std::string_view::npos)
+    return choice;
+  std::string_view number = text.substr(colon + 1);
+  auto [end, code] = std::from_chars(
+      number.data(), number.data() + number.size(), choice.index);
+  if (code != std::errc() || end != number.data() + number.size())
+    return Error("--device: '" + std::string(number) +
+                 "' is not the number of a device");
+  return choice;
+}
+
+/// "2 threads", "139.8 GiB memory".
+static std::string describe(std::string name, uint64_t value) {
+  constexpr std::string_view bytes = "_bytes";
+  if (!name.ends_with(bytes))
+    return std::to_string(value) + " " + name;
+  name.resize(name.size() - bytes.size());
+  char number[32];
+  std::snprintf(number, sizeof number, "%.1f GiB ", double(value) / (1 << 30));
+  return number + name;
+}
 
 static std::string describeModel(const MachineModel &model) {
   char line[160];
@@ -38,21 +69,51 @@ static std::string describeModel(const MachineModel &model) {
 }
 
 std::string tools::describeDevices(const std::string &planCache, bool json) {
-  auto found = readMachineModel(getMachineFile(planCache));
-  std::string arch(hostArch());
-  unsigned threads = availableThreads();
-  if (json) {
-    nlohmann::ordered_json device{
-        {"kind", "cpu"}, {"arch", arch}, {"threads", threads}};
-    device["machine"] = nullptr;
-    if (found && *found)
-      device["machine"] = nlohmann::ordered_json::parse((*found)->str());
-    return nlohmann::ordered_json::array({device}).dump() + "\n";
+  auto machine = readMachineModel(getMachineFile(planCache));
+  using Json = nlohmann::ordered_json;
+  std::vector<std::string> problems;
+  Json list = Json::array();
+  std::string text;
+  for (const DeviceInfo &info : listDevices(&problems)) {
+    Json entry{{"kind", info.kind}};
+    text += info.kind;
+    if (info.index > 0) {
+      entry["index"] = info.index;
+      text += ":" + std::to_string(info.index);
+    }
+    std::string separator = ": ";
+    auto addText = [&](const char *name, const std::string &value) {
+      if (value.empty())
+        return;
+      entry[name] = value;
+      text += std::exchange(separator, ", ") + value;
+    };
+    addText("name", info.name);
+    addText("arch", info.arch);
+    for (const auto &[name, value] : info.properties) {
+      entry[name] = value;
+      text += ", " + describe(name, value);
+    }
+    addText("driver", info.driver);
+    text += "\n";
+    // What is measured is the processor.
+    if (info.kind == "cpu") {
+      entry["machine"] = nullptr;
+      if (!machine)
+        text += "  not measured: " + machine.error().message + "\n";
+      else if (!*machine)
+        text += "  not measured (luminal-compile --calibrate)\n";
+      else
+        text += describeModel(**machine);
+      if (machine && *machine)
+        entry["machine"] = Json::parse((*machine)->str());
+    }
+    list.push_back(std::move(entry));
   }
-  std::string text =
-      "cpu: " + arch + ", " + std::to_string(threads) + " threads\n";
-  if (!found)
-    return text + "  not measured: " + found.error().message + "\n";
-  return text + (*found ? describeModel(**found)
-                        : "  not measured (luminal-compile --calibrate)\n");
+  for (const std::string &problem : problems)
+    std::fprintf(stderr, "luminal-run: warning: %s\n", problem.c_str());
+  return json ? list.dump(-1, ' ', false,
+                          nlohmann::ordered_json::error_handler_t::replace) +
+                    "\n"
+              : text;
 }

@@ -4,6 +4,7 @@
 #ifndef LUMINAL_TEST_UNIT_RUNTIME_ARTIFACTBUILDER_H
 #define LUMINAL_TEST_UNIT_RUNTIME_ARTIFACTBUILDER_H
 
+#include "DeviceCode.h"
 #include "luminal/Runtime/ArtifactFile.h"
 #include "luminal/Runtime/Context.h"
 #include "luminal/Runtime/CpuFeatures.h"
@@ -15,6 +16,11 @@
 namespace luminal::runtime::testing {
 
 using Kind = BufferSpec::Kind;
+
+/// The kind of device that artifacts are made for. Each binary of tests sets
+/// its own before the tests begin.
+inline const char *deviceKind = "cpu";
+inline bool isOnCPU() { return std::string_view(deviceKind) == "cpu"; }
 
 /// A file that is removed with the object.
 struct TemporaryPath {
@@ -57,7 +63,11 @@ struct Builder {
 
   Builder() {
     m.producer = "test";
-    m.target.arch = hostArch();
+    m.target.kind = deviceKind;
+    if (isOnCPU())
+      m.target.arch = hostArch();
+    else
+      m.target.arch = "sm_80";
   }
 
   uint32_t buffer(Kind kind, Expr offset = 0, Expr bytes = 0, uint32_t of = 0) {
@@ -111,13 +121,29 @@ struct Builder {
     StepSpec spec;
     spec.kernel = spec.name = kernel;
     spec.buffers = std::move(buffers);
-    launchOf(spec).work = work;
+    spec.launch = *makeLaunch(deviceKind);
+    if (isOnCPU()) {
+      launchOf(spec).work = work;
+    } else {
+      std::get<CUDALaunch>(spec.launch) = {work, Expr::floorDiv(work, 64) + 1,
+                                           0, 64};
+      // Code for a work range is a kernel of its own.
+      for (const StepSpec &other : m.steps)
+        if (other.kernel == spec.kernel)
+          spec.kernel =
+              std::string(kernel) + "$" + std::to_string(m.steps.size());
+    }
     m.steps.push_back(spec);
     return m.steps.back();
   }
 
   Status write(const std::string &path) {
-    ArtifactParts parts{m, {{"host.so", kernelObject()}}, constants, {}};
+    const std::string ptx = isOnCPU() ? "" : makeDeviceCode(m);
+    ArtifactParts parts{m, {}, constants, {}};
+    if (isOnCPU())
+      parts.code = {{"host.so", kernelObject()}};
+    else
+      parts.code = {{"device.ptx", ptx}};
     for (const std::string &data : weightData)
       parts.weights.push_back(data);
     return writeArtifact(std::move(parts), path);
@@ -151,10 +177,13 @@ inline Builder chain(Expr n, int64_t grain = 1) {
   uint32_t t = b.buffer(Kind::Arena, 0, n * 4);
   b.m.arenaBytes = n * 4;
   uint32_t y = b.output("y", DType::F32, {n});
-  launchOf(b.step("add_f32", {x, w, t}, n)).grain = grain;
-  CPULaunch &increment = launchOf(b.step("increment_f32", {t, y}, n));
-  increment.grain = grain;
-  increment.scratch = 4;
+  b.step("add_f32", {x, w, t}, n);
+  b.step("increment_f32", {t, y}, n);
+  if (isOnCPU()) {
+    for (StepSpec &step : b.m.steps)
+      launchOf(step).grain = grain;
+    launchOf(b.m.steps[1]).scratch = 4;
+  }
   return b;
 }
 
@@ -175,6 +204,30 @@ std::string failure(const T &result) {
     std::string message = failure(result);                                     \
     EXPECT_NE(message.find(text), std::string::npos) << "got: " << message;    \
   } while (false)
+
+struct alignas(64) Floats {
+  float v[64] = {};
+  float &operator[](size_t i) { return v[i]; }
+};
+
+/// Changes a chain over n elements and calls it: the error, "" for none.
+template <typename Fn>
+std::string runWith(int64_t n, Fn change) {
+  Builder b = chain(s("n"));
+  b.m.symbols[0].range.hi.reset();
+  change(b);
+  auto c = b.context();
+  if (!c)
+    return "";
+  // Never touched: the call is refused.
+  Floats x;
+  for (uint32_t i : {0, 1})
+    if (Status status =
+            c->bindInput(i, x.v, DType::F32, std::vector<int64_t>{n});
+        !status)
+      return status.error().message;
+  return failure(c->run());
+}
 
 } // namespace luminal::runtime::testing
 

@@ -1,15 +1,27 @@
-//===- Devices.h - What this machine can run on ---------------------------===//
+//===- Devices.h - Devices as options and as text -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_TOOLS_RUN_DEVICES_H
 #define LUMINAL_TOOLS_RUN_DEVICES_H
 
+#include "luminal/Support/Result.h"
 #include <string>
+#include <string_view>
 
 namespace luminal::tools {
 
-/// The devices of this machine, and the model of it that lies in `planCache`
-/// (empty: the user's folder), for people or (`json`) for programs.
+/// One of the machine's devices; an empty kind stands for any.
+struct DeviceChoice {
+  std::string kind;
+  unsigned index = 0;
+
+  /// "cuda", or "cuda:1".
+  static Result<DeviceChoice> parse(std::string_view text);
+};
+
+/// The devices of this machine, and the model of its processor that lies in
+/// `planCache` (empty: the user's folder), for people or (`json`) for programs.
+/// Drivers that do not work are told on standard error.
 std::string describeDevices(const std::string &planCache, bool json);
 
 } // namespace luminal::tools

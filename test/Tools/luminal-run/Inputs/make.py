@@ -2,6 +2,7 @@
 # ===- make.py - Artifacts and arrays for the tests of luminal-run -------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """make.py lum OUT OBJECT [key=value ...]   an artifact around the kernels of OBJECT
+   make.py cuda OUT [key=value ...]         the same for a GPU, with kernels that the fake driver has
    make.py npy OUT TYPE SHAPE VALUE...      an array, for instance f4 2,2 1 2 3 4
 
 The artifact: y = (x + w) * b over [n, 4], and a counter that adds x's first row at each call. w is an input, b a
@@ -9,6 +10,7 @@ weight. A key is a path into the manifest, such as target.arch or steps.0.kernel
 Needs only Python.
 """
 import json
+import math
 import pathlib
 import struct
 import sys
@@ -57,7 +59,20 @@ def change(value, path, new):
 
 
 def make_artifact(out, object_file, *changes):
+    write(out, manifest(), "host.so", pathlib.Path(object_file).read_bytes(), changes)
+
+
+def make_cuda_artifact(out, *changes):
     root = manifest()
+    root["target"] = {"kind": "cuda", "arch": "sm_80", "cubin": False}
+    lines = []
+    for step, work in zip(root["steps"], ("0 4 1", "0 1 1", "4 0 0")):
+        step["launch"] = {"work": step["launch"]["work"], "grid": "1", "block": 64, "shared": "0"}
+        lines.append(f"// luminal-test {step['kernel']} {step['kernel']} {work}\n")
+    write(out, root, "device.ptx", "".join(lines).encode(), changes)
+
+
+def write(out, root, member, code, changes):
     for entry in changes:
         path, _, text = entry.partition("=")
         try:
@@ -67,14 +82,16 @@ def make_artifact(out, object_file, *changes):
     weights = struct.pack("<4f", 1, 2, 3, 4) + bytes(48) + struct.pack("<4f", 0, 0, 0, 0)
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("manifest.json", json.dumps(root))
-        archive.write(object_file, "host.so")
+        archive.writestr(member, code)
         archive.writestr("constants.bin", b"")
         archive.writestr("weights.bin", weights)
 
 
 def make_array(out, code, shape, *values):
-    npy.save(out, code, [int(extent) for extent in shape.split(",") if extent], values)
+    extents = [int(extent) for extent in shape.split(",") if extent]
+    # One value stands for all.
+    npy.save(out, code, extents, values * math.prod(extents) if len(values) == 1 else values)
 
 
 if __name__ == "__main__":
-    {"lum": make_artifact, "npy": make_array}[sys.argv[1]](*sys.argv[2:])
+    {"lum": make_artifact, "cuda": make_cuda_artifact, "npy": make_array}[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,250 @@
+//===- CUDADevice.cpp - An NVIDIA GPU -------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "CUDADevice.h"
+#include "../DeviceKind.h"
+#include <charconv>
+
+using namespace luminal;
+using namespace luminal::runtime;
+using namespace luminal::runtime::cuda;
+
+const DeviceKind runtime::kCUDADevices = {
+    "cuda",
+    []() -> Result<unsigned> {
+      if (!Driver::isInstalled())
+        return 0u;
+      const Result<Driver> &driver = Driver::get();
+      if (!driver)
+        return driver.error();
+      return static_cast<unsigned>(driver->count);
+    },
+    CUDADevice::open};
+
+//===----------------------------------------------------------------------===//
+// Construction
+//===----------------------------------------------------------------------===//
+
+Result<std::unique_ptr<Device>> CUDADevice::open(unsigned index) {
+  const Result<Driver> &driver = Driver::get();
+  if (!driver)
+    return driver.error();
+  if (index >= static_cast<unsigned>(driver->count))
+    return Error(driver->count == 0
+                     ? "the NVIDIA driver finds no GPU"
+                     : "there is no device " + std::to_string(index) +
+                           ", the last is " +
+                           std::to_string(driver->count - 1));
+  std::unique_ptr<CUDADevice> device(new CUDADevice(*driver));
+  device->index = index;
+  LUMINAL_CHECK(device->initialize());
+  return std::unique_ptr<Device>(std::move(device));
+}
+
+Status CUDADevice::initialize() {
+  auto check = [&](int code) {
+    return driver.check(code, "the GPU cannot be used");
+  };
+  LUMINAL_CHECK(check(driver.deviceGet(&device, static_cast<int>(index))));
+  char text[256] = {};
+  LUMINAL_CHECK(check(driver.deviceGetName(text, sizeof text - 1, device)));
+  name = text;
+  auto attribute = [&](int which, unsigned &value) {
+    int number = 0;
+    Status status = check(driver.deviceGetAttribute(&number, which, device));
+    value = static_cast<unsigned>(number);
+    return status;
+  };
+  LUMINAL_CHECK(attribute(kComputeCapabilityMajor, major));
+  LUMINAL_CHECK(attribute(kComputeCapabilityMinor, minor));
+  LUMINAL_CHECK(attribute(kMultiprocessorCount, multiprocessors));
+  LUMINAL_CHECK(attribute(kMaxSharedPerBlockOptin, mostShared));
+  size_t bytes = 0;
+  LUMINAL_CHECK(check(driver.deviceTotalMem(&bytes, device)));
+  memoryBytes = bytes;
+  // The primary context is shared with other libraries of the process. It is
+  // kept: the driver may be gone before the process ends.
+  LUMINAL_CHECK(check(driver.primaryCtxRetain(&context, device)));
+  Current current(*this);
+  return check(driver.streamCreate(&stream, kStreamNonBlocking));
+}
+
+DeviceInfo CUDADevice::describe() const {
+  DeviceInfo info;
+  info.kind = "cuda";
+  info.index = index;
+  info.name = name;
+  info.driver = "CUDA " + driver.describeVersion();
+  info.arch = "sm_" + std::to_string(major) + std::to_string(minor);
+  info.properties = {{"multiprocessors", multiprocessors},
+                     {"memory_bytes", memoryBytes}};
+  return info;
+}
+
+//===----------------------------------------------------------------------===//
+// Code
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// sm_90a: code for compute capability 9.0 and no other.
+struct Arch {
+  unsigned capability = 0;
+  bool exact = false;
+
+  static std::optional<Arch> parse(std::string_view text) {
+    if (!text.starts_with("sm_"))
+      return std::nullopt;
+    text.remove_prefix(3);
+    Arch arch;
+    if (text.ends_with('a') || text.ends_with('f')) {
+      arch.exact = true;
+      text.remove_suffix(1);
+    }
+    auto [end, code] = std::from_chars(text.data(), text.data() + text.size(),
+                                       arch.capability);
+    if (code != std::errc() || end != text.data() + text.size())
+      return std::nullopt;
+    return arch;
+  }
+};
+
+class CUDAModule : public Module {
+public:
+  CUDAModule(CUDADevice &device, const char *member)
+      : device(device), member(member) {}
+  ~CUDAModule() override {
+    CUDADevice::Current current(device);
+    if (module)
+      device.getDriver().moduleUnload(module);
+  }
+  Status open(const Bytes &code);
+  const char *getMember() const override { return member; }
+  KernelHandle find(const std::string &kernel) const override {
+    CUDADevice::Current current(device);
+    FunctionHandle function = nullptr;
+    int code =
+        device.getDriver().moduleGetFunction(&function, module, kernel.c_str());
+    return code == kSuccess ? function : nullptr;
+  }
+
+private:
+  CUDADevice &device;
+  const char *member;
+  ModuleHandle module = nullptr;
+};
+} // namespace
+
+Status CUDAModule::open(const Bytes &code) {
+  // PTX is text that ends with a zero byte.
+  std::string image(code.text());
+  char log[4096] = {};
+  int options[] = {kJitErrorLog, kJitErrorLogBytes};
+  void *values[] = {log, reinterpret_cast<void *>(sizeof log - 1)};
+  CUDADevice::Current current(device);
+  int result = device.getDriver().moduleLoadDataEx(&module, image.data(), 2,
+                                                   options, values);
+  if (result == kSuccess)
+    return {};
+  std::string why(log);
+  while (!why.empty() && (why.back() == '\n' || why.back() == '\0'))
+    why.pop_back();
+  return device.getDriver().error(std::string(member) + ": cannot be loaded" +
+                                      (why.empty() ? "" : ": " + why),
+                                  result);
+}
+
+Status CUDADevice::check(const TargetSpec &target) const {
+  std::optional<Arch> arch = Arch::parse(target.arch);
+  const unsigned capability = 10 * major + minor;
+  if (arch && (arch->exact ? arch->capability == capability
+                           : arch->capability <= capability))
+    return {};
+  return Error("is compiled for '" + target.arch + "', this device (" + name +
+               ") is 'sm_" + std::to_string(capability) + "'");
+}
+
+Result<std::unique_ptr<Module>> CUDADevice::load(const TargetSpec &target,
+                                                 const ReadMember &read) {
+  // A cubin runs on its own compute capability and on later ones of the same
+  // generation; PTX on all later ones.
+  std::optional<Arch> arch = Arch::parse(target.arch);
+  const bool cubin =
+      target.cubin.value_or(false) && arch && arch->capability / 10 == major;
+  const char *member = cubin ? "device.cubin" : "device.ptx";
+  LUMINAL_TRY(code, read(member));
+  auto module = std::make_unique<CUDAModule>(*this, member);
+  LUMINAL_CHECK(module->open(code));
+  return std::unique_ptr<Module>(std::move(module));
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+unsigned CUDADevice::getMemoryType(const void *memory) const {
+  Current current(*this);
+  unsigned type = 0;
+  return driver.pointerGetAttribute(&type, kPointerMemoryType,
+                                    toDevice(memory)) == kSuccess
+             ? type
+             : 0;
+}
+
+bool CUDADevice::reaches(const void *memory) const {
+  if (!memory || getMemoryType(memory) != kMemoryTypeDevice)
+    return false;
+  Current current(*this);
+  int owner = -1;
+  return driver.pointerGetAttribute(&owner, kPointerDeviceOrdinal,
+                                    toDevice(memory)) == kSuccess &&
+         owner == device;
+}
+
+bool CUDADevice::isPinned(const void *memory) const {
+  return getMemoryType(memory) == kMemoryTypeHost;
+}
+
+void *CUDADevice::allocate(uint64_t &bytes, Place place) {
+  Current current(*this);
+  bytes = (bytes + 255) / 256 * 256;
+  if (place == Place::Host) {
+    void *memory = nullptr;
+    return driver.memHostAlloc(&memory, bytes, kHostPortable) == kSuccess
+               ? memory
+               : nullptr;
+  }
+  DevicePointer memory = 0;
+  return driver.memAlloc(&memory, bytes) == kSuccess
+             ? reinterpret_cast<void *>(memory)
+             : nullptr;
+}
+
+void CUDADevice::release(void *memory, Place place) {
+  Current current(*this);
+  if (place == Place::Host)
+    driver.memFreeHost(memory);
+  else
+    driver.memFree(toDevice(memory));
+}
+
+int CUDADevice::start(const Copy &copy, StreamHandle on) const {
+  switch (copy.kind) {
+  case Copy::Kind::In:
+    return driver.memcpyIn(toDevice(copy.to), copy.from, copy.bytes, on);
+  case Copy::Kind::Out:
+    return driver.memcpyOut(copy.to, toDevice(copy.from), copy.bytes, on);
+  case Copy::Kind::Within:
+    return driver.memcpyWithin(toDevice(copy.to), toDevice(copy.from),
+                               copy.bytes, on);
+  }
+  return kInvalidValue;
+}
+
+Status CUDADevice::copy(const Copy &copy) {
+  Current current(*this);
+  std::lock_guard<std::mutex> lock(streamMutex);
+  int code = start(copy, stream);
+  if (code == kSuccess)
+    code = driver.streamSynchronize(stream);
+  return driver.check(code, "a copy failed");
+}

@@ -1,0 +1,80 @@
+//===- CUDADevice.h - An NVIDIA GPU ---------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_RUNTIME_CUDA_CUDADEVICE_H
+#define LUMINAL_LIB_RUNTIME_CUDA_CUDADEVICE_H
+
+#include "Driver.h"
+#include "luminal/Runtime/Device.h"
+#include <mutex>
+
+namespace luminal::runtime::cuda {
+
+inline DevicePointer toDevice(const void *memory) {
+  return reinterpret_cast<uintptr_t>(memory);
+}
+
+class CUDADevice : public Device {
+public:
+  static Result<std::unique_ptr<Device>> open(unsigned index);
+
+  DeviceInfo describe() const override;
+  Status check(const TargetSpec &target) const override;
+  Result<std::unique_ptr<Module>> load(const TargetSpec &target,
+                                       const ReadMember &read) override;
+  bool sharesMemory() const override { return false; }
+  bool reaches(const void *memory) const override;
+  void *allocate(uint64_t &bytes, Place place) override;
+  void release(void *memory, Place place) override;
+  Status copy(const Copy &copy) override;
+  Result<std::unique_ptr<LaunchPlan>>
+  createPlan(const Manifest &manifest, std::span<const KernelHandle> kernels,
+             unsigned threads) override;
+
+  /// Makes the device's context the current one of this thread.
+  class Current {
+  public:
+    explicit Current(const CUDADevice &device) : driver(device.driver) {
+      driver.ctxPushCurrent(device.context);
+    }
+    Current(const Current &) = delete;
+    ~Current() {
+      ContextHandle last;
+      driver.ctxPopCurrent(&last);
+    }
+
+  private:
+    const Driver &driver;
+  };
+
+  const Driver &getDriver() const { return driver; }
+  unsigned getMultiprocessors() const { return multiprocessors; }
+  /// Bytes of dynamic shared memory that a block may ask for.
+  unsigned getMostShared() const { return mostShared; }
+  /// Whether the memory is of the host and pinned, so that the device reads and
+  /// writes it while the host goes on.
+  bool isPinned(const void *memory) const;
+
+  /// Starts a copy.
+  int start(const Copy &copy, StreamHandle stream) const;
+
+private:
+  explicit CUDADevice(const Driver &driver) : driver(driver) {}
+  Status initialize();
+  unsigned getMemoryType(const void *memory) const;
+
+  const Driver &driver;
+  unsigned index = 0;
+  DeviceId device = 0;
+  ContextHandle context = nullptr;
+  /// For copies outside calls.
+  StreamHandle stream = nullptr;
+  std::mutex streamMutex;
+  std::string name;
+  unsigned major = 0, minor = 0, multiprocessors = 1, mostShared = 48 << 10;
+  uint64_t memoryBytes = 0;
+};
+
+} // namespace luminal::runtime::cuda
+
+#endif // LUMINAL_LIB_RUNTIME_CUDA_CUDADEVICE_H

@@ -1,0 +1,341 @@
+//===- CUDALaunchPlan.cpp - All steps as one CUDA graph -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "CUDALaunchPlan.h"
+#include "../Dependences.h"
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+using namespace luminal;
+using namespace luminal::runtime;
+using namespace luminal::runtime::cuda;
+
+/// What a block may have without asking.
+static constexpr unsigned kUsualShared = 48 << 10;
+
+//===----------------------------------------------------------------------===//
+// Construction
+//===----------------------------------------------------------------------===//
+
+Result<std::unique_ptr<LaunchPlan>>
+CUDADevice::createPlan(const Manifest &manifest,
+                       std::span<const KernelHandle> kernels, unsigned) {
+  return CUDALaunchPlan::create(*this, manifest, kernels);
+}
+
+Result<std::unique_ptr<LaunchPlan>>
+CUDALaunchPlan::create(CUDADevice &device, const Manifest &manifest,
+                       std::span<const KernelHandle> kernels) {
+  std::unique_ptr<CUDALaunchPlan> plan(new CUDALaunchPlan(device, manifest));
+  LUMINAL_CHECK(plan->initialize(kernels));
+  return std::unique_ptr<LaunchPlan>(std::move(plan));
+}
+
+Status CUDALaunchPlan::initialize(std::span<const KernelHandle> kernels) {
+  CUDADevice::Current current(device);
+  LUMINAL_CHECK(driver.check(driver.streamCreate(&stream, kStreamNonBlocking),
+                             "a stream cannot be made"));
+  for (EventHandle &event : events)
+    LUMINAL_CHECK(
+        driver.check(driver.eventCreate(&event, 0), "an event cannot be made"));
+  steps.resize(manifest.steps.size());
+  size_t words = manifest.symbols.size();
+  for (const StepSpec &spec : manifest.steps)
+    words += spec.buffers.size();
+  if (!tables.reserve(device, words * 8) ||
+      !tablesOnHost.reserve(device, words * 8, Device::Place::Host) ||
+      !status.reserve(device, steps.size() * sizeof(int32_t),
+                      Device::Place::Host))
+    return Error("out of memory for the tables of the kernels");
+  std::memset(status.data(), 0, steps.size() * sizeof(int32_t));
+
+  DevicePointer next = toDevice(tables.data()) + 8 * manifest.symbols.size();
+  for (size_t i = 0; i < steps.size(); ++i) {
+    Step &step = steps[i];
+    const StepSpec &spec = manifest.steps[i];
+    const auto &launch = std::get<CUDALaunch>(spec.launch);
+    step.function = static_cast<FunctionHandle>(kernels[i]);
+    constexpr int64_t mostThreads = 1024;
+    if (launch.block < 1 || launch.block > mostThreads)
+      return Error(describe(i) + ": has blocks of " +
+                   std::to_string(launch.block) + " threads");
+    step.block = static_cast<unsigned>(launch.block);
+    step.active = !launch.work.isConstant(0);
+    step.symbols = toDevice(tables.data());
+    step.buffers = next;
+    step.status = reinterpret_cast<int32_t *>(status.data()) + i;
+    step.parameters[0] = &step.buffers;
+    step.parameters[1] = &step.symbols;
+    step.parameters[2] = &step.status;
+    next += 8 * spec.buffers.size();
+  }
+  return {};
+}
+
+CUDALaunchPlan::~CUDALaunchPlan() {
+  CUDADevice::Current current(device);
+  if (stream)
+    driver.streamSynchronize(stream);
+  dropGraph();
+  for (EventHandle event : events)
+    if (event)
+      driver.eventDestroy(event);
+  if (stream)
+    driver.streamDestroy(stream);
+}
+
+std::string CUDALaunchPlan::describe(uint32_t step) const {
+  const StepSpec &spec = manifest.steps[step];
+  return "step " + std::to_string(step) + " (" + spec.name + ", kernel " +
+         spec.kernel + ")";
+}
+
+uint64_t CUDALaunchPlan::getMemoryBytes() const {
+  return tables.size() + tablesOnHost.size() + status.size() +
+         staging.getMemoryBytes();
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes and memory
+//===----------------------------------------------------------------------===//
+
+Status CUDALaunchPlan::setSizes(std::span<const int64_t> newSymbols,
+                                std::span<const int64_t> launches) {
+  symbols = newSymbols;
+  // The expressions of a launch: work, grid, shared.
+  const int64_t *values = launches.data();
+  for (uint32_t i = 0; i < steps.size(); ++i, values += 3) {
+    Step &step = steps[i];
+    step.work = values[0];
+    constexpr int64_t most = std::numeric_limits<int32_t>::max();
+    // Any number of blocks serves; too many do not.
+    step.grid = static_cast<unsigned>(std::clamp<int64_t>(values[1], 1, most));
+    if (values[2] > device.getMostShared())
+      return Error(describe(i) + ": needs " + std::to_string(values[2]) +
+                   " bytes of shared memory, the device has " +
+                   std::to_string(device.getMostShared()));
+    step.shared = static_cast<unsigned>(values[2]);
+  }
+  tablesChanged = sizesChanged = true;
+  return {};
+}
+
+Status CUDALaunchPlan::setBuffers(std::span<void *const> newBuffers) {
+  buffers = newBuffers;
+  tablesChanged = true;
+  return {};
+}
+
+/// The tables are symbols, then the buffers of all steps.
+Status CUDALaunchPlan::uploadTables() {
+  if (!tablesChanged)
+    return {};
+  if (inFlight)
+    LUMINAL_CHECK(wait("a call failed"));
+  const uint64_t symbolBytes = symbols.size() * 8,
+                 bufferBytes = buffers.size() * 8;
+  uint8_t *host = tablesOnHost.data();
+  if (symbolBytes)
+    std::memcpy(host, symbols.data(), symbolBytes);
+  if (bufferBytes)
+    std::memcpy(host + symbolBytes, buffers.data(), bufferBytes);
+  tablesChanged = false;
+  if (symbolBytes + bufferBytes == 0)
+    return {};
+  inFlight = true;
+  return driver.check(device.start({host, tables.data(),
+                                    symbolBytes + bufferBytes, Copy::Kind::In},
+                                   stream),
+                      "the tables of the kernels cannot be copied");
+}
+
+Status CUDALaunchPlan::copy(const Copy &copy) {
+  CUDADevice::Current current(device);
+  inFlight = true;
+  return driver.check(staging.start(copy, stream), "a copy failed");
+}
+
+Status CUDALaunchPlan::wait(const char *what) {
+  Status done = driver.check(driver.streamSynchronize(stream), what);
+  inFlight = false;
+  return done;
+}
+
+//===----------------------------------------------------------------------===//
+// The graph
+//===----------------------------------------------------------------------===//
+
+void CUDALaunchPlan::dropGraph() {
+  if (exec)
+    driver.graphExecDestroy(exec);
+  if (graph)
+    driver.graphDestroy(graph);
+  exec = nullptr;
+  graph = nullptr;
+}
+
+Status CUDALaunchPlan::allowShared(uint32_t index) {
+  const Step &step = steps[index];
+  if (step.shared <= kUsualShared)
+    return {};
+  int code = driver.funcSetAttribute(step.function, kFunctionMaxDynamicShared,
+                                     static_cast<int>(step.shared));
+  return code == kSuccess ? Status()
+                          : driver.error(describe(index) + ": needs " +
+                                             std::to_string(step.shared) +
+                                             " bytes of shared memory",
+                                         code);
+}
+
+unsigned CUDALaunchPlan::getGraphGrid(const Step &step,
+                                      const CUDALaunch &launch) const {
+  if (launch.grid.asConstant())
+    return step.grid;
+  // Later sizes may be larger: enough blocks to fill the device, if so many can
+  // ever have work.
+  int blocks = 1;
+  if (driver.occupancy(&blocks, step.function, static_cast<int>(step.block),
+                       step.shared) != kSuccess ||
+      blocks < 1)
+    blocks = 1;
+  int64_t grid = std::max<int64_t>(step.grid, int64_t(blocks) *
+                                                  device.getMultiprocessors());
+  std::map<std::string, SymbolRange> ranges;
+  for (const SymbolSpec &symbol : manifest.symbols)
+    ranges[symbol.name] = symbol.range;
+  if (auto most = Assumptions(std::move(ranges)).upperBound(launch.grid))
+    grid = std::min(grid, std::max<int64_t>(*most, step.grid));
+  return static_cast<unsigned>(grid);
+}
+
+Status CUDALaunchPlan::buildGraph() {
+  if (sizesChanged) {
+    // A graph holds what a block has of shared memory, and nothing else that
+    // depends on sizes.
+    for (const Step &step : steps)
+      if (exec && step.active && step.shared != step.capturedShared)
+        dropGraph();
+    sizesChanged = false;
+  }
+  if (exec)
+    return {};
+  dropGraph();
+  ++captures;
+  LUMINAL_CHECK(
+      driver.check(driver.graphCreate(&graph, 0), "a graph cannot be made"));
+  std::vector<bool> active;
+  for (const Step &step : steps)
+    active.push_back(step.active);
+  std::vector<std::vector<uint32_t>> edges = planDependences(manifest, active);
+  std::vector<NodeHandle> nodes(steps.size()), before;
+  for (uint32_t i = 0; i < steps.size(); ++i) {
+    Step &step = steps[i];
+    if (!step.active)
+      continue;
+    LUMINAL_CHECK(allowShared(i));
+    const auto &launch = std::get<CUDALaunch>(manifest.steps[i].launch);
+    KernelNode node{step.function,
+                    getGraphGrid(step, launch),
+                    1,
+                    1,
+                    step.block,
+                    1,
+                    1,
+                    step.shared,
+                    step.parameters,
+                    nullptr};
+    step.capturedShared = step.shared;
+    before.clear();
+    for (uint32_t earlier : edges[i])
+      before.push_back(nodes[earlier]);
+    if (int code = driver.graphAddKernelNode(&nodes[i], graph, before.data(),
+                                             before.size(), &node);
+        code != kSuccess)
+      return driver.error(describe(i) + ": cannot be part of a graph", code);
+  }
+  return driver.check(driver.graphInstantiate(&exec, graph, 0),
+                      "a graph cannot be made");
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+Status CUDALaunchPlan::launch(StepObserver *observer) {
+  CUDADevice::Current current(device);
+  LUMINAL_CHECK(uploadTables());
+  if (observer)
+    return launchStepByStep(*observer);
+  if (steps.empty())
+    return {};
+  LUMINAL_CHECK(buildGraph());
+  inFlight = true;
+  return driver.check(driver.graphLaunch(exec, stream),
+                      "a graph cannot be launched");
+}
+
+Status CUDALaunchPlan::launchStepByStep(StepObserver &observer) {
+  LUMINAL_CHECK(wait("a call failed"));
+  for (uint32_t i = 0; i < steps.size(); ++i) {
+    Step &step = steps[i];
+    observer.before(i, 1);
+    float milliseconds = 0;
+    if (step.work > 0) {
+      LUMINAL_CHECK(allowShared(i));
+      driver.eventRecord(events[0], stream);
+      int code =
+          driver.launchKernel(step.function, step.grid, 1, 1, step.block, 1, 1,
+                              step.shared, stream, step.parameters, nullptr);
+      driver.eventRecord(events[1], stream);
+      if (code == kSuccess)
+        code = driver.streamSynchronize(stream);
+      if (code != kSuccess)
+        return driver.error(describe(i), code);
+      driver.eventElapsedTime(&milliseconds, events[0], events[1]);
+    }
+    LUMINAL_CHECK(checkStatus());
+    LUMINAL_CHECK(observer.after(i, milliseconds * 1e3));
+  }
+  return {};
+}
+
+Status CUDALaunchPlan::finish() {
+  CUDADevice::Current current(device);
+  Status done = wait("a call failed (luminal-run --debug names the step)");
+  staging.finish(!done);
+  return done ? checkStatus() : done;
+}
+
+Status CUDALaunchPlan::checkStatus() {
+  auto *words = reinterpret_cast<volatile int32_t *>(status.data());
+  for (uint32_t i = 0; i < steps.size(); ++i) {
+    if (words[i] == 0)
+      continue;
+    for (size_t k = i; k < steps.size(); ++k)
+      words[k] = 0;
+    return stepFailed(manifest, i);
+  }
+  return {};
+}
+
+Result<double> CUDALaunchPlan::time(unsigned repeats) {
+  CUDADevice::Current current(device);
+  LUMINAL_CHECK(uploadTables());
+  if (steps.empty() || repeats == 0)
+    return 0.0;
+  LUMINAL_CHECK(buildGraph());
+  int code = driver.eventRecord(events[0], stream);
+  for (unsigned i = 0; i < repeats && code == kSuccess; ++i)
+    code = driver.graphLaunch(exec, stream);
+  if (code == kSuccess)
+    code = driver.eventRecord(events[1], stream);
+  LUMINAL_CHECK(driver.check(code, "a graph cannot be launched"));
+  LUMINAL_CHECK(wait("a call failed"));
+  LUMINAL_CHECK(checkStatus());
+  float milliseconds = 0;
+  LUMINAL_CHECK(
+      driver.check(driver.eventElapsedTime(&milliseconds, events[0], events[1]),
+                   "an event has no time"));
+  return double(milliseconds) * 1e6 / repeats;
+}

@@ -1,0 +1,87 @@
+//===- CUDALaunchPlan.h - All steps as one CUDA graph ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A kernel gets three pointers, which never change: to the pointers of its
+// buffers, to the values of the symbols, and to a word that it sets where an
+// index is out of range. What they point to is one block of device memory
+// (the tables), rewritten from pinned memory before a call where sizes or
+// memory changed, so that one graph serves all sizes; and words of pinned host
+// memory, written by kernels only where something is wrong.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_LIB_RUNTIME_CUDA_CUDALAUNCHPLAN_H
+#define LUMINAL_LIB_RUNTIME_CUDA_CUDALAUNCHPLAN_H
+
+#include "CUDADevice.h"
+#include "Staging.h"
+
+namespace luminal::runtime::cuda {
+
+class CUDALaunchPlan : public LaunchPlan {
+public:
+  static Result<std::unique_ptr<LaunchPlan>>
+  create(CUDADevice &device, const Manifest &manifest,
+         std::span<const KernelHandle> kernels);
+  ~CUDALaunchPlan() override;
+
+  Status setSizes(std::span<const int64_t> newSymbols,
+                  std::span<const int64_t> launches) override;
+  Status setBuffers(std::span<void *const> newBuffers) override;
+  Status copy(const Copy &copy) override;
+  Status launch(StepObserver *observer) override;
+  Status finish() override;
+  Result<double> time(unsigned repeats) override;
+  uint64_t getMemoryBytes() const override;
+  uint64_t getNumCaptures() const override { return captures; }
+
+private:
+  CUDALaunchPlan(CUDADevice &device, const Manifest &manifest)
+      : device(device), driver(device.getDriver()), manifest(manifest),
+        staging(device) {}
+  Status initialize(std::span<const KernelHandle> kernels);
+  Status wait(const char *what);
+  Status uploadTables();
+  Status buildGraph();
+  void dropGraph();
+  Status launchStepByStep(StepObserver &observer);
+  Status checkStatus();
+
+  struct Step {
+    FunctionHandle function = nullptr;
+    unsigned block = 1;
+    /// For the present sizes.
+    int64_t work = 0;
+    unsigned grid = 1, shared = 0;
+    /// Of the graph: blocks, and whether the step is in it.
+    unsigned capturedShared = 0;
+    bool active = true;
+    /// The kernel's parameters.
+    DevicePointer buffers = 0, symbols = 0;
+    int32_t *status = nullptr;
+    void *parameters[3] = {};
+  };
+  std::string describe(uint32_t step) const;
+  Status allowShared(uint32_t step);
+  /// Blocks of a step in the graph, which serve all sizes.
+  unsigned getGraphGrid(const Step &step, const CUDALaunch &launch) const;
+
+  CUDADevice &device;
+  const Driver &driver;
+  const Manifest &manifest;
+  Staging staging;
+  std::vector<Step> steps;
+  std::span<const int64_t> symbols;
+  std::span<void *const> buffers;
+  Memory tables, tablesOnHost, status;
+  bool tablesChanged = true, sizesChanged = true, inFlight = false;
+  StreamHandle stream = nullptr;
+  EventHandle events[2] = {};
+  GraphHandle graph = nullptr;
+  ExecHandle exec = nullptr;
+  uint64_t captures = 0;
+};
+
+} // namespace luminal::runtime::cuda
+
+#endif // LUMINAL_LIB_RUNTIME_CUDA_CUDALAUNCHPLAN_H

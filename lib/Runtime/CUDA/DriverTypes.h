@@ -1,0 +1,70 @@
+//===- DriverTypes.h - What of the CUDA driver's interface is used --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The driver is opened at run time, and the build needs no toolkit: the few
+// types and numbers that cross its binary interface are declared here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_LIB_RUNTIME_CUDA_DRIVERTYPES_H
+#define LUMINAL_LIB_RUNTIME_CUDA_DRIVERTYPES_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace luminal::runtime::cuda {
+
+using DeviceId = int;
+using DevicePointer = unsigned long long;
+using ContextHandle = struct ContextStruct *;
+using ModuleHandle = struct ModuleStruct *;
+using FunctionHandle = struct FunctionStruct *;
+using StreamHandle = struct StreamStruct *;
+using EventHandle = struct EventStruct *;
+using GraphHandle = struct GraphStruct *;
+using NodeHandle = struct NodeStruct *;
+using ExecHandle = struct ExecStruct *;
+
+/// Codes that functions return.
+enum : int {
+  kSuccess = 0,
+  kInvalidValue = 1,
+  kOutOfMemory = 2,
+  kNoDevice = 100,
+  kInvalidDevice = 101,
+  kNoBinaryForGpu = 209,
+  kInvalidPtx = 218,
+  kUnsupportedPtx = 222,
+  kNotFound = 500,
+  kIllegalAddress = 700
+};
+
+/// Attributes of devices, pointers and functions.
+enum : int {
+  kMultiprocessorCount = 16,
+  kComputeCapabilityMajor = 75,
+  kComputeCapabilityMinor = 76,
+  kMaxSharedPerBlockOptin = 97,
+  kPointerMemoryType = 2,
+  kPointerDeviceOrdinal = 9,
+  kFunctionMaxDynamicShared = 8
+};
+enum : unsigned { kMemoryTypeHost = 1, kMemoryTypeDevice = 2 };
+/// Options of moduleLoadDataEx.
+enum : int { kJitErrorLog = 5, kJitErrorLogBytes = 6 };
+/// Flags of memHostAlloc and streamCreate.
+enum : unsigned { kHostPortable = 1, kStreamNonBlocking = 1 };
+
+/// Parameters of a kernel node, the first version of the structure.
+struct KernelNode {
+  FunctionHandle function;
+  unsigned gridX, gridY, gridZ;
+  unsigned blockX, blockY, blockZ;
+  unsigned shared;
+  void **parameters;
+  void **extra;
+};
+
+} // namespace luminal::runtime::cuda
+
+#endif // LUMINAL_LIB_RUNTIME_CUDA_DRIVERTYPES_H

@@ -1,0 +1,21 @@
+//===- Dependences.h - Which steps must wait for which --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_RUNTIME_DEPENDENCES_H
+#define LUMINAL_LIB_RUNTIME_DEPENDENCES_H
+
+#include "luminal/Runtime/Manifest.h"
+#include <vector>
+
+namespace luminal::runtime {
+
+/// By step, the earlier steps that must have ended before it starts: where one
+/// of the two writes memory that the other reads or writes, for some values of
+/// the symbols. There is an edge iff no path of others orders the two. Steps
+/// that are not `active` are left out.
+std::vector<std::vector<uint32_t>>
+planDependences(const Manifest &manifest, const std::vector<bool> &active);
+
+} // namespace luminal::runtime
+
+#endif // LUMINAL_LIB_RUNTIME_DEPENDENCES_H

@@ -1,0 +1,506 @@
+//===- FakeDriver.cpp - A CUDA driver without a GPU -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "FakeDriver.h"
+#include "../../../lib/Runtime/CUDA/DriverTypes.h"
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <string>
+
+using namespace luminal::runtime::cuda;
+
+namespace {
+/// Device memory lies where the host cannot read it.
+constexpr DevicePointer kTag = 1ull << 62;
+
+struct Fake {
+  FakeCounts counts;
+  std::map<std::string, int64_t> settings = {
+      {"version", 12080},     {"init", 0},     {"count", 1},
+      {"major", 9},           {"minor", 0},    {"memory", int64_t(1) << 40},
+      {"multiprocessors", 4}, {"occupancy", 2}};
+  std::map<uintptr_t, size_t> device, pinned;
+  size_t used = 0;
+  std::recursive_mutex mutex;
+
+  Fake() {
+    const char *text = std::getenv("LUMINAL_FAKE_CUDA");
+    std::istringstream in(text ? text : "");
+    for (std::string entry; std::getline(in, entry, ',');)
+      if (size_t equal = entry.find('='); equal != std::string::npos)
+        settings[entry.substr(0, equal)] =
+            std::strtoll(entry.c_str() + equal + 1, nullptr, 10);
+  }
+
+  static bool within(const std::map<uintptr_t, size_t> &ranges, uintptr_t begin,
+                     size_t bytes) {
+    auto after = ranges.upper_bound(begin);
+    if (after == ranges.begin())
+      return false;
+    auto [base, size] = *std::prev(after);
+    return begin - base <= size && bytes <= size - (begin - base);
+  }
+  /// Device memory as the host reads it; null if it is none.
+  uint8_t *translate(DevicePointer memory, size_t bytes) {
+    if (!(memory & kTag) || !within(device, memory & ~kTag, bytes))
+      return nullptr;
+    return reinterpret_cast<uint8_t *>(memory & ~kTag);
+  }
+  bool isPinned(const void *memory, size_t bytes) {
+    return within(pinned, reinterpret_cast<uintptr_t>(memory), bytes);
+  }
+};
+
+Fake &fake() {
+  static Fake fake;
+  return fake;
+}
+
+struct Function {
+  std::string op;
+  int64_t constant = 0, factor = 0;
+  size_t symbol = 0;
+};
+
+struct Launch {
+  const Function *function;
+  DevicePointer buffers, symbols;
+  int32_t *status;
+};
+
+/// The address of `bytes` bytes of a buffer, or null.
+template <typename T>
+T *access(const Launch &launch, unsigned buffer, int64_t elements) {
+  auto *table = fake().translate(launch.buffers + 8 * buffer, 8);
+  if (!table)
+    return nullptr;
+  DevicePointer memory;
+  std::memcpy(&memory, table, 8);
+  return reinterpret_cast<T *>(
+      fake().translate(memory, static_cast<size_t>(elements) * sizeof(T)));
+}
+
+int runKernel(const Launch &launch) {
+  Fake &f = fake();
+  ++f.counts.kernelsRun;
+  const Function &fn = *launch.function;
+  auto symbol = [&](size_t i, int64_t &value) {
+    auto *at = f.translate(launch.symbols + 8 * i, 8);
+    if (at)
+      std::memcpy(&value, at, 8);
+    return at != nullptr;
+  };
+  int64_t work = fn.constant, value = 0;
+  if (fn.factor != 0) {
+    if (!symbol(fn.symbol, value))
+      return kIllegalAddress;
+    work += fn.factor * value;
+  }
+  if (!f.isPinned(launch.status, sizeof(int32_t)))
+    return kIllegalAddress;
+  if (work <= 0)
+    return kSuccess;
+  auto map = [&](unsigned result, auto element) {
+    auto *a = access<const float>(launch, 0, work);
+    auto *b = access<const float>(launch, 1, work);
+    auto *to = access<float>(launch, result, work);
+    if (!a || !b || !to)
+      return static_cast<int>(kIllegalAddress);
+    for (int64_t i = 0; i < work; ++i)
+      to[i] = element(a[i], b[i]);
+    return static_cast<int>(kSuccess);
+  };
+  if (fn.op == "add_f32")
+    return map(2, [](float a, float b) { return a + b; });
+  if (fn.op == "increment_f32")
+    return map(1, [](float a, float) { return a + 1; });
+  if (fn.op == "copy_f32")
+    return map(1, [](float a, float) { return a; });
+  if (fn.op == "accumulate_f32")
+    return map(1, [](float a, float b) { return a + b; });
+  int64_t first = 0;
+  if (!symbol(0, first))
+    return kIllegalAddress;
+  if (fn.op == "scale_rows_f32") {
+    auto *a = access<const float>(launch, 0, work * first);
+    auto *b = access<const float>(launch, 1, first);
+    auto *c = access<float>(launch, 2, work * first);
+    if (!a || !b || !c)
+      return kIllegalAddress;
+    for (int64_t i = 0; i < work * first; ++i)
+      c[i] = a[i] * b[i % first];
+    return kSuccess;
+  }
+  if (fn.op == "gather_f32") {
+    auto *a = access<const float>(launch, 0, first);
+    auto *b = access<const int64_t>(launch, 1, work);
+    auto *c = access<float>(launch, 2, work);
+    if (!a || !b || !c)
+      return kIllegalAddress;
+    for (int64_t i = 0; i < work; ++i) {
+      if (b[i] < 0 || b[i] >= first)
+        *launch.status = 1;
+      else
+        c[i] = a[b[i]];
+    }
+    return kSuccess;
+  }
+  return kIllegalAddress;
+}
+
+double now() {
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+} // namespace
+
+namespace luminal::runtime::cuda {
+struct ContextStruct {};
+struct FunctionStruct : Function {};
+struct ModuleStruct {
+  std::map<std::string, FunctionStruct> functions;
+};
+struct EventStruct {
+  double time = 0;
+};
+struct StreamStruct {
+  std::vector<std::function<int()>> queue;
+};
+struct NodeStruct {
+  Launch launch;
+  unsigned grid;
+  std::vector<NodeStruct *> before;
+};
+struct GraphStruct {
+  std::vector<NodeStruct *> nodes;
+};
+struct ExecStruct {
+  std::vector<NodeStruct> nodes; ///< `before` by number, in `order`.
+  std::vector<std::vector<size_t>> before;
+};
+} // namespace luminal::runtime::cuda
+
+static int add(StreamHandle stream, std::function<int()> work) {
+  std::lock_guard<std::recursive_mutex> lock(fake().mutex);
+  stream->queue.push_back(std::move(work));
+  return kSuccess;
+}
+
+static int drain(StreamHandle stream) {
+  std::lock_guard<std::recursive_mutex> lock(fake().mutex);
+  int result = kSuccess;
+  for (auto &work : stream->queue)
+    if (int code = work(); result == kSuccess)
+      result = code;
+  stream->queue.clear();
+  return result;
+}
+
+static Launch getLaunch(FunctionHandle function, void **parameters) {
+  Launch launch{function, 0, 0, nullptr};
+  std::memcpy(&launch.buffers, parameters[0], 8);
+  std::memcpy(&launch.symbols, parameters[1], 8);
+  std::memcpy(&launch.status, parameters[2], 8);
+  return launch;
+}
+
+/// All nodes, each as soon as those before it have run, the last first.
+static int runGraph(const ExecStruct &exec) {
+  std::vector<bool> done(exec.nodes.size());
+  for (size_t left = exec.nodes.size(); left > 0; --left)
+    for (size_t i = exec.nodes.size(); i-- > 0;) {
+      if (done[i] || !std::all_of(exec.before[i].begin(), exec.before[i].end(),
+                                  [&](size_t k) { return done[k]; }))
+        continue;
+      if (int code = runKernel(exec.nodes[i].launch))
+        return code;
+      done[i] = true;
+      break;
+    }
+  return kSuccess;
+}
+
+extern "C" {
+FakeCounts *luminalFakeCounts() { return &fake().counts; }
+
+int cuInit(unsigned) { return static_cast<int>(fake().settings["init"]); }
+int cuDriverGetVersion(int *version) {
+  *version = static_cast<int>(fake().settings["version"]);
+  return kSuccess;
+}
+int cuGetErrorName(int code, const char **text) {
+  *text = code == kOutOfMemory      ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : code == kIllegalAddress ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+                                    : "CUDA_ERROR";
+  return kSuccess;
+}
+int cuGetErrorString(int, const char **text) {
+  *text = "said by the fake driver";
+  return kSuccess;
+}
+int cuDeviceGetCount(int *count) {
+  *count = static_cast<int>(fake().settings["count"]);
+  return kSuccess;
+}
+int cuDeviceGet(DeviceId *device, int index) {
+  *device = index;
+  return kSuccess;
+}
+int cuDeviceGetName(char *name, int length, DeviceId) {
+  std::strncpy(name, "Fake GPU", static_cast<size_t>(length));
+  return kSuccess;
+}
+int cuDeviceGetAttribute(int *value, int attribute, DeviceId) {
+  auto &settings = fake().settings;
+  *value = static_cast<int>(
+      attribute == kComputeCapabilityMajor   ? settings["major"]
+      : attribute == kComputeCapabilityMinor ? settings["minor"]
+      : attribute == kMultiprocessorCount    ? settings["multiprocessors"]
+                                             : 232448);
+  return kSuccess;
+}
+int cuDeviceTotalMem_v2(size_t *bytes, DeviceId) {
+  *bytes = static_cast<size_t>(fake().settings["memory"]);
+  return kSuccess;
+}
+int cuDevicePrimaryCtxRetain(ContextHandle *context, DeviceId) {
+  static ContextStruct only;
+  *context = &only;
+  return kSuccess;
+}
+int cuCtxPushCurrent_v2(ContextHandle) { return kSuccess; }
+int cuCtxPopCurrent_v2(ContextHandle *) { return kSuccess; }
+
+int cuMemAlloc_v2(DevicePointer *memory, size_t bytes) {
+  Fake &f = fake();
+  std::lock_guard<std::recursive_mutex> lock(f.mutex);
+  if (bytes == 0)
+    return kInvalidValue;
+  if (bytes > static_cast<size_t>(f.settings["memory"]) - f.used)
+    return kOutOfMemory;
+  void *at = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  if (!at)
+    return kOutOfMemory;
+  std::memset(at, 0xff, std::min<size_t>(bytes, 1 << 20));
+  f.device[reinterpret_cast<uintptr_t>(at)] = bytes;
+  f.used += bytes;
+  ++f.counts.allocations;
+  *memory = reinterpret_cast<uintptr_t>(at) | kTag;
+  return kSuccess;
+}
+int cuMemFree_v2(DevicePointer memory) {
+  Fake &f = fake();
+  std::lock_guard<std::recursive_mutex> lock(f.mutex);
+  auto found = f.device.find(memory & ~kTag);
+  if (!(memory & kTag) || found == f.device.end())
+    return kInvalidValue;
+  f.used -= found->second;
+  std::free(reinterpret_cast<void *>(found->first));
+  f.device.erase(found);
+  --f.counts.allocations;
+  return kSuccess;
+}
+int cuMemHostAlloc(void **memory, size_t bytes, unsigned) {
+  Fake &f = fake();
+  std::lock_guard<std::recursive_mutex> lock(f.mutex);
+  *memory = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  if (!*memory)
+    return kOutOfMemory;
+  f.pinned[reinterpret_cast<uintptr_t>(*memory)] = bytes;
+  ++f.counts.allocations;
+  return kSuccess;
+}
+int cuMemFreeHost(void *memory) {
+  Fake &f = fake();
+  std::lock_guard<std::recursive_mutex> lock(f.mutex);
+  if (!f.pinned.erase(reinterpret_cast<uintptr_t>(memory)))
+    return kInvalidValue;
+  std::free(memory);
+  --f.counts.allocations;
+  return kSuccess;
+}
+int cuMemcpyHtoDAsync_v2(DevicePointer to, const void *from, size_t bytes,
+                         StreamHandle stream) {
+  Fake &f = fake();
+  std::lock_guard<std::recursive_mutex> lock(f.mutex);
+  ++f.counts.copies;
+  uint8_t *at = f.translate(to, bytes);
+  if (!at)
+    return kInvalidValue;
+  if (f.isPinned(from, bytes))
+    return add(stream, [=] { return std::memcpy(at, from, bytes), kSuccess; });
+  std::string now(static_cast<const char *>(from), bytes);
+  return add(stream,
+             [=] { return std::memcpy(at, now.data(), bytes), kSuccess; });
+}
+int cuMemcpyDtoHAsync_v2(void *to, DevicePointer from, size_t bytes,
+                         StreamHandle stream) {
+  Fake &f = fake();
+  std::lock_guard<std::recursive_mutex> lock(f.mutex);
+  ++f.counts.copies;
+  uint8_t *at = f.translate(from, bytes);
+  if (!at)
+    return kInvalidValue;
+  add(stream, [=] { return std::memcpy(to, at, bytes), kSuccess; });
+  return f.isPinned(to, bytes) ? static_cast<int>(kSuccess) : drain(stream);
+}
+int cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, size_t bytes,
+                         StreamHandle stream) {
+  Fake &f = fake();
+  std::lock_guard<std::recursive_mutex> lock(f.mutex);
+  ++f.counts.copies;
+  uint8_t *target = f.translate(to, bytes), *source = f.translate(from, bytes);
+  if (!target || !source)
+    return kInvalidValue;
+  return add(stream,
+             [=] { return std::memmove(target, source, bytes), kSuccess; });
+}
+int cuPointerGetAttribute(void *value, int attribute, DevicePointer memory) {
+  Fake &f = fake();
+  std::lock_guard<std::recursive_mutex> lock(f.mutex);
+  const bool isDevice = f.translate(memory, 0);
+  if (!isDevice && !f.isPinned(reinterpret_cast<void *>(memory), 0))
+    return kInvalidValue;
+  int answer = attribute == kPointerDeviceOrdinal ? 0
+               : isDevice                         ? int(kMemoryTypeDevice)
+                                                  : int(kMemoryTypeHost);
+  std::memcpy(value, &answer, sizeof answer);
+  return kSuccess;
+}
+
+int cuModuleLoadDataEx(ModuleHandle *module, const void *image, unsigned count,
+                       int *options, void **values) {
+  std::string text(static_cast<const char *>(image));
+  if (text.starts_with("bad")) {
+    for (unsigned i = 0; i < count; ++i)
+      if (options[i] == kJitErrorLog)
+        std::strcpy(static_cast<char *>(values[i]), "line 1: bad\n");
+    return kInvalidPtx;
+  }
+  *module = new ModuleStruct;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    std::string slashes, mark, name;
+    FunctionStruct function;
+    words >> slashes >> mark >> name >> function.op >> function.constant >>
+        function.factor >> function.symbol;
+    if (words && slashes == "//" && mark == "luminal-test")
+      (*module)->functions[name] = function;
+  }
+  return kSuccess;
+}
+int cuModuleUnload(ModuleHandle module) {
+  delete module;
+  return kSuccess;
+}
+int cuModuleGetFunction(FunctionHandle *function, ModuleHandle module,
+                        const char *name) {
+  auto found = module->functions.find(name);
+  if (found == module->functions.end())
+    return kNotFound;
+  *function = &found->second;
+  return kSuccess;
+}
+int cuFuncSetAttribute(FunctionHandle, int, int) { return kSuccess; }
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, FunctionHandle,
+                                                int, size_t) {
+  *blocks = static_cast<int>(fake().settings["occupancy"]);
+  return kSuccess;
+}
+
+int cuStreamCreate(StreamHandle *stream, unsigned) {
+  *stream = new StreamStruct;
+  return kSuccess;
+}
+int cuStreamDestroy_v2(StreamHandle stream) {
+  delete stream;
+  return kSuccess;
+}
+int cuStreamSynchronize(StreamHandle stream) { return drain(stream); }
+int cuEventCreate(EventHandle *event, unsigned) {
+  *event = new EventStruct;
+  return kSuccess;
+}
+int cuEventDestroy_v2(EventHandle event) {
+  delete event;
+  return kSuccess;
+}
+int cuEventRecord(EventHandle event, StreamHandle stream) {
+  return add(stream, [=] { return event->time = now(), kSuccess; });
+}
+int cuEventElapsedTime(float *milliseconds, EventHandle start,
+                       EventHandle end) {
+  *milliseconds = static_cast<float>(end->time - start->time);
+  return kSuccess;
+}
+
+int cuLaunchKernel(FunctionHandle function, unsigned grid, unsigned, unsigned,
+                   unsigned block, unsigned, unsigned, unsigned,
+                   StreamHandle stream, void **parameters, void **) {
+  if (grid == 0 || block == 0)
+    return kInvalidValue;
+  ++fake().counts.launches;
+  Launch launch = getLaunch(function, parameters);
+  return add(stream, [=] { return runKernel(launch); });
+}
+int cuGraphCreate(GraphHandle *graph, unsigned) {
+  *graph = new GraphStruct;
+  return kSuccess;
+}
+int cuGraphAddKernelNode(NodeHandle *node, GraphHandle graph,
+                         const NodeHandle *dependences, size_t count,
+                         const KernelNode *parameters) {
+  if (parameters->gridX == 0 || parameters->blockX == 0)
+    return kInvalidValue;
+  *node =
+      new NodeStruct{getLaunch(parameters->function, parameters->parameters),
+                     parameters->gridX,
+                     {dependences, dependences + count}};
+  graph->nodes.push_back(*node);
+  return kSuccess;
+}
+int cuGraphInstantiateWithFlags(ExecHandle *exec, GraphHandle graph,
+                                unsigned long long) {
+  FakeCounts &counts = fake().counts;
+  ++counts.graphs;
+  counts.grids.clear();
+  counts.edges.clear();
+  *exec = new ExecStruct;
+  std::map<NodeStruct *, size_t> numbers;
+  for (NodeStruct *node : graph->nodes) {
+    const size_t number = numbers.size();
+    numbers[node] = number;
+    (*exec)->nodes.push_back(*node);
+    auto &before = (*exec)->before.emplace_back();
+    for (NodeStruct *earlier : node->before) {
+      before.push_back(numbers.at(earlier));
+      counts.edges.push_back({int(numbers.at(earlier)), int(number)});
+    }
+    counts.grids.push_back(node->grid);
+  }
+  std::sort(counts.edges.begin(), counts.edges.end());
+  return kSuccess;
+}
+int cuGraphLaunch(ExecHandle exec, StreamHandle stream) {
+  ++fake().counts.graphLaunches;
+  return add(stream, [=] { return runGraph(*exec); });
+}
+int cuGraphExecDestroy(ExecHandle exec) {
+  delete exec;
+  return kSuccess;
+}
+int cuGraphDestroy(GraphHandle graph) {
+  for (NodeStruct *node : graph->nodes)
+    delete node;
+  delete graph;
+  return kSuccess;
+}
+} // extern "C"

@@ -1,0 +1,44 @@
+//===- FakeDriver.h - A CUDA driver without a GPU -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// libluminal-fake-cuda.so exports what of libcuda.so.1 the runtime uses, so
+// that its CUDA device is tested where there is no GPU (LUMINAL_LIBCUDA names
+// it). It is stricter than a driver: device memory is not readable by the host,
+// copies and kernels take place when a stream is waited for, the nodes of a
+// graph run in the order that is furthest from the program's, and every access
+// is checked against the allocations. Kernels are lines of the module's text:
+//
+//   // luminal-test NAME OP C0 C1 S
+//
+// OP is a kernel of test/unit/Runtime/Kernels.c, its work C0 + C1 * symbol S.
+//
+// LUMINAL_FAKE_CUDA="version=11040,count=0" sets what the driver says of
+// itself; FakeDriver.cpp lists the names.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_TEST_LIB_CUDA_FAKEDRIVER_H
+#define LUMINAL_TEST_LIB_CUDA_FAKEDRIVER_H
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+/// What was asked of the fake driver so far.
+struct FakeCounts {
+  int graphs = 0;
+  int graphLaunches = 0;
+  /// Kernels launched outside graphs.
+  int launches = 0;
+  int kernelsRun = 0;
+  int copies = 0;
+  /// Allocations alive, of the device and of the host.
+  int allocations = 0;
+  /// Of the graph made last: blocks by node, and (earlier, later) by number.
+  std::vector<unsigned> grids;
+  std::vector<std::pair<int, int>> edges;
+};
+
+extern "C" FakeCounts *luminalFakeCounts();
+
+#endif // LUMINAL_TEST_LIB_CUDA_FAKEDRIVER_H
