@@ -157,6 +157,32 @@ public:
   void laneLoop(unsigned dim, mlir::Value lo, mlir::Value hi, unsigned width,
                 llvm::function_ref<void()> body);
 
+  /// Threads of a GPU that take a unit of work together; one elsewhere. All of
+  /// them emit the same code.
+  struct Team {
+    unsigned count = 1;
+    /// The number of this thread in its team; threads of a warp, and those of
+    /// the team as a mask of them (i32).
+    mlir::Value member;
+    unsigned warp = 1;
+    mlir::Value mask;
+  };
+  Team team;
+  /// Runs `body` for every index of `dim` in [0, extent), members of the team
+  /// in turn, `width` lanes at a time, `unroll` times in a row; values carried
+  /// are each member's own.
+  llvm::SmallVector<mlir::Value>
+  teamLoop(unsigned dim, const Expr &extent, unsigned width, unsigned unroll,
+           mlir::ValueRange init,
+           llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)>
+               body);
+  /// Runs `body` in one member of the team.
+  void byOneMember(llvm::function_ref<void()> body);
+  /// Bytes of which every buffer is known to begin at a multiple.
+  unsigned bufferAlignment = 1;
+  /// Memory in this module that belongs to the function.
+  llvm::SmallVector<mlir::Operation *> globals;
+
   /// The results of a reduction at `index`, in a loop at this point, as `form`
   /// says. `varies`: they differ between the lanes around it, so that its own
   /// stay off. `before` runs before the terms at each index.
@@ -197,6 +223,13 @@ public:
   mlir::Type laneType(mlir::Type element) const;
 
 private:
+  /// The state of all members of the team, in each of them.
+  llvm::SmallVector<mlir::Value>
+  mergeTeam(ReductionEmissionOpInterface op,
+            llvm::SmallVector<mlir::Value> state);
+  mlir::Value makeShared(mlir::Type element, int64_t count);
+  unsigned alignmentOfVector(mlir::Value index, mlir::Type storage);
+
   struct Dim {
     mlir::Value value;
     /// Set where the lanes differ in another way than lane + i.

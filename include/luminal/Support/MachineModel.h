@@ -65,7 +65,7 @@ struct MachineModel {
     MachineModel machine;
     machine.blockThreads = 1024;
     machine.warpThreads = 32;
-    machine.vectorBits = 32;
+    machine.vectorBits = 128;
     machine.vectorRegisters = 0;
     machine.hasScratch = false;
     machine.unitElements = 1;

@@ -4,6 +4,7 @@
 #include "luminal/Conversion/Emitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -329,6 +330,46 @@ static unsigned alignmentOf(Type storage) {
   return std::max(1u, storage.getIntOrFloatBitWidth() / 8);
 }
 
+/// Whether `v` is known to be a multiple of `n`, a power of two.
+static bool isMultiple(Value v, int64_t n, unsigned depth = 0) {
+  if (n == 1)
+    return true;
+  constexpr unsigned kDeepest = 8;
+  if (std::optional<int64_t> c = getConstant(v))
+    return *c % n == 0;
+  if (depth == kDeepest)
+    return false;
+  auto is = [&](Value x) { return isMultiple(x, n, depth + 1); };
+  if (auto argument = dyn_cast<BlockArgument>(v)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    return loop && loop.getInductionVar() == v && is(loop.getLowerBound()) &&
+           is(loop.getStep());
+  }
+  Operation *op = v.getDefiningOp();
+  if (isa<arith::MulIOp>(op)) {
+    // Powers of two may be shared between the factors.
+    for (int64_t part = n; part > 0; part /= 2)
+      if (isMultiple(op->getOperand(0), part, depth + 1) &&
+          isMultiple(op->getOperand(1), n / part, depth + 1))
+        return true;
+    return false;
+  }
+  return isa<arith::AddIOp, arith::SubIOp, arith::RemUIOp, arith::RemSIOp,
+             arith::MinSIOp>(op) &&
+         is(op->getOperand(0)) && is(op->getOperand(1));
+}
+
+/// Bytes of which the vector that begins at element `index` of a buffer begins
+/// at a multiple.
+unsigned Emitter::alignmentOfVector(Value index, Type storage) {
+  unsigned bytes = alignmentOf(storage);
+  int64_t elements =
+      std::max(1u, std::min(lane.width, bufferAlignment / bytes));
+  while (elements > 1 && !isMultiple(index, elements))
+    elements /= 2;
+  return bytes * elements;
+}
+
 Value Emitter::loadScalar(Value base, Value index, Type storage,
                           bool invariant) {
   auto load = LLVM::LoadOp::create(b, storage, address(base, index, storage),
@@ -355,7 +396,8 @@ Value Emitter::loadFrom(Value base, Type element, const Expr &e,
                                                     zero, alignmentOf(storage)),
                          element);
     }
-    auto load = LLVM::LoadOp::create(b, type, at, alignmentOf(storage));
+    auto load =
+        LLVM::LoadOp::create(b, type, at, alignmentOfVector(start, storage));
     load.setInvariant(invariant);
     return fromStorage(load, element);
   }
@@ -395,7 +437,7 @@ void Emitter::storeTo(Value base, Type element, const Expr &e, Value v) {
     if (lane.mask)
       LLVM::MaskedStoreOp::create(b, v, at, lane.mask, alignmentOf(storage));
     else
-      LLVM::StoreOp::create(b, v, at, alignmentOf(storage));
+      LLVM::StoreOp::create(b, v, at, alignmentOfVector(start, storage));
     return;
   }
   Value positions = isLinear ? Value() : laneValues(e);

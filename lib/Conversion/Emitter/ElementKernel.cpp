@@ -29,8 +29,10 @@ WorkShape luminal::emitElements(Emitter &e, const WorkLoop &loop) {
       SmallVector<Value> values;
       for (Value v : yielded)
         values.push_back(e.emit(v, domain.index));
-      for (auto [i, v] : llvm::enumerate(values))
-        e.store(i, domain.index, v);
+      e.byOneMember([&] {
+        for (auto [i, v] : llvm::enumerate(values))
+          e.store(i, domain.index, v);
+      });
     });
   });
   return {grid.countUnits(), grid.getUnitLength() * getElementCost(e.kernel),

@@ -14,6 +14,7 @@ namespace {
 class GPUEntry : public KernelEntry {
 public:
   MachineModel getMachine() const override { return machine; }
+  unsigned getBufferAlignment() const override { return 16; }
   LLVM::LLVMFuncOp declare(ImplicitLocOpBuilder &b,
                            StringRef symbol) const override;
   Value loadBuffer(ImplicitLocOpBuilder &b, Value table,
@@ -25,6 +26,8 @@ public:
   void finish(Emitter &e, Block &entry) const override;
 
 private:
+  Value getMask(Emitter &e, Value thread) const;
+
   MachineModel machine = MachineModel::getGPUThread();
 };
 } // namespace
@@ -55,22 +58,45 @@ KernelEntry::Units GPUEntry::getUnits(Emitter &e, Block &) const {
   return {e.constant(0), e.constant(std::numeric_limits<int64_t>::max())};
 }
 
+/// The bits of the warp's threads that belong to the thread's team.
+Value GPUEntry::getMask(Emitter &e, Value thread) const {
+  ImplicitLocOpBuilder &b = e.b;
+  Type i32 = b.getI32Type();
+  unsigned count = e.loopCase.getTeam(), warp = machine.warpThreads;
+  if (count >= warp)
+    return arith::ConstantOp::create(b, b.getI32IntegerAttr(-1));
+  Value inWarp = e.remU(thread, e.constant(warp));
+  Value first = e.sub(inWarp, e.remU(thread, e.constant(count)));
+  Value bits = arith::ConstantOp::create(
+      b, b.getI32IntegerAttr(int32_t((uint32_t(1) << count) - 1)));
+  return arith::ShLIOp::create(b, bits, arith::TruncIOp::create(b, i32, first));
+}
+
 /// Any grid does all units: it takes them in steps of its size.
 WorkShape
-GPUEntry::emitCase(Emitter &e, Block &, Units units,
+GPUEntry::emitCase(Emitter &e, Block &entry, Units units,
                    function_ref<WorkShape(const WorkLoop &)> form) const {
   ImplicitLocOpBuilder &b = e.b;
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
   auto wide = [&](Value v) -> Value {
     return arith::ExtUIOp::create(b, i64, v);
   };
-  Value size = wide(NVVM::BlockDimXOp::create(b, i32));
   Value block = wide(NVVM::BlockIdXOp::create(b, i32));
   Value thread = wide(NVVM::ThreadIdXOp::create(b, i32));
   Value blocks = wide(NVVM::GridDimXOp::create(b, i32));
+  unsigned threads = e.loopCase.getThreads(), count = e.loopCase.getTeam();
+  entry.getParentOp()->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
+                               b.getDenseI32ArrayAttr(int32_t(threads)));
+  Value teams = e.constant(threads / count);
   WorkLoop loop;
-  loop.begin = e.add(units.begin, e.add(e.mul(block, size), thread));
-  loop.step = e.mul(blocks, size);
+  loop.begin = e.mul(block, teams);
+  if (count < threads)
+    loop.begin = e.add(loop.begin, e.divU(thread, e.constant(count)));
+  loop.step = e.mul(blocks, teams);
+  e.team = Emitter::Team();
+  if (count > 1)
+    e.team = {count, e.remU(thread, e.constant(count)), machine.warpThreads,
+              getMask(e, thread)};
   // How many units there are is known once their code is.
   auto end = arith::MinSIOp::create(b, units.end, units.end);
   loop.end = end;
@@ -79,8 +105,7 @@ GPUEntry::emitCase(Emitter &e, Block &, Units units,
   b.setInsertionPoint(end);
   Value work = e.value(Assumptions(e.getRanges()).simplify(shape.work));
   end.getLhsMutable().assign(work);
-  shape.blocks =
-      Expr::ceilDiv(shape.work, e.loopCase.getThreads() / e.loopCase.getTeam());
+  shape.blocks = Expr::ceilDiv(shape.work, threads / count);
   return shape;
 }
 

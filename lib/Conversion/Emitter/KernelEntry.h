@@ -30,6 +30,9 @@ public:
   virtual mlir::Value loadBuffer(mlir::ImplicitLocOpBuilder &b,
                                  mlir::Value table, int64_t number) const;
 
+  /// Bytes of which every buffer begins at a multiple.
+  virtual unsigned getBufferAlignment() const { return 1; }
+
   /// Units that may be done, whichever case of the schedule applies; both
   /// values are there at the entry.
   struct Units {

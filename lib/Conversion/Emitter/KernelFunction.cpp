@@ -162,6 +162,7 @@ luminal::emitFunction(llir::KernelOp kernel, StringRef symbol,
     values[std::string(s.name)] =
         loadInvariant(b, b.getI64Type(), entry->getArgument(1), i);
   Emitter e(b, kernel, std::move(ranges), buffers, std::move(values));
+  e.bufferAlignment = kind.getBufferAlignment();
   // The end of the work is settled last: it is the begin where the kernel must
   // refuse to run.
   KernelEntry::Units units = kind.getUnits(e, *entry);
@@ -175,6 +176,8 @@ luminal::emitFunction(llir::KernelOp kernel, StringRef symbol,
   }
   if (e.failed) {
     function.erase();
+    for (Operation *global : e.globals)
+      global->erase();
     return failure();
   }
   KernelInfo info;

@@ -74,7 +74,12 @@ void Emitter::laneLoop(unsigned dim, Value lo, Value hi, unsigned width,
   }
   // Code that never runs is not emitted where sizes are known.
   auto known = [](Value v) { return getConstantIntValue(v); };
-  if (!(known(lo) && known(lo) == known(whole)))
+  if (known(sub(whole, lo)) == int64_t(width)) {
+    MemoScope scope(*this);
+    setDim(dim, lo);
+    setLane(dim, width);
+    body();
+  } else if (!(known(lo) && known(lo) == known(whole)))
     forLoop(lo, whole, step, [&](Value iv) {
       setDim(dim, iv);
       setLane(dim, width);
@@ -164,6 +169,14 @@ Emitter::emitReduction(llir::ReductionOpInterface reduction, const Index &index,
     if (!varies && width > 1)
       setLane(k, width);
   };
+  if (!varies && team.count > 1) {
+    SmallVector<Value> state =
+        teamLoop(k, extent, width, unroll, op.emitInitial(b, types), take);
+    lane = outer;
+    if (width > 1)
+      state = mergeLanes(b, op, state);
+    return op.emitResults(b, mergeTeam(op, state));
+  }
   Value n = value(extent), step = constant(width);
   Value block = constant(int64_t(width) * unroll);
   SmallVector<Value> initial = op.emitInitial(b, types), states;

@@ -166,8 +166,10 @@ private:
     for (auto [i, v] : llvm::enumerate(getYielded(e.kernel)))
       if (isRowLevel(v))
         values.push_back({i, e.emit(v, rowIndex)});
-    for (auto [i, v] : values)
-      e.store(i, rowIndex, v);
+    e.byOneMember([&] {
+      for (auto [i, v] : values)
+        e.store(i, rowIndex, v);
+    });
   }
 
   bool hasElementLevel() {
@@ -193,6 +195,15 @@ private:
     emitRowLevel();
     if (!hasElementLevel())
       return;
+    if (e.team.count > 1) {
+      unsigned unroll = e.loopCase.getForm(llir::getPosition(reduces[0]))
+                            .getNumber("unroll", 1);
+      e.teamLoop(column, extent, columnLanes, unroll, {}, [&](ValueRange) {
+        emitElementLevel();
+        return SmallVector<Value>();
+      });
+      return;
+    }
     if (!e.isVector())
       return e.laneLoop(column, e.constant(0), e.value(extent), columnLanes,
                         [&] { emitElementLevel(); });

@@ -57,7 +57,25 @@ static OwningOpRef<ModuleOp> getCode(ModuleOp module) {
   return code;
 }
 
+/// Vectors of 16 bytes are read and written where indices allow it.
+static LogicalResult checkAlignment(ModuleOp module) {
+  auto result = module.walk([](llir::PartOp part) {
+    Expr offset = part.getOffset().getResults()[0];
+    Assumptions symbols(KernelAnalysis::SymbolRanges{});
+    if (symbols.simplify(Expr::mod(offset, runtime::kBufferAlignment))
+            .isConstant(0))
+      return WalkResult::advance();
+    return WalkResult(part.emitOpError()
+                      << "begins at byte " << offset.str()
+                      << ", which kernels of a GPU need to be a multiple of "
+                      << runtime::kBufferAlignment);
+  });
+  return failure(result.wasInterrupted());
+}
+
 FailureOr<TargetCode> CUDA::compile(ModuleOp module, unsigned) const {
+  if (failed(checkAlignment(module)))
+    return failure();
   std::optional<std::string> text = translateToPTX(*getCode(module), arch);
   if (!text)
     return failure();

@@ -62,3 +62,40 @@ func.func @cases(%a: tensor<?xf32, #hlir.dims<s>>) -> tensor<?xf32, #hlir.dims<s
   }
   return %r : tensor<?xf32, #hlir.dims<s>>
 }
+
+// -----
+func.func @ordered(%a: tensor<10x4xf32>, %i: tensor<3xi64>, %u: tensor<3x4xf32>) -> tensor<10x4xf32> {
+  // expected-error @+1 {{its schedule updates in order, which a team of 32 threads cannot share}}
+  %0 = llir.kernel(%a, %i, %u) loops<grid(d1) threads(128, 32) op0 = ordered> : (tensor<10x4xf32>, tensor<3xi64>, tensor<3x4xf32>) -> tensor<10x4xf32> {
+  ^bb0(%x: tensor<10x4xf32>, %j: tensor<3xi64>, %v: tensor<3x4xf32>):
+    %1 = llir.scatter add %x, %j, %v {checked} : tensor<10x4xf32>, tensor<3xi64>, tensor<3x4xf32>
+    llir.yield %1 : tensor<10x4xf32>
+  }
+  return %0 : tensor<10x4xf32>
+}
+
+// -----
+func.func @tile(%a: tensor<4x8xf32>, %b: tensor<5x8xf32>) -> tensor<4x5xf32> {
+  // expected-error @+1 {{its schedule takes scratch, which the machine does not have}}
+  %0 = llir.kernel(%a, %b) loops<grid(d0, d1) threads(128) op0 = dot {lanes = 4, rows = 1, width = 4}> : (tensor<4x8xf32>, tensor<5x8xf32>) -> tensor<4x5xf32> {
+  ^bb0(%x: tensor<4x8xf32>, %y: tensor<5x8xf32>):
+    %1 = llir.gemm %x, %y k(8) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+        : tensor<4x8xf32>, tensor<5x8xf32> -> tensor<4x5xf32>
+    llir.yield %1 : tensor<4x5xf32>
+  }
+  return %0 : tensor<4x5xf32>
+}
+
+// -----
+func.func @keep(%a: tensor<64x1000xf32>) -> tensor<64x1000xf32> {
+  // expected-error @+1 {{its schedule keeps op0, but a team of threads takes a row}}
+  %r = llir.kernel(%a) loops<grid(d0) stream(d1:all) threads(128, 32) op0 = keep {result = 0} op1 = pass> : (tensor<64x1000xf32>) -> tensor<64x1000xf32> {
+  ^bb0(%x: tensor<64x1000xf32>):
+    %e = llir.elementwise exp(%x) : (tensor<64x1000xf32>) -> tensor<64x1000xf32>
+    %s = llir.reduce sum %e : tensor<64x1000xf32> -> tensor<64xf32>
+    %b = llir.view %s <(d0, d1) -> (d0)> : tensor<64xf32> -> tensor<64x1000xf32>
+    %d = llir.elementwise div(%e, %b) : (tensor<64x1000xf32>, tensor<64x1000xf32>) -> tensor<64x1000xf32>
+    llir.yield %d : tensor<64x1000xf32>
+  }
+  return %r : tensor<64x1000xf32>
+}

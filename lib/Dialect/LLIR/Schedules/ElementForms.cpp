@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Forms.h"
+#include "Threads.h"
 
 using namespace mlir;
 using namespace luminal;
@@ -41,6 +42,60 @@ const LoopForms &llir::getElementForms() {
 /// Accumulators for each operand of a reduction inside an element.
 static constexpr int64_t kUnrollOfOperand = 2;
 
+/// Where all reductions walk along memory, a team takes each element; else a
+/// thread does, or a vector of elements.
+static LoopCaseAttr
+proposeThreads(KernelAnalysis &a, const Domain &domain,
+               MutableArrayRef<ReductionOpInterface> reductions,
+               const MachineModel &machine) {
+  constexpr int64_t kVectorsEach = 4, kMostRounds = 4;
+  CaseBuilder c(a.kernel.getContext(), machine);
+  std::optional<int64_t> count =
+      product({domain.extents.begin(), domain.extents.end()}).asConstant();
+  SmallVector<AlongReduced> along;
+  for (ReductionOpInterface op : reductions)
+    along.push_back(findAlongReduced(a, op, domain.index, machine));
+  auto vectorsOf = [&](size_t i) -> std::optional<int64_t> {
+    std::optional<int64_t> n = reductions[i].getReducedExtent().asConstant();
+    return n ? std::optional<int64_t>(llvm::divideCeil(*n, along[i].lanes)) : n;
+  };
+  unsigned lanes = 1;
+  if (reductions.empty()) {
+    Accesses accesses(a);
+    for (auto [i, v] : llvm::enumerate(getYielded(a.kernel))) {
+      accesses.addReads(v, domain.index);
+      accesses.addResult(i, domain.index);
+    }
+    if (!domain.dims.empty())
+      lanes = accesses.chooseLanes(domain.dims.back(), domain.extents.back(),
+                                   machine);
+    // A short kernel needs threads more than vectors.
+    while (lanes > 1 && count && *count / lanes < (1 << 14))
+      lanes /= 2;
+  } else if (llvm::all_of(along,
+                          [](const AlongReduced &r) { return r.isAlong; })) {
+    // The team of a warp at most: elements are many.
+    c.team = std::min(machine.warpThreads,
+                      chooseTeam(vectorsOf(0), kVectorsEach, machine));
+  }
+  for (auto [i, group] : llvm::enumerate(domain.groups))
+    c.grid.push_back(i + 1 < domain.groups.size()
+                         ? c.axis(group)
+                         : c.axis(group, lanes, lanes));
+  for (auto [i, op] : llvm::enumerate(reductions)) {
+    unsigned width = c.team > 1 ? along[i].lanes : 1;
+    int64_t unroll = c.team > 1
+                         ? chooseRounds(vectorsOf(i), c.team, kMostRounds)
+                         : chooseUnroll(op.getReducedExtent(), 1, kMostRounds);
+    c.addForm(op, "element", {{"lanes", width}, {"unroll", unroll}});
+  }
+  std::optional<int64_t> total;
+  if (count)
+    total = *count * c.team / lanes;
+  c.threads = chooseThreads(total, c.team, machine);
+  return c.build();
+}
+
 SmallVector<LoopCaseAttr> ElementForms::propose(
     KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) const {
@@ -57,6 +112,16 @@ SmallVector<LoopCaseAttr> ElementForms::propose(
           a.walk(yielded, index, v);
         v({nullptr, a.getResultAddress(0, index)});
       });
+  if (machine.blockThreads) {
+    SmallVector<ReductionOpInterface> reductions;
+    for (Operation &op : kernel.getBody().front().without_terminator())
+      if (auto reduction = dyn_cast<ReductionOpInterface>(op))
+        reductions.push_back(reduction);
+      else if (hasLoops(&op))
+        return {};
+    why.push_back({"form", "each element for itself"});
+    return {proposeThreads(a, domain, reductions, machine)};
+  }
   unsigned most = machine.getLanes(32), lanes = 1;
   CaseBuilder c(kernel.getContext(), machine);
   for (auto [i, group] : llvm::enumerate(domain.groups)) {

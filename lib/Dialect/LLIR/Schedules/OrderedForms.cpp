@@ -115,6 +115,9 @@ OrderedForms::verify(KernelOp kernel,
     return emitError() << "has updates in order without one scatter, which is "
                           "the only op with loops";
   ScatterOp op = *found;
+  if (loopCase.getTeam() > 1)
+    return emitError() << "updates in order, which a team of "
+                       << loopCase.getTeam() << " threads cannot share";
   if (!loopCase.getStream().empty())
     return emitError() << "has a stream, which the form ordered does not take";
   for (LoopFormAttr form : loopCase.getForms()) {

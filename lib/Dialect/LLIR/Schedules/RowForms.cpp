@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Forms.h"
+#include "Threads.h"
 
 using namespace mlir;
 using namespace luminal;
@@ -159,6 +160,48 @@ static void proposeKept(CaseBuilder &c, const Rows &rows,
   }
 }
 
+/// A team takes a row, or a thread does where neighbours in memory are in
+/// different rows.
+static LoopCaseAttr proposeThreads(KernelAnalysis &a, const Rows &rows,
+                                   const Domain &domain, unsigned column,
+                                   const MachineModel &machine) {
+  // Vectors that a thread keeps in registers.
+  constexpr int64_t kVectorsEach = 2, kMostRounds = 8;
+  CaseBuilder c(a.kernel.getContext(), machine);
+  Accesses accesses(a);
+  for (RowReductionOpInterface op : rows.reduces)
+    for (Value operand : op->getOperands())
+      accesses.addReads(operand, append(domain.index, column));
+  for (auto [i, v] : llvm::enumerate(getYielded(rows.kernel)))
+    if (!rows.isRowLevel(v))
+      accesses.addResult(i, append(domain.index, column));
+  unsigned lanes = accesses.chooseLanes(column, rows.extent, machine);
+  std::optional<int64_t> n = rows.extent.asConstant(), vectors, count;
+  count = product({domain.extents.begin(), domain.extents.end()}).asConstant();
+  if (n)
+    vectors = llvm::divideCeil(*n, lanes);
+  SmallVector<Reporter::Arg> ignored;
+  bool isAcross =
+      shouldRunAcross(a, rows, domain, column, machine.getLanes(32), ignored);
+  if (isAcross)
+    lanes = 1;
+  else
+    c.team = chooseTeam(vectors, kVectorsEach, machine);
+  for (ArrayRef<unsigned> group : domain.groups)
+    c.grid.push_back(c.axis(group));
+  if (!rows.extent.isConstant(1))
+    c.stream.push_back(c.axis(rows.getStreamDim(), 0, lanes));
+  int64_t unroll = isAcross ? chooseUnroll(rows.extent, 1, kMostRounds)
+                            : chooseRounds(vectors, c.team, kMostRounds);
+  for (RowReductionOpInterface op : rows.reduces)
+    c.addForm(op, "pass", {{"lanes", lanes}, {"unroll", unroll}});
+  std::optional<int64_t> total;
+  if (count)
+    total = *count * c.team;
+  c.threads = chooseThreads(total, c.team, machine);
+  return c.build();
+}
+
 SmallVector<LoopCaseAttr>
 RowForms::propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
                   const MachineModel &machine,
@@ -182,6 +225,10 @@ RowForms::propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
           visit({nullptr, a.getResultAddress(i, at)});
         }
       });
+  if (machine.blockThreads) {
+    why.push_back({"form", "passes over rows"});
+    return {proposeThreads(a, rows, domain, column, machine)};
+  }
   unsigned most = machine.getLanes(32);
   bool isAcross = shouldRunAcross(a, rows, domain, column, most, why);
   CaseBuilder c(kernel.getContext(), machine);
@@ -214,7 +261,7 @@ RowForms::propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
 
 /// What may be kept, and where.
 static LogicalResult verifyKept(Rows &rows, LoopFormAttr form, bool isAcross,
-                                const MachineModel &machine,
+                                unsigned team, const MachineModel &machine,
                                 llvm::SmallDenseSet<int64_t> &taken,
                                 function_ref<InFlightDiagnostic()> emitError) {
   Operation *op =
@@ -236,6 +283,9 @@ static LogicalResult verifyKept(Rows &rows, LoopFormAttr form, bool isAcross,
   if (isAcross)
     return emitError() << "keeps op" << form.getOp()
                        << ", but its vectors run across rows";
+  if (team > 1)
+    return emitError() << "keeps op" << form.getOp()
+                       << ", but a team of threads takes a row";
   int64_t number = form.getNumber("result", -1);
   if (number < 0 ? !machine.hasScratch : !taken.insert(number).second)
     return emitError() << "keeps op" << form.getOp() << " where "
@@ -278,7 +328,8 @@ RowForms::verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
         hasLoops(op)
             ? verifyNumbers(form, {{"lanes", 1, 64}, {"unroll", 1, 16}},
                             emitError)
-            : verifyKept(rows, form, isAcross, machine, taken, emitError);
+            : verifyKept(rows, form, isAcross, loopCase.getTeam(), machine,
+                         taken, emitError);
     if (failed(checked))
       return failure();
   }

@@ -1,0 +1,191 @@
+//===- Team.cpp - Threads of a GPU that take a unit together --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Vectors of a row go to the members of a team in turn, so that neighbours read
+// neighbouring memory. States of a reduction are merged by exchange within a
+// warp, in pairs at a distance of 16, 8, ... 1, and then over the warps of a
+// block through shared memory, in their order: every member has the result, and
+// its bits depend on the schedule alone.
+//
+//===----------------------------------------------------------------------===//
+
+#include "luminal/Conversion/Emitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace luminal;
+using namespace mlir;
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value>
+Emitter::teamLoop(unsigned dim, const Expr &extent, unsigned width,
+                  unsigned unroll, ValueRange init,
+                  function_ref<SmallVector<Value>(ValueRange)> body) {
+  Team saved = team;
+  Lane outer = lane;
+  // Inside, each member is on its own.
+  team = Team();
+  int64_t round = int64_t(width) * saved.count;
+  Value n = value(extent), step = constant(round);
+  Value offset = mul(saved.member, constant(width));
+  auto at = [&](Value begin, unsigned u, Value count) {
+    setDim(dim, add(add(begin, constant(u * round)), offset));
+    if (width > 1)
+      setLane(dim, width, count);
+  };
+  // Full rounds, several at a time.
+  Value block = constant(round * unroll), whole = sub(n, remU(n, block));
+  SmallVector<Value> state(init);
+  state = forLoop(constant(0), whole, block, state,
+                  [&](Value begin, ValueRange carried) {
+                    SmallVector<Value> next(carried);
+                    for (unsigned u = 0; u < unroll; ++u) {
+                      MemoScope scope(*this);
+                      at(begin, u, {});
+                      next = body(next);
+                    }
+                    return next;
+                  });
+  // Rounds in which some members have nothing, or less than a vector.
+  if (!simplify(Expr::mod(extent, round * unroll)).isConstant(0)) {
+    bool isPartial =
+        width > 1 && !simplify(Expr::mod(extent, width)).isConstant(0);
+    state =
+        forLoop(whole, n, step, state, [&](Value begin, ValueRange carried) {
+          clearLane();
+          Value position = add(begin, offset);
+          auto take = [&] {
+            Value count;
+            if (isPartial)
+              count = minS(sub(n, position), constant(width));
+            at(begin, 0, count);
+            return body(carried);
+          };
+          SmallVector<Value> same(carried);
+          return ifElse(less(position, n), carried.getTypes(), take,
+                        [&] { return same; });
+        });
+  }
+  lane = outer;
+  team = saved;
+  return state;
+}
+
+void Emitter::byOneMember(function_ref<void()> body) {
+  if (team.count == 1)
+    return body();
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                        team.member, constant(0));
+  ifThen(isFirst, body);
+}
+
+//===----------------------------------------------------------------------===//
+// Exchange
+//===----------------------------------------------------------------------===//
+
+/// `v` of the thread whose number differs in the bits of `distance`.
+static Value exchange(ImplicitLocOpBuilder &b, Value v, Value mask,
+                      unsigned distance) {
+  Type type = v.getType(), i32 = b.getI32Type();
+  unsigned bits = type.getIntOrFloatBitWidth();
+  Type integer = b.getIntegerType(bits);
+  if (type != integer)
+    v = arith::BitcastOp::create(b, integer, v);
+  auto number = [&](Type type, int64_t n) -> Value {
+    return arith::ConstantOp::create(b, b.getIntegerAttr(type, n));
+  };
+  auto word = [&](Value x) -> Value {
+    return NVVM::ShflOp::create(b, i32, mask, x, number(i32, distance),
+                                number(i32, 31), NVVM::ShflKind::bfly,
+                                UnitAttr());
+  };
+  if (bits < 32) {
+    v = arith::TruncIOp::create(b, integer,
+                                word(arith::ExtUIOp::create(b, i32, v)));
+  } else if (bits == 32) {
+    v = word(v);
+  } else {
+    Value shift = number(integer, 32);
+    Value low = word(arith::TruncIOp::create(b, i32, v));
+    Value high = word(
+        arith::TruncIOp::create(b, i32, arith::ShRUIOp::create(b, v, shift)));
+    low = arith::ExtUIOp::create(b, integer, low);
+    high = arith::ShLIOp::create(b, arith::ExtUIOp::create(b, integer, high),
+                                 shift);
+    v = arith::OrIOp::create(b, low, high);
+  }
+  return type == integer ? v : Value(arith::BitcastOp::create(b, type, v));
+}
+
+/// An array that all threads of a block share, beside the function.
+Value Emitter::makeShared(Type element, int64_t count) {
+  Operation *parent = b.getBlock()->getParentOp();
+  auto function = dyn_cast<LLVM::LLVMFuncOp>(parent);
+  if (!function)
+    function = parent->getParentOfType<LLVM::LLVMFuncOp>();
+  constexpr unsigned space =
+      static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
+  std::string name =
+      (function.getSymName() + "_shared_" + Twine(globals.size())).str();
+  LLVM::GlobalOp global;
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(function);
+    global = LLVM::GlobalOp::create(
+        b, LLVM::LLVMArrayType::get(element, count), /*isConstant=*/false,
+        LLVM::Linkage::Internal, name, Attribute(), /*alignment=*/16, space);
+  }
+  globals.push_back(global);
+  return LLVM::AddressOfOp::create(b, global);
+}
+
+SmallVector<Value> Emitter::mergeTeam(ReductionEmissionOpInterface op,
+                                      SmallVector<Value> state) {
+  unsigned inWarp = std::min(team.count, team.warp);
+  for (unsigned distance = inWarp / 2; distance > 0; distance /= 2) {
+    SmallVector<Value> other;
+    for (Value v : state)
+      other.push_back(exchange(b, v, team.mask, distance));
+    state = op.emitMerge(b, state, other);
+  }
+  if (team.count <= team.warp)
+    return state;
+  // One slot for each warp and value.
+  int64_t warps = team.count / team.warp;
+  Value warp = divU(team.member, constant(team.warp));
+  Value inLane = remU(team.member, constant(team.warp));
+  SmallVector<Type> types = op.getStateTypes();
+  SmallVector<Value> memory;
+  for (Type type : types)
+    memory.push_back(makeShared(getStorageType(type), warps));
+  auto slot = [&](size_t i, Value number) -> Value {
+    return LLVM::GEPOp::create(b, memory[i].getType(), getStorageType(types[i]),
+                               memory[i], ArrayRef<LLVM::GEPArg>{number});
+  };
+  // All have read what an earlier unit left there.
+  NVVM::Barrier0Op::create(b);
+  Value isFirst =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, inLane, constant(0));
+  ifThen(isFirst, [&] {
+    for (auto [i, v] : llvm::enumerate(state))
+      LLVM::StoreOp::create(b, toStorage(v, types[i]), slot(i, warp));
+  });
+  NVVM::Barrier0Op::create(b);
+  auto read = [&](int64_t number) {
+    SmallVector<Value> values;
+    for (auto [i, type] : llvm::enumerate(types))
+      values.push_back(
+          fromStorage(LLVM::LoadOp::create(b, getStorageType(type),
+                                           slot(i, constant(number))),
+                      type));
+    return values;
+  };
+  state = read(0);
+  for (int64_t number = 1; number < warps; ++number)
+    state = op.emitMerge(b, state, read(number));
+  return state;
+}

@@ -1,0 +1,127 @@
+//===- Threads.cpp - How the threads of a GPU share work ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Threads.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+/// Threads that keep all of a GPU busy.
+static constexpr int64_t kManyThreads = 1 << 15;
+/// A team of more pays more for its barriers than it gains.
+static constexpr unsigned kLargestTeam = 512;
+
+/// As memory holds it: i1 is a byte.
+static unsigned getBits(Type element) {
+  return std::max(8u, element.getIntOrFloatBitWidth());
+}
+
+void Accesses::addReads(Value v, const Index &index) {
+  a.walk(v, index, [&](const Leaf &leaf) {
+    if (leaf.argument)
+      accesses.push_back(
+          {leaf.address, getBits(getElementType(leaf.argument))});
+  });
+}
+
+void Accesses::addResult(unsigned number, const Index &index) {
+  accesses.push_back({a.getResultAddress(number, index),
+                      getBits(getElementType(a.kernel.getResults()[number]))});
+}
+
+bool Accesses::areAlong(unsigned dim) const {
+  bool any = false;
+  for (const Access &access : accesses) {
+    std::optional<Expr::Linear> linear = access.address.linearIn(dim);
+    if (!linear ||
+        !(linear->stride.isConstant(0) || linear->stride.isConstant(1)))
+      return false;
+    any |= linear->stride.isConstant(1);
+  }
+  return any;
+}
+
+unsigned Accesses::chooseLanes(unsigned dim, const Expr &extent,
+                               const MachineModel &machine) const {
+  unsigned widest = 8, along = 0, apart = 0;
+  for (const Access &access : accesses)
+    widest = std::max(widest, access.bits);
+  unsigned lanes = llir::chooseLanes(extent, machine.getLanes(widest));
+  for (const Access &access : accesses) {
+    std::optional<Expr::Linear> linear = access.address.linearIn(dim);
+    if (linear && linear->stride.isConstant(0))
+      continue;
+    if (!linear || !linear->stride.isConstant(1)) {
+      ++apart;
+      continue;
+    }
+    ++along;
+    while (lanes > 1 &&
+           !a.simplify(Expr::mod(linear->rest, lanes)).isConstant(0))
+      lanes /= 2;
+  }
+  return along > apart ? lanes : 1;
+}
+
+unsigned llir::chooseTeam(std::optional<int64_t> vectors, int64_t each,
+                          const MachineModel &machine) {
+  if (!vectors)
+    return machine.warpThreads;
+  // Up to a warp, members exchange at no cost.
+  if (*vectors <= int64_t(machine.warpThreads) * each * 2) {
+    unsigned team = machine.warpThreads;
+    while (team > 1 && int64_t(team) / 2 >= *vectors)
+      team /= 2;
+    return team;
+  }
+  unsigned team = 4 * machine.warpThreads;
+  while (team < kLargestTeam && team * each < *vectors)
+    team *= 2;
+  return team;
+}
+
+unsigned llir::chooseThreads(std::optional<int64_t> total, unsigned team,
+                             const MachineModel &machine) {
+  if (team > machine.warpThreads)
+    return team;
+  unsigned threads = 256;
+  while (total && threads > 64 && *total < kManyThreads * threads / 256)
+    threads /= 2;
+  return threads;
+}
+
+int64_t llir::chooseRounds(std::optional<int64_t> vectors, unsigned team,
+                           int64_t most) {
+  if (!vectors)
+    return 2;
+  int64_t rounds = std::max<int64_t>(1, llvm::divideCeil(*vectors, team));
+  if (rounds <= most)
+    return rounds;
+  // The most that leaves no rest.
+  for (int64_t r = most; r > most / 2; --r)
+    if (rounds % r == 0)
+      return r;
+  return most;
+}
+
+AlongReduced llir::findAlongReduced(KernelAnalysis &a, ReductionOpInterface op,
+                                    const Index &index,
+                                    const MachineModel &machine) {
+  Accesses accesses(a);
+  std::optional<unsigned> reduced;
+  auto body = cast<BodyOpInterface>(op.getOperation());
+  body.getReads(
+      index,
+      [&](const Expr &extent) {
+        reduced = a.addDim(extent);
+        return Expr::dim(*reduced);
+      },
+      [&](OpOperand &operand, const Index &at) {
+        accesses.addReads(operand.get(), at);
+      });
+  if (!reduced)
+    return {};
+  return {accesses.areAlong(*reduced),
+          accesses.chooseLanes(*reduced, op.getReducedExtent(), machine)};
+}

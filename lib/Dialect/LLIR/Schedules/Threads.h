@@ -1,0 +1,58 @@
+//===- Threads.h - How the threads of a GPU share work --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_THREADS_H
+#define LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_THREADS_H
+
+#include "Forms.h"
+
+namespace luminal::llir {
+
+/// Memory that a kernel reads or writes, as vectors along a dim see it.
+class Accesses {
+public:
+  explicit Accesses(KernelAnalysis &a) : a(a) {}
+
+  /// What is read for the element of `v` at `index`.
+  void addReads(mlir::Value v, const Index &index);
+  /// What is written: result `number` at `index`.
+  void addResult(unsigned number, const Index &index);
+
+  /// Whether every element is next to the one before along `dim`, or the same.
+  bool areAlong(unsigned dim) const;
+  /// Elements along `dim`, of `extent`, that one access takes: so many that all
+  /// that are next to each other are aligned; 1 where few are.
+  unsigned chooseLanes(unsigned dim, const Expr &extent,
+                       const MachineModel &machine) const;
+
+private:
+  struct Access {
+    Expr address;
+    unsigned bits;
+  };
+  KernelAnalysis &a;
+  llvm::SmallVector<Access> accesses;
+};
+
+/// Threads that take `vectors` vectors (nothing: unknown) of one unit together,
+/// about `each` of them a thread.
+unsigned chooseTeam(std::optional<int64_t> vectors, int64_t each,
+                    const MachineModel &machine);
+/// Threads of a block where `total` (nothing: unknown) of them have work.
+unsigned chooseThreads(std::optional<int64_t> total, unsigned team,
+                       const MachineModel &machine);
+/// Rounds of a team over `vectors` vectors that are taken in a row.
+int64_t chooseRounds(std::optional<int64_t> vectors, unsigned team,
+                     int64_t most);
+
+/// Whether the reduction's operands are read along the reduced dim, and how.
+struct AlongReduced {
+  bool isAlong = false;
+  unsigned lanes = 1;
+};
+AlongReduced findAlongReduced(KernelAnalysis &a, ReductionOpInterface op,
+                              const Index &index, const MachineModel &machine);
+
+} // namespace luminal::llir
+
+#endif // LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_THREADS_H

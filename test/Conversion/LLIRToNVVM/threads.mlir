@@ -1,0 +1,78 @@
+// What each form gets on a GPU, and how its memory accesses and exchanges look.
+// RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_90a from=saturated until=scheduled" -o %t.mlir
+// RUN: FileCheck %s --input-file=%t.mlir
+// RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %t.mlir -o %t.ptx
+// RUN: FileCheck %s --check-prefix=PTX --input-file=%t.ptx
+
+// Vectors of 16 bytes, threads along the fastest dim.
+// CHECK-LABEL: @map
+// CHECK: loops<grid(d0*d1:4 v4) threads(256)>
+// PTX-LABEL: .entry map(
+// PTX: .maxntid 256
+// PTX: ld.global.nc.v4.b32
+// PTX: st.global.v4.b32
+func.func @map(%x: tensor<1024x256xf32>) -> tensor<1024x256xf32> {
+  %0 = llir.elementwise sqrt(%x) : (tensor<1024x256xf32>) -> tensor<1024x256xf32>
+  return %0 : tensor<1024x256xf32>
+}
+
+// Rows that begin anywhere are read element by element.
+// CHECK-LABEL: @unaligned
+// CHECK: loops<grid(d0, d1) threads(256)>
+// PTX-LABEL: .entry unaligned(
+// PTX-NOT: .v4
+func.func @unaligned(%x: tensor<1024x255xf32>) -> tensor<1024x254xf32> {
+  %0 = llir.view %x <(d0, d1) -> (d0, d1 + 1)> : tensor<1024x255xf32> -> tensor<1024x254xf32>
+  %1 = llir.elementwise sqrt(%0) : (tensor<1024x254xf32>) -> tensor<1024x254xf32>
+  return %1 : tensor<1024x254xf32>
+}
+
+// A block for each row, which stays in registers: two loads, two stores. Warps meet in shared memory.
+// CHECK-LABEL: @softmax
+// CHECK: loops<grid(d0) stream(d1:all v4) threads(512, 512) op0 = pass {lanes = 4, unroll = 2} op{{[0-9]+}} = pass {lanes = 4, unroll = 2}>
+// PTX-LABEL: .entry softmax(
+// PTX: .maxntid 512
+// PTX-COUNT-2: ld.global.nc.v4.b32
+// PTX-NOT: ld.global.nc.v4
+// PTX: shfl.sync.bfly.b32 {{.*}}, 16, 31, -1
+// PTX: bar.sync 0
+// PTX: ld.shared.b32
+func.func @softmax(%x: tensor<1024x4096xf32>) -> tensor<1024x4096xf32> {
+  %0 = llir.softmax %x : tensor<1024x4096xf32>
+  return %0 : tensor<1024x4096xf32>
+}
+
+// A few threads of a warp for each short row: no barrier.
+// CHECK-LABEL: @short
+// CHECK: loops<grid(d0) stream(d1:all v4) threads(256, 8) op0 = pass {lanes = 4, unroll = 1}>
+// PTX-LABEL: .entry short(
+// PTX: shfl.sync.bfly.b32 {{.*}}, 4, 31,
+// PTX-NOT: bar.sync
+// PTX: st.global.b32
+func.func @short(%x: tensor<65536x32xf32>) -> tensor<65536xf32> {
+  %0 = llir.reduce sum %x : tensor<65536x32xf32> -> tensor<65536xf32>
+  return %0 : tensor<65536xf32>
+}
+
+// Neighbours in memory are in different rows: a thread for each.
+// CHECK-LABEL: @across
+// CHECK: loops<grid(d0) stream(d1:all) threads({{[0-9]+}}) op1 = pass {lanes = 1, unroll = 8}>
+// PTX-LABEL: .entry across(
+// PTX-NOT: shfl
+func.func @across(%x: tensor<512x65536xf32>) -> tensor<65536xf32> {
+  %0 = llir.view %x <(d0, d1) -> (d1, d0)> : tensor<512x65536xf32> -> tensor<65536x512xf32>
+  %1 = llir.reduce sum %0 : tensor<65536x512xf32> -> tensor<65536xf32>
+  return %1 : tensor<65536xf32>
+}
+
+// A row and a matrix: a warp for each dot product, sixteen bytes a thread.
+// CHECK-LABEL: @gemv
+// CHECK: loops<grid(d1) threads(256, 32) op0 = element {lanes = 8, unroll = 4}>
+// PTX-LABEL: .entry gemv(
+// PTX-COUNT-8: ld.global.nc.v4.b32
+// PTX: shfl.sync.bfly.b32 {{.*}}, 1, 31, -1
+func.func @gemv(%x: tensor<1x4096xbf16>, %w: tensor<14336x4096xbf16>) -> tensor<1x14336xbf16> {
+  %0 = llir.gemm %x, %w k(4096) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+      : tensor<1x4096xbf16>, tensor<14336x4096xbf16> -> tensor<1x14336xbf16>
+  return %0 : tensor<1x14336xbf16>
+}
