@@ -3,6 +3,7 @@
 
 #include "Targets.h"
 #include "luminal/Conversion/LLIRToNVVM.h"
+#include "luminal/Runtime/Device.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace luminal;
@@ -96,14 +97,23 @@ FailureOr<TargetCode> CUDA::compile(ModuleOp module, unsigned) const {
 TargetKind luminal::getCUDAKind() {
   auto create = [](StringRef arch, StringRef,
                    std::string *error) -> std::unique_ptr<TargetInterface> {
+    std::string name = arch.str();
     if (arch == "native") {
-      *error = "no GPU was found to compile for; --arch names one, such as "
-               "sm_90a";
-      return nullptr;
+      Result<runtime::Device *> device = runtime::openDevice("cuda");
+      if (!device) {
+        *error = "no GPU to compile for (" + device.error().message +
+                 "); --arch names one, such as sm_90a";
+        return nullptr;
+      }
+      name = (*device)->describe().arch;
+      // The same device, with the instructions that only it has.
+      std::string ignored;
+      if (isGPUArchitecture(name + "a", &ignored))
+        name += "a";
     }
-    if (!isGPUArchitecture(arch, error))
+    if (!isGPUArchitecture(name, error))
       return nullptr;
-    return std::make_unique<CUDA>(arch);
+    return std::make_unique<CUDA>(name);
   };
   return {"cuda", create, registerLLIRToNVVMDialects};
 }
