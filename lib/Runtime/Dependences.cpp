@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Dependences.h"
+#include <algorithm>
 #include <map>
 
 using namespace luminal;
@@ -13,6 +14,13 @@ struct Region {
   /// The arena, or a buffer of the caller or the artifact.
   uint32_t memory;
   Expr begin, end;
+  /// Both for some sizes; empty where they have no value.
+  struct Place {
+    int64_t begin, end;
+    bool operator==(const Place &) const = default;
+  };
+  std::vector<Place> places;
+  bool operator==(const Region &) const = default;
 };
 
 class Regions {
@@ -33,6 +41,10 @@ public:
         // The whole buffer, whatever its size.
         region.end = Expr(int64_t(1) << 56);
       }
+      region.places = getPlaces(region);
+      // Slots are reused: what is known of one is known of all that are equal.
+      auto same = std::find(regions.begin(), regions.end(), region);
+      classes.push_back(static_cast<uint32_t>(same - regions.begin()));
       regions.push_back(std::move(region));
     }
   }
@@ -41,10 +53,10 @@ public:
   bool mayOverlap(uint32_t a, uint32_t b) {
     if (regions[a].memory != regions[b].memory)
       return false;
-    auto [known, isNew] = overlaps.emplace(std::minmax(a, b), true);
+    auto [known, isNew] =
+        overlaps.emplace(std::minmax(classes[a], classes[b]), true);
     if (isNew)
-      known->second = !isBefore(regions[a], regions[b]) &&
-                      !isBefore(regions[b], regions[a]);
+      known->second = !areApart(regions[a], regions[b]);
     return known->second;
   }
 
@@ -58,15 +70,43 @@ private:
     return Assumptions(std::move(ranges));
   }
 
+  /// Sizes that proofs are tried with first: each symbol at the end of its
+  /// range, and somewhere in it.
+  std::vector<Region::Place> getPlaces(const Region &region) const {
+    std::vector<Region::Place> places;
+    for (int64_t step : {0, 1, 61}) {
+      auto value = [&](std::string_view name) -> std::optional<int64_t> {
+        const SymbolRange &range =
+            assumptions.getSymbols().find(std::string(name))->second;
+        int64_t at = range.lo + step;
+        return range.hi ? std::min(at, *range.hi) : at;
+      };
+      auto begin = region.begin.evaluate(value),
+           end = region.end.evaluate(value);
+      if (!begin || !end)
+        return {};
+      places.push_back({*begin, *end});
+    }
+    return places;
+  }
+
   bool isBefore(const Region &a, const Region &b) const {
+    for (size_t i = 0; i < a.places.size() && i < b.places.size(); ++i)
+      if (a.places[i].end > b.places[i].begin)
+        return false;
     auto end = a.end.asConstant(), begin = b.begin.asConstant();
     return end && begin ? *end <= *begin
                         : assumptions.provablyLessEqual(a.end, b.begin);
+  }
+  bool areApart(const Region &a, const Region &b) const {
+    return isBefore(a, b) || isBefore(b, a);
   }
 
   const Manifest &m;
   Assumptions assumptions;
   std::vector<Region> regions;
+  /// By buffer, the first with the same region.
+  std::vector<uint32_t> classes;
   std::map<std::pair<uint32_t, uint32_t>, bool> overlaps;
 };
 } // namespace

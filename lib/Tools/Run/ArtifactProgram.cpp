@@ -47,6 +47,13 @@ Status ArtifactProgram::bind(std::vector<HostTensor> tensors) {
   return {};
 }
 
+Result<std::optional<double>> ArtifactProgram::timeSteps(unsigned repeats) {
+  if (artifact->getDevice()->sharesMemory())
+    return std::optional<double>();
+  LUMINAL_TRY(nanoseconds, context->timeSteps(repeats));
+  return std::optional(nanoseconds * 1e-6);
+}
+
 Result<std::vector<HostTensor>> ArtifactProgram::outputs() {
   std::vector<HostTensor> tensors;
   const std::vector<uint32_t> &indices = artifact->getUserOutputs();

@@ -20,6 +20,7 @@ public:
   const std::vector<Port> &getOutputs() const override { return outputPorts; }
   Status bind(std::vector<HostTensor> tensors) override;
   Status call() override { return context->run(listener); }
+  Result<std::optional<double>> timeSteps(unsigned repeats) override;
   Result<std::vector<HostTensor>> outputs() override;
 
   runtime::Context &getContext() { return *context; }

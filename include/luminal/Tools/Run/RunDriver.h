@@ -36,6 +36,12 @@ public:
   virtual Status bind(std::vector<HostTensor> inputs) = 0;
   /// States are carried from one call to the next.
   virtual Status call() = 0;
+  /// Milliseconds of the device's own work in one call, without copies, by its
+  /// clock: the mean of `repeats` on the memory as it is. Absent where that is
+  /// what a call takes.
+  virtual Result<std::optional<double>> timeSteps(unsigned) {
+    return std::optional<double>();
+  }
   /// Outputs of the last call, one for each of getOutputs(); valid until the
   /// next.
   virtual Result<std::vector<HostTensor>> outputs() = 0;
