@@ -112,6 +112,10 @@ class Model:
 
     def compiled(self, archive, work):
         """Ratio, seconds to compile, milliseconds a call at the first size."""
+        command = [self.args.bin / "luminal-run", f"--weights={archive}"]
+        if self.args.artifacts:
+            artifact = self.args.artifacts / f"{self.folder.name}-{archive.stem}.lum"
+            return self.measured(command + [artifact], work, 0.0)
         artifact = work / "model.lum"
         report = work / "report.json"
         seconds, _ = run([self.args.bin / "luminal-compile", archive, "-o", artifact, f"--target={self.args.target}",
@@ -120,9 +124,14 @@ class Model:
         for function in json.loads(report.read_text())["saturation"]["functions"]:
             if function["stop"] != "saturated":
                 raise Failure(f"saturation of {function['name']} stopped for {function['stop']}")
+        if self.args.keep:
+            self.args.keep.mkdir(parents=True, exist_ok=True)
+            shutil.copy(artifact, self.args.keep / f"{self.folder.name}-{archive.stem}.lum")
         if self.args.compile_only:
             return None, seconds, None
-        command = [self.args.bin / "luminal-run", artifact, f"--weights={archive}"]
+        return self.measured(command + [artifact], work, seconds)
+
+    def measured(self, command, work, seconds):
         worst = self.outputs_of(command, work)
         milliseconds = None
         if not self.runs:
@@ -175,6 +184,8 @@ def main():
     parser.add_argument("--form", choices=["model", "model_dec"], help="only that archive")
     parser.add_argument("--target", default="cpu")
     parser.add_argument("--compile-only", action="store_true", help="compile, and run nothing")
+    parser.add_argument("--keep", type=pathlib.Path, help="folder for the artifacts, MODEL-ARCHIVE.lum")
+    parser.add_argument("--artifacts", type=pathlib.Path, help="folder of such artifacts to run instead of compiling")
     parser.add_argument("--compile-option", action="append", default=[], help="passed to luminal-compile")
     parser.add_argument("--limit", type=float, default=4.0, help="largest ratio that passes (4)")
     parser.add_argument("--timeout", type=float, default=120, help="seconds a command may take (120)")
