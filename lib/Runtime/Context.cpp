@@ -285,11 +285,12 @@ std::span<const int64_t> Context::getSymbolValues() const {
 
 uint64_t Context::getMemoryBytes() const {
   uint64_t total = impl->arena.size() + impl->launches->getMemoryBytes() +
-                   impl->temporary.size();
+                   impl->temporary.size() + impl->stagedInputs.size() +
+                   impl->stagedOutputs.size();
   for (const Impl::Input &input : impl->inputs)
-    total += input.own.size() + input.staging.size() + input.read.size();
+    total += input.own.size() + input.read.size();
   for (const Impl::Output &output : impl->outputs)
-    total += output.own.size() + output.staging.size();
+    total += output.own.size();
   for (const Impl::Weight &weight : impl->weights)
     total += weight.staging.size();
   return total;

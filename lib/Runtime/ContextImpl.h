@@ -41,6 +41,8 @@ struct Context::Impl {
   Status evaluateSteps();
   Error launchError() const;
   Status preparePointers();
+  Status placeInputs();
+  Status placeOutputs();
   Status checkOverlap() const;
   Error overlapError() const;
   Status planCopies();
@@ -75,9 +77,10 @@ struct Context::Impl {
     const void *data = nullptr; ///< What the caller bound.
     bool bound = false;
     int64_t bytes = 0;
-    Memory staging;       ///< Used where the bound memory is not direct.
-    Memory own;           ///< For a state with an initial value.
+    const void *place = nullptr; ///< Where kernels find it.
+    Memory own;                  ///< For a state with an initial value.
     Memory read;          ///< Of the host: what the caller reads of `own`.
+    bool staged = false;  ///< Its place is in stagedInputs.
     bool start = false;   ///< Copy the initial value to `own`.
     bool updated = false; ///< An output is its new value.
     bool inPlace = false; ///< Steps write to it.
@@ -87,9 +90,10 @@ struct Context::Impl {
     void *data = nullptr;
     bool bound = false;
     int64_t bytes = 0;
-    bool current = false; ///< Holds the last call's value.
-    Memory own;           ///< Of the host, if unbound.
-    Memory staging;       ///< Used where `own` or `data` is not direct.
+    bool staged = false;         ///< Its place is in stagedOutputs.
+    bool current = false;        ///< Holds the last call's value.
+    Memory own;                  ///< Of the host, if unbound.
+    const void *place = nullptr; ///< Where kernels write it.
   };
   struct Weight {
     /// What the caller bound, or the artifact's.
@@ -125,6 +129,8 @@ struct Context::Impl {
   std::vector<uint32_t> firstArgument; ///< By step.
   std::vector<int64_t> launchValues;   ///< As Plan::launches.
   Memory arena, temporary;
+  /// Inputs and outputs whose memory is not direct, one after the other.
+  Memory stagedInputs, stagedOutputs;
   std::vector<Copy> copiesIn, copiesOut;
   /// Memory of the caller, for the overlap check; ranges of weights are merged
   /// and sorted.

@@ -248,10 +248,72 @@ Error Context::Impl::launchError() const {
 // Pointers
 //===----------------------------------------------------------------------===//
 
-Status Context::Impl::preparePointers() {
-  auto outOfMemory = [](const TensorSpec &spec) {
-    return Error("out of memory for '" + spec.name + "'");
+static uint64_t roundUp(uint64_t bytes) {
+  return (bytes + kCopyAlignment - 1) / kCopyAlignment * kCopyAlignment;
+}
+
+/// Inputs that kernels cannot read where they are get a place in one block, in
+/// order, so that a device may copy them at once.
+Status Context::Impl::placeInputs() {
+  uint64_t total = 0;
+  for (Input &input : inputs) {
+    input.place = input.bound ? input.data : input.own.data();
+    input.staged = input.bytes > 0 && !isDirect(input.place);
+    if (input.staged)
+      total += roundUp(static_cast<uint64_t>(input.bytes));
+  }
+  if (!stagedInputs.reserve(device, total))
+    return Error("out of memory: the inputs need " + std::to_string(total) +
+                 " bytes");
+  copiesIn.clear();
+  uint8_t *next = stagedInputs.data();
+  for (Input &input : inputs) {
+    if (!input.staged)
+      continue;
+    const auto bytes = static_cast<uint64_t>(input.bytes);
+    copiesIn.push_back(
+        {input.place, next, bytes,
+         device.reaches(input.place) ? Copy::Kind::Within : Copy::Kind::In,
+         !copiesIn.empty()});
+    input.place = next;
+    next += roundUp(bytes);
+  }
+  return {};
+}
+
+Status Context::Impl::placeOutputs() {
+  uint64_t total = 0;
+  auto isOwner = [&](size_t i) {
+    uint32_t buffer = m.outputs[i].buffer;
+    return m.buffers[buffer].kind == Kind::Output && owners[buffer] == i;
   };
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Output &output = outputs[i];
+    output.staged = false;
+    if (!isOwner(i))
+      continue;
+    if (!output.bound &&
+        !output.own.reserve(device, output.bytes, Device::Place::Host))
+      return Error("out of memory for '" + m.outputs[i].name + "'");
+    output.place = output.bound ? output.data : output.own.data();
+    output.staged = output.bytes > 0 && !isDirect(output.place);
+    if (output.staged)
+      total += roundUp(static_cast<uint64_t>(output.bytes));
+  }
+  if (!stagedOutputs.reserve(device, total))
+    return Error("out of memory: the outputs need " + std::to_string(total) +
+                 " bytes");
+  uint8_t *next = stagedOutputs.data();
+  for (Output &output : outputs) {
+    if (!output.staged)
+      continue;
+    output.place = next;
+    next += roundUp(static_cast<uint64_t>(output.bytes));
+  }
+  return {};
+}
+
+Status Context::Impl::preparePointers() {
   LUMINAL_CHECK(checkOverlap());
   for (uint32_t i = 0; i < m.outputs.size(); ++i) {
     if (!outputs[i].bound)
@@ -266,38 +328,18 @@ Status Context::Impl::preparePointers() {
             m.outputs[i].shape[axis].str() + ")");
   }
 
-  copiesIn.clear();
+  LUMINAL_CHECK(placeInputs());
+  LUMINAL_CHECK(placeOutputs());
   for (size_t b = 0; b < m.buffers.size(); ++b) {
     uint32_t owner = owners[b];
     const void *place = nullptr;
     switch (m.buffers[b].kind) {
-    case Kind::Input: {
-      Input &input = inputs[owner];
-      uint64_t bytes = static_cast<uint64_t>(input.bytes);
-      place = input.bound ? input.data : input.own.data();
-      if (bytes > 0 && !isDirect(place)) {
-        if (!input.staging.reserve(device, bytes))
-          return outOfMemory(m.inputs[owner]);
-        copiesIn.push_back(
-            {place, input.staging.data(), bytes,
-             device.reaches(place) ? Copy::Kind::Within : Copy::Kind::In});
-        place = input.staging.data();
-      }
+    case Kind::Input:
+      place = inputs[owner].place;
       break;
-    }
-    case Kind::Output: {
-      Output &output = outputs[owner];
-      if (!output.bound &&
-          !output.own.reserve(device, output.bytes, Device::Place::Host))
-        return outOfMemory(m.outputs[owner]);
-      place = output.bound ? output.data : output.own.data();
-      if (output.bytes > 0 && !isDirect(place)) {
-        if (!output.staging.reserve(device, output.bytes))
-          return outOfMemory(m.outputs[owner]);
-        place = output.staging.data();
-      }
+    case Kind::Output:
+      place = outputs[owner].place;
       break;
-    }
     case Kind::Weight:
       if (!weights[owner].place) {
         LUMINAL_TRY(found, artifact->getDeviceWeight(owner));
@@ -342,11 +384,21 @@ Status Context::Impl::preparePointers() {
 
 Status Context::Impl::planCopies() {
   copiesOut.clear();
+  auto isStaged = [&](const void *memory) {
+    auto *at = static_cast<const uint8_t *>(memory);
+    return at >= stagedOutputs.data() &&
+           at < stagedOutputs.data() + stagedOutputs.size();
+  };
   auto add = [&](const void *from, void *to, int64_t bytes) {
-    if (from != to && bytes > 0)
-      copiesOut.push_back(
-          {from, to, static_cast<uint64_t>(bytes),
-           device.reaches(to) ? Copy::Kind::Within : Copy::Kind::Out});
+    if (from == to || bytes == 0)
+      return;
+    const Copy *last = copiesOut.empty() ? nullptr : &copiesOut.back();
+    const bool joins =
+        last && isStaged(from) && isStaged(last->from) &&
+        static_cast<const uint8_t *>(last->from) + roundUp(last->bytes) == from;
+    copiesOut.push_back(
+        {from, to, static_cast<uint64_t>(bytes),
+         device.reaches(to) ? Copy::Kind::Within : Copy::Kind::Out, joins});
   };
   // User outputs first: they may be old values of states.
   for (uint32_t i : artifact->getUserOutputs()) {

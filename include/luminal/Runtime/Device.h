@@ -56,7 +56,11 @@ struct Copy {
   void *to;
   uint64_t bytes;
   Kind kind;
+  /// On the device's side it begins where the copy before ends, rounded up to
+  /// kCopyAlignment, in the same block: the two may be made as one.
+  bool joins = false;
 };
+constexpr uint64_t kCopyAlignment = 256;
 
 /// Notified of every step of a call, in order; the device then runs one step
 /// after the other and waits for each.

@@ -264,6 +264,7 @@ Status CUDALaunchPlan::buildGraph() {
 
 Status CUDALaunchPlan::launch(StepObserver *observer) {
   CUDADevice::Current current(device);
+  LUMINAL_CHECK(driver.check(staging.flush(stream), "a copy failed"));
   LUMINAL_CHECK(uploadTables());
   if (observer)
     return launchStepByStep(*observer);
@@ -302,7 +303,10 @@ Status CUDALaunchPlan::launchStepByStep(StepObserver &observer) {
 
 Status CUDALaunchPlan::finish() {
   CUDADevice::Current current(device);
+  const int flushed = staging.flush(stream);
   Status done = wait("a call failed (luminal-run --debug names the step)");
+  if (done)
+    done = driver.check(flushed, "a copy failed");
   staging.finish(!done);
   return done ? checkStatus() : done;
 }

@@ -15,8 +15,12 @@ static constexpr uint64_t kMostStaged = 64 << 20;
 /// pinned.
 static constexpr uint64_t kSmall = 32 << 10;
 
+static uint64_t roundUp(uint64_t bytes) {
+  return (bytes + kCopyAlignment - 1) / kCopyAlignment * kCopyAlignment;
+}
+
 uint8_t *Staging::take(uint64_t bytes) {
-  const uint64_t rounded = (bytes + 255) / 256 * 256;
+  const uint64_t rounded = roundUp(bytes);
   if (wanted > kMostStaged || rounded > kMostStaged)
     return nullptr;
   // Memory grows between calls, when the device uses none of it.
@@ -30,22 +34,49 @@ uint8_t *Staging::take(uint64_t bytes) {
   return taken;
 }
 
+int Staging::flush(StreamHandle stream) {
+  if (waiting.bytes == 0)
+    return kSuccess;
+  Copy copy = waiting;
+  waiting.bytes = 0;
+  return device.start(copy, stream);
+}
+
+/// Copies of the same direction that lie one after the other on both sides are
+/// one.
+int Staging::join(const Copy &copy, StreamHandle stream) {
+  const uint64_t rounded = roundUp(waiting.bytes);
+  if (waiting.bytes > 0 && copy.joins && copy.kind == waiting.kind &&
+      static_cast<const uint8_t *>(waiting.from) + rounded == copy.from &&
+      static_cast<uint8_t *>(waiting.to) + rounded == copy.to) {
+    waiting.bytes = rounded + copy.bytes;
+    return kSuccess;
+  }
+  int code = flush(stream);
+  waiting = copy;
+  return code;
+}
+
 int Staging::start(const Copy &copy, StreamHandle stream) {
+  auto direct = [&] {
+    int code = flush(stream);
+    return code == kSuccess ? device.start(copy, stream) : code;
+  };
   if (copy.kind == Copy::Kind::Within)
-    return device.start(copy, stream);
+    return direct();
   const bool isIn = copy.kind == Copy::Kind::In;
   const void *host = isIn ? copy.from : copy.to;
   if (copy.bytes >= kSmall && device.isPinned(host))
-    return device.start(copy, stream);
+    return direct();
   uint8_t *pinned = take(copy.bytes);
   if (!pinned)
-    return device.start(copy, stream);
+    return direct();
   if (isIn) {
     std::memcpy(pinned, copy.from, copy.bytes);
-    return device.start({pinned, copy.to, copy.bytes, copy.kind}, stream);
+    return join({pinned, copy.to, copy.bytes, copy.kind, copy.joins}, stream);
   }
   results.push_back({copy.to, pinned, copy.bytes});
-  return device.start({copy.from, pinned, copy.bytes, copy.kind}, stream);
+  return join({copy.from, pinned, copy.bytes, copy.kind, copy.joins}, stream);
 }
 
 void Staging::finish(bool failed) {
@@ -55,5 +86,5 @@ void Staging::finish(bool failed) {
   results.clear();
   if (wanted > memory.size())
     memory.reserve(device, std::min(wanted, kMostStaged), Device::Place::Host);
-  used = wanted = 0;
+  used = wanted = waiting.bytes = 0;
 }

@@ -15,8 +15,11 @@ namespace luminal::runtime::cuda {
 class Staging {
 public:
   explicit Staging(CUDADevice &device) : device(device) {}
-  /// Starts a copy. Memory that is copied out is valid after `finish`.
+  /// Starts a copy, by the next call of `flush` at the latest. Memory that is
+  /// copied out is valid after `finish`.
   int start(const Copy &copy, StreamHandle stream);
+  /// Starts what waited to be joined with a later copy.
+  int flush(StreamHandle stream);
   /// After the device is done: brings results to the caller, unless the call
   /// `failed`.
   void finish(bool failed);
@@ -24,6 +27,7 @@ public:
 
 private:
   uint8_t *take(uint64_t bytes);
+  int join(const Copy &copy, StreamHandle stream);
 
   CUDADevice &device;
   Memory memory;
@@ -35,6 +39,8 @@ private:
     uint64_t bytes;
   };
   std::vector<Result> results;
+  /// Between pinned memory and the device; 0 bytes: none.
+  Copy waiting{nullptr, nullptr, 0, Copy::Kind::In};
 };
 
 } // namespace luminal::runtime::cuda

@@ -168,6 +168,37 @@ TEST(CUDA, DeviceMemoryIsBoundWithoutCopies) {
   EXPECT_EQ(y[3], 5);
 }
 
+TEST(CUDA, CopiesOfACallAreJoined) {
+  Builder b;
+  uint32_t x = b.input("x", DType::F32, {3}), w = b.input("w", DType::F32, {3}),
+           v = b.input("v", DType::F32, {3});
+  uint32_t y = b.output("y", DType::F32, {3}),
+           z = b.output("z", DType::F32, {3});
+  b.step("add_f32", {x, w, y}, 3);
+  b.step("add_f32", {w, v, z}, 3);
+  auto c = b.context();
+  Floats in[3], out[2];
+  for (uint32_t i : {0, 1, 2}) {
+    for (int k : {0, 1, 2})
+      in[i][k] = 10 * i + k;
+    EXPECT_OK(c->bindInput(i, in[i].v, DType::F32, Shape{3}));
+  }
+  for (uint32_t i : {0, 1})
+    EXPECT_OK(c->bindOutput(i, out[i].v, DType::F32, Shape{3}));
+  for (int call : {0, 1, 2}) {
+    in[0][0] = call;
+    const int before = counts().copies;
+    EXPECT_OK(c->run());
+    // At first there is pinned memory for one input only.
+    if (call > 0)
+      EXPECT_EQ(counts().copies - before, 2);
+    EXPECT_EQ(out[0][0], 10 + call);
+    EXPECT_EQ(out[0][2], 14);
+    EXPECT_EQ(out[1][2], 34);
+    EXPECT_EQ(out[1][3], 0);
+  }
+}
+
 TEST(CUDA, NothingIsLeaked) {
   const int before = counts().allocations;
   {
