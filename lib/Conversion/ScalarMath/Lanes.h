@@ -159,6 +159,7 @@ public:
 
 /// f32 in, f32 out.
 mlir::Value emitExpF32(Lanes &m, mlir::Value x);
+mlir::Value emitExpFastF32(Lanes &m, mlir::Value x);
 mlir::Value emitExp2F32(Lanes &m, mlir::Value x);
 mlir::Value emitSinCosF32(Lanes &m, mlir::Value x, bool cosine);
 /// sigmoid, or silu (`timesX`).

@@ -121,6 +121,14 @@ static Value emitFloorFloat(Lanes &m, Fn fn, Value x, Value y) {
   return m.select(m.eq(y, zero), quotient, result);
 }
 
+/// NaN where `a` is, else `value`. A constant, for a NaN that is copied would
+/// make one long chain of a comparison, an or and a selection of each step of a
+/// maximum: LLVM joins selections of one value.
+static Value orNan(Lanes &m, Value a, Value value) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  return m.select(m.isNan(a), m.num(a, kNan), value);
+}
+
 static Value emitWideFloat(Lanes &m, Fn fn, ValueRange a) {
   using P = arith::CmpFPredicate;
   OpBuilder &b = m.b;
@@ -157,9 +165,9 @@ static Value emitWideFloat(Lanes &m, Fn fn, ValueRange a) {
   case Fn::Mod:
     return arith::RemFOp::create(b, loc, x, a[1]);
   case Fn::Max:
-    return m.select(m.either(m.lt(x, a[1]), m.isNan(a[1])), a[1], x);
+    return orNan(m, a[1], m.select(m.lt(x, a[1]), a[1], x));
   case Fn::Min:
-    return m.select(m.either(m.lt(a[1], x), m.isNan(a[1])), a[1], x);
+    return orNan(m, a[1], m.select(m.lt(a[1], x), a[1], x));
   case Fn::LessThan:
     return m.lt(x, a[1]);
   case Fn::LessEqual:
@@ -171,6 +179,8 @@ static Value emitWideFloat(Lanes &m, Fn fn, ValueRange a) {
     return emitFloorFloat(m, fn, x, a[1]);
   case Fn::Exp:
     return isF64 ? emitF64(m, fn, a) : emitExpF32(m, x);
+  case Fn::ExpFast:
+    return isF64 ? emitF64(m, Fn::Exp, a) : emitExpFastF32(m, x);
   case Fn::Exp2:
     return isF64 ? emitF64(m, fn, a) : emitExp2F32(m, x);
   case Fn::Sin:

@@ -124,6 +124,26 @@ static Value emitShortExp(Lanes &m, Value x, Value more = {}) {
   return addExponent(m, p, e.n.bits);
 }
 
+/// y = exp(x) where the result is a normal number, and the right one elsewhere:
+/// there it is (sum + tail) 2^n for x = n ln 2 + ...
+static Value emitExpRange(Lanes &m, Value x, Value y, Value sum, Value tail,
+                          Value n) {
+  return emitRare(m, notBelow(m, m.abs(x), 87.33), y, [&]() -> Value {
+    // Results are finite up to the first x whose exp is infinite.
+    Value z = m.select(m.lt(m.num(x, 0x1.62e42ep+6), x), m.num(x, kInf), y);
+    Value vanishes = m.cmp(arith::CmpFPredicate::OLE, x, m.num(x, -104.0));
+    z = m.select(vanishes, m.num(x, 0.0), z);
+    z = m.select(m.isNan(x), x, z);
+    // A denormal result would be rounded twice: its sum is taken in f64.
+    Value denormal =
+        m.both(m.lt(x, m.num(x, -87.32)), m.lt(m.num(x, -104.0), x));
+    return emitRare(m, denormal, z, [&]() -> Value {
+      Type f64 = m.b.getF64Type();
+      return scaleWide(m, m.add(m.extf(sum, f64), m.extf(tail, f64)), n);
+    });
+  });
+}
+
 Value luminal::emitExpF32(Lanes &m, Value x) {
   ReducedExp e = reduceExp(m, x);
   Value r = m.add(e.high, e.low);
@@ -137,21 +157,20 @@ Value luminal::emitExpF32(Lanes &m, Value x) {
   Value small = m.fma(m.mul(m.mul(r, r), r), q, cross);
   Value tail = m.fma(m.mul(e.high, m.num(x, 0.5)), e.high, small);
   Value y = addExponent(m, m.add(e.sum, tail), e.n.bits);
-  return emitRare(m, notBelow(m, m.abs(x), 87.33), y, [&]() -> Value {
-    // Results are finite up to the first x whose exp is infinite.
-    Value z = m.select(m.lt(m.num(x, 0x1.62e42ep+6), x), m.num(x, kInf), y);
-    Value vanishes = m.cmp(arith::CmpFPredicate::OLE, x, m.num(x, -104.0));
-    z = m.select(vanishes, m.num(x, 0.0), z);
-    z = m.select(m.isNan(x), x, z);
-    // A denormal result would be rounded twice: its sum is taken in f64.
-    Value denormal =
-        m.both(m.lt(x, m.num(x, -87.32)), m.lt(m.num(x, -104.0), x));
-    return emitRare(m, denormal, z, [&]() -> Value {
-      Type f64 = m.b.getF64Type();
-      return scaleWide(m, m.add(m.extf(e.sum, f64), m.extf(tail, f64)),
-                       e.n.bits);
-    });
-  });
+  return emitExpRange(m, x, y, e.sum, tail, e.n.bits);
+}
+
+/// Two roundings more than emitExpF32, and half of its operations.
+Value luminal::emitExpFastF32(Lanes &m, Value x) {
+  Rounded n = roundProduct(m, x, 0x1.715476p+0);
+  Value r = m.fma(n.value, m.num(x, -0x1.62e4p-1), x);
+  r = m.fma(n.value, m.num(x, -0x1.7f7d1cp-20), r);
+  Value q =
+      m.poly(r, {0.5000000100820298, 0.1666651289175726, 0.04166618759079125,
+                 0.00836959798055634, 0.0013951702910080823});
+  Value tail = m.fma(m.mul(r, r), q, r), one = m.num(x, 1.0);
+  Value y = addExponent(m, m.add(one, tail), n.bits);
+  return emitExpRange(m, x, y, one, tail, n.bits);
 }
 
 Value luminal::emitExp2F32(Lanes &m, Value x) {

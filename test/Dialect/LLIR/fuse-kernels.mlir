@@ -51,7 +51,7 @@ func.func @table(%x: tensor<2xf32>) -> tensor<2xf32> {
 // CHECK-NEXT: %[[MAX:.*]] = llir.reduce max %[[N]] : tensor<8x16xf32> -> tensor<8xf32>
 // CHECK-NEXT: %[[MAXV:.*]] = llir.view %[[MAX]] <(d0, d1) -> (d0)>
 // CHECK-NEXT: %[[D:.*]] = llir.elementwise sub(%[[N]], %[[MAXV]])
-// CHECK-NEXT: %[[E:.*]] = llir.elementwise exp(%[[D]])
+// CHECK-NEXT: %[[E:.*]] = llir.elementwise exp_fast(%[[D]])
 // CHECK-NEXT: %[[SUM:.*]] = llir.reduce sum %[[E]]
 // CHECK-NEXT: %[[R:.*]] = llir.elementwise recip(%[[SUM]]) : (tensor<8xf32>) -> tensor<8xf32>
 // CHECK-NEXT: %[[RV:.*]] = llir.view %[[R]]

@@ -187,6 +187,7 @@ const Unary kUnary[] = {
     {Fn::Round, rintl},
     {Fn::Trunc, truncl},
     {Fn::Exp, expl},
+    {Fn::ExpFast, expl},
     {Fn::Exp2, exp2l},
     {Fn::Expm1, expm1l},
     {Fn::Log, logl},

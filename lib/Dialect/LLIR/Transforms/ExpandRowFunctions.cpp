@@ -86,7 +86,8 @@ private:
 static Value expandSoftmax(RowBuilder &b) {
   Value x = b.input();
   Value largest = b.spread(b.reduce(ReduceKind::Max, x));
-  Value e = b.apply(Fn::Exp, b.apply(Fn::Sub, {x, largest}));
+  // Within what softmax promises: terms are divided by their sum.
+  Value e = b.apply(Fn::ExpFast, b.apply(Fn::Sub, {x, largest}));
   // One division per row: the sum is at least 1, or NaN.
   Value scale = b.apply(Fn::Recip, b.reduce(ReduceKind::Sum, e));
   return b.output(b.apply(Fn::Mul, {e, b.spread(scale)}));

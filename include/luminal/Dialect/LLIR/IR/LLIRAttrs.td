@@ -38,6 +38,8 @@ def LLIR_Fn : I32EnumAttr<"Fn", "a scalar function", [
     I32EnumAttrCase<"GeluTanh", 18, "gelu_tanh">, I32EnumAttrCase<"Cast", 19, "cast">,
     I32EnumAttrCase<"Floor", 20, "floor">, I32EnumAttrCase<"Ceil", 21, "ceil">, I32EnumAttrCase<"Round", 22, "round">,
     I32EnumAttrCase<"Trunc", 23, "trunc">, I32EnumAttrCase<"Not", 24, "not">, I32EnumAttrCase<"IsNan", 25, "is_nan">,
+    // exp with a larger error, for terms that their sum divides.
+    I32EnumAttrCase<"ExpFast", 26, "exp_fast">,
     // Binary. mod has the sign of the dividend; max and min give NaN if either operand is NaN; integer div truncates.
     I32EnumAttrCase<"Add", 32, "add">, I32EnumAttrCase<"Sub", 33, "sub">, I32EnumAttrCase<"Mul", 34, "mul">,
     I32EnumAttrCase<"Div", 35, "div">, I32EnumAttrCase<"Mod", 36, "mod">, I32EnumAttrCase<"Max", 37, "max">,
