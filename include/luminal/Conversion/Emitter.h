@@ -176,6 +176,8 @@ public:
            mlir::ValueRange init,
            llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)>
                body);
+  /// Memory of `count` elements that all threads of a block share.
+  mlir::Value makeShared(mlir::Type element, int64_t count);
   /// Runs `body` in one member of the team.
   void byOneMember(llvm::function_ref<void()> body);
   /// Bytes of which every buffer is known to begin at a multiple.
@@ -227,7 +229,6 @@ private:
   llvm::SmallVector<mlir::Value>
   mergeTeam(ReductionEmissionOpInterface op,
             llvm::SmallVector<mlir::Value> state);
-  mlir::Value makeShared(mlir::Type element, int64_t count);
   unsigned alignmentOfVector(mlir::Value index, mlir::Type storage);
 
   struct Dim {

@@ -35,7 +35,8 @@ static EmitForm getForm(llir::KernelOp kernel, llir::LoopCaseAttr loopCase) {
   static const std::pair<StringRef, EmitForm> forms[] = {
       {"element", emitElements}, {"pass", emitRows},
       {"tile", emitProduct},     {"dot", emitProduct},
-      {"axpy", emitProduct},     {"ordered", emitOrdered}};
+      {"axpy", emitProduct},     {"ordered", emitOrdered},
+      {"block", emitBlocks}};
   StringRef name = "element";
   for (auto [position, op] :
        llvm::enumerate(kernel.getBody().front().without_terminator()))

@@ -12,6 +12,7 @@
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace luminal;
 using namespace mlir;
@@ -46,6 +47,7 @@ public:
     Emitter::Repeated repeated(e,
                                {domain.extents.begin(), domain.extents.end()});
     Expr scratch = findKept();
+    setResidents();
     e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
       grid.emitIndices(e, unit, [&] { emitRow(); });
     });
@@ -56,6 +58,14 @@ public:
   }
 
 private:
+  /// So many blocks of threads are to find room on a multiprocessor.
+  void setResidents() {
+    llir::LoopFormAttr form = e.loopCase.getForm(llir::getPosition(reduces[0]));
+    if (int64_t blocks = form.getNumber("blocks", 0))
+      e.b.getBlock()->getParentOp()->setAttr(
+          NVVM::NVVMDialect::getMinctasmAttrName(),
+          e.b.getI32IntegerAttr(blocks));
+  }
   bool isRowLevel(Value v) const {
     return cast<RankedTensorType>(v.getType()).getRank() ==
            int64_t(rows.size());

@@ -121,7 +121,7 @@ static Value exchange(ImplicitLocOpBuilder &b, Value v, Value mask,
   return type == integer ? v : Value(arith::BitcastOp::create(b, type, v));
 }
 
-/// An array that all threads of a block share, beside the function.
+/// It stands beside the function.
 Value Emitter::makeShared(Type element, int64_t count) {
   Operation *parent = b.getBlock()->getParentOp();
   auto function = dyn_cast<LLVM::LLVMFuncOp>(parent);
@@ -140,7 +140,10 @@ Value Emitter::makeShared(Type element, int64_t count) {
         LLVM::Linkage::Internal, name, Attribute(), /*alignment=*/16, space);
   }
   globals.push_back(global);
-  return LLVM::AddressOfOp::create(b, global);
+  // LLVM finds again which memory it is.
+  return LLVM::AddrSpaceCastOp::create(
+      b, LLVM::LLVMPointerType::get(b.getContext()),
+      LLVM::AddressOfOp::create(b, global));
 }
 
 SmallVector<Value> Emitter::mergeTeam(ReductionEmissionOpInterface op,

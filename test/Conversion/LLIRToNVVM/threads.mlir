@@ -29,9 +29,10 @@ func.func @unaligned(%x: tensor<1024x255xf32>) -> tensor<1024x254xf32> {
 
 // A block for each row, which stays in registers: two loads, two stores. Warps meet in shared memory.
 // CHECK-LABEL: @softmax
-// CHECK: loops<grid(d0) stream(d1:all v4) threads(512, 512) op0 = pass {lanes = 4, unroll = 2} op{{[0-9]+}} = pass {lanes = 4, unroll = 2}>
+// CHECK: loops<grid(d0) stream(d1:all v4) threads(512, 512) op0 = pass {blocks = 2, lanes = 4, unroll = 2} op{{[0-9]+}} = pass {blocks = 2, lanes = 4, unroll = 2}>
 // PTX-LABEL: .entry softmax(
 // PTX: .maxntid 512
+// PTX: .minnctapersm 2
 // PTX-COUNT-2: ld.global.nc.v4.b32
 // PTX-NOT: ld.global.nc.v4
 // PTX: shfl.sync.bfly.b32 {{.*}}, 16, 31, -1

@@ -76,7 +76,7 @@ func.func @ordered(%a: tensor<10x4xf32>, %i: tensor<3xi64>, %u: tensor<3x4xf32>)
 
 // -----
 func.func @tile(%a: tensor<4x8xf32>, %b: tensor<5x8xf32>) -> tensor<4x5xf32> {
-  // expected-error @+1 {{its schedule takes scratch, which the machine does not have}}
+  // expected-error @+1 {{its schedule has the form dot, for which the machine has no scratch}}
   %0 = llir.kernel(%a, %b) loops<grid(d0, d1) threads(128) op0 = dot {lanes = 4, rows = 1, width = 4}> : (tensor<4x8xf32>, tensor<5x8xf32>) -> tensor<4x5xf32> {
   ^bb0(%x: tensor<4x8xf32>, %y: tensor<5x8xf32>):
     %1 = llir.gemm %x, %y k(8) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>

@@ -54,6 +54,7 @@ public:
 llvm::ArrayRef<const LoopForms *> getLoopForms();
 
 const LoopForms &getOrderedForms();
+const LoopForms &getBlockForms();
 const LoopForms &getProductForms();
 const LoopForms &getRowForms();
 const LoopForms &getElementForms();

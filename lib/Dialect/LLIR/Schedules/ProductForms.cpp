@@ -386,8 +386,6 @@ ProductForms::verify(KernelOp kernel,
   ProductOpInterface op = *products.begin();
   if (loopCase.getForms().size() != 1 || !loopCase.getStream().empty())
     return emitError() << "says more than the form of the product";
-  if (!machine.hasScratch)
-    return emitError() << "takes scratch, which the machine does not have";
   LoopFormAttr form = loopCase.getForms().front();
   StringRef name = form.getForm().getValue();
   if (form.getOp() != getPosition(op))

@@ -193,8 +193,14 @@ static LoopCaseAttr proposeThreads(KernelAnalysis &a, const Rows &rows,
     c.stream.push_back(c.axis(rows.getStreamDim(), 0, lanes));
   int64_t unroll = isAcross ? chooseUnroll(rows.extent, 1, kMostRounds)
                             : chooseRounds(vectors, c.team, kMostRounds);
+  SmallVector<CaseBuilder::Number> numbers = {{"lanes", lanes},
+                                              {"unroll", unroll}};
+  // One block's barriers are other blocks' time.
+  constexpr int64_t kThreadsAtATime = 1024;
+  if (c.team > machine.warpThreads)
+    numbers.push_back({"blocks", kThreadsAtATime / c.team});
   for (RowReductionOpInterface op : rows.reduces)
-    c.addForm(op, "pass", {{"lanes", lanes}, {"unroll", unroll}});
+    c.addForm(op, "pass", numbers);
   std::optional<int64_t> total;
   if (count)
     total = *count * c.team;
@@ -326,8 +332,10 @@ RowForms::verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     Operation *op = &*std::next(kernel.getBody().front().begin(), form.getOp());
     LogicalResult checked =
         hasLoops(op)
-            ? verifyNumbers(form, {{"lanes", 1, 64}, {"unroll", 1, 16}},
-                            emitError)
+            ? verifyNumbers(
+                  form,
+                  {{"lanes", 1, 64}, {"unroll", 1, 16}, {"blocks", 1, 32}},
+                  emitError)
             : verifyKept(rows, form, isAcross, loopCase.getTeam(), machine,
                          taken, emitError);
     if (failed(checked))

@@ -18,8 +18,9 @@ bool llir::hasLoops(Operation *op) {
 }
 
 ArrayRef<const LoopForms *> llir::getLoopForms() {
-  static const LoopForms *forms[] = {&getOrderedForms(), &getProductForms(),
-                                     &getRowForms(), &getElementForms()};
+  static const LoopForms *forms[] = {&getOrderedForms(), &getBlockForms(),
+                                     &getProductForms(), &getRowForms(),
+                                     &getElementForms()};
   return forms;
 }
 

@@ -1,0 +1,50 @@
+// Matrix products by blocks of threads.
+// RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_90a from=saturated until=scheduled" -o %t.mlir
+// RUN: FileCheck %s --input-file=%t.mlir
+// RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_80 %t.mlir -o %t.ptx
+// RUN: FileCheck %s --check-prefix=PTX --input-file=%t.ptx
+
+// bf16 on the tensor cores: sixteen bytes a thread from both operands, the next tile on its way while one is multiplied.
+// CHECK-LABEL: @tensor
+// CHECK: loops<grid(d1:128, d0:128) threads(256, 256) op0 = block {columnalong = k, columnlanes = 8, depth = 32, rowalong = k, rowlanes = 8, use = mma}>
+// PTX-LABEL: .entry tensor(
+// PTX-COUNT-4: ld.global.nc.v4.b32
+// PTX-DAG: bar.sync 0
+// PTX-DAG: st.shared.v4.b32
+// PTX-DAG: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
+func.func @tensor(%x: tensor<2048x4096xbf16>, %w: tensor<4096x4096xbf16>) -> tensor<2048x4096xbf16> {
+  %0 = llir.gemm %x, %w k(4096) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+      : tensor<2048x4096xbf16>, tensor<4096x4096xbf16> -> tensor<2048x4096xbf16>
+  return %0 : tensor<2048x4096xbf16>
+}
+
+// The right operand lies along its columns; f32 is multiplied and added as it is.
+// CHECK-LABEL: @plain
+// CHECK: op0 = block {columnalong = own, columnlanes = 4, depth = 16, rowalong = k, rowlanes = 4, use = fma}>
+// PTX-LABEL: .entry plain(
+// PTX: fma.rn.f32
+func.func @plain(%x: tensor<512x512xf32>, %w: tensor<512x512xf32>) -> tensor<512x512xf32> {
+  %0 = llir.gemm %x, %w k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)>
+      : tensor<512x512xf32>, tensor<512x512xf32> -> tensor<512x512xf32>
+  return %0 : tensor<512x512xf32>
+}
+
+// Neither side ends with the tile: elements beyond it are 0 and not stored.
+// CHECK-LABEL: @rest
+// CHECK: op0 = block {{.*}} use = mma
+// PTX-LABEL: .entry rest(
+// PTX: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+func.func @rest(%x: tensor<300x333xf16>, %w: tensor<77x333xf16>) -> tensor<300x77xf16> {
+  %0 = llir.gemm %x, %w k(333) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+      : tensor<300x333xf16>, tensor<77x333xf16> -> tensor<300x77xf16>
+  return %0 : tensor<300x77xf16>
+}
+
+// A small product: threads that wait for each other's tiles would lose.
+// CHECK-LABEL: @small
+// CHECK: op0 = element
+func.func @small(%x: tensor<16x64xf32>, %w: tensor<64x64xf32>) -> tensor<16x64xf32> {
+  %0 = llir.gemm %x, %w k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+      : tensor<16x64xf32>, tensor<64x64xf32> -> tensor<16x64xf32>
+  return %0 : tensor<16x64xf32>
+}

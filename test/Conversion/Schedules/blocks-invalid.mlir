@@ -1,0 +1,61 @@
+// Tiles written by hand that the product or the machine does not allow.
+// RUN: luminal-opt %s --llir-schedule-kernels="target=cuda arch=sm_90a" --split-input-file --verify-diagnostics
+
+func.func @cores(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  // expected-error @+1 {{its schedule takes the tensor cores, which multiply f16 or bf16 and add f32}}
+  %0 = llir.kernel(%a, %b) loops<grid(d1:64, d0:64) threads(256, 256) op0 = block {depth = 16, use = mma}> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> {
+  ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
+    %1 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+        : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    llir.yield %1 : tensor<64x64xf32>
+  }
+  return %0 : tensor<64x64xf32>
+}
+
+// -----
+func.func @team(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  // expected-error @+1 {{its schedule has a tile for a team of 32 threads of 256, expected all of 256}}
+  %0 = llir.kernel(%a, %b) loops<grid(d1:64, d0:64) threads(256, 32) op0 = block {depth = 16, use = fma}> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> {
+  ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
+    %1 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+        : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    llir.yield %1 : tensor<64x64xf32>
+  }
+  return %0 : tensor<64x64xf32>
+}
+
+// -----
+func.func @size(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  // expected-error @+1 {{its schedule has a tile of 64 x 48 by 16, expected powers of two from 32 to 128, by 16 to 64}}
+  %0 = llir.kernel(%a, %b) loops<grid(d1:48, d0:64) threads(256, 256) op0 = block {depth = 16, use = fma}> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> {
+  ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
+    %1 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+        : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    llir.yield %1 : tensor<64x64xf32>
+  }
+  return %0 : tensor<64x64xf32>
+}
+
+// -----
+func.func @shared(%a: tensor<64x64xf64>, %b: tensor<64x64xf64>) -> tensor<64x64xf64> {
+  // expected-error @+1 {{its schedule takes more than 49152 bytes of shared memory}}
+  %0 = llir.kernel(%a, %b) loops<grid(d1:128, d0:128) threads(256, 256) op0 = block {depth = 32, use = fma}> : (tensor<64x64xf64>, tensor<64x64xf64>) -> tensor<64x64xf64> {
+  ^bb0(%x: tensor<64x64xf64>, %y: tensor<64x64xf64>):
+    %1 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+        : tensor<64x64xf64>, tensor<64x64xf64> -> tensor<64x64xf64>
+    llir.yield %1 : tensor<64x64xf64>
+  }
+  return %0 : tensor<64x64xf64>
+}
+
+// -----
+func.func @lanes(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
+  // expected-error @+1 {{its schedule reads 3 elements of 64 at once, which does not divide it}}
+  %0 = llir.kernel(%a, %b) loops<grid(d1:64, d0:64) threads(256, 256) op0 = block {depth = 32, rowlanes = 3, use = mma}> : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16> {
+  ^bb0(%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>):
+    %1 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+        : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xbf16>
+    llir.yield %1 : tensor<64x64xbf16>
+  }
+  return %0 : tensor<64x64xbf16>
+}
