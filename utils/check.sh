@@ -40,7 +40,7 @@ build asan luminal-test-depends
 step "asan: tests"
 run asan build/asan/test/{unit,CAPI,Tools/luminal-run,Target,EqSat}
 step "tsan: build"
-build tsan LuminalRuntimeTests
+build tsan LuminalRuntimeTests LuminalFakeCUDATests
 step "tsan: tests"
 run tsan build/tsan/test/unit
 step "done"

@@ -447,6 +447,7 @@ int cuLaunchKernel(FunctionHandle function, unsigned grid, unsigned, unsigned,
                    StreamHandle stream, void **parameters, void **) {
   if (grid == 0 || block == 0)
     return kInvalidValue;
+  std::lock_guard<std::recursive_mutex> lock(fake().mutex);
   ++fake().counts.launches;
   Launch launch = getLaunch(function, parameters);
   return add(stream, [=] { return runKernel(launch); });
@@ -469,6 +470,7 @@ int cuGraphAddKernelNode(NodeHandle *node, GraphHandle graph,
 }
 int cuGraphInstantiateWithFlags(ExecHandle *exec, GraphHandle graph,
                                 unsigned long long) {
+  std::lock_guard<std::recursive_mutex> lock(fake().mutex);
   FakeCounts &counts = fake().counts;
   ++counts.graphs;
   counts.grids.clear();
@@ -490,6 +492,7 @@ int cuGraphInstantiateWithFlags(ExecHandle *exec, GraphHandle graph,
   return kSuccess;
 }
 int cuGraphLaunch(ExecHandle exec, StreamHandle stream) {
+  std::lock_guard<std::recursive_mutex> lock(fake().mutex);
   ++fake().counts.graphLaunches;
   return add(stream, [=] { return runGraph(*exec); });
 }
