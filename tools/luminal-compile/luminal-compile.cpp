@@ -3,6 +3,7 @@
 
 #include "luminal/InitAll.h"
 #include "luminal/Pipelines/Compile.h"
+#include "luminal/Pipelines/TimeKernel.h"
 #include "luminal/Runtime/Machine.h"
 #include "luminal/Tools/Reference/ReferenceMain.h"
 #include "mlir/IR/AsmState.h"
@@ -12,6 +13,7 @@
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Support/Timing.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Regex.h"
@@ -104,6 +106,11 @@ struct Arguments {
   cl::opt<TYPE> FIELD{"eqsat-" NAME, cl::init(DEFAULT), cl::desc(TEXT),        \
                       cl::cat(category)};
 #include "luminal/EqSat/Core/Limits.def"
+  cl::opt<double> time{
+      "time", cl::init(0), cl::value_desc("seconds"),
+      cl::desc("Write nothing: run the program (.mlir) on random operands, for "
+               "so long a measurement, and print the seconds of one run"),
+      cl::cat(category)};
   cl::opt<std::string> report{"report", cl::desc("File for a report as JSON"),
                               cl::value_desc("file"), cl::cat(category)};
   cl::opt<std::string> remarks{
@@ -140,7 +147,7 @@ llvm::Expected<CompileOptions> Arguments::get() const {
       return bad("no phase '" + emit +
                  "' to stop after; known are: imported, "
                  "rolled, saturated, fused, scheduled, lowered");
-  } else if (output.empty()) {
+  } else if (output.empty() && !time.getNumOccurrences()) {
     return bad("no output; use -o model.lum");
   }
   if (searchBudget != 0 || searchCandidates != 1 || !sampleInputs.empty())
@@ -208,6 +215,28 @@ static int calibrate(const std::string &folder) {
   return 0;
 }
 
+/// Prints how long the program takes on the device.
+static int timeInput(mlir::MLIRContext &context, const CompileOptions &options,
+                     double seconds) {
+  if (!(seconds > 0))
+    return fail("--time is a positive number of seconds");
+  auto text = llvm::MemoryBuffer::getFile(options.input);
+  if (!text)
+    return fail(options.input + ": " + text.getError().message());
+  TimeOptions time;
+  time.target = options.target;
+  time.arch = options.arch;
+  time.planCache = options.planCache;
+  time.threads = std::max(1u, options.threads);
+  time.seconds = seconds;
+  mlir::FailureOr<double> each =
+      timeProgram(context, (*text)->getBuffer(), time);
+  if (failed(each))
+    return 2;
+  llvm::outs() << llvm::format("%.9f\n", *each);
+  return 0;
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   // `luminal-run --reference` hands over here: the runtime has no interpreter.
@@ -261,5 +290,7 @@ int main(int argc, char **argv) {
     return fail(llvm::toString(std::move(error)));
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  if (arguments.time.getNumOccurrences())
+    return timeInput(context, *options, arguments.time);
   return failed(compile(context, *options)) ? 2 : 0;
 }
