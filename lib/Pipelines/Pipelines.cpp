@@ -105,7 +105,10 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
   // 3. saturated -> fused: kernels, and states updated in place.
   if (passes(Phase::Fused)) {
     pm.addNestedPass<func::FuncOp>(llir::createProveIndicesPass());
-    pm.addNestedPass<func::FuncOp>(llir::createFuseKernelsPass());
+    llir::FuseKernelsPassOptions fuse;
+    if (device)
+      fuse.chipBytes = device->getMachine().getChipBytes();
+    pm.addNestedPass<func::FuncOp>(llir::createFuseKernelsPass(fuse));
     pm.addNestedPass<func::FuncOp>(llir::createUpdateInPlacePass());
   }
 

@@ -88,6 +88,10 @@ public:
   /// From here to the end of the memo scope, the element of `v` at `index` is
   /// `element`.
   void remember(mlir::Value v, const Index &index, mlir::Value element);
+  /// Where the memory of `v` begins once the analysis has placed it.
+  void setBase(mlir::Value v, mlir::Value base) { bases[v] = base; }
+  /// Writes an element of `v` to that memory.
+  void keep(mlir::Value v, const Expr &place, mlir::Value element);
   /// Writes `element` to result `number` at `index`.
   void store(unsigned number, const Index &index, mlir::Value element);
   /// Reads an element of argument `number` at a row-major position.
@@ -279,6 +283,7 @@ private:
   llvm::SmallVector<std::pair<Expr, Expr>> demands;
   Lane lane;
   std::vector<Memo> memo;
+  llvm::DenseMap<mlir::Value, mlir::Value> bases;
   /// Calls of `emit` inside of each other.
   unsigned nesting = 0;
   /// Expressions that checkArithmetic has seen, and how often their code runs.

@@ -55,6 +55,11 @@ struct MachineModel {
   double launchTime = 0;
   double handOverTime = 1000;
 
+  /// Bytes for what a unit of work keeps between its stages; 0 where kernels
+  /// have none.
+  int64_t getChipBytes() const {
+    return hasScratch && vectorRegisters > 0 ? l2Bytes / 2 : 0;
+  }
   /// Elements of `bits` bits in one vector.
   unsigned getLanes(unsigned bits) const {
     return std::max(1u, vectorBits / bits);

@@ -477,3 +477,7 @@ Value Emitter::loadResult(unsigned number, const Expr &e) {
 void Emitter::store(unsigned number, const Index &index, Value v) {
   storeAt(number, getResultAddress(number, index), v);
 }
+
+void Emitter::keep(Value v, const Expr &place, Value element) {
+  storeTo(bases.at(v), getElementType(v), simplify(place), element);
+}

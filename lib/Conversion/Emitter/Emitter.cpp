@@ -95,12 +95,18 @@ Value Emitter::emit(Value root, const Index &rootIndex) {
     if (!lookUp(v, index))
       stack.push_back({v, index, {}, false});
   };
+  // What an op reads at its own index or through a map is emitted before it.
+  auto getTakingOp = [&](Value v) -> llir::BodyOpInterface {
+    auto op = v.getDefiningOp<llir::BodyOpInterface>();
+    bool isTaking = op && !isPlaced(v) && (op.isFree() || op.isPointwise());
+    return isTaking ? op : nullptr;
+  };
   push(root, rootIndex);
   while (!stack.empty()) {
     if (!stack.back().isOpen) {
       stack.back().isOpen = true;
       size_t at = stack.size() - 1;
-      auto op = stack[at].v.getDefiningOp<llir::BodyOpInterface>();
+      llir::BodyOpInterface op = getTakingOp(stack[at].v);
       if (op && op.isFree())
         op.getReads(
             stack[at].index, [](const Expr &) { return Expr(0); },
@@ -109,8 +115,7 @@ Value Emitter::emit(Value root, const Index &rootIndex) {
                 e = simplify(e);
               stack[at].inner.push_back(std::move(index));
             });
-      bool isTaken = op && (op.isFree() || op.isPointwise());
-      for (unsigned i = isTaken ? op->getNumOperands() : 0; i-- > 0;)
+      for (unsigned i = op ? op->getNumOperands() : 0; i-- > 0;)
         push(op->getOperand(i),
              Index(op.isFree() ? stack[at].inner[i] : stack[at].index));
       if (!stack.back().isOpen)
@@ -120,8 +125,7 @@ Value Emitter::emit(Value root, const Index &rootIndex) {
     if (lookUp(at.v, at.index))
       continue; // already emitted for another user
     SmallVector<Value> operands;
-    auto op = at.v.getDefiningOp<llir::BodyOpInterface>();
-    if (op && (op.isFree() || op.isPointwise()))
+    if (llir::BodyOpInterface op = getTakingOp(at.v))
       for (auto [i, operand] : llvm::enumerate(op->getOperands()))
         operands.push_back(
             lookUp(operand, op.isFree() ? at.inner[i] : at.index));
@@ -136,6 +140,10 @@ void Emitter::emitNew(Value v, const Index &index, ValueRange operands) {
     return remember(v, index,
                     load(argument.getArgNumber(),
                          simplify(linearize(index, getExtentsOf(v)))));
+  if (isPlaced(v))
+    return remember(v, index,
+                    loadFrom(bases.at(v), getElementType(v), getPlace(v, index),
+                             /*invariant=*/false));
   Operation *op = v.getDefiningOp();
   SmallVector<Value> elements;
   if (auto reduction = dyn_cast<llir::ReductionOpInterface>(op))

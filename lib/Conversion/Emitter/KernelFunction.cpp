@@ -30,22 +30,15 @@ Value KernelEntry::loadBuffer(ImplicitLocOpBuilder &b, Value table,
 
 using EmitForm = WorkShape (*)(Emitter &e, const WorkLoop &loop);
 
-/// The code of each form; ops with loops in one kernel share it.
+/// The code of what loops are made of.
 static EmitForm getForm(llir::KernelOp kernel, llir::LoopCaseAttr loopCase) {
   static const std::pair<StringRef, EmitForm> forms[] = {
-      {"element", emitElements}, {"pass", emitRows},
-      {"tile", emitProduct},     {"dot", emitProduct},
-      {"axpy", emitProduct},     {"ordered", emitOrdered},
-      {"block", emitBlocks}};
-  StringRef name = "element";
-  for (auto [position, op] :
-       llvm::enumerate(kernel.getBody().front().without_terminator()))
-    if (llir::hasLoops(&op)) {
-      name = loopCase.getForm(position).getForm().getValue();
-      break;
-    }
+      {"elements", emitElements}, {"rows", emitRows},
+      {"product", emitProduct},   {"ordered", emitOrdered},
+      {"stages", emitStages},     {"blocks", emitBlocks}};
+  StringRef title = llir::getLoopsTitle(kernel, loopCase);
   auto it =
-      llvm::find_if(forms, [&](auto &form) { return form.first == name; });
+      llvm::find_if(forms, [&](auto &form) { return form.first == title; });
   return it == std::end(forms) ? nullptr : it->second;
 }
 
@@ -104,7 +97,7 @@ static WorkShape emitCases(Emitter &e, const KernelEntry &kind, Block &entry,
       e.loopCase = cases[i];
       EmitForm emit = getForm(e.kernel, cases[i]);
       if (!emit)
-        return e.fail(e.kernel, "has a form of loops without code");
+        return e.fail(e.kernel, "has loops without code");
       shapes[i] = kind.emitCase(
           e, entry, units, [&](const WorkLoop &loop) { return emit(e, loop); });
     };

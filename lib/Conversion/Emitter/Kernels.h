@@ -40,6 +40,7 @@ WorkShape emitRows(Emitter &e, const WorkLoop &loop);
 WorkShape emitProduct(Emitter &e, const WorkLoop &loop);
 WorkShape emitOrdered(Emitter &e, const WorkLoop &loop);
 WorkShape emitBlocks(Emitter &e, const WorkLoop &loop);
+WorkShape emitStages(Emitter &e, const WorkLoop &loop);
 
 /// Simple operations that one element of the results costs.
 int64_t getElementCost(llir::KernelOp kernel);

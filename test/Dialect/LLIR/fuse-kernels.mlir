@@ -161,11 +161,13 @@ func.func @dear_prologue(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>) -> te
   return %g : tensor<512x512xf32>
 }
 
-// The product of a product: two kernels, the epilogue with the first.
+// The product of a product whose columns fit on chip: two stages of one kernel.
 // CHECK-LABEL: func.func @chain_of_products
-// CHECK: %[[X:.*]] = llir.kernel(%arg0, %arg1)
+// CHECK: llir.kernel(%arg0, %arg1)
+// CHECK: llir.gemm
 // CHECK: llir.elementwise neg
-// CHECK: llir.kernel(%[[X]], %arg1)
+// CHECK: llir.gemm
+// CHECK-NOT: llir.kernel
 func.func @chain_of_products(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %g = llir.gemm %a, %b k(8) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)>
       : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
@@ -173,6 +175,49 @@ func.func @chain_of_products(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>) -> tensor
   %h = llir.gemm %n, %b k(8) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)>
       : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
   return %h : tensor<8x8xf32>
+}
+
+// Where they do not: two kernels, the epilogue with the first.
+// CHECK-LABEL: func.func @large_chain
+// CHECK: %[[X:.*]] = llir.kernel(%arg0, %arg1)
+// CHECK: llir.elementwise neg
+// CHECK: llir.kernel(%[[X]], %arg1)
+func.func @large_chain(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>) -> tensor<512x512xf32> {
+  %g = llir.gemm %a, %b k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)>
+      : tensor<512x512xf32>, tensor<512x512xf32> -> tensor<512x512xf32>
+  %n = llir.elementwise neg(%g) : (tensor<512x512xf32>) -> tensor<512x512xf32>
+  %h = llir.gemm %n, %b k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)>
+      : tensor<512x512xf32>, tensor<512x512xf32> -> tensor<512x512xf32>
+  return %h : tensor<512x512xf32>
+}
+
+// Attention is one kernel: two products, and the softmax between them.
+// CHECK-LABEL: func.func @attention
+// CHECK: llir.kernel(%arg0, %arg1, %arg2)
+// CHECK: llir.gemm
+// CHECK: llir.reduce max
+// CHECK: llir.reduce sum
+// CHECK: llir.gemm
+// CHECK-NOT: llir.kernel
+func.func @attention(%q: tensor<2x3x96x16xf32>, %k: tensor<2x3x45x16xf32>, %v: tensor<2x3x45x24xf32>) -> tensor<2x3x96x24xf32> {
+  %s = llir.gemm %q, %k k(16) <(d0, d1, d2, d3, d4) -> (d0, d1, d2, d4)>, <(d0, d1, d2, d3, d4) -> (d0, d1, d3, d4)>
+      : tensor<2x3x96x16xf32>, tensor<2x3x45x16xf32> -> tensor<2x3x96x45xf32>
+  %p = llir.softmax %s : tensor<2x3x96x45xf32>
+  %o = llir.gemm %p, %v k(45) <(d0, d1, d2, d3, d4) -> (d0, d1, d2, d4)>, <(d0, d1, d2, d3, d4) -> (d0, d1, d4, d3)>
+      : tensor<2x3x96x45xf32>, tensor<2x3x45x24xf32> -> tensor<2x3x96x24xf32>
+  return %o : tensor<2x3x96x24xf32>
+}
+
+// A norm is not repeated for each block of a wide product's columns.
+// CHECK-LABEL: func.func @norm_and_wide_product
+// CHECK: %[[X:.*]] = llir.kernel(%arg0)
+// CHECK: llir.reduce sum
+// CHECK: llir.kernel(%[[X]], %arg1)
+func.func @norm_and_wide_product(%a: tensor<512x512xf32>, %b: tensor<4096x512xf32>) -> tensor<512x4096xf32> {
+  %n = llir.rms_norm %a {eps = 1.0e-6 : f64} : tensor<512x512xf32>
+  %g = llir.gemm %n, %b k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+      : tensor<512x512xf32>, tensor<4096x512xf32> -> tensor<512x4096xf32>
+  return %g : tensor<512x4096xf32>
 }
 
 // A product's epilogue may move it: here heads and rows are swapped.

@@ -68,6 +68,10 @@ void KernelAnalysis::walk(Value root, const Index &rootIndex,
       visit({argument, simplify(linearize(at.index, getExtentsOf(at.v)))});
       continue;
     }
+    if (isPlaced(at.v)) {
+      visit({nullptr, getPlace(at.v, at.index)});
+      continue;
+    }
     if (visitValue)
       visitValue(at.v, at.index);
     auto op = cast<llir::BodyOpInterface>(at.v.getDefiningOp());

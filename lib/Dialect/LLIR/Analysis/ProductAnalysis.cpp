@@ -177,7 +177,7 @@ Decision ProductAnalysis::isPlain(const ProductSide &side) const {
   Value v = side.operand;
   while (auto view = v.getDefiningOp<llir::ViewOp>())
     v = view.getOperand();
-  if (!isa<BlockArgument>(v))
+  if (!isa<BlockArgument>(v) && !a.isPlaced(v))
     return Decision::refuse("they are computed", v.getDefiningOp());
   if (getElementType(v) != accumulator)
     return Decision::refuse("they are of another type than their sums");

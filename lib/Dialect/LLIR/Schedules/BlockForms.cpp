@@ -34,6 +34,8 @@ static constexpr int64_t kSharedBytes = 48 << 10;
 namespace {
 class BlockForms : public LoopForms {
 public:
+  StringRef getTitle() const override { return "blocks"; }
+  bool fits(KernelOp kernel) const override { return isOnlyLoop(kernel); }
   ArrayRef<StringRef> getNames() const override {
     static const StringRef names[] = {"block"};
     return names;

@@ -19,6 +19,8 @@ using namespace luminal::llir;
 namespace {
 class ElementForms : public LoopForms {
 public:
+  StringRef getTitle() const override { return "elements"; }
+  bool fits(KernelOp kernel) const override;
   ArrayRef<StringRef> getNames() const override {
     static const StringRef names[] = {"element"};
     return names;
@@ -33,6 +35,8 @@ public:
          function_ref<InFlightDiagnostic()> emitError) const override;
 };
 } // namespace
+
+bool ElementForms::fits(KernelOp) const { return true; }
 
 const LoopForms &llir::getElementForms() {
   static const ElementForms forms;

@@ -32,6 +32,12 @@ void CaseBuilder::addForm(Operation *op, StringRef form,
                                     all.getDictionary(context)));
 }
 
+bool CaseBuilder::hasForm(Operation *op) const {
+  return llvm::any_of(forms, [position = getPosition(op)](LoopFormAttr form) {
+    return form.getOp() == position;
+  });
+}
+
 LoopCaseAttr CaseBuilder::build() const {
   hlir::MapAttr guard;
   SmallVector<int64_t> bounds;
@@ -49,6 +55,11 @@ LoopCaseAttr CaseBuilder::build() const {
   });
   return LoopCaseAttr::get(context, guard, bounds, grid, stream, threads, team,
                            sorted);
+}
+
+bool llir::isOnlyLoop(KernelOp kernel) {
+  return llvm::count_if(kernel.getOps(),
+                        [](Operation &op) { return hasLoops(&op); }) == 1;
 }
 
 unsigned llir::chooseLanes(const Expr &extent, unsigned most) {

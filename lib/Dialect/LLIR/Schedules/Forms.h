@@ -26,6 +26,7 @@ struct CaseBuilder {
   using Word = std::pair<llvm::StringRef, llvm::StringRef>;
   void addForm(mlir::Operation *op, llvm::StringRef form,
                llvm::ArrayRef<Number> numbers, llvm::ArrayRef<Word> words = {});
+  bool hasForm(mlir::Operation *op) const;
   LoopCaseAttr build() const;
 };
 
@@ -34,6 +35,10 @@ class LoopForms {
 public:
   virtual ~LoopForms() = default;
 
+  /// What a kernel with them is made of: `elements`, `rows`, ...
+  virtual llvm::StringRef getTitle() const = 0;
+  /// Whether the kernel is made of that.
+  virtual bool fits(KernelOp kernel) const = 0;
   /// Their names in schedules.
   virtual llvm::ArrayRef<llvm::StringRef> getNames() const = 0;
   /// Cases for the kernel, the last without a guard; none where the forms
@@ -50,15 +55,19 @@ public:
          llvm::function_ref<mlir::InFlightDiagnostic()> emitError) const = 0;
 };
 
-/// All forms; a kernel gets the first that proposes something.
+/// All forms; a kernel gets the first that proposes something. Two may share
+/// names: then the first that fits the kernel is meant.
 llvm::ArrayRef<const LoopForms *> getLoopForms();
 
 const LoopForms &getOrderedForms();
 const LoopForms &getBlockForms();
 const LoopForms &getProductForms();
 const LoopForms &getRowForms();
+const LoopForms &getStageForms();
 const LoopForms &getElementForms();
 
+/// Whether a kernel has one op with loops.
+bool isOnlyLoop(KernelOp kernel);
 /// Lanes worth using for a dim of this extent, of at most `most`.
 unsigned chooseLanes(const Expr &extent, unsigned most);
 /// Accumulators of a reduction of `extent` elements, `lanes` at a time: `most`,

@@ -19,6 +19,8 @@ static constexpr int64_t kPartsOfCache = 8;
 namespace {
 class OrderedForms : public LoopForms {
 public:
+  StringRef getTitle() const override { return "ordered"; }
+  bool fits(KernelOp kernel) const override;
   ArrayRef<StringRef> getNames() const override {
     static const StringRef names[] = {"ordered"};
     return names;
@@ -34,11 +36,6 @@ public:
 };
 } // namespace
 
-const LoopForms &llir::getOrderedForms() {
-  static const OrderedForms forms;
-  return forms;
-}
-
 /// The scatter of a kernel without other loops.
 static std::optional<ScatterOp> findScatter(KernelOp kernel) {
   std::optional<ScatterOp> found;
@@ -51,6 +48,15 @@ static std::optional<ScatterOp> findScatter(KernelOp kernel) {
     found = scatter;
   }
   return found;
+}
+
+bool OrderedForms::fits(KernelOp kernel) const {
+  return findScatter(kernel).has_value();
+}
+
+const LoopForms &llir::getOrderedForms() {
+  static const OrderedForms forms;
+  return forms;
 }
 
 static Index join(Index a, const Index &b) {

@@ -19,34 +19,24 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Forms.h"
-#include "luminal/Dialect/LLIR/Analysis/ProductAnalysis.h"
+#include "ProductChoices.h"
 
 using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Up to here a product is bound by memory, and tiles waste most of their rows.
-static constexpr int64_t kFewRows = 4;
 /// Columns of a unit of few rows: enough to read memory in long runs.
 static constexpr int64_t kColumnsOfFewRows = 512;
 /// Tiles of rows in one unit: packing is paid once a unit.
 static constexpr int64_t kTilesInUnit = 8;
 /// Units of columns from which rows are not cut.
 static constexpr int64_t kManyUnits = 8;
-/// Rows of the columns' operand that one pass over the columns takes.
-static constexpr int64_t kDepth = 8;
-/// Elements along k that are transposed at once where reading them is cheap:
-/// four take the fewest shuffles.
-static constexpr int64_t kSquare = 4;
-/// Columns that are packed together at most, in vectors of the tile.
-static constexpr int64_t kMostPanels = 8;
-/// k where it is not known.
-static constexpr int64_t kTypicalDepth = 1024;
 
 namespace {
 class ProductForms : public LoopForms {
 public:
+  StringRef getTitle() const override { return "product"; }
+  bool fits(KernelOp kernel) const override;
   ArrayRef<StringRef> getNames() const override {
     static const StringRef names[] = {"tile", "dot", "axpy"};
     return names;
@@ -61,12 +51,6 @@ public:
          function_ref<InFlightDiagnostic()> emitError) const override;
 };
 
-/// The register tile: `rows` x `vectors` sums, and how many tiles of columns
-/// are packed together.
-struct Tile {
-  int64_t rows, vectors, panels;
-};
-
 /// The cases of one product.
 class Proposal {
 public:
@@ -79,11 +63,10 @@ public:
 
 private:
   void chooseSides();
-  Tile chooseTile() const;
-  StringRef choosePacking() const;
-  LoopCaseAttr makeTile(CaseBuilder c, const Tile &tile) const;
-  LoopCaseAttr makeDot(CaseBuilder c) const;
-  LoopCaseAttr makeAxpy(CaseBuilder c) const;
+  LoopCaseAttr makeTile(CaseBuilder c, const Tile &tile) const {
+    addTile(c, p, tile, lanes, commonWords());
+    return c.build();
+  }
   SmallVector<CaseBuilder::Word> commonWords() const;
 
   ProductAnalysis &p;
@@ -94,16 +77,7 @@ private:
 };
 } // namespace
 
-/// Whether a kernel has one op with loops.
-static bool isOnlyLoop(KernelOp kernel) {
-  return llvm::count_if(kernel.getOps(),
-                        [](Operation &op) { return hasLoops(&op); }) == 1;
-}
-
-/// Tiles are made of vectors, in registers.
-static bool canTile(const MachineModel &machine) {
-  return machine.vectorRegisters > 0 && machine.getLanes(64) > 1;
-}
+bool ProductForms::fits(KernelOp kernel) const { return isOnlyLoop(kernel); }
 
 const LoopForms &llir::getProductForms() {
   static const ProductForms forms;
@@ -148,48 +122,6 @@ void Proposal::chooseSides() {
   }
 }
 
-/// Two vectors a row; one register holds the broadcast, `vectors` the columns.
-/// Rows so that little is wasted on the remainder.
-Tile Proposal::chooseTile() const {
-  std::optional<int64_t> m = p.rows.extent.asConstant(),
-                         n = p.columns.extent.asConstant(),
-                         k = p.kExtent.asConstant();
-  Tile t;
-  t.vectors = n && *n <= lanes ? 1 : 2;
-  int64_t registers = machine.vectorRegisters;
-  t.rows = std::clamp<int64_t>((registers - 1 - t.vectors) / t.vectors, 1, 14);
-  if (m) {
-    // The largest of the nearly best fits.
-    double best = 0;
-    for (int64_t r = t.rows, least = std::max<int64_t>(1, r / 2); r >= least;
-         --r) {
-      double fit = *m == 0 ? 1.0 : double(*m) / double((*m + r - 1) / r * r);
-      // A smaller tile loads more for each product.
-      fit *= 1.0 - 0.15 / double(r);
-      if (fit > best + 0.01)
-        best = fit, t.rows = r;
-    }
-    if (*m > 0 && *m < t.rows)
-      t.rows = *m;
-  }
-  // Packed columns should stay within half of the second-level cache.
-  int64_t width = t.vectors * lanes;
-  int64_t depth = std::max<int64_t>(1, k.value_or(kTypicalDepth));
-  int64_t room = machine.l2Bytes / 2 / width / p.bytes / depth;
-  t.panels = std::clamp<int64_t>(room, 1, kMostPanels);
-  if (n)
-    t.panels = std::clamp<int64_t>((*n + width - 1) / width, 1, t.panels);
-  return t;
-}
-
-StringRef Proposal::choosePacking() const {
-  if (p.columns.alongOwn)
-    return "columns";
-  if (p.runs)
-    return "runs";
-  return p.columns.alongK && lanes > 1 ? "k" : "elements";
-}
-
 SmallVector<CaseBuilder::Word> Proposal::commonWords() const {
   SmallVector<CaseBuilder::Word> words;
   if (isSwapped)
@@ -199,42 +131,6 @@ SmallVector<CaseBuilder::Word> Proposal::commonWords() const {
   return words;
 }
 
-LoopCaseAttr Proposal::makeTile(CaseBuilder c, const Tile &tile) const {
-  SmallVector<CaseBuilder::Number> numbers = {
-      {"lanes", lanes}, {"rows", tile.rows}, {"vectors", tile.vectors}};
-  SmallVector<CaseBuilder::Word> words = commonWords();
-  StringRef packing = choosePacking();
-  words.push_back({"pack", packing});
-  if (packing == "k")
-    numbers.push_back(
-        {"square", p.isPlain(p.columns) ? std::min(lanes, kSquare) : lanes});
-  c.addForm(p.op, "tile", numbers, words);
-  return c.build();
-}
-
-LoopCaseAttr Proposal::makeDot(CaseBuilder c) const {
-  // Pairs of rows where their number is not known.
-  std::optional<int64_t> m = p.rows.extent.asConstant(),
-                         n = p.columns.extent.asConstant();
-  int64_t rows = std::clamp<int64_t>(m.value_or(2), 1, kFewRows);
-  auto clampColumns = [&](int64_t most) {
-    return n ? std::clamp<int64_t>(*n, 1, most) : most;
-  };
-  SmallVector<CaseBuilder::Number> numbers = {
-      {"lanes", lanes},
-      {"rows", rows},
-      {"width", clampColumns(m && rows <= 2 ? 8 : 4)}};
-  if (!m)
-    numbers.push_back({"rest", clampColumns(8)});
-  c.addForm(p.op, "dot", numbers, commonWords());
-  return c.build();
-}
-
-LoopCaseAttr Proposal::makeAxpy(CaseBuilder c) const {
-  c.addForm(p.op, "axpy", {{"lanes", lanes}, {"depth", kDepth}}, commonWords());
-  return c.build();
-}
-
 SmallVector<LoopCaseAttr> Proposal::make() {
   p.joinDims();
   chooseSides();
@@ -242,7 +138,7 @@ SmallVector<LoopCaseAttr> Proposal::make() {
     p.findRuns();
   std::optional<int64_t> m = p.rows.extent.asConstant(),
                          n = p.columns.extent.asConstant();
-  Tile tile = chooseTile();
+  Tile tile = chooseTile(p, machine, lanes);
   bool maySkinny = !m || *m <= kFewRows, mayTile = !m || *m > kFewRows;
   int64_t unitColumns = tile.panels * tile.vectors * lanes;
   // Rows are cut only where columns do not give enough units.
@@ -254,8 +150,7 @@ SmallVector<LoopCaseAttr> Proposal::make() {
   int64_t rowBlock = kTilesInUnit * tile.rows;
   if ((manyColumns && !copiesRows) || (m && *m <= rowBlock))
     rowBlock = 0;
-  bool isDot =
-      (p.rows.alongK || copiesRows) && p.columns.alongK && !p.columns.stepsOwn;
+  bool isDot = canDot(p, copiesRows);
 
   // Consecutive units share their columns.
   CaseBuilder c(p.op.getContext(), machine);
@@ -281,7 +176,8 @@ SmallVector<LoopCaseAttr> Proposal::make() {
     why.push_back({"rows copied", plain.str()});
 
   auto makeSkinny = [&](CaseBuilder few) {
-    return isDot ? makeDot(std::move(few)) : makeAxpy(std::move(few));
+    addFewRows(few, p, copiesRows, lanes, commonWords());
+    return few.build();
   };
   if (!mayTile)
     return {makeSkinny(c)};
@@ -313,67 +209,6 @@ SmallVector<LoopCaseAttr> ProductForms::propose(
 // Verification
 //===----------------------------------------------------------------------===//
 
-/// The numbers that each form has.
-static SmallVector<NumberRule> getRules(StringRef form) {
-  static const StringRef sides[] = {"lhs", "rhs"}, copies[] = {"rows"},
-                         packings[] = {"columns", "runs", "k", "elements"};
-  // Tiles and dot products are made of vectors.
-  SmallVector<NumberRule> rules = {{"lanes", form == "axpy" ? 1 : 2, 64},
-                                   {"columns", 0, 0, sides},
-                                   {"copy", 0, 0, copies}};
-  if (form == "tile")
-    rules.append({{"rows", 1, 64},
-                  {"vectors", 1, 8},
-                  {"square", 2, 64},
-                  {"pack", 0, 0, packings}});
-  else if (form == "dot")
-    rules.append({{"rows", 1, 8}, {"width", 1, 16}, {"rest", 1, 16}});
-  else
-    rules.push_back({"depth", 1, 32});
-  return rules;
-}
-
-/// What a tile needs beyond that.
-static LogicalResult verifyTile(LoopFormAttr form, ProductAnalysis &p,
-                                int64_t columnBlock, int64_t rowBlock,
-                                const MachineModel &machine,
-                                function_ref<InFlightDiagnostic()> emitError) {
-  int64_t rows = form.getNumber("rows", 1), lanes = form.getNumber("lanes", 1);
-  int64_t vectors = form.getNumber("vectors", 1), width = vectors * lanes;
-  int64_t bits = 8 * p.bytes * lanes;
-  int64_t registers = llvm::divideCeil(bits, machine.vectorBits) *
-                      (rows * vectors + vectors + 1);
-  if (registers > machine.vectorRegisters)
-    return emitError() << "has a tile of " << rows << " x " << vectors
-                       << " vectors, which takes " << registers
-                       << " registers of " << machine.vectorRegisters;
-  if (columnBlock % width || (!columnBlock && !p.columns.group.empty()))
-    return emitError() << "packs " << columnBlock
-                       << " columns, which is not a multiple of a tile's, "
-                       << width;
-  if (rowBlock % rows)
-    return emitError() << "takes " << rowBlock
-                       << " rows, which is not a multiple of a tile's, "
-                       << rows;
-  StringRef pack = form.getWord("pack");
-  if ((pack == "columns" && !p.columns.alongOwn) ||
-      (pack == "k" && !p.columns.alongK))
-    return emitError() << "packs along " << pack
-                       << ", which does not step through memory";
-  int64_t square = form.getNumber("square", lanes);
-  if (pack == "k" &&
-      (square < 2 || square > lanes || !llvm::isPowerOf2_64(square)))
-    return emitError() << "transposes " << square
-                       << " at once, expected a power of two from 2 to "
-                       << lanes;
-  if (pack == "runs") {
-    p.findRuns();
-    if (!p.runs)
-      return emitError() << "packs runs of memory, but the columns are one";
-  }
-  return success();
-}
-
 LogicalResult
 ProductForms::verify(KernelOp kernel,
                      const KernelAnalysis::SymbolRanges &ranges,
@@ -391,7 +226,7 @@ ProductForms::verify(KernelOp kernel,
   if (form.getOp() != getPosition(op))
     return emitError() << "gives op" << form.getOp() << " the form " << name
                        << ", only a product has one here";
-  if (failed(verifyNumbers(form, getRules(name), emitError)))
+  if (failed(verifyNumbers(form, getProductRules(name), emitError)))
     return failure();
   if (!machine.hasScratch)
     return emitError() << "has the form " << name
@@ -414,11 +249,5 @@ ProductForms::verify(KernelOp kernel,
     if (axis.getLanes() > 1)
       return emitError() << "states lanes of an axis, not of the product";
   }
-  if (name == "tile")
-    return verifyTile(form, p, columnBlock, rowBlock, machine, emitError);
-  bool copies = form.getWord("copy") == "rows";
-  if (name == "dot" && (!p.columns.alongK || !(p.rows.alongK || copies)))
-    return emitError() << "has dot products along k, which does not step "
-                          "through memory";
-  return success();
+  return verifyProduct(form, p, columnBlock, rowBlock, machine, emitError);
 }

@@ -30,6 +30,8 @@ static constexpr int64_t kRowVectors = 4;
 namespace {
 class RowForms : public LoopForms {
 public:
+  StringRef getTitle() const override { return "rows"; }
+  bool fits(KernelOp kernel) const override;
   ArrayRef<StringRef> getNames() const override {
     static const StringRef names[] = {"pass"};
     return names;
@@ -97,6 +99,10 @@ Decision Rows::check() {
       return Decision::refuse("a result is neither over the rows nor over "
                               "their elements");
   return Decision::accept();
+}
+
+bool RowForms::fits(KernelOp kernel) const {
+  return bool(Rows(kernel).check());
 }
 
 const LoopForms &llir::getRowForms() {

@@ -20,7 +20,7 @@ bool llir::hasLoops(Operation *op) {
 ArrayRef<const LoopForms *> llir::getLoopForms() {
   static const LoopForms *forms[] = {&getOrderedForms(), &getBlockForms(),
                                      &getProductForms(), &getRowForms(),
-                                     &getElementForms()};
+                                     &getStageForms(),   &getElementForms()};
   return forms;
 }
 
@@ -43,14 +43,13 @@ ProposedLoops llir::proposeLoops(KernelOp kernel,
 // Verification
 //===----------------------------------------------------------------------===//
 
-/// The forms that the case names. All ops with loops take one of a set of
-/// forms; `element` is that of a kernel without them.
+/// The forms that the case gives to the ops with loops; `element` is that of a
+/// kernel without them.
 static const LoopForms *
 findForms(KernelOp kernel, LoopCaseAttr loopCase,
           function_ref<InFlightDiagnostic()> emitError) {
-  const LoopForms *found = nullptr;
-  for (auto [position, op] :
-       llvm::enumerate(kernel.getBody().front().without_terminator())) {
+  SmallVector<StringRef> names;
+  for (auto [position, op] : llvm::enumerate(kernel.getOps())) {
     if (!hasLoops(&op))
       continue;
     LoopFormAttr form = loopCase.getForm(position);
@@ -58,23 +57,38 @@ findForms(KernelOp kernel, LoopCaseAttr loopCase,
       emitError() << "says nothing of op" << position << ", " << describe(&op);
       return nullptr;
     }
-    StringRef name = form.getForm().getValue();
-    auto it = llvm::find_if(getLoopForms(), [&](const LoopForms *forms) {
-      return llvm::is_contained(forms->getNames(), name);
-    });
-    if (it == getLoopForms().end()) {
-      emitError() << "gives op" << position << " the form " << name
+    names.push_back(form.getForm().getValue());
+    if (llvm::none_of(getLoopForms(), [&](const LoopForms *forms) {
+          return llvm::is_contained(forms->getNames(), names.back());
+        })) {
+      emitError() << "gives op" << position << " the form " << names.back()
                   << ", which does not exist";
       return nullptr;
     }
-    if (found && found != *it) {
-      emitError() << "gives op" << position << " the form " << name
-                  << ", which does not go with that of an earlier op";
-      return nullptr;
-    }
-    found = *it;
   }
-  return found ? found : &getElementForms();
+  if (names.empty())
+    return &getElementForms();
+  const LoopForms *named = nullptr;
+  for (const LoopForms *forms : getLoopForms()) {
+    if (!llvm::all_of(names, [&](StringRef name) {
+          return llvm::is_contained(forms->getNames(), name);
+        }))
+      continue;
+    if (forms->fits(kernel))
+      return forms;
+    named = named ? named : forms;
+  }
+  // The error is that of the forms, where all of one set are named.
+  if (!named)
+    emitError() << "gives its ops forms that do not go together";
+  return named;
+}
+
+StringRef llir::getLoopsTitle(KernelOp kernel, LoopCaseAttr loopCase) {
+  const LoopForms *forms = findForms(kernel, loopCase, [&] {
+    return kernel.emitOpError() << "its schedule ";
+  });
+  return forms ? forms->getTitle() : StringRef();
 }
 
 static LogicalResult verifyLanes(LoopCaseAttr loopCase,

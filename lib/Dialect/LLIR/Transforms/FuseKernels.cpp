@@ -151,7 +151,7 @@ void FuseKernels::runOnOperation() {
 
   Assumptions symbols = hlir::getAssumptions(block.getTerminator());
   Reporter reporter(&getContext(), DEBUG_TYPE, func.getSymName());
-  FusionPlan plan(func, symbols, codeBudget, reporter);
+  FusionPlan plan(func, symbols, codeBudget, chipBytes, reporter);
   SmallVector<Operation *> flat = getOps(block);
   llvm::erase_if(flat, [](Operation *op) { return isa<llir::ConstantOp>(op); });
   OpBuilder builder(block.getTerminator());

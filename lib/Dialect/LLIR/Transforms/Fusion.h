@@ -69,6 +69,14 @@ struct Group {
   /// Greater than that of each group that reads this one's results.
   unsigned depth = 0;
 
+  /// Own spaces [rows..., n] that stages of the kernel run over, row by row
+  /// (FusionStages.cpp); kRowsSpace is the rows.
+  llvm::SmallVector<unsigned> rowSpaces;
+  bool isRowSpace(unsigned space) const {
+    return (space == kMainSpace && loopsOf == GroupLoops::Rows) ||
+           llvm::is_contained(rowSpaces, space);
+  }
+
   //===--------------------------------------------------------------------===//
   // Code, in the unit of CodeBudget.h
   //===--------------------------------------------------------------------===//
@@ -98,9 +106,9 @@ using Decision = DecisionAbout<const Group *>;
 class FusionPlan {
 public:
   /// No group has more code than `codeBudget`, except those of a single op and
-  /// its views.
+  /// its views. Stages keep at most `chipBytes` of a product's columns.
   FusionPlan(mlir::func::FuncOp func, const Assumptions &symbols,
-             int64_t codeBudget, const Reporter &reporter);
+             int64_t codeBudget, int64_t chipBytes, const Reporter &reporter);
 
   /// In an order in which every group follows the groups it reads from.
   llvm::ArrayRef<const Group *> getGroups() const { return order; }
@@ -146,6 +154,15 @@ private:
   /// `operand` is read in a space and loop of its own, `reads` elements.
   void addWholeRead(Group &group, mlir::Value operand, double reads,
                     int64_t loopCopies);
+
+  // Stages. Further anchors of a kernel, over the same rows.
+  unsigned getRowSpace(Group &group, const Expr &local);
+  bool isReadByRows(const Group &group, mlir::Value value) const;
+  Decision fitsStage(ProductOpInterface op, llvm::ArrayRef<Expr> rows) const;
+  Decision followsStage(const Group &group, mlir::Value value) const;
+  void readByRows(Group &group, ProductOpInterface op);
+  Decision joinStage(Group &group, ProductOpInterface op);
+  Decision joinStage(Group &group, RowReductionOpInterface op);
   std::optional<hlir::MapAttr> findRowDomain(Group &group, hlir::MapAttr access,
                                              llvm::ArrayRef<Expr> domain);
   void takeRows(Group &group);
@@ -167,7 +184,7 @@ private:
 
   mlir::func::FuncOp func;
   const Assumptions &symbols;
-  const int64_t codeBudget;
+  const int64_t codeBudget, chipBytes;
   const Reporter &reporter;
   std::vector<std::unique_ptr<Group>> groups;
   llvm::SmallVector<const Group *> order;

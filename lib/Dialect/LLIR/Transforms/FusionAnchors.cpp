@@ -91,6 +91,8 @@ Decision FusionPlan::joinRows(Group &group, RowReductionOpInterface op) {
   }
   if (!isOne)
     return Decision::refuse("the reader reads it in more than one way", &group);
+  if (group.loopsOf == GroupLoops::Product && isReadByRows(group, value))
+    return joinStage(group, op);
   if (group.loopsOf != GroupLoops::Elements &&
       group.loopsOf != GroupLoops::Rows)
     return Decision::refuse("the loops of the reader are a product's or a "
@@ -190,6 +192,8 @@ void FusionPlan::addWholeRead(Group &group, Value operand, double reads,
 
 Decision FusionPlan::joinProduct(Group &group, ProductOpInterface op) {
   Value value = op->getResult(0);
+  if (isReadByRows(group, value))
+    return joinStage(group, op);
   if (Decision fits = canTakeSpaceOf(group, value); !fits)
     return fits;
   if (Decision taken = takeSpaceOf(group, value, GroupLoops::Product); !taken)
@@ -208,6 +212,7 @@ Decision FusionPlan::joinProduct(Group &group, ProductOpInterface op) {
     addWholeRead(group, operand, reads,
                  cast<CodeOpInterface>(*op).getLoopCopies());
   }
+  readByRows(group, op);
   return Decision::accept(&group);
 }
 

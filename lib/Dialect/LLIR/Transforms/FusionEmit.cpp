@@ -44,7 +44,11 @@ private:
   Operation *copyOver(Operation *op, unsigned space, ValueRange operands);
   Value emitLookup(LookupOpInterface op, unsigned space, MapAttr map,
                    ValueRange operands);
-  Value emitProduct(ProductOpInterface op);
+  Value emitProduct(ProductOpInterface op, unsigned space, MapAttr map);
+  Value emitProductOver(ProductOpInterface op, unsigned space);
+  MapAttr identityOver(unsigned space) const {
+    return MapAttr::getIdentity(builder.getContext(), spaces[space].size());
+  }
   Value emitUpdate(UpdateOpInterface op);
   /// In a space of the value's extents.
   Key getOwnKey(Value value);
@@ -64,13 +68,30 @@ private:
       return value;
     return ViewOp::create(builder, type, value, map);
   }
+  /// Whether a space is one of rows and their elements.
+  bool isOverRows(unsigned space) const {
+    return (space == kMainSpace && group.loopsOf == GroupLoops::Rows) ||
+           llvm::any_of(group.rowSpaces, [&](unsigned i) {
+             return space != kRowsSpace &&
+                    spaces[space] == group.spaces[i].extents;
+           });
+  }
+  /// The space of the rows with elements of this extent.
+  unsigned getRowSpace(const Expr &extent) {
+    SmallVector<Expr> extents(spaces[kRowsSpace]);
+    extents.push_back(extent);
+    bool isMain =
+        group.loopsOf == GroupLoops::Rows && spaces[kMainSpace] == extents;
+    return isMain ? unsigned(kMainSpace) : getSpace(extents);
+  }
   /// Whether `value`, read in `space` through `map`, is the same for all
   /// elements of a row, and has elements wherever there are rows: an empty row
   /// reads nothing.
   bool isOncePerRow(Value value, unsigned space, MapAttr map) const {
-    if (group.loopsOf != GroupLoops::Rows || space != kMainSpace)
+    if (!isOverRows(space) ||
+        isa_and_present<ProductOpInterface>(value.getDefiningOp()))
       return false;
-    unsigned column = spaces[kMainSpace].size() - 1;
+    unsigned column = spaces[space].size() - 1;
     if (llvm::any_of(map.getResults(),
                      [&](const Expr &e) { return e.usesDim(column); }))
       return false;
@@ -151,13 +172,14 @@ SmallVector<BodyBuilder::Key, 2> BodyBuilder::getOperands(const Key &key) {
     return {{value, kRowsSpace, MapAttr::get(context, rank, map.getResults())}};
   }
   SmallVector<Key, 2> operands;
-  if (isa<RowReductionOpInterface>(op)) {
-    unsigned rank = spaces[kMainSpace].size();
+  if (auto reduction = dyn_cast<RowReductionOpInterface>(op)) {
+    unsigned elements = getRowSpace(reduction.getReducedExtent());
+    unsigned rank = spaces[elements].size();
     SmallVector<Expr> results(map.getResults());
     results.push_back(Expr::dim(rank - 1));
     for (Value operand : op->getOperands())
       operands.push_back(
-          {operand, kMainSpace, MapAttr::get(context, rank, results)});
+          {operand, elements, MapAttr::get(context, rank, results)});
     return operands;
   }
   for (Value operand : op->getOperands())
@@ -198,7 +220,7 @@ Value BodyBuilder::emitOp(const Key &key, ValueRange operands) {
                 MapAttr::get(builder.getContext(), spaces[space].size(), {}));
   }
   if (auto product = dyn_cast<ProductOpInterface>(op))
-    return emitProduct(product);
+    return emitProduct(product, space, map);
   if (auto update = dyn_cast<UpdateOpInterface>(op))
     return emitUpdate(update);
   if (auto lookup = dyn_cast<LookupOpInterface>(op))
@@ -251,8 +273,24 @@ Value BodyBuilder::emitLookup(LookupOpInterface op, unsigned space, MapAttr map,
   return view(result, space, map);
 }
 
-Value BodyBuilder::emitProduct(ProductOpInterface op) {
-  SmallVector<Expr> domain = spaces[kMainSpace];
+Value BodyBuilder::emitProduct(ProductOpInterface op, unsigned space,
+                               MapAttr map) {
+  // A stage is over its own space, and is read there through the map.
+  Value value = op->getResult(0);
+  bool isMain = space == kMainSpace && group.loopsOf == GroupLoops::Product;
+  unsigned own =
+      isMain ? unsigned(kMainSpace) : getSpace(hlir::getExtents(value));
+  if (isMain)
+    return emitProductOver(op, own);
+  Key key = {value, own, identityOver(own)};
+  Value made = memo.lookup(key);
+  if (!made)
+    memo[key] = made = emitProductOver(op, own);
+  return view(made, space, map);
+}
+
+Value BodyBuilder::emitProductOver(ProductOpInterface op, unsigned space) {
+  SmallVector<Expr> domain = spaces[space];
   domain.push_back(op.getReducedExtent());
   auto emitSide = [&](Value operand, MapAttr map) {
     while (auto view = operand.getDefiningOp<ViewOp>()) {
@@ -273,7 +311,7 @@ Value BodyBuilder::emitProduct(ProductOpInterface op) {
   };
   auto [lhs, lhsMap] = emitSide(op.getLhs(), op.getLhsMap());
   auto [rhs, rhsMap] = emitSide(op.getRhs(), op.getRhsMap());
-  auto copy = cast<ProductOpInterface>(copyOver(op, kMainSpace, {lhs, rhs}));
+  auto copy = cast<ProductOpInterface>(copyOver(op, space, {lhs, rhs}));
   copy.setMaps(lhsMap, rhsMap);
   return copy->getResult(0);
 }

@@ -35,8 +35,10 @@ static bool hasOneUser(Value value) {
 }
 
 FusionPlan::FusionPlan(func::FuncOp func, const Assumptions &symbols,
-                       int64_t codeBudget, const Reporter &reporter)
-    : func(func), symbols(symbols), codeBudget(codeBudget), reporter(reporter) {
+                       int64_t codeBudget, int64_t chipBytes,
+                       const Reporter &reporter)
+    : func(func), symbols(symbols), codeBudget(codeBudget),
+      chipBytes(chipBytes), reporter(reporter) {
   findOutputs();
   Block &block = func.getBody().front();
   for (Operation &op : block.without_terminator())
@@ -381,12 +383,16 @@ Decision FusionPlan::shouldInline(Value value) {
       if (isEnd && known.size() > 1)
         return Decision::refuse("several kernels read it, and each would "
                                 "repeat the product or reduction before it");
-      if (isEnd && access.space >= kFirstOwnSpace)
+      if (isEnd && access.space >= kFirstOwnSpace &&
+          !group->isRowSpace(access.space))
         return Decision::refuse("the reader would repeat the product or "
                                 "reduction before it",
                                 group);
     }
-  if (followsProduct.contains(value)) {
+  if (isEnd && isReadByRows(*known.front(), value)) {
+    if (Decision fits = followsStage(*known.front(), value); !fits)
+      return fits;
+  } else if (followsProduct.contains(value)) {
     // The end of a product's epilogue, unless the epilogue goes on.
     Group &group = *known.front();
     ArrayRef<Access> accesses = group.accesses[value];
@@ -429,9 +435,9 @@ Decision FusionPlan::shouldInline(Value value) {
 /// Values that do not depend on the last dim of a reduction's domain are
 /// computed once per row.
 static Access hoistToRows(const Group &group, const Access &access) {
-  if (group.loopsOf != GroupLoops::Rows || access.space != kMainSpace)
+  if (!group.isRowSpace(access.space))
     return access;
-  unsigned last = group.spaces[kMainSpace].extents.size() - 1;
+  unsigned last = group.spaces[access.space].extents.size() - 1;
   if (llvm::any_of(access.map.getResults(),
                    [&](const Expr &e) { return e.usesDim(last); }))
     return access;
@@ -481,7 +487,7 @@ unsigned FusionPlan::getOwnSpace(Group &group, Value value,
   SmallVector<Expr> extents = hlir::getExtents(value);
   double weight = evaluations / std::max(nominalSize(extents), 1.0);
   for (unsigned i = kFirstOwnSpace; i < group.spaces.size(); ++i)
-    if (group.spaces[i].extents == extents) {
+    if (group.spaces[i].extents == extents && !group.isRowSpace(i)) {
       group.spaces[i].weight = std::max(group.spaces[i].weight, weight);
       return i;
     }

@@ -19,9 +19,10 @@ namespace luminal {
 
 /// Memory read, or an index turned to data, on the way to an element.
 struct Leaf {
-  /// The block argument read; null where the expression itself is the element.
+  /// The block argument read; null where it is memory on chip, or the
+  /// expression itself is the element.
   mlir::BlockArgument argument;
-  /// Row-major position in the argument, or the element.
+  /// Row-major position in the argument, its place on chip, or the element.
   Expr address;
 };
 
@@ -51,6 +52,17 @@ public:
   /// Row-major position of `index` in result `number`.
   Expr getResultAddress(unsigned number, const Index &index) const;
 
+  /// Where an element of a value is in memory that the kernel keeps on chip.
+  using Place = std::function<Expr(const Index &)>;
+  /// From here on elements of `v` are read there.
+  void place(mlir::Value v, Place place) { places[v] = std::move(place); }
+  void clearPlaces() { places.clear(); }
+  bool isPlaced(mlir::Value v) const { return places.contains(v); }
+  /// Where the element of a placed value is, in elements.
+  Expr getPlace(mlir::Value v, const Index &index) const {
+    return simplify(places.find(v)->second(index));
+  }
+
   /// Calls `visit` for every leaf below `v` at `index`, and `visitValue` for
   /// every value of an op on the way. Elements that serve as indices, and
   /// reduced indices, are new dims.
@@ -64,6 +76,7 @@ public:
 private:
   Assumptions assumptions;
   std::vector<Expr> extents;
+  llvm::DenseMap<mlir::Value, Place> places;
 };
 
 /// Yielded values and the extents of the results.

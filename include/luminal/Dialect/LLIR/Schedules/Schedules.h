@@ -31,6 +31,11 @@ mlir::LogicalResult verifyLoops(KernelOp kernel,
                                 const KernelAnalysis::SymbolRanges &ranges,
                                 const MachineModel &machine);
 
+/// What the loops of a case are made of, by which emitters know them:
+/// `elements`, `rows`, `product`, `ordered` or `stages`. Empty, with an error
+/// at the kernel, where it was not verified.
+llvm::StringRef getLoopsTitle(KernelOp kernel, LoopCaseAttr loopCase);
+
 /// The dims of each axis.
 llvm::SmallVector<llvm::SmallVector<unsigned>>
 getGroups(llvm::ArrayRef<LoopAxisAttr> axes);

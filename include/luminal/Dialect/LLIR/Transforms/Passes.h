@@ -6,6 +6,7 @@
 
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
 #include "luminal/Dialect/LLIR/Utils/CodeBudget.h"
+#include "luminal/Support/MachineModel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 

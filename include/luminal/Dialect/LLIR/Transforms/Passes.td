@@ -18,6 +18,9 @@ def FuseKernelsPass : Pass<"llir-fuse-kernels", "::mlir::func::FuncOp"> {
     No kernel has more code than `code-budget` (docs/LLIR.md): a value that would exceed it is written to memory and
     read by the next kernel. Only a single op, with the index arithmetic before it, may be over the budget.
 
+    Anchors that follow each other over the same rows (a softmax between two products) are stages of one kernel where
+    what a product reads for all rows fits into `chip-bytes`, the memory on chip of one worker.
+
     Functions with ops of other dialects are refused; existing kernels are not changed.
 
     Before:
@@ -39,7 +42,9 @@ def FuseKernelsPass : Pass<"llir-fuse-kernels", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"codeBudget", "code-budget", "unsigned", "::luminal::llir::kKernelCodeBudget",
-           "Maximum code of one kernel, in vector operations">
+           "Maximum code of one kernel, in vector operations">,
+    Option<"chipBytes", "chip-bytes", "int64_t", "::luminal::MachineModel().getChipBytes()",
+           "Memory on chip for what a unit of work keeps; 0: none, and no stages">
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }

@@ -1,0 +1,347 @@
+//===- ProductEmitter.cpp - The loops of one product ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "ProductEmitter.h"
+#include "luminal/Conversion/ScalarMath.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace luminal;
+using namespace mlir;
+
+ProductEmitter::ProductEmitter(Emitter &e, ProductAnalysis &p,
+                               llir::LoopFormAttr form, int64_t rowBlock,
+                               int64_t columnBlock)
+    : e(e), p(p), form(form), name(form.getForm().getValue()),
+      pack(form.getWord("pack")), accumulator(p.accumulator), bytes(p.bytes),
+      lanes(form.getNumber("lanes", 1)), rowBlock(rowBlock),
+      columnBlock(columnBlock), copiesRows(form.getWord("copy") == "rows") {}
+
+void ProductEmitter::prepareRows(IndexRange rows) {
+  if (!copiesRows)
+    return;
+  rowCopy = emitRowCopy(rows.lo, rows.hi);
+  rowCopyBegin = rows.lo;
+}
+
+void ProductEmitter::emit(IndexRange rows, IndexRange columns) {
+  if (name == "dot")
+    return emitDots(rows, columns);
+  if (name == "tile")
+    return emitTiled(rows.lo, rows.hi, columns.lo, columns.hi);
+  e.forLoop(rows.lo, rows.hi, e.constant(1),
+            [&](Value row) { emitScaledColumns(row, columns.lo, columns.hi); });
+}
+
+Expr ProductEmitter::getRowsInUnit() const {
+  return rowBlock ? Expr::min(p.rows.extent, rowBlock) : p.rows.extent;
+}
+/// Room for the columns of a unit: a block may be less than full.
+Expr ProductEmitter::getColumnRoom() const {
+  return columnBlock ? Expr(columnBlock) : p.columns.extent;
+}
+
+GemmTile ProductEmitter::getTile() const {
+  GemmTile tile;
+  tile.lanes = lanes;
+  tile.rows = form.getNumber("rows", 1);
+  tile.vectors = form.getNumber("vectors", 1);
+  tile.panels = columnBlock ? columnBlock / tile.columns() : 1;
+  return tile;
+}
+/// What GemmLoops takes.
+Expr ProductEmitter::getLoopsBytes() const {
+  GemmLoops g;
+  g.accumulator = accumulator;
+  g.tile = getTile();
+  return Expr(g.tileBytes() + 64) + p.kExtent * g.packedBytesPerK();
+}
+int64_t ProductEmitter::getDotBytes() const {
+  DotLoops d;
+  d.accumulator = accumulator;
+  d.lanes = lanes;
+  d.rows = form.getNumber("rows", 1);
+  d.columns = form.getNumber("width", 1);
+  int64_t bytes = d.scratchBytes();
+  d.rows = 1;
+  d.columns = form.getNumber("rest", d.columns);
+  return std::max(bytes, d.scratchBytes());
+}
+/// What comes before the copy of the rows: for a tile what its loops take and
+/// then the line of columns that are read as runs; the sums of a unit.
+Expr ProductEmitter::getOwnBytes() const {
+  if (name == "dot")
+    return getDotBytes();
+  if (name == "axpy")
+    return (getColumnRoom() + lanes) * bytes + 64;
+  Expr line = pack == "runs" ? getColumnRoom() * bytes + 64 : Expr(0);
+  return getLoopsBytes() + line;
+}
+Expr ProductEmitter::getScratchBytes() const {
+  Expr copy = copiesRows ? getRowsInUnit() * p.kExtent * bytes + 64 : Expr(0);
+  return getOwnBytes() + copy;
+}
+
+/// An element, or a vector of `width` of them along `laneDim`, as an
+/// accumulator.
+Value ProductEmitter::load(const ProductSide &side, Value at, Value k,
+                           std::optional<unsigned> laneDim, unsigned width,
+                           Value count) {
+  Emitter::MemoScope inner(e);
+  Emitter::Repeated repeated(e, {p.kExtent});
+  e.setDim(side.dim, at);
+  e.setDim(p.kDim, k);
+  if (laneDim)
+    e.setLane(*laneDim, width, count);
+  else
+    e.clearLane();
+  Value v = e.emit(side.operand, p.getOperandIndex(side));
+  v = emitCast(e.b, v, getElementType(side.operand), accumulator);
+  v = e.spread(v);
+  e.clearLane();
+  return v;
+}
+
+void ProductEmitter::emitTiled(Value rowLo, Value rowHi, Value lo, Value hi) {
+  GemmLoops g;
+  g.accumulator = accumulator;
+  g.tile = getTile();
+  g.rows = e.value(p.rows.extent);
+  g.columns = e.value(p.columns.extent);
+  g.k = e.value(p.kExtent);
+  g.loadRow = [&](ImplicitLocOpBuilder &, Value row, Value k) {
+    return loadRow(row, k, /*vector=*/false);
+  };
+  g.loadColumn = [&](ImplicitLocOpBuilder &, Value k, Value column) {
+    return load(p.columns, column, k, std::nullopt, 1);
+  };
+  if (pack == "columns")
+    g.loadColumns = [&](ImplicitLocOpBuilder &, Value k, Value column,
+                        Value count) {
+      return load(p.columns, column, k, p.columns.dim, lanes, count);
+    };
+  if (pack == "runs") {
+    g.line = alignedScratch(getLoopsBytes());
+    g.fillLine = [&](ImplicitLocOpBuilder &, Value k) {
+      fillLine(k, lo, hi, g.line);
+    };
+  }
+  if (pack == "k") {
+    g.lanesAlongK = form.getNumber("square", lanes);
+    g.loadAlongK = [&, width = g.lanesAlongK](ImplicitLocOpBuilder &, Value k,
+                                              Value column) {
+      return load(p.columns, column, k, p.kDim, width);
+    };
+  }
+  g.finish = [&](ImplicitLocOpBuilder &, Value memory, Value row,
+                 Value rowCount, Value column, Value columnCount) {
+    finishTile(memory, row, rowCount, column, columnCount);
+  };
+  g.build(e.b, scratch, rowLo, rowHi, lo, hi);
+}
+
+/// Scratch at the first multiple of 64 from `offset` on.
+Value ProductEmitter::alignedScratch(const Expr &offset) {
+  Value before = e.add(e.value(offset), e.constant(63));
+  Value aligned = arith::AndIOp::create(e.b, before, e.constant(-64));
+  return e.address(scratch, aligned, e.b.getI8Type());
+}
+
+/// Columns [lo, hi) at `k`, run by run, to `line`.
+void ProductEmitter::fillLine(Value k, Value lo, Value hi, Value line) {
+  Emitter::MemoScope inner(e);
+  Emitter::Repeated repeated(e, {p.kExtent});
+  e.setDim(p.kDim, k);
+  Value one = e.constant(1), run = e.value(p.runs->extents.back());
+  Value last = e.add(e.divU(e.sub(hi, one), run), one);
+  e.forLoop(e.divU(lo, run), last, one, [&](Value number) {
+    Value start = e.mul(number, run);
+    Value begin = arith::MaxSIOp::create(e.b, e.sub(lo, start), e.constant(0));
+    Value end = e.minS(e.sub(hi, start), run);
+    setDims(e, ArrayRef(p.runs->dims).drop_back(),
+            ArrayRef(p.runs->extents).drop_back(), number);
+    unsigned dim = p.runs->dims.back();
+    e.laneLoop(dim, begin, end, lanes, [&] {
+      Value v = e.emit(p.columns.operand, p.runIndex);
+      v = e.spread(
+          emitCast(e.b, v, getElementType(p.columns.operand), accumulator));
+      Value column = e.add(start, e.value(Expr::dim(dim)));
+      storeLanes(v, line, e.sub(column, lo));
+    });
+  });
+}
+
+/// An element of the rows, or a vector of them along k.
+Value ProductEmitter::loadRow(Value row, Value k, bool vector) {
+  if (!copiesRows)
+    return load(p.rows, row, k,
+                vector ? std::optional<unsigned>(p.kDim) : std::nullopt, lanes);
+  Value at = e.add(e.mul(e.sub(row, rowCopyBegin), e.value(p.kExtent)), k);
+  Type type = accumulator;
+  if (vector && lanes > 1)
+    type = VectorType::get({int64_t(lanes)}, accumulator);
+  return LLVM::LoadOp::create(e.b, type, e.address(rowCopy, at, accumulator),
+                              bytes);
+}
+
+/// The rows' elements, computed once for the unit.
+Value ProductEmitter::emitRowCopy(Value rowLo, Value rowHi) {
+  Emitter::Repeated repeated(e, {p.kExtent});
+  Value memory = alignedScratch(getOwnBytes());
+  Value k = e.value(p.kExtent);
+  e.forLoop(rowLo, rowHi, e.constant(1), [&](Value row) {
+    e.setDim(p.rows.dim, row);
+    Value start = e.mul(e.sub(row, rowLo), k);
+    e.laneLoop(p.kDim, e.constant(0), k, lanes, [&] {
+      Value v = e.emit(p.rows.operand, p.getOperandIndex(p.rows));
+      v = e.spread(
+          emitCast(e.b, v, getElementType(p.rows.operand), accumulator));
+      storeLanes(v, memory, e.add(start, e.value(Expr::dim(p.kDim))));
+    });
+  });
+  return memory;
+}
+
+void ProductEmitter::storeLanes(Value v, Value memory, Value position) {
+  Value at = e.address(memory, position, accumulator);
+  if (Value mask = e.getLane().mask)
+    LLVM::MaskedStoreOp::create(e.b, v, at, mask, bytes);
+  else
+    LLVM::StoreOp::create(e.b, v, at, bytes);
+}
+
+void ProductEmitter::finishTile(Value memory, Value row, Value rowCount,
+                                Value column, Value columnCount) {
+  e.forLoop(e.constant(0), rowCount, e.constant(1), [&](Value i) {
+    e.setDim(p.rows.dim, e.add(row, i));
+    Value line = e.mul(i, e.constant(getTile().columns()));
+    e.laneLoop(p.columns.dim, column, e.add(column, columnCount), lanes, [&] {
+      Value j = e.sub(e.value(Expr::dim(p.columns.dim)), column);
+      // Tile rows are whole vectors: reading past the last column is safe.
+      Value sum = LLVM::LoadOp::create(
+          e.b, e.laneType(accumulator),
+          e.address(memory, e.add(line, j), accumulator), bytes);
+      finish(sum);
+    });
+  });
+}
+
+//===--------------------------------------------------------------------===//
+// Few rows
+//===--------------------------------------------------------------------===//
+
+void ProductEmitter::emitDots(IndexRange rows, IndexRange columns) {
+  DotLoops d;
+  d.accumulator = accumulator;
+  d.k = e.value(p.kExtent);
+  d.lanes = lanes;
+  d.loadRow = [&](ImplicitLocOpBuilder &, Value row, Value k, bool vector) {
+    return loadRow(row, k, vector);
+  };
+  d.loadColumn = [&](ImplicitLocOpBuilder &, Value k, Value column,
+                     bool vector) {
+    return load(p.columns, column, k,
+                vector ? std::optional<unsigned>(p.kDim) : std::nullopt, lanes);
+  };
+  d.finish = [&](ImplicitLocOpBuilder &, Value sum, Value row, Value column) {
+    Emitter::MemoScope inner(e);
+    e.setDim(p.rows.dim, row);
+    e.setDim(p.columns.dim, column);
+    e.clearLane();
+    finish(sum);
+  };
+  auto build = [&](Value row, unsigned rowsAtOnce, unsigned columnsAtOnce) {
+    d.rows = rowsAtOnce;
+    d.columns = columnsAtOnce;
+    d.isWhole = isWhole(p.columns, columnBlock, columnsAtOnce);
+    d.build(e.b, scratch, row, columns.lo, columns.hi);
+  };
+  // Blocks of rows, then one at a time.
+  int64_t block = form.getNumber("rows", 1);
+  unsigned width = form.getNumber("width", 1);
+  Value step = e.constant(block);
+  Value whole = e.sub(rows.hi, e.remU(e.sub(rows.hi, rows.lo), step));
+  e.forLoop(rows.lo, whole, step, [&](Value row) { build(row, block, width); });
+  if (isWhole(p.rows, rowBlock, block))
+    return;
+  e.forLoop(whole, rows.hi, e.constant(1),
+            [&](Value row) { build(row, 1, form.getNumber("rest", width)); });
+}
+
+/// Whether every unit has a multiple of `count` indices of the side.
+bool ProductEmitter::isWhole(const ProductSide &side, int64_t block,
+                             int64_t count) {
+  Assumptions sizes(e.getRanges());
+  return sizes.simplify(Expr::mod(side.extent, count)).isConstant(0) &&
+         (block % count == 0 || sizes.provablyLessEqual(side.extent, block));
+}
+
+/// Sums of columns scaled by the row's elements. The sums stand in scratch
+/// while blocks of k pass, so that columns are read along memory.
+void ProductEmitter::emitScaledColumns(Value row, Value lo, Value hi) {
+  e.setDim(p.rows.dim, row);
+  Value sums = scratch;
+  overColumns(lo, hi, [&](Value position, Value) {
+    Value zero = arith::ConstantOp::create(e.b, e.b.getZeroAttr(vectorType()));
+    storeSum(zero, sums, position);
+  });
+  unsigned depth = form.getNumber("depth", 1);
+  Value k = e.value(p.kExtent), block = e.constant(depth);
+  Value whole = e.sub(k, e.remU(k, block));
+  auto addRows = [&](Value kBegin, unsigned count) {
+    SmallVector<Value> factors;
+    for (unsigned i = 0; i < count; ++i) {
+      Value x = loadRow(row, e.add(kBegin, e.constant(i)), /*vector=*/false);
+      if (lanes > 1)
+        x = vector::BroadcastOp::create(e.b, vectorType(), x);
+      factors.push_back(x);
+    }
+    overColumns(lo, hi, [&](Value position, Value lanesThere) {
+      Value column = e.value(Expr::dim(p.columns.dim));
+      Value sum = LLVM::LoadOp::create(
+          e.b, vectorType(), e.address(sums, position, accumulator), bytes);
+      for (unsigned i = 0; i < count; ++i) {
+        Value c = load(p.columns, column, e.add(kBegin, e.constant(i)),
+                       p.columns.dim, lanes, lanesThere);
+        if (isa<FloatType>(accumulator))
+          sum = math::FmaOp::create(e.b, factors[i], c, sum);
+        else
+          sum = arith::AddIOp::create(
+              e.b, arith::MulIOp::create(e.b, factors[i], c), sum);
+      }
+      storeSum(sum, sums, position);
+    });
+  };
+  e.forLoop(e.constant(0), whole, block, [&](Value at) { addRows(at, depth); });
+  e.forLoop(whole, k, e.constant(1), [&](Value at) { addRows(at, 1); });
+  overColumns(lo, hi, [&](Value position, Value lanesThere) {
+    Value sum = LLVM::LoadOp::create(
+        e.b, vectorType(), e.address(sums, position, accumulator), bytes);
+    e.setLane(p.columns.dim, lanes, lanesThere);
+    e.setDim(p.rows.dim, row);
+    finish(sum);
+  });
+}
+
+Type ProductEmitter::vectorType() {
+  if (lanes == 1)
+    return accumulator;
+  return VectorType::get({int64_t(lanes)}, accumulator);
+}
+
+/// Sums are whole vectors: lanes that are not there are never read back.
+void ProductEmitter::storeSum(Value sum, Value sums, Value position) {
+  LLVM::StoreOp::create(e.b, sum, e.address(sums, position, accumulator),
+                        bytes);
+}
+
+/// `body` gets the position of the vector in the unit, and how many lanes
+/// there are where that is not all.
+void ProductEmitter::overColumns(
+    Value lo, Value hi, function_ref<void(Value position, Value count)> body) {
+  e.laneLoop(p.columns.dim, lo, hi, lanes, [&] {
+    body(e.sub(e.value(Expr::dim(p.columns.dim)), lo), e.getLane().count);
+  });
+}

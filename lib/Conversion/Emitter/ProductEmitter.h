@@ -1,0 +1,93 @@
+//===- ProductEmitter.h - The loops of one product ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Rows, columns and k of a product are one dim each (ProductAnalysis). Few rows
+// are bound by memory and take dot products or scaled columns; all else is
+// packed and tiled by GemmLoops. Elements of both operands come from the
+// emitter.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_LIB_CONVERSION_EMITTER_PRODUCTEMITTER_H
+#define LUMINAL_LIB_CONVERSION_EMITTER_PRODUCTEMITTER_H
+
+#include "Kernels.h"
+#include "luminal/Conversion/GemmLoops.h"
+#include "luminal/Dialect/LLIR/Analysis/ProductAnalysis.h"
+
+namespace luminal {
+
+class ProductEmitter {
+public:
+  /// The product as `form` says. A unit has at most `rowBlock` rows, and
+  /// columns are taken `columnBlock` at a time; 0: all.
+  ProductEmitter(Emitter &e, ProductAnalysis &p, llir::LoopFormAttr form,
+                 int64_t rowBlock, int64_t columnBlock);
+
+  /// Takes a sum, in the accumulator's type, at the product's index.
+  std::function<void(mlir::Value sum)> finish;
+
+  /// Bytes of scratch that it takes, and where they begin, 64-byte aligned.
+  Expr getScratchBytes() const;
+  void setScratch(mlir::Value base) { scratch = base; }
+
+  /// To be called before `emit` for each range of rows.
+  void prepareRows(IndexRange rows);
+  /// Rows of columns, of which there are at most `columnBlock`.
+  void emit(IndexRange rows, IndexRange columns);
+
+private:
+  Expr getRowsInUnit() const;
+  Expr getColumnRoom() const;
+  GemmTile getTile() const;
+  Expr getLoopsBytes() const;
+  int64_t getDotBytes() const;
+  Expr getOwnBytes() const;
+  mlir::Value alignedScratch(const Expr &offset);
+
+  mlir::Value load(const ProductSide &side, mlir::Value at, mlir::Value k,
+                   std::optional<unsigned> laneDim, unsigned width,
+                   mlir::Value count = {});
+  mlir::Value loadRow(mlir::Value row, mlir::Value k, bool vector);
+  mlir::Value emitRowCopy(mlir::Value rowLo, mlir::Value rowHi);
+  void storeLanes(mlir::Value v, mlir::Value memory, mlir::Value position);
+
+  void emitTiled(mlir::Value rowLo, mlir::Value rowHi, mlir::Value lo,
+                 mlir::Value hi);
+  void fillLine(mlir::Value k, mlir::Value lo, mlir::Value hi,
+                mlir::Value line);
+  void finishTile(mlir::Value memory, mlir::Value row, mlir::Value rowCount,
+                  mlir::Value column, mlir::Value columnCount);
+
+  void emitDots(IndexRange rows, IndexRange columns);
+  bool isWhole(const ProductSide &side, int64_t block, int64_t count);
+  void emitScaledColumns(mlir::Value row, mlir::Value lo, mlir::Value hi);
+  mlir::Type vectorType();
+  void storeSum(mlir::Value sum, mlir::Value sums, mlir::Value position);
+  void overColumns(
+      mlir::Value lo, mlir::Value hi,
+      llvm::function_ref<void(mlir::Value position, mlir::Value count)> body);
+
+  Emitter &e;
+  ProductAnalysis &p;
+  /// What the schedule says of the product.
+  llir::LoopFormAttr form;
+  llvm::StringRef name, pack;
+  mlir::Type accumulator;
+  int64_t bytes;
+  unsigned lanes;
+  int64_t rowBlock, columnBlock;
+  mlir::Value scratch;
+  /// Rows are copied to scratch as accumulators, the first row of the unit
+  /// first.
+  bool copiesRows;
+  mlir::Value rowCopy, rowCopyBegin;
+};
+
+/// Takes `sum` as the product at its index, and writes all results there.
+void finishProduct(Emitter &e, const ProductAnalysis &p,
+                   llvm::ArrayRef<MovedResult> results, mlir::Value sum);
+
+} // namespace luminal
+
+#endif // LUMINAL_LIB_CONVERSION_EMITTER_PRODUCTEMITTER_H

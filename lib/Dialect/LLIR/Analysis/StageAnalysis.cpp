@@ -1,0 +1,318 @@
+//===- StageAnalysis.cpp - A kernel of several anchors as stages ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "luminal/Dialect/LLIR/Analysis/StageAnalysis.h"
+#include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+
+using namespace luminal;
+using namespace mlir;
+
+static constexpr int64_t kAlignment = 64;
+
+static bool hasLoops(Operation &op) {
+  auto code = dyn_cast<llir::CodeOpInterface>(op);
+  return code && code.getLoopCopies() > 0;
+}
+
+static unsigned getRank(Value v) {
+  return cast<RankedTensorType>(v.getType()).getRank();
+}
+
+/// How many leading dims of `v` are at the index of `other`, of one extent.
+static unsigned countCommon(Value v, const Index &index, Value other,
+                            const Index &at) {
+  SmallVector<Expr> x = hlir::getExtents(v), y = hlir::getExtents(other);
+  size_t i = 0;
+  while (i < std::min(index.size(), at.size()) && index[i] == at[i] &&
+         x[i] == y[i])
+    ++i;
+  return i;
+}
+
+//===----------------------------------------------------------------------===//
+// The parallel space
+//===----------------------------------------------------------------------===//
+
+Decision StageAnalysis::findParallel() {
+  std::optional<unsigned> common;
+  auto limit = [&](unsigned count) {
+    common = std::min(common.value_or(count), count);
+  };
+  for (Value yielded : getYielded(a.kernel)) {
+    MovedResult &result = results.emplace_back();
+    if (!findSource(a, yielded, result))
+      result = {yielded, {}};
+    Index at;
+    for (const Expr &extent : hlir::getExtents(result.source))
+      at.push_back(extent.isConstant(1) ? Expr(0)
+                                        : Expr::dim(a.addDim(extent)));
+    limit(getRank(result.source));
+    a.walk(
+        result.source, at, [](const Leaf &) {},
+        [&](Value v, const Index &index) {
+          if (hasLoops(*v.getDefiningOp()))
+            limit(countCommon(v, index, result.source, at));
+        });
+  }
+  Value first = results.front().source;
+  SmallVector<Expr> all = hlir::getExtents(first);
+  extents.assign(all.begin(), all.begin() + *common);
+  return Decision::accept();
+}
+
+void StageAnalysis::setAxes(ArrayRef<SmallVector<unsigned>> groups,
+                            ArrayRef<int64_t> blocks) {
+  axes.clear();
+  index.assign(extents.size(), Expr(0));
+  for (auto [group, block] : llvm::zip_equal(groups, blocks)) {
+    StageAxis &axis = axes.emplace_back();
+    axis.positions = group;
+    axis.block = block;
+    std::vector<Expr> sizes;
+    for (unsigned i : group)
+      sizes.push_back(extents[i]);
+    axis.extent = a.simplify(product(sizes));
+    axis.dim = a.addDim(axis.extent);
+    axis.begin = a.addDim(axis.extent);
+    for (auto [i, part] :
+         llvm::zip_equal(group, delinearize(Expr::dim(axis.dim), sizes)))
+      index[i] = a.simplify(part);
+  }
+}
+
+const StageAxis *StageAnalysis::getAxis(unsigned position) const {
+  for (const StageAxis &axis : axes)
+    if (llvm::is_contained(axis.positions, position))
+      return &axis;
+  return nullptr;
+}
+
+static bool uses(hlir::MapAttr map, unsigned dim) {
+  return llvm::any_of(map.getResults(),
+                      [&](const Expr &x) { return x.usesDim(dim); });
+}
+
+bool StageAnalysis::isUniform(const StageAxis &axis,
+                              llir::ProductOpInterface op) const {
+  unsigned first = axis.positions.front();
+  return llvm::all_of(axis.positions, [&](unsigned i) {
+    return uses(op.getLhsMap(), i) == uses(op.getLhsMap(), first) &&
+           uses(op.getRhsMap(), i) == uses(op.getRhsMap(), first);
+  });
+}
+
+Decision StageAnalysis::find() {
+  if (Decision found = findParallel(); !found)
+    return found;
+  for (Operation &op : a.kernel.getOps()) {
+    if (!hasLoops(op))
+      continue;
+    if (auto product = dyn_cast<llir::ProductOpInterface>(op)) {
+      stages.push_back({product, {}});
+      continue;
+    }
+    auto reduction = dyn_cast<llir::RowReductionOpInterface>(op);
+    if (!reduction)
+      return Decision::refuse("it is neither a product nor a reduction", &op);
+    if (getRank(op.getResult(0)) != extents.size())
+      return Decision::refuse("its rows are not the kernel's parallel space",
+                              &op);
+    if (stages.empty() || stages.back().product)
+      stages.push_back({});
+    stages.back().reductions.push_back(reduction);
+  }
+  if (stages.empty())
+    return Decision::refuse("the kernel has no anchor");
+  productEnds = stages.back().product != nullptr;
+  if (productEnds) {
+    // What follows the product has its index space, and reads it there.
+    Value last = stages.back().product->getResult(0);
+    for (const MovedResult &result : results) {
+      Index at;
+      for (const Expr &extent : hlir::getExtents(last))
+        at.push_back(Expr::dim(a.addDim(extent)));
+      if (hlir::getExtents(result.source) != hlir::getExtents(last)) {
+        productEnds = false;
+        break;
+      }
+      a.walk(
+          result.source, at, [](const Leaf &) {},
+          [&](Value v, const Index &index) {
+            productEnds &= v != last || index == at;
+          });
+    }
+    if (!productEnds)
+      stages.push_back({});
+  }
+  if (!productEnds)
+    for (const MovedResult &result : results)
+      if (getRank(result.source) > extents.size() + 1)
+        return Decision::refuse("a result has more than one dim beyond the "
+                                "kernel's parallel space",
+                                result.source.getDefiningOp());
+  return Decision::accept();
+}
+
+//===----------------------------------------------------------------------===//
+// Kept values
+//===----------------------------------------------------------------------===//
+
+/// Indices of an axis in a unit, at most.
+static Expr countInBlock(const StageAxis &axis) {
+  return axis.block ? Expr(axis.block) : axis.extent;
+}
+
+void StageAnalysis::keep(size_t stage, Value v) {
+  Expr elements = 1;
+  for (const StageAxis &axis : axes)
+    elements = elements * countInBlock(axis);
+  SmallVector<Expr> own = hlir::getExtents(v);
+  for (const Expr &extent : ArrayRef(own).drop_front(extents.size()))
+    elements = elements * extent;
+  Type type = getElementType(v);
+  // As memory holds them: a byte for what is narrower.
+  int64_t size = std::max(1u, type.getIntOrFloatBitWidth() / 8);
+  Expr bytes = Expr::ceilDiv(elements * size, kAlignment) * kAlignment;
+  kept[stage].push_back({v, keptBytes, bytes});
+  keptBytes = keptBytes + bytes;
+}
+
+Decision StageAnalysis::apply(llir::LoopCaseAttr loopCase) {
+  SmallVector<SmallVector<unsigned>> groups;
+  SmallVector<int64_t> counts;
+  SmallVector<unsigned> taken, expected;
+  for (llir::LoopAxisAttr axis : loopCase.getGrid()) {
+    if (axis.getLanes() > 1)
+      return Decision::refuse("an axis has lanes, which stages do not take");
+    groups.emplace_back(axis.getDims());
+    counts.push_back(axis.getBlock());
+    llvm::append_range(taken, axis.getDims());
+  }
+  for (auto [i, extent] : llvm::enumerate(extents))
+    if (!extent.isConstant(1))
+      expected.push_back(i);
+  llvm::sort(taken);
+  if (taken != expected)
+    return Decision::refuse("the axes are not the dims of the parallel space");
+  setAxes(groups, counts);
+  for (const StageAxis &axis : axes)
+    for (const Stage &stage : stages)
+      if (stage.product && axis.block != 1 && !isUniform(axis, stage.product))
+        return Decision::refuse("an axis joins dims that a product tells "
+                                "apart");
+  if (!loopCase.getStream().empty())
+    return Decision::refuse("it has a stream, which stages do not take");
+  kept.assign(stages.size(), {});
+  keptBytes = 0;
+  for (auto [i, stage] : llvm::enumerate(stages)) {
+    if (i + 1 == stages.size())
+      break;
+    if (stage.product)
+      keep(i, stage.product->getResult(0));
+    for (llir::RowReductionOpInterface op : stage.reductions)
+      for (Value result : op->getResults())
+        keep(i, result);
+  }
+  for (llir::LoopFormAttr form : loopCase.getForms()) {
+    Operation *op =
+        &*std::next(a.kernel.getBody().front().begin(), form.getOp());
+    if (hasLoops(*op))
+      continue;
+    if (!cast<llir::BodyOpInterface>(op).isPointwise() ||
+        getRank(op->getResult(0)) != extents.size() + 1)
+      return Decision::refuse("what it keeps is not a row of elementwise "
+                              "values",
+                              op);
+    // The first reduction that reads it.
+    std::optional<size_t> at;
+    for (auto [i, stage] : llvm::enumerate(stages))
+      for (llir::RowReductionOpInterface reduction : stage.reductions)
+        if (!at &&
+            llvm::is_contained(reduction->getOperands(), op->getResult(0)))
+          at = i;
+    if (!at)
+      return Decision::refuse("no reduction reads what it keeps", op);
+    keptOnTheWay.push_back(op->getResult(0));
+    keep(*at, op->getResult(0));
+  }
+  return Decision::accept();
+}
+
+bool StageAnalysis::isKeptOnTheWay(Value v) const {
+  return llvm::is_contained(keptOnTheWay, v);
+}
+
+KernelAnalysis::Place StageAnalysis::getPlace(Value v) const {
+  // Row-major over the block, then the local dims.
+  SmallVector<std::pair<StageAxis, Expr>> ofAxes;
+  SmallVector<std::pair<unsigned, Expr>> ofDims;
+  SmallVector<Expr> own = hlir::getExtents(v);
+  Expr stride = 1;
+  for (size_t i = own.size(); i-- > extents.size();) {
+    ofDims.push_back({i, stride});
+    stride = stride * own[i];
+  }
+  for (const StageAxis &axis : llvm::reverse(axes)) {
+    if (axis.block == 1)
+      continue;
+    ofAxes.push_back({axis, stride});
+    stride = stride * countInBlock(axis);
+  }
+  return [ofAxes, ofDims, extents = extents](const Index &at) {
+    Expr place = 0;
+    for (const auto &[axis, stride] : ofAxes) {
+      Index part;
+      std::vector<Expr> sizes;
+      for (unsigned i : axis.positions) {
+        part.push_back(at[i]);
+        sizes.push_back(extents[i]);
+      }
+      place = place + stride * (linearize(part, sizes) - Expr::dim(axis.begin));
+    }
+    for (const auto &[i, stride] : ofDims)
+      place = place + stride * at[i];
+    return place;
+  };
+}
+
+void StageAnalysis::placeKept(size_t i) {
+  for (const KeptValue &value : kept[i])
+    if (!a.isPlaced(value.v))
+      place(value.v);
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+ProductAnalysis StageAnalysis::analyze(llir::ProductOpInterface op) const {
+  ProductAnalysis p(a, op);
+  p.rows.group.clear(), p.columns.group.clear(), p.batch.clear();
+  SmallVector<unsigned> local;
+  for (auto [i, extent] : llvm::enumerate(p.extents)) {
+    if (extent.isConstant(1))
+      continue;
+    bool inLeft = uses(p.rows.map, i), inRight = uses(p.columns.map, i);
+    bool isLocal = i >= extents.size();
+    const StageAxis *axis = isLocal ? nullptr : getAxis(i);
+    bool isBlocked = axis && axis->block != 1;
+    auto isTaken = [&](const ProductSide &side) {
+      return side.group.empty() || side.group == axis->positions;
+    };
+    if (isBlocked && inLeft && !inRight && isTaken(p.rows))
+      p.rows.group = axis->positions;
+    else if (isBlocked && inRight && !inLeft && isTaken(p.columns))
+      p.columns.group = axis->positions;
+    else if (isLocal && inRight && !inLeft)
+      local.push_back(i);
+    else
+      p.batch.push_back({unsigned(i)});
+  }
+  if (p.columns.group.empty())
+    p.columns.group = local;
+  else
+    for (unsigned i : local)
+      p.batch.push_back({i});
+  p.joinDims();
+  return p;
+}

@@ -1,0 +1,183 @@
+//===- ProductChoices.cpp - How the loops of a product are written --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "ProductChoices.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+/// Elements along k that are transposed at once where reading them is cheap:
+/// four take the fewest shuffles.
+static constexpr int64_t kSquare = 4;
+/// Columns that are packed together at most, in vectors of the tile.
+static constexpr int64_t kMostPanels = 8;
+
+/// Rows of the columns' operand that one pass over the columns takes.
+static constexpr int64_t kDepth = 8;
+
+bool llir::canTile(const MachineModel &machine) {
+  return machine.vectorRegisters > 0 && machine.getLanes(64) > 1;
+}
+
+/// Two vectors a row; one register holds the broadcast, `vectors` the columns.
+/// Rows so that little is wasted on the remainder.
+Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine,
+                      int64_t lanes) {
+  std::optional<int64_t> m = p.rows.extent.asConstant(),
+                         n = p.columns.extent.asConstant(),
+                         k = p.kExtent.asConstant();
+  Tile t;
+  t.vectors = n && *n <= lanes ? 1 : 2;
+  int64_t registers = machine.vectorRegisters;
+  t.rows = std::clamp<int64_t>((registers - 1 - t.vectors) / t.vectors, 1, 14);
+  if (m) {
+    // The largest of the nearly best fits.
+    double best = 0;
+    for (int64_t r = t.rows, least = std::max<int64_t>(1, r / 2); r >= least;
+         --r) {
+      double fit = *m == 0 ? 1.0 : double(*m) / double((*m + r - 1) / r * r);
+      // A smaller tile loads more for each product.
+      fit *= 1.0 - 0.15 / double(r);
+      if (fit > best + 0.01)
+        best = fit, t.rows = r;
+    }
+    if (*m > 0 && *m < t.rows)
+      t.rows = *m;
+  }
+  // Packed columns should stay within half of the second-level cache.
+  int64_t width = t.vectors * lanes;
+  int64_t depth = std::max<int64_t>(1, k.value_or(kTypicalDepth));
+  int64_t room = machine.l2Bytes / 2 / width / p.bytes / depth;
+  t.panels = std::clamp<int64_t>(room, 1, kMostPanels);
+  if (n)
+    t.panels = std::clamp<int64_t>((*n + width - 1) / width, 1, t.panels);
+  return t;
+}
+
+static StringRef choosePacking(const ProductAnalysis &p, int64_t lanes) {
+  if (p.columns.alongOwn)
+    return "columns";
+  if (p.runs)
+    return "runs";
+  return p.columns.alongK && lanes > 1 ? "k" : "elements";
+}
+
+void llir::addTile(CaseBuilder &c, const ProductAnalysis &p, const Tile &tile,
+                   int64_t lanes, ArrayRef<CaseBuilder::Word> words,
+                   ArrayRef<CaseBuilder::Number> more) {
+  SmallVector<CaseBuilder::Number> numbers = {
+      {"lanes", lanes}, {"rows", tile.rows}, {"vectors", tile.vectors}};
+  llvm::append_range(numbers, more);
+  SmallVector<CaseBuilder::Word> all(words);
+  StringRef packing = choosePacking(p, lanes);
+  all.push_back({"pack", packing});
+  if (packing == "k")
+    numbers.push_back(
+        {"square", p.isPlain(p.columns) ? std::min(lanes, kSquare) : lanes});
+  c.addForm(p.op, "tile", numbers, all);
+}
+
+bool llir::canDot(const ProductAnalysis &p, bool copiesRows) {
+  return (p.rows.alongK || copiesRows) && p.columns.alongK &&
+         !p.columns.stepsOwn;
+}
+
+void llir::addFewRows(CaseBuilder &c, const ProductAnalysis &p, bool copiesRows,
+                      int64_t lanes, ArrayRef<CaseBuilder::Word> words) {
+  if (!canDot(p, copiesRows))
+    return c.addForm(p.op, "axpy", {{"lanes", lanes}, {"depth", kDepth}},
+                     words);
+  // Pairs of rows where their number is not known.
+  std::optional<int64_t> m = p.rows.extent.asConstant(),
+                         n = p.columns.extent.asConstant();
+  int64_t rows = std::clamp<int64_t>(m.value_or(2), 1, kFewRows);
+  auto clampColumns = [&](int64_t most) {
+    return n ? std::clamp<int64_t>(*n, 1, most) : most;
+  };
+  SmallVector<CaseBuilder::Number> numbers = {
+      {"lanes", lanes},
+      {"rows", rows},
+      {"width", clampColumns(m && rows <= 2 ? 8 : 4)}};
+  if (!m)
+    numbers.push_back({"rest", clampColumns(8)});
+  c.addForm(p.op, "dot", numbers, words);
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+SmallVector<NumberRule> llir::getProductRules(StringRef form) {
+  static const StringRef sides[] = {"lhs", "rhs"}, copies[] = {"rows"},
+                         packings[] = {"columns", "runs", "k", "elements"};
+  // Tiles and dot products are made of vectors.
+  SmallVector<NumberRule> rules = {{"lanes", form == "axpy" ? 1 : 2, 64},
+                                   {"columns", 0, 0, sides},
+                                   {"copy", 0, 0, copies}};
+  if (form == "tile")
+    rules.append({{"rows", 1, 64},
+                  {"vectors", 1, 8},
+                  {"square", 2, 64},
+                  {"pack", 0, 0, packings}});
+  else if (form == "dot")
+    rules.append({{"rows", 1, 8}, {"width", 1, 16}, {"rest", 1, 16}});
+  else
+    rules.push_back({"depth", 1, 32});
+  return rules;
+}
+
+/// What a tile needs beyond that.
+static LogicalResult verifyTile(LoopFormAttr form, ProductAnalysis &p,
+                                int64_t columnBlock, int64_t rowBlock,
+                                const MachineModel &machine,
+                                function_ref<InFlightDiagnostic()> emitError) {
+  int64_t rows = form.getNumber("rows", 1), lanes = form.getNumber("lanes", 1);
+  int64_t vectors = form.getNumber("vectors", 1), width = vectors * lanes;
+  int64_t bits = 8 * p.bytes * lanes;
+  int64_t registers = llvm::divideCeil(bits, machine.vectorBits) *
+                      (rows * vectors + vectors + 1);
+  if (registers > machine.vectorRegisters)
+    return emitError() << "has a tile of " << rows << " x " << vectors
+                       << " vectors, which takes " << registers
+                       << " registers of " << machine.vectorRegisters;
+  if (columnBlock % width || (!columnBlock && !p.columns.group.empty()))
+    return emitError() << "packs " << columnBlock
+                       << " columns, which is not a multiple of a tile's, "
+                       << width;
+  if (rowBlock % rows)
+    return emitError() << "takes " << rowBlock
+                       << " rows, which is not a multiple of a tile's, "
+                       << rows;
+  StringRef pack = form.getWord("pack");
+  if ((pack == "columns" && !p.columns.alongOwn) ||
+      (pack == "k" && !p.columns.alongK))
+    return emitError() << "packs along " << pack
+                       << ", which does not step through memory";
+  int64_t square = form.getNumber("square", lanes);
+  if (pack == "k" &&
+      (square < 2 || square > lanes || !llvm::isPowerOf2_64(square)))
+    return emitError() << "transposes " << square
+                       << " at once, expected a power of two from 2 to "
+                       << lanes;
+  if (pack == "runs") {
+    p.findRuns();
+    if (!p.runs)
+      return emitError() << "packs runs of memory, but the columns are one";
+  }
+  return success();
+}
+
+LogicalResult
+llir::verifyProduct(LoopFormAttr form, ProductAnalysis &p, int64_t columnBlock,
+                    int64_t rowBlock, const MachineModel &machine,
+                    function_ref<InFlightDiagnostic()> emitError) {
+  StringRef name = form.getForm().getValue();
+  if (name == "tile")
+    return verifyTile(form, p, columnBlock, rowBlock, machine, emitError);
+  bool copies = form.getWord("copy") == "rows";
+  if (name == "dot" && (!p.columns.alongK || !(p.rows.alongK || copies)))
+    return emitError() << "has dot products along k, which does not step "
+                          "through memory";
+  return success();
+}

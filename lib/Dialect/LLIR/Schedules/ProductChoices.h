@@ -1,0 +1,49 @@
+//===- ProductChoices.h - How the loops of a product are written ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_PRODUCTCHOICES_H
+#define LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_PRODUCTCHOICES_H
+
+#include "Forms.h"
+#include "luminal/Dialect/LLIR/Analysis/ProductAnalysis.h"
+
+namespace luminal::llir {
+
+/// Up to here a product is bound by memory, and tiles waste most of their rows.
+constexpr int64_t kFewRows = 4;
+/// k where it is not known.
+constexpr int64_t kTypicalDepth = 1024;
+
+/// The register tile: `rows` x `vectors` sums, and how many tiles of columns
+/// are packed together.
+struct Tile {
+  int64_t rows, vectors, panels;
+};
+
+/// Tiles are made of vectors, in registers.
+bool canTile(const MachineModel &machine);
+Tile chooseTile(const ProductAnalysis &p, const MachineModel &machine,
+                int64_t lanes);
+/// Gives the product the form `tile`.
+void addTile(CaseBuilder &c, const ProductAnalysis &p, const Tile &tile,
+             int64_t lanes, llvm::ArrayRef<CaseBuilder::Word> words,
+             llvm::ArrayRef<CaseBuilder::Number> more = {});
+/// Whether a product of few rows takes dot products along k, and not columns
+/// scaled by each row's elements.
+bool canDot(const ProductAnalysis &p, bool copiesRows);
+/// Gives the product the form `dot` or `axpy`.
+void addFewRows(CaseBuilder &c, const ProductAnalysis &p, bool copiesRows,
+                int64_t lanes, llvm::ArrayRef<CaseBuilder::Word> words);
+
+/// The numbers that each form of a product has.
+llvm::SmallVector<NumberRule> getProductRules(llvm::StringRef form);
+/// Checks what the form needs besides: `columnBlock` columns at a time, and
+/// `rowBlock` rows in a unit; 0: all.
+mlir::LogicalResult
+verifyProduct(LoopFormAttr form, ProductAnalysis &p, int64_t columnBlock,
+              int64_t rowBlock, const MachineModel &machine,
+              llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+
+} // namespace luminal::llir
+
+#endif // LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_PRODUCTCHOICES_H

@@ -1,0 +1,348 @@
+//===- StageForms.cpp - Several anchors over one parallel space -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The grid cuts the parallel space (StageAnalysis); a unit computes each anchor
+// for its block, in the order of the body, and keeps on chip what later ones
+// read. Products have the forms of ProductForms and take `panel` columns at a
+// time (0: all), reductions the form `pass`; an elementwise value with the form
+// `keep` is kept by the first reduction that reads it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProductChoices.h"
+#include "luminal/Dialect/LLIR/Analysis/StageAnalysis.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+/// Tiles of rows in one unit, at most: packing is paid once a unit.
+static constexpr int64_t kMostTiles = 8;
+/// Accumulators of a pass along a row.
+static constexpr int64_t kPassUnroll = 2;
+/// Code of a value that is worth keeping rather than computing again.
+static constexpr int64_t kWorthKeeping = 8;
+/// A local extent where it is not known.
+static constexpr int64_t kTypicalExtent = 256;
+
+namespace {
+class StageForms : public LoopForms {
+public:
+  StringRef getTitle() const override { return "stages"; }
+  bool fits(KernelOp kernel) const override;
+  ArrayRef<StringRef> getNames() const override {
+    static const StringRef names[] = {"tile", "dot", "axpy", "pass"};
+    return names;
+  }
+  SmallVector<LoopCaseAttr>
+  propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+          const MachineModel &machine,
+          SmallVectorImpl<Reporter::Arg> &why) const override;
+  LogicalResult
+  verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+         LoopCaseAttr loopCase, const MachineModel &machine,
+         function_ref<InFlightDiagnostic()> emitError) const override;
+};
+
+/// The case of one kernel.
+class Proposal {
+public:
+  Proposal(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+           const MachineModel &machine)
+      : a(kernel, ranges), s(a), machine(machine),
+        c(kernel.getContext(), machine) {}
+
+  /// `isFew`: for few rows.
+  Decision make(bool isFew);
+  /// How many rows a unit may have; null where there are no rows to cut.
+  std::optional<Expr> getRows() const {
+    return rowAxis ? std::optional(s.axes[*rowAxis].extent) : std::nullopt;
+  }
+
+  KernelAnalysis a;
+  StageAnalysis s;
+  const MachineModel &machine;
+  CaseBuilder c;
+
+private:
+  SmallVector<unsigned> findBlocked(bool inLeft) const;
+  int64_t countLocalBytes() const;
+  void addGrid();
+  void addForms(bool isFew);
+  void addTiles(ProductAnalysis &p, int64_t lanes,
+                ArrayRef<CaseBuilder::Word> words);
+  void addKept(const Stage &stage);
+
+  /// Positions in the grid.
+  std::optional<size_t> rowAxis, columnAxis;
+};
+} // namespace
+
+const LoopForms &llir::getStageForms() {
+  static const StageForms forms;
+  return forms;
+}
+
+bool StageForms::fits(KernelOp kernel) const {
+  // One anchor has better forms.
+  return llvm::count_if(kernel.getOps(),
+                        [](Operation &op) { return hasLoops(&op); }) > 1 &&
+         llvm::none_of(kernel.getOps(), [](Operation &op) {
+           return isa<UpdateOpInterface>(op);
+         });
+}
+
+static bool uses(hlir::MapAttr map, unsigned dim) {
+  return llvm::any_of(map.getResults(),
+                      [&](const Expr &x) { return x.usesDim(dim); });
+}
+
+/// The last parallel dims that in every product are only the left operand's
+/// (or only the right one's).
+SmallVector<unsigned> Proposal::findBlocked(bool inLeft) const {
+  SmallVector<unsigned> found;
+  for (unsigned i = s.extents.size(); i-- > 0;) {
+    if (s.extents[i].isConstant(1))
+      continue;
+    bool isOfAll = llvm::all_of(s.stages, [&](const Stage &stage) {
+      if (!stage.product)
+        return true;
+      ProductOpInterface product = stage.product;
+      hlir::MapAttr own = product.getLhsMap(), other = product.getRhsMap();
+      if (!inLeft)
+        std::swap(own, other);
+      return uses(own, i) && !uses(other, i);
+    });
+    if (isOfAll)
+      found.insert(found.begin(), i);
+    else if (!found.empty())
+      break;
+  }
+  return found;
+}
+
+/// Bytes that the unit keeps for each of its rows.
+int64_t Proposal::countLocalBytes() const {
+  double bytes = 0;
+  Operation *terminator = a.kernel->getRegion(0).front().getTerminator();
+  auto add = [&](Value v) {
+    double count = getElementType(v).getIntOrFloatBitWidth() / 8.0;
+    SmallVector<Expr> own = hlir::getExtents(v);
+    for (const Expr &extent : ArrayRef(own).drop_front(s.extents.size()))
+      count *= extent.asConstant().value_or(kTypicalExtent);
+    bytes += count;
+  };
+  for (const Stage &stage : s.stages) {
+    if (stage.product && stage.product->getNextNode() != terminator)
+      add(stage.product->getResult(0));
+    for (RowReductionOpInterface op : stage.reductions)
+      add(op->getOperand(0));
+  }
+  return std::max<int64_t>(1, bytes);
+}
+
+void Proposal::addGrid() {
+  SmallVector<unsigned> rows = findBlocked(/*inLeft=*/true),
+                        columns = findBlocked(/*inLeft=*/false);
+  // Rows are the fastest axis: consecutive units share their columns.
+  SmallVector<SmallVector<unsigned>> groups;
+  SmallVector<int64_t> blocks;
+  auto add = [&](ArrayRef<unsigned> group, int64_t block) {
+    groups.emplace_back(group);
+    blocks.push_back(block);
+    return groups.size() - 1;
+  };
+  for (unsigned i = 0; i < s.extents.size(); ++i)
+    if (!s.extents[i].isConstant(1) && !llvm::is_contained(rows, i) &&
+        !llvm::is_contained(columns, i))
+      add(i, 1);
+  if (!columns.empty())
+    columnAxis = add(columns, 0);
+  if (!rows.empty())
+    rowAxis = add(rows, 0);
+  // The tiles are those of all rows and columns.
+  s.setAxes(groups, blocks);
+  int64_t tileRows = 1, width = 1;
+  for (const Stage &stage : s.stages)
+    if (stage.product) {
+      ProductAnalysis p = s.analyze(stage.product);
+      int64_t lanes = machine.getLanes(8 * p.bytes);
+      Tile tile = chooseTile(p, machine, lanes);
+      width = std::max(width, tile.panels * tile.vectors * lanes);
+      tileRows = std::max(tileRows, tile.rows);
+    }
+  if (columnAxis)
+    s.axes[*columnAxis].block = width;
+  if (rowAxis) {
+    StageAxis &axis = s.axes[*rowAxis];
+    int64_t count =
+        machine.getChipBytes() / countLocalBytes() / (columnAxis ? width : 1);
+    count = std::clamp(count / tileRows, int64_t(1), kMostTiles) * tileRows;
+    std::optional<int64_t> known = axis.extent.asConstant();
+    axis.block = known && *known <= count ? 0 : count;
+  }
+  for (const StageAxis &axis : s.axes)
+    c.grid.push_back(c.axis(axis.positions, axis.block));
+}
+
+/// Values that are expensive, reduced, and read again.
+void Proposal::addKept(const Stage &stage) {
+  for (RowReductionOpInterface op : stage.reductions) {
+    Operation *def = op->getOperand(0).getDefiningOp();
+    auto body = dyn_cast_or_null<BodyOpInterface>(def);
+    if (!body || !body.isPointwise() || def->hasOneUse() || c.hasForm(def) ||
+        cast<CodeOpInterface>(def).getCodeSize() < kWorthKeeping ||
+        cast<RankedTensorType>(op->getOperand(0).getType()).getRank() !=
+            int64_t(s.extents.size()) + 1)
+      continue;
+    c.addForm(def, "keep", {});
+  }
+}
+
+void Proposal::addTiles(ProductAnalysis &p, int64_t lanes,
+                        ArrayRef<CaseBuilder::Word> words) {
+  Tile tile = chooseTile(p, machine, lanes);
+  // The block is a multiple of the tile's rows.
+  int64_t block = rowAxis ? s.axes[*rowAxis].block : 1;
+  while (block && block % tile.rows)
+    --tile.rows;
+  SmallVector<CaseBuilder::Number> more;
+  if (!p.columns.group.empty() && p.columns.group[0] >= s.extents.size())
+    more.push_back({"panel", tile.panels * tile.vectors * lanes});
+  addTile(c, p, tile, lanes, words, more);
+}
+
+void Proposal::addForms(bool isFew) {
+  for (auto [i, stage] : llvm::enumerate(s.stages)) {
+    if (ProductOpInterface op = stage.product) {
+      ProductAnalysis p = s.analyze(op);
+      if (!p.columns.alongOwn && !p.columns.alongK)
+        p.findRuns();
+      int64_t lanes = machine.getLanes(8 * p.bytes);
+      SmallVector<CaseBuilder::Word> words;
+      bool copiesRows = !p.isPlain(p.rows);
+      if (copiesRows)
+        words.push_back({"copy", "rows"});
+      if (isFew)
+        addFewRows(c, p, copiesRows, lanes, words);
+      else
+        addTiles(p, lanes, words);
+    }
+    for (RowReductionOpInterface op : stage.reductions) {
+      Expr extent = op.getReducedExtent();
+      unsigned lanes = chooseLanes(extent, machine.getLanes(32));
+      c.addForm(op, "pass",
+                {{"lanes", lanes},
+                 {"unroll", chooseUnroll(extent, lanes, kPassUnroll)}});
+    }
+    addKept(stage);
+    // What this stage leaves is memory for the next ones.
+    if (stage.product && i + 1 < s.stages.size())
+      s.place(stage.product->getResult(0));
+  }
+}
+
+Decision Proposal::make(bool isFew) {
+  if (Decision found = s.find(); !found)
+    return found;
+  addGrid();
+  addForms(isFew);
+  return Decision::accept();
+}
+
+SmallVector<LoopCaseAttr>
+StageForms::propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+                    const MachineModel &machine,
+                    SmallVectorImpl<Reporter::Arg> &why) const {
+  if (!fits(kernel) || !canTile(machine) || !machine.hasScratch)
+    return {};
+  Proposal few(kernel, ranges, machine), many(kernel, ranges, machine);
+  if (Decision made = few.make(/*isFew=*/true); !made) {
+    why.push_back({"no stages because", made.str()});
+    if (Operation *other = made.getSubject())
+      why.push_back({"in the way", describeWithPlace(other)});
+    return {};
+  }
+  why.push_back({"form", "stages over one parallel space"});
+  why.push_back({"parallel dims", uint64_t(few.s.extents.size())});
+  why.push_back({"stages", uint64_t(few.s.stages.size())});
+  std::optional<Expr> rows = few.getRows();
+  std::optional<int64_t> count = rows ? rows->asConstant() : 1;
+  if (count && *count <= kFewRows)
+    return {few.c.build()};
+  (void)bool(many.make(/*isFew=*/false));
+  if (count)
+    return {many.c.build()};
+  few.c.atMost.push_back({*rows, kFewRows});
+  return {few.c.build(), many.c.build()};
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+/// The product of a stage, and that its panel fits its tile.
+static LogicalResult
+verifyProductStage(StageAnalysis &s, ProductOpInterface op, LoopFormAttr form,
+                   const MachineModel &machine,
+                   function_ref<InFlightDiagnostic()> emitError) {
+  StringRef name = form.getForm().getValue();
+  SmallVector<NumberRule> rules = getProductRules(name);
+  // Sides do not change places, and blocks are those of the stage.
+  llvm::erase_if(rules,
+                 [](const NumberRule &r) { return r.name == "columns"; });
+  rules.push_back({"panel", 1, int64_t(1) << 20});
+  if (failed(verifyNumbers(form, rules, emitError)))
+    return failure();
+  ProductAnalysis p = s.analyze(op);
+  auto getBlock = [&](const ProductSide &side, int64_t otherwise) {
+    bool isBlocked = !side.group.empty() && side.group[0] < s.extents.size();
+    return isBlocked ? s.getAxis(side.group[0])->block : otherwise;
+  };
+  if (form.getWord("pack") == "runs")
+    p.findRuns();
+  int64_t rowBlock = getBlock(p.rows, 0);
+  int64_t columnBlock = getBlock(p.columns, form.getNumber("panel", 0));
+  return verifyProduct(form, p, columnBlock, rowBlock, machine, emitError);
+}
+
+LogicalResult
+StageForms::verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+                   LoopCaseAttr loopCase, const MachineModel &machine,
+                   function_ref<InFlightDiagnostic()> emitError) const {
+  if (!machine.hasScratch)
+    return emitError() << "has stages, for which the machine has no scratch";
+  KernelAnalysis a(kernel, ranges);
+  StageAnalysis s(a);
+  Decision fits = s.find();
+  if (fits)
+    fits = s.apply(loopCase);
+  if (!fits)
+    return emitError() << "has stages, but " << fits.str();
+  for (auto [i, stage] : llvm::enumerate(s.stages)) {
+    if (stage.product &&
+        failed(verifyProductStage(s, stage.product,
+                                  loopCase.getForm(getPosition(stage.product)),
+                                  machine, emitError)))
+      return failure();
+    for (RowReductionOpInterface op : stage.reductions) {
+      LoopFormAttr form = loopCase.getForm(getPosition(op));
+      if (form.getForm().getValue() != "pass")
+        return emitError() << "gives op" << form.getOp() << " the form "
+                           << form.getForm().getValue()
+                           << ", a reduction of rows has passes";
+      if (failed(verifyNumbers(form, {{"lanes", 1, 64}, {"unroll", 1, 16}},
+                               emitError)))
+        return failure();
+    }
+    s.placeKept(i);
+  }
+  for (LoopFormAttr form : loopCase.getForms())
+    if (Operation *op =
+            &*std::next(kernel.getBody().front().begin(), form.getOp());
+        !hasLoops(op) &&
+        (form.getForm().getValue() != "keep" || !form.getNumbers().empty()))
+      return emitError() << "gives op" << form.getOp() << ", " << describe(op)
+                         << ", the form " << form.getForm().getValue();
+  return success();
+}

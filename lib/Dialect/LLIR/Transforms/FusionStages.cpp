@@ -1,0 +1,198 @@
+//===- FusionStages.cpp - Several anchors in one kernel -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Anchors that follow each other may run as stages of one kernel, where they
+// have their rows in common: softmax after a product, and a product after that.
+// A unit of work takes a block of rows through all stages, and what is between
+// them stays on chip. So a group has *row spaces* [rows..., n], one for each
+// extent n: values in one are computed for each row, and an anchor that is read
+// there, at each element once, may join.
+//
+// A product needs its columns for every block of rows. It joins only where they
+// fit on chip, and where rows give enough units of work.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Fusion.h"
+#include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+#include "luminal/Support/MachineModel.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+using luminal::hlir::MapAttr;
+
+/// Rows that a unit of work takes, about.
+static constexpr double kRowsInUnit = 14;
+/// Units that keep the workers of a machine busy.
+static constexpr double kEnoughUnits = 8;
+
+static bool usesDim(MapAttr map, unsigned dim) {
+  return llvm::any_of(map.getResults(),
+                      [&](const Expr &e) { return e.usesDim(dim); });
+}
+
+/// A row space of the group with elements of this extent.
+unsigned FusionPlan::getRowSpace(Group &group, const Expr &local) {
+  SmallVector<Expr> extents(group.spaces[kRowsSpace].extents);
+  extents.push_back(local);
+  if (group.loopsOf == GroupLoops::Rows &&
+      group.spaces[kMainSpace].extents == extents)
+    return kMainSpace;
+  for (unsigned space : group.rowSpaces)
+    if (group.spaces[space].extents == extents)
+      return space;
+  group.spaces.push_back({extents});
+  group.rowSpaces.push_back(group.spaces.size() - 1);
+  return group.spaces.size() - 1;
+}
+
+/// Whether a group reads `value` once for each row, or for each element of a
+/// row space, and at its own index.
+bool FusionPlan::isReadByRows(const Group &group, Value value) const {
+  auto it = group.accesses.find(value);
+  if (it == group.accesses.end() || it->second.size() != 1)
+    return false;
+  const Access &access = it->second.front();
+  bool isRow = access.space == kRowsSpace && !group.rowSpaces.empty();
+  return (isRow || group.isRowSpace(access.space)) && access.map.isIdentity() &&
+         group.spaces[access.space].extents == hlir::getExtents(value);
+}
+
+/// Whether a product can be a stage of a kernel over these rows.
+Decision FusionPlan::fitsStage(ProductOpInterface op,
+                               ArrayRef<Expr> rows) const {
+  Value value = op->getResult(0);
+  SmallVector<Expr> extents = hlir::getExtents(value);
+  if (extents.size() != rows.size() + 1 ||
+      ArrayRef<Expr>(extents).drop_back() != rows)
+    return Decision::refuse("its rows are not those of the reader");
+  unsigned local = rows.size();
+  if (usesDim(op.getLhsMap(), local) || !usesDim(op.getRhsMap(), local))
+    return Decision::refuse("its columns are not those of the right operand");
+  // Rows that share the columns are cut into blocks.
+  double units = 1, shared = 1;
+  for (unsigned i = local; i-- > 0;) {
+    bool isShared = usesDim(op.getLhsMap(), i) && !usesDim(op.getRhsMap(), i);
+    (isShared ? shared : units) *= nominalValue(rows[i], symbols);
+  }
+  units *= std::ceil(shared / kRowsInUnit);
+  double columns =
+      nominalValue(extents.back() * op.getReducedExtent(), symbols);
+  Type element = cast<RankedTensorType>(op.getRhs().getType()).getElementType();
+  double bytes = columns * element.getIntOrFloatBitWidth() / 8;
+  if (bytes > chipBytes || chipBytes == 0)
+    return Decision::refuseAbove("its columns do not fit on chip beside the "
+                                 "rows of the reader, in bytes",
+                                 bytes, chipBytes);
+  double work = columns * nominalSize(rows);
+  if (units < kEnoughUnits && work > MachineModel().grain)
+    return Decision::refuse("its rows are too few to share the work");
+  return Decision::accept();
+}
+
+/// Whether the anchors that `value` follows, which the group reads by rows, can
+/// be stages of it.
+Decision FusionPlan::followsStage(const Group &group, Value value) const {
+  ArrayRef<Expr> rows = group.spaces[kRowsSpace].extents;
+  llvm::SetVector<Value> chain;
+  chain.insert(value);
+  for (size_t i = 0; i < chain.size(); ++i) {
+    Operation *op = chain[i].getDefiningOp();
+    if (auto product = dyn_cast<ProductOpInterface>(op)) {
+      if (Decision fits = fitsStage(product, rows); !fits)
+        return fits;
+      continue;
+    }
+    if (isa<RowReductionOpInterface>(op)) {
+      if (hlir::getExtents(chain[i]) != rows)
+        return Decision::refuse("the rows before it are not the reader's",
+                                &group);
+      continue;
+    }
+    for (Value operand : op->getOperands())
+      if (followsProduct.contains(operand) || followsRows.contains(operand))
+        chain.insert(operand);
+  }
+  return Decision::accept();
+}
+
+/// Lets stages join before a product that the group has: where its left operand
+/// is read row by row, each element once.
+void FusionPlan::readByRows(Group &group, ProductOpInterface op) {
+  SmallVector<Expr> extents = hlir::getExtents(op->getResult(0));
+  if (extents.empty())
+    return;
+  unsigned local = extents.size() - 1;
+  SmallVector<Expr> rows(extents.begin(), extents.begin() + local);
+  SmallVector<Expr> elements(rows);
+  elements.push_back(op.getReducedExtent());
+  SmallVector<Expr> dims;
+  for (unsigned i = 0; i < local; ++i)
+    dims.push_back(Expr::dim(i));
+  dims.push_back(Expr::dim(local + 1));
+  if (op.getLhs() == op.getRhs() || group.accesses[op.getLhs()].size() != 1 ||
+      hlir::getExtents(op.getLhs()) != elements ||
+      op.getLhsMap().getResults() != ArrayRef<Expr>(dims) ||
+      !fitsStage(op, rows))
+    return;
+  if (group.loopsOf == GroupLoops::Product && group.rowSpaces.empty())
+    group.spaces[kRowsSpace].extents = rows;
+  unsigned space = getRowSpace(group, op.getReducedExtent());
+  group.accesses[op.getLhs()].front().space = space;
+}
+
+/// Makes a product that the group reads by rows a stage of it.
+Decision FusionPlan::joinStage(Group &group, ProductOpInterface op) {
+  Value value = op->getResult(0);
+  ArrayRef<Expr> rows = group.spaces[kRowsSpace].extents;
+  if (Decision fits = fitsStage(op, rows); !fits)
+    return fits;
+  // What reads it is not in its loops.
+  auto code = cast<CodeOpInterface>(*op);
+  int64_t size = group.code + code.getCodeSize() * code.getLoopCopies();
+  if (size > codeBudget)
+    return Decision::refuseAbove("the code of the reader would go beyond its "
+                                 "budget",
+                                 size, codeBudget, &group);
+  group.inlined.insert(value);
+  group.code = size;
+  SmallVector<Expr> extents = hlir::getExtents(value);
+  extents.push_back(op.getReducedExtent());
+  for (auto [operand, map] : {std::pair(op.getLhs(), op.getLhsMap()),
+                              std::pair(op.getRhs(), op.getRhsMap())}) {
+    double reads = 1;
+    for (auto [i, extent] : llvm::enumerate(extents))
+      if (usesDim(map, i))
+        reads *= nominalValue(extent, symbols);
+    if (operand == op.getRhs())
+      reads *= 1 + nominalSize(rows) / kRowsInUnit /
+                       std::max(1.0, nominalSize(rows));
+    addWholeRead(group, operand, reads, code.getLoopCopies());
+  }
+  readByRows(group, op);
+  return Decision::accept(&group);
+}
+
+/// The same for a reduction, of which the group reads one element a row.
+Decision FusionPlan::joinStage(Group &group, RowReductionOpInterface op) {
+  ArrayRef<Expr> rows = group.spaces[kRowsSpace].extents;
+  Value value = op->getResult(0);
+  if (hlir::getExtents(value) != rows)
+    return Decision::refuse("the reader reduces other rows", &group);
+  for (Value result : op->getResults())
+    if (auto it = group.accesses.find(result);
+        it != group.accesses.end() && it->second.front().space != kRowsSpace)
+      return Decision::refuse("the reader reads it in more than one way",
+                              &group);
+  if (Decision fits = fitsBudget(group, value); !fits)
+    return fits;
+  group.inlined.insert(op->result_begin(), op->result_end());
+  group.addCode(value);
+  unsigned loop = group.addLoop(cast<CodeOpInterface>(*op).getLoopCopies());
+  unsigned space = getRowSpace(group, op.getReducedExtent());
+  MapAttr identity = MapAttr::getIdentity(op->getContext(), rows.size() + 1);
+  for (Value operand : op->getOperands())
+    addAccess(group, operand, {space, identity, {loop}});
+  return Decision::accept(&group);
+}
