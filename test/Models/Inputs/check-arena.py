@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """check-arena.py MODEL.pt2 LIMIT: the arena is at most LIMIT times what is live at once (luminal-compile in PATH)."""
 import re
 import subprocess
