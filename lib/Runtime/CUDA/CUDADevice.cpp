@@ -181,27 +181,27 @@ Result<std::unique_ptr<Module>> CUDADevice::load(const TargetSpec &target,
 // Memory
 //===----------------------------------------------------------------------===//
 
-unsigned CUDADevice::getMemoryType(const void *memory) const {
+CUDADevice::Owner CUDADevice::getOwner(const void *memory) const {
   Current current(*this);
-  unsigned type = 0;
-  return driver.pointerGetAttribute(&type, kPointerMemoryType,
-                                    toDevice(memory)) == kSuccess
-             ? type
-             : 0;
+  Owner owner;
+  // Memory that the driver does not know is no error of this function.
+  int attributes[] = {kPointerMemoryType, kPointerDeviceOrdinal};
+  void *values[] = {&owner.type, &owner.device};
+  if (driver.pointerGetAttributes(2, attributes, values, toDevice(memory)) !=
+      kSuccess)
+    return Owner();
+  return owner;
 }
 
 bool CUDADevice::reaches(const void *memory) const {
-  if (!memory || getMemoryType(memory) != kMemoryTypeDevice)
+  if (!memory)
     return false;
-  Current current(*this);
-  int owner = -1;
-  return driver.pointerGetAttribute(&owner, kPointerDeviceOrdinal,
-                                    toDevice(memory)) == kSuccess &&
-         owner == device;
+  Owner owner = getOwner(memory);
+  return owner.type == kMemoryTypeDevice && owner.device == device;
 }
 
 bool CUDADevice::isPinned(const void *memory) const {
-  return getMemoryType(memory) == kMemoryTypeHost;
+  return getOwner(memory).type == kMemoryTypeHost;
 }
 
 void *CUDADevice::allocate(uint64_t &bytes, Place place) {

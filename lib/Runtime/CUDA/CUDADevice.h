@@ -61,7 +61,11 @@ public:
 private:
   explicit CUDADevice(const Driver &driver) : driver(driver) {}
   Status initialize();
-  unsigned getMemoryType(const void *memory) const;
+  struct Owner {
+    unsigned type = 0;
+    int device = -1;
+  };
+  Owner getOwner(const void *memory) const;
 
   const Driver &driver;
   unsigned index = 0;

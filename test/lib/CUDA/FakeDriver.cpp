@@ -362,16 +362,19 @@ int cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, size_t bytes,
   return add(stream,
              [=] { return std::memmove(target, source, bytes), kSuccess; });
 }
-int cuPointerGetAttribute(void *value, int attribute, DevicePointer memory) {
+int cuPointerGetAttributes(unsigned count, int *attributes, void **values,
+                           DevicePointer memory) {
   Fake &f = fake();
   std::lock_guard<std::recursive_mutex> lock(f.mutex);
   const bool isDevice = f.translate(memory, 0);
-  if (!isDevice && !f.isPinned(reinterpret_cast<void *>(memory), 0))
-    return kInvalidValue;
-  int answer = attribute == kPointerDeviceOrdinal ? 0
-               : isDevice                         ? int(kMemoryTypeDevice)
-                                                  : int(kMemoryTypeHost);
-  std::memcpy(value, &answer, sizeof answer);
+  const bool isKnown =
+      isDevice || f.isPinned(reinterpret_cast<void *>(memory), 0);
+  for (unsigned i = 0; i < count; ++i) {
+    int answer = !isKnown || attributes[i] == kPointerDeviceOrdinal ? 0
+                 : isDevice ? int(kMemoryTypeDevice)
+                            : int(kMemoryTypeHost);
+    std::memcpy(values[i], &answer, sizeof answer);
+  }
   return kSuccess;
 }
 
