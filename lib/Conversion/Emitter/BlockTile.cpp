@@ -4,6 +4,7 @@
 #include "BlockTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -27,7 +28,7 @@ public:
   TensorTile(Emitter &e, TileShape shape, Type element, Value thread)
       : BlockTile(e, shape), element(element) {
     Value warp = e.divU(thread, e.constant(32));
-    Value inWarp = e.remU(thread, e.constant(32));
+    inWarp = e.remU(thread, e.constant(32));
     group = e.divU(inWarp, e.constant(4));
     member = e.remU(inWarp, e.constant(4));
     rows = shape.rows / 2;
@@ -48,16 +49,10 @@ public:
     SmallVector<Value> next(sums);
     for (int64_t k = 0; k < shape.depth; k += 16) {
       SmallVector<std::array<Value, 2>> b;
-      for (int64_t c = 0; c < columns; c += 8) {
-        Value row = e.add(firstColumn, e.add(group, e.constant(c)));
-        b.push_back({loadPair(right, row, k), loadPair(right, row, k + 8)});
-      }
+      for (int64_t c = 0; c < columns; c += 16)
+        loadColumns(right, c, k, b);
       for (int64_t r = 0; r < rows; r += 16) {
-        Value row = e.add(firstRow, e.add(group, e.constant(r)));
-        Value below = e.add(row, e.constant(8));
-        std::array<Value, 4> a = {
-            loadPair(left, row, k), loadPair(left, below, k),
-            loadPair(left, row, k + 8), loadPair(left, below, k + 8)};
+        SmallVector<Value> a = loadRows(left, r, k);
         for (auto [j, pair] : llvm::enumerate(b))
           multiplyOne(a, pair, &next[(r / 16 * b.size() + j) * 4]);
       }
@@ -79,15 +74,55 @@ public:
   }
 
 private:
-  /// Two elements along k of a row, as the instruction takes them.
-  Value loadPair(Value memory, Value row, int64_t k) {
-    Value at = e.add(e.mul(row, e.constant(getStride())),
-                     e.add(e.mul(member, e.constant(2)), e.constant(k)));
-    Type type = e.b.getI32Type();
-    if (element.isF16())
-      type = VectorType::get({2}, element);
-    return LLVM::LoadOp::create(e.b, type, e.address(memory, at, getStored()),
-                                4);
+  /// `count` blocks of 8 by 8 elements, of which this thread names the row at
+  /// (row, k); as the instruction takes them.
+  SmallVector<Value> loadBlocks(Value memory, Value row, Value k, int count) {
+    ImplicitLocOpBuilder &b = e.b;
+    Value at = e.add(e.mul(row, e.constant(getStride())), k);
+    auto shared = LLVM::LLVMPointerType::get(
+        b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
+    Value address = LLVM::AddrSpaceCastOp::create(
+        b, shared, e.address(memory, at, getStored()));
+    Type i32 = b.getI32Type();
+    auto words = LLVM::LLVMStructType::getLiteral(
+        b.getContext(), SmallVector<Type>(count, i32));
+    std::string name = "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x" +
+                       std::to_string(count) + ".b16.p3";
+    auto call = LLVM::CallIntrinsicOp::create(
+        b, Type(words), b.getStringAttr(name), ValueRange{address});
+    SmallVector<Value> blocks;
+    for (int64_t i = 0; i < count; ++i) {
+      Value block = LLVM::ExtractValueOp::create(b, call.getResults(), i);
+      if (element.isF16())
+        block =
+            LLVM::BitcastOp::create(b, VectorType::get({2}, element), block);
+      blocks.push_back(block);
+    }
+    return blocks;
+  }
+  /// Of 16 rows from `r` on: two blocks of rows, then the same further along k.
+  SmallVector<Value> loadRows(Value memory, int64_t r, int64_t k) {
+    Value row = e.add(e.remU(inWarp, e.constant(16)), e.constant(r));
+    Value along = e.mul(e.divU(inWarp, e.constant(16)), e.constant(8));
+    return loadBlocks(memory, e.add(firstRow, row), e.add(along, e.constant(k)),
+                      4);
+  }
+  /// Of 16 columns from `c` on, or 8 where the warp has no more: for each 8 of
+  /// them two blocks along k.
+  void loadColumns(Value memory, int64_t c, int64_t k,
+                   SmallVectorImpl<std::array<Value, 2>> &pairs) {
+    Value column = e.remU(inWarp, e.constant(8));
+    Value along = e.mul(e.remU(e.divU(inWarp, e.constant(8)), e.constant(2)),
+                        e.constant(8));
+    int count = columns - c >= 16 ? 4 : 2;
+    if (count == 4)
+      column =
+          e.add(column, e.mul(e.divU(inWarp, e.constant(16)), e.constant(8)));
+    SmallVector<Value> blocks =
+        loadBlocks(memory, e.add(firstColumn, e.add(column, e.constant(c))),
+                   e.add(along, e.constant(k)), count);
+    for (int i = 0; i < count; i += 2)
+      pairs.push_back({blocks[i], blocks[i + 1]});
   }
 
   void multiplyOne(ArrayRef<Value> a, ArrayRef<Value> b, Value *sums) {
@@ -106,7 +141,7 @@ private:
   }
 
   Type element;
-  Value group, member;
+  Value inWarp, group, member;
   /// Of the warp.
   int64_t rows, columns;
   Value firstRow, firstColumn;
