@@ -25,6 +25,8 @@ static constexpr int64_t kFewRows = 8;
 /// Multiplications from which a tile's steps are worth their latency (measured
 /// on an H100); and of one row, where the number of rows is not known.
 static constexpr int64_t kManyProducts = 1 << 21;
+/// The same where a team could not read both sides along k.
+static constexpr int64_t kManyProductsAcross = 1 << 16;
 static constexpr int64_t kManyProductsOfRow = 1 << 16;
 /// Blocks that keep a GPU busy.
 static constexpr int64_t kManyBlocks = 128;
@@ -141,7 +143,11 @@ BlockForms::propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   std::optional<int64_t> count = a.simplify(products).asConstant(),
                          ofRow = a.simplify(p.columns.extent * p.kExtent)
                                      .asConstant();
-  if ((count && *count < kManyProducts) ||
+  Reading left = chooseReading(p, p.rows, machine),
+          right = chooseReading(p, p.columns, machine);
+  int64_t least =
+      left.isAlongK && right.isAlongK ? kManyProducts : kManyProductsAcross;
+  if ((count && *count < least) ||
       (!count && ofRow && *ofRow < kManyProductsOfRow)) {
     why.push_back({"no tile because", "the product is small"});
     return {};
@@ -160,8 +166,6 @@ BlockForms::propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   for (int64_t *tile : {&columns, &rows, &columns, &rows})
     if (auto count = countBlocks(); count && *count < kManyBlocks && *tile > 32)
       *tile /= 2;
-  Reading left = chooseReading(p, p.rows, machine),
-          right = chooseReading(p, p.columns, machine);
   CaseBuilder c(kernel.getContext(), machine);
   c.threads = c.team = kThreads;
   for (ArrayRef<unsigned> group : p.batch)
