@@ -175,3 +175,51 @@ func.func @two_updates(%a: tensor<4xf32>, %i: tensor<2xi64>, %u: tensor<2xf32>) 
   }
   return %r : tensor<4xf32>
 }
+
+// -----
+func.func @stage_form(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64xf32> {
+  // expected-error @+1 {{its schedule gives its ops forms that do not go together}}
+  %r = llir.kernel(%a, %b) loops<grid(d0:all) op0 = tile {lanes = 8, pack = columns, panel = 16, rows = 4, vectors = 2} op1 = element> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64xf32> {
+  ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
+    %0 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %1 = llir.reduce max %0 : tensor<64x64xf32> -> tensor<64xf32>
+    llir.yield %1 : tensor<64xf32>
+  }
+  return %r : tensor<64xf32>
+}
+
+// -----
+func.func @stage_axes(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64xf32> {
+  // expected-error @+1 {{its schedule has stages, but the axes are not the dims of the parallel space}}
+  %r = llir.kernel(%a, %b) loops<grid(d0:all, d1) op0 = tile {lanes = 8, pack = columns, panel = 16, rows = 4, vectors = 2} op1 = pass> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64xf32> {
+  ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
+    %0 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %1 = llir.reduce max %0 : tensor<64x64xf32> -> tensor<64xf32>
+    llir.yield %1 : tensor<64xf32>
+  }
+  return %r : tensor<64xf32>
+}
+
+// -----
+func.func @stage_panel(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64xf32> {
+  // expected-error @+1 {{its schedule packs 24 columns, which is not a multiple of a tile's, 16}}
+  %r = llir.kernel(%a, %b) loops<grid(d0:all) op0 = tile {lanes = 8, pack = columns, panel = 24, rows = 4, vectors = 2} op1 = pass> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64xf32> {
+  ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
+    %0 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %1 = llir.reduce max %0 : tensor<64x64xf32> -> tensor<64xf32>
+    llir.yield %1 : tensor<64xf32>
+  }
+  return %r : tensor<64xf32>
+}
+
+// -----
+func.func @stage_rows(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64xf32> {
+  // expected-error @+1 {{its schedule takes 6 rows, which is not a multiple of a tile's, 4}}
+  %r = llir.kernel(%a, %b) loops<grid(d0:6) op0 = tile {lanes = 8, pack = columns, panel = 16, rows = 4, vectors = 2} op1 = pass> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64xf32> {
+  ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
+    %0 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %1 = llir.reduce max %0 : tensor<64x64xf32> -> tensor<64xf32>
+    llir.yield %1 : tensor<64xf32>
+  }
+  return %r : tensor<64xf32>
+}

@@ -239,6 +239,8 @@ private:
       return either(a[0].f - a[1].f, a[0].i - a[1].i);
     case Fn::Mul:
       return either(a[0].f * a[1].f, a[0].i * a[1].i);
+    case Fn::Div:
+      return floats(a[0].f / a[1].f);
     case Fn::Max:
       return either(std::max(a[0].f, a[1].f), std::max(a[0].i, a[1].i));
     case Fn::LessThan:

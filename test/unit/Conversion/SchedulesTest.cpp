@@ -276,3 +276,65 @@ TEST(RandomSchedules, Ordered) {
                                      ") op0 = ordered"),
                    proposed);
 }
+
+// Two products and the softmax between them, in stages over a block of rows.
+TEST(RandomSchedules, Stages) {
+  Fixed fixed{R"(
+    func.func @f() attributes {hlir.symbols = #hlir.symbols<m in [0, 4096]>} {
+    %a, %b, %c = "test.source"() : () -> (tensor<2x?x6xf32, #hlir.dims<m>>, tensor<2x9x6xf32>, tensor<2x9x5xf32>)
+    %r = llir.kernel(%a, %b, %c) LOOPS : (tensor<2x?x6xf32, #hlir.dims<m>>, tensor<2x9x6xf32>, tensor<2x9x5xf32>) -> tensor<2x?x5xf32, #hlir.dims<m>> {
+    ^bb0(%q: tensor<2x?x6xf32, #hlir.dims<m>>, %k: tensor<2x9x6xf32>, %v: tensor<2x9x5xf32>):
+      %0 = llir.gemm %q, %k k(6) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<2x?x6xf32, #hlir.dims<m>>, tensor<2x9x6xf32> -> tensor<2x?x9xf32, #hlir.dims<m>>
+      %1 = llir.reduce max %0 : tensor<2x?x9xf32, #hlir.dims<m>> -> tensor<2x?xf32, #hlir.dims<m>>
+      %2 = llir.view %1 <(d0, d1, d2) -> (d0, d1)> : tensor<2x?xf32, #hlir.dims<m>> -> tensor<2x?x9xf32, #hlir.dims<m>>
+      %3 = llir.elementwise sub(%0, %2) : (tensor<2x?x9xf32, #hlir.dims<m>>, tensor<2x?x9xf32, #hlir.dims<m>>) -> tensor<2x?x9xf32, #hlir.dims<m>>
+      %4 = llir.elementwise exp(%3) : (tensor<2x?x9xf32, #hlir.dims<m>>) -> tensor<2x?x9xf32, #hlir.dims<m>>
+      %5 = llir.reduce sum %4 : tensor<2x?x9xf32, #hlir.dims<m>> -> tensor<2x?xf32, #hlir.dims<m>>
+      %6 = llir.view %5 <(d0, d1, d2) -> (d0, d1)> : tensor<2x?xf32, #hlir.dims<m>> -> tensor<2x?x9xf32, #hlir.dims<m>>
+      %7 = llir.elementwise div(%4, %6) : (tensor<2x?x9xf32, #hlir.dims<m>>, tensor<2x?x9xf32, #hlir.dims<m>>) -> tensor<2x?x9xf32, #hlir.dims<m>>
+      %8 = llir.gemm %7, %v k(9) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<2x?x9xf32, #hlir.dims<m>>, tensor<2x9x5xf32> -> tensor<2x?x5xf32, #hlir.dims<m>>
+      llir.yield %8 : tensor<2x?x5xf32, #hlir.dims<m>>
+    }
+    return
+    })",
+              {{{"m", 0}}, {{"m", 1}}, {{"m", 7}}, {{"m", 30}}},
+              1e-5};
+  Generator g(5);
+  auto number = [](int64_t n) { return std::to_string(n); };
+  auto makeProduct = [&](int64_t height, bool alongK) {
+    int64_t lanes = g.choose({2, 4, 8});
+    std::string common = "lanes = " + number(lanes);
+    if (g.flip())
+      common += ", copy = rows";
+    std::string panel = ", panel = " + number(g.pick(1, 9));
+    int64_t kind = g.pick(0, 2);
+    if (kind == 0)
+      return "axpy {" + common + ", depth = " + number(g.pick(1, 9)) +
+             (g.flip() ? panel : "") + "}";
+    if (kind == 1 && alongK)
+      return "dot {" + common + ", rows = " + number(g.pick(1, 4)) +
+             ", width = " + number(g.pick(1, 8)) +
+             ", rest = " + number(g.pick(1, 8)) + (g.flip() ? panel : "") + "}";
+    int64_t vectors = g.pick(1, 2);
+    return "tile {" + common + ", pack = elements, rows = " + number(height) +
+           ", vectors = " + number(vectors) +
+           ", panel = " + number(lanes * vectors * g.pick(1, 3)) + "}";
+  };
+  auto makePass = [&] {
+    return "pass {lanes = " + number(g.choose({1, 4, 16})) +
+           ", unroll = " + number(g.pick(1, 4)) + "}";
+  };
+  for (int i = 0; i < countSchedules(); ++i) {
+    int64_t height = g.pick(1, 5);
+    std::vector<std::string> axes = {
+        std::string("d0") + g.choose({"", ":all", ":2"}),
+        "d1" + std::string(g.choose({"", ":all", ":"}))};
+    if (axes[1].back() == ':')
+      axes[1] += number(height * g.pick(2, 4));
+    std::shuffle(axes.begin(), axes.end(), g.random);
+    runAll(fixed, "grid(" + llvm::join(axes, ", ") + ") op0 = " +
+                      makeProduct(height, true) + " op1 = " + makePass() +
+                      (g.flip() ? " op4 = keep" : "") + " op5 = " + makePass() +
+                      " op8 = " + makeProduct(height, false));
+  }
+}
