@@ -87,3 +87,19 @@ func.func @recompute(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<8xf32>) {
   %3 = llir.reduce sum %2 : tensor<8x4xf32> -> tensor<8xf32>
   return %1, %3 : tensor<4xf32>, tensor<8xf32>
 }
+
+// The kernel that moves the product runs before the one that divides by it, so
+// the difference, which both read, is not a result of the latter.
+// CHECK-LABEL: func.func @moved_and_read
+// CHECK: llir.kernel
+// CHECK: return
+func.func @moved_and_read(%a: tensor<48x3x3xf32>, %b: tensor<48x3x3xf32>) -> (tensor<3x48x3xf32>, tensor<48x3x3xf32>) {
+  %m = llir.reduce max %b : tensor<48x3x3xf32> -> tensor<48x3xf32>
+  %mb = llir.view %m <(d0, d1, d2) -> (d0, d1)> : tensor<48x3xf32> -> tensor<48x3x3xf32>
+  %d = llir.elementwise sub(%b, %mb) : (tensor<48x3x3xf32>, tensor<48x3x3xf32>) -> tensor<48x3x3xf32>
+  %e = llir.elementwise exp(%d) : (tensor<48x3x3xf32>) -> tensor<48x3x3xf32>
+  %g = llir.gemm %e, %a k(3) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<48x3x3xf32>, tensor<48x3x3xf32> -> tensor<48x3x3xf32>
+  %v = llir.view %g <(d0, d1, d2) -> (d1, d0, d2)> : tensor<48x3x3xf32> -> tensor<3x48x3xf32>
+  %q = llir.elementwise div(%d, %g) : (tensor<48x3x3xf32>, tensor<48x3x3xf32>) -> tensor<48x3x3xf32>
+  return %v, %q : tensor<3x48x3xf32>, tensor<48x3x3xf32>
+}

@@ -553,13 +553,17 @@ bool FusionPlan::mayRunFirst(const Group *group, ArrayRef<Group *> others,
   while (!worklist.empty()) {
     if (effort == 0)
       return false;
-    for (const Root &root : worklist.pop_back_val()->roots) {
-      auto it = readers.find(root.value);
-      if (it == readers.end())
-        continue;
-      if (llvm::is_contained(it->second, group))
-        return false;
-      add(it->second);
+    const Group *next = worklist.pop_back_val();
+    for (const Root &root : next->roots) {
+      // Others may read an anchor that the root only moves.
+      for (Value written : {root.value, stripViews(root.value, *next)}) {
+        auto it = readers.find(written);
+        if (it == readers.end() || getWriter(written) != next)
+          continue;
+        if (llvm::is_contained(it->second, group))
+          return false;
+        add(it->second);
+      }
     }
   }
   return true;
