@@ -19,13 +19,13 @@ struct Region {
     int64_t begin, end;
     bool operator==(const Place &) const = default;
   };
-  std::vector<Place> places;
+  std::vector<Place> places = {};
   bool operator==(const Region &) const = default;
 };
 
 class Regions {
 public:
-  explicit Regions(const Manifest &m) : m(m), assumptions(getRanges(m)) {
+  explicit Regions(const Manifest &m) : assumptions(getRanges(m)) {
     for (const BufferSpec &buffer : m.buffers) {
       const bool isAlias = buffer.kind == BufferSpec::Kind::Alias;
       const bool isArena = buffer.kind == BufferSpec::Kind::Arena;
@@ -102,7 +102,6 @@ private:
     return isBefore(a, b) || isBefore(b, a);
   }
 
-  const Manifest &m;
   Assumptions assumptions;
   std::vector<Region> regions;
   /// By buffer, the first with the same region.

@@ -28,7 +28,7 @@ struct LoadOptions {
   /// the one it was compiled with, if it is still there.
   bool findWeightsFile = true;
   /// The kind of device that the artifact must be for; empty: any.
-  std::string deviceKind;
+  std::string deviceKind = {};
   /// Which device of the artifact's kind runs it.
   unsigned device = 0;
   /// False: only what the artifact says of itself; no device is opened, and no
