@@ -158,6 +158,8 @@ private:
   // Stages. Further anchors of a kernel, over the same rows.
   unsigned getRowSpace(Group &group, const Expr &local);
   bool isReadByRows(const Group &group, mlir::Value value) const;
+  double countSharedRows(ProductOpInterface op,
+                         llvm::ArrayRef<Expr> rows) const;
   Decision fitsStage(ProductOpInterface op, llvm::ArrayRef<Expr> rows) const;
   Decision followsStage(const Group &group, mlir::Value value) const;
   void readByRows(Group &group, ProductOpInterface op);

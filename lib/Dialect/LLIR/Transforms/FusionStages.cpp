@@ -22,8 +22,9 @@ using namespace luminal;
 using namespace luminal::llir;
 using luminal::hlir::MapAttr;
 
-/// Rows that a unit of work takes, about.
+/// Rows that a unit of work takes, at least and at most, about.
 static constexpr double kRowsInUnit = 14;
+static constexpr double kMostRowsInUnit = 112;
 /// Units that keep the workers of a machine busy.
 static constexpr double kEnoughUnits = 8;
 
@@ -59,6 +60,16 @@ bool FusionPlan::isReadByRows(const Group &group, Value value) const {
          group.spaces[access.space].extents == hlir::getExtents(value);
 }
 
+/// Rows that read the same columns.
+double FusionPlan::countSharedRows(ProductOpInterface op,
+                                   ArrayRef<Expr> rows) const {
+  double shared = 1;
+  for (auto [i, extent] : llvm::enumerate(rows))
+    if (usesDim(op.getLhsMap(), i) && !usesDim(op.getRhsMap(), i))
+      shared *= nominalValue(extent, symbols);
+  return shared;
+}
+
 /// Whether a product can be a stage of a kernel over these rows.
 Decision FusionPlan::fitsStage(ProductOpInterface op,
                                ArrayRef<Expr> rows) const {
@@ -71,12 +82,9 @@ Decision FusionPlan::fitsStage(ProductOpInterface op,
   if (usesDim(op.getLhsMap(), local) || !usesDim(op.getRhsMap(), local))
     return Decision::refuse("its columns are not those of the right operand");
   // Rows that share the columns are cut into blocks.
-  double units = 1, shared = 1;
-  for (unsigned i = local; i-- > 0;) {
-    bool isShared = usesDim(op.getLhsMap(), i) && !usesDim(op.getRhsMap(), i);
-    (isShared ? shared : units) *= nominalValue(rows[i], symbols);
-  }
-  units *= std::ceil(shared / kRowsInUnit);
+  double shared = countSharedRows(op, rows);
+  double units = nominalSize(rows) / std::max(1.0, shared) *
+                 std::ceil(shared / kRowsInUnit);
   double columns =
       nominalValue(extents.back() * op.getReducedExtent(), symbols);
   Type element = cast<RankedTensorType>(op.getRhs().getType()).getElementType();
@@ -145,7 +153,8 @@ void FusionPlan::readByRows(Group &group, ProductOpInterface op) {
 /// Makes a product that the group reads by rows a stage of it.
 Decision FusionPlan::joinStage(Group &group, ProductOpInterface op) {
   Value value = op->getResult(0);
-  ArrayRef<Expr> rows = group.spaces[kRowsSpace].extents;
+  // A copy: the list of spaces grows.
+  SmallVector<Expr> rows(group.spaces[kRowsSpace].extents);
   if (Decision fits = fitsStage(op, rows); !fits)
     return fits;
   // What reads it is not in its loops.
@@ -165,9 +174,10 @@ Decision FusionPlan::joinStage(Group &group, ProductOpInterface op) {
     for (auto [i, extent] : llvm::enumerate(extents))
       if (usesDim(map, i))
         reads *= nominalValue(extent, symbols);
+    // Each block of rows reads its columns anew.
     if (operand == op.getRhs())
-      reads *= 1 + nominalSize(rows) / kRowsInUnit /
-                       std::max(1.0, nominalSize(rows));
+      reads *=
+          std::max(1.0, std::ceil(countSharedRows(op, rows) / kMostRowsInUnit));
     addWholeRead(group, operand, reads, code.getLoopCopies());
   }
   readByRows(group, op);
@@ -176,7 +186,7 @@ Decision FusionPlan::joinStage(Group &group, ProductOpInterface op) {
 
 /// The same for a reduction, of which the group reads one element a row.
 Decision FusionPlan::joinStage(Group &group, RowReductionOpInterface op) {
-  ArrayRef<Expr> rows = group.spaces[kRowsSpace].extents;
+  SmallVector<Expr> rows(group.spaces[kRowsSpace].extents);
   Value value = op->getResult(0);
   if (hlir::getExtents(value) != rows)
     return Decision::refuse("the reader reduces other rows", &group);
