@@ -61,13 +61,20 @@ Phase luminal::getPhase(ModuleOp module) {
 LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
                                  const PipelineOptions &options,
                                  std::string *error) {
-  std::unique_ptr<TargetInterface> device =
-      createTarget(options.target, options.arch, options.machine, error);
   // A device of a known kind that there is not is the passes' error.
-  if (!device && llvm::none_of(getTargetKinds(), [&](const TargetKind &kind) {
+  if (llvm::none_of(getTargetKinds(), [&](const TargetKind &kind) {
         return kind.name == options.target;
-      }))
+      })) {
+    (void)createTarget(options.target, options.arch, options.machine, error);
     return failure();
+  }
+  // Not all phases ask it, and a device at hand takes a file or a driver.
+  auto getMachine = [&] {
+    std::string ignored;
+    std::unique_ptr<TargetInterface> device =
+        createTarget(options.target, options.arch, options.machine, &ignored);
+    return device ? device->getMachine() : MachineModel();
+  };
   auto passes = [&](Phase phase) { return from < phase && to >= phase; };
 
   // Whatever the phase, no code is generated for an index that is not proved.
@@ -98,16 +105,14 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
 #define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
   limits.FIELD = options.FIELD;
 #include "luminal/EqSat/Core/Limits.def"
-    pm.addPass(eqsat::createSaturatePass(
-        saturate, limits, device ? device->getMachine() : MachineModel()));
+    pm.addPass(eqsat::createSaturatePass(saturate, limits, getMachine()));
   }
 
   // 3. saturated -> fused: kernels, and states updated in place.
   if (passes(Phase::Fused)) {
     pm.addNestedPass<func::FuncOp>(llir::createProveIndicesPass());
     llir::FuseKernelsPassOptions fuse;
-    if (device)
-      fuse.chipBytes = device->getMachine().getChipBytes();
+    fuse.chipBytes = getMachine().getChipBytes();
     pm.addNestedPass<func::FuncOp>(llir::createFuseKernelsPass(fuse));
     pm.addNestedPass<func::FuncOp>(llir::createUpdateInPlacePass());
   }

@@ -42,6 +42,12 @@ WorkShape emitOrdered(Emitter &e, const WorkLoop &loop);
 WorkShape emitBlocks(Emitter &e, const WorkLoop &loop);
 WorkShape emitStages(Emitter &e, const WorkLoop &loop);
 
+/// A pass over the row at `index`, whose results are remembered. `before` runs
+/// before the terms at each index.
+void emitRowReduction(Emitter &e, llir::RowReductionOpInterface op,
+                      const Index &index,
+                      llvm::function_ref<void(const Index &)> before);
+
 /// Simple operations that one element of the results costs.
 int64_t getElementCost(llir::KernelOp kernel);
 

@@ -10,8 +10,6 @@
 
 #include "Kernels.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace luminal;
@@ -48,7 +46,9 @@ public:
                                {domain.extents.begin(), domain.extents.end()});
     Expr scratch = findKept();
     setResidents();
+    e.clearPlaces();
     e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
+      setBases();
       grid.emitIndices(e, unit, [&] { emitRow(); });
     });
     // The mean price of a pass is that of the body.
@@ -66,10 +66,7 @@ private:
           NVVM::NVVMDialect::getMinctasmAttrName(),
           e.b.getI32IntegerAttr(blocks));
   }
-  bool isRowLevel(Value v) const {
-    return cast<RankedTensorType>(v.getType()).getRank() ==
-           int64_t(rows.size());
-  }
+  bool isRowLevel(Value v) const { return getRank(v) == rows.size(); }
   Index withColumn(Index index) const {
     index.push_back(Expr::dim(column));
     return index;
@@ -93,53 +90,35 @@ private:
         k.result = result;
       } else {
         k.offset = Expr::ceilDiv(scratch, 64) * 64;
-        scratch = k.offset + extent * int64_t(getAlignment(k));
+        Type stored = getStorageType(getElementType(k.v));
+        scratch =
+            k.offset + extent * int64_t(stored.getIntOrFloatBitWidth() / 8);
       }
       kept.push_back(k);
     }
     return scratch;
   }
 
-  static Type getStored(const Kept &k) {
-    return getStorageType(getElementType(k.v));
-  }
-  static unsigned getAlignment(const Kept &k) {
-    return getStored(k).getIntOrFloatBitWidth() / 8;
-  }
-  Value getAddress(const Kept &k, unsigned dim) {
-    Value row = loop.scratch;
-    if (!k.offset.isConstant(0))
-      row = e.address(row, e.value(k.offset), e.b.getI8Type());
-    return e.address(row, e.value(Expr::dim(dim)), getStored(k));
+  void setBases() {
+    for (const Kept &k : kept)
+      if (!k.result)
+        e.setBase(k.v,
+                  e.address(loop.scratch, e.value(k.offset), e.b.getI8Type()));
   }
 
   void keep(const Kept &k, const Index &at, Value v) {
     if (k.result)
       return e.store(*k.result, at, v);
-    Value spread = e.toStorage(e.spread(v), getElementType(k.v));
-    Value address = getAddress(k, *at.back().asDim());
-    if (Value mask = e.getLane().mask)
-      LLVM::MaskedStoreOp::create(e.b, spread, address, mask, getAlignment(k));
-    else
-      LLVM::StoreOp::create(e.b, spread, address, getAlignment(k));
+    e.keep(k.v, at.back(), v);
   }
 
-  void remember(const Kept &k, const Index &at) {
+  /// From here on the row is read where it is kept.
+  void readKept(const Kept &k, const Index &at) {
     if (k.result) {
       Expr address = e.getResultAddress(*k.result, at);
       return e.remember(k.v, at, e.loadResult(*k.result, address));
     }
-    Type type = e.laneType(getStored(k));
-    Value address = getAddress(k, column);
-    Value v;
-    if (Value mask = e.getLane().mask) {
-      Value zero = arith::ConstantOp::create(e.b, e.b.getZeroAttr(type));
-      v = LLVM::MaskedLoadOp::create(e.b, type, address, mask, zero,
-                                     getAlignment(k));
-    } else {
-      v = LLVM::LoadOp::create(e.b, type, address, getAlignment(k));
-    }
-    e.remember(k.v, at, e.fromStorage(v, getElementType(k.v)));
+    e.place(k.v, [](const Index &index) { return index.back(); });
   }
 
   //===--------------------------------------------------------------------===//
@@ -149,12 +128,8 @@ private:
   /// The reduction of a value that is kept, which writes the row on its way;
   /// the first pass that reads the value keeps it.
   void emitKept(llir::RowReductionOpInterface op, const Kept &k) {
-    SmallVector<Value> results =
-        e.emitReduction(op, rowIndex, /*varies=*/false,
-                        e.loopCase.getForm(llir::getPosition(op)),
-                        [&](const Index &at) { keep(k, at, e.emit(k.v, at)); });
-    for (auto [result, element] : llvm::zip_equal(op->getResults(), results))
-      e.remember(result, rowIndex, element);
+    emitRowReduction(e, op, rowIndex,
+                     [&](const Index &at) { keep(k, at, e.emit(k.v, at)); });
   }
 
   /// The reductions, and results that have one element a row.
@@ -191,7 +166,7 @@ private:
     Emitter::Repeated repeated(e, {extent});
     Index at = withColumn(rowIndex);
     for (const Kept &k : kept)
-      remember(k, at);
+      readKept(k, at);
     SmallVector<std::pair<unsigned, Value>> values;
     for (auto [i, v] : llvm::enumerate(getYielded(e.kernel)))
       if (!isRowLevel(v))
@@ -235,6 +210,16 @@ private:
   SmallVector<Kept> kept;
 };
 } // namespace
+
+void luminal::emitRowReduction(Emitter &e, llir::RowReductionOpInterface op,
+                               const Index &index,
+                               function_ref<void(const Index &)> before) {
+  SmallVector<Value> results =
+      e.emitReduction(op, index, /*varies=*/false,
+                      e.loopCase.getForm(llir::getPosition(op)), before);
+  for (auto [result, element] : llvm::zip_equal(op->getResults(), results))
+    e.remember(result, index, element);
+}
 
 WorkShape luminal::emitRows(Emitter &e, const WorkLoop &loop) {
   return RowKernel(e, loop).emit();

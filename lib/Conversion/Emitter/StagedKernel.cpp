@@ -32,9 +32,6 @@ private:
   void emitResults();
 
   bool isLast(size_t i) const { return i + 1 == s.stages.size(); }
-  unsigned getRank(Value v) const {
-    return cast<RankedTensorType>(v.getType()).getRank();
-  }
 
   /// The indices of a unit along an axis; null where it has one.
   IndexRange getRange(const StageAxis &axis) const {
@@ -150,11 +147,9 @@ void StagedKernel::emitReduction(llir::RowReductionOpInterface op) {
     return;
   }
   KernelAnalysis::Place place = s.getPlace(kept);
-  SmallVector<Value> results = e.emitReduction(
-      op, s.index, /*varies=*/false, e.loopCase.getForm(llir::getPosition(op)),
-      [&](const Index &at) { e.keep(kept, place(at), e.emit(kept, at)); });
-  for (auto [result, element] : llvm::zip_equal(op->getResults(), results))
-    e.remember(result, s.index, element);
+  emitRowReduction(e, op, s.index, [&](const Index &at) {
+    e.keep(kept, place(at), e.emit(kept, at));
+  });
   s.place(kept);
 }
 

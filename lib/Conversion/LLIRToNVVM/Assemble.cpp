@@ -81,7 +81,6 @@ FailureOr<std::string> luminal::assemblePTX(StringRef text, StringRef arch,
     return failure();
   }
   std::string option = "-arch=" + arch.str();
-  StringRef null;
   int code = llvm::sys::ExecuteAndWait(
       assembler, {assembler, option, "-o", object, source}, std::nullopt,
       {StringRef(), StringRef(messages), StringRef(messages)}, 0, 0, error);

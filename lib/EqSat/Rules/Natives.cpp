@@ -432,15 +432,11 @@ static bool contraction(MatchContext &c, NativeArgs args,
                         NativeResults &results) {
   MapAttr lhs = mapOf(args[0]), rhs = mapOf(args[1]);
   SmallVector<Expr> extents = hlir::getExtents(tensorOf(c, args[2]));
-  auto uses = [](MapAttr map, unsigned dim) {
-    return llvm::any_of(map.getResults(),
-                        [&](const Expr &e) { return e.usesDim(dim); });
-  };
   unsigned last = extents.size() - 1;
-  bool both = uses(lhs, last) && uses(rhs, last);
+  bool both = lhs.usesDim(last) && rhs.usesDim(last);
   bool again = false;
   for (unsigned i = 0; i < last; ++i)
-    again |= !extents[i].isConstant(1) && !(uses(lhs, i) && uses(rhs, i));
+    again |= !extents[i].isConstant(1) && !(lhs.usesDim(i) && rhs.usesDim(i));
   if (!again || !(both || extents[last].isConstant(1)))
     return false;
   results.push_back(

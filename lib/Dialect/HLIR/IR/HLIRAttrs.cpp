@@ -285,6 +285,11 @@ MapAttr MapAttr::getIdentity(MLIRContext *context, unsigned rank) {
   return MapAttr::get(context, rank, results);
 }
 
+bool MapAttr::usesDim(unsigned dim) const {
+  return llvm::any_of(getResults(),
+                      [&](const Expr &e) { return e.usesDim(dim); });
+}
+
 bool MapAttr::isIdentity() const {
   if (getNumDims() != getResults().size())
     return false;

@@ -17,6 +17,10 @@ SmallVector<Expr> luminal::getResultExtents(llir::KernelOp kernel,
   return hlir::getExtents(kernel.getResults()[number]);
 }
 
+unsigned luminal::getRank(Value v) {
+  return cast<RankedTensorType>(v.getType()).getRank();
+}
+
 Type luminal::getElementType(Value v) {
   return cast<RankedTensorType>(v.getType()).getElementType();
 }

@@ -14,15 +14,11 @@ ProductAnalysis::ProductAnalysis(KernelAnalysis &a, llir::ProductOpInterface op)
   bytes = accumulator.getIntOrFloatBitWidth() / 8;
   rows.operand = op.getLhs(), rows.map = op.getLhsMap();
   columns.operand = op.getRhs(), columns.map = op.getRhsMap();
-  auto uses = [](hlir::MapAttr map, unsigned dim) {
-    return llvm::any_of(map.getResults(),
-                        [&](const Expr &x) { return x.usesDim(dim); });
-  };
   SmallVector<unsigned> both;
   for (unsigned i = 0; i < extents.size(); ++i) {
     if (extents[i].isConstant(1))
       continue;
-    bool inLeft = uses(rows.map, i), inRight = uses(columns.map, i);
+    bool inLeft = rows.map.usesDim(i), inRight = columns.map.usesDim(i);
     (inLeft == inRight ? both
      : inLeft          ? rows.group
                        : columns.group)

@@ -9,15 +9,6 @@ using namespace mlir;
 
 static constexpr int64_t kAlignment = 64;
 
-static bool hasLoops(Operation &op) {
-  auto code = dyn_cast<llir::CodeOpInterface>(op);
-  return code && code.getLoopCopies() > 0;
-}
-
-static unsigned getRank(Value v) {
-  return cast<RankedTensorType>(v.getType()).getRank();
-}
-
 /// How many leading dims of `v` are at the index of `other`, of one extent.
 static unsigned countCommon(Value v, const Index &index, Value other,
                             const Index &at) {
@@ -50,7 +41,7 @@ Decision StageAnalysis::findParallel() {
     a.walk(
         result.source, at, [](const Leaf &) {},
         [&](Value v, const Index &index) {
-          if (hasLoops(*v.getDefiningOp()))
+          if (llir::hasLoops(v.getDefiningOp()))
             limit(countCommon(v, index, result.source, at));
         });
   }
@@ -87,17 +78,12 @@ const StageAxis *StageAnalysis::getAxis(unsigned position) const {
   return nullptr;
 }
 
-static bool uses(hlir::MapAttr map, unsigned dim) {
-  return llvm::any_of(map.getResults(),
-                      [&](const Expr &x) { return x.usesDim(dim); });
-}
-
 bool StageAnalysis::isUniform(const StageAxis &axis,
                               llir::ProductOpInterface op) const {
   unsigned first = axis.positions.front();
   return llvm::all_of(axis.positions, [&](unsigned i) {
-    return uses(op.getLhsMap(), i) == uses(op.getLhsMap(), first) &&
-           uses(op.getRhsMap(), i) == uses(op.getRhsMap(), first);
+    return op.getLhsMap().usesDim(i) == op.getLhsMap().usesDim(first) &&
+           op.getRhsMap().usesDim(i) == op.getRhsMap().usesDim(first);
   });
 }
 
@@ -105,7 +91,7 @@ Decision StageAnalysis::find() {
   if (Decision found = findParallel(); !found)
     return found;
   for (Operation &op : a.kernel.getOps()) {
-    if (!hasLoops(op))
+    if (!llir::hasLoops(&op))
       continue;
     if (auto product = dyn_cast<llir::ProductOpInterface>(op)) {
       stages.push_back({product, {}});
@@ -216,7 +202,7 @@ Decision StageAnalysis::apply(llir::LoopCaseAttr loopCase) {
   for (llir::LoopFormAttr form : loopCase.getForms()) {
     Operation *op =
         &*std::next(a.kernel.getBody().front().begin(), form.getOp());
-    if (hasLoops(*op))
+    if (llir::hasLoops(op))
       continue;
     if (!cast<llir::BodyOpInterface>(op).isPointwise() ||
         getRank(op->getResult(0)) != extents.size() + 1)
@@ -292,7 +278,7 @@ ProductAnalysis StageAnalysis::analyze(llir::ProductOpInterface op) const {
   for (auto [i, extent] : llvm::enumerate(p.extents)) {
     if (extent.isConstant(1))
       continue;
-    bool inLeft = uses(p.rows.map, i), inRight = uses(p.columns.map, i);
+    bool inLeft = p.rows.map.usesDim(i), inRight = p.columns.map.usesDim(i);
     bool isLocal = i >= extents.size();
     const StageAxis *axis = isLocal ? nullptr : getAxis(i);
     bool isBlocked = axis && axis->block != 1;

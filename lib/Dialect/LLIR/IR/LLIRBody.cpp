@@ -16,10 +16,6 @@ static Index readThrough(hlir::MapAttr map, const Index &index) {
   return result;
 }
 
-static unsigned getRank(Value v) {
-  return cast<RankedTensorType>(v.getType()).getRank();
-}
-
 //===----------------------------------------------------------------------===//
 // Ops without loops
 //===----------------------------------------------------------------------===//
@@ -39,7 +35,7 @@ std::optional<Expr> IotaOp::getElementExpr(const Index &index) {
 }
 
 void llir::GatherOp::getReads(const Index &index, AddDim addDim, ReadAt read) {
-  unsigned rank = getRank(getIndices());
+  unsigned rank = cast<RankedTensorType>(getIndices().getType()).getRank();
   Index row{addDim(hlir::getExtents(getData())[0])};
   row.insert(row.end(), index.begin() + rank, index.end());
   read(getDataMutable(), row);
@@ -83,11 +79,15 @@ void llir::ScatterOp::getReads(const Index &index, AddDim addDim, ReadAt read) {
 // kernel
 //===----------------------------------------------------------------------===//
 
+bool llir::hasLoops(Operation *op) {
+  auto code = dyn_cast<CodeOpInterface>(op);
+  return code && code.getLoopCopies() > 0;
+}
+
 std::string KernelOp::getTitle() {
   llvm::SetVector<StringRef> anchors, lookups;
   for (Operation &op : getOps()) {
-    auto code = dyn_cast<CodeOpInterface>(op);
-    if (code && code.getLoopCopies() > 0)
+    if (hasLoops(&op))
       anchors.insert(op.getName().stripDialect());
     else if (isa<LookupOpInterface>(op))
       lookups.insert(op.getName().stripDialect());

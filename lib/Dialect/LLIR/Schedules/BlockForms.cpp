@@ -34,23 +34,6 @@ static constexpr int64_t kManyBlocks = 128;
 static constexpr int64_t kSharedBytes = 48 << 10;
 
 namespace {
-class BlockForms : public LoopForms {
-public:
-  StringRef getTitle() const override { return "blocks"; }
-  bool fits(KernelOp kernel) const override { return isOnlyLoop(kernel); }
-  ArrayRef<StringRef> getNames() const override {
-    static const StringRef names[] = {"block"};
-    return names;
-  }
-  SmallVector<LoopCaseAttr>
-  propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-          const MachineModel &machine,
-          SmallVectorImpl<Reporter::Arg> &why) const override;
-  LogicalResult
-  verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-         LoopCaseAttr loopCase, const MachineModel &machine,
-         function_ref<InFlightDiagnostic()> emitError) const override;
-};
 
 /// How a side is read.
 struct Reading {
@@ -58,24 +41,6 @@ struct Reading {
   bool isAlongK = true;
 };
 } // namespace
-
-const LoopForms &llir::getBlockForms() {
-  static const BlockForms forms;
-  return forms;
-}
-
-/// The product of a kernel that has no other loops; null where there is none.
-static ProductOpInterface getOnlyProduct(KernelOp kernel) {
-  ProductOpInterface found;
-  for (Operation &op : kernel.getOps())
-    if (hasLoops(&op)) {
-      auto product = dyn_cast<ProductOpInterface>(op);
-      if (found || !product)
-        return {};
-      found = product;
-    }
-  return found;
-}
 
 /// Whether the tensor cores take the elements as they are.
 static bool canUseTensorCores(ProductAnalysis &p) {
@@ -116,10 +81,9 @@ static int64_t chooseTile(const Expr &extent, int64_t least) {
   return tile;
 }
 
-SmallVector<LoopCaseAttr>
-BlockForms::propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-                    const MachineModel &machine,
-                    SmallVectorImpl<Reporter::Arg> &why) const {
+static SmallVector<LoopCaseAttr>
+propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+        const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
   ProductOpInterface op = getOnlyProduct(kernel);
   if (machine.blockThreads < kThreads || !op)
     return {};
@@ -184,10 +148,10 @@ BlockForms::propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   return {c.build()};
 }
 
-LogicalResult
-BlockForms::verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-                   LoopCaseAttr loopCase, const MachineModel &machine,
-                   function_ref<InFlightDiagnostic()> emitError) const {
+static LogicalResult verify(KernelOp kernel,
+                            const KernelAnalysis::SymbolRanges &ranges,
+                            LoopCaseAttr loopCase, const MachineModel &machine,
+                            function_ref<InFlightDiagnostic()> emitError) {
   static const StringRef uses[] = {"mma", "fma"}, alongs[] = {"k", "own"};
   ProductOpInterface op = getOnlyProduct(kernel);
   if (!op || loopCase.getForms().size() != 1 || !loopCase.getStream().empty())
@@ -257,3 +221,7 @@ BlockForms::verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   }
   return success();
 }
+
+static const StringRef kNames[] = {"block"};
+const LoopForms llir::kBlockForms = {"blocks", kNames, fitsProduct, propose,
+                                     verify};

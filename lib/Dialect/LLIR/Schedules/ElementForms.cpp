@@ -16,32 +16,7 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-namespace {
-class ElementForms : public LoopForms {
-public:
-  StringRef getTitle() const override { return "elements"; }
-  bool fits(KernelOp kernel) const override;
-  ArrayRef<StringRef> getNames() const override {
-    static const StringRef names[] = {"element"};
-    return names;
-  }
-  SmallVector<LoopCaseAttr>
-  propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-          const MachineModel &machine,
-          SmallVectorImpl<Reporter::Arg> &why) const override;
-  LogicalResult
-  verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-         LoopCaseAttr loopCase, const MachineModel &machine,
-         function_ref<InFlightDiagnostic()> emitError) const override;
-};
-} // namespace
-
-bool ElementForms::fits(KernelOp) const { return true; }
-
-const LoopForms &llir::getElementForms() {
-  static const ElementForms forms;
-  return forms;
-}
+static bool fits(KernelOp) { return true; }
 
 /// Accumulators for each operand of a reduction inside an element.
 static constexpr int64_t kUnrollOfOperand = 2;
@@ -100,9 +75,9 @@ proposeThreads(KernelAnalysis &a, const Domain &domain,
   return c.build();
 }
 
-SmallVector<LoopCaseAttr> ElementForms::propose(
-    KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-    const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) const {
+static SmallVector<LoopCaseAttr>
+propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+        const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
   KernelAnalysis a(kernel, ranges);
   SmallVector<Expr> extents = getResultExtents(kernel, 0);
   for (Value result : kernel.getResults())
@@ -166,11 +141,10 @@ SmallVector<LoopCaseAttr> ElementForms::propose(
   return {c.build()};
 }
 
-LogicalResult
-ElementForms::verify(KernelOp kernel,
-                     const KernelAnalysis::SymbolRanges &ranges,
-                     LoopCaseAttr loopCase, const MachineModel &machine,
-                     function_ref<InFlightDiagnostic()> emitError) const {
+static LogicalResult verify(KernelOp kernel,
+                            const KernelAnalysis::SymbolRanges &ranges,
+                            LoopCaseAttr loopCase, const MachineModel &machine,
+                            function_ref<InFlightDiagnostic()> emitError) {
   SmallVector<Expr> extents = getResultExtents(kernel, 0);
   for (Value result : kernel.getResults())
     if (hlir::getExtents(result) != extents)
@@ -191,3 +165,7 @@ ElementForms::verify(KernelOp kernel,
   }
   return success();
 }
+
+static const StringRef kNames[] = {"element"};
+const LoopForms llir::kElementForms = {"elements", kNames, fits, propose,
+                                       verify};

@@ -57,9 +57,20 @@ LoopCaseAttr CaseBuilder::build() const {
                            sorted);
 }
 
-bool llir::isOnlyLoop(KernelOp kernel) {
-  return llvm::count_if(kernel.getOps(),
-                        [](Operation &op) { return hasLoops(&op); }) == 1;
+ProductOpInterface llir::getOnlyProduct(KernelOp kernel) {
+  ProductOpInterface found;
+  for (Operation &op : kernel.getOps())
+    if (hasLoops(&op)) {
+      auto product = dyn_cast<ProductOpInterface>(op);
+      if (found || !product)
+        return {};
+      found = product;
+    }
+  return found;
+}
+
+bool llir::fitsProduct(KernelOp kernel) {
+  return getOnlyProduct(kernel) != nullptr;
 }
 
 unsigned llir::chooseLanes(const Expr &extent, unsigned most) {

@@ -31,43 +31,41 @@ struct CaseBuilder {
 };
 
 /// A form of loops, or several that share an analysis.
-class LoopForms {
-public:
-  virtual ~LoopForms() = default;
-
+struct LoopForms {
   /// What a kernel with them is made of: `elements`, `rows`, ...
-  virtual llvm::StringRef getTitle() const = 0;
-  /// Whether the kernel is made of that.
-  virtual bool fits(KernelOp kernel) const = 0;
+  llvm::StringRef title;
   /// Their names in schedules.
-  virtual llvm::ArrayRef<llvm::StringRef> getNames() const = 0;
+  llvm::ArrayRef<llvm::StringRef> names;
+  /// Whether the kernel is made of that.
+  bool (*fits)(KernelOp kernel);
   /// Cases for the kernel, the last without a guard; none where the forms
   /// cannot compute it, which `why` may then explain.
-  virtual llvm::SmallVector<LoopCaseAttr>
-  propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-          const MachineModel &machine,
-          llvm::SmallVectorImpl<Reporter::Arg> &why) const = 0;
+  llvm::SmallVector<LoopCaseAttr> (*propose)(
+      KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+      const MachineModel &machine, llvm::SmallVectorImpl<Reporter::Arg> &why);
   /// Whether the kernel can run as the case says. A refusal is part of an
   /// error.
-  virtual mlir::LogicalResult
-  verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-         LoopCaseAttr loopCase, const MachineModel &machine,
-         llvm::function_ref<mlir::InFlightDiagnostic()> emitError) const = 0;
+  mlir::LogicalResult (*verify)(
+      KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+      LoopCaseAttr loopCase, const MachineModel &machine,
+      llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 };
 
 /// All forms; a kernel gets the first that proposes something. Two may share
 /// names: then the first that fits the kernel is meant.
 llvm::ArrayRef<const LoopForms *> getLoopForms();
 
-const LoopForms &getOrderedForms();
-const LoopForms &getBlockForms();
-const LoopForms &getProductForms();
-const LoopForms &getRowForms();
-const LoopForms &getStageForms();
-const LoopForms &getElementForms();
+extern const LoopForms kOrderedForms;
+extern const LoopForms kBlockForms;
+extern const LoopForms kProductForms;
+extern const LoopForms kRowForms;
+extern const LoopForms kStageForms;
+extern const LoopForms kElementForms;
 
-/// Whether a kernel has one op with loops.
-bool isOnlyLoop(KernelOp kernel);
+/// The product of a kernel that has no other loops; null where there is none.
+ProductOpInterface getOnlyProduct(KernelOp kernel);
+/// Whether there is one.
+bool fitsProduct(KernelOp kernel);
 /// Lanes worth using for a dim of this extent, of at most `most`.
 unsigned chooseLanes(const Expr &extent, unsigned most);
 /// Accumulators of a reduction of `extent` elements, `lanes` at a time: `most`,

@@ -16,26 +16,6 @@ using namespace luminal::llir;
 /// Columns that one unit takes, as a part of the first-level cache in f32.
 static constexpr int64_t kPartsOfCache = 8;
 
-namespace {
-class OrderedForms : public LoopForms {
-public:
-  StringRef getTitle() const override { return "ordered"; }
-  bool fits(KernelOp kernel) const override;
-  ArrayRef<StringRef> getNames() const override {
-    static const StringRef names[] = {"ordered"};
-    return names;
-  }
-  SmallVector<LoopCaseAttr>
-  propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-          const MachineModel &machine,
-          SmallVectorImpl<Reporter::Arg> &why) const override;
-  LogicalResult
-  verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-         LoopCaseAttr loopCase, const MachineModel &machine,
-         function_ref<InFlightDiagnostic()> emitError) const override;
-};
-} // namespace
-
 /// The scatter of a kernel without other loops.
 static std::optional<ScatterOp> findScatter(KernelOp kernel) {
   std::optional<ScatterOp> found;
@@ -50,23 +30,16 @@ static std::optional<ScatterOp> findScatter(KernelOp kernel) {
   return found;
 }
 
-bool OrderedForms::fits(KernelOp kernel) const {
-  return findScatter(kernel).has_value();
-}
-
-const LoopForms &llir::getOrderedForms() {
-  static const OrderedForms forms;
-  return forms;
-}
+static bool fits(KernelOp kernel) { return findScatter(kernel).has_value(); }
 
 static Index join(Index a, const Index &b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
 
-SmallVector<LoopCaseAttr> OrderedForms::propose(
-    KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-    const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) const {
+static SmallVector<LoopCaseAttr>
+propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+        const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
   std::optional<ScatterOp> found = findScatter(kernel);
   if (!found)
     return {};
@@ -111,11 +84,10 @@ SmallVector<LoopCaseAttr> OrderedForms::propose(
   return {c.build()};
 }
 
-LogicalResult
-OrderedForms::verify(KernelOp kernel,
-                     const KernelAnalysis::SymbolRanges &ranges,
-                     LoopCaseAttr loopCase, const MachineModel &machine,
-                     function_ref<InFlightDiagnostic()> emitError) const {
+static LogicalResult verify(KernelOp kernel,
+                            const KernelAnalysis::SymbolRanges &ranges,
+                            LoopCaseAttr loopCase, const MachineModel &machine,
+                            function_ref<InFlightDiagnostic()> emitError) {
   std::optional<ScatterOp> found = findScatter(kernel);
   if (!found)
     return emitError() << "has updates in order without one scatter, which is "
@@ -137,3 +109,7 @@ OrderedForms::verify(KernelOp kernel,
   return verifyAxes(loopCase.getGrid(), hlir::getExtents(op.getDest()), 1,
                     emitError);
 }
+
+static const StringRef kNames[] = {"ordered"};
+const LoopForms llir::kOrderedForms = {"ordered", kNames, fits, propose,
+                                       verify};

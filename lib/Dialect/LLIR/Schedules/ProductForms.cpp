@@ -33,23 +33,6 @@ static constexpr int64_t kTilesInUnit = 8;
 static constexpr int64_t kManyUnits = 8;
 
 namespace {
-class ProductForms : public LoopForms {
-public:
-  StringRef getTitle() const override { return "product"; }
-  bool fits(KernelOp kernel) const override;
-  ArrayRef<StringRef> getNames() const override {
-    static const StringRef names[] = {"tile", "dot", "axpy"};
-    return names;
-  }
-  SmallVector<LoopCaseAttr>
-  propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-          const MachineModel &machine,
-          SmallVectorImpl<Reporter::Arg> &why) const override;
-  LogicalResult
-  verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-         LoopCaseAttr loopCase, const MachineModel &machine,
-         function_ref<InFlightDiagnostic()> emitError) const override;
-};
 
 /// The cases of one product.
 class Proposal {
@@ -76,13 +59,6 @@ private:
   bool isSwapped = false, copiesRows = false;
 };
 } // namespace
-
-bool ProductForms::fits(KernelOp kernel) const { return isOnlyLoop(kernel); }
-
-const LoopForms &llir::getProductForms() {
-  static const ProductForms forms;
-  return forms;
-}
 
 /// The side whose elements the results keep side by side is the columns; of
 /// its dims, those that part what is side by side join the batch. Few columns
@@ -188,14 +164,14 @@ SmallVector<LoopCaseAttr> Proposal::make() {
   return {makeSkinny(few), makeTile(c, tile)};
 }
 
-SmallVector<LoopCaseAttr> ProductForms::propose(
-    KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-    const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) const {
-  auto products = kernel.getBody().getOps<ProductOpInterface>();
-  if (!isOnlyLoop(kernel) || products.empty() || !canTile(machine))
+static SmallVector<LoopCaseAttr>
+propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+        const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
+  ProductOpInterface op = getOnlyProduct(kernel);
+  if (!op || !canTile(machine))
     return {};
   KernelAnalysis a(kernel, ranges);
-  ProductAnalysis p(a, *products.begin());
+  ProductAnalysis p(a, op);
   if (Decision fits = p.findResults(); !fits) {
     why.push_back({"no tile because", fits.str()});
     if (Operation *other = fits.getSubject())
@@ -209,16 +185,14 @@ SmallVector<LoopCaseAttr> ProductForms::propose(
 // Verification
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-ProductForms::verify(KernelOp kernel,
-                     const KernelAnalysis::SymbolRanges &ranges,
-                     LoopCaseAttr loopCase, const MachineModel &machine,
-                     function_ref<InFlightDiagnostic()> emitError) const {
-  auto products = kernel.getBody().getOps<ProductOpInterface>();
-  if (!isOnlyLoop(kernel) || products.empty())
+static LogicalResult verify(KernelOp kernel,
+                            const KernelAnalysis::SymbolRanges &ranges,
+                            LoopCaseAttr loopCase, const MachineModel &machine,
+                            function_ref<InFlightDiagnostic()> emitError) {
+  ProductOpInterface op = getOnlyProduct(kernel);
+  if (!op)
     return emitError() << "has a tile without one product, which is the only "
                           "op with loops";
-  ProductOpInterface op = *products.begin();
   if (loopCase.getForms().size() != 1 || !loopCase.getStream().empty())
     return emitError() << "says more than the form of the product";
   LoopFormAttr form = loopCase.getForms().front();
@@ -251,3 +225,7 @@ ProductForms::verify(KernelOp kernel,
   }
   return verifyProduct(form, p, columnBlock, rowBlock, machine, emitError);
 }
+
+static const StringRef kNames[] = {"tile", "dot", "axpy"};
+const LoopForms llir::kProductForms = {"product", kNames, fitsProduct, propose,
+                                       verify};

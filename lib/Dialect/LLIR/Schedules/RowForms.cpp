@@ -28,23 +28,6 @@ static constexpr int64_t kPassUnroll = 2;
 static constexpr int64_t kRowVectors = 4;
 
 namespace {
-class RowForms : public LoopForms {
-public:
-  StringRef getTitle() const override { return "rows"; }
-  bool fits(KernelOp kernel) const override;
-  ArrayRef<StringRef> getNames() const override {
-    static const StringRef names[] = {"pass"};
-    return names;
-  }
-  SmallVector<LoopCaseAttr>
-  propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-          const MachineModel &machine,
-          SmallVectorImpl<Reporter::Arg> &why) const override;
-  LogicalResult
-  verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-         LoopCaseAttr loopCase, const MachineModel &machine,
-         function_ref<InFlightDiagnostic()> emitError) const override;
-};
 
 /// A kernel of reductions over rows of one domain.
 struct Rows {
@@ -61,10 +44,7 @@ struct Rows {
   /// results have their shape or that of the rows.
   Decision check();
 
-  bool isRowLevel(Value v) const {
-    return cast<RankedTensorType>(v.getType()).getRank() ==
-           int64_t(extents.size());
-  }
+  bool isRowLevel(Value v) const { return getRank(v) == extents.size(); }
   bool hasElementLevel() const {
     return llvm::any_of(getYielded(kernel),
                         [&](Value v) { return !isRowLevel(v); });
@@ -101,14 +81,7 @@ Decision Rows::check() {
   return Decision::accept();
 }
 
-bool RowForms::fits(KernelOp kernel) const {
-  return bool(Rows(kernel).check());
-}
-
-const LoopForms &llir::getRowForms() {
-  static const RowForms forms;
-  return forms;
-}
+static bool fits(KernelOp kernel) { return bool(Rows(kernel).check()); }
 
 static Index append(Index index, unsigned dim) {
   index.push_back(Expr::dim(dim));
@@ -214,10 +187,9 @@ static LoopCaseAttr proposeThreads(KernelAnalysis &a, const Rows &rows,
   return c.build();
 }
 
-SmallVector<LoopCaseAttr>
-RowForms::propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-                  const MachineModel &machine,
-                  SmallVectorImpl<Reporter::Arg> &why) const {
+static SmallVector<LoopCaseAttr>
+propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+        const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
   Rows rows(kernel);
   if (Decision fits = rows.check(); !fits) {
     if (!rows.reduces.empty())
@@ -313,10 +285,10 @@ static LogicalResult verifyKept(Rows &rows, LoopFormAttr form, bool isAcross,
   return success();
 }
 
-LogicalResult
-RowForms::verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-                 LoopCaseAttr loopCase, const MachineModel &machine,
-                 function_ref<InFlightDiagnostic()> emitError) const {
+static LogicalResult verify(KernelOp kernel,
+                            const KernelAnalysis::SymbolRanges &ranges,
+                            LoopCaseAttr loopCase, const MachineModel &machine,
+                            function_ref<InFlightDiagnostic()> emitError) {
   Rows rows(kernel);
   if (Decision fits = rows.check(); !fits)
     return emitError() << "has passes, but " << fits.str();
@@ -349,3 +321,6 @@ RowForms::verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   }
   return success();
 }
+
+static const StringRef kNames[] = {"pass"};
+const LoopForms llir::kRowForms = {"rows", kNames, fits, propose, verify};

@@ -12,15 +12,10 @@ unsigned llir::getPosition(Operation *op) {
   return std::distance(op->getBlock()->begin(), op->getIterator());
 }
 
-bool llir::hasLoops(Operation *op) {
-  auto code = dyn_cast<CodeOpInterface>(op);
-  return code && code.getLoopCopies() > 0;
-}
-
 ArrayRef<const LoopForms *> llir::getLoopForms() {
-  static const LoopForms *forms[] = {&getOrderedForms(), &getBlockForms(),
-                                     &getProductForms(), &getRowForms(),
-                                     &getStageForms(),   &getElementForms()};
+  static const LoopForms *forms[] = {&kOrderedForms, &kBlockForms,
+                                     &kProductForms, &kRowForms,
+                                     &kStageForms,   &kElementForms};
   return forms;
 }
 
@@ -59,7 +54,7 @@ findForms(KernelOp kernel, LoopCaseAttr loopCase,
     }
     names.push_back(form.getForm().getValue());
     if (llvm::none_of(getLoopForms(), [&](const LoopForms *forms) {
-          return llvm::is_contained(forms->getNames(), names.back());
+          return llvm::is_contained(forms->names, names.back());
         })) {
       emitError() << "gives op" << position << " the form " << names.back()
                   << ", which does not exist";
@@ -67,11 +62,11 @@ findForms(KernelOp kernel, LoopCaseAttr loopCase,
     }
   }
   if (names.empty())
-    return &getElementForms();
+    return &kElementForms;
   const LoopForms *named = nullptr;
   for (const LoopForms *forms : getLoopForms()) {
     if (!llvm::all_of(names, [&](StringRef name) {
-          return llvm::is_contained(forms->getNames(), name);
+          return llvm::is_contained(forms->names, name);
         }))
       continue;
     if (forms->fits(kernel))
@@ -88,7 +83,7 @@ StringRef llir::getLoopsTitle(KernelOp kernel, LoopCaseAttr loopCase) {
   const LoopForms *forms = findForms(kernel, loopCase, [&] {
     return kernel.emitOpError() << "its schedule ";
   });
-  return forms ? forms->getTitle() : StringRef();
+  return forms ? forms->title : StringRef();
 }
 
 static LogicalResult verifyLanes(LoopCaseAttr loopCase,

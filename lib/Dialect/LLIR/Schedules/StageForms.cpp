@@ -26,23 +26,6 @@ static constexpr int64_t kWorthKeeping = 8;
 static constexpr int64_t kTypicalExtent = 256;
 
 namespace {
-class StageForms : public LoopForms {
-public:
-  StringRef getTitle() const override { return "stages"; }
-  bool fits(KernelOp kernel) const override;
-  ArrayRef<StringRef> getNames() const override {
-    static const StringRef names[] = {"tile", "dot", "axpy", "pass"};
-    return names;
-  }
-  SmallVector<LoopCaseAttr>
-  propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-          const MachineModel &machine,
-          SmallVectorImpl<Reporter::Arg> &why) const override;
-  LogicalResult
-  verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-         LoopCaseAttr loopCase, const MachineModel &machine,
-         function_ref<InFlightDiagnostic()> emitError) const override;
-};
 
 /// The case of one kernel.
 class Proposal {
@@ -52,8 +35,10 @@ public:
       : a(kernel, ranges), s(a), machine(machine),
         c(kernel.getContext(), machine) {}
 
-  /// `isFew`: for few rows.
-  Decision make(bool isFew);
+  /// Finds the stages and cuts the parallel space.
+  Decision addGrid();
+  /// The forms of all ops; `isFew`: for few rows.
+  void addForms(bool isFew);
   /// How many rows a unit may have; null where there are no rows to cut.
   std::optional<Expr> getRows() const {
     return rowAxis ? std::optional(s.axes[*rowAxis].extent) : std::nullopt;
@@ -67,8 +52,6 @@ public:
 private:
   SmallVector<unsigned> findBlocked(bool inLeft) const;
   int64_t countLocalBytes() const;
-  void addGrid();
-  void addForms(bool isFew);
   void addTiles(ProductAnalysis &p, int64_t lanes,
                 ArrayRef<CaseBuilder::Word> words);
   void addKept(const Stage &stage);
@@ -78,23 +61,13 @@ private:
 };
 } // namespace
 
-const LoopForms &llir::getStageForms() {
-  static const StageForms forms;
-  return forms;
-}
-
-bool StageForms::fits(KernelOp kernel) const {
+static bool fits(KernelOp kernel) {
   // One anchor has better forms.
   return llvm::count_if(kernel.getOps(),
                         [](Operation &op) { return hasLoops(&op); }) > 1 &&
          llvm::none_of(kernel.getOps(), [](Operation &op) {
            return isa<UpdateOpInterface>(op);
          });
-}
-
-static bool uses(hlir::MapAttr map, unsigned dim) {
-  return llvm::any_of(map.getResults(),
-                      [&](const Expr &x) { return x.usesDim(dim); });
 }
 
 /// The last parallel dims that in every product are only the left operand's
@@ -111,7 +84,7 @@ SmallVector<unsigned> Proposal::findBlocked(bool inLeft) const {
       hlir::MapAttr own = product.getLhsMap(), other = product.getRhsMap();
       if (!inLeft)
         std::swap(own, other);
-      return uses(own, i) && !uses(other, i);
+      return own.usesDim(i) && !other.usesDim(i);
     });
     if (isOfAll)
       found.insert(found.begin(), i);
@@ -141,7 +114,9 @@ int64_t Proposal::countLocalBytes() const {
   return std::max<int64_t>(1, bytes);
 }
 
-void Proposal::addGrid() {
+Decision Proposal::addGrid() {
+  if (Decision found = s.find(); !found)
+    return found;
   SmallVector<unsigned> rows = findBlocked(/*inLeft=*/true),
                         columns = findBlocked(/*inLeft=*/false);
   // Rows are the fastest axis: consecutive units share their columns.
@@ -183,6 +158,7 @@ void Proposal::addGrid() {
   }
   for (const StageAxis &axis : s.axes)
     c.grid.push_back(c.axis(axis.positions, axis.block));
+  return Decision::accept();
 }
 
 /// Values that are expensive, reduced, and read again.
@@ -192,8 +168,7 @@ void Proposal::addKept(const Stage &stage) {
     auto body = dyn_cast_or_null<BodyOpInterface>(def);
     if (!body || !body.isPointwise() || def->hasOneUse() || c.hasForm(def) ||
         cast<CodeOpInterface>(def).getCodeSize() < kWorthKeeping ||
-        cast<RankedTensorType>(op->getOperand(0).getType()).getRank() !=
-            int64_t(s.extents.size()) + 1)
+        getRank(op->getOperand(0)) != s.extents.size() + 1)
       continue;
     c.addForm(def, "keep", {});
   }
@@ -242,39 +217,33 @@ void Proposal::addForms(bool isFew) {
   }
 }
 
-Decision Proposal::make(bool isFew) {
-  if (Decision found = s.find(); !found)
-    return found;
-  addGrid();
-  addForms(isFew);
-  return Decision::accept();
-}
-
-SmallVector<LoopCaseAttr>
-StageForms::propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-                    const MachineModel &machine,
-                    SmallVectorImpl<Reporter::Arg> &why) const {
+static SmallVector<LoopCaseAttr>
+propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+        const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
   if (!fits(kernel) || !canTile(machine) || !machine.hasScratch)
     return {};
-  Proposal few(kernel, ranges, machine), many(kernel, ranges, machine);
-  if (Decision made = few.make(/*isFew=*/true); !made) {
-    why.push_back({"no stages because", made.str()});
-    if (Operation *other = made.getSubject())
+  Proposal first(kernel, ranges, machine);
+  if (Decision found = first.addGrid(); !found) {
+    why.push_back({"no stages because", found.str()});
+    if (Operation *other = found.getSubject())
       why.push_back({"in the way", describeWithPlace(other)});
     return {};
   }
   why.push_back({"form", "stages over one parallel space"});
-  why.push_back({"parallel dims", uint64_t(few.s.extents.size())});
-  why.push_back({"stages", uint64_t(few.s.stages.size())});
-  std::optional<Expr> rows = few.getRows();
+  why.push_back({"parallel dims", uint64_t(first.s.extents.size())});
+  why.push_back({"stages", uint64_t(first.s.stages.size())});
+  std::optional<Expr> rows = first.getRows();
   std::optional<int64_t> count = rows ? rows->asConstant() : 1;
-  if (count && *count <= kFewRows)
-    return {few.c.build()};
-  (void)bool(many.make(/*isFew=*/false));
+  first.addForms(!count || *count <= kFewRows);
   if (count)
-    return {many.c.build()};
-  few.c.atMost.push_back({*rows, kFewRows});
-  return {few.c.build(), many.c.build()};
+    return {first.c.build()};
+  first.c.atMost.push_back({*rows, kFewRows});
+  Proposal many(kernel, ranges, machine);
+  bool found(many.addGrid());
+  assert(found && "the stages are the same");
+  (void)found;
+  many.addForms(/*isFew=*/false);
+  return {first.c.build(), many.c.build()};
 }
 
 //===----------------------------------------------------------------------===//
@@ -306,10 +275,10 @@ verifyProductStage(StageAnalysis &s, ProductOpInterface op, LoopFormAttr form,
   return verifyProduct(form, p, columnBlock, rowBlock, machine, emitError);
 }
 
-LogicalResult
-StageForms::verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
-                   LoopCaseAttr loopCase, const MachineModel &machine,
-                   function_ref<InFlightDiagnostic()> emitError) const {
+static LogicalResult verify(KernelOp kernel,
+                            const KernelAnalysis::SymbolRanges &ranges,
+                            LoopCaseAttr loopCase, const MachineModel &machine,
+                            function_ref<InFlightDiagnostic()> emitError) {
   if (!machine.hasScratch)
     return emitError() << "has stages, for which the machine has no scratch";
   KernelAnalysis a(kernel, ranges);
@@ -346,3 +315,6 @@ StageForms::verify(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
                          << ", the form " << form.getForm().getValue();
   return success();
 }
+
+static const StringRef kNames[] = {"tile", "dot", "axpy", "pass"};
+const LoopForms llir::kStageForms = {"stages", kNames, fits, propose, verify};

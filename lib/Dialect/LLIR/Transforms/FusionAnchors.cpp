@@ -54,8 +54,7 @@ std::optional<MapAttr> FusionPlan::findRowDomain(Group &group, MapAttr access,
   // The dims that the rows do not depend on are the reduced one.
   std::vector<Expr> free, freeExtents;
   for (auto [i, extent] : llvm::enumerate(extents)) {
-    if (llvm::any_of(access.getResults(),
-                     [i = i](const Expr &e) { return e.usesDim(i); }))
+    if (access.usesDim(i))
       continue;
     free.push_back(Expr::dim(i));
     freeExtents.push_back(extent);
@@ -206,8 +205,7 @@ Decision FusionPlan::joinProduct(Group &group, ProductOpInterface op) {
                               std::pair(op.getRhs(), op.getRhsMap())}) {
     double reads = 2;
     for (auto [i, extent] : llvm::enumerate(extents))
-      if (llvm::any_of(map.getResults(),
-                       [i = i](const Expr &e) { return e.usesDim(i); }))
+      if (map.usesDim(i))
         reads *= nominalValue(extent, symbols);
     addWholeRead(group, operand, reads,
                  cast<CodeOpInterface>(*op).getLoopCopies());

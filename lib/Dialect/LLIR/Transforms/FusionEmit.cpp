@@ -92,8 +92,7 @@ private:
         isa_and_present<ProductOpInterface>(value.getDefiningOp()))
       return false;
     unsigned column = spaces[space].size() - 1;
-    if (llvm::any_of(map.getResults(),
-                     [&](const Expr &e) { return e.usesDim(column); }))
+    if (map.usesDim(column))
       return false;
     // A reduction has one value per row even if rows are empty.
     if (isa_and_present<RowReductionOpInterface>(value.getDefiningOp()))

@@ -438,8 +438,7 @@ static Access hoistToRows(const Group &group, const Access &access) {
   if (!group.isRowSpace(access.space))
     return access;
   unsigned last = group.spaces[access.space].extents.size() - 1;
-  if (llvm::any_of(access.map.getResults(),
-                   [&](const Expr &e) { return e.usesDim(last); }))
+  if (access.map.usesDim(last))
     return access;
   return {kRowsSpace,
           MapAttr::get(access.map.getContext(), last, access.map.getResults()),

@@ -28,11 +28,6 @@ static constexpr double kMostRowsInUnit = 112;
 /// Units that keep the workers of a machine busy.
 static constexpr double kEnoughUnits = 8;
 
-static bool usesDim(MapAttr map, unsigned dim) {
-  return llvm::any_of(map.getResults(),
-                      [&](const Expr &e) { return e.usesDim(dim); });
-}
-
 /// A row space of the group with elements of this extent.
 unsigned FusionPlan::getRowSpace(Group &group, const Expr &local) {
   SmallVector<Expr> extents(group.spaces[kRowsSpace].extents);
@@ -65,7 +60,7 @@ double FusionPlan::countSharedRows(ProductOpInterface op,
                                    ArrayRef<Expr> rows) const {
   double shared = 1;
   for (auto [i, extent] : llvm::enumerate(rows))
-    if (usesDim(op.getLhsMap(), i) && !usesDim(op.getRhsMap(), i))
+    if (op.getLhsMap().usesDim(i) && !op.getRhsMap().usesDim(i))
       shared *= nominalValue(extent, symbols);
   return shared;
 }
@@ -79,7 +74,7 @@ Decision FusionPlan::fitsStage(ProductOpInterface op,
       ArrayRef<Expr>(extents).drop_back() != rows)
     return Decision::refuse("its rows are not those of the reader");
   unsigned local = rows.size();
-  if (usesDim(op.getLhsMap(), local) || !usesDim(op.getRhsMap(), local))
+  if (op.getLhsMap().usesDim(local) || !op.getRhsMap().usesDim(local))
     return Decision::refuse("its columns are not those of the right operand");
   // Rows that share the columns are cut into blocks.
   double shared = countSharedRows(op, rows);
@@ -172,7 +167,7 @@ Decision FusionPlan::joinStage(Group &group, ProductOpInterface op) {
                               std::pair(op.getRhs(), op.getRhsMap())}) {
     double reads = 1;
     for (auto [i, extent] : llvm::enumerate(extents))
-      if (usesDim(map, i))
+      if (map.usesDim(i))
         reads *= nominalValue(extent, symbols);
     // Each block of rows reads its columns anew.
     if (operand == op.getRhs())

@@ -51,6 +51,8 @@ def HLIR_MapAttr : HLIR_OwningAttr<"Map", "map"> {
                                  const ::luminal::Assumptions &assumptions);
     static MapAttr getIdentity(::mlir::MLIRContext *context, unsigned rank);
     bool isIdentity() const;
+    /// Whether a result depends on the dim.
+    bool usesDim(unsigned dim) const;
     /// This map after `inner`: first this maps a result index to a middle index, then `inner` maps that to a source.
     /// Not simplified.
     ::llvm::SmallVector<::luminal::Expr> composeResults(MapAttr inner) const;

@@ -84,6 +84,7 @@ mlir::ValueRange getYielded(llir::KernelOp kernel);
 llvm::SmallVector<Expr> getResultExtents(llir::KernelOp kernel,
                                          unsigned number);
 mlir::Type getElementType(mlir::Value v);
+unsigned getRank(mlir::Value v);
 Index getExtentsOf(mlir::Value v);
 
 /// Why something about a kernel cannot be done; a refusal may name the op that

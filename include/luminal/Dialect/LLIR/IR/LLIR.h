@@ -69,6 +69,9 @@ double nominalValue(const Expr &e, const Assumptions &assumptions);
 
 namespace luminal::llir {
 
+/// Whether the op has loops of its own, whose form a schedule must state.
+bool hasLoops(mlir::Operation *op);
+
 /// Number of operands of a scalar function: 1, 2 or 3.
 unsigned getArity(Fn fn);
 /// Cost of one scalar function in simple operations.

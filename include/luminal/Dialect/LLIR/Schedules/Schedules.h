@@ -42,8 +42,6 @@ getGroups(llvm::ArrayRef<LoopAxisAttr> axes);
 
 /// The position of `op` in the body of its kernel, by which schedules name it.
 unsigned getPosition(mlir::Operation *op);
-/// Whether the op has loops of its own, whose form a schedule must state.
-bool hasLoops(mlir::Operation *op);
 
 } // namespace luminal::llir
 
