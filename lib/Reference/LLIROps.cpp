@@ -95,6 +95,10 @@ LogicalResult Evaluator::runLLIR(Operation *op) {
           [&](llir::ScatterOp s) { return scatter(op, s.getCombine()); })
       .Case<llir::KernelOp>([&](llir::KernelOp k) { return kernel(k); })
       .Case<llir::AliasOp>([&](llir::AliasOp a) { return alias(a); })
+      .Case<llir::PrepareOp>([&](llir::PrepareOp p) {
+        nodes[p.getResult()] = get(p.getOperand());
+        return success();
+      })
       .Default([](Operation *other) {
         return other->emitError()
                << "expected an op over tensors, found " << other->getName();

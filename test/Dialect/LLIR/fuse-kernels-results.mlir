@@ -103,3 +103,34 @@ func.func @moved_and_read(%a: tensor<48x3x3xf32>, %b: tensor<48x3x3xf32>) -> (te
   %q = llir.elementwise div(%d, %g) : (tensor<48x3x3xf32>, tensor<48x3x3xf32>) -> tensor<48x3x3xf32>
   return %v, %q : tensor<3x48x3xf32>, tensor<48x3x3xf32>
 }
+
+// An op that no kernel holds reads memory: a transposed operand is written
+// before it, and what reads its result is a kernel of its own.
+// CHECK-LABEL: func.func @standalone
+// CHECK: %[[K:.*]] = llir.kernel(%arg1) : (tensor<4x3xf32>) -> tensor<3x4xf32>
+// CHECK: llir.view
+// CHECK: llir.elementwise sqrt
+// CHECK: %[[P:.*]] = llir.prepare %[[K]] : tensor<3x4xf32>
+// CHECK: llir.kernel(%arg0, %[[P]])
+// CHECK: llir.elementwise mul
+func.func @standalone(%x: tensor<3x4xf32>, %w: tensor<4x3xf32>) -> tensor<3x4xf32> {
+  %0 = llir.elementwise sqrt(%w) : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  %1 = llir.view %0 <(d0, d1) -> (d1, d0)> : tensor<4x3xf32> -> tensor<3x4xf32>
+  %p = llir.prepare %1 : tensor<3x4xf32>
+  %2 = llir.elementwise mul(%x, %p) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  return %2 : tensor<3x4xf32>
+}
+
+// What it reads may be a further result of a kernel; its own result is copied
+// to the caller's memory.
+// CHECK-LABEL: func.func @standalone_result
+// CHECK: %[[K:.*]]:2 = llir.kernel(%arg0)
+// CHECK: %[[P:.*]] = llir.prepare %[[K]]#1 : tensor<4xf32>
+// CHECK: %[[C:.*]] = llir.kernel(%[[P]])
+// CHECK: return %[[K]]#0, %[[C]]
+func.func @standalone_result(%w: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = llir.elementwise sqrt(%w) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = llir.elementwise exp(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  %p = llir.prepare %0 : tensor<4xf32>
+  return %1, %p : tensor<4xf32>, tensor<4xf32>
+}

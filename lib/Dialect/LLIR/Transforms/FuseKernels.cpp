@@ -14,6 +14,7 @@
 #include "Fusion.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace luminal::llir {
@@ -36,6 +37,12 @@ public:
 
 private:
   LogicalResult checkOps();
+  Value getWhole(Value value, RankedTensorType type, MapAttr map,
+                 const FusionPlan &plan, DenseSet<Value> *taken,
+                 OpBuilder &builder);
+  void copyStandalone(StandaloneOpInterface op, const FusionPlan &plan,
+                      DenseMap<Value, Placed> &placed, DenseSet<Value> &taken,
+                      OpBuilder &builder);
   void replaceResults(const FusionPlan &plan, DenseMap<Value, Placed> &placed);
   Value materializeResult(Value value, const FusionPlan &plan,
                           const DenseMap<Value, Placed> &placed,
@@ -45,7 +52,7 @@ private:
 
 LogicalResult FuseKernels::checkOps() {
   for (Operation &op : getOperation().getBody().front().without_terminator())
-    if (!isa<BodyOpInterface, KernelOp, AliasOp>(op))
+    if (!isa<BodyOpInterface, StandaloneOpInterface, KernelOp, AliasOp>(op))
       return op.emitOpError() << "has no kernel";
   return success();
 }
@@ -61,6 +68,32 @@ static Value copyThrough(Value value, MapAttr map, RankedTensorType type,
     element = ViewOp::create(body, value.getLoc(), type, element, map);
   YieldOp::create(body, value.getLoc(), element);
   return kernel.getResults()[0];
+}
+
+/// `source` read through `map` as a whole tensor in memory: the same memory, or
+/// a copy. With `taken`, memory that a step writes and that has no other name
+/// there yet.
+Value FuseKernels::getWhole(Value source, RankedTensorType type, MapAttr map,
+                            const FusionPlan &plan, DenseSet<Value> *taken,
+                            OpBuilder &builder) {
+  SmallVector<Expr> extents = hlir::getExtents(type),
+                    range = hlir::getExtents(source);
+  std::optional<Expr> offset =
+      getContiguousOffset(map, extents, range, plan.getSymbols());
+  bool isWhole = offset && offset->isConstant(0) &&
+                 haveSameSize(extents, range, plan.getSymbols());
+  if (isWhole && taken) {
+    auto standalone = source.getDefiningOp<StandaloneOpInterface>();
+    isWhole = source.getDefiningOp<KernelOp>() ||
+              (standalone && standalone.writesResults());
+    isWhole = isWhole && taken->insert(source).second;
+  }
+  if (!isWhole)
+    return copyThrough(source, map, type, builder);
+  if (source.getType() == type)
+    return source;
+  return AliasOp::create(builder, source.getLoc(), type, source,
+                         MapAttr::get(&getContext(), 0, Expr(0)));
 }
 
 /// `value` as a result of the function: a separate buffer, written by a kernel.
@@ -80,18 +113,31 @@ Value FuseKernels::materializeResult(Value value, const FusionPlan &plan,
     map = compose(map, it->second.toBuffer, extents, plan.getSymbols());
     source = it->second.buffer;
   }
-  SmallVector<Expr> range = hlir::getExtents(source);
-  std::optional<Expr> offset =
-      getContiguousOffset(map, extents, range, plan.getSymbols());
-  bool isWhole = source.getDefiningOp<KernelOp>() && offset &&
-                 offset->isConstant(0) &&
-                 haveSameSize(extents, range, plan.getSymbols());
-  if (!isWhole || !taken.insert(source).second)
-    return copyThrough(source, map, type, builder);
-  if (source.getType() == type)
-    return source;
-  return AliasOp::create(builder, value.getLoc(), type, source,
-                         MapAttr::get(&getContext(), 0, Expr(0)));
+  return getWhole(source, type, map, plan, &taken, builder);
+}
+
+/// A standalone op on what kernels wrote.
+void FuseKernels::copyStandalone(StandaloneOpInterface op,
+                                 const FusionPlan &plan,
+                                 DenseMap<Value, Placed> &placed,
+                                 DenseSet<Value> &taken, OpBuilder &builder) {
+  IRMapping mapping;
+  for (Value operand : op->getOperands()) {
+    auto it = placed.find(operand);
+    if (it == placed.end() || mapping.contains(operand))
+      continue;
+    mapping.map(operand,
+                getWhole(it->second.buffer,
+                         cast<RankedTensorType>(operand.getType()),
+                         it->second.toBuffer, plan,
+                         op.keepsOperands() ? &taken : nullptr, builder));
+  }
+  Operation *copy = builder.clone(*op, mapping);
+  for (auto [from, to] :
+       llvm::zip_equal(op->getResults(), copy->getResults())) {
+    unsigned rank = cast<RankedTensorType>(to.getType()).getRank();
+    placed[from] = {to, MapAttr::getIdentity(&getContext(), rank)};
+  }
 }
 
 void FuseKernels::replaceResults(const FusionPlan &plan,
@@ -156,9 +202,14 @@ void FuseKernels::runOnOperation() {
   llvm::erase_if(flat, [](Operation *op) { return isa<llir::ConstantOp>(op); });
   OpBuilder builder(block.getTerminator());
   DenseMap<Value, Placed> placed;
-  for (const Group *group : plan.getGroups())
-    tellKernel(buildKernel(*group, symbols, builder, placed), group->code,
-               reporter);
+  DenseSet<Value> taken;
+  for (const Group *group : plan.getGroups()) {
+    if (group->standalone)
+      copyStandalone(group->standalone, plan, placed, taken, builder);
+    else
+      tellKernel(buildKernel(*group, symbols, builder, placed), group->code,
+                 reporter);
+  }
   replaceResults(plan, placed);
   for (Operation *op : llvm::reverse(flat))
     op->erase();

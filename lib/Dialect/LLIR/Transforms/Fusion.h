@@ -60,6 +60,9 @@ struct Root {
 enum class GroupLoops { Elements, Rows, Product, Update };
 
 struct Group {
+  /// The op itself where no kernel holds it (StandaloneOpInterface); the group
+  /// has no loops then.
+  StandaloneOpInterface standalone;
   GroupLoops loopsOf = GroupLoops::Elements;
   llvm::SmallVector<IndexSpace> spaces;
   llvm::SmallVector<Root, 1> roots;
@@ -123,9 +126,11 @@ private:
   void estimate(mlir::Operation *op);
   void visit(mlir::Operation *op);
   void visitAnchor(mlir::Operation *op);
+  void visitStandalone(StandaloneOpInterface op);
   void sortGroups();
 
   void materialize(mlir::Operation *op);
+  Decision refuseOutput(mlir::Value value) const;
   Decision addRoot(mlir::Value value);
   Decision join(Group &group, mlir::Operation *op);
   Decision joinReaders(mlir::Operation *op);
@@ -169,6 +174,8 @@ private:
                                              llvm::ArrayRef<Expr> domain);
   void takeRows(Group &group);
 
+  /// All groups that read `value`, standalone ops last.
+  llvm::SmallVector<Group *> getAllReaders(mlir::Value value) const;
   /// The group that writes a value, if it has one yet.
   Group *getWriter(mlir::Value value) const { return writers.lookup(value); }
   /// Whether no other group, the deepest at `deepest`, depends on `group`. Each
@@ -191,6 +198,8 @@ private:
   std::vector<std::unique_ptr<Group>> groups;
   llvm::SmallVector<const Group *> order;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Group *, 2>> readers;
+  /// Standalone ops that read a value from memory.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Group *, 2>> standaloneReaders;
   llvm::DenseMap<mlir::Value, Group *> writers;
   llvm::SetVector<mlir::Value> outputs;
   llvm::MapVector<mlir::Value, mlir::Value> aliases;

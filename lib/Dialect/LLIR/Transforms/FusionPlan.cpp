@@ -56,8 +56,9 @@ double FusionPlan::nominalSize(ArrayRef<Expr> extents) const {
 // Forward: estimates
 //===----------------------------------------------------------------------===//
 
-/// Results of the function. A result that is a reshape of a computed value
-/// shares its memory: then that value has to be computed.
+/// Results of the function, and what standalone ops read. A result that is a
+/// reshape of a computed value shares its memory: then that value has to be
+/// computed.
 void FusionPlan::findOutputs() {
   Operation *terminator = func.getBody().front().getTerminator();
   for (Value result : terminator->getOperands()) {
@@ -77,6 +78,8 @@ void FusionPlan::findOutputs() {
     }
     outputs.insert(result);
   }
+  for (auto op : func.getBody().front().getOps<StandaloneOpInterface>())
+    outputs.insert(op->operand_begin(), op->operand_end());
 }
 
 /// Index arithmetic of a map other than a permutation.
@@ -149,6 +152,8 @@ void FusionPlan::estimate(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 void FusionPlan::visit(Operation *op) {
+  if (auto standalone = dyn_cast<StandaloneOpInterface>(op))
+    return visitStandalone(standalone);
   auto body = dyn_cast<BodyOpInterface>(op);
   if (!body || op->getNumResults() == 0)
     return;
@@ -172,9 +177,7 @@ void FusionPlan::visit(Operation *op) {
   }
   if (known.empty() && !isOutput)
     return;
-  Decision inlining = isOutput
-                          ? Decision::refuse("it is a result of the function")
-                          : shouldInline(value);
+  Decision inlining = isOutput ? refuseOutput(value) : shouldInline(value);
   if (inlining) {
     for (Group *group : llvm::to_vector(known)) {
       inlineInto(*group, value);
@@ -190,6 +193,13 @@ void FusionPlan::visit(Operation *op) {
   materialize(op);
 }
 
+/// Why a value has to be in memory.
+Decision FusionPlan::refuseOutput(Value value) const {
+  return standaloneReaders.contains(value)
+             ? Decision::refuse("an op that no kernel holds reads it")
+             : Decision::refuse("it is a result of the function");
+}
+
 void FusionPlan::visitAnchor(Operation *op) {
   bool isOutput = llvm::any_of(op->getResults(),
                                [&](Value v) { return outputs.contains(v); });
@@ -198,14 +208,38 @@ void FusionPlan::visitAnchor(Operation *op) {
   if (!isOutput && !isRead)
     return;
   Value value = op->getResult(0);
-  Decision joined = isOutput
-                        ? Decision::refuse("it is a result of the function")
-                        : joinReaders(op);
+  Decision joined = isOutput ? refuseOutput(value) : joinReaders(op);
   if (joined)
     return tellFused(value, joined.getSubject(), "the loops of the kernel");
   tellKept(value, joined,
            Decision::refuse("it belongs to the loops that compute it"));
   materialize(op);
+}
+
+/// A group of its own, in the order of all others.
+void FusionPlan::visitStandalone(StandaloneOpInterface op) {
+  if (llvm::all_of(op->getResults(), [&](Value v) {
+        return !outputs.contains(v) && getAllReaders(v).empty();
+      }))
+    return;
+  Group &group = *groups.emplace_back(std::make_unique<Group>());
+  group.standalone = op;
+  auto identity = [&](Value value) {
+    return MapAttr::getIdentity(
+        func.getContext(), cast<RankedTensorType>(value.getType()).getRank());
+  };
+  for (Value result : op->getResults()) {
+    group.roots.push_back(
+        {result, kMainSpace, identity(result), identity(result)});
+    writers[result] = &group;
+    runBefore(&group, getAllReaders(result));
+  }
+  for (Value operand : op->getOperands()) {
+    if (group.accesses.count(operand))
+      continue;
+    group.accesses[operand].push_back({kMainSpace, identity(operand), {}});
+    standaloneReaders[operand].push_back(&group);
+  }
 }
 
 /// A separate group.
@@ -221,7 +255,7 @@ void FusionPlan::materialize(Operation *op) {
       continue;
     group.roots.push_back({value, kMainSpace, identity, identity});
     writers[value] = &group;
-    runBefore(&group, readers[value]);
+    runBefore(&group, getAllReaders(value));
     group.accesses[value].push_back({kMainSpace, identity, {0}});
   }
   if (!isAnchor(op))
@@ -296,7 +330,8 @@ Decision FusionPlan::addRoot(Value value) {
       cast<BodyOpInterface>(value.getDefiningOp()).isFree())
     return Decision::refuse("it belongs to the loops that compute it");
   Decision decision = Decision::refuse("no kernel reads it");
-  unsigned deepest = getDeepest(readers[value]), effort = kMaxGroupsSearched;
+  SmallVector<Group *> all = getAllReaders(value);
+  unsigned deepest = getDeepest(all), effort = kMaxGroupsSearched;
   for (Group *group : readers[value]) {
     ArrayRef<Access> accesses = group->accesses[value];
     if ((group->loopsOf != GroupLoops::Elements &&
@@ -318,7 +353,7 @@ Decision FusionPlan::addRoot(Value value) {
       decision = fits;
       continue;
     }
-    if (!mayRunFirst(group, readers[value], deepest, effort)) {
+    if (!mayRunFirst(group, all, deepest, effort)) {
       decision = Decision::refuse(
           "the reader would have to run before one that it needs", group);
       continue;
@@ -330,7 +365,7 @@ Decision FusionPlan::addRoot(Value value) {
       loops.insert(loops.begin(), 0);
     writers[value] = group;
     llvm::erase(readers[value], group);
-    runBefore(group, readers[value]);
+    runBefore(group, getAllReaders(value));
     inlineInto(*group, value);
     return Decision::accept(group);
   }
@@ -535,6 +570,12 @@ void FusionPlan::inlineInto(Group &group, Value value) {
 // Order
 //===----------------------------------------------------------------------===//
 
+SmallVector<Group *> FusionPlan::getAllReaders(Value value) const {
+  SmallVector<Group *> all(readers.lookup(value));
+  llvm::append_range(all, standaloneReaders.lookup(value));
+  return all;
+}
+
 bool FusionPlan::mayRunFirst(const Group *group, ArrayRef<Group *> others,
                              unsigned deepest, unsigned &effort) const {
   if (group->depth >= deepest)
@@ -556,12 +597,12 @@ bool FusionPlan::mayRunFirst(const Group *group, ArrayRef<Group *> others,
     for (const Root &root : next->roots) {
       // Others may read an anchor that the root only moves.
       for (Value written : {root.value, stripViews(root.value, *next)}) {
-        auto it = readers.find(written);
-        if (it == readers.end() || getWriter(written) != next)
+        if (getWriter(written) != next)
           continue;
-        if (llvm::is_contained(it->second, group))
+        SmallVector<Group *> all = getAllReaders(written);
+        if (llvm::is_contained(all, group))
           return false;
-        add(it->second);
+        add(all);
       }
     }
   }

@@ -128,6 +128,24 @@ def LLIR_LookupOpInterface : OpInterface<"LookupOpInterface", [LLIR_BodyOpInterf
   ];
 }
 
+//===----------------------------------------------------------------------===//
+// What no kernel holds
+//===----------------------------------------------------------------------===//
+
+def LLIR_StandaloneOpInterface : OpInterface<"StandaloneOpInterface"> {
+  let cppNamespace = "::luminal::llir";
+  let description = [{
+    A flat op between kernels: its operands are whole tensors in memory, and so are its results. Fusion leaves it as it
+    is; what it reads is written by a kernel before it.
+  }];
+  let methods = [
+    InterfaceMethod<"Whether its results are memory that it writes, so that they can be results of the function.",
+                    "bool", "writesResults", (ins), "", "return true;">,
+    InterfaceMethod<"Whether it goes on using the memory of its operands, which then is nobody else's.",
+                    "bool", "keepsOperands", (ins), "", "return false;">
+  ];
+}
+
 def LLIR_BufferOpInterface : OpInterface<"BufferOpInterface"> {
   let cppNamespace = "::luminal::llir";
   let description = [{

@@ -226,6 +226,34 @@ def LLIR_ScatterOp : LLIR_LoopOp<"scatter", [Pure, LLIR_Body<["getReads"]>, LLIR
 }
 
 //===----------------------------------------------------------------------===//
+// Between kernels
+//===----------------------------------------------------------------------===//
+
+def LLIR_PrepareOp : LLIR_Op<"prepare", [Pure, SameOperandsAndResultType,
+                                         DeclareOpInterfaceMethods<LLIR_StandaloneOpInterface,
+                                                                   ["writesResults", "keepsOperands"]>]> {
+  let summary = "a value of weights alone, computed once when they are bound";
+  let description = [{
+    The operand. What it is computed from are weights, constants, and ops on them without symbols; the kernels that
+    compute it are the steps of the `prepare` schedule, which runs when weights are bound, and not of every call
+    (`llir-prepare-weights` chooses such values).
+
+    Example:
+    ```mlir
+    %r = llir.prepare %scale : tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$operand);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($result)";
+  let extraClassDefinition = [{
+    bool $cppClass::writesResults() { return false; }
+    bool $cppClass::keepsOperands() { return true; }
+    ::luminal::llir::Cost $cppClass::getCost() { return {}; }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
 // Kernels: what fusion leaves
 //===----------------------------------------------------------------------===//
 
