@@ -46,6 +46,8 @@ static bool takeOption(llvm::StringRef text, CompileOptions &options) {
     return !value.getAsInteger(10, options.seed);
   else if (name == "--threads")
     return !value.getAsInteger(10, options.threads);
+  else if (name == "--workers")
+    return !value.getAsInteger(10, options.workers);
   else if (name == "--max-ulps")
     return !value.getAsDouble(options.maxUlps);
   else if (name.consume_front("--eqsat-"))

@@ -48,7 +48,7 @@ static std::string getText(llir::LoopsAttr loops) {
 void ScheduleKernels::runOnOperation() {
   std::string error;
   std::unique_ptr<TargetInterface> device =
-      createTarget(target, arch, machine, &error);
+      createTarget(target, arch, machine, &error, workers);
   if (!device) {
     getOperation().emitError(error);
     return signalPassFailure();

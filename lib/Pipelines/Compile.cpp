@@ -71,6 +71,7 @@ LogicalResult Compiler::runPhase(Phase from, Phase to) {
   pipeline.target = options.target;
   pipeline.arch = options.arch;
   pipeline.machine = machine;
+  pipeline.workers = options.workers;
   pipeline.seed = options.seed;
   pipeline.precision = options.precision;
   pipeline.maxUlps = options.maxUlps;
@@ -140,7 +141,8 @@ LogicalResult Compiler::run() {
   }
   findMachine();
   std::string reason;
-  target = createTarget(options.target, options.arch, machine, &reason);
+  target = createTarget(options.target, options.arch, machine, &reason,
+                        options.workers);
   if (!target)
     return error() << reason;
   // Files beside the output are kept only if the output is.

@@ -72,7 +72,8 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
   auto getMachine = [&] {
     std::string ignored;
     std::unique_ptr<TargetInterface> device =
-        createTarget(options.target, options.arch, options.machine, &ignored);
+        createTarget(options.target, options.arch, options.machine, &ignored,
+                     options.workers);
     return device ? device->getMachine() : MachineModel();
   };
   auto passes = [&](Phase phase) { return from < phase && to >= phase; };
@@ -123,6 +124,7 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     schedule.target = options.target;
     schedule.arch = options.arch;
     schedule.machine = options.machine;
+    schedule.workers = options.workers;
     pm.addPass(createScheduleKernelsPass(schedule));
   }
 

@@ -157,6 +157,7 @@ FailureOr<double> luminal::timeProgram(MLIRContext &context, StringRef text,
   compileOptions.output = code->getPath();
   compileOptions.target = options.target;
   compileOptions.arch = options.arch;
+  compileOptions.workers = options.workers;
   compileOptions.planCache = options.planCache;
   compileOptions.allowMissingWeights = true;
   if (failed(compile(context, compileOptions)))

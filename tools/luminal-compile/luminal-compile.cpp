@@ -68,6 +68,9 @@ struct Arguments {
   cl::opt<unsigned> threads{"threads", cl::init(0),
                             cl::desc("Threads of the compiler; 0 is all"),
                             cl::cat(category)};
+  cl::opt<unsigned> workers{"workers", cl::init(0),
+                            cl::desc("Workers of schedules; 0: the machine's"),
+                            cl::cat(category)};
   cl::opt<std::string> weights{
       "weights",
       cl::desc("Archive or .safetensors file that holds the weights"),
@@ -160,6 +163,7 @@ llvm::Expected<CompileOptions> Arguments::get() const {
   options.planCache = planCache;
   options.seed = seed;
   options.threads = threads;
+  options.workers = workers;
   options.weights = weights;
   options.embedWeights = embedWeights;
   options.rules = {rules.begin(), rules.end()};
@@ -226,11 +230,11 @@ static int timeInput(mlir::MLIRContext &context, const CompileOptions &options,
   TimeOptions time;
   time.target = options.target;
   time.arch = options.arch;
+  time.workers = options.workers;
   time.planCache = options.planCache;
   time.threads = std::max(1u, options.threads);
   time.seconds = seconds;
-  mlir::FailureOr<double> each =
-      timeProgram(context, (*text)->getBuffer(), time);
+  auto each = timeProgram(context, (*text)->getBuffer(), time);
   if (failed(each))
     return 2;
   llvm::outs() << llvm::format("%.9f\n", *each);

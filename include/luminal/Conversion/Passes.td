@@ -41,6 +41,7 @@ def ScheduleKernelsPass : Pass<"llir-schedule-kernels", "::mlir::ModuleOp"> {
     Option<"target", "target", "std::string", "\"cpu\"", "Kind of device">,
     Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
     Option<"machine", "machine", "std::string", "\"\"", "File with the model of this machine, for native">,
+    Option<"workers", "workers", "unsigned", "0", "Workers that share a kernel; 0: those of the machine">,
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }

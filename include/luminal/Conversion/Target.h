@@ -49,8 +49,10 @@ public:
 
   /// The name of its kind, as `--target` has it.
   virtual llvm::StringRef getName() const = 0;
-  /// One worker of it, as schedules see it.
-  virtual MachineModel getMachine() const = 0;
+  /// One worker of it, as schedules see it, and how many there are.
+  MachineModel getMachine() const;
+  /// From here on schedules are for so many workers; 0: those that it has.
+  void setWorkers(unsigned count) { workers = count; }
 
   /// The schedule for `kernel`, where symbols have `ranges`.
   virtual llir::ProposedLoops
@@ -75,6 +77,13 @@ public:
   /// failure the error is at the module.
   virtual mlir::FailureOr<TargetCode> compile(mlir::ModuleOp module,
                                               unsigned threads) const = 0;
+
+protected:
+  /// What is known of the device.
+  virtual MachineModel getDeviceModel() const = 0;
+
+private:
+  unsigned workers = 0;
 };
 
 /// A kind of device that code can be made for.
@@ -95,11 +104,11 @@ llvm::ArrayRef<TargetKind> getTargetKinds();
 std::string listTargetKinds();
 
 /// The device `arch` of the kind `name`, by the model in the file `machine`
-/// where that is not empty; null with the reason in *error.
-std::unique_ptr<TargetInterface> createTarget(llvm::StringRef name,
-                                              llvm::StringRef arch,
-                                              llvm::StringRef machine,
-                                              std::string *error);
+/// where that is not empty, with `workers` workers where that is not 0; null
+/// with the reason in *error.
+std::unique_ptr<TargetInterface>
+createTarget(llvm::StringRef name, llvm::StringRef arch,
+             llvm::StringRef machine, std::string *error, unsigned workers = 0);
 
 /// The dialects of all kinds.
 void registerTargetDialects(mlir::DialectRegistry &registry);

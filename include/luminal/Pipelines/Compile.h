@@ -21,6 +21,9 @@ struct CompileOptions {
   std::string output;
   std::string target = "cpu";
   std::string arch = "native";
+  /// Workers that schedules are for; 0: those of the machine. Code runs with
+  /// any number of threads.
+  unsigned workers = 0;
   /// Folder of what was measured on this machine; empty: that of the user
   /// (luminal/Runtime/Machine.h). Code for `native` follows the model in it, if
   /// there is one; a broken one, or another processor's, is measured again.

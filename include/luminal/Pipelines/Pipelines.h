@@ -42,6 +42,9 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
   Option<std::string> machine{
       *this, "machine", llvm::cl::init(""),
       llvm::cl::desc("File with the model of this machine, for arch=native")};
+  Option<unsigned> workers{
+      *this, "workers", llvm::cl::init(0),
+      llvm::cl::desc("Workers that share a kernel; 0: those of the machine")};
   Option<uint64_t> seed{*this, "seed", llvm::cl::init(0),
                         llvm::cl::desc("Seed of the extraction; 0: none")};
   ListOption<std::string> ruleSets{

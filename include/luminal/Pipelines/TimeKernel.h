@@ -19,6 +19,8 @@ struct TimeOptions {
   /// As luminal-compile has them.
   std::string target = "cpu";
   std::string arch = "native";
+  /// Workers that the schedule is for; 0: those of the machine.
+  unsigned workers = 0;
   std::string planCache;
   /// Threads of the host that a call may use.
   unsigned threads = 1;

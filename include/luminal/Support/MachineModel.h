@@ -16,11 +16,14 @@
 namespace luminal {
 
 /// One worker of a machine: a core of a CPU, or a thread of a GPU and what its
-/// block has. Prices of ops, schedules and the grain of threads follow from it;
-/// no other place knows a size or a rate of a machine. The values here are
-/// round numbers for a machine of which nothing is known; a calibration
-/// (luminal/Runtime/Machine.h) measures the one at hand.
+/// block has; and how many there are. Prices of ops, schedules and the grain of
+/// threads follow from it; no other place knows a size or a rate of a machine.
+/// The values here are round numbers for a machine of which nothing is known; a
+/// calibration (luminal/Runtime/Machine.h) measures the one at hand.
 struct MachineModel {
+  /// Units of work that run at a time: usable cores of a CPU, multiprocessors
+  /// of a GPU.
+  unsigned workers = 16;
   /// Bits of the widest vectors that pay; 32: scalar code.
   unsigned vectorBits = 128;
   /// Registers that hold them; 0: no tiles of sums in registers.
@@ -28,6 +31,8 @@ struct MachineModel {
   /// Bytes of the caches that a worker has for itself.
   int64_t l1Bytes = 32 << 10;
   int64_t l2Bytes = 1 << 20;
+  /// Bytes of the cache that workers share; 0: none.
+  int64_t l3Bytes = 32 << 20;
   /// Whether a worker has memory for what it keeps while it does a unit.
   bool hasScratch = true;
   /// Elements of a map that one unit of work takes, at most.
@@ -44,6 +49,8 @@ struct MachineModel {
   /// and writes when it copies.
   double readRate = 10;
   double copyRate = 10;
+  /// Bytes per nanosecond that all workers together read from memory.
+  double sharedReadRate = 40;
   /// Simple f32 operations per nanosecond on what is in the first cache.
   double operationRate = 20;
   /// f32 multiplications with addition per nanosecond, by bits of the vectors;
@@ -60,14 +67,29 @@ struct MachineModel {
   int64_t getChipBytes() const {
     return hasScratch && vectorRegisters > 0 ? l2Bytes / 2 : 0;
   }
+  /// f32 multiplications with addition per nanosecond of one worker, with the
+  /// vectors that pay.
+  double getFmaRate() const {
+    double measured = vectorBits >= 512   ? fmaRate512
+                      : vectorBits >= 256 ? fmaRate256
+                                          : fmaRate128;
+    return measured > 0 ? measured : 2 * operationRate;
+  }
+  /// Bytes per nanosecond that `count` workers read from memory.
+  double getReadRate(double count) const {
+    return std::min(count * readRate, std::max(readRate, sharedReadRate));
+  }
   /// Elements of `bits` bits in one vector.
   unsigned getLanes(unsigned bits) const {
     return std::max(1u, vectorBits / bits);
   }
 
-  /// A thread of any NVIDIA GPU from sm_80 on.
+  /// A thread of any NVIDIA GPU from sm_80 on, and the multiprocessors and
+  /// memory of the smallest of those for servers.
   static MachineModel getGPUThread() {
     MachineModel machine;
+    machine.workers = 108;
+    machine.sharedReadRate = 1500;
     machine.blockThreads = 1024;
     machine.warpThreads = 32;
     machine.vectorBits = 128;
@@ -88,10 +110,12 @@ struct MachineModel {
 template <typename Model, typename Fn>
 void visitMachineFields(Model &self, Fn fn) {
   constexpr double kMostTime = 1e9, kMostRate = 1e6;
+  fn("workers", self.workers, 1, 1 << 16);
   fn("vector_bits", self.vectorBits, 32, 4096);
   fn("vector_registers", self.vectorRegisters, 0, 256);
   fn("l1_bytes", self.l1Bytes, 1 << 10, 1 << 30);
   fn("l2_bytes", self.l2Bytes, 1 << 10, 1 << 30);
+  fn("l3_bytes", self.l3Bytes, 0, 1e12);
   fn("has_scratch", self.hasScratch, 0, 1);
   fn("unit_elements", self.unitElements, 1, 1 << 30);
   fn("grain", self.grain, 1, 1 << 30);
@@ -99,6 +123,7 @@ void visitMachineFields(Model &self, Fn fn) {
   fn("warp_threads", self.warpThreads, 0, 1 << 10);
   fn("read_rate", self.readRate, 1e-3, kMostRate);
   fn("copy_rate", self.copyRate, 1e-3, kMostRate);
+  fn("shared_read_rate", self.sharedReadRate, 1e-3, kMostRate);
   fn("operation_rate", self.operationRate, 1e-3, kMostRate);
   fn("fma_rate_128", self.fmaRate128, 0, kMostRate);
   fn("fma_rate_256", self.fmaRate256, 0, kMostRate);

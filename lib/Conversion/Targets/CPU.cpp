@@ -18,7 +18,6 @@ public:
   explicit CPU(CPUTarget target) : target(std::move(target)) {}
 
   StringRef getName() const override { return "cpu"; }
-  MachineModel getMachine() const override { return target.getMachine(); }
   FailureOr<EmittedKernel>
   emit(llir::KernelOp kernel, StringRef symbol, ModuleOp dest,
        ArrayRef<hlir::SymbolEntry> symbols) const override;
@@ -27,6 +26,9 @@ public:
   }
   FailureOr<TargetCode> compile(ModuleOp module,
                                 unsigned threads) const override;
+
+protected:
+  MachineModel getDeviceModel() const override { return target.getMachine(); }
 
 private:
   runtime::TargetSpec getSpec() const;

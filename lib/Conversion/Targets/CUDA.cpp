@@ -15,9 +15,6 @@ public:
   explicit CUDA(StringRef arch) : arch(arch) {}
 
   StringRef getName() const override { return "cuda"; }
-  MachineModel getMachine() const override {
-    return MachineModel::getGPUThread();
-  }
   FailureOr<EmittedKernel>
   emit(llir::KernelOp kernel, StringRef symbol, ModuleOp dest,
        ArrayRef<hlir::SymbolEntry> symbols) const override;
@@ -26,6 +23,11 @@ public:
   }
   FailureOr<TargetCode> compile(ModuleOp module,
                                 unsigned threads) const override;
+
+protected:
+  MachineModel getDeviceModel() const override {
+    return MachineModel::getGPUThread();
+  }
 
 private:
   std::string arch;

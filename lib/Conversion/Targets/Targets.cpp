@@ -8,6 +8,13 @@ using namespace mlir;
 
 TargetInterface::~TargetInterface() = default;
 
+MachineModel TargetInterface::getMachine() const {
+  MachineModel machine = getDeviceModel();
+  if (workers)
+    machine.workers = workers;
+  return machine;
+}
+
 llir::ProposedLoops
 TargetInterface::propose(llir::KernelOp kernel,
                          const KernelAnalysis::SymbolRanges &ranges) const {
@@ -32,13 +39,17 @@ std::string luminal::listTargetKinds() {
       ", ");
 }
 
-std::unique_ptr<TargetInterface> luminal::createTarget(StringRef name,
-                                                       StringRef arch,
-                                                       StringRef machine,
-                                                       std::string *error) {
+std::unique_ptr<TargetInterface>
+luminal::createTarget(StringRef name, StringRef arch, StringRef machine,
+                      std::string *error, unsigned workers) {
   for (const TargetKind &kind : getTargetKinds())
-    if (kind.name == name)
-      return kind.create(arch, machine, error);
+    if (kind.name == name) {
+      std::unique_ptr<TargetInterface> device =
+          kind.create(arch, machine, error);
+      if (device)
+        device->setWorkers(workers);
+      return device;
+    }
   *error = "no code for the target '" + name.str() +
            "'; known are: " + listTargetKinds();
   return nullptr;

@@ -200,6 +200,22 @@ const Width &chooseWidth(const std::vector<Width> &widths,
 // Memory
 //===----------------------------------------------------------------------===//
 
+/// Memory that all workers read.
+struct SharedRead {
+  void (*sum)(const float *, size_t, float *);
+  const float *memory;
+  /// Floats of one piece.
+  size_t floats;
+};
+
+int32_t readPieces(void *data, int64_t begin, int64_t end, unsigned) {
+  auto &read = *static_cast<SharedRead *>(data);
+  alignas(64) float sums[8 * 16];
+  read.sum(read.memory + begin * read.floats, (end - begin) * read.floats,
+           sums);
+  return 0;
+}
+
 void measureMemory(const Width &width, MachineModel &model) {
   // More than the last cache holds.
   constexpr size_t kLeast = 64 << 20, kMost = 256 << 20;
@@ -217,6 +233,19 @@ void measureMemory(const Width &width, MachineModel &model) {
   model.copyRate = double(bytes) / timeOf(4, [&] {
                      std::memcpy(half, memory.get(), bytes / 2);
                    });
+  // The pieces are many, for workers begin at different times.
+  constexpr int64_t kPieces = 256;
+  SharedRead read{width.sum, memory.get(), bytes / 4 / kPieces};
+  model.sharedReadRate = model.readRate;
+  ThreadPool &pool = ThreadPool::get();
+  model.workers = availableThreads();
+  if (model.workers == 1 || !pool.tryAcquire(model.workers))
+    return;
+  double time = timeOf(8, [&] {
+    pool.parallelFor(kPieces, 1, model.workers, readPieces, &read);
+  });
+  pool.release();
+  model.sharedReadRate = std::max(model.readRate, double(bytes) / time);
 }
 
 //===----------------------------------------------------------------------===//
@@ -266,6 +295,7 @@ MachineModel runtime::measureMachine() {
     model.l1Bytes = bytes;
   if (int64_t bytes = getCacheBytes(2))
     model.l2Bytes = bytes;
+  model.l3Bytes = getCacheBytes(3);
   std::vector<Width> widths = getWidths();
   const Width &width = chooseWidth(widths, model);
   measureMemory(width, model);

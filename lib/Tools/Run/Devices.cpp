@@ -48,15 +48,18 @@ static std::string describeModel(const MachineModel &model) {
     std::snprintf(text, sizeof text, "%.3g", value);
     return std::string(text);
   };
-  std::snprintf(line, sizeof line,
-                "  vectors of %u bits (%u registers), caches of %lld and %lld "
-                "KiB\n",
-                model.vectorBits, model.vectorRegisters,
-                static_cast<long long>(model.l1Bytes >> 10),
-                static_cast<long long>(model.l2Bytes >> 10));
+  std::snprintf(
+      line, sizeof line,
+      "  %u workers, vectors of %u bits (%u registers), caches of %lld "
+      "and %lld KiB\n",
+      model.workers, model.vectorBits, model.vectorRegisters,
+      static_cast<long long>(model.l1Bytes >> 10),
+      static_cast<long long>(model.l2Bytes >> 10));
   std::string text = line;
   text += "  a worker reads " + rate(model.readRate) + " and copies " +
-          rate(model.copyRate) + " GB/s, does " + rate(model.operationRate) +
+          rate(model.copyRate) + " GB/s, all of them read " +
+          rate(model.sharedReadRate) + "; a worker does " +
+          rate(model.operationRate) +
           " f32 operations/ns\n  multiplies and adds at";
   for (auto [bits, value] :
        {std::pair(128, model.fmaRate128), std::pair(256, model.fmaRate256),

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/Machine.h"
+#include "luminal/Runtime/ThreadPool.h"
 #include "gtest/gtest.h"
 #include <chrono>
 #include <filesystem>
@@ -55,7 +56,9 @@ TEST(MachineFile, RefusesWhatIsWrong) {
     EXPECT_NE(read.error().message.find(message), std::string::npos)
         << read.error().message;
   };
-  refuses("\"format\": 1", "\"format\": 2", "file.format: is 2, expected 1");
+  refuses("\"format\": 2", "\"format\": 1", "file.format: is 1, expected 2");
+  refuses("\"workers\": ", "\"workers\": -", "is out of range");
+  refuses("\"shared_read_rate\"", "\"rate\"", "shared_read_rate");
   refuses("\"l1_bytes\": ", "\"l1_bytes\": -", "is out of range");
   refuses("\"l1_bytes\": ", "\"l1_bytes\": 99999999999", "is out of range");
   refuses("\"vector_bits\"", "\"vector_bat\"", "vector_bits");
@@ -112,6 +115,9 @@ TEST_F(MachineFiles, HoldWhatIsMeasured) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ((*read)->str(), model->str());
   EXPECT_GT(model->fmaRate128, 0);
+  EXPECT_EQ(model->workers, availableThreads());
+  // All workers together read at least as fast as one of them.
+  EXPECT_GE(model->sharedReadRate, model->readRate);
   EXPECT_GE(model->l2Bytes, model->l1Bytes);
   // The width that pays is not slower than any other.
   double best = model->vectorBits == 512   ? model->fmaRate512

@@ -44,8 +44,8 @@ unsigned llir::getFlops(Fn fn) {
   }
 }
 
-double llir::nominalValue(const Expr &e, const Assumptions &assumptions) {
-  constexpr int64_t nominal = 64;
+double llir::nominalValue(const Expr &e, const Assumptions &assumptions,
+                          int64_t nominal) {
   auto symbol = [&](std::string_view name) -> std::optional<int64_t> {
     auto it = assumptions.getSymbols().find(std::string(name));
     if (it == assumptions.getSymbols().end())

@@ -30,6 +30,8 @@ static constexpr int64_t kManyProductsAcross = 1 << 16;
 static constexpr int64_t kManyProductsOfRow = 1 << 16;
 /// Blocks that keep a GPU busy.
 static constexpr int64_t kManyBlocks = 128;
+/// How much faster than threads tensor cores multiply.
+static constexpr double kTensorCoreRate = 8;
 /// Shared memory that any kernel may have.
 static constexpr int64_t kSharedBytes = 48 << 10;
 
@@ -148,6 +150,36 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   return {c.build()};
 }
 
+static LoopWork count(KernelOp kernel,
+                      const KernelAnalysis::SymbolRanges &ranges,
+                      LoopCaseAttr loopCase, const MachineModel &machine) {
+  KernelAnalysis a(kernel, ranges);
+  KernelSizes sizes(a);
+  LoopWork work;
+  ProductOpInterface op = getOnlyProduct(kernel);
+  LoopFormAttr form = loopCase.getForms().front();
+  ProductAnalysis p(a, op);
+  SmallVector<ProductAnalysis::Role> roles;
+  bool fits = p.findResults() && p.applyGrid(loopCase, "", roles);
+  assert(fits && "a case that was not verified");
+  (void)fits;
+  p.joinDims();
+  ProductTile tile;
+  for (auto [axis, role] : llvm::zip(loopCase.getGrid(), roles)) {
+    if (role == ProductAnalysis::Role::Columns)
+      tile.columns = axis.getBlock();
+    if (role == ProductAnalysis::Role::Rows)
+      tile.rows = axis.getBlock();
+  }
+  addProduct(work, p, sizes, tile.rows, tile.columns, tile,
+             /*copiesRows=*/true, machine);
+  work.units = sizes.countUnits(loopCase, p.extents);
+  if (form.getWord("use") == "mma")
+    work.products /= kTensorCoreRate;
+  addResults(work, kernel, sizes);
+  return work;
+}
+
 static LogicalResult verify(KernelOp kernel,
                             const KernelAnalysis::SymbolRanges &ranges,
                             LoopCaseAttr loopCase, const MachineModel &machine,
@@ -223,5 +255,5 @@ static LogicalResult verify(KernelOp kernel,
 }
 
 static const StringRef kNames[] = {"block"};
-const LoopForms llir::kBlockForms = {"blocks", kNames, fitsProduct, propose,
-                                     verify};
+const LoopForms llir::kBlockForms = {"blocks", kNames, fitsProduct,
+                                     propose,  count,  verify};

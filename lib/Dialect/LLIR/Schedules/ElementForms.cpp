@@ -141,6 +141,18 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   return {c.build()};
 }
 
+static LoopWork count(KernelOp kernel,
+                      const KernelAnalysis::SymbolRanges &ranges,
+                      LoopCaseAttr loopCase, const MachineModel &machine) {
+  KernelAnalysis a(kernel, ranges);
+  KernelSizes sizes(a);
+  LoopWork work;
+  work.units = sizes.countUnits(loopCase, getResultExtents(kernel, 0));
+  work.operations = sizes.countNested() * countScalarLoss(loopCase, machine);
+  work.memoryBytes = sizes.countMemory();
+  return work;
+}
+
 static LogicalResult verify(KernelOp kernel,
                             const KernelAnalysis::SymbolRanges &ranges,
                             LoopCaseAttr loopCase, const MachineModel &machine,
@@ -167,5 +179,5 @@ static LogicalResult verify(KernelOp kernel,
 }
 
 static const StringRef kNames[] = {"element"};
-const LoopForms llir::kElementForms = {"elements", kNames, fits, propose,
-                                       verify};
+const LoopForms llir::kElementForms = {"elements", kNames, fits,
+                                       propose,    count,  verify};

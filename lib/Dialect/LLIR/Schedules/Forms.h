@@ -4,6 +4,7 @@
 #ifndef LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_FORMS_H
 #define LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_FORMS_H
 
+#include "Prices.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 
 namespace luminal::llir {
@@ -43,6 +44,9 @@ struct LoopForms {
   llvm::SmallVector<LoopCaseAttr> (*propose)(
       KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
       const MachineModel &machine, llvm::SmallVectorImpl<Reporter::Arg> &why);
+  /// What a case that was verified does.
+  LoopWork (*count)(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+                    LoopCaseAttr loopCase, const MachineModel &machine);
   /// Whether the kernel can run as the case says. A refusal is part of an
   /// error.
   mlir::LogicalResult (*verify)(

@@ -84,6 +84,22 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   return {c.build()};
 }
 
+static LoopWork count(KernelOp kernel,
+                      const KernelAnalysis::SymbolRanges &ranges,
+                      LoopCaseAttr loopCase, const MachineModel &machine) {
+  KernelAnalysis a(kernel, ranges);
+  KernelSizes sizes(a);
+  LoopWork work;
+  ScatterOp op = *findScatter(kernel);
+  double loss = countScalarLoss(loopCase, machine);
+  work.units = sizes.countUnits(loopCase, hlir::getExtents(op.getDest()));
+  work.operations = loss * (sizes.countElements(op.getUpdates()) +
+                            sizes.countOperations(op.getUpdates()) +
+                            sizes.countOperations(getYielded(kernel)[0]));
+  work.memoryBytes = sizes.countMemory();
+  return work;
+}
+
 static LogicalResult verify(KernelOp kernel,
                             const KernelAnalysis::SymbolRanges &ranges,
                             LoopCaseAttr loopCase, const MachineModel &machine,
@@ -111,5 +127,5 @@ static LogicalResult verify(KernelOp kernel,
 }
 
 static const StringRef kNames[] = {"ordered"};
-const LoopForms llir::kOrderedForms = {"ordered", kNames, fits, propose,
-                                       verify};
+const LoopForms llir::kOrderedForms = {"ordered", kNames, fits,
+                                       propose,   count,  verify};

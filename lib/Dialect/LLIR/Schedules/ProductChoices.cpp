@@ -104,6 +104,13 @@ void llir::addFewRows(CaseBuilder &c, const ProductAnalysis &p, bool copiesRows,
   c.addForm(p.op, "dot", numbers, words);
 }
 
+ProductTile llir::getTile(LoopFormAttr form) {
+  if (form.getForm().getValue() != "tile")
+    return {};
+  return {double(form.getNumber("rows", 1)),
+          double(form.getNumber("vectors", 1) * form.getNumber("lanes", 1))};
+}
+
 //===----------------------------------------------------------------------===//
 // Verification
 //===----------------------------------------------------------------------===//

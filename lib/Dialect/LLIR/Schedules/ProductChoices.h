@@ -35,6 +35,9 @@ bool canDot(const ProductAnalysis &p, bool copiesRows);
 void addFewRows(CaseBuilder &c, const ProductAnalysis &p, bool copiesRows,
                 int64_t lanes, llvm::ArrayRef<CaseBuilder::Word> words);
 
+/// The rows and columns that the loops of a form take at a time.
+ProductTile getTile(LoopFormAttr form);
+
 /// The numbers that each form of a product has.
 llvm::SmallVector<NumberRule> getProductRules(llvm::StringRef form);
 /// Checks what the form needs besides: `columnBlock` columns at a time, and

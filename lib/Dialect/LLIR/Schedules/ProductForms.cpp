@@ -21,16 +21,20 @@
 
 #include "ProductChoices.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Columns of a unit of few rows: enough to read memory in long runs.
+/// Columns of a unit of few rows, at most; and at least, where a unit reads
+/// them side by side: enough to read memory in long runs.
 static constexpr int64_t kColumnsOfFewRows = 512;
-/// Tiles of rows in one unit: packing is paid once a unit.
-static constexpr int64_t kTilesInUnit = 8;
-/// Units of columns from which rows are not cut.
-static constexpr int64_t kManyUnits = 8;
+static constexpr int64_t kLeastInRuns = 256;
+/// Parts that rows are cut into, at most.
+static constexpr int64_t kMostParts = 32;
+/// Where rows or columns are not known, cuts are for nominal and for so many.
+static constexpr int64_t kManyRows = 1024;
 
 namespace {
 
@@ -46,6 +50,14 @@ public:
 
 private:
   void chooseSides();
+  /// Columns and rows (0: all) of a unit.
+  struct Cut {
+    int64_t columns, rows;
+  };
+  SmallVector<Cut> listCuts(const Tile &tile, bool isDot) const;
+  Cut chooseCut(const Tile &tile, bool isDot) const;
+  LoopWork countCut(const KernelSizes &sizes, const Cut &cut, const Tile &tile,
+                    bool isFew) const;
   LoopCaseAttr makeTile(CaseBuilder c, const Tile &tile) const {
     addTile(c, p, tile, lanes, commonWords());
     return c.build();
@@ -107,35 +119,96 @@ SmallVector<CaseBuilder::Word> Proposal::commonWords() const {
   return words;
 }
 
+/// What the kernel does where it is cut so.
+LoopWork Proposal::countCut(const KernelSizes &sizes, const Cut &cut,
+                            const Tile &tile, bool isFew) const {
+  double m = sizes.valueOf(p.rows.extent), n = sizes.valueOf(p.columns.extent);
+  LoopWork work;
+  for (const Expr &extent : p.batchExtents)
+    work.units *= sizes.valueOf(extent);
+  work.units *= std::ceil(n / cut.columns);
+  if (cut.rows)
+    work.units *= std::ceil(m / cut.rows);
+  ProductTile shape;
+  if (!isFew)
+    shape = {double(tile.rows), double(tile.vectors * lanes)};
+  addProduct(work, p, sizes, cut.rows ? cut.rows : m, cut.columns, shape,
+             copiesRows, machine);
+  addResults(work, p.a.kernel, sizes);
+  return work;
+}
+
+/// All cuts worth a price, those of larger units first.
+SmallVector<Proposal::Cut> Proposal::listCuts(const Tile &tile,
+                                              bool isDot) const {
+  std::optional<int64_t> m = p.rows.extent.asConstant();
+  int64_t width = tile.vectors * lanes;
+  SmallVector<int64_t> columns, rows;
+  if (m && *m <= kFewRows) {
+    int64_t least = isDot ? width : kLeastInRuns;
+    for (int64_t n = std::max(kColumnsOfFewRows, tile.panels * width);
+         n >= least; n /= 2)
+      columns.push_back(llvm::alignTo(n, width));
+    rows.push_back(0);
+  } else {
+    for (int64_t panels = tile.panels; panels > 0; panels /= 2)
+      columns.push_back(panels * width);
+    rows.push_back(0);
+    // Where rows are not known, blocks of as many tiles.
+    for (int64_t parts = m ? 2 : 1; parts <= kMostParts;
+         parts += std::max<int64_t>(1, parts / 2)) {
+      int64_t count = llvm::divideCeil(m.value_or(kManyRows), parts);
+      int64_t block = llvm::alignTo(count, tile.rows);
+      if (block != rows.back() && (!m || block < *m))
+        rows.push_back(block);
+    }
+  }
+  SmallVector<Cut> cuts;
+  for (int64_t n : columns)
+    for (int64_t block : rows)
+      cuts.push_back({n, block});
+  return cuts;
+}
+
+/// Rows and columns are cut so that all workers end at about the same time.
+Proposal::Cut Proposal::chooseCut(const Tile &tile, bool isDot) const {
+  bool isKnown = p.rows.extent.asConstant() && p.columns.extent.asConstant();
+  std::optional<int64_t> m = p.rows.extent.asConstant();
+  bool isFew = m && *m <= kFewRows;
+  SmallVector<int64_t, 2> sizes = {kNominalSymbol};
+  if (!isKnown)
+    sizes.push_back(kManyRows);
+  SmallVector<Cut> cuts = listCuts(tile, isDot);
+  SmallVector<SmallVector<LoopWork, 2>> works;
+  for (const Cut &cut : cuts) {
+    SmallVector<LoopWork, 2> &work = works.emplace_back();
+    for (int64_t size : sizes)
+      work.push_back(countCut(KernelSizes(p.a, size), cut, tile, isFew));
+  }
+  return cuts[chooseWork(works, machine)];
+}
+
 SmallVector<LoopCaseAttr> Proposal::make() {
   p.joinDims();
   chooseSides();
   if (!p.columns.alongOwn && !p.columns.alongK)
     p.findRuns();
-  std::optional<int64_t> m = p.rows.extent.asConstant(),
-                         n = p.columns.extent.asConstant();
+  std::optional<int64_t> m = p.rows.extent.asConstant();
   Tile tile = chooseTile(p, machine, lanes);
   bool maySkinny = !m || *m <= kFewRows, mayTile = !m || *m > kFewRows;
-  int64_t unitColumns = tile.panels * tile.vectors * lanes;
-  // Rows are cut only where columns do not give enough units.
-  if (!mayTile)
-    unitColumns = std::max(unitColumns, kColumnsOfFewRows);
   Decision plain = p.isPlain(p.rows);
   copiesRows = !plain;
-  bool manyColumns = n && *n >= kManyUnits * unitColumns;
-  int64_t rowBlock = kTilesInUnit * tile.rows;
-  if ((manyColumns && !copiesRows) || (m && *m <= rowBlock))
-    rowBlock = 0;
   bool isDot = canDot(p, copiesRows);
+  Cut cut = chooseCut(tile, isDot);
 
   // Consecutive units share their columns.
   CaseBuilder c(p.op.getContext(), machine);
   for (ArrayRef<unsigned> group : p.batch)
     c.grid.push_back(c.axis(group));
   if (!p.columns.group.empty())
-    c.grid.push_back(c.axis(p.columns.group, unitColumns));
+    c.grid.push_back(c.axis(p.columns.group, cut.columns));
   if (!p.rows.group.empty())
-    c.grid.push_back(c.axis(p.rows.group, rowBlock));
+    c.grid.push_back(c.axis(p.rows.group, cut.rows));
 
   why.push_back({"m", p.rows.extent.str()});
   why.push_back({"n", p.columns.extent.str()});
@@ -179,6 +252,36 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     return {};
   }
   return Proposal(p, machine, why).make();
+}
+
+static LoopWork count(KernelOp kernel,
+                      const KernelAnalysis::SymbolRanges &ranges,
+                      LoopCaseAttr loopCase, const MachineModel &machine) {
+  KernelAnalysis a(kernel, ranges);
+  KernelSizes sizes(a);
+  LoopWork work;
+  ProductOpInterface op = getOnlyProduct(kernel);
+  LoopFormAttr form = loopCase.getForms().front();
+  ProductAnalysis p(a, op);
+  SmallVector<ProductAnalysis::Role> roles;
+  bool fits =
+      p.findResults() && p.applyGrid(loopCase, form.getWord("columns"), roles);
+  assert(fits && "a case that was not verified");
+  (void)fits;
+  p.joinDims();
+  double rows = sizes.valueOf(p.rows.extent),
+         columns = sizes.valueOf(p.columns.extent);
+  for (auto [axis, role] : llvm::zip(loopCase.getGrid(), roles)) {
+    if (role == ProductAnalysis::Role::Columns && axis.getBlock())
+      columns = axis.getBlock();
+    if (role == ProductAnalysis::Role::Rows && axis.getBlock())
+      rows = axis.getBlock();
+  }
+  work.units = sizes.countUnits(loopCase, p.extents);
+  addProduct(work, p, sizes, rows, columns, getTile(form),
+             form.getWord("copy") == "rows", machine);
+  addResults(work, kernel, sizes);
+  return work;
 }
 
 //===----------------------------------------------------------------------===//
@@ -227,5 +330,5 @@ static LogicalResult verify(KernelOp kernel,
 }
 
 static const StringRef kNames[] = {"tile", "dot", "axpy"};
-const LoopForms llir::kProductForms = {"product", kNames, fitsProduct, propose,
-                                       verify};
+const LoopForms llir::kProductForms = {"product", kNames, fitsProduct,
+                                       propose,   count,  verify};

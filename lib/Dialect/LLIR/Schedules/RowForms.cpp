@@ -243,6 +243,30 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   return {c.build()};
 }
 
+static LoopWork count(KernelOp kernel,
+                      const KernelAnalysis::SymbolRanges &ranges,
+                      LoopCaseAttr loopCase, const MachineModel &machine) {
+  KernelAnalysis a(kernel, ranges);
+  KernelSizes sizes(a);
+  LoopWork work;
+  Rows rows(kernel);
+  work.units = sizes.countUnits(loopCase, rows.extents);
+  llvm::SmallPtrSet<Value, 4> kept;
+  for (RowReductionOpInterface op : rows.reduces)
+    for (Value operand : op->getOperands()) {
+      work.operations +=
+          sizes.countElements(operand) + sizes.countOperations(operand, &kept);
+      Operation *def = operand.getDefiningOp();
+      if (def && loopCase.getForm(getPosition(def)))
+        kept.insert(operand);
+    }
+  for (Value yielded : getYielded(kernel))
+    work.operations += sizes.countOperations(yielded, &kept);
+  work.operations *= countScalarLoss(loopCase, machine);
+  work.memoryBytes = sizes.countMemory();
+  return work;
+}
+
 /// What may be kept, and where.
 static LogicalResult verifyKept(Rows &rows, LoopFormAttr form, bool isAcross,
                                 unsigned team, const MachineModel &machine,
@@ -323,4 +347,5 @@ static LogicalResult verify(KernelOp kernel,
 }
 
 static const StringRef kNames[] = {"pass"};
-const LoopForms llir::kRowForms = {"rows", kNames, fits, propose, verify};
+const LoopForms llir::kRowForms = {"rows",  kNames, fits,
+                                   propose, count,  verify};

@@ -4,6 +4,8 @@
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "Forms.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
@@ -18,25 +20,6 @@ ArrayRef<const LoopForms *> llir::getLoopForms() {
                                      &kStageForms,   &kElementForms};
   return forms;
 }
-
-ProposedLoops llir::proposeLoops(KernelOp kernel,
-                                 const KernelAnalysis::SymbolRanges &ranges,
-                                 const MachineModel &machine) {
-  ProposedLoops result;
-  for (const LoopForms *forms : getLoopForms()) {
-    SmallVector<LoopCaseAttr> cases =
-        forms->propose(kernel, ranges, machine, result.why);
-    if (cases.empty())
-      continue;
-    result.loops = LoopsAttr::get(kernel.getContext(), cases);
-    return result;
-  }
-  return result;
-}
-
-//===----------------------------------------------------------------------===//
-// Verification
-//===----------------------------------------------------------------------===//
 
 /// The forms that the case gives to the ops with loops; `element` is that of a
 /// kernel without them.
@@ -78,6 +61,68 @@ findForms(KernelOp kernel, LoopCaseAttr loopCase,
     emitError() << "gives its ops forms that do not go together";
   return named;
 }
+
+//===----------------------------------------------------------------------===//
+// Proposals
+//===----------------------------------------------------------------------===//
+
+/// Whether the guard of a case holds where symbols have their nominal values.
+static bool appliesAtNominal(LoopCaseAttr loopCase,
+                             const Assumptions &symbols) {
+  if (!loopCase.getGuard())
+    return true;
+  ArrayRef<int64_t> bounds = loopCase.getBounds();
+  for (auto [i, quantity] : llvm::enumerate(loopCase.getGuard().getResults())) {
+    double value = nominalValue(quantity, symbols);
+    if (value < double(bounds[2 * i]) || value > double(bounds[2 * i + 1]))
+      return false;
+  }
+  return true;
+}
+
+/// What the case does that applies to nominal sizes.
+static LoopWork countWork(KernelOp kernel, LoopsAttr loops,
+                          const KernelAnalysis::SymbolRanges &ranges,
+                          const MachineModel &machine) {
+  Assumptions symbols{KernelAnalysis::SymbolRanges(ranges)};
+  for (LoopCaseAttr loopCase : loops.getCases())
+    if (appliesAtNominal(loopCase, symbols)) {
+      const LoopForms *forms =
+          findForms(kernel, loopCase, [&] { return kernel.emitOpError(); });
+      assert(forms && "a schedule that was not verified");
+      return forms->count(kernel, ranges, loopCase, machine);
+    }
+  llvm_unreachable("the last case has no guard");
+}
+
+double llir::priceLoops(KernelOp kernel, LoopsAttr loops,
+                        const KernelAnalysis::SymbolRanges &ranges,
+                        const MachineModel &machine, unsigned workers) {
+  return priceWork(countWork(kernel, loops, ranges, machine), machine, workers);
+}
+
+ProposedLoops llir::proposeLoops(KernelOp kernel,
+                                 const KernelAnalysis::SymbolRanges &ranges,
+                                 const MachineModel &machine) {
+  ProposedLoops result;
+  for (const LoopForms *forms : getLoopForms()) {
+    SmallVector<LoopCaseAttr> cases =
+        forms->propose(kernel, ranges, machine, result.why);
+    if (cases.empty())
+      continue;
+    result.loops = LoopsAttr::get(kernel.getContext(), cases);
+    LoopWork work = countWork(kernel, result.loops, ranges, machine);
+    result.price = priceWork(work, machine, machine.workers);
+    result.priceOfOne = priceWork(work, machine, 1);
+    result.why.push_back({"predicted ns", int64_t(std::llround(result.price))});
+    return result;
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
 
 StringRef llir::getLoopsTitle(KernelOp kernel, LoopCaseAttr loopCase) {
   const LoopForms *forms = findForms(kernel, loopCase, [&] {

@@ -246,6 +246,55 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   return {first.c.build(), many.c.build()};
 }
 
+static LoopWork count(KernelOp kernel,
+                      const KernelAnalysis::SymbolRanges &ranges,
+                      LoopCaseAttr loopCase, const MachineModel &machine) {
+  KernelAnalysis a(kernel, ranges);
+  KernelSizes sizes(a);
+  LoopWork work;
+  StageAnalysis s(a);
+  bool fits = s.find() && s.apply(loopCase);
+  assert(fits && "a case that was not verified");
+  (void)fits;
+  work.units = sizes.countUnits(loopCase, s.extents);
+  llvm::SmallPtrSet<Value, 4> kept;
+  double keptBytes = 0;
+  for (const Stage &stage : s.stages) {
+    if (ProductOpInterface op = stage.product) {
+      ProductAnalysis p = s.analyze(op);
+      LoopFormAttr form = loopCase.getForm(getPosition(op));
+      auto blockOf = [&](const ProductSide &side) {
+        bool isParallel =
+            !side.group.empty() && side.group[0] < s.extents.size();
+        int64_t block = isParallel ? s.getAxis(side.group[0])->block : 0;
+        return block ? double(block) : sizes.valueOf(side.extent);
+      };
+      addProduct(work, p, sizes, blockOf(p.rows), blockOf(p.columns),
+                 getTile(form), form.getWord("copy") == "rows", machine);
+      s.place(op->getResult(0));
+      // Written and read.
+      keptBytes += 2 * sizes.countBytes(op->getResult(0));
+    }
+    for (RowReductionOpInterface op : stage.reductions)
+      for (Value operand : op->getOperands()) {
+        work.operations += sizes.countElements(operand) +
+                           sizes.countOperations(operand, &kept);
+        Operation *def = operand.getDefiningOp();
+        if (def && loopCase.getForm(getPosition(def))) {
+          kept.insert(operand);
+          keptBytes += 2 * sizes.countBytes(operand);
+        }
+      }
+  }
+  for (Value yielded : getYielded(kernel))
+    work.operations += sizes.countOperations(yielded, &kept);
+  work.memoryBytes += sizes.countMemory();
+  // What a unit keeps does not always fit.
+  bool isOnChip = keptBytes / 2 / work.units <= machine.l2Bytes;
+  (isOnChip ? work.cacheBytes : work.memoryBytes) += keptBytes;
+  return work;
+}
+
 //===----------------------------------------------------------------------===//
 // Verification
 //===----------------------------------------------------------------------===//
@@ -317,4 +366,5 @@ static LogicalResult verify(KernelOp kernel,
 }
 
 static const StringRef kNames[] = {"tile", "dot", "axpy", "pass"};
-const LoopForms llir::kStageForms = {"stages", kNames, fits, propose, verify};
+const LoopForms llir::kStageForms = {"stages", kNames, fits,
+                                     propose,  count,  verify};

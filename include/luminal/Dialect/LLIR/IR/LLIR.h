@@ -44,9 +44,12 @@ struct LaunchField {
   std::variant<Expr, int64_t, bool> value;
 };
 
-/// An estimate of a size that is known only at run time: each symbol at 64,
-/// clamped to its range. Used by estimates, never for correctness.
-double nominalValue(const Expr &e, const Assumptions &assumptions);
+/// What a symbol is taken for where nothing more is known.
+constexpr int64_t kNominalSymbol = 64;
+/// An estimate of a size that is known only at run time: each symbol at
+/// `nominal`, clamped to its range. Used by estimates, never for correctness.
+double nominalValue(const Expr &e, const Assumptions &assumptions,
+                    int64_t nominal = kNominalSymbol);
 
 } // namespace luminal::llir
 

@@ -12,6 +12,8 @@
 #include "luminal/Dialect/LLIR/Analysis/KernelAnalysis.h"
 #include "luminal/Support/MachineModel.h"
 
+#include <functional>
+
 namespace luminal::llir {
 
 /// The schedule for `kernel` on `machine`, where symbols have `ranges`; with
@@ -19,11 +21,25 @@ namespace luminal::llir {
 /// compute the kernel.
 struct ProposedLoops {
   LoopsAttr loops;
+  /// Nanoseconds that the kernel is predicted to take where symbols have their
+  /// nominal values, on all workers of the machine.
+  double price = 0;
+  /// The same on one of them.
+  double priceOfOne = 0;
   llvm::SmallVector<Reporter::Arg> why;
 };
 ProposedLoops proposeLoops(KernelOp kernel,
                            const KernelAnalysis::SymbolRanges &ranges,
                            const MachineModel &machine);
+
+/// What is asked for the schedule of a kernel.
+using ProposeFn = std::function<ProposedLoops(
+    KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges)>;
+
+/// The price of a schedule that the kernel can have, on so many workers.
+double priceLoops(KernelOp kernel, LoopsAttr loops,
+                  const KernelAnalysis::SymbolRanges &ranges,
+                  const MachineModel &machine, unsigned workers);
 
 /// Checks the schedule of `kernel` against its body and `machine`. The error is
 /// at the kernel.

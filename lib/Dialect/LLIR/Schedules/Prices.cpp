@@ -1,0 +1,241 @@
+//===- Prices.cpp - How long a kernel takes as it is scheduled ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Prices.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+/// The part of the rate of multiplication that a tile reaches, beside its loads
+/// and its epilogue; and loops without a tile, which load more.
+static constexpr double kTileShare = 0.8;
+static constexpr double kPlainShare = 0.4;
+/// Operations to pack one element of the columns, and to copy one of the rows
+/// (measured on Zen 4, where packing takes 0.24 ns an element).
+static constexpr double kPackOperations = 7;
+static constexpr double kCopyOperations = 2;
+/// Bytes that an operation of the first cache's rate could read from the next
+/// ones.
+static constexpr double kCacheBytesPerOperation = 2;
+/// The part of a unit by which workers end apart, for they begin at different
+/// times and are disturbed.
+static constexpr double kUneven = 0.1;
+/// What a cut for many workers may cost a single one.
+static constexpr double kMostLoss = 1.02;
+/// Prices of cuts that differ by less are equal.
+static constexpr double kSame = 1.03;
+
+double llir::priceWork(const LoopWork &work, const MachineModel &machine,
+                       double workers) {
+  double busy = std::max(work.operations / machine.operationRate +
+                             work.products / machine.getFmaRate() / kTileShare,
+                         work.cacheBytes /
+                             (kCacheBytesPerOperation * machine.operationRate));
+  double units = std::max(1.0, work.units);
+  // The runtime hands over what is worth it.
+  double worth = std::floor(busy * machine.operationRate / machine.grain);
+  double count =
+      std::clamp(std::min(workers, units), 1.0, std::max(1.0, worth));
+  double rounds = std::ceil(units / count);
+  double time = machine.launchTime;
+  double computing = busy * rounds / units;
+  if (count > 1) {
+    time += machine.handOverTime;
+    computing += kUneven * busy / units;
+  }
+  return time +
+         std::max(computing, work.memoryBytes / machine.getReadRate(count));
+}
+
+size_t llir::chooseWork(ArrayRef<SmallVector<LoopWork, 2>> candidates,
+                        const MachineModel &machine) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  // Beside the first, so that each size counts the same.
+  auto priceFor = [&](ArrayRef<LoopWork> works, double workers) {
+    double sum = 0;
+    for (auto [work, first] : llvm::zip_equal(works, candidates.front()))
+      sum += priceWork(work, machine, workers) /
+             std::max(1e-3, priceWork(first, machine, workers));
+    return sum;
+  };
+  double least = kNone, bestPrice = kNone;
+  for (ArrayRef<LoopWork> works : candidates)
+    least = std::min(least, priceFor(works, 1));
+  size_t best = 0;
+  for (auto [i, works] : llvm::enumerate(candidates)) {
+    if (priceFor(works, 1) > kMostLoss * least)
+      continue;
+    double price = priceFor(works, machine.workers);
+    if (price * kSame < bestPrice)
+      best = i, bestPrice = price;
+  }
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+double KernelSizes::countElements(Value v) const {
+  SmallVector<Expr> extents = hlir::getExtents(v);
+  return valueOf(product({extents.begin(), extents.end()}));
+}
+
+double KernelSizes::countBytes(Value v) const {
+  // As memory holds them: i1 is a byte.
+  unsigned bits = std::max(8u, getElementType(v).getIntOrFloatBitWidth());
+  return countElements(v) * bits / 8;
+}
+
+double KernelSizes::countUnits(LoopCaseAttr loopCase,
+                               ArrayRef<Expr> extents) const {
+  double units = 1;
+  for (LoopAxisAttr axis : loopCase.getGrid()) {
+    double extent = 1;
+    for (unsigned dim : axis.getDims())
+      extent *= valueOf(extents[dim]);
+    if (axis.getBlock())
+      units *= std::ceil(extent / axis.getBlock());
+  }
+  // Blocks of threads are what a GPU's workers take.
+  if (loopCase.getThreads())
+    units = std::ceil(units * loopCase.getTeam() / loopCase.getThreads());
+  return units;
+}
+
+static double getOperations(Operation *op) {
+  auto body = dyn_cast<BodyOpInterface>(op);
+  auto code = dyn_cast<CodeOpInterface>(op);
+  return body && code && !body.isFree() ? code.getCodeSize() : 0;
+}
+
+double
+KernelSizes::countOperations(Value v,
+                             const llvm::SmallPtrSetImpl<Value> *kept) const {
+  llvm::SetVector<Value> chain;
+  auto add = [&](Value operand) {
+    Operation *op = operand.getDefiningOp();
+    if (op && !hasLoops(op) && !(kept && kept->contains(operand)))
+      chain.insert(operand);
+  };
+  add(v);
+  double operations = 0;
+  for (size_t i = 0; i < chain.size(); ++i) {
+    Operation *op = chain[i].getDefiningOp();
+    operations += getOperations(op) * countElements(chain[i]);
+    for (Value operand : op->getOperands())
+      add(operand);
+  }
+  return operations;
+}
+
+double KernelSizes::countNested() const {
+  KernelOp kernel = a.kernel;
+  Operation *terminator = kernel.getBody().front().getTerminator();
+  // How often each value is computed; a value that is read at one index several
+  // times is computed once.
+  llvm::DenseMap<Value, double> counts;
+  for (Value yielded : terminator->getOperands())
+    counts[yielded] = countElements(yielded);
+  double operations = 0;
+  for (Operation *op = terminator->getPrevNode(); op; op = op->getPrevNode()) {
+    double count = 0;
+    for (Value result : op->getResults())
+      count = std::max(count, counts.lookup(result));
+    auto reduction = dyn_cast<ReductionOpInterface>(op);
+    if (reduction)
+      count *= std::max(1.0, valueOf(reduction.getReducedExtent()));
+    operations += count * (reduction ? 1 : getOperations(op));
+    for (Value operand : op->getOperands())
+      counts[operand] = std::max(counts.lookup(operand), count);
+  }
+  return operations;
+}
+
+double KernelSizes::countMemory() const {
+  KernelOp kernel = a.kernel;
+  Cost cost = kernel.getCost();
+  return valueOf(cost.bytesRead + cost.bytesWritten);
+}
+
+double llir::countScalarLoss(LoopCaseAttr loopCase,
+                             const MachineModel &machine) {
+  if (loopCase.getThreads())
+    return 1;
+  int64_t lanes = 1;
+  for (LoopAxisAttr axis : loopCase.getGrid())
+    lanes = std::max<int64_t>(lanes, axis.getLanes());
+  for (LoopAxisAttr axis : loopCase.getStream())
+    lanes = std::max<int64_t>(lanes, axis.getLanes());
+  for (LoopFormAttr form : loopCase.getForms())
+    lanes = std::max(lanes, form.getNumber("lanes", 1));
+  return std::max(1.0, double(machine.getLanes(32)) / lanes);
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
+                      const KernelSizes &sizes, double rows, double columns,
+                      ProductTile tile, bool copiesRows,
+                      const MachineModel &machine) {
+  double m = sizes.valueOf(p.rows.extent), n = sizes.valueOf(p.columns.extent),
+         k = sizes.valueOf(p.kExtent), all = 1;
+  for (const Expr &extent : p.batchExtents)
+    all *= sizes.valueOf(extent);
+  auto blocksOf = [](double extent, double block) {
+    return std::max(1.0, std::ceil(extent / std::max(1.0, block)));
+  };
+  double rowBlocks = blocksOf(m, rows), columnBlocks = blocksOf(n, columns);
+  // f64 takes two lanes.
+  double width = p.bytes > 4 ? 2 : 1;
+  auto paddedTo = [](double extent, double step) {
+    return step > 0 ? std::ceil(extent / step) * step : extent;
+  };
+  double padded = rowBlocks * paddedTo(std::min(rows, m), tile.rows);
+  // The last block is smaller.
+  padded = std::min(padded, m + rowBlocks * tile.rows);
+  work.products += all * std::max(m, padded) *
+                   std::max(n, paddedTo(n, tile.columns)) * k * width *
+                   (tile.rows ? 1 : kTileShare / kPlainShare);
+  double left = all * m * k, right = all * n * k;
+  auto perElement = [&](const ProductSide &side) {
+    return sizes.countOperations(side.operand) /
+           std::max(1.0, sizes.countElements(side.operand));
+  };
+  double ofRight = perElement(p.columns), ofLeft = perElement(p.rows);
+  if (tile.rows)
+    ofRight += kPackOperations;
+  else
+    // Computed for each tile of rows.
+    ofRight *= std::max(1.0, std::min(rows, m) / 2);
+  if (copiesRows)
+    ofLeft += kCopyOperations;
+  work.operations +=
+      width * (rowBlocks * right * ofRight + columnBlocks * left * ofLeft);
+  // What is read again comes from a cache where a unit's columns fit into that
+  // of its worker, and all rows into the one that workers share.
+  auto readAgain = [&](const ProductSide &side, double elements, double times,
+                       double parts) {
+    double bytes =
+        elements * getElementType(side.operand).getIntOrFloatBitWidth() / 8;
+    double once = bytes / std::max(1.0, all);
+    bool isCached = once <= machine.l3Bytes || once / parts <= machine.l2Bytes;
+    (isCached ? work.cacheBytes : work.memoryBytes) += times * bytes;
+  };
+  readAgain(p.columns, right, rowBlocks - 1, columnBlocks);
+  readAgain(p.rows, left, columnBlocks - 1, 1);
+}
+
+void llir::addResults(LoopWork &work, KernelOp kernel,
+                      const KernelSizes &sizes) {
+  for (Value yielded : getYielded(kernel))
+    work.operations += sizes.countOperations(yielded);
+  work.memoryBytes += sizes.countMemory();
+}

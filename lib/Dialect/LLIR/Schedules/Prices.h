@@ -1,0 +1,90 @@
+//===- Prices.h - How long a kernel takes as it is scheduled --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Forms say what a case does at nominal sizes; a roofline over the machine's
+// rates makes that a time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_PRICES_H
+#define LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_PRICES_H
+
+#include "luminal/Dialect/LLIR/Analysis/ProductAnalysis.h"
+#include "luminal/Support/MachineModel.h"
+
+namespace luminal::llir {
+
+/// What a case does, all of its units together.
+struct LoopWork {
+  /// Units of work, which workers take one by one.
+  double units = 1;
+  /// Simple f32 operations, on vectors; and multiplications with addition.
+  double operations = 0;
+  double products = 0;
+  /// Bytes from and to memory; and those that caches hold when they are read
+  /// again.
+  double memoryBytes = 0;
+  double cacheBytes = 0;
+};
+
+/// Nanoseconds that `workers` workers of the machine take.
+double priceWork(const LoopWork &work, const MachineModel &machine,
+                 double workers);
+
+/// Of several ways to cut one kernel, the one that takes all workers the least
+/// time, of those that take one worker hardly more than the best does. The
+/// first of equally good ones. Each has the work at the same sizes of the
+/// kernel, one or more, which count the same.
+size_t chooseWork(llvm::ArrayRef<llvm::SmallVector<LoopWork, 2>> candidates,
+                  const MachineModel &machine);
+
+/// The sizes of a kernel where symbols have the value `nominal`, within their
+/// ranges.
+class KernelSizes {
+public:
+  explicit KernelSizes(const KernelAnalysis &a,
+                       int64_t nominal = kNominalSymbol)
+      : a(a), nominal(nominal) {}
+
+  double valueOf(const Expr &e) const {
+    return nominalValue(e, a.getAssumptions(), nominal);
+  }
+  double countElements(mlir::Value v) const;
+  double countBytes(mlir::Value v) const;
+  /// Units of the grid, over a space of these extents; of a GPU: blocks.
+  double countUnits(LoopCaseAttr loopCase, llvm::ArrayRef<Expr> extents) const;
+
+  /// Operations to compute all of `v`, from what ops with loops and `kept`
+  /// values leave.
+  double countOperations(
+      mlir::Value v,
+      const llvm::SmallPtrSetImpl<mlir::Value> *kept = nullptr) const;
+  /// The same where ops with loops on the way are computed anew for each
+  /// element that reads them.
+  double countNested() const;
+  /// What the kernel reads and writes at least.
+  double countMemory() const;
+
+private:
+  const KernelAnalysis &a;
+  int64_t nominal;
+};
+
+/// By how much fewer lanes than a vector has slow a case down.
+double countScalarLoss(LoopCaseAttr loopCase, const MachineModel &machine);
+
+/// Adds a product of which a unit takes `rows` x `columns`. `tile` is the rows
+/// and columns that its loops take at a time, 0 where they pack nothing.
+struct ProductTile {
+  double rows = 0, columns = 0;
+};
+void addProduct(LoopWork &work, const ProductAnalysis &p,
+                const KernelSizes &sizes, double rows, double columns,
+                ProductTile tile, bool copiesRows, const MachineModel &machine);
+
+/// Adds what follows a kernel's products, and all of its memory.
+void addResults(LoopWork &work, KernelOp kernel, const KernelSizes &sizes);
+
+} // namespace luminal::llir
+
+#endif // LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_PRICES_H
