@@ -63,6 +63,32 @@ static void tellLaunch(llir::KernelOp kernel, StringRef symbol,
   reporter.analysis(kernel.getLoc(), "launch", args);
 }
 
+/// Whether a step gives its kernel the memory that the kernel's schedule needs.
+static LogicalResult
+checkWorkspace(llir::StepOp step,
+               const std::optional<llir::Workspace> &workspace) {
+  if (step.getWorkspace().empty() != !workspace.has_value())
+    return step.emitOpError()
+           << (workspace ? "has no workspace, which the parts of "
+                         : "has a workspace, and no case of ")
+           << step.getCallee() << (workspace ? " need" : " has parts");
+  if (!workspace)
+    return success();
+  Assumptions symbols = hlir::getAssumptions(step);
+  for (auto [buffer, bytes] : llvm::zip_equal(
+           step.getWorkspace(),
+           ArrayRef<Expr>{workspace->states, workspace->counters})) {
+    auto op = buffer.getDefiningOp<llir::BufferOpInterface>();
+    Expr needed = symbols.simplify(bytes),
+         found = symbols.simplify(op.getSize());
+    if (needed != found && !symbols.provablyLessEqual(needed, found))
+      return step.emitOpError()
+             << "has a workspace of " << found.str() << " bytes, "
+             << step.getCallee() << " needs " << needed.str();
+  }
+  return success();
+}
+
 void ConvertLLIRToLLVM::runOnOperation() {
   ModuleOp module = getOperation();
   std::string error;
@@ -75,6 +101,7 @@ void ConvertLLIRToLLVM::runOnOperation() {
   OwningOpRef<ModuleOp> code = ModuleOp::create(module.getLoc());
   SmallVector<func::FuncOp> done;
   llvm::StringMap<EmittedKernel> emitted;
+  llvm::StringMap<std::optional<llir::Workspace>> workspaces;
   SmallVector<Requirement> requirements;
   for (auto func : module.getOps<func::FuncOp>()) {
     llir::KernelOp kernel = getOnlyKernel(func);
@@ -87,6 +114,7 @@ void ConvertLLIRToLLVM::runOnOperation() {
     tellLaunch(kernel, func.getSymName(), *made, DEBUG_TYPE);
     hlir::addRequirements(requirements, made->requirements);
     emitted[func.getSymName()] = std::move(*made);
+    workspaces[func.getSymName()] = llir::getWorkspace(kernel);
     done.push_back(func);
   }
   if (!keepLoops && failed(device->lower(*code)))
@@ -100,10 +128,13 @@ void ConvertLLIRToLLVM::runOnOperation() {
     hlir::addRequirements(all, requirements);
     hlir::setRequirements(schedule, all);
   }
-  module.walk([&](llir::StepOp step) {
+  auto given = module.walk([&](llir::StepOp step) {
     auto it = emitted.find(step.getCallee());
     if (it == emitted.end())
-      return;
+      return WalkResult::advance();
     step.setLaunchAttr(it->second.launch);
+    return WalkResult(checkWorkspace(step, workspaces[step.getCallee()]));
   });
+  if (given.wasInterrupted())
+    signalPassFailure();
 }

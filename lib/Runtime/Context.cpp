@@ -83,8 +83,7 @@ Status Context::Impl::initialize(const ContextOptions &options) {
     const StepSpec &spec = m.steps[i];
     firstArgument.push_back(next);
     next += static_cast<uint32_t>(spec.buffers.size());
-    for (size_t k = spec.buffers.size() - spec.results; k < spec.buffers.size();
-         ++k)
+    for (size_t k = spec.getFirstResult(); k < spec.getFirstWorkspace(); ++k)
       if (uint32_t root = m.rootBuffer(spec.buffers[k]);
           m.buffers[root].kind == BufferSpec::Kind::Input)
         inputs[owners[root]].inPlace = true;
@@ -284,9 +283,9 @@ std::span<const int64_t> Context::getSymbolValues() const {
 }
 
 uint64_t Context::getMemoryBytes() const {
-  uint64_t total = impl->arena.size() + impl->launches->getMemoryBytes() +
-                   impl->temporary.size() + impl->stagedInputs.size() +
-                   impl->stagedOutputs.size();
+  uint64_t total = impl->arena.size() + impl->counters.size() +
+                   impl->launches->getMemoryBytes() + impl->temporary.size() +
+                   impl->stagedInputs.size() + impl->stagedOutputs.size();
   for (const Impl::Input &input : impl->inputs)
     total += input.own.size() + input.read.size();
   for (const Impl::Output &output : impl->outputs)
@@ -310,7 +309,9 @@ uint64_t Context::getNumCaptures() const {
 
 Result<double> Context::timeSteps(unsigned repeats) {
   LUMINAL_CHECK(run());
-  return impl->launches->time(repeats);
+  Result<double> nanoseconds = impl->launches->time(repeats);
+  impl->countersClean &= bool(nanoseconds);
+  return nanoseconds;
 }
 
 Status Context::prepare() {

@@ -57,6 +57,7 @@ struct Context::Impl {
   //===--- Running (ContextRun.cpp) ---------------------------------------===//
   Status call(StepListener *listener);
   Status startStates();
+  Status clearCounters();
   Status copyInitialValue(uint32_t state);
   Status checkStates();
   Error brokenState(uint32_t input) const;
@@ -129,6 +130,10 @@ struct Context::Impl {
   std::vector<uint32_t> firstArgument; ///< By step.
   std::vector<int64_t> launchValues;   ///< As Plan::launches.
   Memory arena, temporary;
+  /// Counters of all steps, one after the other. Steps leave them zero, unless
+  /// a call fails.
+  Memory counters;
+  bool countersClean = true;
   /// Inputs and outputs whose memory is not direct, one after the other.
   Memory stagedInputs, stagedOutputs;
   std::vector<Copy> copiesIn, copiesOut;

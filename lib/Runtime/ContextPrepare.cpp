@@ -132,6 +132,10 @@ Status Context::Impl::checkRequirements() {
 // Sizes
 //===----------------------------------------------------------------------===//
 
+static uint64_t roundUp(uint64_t bytes, uint64_t multiple) {
+  return (bytes + multiple - 1) / multiple * multiple;
+}
+
 /// Why one of `sizes` is not in [0, kLargestSize].
 static std::string describeSizes(
     std::initializer_list<std::pair<SizeProgram::Value, Expr>> sizes) {
@@ -172,6 +176,7 @@ Status Context::Impl::evaluateBuffers() {
   if (!size(plan.arenaBytes, arenaBytes))
     return Error("arena_bytes: has no valid size" +
                  describeSizes({{values[plan.arenaBytes], m.arenaBytes}}));
+  int64_t counterBytes = 0;
   for (size_t i = 0; i < m.buffers.size(); ++i) {
     const BufferSpec &spec = m.buffers[i];
     Range &range = ranges[i];
@@ -189,6 +194,7 @@ Status Context::Impl::evaluateBuffers() {
     case Kind::Constant:
     case Kind::Arena:
     case Kind::Alias:
+    case Kind::Counters:
       break;
     }
     if (!size(plan.buffers[i].offset, range.offset) ||
@@ -202,6 +208,14 @@ Status Context::Impl::evaluateBuffers() {
         (range.offset + range.bytes > arenaBytes ||
          range.offset % static_cast<int64_t>(kAlignment) != 0))
       return Error(where() + "lies outside the arena or is misaligned");
+    if (spec.kind == Kind::Counters) {
+      // The sum is far from overflowing: each is at most kLargestSize.
+      range.offset = counterBytes;
+      counterBytes += static_cast<int64_t>(
+          roundUp(static_cast<uint64_t>(range.bytes), kAlignment));
+      if (counterBytes > kLargestSize)
+        return Error(where() + "has no valid place: too many counters");
+    }
     if (spec.kind == Kind::Alias &&
         range.offset + range.bytes > ranges[spec.of].bytes)
       return Error(where() + "lies outside buffer " + std::to_string(spec.of));
@@ -214,6 +228,11 @@ Status Context::Impl::evaluateBuffers() {
   if (!arena.reserve(device, arenaBytes))
     return Error("out of memory: the arena needs " +
                  std::to_string(arenaBytes) + " bytes");
+  const bool grows = static_cast<uint64_t>(counterBytes) > counters.size();
+  if (grows && !counters.reserve(device, counterBytes))
+    return Error("out of memory: the counters need " +
+                 std::to_string(counterBytes) + " bytes");
+  countersClean &= !grows;
   return {};
 }
 
@@ -248,10 +267,6 @@ Error Context::Impl::launchError() const {
 // Pointers
 //===----------------------------------------------------------------------===//
 
-static uint64_t roundUp(uint64_t bytes) {
-  return (bytes + kCopyAlignment - 1) / kCopyAlignment * kCopyAlignment;
-}
-
 /// Inputs that kernels cannot read where they are get a place in one block, in
 /// order, so that a device may copy them at once.
 Status Context::Impl::placeInputs() {
@@ -260,7 +275,7 @@ Status Context::Impl::placeInputs() {
     input.place = input.bound ? input.data : input.own.data();
     input.staged = input.bytes > 0 && !isDirect(input.place);
     if (input.staged)
-      total += roundUp(static_cast<uint64_t>(input.bytes));
+      total += roundUp(static_cast<uint64_t>(input.bytes), kCopyAlignment);
   }
   if (!stagedInputs.reserve(device, total))
     return Error("out of memory: the inputs need " + std::to_string(total) +
@@ -276,7 +291,7 @@ Status Context::Impl::placeInputs() {
          device.reaches(input.place) ? Copy::Kind::Within : Copy::Kind::In,
          !copiesIn.empty()});
     input.place = next;
-    next += roundUp(bytes);
+    next += roundUp(bytes, kCopyAlignment);
   }
   return {};
 }
@@ -298,7 +313,7 @@ Status Context::Impl::placeOutputs() {
     output.place = output.bound ? output.data : output.own.data();
     output.staged = output.bytes > 0 && !isDirect(output.place);
     if (output.staged)
-      total += roundUp(static_cast<uint64_t>(output.bytes));
+      total += roundUp(static_cast<uint64_t>(output.bytes), kCopyAlignment);
   }
   if (!stagedOutputs.reserve(device, total))
     return Error("out of memory: the outputs need " + std::to_string(total) +
@@ -308,7 +323,7 @@ Status Context::Impl::placeOutputs() {
     if (!output.staged)
       continue;
     output.place = next;
-    next += roundUp(static_cast<uint64_t>(output.bytes));
+    next += roundUp(static_cast<uint64_t>(output.bytes), kCopyAlignment);
   }
   return {};
 }
@@ -361,6 +376,9 @@ Status Context::Impl::preparePointers() {
     case Kind::Arena:
       place = arena.data() + ranges[b].offset;
       break;
+    case Kind::Counters:
+      place = counters.data() + ranges[b].offset;
+      break;
     case Kind::Alias:
       place = pointers[m.buffers[b].of] + ranges[b].offset;
       break;
@@ -393,9 +411,10 @@ Status Context::Impl::planCopies() {
     if (from == to || bytes == 0)
       return;
     const Copy *last = copiesOut.empty() ? nullptr : &copiesOut.back();
-    const bool joins =
-        last && isStaged(from) && isStaged(last->from) &&
-        static_cast<const uint8_t *>(last->from) + roundUp(last->bytes) == from;
+    const bool joins = last && isStaged(from) && isStaged(last->from) &&
+                       static_cast<const uint8_t *>(last->from) +
+                               roundUp(last->bytes, kCopyAlignment) ==
+                           from;
     copiesOut.push_back(
         {from, to, static_cast<uint64_t>(bytes),
          device.reaches(to) ? Copy::Kind::Within : Copy::Kind::Out, joins});

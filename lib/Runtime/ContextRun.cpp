@@ -62,9 +62,13 @@ Status Context::run(StepListener *listener) {
     LUMINAL_CHECK(c.checkStates());
   if (c.statesToStart)
     LUMINAL_CHECK(c.startStates());
+  if (!c.countersClean)
+    LUMINAL_CHECK(c.clearCounters());
   if (Status status = c.call(listener); !status) {
     for (Impl::Output &output : c.outputs)
       output.current = false;
+    // Some units of a step may not have run.
+    c.countersClean = false;
     return status;
   }
   for (Impl::Output &output : c.outputs)
@@ -142,5 +146,15 @@ Status Context::Impl::startStates() {
     inputs[i].start = false;
   }
   statesToStart = false;
+  return {};
+}
+
+Status Context::Impl::clearCounters() {
+  if (counters.size() > 0) {
+    const std::vector<uint8_t> zeros(counters.size());
+    LUMINAL_CHECK(device.copy(
+        {zeros.data(), counters.data(), counters.size(), Copy::Kind::In}));
+  }
+  countersClean = true;
   return {};
 }

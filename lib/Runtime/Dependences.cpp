@@ -114,8 +114,7 @@ std::vector<std::vector<uint32_t>>
 runtime::planDependences(const Manifest &m, const std::vector<bool> &active) {
   Regions regions(m);
   auto isOrdered = [&](const StepSpec &a, const StepSpec &b) {
-    const size_t readsOfA = a.buffers.size() - a.results;
-    const size_t readsOfB = b.buffers.size() - b.results;
+    const size_t readsOfA = a.getFirstResult(), readsOfB = b.getFirstResult();
     for (size_t i = 0; i < a.buffers.size(); ++i)
       for (size_t k = 0; k < b.buffers.size(); ++k)
         if ((i >= readsOfA || k >= readsOfB) &&

@@ -8,8 +8,8 @@ using namespace luminal;
 using namespace luminal::runtime;
 using Kind = BufferSpec::Kind;
 
-constexpr std::string_view kKindNames[] = {"input",    "output", "weight",
-                                           "constant", "arena",  "alias"};
+constexpr std::string_view kKindNames[] = {
+    "input", "output", "weight", "constant", "arena", "alias", "counters"};
 
 std::string_view runtime::bufferKindName(Kind kind) {
   return kKindNames[static_cast<size_t>(kind)];

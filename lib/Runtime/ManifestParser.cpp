@@ -169,9 +169,10 @@ struct Reader {
     if (buffer.kind == Kind::Alias)
       LUMINAL_CHECK(readMember(ref, "of", buffer.of));
     if (buffer.kind != Kind::Alias && buffer.kind != Kind::Arena &&
-        buffer.kind != Kind::Constant)
+        buffer.kind != Kind::Constant && buffer.kind != Kind::Counters)
       return {};
-    LUMINAL_CHECK(readMember(ref, "offset", buffer.offset));
+    if (buffer.kind != Kind::Counters)
+      LUMINAL_CHECK(readMember(ref, "offset", buffer.offset));
     return readMember(ref, "bytes", buffer.bytes);
   }
 
@@ -190,6 +191,7 @@ struct Reader {
     LUMINAL_CHECK(readMember(ref, "name", step.name));
     LUMINAL_CHECK(readMember(ref, "buffers", step.buffers));
     LUMINAL_CHECK(readMember(ref, "results", step.results));
+    LUMINAL_CHECK(readOptional(ref, "workspace", step.workspace));
     LUMINAL_CHECK(readMember(ref, "launch", step.launch));
     LUMINAL_CHECK(readOptional(ref, "traffic", step.traffic));
     return readOptional(ref, "flops", step.flops);

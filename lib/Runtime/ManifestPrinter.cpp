@@ -90,6 +90,8 @@ std::string Manifest::str() const {
       json["offset"] = buffer.offset.str();
       json["bytes"] = buffer.bytes.str();
     }
+    if (buffer.kind == Kind::Counters)
+      json["bytes"] = buffer.bytes.str();
     root["buffers"].push_back(std::move(json));
   }
   root["arena_bytes"] = arenaBytes.str();
@@ -100,6 +102,8 @@ std::string Manifest::str() const {
     json["name"] = step.name;
     json["buffers"] = step.buffers;
     json["results"] = step.results;
+    if (step.workspace)
+      json["workspace"] = step.workspace;
     visitFields(step.launch, [&](std::string_view name, const auto &field) {
       Json &value = json["launch"][std::string(name)];
       if constexpr (std::is_same_v<decltype(field), const Expr &>)

@@ -207,6 +207,9 @@ private:
         return Error(where + ".buffer: there is no buffer " +
                      std::to_string(output.buffer));
       // Several outputs may be one value.
+      if (m.buffers[m.rootBuffer(output.buffer)].kind == Kind::Counters)
+        return Error(where + ".buffer: buffer " +
+                     std::to_string(output.buffer) + " is of counters");
       if (m.buffers[output.buffer].kind == Kind::Output) {
         auto [known, isNew] =
             outputTypes.emplace(output.buffer, typeText(output));
@@ -246,6 +249,31 @@ private:
     return status;
   }
 
+  /// Counters are of one step's workspace and of nothing else, so that no step
+  /// can leave them in a state that another finds.
+  Status workspace(const StepSpec &step, const std::string &where) {
+    for (size_t k = 0; k < step.buffers.size(); ++k) {
+      const uint32_t buffer = step.buffers[k];
+      const Kind kind = m.buffers[m.rootBuffer(buffer)].kind;
+      const bool isWorkspace = k >= step.getFirstWorkspace();
+      auto error = [&](const char *what) {
+        return Error(where + ".buffers[" + std::to_string(k) + "]: buffer " +
+                     std::to_string(buffer) + what);
+      };
+      if (isWorkspace && m.buffers[buffer].kind != Kind::Counters &&
+          kind != Kind::Arena)
+        return error(" is not memory for a workspace");
+      if (kind != Kind::Counters)
+        continue;
+      if (!isWorkspace || m.buffers[buffer].kind != Kind::Counters)
+        return error(" is of counters, which only a workspace has");
+      if (owned[buffer])
+        return error(" is of counters that another step has");
+      owned[buffer] = true;
+    }
+    return {};
+  }
+
   Status steps() {
     // Whether a step may write each buffer: not weights, constants or plain
     // inputs.
@@ -267,10 +295,12 @@ private:
         if (buffer >= m.buffers.size())
           return Error(where + ".buffers: there is no buffer " +
                        std::to_string(buffer));
-      if (step.results > step.buffers.size())
+      if (step.workspace > step.buffers.size() ||
+          step.results > step.buffers.size() - step.workspace)
         return Error(where + ".results: more results than buffers");
-      for (size_t k = step.buffers.size() - step.results;
-           k < step.buffers.size(); ++k) {
+      LUMINAL_CHECK(workspace(step, where));
+      for (size_t k = step.getFirstResult(); k < step.getFirstWorkspace();
+           ++k) {
         uint32_t buffer = step.buffers[k];
         if (!writable[buffer] && !states[m.rootBuffer(buffer)])
           return Error(where + ".buffers[" + std::to_string(k) + "]: buffer " +

@@ -26,13 +26,11 @@ def EmissionOpInterface : OpInterface<"EmissionOpInterface"> {
 def ReductionEmissionOpInterface : OpInterface<"ReductionEmissionOpInterface"> {
   let cppNamespace = "::luminal";
   let description = [{
-    The code of a reduction (`llir::ReductionOpInterface`): a state of one or more values that takes terms one by one. All
+    The code of a reduction (`llir::ReductionOpInterface`, which has the types of its state). All
     of it works on scalars and on vectors alike, each lane for itself; the loops around it are the schedule's.
   }];
   let methods = [
-    InterfaceMethod<"The types of the state's values, of one lane.", "::llvm::SmallVector<::mlir::Type>",
-                    "getStateTypes">,
-    InterfaceMethod<"The state that has taken nothing, in values of `types`: those of getStateTypes, or vectors of them.",
+    InterfaceMethod<"The state that has taken nothing, in values of `types`: those of `getStateTypes`, or vectors of them.",
                     "::llvm::SmallVector<::mlir::Value>", "emitInitial",
                     (ins "::mlir::ImplicitLocOpBuilder &":$b, "::mlir::TypeRange":$types)>,
     InterfaceMethod<[{What the state takes at `index`, that of the results with the reduced index as its last. Scalars where

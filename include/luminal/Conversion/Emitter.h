@@ -161,6 +161,18 @@ public:
   void laneLoop(unsigned dim, mlir::Value lo, mlir::Value hi, unsigned width,
                 llvm::function_ref<void()> body);
 
+  /// The indices of a loop, [lo, lo + length).
+  struct Span {
+    mlir::Value lo, length;
+    /// `length` is a multiple of all that these are multiples of, and so is
+    /// `lo`.
+    llvm::SmallVector<Expr, 2> multiples;
+  };
+  /// [0, extent)
+  Span getWhole(const Expr &extent);
+  /// Whether a span is proved to be a multiple of `step` long.
+  bool isWhole(const Span &span, int64_t step) const;
+
   /// Threads of a GPU that take a unit of work together; one elsewhere. All of
   /// them emit the same code.
   struct Team {
@@ -172,16 +184,23 @@ public:
     mlir::Value mask;
   };
   Team team;
-  /// Runs `body` for every index of `dim` in [0, extent), members of the team
-  /// in turn, `width` lanes at a time, `unroll` times in a row; values carried
-  /// are each member's own.
+  /// Runs `body` for every index of `dim` in `span`, members of the team in
+  /// turn, `width` lanes at a time, `unroll` times in a row; values carried are
+  /// each member's own.
   llvm::SmallVector<mlir::Value>
-  teamLoop(unsigned dim, const Expr &extent, unsigned width, unsigned unroll,
+  teamLoop(unsigned dim, const Span &span, unsigned width, unsigned unroll,
            mlir::ValueRange init,
            llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)>
                body);
   /// Memory of `count` elements that all threads of a block share.
   mlir::Value makeShared(mlir::Type element, int64_t count);
+  /// The state of all members of the team, in each of them.
+  llvm::SmallVector<mlir::Value>
+  mergeTeam(ReductionEmissionOpInterface op,
+            llvm::SmallVector<mlir::Value> state);
+  /// `flag` (i1) of the first member, in each of them; what it wrote before and
+  /// has seen of others is there for all.
+  mlir::Value shareFlag(mlir::Value flag);
   /// Runs `body` in one member of the team.
   void byOneMember(llvm::function_ref<void()> body);
   /// Bytes of which every buffer is known to begin at a multiple.
@@ -197,6 +216,19 @@ public:
                 llir::LoopFormAttr form,
                 llvm::function_ref<void(const Index &)> before = nullptr);
 
+  /// The same before the results are made of it: the state of the elements in
+  /// `span` of the reduced dim, in each member of the team.
+  llvm::SmallVector<mlir::Value>
+  emitState(llir::ReductionOpInterface op, const Index &index, bool varies,
+            llir::LoopFormAttr form, const Span &span,
+            llvm::function_ref<void(const Index &)> before = nullptr);
+
+  /// The memory of parts of reductions (llir::Workspace), and the scope in
+  /// which those that share it synchronise, as LLVM names it. Null where no
+  /// case has parts.
+  mlir::Value states, counters;
+  llvm::StringRef syncScope;
+
   /// Integer arithmetic on i64.
   mlir::Value add(mlir::Value x, mlir::Value y);
   mlir::Value sub(mlir::Value x, mlir::Value y);
@@ -204,6 +236,7 @@ public:
   mlir::Value divU(mlir::Value x, mlir::Value y);
   mlir::Value remU(mlir::Value x, mlir::Value y);
   mlir::Value minS(mlir::Value x, mlir::Value y);
+  mlir::Value maxS(mlir::Value x, mlir::Value y);
   mlir::Value less(mlir::Value x, mlir::Value y);
 
   /// Address of element `index` (i64) of elements of `type` after `base`.
@@ -228,11 +261,14 @@ public:
   /// Vector (or scalar) of `element` in the lanes that are set.
   mlir::Type laneType(mlir::Type element) const;
 
+  /// Reads and writes an element of memory that begins at `base`. `invariant`:
+  /// no one writes it while the kernel runs.
+  mlir::Value loadFrom(mlir::Value base, mlir::Type element,
+                       const Expr &address, bool invariant);
+  void storeTo(mlir::Value base, mlir::Type element, const Expr &address,
+               mlir::Value v);
+
 private:
-  /// The state of all members of the team, in each of them.
-  llvm::SmallVector<mlir::Value>
-  mergeTeam(ReductionEmissionOpInterface op,
-            llvm::SmallVector<mlir::Value> state);
   unsigned alignmentOfVector(mlir::Value index, mlir::Type storage);
 
   struct Dim {
@@ -263,10 +299,6 @@ private:
   void checkArithmetic(const Expr &e);
 
   bool isLaneDim(unsigned dim);
-  mlir::Value loadFrom(mlir::Value base, mlir::Type element,
-                       const Expr &address, bool invariant);
-  void storeTo(mlir::Value base, mlir::Type element, const Expr &address,
-               mlir::Value v);
   mlir::Value loadScalar(mlir::Value base, mlir::Value index,
                          mlir::Type storage, bool invariant);
   mlir::Value laneIndices();

@@ -88,10 +88,19 @@ struct WeightSpec : TensorSpec {
 };
 
 struct BufferSpec {
-  enum class Kind : uint8_t { Input, Output, Weight, Constant, Arena, Alias };
+  enum class Kind : uint8_t {
+    Input,
+    Output,
+    Weight,
+    Constant,
+    Arena,
+    Alias,
+    Counters
+  };
   Kind kind = Kind::Arena;
   /// Constant: in constants.bin. Arena: in the arena, `offset` a multiple of
-  /// kAlignment. Alias: in the buffer `of`. Unused for the others.
+  /// kAlignment. Alias: in the buffer `of`. Counters have `bytes` only, which
+  /// are zero between calls. Unused for the others.
   Expr offset, bytes;
   uint32_t of = 0;
 };
@@ -101,13 +110,19 @@ struct StepSpec {
   std::string kernel;
   /// The name shown in errors and profiles.
   std::string name;
-  /// Operands, then results.
+  /// Operands, then results, then what the kernel needs while it runs only.
   std::vector<uint32_t> buffers;
-  /// How many of the buffers, counted from the end, are written.
-  uint32_t results = 1;
+  /// How many of the buffers are results, and how many are workspace: memory
+  /// of the arena and counters. Both are written.
+  uint32_t results = 1, workspace = 0;
   LaunchSpec launch;
   /// Bytes moved and operations, for the profile; 0 if absent.
   Expr traffic = 0, flops = 0;
+
+  /// The first buffer that is written.
+  size_t getFirstResult() const { return buffers.size() - workspace - results; }
+  /// The first that is workspace.
+  size_t getFirstWorkspace() const { return buffers.size() - workspace; }
 };
 
 struct Manifest {

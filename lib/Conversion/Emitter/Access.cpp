@@ -88,6 +88,11 @@ Value Emitter::minS(Value x, Value y) {
     return constant(std::min(known->first, known->second));
   return arith::MinSIOp::create(b, x, y);
 }
+Value Emitter::maxS(Value x, Value y) {
+  if (auto known = getConstants(x, y))
+    return constant(std::max(known->first, known->second));
+  return arith::MaxSIOp::create(b, x, y);
+}
 Value Emitter::less(Value x, Value y) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, x, y);
 }

@@ -7,16 +7,6 @@
 using namespace luminal;
 using namespace mlir;
 
-int64_t luminal::getElementCost(llir::KernelOp kernel) {
-  int64_t cost = 1;
-  for (Operation &op : kernel.getOps())
-    if (auto code = dyn_cast<llir::CodeOpInterface>(op);
-        code && !llir::hasLoops(&op) &&
-        !cast<llir::BodyOpInterface>(op).isFree())
-      cost += code.getCodeSize();
-  return cost;
-}
-
 WorkShape luminal::emitElements(Emitter &e, const WorkLoop &loop) {
   ValueRange yielded = getYielded(e.kernel);
   auto groups = llir::getGroups(e.loopCase.getGrid());

@@ -152,11 +152,9 @@ SmallVector<Value> GatherEmission::emitElements(Operation *op, Emitter &e,
 // Reductions
 //===----------------------------------------------------------------------===//
 
-/// Sums of 16 bits are kept in 32.
-static Type getAccumulator(Value result) {
-  Type element = getElementType(result);
-  bool isNarrow = element.isF16() || element.isBF16();
-  return isNarrow ? Type(Float32Type::get(result.getContext())) : element;
+/// The type of the one value that a state has.
+static Type getAccumulator(Operation *op) {
+  return cast<llir::ReductionOpInterface>(op).getStateTypes()[0];
 }
 
 static Value combine(ImplicitLocOpBuilder &b, llir::ReduceKind kind, Value x,
@@ -190,9 +188,6 @@ struct OneAccumulator : ReductionEmissionOpInterface::ExternalModel<Model, Op> {
   static llir::ReduceKind getKind(Operation *op) {
     return Model::kindOf(cast<Op>(op));
   }
-  SmallVector<Type> getStateTypes(Operation *op) const {
-    return {getAccumulator(op->getResult(0))};
-  }
   SmallVector<Value> emitInitial(Operation *op, ImplicitLocOpBuilder &b,
                                  TypeRange types) const {
     return {getInitial(b, getKind(op), types[0])};
@@ -207,9 +202,8 @@ struct OneAccumulator : ReductionEmissionOpInterface::ExternalModel<Model, Op> {
   }
   SmallVector<Value> emitResults(Operation *op, ImplicitLocOpBuilder &b,
                                  ValueRange state) const {
-    Value result = op->getResult(0);
-    return {
-        emitCast(b, state[0], getAccumulator(result), getElementType(result))};
+    return {emitCast(b, state[0], getAccumulator(op),
+                     getElementType(op->getResult(0)))};
   }
 };
 
@@ -219,7 +213,7 @@ struct ReduceEmission : OneAccumulator<ReduceEmission, llir::ReduceOp> {
                                const Index &index) const {
     Value operand = op->getOperand(0);
     return {emitCast(e.b, e.emit(operand, index), getElementType(operand),
-                     getAccumulator(op->getResult(0)))};
+                     getAccumulator(op))};
   }
 };
 
@@ -228,7 +222,7 @@ struct GemmEmission : OneAccumulator<GemmEmission, llir::GemmOp> {
   SmallVector<Value> emitTerms(Operation *op, Emitter &e,
                                const Index &index) const {
     auto gemm = cast<llir::GemmOp>(op);
-    Type wide = getAccumulator(gemm.getResult());
+    Type wide = getAccumulator(op);
     Value x = e.emit(gemm.getLhs(), e.mapIndex(gemm.getLhsMap(), index));
     Value y = e.emit(gemm.getRhs(), e.mapIndex(gemm.getRhsMap(), index));
     x = emitCast(e.b, x, getElementType(gemm.getLhs()), wide);

@@ -15,6 +15,7 @@ class GPUEntry : public KernelEntry {
 public:
   MachineModel getMachine() const override { return machine; }
   unsigned getBufferAlignment() const override { return 16; }
+  StringRef getSyncScope() const override { return "device"; }
   LLVM::LLVMFuncOp declare(ImplicitLocOpBuilder &b,
                            StringRef symbol) const override;
   Value loadBuffer(ImplicitLocOpBuilder &b, Value table,

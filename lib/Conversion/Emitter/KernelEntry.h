@@ -33,6 +33,10 @@ public:
   /// Bytes of which every buffer begins at a multiple.
   virtual unsigned getBufferAlignment() const { return 1; }
 
+  /// LLVM's name of the scope of all workers that share units; empty: all
+  /// threads.
+  virtual llvm::StringRef getSyncScope() const { return ""; }
+
   /// Units that may be done, whichever case of the schedule applies; both
   /// values are there at the entry.
   struct Units {

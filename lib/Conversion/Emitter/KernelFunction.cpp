@@ -59,29 +59,13 @@ static Value emitGuard(Emitter &e, llir::LoopCaseAttr loopCase) {
   return holds;
 }
 
-/// 1 where the guard of a case holds, else 0.
-static Expr getIndicator(llir::LoopCaseAttr loopCase) {
-  Expr holds = 1;
-  for (auto [i, quantity] : llvm::enumerate(loopCase.getGuard().getResults())) {
-    int64_t lo = loopCase.getBounds()[2 * i];
-    int64_t hi = loopCase.getBounds()[2 * i + 1];
-    // Bounds beyond all quantities would overflow the difference.
-    constexpr int64_t kFar = int64_t(1) << 62;
-    if (lo > -kFar)
-      holds = holds * Expr::min(1, Expr::max(0, quantity - lo + 1));
-    if (hi < kFar)
-      holds = holds * Expr::min(1, Expr::max(0, Expr(hi + 1) - quantity));
-  }
-  return holds;
-}
-
 /// A quantity of the case that applies, by the quantities of all.
 static Expr select(ArrayRef<llir::LoopCaseAttr> cases, ArrayRef<Expr> values) {
   Expr result = values.back();
   for (size_t i = cases.size() - 1; i-- > 0;) {
     if (values[i] == result)
       continue;
-    Expr holds = getIndicator(cases[i]);
+    Expr holds = llir::getIndicator(cases[i]);
     result = holds * values[i] + (Expr(1) - holds) * result;
   }
   return result;
@@ -151,12 +135,21 @@ luminal::emitFunction(llir::KernelOp kernel, StringRef symbol,
   for (size_t i = 0, n = kernel.getInputs().size() + kernel.getNumResults();
        i < n; ++i)
     buffers.push_back(kind.loadBuffer(b, entry->getArgument(0), i));
+  std::optional<llir::Workspace> workspace = llir::getWorkspace(kernel);
+  Value states, counters;
+  if (workspace) {
+    states = kind.loadBuffer(b, entry->getArgument(0), buffers.size());
+    counters = kind.loadBuffer(b, entry->getArgument(0), buffers.size() + 1);
+  }
   std::map<std::string, Value> values;
   for (auto [i, s] : llvm::enumerate(symbols))
     values[std::string(s.name)] =
         loadInvariant(b, b.getI64Type(), entry->getArgument(1), i);
   Emitter e(b, kernel, std::move(ranges), buffers, std::move(values));
   e.bufferAlignment = kind.getBufferAlignment();
+  e.states = states;
+  e.counters = counters;
+  e.syncScope = kind.getSyncScope();
   // The end of the work is settled last: it is the begin where the kernel must
   // refuse to run.
   KernelEntry::Units units = kind.getUnits(e, *entry);

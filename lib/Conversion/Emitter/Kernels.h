@@ -11,6 +11,7 @@
 #define LUMINAL_LIB_CONVERSION_EMITTER_KERNELS_H
 
 #include "luminal/Conversion/Emitter.h"
+#include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 
 namespace luminal {
 
@@ -48,8 +49,7 @@ void emitRowReduction(Emitter &e, llir::RowReductionOpInterface op,
                       const Index &index,
                       llvm::function_ref<void(const Index &)> before);
 
-/// Simple operations that one element of the results costs.
-int64_t getElementCost(llir::KernelOp kernel);
+using llir::getElementCost;
 
 /// `linear` taken apart into the values of `dims`, the last fastest.
 void setDims(Emitter &e, llvm::ArrayRef<unsigned> dims,

@@ -130,6 +130,16 @@ static SmallVector<Value> mergeLanes(ImplicitLocOpBuilder &b,
   return state;
 }
 
+Emitter::Span Emitter::getWhole(const Expr &extent) {
+  return {constant(0), value(extent), {extent}};
+}
+
+bool Emitter::isWhole(const Span &span, int64_t step) const {
+  return llvm::all_of(span.multiples, [&](const Expr &of) {
+    return simplify(Expr::mod(of, step)).isConstant(0);
+  });
+}
+
 SmallVector<Value>
 Emitter::emitReduction(llir::ReductionOpInterface reduction, const Index &index,
                        bool varies, llir::LoopFormAttr form,
@@ -137,6 +147,16 @@ Emitter::emitReduction(llir::ReductionOpInterface reduction, const Index &index,
   auto op = dyn_cast<ReductionEmissionOpInterface>(reduction.getOperation());
   if (!op)
     return {};
+  Span whole = getWhole(reduction.getReducedExtent());
+  return op.emitResults(
+      b, emitState(reduction, index, varies, form, whole, before));
+}
+
+SmallVector<Value>
+Emitter::emitState(llir::ReductionOpInterface reduction, const Index &index,
+                   bool varies, llir::LoopFormAttr form, const Span &span,
+                   function_ref<void(const Index &)> before) {
+  auto op = cast<ReductionEmissionOpInterface>(reduction.getOperation());
   Expr extent = reduction.getReducedExtent();
   Repeated repeated(*this, {extent});
   unsigned k = addDim(extent);
@@ -148,7 +168,7 @@ Emitter::emitReduction(llir::ReductionOpInterface reduction, const Index &index,
   unsigned width = varies ? 1 : form.getNumber("lanes", 1);
   unsigned unroll = form.getNumber("unroll", 1);
   SmallVector<Type> types =
-      widen(op.getStateTypes(), varies ? lane.width : width);
+      widen(reduction.getStateTypes(), varies ? lane.width : width);
   size_t size = types.size();
   // `state` once it has taken the terms at the current value of dim k.
   auto take = [&](ValueRange state) {
@@ -171,20 +191,20 @@ Emitter::emitReduction(llir::ReductionOpInterface reduction, const Index &index,
   };
   if (!varies && team.count > 1) {
     SmallVector<Value> state =
-        teamLoop(k, extent, width, unroll, op.emitInitial(b, types), take);
+        teamLoop(k, span, width, unroll, op.emitInitial(b, types), take);
     lane = outer;
     if (width > 1)
       state = mergeLanes(b, op, state);
-    return op.emitResults(b, mergeTeam(op, state));
+    return mergeTeam(op, state);
   }
-  Value n = value(extent), step = constant(width);
+  Value n = add(span.lo, span.length), step = constant(width);
   Value block = constant(int64_t(width) * unroll);
   SmallVector<Value> initial = op.emitInitial(b, types), states;
   for (unsigned u = 0; u < unroll; ++u)
     llvm::append_range(states, initial);
-  Value whole = sub(n, remU(n, block));
-  states = forLoop(
-      constant(0), whole, block, states, [&](Value iv, ValueRange carried) {
+  Value whole = sub(n, remU(span.length, block));
+  states =
+      forLoop(span.lo, whole, block, states, [&](Value iv, ValueRange carried) {
         SmallVector<Value> next;
         for (unsigned u = 0; u < unroll; ++u) {
           MemoScope scope(*this);
@@ -198,15 +218,15 @@ Emitter::emitReduction(llir::ReductionOpInterface reduction, const Index &index,
     state = op.emitMerge(b, state, ArrayRef(states).slice(u * size, size));
   Value wholeSteps = whole;
   if (unroll > 1) {
-    wholeSteps = width > 1 ? sub(n, remU(n, step)) : n;
+    wholeSteps = width > 1 ? sub(n, remU(span.length, step)) : n;
     state = forLoop(whole, wholeSteps, step, state,
                     [&](Value iv, ValueRange carried) {
                       setK(iv);
                       return take(carried);
                     });
   }
-  // Where the extent is proved to be whole vectors there is no rest.
-  if (width > 1 && !simplify(Expr::mod(extent, width)).isConstant(0)) {
+  // Where the span is proved to be whole vectors there is no rest.
+  if (width > 1 && !isWhole(span, width)) {
     clearLane();
     Value rest = sub(n, wholeSteps);
     state = ifElse(
@@ -221,5 +241,5 @@ Emitter::emitReduction(llir::ReductionOpInterface reduction, const Index &index,
   lane = outer;
   if (!varies && width > 1)
     state = mergeLanes(b, op, state);
-  return op.emitResults(b, state);
+  return state;
 }

@@ -8,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Kernels.h"
-#include "luminal/Dialect/LLIR/Schedules/Schedules.h"
+#include "PartsEmitter.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace luminal;
@@ -47,14 +46,22 @@ public:
     Expr scratch = findKept();
     setResidents();
     e.clearPlaces();
+    PartsEmitter parts(e);
     e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
       setBases();
-      grid.emitIndices(e, unit, [&] { emitRow(); });
+      auto forEachRow = [&](Value block, function_ref<void()> body) {
+        grid.emitIndices(e, block, body);
+      };
+      if (parts.isCut())
+        parts.emitUnit(unit, rowIndex, forEachRow, [&] { emitRow(); });
+      else
+        forEachRow(unit, [&] { emitRow(); });
     });
     // The mean price of a pass is that of the body.
     int64_t passes = reduces.size() + 1;
     Expr cost = extent * (getElementCost(e.kernel) * passes);
-    return {grid.countUnits(), grid.getUnitLength() * cost, scratch};
+    return {parts.countUnits(grid.countUnits()),
+            parts.getUnitCost(grid.getUnitLength() * cost), scratch};
   }
 
 private:
@@ -183,10 +190,11 @@ private:
     if (e.team.count > 1) {
       unsigned unroll = e.loopCase.getForm(llir::getPosition(reduces[0]))
                             .getNumber("unroll", 1);
-      e.teamLoop(column, extent, columnLanes, unroll, {}, [&](ValueRange) {
-        emitElementLevel();
-        return SmallVector<Value>();
-      });
+      e.teamLoop(column, e.getWhole(extent), columnLanes, unroll, {},
+                 [&](ValueRange) {
+                   emitElementLevel();
+                   return SmallVector<Value>();
+                 });
       return;
     }
     if (!e.isVector())

@@ -22,7 +22,7 @@ using namespace mlir;
 //===----------------------------------------------------------------------===//
 
 SmallVector<Value>
-Emitter::teamLoop(unsigned dim, const Expr &extent, unsigned width,
+Emitter::teamLoop(unsigned dim, const Span &span, unsigned width,
                   unsigned unroll, ValueRange init,
                   function_ref<SmallVector<Value>(ValueRange)> body) {
   Team saved = team;
@@ -30,7 +30,7 @@ Emitter::teamLoop(unsigned dim, const Expr &extent, unsigned width,
   // Inside, each member is on its own.
   team = Team();
   int64_t round = int64_t(width) * saved.count;
-  Value n = value(extent), step = constant(round);
+  Value n = add(span.lo, span.length), step = constant(round);
   Value offset = mul(saved.member, constant(width));
   auto at = [&](Value begin, unsigned u, Value count) {
     setDim(dim, add(add(begin, constant(u * round)), offset));
@@ -38,9 +38,10 @@ Emitter::teamLoop(unsigned dim, const Expr &extent, unsigned width,
       setLane(dim, width, count);
   };
   // Full rounds, several at a time.
-  Value block = constant(round * unroll), whole = sub(n, remU(n, block));
+  Value block = constant(round * unroll),
+        whole = sub(n, remU(span.length, block));
   SmallVector<Value> state(init);
-  state = forLoop(constant(0), whole, block, state,
+  state = forLoop(span.lo, whole, block, state,
                   [&](Value begin, ValueRange carried) {
                     SmallVector<Value> next(carried);
                     for (unsigned u = 0; u < unroll; ++u) {
@@ -51,9 +52,8 @@ Emitter::teamLoop(unsigned dim, const Expr &extent, unsigned width,
                     return next;
                   });
   // Rounds in which some members have nothing, or less than a vector.
-  if (!simplify(Expr::mod(extent, round * unroll)).isConstant(0)) {
-    bool isPartial =
-        width > 1 && !simplify(Expr::mod(extent, width)).isConstant(0);
+  if (!isWhole(span, round * unroll)) {
+    bool isPartial = width > 1 && !isWhole(span, width);
     state =
         forLoop(whole, n, step, state, [&](Value begin, ValueRange carried) {
           clearLane();
@@ -81,6 +81,31 @@ void Emitter::byOneMember(function_ref<void()> body) {
   Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
                                         team.member, constant(0));
   ifThen(isFirst, body);
+}
+
+Value Emitter::shareFlag(Value flag) {
+  if (team.count == 1)
+    return flag;
+  if (team.count <= team.warp) {
+    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                          team.member, constant(0));
+    Value known = arith::AndIOp::create(b, isFirst, flag);
+    // Any member's, which orders no memory.
+    Value shared = NVVM::VoteSyncOp::create(b, b.getI1Type(), team.mask, known,
+                                            NVVM::VoteSyncKind::any);
+    NVVM::SyncWarpOp::create(b, team.mask);
+    return shared;
+  }
+  Type i8 = b.getI8Type();
+  Value memory = makeShared(i8, 1);
+  // All have read what an earlier unit left there.
+  NVVM::Barrier0Op::create(b);
+  byOneMember([&] {
+    LLVM::StoreOp::create(b, arith::ExtUIOp::create(b, i8, flag), memory, 1);
+  });
+  NVVM::Barrier0Op::create(b);
+  return arith::TruncIOp::create(b, b.getI1Type(),
+                                 LLVM::LoadOp::create(b, i8, memory, 1));
 }
 
 //===----------------------------------------------------------------------===//
@@ -161,7 +186,8 @@ SmallVector<Value> Emitter::mergeTeam(ReductionEmissionOpInterface op,
   int64_t warps = team.count / team.warp;
   Value warp = divU(team.member, constant(team.warp));
   Value inLane = remU(team.member, constant(team.warp));
-  SmallVector<Type> types = op.getStateTypes();
+  SmallVector<Type> types =
+      cast<llir::ReductionOpInterface>(op.getOperation()).getStateTypes();
   SmallVector<Value> memory;
   for (Type type : types)
     memory.push_back(makeShared(getStorageType(type), warps));

@@ -174,7 +174,10 @@ LogicalResult ManifestBuilder::addStep(llir::StepOp op) {
     step.buffers.push_back(buffers.at(buffer));
   for (Value buffer : op.getOutputs())
     step.buffers.push_back(buffers.at(buffer));
+  for (Value buffer : op.getWorkspace())
+    step.buffers.push_back(buffers.at(buffer));
   step.results = op.getOutputs().size();
+  step.workspace = op.getWorkspace().size();
   step.launch = getLaunch(*launch);
   step.traffic = op.getCost().getResults()[0];
   step.flops = op.getCost().getResults()[1];
@@ -190,6 +193,11 @@ LogicalResult ManifestBuilder::add(Operation *op) {
       .Case([&](llir::SlotOp op) {
         addBuffer(op.getBuffer(), {Kind::Arena, getQuantity(op.getOffset()),
                                    getQuantity(op.getBytes()), 0});
+        return success();
+      })
+      .Case([&](llir::CountersOp op) {
+        addBuffer(op.getBuffer(),
+                  {Kind::Counters, 0, getQuantity(op.getBytes()), 0});
         return success();
       })
       .Case([&](llir::ResultOp op) {

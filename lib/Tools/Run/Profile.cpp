@@ -129,9 +129,10 @@ void DebugPrinter::before(const StepReport &report) {
                static_cast<long long>(report.work), report.threads);
   for (size_t k = 0; k < step.buffers.size(); ++k) {
     uint32_t b = step.buffers[k];
-    bool isResult = k + step.results >= step.buffers.size();
-    std::fprintf(stream, "  %s buffer %u (%s) %p, %lld bytes\n",
-                 isResult ? "writes" : "reads ", b,
+    const char *use = k < step.getFirstResult()      ? "reads "
+                      : k < step.getFirstWorkspace() ? "writes"
+                                                     : "uses  ";
+    std::fprintf(stream, "  %s buffer %u (%s) %p, %lld bytes\n", use, b,
                  std::string(bufferKindName(m.buffers[b].kind)).c_str(),
                  report.buffers[k],
                  static_cast<long long>(context.getBufferBytes(b)));
@@ -145,8 +146,7 @@ Status DebugPrinter::after(const StepReport &report) {
   double us = microseconds(std::chrono::steady_clock::now() - start);
   const StepSpec &step = context.getArtifact().getManifest().steps[report.step];
   std::fprintf(stream, "  done in %.3f us, checksums", us);
-  for (size_t k = step.buffers.size() - step.results; k < step.buffers.size();
-       ++k) {
+  for (size_t k = step.getFirstResult(); k < step.getFirstWorkspace(); ++k) {
     std::vector<uint8_t> bytes(
         static_cast<size_t>(context.getBufferBytes(step.buffers[k])));
     LUMINAL_CHECK(

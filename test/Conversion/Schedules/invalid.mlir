@@ -86,8 +86,8 @@ func.func @range(%a: tensor<4x8xf32>) -> tensor<4xf32> {
 }
 
 // -----
-func.func @parts(%a: tensor<4x8xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{its schedule streams a row in parts; a pass takes all of it}}
+func.func @row_in_blocks(%a: tensor<4x8xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{its schedule streams a row in blocks; a pass takes all of it}}
   %r = llir.kernel(%a) loops<grid(d0) stream(d1:4) op0 = pass> : (tensor<4x8xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4x8xf32>):
     %0 = llir.reduce sum %x : tensor<4x8xf32> -> tensor<4xf32>

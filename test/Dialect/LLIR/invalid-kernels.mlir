@@ -202,3 +202,39 @@ llir.schedule @main symbols <n in [1, 64]> arena(0) {
   // expected-error @+1 {{calls k0, whose symbols are not those of the schedule}}
   llir.step "map" @k0(%t) writes(%t) cost(0, 0)
 }
+
+// -----
+
+llir.schedule @main symbols <> arena(0) {
+  // expected-error @+1 {{bytes is one quantity, a map without dims}}
+  %c = llir.counters bytes(4, 4)
+}
+
+// -----
+
+func.func private @k0()
+llir.schedule @main symbols <> arena(0) {
+  %t = llir.slot offset(0) bytes(64)
+  // expected-error @+1 {{has a workspace other than a slot and counters}}
+  llir.step "sum" @k0() writes(%t) workspace(%t, %t) cost(0, 0)
+}
+
+// -----
+
+func.func private @k0()
+llir.schedule @main symbols <> arena(0) {
+  %t = llir.slot offset(0) bytes(64)
+  // expected-error @+1 {{are of the workspace of one step alone}}
+  %c = llir.counters bytes(4)
+  llir.step "sum" @k0() writes(%t) workspace(%t, %c) cost(0, 0)
+  llir.step "sum" @k0() writes(%t) workspace(%t, %c) cost(0, 0)
+}
+
+// -----
+
+func.func private @k0()
+llir.schedule @main symbols <> arena(0) {
+  // expected-error @+1 {{are of the workspace of one step alone}}
+  %c = llir.counters bytes(4)
+  llir.step "sum" @k0() writes(%c) cost(0, 0)
+}

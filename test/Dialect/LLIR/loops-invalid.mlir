@@ -40,6 +40,14 @@ func.func @far() attributes {a = #llir.loops<grid(d4000000000)>} { return }
 func.func @two_lanes() attributes {a = #llir.loops<grid(d0:all v4) stream(d1:all v4)>} { return }
 
 // -----
+// expected-error @+1 {{a dim is cut into at least 2 parts, found 1}}
+func.func @one_part() attributes {a = #llir.loops<grid(d0) stream(d1:all) parts(1)>} { return }
+
+// -----
+// expected-error @+1 {{a dim is cut into at most 65536 parts, found 100000}}
+func.func @many_parts() attributes {a = #llir.loops<grid(d0) stream(d1:all) parts(100000)>} { return }
+
+// -----
 // expected-error @+1 {{op1 appears twice}}
 func.func @form_twice() attributes {a = #llir.loops<grid(d0) op1 = pass op1 = pass>} { return }
 

@@ -27,6 +27,18 @@ func.func @forms(%a: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>) {
   return %r#0, %r#1 : tensor<4x8xf32>, tensor<4xf32>
 }
 
+// Parts of the reduced dim stand before the threads.
+// CHECK-LABEL: func.func @parts
+// CHECK: loops<if (s: [9, ]) grid(d0) stream(d1:all) parts(16) threads(64, 32) op0 = pass else grid(d0) stream(d1:all) threads(64, 32) op0 = pass>
+func.func @parts(%a: tensor<4x80xf32>) -> tensor<4xf32> attributes {hlir.symbols = #hlir.symbols<s in [1, 80]>} {
+  %r = llir.kernel(%a) loops<if (s: [9, ]) grid(d0) stream(d1:all) parts ( 16 ) threads(64, 32) op0 = pass else grid(d0) stream(d1:all) threads(64, 32) op0 = pass> : (tensor<4x80xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4x80xf32>):
+    %0 = llir.reduce sum %x : tensor<4x80xf32> -> tensor<4xf32>
+    llir.yield %0 : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
 // The attributes by themselves.
 // CHECK-LABEL: func.func @attributes
 // CHECK-SAME: a = #llir.loop_axis<d0*d2:7 v4>

@@ -74,6 +74,8 @@ llir.schedule @main symbols <s0 in [1, 64]> arena(64 * s0) {
   %c = llir.data dense<[1.0, 2.0]> : tensor<2xf32>
   // CHECK: %[[T:.*]] = llir.slot offset(0) bytes(64 * s0)
   %t = llir.slot offset(0) bytes(64 * s0)
+  // CHECK: %[[C:.*]] = llir.counters bytes(4 * s0)
+  %n = llir.counters bytes(4 * s0)
   // CHECK: llir.part %[[T]] offset(64) bytes(32)
   %p = llir.part %t offset(64) bytes(32)
   // CHECK: llir.step "map" @k0(%[[X]]) writes(%[[T]]) cost(128 * s0, 16 * s0) launch #llir.cpu_launch<work = s0, grain = 16, scratch = 0, parallel>
@@ -86,6 +88,8 @@ llir.schedule @main symbols <s0 in [1, 64]> arena(64 * s0) {
   // CHECK: llir.step "map" @k1(%[[T]]) writes(%[[Y]]) cost(0, 0) launch #llir.cuda_launch<work = 16 * s0, grid = s0, block = 256, shared = 4096>
   llir.step "map" @k1(%t) writes(%y) cost(0, 0)
       launch #llir.cuda_launch<work = 16 * s0, grid = s0, block = 256, shared = 4096>
+  // CHECK: llir.step "sum" @k1(%[[X]]) writes(%[[Y]]) workspace(%[[T]], %[[C]]) cost(0, 0)
+  llir.step "sum" @k1(%x) writes(%y) workspace(%t, %n) cost(0, 0)
   // CHECK: llir.output "y" %[[Y]] : tensor<?x16xf32, #hlir.dims<s0>>
   llir.output "y" %y : tensor<?x16xf32, #hlir.dims<s0>>
 }

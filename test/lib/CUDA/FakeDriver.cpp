@@ -124,6 +124,28 @@ int runKernel(const Launch &launch) {
     return map(1, [](float a, float) { return a; });
   if (fn.op == "accumulate_f32")
     return map(1, [](float a, float b) { return a + b; });
+  if (fn.op == "sum_parts_f32") {
+    auto *x = access<const float>(launch, 0, work);
+    auto *y = access<float>(launch, 1, 1);
+    auto *states = access<float>(launch, 2, work);
+    auto *counter = access<int32_t>(launch, 3, 1);
+    if (!x || !y || !states || !counter)
+      return kIllegalAddress;
+    for (int64_t i = 0; i < work; ++i) {
+      if (x[i] < 0) {
+        *launch.status = 1;
+        continue;
+      }
+      states[i] = x[i];
+      if (++*counter != work)
+        continue;
+      *counter = 0;
+      *y = 0;
+      for (int64_t k = 0; k < work; ++k)
+        *y += states[k];
+    }
+    return kSuccess;
+  }
   int64_t first = 0;
   if (!symbol(0, first))
     return kIllegalAddress;

@@ -481,8 +481,19 @@ int CompiledKernel::run(const std::vector<Array> &inputs, const Sizes &sizes,
     memory.pointers.push_back(b.data);
   if (llir::KernelOp(kernel).getInPlace())
     memory.pointers.push_back(memory.pointers[0]);
+  // Counters are zero, states are whatever was there.
+  int64_t counterBytes = 0;
+  if (auto workspace = llir::getWorkspace(kernel)) {
+    memory.pointers.push_back(memory.add(evaluate(workspace->states, sizes)));
+    counterBytes = evaluate(workspace->counters, sizes);
+    memory.pointers.push_back(memory.add(counterBytes));
+    std::memset(memory.pointers.back(), 0, counterBytes);
+  }
   int status = call(memory, sizes, parts);
   EXPECT_TRUE(memory.intact()) << "wrote outside its buffers";
+  for (int64_t i = 0; i < counterBytes; ++i)
+    EXPECT_EQ(static_cast<char *>(memory.pointers.back())[i], 0)
+        << "byte " << i << " of the counters";
   for (size_t r = 0; r < results.size(); ++r) {
     Array &a = results[r];
     const char *from =

@@ -186,6 +186,58 @@ TEST(RandomSchedules, Rows) {
   }
 }
 
+// Reductions of every dtype cut into parts, a later one that needs the first,
+// and an epilogue; rows of any length, none, and fewer elements than parts.
+TEST(RandomSchedules, Parts) {
+  Fixed fixed{R"(
+    func.func @f() attributes {hlir.symbols = #hlir.symbols<r in [0, 4096], s in [0, 4096]>} {
+    %a, %b, %c = "test.source"() : () -> (tensor<?x3x?xf32, #hlir.dims<r, s>>, tensor<?x3x?xi64, #hlir.dims<r, s>>, tensor<?x3x?xbf16, #hlir.dims<r, s>>)
+    %r:5 = llir.kernel(%a, %b, %c) LOOPS : (tensor<?x3x?xf32, #hlir.dims<r, s>>, tensor<?x3x?xi64, #hlir.dims<r, s>>, tensor<?x3x?xbf16, #hlir.dims<r, s>>)
+        -> (tensor<?x3xf32, #hlir.dims<r>>, tensor<?x3xi64, #hlir.dims<r>>, tensor<?x3xf32, #hlir.dims<r>>, tensor<?x3xbf16, #hlir.dims<r>>, tensor<?x3xi1, #hlir.dims<r>>) {
+    ^bb0(%x: tensor<?x3x?xf32, #hlir.dims<r, s>>, %y: tensor<?x3x?xi64, #hlir.dims<r, s>>, %z: tensor<?x3x?xbf16, #hlir.dims<r, s>>):
+      %0 = llir.reduce max %x : tensor<?x3x?xf32, #hlir.dims<r, s>> -> tensor<?x3xf32, #hlir.dims<r>>
+      %1 = llir.reduce sum %y : tensor<?x3x?xi64, #hlir.dims<r, s>> -> tensor<?x3xi64, #hlir.dims<r>>
+      %2 = llir.view %0 <(d0, d1, d2) -> (d0, d1)> : tensor<?x3xf32, #hlir.dims<r>> -> tensor<?x3x?xf32, #hlir.dims<r, s>>
+      %3 = llir.elementwise sub(%x, %2) : (tensor<?x3x?xf32, #hlir.dims<r, s>>, tensor<?x3x?xf32, #hlir.dims<r, s>>) -> tensor<?x3x?xf32, #hlir.dims<r, s>>
+      %4 = llir.elementwise exp(%3) : (tensor<?x3x?xf32, #hlir.dims<r, s>>) -> tensor<?x3x?xf32, #hlir.dims<r, s>>
+      %5 = llir.reduce sum %4 : tensor<?x3x?xf32, #hlir.dims<r, s>> -> tensor<?x3xf32, #hlir.dims<r>>
+      %6 = llir.reduce sum %z : tensor<?x3x?xbf16, #hlir.dims<r, s>> -> tensor<?x3xbf16, #hlir.dims<r>>
+      %7 = llir.elementwise less_than(%0, %x_row) : (tensor<?x3xf32, #hlir.dims<r>>, tensor<?x3xf32, #hlir.dims<r>>) -> tensor<?x3xi1, #hlir.dims<r>>
+      llir.yield %0, %1, %5, %6, %7 : tensor<?x3xf32, #hlir.dims<r>>, tensor<?x3xi64, #hlir.dims<r>>, tensor<?x3xf32, #hlir.dims<r>>, tensor<?x3xbf16, #hlir.dims<r>>, tensor<?x3xi1, #hlir.dims<r>>
+    }
+    return
+    })",
+              {{{"r", 0}, {"s", 5}},
+               {{"r", 5}, {"s", 0}},
+               {{"r", 5}, {"s", 2}},
+               {{"r", 2}, {"s", 33}},
+               {{"r", 7}, {"s", 130}}},
+              1e-2};
+  fixed.text.replace(fixed.text.find("%x_row"), 6, "%5");
+  Generator g(6);
+  for (int i = 0; i < countSchedules(); ++i) {
+    bool isAcross = g.flip();
+    auto grid = [&] {
+      return "grid(" + g.axes({0, 1}, isAcross ? g.choose({2, 4, 8, 16}) : 1) +
+             ")";
+    };
+    std::string first = grid(), second = grid();
+    // Lanes that found no axis leave vectors along the row.
+    isAcross = first.find(" v") != std::string::npos;
+    std::string rest = " stream(d2:all";
+    if (!isAcross)
+      rest += g.choose({"", " v4", " v8", " v16"});
+    rest += ") parts(" + std::to_string(g.pick(2, 20)) + ")";
+    for (const char *op : {"op0", "op1", "op5", "op6"})
+      rest += std::string(" ") + op +
+              " = pass {lanes = " + std::to_string(g.choose({1, 4, 16})) +
+              ", unroll = " + std::to_string(g.pick(1, 4)) + "}";
+    std::vector<Array> results = runAll(fixed, first + rest);
+    if (!isAcross && second.find(" v") == std::string::npos)
+      expectSameBits(runAll(fixed, second + rest), results);
+  }
+}
+
 // A product with an epilogue, one side of it transposed, rows of any number.
 TEST(RandomSchedules, Product) {
   Fixed fixed{R"(

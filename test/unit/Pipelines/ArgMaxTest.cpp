@@ -150,3 +150,36 @@ TEST_F(ArgMax, ReducesRows) {
   compileTo(program, std::nullopt);
   check();
 }
+
+// A state of two values, each part's in the workspace.
+TEST_F(ArgMax, ReducesRowsInParts) {
+  std::string text = R"(
+func.func @main(%x: tensor<37x16xf32> {hlir.name = "x", hlir.kind = "input"},
+                %w: tensor<45x16xf32> {hlir.name = "w", hlir.kind = "input"})
+    -> (tensor<37xf32>, tensor<37xi64>) {
+  %g = llir.kernel(%x, %w) : (tensor<37x16xf32>, tensor<45x16xf32>) -> tensor<37x45xf32> {
+  ^bb0(%a: tensor<37x16xf32>, %b: tensor<45x16xf32>):
+    %0 = llir.gemm %a, %b k(16) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+        : tensor<37x16xf32>, tensor<45x16xf32> -> tensor<37x45xf32>
+    llir.yield %0 : tensor<37x45xf32>
+  }
+  %v, %i = llir.kernel(%g) loops<GRID stream(d1:all) parts(7) op0 = pass {lanes = LANES, unroll = 2}>
+      : (tensor<37x45xf32>) -> (tensor<37xf32>, tensor<37xi64>) {
+  ^bb0(%a: tensor<37x45xf32>):
+    %0, %1 = "test.argmax"(%a) : (tensor<37x45xf32>) -> (tensor<37xf32>, tensor<37xi64>)
+    llir.yield %0, %1 : tensor<37xf32>, tensor<37xi64>
+  }
+  return %v, %i : tensor<37xf32>, tensor<37xi64>
+}
+)";
+  for (auto [grid, lanes] :
+       {std::pair("grid(d0)", "4"), std::pair("grid(d0:16 v8)", "1")}) {
+    std::string program = text;
+    program.replace(program.find("GRID"), 4, grid);
+    program.replace(program.find("LANES"), 5, lanes);
+    std::string planned = compileTo(program, Phase::Lowered);
+    EXPECT_EQ(count(planned, "workspace("), 1u) << planned;
+    compileTo(program, std::nullopt);
+    check();
+  }
+}

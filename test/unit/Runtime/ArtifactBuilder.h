@@ -187,6 +187,19 @@ inline Builder chain(Expr n, int64_t grain = 1) {
   return b;
 }
 
+/// y[0] = the sum of x over [n], in n parts.
+inline Builder sumInParts() {
+  Builder b;
+  b.symbol("n", 1, 1 << 20);
+  uint32_t x = b.input("x", DType::F32, {s("n")});
+  uint32_t y = b.output("y", DType::F32, {1});
+  uint32_t states = b.buffer(Kind::Arena, 0, s("4*n"));
+  b.m.arenaBytes = s("4*n");
+  uint32_t counters = b.buffer(Kind::Counters, 0, s("4*n"));
+  b.step("sum_parts_f32", {x, y, states, counters}, s("n")).workspace = 2;
+  return b;
+}
+
 #define EXPECT_OK(status)                                                      \
   do {                                                                         \
     auto expectedOk = (status);                                                \

@@ -30,6 +30,21 @@ TEST(CPUContext, ChecksLaunches) {
       "step 1 (increment_f32): has no valid");
 }
 
+// Whichever worker arrives last finds what all others left.
+TEST(CPUContext, PartsArriveInAnyOrder) {
+  auto c = sumInParts().context(8);
+  Floats x;
+  EXPECT_OK(c->bindInput(0, x.v, DType::F32, Shape{64}));
+  for (int call = 0; call < 2000; ++call) {
+    float sum = 0;
+    for (int i = 0; i < 64; ++i)
+      sum += x[i] = static_cast<float>((call * 31 + i) % 17);
+    EXPECT_OK(c->run());
+    ASSERT_EQ(*static_cast<const float *>(*c->getOutputData(0)), sum)
+        << "call " << call;
+  }
+}
+
 TEST(CPUContext, ARepeatedCallCostsLittle) {
   auto c = chain(4).context(2);
   Floats x, w, y;

@@ -292,6 +292,52 @@ TEST(Context, AFailedStepIsNamed) {
   EXPECT_OK(c->run());
 }
 
+// The result is there only if the counter was zero.
+TEST(Context, CountersAreZeroBeforeEachCall) {
+  auto c = sumInParts().context(2);
+  Floats x;
+  auto expect = [&](int64_t n, float sum) {
+    EXPECT_OK(c->bindInput(0, x.v, DType::F32, Shape{n}));
+    EXPECT_OK(c->run());
+    EXPECT_EQ(*outputOf(*c), sum);
+  };
+  for (int i = 0; i < 64; ++i)
+    x[i] = i;
+  expect(5, 10);
+  x[0] = 7;
+  expect(5, 17);
+  // More counters than there was memory for, then fewer.
+  expect(40, 787);
+  expect(3, 10);
+  // A call that failed half-way leaves them as they are.
+  x[2] = -1;
+  EXPECT_OK(c->bindInput(0, x.v, DType::F32, Shape{5}));
+  EXPECT_FAILS(c->run(), "step 0 (sum_parts_f32");
+  EXPECT_FAILS(c->run(), "step 0 (sum_parts_f32");
+  x[2] = 0;
+  expect(5, 15);
+  EXPECT_OK(c->timeSteps(3));
+  expect(5, 15);
+}
+
+// No part of one context counts for another.
+TEST(Context, CountersAreOfOneContext) {
+  auto artifact = sumInParts().load();
+  ASSERT_TRUE(artifact);
+  auto broken = Context::create(*artifact, {}),
+       good = Context::create(*artifact, {});
+  Floats x, y;
+  y[3] = -1;
+  EXPECT_OK((*broken)->bindInput(0, y.v, DType::F32, Shape{9}));
+  EXPECT_OK((*good)->bindInput(0, x.v, DType::F32, Shape{9}));
+  for (int call = 1; call < 4; ++call) {
+    x[4] = call;
+    EXPECT_FAILS((*broken)->run(), "step 0");
+    EXPECT_OK((*good)->run());
+    EXPECT_EQ(*outputOf(**good), call);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // States
 //===----------------------------------------------------------------------===//

@@ -60,6 +60,23 @@ std::string getBody(std::string_view op) {
            "  @%p1 mov.u32 %r4, 1;\n  @%p1 st.global.u32 [%rd2], %r4;\n"
            "  @%p1 bra NEXT;\n  mad.lo.s64 %rd20, %rd7, 4, %rd20;\n"
            "  ld.global.f32 %f0, [%rd20];\n  st.global.f32 [%rd22], %f0;\n";
+  if (op == "sum_parts_f32")
+    return element(0, 4) + element(2, 4) +
+           "  ld.global.f32 %f0, [%rd20];\n"
+           "  setp.lt.f32 %p1, %f0, 0f00000000;\n  @%p1 mov.u32 %r4, 1;\n"
+           "  @%p1 st.global.u32 [%rd2], %r4;\n  @%p1 bra NEXT;\n"
+           "  st.global.f32 [%rd22], %f0;\n  fence.acq_rel.gpu;\n"
+           "  ld.global.u64 %rd23, [%rd0+24];\n"
+           "  atom.global.add.u32 %r4, [%rd23], 1;\n  fence.acq_rel.gpu;\n"
+           "  cvt.u64.u32 %rd6, %r4;\n  add.s64 %rd6, %rd6, 1;\n"
+           "  setp.ne.s64 %p1, %rd6, %rd5;\n  @%p1 bra NEXT;\n"
+           "  mov.u32 %r4, 0;\n  st.global.u32 [%rd23], %r4;\n"
+           "  ld.global.u64 %rd22, [%rd0+16];\n"
+           "  ld.global.u64 %rd21, [%rd0+8];\n  mov.f32 %f0, 0f00000000;\n"
+           "  mov.s64 %rd7, 0;\nPARTS:\n  ld.global.f32 %f1, [%rd22];\n"
+           "  add.f32 %f0, %f0, %f1;\n  add.s64 %rd22, %rd22, 4;\n"
+           "  add.s64 %rd7, %rd7, 1;\n  setp.lt.s64 %p1, %rd7, %rd5;\n"
+           "  @%p1 bra PARTS;\n  st.global.f32 [%rd21], %f0;\n";
   // scale_rows_f32: one row.
   return "  ld.global.s64 %rd6, [%rd1];\n  mul.lo.s64 %rd7, %rd3, %rd6;\n"
          "  ld.global.u64 %rd20, [%rd0];\n  ld.global.u64 %rd21, [%rd0+8];\n"

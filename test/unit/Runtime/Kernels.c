@@ -85,3 +85,25 @@ KERNEL(accumulate_f32) {
     a[i] += b[i];
   return 0;
 }
+
+/// y[0] = the sum of x, f32, a unit for each element: operand x, result y, and
+/// a workspace of states and of a counter. The last unit to arrive adds up what
+/// all have left, in order. A negative element fails its unit.
+KERNEL(sum_parts_f32) {
+  (void)scratch;
+  const float *x = buffers[0];
+  float *y = buffers[1], *states = buffers[2];
+  int32_t *counter = buffers[3];
+  for (int64_t i = begin; i < end; ++i) {
+    if (x[i] < 0)
+      return 1;
+    states[i] = x[i];
+    if (__atomic_fetch_add(counter, 1, __ATOMIC_ACQ_REL) != symbols[0] - 1)
+      continue;
+    *counter = 0;
+    y[0] = 0;
+    for (int64_t k = 0; k < symbols[0]; ++k)
+      y[0] += states[k];
+  }
+  return 0;
+}

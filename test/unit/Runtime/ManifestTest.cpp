@@ -163,6 +163,52 @@ TEST(Manifest, RefusesWhatDoesNotHold) {
          "target.kind: there is no target 'abacus'");
 }
 
+TEST(Manifest, StatesWorkspaces) {
+  std::string text = sumInParts().m.str();
+  EXPECT_NE(text.find(R"({"kind":"counters","bytes":"4 * n"})"),
+            std::string::npos)
+      << text;
+  auto parsed = Manifest::parse(text, "m");
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(parsed->str(), text);
+  EXPECT_EQ(parsed->steps[0].workspace, 2u);
+  auto expect = [](auto change, const char *text) {
+    Builder b = sumInParts();
+    change(b.m);
+    EXPECT_FAILS(b.m.verify(), text);
+    EXPECT_FALSE(Manifest::parse(b.m.str(), "m")) << text;
+  };
+  // Buffers: x, y, states, counters.
+  expect([](Manifest &m) { m.steps[0].workspace = 5; },
+         "more results than buffers");
+  expect([](Manifest &m) { m.steps[0].workspace = 4; },
+         "more results than buffers");
+  expect([](Manifest &m) { m.steps[0].buffers[2] = 0; },
+         "steps[0].buffers[2]: buffer 0 is not memory for a workspace");
+  expect([](Manifest &m) { m.steps[0].buffers[2] = 1; },
+         "buffer 1 is not memory for a workspace");
+  expect(
+      [](Manifest &m) {
+        m.steps[0].workspace = 0;
+        m.steps[0].results = 3;
+      },
+      "buffer 3 is of counters, which only a workspace has");
+  expect([](Manifest &m) { m.steps.push_back(m.steps[0]); },
+         "steps[1].buffers[3]: buffer 3 is of counters that another step has");
+  expect([](Manifest &m) { m.steps[0].buffers[2] = 3; },
+         "buffer 3 is of counters that another step has");
+  expect(
+      [](Manifest &m) {
+        m.buffers.push_back({Kind::Alias, 0, 4, 3});
+        m.steps[0].buffers[3] = 4;
+      },
+      "buffer 4 is not memory for a workspace");
+  expect([](Manifest &m) { m.outputs[0].buffer = 3; },
+         "outputs[0].buffer: buffer 3 is of counters");
+  expect([](Manifest &m) { m.buffers[3].bytes = s("q"); },
+         "buffers[3].bytes: 'q' is not a symbol of the program");
+}
+
 TEST(Manifest, RefusesBadJson) {
   std::string good = full().m.str();
   auto expect = [&](const std::string &from, const std::string &to,

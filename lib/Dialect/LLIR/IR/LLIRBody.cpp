@@ -57,6 +57,21 @@ Expr llir::ReduceOp::getReducedExtent() {
 }
 
 Expr GemmOp::getReducedExtent() { return getKExtent(); }
+
+/// Sums and maxima of 16 bits are kept in 32.
+static Type getAccumulator(Value result) {
+  Type element = cast<RankedTensorType>(result.getType()).getElementType();
+  bool isNarrow = element.isF16() || element.isBF16();
+  return isNarrow ? Type(Float32Type::get(result.getContext())) : element;
+}
+
+SmallVector<Type> llir::ReduceOp::getStateTypes() {
+  return {getAccumulator(getResult())};
+}
+
+SmallVector<Type> GemmOp::getStateTypes() {
+  return {getAccumulator(getResult())};
+}
 void GemmOp::getReads(const Index &index, AddDim addDim, ReadAt read) {
   Index inner = index;
   inner.push_back(addDim(getKExtent()));

@@ -118,6 +118,20 @@ LogicalResult SlotOp::verify() {
   return verifyQuantity(*this, getBytes(), "bytes");
 }
 
+LogicalResult CountersOp::verify() {
+  if (failed(verifyQuantity(*this, getBytes(), "bytes")))
+    return failure();
+  // Another step could find them on their way.
+  for (OpOperand &use : getBuffer().getUses()) {
+    auto step = dyn_cast<StepOp>(use.getOwner());
+    bool isWorkspace =
+        step && llvm::is_contained(step.getWorkspace(), getBuffer());
+    if (!isWorkspace || !getBuffer().hasOneUse())
+      return emitOpError() << "are of the workspace of one step alone";
+  }
+  return success();
+}
+
 LogicalResult PartOp::verify() {
   if (failed(verifyQuantity(*this, getOffset(), "offset")))
     return failure();
@@ -127,6 +141,11 @@ LogicalResult PartOp::verify() {
 LogicalResult StepOp::verify() {
   if (getOutputs().empty())
     return emitOpError() << "writes nothing";
+  if (!getWorkspace().empty() &&
+      !(getWorkspace().size() == 2 &&
+        getWorkspace()[0].getDefiningOp<SlotOp>() &&
+        getWorkspace()[1].getDefiningOp<CountersOp>()))
+    return emitOpError() << "has a workspace other than a slot and counters";
   if (getCost().getNumDims() != 0 || getCost().getResults().size() != 2)
     return emitOpError() << "cost is bytes and scalar operations, two "
                          << "quantities of a map without dims";
@@ -169,6 +188,7 @@ static Expr getBytes(Type type) {
 Expr ArgumentOp::getSize() { return ::getBytes(getType()); }
 Expr DataOp::getSize() { return ::getBytes(getValue().getType()); }
 Expr SlotOp::getSize() { return getBytes().getResults()[0]; }
+Expr CountersOp::getSize() { return getBytes().getResults()[0]; }
 Expr ResultOp::getSize() { return ::getBytes(getType()); }
 Expr PartOp::getSize() { return getBytes().getResults()[0]; }
 

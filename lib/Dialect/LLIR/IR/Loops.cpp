@@ -10,6 +10,8 @@ using namespace luminal::llir;
 
 /// Of dims, ops and lanes: more than any kernel has.
 static constexpr unsigned kLargestNumber = 1 << 30;
+/// Of a dim that is reduced: the last to arrive reads the states of all.
+static constexpr unsigned kMostParts = 1 << 16;
 
 /// The number after `prefix` in a keyword such as `d3`; nothing for any other.
 static std::optional<unsigned> getNumberAfter(StringRef prefix,
@@ -263,6 +265,20 @@ static ParseResult parseAxes(AsmParser &parser,
       });
 }
 
+/// parts(16)
+static ParseResult parseParts(AsmParser &parser, unsigned &parts) {
+  if (failed(parser.parseOptionalKeyword("parts")))
+    return success();
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLParen() || parser.parseInteger(parts) ||
+      parser.parseRParen())
+    return failure();
+  if (parts < 2)
+    return parser.emitError(loc)
+           << "a dim is cut into at least 2 parts, found " << parts;
+  return success();
+}
+
 /// threads(256) or threads(256, 32)
 static ParseResult parseThreads(AsmParser &parser, unsigned &threads,
                                 unsigned &team) {
@@ -293,8 +309,8 @@ static FailureOr<LoopCaseAttr> parseCase(AsmParser &parser, bool &isLast) {
   if (succeeded(parser.parseOptionalKeyword("stream")) &&
       parseAxes(parser, stream))
     return failure();
-  unsigned threads = 0, team = 1;
-  if (parseThreads(parser, threads, team))
+  unsigned parts = 1, threads = 0, team = 1;
+  if (parseParts(parser, parts) || parseThreads(parser, threads, team))
     return failure();
   isLast = true;
   SMLoc wordLoc = parser.getCurrentLocation();
@@ -321,7 +337,7 @@ static FailureOr<LoopCaseAttr> parseCase(AsmParser &parser, bool &isLast) {
   auto result = LoopCaseAttr::getChecked(
       [&] { return parser.emitError(loc); }, parser.getContext(), guard,
       ArrayRef<int64_t>(bounds), ArrayRef<LoopAxisAttr>(grid),
-      ArrayRef<LoopAxisAttr>(stream), threads, team,
+      ArrayRef<LoopAxisAttr>(stream), parts, threads, team,
       ArrayRef<LoopFormAttr>(forms));
   if (!result)
     return failure();
@@ -352,6 +368,8 @@ static void printCase(AsmPrinter &printer, LoopCaseAttr loopCase) {
     printer << ' ';
     printAxes("stream", loopCase.getStream());
   }
+  if (loopCase.getParts() > 1)
+    printer << " parts(" << loopCase.getParts() << ')';
   if (unsigned threads = loopCase.getThreads()) {
     printer << " threads(" << threads;
     if (loopCase.getTeam() > 1)
@@ -364,13 +382,12 @@ static void printCase(AsmPrinter &printer, LoopCaseAttr loopCase) {
   }
 }
 
-LogicalResult LoopCaseAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                   hlir::MapAttr guard,
-                                   ArrayRef<int64_t> bounds,
-                                   ArrayRef<LoopAxisAttr> grid,
-                                   ArrayRef<LoopAxisAttr> stream,
-                                   unsigned threads, unsigned team,
-                                   ArrayRef<LoopFormAttr> forms) {
+LogicalResult
+LoopCaseAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                     hlir::MapAttr guard, ArrayRef<int64_t> bounds,
+                     ArrayRef<LoopAxisAttr> grid, ArrayRef<LoopAxisAttr> stream,
+                     unsigned parts, unsigned threads, unsigned team,
+                     ArrayRef<LoopFormAttr> forms) {
   if (bounds.size() != (guard ? 2 * guard.getResults().size() : 0))
     return emitError() << "a guard has two bounds for each of its quantities";
   if (guard && guard.getNumDims() != 0)
@@ -384,6 +401,9 @@ LogicalResult LoopCaseAttr::verify(function_ref<InFlightDiagnostic()> emitError,
         return emitError() << "d" << dim << " appears twice";
     }
   }
+  if (parts < 1 || parts > kMostParts)
+    return emitError() << "a dim is cut into at most " << kMostParts
+                       << " parts, found " << parts;
   if (withLanes > 1)
     return emitError() << "lanes run over one axis, found " << withLanes;
   if (team == 0 || (threads == 0 ? team != 1 : threads % team != 0))

@@ -41,11 +41,15 @@ bool CaseBuilder::hasForm(Operation *op) const {
 LoopCaseAttr CaseBuilder::build() const {
   hlir::MapAttr guard;
   SmallVector<int64_t> bounds;
-  if (!atMost.empty()) {
+  if (!atMost.empty() || !atLeast.empty()) {
     SmallVector<Expr> quantities;
     for (const auto &[quantity, most] : atMost) {
       quantities.push_back(quantity);
       bounds.append({0, most});
+    }
+    for (const auto &[quantity, least] : atLeast) {
+      quantities.push_back(quantity);
+      bounds.append({least, std::numeric_limits<int64_t>::max()});
     }
     guard = hlir::MapAttr::get(context, 0, quantities);
   }
@@ -53,8 +57,8 @@ LoopCaseAttr CaseBuilder::build() const {
   llvm::sort(sorted, [](LoopFormAttr a, LoopFormAttr b) {
     return a.getOp() < b.getOp();
   });
-  return LoopCaseAttr::get(context, guard, bounds, grid, stream, threads, team,
-                           sorted);
+  return LoopCaseAttr::get(context, guard, bounds, grid, stream, parts, threads,
+                           team, sorted);
 }
 
 ProductOpInterface llir::getOnlyProduct(KernelOp kernel) {

@@ -14,9 +14,9 @@ struct CaseBuilder {
   CaseBuilder(mlir::MLIRContext *context, const MachineModel &machine);
 
   mlir::MLIRContext *context;
-  llvm::SmallVector<std::pair<Expr, int64_t>> atMost;
+  llvm::SmallVector<std::pair<Expr, int64_t>> atMost, atLeast;
   llvm::SmallVector<LoopAxisAttr> grid, stream;
-  unsigned threads = 0, team = 1;
+  unsigned parts = 1, threads = 0, team = 1;
   llvm::SmallVector<LoopFormAttr> forms;
 
   /// `block` indices at a time (0: all), `lanes` of them across lanes.
@@ -53,6 +53,11 @@ struct LoopForms {
       KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
       LoopCaseAttr loopCase, const MachineModel &machine,
       llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+  /// Whether a case may have parts; null: none may. A refusal is part of an
+  /// error.
+  mlir::LogicalResult (*verifyParts)(
+      KernelOp kernel, LoopCaseAttr loopCase,
+      llvm::function_ref<mlir::InFlightDiagnostic()> emitError) = nullptr;
 };
 
 /// All forms; a kernel gets the first that proposes something. Two may share
@@ -70,6 +75,24 @@ extern const LoopForms kElementForms;
 ProductOpInterface getOnlyProduct(KernelOp kernel);
 /// Whether there is one.
 bool fitsProduct(KernelOp kernel);
+/// The reductions of a kernel that read, through whatever is between, no other
+/// op with loops.
+llvm::SmallVector<ReductionOpInterface> getFirstReductions(KernelOp kernel);
+/// How reductions that few units of work do are cut.
+struct PartsChoice {
+  /// 1: not at all.
+  int64_t parts = 1;
+  /// Where it pays: quantities, each with the least or the most that it may be;
+  /// none where it always does.
+  llvm::SmallVector<std::pair<Expr, int64_t>> atLeast, atMost;
+};
+/// `units` units of work reduce `extent` elements each, with `work` simple
+/// operations for one. `why` says why they are cut, or why not.
+PartsChoice chooseParts(KernelOp kernel,
+                        const KernelAnalysis::SymbolRanges &ranges,
+                        const Expr &units, const Expr &extent, int64_t work,
+                        const MachineModel &machine,
+                        llvm::SmallVectorImpl<Reporter::Arg> &why);
 /// Lanes worth using for a dim of this extent, of at most `most`.
 unsigned chooseLanes(const Expr &extent, unsigned most);
 /// Accumulators of a reduction of `extent` elements, `lanes` at a time: `most`,

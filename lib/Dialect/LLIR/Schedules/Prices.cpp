@@ -94,7 +94,7 @@ double KernelSizes::countBytes(Value v) const {
 
 double KernelSizes::countUnits(LoopCaseAttr loopCase,
                                ArrayRef<Expr> extents) const {
-  double units = 1;
+  double units = loopCase.getParts();
   for (LoopAxisAttr axis : loopCase.getGrid()) {
     double extent = 1;
     for (unsigned dim : axis.getDims())

@@ -139,11 +139,42 @@ static void proposeKept(CaseBuilder &c, const Rows &rows,
   }
 }
 
+/// The case `c`, and before it the same with parts where they pay. A unit takes
+/// `length` rows.
+static SmallVector<LoopCaseAttr> addParts(CaseBuilder &c, KernelAnalysis &a,
+                                          const Rows &rows,
+                                          const Domain &domain, int64_t length,
+                                          const MachineModel &machine,
+                                          SmallVectorImpl<Reporter::Arg> &why) {
+  Expr units = 1;
+  for (auto [extent, axis] : llvm::zip_equal(domain.extents, c.grid))
+    units = units * (axis.getBlock() ? Expr::ceilDiv(extent, axis.getBlock())
+                                     : Expr(1));
+  PartsChoice choice =
+      chooseParts(rows.kernel, a.getRanges(), a.simplify(units), rows.extent,
+                  length * getElementCost(rows.kernel), machine, why);
+  if (choice.parts == 1)
+    return {c.build()};
+  SmallVector<LoopCaseAttr> cases;
+  CaseBuilder cut = c;
+  cut.parts = choice.parts;
+  cut.atLeast = choice.atLeast;
+  cut.atMost = choice.atMost;
+  llvm::erase_if(cut.forms, [](LoopFormAttr form) {
+    return form.getForm().getValue() == "keep";
+  });
+  cases.push_back(cut.build());
+  if (!cut.atLeast.empty() || !cut.atMost.empty())
+    cases.push_back(c.build());
+  return cases;
+}
+
 /// A team takes a row, or a thread does where neighbours in memory are in
 /// different rows.
-static LoopCaseAttr proposeThreads(KernelAnalysis &a, const Rows &rows,
-                                   const Domain &domain, unsigned column,
-                                   const MachineModel &machine) {
+static SmallVector<LoopCaseAttr>
+proposeThreads(KernelAnalysis &a, const Rows &rows, const Domain &domain,
+               unsigned column, const MachineModel &machine,
+               SmallVectorImpl<Reporter::Arg> &why) {
   // Vectors that a thread keeps in registers.
   constexpr int64_t kVectorsEach = 2, kMostRounds = 8;
   CaseBuilder c(a.kernel.getContext(), machine);
@@ -184,7 +215,7 @@ static LoopCaseAttr proposeThreads(KernelAnalysis &a, const Rows &rows,
   if (count)
     total = *count * c.team;
   c.threads = chooseThreads(total, c.team, machine);
-  return c.build();
+  return addParts(c, a, rows, domain, 1, machine, why);
 }
 
 static SmallVector<LoopCaseAttr>
@@ -211,20 +242,22 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
       });
   if (machine.blockThreads) {
     why.push_back({"form", "passes over rows"});
-    return {proposeThreads(a, rows, domain, column, machine)};
+    return proposeThreads(a, rows, domain, column, machine, why);
   }
   unsigned most = machine.getLanes(32);
   bool isAcross = shouldRunAcross(a, rows, domain, column, most, why);
   CaseBuilder c(kernel.getContext(), machine);
   unsigned rowLanes = 1, width = chooseLanes(rows.extent, most);
+  int64_t length = 1;
   for (auto [i, group] : llvm::enumerate(domain.groups)) {
     if (!isAcross || i + 1 < domain.groups.size()) {
       c.grid.push_back(c.axis(group));
       continue;
     }
     rowLanes = chooseLanes(domain.extents[i], most);
-    c.grid.push_back(c.axis(
-        group, chooseBlock(domain.extents[i], kRowVectors * most), rowLanes));
+    int64_t block = chooseBlock(domain.extents[i], kRowVectors * most);
+    c.grid.push_back(c.axis(group, block, rowLanes));
+    length = block ? block : domain.extents[i].asConstant().value_or(1);
   }
   if (!rows.extent.isConstant(1))
     c.stream.push_back(c.axis(rows.getStreamDim(), 0, isAcross ? 1 : width));
@@ -240,7 +273,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     proposeKept(c, rows, why);
   why.push_back(
       {"form", isAcross ? "vectors across rows" : "vectors along rows"});
-  return {c.build()};
+  return addParts(c, a, rows, domain, length, machine, why);
 }
 
 static LoopWork count(KernelOp kernel,
@@ -325,7 +358,7 @@ static LogicalResult verify(KernelOp kernel,
     return failure();
   for (LoopAxisAttr axis : loopCase.getStream())
     if (axis.getBlock() != 0)
-      return emitError() << "streams a row in parts; a pass takes all of it";
+      return emitError() << "streams a row in blocks; a pass takes all of it";
   bool isAcross = llvm::any_of(loopCase.getGrid(), [](LoopAxisAttr axis) {
     return axis.getLanes() > 1;
   });
@@ -346,6 +379,16 @@ static LogicalResult verify(KernelOp kernel,
   return success();
 }
 
+/// The last part to arrive at a row computes all that the first passes do not.
+static LogicalResult verifyParts(KernelOp kernel, LoopCaseAttr loopCase,
+                                 function_ref<InFlightDiagnostic()> emitError) {
+  for (LoopFormAttr form : loopCase.getForms())
+    if (form.getForm().getValue() == "keep")
+      return emitError() << "keeps op" << form.getOp()
+                         << ", but no unit has all of its row";
+  return success();
+}
+
 static const StringRef kNames[] = {"pass"};
-const LoopForms llir::kRowForms = {"rows",  kNames, fits,
-                                   propose, count,  verify};
+const LoopForms llir::kRowForms = {"rows", kNames, fits,       propose,
+                                   count,  verify, verifyParts};

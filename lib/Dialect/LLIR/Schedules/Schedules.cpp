@@ -14,6 +14,15 @@ unsigned llir::getPosition(Operation *op) {
   return std::distance(op->getBlock()->begin(), op->getIterator());
 }
 
+int64_t llir::getElementCost(KernelOp kernel) {
+  int64_t cost = 1;
+  for (Operation &op : kernel.getOps())
+    if (auto code = dyn_cast<CodeOpInterface>(op);
+        code && !hasLoops(&op) && !cast<BodyOpInterface>(op).isFree())
+      cost += code.getCodeSize();
+  return cost;
+}
+
 ArrayRef<const LoopForms *> llir::getLoopForms() {
   static const LoopForms *forms[] = {&kOrderedForms, &kBlockForms,
                                      &kProductForms, &kRowForms,
@@ -202,6 +211,29 @@ static LogicalResult verifyGuard(LoopCaseAttr loopCase,
   return success();
 }
 
+/// Each part of a dim of known extent has something to do, but for what
+/// vectors leave.
+static LogicalResult verifyParts(KernelOp kernel, LoopCaseAttr loopCase,
+                                 const LoopForms &forms,
+                                 function_ref<InFlightDiagnostic()> emitError) {
+  if (loopCase.getParts() == 1)
+    return success();
+  if (!forms.verifyParts)
+    return emitError() << "has parts, which loops over " << forms.title
+                       << " do not";
+  if (failed(forms.verifyParts(kernel, loopCase, emitError)))
+    return failure();
+  for (ReductionOpInterface op : getFirstReductions(kernel)) {
+    std::optional<int64_t> n = op.getReducedExtent().asConstant();
+    if (n && *n < loopCase.getParts())
+      return emitError() << "cuts the " << *n << " elements that op"
+                         << getPosition(op) << ", " << describe(op)
+                         << ", reduces into " << loopCase.getParts()
+                         << " parts";
+  }
+  return success();
+}
+
 LogicalResult llir::verifyLoops(KernelOp kernel,
                                 const KernelAnalysis::SymbolRanges &ranges,
                                 const MachineModel &machine) {
@@ -231,7 +263,8 @@ LogicalResult llir::verifyLoops(KernelOp kernel,
       return failure();
     const LoopForms *forms = findForms(kernel, loopCase, emitError);
     if (!forms ||
-        failed(forms->verify(kernel, ranges, loopCase, machine, emitError)))
+        failed(forms->verify(kernel, ranges, loopCase, machine, emitError)) ||
+        failed(verifyParts(kernel, loopCase, *forms, emitError)))
       return failure();
   }
   return success();

@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Arena.h"
+#include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -35,8 +36,9 @@ using luminal::hlir::MapAttr;
 namespace {
 /// Memory that holds values.
 struct Storage {
-  enum class Kind { Argument, Data, Slot, Result } kind;
-  /// The argument, constant or kernel result that it was allocated for.
+  enum class Kind { Argument, Data, Slot, Counters, Result } kind;
+  /// The argument, constant or kernel result that it was allocated for; of a
+  /// workspace the first result of its kernel.
   Value value;
   Expr bytes;
   /// Its live range, in steps.
@@ -63,6 +65,7 @@ public:
 
 private:
   void addStorage(Storage::Kind kind, Value value, unsigned step);
+  void addWorkspace(KernelOp kernel, unsigned step);
   Expr planArena(SmallVectorImpl<Expr> &offsets);
   void tellArena(ArrayRef<ArenaRequest> requests, const Expr &arena);
   void tellSharing();
@@ -80,6 +83,8 @@ private:
   DenseMap<Value, Place> places;
   DenseMap<Value, Value> parts;
   SmallVector<KernelOp> kernels;
+  /// By kernel, the storages that it has only while it runs.
+  SmallVector<SmallVector<unsigned, 2>> workspaces;
   /// Kernel text to the function that holds it.
   llvm::StringMap<StringAttr> functions;
 };
@@ -92,6 +97,20 @@ private:
 void Planner::addStorage(Storage::Kind kind, Value value, unsigned step) {
   places[value] = {static_cast<unsigned>(storages.size()), Expr(0)};
   storages.push_back({kind, value, getBytes(value), step, step, {}});
+}
+
+void Planner::addWorkspace(KernelOp kernel, unsigned step) {
+  SmallVector<unsigned, 2> &own = workspaces.emplace_back();
+  std::optional<Workspace> workspace = getWorkspace(kernel);
+  if (!workspace)
+    return;
+  for (auto [kind, bytes] :
+       {std::pair{Storage::Kind::Slot, workspace->states},
+        std::pair{Storage::Kind::Counters, workspace->counters}}) {
+    own.push_back(storages.size());
+    storages.push_back(
+        {kind, kernel.getResult(0), symbols.simplify(bytes), step, step, {}});
+  }
 }
 
 LogicalResult Planner::assignStorage() {
@@ -127,6 +146,7 @@ LogicalResult Planner::assignStorage() {
         addStorage(Storage::Kind::Slot, result, step);
       }
     }
+    addWorkspace(kernel, step);
   }
   return success();
 }
@@ -253,6 +273,9 @@ void Planner::buildBuffers(ImplicitLocOpBuilder &b, ArrayRef<Expr> offsets) {
           SlotOp::create(b, quantity(offsets.front()), quantity(storage.bytes));
       offsets = offsets.drop_front();
       break;
+    case Storage::Kind::Counters:
+      storage.buffer = CountersOp::create(b, quantity(storage.bytes));
+      break;
     case Storage::Kind::Result:
       storage.buffer = ResultOp::create(b, storage.value.getType());
       break;
@@ -358,7 +381,7 @@ void Planner::build(OpBuilder &builder) {
   b.setInsertionPointToStart(&schedule.getBody().emplaceBlock());
   buildArguments(b);
   buildBuffers(b, offsets);
-  for (KernelOp kernel : kernels) {
+  for (auto [kernel, own] : llvm::zip_equal(kernels, workspaces)) {
     b.setLoc(kernel.getLoc());
     auto getBuffers = [&](ValueRange values) {
       return llvm::map_to_vector(
@@ -366,12 +389,14 @@ void Planner::build(OpBuilder &builder) {
     };
     SmallVector<Value> inputs = getBuffers(kernel.getInputs());
     SmallVector<Value> outputs = getBuffers(kernel.getResults());
+    SmallVector<Value> workspace = llvm::map_to_vector(
+        own, [&](unsigned number) { return storages[number].buffer; });
     Cost cost = kernel.getCost();
     std::array<Expr, 2> amounts = {cost.bytesRead + cost.bytesWritten,
                                    cost.flops};
     StepOp::create(b, b.getStringAttr(getLabel(kernel)),
                    FlatSymbolRefAttr::get(getFunction(kernel, builder)), inputs,
-                   outputs, MapAttr::get(context, 0, amounts),
+                   outputs, workspace, MapAttr::get(context, 0, amounts),
                    LaunchAttrInterface());
   }
   b.setLoc(func.getLoc());

@@ -112,7 +112,9 @@ def LLIR_LoopCaseAttr : LLIR_Attr<"LoopCase", "loop_case"> {
     `guard` holds quantities over the program's symbols and `bounds` a least and a greatest value of each (the greatest
     may be the largest int64: none); the case applies where all are within them. Without a guard it always applies.
     `grid` cuts the parallel index space into units of work, the last axis fastest; `stream` are the axes that a unit
-    walks for the reductions of the kernel; `forms` say how each op with loops is computed. On a GPU, `threads` is the
+    walks for the reductions of the kernel; `parts` cuts the reduced dim of those that read no other one: a unit of work
+    is one part of a block of the grid, and the last to arrive goes on with the states of all (1: it is not cut). `forms`
+    say how each op with loops is computed. On a GPU, `threads` is the
     size of a thread block (0 on a CPU), and `team` how many of its threads, next to each other, share a unit of work.
 
     Example: `#llir.loop_case<if (s0: [0, 4]) grid(d0) stream(d1 v16) op1 = pass {unroll = 2}>`, and for a GPU
@@ -122,7 +124,7 @@ def LLIR_LoopCaseAttr : LLIR_Attr<"LoopCase", "loop_case"> {
   let parameters = (ins OptionalParameter<"::luminal::hlir::MapAttr">:$guard, ArrayRefParameter<"int64_t">:$bounds,
                         ArrayRefParameter<"::luminal::llir::LoopAxisAttr">:$grid,
                         ArrayRefParameter<"::luminal::llir::LoopAxisAttr">:$stream,
-                        "unsigned":$threads, "unsigned":$team,
+                        "unsigned":$parts, "unsigned":$threads, "unsigned":$team,
                         ArrayRefParameter<"::luminal::llir::LoopFormAttr">:$forms);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;

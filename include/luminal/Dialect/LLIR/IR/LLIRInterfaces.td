@@ -74,7 +74,8 @@ def LLIR_ReductionOpInterface : OpInterface<"ReductionOpInterface", [LLIR_BodyOp
     may be merged with that of another part of the dim. Kernels can always compute it as such a loop.
   }];
   let methods = [
-    InterfaceMethod<"Extent of that dim.", "::luminal::Expr", "getReducedExtent">
+    InterfaceMethod<"Extent of that dim.", "::luminal::Expr", "getReducedExtent">,
+    InterfaceMethod<"The types of the values that a state has.", "::llvm::SmallVector<::mlir::Type>", "getStateTypes">
   ];
 }
 

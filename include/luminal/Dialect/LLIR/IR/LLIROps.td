@@ -329,7 +329,7 @@ def LLIR_ScheduleOp : Op<LLIR_Dialect, "schedule", [IsolatedFromAbove, SingleBlo
                                                     Symbol]> {
   let summary = "the launches of a program, in order, over buffers";
   let description = [{
-    The body declares buffers (`argument`, `data`, `slot`, `result`, `part`) and then lists the steps that read and
+    The body declares buffers (`argument`, `data`, `slot`, `counters`, `result`, `part`) and then lists the steps that read and
     write them, and the outputs. Steps run in order. `arena` is the size in bytes of the memory
     that all slots share, an expression over `symbols`. The functions that steps call are in the same module.
 
@@ -402,6 +402,22 @@ def LLIR_SlotOp : LLIR_ScheduleEntryOp<"slot", [DeclareOpInterfaceMethods<LLIR_B
   let hasVerifier = 1;
 }
 
+def LLIR_CountersOp : LLIR_ScheduleEntryOp<"counters", [DeclareOpInterfaceMethods<LLIR_BufferOpInterface>]> {
+  let summary = "memory of one step that is zero between launches";
+  let description = [{
+    A step finds `bytes` zero bytes there and leaves them zero. One step only has it among its workspace.
+
+    Example:
+    ```mlir
+    %c = llir.counters bytes(4)
+    ```
+  }];
+  let arguments = (ins HLIR_MapAttr:$bytes);
+  let results = (outs LLIR_BufferType:$buffer);
+  let assemblyFormat = "`bytes` `` custom<Quantities>($bytes) attr-dict";
+  let hasVerifier = 1;
+}
+
 def LLIR_ResultOp : LLIR_ScheduleEntryOp<"result", [DeclareOpInterfaceMethods<LLIR_BufferOpInterface>]> {
   let summary = "memory of the caller that holds an output";
   let description = [{
@@ -437,6 +453,8 @@ def LLIR_StepOp : LLIR_ScheduleEntryOp<"step", [AttrSizedOperandSegments,
   let summary = "one launch";
   let description = [{
     Calls `callee` with buffers that it reads and buffers that it writes (an update in place names its buffer in both).
+    `workspace` is memory that the kernel needs only while it runs: a slot for the states of the parts of its reductions,
+    and counters; none where its schedule has no parts.
     `label` is its name in errors and profiles. `cost` is the bytes it moves and the scalar operations it computes.
     `launch` comes from the code of the kernel, in the terms of its target; absent while the callee is an `llir.kernel`
     without code.
@@ -448,10 +466,12 @@ def LLIR_StepOp : LLIR_ScheduleEntryOp<"step", [AttrSizedOperandSegments,
     ```
   }];
   let arguments = (ins StrAttr:$label, FlatSymbolRefAttr:$callee, Variadic<LLIR_BufferType>:$inputs,
-                       Variadic<LLIR_BufferType>:$outputs, HLIR_MapAttr:$cost,
+                       Variadic<LLIR_BufferType>:$outputs, Variadic<LLIR_BufferType>:$workspace,
+                       HLIR_MapAttr:$cost,
                        OptionalAttr<LLIR_LaunchAttrInterface>:$launch);
   let assemblyFormat = [{
-    $label $callee `(` $inputs `)` `writes` `(` $outputs `)` `cost` `` custom<Quantities>($cost) (`launch` $launch^)? attr-dict
+    $label $callee `(` $inputs `)` `writes` `(` $outputs `)` (`workspace` `(` $workspace^ `)`)?
+    `cost` `` custom<Quantities>($cost) (`launch` $launch^)? attr-dict
   }];
   let hasVerifier = 1;
 }

@@ -52,9 +52,46 @@ mlir::LogicalResult verifyLoops(KernelOp kernel,
 /// at the kernel, where it was not verified.
 llvm::StringRef getLoopsTitle(KernelOp kernel, LoopCaseAttr loopCase);
 
+/// Reductions that parts of a case cut: those that read, through whatever is
+/// between, no other op with loops. All are over one index space, the grid's.
+struct CutReductions {
+  /// 1 where the case has none; what follows is empty then.
+  int64_t parts = 1;
+  llvm::SmallVector<ReductionOpInterface> ops;
+  /// Where each value of their states begins in the memory of states, in bytes:
+  /// its elements are those of all parts, one after the other, row-major.
+  llvm::SmallVector<Expr> places;
+  /// Of the memory of states.
+  Expr bytes = 0;
+  /// Blocks of the grid; each has a counter, an i32.
+  Expr blocks = 1;
+
+  /// The indices of a part of a dim, a multiple of `step`: part p begins at p
+  /// times as many, and the last parts may have less or nothing.
+  Expr getPartExtent(const Expr &extent, int64_t step) const;
+};
+CutReductions getCutReductions(KernelOp kernel, LoopCaseAttr loopCase);
+
+/// Memory that a kernel needs while it runs, besides operands and results.
+struct Workspace {
+  /// Bytes of the states of parts; what they hold before is of no matter.
+  Expr states = 0;
+  /// Bytes of counters: zero before the kernel runs, and zero after.
+  Expr counters = 0;
+};
+/// For all cases of its schedule; none where no case has parts. Its schedule is
+/// verified.
+std::optional<Workspace> getWorkspace(KernelOp kernel);
+
+/// 1 where the guard of a case holds, else 0; 1 without a guard.
+Expr getIndicator(LoopCaseAttr loopCase);
+
 /// The dims of each axis.
 llvm::SmallVector<llvm::SmallVector<unsigned>>
 getGroups(llvm::ArrayRef<LoopAxisAttr> axes);
+
+/// Simple operations that one element of the results costs.
+int64_t getElementCost(KernelOp kernel);
 
 /// The position of `op` in the body of its kernel, by which schedules name it.
 unsigned getPosition(mlir::Operation *op);

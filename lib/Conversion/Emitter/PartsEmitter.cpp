@@ -1,0 +1,161 @@
+//===- PartsEmitter.cpp - Parts of reductions, and who is last ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "PartsEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace luminal;
+using namespace mlir;
+
+PartsEmitter::PartsEmitter(Emitter &e)
+    : e(e), cut(llir::getCutReductions(e.kernel, e.loopCase)) {
+  if (isCut())
+    dim = e.addDim(cut.parts);
+}
+
+void PartsEmitter::emitUnit(
+    Value unit, const Index &index,
+    function_ref<void(Value, function_ref<void()>)> forEachIndex,
+    function_ref<void()> finish) {
+  Value count = e.constant(cut.parts);
+  Value part = e.remU(unit, count), block = e.divU(unit, count);
+  forEachIndex(block, [&] {
+    Emitter::MemoScope scope(e);
+    writeStates(part, index);
+  });
+  e.ifThen(arrive(block), [&] {
+    forEachIndex(block, [&] {
+      Emitter::MemoScope scope(e);
+      readStates(index);
+      finish();
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// States
+//===----------------------------------------------------------------------===//
+
+/// Parts begin at multiples of what the members of a team read at a time.
+Emitter::Span PartsEmitter::getSpan(llir::ReductionOpInterface op, Value part) {
+  llir::LoopFormAttr form = e.loopCase.getForm(llir::getPosition(op));
+  int64_t step = form.getNumber("lanes", 1) * e.team.count;
+  Expr extent = op.getReducedExtent();
+  Expr share = e.simplify(cut.getPartExtent(extent, step));
+  Value length = e.value(share), lo = e.mul(part, length);
+  // Where the dim is proved to be whole parts all of them are full.
+  if (e.simplify(share * cut.parts - extent).isConstant(0))
+    return {lo, length, {share}};
+  Value left = e.maxS(e.constant(0), e.sub(e.value(extent), lo));
+  return {lo, e.minS(length, left), {share, extent}};
+}
+
+Expr PartsEmitter::getAddress(llir::ReductionOpInterface op,
+                              const Index &index) const {
+  Index extents = getExtentsOf(op->getResult(0));
+  return e.simplify(Expr::dim(dim) * product(extents) +
+                    linearize(index, extents));
+}
+
+Value PartsEmitter::getBase(size_t place) {
+  return e.address(e.states, e.value(e.simplify(cut.places[place])),
+                   e.b.getI8Type());
+}
+
+void PartsEmitter::writeStates(Value part, const Index &index) {
+  SmallVector<SmallVector<Value>> all;
+  for (llir::ReductionOpInterface op : cut.ops) {
+    bool varies = e.isVector() && e.variesOverLanes(op->getResult(0), index);
+    all.push_back(e.emitState(op, index, varies,
+                              e.loopCase.getForm(llir::getPosition(op)),
+                              getSpan(op, part)));
+  }
+  e.setDim(dim, part);
+  e.byOneMember([&] {
+    size_t place = 0;
+    for (auto [op, state] : llvm::zip_equal(cut.ops, all))
+      for (auto [type, v] : llvm::zip_equal(op.getStateTypes(), state))
+        e.storeTo(getBase(place++), type, getAddress(op, index), v);
+  });
+}
+
+void PartsEmitter::readStates(const Index &index) {
+  size_t place = 0;
+  for (llir::ReductionOpInterface op : cut.ops) {
+    auto emission = cast<ReductionEmissionOpInterface>(op.getOperation());
+    SmallVector<Type> types = op.getStateTypes();
+    Expr address = getAddress(op, index);
+    SmallVector<Value> bases;
+    for (size_t i = 0; i < types.size(); ++i)
+      bases.push_back(getBase(place++));
+    auto take = [&](ValueRange state) {
+      SmallVector<Value> other;
+      for (auto [base, type] : llvm::zip_equal(bases, types))
+        other.push_back(e.loadFrom(base, type, address, /*invariant=*/false));
+      return emission.emitMerge(e.b, state, other);
+    };
+    // A state for each lane around it, where the address is.
+    SmallVector<Type> kept;
+    for (Type type : types)
+      kept.push_back(e.usesLanes(address) ? e.laneType(type) : type);
+    SmallVector<Value> state = emission.emitInitial(e.b, kept);
+    Emitter::Span parts = e.getWhole(cut.parts);
+    if (e.team.count > 1) {
+      state = e.teamLoop(dim, parts, 1, 1, state, take);
+      state = e.mergeTeam(emission, state);
+    } else {
+      state = e.forLoop(parts.lo, parts.length, e.constant(1), state,
+                        [&](Value part, ValueRange carried) {
+                          e.setDim(dim, part);
+                          return take(carried);
+                        });
+    }
+    SmallVector<Value> results = emission.emitResults(e.b, state);
+    for (auto [result, element] : llvm::zip_equal(op->getResults(), results))
+      e.remember(result, index, element);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Arrival
+//===----------------------------------------------------------------------===//
+
+/// What a worker wrote before it counts itself is there for the one that counts
+/// after it. The order comes from fences: code for NVIDIA's GPUs has none from
+/// the counting itself.
+Value PartsEmitter::arrive(Value block) {
+  ImplicitLocOpBuilder &b = e.b;
+  Type i32 = b.getI32Type();
+  auto number = [&](int32_t n) -> Value {
+    return arith::ConstantOp::create(b, b.getI32IntegerAttr(n));
+  };
+  auto fence = [&] {
+    LLVM::FenceOp::create(b, LLVM::AtomicOrdering::acq_rel, e.syncScope);
+  };
+  Value one = number(1), most = number(cut.parts - 1), zero = number(0);
+  Value counter = e.address(e.counters, block, i32);
+  auto count = [&]() -> SmallVector<Value> {
+    fence();
+    Value before = LLVM::AtomicRMWOp::create(
+        b, LLVM::AtomicBinOp::add, counter, one,
+        LLVM::AtomicOrdering::monotonic, e.syncScope, /*alignment=*/4);
+    Value isLast =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, before, most);
+    // All have counted: it is as it was for the next launch.
+    e.ifThen(isLast, [&] { LLVM::StoreOp::create(b, zero, counter, 4); });
+    return {isLast};
+  };
+  Value isLast;
+  if (e.team.count == 1) {
+    isLast = count()[0];
+  } else {
+    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                          e.team.member, e.constant(0));
+    Value none = arith::ConstantOp::create(b, b.getBoolAttr(false));
+    auto skip = [&] { return SmallVector<Value>{none}; };
+    isLast = e.shareFlag(e.ifElse(isFirst, {b.getI1Type()}, count, skip)[0]);
+  }
+  fence();
+  return isLast;
+}

@@ -1,0 +1,164 @@
+//===- Parts.cpp - Reductions of which several units do a part ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A unit of work is one part of the reduced dim for a block of the grid. It
+// leaves its states in memory; the unit that arrives last at a block merges
+// those of all parts, in their order, and goes on. Who is last a counter tells,
+// one for each block.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Forms.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+/// Each value of a state begins at a multiple of so many bytes.
+static constexpr int64_t kStateAlignment = 64;
+static constexpr int64_t kCounterBytes = 4;
+
+SmallVector<ReductionOpInterface> llir::getFirstReductions(KernelOp kernel) {
+  SmallVector<ReductionOpInterface> first;
+  // Ops that read, through others, what has loops.
+  llvm::SmallPtrSet<Operation *, 16> later;
+  for (Operation &op : kernel.getOps()) {
+    bool isLater = llvm::any_of(op.getOperands(), [&](Value v) {
+      Operation *def = v.getDefiningOp();
+      return def && (hasLoops(def) || later.contains(def));
+    });
+    if (isLater)
+      later.insert(&op);
+    else if (auto reduction = dyn_cast<ReductionOpInterface>(op))
+      first.push_back(reduction);
+  }
+  return first;
+}
+
+CutReductions llir::getCutReductions(KernelOp kernel, LoopCaseAttr loopCase) {
+  CutReductions cut;
+  cut.parts = loopCase.getParts();
+  if (cut.parts == 1)
+    return cut;
+  cut.ops = getFirstReductions(kernel);
+  assert(!cut.ops.empty() && "a schedule that was not verified");
+  SmallVector<Expr> space = hlir::getExtents(cut.ops.front()->getResult(0));
+  Expr elements = product({space.begin(), space.end()});
+  for (ReductionOpInterface op : cut.ops)
+    for (Type type : op.getStateTypes()) {
+      cut.places.push_back(cut.bytes);
+      int64_t size = llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+      cut.bytes = cut.bytes + Expr::ceilDiv(elements * (cut.parts * size),
+                                            kStateAlignment) *
+                                  kStateAlignment;
+    }
+  for (LoopAxisAttr axis : loopCase.getGrid()) {
+    Expr extent = 1;
+    for (unsigned dim : axis.getDims())
+      extent = extent * space[dim];
+    cut.blocks =
+        cut.blocks * (axis.getBlock() ? Expr::ceilDiv(extent, axis.getBlock())
+                                      : Expr::min(1, extent));
+  }
+  return cut;
+}
+
+Expr CutReductions::getPartExtent(const Expr &extent, int64_t step) const {
+  return Expr::ceilDiv(extent, parts * step) * step;
+}
+
+Expr llir::getIndicator(LoopCaseAttr loopCase) {
+  Expr holds = 1;
+  if (!loopCase.getGuard())
+    return holds;
+  for (auto [i, quantity] : llvm::enumerate(loopCase.getGuard().getResults())) {
+    int64_t lo = loopCase.getBounds()[2 * i];
+    int64_t hi = loopCase.getBounds()[2 * i + 1];
+    // Bounds beyond all quantities would overflow the difference.
+    constexpr int64_t kFar = int64_t(1) << 62;
+    if (lo > -kFar)
+      holds = holds * Expr::min(1, Expr::max(0, quantity - lo + 1));
+    if (hi < kFar)
+      holds = holds * Expr::min(1, Expr::max(0, Expr(hi + 1) - quantity));
+  }
+  return holds;
+}
+
+std::optional<Workspace> llir::getWorkspace(KernelOp kernel) {
+  std::optional<Workspace> workspace;
+  if (!kernel.getLoops())
+    return workspace;
+  for (LoopCaseAttr loopCase : kernel.getLoops()->getCases()) {
+    if (loopCase.getParts() == 1)
+      continue;
+    CutReductions cut = getCutReductions(kernel, loopCase);
+    Expr applies = getIndicator(loopCase);
+    Expr counters = cut.blocks * kCounterBytes;
+    if (!workspace)
+      workspace.emplace();
+    workspace->states = Expr::max(workspace->states, applies * cut.bytes);
+    workspace->counters = Expr::max(workspace->counters, applies * counters);
+  }
+  return workspace;
+}
+
+//===----------------------------------------------------------------------===//
+// Where parts pay
+//===----------------------------------------------------------------------===//
+
+/// Units of work for each worker, so that all have about as much.
+static constexpr int64_t kUnitsEach = 4;
+/// A unit that is cut has work for so many grains, and a part of it the inverse
+/// of so many: writing its states and counting it is little beside that.
+static constexpr int64_t kGrainsOfUnit = 2, kPartsOfGrain = 16;
+/// Parts of a dim of unknown extent.
+static constexpr int64_t kPartsOfUnknown = 64;
+
+/// What is left of a unit once its parts have met, which one worker does.
+static StringRef findRest(KernelOp kernel) {
+  SmallVector<ReductionOpInterface> first = getFirstReductions(kernel);
+  size_t rank = getRank(first.front()->getResult(0));
+  for (Operation &op : kernel.getOps())
+    if (hasLoops(&op) && !llvm::is_contained(first, &op))
+      return "a later pass needs their results";
+  for (Value v : getYielded(kernel))
+    if (getRank(v) != rank)
+      return "the elements need their results";
+  return "";
+}
+
+PartsChoice llir::chooseParts(KernelOp kernel,
+                              const KernelAnalysis::SymbolRanges &ranges,
+                              const Expr &units, const Expr &extent,
+                              int64_t work, const MachineModel &machine,
+                              SmallVectorImpl<Reporter::Arg> &why) {
+  PartsChoice choice;
+  auto refuse = [&](StringRef reason) {
+    why.push_back({"no parts because", reason.str()});
+    return choice;
+  };
+  Assumptions symbols(ranges);
+  int64_t workers = machine.workers;
+  std::optional<int64_t> n = extent.asConstant(), count = units.asConstant();
+  if (symbols.provablyLessEqual(workers, units))
+    return refuse("there are units for all workers");
+  int64_t ofUnit = llvm::divideCeil(kGrainsOfUnit * machine.grain, work);
+  int64_t ofPart = llvm::divideCeil(machine.grain, kPartsOfGrain * work);
+  std::optional<int64_t> most = symbols.upperBound(extent);
+  if (most && *most < ofUnit)
+    return refuse("a unit has too little work");
+  if (StringRef rest = findRest(kernel); !rest.empty())
+    return refuse(rest);
+  int64_t parts = llvm::divideCeil(kUnitsEach * workers,
+                                   std::max<int64_t>(1, count.value_or(1)));
+  parts = std::min(parts, n ? *n / ofPart : kPartsOfUnknown);
+  if (parts < 2)
+    return refuse("a part would have too little work");
+  choice.parts = parts;
+  why.push_back({"parts", parts});
+  if (int64_t least = std::max(ofUnit, parts * ofPart); !n)
+    choice.atLeast.push_back({extent, least});
+  if (!count)
+    choice.atMost.push_back({units, workers - 1});
+  return choice;
+}
