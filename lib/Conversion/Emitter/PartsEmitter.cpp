@@ -14,6 +14,13 @@ PartsEmitter::PartsEmitter(Emitter &e)
     dim = e.addDim(cut.parts);
 }
 
+Expr PartsEmitter::countTerms() const {
+  Expr terms = 0;
+  for (llir::ReductionOpInterface op : cut.ops)
+    terms = terms + op.getReducedExtent();
+  return terms;
+}
+
 void PartsEmitter::emitUnit(
     Value unit, const Index &index,
     function_ref<void(Value, function_ref<void()>)> forEachIndex,

@@ -26,6 +26,8 @@ public:
   bool isCut() const { return cut.parts > 1; }
   /// Units of work of `blocks` blocks of the grid.
   Expr countUnits(const Expr &blocks) const { return blocks * cut.parts; }
+  /// Terms that an index of the grid reduces.
+  Expr countTerms() const;
   /// What a unit has of `cost`.
   Expr getUnitCost(const Expr &cost) const {
     return Expr::ceilDiv(cost, cut.parts);

@@ -2,7 +2,7 @@
 // RUN: luminal-opt %s --llir-schedule-kernels=arch=x86-64-v3 --split-input-file --verify-diagnostics
 
 func.func @map(%a: tensor<64xf32>) -> tensor<64xf32> {
-  // expected-error @+1 {{its schedule has parts, which loops over elements do not}}
+  // expected-error @+1 {{its schedule has parts, but no reduction that they could cut}}
   %r = llir.kernel(%a) loops<grid(d0:all) parts(2)> : (tensor<64xf32>) -> tensor<64xf32> {
   ^bb0(%x: tensor<64xf32>):
     %0 = llir.elementwise abs(%x) : (tensor<64xf32>) -> tensor<64xf32>
@@ -43,4 +43,27 @@ func.func @ordered(%a: tensor<9x100xf32>, %i: tensor<4xi64>, %u: tensor<4x100xf3
     llir.yield %0 : tensor<9x100xf32>
   }
   return %r : tensor<9x100xf32>
+}
+
+// -----
+func.func @moved(%a: tensor<4x80xf32>) -> tensor<2x2xf32> {
+  // expected-error @+1 {{its schedule has parts of a reduction that has not one element for each of the results}}
+  %r = llir.kernel(%a) loops<grid(d0, d1) parts(4) op0 = element> : (tensor<4x80xf32>) -> tensor<2x2xf32> {
+  ^bb0(%x: tensor<4x80xf32>):
+    %0 = llir.reduce sum %x : tensor<4x80xf32> -> tensor<4xf32>
+    %1 = llir.view %0 <(d0, d1) -> (2 * d0 + d1)> : tensor<4xf32> -> tensor<2x2xf32>
+    llir.yield %1 : tensor<2x2xf32>
+  }
+  return %r : tensor<2x2xf32>
+}
+
+// -----
+func.func @tile(%a: tensor<64x80xf32>, %b: tensor<64x80xf32>) -> tensor<64x64xf32> {
+  // expected-error @+1 {{its schedule has parts, which loops over product do not}}
+  %r = llir.kernel(%a, %b) loops<grid(d1:16, d0:all) parts(4) op0 = tile {lanes = 8, pack = elements, rows = 4, vectors = 2}> : (tensor<64x80xf32>, tensor<64x80xf32>) -> tensor<64x64xf32> {
+  ^bb0(%x: tensor<64x80xf32>, %y: tensor<64x80xf32>):
+    %0 = llir.gemm %x, %y k(80) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x80xf32>, tensor<64x80xf32> -> tensor<64x64xf32>
+    llir.yield %0 : tensor<64x64xf32>
+  }
+  return %r : tensor<64x64xf32>
 }

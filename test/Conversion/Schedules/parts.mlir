@@ -61,7 +61,7 @@ func.func @tall(%a: tensor<1048576x8xf32>) -> tensor<8xf32> {
 // PLAN-LABEL: llir.schedule @dynamic symbols
 // PLAN: llir.counters bytes({{.*}}r{{.*}})
 // CUDA-LABEL: @dynamic
-// CUDA: loops<if (r: [0, 107], n: [524288, ]) grid(d0) stream(d1:all{{.*}}) parts(64) threads(256, 32)
+// CUDA: loops<if (r: [0, 863], n: [524288, ]) grid(d0) stream(d1:all{{.*}}) parts(64) threads(256, 32)
 func.func @dynamic(%a: tensor<?x?xf32, #hlir.dims<r, n>>) -> tensor<?xf32, #hlir.dims<r>> attributes {hlir.symbols = #hlir.symbols<n in [0, ], r in [0, ]>} {
   %r = llir.kernel(%a) : (tensor<?x?xf32, #hlir.dims<r, n>>) -> tensor<?xf32, #hlir.dims<r>> {
   ^bb0(%x: tensor<?x?xf32, #hlir.dims<r, n>>):
@@ -121,4 +121,35 @@ func.func @elements(%a: tensor<2x1048576xf32>) -> tensor<2x1048576xf32> {
     llir.yield %2 : tensor<2x1048576xf32>
   }
   return %r : tensor<2x1048576xf32>
+}
+
+// -----
+// Few results of a product, each a long sum: vectors along k, with an epilogue.
+// CHECK-LABEL: @few_results
+// CHECK: loops<grid(d0, d1:all) parts(16) op0 = element {lanes = 16, unroll = 4}>
+// REMARK: no tile because="few results are sums of many parts"
+// CUDA-LABEL: @few_results
+// CUDA: loops<grid(d0, d1) parts(32) threads(64, 32) op0 = element {lanes = 4, unroll = 4}>
+func.func @few_results(%a: tensor<4x65536xf32>, %b: tensor<4x65536xf32>, %c: tensor<4xf32>) -> tensor<4x4xf32> {
+  %r = llir.kernel(%a, %b, %c) : (tensor<4x65536xf32>, tensor<4x65536xf32>, tensor<4xf32>) -> tensor<4x4xf32> {
+  ^bb0(%x: tensor<4x65536xf32>, %y: tensor<4x65536xf32>, %z: tensor<4xf32>):
+    %0 = llir.gemm %x, %y k(65536) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<4x65536xf32>, tensor<4x65536xf32> -> tensor<4x4xf32>
+    %1 = llir.view %z <(d0, d1) -> (d1)> : tensor<4xf32> -> tensor<4x4xf32>
+    %2 = llir.elementwise add(%0, %1) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    llir.yield %2 : tensor<4x4xf32>
+  }
+  return %r : tensor<4x4xf32>
+}
+
+// -----
+// A near miss: so many results that columns are shared.
+// CHECK-LABEL: @many_results
+// CHECK-NOT: parts(
+func.func @many_results(%a: tensor<4x65536xf32>, %b: tensor<400x65536xf32>) -> tensor<4x400xf32> {
+  %r = llir.kernel(%a, %b) : (tensor<4x65536xf32>, tensor<400x65536xf32>) -> tensor<4x400xf32> {
+  ^bb0(%x: tensor<4x65536xf32>, %y: tensor<400x65536xf32>):
+    %0 = llir.gemm %x, %y k(65536) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<4x65536xf32>, tensor<400x65536xf32> -> tensor<4x400xf32>
+    llir.yield %0 : tensor<4x400xf32>
+  }
+  return %r : tensor<4x400xf32>
 }

@@ -282,8 +282,9 @@ TEST(RandomSchedules, Product) {
       break;
     case 2:
       // No product has a form but that of an element.
-      return "grid(" + g.axes({0, 1, 2}, lanes) +
-             ") op0 = element {lanes = " + number(g.choose({1, 4, 16})) +
+      return "grid(" + g.axes({0, 1, 2}, lanes) + ")" +
+             (g.flip() ? " parts(" + number(g.pick(2, 19)) + ")" : "") +
+             " op0 = element {lanes = " + number(g.choose({1, 4, 16})) +
              ", unroll = " + number(g.pick(1, 4)) + "}";
     default:
       int64_t height = g.pick(1, 6), vectors = g.pick(1, 2);

@@ -18,15 +18,51 @@ using namespace luminal::llir;
 
 static bool fits(KernelOp) { return true; }
 
+/// Whether all that parts would cut has one element for each of the results.
+static bool canCut(KernelOp kernel) {
+  return llvm::all_of(getFirstReductions(kernel), [&](auto op) {
+    return hlir::getExtents(op->getResult(0)) == getResultExtents(kernel, 0);
+  });
+}
+
 /// Accumulators for each operand of a reduction inside an element.
 static constexpr int64_t kUnrollOfOperand = 2;
 
+/// The case `c`, and one with parts of its reductions where they pay.
+static SmallVector<LoopCaseAttr> addParts(CaseBuilder &c, KernelAnalysis &a,
+                                          const Domain &domain,
+                                          const MachineModel &machine,
+                                          SmallVectorImpl<Reporter::Arg> &why) {
+  SmallVector<ReductionOpInterface> first = getFirstReductions(a.kernel);
+  if (first.empty() || !canCut(a.kernel))
+    return {c.build()};
+  Expr units = 1;
+  int64_t length = 1, atOnce = machine.workers;
+  for (auto [extent, axis] : llvm::zip_equal(domain.extents, c.grid)) {
+    units = units * (axis.getBlock() ? Expr::ceilDiv(extent, axis.getBlock())
+                                     : Expr(1));
+    length *=
+        axis.getBlock() ? axis.getBlock() : extent.asConstant().value_or(1);
+  }
+  // A multiprocessor takes all teams of some blocks; one of them is slower than
+  // a worker.
+  if (c.threads) {
+    atOnce *= c.threads / c.team;
+    length *= c.threads / c.team;
+  }
+  return buildWithParts(
+      c, chooseParts(a.kernel, a.getRanges(), a.simplify(units),
+                     first.front().getReducedExtent(),
+                     length * getElementCost(a.kernel), atOnce, machine, why));
+}
+
 /// Where all reductions walk along memory, a team takes each element; else a
 /// thread does, or a vector of elements.
-static LoopCaseAttr
+static SmallVector<LoopCaseAttr>
 proposeThreads(KernelAnalysis &a, const Domain &domain,
                MutableArrayRef<ReductionOpInterface> reductions,
-               const MachineModel &machine) {
+               const MachineModel &machine,
+               SmallVectorImpl<Reporter::Arg> &why) {
   constexpr int64_t kVectorsEach = 4, kMostRounds = 4;
   CaseBuilder c(a.kernel.getContext(), machine);
   std::optional<int64_t> count =
@@ -72,7 +108,25 @@ proposeThreads(KernelAnalysis &a, const Domain &domain,
   if (count)
     total = *count * c.team / lanes;
   c.threads = chooseThreads(total, c.team, machine);
-  return c.build();
+  return addParts(c, a, domain, machine, why);
+}
+
+/// Whether the last dim of the elements is shorter than a vector.
+static bool fillNoVector(const Domain &domain, unsigned most) {
+  std::optional<int64_t> n = 1;
+  if (!domain.extents.empty())
+    n = domain.extents.back().asConstant();
+  return n && *n < int64_t(most);
+}
+
+/// Whether all reductions read memory along the dim that they reduce.
+static bool areAlongReduced(KernelAnalysis &a, const Domain &domain,
+                            const MachineModel &machine) {
+  SmallVector<ReductionOpInterface> first = getFirstReductions(a.kernel);
+  return !first.empty() && canCut(a.kernel) &&
+         llvm::all_of(first, [&](ReductionOpInterface op) {
+           return findAlongReduced(a, op, domain.index, machine).isAlong;
+         });
 }
 
 static SmallVector<LoopCaseAttr>
@@ -99,17 +153,20 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
       else if (hasLoops(&op))
         return {};
     why.push_back({"form", "each element for itself"});
-    return {proposeThreads(a, domain, reductions, machine)};
+    return proposeThreads(a, domain, reductions, machine, why);
   }
   unsigned most = machine.getLanes(32), lanes = 1;
   CaseBuilder c(kernel.getContext(), machine);
+  bool alongReduced =
+      fillNoVector(domain, most) && areAlongReduced(a, domain, machine);
   for (auto [i, group] : llvm::enumerate(domain.groups)) {
     if (i + 1 < domain.groups.size()) {
       c.grid.push_back(c.axis(group));
       continue;
     }
     int64_t block = chooseBlock(domain.extents[i], machine.unitElements);
-    lanes = block == 1 ? 1 : chooseLanes(domain.extents[i], most);
+    lanes =
+        block == 1 || alongReduced ? 1 : chooseLanes(domain.extents[i], most);
     c.grid.push_back(c.axis(group, block, lanes));
   }
   // Ops that are the same in all lanes wherever they are read.
@@ -138,7 +195,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
                                  kUnrollOfOperand * op->getNumOperands())}});
   }
   why.push_back({"form", "each element for itself"});
-  return {c.build()};
+  return addParts(c, a, domain, machine, why);
 }
 
 static LoopWork count(KernelOp kernel,
@@ -178,6 +235,16 @@ static LogicalResult verify(KernelOp kernel,
   return success();
 }
 
+static LogicalResult verifyParts(KernelOp kernel, LoopCaseAttr,
+                                 function_ref<InFlightDiagnostic()> emitError) {
+  if (getFirstReductions(kernel).empty())
+    return emitError() << "has parts, but no reduction that they could cut";
+  if (!canCut(kernel))
+    return emitError() << "has parts of a reduction that has not one element "
+                          "for each of the results";
+  return success();
+}
+
 static const StringRef kNames[] = {"element"};
-const LoopForms llir::kElementForms = {"elements", kNames, fits,
-                                       propose,    count,  verify};
+const LoopForms llir::kElementForms = {"elements", kNames, fits,       propose,
+                                       count,      verify, verifyParts};

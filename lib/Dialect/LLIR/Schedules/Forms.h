@@ -87,12 +87,16 @@ struct PartsChoice {
   llvm::SmallVector<std::pair<Expr, int64_t>> atLeast, atMost;
 };
 /// `units` units of work reduce `extent` elements each, with `work` simple
-/// operations for one. `why` says why they are cut, or why not.
+/// operations for one; the machine takes `atOnce` units at a time. `why` says
+/// why they are cut, or why not.
 PartsChoice chooseParts(KernelOp kernel,
                         const KernelAnalysis::SymbolRanges &ranges,
                         const Expr &units, const Expr &extent, int64_t work,
-                        const MachineModel &machine,
+                        int64_t atOnce, const MachineModel &machine,
                         llvm::SmallVectorImpl<Reporter::Arg> &why);
+/// The case `c`, and before it the same with parts where they pay.
+llvm::SmallVector<LoopCaseAttr> buildWithParts(const CaseBuilder &c,
+                                               const PartsChoice &choice);
 /// Lanes worth using for a dim of this extent, of at most `most`.
 unsigned chooseLanes(const Expr &extent, unsigned most);
 /// Accumulators of a reduction of `extent` elements, `lanes` at a time: `most`,

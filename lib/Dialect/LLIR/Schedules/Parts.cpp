@@ -130,7 +130,8 @@ static StringRef findRest(KernelOp kernel) {
 PartsChoice llir::chooseParts(KernelOp kernel,
                               const KernelAnalysis::SymbolRanges &ranges,
                               const Expr &units, const Expr &extent,
-                              int64_t work, const MachineModel &machine,
+                              int64_t work, int64_t atOnce,
+                              const MachineModel &machine,
                               SmallVectorImpl<Reporter::Arg> &why) {
   PartsChoice choice;
   auto refuse = [&](StringRef reason) {
@@ -138,9 +139,8 @@ PartsChoice llir::chooseParts(KernelOp kernel,
     return choice;
   };
   Assumptions symbols(ranges);
-  int64_t workers = machine.workers;
   std::optional<int64_t> n = extent.asConstant(), count = units.asConstant();
-  if (symbols.provablyLessEqual(workers, units))
+  if (symbols.provablyLessEqual(atOnce, units))
     return refuse("there are units for all workers");
   int64_t ofUnit = llvm::divideCeil(kGrainsOfUnit * machine.grain, work);
   int64_t ofPart = llvm::divideCeil(machine.grain, kPartsOfGrain * work);
@@ -149,7 +149,7 @@ PartsChoice llir::chooseParts(KernelOp kernel,
     return refuse("a unit has too little work");
   if (StringRef rest = findRest(kernel); !rest.empty())
     return refuse(rest);
-  int64_t parts = llvm::divideCeil(kUnitsEach * workers,
+  int64_t parts = llvm::divideCeil(kUnitsEach * atOnce,
                                    std::max<int64_t>(1, count.value_or(1)));
   parts = std::min(parts, n ? *n / ofPart : kPartsOfUnknown);
   if (parts < 2)
@@ -159,6 +159,25 @@ PartsChoice llir::chooseParts(KernelOp kernel,
   if (int64_t least = std::max(ofUnit, parts * ofPart); !n)
     choice.atLeast.push_back({extent, least});
   if (!count)
-    choice.atMost.push_back({units, workers - 1});
+    choice.atMost.push_back({units, atOnce - 1});
   return choice;
+}
+
+SmallVector<LoopCaseAttr> llir::buildWithParts(const CaseBuilder &c,
+                                               const PartsChoice &choice) {
+  SmallVector<LoopCaseAttr> cases;
+  if (choice.parts > 1) {
+    CaseBuilder cut = c;
+    cut.parts = choice.parts;
+    cut.atLeast = choice.atLeast;
+    cut.atMost = choice.atMost;
+    // No unit has all of what it could keep.
+    llvm::erase_if(cut.forms, [](LoopFormAttr form) {
+      return form.getForm().getValue() == "keep";
+    });
+    cases.push_back(cut.build());
+  }
+  if (choice.parts == 1 || !choice.atLeast.empty() || !choice.atMost.empty())
+    cases.push_back(c.build());
+  return cases;
 }

@@ -31,6 +31,8 @@ using namespace luminal::llir;
 /// them side by side: enough to read memory in long runs.
 static constexpr int64_t kColumnsOfFewRows = 512;
 static constexpr int64_t kLeastInRuns = 256;
+/// So few results are not worth a tile where each is a sum over a long dim.
+static constexpr int64_t kFewResults = 64;
 /// Parts that rows are cut into, at most.
 static constexpr int64_t kMostParts = 32;
 /// Where rows or columns are not known, cuts are for nominal and for so many.
@@ -237,6 +239,24 @@ SmallVector<LoopCaseAttr> Proposal::make() {
   return {makeSkinny(few), makeTile(c, tile)};
 }
 
+/// Whether there are too few results to share among workers, which cut the
+/// contracted dim instead; that is a form of elements.
+static bool isCut(KernelOp kernel, ProductOpInterface op,
+                  const KernelAnalysis::SymbolRanges &ranges,
+                  const MachineModel &machine) {
+  SmallVector<Expr> extents = hlir::getExtents(op->getResult(0));
+  std::optional<int64_t> results =
+      product({extents.begin(), extents.end()}).asConstant();
+  if (!results || *results < 1 || *results > kFewResults ||
+      hlir::getExtents(kernel.getResults()[0]) != extents)
+    return false;
+  SmallVector<Reporter::Arg> ignored;
+  PartsChoice choice = chooseParts(kernel, ranges, 1, op.getReducedExtent(),
+                                   *results * getElementCost(kernel),
+                                   machine.workers, machine, ignored);
+  return choice.parts > 1 && choice.atLeast.empty();
+}
+
 static SmallVector<LoopCaseAttr>
 propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
         const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
@@ -249,6 +269,10 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     why.push_back({"no tile because", fits.str()});
     if (Operation *other = fits.getSubject())
       why.push_back({"in the way", describeWithPlace(other)});
+    return {};
+  }
+  if (isCut(kernel, op, ranges, machine)) {
+    why.push_back({"no tile because", "few results are sums of many parts"});
     return {};
   }
   return Proposal(p, machine, why).make();

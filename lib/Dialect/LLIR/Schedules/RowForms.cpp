@@ -139,8 +139,7 @@ static void proposeKept(CaseBuilder &c, const Rows &rows,
   }
 }
 
-/// The case `c`, and before it the same with parts where they pay. A unit takes
-/// `length` rows.
+/// The case `c`, and one with parts where they pay. A unit takes `length` rows.
 static SmallVector<LoopCaseAttr> addParts(CaseBuilder &c, KernelAnalysis &a,
                                           const Rows &rows,
                                           const Domain &domain, int64_t length,
@@ -150,23 +149,14 @@ static SmallVector<LoopCaseAttr> addParts(CaseBuilder &c, KernelAnalysis &a,
   for (auto [extent, axis] : llvm::zip_equal(domain.extents, c.grid))
     units = units * (axis.getBlock() ? Expr::ceilDiv(extent, axis.getBlock())
                                      : Expr(1));
-  PartsChoice choice =
-      chooseParts(rows.kernel, a.getRanges(), a.simplify(units), rows.extent,
-                  length * getElementCost(rows.kernel), machine, why);
-  if (choice.parts == 1)
-    return {c.build()};
-  SmallVector<LoopCaseAttr> cases;
-  CaseBuilder cut = c;
-  cut.parts = choice.parts;
-  cut.atLeast = choice.atLeast;
-  cut.atMost = choice.atMost;
-  llvm::erase_if(cut.forms, [](LoopFormAttr form) {
-    return form.getForm().getValue() == "keep";
-  });
-  cases.push_back(cut.build());
-  if (!cut.atLeast.empty() || !cut.atMost.empty())
-    cases.push_back(c.build());
-  return cases;
+  // Of a GPU a multiprocessor takes all teams of a block.
+  int64_t atOnce = machine.workers;
+  if (c.threads)
+    atOnce *= c.threads / c.team;
+  return buildWithParts(c, chooseParts(rows.kernel, a.getRanges(),
+                                       a.simplify(units), rows.extent,
+                                       length * getElementCost(rows.kernel),
+                                       atOnce, machine, why));
 }
 
 /// A team takes a row, or a thread does where neighbours in memory are in
