@@ -1,9 +1,13 @@
-// The assembler accepts every kernel of kernels.mlir, and every scalar function in every dtype, for two generations.
+// The assembler accepts every kernel of kernels.mlir and parts.mlir, and every scalar function in every dtype, for two generations.
 // REQUIRES: ptxas
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_80 %S/kernels.mlir -o %t.80.ptx
 // RUN: ptxas -arch=sm_80 %t.80.ptx -o %t.80.cubin
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %S/kernels.mlir -o %t.90.ptx
 // RUN: ptxas -arch=sm_90a %t.90.ptx -o %t.90.cubin
+// RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_80 %S/parts.mlir -o %t.parts.80.ptx
+// RUN: ptxas -arch=sm_80 %t.parts.80.ptx -o %t.parts.80.cubin
+// RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %S/parts.mlir -o %t.parts.90.ptx
+// RUN: ptxas -arch=sm_90a %t.parts.90.ptx -o %t.parts.90.cubin
 // RUN: %python %S/functions.py > %t.mlir
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %t.mlir -o %t.fn.ptx
 // RUN: ptxas -arch=sm_90a %t.fn.ptx -o %t.fn.cubin

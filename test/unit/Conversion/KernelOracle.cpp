@@ -158,7 +158,9 @@ private:
     if (auto reduce = dyn_cast<llir::ReduceOp>(op)) {
       int64_t n = shapeOf(reduce.getOperand(), sizes).back();
       bool isMax = reduce.getKind() == llir::ReduceKind::Max;
-      Element sum{isMax ? -INFINITY : 0, isMax ? INT64_MIN : 0};
+      // The maximum of no truth values is false.
+      bool isFlag = elementOf(reduce.getOperand()).isInteger(1);
+      Element sum{isMax ? -INFINITY : 0, isMax && !isFlag ? INT64_MIN : 0};
       for (int64_t k = 0; k < n; ++k) {
         std::vector<int64_t> inner = index;
         inner.push_back(k);

@@ -191,19 +191,19 @@ TEST(RandomSchedules, Rows) {
 TEST(RandomSchedules, Parts) {
   Fixed fixed{R"(
     func.func @f() attributes {hlir.symbols = #hlir.symbols<r in [0, 4096], s in [0, 4096]>} {
-    %a, %b, %c = "test.source"() : () -> (tensor<?x3x?xf32, #hlir.dims<r, s>>, tensor<?x3x?xi64, #hlir.dims<r, s>>, tensor<?x3x?xbf16, #hlir.dims<r, s>>)
-    %r:5 = llir.kernel(%a, %b, %c) LOOPS : (tensor<?x3x?xf32, #hlir.dims<r, s>>, tensor<?x3x?xi64, #hlir.dims<r, s>>, tensor<?x3x?xbf16, #hlir.dims<r, s>>)
-        -> (tensor<?x3xf32, #hlir.dims<r>>, tensor<?x3xi64, #hlir.dims<r>>, tensor<?x3xf32, #hlir.dims<r>>, tensor<?x3xbf16, #hlir.dims<r>>, tensor<?x3xi1, #hlir.dims<r>>) {
-    ^bb0(%x: tensor<?x3x?xf32, #hlir.dims<r, s>>, %y: tensor<?x3x?xi64, #hlir.dims<r, s>>, %z: tensor<?x3x?xbf16, #hlir.dims<r, s>>):
+    %a, %b, %c = "test.source"() : () -> (tensor<?x3x?xf32, #hlir.dims<r, s>>, tensor<?x3x?xYTYPE, #hlir.dims<r, s>>, tensor<?x3x?xZTYPE, #hlir.dims<r, s>>)
+    %r:5 = llir.kernel(%a, %b, %c) LOOPS : (tensor<?x3x?xf32, #hlir.dims<r, s>>, tensor<?x3x?xYTYPE, #hlir.dims<r, s>>, tensor<?x3x?xZTYPE, #hlir.dims<r, s>>)
+        -> (tensor<?x3xf32, #hlir.dims<r>>, tensor<?x3xYTYPE, #hlir.dims<r>>, tensor<?x3xf32, #hlir.dims<r>>, tensor<?x3xZTYPE, #hlir.dims<r>>, tensor<?x3xi1, #hlir.dims<r>>) {
+    ^bb0(%x: tensor<?x3x?xf32, #hlir.dims<r, s>>, %y: tensor<?x3x?xYTYPE, #hlir.dims<r, s>>, %z: tensor<?x3x?xZTYPE, #hlir.dims<r, s>>):
       %0 = llir.reduce max %x : tensor<?x3x?xf32, #hlir.dims<r, s>> -> tensor<?x3xf32, #hlir.dims<r>>
-      %1 = llir.reduce sum %y : tensor<?x3x?xi64, #hlir.dims<r, s>> -> tensor<?x3xi64, #hlir.dims<r>>
+      %1 = llir.reduce sum %y : tensor<?x3x?xYTYPE, #hlir.dims<r, s>> -> tensor<?x3xYTYPE, #hlir.dims<r>>
       %2 = llir.view %0 <(d0, d1, d2) -> (d0, d1)> : tensor<?x3xf32, #hlir.dims<r>> -> tensor<?x3x?xf32, #hlir.dims<r, s>>
       %3 = llir.elementwise sub(%x, %2) : (tensor<?x3x?xf32, #hlir.dims<r, s>>, tensor<?x3x?xf32, #hlir.dims<r, s>>) -> tensor<?x3x?xf32, #hlir.dims<r, s>>
       %4 = llir.elementwise exp(%3) : (tensor<?x3x?xf32, #hlir.dims<r, s>>) -> tensor<?x3x?xf32, #hlir.dims<r, s>>
       %5 = llir.reduce sum %4 : tensor<?x3x?xf32, #hlir.dims<r, s>> -> tensor<?x3xf32, #hlir.dims<r>>
-      %6 = llir.reduce sum %z : tensor<?x3x?xbf16, #hlir.dims<r, s>> -> tensor<?x3xbf16, #hlir.dims<r>>
+      %6 = llir.reduce ZKIND %z : tensor<?x3x?xZTYPE, #hlir.dims<r, s>> -> tensor<?x3xZTYPE, #hlir.dims<r>>
       %7 = llir.elementwise less_than(%0, %x_row) : (tensor<?x3xf32, #hlir.dims<r>>, tensor<?x3xf32, #hlir.dims<r>>) -> tensor<?x3xi1, #hlir.dims<r>>
-      llir.yield %0, %1, %5, %6, %7 : tensor<?x3xf32, #hlir.dims<r>>, tensor<?x3xi64, #hlir.dims<r>>, tensor<?x3xf32, #hlir.dims<r>>, tensor<?x3xbf16, #hlir.dims<r>>, tensor<?x3xi1, #hlir.dims<r>>
+      llir.yield %0, %1, %5, %6, %7 : tensor<?x3xf32, #hlir.dims<r>>, tensor<?x3xYTYPE, #hlir.dims<r>>, tensor<?x3xf32, #hlir.dims<r>>, tensor<?x3xZTYPE, #hlir.dims<r>>, tensor<?x3xi1, #hlir.dims<r>>
     }
     return
     })",
@@ -214,8 +214,18 @@ TEST(RandomSchedules, Parts) {
                {{"r", 7}, {"s", 130}}},
               1e-2};
   fixed.text.replace(fixed.text.find("%x_row"), 6, "%5");
+  const std::string text = fixed.text;
   Generator g(6);
   for (int i = 0; i < countSchedules(); ++i) {
+    bool isFlag = g.flip();
+    fixed.text = text;
+    for (auto [name, with] :
+         {std::pair<std::string, std::string>{
+              "YTYPE", g.choose({"i32", "i64", "f16", "f64"})},
+          {"ZTYPE", isFlag ? "i1" : "bf16"},
+          {"ZKIND", isFlag ? "max" : "sum"}})
+      for (size_t at = 0; (at = fixed.text.find(name)) != std::string::npos;)
+        fixed.text.replace(at, name.size(), with);
     bool isAcross = g.flip();
     auto grid = [&] {
       return "grid(" + g.axes({0, 1}, isAcross ? g.choose({2, 4, 8, 16}) : 1) +
