@@ -73,6 +73,7 @@ LogicalResult Compiler::runPhase(Phase from, Phase to) {
   pipeline.machine = machine;
   pipeline.workers = options.workers;
   pipeline.seed = options.seed;
+  pipeline.prepareBytes = options.prepareBytes;
   pipeline.precision = options.precision;
   pipeline.maxUlps = options.maxUlps;
 #define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
@@ -281,16 +282,17 @@ LogicalResult Compiler::openWeights(ArtifactOptions &artifact) {
 }
 
 LogicalResult Compiler::emitArtifact() {
-  auto schedules = module->getOps<llir::ScheduleOp>();
-  if (!llvm::hasSingleElement(schedules))
+  SmallVector<llir::ScheduleOp> programs = getPrograms(*module);
+  if (programs.size() != 1)
     return error() << "expects one function to compile";
   // A module may have been lowered before: for this target or another.
-  for (auto step : (*schedules.begin()).getBody().getOps<llir::StepOp>())
-    if (auto launch = step.getLaunch();
-        launch && launch->getTargetName() != target->getName())
-      return step.emitOpError()
-             << "has a launch for " << launch->getTargetName()
-             << ", the target is " << target->getName();
+  for (auto schedule : module->getOps<llir::ScheduleOp>())
+    for (auto step : schedule.getBody().getOps<llir::StepOp>())
+      if (auto launch = step.getLaunch();
+          launch && launch->getTargetName() != target->getName())
+        return step.emitOpError()
+               << "has a launch for " << launch->getTargetName()
+               << ", the target is " << target->getName();
   ArtifactOptions artifact;
   if (failed(openWeights(artifact)))
     return failure();
@@ -302,7 +304,7 @@ LogicalResult Compiler::emitArtifact() {
       })))
     return failure();
   return measure("artifact", [&] {
-    return writeArtifact(*schedules.begin(), artifact, options.output);
+    return writeArtifact(programs.front(), artifact, options.output);
   });
 }
 

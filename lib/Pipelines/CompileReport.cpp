@@ -4,6 +4,7 @@
 #include "CompileReport.h"
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
 #include "luminal/Support/Version.h"
+#include "luminal/Target/Artifact.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/JSON.h"
 
@@ -44,19 +45,39 @@ llvm::json::Array getUsedRules(const llvm::json::Value &saturation) {
 }
 } // namespace
 
-/// Kernels by function, with their kind and how many steps call them.
+/// What runs when weights are bound: its steps, the bytes that stay, and those
+/// that it needs while it runs.
+static void writePrepare(llvm::json::OStream &j, llir::ScheduleOp schedule) {
+  Expr bytes = 0;
+  for (auto output : schedule.getBody().getOps<llir::OutputOp>())
+    if (auto memory =
+            output.getBuffer().getDefiningOp<llir::BufferOpInterface>())
+      bytes = bytes + memory.getSize();
+  auto steps = schedule.getBody().getOps<llir::StepOp>();
+  j.attribute("steps", int64_t(std::distance(steps.begin(), steps.end())));
+  j.attribute("bytes", bytes.str());
+  j.attribute("arena_bytes", schedule.getArena().getResults()[0].str());
+}
+
+/// Kernels by function, with their kind and how many steps of a call, or of
+/// what it prepares, call them.
 static void writeKernels(llvm::json::OStream &j, ModuleOp module) {
   llvm::MapVector<StringRef, std::pair<StringRef, int64_t>> kernels;
-  int64_t steps = 0;
   module.walk([&](llir::StepOp step) {
     auto &[kind, calls] = kernels[step.getCallee()];
     kind = step.getLabel().take_until([](char c) { return c == ' '; });
     ++calls;
-    ++steps;
   });
+  int64_t steps = 0;
+  for (llir::ScheduleOp schedule : getPrograms(module))
+    for ([[maybe_unused]] auto step : schedule.getBody().getOps<llir::StepOp>())
+      ++steps;
   j.attribute("steps", steps);
-  for (auto schedule : module.getOps<llir::ScheduleOp>())
+  for (llir::ScheduleOp schedule : getPrograms(module)) {
     j.attribute("arena_bytes", schedule.getArena().getResults()[0].str());
+    if (llir::ScheduleOp prepare = schedule.getPrepareSchedule())
+      j.attributeObject("prepare", [&] { writePrepare(j, prepare); });
+  }
   j.attributeArray("kernels", [&] {
     for (const auto &[name, entry] : kernels)
       j.object([&] {

@@ -69,12 +69,18 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     return failure();
   }
   // Not all phases ask it, and a device at hand takes a file or a driver.
-  auto getMachine = [&] {
+  auto getDevice = [&] {
     std::string ignored;
-    std::unique_ptr<TargetInterface> device =
-        createTarget(options.target, options.arch, options.machine, &ignored,
-                     options.workers);
+    return createTarget(options.target, options.arch, options.machine, &ignored,
+                        options.workers);
+  };
+  auto getMachine = [&] {
+    std::unique_ptr<TargetInterface> device = getDevice();
     return device ? device->getMachine() : MachineModel();
+  };
+  auto getPrepareShare = [&] {
+    std::unique_ptr<TargetInterface> device = getDevice();
+    return device ? device->getPrepareShare() : 0.0;
   };
   auto passes = [&](Phase phase) { return from < phase && to >= phase; };
 
@@ -112,8 +118,15 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
   // 3. saturated -> fused: kernels, and states updated in place.
   if (passes(Phase::Fused)) {
     pm.addNestedPass<func::FuncOp>(llir::createProveIndicesPass());
+    llir::PrepareWeightsPassOptions prepare;
+    prepare.prepareBytes = options.prepareBytes;
+    prepare.share = getPrepareShare();
+    MachineModel model = getMachine();
+    prepare.readRate = model.readRate;
+    prepare.operationRate = model.operationRate;
+    pm.addNestedPass<func::FuncOp>(llir::createPrepareWeightsPass(prepare));
     llir::FuseKernelsPassOptions fuse;
-    fuse.chipBytes = getMachine().getChipBytes();
+    fuse.chipBytes = model.getChipBytes();
     pm.addNestedPass<func::FuncOp>(llir::createFuseKernelsPass(fuse));
     pm.addNestedPass<func::FuncOp>(llir::createUpdateInPlacePass());
   }

@@ -3,6 +3,7 @@
 
 #include "luminal/Runtime/Artifact.h"
 #include "Plan.h"
+#include "Prepared.h"
 #include "luminal/Runtime/Weights.h"
 #include "luminal/Support/SafeTensors.h"
 #include <algorithm>
@@ -60,32 +61,29 @@ Status Artifact::readMembers(const ZipArchive &archive,
   LUMINAL_TRY(parsed, Manifest::parse(text.text(), name + ": manifest.json"));
   manifest = std::move(parsed);
 
-  Result<Plan> built = Plan::build(manifest);
-  if (!built)
-    return built.takeError().within(name + ": manifest.json");
-  plan = std::make_unique<Plan>(std::move(*built));
-  for (uint32_t i = 0; i < manifest.inputs.size(); ++i)
-    (manifest.inputs[i].initial ? states : userInputs).push_back(i);
-  for (uint32_t i = 0; i < manifest.outputs.size(); ++i)
-    if (!manifest.outputs[i].updates)
-      userOutputs.push_back(i);
+  LUMINAL_CHECK(makePlan());
 
   // Offsets of constants are constant (Manifest::verify).
   uint64_t constantsEnd = 0;
-  size_t lastConstant = 0;
-  for (size_t i = 0; i < manifest.buffers.size(); ++i) {
-    const BufferSpec &buffer = manifest.buffers[i];
-    if (buffer.kind != BufferSpec::Kind::Constant)
-      continue;
-    int64_t offset = *buffer.offset.asConstant(),
-            size = *buffer.bytes.asConstant();
-    if (offset < 0 || size < 0 || offset % kBufferAlignment != 0)
-      return Error(name + ": manifest.json: buffers[" + std::to_string(i) +
-                   "]: lies outside constants.bin or is misaligned");
-    uint64_t end = static_cast<uint64_t>(offset) + static_cast<uint64_t>(size);
-    if (end >= constantsEnd) {
-      constantsEnd = end;
-      lastConstant = i;
+  std::string lastConstant;
+  for (const Manifest *m : {&std::as_const(manifest), manifest.prepare.get()}) {
+    for (size_t i = 0; m && i < m->buffers.size(); ++i) {
+      const BufferSpec &buffer = m->buffers[i];
+      if (buffer.kind != BufferSpec::Kind::Constant)
+        continue;
+      std::string where = std::string(m == &manifest ? "" : "prepare: ") +
+                          "buffers[" + std::to_string(i) + "]";
+      int64_t offset = *buffer.offset.asConstant(),
+              size = *buffer.bytes.asConstant();
+      if (offset < 0 || size < 0 || offset % kBufferAlignment != 0)
+        return Error(name + ": manifest.json: " + where +
+                     ": lies outside constants.bin or is misaligned");
+      uint64_t end =
+          static_cast<uint64_t>(offset) + static_cast<uint64_t>(size);
+      if (end >= constantsEnd) {
+        constantsEnd = end;
+        lastConstant = std::move(where);
+      }
     }
   }
   // Bytes after the last constant are padding.
@@ -103,9 +101,8 @@ Status Artifact::readMembers(const ZipArchive &archive,
         std::shared_ptr<const void>(copy, [](void *p) { std::free(p); });
   }
   if (constantsEnd > constants.size)
-    return Error(name + ": manifest.json: buffers[" +
-                 std::to_string(lastConstant) +
-                 "]: lies outside constants.bin or is misaligned");
+    return Error(name + ": manifest.json: " + lastConstant +
+                 ": lies outside constants.bin or is misaligned");
 
   if (!options.deviceKind.empty() && options.deviceKind != manifest.target.kind)
     return Error(name + ": is compiled for '" + manifest.target.kind +
@@ -113,10 +110,54 @@ Status Artifact::readMembers(const ZipArchive &archive,
   if (options.loadCode)
     LUMINAL_CHECK(loadCode(
         [&](std::string_view member) { return read(member); }, options.device));
+  if (manifest.prepare)
+    LUMINAL_CHECK(createPrepare());
   weights.assign(manifest.weights.size(), nullptr);
   weightsMemory.resize(manifest.weights.size());
   if (manifest.weightsEmbedded)
     return mapEmbeddedWeights(archive);
+  return {};
+}
+
+Status Artifact::makePlan() {
+  Result<Plan> built = Plan::build(manifest);
+  if (!built)
+    return built.takeError().within(name + ": manifest.json");
+  plan = std::make_unique<Plan>(std::move(*built));
+  for (uint32_t i = 0; i < manifest.inputs.size(); ++i)
+    (manifest.inputs[i].initial ? states : userInputs).push_back(i);
+  for (uint32_t i = 0; i < manifest.outputs.size(); ++i)
+    if (!manifest.outputs[i].updates)
+      userOutputs.push_back(i);
+  return {};
+}
+
+Status Artifact::findKernels(const Module &code, const std::string &where) {
+  for (size_t i = 0; i < manifest.steps.size(); ++i) {
+    const std::string &kernel = manifest.steps[i].kernel;
+    kernels.push_back(code.find(kernel));
+    if (!kernels.back())
+      return Error(name + ": manifest.json: " + where + "steps[" +
+                   std::to_string(i) + "].kernel: " + code.getMember() +
+                   " has no symbol '" + kernel + "'");
+  }
+  return {};
+}
+
+/// An artifact in the same memory, of the same code.
+Status Artifact::createPrepare() {
+  std::shared_ptr<Artifact> made(new Artifact);
+  made->name = name;
+  made->manifest = *manifest.prepare;
+  LUMINAL_CHECK(made->makePlan());
+  made->constants = constants;
+  made->device = device;
+  made->constantsOnDevice = constantsOnDevice;
+  if (module)
+    LUMINAL_CHECK(made->findKernels(*module, "prepare: "));
+  made->weights.assign(made->manifest.weights.size(), nullptr);
+  made->weightsMemory.resize(made->manifest.weights.size());
+  prepare = std::move(made);
   return {};
 }
 
@@ -132,14 +173,7 @@ Status Artifact::loadCode(const Device::ReadMember &read, unsigned index) {
   if (!loaded)
     return loaded.takeError().within(name);
   module = std::move(*loaded);
-  for (size_t i = 0; i < manifest.steps.size(); ++i) {
-    const std::string &kernel = manifest.steps[i].kernel;
-    kernels.push_back(module->find(kernel));
-    if (!kernels.back())
-      return Error(name + ": manifest.json: steps[" + std::to_string(i) +
-                   "].kernel: " + module->getMember() + " has no symbol '" +
-                   kernel + "'");
-  }
+  LUMINAL_CHECK(findKernels(*module, ""));
   constantsOnDevice = constants.data;
   if (constants.size == 0 || device->reaches(constants.data))
     return {};
@@ -190,6 +224,28 @@ Result<const void *> Artifact::getDeviceWeight(uint32_t index) const {
     LUMINAL_CHECK(device->copy({weight, memory.data(), bytes, Copy::Kind::In}));
   }
   return static_cast<const void *>(memory.data());
+}
+
+Result<std::shared_ptr<const PreparedValues>>
+Artifact::getPrepared(unsigned threads) const {
+  std::lock_guard<std::mutex> lock(preparedMutex);
+  if (prepared)
+    return prepared;
+  // A weight that kernels read besides is brought to them once.
+  std::vector<const void *> found(weights);
+  for (uint32_t i = 0; i < found.size(); ++i) {
+    if (!prepare->manifest.weights[i].buffer)
+      continue;
+    if (!found[i])
+      return weightMissing(manifest, manifest.weights[i]);
+    if (manifest.weights[i].buffer) {
+      LUMINAL_TRY(place, getDeviceWeight(i));
+      found[i] = place;
+    }
+  }
+  LUMINAL_TRY(values, prepareValues(prepare, found, threads));
+  prepared = std::move(values);
+  return prepared;
 }
 
 Status Artifact::mapEmbeddedWeights(const ZipArchive &archive) {

@@ -31,8 +31,8 @@ Context::create(std::shared_ptr<const Artifact> artifact,
 Status Context::Impl::initialize(const ContextOptions &options) {
   // The pool numbers its workers in fifteen bits.
   constexpr unsigned mostUseful = 1024;
-  unsigned threads = std::min(
-      options.threads ? options.threads : availableThreads(), mostUseful);
+  threads = std::min(options.threads ? options.threads : availableThreads(),
+                     mostUseful);
   LUMINAL_TRY(made, device.createPlan(m, artifact->getKernels(), threads));
   launches = std::move(made);
   inputs.resize(m.inputs.size());
@@ -218,6 +218,7 @@ Status Context::bindWeight(uint32_t index, const void *data, DType dtype,
   c.weightsChanged |= weight.data != data;
   weight.data = data;
   weight.place = place;
+  c.noteWeight(index);
   return {};
 }
 
@@ -228,6 +229,7 @@ void Context::unbindWeight(uint32_t index) {
   c.weights[index].data = c.artifact->getWeight(index);
   c.weights[index].place = nullptr;
   c.pointersChanged = c.weightsChanged = true;
+  c.noteWeight(index);
 }
 
 //===----------------------------------------------------------------------===//
@@ -286,6 +288,8 @@ uint64_t Context::getMemoryBytes() const {
   uint64_t total = impl->arena.size() + impl->counters.size() +
                    impl->launches->getMemoryBytes() + impl->temporary.size() +
                    impl->stagedInputs.size() + impl->stagedOutputs.size();
+  if (impl->prepared && impl->preparedIsOwn)
+    total += impl->prepared->memory.size();
   for (const Impl::Input &input : impl->inputs)
     total += input.own.size() + input.read.size();
   for (const Impl::Output &output : impl->outputs)

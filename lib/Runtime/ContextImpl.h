@@ -5,6 +5,7 @@
 #define LUMINAL_LIB_RUNTIME_CONTEXTIMPL_H
 
 #include "Plan.h"
+#include "Prepared.h"
 #include "luminal/Runtime/Context.h"
 #include "luminal/Runtime/Device.h"
 #include <vector>
@@ -46,6 +47,8 @@ struct Context::Impl {
   Status checkOverlap() const;
   Error overlapError() const;
   Status planCopies();
+  Status placeWeight(uint32_t weight);
+  Status prepareWeights();
   void sortWeightRanges();
   std::string extentPlace(uint32_t input, uint32_t axis) const;
   /// Reads a slot as a size in [least, kLargestSize]; false if it is not one.
@@ -67,6 +70,7 @@ struct Context::Impl {
   const Plan &plan;
   Device &device;
   std::unique_ptr<LaunchPlan> launches;
+  unsigned threads = 1;
 
   /// Whether kernels can use this memory as it is.
   bool isDirect(const void *memory) const {
@@ -107,6 +111,17 @@ struct Context::Impl {
   std::vector<Input> inputs;
   std::vector<Output> outputs;
   std::vector<Weight> weights;
+  /// What is prepared from them; null where that is to be done. Of the
+  /// artifact, or the context's own where some weight is the caller's.
+  std::shared_ptr<const PreparedValues> prepared;
+  bool preparedIsOwn = false;
+  /// A weight was bound anew: its contents may differ.
+  void noteWeight(uint32_t weight) {
+    if (!m.prepare || !m.prepare->weights[weight].buffer)
+      return;
+    prepared.reset();
+    pointersChanged = true;
+  }
   /// Extents as bound; of outputs as bound (checked) and as evaluated.
   std::vector<int64_t> inputExtents, boundOutputExtents, outputExtents;
 

@@ -191,6 +191,10 @@ Status Context::Impl::evaluateBuffers() {
     case Kind::Weight:
       range = {0, static_cast<int64_t>(m.weights[owners[i]].bytes)};
       continue;
+    case Kind::Prepared:
+      range = {
+          0, static_cast<int64_t>(*constantBytes(m.prepare->outputs[spec.of]))};
+      continue;
     case Kind::Constant:
     case Kind::Arena:
     case Kind::Alias:
@@ -328,6 +332,38 @@ Status Context::Impl::placeOutputs() {
   return {};
 }
 
+/// Brings a weight to where kernels reach it.
+Status Context::Impl::placeWeight(uint32_t weight) {
+  if (!weights[weight].place) {
+    LUMINAL_TRY(found, artifact->getDeviceWeight(weight));
+    weights[weight].place = found;
+  }
+  return weights[weight].place ? Status() : weightMissing(m, m.weights[weight]);
+}
+
+/// Runs what runs when weights are bound; contexts that use the artifact's
+/// weights share what it makes.
+Status Context::Impl::prepareWeights() {
+  std::vector<const void *> found(weights.size(), nullptr);
+  bool areOfArtifact = true;
+  for (uint32_t i = 0; i < weights.size(); ++i) {
+    if (!m.prepare->weights[i].buffer)
+      continue;
+    if (m.weights[i].buffer)
+      LUMINAL_CHECK(placeWeight(i));
+    found[i] = weights[i].place ? weights[i].place : weights[i].data;
+    if (!found[i])
+      return weightMissing(m, m.weights[i]);
+    areOfArtifact &= weights[i].data == artifact->getWeight(i);
+  }
+  preparedIsOwn = !areOfArtifact;
+  LUMINAL_TRY(made, areOfArtifact ? artifact->getPrepared(threads)
+                                  : prepareValues(artifact->getPrepare(), found,
+                                                  threads));
+  prepared = std::move(made);
+  return {};
+}
+
 Status Context::Impl::preparePointers() {
   LUMINAL_CHECK(checkOverlap());
   for (uint32_t i = 0; i < m.outputs.size(); ++i) {
@@ -345,6 +381,8 @@ Status Context::Impl::preparePointers() {
 
   LUMINAL_CHECK(placeInputs());
   LUMINAL_CHECK(placeOutputs());
+  if (m.prepare && !prepared)
+    LUMINAL_CHECK(prepareWeights());
   for (size_t b = 0; b < m.buffers.size(); ++b) {
     uint32_t owner = owners[b];
     const void *place = nullptr;
@@ -356,19 +394,11 @@ Status Context::Impl::preparePointers() {
       place = outputs[owner].place;
       break;
     case Kind::Weight:
-      if (!weights[owner].place) {
-        LUMINAL_TRY(found, artifact->getDeviceWeight(owner));
-        weights[owner].place = found;
-      }
+      LUMINAL_CHECK(placeWeight(owner));
       place = weights[owner].place;
-      if (!place)
-        return Error("weight '" + m.weights[owner].name +
-                     "' is not bound: name the file that holds the weights, "
-                     "or bind it" +
-                     (m.weightsFile.empty()
-                          ? std::string()
-                          : " (compiled with those of '" + m.weightsFile +
-                                "', which was not beside the artifact)"));
+      break;
+    case Kind::Prepared:
+      place = prepared->places[m.buffers[b].of];
       break;
     case Kind::Constant:
       place = artifact->getConstants() + ranges[b].offset;

@@ -8,8 +8,9 @@ using namespace luminal;
 using namespace luminal::runtime;
 using Kind = BufferSpec::Kind;
 
-constexpr std::string_view kKindNames[] = {
-    "input", "output", "weight", "constant", "arena", "alias", "counters"};
+constexpr std::string_view kKindNames[] = {"input",    "output",   "weight",
+                                           "constant", "prepared", "arena",
+                                           "alias",    "counters"};
 
 std::string_view runtime::bufferKindName(Kind kind) {
   return kKindNames[static_cast<size_t>(kind)];
@@ -20,6 +21,20 @@ std::optional<Kind> runtime::bufferKindFromName(std::string_view name) {
     if (kKindNames[i] == name)
       return static_cast<Kind>(i);
   return std::nullopt;
+}
+
+std::optional<uint64_t> runtime::constantBytes(const TensorSpec &tensor) {
+  int64_t bytes = dtypeSize(tensor.dtype);
+  bool empty = false;
+  for (const Expr &extent : tensor.shape) {
+    std::optional<int64_t> value = extent.asConstant();
+    if (!value || *value < 0)
+      return std::nullopt;
+    empty |= *value == 0;
+    if (*value != 0 && __builtin_mul_overflow(bytes, *value, &bytes))
+      return std::nullopt;
+  }
+  return empty ? 0 : bytes;
 }
 
 std::string runtime::typeText(const TensorSpec &tensor) {

@@ -166,7 +166,7 @@ struct Reader {
 
   static Status read(const JsonRef &ref, BufferSpec &buffer) {
     LUMINAL_CHECK(readMember(ref, "kind", buffer.kind));
-    if (buffer.kind == Kind::Alias)
+    if (buffer.kind == Kind::Alias || buffer.kind == Kind::Prepared)
       LUMINAL_CHECK(readMember(ref, "of", buffer.of));
     if (buffer.kind != Kind::Alias && buffer.kind != Kind::Arena &&
         buffer.kind != Kind::Constant && buffer.kind != Kind::Counters)
@@ -225,15 +225,49 @@ struct Reader {
     LUMINAL_CHECK(readMember(root, "weights_digest", m.weightsDigest));
     LUMINAL_CHECK(readOptional(root, "weights_embedded", m.weightsEmbedded));
     LUMINAL_CHECK(readOptional(root, "weights_file", m.weightsFile));
-    LUMINAL_CHECK(readMember(root, "buffers", m.buffers));
-    LUMINAL_CHECK(readMember(root, "arena_bytes", m.arenaBytes));
-    LUMINAL_TRY(stepsRef, root.at("steps"));
+    LUMINAL_CHECK(readSchedule(root, m));
+    LUMINAL_TRY(prepare, root.find("prepare"));
+    return prepare ? readPrepare(*prepare, m) : Status();
+  }
+
+  /// Memory and steps.
+  static Status readSchedule(const JsonRef &ref, Manifest &m) {
+    LUMINAL_CHECK(readMember(ref, "buffers", m.buffers));
+    LUMINAL_CHECK(readMember(ref, "arena_bytes", m.arenaBytes));
+    LUMINAL_TRY(stepsRef, ref.at("steps"));
     LUMINAL_TRY(steps, stepsRef.asArray());
-    for (const JsonRef &ref : steps) {
+    for (const JsonRef &element : steps) {
       StepSpec &step = m.steps.emplace_back();
       step.launch = *makeLaunch(m.target.kind);
-      LUMINAL_CHECK(read(ref, step));
+      LUMINAL_CHECK(read(element, step));
     }
+    return {};
+  }
+
+  /// What runs when weights are bound: `weights` says which of them it reads.
+  static Status readPrepare(const JsonRef &ref, Manifest &m) {
+    auto prepare = std::make_shared<Manifest>();
+    prepare->producer = m.producer;
+    prepare->target = m.target;
+    prepare->weights = m.weights;
+    for (WeightSpec &weight : prepare->weights)
+      weight.buffer.reset();
+    LUMINAL_TRY(usesRef, ref.at("weights"));
+    LUMINAL_TRY(uses, usesRef.asArray());
+    for (const JsonRef &use : uses) {
+      uint32_t weight = 0, buffer = 0;
+      LUMINAL_CHECK(readMember(use, "weight", weight));
+      LUMINAL_CHECK(readMember(use, "buffer", buffer));
+      if (weight >= m.weights.size())
+        return use.error("there is no weight " + std::to_string(weight));
+      if (prepare->weights[weight].buffer)
+        return use.error("weight " + std::to_string(weight) +
+                         " is listed twice");
+      prepare->weights[weight].buffer = buffer;
+    }
+    LUMINAL_CHECK(readMember(ref, "outputs", prepare->outputs));
+    LUMINAL_CHECK(readSchedule(ref, *prepare));
+    m.prepare = std::move(prepare);
     return {};
   }
 };

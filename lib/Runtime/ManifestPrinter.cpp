@@ -8,18 +8,82 @@ using namespace luminal;
 using namespace luminal::runtime;
 using Kind = BufferSpec::Kind;
 
-std::string Manifest::str() const {
-  using Json = nlohmann::ordered_json;
-  auto tensorJson = [](const TensorSpec &tensor) {
-    Json shape = Json::array();
-    for (const Expr &extent : tensor.shape)
-      shape.push_back(extent.str());
+using Json = nlohmann::ordered_json;
+
+static Json print(const TensorSpec &tensor) {
+  Json shape = Json::array();
+  for (const Expr &extent : tensor.shape)
+    shape.push_back(extent.str());
+  Json json;
+  json["name"] = tensor.name;
+  json["dtype"] = std::string(dtypeName(tensor.dtype));
+  json["shape"] = std::move(shape);
+  return json;
+}
+
+static void printOutputs(Json &root, const Manifest &m) {
+  root["outputs"] = Json::array();
+  for (const OutputSpec &output : m.outputs) {
+    Json json = print(output);
+    json["buffer"] = output.buffer;
+    if (output.updates)
+      json["updates"] = *output.updates;
+    root["outputs"].push_back(std::move(json));
+  }
+}
+
+/// Memory and steps.
+static void printSchedule(Json &root, const Manifest &m) {
+  root["buffers"] = Json::array();
+  for (const BufferSpec &buffer : m.buffers) {
+    Json json{{"kind", std::string(bufferKindName(buffer.kind))}};
+    if (buffer.kind == Kind::Alias || buffer.kind == Kind::Prepared)
+      json["of"] = buffer.of;
+    if (buffer.kind == Kind::Alias || buffer.kind == Kind::Arena ||
+        buffer.kind == Kind::Constant) {
+      json["offset"] = buffer.offset.str();
+      json["bytes"] = buffer.bytes.str();
+    }
+    if (buffer.kind == Kind::Counters)
+      json["bytes"] = buffer.bytes.str();
+    root["buffers"].push_back(std::move(json));
+  }
+  root["arena_bytes"] = m.arenaBytes.str();
+  root["steps"] = Json::array();
+  for (const StepSpec &step : m.steps) {
     Json json;
-    json["name"] = tensor.name;
-    json["dtype"] = std::string(dtypeName(tensor.dtype));
-    json["shape"] = std::move(shape);
-    return json;
-  };
+    json["kernel"] = step.kernel;
+    json["name"] = step.name;
+    json["buffers"] = step.buffers;
+    json["results"] = step.results;
+    if (step.workspace)
+      json["workspace"] = step.workspace;
+    visitFields(step.launch, [&](std::string_view name, const auto &field) {
+      Json &value = json["launch"][std::string(name)];
+      if constexpr (std::is_same_v<decltype(field), const Expr &>)
+        value = field.str();
+      else
+        value = field;
+    });
+    json["traffic"] = step.traffic.str();
+    json["flops"] = step.flops.str();
+    root["steps"].push_back(std::move(json));
+  }
+}
+
+static Json printPrepare(const Manifest &m) {
+  Json json;
+  json["weights"] = Json::array();
+  for (size_t i = 0; i < m.weights.size(); ++i)
+    if (m.weights[i].buffer)
+      json["weights"].push_back(
+          Json{{"weight", i}, {"buffer", *m.weights[i].buffer}});
+  printOutputs(json, m);
+  printSchedule(json, m);
+  return json;
+}
+
+std::string Manifest::str() const {
   Json root;
   root["format"] = "luminal";
   root["version"] = kManifestVersion;
@@ -50,24 +114,17 @@ std::string Manifest::str() const {
   }
   root["inputs"] = Json::array();
   for (const InputSpec &input : inputs) {
-    Json json = tensorJson(input);
+    Json json = print(input);
     json["buffer"] = input.buffer;
     json["state"] = input.state;
     if (input.initial)
       json["initial"] = Json{{"weight", *input.initial}};
     root["inputs"].push_back(std::move(json));
   }
-  root["outputs"] = Json::array();
-  for (const OutputSpec &output : outputs) {
-    Json json = tensorJson(output);
-    json["buffer"] = output.buffer;
-    if (output.updates)
-      json["updates"] = *output.updates;
-    root["outputs"].push_back(std::move(json));
-  }
+  printOutputs(root, *this);
   root["weights"] = Json::array();
   for (const WeightSpec &weight : weights) {
-    Json json = tensorJson(weight);
+    Json json = print(weight);
     if (weight.buffer)
       json["buffer"] = *weight.buffer;
     if (!weight.member.empty())
@@ -80,40 +137,8 @@ std::string Manifest::str() const {
   root["weights_embedded"] = weightsEmbedded;
   if (!weightsFile.empty())
     root["weights_file"] = weightsFile;
-  root["buffers"] = Json::array();
-  for (const BufferSpec &buffer : buffers) {
-    Json json{{"kind", std::string(bufferKindName(buffer.kind))}};
-    if (buffer.kind == Kind::Alias)
-      json["of"] = buffer.of;
-    if (buffer.kind == Kind::Alias || buffer.kind == Kind::Arena ||
-        buffer.kind == Kind::Constant) {
-      json["offset"] = buffer.offset.str();
-      json["bytes"] = buffer.bytes.str();
-    }
-    if (buffer.kind == Kind::Counters)
-      json["bytes"] = buffer.bytes.str();
-    root["buffers"].push_back(std::move(json));
-  }
-  root["arena_bytes"] = arenaBytes.str();
-  root["steps"] = Json::array();
-  for (const StepSpec &step : steps) {
-    Json json;
-    json["kernel"] = step.kernel;
-    json["name"] = step.name;
-    json["buffers"] = step.buffers;
-    json["results"] = step.results;
-    if (step.workspace)
-      json["workspace"] = step.workspace;
-    visitFields(step.launch, [&](std::string_view name, const auto &field) {
-      Json &value = json["launch"][std::string(name)];
-      if constexpr (std::is_same_v<decltype(field), const Expr &>)
-        value = field.str();
-      else
-        value = field;
-    });
-    json["traffic"] = step.traffic.str();
-    json["flops"] = step.flops.str();
-    root["steps"].push_back(std::move(json));
-  }
+  printSchedule(root, *this);
+  if (prepare)
+    root["prepare"] = printPrepare(*prepare);
   return root.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

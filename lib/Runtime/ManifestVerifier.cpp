@@ -12,22 +12,6 @@ using namespace luminal::runtime;
 using Kind = BufferSpec::Kind;
 
 namespace {
-/// Bytes of a tensor with constant extents; std::nullopt if dynamic or too
-/// large.
-std::optional<uint64_t> constantBytes(const TensorSpec &tensor) {
-  int64_t bytes = dtypeSize(tensor.dtype);
-  bool empty = false;
-  for (const Expr &extent : tensor.shape) {
-    std::optional<int64_t> value = extent.asConstant();
-    if (!value || *value < 0)
-      return std::nullopt;
-    empty |= *value == 0;
-    if (*value != 0 && __builtin_mul_overflow(bytes, *value, &bytes))
-      return std::nullopt;
-  }
-  return empty ? 0 : bytes;
-}
-
 /// One pass over a manifest; each method returns the first error.
 class Verifier {
 public:
@@ -51,7 +35,12 @@ public:
         return Error(at("buffers", i) + ": no " +
                      std::string(bufferKindName(m.buffers[i].kind)) +
                      " is bound to it");
-    return steps();
+    LUMINAL_CHECK(steps());
+    if (!m.prepare)
+      return {};
+    if (Status status = prepare(); !status)
+      return status.takeError().within("prepare");
+    return {};
   }
 
 private:
@@ -114,6 +103,10 @@ private:
           !(buffer.offset.asConstant() && buffer.bytes.asConstant()))
         return Error(at("buffers", i) +
                      ": a constant's place depends on a symbol");
+      if (buffer.kind == Kind::Prepared &&
+          (!m.prepare || buffer.of >= m.prepare->outputs.size()))
+        return Error(at("buffers", i) + ".of: nothing prepares output " +
+                     std::to_string(buffer.of));
       // Aliases point to earlier buffers, so that every chain ends.
       if (buffer.kind == Kind::Alias && buffer.of >= i)
         return Error(at("buffers", i) +
@@ -234,6 +227,37 @@ private:
                      "' is updated twice");
     }
     return {};
+  }
+
+  /// What a parser makes by itself is checked for those who fill a manifest.
+  Status prepare() {
+    const Manifest &p = *m.prepare;
+    if (!p.symbols.empty() || !p.requirements.empty() || !p.inputs.empty() ||
+        p.prepare)
+      return Error("has more than weights and outputs");
+    if (p.target.kind != m.target.kind)
+      return Error("is for another target");
+    if (p.weights.size() != m.weights.size())
+      return Error("weights: are not those of the program");
+    for (size_t i = 0; i < p.weights.size(); ++i)
+      if (p.weights[i].name != m.weights[i].name ||
+          p.weights[i].dtype != m.weights[i].dtype ||
+          p.weights[i].shape != m.weights[i].shape)
+        return Error(at("weights", i) + ": is not that of the program");
+    std::set<uint32_t> written;
+    for (size_t i = 0; i < p.outputs.size(); ++i) {
+      if (p.outputs[i].updates)
+        return Error(at("outputs", i) + ".updates: there are no states");
+      if (!constantBytes(p.outputs[i]))
+        return Error(at("outputs", i) + ".shape: must be constant");
+      uint32_t buffer = p.outputs[i].buffer;
+      if (buffer >= p.buffers.size() ||
+          p.buffers[buffer].kind != Kind::Output ||
+          !written.insert(buffer).second)
+        return Error(at("outputs", i) + ".buffer: buffer " +
+                     std::to_string(buffer) + " is not memory of its own");
+    }
+    return p.verify();
   }
 
   Status launch(const StepSpec &step, const std::string &where) {

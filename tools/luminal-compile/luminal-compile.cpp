@@ -78,6 +78,12 @@ struct Arguments {
   cl::opt<bool> embedWeights{"embed-weights",
                              cl::desc("Put the weights into the artifact"),
                              cl::cat(category)};
+  cl::opt<int64_t> prepareBytes{
+      "prepare-bytes", cl::init(-1), cl::value_desc("bytes"),
+      cl::desc("Memory for what is computed once, when weights are bound; 0: "
+               "none (default: as much as the weights take on a CPU, a tenth "
+               "of it on a GPU)"),
+      cl::cat(category)};
   cl::list<std::string> rules{"eqsat-rules",
                               cl::desc(".mlir file of pdl.pattern ops to add"),
                               cl::value_desc("file"), cl::cat(category)};
@@ -166,6 +172,7 @@ llvm::Expected<CompileOptions> Arguments::get() const {
   options.workers = workers;
   options.weights = weights;
   options.embedWeights = embedWeights;
+  options.prepareBytes = prepareBytes;
   options.rules = {rules.begin(), rules.end()};
   options.ruleSets = {ruleSets.begin(), ruleSets.end()};
   if (explain.empty() && !explainValues.empty())

@@ -53,6 +53,8 @@ public:
   MachineModel getMachine() const;
   /// From here on schedules are for so many workers; 0: those that it has.
   void setWorkers(unsigned count) { workers = count; }
+  /// Memory for what is prepared from weights, in bytes a byte of them.
+  virtual double getPrepareShare() const { return 1.0; }
 
   /// The schedule for `kernel`, where symbols have `ranges`.
   virtual llir::ProposedLoops

@@ -37,6 +37,9 @@ struct CompileOptions {
   /// or a `.safetensors` file.
   std::string weights;
   bool embedWeights = false;
+  /// Memory for what is computed once, when weights are bound; below 0: a share
+  /// of theirs that the target says.
+  int64_t prepareBytes = -1;
   /// Weights that no file holds are bound by the caller.
   bool allowMissingWeights = false;
   /// Compiled-in rule sets to saturate with: all if empty, none if the only

@@ -45,6 +45,11 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
   Option<unsigned> workers{
       *this, "workers", llvm::cl::init(0),
       llvm::cl::desc("Workers that share a kernel; 0: those of the machine")};
+  Option<int64_t> prepareBytes{
+      *this, "prepare-bytes", llvm::cl::init(-1),
+      llvm::cl::desc(
+          "Memory for what is computed once, when weights are "
+          "bound (default: a share of theirs that the target says)")};
   Option<uint64_t> seed{*this, "seed", llvm::cl::init(0),
                         llvm::cl::desc("Seed of the extraction; 0: none")};
   ListOption<std::string> ruleSets{

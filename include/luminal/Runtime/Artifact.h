@@ -18,6 +18,7 @@
 namespace luminal::runtime {
 
 struct Plan;
+struct PreparedValues;
 
 struct LoadOptions {
   /// A .pt2 or .safetensors file that holds the weights; empty if they are in
@@ -67,6 +68,12 @@ public:
   Result<const void *> getDeviceWeight(uint32_t index) const;
   /// Where kernels reach them.
   const uint8_t *getConstants() const { return constantsOnDevice; }
+  /// What runs when weights are bound, without weights; null if nothing does.
+  const std::shared_ptr<const Artifact> &getPrepare() const { return prepare; }
+  /// What it makes of the artifact's weights, made when first asked for, by at
+  /// most `threads` threads.
+  Result<std::shared_ptr<const PreparedValues>>
+  getPrepared(unsigned threads) const;
   /// By step.
   const std::vector<KernelHandle> &getKernels() const { return kernels; }
   const Plan &getPlan() const { return *plan; }
@@ -77,7 +84,10 @@ private:
                                                   const LoadOptions &options);
   std::string findWeightsFile() const;
   Status readMembers(const ZipArchive &archive, const LoadOptions &options);
+  Status makePlan();
   Status loadCode(const Device::ReadMember &read, unsigned index);
+  Status findKernels(const Module &code, const std::string &where);
+  Status createPrepare();
   Status mapEmbeddedWeights(const ZipArchive &archive);
   Status mapWeights(const std::string &path);
   Status setWeight(uint32_t index, const Bytes &bytes);
@@ -96,6 +106,9 @@ private:
   Memory constantsMemory;
   mutable std::mutex weightsMutex;
   mutable std::vector<Memory> weightsMemory;
+  std::shared_ptr<const Artifact> prepare;
+  mutable std::mutex preparedMutex;
+  mutable std::shared_ptr<const PreparedValues> prepared;
 };
 
 } // namespace luminal::runtime

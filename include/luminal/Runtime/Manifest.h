@@ -22,6 +22,7 @@
 #include "luminal/Support/SymbolSolver.h"
 #include "luminal/Support/Tensor.h"
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,7 +31,7 @@
 namespace luminal::runtime {
 
 /// The version this library writes, and the only one it reads.
-constexpr int64_t kManifestVersion = 2;
+constexpr int64_t kManifestVersion = 3;
 /// Alignment in bytes of what the runtime allocates and of constants.bin and
 /// weights.bin in the artifact.
 constexpr uint64_t kAlignment = 64;
@@ -93,14 +94,16 @@ struct BufferSpec {
     Output,
     Weight,
     Constant,
+    Prepared,
     Arena,
     Alias,
     Counters
   };
   Kind kind = Kind::Arena;
   /// Constant: in constants.bin. Arena: in the arena, `offset` a multiple of
-  /// kAlignment. Alias: in the buffer `of`. Counters have `bytes` only, which
-  /// are zero between calls. Unused for the others.
+  /// kAlignment. Alias: in the buffer `of`. Prepared: the output `of` of
+  /// Manifest::prepare. Counters have `bytes` only, which are zero between
+  /// calls. Unused for the others.
   Expr offset, bytes;
   uint32_t of = 0;
 };
@@ -145,6 +148,10 @@ struct Manifest {
   std::vector<BufferSpec> buffers;
   Expr arenaBytes = 0;
   std::vector<StepSpec> steps;
+  /// What runs once when weights are bound; null if nothing does. It has the
+  /// same target and the same weights (but for their buffers), no symbols and
+  /// no inputs; its outputs are the prepared buffers of this one.
+  std::shared_ptr<const Manifest> prepare;
 
   /// Parses and verifies; errors begin with `name` and the JSON path.
   static Result<Manifest> parse(std::string_view text, std::string name);
@@ -162,6 +169,9 @@ std::optional<BufferSpec::Kind> bufferKindFromName(std::string_view name);
 
 /// "f32[s77, 16]".
 std::string typeText(const TensorSpec &tensor);
+/// Bytes of a tensor with constant extents; std::nullopt if dynamic or too
+/// large.
+std::optional<uint64_t> constantBytes(const TensorSpec &tensor);
 /// Whether a tensor has the element type and the constant shape of a spec.
 bool fits(const HostTensor &tensor, const TensorSpec &spec);
 

@@ -24,6 +24,10 @@ struct ArtifactOptions {
       embed;
 };
 
+/// The schedules of a module that are programs: not what prepares the weights
+/// of another.
+llvm::SmallVector<llir::ScheduleOp> getPrograms(mlir::ModuleOp module);
+
 /// The manifest of a schedule in phase `lowered`, and the bytes of its
 /// constants. On failure empty, with an error at the op.
 mlir::FailureOr<runtime::Manifest>

@@ -15,6 +15,8 @@ public:
   explicit CUDA(StringRef arch) : arch(arch) {}
 
   StringRef getName() const override { return "cuda"; }
+  /// Memory of the device is for weights and what a call needs.
+  double getPrepareShare() const override { return 0.1; }
   FailureOr<EmittedKernel>
   emit(llir::KernelOp kernel, StringRef symbol, ModuleOp dest,
        ArrayRef<hlir::SymbolEntry> symbols) const override;

@@ -14,15 +14,21 @@ using namespace luminal::runtime;
 namespace {
 class ManifestBuilder {
 public:
-  ManifestBuilder(llir::ScheduleOp schedule, std::string &constants)
-      : schedule(schedule), constants(constants) {}
+  /// Data goes to `constants`. With `program`, the schedule is what prepares
+  /// that one's weights.
+  ManifestBuilder(llir::ScheduleOp schedule, std::string &constants,
+                  const Manifest *program = nullptr)
+      : schedule(schedule), constants(constants), program(program) {}
 
   FailureOr<Manifest> build(const TargetSpec &target);
 
 private:
   LogicalResult add(Operation *op);
   LogicalResult addArgument(llir::ArgumentOp op);
+  LogicalResult addWeightOfProgram(llir::ArgumentOp op);
   LogicalResult addData(llir::DataOp op);
+  LogicalResult addPrepared(llir::PreparedOp op);
+  LogicalResult addPrepareSchedule();
   LogicalResult addStep(llir::StepOp op);
   uint32_t addBuffer(Value value, BufferSpec spec);
   void addSymbols();
@@ -30,8 +36,11 @@ private:
 
   llir::ScheduleOp schedule;
   std::string &constants;
+  const Manifest *program;
   Manifest manifest;
   DenseMap<Value, uint32_t> buffers;
+  /// Buffers of kind Prepared, whose outputs are looked up at the end.
+  SmallVector<std::pair<llir::PreparedOp, uint32_t>> prepared;
 };
 } // namespace
 
@@ -59,11 +68,15 @@ uint32_t ManifestBuilder::addBuffer(Value value, BufferSpec spec) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult ManifestBuilder::addArgument(llir::ArgumentOp op) {
+  if (program)
+    return addWeightOfProgram(op);
   TensorSpec tensor = getTensor(op.getName(), op.getType());
   bool isWeight = op.getKind() == llir::ArgumentKind::Weight;
   BufferSpec spec;
   spec.kind = isWeight ? BufferSpec::Kind::Weight : BufferSpec::Kind::Input;
-  uint32_t buffer = addBuffer(op.getBuffer(), spec);
+  // A weight that only `prepare` reads need not be where kernels reach it.
+  bool isRead = !isWeight || !op.getBuffer().use_empty();
+  uint32_t buffer = isRead ? addBuffer(op.getBuffer(), spec) : 0;
   std::optional<DictionaryAttr> source = op.getSource();
   std::optional<uint32_t> weightIndex;
   if (isWeight || source) {
@@ -73,7 +86,7 @@ LogicalResult ManifestBuilder::addArgument(llir::ArgumentOp op) {
     if (!elements)
       return op.emitOpError() << "of kind weight has a dynamic shape";
     weight.bytes = *elements * dtypeSize(tensor.dtype);
-    if (isWeight)
+    if (isWeight && isRead)
       weight.buffer = buffer;
     if (source) {
       auto member = source->getAs<StringAttr>("member");
@@ -100,6 +113,58 @@ LogicalResult ManifestBuilder::addArgument(llir::ArgumentOp op) {
     return op.emitOpError() << "of kind input has a source";
   input.initial = weightIndex;
   manifest.inputs.push_back(std::move(input));
+  return success();
+}
+
+/// A weight that the program lists.
+LogicalResult ManifestBuilder::addWeightOfProgram(llir::ArgumentOp op) {
+  auto weight = llvm::find_if(manifest.weights, [&](const WeightSpec &w) {
+    return w.name == op.getName().str();
+  });
+  if (op.getKind() != llir::ArgumentKind::Weight ||
+      weight == manifest.weights.end() || weight->buffer)
+    return op.emitOpError() << "is not a weight of the program";
+  BufferSpec spec;
+  spec.kind = BufferSpec::Kind::Weight;
+  weight->buffer = addBuffer(op.getBuffer(), spec);
+  return success();
+}
+
+LogicalResult ManifestBuilder::addPrepared(llir::PreparedOp op) {
+  if (program)
+    return op.emitOpError() << "stands in a schedule that prepares weights";
+  BufferSpec spec;
+  spec.kind = BufferSpec::Kind::Prepared;
+  prepared.push_back({op, addBuffer(op.getBuffer(), spec)});
+  return success();
+}
+
+/// The schedule that prepares weights, once all of them are known.
+LogicalResult ManifestBuilder::addPrepareSchedule() {
+  if (std::optional<StringRef> name = schedule.getPrepare()) {
+    llir::ScheduleOp second = schedule.getPrepareSchedule();
+    if (!second || second == schedule)
+      return schedule.emitOpError()
+             << "is prepared by " << *name << ", which is not a schedule";
+    FailureOr<Manifest> built =
+        ManifestBuilder(second, constants, &manifest).build(manifest.target);
+    if (failed(built))
+      return failure();
+    manifest.prepare = std::make_shared<const Manifest>(std::move(*built));
+  }
+  for (auto [op, buffer] : prepared) {
+    ArrayRef<OutputSpec> outputs;
+    if (manifest.prepare)
+      outputs = manifest.prepare->outputs;
+    TensorSpec tensor = getTensor(op.getName(), op.getType());
+    auto *output = llvm::find_if(outputs, [&](const OutputSpec &o) {
+      return o.name == tensor.name && typeText(o) == typeText(tensor);
+    });
+    if (output == outputs.end())
+      return op.emitOpError() << "has no output of its name and type in the "
+                                 "schedule that prepares weights";
+    manifest.buffers[buffer].of = output - outputs.begin();
+  }
   return success();
 }
 
@@ -190,6 +255,7 @@ LogicalResult ManifestBuilder::add(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](llir::ArgumentOp op) { return addArgument(op); })
       .Case([&](llir::DataOp op) { return addData(op); })
+      .Case([&](llir::PreparedOp op) { return addPrepared(op); })
       .Case([&](llir::SlotOp op) {
         addBuffer(op.getBuffer(), {Kind::Arena, getQuantity(op.getOffset()),
                                    getQuantity(op.getBytes()), 0});
@@ -250,16 +316,38 @@ LogicalResult ManifestBuilder::checkSymbols() {
 FailureOr<Manifest> ManifestBuilder::build(const TargetSpec &target) {
   manifest.producer = LUMINAL_VERSION;
   manifest.target = target;
-  addSymbols();
+  // No size of a schedule that prepares weights depends on a symbol.
+  if (program) {
+    manifest.weights = program->weights;
+    for (WeightSpec &weight : manifest.weights)
+      weight.buffer.reset();
+  } else {
+    addSymbols();
+  }
   for (Operation &op : schedule.getBody().front())
     if (failed(add(&op)))
       return failure();
   manifest.arenaBytes = getQuantity(schedule.getArena());
+  if (program)
+    return std::move(manifest);
   for (const Requirement &requirement : hlir::getRequirements(schedule))
     manifest.requirements.push_back(requirement);
-  if (failed(checkSymbols()))
+  if (failed(checkSymbols()) || failed(addPrepareSchedule()))
     return failure();
   return std::move(manifest);
+}
+
+SmallVector<llir::ScheduleOp> luminal::getPrograms(ModuleOp module) {
+  SmallVector<llir::ScheduleOp> programs(module.getOps<llir::ScheduleOp>());
+  llvm::SmallDenseSet<Operation *> others;
+  for (llir::ScheduleOp schedule : programs)
+    if (llir::ScheduleOp prepare = schedule.getPrepareSchedule();
+        prepare && prepare != schedule)
+      others.insert(prepare);
+  llvm::erase_if(programs, [&](llir::ScheduleOp schedule) {
+    return others.contains(schedule);
+  });
+  return programs;
 }
 
 FailureOr<Manifest> luminal::buildManifest(llir::ScheduleOp schedule,

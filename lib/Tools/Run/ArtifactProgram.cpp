@@ -141,10 +141,22 @@ std::string tools::describeArtifact(const Artifact &artifact, bool json) {
                          {"file", m.weightsFile}};
   root["steps"] = m.steps.size();
   root["arena_bytes"] = m.arenaBytes.str();
+  uint64_t prepared = 0;
+  if (m.prepare) {
+    for (const OutputSpec &output : m.prepare->outputs)
+      prepared += constantBytes(output).value_or(0);
+    root["prepared"] = Json{{"steps", m.prepare->steps.size()},
+                            {"bytes", prepared},
+                            {"arena_bytes", m.prepare->arenaBytes.str()}};
+  }
   text += "weights: " + std::to_string(m.weights.size()) + " of " +
           std::to_string(bytes) + " bytes" +
           (m.weightsEmbedded ? ", embedded" : "") +
           (m.weightsFile.empty() ? "" : ", from " + m.weightsFile) + "\n";
+  if (m.prepare)
+    text += "prepared from weights: " + std::to_string(prepared) +
+            " bytes, in " + std::to_string(m.prepare->steps.size()) +
+            " steps\n";
   text += "steps: " + std::to_string(m.steps.size()) +
           ", arena: " + m.arenaBytes.str() + " bytes\n";
   return json ? root.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"

@@ -63,8 +63,8 @@ func.func @kernels(%a: tensor<4xf32>, %b: tensor<4xf32>, %x: tensor<2x3xf32>, %c
 func.func private @k0()
 func.func private @k1()
 
-// CHECK-LABEL: llir.schedule @main symbols <s0 in [1, 64]> arena(64 * s0) {
-llir.schedule @main symbols <s0 in [1, 64]> arena(64 * s0) {
+// CHECK-LABEL: llir.schedule @main symbols <s0 in [1, 64]> arena(64 * s0) prepare @weights {
+llir.schedule @main symbols <s0 in [1, 64]> arena(64 * s0) prepare @weights {
   // CHECK: %[[X:.*]] = llir.argument input "x" : tensor<?x16xf32, #hlir.dims<s0>>
   %x = llir.argument input "x" : tensor<?x16xf32, #hlir.dims<s0>>
   // CHECK: llir.argument weight "a.weight" source {bytes = 64 : i64, member = "data/weights/weight_0", offset = 0 : i64}
@@ -76,6 +76,8 @@ llir.schedule @main symbols <s0 in [1, 64]> arena(64 * s0) {
   %t = llir.slot offset(0) bytes(64 * s0)
   // CHECK: %[[C:.*]] = llir.counters bytes(4 * s0)
   %n = llir.counters bytes(4 * s0)
+  // CHECK: llir.prepared "p0" : tensor<4xf32>
+  %q = llir.prepared "p0" : tensor<4xf32>
   // CHECK: llir.part %[[T]] offset(64) bytes(32)
   %p = llir.part %t offset(64) bytes(32)
   // CHECK: llir.step "map" @k0(%[[X]]) writes(%[[T]]) cost(128 * s0, 16 * s0) launch #llir.cpu_launch<work = s0, grain = 16, scratch = 0, parallel>

@@ -95,7 +95,10 @@ std::string getBody(std::string_view op) {
 std::string runtime::testing::makeDeviceCode(const Manifest &m) {
   std::string text = ".version 7.0\n.target sm_80\n.address_size 64\n";
   std::set<std::string> done;
-  for (const StepSpec &step : m.steps) {
+  std::vector<StepSpec> steps = m.steps;
+  if (m.prepare)
+    steps.insert(steps.end(), m.prepare->steps.begin(), m.prepare->steps.end());
+  for (const StepSpec &step : steps) {
     if (!done.insert(step.kernel).second)
       continue;
     std::string op = step.kernel.substr(0, step.kernel.find('$'));

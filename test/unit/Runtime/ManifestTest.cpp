@@ -221,10 +221,10 @@ TEST(Manifest, RefusesBadJson) {
   };
   expect("\"luminal\"", "\"other\"",
          "is not the manifest of a Luminal artifact");
-  expect("\"version\":2", "\"version\":1",
-         "a.lum: manifest.json.version: this runtime reads version 2 of the "
+  expect("\"version\":3", "\"version\":1",
+         "a.lum: manifest.json.version: this runtime reads version 3 of the "
          "format, the artifact has version 1");
-  expect("\"version\":2", "\"version\":\"2\"", "expected");
+  expect("\"version\":3", "\"version\":\"2\"", "expected");
   expect("\"kind\":\"cpu\"", "\"kind\":\"abacus\"",
          "manifest.json.target: there is no target 'abacus'");
   // Launches are read as those of the artifact's target.

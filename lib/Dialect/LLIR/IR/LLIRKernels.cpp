@@ -105,10 +105,27 @@ LogicalResult ScheduleOp::verify() {
   return verifyQuantity(*this, getArena(), "arena");
 }
 
+ScheduleOp ScheduleOp::getPrepareSchedule() {
+  if (!getPrepare() || !(*this)->getParentOp())
+    return {};
+  return dyn_cast_or_null<ScheduleOp>(SymbolTable::lookupSymbolIn(
+      (*this)->getParentOp(), getPrepareAttr().getAttr()));
+}
+
 LogicalResult ArgumentOp::verify() {
   auto type = dyn_cast<RankedTensorType>(getType());
   if (!type || !hlir::getDType(type.getElementType()))
     return emitOpError() << "expects a tensor type, found " << getType();
+  return success();
+}
+
+/// Its counterpart may stand later in the module; whoever writes the artifact
+/// looks for it.
+LogicalResult PreparedOp::verify() {
+  auto type = dyn_cast<RankedTensorType>(getType());
+  if (!type || !hlir::getDType(type.getElementType()) || !type.hasStaticShape())
+    return emitOpError() << "expects a tensor type of constant shape, found "
+                         << getType();
   return success();
 }
 
@@ -189,6 +206,7 @@ Expr ArgumentOp::getSize() { return ::getBytes(getType()); }
 Expr DataOp::getSize() { return ::getBytes(getValue().getType()); }
 Expr SlotOp::getSize() { return getBytes().getResults()[0]; }
 Expr CountersOp::getSize() { return getBytes().getResults()[0]; }
+Expr PreparedOp::getSize() { return ::getBytes(getType()); }
 Expr ResultOp::getSize() { return ::getBytes(getType()); }
 Expr PartOp::getSize() { return getBytes().getResults()[0]; }
 

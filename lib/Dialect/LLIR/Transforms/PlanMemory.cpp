@@ -10,7 +10,10 @@
 //                                        output "y" %y
 //                                      }
 //
-// Tested by test/Dialect/LLIR/plan-memory.mlir.
+// What `llir.prepare` ops read becomes a second schedule, which runs when
+// weights are bound; kernels that both need are in both.
+//
+// Tested by test/Dialect/LLIR/plan-memory.mlir and plan-memory-prepare.mlir.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,6 +22,7 @@
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace luminal::llir {
@@ -36,9 +40,9 @@ using luminal::hlir::MapAttr;
 namespace {
 /// Memory that holds values.
 struct Storage {
-  enum class Kind { Argument, Data, Slot, Counters, Result } kind;
-  /// The argument, constant or kernel result that it was allocated for; of a
-  /// workspace the first result of its kernel.
+  enum class Kind { Argument, Data, Prepared, Slot, Counters, Result } kind;
+  /// The argument, constant, prepared value or kernel result that it was
+  /// allocated for; of a workspace the first result of its kernel.
   Value value;
   Expr bytes;
   /// Its live range, in steps.
@@ -53,15 +57,38 @@ struct Place {
   Expr offset;
 };
 
+/// A value that a schedule computes.
+struct Output {
+  Value value;
+  StringAttr name;
+  /// The argument whose new value it is.
+  std::optional<unsigned> updates;
+};
+
+/// What a schedule is to do.
+struct Request {
+  std::string name;
+  SmallVector<Output> outputs;
+  SmallVector<BlockArgument> arguments;
+  SmallVector<Operation *> ops;
+  /// It runs when weights are bound.
+  bool isPrepare = false;
+};
+
+/// The functions of kernels, by kernel text: one for all that are equal.
+using KernelFunctions = llvm::StringMap<StringAttr>;
+
 class Planner {
 public:
-  Planner(func::FuncOp func, const Assumptions &symbols)
-      : func(func), symbols(symbols), context(func.getContext()) {}
+  Planner(func::FuncOp func, const Request &request, const Assumptions &symbols,
+          KernelFunctions &functions)
+      : func(func), request(request), symbols(symbols),
+        context(func.getContext()), functions(functions) {}
 
   LogicalResult assignStorage();
   LogicalResult assignResults();
   /// Builds the schedule and the functions of the kernels.
-  void build(OpBuilder &builder);
+  ScheduleOp build(OpBuilder &builder);
 
 private:
   void addStorage(Storage::Kind kind, Value value, unsigned step);
@@ -77,6 +104,7 @@ private:
   MapAttr quantity(const Expr &e) { return MapAttr::get(context, 0, e); }
 
   func::FuncOp func;
+  const Request &request;
   const Assumptions &symbols;
   MLIRContext *context;
   SmallVector<Storage> storages;
@@ -85,8 +113,7 @@ private:
   SmallVector<KernelOp> kernels;
   /// By kernel, the storages that it has only while it runs.
   SmallVector<SmallVector<unsigned, 2>> workspaces;
-  /// Kernel text to the function that holds it.
-  llvm::StringMap<StringAttr> functions;
+  KernelFunctions &functions;
 };
 } // namespace
 
@@ -114,12 +141,11 @@ void Planner::addWorkspace(KernelOp kernel, unsigned step) {
 }
 
 LogicalResult Planner::assignStorage() {
-  Block &block = func.getBody().front();
-  for (BlockArgument arg : block.getArguments())
+  for (BlockArgument arg : request.arguments)
     addStorage(Storage::Kind::Argument, arg, 0);
-  for (Operation &op : block.without_terminator()) {
+  for (Operation *op : request.ops) {
     if (isa<llir::ConstantOp>(op)) {
-      addStorage(Storage::Kind::Data, op.getResult(0), 0);
+      addStorage(Storage::Kind::Data, op->getResult(0), 0);
       continue;
     }
     if (auto alias = dyn_cast<AliasOp>(op)) {
@@ -130,9 +156,18 @@ LogicalResult Planner::assignStorage() {
       places[alias.getResult()] = {place.storage, place.offset + offset};
       continue;
     }
+    if (auto prepare = dyn_cast<PrepareOp>(op)) {
+      if (request.isPrepare) {
+        Place place = places.at(prepare.getOperand());
+        places[prepare.getResult()] = place;
+      } else {
+        addStorage(Storage::Kind::Prepared, prepare.getResult(), 0);
+      }
+      continue;
+    }
     auto kernel = dyn_cast<KernelOp>(op);
     if (!kernel)
-      return op.emitOpError() << "is not a kernel, alias or constant";
+      return op->emitOpError() << "is not a kernel, alias or constant";
     unsigned step = kernels.size();
     kernels.push_back(kernel);
     for (Value input : kernel.getInputs())
@@ -151,25 +186,24 @@ LogicalResult Planner::assignStorage() {
   return success();
 }
 
-/// Storage of a function result is the caller's.
+/// Storage of an output is the caller's.
 LogicalResult Planner::assignResults() {
-  Operation *terminator = func.getBody().front().getTerminator();
   DenseSet<unsigned> taken;
-  for (OpOperand &operand : terminator->getOpOperands()) {
-    unsigned index = operand.getOperandNumber();
-    Place place = places.at(operand.get());
+  for (auto [index, output] : llvm::enumerate(request.outputs)) {
+    Place place = places.at(output.value);
     Storage &storage = storages[place.storage];
-    auto updates =
-        func.getResultAttrOfType<IntegerAttr>(index, hlir::kUpdatesAttr);
     bool isUpdated =
-        updates && storage.value == func.getArgument(updates.getInt());
-    bool isWhole =
-        place.offset.isConstant(0) &&
-        symbols.equal(storage.bytes, getBytes(operand.get())) == true;
+        output.updates && storage.value == func.getArgument(*output.updates);
+    bool isWhole = place.offset.isConstant(0) &&
+                   symbols.equal(storage.bytes, getBytes(output.value)) == true;
     if ((storage.kind != Storage::Kind::Slot && !isUpdated) || !isWhole ||
-        !taken.insert(place.storage).second)
+        !taken.insert(place.storage).second) {
+      if (request.isPrepare)
+        return emitError(output.value.getLoc())
+               << "what is prepared has no separate memory";
       return func.emitError()
              << "result " << index << " has no separate memory";
+    }
     if (!isUpdated)
       storage.kind = Storage::Kind::Result;
   }
@@ -244,7 +278,7 @@ static StringAttr getName(DictionaryAttr attributes, StringRef prefix,
 }
 
 void Planner::buildArguments(ImplicitLocOpBuilder &b) {
-  for (BlockArgument arg : func.getArguments()) {
+  for (BlockArgument arg : request.arguments) {
     DictionaryAttr attributes = func.getArgAttrDict(arg.getArgNumber());
     ArgumentKind kind = ArgumentKind::Input;
     DictionaryAttr source;
@@ -259,7 +293,13 @@ void Planner::buildArguments(ImplicitLocOpBuilder &b) {
   }
 }
 
+/// The name of a prepared value in both schedules.
+static StringAttr getPreparedName(MLIRContext *context, unsigned index) {
+  return StringAttr::get(context, "p" + Twine(index));
+}
+
 void Planner::buildBuffers(ImplicitLocOpBuilder &b, ArrayRef<Expr> offsets) {
+  unsigned numPrepared = 0;
   for (Storage &storage : storages) {
     switch (storage.kind) {
     case Storage::Kind::Argument:
@@ -267,6 +307,10 @@ void Planner::buildBuffers(ImplicitLocOpBuilder &b, ArrayRef<Expr> offsets) {
     case Storage::Kind::Data:
       storage.buffer = DataOp::create(
           b, storage.value.getDefiningOp<llir::ConstantOp>().getValue());
+      break;
+    case Storage::Kind::Prepared:
+      storage.buffer = PreparedOp::create(
+          b, getPreparedName(context, numPrepared++), storage.value.getType());
       break;
     case Storage::Kind::Slot:
       storage.buffer =
@@ -354,29 +398,26 @@ void Planner::buildOutputs(ImplicitLocOpBuilder &b) {
     auto kind = func.getArgAttrOfType<StringAttr>(i, hlir::kKindAttr);
     position.push_back(kind && kind.getValue() == "weight" ? -1 : count++);
   }
-  Operation *terminator = func.getBody().front().getTerminator();
-  for (OpOperand &operand : terminator->getOpOperands()) {
-    unsigned index = operand.getOperandNumber();
-    auto updates =
-        func.getResultAttrOfType<IntegerAttr>(index, hlir::kUpdatesAttr);
-    IntegerAttr updated;
-    if (updates)
-      updated = b.getI64IntegerAttr(position[updates.getInt()]);
-    OutputOp::create(
-        b, getName(func.getResultAttrDict(index), "output_", index, context),
-        getBuffer(b, operand.get()), operand.get().getType(), updated);
+  for (const Output &output : request.outputs) {
+    IntegerAttr updates;
+    if (output.updates)
+      updates = b.getI64IntegerAttr(position[*output.updates]);
+    OutputOp::create(b, output.name, getBuffer(b, output.value),
+                     output.value.getType(), updates);
   }
 }
 
-void Planner::build(OpBuilder &builder) {
+ScheduleOp Planner::build(OpBuilder &builder) {
   SmallVector<Expr> offsets;
   Expr arena = planArena(offsets);
   auto table = func->getAttrOfType<hlir::SymbolsAttr>(hlir::kSymbolsAttr);
   if (!table)
     table = hlir::SymbolsAttr::get(context, {});
-  auto schedule = ScheduleOp::create(builder, func.getLoc(), func.getSymName(),
-                                     table, quantity(arena));
-  hlir::setRequirements(schedule, hlir::getRequirements(func));
+  auto schedule = ScheduleOp::create(
+      builder, func.getLoc(), builder.getStringAttr(request.name), table,
+      quantity(arena), /*prepare=*/FlatSymbolRefAttr());
+  if (!request.isPrepare)
+    hlir::setRequirements(schedule, hlir::getRequirements(func));
   ImplicitLocOpBuilder b(func.getLoc(), context);
   b.setInsertionPointToStart(&schedule.getBody().emplaceBlock());
   buildArguments(b);
@@ -402,6 +443,107 @@ void Planner::build(OpBuilder &builder) {
   b.setLoc(func.getLoc());
   buildOutputs(b);
   tellSharing();
+  return schedule;
+}
+
+//===----------------------------------------------------------------------===//
+// What runs when
+//===----------------------------------------------------------------------===//
+
+/// The ops that compute `outputs`, in order; what is prepared is computed
+/// elsewhere, unless `through`.
+static SmallVector<Operation *> getSlice(Block &block, ArrayRef<Output> outputs,
+                                         bool through) {
+  DenseSet<Value> wanted;
+  for (const Output &output : outputs)
+    wanted.insert(output.value);
+  SmallVector<Operation *> ops;
+  for (Operation &op : llvm::reverse(block.without_terminator())) {
+    if (llvm::none_of(op.getResults(),
+                      [&](Value v) { return wanted.contains(v); }))
+      continue;
+    ops.push_back(&op);
+    if (through || !isa<PrepareOp>(op))
+      wanted.insert(op.operand_begin(), op.operand_end());
+  }
+  std::reverse(ops.begin(), ops.end());
+  return ops;
+}
+
+static Request getProgram(func::FuncOp func) {
+  Request request;
+  Block &block = func.getBody().front();
+  request.name = func.getSymName().str();
+  request.arguments = llvm::to_vector(block.getArguments());
+  for (OpOperand &operand : block.getTerminator()->getOpOperands()) {
+    unsigned index = operand.getOperandNumber();
+    Output output{operand.get(),
+                  getName(func.getResultAttrDict(index), "output_", index,
+                          func.getContext()),
+                  {}};
+    if (auto updates =
+            func.getResultAttrOfType<IntegerAttr>(index, hlir::kUpdatesAttr))
+      output.updates = updates.getInt();
+    request.outputs.push_back(output);
+  }
+  request.ops = getSlice(block, request.outputs, /*through=*/false);
+  return request;
+}
+
+/// Whether sizes or elements depend on a symbol.
+static bool usesSymbols(Operation *root) {
+  std::vector<std::string> used;
+  root->walk([&](Operation *op) {
+    for (NamedAttribute attribute : op->getAttrs())
+      if (auto map = dyn_cast<MapAttr>(attribute.getValue()))
+        for (const Expr &e : map.getResults())
+          e.collectSymbols(used);
+    for (Value result : op->getResults())
+      for (const Expr &extent : hlir::getExtents(result))
+        extent.collectSymbols(used);
+  });
+  return !used.empty();
+}
+
+/// What the ops of `program` take from `llir.prepare`; without outputs where
+/// there is none of them.
+static FailureOr<Request> getPreparation(func::FuncOp func,
+                                         const Request &program) {
+  Request request;
+  request.name = (func.getSymName() + "_prepare").str();
+  request.isPrepare = true;
+  for (Operation *op : program.ops)
+    if (auto prepare = dyn_cast<PrepareOp>(op))
+      request.outputs.push_back(
+          {prepare.getOperand(),
+           getPreparedName(func.getContext(), request.outputs.size()),
+           {}});
+  request.ops =
+      getSlice(func.getBody().front(), request.outputs, /*through=*/true);
+  llvm::SetVector<BlockArgument> arguments;
+  auto use = [&](Value value) {
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      arguments.insert(argument);
+  };
+  for (Operation *op : request.ops) {
+    if (usesSymbols(op))
+      return op->emitOpError() << "is to be prepared when weights are bound, "
+                                  "but depends on a symbol";
+    for (Value operand : op->getOperands())
+      use(operand);
+  }
+  for (const Output &output : request.outputs)
+    use(output.value);
+  for (BlockArgument argument : arguments) {
+    auto kind = func.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                  hlir::kKindAttr);
+    if (!kind || kind.getValue() != stringifyArgumentKind(ArgumentKind::Weight))
+      return func.emitOpError()
+             << "prepares what depends on argument " << argument.getArgNumber()
+             << ", which is not a weight";
+  }
+  request.arguments = arguments.takeVector();
+  return request;
 }
 
 //===----------------------------------------------------------------------===//
@@ -425,11 +567,27 @@ public:
       }
       Assumptions symbols =
           hlir::getAssumptions(func.getBody().front().getTerminator());
-      Planner planner(func, symbols);
-      if (failed(planner.assignStorage()) || failed(planner.assignResults()))
+      Request program = getProgram(func);
+      FailureOr<Request> preparation = getPreparation(func, program);
+      if (failed(preparation))
         return signalPassFailure();
+      KernelFunctions functions;
       OpBuilder builder(func);
-      planner.build(builder);
+      auto plan = [&](const Request &request) -> FailureOr<ScheduleOp> {
+        Planner planner(func, request, symbols, functions);
+        if (failed(planner.assignStorage()) || failed(planner.assignResults()))
+          return failure();
+        return planner.build(builder);
+      };
+      FailureOr<ScheduleOp> schedule = plan(program);
+      if (failed(schedule))
+        return signalPassFailure();
+      if (!preparation->outputs.empty()) {
+        FailureOr<ScheduleOp> second = plan(*preparation);
+        if (failed(second))
+          return signalPassFailure();
+        schedule->setPrepareAttr(FlatSymbolRefAttr::get(*second));
+      }
       func.erase();
     }
   }

@@ -85,7 +85,7 @@ case("is not a zip archive", raw("text.lum", b"hello"), *both)
 data = good.read_bytes()
 for tenth in range(10):
     case("cut.lum: ", raw("cut.lum", data[:len(data) * tenth // 10]), *both)
-case("this runtime reads version 2 of the format, the artifact has version 1", artifact("version=1"), *both)
+case("this runtime reads version 3 of the format, the artifact has version 1", artifact("version=1"), *both)
 case("is compiled for 'aarch64'", artifact("target.arch=aarch64"), *both)
 case("is compiled for 'cuda'", artifact("target.kind=cuda", "steps=[]"), *both)
 case("needs the CPU feature", artifact('target.features=["avx1024"]'), *both)

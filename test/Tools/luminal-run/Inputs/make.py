@@ -27,7 +27,7 @@ def launch(work, grain):
 def manifest():
     f32 = {"dtype": "f32"}
     return {
-        "format": "luminal", "version": 2, "producer": "test",
+        "format": "luminal", "version": 3, "producer": "test",
         "target": {"kind": "cpu", "arch": "x86_64", "cpu": "any", "features": []},
         "symbols": [{"name": "k", "min": 4, "max": 4}, {"name": "n", "min": 1, "max": 8}],
         "inputs": [{"name": "x", "shape": ["n", "k"], "buffer": 0, "state": False, **f32},

@@ -333,6 +333,9 @@ def LLIR_ScheduleOp : Op<LLIR_Dialect, "schedule", [IsolatedFromAbove, SingleBlo
     write them, and the outputs. Steps run in order. `arena` is the size in bytes of the memory
     that all slots share, an expression over `symbols`. The functions that steps call are in the same module.
 
+    A program may have a second schedule, `prepare`: it reads weights and constants only, runs when they are bound, and
+    its outputs are the `prepared` buffers of this one. No size in it depends on a symbol.
+
     Example:
     ```mlir
     llir.schedule @main symbols <s0 in [1, 64]> arena(64 * s0) {
@@ -347,10 +350,17 @@ def LLIR_ScheduleOp : Op<LLIR_Dialect, "schedule", [IsolatedFromAbove, SingleBlo
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, HLIR_SymbolsAttr:$symbols, HLIR_MapAttr:$arena);
+  let arguments = (ins SymbolNameAttr:$sym_name, HLIR_SymbolsAttr:$symbols, HLIR_MapAttr:$arena,
+                       OptionalAttr<FlatSymbolRefAttr>:$prepare);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `symbols` $symbols `arena` `` custom<Quantities>($arena) attr-dict-with-keyword $body";
+  let assemblyFormat = [{
+    $sym_name `symbols` $symbols `arena` `` custom<Quantities>($arena) (`prepare` $prepare^)? attr-dict-with-keyword $body
+  }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The schedule that runs when weights are bound; null where there is none.
+    ScheduleOp getPrepareSchedule();
+  }];
 }
 
 class LLIR_ScheduleEntryOp<string mnemonic, list<Trait> traits = []>
@@ -429,6 +439,22 @@ def LLIR_ResultOp : LLIR_ScheduleEntryOp<"result", [DeclareOpInterfaceMethods<LL
   let arguments = (ins TypeAttr:$type);
   let results = (outs LLIR_BufferType:$buffer);
   let assemblyFormat = "attr-dict `:` $type";
+}
+
+def LLIR_PreparedOp : LLIR_ScheduleEntryOp<"prepared", [DeclareOpInterfaceMethods<LLIR_BufferOpInterface>]> {
+  let summary = "memory that the schedule `prepare` wrote";
+  let description = [{
+    `name` is that of the output there.
+
+    Example:
+    ```mlir
+    %p = llir.prepared "p0" : tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, TypeAttr:$type);
+  let results = (outs LLIR_BufferType:$buffer);
+  let assemblyFormat = "$name attr-dict `:` $type";
+  let hasVerifier = 1;
 }
 
 def LLIR_PartOp : LLIR_ScheduleEntryOp<"part", [DeclareOpInterfaceMethods<LLIR_BufferOpInterface>]> {

@@ -1,0 +1,62 @@
+//===- Prepared.cpp - Values computed when weights are bound --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Prepared.h"
+#include "luminal/Runtime/Context.h"
+
+using namespace luminal;
+using namespace luminal::runtime;
+
+static std::vector<int64_t> getShape(const TensorSpec &tensor) {
+  std::vector<int64_t> shape;
+  for (const Expr &extent : tensor.shape)
+    shape.push_back(*extent.asConstant());
+  return shape;
+}
+
+static uint64_t roundUp(uint64_t bytes) {
+  return (bytes + kCopyAlignment - 1) / kCopyAlignment * kCopyAlignment;
+}
+
+Error runtime::weightMissing(const Manifest &manifest,
+                             const WeightSpec &weight) {
+  return Error("weight '" + weight.name +
+               "' is not bound: name the file that holds the weights, or bind "
+               "it" +
+               (manifest.weightsFile.empty()
+                    ? std::string()
+                    : " (compiled with those of '" + manifest.weightsFile +
+                          "', which was not beside the artifact)"));
+}
+
+Result<std::shared_ptr<const PreparedValues>>
+runtime::prepareValues(std::shared_ptr<const Artifact> prepare,
+                       std::span<const void *const> weights, unsigned threads) {
+  const Manifest &m = prepare->getManifest();
+  auto values = std::make_shared<PreparedValues>();
+  uint64_t total = 0;
+  for (const OutputSpec &output : m.outputs)
+    if (__builtin_add_overflow(total, roundUp(*constantBytes(output)), &total))
+      return Error("what is prepared from weights is too large");
+  if (!values->memory.reserve(*prepare->getDevice(), total))
+    return Error("out of memory: what is prepared from weights needs " +
+                 std::to_string(total) + " bytes");
+
+  // The context, and with it the copies of weights that only it needs, ends
+  // with this call.
+  LUMINAL_TRY(context, Context::create(prepare, {threads}));
+  for (uint32_t i = 0; i < m.weights.size(); ++i)
+    if (m.weights[i].buffer)
+      LUMINAL_CHECK(context->bindWeight(i, weights[i], m.weights[i].dtype,
+                                        getShape(m.weights[i])));
+  uint8_t *next = values->memory.data();
+  for (uint32_t i = 0; i < m.outputs.size(); ++i) {
+    values->places.push_back(next);
+    LUMINAL_CHECK(context->bindOutput(i, next, m.outputs[i].dtype,
+                                      getShape(m.outputs[i])));
+    next += roundUp(*constantBytes(m.outputs[i]));
+  }
+  if (Status status = context->run(); !status)
+    return status.takeError().within("while weights are prepared");
+  return std::shared_ptr<const PreparedValues>(std::move(values));
+}

@@ -1,0 +1,34 @@
+//===- Prepared.h - Values computed when weights are bound ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_RUNTIME_PREPARED_H
+#define LUMINAL_LIB_RUNTIME_PREPARED_H
+
+#include "luminal/Runtime/Artifact.h"
+#include "luminal/Runtime/Device.h"
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace luminal::runtime {
+
+/// The outputs of Manifest::prepare for one set of weights.
+struct PreparedValues {
+  Memory memory;
+  /// By output, where kernels reach it.
+  std::vector<const void *> places;
+};
+
+/// Runs `prepare` (Artifact::getPrepare) on `weights`, by index, in memory of
+/// the host or the device; those that it does not read may be null. A call uses
+/// at most `threads` threads of the host.
+Result<std::shared_ptr<const PreparedValues>>
+prepareValues(std::shared_ptr<const Artifact> prepare,
+              std::span<const void *const> weights, unsigned threads);
+
+/// The error of a call that needs a weight which is nowhere.
+Error weightMissing(const Manifest &manifest, const WeightSpec &weight);
+
+} // namespace luminal::runtime
+
+#endif // LUMINAL_LIB_RUNTIME_PREPARED_H
