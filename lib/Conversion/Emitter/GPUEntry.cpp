@@ -13,6 +13,8 @@ namespace {
 /// void (ptr buffers, ptr symbols, ptr status)
 class GPUEntry : public KernelEntry {
 public:
+  explicit GPUEntry(bool startsEarly) : startsEarly(startsEarly) {}
+
   MachineModel getMachine() const override { return machine; }
   unsigned getBufferAlignment() const override { return 16; }
   StringRef getSyncScope() const override { return "device"; }
@@ -20,6 +22,7 @@ public:
                            StringRef symbol) const override;
   Value loadBuffer(ImplicitLocOpBuilder &b, Value table,
                    int64_t number) const override;
+  void begin(Emitter &e) const override;
   Units getUnits(Emitter &e, Block &entry) const override;
   WorkShape
   emitCase(Emitter &e, Block &entry, Units units,
@@ -30,6 +33,7 @@ private:
   Value getMask(Emitter &e, Value thread) const;
 
   MachineModel machine = MachineModel::getGPUThread();
+  bool startsEarly;
 };
 } // namespace
 
@@ -53,6 +57,20 @@ Value GPUEntry::loadBuffer(ImplicitLocOpBuilder &b, Value table,
   auto generic = LLVM::LLVMPointerType::get(b.getContext());
   return LLVM::AddrSpaceCastOp::create(b, generic,
                                        loadInvariant(b, global, table, number));
+}
+
+/// What follows may start at once, and waits like this one. The tables are
+/// written by no kernel. As text with a clobber of memory: LLVM may move reads
+/// across the intrinsic.
+void GPUEntry::begin(Emitter &e) const {
+  if (!startsEarly)
+    return;
+  LLVM::InlineAsmOp::create(
+      e.b, TypeRange(), ValueRange(),
+      "griddepcontrol.launch_dependents;\ngriddepcontrol.wait;", "~{memory}",
+      /*has_side_effects=*/true, /*is_align_stack=*/false,
+      LLVM::tailcallkind::TailCallKind::None,
+      /*asm_dialect=*/LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr());
 }
 
 KernelEntry::Units GPUEntry::getUnits(Emitter &e, Block &) const {
@@ -129,6 +147,6 @@ void GPUEntry::finish(Emitter &e, Block &entry) const {
 
 FailureOr<KernelInfo>
 luminal::emitGPUKernel(llir::KernelOp kernel, StringRef symbol, ModuleOp dest,
-                       ArrayRef<hlir::SymbolEntry> symbols) {
-  return emitFunction(kernel, symbol, GPUEntry(), dest, symbols);
+                       ArrayRef<hlir::SymbolEntry> symbols, bool startsEarly) {
+  return emitFunction(kernel, symbol, GPUEntry(startsEarly), dest, symbols);
 }

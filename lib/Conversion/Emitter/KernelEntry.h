@@ -36,6 +36,8 @@ public:
   /// LLVM's name of the scope of all workers that share units; empty: all
   /// threads.
   virtual llvm::StringRef getSyncScope() const { return ""; }
+  /// What comes before all that reads or writes buffers.
+  virtual void begin(Emitter &e) const {}
 
   /// Units that may be done, whichever case of the schedule applies; both
   /// values are there at the entry.

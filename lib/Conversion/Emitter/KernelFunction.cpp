@@ -150,6 +150,7 @@ luminal::emitFunction(llir::KernelOp kernel, StringRef symbol,
   e.states = states;
   e.counters = counters;
   e.syncScope = kind.getSyncScope();
+  kind.begin(e);
   // The end of the work is settled last: it is the begin where the kernel must
   // refuse to run.
   KernelEntry::Units units = kind.getUnits(e, *entry);

@@ -101,6 +101,13 @@ bool luminal::isGPUArchitecture(StringRef arch, std::string *error) {
   return true;
 }
 
+bool luminal::canStartEarly(StringRef arch) {
+  constexpr unsigned kOldest = 90;
+  unsigned number = 0;
+  return arch.consume_front("sm_") && !arch.consumeInteger(10, number) &&
+         number >= kOldest;
+}
+
 std::optional<std::string>
 luminal::translateToPTX(ModuleOp module, StringRef arch, StringRef libdevice) {
   std::string error;

@@ -3,6 +3,7 @@
 
 #include "Targets.h"
 #include "luminal/Conversion/LLIRToNVVM.h"
+#include "luminal/Runtime/CudaFeatures.h"
 #include "luminal/Runtime/Device.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -39,7 +40,8 @@ private:
 FailureOr<EmittedKernel> CUDA::emit(llir::KernelOp kernel, StringRef symbol,
                                     ModuleOp dest,
                                     ArrayRef<hlir::SymbolEntry> symbols) const {
-  FailureOr<KernelInfo> info = emitGPUKernel(kernel, symbol, dest, symbols);
+  FailureOr<KernelInfo> info =
+      emitGPUKernel(kernel, symbol, dest, symbols, canStartEarly(arch));
   if (failed(info))
     return failure();
   // All cases have blocks of one size.
@@ -92,6 +94,8 @@ FailureOr<TargetCode> CUDA::compile(ModuleOp module, unsigned) const {
   code.spec.kind = getName();
   code.spec.arch = arch;
   code.spec.cubin = !cubin->empty();
+  if (canStartEarly(arch))
+    code.spec.features.push_back(std::string(runtime::kWaitsForSteps));
   code.members.push_back({"device.ptx", std::move(*text)});
   if (!cubin->empty())
     code.members.push_back({"device.cubin", std::move(*cubin)});

@@ -3,6 +3,7 @@
 
 #include "CUDALaunchPlan.h"
 #include "../Dependences.h"
+#include "luminal/Runtime/CudaFeatures.h"
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -229,6 +230,10 @@ Status CUDALaunchPlan::buildGraph() {
     active.push_back(step.active);
   std::vector<std::vector<uint32_t>> edges = planDependences(manifest, active);
   std::vector<NodeHandle> nodes(steps.size()), before;
+  const auto &features = manifest.target.features;
+  const bool waits = driver.graphAddDependencies &&
+                     std::find(features.begin(), features.end(),
+                               kWaitsForSteps) != features.end();
   for (uint32_t i = 0; i < steps.size(); ++i) {
     Step &step = steps[i];
     if (!step.active)
@@ -249,9 +254,14 @@ Status CUDALaunchPlan::buildGraph() {
     before.clear();
     for (uint32_t earlier : edges[i])
       before.push_back(nodes[earlier]);
-    if (int code = driver.graphAddKernelNode(&nodes[i], graph, before.data(),
-                                             before.size(), &node);
-        code != kSuccess)
+    // A kernel that waits for one other may start before that ends.
+    const bool early = waits && before.size() == 1;
+    int code = driver.graphAddKernelNode(&nodes[i], graph, before.data(),
+                                         early ? 0 : before.size(), &node);
+    if (code == kSuccess && early)
+      code = driver.graphAddDependencies(graph, before.data(), &nodes[i],
+                                         &kProgrammaticEdge, 1);
+    if (code != kSuccess)
       return driver.error(describe(i) + ": cannot be part of a graph", code);
   }
   return driver.check(driver.graphInstantiate(&exec, graph, 0),

@@ -54,6 +54,9 @@ Result<Driver> Driver::open() {
       reinterpret_cast<decltype(driver.name)>(::dlsym(library, #symbol));      \
   if (!driver.name && !missing)                                                \
     missing = #symbol;
+#define LUMINAL_CUDA_NEWER_FUNCTION(name, symbol, parameters)                  \
+  driver.name =                                                                \
+      reinterpret_cast<decltype(driver.name)>(::dlsym(library, #symbol));
 #include "DriverFunctions.def"
   auto tooOld = [](const std::string &why) {
     return Error("the NVIDIA driver is too old: " + why);

@@ -65,6 +65,14 @@ struct KernelNode {
   void **extra;
 };
 
+/// What an edge of a graph waits for. All zero: that the node before ends.
+struct GraphEdge {
+  unsigned char fromPort, toPort, type;
+  unsigned char reserved[5];
+};
+/// The kernel before lets this one start, which then waits itself.
+constexpr GraphEdge kProgrammaticEdge = {1, 0, 1, {}};
+
 } // namespace luminal::runtime::cuda
 
 #endif // LUMINAL_LIB_RUNTIME_CUDA_DRIVERTYPES_H

@@ -199,6 +199,8 @@ struct NodeStruct {
   Launch launch;
   unsigned grid;
   std::vector<NodeStruct *> before;
+  /// Those of `before` that only have to let it start.
+  std::vector<NodeStruct *> programmatic;
 };
 struct GraphStruct {
   std::vector<NodeStruct *> nodes;
@@ -489,8 +491,26 @@ int cuGraphAddKernelNode(NodeHandle *node, GraphHandle graph,
   *node =
       new NodeStruct{getLaunch(parameters->function, parameters->parameters),
                      parameters->gridX,
-                     {dependences, dependences + count}};
+                     {dependences, dependences + count},
+                     {}};
   graph->nodes.push_back(*node);
+  return kSuccess;
+}
+int cuGraphAddDependencies_v2(GraphHandle graph, const NodeHandle *from,
+                              const NodeHandle *to, const GraphEdge *edges,
+                              size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    auto has = [&](NodeHandle node) {
+      return std::find(graph->nodes.begin(), graph->nodes.end(), node) !=
+             graph->nodes.end();
+    };
+    // Only the edges that the runtime makes.
+    if (!has(from[i]) || !has(to[i]) ||
+        std::memcmp(&edges[i], &kProgrammaticEdge, sizeof(GraphEdge)) != 0)
+      return kInvalidValue;
+    to[i]->before.push_back(from[i]);
+    to[i]->programmatic.push_back(from[i]);
+  }
   return kSuccess;
 }
 int cuGraphInstantiateWithFlags(ExecHandle *exec, GraphHandle graph,
@@ -500,6 +520,7 @@ int cuGraphInstantiateWithFlags(ExecHandle *exec, GraphHandle graph,
   ++counts.graphs;
   counts.grids.clear();
   counts.edges.clear();
+  counts.programmatic.clear();
   *exec = new ExecStruct;
   std::map<NodeStruct *, size_t> numbers;
   for (NodeStruct *node : graph->nodes) {
@@ -511,6 +532,8 @@ int cuGraphInstantiateWithFlags(ExecHandle *exec, GraphHandle graph,
       before.push_back(numbers.at(earlier));
       counts.edges.push_back({int(numbers.at(earlier)), int(number)});
     }
+    for (NodeStruct *earlier : node->programmatic)
+      counts.programmatic.push_back({int(numbers.at(earlier)), int(number)});
     counts.grids.push_back(node->grid);
   }
   std::sort(counts.edges.begin(), counts.edges.end());

@@ -37,6 +37,8 @@ struct FakeCounts {
   /// Of the graph made last: blocks by node, and (earlier, later) by number.
   std::vector<unsigned> grids;
   std::vector<std::pair<int, int>> edges;
+  /// Those of them over which the later one starts early.
+  std::vector<std::pair<int, int>> programmatic;
 };
 
 extern "C" FakeCounts *luminalFakeCounts();

@@ -84,6 +84,19 @@ TEST(CUDA, StepsWaitOnlyWhereNoPathOrdersThem) {
   EXPECT_EQ(edgesOf(maps(s("64*n"), steps)), expected);
 }
 
+TEST(CUDA, KernelsThatWaitThemselvesStartEarly) {
+  // 2 waits for two others, which the graph has to do.
+  const std::vector<std::vector<int>> steps = {
+      {-1, -1}, {-1, -1}, {0, 1}, {2, 0}, {3, 2}};
+  const Edges all = {{0, 2}, {1, 2}, {2, 3}, {3, 4}};
+  Builder b = maps(64, steps);
+  EXPECT_EQ(edgesOf(b), all);
+  EXPECT_EQ(counts().programmatic, Edges());
+  b.m.target.features = {"griddepcontrol"};
+  EXPECT_EQ(edgesOf(b), all);
+  EXPECT_EQ(counts().programmatic, (Edges{{2, 3}, {3, 4}}));
+}
+
 TEST(CUDA, StepsWaitForReadersOfMemoryThatTheyReuse) {
   // Step 2 writes where step 0 wrote, and step 1 read.
   Builder b = maps(64, {{-1, -1}, {0, 0}, {-1, -1}});
