@@ -33,6 +33,8 @@ static bool takeOption(llvm::StringRef text, CompileOptions &options) {
     options.arch = value.str();
   else if (name == "--weights")
     options.weights = value.str();
+  else if (name == "--library")
+    options.library = value.str();
   else if (name == "--precision")
     options.precision = value.str();
   else if (name == "--report")

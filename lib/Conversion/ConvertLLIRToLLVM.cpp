@@ -71,7 +71,7 @@ checkWorkspace(llir::StepOp step,
     return step.emitOpError()
            << (workspace ? "has no workspace, which the parts of "
                          : "has a workspace, and no case of ")
-           << step.getCallee() << (workspace ? " need" : " has parts");
+           << *step.getCallee() << (workspace ? " need" : " has parts");
   if (!workspace)
     return success();
   Assumptions symbols = hlir::getAssumptions(step);
@@ -84,7 +84,7 @@ checkWorkspace(llir::StepOp step,
     if (needed != found && !symbols.provablyLessEqual(needed, found))
       return step.emitOpError()
              << "has a workspace of " << found.str() << " bytes, "
-             << step.getCallee() << " needs " << needed.str();
+             << *step.getCallee() << " needs " << needed.str();
   }
   return success();
 }
@@ -129,11 +129,11 @@ void ConvertLLIRToLLVM::runOnOperation() {
     hlir::setRequirements(schedule, all);
   }
   auto given = module.walk([&](llir::StepOp step) {
-    auto it = emitted.find(step.getCallee());
+    auto it = emitted.find(step.getCallee().value_or(""));
     if (it == emitted.end())
       return WalkResult::advance();
     step.setLaunchAttr(it->second.launch);
-    return WalkResult(checkWorkspace(step, workspaces[step.getCallee()]));
+    return WalkResult(checkWorkspace(step, workspaces[*step.getCallee()]));
   });
   if (given.wasInterrupted())
     signalPassFailure();

@@ -72,6 +72,7 @@ LogicalResult Compiler::runPhase(Phase from, Phase to) {
   pipeline.arch = options.arch;
   pipeline.machine = machine;
   pipeline.workers = options.workers;
+  pipeline.library = options.library;
   pipeline.seed = options.seed;
   pipeline.prepareBytes = options.prepareBytes;
   pipeline.precision = options.precision;

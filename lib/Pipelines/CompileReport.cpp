@@ -64,8 +64,10 @@ static void writePrepare(llvm::json::OStream &j, llir::ScheduleOp schedule) {
 static void writeKernels(llvm::json::OStream &j, ModuleOp module) {
   llvm::MapVector<StringRef, std::pair<StringRef, int64_t>> kernels;
   module.walk([&](llir::StepOp step) {
-    auto &[kind, calls] = kernels[step.getCallee()];
-    kind = step.getLabel().take_until([](char c) { return c == ' '; });
+    StringRef title =
+        step.getLabel().take_until([](char c) { return c == ' '; });
+    auto &[kind, calls] = kernels[step.getCallee().value_or(title)];
+    kind = title;
     ++calls;
   });
   int64_t steps = 0;

@@ -125,6 +125,13 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     prepare.readRate = model.readRate;
     prepare.operationRate = model.operationRate;
     pm.addNestedPass<func::FuncOp>(llir::createPrepareWeightsPass(prepare));
+    CallLibrariesPassOptions libraries;
+    libraries.target = options.target;
+    libraries.arch = options.arch;
+    libraries.machine = options.machine;
+    libraries.library = options.library;
+    libraries.precision = options.precision;
+    pm.addNestedPass<func::FuncOp>(createCallLibrariesPass(libraries));
     llir::FuseKernelsPassOptions fuse;
     fuse.chipBytes = model.getChipBytes();
     pm.addNestedPass<func::FuncOp>(llir::createFuseKernelsPass(fuse));

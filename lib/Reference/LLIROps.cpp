@@ -90,6 +90,8 @@ LogicalResult Evaluator::runLLIR(Operation *op) {
         });
       })
       .Case<llir::GemmOp>([&](llir::GemmOp g) { return gemm(g); })
+      .Case<llir::CublasLtMatmulOp>(
+          [&](llir::CublasLtMatmulOp m) { return matmul(m); })
       .Case<llir::GatherOp>([&](auto) { return gather(op); })
       .Case<llir::ScatterOp>(
           [&](llir::ScatterOp s) { return scatter(op, s.getCombine()); })
@@ -182,6 +184,87 @@ LogicalResult Evaluator::gemm(llir::GemmOp op) {
       storeFloat(t, sum, out);
     else
       storeInt(t, static_cast<int64_t>(wrapped), out);
+  }
+  define(op.getResult(), *result);
+  return success();
+}
+
+/// One element after the other, in f64 to the one rounding at its end.
+LogicalResult Evaluator::matmul(llir::CublasLtMatmulOp op) {
+  FailureOr<Tensor> result = allocate(op, op.getResult());
+  if (failed(result) || failed(checkRequired(op)))
+    return failure();
+  SmallVector<int64_t, 4> sizes;
+  for (const Expr &e : op.getSizes().getResults())
+    sizes.push_back(bindExpr(e, symbols).asConstant().value_or(-1));
+  if (sizes.size() != 4 || llvm::any_of(sizes, [](int64_t n) { return n < 0; }))
+    return op.emitOpError() << "has sizes without a value";
+  auto [batch, rows, columns, inner] =
+      std::array{sizes[0], sizes[1], sizes[2], sizes[3]};
+  // The operands in order, and their positions by (batch, row, column).
+  struct Matrix {
+    std::optional<Tensor> tensor;
+    std::optional<IndexMap> map;
+  };
+  std::string error;
+  unsigned next = 0;
+  auto take = [&](hlir::MapAttr map, int64_t m, int64_t n) -> Matrix {
+    FailureOr<Tensor> tensor = getTensor(op, next++);
+    if (failed(tensor))
+      return {};
+    return {*tensor, IndexMap::get(map.getResults(), symbols, {batch, m, n},
+                                   {tensor->getNumElements()}, error)};
+  };
+  Matrix lhs = take(op.getLhsMap(), rows, inner),
+         rhs = take(op.getRhsMap(), inner, columns), addend, bias;
+  if (op.getAddend())
+    addend = take(*op.getAddendMap(), rows, columns);
+  if (op.getBias())
+    bias = take(hlir::MapAttr::get(op.getContext(), 3, Expr::dim(2)), rows,
+                columns);
+  std::optional<IndexMap> to =
+      IndexMap::get(op.getResultMap().getResults(), symbols,
+                    {batch, rows, columns}, {result->getNumElements()}, error);
+  if (!lhs.map || !rhs.map || (op.getAddend() && !addend.map) ||
+      (op.getBias() && !bias.map) || !to)
+    return error.empty() ? failure() : op.emitOpError() << error;
+  auto load = [&](Matrix &matrix, int64_t at) {
+    int64_t position = 0;
+    if (!matrix.map->fill(at, 1, &position, error))
+      return 0.0;
+    DType t = matrix.tensor->getDType();
+    return loadFloat(t, matrix.tensor->data() +
+                            static_cast<size_t>(position) * dtypeSize(t));
+  };
+  double alpha = op.getAlpha().convertToDouble();
+  DType type = result->getDType();
+  ChunkFn epilogue;
+  if (op.getEpilogue() == llir::Epilogue::GeluTanh)
+    epilogue = getScalarFunction(llir::Fn::GeluTanh, {DType::F64}, DType::F64);
+  for (int64_t i = 0; i < batch * rows * columns; ++i) {
+    int64_t column = i % columns, row = i / columns, b = row / rows;
+    double sum = 0;
+    for (int64_t k = 0; k < inner; ++k)
+      sum += load(lhs, row * inner + k) *
+             load(rhs, (b * inner + k) * columns + column);
+    sum *= alpha;
+    if (addend.tensor)
+      sum += load(addend, i);
+    if (bias.tensor)
+      sum += load(bias, i);
+    if (op.getEpilogue() == llir::Epilogue::Relu)
+      sum = sum > 0 || std::isnan(sum) ? sum : 0;
+    if (epilogue) {
+      double in = sum;
+      epilogue({reinterpret_cast<const char *>(&in)}, 1,
+               reinterpret_cast<char *>(&sum));
+    }
+    int64_t position = 0;
+    if (!to->fill(i, 1, &position, error) || !error.empty())
+      return op.emitOpError() << error;
+    storeFloat(type, sum,
+               result->mutableData() +
+                   static_cast<size_t>(position) * dtypeSize(type));
   }
   define(op.getResult(), *result);
   return success();

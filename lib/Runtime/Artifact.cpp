@@ -135,6 +135,15 @@ Status Artifact::makePlan() {
 Status Artifact::findKernels(const Module &code, const std::string &where) {
   for (size_t i = 0; i < manifest.steps.size(); ++i) {
     const std::string &kernel = manifest.steps[i].kernel;
+    if (std::string_view library = getLibraryName(manifest.steps[i].launch);
+        !library.empty()) {
+      if (Status status = device->checkLibrary(library); !status)
+        return status.takeError().within(name + ": " + where + "step " +
+                                         std::to_string(i) + " (" +
+                                         manifest.steps[i].name + ")");
+      kernels.push_back(nullptr);
+      continue;
+    }
     kernels.push_back(code.find(kernel));
     if (!kernels.back())
       return Error(name + ": manifest.json: " + where + "steps[" +

@@ -41,6 +41,7 @@ struct Context::Impl {
   Status evaluateBuffers();
   Status evaluateSteps();
   Error launchError() const;
+  Status checkLibrarySteps() const;
   Status preparePointers();
   Status placeInputs();
   Status placeOutputs();

@@ -246,7 +246,28 @@ Status Context::Impl::evaluateSteps() {
     good &= size(plan.launches[i], launchValues[i]);
   if (!good)
     return launchError();
+  LUMINAL_CHECK(checkLibrarySteps());
   return launches->setSizes(symbols, launchValues);
+}
+
+/// What a kernel touches its code says; what a library does, the launch.
+Status Context::Impl::checkLibrarySteps() const {
+  std::vector<uint64_t> bytes;
+  for (size_t i = 0; i < m.steps.size(); ++i) {
+    const StepSpec &step = m.steps[i];
+    if (getLibraryName(step.launch).empty())
+      continue;
+    bytes.clear();
+    for (uint32_t buffer : step.buffers)
+      bytes.push_back(static_cast<uint64_t>(ranges[buffer].bytes));
+    if (Status status = checkSizes(
+            step.launch, std::span(launchValues).subspan(plan.steps[i].launch),
+            bytes);
+        !status)
+      return status.takeError().within("step " + std::to_string(i) + " (" +
+                                       step.name + ")");
+  }
+  return {};
 }
 
 Error Context::Impl::launchError() const {

@@ -13,6 +13,10 @@ StepObserver::~StepObserver() = default;
 LaunchPlan::~LaunchPlan() = default;
 Device::~Device() = default;
 
+Status Device::checkLibrary(std::string_view library) {
+  return Error("this device has no library '" + std::string(library) + "'");
+}
+
 void Memory::release() {
   if (pointer)
     device->release(pointer, place);
@@ -42,5 +46,6 @@ bool Memory::reserve(Device &owner, uint64_t bytes, Device::Place where) {
 Error runtime::stepFailed(const Manifest &manifest, uint32_t step) {
   return Error("step " + std::to_string(step) + " (" +
                manifest.steps[step].name + ", kernel " +
-               manifest.steps[step].kernel + "): an index is out of range");
+               std::string(manifest.steps[step].getCodeName()) +
+               "): an index is out of range");
 }

@@ -2,24 +2,155 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/Launch.h"
+#include <cmath>
 
 using namespace luminal;
 using namespace luminal::runtime;
 
 template <size_t i = 0>
-static std::optional<LaunchSpec> makeFrom(std::string_view target) {
+static std::optional<LaunchSpec> makeFrom(std::string_view target,
+                                          std::string_view library) {
   if constexpr (i < std::variant_size_v<LaunchSpec>) {
     using Launch = std::variant_alternative_t<i, LaunchSpec>;
-    return Launch::kTarget == target ? LaunchSpec(Launch())
-                                     : makeFrom<i + 1>(target);
+    return Launch::kTarget == target && Launch::kLibrary == library
+               ? LaunchSpec(Launch())
+               : makeFrom<i + 1>(target, library);
   }
   return std::nullopt;
 }
 
-std::optional<LaunchSpec> runtime::makeLaunch(std::string_view target) {
-  return makeFrom(target);
+std::optional<LaunchSpec> runtime::makeLaunch(std::string_view target,
+                                              std::string_view library) {
+  return makeFrom(target, library);
+}
+
+std::string_view runtime::getLibraryName(const LaunchSpec &launch) {
+  return std::visit([](const auto &self) { return self.kLibrary; }, launch);
 }
 
 std::string_view runtime::getTargetName(const LaunchSpec &launch) {
   return std::visit([](const auto &self) { return self.kTarget; }, launch);
+}
+
+//===----------------------------------------------------------------------===//
+// cuBLASLt
+//===----------------------------------------------------------------------===//
+
+/// What a kernel does with its buffers only its code says.
+template <typename Launch>
+static Status verify(const Launch &, size_t, size_t, size_t) {
+  return {};
+}
+
+static Status verify(const CublasLtLaunch &launch, size_t buffers,
+                     size_t results, size_t workspace) {
+  const bool isNarrow = launch.type == DType::F16 || launch.type == DType::BF16;
+  const bool isF64 = launch.type == DType::F64;
+  if (!isNarrow && !isF64 && launch.type != DType::F32)
+    return Error("no product of " + std::string(dtypeName(launch.type)));
+  if (launch.resultType != launch.type &&
+      !(isNarrow && launch.resultType == DType::F32))
+    return Error("a product of " + std::string(dtypeName(launch.type)) +
+                 " cannot result in " +
+                 std::string(dtypeName(launch.resultType)));
+  if (launch.epilogue != "none" && launch.epilogue != "relu" &&
+      launch.epilogue != "gelu_tanh")
+    return Error("no epilogue '" + launch.epilogue + "'");
+  if (isF64 && (launch.bias || launch.epilogue != "none"))
+    return Error("a product of f64 has neither bias nor epilogue");
+  if (!std::isfinite(launch.alpha))
+    return Error("a product has a scale that is not finite");
+  constexpr int64_t kMostWorkspace = int64_t(1) << 40;
+  if (launch.workspace < 0 || launch.workspace > kMostWorkspace)
+    return Error("no workspace of " + std::to_string(launch.workspace) +
+                 " bytes");
+  const size_t reads = 2 + launch.addend + launch.bias;
+  const size_t own = launch.workspace > 0;
+  auto text = [](size_t all, size_t written, size_t needed) {
+    return std::to_string(all) + " buffers, " + std::to_string(written) +
+           " results and " + std::to_string(needed) + " of workspace";
+  };
+  if (buffers != reads + 1 + own || results != 1 || workspace != own)
+    return Error("the step has " + text(buffers, results, workspace) +
+                 ", expected " + text(reads + 1 + own, 1, own));
+  return {};
+}
+
+Status runtime::verifyLaunch(const LaunchSpec &launch, size_t buffers,
+                             size_t results, size_t workspace) {
+  return std::visit(
+      [&](const auto &self) {
+        return verify(self, buffers, results, workspace);
+      },
+      launch);
+}
+
+/// Bytes up to the end of the last element of a matrix; std::nullopt where that
+/// is beyond any memory.
+static std::optional<uint64_t> getEnd(const int64_t *place, int64_t batch,
+                                      int64_t rows, int64_t columns,
+                                      DType type) {
+  int64_t end = place[0];
+  const int64_t extents[] = {batch, rows, columns};
+  for (int i = 0; i < 3; ++i) {
+    int64_t part;
+    if (__builtin_mul_overflow(extents[i] - 1, place[i + 1], &part) ||
+        __builtin_add_overflow(end, part, &end))
+      return std::nullopt;
+  }
+  if (end >= int64_t(1) << 56)
+    return std::nullopt;
+  return static_cast<uint64_t>(end + 1) * dtypeSize(type);
+}
+
+template <typename Launch>
+static Status check(const Launch &, std::span<const int64_t>,
+                    std::span<const uint64_t>) {
+  return {};
+}
+
+static Status check(const CublasLtLaunch &launch,
+                    std::span<const int64_t> values,
+                    std::span<const uint64_t> bytes) {
+  const int64_t batch = values[1], rows = values[2], columns = values[3],
+                inner = values[4];
+  int64_t work;
+  if (__builtin_mul_overflow(batch, rows, &work) ||
+      __builtin_mul_overflow(work, columns, &work) || work != values[0])
+    return Error("its work is not batch * rows * columns");
+  if (work == 0)
+    return {};
+  if (inner == 0)
+    return Error("sums over nothing");
+  size_t next = 0;
+  auto fits = [&](const char *what, std::optional<uint64_t> end) {
+    const uint64_t has = bytes[next++];
+    return end && *end <= has ? Status()
+                              : Status(Error(std::string("its ") + what +
+                                             " does not end in its buffer of " +
+                                             std::to_string(has) + " bytes"));
+  };
+  LUMINAL_CHECK(
+      fits("lhs", getEnd(&values[5], batch, rows, inner, launch.type)));
+  LUMINAL_CHECK(
+      fits("rhs", getEnd(&values[9], batch, inner, columns, launch.type)));
+  if (launch.addend)
+    LUMINAL_CHECK(fits("addend", getEnd(&values[13], batch, rows, columns,
+                                        launch.resultType)));
+  const int64_t plain[] = {0, 0, 0, 1};
+  if (launch.bias)
+    LUMINAL_CHECK(
+        fits("bias", getEnd(plain, 1, 1, columns, launch.resultType)));
+  LUMINAL_CHECK(fits(
+      "result", getEnd(&values[17], batch, rows, columns, launch.resultType)));
+  if (launch.workspace > 0)
+    LUMINAL_CHECK(fits("workspace", static_cast<uint64_t>(launch.workspace)));
+  return {};
+}
+
+Status runtime::checkSizes(const LaunchSpec &launch,
+                           std::span<const int64_t> values,
+                           std::span<const uint64_t> bytes) {
+  return std::visit(
+      [&](const auto &self) { return check(self, values, bytes); }, launch);
 }

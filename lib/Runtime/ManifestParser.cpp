@@ -95,6 +95,12 @@ struct Reader {
     return {};
   }
 
+  static Status read(const JsonRef &ref, double &value) {
+    LUMINAL_TRY(number, ref.asDouble());
+    value = number;
+    return {};
+  }
+
   static Status read(const JsonRef &ref, DType &value) {
     LUMINAL_TRY(name, ref.asString());
     std::optional<DType> dtype = dtypeFromName(name);
@@ -187,7 +193,7 @@ struct Reader {
   }
 
   static Status read(const JsonRef &ref, StepSpec &step) {
-    LUMINAL_CHECK(readMember(ref, "kernel", step.kernel));
+    LUMINAL_CHECK(readOptional(ref, "kernel", step.kernel));
     LUMINAL_CHECK(readMember(ref, "name", step.name));
     LUMINAL_CHECK(readMember(ref, "buffers", step.buffers));
     LUMINAL_CHECK(readMember(ref, "results", step.results));
@@ -238,7 +244,14 @@ struct Reader {
     LUMINAL_TRY(steps, stepsRef.asArray());
     for (const JsonRef &element : steps) {
       StepSpec &step = m.steps.emplace_back();
-      step.launch = *makeLaunch(m.target.kind);
+      LUMINAL_TRY(launch, element.at("launch"));
+      std::string library;
+      LUMINAL_CHECK(readOptional(launch, "library", library));
+      std::optional<LaunchSpec> made = makeLaunch(m.target.kind, library);
+      if (!made)
+        return launch.error("the target '" + m.target.kind +
+                            "' has no library '" + library + "'");
+      step.launch = std::move(*made);
       LUMINAL_CHECK(read(element, step));
     }
     return {};

@@ -52,16 +52,22 @@ static void printSchedule(Json &root, const Manifest &m) {
   root["steps"] = Json::array();
   for (const StepSpec &step : m.steps) {
     Json json;
-    json["kernel"] = step.kernel;
+    if (!step.kernel.empty())
+      json["kernel"] = step.kernel;
     json["name"] = step.name;
     json["buffers"] = step.buffers;
     json["results"] = step.results;
     if (step.workspace)
       json["workspace"] = step.workspace;
+    if (std::string_view library = getLibraryName(step.launch);
+        !library.empty())
+      json["launch"]["library"] = std::string(library);
     visitFields(step.launch, [&](std::string_view name, const auto &field) {
       Json &value = json["launch"][std::string(name)];
       if constexpr (std::is_same_v<decltype(field), const Expr &>)
         value = field.str();
+      else if constexpr (std::is_same_v<decltype(field), const DType &>)
+        value = std::string(dtypeName(field));
       else
         value = field;
     });

@@ -313,7 +313,9 @@ private:
     for (size_t i = 0; i < m.steps.size(); ++i) {
       const StepSpec &step = m.steps[i];
       std::string where = at("steps", i);
-      if (step.kernel.empty() || step.kernel.find('\0') != std::string::npos)
+      const bool isLibrary = !getLibraryName(step.launch).empty();
+      if (step.kernel.empty() != isLibrary ||
+          step.kernel.find('\0') != std::string::npos)
         return Error(where + ".kernel: is not a symbol name");
       for (uint32_t buffer : step.buffers)
         if (buffer >= m.buffers.size())
@@ -331,6 +333,10 @@ private:
                        std::to_string(buffer) + " may not be written");
       }
       LUMINAL_CHECK(launch(step, where + ".launch"));
+      if (Status status = verifyLaunch(step.launch, step.buffers.size(),
+                                       step.results, step.workspace);
+          !status)
+        return status.takeError().within(where + ".launch");
       LUMINAL_CHECK(expr(step.traffic, where + ".traffic"));
       LUMINAL_CHECK(expr(step.flops, where + ".flops"));
     }

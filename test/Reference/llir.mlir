@@ -58,3 +58,19 @@ func.func @kernels() -> (tensor<2x2xf32>, tensor<2xf32>, tensor<2x2xf32>, tensor
   }
   return %k#0, %k#1, %p, %w : tensor<2x2xf32>, tensor<2xf32>, tensor<2x2xf32>, tensor<2x2xf32>
 }
+
+// A library's product by its definition: relu(0.5 * x w^T + c + v), and a batch
+// of rows of bf16 whose sums are not rounded.
+// CHECK: @matmul#0: dense<{{\[}}[1.500000e+00, 2.000000e+00, 0.000000e+00], [1.500000e+00, 0.000000e+00, 0.000000e+00]]> : tensor<2x3xf32>
+// CHECK: @matmul#1: dense<{{\[}}[2.570000e+02], [5.130000e+02]]> : tensor<2x1xf32>
+func.func @matmul() -> (tensor<2x3xf32>, tensor<2x1xf32>) {
+  %x = llir.constant dense<[[1.0, 2.0], [3.0, -4.0]]> : tensor<2x2xf32>
+  %w = llir.constant dense<[[1.0, 0.0], [2.0, 1.0], [0.0, -1.0]]> : tensor<3x2xf32>
+  %c = llir.constant dense<[[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]> : tensor<2x3xf32>
+  %v = llir.constant dense<[0.0, -1.0, -3.0]> : tensor<3xf32>
+  %0 = llir.cublaslt_matmul(%x, %w add %c bias %v) sizes(1, 2, 3, 2) lhs<(d0, d1, d2) -> (2 * d1 + d2)> rhs<(d0, d1, d2) -> (d1 + 2 * d2)> add<(d0, d1, d2) -> (3 * d1 + d2)> result<(d0, d1, d2) -> (3 * d1 + d2)> {alpha = 0.5, epilogue = #llir.epilogue<relu>} : (tensor<2x2xf32>, tensor<3x2xf32>, tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %a = llir.constant dense<[0.0, 256.0, 1.0, 512.0, 1.0]> : tensor<5xbf16>
+  %b = llir.constant dense<[1.0, 1.0]> : tensor<2xbf16>
+  %1 = llir.cublaslt_matmul(%a, %b) sizes(2, 1, 1, 2) lhs<(d0, d1, d2) -> (2 * d0 + 2 * d1 + d2 + 1)> rhs<(d0, d1, d2) -> (d1 + d2)> result<(d0, d1, d2) -> (d0 + d1 + d2)> : (tensor<5xbf16>, tensor<2xbf16>) -> tensor<2x1xf32>
+  return %0, %1 : tensor<2x3xf32>, tensor<2x1xf32>
+}

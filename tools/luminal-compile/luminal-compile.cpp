@@ -40,17 +40,15 @@ struct Arguments {
                                      "processor by LLVM's name, sm_90a, ..."),
                             cl::cat(category)};
   cl::opt<bool> calibrate{
-      "calibrate",
-      cl::desc("Measure this machine for every later compile for native"),
-      cl::cat(category)};
+      "calibrate", cl::cat(category),
+      cl::desc("Measure this machine for every later compile for native")};
   cl::opt<std::string> planCache{
       "plan-cache", cl::desc("Folder of what was measured (~/.cache/luminal)"),
       cl::value_desc("folder"), cl::cat(category)};
   cl::opt<std::string> emit{
-      "emit",
+      "emit", cl::cat(category),
       cl::desc("Stop after a phase and write the module: imported, rolled, "
-               "saturated, fused, scheduled or lowered"),
-      cl::cat(category)};
+               "saturated, fused, scheduled or lowered")};
   cl::opt<double> searchBudget{
       "search-budget", cl::init(0),
       cl::desc("Seconds for measuring candidates; 0 takes the program of least "
@@ -72,9 +70,8 @@ struct Arguments {
                             cl::desc("Workers of schedules; 0: the machine's"),
                             cl::cat(category)};
   cl::opt<std::string> weights{
-      "weights",
-      cl::desc("Archive or .safetensors file that holds the weights"),
-      cl::value_desc("file"), cl::cat(category)};
+      "weights", cl::value_desc("file"), cl::cat(category),
+      cl::desc("Archive or .safetensors file that holds the weights")};
   cl::opt<bool> embedWeights{"embed-weights",
                              cl::desc("Put the weights into the artifact"),
                              cl::cat(category)};
@@ -88,18 +85,20 @@ struct Arguments {
                               cl::desc(".mlir file of pdl.pattern ops to add"),
                               cl::value_desc("file"), cl::cat(category)};
   cl::list<std::string> ruleSets{
-      "eqsat-rule-sets", cl::CommaSeparated,
+      "eqsat-rule-sets", cl::CommaSeparated, cl::value_desc("name,..."),
       cl::desc("Compiled-in rule sets to use, or none (default: all)"),
-      cl::value_desc("name,..."), cl::cat(category)};
+      cl::cat(category)};
   cl::opt<std::string> explain{
       "eqsat-explain",
       cl::desc("File for the rule applications that make the compiled program "
                "equal to the given one (also in the report)"),
       cl::value_desc("file"), cl::cat(category)};
   cl::list<std::string> explainValues{
-      "eqsat-explain-values", cl::CommaSeparated,
-      cl::desc("Explain instead why two values are equal"),
-      cl::value_desc("name,name"), cl::cat(category)};
+      "eqsat-explain-values", cl::CommaSeparated, cl::value_desc("name,name"),
+      cl::desc("Explain instead why two values are equal"), cl::cat(category)};
+  cl::opt<std::string> library{
+      "library", cl::init("all"), cl::cat(category),
+      cl::desc("Libraries that may be called: all, none, or one by name")};
   cl::opt<std::string> precision{
       "precision", cl::init("finite"),
       cl::desc("Rules that may be used: exact (the same bits), rounding (also "
@@ -180,6 +179,7 @@ llvm::Expected<CompileOptions> Arguments::get() const {
   options.explain = explain;
   options.explainValues = {explainValues.begin(), explainValues.end()};
   options.precision = precision;
+  options.library = library;
   options.maxUlps = maxUlps;
 #define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
   options.limits.FIELD = FIELD;

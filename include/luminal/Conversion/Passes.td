@@ -22,6 +22,37 @@ def ConvertLLIRToLLVMPass : Pass<"convert-llir-to-llvm", "::mlir::ModuleOp"> {
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
+def CallLibrariesPass : Pass<"llir-call-libraries", "::mlir::func::FuncOp"> {
+  let summary = "Let a library of the target compute what it computes faster";
+  let description = [{
+    Replaces flat ops by calls of a library of the device where these take less time than kernels, by the model of the
+    machine (docs/LLIR.md, "Libraries"). A product takes the views that it is read through with it, and the scale, sum,
+    bias and activation that follow it.
+
+    Before:
+    ```mlir
+    %0 = llir.gemm %a, %b k(4096) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+        : tensor<2048x4096xbf16>, tensor<4096x4096xbf16> -> tensor<2048x4096xbf16>
+    %1 = llir.elementwise gelu_tanh(%0) : (tensor<2048x4096xbf16>) -> tensor<2048x4096xbf16>
+    ```
+    After:
+    ```mlir
+    %1 = llir.cublaslt_matmul(%a, %b) sizes(1, 2048, 4096, 4096) lhs<(d0, d1, d2) -> (4096 * d1 + d2)>
+        rhs<(d0, d1, d2) -> (d1 + 4096 * d2)> result<(d0, d1, d2) -> (4096 * d1 + d2)>
+        {epilogue = #llir.epilogue<gelu_tanh>, ...} : ...
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "Kind of device">,
+    Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
+    Option<"machine", "machine", "std::string", "\"\"", "File with the model of this machine, for native">,
+    Option<"library", "library", "std::string", "\"all\"", "The library that may be called: all, none, or by name">,
+    Option<"precision", "precision", "std::string", "\"finite\"",
+           "exact: every rounding of the program stays; rounding, finite: a library may leave some out">,
+  ];
+  let dependentDialects = ["::luminal::llir::LLIRDialect"];
+}
+
 def ScheduleKernelsPass : Pass<"llir-schedule-kernels", "::mlir::ModuleOp"> {
   let summary = "Choose how each kernel runs";
   let description = [{

@@ -11,6 +11,7 @@
 #define LUMINAL_CONVERSION_TARGET_H
 
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "luminal/Dialect/LLIR/Libraries/Libraries.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "luminal/Runtime/Manifest.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -55,6 +56,11 @@ public:
   void setWorkers(unsigned count) { workers = count; }
   /// Memory for what is prepared from weights, in bytes a byte of them.
   virtual double getPrepareShare() const { return 1.0; }
+
+  /// Libraries that its artifacts may call, the preferred first.
+  virtual llvm::SmallVector<const llir::Library *> getLibraries() const {
+    return {};
+  }
 
   /// The schedule for `kernel`, where symbols have `ranges`.
   virtual llir::ProposedLoops

@@ -24,6 +24,9 @@ struct CompileOptions {
   /// Workers that schedules are for; 0: those of the machine. Code runs with
   /// any number of threads.
   unsigned workers = 0;
+  /// Libraries of the target that the artifact may call: "all", "none", or one
+  /// by name.
+  std::string library = "all";
   /// Folder of what was measured on this machine; empty: that of the user
   /// (luminal/Runtime/Machine.h). Code for `native` follows the model in it, if
   /// there is one; a broken one, or another processor's, is measured again.

@@ -50,6 +50,10 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
       llvm::cl::desc(
           "Memory for what is computed once, when weights are "
           "bound (default: a share of theirs that the target says)")};
+  Option<std::string> library{
+      *this, "library", llvm::cl::init("all"),
+      llvm::cl::desc("Libraries of the target that may be called: all, none, "
+                     "or one by name")};
   Option<uint64_t> seed{*this, "seed", llvm::cl::init(0),
                         llvm::cl::desc("Seed of the extraction; 0: none")};
   ListOption<std::string> ruleSets{

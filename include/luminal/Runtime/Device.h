@@ -112,6 +112,8 @@ public:
 
   /// Whether code for this target can run here; an error says what is missing.
   virtual Status check(const TargetSpec &target) const = 0;
+  /// Whether steps of this library can run here; an error says what is missing.
+  virtual Status checkLibrary(std::string_view library);
   /// Reads a member of the artifact.
   using ReadMember = std::function<Result<Bytes>(std::string_view name)>;
   virtual Result<std::unique_ptr<Module>> load(const TargetSpec &target,

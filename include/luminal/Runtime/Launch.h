@@ -2,18 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The manifest states each step's launch in the terms of the artifact's target
-// (docs/Architecture.md). A launch lists its fields once, by the name that they
-// have in the manifest; whatever reads, prints, checks or evaluates them does
-// so for every target alike.
+// (docs/Architecture.md): that of a kernel, or what a library of the target is
+// told, which needs no code. A launch lists its fields once, by the name that
+// they have in the manifest; whatever reads, prints, checks or evaluates them
+// does so for every target alike.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef LUMINAL_RUNTIME_LAUNCH_H
 #define LUMINAL_RUNTIME_LAUNCH_H
 
+#include "luminal/Support/DType.h"
 #include "luminal/Support/Expr.h"
+#include "luminal/Support/Result.h"
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <variant>
@@ -23,6 +28,7 @@ namespace luminal::runtime {
 /// A call of the kernel for each part of the work range.
 struct CPULaunch {
   static constexpr std::string_view kTarget = "cpu";
+  static constexpr std::string_view kLibrary = "";
   /// The extent of the work range; the smallest part worth a separate thread
   /// (at least 1); scratch bytes of one thread.
   Expr work = 1, grain = 1, scratch = 0;
@@ -41,6 +47,7 @@ struct CPULaunch {
 /// A grid of thread blocks.
 struct CUDALaunch {
   static constexpr std::string_view kTarget = "cuda";
+  static constexpr std::string_view kLibrary = "";
   /// Units of work (0: the step is not launched); blocks; bytes of dynamic
   /// shared memory of a block.
   Expr work = 1, grid = 1, shared = 0;
@@ -56,17 +63,79 @@ struct CUDALaunch {
   }
 };
 
-using LaunchSpec = std::variant<CPULaunch, CUDALaunch>;
+/// Where the elements (b, i, j) of a matrix lie in a buffer, in elements:
+/// offset + batch * b + row * i + column * j.
+struct MatrixPlace {
+  Expr offset = 0, batch = 0, row = 0, column = 0;
+};
 
-/// The launch of a target with default values; std::nullopt where no target has
-/// this name.
-std::optional<LaunchSpec> makeLaunch(std::string_view target);
+/// A matrix product by cuBLASLt (llir.cublaslt_matmul says what it computes).
+/// The buffers of the step are lhs, rhs, the addend and the bias where there
+/// are such, the result, and the workspace.
+struct CublasLtLaunch {
+  static constexpr std::string_view kTarget = "cuda";
+  static constexpr std::string_view kLibrary = "cublaslt";
+  /// Elements of the result (0: nothing is done); batch * rows * columns.
+  Expr work = 1;
+  Expr batch = 1, rows = 1, columns = 1, inner = 1;
+  MatrixPlace lhs, rhs, addendPlace, result;
+  /// Of lhs and rhs; of all others.
+  DType type = DType::F32, resultType = DType::F32;
+  double alpha = 1;
+  bool addend = false, bias = false;
+  /// "none", "relu" or "gelu_tanh".
+  std::string epilogue = "none";
+  /// Bytes of the workspace.
+  int64_t workspace = 0;
+
+  template <typename Self, typename Fn>
+  static void visit(Self &self, Fn fn) {
+    fn("work", self.work);
+    fn("batch", self.batch);
+    fn("rows", self.rows);
+    fn("columns", self.columns);
+    fn("inner", self.inner);
+    fn("lhs_offset", self.lhs.offset);
+    fn("lhs_batch", self.lhs.batch);
+    fn("lhs_row", self.lhs.row);
+    fn("lhs_column", self.lhs.column);
+    fn("rhs_offset", self.rhs.offset);
+    fn("rhs_batch", self.rhs.batch);
+    fn("rhs_row", self.rhs.row);
+    fn("rhs_column", self.rhs.column);
+    fn("addend_offset", self.addendPlace.offset);
+    fn("addend_batch", self.addendPlace.batch);
+    fn("addend_row", self.addendPlace.row);
+    fn("addend_column", self.addendPlace.column);
+    fn("result_offset", self.result.offset);
+    fn("result_batch", self.result.batch);
+    fn("result_row", self.result.row);
+    fn("result_column", self.result.column);
+    fn("type", self.type);
+    fn("result_type", self.resultType);
+    fn("alpha", self.alpha);
+    fn("addend", self.addend);
+    fn("bias", self.bias);
+    fn("epilogue", self.epilogue);
+    fn("workspace", self.workspace);
+  }
+};
+
+using LaunchSpec = std::variant<CPULaunch, CUDALaunch, CublasLtLaunch>;
+
+/// The launch of a target's kernels, or of a library of it, with default
+/// values; std::nullopt where there is none of this name.
+std::optional<LaunchSpec> makeLaunch(std::string_view target,
+                                     std::string_view library = {});
+
+/// The library that does the step; empty for a kernel.
+std::string_view getLibraryName(const LaunchSpec &launch);
 
 /// The name of the target that a launch belongs to.
 std::string_view getTargetName(const LaunchSpec &launch);
 
-/// Calls fn(name, field) for each field; a field is an Expr, an int64_t or a
-/// bool.
+/// Calls fn(name, field) for each field; a field is an Expr, an int64_t, a
+/// bool, a double, a DType or a string.
 template <typename Spec, typename Fn>
 void visitFields(Spec &launch, Fn fn) {
   std::visit(
@@ -85,6 +154,18 @@ void visitExprs(const LaunchSpec &launch, Fn fn) {
       fn(name, field);
   });
 }
+
+/// Checks a launch whose fields are constants as far as it can be without its
+/// expressions: what a library does is known. `buffers` counts all of the step,
+/// of which `results` and `workspace` are the last.
+Status verifyLaunch(const LaunchSpec &launch, size_t buffers, size_t results,
+                    size_t workspace);
+
+/// Checks that a step of a library stays in its buffers, of which `bytes` are
+/// the sizes. `values` are those of the launch's expressions, in order; none is
+/// negative.
+Status checkSizes(const LaunchSpec &launch, std::span<const int64_t> values,
+                  std::span<const uint64_t> bytes);
 
 } // namespace luminal::runtime
 

@@ -109,10 +109,14 @@ struct BufferSpec {
 };
 
 struct StepSpec {
-  /// A symbol of the code.
+  /// A symbol of the code; empty for a step of a library.
   std::string kernel;
   /// The name shown in errors and profiles.
   std::string name;
+  /// The kernel or the library, for errors and profiles.
+  std::string_view getCodeName() const {
+    return kernel.empty() ? getLibraryName(launch) : std::string_view(kernel);
+  }
   /// Operands, then results, then what the kernel needs while it runs only.
   std::vector<uint32_t> buffers;
   /// How many of the buffers are results, and how many are workspace: memory

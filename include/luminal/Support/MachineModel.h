@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 
 namespace luminal {
 
@@ -83,6 +84,29 @@ struct MachineModel {
   unsigned getLanes(unsigned bits) const {
     return std::max(1u, vectorBits / bits);
   }
+
+  /// Multiplications with addition per nanosecond in matrix products, by
+  /// elements of 16, 32 and 64 bits.
+  struct Rates {
+    double f16 = 0, f32 = 0, f64 = 0;
+  };
+  /// Of a whole GPU: what products cost by generated kernels and by a library.
+  struct Products {
+    Rates kernels, library;
+    /// Nanoseconds of one step along the summed dim in a block of a kernel that
+    /// has several rows, however little there is to do.
+    Rates step;
+    /// Nanoseconds that one launch more in a graph takes, and the smallest call
+    /// of the library.
+    double launchTime = 0;
+    double libraryTime = 0;
+  };
+  Products products;
+
+  /// The GPU `arch`, as PTX spells it. A table for now: where the products of a
+  /// GPU were not measured, those of an H100 stand for it, since only the ratio
+  /// of kernels and library matters.
+  static MachineModel getGPU(std::string_view arch);
 
   /// A thread of any NVIDIA GPU from sm_80 on, and the multiprocessors and
   /// memory of the smallest of those for servers.

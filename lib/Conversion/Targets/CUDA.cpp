@@ -18,6 +18,9 @@ public:
   StringRef getName() const override { return "cuda"; }
   /// Memory of the device is for weights and what a call needs.
   double getPrepareShare() const override { return 0.1; }
+  SmallVector<const llir::Library *> getLibraries() const override {
+    return {&llir::getCublasLt()};
+  }
   FailureOr<EmittedKernel>
   emit(llir::KernelOp kernel, StringRef symbol, ModuleOp dest,
        ArrayRef<hlir::SymbolEntry> symbols) const override;
@@ -29,7 +32,7 @@ public:
 
 protected:
   MachineModel getDeviceModel() const override {
-    return MachineModel::getGPUThread();
+    return MachineModel::getGPU(arch);
   }
 
 private:

@@ -3,6 +3,7 @@
 
 #include "CUDADevice.h"
 #include "../DeviceKind.h"
+#include "CublasLt.h"
 #include <charconv>
 
 using namespace luminal;
@@ -175,6 +176,30 @@ Result<std::unique_ptr<Module>> CUDADevice::load(const TargetSpec &target,
   auto module = std::make_unique<CUDAModule>(*this, member);
   LUMINAL_CHECK(module->open(code));
   return std::unique_ptr<Module>(std::move(module));
+}
+
+//===----------------------------------------------------------------------===//
+// Libraries
+//===----------------------------------------------------------------------===//
+
+Result<lt::Handle> CUDADevice::getCublasLt() {
+  const Result<CublasLt> &library = CublasLt::get();
+  if (!library)
+    return library.error();
+  std::lock_guard<std::mutex> lock(cublasLtMutex);
+  Current current(*this);
+  if (!cublasLt)
+    LUMINAL_CHECK(library->check(library->create(&cublasLt),
+                                 "cuBLASLt does not start on this GPU"));
+  return cublasLt;
+}
+
+Status CUDADevice::checkLibrary(std::string_view library) {
+  if (library != CublasLtLaunch::kLibrary)
+    return Device::checkLibrary(library);
+  LUMINAL_TRY(handle, getCublasLt());
+  (void)handle;
+  return {};
 }
 
 //===----------------------------------------------------------------------===//

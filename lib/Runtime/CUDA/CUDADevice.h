@@ -4,6 +4,7 @@
 #ifndef LUMINAL_LIB_RUNTIME_CUDA_CUDADEVICE_H
 #define LUMINAL_LIB_RUNTIME_CUDA_CUDADEVICE_H
 
+#include "CublasLtTypes.h"
 #include "Driver.h"
 #include "luminal/Runtime/Device.h"
 #include <mutex>
@@ -20,6 +21,7 @@ public:
 
   DeviceInfo describe() const override;
   Status check(const TargetSpec &target) const override;
+  Status checkLibrary(std::string_view library) override;
   Result<std::unique_ptr<Module>> load(const TargetSpec &target,
                                        const ReadMember &read) override;
   bool sharesMemory() const override { return false; }
@@ -55,6 +57,10 @@ public:
   /// writes it while the host goes on.
   bool isPinned(const void *memory) const;
 
+  /// cuBLASLt on this device, made when first asked for and kept: the driver
+  /// may be gone before the process ends.
+  Result<lt::Handle> getCublasLt();
+
   /// Starts a copy.
   int start(const Copy &copy, StreamHandle stream) const;
 
@@ -74,6 +80,8 @@ private:
   /// For copies outside calls.
   StreamHandle stream = nullptr;
   std::mutex streamMutex;
+  lt::Handle cublasLt = nullptr;
+  std::mutex cublasLtMutex;
   std::string name;
   unsigned major = 0, minor = 0, multiprocessors = 1, mostShared = 48 << 10;
   uint64_t memoryBytes = 0;

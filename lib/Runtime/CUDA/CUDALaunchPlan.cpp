@@ -14,6 +14,9 @@ using namespace luminal::runtime::cuda;
 
 /// What a block may have without asking.
 static constexpr unsigned kUsualShared = 48 << 10;
+/// A plan keeps so many graphs, for sizes and memory that libraries were called
+/// with.
+static constexpr size_t kMostGraphs = 16;
 
 //===----------------------------------------------------------------------===//
 // Construction
@@ -52,9 +55,18 @@ Status CUDALaunchPlan::initialize(std::span<const KernelHandle> kernels) {
   std::memset(status.data(), 0, steps.size() * sizeof(int32_t));
 
   DevicePointer next = toDevice(tables.data()) + 8 * manifest.symbols.size();
+  size_t firstBuffer = 0;
   for (size_t i = 0; i < steps.size(); ++i) {
     Step &step = steps[i];
     const StepSpec &spec = manifest.steps[i];
+    step.firstBuffer = firstBuffer;
+    firstBuffer += spec.buffers.size();
+    LUMINAL_TRY(library, LibraryStep::create(device, spec.launch));
+    if (library) {
+      step.library = std::move(library);
+      next += 8 * spec.buffers.size();
+      continue;
+    }
     const auto &launch = std::get<CUDALaunch>(spec.launch);
     step.function = static_cast<FunctionHandle>(kernels[i]);
     constexpr int64_t mostThreads = 1024;
@@ -78,7 +90,8 @@ CUDALaunchPlan::~CUDALaunchPlan() {
   CUDADevice::Current current(device);
   if (stream)
     driver.streamSynchronize(stream);
-  dropGraph();
+  for (Graph &graph : graphs)
+    drop(graph);
   for (EventHandle event : events)
     if (event)
       driver.eventDestroy(event);
@@ -88,8 +101,9 @@ CUDALaunchPlan::~CUDALaunchPlan() {
 
 std::string CUDALaunchPlan::describe(uint32_t step) const {
   const StepSpec &spec = manifest.steps[step];
-  return "step " + std::to_string(step) + " (" + spec.name + ", kernel " +
-         spec.kernel + ")";
+  return "step " + std::to_string(step) + " (" + spec.name + ", " +
+         (spec.kernel.empty() ? "" : "kernel ") +
+         std::string(spec.getCodeName()) + ")";
 }
 
 uint64_t CUDALaunchPlan::getMemoryBytes() const {
@@ -104,11 +118,18 @@ uint64_t CUDALaunchPlan::getMemoryBytes() const {
 Status CUDALaunchPlan::setSizes(std::span<const int64_t> newSymbols,
                                 std::span<const int64_t> launches) {
   symbols = newSymbols;
-  // The expressions of a launch: work, grid, shared.
-  const int64_t *values = launches.data();
-  for (uint32_t i = 0; i < steps.size(); ++i, values += 3) {
+  for (uint32_t i = 0; i < steps.size(); ++i) {
     Step &step = steps[i];
+    size_t count = 0;
+    visitExprs(manifest.steps[i].launch,
+               [&](std::string_view, const Expr &) { ++count; });
+    step.values = launches.first(count);
+    launches = launches.subspan(count);
+    const std::span<const int64_t> values = step.values;
     step.work = values[0];
+    if (step.library)
+      continue;
+    // Of a kernel: work, grid, shared.
     constexpr int64_t most = std::numeric_limits<int32_t>::max();
     // Any number of blocks serves; too many do not.
     step.grid = static_cast<unsigned>(std::clamp<int64_t>(values[1], 1, most));
@@ -118,13 +139,13 @@ Status CUDALaunchPlan::setSizes(std::span<const int64_t> newSymbols,
                    std::to_string(device.getMostShared()));
     step.shared = static_cast<unsigned>(values[2]);
   }
-  tablesChanged = sizesChanged = true;
+  tablesChanged = keyChanged = true;
   return {};
 }
 
 Status CUDALaunchPlan::setBuffers(std::span<void *const> newBuffers) {
   buffers = newBuffers;
-  tablesChanged = true;
+  tablesChanged = keyChanged = true;
   return {};
 }
 
@@ -167,13 +188,13 @@ Status CUDALaunchPlan::wait(const char *what) {
 // The graph
 //===----------------------------------------------------------------------===//
 
-void CUDALaunchPlan::dropGraph() {
-  if (exec)
-    driver.graphExecDestroy(exec);
-  if (graph)
-    driver.graphDestroy(graph);
-  exec = nullptr;
-  graph = nullptr;
+void CUDALaunchPlan::drop(Graph &graph) {
+  if (graph.exec)
+    driver.graphExecDestroy(graph.exec);
+  if (graph.graph)
+    driver.graphDestroy(graph.graph);
+  graph.exec = nullptr;
+  graph.graph = nullptr;
 }
 
 Status CUDALaunchPlan::allowShared(uint32_t index) {
@@ -210,37 +231,65 @@ unsigned CUDALaunchPlan::getGraphGrid(const Step &step,
   return static_cast<unsigned>(grid);
 }
 
-Status CUDALaunchPlan::buildGraph() {
-  if (sizesChanged) {
-    // A graph holds what a block has of shared memory, and nothing else that
-    // depends on sizes.
-    for (const Step &step : steps)
-      if (exec && step.active && step.shared != step.capturedShared)
-        dropGraph();
-    sizesChanged = false;
-  }
-  if (exec)
-    return {};
-  dropGraph();
-  ++captures;
-  LUMINAL_CHECK(
-      driver.check(driver.graphCreate(&graph, 0), "a graph cannot be made"));
-  std::vector<bool> active;
-  for (const Step &step : steps)
-    active.push_back(step.active);
-  std::vector<std::vector<uint32_t>> edges = planDependences(manifest, active);
-  std::vector<NodeHandle> nodes(steps.size()), before;
-  const auto &features = manifest.target.features;
-  const bool waits = driver.graphAddDependencies &&
-                     std::find(features.begin(), features.end(),
-                               kWaitsForSteps) != features.end();
-  for (uint32_t i = 0; i < steps.size(); ++i) {
-    Step &step = steps[i];
+std::vector<int64_t> CUDALaunchPlan::getGraphKey() const {
+  std::vector<int64_t> key;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const Step &step = steps[i];
     if (!step.active)
       continue;
-    LUMINAL_CHECK(allowShared(i));
-    const auto &launch = std::get<CUDALaunch>(manifest.steps[i].launch);
-    KernelNode node{step.function,
+    if (!step.library) {
+      key.push_back(step.shared);
+      continue;
+    }
+    key.insert(key.end(), step.values.begin(), step.values.end());
+    for (size_t k = 0; k < manifest.steps[i].buffers.size(); ++k)
+      key.push_back(
+          static_cast<int64_t>(toDevice(buffers[step.firstBuffer + k])));
+  }
+  return key;
+}
+
+Status CUDALaunchPlan::prepareLibrary(uint32_t index) {
+  Step &step = steps[index];
+  Status status = step.library->prepare(
+      step.values,
+      buffers.subspan(step.firstBuffer, manifest.steps[index].buffers.size()),
+      stream);
+  return status ? Status() : status.takeError().within(describe(index));
+}
+
+/// What the library starts is captured, and becomes one node.
+Status CUDALaunchPlan::addLibraryNode(uint32_t index, GraphHandle graph,
+                                      std::span<const NodeHandle> before,
+                                      NodeHandle *node) {
+  LUMINAL_CHECK(prepareLibrary(index));
+  const std::string where = describe(index) + ": cannot be part of a graph";
+  if (int code = driver.streamBeginCapture(stream, kCaptureThreadLocal);
+      code != kSuccess)
+    return driver.error(where, code);
+  Status started = steps[index].library->start(stream);
+  GraphHandle child = nullptr;
+  int code = driver.streamEndCapture(stream, &child);
+  if (started && code == kSuccess)
+    code = driver.graphAddChildGraphNode(node, graph, before.data(),
+                                         before.size(), child);
+  // The node has a copy.
+  if (child)
+    driver.graphDestroy(child);
+  if (!started)
+    return started.takeError().within(describe(index));
+  return code == kSuccess ? Status() : driver.error(where, code);
+}
+
+Status CUDALaunchPlan::addNode(uint32_t index, GraphHandle graph,
+                               std::span<const NodeHandle> before,
+                               NodeHandle *node) {
+  Step &step = steps[index];
+  if (step.library)
+    return addLibraryNode(index, graph, before, node);
+  LUMINAL_CHECK(allowShared(index));
+  const auto &launch = std::get<CUDALaunch>(manifest.steps[index].launch);
+  KernelNode kernel{step.function,
                     getGraphGrid(step, launch),
                     1,
                     1,
@@ -250,22 +299,74 @@ Status CUDALaunchPlan::buildGraph() {
                     step.shared,
                     step.parameters,
                     nullptr};
-    step.capturedShared = step.shared;
+  int code = driver.graphAddKernelNode(node, graph, before.data(),
+                                       before.size(), &kernel);
+  return code == kSuccess
+             ? Status()
+             : driver.error(describe(index) + ": cannot be part of a graph",
+                            code);
+}
+
+Status CUDALaunchPlan::build(Graph &made) {
+  ++captures;
+  LUMINAL_CHECK(driver.check(driver.graphCreate(&made.graph, 0),
+                             "a graph cannot be made"));
+  // Kernels find out for themselves whether they have work.
+  std::vector<bool> active;
+  for (const Step &step : steps)
+    active.push_back(step.active && (!step.library || step.work > 0));
+  std::vector<std::vector<uint32_t>> edges = planDependences(manifest, active);
+  std::vector<NodeHandle> nodes(steps.size()), before;
+  const auto &features = manifest.target.features;
+  const bool waits = driver.graphAddDependencies &&
+                     std::find(features.begin(), features.end(),
+                               kWaitsForSteps) != features.end();
+  for (uint32_t i = 0; i < steps.size(); ++i) {
+    if (!active[i])
+      continue;
     before.clear();
     for (uint32_t earlier : edges[i])
       before.push_back(nodes[earlier]);
     // A kernel that waits for one other may start before that ends.
-    const bool early = waits && before.size() == 1;
-    int code = driver.graphAddKernelNode(&nodes[i], graph, before.data(),
-                                         early ? 0 : before.size(), &node);
-    if (code == kSuccess && early)
-      code = driver.graphAddDependencies(graph, before.data(), &nodes[i],
-                                         &kProgrammaticEdge, 1);
-    if (code != kSuccess)
-      return driver.error(describe(i) + ": cannot be part of a graph", code);
+    const bool early = waits && before.size() == 1 && !steps[i].library &&
+                       !steps[edges[i].front()].library;
+    std::span<const NodeHandle> full(before);
+    LUMINAL_CHECK(
+        addNode(i, made.graph, early ? full.first(0) : full, &nodes[i]));
+    if (early)
+      LUMINAL_CHECK(driver.check(
+          driver.graphAddDependencies(made.graph, before.data(), &nodes[i],
+                                      &kProgrammaticEdge, 1),
+          "a graph cannot be made"));
   }
-  return driver.check(driver.graphInstantiate(&exec, graph, 0),
+  return driver.check(driver.graphInstantiate(&made.exec, made.graph, 0),
                       "a graph cannot be made");
+}
+
+Status CUDALaunchPlan::buildGraph() {
+  if (!keyChanged && !graphs.empty())
+    return {};
+  std::vector<int64_t> key = getGraphKey();
+  auto known = std::find_if(graphs.begin(), graphs.end(),
+                            [&](const Graph &g) { return g.key == key; });
+  if (known != graphs.end()) {
+    graphs.splice(graphs.begin(), graphs, known);
+  } else {
+    if (graphs.size() == kMostGraphs) {
+      if (inFlight)
+        LUMINAL_CHECK(wait("a call failed"));
+      drop(graphs.back());
+      graphs.pop_back();
+    }
+    graphs.push_front({std::move(key)});
+    if (Status built = build(graphs.front()); !built) {
+      drop(graphs.front());
+      graphs.pop_front();
+      return built;
+    }
+  }
+  keyChanged = false;
+  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -282,7 +383,7 @@ Status CUDALaunchPlan::launch(StepObserver *observer) {
     return {};
   LUMINAL_CHECK(buildGraph());
   inFlight = true;
-  return driver.check(driver.graphLaunch(exec, stream),
+  return driver.check(driver.graphLaunch(graphs.front().exec, stream),
                       "a graph cannot be launched");
 }
 
@@ -293,11 +394,17 @@ Status CUDALaunchPlan::launchStepByStep(StepObserver &observer) {
     observer.before(i, 1);
     float milliseconds = 0;
     if (step.work > 0) {
-      LUMINAL_CHECK(allowShared(i));
+      LUMINAL_CHECK(step.library ? prepareLibrary(i) : allowShared(i));
       driver.eventRecord(events[0], stream);
-      int code =
-          driver.launchKernel(step.function, step.grid, 1, 1, step.block, 1, 1,
-                              step.shared, stream, step.parameters, nullptr);
+      int code = kSuccess;
+      if (step.library) {
+        if (Status started = step.library->start(stream); !started)
+          return started.takeError().within(describe(i));
+      } else {
+        code = driver.launchKernel(step.function, step.grid, 1, 1, step.block,
+                                   1, 1, step.shared, stream, step.parameters,
+                                   nullptr);
+      }
       driver.eventRecord(events[1], stream);
       if (code == kSuccess)
         code = driver.streamSynchronize(stream);
@@ -341,7 +448,7 @@ Result<double> CUDALaunchPlan::time(unsigned repeats) {
   LUMINAL_CHECK(buildGraph());
   int code = driver.eventRecord(events[0], stream);
   for (unsigned i = 0; i < repeats && code == kSuccess; ++i)
-    code = driver.graphLaunch(exec, stream);
+    code = driver.graphLaunch(graphs.front().exec, stream);
   if (code == kSuccess)
     code = driver.eventRecord(events[1], stream);
   LUMINAL_CHECK(driver.check(code, "a graph cannot be launched"));

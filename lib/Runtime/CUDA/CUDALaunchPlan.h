@@ -8,13 +8,19 @@
 // memory changed, so that one graph serves all sizes; and words of pinned host
 // memory, written by kernels only where something is wrong.
 //
+// What a library starts holds sizes and addresses. It is captured into the same
+// graph, of which there is then one for each combination of them, the last few
+// used.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef LUMINAL_LIB_RUNTIME_CUDA_CUDALAUNCHPLAN_H
 #define LUMINAL_LIB_RUNTIME_CUDA_CUDALAUNCHPLAN_H
 
 #include "CUDADevice.h"
+#include "LibraryStep.h"
 #include "Staging.h"
+#include <list>
 
 namespace luminal::runtime::cuda {
 
@@ -43,18 +49,29 @@ private:
   Status wait(const char *what);
   Status uploadTables();
   Status buildGraph();
-  void dropGraph();
+  /// What a graph holds that is not the same for all sizes and memory: bytes of
+  /// shared memory of kernels, sizes and addresses of libraries.
+  std::vector<int64_t> getGraphKey() const;
+  Status addNode(uint32_t step, GraphHandle graph,
+                 std::span<const NodeHandle> before, NodeHandle *node);
+  Status addLibraryNode(uint32_t step, GraphHandle graph,
+                        std::span<const NodeHandle> before, NodeHandle *node);
+  Status prepareLibrary(uint32_t step);
   Status launchStepByStep(StepObserver &observer);
   Status checkStatus();
 
   struct Step {
     FunctionHandle function = nullptr;
+    /// Instead of a kernel.
+    std::unique_ptr<LibraryStep> library;
+    /// Of the launch, for the present sizes; where its buffers begin.
+    std::span<const int64_t> values;
+    size_t firstBuffer = 0;
     unsigned block = 1;
     /// For the present sizes.
     int64_t work = 0;
     unsigned grid = 1, shared = 0;
-    /// Of the graph: blocks, and whether the step is in it.
-    unsigned capturedShared = 0;
+    /// Whether the step is ever launched.
     bool active = true;
     /// The kernel's parameters.
     DevicePointer buffers = 0, symbols = 0;
@@ -74,11 +91,18 @@ private:
   std::span<const int64_t> symbols;
   std::span<void *const> buffers;
   Memory tables, tablesOnHost, status;
-  bool tablesChanged = true, sizesChanged = true, inFlight = false;
+  bool tablesChanged = true, keyChanged = true, inFlight = false;
   StreamHandle stream = nullptr;
   EventHandle events[2] = {};
-  GraphHandle graph = nullptr;
-  ExecHandle exec = nullptr;
+  struct Graph {
+    std::vector<int64_t> key;
+    GraphHandle graph = nullptr;
+    ExecHandle exec = nullptr;
+  };
+  void drop(Graph &graph);
+  Status build(Graph &graph);
+  /// Those used last, the present one first.
+  std::list<Graph> graphs;
   uint64_t captures = 0;
 };
 

@@ -55,6 +55,9 @@ enum : int { kJitErrorLog = 5, kJitErrorLogBytes = 6 };
 /// Flags of memHostAlloc and streamCreate.
 enum : unsigned { kHostPortable = 1, kStreamNonBlocking = 1 };
 
+/// How a stream is captured: other threads may do what they like meanwhile.
+enum : int { kCaptureThreadLocal = 1 };
+
 /// Parameters of a kernel node, the first version of the structure.
 struct KernelNode {
   FunctionHandle function;

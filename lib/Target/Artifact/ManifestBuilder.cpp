@@ -210,7 +210,8 @@ LogicalResult ManifestBuilder::addData(llir::DataOp op) {
 
 /// The same fields by the same names.
 static LaunchSpec getLaunch(llir::LaunchAttrInterface launch) {
-  std::optional<LaunchSpec> spec = makeLaunch(launch.getTargetName().str());
+  std::optional<LaunchSpec> spec =
+      makeLaunch(launch.getTargetName().str(), launch.getLibrary().str());
   assert(spec && "a launch of a target without artifacts");
   SmallVector<llir::LaunchField> fields = launch.getFields();
   visitFields(*spec, [&](std::string_view name, auto &value) {
@@ -227,13 +228,13 @@ LogicalResult ManifestBuilder::addStep(llir::StepOp op) {
   std::optional<llir::LaunchAttrInterface> launch = op.getLaunch();
   if (!launch)
     return op.emitOpError()
-           << "calls " << op.getCallee() << ", which has no code";
+           << "calls " << *op.getCallee() << ", which has no code";
   if (launch->getTargetName() != manifest.target.kind)
     return op.emitOpError() << "has a launch for " << launch->getTargetName()
                             << ", the artifact is "
                             << "for " << manifest.target.kind;
   StepSpec step;
-  step.kernel = op.getCallee().str();
+  step.kernel = op.getCallee().value_or("").str();
   step.name = op.getLabel().str();
   for (Value buffer : op.getInputs())
     step.buffers.push_back(buffers.at(buffer));

@@ -84,8 +84,8 @@ std::string Profiler::table() const {
         all > 0 ? 100 * total.us / all : 0,
         total.us > 0 ? total.bytes / total.us * 1e-3 : 0,
         total.us > 0 ? total.flops / total.us * 1e-3 : 0, total.threads);
-    text +=
-        line + manifest.steps[i].name + " (" + manifest.steps[i].kernel + ")\n";
+    text += line + manifest.steps[i].name + " (" +
+            std::string(manifest.steps[i].getCodeName()) + ")\n";
   }
   return text;
 }
@@ -114,8 +114,8 @@ Status Profiler::writeTrace(OutputFile file) const {
                   event.startUs, event.lengthUs, event.step,
                   static_cast<long long>(event.work), event.threads);
     text += ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"name\":" +
-            jsonQuote(step.name) + ",\"cat\":" + jsonQuote(step.kernel) +
-            numbers;
+            jsonQuote(step.name) +
+            ",\"cat\":" + jsonQuote(std::string(step.getCodeName())) + numbers;
   }
   text += "\n]}\n";
   return file.keep(text);
@@ -125,7 +125,8 @@ void DebugPrinter::before(const StepReport &report) {
   const Manifest &m = context.getArtifact().getManifest();
   const StepSpec &step = m.steps[report.step];
   std::fprintf(stream, "step %u: %s (kernel %s) work %lld, threads %u\n",
-               report.step, step.name.c_str(), step.kernel.c_str(),
+               report.step, step.name.c_str(),
+               std::string(step.getCodeName()).c_str(),
                static_cast<long long>(report.work), report.threads);
   for (size_t k = 0; k < step.buffers.size(); ++k) {
     uint32_t b = step.buffers[k];

@@ -1,5 +1,5 @@
 // Matrix products by blocks of threads.
-// RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_90a from=saturated until=scheduled" -o %t.mlir
+// RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_90a library=none from=saturated until=scheduled" -o %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_80 %t.mlir -o %t.ptx
 // RUN: FileCheck %s --check-prefix=PTX --input-file=%t.ptx

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "FakeDriver.h"
-#include "../../../lib/Runtime/CUDA/DriverTypes.h"
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -12,7 +11,9 @@
 #include <mutex>
 #include <sstream>
 #include <string>
+#include <utility>
 
+using namespace luminal::runtime;
 using namespace luminal::runtime::cuda;
 
 namespace {
@@ -194,9 +195,11 @@ struct EventStruct {
 };
 struct StreamStruct {
   std::vector<std::function<int()>> queue;
+  /// What is added goes here while the stream is captured.
+  GraphStruct *captured = nullptr;
 };
 struct NodeStruct {
-  Launch launch;
+  std::function<int()> run;
   unsigned grid;
   std::vector<NodeStruct *> before;
   /// Those of `before` that only have to let it start.
@@ -213,12 +216,29 @@ struct ExecStruct {
 
 static int add(StreamHandle stream, std::function<int()> work) {
   std::lock_guard<std::recursive_mutex> lock(fake().mutex);
+  if (GraphStruct *graph = stream->captured) {
+    auto *node = new NodeStruct{std::move(work), 0, {}, {}};
+    if (!graph->nodes.empty())
+      node->before.push_back(graph->nodes.back());
+    graph->nodes.push_back(node);
+    return kSuccess;
+  }
   stream->queue.push_back(std::move(work));
   return kSuccess;
 }
 
+int cuda::fakeWork(StreamHandle stream, std::function<int()> work) {
+  return add(stream, std::move(work));
+}
+
+uint8_t *cuda::fakeMemory(DevicePointer memory, size_t bytes) {
+  return fake().translate(memory, bytes);
+}
+
 static int drain(StreamHandle stream) {
   std::lock_guard<std::recursive_mutex> lock(fake().mutex);
+  if (stream->captured)
+    return kInvalidValue;
   int result = kSuccess;
   for (auto &work : stream->queue)
     if (int code = work(); result == kSuccess)
@@ -243,7 +263,7 @@ static int runGraph(const ExecStruct &exec) {
       if (done[i] || !std::all_of(exec.before[i].begin(), exec.before[i].end(),
                                   [&](size_t k) { return done[k]; }))
         continue;
-      if (int code = runKernel(exec.nodes[i].launch))
+      if (int code = exec.nodes[i].run())
         return code;
       done[i] = true;
       break;
@@ -488,11 +508,11 @@ int cuGraphAddKernelNode(NodeHandle *node, GraphHandle graph,
                          const KernelNode *parameters) {
   if (parameters->gridX == 0 || parameters->blockX == 0)
     return kInvalidValue;
-  *node =
-      new NodeStruct{getLaunch(parameters->function, parameters->parameters),
-                     parameters->gridX,
-                     {dependences, dependences + count},
-                     {}};
+  Launch launch = getLaunch(parameters->function, parameters->parameters);
+  *node = new NodeStruct{[=] { return runKernel(launch); },
+                         parameters->gridX,
+                         {dependences, dependences + count},
+                         {}};
   graph->nodes.push_back(*node);
   return kSuccess;
 }
@@ -511,6 +531,34 @@ int cuGraphAddDependencies_v2(GraphHandle graph, const NodeHandle *from,
     to[i]->before.push_back(from[i]);
     to[i]->programmatic.push_back(from[i]);
   }
+  return kSuccess;
+}
+int cuGraphAddChildGraphNode(NodeHandle *node, GraphHandle graph,
+                             const NodeHandle *dependences, size_t count,
+                             GraphHandle child) {
+  // A copy: the child may be destroyed.
+  std::vector<std::function<int()>> all;
+  for (NodeStruct *inner : child->nodes)
+    all.push_back(inner->run);
+  auto run = [all] {
+    for (auto &work : all)
+      if (int code = work())
+        return code;
+    return static_cast<int>(kSuccess);
+  };
+  *node = new NodeStruct{run, 0, {dependences, dependences + count}, {}};
+  graph->nodes.push_back(*node);
+  return kSuccess;
+}
+int cuStreamBeginCapture_v2(StreamHandle stream, int) {
+  if (stream->captured || !stream->queue.empty())
+    return kInvalidValue;
+  return cuGraphCreate(&stream->captured, 0);
+}
+int cuStreamEndCapture(StreamHandle stream, GraphHandle *graph) {
+  if (!stream->captured)
+    return kInvalidValue;
+  *graph = std::exchange(stream->captured, nullptr);
   return kSuccess;
 }
 int cuGraphInstantiateWithFlags(ExecHandle *exec, GraphHandle graph,

@@ -10,6 +10,9 @@
 //
 //   // luminal-test NAME OP C0 C1 S
 //
+// It also exports what of cuBLASLt the runtime uses (LUMINAL_CUBLASLT names it
+// then), FakeCublasLt.cpp.
+//
 // OP is a kernel of test/unit/Runtime/Kernels.c, its work C0 + C1 * symbol S.
 //
 // LUMINAL_FAKE_CUDA="version=11040,count=0" sets what the driver says of
@@ -20,7 +23,9 @@
 #ifndef LUMINAL_TEST_LIB_CUDA_FAKEDRIVER_H
 #define LUMINAL_TEST_LIB_CUDA_FAKEDRIVER_H
 
+#include "../../../lib/Runtime/CUDA/DriverTypes.h"
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -39,8 +44,20 @@ struct FakeCounts {
   std::vector<std::pair<int, int>> edges;
   /// Those of them over which the later one starts early.
   std::vector<std::pair<int, int>> programmatic;
+  /// Of cuBLASLt: products computed, by which of the proposals the last was,
+  /// descriptors alive.
+  int products = 0;
+  int64_t algorithm = -1;
+  int descriptors = 0;
 };
 
 extern "C" FakeCounts *luminalFakeCounts();
+
+namespace luminal::runtime::cuda {
+/// For libraries on top of the fake driver: device memory as the host reads it,
+/// null if it is none; and work for a stream, which may be captured.
+uint8_t *fakeMemory(DevicePointer memory, size_t bytes);
+int fakeWork(StreamHandle stream, std::function<int()> work);
+} // namespace luminal::runtime::cuda
 
 #endif // LUMINAL_TEST_LIB_CUDA_FAKEDRIVER_H

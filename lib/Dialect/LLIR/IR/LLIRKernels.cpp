@@ -158,11 +158,19 @@ LogicalResult PartOp::verify() {
 LogicalResult StepOp::verify() {
   if (getOutputs().empty())
     return emitOpError() << "writes nothing";
-  if (!getWorkspace().empty() &&
-      !(getWorkspace().size() == 2 &&
-        getWorkspace()[0].getDefiningOp<SlotOp>() &&
-        getWorkspace()[1].getDefiningOp<CountersOp>()))
-    return emitOpError() << "has a workspace other than a slot and counters";
+  bool isLibrary = getLaunch() && !getLaunch()->getLibrary().empty();
+  if (isLibrary == getCallee().has_value())
+    return emitOpError() << (isLibrary ? "calls a function, its launch is that "
+                                         "of a library"
+                                       : "calls neither a function nor a "
+                                         "library");
+  // A slot; of a kernel, counters as well.
+  ValueRange own = getWorkspace();
+  if (!own.empty() &&
+      !(own.size() == (isLibrary ? 1 : 2) && own[0].getDefiningOp<SlotOp>() &&
+        (isLibrary || own[1].getDefiningOp<CountersOp>())))
+    return emitOpError() << "has a workspace other than a slot"
+                         << (isLibrary ? "" : " and counters");
   if (getCost().getNumDims() != 0 || getCost().getResults().size() != 2)
     return emitOpError() << "cost is bytes and scalar operations, two "
                          << "quantities of a map without dims";
@@ -180,9 +188,10 @@ LogicalResult StepOp::verify() {
 /// The callee of a step: steps call symbols of the schedule's module.
 static Operation *lookUpCallee(StepOp step) {
   Operation *module = step->getParentOp()->getParentOp();
-  return module ? SymbolTable::lookupSymbolIn(module,
-                                              step.getCalleeAttr().getAttr())
-                : nullptr;
+  return module && step.getCalleeAttr()
+             ? SymbolTable::lookupSymbolIn(module,
+                                           step.getCalleeAttr().getAttr())
+             : nullptr;
 }
 
 /// The kernel that a step calls, as long as it has no code.
@@ -230,11 +239,13 @@ SmallVector<hlir::IndexRead> StepOp::getIndexReads() {
 }
 
 LogicalResult StepOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  if (!getCallee())
+    return success();
   Operation *module = (*this)->getParentOp()->getParentOp();
   Operation *callee =
       symbolTable.lookupSymbolIn(module, getCalleeAttr().getAttr());
   if (!callee)
-    return emitOpError() << "calls " << getCallee()
+    return emitOpError() << "calls " << *getCallee()
                          << ", which is not defined beside the schedule";
   FunctionOpInterface function = getKernelFunction(callee);
   if (!function)
@@ -242,11 +253,11 @@ LogicalResult StepOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto schedule = (*this)->getParentOfType<ScheduleOp>();
   Attribute symbols = function->getAttr(hlir::kSymbolsAttr);
   if (symbols && symbols != schedule.getSymbols())
-    return emitOpError() << "calls " << getCallee()
+    return emitOpError() << "calls " << *getCallee()
                          << ", whose symbols are not those of the schedule";
   if (function.getNumArguments() != getInputs().size() ||
       function.getNumResults() != getOutputs().size())
-    return emitOpError() << "calls " << getCallee() << " with "
+    return emitOpError() << "calls " << *getCallee() << " with "
                          << getInputs().size() << " operands and "
                          << getOutputs().size() << " results, it takes "
                          << function.getNumArguments() << " and "

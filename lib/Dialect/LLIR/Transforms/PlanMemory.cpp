@@ -92,7 +92,7 @@ public:
 
 private:
   void addStorage(Storage::Kind kind, Value value, unsigned step);
-  void addWorkspace(KernelOp kernel, unsigned step);
+  void addWorkspace(Operation *op, unsigned step);
   Expr planArena(SmallVectorImpl<Expr> &offsets);
   void tellArena(ArrayRef<ArenaRequest> requests, const Expr &arena);
   void tellSharing();
@@ -101,6 +101,8 @@ private:
   void buildOutputs(ImplicitLocOpBuilder &b);
   Value getBuffer(ImplicitLocOpBuilder &b, Value value);
   StringAttr getFunction(KernelOp kernel, OpBuilder &builder);
+  void buildStep(ImplicitLocOpBuilder &b, Operation *op, ArrayRef<unsigned> own,
+                 OpBuilder &builder);
   MapAttr quantity(const Expr &e) { return MapAttr::get(context, 0, e); }
 
   func::FuncOp func;
@@ -110,8 +112,9 @@ private:
   SmallVector<Storage> storages;
   DenseMap<Value, Place> places;
   DenseMap<Value, Value> parts;
-  SmallVector<KernelOp> kernels;
-  /// By kernel, the storages that it has only while it runs.
+  /// Kernels and library calls.
+  SmallVector<Operation *> steps;
+  /// By step, the storages that it has only while it runs.
   SmallVector<SmallVector<unsigned, 2>> workspaces;
   KernelFunctions &functions;
 };
@@ -126,18 +129,23 @@ void Planner::addStorage(Storage::Kind kind, Value value, unsigned step) {
   storages.push_back({kind, value, getBytes(value), step, step, {}});
 }
 
-void Planner::addWorkspace(KernelOp kernel, unsigned step) {
+void Planner::addWorkspace(Operation *op, unsigned step) {
   SmallVector<unsigned, 2> &own = workspaces.emplace_back();
-  std::optional<Workspace> workspace = getWorkspace(kernel);
-  if (!workspace)
-    return;
-  for (auto [kind, bytes] :
-       {std::pair{Storage::Kind::Slot, workspace->states},
-        std::pair{Storage::Kind::Counters, workspace->counters}}) {
+  auto add = [&](Storage::Kind kind, const Expr &bytes) {
     own.push_back(storages.size());
     storages.push_back(
-        {kind, kernel.getResult(0), symbols.simplify(bytes), step, step, {}});
+        {kind, op->getResult(0), symbols.simplify(bytes), step, step, {}});
+  };
+  if (auto library = dyn_cast<LibraryOpInterface>(op)) {
+    if (int64_t bytes = library.getWorkspaceBytes())
+      add(Storage::Kind::Slot, bytes);
+    return;
   }
+  std::optional<Workspace> workspace = getWorkspace(cast<KernelOp>(op));
+  if (!workspace)
+    return;
+  add(Storage::Kind::Slot, workspace->states);
+  add(Storage::Kind::Counters, workspace->counters);
 }
 
 LogicalResult Planner::assignStorage() {
@@ -166,14 +174,15 @@ LogicalResult Planner::assignStorage() {
       continue;
     }
     auto kernel = dyn_cast<KernelOp>(op);
-    if (!kernel)
-      return op->emitOpError() << "is not a kernel, alias or constant";
-    unsigned step = kernels.size();
-    kernels.push_back(kernel);
-    for (Value input : kernel.getInputs())
+    if (!kernel && !isa<LibraryOpInterface>(op))
+      return op->emitOpError() << "is not a kernel, library call, alias or "
+                               << "constant";
+    unsigned step = steps.size();
+    steps.push_back(op);
+    for (Value input : op->getOperands())
       storages[places.at(input).storage].last = step;
-    for (Value result : kernel.getResults()) {
-      if (kernel.getInPlace()) {
+    for (Value result : op->getResults()) {
+      if (kernel && kernel.getInPlace()) {
         // The map may grow, which moves its elements.
         Place place = places.at(kernel.getInputs()[0]);
         places[result] = place;
@@ -181,7 +190,7 @@ LogicalResult Planner::assignStorage() {
         addStorage(Storage::Kind::Slot, result, step);
       }
     }
-    addWorkspace(kernel, step);
+    addWorkspace(&op, step);
   }
   return success();
 }
@@ -264,9 +273,10 @@ void Planner::tellArena(ArrayRef<ArenaRequest> requests, const Expr &arena) {
 void Planner::tellSharing() {
   Reporter reporter(context, DEBUG_TYPE, func.getSymName());
   if (reporter.isListening())
-    reporter.analysis(func.getLoc(), "functions",
-                      {{"kernels", uint64_t(kernels.size())},
-                       {"functions", uint64_t(functions.size())}});
+    reporter.analysis(
+        func.getLoc(), "functions",
+        {{"kernels", uint64_t(llvm::count_if(steps, llvm::IsaPred<KernelOp>))},
+         {"functions", uint64_t(functions.size())}});
 }
 
 static StringAttr getName(DictionaryAttr attributes, StringRef prefix,
@@ -374,10 +384,12 @@ StringAttr Planner::getFunction(KernelOp kernel, OpBuilder &builder) {
   return name;
 }
 
-/// The title of a kernel, and the file and line that it came from.
-static std::string getLabel(KernelOp kernel) {
-  std::string label = kernel.getTitle();
-  kernel.getLoc()->walk([&](Location part) {
+/// The title of a step, and the file and line that it came from.
+static std::string getLabel(Operation *op) {
+  auto kernel = dyn_cast<KernelOp>(op);
+  std::string label =
+      kernel ? kernel.getTitle() : op->getName().stripDialect().str();
+  op->getLoc()->walk([&](Location part) {
     auto file = dyn_cast<FileLineColLoc>(part);
     if (!file)
       return WalkResult::advance();
@@ -407,6 +419,30 @@ void Planner::buildOutputs(ImplicitLocOpBuilder &b) {
   }
 }
 
+void Planner::buildStep(ImplicitLocOpBuilder &b, Operation *op,
+                        ArrayRef<unsigned> own, OpBuilder &builder) {
+  b.setLoc(op->getLoc());
+  auto getBuffers = [&](ValueRange values) {
+    return llvm::map_to_vector(
+        values, [&](Value value) { return getBuffer(b, value); });
+  };
+  SmallVector<Value> inputs = getBuffers(op->getOperands());
+  SmallVector<Value> outputs = getBuffers(op->getResults());
+  SmallVector<Value> workspace = llvm::map_to_vector(
+      own, [&](unsigned number) { return storages[number].buffer; });
+  Cost cost = cast<CostOpInterface>(op).getCost();
+  std::array<Expr, 2> amounts = {cost.bytesRead + cost.bytesWritten,
+                                 cost.flops};
+  FlatSymbolRefAttr callee;
+  LaunchAttrInterface launch;
+  if (auto kernel = dyn_cast<KernelOp>(op))
+    callee = FlatSymbolRefAttr::get(getFunction(kernel, builder));
+  else
+    launch = cast<LibraryOpInterface>(op).getLaunch();
+  StepOp::create(b, b.getStringAttr(getLabel(op)), callee, inputs, outputs,
+                 workspace, MapAttr::get(context, 0, amounts), launch);
+}
+
 ScheduleOp Planner::build(OpBuilder &builder) {
   SmallVector<Expr> offsets;
   Expr arena = planArena(offsets);
@@ -422,24 +458,8 @@ ScheduleOp Planner::build(OpBuilder &builder) {
   b.setInsertionPointToStart(&schedule.getBody().emplaceBlock());
   buildArguments(b);
   buildBuffers(b, offsets);
-  for (auto [kernel, own] : llvm::zip_equal(kernels, workspaces)) {
-    b.setLoc(kernel.getLoc());
-    auto getBuffers = [&](ValueRange values) {
-      return llvm::map_to_vector(
-          values, [&](Value value) { return getBuffer(b, value); });
-    };
-    SmallVector<Value> inputs = getBuffers(kernel.getInputs());
-    SmallVector<Value> outputs = getBuffers(kernel.getResults());
-    SmallVector<Value> workspace = llvm::map_to_vector(
-        own, [&](unsigned number) { return storages[number].buffer; });
-    Cost cost = kernel.getCost();
-    std::array<Expr, 2> amounts = {cost.bytesRead + cost.bytesWritten,
-                                   cost.flops};
-    StepOp::create(b, b.getStringAttr(getLabel(kernel)),
-                   FlatSymbolRefAttr::get(getFunction(kernel, builder)), inputs,
-                   outputs, workspace, MapAttr::get(context, 0, amounts),
-                   LaunchAttrInterface());
-  }
+  for (auto [op, own] : llvm::zip_equal(steps, workspaces))
+    buildStep(b, op, own, builder);
   b.setLoc(func.getLoc());
   buildOutputs(b);
   tellSharing();

@@ -110,7 +110,8 @@ Decision UpdateInPlace::writesOperand0(KernelOp kernel) const {
 /// overwritten.
 Decision UpdateInPlace::isFree(Value old,
                                std::optional<BlockArgument> state) const {
-  if ((state && old == *state) || old.getDefiningOp<KernelOp>())
+  if ((state && old == *state) ||
+      isa_and_present<KernelOp, LibraryOpInterface>(old.getDefiningOp()))
     return Decision::accept();
   if (isa<BlockArgument>(old))
     return Decision::refuse("the destination is an argument, and this is not "

@@ -41,7 +41,7 @@ struct Cost {
 /// A field of a launch by the name that it has in the manifest.
 struct LaunchField {
   llvm::StringRef name;
-  std::variant<Expr, int64_t, bool> value;
+  std::variant<Expr, int64_t, bool, double, DType, std::string> value;
 };
 
 /// What a symbol is taken for where nothing more is known.
@@ -57,9 +57,9 @@ double nominalValue(const Expr &e, const Assumptions &assumptions,
 
 #include "luminal/Dialect/LLIR/IR/LLIREnums.h.inc"
 
-#include "luminal/Dialect/LLIR/IR/LLIRInterfaces.h.inc"
-
 #include "luminal/Dialect/LLIR/IR/LLIRAttrInterfaces.h.inc"
+
+#include "luminal/Dialect/LLIR/IR/LLIRInterfaces.h.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "luminal/Dialect/LLIR/IR/LLIRAttrs.h.inc"

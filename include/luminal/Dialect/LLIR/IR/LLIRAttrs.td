@@ -62,6 +62,15 @@ def LLIR_ReduceKind : I32EnumAttr<"ReduceKind", "how a reduction combines elemen
 /// `#llir.reduce_kind<sum>`.
 def LLIR_ReduceKindAttr : EnumAttr<LLIR_Dialect, LLIR_ReduceKind, "reduce_kind"> { let assemblyFormat = "`<` $value `>`"; }
 
+def LLIR_Epilogue : I32EnumAttr<"Epilogue", "the function at the end of a product", [
+    I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Relu", 1, "relu">,
+    I32EnumAttrCase<"GeluTanh", 2, "gelu_tanh">]> {
+  let cppNamespace = "::luminal::llir";
+  let genSpecializedAttr = 0;
+}
+/// `#llir.epilogue<relu>`.
+def LLIR_EpilogueAttr : EnumAttr<LLIR_Dialect, LLIR_Epilogue, "epilogue"> { let assemblyFormat = "`<` $value `>`"; }
+
 def LLIR_ArgumentKind : I32EnumAttr<"ArgumentKind", "who supplies the memory of an argument", [
     I32EnumAttrCase<"Input", 0, "input">, I32EnumAttrCase<"Weight", 1, "weight">, I32EnumAttrCase<"State", 2, "state">]> {
   let cppNamespace = "::luminal::llir";

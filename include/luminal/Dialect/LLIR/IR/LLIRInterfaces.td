@@ -157,4 +157,17 @@ def LLIR_BufferOpInterface : OpInterface<"BufferOpInterface"> {
   ];
 }
 
+def LLIR_LibraryOpInterface : OpInterface<"LibraryOpInterface", [LLIR_StandaloneOpInterface]> {
+  let cppNamespace = "::luminal::llir";
+  let description = [{
+    An op that a library of the target computes, in a step of its own and without code of the artifact.
+  }];
+  let methods = [
+    InterfaceMethod<"How the step is started; the library and all that it is told.",
+                    "::luminal::llir::LaunchAttrInterface", "getLaunch">,
+    InterfaceMethod<"Bytes of memory of the device that the step needs besides its operands and results.",
+                    "int64_t", "getWorkspaceBytes", (ins), "", "return 0;">
+  ];
+}
+
 #endif // LUMINAL_DIALECT_LLIR_IR_LLIRINTERFACES

@@ -15,15 +15,17 @@ def LLIR_LaunchAttrInterface : AttrInterface<"LaunchAttrInterface"> {
   }];
   let methods = [
     InterfaceMethod<"The target's name, as the manifest has it.", "::llvm::StringRef", "getTargetName">,
+    InterfaceMethod<"The library that does the step; empty for a kernel.", "::llvm::StringRef", "getLibrary",
+                    (ins), "", "return {};">,
     InterfaceMethod<"The extent of the work range, over the schedule's symbols; 0: nothing is started.",
                     "::luminal::Expr", "getWork">,
     InterfaceMethod<"All fields.", "::llvm::SmallVector<::luminal::llir::LaunchField>", "getFields">
   ];
 }
 
-class LLIR_LaunchAttr<string name, string attrMnemonic>
+class LLIR_LaunchAttr<string name, string attrMnemonic, list<string> stated = []>
     : LLIR_Attr<name, attrMnemonic> {
-  let traits = [DeclareAttrInterfaceMethods<LLIR_LaunchAttrInterface>];
+  let traits = [DeclareAttrInterfaceMethods<LLIR_LaunchAttrInterface, stated>];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
@@ -54,6 +56,23 @@ def LLIR_CUDALaunchAttr : LLIR_LaunchAttr<"CUDALaunch", "cuda_launch"> {
   let parameters = (ins "::luminal::hlir::MapAttr":$quantities, "int64_t":$block);
   let builders = [AttrBuilder<(ins "const ::luminal::Expr &":$work, "const ::luminal::Expr &":$grid,
                                    "int64_t":$block, "const ::luminal::Expr &":$shared)>];
+}
+
+def LLIR_CublasLtLaunchAttr : LLIR_LaunchAttr<"CublasLtLaunch", "cublaslt_launch", ["getLibrary"]> {
+  let summary = "a matrix product by cuBLASLt";
+  let description = [{
+    The sizes and strides of `llir.cublaslt_matmul` by name, in elements: a matrix M has its element (b, i, j) at
+    `M_offset + M_batch * b + M_row * i + M_column * j`. The buffers of the step are lhs, rhs, the addend and the bias
+    where there are such, the result, and `workspace` bytes.
+
+    Example: `#llir.cublaslt_launch<batch = 1, rows = 4, columns = 5, inner = 8, lhs_offset = 0, lhs_batch = 0,
+    lhs_row = 8, lhs_column = 1, rhs_offset = 0, rhs_batch = 0, rhs_row = 1, rhs_column = 8, addend_offset = 0,
+    addend_batch = 0, addend_row = 0, addend_column = 0, result_offset = 0, result_batch = 0, result_row = 5,
+    result_column = 1, {type = f32, result_type = f32, alpha = 1.0 : f64, addend = false, bias = true,
+    epilogue = "relu", workspace = 1024 : i64}>`
+  }];
+  // A map without dims owns the expressions, in the order above.
+  let parameters = (ins "::luminal::hlir::MapAttr":$quantities, "::mlir::DictionaryAttr":$facts);
 }
 
 #endif // LUMINAL_DIALECT_LLIR_IR_LLIRLAUNCHES

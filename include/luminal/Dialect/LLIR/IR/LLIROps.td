@@ -225,6 +225,8 @@ def LLIR_ScatterOp : LLIR_LoopOp<"scatter", [Pure, LLIR_Body<["getReads"]>, LLIR
   let hasVerifier = 1;
 }
 
+include "luminal/Dialect/LLIR/IR/LLIRLibraries.td"
+
 //===----------------------------------------------------------------------===//
 // Between kernels
 //===----------------------------------------------------------------------===//
@@ -483,7 +485,7 @@ def LLIR_StepOp : LLIR_ScheduleEntryOp<"step", [AttrSizedOperandSegments,
     and counters; none where its schedule has no parts.
     `label` is its name in errors and profiles. `cost` is the bytes it moves and the scalar operations it computes.
     `launch` comes from the code of the kernel, in the terms of its target; absent while the callee is an `llir.kernel`
-    without code.
+    without code. A step of a library has no callee, and a launch from the start.
 
     Example:
     ```mlir
@@ -491,12 +493,12 @@ def LLIR_StepOp : LLIR_ScheduleEntryOp<"step", [AttrSizedOperandSegments,
         launch #llir.cpu_launch<work = s0, grain = 16, scratch = 0, parallel>
     ```
   }];
-  let arguments = (ins StrAttr:$label, FlatSymbolRefAttr:$callee, Variadic<LLIR_BufferType>:$inputs,
+  let arguments = (ins StrAttr:$label, OptionalAttr<FlatSymbolRefAttr>:$callee, Variadic<LLIR_BufferType>:$inputs,
                        Variadic<LLIR_BufferType>:$outputs, Variadic<LLIR_BufferType>:$workspace,
                        HLIR_MapAttr:$cost,
                        OptionalAttr<LLIR_LaunchAttrInterface>:$launch);
   let assemblyFormat = [{
-    $label $callee `(` $inputs `)` `writes` `(` $outputs `)` (`workspace` `(` $workspace^ `)`)?
+    $label ($callee^)? `(` $inputs `)` `writes` `(` $outputs `)` (`workspace` `(` $workspace^ `)`)?
     `cost` `` custom<Quantities>($cost) (`launch` $launch^)? attr-dict
   }];
   let hasVerifier = 1;

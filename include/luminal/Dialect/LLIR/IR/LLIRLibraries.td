@@ -1,0 +1,57 @@
+//===- LLIRLibraries.td - Ops that a library computes ------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Included by LLIROps.td.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_DIALECT_LLIR_IR_LLIRLIBRARIES
+#define LUMINAL_DIALECT_LLIR_IR_LLIRLIBRARIES
+
+def LLIR_CublasLtMatmulOp : LLIR_Op<"cublaslt_matmul", [Pure, AttrSizedOperandSegments,
+                                                        DeclareOpInterfaceMethods<LLIR_LibraryOpInterface,
+                                                                                  ["getWorkspaceBytes"]>,
+                                                        DeclareOpInterfaceMethods<LLIR_StandaloneOpInterface>,
+                                                        DeclareOpInterfaceMethods<HLIR_IndexOpInterface>]> {
+  let summary = "a matrix product by cuBLASLt";
+  let description = [{
+    With `sizes` batch, rows, columns and inner, for each index (b, i, j) below the first three:
+    `result[b, i, j] = epilogue(alpha * sum over l < inner of lhs[b, i, l] * rhs[b, l, j] + addend[b, i, j] + bias[j])`.
+
+    Each matrix lies in the row-major memory of its tensor at positions that its map tells from (batch, row, column);
+    a map is linear, with strides over symbols that are not negative, and one of row and column has stride 1 (in the
+    result and the addend the column), unless its extent is 1. So transposes, parts of larger tensors, and batches that
+    share a matrix (stride 0) are maps. The result has no other elements, each at one position. The bias is one row.
+
+    f16 and bf16 (with a result of that type or of f32) and f32 are multiplied exactly and added in f32, never by way of
+    TF32; f64 in f64. Scale, addend, bias and epilogue are computed in that type too: the result is rounded once.
+    `gelu_tanh` is the form with tanh. `inner` is at least 1.
+
+    Example:
+    ```mlir
+    %r = llir.cublaslt_matmul(%x, %w bias %v) sizes(1, 4, 5, 8) lhs<(d0, d1, d2) -> (8 * d1 + d2)>
+        rhs<(d0, d1, d2) -> (d1 + 8 * d2)> result<(d0, d1, d2) -> (5 * d1 + d2)>
+        {epilogue = #llir.epilogue<relu>}
+        : (tensor<4x8xf32>, tensor<5x8xf32>, tensor<5xf32>) -> tensor<4x5xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, Optional<AnyRankedTensor>:$addend,
+                       Optional<AnyRankedTensor>:$bias, HLIR_MapAttr:$sizes, HLIR_MapAttr:$lhs_map,
+                       HLIR_MapAttr:$rhs_map, OptionalAttr<HLIR_MapAttr>:$addend_map, HLIR_MapAttr:$result_map,
+                       DefaultValuedAttr<F64Attr, "1.0">:$alpha,
+                       DefaultValuedAttr<LLIR_EpilogueAttr, "::luminal::llir::Epilogue::None">:$epilogue);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    `(` $lhs `,` $rhs (`add` $addend^)? (`bias` $bias^)? `)` `sizes` `` custom<Quantities>($sizes) `lhs` `` $lhs_map `rhs` `` $rhs_map
+    (`add` `` $addend_map^)? `result` `` $result_map attr-dict `:` functional-type(operands, $result)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::luminal::Expr getBatch() { return getSizes().getResults()[0]; }
+    ::luminal::Expr getRows() { return getSizes().getResults()[1]; }
+    ::luminal::Expr getColumns() { return getSizes().getResults()[2]; }
+    ::luminal::Expr getInner() { return getSizes().getResults()[3]; }
+  }];
+}
+
+#endif // LUMINAL_DIALECT_LLIR_IR_LLIRLIBRARIES

@@ -1,0 +1,110 @@
+//===- CallLibraries.cpp - What a library of the target computes ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tested by test/Conversion/Libraries.
+//
+//===----------------------------------------------------------------------===//
+
+#include "luminal/Conversion/Passes.h"
+#include "luminal/Conversion/Target.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace luminal {
+#define GEN_PASS_DEF_CALLLIBRARIESPASS
+#include "luminal/Conversion/Passes.h.inc"
+} // namespace luminal
+
+#define DEBUG_TYPE "llir-call-libraries"
+
+using namespace mlir;
+using namespace luminal;
+
+namespace {
+class CallLibraries
+    : public luminal::impl::CallLibrariesPassBase<CallLibraries> {
+public:
+  using CallLibrariesPassBase::CallLibrariesPassBase;
+  void runOnOperation() override;
+
+private:
+  FailureOr<SmallVector<const llir::Library *>>
+  getLibraries(const TargetInterface &device);
+};
+} // namespace
+
+/// Those of the device that may be called.
+FailureOr<SmallVector<const llir::Library *>>
+CallLibraries::getLibraries(const TargetInterface &device) {
+  SmallVector<const llir::Library *> known = device.getLibraries();
+  if (library == "all")
+    return known;
+  if (library == "none")
+    return SmallVector<const llir::Library *>();
+  for (const llir::Library *one : known)
+    if (one->getName() == library)
+      return SmallVector<const llir::Library *>{one};
+  InFlightDiagnostic error = getOperation().emitError()
+                             << "the target '" << device.getName()
+                             << "' has no library '" << library
+                             << "'; known are: all, none";
+  for (const llir::Library *one : known)
+    error << ", " << one->getName();
+  return error;
+}
+
+static void tell(const Reporter &reporter, Location loc, StringRef op,
+                 const llir::Library &library,
+                 const llir::LibraryChoice &choice) {
+  SmallVector<Reporter::Arg> args = {{"op", op},
+                                     {"library", library.getName()}};
+  llvm::append_range(args, choice.why);
+  if (choice.call)
+    reporter.passed(loc, "library", args);
+  else
+    reporter.missed(loc, "library", args);
+}
+
+static void eraseDead(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+void CallLibraries::runOnOperation() {
+  func::FuncOp func = getOperation();
+  if (func.isDeclaration() || !llvm::hasSingleElement(func.getBody()))
+    return;
+  std::string error;
+  std::unique_ptr<TargetInterface> device =
+      createTarget(target, arch, machine, &error);
+  if (!device) {
+    func.emitError(error);
+    return signalPassFailure();
+  }
+  auto libraries = getLibraries(*device);
+  if (failed(libraries))
+    return signalPassFailure();
+  if (libraries->empty())
+    return;
+  Block &block = func.getBody().front();
+  Assumptions symbols = hlir::getAssumptions(block.getTerminator());
+  MachineModel model = device->getMachine();
+  Reporter reporter(&getContext(), DEBUG_TYPE, func.getSymName());
+  bool changed = false;
+  for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
+    if (!isa<llir::ProductOpInterface>(op))
+      continue;
+    for (const llir::Library *one : *libraries) {
+      llir::LibraryChoice choice = one->replace(&op, symbols, model, precision);
+      if (reporter.isListening())
+        tell(reporter, op.getLoc(), op.getName().stripDialect(), *one, choice);
+      if (!choice.call)
+        continue;
+      changed = true;
+      break;
+    }
+  }
+  if (changed)
+    eraseDead(block);
+}

@@ -1,0 +1,198 @@
+//===- CublasLt.cpp - Which products cuBLASLt computes --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "MatmulLayout.h"
+#include "luminal/Dialect/LLIR/Libraries/Libraries.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+using luminal::hlir::MapAttr;
+
+Library::~Library() = default;
+
+namespace {
+class CublasLtLibrary : public Library {
+public:
+  StringRef getName() const override { return "cublaslt"; }
+  LibraryChoice replace(Operation *op, const Assumptions &symbols,
+                        const MachineModel &machine,
+                        StringRef precision) const override;
+};
+
+/// Nanoseconds by kernels and by the library.
+struct Price {
+  double kernels = 0, library = 0;
+};
+} // namespace
+
+static Type elementOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getElementType();
+}
+
+static bool isSupported(Type type) {
+  return type.isF16() || type.isBF16() || type.isF32() || type.isF64();
+}
+
+//===----------------------------------------------------------------------===//
+// Price
+//===----------------------------------------------------------------------===//
+
+static Expr bytesOf(Value value) {
+  SmallVector<Expr> extents = hlir::getExtents(value);
+  return product({extents.begin(), extents.end()}) *
+         Expr(dtypeSize(*hlir::getDType(elementOf(value))));
+}
+
+/// Whether fusion would compute a value in the kernel of its only reader, so
+/// that a library costs a pass over memory more.
+static bool wouldFuse(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && value.hasOneUse() && isa<BodyOpInterface>(op) &&
+         !isa<ReductionOpInterface, UpdateOpInterface, llir::ConstantOp>(op);
+}
+
+/// The rooflines of both: products at the rate of the type, as far as tiles
+/// fill the multiprocessors (the library also splits long sums among them), and
+/// memory.
+static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
+                      const Assumptions &symbols, const MachineModel &machine) {
+  auto value = [&](const Expr &e) { return nominalValue(e, symbols); };
+  auto bytes = [&](Value v) { return value(bytesOf(v)); };
+  const MachineModel::Products &rates = machine.products;
+  Type type = elementOf(layout.lhs.value);
+  auto rateOf = [&](const MachineModel::Rates &rate) {
+    return type.isF64() ? rate.f64 : type.isF32() ? rate.f32 : rate.f16;
+  };
+  constexpr double kTile = 128, kLeastInner = 512;
+  double tiles = value(layout.batch) * std::ceil(value(layout.rows) / kTile) *
+                 std::ceil(value(layout.columns) / kTile);
+  auto share = [&](double parts) {
+    return std::min(1.0, parts / machine.workers);
+  };
+  double work =
+      value(layout.batch * layout.rows * layout.columns) * value(layout.inner);
+  double splits = std::max(1.0, value(layout.inner) / kLeastInner);
+  // A matrix that is a part of a tensor, or shared, is read once.
+  auto read = [&](const Matrix &matrix, const Expr &a, const Expr &b) {
+    double width = dtypeSize(*hlir::getDType(elementOf(matrix.value)));
+    return std::min(bytes(matrix.value), value(layout.batch * a * b) * width);
+  };
+  double moved = read(layout.lhs, layout.rows, layout.inner) +
+                 read(layout.rhs, layout.inner, layout.columns) +
+                 bytes(end.value);
+  if (layout.addend.value)
+    moved += bytes(layout.addend.value);
+  Price price;
+  price.kernels = std::max(moved / machine.sharedReadRate,
+                           work / (rateOf(rates.kernels) * share(tiles)));
+  // One row has a kernel of another kind, bound by memory.
+  if (value(layout.rows) > 1 && value(layout.columns) > 1)
+    price.kernels =
+        std::max(price.kernels, value(layout.inner) * rateOf(rates.step));
+  price.library =
+      std::max(moved / machine.sharedReadRate,
+               work / (rateOf(rates.library) * share(tiles * splits)));
+  price.kernels = std::max(price.kernels, rates.launchTime);
+  price.library = std::max(price.library, rates.libraryTime);
+  auto addPass = [&](double passed) {
+    price.library += passed / machine.sharedReadRate + rates.launchTime;
+  };
+  for (Value operand : {layout.lhs.value, layout.rhs.value})
+    if (wouldFuse(operand))
+      addPass(2 * bytes(operand));
+  // What follows and is not the library's.
+  if (end.value.hasOneUse()) {
+    auto next = dyn_cast<BodyOpInterface>(*end.value.getUsers().begin());
+    if (next && next.isPointwise())
+      addPass(2 * bytes(end.value));
+  }
+  return price;
+}
+
+//===----------------------------------------------------------------------===//
+// Replacement
+//===----------------------------------------------------------------------===//
+
+/// Whether the library's epilogue is as precise as its type. Where rows are not
+/// aligned or an addend is read, its gelu is a coarser one (measured in version
+/// 13.1); f64 has no epilogue.
+static bool isPrecise(const FollowedProduct &end, const Assumptions &symbols) {
+  Type type = elementOf(end.value);
+  if (type.isF64())
+    return !end.bias && end.epilogue == Epilogue::None;
+  if (end.epilogue != Epilogue::GeluTanh)
+    return true;
+  constexpr int64_t kAligned = 16;
+  SmallVector<Expr> extents = hlir::getExtents(end.value);
+  if (end.addend || extents.empty())
+    return false;
+  Expr row = extents.back() * Expr(dtypeSize(*hlir::getDType(type)));
+  return symbols.equal(Expr::mod(row, kAligned), 0) == true;
+}
+
+static Operation *build(const FollowedProduct &end,
+                        const MatmulLayout &layout) {
+  Operation *last = end.value.getDefiningOp();
+  OpBuilder builder(last);
+  MLIRContext *context = builder.getContext();
+  Value bias = end.bias ? end.bias->value : Value();
+  auto sizes = MapAttr::get(
+      context, 0, {layout.batch, layout.rows, layout.columns, layout.inner});
+  auto call = CublasLtMatmulOp::create(
+      builder, last->getLoc(), end.value.getType(), layout.lhs.value,
+      layout.rhs.value, layout.addend.value, bias, sizes, layout.lhs.map,
+      layout.rhs.map, layout.addend.map, layout.result.map,
+      builder.getF64FloatAttr(end.alpha),
+      EpilogueAttr::get(context, end.epilogue));
+  Value(end.value).replaceAllUsesWith(call.getResult());
+  return call;
+}
+
+LibraryChoice CublasLtLibrary::replace(Operation *op,
+                                       const Assumptions &symbols,
+                                       const MachineModel &machine,
+                                       StringRef precision) const {
+  LibraryChoice choice;
+  auto product = dyn_cast<ProductOpInterface>(op);
+  auto refuse = [&](StringRef reason) {
+    choice.why.push_back({"reason", reason});
+    return choice;
+  };
+  if (!product)
+    return refuse("it is no product");
+  Type type = elementOf(op->getResult(0));
+  if (!isSupported(type) || elementOf(product.getLhs()) != type ||
+      elementOf(product.getRhs()) != type)
+    return refuse("the library has no product of its element type");
+  SmallVector<FollowedProduct> ends =
+      follow(product, symbols, precision == "exact");
+  // As much as the library does at once.
+  std::string reason;
+  for (const FollowedProduct &end : llvm::reverse(ends)) {
+    if (!isPrecise(end, symbols))
+      continue;
+    MatmulLayout layout;
+    if (LayoutDecision found = findLayout(product, end, symbols, layout);
+        !found) {
+      reason = found.str();
+      continue;
+    }
+    Price price = getPrice(end, layout, symbols, machine);
+    choice.why = {
+        {"batch", layout.batch.str()},     {"rows", layout.rows.str()},
+        {"columns", layout.columns.str()}, {"inner", layout.inner.str()},
+        {"library ns", price.library},     {"kernels ns", price.kernels}};
+    if (price.library >= price.kernels)
+      return refuse("kernels take no longer");
+    choice.call = build(end, layout);
+    return choice;
+  }
+  return refuse(reason);
+}
+
+const Library &llir::getCublasLt() {
+  static const CublasLtLibrary library;
+  return library;
+}

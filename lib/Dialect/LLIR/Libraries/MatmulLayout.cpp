@@ -1,0 +1,401 @@
+//===- MatmulLayout.cpp - A product as strided matrices -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "MatmulLayout.h"
+#include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+using luminal::hlir::MapAttr;
+
+//===----------------------------------------------------------------------===//
+// Positions
+//===----------------------------------------------------------------------===//
+
+/// The positions in memory of `value` read through `map`, where they are linear
+/// in the dims of `domain`.
+static std::optional<Strided> getStrided(Value value, MapAttr map,
+                                         ArrayRef<Expr> domain,
+                                         const Assumptions &symbols) {
+  SmallVector<Expr> extents = hlir::getExtents(value);
+  Expr rest = withExtents(symbols, domain)
+                  .simplify(linearize(map.getResults().vec(),
+                                      {extents.begin(), extents.end()}));
+  Strided strided{value, 0, {}};
+  for (unsigned i = 0; i < domain.size(); ++i) {
+    std::optional<Expr::Linear> linear = rest.linearIn(i);
+    if (!linear || linear->stride.hasDims())
+      return std::nullopt;
+    // A dim of extent 1 is not walked.
+    strided.strides.push_back(domain[i].isConstant(1) ? Expr(0)
+                                                      : linear->stride);
+    rest = linear->rest;
+  }
+  strided.offset = rest;
+  return strided;
+}
+
+/// The same of the memory that lies furthest behind views.
+static std::optional<Strided> findStrided(Value value, MapAttr map,
+                                          ArrayRef<Expr> domain,
+                                          const Assumptions &symbols) {
+  std::optional<Strided> best = getStrided(value, map, domain, symbols);
+  while (auto view = value.getDefiningOp<ViewOp>()) {
+    map = compose(map, view.getMap(), domain, symbols);
+    value = view.getOperand();
+    if (std::optional<Strided> found = getStrided(value, map, domain, symbols))
+      best = std::move(found);
+  }
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// What follows a product
+//===----------------------------------------------------------------------===//
+
+static Type elementOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getElementType();
+}
+
+/// The number that all elements of a float tensor are.
+static std::optional<double> getSplat(Value value) {
+  while (auto view = value.getDefiningOp<ViewOp>())
+    value = view.getOperand();
+  auto constant = value.getDefiningOp<llir::ConstantOp>();
+  if (!constant)
+    return std::nullopt;
+  auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
+  if (!splat || !isa<FloatType>(splat.getElementType()))
+    return std::nullopt;
+  APFloat number = splat.getSplatValue<APFloat>();
+  bool ignored;
+  number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &ignored);
+  return number.convertToDouble();
+}
+
+/// Takes a tensor to be added to a product, as its addend or its bias.
+static bool addOperand(FollowedProduct &end, Value operand,
+                       ArrayRef<Expr> extents, const Assumptions &symbols) {
+  if (getSplat(operand))
+    return false;
+  std::optional<Strided> found =
+      findStrided(operand, end.toIndex, extents, symbols);
+  if (!found)
+    return false;
+  bool isWhole = llvm::all_of(llvm::zip_equal(found->strides, extents),
+                              [](const auto &both) {
+                                return !std::get<0>(both).isConstant(0) ||
+                                       std::get<1>(both).isConstant(1);
+                              });
+  std::optional<Strided> &place = isWhole ? end.addend : end.bias;
+  if (place)
+    return false;
+  place = std::move(found);
+  return true;
+}
+
+/// Adds one elementwise op; false where it is none of a product's end.
+static bool addElementwise(FollowedProduct &end, ElementwiseOp op,
+                           ArrayRef<Expr> extents, const Assumptions &symbols,
+                           bool isExact) {
+  // One rounding takes the place of several; which sum comes first is open.
+  Type element = elementOf(end.value);
+  bool isFirst = !end.addend && !end.bias && end.alpha == 1;
+  if (isExact && (!element.isF32() || !isFirst) && op.getFn() != Fn::Max)
+    return false;
+  if (end.epilogue != Epilogue::None || elementOf(op.getResult()) != element)
+    return false;
+  auto other = [&] {
+    return op.getInputs()[op.getInputs()[0] == end.value ? 1 : 0];
+  };
+  switch (op.getFn()) {
+  case Fn::Mul: {
+    std::optional<double> factor = getSplat(other());
+    if (!factor || end.addend || end.bias)
+      return false;
+    end.alpha *= *factor;
+    return true;
+  }
+  case Fn::Add:
+    return addOperand(end, other(), extents, symbols);
+  case Fn::Max:
+    end.epilogue = Epilogue::Relu;
+    return getSplat(other()) == 0.0;
+  case Fn::GeluTanh:
+    end.epilogue = Epilogue::GeluTanh;
+    return true;
+  default:
+    return false;
+  }
+}
+
+SmallVector<FollowedProduct>
+llir::follow(ProductOpInterface op, const Assumptions &symbols, bool isExact) {
+  Value value = op->getResult(0);
+  SmallVector<Expr> extents = hlir::getExtents(value);
+  SmallVector<FollowedProduct> ends;
+  FollowedProduct end;
+  end.value = value;
+  end.toIndex = MapAttr::getIdentity(op.getContext(), extents.size());
+  ends.push_back(end);
+  while (end.value.hasOneUse()) {
+    Operation *user = *end.value.getUsers().begin();
+    if (auto view = dyn_cast<ViewOp>(user)) {
+      std::optional<MapAttr> back =
+          invert(view.getMap(), hlir::getExtents(view.getResult()),
+                 hlir::getExtents(end.value), symbols);
+      if (!back)
+        break;
+      end.toIndex = compose(end.toIndex, *back, extents, symbols);
+    } else if (auto elementwise = dyn_cast<ElementwiseOp>(user)) {
+      if (!addElementwise(end, elementwise, extents, symbols, isExact))
+        break;
+    } else {
+      break;
+    }
+    end.value = user->getResult(0);
+    ends.push_back(end);
+  }
+  return ends;
+}
+
+//===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Dims of the product as one.
+struct Group {
+  Expr extent;
+  /// In lhs, rhs, the result, the addend and the bias.
+  SmallVector<Expr, 5> strides;
+};
+enum Tensor : unsigned { kLhs, kRhs, kResult, kAddend, kBias };
+
+class LayoutFinder {
+public:
+  LayoutFinder(ProductOpInterface op, const FollowedProduct &end,
+               const Assumptions &symbols)
+      : op(op), end(end), symbols(symbols) {}
+
+  LayoutDecision run(MatmulLayout &layout);
+
+private:
+  LayoutDecision findTensors();
+  LayoutDecision sortDims();
+  void join(SmallVectorImpl<Group> &groups) const;
+  bool mayJoin(const Group &outer, const Group &inner) const;
+  LayoutDecision checkLeading(Tensor tensor, const Expr &row,
+                              const Expr &rowExtent, const Expr &column,
+                              const Expr &columnExtent) const;
+  bool isAtMost(const Expr &a, const Expr &b) const {
+    return symbols.provablyLessEqual(a, b);
+  }
+  bool isUnit(const Expr &e) const { return e.isConstant(1); }
+  MapAttr getMap(Tensor tensor, const Expr &batch, const Expr &row,
+                 const Expr &column) const {
+    return MapAttr::get(end.toIndex.getContext(), 3,
+                        tensors[tensor].offset + batch * Expr::dim(0) +
+                            row * Expr::dim(1) + column * Expr::dim(2));
+  }
+
+  ProductOpInterface op;
+  const FollowedProduct &end;
+  const Assumptions &symbols;
+  SmallVector<Strided, 5> tensors;
+  SmallVector<Group> rows, columns, batch;
+};
+} // namespace
+
+/// Where lhs, rhs, the result and what is added lie.
+LayoutDecision LayoutFinder::findTensors() {
+  SmallVector<Expr> extents = hlir::getExtents(op->getResult(0)),
+                    domain = extents;
+  domain.push_back(op.getReducedExtent());
+  std::optional<Strided> lhs = findStrided(op.getLhs(), op.getLhsMap(), domain,
+                                           symbols),
+                         rhs = findStrided(op.getRhs(), op.getRhsMap(), domain,
+                                           symbols),
+                         result = getStrided(end.value, end.toIndex, extents,
+                                             symbols);
+  if (!lhs || !rhs)
+    return LayoutDecision::refuse("the elements of an operand do not lie at "
+                                  "linear positions");
+  if (!result || !result->offset.isConstant(0))
+    return LayoutDecision::refuse("the elements of the result do not lie at "
+                                  "linear positions");
+  tensors = {*lhs, *rhs, *result};
+  for (const std::optional<Strided> &added : {end.addend, end.bias}) {
+    tensors.push_back(added.value_or(Strided{}));
+    tensors.back().strides.resize(extents.size(), Expr(0));
+  }
+  for (Strided &tensor : tensors) {
+    tensor.strides.resize(domain.size(), Expr(0));
+    for (const Expr &stride : tensor.strides)
+      if (!symbols.provablyNonNegative(stride))
+        return LayoutDecision::refuse("an operand is read backwards");
+  }
+  return LayoutDecision::accept();
+}
+
+bool LayoutFinder::mayJoin(const Group &outer, const Group &inner) const {
+  return llvm::all_of(
+      llvm::zip_equal(outer.strides, inner.strides), [&](const auto &both) {
+        auto &[far, near] = both;
+        Expr wanted = inner.extent * near;
+        return far == wanted || symbols.equal(far, wanted) == true;
+      });
+}
+
+/// Joins dims that are one stride apart everywhere.
+void LayoutFinder::join(SmallVectorImpl<Group> &groups) const {
+  for (bool again = true; again;) {
+    again = false;
+    for (unsigned i = 0; i < groups.size() && !again; ++i)
+      for (unsigned k = 0; k < groups.size() && !again; ++k)
+        if (i != k && mayJoin(groups[i], groups[k])) {
+          groups[k].extent = groups[k].extent * groups[i].extent;
+          groups.erase(groups.begin() + i);
+          again = true;
+        }
+  }
+}
+
+LayoutDecision LayoutFinder::sortDims() {
+  SmallVector<Expr> extents = hlir::getExtents(op->getResult(0));
+  for (unsigned i = 0; i < extents.size(); ++i) {
+    if (extents[i].isConstant(1))
+      continue;
+    Group group{extents[i], {}};
+    for (const Strided &tensor : tensors)
+      group.strides.push_back(tensor.strides[i]);
+    bool inLhs = !group.strides[kLhs].isConstant(0),
+         inRhs = !group.strides[kRhs].isConstant(0);
+    if (!inLhs && !inRhs)
+      return LayoutDecision::refuse("a dim of the result is in no operand");
+    (inLhs && inRhs ? batch : inLhs ? rows : columns).push_back(group);
+  }
+  for (SmallVector<Group> *groups : {&rows, &columns, &batch})
+    join(*groups);
+  return LayoutDecision::accept();
+}
+
+/// A matrix whose rows or columns are neighbours, and do not overlap.
+LayoutDecision LayoutFinder::checkLeading(Tensor tensor, const Expr &row,
+                                          const Expr &rowExtent,
+                                          const Expr &column,
+                                          const Expr &columnExtent) const {
+  bool oneRow = isUnit(rowExtent), oneColumn = isUnit(columnExtent);
+  bool rowMajor =
+      (isUnit(column) || oneColumn) && (oneRow || isAtMost(columnExtent, row));
+  bool columnMajor =
+      (isUnit(row) || oneRow) && (oneColumn || isAtMost(rowExtent, column));
+  if (rowMajor || (columnMajor && (tensor == kLhs || tensor == kRhs)))
+    return LayoutDecision::accept();
+  return LayoutDecision::refuse("neither rows nor columns of a matrix are "
+                                "neighbours in memory",
+                                tensors[tensor].value.getDefiningOp());
+}
+
+/// Removes the largest group, or the one that `isRight` names.
+static std::optional<Group>
+takeGroup(SmallVectorImpl<Group> &groups,
+          function_ref<double(const Group &)> getWeight) {
+  if (groups.empty())
+    return std::nullopt;
+  auto *best = llvm::max_element(groups, [&](const Group &a, const Group &b) {
+    return getWeight(a) < getWeight(b);
+  });
+  Group taken = *best;
+  groups.erase(best);
+  return taken;
+}
+
+LayoutDecision LayoutFinder::run(MatmulLayout &layout) {
+  if (!isAtMost(1, op.getReducedExtent()))
+    return LayoutDecision::refuse("it may sum over nothing");
+  if (LayoutDecision found = findTensors(); !found)
+    return found;
+  if (LayoutDecision sorted = sortDims(); !sorted)
+    return sorted;
+  // The columns are what the result has next to each other.
+  auto isDense = [&](const Group &group) {
+    return isUnit(group.strides[kResult]);
+  };
+  bool isSwapped = llvm::none_of(columns, isDense);
+  if (isSwapped) {
+    std::swap(rows, columns);
+    std::swap(tensors[kLhs], tensors[kRhs]);
+    for (SmallVector<Group> *groups : {&rows, &columns, &batch})
+      for (Group &group : *groups)
+        std::swap(group.strides[kLhs], group.strides[kRhs]);
+  }
+  if (llvm::none_of(columns, isDense))
+    return LayoutDecision::refuse("the result has neither rows nor columns "
+                                  "next to each other");
+  Group column = *takeGroup(
+      columns, [&](const Group &group) { return isDense(group) ? 1.0 : 0.0; });
+  Group row = takeGroup(rows, [&](const Group &group) {
+                return nominalValue(group.extent, symbols);
+              }).value_or(Group{1, SmallVector<Expr, 5>(5, Expr(0))});
+  llvm::append_range(batch, rows);
+  llvm::append_range(batch, columns);
+  join(batch);
+  if (batch.size() > 1)
+    return LayoutDecision::refuse("its batch is not one stride apart");
+  Group all = batch.empty() ? Group{1, SmallVector<Expr, 5>(5, Expr(0))}
+                            : batch.front();
+
+  unsigned k = tensors[kLhs].strides.size() - 1;
+  Expr inner = op.getReducedExtent(), lhsInner = tensors[kLhs].strides[k],
+       rhsInner = tensors[kRhs].strides[k];
+  layout.batch = all.extent;
+  layout.rows = row.extent;
+  layout.columns = column.extent;
+  layout.inner = inner;
+  // Of a dim that is not walked any stride will do.
+  auto orOne = [](const Expr &stride, const Expr &extent) {
+    return extent.isConstant(1) ? Expr(1) : stride;
+  };
+  auto take = [&](Tensor tensor, const Expr &rowStride, const Expr &rowExtent,
+                  const Expr &columnStride, const Expr &columnExtent,
+                  Matrix &matrix) {
+    Expr r = orOne(rowStride, rowExtent), c = orOne(columnStride, columnExtent);
+    matrix = {tensors[tensor].value, getMap(tensor, all.strides[tensor], r, c)};
+    return checkLeading(tensor, r, rowExtent, c, columnExtent);
+  };
+  auto takeOuter = [&](Tensor tensor, Matrix &matrix) {
+    return take(tensor, row.strides[tensor], row.extent, column.strides[tensor],
+                column.extent, matrix);
+  };
+  if (LayoutDecision fits = take(kLhs, row.strides[kLhs], row.extent, lhsInner,
+                                 inner, layout.lhs);
+      !fits)
+    return fits;
+  if (LayoutDecision fits = take(kRhs, rhsInner, inner, column.strides[kRhs],
+                                 column.extent, layout.rhs);
+      !fits)
+    return fits;
+  if (LayoutDecision fits = takeOuter(kResult, layout.result); !fits)
+    return fits;
+  if (end.addend)
+    if (LayoutDecision fits = takeOuter(kAddend, layout.addend); !fits)
+      return fits;
+  if (!end.bias)
+    return LayoutDecision::accept();
+  SmallVector<Expr> biasExtents = hlir::getExtents(tensors[kBias].value);
+  if (!isUnit(column.strides[kBias]) || !row.strides[kBias].isConstant(0) ||
+      !all.strides[kBias].isConstant(0) ||
+      !tensors[kBias].offset.isConstant(0) ||
+      !haveSameSize(biasExtents, column.extent, symbols))
+    return LayoutDecision::refuse("what is added is not one row");
+  return LayoutDecision::accept();
+}
+
+LayoutDecision llir::findLayout(ProductOpInterface op,
+                                const FollowedProduct &end,
+                                const Assumptions &symbols,
+                                MatmulLayout &layout) {
+  return LayoutFinder(op, end, symbols).run(layout);
+}

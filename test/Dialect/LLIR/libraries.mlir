@@ -1,0 +1,23 @@
+// RUN: luminal-opt %s | luminal-opt | FileCheck %s
+// RUN: luminal-opt %s --mlir-print-op-generic | luminal-opt | FileCheck %s
+
+// CHECK-LABEL: @matmul
+func.func @matmul(%x: tensor<4x8xf32>, %w: tensor<5x8xf32>, %v: tensor<5xf32>, %c: tensor<4x5xf32>) -> tensor<4x5xf32> {
+  // CHECK: llir.cublaslt_matmul(%{{.*}}, %{{.*}}) sizes(1, 4, 5, 8) lhs<(d0, d1, d2) -> (8 * d1 + d2)> rhs<(d0, d1, d2) -> (d1 + 8 * d2)> result<(d0, d1, d2) -> (5 * d1 + d2)> : (tensor<4x8xf32>, tensor<5x8xf32>) -> tensor<4x5xf32>
+  %0 = llir.cublaslt_matmul(%x, %w) sizes(1, 4, 5, 8) lhs<(d0, d1, d2) -> (8 * d1 + d2)> rhs<(d0, d1, d2) -> (d1 + 8 * d2)> result<(d0, d1, d2) -> (5 * d1 + d2)> : (tensor<4x8xf32>, tensor<5x8xf32>) -> tensor<4x5xf32>
+  // CHECK: llir.cublaslt_matmul(%{{.*}}, %{{.*}} add %{{.*}} bias %{{.*}}) sizes(1, 4, 5, 8) {{.*}} add<(d0, d1, d2) -> (5 * d1 + d2)> result{{.*}} {alpha = 5.000000e-01 : f64, epilogue = #llir.epilogue<relu>} : (tensor<4x8xf32>, tensor<5x8xf32>, tensor<4x5xf32>, tensor<5xf32>) -> tensor<4x5xf32>
+  %1 = llir.cublaslt_matmul(%x, %w add %c bias %v) sizes(1, 4, 5, 8) lhs<(d0, d1, d2) -> (8 * d1 + d2)> rhs<(d0, d1, d2) -> (d1 + 8 * d2)> add<(d0, d1, d2) -> (5 * d1 + d2)> result<(d0, d1, d2) -> (5 * d1 + d2)> {alpha = 0.5, epilogue = #llir.epilogue<relu>} : (tensor<4x8xf32>, tensor<5x8xf32>, tensor<4x5xf32>, tensor<5xf32>) -> tensor<4x5xf32>
+  return %1 : tensor<4x5xf32>
+}
+
+// A step of a library has a launch and no callee.
+// CHECK-LABEL: llir.schedule @steps
+// CHECK: llir.step "product"(%{{.*}}, %{{.*}}) writes(%{{.*}}) cost(1024, 160) launch #llir.cublaslt_launch<batch = 1, rows = n, columns = 5, inner = 8, lhs_offset = 0,
+// CHECK-SAME: result_column = 1, {addend = false, alpha = 1.000000e+00 : f64, bias = false, epilogue = "none", result_type = f32, type = f32, workspace = 0 : i64}>
+llir.schedule @steps symbols <n in [1, 64]> arena(0) {
+  %x = llir.argument input "x" : tensor<?x8xf32, #hlir.dims<n>>
+  %w = llir.argument input "w" : tensor<8x5xf32>
+  %y = llir.result : tensor<?x5xf32, #hlir.dims<n>>
+  llir.step "product"(%x, %w) writes(%y) cost(1024, 160) launch #llir.cublaslt_launch<batch = 1, rows = n, columns = 5, inner = 8, lhs_offset = 0, lhs_batch = 0, lhs_row = 8, lhs_column = 1, rhs_offset = 0, rhs_batch = 0, rhs_row = 5, rhs_column = 1, addend_offset = 0, addend_batch = 0, addend_row = 0, addend_column = 0, result_offset = 0, result_batch = 0, result_row = 5, result_column = 1, {type = f32, result_type = f32, alpha = 1.0 : f64, addend = false, bias = false, epilogue = "none", workspace = 0 : i64}>
+  llir.output "y" %y : tensor<?x5xf32, #hlir.dims<n>>
+}
