@@ -41,6 +41,11 @@ def ReductionEmissionOpInterface : OpInterface<"ReductionEmissionOpInterface"> {
                     (ins "::mlir::ImplicitLocOpBuilder &":$b, "::mlir::ValueRange":$state, "::mlir::ValueRange":$terms)>,
     InterfaceMethod<"The state that has taken what both have.", "::llvm::SmallVector<::mlir::Value>", "emitMerge",
                     (ins "::mlir::ImplicitLocOpBuilder &":$b, "::mlir::ValueRange":$x, "::mlir::ValueRange":$y)>,
+    InterfaceMethod<[{The state that has taken the same terms times `factor`, of which there is one for all; none where it does
+                      not scale with its terms (`llir::RescaleOpInterface`).}],
+                    "::llvm::SmallVector<::mlir::Value>", "emitScaled",
+                    (ins "::mlir::ImplicitLocOpBuilder &":$b, "::mlir::ValueRange":$state, "::mlir::Value":$factor), "",
+                    "return {};">,
     InterfaceMethod<"The elements of the results.", "::llvm::SmallVector<::mlir::Value>", "emitResults",
                     (ins "::mlir::ImplicitLocOpBuilder &":$b, "::mlir::ValueRange":$state)>
   ];

@@ -200,6 +200,13 @@ struct OneAccumulator : ReductionEmissionOpInterface::ExternalModel<Model, Op> {
                                ValueRange x, ValueRange y) const {
     return {combine(b, getKind(op), x[0], y[0])};
   }
+  SmallVector<Value> emitScaled(Operation *op, ImplicitLocOpBuilder &b,
+                                ValueRange state, Value factor) const {
+    if (getKind(op) != llir::ReduceKind::Sum)
+      return {};
+    Type type = state[0].getType();
+    return {emitFn(b, llir::Fn::Mul, {state[0], factor}, type)};
+  }
   SmallVector<Value> emitResults(Operation *op, ImplicitLocOpBuilder &b,
                                  ValueRange state) const {
     return {emitCast(b, state[0], getAccumulator(op),

@@ -35,7 +35,8 @@ static EmitForm getForm(llir::KernelOp kernel, llir::LoopCaseAttr loopCase) {
   static const std::pair<StringRef, EmitForm> forms[] = {
       {"elements", emitElements}, {"rows", emitRows},
       {"product", emitProduct},   {"ordered", emitOrdered},
-      {"stages", emitStages},     {"blocks", emitBlocks}};
+      {"stages", emitStages},     {"streamed", emitStreamed},
+      {"blocks", emitBlocks}};
   StringRef title = llir::getLoopsTitle(kernel, loopCase);
   auto it =
       llvm::find_if(forms, [&](auto &form) { return form.first == title; });

@@ -42,6 +42,7 @@ WorkShape emitProduct(Emitter &e, const WorkLoop &loop);
 WorkShape emitOrdered(Emitter &e, const WorkLoop &loop);
 WorkShape emitBlocks(Emitter &e, const WorkLoop &loop);
 WorkShape emitStages(Emitter &e, const WorkLoop &loop);
+WorkShape emitStreamed(Emitter &e, const WorkLoop &loop);
 
 /// A pass over the row at `index`, whose results are remembered. `before` runs
 /// before the terms at each index.

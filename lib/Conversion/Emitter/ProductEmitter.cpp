@@ -56,7 +56,7 @@ Expr ProductEmitter::getLoopsBytes() const {
   GemmLoops g;
   g.accumulator = accumulator;
   g.tile = getTile();
-  return Expr(g.tileBytes() + 64) + p.kExtent * g.packedBytesPerK();
+  return Expr(g.tileBytes() + 64) + p.kRoom * g.packedBytesPerK();
 }
 int64_t ProductEmitter::getDotBytes() const {
   DotLoops d;
@@ -80,7 +80,7 @@ Expr ProductEmitter::getOwnBytes() const {
   return getLoopsBytes() + line;
 }
 Expr ProductEmitter::getScratchBytes() const {
-  Expr copy = copiesRows ? getRowsInUnit() * p.kExtent * bytes + 64 : Expr(0);
+  Expr copy = copiesRows ? getRowsInUnit() * p.kRoom * bytes + 64 : Expr(0);
   return getOwnBytes() + copy;
 }
 

@@ -7,9 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProductEmitter.h"
+#include "StageLoops.h"
 #include "luminal/Conversion/ScalarMath.h"
-#include "luminal/Dialect/LLIR/Analysis/StageAnalysis.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 
 using namespace luminal;
@@ -25,18 +24,11 @@ public:
 private:
   void setBases();
   void emitProductStage(size_t i);
-  void emitBatch(ProductAnalysis &p, size_t batch, function_ref<void()> body);
   void emitRowStage(size_t i);
   void emitRow(size_t i);
   void emitReduction(llir::RowReductionOpInterface op);
-  void emitResults();
 
   bool isLast(size_t i) const { return i + 1 == s.stages.size(); }
-
-  /// The indices of a unit along an axis; null where it has one.
-  IndexRange getRange(const StageAxis &axis) const {
-    return ranges[&axis - s.axes.data()];
-  }
 
   Emitter &e;
   const WorkLoop &loop;
@@ -61,75 +53,26 @@ void StagedKernel::setBases() {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Loops over the batch dims from number `batch` on.
-void StagedKernel::emitBatch(ProductAnalysis &p, size_t batch,
-                             function_ref<void()> body) {
-  if (batch == p.batch.size())
-    return body();
-  unsigned position = p.batch[batch].front(), dim = p.batchDims[batch];
-  bool isParallel = position < s.extents.size();
-  const StageAxis *axis = isParallel ? s.getAxis(position) : nullptr;
-  if (axis && axis->block == 1) {
-    e.setDim(dim, e.value(s.index[position]));
-    return emitBatch(p, batch + 1, body);
-  }
-  IndexRange range =
-      axis ? getRange(*axis)
-           : IndexRange{e.constant(0), e.value(p.batchExtents[batch])};
-  e.forLoop(range.lo, range.hi, e.constant(1), [&](Value at) {
-    e.setDim(dim, at);
-    emitBatch(p, batch + 1, body);
-  });
-}
-
 void StagedKernel::emitProductStage(size_t i) {
   llir::ProductOpInterface op = s.stages[i].product;
   llir::LoopFormAttr form = e.loopCase.getForm(llir::getPosition(op));
   ProductAnalysis p = s.analyze(op);
-  if (form.getWord("pack") == "runs")
-    p.findRuns();
-  auto getAxis = [&](const ProductSide &side) -> const StageAxis * {
-    bool isParallel = !side.group.empty() && side.group[0] < s.extents.size();
-    return isParallel ? s.getAxis(side.group[0]) : nullptr;
-  };
-  const StageAxis *rowAxis = getAxis(p.rows), *columnAxis = getAxis(p.columns);
-  int64_t rowBlock = rowAxis ? rowAxis->block : 1;
-  int64_t columnBlock =
-      columnAxis ? columnAxis->block : form.getNumber("panel", 0);
-  ProductEmitter product(e, p, form, rowBlock, columnBlock);
-  product.setScratch(
+  StageProduct product(e, s, ranges, p, form);
+  product.loops.setScratch(
       e.address(loop.scratch, e.value(s.keptBytes), e.b.getI8Type()));
   Value result = op->getResult(0);
   if (isLast(i) && s.endsInProduct())
-    product.finish = [&](Value sum) { finishProduct(e, p, s.results, sum); };
+    product.loops.finish = [&](Value sum) {
+      finishProduct(e, p, s.results, sum);
+    };
   else
-    product.finish = [&](Value sum) {
+    product.loops.finish = [&](Value sum) {
       Value element = emitCast(e.b, sum, p.accumulator, getElementType(result));
       e.keep(result, s.getPlace(result)(p.index), element);
     };
-  std::vector<Expr> extents(p.batchExtents.begin(), p.batchExtents.end());
-  extents.insert(extents.end(), {p.rows.extent, p.columns.extent});
-  Emitter::Repeated repeated(e, std::move(extents));
-  emitBatch(p, 0, [&] {
-    Value zero = e.constant(0), one = e.constant(1);
-    IndexRange rows = rowAxis ? getRange(*rowAxis) : IndexRange{zero, one};
-    product.prepareRows(rows);
-    if (columnAxis)
-      return product.emit(rows, getRange(*columnAxis));
-    Value n = e.value(p.columns.extent);
-    if (!columnBlock)
-      return product.emit(rows, {zero, n});
-    Value step = e.constant(columnBlock);
-    e.forLoop(zero, n, step, [&](Value lo) {
-      product.emit(rows, {lo, e.minS(e.add(lo, step), n)});
-    });
-  });
-  stageBytes = Expr::max(stageBytes, product.getScratchBytes());
-  Expr operations = p.kExtent * p.columns.extent;
-  for (auto [batch, extent] : llvm::zip(p.batch, p.batchExtents))
-    if (batch.front() >= s.extents.size())
-      operations = operations * extent;
-  cost = cost + operations;
+  product.emit();
+  stageBytes = Expr::max(stageBytes, product.loops.getScratchBytes());
+  cost = cost + product.getCost();
 }
 
 //===----------------------------------------------------------------------===//
@@ -153,67 +96,20 @@ void StagedKernel::emitReduction(llir::RowReductionOpInterface op) {
   s.place(kept);
 }
 
-/// All results, those of a row first; elements of equal rows in one loop.
-void StagedKernel::emitResults() {
-  SmallVector<Value> sources;
-  for (const MovedResult &result : s.results)
-    sources.push_back(result.source);
-  SmallVector<bool> isDone(sources.size(), false);
-  auto write = [&](const Index &at, function_ref<bool(Value)> isHere) {
-    SmallVector<std::pair<size_t, Value>> values;
-    for (auto [i, v] : llvm::enumerate(sources))
-      if (!isDone[i] && isHere(v)) {
-        values.push_back({i, e.emit(v, at)});
-        isDone[i] = true;
-      }
-    for (auto [i, v] : values)
-      e.store(i, s.results[i].getIndex(e, at), v);
-  };
-  write(s.index, [&](Value v) { return getRank(v) == s.extents.size(); });
-  for (auto [i, v] : llvm::enumerate(sources)) {
-    if (isDone[i])
-      continue;
-    Expr extent = hlir::getExtents(v).back();
-    unsigned column = e.addDim(extent);
-    Index at = s.index;
-    at.push_back(Expr::dim(column));
-    Emitter::Repeated repeated(e, {extent});
-    SmallVector<bool> before = isDone;
-    e.laneLoop(column, e.constant(0), e.value(extent), lanes, [&] {
-      // The loop's body stands twice: whole vectors, and the rest.
-      isDone = before;
-      write(at, [&](Value other) {
-        return getRank(other) == at.size() &&
-               hlir::getExtents(other).back() == extent;
-      });
-    });
-  }
-}
-
 void StagedKernel::emitRow(size_t i) {
   for (llir::RowReductionOpInterface op : s.stages[i].reductions) {
     emitReduction(op);
     cost = cost + op.getReducedExtent() * getElementCost(e.kernel);
   }
   if (isLast(i))
-    return emitResults();
+    return emitRowResults(e, s, lanes);
   for (const KeptValue &kept : s.getKept(i))
     if (getRank(kept.v) == s.extents.size())
       e.keep(kept.v, s.getPlace(kept.v)(s.index), e.emit(kept.v, s.index));
 }
 
 void StagedKernel::emitRowStage(size_t i) {
-  std::function<void(size_t)> nest = [&](size_t axis) {
-    if (axis == s.axes.size())
-      return emitRow(i);
-    if (!ranges[axis].lo)
-      return nest(axis + 1);
-    e.forLoop(ranges[axis].lo, ranges[axis].hi, e.constant(1), [&](Value at) {
-      e.setDim(s.axes[axis].dim, at);
-      nest(axis + 1);
-    });
-  };
-  nest(0);
+  forEachRow(e, s, ranges, [&] { emitRow(i); });
 }
 
 //===----------------------------------------------------------------------===//

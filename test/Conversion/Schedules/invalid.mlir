@@ -223,3 +223,107 @@ func.func @stage_rows(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64
   }
   return %r : tensor<64xf32>
 }
+
+// -----
+func.func @stream_without(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64xf32> {
+  // expected-error @+1 {{its schedule walks anchors jointly, but its stream is not the dim after those of the parallel space}}
+  %r = llir.kernel(%a, %b) loops<grid(d0:all) op0 = tile {lanes = 8, pack = columns, panel = 16, rows = 4, vectors = 2} op1 = joint> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64xf32> {
+  ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
+    %0 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %1 = llir.reduce max %0 : tensor<64x64xf32> -> tensor<64xf32>
+    llir.yield %1 : tensor<64xf32>
+  }
+  return %r : tensor<64xf32>
+}
+
+// -----
+func.func @stream_all(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64xf32> {
+  // expected-error @+1 {{its schedule walks anchors jointly, but its stream has no chunk, or lanes}}
+  %r = llir.kernel(%a, %b) loops<grid(d0:all) stream(d1:all) op0 = tile {lanes = 8, pack = columns, panel = 16, rows = 4, vectors = 2} op1 = joint> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64xf32> {
+  ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
+    %0 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %1 = llir.reduce max %0 : tensor<64x64xf32> -> tensor<64xf32>
+    llir.yield %1 : tensor<64xf32>
+  }
+  return %r : tensor<64xf32>
+}
+
+// -----
+func.func @stream_panel(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64xf32> {
+  // expected-error @+1 {{its schedule has a chunk of 24, which is not a multiple of the panel of op0}}
+  %r = llir.kernel(%a, %b) loops<grid(d0:all) stream(d1:24) op0 = tile {lanes = 8, pack = columns, panel = 16, rows = 4, vectors = 2} op1 = joint> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64xf32> {
+  ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
+    %0 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %1 = llir.reduce max %0 : tensor<64x64xf32> -> tensor<64xf32>
+    llir.yield %1 : tensor<64xf32>
+  }
+  return %r : tensor<64xf32>
+}
+
+// -----
+func.func @stream_pass(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64xf32> {
+  // expected-error @+1 {{its schedule gives its ops forms that do not go together}}
+  %r = llir.kernel(%a, %b) loops<grid(d0:all) stream(d1:16) op0 = joint op1 = pass> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64xf32> {
+  ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
+    %0 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %1 = llir.reduce max %0 : tensor<64x64xf32> -> tensor<64xf32>
+    llir.yield %1 : tensor<64xf32>
+  }
+  return %r : tensor<64xf32>
+}
+
+// -----
+func.func @stream_product(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64xf32> {
+  // expected-error @+1 {{its schedule gives op0, gemm, the form joint}}
+  %r = llir.kernel(%a, %b) loops<grid(d0:all) stream(d1:16) op0 = joint op1 = joint> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64xf32> {
+  ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
+    %0 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %1 = llir.reduce max %0 : tensor<64x64xf32> -> tensor<64xf32>
+    llir.yield %1 : tensor<64xf32>
+  }
+  return %r : tensor<64xf32>
+}
+
+// -----
+// Terms that are divided by their sum need it complete.
+func.func @stream_complete(%a: tensor<64x64xf32>, %b: tensor<64x8xf32>) -> tensor<64x8xf32> {
+  // expected-error @+1 {{its schedule walks anchors jointly, but it needs an anchor before it complete}}
+  %r = llir.kernel(%a, %b) loops<grid(d0:all) stream(d1:16) op0 = joint op3 = tile {lanes = 8, pack = columns, panel = 8, rows = 4, vectors = 1}> : (tensor<64x64xf32>, tensor<64x8xf32>) -> tensor<64x8xf32> {
+  ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x8xf32>):
+    %0 = llir.reduce sum %x : tensor<64x64xf32> -> tensor<64xf32>
+    %1 = llir.view %0 <(d0, d1) -> (d0)> : tensor<64xf32> -> tensor<64x64xf32>
+    %2 = llir.elementwise div(%x, %1) : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    %3 = llir.gemm %2, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf32>, tensor<64x8xf32> -> tensor<64x8xf32>
+    llir.yield %3 : tensor<64x8xf32>
+  }
+  return %r : tensor<64x8xf32>
+}
+
+// -----
+// Nor may the reference be the maximum of other values.
+func.func @stream_reference(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64xf32> {
+  // expected-error @+1 {{its schedule walks anchors jointly, but its terms are relative to the maximum of other values}}
+  %r = llir.kernel(%a, %b) loops<grid(d0:all) stream(d1:16) op0 = joint op4 = joint> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64xf32> {
+  ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
+    %0 = llir.reduce max %x : tensor<64x64xf32> -> tensor<64xf32>
+    %1 = llir.view %0 <(d0, d1) -> (d0)> : tensor<64xf32> -> tensor<64x64xf32>
+    %2 = llir.elementwise sub(%y, %1) : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    %3 = llir.elementwise exp(%2) : (tensor<64x64xf32>) -> tensor<64x64xf32>
+    %4 = llir.reduce sum %3 : tensor<64x64xf32> -> tensor<64xf32>
+    llir.yield %4 : tensor<64xf32>
+  }
+  return %r : tensor<64xf32>
+}
+
+// -----
+// A result of all scores would have to be kept.
+func.func @stream_scores(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> (tensor<64xf32>, tensor<64x64xf32>) {
+  // expected-error @+1 {{its schedule walks anchors jointly, but a result reads all of its elements}}
+  %r:2 = llir.kernel(%a, %b) loops<grid(d0:all) stream(d1:16) op0 = tile {lanes = 8, pack = columns, panel = 16, rows = 4, vectors = 2} op1 = joint> : (tensor<64x64xf32>, tensor<64x64xf32>) -> (tensor<64xf32>, tensor<64x64xf32>) {
+  ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
+    %0 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %1 = llir.reduce max %0 : tensor<64x64xf32> -> tensor<64xf32>
+    llir.yield %1, %0 : tensor<64xf32>, tensor<64x64xf32>
+  }
+  return %r#0, %r#1 : tensor<64xf32>, tensor<64x64xf32>
+}

@@ -224,7 +224,14 @@ private:
     case Fn::Neg:
       return either(-a[0].f, -a[0].i);
     case Fn::Exp:
+    case Fn::ExpFast:
       return floats(std::exp(a[0].f));
+    case Fn::Exp2:
+      return floats(std::exp2(a[0].f));
+    case Fn::Log:
+      return floats(std::log(a[0].f));
+    case Fn::Tanh:
+      return floats(std::tanh(a[0].f));
     case Fn::Sqrt:
       return floats(std::sqrt(a[0].f));
     case Fn::Recip:
@@ -247,6 +254,8 @@ private:
       return either(std::max(a[0].f, a[1].f), std::max(a[0].i, a[1].i));
     case Fn::LessThan:
       return truth(isFloat ? a[0].f < a[1].f : a[0].i < a[1].i);
+    case Fn::LessEqual:
+      return truth(isFloat ? a[0].f <= a[1].f : a[0].i <= a[1].i);
     case Fn::Equal:
       return truth(isFloat ? a[0].f == a[1].f : a[0].i == a[1].i);
     case Fn::Select:

@@ -26,8 +26,17 @@ ProductAnalysis::ProductAnalysis(KernelAnalysis &a, llir::ProductOpInterface op)
   }
   if (!both.empty())
     batch.push_back(both);
-  kExtent = op.getReducedExtent();
+  kExtent = kRoom = op.getReducedExtent();
   kDim = a.addDim(kExtent);
+}
+
+void ProductAnalysis::setSteps(const Expr &begin, const Expr &count,
+                               int64_t most) {
+  kBegin = begin;
+  kExtent = count;
+  kRoom = most;
+  kDim = a.addDim(most);
+  joinDims();
 }
 
 Decision ProductAnalysis::findResults() {
@@ -184,7 +193,7 @@ Decision ProductAnalysis::isPlain(const ProductSide &side) const {
 
 Index ProductAnalysis::getOperandIndex(const ProductSide &side,
                                        Index at) const {
-  at.push_back(Expr::dim(kDim));
+  at.push_back(kBegin + Expr::dim(kDim));
   return a.mapIndex(side.map, at);
 }
 

@@ -148,10 +148,15 @@ static Expr countInBlock(const StageAxis &axis) {
   return axis.block ? Expr(axis.block) : axis.extent;
 }
 
-void StageAnalysis::keep(size_t stage, Value v) {
-  Expr elements = 1;
+Expr StageAnalysis::countRows() const {
+  Expr rows = 1;
   for (const StageAxis &axis : axes)
-    elements = elements * countInBlock(axis);
+    rows = rows * countInBlock(axis);
+  return rows;
+}
+
+void StageAnalysis::keep(size_t stage, Value v) {
+  Expr elements = countRows();
   SmallVector<Expr> own = hlir::getExtents(v);
   for (const Expr &extent : ArrayRef(own).drop_front(extents.size()))
     elements = elements * extent;
@@ -163,7 +168,29 @@ void StageAnalysis::keep(size_t stage, Value v) {
   keptBytes = keptBytes + bytes;
 }
 
-Decision StageAnalysis::apply(llir::LoopCaseAttr loopCase) {
+SmallVector<unsigned> StageAnalysis::findOwnDims(bool ofLeft) const {
+  SmallVector<unsigned> found;
+  for (unsigned i = extents.size(); i-- > 0;) {
+    if (extents[i].isConstant(1))
+      continue;
+    bool isOfAll = llvm::all_of(stages, [&](const Stage &stage) {
+      if (!stage.product)
+        return true;
+      llir::ProductOpInterface product = stage.product;
+      hlir::MapAttr own = product.getLhsMap(), other = product.getRhsMap();
+      if (!ofLeft)
+        std::swap(own, other);
+      return own.usesDim(i) && !other.usesDim(i);
+    });
+    if (isOfAll)
+      found.insert(found.begin(), i);
+    else if (!found.empty())
+      break;
+  }
+  return found;
+}
+
+Decision StageAnalysis::applyGrid(llir::LoopCaseAttr loopCase) {
   SmallVector<SmallVector<unsigned>> groups;
   SmallVector<int64_t> counts;
   SmallVector<unsigned> taken, expected;
@@ -186,6 +213,12 @@ Decision StageAnalysis::apply(llir::LoopCaseAttr loopCase) {
       if (stage.product && axis.block != 1 && !isUniform(axis, stage.product))
         return Decision::refuse("an axis joins dims that a product tells "
                                 "apart");
+  return Decision::accept();
+}
+
+Decision StageAnalysis::apply(llir::LoopCaseAttr loopCase) {
+  if (Decision fits = applyGrid(loopCase); !fits)
+    return fits;
   if (!loopCase.getStream().empty())
     return Decision::refuse("it has a stream, which stages do not take");
   kept.assign(stages.size(), {});
@@ -228,23 +261,16 @@ bool StageAnalysis::isKeptOnTheWay(Value v) const {
   return llvm::is_contained(keptOnTheWay, v);
 }
 
-KernelAnalysis::Place StageAnalysis::getPlace(Value v) const {
-  // Row-major over the block, then the local dims.
+KernelAnalysis::Place StageAnalysis::getRowPlace() const {
   SmallVector<std::pair<StageAxis, Expr>> ofAxes;
-  SmallVector<std::pair<unsigned, Expr>> ofDims;
-  SmallVector<Expr> own = hlir::getExtents(v);
   Expr stride = 1;
-  for (size_t i = own.size(); i-- > extents.size();) {
-    ofDims.push_back({i, stride});
-    stride = stride * own[i];
-  }
   for (const StageAxis &axis : llvm::reverse(axes)) {
     if (axis.block == 1)
       continue;
     ofAxes.push_back({axis, stride});
     stride = stride * countInBlock(axis);
   }
-  return [ofAxes, ofDims, extents = extents](const Index &at) {
+  return [ofAxes, extents = extents](const Index &at) {
     Expr place = 0;
     for (const auto &[axis, stride] : ofAxes) {
       Index part;
@@ -255,6 +281,21 @@ KernelAnalysis::Place StageAnalysis::getPlace(Value v) const {
       }
       place = place + stride * (linearize(part, sizes) - Expr::dim(axis.begin));
     }
+    return place;
+  };
+}
+
+KernelAnalysis::Place StageAnalysis::getPlace(Value v) const {
+  // Row-major over the block, then the local dims.
+  SmallVector<std::pair<unsigned, Expr>> ofDims;
+  SmallVector<Expr> own = hlir::getExtents(v);
+  Expr stride = 1;
+  for (size_t i = own.size(); i-- > extents.size();) {
+    ofDims.push_back({i, stride});
+    stride = stride * own[i];
+  }
+  return [row = getRowPlace(), ofDims, stride](const Index &at) {
+    Expr place = stride * row(at);
     for (const auto &[i, stride] : ofDims)
       place = place + stride * at[i];
     return place;

@@ -69,6 +69,7 @@ extern const LoopForms kBlockForms;
 extern const LoopForms kProductForms;
 extern const LoopForms kRowForms;
 extern const LoopForms kStageForms;
+extern const LoopForms kStreamForms;
 extern const LoopForms kElementForms;
 
 /// The product of a kernel that has no other loops; null where there is none.

@@ -24,9 +24,9 @@ int64_t llir::getElementCost(KernelOp kernel) {
 }
 
 ArrayRef<const LoopForms *> llir::getLoopForms() {
-  static const LoopForms *forms[] = {&kOrderedForms, &kBlockForms,
-                                     &kProductForms, &kRowForms,
-                                     &kStageForms,   &kElementForms};
+  static const LoopForms *forms[] = {
+      &kOrderedForms, &kBlockForms, &kProductForms, &kRowForms,
+      &kStreamForms,  &kStageForms, &kElementForms};
   return forms;
 }
 

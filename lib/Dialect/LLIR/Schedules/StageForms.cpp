@@ -9,17 +9,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProductChoices.h"
-#include "luminal/Dialect/LLIR/Analysis/StageAnalysis.h"
+#include "StageChoices.h"
 
 using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Tiles of rows in one unit, at most: packing is paid once a unit.
-static constexpr int64_t kMostTiles = 8;
-/// Accumulators of a pass along a row.
-static constexpr int64_t kPassUnroll = 2;
 /// Code of a value that is worth keeping rather than computing again.
 static constexpr int64_t kWorthKeeping = 8;
 /// A local extent where it is not known.
@@ -50,7 +45,6 @@ public:
   CaseBuilder c;
 
 private:
-  SmallVector<unsigned> findBlocked(bool inLeft) const;
   int64_t countLocalBytes() const;
   void addTiles(ProductAnalysis &p, int64_t lanes,
                 ArrayRef<CaseBuilder::Word> words);
@@ -68,30 +62,6 @@ static bool fits(KernelOp kernel) {
          llvm::none_of(kernel.getOps(), [](Operation &op) {
            return isa<UpdateOpInterface>(op);
          });
-}
-
-/// The last parallel dims that in every product are only the left operand's
-/// (or only the right one's).
-SmallVector<unsigned> Proposal::findBlocked(bool inLeft) const {
-  SmallVector<unsigned> found;
-  for (unsigned i = s.extents.size(); i-- > 0;) {
-    if (s.extents[i].isConstant(1))
-      continue;
-    bool isOfAll = llvm::all_of(s.stages, [&](const Stage &stage) {
-      if (!stage.product)
-        return true;
-      ProductOpInterface product = stage.product;
-      hlir::MapAttr own = product.getLhsMap(), other = product.getRhsMap();
-      if (!inLeft)
-        std::swap(own, other);
-      return own.usesDim(i) && !other.usesDim(i);
-    });
-    if (isOfAll)
-      found.insert(found.begin(), i);
-    else if (!found.empty())
-      break;
-  }
-  return found;
 }
 
 /// Bytes that the unit keeps for each of its rows.
@@ -117,8 +87,8 @@ int64_t Proposal::countLocalBytes() const {
 Decision Proposal::addGrid() {
   if (Decision found = s.find(); !found)
     return found;
-  SmallVector<unsigned> rows = findBlocked(/*inLeft=*/true),
-                        columns = findBlocked(/*inLeft=*/false);
+  SmallVector<unsigned> rows = s.findOwnDims(/*ofLeft=*/true),
+                        columns = s.findOwnDims(/*ofLeft=*/false);
   // Rows are the fastest axis: consecutive units share their columns.
   SmallVector<SmallVector<unsigned>> groups;
   SmallVector<int64_t> blocks;
@@ -299,11 +269,9 @@ static LoopWork count(KernelOp kernel,
 // Verification
 //===----------------------------------------------------------------------===//
 
-/// The product of a stage, and that its panel fits its tile.
-static LogicalResult
-verifyProductStage(StageAnalysis &s, ProductOpInterface op, LoopFormAttr form,
-                   const MachineModel &machine,
-                   function_ref<InFlightDiagnostic()> emitError) {
+LogicalResult llir::verifyStage(const StageAnalysis &s, ProductAnalysis &p,
+                                LoopFormAttr form, const MachineModel &machine,
+                                function_ref<InFlightDiagnostic()> emitError) {
   StringRef name = form.getForm().getValue();
   SmallVector<NumberRule> rules = getProductRules(name);
   // Sides do not change places, and blocks are those of the stage.
@@ -312,7 +280,6 @@ verifyProductStage(StageAnalysis &s, ProductOpInterface op, LoopFormAttr form,
   rules.push_back({"panel", 1, int64_t(1) << 20});
   if (failed(verifyNumbers(form, rules, emitError)))
     return failure();
-  ProductAnalysis p = s.analyze(op);
   auto getBlock = [&](const ProductSide &side, int64_t otherwise) {
     bool isBlocked = !side.group.empty() && side.group[0] < s.extents.size();
     return isBlocked ? s.getAxis(side.group[0])->block : otherwise;
@@ -338,11 +305,12 @@ static LogicalResult verify(KernelOp kernel,
   if (!fits)
     return emitError() << "has stages, but " << fits.str();
   for (auto [i, stage] : llvm::enumerate(s.stages)) {
-    if (stage.product &&
-        failed(verifyProductStage(s, stage.product,
-                                  loopCase.getForm(getPosition(stage.product)),
-                                  machine, emitError)))
-      return failure();
+    if (stage.product) {
+      ProductAnalysis p = s.analyze(stage.product);
+      if (failed(verifyStage(s, p, loopCase.getForm(getPosition(stage.product)),
+                             machine, emitError)))
+        return failure();
+    }
     for (RowReductionOpInterface op : stage.reductions) {
       LoopFormAttr form = loopCase.getForm(getPosition(op));
       if (form.getForm().getValue() != "pass")

@@ -26,6 +26,7 @@ public:
     domainType = hlir::getTensorType(domain, compute);
   }
 
+  Type getComputeType() const { return compute; }
   Value input() { return cast(operand, domainType); }
   Value output(Value value) { return cast(value, type); }
 
@@ -83,14 +84,73 @@ private:
 };
 } // namespace
 
-static Value expandSoftmax(RowBuilder &b) {
+/// Whether all that reads a softmax are products that sum over its rows.
+static bool feedsProducts(SoftmaxOp op) {
+  Value value = op.getResult();
+  return !value.use_empty() &&
+         llvm::all_of(value.getUsers(), [&](Operation *user) {
+           auto product = dyn_cast<ProductOpInterface>(user);
+           if (!product || product.getLhs() != value ||
+               product.getRhs() == value)
+             return false;
+           unsigned k =
+               cast<RankedTensorType>(user->getResult(0).getType()).getRank();
+           ArrayRef<Expr> read = product.getLhsMap().getResults();
+           return read.back() == Expr::dim(k) &&
+                  llvm::none_of(read.drop_back(),
+                                [&](const Expr &e) { return e.usesDim(k); });
+         });
+}
+
+/// A product of a softmax: that of its terms, which their sum divides behind
+/// it.
+static void divideBehind(RowBuilder &row, ProductOpInterface op, Value terms,
+                         Value scale) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  auto wide = hlir::withElementType(type, row.getComputeType());
+  auto cast = [&](Value v, Type element) -> Value {
+    auto to = hlir::withElementType(mlir::cast<RankedTensorType>(v.getType()),
+                                    element);
+    if (to == v.getType())
+      return v;
+    return ElementwiseOp::create(b, to, Fn::Cast, v);
+  };
+  Operation *product = b.clone(*op);
+  // Terms are of the type that the product reads.
+  Value narrow = cast(terms, type.getElementType());
+  product->setOperand(0, cast(narrow, row.getComputeType()));
+  product->setOperand(1, cast(op.getRhs(), row.getComputeType()));
+  product->getResult(0).setType(wide);
+  ArrayRef<Expr> read = op.getLhsMap().getResults();
+  Value factor =
+      ViewOp::create(b, wide, scale,
+                     MapAttr::get(b.getContext(), type.getRank(),
+                                  SmallVector<Expr>(read.drop_back())));
+  // The factor first: a kernel's body has it before the product, whose stage
+  // then finds the terms where the sum kept them.
+  Value scaled = ElementwiseOp::create(
+      b, wide, Fn::Mul, ValueRange{factor, product->getResult(0)});
+  op->getResult(0).replaceAllUsesWith(cast(scaled, type.getElementType()));
+  op.erase();
+}
+
+/// Null where products take the place of all that read it.
+static Value expandSoftmax(RowBuilder &b, SoftmaxOp op) {
   Value x = b.input();
   Value largest = b.spread(b.reduce(ReduceKind::Max, x));
   // Within what softmax promises: terms are divided by their sum.
   Value e = b.apply(Fn::ExpFast, b.apply(Fn::Sub, {x, largest}));
   // One division per row: the sum is at least 1, or NaN.
   Value scale = b.apply(Fn::Recip, b.reduce(ReduceKind::Sum, e));
-  return b.output(b.apply(Fn::Mul, {e, b.spread(scale)}));
+  if (!feedsProducts(op))
+    return b.output(b.apply(Fn::Mul, {e, b.spread(scale)}));
+  SmallVector<ProductOpInterface> products;
+  for (Operation *user : op.getResult().getUsers())
+    products.push_back(cast<ProductOpInterface>(user));
+  for (ProductOpInterface product : products)
+    divideBehind(b, product, e, scale);
+  return {};
 }
 
 /// `x` divided by its root mean square.
@@ -102,8 +162,8 @@ static Value normalize(RowBuilder &b, Value x, double eps) {
 
 static Value expand(Operation *op) {
   RowBuilder b(op);
-  if (isa<SoftmaxOp>(op))
-    return expandSoftmax(b);
+  if (auto softmax = dyn_cast<SoftmaxOp>(op))
+    return expandSoftmax(b, softmax);
   Value x = b.input();
   if (auto norm = dyn_cast<RMSNormOp>(op))
     return normalize(b, x, norm.getEps().convertToDouble());
@@ -113,10 +173,13 @@ static Value expand(Operation *op) {
 }
 
 void llir::expandRowFunctions(func::FuncOp func) {
-  for (Operation &op : llvm::make_early_inc_range(func.getBody().front())) {
-    if (!isa<SoftmaxOp, LayerNormOp, RMSNormOp>(op))
-      continue;
-    op.getResult(0).replaceAllUsesWith(expand(&op));
-    op.erase();
+  SmallVector<Operation *> ops;
+  for (Operation &op : func.getBody().front())
+    if (isa<SoftmaxOp, LayerNormOp, RMSNormOp>(op))
+      ops.push_back(&op);
+  for (Operation *op : ops) {
+    if (Value value = expand(op))
+      op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
   }
 }

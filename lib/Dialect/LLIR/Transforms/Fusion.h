@@ -72,6 +72,12 @@ struct Group {
   /// Greater than that of each group that reads this one's results.
   unsigned depth = 0;
 
+  /// The product whose index space is the group's, where its loops are one's.
+  mlir::Operation *product = nullptr;
+  /// That the anchors are walked jointly over the dim that it sums over, since
+  /// they do not fit on chip as a whole.
+  bool isStreamed = false;
+
   /// Own spaces [rows..., n] that stages of the kernel run over, row by row
   /// (FusionStages.cpp); kRowsSpace is the rows.
   llvm::SmallVector<unsigned> rowSpaces;
@@ -165,7 +171,12 @@ private:
   bool isReadByRows(const Group &group, mlir::Value value) const;
   double countSharedRows(ProductOpInterface op,
                          llvm::ArrayRef<Expr> rows) const;
-  Decision fitsStage(ProductOpInterface op, llvm::ArrayRef<Expr> rows) const;
+  void findStreams();
+  bool canStream(const Group &group, mlir::Operation *op) const;
+  bool fitsOnChip(ProductOpInterface op) const;
+  double countColumnBytes(ProductOpInterface op) const;
+  Decision fitsStage(const Group &group, ProductOpInterface op,
+                     llvm::ArrayRef<Expr> rows) const;
   Decision followsStage(const Group &group, mlir::Value value) const;
   void readByRows(Group &group, ProductOpInterface op);
   Decision joinStage(Group &group, ProductOpInterface op);
@@ -207,6 +218,9 @@ private:
   llvm::DenseMap<mlir::Value, double> perElement;
   /// Values that a product's kernel can compute after the product.
   llvm::DenseSet<mlir::Value> followsProduct;
+  /// Anchors that may be walked jointly with a product after them, over the dim
+  /// that it sums over.
+  llvm::DenseMap<mlir::Operation *, mlir::Operation *> streams;
   /// Values that a reduction's kernel can compute after the reduction.
   llvm::DenseSet<mlir::Value> followsRows;
 };

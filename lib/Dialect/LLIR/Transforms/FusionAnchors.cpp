@@ -197,6 +197,7 @@ Decision FusionPlan::joinProduct(Group &group, ProductOpInterface op) {
     return fits;
   if (Decision taken = takeSpaceOf(group, value, GroupLoops::Product); !taken)
     return taken;
+  group.product = op;
   // Each operand is packed about twice; overlapping windows are read more
   // often.
   SmallVector<Expr> extents = hlir::getExtents(value);

@@ -36,6 +36,8 @@ private:
   using Key = std::tuple<Value, unsigned, MapAttr>;
 
   Value emit(Value value, unsigned space, MapAttr map);
+  /// The same with the identity as such: dims of extent 1 may be written 0.
+  Key withIdentity(const Key &key) const;
   /// The operands of a value's op, in order.
   SmallVector<Key, 2> getOperands(const Key &key);
   /// `operands` are the values for getOperands.
@@ -70,7 +72,13 @@ private:
   }
   /// Whether a space is one of rows and their elements.
   bool isOverRows(unsigned space) const {
-    return (space == kMainSpace && group.loopsOf == GroupLoops::Rows) ||
+    ArrayRef<Expr> extents = spaces[space];
+    // A product whose rows are those of stages before it.
+    bool isLast = space == kMainSpace && group.product &&
+                  !group.rowSpaces.empty() && !extents.empty() &&
+                  extents.drop_back() == ArrayRef<Expr>(spaces[kRowsSpace]);
+    return isLast ||
+           (space == kMainSpace && group.loopsOf == GroupLoops::Rows) ||
            llvm::any_of(group.rowSpaces, [&](unsigned i) {
              return space != kRowsSpace &&
                     spaces[space] == group.spaces[i].extents;
@@ -123,9 +131,20 @@ unsigned BodyBuilder::getSpace(ArrayRef<Expr> extents) {
   return spaces.size() - 1;
 }
 
+BodyBuilder::Key BodyBuilder::withIdentity(const Key &key) const {
+  auto [value, space, map] = key;
+  SmallVector<Expr> extents = hlir::getExtents(value);
+  if (map.isIdentity() || spaces[space] != extents)
+    return key;
+  for (auto [i, e] : llvm::enumerate(map.getResults()))
+    if (e != Expr::dim(i) && !(e.isConstant(0) && extents[i].isConstant(1)))
+      return key;
+  return {value, space, identityOver(space)};
+}
+
 /// With a worklist and not by recursion: kernels may be long chains.
 Value BodyBuilder::emit(Value root, unsigned rootSpace, MapAttr rootMap) {
-  Key rootKey = {root, rootSpace, rootMap};
+  Key rootKey = withIdentity({root, rootSpace, rootMap});
   SmallVector<std::pair<Key, std::optional<SmallVector<Key, 2>>>> stack;
   stack.push_back({rootKey, std::nullopt});
   while (!stack.empty()) {
@@ -135,7 +154,10 @@ Value BodyBuilder::emit(Value root, unsigned rootSpace, MapAttr rootMap) {
       continue;
     }
     if (!operands) {
-      operands = stack.back().second = getOperands(key);
+      operands = getOperands(key);
+      for (Key &operand : *operands)
+        operand = withIdentity(operand);
+      stack.back().second = operands;
       for (const Key &operand : llvm::reverse(*operands))
         stack.push_back({operand, std::nullopt});
       continue;

@@ -40,6 +40,7 @@ FusionPlan::FusionPlan(func::FuncOp func, const Assumptions &symbols,
     : func(func), symbols(symbols), codeBudget(codeBudget),
       chipBytes(chipBytes), reporter(reporter) {
   findOutputs();
+  findStreams();
   Block &block = func.getBody().front();
   for (Operation &op : block.without_terminator())
     estimate(&op);

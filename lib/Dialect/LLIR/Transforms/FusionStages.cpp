@@ -9,11 +9,14 @@
 // there, at each element once, may join.
 //
 // A product needs its columns for every block of rows. It joins only where they
-// fit on chip, and where rows give enough units of work.
+// fit on chip, or where all anchors may be walked jointly over the dim that the
+// last one sums over, chunk by chunk (StreamAnalysis.h); and where rows give
+// enough units of work.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Fusion.h"
+#include "luminal/Dialect/LLIR/Analysis/StreamAnalysis.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 #include "luminal/Support/MachineModel.h"
 
@@ -65,8 +68,33 @@ double FusionPlan::countSharedRows(ProductOpInterface op,
   return shared;
 }
 
+/// Which anchors may be walked jointly with a product after them.
+void FusionPlan::findStreams() {
+  if (chipBytes > 0)
+    for (auto product : func.getBody().front().getOps<ProductOpInterface>())
+      for (Operation *op : findStreamedAnchors(product))
+        streams.try_emplace(op, product);
+}
+
+/// Whether the group can walk `op` jointly with the product that it ends in.
+bool FusionPlan::canStream(const Group &group, Operation *op) const {
+  return group.product && streams.lookup(op) == group.product;
+}
+
+/// What each block of rows reads of the right operand.
+double FusionPlan::countColumnBytes(ProductOpInterface op) const {
+  Expr columns = hlir::getExtents(op->getResult(0)).back();
+  Type element = cast<RankedTensorType>(op.getRhs().getType()).getElementType();
+  return nominalValue(columns * op.getReducedExtent(), symbols) *
+         element.getIntOrFloatBitWidth() / 8;
+}
+
+bool FusionPlan::fitsOnChip(ProductOpInterface op) const {
+  return countColumnBytes(op) <= chipBytes;
+}
+
 /// Whether a product can be a stage of a kernel over these rows.
-Decision FusionPlan::fitsStage(ProductOpInterface op,
+Decision FusionPlan::fitsStage(const Group &group, ProductOpInterface op,
                                ArrayRef<Expr> rows) const {
   Value value = op->getResult(0);
   SmallVector<Expr> extents = hlir::getExtents(value);
@@ -82,9 +110,9 @@ Decision FusionPlan::fitsStage(ProductOpInterface op,
                  std::ceil(shared / kRowsInUnit);
   double columns =
       nominalValue(extents.back() * op.getReducedExtent(), symbols);
-  Type element = cast<RankedTensorType>(op.getRhs().getType()).getElementType();
-  double bytes = columns * element.getIntOrFloatBitWidth() / 8;
-  if (bytes > chipBytes || chipBytes == 0)
+  double bytes = countColumnBytes(op);
+  bool isStreamed = canStream(group, op);
+  if ((bytes > chipBytes && !isStreamed) || chipBytes == 0)
     return Decision::refuseAbove("its columns do not fit on chip beside the "
                                  "rows of the reader, in bytes",
                                  bytes, chipBytes);
@@ -103,7 +131,7 @@ Decision FusionPlan::followsStage(const Group &group, Value value) const {
   for (size_t i = 0; i < chain.size(); ++i) {
     Operation *op = chain[i].getDefiningOp();
     if (auto product = dyn_cast<ProductOpInterface>(op)) {
-      if (Decision fits = fitsStage(product, rows); !fits)
+      if (Decision fits = fitsStage(group, product, rows); !fits)
         return fits;
       continue;
     }
@@ -131,18 +159,34 @@ void FusionPlan::readByRows(Group &group, ProductOpInterface op) {
   SmallVector<Expr> elements(rows);
   elements.push_back(op.getReducedExtent());
   SmallVector<Expr> dims;
+  // Dims of extent 1 are written 0 in maps.
   for (unsigned i = 0; i < local; ++i)
-    dims.push_back(Expr::dim(i));
+    dims.push_back(extents[i].isConstant(1) &&
+                           op.getLhsMap().getResults().size() > i
+                       ? op.getLhsMap().getResults()[i]
+                       : Expr::dim(i));
   dims.push_back(Expr::dim(local + 1));
   if (op.getLhs() == op.getRhs() || group.accesses[op.getLhs()].size() != 1 ||
       hlir::getExtents(op.getLhs()) != elements ||
       op.getLhsMap().getResults() != ArrayRef<Expr>(dims) ||
-      !fitsStage(op, rows))
+      !fitsStage(group, op, rows))
     return;
+  group.isStreamed |= !fitsOnChip(op);
   if (group.loopsOf == GroupLoops::Product && group.rowSpaces.empty())
     group.spaces[kRowsSpace].extents = rows;
   unsigned space = getRowSpace(group, op.getReducedExtent());
   group.accesses[op.getLhs()].front().space = space;
+  // What follows the product may read values of the rows as well.
+  if (group.product != op)
+    return;
+  MapAttr leading =
+      MapAttr::getSimplified(op->getContext(), ArrayRef<Expr>(dims).drop_back(),
+                             withExtents(symbols, extents));
+  for (auto &[read, accesses] : group.accesses)
+    if (accesses.size() == 1 && accesses[0].space == kMainSpace &&
+        hlir::getExtents(read) == rows && accesses[0].map == leading)
+      accesses[0] = {kRowsSpace, MapAttr::getIdentity(op->getContext(), local),
+                     accesses[0].loops};
 }
 
 /// Makes a product that the group reads by rows a stage of it.
@@ -150,8 +194,12 @@ Decision FusionPlan::joinStage(Group &group, ProductOpInterface op) {
   Value value = op->getResult(0);
   // A copy: the list of spaces grows.
   SmallVector<Expr> rows(group.spaces[kRowsSpace].extents);
-  if (Decision fits = fitsStage(op, rows); !fits)
+  if (Decision fits = fitsStage(group, op, rows); !fits)
     return fits;
+  if (group.isStreamed && !canStream(group, op))
+    return Decision::refuse("the reader's anchors are walked jointly over "
+                            "another dim",
+                            &group);
   // What reads it is not in its loops.
   auto code = cast<CodeOpInterface>(*op);
   int64_t size = group.code + code.getCodeSize() * code.getLoopCopies();
@@ -161,6 +209,7 @@ Decision FusionPlan::joinStage(Group &group, ProductOpInterface op) {
                                  size, codeBudget, &group);
   group.inlined.insert(value);
   group.code = size;
+  group.isStreamed |= !fitsOnChip(op);
   SmallVector<Expr> extents = hlir::getExtents(value);
   extents.push_back(op.getReducedExtent());
   for (auto [operand, map] : {std::pair(op.getLhs(), op.getLhsMap()),
@@ -185,6 +234,10 @@ Decision FusionPlan::joinStage(Group &group, RowReductionOpInterface op) {
   Value value = op->getResult(0);
   if (hlir::getExtents(value) != rows)
     return Decision::refuse("the reader reduces other rows", &group);
+  if (group.isStreamed && !canStream(group, op))
+    return Decision::refuse("the reader's anchors are walked jointly over "
+                            "another dim",
+                            &group);
   for (Value result : op->getResults())
     if (auto it = group.accesses.find(result);
         it != group.accesses.end() && it->second.front().space != kRowsSpace)

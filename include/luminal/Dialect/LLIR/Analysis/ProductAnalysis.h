@@ -41,6 +41,9 @@ public:
   /// that is not known.
   Decision findResults();
 
+  /// Only steps [begin, begin + count) of k, of which there are at most `most`.
+  void setSteps(const Expr &begin, const Expr &count, int64_t most);
+
   void swapSides() { std::swap(rows, columns); }
   /// Takes sides and groups from a schedule: `columns` is `lhs` where the left
   /// operand is read as vectors. Of the axes over dims that only one side has,
@@ -81,8 +84,10 @@ public:
   llvm::SmallVector<llvm::SmallVector<unsigned>> batch;
   llvm::SmallVector<unsigned> batchDims;
   llvm::SmallVector<Expr> batchExtents;
+  /// The contracted dim, counted from `kBegin`: how many steps it has, and how
+  /// many at most, for memory.
   unsigned kDim;
-  Expr kExtent;
+  Expr kBegin = 0, kExtent, kRoom;
   /// The product's index over batchDims, rows.dim and columns.dim.
   Index index;
   /// The columns as runs of memory, where they are read along more than one;

@@ -54,6 +54,12 @@ public:
   const StageAxis *getAxis(unsigned position) const;
   /// Whether a product reads all dims of an axis through the same operands.
   bool isUniform(const StageAxis &axis, llir::ProductOpInterface op) const;
+  /// The last parallel dims that in every product are only the left operand's,
+  /// or only the right one's.
+  llvm::SmallVector<unsigned> findOwnDims(bool ofLeft) const;
+  /// Takes the blocks of the axes from a schedule. Refused where an axis is not
+  /// a dim of the parallel space.
+  Decision applyGrid(llir::LoopCaseAttr loopCase);
   /// Takes blocks and kept values from a schedule. Refused where an axis is not
   /// a dim of the parallel space, or a value cannot be kept.
   Decision apply(llir::LoopCaseAttr loopCase);
@@ -64,6 +70,10 @@ public:
   llvm::ArrayRef<KeptValue> getKept(size_t i) const { return kept[i]; }
   void placeKept(size_t i);
   void place(mlir::Value v) { a.place(v, getPlace(v)); }
+  /// The number of a row in the unit's block, of a value's index.
+  KernelAnalysis::Place getRowPlace() const;
+  /// Rows that a unit has, at most.
+  Expr countRows() const;
   /// Where a kept value's elements are, in elements from where they begin.
   KernelAnalysis::Place getPlace(mlir::Value v) const;
   /// The elementwise value that a reduction of stage `i` keeps on its way.

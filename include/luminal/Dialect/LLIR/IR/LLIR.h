@@ -44,6 +44,42 @@ struct LaunchField {
   std::variant<Expr, int64_t, bool, double, DType, std::string> value;
 };
 
+enum class Fn : uint32_t;
+
+/// How an element changes when a reference u of its row becomes u'
+/// (RescaleOpInterface).
+struct Rescaling {
+  enum class Kind {
+    /// It does not change.
+    Fixed,
+    /// It grows by `slope` * (u' - u); so does the reference itself.
+    Shifted,
+    /// It is multiplied by base(u - u'), where base is an exponential.
+    Scaled,
+    /// In another way.
+    Other,
+  };
+  Kind kind = Kind::Fixed;
+  int64_t slope = 0;
+  Fn base = Fn(0);
+  /// Of a fixed one: what every element is, where that is known.
+  std::optional<double> number;
+
+  static Rescaling shifted(int64_t slope) {
+    return {Kind::Shifted, slope, Fn(0), std::nullopt};
+  }
+  static Rescaling scaled(Fn base) {
+    return {Kind::Scaled, 0, base, std::nullopt};
+  }
+  static Rescaling other() { return {Kind::Other, 0, Fn(0), std::nullopt}; }
+
+  bool isFixed() const { return kind == Kind::Fixed; }
+  bool isScaled() const { return kind == Kind::Scaled; }
+  bool isShifted() const { return kind == Kind::Shifted; }
+  /// Whether it is known to be `n` everywhere.
+  bool is(double n) const { return isFixed() && number == n; }
+};
+
 /// What a symbol is taken for where nothing more is known.
 constexpr int64_t kNominalSymbol = 64;
 /// An estimate of a size that is known only at run time: each symbol at

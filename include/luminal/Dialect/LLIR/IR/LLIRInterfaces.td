@@ -106,6 +106,23 @@ def LLIR_ProductOpInterface : OpInterface<"ProductOpInterface", [LLIR_ReductionO
   ];
 }
 
+def LLIR_RescaleOpInterface : OpInterface<"RescaleOpInterface", [LLIR_BodyOpInterface]> {
+  let cppNamespace = "::luminal::llir";
+  let description = [{
+    An op that says how its elements change when a *reference* of their row does, a value that they are taken relative to:
+    `exp(x - m)` is scaled by `exp(m - m')` when `m` becomes `m'`, and so is a sum of such terms. By that a reduction that
+    follows a maximum may run beside it: what it has taken is scaled whenever the maximum grows.
+  }];
+  let methods = [
+    InterfaceMethod<[{How the elements of the results change, given how those of each operand do. Of a reduction: how its state
+                      changes, given how its terms do.}],
+                    "::luminal::llir::Rescaling", "getRescaling",
+                    (ins "::llvm::ArrayRef<::luminal::llir::Rescaling>":$operands)>,
+    InterfaceMethod<"Whether the result is a reduction's greatest term, which may serve as a reference.",
+                    "bool", "isMaximum", (ins), "", "return false;">
+  ];
+}
+
 def LLIR_UpdateOpInterface : OpInterface<"UpdateOpInterface", [LLIR_BodyOpInterface]> {
   let cppNamespace = "::luminal::llir";
   let description = [{

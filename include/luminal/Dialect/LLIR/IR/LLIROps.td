@@ -27,13 +27,15 @@ class LLIR_LoopOp<string mnemonic, list<Trait> traits = [], list<string> stated 
 
 /// What of LLIR_BodyOpInterface an op states itself.
 class LLIR_Body<list<string> stated> : DeclareOpInterfaceMethods<LLIR_BodyOpInterface, stated>;
+/// What of LLIR_RescaleOpInterface an op states itself.
+class LLIR_Rescale<list<string> stated> : DeclareOpInterfaceMethods<LLIR_RescaleOpInterface, stated>;
 def LLIR_Reduction : DeclareOpInterfaceMethods<LLIR_ReductionOpInterface>;
 
 //===----------------------------------------------------------------------===//
 // Flat ops: what the e-graph holds
 //===----------------------------------------------------------------------===//
 
-def LLIR_ElementwiseOp : LLIR_FlatOp<"elementwise", [Pure, LLIR_Body<["isPointwise"]>]> {
+def LLIR_ElementwiseOp : LLIR_FlatOp<"elementwise", [Pure, LLIR_Body<["isPointwise"]>, LLIR_Rescale<["getRescaling"]>]> {
   let summary = "a scalar function of each element";
   let description = [{
     `result[i...] = fn(inputs[i...]...)`; operands and result have one shape.
@@ -101,7 +103,8 @@ def LLIR_IotaOp : LLIR_FlatOp<"iota", [Pure, LLIR_Body<["getElementExpr", "isFre
 }
 
 def LLIR_ReduceOp : LLIR_LoopOp<"reduce", [Pure, LLIR_Body<["getReads"]>, LLIR_Reduction,
-                                           LLIR_RowReductionOpInterface]> {
+                                           LLIR_RowReductionOpInterface,
+                                           LLIR_Rescale<["getRescaling", "isMaximum"]>]> {
   let summary = "sum or maximum over the last dim";
   let description = [{
     As `hlir.reduce_sum` and `hlir.reduce_max`.
@@ -166,6 +169,7 @@ def LLIR_RMSNormOp : LLIR_LoopOp<"rms_norm", [Pure, SameOperandsAndResultType]> 
 }
 
 def LLIR_GemmOp : LLIR_LoopOp<"gemm", [Pure, LLIR_Body<["getReads"]>, LLIR_Reduction, LLIR_ProductOpInterface,
+                                       LLIR_Rescale<["getRescaling"]>,
                                        DeclareOpInterfaceMethods<HLIR_IndexOpInterface>], ["getReaderCopies"]> {
   let summary = "sum of products of two tensors, each read through a map";
   let description = [{

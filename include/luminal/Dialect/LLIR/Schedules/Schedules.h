@@ -48,8 +48,8 @@ mlir::LogicalResult verifyLoops(KernelOp kernel,
                                 const MachineModel &machine);
 
 /// What the loops of a case are made of, by which emitters know them:
-/// `elements`, `rows`, `product`, `ordered` or `stages`. Empty, with an error
-/// at the kernel, where it was not verified.
+/// `elements`, `rows`, `product`, `ordered`, `stages`, `streamed` or `blocks`.
+/// Empty, with an error at the kernel, where it was not verified.
 llvm::StringRef getLoopsTitle(KernelOp kernel, LoopCaseAttr loopCase);
 
 /// Reductions that parts of a case cut: those that read, through whatever is

@@ -1,0 +1,525 @@
+//===- StreamedKernel.cpp - Anchors walked jointly over one dim -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A unit of work takes a block of rows through all anchors for one chunk of the
+// streamed dim after the other (StreamedStages). What was taken so far is a
+// state for each row: of its reductions, and of the lines that products sum.
+// Terms are relative to a reference, a function of the row's maximum so far;
+// where the maximum grows, the states that followed it are scaled by a factor.
+// While the maximum is -inf, all terms are zero: the reference is 0 then, and
+// the factor 1. A row that is all -inf is settled at the end, as the body says.
+//
+//===----------------------------------------------------------------------===//
+
+#include "StageLoops.h"
+#include "luminal/Conversion/ScalarMath.h"
+#include "luminal/Dialect/LLIR/Analysis/StreamedStages.h"
+#include "luminal/Dialect/LLIR/Schedules/Schedules.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace luminal;
+using namespace mlir;
+
+using Anchor = StreamedSpace::Anchor;
+using Role = StreamedSpace::Role;
+
+/// Vectors are read past the end of a line.
+static constexpr int64_t kPadding = 64;
+
+namespace {
+/// Scratch with elements of one type.
+struct Room {
+  Type type;
+  Expr offset;
+  Value base;
+};
+
+/// A function of a row's maximum, to which terms are relative.
+struct Reference {
+  Value value;
+  llir::RowReductionOpInterface maximum;
+  llir::Fn base;
+  /// The type in which factors are computed.
+  Type type;
+  /// For each row: what terms are relative to, and the factor of the chunk.
+  Room used, factor;
+};
+
+/// The state of a reduction, for each row.
+struct RowState {
+  const Anchor *anchor;
+  llir::ReductionOpInterface op;
+  ReductionEmissionOpInterface emission;
+  SmallVector<Room> rooms;
+};
+
+/// The lines that a product sums.
+struct Sum {
+  const Anchor *anchor;
+  ProductAnalysis p;
+  /// As accumulators.
+  Room lines;
+};
+
+class StreamedKernel {
+public:
+  StreamedKernel(Emitter &e, const WorkLoop &loop)
+      : e(e), loop(loop), t(e), s(t.s) {}
+
+  WorkShape emit();
+
+private:
+  void makeRoom();
+  Room addRoom(Type type, const Expr &count);
+  void keep(Value v, const Expr &count);
+  void setBases();
+  void emitInitial();
+  void emitChunk(Value lo, Value hi);
+  void emitScores(const Anchor &anchor, Value lo, Value hi);
+  void emitSum(Sum &sum);
+  void emitRow(Value lo, Value hi);
+  void emitReferences(RowState &state, Value maximum, Value before);
+  Value emitReference(const Reference &reference, Value maximum);
+  void emitEnd();
+  Value emitEndFactor(const Reference &reference, Value maximum);
+
+  llir::LoopFormAttr getForm(const Anchor &anchor) const {
+    return e.loopCase.getForm(llir::getPosition(anchor.op));
+  }
+  Reference *getReference(const Anchor &anchor) {
+    auto it = llvm::find_if(references, [&](const Reference &r) {
+      return r.value == anchor.reference;
+    });
+    return it == references.end() ? nullptr : &*it;
+  }
+  Value getRow(const Index &at) { return e.value(s.getRowPlace()(at)); }
+  Value load(const Room &room, Value at) {
+    return LLVM::LoadOp::create(e.b, room.type,
+                                e.address(room.base, at, room.type));
+  }
+  void store(const Room &room, Value at, Value v) {
+    LLVM::StoreOp::create(e.b, v, e.address(room.base, at, room.type));
+  }
+  /// A vector over the lanes there are.
+  Value loadLanes(const Room &room, Value at);
+  void storeLanes(const Room &room, Value at, Value v);
+  void overLine(const Sum &sum,
+                function_ref<void(const Index &at, Value place)> body);
+  Value isLowest(Value v);
+  Value constant(Type type, double v) {
+    return arith::ConstantOp::create(e.b, e.b.getFloatAttr(type, v));
+  }
+
+  Emitter &e;
+  const WorkLoop &loop;
+  StreamedStages t;
+  StageAnalysis &s;
+  SmallVector<IndexRange> ranges;
+  SmallVector<Reference> references;
+  SmallVector<RowState> states;
+  std::vector<Sum> sums;
+  /// Values that are computed for a chunk, by the reduction that does so (or
+  /// none of them).
+  SmallVector<std::pair<Value, const Anchor *>> terms;
+  /// Values with memory of their own, and where it begins.
+  SmallVector<std::pair<Value, Expr>> kept;
+  unsigned lanes = 1;
+  Expr bytes = 0, productBytes = 0, cost = 0;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Room StreamedKernel::addRoom(Type type, const Expr &count) {
+  Room room{type, bytes, {}};
+  int64_t size = llvm::divideCeil(type.getIntOrFloatBitWidth(), 8u);
+  bytes = bytes + Expr::ceilDiv(count * size + kPadding, kPadding) * kPadding;
+  return room;
+}
+
+void StreamedKernel::keep(Value v, const Expr &count) {
+  if (llvm::any_of(kept, [&](const auto &other) { return other.first == v; }))
+    return;
+  kept.push_back({v, bytes});
+  addRoom(getStorageType(getElementType(v)), count);
+}
+
+void StreamedKernel::makeRoom() {
+  Expr rows = s.countRows();
+  for (const Anchor &anchor : t.getAnchors()) {
+    if (!anchor.reference || getReference(anchor))
+      continue;
+    Type element = getElementType(anchor.reference);
+    Type wide = element.isF64() ? element : e.b.getF32Type();
+    Reference r{anchor.reference,
+                t.space->getMaximum(anchor.reference),
+                anchor.base,
+                wide,
+                {},
+                {}};
+    r.used = addRoom(wide, rows);
+    r.factor = addRoom(wide, rows);
+    references.push_back(r);
+  }
+  for (const Anchor &anchor : t.getAnchors()) {
+    if (anchor.role == Role::Scores) {
+      keep(anchor.op->getResult(0), rows * t.chunk);
+      continue;
+    }
+    if (anchor.role == Role::Reduction) {
+      RowState state{&anchor,
+                     cast<llir::ReductionOpInterface>(anchor.op),
+                     cast<ReductionEmissionOpInterface>(anchor.op),
+                     {}};
+      for (Type type : state.op.getStateTypes())
+        state.rooms.push_back(addRoom(type, rows));
+      states.push_back(state);
+      for (Value result : anchor.op->getResults())
+        keep(result, rows);
+      continue;
+    }
+    if (Value v = t.getComputedTerms(anchor)) {
+      // The last reduction over terms with this reference computes them too.
+      const Anchor *by = nullptr;
+      for (const Anchor &other : t.getAnchors())
+        if (other.role == Role::Reduction &&
+            other.reference == anchor.reference)
+          by = &other;
+      if (llvm::none_of(terms, [&](auto &term) { return term.first == v; }))
+        terms.push_back({v, by});
+      keep(v, rows * t.chunk);
+    }
+    ProductAnalysis p = t.analyze(anchor);
+    Value result = anchor.op->getResult(0);
+    Expr count = rows * p.columns.extent;
+    Room lines = addRoom(p.accumulator, count);
+    if (getElementType(result) == p.accumulator)
+      kept.push_back({result, lines.offset});
+    else
+      keep(result, count);
+    sums.push_back({&anchor, std::move(p), lines});
+  }
+}
+
+void StreamedKernel::setBases() {
+  auto at = [&](const Expr &offset) {
+    return e.address(loop.scratch, e.value(offset), e.b.getI8Type());
+  };
+  for (const auto &[v, offset] : kept)
+    e.setBase(v, at(offset));
+  for (Reference &r : references)
+    for (Room *room : {&r.used, &r.factor})
+      room->base = at(room->offset);
+  for (RowState &state : states)
+    for (Room &room : state.rooms)
+      room.base = at(room.offset);
+  for (Sum &sum : sums)
+    sum.lines.base = at(sum.lines.offset);
+}
+
+Value StreamedKernel::loadLanes(const Room &room, Value at) {
+  return LLVM::LoadOp::create(e.b, e.laneType(room.type),
+                              e.address(room.base, at, room.type),
+                              room.type.getIntOrFloatBitWidth() / 8);
+}
+
+void StreamedKernel::storeLanes(const Room &room, Value at, Value v) {
+  Value address = e.address(room.base, at, room.type);
+  unsigned alignment = room.type.getIntOrFloatBitWidth() / 8;
+  if (Value mask = e.getLane().mask)
+    LLVM::MaskedStoreOp::create(e.b, v, address, mask, alignment);
+  else
+    LLVM::StoreOp::create(e.b, v, address, alignment);
+}
+
+/// The elements of the row's line, as vectors.
+void StreamedKernel::overLine(
+    const Sum &sum, function_ref<void(const Index &at, Value place)> body) {
+  Value result = sum.anchor->op->getResult(0);
+  Index at = s.index;
+  if (getRank(result) == at.size())
+    return body(at, e.value(s.getPlace(result)(at)));
+  Expr extent = hlir::getExtents(result).back();
+  unsigned column = e.addDim(extent);
+  at.push_back(Expr::dim(column));
+  e.laneLoop(column, e.constant(0), e.value(extent), lanes,
+             [&] { body(at, e.value(s.getPlace(result)(at))); });
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+/// Whether (i1) a maximum has taken nothing but -inf.
+Value StreamedKernel::isLowest(Value v) {
+  Value lowest =
+      constant(v.getType(), -std::numeric_limits<double>::infinity());
+  return arith::CmpFOp::create(e.b, arith::CmpFPredicate::OEQ, v, lowest);
+}
+
+/// The reference where the maximum is `maximum`.
+Value StreamedKernel::emitReference(const Reference &reference, Value maximum) {
+  Emitter::MemoScope scope(e);
+  e.remember(reference.maximum->getResult(0), s.index, maximum);
+  return e.emit(reference.value, s.index);
+}
+
+void StreamedKernel::emitInitial() {
+  forEachRow(e, s, ranges, [&] {
+    Value row = getRow(s.index);
+    for (RowState &state : states)
+      for (auto [room, v] : llvm::zip_equal(
+               state.rooms,
+               state.emission.emitInitial(e.b, state.op.getStateTypes())))
+        store(room, row, v);
+    for (Reference &r : references)
+      for (Room *room : {&r.used, &r.factor})
+        store(*room, row, constant(r.type, 0));
+    for (Sum &sum : sums)
+      overLine(sum, [&](const Index &, Value place) {
+        Type type = e.laneType(sum.lines.type);
+        storeLanes(sum.lines, place,
+                   arith::ConstantOp::create(e.b, e.b.getZeroAttr(type)));
+      });
+  });
+}
+
+/// The references of a maximum that was `before` and is `maximum`, and the
+/// factors by which what follows them is scaled.
+void StreamedKernel::emitReferences(RowState &state, Value maximum,
+                                    Value before) {
+  Value row = getRow(s.index);
+  for (Reference &r : references) {
+    if (r.maximum != state.anchor->op)
+      continue;
+    Type element = getElementType(r.value);
+    Value u = emitReference(r, maximum);
+    u = arith::SelectOp::create(e.b, isLowest(maximum),
+                                constant(u.getType(), 0), u);
+    e.remember(r.value, s.index, u);
+    Value now = emitCast(e.b, u, element, r.type);
+    Value change = emitFn(e.b, llir::Fn::Sub, {load(r.used, row), now}, r.type);
+    Value factor = emitFn(e.b, r.base, {change}, r.type);
+    factor = arith::SelectOp::create(e.b, isLowest(before), constant(r.type, 1),
+                                     factor);
+    store(r.used, row, now);
+    store(r.factor, row, factor);
+  }
+}
+
+/// The reductions of a row over [lo, hi), and the terms that products read.
+void StreamedKernel::emitRow(Value lo, Value hi) {
+  Value row = getRow(s.index);
+  KernelAnalysis::Place place = t.getChunkPlace();
+  auto keepTerms = [&](const Anchor *by, const Index &at) {
+    for (auto [v, writer] : terms)
+      if (writer == by)
+        e.keep(v, place(at), e.emit(v, at));
+  };
+  Emitter::Span span{lo, e.sub(hi, lo), {t.extent, t.chunk}};
+  for (RowState &state : states) {
+    const Anchor &anchor = *state.anchor;
+    llir::LoopFormAttr form = getForm(anchor);
+    SmallVector<Value> part =
+        e.emitState(state.op, s.index, /*varies=*/false, form, span,
+                    [&](const Index &at) { keepTerms(&anchor, at); });
+    SmallVector<Value> before;
+    for (const Room &room : state.rooms)
+      before.push_back(load(room, row));
+    SmallVector<Value> taken = before;
+    if (const Reference *r = getReference(anchor)) {
+      Type type = state.rooms[0].type;
+      Value factor = emitCast(e.b, load(r->factor, row), r->type, type);
+      taken = state.emission.emitScaled(e.b, before, factor);
+    }
+    SmallVector<Value> now = state.emission.emitMerge(e.b, taken, part);
+    for (auto [room, v] : llvm::zip_equal(state.rooms, now))
+      store(room, row, v);
+    if (llvm::any_of(references, [&](const Reference &r) {
+          return r.maximum == anchor.op;
+        }))
+      emitReferences(state, state.emission.emitResults(e.b, now)[0],
+                     state.emission.emitResults(e.b, before)[0]);
+  }
+  // Terms that no reduction computes.
+  if (llvm::none_of(terms, [](auto &term) { return !term.second; }))
+    return;
+  unsigned column = e.addDim(t.extent);
+  Index at = s.index;
+  at.push_back(Expr::dim(column));
+  Emitter::Repeated repeated(e, {t.extent});
+  e.laneLoop(column, lo, hi, lanes, [&] { keepTerms(nullptr, at); });
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+void StreamedKernel::emitScores(const Anchor &anchor, Value lo, Value hi) {
+  ProductAnalysis p = t.analyze(anchor);
+  StageProduct product(e, s, ranges, p, getForm(anchor));
+  product.loops.setScratch(
+      e.address(loop.scratch, e.value(bytes), e.b.getI8Type()));
+  Value result = anchor.op->getResult(0);
+  product.loops.finish = [&](Value sum) {
+    Value element = emitCast(e.b, sum, p.accumulator, getElementType(result));
+    e.keep(result, t.getChunkPlace()(p.index), element);
+  };
+  product.emit(IndexRange{lo, hi});
+  productBytes = Expr::max(productBytes, product.loops.getScratchBytes());
+  cost = cost + product.getCost();
+}
+
+void StreamedKernel::emitSum(Sum &sum) {
+  ProductAnalysis &p = sum.p;
+  StageProduct product(e, s, ranges, p, getForm(*sum.anchor));
+  product.loops.setScratch(
+      e.address(loop.scratch, e.value(bytes), e.b.getI8Type()));
+  Value result = sum.anchor->op->getResult(0);
+  const Reference *r = getReference(*sum.anchor);
+  product.loops.finish = [&](Value chunk) {
+    Value place = e.value(s.getPlace(result)(p.index));
+    Value line = loadLanes(sum.lines, place);
+    if (r) {
+      Value factor = emitCast(e.b, load(r->factor, getRow(p.index)), r->type,
+                              p.accumulator);
+      line =
+          emitFn(e.b, llir::Fn::Mul, {line, e.spread(factor)}, p.accumulator);
+    }
+    storeLanes(
+        sum.lines, place,
+        emitFn(e.b, llir::Fn::Add, {line, e.spread(chunk)}, p.accumulator));
+  };
+  product.emit();
+  productBytes = Expr::max(productBytes, product.loops.getScratchBytes());
+  cost = cost + product.getCost();
+}
+
+//===----------------------------------------------------------------------===//
+// Units
+//===----------------------------------------------------------------------===//
+
+void StreamedKernel::emitChunk(Value lo, Value hi) {
+  e.clearPlaces();
+  e.setDim(t.begin, lo);
+  for (const Anchor &anchor : t.getAnchors())
+    if (anchor.role == Role::Scores)
+      emitScores(anchor, lo, hi);
+  for (const Anchor &anchor : t.getAnchors())
+    if (anchor.role == Role::Scores)
+      t.placeInChunk(anchor.op->getResult(0));
+  forEachRow(e, s, ranges, [&] { emitRow(lo, hi); });
+  for (auto [v, by] : terms)
+    t.placeInChunk(v);
+  for (Sum &sum : sums)
+    emitSum(sum);
+}
+
+/// By what a state is multiplied that followed a maximum: 1, but where that is
+/// -inf, the term that the body has for all elements of the row added, which
+/// is 0 or NaN.
+Value StreamedKernel::emitEndFactor(const Reference &reference, Value maximum) {
+  Type element = getElementType(reference.value);
+  Value u =
+      emitCast(e.b, emitReference(reference, maximum), element, reference.type);
+  Value lowest =
+      constant(reference.type, -std::numeric_limits<double>::infinity());
+  Value term = emitFn(e.b, llir::Fn::Sub, {lowest, u}, reference.type);
+  term = emitFn(e.b, reference.base, {term}, reference.type);
+  Value one = constant(reference.type, 1);
+  Value factor = emitFn(e.b, llir::Fn::Add, {one, term}, reference.type);
+  Value isEmpty = arith::AndIOp::create(
+      e.b, isLowest(maximum), e.less(e.constant(0), e.value(t.extent)));
+  return arith::SelectOp::create(e.b, isEmpty, factor, one);
+}
+
+/// What was taken becomes the anchors' results, and those the kernel's.
+void StreamedKernel::emitEnd() {
+  e.clearPlaces();
+  forEachRow(e, s, ranges, [&] {
+    Value row = getRow(s.index);
+    llvm::MapVector<Value, Value> factors;
+    auto scale = [&](const Anchor &anchor, Type type) {
+      Value factor = factors.lookup(anchor.reference);
+      return emitCast(e.b, factor, getReference(anchor)->type, type);
+    };
+    for (RowState &state : states) {
+      SmallVector<Value> taken;
+      for (const Room &room : state.rooms)
+        taken.push_back(load(room, row));
+      if (state.anchor->reference)
+        taken = state.emission.emitScaled(
+            e.b, taken, scale(*state.anchor, state.rooms[0].type));
+      SmallVector<Value> results = state.emission.emitResults(e.b, taken);
+      for (auto [result, v] :
+           llvm::zip_equal(state.anchor->op->getResults(), results))
+        e.keep(result, s.getPlace(result)(s.index), v);
+      for (const Reference &r : references)
+        if (r.maximum == state.anchor->op)
+          factors[r.value] = emitEndFactor(r, results[0]);
+    }
+    for (Sum &sum : sums) {
+      Value result = sum.anchor->op->getResult(0);
+      Type type = getElementType(result);
+      if (!sum.anchor->reference && type == sum.lines.type)
+        continue;
+      overLine(sum, [&](const Index &at, Value place) {
+        Value line = loadLanes(sum.lines, place);
+        if (sum.anchor->reference)
+          line = emitFn(e.b, llir::Fn::Mul,
+                        {line, e.spread(scale(*sum.anchor, sum.lines.type))},
+                        sum.lines.type);
+        e.keep(result, s.getPlace(result)(at),
+               emitCast(e.b, line, sum.lines.type, type));
+      });
+    }
+  });
+  for (const Anchor &anchor : t.getAnchors())
+    if (anchor.role != Role::Scores)
+      for (Value result : anchor.op->getResults())
+        s.place(result);
+  forEachRow(e, s, ranges, [&] { emitRowResults(e, s, lanes); });
+}
+
+WorkShape StreamedKernel::emit() {
+  e.clearPlaces();
+  bool fits = t.find() && t.apply(e.loopCase);
+  assert(fits && "a schedule that was not verified");
+  (void)fits;
+  for (llir::LoopFormAttr form : e.loopCase.getForms())
+    lanes = std::max<int64_t>(lanes, form.getNumber("lanes", 1));
+  makeRoom();
+  SmallVector<Axis> axes;
+  for (const StageAxis &axis : s.axes)
+    axes.push_back({axis.dim, axis.extent, axis.block, 1});
+  Grid grid(axes);
+  Emitter::Repeated repeated(e, {s.extents.begin(), s.extents.end()});
+  e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
+    ranges = grid.setUnit(e, unit);
+    for (auto [axis, range] : llvm::zip_equal(s.axes, ranges))
+      if (range.lo)
+        e.setDim(axis.begin, range.lo);
+    setBases();
+    emitInitial();
+    Value extent = e.value(t.extent), step = e.constant(t.chunk);
+    bool isWhole = e.simplify(Expr::mod(t.extent, t.chunk)).isConstant(0);
+    e.forLoop(e.constant(0), extent, step, [&](Value lo) {
+      Value hi = e.add(lo, step);
+      emitChunk(lo, isWhole ? hi : e.minS(hi, extent));
+    });
+    emitEnd();
+  });
+  e.clearPlaces();
+  cost = cost +
+         t.extent * (llir::getElementCost(e.kernel) * int64_t(states.size()));
+  return {grid.countUnits(), grid.getUnitLength() * Expr::max(1, cost),
+          bytes + productBytes};
+}
+
+WorkShape luminal::emitStreamed(Emitter &e, const WorkLoop &loop) {
+  return StreamedKernel(e, loop).emit();
+}

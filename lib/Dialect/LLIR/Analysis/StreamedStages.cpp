@@ -1,0 +1,108 @@
+//===- StreamedStages.cpp - Stages of a kernel over one streamed dim ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "luminal/Dialect/LLIR/Analysis/StreamedStages.h"
+
+using namespace luminal;
+using namespace mlir;
+
+using Anchor = StreamedSpace::Anchor;
+
+Decision StreamedStages::find() {
+  if (Decision found = s.find(); !found)
+    return found;
+  auto reductions =
+      a.kernel.getBody().front().getOps<llir::RowReductionOpInterface>();
+  if (reductions.empty())
+    return Decision::refuse("no reduction walks a dim");
+  extent = (*reductions.begin()).getReducedExtent();
+  space.emplace(s.extents, extent);
+  for (Operation &op : a.kernel.getOps())
+    if (llir::hasLoops(&op))
+      if (Decision added = space->add(&op); !added)
+        return added;
+  // What is left at the end is one value or one line for each row.
+  for (const MovedResult &result : s.results)
+    if (getRank(result.source) > getPosition() + 1)
+      return Decision::refuse("a result has more than one dim beyond the "
+                              "kernel's parallel space",
+                              result.source.getDefiningOp());
+  a.clearPlaces();
+  DenseSet<Value> scores;
+  for (const Anchor &anchor : getAnchors()) {
+    for (Value result : anchor.op->getResults()) {
+      if (getRank(result) > getPosition() + 1)
+        return Decision::refuse("it has more than one dim beyond the kernel's "
+                                "parallel space",
+                                anchor.op);
+      if (anchor.role == Role::Scores)
+        scores.insert(result);
+      else
+        a.place(result, [](const Index &) { return Expr(0); });
+    }
+  }
+  Operation *reader = nullptr;
+  for (const MovedResult &result : s.results) {
+    Index at;
+    for (const Expr &e : hlir::getExtents(result.source))
+      at.push_back(Expr::dim(a.addDim(e)));
+    a.walk(
+        result.source, at, [](const Leaf &) {},
+        [&](Value v, const Index &) {
+          if (scores.contains(v))
+            reader = v.getDefiningOp();
+        });
+  }
+  a.clearPlaces();
+  if (reader)
+    return Decision::refuse("a result reads all of its elements", reader);
+  return Decision::accept();
+}
+
+void StreamedStages::setChunk(int64_t count) {
+  chunk = count;
+  begin = a.addDim(extent);
+}
+
+Decision StreamedStages::apply(llir::LoopCaseAttr loopCase) {
+  if (Decision fits = s.applyGrid(loopCase); !fits)
+    return fits;
+  ArrayRef<llir::LoopAxisAttr> stream = loopCase.getStream();
+  if (stream.size() != 1 ||
+      stream[0].getDims() != ArrayRef<unsigned>(getPosition()))
+    return Decision::refuse("its stream is not the dim after those of the "
+                            "parallel space");
+  if (stream[0].getBlock() == 0 || stream[0].getLanes() != 1)
+    return Decision::refuse("its stream has no chunk, or lanes, which are the "
+                            "forms' own");
+  setChunk(stream[0].getBlock());
+  return Decision::accept();
+}
+
+Value StreamedStages::getComputedTerms(const Anchor &anchor) const {
+  Value terms =
+      StreamedSpace::getTerms(cast<llir::ProductOpInterface>(anchor.op));
+  Value source = terms;
+  while (auto view = source.getDefiningOp<llir::ViewOp>())
+    source = view.getOperand();
+  Operation *def = source.getDefiningOp();
+  return !def || llir::hasLoops(def) ? Value() : terms;
+}
+
+KernelAnalysis::Place StreamedStages::getChunkPlace() const {
+  return [row = s.getRowPlace(), chunk = chunk, position = getPosition(),
+          begin = begin](const Index &at) {
+    return row(at) * chunk + (at[position] - Expr::dim(begin));
+  };
+}
+
+ProductAnalysis StreamedStages::analyze(const Anchor &anchor) const {
+  ProductAnalysis p = s.analyze(cast<llir::ProductOpInterface>(anchor.op));
+  if (anchor.role != Role::Sum)
+    return p;
+  Expr first = Expr::dim(begin), count = chunk;
+  if (!a.simplify(Expr::mod(extent, chunk)).isConstant(0))
+    count = Expr::min(chunk, extent - first);
+  p.setSteps(first, count, chunk);
+  return p;
+}

@@ -1,0 +1,328 @@
+//===- StreamForms.cpp - Several anchors jointly over one streamed dim ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// As stages, the grid cuts the parallel space; a unit then walks the first dim
+// beyond it, the stream, in chunks, all anchors jointly (StreamedStages). For
+// kernels of which the rows of a unit do not fit on chip as a whole. Products
+// have the forms of stages, reductions the form `joint`.
+//
+//===----------------------------------------------------------------------===//
+
+#include "StageChoices.h"
+#include "luminal/Dialect/LLIR/Analysis/StreamedStages.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+using Anchor = StreamedSpace::Anchor;
+using Role = StreamedSpace::Role;
+
+/// Indices of the stream that a unit takes at a time, at least and at most: a
+/// row's states are scaled once a chunk.
+static constexpr int64_t kLeastChunk = 64, kMostChunk = 512;
+
+namespace {
+/// The case of one kernel.
+class Proposal {
+public:
+  Proposal(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+           const MachineModel &machine)
+      : a(kernel, ranges), t(a), s(t.s), machine(machine),
+        c(kernel.getContext(), machine) {}
+
+  /// Finds the anchors and cuts the parallel space.
+  Decision addGrid();
+  /// Whether the rows of a full unit fit on chip as a whole, so that stages
+  /// need no stream.
+  bool fitsOnChip() const;
+  void addForms(bool isFew);
+  std::optional<Expr> getRows() const {
+    return rowAxis ? std::optional(s.axes[*rowAxis].extent) : std::nullopt;
+  }
+
+  KernelAnalysis a;
+  StreamedStages t;
+  StageAnalysis &s;
+  const MachineModel &machine;
+  CaseBuilder c;
+
+private:
+  int64_t countBytesOfElement() const;
+  void addProduct(const Anchor &anchor, bool isFew);
+
+  std::optional<size_t> rowAxis;
+  /// Rows that tiles would have in a unit.
+  int64_t fullRows = 1;
+};
+} // namespace
+
+static bool fits(KernelOp kernel) {
+  bool hasReduction = false;
+  unsigned anchors = 0;
+  for (Operation &op : kernel.getOps()) {
+    if (isa<UpdateOpInterface>(op))
+      return false;
+    anchors += hasLoops(&op);
+    hasReduction |= isa<RowReductionOpInterface>(op);
+  }
+  return hasReduction && anchors > 1;
+}
+
+/// Bytes that one index of the stream takes in a row of the unit.
+int64_t Proposal::countBytesOfElement() const {
+  int64_t bits = 0;
+  auto add = [&](Value v) {
+    bits += getElementType(v).getIntOrFloatBitWidth();
+  };
+  for (const Anchor &anchor : t.getAnchors()) {
+    if (anchor.role == Role::Scores)
+      add(anchor.op->getResult(0));
+    if (anchor.role == Role::Sum)
+      if (Value terms = t.getComputedTerms(anchor))
+        add(terms);
+  }
+  return std::max<int64_t>(1, bits / 8);
+}
+
+Decision Proposal::addGrid() {
+  if (Decision found = t.find(); !found)
+    return found;
+  SmallVector<unsigned> rows = s.findOwnDims(/*ofLeft=*/true);
+  SmallVector<SmallVector<unsigned>> groups;
+  SmallVector<int64_t> blocks;
+  for (unsigned i = 0; i < s.extents.size(); ++i)
+    if (!s.extents[i].isConstant(1) && !llvm::is_contained(rows, i)) {
+      groups.push_back({i});
+      blocks.push_back(1);
+    }
+  // Rows are the fastest axis: consecutive units share their columns.
+  if (!rows.empty()) {
+    rowAxis = groups.size();
+    groups.push_back(rows);
+    blocks.push_back(0);
+  }
+  s.setAxes(groups, blocks);
+  int64_t tileRows = 1;
+  for (const Anchor &anchor : t.getAnchors())
+    if (auto product = dyn_cast<ProductOpInterface>(anchor.op)) {
+      ProductAnalysis p = s.analyze(product);
+      tileRows = std::max(
+          tileRows, chooseTile(p, machine, machine.getLanes(8 * p.bytes)).rows);
+    }
+  fullRows = rowAxis ? kMostTiles * tileRows : 1;
+  if (rowAxis) {
+    std::optional<int64_t> known = s.axes[*rowAxis].extent.asConstant();
+    bool isAll = known && *known <= fullRows;
+    s.axes[*rowAxis].block = isAll ? 0 : fullRows;
+    if (isAll)
+      fullRows = *known;
+  }
+  // A chunk of all rows takes half of what there is on chip: packed columns
+  // and the lines of the results take the rest.
+  int64_t chunk = kLeastChunk;
+  while (chunk < kMostChunk && 2 * chunk * fullRows * countBytesOfElement() <=
+                                   machine.getChipBytes() / 2)
+    chunk *= 2;
+  t.setChunk(chunk);
+  for (const StageAxis &axis : s.axes)
+    c.grid.push_back(c.axis(axis.positions, axis.block));
+  c.stream.push_back(c.axis({t.getPosition()}, chunk));
+  return Decision::accept();
+}
+
+bool Proposal::fitsOnChip() const {
+  std::optional<int64_t> known = t.extent.asConstant();
+  return known &&
+         *known * fullRows * countBytesOfElement() <= machine.getChipBytes();
+}
+
+void Proposal::addProduct(const Anchor &anchor, bool isFew) {
+  ProductAnalysis p = t.analyze(anchor);
+  if (!p.columns.alongOwn && !p.columns.alongK)
+    p.findRuns();
+  int64_t lanes = machine.getLanes(8 * p.bytes);
+  SmallVector<CaseBuilder::Word> words;
+  bool copiesRows = !p.isPlain(p.rows);
+  if (copiesRows)
+    words.push_back({"copy", "rows"});
+  if (isFew)
+    return addFewRows(c, p, copiesRows, lanes, words);
+  Tile tile = chooseTile(p, machine, lanes);
+  int64_t block = rowAxis ? s.axes[*rowAxis].block : 1;
+  while (block && block % tile.rows)
+    --tile.rows;
+  SmallVector<CaseBuilder::Number> more;
+  if (!p.columns.group.empty() && p.columns.group[0] >= s.extents.size()) {
+    int64_t width = tile.vectors * lanes, panel = tile.panels * width;
+    // A chunk of scores is whole panels.
+    if (anchor.role == Role::Scores)
+      while (t.chunk % panel)
+        panel -= width;
+    more.push_back({"panel", panel});
+  }
+  addTile(c, p, tile, lanes, words, more);
+}
+
+void Proposal::addForms(bool isFew) {
+  a.clearPlaces();
+  for (const Anchor &anchor : t.getAnchors()) {
+    if (anchor.role == Role::Reduction) {
+      unsigned lanes = chooseLanes(t.extent, machine.getLanes(32));
+      c.addForm(anchor.op, "joint",
+                {{"lanes", lanes},
+                 {"unroll", chooseUnroll(t.extent, lanes, kPassUnroll)}});
+      continue;
+    }
+    if (anchor.role == Role::Sum)
+      if (Value terms = t.getComputedTerms(anchor))
+        t.placeInChunk(terms);
+    addProduct(anchor, isFew);
+    if (anchor.role == Role::Scores)
+      t.placeInChunk(anchor.op->getResult(0));
+  }
+  a.clearPlaces();
+}
+
+static SmallVector<LoopCaseAttr>
+propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+        const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
+  // A kernel without products reads its rows again from where they are.
+  if (!fits(kernel) || !canTile(machine) || !machine.hasScratch ||
+      kernel.getBody().front().getOps<ProductOpInterface>().empty())
+    return {};
+  Proposal first(kernel, ranges, machine);
+  if (Decision found = first.addGrid(); !found) {
+    why.push_back({"no stream because", found.str()});
+    if (Operation *other = found.getSubject())
+      why.push_back({"not streamed", describeWithPlace(other)});
+    return {};
+  }
+  if (first.fitsOnChip())
+    return {};
+  why.push_back({"form", "anchors jointly over one streamed dim"});
+  why.push_back({"anchors", uint64_t(first.t.getAnchors().size())});
+  why.push_back({"chunk", uint64_t(first.t.chunk)});
+  std::optional<Expr> rows = first.getRows();
+  std::optional<int64_t> count = rows ? rows->asConstant() : 1;
+  first.addForms(!count || *count <= kFewRows);
+  if (count)
+    return {first.c.build()};
+  first.c.atMost.push_back({*rows, kFewRows});
+  Proposal many(kernel, ranges, machine);
+  bool found(many.addGrid());
+  assert(found && "the anchors are the same");
+  (void)found;
+  many.addForms(/*isFew=*/false);
+  return {first.c.build(), many.c.build()};
+}
+
+static LoopWork count(KernelOp kernel,
+                      const KernelAnalysis::SymbolRanges &ranges,
+                      LoopCaseAttr loopCase, const MachineModel &machine) {
+  KernelAnalysis a(kernel, ranges);
+  KernelSizes sizes(a);
+  LoopWork work;
+  StreamedStages t(a);
+  bool fits = t.find() && t.apply(loopCase);
+  assert(fits && "a case that was not verified");
+  (void)fits;
+  work.units = sizes.countUnits(loopCase, t.s.extents);
+  double extent = std::max(1.0, sizes.valueOf(t.extent));
+  double chunks = std::ceil(extent / double(t.chunk));
+  llvm::SmallPtrSet<Value, 4> kept;
+  for (const Anchor &anchor : t.getAnchors()) {
+    if (anchor.role == Role::Reduction) {
+      for (Value operand : anchor.op->getOperands())
+        work.operations += sizes.countElements(operand) +
+                           sizes.countOperations(operand, &kept);
+      continue;
+    }
+    // What a chunk leaves on chip is written and read.
+    if (anchor.role == Role::Sum)
+      if (Value terms = t.getComputedTerms(anchor)) {
+        t.placeInChunk(terms);
+        kept.insert(terms);
+        work.cacheBytes += 2 * sizes.countBytes(terms);
+      }
+    ProductAnalysis p = t.s.analyze(cast<ProductOpInterface>(anchor.op));
+    LoopFormAttr form = loopCase.getForm(getPosition(anchor.op));
+    bool isBlocked =
+        !p.rows.group.empty() && p.rows.group[0] < t.s.extents.size();
+    int64_t block = isBlocked ? t.s.getAxis(p.rows.group[0])->block : 0;
+    llir::addProduct(work, p, sizes,
+                     block ? double(block) : sizes.valueOf(p.rows.extent),
+                     sizes.valueOf(p.columns.extent), getTile(form),
+                     form.getWord("copy") == "rows", machine);
+    Value result = anchor.op->getResult(0);
+    double times = anchor.role == Role::Sum ? chunks : 1;
+    work.cacheBytes += 2 * times * sizes.countBytes(result);
+    if (anchor.role == Role::Scores)
+      t.placeInChunk(result);
+  }
+  for (Value yielded : getYielded(kernel))
+    work.operations += sizes.countOperations(yielded, &kept);
+  work.memoryBytes += sizes.countMemory();
+  return work;
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verify(KernelOp kernel,
+                            const KernelAnalysis::SymbolRanges &ranges,
+                            LoopCaseAttr loopCase, const MachineModel &machine,
+                            function_ref<InFlightDiagnostic()> emitError) {
+  if (!machine.hasScratch)
+    return emitError() << "has anchors that are walked jointly, for which the "
+                          "machine has no scratch";
+  KernelAnalysis a(kernel, ranges);
+  StreamedStages t(a);
+  Decision fits = t.find();
+  if (fits)
+    fits = t.apply(loopCase);
+  if (!fits)
+    return emitError() << "walks anchors jointly, but " << fits.str();
+  for (const Anchor &anchor : t.getAnchors()) {
+    LoopFormAttr form = loopCase.getForm(getPosition(anchor.op));
+    if (anchor.role == Role::Reduction) {
+      if (form.getForm().getValue() != "joint")
+        return emitError() << "gives op" << form.getOp() << " the form "
+                           << form.getForm().getValue()
+                           << ", a reduction of a stream is joint";
+      if (failed(verifyNumbers(form, {{"lanes", 1, 64}, {"unroll", 1, 16}},
+                               emitError)))
+        return failure();
+      continue;
+    }
+    if (form.getForm().getValue() == "joint")
+      return emitError() << "gives op" << form.getOp() << ", "
+                         << describe(anchor.op) << ", the form joint";
+    if (anchor.role == Role::Sum)
+      if (Value terms = t.getComputedTerms(anchor))
+        t.placeInChunk(terms);
+    ProductAnalysis p = t.analyze(anchor);
+    if (failed(verifyStage(t.s, p, form, machine, emitError)))
+      return failure();
+    if (anchor.role == Role::Scores) {
+      if (t.chunk % form.getNumber("panel", 1))
+        return emitError() << "has a chunk of " << t.chunk
+                           << ", which is not a multiple of the panel of op"
+                           << form.getOp();
+      t.placeInChunk(anchor.op->getResult(0));
+    }
+  }
+  a.clearPlaces();
+  for (LoopFormAttr form : loopCase.getForms())
+    if (!hasLoops(&*std::next(kernel.getBody().front().begin(), form.getOp())))
+      return emitError() << "gives op" << form.getOp()
+                         << " a form, which only anchors of a stream have";
+  return success();
+}
+
+static const StringRef kNames[] = {"tile", "dot", "axpy", "joint"};
+const LoopForms llir::kStreamForms = {"streamed", kNames, fits,
+                                      propose,    count,  verify};
