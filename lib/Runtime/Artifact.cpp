@@ -133,14 +133,16 @@ Status Artifact::makePlan() {
 }
 
 Status Artifact::findKernels(const Module &code, const std::string &where) {
-  for (size_t i = 0; i < manifest.steps.size(); ++i) {
-    const std::string &kernel = manifest.steps[i].kernel;
+  for (size_t i = 0; i < manifest.steps.size(); ++i)
     if (std::string_view library = getLibraryName(manifest.steps[i].launch);
-        !library.empty()) {
+        !library.empty())
       if (Status status = device->checkLibrary(library); !status)
         return status.takeError().within(name + ": " + where + "step " +
                                          std::to_string(i) + " (" +
                                          manifest.steps[i].name + ")");
+  for (size_t i = 0; i < manifest.steps.size(); ++i) {
+    const std::string &kernel = manifest.steps[i].kernel;
+    if (!getLibraryName(manifest.steps[i].launch).empty()) {
       kernels.push_back(nullptr);
       continue;
     }

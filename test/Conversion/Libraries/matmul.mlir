@@ -153,6 +153,41 @@ func.func @empty(%x: tensor<1024x?xf32, #hlir.dims<n>>) -> tensor<1024x1024xf32>
 
 // -----
 
+// Products of f16 in f32, as PyTorch computes them: the operands are read as they were, and the sum is rounded once, as
+// the program says.
+// CHECK-LABEL: @widened
+// CHECK: llir.cublaslt_matmul(%arg0, %arg1 bias %arg2) sizes(1, 128, 3072, 768)
+// CHECK-SAME: {epilogue = #llir.epilogue<gelu_tanh>} : (tensor<128x768xf16>, tensor<3072x768xf16>, tensor<3072xf16>) -> tensor<128x3072xf16>
+// CHECK-NOT: elementwise
+// EXACT-LABEL: @widened
+// EXACT: llir.cublaslt_matmul(%arg0, %arg1 bias %arg2) sizes(1, 128, 3072, 768)
+// EXACT-SAME: {epilogue = #llir.epilogue<gelu_tanh>}
+// EXACT-SAME: -> tensor<128x3072xf16>
+func.func @widened(%x: tensor<128x768xf16>, %w: tensor<3072x768xf16>, %b: tensor<3072xf16>) -> tensor<128x3072xf16> {
+  %wx = llir.elementwise cast(%x) : (tensor<128x768xf16>) -> tensor<128x768xf32>
+  %ww = llir.elementwise cast(%w) : (tensor<3072x768xf16>) -> tensor<3072x768xf32>
+  %wb = llir.elementwise cast(%b) : (tensor<3072xf16>) -> tensor<3072xf32>
+  %0 = llir.gemm %wx, %ww k(768) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<128x768xf32>, tensor<3072x768xf32> -> tensor<128x3072xf32>
+  %v = llir.view %wb <(d0, d1) -> (d1)> : tensor<3072xf32> -> tensor<128x3072xf32>
+  %1 = llir.elementwise add(%0, %v) : (tensor<128x3072xf32>, tensor<128x3072xf32>) -> tensor<128x3072xf32>
+  %2 = llir.elementwise gelu_tanh(%1) : (tensor<128x3072xf32>) -> tensor<128x3072xf32>
+  %3 = llir.elementwise cast(%2) : (tensor<128x3072xf32>) -> tensor<128x3072xf16>
+  return %3 : tensor<128x3072xf16>
+}
+
+// -----
+
+// Heads next to each other again: no strides fit the summed dim, so the operand is copied.
+// CHECK-LABEL: @merged
+// CHECK: %[[C:.*]] = llir.view %arg0 <(d0, d1) -> (d1 floordiv 64, d0, d1 mod 64)> : tensor<16x512x64xf16> -> tensor<512x1024xf16>
+// CHECK: llir.cublaslt_matmul(%[[C]], %arg1) sizes(1, 512, 1024, 1024)
+func.func @merged(%x: tensor<16x512x64xf16>, %w: tensor<1024x1024xf16>) -> tensor<512x1024xf16> {
+  %0 = llir.gemm %x, %w k(1024) <(d0, d1, d2) -> (d2 floordiv 64, d0, d2 mod 64)>, <(d0, d1, d2) -> (d2, d1)> : tensor<16x512x64xf16>, tensor<1024x1024xf16> -> tensor<512x1024xf16>
+  return %0 : tensor<512x1024xf16>
+}
+
+// -----
+
 // The library's gelu is coarse where rows are not aligned: a kernel computes it.
 // CHECK-LABEL: @unaligned
 // CHECK: llir.cublaslt_matmul(%arg0, %arg1) sizes(1, 512, 1001, 1024)

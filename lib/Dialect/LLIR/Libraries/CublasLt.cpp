@@ -39,10 +39,13 @@ static bool isSupported(Type type) {
 // Price
 //===----------------------------------------------------------------------===//
 
-static Expr bytesOf(Value value) {
-  SmallVector<Expr> extents = hlir::getExtents(value);
-  return product({extents.begin(), extents.end()}) *
-         Expr(dtypeSize(*hlir::getDType(elementOf(value))));
+static int64_t widthOf(RankedTensorType type) {
+  return dtypeSize(*hlir::getDType(type.getElementType()));
+}
+
+static Expr bytesOf(RankedTensorType type) {
+  SmallVector<Expr> extents = hlir::getExtents(type);
+  return product({extents.begin(), extents.end()}) * Expr(widthOf(type));
 }
 
 /// Whether fusion would compute a value in the kernel of its only reader, so
@@ -57,12 +60,15 @@ static bool wouldFuse(Value value) {
 /// fill the multiprocessors (the library also splits long sums among them), and
 /// memory.
 static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
-                      const Assumptions &symbols, const MachineModel &machine) {
+                      Type kernelType, const Assumptions &symbols,
+                      const MachineModel &machine) {
   auto value = [&](const Expr &e) { return nominalValue(e, symbols); };
-  auto bytes = [&](Value v) { return value(bytesOf(v)); };
+  auto bytes = [&](RankedTensorType type) { return value(bytesOf(type)); };
+  RankedTensorType resultType = layout.result.getType();
   const MachineModel::Products &rates = machine.products;
-  Type type = elementOf(layout.lhs.value);
-  auto rateOf = [&](const MachineModel::Rates &rate) {
+  // Kernels multiply in the type of the program.
+  Type type = layout.lhs.getType().getElementType();
+  auto rateOf = [](const MachineModel::Rates &rate, Type type) {
     return type.isF64() ? rate.f64 : type.isF32() ? rate.f32 : rate.f16;
   };
   constexpr double kTile = 128, kLeastInner = 512;
@@ -76,37 +82,41 @@ static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
   double splits = std::max(1.0, value(layout.inner) / kLeastInner);
   // A matrix that is a part of a tensor, or shared, is read once.
   auto read = [&](const Matrix &matrix, const Expr &a, const Expr &b) {
-    double width = dtypeSize(*hlir::getDType(elementOf(matrix.value)));
-    return std::min(bytes(matrix.value), value(layout.batch * a * b) * width);
+    return std::min(bytes(matrix.getType()),
+                    value(layout.batch * a * b) * widthOf(matrix.getType()));
   };
   double moved = read(layout.lhs, layout.rows, layout.inner) +
                  read(layout.rhs, layout.inner, layout.columns) +
-                 bytes(end.value);
+                 bytes(resultType);
   if (layout.addend.value)
-    moved += bytes(layout.addend.value);
+    moved += bytes(layout.addend.getType());
   Price price;
-  price.kernels = std::max(moved / machine.sharedReadRate,
-                           work / (rateOf(rates.kernels) * share(tiles)));
+  price.kernels =
+      std::max(moved / machine.sharedReadRate,
+               work / (rateOf(rates.kernels, kernelType) * share(tiles)));
   // One row has a kernel of another kind, bound by memory.
-  if (value(layout.rows) > 1 && value(layout.columns) > 1)
-    price.kernels =
-        std::max(price.kernels, value(layout.inner) * rateOf(rates.step));
+  constexpr double kFewRows = 8;
+  double rows = std::min(value(layout.rows), value(layout.columns));
+  if (rows > 1)
+    price.kernels = std::max(price.kernels, value(layout.inner) *
+                                                rateOf(rates.step, kernelType) *
+                                                std::min(1.0, rows / kFewRows));
   price.library =
       std::max(moved / machine.sharedReadRate,
-               work / (rateOf(rates.library) * share(tiles * splits)));
+               work / (rateOf(rates.library, type) * share(tiles * splits)));
   price.kernels = std::max(price.kernels, rates.launchTime);
   price.library = std::max(price.library, rates.libraryTime);
   auto addPass = [&](double passed) {
     price.library += passed / machine.sharedReadRate + rates.launchTime;
   };
-  for (Value operand : {layout.lhs.value, layout.rhs.value})
-    if (wouldFuse(operand))
-      addPass(2 * bytes(operand));
+  for (const Matrix &operand : {layout.lhs, layout.rhs})
+    if (operand.copy || wouldFuse(operand.value))
+      addPass(2 * bytes(operand.getType()));
   // What follows and is not the library's.
   if (end.value.hasOneUse()) {
     auto next = dyn_cast<BodyOpInterface>(*end.value.getUsers().begin());
     if (next && next.isPointwise())
-      addPass(2 * bytes(end.value));
+      addPass(2 * bytes(resultType));
   }
   return price;
 }
@@ -115,21 +125,46 @@ static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
 // Replacement
 //===----------------------------------------------------------------------===//
 
-/// Whether the library's epilogue is as precise as its type. Where rows are not
-/// aligned or an addend is read, its gelu is a coarser one (measured in version
-/// 13.1); f64 has no epilogue.
-static bool isPrecise(const FollowedProduct &end, const Assumptions &symbols) {
-  Type type = elementOf(end.value);
-  if (type.isF64())
-    return !end.bias && end.epilogue == Epilogue::None;
-  if (end.epilogue != Epilogue::GeluTanh)
-    return true;
+/// Whether rows and batches of a matrix begin at multiples of 16 bytes, as the
+/// tensor does.
+static bool isAligned(const Matrix &matrix, const Assumptions &symbols) {
   constexpr int64_t kAligned = 16;
-  SmallVector<Expr> extents = hlir::getExtents(end.value);
-  if (end.addend || extents.empty())
-    return false;
-  Expr row = extents.back() * Expr(dtypeSize(*hlir::getDType(type)));
-  return symbols.equal(Expr::mod(row, kAligned), 0) == true;
+  Expr rest = matrix.map.getResults()[0], width = widthOf(matrix.getType());
+  bool isUnit = false;
+  auto isMultiple = [&](const Expr &e) {
+    return symbols.equal(Expr::mod(e * width, kAligned), 0) == true;
+  };
+  for (unsigned i = 0; i < 3; ++i) {
+    std::optional<Expr::Linear> linear = rest.linearIn(i);
+    bool isOwn = i > 0 && !isUnit && linear->stride.isConstant(1);
+    isUnit |= isOwn;
+    if (!isOwn && !isMultiple(linear->stride))
+      return false;
+    rest = linear->rest;
+  }
+  return isMultiple(rest);
+}
+
+/// Whether the library's epilogue does what the ops do. Where matrices are not
+/// aligned, its gelu is a coarse one, and its relu of NaN is 0 (measured in
+/// version 13.1); f64 has none.
+static bool isPrecise(const FollowedProduct &end, const MatmulLayout &layout,
+                      const Assumptions &symbols) {
+  if (elementOf(end.value).isF64())
+    return !end.bias && end.epilogue == Epilogue::None;
+  if (end.epilogue == Epilogue::None)
+    return true;
+  return isAligned(layout.lhs, symbols) && isAligned(layout.rhs, symbols) &&
+         isAligned(layout.result, symbols) &&
+         (!layout.addend.value || isAligned(layout.addend, symbols));
+}
+
+/// The memory of an operand.
+static Value getMemory(const Matrix &matrix, OpBuilder &builder) {
+  if (!matrix.copy)
+    return matrix.value;
+  return ViewOp::create(builder, matrix.value.getLoc(), matrix.copyType,
+                        matrix.value, matrix.copy);
 }
 
 static Operation *build(const FollowedProduct &end,
@@ -137,14 +172,13 @@ static Operation *build(const FollowedProduct &end,
   Operation *last = end.value.getDefiningOp();
   OpBuilder builder(last);
   MLIRContext *context = builder.getContext();
-  Value bias = end.bias ? end.bias->value : Value();
   auto sizes = MapAttr::get(
       context, 0, {layout.batch, layout.rows, layout.columns, layout.inner});
   auto call = CublasLtMatmulOp::create(
-      builder, last->getLoc(), end.value.getType(), layout.lhs.value,
-      layout.rhs.value, layout.addend.value, bias, sizes, layout.lhs.map,
-      layout.rhs.map, layout.addend.map, layout.result.map,
-      builder.getF64FloatAttr(end.alpha),
+      builder, last->getLoc(), end.value.getType(),
+      getMemory(layout.lhs, builder), getMemory(layout.rhs, builder),
+      layout.addend.value, layout.bias, sizes, layout.lhs.map, layout.rhs.map,
+      layout.addend.map, layout.result.map, builder.getF64FloatAttr(end.alpha),
       EpilogueAttr::get(context, end.epilogue));
   Value(end.value).replaceAllUsesWith(call.getResult());
   return call;
@@ -171,15 +205,17 @@ LibraryChoice CublasLtLibrary::replace(Operation *op,
   // As much as the library does at once.
   std::string reason;
   for (const FollowedProduct &end : llvm::reverse(ends)) {
-    if (!isPrecise(end, symbols))
-      continue;
     MatmulLayout layout;
     if (LayoutDecision found = findLayout(product, end, symbols, layout);
         !found) {
       reason = found.str();
       continue;
     }
-    Price price = getPrice(end, layout, symbols, machine);
+    if (!isPrecise(end, layout, symbols)) {
+      reason = "the library's epilogue is coarse here";
+      continue;
+    }
+    Price price = getPrice(end, layout, type, symbols, machine);
     choice.why = {
         {"batch", layout.batch.str()},     {"rows", layout.rows.str()},
         {"columns", layout.columns.str()}, {"inner", layout.inner.str()},

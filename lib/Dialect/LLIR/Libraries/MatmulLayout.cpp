@@ -3,6 +3,7 @@
 
 #include "MatmulLayout.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+#include "mlir/IR/Builders.h"
 
 using namespace mlir;
 using namespace luminal;
@@ -36,27 +37,44 @@ static std::optional<Strided> getStrided(Value value, MapAttr map,
   return strided;
 }
 
-/// The same of the memory that lies furthest behind views.
+static Type elementOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getElementType();
+}
+
+/// The operand of a cast that changes no value, from a narrow float to f32.
+static Value getWidened(Value value) {
+  auto cast = value.getDefiningOp<ElementwiseOp>();
+  if (!cast || cast.getFn() != Fn::Cast || !elementOf(value).isF32())
+    return {};
+  Value from = cast.getInputs()[0];
+  return elementOf(from).isF16() || elementOf(from).isBF16() ? from : Value();
+}
+
+/// The same of the memory that lies furthest behind views, with elements of
+/// this type, widened or not.
 static std::optional<Strided> findStrided(Value value, MapAttr map,
-                                          ArrayRef<Expr> domain,
+                                          ArrayRef<Expr> domain, Type element,
                                           const Assumptions &symbols) {
-  std::optional<Strided> best = getStrided(value, map, domain, symbols);
-  while (auto view = value.getDefiningOp<ViewOp>()) {
-    map = compose(map, view.getMap(), domain, symbols);
-    value = view.getOperand();
-    if (std::optional<Strided> found = getStrided(value, map, domain, symbols))
-      best = std::move(found);
+  std::optional<Strided> best;
+  while (true) {
+    if (elementOf(value) == element)
+      if (std::optional<Strided> found =
+              getStrided(value, map, domain, symbols))
+        best = std::move(found);
+    if (auto view = value.getDefiningOp<ViewOp>()) {
+      map = compose(map, view.getMap(), domain, symbols);
+      value = view.getOperand();
+    } else if (Value from = getWidened(value)) {
+      value = from;
+    } else {
+      return best;
+    }
   }
-  return best;
 }
 
 //===----------------------------------------------------------------------===//
 // What follows a product
 //===----------------------------------------------------------------------===//
-
-static Type elementOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getElementType();
-}
 
 /// The number that all elements of a float tensor are.
 static std::optional<double> getSplat(Value value) {
@@ -80,7 +98,7 @@ static bool addOperand(FollowedProduct &end, Value operand,
   if (getSplat(operand))
     return false;
   std::optional<Strided> found =
-      findStrided(operand, end.toIndex, extents, symbols);
+      findStrided(operand, end.toIndex, extents, elementOf(operand), symbols);
   if (!found)
     return false;
   bool isWhole = llvm::all_of(llvm::zip_equal(found->strides, extents),
@@ -88,10 +106,10 @@ static bool addOperand(FollowedProduct &end, Value operand,
                                 return !std::get<0>(both).isConstant(0) ||
                                        std::get<1>(both).isConstant(1);
                               });
-  std::optional<Strided> &place = isWhole ? end.addend : end.bias;
+  std::optional<Added> &place = isWhole ? end.addend : end.bias;
   if (place)
     return false;
-  place = std::move(found);
+  place = {operand, end.toIndex};
   return true;
 }
 
@@ -99,10 +117,18 @@ static bool addOperand(FollowedProduct &end, Value operand,
 static bool addElementwise(FollowedProduct &end, ElementwiseOp op,
                            ArrayRef<Expr> extents, const Assumptions &symbols,
                            bool isExact) {
-  // One rounding takes the place of several; which sum comes first is open.
   Type element = elementOf(end.value);
+  // The library computes in f32 and rounds at its end.
+  if (op.getFn() == Fn::Cast) {
+    Type to = elementOf(op.getResult());
+    return element.isF32() && (to.isF16() || to.isBF16());
+  }
+  // One rounding takes the place of several, and which sum comes first is open.
+  // A maximum moves no rounding.
   bool isFirst = !end.addend && !end.bias && end.alpha == 1;
-  if (isExact && (!element.isF32() || !isFirst) && op.getFn() != Fn::Max)
+  bool isSum = op.getFn() == Fn::Mul || op.getFn() == Fn::Add;
+  if (isExact && op.getFn() != Fn::Max &&
+      (!element.isF32() || (isSum && !isFirst)))
     return false;
   if (end.epilogue != Epilogue::None || elementOf(op.getResult()) != element)
     return false;
@@ -183,6 +209,9 @@ public:
 
 private:
   LayoutDecision findTensors();
+  std::optional<Strided> findOperand(Value value, MapAttr map,
+                                     ArrayRef<Expr> domain, Type type,
+                                     Matrix &copy);
   LayoutDecision sortDims();
   void join(SmallVectorImpl<Group> &groups) const;
   bool mayJoin(const Group &outer, const Group &inner) const;
@@ -204,6 +233,8 @@ private:
   const FollowedProduct &end;
   const Assumptions &symbols;
   SmallVector<Strided, 5> tensors;
+  /// Of lhs and rhs, where they are copied.
+  Matrix copies[2];
   SmallVector<Group> rows, columns, batch;
 };
 } // namespace
@@ -213,21 +244,36 @@ LayoutDecision LayoutFinder::findTensors() {
   SmallVector<Expr> extents = hlir::getExtents(op->getResult(0)),
                     domain = extents;
   domain.push_back(op.getReducedExtent());
-  std::optional<Strided> lhs = findStrided(op.getLhs(), op.getLhsMap(), domain,
-                                           symbols),
-                         rhs = findStrided(op.getRhs(), op.getRhsMap(), domain,
-                                           symbols),
-                         result = getStrided(end.value, end.toIndex, extents,
-                                             symbols);
-  if (!lhs || !rhs)
-    return LayoutDecision::refuse("the elements of an operand do not lie at "
-                                  "linear positions");
+  std::optional<Strided> result =
+      getStrided(end.value, end.toIndex, extents, symbols);
   if (!result || !result->offset.isConstant(0))
     return LayoutDecision::refuse("the elements of the result do not lie at "
                                   "linear positions");
+  Type resultType = elementOf(end.value), own = elementOf(op.getLhs());
+  Builder b(op.getContext());
+  std::optional<Strided> lhs, rhs;
+  // Narrow operands first, if they can have this result.
+  for (Type type : {Type(b.getF16Type()), Type(b.getBF16Type()), own}) {
+    if (resultType != type && !resultType.isF32())
+      continue;
+    lhs = findOperand(op.getLhs(), op.getLhsMap(), domain, type, copies[kLhs]);
+    rhs = findOperand(op.getRhs(), op.getRhsMap(), domain, type, copies[kRhs]);
+    if (lhs && rhs)
+      break;
+  }
+  if (!lhs || !rhs)
+    return LayoutDecision::refuse("the elements of an operand do not lie at "
+                                  "linear positions");
   tensors = {*lhs, *rhs, *result};
-  for (const std::optional<Strided> &added : {end.addend, end.bias}) {
-    tensors.push_back(added.value_or(Strided{}));
+  for (const std::optional<Added> &added : {end.addend, end.bias}) {
+    std::optional<Strided> found = Strided{};
+    if (added)
+      found =
+          findStrided(added->value, added->map, extents, resultType, symbols);
+    if (!found)
+      return LayoutDecision::refuse("what is added is of another type than the "
+                                    "result");
+    tensors.push_back(*found);
     tensors.back().strides.resize(extents.size(), Expr(0));
   }
   for (Strided &tensor : tensors) {
@@ -237,6 +283,50 @@ LayoutDecision LayoutFinder::findTensors() {
         return LayoutDecision::refuse("an operand is read backwards");
   }
   return LayoutDecision::accept();
+}
+
+/// An operand of this element type; where its elements are not at linear
+/// positions, and each is read once, as a copy in the order of the product.
+std::optional<Strided> LayoutFinder::findOperand(Value value, MapAttr map,
+                                                 ArrayRef<Expr> domain,
+                                                 Type type, Matrix &copy) {
+  copy = {};
+  if (std::optional<Strided> found =
+          findStrided(value, map, domain, type, symbols))
+    return found;
+  while (elementOf(value) != type) {
+    auto view = value.getDefiningOp<ViewOp>();
+    Value from = view ? Value() : getWidened(value);
+    if (!view && !from)
+      return std::nullopt;
+    if (view)
+      map = compose(map, view.getMap(), domain, symbols);
+    value = view ? view.getOperand() : from;
+  }
+  SmallVector<Expr> extents;
+  std::vector<Expr> dims(domain.size(), Expr(0));
+  for (unsigned i = 0; i < domain.size(); ++i)
+    if (map.usesDim(i)) {
+      dims[i] = Expr::dim(extents.size());
+      extents.push_back(domain[i]);
+    }
+  if (!haveSameSize(extents, hlir::getExtents(value), symbols))
+    return std::nullopt;
+  SmallVector<Expr> results;
+  for (const Expr &e : map.getResults())
+    results.push_back(e.substituteDims(dims));
+  copy.value = value;
+  copy.copyType = hlir::getTensorType(extents, type);
+  copy.copy = MapAttr::getSimplified(map.getContext(), results,
+                                     withExtents(symbols, extents));
+  Strided strided{value, 0, SmallVector<Expr>(domain.size(), Expr(0))};
+  Expr stride = 1;
+  for (unsigned i = domain.size(); i-- > 0;)
+    if (map.usesDim(i)) {
+      strided.strides[i] = domain[i].isConstant(1) ? Expr(0) : stride;
+      stride = stride * domain[i];
+    }
+  return strided;
 }
 
 bool LayoutFinder::mayJoin(const Group &outer, const Group &inner) const {
@@ -298,7 +388,7 @@ LayoutDecision LayoutFinder::checkLeading(Tensor tensor, const Expr &row,
                                 tensors[tensor].value.getDefiningOp());
 }
 
-/// Removes the largest group, or the one that `isRight` names.
+/// Removes the group of the largest weight.
 static std::optional<Group>
 takeGroup(SmallVectorImpl<Group> &groups,
           function_ref<double(const Group &)> getWeight) {
@@ -327,6 +417,7 @@ LayoutDecision LayoutFinder::run(MatmulLayout &layout) {
   if (isSwapped) {
     std::swap(rows, columns);
     std::swap(tensors[kLhs], tensors[kRhs]);
+    std::swap(copies[kLhs], copies[kRhs]);
     for (SmallVector<Group> *groups : {&rows, &columns, &batch})
       for (Group &group : *groups)
         std::swap(group.strides[kLhs], group.strides[kRhs]);
@@ -362,7 +453,11 @@ LayoutDecision LayoutFinder::run(MatmulLayout &layout) {
                   const Expr &columnStride, const Expr &columnExtent,
                   Matrix &matrix) {
     Expr r = orOne(rowStride, rowExtent), c = orOne(columnStride, columnExtent);
-    matrix = {tensors[tensor].value, getMap(tensor, all.strides[tensor], r, c)};
+    // An operand may be copied first.
+    if (tensor == kLhs || tensor == kRhs)
+      matrix = copies[tensor];
+    matrix.value = tensors[tensor].value;
+    matrix.map = getMap(tensor, all.strides[tensor], r, c);
     return checkLeading(tensor, r, rowExtent, c, columnExtent);
   };
   auto takeOuter = [&](Tensor tensor, Matrix &matrix) {
@@ -390,6 +485,7 @@ LayoutDecision LayoutFinder::run(MatmulLayout &layout) {
       !tensors[kBias].offset.isConstant(0) ||
       !haveSameSize(biasExtents, column.extent, symbols))
     return LayoutDecision::refuse("what is added is not one row");
+  layout.bias = tensors[kBias].value;
   return LayoutDecision::accept();
 }
 

@@ -25,6 +25,12 @@ struct Strided {
   llvm::SmallVector<Expr> strides;
 };
 
+/// A tensor that is added, read through a map from the product's index.
+struct Added {
+  mlir::Value value;
+  hlir::MapAttr map;
+};
+
 /// A product with some of what follows it: epilogue(alpha * product + addend +
 /// bias).
 struct FollowedProduct {
@@ -32,7 +38,7 @@ struct FollowedProduct {
   mlir::Value value;
   hlir::MapAttr toIndex;
   double alpha = 1;
-  std::optional<Strided> addend, bias;
+  std::optional<Added> addend, bias;
   Epilogue epilogue = Epilogue::None;
 };
 
@@ -45,17 +51,30 @@ follow(ProductOpInterface op, const Assumptions &symbols, bool isExact);
 struct Matrix {
   mlir::Value value;
   hlir::MapAttr map;
+  /// Where set, `value` is to be read through it first, as a tensor of this
+  /// type: its elements are not at linear positions.
+  hlir::MapAttr copy = {};
+  mlir::RankedTensorType copyType = {};
+
+  /// The type of the tensor that the map is for.
+  mlir::RankedTensorType getType() const {
+    return copy ? copyType
+                : mlir::cast<mlir::RankedTensorType>(value.getType());
+  }
 };
 
 struct MatmulLayout {
   Expr batch = 1, rows = 1, columns = 1, inner = 1;
   Matrix lhs, rhs, addend, result;
+  /// One row.
+  mlir::Value bias;
 };
 
 using LayoutDecision = DecisionAbout<mlir::Operation *>;
 
 /// The matrices of a product whose result is row-major; refused where they are
-/// none that a BLAS takes.
+/// none that a BLAS takes. Operands that were widened for it are taken as they
+/// were: their products are the same.
 LayoutDecision findLayout(ProductOpInterface op, const FollowedProduct &end,
                           const Assumptions &symbols, MatmulLayout &layout);
 
