@@ -256,6 +256,8 @@ void StreamedKernel::overLine(
 
 /// Whether (i1) a maximum has taken nothing but -inf.
 Value StreamedKernel::isLowest(Value v) {
+  if (v.getType().getIntOrFloatBitWidth() < 32)
+    v = emitCast(e.b, v, v.getType(), e.b.getF32Type());
   Value lowest =
       constant(v.getType(), -std::numeric_limits<double>::infinity());
   return arith::CmpFOp::create(e.b, arith::CmpFPredicate::OEQ, v, lowest);
@@ -297,11 +299,11 @@ void StreamedKernel::emitReferences(RowState &state, Value maximum,
     if (r.maximum != state.anchor->op)
       continue;
     Type element = getElementType(r.value);
-    Value u = emitReference(r, maximum);
-    u = arith::SelectOp::create(e.b, isLowest(maximum),
-                                constant(u.getType(), 0), u);
-    e.remember(r.value, s.index, u);
-    Value now = emitCast(e.b, u, element, r.type);
+    // Not in bf16, values of which some targets convert when they are moved.
+    Value now = emitCast(e.b, emitReference(r, maximum), element, r.type);
+    now = arith::SelectOp::create(e.b, isLowest(maximum), constant(r.type, 0),
+                                  now);
+    e.remember(r.value, s.index, emitCast(e.b, now, r.type, element));
     Value change = emitFn(e.b, llir::Fn::Sub, {load(r.used, row), now}, r.type);
     Value factor = emitFn(e.b, r.base, {change}, r.type);
     factor = arith::SelectOp::create(e.b, isLowest(before), constant(r.type, 1),

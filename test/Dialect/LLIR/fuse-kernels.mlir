@@ -196,8 +196,12 @@ func.func @large_chain(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>) -> tens
 // CHECK: llir.kernel(%arg0, %arg1, %arg2)
 // CHECK: llir.gemm
 // CHECK: llir.reduce max
+// The sum comes before the product, and divides behind it.
 // CHECK: llir.reduce sum
+// CHECK: llir.elementwise recip
 // CHECK: llir.gemm
+// CHECK-NEXT: llir.elementwise mul({{.*}}) : (tensor<2x3x96x24xf32>, tensor<2x3x96x24xf32>)
+// CHECK-NEXT: llir.yield
 // CHECK-NOT: llir.kernel
 func.func @attention(%q: tensor<2x3x96x16xf32>, %k: tensor<2x3x45x16xf32>, %v: tensor<2x3x45x24xf32>) -> tensor<2x3x96x24xf32> {
   %s = llir.gemm %q, %k k(16) <(d0, d1, d2, d3, d4) -> (d0, d1, d2, d4)>, <(d0, d1, d2, d3, d4) -> (d0, d1, d3, d4)>
@@ -206,6 +210,29 @@ func.func @attention(%q: tensor<2x3x96x16xf32>, %k: tensor<2x3x45x16xf32>, %v: t
   %o = llir.gemm %p, %v k(45) <(d0, d1, d2, d3, d4) -> (d0, d1, d2, d4)>, <(d0, d1, d2, d3, d4) -> (d0, d1, d4, d3)>
       : tensor<2x3x96x45xf32>, tensor<2x3x45x24xf32> -> tensor<2x3x96x24xf32>
   return %o : tensor<2x3x96x24xf32>
+}
+
+// Of bf16, the product reads terms that were rounded to bf16, and rounds once behind the division.
+// CHECK-LABEL: func.func @narrow_attention
+// CHECK: llir.elementwise cast({{.*}}) : (tensor<96x45xf32>) -> tensor<96x45xbf16>
+// CHECK: llir.gemm {{.*}} -> tensor<96x24xf32>
+// CHECK: llir.elementwise mul({{.*}}) : (tensor<96x24xf32>, tensor<96x24xf32>)
+// CHECK: llir.elementwise cast({{.*}}) : (tensor<96x24xf32>) -> tensor<96x24xbf16>
+func.func @narrow_attention(%s: tensor<96x45xbf16>, %v: tensor<45x24xbf16>) -> tensor<96x24xbf16> {
+  %p = llir.softmax %s : tensor<96x45xbf16>
+  %o = llir.gemm %p, %v k(45) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)>
+      : tensor<96x45xbf16>, tensor<45x24xbf16> -> tensor<96x24xbf16>
+  return %o : tensor<96x24xbf16>
+}
+
+// What else reads the probabilities needs them divided.
+// CHECK-LABEL: func.func @read_twice
+// CHECK: llir.elementwise mul({{.*}}) : (tensor<96x45xf32>, tensor<96x45xf32>)
+func.func @read_twice(%s: tensor<96x45xf32>, %v: tensor<45x24xf32>) -> (tensor<96x24xf32>, tensor<96x45xf32>) {
+  %p = llir.softmax %s : tensor<96x45xf32>
+  %o = llir.gemm %p, %v k(45) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)>
+      : tensor<96x45xf32>, tensor<45x24xf32> -> tensor<96x24xf32>
+  return %o, %p : tensor<96x24xf32>, tensor<96x45xf32>
 }
 
 // A norm is not repeated for each block of a wide product's columns.

@@ -231,8 +231,11 @@ std::string Generator::make() {
     values += ", " + apply("add", {log, reference}, {rows, rows}, rows);
     results += ", " + rows;
   }
-  std::string blocks[] = {"d0" + std::string(choose({"", ":all", ":2"})),
-                          "d1" + std::string(choose({"", ":all", ":"}))};
+  // Where keys are shared, d0 would be rows as well, of which there is one
+  // axis.
+  std::string blocks[] = {
+      "d0" + std::string(isShared ? "" : choose({"", ":all", ":2"})),
+      "d1" + std::string(choose({"", ":all", ":"}))};
   if (blocks[1].back() == ':')
     blocks[1] += number(height * pick(2, 4));
   std::string grid =

@@ -37,7 +37,14 @@ Decision StageAnalysis::findParallel() {
     for (const Expr &extent : hlir::getExtents(result.source))
       at.push_back(extent.isConstant(1) ? Expr(0)
                                         : Expr::dim(a.addDim(extent)));
-    limit(getRank(result.source));
+    // All results have the leading dims in common.
+    SmallVector<Expr> own = hlir::getExtents(result.source),
+                      others = hlir::getExtents(results.front().source);
+    size_t equal = 0;
+    while (equal < std::min(own.size(), others.size()) &&
+           own[equal] == others[equal])
+      ++equal;
+    limit(equal);
     a.walk(
         result.source, at, [](const Leaf &) {},
         [&](Value v, const Index &index) {

@@ -116,11 +116,12 @@ static void divideBehind(RowBuilder &row, ProductOpInterface op, Value terms,
       return v;
     return ElementwiseOp::create(b, to, Fn::Cast, v);
   };
-  Operation *product = b.clone(*op);
   // Terms are of the type that the product reads.
-  Value narrow = cast(terms, type.getElementType());
-  product->setOperand(0, cast(narrow, row.getComputeType()));
-  product->setOperand(1, cast(op.getRhs(), row.getComputeType()));
+  Value lhs = cast(cast(terms, type.getElementType()), row.getComputeType());
+  Value rhs = cast(op.getRhs(), row.getComputeType());
+  Operation *product = b.clone(*op);
+  product->setOperand(0, lhs);
+  product->setOperand(1, rhs);
   product->getResult(0).setType(wide);
   ArrayRef<Expr> read = op.getLhsMap().getResults();
   Value factor =
@@ -136,14 +137,14 @@ static void divideBehind(RowBuilder &row, ProductOpInterface op, Value terms,
 }
 
 /// Null where products take the place of all that read it.
-static Value expandSoftmax(RowBuilder &b, SoftmaxOp op) {
+static Value expandSoftmax(RowBuilder &b, SoftmaxOp op, bool canStream) {
   Value x = b.input();
   Value largest = b.spread(b.reduce(ReduceKind::Max, x));
   // Within what softmax promises: terms are divided by their sum.
   Value e = b.apply(Fn::ExpFast, b.apply(Fn::Sub, {x, largest}));
   // One division per row: the sum is at least 1, or NaN.
   Value scale = b.apply(Fn::Recip, b.reduce(ReduceKind::Sum, e));
-  if (!feedsProducts(op))
+  if (!canStream || !feedsProducts(op))
     return b.output(b.apply(Fn::Mul, {e, b.spread(scale)}));
   SmallVector<ProductOpInterface> products;
   for (Operation *user : op.getResult().getUsers())
@@ -160,10 +161,10 @@ static Value normalize(RowBuilder &b, Value x, double eps) {
   return b.output(b.apply(Fn::Mul, {x, b.spread(scale)}));
 }
 
-static Value expand(Operation *op) {
+static Value expand(Operation *op, bool canStream) {
   RowBuilder b(op);
   if (auto softmax = dyn_cast<SoftmaxOp>(op))
-    return expandSoftmax(b, softmax);
+    return expandSoftmax(b, softmax, canStream);
   Value x = b.input();
   if (auto norm = dyn_cast<RMSNormOp>(op))
     return normalize(b, x, norm.getEps().convertToDouble());
@@ -172,13 +173,13 @@ static Value expand(Operation *op) {
   return normalize(b, centered, norm.getEps().convertToDouble());
 }
 
-void llir::expandRowFunctions(func::FuncOp func) {
+void llir::expandRowFunctions(func::FuncOp func, bool canStream) {
   SmallVector<Operation *> ops;
   for (Operation &op : func.getBody().front())
     if (isa<SoftmaxOp, LayerNormOp, RMSNormOp>(op))
       ops.push_back(&op);
   for (Operation *op : ops) {
-    if (Value value = expand(op))
+    if (Value value = expand(op, canStream))
       op->getResult(0).replaceAllUsesWith(value);
     op->erase();
   }

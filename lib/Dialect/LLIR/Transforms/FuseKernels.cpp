@@ -188,7 +188,7 @@ void FuseKernels::runOnOperation() {
   // Kernels are opaque here, and a function is fused as a whole.
   bool isFused = !block.getOps<KernelOp>().empty();
   if (!isFused)
-    expandRowFunctions(func);
+    expandRowFunctions(func, /*canStream=*/chipBytes > 0);
   if (failed(checkOps()))
     return signalPassFailure();
   if (isFused)

@@ -237,8 +237,10 @@ KernelOp buildKernel(const Group &group, const Assumptions &symbols,
                      mlir::OpBuilder &builder,
                      llvm::DenseMap<mlir::Value, Placed> &placed);
 
-/// Expands softmax, layer_norm and rms_norm into primitive flat ops.
-void expandRowFunctions(mlir::func::FuncOp func);
+/// Expands softmax, layer_norm and rms_norm into primitive flat ops. With
+/// `canStream`, the sum of a softmax that only products read divides behind
+/// them, so that all may be walked jointly.
+void expandRowFunctions(mlir::func::FuncOp func, bool canStream);
 
 /// The value that a group computes, without the views through which it reads
 /// it.
