@@ -23,8 +23,8 @@ namespace luminal {
 /// any size share all units of work, the threads of a block being as many as
 /// the schedule says, and that *status becomes 1 where an index was out of
 /// range. With `startsEarly`, for architectures that have it
-/// (canStartEarly), the kernel itself waits for what was launched before it,
-/// and lets what follows be launched (griddepcontrol).
+/// (canStartEarly), the kernel itself waits for what was launched before it
+/// (griddepcontrol).
 mlir::FailureOr<KernelInfo>
 emitGPUKernel(llir::KernelOp kernel, llvm::StringRef symbol,
               mlir::ModuleOp dest, llvm::ArrayRef<hlir::SymbolEntry> symbols,

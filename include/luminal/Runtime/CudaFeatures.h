@@ -8,9 +8,8 @@
 
 namespace luminal::runtime {
 
-/// In TargetSpec::features: every kernel waits for the steps before it and lets
-/// those after it begin, by the instruction of this name, so that it may be
-/// launched before they end.
+/// In TargetSpec::features: every kernel waits for the steps before it, by the
+/// instruction of this name, so that it may be launched before they end.
 constexpr std::string_view kWaitsForSteps = "griddepcontrol";
 
 } // namespace luminal::runtime

@@ -59,15 +59,16 @@ Value GPUEntry::loadBuffer(ImplicitLocOpBuilder &b, Value table,
                                        loadInvariant(b, global, table, number));
 }
 
-/// What follows may start at once, and waits like this one. The tables are
-/// written by no kernel. As text with a clobber of memory: LLVM may move reads
-/// across the intrinsic.
+/// What follows is launched once all blocks are done, and need not wait for the
+/// end of the grid; to launch it earlier (griddepcontrol.launch_dependents)
+/// costs more than it gains, since its blocks then share the multiprocessors
+/// that are free at that time. The tables are written by no kernel. As text
+/// with a clobber of memory: LLVM may move reads across the intrinsic.
 void GPUEntry::begin(Emitter &e) const {
   if (!startsEarly)
     return;
   LLVM::InlineAsmOp::create(
-      e.b, TypeRange(), ValueRange(),
-      "griddepcontrol.launch_dependents;\ngriddepcontrol.wait;", "~{memory}",
+      e.b, TypeRange(), ValueRange(), "griddepcontrol.wait;", "~{memory}",
       /*has_side_effects=*/true, /*is_align_stack=*/false,
       LLVM::tailcallkind::TailCallKind::None,
       /*asm_dialect=*/LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr());
