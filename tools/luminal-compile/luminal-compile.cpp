@@ -51,8 +51,7 @@ struct Arguments {
                "saturated, fused, scheduled or lowered")};
   cl::opt<double> searchBudget{
       "search-budget", cl::init(0),
-      cl::desc("Seconds for measuring candidates; 0 takes the program of least "
-               "estimated time"),
+      cl::desc("Seconds for measuring candidates; 0 measures none"),
       cl::cat(category)};
   cl::opt<uint64_t> searchCandidates{
       "search-candidates", cl::init(1),
@@ -76,11 +75,8 @@ struct Arguments {
                              cl::desc("Put the weights into the artifact"),
                              cl::cat(category)};
   cl::opt<int64_t> prepareBytes{
-      "prepare-bytes", cl::init(-1), cl::value_desc("bytes"),
-      cl::desc("Memory for what is computed once, when weights are bound; 0: "
-               "none (default: as much as the weights take on a CPU, a tenth "
-               "of it on a GPU)"),
-      cl::cat(category)};
+      "prepare-bytes", cl::init(-1), cl::value_desc("bytes"), cl::cat(category),
+      cl::desc("Memory for what is computed once, from weights; 0: none")};
   cl::list<std::string> rules{"eqsat-rules",
                               cl::desc(".mlir file of pdl.pattern ops to add"),
                               cl::value_desc("file"), cl::cat(category)};
@@ -101,14 +97,12 @@ struct Arguments {
       cl::desc("Libraries that may be called: all, none, or one by name")};
   cl::opt<std::string> precision{
       "precision", cl::init("finite"),
-      cl::desc("Rules that may be used: exact (the same bits), rounding (also "
-               "those that round otherwise) or finite (also those that hold "
-               "for values proved finite)"),
+      cl::desc("Rules that may be used: exact (the same bits), rounding, or "
+               "finite (also those that hold for values proved finite)"),
       cl::cat(category)};
   cl::opt<double> maxUlps{
       "max-ulps", cl::init(1e300),
-      cl::desc("Leave out rules where they promise less precision than this, "
-               "in units of the last place"),
+      cl::desc("Leave out rules that promise less precision, in ulp"),
       cl::cat(category)};
 #define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
   cl::opt<TYPE> FIELD{"eqsat-" NAME, cl::init(DEFAULT), cl::desc(TEXT),        \
@@ -153,14 +147,13 @@ llvm::Expected<CompileOptions> Arguments::get() const {
     options.emit = getPhase(llvm::StringRef(emit));
     if (!options.emit || *options.emit == Phase::Binary)
       return bad("no phase '" + emit +
-                 "' to stop after; known are: imported, "
-                 "rolled, saturated, fused, scheduled, lowered");
+                 "' to stop after; known are: imported, rolled, saturated, "
+                 "fused, scheduled, lowered");
   } else if (output.empty() && !time.getNumOccurrences()) {
     return bad("no output; use -o model.lum");
   }
   if (searchBudget != 0 || searchCandidates != 1 || !sampleInputs.empty())
-    return bad("measured search is not supported; use "
-               "--search-budget=0");
+    return bad("measured search is not supported; use --search-budget=0");
   options.input = input;
   options.output = output;
   options.target = target;

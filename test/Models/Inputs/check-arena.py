@@ -7,7 +7,7 @@ import sys
 model, limit = sys.argv[1], float(sys.argv[2])
 command = ["luminal-compile", model, "--emit=lowered", "-o", "/dev/null", "--remarks-filter=llir-plan-memory"]
 remarks = subprocess.run(command, check=True, capture_output=True, text=True).stderr
-found = re.findall(r"\] arena \|.*at least=(\d+),.*\bbytes=(\d+)", remarks)
+found = re.findall(r"\] arena \|.*Function=main \|.*at least=(\d+),.*\bbytes=(\d+)", remarks)
 if len(found) != 1:
     sys.exit(f"{model}: expected one remark of an arena, found {len(found)}\n{remarks}")
 least, total = map(int, found[0])

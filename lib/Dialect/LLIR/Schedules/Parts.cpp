@@ -142,6 +142,8 @@ PartsChoice llir::chooseParts(KernelOp kernel,
   std::optional<int64_t> n = extent.asConstant(), count = units.asConstant();
   if (symbols.provablyLessEqual(atOnce, units))
     return refuse("there are units for all workers");
+  // Elements that are index arithmetic cost next to nothing.
+  work = std::max<int64_t>(1, work);
   int64_t ofUnit = llvm::divideCeil(kGrainsOfUnit * machine.grain, work);
   int64_t ofPart = llvm::divideCeil(machine.grain, kPartsOfGrain * work);
   std::optional<int64_t> most = symbols.upperBound(extent);

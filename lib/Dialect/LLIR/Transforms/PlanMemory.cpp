@@ -190,7 +190,7 @@ LogicalResult Planner::assignStorage() {
         addStorage(Storage::Kind::Slot, result, step);
       }
     }
-    addWorkspace(&op, step);
+    addWorkspace(op, step);
   }
   return success();
 }
@@ -236,7 +236,7 @@ Expr Planner::planArena(SmallVectorImpl<Expr> &offsets) {
 /// The size of the arena beside its lower bound, and the buffers that determine
 /// it.
 void Planner::tellArena(ArrayRef<ArenaRequest> requests, const Expr &arena) {
-  Reporter reporter(context, DEBUG_TYPE, func.getSymName());
+  Reporter reporter(context, DEBUG_TYPE, request.name);
   if (!reporter.isListening())
     return;
   ArenaPeak peak = findPeak(requests, symbols);
@@ -271,7 +271,7 @@ void Planner::tellArena(ArrayRef<ArenaRequest> requests, const Expr &arena) {
 
 /// Number of kernels that are equal to another one.
 void Planner::tellSharing() {
-  Reporter reporter(context, DEBUG_TYPE, func.getSymName());
+  Reporter reporter(context, DEBUG_TYPE, request.name);
   if (reporter.isListening())
     reporter.analysis(
         func.getLoc(), "functions",
