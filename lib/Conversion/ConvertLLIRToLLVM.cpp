@@ -75,9 +75,8 @@ checkWorkspace(llir::StepOp step,
   if (!workspace)
     return success();
   Assumptions symbols = hlir::getAssumptions(step);
-  for (auto [buffer, bytes] : llvm::zip_equal(
-           step.getWorkspace(),
-           ArrayRef<Expr>{workspace->states, workspace->counters})) {
+  const Expr sizes[] = {workspace->states, workspace->counters};
+  for (auto [buffer, bytes] : llvm::zip_equal(step.getWorkspace(), sizes)) {
     auto op = buffer.getDefiningOp<llir::BufferOpInterface>();
     Expr needed = symbols.simplify(bytes),
          found = symbols.simplify(op.getSize());
