@@ -185,8 +185,6 @@ private:
                                              llvm::ArrayRef<Expr> domain);
   void takeRows(Group &group);
 
-  /// All groups that read `value`, standalone ops last.
-  llvm::SmallVector<Group *> getAllReaders(mlir::Value value) const;
   /// The group that writes a value, if it has one yet.
   Group *getWriter(mlir::Value value) const { return writers.lookup(value); }
   /// Whether no other group, the deepest at `deepest`, depends on `group`. Each
@@ -209,8 +207,6 @@ private:
   std::vector<std::unique_ptr<Group>> groups;
   llvm::SmallVector<const Group *> order;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Group *, 2>> readers;
-  /// Standalone ops that read a value from memory.
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<Group *, 2>> standaloneReaders;
   llvm::DenseMap<mlir::Value, Group *> writers;
   llvm::SetVector<mlir::Value> outputs;
   llvm::MapVector<mlir::Value, mlir::Value> aliases;

@@ -170,8 +170,10 @@ void FusionPlan::visit(Operation *op) {
   if (body.isFree() &&
       (isOutput || aliases.contains(value) || isa<llir::ConstantOp>(op))) {
     for (Group *group : llvm::to_vector(known))
-      inlineInto(*group, value);
-    readers[value].clear();
+      if (!group->standalone)
+        inlineInto(*group, value);
+    llvm::erase_if(readers[value],
+                   [](const Group *group) { return !group->standalone; });
     if (isOutput && !isa<llir::ConstantOp>(op))
       materialize(op);
     return;
@@ -196,7 +198,11 @@ void FusionPlan::visit(Operation *op) {
 
 /// Why a value has to be in memory.
 Decision FusionPlan::refuseOutput(Value value) const {
-  return standaloneReaders.contains(value)
+  auto it = readers.find(value);
+  return it != readers.end() && llvm::any_of(it->second,
+                                             [](const Group *g) {
+                                               return bool(g->standalone);
+                                             })
              ? Decision::refuse("an op that no kernel holds reads it")
              : Decision::refuse("it is a result of the function");
 }
@@ -220,7 +226,7 @@ void FusionPlan::visitAnchor(Operation *op) {
 /// A group of its own, in the order of all others.
 void FusionPlan::visitStandalone(StandaloneOpInterface op) {
   if (llvm::all_of(op->getResults(), [&](Value v) {
-        return !outputs.contains(v) && getAllReaders(v).empty();
+        return !outputs.contains(v) && readers[v].empty();
       }))
     return;
   Group &group = *groups.emplace_back(std::make_unique<Group>());
@@ -233,13 +239,13 @@ void FusionPlan::visitStandalone(StandaloneOpInterface op) {
     group.roots.push_back(
         {result, kMainSpace, identity(result), identity(result)});
     writers[result] = &group;
-    runBefore(&group, getAllReaders(result));
+    runBefore(&group, readers[result]);
   }
   for (Value operand : op->getOperands()) {
     if (group.accesses.count(operand))
       continue;
     group.accesses[operand].push_back({kMainSpace, identity(operand), {}});
-    standaloneReaders[operand].push_back(&group);
+    readers[operand].push_back(&group);
   }
 }
 
@@ -256,7 +262,7 @@ void FusionPlan::materialize(Operation *op) {
       continue;
     group.roots.push_back({value, kMainSpace, identity, identity});
     writers[value] = &group;
-    runBefore(&group, getAllReaders(value));
+    runBefore(&group, readers[value]);
     group.accesses[value].push_back({kMainSpace, identity, {0}});
   }
   if (!isAnchor(op))
@@ -331,9 +337,10 @@ Decision FusionPlan::addRoot(Value value) {
       cast<BodyOpInterface>(value.getDefiningOp()).isFree())
     return Decision::refuse("it belongs to the loops that compute it");
   Decision decision = Decision::refuse("no kernel reads it");
-  SmallVector<Group *> all = getAllReaders(value);
-  unsigned deepest = getDeepest(all), effort = kMaxGroupsSearched;
+  unsigned deepest = getDeepest(readers[value]), effort = kMaxGroupsSearched;
   for (Group *group : readers[value]) {
+    if (group->standalone)
+      continue;
     ArrayRef<Access> accesses = group->accesses[value];
     if ((group->loopsOf != GroupLoops::Elements &&
          group->loopsOf != GroupLoops::Rows) ||
@@ -354,7 +361,7 @@ Decision FusionPlan::addRoot(Value value) {
       decision = fits;
       continue;
     }
-    if (!mayRunFirst(group, all, deepest, effort)) {
+    if (!mayRunFirst(group, readers[value], deepest, effort)) {
       decision = Decision::refuse(
           "the reader would have to run before one that it needs", group);
       continue;
@@ -366,7 +373,7 @@ Decision FusionPlan::addRoot(Value value) {
       loops.insert(loops.begin(), 0);
     writers[value] = group;
     llvm::erase(readers[value], group);
-    runBefore(group, getAllReaders(value));
+    runBefore(group, readers[value]);
     inlineInto(*group, value);
     return Decision::accept(group);
   }
@@ -571,12 +578,6 @@ void FusionPlan::inlineInto(Group &group, Value value) {
 // Order
 //===----------------------------------------------------------------------===//
 
-SmallVector<Group *> FusionPlan::getAllReaders(Value value) const {
-  SmallVector<Group *> all(readers.lookup(value));
-  llvm::append_range(all, standaloneReaders.lookup(value));
-  return all;
-}
-
 bool FusionPlan::mayRunFirst(const Group *group, ArrayRef<Group *> others,
                              unsigned deepest, unsigned &effort) const {
   if (group->depth >= deepest)
@@ -598,12 +599,12 @@ bool FusionPlan::mayRunFirst(const Group *group, ArrayRef<Group *> others,
     for (const Root &root : next->roots) {
       // Others may read an anchor that the root only moves.
       for (Value written : {root.value, stripViews(root.value, *next)}) {
-        if (getWriter(written) != next)
+        auto it = readers.find(written);
+        if (it == readers.end() || getWriter(written) != next)
           continue;
-        SmallVector<Group *> all = getAllReaders(written);
-        if (llvm::is_contained(all, group))
+        if (llvm::is_contained(it->second, group))
           return false;
-        add(all);
+        add(it->second);
       }
     }
   }
@@ -688,7 +689,9 @@ void FusionPlan::tellKept(Value value, const Decision &inlining,
                           const Decision &furtherResult) {
   if (!reporter.isListening())
     return;
-  ArrayRef<Group *> known = readers[value];
+  SmallVector<Group *, 2> known = readers[value];
+  llvm::erase_if(known,
+                 [](const Group *group) { return bool(group->standalone); });
   if (known.empty())
     return;
   const Group *reader =
