@@ -67,15 +67,15 @@ double Cost::price(const Assumptions &assumptions,
              (machine.launchTime + machine.handOverTime);
 }
 
-static Expr elementsOf(Type type) {
-  SmallVector<Expr> extents = hlir::getExtents(cast<RankedTensorType>(type));
+Expr llir::countElements(Type tensor) {
+  SmallVector<Expr> extents = hlir::getExtents(cast<RankedTensorType>(tensor));
   return product({extents.begin(), extents.end()});
 }
 
-static Expr bytesOf(Type type) {
-  Type element = cast<RankedTensorType>(type).getElementType();
+Expr llir::countBytes(Type tensor) {
+  Type element = cast<RankedTensorType>(tensor).getElementType();
   std::optional<DType> dtype = hlir::getDType(element);
-  return elementsOf(type) * Expr(dtype ? dtypeSize(*dtype) : 8);
+  return countElements(tensor) * Expr(dtype ? dtypeSize(*dtype) : 8);
 }
 
 /// Vectors hold half as many elements of 8 bytes.
@@ -95,17 +95,17 @@ std::optional<Cost> llir::getFlatCost(OperationName name, TypeRange operands,
   if (LLIR_IS(ViewOp) || LLIR_IS(llir::ConstantOp) || LLIR_IS(AliasOp))
     return Cost{};
   if (LLIR_IS(IotaOp))
-    return Cost{{}, {}, elementsOf(results[0]), {}};
+    return Cost{{}, {}, countElements(results[0]), {}};
   if (LLIR_IS(ElementwiseOp)) {
     auto fn = attributes.getAs<FnAttr>("fn");
     int64_t width =
         std::max(widthFactor(operands.back()), widthFactor(results[0]));
     int64_t flops = fn ? getFlops(fn.getValue()) : 1;
-    return Cost{{}, {}, elementsOf(results[0]) * Expr(flops * width), {}};
+    return Cost{{}, {}, countElements(results[0]) * Expr(flops * width), {}};
   }
   if (LLIR_IS(llir::ReduceOp))
-    return Cost{bytesOf(operands[0]), bytesOf(results[0]),
-                elementsOf(operands[0]) * Expr(widthFactor(operands[0])), 1};
+    return Cost{countBytes(operands[0]), countBytes(results[0]),
+                countElements(operands[0]) * Expr(widthFactor(operands[0])), 1};
   // Scalar operations per element, in the type of the computation.
   int64_t perElement = LLIR_IS(SoftmaxOp)     ? 14
                        : LLIR_IS(LayerNormOp) ? 7
@@ -113,27 +113,28 @@ std::optional<Cost> llir::getFlatCost(OperationName name, TypeRange operands,
                                               : 0;
   // Their results, like those of elementwise ops, are used inside the kernel.
   if (perElement)
-    return Cost{bytesOf(operands[0]),
+    return Cost{countBytes(operands[0]),
                 {},
-                elementsOf(operands[0]) *
+                countElements(operands[0]) *
                     Expr(perElement * widthFactor(operands[0])),
                 1};
   if (LLIR_IS(GemmOp)) {
     auto k = attributes.getAs<hlir::MapAttr>("k");
     Expr extent = k ? k.getResults()[0] : Expr(1);
     return Cost{
-        bytesOf(operands[0]) + bytesOf(operands[1]), bytesOf(results[0]),
-        elementsOf(results[0]) * extent * Expr(widthFactor(results[0])), 1};
+        countBytes(operands[0]) + countBytes(operands[1]),
+        countBytes(results[0]),
+        countElements(results[0]) * extent * Expr(widthFactor(results[0])), 1};
   }
   if (LLIR_IS(llir::GatherOp))
-    return Cost{bytesOf(results[0]) + bytesOf(operands[1]),
+    return Cost{countBytes(results[0]) + countBytes(operands[1]),
                 {},
-                elementsOf(results[0]),
+                countElements(results[0]),
                 {}};
   if (LLIR_IS(llir::ScatterOp))
-    return Cost{bytesOf(operands[0]) + bytesOf(operands[1]) +
-                    bytesOf(operands[2]),
-                bytesOf(results[0]), elementsOf(operands[2]), 1};
+    return Cost{countBytes(operands[0]) + countBytes(operands[1]) +
+                    countBytes(operands[2]),
+                countBytes(results[0]), countElements(operands[2]), 1};
 #undef LLIR_IS
   return std::nullopt;
 }
@@ -176,20 +177,20 @@ Cost KernelOp::getCost() {
       auto lookup = dyn_cast<LookupOpInterface>(use.getOwner());
       auto update = dyn_cast<UpdateOpInterface>(use.getOwner());
       if (lookup && use.get() == lookup.getData())
-        rows = rows + bytesOf(lookup->getResult(0).getType());
+        rows = rows + countBytes(lookup->getResult(0).getType());
       else if (update && use.get() == update.getDest() && getInPlace())
-        rows = rows + bytesOf(update.getUpdates().getType());
+        rows = rows + countBytes(update.getUpdates().getType());
       else
         onlyRows = false;
     }
     cost.bytesRead =
-        cost.bytesRead + (onlyRows ? rows : bytesOf(arg.getType()));
+        cost.bytesRead + (onlyRows ? rows : countBytes(arg.getType()));
   }
   for (Value result : getResults())
-    cost.bytesWritten = cost.bytesWritten + bytesOf(result.getType());
+    cost.bytesWritten = cost.bytesWritten + countBytes(result.getType());
   if (getInPlace())
     for (auto update : getBody().getOps<UpdateOpInterface>())
-      cost.bytesWritten = bytesOf(update.getUpdates().getType());
+      cost.bytesWritten = countBytes(update.getUpdates().getType());
   return cost;
 }
 

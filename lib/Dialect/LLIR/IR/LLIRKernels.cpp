@@ -46,17 +46,12 @@ static bool isQuantity(hlir::MapAttr map) {
   return map.getNumDims() == 0 && map.getResults().size() == 1;
 }
 
-static Expr countElements(Value value) {
-  SmallVector<Expr> extents = hlir::getExtents(value);
-  return product({extents.begin(), extents.end()});
-}
-
 /// The elements of the result as positions in the operand.
 SmallVector<hlir::IndexRead> AliasOp::getIndexReads() {
   Expr place = Expr::dim(0) + getOffset().getResults()[0];
   return {{hlir::MapAttr::get(getContext(), 1, place),
-           {countElements(getResult())},
-           {countElements(getOperand())},
+           {countElements(getResult().getType())},
+           {countElements(getOperand().getType())},
            "its place"}};
 }
 
@@ -203,20 +198,12 @@ static FunctionOpInterface getKernelFunction(Operation *callee) {
   return isTensors ? function : FunctionOpInterface();
 }
 
-/// Bytes of a tensor of a schedule.
-static Expr getBytes(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  SmallVector<Expr> extents = hlir::getExtents(tensor);
-  return product({extents.begin(), extents.end()}) *
-         Expr(dtypeSize(*hlir::getDType(tensor.getElementType())));
-}
-
-Expr ArgumentOp::getSize() { return ::getBytes(getType()); }
-Expr DataOp::getSize() { return ::getBytes(getValue().getType()); }
+Expr ArgumentOp::getSize() { return countBytes(getType()); }
+Expr DataOp::getSize() { return countBytes(getValue().getType()); }
 Expr SlotOp::getSize() { return getBytes().getResults()[0]; }
 Expr CountersOp::getSize() { return getBytes().getResults()[0]; }
-Expr PreparedOp::getSize() { return ::getBytes(getType()); }
-Expr ResultOp::getSize() { return ::getBytes(getType()); }
+Expr PreparedOp::getSize() { return countBytes(getType()); }
+Expr ResultOp::getSize() { return countBytes(getType()); }
 Expr PartOp::getSize() { return getBytes().getResults()[0]; }
 
 /// The bytes that the kernel reads and writes as positions in the buffers.
@@ -229,7 +216,7 @@ SmallVector<hlir::IndexRead> StepOp::getIndexReads() {
   auto add = [&](Value buffer, Type type, StringRef what, size_t i) {
     if (auto op = buffer.getDefiningOp<BufferOpInterface>())
       reads.push_back(
-          {place, {::getBytes(type)}, {op.getSize()}, (what + Twine(i)).str()});
+          {place, {countBytes(type)}, {op.getSize()}, (what + Twine(i)).str()});
   };
   for (auto [i, buffer] : llvm::enumerate(getInputs()))
     add(buffer, function.getArgumentTypes()[i], "the bytes of operand ", i);
@@ -263,4 +250,29 @@ LogicalResult StepOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
                          << function.getNumArguments() << " and "
                          << function.getNumResults();
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// What programs depend on
+//===----------------------------------------------------------------------===//
+
+bool llir::usesSymbols(Operation *root) {
+  std::vector<std::string> used;
+  root->walk([&](Operation *op) {
+    for (NamedAttribute attribute : op->getAttrs())
+      if (auto map = dyn_cast<hlir::MapAttr>(attribute.getValue()))
+        for (const Expr &e : map.getResults())
+          e.collectSymbols(used);
+    for (Value result : op->getResults())
+      for (const Expr &extent : hlir::getExtents(result))
+        extent.collectSymbols(used);
+  });
+  return !used.empty();
+}
+
+bool llir::isWeight(BlockArgument argument) {
+  auto function = cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  auto kind = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                    hlir::kKindAttr);
+  return kind && kind.getValue() == stringifyArgumentKind(ArgumentKind::Weight);
 }

@@ -9,11 +9,6 @@ using namespace luminal;
 using namespace luminal::llir;
 using luminal::hlir::MapAttr;
 
-static Expr countElements(Value value) {
-  SmallVector<Expr> extents = hlir::getExtents(value);
-  return product({extents.begin(), extents.end()});
-}
-
 static Type elementOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getElementType();
 }
@@ -117,11 +112,11 @@ LogicalResult CublasLtMatmulOp::verify() {
     if (failed(verifyMatrix(*this, matrix)))
       return failure();
   Assumptions symbols = hlir::getAssumptions(*this);
-  if (symbols.equal(countElements(getResult()),
+  if (symbols.equal(countElements(getResult().getType()),
                     getBatch() * getRows() * getColumns()) == false)
     return emitOpError() << "its sizes are not those of the result";
   if (getBias() &&
-      symbols.equal(countElements(getBias()), getColumns()) == false)
+      symbols.equal(countElements(getBias().getType()), getColumns()) == false)
     return emitOpError() << "expects a bias for each column";
   return hlir::verifyIndices(*this);
 }
@@ -131,12 +126,12 @@ SmallVector<hlir::IndexRead> CublasLtMatmulOp::getIndexReads() {
   for (const Matrix &matrix : getMatrices(*this))
     reads.push_back({matrix.map,
                      {matrix.extents.begin(), matrix.extents.end()},
-                     {countElements(matrix.value)},
+                     {countElements(matrix.value.getType())},
                      matrix.what.str()});
   if (getBias())
     reads.push_back({MapAttr::get(getContext(), 1, Expr::dim(0)),
                      {getColumns()},
-                     {countElements(getBias())},
+                     {countElements(getBias().getType())},
                      "the columns of the bias"});
   return reads;
 }
@@ -145,16 +140,11 @@ SmallVector<hlir::IndexRead> CublasLtMatmulOp::getIndexReads() {
 // Price and launch
 //===----------------------------------------------------------------------===//
 
-static Expr bytesOf(Value value) {
-  return countElements(value) *
-         Expr(dtypeSize(*hlir::getDType(elementOf(value))));
-}
-
 Cost CublasLtMatmulOp::getCost() {
   Cost cost;
   for (Value operand : getOperands())
-    cost.bytesRead = cost.bytesRead + bytesOf(operand);
-  cost.bytesWritten = bytesOf(getResult());
+    cost.bytesRead = cost.bytesRead + countBytes(operand.getType());
+  cost.bytesWritten = countBytes(getResult().getType());
   cost.flops = getBatch() * getRows() * getColumns() * getInner();
   cost.launches = 1;
   return cost;

@@ -43,11 +43,6 @@ static int64_t widthOf(RankedTensorType type) {
   return dtypeSize(*hlir::getDType(type.getElementType()));
 }
 
-static Expr bytesOf(RankedTensorType type) {
-  SmallVector<Expr> extents = hlir::getExtents(type);
-  return product({extents.begin(), extents.end()}) * Expr(widthOf(type));
-}
-
 /// Whether fusion would compute a value in the kernel of its only reader, so
 /// that a library costs a pass over memory more.
 static bool wouldFuse(Value value) {
@@ -63,7 +58,7 @@ static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
                       Type kernelType, const Assumptions &symbols,
                       const MachineModel &machine) {
   auto value = [&](const Expr &e) { return nominalValue(e, symbols); };
-  auto bytes = [&](RankedTensorType type) { return value(bytesOf(type)); };
+  auto bytes = [&](RankedTensorType type) { return value(countBytes(type)); };
   RankedTensorType resultType = layout.result.getType();
   const MachineModel::Products &rates = machine.products;
   // Kernels multiply in the type of the program.

@@ -147,13 +147,6 @@ bool llir::haveConstantSizes(llvm::ArrayRef<ArenaRequest> requests) {
   });
 }
 
-Expr llir::getBytes(mlir::Value value) {
-  auto type = llvm::cast<mlir::RankedTensorType>(value.getType());
-  llvm::SmallVector<Expr> extents = hlir::getExtents(type);
-  return product({extents.begin(), extents.end()}) *
-         Expr(dtypeSize(*hlir::getDType(type.getElementType())));
-}
-
 ArenaPeak llir::findPeak(llvm::ArrayRef<ArenaRequest> requests,
                          const Assumptions &symbols) {
   // The requests that begin and end at each step.

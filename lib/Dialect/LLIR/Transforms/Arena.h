@@ -17,9 +17,6 @@ struct ArenaRequest {
   unsigned first, last;
 };
 
-/// Bytes of a tensor's elements.
-Expr getBytes(mlir::Value value);
-
 /// Peak live bytes, for the symbols' nominal values: no plan is
 /// smaller.
 struct ArenaPeak {

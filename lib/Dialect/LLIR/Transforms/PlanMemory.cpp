@@ -126,7 +126,8 @@ private:
 
 void Planner::addStorage(Storage::Kind kind, Value value, unsigned step) {
   places[value] = {static_cast<unsigned>(storages.size()), Expr(0)};
-  storages.push_back({kind, value, getBytes(value), step, step, {}});
+  storages.push_back(
+      {kind, value, countBytes(value.getType()), step, step, {}});
 }
 
 void Planner::addWorkspace(Operation *op, unsigned step) {
@@ -204,7 +205,8 @@ LogicalResult Planner::assignResults() {
     bool isUpdated =
         output.updates && storage.value == func.getArgument(*output.updates);
     bool isWhole = place.offset.isConstant(0) &&
-                   symbols.equal(storage.bytes, getBytes(output.value)) == true;
+                   symbols.equal(storage.bytes,
+                                 countBytes(output.value.getType())) == true;
     if ((storage.kind != Storage::Kind::Slot && !isUpdated) || !isWhole ||
         !taken.insert(place.storage).second) {
       if (request.isPrepare)
@@ -346,7 +348,7 @@ Value Planner::getBuffer(ImplicitLocOpBuilder &b, Value value) {
   Value &part = parts[value];
   if (!part)
     part = PartOp::create(b, buffer, quantity(place.offset),
-                          quantity(getBytes(value)));
+                          quantity(countBytes(value.getType())));
   return part;
 }
 
@@ -510,21 +512,6 @@ static Request getProgram(func::FuncOp func) {
   return request;
 }
 
-/// Whether sizes or elements depend on a symbol.
-static bool usesSymbols(Operation *root) {
-  std::vector<std::string> used;
-  root->walk([&](Operation *op) {
-    for (NamedAttribute attribute : op->getAttrs())
-      if (auto map = dyn_cast<MapAttr>(attribute.getValue()))
-        for (const Expr &e : map.getResults())
-          e.collectSymbols(used);
-    for (Value result : op->getResults())
-      for (const Expr &extent : hlir::getExtents(result))
-        extent.collectSymbols(used);
-  });
-  return !used.empty();
-}
-
 /// What the ops of `program` take from `llir.prepare`; without outputs where
 /// there is none of them.
 static FailureOr<Request> getPreparation(func::FuncOp func,
@@ -555,9 +542,7 @@ static FailureOr<Request> getPreparation(func::FuncOp func,
   for (const Output &output : request.outputs)
     use(output.value);
   for (BlockArgument argument : arguments) {
-    auto kind = func.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                                  hlir::kKindAttr);
-    if (!kind || kind.getValue() != stringifyArgumentKind(ArgumentKind::Weight))
+    if (!isWeight(argument))
       return func.emitOpError()
              << "prepares what depends on argument " << argument.getArgNumber()
              << ", which is not a weight";

@@ -14,7 +14,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Arena.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
 #include "llvm/ADT/SetVector.h"
@@ -65,32 +64,11 @@ private:
 } // namespace
 
 static int64_t countBytes(Value value) {
-  return getBytes(value).asConstant().value_or(0);
-}
-
-static bool isWeight(BlockArgument argument) {
-  auto func = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  auto kind = func.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                                hlir::kKindAttr);
-  return kind && kind.getValue() == stringifyArgumentKind(ArgumentKind::Weight);
-}
-
-/// Whether its elements and sizes are the same in every call, if its operands
-/// are.
-static bool hasSymbols(Operation *op) {
-  std::vector<std::string> used;
-  for (NamedAttribute attribute : op->getAttrs())
-    if (auto map = dyn_cast<hlir::MapAttr>(attribute.getValue()))
-      for (const Expr &e : map.getResults())
-        e.collectSymbols(used);
-  for (Value result : op->getResults())
-    for (const Expr &extent : hlir::getExtents(result))
-      extent.collectSymbols(used);
-  return !used.empty();
+  return countBytes(value.getType()).asConstant().value_or(0);
 }
 
 bool PrepareWeights::dependsOnWeightsOnly(Operation *op) const {
-  return isa<BodyOpInterface>(op) && !hasSymbols(op) &&
+  return isa<BodyOpInterface>(op) && !usesSymbols(op) &&
          llvm::all_of(op->getOperands(), [&](Value operand) {
            auto argument = dyn_cast<BlockArgument>(operand);
            return argument ? isWeight(argument) : computed.contains(operand);

@@ -9,7 +9,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Arena.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
@@ -198,7 +197,8 @@ void UpdateInPlace::tell(KernelOp kernel, const Decision &decision) {
   SmallVector<Reporter::Arg> args;
   if (Operation *other = decision.getSubject())
     args.push_back({"because of", describeWithPlace(other)});
-  args.push_back({"bytes copied", getBytes(kernel.getResults()[0]).str()});
+  args.push_back(
+      {"bytes copied", countBytes(kernel.getResults()[0].getType()).str()});
   args.push_back({"reason", decision.str()});
   reporter.missed(kernel.getLoc(), "in-place", args);
 }

@@ -111,6 +111,15 @@ namespace luminal::llir {
 /// Whether the op has loops of its own, whose form a schedule must state.
 bool hasLoops(mlir::Operation *op);
 
+/// Elements of a tensor type, and the bytes that memory holds them in.
+Expr countElements(mlir::Type tensor);
+Expr countBytes(mlir::Type tensor);
+/// Whether a size or an element of what the op, or an op in it, computes
+/// depends on a symbol besides its operands.
+bool usesSymbols(mlir::Operation *op);
+/// Whether an argument of a function is a weight.
+bool isWeight(mlir::BlockArgument argument);
+
 /// Number of operands of a scalar function: 1, 2 or 3.
 unsigned getArity(Fn fn);
 /// Cost of one scalar function in simple operations.
