@@ -19,18 +19,13 @@ StageProduct::StageProduct(Emitter &e, const StageAnalysis &s,
     p.findRuns();
 }
 
-const StageAxis *StageProduct::getAxis(const ProductSide &side) const {
-  bool isParallel = !side.group.empty() && side.group[0] < s.extents.size();
-  return isParallel ? s.getAxis(side.group[0]) : nullptr;
-}
-
 int64_t StageProduct::getRowBlock() const {
-  const StageAxis *axis = getAxis(p.rows);
+  const StageAxis *axis = s.getAxis(p.rows);
   return axis ? axis->block : 1;
 }
 
 int64_t StageProduct::getColumnBlock() const {
-  const StageAxis *axis = getAxis(p.columns);
+  const StageAxis *axis = s.getAxis(p.columns);
   return axis ? axis->block : form.getNumber("panel", 0);
 }
 
@@ -55,7 +50,8 @@ void StageProduct::emitBatch(size_t batch, function_ref<void()> body) {
 }
 
 void StageProduct::emit(std::optional<IndexRange> columns) {
-  const StageAxis *rowAxis = getAxis(p.rows), *columnAxis = getAxis(p.columns);
+  const StageAxis *rowAxis = s.getAxis(p.rows),
+                  *columnAxis = s.getAxis(p.columns);
   std::vector<Expr> extents(p.batchExtents.begin(), p.batchExtents.end());
   extents.insert(extents.end(), {p.rows.extent, p.columns.extent});
   Emitter::Repeated repeated(e, std::move(extents));
@@ -86,8 +82,28 @@ Expr StageProduct::getCost() const {
 }
 
 //===----------------------------------------------------------------------===//
-// Rows
+// Units and rows
 //===----------------------------------------------------------------------===//
+
+Grid luminal::getGrid(const StageAnalysis &s) {
+  SmallVector<Axis> axes;
+  for (const StageAxis &axis : s.axes)
+    axes.push_back({axis.dim, axis.extent, axis.block, 1});
+  return Grid(axes);
+}
+
+void luminal::forEachUnit(Emitter &e, const StageAnalysis &s, const Grid &grid,
+                          const WorkLoop &loop,
+                          function_ref<void(SmallVector<IndexRange>)> body) {
+  Emitter::Repeated repeated(e, {s.extents.begin(), s.extents.end()});
+  e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
+    SmallVector<IndexRange> ranges = grid.setUnit(e, unit);
+    for (auto [axis, range] : llvm::zip_equal(s.axes, ranges))
+      if (range.lo)
+        e.setDim(axis.begin, range.lo);
+    body(std::move(ranges));
+  });
+}
 
 void luminal::forEachRow(Emitter &e, const StageAnalysis &s,
                          ArrayRef<IndexRange> ranges,

@@ -28,7 +28,6 @@ public:
   Expr getCost() const;
 
 private:
-  const StageAxis *getAxis(const ProductSide &side) const;
   IndexRange getRange(const StageAxis &axis) const {
     return ranges[&axis - s.axes.data()];
   }
@@ -45,6 +44,13 @@ private:
 public:
   ProductEmitter loops;
 };
+
+/// The grid of the stages' axes.
+Grid getGrid(const StageAnalysis &s);
+/// Calls `body` for each unit of the loop, with the ranges of the axes.
+void forEachUnit(Emitter &e, const StageAnalysis &s, const Grid &grid,
+                 const WorkLoop &loop,
+                 llvm::function_ref<void(llvm::SmallVector<IndexRange>)> body);
 
 /// Calls `body` for each row of a unit, with the dims of the axes set.
 void forEachRow(Emitter &e, const StageAnalysis &s,

@@ -495,16 +495,9 @@ WorkShape StreamedKernel::emit() {
   for (llir::LoopFormAttr form : e.loopCase.getForms())
     lanes = std::max<int64_t>(lanes, form.getNumber("lanes", 1));
   makeRoom();
-  SmallVector<Axis> axes;
-  for (const StageAxis &axis : s.axes)
-    axes.push_back({axis.dim, axis.extent, axis.block, 1});
-  Grid grid(axes);
-  Emitter::Repeated repeated(e, {s.extents.begin(), s.extents.end()});
-  e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
-    ranges = grid.setUnit(e, unit);
-    for (auto [axis, range] : llvm::zip_equal(s.axes, ranges))
-      if (range.lo)
-        e.setDim(axis.begin, range.lo);
+  Grid grid = getGrid(s);
+  forEachUnit(e, s, grid, loop, [&](SmallVector<IndexRange> ofUnit) {
+    ranges = std::move(ofUnit);
     setBases();
     emitInitial();
     Value extent = e.value(t.extent), step = e.constant(t.chunk);

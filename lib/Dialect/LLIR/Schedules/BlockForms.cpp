@@ -159,18 +159,7 @@ static LoopWork count(KernelOp kernel,
   ProductOpInterface op = getOnlyProduct(kernel);
   LoopFormAttr form = loopCase.getForms().front();
   ProductAnalysis p(a, op);
-  SmallVector<ProductAnalysis::Role> roles;
-  bool fits = p.findResults() && p.applyGrid(loopCase, "", roles);
-  assert(fits && "a case that was not verified");
-  (void)fits;
-  p.joinDims();
-  ProductTile tile;
-  for (auto [axis, role] : llvm::zip(loopCase.getGrid(), roles)) {
-    if (role == ProductAnalysis::Role::Columns)
-      tile.columns = axis.getBlock();
-    if (role == ProductAnalysis::Role::Rows)
-      tile.rows = axis.getBlock();
-  }
+  ProductTile tile = applyCut(p, loopCase, "");
   addProduct(work, p, sizes, tile.rows, tile.columns, tile,
              /*copiesRows=*/true, machine);
   work.units = sizes.countUnits(loopCase, p.extents);

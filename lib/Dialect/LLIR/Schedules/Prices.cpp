@@ -181,6 +181,23 @@ double llir::countScalarLoss(LoopCaseAttr loopCase,
 // Products
 //===----------------------------------------------------------------------===//
 
+ProductTile llir::applyCut(ProductAnalysis &p, LoopCaseAttr loopCase,
+                           StringRef columns) {
+  SmallVector<ProductAnalysis::Role> roles;
+  bool fits = p.findResults() && p.applyGrid(loopCase, columns, roles);
+  assert(fits && "a case that was not verified");
+  (void)fits;
+  p.joinDims();
+  ProductTile cut;
+  for (auto [axis, role] : llvm::zip(loopCase.getGrid(), roles)) {
+    if (role == ProductAnalysis::Role::Columns)
+      cut.columns = axis.getBlock();
+    if (role == ProductAnalysis::Role::Rows)
+      cut.rows = axis.getBlock();
+  }
+  return cut;
+}
+
 void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
                       const KernelSizes &sizes, double rows, double columns,
                       ProductTile tile, bool copiesRows,

@@ -73,11 +73,17 @@ private:
 /// By how much fewer lanes than a vector has slow a case down.
 double countScalarLoss(LoopCaseAttr loopCase, const MachineModel &machine);
 
-/// Adds a product of which a unit takes `rows` x `columns`. `tile` is the rows
-/// and columns that its loops take at a time, 0 where they pack nothing.
+/// Rows and columns of a product; 0: not said.
 struct ProductTile {
   double rows = 0, columns = 0;
 };
+/// Cuts a product, the only one of its kernel, as the case says, which was
+/// verified: the rows and columns of a unit. `columns` is that number of the
+/// form.
+ProductTile applyCut(ProductAnalysis &p, LoopCaseAttr loopCase,
+                     llvm::StringRef columns);
+/// Adds a product of which a unit takes `rows` x `columns`. `tile` is the rows
+/// and columns that its loops take at a time, 0 where they pack nothing.
 void addProduct(LoopWork &work, const ProductAnalysis &p,
                 const KernelSizes &sizes, double rows, double columns,
                 ProductTile tile, bool copiesRows, const MachineModel &machine);

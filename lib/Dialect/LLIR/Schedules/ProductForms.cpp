@@ -287,23 +287,11 @@ static LoopWork count(KernelOp kernel,
   ProductOpInterface op = getOnlyProduct(kernel);
   LoopFormAttr form = loopCase.getForms().front();
   ProductAnalysis p(a, op);
-  SmallVector<ProductAnalysis::Role> roles;
-  bool fits =
-      p.findResults() && p.applyGrid(loopCase, form.getWord("columns"), roles);
-  assert(fits && "a case that was not verified");
-  (void)fits;
-  p.joinDims();
-  double rows = sizes.valueOf(p.rows.extent),
-         columns = sizes.valueOf(p.columns.extent);
-  for (auto [axis, role] : llvm::zip(loopCase.getGrid(), roles)) {
-    if (role == ProductAnalysis::Role::Columns && axis.getBlock())
-      columns = axis.getBlock();
-    if (role == ProductAnalysis::Role::Rows && axis.getBlock())
-      rows = axis.getBlock();
-  }
+  ProductTile cut = applyCut(p, loopCase, form.getWord("columns"));
   work.units = sizes.countUnits(loopCase, p.extents);
-  addProduct(work, p, sizes, rows, columns, getTile(form),
-             form.getWord("copy") == "rows", machine);
+  addProduct(work, p, sizes, cut.rows ? cut.rows : sizes.valueOf(p.rows.extent),
+             cut.columns ? cut.columns : sizes.valueOf(p.columns.extent),
+             getTile(form), form.getWord("copy") == "rows", machine);
   addResults(work, kernel, sizes);
   return work;
 }

@@ -14,6 +14,38 @@ constexpr int64_t kMostTiles = 8;
 /// Accumulators of a pass along a row.
 constexpr int64_t kPassUnroll = 2;
 
+/// Gives a product of the stages its form: for few rows, or else a tile whose
+/// rows divide `rowBlock` (0: all rows) and whose panel divides `chunk` (0: any
+/// will do).
+void addStageProduct(CaseBuilder &c, const StageAnalysis &s, ProductAnalysis &p,
+                     int64_t rowBlock, bool isFew, const MachineModel &machine,
+                     int64_t chunk = 0);
+
+/// The cases of a kernel whose proposal `first` has its grid: one, or where the
+/// rows of a unit are not known, one more for few of them.
+template <typename Proposal>
+llvm::SmallVector<LoopCaseAttr>
+proposeByRows(Proposal &first, KernelOp kernel,
+              const KernelAnalysis::SymbolRanges &ranges,
+              const MachineModel &machine) {
+  std::optional<Expr> rows = first.getRows();
+  std::optional<int64_t> count = rows ? rows->asConstant() : 1;
+  first.addForms(/*isFew=*/!count || *count <= kFewRows);
+  if (count)
+    return {first.c.build()};
+  first.c.atMost.push_back({*rows, kFewRows});
+  Proposal many(kernel, ranges, machine);
+  bool found(many.addGrid());
+  assert(found && "the anchors are the same");
+  (void)found;
+  many.addForms(/*isFew=*/false);
+  return {first.c.build(), many.c.build()};
+}
+
+/// Rows or columns of a product that a unit takes.
+double countBlock(const StageAnalysis &s, const ProductSide &side,
+                  const KernelSizes &sizes);
+
 /// Checks the form of a product of the stages, and that its panel fits its
 /// tile.
 mlir::LogicalResult

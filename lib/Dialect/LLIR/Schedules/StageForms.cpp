@@ -46,8 +46,6 @@ public:
 
 private:
   int64_t countLocalBytes() const;
-  void addTiles(ProductAnalysis &p, int64_t lanes,
-                ArrayRef<CaseBuilder::Word> words);
   void addKept(const Stage &stage);
 
   /// Positions in the grid.
@@ -144,34 +142,12 @@ void Proposal::addKept(const Stage &stage) {
   }
 }
 
-void Proposal::addTiles(ProductAnalysis &p, int64_t lanes,
-                        ArrayRef<CaseBuilder::Word> words) {
-  Tile tile = chooseTile(p, machine, lanes);
-  // The block is a multiple of the tile's rows.
-  int64_t block = rowAxis ? s.axes[*rowAxis].block : 1;
-  while (block && block % tile.rows)
-    --tile.rows;
-  SmallVector<CaseBuilder::Number> more;
-  if (!p.columns.group.empty() && p.columns.group[0] >= s.extents.size())
-    more.push_back({"panel", tile.panels * tile.vectors * lanes});
-  addTile(c, p, tile, lanes, words, more);
-}
-
 void Proposal::addForms(bool isFew) {
   for (auto [i, stage] : llvm::enumerate(s.stages)) {
     if (ProductOpInterface op = stage.product) {
       ProductAnalysis p = s.analyze(op);
-      if (!p.columns.alongOwn && !p.columns.alongK)
-        p.findRuns();
-      int64_t lanes = machine.getLanes(8 * p.bytes);
-      SmallVector<CaseBuilder::Word> words;
-      bool copiesRows = !p.isPlain(p.rows);
-      if (copiesRows)
-        words.push_back({"copy", "rows"});
-      if (isFew)
-        addFewRows(c, p, copiesRows, lanes, words);
-      else
-        addTiles(p, lanes, words);
+      addStageProduct(c, s, p, rowAxis ? s.axes[*rowAxis].block : 1, isFew,
+                      machine);
     }
     for (RowReductionOpInterface op : stage.reductions) {
       Expr extent = op.getReducedExtent();
@@ -185,6 +161,31 @@ void Proposal::addForms(bool isFew) {
     if (stage.product && i + 1 < s.stages.size())
       s.place(stage.product->getResult(0));
   }
+}
+
+void llir::addStageProduct(CaseBuilder &c, const StageAnalysis &s,
+                           ProductAnalysis &p, int64_t rowBlock, bool isFew,
+                           const MachineModel &machine, int64_t chunk) {
+  if (!p.columns.alongOwn && !p.columns.alongK)
+    p.findRuns();
+  int64_t lanes = machine.getLanes(8 * p.bytes);
+  SmallVector<CaseBuilder::Word> words;
+  bool copiesRows = !p.isPlain(p.rows);
+  if (copiesRows)
+    words.push_back({"copy", "rows"});
+  if (isFew)
+    return addFewRows(c, p, copiesRows, lanes, words);
+  Tile tile = chooseTile(p, machine, lanes);
+  while (rowBlock && rowBlock % tile.rows)
+    --tile.rows;
+  SmallVector<CaseBuilder::Number> more;
+  if (!p.columns.group.empty() && p.columns.group[0] >= s.extents.size()) {
+    int64_t width = tile.vectors * lanes, panel = tile.panels * width;
+    while (chunk % panel)
+      panel -= width;
+    more.push_back({"panel", panel});
+  }
+  addTile(c, p, tile, lanes, words, more);
 }
 
 static SmallVector<LoopCaseAttr>
@@ -202,18 +203,13 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   why.push_back({"form", "stages over one parallel space"});
   why.push_back({"parallel dims", uint64_t(first.s.extents.size())});
   why.push_back({"stages", uint64_t(first.s.stages.size())});
-  std::optional<Expr> rows = first.getRows();
-  std::optional<int64_t> count = rows ? rows->asConstant() : 1;
-  first.addForms(!count || *count <= kFewRows);
-  if (count)
-    return {first.c.build()};
-  first.c.atMost.push_back({*rows, kFewRows});
-  Proposal many(kernel, ranges, machine);
-  bool found(many.addGrid());
-  assert(found && "the stages are the same");
-  (void)found;
-  many.addForms(/*isFew=*/false);
-  return {first.c.build(), many.c.build()};
+  return proposeByRows(first, kernel, ranges, machine);
+}
+
+double llir::countBlock(const StageAnalysis &s, const ProductSide &side,
+                        const KernelSizes &sizes) {
+  const StageAxis *axis = s.getAxis(side);
+  return axis && axis->block ? double(axis->block) : sizes.valueOf(side.extent);
 }
 
 static LoopWork count(KernelOp kernel,
@@ -233,14 +229,9 @@ static LoopWork count(KernelOp kernel,
     if (ProductOpInterface op = stage.product) {
       ProductAnalysis p = s.analyze(op);
       LoopFormAttr form = loopCase.getForm(getPosition(op));
-      auto blockOf = [&](const ProductSide &side) {
-        bool isParallel =
-            !side.group.empty() && side.group[0] < s.extents.size();
-        int64_t block = isParallel ? s.getAxis(side.group[0])->block : 0;
-        return block ? double(block) : sizes.valueOf(side.extent);
-      };
-      addProduct(work, p, sizes, blockOf(p.rows), blockOf(p.columns),
-                 getTile(form), form.getWord("copy") == "rows", machine);
+      addProduct(work, p, sizes, countBlock(s, p.rows, sizes),
+                 countBlock(s, p.columns, sizes), getTile(form),
+                 form.getWord("copy") == "rows", machine);
       s.place(op->getResult(0));
       // Written and read.
       keptBytes += 2 * sizes.countBytes(op->getResult(0));
@@ -281,8 +272,8 @@ LogicalResult llir::verifyStage(const StageAnalysis &s, ProductAnalysis &p,
   if (failed(verifyNumbers(form, rules, emitError)))
     return failure();
   auto getBlock = [&](const ProductSide &side, int64_t otherwise) {
-    bool isBlocked = !side.group.empty() && side.group[0] < s.extents.size();
-    return isBlocked ? s.getAxis(side.group[0])->block : otherwise;
+    const StageAxis *axis = s.getAxis(side);
+    return axis ? axis->block : otherwise;
   };
   if (form.getWord("pack") == "runs")
     p.findRuns();

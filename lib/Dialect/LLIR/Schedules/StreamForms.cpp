@@ -51,7 +51,6 @@ public:
 
 private:
   int64_t countBytesOfElement() const;
-  void addProduct(const Anchor &anchor, bool isFew);
 
   std::optional<size_t> rowAxis;
   /// Rows that tiles would have in a unit.
@@ -139,33 +138,6 @@ bool Proposal::fitsOnChip() const {
          *known * fullRows * countBytesOfElement() <= machine.getChipBytes();
 }
 
-void Proposal::addProduct(const Anchor &anchor, bool isFew) {
-  ProductAnalysis p = t.analyze(anchor);
-  if (!p.columns.alongOwn && !p.columns.alongK)
-    p.findRuns();
-  int64_t lanes = machine.getLanes(8 * p.bytes);
-  SmallVector<CaseBuilder::Word> words;
-  bool copiesRows = !p.isPlain(p.rows);
-  if (copiesRows)
-    words.push_back({"copy", "rows"});
-  if (isFew)
-    return addFewRows(c, p, copiesRows, lanes, words);
-  Tile tile = chooseTile(p, machine, lanes);
-  int64_t block = rowAxis ? s.axes[*rowAxis].block : 1;
-  while (block && block % tile.rows)
-    --tile.rows;
-  SmallVector<CaseBuilder::Number> more;
-  if (!p.columns.group.empty() && p.columns.group[0] >= s.extents.size()) {
-    int64_t width = tile.vectors * lanes, panel = tile.panels * width;
-    // A chunk of scores is whole panels.
-    if (anchor.role == Role::Scores)
-      while (t.chunk % panel)
-        panel -= width;
-    more.push_back({"panel", panel});
-  }
-  addTile(c, p, tile, lanes, words, more);
-}
-
 void Proposal::addForms(bool isFew) {
   a.clearPlaces();
   for (const Anchor &anchor : t.getAnchors()) {
@@ -179,7 +151,10 @@ void Proposal::addForms(bool isFew) {
     if (anchor.role == Role::Sum)
       if (Value terms = t.getComputedTerms(anchor))
         t.placeInChunk(terms);
-    addProduct(anchor, isFew);
+    // A chunk of scores is whole panels.
+    ProductAnalysis p = t.analyze(anchor);
+    addStageProduct(c, s, p, rowAxis ? s.axes[*rowAxis].block : 1, isFew,
+                    machine, anchor.role == Role::Scores ? t.chunk : 0);
     if (anchor.role == Role::Scores)
       t.placeInChunk(anchor.op->getResult(0));
   }
@@ -205,18 +180,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   why.push_back({"form", "anchors jointly over one streamed dim"});
   why.push_back({"anchors", uint64_t(first.t.getAnchors().size())});
   why.push_back({"chunk", uint64_t(first.t.chunk)});
-  std::optional<Expr> rows = first.getRows();
-  std::optional<int64_t> count = rows ? rows->asConstant() : 1;
-  first.addForms(!count || *count <= kFewRows);
-  if (count)
-    return {first.c.build()};
-  first.c.atMost.push_back({*rows, kFewRows});
-  Proposal many(kernel, ranges, machine);
-  bool found(many.addGrid());
-  assert(found && "the anchors are the same");
-  (void)found;
-  many.addForms(/*isFew=*/false);
-  return {first.c.build(), many.c.build()};
+  return proposeByRows(first, kernel, ranges, machine);
 }
 
 static LoopWork count(KernelOp kernel,
@@ -249,11 +213,7 @@ static LoopWork count(KernelOp kernel,
       }
     ProductAnalysis p = t.s.analyze(cast<ProductOpInterface>(anchor.op));
     LoopFormAttr form = loopCase.getForm(getPosition(anchor.op));
-    bool isBlocked =
-        !p.rows.group.empty() && p.rows.group[0] < t.s.extents.size();
-    int64_t block = isBlocked ? t.s.getAxis(p.rows.group[0])->block : 0;
-    llir::addProduct(work, p, sizes,
-                     block ? double(block) : sizes.valueOf(p.rows.extent),
+    llir::addProduct(work, p, sizes, countBlock(t.s, p.rows, sizes),
                      sizes.valueOf(p.columns.extent), getTile(form),
                      form.getWord("copy") == "rows", machine);
     Value result = anchor.op->getResult(0);

@@ -52,6 +52,12 @@ public:
                llvm::ArrayRef<int64_t> blocks);
   /// The axis of a parallel dim; null for a dim of extent 1.
   const StageAxis *getAxis(unsigned position) const;
+  /// The axis of a product's rows or columns; null where it has none in the
+  /// parallel space.
+  const StageAxis *getAxis(const ProductSide &side) const {
+    bool isParallel = !side.group.empty() && side.group[0] < extents.size();
+    return isParallel ? getAxis(side.group[0]) : nullptr;
+  }
   /// Whether a product reads all dims of an axis through the same operands.
   bool isUniform(const StageAxis &axis, llir::ProductOpInterface op) const;
   /// The last parallel dims that in every product are only the left operand's,
