@@ -238,23 +238,12 @@ Result<const void *> Artifact::getDeviceWeight(uint32_t index) const {
 }
 
 Result<std::shared_ptr<const PreparedValues>>
-Artifact::getPrepared(unsigned threads) const {
+Artifact::getPrepared(std::span<const void *const> places,
+                      unsigned threads) const {
   std::lock_guard<std::mutex> lock(preparedMutex);
   if (prepared)
     return prepared;
-  // A weight that kernels read besides is brought to them once.
-  std::vector<const void *> found(weights);
-  for (uint32_t i = 0; i < found.size(); ++i) {
-    if (!prepare->manifest.weights[i].buffer)
-      continue;
-    if (!found[i])
-      return weightMissing(manifest, manifest.weights[i]);
-    if (manifest.weights[i].buffer) {
-      LUMINAL_TRY(place, getDeviceWeight(i));
-      found[i] = place;
-    }
-  }
-  LUMINAL_TRY(values, prepareValues(prepare, found, threads));
+  LUMINAL_TRY(values, prepareValues(prepare, places, threads));
   prepared = std::move(values);
   return prepared;
 }

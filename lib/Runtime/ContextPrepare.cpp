@@ -132,10 +132,6 @@ Status Context::Impl::checkRequirements() {
 // Sizes
 //===----------------------------------------------------------------------===//
 
-static uint64_t roundUp(uint64_t bytes, uint64_t multiple) {
-  return (bytes + multiple - 1) / multiple * multiple;
-}
-
 /// Why one of `sizes` is not in [0, kLargestSize].
 static std::string describeSizes(
     std::initializer_list<std::pair<SizeProgram::Value, Expr>> sizes) {
@@ -378,7 +374,7 @@ Status Context::Impl::prepareWeights() {
     areOfArtifact &= weights[i].data == artifact->getWeight(i);
   }
   preparedIsOwn = !areOfArtifact;
-  LUMINAL_TRY(made, areOfArtifact ? artifact->getPrepared(threads)
+  LUMINAL_TRY(made, areOfArtifact ? artifact->getPrepared(found, threads)
                                   : prepareValues(artifact->getPrepare(), found,
                                                   threads));
   prepared = std::move(made);

@@ -14,10 +14,6 @@ static std::vector<int64_t> getShape(const TensorSpec &tensor) {
   return shape;
 }
 
-static uint64_t roundUp(uint64_t bytes) {
-  return (bytes + kCopyAlignment - 1) / kCopyAlignment * kCopyAlignment;
-}
-
 Error runtime::weightMissing(const Manifest &manifest,
                              const WeightSpec &weight) {
   return Error("weight '" + weight.name +
@@ -36,7 +32,8 @@ runtime::prepareValues(std::shared_ptr<const Artifact> prepare,
   auto values = std::make_shared<PreparedValues>();
   uint64_t total = 0;
   for (const OutputSpec &output : m.outputs)
-    if (__builtin_add_overflow(total, roundUp(*constantBytes(output)), &total))
+    if (__builtin_add_overflow(
+            total, roundUp(*constantBytes(output), kCopyAlignment), &total))
       return Error("what is prepared from weights is too large");
   if (!values->memory.reserve(*prepare->getDevice(), total))
     return Error("out of memory: what is prepared from weights needs " +
@@ -54,7 +51,7 @@ runtime::prepareValues(std::shared_ptr<const Artifact> prepare,
     values->places.push_back(next);
     LUMINAL_CHECK(context->bindOutput(i, next, m.outputs[i].dtype,
                                       getShape(m.outputs[i])));
-    next += roundUp(*constantBytes(m.outputs[i]));
+    next += roundUp(*constantBytes(m.outputs[i]), kCopyAlignment);
   }
   if (Status status = context->run(); !status)
     return status.takeError().within("while weights are prepared");

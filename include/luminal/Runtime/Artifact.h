@@ -12,6 +12,7 @@
 #include "luminal/Runtime/Device.h"
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -71,9 +72,10 @@ public:
   /// What runs when weights are bound, without weights; null if nothing does.
   const std::shared_ptr<const Artifact> &getPrepare() const { return prepare; }
   /// What it makes of the artifact's weights, made when first asked for, by at
-  /// most `threads` threads.
+  /// most `threads` threads: `places` are the weights that it reads, by index,
+  /// of the host or where kernels reach them.
   Result<std::shared_ptr<const PreparedValues>>
-  getPrepared(unsigned threads) const;
+  getPrepared(std::span<const void *const> places, unsigned threads) const;
   /// By step.
   const std::vector<KernelHandle> &getKernels() const { return kernels; }
   const Plan &getPlan() const { return *plan; }

@@ -61,6 +61,10 @@ struct Copy {
   bool joins = false;
 };
 constexpr uint64_t kCopyAlignment = 256;
+/// The least multiple that is not below `bytes`.
+constexpr uint64_t roundUp(uint64_t bytes, uint64_t multiple) {
+  return (bytes + multiple - 1) / multiple * multiple;
+}
 
 /// Notified of every step of a call, in order; the device then runs one step
 /// after the other and waits for each.

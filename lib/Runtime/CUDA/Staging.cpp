@@ -15,12 +15,8 @@ static constexpr uint64_t kMostStaged = 64 << 20;
 /// pinned.
 static constexpr uint64_t kSmall = 32 << 10;
 
-static uint64_t roundUp(uint64_t bytes) {
-  return (bytes + kCopyAlignment - 1) / kCopyAlignment * kCopyAlignment;
-}
-
 uint8_t *Staging::take(uint64_t bytes) {
-  const uint64_t rounded = roundUp(bytes);
+  const uint64_t rounded = roundUp(bytes, kCopyAlignment);
   if (wanted > kMostStaged || rounded > kMostStaged)
     return nullptr;
   // Memory grows between calls, when the device uses none of it.
@@ -45,7 +41,7 @@ int Staging::flush(StreamHandle stream) {
 /// Copies of the same direction that lie one after the other on both sides are
 /// one.
 int Staging::join(const Copy &copy, StreamHandle stream) {
-  const uint64_t rounded = roundUp(waiting.bytes);
+  const uint64_t rounded = roundUp(waiting.bytes, kCopyAlignment);
   if (waiting.bytes > 0 && copy.joins && copy.kind == waiting.kind &&
       static_cast<const uint8_t *>(waiting.from) + rounded == copy.from &&
       static_cast<uint8_t *>(waiting.to) + rounded == copy.to) {
