@@ -68,21 +68,15 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     (void)createTarget(options.target, options.arch, options.machine, error);
     return failure();
   }
-  // Not all phases ask it, and a device at hand takes a file or a driver.
-  auto getDevice = [&] {
-    std::string ignored;
-    return createTarget(options.target, options.arch, options.machine, &ignored,
-                        options.workers);
-  };
-  auto getMachine = [&] {
-    std::unique_ptr<TargetInterface> device = getDevice();
-    return device ? device->getMachine() : MachineModel();
-  };
-  auto getPrepareShare = [&] {
-    std::unique_ptr<TargetInterface> device = getDevice();
-    return device ? device->getPrepareShare() : 0.0;
-  };
   auto passes = [&](Phase phase) { return from < phase && to >= phase; };
+  // Not all phases ask it, and a device at hand takes a file or a driver.
+  std::unique_ptr<TargetInterface> device;
+  if (passes(Phase::Saturated) || passes(Phase::Fused)) {
+    std::string ignored;
+    device = createTarget(options.target, options.arch, options.machine,
+                          &ignored, options.workers);
+  }
+  MachineModel machine = device ? device->getMachine() : MachineModel();
 
   // Whatever the phase, no code is generated for an index that is not proved.
   if (to > from && to > Phase::Rolled)
@@ -112,7 +106,7 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
 #define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
   limits.FIELD = options.FIELD;
 #include "luminal/EqSat/Core/Limits.def"
-    pm.addPass(eqsat::createSaturatePass(saturate, limits, getMachine()));
+    pm.addPass(eqsat::createSaturatePass(saturate, limits, machine));
   }
 
   // 3. saturated -> fused: kernels, and states updated in place.
@@ -120,10 +114,9 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     pm.addNestedPass<func::FuncOp>(llir::createProveIndicesPass());
     llir::PrepareWeightsPassOptions prepare;
     prepare.prepareBytes = options.prepareBytes;
-    prepare.share = getPrepareShare();
-    MachineModel model = getMachine();
-    prepare.readRate = model.readRate;
-    prepare.operationRate = model.operationRate;
+    prepare.share = device ? device->getPrepareShare() : 0.0;
+    prepare.readRate = machine.readRate;
+    prepare.operationRate = machine.operationRate;
     pm.addNestedPass<func::FuncOp>(llir::createPrepareWeightsPass(prepare));
     CallLibrariesPassOptions libraries;
     libraries.target = options.target;
@@ -133,7 +126,7 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     libraries.precision = options.precision;
     pm.addNestedPass<func::FuncOp>(createCallLibrariesPass(libraries));
     llir::FuseKernelsPassOptions fuse;
-    fuse.chipBytes = model.getChipBytes();
+    fuse.chipBytes = machine.getChipBytes();
     pm.addNestedPass<func::FuncOp>(llir::createFuseKernelsPass(fuse));
     pm.addNestedPass<func::FuncOp>(llir::createUpdateInPlacePass());
   }
