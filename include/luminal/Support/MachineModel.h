@@ -103,9 +103,9 @@ struct MachineModel {
   };
   Products products;
 
-  /// The GPU `arch`, as PTX spells it. A table for now: where the products of a
-  /// GPU were not measured, those of an H100 stand for it, since only the ratio
-  /// of kernels and library matters.
+  /// The GPU `arch`, as PTX spells it. Where the products of a GPU were not
+  /// measured, those of an H100 stand for it: only the ratio of kernels and
+  /// library matters.
   static MachineModel getGPU(std::string_view arch);
 
   /// A thread of any NVIDIA GPU from sm_80 on, and the multiprocessors and
