@@ -137,6 +137,40 @@ SmallVector<hlir::IndexRead> CublasLtMatmulOp::getIndexReads() {
 }
 
 //===----------------------------------------------------------------------===//
+// What the library does
+//===----------------------------------------------------------------------===//
+
+bool llir::hasExactEpilogues(MapAttr map, Type element,
+                             const Assumptions &symbols) {
+  constexpr int64_t kAligned = 16;
+  SmallVector<Expr, 4> strides = *getStrides(map);
+  // Elements of a row, or of a column, are neighbours.
+  for (Expr &stride : llvm::drop_begin(strides, 2))
+    if (stride.isConstant(1)) {
+      stride = 0;
+      break;
+    }
+  Expr width = dtypeSize(*hlir::getDType(element));
+  return llvm::all_of(strides, [&](const Expr &stride) {
+    return symbols.equal(Expr::mod(stride * width, kAligned), 0) == true;
+  });
+}
+
+LogicalResult CublasLtMatmulOp::checkLibrary() {
+  if (getEpilogue() == Epilogue::None)
+    return success();
+  Assumptions symbols = hlir::getAssumptions(*this);
+  for (const Matrix &matrix : getMatrices(*this))
+    if (!hasExactEpilogues(matrix.map, elementOf(matrix.value), symbols))
+      return emitOpError() << "has the epilogue "
+                           << stringifyEpilogue(getEpilogue())
+                           << ", which cuBLASLt computes otherwise where rows "
+                              "do not begin at multiples of 16 bytes, by "
+                           << matrix.what;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // Price and launch
 //===----------------------------------------------------------------------===//
 

@@ -120,38 +120,20 @@ static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
 // Replacement
 //===----------------------------------------------------------------------===//
 
-/// Whether rows and batches of a matrix begin at multiples of 16 bytes, as the
-/// tensor does.
-static bool isAligned(const Matrix &matrix, const Assumptions &symbols) {
-  constexpr int64_t kAligned = 16;
-  Expr rest = matrix.map.getResults()[0], width = widthOf(matrix.getType());
-  bool isUnit = false;
-  auto isMultiple = [&](const Expr &e) {
-    return symbols.equal(Expr::mod(e * width, kAligned), 0) == true;
-  };
-  for (unsigned i = 0; i < 3; ++i) {
-    std::optional<Expr::Linear> linear = rest.linearIn(i);
-    bool isOwn = i > 0 && !isUnit && linear->stride.isConstant(1);
-    isUnit |= isOwn;
-    if (!isOwn && !isMultiple(linear->stride))
-      return false;
-    rest = linear->rest;
-  }
-  return isMultiple(rest);
-}
-
-/// Whether the library's epilogue does what the ops do. Where matrices are not
-/// aligned, its gelu is a coarse one, and its relu of NaN is 0 (measured in
-/// version 13.1); f64 has none.
+/// Whether the library's epilogue does what the ops do; f64 has none.
 static bool isPrecise(const FollowedProduct &end, const MatmulLayout &layout,
                       const Assumptions &symbols) {
   if (elementOf(end.value).isF64())
     return !end.bias && end.epilogue == Epilogue::None;
   if (end.epilogue == Epilogue::None)
     return true;
-  return isAligned(layout.lhs, symbols) && isAligned(layout.rhs, symbols) &&
-         isAligned(layout.result, symbols) &&
-         (!layout.addend.value || isAligned(layout.addend, symbols));
+  return llvm::all_of(
+      std::array{&layout.lhs, &layout.rhs, &layout.result, &layout.addend},
+      [&](const Matrix *matrix) {
+        return !matrix->map ||
+               hasExactEpilogues(matrix->map,
+                                 matrix->getType().getElementType(), symbols);
+      });
 }
 
 /// The memory of an operand.

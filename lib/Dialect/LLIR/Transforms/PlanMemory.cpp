@@ -178,6 +178,9 @@ LogicalResult Planner::assignStorage() {
     if (!kernel && !isa<LibraryOpInterface>(op))
       return op->emitOpError() << "is not a kernel, library call, alias or "
                                << "constant";
+    if (auto library = dyn_cast<LibraryOpInterface>(op);
+        library && failed(library.checkLibrary()))
+      return failure();
     unsigned step = steps.size();
     steps.push_back(op);
     for (Value input : op->getOperands())

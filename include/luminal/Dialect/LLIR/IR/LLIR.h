@@ -117,6 +117,12 @@ Expr countBytes(mlir::Type tensor);
 /// Whether a size or an element of what the op, or an op in it, computes
 /// depends on a symbol besides its operands.
 bool usesSymbols(mlir::Operation *op);
+/// Whether cuBLASLt computes epilogues on a matrix as they are defined: its
+/// rows and batches begin at multiples of 16 bytes, as tensors do. Elsewhere
+/// its gelu is a coarse one, it rounds before a relu, and relu of NaN is 0
+/// (measured in version 13.1). `map` is linear.
+bool hasExactEpilogues(hlir::MapAttr map, mlir::Type element,
+                       const Assumptions &symbols);
 /// Whether an argument of a function is a weight.
 bool isWeight(mlir::BlockArgument argument);
 

@@ -182,6 +182,8 @@ def LLIR_LibraryOpInterface : OpInterface<"LibraryOpInterface", [LLIR_Standalone
   let methods = [
     InterfaceMethod<"How the step is started; the library and all that it is told.",
                     "::luminal::llir::LaunchAttrInterface", "getLaunch">,
+    InterfaceMethod<"Whether the library computes what the op says; an error at the op where it does something else.",
+                    "::mlir::LogicalResult", "checkLibrary">,
     InterfaceMethod<"Bytes of memory of the device that the step needs besides its operands and results.",
                     "int64_t", "getWorkspaceBytes", (ins), "", "return 0;">
   ];

@@ -27,6 +27,9 @@ def LLIR_CublasLtMatmulOp : LLIR_Op<"cublaslt_matmul", [Pure, AttrSizedOperandSe
     TF32; f64 in f64. Scale, addend, bias and epilogue are computed in that type too: the result is rounded once.
     `gelu_tanh` is the form with tanh. `inner` is at least 1.
 
+    The library computes epilogues so only where all rows and batches begin at multiples of 16 bytes; `llir-plan-memory`
+    refuses a call with an epilogue elsewhere.
+
     Example:
     ```mlir
     %r = llir.cublaslt_matmul(%x, %w bias %v) sizes(1, 4, 5, 8) lhs<(d0, d1, d2) -> (8 * d1 + d2)>
