@@ -24,6 +24,8 @@ public:
 
   /// All of the unit; of columns beyond the parallel space, those in `columns`.
   void emit(std::optional<IndexRange> columns = std::nullopt);
+  /// Calls `body` for each batch of the unit, with the dims of the batch set.
+  void forEachBatch(llvm::function_ref<void()> body) { emitBatch(0, body); }
   /// Operations for a row of the unit.
   Expr getCost() const;
 

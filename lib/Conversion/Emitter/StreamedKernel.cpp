@@ -9,15 +9,21 @@
 // While the maximum is -inf, all terms are zero: the reference is 0 then, and
 // the factor 1. A row that is all -inf is settled at the end, as the body says.
 //
+// Where a mask is proved (MaskAnalysis), a unit walks only the chunks that some
+// row of it needs: what it leaves out are zeros times elements of products'
+// right operands, which are looked at for a value that is not finite first.
+//
 //===----------------------------------------------------------------------===//
 
 #include "StageLoops.h"
 #include "luminal/Conversion/ScalarMath.h"
-#include "luminal/Dialect/LLIR/Analysis/StreamedStages.h"
+#include "luminal/Dialect/LLIR/Analysis/MaskAnalysis.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <numeric>
 
 using namespace luminal;
 using namespace mlir;
@@ -76,6 +82,8 @@ private:
   void keep(Value v, const Expr &count);
   void setBases();
   void emitInitial();
+  IndexRange emitWalked();
+  void emitFiniteCheck(const Sum &sum, Value lo, Value hi);
   void emitChunk(Value lo, Value hi);
   void emitScores(const Anchor &anchor, Value lo, Value hi);
   void emitSum(Sum &sum);
@@ -125,6 +133,13 @@ private:
   SmallVector<std::pair<Value, const Anchor *>> terms;
   /// Values with memory of their own, and where it begins.
   SmallVector<std::pair<Value, Expr>> kept;
+  /// What a row needs of the stream, if not all of it; where a unit's walk
+  /// begins and ends, and whether it has to see all of it.
+  std::optional<StreamSpan> span;
+  Room bounds;
+  /// A walk ends at a multiple of this after its first chunk, if it divides
+  /// the chunk: whole steps of all forms.
+  int64_t granule = 1;
   unsigned lanes = 1;
   Expr bytes = 0, productBytes = 0, cost = 0;
 };
@@ -150,6 +165,8 @@ void StreamedKernel::keep(Value v, const Expr &count) {
 
 void StreamedKernel::makeRoom() {
   Expr rows = s.countRows();
+  if (span)
+    bounds = addRoom(e.b.getI64Type(), 3);
   for (const Anchor &anchor : t.getAnchors()) {
     if (!anchor.reference || getReference(anchor))
       continue;
@@ -219,6 +236,8 @@ void StreamedKernel::setBases() {
       room.base = at(room.offset);
   for (Sum &sum : sums)
     sum.lines.base = at(sum.lines.offset);
+  if (span)
+    bounds.base = at(bounds.offset);
 }
 
 Value StreamedKernel::loadLanes(const Room &room, Value at) {
@@ -322,12 +341,14 @@ void StreamedKernel::emitRow(Value lo, Value hi) {
       if (writer == by)
         e.keep(v, place(at), e.emit(v, at));
   };
-  Emitter::Span span{lo, e.sub(hi, lo), {t.extent, t.chunk}};
+  Emitter::Span part{lo, e.sub(hi, lo), {t.extent, t.chunk}};
+  if (span)
+    part.multiples.push_back(granule);
   for (RowState &state : states) {
     const Anchor &anchor = *state.anchor;
     llir::LoopFormAttr form = getForm(anchor);
-    SmallVector<Value> part =
-        e.emitState(state.op, s.index, /*varies=*/false, form, span,
+    SmallVector<Value> ofPart =
+        e.emitState(state.op, s.index, /*varies=*/false, form, part,
                     [&](const Index &at) { keepTerms(&anchor, at); });
     SmallVector<Value> before;
     for (const Room &room : state.rooms)
@@ -338,7 +359,7 @@ void StreamedKernel::emitRow(Value lo, Value hi) {
       Value factor = emitCast(e.b, load(r->factor, row), r->type, type);
       taken = state.emission.emitScaled(e.b, before, factor);
     }
-    SmallVector<Value> now = state.emission.emitMerge(e.b, taken, part);
+    SmallVector<Value> now = state.emission.emitMerge(e.b, taken, ofPart);
     for (auto [room, v] : llvm::zip_equal(state.rooms, now))
       store(room, row, v);
     if (llvm::any_of(references, [&](const Reference &r) {
@@ -405,9 +426,91 @@ void StreamedKernel::emitSum(Sum &sum) {
 // Units
 //===----------------------------------------------------------------------===//
 
+/// Notes where an element that `sum` multiplies at [lo, hi) of the stream is
+/// not finite.
+void StreamedKernel::emitFiniteCheck(const Sum &sum, Value lo, Value hi) {
+  ProductAnalysis p = t.analyze(*sum.anchor);
+  llir::LoopFormAttr form = getForm(*sum.anchor);
+  StageProduct product(e, s, ranges, p, form);
+  Value zero = e.constant(0), one = e.constant(1);
+  Index at = p.getOperandIndex(p.columns);
+  // Zero, or NaN.
+  auto takeZero = [&](Value sum) -> Value {
+    Value v = emitCast(e.b, e.emit(p.columns.operand, at),
+                       getElementType(p.columns.operand), p.accumulator);
+    Value none = arith::ConstantOp::create(e.b, e.b.getZeroAttr(v.getType()));
+    v = e.spread(emitFn(e.b, llir::Fn::Mul, {v, none}, p.accumulator));
+    return sum ? emitFn(e.b, llir::Fn::Add, {sum, v}, p.accumulator) : v;
+  };
+  auto note = [&](Value sum) {
+    Value isNan =
+        arith::CmpFOp::create(e.b, arith::CmpFPredicate::UNO, sum, sum);
+    if (e.isVector()) {
+      if (Value mask = e.getLane().mask)
+        isNan = arith::AndIOp::create(e.b, isNan, mask);
+      isNan =
+          vector::ReductionOp::create(e.b, vector::CombiningKind::OR, isNan);
+    }
+    e.ifThen(isNan, [&] { store(bounds, e.constant(2), one); });
+  };
+  unsigned width = form.getNumber("lanes", 1);
+  e.setDim(t.begin, lo);
+  e.ifThen(e.less(lo, hi), [&] {
+    Value count = e.sub(hi, lo), columns = e.value(p.columns.extent);
+    product.forEachBatch([&] {
+      if (p.columns.alongK && !p.columns.alongOwn)
+        return e.forLoop(zero, columns, one, [&](Value column) {
+          e.setDim(p.columns.dim, column);
+          e.laneLoop(p.kDim, zero, count, width, [&] { note(takeZero({})); });
+        });
+      e.laneLoop(p.columns.dim, zero, columns, width, [&] {
+        Value none = arith::ConstantOp::create(
+            e.b, e.b.getZeroAttr(e.laneType(p.accumulator)));
+        note(e.forLoop(zero, count, one, none, [&](Value k, ValueRange sum) {
+          e.setDim(p.kDim, k);
+          return SmallVector<Value>{takeZero(sum[0])};
+        })[0]);
+      });
+    });
+  });
+}
+
+/// Where the unit's walk begins and ends: whole chunks that have all that its
+/// rows need.
+IndexRange StreamedKernel::emitWalked() {
+  Value first = e.constant(0), last = e.constant(1), isAll = e.constant(2);
+  Value none = e.constant(0), extent = e.value(t.extent);
+  store(bounds, first, extent);
+  store(bounds, last, none);
+  store(bounds, isAll, none);
+  forEachRow(e, s, ranges, [&] {
+    Value lo = e.maxS(none, e.value(span->lo));
+    Value hi = e.minS(extent, e.value(span->hi));
+    e.ifThen(e.less(lo, hi), [&] {
+      store(bounds, first, e.minS(load(bounds, first), lo));
+      store(bounds, last, e.maxS(load(bounds, last), hi));
+    });
+  });
+  auto roundDown = [&](Value v, int64_t step) {
+    return e.mul(e.divU(v, e.constant(step)), e.constant(step));
+  };
+  Value lo = roundDown(load(bounds, first), t.chunk);
+  Value hi = e.add(load(bounds, last), e.constant(granule - 1));
+  hi = e.minS(extent, roundDown(hi, granule));
+  for (const Sum &sum : sums) {
+    emitFiniteCheck(sum, none, lo);
+    emitFiniteCheck(sum, hi, extent);
+  }
+  Value isNeeded = e.less(none, load(bounds, isAll));
+  return {arith::SelectOp::create(e.b, isNeeded, none, lo),
+          arith::SelectOp::create(e.b, isNeeded, extent, hi)};
+}
+
 void StreamedKernel::emitChunk(Value lo, Value hi) {
   e.clearPlaces();
   e.setDim(t.begin, lo);
+  if (t.end)
+    e.setDim(*t.end, hi);
   for (const Anchor &anchor : t.getAnchors())
     if (anchor.role == Role::Scores)
       emitScores(anchor, lo, hi);
@@ -494,17 +597,31 @@ WorkShape StreamedKernel::emit() {
   (void)fits;
   for (llir::LoopFormAttr form : e.loopCase.getForms())
     lanes = std::max<int64_t>(lanes, form.getNumber("lanes", 1));
+  if (StreamSpan found; findStreamSpan(t, s.index, found)) {
+    span = found;
+    t.end = e.addDim(t.extent + 1);
+    for (llir::LoopFormAttr form : e.loopCase.getForms())
+      granule = std::lcm(granule, form.getNumber("lanes", 1) *
+                                      form.getNumber("vectors", 1) *
+                                      form.getNumber("unroll", 1));
+    if (t.chunk % granule)
+      granule = 1;
+  }
   makeRoom();
   Grid grid = getGrid(s);
   forEachUnit(e, s, grid, loop, [&](SmallVector<IndexRange> ofUnit) {
     ranges = std::move(ofUnit);
     setBases();
     emitInitial();
-    Value extent = e.value(t.extent), step = e.constant(t.chunk);
-    bool isWhole = e.simplify(Expr::mod(t.extent, t.chunk)).isConstant(0);
-    e.forLoop(e.constant(0), extent, step, [&](Value lo) {
+    IndexRange walked{e.constant(0), e.value(t.extent)};
+    if (span)
+      walked = emitWalked();
+    Value step = e.constant(t.chunk);
+    bool isWhole =
+        !span && e.simplify(Expr::mod(t.extent, t.chunk)).isConstant(0);
+    e.forLoop(walked.lo, walked.hi, step, [&](Value lo) {
       Value hi = e.add(lo, step);
-      emitChunk(lo, isWhole ? hi : e.minS(hi, extent));
+      emitChunk(lo, isWhole ? hi : e.minS(hi, walked.hi));
     });
     emitEnd();
   });

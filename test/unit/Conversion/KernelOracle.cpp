@@ -258,6 +258,10 @@ private:
       return truth(isFloat ? a[0].f <= a[1].f : a[0].i <= a[1].i);
     case Fn::Equal:
       return truth(isFloat ? a[0].f == a[1].f : a[0].i == a[1].i);
+    case Fn::Not:
+      return truth(!a[0].i);
+    case Fn::Or:
+      return truth(a[0].i || a[1].i);
     case Fn::Select:
       return a[0].i ? a[1] : a[2];
     case Fn::Cast: {
@@ -516,13 +520,16 @@ int CompiledKernel::run(const std::vector<Array> &inputs, const Sizes &sizes,
 }
 
 void test::checkKernel(StringRef text, const std::vector<Sizes> &sizes,
-                       double tolerance, int64_t indexLimit) {
+                       double tolerance, int64_t indexLimit,
+                       function_ref<void(std::vector<Array> &)> change) {
   for (const char *cpu : {"native", "x86-64-v3"}) {
     CompiledKernel compiled(text, cpu);
     ASSERT_TRUE(compiled.ok);
     uint64_t seed = 1;
     for (const Sizes &s : sizes) {
       std::vector<Array> inputs = compiled.randomInputs(s, seed++, indexLimit);
+      if (change)
+        change(inputs);
       auto expected = interpret(compiled.kernel, inputs, s);
       for (int parts : {1, 3}) {
         std::vector<Array> results;

@@ -73,9 +73,11 @@ private:
 };
 
 /// Compiles `text`, runs it for each of `sizes` and compares every element with
-/// the oracle's.
-void checkKernel(llvm::StringRef text, const std::vector<Sizes> &sizes = {{}},
-                 double tolerance = 2e-6, int64_t indexLimit = 3);
+/// the oracle's. `change` may put other elements into the random operands.
+void checkKernel(
+    llvm::StringRef text, const std::vector<Sizes> &sizes = {{}},
+    double tolerance = 2e-6, int64_t indexLimit = 3,
+    llvm::function_ref<void(std::vector<Array> &)> change = nullptr);
 
 } // namespace luminal::test
 

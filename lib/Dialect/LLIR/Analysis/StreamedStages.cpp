@@ -101,7 +101,9 @@ ProductAnalysis StreamedStages::analyze(const Anchor &anchor) const {
   if (anchor.role != Role::Sum)
     return p;
   Expr first = Expr::dim(begin), count = chunk;
-  if (!a.simplify(Expr::mod(extent, chunk)).isConstant(0))
+  if (end)
+    count = Expr::dim(*end) - first;
+  else if (!a.simplify(Expr::mod(extent, chunk)).isConstant(0))
     count = Expr::min(chunk, extent - first);
   p.setSteps(first, count, chunk);
   return p;

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StageChoices.h"
-#include "luminal/Dialect/LLIR/Analysis/StreamedStages.h"
+#include "luminal/Dialect/LLIR/Analysis/MaskAnalysis.h"
 
 #include <cmath>
 
@@ -161,6 +161,64 @@ void Proposal::addForms(bool isFew) {
   a.clearPlaces();
 }
 
+/// The index of any row, a dim of the analysis for each of the parallel space.
+static Index getAnyRow(StreamedStages &t) {
+  Index row;
+  for (const Expr &extent : t.s.extents)
+    row.push_back(extent.isConstant(1) ? Expr(0)
+                                       : Expr::dim(t.a.addDim(extent)));
+  return row;
+}
+
+/// `e` over the dims of the kernel, or with numbers for them: `values` for the
+/// dims of `row`.
+static Expr atRow(const Expr &e, const Index &row, ArrayRef<Expr> values) {
+  return e.substitute([&](const Expr &leaf) -> std::optional<Expr> {
+    for (auto [dim, value] : llvm::zip_equal(row, values))
+      if (leaf.asDim() && leaf == dim)
+        return value;
+    return std::nullopt;
+  });
+}
+
+/// What of the stream units walk, as the remark says it.
+static void describeWalk(StreamedStages &t,
+                         SmallVectorImpl<Reporter::Arg> &why) {
+  Index row = getAnyRow(t);
+  StreamSpan span;
+  if (Decision found = findStreamSpan(t, row, span); !found) {
+    why.push_back({"walks all because", found.str()});
+    return;
+  }
+  SmallVector<Expr> dims;
+  for (unsigned i = 0; i < row.size(); ++i)
+    dims.push_back(Expr::dim(i));
+  why.push_back({"walks from", atRow(span.lo, row, dims).str()});
+  why.push_back({"walks to", atRow(span.hi, row, dims).str()});
+}
+
+/// Rows at which the share of the stream is looked at.
+static constexpr int kSampledRows = 16;
+
+/// The part of the stream that units walk, on average.
+static double getWalkedShare(StreamedStages &t, const KernelSizes &sizes) {
+  Index row = getAnyRow(t);
+  StreamSpan span;
+  if (!findStreamSpan(t, row, span))
+    return 1;
+  double extent = std::max(1.0, sizes.valueOf(t.extent)), walked = 0;
+  for (int i = 0; i < kSampledRows; ++i) {
+    SmallVector<Expr> at;
+    for (const Expr &e : t.s.extents)
+      at.push_back(
+          int64_t(sizes.valueOf(e) * (2 * i + 1) / (2 * kSampledRows)));
+    double lo = std::max(0.0, sizes.valueOf(atRow(span.lo, row, at)));
+    double hi = std::min(extent, sizes.valueOf(atRow(span.hi, row, at)));
+    walked += std::max(0.0, hi - lo);
+  }
+  return walked / kSampledRows / extent;
+}
+
 static SmallVector<LoopCaseAttr>
 propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
         const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
@@ -180,6 +238,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   why.push_back({"form", "anchors jointly over one streamed dim"});
   why.push_back({"anchors", uint64_t(first.t.getAnchors().size())});
   why.push_back({"chunk", uint64_t(first.t.chunk)});
+  describeWalk(first.t, why);
   return proposeByRows(first, kernel, ranges, machine);
 }
 
@@ -222,6 +281,9 @@ static LoopWork count(KernelOp kernel,
     if (anchor.role == Role::Scores)
       t.placeInChunk(result);
   }
+  double share = getWalkedShare(t, sizes);
+  for (double *count : {&work.operations, &work.products, &work.cacheBytes})
+    *count *= share;
   for (Value yielded : getYielded(kernel))
     work.operations += sizes.countOperations(yielded, &kept);
   work.memoryBytes += sizes.countMemory();

@@ -51,8 +51,10 @@ public:
   /// Of the streamed dim.
   Expr extent;
   int64_t chunk = 0;
-  /// Dim of the analysis: where the chunk begins.
+  /// Dims of the analysis: where the chunk begins, and where it ends if the
+  /// last one that a unit walks ends before the streamed dim does.
   unsigned begin = 0;
+  std::optional<unsigned> end;
 };
 
 } // namespace luminal

@@ -1,0 +1,38 @@
+//===- MaskAnalysis.h - What of a streamed dim a row needs ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A mask takes elements of a row out of everything that is computed of it: a
+// select puts -inf where a condition does not hold, so that the maximum stays
+// as it is and the exponential is 0. Where the condition compares indices, as
+// a causal one or a window does, the elements that are left lie in a span of
+// the streamed dim that the row's index tells, and the rest need not be
+// walked.
+//
+// A product multiplies the zeros of the rest with elements of its right
+// operand. That is 0 where those are finite; whoever leaves the rest out has
+// to see to it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_DIALECT_LLIR_ANALYSIS_MASKANALYSIS_H
+#define LUMINAL_DIALECT_LLIR_ANALYSIS_MASKANALYSIS_H
+
+#include "luminal/Dialect/LLIR/Analysis/StreamedStages.h"
+
+namespace luminal {
+
+/// Indices of the streamed dim, [lo, hi), over the dims of a row's index. It is
+/// empty where hi <= lo, and either end may lie outside of the dim.
+struct StreamSpan {
+  Expr lo, hi;
+};
+
+/// The span outside of which no element of the row at `row` (one expression for
+/// each dim of the parallel space) changes any state of the anchors, but for
+/// zeros times elements of products that are not finite. Refused where the
+/// whole dim is needed.
+Decision findStreamSpan(StreamedStages &t, const Index &row, StreamSpan &span);
+
+} // namespace luminal
+
+#endif // LUMINAL_DIALECT_LLIR_ANALYSIS_MASKANALYSIS_H

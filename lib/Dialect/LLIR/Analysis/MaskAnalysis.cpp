@@ -1,0 +1,442 @@
+//===- MaskAnalysis.cpp - What of a streamed dim a row needs --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Numbers and conditions are followed from constants and comparisons of indices
+// to the terms of the anchors. A span is never too small: the union of two is
+// the least span that has both, and what is not understood is the whole dim.
+//
+//===----------------------------------------------------------------------===//
+
+#include "luminal/Dialect/LLIR/Analysis/MaskAnalysis.h"
+#include "luminal/Dialect/HLIR/IR/IntegerRange.h"
+#include "luminal/Support/IndexCheck.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace luminal;
+using namespace mlir;
+using luminal::llir::Fn;
+
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Ops in a row, at most: the walk over them recurses.
+static constexpr unsigned kMostNested = 100;
+
+namespace {
+/// The indices of the streamed dim for which something may be so.
+struct Where {
+  enum class Kind { Nowhere, Somewhere, Everywhere };
+  Kind kind = Kind::Everywhere;
+  /// Of Somewhere.
+  StreamSpan span;
+
+  static Where nowhere() { return {Kind::Nowhere, {}}; }
+  static Where in(const Expr &lo, const Expr &hi) {
+    return {Kind::Somewhere, {lo, hi}};
+  }
+};
+
+/// A condition: where it may hold, and where it may not.
+struct Truth {
+  Where yes, no;
+};
+
+/// The element is `number` outside of `rest`.
+struct Masked {
+  std::optional<double> number;
+  Where rest;
+};
+
+class Masks {
+public:
+  Masks(StreamedStages &t, const Index &row)
+      : t(t), a(t.a), dim(a.addDim(t.extent)), at(row) {
+    at.push_back(Expr::dim(dim));
+  }
+
+  /// Where `v` may be another number than `number`.
+  Where findOther(Value v, double number) {
+    Masked found = getMasked(v, at);
+    return found.number == number ? found.rest : Where();
+  }
+  Where join(const Where &x, const Where &y) const;
+
+private:
+  Where meet(const Where &x, const Where &y) const;
+  Masked getMasked(Value v, const Index &index);
+  Masked findMasked(Value v, const Index &index);
+  Masked findElementwise(llir::ElementwiseOp op, const Index &index);
+  Masked chooseMasked(llir::ElementwiseOp op, const Index &index);
+  Truth getTruth(Value v, const Index &index);
+  Truth findTruth(Value v, const Index &index);
+  Truth compare(llir::ElementwiseOp op, const Index &index);
+  std::optional<Expr> getInteger(Value v, const Index &index);
+  std::optional<Expr> getIntegerResult(llir::ElementwiseOp op,
+                                       const Index &index);
+  bool isReference(Value v);
+  Index read(llir::ViewOp view, const Index &index) {
+    return a.mapIndex(view.getMap(), index);
+  }
+
+  StreamedStages &t;
+  KernelAnalysis &a;
+  unsigned dim;
+  Index at;
+  unsigned depth = 0;
+  DenseMap<Value, SmallVector<std::pair<Index, Masked>, 1>> masked;
+  DenseMap<Value, SmallVector<std::pair<Index, Truth>, 1>> truths;
+};
+} // namespace
+
+Where Masks::join(const Where &x, const Where &y) const {
+  if (x.kind == Where::Kind::Nowhere)
+    return y;
+  if (y.kind == Where::Kind::Nowhere)
+    return x;
+  if (x.kind == Where::Kind::Everywhere || y.kind == Where::Kind::Everywhere)
+    return {};
+  return Where::in(a.simplify(Expr::min(x.span.lo, y.span.lo)),
+                   a.simplify(Expr::max(x.span.hi, y.span.hi)));
+}
+
+Where Masks::meet(const Where &x, const Where &y) const {
+  if (x.kind == Where::Kind::Everywhere)
+    return y;
+  if (y.kind == Where::Kind::Everywhere)
+    return x;
+  if (x.kind == Where::Kind::Nowhere || y.kind == Where::Kind::Nowhere)
+    return Where::nowhere();
+  return Where::in(a.simplify(Expr::max(x.span.lo, y.span.lo)),
+                   a.simplify(Expr::min(x.span.hi, y.span.hi)));
+}
+
+static std::optional<double> getFloatSplat(Value v) {
+  auto constant = v.getDefiningOp<llir::ConstantOp>();
+  if (!constant)
+    return std::nullopt;
+  auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
+  if (!splat || !isa<FloatType>(splat.getElementType()))
+    return std::nullopt;
+  APFloat number = splat.getSplatValue<APFloat>();
+  bool isInexact;
+  number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
+                 &isInexact);
+  return number.convertToDouble();
+}
+
+static std::optional<int64_t> getIntegerSplat(Value v) {
+  auto constant = v.getDefiningOp<llir::ConstantOp>();
+  if (!constant)
+    return std::nullopt;
+  auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
+  if (!splat || !isa<IntegerType>(splat.getElementType()))
+    return std::nullopt;
+  APInt number = splat.getSplatValue<APInt>();
+  return number.getBitWidth() == 1 ? number.getZExtValue()
+                                   : number.getSExtValue();
+}
+
+//===----------------------------------------------------------------------===//
+// Conditions
+//===----------------------------------------------------------------------===//
+
+std::optional<Expr> Masks::getIntegerResult(llir::ElementwiseOp op,
+                                            const Index &index) {
+  SmallVector<Expr> x;
+  for (Value operand : op.getInputs()) {
+    std::optional<Expr> element = getInteger(operand, index);
+    if (!element)
+      return std::nullopt;
+    x.push_back(*element);
+  }
+  switch (op.getFn()) {
+  case Fn::Cast:
+    return x[0];
+  case Fn::Neg:
+    return -x[0];
+  case Fn::Add:
+    return x[0] + x[1];
+  case Fn::Sub:
+    return x[0] - x[1];
+  default:
+    return std::nullopt;
+  }
+}
+
+/// An integer element as an expression of its index that does not wrap.
+std::optional<Expr> Masks::getInteger(Value v, const Index &index) {
+  Operation *op = v.getDefiningOp();
+  if (!op || depth == kMostNested || !isa<IntegerType>(getElementType(v)))
+    return std::nullopt;
+  ++depth;
+  std::optional<Expr> found;
+  if (auto view = dyn_cast<llir::ViewOp>(op)) {
+    found = getInteger(view.getOperand(), read(view, index));
+  } else if (std::optional<int64_t> number = getIntegerSplat(v)) {
+    found = Expr(*number);
+  } else if (auto body = dyn_cast<llir::BodyOpInterface>(op)) {
+    found = body.getElementExpr(index);
+    if (auto elementwise = dyn_cast<llir::ElementwiseOp>(op))
+      found = getIntegerResult(elementwise, index);
+  }
+  --depth;
+  if (!found)
+    return std::nullopt;
+  auto range = hlir::getRange(*found, boundSymbols(a.getAssumptions()));
+  if (!range || !hlir::holds(getElementType(v), *range))
+    return std::nullopt;
+  return a.simplify(*found);
+}
+
+/// Where x < y, x <= y or x == y.
+Truth Masks::compare(llir::ElementwiseOp op, const Index &index) {
+  std::optional<Expr> x = getInteger(op.getInputs()[0], index);
+  std::optional<Expr> y = getInteger(op.getInputs()[1], index);
+  if (!x || !y)
+    return {};
+  Expr difference = a.simplify(*y - *x);
+  if (op.getFn() == Fn::LessThan)
+    difference = difference - 1;
+  // stride * d + rest >= 0, or == 0.
+  std::optional<Expr::Linear> linear = difference.linearIn(dim);
+  std::optional<int64_t> stride =
+      linear ? linear->stride.asConstant() : std::nullopt;
+  if (!stride || *stride == std::numeric_limits<int64_t>::min())
+    return {};
+  Expr rest = linear->rest, none = 0, all = t.extent;
+  if (op.getFn() == Fn::Equal) {
+    if (*stride != 1 && *stride != -1)
+      return {};
+    Expr only = a.simplify(rest * -*stride);
+    return {Where::in(only, only + 1), {}};
+  }
+  if (*stride == 0) {
+    // All of the row, or nothing.
+    Expr holds = Expr::min(1, Expr::max(0, rest + 1));
+    return {Where::in(0, a.simplify(holds * all)),
+            Where::in(0, a.simplify((Expr(1) - holds) * all))};
+  }
+  if (*stride > 0) {
+    Expr first = a.simplify(Expr::ceilDiv(-rest, *stride));
+    return {Where::in(first, all), Where::in(none, first)};
+  }
+  Expr end = a.simplify(Expr::floorDiv(rest, -*stride) + 1);
+  return {Where::in(none, end), Where::in(end, all)};
+}
+
+Truth Masks::getTruth(Value v, const Index &index) {
+  auto &known = truths[v];
+  for (const auto &[at, truth] : known)
+    if (at == index)
+      return truth;
+  if (depth == kMostNested)
+    return {};
+  ++depth;
+  Truth found = findTruth(v, index);
+  --depth;
+  truths[v].push_back({index, found});
+  return found;
+}
+
+Truth Masks::findTruth(Value v, const Index &index) {
+  if (std::optional<int64_t> holds = getIntegerSplat(v))
+    return *holds ? Truth{{}, Where::nowhere()} : Truth{Where::nowhere(), {}};
+  if (auto view = v.getDefiningOp<llir::ViewOp>())
+    return getTruth(view.getOperand(), read(view, index));
+  auto op = v.getDefiningOp<llir::ElementwiseOp>();
+  if (!op)
+    return {};
+  auto of = [&](unsigned i) { return getTruth(op.getInputs()[i], index); };
+  switch (op.getFn()) {
+  case Fn::Not: {
+    Truth x = of(0);
+    return {x.no, x.yes};
+  }
+  case Fn::Mul: {
+    Truth x = of(0), y = of(1);
+    return {meet(x.yes, y.yes), join(x.no, y.no)};
+  }
+  case Fn::Or: {
+    Truth x = of(0), y = of(1);
+    return {join(x.yes, y.yes), meet(x.no, y.no)};
+  }
+  case Fn::Select: {
+    Truth by = of(0), x = of(1), y = of(2);
+    return {join(meet(by.yes, x.yes), meet(by.no, y.yes)),
+            join(meet(by.yes, x.no), meet(by.no, y.no))};
+  }
+  case Fn::LessThan:
+  case Fn::LessEqual:
+  case Fn::Equal:
+    return compare(op, index);
+  default:
+    return {};
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+Masked Masks::getMasked(Value v, const Index &index) {
+  for (const auto &[at, found] : masked[v])
+    if (at == index)
+      return found;
+  if (depth == kMostNested)
+    return {};
+  ++depth;
+  Masked found = findMasked(v, index);
+  --depth;
+  masked[v].push_back({index, found});
+  return found;
+}
+
+Masked Masks::findMasked(Value v, const Index &index) {
+  if (std::optional<double> number = getFloatSplat(v))
+    return {number, Where::nowhere()};
+  if (auto view = v.getDefiningOp<llir::ViewOp>())
+    return getMasked(view.getOperand(), read(view, index));
+  auto op = v.getDefiningOp<llir::ElementwiseOp>();
+  if (!op || !isa<FloatType>(getElementType(v)))
+    return {};
+  return op.getFn() == Fn::Select ? chooseMasked(op, index)
+                                  : findElementwise(op, index);
+}
+
+Masked Masks::chooseMasked(llir::ElementwiseOp op, const Index &index) {
+  Truth by = getTruth(op.getInputs()[0], index);
+  Masked x = getMasked(op.getInputs()[1], index),
+         y = getMasked(op.getInputs()[2], index);
+  if (x.number && y.number && *x.number == *y.number)
+    return {x.number, join(meet(by.yes, x.rest), meet(by.no, y.rest))};
+  // One side's number is that of the whole where the other side is not.
+  Masked ofFirst{x.number, join(by.no, x.rest)},
+      ofSecond{y.number, join(by.yes, y.rest)};
+  auto isUse = [](const Masked &m) {
+    return m.number && m.rest.kind != Where::Kind::Everywhere;
+  };
+  return isUse(ofSecond) ? ofSecond : isUse(ofFirst) ? ofFirst : Masked();
+}
+
+/// What a function makes of numbers, where that is 0 or infinite in every type.
+static std::optional<double> apply(Fn fn, ArrayRef<double> x) {
+  double result;
+  switch (fn) {
+  case Fn::Cast:
+    result = x[0];
+    break;
+  case Fn::Neg:
+    result = -x[0];
+    break;
+  case Fn::Add:
+    result = x[0] + x[1];
+    break;
+  case Fn::Sub:
+    result = x[0] - x[1];
+    break;
+  case Fn::Mul:
+    result = x[0] * x[1];
+    break;
+  case Fn::Div:
+    result = x[0] / x[1];
+    break;
+  case Fn::Exp:
+  case Fn::ExpFast:
+    result = std::exp(x[0]);
+    break;
+  case Fn::Exp2:
+    result = std::exp2(x[0]);
+    break;
+  default:
+    return std::nullopt;
+  }
+  // Of finite numbers the result is rounded.
+  bool isExact = fn == Fn::Cast || llvm::any_of(x, [](double v) {
+                   return v == 0 || std::isinf(v);
+                 });
+  bool isSame = result == 0 || std::isinf(result);
+  return isExact && isSame ? std::optional(result) : std::nullopt;
+}
+
+/// Whether `v` is the reference of its row, or that negated or cast.
+bool Masks::isReference(Value v) {
+  Dependence d = t.space->getDependence(v);
+  Operation *op = v.getDefiningOp();
+  if (!d.rescaling.isShifted() || op->getNumOperands() != 1)
+    return false;
+  return op->getOperand(0) == d.reference || isReference(op->getOperand(0));
+}
+
+Masked Masks::findElementwise(llir::ElementwiseOp op, const Index &index) {
+  llir::Rescaling changes = t.space->getDependence(op.getResult()).rescaling;
+  SmallVector<double> numbers;
+  Where rest = Where::nowhere();
+  for (Value operand : op.getInputs()) {
+    if (isReference(operand)) {
+      // 0 takes its place where it is -inf.
+      numbers.push_back(0);
+      continue;
+    }
+    Masked found = getMasked(operand, index);
+    if (!found.number)
+      return {};
+    numbers.push_back(*found.number);
+    rest = join(rest, found.rest);
+  }
+  std::optional<double> number = apply(op.getFn(), numbers);
+  if (!number || std::isnan(*number))
+    return {};
+  // -inf after any shift, and zero at any scale, are what they were.
+  if (changes.isShifted() && (changes.slope >= 0 || *number != -kInfinity))
+    return {};
+  if (changes.isScaled() && *number != 0)
+    return {};
+  if (!changes.isFixed() && !changes.isShifted() && !changes.isScaled())
+    return {};
+  return {number, rest};
+}
+
+//===----------------------------------------------------------------------===//
+// Anchors
+//===----------------------------------------------------------------------===//
+
+/// The term that leaves an anchor's state as it is.
+static std::optional<double> getNeutral(const StreamedSpace::Anchor &anchor) {
+  if (anchor.role == StreamedSpace::Role::Sum)
+    return 0;
+  auto rescale = dyn_cast<llir::RescaleOpInterface>(anchor.op);
+  if (rescale && rescale.isMaximum())
+    return -kInfinity;
+  auto reduce = dyn_cast<llir::ReduceOp>(anchor.op);
+  bool isSum = reduce && reduce.getKind() == llir::ReduceKind::Sum;
+  return isSum ? std::optional(0.0) : std::nullopt;
+}
+
+Decision luminal::findStreamSpan(StreamedStages &t, const Index &row,
+                                 StreamSpan &span) {
+  Masks masks(t, row);
+  Where all = Where::nowhere();
+  for (const StreamedSpace::Anchor &anchor : t.getAnchors()) {
+    if (anchor.role == StreamedSpace::Role::Scores)
+      continue;
+    std::optional<double> neutral = getNeutral(anchor);
+    if (!neutral)
+      return Decision::refuse("an anchor has no term that changes nothing",
+                              anchor.op);
+    if (!isa<FloatType>(getElementType(anchor.op->getResult(0))))
+      return Decision::refuse("an anchor is not of floats", anchor.op);
+    Where needed = Where();
+    if (anchor.role == StreamedSpace::Role::Sum)
+      needed = masks.findOther(
+          StreamedSpace::getTerms(cast<llir::ProductOpInterface>(anchor.op)),
+          *neutral);
+    else if (anchor.op->getNumOperands() == 1)
+      needed = masks.findOther(anchor.op->getOperand(0), *neutral);
+    if (needed.kind == Where::Kind::Everywhere)
+      return Decision::refuse("no index of the stream is proved to be masked",
+                              anchor.op);
+    all = masks.join(all, needed);
+  }
+  span = all.kind == Where::Kind::Nowhere ? StreamSpan{0, 0} : all.span;
+  return Decision::accept();
+}

@@ -1,0 +1,183 @@
+// What units of a stream walk where a mask is proved from indices, and why they walk all where it is not.
+// RUN: luminal-opt %s --split-input-file --llir-fuse-kernels --llir-schedule-kernels=arch=x86-64-v3 --remarks-filter=llir-schedule-kernels -o %t 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: luminal-opt %s --split-input-file --llir-fuse-kernels --llir-schedule-kernels=arch=x86-64-v3 --llir-plan-memory --convert-llir-to-llvm="arch=x86-64-v3 keep-loops" | FileCheck %s --check-prefix=CODE
+
+// Rows tell where the walk ends; elements that are multiplied by zero are looked at for a NaN.
+// REMARK: Function=causal {{.*}} walks from=0, walks to="d1 + 1"
+// CODE-LABEL: llvm.func @k0
+// CODE: arith.minsi
+// CODE: arith.maxsi
+// CODE: arith.cmpf uno
+// CODE: scf.for
+func.func @causal(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: tensor<8x16384x32xf32>) -> tensor<8x1024x32xf32> {
+  %key = llir.iota <(d0, d1, d2) -> (d2)> : tensor<8x1024x16384xi64>
+  %query = llir.iota <(d0, d1, d2) -> (d1)> : tensor<8x1024x16384xi64>
+  %mask = llir.elementwise less_equal(%key, %query) : (tensor<8x1024x16384xi64>, tensor<8x1024x16384xi64>) -> tensor<8x1024x16384xi1>
+  %s = llir.gemm %q, %k k(64) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x1024x64xf32>, tensor<8x16384x64xf32> -> tensor<8x1024x16384xf32>
+  %c = llir.constant dense<0xFF800000> : tensor<f32>
+  %l = llir.view %c <(d0, d1, d2) -> ()> : tensor<f32> -> tensor<8x1024x16384xf32>
+  %x = llir.elementwise select(%mask, %s, %l) : (tensor<8x1024x16384xi1>, tensor<8x1024x16384xf32>, tensor<8x1024x16384xf32>) -> tensor<8x1024x16384xf32>
+  %p = llir.softmax %x : tensor<8x1024x16384xf32>
+  %o = llir.gemm %p, %v k(16384) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x1024x16384xf32>, tensor<8x16384x32xf32> -> tensor<8x1024x32xf32>
+  return %o : tensor<8x1024x32xf32>
+}
+
+// -----
+// Both ends of a window.
+// REMARK: Function=window {{.*}} walks from="max(d1 - 255, 0)", walks to="d1 + 1"
+func.func @window(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: tensor<8x16384x32xf32>) -> tensor<8x1024x32xf32> {
+  %key = llir.iota <(d0, d1, d2) -> (d2)> : tensor<8x1024x16384xi64>
+  %query = llir.iota <(d0, d1, d2) -> (d1)> : tensor<8x1024x16384xi64>
+  %causal = llir.elementwise less_equal(%key, %query) : (tensor<8x1024x16384xi64>, tensor<8x1024x16384xi64>) -> tensor<8x1024x16384xi1>
+  %distance = llir.elementwise sub(%query, %key) : (tensor<8x1024x16384xi64>, tensor<8x1024x16384xi64>) -> tensor<8x1024x16384xi64>
+  %wide = llir.iota <(d0, d1, d2) -> (256)> : tensor<8x1024x16384xi64>
+  %near = llir.elementwise less_than(%distance, %wide) : (tensor<8x1024x16384xi64>, tensor<8x1024x16384xi64>) -> tensor<8x1024x16384xi1>
+  %mask = llir.elementwise mul(%causal, %near) : (tensor<8x1024x16384xi1>, tensor<8x1024x16384xi1>) -> tensor<8x1024x16384xi1>
+  %s = llir.gemm %q, %k k(64) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x1024x64xf32>, tensor<8x16384x64xf32> -> tensor<8x1024x16384xf32>
+  %c = llir.constant dense<0xFF800000> : tensor<f32>
+  %l = llir.view %c <(d0, d1, d2) -> ()> : tensor<f32> -> tensor<8x1024x16384xf32>
+  %x = llir.elementwise select(%mask, %s, %l) : (tensor<8x1024x16384xi1>, tensor<8x1024x16384xf32>, tensor<8x1024x16384xf32>) -> tensor<8x1024x16384xf32>
+  %p = llir.softmax %x : tensor<8x1024x16384xf32>
+  %o = llir.gemm %p, %v k(16384) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x1024x16384xf32>, tensor<8x16384x32xf32> -> tensor<8x1024x32xf32>
+  return %o : tensor<8x1024x32xf32>
+}
+
+// -----
+// What is masked may be spelled the other way round, and sizes may be known at a call.
+// REMARK: Function=negated {{.*}} walks from="max(d1 - m + n - 99, 0)", walks to="d1 - m + n + 1"
+func.func @negated(%q: tensor<8x?x64xf32, #hlir.dims<m>>, %k: tensor<8x?x64xf32, #hlir.dims<n>>, %v: tensor<8x?x32xf32, #hlir.dims<n>>) -> tensor<8x?x32xf32, #hlir.dims<m>> attributes {hlir.symbols = #hlir.symbols<m in [1, 4096], n in [1, 65536]>} {
+  %key = llir.iota <(d0, d1, d2) -> (d2)> : tensor<8x?x?xi64, #hlir.dims<m, n>>
+  %query = llir.iota <(d0, d1, d2) -> (d1 + n - m)> : tensor<8x?x?xi64, #hlir.dims<m, n>>
+  %late = llir.elementwise less_than(%query, %key) : (tensor<8x?x?xi64, #hlir.dims<m, n>>, tensor<8x?x?xi64, #hlir.dims<m, n>>) -> tensor<8x?x?xi1, #hlir.dims<m, n>>
+  %far = llir.iota <(d0, d1, d2) -> (d2 + 100)> : tensor<8x?x?xi64, #hlir.dims<m, n>>
+  %early = llir.elementwise less_equal(%far, %query) : (tensor<8x?x?xi64, #hlir.dims<m, n>>, tensor<8x?x?xi64, #hlir.dims<m, n>>) -> tensor<8x?x?xi1, #hlir.dims<m, n>>
+  %out = llir.elementwise or(%late, %early) : (tensor<8x?x?xi1, #hlir.dims<m, n>>, tensor<8x?x?xi1, #hlir.dims<m, n>>) -> tensor<8x?x?xi1, #hlir.dims<m, n>>
+  %mask = llir.elementwise not(%out) : (tensor<8x?x?xi1, #hlir.dims<m, n>>) -> tensor<8x?x?xi1, #hlir.dims<m, n>>
+  %s = llir.gemm %q, %k k(64) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x?x64xf32, #hlir.dims<m>>, tensor<8x?x64xf32, #hlir.dims<n>> -> tensor<8x?x?xf32, #hlir.dims<m, n>>
+  %c = llir.constant dense<0xFF800000> : tensor<f32>
+  %l = llir.view %c <(d0, d1, d2) -> ()> : tensor<f32> -> tensor<8x?x?xf32, #hlir.dims<m, n>>
+  %x = llir.elementwise select(%mask, %s, %l) : (tensor<8x?x?xi1, #hlir.dims<m, n>>, tensor<8x?x?xf32, #hlir.dims<m, n>>, tensor<8x?x?xf32, #hlir.dims<m, n>>) -> tensor<8x?x?xf32, #hlir.dims<m, n>>
+  %p = llir.softmax %x : tensor<8x?x?xf32, #hlir.dims<m, n>>
+  %o = llir.gemm %p, %v k(n) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x?x?xf32, #hlir.dims<m, n>>, tensor<8x?x32xf32, #hlir.dims<n>> -> tensor<8x?x32xf32, #hlir.dims<m>>
+  return %o : tensor<8x?x32xf32, #hlir.dims<m>>
+}
+
+// -----
+// One select in another; a scale and a cap between.
+// REMARK: Function=nested {{.*}} walks from="max(d1 floordiv 2 - 99, 0)", walks to="d1 + 1"
+func.func @nested(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: tensor<8x16384x32xf32>) -> tensor<8x1024x32xf32> {
+  %key = llir.iota <(d0, d1, d2) -> (d2)> : tensor<8x1024x16384xi64>
+  %query = llir.iota <(d0, d1, d2) -> (d1)> : tensor<8x1024x16384xi64>
+  %mask = llir.elementwise less_equal(%key, %query) : (tensor<8x1024x16384xi64>, tensor<8x1024x16384xi64>) -> tensor<8x1024x16384xi1>
+  %wide = llir.iota <(d0, d1, d2) -> (d2 * 2 + 200)> : tensor<8x1024x16384xi64>
+  %near = llir.elementwise less_than(%query, %wide) : (tensor<8x1024x16384xi64>, tensor<8x1024x16384xi64>) -> tensor<8x1024x16384xi1>
+  %s = llir.gemm %q, %k k(64) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x1024x64xf32>, tensor<8x16384x64xf32> -> tensor<8x1024x16384xf32>
+  %c = llir.constant dense<0xFF800000> : tensor<f32>
+  %l = llir.view %c <(d0, d1, d2) -> ()> : tensor<f32> -> tensor<8x1024x16384xf32>
+  %y = llir.elementwise select(%mask, %s, %l) : (tensor<8x1024x16384xi1>, tensor<8x1024x16384xf32>, tensor<8x1024x16384xf32>) -> tensor<8x1024x16384xf32>
+  %z = llir.elementwise add(%y, %y) : (tensor<8x1024x16384xf32>, tensor<8x1024x16384xf32>) -> tensor<8x1024x16384xf32>
+  %x = llir.elementwise select(%near, %z, %l) : (tensor<8x1024x16384xi1>, tensor<8x1024x16384xf32>, tensor<8x1024x16384xf32>) -> tensor<8x1024x16384xf32>
+  %p = llir.softmax %x : tensor<8x1024x16384xf32>
+  %o = llir.gemm %p, %v k(16384) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x1024x16384xf32>, tensor<8x16384x32xf32> -> tensor<8x1024x32xf32>
+  return %o : tensor<8x1024x32xf32>
+}
+
+// -----
+// The least span that has both: the first keys are seen by all.
+// REMARK: Function=either {{.*}} walks from=0, walks to="max(d1 + 1, 4)"
+func.func @either(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: tensor<8x16384x32xf32>) -> tensor<8x1024x32xf32> {
+  %key = llir.iota <(d0, d1, d2) -> (d2)> : tensor<8x1024x16384xi64>
+  %query = llir.iota <(d0, d1, d2) -> (d1)> : tensor<8x1024x16384xi64>
+  %mask = llir.elementwise less_equal(%key, %query) : (tensor<8x1024x16384xi64>, tensor<8x1024x16384xi64>) -> tensor<8x1024x16384xi1>
+  %four = llir.iota <(d0, d1, d2) -> (4)> : tensor<8x1024x16384xi64>
+  %first = llir.elementwise less_than(%key, %four) : (tensor<8x1024x16384xi64>, tensor<8x1024x16384xi64>) -> tensor<8x1024x16384xi1>
+  %mask2 = llir.elementwise or(%mask, %first) : (tensor<8x1024x16384xi1>, tensor<8x1024x16384xi1>) -> tensor<8x1024x16384xi1>
+  %s = llir.gemm %q, %k k(64) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x1024x64xf32>, tensor<8x16384x64xf32> -> tensor<8x1024x16384xf32>
+  %c = llir.constant dense<0xFF800000> : tensor<f32>
+  %l = llir.view %c <(d0, d1, d2) -> ()> : tensor<f32> -> tensor<8x1024x16384xf32>
+  %x = llir.elementwise select(%mask2, %s, %l) : (tensor<8x1024x16384xi1>, tensor<8x1024x16384xf32>, tensor<8x1024x16384xf32>) -> tensor<8x1024x16384xf32>
+  %p = llir.softmax %x : tensor<8x1024x16384xf32>
+  %o = llir.gemm %p, %v k(16384) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x1024x16384xf32>, tensor<8x16384x32xf32> -> tensor<8x1024x32xf32>
+  return %o : tensor<8x1024x32xf32>
+}
+
+// -----
+// A mask that is read is not proved.
+// REMARK: Function=read {{.*}} walks all because="no index of the stream is proved to be masked"
+func.func @read(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: tensor<8x16384x32xf32>, %mask: tensor<8x1024x16384xi1>) -> tensor<8x1024x32xf32> {
+  
+  %s = llir.gemm %q, %k k(64) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x1024x64xf32>, tensor<8x16384x64xf32> -> tensor<8x1024x16384xf32>
+  %c = llir.constant dense<0xFF800000> : tensor<f32>
+  %l = llir.view %c <(d0, d1, d2) -> ()> : tensor<f32> -> tensor<8x1024x16384xf32>
+  %x = llir.elementwise select(%mask, %s, %l) : (tensor<8x1024x16384xi1>, tensor<8x1024x16384xf32>, tensor<8x1024x16384xf32>) -> tensor<8x1024x16384xf32>
+  %p = llir.softmax %x : tensor<8x1024x16384xf32>
+  %o = llir.gemm %p, %v k(16384) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x1024x16384xf32>, tensor<8x16384x32xf32> -> tensor<8x1024x32xf32>
+  return %o : tensor<8x1024x32xf32>
+}
+
+// -----
+// A finite number is not nothing: a row may have no greater one.
+// REMARK: Function=finite {{.*}} walks all because="no index of the stream is proved to be masked"
+func.func @finite(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: tensor<8x16384x32xf32>) -> tensor<8x1024x32xf32> {
+  %key = llir.iota <(d0, d1, d2) -> (d2)> : tensor<8x1024x16384xi64>
+  %query = llir.iota <(d0, d1, d2) -> (d1)> : tensor<8x1024x16384xi64>
+  %mask = llir.elementwise less_equal(%key, %query) : (tensor<8x1024x16384xi64>, tensor<8x1024x16384xi64>) -> tensor<8x1024x16384xi1>
+  %s = llir.gemm %q, %k k(64) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x1024x64xf32>, tensor<8x16384x64xf32> -> tensor<8x1024x16384xf32>
+  %c = llir.constant dense<-1.000000e+09> : tensor<f32>
+  %l = llir.view %c <(d0, d1, d2) -> ()> : tensor<f32> -> tensor<8x1024x16384xf32>
+  %x = llir.elementwise select(%mask, %s, %l) : (tensor<8x1024x16384xi1>, tensor<8x1024x16384xf32>, tensor<8x1024x16384xf32>) -> tensor<8x1024x16384xf32>
+  %p = llir.softmax %x : tensor<8x1024x16384xf32>
+  %o = llir.gemm %p, %v k(16384) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x1024x16384xf32>, tensor<8x16384x32xf32> -> tensor<8x1024x32xf32>
+  return %o : tensor<8x1024x32xf32>
+}
+
+// -----
+// Added to a score that is +inf or NaN, -inf does not hide it.
+// REMARK: Function=added {{.*}} walks all because="no index of the stream is proved to be masked"
+func.func @added(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: tensor<8x16384x32xf32>) -> tensor<8x1024x32xf32> {
+  %key = llir.iota <(d0, d1, d2) -> (d2)> : tensor<8x1024x16384xi64>
+  %query = llir.iota <(d0, d1, d2) -> (d1)> : tensor<8x1024x16384xi64>
+  %mask = llir.elementwise less_equal(%key, %query) : (tensor<8x1024x16384xi64>, tensor<8x1024x16384xi64>) -> tensor<8x1024x16384xi1>
+  %s = llir.gemm %q, %k k(64) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x1024x64xf32>, tensor<8x16384x64xf32> -> tensor<8x1024x16384xf32>
+  %c = llir.constant dense<0xFF800000> : tensor<f32>
+  %l = llir.view %c <(d0, d1, d2) -> ()> : tensor<f32> -> tensor<8x1024x16384xf32>
+  %n = llir.constant dense<0.000000e+00> : tensor<f32>
+  %zero = llir.view %n <(d0, d1, d2) -> ()> : tensor<f32> -> tensor<8x1024x16384xf32>
+  %b = llir.elementwise select(%mask, %zero, %l) : (tensor<8x1024x16384xi1>, tensor<8x1024x16384xf32>, tensor<8x1024x16384xf32>) -> tensor<8x1024x16384xf32>
+  %x = llir.elementwise add(%s, %b) : (tensor<8x1024x16384xf32>, tensor<8x1024x16384xf32>) -> tensor<8x1024x16384xf32>
+  %p = llir.softmax %x : tensor<8x1024x16384xf32>
+  %o = llir.gemm %p, %v k(16384) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x1024x16384xf32>, tensor<8x16384x32xf32> -> tensor<8x1024x32xf32>
+  return %o : tensor<8x1024x32xf32>
+}
+
+// -----
+// All but the diagonal.
+// REMARK: Function=diagonal {{.*}} walks all because="no index of the stream is proved to be masked"
+func.func @diagonal(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: tensor<8x16384x32xf32>) -> tensor<8x1024x32xf32> {
+  %key = llir.iota <(d0, d1, d2) -> (d2)> : tensor<8x1024x16384xi64>
+  %query = llir.iota <(d0, d1, d2) -> (d1)> : tensor<8x1024x16384xi64>
+  %mask = llir.elementwise equal(%key, %query) : (tensor<8x1024x16384xi64>, tensor<8x1024x16384xi64>) -> tensor<8x1024x16384xi1>
+  %s = llir.gemm %q, %k k(64) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x1024x64xf32>, tensor<8x16384x64xf32> -> tensor<8x1024x16384xf32>
+  %c = llir.constant dense<0xFF800000> : tensor<f32>
+  %l = llir.view %c <(d0, d1, d2) -> ()> : tensor<f32> -> tensor<8x1024x16384xf32>
+  %x = llir.elementwise select(%mask, %l, %s) : (tensor<8x1024x16384xi1>, tensor<8x1024x16384xf32>, tensor<8x1024x16384xf32>) -> tensor<8x1024x16384xf32>
+  %p = llir.softmax %x : tensor<8x1024x16384xf32>
+  %o = llir.gemm %p, %v k(16384) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x1024x16384xf32>, tensor<8x16384x32xf32> -> tensor<8x1024x32xf32>
+  return %o : tensor<8x1024x32xf32>
+}
+
+// -----
+// Every other key: no span.
+// REMARK: Function=strided {{.*}} walks all because="no index of the stream is proved to be masked"
+func.func @strided(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: tensor<8x16384x32xf32>) -> tensor<8x1024x32xf32> {
+  %key = llir.iota <(d0, d1, d2) -> (d2 mod 2)> : tensor<8x1024x16384xi64>
+  %query = llir.iota <(d0, d1, d2) -> (d1)> : tensor<8x1024x16384xi64>
+  %mask = llir.elementwise less_equal(%key, %query) : (tensor<8x1024x16384xi64>, tensor<8x1024x16384xi64>) -> tensor<8x1024x16384xi1>
+  %s = llir.gemm %q, %k k(64) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x1024x64xf32>, tensor<8x16384x64xf32> -> tensor<8x1024x16384xf32>
+  %c = llir.constant dense<0xFF800000> : tensor<f32>
+  %l = llir.view %c <(d0, d1, d2) -> ()> : tensor<f32> -> tensor<8x1024x16384xf32>
+  %x = llir.elementwise select(%mask, %s, %l) : (tensor<8x1024x16384xi1>, tensor<8x1024x16384xf32>, tensor<8x1024x16384xf32>) -> tensor<8x1024x16384xf32>
+  %p = llir.softmax %x : tensor<8x1024x16384xf32>
+  %o = llir.gemm %p, %v k(16384) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x1024x16384xf32>, tensor<8x16384x32xf32> -> tensor<8x1024x32xf32>
+  return %o : tensor<8x1024x32xf32>
+}
