@@ -46,3 +46,35 @@ func.func @also_read(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: 
   %o = llir.gemm %p, %v k(16384) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x1024x16384xf32>, tensor<8x16384x32xf32> -> tensor<8x1024x32xf32>
   return %o, %p : tensor<8x1024x32xf32>, tensor<8x1024x16384xf32>
 }
+
+// -----
+// Widening a key is little beside the rows that a unit multiplies it with, though each unit does it anew; a function of it is
+// not.
+// CHECK-LABEL: func.func @narrow
+// CHECK: llir.kernel(%arg0, %arg1, %arg2) loops<grid(d0, d1:{{[0-9]+}}) stream(d2:{{[0-9]+}})
+// CHECK-NOT: llir.kernel
+// CHECK: return
+func.func @narrow(%q: tensor<8x1024x64xbf16>, %k: tensor<8x16384x64xbf16>, %v: tensor<8x16384x32xbf16>) -> tensor<8x1024x32xbf16> {
+  %x = llir.elementwise cast(%q) : (tensor<8x1024x64xbf16>) -> tensor<8x1024x64xf32>
+  %y = llir.elementwise cast(%k) : (tensor<8x16384x64xbf16>) -> tensor<8x16384x64xf32>
+  %z = llir.elementwise cast(%v) : (tensor<8x16384x32xbf16>) -> tensor<8x16384x32xf32>
+  %s = llir.gemm %x, %y k(64) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x1024x64xf32>, tensor<8x16384x64xf32> -> tensor<8x1024x16384xf32>
+  %p = llir.softmax %s : tensor<8x1024x16384xf32>
+  %o = llir.gemm %p, %z k(16384) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x1024x16384xf32>, tensor<8x16384x32xf32> -> tensor<8x1024x32xf32>
+  %r = llir.elementwise cast(%o) : (tensor<8x1024x32xf32>) -> tensor<8x1024x32xbf16>
+  return %r : tensor<8x1024x32xbf16>
+}
+
+// -----
+// CHECK-LABEL: func.func @costly
+// CHECK: llir.kernel(%arg1)
+// CHECK: llir.kernel{{.*}} stream(d2:
+// CHECK-NOT: llir.kernel
+// CHECK: return
+func.func @costly(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: tensor<8x16384x32xf32>) -> tensor<8x1024x32xf32> {
+  %y = llir.elementwise gelu(%k) : (tensor<8x16384x64xf32>) -> tensor<8x16384x64xf32>
+  %s = llir.gemm %q, %y k(64) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x1024x64xf32>, tensor<8x16384x64xf32> -> tensor<8x1024x16384xf32>
+  %p = llir.softmax %s : tensor<8x1024x16384xf32>
+  %o = llir.gemm %p, %v k(16384) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x1024x16384xf32>, tensor<8x16384x32xf32> -> tensor<8x1024x32xf32>
+  return %o : tensor<8x1024x32xf32>
+}

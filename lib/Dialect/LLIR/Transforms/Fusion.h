@@ -33,6 +33,8 @@ struct IndexSpace {
   llvm::SmallVector<Expr> extents;
   /// Estimate of how often a point is evaluated.
   double weight = 1;
+  /// Operations that the reader does with what it evaluates, at least.
+  double work = 0;
 };
 
 /// Spaces that every group has; spaces of single operands follow.
@@ -142,7 +144,8 @@ private:
   Decision joinReaders(mlir::Operation *op);
   void inlineInto(Group &group, mlir::Value value);
   void addAccess(Group &group, mlir::Value value, const Access &access);
-  unsigned getOwnSpace(Group &group, mlir::Value value, double evaluations);
+  unsigned getOwnSpace(Group &group, mlir::Value value, double evaluations,
+                       double work = 0);
 
   bool isWrittenBetter(ViewOp view);
   Decision shouldInline(mlir::Value value);
@@ -150,6 +153,7 @@ private:
   /// The same of all readers.
   Decision fitBudgets(mlir::Value value) const;
   double countEvaluations(const Group &group, mlir::Value value) const;
+  double countWork(const Group &group, mlir::Value value) const;
   double nominalSize(llvm::ArrayRef<Expr> extents) const;
 
   // Anchors. Each returns whether it joined.
@@ -162,9 +166,10 @@ private:
   /// Makes the index space of `value`, which the group reads element by
   /// element, the main space of a kernel of this kind that computes it.
   Decision takeSpaceOf(Group &group, mlir::Value value, GroupLoops loops);
-  /// `operand` is read in a space and loop of its own, `reads` elements.
+  /// `operand` is read in a space and loop of its own, `reads` elements; with
+  /// each of them the reader does `work` operations.
   void addWholeRead(Group &group, mlir::Value operand, double reads,
-                    int64_t loopCopies);
+                    int64_t loopCopies, double work = 0);
 
   // Stages. Further anchors of a kernel, over the same rows.
   unsigned getRowSpace(Group &group, const Expr &local);

@@ -182,9 +182,9 @@ Decision FusionPlan::takeSpaceOf(Group &group, Value value, GroupLoops loops) {
 }
 
 void FusionPlan::addWholeRead(Group &group, Value operand, double reads,
-                              int64_t loopCopies) {
+                              int64_t loopCopies, double work) {
   addAccess(group, operand,
-            {getOwnSpace(group, operand, reads),
+            {getOwnSpace(group, operand, reads, work),
              identityFor(operand),
              {group.addLoop(loopCopies)}});
 }

@@ -14,6 +14,8 @@ using luminal::hlir::MapAttr;
 static constexpr double kLaunchOps = 20000;
 static constexpr double kPassOpsPerElement = 4;
 static constexpr double kLoadOps = 2;
+/// The part of a reader's work on a value that computing the value may take.
+static constexpr double kHiddenShare = 1.0 / 16;
 /// All longer chains count the same: they are not computed twice.
 static constexpr double kManyOps = 1e6;
 /// How many groups are visited to decide whether a group may run before others.
@@ -389,6 +391,16 @@ double FusionPlan::countEvaluations(const Group &group, Value value) const {
   return evaluations;
 }
 
+/// Operations that the group does with what it evaluates of `value`.
+double FusionPlan::countWork(const Group &group, Value value) const {
+  double work = 0;
+  for (const Access &access : group.accesses.lookup(value)) {
+    const IndexSpace &space = group.spaces[access.space];
+    work += space.work * space.weight * nominalSize(space.extents);
+  }
+  return work;
+}
+
 /// Whether a product would read its operand with divisions of the index, which
 /// the kernel that computes the operand could avoid by writing it in another
 /// order.
@@ -451,13 +463,15 @@ Decision FusionPlan::shouldInline(Value value) {
                               &group);
   }
   double size = nominalSize(hlir::getExtents(value));
-  double evaluations = 0;
+  double evaluations = 0, work = 0;
   // After a reduction that will join: once per row.
-  for (Group *group : known)
+  for (Group *group : known) {
     evaluations +=
         followsRows.contains(value) ? size : countEvaluations(*group, value);
+    work += countWork(*group, value);
+  }
   double extra = (evaluations - size) * perElement.lookup(value);
-  double limit = kPassOpsPerElement * size + kLaunchOps;
+  double limit = kPassOpsPerElement * size + kLaunchOps + kHiddenShare * work;
   if (extra > limit)
     return Decision::refuseAbove("computing it once more for each reader costs "
                                  "more operations than memory does",
@@ -523,17 +537,19 @@ void FusionPlan::takeRows(Group &group) {
   }
 }
 
-/// A space of the value's own extents. Values of one shape share it.
-unsigned FusionPlan::getOwnSpace(Group &group, Value value,
-                                 double evaluations) {
+/// A space of the value's own extents. Values of one shape share it where the
+/// reader does as much with them.
+unsigned FusionPlan::getOwnSpace(Group &group, Value value, double evaluations,
+                                 double work) {
   SmallVector<Expr> extents = hlir::getExtents(value);
   double weight = evaluations / std::max(nominalSize(extents), 1.0);
   for (unsigned i = kFirstOwnSpace; i < group.spaces.size(); ++i)
-    if (group.spaces[i].extents == extents && !group.isRowSpace(i)) {
+    if (group.spaces[i].extents == extents && group.spaces[i].work == work &&
+        !group.isRowSpace(i)) {
       group.spaces[i].weight = std::max(group.spaces[i].weight, weight);
       return i;
     }
-  group.spaces.push_back({extents, weight});
+  group.spaces.push_back({extents, weight, work});
   return group.spaces.size() - 1;
 }
 

@@ -218,11 +218,14 @@ Decision FusionPlan::joinStage(Group &group, ProductOpInterface op) {
     for (auto [i, extent] : llvm::enumerate(extents))
       if (map.usesDim(i))
         reads *= nominalValue(extent, symbols);
-    // Each block of rows reads its columns anew.
-    if (operand == op.getRhs())
-      reads *=
-          std::max(1.0, std::ceil(countSharedRows(op, rows) / kMostRowsInUnit));
-    addWholeRead(group, operand, reads, code.getLoopCopies());
+    // Each block of rows reads its columns anew, and multiplies each element
+    // with all of its rows.
+    double shared = countSharedRows(op, rows), work = 0;
+    if (operand == op.getRhs()) {
+      reads *= std::max(1.0, std::ceil(shared / kMostRowsInUnit));
+      work = std::min(shared, kMostRowsInUnit);
+    }
+    addWholeRead(group, operand, reads, code.getLoopCopies(), work);
   }
   readByRows(group, op);
   return Decision::accept(&group);
