@@ -23,6 +23,7 @@ BUDGETS = [
     ("test/*.mlir", 400),
     ("test/*.test", 400),
     ("utils/*.py", 600),
+    ("python/*.py", 400),
 ]
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-# ===- summarize-tests.py - One closing line for several lit runs -------------===#
+# ===- summarize-tests.py - One closing line for several test runs ------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reads result files of `lit --output` and prints `N passed, N failed, N skipped`.
+"""Reads result files of `lit --output` and of `pytest --junitxml`, and prints `N passed, N failed, N skipped`.
 
 A test that one build skips and another passes is not skipped. Exit code 1 where a test failed, a file is missing, or
 nothing ran.
@@ -9,24 +9,36 @@ nothing ran.
 import json
 import pathlib
 import sys
+import xml.etree.ElementTree
 
 PASSED = {"PASS", "FLAKYPASS", "XFAIL"}
 SKIPPED = {"UNSUPPORTED", "SKIPPED", "EXCLUDED"}
+
+
+def read_lit(file):
+    return [(test["code"], test["name"]) for test in json.loads(file.read_text())["tests"]]
+
+
+def read_pytest(file):
+    codes = {"skipped": "SKIPPED", "failure": "FAIL", "error": "FAIL"}
+    return [(next((codes[part.tag] for part in test if part.tag in codes), "PASS"),
+             f"{test.get('classname')}.{test.get('name')}")
+            for test in xml.etree.ElementTree.parse(file).iter("testcase")]
 
 
 def main():
     passed, skipped, failed = [], [], []
     for file in map(pathlib.Path, sys.argv[1:]):
         if not file.exists():
-            failed.append(f"{file}: lit wrote no results")
+            failed.append(f"{file}: there are no results")
             continue
-        for test in json.loads(file.read_text())["tests"]:
-            if test["code"] in PASSED:
-                passed.append(test["name"])
-            elif test["code"] in SKIPPED:
-                skipped.append(test["name"])
+        for code, name in (read_pytest if file.suffix == ".xml" else read_lit)(file):
+            if code in PASSED:
+                passed.append(name)
+            elif code in SKIPPED:
+                skipped.append(name)
             else:
-                failed.append(f"{test['code'].lower()}: {test['name']} ({file.parent.name})")
+                failed.append(f"{code.lower()}: {name} ({file.parent.name})")
     skipped = sorted(set(skipped) - set(passed))
     for name in skipped:
         print(f"skipped: {name}")

@@ -9,8 +9,8 @@
  * prints or ends the process on bad input; a null handle is an error. Results
  * are written only on success.
  *
- * Threads: a luminal_artifact is immutable, so any number of threads may use
- * one; a luminal_context belongs to one thread at a time.
+ * Threads: any number of threads may use one luminal_artifact at once; a
+ * luminal_context belongs to one thread at a time.
  *
  * Stability: functions, values and the layout of structs keep their meaning as
  * long as LUMINAL_C_VERSION keeps its value; structs only ever grow at the end,
@@ -43,6 +43,30 @@ typedef struct luminal_context luminal_context;
  * as an error. */
 typedef int32_t luminal_status;
 enum { LUMINAL_OK = 0, LUMINAL_ERROR = 1 };
+
+/* What kind of failure the last error of a thread was, for callers that have
+ * an exception for each. More may be added: an unknown one is OTHER. */
+typedef int32_t luminal_error_code;
+enum {
+  LUMINAL_ERROR_NONE = 0,
+  LUMINAL_ERROR_OTHER = 1,
+  /* The function was called wrongly: a null pointer, a bad option or index. */
+  LUMINAL_ERROR_ARGUMENT = 2,
+  /* A file or bytes that cannot be read or written, or are no artifact of this
+   * version or for this machine. */
+  LUMINAL_ERROR_FILE = 3,
+  /* A program that cannot be imported: bytes that are none, an op or an element
+   * type that is not supported. */
+  LUMINAL_ERROR_IMPORT = 4,
+  /* A program that was imported, and cannot be compiled. */
+  LUMINAL_ERROR_COMPILE = 5,
+  LUMINAL_ERROR_DTYPE = 6,
+  /* A rank or an extent, also one outside the range of its symbol. */
+  LUMINAL_ERROR_SHAPE = 7,
+  /* The call itself: memory that overlaps, a missing weight, an index out of
+   * range, no memory. */
+  LUMINAL_ERROR_CALL = 8
+};
 
 /* Elements are stored in the byte order of the machine; i1 is one byte, 0 or 1.
  */
@@ -104,6 +128,9 @@ LUMINAL_API const char *luminal_version(void);
  * until the next function of this thread fails. */
 LUMINAL_API const char *luminal_last_error(void);
 
+/* The kind of that error; LUMINAL_ERROR_NONE if there was none. */
+LUMINAL_API luminal_error_code luminal_last_error_code(void);
+
 /* Compiles a .pt2 archive or an .mlir file to an artifact at `output_path`.
  * `options` are those of luminal-compile ("--target=cpu", "--embed-weights",
  * ...). On failure there is no file. A limit that stops the search for cheaper
@@ -113,6 +140,53 @@ LUMINAL_API luminal_status luminal_compile(const char *input_path,
                                            const char *const *options,
                                            size_t num_options,
                                            const char *output_path);
+
+/* Bytes that the library owns. */
+typedef struct luminal_buffer luminal_buffer;
+LUMINAL_API const void *luminal_buffer_data(const luminal_buffer *buffer);
+LUMINAL_API size_t luminal_buffer_size(const luminal_buffer *buffer);
+LUMINAL_API void luminal_buffer_free(luminal_buffer *buffer);
+
+typedef int32_t luminal_severity;
+enum {
+  LUMINAL_SEVERITY_ERROR = 0,
+  LUMINAL_SEVERITY_WARNING = 1,
+  /* Follows an error or a warning, and names another place. */
+  LUMINAL_SEVERITY_NOTE = 2
+};
+
+/* All pointers are valid during the callback. */
+typedef struct luminal_diagnostic {
+  size_t struct_size;
+  luminal_severity severity;
+  const char *message;
+  /* The node of the archive's graph that it is about; "" if none. */
+  const char *node;
+  /* The innermost frame of the user's code; "", 0 where it is not known. */
+  const char *file;
+  uint32_t line;
+} luminal_diagnostic;
+
+typedef struct luminal_compile_request {
+  size_t struct_size; /* sizeof(luminal_compile_request) */
+  /* The bytes of a .pt2 archive or of the text of a module, and the name that
+   * errors give them. */
+  const void *input;
+  size_t input_size;
+  const char *name;
+  /* As of luminal_compile. */
+  const char *const *options;
+  size_t num_options;
+  /* Called on this thread for each error, warning and note; may be null. */
+  void (*diagnose)(void *data, const luminal_diagnostic *diagnostic);
+  void *diagnose_data;
+} luminal_compile_request;
+
+/* Compiles from memory to memory. No file is looked for or made but what
+ * options name; weights that the archive does not hold are bound by the caller
+ * with "--allow-missing-weights". */
+LUMINAL_API luminal_status luminal_compile_bytes(
+    const luminal_compile_request *request, luminal_buffer **artifact);
 
 /* Loads an artifact from a file or from bytes (which are copied). `options` may
  * be null. Loading maps the artifact's native code into the process: load only
@@ -180,6 +254,47 @@ LUMINAL_API luminal_status luminal_run(luminal_context *context);
 /* States that live in the context are reset at the next call. Memory of the
  * caller that is bound as a state is not changed. */
 LUMINAL_API luminal_status luminal_reset(luminal_context *context);
+
+typedef struct luminal_call_request {
+  size_t struct_size; /* sizeof(luminal_call_request) */
+  /* Threads of the call, the caller's among them; 0: all that the process may
+   * use. */
+  uint32_t threads;
+  /* For each input, then each weight, then each state of the artifact, in the
+   * order of luminal_info: where it lies, and of which element type it is
+   * there. A weight or a state without memory (null) is the artifact's own. */
+  void *const *tensors;
+  const luminal_dtype *dtypes;
+  /* Their number, which must be that of the artifact. */
+  size_t num_tensors;
+  /* The extents of all inputs, one after another. */
+  const int64_t *extents;
+  size_t num_extents;
+  /* The extents of all outputs, one after another: those that the memory of
+   * `outputs` was made for; others are an error. */
+  int64_t *output_extents;
+  size_t num_output_extents;
+  /* For each output, row-major memory. */
+  void *const *outputs;
+  size_t num_outputs;
+  /* Nonzero: nothing is run; `output_extents` is written, of `tensors` and
+   * `outputs` only the numbers matter. */
+  int32_t only_shapes;
+} luminal_call_request;
+
+/* One call, all of it: nothing of the request is kept. The rules of memory are
+ * those of luminal_bind. Any number of threads may call one artifact at once:
+ * each call has a context of its own, and contexts are kept for later calls.
+ * But an artifact with a state that lies in it has one context for that, and
+ * such calls wait for each other. What is computed once from weights is
+ * computed again where the caller binds a weight. */
+LUMINAL_API luminal_status luminal_call(const luminal_artifact *artifact,
+                                        const luminal_call_request *request);
+
+/* States that lie in the artifact start from their initial values at the next
+ * luminal_call. */
+LUMINAL_API luminal_status
+luminal_artifact_reset(const luminal_artifact *artifact);
 
 #ifdef __cplusplus
 }

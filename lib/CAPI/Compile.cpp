@@ -3,7 +3,9 @@
 
 #include "luminal/Pipelines/Compile.h"
 #include "Error.h"
+#include "Handles.h"
 #include "luminal/InitAll.h"
+#include "luminal/Support/MemoryFile.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/Location.h"
@@ -35,6 +37,10 @@ static bool takeOption(llvm::StringRef text, CompileOptions &options) {
     options.weights = value.str();
   else if (name == "--library")
     options.library = value.str();
+  else if (name == "--plan-cache")
+    options.planCache = value.str();
+  else if (name == "--prepare-bytes")
+    return !value.getAsInteger(10, options.prepareBytes);
   else if (name == "--precision")
     options.precision = value.str();
   else if (name == "--report")
@@ -60,6 +66,104 @@ static bool takeOption(llvm::StringRef text, CompileOptions &options) {
   return true;
 }
 
+namespace {
+/// Reports what a compile says: the first error is kept, everything is handed
+/// to the caller.
+class Diagnostics {
+public:
+  explicit Diagnostics(const luminal_compile_request &request)
+      : request(request) {}
+
+  void take(mlir::Diagnostic &diagnostic);
+  const std::string &getFirstError() const { return firstError; }
+
+private:
+  void report(mlir::Diagnostic &diagnostic, luminal_severity severity);
+
+  const luminal_compile_request &request;
+  std::string firstError;
+};
+} // namespace
+
+void Diagnostics::report(mlir::Diagnostic &diagnostic,
+                         luminal_severity severity) {
+  if (!request.diagnose)
+    return;
+  mlir::Location loc = diagnostic.getLocation();
+  std::string message = diagnostic.str(), node, file;
+  luminal_diagnostic given = {};
+  given.struct_size = sizeof given;
+  if (auto name = loc->findInstanceOf<mlir::NameLoc>())
+    node = name.getName().str();
+  if (auto place = loc->findInstanceOf<mlir::FileLineColLoc>();
+      place && place.getLine() > 0) {
+    file = place.getFilename().str();
+    given.line = place.getLine();
+  }
+  given.severity = severity;
+  given.message = message.c_str();
+  given.node = node.c_str();
+  given.file = file.c_str();
+  request.diagnose(request.diagnose_data, &given);
+}
+
+void Diagnostics::take(mlir::Diagnostic &diagnostic) {
+  const bool isError =
+      diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
+  if (!isError && diagnostic.getSeverity() != mlir::DiagnosticSeverity::Warning)
+    return;
+  report(diagnostic,
+         isError ? LUMINAL_SEVERITY_ERROR : LUMINAL_SEVERITY_WARNING);
+  for (mlir::Diagnostic &note : diagnostic.getNotes())
+    report(note, LUMINAL_SEVERITY_NOTE);
+  // The first error names the cause.
+  if (!isError || !firstError.empty())
+    return;
+  llvm::raw_string_ostream stream(firstError);
+  mlir::Location loc = diagnostic.getLocation();
+  if (auto place = loc->findInstanceOf<mlir::FileLineColLoc>()) {
+    stream << place.getFilename().getValue() << ":";
+    if (place.getLine() > 0)
+      stream << place.getLine() << ":" << place.getColumn() << ":";
+    stream << " ";
+  }
+  stream << diagnostic;
+}
+
+/// Compiles what `options` name; `request` has the options' texts and says who
+/// hears of errors.
+static luminal_status run(const char *function, CompileOptions options,
+                          const luminal_compile_request &request) {
+  for (size_t i = 0; i < request.num_options; ++i)
+    if (const char *text = request.options[i];
+        !text || !takeOption(text, options))
+      return fail(std::string(function) + ": bad option '" +
+                  (text ? text : "") + "'");
+  // Rules and passes are registered once per process.
+  static const bool registered = (registerAllPasses(), true);
+  (void)registered;
+  mlir::DialectRegistry registry;
+  registerAllDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  Diagnostics diagnostics(request);
+  mlir::ScopedDiagnosticHandler handler(&context,
+                                        [&](mlir::Diagnostic &diagnostic) {
+                                          diagnostics.take(diagnostic);
+                                          return mlir::success();
+                                        });
+  // What fails before the first phase is an option; what fails in it, the
+  // import.
+  luminal_error_code code = LUMINAL_ERROR_ARGUMENT;
+  options.progress = [&](llvm::StringRef phase) {
+    code = phase == "imported" ? LUMINAL_ERROR_IMPORT : LUMINAL_ERROR_COMPILE;
+  };
+  if (mlir::succeeded(compile(context, options)))
+    return LUMINAL_OK;
+  return fail(diagnostics.getFirstError().empty() ? "compiling failed"
+                                                  : diagnostics.getFirstError(),
+              code);
+}
+
 luminal_status luminal_compile(const char *input, const char *const *texts,
                                size_t numOptions, const char *output) {
   if (!input || !output || (!texts && numOptions > 0))
@@ -67,35 +171,36 @@ luminal_status luminal_compile(const char *input, const char *const *texts,
   CompileOptions options;
   options.input = input;
   options.output = output;
-  for (size_t i = 0; i < numOptions; ++i)
-    if (!texts[i] || !takeOption(texts[i], options))
-      return fail(std::string("luminal_compile: bad option '") +
-                  (texts[i] ? texts[i] : "") + "'");
-  // Rules and passes are registered once per process.
-  static const bool registered = (registerAllPasses(), true);
-  (void)registered;
-  mlir::DialectRegistry registry;
-  registerAllDialects(registry);
-  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  // The first error names the cause.
-  std::string message;
-  mlir::ScopedDiagnosticHandler handler(
-      &context, [&](mlir::Diagnostic &diagnostic) {
-        if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error ||
-            !message.empty())
-          return mlir::success();
-        llvm::raw_string_ostream stream(message);
-        mlir::Location loc = diagnostic.getLocation();
-        if (auto place = loc->findInstanceOf<mlir::FileLineColLoc>()) {
-          stream << place.getFilename().getValue() << ":";
-          if (place.getLine() > 0)
-            stream << place.getLine() << ":" << place.getColumn() << ":";
-          stream << " ";
-        }
-        stream << diagnostic;
-        return mlir::success();
-      });
-  if (mlir::failed(compile(context, options)))
-    return fail(message.empty() ? "compiling failed" : message);
+  luminal_compile_request request = {};
+  request.options = texts;
+  request.num_options = numOptions;
+  return run("luminal_compile", std::move(options), request);
+}
+
+luminal_status luminal_compile_bytes(const luminal_compile_request *request,
+                                     luminal_buffer **artifact) {
+  if (!request || !artifact)
+    return fail("luminal_compile_bytes: null argument");
+  if (request->struct_size < sizeof(luminal_compile_request))
+    return fail("luminal_compile_bytes: struct_size is not set");
+  if (!request->name || (!request->input && request->input_size > 0) ||
+      (!request->options && request->num_options > 0))
+    return fail("luminal_compile_bytes: null argument");
+  Result<MemoryFile> file = MemoryFile::create();
+  if (!file)
+    return fail(file.takeError().message, LUMINAL_ERROR_OTHER);
+  Bytes bytes;
+  bytes.data = static_cast<const uint8_t *>(request->input);
+  bytes.size = request->input_size;
+  CompileOptions options;
+  options.input = request->name;
+  options.inputBytes = bytes;
+  options.output = file->getPath();
+  if (run("luminal_compile_bytes", std::move(options), *request))
+    return LUMINAL_ERROR;
+  Result<Bytes> made = file->read();
+  if (!made)
+    return fail(made.takeError().message, LUMINAL_ERROR_OTHER);
+  *artifact = new luminal_buffer{std::move(*made)};
   return LUMINAL_OK;
 }

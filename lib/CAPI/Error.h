@@ -9,8 +9,10 @@
 
 namespace luminal::capi {
 
-/// Keeps the message for luminal_last_error and returns LUMINAL_ERROR.
-luminal_status fail(std::string message);
+/// Keeps the message for luminal_last_error, the code for
+/// luminal_last_error_code, and returns LUMINAL_ERROR.
+luminal_status fail(std::string message,
+                    luminal_error_code code = LUMINAL_ERROR_ARGUMENT);
 
 } // namespace luminal::capi
 

@@ -3,7 +3,7 @@
 
 #include "luminal-c/Luminal.h"
 #include "Error.h"
-#include "luminal/Runtime/Context.h"
+#include "Handles.h"
 #include "luminal/Support/Version.h"
 #include <algorithm>
 #include <cstring>
@@ -22,78 +22,21 @@ static_assert(LUMINAL_F32 == int(DType::F32) &&
               LUMINAL_F8E4M3 == int(DType::F8E4M3) &&
               LUMINAL_F8E5M2 == int(DType::F8E5M2));
 
-namespace {
-/// A tensor as C callers see it.
-struct Tensor {
-  uint32_t index; ///< Index in the manifest.
-  bool isWritten;
-  const TensorSpec *spec;
-  std::vector<int64_t> shape;
-  std::vector<std::string> text;
-  std::vector<const char *> textPointers;
-};
+static thread_local std::string lastError;
+static thread_local luminal_error_code lastCode = LUMINAL_ERROR_NONE;
 
-/// An artifact and its tensors by luminal_kind.
-struct Signature {
-  std::shared_ptr<const Artifact> artifact;
-  std::vector<Tensor> tensors[4];
-
-  explicit Signature(std::shared_ptr<const Artifact> loaded)
-      : artifact(std::move(loaded)) {
-    const Manifest &m = artifact->getManifest();
-    for (uint32_t i : artifact->getUserInputs())
-      add(LUMINAL_INPUT, i, m.inputs[i].state, m.inputs[i]);
-    for (uint32_t i : artifact->getUserOutputs())
-      add(LUMINAL_OUTPUT, i, true, m.outputs[i]);
-    for (uint32_t i = 0; i < m.weights.size(); ++i)
-      add(LUMINAL_WEIGHT, i, false, m.weights[i]);
-    for (uint32_t i : artifact->getStates())
-      add(LUMINAL_STATE, i, true, m.inputs[i]);
-  }
-
-  void add(luminal_kind kind, uint32_t index, bool isWritten,
-           const TensorSpec &spec) {
-    Tensor tensor{index, isWritten, &spec, {}, {}, {}};
-    for (const Expr &extent : spec.shape) {
-      tensor.shape.push_back(extent.asConstant().value_or(-1));
-      tensor.text.push_back(extent.str());
-    }
-    // Moving the tensor does not move the strings.
-    for (const std::string &text : tensor.text)
-      tensor.textPointers.push_back(text.c_str());
-    tensors[kind].push_back(std::move(tensor));
-  }
-
-  const Tensor *find(luminal_kind kind, size_t index) const {
-    if (kind < LUMINAL_INPUT || kind > LUMINAL_STATE ||
-        index >= tensors[kind].size())
-      return nullptr;
-    return &tensors[kind][index];
-  }
-};
-
-thread_local std::string lastError;
-} // namespace
-
-struct luminal_artifact {
-  std::shared_ptr<const Signature> signature;
-};
-
-struct luminal_context {
-  /// Shared: the artifact's handle may be freed first.
-  std::shared_ptr<const Signature> signature;
-  std::unique_ptr<Context> context;
-};
-
-luminal_status capi::fail(std::string message) {
+luminal_status capi::fail(std::string message, luminal_error_code code) {
   lastError = std::move(message);
+  lastCode = code;
   return LUMINAL_ERROR;
 }
 
 using capi::fail;
+using capi::Signature;
+using capi::Tensor;
 
-static luminal_status finish(Status status) {
-  return status ? LUMINAL_OK : fail(status.takeError().message);
+static luminal_status finish(Status status, luminal_error_code code) {
+  return status ? LUMINAL_OK : fail(status.takeError().message, code);
 }
 
 static luminal_status noTensor(luminal_kind kind, size_t index) {
@@ -106,13 +49,30 @@ static luminal_status noTensor(luminal_kind kind, size_t index) {
 
 static luminal_status wrongRank(const Tensor &tensor, size_t rank) {
   return fail("'" + tensor.spec->name + "' has rank " +
-              std::to_string(tensor.shape.size()) + ", not " +
-              std::to_string(rank));
+                  std::to_string(tensor.shape.size()) + ", not " +
+                  std::to_string(rank),
+              LUMINAL_ERROR_SHAPE);
 }
 
 const char *luminal_version(void) { return LUMINAL_VERSION; }
 
 const char *luminal_last_error(void) { return lastError.c_str(); }
+
+luminal_error_code luminal_last_error_code(void) { return lastCode; }
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+const void *luminal_buffer_data(const luminal_buffer *buffer) {
+  return buffer ? buffer->bytes.data : nullptr;
+}
+
+size_t luminal_buffer_size(const luminal_buffer *buffer) {
+  return buffer ? buffer->bytes.size : 0;
+}
+
+void luminal_buffer_free(luminal_buffer *buffer) { delete buffer; }
 
 //===----------------------------------------------------------------------===//
 // Artifacts
@@ -121,9 +81,10 @@ const char *luminal_last_error(void) { return lastError.c_str(); }
 static luminal_status finishLoad(Result<std::shared_ptr<const Artifact>> loaded,
                                  luminal_artifact **artifact) {
   if (!loaded)
-    return fail(loaded.takeError().message);
+    return fail(loaded.takeError().message, LUMINAL_ERROR_FILE);
   *artifact = new luminal_artifact{
-      std::make_shared<const Signature>(std::move(*loaded))};
+      std::make_shared<const Signature>(std::move(*loaded)),
+      std::make_shared<capi::ContextPool>()};
   return LUMINAL_OK;
 }
 
@@ -160,11 +121,11 @@ luminal_status luminal_load_bytes(const void *data, size_t size,
   // Aligned, so that embedded weights need no second copy.
   constexpr size_t alignment = kAlignment;
   if (size > SIZE_MAX - alignment)
-    return fail("luminal_load_bytes: out of memory");
+    return fail("luminal_load_bytes: out of memory", LUMINAL_ERROR_OTHER);
   void *copy =
       std::aligned_alloc(alignment, (size + alignment) / alignment * alignment);
   if (!copy)
-    return fail("luminal_load_bytes: out of memory");
+    return fail("luminal_load_bytes: out of memory", LUMINAL_ERROR_OTHER);
   if (size > 0)
     std::memcpy(copy, data, size);
   Bytes bytes;
@@ -213,7 +174,7 @@ luminal_status luminal_context_create(const luminal_artifact *artifact,
     return fail("luminal_context_create: null argument");
   auto created = Context::create(artifact->signature->artifact, {threads});
   if (!created)
-    return fail(created.takeError().message);
+    return fail(created.takeError().message, LUMINAL_ERROR_OTHER);
   *context = new luminal_context{artifact->signature, std::move(*created)};
   return LUMINAL_OK;
 }
@@ -269,16 +230,18 @@ luminal_status luminal_bind(luminal_context *context, luminal_kind kind,
                 "' is not contiguous: only row-major memory can be bound");
   std::span<const int64_t> extents(shape, rank);
   DType type = static_cast<DType>(dtype);
+  const luminal_error_code code =
+      type == tensor->spec->dtype ? LUMINAL_ERROR_SHAPE : LUMINAL_ERROR_DTYPE;
   switch (kind) {
   case LUMINAL_OUTPUT:
-    return finish(c.bindOutput(tensor->index, data, type, extents));
+    return finish(c.bindOutput(tensor->index, data, type, extents), code);
   case LUMINAL_WEIGHT:
-    return finish(c.bindWeight(tensor->index, data, type, extents));
+    return finish(c.bindWeight(tensor->index, data, type, extents), code);
   case LUMINAL_INPUT:
   case LUMINAL_STATE:
     break;
   }
-  return finish(c.bindInput(tensor->index, data, type, extents));
+  return finish(c.bindInput(tensor->index, data, type, extents), code);
 }
 
 luminal_status luminal_shape(luminal_context *context, luminal_kind kind,
@@ -295,7 +258,7 @@ luminal_status luminal_shape(luminal_context *context, luminal_kind kind,
     return LUMINAL_OK;
   }
   if (Status status = context->context->prepare(); !status)
-    return fail(status.takeError().message);
+    return fail(status.takeError().message, LUMINAL_ERROR_SHAPE);
   std::span<const int64_t> extents =
       kind == LUMINAL_OUTPUT ? context->context->getOutputShape(tensor->index)
                              : context->context->getInputShape(tensor->index);
@@ -316,7 +279,7 @@ luminal_status luminal_data(luminal_context *context, luminal_kind kind,
       kind == LUMINAL_OUTPUT ? context->context->getOutputData(tensor->index)
                              : context->context->getStateData(tensor->index);
   if (!found)
-    return fail(found.takeError().message);
+    return fail(found.takeError().message, LUMINAL_ERROR_CALL);
   *data = *found;
   return LUMINAL_OK;
 }
@@ -324,7 +287,7 @@ luminal_status luminal_data(luminal_context *context, luminal_kind kind,
 luminal_status luminal_run(luminal_context *context) {
   if (!context)
     return fail("luminal_run: null context");
-  return finish(context->context->run());
+  return finish(context->context->run(), LUMINAL_ERROR_CALL);
 }
 
 luminal_status luminal_reset(luminal_context *context) {

@@ -239,11 +239,15 @@ static std::string getRelativePath(StringRef file, StringRef artifact) {
 /// Sets the source of the weights: their digest and, to embed them, their
 /// bytes.
 LogicalResult Compiler::openWeights(ArtifactOptions &artifact) {
+  const bool inMemory = options.weights.empty() && options.inputBytes;
   const std::string &path =
       options.weights.empty() ? options.input : options.weights;
-  if (Result<ZipArchive> archive = ZipArchive::open(path)) {
+  if (Result<ZipArchive> archive =
+          inMemory ? ZipArchive::fromBytes(*options.inputBytes, path)
+                   : ZipArchive::open(path)) {
     artifact.weightsDigest = archive->getWeightsDigest();
-    artifact.weightsFile = getRelativePath(path, options.output);
+    if (!inMemory)
+      artifact.weightsFile = getRelativePath(path, options.output);
     if (options.embedWeights)
       artifact.embed = [archive = std::make_shared<ZipArchive>(std::move(
                             *archive))](ArrayRef<runtime::WeightSpec> weights) {

@@ -14,7 +14,8 @@ using namespace luminal;
 OwningOpRef<ModuleOp> luminal::readInput(MLIRContext &context,
                                          const CompileOptions &options) {
   Location loc = FileLineColLoc::get(&context, options.input, 0, 0);
-  Result<Bytes> bytes = mapFile(options.input);
+  Result<Bytes> bytes = options.inputBytes ? Result<Bytes>(*options.inputBytes)
+                                           : mapFile(options.input);
   if (!bytes) {
     emitError(loc) << bytes.error().message;
     return {};

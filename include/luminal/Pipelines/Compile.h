@@ -6,6 +6,7 @@
 
 #include "luminal/EqSat/Core/Limits.h"
 #include "luminal/Pipelines/Pipelines.h"
+#include "luminal/Support/ZipArchive.h"
 #include "mlir/Pass/PassManager.h"
 
 #include <functional>
@@ -16,6 +17,8 @@ struct CompileOptions {
   /// A torch.export archive or a `.mlir` file in any phase, told apart by
   /// content.
   std::string input;
+  /// What `input` holds, where it is a name only.
+  std::optional<Bytes> inputBytes;
   /// The artifact, or with `emit` the text of the module ("-" is the standard
   /// output, as is an empty name).
   std::string output;

@@ -114,6 +114,161 @@ static void failures(void) {
   CHECK(!exists(out));
 }
 
+static char *readFile(const char *path, size_t *size) {
+  FILE *file = fopen(path, "rb");
+  CHECK(file && !fseek(file, 0, SEEK_END));
+  *size = (size_t)ftell(file);
+  rewind(file);
+  char *bytes = malloc(*size + 1);
+  CHECK(bytes && fread(bytes, 1, *size, file) == *size);
+  bytes[*size] = 0;
+  fclose(file);
+  return bytes;
+}
+
+/* The errors and notes that a compile reported. */
+typedef struct Heard {
+  int errors, notes, lines[8];
+  char nodes[8][32];
+} Heard;
+
+static void hear(void *data, const luminal_diagnostic *diagnostic) {
+  Heard *heard = data;
+  CHECK(diagnostic->struct_size == sizeof *diagnostic);
+  int i = heard->errors + heard->notes;
+  CHECK(i < 8);
+  heard->errors += diagnostic->severity == LUMINAL_SEVERITY_ERROR;
+  heard->notes += diagnostic->severity == LUMINAL_SEVERITY_NOTE;
+  heard->lines[i] = (int)diagnostic->line;
+  snprintf(heard->nodes[i], sizeof heard->nodes[i], "%s", diagnostic->node);
+}
+
+/* From memory to memory: an artifact, or an error with its code and places. */
+static luminal_artifact *compileBytes(const char *name) {
+  size_t size;
+  char *bytes = readFile(in(name), &size);
+  Heard heard = {0};
+  const char *options[] = {"--embed-weights", "--prepare-bytes=0"};
+  luminal_compile_request request = {sizeof request, bytes, size, name,
+                                     options,        2,     hear, &heard};
+  luminal_buffer *buffer = NULL;
+  CHECK(!luminal_compile_bytes(&request, &buffer));
+  CHECK(heard.errors == 0);
+  luminal_artifact *artifact = NULL;
+  CHECK(!luminal_load_bytes(luminal_buffer_data(buffer),
+                            luminal_buffer_size(buffer), NULL, &artifact));
+  luminal_buffer_free(buffer);
+  request.input_size = 10;
+  buffer = NULL;
+  FAILS(luminal_compile_bytes(&request, &buffer), name, "");
+  CHECK(luminal_last_error_code() == LUMINAL_ERROR_IMPORT && !buffer);
+  options[1] = "--frobnicate";
+  FAILS(luminal_compile_bytes(&request, &buffer),
+        "luminal_compile_bytes: ", "bad option '--frobnicate'");
+  CHECK(luminal_last_error_code() == LUMINAL_ERROR_ARGUMENT);
+  request.struct_size = 0;
+  FAILS(luminal_compile_bytes(&request, &buffer),
+        "luminal_compile_bytes: ", "struct_size");
+  FAILS(luminal_compile_bytes(NULL, &buffer),
+        "luminal_compile_bytes: ", "null");
+  free(bytes);
+  return artifact;
+}
+
+static void unsupported(void) {
+  size_t size;
+  char *bytes = readFile(in("unsupported-ops.pt2"), &size);
+  Heard heard = {0};
+  luminal_compile_request request = {sizeof request, bytes, size, "graph",
+                                     NULL,           0,     hear, &heard};
+  luminal_buffer *buffer = NULL;
+  FAILS(luminal_compile_bytes(&request, &buffer),
+        "model.py:103:0: ", "aten.rand.default: draws random numbers");
+  CHECK(luminal_last_error_code() == LUMINAL_ERROR_IMPORT && !buffer);
+  CHECK(heard.errors == 1 && heard.notes >= 1 && heard.lines[0] == 103);
+  CHECK(heard.nodes[0][0] && heard.nodes[1][0] && heard.lines[1] > 0);
+  free(bytes);
+}
+
+/* y = 2 * x and a sum, by whole calls: sizes, memory, element types. */
+static void callDynamic(const luminal_artifact *artifact) {
+  float x[32], y[32], sum[4] = {0};
+  for (int i = 0; i < 32; ++i)
+    x[i] = (float)i;
+  void *tensors[] = {x, sum}, *outputs[] = {y};
+  luminal_dtype dtypes[] = {LUMINAL_F32, LUMINAL_F32};
+  int64_t extents[] = {3, 4, 4}, outputExtents[] = {0, 0};
+  luminal_call_request request = {
+      sizeof request, 1, tensors, dtypes, 2, extents, 3,
+      outputExtents,  2, outputs, 1,      1};
+  CHECK(!luminal_call(artifact, &request));
+  CHECK(outputExtents[0] == 3 && outputExtents[1] == 4 && sum[1] == 0);
+  request.only_shapes = 0;
+  CHECK(!luminal_call(artifact, &request));
+  CHECK(y[11] == 22 && sum[1] == 1 + 5 + 9);
+  /* Nothing of a request is kept: other memory, another size. */
+  float other[4] = {0};
+  tensors[1] = other;
+  extents[0] = outputExtents[0] = 2;
+  CHECK(!luminal_call(artifact, &request));
+  CHECK(y[7] == 14 && sum[1] == 15 && other[1] == 6);
+
+  extents[0] = 3;
+  FAILS(luminal_call(artifact, &request), "dim 0 of output 'y' is 3",
+        "its memory is for 2");
+  CHECK(luminal_last_error_code() == LUMINAL_ERROR_SHAPE && other[1] == 6);
+  extents[0] = 9;
+  FAILS(luminal_call(artifact, &request), "dim 0 of input 'x' is 9",
+        "outside the range [1, 8] of n");
+  CHECK(luminal_last_error_code() == LUMINAL_ERROR_SHAPE);
+  extents[0] = 2;
+  dtypes[0] = LUMINAL_F64;
+  FAILS(luminal_call(artifact, &request), "'x' has element type f64",
+        "expected f32");
+  CHECK(luminal_last_error_code() == LUMINAL_ERROR_DTYPE);
+  dtypes[0] = LUMINAL_F32;
+  tensors[1] = x;
+  FAILS(luminal_call(artifact, &request), "", "shares memory");
+  CHECK(luminal_last_error_code() == LUMINAL_ERROR_CALL);
+  tensors[1] = NULL;
+  FAILS(luminal_call(artifact, &request), "input 'sum'", "has no memory");
+  request.num_tensors = 1;
+  FAILS(luminal_call(artifact, &request),
+        "luminal_call: ", "1 tensors, expected 2");
+  CHECK(luminal_last_error_code() == LUMINAL_ERROR_ARGUMENT);
+  request.num_tensors = 2;
+  request.num_extents = 2;
+  FAILS(luminal_call(artifact, &request),
+        "luminal_call: ", "2 extents of inputs, expected 3");
+  request.num_extents = 3;
+  request.outputs = NULL;
+  FAILS(luminal_call(artifact, &request), "luminal_call: ", "null outputs");
+  request.struct_size = 8;
+  FAILS(luminal_call(artifact, &request), "luminal_call: ", "struct_size");
+  FAILS(luminal_call(NULL, &request), "luminal_call: ", "null");
+}
+
+/* Weights of the artifact, or the caller's for one call. */
+static void callGood(const luminal_artifact *artifact) {
+  float x[6] = {1, 0, 0, 0, 1, 0}, w[12] = {0}, b[4] = {1, 1, 1, 1}, y[8];
+  void *tensors[] = {x, NULL, NULL}, *outputs[] = {y};
+  luminal_dtype dtypes[3] = {LUMINAL_F32, LUMINAL_F32, LUMINAL_F32};
+  int64_t extents[] = {2, 3}, outputExtents[] = {2, 4};
+  luminal_call_request request = {
+      sizeof request, 1, tensors, dtypes, 3, extents, 2,
+      outputExtents,  2, outputs, 1,      0};
+  for (int i = 0; i < 3; ++i) {
+    tensors[1] = tensors[2] = NULL;
+    CHECK(!luminal_call(artifact, &request));
+    /* Row 0 of x reads w[j][0] = 3j, and b[j] = j. */
+    CHECK(y[1] == (3 + 1) * 2 && y[3] == (9 + 3) * 4);
+    tensors[1] = w;
+    tensors[2] = b;
+    CHECK(!luminal_call(artifact, &request));
+    CHECK(y[1] == 2 && y[3] == 4);
+  }
+}
+
 int main(int argc, char **argv) {
   CHECK(argc == 2);
   folder = argv[1];
@@ -126,7 +281,10 @@ int main(int argc, char **argv) {
   CHECK(!luminal_compile(in("good.pt2"), options, 5, in("embedded.lum")));
   luminal_artifact *artifact = NULL;
   CHECK(!luminal_load(in("embedded.lum"), NULL, &artifact));
+  callGood(artifact);
   runGood(artifact);
+  unsupported();
+  runGood(compileBytes("good.pt2"));
   CHECK(!luminal_compile(in("good.pt2"), NULL, 0, in("plain.lum")));
   luminal_load_options load = {sizeof load, in("good.pt2")};
   CHECK(!luminal_load(in("plain.lum"), &load, &artifact));
@@ -157,6 +315,7 @@ int main(int argc, char **argv) {
   CHECK(info.shape[0] == -1 && !strcmp(info.shape_text[0], "n"));
   CHECK(!info.is_written);
   CHECK(!luminal_info(artifact, LUMINAL_INPUT, 1, &info) && info.is_written);
+  callDynamic(artifact);
   luminal_context *contexts[2];
   for (int i = 0; i < 2; ++i)
     CHECK(!luminal_context_create(artifact, 1, &contexts[i]));

@@ -1,0 +1,284 @@
+//===- Call.cpp - A whole call of an artifact -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Error.h"
+#include "Handles.h"
+#include <algorithm>
+
+using namespace luminal;
+using namespace luminal::runtime;
+using luminal::capi::ContextPool;
+using luminal::capi::fail;
+using luminal::capi::PooledContext;
+using luminal::capi::Signature;
+using luminal::capi::Tensor;
+
+//===----------------------------------------------------------------------===//
+// The pool
+//===----------------------------------------------------------------------===//
+
+static Result<PooledContext>
+makeContext(const std::shared_ptr<const Artifact> &artifact, uint32_t threads) {
+  Result<std::unique_ptr<Context>> made = Context::create(artifact, {threads});
+  if (!made)
+    return made.takeError();
+  PooledContext context;
+  context.threads = threads;
+  context.context = std::move(*made);
+  context.boundWeights.resize(artifact->getManifest().weights.size());
+  return context;
+}
+
+Result<PooledContext>
+ContextPool::take(const std::shared_ptr<const Artifact> &artifact,
+                  uint32_t threads) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    // The context of the last call: its memory is warm.
+    for (size_t i = idle.size(); i-- > 0;)
+      if (idle[i].threads == threads) {
+        PooledContext context = std::move(idle[i]);
+        idle.erase(idle.begin() + static_cast<ptrdiff_t>(i));
+        return context;
+      }
+  }
+  return makeContext(artifact, threads);
+}
+
+void ContextPool::give(PooledContext context) {
+  std::lock_guard<std::mutex> lock(mutex);
+  idle.push_back(std::move(context));
+}
+
+//===----------------------------------------------------------------------===//
+// One call
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Call {
+public:
+  Call(const Signature &signature, const luminal_call_request &request)
+      : signature(signature), request(request) {}
+
+  /// Checks everything that needs no context.
+  luminal_status check() const;
+  luminal_status run(PooledContext &context) const;
+  /// Whether a state is the artifact's own.
+  bool usesStates() const;
+
+private:
+  const std::vector<Tensor> &get(luminal_kind kind) const {
+    return signature.tensors[kind];
+  }
+  luminal_status bindInputs(Context &context) const;
+  luminal_status bindWeights(PooledContext &context) const;
+  luminal_status bindStates(Context &context) const;
+  luminal_status writeShapes(const Context &context) const;
+  luminal_status bindOutputs(Context &context) const;
+
+  const Signature &signature;
+  const luminal_call_request &request;
+};
+} // namespace
+
+static size_t countExtents(const std::vector<Tensor> &tensors) {
+  size_t count = 0;
+  for (const Tensor &tensor : tensors)
+    count += tensor.shape.size();
+  return count;
+}
+
+static luminal_status wrongCount(const char *what, size_t given,
+                                 size_t expected) {
+  return fail("luminal_call: " + std::to_string(given) + " " + what +
+              ", expected " + std::to_string(expected));
+}
+
+luminal_status Call::check() const {
+  const size_t inputs = get(LUMINAL_INPUT).size();
+  const size_t tensors =
+      inputs + get(LUMINAL_WEIGHT).size() + get(LUMINAL_STATE).size();
+  if (request.num_tensors != tensors)
+    return wrongCount("tensors", request.num_tensors, tensors);
+  if (size_t extents = countExtents(get(LUMINAL_INPUT));
+      request.num_extents != extents)
+    return wrongCount("extents of inputs", request.num_extents, extents);
+  if (request.num_outputs != get(LUMINAL_OUTPUT).size())
+    return wrongCount("outputs", request.num_outputs,
+                      get(LUMINAL_OUTPUT).size());
+  if (size_t extents = countExtents(get(LUMINAL_OUTPUT));
+      request.num_output_extents != extents)
+    return wrongCount("extents of outputs", request.num_output_extents,
+                      extents);
+  if ((!request.extents && request.num_extents > 0) ||
+      (!request.output_extents && request.num_output_extents > 0))
+    return fail("luminal_call: null extents");
+  if (request.only_shapes)
+    return LUMINAL_OK;
+  if ((!request.tensors || !request.dtypes) && tensors > 0)
+    return fail("luminal_call: null tensors");
+  if (!request.outputs && request.num_outputs > 0)
+    return fail("luminal_call: null outputs");
+  size_t next = 0;
+  for (luminal_kind kind : {LUMINAL_INPUT, LUMINAL_WEIGHT, LUMINAL_STATE})
+    for (const Tensor &tensor : get(kind)) {
+      luminal_dtype dtype = request.dtypes[next++];
+      if (dtype < LUMINAL_F32 || dtype > LUMINAL_F8E5M2)
+        return fail("there is no element type " + std::to_string(dtype));
+      if (auto given = static_cast<DType>(dtype); given != tensor.spec->dtype)
+        return fail("'" + tensor.spec->name + "' has element type " +
+                        std::string(dtypeName(given)) + ", expected " +
+                        std::string(dtypeName(tensor.spec->dtype)),
+                    LUMINAL_ERROR_DTYPE);
+    }
+  return LUMINAL_OK;
+}
+
+bool Call::usesStates() const {
+  if (request.only_shapes)
+    return false;
+  const size_t first = get(LUMINAL_INPUT).size() + get(LUMINAL_WEIGHT).size();
+  for (size_t i = 0; i < get(LUMINAL_STATE).size(); ++i)
+    if (!request.tensors[first + i])
+      return true;
+  return false;
+}
+
+luminal_status Call::bindInputs(Context &context) const {
+  // Shapes alone need no memory, and none of this is read.
+  alignas(kAlignment) static const char none = 0;
+  const int64_t *extents = request.extents;
+  size_t next = 0;
+  for (const Tensor &tensor : get(LUMINAL_INPUT)) {
+    const size_t rank = tensor.shape.size();
+    const void *data = request.only_shapes ? &none : request.tensors[next++];
+    if (Status bound = context.bindInput(tensor.index, data, tensor.spec->dtype,
+                                         {extents, rank});
+        !bound)
+      return fail(bound.takeError().message, LUMINAL_ERROR_SHAPE);
+    extents += rank;
+  }
+  return LUMINAL_OK;
+}
+
+luminal_status Call::bindWeights(PooledContext &context) const {
+  size_t next = get(LUMINAL_INPUT).size();
+  for (const Tensor &tensor : get(LUMINAL_WEIGHT)) {
+    const void *data = request.tensors[next++];
+    if (!data && !context.boundWeights[tensor.index])
+      continue;
+    context.boundWeights[tensor.index] = data != nullptr;
+    if (!data) {
+      context.context->unbindWeight(tensor.index);
+      continue;
+    }
+    if (Status bound = context.context->bindWeight(
+            tensor.index, data, tensor.spec->dtype, tensor.shape);
+        !bound)
+      return fail(bound.takeError().message, LUMINAL_ERROR_CALL);
+  }
+  return LUMINAL_OK;
+}
+
+luminal_status Call::bindStates(Context &context) const {
+  size_t next = get(LUMINAL_INPUT).size() + get(LUMINAL_WEIGHT).size();
+  for (const Tensor &tensor : get(LUMINAL_STATE)) {
+    const void *data = request.tensors[next++];
+    if (!data) {
+      context.unbindInput(tensor.index);
+      continue;
+    }
+    if (Status bound = context.bindInput(tensor.index, data, tensor.spec->dtype,
+                                         tensor.shape);
+        !bound)
+      return fail(bound.takeError().message, LUMINAL_ERROR_CALL);
+  }
+  return LUMINAL_OK;
+}
+
+luminal_status Call::writeShapes(const Context &context) const {
+  int64_t *extents = request.output_extents;
+  for (const Tensor &tensor : get(LUMINAL_OUTPUT)) {
+    std::span<const int64_t> shape = context.getOutputShape(tensor.index);
+    extents = std::copy(shape.begin(), shape.end(), extents);
+  }
+  return LUMINAL_OK;
+}
+
+luminal_status Call::bindOutputs(Context &context) const {
+  const int64_t *extents = request.output_extents;
+  size_t next = 0;
+  for (const Tensor &tensor : get(LUMINAL_OUTPUT)) {
+    std::span<const int64_t> shape = context.getOutputShape(tensor.index);
+    for (size_t i = 0; i < shape.size(); ++i)
+      if (extents[i] != shape[i])
+        return fail("dim " + std::to_string(i) + " of output '" +
+                        tensor.spec->name + "' is " + std::to_string(shape[i]) +
+                        ", its memory is for " + std::to_string(extents[i]),
+                    LUMINAL_ERROR_SHAPE);
+    if (Status bound =
+            context.bindOutput(tensor.index, request.outputs[next++],
+                               tensor.spec->dtype, {extents, shape.size()});
+        !bound)
+      return fail(bound.takeError().message, LUMINAL_ERROR_CALL);
+    extents += shape.size();
+  }
+  return LUMINAL_OK;
+}
+
+luminal_status Call::run(PooledContext &context) const {
+  if (bindInputs(*context.context))
+    return LUMINAL_ERROR;
+  if (Status sized = context.context->prepare(); !sized)
+    return fail(sized.takeError().message, LUMINAL_ERROR_SHAPE);
+  if (request.only_shapes)
+    return writeShapes(*context.context);
+  if (bindWeights(context) || bindStates(*context.context) ||
+      bindOutputs(*context.context))
+    return LUMINAL_ERROR;
+  if (Status done = context.context->run(); !done)
+    return fail(done.takeError().message, LUMINAL_ERROR_CALL);
+  return LUMINAL_OK;
+}
+
+luminal_status luminal_call(const luminal_artifact *artifact,
+                            const luminal_call_request *request) {
+  if (!artifact || !request)
+    return fail("luminal_call: null argument");
+  if (request->struct_size < sizeof(luminal_call_request))
+    return fail("luminal_call: struct_size is not set");
+  // The handle may be freed during the call, by another thread: not the pool.
+  std::shared_ptr<const Signature> signature = artifact->signature;
+  std::shared_ptr<ContextPool> pool = artifact->pool;
+  Call call(*signature, *request);
+  if (call.check())
+    return LUMINAL_ERROR;
+  if (call.usesStates()) {
+    std::lock_guard<std::mutex> lock(pool->stateMutex);
+    if (!pool->states) {
+      Result<PooledContext> made =
+          makeContext(signature->artifact, request->threads);
+      if (!made)
+        return fail(made.takeError().message, LUMINAL_ERROR_OTHER);
+      pool->states = std::move(*made);
+    }
+    return call.run(*pool->states);
+  }
+  Result<PooledContext> context =
+      pool->take(signature->artifact, request->threads);
+  if (!context)
+    return fail(context.takeError().message, LUMINAL_ERROR_OTHER);
+  luminal_status status = call.run(*context);
+  pool->give(std::move(*context));
+  return status;
+}
+
+luminal_status luminal_artifact_reset(const luminal_artifact *artifact) {
+  if (!artifact)
+    return fail("luminal_artifact_reset: null artifact");
+  std::shared_ptr<ContextPool> pool = artifact->pool;
+  std::lock_guard<std::mutex> lock(pool->stateMutex);
+  if (pool->states)
+    pool->states->context->resetStates();
+  return LUMINAL_OK;
+}

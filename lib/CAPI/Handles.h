@@ -1,0 +1,106 @@
+//===- Handles.h - What the handles of the C interface hold ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_CAPI_HANDLES_H
+#define LUMINAL_LIB_CAPI_HANDLES_H
+
+#include "luminal-c/Luminal.h"
+#include "luminal/Runtime/Context.h"
+#include <mutex>
+#include <optional>
+
+namespace luminal::capi {
+
+/// A tensor as C callers see it.
+struct Tensor {
+  uint32_t index; ///< Index in the manifest.
+  bool isWritten;
+  const runtime::TensorSpec *spec;
+  std::vector<int64_t> shape;
+  std::vector<std::string> text;
+  std::vector<const char *> textPointers;
+};
+
+/// An artifact and its tensors by luminal_kind.
+struct Signature {
+  std::shared_ptr<const runtime::Artifact> artifact;
+  std::vector<Tensor> tensors[4];
+
+  explicit Signature(std::shared_ptr<const runtime::Artifact> loaded)
+      : artifact(std::move(loaded)) {
+    const runtime::Manifest &m = artifact->getManifest();
+    for (uint32_t i : artifact->getUserInputs())
+      add(LUMINAL_INPUT, i, m.inputs[i].state, m.inputs[i]);
+    for (uint32_t i : artifact->getUserOutputs())
+      add(LUMINAL_OUTPUT, i, true, m.outputs[i]);
+    for (uint32_t i = 0; i < m.weights.size(); ++i)
+      add(LUMINAL_WEIGHT, i, false, m.weights[i]);
+    for (uint32_t i : artifact->getStates())
+      add(LUMINAL_STATE, i, true, m.inputs[i]);
+  }
+
+  void add(luminal_kind kind, uint32_t index, bool isWritten,
+           const runtime::TensorSpec &spec) {
+    Tensor tensor{index, isWritten, &spec, {}, {}, {}};
+    for (const Expr &extent : spec.shape) {
+      tensor.shape.push_back(extent.asConstant().value_or(-1));
+      tensor.text.push_back(extent.str());
+    }
+    // Moving the tensor does not move the strings.
+    for (const std::string &text : tensor.text)
+      tensor.textPointers.push_back(text.c_str());
+    tensors[kind].push_back(std::move(tensor));
+  }
+
+  const Tensor *find(luminal_kind kind, size_t index) const {
+    if (kind < LUMINAL_INPUT || kind > LUMINAL_STATE ||
+        index >= tensors[kind].size())
+      return nullptr;
+    return &tensors[kind][index];
+  }
+};
+
+/// A context that luminal_call keeps for the next call.
+struct PooledContext {
+  uint32_t threads = 0;
+  std::unique_ptr<runtime::Context> context;
+  /// By weight: whether the last call bound it.
+  std::vector<bool> boundWeights;
+};
+
+/// The contexts of luminal_call that no call uses now.
+class ContextPool {
+public:
+  Result<PooledContext>
+  take(const std::shared_ptr<const runtime::Artifact> &artifact,
+       uint32_t threads);
+  void give(PooledContext context);
+
+  /// The one context with the states that lie in the artifact: held by a call
+  /// that uses them.
+  std::mutex stateMutex;
+  std::optional<PooledContext> states;
+
+private:
+  std::mutex mutex;
+  std::vector<PooledContext> idle;
+};
+
+} // namespace luminal::capi
+
+struct luminal_buffer {
+  luminal::Bytes bytes;
+};
+
+struct luminal_artifact {
+  std::shared_ptr<const luminal::capi::Signature> signature;
+  std::shared_ptr<luminal::capi::ContextPool> pool;
+};
+
+struct luminal_context {
+  /// Shared: the artifact's handle may be freed first.
+  std::shared_ptr<const luminal::capi::Signature> signature;
+  std::unique_ptr<luminal::runtime::Context> context;
+};
+
+#endif // LUMINAL_LIB_CAPI_HANDLES_H

@@ -1,0 +1,81 @@
+# ===- _archive.py - A graph as the bytes of an archive ------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes the archive that the importer reads (the layout of ``torch.export.save``), without the weights.
+
+Uses ``torch._export.serde``, which is private: ``_versions.py`` says which versions of torch are supported.
+"""
+from __future__ import annotations
+
+import ctypes
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch._export.serde import serialize as serde
+from torch.export.graph_signature import ExportGraphSignature
+from torch.utils._python_dispatch import _disable_current_modes
+
+# In an archive of one model its members lie in a folder; the name has no meaning.
+_ROOT = "model"
+_CONFIG = f"{_ROOT}/data/constants/model_constants_config.json"
+# The time that zip files give a member without one: the same graph gives the same bytes.
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def copy_graph(graph: torch.fx.Graph) -> torch.fx.Graph:
+    """A copy whose nodes have the names of the original's."""
+    copy = torch.fx.Graph()
+    copy.output(copy.graph_copy(graph, {}))
+    for old, new in zip(graph.nodes, copy.nodes):
+        new.name = old.name
+    return copy
+
+
+def strip_metadata(graph: torch.fx.Graph) -> None:
+    """Leaves of the nodes' metadata what an archive needs: values, and the innermost line of the user's code.
+
+    What is left out holds addresses of objects, which differ from process to process.
+    """
+    for node in graph.nodes:
+        kept = {key: node.meta[key] for key in ("val",) if key in node.meta}
+        trace = node.meta.get("stack_trace")
+        if isinstance(trace, str) and trace:
+            frames = trace.rstrip().split("  File ")
+            kept["stack_trace"] = "  File " + frames[-1] + "\n"
+        node.meta = kept
+
+
+def write_archive(graph_module: torch.fx.GraphModule, signature: ExportGraphSignature,
+                  constants: Mapping[str, torch.Tensor], ranges: Mapping[Any, Any], guards: list[str] | None = None) -> bytes:
+    """The archive of a graph. ``constants``: the tensors that it holds, by name; ``ranges``: of its symbols."""
+    module = serde.GraphModuleSerializer(signature, []).serialize(graph_module)
+    program = serde.ExportedProgram(
+        graph_module=module, opset_version={"aten": torch._C._get_max_operator_version()},
+        range_constraints=serde.serialize_range_constraints(dict(ranges)),
+        schema_version=serde.SchemaVersion(*serde.SCHEMA_VERSION), verifiers=["ATEN"], torch_version=torch.__version__,
+        guards_code=guards or [])
+    blob = io.BytesIO()
+    with zipfile.ZipFile(blob, "w") as archive:
+        def add(name: str, data: bytes | str) -> None:
+            archive.writestr(zipfile.ZipInfo(name, _EPOCH), data)
+
+        add(f"{_ROOT}/models/model.json", serde._to_json_bytes(program))
+        config = {}
+        for index, (name, tensor) in enumerate(constants.items()):
+            with _disable_current_modes():  # the constants of a graph that is traced now are real
+                value = tensor.detach().contiguous()
+            add(f"{_ROOT}/data/constants/tensor_{index}", _bytes_of(value))
+            config[name] = {"path_name": f"tensor_{index}", "is_param": False, "use_pickle": False,
+                            "tensor_meta": serde._dataclass_to_dict(serde.serialize_tensor_meta(value))}
+        if config:
+            add(_CONFIG, json.dumps({"config": config}, cls=serde.EnumEncoder))
+        for name, text in (("byteorder", "little"), ("archive_format", "pt2"), ("archive_version", "0")):
+            add(f"{_ROOT}/{name}", text)
+    return blob.getvalue()
+
+
+def _bytes_of(tensor: torch.Tensor) -> bytes:
+    return ctypes.string_at(tensor.data_ptr(), tensor.numel() * tensor.element_size()) if tensor.numel() else b""

@@ -1,0 +1,155 @@
+# ===- _artifact.py - A loaded artifact and its calls --------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""An artifact, its signature, and calls by address. Knows neither torch nor numpy."""
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import os
+import threading
+from collections.abc import Sequence
+
+from . import _capi, _errors
+
+# The workers of a process do not follow it through a fork: its child computes with the calling thread alone.
+_forked = False
+
+
+def _note_fork() -> None:
+    global _forked
+    _forked = True
+
+
+os.register_at_fork(after_in_child=_note_fork)
+
+
+@dataclasses.dataclass(frozen=True)
+class Tensor:
+    """A tensor of an artifact's signature."""
+
+    name: str
+    dtype: str
+    """An element type of ``_capi.DTYPES``."""
+    shape: tuple[int, ...]
+    """Extents; -1 where a dim is dynamic."""
+    symbols: tuple[str, ...]
+    """Extents as text: equal symbols are equal dims."""
+    is_written: bool
+    """An input whose memory each call changes."""
+
+
+class _Arrays(threading.local):
+    """The arguments of a call in memory of one thread, so that a call allocates none."""
+
+    def __init__(self, artifact: Artifact) -> None:
+        tensors = artifact.inputs + artifact.weights + artifact.states
+        self.tensors = (ctypes.c_void_p * len(tensors))()
+        self.dtypes = (ctypes.c_int32 * len(tensors))(*(_capi.DTYPES.index(t.dtype) for t in tensors))
+        self.extents = (ctypes.c_int64 * sum(len(t.shape) for t in artifact.inputs))()
+        self.outputs = (ctypes.c_void_p * len(artifact.outputs))()
+        self.output_extents = (ctypes.c_int64 * sum(len(t.shape) for t in artifact.outputs))()
+        self.request = _capi.CallRequest(
+            ctypes.sizeof(_capi.CallRequest), 0, self.tensors, self.dtypes, len(self.tensors), self.extents,
+            len(self.extents), self.output_extents, len(self.output_extents), self.outputs, len(self.outputs), 0)
+        self.address = ctypes.addressof(self.request)
+        # What `extents` and `output_extents` hold.
+        self.shapes: Shapes | None = None
+
+
+class Shapes:
+    """The extents of one size of a call: of all inputs, and of each output."""
+
+    def __init__(self, extents: tuple[int, ...], outputs: list[tuple[int, ...]]) -> None:
+        self.extents = extents
+        self.outputs = outputs
+        self.output_extents = tuple(extent for shape in outputs for extent in shape)
+
+
+class Artifact:
+    """A loaded artifact. Any number of threads may call it at once."""
+
+    def __init__(self, handle: ctypes.c_void_p) -> None:
+        self._lib = _capi.library()
+        self._handle = handle
+        self.inputs, self.outputs, self.weights, self.states = (self._read(kind) for kind in range(4))
+        self.num_tensors = len(self.inputs) + len(self.weights) + len(self.states)
+        states = range(self.num_tensors - len(self.states), self.num_tensors)
+        # Positions among inputs, weights and states of those that a call writes to.
+        self.written = [i for i, t in enumerate(self.inputs) if t.is_written] + list(states)
+        self._call = self._lib.luminal_call
+        self._arrays = _Arrays(self)
+        self._known: dict[tuple[int, ...], Shapes] = {}
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Artifact:
+        """Weights are in the artifact, or are bound by the caller."""
+        handle, options = ctypes.c_void_p(), _capi.LoadOptions(ctypes.sizeof(_capi.LoadOptions), b"")
+        _capi.check(_capi.library().luminal_load_bytes(data, len(data), ctypes.byref(options), ctypes.byref(handle)))
+        return Artifact(handle)
+
+    @staticmethod
+    def from_file(path: str | os.PathLike[str], weights: str | os.PathLike[str] | None = None) -> Artifact:
+        """Weights are in the artifact, in ``weights``, or in the file that the artifact names, beside it."""
+        handle = ctypes.c_void_p()
+        options = _capi.LoadOptions(ctypes.sizeof(_capi.LoadOptions), os.fsencode(weights) if weights else None)
+        _capi.check(_capi.library().luminal_load(os.fsencode(path), ctypes.byref(options), ctypes.byref(handle)))
+        return Artifact(handle)
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            self._lib.luminal_artifact_free(self._handle)
+
+    def reset(self) -> None:
+        """States that lie in the artifact start from their initial values at the next call."""
+        _capi.check(self._lib.luminal_artifact_reset(self._handle))
+
+    def _read(self, kind: int) -> list[Tensor]:
+        tensors = []
+        for index in range(self._lib.luminal_count(self._handle, kind)):
+            info = _capi.TensorInfo(struct_size=ctypes.sizeof(_capi.TensorInfo))
+            _capi.check(self._lib.luminal_info(self._handle, kind, index, ctypes.byref(info)))
+            tensors.append(Tensor(info.name.decode(), _capi.DTYPES[info.dtype], tuple(info.shape[:info.rank]),
+                                  tuple(text.decode() for text in info.shape_text[:info.rank]), bool(info.is_written)))
+        return tensors
+
+    def shapes(self, extents: tuple[int, ...]) -> Shapes:
+        """The shapes of a call whose inputs have these extents, one input after another. Raises ShapeError."""
+        found = self._known.get(extents)
+        if found is not None:
+            return found
+        arrays = self._arrays
+        if len(extents) != len(arrays.extents):
+            raise _errors.ShapeError(f"{len(extents)} extents of inputs, expected {len(arrays.extents)}")
+        arrays.shapes = None
+        arrays.extents[:] = extents
+        arrays.request.only_shapes = 1
+        status = self._call(self._handle, arrays.address)
+        arrays.request.only_shapes = 0
+        _capi.check(status)
+        outputs, at = [], 0
+        for tensor in self.outputs:
+            outputs.append(tuple(arrays.output_extents[at:at + len(tensor.shape)]))
+            at += len(tensor.shape)
+        found = Shapes(extents, outputs)
+        if len(self._known) >= 1024:
+            self._known.clear()
+        self._known[extents] = found
+        return found
+
+    def call(self, tensors: Sequence[int | None], outputs: Sequence[int | None], shapes: Shapes, threads: int) -> None:
+        """One call. Addresses of inputs, weights, states, and of outputs; dtypes must be the signature's.
+
+        ``threads``: of the call, 0 for all that the process may use. Raises CallError or ShapeError.
+        """
+        arrays = self._arrays
+        if arrays.shapes is not shapes:
+            arrays.shapes = None
+            arrays.extents[:] = shapes.extents
+            arrays.output_extents[:] = shapes.output_extents
+            arrays.shapes = shapes
+        arrays.tensors[:] = tensors
+        arrays.outputs[:] = outputs
+        arrays.request.threads = 1 if _forked else threads
+        status = self._call(self._handle, arrays.address)
+        if status:
+            _capi.check(status)

@@ -1,0 +1,53 @@
+# ===- _backend.py - torch.compile(backend="luminal") ---------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The backend that dynamo finds by the entry point ``luminal`` of the group ``torch_dynamo_backends``."""
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import fx
+from torch._dynamo.symbolic_convert import InstructionTranslator
+
+from . import _cache, _errors, _graph, _partition, _trace, _training, _versions
+from ._artifact import Artifact
+from ._options import Options
+from ._runner import GraphRunner
+
+log = logging.getLogger("luminal")
+
+
+def backend(graph_module: fx.GraphModule, example_inputs: Sequence[Any], *, mode: str | None = None,
+            options: Mapping[str, Any] | None = None) -> Callable[..., Any]:
+    """Compiles one graph of dynamo for inference."""
+    _versions.check_torch(torch.__version__)
+    parsed = Options.parse(options or {}, mode)
+    compiler = functools.partial(_compile_graph, parsed, parsed.fallback == "error" or _is_full_graph())
+    return _training.guard(_trace.trace(graph_module, example_inputs, compiler))
+
+
+def _is_full_graph() -> bool:
+    """Whether the caller asked for ``fullgraph=True``, of which dynamo does not tell its backends."""
+    try:
+        return bool(InstructionTranslator.current_tx().one_graph)
+    except (AttributeError, LookupError):
+        return False
+
+
+def _compile_graph(options: Options, is_strict: bool, graph_module: fx.GraphModule,
+                   _: Sequence[Any]) -> Callable[[list[Any]], Sequence[Any]]:
+    return _partition.compile_parts(graph_module, functools.partial(compile_whole, options), is_strict)
+
+
+def compile_whole(options: Options, graph_module: fx.GraphModule) -> GraphRunner | None:
+    """One artifact for all of a graph; None where it computes no tensor. Raises UnsupportedOpError."""
+    program = _graph.make_program(graph_module)
+    if program is None:
+        return None
+    data = _cache.compile_archive(program.archive, options)
+    runner = GraphRunner(Artifact.from_bytes(data), program)
+    log.info("compiled a graph of %d nodes", len(graph_module.graph.nodes))
+    return runner

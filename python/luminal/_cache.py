@@ -1,0 +1,100 @@
+# ===- _cache.py - Artifacts of earlier processes --------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Keeps artifacts by what they were made of: the archive, the options, the machine and the version."""
+from __future__ import annotations
+
+import hashlib
+import io
+import logging
+import os
+import pathlib
+import tempfile
+import zipfile
+
+from . import _capi
+from ._options import Options
+
+log = logging.getLogger("luminal")
+
+
+def folder() -> pathlib.Path:
+    """LUMINAL_CACHE, else ``luminal/artifacts`` in the user's cache folder."""
+    named = os.environ.get("LUMINAL_CACHE")
+    if named:
+        return pathlib.Path(named)
+    return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "luminal" / "artifacts"
+
+
+def _machine() -> bytes:
+    """What code for ``native`` depends on: the processor and its instruction sets."""
+    try:
+        text = pathlib.Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return b""
+    wanted = ("model name", "cpu family", "model\t", "flags", "Features")
+    return "\n".join(sorted({line for line in text.splitlines() if line.startswith(wanted)})).encode()
+
+
+def _library() -> bytes:
+    """Which library compiles: its file changes with every build."""
+    path = pathlib.Path(_capi.library()._name)
+    status = path.stat()
+    return f"{_capi.library().luminal_version().decode()} {status.st_size} {status.st_mtime_ns}".encode()
+
+
+def _key(archive: bytes, texts: list[str]) -> str:
+    digest = hashlib.sha256()
+    cores = str(len(os.sched_getaffinity(0))).encode()
+    for part in (archive, "\0".join(texts).encode(), _machine(), cores, _library()):
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def compile_archive(archive: bytes, options: Options) -> bytes:
+    """The artifact of an archive, from the cache where it is there."""
+    texts = options.texts()
+    # A report tells of a compile, and rules are in files that may change.
+    usable = options.cache and not options.report and not options.rules
+    path = folder() / f"{_key(archive, texts)}.lum" if usable else None
+    if path is not None:
+        data = _read(path)
+        if data:
+            log.info("artifact from %s", path)
+            return data
+    data, notes = _capi.compile_bytes(archive, "graph", texts)
+    for note in notes:
+        log.warning("%s", note)
+    if path is not None:
+        _write(path, data)
+    return data
+
+
+def _read(path: pathlib.Path) -> bytes:
+    """The artifact in a file of the cache; none where the file is not there, or was cut short."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return b""
+    return data if zipfile.is_zipfile(io.BytesIO(data)) else b""
+
+
+def write_atomically(path: pathlib.Path, data: bytes) -> None:
+    """Others see all of the file or none of it. Raises OSError."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        try:
+            file.write(data)
+            file.flush()
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
+
+
+def _write(path: pathlib.Path, data: bytes) -> None:
+    """A cache that cannot be written is no failure."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, data)
+    except OSError as error:
+        log.warning("the cache cannot be written: %s", error)

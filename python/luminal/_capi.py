@@ -1,0 +1,155 @@
+# ===- _capi.py - The C interface through ctypes -------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""``include/luminal-c/Luminal.h`` in Python: structs, functions, and errors as exceptions. ctypes releases the GIL."""
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import pathlib
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from . import _errors
+
+INPUT, OUTPUT, WEIGHT, STATE = range(4)
+SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE = range(3)
+
+# Names of the element types, in the order of luminal_dtype.
+DTYPES = ["float32", "float16", "bfloat16", "float64", "int32", "int64", "bool", "int8", "uint8", "float8_e4m3fn",
+          "float8_e5m2"]
+
+# By luminal_error_code.
+_EXCEPTIONS: dict[int, type[_errors.LuminalError]] = {
+    2: _errors.ArgumentError, 3: _errors.ArtifactError, 4: _errors.CompileError, 5: _errors.CompileError,
+    6: _errors.DTypeError, 7: _errors.ShapeError, 8: _errors.CallError}
+IMPORT_FAILED = 4
+
+
+class TensorInfo(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("dtype", ctypes.c_int32),
+                ("is_written", ctypes.c_int32), ("rank", ctypes.c_size_t), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("shape_text", ctypes.POINTER(ctypes.c_char_p))]
+
+
+class LoadOptions(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("weights_path", ctypes.c_char_p)]
+
+
+class Diagnostic(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("severity", ctypes.c_int32), ("message", ctypes.c_char_p),
+                ("node", ctypes.c_char_p), ("file", ctypes.c_char_p), ("line", ctypes.c_uint32)]
+
+
+DIAGNOSE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(Diagnostic))
+
+
+class CompileRequest(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("input", ctypes.c_char_p), ("input_size", ctypes.c_size_t),
+                ("name", ctypes.c_char_p), ("options", ctypes.POINTER(ctypes.c_char_p)), ("num_options", ctypes.c_size_t),
+                ("diagnose", DIAGNOSE), ("diagnose_data", ctypes.c_void_p)]
+
+
+class CallRequest(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("threads", ctypes.c_uint32),
+                ("tensors", ctypes.POINTER(ctypes.c_void_p)), ("dtypes", ctypes.POINTER(ctypes.c_int32)),
+                ("num_tensors", ctypes.c_size_t), ("extents", ctypes.POINTER(ctypes.c_int64)),
+                ("num_extents", ctypes.c_size_t), ("output_extents", ctypes.POINTER(ctypes.c_int64)),
+                ("num_output_extents", ctypes.c_size_t), ("outputs", ctypes.POINTER(ctypes.c_void_p)),
+                ("num_outputs", ctypes.c_size_t), ("only_shapes", ctypes.c_int32)]
+
+
+# The functions that are used: result, arguments. Checked once, when the library is loaded.
+_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
+    "luminal_version": (ctypes.c_char_p, []),
+    "luminal_last_error": (ctypes.c_char_p, []),
+    "luminal_last_error_code": (ctypes.c_int32, []),
+    "luminal_buffer_data": (ctypes.c_void_p, [ctypes.c_void_p]),
+    "luminal_buffer_size": (ctypes.c_size_t, [ctypes.c_void_p]),
+    "luminal_buffer_free": (None, [ctypes.c_void_p]),
+    "luminal_compile_bytes": (ctypes.c_int32, [ctypes.POINTER(CompileRequest), ctypes.c_void_p]),
+    "luminal_load": (ctypes.c_int32, [ctypes.c_char_p, ctypes.POINTER(LoadOptions), ctypes.c_void_p]),
+    "luminal_load_bytes": (ctypes.c_int32,
+                           [ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(LoadOptions), ctypes.c_void_p]),
+    "luminal_artifact_free": (None, [ctypes.c_void_p]),
+    "luminal_artifact_reset": (ctypes.c_int32, [ctypes.c_void_p]),
+    "luminal_count": (ctypes.c_size_t, [ctypes.c_void_p, ctypes.c_int32]),
+    "luminal_info": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_int32, ctypes.c_size_t, ctypes.POINTER(TensorInfo)]),
+    "luminal_call": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_void_p]),
+}
+
+
+def _candidates() -> list[pathlib.Path]:
+    """Where the library may be, best first: the wheel's own, then that of a build in the source tree."""
+    package = pathlib.Path(__file__).resolve().parent
+    folders = [package / "lib", package.parents[1] / "build" / "release" / "lib"]
+    return [folder / name for folder in folders for name in ("libluminal.so", "libluminal-runtime.so")]
+
+
+@functools.cache
+def library() -> ctypes.CDLL:
+    """The shared library, loaded at the first use: the file that LUMINAL_LIBRARY names, else that of the package."""
+    named = os.environ.get("LUMINAL_LIBRARY")
+    paths = [pathlib.Path(named)] if named else _candidates()
+    path = next((path for path in paths if path.exists()), None)
+    if path is None:
+        raise _errors.LibraryError("libluminal.so is not found: set LUMINAL_LIBRARY to its path, or build it ("
+                                   + ", ".join(str(path) for path in paths) + ")")
+    try:
+        loaded = ctypes.CDLL(str(path))
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(loaded, name)
+            function.restype, function.argtypes = result, arguments
+    except (OSError, AttributeError) as error:
+        raise _errors.LibraryError(f"{path} cannot be used: {error}") from None
+    return loaded
+
+
+def check(status: int) -> None:
+    """Raises the last error of this thread as the exception of its code."""
+    if status:
+        code, message = library().luminal_last_error_code(), library().luminal_last_error().decode()
+        raise _EXCEPTIONS.get(code, _errors.LuminalError)(message)
+
+
+def compile_bytes(archive: bytes, name: str, options: Sequence[str]) -> tuple[bytes, list[str]]:
+    """Compiles an archive to an artifact, both in memory; returns it and the warnings. Raises CompileError."""
+    heard: list[tuple[int, str, str, str, int]] = []
+
+    def diagnose(_: Any, diagnostic: Any) -> None:
+        d = diagnostic.contents
+        heard.append((d.severity, d.message.decode(), d.node.decode(), d.file.decode(), d.line))
+
+    texts = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
+    request = CompileRequest(ctypes.sizeof(CompileRequest), archive, len(archive), name.encode(), texts, len(options),
+                             DIAGNOSE(diagnose), None)
+    made = ctypes.c_void_p()
+    lib = library()
+    if lib.luminal_compile_bytes(ctypes.byref(request), ctypes.byref(made)):
+        message, code = lib.luminal_last_error().decode(), lib.luminal_last_error_code()
+        ops = _unsupported(heard) if code == IMPORT_FAILED else []
+        if ops:
+            raise _errors.UnsupportedOpError(message, ops)
+        raise _EXCEPTIONS.get(code, _errors.LuminalError)(message)
+    try:
+        data = ctypes.string_at(lib.luminal_buffer_data(made), lib.luminal_buffer_size(made))
+    finally:
+        lib.luminal_buffer_free(made)
+    return data, [message for severity, message, *_ in heard if severity == SEVERITY_WARNING]
+
+
+def _unsupported(heard: list[tuple[int, str, str, str, int]]) -> list[_errors.UnsupportedOp]:
+    """The nodes that an error of the importer and its notes name: the error has the reasons, each note an op."""
+    ops: list[_errors.UnsupportedOp] = []
+    reasons: dict[str, str] = {}
+    for severity, message, node, file, line in heard:
+        if not node or severity == SEVERITY_WARNING:
+            continue
+        op = message.removesuffix(" is here")
+        if severity == SEVERITY_ERROR:
+            texts = [re.sub(r" \(\d+ nodes\)$", "", text) for text in re.sub("^unsupported ops? ", "", message).split("; ")]
+            reasons = {text.split(": ")[0]: text for text in texts}
+            op = texts[0].split(": ")[0]
+        ops.append(_errors.UnsupportedOp(reasons.get(op, op), node, file, line))
+    return ops

@@ -1,0 +1,198 @@
+# ===- _compile.py - luminal.compile ---------------------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiles a whole model over ``torch.export``; the result has the model's own signature."""
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import fx
+from torch.export import ExportedProgram
+from torch.export.graph_signature import (ConstantArgument, ExportGraphSignature, InputKind, InputSpec, OutputKind,
+                                          OutputSpec, SymIntArgument, TensorArgument)
+from torch.utils import _pytree as pytree
+
+from . import _archive, _cache, _capi, _errors, _trace, _training, _versions
+from ._artifact import Artifact
+from ._options import Options
+from ._runner import DTYPES, check_tensor
+
+Source = torch.nn.Module | Callable[..., Any] | ExportedProgram | str | os.PathLike[str]
+_STORED = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
+
+
+class _Function(torch.nn.Module):
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+    def place(self) -> str:
+        """Where the function is, as a stack trace: torch.export notes the lines of modules only."""
+        code = getattr(self.function, "__code__", None)
+        return f'  File "{code.co_filename}", line {code.co_firstlineno}, in {code.co_name}\n' if code else ""
+
+
+def compile(model: Source, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None, *,
+            dynamic_shapes: Any = None, **options: Any) -> CompiledModel:
+    """Compiles ``model`` for inference as it runs on ``args`` and ``kwargs``.
+
+    ``model``: a module or function, an ``ExportedProgram``, or the path of a ``.pt2`` file (these two need no
+    arguments). ``dynamic_shapes``: as of ``torch.export.export``. Weights stay the model's: what changes them between
+    two calls is seen by the second. Raises UnsupportedOpError, which lists every op that is not supported, and
+    ArgumentError for an option that there is not.
+    """
+    _versions.check_torch(torch.__version__)
+    parsed = Options.parse(options)
+    if isinstance(model, (str, os.PathLike)):
+        exported, owner = torch.export.load(os.fspath(model)), None
+    elif isinstance(model, ExportedProgram):
+        exported, owner = model, None
+    elif callable(model):
+        owner = model if isinstance(model, torch.nn.Module) else _Function(model)
+        if not isinstance(args, tuple):
+            raise _errors.ArgumentError(f"args is a {type(args).__name__}: expected a tuple")
+        with torch.no_grad():
+            exported = torch.export.export(owner, args, dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=False)
+    else:
+        raise _errors.ArgumentError(f"model is a {type(model).__name__}: expected a module, a function, an "
+                                    "ExportedProgram or the path of a .pt2 file")
+    while True:
+        try:
+            return CompiledModel(exported, owner, parsed)
+        except _errors.UnsupportedOpError as error:
+            targets = {node.name: node.target for node in exported.graph.nodes}
+            known = _trace.decompositions()
+            wanted = {targets.get(op.node) for op in error.ops}
+            table = {op: known[op] for op in wanted if op in known}
+            if not table:
+                raise
+            exported = exported.run_decompositions(table)
+
+
+def _owner_of(module: torch.nn.Module, path: str) -> tuple[torch.nn.Module, str]:
+    parent, _, name = path.rpartition(".")
+    return module.get_submodule(parent), name
+
+
+class CompiledModel:
+    """A compiled model: called like the model, from any number of threads at once."""
+
+    def __init__(self, exported: ExportedProgram, owner: torch.nn.Module | None, options: Options) -> None:
+        self._exported, self._owner, self._options = exported, owner, options
+        self._specs = exported.graph_signature
+        # Tensors are named by their nodes, which are unique: the name of a buffer may be that of an input.
+        self._stored = {spec.arg.name: spec.target for spec in self._specs.input_specs if spec.kind in _STORED}
+        self._where = self._locate()
+        self._data = _cache.compile_archive(self._archive(self._constants()), options)
+        self.artifact = Artifact.from_bytes(self._data)
+        """The loaded artifact: its signature is in ``inputs``, ``outputs``, ``weights`` and ``states``."""
+        self._sources = self.artifact.inputs + self.artifact.weights + self.artifact.states
+        self._dtypes = [DTYPES[t.dtype] for t in self.artifact.outputs]
+        self._call_guarded = _training.guard(self._run)
+
+    def _locate(self) -> dict[str, tuple[dict[str, Any], str]]:
+        """For each stored tensor the dictionary that holds it now, read at every call, and its key there."""
+        where: dict[str, tuple[dict[str, Any], str]] = {}
+        for name, path in self._stored.items():
+            assert path is not None
+            found = False
+            if self._owner is not None:
+                module, key = _owner_of(self._owner, path) if _has(self._owner, path) else (None, "")
+                if module is not None:
+                    for holder in (module._parameters, module._buffers):
+                        if holder.get(key) is not None:
+                            where[name], found = (holder, key), True
+            if not found:
+                holder = self._exported.state_dict if path in self._exported.state_dict else self._exported.constants
+                where[name] = (holder, path)
+        return where
+
+    def _value(self, name: str) -> torch.Tensor:
+        holder, key = self._where[name]
+        return holder[key]  # type: ignore[no-any-return]
+
+    def _constants(self) -> dict[str, torch.Tensor]:
+        """What the program itself holds, as far as it is small and nothing writes to it."""
+        names = [spec.arg.name for spec in self._specs.input_specs if spec.kind == InputKind.CONSTANT_TENSOR]
+        return {n: self._value(n) for n in names if 0 < self._value(n).numel() * self._value(n).element_size() <= 1024}
+
+    def _archive(self, tensors: Mapping[str, torch.Tensor]) -> bytes:
+        graph = _archive.copy_graph(self._exported.graph)
+        if isinstance(self._owner, _Function):
+            for node in graph.nodes:
+                node.meta["stack_trace"] = self._owner.place()
+        _archive.strip_metadata(graph)
+        inputs = [InputSpec(s.kind, s.arg, s.arg.name if s.kind in _STORED else s.target, s.persistent)
+                  for s in self._specs.input_specs]
+        names = {path: name for name, path in self._stored.items()}
+        outputs = [OutputSpec(s.kind, s.arg, names.get(s.target, s.target) if s.kind == OutputKind.BUFFER_MUTATION
+                              else s.target) for s in self._specs.output_specs]
+        return _archive.write_archive(fx.GraphModule(self._exported.graph_module, graph),
+                                      ExportGraphSignature(inputs, outputs), tensors, self._exported.range_constraints,
+                                      list(getattr(self._exported, "_guards_code", None) or []))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes an artifact with the weights as they are now; ``luminal.load`` and ``luminal-run`` read it."""
+        archive = self._archive({name: self._value(name) for name in self._where})
+        texts = [t for t in self._options.texts() if t != "--allow-missing-weights"] + ["--embed-weights"]
+        data, _ = _capi.compile_bytes(archive, "model", texts)
+        _cache.write_atomically(pathlib.Path(path), data)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        inputs = self._flatten(args, kwargs)
+        tensors = [inputs[t.name] if t.name in inputs else self._value(t.name) for t in self._sources]
+        for tensor, spec in zip(tensors, self._sources):
+            check_tensor(tensor, spec)
+        results = iter(self._call_guarded(*tensors))
+        outputs: list[Any] = []
+        for spec in self._specs.output_specs:
+            if spec.kind != OutputKind.USER_OUTPUT:
+                continue
+            if isinstance(spec.arg, TensorArgument):
+                outputs.append(next(results))
+            elif isinstance(spec.arg, SymIntArgument):
+                outputs.append(int(next(results)))
+            else:
+                outputs.append(spec.arg.value)  # type: ignore[union-attr]
+        return pytree.tree_unflatten(outputs, self._exported.call_spec.out_spec)
+
+    def _flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        expected = self._exported.call_spec.in_spec
+        try:
+            from torch.export._tree_utils import reorder_kwargs
+            kwargs = reorder_kwargs(kwargs, expected)
+        except ValueError as error:
+            raise _errors.ArgumentError(str(error)) from None
+        leaves, given = pytree.tree_flatten((args, kwargs))
+        if given != expected:
+            raise _errors.ArgumentError(f"the arguments have the structure {given}, the model was compiled for {expected}")
+        named = {}
+        users = [spec.arg for spec in self._specs.input_specs if spec.kind == InputKind.USER_INPUT]
+        for leaf, arg in zip(leaves, users):
+            if isinstance(arg, ConstantArgument):
+                if type(leaf) is not type(arg.value) or leaf != arg.value:
+                    raise _errors.ArgumentError(
+                        f"argument '{arg.name}' is {leaf!r}, the model was compiled for {arg.value!r}")
+            else:
+                named[arg.name] = leaf
+        return named
+
+    def _run(self, *tensors: torch.Tensor) -> list[torch.Tensor]:
+        from ._runner import run_tensors
+        return run_tensors(self.artifact, list(tensors), self._dtypes)
+
+
+def _has(module: torch.nn.Module, path: str) -> bool:
+    try:
+        _owner_of(module, path)
+    except AttributeError:
+        return False
+    return True
+
+

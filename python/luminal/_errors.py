@@ -1,0 +1,70 @@
+# ===- _errors.py - What can go wrong, as exceptions ---------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The exceptions of the package. Under torch.compile they arrive as ``.inner_exception`` of dynamo's own."""
+from __future__ import annotations
+
+import dataclasses
+
+
+class LuminalError(RuntimeError):
+    """Any failure of this package."""
+
+
+class LibraryError(LuminalError):
+    """The shared library is missing or of another version, or torch is of a version that is not supported."""
+
+
+class ArgumentError(LuminalError, ValueError):
+    """A function was called wrongly: an unknown option, a wrong number of inputs."""
+
+
+class ArtifactError(LuminalError):
+    """A file or bytes are no artifact of this version or for this machine, or cannot be read."""
+
+
+class CompileError(LuminalError):
+    """A program cannot be compiled."""
+
+
+@dataclasses.dataclass(frozen=True)
+class UnsupportedOp:
+    """One op of a program that has no meaning in Luminal, or not with these arguments."""
+
+    op: str
+    """The op and, where its arguments are the cause, the reason."""
+    node: str
+    """The node of the graph."""
+    file: str
+    """The user's file; "" if it is not known."""
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.op} ({self.file}:{self.line})" if self.file else self.op
+
+
+class UnsupportedOpError(CompileError):
+    """``ops`` lists every unsupported op of the program, each with the line of the user's code."""
+
+    def __init__(self, message: str, ops: list[UnsupportedOp]) -> None:
+        super().__init__(message)
+        self.ops = ops
+
+
+class TrainingError(LuminalError):
+    """Somebody differentiates what was compiled for inference."""
+
+
+class CallError(LuminalError):
+    """A call failed: memory that overlaps, a missing weight, an index out of range."""
+
+
+class DTypeError(LuminalError, TypeError):
+    """A tensor has another element type than the program."""
+
+
+class ShapeError(LuminalError, ValueError):
+    """A tensor has another rank or extent than the program, or an extent is out of range."""
+
+
+class DeviceError(LuminalError, ValueError):
+    """A tensor is on a device, or of a layout, that the program does not run on."""

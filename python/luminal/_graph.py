@@ -1,0 +1,260 @@
+# ===- _graph.py - From AOTAutograd's graph to a program and its bindings ------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Makes an exported program of a functional ATen graph.
+
+Such a graph has tensors and symbolic ints as inputs, its mutations as trailing ``aten.copy_``, and constants as
+attributes. A program has tensors only: an int that is the extent of an input is read from it, any other becomes the
+extent of an input without elements.
+"""
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import sympy
+import torch
+from torch import fx
+from torch.export.graph_signature import (ExportGraphSignature, InputKind, InputSpec, OutputKind, OutputSpec,
+                                          TensorArgument)
+from torch.utils._python_dispatch import _disable_current_modes
+
+from . import _archive, _errors
+
+# Larger constants stay where they are and are bound like inputs.
+_MAX_CONSTANT_BYTES = 1024
+aten = torch.ops.aten
+
+
+@dataclasses.dataclass(frozen=True)
+class Argument:
+    """An input of the program is this argument of the graph."""
+
+    position: int
+    written: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Size:
+    """An input of the program has no elements, and this int as its first extent."""
+
+    position: int
+    """Of the argument."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Constant:
+    """An input of the program is this tensor."""
+
+    tensor: torch.Tensor
+
+
+@dataclasses.dataclass
+class Output:
+    """An output of the graph: output ``index`` of the program, else an int (a sympy expression), else any object."""
+
+    index: int | None = None
+    size: Any = None
+    value: Any = None
+    permutation: tuple[int, ...] | None = None
+    """Of the dims of the program's output: the graph's has the strides that this gives."""
+
+
+@dataclasses.dataclass
+class Program:
+    """A graph as an archive, and what its inputs and outputs are to the graph's caller."""
+
+    archive: bytes
+    inputs: dict[str, Argument | Size | Constant]
+    outputs: list[Output]
+    symbols: dict[Any, tuple[int, int | None]]
+    """Where each symbol's value is: an argument and a dim, or None for an argument that is an int."""
+
+
+def make_program(graph_module: fx.GraphModule) -> Program | None:
+    """Builds the program; None where the graph computes no tensor. Raises DTypeError or DeviceError."""
+    return _Builder(graph_module).build()
+
+
+def stride_order(tensor: torch.Tensor) -> tuple[int, ...] | None:
+    """The dims by falling stride, where these fill memory densely in an order that is not row-major."""
+    def hint(value: Any) -> int:
+        return value.node.hint if isinstance(value, torch.SymInt) else value  # type: ignore[no-any-return]
+
+    def expr(value: Any) -> Any:
+        return value.node.expr if isinstance(value, torch.SymInt) else sympy.Integer(value)
+
+    shape, stride = tensor.shape, tensor.stride()
+    if any(hint(value) is None for value in (*shape, *stride)) or any(hint(extent) == 0 for extent in shape):
+        return None
+    order = tuple(sorted(range(tensor.dim()), key=lambda d: (-hint(stride[d]), -hint(shape[d]), d)))
+    dense = [d for d in order if hint(shape[d]) != 1]
+    if dense == sorted(dense):
+        return None
+    expected = sympy.Integer(1)
+    for dim in reversed(order):
+        if hint(shape[dim]) != 1 and sympy.expand(expr(stride[dim]) - expected) != 0:
+            return None
+        expected = expected * expr(shape[dim])
+    return order
+
+
+class _Builder:
+    def __init__(self, source: fx.GraphModule) -> None:
+        self.source = source
+        self.graph = _archive.copy_graph(source.graph)
+        self.output = self.graph.output_node()
+        self.arguments = self.graph.find_nodes(op="placeholder")
+        # A part of a graph has its inputs where they are first used.
+        for node in reversed(self.arguments):
+            if node is not next(iter(self.graph.nodes)):
+                next(iter(self.graph.nodes)).prepend(node)
+        self.last = self.arguments[-1] if self.arguments else None
+        self.inputs: dict[str, Argument | Size | Constant] = {}
+        self.constants: dict[str, torch.Tensor] = {}
+        self.symbols: dict[Any, tuple[int, int | None]] = {}
+        self.extents: dict[Any, tuple[fx.Node, int]] = {}
+        self.shape_env: Any = None
+        self.fake_mode = torch._guards.detect_fake_mode([n.meta.get("val") for n in self.arguments])
+
+    def build(self) -> Program | None:
+        for position, node in enumerate(self.arguments):
+            self.read_argument(position, node)
+        for position, node in enumerate(self.arguments):
+            if not isinstance(node.meta["val"], torch.Tensor):
+                self.remove_int(position, node)
+        self.lift_constants()
+        mutations = self.take_mutations()
+        outputs, tensors = self.read_outputs()
+        if not tensors and not mutations:
+            return None
+        self.output.args = ((*(value for _, value in mutations), *tensors),)
+        self.graph.eliminate_dead_code()
+        written = {node.name for node, _ in mutations}
+        for position, node in enumerate(self.arguments):
+            if isinstance(node.meta["val"], torch.Tensor):
+                self.inputs[node.name] = Argument(position, node.name in written)
+        _archive.strip_metadata(self.graph)
+        graph_module = fx.GraphModule(self.source, self.graph)
+        ranges = {symbol: self.shape_env.bound_sympy(symbol) for symbol in self.symbols}
+        archive = _archive.write_archive(graph_module, self.signature(mutations, tensors), self.constants, ranges)
+        return Program(archive, self.inputs, outputs, self.symbols)
+
+    def add_input(self, name: str, value: torch.Tensor) -> fx.Node:
+        before = self.last.next if self.last is not None else next(iter(self.graph.nodes))
+        with self.graph.inserting_before(before):
+            node = self.graph.placeholder(name)
+        node.meta["val"] = value
+        self.last = node
+        return node
+
+    def read_argument(self, position: int, node: fx.Node) -> None:
+        value = node.meta["val"]
+        if isinstance(value, torch.Tensor):
+            if value.device.type != "cpu":
+                raise _errors.DeviceError(f"input '{node.name}' is on {value.device}: only the CPU is supported")
+            if value.layout != torch.strided:
+                raise _errors.DeviceError(f"input '{node.name}' has layout {value.layout}, which is not supported")
+            for dim, extent in enumerate(value.shape):
+                if isinstance(extent, torch.SymInt):
+                    self.shape_env = extent.node.shape_env
+                    if extent.node.expr.is_Symbol:
+                        self.symbols.setdefault(extent.node.expr, (position, dim))
+                        self.extents.setdefault(extent.node.expr, (node, dim))
+        elif isinstance(value, torch.SymInt):
+            self.shape_env = value.node.shape_env
+        elif not isinstance(value, int):
+            raise _errors.DTypeError(f"input '{node.name}' is a {type(value).__name__}: only tensors and ints are")
+
+    def remove_int(self, position: int, node: fx.Node) -> None:
+        value = node.meta["val"]
+        if node.users and isinstance(value, torch.SymInt):
+            expr = value.node.expr
+            if expr not in self.extents:
+                with self.fake_mode:
+                    empty = torch.empty((value, 0), dtype=torch.uint8)
+                carrier = self.add_input(f"size_{node.name}", empty)
+                self.inputs[carrier.name] = Size(position)
+                self.extents[expr] = (carrier, 0)
+                if expr.is_Symbol:
+                    self.symbols[expr] = (position, None)
+            tensor, dim = self.extents[expr]
+            with self.graph.inserting_before(self.last.next):  # type: ignore[union-attr]
+                size = self.graph.call_function(aten.sym_size.int, (tensor, dim))
+            size.meta["val"] = value
+            node.replace_all_uses_with(size)
+        elif node.users:
+            node.replace_all_uses_with(value)
+        if not node.users:
+            if self.last is node:
+                self.last = node.prev if node.prev.op == "placeholder" else None
+            self.graph.erase_node(node)
+
+    def lift_constants(self) -> None:
+        for node in list(self.graph.find_nodes(op="get_attr")):
+            value = getattr(self.source, node.target)
+            if not isinstance(value, torch.Tensor):
+                continue  # the graph of a higher-order op, which the importer names
+            with _disable_current_modes():
+                real = value.detach()
+            meta = node.meta.get("val")
+            if meta is None:
+                meta = self.fake_mode.from_tensor(value)
+            lifted = self.add_input(f"constant_{len(self.constants) + len(self.inputs)}", meta)
+            node.replace_all_uses_with(lifted)
+            self.graph.erase_node(node)
+            if real.numel() * real.element_size() <= _MAX_CONSTANT_BYTES and real.numel():
+                self.constants[lifted.name] = real
+            else:
+                self.inputs[lifted.name] = Constant(real)
+
+    def take_mutations(self) -> list[tuple[fx.Node, fx.Node]]:
+        taken = []
+        for node in list(self.graph.find_nodes(op="call_function", target=aten.copy_.default)):
+            target, value = node.args[0], node.args[1]
+            if target.op == "placeholder" and not node.users:
+                taken.append((target, value))
+                self.graph.erase_node(node)
+        return taken
+
+    def read_outputs(self) -> tuple[list[Output], list[fx.Node]]:
+        outputs: list[Output] = []
+        tensors: list[fx.Node] = []
+        results = self.output.args[0]
+        for result in results if isinstance(results, (list, tuple)) else [results]:
+            value = result.meta["val"] if isinstance(result, fx.Node) else result
+            if isinstance(value, torch.Tensor):
+                order = stride_order(value)
+                if order is not None:
+                    with self.graph.inserting_before(self.output):
+                        result = self.graph.call_function(aten.permute.default, (result, list(order)))
+                    result.meta["val"] = value.permute(order)
+                    order = tuple(order.index(d) for d in range(len(order)))
+                outputs.append(Output(len(tensors), permutation=order))
+                tensors.append(result)
+            elif isinstance(value, torch.SymInt):
+                outputs.append(Output(size=value.node.expr))
+                self.require_symbols(value.node.expr)
+            elif isinstance(value, (torch.SymFloat, torch.SymBool)):
+                raise _errors.DTypeError(f"output '{result}' is a float or a condition of sizes")
+            else:
+                outputs.append(Output(value=value))
+        return outputs, tensors
+
+    def require_symbols(self, expr: Any) -> None:
+        """An int argument that only such an output reads was removed: its value is still the caller's."""
+        for symbol in expr.free_symbols:
+            for position, node in enumerate(self.source.graph.find_nodes(op="placeholder")):
+                value = node.meta["val"]
+                if isinstance(value, torch.SymInt) and value.node.expr == symbol:
+                    self.symbols.setdefault(symbol, (position, None))
+
+    def signature(self, mutations: list[tuple[fx.Node, fx.Node]], tensors: list[fx.Node]) -> ExportGraphSignature:
+        inputs = []
+        for node in self.graph.find_nodes(op="placeholder"):
+            constant = node.name in self.constants
+            inputs.append(InputSpec(InputKind.CONSTANT_TENSOR if constant else InputKind.USER_INPUT,
+                                    TensorArgument(node.name), node.name if constant else None))
+        outputs = [OutputSpec(OutputKind.USER_INPUT_MUTATION, TensorArgument(value.name), node.name)
+                   for node, value in mutations]
+        outputs += [OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(node.name), None) for node in tensors]
+        return ExportGraphSignature(inputs, outputs)

@@ -1,0 +1,87 @@
+# ===- _load.py - luminal.load ----------------------------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs artifacts on numpy arrays, on whatever DLPack exchanges, or on torch tensors."""
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from . import _errors
+from ._artifact import Artifact, Tensor
+
+# numpy has no name for these: two or one byte without meaning, as in the files of luminal-run.
+_VOID = {"bfloat16": "V2", "float8_e4m3fn": "V1", "float8_e5m2": "V1"}
+
+
+def load(path: str | os.PathLike[str], weights: str | os.PathLike[str] | None = None, *, threads: int = 0) -> Model:
+    """Loads an artifact (``.lum``). Loading runs native code: load only what you would execute.
+
+    ``weights``: the ``.pt2`` or ``.safetensors`` file with the weights, where they are neither in the artifact nor in
+    the file that it was compiled with, beside it. ``threads``: of a call; 0 means all that the process may use. Raises
+    ArtifactError.
+    """
+    return Model(Artifact.from_file(path, weights), threads)
+
+
+class Model:
+    """A loaded artifact: takes its inputs in order or by name, returns a list of outputs.
+
+    Given torch tensors it returns torch tensors, else numpy arrays. An input that the program writes to is changed in
+    place. States carry over from call to call until ``reset``.
+    """
+
+    def __init__(self, artifact: Artifact, threads: int) -> None:
+        self._artifact, self._threads = artifact, threads
+
+    @property
+    def inputs(self) -> list[Tensor]:
+        return self._artifact.inputs
+
+    @property
+    def outputs(self) -> list[Tensor]:
+        return self._artifact.outputs
+
+    def reset(self) -> None:
+        """States start from the model's own values at the next call."""
+        self._artifact.reset()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> list[Any]:
+        values = self._order(args, kwargs)
+        torch = sys.modules.get("torch")
+        if torch is not None and any(isinstance(value, torch.Tensor) for value in values):
+            from ._runner import call_model
+            return call_model(self._artifact, values, self._threads)
+        return self._call_numpy(values)
+
+    def _order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        names = [t.name for t in self.inputs]
+        if len(args) + len(kwargs) != len(names) or set(kwargs) != set(names[len(args):]):
+            raise _errors.ArgumentError(f"got {len(args)} inputs and {sorted(kwargs)}, expected {', '.join(names)}")
+        return [*args, *(kwargs[name] for name in names[len(args):])]
+
+    def _call_numpy(self, values: list[Any]) -> list[Any]:
+        import numpy
+
+        arrays = []
+        for value, spec in zip(values, self.inputs):
+            array = value if isinstance(value, numpy.ndarray) else (
+                numpy.from_dlpack(value) if hasattr(value, "__dlpack__") else None)
+            if array is None:
+                raise _errors.ArgumentError(f"'{spec.name}' is a {type(value).__name__}: expected an array")
+            if array.dtype != numpy.dtype(_VOID.get(spec.dtype, spec.dtype)):
+                raise _errors.DTypeError(f"'{spec.name}' has element type {array.dtype}, expected {spec.dtype}")
+            if array.ndim != len(spec.shape):
+                raise _errors.ShapeError(f"'{spec.name}' has rank {array.ndim}, expected {len(spec.shape)}")
+            if spec.is_written and not (array.flags.c_contiguous and array.flags.writeable):
+                raise _errors.ArgumentError(f"'{spec.name}' is written to: it must be contiguous and writable")
+            arrays.append(numpy.ascontiguousarray(array).reshape(array.shape))
+        shapes = self._artifact.shapes(tuple(extent for array in arrays for extent in array.shape))
+        outputs = [numpy.empty(shape, _VOID.get(spec.dtype, spec.dtype))
+                   for shape, spec in zip(shapes.outputs, self.outputs)]
+        rest: list[int | None] = [None] * (len(self._artifact.weights) + len(self._artifact.states))
+        self._artifact.call([a.ctypes.data for a in arrays] + rest, [o.ctypes.data for o in outputs], shapes,
+                            self._threads)
+        return outputs
+
+

@@ -1,0 +1,76 @@
+# ===- _options.py - Options of a compile ---------------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The options of ``torch.compile(options={...})`` and of ``luminal.compile(..., **options)``."""
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from . import _errors
+
+MODES = ("default", "max-autotune")
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """Defaults are those of ``luminal-compile``."""
+
+    arch: str = "native"
+    """The processor that code is for."""
+    precision: str = "finite"
+    """Which promises of rules are allowed: "exact", "rounding" or "finite"."""
+    rules: tuple[str, ...] = ()
+    """Files of rules to search with."""
+    rule_sets: tuple[str, ...] = ()
+    """Compiled-in rule sets to search with; all if empty."""
+    workers: int = 0
+    """Workers that schedules are for; 0: those of the machine."""
+    max_nodes: int = 0
+    """Limit of the search for equal programs; 0: the compiler's."""
+    plan_cache: str = ""
+    """Folder of what was measured on this machine; "": the user's."""
+    report: str = ""
+    """File for the compiler's report as JSON."""
+    fallback: str = "eager"
+    """What becomes of an op that is not supported: "eager" runs it by PyTorch, "error" raises."""
+    cache: bool = True
+    """Whether artifacts are kept for later processes."""
+
+    @staticmethod
+    def parse(values: Mapping[str, Any], mode: str | None = None) -> Options:
+        """Raises ArgumentError for an option that there is not, or of another type."""
+        if mode is not None and mode not in MODES:
+            raise _errors.ArgumentError(f"mode {mode!r} is none of {', '.join(MODES)}")
+        fields = {field.name: field for field in dataclasses.fields(Options)}
+        given: dict[str, Any] = {}
+        for name, value in values.items():
+            if name not in fields:
+                raise _errors.ArgumentError(f"there is no option {name!r}: options are {', '.join(sorted(fields))}")
+            default = fields[name].default
+            if isinstance(default, tuple) and isinstance(value, (list, tuple)):
+                value = tuple(value)
+            if type(value) is not type(default):
+                raise _errors.ArgumentError(
+                    f"option {name!r} is {value!r}: expected a value of type {type(default).__name__}")
+            given[name] = value
+        options = Options(**given)
+        if options.fallback not in ("eager", "error"):
+            raise _errors.ArgumentError(f"option 'fallback' is {options.fallback!r}: expected 'eager' or 'error'")
+        return options
+
+    def texts(self) -> list[str]:
+        """As the C interface takes them."""
+        texts = ["--allow-missing-weights", f"--arch={self.arch}", f"--precision={self.precision}"]
+        texts += [f"--eqsat-rules={path}" for path in self.rules]
+        if self.rule_sets:
+            texts.append("--eqsat-rule-sets=" + ",".join(self.rule_sets))
+        if self.workers:
+            texts.append(f"--workers={self.workers}")
+        if self.max_nodes:
+            texts.append(f"--eqsat-max-nodes={self.max_nodes}")
+        if self.plan_cache:
+            texts.append(f"--plan-cache={self.plan_cache}")
+        if self.report:
+            texts.append(f"--report={self.report}")
+        return texts

@@ -1,0 +1,160 @@
+# ===- _partition.py - Graphs with ops that are not supported -------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Cuts a graph into parts that are compiled, and ops that PyTorch runs itself."""
+from __future__ import annotations
+
+import logging
+import operator
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import fx
+from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+from torch.fx.passes.operator_support import OperatorSupportBase
+
+from . import _archive, _errors, _trace
+from ._runner import DTYPES, GraphRunner
+
+log = logging.getLogger("luminal")
+CompileWhole = Callable[[fx.GraphModule], GraphRunner | None]
+_dtypes = frozenset(DTYPES.values())
+
+
+def compile_parts(graph_module: fx.GraphModule, compile_whole: CompileWhole,
+                  is_strict: bool) -> Callable[[list[Any]], Sequence[Any]]:
+    """The graph as one artifact; where ops are not supported, as several with eager calls between them.
+
+    ``is_strict``: raises UnsupportedOpError instead.
+    """
+    unsupported: dict[str, _errors.UnsupportedOp] = {}
+    foreign = _foreign_nodes(graph_module)
+    try:
+        if not foreign:
+            runner = compile_whole(graph_module)
+            return runner if runner is not None else _eager(graph_module)
+    except _errors.UnsupportedOpError as error:
+        _decompose_or_note(graph_module, error, unsupported)
+    if is_strict:
+        ops = list(unsupported.values()) + list(foreign.values())
+        raise _errors.UnsupportedOpError("unsupported ops: " + "; ".join(map(str, ops)), ops)
+    while True:
+        parts, compiled = _split(graph_module, unsupported.keys() | foreign.keys()), {}
+        try:
+            for name, part in parts.named_children():
+                if isinstance(part, fx.GraphModule) and name.startswith("fused_"):
+                    compiled[name] = compile_whole(part)
+            break
+        except _errors.UnsupportedOpError as error:
+            before = len(unsupported)
+            _decompose_or_note(graph_module, error, unsupported)
+            if len(unsupported) == before:
+                raise
+    _warn([*unsupported.values(), *foreign.values()])
+    for name, runner in compiled.items():
+        if runner is not None:
+            setattr(parts, name, _Part(runner))
+    return _eager(parts)
+
+
+class _Part(torch.nn.Module):
+    """A compiled part in the place of its graph."""
+
+    def __init__(self, runner: GraphRunner) -> None:
+        super().__init__()
+        self.runner = runner
+
+    def forward(self, *args: Any) -> Any:
+        results = self.runner(list(args))
+        return results[0] if len(results) == 1 else tuple(results)
+
+
+def _eager(graph_module: fx.GraphModule) -> Callable[[list[Any]], Sequence[Any]]:
+    def call(args: list[Any]) -> Sequence[Any]:
+        return graph_module(*args)  # type: ignore[no-any-return]
+
+    call._boxed_call = True  # type: ignore[attr-defined]
+    return call
+
+
+def _decompose_or_note(graph_module: fx.GraphModule, error: _errors.UnsupportedOpError,
+                       unsupported: dict[str, _errors.UnsupportedOp]) -> None:
+    """Adds the ops of the error by node, unless decomposing them is new: then the graph is traced again."""
+    nodes = {node.name: node for node in graph_module.graph.nodes}
+    found = {op.node: op for op in error.ops if op.node in nodes}
+    if not found:
+        raise error
+    known = _trace.decompositions()
+    if more := {nodes[name].target for name in found if nodes[name].target in known}:
+        raise _trace.DecomposeMore(more)
+    unsupported.update(found)
+
+
+def _values(value: Any) -> list[torch.Tensor]:
+    values = value if isinstance(value, (list, tuple)) else [value]
+    return [v for v in values if isinstance(v, torch.Tensor)]
+
+
+def _foreign_nodes(graph_module: fx.GraphModule) -> dict[str, _errors.UnsupportedOp]:
+    """Nodes that no archive can hold: of other dtypes, layouts, devices, or with graphs inside."""
+    found = {}
+    for node in graph_module.graph.nodes:
+        reason = ""
+        if node.op == "call_function":
+            operands = [n for n in node.all_input_nodes]
+            for tensor in _values(node.meta.get("val")) + [t for n in operands for t in _values(n.meta.get("val"))]:
+                if tensor.device.type != "cpu":
+                    reason = f"is on {tensor.device}"
+                elif tensor.layout != torch.strided:
+                    reason = f"has layout {tensor.layout}"
+                elif tensor.dtype not in _dtypes:
+                    reason = f"has dtype {str(tensor.dtype).removeprefix('torch.')}"
+            if any(_is_scalar(n) for n in operands) and not _is_scalar(node):
+                reason = "has an argument that is a float or condition of sizes"
+            if isinstance(node.target, torch._ops.HigherOrderOperator):
+                reason = "is a higher-order op"
+            elif isinstance(node.target, torch._ops.OpOverload) and node.target.namespace not in ("aten", "prims",
+                                                                                                 "_c10d_functional"):
+                reason = "is an op of another library"
+        if reason:
+            file, line = _place(node)
+            found[node.name] = _errors.UnsupportedOp(f"{node.target}: {reason}", node.name, file, line)
+    return found
+
+
+def _place(node: fx.Node) -> tuple[str, int]:
+    trace = node.meta.get("stack_trace") or ""
+    last = trace.split("  File ")[-1].split(",")
+    if len(last) < 2 or not last[1].strip().startswith("line "):
+        return "", 0
+    return last[0].strip('" '), int(last[1].strip().removeprefix("line "))
+
+
+def _is_scalar(node: fx.Node) -> bool:
+    return isinstance(node.meta.get("val"), (torch.SymFloat, torch.SymBool, float, bool))
+
+
+class _Support(OperatorSupportBase):
+    def __init__(self, refused: set[str]) -> None:
+        self.refused = refused
+
+    def is_node_supported(self, submodules: Any, node: fx.Node) -> bool:
+        if node.op != "call_function" or node.name in self.refused:
+            return False
+        # Writes stay where they are: after everything that reads. Floats and conditions of sizes are Python's.
+        if node.target is torch.ops.aten.copy_.default or _is_scalar(node):
+            return False
+        return not (node.target is operator.getitem and node.args[0].name in self.refused)  # type: ignore[union-attr]
+
+
+def _split(graph_module: fx.GraphModule, refused: set[str]) -> fx.GraphModule:
+    copy = fx.GraphModule(graph_module, _archive.copy_graph(graph_module.graph))
+    partitioner = CapabilityBasedPartitioner(copy, _Support(refused), allows_single_node_partition=True)
+    return partitioner.partition_and_fuse()
+
+
+def _warn(ops: Sequence[_errors.UnsupportedOp]) -> None:
+    texts = sorted({str(op) for op in ops})
+    warnings.warn(f"luminal does not support {len(ops)} ops of this graph, which PyTorch runs: " + "; ".join(texts),
+                  stacklevel=2)

@@ -1,0 +1,131 @@
+# ===- _runner.py - Calls of an artifact on torch tensors ----------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Binds the caller's tensors by address: nothing is copied where memory is row-major."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor
+
+from . import _capi, _errors, _graph
+from ._artifact import Artifact, Shapes, Tensor
+
+DTYPES: dict[str, torch.dtype] = {name: getattr(torch, name) for name in _capi.DTYPES}
+_data_ptr = torch.Tensor.data_ptr
+_is_contiguous = torch.Tensor.is_contiguous
+_increment_version = torch.autograd.graph.increment_version
+
+
+def check_tensor(tensor: Any, spec: Tensor) -> None:
+    """Raises the exception that says why ``tensor`` cannot be bound as ``spec``; extents are checked by the call."""
+    if not isinstance(tensor, torch.Tensor):
+        raise _errors.ArgumentError(f"'{spec.name}' is a {type(tensor).__name__}: expected a tensor")
+    if isinstance(tensor, FakeTensor):
+        raise _errors.DeviceError(f"'{spec.name}' is a fake tensor, which has no memory")
+    if tensor.device.type != "cpu":
+        raise _errors.DeviceError(f"'{spec.name}' is on {tensor.device}: only the CPU is supported")
+    if tensor.layout != torch.strided:
+        raise _errors.DeviceError(f"'{spec.name}' has layout {tensor.layout}, which is not supported")
+    if tensor.dtype != DTYPES[spec.dtype]:
+        raise _errors.DTypeError(f"'{spec.name}' has element type {str(tensor.dtype).removeprefix('torch.')}, "
+                                 f"expected {spec.dtype}")
+    if tensor.dim() != len(spec.shape):
+        raise _errors.ShapeError(f"'{spec.name}' has rank {tensor.dim()}, expected {len(spec.shape)}")
+    if spec.shape != tuple(tensor.shape):
+        for dim, (extent, expected) in enumerate(zip(tensor.shape, spec.shape)):
+            if expected not in (-1, extent):
+                raise _errors.ShapeError(f"dim {dim} of '{spec.name}' is {extent}, expected {expected}")
+
+
+def run_tensors(artifact: Artifact, tensors: list[torch.Tensor], dtypes: Sequence[torch.dtype],
+                shapes: Shapes | None = None, threads: int | None = None) -> list[torch.Tensor]:
+    """One call on tensors of the caller, in the order inputs, weights, states; returns new outputs.
+
+    Those that the program writes to are changed in place, also where they are strided.
+    """
+    written = artifact.written
+    strided = None
+    if not all(map(_is_contiguous, tensors)):
+        strided = {i: tensors[i] for i in written if not tensors[i].is_contiguous()}
+        tensors = [t.contiguous() for t in tensors]
+    if shapes is None:
+        shapes = artifact.shapes(tuple([e for t in tensors[:len(artifact.inputs)] for e in t.shape]))
+    results = [torch.empty(shape, dtype=dtype) for shape, dtype in zip(shapes.outputs, dtypes)]
+    addresses: list[int | None] = list(map(_data_ptr, tensors))
+    rest = artifact.num_tensors - len(tensors)
+    if rest:
+        addresses += [None] * rest
+    artifact.call(addresses, list(map(_data_ptr, results)), shapes,
+                  torch.get_num_threads() if threads is None else threads)
+    for index in written:
+        if index < len(tensors):
+            _finish_write(tensors[index], strided.get(index) if strided else None)
+    return results
+
+
+def _finish_write(written: torch.Tensor, original: torch.Tensor | None) -> None:
+    if original is not None:
+        original.copy_(written)
+    elif not written.is_inference():
+        # Autograd notices a change of what it saved by the version.
+        _increment_version(written)
+
+
+def call_model(artifact: Artifact, values: list[Any], threads: int) -> list[torch.Tensor]:
+    """A call on inputs alone: weights and states are the artifact's. numpy arrays may stand beside tensors."""
+    tensors = []
+    for value, spec in zip(values, artifact.inputs):
+        tensor = torch.from_dlpack(value) if not isinstance(value, torch.Tensor) and hasattr(value, "__dlpack__") else value
+        check_tensor(tensor, spec)
+        tensors.append(tensor)
+    with torch.no_grad():
+        return run_tensors(artifact, tensors, [DTYPES[t.dtype] for t in artifact.outputs], threads=threads)
+
+
+class GraphRunner:
+    """A compiled graph: called with the list of the graph's arguments, returns the list of its outputs."""
+
+    def __init__(self, artifact: Artifact, program: _graph.Program) -> None:
+        self.artifact = artifact
+        self.inputs = [program.inputs[t.name] for t in artifact.inputs]
+        self.outputs = program.outputs
+        self.symbols = program.symbols
+        self.dtypes = [DTYPES[t.dtype] for t in artifact.outputs]
+        # Tensors of the caller come first in the program; sizes and constants follow.
+        self.positions = [i.position for i in self.inputs if isinstance(i, _graph.Argument)]
+        self.only_arguments = len(self.positions) == len(self.inputs)
+        self.is_static = all(-1 not in t.shape for t in artifact.inputs)
+        self.static_shapes = None
+        if self.is_static:
+            self.static_shapes = artifact.shapes(tuple(e for t in artifact.inputs for e in t.shape))
+        self.plain = all(o.index == i and o.permutation is None for i, o in enumerate(program.outputs))
+        self._boxed_call = True
+
+    def __call__(self, args: list[Any]) -> list[Any]:
+        if self.only_arguments:
+            tensors = [args[i] for i in self.positions]
+        else:
+            tensors = [self._tensor(i, args) for i in self.inputs]
+        results = run_tensors(self.artifact, tensors, self.dtypes, self.static_shapes)
+        return results if self.plain else [self._output(o, results, args) for o in self.outputs]
+
+    def _tensor(self, source: Any, args: Sequence[Any]) -> torch.Tensor:
+        if isinstance(source, _graph.Argument):
+            return args[source.position]  # type: ignore[no-any-return]
+        if isinstance(source, _graph.Constant):
+            return source.tensor
+        return torch.empty((args[source.position], 0), dtype=torch.uint8)
+
+    def _output(self, output: _graph.Output, results: list[torch.Tensor], args: Sequence[Any]) -> Any:
+        if output.size is not None:
+            values = {}
+            for symbol in output.size.free_symbols:
+                position, dim = self.symbols[symbol]
+                values[symbol] = args[position] if dim is None else args[position].shape[dim]
+            return int(output.size.subs(values))
+        if output.index is None:
+            return output.value
+        result = results[output.index]
+        return result if output.permutation is None else result.permute(output.permutation)

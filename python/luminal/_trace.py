@@ -1,0 +1,82 @@
+# ===- _trace.py - Dynamo's graph to a functional ATen graph -------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""AOTAutograd's inference path, with the composite ops kept that the compiler knows as such."""
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import fx
+from torch._functorch.aot_autograd import aot_module_simplified
+from torch.export.exported_program import _override_composite_implicit_decomp
+
+from . import _errors
+
+aten = torch.ops.aten
+InferenceCompiler = Callable[[fx.GraphModule, Sequence[Any]], Callable[[list[Any]], Sequence[Any]]]
+
+# Dispatch tables of ops are changed while a graph is traced.
+_lock = threading.RLock()
+
+
+class DecomposeMore(Exception):
+    """Raised by an inference compiler: to be traced again, with more ops decomposed."""
+
+    def __init__(self, ops: Collection[Any]) -> None:
+        super().__init__()
+        self.ops = ops
+
+
+@functools.cache
+def decompositions() -> dict[Any, Callable[..., Any]]:
+    """What PyTorch knows to write in core ATen ops."""
+    table = dict(torch._decomp.core_aten_decompositions())
+    known = torch._decomp.decomposition_table
+    for op in _NORMS:
+        table[op] = known[op]
+    return table
+
+
+def _keep(*args: Any, **kwargs: Any) -> Any:
+    return NotImplemented
+
+
+def _keep_attention(query: Any, key: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
+    # Else the lengths of keys and values stay two symbols.
+    torch._check(key.size(-2) == value.size(-2))
+    return NotImplemented
+
+
+# Norms over a batch's own statistics, which core ATen keeps.
+_NORMS = (aten._native_batch_norm_legit_functional.default, aten._native_batch_norm_legit.no_stats)
+_COMPOSITES = {aten.linear.default: _keep, aten.layer_norm.default: _keep, aten.rms_norm.default: _keep,
+               aten.group_norm.default: _keep, aten.scaled_dot_product_attention.default: _keep_attention}
+
+
+@contextlib.contextmanager
+def _composites_kept(decomposed: Collection[Any]) -> Iterator[None]:
+    kept = {op: rule for op, rule in _COMPOSITES.items() if op not in decomposed}
+    with _override_composite_implicit_decomp(kept):
+        yield
+
+
+def _refuse_training(*_: Any) -> Any:
+    raise _errors.TrainingError("luminal compiles for inference: call the model under torch.no_grad()")
+
+
+def trace(graph_module: fx.GraphModule, inputs: Sequence[Any], compiler: InferenceCompiler) -> Callable[..., Any]:
+    """Returns AOTAutograd's wrapper around what ``compiler`` makes of the functional graph."""
+    table: dict[Any, Callable[..., Any]] = {}
+    while True:
+        try:
+            # Without gradients, the graph is that of inference also where parameters require them.
+            with _lock, torch.no_grad(), _composites_kept(table):
+                return aot_module_simplified(
+                    graph_module, inputs, fw_compiler=_refuse_training, bw_compiler=_refuse_training,
+                    inference_compiler=compiler, decompositions=table, keep_inference_input_mutations=True)
+        except DecomposeMore as more:
+            table.update({op: decompositions()[op] for op in more.ops})

@@ -1,0 +1,78 @@
+# ===- test_cache.py - Artifacts of earlier processes ----------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import os
+import subprocess
+import sys
+
+import conftest
+import luminal._cache
+import pytest
+from luminal._options import Options
+
+PROGRAM = """
+import logging, sys, torch
+from luminal._backend import backend
+logging.basicConfig(stream=sys.stdout, level=logging.INFO, format="%(message)s")
+torch.manual_seed(0)
+weight = torch.randn(4, 4)
+def function(x):
+    return (x @ weight + {constant}).relu()
+x = torch.randn(3, 4)
+got = torch.compile(function, backend=backend, options={options})(x)
+torch.testing.assert_close(got, function(x))
+"""
+
+
+def start(cache, constant=1.0, options="{}"):
+    return subprocess.Popen([sys.executable, "-c", PROGRAM.format(constant=constant, options=options)], text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            env={**conftest.environment(), "LUMINAL_CACHE": str(cache)})
+
+
+def finish(process):
+    out, _ = process.communicate()
+    assert process.returncode == 0, out
+    return "artifact from" in out
+
+
+def test_second_process(tmp_path):
+    assert not finish(start(tmp_path))
+    files = os.listdir(tmp_path)
+    assert len(files) == 1
+    assert finish(start(tmp_path))
+    assert not finish(start(tmp_path, constant=2.0))
+    assert not finish(start(tmp_path, options="{'precision': 'exact'}"))
+    assert not finish(start(tmp_path, options="{'cache': False}"))
+    # What is not an artifact is made again.
+    (tmp_path / files[0]).write_bytes(b"")
+    assert not finish(start(tmp_path))
+    assert (tmp_path / files[0]).stat().st_size > 0
+
+
+def test_processes_at_once(tmp_path):
+    processes = [start(tmp_path) for _ in range(3)]
+    for process in processes:
+        finish(process)
+    assert len(os.listdir(tmp_path)) == 1
+
+
+def test_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert not finish(start(tmp_path / "file" / "cache"))
+
+
+@pytest.mark.parametrize("name", ["XDG_CACHE_HOME", "LUMINAL_CACHE"])
+def test_place(tmp_path, monkeypatch, name):
+    monkeypatch.delenv("LUMINAL_CACHE", raising=False)
+    monkeypatch.setenv(name, str(tmp_path))
+    assert str(luminal._cache.folder()).startswith(str(tmp_path))
+
+
+def test_key_depends_on_everything(monkeypatch):
+    def key(archive=b"a", **options):
+        return luminal._cache._key(archive, Options(**options).texts())
+
+    keys = {key(), key(b"b"), key(precision="exact"), key(workers=3)}
+    monkeypatch.setattr(luminal._cache, "_machine", lambda: b"another")
+    keys.add(key())
+    assert len(keys) == 5

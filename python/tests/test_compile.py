@@ -1,0 +1,140 @@
+# ===- test_compile.py - luminal.compile and luminal.load -----------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import copy
+import shutil
+import subprocess
+import sys
+
+import conftest
+import helpers
+import luminal
+import numpy
+import pytest
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(8, 16)
+        self.norm = nn.BatchNorm1d(16)
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, given, *, scale=2):
+        self.calls.add_(1)
+        return {"y": self.norm(self.linear(given["x"])) * scale, "n": given["x"].shape[0], "more": (self.calls + 0, None)}
+
+
+@pytest.fixture
+def model():
+    return Model().eval()
+
+
+def compiled(model):
+    batch = torch.export.Dim("batch", max=64)
+    return luminal.compile(model, ({"x": torch.randn(4, 8)},), {"scale": 3},
+                           dynamic_shapes={"given": {"x": {0: batch}}, "scale": None})
+
+
+def test_signature_and_buffers(model):
+    twin = copy.deepcopy(model)
+    run = compiled(model)
+    with torch.no_grad():
+        for n in (2, 7):
+            x = torch.randn(n, 8)
+            helpers.same(run({"x": x}, scale=3), twin({"x": x}, scale=3))
+    assert model.calls == 2
+    with pytest.raises(luminal.ArgumentError, match="is 2, the model was compiled for 3"):
+        run({"x": x}, scale=2)
+
+
+def test_weights_are_the_models(model):
+    run, x = compiled(model), torch.randn(3, 8)
+    with torch.no_grad():
+        for change in (lambda: model.linear.weight.mul_(2),
+                       lambda: setattr(model.linear.weight, "data", torch.randn(16, 8)),
+                       lambda: model.load_state_dict(Model().state_dict(), assign=True)):
+            change()
+            expected = copy.deepcopy(model)({"x": x}, scale=3)
+            helpers.same(run({"x": x}, scale=3), expected)
+
+
+def test_saved_and_loaded(model, tmp_path):
+    run, x = compiled(model), torch.randn(5, 8)
+    path = tmp_path / "model.lum"
+    run.save(path)
+    loaded = luminal.load(path)
+    assert [t.shape for t in loaded.inputs] == [(-1, 8)]
+    expected = [*copy.deepcopy(model)({"x": x}, scale=3).values()][0].detach()
+    got = loaded(x)
+    assert isinstance(got[0], torch.Tensor)
+    helpers.same(got[0], expected)
+    again = loaded(x.numpy())
+    assert isinstance(again[0], numpy.ndarray) and numpy.array_equal(again[0], got[0].numpy())
+    # The calls that the artifact counts, from what the model had counted when it was saved.
+    assert (float(got[2]), float(again[2])) == (1, 2)
+    loaded.reset()
+    assert float(loaded(d_x=x)[2] if loaded.inputs[0].name == "d_x" else loaded(x)[2]) == 1
+
+
+def test_loaded_without_torch(model, tmp_path):
+    path = tmp_path / "model.lum"
+    luminal.compile(nn.Linear(8, 4), (torch.ones(2, 8),)).save(path)
+    code = ("import sys, numpy, luminal\n"
+            f"m = luminal.load({str(path)!r})\n"
+            "y = m(numpy.ones((2, 8), 'float32'))[0]\n"
+            "for bad in (numpy.ones((2, 8)), numpy.ones(8, 'float32'), numpy.ones((3, 8), 'float32'), 'x'):\n"
+            "    try: m(bad); print('taken')\n"
+            "    except luminal.LuminalError as e: print(type(e).__name__)\n"
+            "try: m()\nexcept luminal.ArgumentError: print('none')\n"
+            "print(y.shape, 'torch' in sys.modules)\n")
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                         env=conftest.environment())
+    assert out.stdout.split("\n")[:-1] == ["DTypeError", "ShapeError", "ShapeError", "ArgumentError", "none",
+                                           "(2, 4) False"]
+
+
+def test_exported_programs_and_files(tmp_path):
+    module, x = nn.Linear(8, 4), torch.randn(2, 8)
+    exported = torch.export.export(module, (x,))
+    path = tmp_path / "model.pt2"
+    torch.export.save(exported, path)
+    for source in (exported, path, str(path)):
+        helpers.same(luminal.compile(source)(x).detach(), module(x).detach())
+
+
+def test_functions_and_options(tmp_path):
+    report = tmp_path / "report.json"
+    run = luminal.compile(lambda x, y: (x @ y).softmax(-1), (torch.randn(3, 4), torch.randn(4, 5)), report=str(report),
+                          precision="rounding", workers=2)
+    x, y = torch.randn(3, 4), torch.randn(4, 5)
+    helpers.same(run(x, y), (x @ y).softmax(-1))
+    assert report.exists()
+
+
+def test_strided_inputs():
+    x = torch.randn(8, 3).t()
+    run = luminal.compile(lambda x: x.mul_(2) + 1, (torch.randn(3, 8),))
+    before = x.clone()
+    assert torch.equal(run(x), before * 2 + 1)
+    assert torch.equal(x, before * 2)
+
+
+def test_gradients(model):
+    y = compiled(model)({"x": torch.randn(2, 8)}, scale=3)["y"]
+    with pytest.raises(luminal.TrainingError):
+        y.sum().backward()
+
+
+def test_entry_point(tmp_path):
+    """Installed, the backend is found by its name."""
+    # A copy: setuptools builds in the folder that it installs.
+    source = shutil.copytree(conftest.ROOT / "python", tmp_path / "source", ignore=shutil.ignore_patterns("tests"))
+    subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--no-index",
+                    "--target", tmp_path / "site", source], check=True)
+    code = "import torch\nf = torch.compile(lambda x: x + 1, backend='luminal', fullgraph=True)\nprint(f(torch.ones(2)))"
+    env = {**conftest.environment(), "PYTHONPATH": str(tmp_path / "site"),
+           "LUMINAL_LIBRARY": str(luminal._capi.library()._name)}
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
+    assert out.stdout.strip() == "tensor([2., 2.])"

@@ -1,0 +1,57 @@
+# ===- test_docs.py - The examples of the pages ----------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
+import re
+import subprocess
+import sys
+import warnings
+
+import conftest
+import pytest
+import torch
+from luminal._backend import backend
+from luminal._options import Options
+
+PAGES = ("docs/Python.md", "README.md")
+
+
+@pytest.fixture(autouse=True)
+def installed(monkeypatch):
+    """The backend by its name, as from an installed package (test_compile.py installs it)."""
+    registry = torch._dynamo.backends.registry
+    monkeypatch.setitem(registry._BACKENDS, "luminal", None)
+    monkeypatch.setitem(registry._COMPILER_FNS, "luminal", backend)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_examples(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    examples = re.findall(r"^```python\n(.*?)^```$", (conftest.ROOT / page).read_text(), re.M | re.S)
+    assert examples
+    for example in examples:
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            exec(compile(example, page, "exec"), {"__name__": "example"})
+        assert ("# warns: " in example) == any("luminal does not support" in str(w.message) for w in heard)
+
+
+def test_table_of_options():
+    text = (conftest.ROOT / "docs/Python.md").read_text()
+    told = dict(re.findall(r"^\| `(\w+)` \| `([^`]*)` \|", text, re.M))
+    assert told == {name: json.dumps(value) if isinstance(value, str) else str(value)
+                    for name, value in vars(Options()).items()}
+
+
+def test_summary_counts_these_tests(tmp_path):
+    """utils/check.sh adds this run to those of lit."""
+    (tmp_path / "a.xml").write_text(
+        '<testsuites><testsuite><testcase classname="m" name="good"/><testcase classname="m" name="bad"><failure/>'
+        '</testcase><testcase classname="m" name="broken"><error/></testcase><testcase classname="m" name="other"><skipped/>'
+        '</testcase></testsuite></testsuites>')
+    (tmp_path / "b.json").write_text(json.dumps({"tests": [{"code": "PASS", "name": "lit"}]}))
+    script = conftest.ROOT / "utils/summarize-tests.py"
+    out = subprocess.run([sys.executable, script, tmp_path / "a.xml", tmp_path / "b.json"], capture_output=True, text=True)
+    assert out.returncode == 1 and out.stdout.splitlines()[-1] == "2 passed, 2 failed, 1 skipped"
+    assert "fail: m.bad" in out.stdout and "skipped: m.other" in out.stdout
+    out = subprocess.run([sys.executable, script, tmp_path / "none.xml"], capture_output=True, text=True)
+    assert out.returncode == 1 and "there are no results" in out.stdout

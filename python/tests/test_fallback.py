@@ -1,0 +1,116 @@
+# ===- test_fallback.py - Ops that are not supported ----------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import warnings
+
+import helpers
+import luminal
+import pytest
+import torch
+from luminal._backend import backend
+
+
+def between(x):
+    y = x.sin() * 2
+    z = torch.linalg.eigvalsh(y @ y.t())
+    return z.cos() + y.sum(), y
+
+
+def run(function, *args, **kwargs):
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        result = torch.compile(function, backend=backend, **kwargs)(*args)
+    return result, [str(w.message) for w in heard if "luminal" in str(w.message)]
+
+
+def test_two_parts_and_one_warning(compiles):
+    x = torch.randn(4, 4)
+    got, heard = run(between, x)
+    helpers.same(got, between(x))
+    assert len(heard) == 1 and "_linalg_eigh" in heard[0] and "test_fallback.py:" in heard[0]
+    assert len(compiles) == 2
+
+
+@pytest.mark.parametrize("kwargs", [{"options": {"fallback": "error"}}, {"fullgraph": True}])
+def test_strict(kwargs):
+    with pytest.raises(torch._dynamo.exc.BackendCompilerFailed) as caught:
+        run(between, torch.randn(4, 4), **kwargs)
+    error = caught.value.inner_exception
+    assert isinstance(error, luminal.UnsupportedOpError)
+    assert [(op.op.split(".")[1], op.file.endswith("test_fallback.py"), op.line > 0) for op in error.ops] == [
+        ("_linalg_eigh", True, True)]
+
+
+def test_supported_graphs_do_not_warn():
+    x = torch.randn(4, 4)
+    assert run(lambda x: (x @ x).softmax(-1), x, fullgraph=True)[1] == []
+
+
+def test_writes_around_an_unsupported_op():
+    def function(x):
+        x.add_(1)
+        y = torch.linalg.eigvalsh(x @ x.t())
+        x.mul_(y.sum())
+        return y
+
+    ours, theirs = (torch.ones(3, 3) for _ in range(2))
+    got, heard = run(function, ours)
+    helpers.same(got, function(theirs))
+    helpers.same(ours, theirs)
+    assert len(heard) == 1
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.uint16])
+def test_other_element_types(dtype):
+    def function(x):
+        return x.to(dtype).reshape(2, 2).clone(), x + 1
+
+    x = torch.arange(4.0)
+    got, heard = run(function, x)
+    helpers.same(got, function(x))
+    assert len(heard) == 1 and str(dtype).removeprefix("torch.") in heard[0]
+
+
+def test_custom_op():
+    @torch.library.custom_op("luminal_tests::twice", mutates_args=())
+    def twice(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    @twice.register_fake
+    def _(x):
+        return torch.empty_like(x)
+
+    def function(x):
+        return twice(x.exp() + 1).log() * x.shape[0]
+
+    for n in (3, 5, 6):
+        x = torch.randn(n, 4)
+        helpers.same(run(function, x)[0], function(x))
+
+
+def test_random_numbers_are_those_of_pytorch():
+    def function(x):
+        return torch.rand_like(x) + x * 2
+
+    x = torch.randn(4)
+    torch.manual_seed(7)
+    got, heard = run(function, x)
+    torch.manual_seed(7)
+    helpers.same(got, function(x))
+    assert "rand_like" in heard[0]
+
+
+def test_floats_of_sizes():
+    def function(x):
+        return x * (x.shape[0] / (x.shape[0] + 1)), x.mean(0)
+
+    compiled = torch.compile(function, backend=backend, dynamic=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for n in (3, 5):
+            x = torch.randn(n, 4)
+            helpers.same(compiled(x), function(x))
+
+
+def test_a_graph_without_tensors():
+    compiled = helpers.compile(lambda x: x.shape[0] + 1, dynamic=True)
+    assert compiled(torch.randn(3)) == 4

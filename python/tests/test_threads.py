@@ -1,0 +1,89 @@
+# ===- test_threads.py - Many threads, many calls --------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import resource
+import threading
+
+import helpers
+import luminal
+import torch
+from torch import nn
+
+
+def run_threads(work, count=8):
+    errors = []
+
+    def run(index):
+        try:
+            work(index)
+        except BaseException as error:  # a thread has nobody to raise to
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(index,)) for index in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors, errors
+
+
+def test_one_model_of_torch_compile():
+    module = nn.Sequential(nn.Linear(16, 64), nn.GELU(), nn.Linear(64, 16))
+    compiled = helpers.compile(module, dynamic=True)
+    inputs = [torch.randn(n, 16) for n in (2, 3, 5, 8)]
+    with torch.no_grad():
+        expected = [compiled(x) for x in inputs]
+
+    def work(index):
+        with torch.no_grad():
+            for i in range(300):
+                k = (i + index) % len(inputs)
+                assert torch.equal(compiled(inputs[k].clone()), expected[k])
+
+    run_threads(work)
+
+
+def test_one_artifact():
+    batch = torch.export.Dim("batch", max=64)
+    compiled = luminal.compile(nn.Linear(16, 8), (torch.randn(4, 16),), dynamic_shapes=({0: batch},))
+    inputs = [torch.randn(n, 16) for n in (1, 2, 30, 64)]
+    with torch.no_grad():
+        expected = [compiled(x) for x in inputs]
+
+    def work(index):
+        with torch.no_grad():
+            for i in range(1250):
+                k = (i + index) % len(inputs)
+                assert torch.equal(compiled(inputs[k]), expected[k])
+
+    run_threads(work)
+
+
+def test_states_of_one_artifact(tmp_path):
+    """Calls that share states wait for each other: none is lost."""
+    class Counter(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("calls", torch.zeros(()))
+
+        def forward(self, x):
+            self.calls += 1
+            return x + self.calls
+
+    path = tmp_path / "counter.lum"
+    luminal.compile(Counter(), (torch.zeros(3),)).save(path)
+    loaded, seen, x = luminal.load(path), [], torch.zeros(3)
+    run_threads(lambda _: seen.extend(float(loaded(x)[0][0]) for _ in range(100)))
+    assert sorted(seen) == list(range(1, 801))
+
+
+def test_no_growth():
+    compiled = helpers.compile(nn.Linear(64, 64), dynamic=True)
+    with torch.no_grad():
+        def calls(count):
+            for i in range(count):
+                compiled(torch.randn(1 + i % 100, 64))
+
+        calls(1000)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        calls(10000)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 16 * 1024  # KiB
