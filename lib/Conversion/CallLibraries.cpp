@@ -7,6 +7,7 @@
 
 #include "luminal/Conversion/Passes.h"
 #include "luminal/Conversion/Target.h"
+#include "luminal/Dialect/LLIR/Analysis/StreamTile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -91,10 +92,24 @@ void CallLibraries::runOnOperation() {
   Assumptions symbols = hlir::getAssumptions(block.getTerminator());
   MachineModel model = device->getMachine();
   Reporter reporter(&getContext(), DEBUG_TYPE, func.getSymName());
+  // Kernels that walk products jointly with what is between them keep that on
+  // chip.
+  DenseSet<Operation *> streamed;
+  for (auto product : block.getOps<llir::ProductOpInterface>()) {
+    SmallVector<Operation *> anchors = findStreamedAnchors(product);
+    if (canStreamByBlocks(product, anchors, symbols, model.sharedBytes))
+      streamed.insert_range(anchors);
+  }
   bool changed = false;
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
     if (!isa<llir::ProductOpInterface>(op))
       continue;
+    if (streamed.contains(&op)) {
+      reporter.missed(op.getLoc(), "library",
+                      {{"op", op.getName().stripDialect()},
+                       {"reason", "its kernel walks other anchors jointly"}});
+      continue;
+    }
     for (const llir::Library *one : *libraries) {
       llir::LibraryChoice choice = one->replace(&op, symbols, model, precision);
       if (reporter.isListening())

@@ -118,6 +118,10 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     prepare.readRate = machine.readRate;
     prepare.operationRate = machine.operationRate;
     pm.addNestedPass<func::FuncOp>(llir::createPrepareWeightsPass(prepare));
+    llir::ExpandRowFunctionsPassOptions expand;
+    expand.chipBytes = machine.getChipBytes();
+    expand.sharedBytes = machine.sharedBytes;
+    pm.addNestedPass<func::FuncOp>(llir::createExpandRowFunctionsPass(expand));
     CallLibrariesPassOptions libraries;
     libraries.target = options.target;
     libraries.arch = options.arch;
@@ -127,6 +131,7 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     pm.addNestedPass<func::FuncOp>(createCallLibrariesPass(libraries));
     llir::FuseKernelsPassOptions fuse;
     fuse.chipBytes = machine.getChipBytes();
+    fuse.sharedBytes = machine.sharedBytes;
     pm.addNestedPass<func::FuncOp>(llir::createFuseKernelsPass(fuse));
     pm.addNestedPass<func::FuncOp>(llir::createUpdateInPlacePass());
   }

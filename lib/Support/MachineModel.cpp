@@ -13,8 +13,23 @@ std::string MachineModel::str(int indent) const {
   return json.dump(indent);
 }
 
-MachineModel MachineModel::getGPU(std::string_view) {
+/// By the compute capability; what all from 8.0 on have stands for others.
+static int64_t getSharedBytes(std::string_view arch) {
+  static constexpr std::pair<std::string_view, int64_t> kKibibytes[] = {
+      {"sm_80", 163},
+      {"sm_87", 163},
+      {"sm_90", 227},
+      {"sm_100", 227},
+      {"sm_103", 227}};
+  for (auto [name, count] : kKibibytes)
+    if (arch.substr(0, arch.find_first_of("af", 3)) == name)
+      return count << 10;
+  return MachineModel::getGPUThread().sharedBytes;
+}
+
+MachineModel MachineModel::getGPU(std::string_view arch) {
   MachineModel machine = getGPUThread();
+  machine.sharedBytes = getSharedBytes(arch);
   // Measured on an H100 in graphs of products: 2048 x 4096 x 4096 in bf16, 4096
   // cubed in f32, 1024 cubed in f64; steps with 4 to 128 rows.
   machine.products.kernels = {113e3, 16.2e3, 17e3};

@@ -194,6 +194,9 @@ public:
                body);
   /// Memory of `count` elements that all threads of a block share.
   mlir::Value makeShared(mlir::Type element, int64_t count);
+  /// The beginning of the shared memory that a block asks for when it is
+  /// launched; once a function.
+  mlir::Value makeLaunchShared();
   /// The state of all members of the team, in each of them.
   llvm::SmallVector<mlir::Value>
   mergeTeam(ReductionEmissionOpInterface op,

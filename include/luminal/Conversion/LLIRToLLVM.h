@@ -69,6 +69,8 @@ struct KernelInfo {
   bool parallel = false;
   /// Of a GPU: blocks that do all work in one go; any number does it.
   Expr blocks;
+  /// Bytes of dynamic shared memory of each.
+  Expr shared;
   /// Requirements of its code on the symbols, besides those of its ops.
   std::vector<Requirement> requirements;
 };

@@ -22,13 +22,13 @@ namespace luminal {
 /// as `emitKernel` does, except that the blocks of a one-dimensional grid of
 /// any size share all units of work, the threads of a block being as many as
 /// the schedule says, and that *status becomes 1 where an index was out of
-/// range. With `startsEarly`, for architectures that have it
-/// (canStartEarly), the kernel itself waits for what was launched before it
-/// (griddepcontrol).
+/// range. Schedules are verified against `machine`. With `startsEarly`, for
+/// architectures that have it (canStartEarly), the kernel itself waits for what
+/// was launched before it (griddepcontrol).
 mlir::FailureOr<KernelInfo>
 emitGPUKernel(llir::KernelOp kernel, llvm::StringRef symbol,
               mlir::ModuleOp dest, llvm::ArrayRef<hlir::SymbolEntry> symbols,
-              bool startsEarly = false);
+              const MachineModel &machine, bool startsEarly = false);
 
 /// Whether kernels for `arch` can wait for others: sm_90 and later.
 bool canStartEarly(llvm::StringRef arch);

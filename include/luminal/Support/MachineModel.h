@@ -45,6 +45,8 @@ struct MachineModel {
   /// exchange values at no cost; 0 where there are no blocks.
   unsigned blockThreads = 0;
   unsigned warpThreads = 0;
+  /// Of a GPU: bytes of the memory that the threads of a block share, at most.
+  int64_t sharedBytes = 0;
 
   /// Bytes per nanosecond that one worker reads from memory, and that it reads
   /// and writes when it copies.
@@ -116,6 +118,7 @@ struct MachineModel {
     machine.sharedReadRate = 1500;
     machine.blockThreads = 1024;
     machine.warpThreads = 32;
+    machine.sharedBytes = 99 << 10;
     machine.vectorBits = 128;
     machine.vectorRegisters = 0;
     machine.hasScratch = false;

@@ -11,10 +11,16 @@
 using namespace luminal;
 using namespace mlir;
 
-/// Rows are 16 bytes longer than k, so that neighbouring rows begin in other
-/// banks of shared memory.
-int64_t BlockTile::getStride() const {
-  return shape.depth + 128 / getStored().getIntOrFloatBitWidth();
+/// Lines are 16 bytes longer than what they hold, so that neighbouring lines
+/// begin in other banks of shared memory.
+int64_t BlockTile::getStride(int64_t length) const {
+  return length + 128 / getStored().getIntOrFloatBitWidth();
+}
+
+void BlockTile::forEach(ValueRange sums,
+                        function_ref<void(Value, Value, Value)> body) const {
+  for (auto [i, sum] : llvm::enumerate(sums))
+    body(getRow(i), getColumn(i), sum);
 }
 
 //===----------------------------------------------------------------------===//
@@ -22,37 +28,83 @@ int64_t BlockTile::getStride() const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Eight warps, two by four; each multiplies by mma.m16n8k16.
+/// Each warp multiplies its part of the tile by mma.m16n8k16.
 class TensorTile : public BlockTile {
 public:
-  TensorTile(Emitter &e, TileShape shape, Type element, Value thread)
+  TensorTile(Emitter &e, TileShape shape, Type element, Value thread,
+             unsigned warps, unsigned warpColumns)
       : BlockTile(e, shape), element(element) {
     Value warp = e.divU(thread, e.constant(32));
     inWarp = e.remU(thread, e.constant(32));
     group = e.divU(inWarp, e.constant(4));
     member = e.remU(inWarp, e.constant(4));
-    rows = shape.rows / 2;
-    columns = shape.columns / 4;
-    firstRow = e.mul(e.divU(warp, e.constant(4)), e.constant(rows));
-    firstColumn = e.mul(e.remU(warp, e.constant(4)), e.constant(columns));
+    rows = shape.rows / (warps / warpColumns);
+    columns = shape.columns / warpColumns;
+    firstRow = e.mul(e.divU(warp, e.constant(warpColumns)), e.constant(rows));
+    firstColumn =
+        e.mul(e.remU(warp, e.constant(warpColumns)), e.constant(columns));
   }
 
   Type getElement() const override { return element; }
+  bool takesAcross() const override { return true; }
 
   SmallVector<Value> begin() override {
     Value zero = arith::ConstantOp::create(e.b, e.b.getF32FloatAttr(0));
-    return SmallVector<Value>(rows / 16 * (columns / 8) * 4, zero);
+    return SmallVector<Value>(countSums(), zero);
   }
 
-  SmallVector<Value> multiply(ValueRange sums, Value left,
-                              Value right) override {
+  SmallVector<Value> multiply(ValueRange sums, TileOperand left,
+                              TileOperand right) override {
+    return multiplyBy(sums, right, [&](int64_t r, int64_t k) {
+      return loadRows(left, r, k);
+    });
+  }
+
+  /// Pairs of sums are pairs of the left operand's elements.
+  SmallVector<Value> multiplyTerms(ValueRange sums, const BlockTile &from,
+                                   ValueRange terms, TileOperand,
+                                   TileOperand right) override {
+    int64_t blocks = from.getShape().columns / 8;
+    return multiplyBy(sums, right, [&](int64_t r, int64_t k) {
+      SmallVector<Value> a;
+      for (int64_t i = 0; i < 4; ++i) {
+        int64_t first = (r / 16 * blocks + k / 8 + i / 2) * 4 + i % 2 * 2;
+        a.push_back(joinPair(terms[first], terms[first + 1]));
+      }
+      return a;
+    });
+  }
+
+  size_t countSums() const override { return rows / 16 * (columns / 8) * 4; }
+  Value getRow(size_t sum) const override {
+    int64_t row = sum / 4 / (columns / 8) * 16 + sum % 4 / 2 * 8;
+    return e.add(firstRow, e.add(group, e.constant(row)));
+  }
+  Value getColumn(size_t sum) const override {
+    int64_t column = sum / 4 % (columns / 8) * 8 + sum % 2;
+    return e.add(firstColumn,
+                 e.add(e.mul(member, e.constant(2)), e.constant(column)));
+  }
+  unsigned countRows() const override { return rows / 8; }
+  unsigned getRowNumber(size_t sum) const override {
+    return sum / 4 / (columns / 8) * 2 + sum % 4 / 2;
+  }
+  unsigned getTeam() const override {
+    assert(columns == shape.columns && "several warps have the same rows");
+    return 4;
+  }
+
+private:
+  SmallVector<Value>
+  multiplyBy(ValueRange sums, TileOperand right,
+             function_ref<SmallVector<Value>(int64_t r, int64_t k)> getRows) {
     SmallVector<Value> next(sums);
     for (int64_t k = 0; k < shape.depth; k += 16) {
       SmallVector<std::array<Value, 2>> b;
       for (int64_t c = 0; c < columns; c += 16)
         loadColumns(right, c, k, b);
       for (int64_t r = 0; r < rows; r += 16) {
-        SmallVector<Value> a = loadRows(left, r, k);
+        SmallVector<Value> a = getRows(r, k);
         for (auto [j, pair] : llvm::enumerate(b))
           multiplyOne(a, pair, &next[(r / 16 * b.size() + j) * 4]);
       }
@@ -60,34 +112,32 @@ public:
     return next;
   }
 
-  void forEach(ValueRange sums,
-               function_ref<void(Value, Value, Value)> body) override {
-    size_t i = 0;
-    for (int64_t r = 0; r < rows; r += 16)
-      for (int64_t c = 0; c < columns; c += 8)
-        for (int64_t part = 0; part < 4; ++part, ++i) {
-          Value row = e.add(group, e.constant(r + part / 2 * 8));
-          Value column =
-              e.add(e.mul(member, e.constant(2)), e.constant(c + part % 2));
-          body(e.add(firstRow, row), e.add(firstColumn, column), sums[i]);
-        }
+  /// Two stored elements as the instruction takes them.
+  Value joinPair(Value x, Value y) {
+    Type pair = VectorType::get({2}, getStored());
+    Value v = vector::FromElementsOp::create(e.b, pair, ValueRange{x, y});
+    if (element.isF16())
+      return v;
+    return LLVM::BitcastOp::create(e.b, e.b.getI32Type(), v);
   }
 
-private:
-  /// `count` blocks of 8 by 8 elements, of which this thread names the row at
-  /// (row, k); as the instruction takes them.
-  SmallVector<Value> loadBlocks(Value memory, Value row, Value k, int count) {
+  /// `count` blocks of 8 by 8 elements, of which this thread names the place
+  /// (own, k) of a line; as the instruction takes them.
+  SmallVector<Value> loadBlocks(TileOperand from, Value own, Value k,
+                                int count) {
     ImplicitLocOpBuilder &b = e.b;
-    Value at = e.add(e.mul(row, e.constant(getStride())), k);
+    Value line = from.isAlongK ? own : k, inLine = from.isAlongK ? k : own;
+    Value at = e.add(e.mul(line, e.constant(from.stride)), inLine);
     auto shared = LLVM::LLVMPointerType::get(
         b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
     Value address = LLVM::AddrSpaceCastOp::create(
-        b, shared, e.address(memory, at, getStored()));
+        b, shared, e.address(from.memory, at, getStored()));
     Type i32 = b.getI32Type();
     auto words = LLVM::LLVMStructType::getLiteral(
         b.getContext(), SmallVector<Type>(count, i32));
     std::string name = "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x" +
-                       std::to_string(count) + ".b16.p3";
+                       std::to_string(count) +
+                       (from.isAlongK ? ".b16.p3" : ".trans.b16.p3");
     auto call = LLVM::CallIntrinsicOp::create(
         b, Type(words), b.getStringAttr(name), ValueRange{address});
     SmallVector<Value> blocks;
@@ -101,25 +151,28 @@ private:
     return blocks;
   }
   /// Of 16 rows from `r` on: two blocks of rows, then the same further along k.
-  SmallVector<Value> loadRows(Value memory, int64_t r, int64_t k) {
+  SmallVector<Value> loadRows(TileOperand from, int64_t r, int64_t k) {
     Value row = e.add(e.remU(inWarp, e.constant(16)), e.constant(r));
     Value along = e.mul(e.divU(inWarp, e.constant(16)), e.constant(8));
-    return loadBlocks(memory, e.add(firstRow, row), e.add(along, e.constant(k)),
+    return loadBlocks(from, e.add(firstRow, row), e.add(along, e.constant(k)),
                       4);
   }
   /// Of 16 columns from `c` on, or 8 where the warp has no more: for each 8 of
   /// them two blocks along k.
-  void loadColumns(Value memory, int64_t c, int64_t k,
+  void loadColumns(TileOperand from, int64_t c, int64_t k,
                    SmallVectorImpl<std::array<Value, 2>> &pairs) {
-    Value column = e.remU(inWarp, e.constant(8));
-    Value along = e.mul(e.remU(e.divU(inWarp, e.constant(8)), e.constant(2)),
-                        e.constant(8));
+    Value inBlock = e.remU(inWarp, e.constant(8));
+    Value second = e.mul(e.remU(e.divU(inWarp, e.constant(8)), e.constant(2)),
+                         e.constant(8));
+    // Threads name lines: of columns, or of k.
+    Value column = from.isAlongK ? inBlock : e.constant(0);
+    Value along = from.isAlongK ? second : e.add(inBlock, second);
     int count = columns - c >= 16 ? 4 : 2;
     if (count == 4)
       column =
           e.add(column, e.mul(e.divU(inWarp, e.constant(16)), e.constant(8)));
     SmallVector<Value> blocks =
-        loadBlocks(memory, e.add(firstColumn, e.add(column, e.constant(c))),
+        loadBlocks(from, e.add(firstColumn, e.add(column, e.constant(c))),
                    e.add(along, e.constant(k)), count);
     for (int i = 0; i < count; i += 2)
       pairs.push_back({blocks[i], blocks[i + 1]});
@@ -161,14 +214,15 @@ public:
         columns(shape.columns / 16) {}
 
   Type getElement() const override { return element; }
+  bool takesAcross() const override { return false; }
 
   SmallVector<Value> begin() override {
     Value zero = arith::ConstantOp::create(e.b, e.b.getZeroAttr(element));
     return SmallVector<Value>(rows * columns, zero);
   }
 
-  SmallVector<Value> multiply(ValueRange sums, Value left,
-                              Value right) override {
+  SmallVector<Value> multiply(ValueRange sums, TileOperand left,
+                              TileOperand right) override {
     unsigned lanes = 128 / element.getIntOrFloatBitWidth();
     return e.forLoop(e.constant(0), e.constant(shape.depth), e.constant(lanes),
                      sums, [&](Value k, ValueRange carried) {
@@ -186,21 +240,37 @@ public:
                      });
   }
 
-  void forEach(ValueRange sums,
-               function_ref<void(Value, Value, Value)> body) override {
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < columns; ++j)
-        body(e.add(row, e.constant(16 * i)), e.add(column, e.constant(16 * j)),
-             sums[i * columns + j]);
+  /// Other threads need them.
+  SmallVector<Value> multiplyTerms(ValueRange sums, const BlockTile &from,
+                                   ValueRange terms, TileOperand room,
+                                   TileOperand right) override {
+    NVVM::Barrier0Op::create(e.b);
+    from.forEach(terms, [&](Value row, Value column, Value term) {
+      Value at = e.add(e.mul(row, e.constant(room.stride)), column);
+      LLVM::StoreOp::create(e.b, term, e.address(room.memory, at, getStored()));
+    });
+    NVVM::Barrier0Op::create(e.b);
+    return multiply(sums, room, right);
   }
 
+  size_t countSums() const override { return rows * columns; }
+  Value getRow(size_t sum) const override {
+    return e.add(row, e.constant(16 * int64_t(sum / columns)));
+  }
+  Value getColumn(size_t sum) const override {
+    return e.add(column, e.constant(16 * int64_t(sum % columns)));
+  }
+  unsigned countRows() const override { return rows; }
+  unsigned getRowNumber(size_t sum) const override { return sum / columns; }
+  unsigned getTeam() const override { return 16; }
+
 private:
-  Value loadVector(Value memory, Value first, int64_t i, Value k,
+  Value loadVector(TileOperand from, Value first, int64_t i, Value k,
                    unsigned lanes) {
     Value line = e.add(first, e.constant(16 * i));
-    Value position = e.add(e.mul(line, e.constant(getStride())), k);
+    Value position = e.add(e.mul(line, e.constant(from.stride)), k);
     return LLVM::LoadOp::create(e.b, VectorType::get({lanes}, element),
-                                e.address(memory, position, element), 16);
+                                e.address(from.memory, position, element), 16);
   }
   Value at(Value v, unsigned l) {
     return vector::ExtractOp::create(e.b, v, int64_t(l));
@@ -220,8 +290,11 @@ private:
 } // namespace
 
 std::unique_ptr<BlockTile> luminal::makeTensorTile(Emitter &e, TileShape shape,
-                                                   Type element, Value thread) {
-  return std::make_unique<TensorTile>(e, shape, element, thread);
+                                                   Type element, Value thread,
+                                                   unsigned warps,
+                                                   unsigned warpColumns) {
+  return std::make_unique<TensorTile>(e, shape, element, thread, warps,
+                                      warpColumns);
 }
 
 std::unique_ptr<BlockTile> luminal::makePlainTile(Emitter &e, TileShape shape,

@@ -12,29 +12,61 @@ struct TileShape {
   int64_t rows, columns, depth;
 };
 
-/// A tile of a product whose sums the threads of a block hold. Both operands
-/// are in shared memory, elements of k side by side.
+/// One operand of a tile in shared memory: lines of k, or where `isAlongK` is
+/// not set, a line for each step of k.
+struct TileOperand {
+  mlir::Value memory;
+  /// Elements from one line to the next.
+  int64_t stride;
+  bool isAlongK = true;
+};
+
+/// A tile of a product whose sums the threads of a block hold.
 class BlockTile {
 public:
   virtual ~BlockTile() = default;
 
-  /// The element type that is multiplied, as it is in shared memory, and the
-  /// elements from one row of it to the next.
+  /// The element type that is multiplied, as it is in shared memory.
   virtual mlir::Type getElement() const = 0;
   mlir::Type getStored() const { return getStorageType(getElement()); }
-  int64_t getStride() const;
+  /// Elements from one line of `length` to the next.
+  int64_t getStride(int64_t length) const;
+  /// Whether the right operand may have a line for each step of k.
+  virtual bool takesAcross() const = 0;
 
   /// The sums of a thread, all 0.
   virtual llvm::SmallVector<mlir::Value> begin() = 0;
-  /// The sums once they have taken the tile in shared memory.
+  /// The sums once they have taken both operands, the left one along k.
   virtual llvm::SmallVector<mlir::Value>
-  multiply(mlir::ValueRange sums, mlir::Value left, mlir::Value right) = 0;
+  multiply(mlir::ValueRange sums, TileOperand left, TileOperand right) = 0;
+  /// The same where the left operand is `terms` (as in shared memory): at the
+  /// places of the sums of `from`, a tile of the same rows and threads whose
+  /// columns are k. `room` is memory that it may take.
+  virtual llvm::SmallVector<mlir::Value> multiplyTerms(mlir::ValueRange sums,
+                                                       const BlockTile &from,
+                                                       mlir::ValueRange terms,
+                                                       TileOperand room,
+                                                       TileOperand right) = 0;
+
+  /// Sums of a thread, and the place in the tile of each.
+  virtual size_t countSums() const = 0;
+  virtual mlir::Value getRow(size_t sum) const = 0;
+  virtual mlir::Value getColumn(size_t sum) const = 0;
   /// Calls `body` with the place in the tile of each sum of the thread.
-  virtual void
-  forEach(mlir::ValueRange sums,
-          llvm::function_ref<void(mlir::Value row, mlir::Value column,
-                                  mlir::Value sum)>
-              body) = 0;
+  void forEach(mlir::ValueRange sums,
+               llvm::function_ref<void(mlir::Value row, mlir::Value column,
+                                       mlir::Value sum)>
+                   body) const;
+
+  /// Rows of a thread, and which of them a sum is in. Tiles of the same rows
+  /// have them in the same threads.
+  virtual unsigned countRows() const = 0;
+  virtual unsigned getRowNumber(size_t sum) const = 0;
+  /// Threads that have the same rows, where all of them are neighbours in a
+  /// warp.
+  virtual unsigned getTeam() const = 0;
+
+  const TileShape &getShape() const { return shape; }
 
 protected:
   BlockTile(Emitter &e, TileShape shape) : e(e), shape(shape) {}
@@ -44,11 +76,13 @@ protected:
 };
 
 /// By tensor cores: f16 or bf16 `element`s, sums in f32. `thread` is the number
-/// in the block, of 256.
+/// in the block, of `warps` warps, which are laid over the tile with
+/// `warpColumns` side by side.
 std::unique_ptr<BlockTile> makeTensorTile(Emitter &e, TileShape shape,
                                           mlir::Type element,
-                                          mlir::Value thread);
-/// By multiplication and addition of sums.
+                                          mlir::Value thread, unsigned warps,
+                                          unsigned warpColumns);
+/// By multiplication and addition of sums, with 256 threads.
 std::unique_ptr<BlockTile> makePlainTile(Emitter &e, TileShape shape,
                                          mlir::Type element,
                                          mlir::Value thread);

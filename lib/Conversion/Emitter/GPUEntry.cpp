@@ -13,7 +13,8 @@ namespace {
 /// void (ptr buffers, ptr symbols, ptr status)
 class GPUEntry : public KernelEntry {
 public:
-  explicit GPUEntry(bool startsEarly) : startsEarly(startsEarly) {}
+  GPUEntry(const MachineModel &machine, bool startsEarly)
+      : machine(machine), startsEarly(startsEarly) {}
 
   MachineModel getMachine() const override { return machine; }
   unsigned getBufferAlignment() const override { return 16; }
@@ -32,7 +33,7 @@ public:
 private:
   Value getMask(Emitter &e, Value thread) const;
 
-  MachineModel machine = MachineModel::getGPUThread();
+  MachineModel machine;
   bool startsEarly;
 };
 } // namespace
@@ -148,6 +149,8 @@ void GPUEntry::finish(Emitter &e, Block &entry) const {
 
 FailureOr<KernelInfo>
 luminal::emitGPUKernel(llir::KernelOp kernel, StringRef symbol, ModuleOp dest,
-                       ArrayRef<hlir::SymbolEntry> symbols, bool startsEarly) {
-  return emitFunction(kernel, symbol, GPUEntry(startsEarly), dest, symbols);
+                       ArrayRef<hlir::SymbolEntry> symbols,
+                       const MachineModel &machine, bool startsEarly) {
+  return emitFunction(kernel, symbol, GPUEntry(machine, startsEarly), dest,
+                      symbols);
 }

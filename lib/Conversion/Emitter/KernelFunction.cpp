@@ -36,7 +36,7 @@ static EmitForm getForm(llir::KernelOp kernel, llir::LoopCaseAttr loopCase) {
       {"elements", emitElements}, {"rows", emitRows},
       {"product", emitProduct},   {"ordered", emitOrdered},
       {"stages", emitStages},     {"streamed", emitStreamed},
-      {"blocks", emitBlocks}};
+      {"blocks", emitBlocks},     {"streamed blocks", emitStreamedBlocks}};
   StringRef title = llir::getLoopsTitle(kernel, loopCase);
   auto it =
       llvm::find_if(forms, [&](auto &form) { return form.first == title; });
@@ -106,11 +106,13 @@ static WorkShape emitCases(Emitter &e, const KernelEntry &kind, Block &entry,
       values.push_back(shape.*quantity);
     return select(cases, values);
   };
-  Expr scratch = 0;
-  for (const WorkShape &shape : shapes)
+  Expr scratch = 0, shared = 0;
+  for (const WorkShape &shape : shapes) {
     scratch = Expr::max(scratch, shape.scratch);
+    shared = Expr::max(shared, shape.shared);
+  }
   return {combine(&WorkShape::work), combine(&WorkShape::cost), scratch,
-          combine(&WorkShape::blocks)};
+          combine(&WorkShape::blocks), shared};
 }
 
 //===----------------------------------------------------------------------===//
@@ -178,6 +180,7 @@ luminal::emitFunction(llir::KernelOp kernel, StringRef symbol,
       Expr::max(1, Expr::ceilDiv(machine.grain, Expr::max(1, shape.cost))));
   info.scratch = sizes.simplify(shape.scratch);
   info.blocks = sizes.simplify(shape.blocks);
+  info.shared = sizes.simplify(shape.shared);
   info.requirements = {e.requirements.begin(), e.requirements.end()};
   info.parallel = !info.work.isConstant(1) && !info.work.isConstant(0);
   return info;

@@ -33,6 +33,8 @@ struct WorkShape {
   Expr scratch = 0;
   /// Of a GPU: thread blocks that do all of it in one go.
   Expr blocks = 0;
+  /// Of a GPU: bytes that a block asks for when it is launched.
+  Expr shared = 0;
 };
 
 /// Each emits the case `e.loopCase`, which is of that form.
@@ -43,6 +45,7 @@ WorkShape emitOrdered(Emitter &e, const WorkLoop &loop);
 WorkShape emitBlocks(Emitter &e, const WorkLoop &loop);
 WorkShape emitStages(Emitter &e, const WorkLoop &loop);
 WorkShape emitStreamed(Emitter &e, const WorkLoop &loop);
+WorkShape emitStreamedBlocks(Emitter &e, const WorkLoop &loop);
 
 /// A pass over the row at `index`, whose results are remembered. `before` runs
 /// before the terms at each index.

@@ -4,10 +4,7 @@
 // A unit of work takes a block of rows through all anchors for one chunk of the
 // streamed dim after the other (StreamedStages). What was taken so far is a
 // state for each row: of its reductions, and of the lines that products sum.
-// Terms are relative to a reference, a function of the row's maximum so far;
-// where the maximum grows, the states that followed it are scaled by a factor.
-// While the maximum is -inf, all terms are zero: the reference is 0 then, and
-// the factor 1. A row that is all -inf is settled at the end, as the body says.
+// Terms are relative to a reference of their row (StreamReference).
 //
 // Where a mask is proved (MaskAnalysis), a unit walks only the chunks that some
 // row of it needs: what it leaves out are zeros times elements of products'
@@ -16,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StageLoops.h"
+#include "StreamReference.h"
 #include "luminal/Conversion/ScalarMath.h"
 #include "luminal/Dialect/LLIR/Analysis/MaskAnalysis.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
@@ -42,13 +40,8 @@ struct Room {
   Value base;
 };
 
-/// A function of a row's maximum, to which terms are relative.
-struct Reference {
-  Value value;
-  llir::RowReductionOpInterface maximum;
-  llir::Fn base;
-  /// The type in which factors are computed.
-  Type type;
+struct Reference : StreamReference {
+  explicit Reference(StreamReference r) : StreamReference(r) {}
   /// For each row: what terms are relative to, and the factor of the chunk.
   Room used, factor;
 };
@@ -89,9 +82,7 @@ private:
   void emitSum(Sum &sum);
   void emitRow(Value lo, Value hi);
   void emitReferences(RowState &state, Value maximum, Value before);
-  Value emitReference(const Reference &reference, Value maximum);
   void emitEnd();
-  Value emitEndFactor(const Reference &reference, Value maximum);
 
   llir::LoopFormAttr getForm(const Anchor &anchor) const {
     return e.loopCase.getForm(llir::getPosition(anchor.op));
@@ -115,10 +106,6 @@ private:
   void storeLanes(const Room &room, Value at, Value v);
   void overLine(const Sum &sum,
                 function_ref<void(const Index &at, Value place)> body);
-  Value isLowest(Value v);
-  Value constant(Type type, double v) {
-    return arith::ConstantOp::create(e.b, e.b.getFloatAttr(type, v));
-  }
 
   Emitter &e;
   const WorkLoop &loop;
@@ -170,16 +157,9 @@ void StreamedKernel::makeRoom() {
   for (const Anchor &anchor : t.getAnchors()) {
     if (!anchor.reference || getReference(anchor))
       continue;
-    Type element = getElementType(anchor.reference);
-    Type wide = element.isF64() ? element : e.b.getF32Type();
-    Reference r{anchor.reference,
-                t.space->getMaximum(anchor.reference),
-                anchor.base,
-                wide,
-                {},
-                {}};
-    r.used = addRoom(wide, rows);
-    r.factor = addRoom(wide, rows);
+    Reference r(StreamReference::get(t, anchor));
+    r.used = addRoom(r.type, rows);
+    r.factor = addRoom(r.type, rows);
     references.push_back(r);
   }
   for (const Anchor &anchor : t.getAnchors()) {
@@ -273,22 +253,6 @@ void StreamedKernel::overLine(
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// Whether (i1) a maximum has taken nothing but -inf.
-Value StreamedKernel::isLowest(Value v) {
-  if (v.getType().getIntOrFloatBitWidth() < 32)
-    v = emitCast(e.b, v, v.getType(), e.b.getF32Type());
-  Value lowest =
-      constant(v.getType(), -std::numeric_limits<double>::infinity());
-  return arith::CmpFOp::create(e.b, arith::CmpFPredicate::OEQ, v, lowest);
-}
-
-/// The reference where the maximum is `maximum`.
-Value StreamedKernel::emitReference(const Reference &reference, Value maximum) {
-  Emitter::MemoScope scope(e);
-  e.remember(reference.maximum->getResult(0), s.index, maximum);
-  return e.emit(reference.value, s.index);
-}
-
 void StreamedKernel::emitInitial() {
   forEachRow(e, s, ranges, [&] {
     Value row = getRow(s.index);
@@ -299,7 +263,7 @@ void StreamedKernel::emitInitial() {
         store(room, row, v);
     for (Reference &r : references)
       for (Room *room : {&r.used, &r.factor})
-        store(*room, row, constant(r.type, 0));
+        store(*room, row, r.getConstant(e, 0));
     for (Sum &sum : sums)
       overLine(sum, [&](const Index &, Value place) {
         Type type = e.laneType(sum.lines.type);
@@ -317,16 +281,8 @@ void StreamedKernel::emitReferences(RowState &state, Value maximum,
   for (Reference &r : references) {
     if (r.maximum != state.anchor->op)
       continue;
-    Type element = getElementType(r.value);
-    // Not in bf16, values of which some targets convert when they are moved.
-    Value now = emitCast(e.b, emitReference(r, maximum), element, r.type);
-    now = arith::SelectOp::create(e.b, isLowest(maximum), constant(r.type, 0),
-                                  now);
-    e.remember(r.value, s.index, emitCast(e.b, now, r.type, element));
-    Value change = emitFn(e.b, llir::Fn::Sub, {load(r.used, row), now}, r.type);
-    Value factor = emitFn(e.b, r.base, {change}, r.type);
-    factor = arith::SelectOp::create(e.b, isLowest(before), constant(r.type, 1),
-                                     factor);
+    Value now = r.emitUsed(e, s.index, maximum);
+    Value factor = r.emitFactor(e, load(r.used, row), now, before);
     store(r.used, row, now);
     store(r.factor, row, factor);
   }
@@ -524,24 +480,6 @@ void StreamedKernel::emitChunk(Value lo, Value hi) {
     emitSum(sum);
 }
 
-/// By what a state is multiplied that followed a maximum: 1, but where that is
-/// -inf, the term that the body has for all elements of the row added, which
-/// is 0 or NaN.
-Value StreamedKernel::emitEndFactor(const Reference &reference, Value maximum) {
-  Type element = getElementType(reference.value);
-  Value u =
-      emitCast(e.b, emitReference(reference, maximum), element, reference.type);
-  Value lowest =
-      constant(reference.type, -std::numeric_limits<double>::infinity());
-  Value term = emitFn(e.b, llir::Fn::Sub, {lowest, u}, reference.type);
-  term = emitFn(e.b, reference.base, {term}, reference.type);
-  Value one = constant(reference.type, 1);
-  Value factor = emitFn(e.b, llir::Fn::Add, {one, term}, reference.type);
-  Value isEmpty = arith::AndIOp::create(
-      e.b, isLowest(maximum), e.less(e.constant(0), e.value(t.extent)));
-  return arith::SelectOp::create(e.b, isEmpty, factor, one);
-}
-
 /// What was taken becomes the anchors' results, and those the kernel's.
 void StreamedKernel::emitEnd() {
   e.clearPlaces();
@@ -565,7 +503,7 @@ void StreamedKernel::emitEnd() {
         e.keep(result, s.getPlace(result)(s.index), v);
       for (const Reference &r : references)
         if (r.maximum == state.anchor->op)
-          factors[r.value] = emitEndFactor(r, results[0]);
+          factors[r.value] = r.emitEndFactor(e, s.index, results[0], t.extent);
     }
     for (Sum &sum : sums) {
       Value result = sum.anchor->op->getResult(0);

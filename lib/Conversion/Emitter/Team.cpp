@@ -146,8 +146,9 @@ static Value exchange(ImplicitLocOpBuilder &b, Value v, Value mask,
   return type == integer ? v : Value(arith::BitcastOp::create(b, type, v));
 }
 
-/// It stands beside the function.
-Value Emitter::makeShared(Type element, int64_t count) {
+/// A global of shared memory that stands beside the function.
+static Value addShared(Emitter &e, Type type, LLVM::Linkage linkage) {
+  ImplicitLocOpBuilder &b = e.b;
   Operation *parent = b.getBlock()->getParentOp();
   auto function = dyn_cast<LLVM::LLVMFuncOp>(parent);
   if (!function)
@@ -155,20 +156,29 @@ Value Emitter::makeShared(Type element, int64_t count) {
   constexpr unsigned space =
       static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
   std::string name =
-      (function.getSymName() + "_shared_" + Twine(globals.size())).str();
+      (function.getSymName() + "_shared_" + Twine(e.globals.size())).str();
   LLVM::GlobalOp global;
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(function);
-    global = LLVM::GlobalOp::create(
-        b, LLVM::LLVMArrayType::get(element, count), /*isConstant=*/false,
-        LLVM::Linkage::Internal, name, Attribute(), /*alignment=*/16, space);
+    global = LLVM::GlobalOp::create(b, type, /*isConstant=*/false, linkage,
+                                    name, Attribute(), /*alignment=*/16, space);
   }
-  globals.push_back(global);
+  e.globals.push_back(global);
   // LLVM finds again which memory it is.
   return LLVM::AddrSpaceCastOp::create(
       b, LLVM::LLVMPointerType::get(b.getContext()),
       LLVM::AddressOfOp::create(b, global));
+}
+
+Value Emitter::makeShared(Type element, int64_t count) {
+  return addShared(*this, LLVM::LLVMArrayType::get(element, count),
+                   LLVM::Linkage::Internal);
+}
+
+Value Emitter::makeLaunchShared() {
+  return addShared(*this, LLVM::LLVMArrayType::get(b.getI8Type(), 0),
+                   LLVM::Linkage::External);
 }
 
 SmallVector<Value> Emitter::mergeTeam(ReductionEmissionOpInterface op,

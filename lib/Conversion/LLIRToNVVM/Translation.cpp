@@ -29,7 +29,8 @@ static LogicalResult emitAll(ModuleOp module, ModuleOp code) {
           llir::proposeLoops(kernel, ranges, MachineModel::getGPUThread())
               .loops);
     }
-    if (failed(emitGPUKernel(kernel, name, code, symbols)))
+    if (failed(emitGPUKernel(kernel, name, code, symbols,
+                             MachineModel::getGPUThread())))
       return WalkResult::interrupt();
     return WalkResult::advance();
   });

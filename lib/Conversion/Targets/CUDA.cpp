@@ -43,18 +43,19 @@ private:
 FailureOr<EmittedKernel> CUDA::emit(llir::KernelOp kernel, StringRef symbol,
                                     ModuleOp dest,
                                     ArrayRef<hlir::SymbolEntry> symbols) const {
-  FailureOr<KernelInfo> info =
-      emitGPUKernel(kernel, symbol, dest, symbols, canStartEarly(arch));
+  FailureOr<KernelInfo> info = emitGPUKernel(
+      kernel, symbol, dest, symbols, getDeviceModel(), canStartEarly(arch));
   if (failed(info))
     return failure();
   // All cases have blocks of one size.
   int64_t threads = kernel.getLoops()->getCases().front().getThreads();
   auto launch = llir::CUDALaunchAttr::get(kernel.getContext(), info->work,
-                                          info->blocks, threads, 0);
+                                          info->blocks, threads, info->shared);
   return EmittedKernel{launch,
                        {{"work", info->work.str()},
                         {"grid", info->blocks.str()},
-                        {"block", threads}},
+                        {"block", threads},
+                        {"shared", info->shared.str()}},
                        std::move(info->requirements)};
 }
 

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BlockChoices.h"
 #include "Threads.h"
-#include "luminal/Dialect/LLIR/Analysis/ProductAnalysis.h"
 
 using namespace mlir;
 using namespace luminal;
@@ -30,19 +30,8 @@ static constexpr int64_t kManyProductsAcross = 1 << 16;
 static constexpr int64_t kManyProductsOfRow = 1 << 16;
 /// Blocks that keep a GPU busy.
 static constexpr int64_t kManyBlocks = 128;
-/// How much faster than threads tensor cores multiply.
-static constexpr double kTensorCoreRate = 8;
 /// Shared memory that any kernel may have.
 static constexpr int64_t kSharedBytes = 48 << 10;
-
-namespace {
-
-/// How a side is read.
-struct Reading {
-  unsigned lanes = 1;
-  bool isAlongK = true;
-};
-} // namespace
 
 /// Whether the tensor cores take the elements as they are.
 static bool canUseTensorCores(ProductAnalysis &p) {
@@ -57,8 +46,8 @@ static bool isWhole(const ProductAnalysis &p, const Expr &extent,
   return p.a.simplify(Expr::mod(extent, lanes)).isConstant(0);
 }
 
-static Reading chooseReading(ProductAnalysis &p, const ProductSide &side,
-                             const MachineModel &machine) {
+BlockReading llir::chooseReading(ProductAnalysis &p, const ProductSide &side,
+                                 const MachineModel &machine) {
   Accesses accesses(p.a);
   accesses.addReads(side.operand, p.getOperandIndex(side));
   auto lanesAlong = [&](unsigned dim, const Expr &extent) {
@@ -73,6 +62,21 @@ static Reading chooseReading(ProductAnalysis &p, const ProductSide &side,
   if (alongK == 1 && alongOwn == 1)
     return {1, side.alongK || !side.alongOwn};
   return {std::max(alongK, alongOwn), alongK >= alongOwn};
+}
+
+LogicalResult
+llir::verifyReading(LoopFormAttr form, const ProductAnalysis &p, bool ofRows,
+                    int64_t count, int64_t depth,
+                    function_ref<InFlightDiagnostic()> emitError) {
+  const ProductSide &side = ofRows ? p.rows : p.columns;
+  int64_t lanes = form.getNumber(ofRows ? "rowlanes" : "columnlanes", 1);
+  bool isAlongK = form.getWord(ofRows ? "rowalong" : "columnalong") != "own";
+  const Expr &extent = isAlongK ? p.kExtent : side.extent;
+  if (!llvm::isPowerOf2_64(lanes) || lanes > (isAlongK ? depth : count) ||
+      !isWhole(p, extent, lanes))
+    return emitError() << "reads " << lanes << " elements of " << extent.str()
+                       << " at once, which does not divide it";
+  return success();
 }
 
 static int64_t chooseTile(const Expr &extent, int64_t least) {
@@ -109,8 +113,8 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   std::optional<int64_t> count = a.simplify(products).asConstant(),
                          ofRow = a.simplify(p.columns.extent * p.kExtent)
                                      .asConstant();
-  Reading left = chooseReading(p, p.rows, machine),
-          right = chooseReading(p, p.columns, machine);
+  BlockReading left = chooseReading(p, p.rows, machine),
+               right = chooseReading(p, p.columns, machine);
   int64_t least =
       left.isAlongK && right.isAlongK ? kManyProducts : kManyProductsAcross;
   if ((count && *count < least) ||
@@ -138,7 +142,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     c.grid.push_back(c.axis(group));
   c.grid.push_back(c.axis(p.columns.group, columns));
   c.grid.push_back(c.axis(p.rows.group, rows));
-  auto along = [](const Reading &r) { return r.isAlongK ? "k" : "own"; };
+  auto along = [](const BlockReading &r) { return r.isAlongK ? "k" : "own"; };
   c.addForm(op, "block",
             {{"depth", depth},
              {"rowlanes", left.lanes},
@@ -228,18 +232,10 @@ static LogicalResult verify(KernelOp kernel,
   if ((rows + columns) * (depth + 16 / size) * size > kSharedBytes)
     return emitError() << "takes more than " << kSharedBytes
                        << " bytes of shared memory";
-  for (auto [side, name, along] :
-       {std::tuple(&p.rows, "rowlanes", "rowalong"),
-        std::tuple(&p.columns, "columnlanes", "columnalong")}) {
-    int64_t lanes = form.getNumber(name, 1);
-    bool isAlongK = form.getWord(along) != "own";
-    const Expr &extent = isAlongK ? p.kExtent : side->extent;
-    int64_t tile = isAlongK ? depth : side == &p.rows ? rows : columns;
-    if (!llvm::isPowerOf2_64(lanes) || lanes > tile ||
-        !isWhole(p, extent, lanes))
-      return emitError() << "reads " << lanes << " elements of " << extent.str()
-                         << " at once, which does not divide it";
-  }
+  for (bool ofRows : {true, false})
+    if (failed(verifyReading(form, p, ofRows, ofRows ? rows : columns, depth,
+                             emitError)))
+      return failure();
   return success();
 }
 

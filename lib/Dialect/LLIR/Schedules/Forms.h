@@ -70,6 +70,7 @@ extern const LoopForms kProductForms;
 extern const LoopForms kRowForms;
 extern const LoopForms kStageForms;
 extern const LoopForms kStreamForms;
+extern const LoopForms kStreamBlockForms;
 extern const LoopForms kElementForms;
 
 /// The product of a kernel that has no other loops; null where there is none.

@@ -25,8 +25,8 @@ int64_t llir::getElementCost(KernelOp kernel) {
 
 ArrayRef<const LoopForms *> llir::getLoopForms() {
   static const LoopForms *forms[] = {
-      &kOrderedForms, &kBlockForms, &kProductForms, &kRowForms,
-      &kStreamForms,  &kStageForms, &kElementForms};
+      &kOrderedForms, &kBlockForms, &kProductForms,     &kRowForms,
+      &kStreamForms,  &kStageForms, &kStreamBlockForms, &kElementForms};
   return forms;
 }
 

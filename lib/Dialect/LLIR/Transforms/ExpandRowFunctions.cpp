@@ -2,7 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Fusion.h"
+#include "luminal/Dialect/LLIR/Analysis/StreamTile.h"
+#include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace luminal::llir {
+#define GEN_PASS_DEF_EXPANDROWFUNCTIONSPASS
+#include "luminal/Dialect/LLIR/Transforms/Passes.h.inc"
+} // namespace luminal::llir
 
 using namespace mlir;
 using namespace luminal;
@@ -84,14 +91,17 @@ private:
 };
 } // namespace
 
-/// Whether all that reads a softmax are products that sum over its rows.
-static bool feedsProducts(SoftmaxOp op) {
+using CanEndStream = function_ref<bool(ProductOpInterface)>;
+
+/// Whether all that reads a softmax are products that sum over its rows and may
+/// end a stream.
+static bool feedsProducts(SoftmaxOp op, CanEndStream canEndStream) {
   Value value = op.getResult();
   return !value.use_empty() &&
          llvm::all_of(value.getUsers(), [&](Operation *user) {
            auto product = dyn_cast<ProductOpInterface>(user);
            if (!product || product.getLhs() != value ||
-               product.getRhs() == value)
+               product.getRhs() == value || !canEndStream(product))
              return false;
            unsigned k =
                cast<RankedTensorType>(user->getResult(0).getType()).getRank();
@@ -137,14 +147,15 @@ static void divideBehind(RowBuilder &row, ProductOpInterface op, Value terms,
 }
 
 /// Null where products take the place of all that read it.
-static Value expandSoftmax(RowBuilder &b, SoftmaxOp op, bool canStream) {
+static Value expandSoftmax(RowBuilder &b, SoftmaxOp op,
+                           CanEndStream canEndStream) {
   Value x = b.input();
   Value largest = b.spread(b.reduce(ReduceKind::Max, x));
   // Within what softmax promises: terms are divided by their sum.
   Value e = b.apply(Fn::ExpFast, b.apply(Fn::Sub, {x, largest}));
   // One division per row: the sum is at least 1, or NaN.
   Value scale = b.apply(Fn::Recip, b.reduce(ReduceKind::Sum, e));
-  if (!canStream || !feedsProducts(op))
+  if (!feedsProducts(op, canEndStream))
     return b.output(b.apply(Fn::Mul, {e, b.spread(scale)}));
   SmallVector<ProductOpInterface> products;
   for (Operation *user : op.getResult().getUsers())
@@ -161,10 +172,10 @@ static Value normalize(RowBuilder &b, Value x, double eps) {
   return b.output(b.apply(Fn::Mul, {x, b.spread(scale)}));
 }
 
-static Value expand(Operation *op, bool canStream) {
+static Value expand(Operation *op, CanEndStream canEndStream) {
   RowBuilder b(op);
   if (auto softmax = dyn_cast<SoftmaxOp>(op))
-    return expandSoftmax(b, softmax, canStream);
+    return expandSoftmax(b, softmax, canEndStream);
   Value x = b.input();
   if (auto norm = dyn_cast<RMSNormOp>(op))
     return normalize(b, x, norm.getEps().convertToDouble());
@@ -173,14 +184,35 @@ static Value expand(Operation *op, bool canStream) {
   return normalize(b, centered, norm.getEps().convertToDouble());
 }
 
-void llir::expandRowFunctions(func::FuncOp func, bool canStream) {
+void llir::expandRowFunctions(func::FuncOp func, int64_t chipBytes,
+                              int64_t sharedBytes) {
   SmallVector<Operation *> ops;
   for (Operation &op : func.getBody().front())
     if (isa<SoftmaxOp, LayerNormOp, RMSNormOp>(op))
       ops.push_back(&op);
+  if (ops.empty())
+    return;
+  Assumptions symbols =
+      hlir::getAssumptions(func.getBody().front().getTerminator());
+  auto canEnd = [&](ProductOpInterface op) {
+    return chipBytes > 0 ||
+           (sharedBytes > 0 && bool(canEndStream(op, symbols, sharedBytes)));
+  };
   for (Operation *op : ops) {
-    if (Value value = expand(op, canStream))
+    if (Value value = expand(op, canEnd))
       op->getResult(0).replaceAllUsesWith(value);
     op->erase();
   }
 }
+
+namespace {
+struct ExpandRowFunctions
+    : llir::impl::ExpandRowFunctionsPassBase<ExpandRowFunctions> {
+  using ExpandRowFunctionsPassBase::ExpandRowFunctionsPassBase;
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    if (!func.isDeclaration() && llvm::hasSingleElement(func.getBody()))
+      expandRowFunctions(func, chipBytes, sharedBytes);
+  }
+};
+} // namespace

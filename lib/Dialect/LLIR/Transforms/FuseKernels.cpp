@@ -188,7 +188,7 @@ void FuseKernels::runOnOperation() {
   // Kernels are opaque here, and a function is fused as a whole.
   bool isFused = !block.getOps<KernelOp>().empty();
   if (!isFused)
-    expandRowFunctions(func, /*canStream=*/chipBytes > 0);
+    expandRowFunctions(func, chipBytes, sharedBytes);
   if (failed(checkOps()))
     return signalPassFailure();
   if (isFused)
@@ -197,7 +197,7 @@ void FuseKernels::runOnOperation() {
 
   Assumptions symbols = hlir::getAssumptions(block.getTerminator());
   Reporter reporter(&getContext(), DEBUG_TYPE, func.getSymName());
-  FusionPlan plan(func, symbols, codeBudget, chipBytes, reporter);
+  FusionPlan plan(func, symbols, codeBudget, chipBytes, sharedBytes, reporter);
   SmallVector<Operation *> flat = getOps(block);
   llvm::erase_if(flat, [](Operation *op) { return isa<llir::ConstantOp>(op); });
   OpBuilder builder(block.getTerminator());

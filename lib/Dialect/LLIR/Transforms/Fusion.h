@@ -117,9 +117,11 @@ using Decision = DecisionAbout<const Group *>;
 class FusionPlan {
 public:
   /// No group has more code than `codeBudget`, except those of a single op and
-  /// its views. Stages keep at most `chipBytes` of a product's columns.
+  /// its views. Stages keep at most `chipBytes` of a product's columns; blocks
+  /// of threads that walk anchors jointly share `sharedBytes`.
   FusionPlan(mlir::func::FuncOp func, const Assumptions &symbols,
-             int64_t codeBudget, int64_t chipBytes, const Reporter &reporter);
+             int64_t codeBudget, int64_t chipBytes, int64_t sharedBytes,
+             const Reporter &reporter);
 
   /// In an order in which every group follows the groups it reads from.
   llvm::ArrayRef<const Group *> getGroups() const { return order; }
@@ -207,7 +209,7 @@ private:
 
   mlir::func::FuncOp func;
   const Assumptions &symbols;
-  const int64_t codeBudget, chipBytes;
+  const int64_t codeBudget, chipBytes, sharedBytes;
   const Reporter &reporter;
   std::vector<std::unique_ptr<Group>> groups;
   llvm::SmallVector<const Group *> order;
@@ -239,9 +241,10 @@ KernelOp buildKernel(const Group &group, const Assumptions &symbols,
                      llvm::DenseMap<mlir::Value, Placed> &placed);
 
 /// Expands softmax, layer_norm and rms_norm into primitive flat ops. With
-/// `canStream`, the sum of a softmax that only products read divides behind
-/// them, so that all may be walked jointly.
-void expandRowFunctions(mlir::func::FuncOp func, bool canStream);
+/// memory for anchors that are walked jointly (FuseKernelsPass), the sum of a
+/// softmax that only products read divides behind them.
+void expandRowFunctions(mlir::func::FuncOp func, int64_t chipBytes,
+                        int64_t sharedBytes);
 
 /// The value that a group computes, without the views through which it reads
 /// it.

@@ -38,9 +38,9 @@ static bool hasOneUser(Value value) {
 
 FusionPlan::FusionPlan(func::FuncOp func, const Assumptions &symbols,
                        int64_t codeBudget, int64_t chipBytes,
-                       const Reporter &reporter)
+                       int64_t sharedBytes, const Reporter &reporter)
     : func(func), symbols(symbols), codeBudget(codeBudget),
-      chipBytes(chipBytes), reporter(reporter) {
+      chipBytes(chipBytes), sharedBytes(sharedBytes), reporter(reporter) {
   findOutputs();
   findStreams();
   Block &block = func.getBody().front();

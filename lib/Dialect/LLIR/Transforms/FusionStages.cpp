@@ -16,7 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Fusion.h"
-#include "luminal/Dialect/LLIR/Analysis/StreamAnalysis.h"
+#include "luminal/Dialect/LLIR/Analysis/StreamTile.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 #include "luminal/Support/MachineModel.h"
 
@@ -70,10 +70,15 @@ double FusionPlan::countSharedRows(ProductOpInterface op,
 
 /// Which anchors may be walked jointly with a product after them.
 void FusionPlan::findStreams() {
-  if (chipBytes > 0)
-    for (auto product : func.getBody().front().getOps<ProductOpInterface>())
-      for (Operation *op : findStreamedAnchors(product))
+  if (chipBytes > 0 || sharedBytes > 0)
+    for (auto product : func.getBody().front().getOps<ProductOpInterface>()) {
+      SmallVector<Operation *> anchors = findStreamedAnchors(product);
+      if (chipBytes == 0 &&
+          !canStreamByBlocks(product, anchors, symbols, sharedBytes))
+        continue;
+      for (Operation *op : anchors)
         streams.try_emplace(op, product);
+    }
 }
 
 /// Whether the group can walk `op` jointly with the product that it ends in.
@@ -112,7 +117,7 @@ Decision FusionPlan::fitsStage(const Group &group, ProductOpInterface op,
       nominalValue(extents.back() * op.getReducedExtent(), symbols);
   double bytes = countColumnBytes(op);
   bool isStreamed = canStream(group, op);
-  if ((bytes > chipBytes && !isStreamed) || chipBytes == 0)
+  if ((bytes > chipBytes || chipBytes == 0) && !isStreamed)
     return Decision::refuseAbove("its columns do not fit on chip beside the "
                                  "rows of the reader, in bytes",
                                  bytes, chipBytes);
@@ -179,12 +184,16 @@ void FusionPlan::readByRows(Group &group, ProductOpInterface op) {
   // What follows the product may read values of the rows as well.
   if (group.product != op)
     return;
-  MapAttr leading =
-      MapAttr::getSimplified(op->getContext(), ArrayRef<Expr>(dims).drop_back(),
-                             withExtents(symbols, extents));
+  // Maps are the same whether they write dims of extent 1 or 0.
+  auto simplify = [&](ArrayRef<Expr> results) {
+    return MapAttr::getSimplified(op->getContext(), results,
+                                  withExtents(symbols, extents));
+  };
+  MapAttr leading = simplify(ArrayRef<Expr>(dims).drop_back());
   for (auto &[read, accesses] : group.accesses)
     if (accesses.size() == 1 && accesses[0].space == kMainSpace &&
-        hlir::getExtents(read) == rows && accesses[0].map == leading)
+        hlir::getExtents(read) == rows &&
+        simplify(accesses[0].map.getResults()) == leading)
       accesses[0] = {kRowsSpace, MapAttr::getIdentity(op->getContext(), local),
                      accesses[0].loops};
 }

@@ -48,7 +48,8 @@ mlir::LogicalResult verifyLoops(KernelOp kernel,
                                 const MachineModel &machine);
 
 /// What the loops of a case are made of, by which emitters know them:
-/// `elements`, `rows`, `product`, `ordered`, `stages`, `streamed` or `blocks`.
+/// `elements`, `rows`, `product`, `ordered`, `stages`, `streamed`, `blocks` or
+/// `streamed blocks`.
 /// Empty, with an error at the kernel, where it was not verified.
 llvm::StringRef getLoopsTitle(KernelOp kernel, LoopCaseAttr loopCase);
 

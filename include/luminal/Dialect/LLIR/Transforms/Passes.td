@@ -6,6 +6,21 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ExpandRowFunctionsPass : Pass<"llir-expand-row-functions", "::mlir::func::FuncOp"> {
+  let summary = "Expand softmax, layer_norm and rms_norm";
+  let description = [{
+    Writes functions of rows as reductions and elementwise ops, as `llir-fuse-kernels` does with those that are left.
+    Before libraries are called, so that products that are to be walked jointly with a softmax (docs/LLIR.md, "Jointly
+    over one streamed dim") are known and left to kernels.
+  }];
+  let options = [
+    Option<"chipBytes", "chip-bytes", "int64_t", "::luminal::MachineModel().getChipBytes()",
+           "As of llir-fuse-kernels">,
+    Option<"sharedBytes", "shared-bytes", "int64_t", "0", "As of llir-fuse-kernels">
+  ];
+  let dependentDialects = ["::luminal::llir::LLIRDialect"];
+}
+
 def FuseKernelsPass : Pass<"llir-fuse-kernels", "::mlir::func::FuncOp"> {
   let summary = "Group flat ops into kernels";
   let description = [{
@@ -44,7 +59,9 @@ def FuseKernelsPass : Pass<"llir-fuse-kernels", "::mlir::func::FuncOp"> {
     Option<"codeBudget", "code-budget", "unsigned", "::luminal::llir::kKernelCodeBudget",
            "Maximum code of one kernel, in vector operations">,
     Option<"chipBytes", "chip-bytes", "int64_t", "::luminal::MachineModel().getChipBytes()",
-           "Memory on chip for what a unit of work keeps; 0: none, and no stages">
+           "Memory on chip for what a unit of work keeps; 0: none, and no stages">,
+    Option<"sharedBytes", "shared-bytes", "int64_t", "0",
+           "Shared memory of a block of threads, by which anchors are walked jointly where there are no stages; 0: none">
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }

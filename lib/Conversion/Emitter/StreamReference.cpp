@@ -1,0 +1,74 @@
+//===- StreamReference.cpp - What streamed terms are relative to ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "StreamReference.h"
+#include "luminal/Conversion/ScalarMath.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace luminal;
+using namespace mlir;
+
+static constexpr double kLowest = -std::numeric_limits<double>::infinity();
+
+static Value makeConstant(Emitter &e, Type type, double v) {
+  return arith::ConstantOp::create(e.b, e.b.getFloatAttr(type, v));
+}
+
+/// Whether (i1) a maximum has taken nothing but -inf.
+static Value isLowest(Emitter &e, Value v) {
+  if (v.getType().getIntOrFloatBitWidth() < 32)
+    v = emitCast(e.b, v, v.getType(), e.b.getF32Type());
+  Value lowest = makeConstant(e, v.getType(), kLowest);
+  return arith::CmpFOp::create(e.b, arith::CmpFPredicate::OEQ, v, lowest);
+}
+
+StreamReference StreamReference::get(StreamedStages &t,
+                                     const StreamedSpace::Anchor &anchor) {
+  Type element = getElementType(anchor.reference);
+  Type wide =
+      element.isF64() ? element : Type(Float32Type::get(element.getContext()));
+  return {anchor.reference, t.space->getMaximum(anchor.reference), anchor.base,
+          wide};
+}
+
+Value StreamReference::getConstant(Emitter &e, double v) const {
+  return makeConstant(e, type, v);
+}
+
+/// The reference where the maximum is `maximum`, in `type`: not in bf16, values
+/// of which some targets convert when they are moved.
+Value StreamReference::emit(Emitter &e, const Index &index,
+                            Value ofMaximum) const {
+  Emitter::MemoScope scope(e);
+  llir::RowReductionOpInterface op = maximum;
+  e.remember(op->getResult(0), index, ofMaximum);
+  return emitCast(e.b, e.emit(value, index), getElementType(value), type);
+}
+
+Value StreamReference::emitUsed(Emitter &e, const Index &index,
+                                Value maximum) const {
+  Value now = arith::SelectOp::create(
+      e.b, isLowest(e, maximum), getConstant(e, 0), emit(e, index, maximum));
+  e.remember(value, index, emitCast(e.b, now, type, getElementType(value)));
+  return now;
+}
+
+Value StreamReference::emitFactor(Emitter &e, Value used, Value now,
+                                  Value before) const {
+  Value change = emitFn(e.b, llir::Fn::Sub, {used, now}, type);
+  Value factor = emitFn(e.b, base, {change}, type);
+  return arith::SelectOp::create(e.b, isLowest(e, before), getConstant(e, 1),
+                                 factor);
+}
+
+Value StreamReference::emitEndFactor(Emitter &e, const Index &index,
+                                     Value maximum, const Expr &extent) const {
+  Value u = emit(e, index, maximum);
+  Value term = emitFn(e.b, llir::Fn::Sub, {getConstant(e, kLowest), u}, type);
+  term = emitFn(e.b, base, {term}, type);
+  Value one = getConstant(e, 1);
+  Value factor = emitFn(e.b, llir::Fn::Add, {one, term}, type);
+  Value isEmpty = arith::AndIOp::create(e.b, isLowest(e, maximum),
+                                        e.less(e.constant(0), e.value(extent)));
+  return arith::SelectOp::create(e.b, isEmpty, factor, one);
+}

@@ -1,0 +1,710 @@
+//===- StreamedBlocks.cpp - Streamed anchors by blocks of threads ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A block of threads takes a tile of rows through all anchors for one chunk of
+// the streamed dim after the other (StreamedStages, StreamTile). A row belongs
+// to a team of neighbouring threads, which have its scores, its states and the
+// lines that products sum in registers: a maximum is merged by exchange once a
+// chunk, all other states at the end. Right operands pass through shared
+// memory; while a chunk is computed, the next one of the scores' is on its way.
+// Terms are relative to a reference of their row (StreamReference).
+//
+//===----------------------------------------------------------------------===//
+
+#include "BlockSide.h"
+#include "StageLoops.h"
+#include "StreamReference.h"
+#include "luminal/Conversion/ScalarMath.h"
+#include "luminal/Dialect/LLIR/Analysis/StreamTile.h"
+#include "luminal/Dialect/LLIR/Schedules/Schedules.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace luminal;
+using namespace mlir;
+
+using Anchor = StreamedSpace::Anchor;
+using Role = StreamedSpace::Role;
+
+/// Parts of shared memory begin at a multiple.
+static constexpr int64_t kAlignment = 16;
+
+namespace {
+struct Product {
+  Product(const Anchor &anchor, ProductAnalysis p)
+      : anchor(anchor), p(std::move(p)) {}
+
+  Value getResult() const { return anchor.op->getResult(0); }
+
+  const Anchor &anchor;
+  ProductAnalysis p;
+  std::unique_ptr<BlockTile> tile;
+  /// Of scores; of sums the left operand is computed, and may need room.
+  std::optional<BlockSide> left, right;
+  TileOperand room = {};
+  /// Sums: of a chunk of scores, or so far.
+  SmallVector<Value> sums;
+  /// What this thread brings of the right operand's next chunk.
+  SmallVector<Value> next;
+};
+
+/// The state of a reduction: for each row of the thread, what the whole team
+/// has taken, or this thread alone.
+struct RowState {
+  const Anchor *anchor;
+  llir::ReductionOpInterface op;
+  ReductionEmissionOpInterface emission;
+  bool isOfTeam;
+  SmallVector<SmallVector<Value>> rows;
+};
+
+/// For each row of the thread: what terms are relative to, and the factor of
+/// the chunk.
+struct Reference : StreamReference {
+  explicit Reference(StreamReference r) : StreamReference(r) {}
+  SmallVector<Value> used, factors;
+};
+
+/// Elements that products sum, at the places of a chunk's scores.
+struct Terms {
+  Value value;
+  /// The reduction that computes them; null for none.
+  const Anchor *by;
+  SmallVector<Value> elements;
+};
+
+class StreamedBlocks {
+public:
+  StreamedBlocks(Emitter &e, const WorkLoop &loop)
+      : e(e), loop(loop), t(e), s(t.s) {}
+
+  WorkShape emit();
+
+private:
+  void findLayout();
+  void addProduct(const Anchor &anchor);
+  void addAnchors();
+  int64_t makeRoom();
+  Emitter::Team getTeam();
+
+  void emitUnit(ArrayRef<IndexRange> ranges);
+  SmallVector<Value> getCarried() const;
+  void setCarried(ValueRange values);
+  void emitChunk(Value lo);
+  void emitRows(Value lo);
+  void emitTerms(const Anchor *by, size_t place, Value isInside);
+  void emitSum(Product &sum);
+
+  void emitEnd();
+  void emitLines(const Expr &extent, ArrayRef<size_t> numbers);
+  void emitValues(const Index &at, ArrayRef<size_t> numbers);
+
+  /// Sets the dims of a row of this thread, whose number is `number`, inside
+  /// the extent; the result tells whether it is (null: it always is).
+  Value setRow(unsigned number);
+  /// The same of a place of a chunk's scores.
+  Value setPlace(size_t place, Value lo);
+  Value getPlaceOfRow(unsigned number);
+  /// Remembers what is known of the row that is set.
+  void rememberRow(unsigned number);
+  void rememberScores(size_t place);
+
+  Value clampInside(Value at, const Expr &extent, bool isWhole, Value &inside);
+  Reference *getReference(const Anchor &anchor) {
+    auto it = llvm::find_if(references, [&](const Reference &r) {
+      return r.value == anchor.reference;
+    });
+    return it == references.end() ? nullptr : &*it;
+  }
+  bool isWhole(const Expr &extent, int64_t by) {
+    return e.simplify(Expr::mod(extent, by)).isConstant(0);
+  }
+  void barrier() { NVVM::Barrier0Op::create(e.b); }
+
+  Emitter &e;
+  const WorkLoop &loop;
+  StreamedStages t;
+  StageAnalysis &s;
+
+  unsigned warp = 1;
+  Value thread;
+  StreamTile tile;
+  /// The axis of the rows, null where there is one.
+  const StageAxis *rowAxis = nullptr;
+  Value firstRow;
+  /// Where the threads have a chunk's elements, and the dim of these.
+  std::unique_ptr<BlockTile> layout;
+  unsigned column = 0;
+  Index at;
+
+  std::vector<std::unique_ptr<Product>> scores, sums;
+  SmallVector<RowState> states;
+  SmallVector<Reference> references;
+  SmallVector<Terms> terms;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What a block has
+//===----------------------------------------------------------------------===//
+
+void StreamedBlocks::findLayout() {
+  tile.threads = e.team.count;
+  thread = e.team.member;
+  warp = e.team.warp;
+  // The code below says itself what each thread does.
+  e.team = Emitter::Team();
+  tile.chunk = t.chunk;
+  tile.rows = StreamTile::kWarpRows;
+  for (const StageAxis &axis : s.axes)
+    if (axis.block != 1) {
+      rowAxis = &axis;
+      tile.rows = axis.block;
+    }
+  for (const Anchor &anchor : t.getAnchors())
+    if (isa<llir::ProductOpInterface>(anchor.op))
+      tile.useTensorCores =
+          e.loopCase.getForm(llir::getPosition(anchor.op)).getWord("use") ==
+          "mma";
+  column = e.addDim(t.extent);
+  at = s.index;
+  at.push_back(Expr::dim(column));
+}
+
+void StreamedBlocks::addProduct(const Anchor &anchor) {
+  bool isScores = anchor.role == Role::Scores;
+  auto &list = isScores ? scores : sums;
+  list.push_back(std::make_unique<Product>(anchor, t.analyze(anchor)));
+  Product &product = *list.back();
+  ProductAnalysis &p = product.p;
+  llir::LoopFormAttr form = e.loopCase.getForm(llir::getPosition(anchor.op));
+  StreamTile::Part part = tile.getPart(anchor);
+  TileShape shape{tile.rows, part.columns, part.depth};
+  product.tile = tile.useTensorCores
+                     ? makeTensorTile(e, shape, getMultipliedType(p.op), thread,
+                                      tile.threads / warp, /*warpColumns=*/1)
+                     : makePlainTile(e, shape, p.accumulator, thread);
+  auto makeSide = [&](std::optional<BlockSide> &side, bool ofRows) {
+    side.emplace(e, p, ofRows ? p.rows : p.columns, *product.tile,
+                 BlockSide::getReading(form, ofRows),
+                 ofRows ? tile.rows : part.columns, part.depth, thread,
+                 tile.threads);
+  };
+  makeSide(product.right, /*ofRows=*/false);
+  if (isScores)
+    makeSide(product.left, /*ofRows=*/true);
+}
+
+void StreamedBlocks::addAnchors() {
+  for (const Anchor &anchor : t.getAnchors()) {
+    if (anchor.reference && !getReference(anchor))
+      references.push_back(Reference(StreamReference::get(t, anchor)));
+    if (anchor.role == Role::Reduction)
+      states.push_back({&anchor,
+                        cast<llir::ReductionOpInterface>(anchor.op),
+                        cast<ReductionEmissionOpInterface>(anchor.op),
+                        false,
+                        {}});
+    else
+      addProduct(anchor);
+  }
+  for (RowState &state : states)
+    state.isOfTeam = llvm::any_of(references, [&](const Reference &r) {
+      return r.maximum == state.anchor->op;
+    });
+  for (auto &sum : sums) {
+    Value v = StreamedSpace::getTerms(sum->p.op);
+    if (llvm::any_of(terms,
+                     [&](const Terms &other) { return other.value == v; }))
+      continue;
+    // The last reduction over terms with this reference computes them too.
+    const Anchor *by = nullptr;
+    for (const RowState &state : states)
+      if (state.anchor->reference == sum->anchor.reference)
+        by = state.anchor;
+    terms.push_back({v, by, {}});
+  }
+  TileShape shape{tile.rows, t.chunk, StreamTile::kWarpRows};
+  Type f32 = e.b.getF32Type();
+  layout = tile.useTensorCores
+               ? makeTensorTile(e, shape, f32, thread, tile.threads / warp,
+                                /*warpColumns=*/1)
+               : makePlainTile(e, shape, f32, thread);
+}
+
+/// Gives all operands their part of shared memory; the result is its bytes.
+int64_t StreamedBlocks::makeRoom() {
+  Value base = e.makeLaunchShared();
+  int64_t bytes = 0;
+  auto take = [&](Type stored, int64_t count) {
+    Value begin = e.address(base, e.constant(bytes), e.b.getI8Type());
+    int64_t size = stored.getIntOrFloatBitWidth() / 8;
+    bytes += llvm::alignTo(count * size, kAlignment);
+    return begin;
+  };
+  auto takeSide = [&](Product &product, BlockSide &side) {
+    side.setMemory(take(product.tile->getStored(), side.countElements()));
+  };
+  for (auto &product : scores) {
+    takeSide(*product, *product->left);
+    takeSide(*product, *product->right);
+  }
+  for (auto &product : sums) {
+    takeSide(*product, *product->right);
+    if (tile.useTensorCores)
+      continue;
+    int64_t stride = product->tile->getStride(t.chunk);
+    product->room = {take(product->tile->getStored(), tile.rows * stride),
+                     stride};
+  }
+  return bytes;
+}
+
+/// The threads that have this thread's rows.
+Emitter::Team StreamedBlocks::getTeam() {
+  unsigned count = layout->getTeam();
+  Value all = arith::ConstantOp::create(e.b, e.b.getI32IntegerAttr(-1));
+  return {count, e.remU(thread, e.constant(count)), warp, all};
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+/// Elements outside are computed as the last one is, and not used.
+Value StreamedBlocks::clampInside(Value at, const Expr &extent, bool isWhole,
+                                  Value &inside) {
+  if (isWhole)
+    return at;
+  Value n = e.value(extent);
+  inside = e.less(at, n);
+  return e.minS(at, e.sub(n, e.constant(1)));
+}
+
+Value StreamedBlocks::getPlaceOfRow(unsigned number) {
+  for (size_t i = 0, n = layout->countSums(); i < n; ++i)
+    if (layout->getRowNumber(i) == number)
+      return e.add(firstRow, layout->getRow(i));
+  llvm_unreachable("a row without elements");
+}
+
+Value StreamedBlocks::setRow(unsigned number) {
+  Value inside, row = getPlaceOfRow(number);
+  if (!rowAxis) {
+    inside = e.less(row, e.constant(1));
+    return inside;
+  }
+  row = clampInside(row, rowAxis->extent, isWhole(rowAxis->extent, tile.rows),
+                    inside);
+  e.setDim(rowAxis->dim, row);
+  return inside;
+}
+
+Value StreamedBlocks::setPlace(size_t place, Value lo) {
+  Value inside;
+  Value index = clampInside(e.add(lo, layout->getColumn(place)), t.extent,
+                            isWhole(t.extent, t.chunk), inside);
+  e.setDim(column, index);
+  return inside;
+}
+
+void StreamedBlocks::rememberRow(unsigned number) {
+  for (const Reference &r : references)
+    e.remember(r.value, s.index,
+               emitCast(e.b, r.used[number], r.type, getElementType(r.value)));
+}
+
+void StreamedBlocks::rememberScores(size_t place) {
+  for (auto &product : scores) {
+    Value result = product->getResult();
+    e.remember(result, at,
+               emitCast(e.b, product->sums[place], product->p.accumulator,
+                        getElementType(result)));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// A chunk
+//===----------------------------------------------------------------------===//
+
+/// What goes from one chunk to the next.
+SmallVector<Value> StreamedBlocks::getCarried() const {
+  SmallVector<Value> values;
+  for (const RowState &state : states)
+    for (const SmallVector<Value> &row : state.rows)
+      llvm::append_range(values, row);
+  for (const Reference &r : references)
+    llvm::append_range(values, r.used);
+  for (const auto &sum : sums)
+    llvm::append_range(values, sum->sums);
+  for (const auto &product : scores)
+    llvm::append_range(values, product->next);
+  return values;
+}
+
+void StreamedBlocks::setCarried(ValueRange values) {
+  auto take = [&](SmallVector<Value> &list) {
+    for (Value &v : list) {
+      v = values.front();
+      values = values.drop_front();
+    }
+  };
+  for (RowState &state : states)
+    for (SmallVector<Value> &row : state.rows)
+      take(row);
+  for (Reference &r : references)
+    take(r.used);
+  for (auto &sum : sums)
+    take(sum->sums);
+  for (auto &product : scores)
+    take(product->next);
+}
+
+/// The terms that are computed beside a reduction, at one place.
+void StreamedBlocks::emitTerms(const Anchor *by, size_t place, Value isInside) {
+  for (Terms &term : terms) {
+    if (term.by != by)
+      continue;
+    Value v = e.emit(term.value, at);
+    for (auto &sum : sums) {
+      if (StreamedSpace::getTerms(sum->p.op) != term.value)
+        continue;
+      Type multiplied = sum->tile->getElement();
+      Value element = emitCast(e.b, v, getElementType(term.value), multiplied);
+      element = e.toStorage(element, multiplied);
+      if (isInside) {
+        Value zero =
+            arith::ConstantOp::create(e.b, e.b.getZeroAttr(element.getType()));
+        element = arith::SelectOp::create(e.b, isInside, element, zero);
+      }
+      term.elements[place] = element;
+      break;
+    }
+  }
+}
+
+/// The reductions of the thread's rows over a chunk from `lo` on, and the terms
+/// that products read.
+void StreamedBlocks::emitRows(Value lo) {
+  Emitter::Repeated repeated(e, {t.extent});
+  size_t places = layout->countSums();
+  for (Terms &term : terms)
+    term.elements.assign(places, Value());
+  auto forRow = [&](unsigned number,
+                    function_ref<void(size_t place, Value isInside)> body) {
+    for (size_t place = 0; place < places; ++place) {
+      if (layout->getRowNumber(place) != number)
+        continue;
+      Emitter::MemoScope scope(e);
+      Value isInside = setPlace(place, lo);
+      rememberScores(place);
+      body(place, isInside);
+    }
+  };
+  for (RowState &state : states)
+    for (unsigned number = 0; number < layout->countRows(); ++number) {
+      Emitter::MemoScope scope(e);
+      setRow(number);
+      rememberRow(number);
+      const Anchor &anchor = *state.anchor;
+      SmallVector<Value> before = state.rows[number], taken = before;
+      if (const Reference *r = getReference(anchor))
+        taken =
+            state.emission.emitScaled(e.b, before,
+                                      emitCast(e.b, r->factors[number], r->type,
+                                               state.op.getStateTypes()[0]));
+      SmallVector<Value> now =
+          state.isOfTeam
+              ? state.emission.emitInitial(e.b, state.op.getStateTypes())
+              : taken;
+      forRow(number, [&](size_t place, Value isInside) {
+        SmallVector<Value> next =
+            state.emission.emitStep(e.b, now, state.emission.emitTerms(e, at));
+        if (isInside)
+          for (auto [v, old] : llvm::zip_equal(next, now))
+            v = arith::SelectOp::create(e.b, isInside, v, old);
+        now = next;
+        emitTerms(&anchor, place, isInside);
+      });
+      if (state.isOfTeam) {
+        e.team = getTeam();
+        now = state.emission.emitMerge(e.b, taken,
+                                       e.mergeTeam(state.emission, now));
+        e.team = Emitter::Team();
+        Value maximum = state.emission.emitResults(e.b, now)[0],
+              last = state.emission.emitResults(e.b, before)[0];
+        for (Reference &r : references) {
+          if (r.maximum != anchor.op)
+            continue;
+          Value used = r.emitUsed(e, s.index, maximum);
+          r.factors[number] = r.emitFactor(e, r.used[number], used, last);
+          r.used[number] = used;
+        }
+      }
+      state.rows[number] = now;
+    }
+  // Terms that no reduction computes.
+  if (llvm::none_of(terms, [](const Terms &term) { return !term.by; }))
+    return;
+  for (unsigned number = 0; number < layout->countRows(); ++number) {
+    Emitter::MemoScope scope(e);
+    setRow(number);
+    rememberRow(number);
+    forRow(number, [&](size_t place, Value isInside) {
+      emitTerms(nullptr, place, isInside);
+    });
+  }
+}
+
+void StreamedBlocks::emitSum(Product &sum) {
+  if (const Reference *r = getReference(sum.anchor))
+    for (auto [i, v] : llvm::enumerate(sum.sums)) {
+      Value factor = emitCast(e.b, r->factors[sum.tile->getRowNumber(i)],
+                              r->type, sum.p.accumulator);
+      v = emitFn(e.b, llir::Fn::Mul, {v, factor}, sum.p.accumulator);
+    }
+  auto it = llvm::find_if(terms, [&](const Terms &term) {
+    return term.value == StreamedSpace::getTerms(sum.p.op);
+  });
+  sum.sums = sum.tile->multiplyTerms(sum.sums, *layout, it->elements, sum.room,
+                                     sum.right->getOperand());
+}
+
+void StreamedBlocks::emitChunk(Value lo) {
+  e.clearPlaces();
+  e.setDim(t.begin, lo);
+  // All have read the chunk before.
+  barrier();
+  for (auto &product : scores)
+    product->right->store(product->next);
+  SmallVector<SmallVector<Value>> loaded;
+  for (auto &sum : sums)
+    loaded.push_back(sum->right->load(e.constant(0), e.constant(0)));
+  barrier();
+  for (auto &product : scores)
+    product->sums = product->tile->multiply(product->tile->begin(),
+                                            product->left->getOperand(),
+                                            product->right->getOperand());
+  Value after = e.add(lo, e.constant(t.chunk));
+  SmallVector<Value> old;
+  for (auto &product : scores)
+    llvm::append_range(old, product->next);
+  if (!old.empty()) {
+    SmallVector<Type> types = llvm::to_vector(ValueRange(old).getTypes());
+    SmallVector<Value> next = e.ifElse(
+        e.less(after, e.value(t.extent)), types,
+        [&] {
+          SmallVector<Value> all;
+          for (auto &product : scores)
+            llvm::append_range(all, product->right->load(after, e.constant(0)));
+          return all;
+        },
+        [&] { return old; });
+    ArrayRef<Value> rest = next;
+    for (auto &product : scores) {
+      size_t count = product->next.size();
+      product->next.assign(rest.begin(), rest.begin() + count);
+      rest = rest.drop_front(count);
+    }
+  }
+  emitRows(lo);
+  for (auto [sum, vectors] : llvm::zip_equal(sums, loaded))
+    sum->right->store(vectors);
+  barrier();
+  for (auto &sum : sums)
+    emitSum(*sum);
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+/// Writes the results of these numbers at `at`, an index of their sources.
+void StreamedBlocks::emitValues(const Index &at, ArrayRef<size_t> numbers) {
+  SmallVector<Value> values;
+  for (size_t number : numbers)
+    values.push_back(e.emit(s.results[number].source, at));
+  for (auto [number, v] : llvm::zip_equal(numbers, values))
+    e.store(number, s.results[number].getIndex(e, at), v);
+}
+
+/// Writes results that are lines of `extent` and follow no product: a team its
+/// row's together.
+void StreamedBlocks::emitLines(const Expr &extent, ArrayRef<size_t> numbers) {
+  unsigned dim = e.addDim(extent);
+  Index place = s.index;
+  place.push_back(Expr::dim(dim));
+  Emitter::Repeated repeated(e, {extent});
+  Emitter::Team team = getTeam();
+  e.forLoop(team.member, e.value(extent), e.constant(team.count),
+            [&](Value at) {
+              e.setDim(dim, at);
+              emitValues(place, numbers);
+            });
+}
+
+void StreamedBlocks::emitEnd() {
+  // What the team took.
+  e.team = getTeam();
+  for (RowState &state : states)
+    if (!state.isOfTeam)
+      for (SmallVector<Value> &row : state.rows)
+        row = e.mergeTeam(state.emission, row);
+  e.team = Emitter::Team();
+  Value isFirst = arith::CmpIOp::create(e.b, arith::CmpIPredicate::eq,
+                                        getTeam().member, e.constant(0));
+  // Results by the extent of their lines; none for one element a row.
+  SmallVector<size_t> ofRows;
+  SmallVector<std::pair<Expr, SmallVector<size_t>>> ofLines;
+  for (auto [i, result] : llvm::enumerate(s.results)) {
+    SmallVector<Expr> extents = hlir::getExtents(result.source);
+    if (extents.size() == s.extents.size()) {
+      ofRows.push_back(i);
+      continue;
+    }
+    auto it = llvm::find_if(ofLines, [&](const auto &line) {
+      return line.first == extents.back();
+    });
+    if (it == ofLines.end())
+      ofLines.push_back({extents.back(), {i}});
+    else
+      it->second.push_back(i);
+  }
+  for (unsigned number = 0; number < layout->countRows(); ++number) {
+    Emitter::MemoScope scope(e);
+    Value isInside = setRow(number);
+    auto write = [&] {
+      SmallVector<Value> factors;
+      for (const Reference &r : references) {
+        auto state = llvm::find_if(states, [&](const RowState &state) {
+          return state.anchor->op == r.maximum;
+        });
+        Value maximum =
+            state->emission.emitResults(e.b, state->rows[number])[0];
+        factors.push_back(r.emitEndFactor(e, s.index, maximum, t.extent));
+      }
+      auto scale = [&](const Anchor &anchor, Type type) {
+        const Reference *r = getReference(anchor);
+        return emitCast(e.b, factors[r - references.data()], r->type, type);
+      };
+      for (RowState &state : states) {
+        SmallVector<Value> taken = state.rows[number];
+        if (state.anchor->reference)
+          taken = state.emission.emitScaled(
+              e.b, taken, scale(*state.anchor, taken[0].getType()));
+        for (auto [result, v] :
+             llvm::zip_equal(state.anchor->op->getResults(),
+                             state.emission.emitResults(e.b, taken)))
+          e.remember(result, s.index, v);
+      }
+      if (!ofRows.empty())
+        e.ifThen(isFirst, [&] { emitValues(s.index, ofRows); });
+      for (auto &[extent, numbers] : ofLines) {
+        SmallVector<Product *> ofExtent;
+        for (auto &sum : sums)
+          if (hlir::getExtents(sum->getResult()).back() == extent)
+            ofExtent.push_back(sum.get());
+        if (ofExtent.empty()) {
+          emitLines(extent, numbers);
+          continue;
+        }
+        unsigned dim = e.addDim(extent);
+        Index place = s.index;
+        place.push_back(Expr::dim(dim));
+        Emitter::Repeated repeated(e, {extent});
+        const BlockTile &lines = *ofExtent.front()->tile;
+        bool isFull = isWhole(extent, lines.getShape().columns);
+        for (size_t i = 0; i < lines.countSums(); ++i) {
+          if (lines.getRowNumber(i) != number)
+            continue;
+          Value index = lines.getColumn(i);
+          auto one = [&, &numbers = numbers] {
+            Emitter::MemoScope inner(e);
+            e.setDim(dim, index);
+            for (Product *sum : ofExtent) {
+              Type type = sum->p.accumulator;
+              Value line = sum->sums[i];
+              if (sum->anchor.reference)
+                line = emitFn(e.b, llir::Fn::Mul,
+                              {line, scale(sum->anchor, type)}, type);
+              Value result = sum->getResult();
+              e.remember(result, place,
+                         emitCast(e.b, line, type, getElementType(result)));
+            }
+            emitValues(place, numbers);
+          };
+          if (isFull)
+            one();
+          else
+            e.ifThen(e.less(index, e.value(extent)), one);
+        }
+      }
+    };
+    if (isInside)
+      e.ifThen(isInside, write);
+    else
+      write();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Units
+//===----------------------------------------------------------------------===//
+
+void StreamedBlocks::emitUnit(ArrayRef<IndexRange> ranges) {
+  firstRow = rowAxis ? ranges[rowAxis - s.axes.data()].lo : e.constant(0);
+  for (auto *list : {&scores, &sums})
+    for (auto &product : *list)
+      for (auto [group, dim] :
+           llvm::zip_equal(product->p.batch, product->p.batchDims))
+        e.setDim(dim, e.value(s.index[group.front()]));
+  // All have read what an earlier unit left.
+  barrier();
+  for (auto &product : scores) {
+    product->left->store(product->left->load(firstRow, e.constant(0)));
+    product->next = product->right->load(e.constant(0), e.constant(0));
+  }
+  unsigned rows = layout->countRows();
+  for (RowState &state : states)
+    state.rows.assign(
+        rows, state.emission.emitInitial(e.b, state.op.getStateTypes()));
+  for (Reference &r : references) {
+    r.used.assign(rows, r.getConstant(e, 0));
+    r.factors.assign(rows, Value());
+  }
+  for (auto &sum : sums)
+    sum->sums = sum->tile->begin();
+  SmallVector<Value> last =
+      e.forLoop(e.constant(0), e.value(t.extent), e.constant(t.chunk),
+                getCarried(), [&](Value lo, ValueRange carried) {
+                  setCarried(carried);
+                  emitChunk(lo);
+                  return getCarried();
+                });
+  setCarried(last);
+  emitEnd();
+}
+
+WorkShape StreamedBlocks::emit() {
+  e.clearPlaces();
+  bool fits = t.find() && t.apply(e.loopCase);
+  assert(fits && "a schedule that was not verified");
+  (void)fits;
+  findLayout();
+  addAnchors();
+  int64_t bytes = makeRoom();
+  Grid grid = getGrid(s);
+  forEachUnit(e, s, grid, loop,
+              [&](SmallVector<IndexRange> ranges) { emitUnit(ranges); });
+  e.clearPlaces();
+  WorkShape shape;
+  shape.work = grid.countUnits();
+  shape.cost = grid.getUnitLength() *
+               Expr::max(1, t.extent * llir::getElementCost(e.kernel));
+  shape.shared = bytes;
+  return shape;
+}
+
+WorkShape luminal::emitStreamedBlocks(Emitter &e, const WorkLoop &loop) {
+  return StreamedBlocks(e, loop).emit();
+}

@@ -1,0 +1,194 @@
+//===- StreamTile.cpp - Streamed anchors by a block of threads ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "luminal/Dialect/LLIR/Analysis/StreamTile.h"
+#include "luminal/Dialect/LLIR/Analysis/KernelAnalysis.h"
+
+using namespace luminal;
+using namespace mlir;
+
+using Anchor = StreamedSpace::Anchor;
+using Role = StreamedSpace::Role;
+using AnchorDecision = DecisionAbout<Operation *>;
+
+/// 32-bit registers of a thread that sums and scores may take.
+static constexpr int64_t kMostRegisters = 176;
+/// Columns of one product, and its steps where they are not streamed.
+static constexpr int64_t kMostExtent = 256;
+/// Rows, and indices of the stream at a time.
+static constexpr int64_t kMostRows = 128, kMostPlainRows = 64, kMostChunk = 64;
+
+/// The type that a value is widened from, or its own.
+static Type getNarrowType(Value v) {
+  while (auto view = v.getDefiningOp<llir::ViewOp>())
+    v = view.getOperand();
+  auto op = v.getDefiningOp<llir::ElementwiseOp>();
+  if (!op || op.getFn() != llir::Fn::Cast)
+    return getElementType(v);
+  Type from = getElementType(op->getOperand(0));
+  bool isWider = getElementType(v).isF32() && (from.isF16() || from.isBF16());
+  return isWider ? from : getElementType(v);
+}
+
+/// f16 and bf16 are summed in f32.
+static Type getSumType(llir::ProductOpInterface op) {
+  Type element = getElementType(op->getResult(0));
+  bool isNarrow = element.isF16() || element.isBF16();
+  return isNarrow ? Type(Float32Type::get(op.getContext())) : element;
+}
+
+Type luminal::getMultipliedType(llir::ProductOpInterface op) {
+  Type left = getNarrowType(op.getLhs()), sum = getSumType(op);
+  bool isNarrow = (left.isF16() || left.isBF16()) && sum.isF32() &&
+                  left == getNarrowType(op.getRhs());
+  return isNarrow ? left : sum;
+}
+
+static bool canUseTensorCores(llir::ProductOpInterface op) {
+  return getMultipliedType(op) != getSumType(op);
+}
+
+std::optional<StreamTile::Part>
+StreamTile::findPart(const Anchor &anchor) const {
+  auto op = cast<llir::ProductOpInterface>(anchor.op);
+  Expr extent = anchor.role == Role::Scores
+                    ? op.getReducedExtent()
+                    : hlir::getExtents(op->getResult(0)).back();
+  std::optional<int64_t> known = extent.asConstant();
+  if (!known || *known < 1 || *known > kMostExtent)
+    return std::nullopt;
+  int64_t own = llvm::alignTo(*known, kWarpRows);
+  Type sum = getSumType(op);
+  Type element = useTensorCores ? getMultipliedType(op) : sum;
+  auto bytesOf = [](Type type) {
+    return std::max<int64_t>(1, type.getIntOrFloatBitWidth() / 8);
+  };
+  if (anchor.role == Role::Scores)
+    return Part{own, chunk, bytesOf(element), bytesOf(sum)};
+  return Part{chunk, own, bytesOf(element), bytesOf(sum)};
+}
+
+/// The products have parts.
+int64_t StreamTile::countBytes(ArrayRef<Anchor> anchors) const {
+  int64_t bytes = 0;
+  for (const Anchor &anchor : anchors) {
+    if (anchor.role == Role::Reduction)
+      continue;
+    Part part = getPart(anchor);
+    // Lines are 16 bytes longer than what they hold; there are as many as
+    // columns, or as steps.
+    auto add = [&](int64_t lines, int64_t length) {
+      bytes += lines * (length * part.elementBytes + 16);
+    };
+    add(std::max(part.depth, part.columns), std::min(part.depth, part.columns));
+    if (anchor.role == Role::Scores || !useTensorCores)
+      add(rows, part.depth);
+  }
+  return bytes;
+}
+
+int64_t StreamTile::countRegisters(ArrayRef<Anchor> anchors) const {
+  int64_t registers = 0;
+  for (const Anchor &anchor : anchors)
+    if (anchor.role != Role::Reduction) {
+      Part part = getPart(anchor);
+      registers += rows * part.columns / threads * (part.sumBytes + 3) / 4;
+    }
+  return registers;
+}
+
+AnchorDecision StreamTile::fits(ArrayRef<Anchor> anchors, int64_t bytes) const {
+  for (const Anchor &anchor : anchors) {
+    auto op = dyn_cast<llir::ProductOpInterface>(anchor.op);
+    if (!op)
+      continue;
+    Type sum = getSumType(op);
+    if (!isa<FloatType>(sum) || sum.getIntOrFloatBitWidth() < 32)
+      return AnchorDecision::refuse("its sums are no f32 or f64", op);
+    if (useTensorCores && !canUseTensorCores(op))
+      return AnchorDecision::refuse("the tensor cores, which multiply f16 or "
+                                    "bf16 and add f32, cannot compute it",
+                                    op);
+    if (anchor.role == Role::Sum &&
+        getRank(op->getResult(0)) != getRank(op.getLhs()))
+      return AnchorDecision::refuse("it has no columns", op);
+    if (!findPart(anchor))
+      return AnchorDecision::refuse("its columns, or the dim that it sums "
+                                    "besides the streamed one, are more than "
+                                    "256 or not known",
+                                    op);
+  }
+  if (int64_t needed = countBytes(anchors); needed > bytes)
+    return AnchorDecision::refuseAbove("a tile of rows needs more shared "
+                                       "memory than there is, in bytes",
+                                       needed, bytes);
+  if (int64_t needed = countRegisters(anchors); needed > kMostRegisters)
+    return AnchorDecision::refuseAbove("a tile of rows needs too many "
+                                       "registers",
+                                       needed, kMostRegisters);
+  return AnchorDecision::accept();
+}
+
+AnchorDecision StreamTile::choose(ArrayRef<Anchor> anchors,
+                                  std::optional<int64_t> rows, int64_t bytes,
+                                  StreamTile &tile) {
+  tile.useTensorCores = llvm::all_of(anchors, [](const Anchor &anchor) {
+    auto op = dyn_cast<llir::ProductOpInterface>(anchor.op);
+    return !op || canUseTensorCores(op);
+  });
+  AnchorDecision last = AnchorDecision::refuse("it has no rows");
+  int64_t most = tile.useTensorCores ? kMostRows : kMostPlainRows;
+  // No more than there are.
+  while (rows && most > kWarpRows && most / 2 >= *rows)
+    most /= 2;
+  for (tile.rows = most; tile.rows >= kWarpRows; tile.rows /= 2)
+    for (tile.chunk = kMostChunk; tile.chunk >= 16; tile.chunk /= 2) {
+      tile.threads =
+          tile.useTensorCores ? tile.rows / kWarpRows * 32 : kPlainThreads;
+      last = tile.fits(anchors, bytes);
+      if (last)
+        return last;
+    }
+  return last;
+}
+
+/// Rows that read the same columns, about.
+static double countSharedRows(llir::ProductOpInterface op,
+                              const Assumptions &symbols) {
+  double shared = 1;
+  for (auto [i, extent] : llvm::enumerate(hlir::getExtents(op->getResult(0))))
+    if (op.getLhsMap().usesDim(i) && !op.getRhsMap().usesDim(i))
+      shared *= llir::nominalValue(extent, symbols);
+  return shared;
+}
+
+AnchorDecision luminal::canStreamByBlocks(llir::ProductOpInterface last,
+                                          ArrayRef<Operation *> anchors,
+                                          const Assumptions &symbols,
+                                          int64_t bytes) {
+  SmallVector<Expr> extents = hlir::getExtents(last->getResult(0));
+  if (anchors.empty() || extents.empty())
+    return AnchorDecision::refuse("no anchors are walked with it", last);
+  StreamedSpace space(ArrayRef<Expr>(extents).drop_back(),
+                      last.getReducedExtent());
+  for (Operation *op : anchors)
+    if (AnchorDecision added = space.add(op); !added)
+      return added;
+  for (const Anchor &anchor : space.getAnchors()) {
+    auto op = dyn_cast<llir::ProductOpInterface>(anchor.op);
+    if (op && countSharedRows(op, symbols) < StreamTile::kWarpRows)
+      return AnchorDecision::refuse("few rows read the same columns", op);
+  }
+  StreamTile tile;
+  return StreamTile::choose(space.getAnchors(), std::nullopt, bytes, tile);
+}
+
+AnchorDecision luminal::canEndStream(llir::ProductOpInterface last,
+                                     const Assumptions &symbols,
+                                     int64_t bytes) {
+  if (countSharedRows(last, symbols) < StreamTile::kWarpRows)
+    return AnchorDecision::refuse("few rows read the same columns", last);
+  Anchor anchor{last, Role::Sum, {}};
+  StreamTile tile;
+  return StreamTile::choose({anchor}, std::nullopt, bytes, tile);
+}

@@ -1,0 +1,31 @@
+//===- BlockChoices.h - How a block of threads reads a product ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_BLOCKCHOICES_H
+#define LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_BLOCKCHOICES_H
+
+#include "Forms.h"
+#include "luminal/Dialect/LLIR/Analysis/ProductAnalysis.h"
+
+namespace luminal::llir {
+
+/// How fast tensor cores multiply, beside threads.
+constexpr double kTensorCoreRate = 8;
+
+/// How a side is read: so many elements at once, along k or its own dim.
+struct BlockReading {
+  unsigned lanes = 1;
+  bool isAlongK = true;
+};
+BlockReading chooseReading(ProductAnalysis &p, const ProductSide &side,
+                           const MachineModel &machine);
+/// Checks what a form says of that, for a tile of `count` rows or columns and
+/// `depth` steps of k.
+mlir::LogicalResult
+verifyReading(LoopFormAttr form, const ProductAnalysis &p, bool ofRows,
+              int64_t count, int64_t depth,
+              llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+
+} // namespace luminal::llir
+
+#endif // LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_BLOCKCHOICES_H

@@ -1,0 +1,322 @@
+//===- StreamBlockForms.cpp - Streamed anchors by blocks of threads -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// On a GPU a block of threads takes a tile of rows (StreamTile), the block of
+// the grid's last axis that only left operands have, through all anchors for
+// one chunk of the stream after the other. Products have the form `block`
+// without a depth, all with the same `use`; reductions the form `joint`, of
+// which a team of neighbouring threads has a row.
+//
+//===----------------------------------------------------------------------===//
+
+#include "BlockChoices.h"
+#include "luminal/Dialect/LLIR/Analysis/StreamTile.h"
+#include "luminal/Dialect/LLIR/Analysis/StreamedStages.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+using Anchor = StreamedSpace::Anchor;
+using Role = StreamedSpace::Role;
+
+static bool fits(KernelOp kernel) {
+  bool hasReduction = false, hasProduct = false;
+  for (Operation &op : kernel.getOps()) {
+    if (isa<UpdateOpInterface>(op))
+      return false;
+    hasReduction |= isa<RowReductionOpInterface>(op);
+    hasProduct |= isa<ProductOpInterface>(op);
+  }
+  return hasReduction && hasProduct;
+}
+
+/// Threads have elements of anchors at one index, so that they are read there.
+static Decision areReadInPlace(StreamedStages &t) {
+  KernelAnalysis &a = t.a;
+  Operation *elsewhere = nullptr;
+  auto check = [&](Value root, const Index &at) {
+    a.clearPlaces();
+    for (const Anchor &anchor : t.getAnchors())
+      for (Value result : anchor.op->getResults())
+        a.place(result,
+                [&, op = anchor.op, rank = getRank(result)](const Index &read) {
+                  if (read != Index(ArrayRef(at).take_front(rank)))
+                    elsewhere = op;
+                  return Expr(0);
+                });
+    // An anchor's own operands are read by it.
+    a.walk(root, at, [](const Leaf &) {});
+    a.clearPlaces();
+  };
+  auto withLocal = [&](const Expr &extent) {
+    Index at = t.s.index;
+    at.push_back(Expr::dim(a.addDim(extent)));
+    return at;
+  };
+  for (const Anchor &anchor : t.getAnchors()) {
+    Index at = withLocal(t.extent);
+    if (anchor.role == Role::Sum)
+      check(StreamedSpace::getTerms(cast<ProductOpInterface>(anchor.op)), at);
+    if (anchor.role == Role::Reduction)
+      for (Value operand : anchor.op->getOperands())
+        check(operand, at);
+    if (anchor.reference)
+      check(anchor.reference, t.s.index);
+  }
+  for (const MovedResult &result : t.s.results) {
+    SmallVector<Expr> extents = hlir::getExtents(result.source);
+    bool isLine = extents.size() > t.s.extents.size();
+    check(result.source, isLine ? withLocal(extents.back()) : t.s.index);
+  }
+  if (elsewhere)
+    return Decision::refuse("it is read at other places than threads have",
+                            elsewhere);
+  return Decision::accept();
+}
+
+/// Products over the rows of a tile, one of each other parallel dim.
+static Decision areOfRows(const StreamedStages &t) {
+  for (const Anchor &anchor : t.getAnchors()) {
+    if (anchor.role == Role::Reduction)
+      continue;
+    ProductAnalysis p = t.analyze(anchor);
+    for (ArrayRef<unsigned> group : p.batch) {
+      const StageAxis *axis = group.front() < t.s.extents.size()
+                                  ? t.s.getAxis(group.front())
+                                  : nullptr;
+      if (!axis || axis->block != 1)
+        return Decision::refuse("it has more dims than rows and columns",
+                                anchor.op);
+    }
+    for (unsigned dim : p.columns.group)
+      if (dim != t.getPosition())
+        return Decision::refuse("its columns are dims of the grid", anchor.op);
+  }
+  return Decision::accept();
+}
+
+/// Rows that the grid gives to a block; 1 without such an axis.
+static const StageAxis *getRowAxis(const StreamedStages &t) {
+  const StageAxis *found = nullptr;
+  for (const StageAxis &axis : t.s.axes)
+    if (axis.block != 1)
+      found = &axis;
+  return found;
+}
+
+static Decision check(StreamedStages &t, const StreamTile &tile,
+                      const MachineModel &machine) {
+  if (Decision fits = tile.fits(t.getAnchors(), machine.sharedBytes); !fits)
+    return fits;
+  if (Decision fits = areOfRows(t); !fits)
+    return fits;
+  return areReadInPlace(t);
+}
+
+static SmallVector<LoopCaseAttr>
+propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+        const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
+  if (!fits(kernel) || !machine.sharedBytes)
+    return {};
+  KernelAnalysis a(kernel, ranges);
+  StreamedStages t(a);
+  CaseBuilder c(kernel.getContext(), machine);
+  StreamTile tile;
+  auto find = [&]() -> Decision {
+    if (Decision found = t.find(); !found)
+      return found;
+    SmallVector<unsigned> rows = t.s.findOwnDims(/*ofLeft=*/true);
+    SmallVector<SmallVector<unsigned>> groups;
+    SmallVector<int64_t> blocks;
+    for (unsigned i = 0; i < t.s.extents.size(); ++i)
+      if (!t.s.extents[i].isConstant(1) && !llvm::is_contained(rows, i)) {
+        groups.push_back({i});
+        blocks.push_back(1);
+      }
+    std::optional<int64_t> count = 1;
+    if (!rows.empty()) {
+      std::vector<Expr> extents;
+      for (unsigned i : rows)
+        extents.push_back(t.s.extents[i]);
+      count = a.simplify(product(extents)).asConstant();
+    }
+    if (Decision fits = StreamTile::choose(t.getAnchors(), count,
+                                           machine.sharedBytes, tile);
+        !fits)
+      return fits;
+    // Rows are the fastest axis: consecutive units share their columns.
+    if (!rows.empty()) {
+      groups.push_back(rows);
+      blocks.push_back(tile.rows);
+    }
+    t.s.setAxes(groups, blocks);
+    t.setChunk(tile.chunk);
+    return check(t, tile, machine);
+  };
+  if (Decision found = find(); !found) {
+    why.push_back({"no stream because", found.str()});
+    if (Operation *other = found.getSubject())
+      why.push_back({"not streamed", describeWithPlace(other)});
+    return {};
+  }
+  for (const StageAxis &axis : t.s.axes)
+    c.grid.push_back(c.axis(axis.positions, axis.block));
+  c.stream.push_back(c.axis({t.getPosition()}, tile.chunk));
+  c.threads = c.team = tile.threads;
+  auto along = [](const BlockReading &r) { return r.isAlongK ? "k" : "own"; };
+  for (const Anchor &anchor : t.getAnchors()) {
+    if (anchor.role == Role::Reduction) {
+      c.addForm(anchor.op, "joint", {});
+      continue;
+    }
+    ProductAnalysis p = t.analyze(anchor);
+    BlockReading right = chooseReading(p, p.columns, machine);
+    SmallVector<CaseBuilder::Number> numbers{{"columnlanes", right.lanes}};
+    SmallVector<CaseBuilder::Word> words{
+        {"use", tile.useTensorCores ? "mma" : "fma"},
+        {"columnalong", along(right)}};
+    if (anchor.role == Role::Scores) {
+      BlockReading left = chooseReading(p, p.rows, machine);
+      numbers.push_back({"rowlanes", left.lanes});
+      words.push_back({"rowalong", along(left)});
+    }
+    c.addForm(anchor.op, "block", numbers, words);
+  }
+  why.push_back({"form", "anchors jointly over one streamed dim"});
+  why.push_back({"anchors", uint64_t(t.getAnchors().size())});
+  why.push_back({"chunk", uint64_t(tile.chunk)});
+  return {c.build()};
+}
+
+static LoopWork count(KernelOp kernel,
+                      const KernelAnalysis::SymbolRanges &ranges,
+                      LoopCaseAttr loopCase, const MachineModel &machine) {
+  KernelAnalysis a(kernel, ranges);
+  KernelSizes sizes(a);
+  LoopWork work;
+  StreamedStages t(a);
+  bool fits = t.find() && t.apply(loopCase);
+  assert(fits && "a case that was not verified");
+  (void)fits;
+  work.units = sizes.countUnits(loopCase, t.s.extents);
+  const StageAxis *axis = getRowAxis(t);
+  double rows = axis ? double(axis->block) : double(StreamTile::kWarpRows);
+  for (const Anchor &anchor : t.getAnchors()) {
+    if (anchor.role == Role::Reduction) {
+      for (Value operand : anchor.op->getOperands())
+        work.operations +=
+            sizes.countElements(operand) + sizes.countOperations(operand);
+      continue;
+    }
+    ProductAnalysis p = t.s.analyze(cast<ProductOpInterface>(anchor.op));
+    LoopFormAttr form = loopCase.getForm(getPosition(anchor.op));
+    LoopWork ofProduct;
+    addProduct(ofProduct, p, sizes, rows, sizes.valueOf(p.columns.extent),
+               {rows, double(t.chunk)}, /*copiesRows=*/false, machine);
+    if (form.getWord("use") == "mma")
+      ofProduct.products /= kTensorCoreRate;
+    work.products += ofProduct.products;
+    work.cacheBytes += ofProduct.cacheBytes;
+  }
+  addResults(work, kernel, sizes);
+  return work;
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verify(KernelOp kernel,
+                            const KernelAnalysis::SymbolRanges &ranges,
+                            LoopCaseAttr loopCase, const MachineModel &machine,
+                            function_ref<InFlightDiagnostic()> emitError) {
+  static const StringRef uses[] = {"mma", "fma"}, alongs[] = {"k", "own"};
+  if (!machine.sharedBytes)
+    return emitError() << "has anchors that blocks of threads walk jointly, "
+                          "for which the machine has no shared memory";
+  KernelAnalysis a(kernel, ranges);
+  StreamedStages t(a);
+  Decision fits = t.find();
+  if (fits)
+    fits = t.apply(loopCase);
+  if (!fits)
+    return emitError() << "walks anchors jointly, but " << fits.str();
+  StreamTile tile;
+  tile.rows = StreamTile::kWarpRows;
+  tile.chunk = t.chunk;
+  tile.threads = loopCase.getThreads();
+  if (loopCase.getTeam() != tile.threads)
+    return emitError() << "walks anchors jointly by teams of "
+                       << loopCase.getTeam()
+                       << " threads, expected all of a block";
+  unsigned blocked = 0;
+  for (const StageAxis &axis : t.s.axes)
+    blocked += axis.block != 1;
+  if (const StageAxis *axis = getRowAxis(t)) {
+    SmallVector<unsigned> own = t.s.findOwnDims(/*ofLeft=*/true);
+    if (blocked > 1 || axis->positions != own)
+      return emitError() << "takes several indices of an axis that is not all "
+                            "rows of the products";
+    tile.rows = axis->block;
+  }
+  StringRef use;
+  for (const Anchor &anchor : t.getAnchors()) {
+    LoopFormAttr form = loopCase.getForm(getPosition(anchor.op));
+    bool isProduct = anchor.role != Role::Reduction;
+    if (form.getForm().getValue() != (isProduct ? "block" : "joint"))
+      return emitError() << "gives op" << form.getOp() << ", "
+                         << describe(anchor.op) << ", the form "
+                         << form.getForm().getValue();
+    SmallVector<NumberRule> rules;
+    if (isProduct)
+      rules = {{"columnlanes", 1, 16},
+               {"use", 0, 0, uses},
+               {"columnalong", 0, 0, alongs}};
+    if (anchor.role == Role::Scores)
+      rules.append({{"rowlanes", 1, 16}, {"rowalong", 0, 0, alongs}});
+    if (failed(verifyNumbers(form, rules, emitError)))
+      return failure();
+    if (!isProduct)
+      continue;
+    if (!use.empty() && form.getWord("use") != use)
+      return emitError() << "computes products in different ways";
+    use = form.getWord("use");
+  }
+  tile.useTensorCores = use == "mma";
+  auto isTile = [](int64_t n, int64_t most) {
+    return n >= StreamTile::kWarpRows && n <= most && llvm::isPowerOf2_64(n);
+  };
+  if (!isTile(tile.rows, 256) || !isTile(tile.chunk, 256))
+    return emitError() << "has a tile of " << tile.rows << " rows and "
+                       << tile.chunk
+                       << " indices of the stream, expected powers of two from "
+                          "16 to 256";
+  unsigned expected = tile.useTensorCores ? tile.rows / StreamTile::kWarpRows *
+                                                machine.warpThreads
+                                          : StreamTile::kPlainThreads;
+  if (tile.threads != expected)
+    return emitError() << "has " << tile.threads << " threads for a tile of "
+                       << tile.rows << " rows, expected " << expected;
+  if (Decision possible = check(t, tile, machine); !possible)
+    return emitError() << "walks anchors jointly by blocks of threads, but "
+                       << possible.str();
+  for (const Anchor &anchor : t.getAnchors()) {
+    if (anchor.role == Role::Reduction)
+      continue;
+    LoopFormAttr form = loopCase.getForm(getPosition(anchor.op));
+    ProductAnalysis p = t.analyze(anchor);
+    bool isScores = anchor.role == Role::Scores;
+    StreamTile::Part part = tile.getPart(anchor);
+    if (failed(verifyReading(form, p, /*ofRows=*/false, part.columns,
+                             part.depth, emitError)) ||
+        (isScores && failed(verifyReading(form, p, /*ofRows=*/true, tile.rows,
+                                          part.depth, emitError))))
+      return failure();
+  }
+  return success();
+}
+
+static const StringRef kNames[] = {"block", "joint"};
+const LoopForms llir::kStreamBlockForms = {"streamed blocks", kNames, fits,
+                                           propose,           count,  verify};

@@ -1,0 +1,77 @@
+// Anchors that blocks of threads walk jointly: scores, states and lines of results in registers, in one kernel.
+// RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_90a from=saturated until=scheduled" -o %t.mlir
+// RUN: FileCheck %s --input-file=%t.mlir
+// RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_90a from=saturated until=scheduled" --remarks-filter='llir-schedule-kernels|llir-call-libraries|llir-fuse-kernels' -o %t.none 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_80 %t.mlir -o %t.80.ptx
+// RUN: FileCheck %s --check-prefix=PTX --input-file=%t.80.ptx
+// RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %t.mlir -o %t.90.ptx
+// RUN: %if ptxas %{ ptxas -arch=sm_80 %t.80.ptx -o %t.80.cubin %}
+// RUN: %if ptxas %{ ptxas -arch=sm_90a %t.90.ptx -o %t.90.cubin %}
+
+// The keys and the values, which are widened for the product, go to the tensor cores as they are; the rows of the values
+// lie across k. A maximum is exchanged by the four threads of a row; both products are a library's no more.
+// REMARK: op=gemm, reason="its kernel walks other anchors jointly"
+// REMARK: anchors=4, chunk=64, form="anchors jointly over one streamed dim"
+// CHECK-LABEL: @half
+// CHECK: llir.kernel(%arg0, %arg1, %arg2) loops<grid(d1, d2:128) stream(d3:64) threads(256, 256) op0 = block {columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, use = mma} op{{.*}} = joint op{{.*}} = joint op{{.*}} = block {columnalong = own, columnlanes = 8, use = mma}>
+// CHECK-NOT: llir.kernel
+// CHECK-NOT: cublaslt
+// CHECK: return
+// PTX-LABEL: .entry half(
+// PTX-DAG: ldmatrix.sync.aligned.m8n8.x4.shared.b16
+// PTX-DAG: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
+// PTX-DAG: shfl.sync.bfly.b32
+// PTX-DAG: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
+// PTX-DAG: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
+func.func @half(%q: tensor<1x8x1024x128xbf16>, %k: tensor<1x8x1024x128xbf16>, %v: tensor<1x8x1024x128xbf16>) -> tensor<1x8x1024x128xbf16> {
+  %s = llir.gemm %q, %k k(128) <(d0, d1, d2, d3, d4) -> (0, d1, d2, d4)>, <(d0, d1, d2, d3, d4) -> (0, d1, d3, d4)> : tensor<1x8x1024x128xbf16>, tensor<1x8x1024x128xbf16> -> tensor<1x8x1024x1024xbf16>
+  %p = llir.softmax %s : tensor<1x8x1024x1024xbf16>
+  %o = llir.gemm %p, %v k(1024) <(d0, d1, d2, d3, d4) -> (0, d1, d2, d4)>, <(d0, d1, d2, d3, d4) -> (0, d1, d4, d3)> : tensor<1x8x1024x1024xbf16>, tensor<1x8x1024x128xbf16> -> tensor<1x8x1024x128xbf16>
+  return %o : tensor<1x8x1024x128xbf16>
+}
+
+// f32 is multiplied and added as it is, the terms through shared memory; any number of rows and keys, a mask, rows that
+// share their keys.
+// CHECK-LABEL: @dynamic
+// CHECK: loops<grid(d0, d1*d2:{{32|64}}) stream(d3:{{[0-9]+}}) threads(256, 256) op{{[0-9]+}} = block {{.*}} use = fma} {{.*}} = joint {{.*}} = joint {{.*}} = block {{.*}} use = fma}>
+// CHECK-NOT: llir.kernel
+// CHECK: return
+// PTX-LABEL: .entry dynamic(
+// PTX: fma.rn.f32
+// PTX: shfl.sync.bfly.b32
+// PTX: st.shared.b32
+// PTX: bar.sync 0
+func.func @dynamic(%q: tensor<2x3x?x40xf32, #hlir.dims<m>>, %k: tensor<2x?x40xf32, #hlir.dims<n>>, %v: tensor<2x?x72xf32, #hlir.dims<n>>) -> tensor<2x3x?x72xf32, #hlir.dims<m>> attributes {hlir.symbols = #hlir.symbols<m in [0, 4096], n in [0, 4096]>} {
+  %s = llir.gemm %q, %k k(40) <(d0, d1, d2, d3, d4) -> (d0, d1, d2, d4)>, <(d0, d1, d2, d3, d4) -> (d0, d3, d4)> : tensor<2x3x?x40xf32, #hlir.dims<m>>, tensor<2x?x40xf32, #hlir.dims<n>> -> tensor<2x3x?x?xf32, #hlir.dims<m, n>>
+  %i = llir.iota <(d0, d1, d2, d3) -> (d2)> : tensor<2x3x?x?xi64, #hlir.dims<m, n>>
+  %j = llir.iota <(d0, d1, d2, d3) -> (d3)> : tensor<2x3x?x?xi64, #hlir.dims<m, n>>
+  %c = llir.elementwise less_equal(%j, %i) : (tensor<2x3x?x?xi64, #hlir.dims<m, n>>, tensor<2x3x?x?xi64, #hlir.dims<m, n>>) -> tensor<2x3x?x?xi1, #hlir.dims<m, n>>
+  %lowest = llir.constant dense<0xFF800000> : tensor<f32>
+  %all = llir.view %lowest <(d0, d1, d2, d3) -> ()> : tensor<f32> -> tensor<2x3x?x?xf32, #hlir.dims<m, n>>
+  %masked = llir.elementwise select(%c, %s, %all) : (tensor<2x3x?x?xi1, #hlir.dims<m, n>>, tensor<2x3x?x?xf32, #hlir.dims<m, n>>, tensor<2x3x?x?xf32, #hlir.dims<m, n>>) -> tensor<2x3x?x?xf32, #hlir.dims<m, n>>
+  %p = llir.softmax %masked : tensor<2x3x?x?xf32, #hlir.dims<m, n>>
+  %o = llir.gemm %p, %v k(n) <(d0, d1, d2, d3, d4) -> (d0, d1, d2, d4)>, <(d0, d1, d2, d3, d4) -> (d0, d4, d3)> : tensor<2x3x?x?xf32, #hlir.dims<m, n>>, tensor<2x?x72xf32, #hlir.dims<n>> -> tensor<2x3x?x72xf32, #hlir.dims<m>>
+  return %o : tensor<2x3x?x72xf32, #hlir.dims<m>>
+}
+
+// One query reads the keys once whatever runs it: three kernels, which all workers share.
+// CHECK-LABEL: @few
+// CHECK-NOT: joint
+// CHECK: return
+func.func @few(%q: tensor<8x1x128xbf16>, %k: tensor<8x4096x128xbf16>, %v: tensor<8x4096x128xbf16>) -> tensor<8x1x128xbf16> {
+  %s = llir.gemm %q, %k k(128) <(d0, d1, d2, d3) -> (d0, 0, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x1x128xbf16>, tensor<8x4096x128xbf16> -> tensor<8x1x4096xbf16>
+  %p = llir.softmax %s : tensor<8x1x4096xbf16>
+  %o = llir.gemm %p, %v k(4096) <(d0, d1, d2, d3) -> (d0, 0, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x1x4096xbf16>, tensor<8x4096x128xbf16> -> tensor<8x1x128xbf16>
+  return %o : tensor<8x1x128xbf16>
+}
+
+// Lines of the result that registers do not hold.
+// CHECK-LABEL: @wide
+// CHECK-NOT: joint
+// CHECK: return
+func.func @wide(%q: tensor<8x512x128xf16>, %k: tensor<8x512x128xf16>, %v: tensor<8x512x1024xf16>) -> tensor<8x512x1024xf16> {
+  %s = llir.gemm %q, %k k(128) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x512x128xf16>, tensor<8x512x128xf16> -> tensor<8x512x512xf16>
+  %p = llir.softmax %s : tensor<8x512x512xf16>
+  %o = llir.gemm %p, %v k(512) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x512x512xf16>, tensor<8x512x1024xf16> -> tensor<8x512x1024xf16>
+  return %o : tensor<8x512x1024xf16>
+}
