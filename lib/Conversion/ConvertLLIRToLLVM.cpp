@@ -113,7 +113,8 @@ void ConvertLLIRToLLVM::runOnOperation() {
     tellLaunch(kernel, func.getSymName(), *made, DEBUG_TYPE);
     hlir::addRequirements(requirements, made->requirements);
     emitted[func.getSymName()] = std::move(*made);
-    workspaces[func.getSymName()] = llir::getWorkspace(kernel);
+    workspaces[func.getSymName()] =
+        llir::getWorkspace(kernel, hlir::getAssumptions(func).getSymbols());
     done.push_back(func);
   }
   if (!keepLoops && failed(device->lower(*code)))

@@ -138,7 +138,7 @@ luminal::emitFunction(llir::KernelOp kernel, StringRef symbol,
   for (size_t i = 0, n = kernel.getInputs().size() + kernel.getNumResults();
        i < n; ++i)
     buffers.push_back(kind.loadBuffer(b, entry->getArgument(0), i));
-  std::optional<llir::Workspace> workspace = llir::getWorkspace(kernel);
+  std::optional<llir::Workspace> workspace = llir::getWorkspace(kernel, ranges);
   Value states, counters;
   if (workspace) {
     states = kind.loadBuffer(b, entry->getArgument(0), buffers.size());

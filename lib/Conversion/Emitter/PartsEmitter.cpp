@@ -31,7 +31,7 @@ void PartsEmitter::emitUnit(
     Emitter::MemoScope scope(e);
     writeStates(part, index);
   });
-  e.ifThen(arrive(block), [&] {
+  e.ifThen(emitArrival(e, block, cut.parts), [&] {
     forEachIndex(block, [&] {
       Emitter::MemoScope scope(e);
       readStates(index);
@@ -131,7 +131,7 @@ void PartsEmitter::readStates(const Index &index) {
 /// What a worker wrote before it counts itself is there for the one that counts
 /// after it. The order comes from fences: code for NVIDIA's GPUs has none from
 /// the counting itself.
-Value PartsEmitter::arrive(Value block) {
+Value luminal::emitArrival(Emitter &e, Value block, int64_t parts) {
   ImplicitLocOpBuilder &b = e.b;
   Type i32 = b.getI32Type();
   auto number = [&](int32_t n) -> Value {
@@ -140,7 +140,7 @@ Value PartsEmitter::arrive(Value block) {
   auto fence = [&] {
     LLVM::FenceOp::create(b, LLVM::AtomicOrdering::acq_rel, e.syncScope);
   };
-  Value one = number(1), most = number(cut.parts - 1), zero = number(0);
+  Value one = number(1), most = number(parts - 1), zero = number(0);
   Value counter = e.address(e.counters, block, i32);
   auto count = [&]() -> SmallVector<Value> {
     fence();

@@ -17,6 +17,11 @@
 
 namespace luminal {
 
+/// Counts one of the `parts` units of a block of the grid: whether (i1) no
+/// other is still to come. What those wrote is there for the last one, and the
+/// counter is zero again.
+mlir::Value emitArrival(Emitter &e, mlir::Value block, int64_t parts);
+
 class PartsEmitter {
 public:
   /// The parts of the case `e.loopCase`.
@@ -44,8 +49,6 @@ public:
 
 private:
   void writeStates(mlir::Value part, const Index &index);
-  /// Whether (i1) no other part of the block is still to come.
-  mlir::Value arrive(mlir::Value block);
   void readStates(const Index &index);
 
   /// What `part` has of the dim that `op` reduces.

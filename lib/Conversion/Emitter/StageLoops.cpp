@@ -92,17 +92,21 @@ Grid luminal::getGrid(const StageAnalysis &s) {
   return Grid(axes);
 }
 
+SmallVector<IndexRange> luminal::setUnit(Emitter &e, const StageAnalysis &s,
+                                         const Grid &grid, Value unit) {
+  SmallVector<IndexRange> ranges = grid.setUnit(e, unit);
+  for (auto [axis, range] : llvm::zip_equal(s.axes, ranges))
+    if (range.lo)
+      e.setDim(axis.begin, range.lo);
+  return ranges;
+}
+
 void luminal::forEachUnit(Emitter &e, const StageAnalysis &s, const Grid &grid,
                           const WorkLoop &loop,
                           function_ref<void(SmallVector<IndexRange>)> body) {
   Emitter::Repeated repeated(e, {s.extents.begin(), s.extents.end()});
-  e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
-    SmallVector<IndexRange> ranges = grid.setUnit(e, unit);
-    for (auto [axis, range] : llvm::zip_equal(s.axes, ranges))
-      if (range.lo)
-        e.setDim(axis.begin, range.lo);
-    body(std::move(ranges));
-  });
+  e.forLoop(loop.begin, loop.end, loop.step,
+            [&](Value unit) { body(setUnit(e, s, grid, unit)); });
 }
 
 void luminal::forEachRow(Emitter &e, const StageAnalysis &s,

@@ -49,6 +49,9 @@ public:
 
 /// The grid of the stages' axes.
 Grid getGrid(const StageAnalysis &s);
+/// Takes the unit `unit` of the grid: the ranges of the axes.
+llvm::SmallVector<IndexRange> setUnit(Emitter &e, const StageAnalysis &s,
+                                      const Grid &grid, mlir::Value unit);
 /// Calls `body` for each unit of the loop, with the ranges of the axes.
 void forEachUnit(Emitter &e, const StageAnalysis &s, const Grid &grid,
                  const WorkLoop &loop,

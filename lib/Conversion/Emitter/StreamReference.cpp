@@ -24,11 +24,8 @@ static Value isLowest(Emitter &e, Value v) {
 
 StreamReference StreamReference::get(StreamedStages &t,
                                      const StreamedSpace::Anchor &anchor) {
-  Type element = getElementType(anchor.reference);
-  Type wide =
-      element.isF64() ? element : Type(Float32Type::get(element.getContext()));
   return {anchor.reference, t.space->getMaximum(anchor.reference), anchor.base,
-          wide};
+          StreamedStages::getWideType(anchor.reference)};
 }
 
 Value StreamReference::getConstant(Emitter &e, double v) const {

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PartsEmitter.h"
 #include "StageLoops.h"
 #include "StreamReference.h"
 #include "luminal/Conversion/ScalarMath.h"
@@ -28,9 +29,6 @@ using namespace mlir;
 
 using Anchor = StreamedSpace::Anchor;
 using Role = StreamedSpace::Role;
-
-/// Vectors are read past the end of a line.
-static constexpr int64_t kPadding = 64;
 
 namespace {
 /// Scratch with elements of one type.
@@ -65,23 +63,29 @@ struct Sum {
 class StreamedKernel {
 public:
   StreamedKernel(Emitter &e, const WorkLoop &loop)
-      : e(e), loop(loop), t(e), s(t.s) {}
+      : e(e), loop(loop), t(e), s(t.s), parts(e.loopCase.getParts()) {}
 
   WorkShape emit();
 
 private:
   void makeRoom();
+  void makeStates();
   Room addRoom(Type type, const Expr &count);
   void keep(Value v, const Expr &count);
   void setBases();
   void emitInitial();
-  IndexRange emitWalked();
+  IndexRange emitWalked(IndexRange part);
   void emitFiniteCheck(const Sum &sum, Value lo, Value hi);
   void emitChunk(Value lo, Value hi);
   void emitScores(const Anchor &anchor, Value lo, Value hi);
   void emitSum(Sum &sum);
   void emitRow(Value lo, Value hi);
   void emitReferences(RowState &state, Value maximum, Value before);
+  IndexRange emitPart(Value part);
+  void emitWalk(Value part);
+  void emitCopy(Value from, Value to);
+  void emitMerge(Value other);
+  void emitUnitsOfParts(const Grid &grid);
   void emitEnd();
 
   llir::LoopFormAttr getForm(const Anchor &anchor) const {
@@ -128,6 +132,10 @@ private:
   /// the chunk: whole steps of all forms.
   int64_t granule = 1;
   unsigned lanes = 1;
+  /// Units that walk a part of the stream each, for the same rows; and what
+  /// they leave, the first of the scratch.
+  int64_t parts;
+  Expr stateBytes = 0;
   Expr bytes = 0, productBytes = 0, cost = 0;
 };
 } // namespace
@@ -138,8 +146,7 @@ private:
 
 Room StreamedKernel::addRoom(Type type, const Expr &count) {
   Room room{type, bytes, {}};
-  int64_t size = llvm::divideCeil(type.getIntOrFloatBitWidth(), 8u);
-  bytes = bytes + Expr::ceilDiv(count * size + kPadding, kPadding) * kPadding;
+  bytes = bytes + StreamedStages::countRoom(type, count);
   return room;
 }
 
@@ -150,55 +157,66 @@ void StreamedKernel::keep(Value v, const Expr &count) {
   addRoom(getStorageType(getElementType(v)), count);
 }
 
-void StreamedKernel::makeRoom() {
+/// What another unit may go on with (StreamedStages::countStateBytes).
+void StreamedKernel::makeStates() {
   Expr rows = s.countRows();
-  if (span)
-    bounds = addRoom(e.b.getI64Type(), 3);
-  for (const Anchor &anchor : t.getAnchors()) {
-    if (!anchor.reference || getReference(anchor))
-      continue;
-    Reference r(StreamReference::get(t, anchor));
+  for (const Anchor *anchor : t.getReferences()) {
+    Reference r(StreamReference::get(t, *anchor));
     r.used = addRoom(r.type, rows);
-    r.factor = addRoom(r.type, rows);
     references.push_back(r);
   }
   for (const Anchor &anchor : t.getAnchors()) {
-    if (anchor.role == Role::Scores) {
-      keep(anchor.op->getResult(0), rows * t.chunk);
+    if (anchor.role != Role::Reduction)
       continue;
-    }
-    if (anchor.role == Role::Reduction) {
-      RowState state{&anchor,
-                     cast<llir::ReductionOpInterface>(anchor.op),
-                     cast<ReductionEmissionOpInterface>(anchor.op),
-                     {}};
-      for (Type type : state.op.getStateTypes())
-        state.rooms.push_back(addRoom(type, rows));
-      states.push_back(state);
+    RowState state{&anchor,
+                   cast<llir::ReductionOpInterface>(anchor.op),
+                   cast<ReductionEmissionOpInterface>(anchor.op),
+                   {}};
+    for (Type type : state.op.getStateTypes())
+      state.rooms.push_back(addRoom(type, rows));
+    states.push_back(state);
+  }
+  for (const Anchor &anchor : t.getAnchors()) {
+    if (anchor.role != Role::Sum)
+      continue;
+    ProductAnalysis p = t.analyze(anchor);
+    Room lines = addRoom(p.accumulator, rows * p.columns.extent);
+    sums.push_back({&anchor, std::move(p), lines});
+  }
+  stateBytes = bytes;
+}
+
+void StreamedKernel::makeRoom() {
+  makeStates();
+  Expr rows = s.countRows();
+  if (span)
+    bounds = addRoom(e.b.getI64Type(), 3);
+  for (Reference &r : references)
+    r.factor = addRoom(r.type, rows);
+  for (const Anchor &anchor : t.getAnchors()) {
+    if (anchor.role == Role::Scores)
+      keep(anchor.op->getResult(0), rows * t.chunk);
+    if (anchor.role == Role::Reduction)
       for (Value result : anchor.op->getResults())
         keep(result, rows);
+    Value v = anchor.role == Role::Sum ? t.getComputedTerms(anchor) : Value();
+    if (!v)
       continue;
-    }
-    if (Value v = t.getComputedTerms(anchor)) {
-      // The last reduction over terms with this reference computes them too.
-      const Anchor *by = nullptr;
-      for (const Anchor &other : t.getAnchors())
-        if (other.role == Role::Reduction &&
-            other.reference == anchor.reference)
-          by = &other;
-      if (llvm::none_of(terms, [&](auto &term) { return term.first == v; }))
-        terms.push_back({v, by});
-      keep(v, rows * t.chunk);
-    }
-    ProductAnalysis p = t.analyze(anchor);
-    Value result = anchor.op->getResult(0);
-    Expr count = rows * p.columns.extent;
-    Room lines = addRoom(p.accumulator, count);
-    if (getElementType(result) == p.accumulator)
-      kept.push_back({result, lines.offset});
+    // The last reduction over terms with this reference computes them too.
+    const Anchor *by = nullptr;
+    for (const Anchor &other : t.getAnchors())
+      if (other.role == Role::Reduction && other.reference == anchor.reference)
+        by = &other;
+    if (llvm::none_of(terms, [&](auto &term) { return term.first == v; }))
+      terms.push_back({v, by});
+    keep(v, rows * t.chunk);
+  }
+  for (const Sum &sum : sums) {
+    Value result = sum.anchor->op->getResult(0);
+    if (getElementType(result) == sum.p.accumulator)
+      kept.push_back({result, sum.lines.offset});
     else
-      keep(result, count);
-    sums.push_back({&anchor, std::move(p), lines});
+      keep(result, rows * sum.p.columns.extent);
   }
 }
 
@@ -431,9 +449,9 @@ void StreamedKernel::emitFiniteCheck(const Sum &sum, Value lo, Value hi) {
   });
 }
 
-/// Where the unit's walk begins and ends: whole chunks that have all that its
-/// rows need.
-IndexRange StreamedKernel::emitWalked() {
+/// Where the unit's walk of `part` begins and ends: whole chunks that have all
+/// that its rows need.
+IndexRange StreamedKernel::emitWalked(IndexRange part) {
   Value first = e.constant(0), last = e.constant(1), isAll = e.constant(2);
   Value none = e.constant(0), extent = e.value(t.extent);
   store(bounds, first, extent);
@@ -452,14 +470,16 @@ IndexRange StreamedKernel::emitWalked() {
   };
   Value lo = roundDown(load(bounds, first), t.chunk);
   Value hi = e.add(load(bounds, last), e.constant(granule - 1));
-  hi = e.minS(extent, roundDown(hi, granule));
+  // Nothing of the part is needed where it ends before it begins.
+  lo = e.maxS(part.lo, e.minS(part.hi, lo));
+  hi = e.maxS(part.lo, e.minS(part.hi, roundDown(hi, granule)));
   for (const Sum &sum : sums) {
-    emitFiniteCheck(sum, none, lo);
-    emitFiniteCheck(sum, hi, extent);
+    emitFiniteCheck(sum, part.lo, lo);
+    emitFiniteCheck(sum, hi, part.hi);
   }
   Value isNeeded = e.less(none, load(bounds, isAll));
-  return {arith::SelectOp::create(e.b, isNeeded, none, lo),
-          arith::SelectOp::create(e.b, isNeeded, extent, hi)};
+  return {arith::SelectOp::create(e.b, isNeeded, part.lo, lo),
+          arith::SelectOp::create(e.b, isNeeded, part.hi, hi)};
 }
 
 void StreamedKernel::emitChunk(Value lo, Value hi) {
@@ -528,6 +548,136 @@ void StreamedKernel::emitEnd() {
   forEachRow(e, s, ranges, [&] { emitRowResults(e, s, lanes); });
 }
 
+/// What `part` of the stream is; all of it where there is one part.
+IndexRange StreamedKernel::emitPart(Value part) {
+  Value extent = e.value(t.extent);
+  if (parts == 1)
+    return {e.constant(0), extent};
+  Value share =
+      e.value(e.simplify(llir::getPartExtent(t.extent, parts, t.chunk)));
+  Value lo = e.minS(extent, e.mul(part, share));
+  return {lo, e.minS(extent, e.add(lo, share))};
+}
+
+/// The states of the unit's rows for `part` of the stream.
+void StreamedKernel::emitWalk(Value part) {
+  setBases();
+  emitInitial();
+  IndexRange walked = emitPart(part);
+  if (span)
+    walked = emitWalked(walked);
+  Value step = e.constant(t.chunk);
+  bool isWhole =
+      !span && e.simplify(Expr::mod(t.extent, t.chunk)).isConstant(0);
+  e.forLoop(walked.lo, walked.hi, step, [&](Value lo) {
+    Value hi = e.add(lo, step);
+    emitChunk(lo, isWhole ? hi : e.minS(hi, walked.hi));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+/// The states at `from` to `to`, which begin at multiples of their alignment.
+void StreamedKernel::emitCopy(Value from, Value to) {
+  constexpr int64_t kLine = 64;
+  Type i64 = e.b.getI64Type(), i8 = e.b.getI8Type();
+  Type line = VectorType::get({kLine / 8}, i64);
+  e.forLoop(e.constant(0), e.value(stateBytes), e.constant(kLine),
+            [&](Value at) {
+              Value v = LLVM::LoadOp::create(e.b, line, e.address(from, at, i8),
+                                             /*alignment=*/8);
+              LLVM::StoreOp::create(e.b, v, e.address(to, at, i8),
+                                    /*alignment=*/8);
+            });
+}
+
+/// Adds the states at `other` to those of the unit.
+void StreamedKernel::emitMerge(Value other) {
+  auto theirs = [&](Room room) {
+    room.base = e.address(other, e.value(room.offset), e.b.getI8Type());
+    return room;
+  };
+  forEachRow(e, s, ranges, [&] {
+    Value row = getRow(s.index);
+    // By what both are scaled.
+    llvm::MapVector<Value, std::pair<Value, Value>> factors;
+    auto scale = [&](RowState &state, SmallVector<Value> v, Value factor) {
+      const Reference *r = getReference(*state.anchor);
+      factor = emitCast(e.b, factor, r->type, state.rooms[0].type);
+      return state.emission.emitScaled(e.b, v, factor);
+    };
+    for (RowState &state : states) {
+      SmallVector<Value> mine, others;
+      for (const Room &room : state.rooms) {
+        mine.push_back(load(room, row));
+        others.push_back(load(theirs(room), row));
+      }
+      SmallVector<Value> x = mine, y = others;
+      if (Value reference = state.anchor->reference) {
+        x = scale(state, mine, factors[reference].first);
+        y = scale(state, others, factors[reference].second);
+      }
+      SmallVector<Value> now = state.emission.emitMerge(e.b, x, y);
+      for (auto [room, v] : llvm::zip_equal(state.rooms, now))
+        store(room, row, v);
+      auto getMaximum = [&](ArrayRef<Value> v) {
+        return state.emission.emitResults(e.b, v)[0];
+      };
+      for (const Reference &r : references) {
+        if (r.maximum != state.anchor->op)
+          continue;
+        Value used = r.emitUsed(e, s.index, getMaximum(now));
+        factors[r.value] = {
+            r.emitFactor(e, load(r.used, row), used, getMaximum(mine)),
+            r.emitFactor(e, load(theirs(r.used), row), used,
+                         getMaximum(others))};
+        store(r.used, row, used);
+      }
+    }
+    for (const Sum &sum : sums)
+      overLine(sum, [&](const Index &, Value place) {
+        Type type = sum.lines.type;
+        Value x = loadLanes(sum.lines, place),
+              y = loadLanes(theirs(sum.lines), place);
+        if (const Reference *r = getReference(*sum.anchor)) {
+          auto scaled = [&](Value line, Value factor) {
+            factor = e.spread(emitCast(e.b, factor, r->type, type));
+            return emitFn(e.b, llir::Fn::Mul, {line, factor}, type);
+          };
+          x = scaled(x, factors[r->value].first);
+          y = scaled(y, factors[r->value].second);
+        }
+        storeLanes(sum.lines, place, emitFn(e.b, llir::Fn::Add, {x, y}, type));
+      });
+  });
+}
+
+/// A unit is a part of the stream for a block of rows. It leaves its states in
+/// memory; the one that is last at the block merges those of all parts, in
+/// their order.
+void StreamedKernel::emitUnitsOfParts(const Grid &grid) {
+  Emitter::Repeated repeated(e, {s.extents.begin(), s.extents.end()});
+  Value count = e.constant(parts), size = e.value(stateBytes);
+  e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
+    Value block = e.divU(unit, count), part = e.remU(unit, count);
+    auto getStates = [&](Value part) {
+      Value number = e.add(e.mul(block, count), part);
+      return e.address(e.states, e.mul(number, size), e.b.getI8Type());
+    };
+    ranges = setUnit(e, s, grid, block);
+    emitWalk(part);
+    emitCopy(loop.scratch, getStates(part));
+    e.ifThen(emitArrival(e, block, parts), [&] {
+      emitInitial();
+      e.forLoop(e.constant(0), count, e.constant(1),
+                [&](Value other) { emitMerge(getStates(other)); });
+      emitEnd();
+    });
+  });
+}
+
 WorkShape StreamedKernel::emit() {
   e.clearPlaces();
   bool fits = t.find() && t.apply(e.loopCase);
@@ -547,27 +697,19 @@ WorkShape StreamedKernel::emit() {
   }
   makeRoom();
   Grid grid = getGrid(s);
-  forEachUnit(e, s, grid, loop, [&](SmallVector<IndexRange> ofUnit) {
-    ranges = std::move(ofUnit);
-    setBases();
-    emitInitial();
-    IndexRange walked{e.constant(0), e.value(t.extent)};
-    if (span)
-      walked = emitWalked();
-    Value step = e.constant(t.chunk);
-    bool isWhole =
-        !span && e.simplify(Expr::mod(t.extent, t.chunk)).isConstant(0);
-    e.forLoop(walked.lo, walked.hi, step, [&](Value lo) {
-      Value hi = e.add(lo, step);
-      emitChunk(lo, isWhole ? hi : e.minS(hi, walked.hi));
+  if (parts == 1)
+    forEachUnit(e, s, grid, loop, [&](SmallVector<IndexRange> ofUnit) {
+      ranges = std::move(ofUnit);
+      emitWalk({});
+      emitEnd();
     });
-    emitEnd();
-  });
+  else
+    emitUnitsOfParts(grid);
   e.clearPlaces();
   cost = cost +
          t.extent * (llir::getElementCost(e.kernel) * int64_t(states.size()));
-  return {grid.countUnits(), grid.getUnitLength() * Expr::max(1, cost),
-          bytes + productBytes};
+  cost = Expr::ceilDiv(grid.getUnitLength() * Expr::max(1, cost), parts);
+  return {grid.countUnits() * parts, cost, bytes + productBytes};
 }
 
 WorkShape luminal::emitStreamed(Emitter &e, const WorkLoop &loop) {

@@ -67,3 +67,22 @@ func.func @tile(%a: tensor<64x80xf32>, %b: tensor<64x80xf32>) -> tensor<64x64xf3
   }
   return %r : tensor<64x64xf32>
 }
+
+// -----
+func.func @stream_parts(%a: tensor<2x1x64xf32>, %b: tensor<2x1024x64xf32>, %c: tensor<2x1024x32xf32>) -> tensor<2x1x32xf32> {
+  // expected-error @+1 {{its schedule cuts the 2 chunks of its stream into 3 parts}}
+  %r = llir.kernel(%a, %b, %c) loops<grid(d0) stream(d2:512) parts(3) op0 = dot {lanes = 8, rows = 1, width = 4} op1 = joint op5 = joint op6 = axpy {copy = rows, depth = 8, lanes = 8}> : (tensor<2x1x64xf32>, tensor<2x1024x64xf32>, tensor<2x1024x32xf32>) -> tensor<2x1x32xf32> {
+  ^bb0(%q: tensor<2x1x64xf32>, %k: tensor<2x1024x64xf32>, %v: tensor<2x1024x32xf32>):
+    %s = llir.gemm %q, %k k(64) <(d0, d1, d2, d3) -> (d0, 0, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<2x1x64xf32>, tensor<2x1024x64xf32> -> tensor<2x1x1024xf32>
+    %m = llir.reduce max %s : tensor<2x1x1024xf32> -> tensor<2x1xf32>
+    %w = llir.view %m <(d0, d1, d2) -> (d0, 0)> : tensor<2x1xf32> -> tensor<2x1x1024xf32>
+    %d = llir.elementwise sub(%s, %w) : (tensor<2x1x1024xf32>, tensor<2x1x1024xf32>) -> tensor<2x1x1024xf32>
+    %e = llir.elementwise exp_fast(%d) : (tensor<2x1x1024xf32>) -> tensor<2x1x1024xf32>
+    %t = llir.reduce sum %e : tensor<2x1x1024xf32> -> tensor<2x1xf32>
+    %o = llir.gemm %e, %v k(1024) <(d0, d1, d2, d3) -> (d0, 0, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<2x1x1024xf32>, tensor<2x1024x32xf32> -> tensor<2x1x32xf32>
+    %u = llir.view %t <(d0, d1, d2) -> (d0, 0)> : tensor<2x1xf32> -> tensor<2x1x32xf32>
+    %x = llir.elementwise div(%o, %u) : (tensor<2x1x32xf32>, tensor<2x1x32xf32>) -> tensor<2x1x32xf32>
+    llir.yield %x : tensor<2x1x32xf32>
+  }
+  return %r : tensor<2x1x32xf32>
+}

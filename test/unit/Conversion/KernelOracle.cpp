@@ -498,7 +498,10 @@ int CompiledKernel::run(const std::vector<Array> &inputs, const Sizes &sizes,
     memory.pointers.push_back(memory.pointers[0]);
   // Counters are zero, states are whatever was there.
   int64_t counterBytes = 0;
-  if (auto workspace = llir::getWorkspace(kernel)) {
+  KernelAnalysis::SymbolRanges ranges;
+  for (const hlir::SymbolEntry &entry : symbols)
+    ranges[std::string(entry.name)] = entry.range;
+  if (auto workspace = llir::getWorkspace(kernel, ranges)) {
     memory.pointers.push_back(memory.add(evaluate(workspace->states, sizes)));
     counterBytes = evaluate(workspace->counters, sizes);
     memory.pointers.push_back(memory.add(counterBytes));

@@ -254,6 +254,7 @@ std::string Generator::make() {
     blocks[1] += number(height * pick(2, 4));
   std::string grid =
       chance(50) ? blocks[0] + ", " + blocks[1] : blocks[1] + ", " + blocks[0];
+  std::string parts = chance(40) ? " parts(" + number(pick(2, 6)) + ")" : "";
   std::string types = q + ", " + k + ", " + v + ", " + bias;
   return R"(
     func.func @f() attributes {hlir.symbols = #hlir.symbols<m in [0, 4096], n in [0, 4096]>} {
@@ -261,8 +262,8 @@ std::string Generator::make() {
          types + ")\n    %r" +
          (llvm::StringRef(values).contains(',') ? ":2" : "") +
          " = llir.kernel(%a0, %a1, %a2, %a3) loops<grid(" + grid +
-         ") stream(d2:" + number(chunk) + ")" + forms + "> : (" + types +
-         ") -> (" + results + ") {\n    ^bb0(%q: " + q + ", %k: " + k +
+         ") stream(d2:" + number(chunk) + ")" + parts + forms + "> : (" +
+         types + ") -> (" + results + ") {\n    ^bb0(%q: " + q + ", %k: " + k +
          ", %v: " + v + ", %b: " + bias + "):\n" + body + "      llir.yield " +
          values + " : " + results + "\n    }\n    return\n    }";
 }

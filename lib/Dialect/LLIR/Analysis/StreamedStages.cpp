@@ -108,3 +108,47 @@ ProductAnalysis StreamedStages::analyze(const Anchor &anchor) const {
   p.setSteps(first, count, chunk);
   return p;
 }
+
+//===----------------------------------------------------------------------===//
+// States
+//===----------------------------------------------------------------------===//
+
+/// Vectors are read past the end of a line.
+static constexpr int64_t kPadding = 64;
+
+Expr StreamedStages::countRoom(Type type, const Expr &count) {
+  int64_t size = llvm::divideCeil(type.getIntOrFloatBitWidth(), 8u);
+  return Expr::ceilDiv(count * size + kPadding, kPadding) * kPadding;
+}
+
+SmallVector<const Anchor *> StreamedStages::getReferences() const {
+  SmallVector<const Anchor *> found;
+  for (const Anchor &anchor : getAnchors())
+    if (anchor.reference && llvm::none_of(found, [&](const Anchor *other) {
+          return other->reference == anchor.reference;
+        }))
+      found.push_back(&anchor);
+  return found;
+}
+
+Type StreamedStages::getWideType(Value reference) {
+  Type element = getElementType(reference);
+  return element.isF64() ? element : Float32Type::get(element.getContext());
+}
+
+Expr StreamedStages::countStateBytes() const {
+  Expr rows = s.countRows(), bytes = 0;
+  for (const Anchor *anchor : getReferences())
+    bytes = bytes + countRoom(getWideType(anchor->reference), rows);
+  for (const Anchor &anchor : getAnchors())
+    if (anchor.role == Role::Reduction)
+      for (Type type :
+           cast<llir::ReductionOpInterface>(anchor.op).getStateTypes())
+        bytes = bytes + countRoom(type, rows);
+  for (const Anchor &anchor : getAnchors())
+    if (anchor.role == Role::Sum) {
+      ProductAnalysis p = analyze(anchor);
+      bytes = bytes + countRoom(p.accumulator, rows * p.columns.extent);
+    }
+  return bytes;
+}

@@ -58,7 +58,22 @@ struct LoopForms {
   mlir::LogicalResult (*verifyParts)(
       KernelOp kernel, LoopCaseAttr loopCase,
       llvm::function_ref<mlir::InFlightDiagnostic()> emitError) = nullptr;
+  /// The memory that parts of a verified case share, where they cut something
+  /// else than the first reductions.
+  Workspace (*countWorkspace)(KernelOp kernel,
+                              const KernelAnalysis::SymbolRanges &ranges,
+                              LoopCaseAttr loopCase) = nullptr;
 };
+
+/// Of a block of the grid that has parts.
+constexpr int64_t kCounterBytes = 4;
+
+/// The forms that the case gives to the ops with loops; `element` is that of a
+/// kernel without them. Null, with an error, where it names none that go
+/// together.
+const LoopForms *
+findForms(KernelOp kernel, LoopCaseAttr loopCase,
+          llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
 /// All forms; a kernel gets the first that proposes something. Two may share
 /// names: then the first that fits the kernel is meant.

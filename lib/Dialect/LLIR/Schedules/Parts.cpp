@@ -16,7 +16,6 @@ using namespace luminal::llir;
 
 /// Each value of a state begins at a multiple of so many bytes.
 static constexpr int64_t kStateAlignment = 64;
-static constexpr int64_t kCounterBytes = 4;
 
 SmallVector<ReductionOpInterface> llir::getFirstReductions(KernelOp kernel) {
   SmallVector<ReductionOpInterface> first;
@@ -63,7 +62,7 @@ CutReductions llir::getCutReductions(KernelOp kernel, LoopCaseAttr loopCase) {
   return cut;
 }
 
-Expr CutReductions::getPartExtent(const Expr &extent, int64_t step) const {
+Expr llir::getPartExtent(const Expr &extent, int64_t parts, int64_t step) {
   return Expr::ceilDiv(extent, parts * step) * step;
 }
 
@@ -84,20 +83,32 @@ Expr llir::getIndicator(LoopCaseAttr loopCase) {
   return holds;
 }
 
-std::optional<Workspace> llir::getWorkspace(KernelOp kernel) {
+static Workspace countWorkspace(KernelOp kernel, LoopCaseAttr loopCase) {
+  CutReductions cut = getCutReductions(kernel, loopCase);
+  return {cut.bytes, cut.blocks * kCounterBytes};
+}
+
+std::optional<Workspace>
+llir::getWorkspace(KernelOp kernel,
+                   const KernelAnalysis::SymbolRanges &ranges) {
   std::optional<Workspace> workspace;
   if (!kernel.getLoops())
     return workspace;
   for (LoopCaseAttr loopCase : kernel.getLoops()->getCases()) {
     if (loopCase.getParts() == 1)
       continue;
-    CutReductions cut = getCutReductions(kernel, loopCase);
+    const LoopForms *forms =
+        findForms(kernel, loopCase, [&] { return kernel.emitOpError(); });
+    assert(forms && "a schedule that was not verified");
+    Workspace own = forms->countWorkspace
+                        ? forms->countWorkspace(kernel, ranges, loopCase)
+                        : countWorkspace(kernel, loopCase);
     Expr applies = getIndicator(loopCase);
-    Expr counters = cut.blocks * kCounterBytes;
     if (!workspace)
       workspace.emplace();
-    workspace->states = Expr::max(workspace->states, applies * cut.bytes);
-    workspace->counters = Expr::max(workspace->counters, applies * counters);
+    workspace->states = Expr::max(workspace->states, applies * own.states);
+    workspace->counters =
+        Expr::max(workspace->counters, applies * own.counters);
   }
   return workspace;
 }

@@ -30,11 +30,8 @@ ArrayRef<const LoopForms *> llir::getLoopForms() {
   return forms;
 }
 
-/// The forms that the case gives to the ops with loops; `element` is that of a
-/// kernel without them.
-static const LoopForms *
-findForms(KernelOp kernel, LoopCaseAttr loopCase,
-          function_ref<InFlightDiagnostic()> emitError) {
+const LoopForms *llir::findForms(KernelOp kernel, LoopCaseAttr loopCase,
+                                 function_ref<InFlightDiagnostic()> emitError) {
   SmallVector<StringRef> names;
   for (auto [position, op] : llvm::enumerate(kernel.getOps())) {
     if (!hasLoops(&op))
@@ -223,6 +220,8 @@ static LogicalResult verifyParts(KernelOp kernel, LoopCaseAttr loopCase,
                        << " do not";
   if (failed(forms.verifyParts(kernel, loopCase, emitError)))
     return failure();
+  if (forms.countWorkspace)
+    return success();
   for (ReductionOpInterface op : getFirstReductions(kernel)) {
     std::optional<int64_t> n = op.getReducedExtent().asConstant();
     if (n && *n < loopCase.getParts())

@@ -4,7 +4,8 @@
 // As stages, the grid cuts the parallel space; a unit then walks the first dim
 // beyond it, the stream, in chunks, all anchors jointly (StreamedStages). For
 // kernels of which the rows of a unit do not fit on chip as a whole. Products
-// have the forms of stages, reductions the form `joint`.
+// have the forms of stages, reductions the form `joint`. With parts, several
+// units walk the stream for the same rows, each a part of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,6 +24,10 @@ using Role = StreamedSpace::Role;
 /// Indices of the stream that a unit takes at a time, at least and at most: a
 /// row's states are scaled once a chunk.
 static constexpr int64_t kLeastChunk = 64, kMostChunk = 512;
+/// Units of parts for each worker, so that all have about as much.
+static constexpr int64_t kUnitsEach = 2;
+/// Prices that differ by less are equal: parts need memory.
+static constexpr double kWorthParts = 0.9;
 
 namespace {
 /// The case of one kernel.
@@ -42,6 +47,9 @@ public:
   std::optional<Expr> getRows() const {
     return rowAxis ? std::optional(s.axes[*rowAxis].extent) : std::nullopt;
   }
+
+  /// Blocks of the grid, for few rows where their number is not known.
+  Expr countBlocks() const;
 
   KernelAnalysis a;
   StreamedStages t;
@@ -132,6 +140,20 @@ Decision Proposal::addGrid() {
   return Decision::accept();
 }
 
+/// Blocks that the grid has along an axis.
+static Expr countBlocks(const StageAxis &axis) {
+  return axis.block ? Expr::ceilDiv(axis.extent, axis.block)
+                    : Expr::min(1, axis.extent);
+}
+
+Expr Proposal::countBlocks() const {
+  Expr blocks = 1;
+  for (auto [i, axis] : llvm::enumerate(s.axes))
+    if (i != rowAxis || axis.extent.asConstant())
+      blocks = blocks * ::countBlocks(axis);
+  return blocks;
+}
+
 bool Proposal::fitsOnChip() const {
   std::optional<int64_t> known = t.extent.asConstant();
   return known &&
@@ -219,6 +241,71 @@ static double getWalkedShare(StreamedStages &t, const KernelSizes &sizes) {
   return walked / kSampledRows / extent;
 }
 
+static LoopWork count(KernelOp kernel,
+                      const KernelAnalysis::SymbolRanges &ranges,
+                      LoopCaseAttr loopCase, const MachineModel &machine);
+
+/// The price of the stages that the kernel could have instead.
+static std::optional<double>
+priceStages(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+            const MachineModel &machine) {
+  SmallVector<Reporter::Arg> ignored;
+  SmallVector<LoopCaseAttr> cases =
+      kStageForms.propose(kernel, ranges, machine, ignored);
+  if (cases.empty())
+    return std::nullopt;
+  LoopWork work = kStageForms.count(kernel, ranges, cases.back(), machine);
+  return priceWork(work, machine, machine.workers);
+}
+
+/// Lets the first case cut the stream into parts where blocks are fewer than
+/// workers, if that is faster; where the length of the stream is known at a
+/// call, for one that has whole chunks for all. Whether it does.
+static bool addParts(Proposal &first, KernelOp kernel,
+                     const KernelAnalysis::SymbolRanges &ranges,
+                     const MachineModel &machine,
+                     SmallVectorImpl<LoopCaseAttr> &cases,
+                     SmallVectorImpl<Reporter::Arg> &why) {
+  auto refuse = [&](StringRef reason) {
+    why.push_back({"no parts because", reason.str()});
+    return false;
+  };
+  std::optional<int64_t> blocks = first.countBlocks().asConstant(),
+                         extent = first.t.extent.asConstant();
+  if (!blocks)
+    return refuse("how many units there are is known at a call");
+  if (*blocks >= machine.workers || *blocks == 0)
+    return refuse("there are units for all workers");
+  int64_t parts = llvm::divideCeil(kUnitsEach * machine.workers, *blocks);
+  if (extent)
+    parts = std::min(parts, *extent / first.t.chunk);
+  if (parts < 2)
+    return refuse("a part would have less than a chunk");
+  CaseBuilder cut = first.c;
+  cut.parts = parts;
+  if (!extent)
+    cut.atLeast.push_back({first.t.extent, parts * first.t.chunk});
+  LoopCaseAttr withParts = cut.build();
+  if (extent && first.getRows().value_or(1).asConstant()) {
+    auto price = [&](LoopCaseAttr loopCase) {
+      LoopWork work = count(kernel, ranges, loopCase, machine);
+      return priceWork(work, machine, machine.workers);
+    };
+    double otherwise = price(cases.front());
+    if (first.fitsOnChip())
+      otherwise = std::min(
+          otherwise, priceStages(kernel, ranges, machine).value_or(otherwise));
+    if (price(withParts) > kWorthParts * otherwise)
+      return refuse("they are not faster by their price");
+  }
+  why.push_back({"parts", parts});
+  if (extent)
+    cases.front() = withParts;
+  else
+    cases.insert(cases.begin(), withParts);
+  return true;
+}
+
 static SmallVector<LoopCaseAttr>
 propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
         const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
@@ -233,13 +320,16 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
       why.push_back({"not streamed", describeWithPlace(other)});
     return {};
   }
-  if (first.fitsOnChip())
+  SmallVector<LoopCaseAttr> cases =
+      proposeByRows(first, kernel, ranges, machine);
+  bool hasParts = addParts(first, kernel, ranges, machine, cases, why);
+  if (first.fitsOnChip() && !hasParts)
     return {};
   why.push_back({"form", "anchors jointly over one streamed dim"});
   why.push_back({"anchors", uint64_t(first.t.getAnchors().size())});
   why.push_back({"chunk", uint64_t(first.t.chunk)});
   describeWalk(first.t, why);
-  return proposeByRows(first, kernel, ranges, machine);
+  return cases;
 }
 
 static LoopWork count(KernelOp kernel,
@@ -287,6 +377,12 @@ static LoopWork count(KernelOp kernel,
   for (Value yielded : getYielded(kernel))
     work.operations += sizes.countOperations(yielded, &kept);
   work.memoryBytes += sizes.countMemory();
+  // The states of parts are written, read, and merged.
+  if (int64_t parts = loopCase.getParts(); parts > 1) {
+    double states = work.units * sizes.valueOf(t.countStateBytes());
+    work.cacheBytes += 2 * states;
+    work.operations += states;
+  }
   return work;
 }
 
@@ -308,6 +404,12 @@ static LogicalResult verify(KernelOp kernel,
     fits = t.apply(loopCase);
   if (!fits)
     return emitError() << "walks anchors jointly, but " << fits.str();
+  if (std::optional<int64_t> n = t.extent.asConstant()) {
+    int64_t chunks = llvm::divideCeil(*n, t.chunk), parts = loopCase.getParts();
+    if (parts > 1 && chunks < parts)
+      return emitError() << "cuts the " << chunks
+                         << " chunks of its stream into " << parts << " parts";
+  }
   for (const Anchor &anchor : t.getAnchors()) {
     LoopFormAttr form = loopCase.getForm(getPosition(anchor.op));
     if (anchor.role == Role::Reduction) {
@@ -345,6 +447,28 @@ static LogicalResult verify(KernelOp kernel,
   return success();
 }
 
+/// Any case may have parts; what they cut, `verify` looks at.
+static LogicalResult verifyParts(KernelOp, LoopCaseAttr,
+                                 function_ref<InFlightDiagnostic()>) {
+  return success();
+}
+
+static Workspace countWorkspace(KernelOp kernel,
+                                const KernelAnalysis::SymbolRanges &ranges,
+                                LoopCaseAttr loopCase) {
+  KernelAnalysis a(kernel, ranges);
+  StreamedStages t(a);
+  bool fits = t.find() && t.apply(loopCase);
+  assert(fits && "a case that was not verified");
+  (void)fits;
+  Expr blocks = 1;
+  for (const StageAxis &axis : t.s.axes)
+    blocks = blocks * countBlocks(axis);
+  return {blocks * (t.countStateBytes() * int64_t(loopCase.getParts())),
+          blocks * kCounterBytes};
+}
+
 static const StringRef kNames[] = {"tile", "dot", "axpy", "joint"};
-const LoopForms llir::kStreamForms = {"streamed", kNames, fits,
-                                      propose,    count,  verify};
+const LoopForms llir::kStreamForms = {"streamed",  kNames,        fits,
+                                      propose,     count,         verify,
+                                      verifyParts, countWorkspace};

@@ -142,7 +142,8 @@ void Planner::addWorkspace(Operation *op, unsigned step) {
       add(Storage::Kind::Slot, bytes);
     return;
   }
-  std::optional<Workspace> workspace = getWorkspace(cast<KernelOp>(op));
+  std::optional<Workspace> workspace =
+      getWorkspace(cast<KernelOp>(op), symbols.getSymbols());
   if (!workspace)
     return;
   add(Storage::Kind::Slot, workspace->states);

@@ -45,6 +45,18 @@ public:
   /// The product of an anchor: scores over a unit's rows, a sum over one chunk.
   ProductAnalysis analyze(const StreamedSpace::Anchor &anchor) const;
 
+  /// Bytes of so many elements of a unit: whole lines, with room to read
+  /// vectors past the end.
+  static Expr countRoom(mlir::Type type, const Expr &count);
+  /// The first anchor of each reference.
+  llvm::SmallVector<const StreamedSpace::Anchor *> getReferences() const;
+  /// The type in which a reference and its factors are computed.
+  static mlir::Type getWideType(mlir::Value reference);
+  /// Bytes of the states of a unit's rows: what terms are relative to, in the
+  /// order of `getReferences`; then those of reductions; then the lines that
+  /// products sum, as accumulators; each in a room of its own.
+  Expr countStateBytes() const;
+
   KernelAnalysis &a;
   StageAnalysis s;
   std::optional<StreamedSpace> space;

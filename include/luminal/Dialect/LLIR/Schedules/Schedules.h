@@ -53,6 +53,10 @@ mlir::LogicalResult verifyLoops(KernelOp kernel,
 /// Empty, with an error at the kernel, where it was not verified.
 llvm::StringRef getLoopsTitle(KernelOp kernel, LoopCaseAttr loopCase);
 
+/// The indices of one of `parts` of a dim, a multiple of `step`: part p begins
+/// at p times as many, and the last parts may have less or nothing.
+Expr getPartExtent(const Expr &extent, int64_t parts, int64_t step);
+
 /// Reductions that parts of a case cut: those that read, through whatever is
 /// between, no other op with loops. All are over one index space, the grid's.
 struct CutReductions {
@@ -67,9 +71,9 @@ struct CutReductions {
   /// Blocks of the grid; each has a counter, an i32.
   Expr blocks = 1;
 
-  /// The indices of a part of a dim, a multiple of `step`: part p begins at p
-  /// times as many, and the last parts may have less or nothing.
-  Expr getPartExtent(const Expr &extent, int64_t step) const;
+  Expr getPartExtent(const Expr &extent, int64_t step) const {
+    return luminal::llir::getPartExtent(extent, parts, step);
+  }
 };
 CutReductions getCutReductions(KernelOp kernel, LoopCaseAttr loopCase);
 
@@ -82,7 +86,8 @@ struct Workspace {
 };
 /// For all cases of its schedule; none where no case has parts. Its schedule is
 /// verified.
-std::optional<Workspace> getWorkspace(KernelOp kernel);
+std::optional<Workspace>
+getWorkspace(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges);
 
 /// 1 where the guard of a case holds, else 0; 1 without a guard.
 Expr getIndicator(LoopCaseAttr loopCase);
