@@ -1,5 +1,6 @@
 // What units of a stream walk where a mask is proved from indices, and why they walk all where it is not.
 // RUN: luminal-opt %s --split-input-file --llir-fuse-kernels --llir-schedule-kernels=arch=x86-64-v3 --remarks-filter=llir-schedule-kernels -o %t 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: luminal-opt %s --split-input-file --llir-fuse-kernels | FileCheck %s --check-prefix=KERNELS
 // RUN: luminal-opt %s --split-input-file --llir-fuse-kernels --llir-schedule-kernels=arch=x86-64-v3 --llir-plan-memory --convert-llir-to-llvm="arch=x86-64-v3 keep-loops" | FileCheck %s --check-prefix=CODE
 
 // Rows tell where the walk ends; elements that are multiplied by zero are looked at for a NaN.
@@ -173,6 +174,30 @@ func.func @strided(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: te
   %key = llir.iota <(d0, d1, d2) -> (d2 mod 2)> : tensor<8x1024x16384xi64>
   %query = llir.iota <(d0, d1, d2) -> (d1)> : tensor<8x1024x16384xi64>
   %mask = llir.elementwise less_equal(%key, %query) : (tensor<8x1024x16384xi64>, tensor<8x1024x16384xi64>) -> tensor<8x1024x16384xi1>
+  %s = llir.gemm %q, %k k(64) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x1024x64xf32>, tensor<8x16384x64xf32> -> tensor<8x1024x16384xf32>
+  %c = llir.constant dense<0xFF800000> : tensor<f32>
+  %l = llir.view %c <(d0, d1, d2) -> ()> : tensor<f32> -> tensor<8x1024x16384xf32>
+  %x = llir.elementwise select(%mask, %s, %l) : (tensor<8x1024x16384xi1>, tensor<8x1024x16384xf32>, tensor<8x1024x16384xf32>) -> tensor<8x1024x16384xf32>
+  %p = llir.softmax %x : tensor<8x1024x16384xf32>
+  %o = llir.gemm %p, %v k(16384) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x1024x16384xf32>, tensor<8x16384x32xf32> -> tensor<8x1024x32xf32>
+  return %o : tensor<8x1024x32xf32>
+}
+
+// -----
+// A mask of all heads is found anew where it is read, though that is more operations than to load it: the walk is shorter.
+// KERNELS-LABEL: func.func @shared
+// KERNELS: llir.kernel(%arg0, %arg1, %arg2)
+// KERNELS-NOT: llir.kernel
+// KERNELS: return
+// REMARK: Function=shared {{.*}} walks from="max(d1 - 255, 0)", walks to="d1 + 1"
+func.func @shared(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: tensor<8x16384x32xf32>) -> tensor<8x1024x32xf32> {
+  %key = llir.iota <(d0, d1) -> (d1)> : tensor<1024x16384xi64>
+  %query = llir.iota <(d0, d1) -> (d0)> : tensor<1024x16384xi64>
+  %causal = llir.elementwise less_equal(%key, %query) : (tensor<1024x16384xi64>, tensor<1024x16384xi64>) -> tensor<1024x16384xi1>
+  %wide = llir.iota <(d0, d1) -> (d1 + 256)> : tensor<1024x16384xi64>
+  %near = llir.elementwise less_than(%query, %wide) : (tensor<1024x16384xi64>, tensor<1024x16384xi64>) -> tensor<1024x16384xi1>
+  %both = llir.elementwise mul(%causal, %near) : (tensor<1024x16384xi1>, tensor<1024x16384xi1>) -> tensor<1024x16384xi1>
+  %mask = llir.view %both <(d0, d1, d2) -> (d1, d2)> : tensor<1024x16384xi1> -> tensor<8x1024x16384xi1>
   %s = llir.gemm %q, %k k(64) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x1024x64xf32>, tensor<8x16384x64xf32> -> tensor<8x1024x16384xf32>
   %c = llir.constant dense<0xFF800000> : tensor<f32>
   %l = llir.view %c <(d0, d1, d2) -> ()> : tensor<f32> -> tensor<8x1024x16384xf32>

@@ -156,6 +156,7 @@ private:
   Decision fitBudgets(mlir::Value value) const;
   double countEvaluations(const Group &group, mlir::Value value) const;
   double countWork(const Group &group, mlir::Value value) const;
+  bool isOfIndices(mlir::Value v) const;
   double nominalSize(llvm::ArrayRef<Expr> extents) const;
 
   // Anchors. Each returns whether it joined.
@@ -177,6 +178,8 @@ private:
   unsigned getRowSpace(Group &group, const Expr &local);
   bool isReadByRows(const Group &group, mlir::Value value) const;
   double countSharedRows(ProductOpInterface op,
+                         llvm::ArrayRef<Expr> rows) const;
+  double countRowsAtOnce(ProductOpInterface op,
                          llvm::ArrayRef<Expr> rows) const;
   void findStreams();
   bool canStream(const Group &group, mlir::Operation *op) const;
@@ -219,6 +222,8 @@ private:
   llvm::MapVector<mlir::Value, mlir::Value> aliases;
   /// Scalar operations to compute one element from loads.
   llvm::DenseMap<mlir::Value, double> perElement;
+  /// Values of ops of which each element is a function of its index alone.
+  llvm::DenseSet<mlir::Value> ofIndices;
   /// Values that a product's kernel can compute after the product.
   llvm::DenseSet<mlir::Value> followsProduct;
   /// Anchors that may be walked jointly with a product after them, over the dim

@@ -208,8 +208,11 @@ Decision FusionPlan::joinProduct(Group &group, ProductOpInterface op) {
     for (auto [i, extent] : llvm::enumerate(extents))
       if (map.usesDim(i))
         reads *= nominalValue(extent, symbols);
+    double work = 0;
+    if (operand == op.getRhs() && canStream(group, op))
+      work = countRowsAtOnce(op, ArrayRef<Expr>(extents).drop_back(2));
     addWholeRead(group, operand, reads,
-                 cast<CodeOpInterface>(*op).getLoopCopies());
+                 cast<CodeOpInterface>(*op).getLoopCopies(), work);
   }
   readByRows(group, op);
   return Decision::accept(&group);

@@ -16,6 +16,9 @@ static constexpr double kPassOpsPerElement = 4;
 static constexpr double kLoadOps = 2;
 /// The part of a reader's work on a value that computing the value may take.
 static constexpr double kHiddenShare = 1.0 / 16;
+/// The same for what indices alone tell: whoever walks the elements can see
+/// which of them are masked.
+static constexpr double kHiddenShareOfIndices = 1.0 / 4;
 /// All longer chains count the same: they are not computed twice.
 static constexpr double kManyOps = 1e6;
 /// How many groups are visited to decide whether a group may run before others.
@@ -94,6 +97,19 @@ static double countDivisions(const Expr &e) {
   return count;
 }
 
+/// Whether the elements of `v` are functions of their index alone.
+bool FusionPlan::isOfIndices(Value v) const {
+  Operation *op = v.getDefiningOp();
+  while (auto view = dyn_cast_or_null<ViewOp>(op)) {
+    v = view.getOperand();
+    op = v.getDefiningOp();
+  }
+  auto body = dyn_cast_or_null<BodyOpInterface>(op);
+  return body && op->getNumOperands() == 0 && body.isFree()
+             ? !isa<llir::ConstantOp>(op) || isSplatConstant(op)
+             : ofIndices.contains(v);
+}
+
 void FusionPlan::estimate(Operation *op) {
   auto body = dyn_cast<BodyOpInterface>(op);
   if (!body || op->getNumResults() == 0)
@@ -138,6 +154,9 @@ void FusionPlan::estimate(Operation *op) {
     cost = 1;
   } else {
     cost = cast<CodeOpInterface>(op).getCodeSize();
+    if (llvm::all_of(op->getOperands(),
+                     [&](Value v) { return isOfIndices(v); }))
+      ofIndices.insert(result);
     for (Value operand : op->getOperands()) {
       cost += costOf(operand);
       if (body.isPointwise() && isChain(operand, followsProduct))
@@ -396,7 +415,13 @@ double FusionPlan::countWork(const Group &group, Value value) const {
   double work = 0;
   for (const Access &access : group.accesses.lookup(value)) {
     const IndexSpace &space = group.spaces[access.space];
-    work += space.work * space.weight * nominalSize(space.extents);
+    double each = space.work;
+    // The product behind the rows multiplies each of their elements with its
+    // columns.
+    if (group.isRowSpace(access.space) && canStream(group, group.product))
+      each = nominalValue(hlir::getExtents(group.product->getResult(0)).back(),
+                          symbols);
+    work += each * space.weight * nominalSize(space.extents);
   }
   return work;
 }
@@ -471,11 +496,15 @@ Decision FusionPlan::shouldInline(Value value) {
     work += countWork(*group, value);
   }
   double extra = (evaluations - size) * perElement.lookup(value);
-  double limit = kPassOpsPerElement * size + kLaunchOps + kHiddenShare * work;
+  bool isHidden = ofIndices.contains(value) && work > 0;
+  double limit = kPassOpsPerElement * size + kLaunchOps +
+                 (isHidden ? kHiddenShareOfIndices : kHiddenShare) * work;
   if (extra > limit)
     return Decision::refuseAbove("computing it once more for each reader costs "
                                  "more operations than memory does",
                                  extra, limit);
+  if (isHidden)
+    return fitBudgets(value);
   // Small tensors are cheap to compute, but their code is not smaller.
   double code = (known.size() - 1) * perElement.lookup(value);
   if (code > codeBudget / 8.0)

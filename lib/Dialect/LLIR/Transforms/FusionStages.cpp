@@ -30,6 +30,8 @@ static constexpr double kRowsInUnit = 14;
 static constexpr double kMostRowsInUnit = 112;
 /// Units that keep the workers of a machine busy.
 static constexpr double kEnoughUnits = 8;
+/// What a unit takes of a streamed dim that is cut into parts, about.
+static constexpr double kPartOfStream = 512;
 
 /// A row space of the group with elements of this extent.
 unsigned FusionPlan::getRowSpace(Group &group, const Expr &local) {
@@ -66,6 +68,12 @@ double FusionPlan::countSharedRows(ProductOpInterface op,
     if (op.getLhsMap().usesDim(i) && !op.getRhsMap().usesDim(i))
       shared *= nominalValue(extent, symbols);
   return shared;
+}
+
+/// Rows of a unit that are multiplied with the same columns.
+double FusionPlan::countRowsAtOnce(ProductOpInterface op,
+                                   ArrayRef<Expr> rows) const {
+  return std::min(countSharedRows(op, rows), kMostRowsInUnit);
 }
 
 /// Which anchors may be walked jointly with a product after them.
@@ -117,6 +125,11 @@ Decision FusionPlan::fitsStage(const Group &group, ProductOpInterface op,
       nominalValue(extents.back() * op.getReducedExtent(), symbols);
   double bytes = countColumnBytes(op);
   bool isStreamed = canStream(group, op);
+  // Where there is scratch, several units walk one stream.
+  if (isStreamed && chipBytes > 0) {
+    Expr stream = group.product == op ? op.getReducedExtent() : extents.back();
+    units *= std::max(1.0, nominalValue(stream, symbols) / kPartOfStream);
+  }
   if ((bytes > chipBytes || chipBytes == 0) && !isStreamed)
     return Decision::refuseAbove("its columns do not fit on chip beside the "
                                  "rows of the reader, in bytes",
@@ -232,7 +245,7 @@ Decision FusionPlan::joinStage(Group &group, ProductOpInterface op) {
     double shared = countSharedRows(op, rows), work = 0;
     if (operand == op.getRhs()) {
       reads *= std::max(1.0, std::ceil(shared / kMostRowsInUnit));
-      work = std::min(shared, kMostRowsInUnit);
+      work = countRowsAtOnce(op, rows);
     }
     addWholeRead(group, operand, reads, code.getLoopCopies(), work);
   }
