@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # ===- benchmark.py - Luminal beside its peers on the CPU -----------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Times ten workloads through PyTorch eager, Inductor, ONNX Runtime, OpenVINO and Luminal, in one process.
+"""Times workloads through PyTorch eager, Inductor, ONNX Runtime, OpenVINO and Luminal, in one process.
 
     build/venv/bin/python -m pip install -r utils/requirements-benchmark.txt
     build/venv/bin/python utils/benchmark.py [NAME...]
@@ -312,7 +312,7 @@ def time_compile(args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="workloads (default: all ten, and the compile time)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="workloads (default: all, and the compile time)")
     parser.add_argument("--ratio", type=float, default=2.0, help="fail above this multiple of the best peer (2)")
     parser.add_argument("--forms", type=lambda t: t.split(","), default=PEERS, help="peers to run, comma separated")
     parser.add_argument("--threads", type=lambda t: [int(n) for n in t.split(",")], default=[torch.get_num_threads()],

@@ -440,6 +440,11 @@ MODELS = {
     "cached_decoder": cached_decoder,
 }
 
+def attention(queries, keys, causal, heads=8, width=64):
+    return Case(Function(lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=causal)),
+                tuple(torch.randn(1, heads, n, width) for n in (queries, keys, keys)))
+
+
 # --- Benchmark workloads ----------------------------------------------------------------------------------------------
 
 WORKLOADS = {
@@ -454,6 +459,10 @@ WORKLOADS = {
     "dlrm_3_bs256": lambda: recommendation(tables=3, rows=1000, batch=256),
     "decoder_4x512_s64": lambda: Case(Decoder(4, 512, 8, 1536), (torch.randn(1, 64, 512),)),
     "decoder_8x1024_s1": lambda: Case(Decoder(8, 1024, 16, 4096), (torch.randn(1, 1, 1024),)),
+    "attention_1024": lambda: attention(1024, 1024, causal=False),
+    "attention_1024_causal": lambda: attention(1024, 1024, causal=True),
+    "attention_4096_causal": lambda: attention(4096, 4096, causal=True),
+    "attention_s1_4096": lambda: attention(1, 4096, causal=False),
 }
 
 
