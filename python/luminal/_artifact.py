@@ -6,8 +6,9 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import os
+import struct
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from . import _capi, _errors
 
@@ -38,8 +39,10 @@ class Tensor:
     """An input whose memory each call changes."""
 
 
-class _Arrays(threading.local):
+class _Arrays:
     """The arguments of a call in memory of one thread, so that a call allocates none."""
+
+    __slots__ = ("tensors", "dtypes", "extents", "outputs", "output_extents", "request", "address", "shapes", "threads")
 
     def __init__(self, artifact: Artifact) -> None:
         tensors = artifact.inputs + artifact.weights + artifact.states
@@ -52,8 +55,18 @@ class _Arrays(threading.local):
             ctypes.sizeof(_capi.CallRequest), 0, self.tensors, self.dtypes, len(self.tensors), self.extents,
             len(self.extents), self.output_extents, len(self.output_extents), self.outputs, len(self.outputs), 0)
         self.address = ctypes.addressof(self.request)
-        # What `extents` and `output_extents` hold.
+        # What `extents` and `output_extents` hold, and the request's threads.
         self.shapes: Shapes | None = None
+        self.threads = 0
+
+
+def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides in elements; as PyTorch's, they count an extent of 0 as 1."""
+    strides, step = [], 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= max(extent, 1)
+    return tuple(reversed(strides))
 
 
 class Shapes:
@@ -63,6 +76,7 @@ class Shapes:
         self.extents = extents
         self.outputs = outputs
         self.output_extents = tuple(extent for shape in outputs for extent in shape)
+        self.strides = [_row_major(shape) for shape in outputs]
 
 
 class Artifact:
@@ -77,7 +91,11 @@ class Artifact:
         # Positions among inputs, weights and states of those that a call writes to.
         self.written = [i for i, t in enumerate(self.inputs) if t.is_written] + list(states)
         self._call = self._lib.luminal_call
-        self._arrays = _Arrays(self)
+        self._address = handle.value
+        # Faster than assigning to a slice of an array of pointers.
+        self._pack_tensors = struct.Struct(f"{self.num_tensors}P").pack_into
+        self._pack_outputs = struct.Struct(f"{len(self.outputs)}P").pack_into
+        self._local = threading.local()
         self._known: dict[tuple[int, ...], Shapes] = {}
 
     @staticmethod
@@ -112,12 +130,16 @@ class Artifact:
                                   tuple(text.decode() for text in info.shape_text[:info.rank]), bool(info.is_written)))
         return tensors
 
+    def _make_arrays(self) -> _Arrays:
+        arrays = self._local.arrays = _Arrays(self)
+        return arrays
+
     def shapes(self, extents: tuple[int, ...]) -> Shapes:
         """The shapes of a call whose inputs have these extents, one input after another. Raises ShapeError."""
         found = self._known.get(extents)
         if found is not None:
             return found
-        arrays = self._arrays
+        arrays = getattr(self._local, "arrays", None) or self._make_arrays()
         if len(extents) != len(arrays.extents):
             raise _errors.ShapeError(f"{len(extents)} extents of inputs, expected {len(arrays.extents)}")
         arrays.shapes = None
@@ -136,20 +158,26 @@ class Artifact:
         self._known[extents] = found
         return found
 
-    def call(self, tensors: Sequence[int | None], outputs: Sequence[int | None], shapes: Shapes, threads: int) -> None:
+    def call(self, tensors: Iterable[int], outputs: Iterable[int], shapes: Shapes, threads: int) -> None:
         """One call. Addresses of inputs, weights, states, and of outputs; dtypes must be the signature's.
 
-        ``threads``: of the call, 0 for all that the process may use. Raises CallError or ShapeError.
+        An address of 0: of a tensor without elements, or of the artifact's own weight or state. ``threads``: of the
+        call, 0 for all that the process may use. Raises CallError or ShapeError.
         """
-        arrays = self._arrays
+        try:
+            arrays = self._local.arrays
+        except AttributeError:
+            arrays = self._make_arrays()
         if arrays.shapes is not shapes:
             arrays.shapes = None
             arrays.extents[:] = shapes.extents
             arrays.output_extents[:] = shapes.output_extents
             arrays.shapes = shapes
-        arrays.tensors[:] = tensors
-        arrays.outputs[:] = outputs
-        arrays.request.threads = 1 if _forked else threads
-        status = self._call(self._handle, arrays.address)
-        if status:
-            _capi.check(status)
+        if _forked:
+            threads = 1
+        if arrays.threads != threads:
+            arrays.request.threads = arrays.threads = threads
+        self._pack_tensors(arrays.tensors, 0, *tensors)
+        self._pack_outputs(arrays.outputs, 0, *outputs)
+        if self._call(self._address, arrays.address):
+            _capi.check(1)

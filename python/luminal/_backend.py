@@ -26,7 +26,11 @@ def backend(graph_module: fx.GraphModule, example_inputs: Sequence[Any], *, mode
     _versions.check_torch(torch.__version__)
     parsed = Options.parse(options or {}, mode)
     compiler = functools.partial(_compile_graph, parsed, parsed.fallback == "error" or _is_full_graph())
-    return _training.guard(_trace.trace(graph_module, example_inputs, compiler))
+    compiled = _trace.trace(graph_module, example_inputs, compiler)
+    # Dynamo compiles anew for another grad mode, and for inputs that require gradients where these did not.
+    can_differentiate = torch.is_grad_enabled() and any(
+        isinstance(value, torch.Tensor) and value.requires_grad for value in example_inputs)
+    return _training.guard(compiled) if can_differentiate else compiled
 
 
 def _is_full_graph() -> bool:

@@ -9,6 +9,7 @@ extent of an input without elements.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import sympy
@@ -30,7 +31,8 @@ class Argument:
     """An input of the program is this argument of the graph."""
 
     position: int
-    written: bool
+    strided: bool
+    """Whether its memory was not row-major when the graph was traced."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,27 +77,37 @@ def make_program(graph_module: fx.GraphModule) -> Program | None:
     return _Builder(graph_module).build()
 
 
-def stride_order(tensor: torch.Tensor) -> tuple[int, ...] | None:
-    """The dims by falling stride, where these fill memory densely in an order that is not row-major."""
-    def hint(value: Any) -> int:
-        return value.node.hint if isinstance(value, torch.SymInt) else value  # type: ignore[no-any-return]
+def _hint(value: Any) -> Any:
+    """An extent or stride as it was when the graph was traced."""
+    return value.node.hint if isinstance(value, torch.SymInt) else value
 
-    def expr(value: Any) -> Any:
-        return value.node.expr if isinstance(value, torch.SymInt) else sympy.Integer(value)
 
-    shape, stride = tensor.shape, tensor.stride()
-    if any(hint(value) is None for value in (*shape, *stride)) or any(hint(extent) == 0 for extent in shape):
-        return None
-    order = tuple(sorted(range(tensor.dim()), key=lambda d: (-hint(stride[d]), -hint(shape[d]), d)))
-    dense = [d for d in order if hint(shape[d]) != 1]
-    if dense == sorted(dense):
-        return None
+def _expr(value: Any) -> Any:
+    return value.node.expr if isinstance(value, torch.SymInt) else sympy.Integer(value)
+
+
+def _is_dense(tensor: torch.Tensor, order: Sequence[int]) -> bool:
+    """Whether the dims in this order, the innermost last, fill memory: for all sizes that the graph is for."""
     expected = sympy.Integer(1)
     for dim in reversed(order):
-        if hint(shape[dim]) != 1 and sympy.expand(expr(stride[dim]) - expected) != 0:
-            return None
-        expected = expected * expr(shape[dim])
-    return order
+        if _hint(tensor.shape[dim]) != 1 and sympy.expand(_expr(tensor.stride(dim)) - expected) != 0:
+            return False
+        expected = expected * _expr(tensor.shape[dim])
+    return True
+
+
+def is_row_major(tensor: torch.Tensor) -> bool:
+    return any(_hint(extent) == 0 for extent in tensor.shape) or _is_dense(tensor, range(tensor.dim()))
+
+
+def stride_order(tensor: torch.Tensor) -> tuple[int, ...] | None:
+    """The dims by falling stride, where these fill memory densely in an order that is not row-major."""
+    shape, stride = tensor.shape, tensor.stride()
+    if any(_hint(value) is None for value in (*shape, *stride)) or any(_hint(extent) == 0 for extent in shape):
+        return None
+    order = tuple(sorted(range(tensor.dim()), key=lambda d: (-_hint(stride[d]), -_hint(shape[d]), d)))
+    dense = [d for d in order if _hint(shape[d]) != 1]
+    return order if dense != sorted(dense) and _is_dense(tensor, order) else None
 
 
 class _Builder:
@@ -129,10 +141,9 @@ class _Builder:
             return None
         self.output.args = ((*(value for _, value in mutations), *tensors),)
         self.graph.eliminate_dead_code()
-        written = {node.name for node, _ in mutations}
         for position, node in enumerate(self.arguments):
             if isinstance(node.meta["val"], torch.Tensor):
-                self.inputs[node.name] = Argument(position, node.name in written)
+                self.inputs[node.name] = Argument(position, not is_row_major(node.meta["val"]))
         _archive.strip_metadata(self.graph)
         graph_module = fx.GraphModule(self.source, self.graph)
         ranges = {symbol: self.shape_env.bound_sympy(symbol) for symbol in self.symbols}

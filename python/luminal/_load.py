@@ -79,7 +79,7 @@ class Model:
         shapes = self._artifact.shapes(tuple(extent for array in arrays for extent in array.shape))
         outputs = [numpy.empty(shape, _VOID.get(spec.dtype, spec.dtype))
                    for shape, spec in zip(shapes.outputs, self.outputs)]
-        rest: list[int | None] = [None] * (len(self._artifact.weights) + len(self._artifact.states))
+        rest = [0] * (len(self._artifact.weights) + len(self._artifact.states))
         self._artifact.call([a.ctypes.data for a in arrays] + rest, [o.ctypes.data for o in outputs], shapes,
                             self._threads)
         return outputs

@@ -33,7 +33,7 @@ def compile_parts(graph_module: fx.GraphModule, compile_whole: CompileWhole,
     try:
         if not foreign:
             runner = compile_whole(graph_module)
-            return runner if runner is not None else _eager(graph_module)
+            return runner.direct() if runner is not None else _eager(graph_module)
     except _errors.UnsupportedOpError as error:
         _decompose_or_note(graph_module, error, unsupported)
     if is_strict:
