@@ -52,10 +52,11 @@ def write_archive(graph_module: torch.fx.GraphModule, signature: ExportGraphSign
                   constants: Mapping[str, torch.Tensor], ranges: Mapping[Any, Any], guards: list[str] | None = None) -> bytes:
     """The archive of a graph. ``constants``: the tensors that it holds, by name; ``ranges``: of its symbols."""
     module = serde.GraphModuleSerializer(signature, []).serialize(graph_module)
-    program = serde.ExportedProgram(
+    program = serde.ExportedProgram(  # type: ignore[attr-defined]
         graph_module=module, opset_version={"aten": torch._C._get_max_operator_version()},
         range_constraints=serde.serialize_range_constraints(dict(ranges)),
-        schema_version=serde.SchemaVersion(*serde.SCHEMA_VERSION), verifiers=["ATEN"], torch_version=torch.__version__,
+        schema_version=serde.SchemaVersion(*serde.SCHEMA_VERSION),  # type: ignore[attr-defined]
+        verifiers=["ATEN"], torch_version=torch.__version__,
         guards_code=guards or [])
     blob = io.BytesIO()
     with zipfile.ZipFile(blob, "w") as archive:
@@ -69,7 +70,8 @@ def write_archive(graph_module: torch.fx.GraphModule, signature: ExportGraphSign
                 value = tensor.detach().contiguous()
             add(f"{_ROOT}/data/constants/tensor_{index}", _bytes_of(value))
             config[name] = {"path_name": f"tensor_{index}", "is_param": False, "use_pickle": False,
-                            "tensor_meta": serde._dataclass_to_dict(serde.serialize_tensor_meta(value))}
+                            "tensor_meta": serde._dataclass_to_dict(  # type: ignore[no-untyped-call]
+                                serde.serialize_tensor_meta(value))}
         if config:
             add(_CONFIG, json.dumps({"config": config}, cls=serde.EnumEncoder))
         for name, text in (("byteorder", "little"), ("archive_format", "pt2"), ("archive_version", "0")):

@@ -41,9 +41,9 @@ def _is_full_graph() -> bool:
         return False
 
 
-def _compile_graph(options: Options, is_strict: bool, graph_module: fx.GraphModule,
-                   _: Sequence[Any]) -> Callable[[list[Any]], Sequence[Any]]:
-    return _partition.compile_parts(graph_module, functools.partial(compile_whole, options), is_strict)
+def _compile_graph(options: Options, is_strict: bool, gm: fx.GraphModule,
+                   example_inputs: Sequence[Any]) -> Callable[[list[Any]], Sequence[Any]]:
+    return _partition.compile_parts(gm, functools.partial(compile_whole, options), is_strict)
 
 
 def compile_whole(options: Options, graph_module: fx.GraphModule) -> GraphRunner | None:

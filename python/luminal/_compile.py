@@ -159,7 +159,7 @@ class CompiledModel:
             elif isinstance(spec.arg, SymIntArgument):
                 outputs.append(int(next(results)))
             else:
-                outputs.append(spec.arg.value)  # type: ignore[union-attr]
+                outputs.append(spec.arg.value)
         return pytree.tree_unflatten(outputs, self._exported.call_spec.out_spec)
 
     def _flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:

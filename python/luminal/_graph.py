@@ -9,10 +9,11 @@ extent of an input without elements.
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Sequence
 from typing import Any
 
-import sympy
+import sympy  # type: ignore[import-untyped]
 import torch
 from torch import fx
 from torch.export.graph_signature import (ExportGraphSignature, InputKind, InputSpec, OutputKind, OutputSpec,
@@ -50,6 +51,15 @@ class Constant:
     tensor: torch.Tensor
 
 
+@dataclasses.dataclass(frozen=True)
+class View:
+    """A part of an output of the program, in memory: sizes, strides and offset are sympy expressions."""
+
+    shape: tuple[Any, ...]
+    strides: tuple[Any, ...]
+    offset: Any
+
+
 @dataclasses.dataclass
 class Output:
     """An output of the graph: output ``index`` of the program, else an int (a sympy expression), else any object."""
@@ -59,6 +69,8 @@ class Output:
     value: Any = None
     permutation: tuple[int, ...] | None = None
     """Of the dims of the program's output: the graph's has the strides that this gives."""
+    view: View | None = None
+    """Of the permuted output: the graph's is that, since another output shares its memory."""
 
 
 @dataclasses.dataclass
@@ -110,6 +122,48 @@ def stride_order(tensor: torch.Tensor) -> tuple[int, ...] | None:
     return order if dense != sorted(dense) and _is_dense(tensor, order) else None
 
 
+def _base_of(node: fx.Node) -> fx.Node:
+    """The node whose memory this one's is, by the schemas of the ops between."""
+    while node.op == "call_function":
+        if node.target is operator.getitem:
+            source = node.all_input_nodes[0]
+            if not _is_view(source):
+                return node
+            node = source
+        if not _is_view(node):
+            return node
+        node = node.all_input_nodes[0]
+    return node
+
+
+# Their results share memory with the operand for some strides only.
+_MAYBE_VIEWS = ("aten::reshape", "aten::contiguous", "aten::to", "aten::flatten")
+
+
+def _is_view(node: fx.Node) -> bool:
+    if not isinstance(node.target, torch._ops.OpOverload) or not node.target._schema.arguments:
+        return False
+    alias = node.target._schema.arguments[0].alias_info
+    is_view = alias is not None and not alias.is_write and node.target._schema.name not in _MAYBE_VIEWS
+    return is_view and bool(node.all_input_nodes)
+
+
+def _find_shared(results: Sequence[fx.Node]) -> dict[fx.Node, fx.Node]:
+    """Outputs that share memory with other outputs, and the node that made that memory."""
+    bases = {result: _base_of(result) for result in results}
+    counts: dict[fx.Node, int] = {}
+    for result in bases:
+        counts[bases[result]] = counts.get(bases[result], 0) + 1
+    return {result: base for result, base in bases.items()
+            if counts[base] > 1 and base.op == "call_function" and isinstance(base.meta.get("val"), torch.Tensor)
+            and (is_row_major(base.meta["val"]) or stride_order(base.meta["val"]) is not None)}
+
+
+def _view_of(base: torch.Tensor, part: torch.Tensor) -> View:
+    return View(tuple(map(_expr, part.shape)), tuple(map(_expr, part.stride())),
+                _expr(part.storage_offset()) - _expr(base.storage_offset()))
+
+
 class _Builder:
     def __init__(self, source: fx.GraphModule) -> None:
         self.source = source
@@ -126,7 +180,7 @@ class _Builder:
         self.symbols: dict[Any, tuple[int, int | None]] = {}
         self.extents: dict[Any, tuple[fx.Node, int]] = {}
         self.shape_env: Any = None
-        self.fake_mode = torch._guards.detect_fake_mode([n.meta.get("val") for n in self.arguments])
+        self.fake_mode: Any = torch._guards.detect_fake_mode([n.meta.get("val") for n in self.arguments])
 
     def build(self) -> Program | None:
         for position, node in enumerate(self.arguments):
@@ -231,16 +285,29 @@ class _Builder:
         outputs: list[Output] = []
         tensors: list[fx.Node] = []
         results = self.output.args[0]
-        for result in results if isinstance(results, (list, tuple)) else [results]:
-            value = result.meta["val"] if isinstance(result, fx.Node) else result
+        results = results if isinstance(results, (list, tuple)) else [results]
+        shared = _find_shared([r for r in results if isinstance(r, fx.Node) and isinstance(r.meta["val"], torch.Tensor)])
+        known: dict[fx.Node, Output] = {}
+        for result in results:
+            view = None
+            if isinstance(result, fx.Node) and result in shared:
+                view = _view_of(shared[result].meta["val"], result.meta["val"])
+                result = shared[result]
+                if result in known:
+                    outputs.append(dataclasses.replace(known[result], view=view))
+                    continue
+            value: Any = result.meta["val"] if isinstance(result, fx.Node) else result
             if isinstance(value, torch.Tensor):
+                assert isinstance(result, fx.Node)
+                base = result
                 order = stride_order(value)
                 if order is not None:
                     with self.graph.inserting_before(self.output):
                         result = self.graph.call_function(aten.permute.default, (result, list(order)))
                     result.meta["val"] = value.permute(order)
                     order = tuple(order.index(d) for d in range(len(order)))
-                outputs.append(Output(len(tensors), permutation=order))
+                outputs.append(Output(len(tensors), permutation=order, view=view))
+                known[base] = outputs[-1]
                 tensors.append(result)
             elif isinstance(value, torch.SymInt):
                 outputs.append(Output(size=value.node.expr))

@@ -63,7 +63,7 @@ class Model:
     def _call_numpy(self, values: list[Any]) -> list[Any]:
         import numpy
 
-        arrays = []
+        arrays: list[Any] = []
         for value, spec in zip(values, self.inputs):
             array = value if isinstance(value, numpy.ndarray) else (
                 numpy.from_dlpack(value) if hasattr(value, "__dlpack__") else None)

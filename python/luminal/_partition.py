@@ -145,7 +145,7 @@ class _Support(OperatorSupportBase):
         # Writes stay where they are: after everything that reads. Floats and conditions of sizes are Python's.
         if node.target is torch.ops.aten.copy_.default or _is_scalar(node):
             return False
-        return not (node.target is operator.getitem and node.args[0].name in self.refused)  # type: ignore[union-attr]
+        return not (node.target is operator.getitem and node.all_input_nodes[0].name in self.refused)
 
 
 def _split(graph_module: fx.GraphModule, refused: set[str]) -> fx.GraphModule:

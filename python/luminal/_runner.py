@@ -82,7 +82,9 @@ def call_model(artifact: Artifact, values: list[Any], threads: int) -> list[torc
     """A call on inputs alone: weights and states are the artifact's. numpy arrays may stand beside tensors."""
     tensors = []
     for value, spec in zip(values, artifact.inputs):
-        tensor = torch.from_dlpack(value) if not isinstance(value, torch.Tensor) and hasattr(value, "__dlpack__") else value
+        tensor = value
+        if not isinstance(value, torch.Tensor) and hasattr(value, "__dlpack__"):
+            tensor = torch.utils.dlpack.from_dlpack(value)
         check_tensor(tensor, spec)
         tensors.append(tensor)
     with torch.no_grad():
@@ -105,7 +107,7 @@ class GraphRunner:
         self.shapes: Shapes | None = None
         if all(-1 not in t.shape for t in artifact.inputs):
             self.shapes = artifact.shapes(tuple(e for t in artifact.inputs for e in t.shape))
-        self.plain = all(o.index == i and o.permutation is None for i, o in enumerate(program.outputs))
+        self.plain = all(o.index == i and o.permutation is None and o.view is None for i, o in enumerate(program.outputs))
         # Dynamo guards the strides of the arguments of its graphs, except of the bases that AOTAutograd finds for
         # inputs that are written to.
         strided = any(isinstance(i, _graph.Argument) and i.strided for i in self.inputs)
@@ -123,6 +125,7 @@ class GraphRunner:
         specs = list(zip(known.outputs, known.strides, self.dtypes)) if known is not None else []
 
         def run(args: list[Any]) -> Sequence[Any]:
+            assert known is not None
             results = [_empty_strided(shape, strides, dtype) for shape, strides, dtype in specs]
             call(map(_data_ptr, pick(args)), map(_data_ptr, results), known, _get_num_threads())
             return results
@@ -157,14 +160,23 @@ class GraphRunner:
             return source.tensor
         return torch.empty((args[source.position], 0), dtype=torch.uint8)
 
+    def _evaluate(self, expr: Any, args: Sequence[Any]) -> int:
+        values = {}
+        for symbol in expr.free_symbols:
+            position, dim = self.symbols[symbol]
+            values[symbol] = args[position] if dim is None else args[position].shape[dim]
+        return int(expr.subs(values))
+
     def _output(self, output: _graph.Output, results: Sequence[torch.Tensor], args: Sequence[Any]) -> Any:
         if output.size is not None:
-            values = {}
-            for symbol in output.size.free_symbols:
-                position, dim = self.symbols[symbol]
-                values[symbol] = args[position] if dim is None else args[position].shape[dim]
-            return int(output.size.subs(values))
+            return self._evaluate(output.size, args)
         if output.index is None:
             return output.value
         result = results[output.index]
-        return result if output.permutation is None else result.permute(output.permutation)
+        if output.permutation is not None:
+            result = result.permute(output.permutation)
+        view = output.view
+        if view is None:
+            return result
+        shape, strides = ([self._evaluate(e, args) for e in exprs] for exprs in (view.shape, view.strides))
+        return result.as_strided(shape, strides, self._evaluate(view.offset, args))

@@ -17,7 +17,8 @@ from torch.export.exported_program import _override_composite_implicit_decomp
 from . import _errors
 
 aten = torch.ops.aten
-InferenceCompiler = Callable[[fx.GraphModule, Sequence[Any]], Callable[[list[Any]], Sequence[Any]]]
+# AOTAutograd has a protocol for these, with its own names of arguments.
+InferenceCompiler = Any
 
 # Dispatch tables of ops are changed while a graph is traced.
 _lock = threading.RLock()
@@ -47,7 +48,7 @@ def _keep(*args: Any, **kwargs: Any) -> Any:
 
 def _keep_attention(query: Any, key: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
     # Else the lengths of keys and values stay two symbols.
-    torch._check(key.size(-2) == value.size(-2))
+    torch._check(key.size(-2) == value.size(-2))  # type: ignore[no-untyped-call]
     return NotImplemented
 
 
@@ -64,7 +65,7 @@ def _composites_kept(decomposed: Collection[Any]) -> Iterator[None]:
         yield
 
 
-def _refuse_training(*_: Any) -> Any:
+def _refuse_training(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Any:
     raise _errors.TrainingError("luminal compiles for inference: call the model under torch.no_grad()")
 
 

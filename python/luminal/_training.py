@@ -54,7 +54,7 @@ def guard(function: Callable[..., Any]) -> Callable[..., Any]:
                   if _can_have_gradient(value) and not any(value is a for a in args)]
         if places:
             with torch.enable_grad():
-                guarded = _Refuse.apply(source, *(results[i] for i in places))
+                guarded = _Refuse.apply(source, *(results[i] for i in places))  # type: ignore[no-untyped-call]
             for i, value in zip(places, guarded):
                 results[i] = value
         return results

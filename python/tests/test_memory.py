@@ -87,6 +87,23 @@ def test_outputs_that_alias_inputs():
     assert same is x and flat.data_ptr() == x.data_ptr() and turned.data_ptr() == x.data_ptr()
 
 
+def test_outputs_that_alias_each_other():
+    def function(x):
+        y = (x + 1).t()
+        first, rest = y.split([1, x.shape[1] - 1])
+        return y, y.unsqueeze(0), first, rest, x * 2, y
+
+    compiled = helpers.compile(function)
+    for x in (torch.randn(3, 4), torch.randn(5, 4), torch.randn(5, 6)):
+        got, expected = compiled(x), function(x)
+        for results in (got, expected):
+            results[0].mul_(3)
+            results[3][0].zero_()
+        helpers.same(got, expected)
+        assert [t.data_ptr() - got[0].data_ptr() for t in got if t is not got[4]] == [
+            t.data_ptr() - expected[0].data_ptr() for t in expected if t is not expected[4]]
+
+
 def test_strides_are_those_of_eager():
     def function(x):
         return x.t() * 2, (x + 1).permute(1, 0), x.unsqueeze(0).transpose(0, 2) + 1
