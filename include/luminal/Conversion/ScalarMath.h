@@ -30,6 +30,14 @@ namespace luminal {
 mlir::Value emitFn(mlir::ImplicitLocOpBuilder &b, llir::Fn fn,
                    mlir::ValueRange args, mlir::Type resultElement);
 
+/// An attribute (unit) of functions whose target has instructions that round
+/// f32 to bf16 as casts do, denormals too, and that give the maximum of f32 as
+/// emitMax does (of zeros, the positive one).
+inline constexpr llvm::StringLiteral kHasFloatInstructions =
+    "luminal.float_instructions";
+/// Whether `b` stands in such a function.
+bool hasFloatInstructions(mlir::OpBuilder &b);
+
 /// The cast of `x` (an element of `from`; ui8, i8 and f8 values are i8 bits) to
 /// an element of `to` (likewise).
 mlir::Value emitCast(mlir::ImplicitLocOpBuilder &b, mlir::Value x,

@@ -3,6 +3,7 @@
 
 #include "KernelEntry.h"
 #include "luminal/Conversion/LLIRToNVVM.h"
+#include "luminal/Conversion/ScalarMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -46,6 +47,7 @@ LLVM::LLVMFuncOp GPUEntry::declare(ImplicitLocOpBuilder &b,
       b, symbol, LLVM::LLVMFunctionType::get(none, {ptr, ptr, ptr}));
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
                     b.getUnitAttr());
+  function->setAttr(kHasFloatInstructions, b.getUnitAttr());
   return function;
 }
 

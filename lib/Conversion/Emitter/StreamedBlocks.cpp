@@ -8,19 +8,17 @@
 // chunk, all other states at the end. Right operands pass through shared
 // memory; while a chunk is computed, the next one of the scores' is on its way.
 // Terms are relative to a reference of their row (StreamReference).
+// Which chunks are walked finds StreamedBlocksWalk.cpp.
 //
 //===----------------------------------------------------------------------===//
 
-#include "BlockSide.h"
-#include "StageLoops.h"
-#include "StreamReference.h"
+#include "StreamedBlocks.h"
 #include "luminal/Conversion/ScalarMath.h"
-#include "luminal/Dialect/LLIR/Analysis/StreamTile.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace luminal;
+using namespace luminal::blocks;
 using namespace mlir;
 
 using Anchor = StreamedSpace::Anchor;
@@ -28,121 +26,6 @@ using Role = StreamedSpace::Role;
 
 /// Parts of shared memory begin at a multiple.
 static constexpr int64_t kAlignment = 16;
-
-namespace {
-struct Product {
-  Product(const Anchor &anchor, ProductAnalysis p)
-      : anchor(anchor), p(std::move(p)) {}
-
-  Value getResult() const { return anchor.op->getResult(0); }
-
-  const Anchor &anchor;
-  ProductAnalysis p;
-  std::unique_ptr<BlockTile> tile;
-  /// Of scores; of sums the left operand is computed, and may need room.
-  std::optional<BlockSide> left, right;
-  TileOperand room = {};
-  /// Sums: of a chunk of scores, or so far.
-  SmallVector<Value> sums;
-  /// What this thread brings of the right operand's next chunk.
-  SmallVector<Value> next;
-};
-
-/// The state of a reduction: for each row of the thread, what the whole team
-/// has taken, or this thread alone.
-struct RowState {
-  const Anchor *anchor;
-  llir::ReductionOpInterface op;
-  ReductionEmissionOpInterface emission;
-  bool isOfTeam;
-  SmallVector<SmallVector<Value>> rows;
-};
-
-/// For each row of the thread: what terms are relative to, and the factor of
-/// the chunk.
-struct Reference : StreamReference {
-  explicit Reference(StreamReference r) : StreamReference(r) {}
-  SmallVector<Value> used, factors;
-};
-
-/// Elements that products sum, at the places of a chunk's scores.
-struct Terms {
-  Value value;
-  /// The reduction that computes them; null for none.
-  const Anchor *by;
-  SmallVector<Value> elements;
-};
-
-class StreamedBlocks {
-public:
-  StreamedBlocks(Emitter &e, const WorkLoop &loop)
-      : e(e), loop(loop), t(e), s(t.s) {}
-
-  WorkShape emit();
-
-private:
-  void findLayout();
-  void addProduct(const Anchor &anchor);
-  void addAnchors();
-  int64_t makeRoom();
-  Emitter::Team getTeam();
-
-  void emitUnit(ArrayRef<IndexRange> ranges);
-  SmallVector<Value> getCarried() const;
-  void setCarried(ValueRange values);
-  void emitChunk(Value lo);
-  void emitRows(Value lo);
-  void emitTerms(const Anchor *by, size_t place, Value isInside);
-  void emitSum(Product &sum);
-
-  void emitEnd();
-  void emitLines(const Expr &extent, ArrayRef<size_t> numbers);
-  void emitValues(const Index &at, ArrayRef<size_t> numbers);
-
-  /// Sets the dims of a row of this thread, whose number is `number`, inside
-  /// the extent; the result tells whether it is (null: it always is).
-  Value setRow(unsigned number);
-  /// The same of a place of a chunk's scores.
-  Value setPlace(size_t place, Value lo);
-  Value getPlaceOfRow(unsigned number);
-  /// Remembers what is known of the row that is set.
-  void rememberRow(unsigned number);
-  void rememberScores(size_t place);
-
-  Value clampInside(Value at, const Expr &extent, bool isWhole, Value &inside);
-  Reference *getReference(const Anchor &anchor) {
-    auto it = llvm::find_if(references, [&](const Reference &r) {
-      return r.value == anchor.reference;
-    });
-    return it == references.end() ? nullptr : &*it;
-  }
-  bool isWhole(const Expr &extent, int64_t by) {
-    return e.simplify(Expr::mod(extent, by)).isConstant(0);
-  }
-  void barrier() { NVVM::Barrier0Op::create(e.b); }
-
-  Emitter &e;
-  const WorkLoop &loop;
-  StreamedStages t;
-  StageAnalysis &s;
-
-  unsigned warp = 1;
-  Value thread;
-  StreamTile tile;
-  /// The axis of the rows, null where there is one.
-  const StageAxis *rowAxis = nullptr;
-  Value firstRow;
-  /// Where the threads have a chunk's elements, and the dim of these.
-  std::unique_ptr<BlockTile> layout;
-  unsigned column = 0;
-  Index at;
-
-  std::vector<std::unique_ptr<Product>> scores, sums;
-  SmallVector<RowState> states;
-  SmallVector<Reference> references;
-  SmallVector<Terms> terms;
-};
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // What a block has
@@ -470,7 +353,7 @@ void StreamedBlocks::emitSum(Product &sum) {
                                      sum.right->getOperand());
 }
 
-void StreamedBlocks::emitChunk(Value lo) {
+void StreamedBlocks::emitChunk(Value lo, IndexRange walked) {
   e.clearPlaces();
   e.setDim(t.begin, lo);
   // All have read the chunk before.
@@ -492,7 +375,7 @@ void StreamedBlocks::emitChunk(Value lo) {
   if (!old.empty()) {
     SmallVector<Type> types = llvm::to_vector(ValueRange(old).getTypes());
     SmallVector<Value> next = e.ifElse(
-        e.less(after, e.value(t.extent)), types,
+        e.less(after, walked.hi), types,
         [&] {
           SmallVector<Value> all;
           for (auto &product : scores)
@@ -658,11 +541,12 @@ void StreamedBlocks::emitUnit(ArrayRef<IndexRange> ranges) {
       for (auto [group, dim] :
            llvm::zip_equal(product->p.batch, product->p.batchDims))
         e.setDim(dim, e.value(s.index[group.front()]));
+  IndexRange walked = getWalked();
   // All have read what an earlier unit left.
   barrier();
   for (auto &product : scores) {
     product->left->store(product->left->load(firstRow, e.constant(0)));
-    product->next = product->right->load(e.constant(0), e.constant(0));
+    product->next = product->right->load(walked.lo, e.constant(0));
   }
   unsigned rows = layout->countRows();
   for (RowState &state : states)
@@ -675,14 +559,27 @@ void StreamedBlocks::emitUnit(ArrayRef<IndexRange> ranges) {
   for (auto &sum : sums)
     sum->sums = sum->tile->begin();
   SmallVector<Value> last =
-      e.forLoop(e.constant(0), e.value(t.extent), e.constant(t.chunk),
-                getCarried(), [&](Value lo, ValueRange carried) {
+      e.forLoop(walked.lo, walked.hi, e.constant(t.chunk), getCarried(),
+                [&](Value lo, ValueRange carried) {
                   setCarried(carried);
-                  emitChunk(lo);
+                  emitChunk(lo, walked);
                   return getCarried();
                 });
   setCarried(last);
   emitEnd();
+}
+
+/// So many blocks of threads are to find room on a multiprocessor.
+void StreamedBlocks::setResidents() {
+  int64_t blocks = 0;
+  for (const RowState &state : states)
+    blocks =
+        std::max(blocks, e.loopCase.getForm(llir::getPosition(state.anchor->op))
+                             .getNumber("blocks", 0));
+  if (blocks)
+    e.b.getBlock()->getParentOp()->setAttr(
+        NVVM::NVVMDialect::getMinctasmAttrName(),
+        e.b.getI32IntegerAttr(blocks));
 }
 
 WorkShape StreamedBlocks::emit() {
@@ -691,7 +588,10 @@ WorkShape StreamedBlocks::emit() {
   assert(fits && "a schedule that was not verified");
   (void)fits;
   findLayout();
+  if (StreamSpan found; findStreamSpan(t, s.index, found))
+    span = found;
   addAnchors();
+  setResidents();
   int64_t bytes = makeRoom();
   Grid grid = getGrid(s);
   forEachUnit(e, s, grid, loop,

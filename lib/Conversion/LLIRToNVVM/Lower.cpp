@@ -47,6 +47,29 @@ static LogicalResult convertToLibdevice(ModuleOp module) {
   return applyPartialConversion(module, target, std::move(patterns));
 }
 
+/// Rounding to bf16 by the instruction for two values, which runs at several
+/// times the rate of that for one.
+static void roundInPairs(ModuleOp module) {
+  SmallVector<arith::TruncFOp> ops;
+  module.walk([&](arith::TruncFOp op) {
+    if (op.getIn().getType().isF32() && op.getType().isBF16())
+      ops.push_back(op);
+  });
+  for (arith::TruncFOp op : ops) {
+    ImplicitLocOpBuilder b(op.getLoc(), op);
+    Value none = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
+    auto pair = LLVM::CallIntrinsicOp::create(
+        b, Type(VectorType::get({2}, b.getBF16Type())),
+        b.getStringAttr("llvm.nvvm.ff2bf16x2.rn"),
+        ValueRange{none, op.getIn()});
+    Value first = LLVM::ConstantOp::create(b, b.getI32IntegerAttr(0));
+    op.replaceAllUsesWith(
+        LLVM::ExtractElementOp::create(b, pair.getResult(0), first)
+            .getResult());
+    op.erase();
+  }
+}
+
 LogicalResult luminal::lowerToNVVM(ModuleOp module) {
   PassManager clean(module.getContext());
   clean.addPass(createCanonicalizerPass());
@@ -55,5 +78,6 @@ LogicalResult luminal::lowerToNVVM(ModuleOp module) {
   clean.addPass(createSCFToControlFlowPass());
   if (failed(clean.run(module)) || failed(convertToLibdevice(module)))
     return failure();
+  roundInPairs(module);
   return lowerToLLVM(module);
 }

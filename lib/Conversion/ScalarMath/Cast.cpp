@@ -28,7 +28,16 @@ static Value roundToOdd(Lanes &m, Value x) {
   return m.bitcast(m.select(m.both(inexact, even), odd, bits), f32);
 }
 
+bool luminal::hasFloatInstructions(OpBuilder &b) {
+  Operation *op = b.getInsertionBlock()->getParentOp();
+  while (op && !op->hasTrait<OpTrait::IsIsolatedFromAbove>())
+    op = op->getParentOp();
+  return op && op->hasAttr(kHasFloatInstructions);
+}
+
 static Value f32ToBF16(Lanes &m, Value x) {
+  if (hasFloatInstructions(m.b))
+    return m.truncf(x, m.b.getBF16Type());
   Type i16 = m.b.getIntegerType(16);
   Value bits = m.bitcast(x, m.b.getI32Type());
   Value low = m.andi(m.shru(bits, 16), 1);

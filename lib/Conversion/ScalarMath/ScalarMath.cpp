@@ -165,6 +165,8 @@ static Value emitWideFloat(Lanes &m, Fn fn, ValueRange a) {
   case Fn::Mod:
     return arith::RemFOp::create(b, loc, x, a[1]);
   case Fn::Max:
+    if (Lanes::element(x).isF32() && hasFloatInstructions(b))
+      return arith::MaximumFOp::create(b, loc, x, a[1]);
     return orNan(m, a[1], m.select(m.lt(x, a[1]), a[1], x));
   case Fn::Min:
     return orNan(m, a[1], m.select(m.lt(a[1], x), a[1], x));

@@ -160,17 +160,42 @@ Value luminal::emitExpF32(Lanes &m, Value x) {
   return emitExpRange(m, x, y, e.sum, tail, e.n.bits);
 }
 
-/// Two roundings more than emitExpF32, and half of its operations.
+/// p * 2^n for p near 1 and |n| < 250: by two powers, so that overflow and
+/// denormals are right but for one rounding more.
+static Value scaleTwice(Lanes &m, Value p, Value bits) {
+  Value whole = m.shrs(m.shl(bits, 16), 16), half = m.shrs(whole, 1);
+  auto power = [&](Value k) {
+    return m.bitcast(m.shl(m.addi(k, m.integer(k, 127)), 23), m.b.getF32Type());
+  };
+  return m.mul(m.mul(p, power(half)), power(m.subi(whole, half)));
+}
+
+/// Two roundings more than emitExpF32, and half of its operations. The same
+/// bits with and without a branch: threads of a GPU have none, since their
+/// exponentials would then wait for each other.
 Value luminal::emitExpFastF32(Lanes &m, Value x) {
-  Rounded n = roundProduct(m, x, 0x1.715476p+0);
-  Value r = m.fma(n.value, m.num(x, -0x1.62e4p-1), x);
-  r = m.fma(n.value, m.num(x, -0x1.7f7d1cp-20), r);
-  Value q =
-      m.poly(r, {0.5000000100820298, 0.1666651289175726, 0.04166618759079125,
-                 0.00836959798055634, 0.0013951702910080823});
-  Value tail = m.fma(m.mul(r, r), q, r), one = m.num(x, 1.0);
-  Value y = addExponent(m, m.add(one, tail), n.bits);
-  return emitExpRange(m, x, y, one, tail, n.bits);
+  Value one = m.num(x, 1.0);
+  auto getPart = [&](Value x) {
+    Rounded n = roundProduct(m, x, 0x1.715476p+0);
+    Value r = m.fma(n.value, m.num(x, -0x1.62e4p-1), x);
+    r = m.fma(n.value, m.num(x, -0x1.7f7d1cp-20), r);
+    Value q =
+        m.poly(r, {0.5000000100820298, 0.1666651289175726, 0.04166618759079125,
+                   0.00836959798055634, 0.0013951702910080823});
+    return std::pair(m.add(one, m.fma(m.mul(r, r), q, r)), n.bits);
+  };
+  auto getAnywhere = [&] {
+    // NaN stays NaN.
+    Value inside = arith::MaximumFOp::create(m.b, x, m.num(x, -105.0));
+    inside = arith::MinimumFOp::create(m.b, inside, m.num(x, 90.0));
+    auto [p, bits] = getPart(inside);
+    return scaleTwice(m, p, bits);
+  };
+  if (!isa<VectorType>(x.getType()))
+    return getAnywhere();
+  auto [p, bits] = getPart(x);
+  return emitRare(m, notBelow(m, m.abs(x), 87.33), addExponent(m, p, bits),
+                  getAnywhere);
 }
 
 Value luminal::emitExp2F32(Lanes &m, Value x) {
@@ -184,17 +209,8 @@ Value luminal::emitExp2F32(Lanes &m, Value x) {
   p = m.fma(r, p, m.num(x, 1.0));
   // Outside the range of normal results, 2^n is split into two factors, so that
   // overflow and denormals are right.
-  return emitRare(
-      m, notBelow(m, m.abs(x), 126.0), addExponent(m, p, n.bits),
-      [&]() -> Value {
-        Type f32 = m.b.getF32Type();
-        Value whole = m.shrs(m.shl(n.bits, 16), 16);
-        Value half = m.shrs(whole, 1);
-        auto power = [&](Value k) {
-          return m.bitcast(m.shl(m.addi(k, m.integer(k, 127)), 23), f32);
-        };
-        return m.mul(m.mul(p, power(half)), power(m.subi(whole, half)));
-      });
+  return emitRare(m, notBelow(m, m.abs(x), 126.0), addExponent(m, p, n.bits),
+                  [&] { return scaleTwice(m, p, n.bits); });
 }
 
 //===----------------------------------------------------------------------===//

@@ -11,9 +11,9 @@
 // The keys and the values, which are widened for the product, go to the tensor cores as they are; the rows of the values
 // lie across k. A maximum is exchanged by the four threads of a row; both products are a library's no more.
 // REMARK: op=gemm, reason="its kernel walks other anchors jointly"
-// REMARK: anchors=4, chunk=64, form="anchors jointly over one streamed dim"
+// REMARK: anchors=4, chunk=32, form="anchors jointly over one streamed dim"
 // CHECK-LABEL: @half
-// CHECK: llir.kernel(%arg0, %arg1, %arg2) loops<grid(d1, d2:128) stream(d3:64) threads(256, 256) op0 = block {columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, use = mma} op{{.*}} = joint op{{.*}} = joint op{{.*}} = block {columnalong = own, columnlanes = 8, use = mma}>
+// CHECK: llir.kernel(%arg0, %arg1, %arg2) loops<grid(d1, d2:64) stream(d3:32) threads(128, 128) op0 = block {columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, use = mma} op{{.*}} = joint {blocks = 3} op{{.*}} = joint {blocks = 3} op{{.*}} = block {columnalong = own, columnlanes = 8, use = mma}>
 // CHECK-NOT: llir.kernel
 // CHECK-NOT: cublaslt
 // CHECK: return
@@ -36,7 +36,9 @@ func.func @half(%q: tensor<1x8x1024x128xbf16>, %k: tensor<1x8x1024x128xbf16>, %v
 // CHECK: loops<grid(d0, d1*d2:{{32|64}}) stream(d3:{{[0-9]+}}) threads(256, 256) op{{[0-9]+}} = block {{.*}} use = fma} {{.*}} = joint {{.*}} = joint {{.*}} = block {{.*}} use = fma}>
 // CHECK-NOT: llir.kernel
 // CHECK: return
+// What the mask leaves out is looked at by all threads, and not walked.
 // PTX-LABEL: .entry dynamic(
+// PTX: bar.red.or.pred
 // PTX: fma.rn.f32
 // PTX: shfl.sync.bfly.b32
 // PTX: st.shared.b32

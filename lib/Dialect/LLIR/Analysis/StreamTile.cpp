@@ -15,8 +15,12 @@ using AnchorDecision = DecisionAbout<Operation *>;
 static constexpr int64_t kMostRegisters = 176;
 /// Columns of one product, and its steps where they are not streamed.
 static constexpr int64_t kMostExtent = 256;
-/// Rows, and indices of the stream at a time.
-static constexpr int64_t kMostRows = 128, kMostPlainRows = 64, kMostChunk = 64;
+/// Rows, and indices of the stream at a time: by tensor cores so few that
+/// several blocks run beside each other, one while another waits.
+static constexpr int64_t kMostRows = 64, kMostChunk = 32, kMostPlainChunk = 64;
+/// Registers of a multiprocessor, from sm_80 on, and those that a thread needs
+/// besides.
+static constexpr int64_t kAllRegisters = 1 << 16, kOtherRegisters = 88;
 
 /// The type that a value is widened from, or its own.
 static Type getNarrowType(Value v) {
@@ -92,9 +96,15 @@ int64_t StreamTile::countRegisters(ArrayRef<Anchor> anchors) const {
   for (const Anchor &anchor : anchors)
     if (anchor.role != Role::Reduction) {
       Part part = getPart(anchor);
-      registers += rows * part.columns / threads * (part.sumBytes + 3) / 4;
+      registers +=
+          rows * part.columns / threads * llvm::divideCeil(part.sumBytes, 4);
     }
   return registers;
+}
+
+int64_t StreamTile::countResidents(ArrayRef<Anchor> anchors) const {
+  int64_t ofBlock = threads * (countRegisters(anchors) + kOtherRegisters);
+  return std::max<int64_t>(1, kAllRegisters / ofBlock);
 }
 
 AnchorDecision StreamTile::fits(ArrayRef<Anchor> anchors, int64_t bytes) const {
@@ -137,12 +147,13 @@ AnchorDecision StreamTile::choose(ArrayRef<Anchor> anchors,
     return !op || canUseTensorCores(op);
   });
   AnchorDecision last = AnchorDecision::refuse("it has no rows");
-  int64_t most = tile.useTensorCores ? kMostRows : kMostPlainRows;
+  int64_t most = kMostRows;
   // No more than there are.
   while (rows && most > kWarpRows && most / 2 >= *rows)
     most /= 2;
   for (tile.rows = most; tile.rows >= kWarpRows; tile.rows /= 2)
-    for (tile.chunk = kMostChunk; tile.chunk >= 16; tile.chunk /= 2) {
+    for (tile.chunk = tile.useTensorCores ? kMostChunk : kMostPlainChunk;
+         tile.chunk >= 16; tile.chunk /= 2) {
       tile.threads =
           tile.useTensorCores ? tile.rows / kWarpRows * 32 : kPlainThreads;
       last = tile.fits(anchors, bytes);

@@ -5,7 +5,8 @@
 // the grid's last axis that only left operands have, through all anchors for
 // one chunk of the stream after the other. Products have the form `block`
 // without a depth, all with the same `use`; reductions the form `joint`, of
-// which a team of neighbouring threads has a row.
+// which a team of neighbouring threads has a row; `blocks` of them are to find
+// room on a multiprocessor at a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -167,7 +168,8 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   auto along = [](const BlockReading &r) { return r.isAlongK ? "k" : "own"; };
   for (const Anchor &anchor : t.getAnchors()) {
     if (anchor.role == Role::Reduction) {
-      c.addForm(anchor.op, "joint", {});
+      c.addForm(anchor.op, "joint",
+                {{"blocks", tile.countResidents(t.getAnchors())}});
       continue;
     }
     ProductAnalysis p = t.analyze(anchor);
@@ -268,7 +270,7 @@ static LogicalResult verify(KernelOp kernel,
       return emitError() << "gives op" << form.getOp() << ", "
                          << describe(anchor.op) << ", the form "
                          << form.getForm().getValue();
-    SmallVector<NumberRule> rules;
+    SmallVector<NumberRule> rules{{"blocks", 1, 32}};
     if (isProduct)
       rules = {{"columnlanes", 1, 16},
                {"use", 0, 0, uses},

@@ -52,6 +52,9 @@ struct StreamTile {
     return *findPart(anchor);
   }
 
+  /// Blocks that find room in the registers of a multiprocessor, about.
+  int64_t countResidents(llvm::ArrayRef<StreamedSpace::Anchor> anchors) const;
+
 private:
   std::optional<Part> findPart(const StreamedSpace::Anchor &anchor) const;
   int64_t countBytes(llvm::ArrayRef<StreamedSpace::Anchor> anchors) const;

@@ -1,0 +1,145 @@
+//===- StreamedBlocks.h - Streamed anchors by blocks of threads -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The state of StreamedBlocks.cpp, of which StreamedBlocksWalk.cpp finds what
+// is walked.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_LIB_CONVERSION_EMITTER_STREAMEDBLOCKS_H
+#define LUMINAL_LIB_CONVERSION_EMITTER_STREAMEDBLOCKS_H
+
+#include "BlockSide.h"
+#include "StageLoops.h"
+#include "StreamReference.h"
+#include "luminal/Dialect/LLIR/Analysis/MaskAnalysis.h"
+#include "luminal/Dialect/LLIR/Analysis/StreamTile.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+namespace luminal::blocks {
+
+struct Product {
+  Product(const StreamedSpace::Anchor &anchor, ProductAnalysis p)
+      : anchor(anchor), p(std::move(p)) {}
+
+  mlir::Value getResult() const { return anchor.op->getResult(0); }
+
+  const StreamedSpace::Anchor &anchor;
+  ProductAnalysis p;
+  std::unique_ptr<BlockTile> tile;
+  /// Of scores; of sums the left operand is computed, and may need room.
+  std::optional<BlockSide> left, right;
+  TileOperand room = {};
+  /// Sums: of a chunk of scores, or so far.
+  llvm::SmallVector<mlir::Value> sums;
+  /// What this thread brings of the right operand's next chunk.
+  llvm::SmallVector<mlir::Value> next;
+};
+
+/// The state of a reduction: for each row of the thread, what the whole team
+/// has taken, or this thread alone.
+struct RowState {
+  const StreamedSpace::Anchor *anchor;
+  llir::ReductionOpInterface op;
+  ReductionEmissionOpInterface emission;
+  bool isOfTeam;
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>> rows;
+};
+
+/// For each row of the thread: what terms are relative to, and the factor of
+/// the chunk.
+struct Reference : StreamReference {
+  explicit Reference(StreamReference r) : StreamReference(r) {}
+  llvm::SmallVector<mlir::Value> used, factors;
+};
+
+/// Elements that products sum, at the places of a chunk's scores.
+struct Terms {
+  mlir::Value value;
+  /// The reduction that computes them; null for none.
+  const StreamedSpace::Anchor *by;
+  llvm::SmallVector<mlir::Value> elements;
+};
+
+class StreamedBlocks {
+public:
+  StreamedBlocks(Emitter &e, const WorkLoop &loop)
+      : e(e), loop(loop), t(e), s(t.s) {}
+
+  WorkShape emit();
+
+private:
+  void findLayout();
+  void addProduct(const StreamedSpace::Anchor &anchor);
+  void addAnchors();
+  void setResidents();
+  int64_t makeRoom();
+  Emitter::Team getTeam();
+
+  void emitUnit(llvm::ArrayRef<IndexRange> ranges);
+  IndexRange getNeeded();
+  IndexRange getWalked();
+  mlir::Value emitZeros(const Product &sum, mlir::Value from, mlir::Value to,
+                        mlir::Value zeros);
+  llvm::SmallVector<mlir::Value> getCarried() const;
+  void setCarried(mlir::ValueRange values);
+  void emitChunk(mlir::Value lo, IndexRange walked);
+  void emitRows(mlir::Value lo);
+  void emitTerms(const StreamedSpace::Anchor *by, size_t place,
+                 mlir::Value isInside);
+  void emitSum(Product &sum);
+
+  void emitEnd();
+  void emitLines(const Expr &extent, llvm::ArrayRef<size_t> numbers);
+  void emitValues(const Index &at, llvm::ArrayRef<size_t> numbers);
+
+  /// Sets the dims of a row of this thread, whose number is `number`, inside
+  /// the extent; the result tells whether it is (null: it always is).
+  mlir::Value setRow(unsigned number);
+  /// The same of a place of a chunk's scores.
+  mlir::Value setPlace(size_t place, mlir::Value lo);
+  mlir::Value getPlaceOfRow(unsigned number);
+  /// Remembers what is known of the row that is set.
+  void rememberRow(unsigned number);
+  void rememberScores(size_t place);
+
+  mlir::Value clampInside(mlir::Value at, const Expr &extent, bool isWhole,
+                          mlir::Value &inside);
+  Reference *getReference(const StreamedSpace::Anchor &anchor) {
+    auto it = llvm::find_if(references, [&](const Reference &r) {
+      return r.value == anchor.reference;
+    });
+    return it == references.end() ? nullptr : &*it;
+  }
+  bool isWhole(const Expr &extent, int64_t by) {
+    return e.simplify(Expr::mod(extent, by)).isConstant(0);
+  }
+  void barrier() { mlir::NVVM::Barrier0Op::create(e.b); }
+
+  Emitter &e;
+  const WorkLoop &loop;
+  StreamedStages t;
+  StageAnalysis &s;
+
+  unsigned warp = 1;
+  mlir::Value thread;
+  StreamTile tile;
+  /// The axis of the rows, null where there is one.
+  const StageAxis *rowAxis = nullptr;
+  mlir::Value firstRow;
+  /// What a row needs of the stream, where that is not all.
+  std::optional<StreamSpan> span;
+  /// Where the threads have a chunk's elements, and the dim of these.
+  std::unique_ptr<BlockTile> layout;
+  unsigned column = 0;
+  Index at;
+
+  std::vector<std::unique_ptr<Product>> scores, sums;
+  llvm::SmallVector<RowState> states;
+  llvm::SmallVector<Reference> references;
+  llvm::SmallVector<Terms> terms;
+};
+
+} // namespace luminal::blocks
+
+#endif // LUMINAL_LIB_CONVERSION_EMITTER_STREAMEDBLOCKS_H
