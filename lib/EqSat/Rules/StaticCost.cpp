@@ -25,8 +25,10 @@ public:
     if (!node.name ||
         isa_and_nonnull<hlir::HLIRDialect>(node.name->getDialect()))
       return std::numeric_limits<double>::infinity();
-    std::optional<llir::Cost> cost = llir::getFlatCost(
-        *node.name, node.operandTypes, node.resultTypes, node.attributes);
+    std::optional<llir::Cost> cost;
+    if (auto *costed = node.name->getInterface<llir::CostOpInterface>())
+      cost = costed->getCostOf(node.operandTypes, node.resultTypes,
+                               node.attributes);
     double price = perOp + (cost ? cost->price(assumptions, machine) : 0.0);
     return node.attributes.contains("checked") ? price + perOp : price;
   }

@@ -84,83 +84,74 @@ static int64_t widthFactor(Type type) {
   return element.getIntOrFloatBitWidth() > 32 ? 2 : 1;
 }
 
-std::optional<Cost> llir::getFlatCost(OperationName name, TypeRange operands,
-                                      TypeRange results,
-                                      DictionaryAttr attributes) {
-  TypeID id = name.getTypeID();
-  auto is = [&](auto tag) {
-    return id == TypeID::get<typename decltype(tag)::type>();
-  };
-#define LLIR_IS(OP) is(std::type_identity<OP>{})
-  if (LLIR_IS(ViewOp) || LLIR_IS(llir::ConstantOp) || LLIR_IS(AliasOp))
-    return Cost{};
-  if (LLIR_IS(IotaOp))
-    return Cost{{}, {}, countElements(results[0]), {}};
-  if (LLIR_IS(ElementwiseOp)) {
-    auto fn = attributes.getAs<FnAttr>("fn");
-    int64_t width =
-        std::max(widthFactor(operands.back()), widthFactor(results[0]));
-    int64_t flops = fn ? getFlops(fn.getValue()) : 1;
-    return Cost{{}, {}, countElements(results[0]) * Expr(flops * width), {}};
-  }
-  if (LLIR_IS(llir::ReduceOp))
-    return Cost{countBytes(operands[0]), countBytes(results[0]),
-                countElements(operands[0]) * Expr(widthFactor(operands[0])), 1};
-  // Scalar operations per element, in the type of the computation.
-  int64_t perElement = LLIR_IS(SoftmaxOp)     ? 14
-                       : LLIR_IS(LayerNormOp) ? 7
-                       : LLIR_IS(RMSNormOp)   ? 4
-                                              : 0;
-  // Their results, like those of elementwise ops, are used inside the kernel.
-  if (perElement)
-    return Cost{countBytes(operands[0]),
-                {},
-                countElements(operands[0]) *
-                    Expr(perElement * widthFactor(operands[0])),
-                1};
-  if (LLIR_IS(GemmOp)) {
-    auto k = attributes.getAs<hlir::MapAttr>("k");
-    Expr extent = k ? k.getResults()[0] : Expr(1);
-    return Cost{
-        countBytes(operands[0]) + countBytes(operands[1]),
-        countBytes(results[0]),
-        countElements(results[0]) * extent * Expr(widthFactor(results[0])), 1};
-  }
-  if (LLIR_IS(llir::GatherOp))
-    return Cost{countBytes(results[0]) + countBytes(operands[1]),
-                {},
-                countElements(results[0]),
-                {}};
-  if (LLIR_IS(llir::ScatterOp))
-    return Cost{countBytes(operands[0]) + countBytes(operands[1]) +
-                    countBytes(operands[2]),
-                countBytes(results[0]), countElements(operands[2]), 1};
-#undef LLIR_IS
-  return std::nullopt;
+//===----------------------------------------------------------------------===//
+// Flat ops
+//===----------------------------------------------------------------------===//
+
+#define LLIR_COST_OF(OP)                                                       \
+  std::optional<Cost> OP::getCostOf(                                           \
+      [[maybe_unused]] TypeRange operands, [[maybe_unused]] TypeRange results, \
+      [[maybe_unused]] DictionaryAttr attributes)
+
+LLIR_COST_OF(ViewOp) { return Cost(); }
+LLIR_COST_OF(llir::ConstantOp) { return Cost(); }
+LLIR_COST_OF(AliasOp) { return Cost(); }
+
+LLIR_COST_OF(IotaOp) { return Cost{{}, {}, countElements(results[0]), {}}; }
+
+LLIR_COST_OF(ElementwiseOp) {
+  auto fn = attributes.getAs<FnAttr>("fn");
+  int64_t width =
+      std::max(widthFactor(operands.back()), widthFactor(results[0]));
+  int64_t flops = fn ? getFlops(fn.getValue()) : 1;
+  return Cost{{}, {}, countElements(results[0]) * Expr(flops * width), {}};
 }
 
-static Cost flatCost(Operation *op) {
-  // Inherent attributes are in the properties of a registered op.
-  return getFlatCost(op->getName(), op->getOperandTypes(), op->getResultTypes(),
-                     op->getAttrDictionary())
-      .value_or(Cost{});
+LLIR_COST_OF(llir::ReduceOp) {
+  return Cost{countBytes(operands[0]), countBytes(results[0]),
+              countElements(operands[0]) * Expr(widthFactor(operands[0])), 1};
 }
 
-#define LLIR_FLAT_COST(OP)                                                     \
-  Cost OP::getCost() { return flatCost(*this); }
-LLIR_FLAT_COST(ElementwiseOp)
-LLIR_FLAT_COST(ViewOp)
-LLIR_FLAT_COST(llir::ConstantOp)
-LLIR_FLAT_COST(IotaOp)
-LLIR_FLAT_COST(llir::ReduceOp)
-LLIR_FLAT_COST(SoftmaxOp)
-LLIR_FLAT_COST(LayerNormOp)
-LLIR_FLAT_COST(RMSNormOp)
-LLIR_FLAT_COST(GemmOp)
-LLIR_FLAT_COST(llir::GatherOp)
-LLIR_FLAT_COST(llir::ScatterOp)
-LLIR_FLAT_COST(AliasOp)
-#undef LLIR_FLAT_COST
+/// Functions of rows, of so many scalar operations an element in the type of
+/// the computation. Their results, like those of elementwise ops, are used
+/// inside the kernel.
+static Cost costOfRows(TypeRange operands, int64_t perElement) {
+  return {countBytes(operands[0]),
+          {},
+          countElements(operands[0]) *
+              Expr(perElement * widthFactor(operands[0])),
+          1};
+}
+LLIR_COST_OF(SoftmaxOp) { return costOfRows(operands, 14); }
+LLIR_COST_OF(LayerNormOp) { return costOfRows(operands, 7); }
+LLIR_COST_OF(RMSNormOp) { return costOfRows(operands, 4); }
+
+LLIR_COST_OF(GemmOp) {
+  auto k = attributes.getAs<hlir::MapAttr>("k");
+  Expr extent = k ? k.getResults()[0] : Expr(1);
+  return Cost{
+      countBytes(operands[0]) + countBytes(operands[1]), countBytes(results[0]),
+      countElements(results[0]) * extent * Expr(widthFactor(results[0])), 1};
+}
+
+LLIR_COST_OF(llir::GatherOp) {
+  return Cost{countBytes(results[0]) + countBytes(operands[1]),
+              {},
+              countElements(results[0]),
+              {}};
+}
+
+LLIR_COST_OF(llir::ScatterOp) {
+  return Cost{countBytes(operands[0]) + countBytes(operands[1]) +
+                  countBytes(operands[2]),
+              countBytes(results[0]), countElements(operands[2]), 1};
+}
+
+#undef LLIR_COST_OF
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
 
 Cost KernelOp::getCost() {
   Cost cost;

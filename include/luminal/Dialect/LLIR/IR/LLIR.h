@@ -131,14 +131,6 @@ unsigned getArity(Fn fn);
 /// Cost of one scalar function in simple operations.
 unsigned getFlops(Fn fn);
 
-/// The cost of a flat op that need not exist, for the e-graph; `attributes`
-/// hold the op's inherent attributes. std::nullopt for an op without a cost
-/// model (every op of another dialect).
-std::optional<Cost> getFlatCost(mlir::OperationName name,
-                                mlir::TypeRange operands,
-                                mlir::TypeRange results,
-                                mlir::DictionaryAttr attributes);
-
 } // namespace luminal::llir
 
 #endif // LUMINAL_DIALECT_LLIR_IR_LLIR_H

@@ -14,7 +14,16 @@ def LLIR_CostOpInterface : OpInterface<"CostOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<"Bytes read and written, scalar operations, and launches (0 for ops that move no data).",
-                    "::luminal::llir::Cost", "getCost">
+                    "::luminal::llir::Cost", "getCost", (ins), "", [{
+      return ConcreteOp::getCostOf($_op->getOperandTypes(), $_op->getResultTypes(), $_op->getAttrDictionary())
+          .value_or(::luminal::llir::Cost());
+    }]>,
+    StaticInterfaceMethod<[{The same of an op that need not exist, for the e-graph; `attributes` are its inherent ones.
+                            std::nullopt where only an op can tell.}],
+                          "std::optional<::luminal::llir::Cost>", "getCostOf",
+                          (ins "::mlir::TypeRange":$operands, "::mlir::TypeRange":$results,
+                               "::mlir::DictionaryAttr":$attributes),
+                          "", "return std::nullopt;">
   ];
 }
 

@@ -14,12 +14,14 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 
-class LLIR_Op<string mnemonic, list<Trait> traits = []>
-    : Op<LLIR_Dialect, mnemonic, !listconcat([DeclareOpInterfaceMethods<LLIR_CostOpInterface>], traits)>;
+/// `cost` says of an op (`getCost`), or of what it would have as operands, results and attributes (`getCostOf`).
+class LLIR_Op<string mnemonic, list<Trait> traits = [], string cost = "getCost">
+    : Op<LLIR_Dialect, mnemonic, !listconcat([DeclareOpInterfaceMethods<LLIR_CostOpInterface, [cost]>], traits)>;
 
 class LLIR_FlatOp<string mnemonic, list<Trait> traits = [], list<string> stated = []>
     : LLIR_Op<mnemonic,
-              !listconcat([DeclareOpInterfaceMethods<LLIR_CodeOpInterface, !listconcat(["getCodeSize"], stated)>], traits)>;
+              !listconcat([DeclareOpInterfaceMethods<LLIR_CodeOpInterface, !listconcat(["getCodeSize"], stated)>], traits),
+              "getCostOf">;
 
 /// A flat op that decides the loops of its kernel.
 class LLIR_LoopOp<string mnemonic, list<Trait> traits = [], list<string> stated = []>
@@ -311,7 +313,7 @@ def LLIR_YieldOp : Op<LLIR_Dialect, "yield", [Pure, Terminator, HasParent<"Kerne
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
 
-def LLIR_AliasOp : LLIR_Op<"alias", [Pure, DeclareOpInterfaceMethods<HLIR_IndexOpInterface>]> {
+def LLIR_AliasOp : LLIR_Op<"alias", [Pure, DeclareOpInterfaceMethods<HLIR_IndexOpInterface>], "getCostOf"> {
   let summary = "a tensor in the memory of another";
   let description = [{
     The result is row-major contiguous memory inside the operand's, beginning `offset` elements in. No launch.
