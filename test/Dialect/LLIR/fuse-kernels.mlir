@@ -127,6 +127,30 @@ func.func @two_domains(%x: tensor<64x1024xf32>) -> tensor<f32> {
   return %1 : tensor<f32>
 }
 
+// What a product leaves is written in bf16, and widened again where it is read; a cast to less is written as it is.
+// CHECK-LABEL: func.func @widened
+// CHECK: llir.kernel({{.*}}) : {{.*}} -> tensor<64x64xbf16>
+// CHECK: llir.kernel({{.*}}) : {{.*}} -> tensor<64x8192xf32>
+// CHECK: llir.elementwise cast({{.*}}) : (tensor<64x64xbf16>) -> tensor<64x64xf32>
+// CHECK-LABEL: func.func @narrowed
+// CHECK: llir.kernel({{.*}}) : {{.*}} -> tensor<64x64xbf16>
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: llir.gemm
+// CHECK-NEXT: llir.elementwise cast
+func.func @widened(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>, %v: tensor<64x8192xf32>) -> tensor<64x8192xf32> {
+  %0 = llir.gemm %x, %w k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %1 = llir.elementwise cast(%0) : (tensor<64x64xf32>) -> tensor<64x64xbf16>
+  %2 = llir.elementwise cast(%1) : (tensor<64x64xbf16>) -> tensor<64x64xf32>
+  %3 = llir.gemm %2, %v k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf32>, tensor<64x8192xf32> -> tensor<64x8192xf32>
+  return %3 : tensor<64x8192xf32>
+}
+func.func @narrowed(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>, %v: tensor<64x8192xbf16>) -> tensor<64x8192xbf16> {
+  %0 = llir.gemm %x, %w k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %1 = llir.elementwise cast(%0) : (tensor<64x64xf32>) -> tensor<64x64xbf16>
+  %2 = llir.gemm %1, %v k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xbf16>, tensor<64x8192xbf16> -> tensor<64x8192xbf16>
+  return %2 : tensor<64x8192xbf16>
+}
+
 // Casts before a product and everything after it join; the residual is read.
 // CHECK-LABEL: func.func @gemm
 // CHECK-NEXT: %[[K:.*]] = llir.kernel(%arg0, %arg1, %arg2, %arg3)

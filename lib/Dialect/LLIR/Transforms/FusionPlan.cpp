@@ -446,6 +446,15 @@ bool FusionPlan::isWrittenBetter(ViewOp view) {
   return countDivisions(position) > 0;
 }
 
+/// Whether `value` casts what takes less memory: reading that and casting it
+/// again costs less than the bytes between.
+static bool isWidening(Value value) {
+  auto op = value.getDefiningOp<ElementwiseOp>();
+  return op && op.getFn() == Fn::Cast &&
+         getElementTypeOrSelf(op->getOperand(0)).getIntOrFloatBitWidth() <
+             getElementTypeOrSelf(value).getIntOrFloatBitWidth();
+}
+
 Decision FusionPlan::shouldInline(Value value) {
   ArrayRef<Group *> known = readers[value];
   // Index arithmetic moves no data.
@@ -455,7 +464,8 @@ Decision FusionPlan::shouldInline(Value value) {
                               known.front());
     return fitBudgets(value);
   }
-  if (cast<BodyOpInterface>(value.getDefiningOp()).isFree())
+  if (cast<BodyOpInterface>(value.getDefiningOp()).isFree() ||
+      isWidening(value))
     return fitBudgets(value);
   bool isEnd = followsProduct.contains(value) || followsRows.contains(value);
   for (Group *group : known)
