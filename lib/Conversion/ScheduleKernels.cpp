@@ -53,6 +53,8 @@ void ScheduleKernels::runOnOperation() {
     getOperation().emitError(error);
     return signalPassFailure();
   }
+  if (precision == "exact")
+    device->setExact();
   auto result = getOperation().walk([&](llir::KernelOp kernel) {
     KernelAnalysis::SymbolRanges ranges = getRanges(kernel);
     if (kernel.getLoops())

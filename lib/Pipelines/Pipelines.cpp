@@ -143,6 +143,7 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     schedule.arch = options.arch;
     schedule.machine = options.machine;
     schedule.workers = options.workers;
+    schedule.precision = options.precision;
     pm.addPass(createScheduleKernelsPass(schedule));
   }
 

@@ -16,7 +16,7 @@
 using namespace luminal;
 using namespace luminal::runtime;
 
-static constexpr int64_t kFormat = 2;
+static constexpr int64_t kFormat = 3;
 
 Processor Processor::getHost() {
   Processor result;

@@ -32,12 +32,22 @@ struct GemmTile {
 /// i64 values, counted within one batch.
 struct GemmLoops {
   mlir::Type accumulator; // element type: f32, f64, i32 or i64
-  /// Of the whole product. Where `rows` or `columns` is a constant multiple of
-  /// the tile's, there is no code for a remainder.
+  /// What is read, packed and multiplied: an accumulator, or a type that stands
+  /// for several elements along k, for which `multiplyAdd` is given.
+  mlir::Type factor;
+  /// Sum plus the products of two vectors of factors; null: fma, or its like of
+  /// integers.
+  std::function<mlir::Value(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
+                            mlir::Value y, mlir::Value sum)>
+      multiplyAdd;
+  /// Of the whole product; k counts factors. Where `rows` or `columns` is a
+  /// constant multiple of the tile's, there is no code for a remainder.
   mlir::Value rows, columns, k;
+  /// The first factors along k that are whole, where not all are; null: all.
+  mlir::Value wholeK;
   GemmTile tile;
 
-  /// The scalar R[row, kIndex], as `accumulator`; row < rows, kIndex < k.
+  /// The scalar R[row, kIndex], as `factor`; row < rows, kIndex < k.
   std::function<mlir::Value(mlir::ImplicitLocOpBuilder &b, mlir::Value row,
                             mlir::Value kIndex)>
       loadRow;
@@ -47,7 +57,7 @@ struct GemmLoops {
                             mlir::Value column, mlir::Value count)>
       loadColumns;
   /// Writes C[kIndex, columnBegin .. columnEnd) to `line`, which holds
-  /// tile.columnBlock() accumulators; null where columns are not read so.
+  /// tile.columnBlock() factors; null where columns are not read so.
   std::function<void(mlir::ImplicitLocOpBuilder &b, mlir::Value kIndex)>
       fillLine;
   mlir::Value line;

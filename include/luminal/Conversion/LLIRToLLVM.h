@@ -36,6 +36,8 @@ struct CPUTarget {
   /// use these.
   unsigned vectorBits = 128;
   unsigned vectorRegisters = 16;
+  /// Whether an instruction multiplies pairs of bf16.
+  bool hasPairs = false;
   /// Its caches and rates.
   MachineModel model;
 

@@ -73,6 +73,8 @@ def ScheduleKernelsPass : Pass<"llir-schedule-kernels", "::mlir::ModuleOp"> {
     Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
     Option<"machine", "machine", "std::string", "\"\"", "File with the model of this machine, for native">,
     Option<"workers", "workers", "unsigned", "0", "Workers that share a kernel; 0: those of the machine">,
+    Option<"precision", "precision", "std::string", "\"finite\"",
+           "exact: no instruction that takes denormal numbers for zeros; rounding, finite: those that the machine has">,
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }

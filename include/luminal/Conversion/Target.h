@@ -54,6 +54,8 @@ public:
   MachineModel getMachine() const;
   /// From here on schedules are for so many workers; 0: those that it has.
   void setWorkers(unsigned count) { workers = count; }
+  /// From here on schedules leave out what does not compute as IEEE says.
+  void setExact() { isExact = true; }
   /// Memory for what is prepared from weights, in bytes a byte of them.
   virtual double getPrepareShare() const { return 1.0; }
 
@@ -92,6 +94,7 @@ protected:
 
 private:
   unsigned workers = 0;
+  bool isExact = false;
 };
 
 /// A kind of device that code can be made for.

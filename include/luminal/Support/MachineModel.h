@@ -61,6 +61,9 @@ struct MachineModel {
   double fmaRate128 = 0;
   double fmaRate256 = 0;
   double fmaRate512 = 0;
+  /// bf16 multiplications with addition to f32 sums per nanosecond, by the
+  /// instruction that takes a pair of them; 0: there is none.
+  double pairRate = 0;
   /// Nanoseconds until a kernel begins, and until other workers share it.
   double launchTime = 0;
   double handOverTime = 1000;
@@ -155,6 +158,7 @@ void visitMachineFields(Model &self, Fn fn) {
   fn("fma_rate_128", self.fmaRate128, 0, kMostRate);
   fn("fma_rate_256", self.fmaRate256, 0, kMostRate);
   fn("fma_rate_512", self.fmaRate512, 0, kMostRate);
+  fn("pair_rate", self.pairRate, 0, kMostRate);
   fn("launch_time", self.launchTime, 0, kMostTime);
   fn("hand_over_time", self.handOverTime, 0, kMostTime);
 }

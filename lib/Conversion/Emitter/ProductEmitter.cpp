@@ -17,7 +17,11 @@ ProductEmitter::ProductEmitter(Emitter &e, ProductAnalysis &p,
     : e(e), p(p), form(form), name(form.getForm().getValue()),
       pack(form.getWord("pack")), accumulator(p.accumulator), bytes(p.bytes),
       lanes(form.getNumber("lanes", 1)), rowBlock(rowBlock),
-      columnBlock(columnBlock), copiesRows(form.getWord("copy") == "rows") {}
+      columnBlock(columnBlock), copiesRows(form.getWord("copy") == "rows") {
+  bool fits(p.applyForm(form));
+  assert(fits && "a schedule that was not verified");
+  (void)fits;
+}
 
 void ProductEmitter::prepareRows(IndexRange rows) {
   if (!copiesRows)
@@ -51,12 +55,21 @@ GemmTile ProductEmitter::getTile() const {
   tile.panels = columnBlock ? columnBlock / tile.columns() : 1;
   return tile;
 }
-/// What GemmLoops takes.
-Expr ProductEmitter::getLoopsBytes() const {
+GemmLoops ProductEmitter::makeLoops() const {
   GemmLoops g;
   g.accumulator = accumulator;
+  g.factor = p.hasPairs() ? e.b.getI32Type() : accumulator;
   g.tile = getTile();
-  return Expr(g.tileBytes() + 64) + p.kRoom * g.packedBytesPerK();
+  return g;
+}
+/// What GemmLoops takes.
+Expr ProductEmitter::getLoopsBytes() const {
+  GemmLoops g = makeLoops();
+  return Expr(g.tileBytes() + 64) + p.countSteps(p.kRoom) * g.packedBytesPerK();
+}
+/// Factors between two rows of the copy: whole steps.
+Expr ProductEmitter::getRowStride(const Expr &k) const {
+  return p.hasPairs() ? 2 * p.countSteps(k) : k;
 }
 int64_t ProductEmitter::getDotBytes() const {
   DotLoops d;
@@ -80,12 +93,14 @@ Expr ProductEmitter::getOwnBytes() const {
   return getLoopsBytes() + line;
 }
 Expr ProductEmitter::getScratchBytes() const {
-  Expr copy = copiesRows ? getRowsInUnit() * p.kRoom * bytes + 64 : Expr(0);
-  return getOwnBytes() + copy;
+  if (!copiesRows)
+    return getOwnBytes();
+  int64_t size = p.factor.getIntOrFloatBitWidth() / 8;
+  return getOwnBytes() + getRowsInUnit() * getRowStride(p.kRoom) * size + 64;
 }
 
-/// An element, or a vector of `width` of them along `laneDim`, as an
-/// accumulator.
+/// An element, or a vector of `width` of them along `laneDim`, as it is
+/// multiplied.
 Value ProductEmitter::load(const ProductSide &side, Value at, Value k,
                            std::optional<unsigned> laneDim, unsigned width,
                            Value count) {
@@ -98,16 +113,14 @@ Value ProductEmitter::load(const ProductSide &side, Value at, Value k,
   else
     e.clearLane();
   Value v = e.emit(side.operand, p.getOperandIndex(side));
-  v = emitCast(e.b, v, getElementType(side.operand), accumulator);
+  v = emitCast(e.b, v, getElementType(side.operand), p.factor);
   v = e.spread(v);
   e.clearLane();
   return v;
 }
 
 void ProductEmitter::emitTiled(Value rowLo, Value rowHi, Value lo, Value hi) {
-  GemmLoops g;
-  g.accumulator = accumulator;
-  g.tile = getTile();
+  GemmLoops g = makeLoops();
   g.rows = e.value(p.rows.extent);
   g.columns = e.value(p.columns.extent);
   g.k = e.value(p.kExtent);
@@ -135,6 +148,8 @@ void ProductEmitter::emitTiled(Value rowLo, Value rowHi, Value lo, Value hi) {
       return load(p.columns, column, k, p.kDim, width);
     };
   }
+  if (p.hasPairs())
+    usePairs(g);
   g.finish = [&](ImplicitLocOpBuilder &, Value memory, Value row,
                  Value rowCount, Value column, Value columnCount) {
     finishTile(memory, row, rowCount, column, columnCount);
@@ -178,7 +193,8 @@ Value ProductEmitter::loadRow(Value row, Value k, bool vector) {
   if (!copiesRows)
     return load(p.rows, row, k,
                 vector ? std::optional<unsigned>(p.kDim) : std::nullopt, lanes);
-  Value at = e.add(e.mul(e.sub(row, rowCopyBegin), e.value(p.kExtent)), k);
+  Value stride = e.value(getRowStride(p.kExtent));
+  Value at = e.add(e.mul(e.sub(row, rowCopyBegin), stride), k);
   Type type = accumulator;
   if (vector && lanes > 1)
     type = VectorType::get({int64_t(lanes)}, accumulator);
@@ -190,26 +206,31 @@ Value ProductEmitter::loadRow(Value row, Value k, bool vector) {
 Value ProductEmitter::emitRowCopy(Value rowLo, Value rowHi) {
   Emitter::Repeated repeated(e, {p.kExtent});
   Value memory = alignedScratch(getOwnBytes());
-  Value k = e.value(p.kExtent);
+  Value k = e.value(p.kExtent), stride = e.value(getRowStride(p.kExtent));
   e.forLoop(rowLo, rowHi, e.constant(1), [&](Value row) {
     e.setDim(p.rows.dim, row);
-    Value start = e.mul(e.sub(row, rowLo), k);
+    Value start = e.mul(e.sub(row, rowLo), stride);
+    if (p.hasPairs())
+      clearLastPair(e.address(memory, start, e.b.getI16Type()));
     e.laneLoop(p.kDim, e.constant(0), k, lanes, [&] {
       Value v = e.emit(p.rows.operand, p.getOperandIndex(p.rows));
-      v = e.spread(
-          emitCast(e.b, v, getElementType(p.rows.operand), accumulator));
+      v = e.spread(emitCast(e.b, v, getElementType(p.rows.operand), p.factor));
       storeLanes(v, memory, e.add(start, e.value(Expr::dim(p.kDim))));
     });
   });
   return memory;
 }
 
+/// Writes what is multiplied.
 void ProductEmitter::storeLanes(Value v, Value memory, Value position) {
-  Value at = e.address(memory, position, accumulator);
+  Type storage = getStorageType(p.factor);
+  int64_t size = storage.getIntOrFloatBitWidth() / 8;
+  v = e.toStorage(v, p.factor);
+  Value at = e.address(memory, position, storage);
   if (Value mask = e.getLane().mask)
-    LLVM::MaskedStoreOp::create(e.b, v, at, mask, bytes);
+    LLVM::MaskedStoreOp::create(e.b, v, at, mask, size);
   else
-    LLVM::StoreOp::create(e.b, v, at, bytes);
+    LLVM::StoreOp::create(e.b, v, at, size);
 }
 
 void ProductEmitter::finishTile(Value memory, Value row, Value rowCount,

@@ -4,7 +4,8 @@
 // Rows, columns and k of a product are one dim each (ProductAnalysis). Few rows
 // are bound by memory and take dot products or scaled columns; all else is
 // packed and tiled by GemmLoops. Elements of both operands come from the
-// emitter.
+// emitter. Where bf16 is multiplied in pairs (ProductPairs.cpp), a step along k
+// is two of them in an i32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +40,9 @@ public:
 private:
   Expr getRowsInUnit() const;
   Expr getColumnRoom() const;
+  Expr getRowStride(const Expr &k) const;
   GemmTile getTile() const;
+  GemmLoops makeLoops() const;
   Expr getLoopsBytes() const;
   int64_t getDotBytes() const;
   Expr getOwnBytes() const;
@@ -49,6 +52,15 @@ private:
                    std::optional<unsigned> laneDim, unsigned width,
                    mlir::Value count = {});
   mlir::Value loadRow(mlir::Value row, mlir::Value k, bool vector);
+  mlir::Value combine(mlir::Value even, mlir::Value odd);
+  mlir::Value loadPairs(const ProductSide &side, mlir::Value at,
+                        mlir::Value step, unsigned count);
+  mlir::Value loadPair(const ProductSide &side, mlir::Value at,
+                       mlir::Value step, unsigned width,
+                       mlir::Value count = {});
+  void clearLastPair(mlir::Value row);
+  mlir::Value loadRowPair(mlir::Value row, mlir::Value step);
+  void usePairs(GemmLoops &g);
   mlir::Value emitRowCopy(mlir::Value rowLo, mlir::Value rowHi);
   void storeLanes(mlir::Value v, mlir::Value memory, mlir::Value position);
 
@@ -78,8 +90,8 @@ private:
   unsigned lanes;
   int64_t rowBlock, columnBlock;
   mlir::Value scratch;
-  /// Rows are copied to scratch as accumulators, the first row of the unit
-  /// first.
+  /// Rows are copied to scratch as they are multiplied, the first row of the
+  /// unit first.
   bool copiesRows;
   mlir::Value rowCopy, rowCopyBegin;
 };

@@ -171,7 +171,7 @@ int64_t GemmLoops::tileBytes() const {
 }
 
 int64_t GemmLoops::packedBytesPerK() const {
-  return int64_t(tile.columnBlock()) * elementBytes(accumulator);
+  return int64_t(tile.columnBlock()) * elementBytes(factor);
 }
 
 /// Packs columns [columnBegin, columnEnd) as panels: panel p holds, for each k,
@@ -180,7 +180,7 @@ int64_t GemmLoops::packedBytesPerK() const {
 static void packColumns(const GemmLoops &g, Loops &m, Value packed,
                         Value columnBegin, Value columnEnd) {
   unsigned lanes = g.tile.lanes, width = g.tile.columns();
-  Type scalar = g.accumulator;
+  Type scalar = g.factor;
   Value last = m.sub(columnEnd, m.constant(1));
   Value zero = m.constant(0);
   if (g.fillLine) {
@@ -245,7 +245,7 @@ static void packColumns(const GemmLoops &g, Loops &m, Value packed,
     // Squares, read along k and transposed in registers: as many beside each
     // other as a vector holds.
     unsigned side = g.lanesAlongK;
-    Value kSquares = m.floorTo(g.k, side);
+    Value kSquares = m.floorTo(g.wholeK ? g.wholeK : g.k, side);
     m.loop(zero, m.constant(width), lanes, [&](Value offset) {
       Value first = m.add(column, offset);
       m.loop(zero, kSquares, side, [&](Value kIndex) {
@@ -276,6 +276,7 @@ static void sumTile(const GemmLoops &g, Loops &m, Value panel, Value row,
   unsigned lanes = g.tile.lanes, width = g.tile.columns();
   unsigned bytes = elementBytes(g.accumulator);
   auto vectorType = VectorType::get({int64_t(lanes)}, g.accumulator);
+  auto factors = VectorType::get({int64_t(lanes)}, g.factor);
   SmallVector<Value> rows;
   for (unsigned i = 0; i < count; ++i)
     rows.push_back(last && i ? m.min(m.add(row, i), last) : m.add(row, i));
@@ -283,16 +284,17 @@ static void sumTile(const GemmLoops &g, Loops &m, Value panel, Value row,
   sums = m.loop(
       m.constant(0), g.k, 1, sums, [&](Value kIndex, ValueRange carried) {
         SmallVector<Value> columnsAt, next(carried.begin(), carried.end());
-        Value base = m.element(panel, g.accumulator, m.mul(kIndex, width));
+        Value base = m.element(panel, g.factor, m.mul(kIndex, width));
         for (unsigned v = 0; v < g.tile.vectors; ++v)
-          columnsAt.push_back(m.load(
-              vectorType, m.element(base, g.accumulator, int32_t(v * lanes)),
-              bytes));
+          columnsAt.push_back(
+              m.load(factors, m.element(base, g.factor, int32_t(v * lanes)),
+                     elementBytes(g.factor)));
         for (unsigned i = 0; i < count; ++i) {
-          Value x = m.broadcast(g.loadRow(m.b, rows[i], kIndex), vectorType);
+          Value x = m.broadcast(g.loadRow(m.b, rows[i], kIndex), factors);
           for (unsigned v = 0; v < g.tile.vectors; ++v) {
             Value &sum = next[i * g.tile.vectors + v];
-            sum = m.multiplyAdd(x, columnsAt[v], sum);
+            sum = g.multiplyAdd ? g.multiplyAdd(m.b, x, columnsAt[v], sum)
+                                : m.multiplyAdd(x, columnsAt[v], sum);
           }
         }
         return next;
@@ -319,7 +321,7 @@ void GemmLoops::build(ImplicitLocOpBuilder &b, Value scratch, Value rowBegin,
     Value fits = isWhole ? Value() : m.le(m.add(row, tile.rows), rowEnd);
     m.loop(columnBegin, columnEnd, width, [&](Value column) {
       Value panel =
-          m.element(packed, accumulator, m.mul(m.sub(column, columnBegin), k));
+          m.element(packed, factor, m.mul(m.sub(column, columnBegin), k));
       m.branch(
           fits,
           [&] {

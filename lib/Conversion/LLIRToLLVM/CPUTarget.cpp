@@ -60,6 +60,7 @@ static void chooseVectors(CPUTarget &target,
   if (measured)
     target.vectorBits = std::min(measured->vectorBits, widest);
   target.vectorRegisters = hasAVX512 ? 32 : 16;
+  target.hasPairs = hasAVX512 && subtarget.checkFeatures("+avx512bf16");
 }
 
 std::optional<CPUTarget> CPUTarget::get(llvm::StringRef arch,
@@ -110,5 +111,10 @@ MachineModel CPUTarget::getMachine() const {
   MachineModel machine = model;
   machine.vectorBits = vectorBits;
   machine.vectorRegisters = vectorRegisters;
+  // Where nothing was measured, pairs take no longer than what they replace.
+  if (!hasPairs)
+    machine.pairRate = 0;
+  else if (machine.pairRate == 0)
+    machine.pairRate = machine.getFmaRate();
   return machine;
 }

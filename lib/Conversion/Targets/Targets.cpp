@@ -12,6 +12,9 @@ MachineModel TargetInterface::getMachine() const {
   MachineModel machine = getDeviceModel();
   if (workers)
     machine.workers = workers;
+  // Pairs of bf16 take the smallest numbers for zeros.
+  if (isExact)
+    machine.pairRate = 0;
   return machine;
 }
 

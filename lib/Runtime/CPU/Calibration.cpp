@@ -14,6 +14,9 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 using namespace luminal;
 using namespace luminal::runtime;
@@ -131,6 +134,26 @@ LUMINAL_LOOPS(Fused512,
               LUMINAL_TARGET("avx512f,avx512vl,avx512bw,avx512dq,fma"), 64);
 #endif
 
+#if defined(__x86_64__)
+/// The inner loop of a matrix product of bf16, with all registers: the bits of
+/// `a` and `b` are pairs.
+__attribute__((noinline, target("avx512f,avx512vl,avx512bw,avx512bf16"))) void
+multiplyPairs(const float *a, const float *b, float *c, int rounds) {
+  __m512 sums[kRows][kVectors] = {};
+  for (int r = 0; r < rounds; ++r)
+    for (int k = 0; k < kSteps; ++k)
+      _Pragma("unroll") for (int i = 0; i < kRows; ++i) {
+        auto left =
+            reinterpret_cast<__m512bh>(_mm512_set1_ps(a[k * kRows + i]));
+        _Pragma("unroll") for (int j = 0; j < kVectors; ++j) sums[i][j] =
+            _mm512_dpbf16_ps(sums[i][j], left,
+                             reinterpret_cast<__m512bh>(_mm512_loadu_ps(
+                                 b + (k % 8 * kVectors + j) * 16)));
+      }
+  std::memcpy(c, sums, sizeof sums);
+}
+#endif
+
 /// One width of vectors.
 struct Width {
   unsigned bits;
@@ -191,6 +214,12 @@ const Width &chooseWidth(const std::vector<Width> &widths,
   model.operationRate = double(kRounds) * kFloats / timeOf(40, [&] {
                           best->map(a.get(), c.get(), kRounds);
                         });
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512bf16") && best->bits == 512) {
+    auto run = [&] { multiplyPairs(a.get(), b.get(), c.get(), 1000); };
+    model.pairRate = 1000.0 * kSteps * kRows * kVectors * 32 / timeOf(40, run);
+  }
+#endif
   model.vectorBits = best->bits;
   model.vectorRegisters = best->bits == 512 ? 32 : 16;
   return *best;

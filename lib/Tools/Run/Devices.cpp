@@ -66,6 +66,8 @@ static std::string describeModel(const MachineModel &model) {
         std::pair(512, model.fmaRate512)})
     if (value > 0)
       text += " " + rate(value) + "/ns with " + std::to_string(bits) + " bits";
+  if (model.pairRate > 0)
+    text += ", pairs of bf16 at " + rate(model.pairRate) + "/ns";
   return text + "\n  launches in " + rate(model.launchTime) +
          " ns, hands over in " + rate(model.handOverTime) + " ns, from " +
          std::to_string(model.grain) + " operations on\n";

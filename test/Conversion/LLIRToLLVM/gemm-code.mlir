@@ -71,3 +71,19 @@ func.func private @dots(%a: tensor<1x256xf32>, %b: tensor<250x256xf32>) -> tenso
   }
   return %0 : tensor<1x250xf32>
 }
+
+// Pairs of bf16: 13 rows of 2 vectors, each multiplied with the halves of 32 bits that the rows hold side by side; columns
+// along k are transposed pair by pair.
+// CHECK-LABEL: llvm.func @pairs(
+// CHECK: vector.bitcast {{.*}} : vector<8xi16> to vector<4xi32>
+// CHECK-COUNT-26: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"({{.*}}) : (vector<16xf32>, vector<32xbf16>, vector<32xbf16>) -> vector<16xf32>
+// CHECK-NOT: llvm.call_intrinsic
+// CHECK: llvm.return
+func.func private @pairs(%a: tensor<130x256xbf16>, %b: tensor<256x256xbf16>) -> tensor<130x256xbf16> {
+  %0 = llir.kernel(%a, %b) : (tensor<130x256xbf16>, tensor<256x256xbf16>) -> tensor<130x256xbf16> {
+  ^bb0(%x: tensor<130x256xbf16>, %y: tensor<256x256xbf16>):
+    %g = llir.gemm %x, %y k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<130x256xbf16>, tensor<256x256xbf16> -> tensor<130x256xbf16>
+    llir.yield %g : tensor<130x256xbf16>
+  }
+  return %0 : tensor<130x256xbf16>
+}

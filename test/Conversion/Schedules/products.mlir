@@ -20,13 +20,55 @@ func.func private @tiles(%a: tensor<256x256xf32>, %b: tensor<256x256xf32>) -> te
 
 // Columns along k are transposed; rows of another type are copied.
 func.func private @transposed(%a: tensor<256x256xbf16>, %b: tensor<256x256xbf16>) -> tensor<256x256xbf16> {
-  // expected-remark-re@+1 {{op0 = tile {copy = rows, lanes = 8, pack = k, rows = 6, square = 8, vectors = 2}>", {{.*}} rows copied="they are of another type than their sums"}}
+  // expected-remark-re@+1 {{op0 = tile {copy = rows, lanes = 8, pack = k, rows = 6, square = 8, vectors = 2}>", {{.*}} rows copied="they are of another type than what is multiplied"}}
   %0 = llir.kernel(%a, %b) : (tensor<256x256xbf16>, tensor<256x256xbf16>) -> tensor<256x256xbf16> {
   ^bb0(%x: tensor<256x256xbf16>, %y: tensor<256x256xbf16>):
     %g = llir.gemm %x, %y k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<256x256xbf16>, tensor<256x256xbf16> -> tensor<256x256xbf16>
     llir.yield %g : tensor<256x256xbf16>
   }
   return %0 : tensor<256x256xbf16>
+}
+
+// A processor that multiplies pairs of bf16 takes them as they are, also where the program widens them first; an odd k needs
+// whole pairs of rows, and f16 is no bf16. Not where every rounding is the program's: the instruction knows no denormals.
+// RUN: luminal-opt %s --llir-schedule-kernels="arch=sapphirerapids precision=exact" | FileCheck %s --check-prefix=EXACT
+// RUN: luminal-opt %s --llir-schedule-kernels=arch=x86-64-v4 | FileCheck %s --check-prefix=EXACT
+// EXACT-NOT: multiply = pairs
+// CHECK-LABEL: @pairs
+// CHECK: op2 = tile {lanes = 16, multiply = pairs, pack = k, rows = 13, square = 4, vectors = 2}
+func.func private @pairs(%a: tensor<256x256xbf16>, %b: tensor<256x256xbf16>) -> tensor<256x256xf32> {
+  // expected-remark-re@+1 {{op2 = tile {copy = rows, lanes = 8, pack = k,}}
+  %0 = llir.kernel(%a, %b) : (tensor<256x256xbf16>, tensor<256x256xbf16>) -> tensor<256x256xf32> {
+  ^bb0(%x: tensor<256x256xbf16>, %y: tensor<256x256xbf16>):
+    %f = llir.elementwise cast(%x) : (tensor<256x256xbf16>) -> tensor<256x256xf32>
+    %g = llir.elementwise cast(%y) : (tensor<256x256xbf16>) -> tensor<256x256xf32>
+    %h = llir.gemm %f, %g k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<256x256xf32>, tensor<256x256xf32> -> tensor<256x256xf32>
+    llir.yield %h : tensor<256x256xf32>
+  }
+  return %0 : tensor<256x256xf32>
+}
+// CHECK-LABEL: @odd_pairs
+// CHECK: op0 = tile {copy = rows, lanes = 16, multiply = pairs, pack = columns, rows = 13, vectors = 2}
+func.func private @odd_pairs(%a: tensor<256x255xbf16>, %b: tensor<255x256xbf16>) -> tensor<256x256xbf16> {
+  // expected-remark-re@+1 {{op0 = tile {copy = rows, lanes = 8, pack = columns,}}
+  %0 = llir.kernel(%a, %b) : (tensor<256x255xbf16>, tensor<255x256xbf16>) -> tensor<256x256xbf16> {
+  ^bb0(%x: tensor<256x255xbf16>, %y: tensor<255x256xbf16>):
+    %h = llir.gemm %x, %y k(255) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<256x255xbf16>, tensor<255x256xbf16> -> tensor<256x256xbf16>
+    llir.yield %h : tensor<256x256xbf16>
+  }
+  return %0 : tensor<256x256xbf16>
+}
+// CHECK-LABEL: @no_pairs
+// CHECK-NOT: multiply = pairs
+// CHECK: return
+func.func private @no_pairs(%a: tensor<256x256xf16>, %b: tensor<256x256xf16>) -> tensor<256x256xf16> {
+  // expected-remark-re@+1 {{op0 = tile {copy = rows, lanes = 8, pack = k,}}
+  %0 = llir.kernel(%a, %b) : (tensor<256x256xf16>, tensor<256x256xf16>) -> tensor<256x256xf16> {
+  ^bb0(%x: tensor<256x256xf16>, %y: tensor<256x256xf16>):
+    %h = llir.gemm %x, %y k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<256x256xf16>, tensor<256x256xf16> -> tensor<256x256xf16>
+    llir.yield %h : tensor<256x256xf16>
+  }
+  return %0 : tensor<256x256xf16>
 }
 
 // One row: dot products where both sides step along k, else scaled columns.

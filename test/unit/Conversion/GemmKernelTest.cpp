@@ -63,6 +63,32 @@ TEST(GemmKernel, PrologueTypesAndView) {
               {{{"s", 0}}, {{"s", 1}}, {{"s", 2}}, {{"s", 11}}}, 1e-2);
 }
 
+// bf16 in pairs along k, where the processor multiplies them: columns side by
+// side, along k and neither; k even, odd and empty; widened to f32 before.
+TEST(GemmKernel, Pairs) {
+  for (const char *columns :
+       {"(d2, d1)", "(d1, d2)", "(2 * d1, d2)", "(2 * d2, 2 * d1)"})
+    for (const char *rows : {"(d0, d2)", "(d2, d0)"}) {
+      std::string text = R"(
+    func.func @f() attributes {hlir.symbols = #hlir.symbols<k in [0, 90]>} {
+    %a, %b = "test.source"() : () -> (tensor<90x90xbf16>, tensor<180x180xbf16>)
+    %r = llir.kernel(%a, %b) : (tensor<90x90xbf16>, tensor<180x180xbf16>) -> tensor<37x45xf32> {
+    ^bb0(%x: tensor<90x90xbf16>, %w: tensor<180x180xbf16>):
+      %f = llir.elementwise cast(%x) : (tensor<90x90xbf16>) -> tensor<90x90xf32>
+      %g = llir.elementwise cast(%w) : (tensor<180x180xbf16>) -> tensor<180x180xf32>
+      %0 = llir.gemm %f, %g k(k) <(d0, d1, d2) -> ROWS>, <(d0, d1, d2) -> COLUMNS>
+          : tensor<90x90xf32>, tensor<180x180xf32> -> tensor<37x45xf32>
+      llir.yield %0 : tensor<37x45xf32>
+    }
+    return
+    })";
+      text.replace(text.find("ROWS"), 4, rows);
+      text.replace(text.find("COLUMNS"), 7, columns);
+      checkKernel(text, {{{"k", 0}}, {{"k", 1}}, {{"k", 32}}, {{"k", 45}}},
+                  1e-5);
+    }
+}
+
 // Few columns: the sides are swapped. Other types.
 TEST(GemmKernel, FewColumnsAndOtherTypes) {
   for (const char *type : {"f64", "i64", "i32", "f16"}) {

@@ -44,7 +44,7 @@ struct Gemm {
               return LLVM::LoadOp::create(b, i64, at);
             };
             GemmLoops g;
-            g.accumulator = f32;
+            g.accumulator = g.factor = f32;
             g.tile = tile;
             g.rows = size(0, staticRows), g.columns = size(1, staticColumns),
             g.k = size(2, staticK);

@@ -6,14 +6,31 @@
 using namespace luminal;
 using namespace mlir;
 
+/// Whether f32 holds every number of the type.
+static bool isNarrow(Type type) { return type.isF16() || type.isBF16(); }
+
+Value luminal::skipWidening(Value v) {
+  auto cast = v.getDefiningOp<llir::ElementwiseOp>();
+  if (!cast || cast.getFn() != llir::Fn::Cast || !getElementType(v).isF32() ||
+      !isNarrow(getElementType(cast->getOperand(0))))
+    return v;
+  return cast->getOperand(0);
+}
+
+/// What a side reads: memory as it is.
+static Value getRead(const KernelAnalysis &a, Value operand) {
+  return a.isPlaced(operand) ? operand : skipWidening(operand);
+}
+
 ProductAnalysis::ProductAnalysis(KernelAnalysis &a, llir::ProductOpInterface op)
     : a(a), op(op), extents(hlir::getExtents(op->getResult(0))) {
   Type element = getElementType(op->getResult(0));
-  bool narrow = element.isF16() || element.isBF16();
-  accumulator = narrow ? Type(Float32Type::get(op.getContext())) : element;
+  accumulator =
+      isNarrow(element) ? Type(Float32Type::get(op.getContext())) : element;
+  factor = accumulator;
   bytes = accumulator.getIntOrFloatBitWidth() / 8;
-  rows.operand = op.getLhs(), rows.map = op.getLhsMap();
-  columns.operand = op.getRhs(), columns.map = op.getRhsMap();
+  rows.operand = getRead(a, op.getLhs()), rows.map = op.getLhsMap();
+  columns.operand = getRead(a, op.getRhs()), columns.map = op.getRhsMap();
   SmallVector<unsigned> both;
   for (unsigned i = 0; i < extents.size(); ++i) {
     if (extents[i].isConstant(1))
@@ -178,14 +195,26 @@ size_t ProductAnalysis::countStoredAlong(const ProductSide &side) {
   return 0;
 }
 
+Decision ProductAnalysis::usePairs() {
+  for (const ProductSide *side : {&rows, &columns})
+    if (!getElementType(side->operand).isBF16() || !accumulator.isF32())
+      return Decision::refuse("a side is not of bf16");
+  factor = getElementType(rows.operand);
+  return Decision::accept();
+}
+
+Decision ProductAnalysis::applyForm(llir::LoopFormAttr form) {
+  return form.getWord("multiply") == "pairs" ? usePairs() : Decision::accept();
+}
+
 Decision ProductAnalysis::isPlain(const ProductSide &side) const {
   Value v = side.operand;
   while (auto view = v.getDefiningOp<llir::ViewOp>())
     v = view.getOperand();
   if (!isa<BlockArgument>(v) && !a.isPlaced(v))
     return Decision::refuse("they are computed", v.getDefiningOp());
-  if (getElementType(v) != accumulator)
-    return Decision::refuse("they are of another type than their sums");
+  if (getElementType(v) != factor)
+    return Decision::refuse("they are of another type than what is multiplied");
   if (!side.linear)
     return Decision::refuse("their index is divided");
   return Decision::accept();

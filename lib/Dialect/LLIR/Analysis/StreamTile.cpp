@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Analysis/StreamTile.h"
-#include "luminal/Dialect/LLIR/Analysis/KernelAnalysis.h"
+#include "luminal/Dialect/LLIR/Analysis/ProductAnalysis.h"
 
 using namespace luminal;
 using namespace mlir;
@@ -26,12 +26,7 @@ static constexpr int64_t kAllRegisters = 1 << 16, kOtherRegisters = 88;
 static Type getNarrowType(Value v) {
   while (auto view = v.getDefiningOp<llir::ViewOp>())
     v = view.getOperand();
-  auto op = v.getDefiningOp<llir::ElementwiseOp>();
-  if (!op || op.getFn() != llir::Fn::Cast)
-    return getElementType(v);
-  Type from = getElementType(op->getOperand(0));
-  bool isWider = getElementType(v).isF32() && (from.isF16() || from.isBF16());
-  return isWider ? from : getElementType(v);
+  return getElementType(skipWidening(v));
 }
 
 /// f16 and bf16 are summed in f32.

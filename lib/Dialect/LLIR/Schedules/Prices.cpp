@@ -212,6 +212,10 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
   double rowBlocks = blocksOf(m, rows), columnBlocks = blocksOf(n, columns);
   // f64 takes two lanes.
   double width = p.bytes > 4 ? 2 : 1;
+  // Pairs are multiplied, and moved, as one.
+  double multiplied =
+             p.hasPairs() ? machine.getFmaRate() / machine.pairRate : width,
+         moved = p.hasPairs() ? 0.5 : width;
   auto paddedTo = [](double extent, double step) {
     return step > 0 ? std::ceil(extent / step) * step : extent;
   };
@@ -219,7 +223,7 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
   // The last block is smaller.
   padded = std::min(padded, m + rowBlocks * tile.rows);
   work.products += all * std::max(m, padded) *
-                   std::max(n, paddedTo(n, tile.columns)) * k * width *
+                   std::max(n, paddedTo(n, tile.columns)) * k * multiplied *
                    (tile.rows ? 1 : kTileShare / kPlainShare);
   double left = all * m * k, right = all * n * k;
   auto perElement = [&](const ProductSide &side) {
@@ -235,7 +239,7 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
   if (copiesRows)
     ofLeft += kCopyOperations;
   work.operations +=
-      width * (rowBlocks * right * ofRight + columnBlocks * left * ofLeft);
+      moved * (rowBlocks * right * ofRight + columnBlocks * left * ofLeft);
   // What is read again comes from a cache where a unit's columns fit into that
   // of its worker, and all rows into the one that workers share.
   auto readAgain = [&](const ProductSide &side, double elements, double times,

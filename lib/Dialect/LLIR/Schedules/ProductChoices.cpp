@@ -20,6 +20,21 @@ bool llir::canTile(const MachineModel &machine) {
   return machine.vectorRegisters > 0 && machine.getLanes(64) > 1;
 }
 
+void llir::choosePairs(ProductAnalysis &p, const MachineModel &machine) {
+  if (machine.pairRate > 0 && machine.pairRate >= machine.getFmaRate())
+    (void)bool(p.usePairs());
+}
+
+Decision llir::needsNoCopy(const ProductAnalysis &p) {
+  if (Decision plain = p.isPlain(p.rows); !plain || !p.hasPairs())
+    return plain;
+  if (!p.rows.alongK)
+    return Decision::refuse("pairs of them are not side by side");
+  if (!p.a.simplify(Expr::mod(p.kExtent, 2)).isConstant(0))
+    return Decision::refuse("the last pair of them may be half a one");
+  return Decision::accept();
+}
+
 /// Two vectors a row; one register holds the broadcast, `vectors` the columns.
 /// Rows so that little is wasted on the remainder.
 Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine,
@@ -47,8 +62,9 @@ Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine,
   }
   // Packed columns should stay within half of the second-level cache.
   int64_t width = t.vectors * lanes;
-  int64_t depth = std::max<int64_t>(1, k.value_or(kTypicalDepth));
-  int64_t room = machine.l2Bytes / 2 / width / p.bytes / depth;
+  int64_t steps = std::max<int64_t>(
+      1, p.countSteps(k.value_or(kTypicalDepth)).asConstant().value());
+  int64_t room = machine.l2Bytes / 2 / width / p.getStepBytes() / steps;
   t.panels = std::clamp<int64_t>(room, 1, kMostPanels);
   if (n)
     t.panels = std::clamp<int64_t>((*n + width - 1) / width, 1, t.panels);
@@ -58,7 +74,7 @@ Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine,
 static StringRef choosePacking(const ProductAnalysis &p, int64_t lanes) {
   if (p.columns.alongOwn)
     return "columns";
-  if (p.runs)
+  if (p.runs && !p.hasPairs())
     return "runs";
   return p.columns.alongK && lanes > 1 ? "k" : "elements";
 }
@@ -72,6 +88,8 @@ void llir::addTile(CaseBuilder &c, const ProductAnalysis &p, const Tile &tile,
   SmallVector<CaseBuilder::Word> all(words);
   StringRef packing = choosePacking(p, lanes);
   all.push_back({"pack", packing});
+  if (p.hasPairs())
+    all.push_back({"multiply", "pairs"});
   if (packing == "k")
     numbers.push_back(
         {"square", p.isPlain(p.columns) ? std::min(lanes, kSquare) : lanes});
@@ -117,7 +135,8 @@ ProductTile llir::getTile(LoopFormAttr form) {
 
 SmallVector<NumberRule> llir::getProductRules(StringRef form) {
   static const StringRef sides[] = {"lhs", "rhs"}, copies[] = {"rows"},
-                         packings[] = {"columns", "runs", "k", "elements"};
+                         packings[] = {"columns", "runs", "k", "elements"},
+                         multiplies[] = {"pairs"};
   // Tiles and dot products are made of vectors.
   SmallVector<NumberRule> rules = {{"lanes", form == "axpy" ? 1 : 2, 64},
                                    {"columns", 0, 0, sides},
@@ -126,7 +145,8 @@ SmallVector<NumberRule> llir::getProductRules(StringRef form) {
     rules.append({{"rows", 1, 64},
                   {"vectors", 1, 8},
                   {"square", 2, 64},
-                  {"pack", 0, 0, packings}});
+                  {"pack", 0, 0, packings},
+                  {"multiply", 0, 0, multiplies}});
   else if (form == "dot")
     rules.append({{"rows", 1, 8}, {"width", 1, 16}, {"rest", 1, 16}});
   else
@@ -157,6 +177,17 @@ static LogicalResult verifyTile(LoopFormAttr form, ProductAnalysis &p,
                        << " rows, which is not a multiple of a tile's, "
                        << rows;
   StringRef pack = form.getWord("pack");
+  if (p.hasPairs()) {
+    if (machine.pairRate <= 0 || bits < 128)
+      return emitError() << "multiplies pairs of bf16 in vectors of " << bits
+                         << " bits, for which the machine has no instruction";
+    if (pack == "runs")
+      return emitError() << "packs runs of memory, which are not pairs";
+    if (Decision plain = needsNoCopy(p);
+        !plain && form.getWord("copy") != "rows")
+      return emitError() << "multiplies pairs of rows that are not copied, but "
+                         << plain.str();
+  }
   if ((pack == "columns" && !p.columns.alongOwn) ||
       (pack == "k" && !p.columns.alongK))
     return emitError() << "packs along " << pack
@@ -179,6 +210,8 @@ LogicalResult
 llir::verifyProduct(LoopFormAttr form, ProductAnalysis &p, int64_t columnBlock,
                     int64_t rowBlock, const MachineModel &machine,
                     function_ref<InFlightDiagnostic()> emitError) {
+  if (Decision fits = p.applyForm(form); !fits)
+    return emitError() << "multiplies pairs of bf16, but " << fits.str();
   StringRef name = form.getForm().getValue();
   if (name == "tile")
     return verifyTile(form, p, columnBlock, rowBlock, machine, emitError);

@@ -24,6 +24,11 @@ struct Tile {
 bool canTile(const MachineModel &machine);
 Tile chooseTile(const ProductAnalysis &p, const MachineModel &machine,
                 int64_t lanes);
+/// Has the product multiply pairs of bf16 where the machine does that no
+/// slower. Before the tile is chosen.
+void choosePairs(ProductAnalysis &p, const MachineModel &machine);
+/// Whether the rows' elements are copied for a unit, and why.
+Decision needsNoCopy(const ProductAnalysis &p);
 /// Gives the product the form `tile`.
 void addTile(CaseBuilder &c, const ProductAnalysis &p, const Tile &tile,
              int64_t lanes, llvm::ArrayRef<CaseBuilder::Word> words,

@@ -15,7 +15,8 @@
 // - `axpy`: sums of a unit's columns in scratch, to which `depth` rows of k are
 //   added in one pass.
 //
-// `copy = rows` computes the rows' elements once for each unit.
+// `copy = rows` computes the rows' elements once for each unit; `multiply =
+// pairs` takes bf16 as they are, two of k at a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -196,11 +197,17 @@ SmallVector<LoopCaseAttr> Proposal::make() {
   if (!p.columns.alongOwn && !p.columns.alongK)
     p.findRuns();
   std::optional<int64_t> m = p.rows.extent.asConstant();
-  Tile tile = chooseTile(p, machine, lanes);
   bool maySkinny = !m || *m <= kFewRows, mayTile = !m || *m > kFewRows;
-  Decision plain = p.isPlain(p.rows);
+  Decision plain = needsNoCopy(p);
   copiesRows = !plain;
-  bool isDot = canDot(p, copiesRows);
+  bool copiesFew = copiesRows, isDot = canDot(p, copiesFew);
+  SmallVector<CaseBuilder::Word> wordsOfFew = commonWords();
+  if (mayTile) {
+    choosePairs(p, machine);
+    plain = needsNoCopy(p);
+    copiesRows = !plain;
+  }
+  Tile tile = chooseTile(p, machine, lanes);
   Cut cut = chooseCut(tile, isDot);
 
   // Consecutive units share their columns.
@@ -223,11 +230,13 @@ SmallVector<LoopCaseAttr> Proposal::make() {
                            "sides are not read along k"});
   if (mayTile)
     why.push_back({"form", "packed columns and a register tile"});
+  if (p.hasPairs())
+    why.push_back({"multiplies", "pairs of bf16"});
   if (copiesRows)
     why.push_back({"rows copied", plain.str()});
 
   auto makeSkinny = [&](CaseBuilder few) {
-    addFewRows(few, p, copiesRows, lanes, commonWords());
+    addFewRows(few, p, copiesFew, lanes, wordsOfFew);
     return few.build();
   };
   if (!mayTile)
@@ -288,6 +297,7 @@ static LoopWork count(KernelOp kernel,
   LoopFormAttr form = loopCase.getForms().front();
   ProductAnalysis p(a, op);
   ProductTile cut = applyCut(p, loopCase, form.getWord("columns"));
+  (void)bool(p.applyForm(form));
   work.units = sizes.countUnits(loopCase, p.extents);
   addProduct(work, p, sizes, cut.rows ? cut.rows : sizes.valueOf(p.rows.extent),
              cut.columns ? cut.columns : sizes.valueOf(p.columns.extent),

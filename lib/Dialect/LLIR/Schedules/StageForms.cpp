@@ -170,7 +170,9 @@ void llir::addStageProduct(CaseBuilder &c, const StageAnalysis &s,
     p.findRuns();
   int64_t lanes = machine.getLanes(8 * p.bytes);
   SmallVector<CaseBuilder::Word> words;
-  bool copiesRows = !p.isPlain(p.rows);
+  if (!isFew)
+    choosePairs(p, machine);
+  bool copiesRows = !needsNoCopy(p);
   if (copiesRows)
     words.push_back({"copy", "rows"});
   if (isFew)
@@ -229,6 +231,7 @@ static LoopWork count(KernelOp kernel,
     if (ProductOpInterface op = stage.product) {
       ProductAnalysis p = s.analyze(op);
       LoopFormAttr form = loopCase.getForm(getPosition(op));
+      (void)bool(p.applyForm(form));
       addProduct(work, p, sizes, countBlock(s, p.rows, sizes),
                  countBlock(s, p.columns, sizes), getTile(form),
                  form.getWord("copy") == "rows", machine);

@@ -362,6 +362,7 @@ static LoopWork count(KernelOp kernel,
       }
     ProductAnalysis p = t.s.analyze(cast<ProductOpInterface>(anchor.op));
     LoopFormAttr form = loopCase.getForm(getPosition(anchor.op));
+    (void)bool(p.applyForm(form));
     llir::addProduct(work, p, sizes, countBlock(t.s, p.rows, sizes),
                      sizes.valueOf(p.columns.extent), getTile(form),
                      form.getWord("copy") == "rows", machine);

@@ -15,8 +15,13 @@
 
 namespace luminal {
 
+/// The f16 or bf16 value that an f32 one widens, which is the same numbers; any
+/// other value itself.
+mlir::Value skipWidening(mlir::Value v);
+
 /// One side of a product.
 struct ProductSide {
+  /// What the product reads; of an f32 that widens f16 or bf16, the latter.
   mlir::Value operand;
   hlir::MapAttr map;
   /// Dims of the product that only this side has; those of extent 1 are in no
@@ -60,7 +65,19 @@ public:
 
   /// How many of the side's last dims, joined, every result is written along.
   size_t countStoredAlong(const ProductSide &side);
-  /// Whether an element of a side is one read of an accumulator.
+  /// Multiplies bf16 as they are, two of k at a time. Refused where a side is
+  /// of another type.
+  Decision usePairs();
+  /// The same where the form of the product says so.
+  Decision applyForm(llir::LoopFormAttr form);
+  bool hasPairs() const { return factor != accumulator; }
+  /// Steps of `k` indices of k.
+  Expr countSteps(const Expr &k) const {
+    return hasPairs() ? Expr::ceilDiv(k, 2) : k;
+  }
+  /// Bytes of what is multiplied in one step.
+  int64_t getStepBytes() const { return hasPairs() ? 4 : bytes; }
+  /// Whether an element of a side is one read of a factor.
   Decision isPlain(const ProductSide &side) const;
 
   Index getOperandIndex(const ProductSide &side) const {
@@ -76,9 +93,10 @@ public:
   /// Of the product.
   llvm::SmallVector<Expr> extents;
   llvm::SmallVector<MovedResult> results;
-  /// Sums are of this type, of so many bytes.
+  /// Sums are of this type, of so many bytes; what is multiplied, of that.
   mlir::Type accumulator;
   int64_t bytes;
+  mlir::Type factor;
   ProductSide rows, columns;
   /// Dims outside both sides, as axes of one or more dims each.
   llvm::SmallVector<llvm::SmallVector<unsigned>> batch;

@@ -1,0 +1,130 @@
+//===- ProductPairs.cpp - bf16 multiplied two at a time -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// avx512_bf16 multiplies the two halves of each 32 bits of a vector by those of
+// another, and adds both products to an f32: a step along k is a pair of bf16,
+// the lower half first. It takes numbers below the least normal one for zeros
+// (Intel, Instruction Set Extensions, VDPBF16PS).
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProductEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace luminal;
+using namespace mlir;
+
+/// `sum`, of f32, plus the products of the pairs of x and y, of i32.
+static Value multiplyPairs(ImplicitLocOpBuilder &b, Value x, Value y,
+                           Value sum) {
+  auto type = cast<VectorType>(sum.getType());
+  int64_t lanes = type.getNumElements();
+  auto halves = VectorType::get({2 * lanes}, b.getBF16Type());
+  std::string name =
+      "llvm.x86.avx512bf16.dpbf16ps." + std::to_string(32 * lanes);
+  SmallVector<Value> operands = {sum, LLVM::BitcastOp::create(b, halves, x),
+                                 LLVM::BitcastOp::create(b, halves, y)};
+  return LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr(name), operands)
+      .getResults();
+}
+
+static bool isEven(Emitter &e, const Expr &extent) {
+  return Assumptions(e.getRanges())
+      .simplify(Expr::mod(extent, 2))
+      .isConstant(0);
+}
+
+/// Pairs of elements of both, lane by lane.
+Value ProductEmitter::combine(Value even, Value odd) {
+  even = e.toStorage(even, p.factor), odd = e.toStorage(odd, p.factor);
+  auto type = dyn_cast<VectorType>(even.getType());
+  if (!type) {
+    Type i32 = e.b.getI32Type();
+    Value low = arith::ExtUIOp::create(e.b, i32, even);
+    Value high = arith::ExtUIOp::create(e.b, i32, odd);
+    Value by = arith::ConstantIntOp::create(e.b, i32, 16);
+    return arith::OrIOp::create(e.b, low, arith::ShLIOp::create(e.b, high, by));
+  }
+  int64_t lanes = type.getNumElements();
+  SmallVector<int64_t> order;
+  for (int64_t i = 0; i < lanes; ++i)
+    order.append({i, lanes + i});
+  Value both = vector::ShuffleOp::create(e.b, even, odd, order);
+  return vector::BitCastOp::create(
+      e.b, VectorType::get({lanes}, e.b.getI32Type()), both);
+}
+
+/// `count` pairs along k from `step` on, all inside, which stand side by side.
+Value ProductEmitter::loadPairs(const ProductSide &side, Value at, Value step,
+                                unsigned count) {
+  Value k = e.mul(step, e.constant(2));
+  Value halves = e.toStorage(load(side, at, k, p.kDim, 2 * count), p.factor);
+  Value pairs = vector::BitCastOp::create(
+      e.b, VectorType::get({int64_t(count)}, e.b.getI32Type()), halves);
+  return count > 1 ? pairs : vector::ExtractOp::create(e.b, pairs, 0);
+}
+
+/// The pair of `step`, of which the second may be beyond k, and then is 0; or
+/// `width` of them along the side's own dim.
+Value ProductEmitter::loadPair(const ProductSide &side, Value at, Value step,
+                               unsigned width, Value count) {
+  std::optional<unsigned> laneDim;
+  if (width > 1)
+    laneDim = side.dim;
+  Value k = e.mul(step, e.constant(2)), next = e.add(k, e.constant(1));
+  Value even = load(side, at, k, laneDim, width, count);
+  if (isEven(e, p.kExtent))
+    return combine(even, load(side, at, next, laneDim, width, count));
+  Value last = e.sub(e.value(p.kExtent), e.constant(1));
+  Value odd = load(side, at, e.minS(next, last), laneDim, width, count);
+  Value isThere =
+      arith::CmpIOp::create(e.b, arith::CmpIPredicate::sle, next, last);
+  Value zero = arith::ConstantOp::create(e.b, e.b.getZeroAttr(odd.getType()));
+  return combine(even, arith::SelectOp::create(e.b, isThere, odd, zero));
+}
+
+/// Where k is odd, the last pair of the row's copy is half a zero, whatever
+/// stands in memory. To be called before the row is copied.
+void ProductEmitter::clearLastPair(Value row) {
+  if (isEven(e, p.kExtent))
+    return;
+  // An empty row has none: what follows it is room for alignment.
+  Value half = e.sub(e.value(getRowStride(p.kExtent)), e.constant(1));
+  half = arith::MaxSIOp::create(e.b, half, e.constant(0));
+  Type i16 = e.b.getI16Type();
+  Value zero = arith::ConstantOp::create(e.b, e.b.getZeroAttr(i16));
+  LLVM::StoreOp::create(e.b, zero, e.address(row, half, i16), 2);
+}
+
+Value ProductEmitter::loadRowPair(Value row, Value step) {
+  if (!copiesRows)
+    return loadPairs(p.rows, row, step, 1);
+  Value steps = e.value(p.countSteps(p.kExtent));
+  Value at = e.add(e.mul(e.sub(row, rowCopyBegin), steps), step);
+  Type i32 = e.b.getI32Type();
+  return LLVM::LoadOp::create(e.b, i32, e.address(rowCopy, at, i32), 4);
+}
+
+void ProductEmitter::usePairs(GemmLoops &g) {
+  g.k = e.value(p.countSteps(p.kExtent));
+  g.wholeK = e.value(Expr::floorDiv(p.kExtent, 2));
+  g.multiplyAdd = multiplyPairs;
+  g.loadRow = [&](ImplicitLocOpBuilder &, Value row, Value step) {
+    return loadRowPair(row, step);
+  };
+  g.loadColumn = [&](ImplicitLocOpBuilder &, Value step, Value column) {
+    return loadPair(p.columns, column, step, 1);
+  };
+  if (g.loadColumns)
+    g.loadColumns = [&](ImplicitLocOpBuilder &, Value step, Value column,
+                        Value count) {
+      return loadPair(p.columns, column, step, lanes, count);
+    };
+  if (g.loadAlongK)
+    g.loadAlongK = [&, width = g.lanesAlongK](ImplicitLocOpBuilder &,
+                                              Value step, Value column) {
+      return loadPairs(p.columns, column, step, width);
+    };
+}
