@@ -268,6 +268,9 @@ luminal::findStreamedAnchors(llir::ProductOpInterface last) {
   bool hasReduction = false;
   while (!pending.empty()) {
     Operation *op = pending.pop_back_val();
+    // Memory, whatever filled it.
+    if (!isa<llir::BodyOpInterface>(op))
+      continue;
     if (llir::hasLoops(op)) {
       auto role = op == last ? StreamedSpace::Role::Sum : roles.getRole(op);
       if (role == StreamedSpace::Role::None)
