@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "BlockTile.h"
+#include "luminal/Conversion/ScalarMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -65,15 +66,26 @@ public:
                                    ValueRange terms, TileOperand,
                                    TileOperand right) override {
     int64_t blocks = from.getShape().columns / 8;
-    return multiplyBy(sums, right, [&](int64_t r, int64_t k) {
-      SmallVector<Value> a;
+    auto getTerms = [&](int64_t r, int64_t k) {
+      SmallVector<Value> own;
       for (int64_t i = 0; i < 4; ++i) {
         int64_t first = (r / 16 * blocks + k / 8 + i / 2) * 4 + i % 2 * 2;
-        a.push_back(joinPair(terms[first], terms[first + 1]));
+        own.append({terms[first], terms[first + 1]});
       }
+      return own;
+    };
+    if (terms.front().getType().isF32())
+      return multiplySplit(sums, right, getTerms);
+    return multiplyBy(sums, right, [&](int64_t r, int64_t k) {
+      SmallVector<Value> own = getTerms(r, k), a;
+      for (size_t i = 0; i < own.size(); i += 2)
+        a.push_back(joinPair(own[i], own[i + 1]));
       return a;
     });
   }
+
+  /// f16 ends at 2^-24, and is as exact as it can be from 2^-14 on.
+  double getTermScale() const override { return element.isF16() ? 4096 : 1; }
 
   size_t countSums() const override { return rows / 16 * (columns / 8) * 4; }
   Value getRow(size_t sum) const override {
@@ -110,6 +122,65 @@ private:
       }
     }
     return next;
+  }
+
+  /// Each term as the sum of two f16 or three bf16. What a term leaves may be
+  /// 0, which times an infinite element is no number: beside the first part,
+  /// elements are the greatest finite ones instead, for the first part's
+  /// product is infinite already.
+  SmallVector<Value> multiplySplit(
+      ValueRange sums, TileOperand right,
+      function_ref<SmallVector<Value>(int64_t r, int64_t k)> getTerms) {
+    unsigned parts = element.isF16() ? 2 : 3;
+    Type f32 = e.b.getF32Type();
+    Value scale = arith::ConstantOp::create(
+        e.b, e.b.getF32FloatAttr(static_cast<float>(getTermScale())));
+    SmallVector<Value> next(sums);
+    for (int64_t k = 0; k < shape.depth; k += 16) {
+      SmallVector<std::array<Value, 2>> b, finite;
+      for (int64_t c = 0; c < columns; c += 16)
+        loadColumns(right, c, k, b);
+      for (auto [x, y] : b)
+        finite.push_back({makeFinite(x), makeFinite(y)});
+      for (int64_t r = 0; r < rows; r += 16) {
+        SmallVector<Value> rest = getTerms(r, k);
+        if (getTermScale() != 1)
+          for (Value &v : rest)
+            v = arith::MulFOp::create(e.b, v, scale);
+        for (unsigned part = 0; part < parts; ++part) {
+          SmallVector<Value> own;
+          for (Value &v : rest) {
+            Value narrow = emitCast(e.b, v, f32, element);
+            own.push_back(e.toStorage(narrow, element));
+            v = arith::SubFOp::create(e.b, v,
+                                      emitCast(e.b, narrow, element, f32));
+          }
+          SmallVector<Value> a;
+          for (size_t i = 0; i < own.size(); i += 2)
+            a.push_back(joinPair(own[i], own[i + 1]));
+          for (auto [j, pair] : llvm::enumerate(part ? finite : b))
+            multiplyOne(a, pair, &next[(r / 16 * b.size() + j) * 4]);
+        }
+      }
+    }
+    return next;
+  }
+
+  /// Infinite elements of a pair become the greatest finite ones.
+  Value makeFinite(Value pair) {
+    auto type = VectorType::get({2}, element);
+    const llvm::fltSemantics &semantics =
+        cast<FloatType>(element).getFloatSemantics();
+    auto bound = [&](bool isNegative) -> Value {
+      return arith::ConstantOp::create(
+          e.b, DenseElementsAttr::get(
+                   type, llvm::APFloat::getLargest(semantics, isNegative)));
+    };
+    Value v = element.isF16() ? pair : LLVM::BitcastOp::create(e.b, type, pair);
+    v = arith::MinNumFOp::create(e.b, v, bound(false));
+    v = arith::MaxNumFOp::create(e.b, v, bound(true));
+    return element.isF16() ? v
+                           : LLVM::BitcastOp::create(e.b, e.b.getI32Type(), v);
   }
 
   /// Two stored elements as the instruction takes them.

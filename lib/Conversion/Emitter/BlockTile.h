@@ -41,12 +41,16 @@ public:
   multiply(mlir::ValueRange sums, TileOperand left, TileOperand right) = 0;
   /// The same where the left operand is `terms` (as in shared memory): at the
   /// places of the sums of `from`, a tile of the same rows and threads whose
-  /// columns are k. `room` is memory that it may take.
+  /// columns are k. `room` is memory that it may take. Terms of f32 in [0, 1]
+  /// that are multiplied as narrower elements are split; then sums are
+  /// `getTermScale` times what they stand for.
   virtual llvm::SmallVector<mlir::Value> multiplyTerms(mlir::ValueRange sums,
                                                        const BlockTile &from,
                                                        mlir::ValueRange terms,
                                                        TileOperand room,
                                                        TileOperand right) = 0;
+
+  virtual double getTermScale() const { return 1; }
 
   /// Sums of a thread, and the place in the tile of each.
   virtual size_t countSums() const = 0;

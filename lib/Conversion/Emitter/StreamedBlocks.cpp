@@ -63,10 +63,11 @@ void StreamedBlocks::addProduct(const Anchor &anchor) {
   llir::LoopFormAttr form = e.loopCase.getForm(llir::getPosition(anchor.op));
   StreamTile::Part part = tile.getPart(anchor);
   TileShape shape{tile.rows, part.columns, part.depth};
-  product.tile = tile.useTensorCores
-                     ? makeTensorTile(e, shape, getMultipliedType(p.op), thread,
-                                      tile.threads / warp, /*warpColumns=*/1)
-                     : makePlainTile(e, shape, p.accumulator, thread);
+  product.tile =
+      tile.useTensorCores
+          ? makeTensorTile(e, shape, getMultipliedType(anchor), thread,
+                           tile.threads / warp, /*warpColumns=*/1)
+          : makePlainTile(e, shape, p.accumulator, thread);
   auto makeSide = [&](std::optional<BlockSide> &side, bool ofRows) {
     side.emplace(e, p, ofRows ? p.rows : p.columns, *product.tile,
                  BlockSide::getReading(form, ofRows),
@@ -252,7 +253,8 @@ void StreamedBlocks::emitTerms(const Anchor *by, size_t place, Value isInside) {
     for (auto &sum : sums) {
       if (StreamedSpace::getTerms(sum->p.op) != term.value)
         continue;
-      Type multiplied = sum->tile->getElement();
+      Type multiplied =
+          sum->isSplit() ? sum->p.accumulator : sum->tile->getElement();
       Value element = emitCast(e.b, v, getElementType(term.value), multiplied);
       element = e.toStorage(element, multiplied);
       if (isInside) {
@@ -507,6 +509,12 @@ void StreamedBlocks::emitEnd() {
             for (Product *sum : ofExtent) {
               Type type = sum->p.accumulator;
               Value line = sum->sums[i];
+              if (double by = sum->tile->getTermScale();
+                  sum->isSplit() && by != 1)
+                line = emitFn(e.b, llir::Fn::Mul,
+                              {line, arith::ConstantOp::create(
+                                         e.b, FloatAttr::get(type, 1 / by))},
+                              type);
               if (sum->anchor.reference)
                 line = emitFn(e.b, llir::Fn::Mul,
                               {line, scale(sum->anchor, type)}, type);

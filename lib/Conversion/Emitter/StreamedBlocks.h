@@ -23,6 +23,10 @@ struct Product {
       : anchor(anchor), p(std::move(p)) {}
 
   mlir::Value getResult() const { return anchor.op->getResult(0); }
+  /// Whether it multiplies its terms in parts.
+  bool isSplit() const {
+    return tile->getElement() != p.accumulator && hasSplitTerms(anchor);
+  }
 
   const StreamedSpace::Anchor &anchor;
   ProductAnalysis p;

@@ -77,3 +77,72 @@ func.func @wide(%q: tensor<8x512x128xf16>, %k: tensor<8x512x128xf16>, %v: tensor
   %o = llir.gemm %p, %v k(512) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x512x512xf16>, tensor<8x512x1024xf16> -> tensor<8x512x1024xf16>
   return %o : tensor<8x512x1024xf16>
 }
+
+// What a library leaves is memory, whatever was before it: anchors of a layer before are none of this one's.
+// CHECK-LABEL: @layers
+// CHECK: llir.kernel({{.*}}) loops<{{.*}} stream(d3:32)
+// CHECK: llir.cublaslt_matmul
+// CHECK: llir.kernel({{.*}}) loops<{{.*}} stream(d3:32)
+// CHECK-NOT: llir.kernel
+// CHECK: return
+func.func @layers(%x: tensor<1x8x1024x128xbf16>, %w: tensor<1024x1024xbf16>) -> tensor<1x8x1024x128xbf16> {
+  %s = llir.gemm %x, %x k(128) <(d0, d1, d2, d3, d4) -> (0, d1, d2, d4)>, <(d0, d1, d2, d3, d4) -> (0, d1, d3, d4)> : tensor<1x8x1024x128xbf16>, tensor<1x8x1024x128xbf16> -> tensor<1x8x1024x1024xbf16>
+  %p = llir.softmax %s : tensor<1x8x1024x1024xbf16>
+  %o = llir.gemm %p, %x k(1024) <(d0, d1, d2, d3, d4) -> (0, d1, d2, d4)>, <(d0, d1, d2, d3, d4) -> (0, d1, d4, d3)> : tensor<1x8x1024x1024xbf16>, tensor<1x8x1024x128xbf16> -> tensor<1x8x1024x128xbf16>
+  %y = llir.gemm %o, %w k(1024) <(d0, d1, d2, d3) -> (0, d3 floordiv 128, d1, d3 mod 128)>, <(d0, d1, d2, d3) -> (d2, d3)> : tensor<1x8x1024x128xbf16>, tensor<1024x1024xbf16> -> tensor<1x1024x1024xbf16>
+  %z = llir.view %y <(d0, d1, d2, d3) -> (0, d2, 128 * d1 + d3)> : tensor<1x1024x1024xbf16> -> tensor<1x8x1024x128xbf16>
+  %t = llir.gemm %z, %z k(128) <(d0, d1, d2, d3, d4) -> (0, d1, d2, d4)>, <(d0, d1, d2, d3, d4) -> (0, d1, d3, d4)> : tensor<1x8x1024x128xbf16>, tensor<1x8x1024x128xbf16> -> tensor<1x8x1024x1024xbf16>
+  %q = llir.softmax %t : tensor<1x8x1024x1024xbf16>
+  %r = llir.gemm %q, %z k(1024) <(d0, d1, d2, d3, d4) -> (0, d1, d2, d4)>, <(d0, d1, d2, d3, d4) -> (0, d1, d4, d3)> : tensor<1x8x1024x1024xbf16>, tensor<1x8x1024x128xbf16> -> tensor<1x8x1024x128xbf16>
+  return %r : tensor<1x8x1024x128xbf16>
+}
+
+// Terms of f32 that are exponentials, so none is greater than 1, go to the tensor cores as two f16 each; the second one is
+// multiplied with finite elements.
+// CHECK-LABEL: @split
+// CHECK: llir.kernel({{.*}}) loops<{{.*}} stream({{.*}} use = mma} {{.*}} use = mma}
+// CHECK-NOT: llir.kernel
+// CHECK: return
+// PTX-LABEL: .entry split(
+// PTX: min.f16x2
+// PTX: max.f16x2
+// PTX: cvt.f32.f16
+// PTX: sub{{.*}}.f32
+// PTX: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+func.func @split(%q: tensor<1x8x1024x64xf16>, %k: tensor<1x8x1024x64xf16>, %v: tensor<1x8x1024x64xf16>) -> tensor<1x8x1024x64xf32> {
+  %a = llir.elementwise cast(%q) : (tensor<1x8x1024x64xf16>) -> tensor<1x8x1024x64xf32>
+  %b = llir.elementwise cast(%k) : (tensor<1x8x1024x64xf16>) -> tensor<1x8x1024x64xf32>
+  %c = llir.elementwise cast(%v) : (tensor<1x8x1024x64xf16>) -> tensor<1x8x1024x64xf32>
+  %s = llir.gemm %a, %b k(64) <(d0, d1, d2, d3, d4) -> (0, d1, d2, d4)>, <(d0, d1, d2, d3, d4) -> (0, d1, d3, d4)> : tensor<1x8x1024x64xf32>, tensor<1x8x1024x64xf32> -> tensor<1x8x1024x1024xf32>
+  %m = llir.reduce max %s : tensor<1x8x1024x1024xf32> -> tensor<1x8x1024xf32>
+  %n = llir.view %m <(d0, d1, d2, d3) -> (d0, d1, d2)> : tensor<1x8x1024xf32> -> tensor<1x8x1024x1024xf32>
+  %d = llir.elementwise sub(%s, %n) : (tensor<1x8x1024x1024xf32>, tensor<1x8x1024x1024xf32>) -> tensor<1x8x1024x1024xf32>
+  %e = llir.elementwise exp(%d) : (tensor<1x8x1024x1024xf32>) -> tensor<1x8x1024x1024xf32>
+  %l = llir.reduce sum %e : tensor<1x8x1024x1024xf32> -> tensor<1x8x1024xf32>
+  %o = llir.gemm %e, %c k(1024) <(d0, d1, d2, d3, d4) -> (0, d1, d2, d4)>, <(d0, d1, d2, d3, d4) -> (0, d1, d4, d3)> : tensor<1x8x1024x1024xf32>, tensor<1x8x1024x64xf32> -> tensor<1x8x1024x64xf32>
+  %r = llir.view %l <(d0, d1, d2, d3) -> (d0, d1, d2)> : tensor<1x8x1024xf32> -> tensor<1x8x1024x64xf32>
+  %t = llir.elementwise div(%o, %r) : (tensor<1x8x1024x64xf32>, tensor<1x8x1024x64xf32>) -> tensor<1x8x1024x64xf32>
+  return %t : tensor<1x8x1024x64xf32>
+}
+
+// Of other terms nothing is known.
+// CHECK-LABEL: @unbounded
+// CHECK: llir.kernel({{.*}}) loops<{{.*}} stream({{.*}} use = fma} {{.*}} use = fma}
+// CHECK: return
+func.func @unbounded(%q: tensor<1x8x1024x64xf16>, %k: tensor<1x8x1024x64xf16>, %v: tensor<1x8x1024x64xf16>, %w: tensor<1024xf32>) -> tensor<1x8x1024x64xf32> {
+  %a = llir.elementwise cast(%q) : (tensor<1x8x1024x64xf16>) -> tensor<1x8x1024x64xf32>
+  %b = llir.elementwise cast(%k) : (tensor<1x8x1024x64xf16>) -> tensor<1x8x1024x64xf32>
+  %c = llir.elementwise cast(%v) : (tensor<1x8x1024x64xf16>) -> tensor<1x8x1024x64xf32>
+  %s = llir.gemm %a, %b k(64) <(d0, d1, d2, d3, d4) -> (0, d1, d2, d4)>, <(d0, d1, d2, d3, d4) -> (0, d1, d3, d4)> : tensor<1x8x1024x64xf32>, tensor<1x8x1024x64xf32> -> tensor<1x8x1024x1024xf32>
+  %m = llir.reduce max %s : tensor<1x8x1024x1024xf32> -> tensor<1x8x1024xf32>
+  %n = llir.view %m <(d0, d1, d2, d3) -> (d0, d1, d2)> : tensor<1x8x1024xf32> -> tensor<1x8x1024x1024xf32>
+  %d = llir.elementwise sub(%s, %n) : (tensor<1x8x1024x1024xf32>, tensor<1x8x1024x1024xf32>) -> tensor<1x8x1024x1024xf32>
+  %e = llir.elementwise exp(%d) : (tensor<1x8x1024x1024xf32>) -> tensor<1x8x1024x1024xf32>
+  %f = llir.view %w <(d0, d1, d2, d3) -> (d3)> : tensor<1024xf32> -> tensor<1x8x1024x1024xf32>
+  %p = llir.elementwise mul(%e, %f) : (tensor<1x8x1024x1024xf32>, tensor<1x8x1024x1024xf32>) -> tensor<1x8x1024x1024xf32>
+  %l = llir.reduce sum %e : tensor<1x8x1024x1024xf32> -> tensor<1x8x1024xf32>
+  %o = llir.gemm %p, %c k(1024) <(d0, d1, d2, d3, d4) -> (0, d1, d2, d4)>, <(d0, d1, d2, d3, d4) -> (0, d1, d4, d3)> : tensor<1x8x1024x1024xf32>, tensor<1x8x1024x64xf32> -> tensor<1x8x1024x64xf32>
+  %r = llir.view %l <(d0, d1, d2, d3) -> (d0, d1, d2)> : tensor<1x8x1024xf32> -> tensor<1x8x1024x64xf32>
+  %t = llir.elementwise div(%o, %r) : (tensor<1x8x1024x64xf32>, tensor<1x8x1024x64xf32>) -> tensor<1x8x1024x64xf32>
+  return %t : tensor<1x8x1024x64xf32>
+}

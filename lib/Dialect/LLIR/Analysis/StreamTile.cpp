@@ -36,15 +36,30 @@ static Type getSumType(llir::ProductOpInterface op) {
   return isNarrow ? Type(Float32Type::get(op.getContext())) : element;
 }
 
-Type luminal::getMultipliedType(llir::ProductOpInterface op) {
-  Type left = getNarrowType(op.getLhs()), sum = getSumType(op);
-  bool isNarrow = (left.isF16() || left.isBF16()) && sum.isF32() &&
-                  left == getNarrowType(op.getRhs());
-  return isNarrow ? left : sum;
+static bool isNarrow(Type type) { return type.isF16() || type.isBF16(); }
+
+bool luminal::hasSplitTerms(const Anchor &anchor) {
+  auto op = cast<llir::ProductOpInterface>(anchor.op);
+  if (anchor.role != Role::Sum || !isNarrow(getNarrowType(op.getRhs())) ||
+      !getSumType(op).isF32() || !getElementType(op.getLhs()).isF32())
+    return false;
+  // Exponentials relative to the maximum are in [0, 1].
+  auto terms = op.getLhs().getDefiningOp<llir::ElementwiseOp>();
+  return terms && anchor.reference &&
+         llvm::is_contained({llir::Fn::Exp, llir::Fn::ExpFast, llir::Fn::Exp2},
+                            terms.getFn());
 }
 
-static bool canUseTensorCores(llir::ProductOpInterface op) {
-  return getMultipliedType(op) != getSumType(op);
+Type luminal::getMultipliedType(const Anchor &anchor) {
+  auto op = cast<llir::ProductOpInterface>(anchor.op);
+  Type right = getNarrowType(op.getRhs()), sum = getSumType(op);
+  bool fits = right == getNarrowType(op.getLhs()) || hasSplitTerms(anchor);
+  return isNarrow(right) && sum.isF32() && fits ? right : sum;
+}
+
+static bool canUseTensorCores(const Anchor &anchor) {
+  return getMultipliedType(anchor) !=
+         getSumType(cast<llir::ProductOpInterface>(anchor.op));
 }
 
 std::optional<StreamTile::Part>
@@ -58,7 +73,7 @@ StreamTile::findPart(const Anchor &anchor) const {
     return std::nullopt;
   int64_t own = llvm::alignTo(*known, kWarpRows);
   Type sum = getSumType(op);
-  Type element = useTensorCores ? getMultipliedType(op) : sum;
+  Type element = useTensorCores ? getMultipliedType(anchor) : sum;
   auto bytesOf = [](Type type) {
     return std::max<int64_t>(1, type.getIntOrFloatBitWidth() / 8);
   };
@@ -110,7 +125,7 @@ AnchorDecision StreamTile::fits(ArrayRef<Anchor> anchors, int64_t bytes) const {
     Type sum = getSumType(op);
     if (!isa<FloatType>(sum) || sum.getIntOrFloatBitWidth() < 32)
       return AnchorDecision::refuse("its sums are no f32 or f64", op);
-    if (useTensorCores && !canUseTensorCores(op))
+    if (useTensorCores && !canUseTensorCores(anchor))
       return AnchorDecision::refuse("the tensor cores, which multiply f16 or "
                                     "bf16 and add f32, cannot compute it",
                                     op);
@@ -138,8 +153,7 @@ AnchorDecision StreamTile::choose(ArrayRef<Anchor> anchors,
                                   std::optional<int64_t> rows, int64_t bytes,
                                   StreamTile &tile) {
   tile.useTensorCores = llvm::all_of(anchors, [](const Anchor &anchor) {
-    auto op = dyn_cast<llir::ProductOpInterface>(anchor.op);
-    return !op || canUseTensorCores(op);
+    return anchor.role == Role::Reduction || canUseTensorCores(anchor);
   });
   AnchorDecision last = AnchorDecision::refuse("it has no rows");
   int64_t most = kMostRows;

@@ -18,7 +18,12 @@ namespace luminal {
 
 /// The type in which a product's operands may be multiplied: f16 or bf16 where
 /// both are, or are widened from it, and sums are f32; else that of the sums.
-mlir::Type getMultipliedType(llir::ProductOpInterface op);
+/// Terms may be split instead.
+mlir::Type getMultipliedType(const StreamedSpace::Anchor &anchor);
+/// Whether terms of f32, none greater than 1, are multiplied with f16 or bf16:
+/// each as the sum of several of these, which leaves out no more of it than f32
+/// rounds.
+bool hasSplitTerms(const StreamedSpace::Anchor &anchor);
 
 struct StreamTile {
   /// By tensor cores, or by multiplication and addition.
