@@ -74,7 +74,11 @@ checkWorkspace(llir::StepOp step,
            << *step.getCallee() << (workspace ? " need" : " has parts");
   if (!workspace)
     return success();
-  Assumptions symbols = hlir::getAssumptions(step);
+  KernelAnalysis::SymbolRanges ranges;
+  for (const hlir::SymbolEntry &entry :
+       step->getParentOfType<llir::ScheduleOp>().getSymbols().getEntries())
+    ranges[entry.name.str()] = entry.range;
+  Assumptions symbols(std::move(ranges));
   const Expr sizes[] = {workspace->states, workspace->counters};
   for (auto [buffer, bytes] : llvm::zip_equal(step.getWorkspace(), sizes)) {
     auto op = buffer.getDefiningOp<llir::BufferOpInterface>();

@@ -94,3 +94,48 @@ func.func @short(%a: tensor<2x1x64xf32>, %b: tensor<2x600x64xf32>, %c: tensor<2x
   }
   return %r : tensor<2x1x32xf32>
 }
+
+// -----
+// Never long enough.
+// CHECK-LABEL: func.func @always_short
+// CHECK-NOT: parts
+// REMARK: Function=always_short {{.*}} no parts because="a part would have less than a chunk"
+func.func @always_short(%a: tensor<2x1x64xf32>, %b: tensor<2x?x64xf32, #hlir.dims<n>>, %c: tensor<2x?x32xf32, #hlir.dims<n>>) -> tensor<2x1x32xf32> attributes {hlir.symbols = #hlir.symbols<n in [0, 600]>} {
+  %r = llir.kernel(%a, %b, %c) : (tensor<2x1x64xf32>, tensor<2x?x64xf32, #hlir.dims<n>>, tensor<2x?x32xf32, #hlir.dims<n>>) -> tensor<2x1x32xf32> {
+  ^bb0(%q: tensor<2x1x64xf32>, %k: tensor<2x?x64xf32, #hlir.dims<n>>, %v: tensor<2x?x32xf32, #hlir.dims<n>>):
+    %s = llir.gemm %q, %k k(64) <(d0, d1, d2, d3) -> (d0, 0, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<2x1x64xf32>, tensor<2x?x64xf32, #hlir.dims<n>> -> tensor<2x1x?xf32, #hlir.dims<n>>
+    %m = llir.reduce max %s : tensor<2x1x?xf32, #hlir.dims<n>> -> tensor<2x1xf32>
+    %w = llir.view %m <(d0, d1, d2) -> (d0, 0)> : tensor<2x1xf32> -> tensor<2x1x?xf32, #hlir.dims<n>>
+    %d = llir.elementwise sub(%s, %w) : (tensor<2x1x?xf32, #hlir.dims<n>>, tensor<2x1x?xf32, #hlir.dims<n>>) -> tensor<2x1x?xf32, #hlir.dims<n>>
+    %e = llir.elementwise exp_fast(%d) : (tensor<2x1x?xf32, #hlir.dims<n>>) -> tensor<2x1x?xf32, #hlir.dims<n>>
+    %t = llir.reduce sum %e : tensor<2x1x?xf32, #hlir.dims<n>> -> tensor<2x1xf32>
+    %o = llir.gemm %e, %v k(n) <(d0, d1, d2, d3) -> (d0, 0, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<2x1x?xf32, #hlir.dims<n>>, tensor<2x?x32xf32, #hlir.dims<n>> -> tensor<2x1x32xf32>
+    %u = llir.view %t <(d0, d1, d2) -> (d0, 0)> : tensor<2x1xf32> -> tensor<2x1x32xf32>
+    %x = llir.elementwise div(%o, %u) : (tensor<2x1x32xf32>, tensor<2x1x32xf32>) -> tensor<2x1x32xf32>
+    llir.yield %x : tensor<2x1x32xf32>
+  }
+  return %r : tensor<2x1x32xf32>
+}
+
+// -----
+// Long enough at times: then the workspace is there.
+// CHECK-LABEL: func.func @at_times
+// CHECK: loops<if (n: [{{[0-9]+}}, ]) grid(d0) {{.*}} parts(
+// CODE-LABEL: llir.schedule @at_times
+// CODE: llir.slot {{.*}} bytes({{[0-9]+}} * min(max(n - {{[0-9]+}}, 0), 1))
+func.func @at_times(%a: tensor<2x1x64xf32>, %b: tensor<2x?x64xf32, #hlir.dims<n>>, %c: tensor<2x?x32xf32, #hlir.dims<n>>) -> tensor<2x1x32xf32> attributes {hlir.symbols = #hlir.symbols<n in [0, 100000]>} {
+  %r = llir.kernel(%a, %b, %c) : (tensor<2x1x64xf32>, tensor<2x?x64xf32, #hlir.dims<n>>, tensor<2x?x32xf32, #hlir.dims<n>>) -> tensor<2x1x32xf32> {
+  ^bb0(%q: tensor<2x1x64xf32>, %k: tensor<2x?x64xf32, #hlir.dims<n>>, %v: tensor<2x?x32xf32, #hlir.dims<n>>):
+    %s = llir.gemm %q, %k k(64) <(d0, d1, d2, d3) -> (d0, 0, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<2x1x64xf32>, tensor<2x?x64xf32, #hlir.dims<n>> -> tensor<2x1x?xf32, #hlir.dims<n>>
+    %m = llir.reduce max %s : tensor<2x1x?xf32, #hlir.dims<n>> -> tensor<2x1xf32>
+    %w = llir.view %m <(d0, d1, d2) -> (d0, 0)> : tensor<2x1xf32> -> tensor<2x1x?xf32, #hlir.dims<n>>
+    %d = llir.elementwise sub(%s, %w) : (tensor<2x1x?xf32, #hlir.dims<n>>, tensor<2x1x?xf32, #hlir.dims<n>>) -> tensor<2x1x?xf32, #hlir.dims<n>>
+    %e = llir.elementwise exp_fast(%d) : (tensor<2x1x?xf32, #hlir.dims<n>>) -> tensor<2x1x?xf32, #hlir.dims<n>>
+    %t = llir.reduce sum %e : tensor<2x1x?xf32, #hlir.dims<n>> -> tensor<2x1xf32>
+    %o = llir.gemm %e, %v k(n) <(d0, d1, d2, d3) -> (d0, 0, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<2x1x?xf32, #hlir.dims<n>>, tensor<2x?x32xf32, #hlir.dims<n>> -> tensor<2x1x32xf32>
+    %u = llir.view %t <(d0, d1, d2) -> (d0, 0)> : tensor<2x1xf32> -> tensor<2x1x32xf32>
+    %x = llir.elementwise div(%o, %u) : (tensor<2x1x32xf32>, tensor<2x1x32xf32>) -> tensor<2x1x32xf32>
+    llir.yield %x : tensor<2x1x32xf32>
+  }
+  return %r : tensor<2x1x32xf32>
+}

@@ -279,7 +279,8 @@ static bool addParts(Proposal &first, KernelOp kernel,
   int64_t parts = llvm::divideCeil(kUnitsEach * machine.workers, *blocks);
   if (extent)
     parts = std::min(parts, *extent / first.t.chunk);
-  if (parts < 2)
+  if (parts < 2 || first.a.getAssumptions().provablyLessEqual(
+                       first.t.extent, parts * first.t.chunk - 1))
     return refuse("a part would have less than a chunk");
   CaseBuilder cut = first.c;
   cut.parts = parts;
