@@ -415,6 +415,23 @@ def cached_decoder():
     return Case(CachedDecoder(), calls[0], calls=calls)
 
 
+class Attentions(nn.Module):
+    """Attention over rows and keys that fill no tile, causal, and over many keys."""
+
+    def forward(self, *tensors):
+        q, k, v, causal_q, causal_k, causal_v, many_q, many_k, many_v = tensors
+        return (F.scaled_dot_product_attention(q, k, v),
+                F.scaled_dot_product_attention(causal_q, causal_k, causal_v, is_causal=True),
+                F.scaled_dot_product_attention(many_q, many_k, many_v))
+
+
+def attentions(dtype):
+    heads = lambda *shape: 2 * torch.randn(shape, dtype=dtype)
+    return Case(Attentions(), (heads(2, 3, 100, 40), heads(2, 3, 77, 40), heads(2, 3, 77, 72),
+                               heads(1, 4, 200, 64), heads(1, 4, 200, 64), heads(1, 4, 200, 64),
+                               heads(1, 2, 96, 64), heads(1, 2, 1500, 64), heads(1, 2, 1500, 64)))
+
+
 MODELS = {
     "mlp": mlp,
     "shapes": shapes,
@@ -436,9 +453,12 @@ MODELS = {
     "llava": llava,
     "paligemma": paligemma,
     "autocast": autocast,
+    "attentions_f16": lambda: attentions(torch.float16),
+    "attentions_bf16": lambda: attentions(torch.bfloat16),
     "running_state": running_state,
     "cached_decoder": cached_decoder,
 }
+
 
 def attention(queries, keys, causal, heads=8, width=64):
     return Case(Function(lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=causal)),

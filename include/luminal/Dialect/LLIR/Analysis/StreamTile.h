@@ -21,8 +21,8 @@ namespace luminal {
 /// Terms may be split instead.
 mlir::Type getMultipliedType(const StreamedSpace::Anchor &anchor);
 /// Whether terms of f32, none greater than 1, are multiplied with f16 or bf16:
-/// each as the sum of several of these, which leaves out no more of it than f32
-/// rounds.
+/// each as the sum of several of these, which leaves out at most 2^-23 of it;
+/// f32 rounds by 2^-24.
 bool hasSplitTerms(const StreamedSpace::Anchor &anchor);
 
 struct StreamTile {
