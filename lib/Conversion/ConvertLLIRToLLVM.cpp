@@ -74,11 +74,7 @@ checkWorkspace(llir::StepOp step,
            << *step.getCallee() << (workspace ? " need" : " has parts");
   if (!workspace)
     return success();
-  KernelAnalysis::SymbolRanges ranges;
-  for (const hlir::SymbolEntry &entry :
-       step->getParentOfType<llir::ScheduleOp>().getSymbols().getEntries())
-    ranges[entry.name.str()] = entry.range;
-  Assumptions symbols(std::move(ranges));
+  Assumptions symbols = hlir::getAssumptions(step);
   const Expr sizes[] = {workspace->states, workspace->counters};
   for (auto [buffer, bytes] : llvm::zip_equal(step.getWorkspace(), sizes)) {
     auto op = buffer.getDefiningOp<llir::BufferOpInterface>();

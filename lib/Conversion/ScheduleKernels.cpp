@@ -28,16 +28,6 @@ public:
 };
 } // namespace
 
-/// The symbols of the function around a kernel.
-static KernelAnalysis::SymbolRanges getRanges(llir::KernelOp kernel) {
-  KernelAnalysis::SymbolRanges ranges;
-  for (Operation *op = kernel; op; op = op->getParentOp())
-    if (auto table = op->getAttrOfType<hlir::SymbolsAttr>(hlir::kSymbolsAttr))
-      for (const hlir::SymbolEntry &entry : table.getEntries())
-        ranges[std::string(entry.name)] = entry.range;
-  return ranges;
-}
-
 static std::string getText(llir::LoopsAttr loops) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -56,7 +46,8 @@ void ScheduleKernels::runOnOperation() {
   if (precision == "exact")
     device->setExact();
   auto result = getOperation().walk([&](llir::KernelOp kernel) {
-    KernelAnalysis::SymbolRanges ranges = getRanges(kernel);
+    KernelAnalysis::SymbolRanges ranges =
+        hlir::getAssumptions(kernel).getSymbols();
     if (kernel.getLoops())
       return WalkResult(device->verify(kernel, ranges));
     llir::ProposedLoops proposed = device->propose(kernel, ranges);

@@ -79,7 +79,12 @@ RankedTensorType hlir::withElementType(RankedTensorType type,
 Assumptions hlir::getAssumptions(Operation *op, ArrayRef<Expr> extents) {
   std::map<std::string, SymbolRange> symbols;
   for (; op; op = op->getParentOp()) {
+    // A function has the dialect's attribute; an op with symbols of its own, as
+    // a schedule, states them as `symbols`.
     auto attr = op->getAttrOfType<SymbolsAttr>(kSymbolsAttr);
+    if (!attr)
+      attr = dyn_cast_or_null<SymbolsAttr>(
+          op->getInherentAttr("symbols").value_or(Attribute()));
     if (!attr)
       continue;
     for (const SymbolEntry &entry : attr.getEntries())

@@ -95,12 +95,10 @@ public:
         hlir::setRequirements(func, own);
     }
     for (ScheduleOp schedule : schedules) {
-      std::map<std::string, SymbolRange> ranges;
-      for (const hlir::SymbolEntry &entry : schedule.getSymbols().getEntries())
-        ranges[entry.name.str()] = entry.range;
       SmallVector<Requirement> own = hlir::getRequirements(schedule);
       hlir::addRequirements(own, ofKernels);
-      if (failed(hlir::checkIndices(schedule, Assumptions(ranges), own)))
+      if (failed(hlir::checkIndices(schedule, hlir::getAssumptions(schedule),
+                                    own)))
         return signalPassFailure();
       hlir::setRequirements(schedule, own);
     }
