@@ -9,6 +9,7 @@
 
 #include "luminal/Dialect/LLIR/Analysis/MaskAnalysis.h"
 #include "luminal/Dialect/HLIR/IR/IntegerRange.h"
+#include "luminal/Dialect/LLIR/Utils/Values.h"
 #include "luminal/Support/IndexCheck.h"
 
 #include <cmath>
@@ -108,20 +109,6 @@ Where Masks::meet(const Where &x, const Where &y) const {
     return Where::nowhere();
   return Where::in(a.simplify(Expr::max(x.span.lo, y.span.lo)),
                    a.simplify(Expr::min(x.span.hi, y.span.hi)));
-}
-
-static std::optional<double> getFloatSplat(Value v) {
-  auto constant = v.getDefiningOp<llir::ConstantOp>();
-  if (!constant)
-    return std::nullopt;
-  auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
-  if (!splat || !isa<FloatType>(splat.getElementType()))
-    return std::nullopt;
-  APFloat number = splat.getSplatValue<APFloat>();
-  bool isInexact;
-  number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
-                 &isInexact);
-  return number.convertToDouble();
 }
 
 static std::optional<int64_t> getIntegerSplat(Value v) {
@@ -292,7 +279,7 @@ Masked Masks::getMasked(Value v, const Index &index) {
 }
 
 Masked Masks::findMasked(Value v, const Index &index) {
-  if (std::optional<double> number = getFloatSplat(v))
+  if (std::optional<double> number = llir::getFloatSplat(v))
     return {number, Where::nowhere()};
   if (auto view = v.getDefiningOp<llir::ViewOp>())
     return getMasked(view.getOperand(), read(view, index));

@@ -2,32 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Analysis/ProductAnalysis.h"
+#include "luminal/Dialect/LLIR/Utils/Values.h"
 
 using namespace luminal;
 using namespace mlir;
 
-/// Whether f32 holds every number of the type.
-static bool isNarrow(Type type) { return type.isF16() || type.isBF16(); }
-
-Value luminal::skipWidening(Value v) {
-  auto cast = v.getDefiningOp<llir::ElementwiseOp>();
-  if (!cast || cast.getFn() != llir::Fn::Cast || !getElementType(v).isF32() ||
-      !isNarrow(getElementType(cast->getOperand(0))))
-    return v;
-  return cast->getOperand(0);
+Type luminal::getSumType(llir::ProductOpInterface op) {
+  Type element = getElementType(op->getResult(0));
+  return llir::isNarrowFloat(element) ? Type(Float32Type::get(op.getContext()))
+                                      : element;
 }
 
 /// What a side reads: memory as it is.
 static Value getRead(const KernelAnalysis &a, Value operand) {
-  return a.isPlaced(operand) ? operand : skipWidening(operand);
+  return a.isPlaced(operand) ? operand : llir::skipWidening(operand);
 }
 
 ProductAnalysis::ProductAnalysis(KernelAnalysis &a, llir::ProductOpInterface op)
     : a(a), op(op), extents(hlir::getExtents(op->getResult(0))) {
-  Type element = getElementType(op->getResult(0));
-  accumulator =
-      isNarrow(element) ? Type(Float32Type::get(op.getContext())) : element;
-  factor = accumulator;
+  accumulator = factor = getSumType(op);
   bytes = accumulator.getIntOrFloatBitWidth() / 8;
   rows.operand = getRead(a, op.getLhs()), rows.map = op.getLhsMap();
   columns.operand = getRead(a, op.getRhs()), columns.map = op.getRhsMap();

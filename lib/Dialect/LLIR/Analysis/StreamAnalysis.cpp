@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Analysis/StreamAnalysis.h"
+#include "luminal/Dialect/LLIR/Utils/Values.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace luminal;
@@ -102,16 +103,9 @@ Dependence StreamedSpace::findDependence(Value v) {
     return anchors[it->second].role == Role::Scores ? Dependence() : other;
   if (llir::hasLoops(op))
     return {};
-  if (auto constant = dyn_cast<llir::ConstantOp>(op)) {
+  if (isa<llir::ConstantOp>(op)) {
     Dependence found;
-    auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
-    if (splat && isa<FloatType>(splat.getElementType())) {
-      APFloat number = splat.getSplatValue<APFloat>();
-      bool isInexact;
-      number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
-                     &isInexact);
-      found.rescaling.number = number.convertToDouble();
-    }
+    found.rescaling.number = llir::getFloatSplat(v);
     return found;
   }
   if (auto view = dyn_cast<llir::ViewOp>(op)) {

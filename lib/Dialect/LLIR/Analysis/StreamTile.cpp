@@ -3,6 +3,7 @@
 
 #include "luminal/Dialect/LLIR/Analysis/StreamTile.h"
 #include "luminal/Dialect/LLIR/Analysis/ProductAnalysis.h"
+#include "luminal/Dialect/LLIR/Utils/Values.h"
 
 using namespace luminal;
 using namespace mlir;
@@ -26,21 +27,13 @@ static constexpr int64_t kAllRegisters = 1 << 16, kOtherRegisters = 88;
 static Type getNarrowType(Value v) {
   while (auto view = v.getDefiningOp<llir::ViewOp>())
     v = view.getOperand();
-  return getElementType(skipWidening(v));
+  return getElementType(llir::skipWidening(v));
 }
-
-/// f16 and bf16 are summed in f32.
-static Type getSumType(llir::ProductOpInterface op) {
-  Type element = getElementType(op->getResult(0));
-  bool isNarrow = element.isF16() || element.isBF16();
-  return isNarrow ? Type(Float32Type::get(op.getContext())) : element;
-}
-
-static bool isNarrow(Type type) { return type.isF16() || type.isBF16(); }
 
 bool luminal::hasSplitTerms(const Anchor &anchor) {
   auto op = cast<llir::ProductOpInterface>(anchor.op);
-  if (anchor.role != Role::Sum || !isNarrow(getNarrowType(op.getRhs())) ||
+  if (anchor.role != Role::Sum ||
+      !llir::isNarrowFloat(getNarrowType(op.getRhs())) ||
       !getSumType(op).isF32() || !getElementType(op.getLhs()).isF32())
     return false;
   // Exponentials relative to the maximum are in [0, 1].
@@ -54,7 +47,7 @@ Type luminal::getMultipliedType(const Anchor &anchor) {
   auto op = cast<llir::ProductOpInterface>(anchor.op);
   Type right = getNarrowType(op.getRhs()), sum = getSumType(op);
   bool fits = right == getNarrowType(op.getLhs()) || hasSplitTerms(anchor);
-  return isNarrow(right) && sum.isF32() && fits ? right : sum;
+  return llir::isNarrowFloat(right) && sum.isF32() && fits ? right : sum;
 }
 
 static bool canUseTensorCores(const Anchor &anchor) {

@@ -3,6 +3,7 @@
 
 #include "MatmulLayout.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+#include "luminal/Dialect/LLIR/Utils/Values.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -41,15 +42,6 @@ static Type elementOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getElementType();
 }
 
-/// The operand of a cast that changes no value, from a narrow float to f32.
-static Value getWidened(Value value) {
-  auto cast = value.getDefiningOp<ElementwiseOp>();
-  if (!cast || cast.getFn() != Fn::Cast || !elementOf(value).isF32())
-    return {};
-  Value from = cast.getInputs()[0];
-  return elementOf(from).isF16() || elementOf(from).isBF16() ? from : Value();
-}
-
 /// The same of the memory that lies furthest behind views, with elements of
 /// this type, widened or not.
 static std::optional<Strided> findStrided(Value value, MapAttr map,
@@ -64,7 +56,7 @@ static std::optional<Strided> findStrided(Value value, MapAttr map,
     if (auto view = value.getDefiningOp<ViewOp>()) {
       map = compose(map, view.getMap(), domain, symbols);
       value = view.getOperand();
-    } else if (Value from = getWidened(value)) {
+    } else if (Value from = skipWidening(value); from != value) {
       value = from;
     } else {
       return best;
@@ -80,16 +72,7 @@ static std::optional<Strided> findStrided(Value value, MapAttr map,
 static std::optional<double> getSplat(Value value) {
   while (auto view = value.getDefiningOp<ViewOp>())
     value = view.getOperand();
-  auto constant = value.getDefiningOp<llir::ConstantOp>();
-  if (!constant)
-    return std::nullopt;
-  auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
-  if (!splat || !isa<FloatType>(splat.getElementType()))
-    return std::nullopt;
-  APFloat number = splat.getSplatValue<APFloat>();
-  bool ignored;
-  number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &ignored);
-  return number.convertToDouble();
+  return getFloatSplat(value);
 }
 
 /// Takes a tensor to be added to a product, as its addend or its bias.
@@ -295,13 +278,14 @@ std::optional<Strided> LayoutFinder::findOperand(Value value, MapAttr map,
           findStrided(value, map, domain, type, symbols))
     return found;
   while (elementOf(value) != type) {
-    auto view = value.getDefiningOp<ViewOp>();
-    Value from = view ? Value() : getWidened(value);
-    if (!view && !from)
-      return std::nullopt;
-    if (view)
+    if (auto view = value.getDefiningOp<ViewOp>()) {
       map = compose(map, view.getMap(), domain, symbols);
-    value = view ? view.getOperand() : from;
+      value = view.getOperand();
+    } else if (Value from = skipWidening(value); from != value) {
+      value = from;
+    } else {
+      return std::nullopt;
+    }
   }
   SmallVector<Expr> extents;
   std::vector<Expr> dims(domain.size(), Expr(0));

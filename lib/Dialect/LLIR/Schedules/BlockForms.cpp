@@ -13,6 +13,7 @@
 
 #include "BlockChoices.h"
 #include "Threads.h"
+#include "luminal/Dialect/LLIR/Utils/Values.h"
 
 using namespace mlir;
 using namespace luminal;
@@ -36,7 +37,7 @@ static constexpr int64_t kSharedBytes = 48 << 10;
 /// Whether the tensor cores take the elements as they are.
 static bool canUseTensorCores(ProductAnalysis &p) {
   Type left = getElementType(p.rows.operand);
-  return (left.isF16() || left.isBF16()) && p.accumulator.isF32() &&
+  return isNarrowFloat(left) && p.accumulator.isF32() &&
          left == getElementType(p.columns.operand);
 }
 

@@ -15,9 +15,9 @@
 
 namespace luminal {
 
-/// The f16 or bf16 value that an f32 one widens, which is the same numbers; any
-/// other value itself.
-mlir::Value skipWidening(mlir::Value v);
+/// The element type in which a product is summed: f32 for f16 and bf16, else
+/// its own.
+mlir::Type getSumType(llir::ProductOpInterface op);
 
 /// One side of a product.
 struct ProductSide {
