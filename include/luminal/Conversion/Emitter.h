@@ -88,6 +88,9 @@ public:
   /// From here to the end of the memo scope, the element of `v` at `index` is
   /// `element`.
   void remember(mlir::Value v, const Index &index, mlir::Value element);
+  /// The memory of the element of `v` at `index`, an operand or placed value or
+  /// a view of one: where that value's begins, and the position there.
+  std::pair<mlir::Value, Expr> findMemory(mlir::Value v, Index index) const;
   /// Where the memory of `v` begins once the analysis has placed it.
   void setBase(mlir::Value v, mlir::Value base) { bases[v] = base; }
   /// Writes an element of `v` to that memory.

@@ -45,7 +45,28 @@ struct GemmLoops {
   mlir::Value rows, columns, k;
   /// The first factors along k that are whole, where not all are; null: all.
   mlir::Value wholeK;
+  /// Columns are packed as if there were so many factors along k, zeros after
+  /// those that are there; null: `k`.
+  mlir::Value paddedK;
   GemmTile tile;
+
+  /// Whether sums are kept in tile registers (AMX), kTileRows rows of a vector
+  /// each, and `loadRow` is not used. A factor is then a pair of bf16,
+  /// `paddedK` is a multiple of kTileSteps, `tile.rows` of kTileRows, lanes
+  /// are 16.
+  bool usesTiles = false;
+  static constexpr unsigned kTileRows = 16, kTileSteps = 16, kTiles = 8;
+  /// Where `paddedK` factors of a row stand side by side, and the bytes (i64)
+  /// from one row to the next.
+  struct Lines {
+    mlir::Value begin, stride;
+  };
+  std::function<Lines(mlir::ImplicitLocOpBuilder &b, mlir::Value row)> getLines;
+  /// Tile registers that a tile takes.
+  static unsigned countTiles(const GemmTile &tile) {
+    unsigned strips = tile.rows / kTileRows;
+    return strips * tile.vectors + strips + tile.vectors;
+  }
 
   /// The scalar R[row, kIndex], as `factor`; row < rows, kIndex < k.
   std::function<mlir::Value(mlir::ImplicitLocOpBuilder &b, mlir::Value row,

@@ -38,6 +38,8 @@ struct CPUTarget {
   unsigned vectorRegisters = 16;
   /// Whether an instruction multiplies pairs of bf16.
   bool hasPairs = false;
+  /// Whether one multiplies tiles of them, and the system at hand allows it.
+  bool hasTiles = false;
   /// Its caches and rates.
   MachineModel model;
 

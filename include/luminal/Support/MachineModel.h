@@ -64,6 +64,9 @@ struct MachineModel {
   /// bf16 multiplications with addition to f32 sums per nanosecond, by the
   /// instruction that takes a pair of them; 0: there is none.
   double pairRate = 0;
+  /// The same by the instruction that multiplies tiles of them, loads of the
+  /// tiles included.
+  double tileRate = 0;
   /// Nanoseconds until a kernel begins, and until other workers share it.
   double launchTime = 0;
   double handOverTime = 1000;
@@ -159,6 +162,7 @@ void visitMachineFields(Model &self, Fn fn) {
   fn("fma_rate_256", self.fmaRate256, 0, kMostRate);
   fn("fma_rate_512", self.fmaRate512, 0, kMostRate);
   fn("pair_rate", self.pairRate, 0, kMostRate);
+  fn("tile_rate", self.tileRate, 0, kMostRate);
   fn("launch_time", self.launchTime, 0, kMostTime);
   fn("hand_over_time", self.handOverTime, 0, kMostTime);
 }

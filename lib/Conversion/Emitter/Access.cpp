@@ -483,6 +483,19 @@ void Emitter::store(unsigned number, const Index &index, Value v) {
   storeAt(number, getResultAddress(number, index), v);
 }
 
+std::pair<Value, Expr> Emitter::findMemory(Value v, Index index) const {
+  while (!isPlaced(v)) {
+    if (auto argument = dyn_cast<BlockArgument>(v))
+      return {buffers[argument.getArgNumber()],
+              simplify(linearize(index, getExtentsOf(v)))};
+    auto view = v.getDefiningOp<llir::ViewOp>();
+    assert(view && "a value that is computed");
+    index = mapIndex(view.getMap(), index);
+    v = view.getOperand();
+  }
+  return {bases.lookup(v), getPlace(v, index)};
+}
+
 void Emitter::keep(Value v, const Expr &place, Value element) {
   storeTo(bases.at(v), getElementType(v), simplify(place), element);
 }

@@ -60,6 +60,7 @@ GemmLoops ProductEmitter::makeLoops() const {
   g.accumulator = accumulator;
   g.factor = p.hasPairs() ? e.b.getI32Type() : accumulator;
   g.tile = getTile();
+  g.usesTiles = p.hasTiles();
   return g;
 }
 /// What GemmLoops takes.
@@ -67,9 +68,12 @@ Expr ProductEmitter::getLoopsBytes() const {
   GemmLoops g = makeLoops();
   return Expr(g.tileBytes() + 64) + p.countSteps(p.kRoom) * g.packedBytesPerK();
 }
-/// Factors between two rows of the copy: whole steps.
+/// Factors between two rows of the copy: whole steps. Those that a tile takes
+/// at once should not all be in one set of the first cache: a line more parts
+/// them.
 Expr ProductEmitter::getRowStride(const Expr &k) const {
-  return p.hasPairs() ? 2 * p.countSteps(k) : k;
+  Expr line = p.hasTiles() ? 32 : 0;
+  return p.hasPairs() ? 2 * p.countSteps(k) + line : k;
 }
 int64_t ProductEmitter::getDotBytes() const {
   DotLoops d;
@@ -211,7 +215,7 @@ Value ProductEmitter::emitRowCopy(Value rowLo, Value rowHi) {
     e.setDim(p.rows.dim, row);
     Value start = e.mul(e.sub(row, rowLo), stride);
     if (p.hasPairs())
-      clearLastPair(e.address(memory, start, e.b.getI16Type()));
+      clearRest(e.address(memory, start, e.b.getI16Type()));
     e.laneLoop(p.kDim, e.constant(0), k, lanes, [&] {
       Value v = e.emit(p.rows.operand, p.getOperandIndex(p.rows));
       v = e.spread(emitCast(e.b, v, getElementType(p.rows.operand), p.factor));

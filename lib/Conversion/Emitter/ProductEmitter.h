@@ -58,7 +58,8 @@ private:
   mlir::Value loadPair(const ProductSide &side, mlir::Value at,
                        mlir::Value step, unsigned width,
                        mlir::Value count = {});
-  void clearLastPair(mlir::Value row);
+  void clearRest(mlir::Value row);
+  GemmLoops::Lines getLines(mlir::Value row);
   mlir::Value loadRowPair(mlir::Value row, mlir::Value step);
   void usePairs(GemmLoops &g);
   mlir::Value emitRowCopy(mlir::Value rowLo, mlir::Value rowHi);

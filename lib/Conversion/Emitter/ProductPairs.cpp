@@ -30,9 +30,9 @@ static Value multiplyPairs(ImplicitLocOpBuilder &b, Value x, Value y,
       .getResults();
 }
 
-static bool isEven(Emitter &e, const Expr &extent) {
+static bool isMultiple(Emitter &e, const Expr &extent, int64_t of) {
   return Assumptions(e.getRanges())
-      .simplify(Expr::mod(extent, 2))
+      .simplify(Expr::mod(extent, of))
       .isConstant(0);
 }
 
@@ -75,7 +75,7 @@ Value ProductEmitter::loadPair(const ProductSide &side, Value at, Value step,
     laneDim = side.dim;
   Value k = e.mul(step, e.constant(2)), next = e.add(k, e.constant(1));
   Value even = load(side, at, k, laneDim, width, count);
-  if (isEven(e, p.kExtent))
+  if (isMultiple(e, p.kExtent, 2))
     return combine(even, load(side, at, next, laneDim, width, count));
   Value last = e.sub(e.value(p.kExtent), e.constant(1));
   Value odd = load(side, at, e.minS(next, last), laneDim, width, count);
@@ -85,17 +85,39 @@ Value ProductEmitter::loadPair(const ProductSide &side, Value at, Value step,
   return combine(even, arith::SelectOp::create(e.b, isThere, odd, zero));
 }
 
-/// Where k is odd, the last pair of the row's copy is half a zero, whatever
-/// stands in memory. To be called before the row is copied.
-void ProductEmitter::clearLastPair(Value row) {
-  if (isEven(e, p.kExtent))
+/// Where k is not whole steps, the rest of the last one in the row's copy is
+/// zeros, whatever stands in memory. To be called before the row is copied.
+void ProductEmitter::clearRest(Value row) {
+  // What the last step may lack: the second of a pair, or of a tile's line.
+  int64_t whole = p.hasTiles() ? 2 * GemmLoops::kTileSteps : 2;
+  if (isMultiple(e, p.kExtent, whole))
     return;
+  int64_t count = p.hasTiles() ? whole : 1;
   // An empty row has none: what follows it is room for alignment.
-  Value half = e.sub(e.value(getRowStride(p.kExtent)), e.constant(1));
-  half = arith::MaxSIOp::create(e.b, half, e.constant(0));
+  Value rest = e.sub(e.value(2 * p.countSteps(p.kExtent)), e.constant(count));
+  rest = arith::MaxSIOp::create(e.b, rest, e.constant(0));
   Type i16 = e.b.getI16Type();
-  Value zero = arith::ConstantOp::create(e.b, e.b.getZeroAttr(i16));
-  LLVM::StoreOp::create(e.b, zero, e.address(row, half, i16), 2);
+  Type type = count > 1 ? Type(VectorType::get({count}, i16)) : i16;
+  Value zero = arith::ConstantOp::create(e.b, e.b.getZeroAttr(type));
+  LLVM::StoreOp::create(e.b, zero, e.address(row, rest, i16), 2);
+}
+
+/// The lines of the rows from `row` on, which tile registers take as they are.
+GemmLoops::Lines ProductEmitter::getLines(Value row) {
+  Type i16 = e.b.getI16Type();
+  if (copiesRows) {
+    Value stride = e.value(getRowStride(p.kExtent));
+    Value at = e.mul(e.sub(row, rowCopyBegin), stride);
+    return {e.address(rowCopy, at, i16), e.mul(stride, e.constant(2))};
+  }
+  Emitter::Repeated repeated(e, {p.kExtent});
+  e.setDim(p.rows.dim, row);
+  e.setDim(p.kDim, e.constant(0));
+  auto [base, position] =
+      e.findMemory(p.rows.operand, p.getOperandIndex(p.rows));
+  std::optional<Expr::Linear> linear = position.linearIn(p.rows.dim);
+  assert(linear && "rows that are not plain");
+  return {e.address(base, e.value(position), i16), e.value(2 * linear->stride)};
 }
 
 Value ProductEmitter::loadRowPair(Value row, Value step) {
@@ -108,7 +130,13 @@ Value ProductEmitter::loadRowPair(Value row, Value step) {
 }
 
 void ProductEmitter::usePairs(GemmLoops &g) {
-  g.k = e.value(p.countSteps(p.kExtent));
+  g.k = e.value(Expr::ceilDiv(p.kExtent, 2));
+  if (p.hasTiles()) {
+    g.paddedK = e.value(p.countSteps(p.kExtent));
+    g.getLines = [&](ImplicitLocOpBuilder &, Value row) {
+      return getLines(row);
+    };
+  }
   g.wholeK = e.value(Expr::floorDiv(p.kExtent, 2));
   g.multiplyAdd = multiplyPairs;
   g.loadRow = [&](ImplicitLocOpBuilder &, Value row, Value step) {

@@ -2,160 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Conversion/GemmLoops.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "GemmTiles.h"
 
 using namespace luminal;
 using namespace mlir;
-
-namespace {
-/// Short names for i64 arithmetic, loops and memory accesses.
-struct Loops {
-  ImplicitLocOpBuilder &b;
-
-  Value constant(int64_t v) {
-    return arith::ConstantIntOp::create(b, b.getI64Type(), v);
-  }
-  Value add(Value x, Value y) { return arith::AddIOp::create(b, x, y); }
-  Value add(Value x, int64_t y) { return y == 0 ? x : add(x, constant(y)); }
-  Value sub(Value x, Value y) { return arith::SubIOp::create(b, x, y); }
-  Value mul(Value x, Value y) { return arith::MulIOp::create(b, x, y); }
-  Value mul(Value x, int64_t y) { return y == 1 ? x : mul(x, constant(y)); }
-  Value min(Value x, Value y) { return arith::MinSIOp::create(b, x, y); }
-  Value floorTo(Value x, int64_t multiple) {
-    return arith::AndIOp::create(b, x, constant(-multiple));
-  }
-  Value lt(Value x, Value y) {
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, x, y);
-  }
-  Value le(Value x, Value y) {
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::sle, x, y);
-  }
-
-  Value element(Value base, Type type, LLVM::GEPArg index) {
-    return LLVM::GEPOp::create(b, base.getType(), type, base,
-                               ArrayRef<LLVM::GEPArg>{index});
-  }
-  Value load(Type type, Value pointer, unsigned alignment) {
-    return LLVM::LoadOp::create(b, type, pointer, alignment);
-  }
-  void store(Value v, Value pointer, unsigned alignment) {
-    LLVM::StoreOp::create(b, v, pointer, alignment);
-  }
-
-  using Body =
-      llvm::function_ref<SmallVector<Value>(Value index, ValueRange carried)>;
-  SmallVector<Value> loop(Value begin, Value end, int64_t step,
-                          ValueRange carried, Body body) {
-    auto op = scf::ForOp::create(b, begin, end, constant(step), carried);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(op.getBody());
-    SmallVector<Value> next =
-        body(op.getInductionVar(), op.getRegionIterArgs());
-    if (!carried.empty())
-      scf::YieldOp::create(b, next);
-    return SmallVector<Value>(op.getResults());
-  }
-  void loop(Value begin, Value end, int64_t step,
-            llvm::function_ref<void(Value)> body) {
-    loop(begin, end, step, {}, [&](Value i, ValueRange) {
-      body(i);
-      return SmallVector<Value>();
-    });
-  }
-  /// `then` alone where `condition` is null.
-  void branch(Value condition, llvm::function_ref<void()> then,
-              llvm::function_ref<void()> otherwise) {
-    if (!condition)
-      return then();
-    auto op = scf::IfOp::create(b, condition, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(op.thenBlock());
-    then();
-    b.setInsertionPointToStart(op.elseBlock());
-    otherwise();
-  }
-  /// Whether `x` is known to be a multiple of `divisor`.
-  bool isMultiple(Value x, int64_t divisor) {
-    std::optional<int64_t> known = getConstantIntValue(x);
-    return known && *known % divisor == 0;
-  }
-
-  Value zero(Type type) {
-    return arith::ConstantOp::create(b, b.getZeroAttr(type));
-  }
-  Value broadcast(Value scalar, VectorType type) {
-    return vector::BroadcastOp::create(b, type, scalar);
-  }
-  Value multiplyAdd(Value x, Value y, Value sum) {
-    if (isa<FloatType>(getElementTypeOrSelf(x.getType())))
-      return math::FmaOp::create(b, x, y, sum);
-    return arith::AddIOp::create(b, arith::MulIOp::create(b, x, y), sum);
-  }
-  Value sum(Value x, Value y) {
-    if (isa<FloatType>(getElementTypeOrSelf(x.getType())))
-      return arith::AddFOp::create(b, x, y);
-    return arith::AddIOp::create(b, x, y);
-  }
-  /// One vector of the lanes of all, in order; a power of two of them.
-  Value concatenate(ArrayRef<Value> parts) {
-    if (parts.size() == 1)
-      return parts[0];
-    Value x = concatenate(parts.take_front(parts.size() / 2));
-    Value y = concatenate(parts.drop_front(parts.size() / 2));
-    int64_t lanes = cast<VectorType>(x.getType()).getNumElements();
-    return vector::ShuffleOp::create(
-        b, x, y, llvm::to_vector(llvm::seq<int64_t>(0, 2 * lanes)));
-  }
-  /// Transposes squares of vectors (a power of two of them) by swapping
-  /// off-diagonal blocks, one shuffle per vector and stage. The squares are
-  /// side by side in the lanes.
-  void transpose(MutableArrayRef<Value> lines) {
-    int64_t n = lines.size();
-    int64_t lanes = cast<VectorType>(lines[0].getType()).getNumElements();
-    for (int64_t step = 1; step < n; step *= 2) {
-      SmallVector<int64_t> first, second;
-      for (int64_t j = 0; j < lanes; ++j) {
-        first.push_back(j & step ? lanes + j - step : j);
-        second.push_back(j & step ? lanes + j : j + step);
-      }
-      for (int64_t i = 0; i < n; ++i) {
-        if (i & step)
-          continue;
-        Value x = lines[i], y = lines[i + step];
-        lines[i] = vector::ShuffleOp::create(b, x, y, first);
-        lines[i + step] = vector::ShuffleOp::create(b, x, y, second);
-      }
-    }
-  }
-  /// Adds the lanes of each vector by halves, the same order whatever the
-  /// target. The sums are the lanes of the vectors that are returned, in order;
-  /// lanes after the last one are unused.
-  SmallVector<Value> reduceLanes(ArrayRef<Value> vectors) {
-    SmallVector<Value> lines(vectors);
-    int64_t lanes = cast<VectorType>(lines[0].getType()).getNumElements();
-    // A line holds sums of `width` lanes each; two lines make one of halves.
-    for (int64_t width = lanes; width > 1; width /= 2) {
-      bool isLast = lines.size() == 1;
-      int64_t held = cast<VectorType>(lines[0].getType()).getNumElements();
-      SmallVector<int64_t> low, high;
-      for (int64_t i = 0, n = isLast ? held : 2 * held; i < n; ++i)
-        (i % width < width / 2 ? low : high).push_back(i);
-      SmallVector<Value> next;
-      for (size_t i = 0; i < lines.size(); i += 2) {
-        Value x = lines[i], y = lines[std::min(i + 1, lines.size() - 1)];
-        next.push_back(sum(vector::ShuffleOp::create(b, x, y, low),
-                           vector::ShuffleOp::create(b, x, y, high)));
-      }
-      lines = std::move(next);
-    }
-    return lines;
-  }
-};
-} // namespace
 
 static int64_t elementBytes(Type type) {
   return type.getIntOrFloatBitWidth() / 8;
@@ -167,11 +17,22 @@ static constexpr unsigned kRemainderRows = 4;
 
 int64_t GemmLoops::tileBytes() const {
   int64_t rows = llvm::alignTo(tile.rows, kRemainderRows);
-  return llvm::alignTo(rows * tile.columns() * elementBytes(accumulator), 64);
+  int64_t sums =
+      llvm::alignTo(rows * tile.columns() * elementBytes(accumulator), 64);
+  return sums + (usesTiles ? kTileConfigBytes : 0);
 }
 
 int64_t GemmLoops::packedBytesPerK() const {
   return int64_t(tile.columnBlock()) * elementBytes(factor);
+}
+
+/// Zeros after the last factor along k of a panel.
+static void fillRest(const GemmLoops &g, Loops &m, Value panel) {
+  unsigned lanes = g.tile.lanes, width = g.tile.columns();
+  Value zeros = m.zero(VectorType::get({int64_t(lanes)}, g.factor));
+  m.loop(m.mul(g.k, width), m.mul(g.paddedK, width), lanes, [&](Value at) {
+    m.store(zeros, m.element(panel, g.factor, at), elementBytes(g.factor));
+  });
 }
 
 /// Packs columns [columnBegin, columnEnd) as panels: panel p holds, for each k,
@@ -182,7 +43,7 @@ static void packColumns(const GemmLoops &g, Loops &m, Value packed,
   unsigned lanes = g.tile.lanes, width = g.tile.columns();
   Type scalar = g.factor;
   Value last = m.sub(columnEnd, m.constant(1));
-  Value zero = m.constant(0);
+  Value zero = m.constant(0), paddedK = g.paddedK ? g.paddedK : g.k;
   if (g.fillLine) {
     m.loop(zero, g.k, 1, [&](Value kIndex) {
       g.fillLine(m.b, kIndex);
@@ -203,9 +64,11 @@ static void packColumns(const GemmLoops &g, Loops &m, Value packed,
     return;
   }
   m.loop(columnBegin, columnEnd, width, [&](Value column) {
-    // The panel begins (column - columnBegin) * k elements in.
+    // The panel begins (column - columnBegin) * paddedK elements in.
     Value panel =
-        m.element(packed, scalar, m.mul(m.sub(column, columnBegin), g.k));
+        m.element(packed, scalar, m.mul(m.sub(column, columnBegin), paddedK));
+    if (g.paddedK)
+      fillRest(g, m, panel);
     auto packByElement = [&](Value kBegin) {
       m.loop(kBegin, g.k, 1, [&](Value kIndex) {
         m.loop(zero, m.constant(width), 1, [&](Value j) {
@@ -313,6 +176,10 @@ void GemmLoops::build(ImplicitLocOpBuilder &b, Value scratch, Value rowBegin,
   Value tileMemory = scratch;
   Value packed = m.element(scratch, b.getI8Type(), int32_t(tileBytes()));
   packColumns(*this, m, packed, columnBegin, columnEnd);
+  std::optional<TileRegisters> registers;
+  if (usesTiles)
+    registers.emplace(
+        *this, m, m.element(packed, b.getI8Type(), -int32_t(kTileConfigBytes)));
   Value lastRow = m.sub(rowEnd, m.constant(1));
   bool isWhole = m.isMultiple(rows, tile.rows);
   m.loop(rowBegin, rowEnd, tile.rows, [&](Value row) {
@@ -321,14 +188,19 @@ void GemmLoops::build(ImplicitLocOpBuilder &b, Value scratch, Value rowBegin,
     Value fits = isWhole ? Value() : m.le(m.add(row, tile.rows), rowEnd);
     m.loop(columnBegin, columnEnd, width, [&](Value column) {
       Value panel =
-          m.element(packed, factor, m.mul(m.sub(column, columnBegin), k));
+          m.element(packed, factor,
+                    m.mul(m.sub(column, columnBegin), paddedK ? paddedK : k));
       m.branch(
           fits,
           [&] {
+            if (registers)
+              return registers->sumTile(panel, row, tileMemory);
             // Rows at constant distances from the first need one register.
             sumTile(*this, m, panel, row, tile.rows, /*last=*/{}, tileMemory);
           },
           [&] {
+            if (registers)
+              return registers->sumRest(panel, row, rowCount, tileMemory);
             m.loop(m.constant(0), rowCount, kRemainderRows, [&](Value i) {
               sumTile(*this, m, panel, m.add(row, i), kRemainderRows, lastRow,
                       m.element(tileMemory, accumulator, m.mul(i, width)));
@@ -341,6 +213,8 @@ void GemmLoops::build(ImplicitLocOpBuilder &b, Value scratch, Value rowBegin,
       finish(b, tileMemory, row, rowCount, column, columnCount);
     });
   });
+  if (registers)
+    registers->release();
 }
 
 int64_t DotLoops::scratchBytes() const {

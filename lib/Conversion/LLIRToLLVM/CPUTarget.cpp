@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Conversion/LLIRToLLVM.h"
+#include "luminal/Runtime/CpuFeatures.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -61,6 +62,7 @@ static void chooseVectors(CPUTarget &target,
     target.vectorBits = std::min(measured->vectorBits, widest);
   target.vectorRegisters = hasAVX512 ? 32 : 16;
   target.hasPairs = hasAVX512 && subtarget.checkFeatures("+avx512bf16");
+  target.hasTiles = hasAVX512 && subtarget.checkFeatures("+amx-tile,+amx-bf16");
 }
 
 std::optional<CPUTarget> CPUTarget::get(llvm::StringRef arch,
@@ -92,9 +94,10 @@ std::optional<CPUTarget> CPUTarget::get(llvm::StringRef arch,
     names = getFeatures(*getSubtarget(*target, triple, arch, ""));
   }
   llvm::SubtargetFeatures features;
+  bool mayTile =
+      arch != "native" || runtime::checkCpuFeatures({"amx-tile", "amx-bf16"});
   for (const std::string &name : names)
-    // Kernels do not use AMX tiles: a machine need not have them.
-    if (!llvm::StringRef(name).drop_front().starts_with("amx-"))
+    if (mayTile || !llvm::StringRef(name).drop_front().starts_with("amx-"))
       features.AddFeature(name);
   if (triple.isX86()) {
     auto subtarget =
@@ -116,5 +119,12 @@ MachineModel CPUTarget::getMachine() const {
     machine.pairRate = 0;
   else if (machine.pairRate == 0)
     machine.pairRate = machine.getFmaRate();
+  // A tile multiplies sixteen times as many as two vectors do, if its operands
+  // come so fast.
+  constexpr double kTileGain = 8;
+  if (!hasTiles)
+    machine.tileRate = 0;
+  else if (machine.tileRate == 0)
+    machine.tileRate = kTileGain * machine.getFmaRate();
   return machine;
 }

@@ -31,13 +31,26 @@ protected:
   MachineModel getDeviceModel() const override { return target.getMachine(); }
 
 private:
-  runtime::TargetSpec getSpec() const;
+  runtime::TargetSpec getSpec(ModuleOp module) const;
 
   CPUTarget target;
 };
 } // namespace
 
-runtime::TargetSpec CPU::getSpec() const {
+/// Whether code uses the tile registers of AMX, which a system may refuse to a
+/// process even where the processor has them.
+static bool usesTiles(ModuleOp module) {
+  WalkResult result = module.walk([](LLVM::CallIntrinsicOp op) {
+    return op.getIntrin() == "llvm.x86.ldtilecfg" ? WalkResult::interrupt()
+                                                  : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+runtime::TargetSpec CPU::getSpec(ModuleOp module) const {
+  // Of those, what kernels use.
+  static const StringRef ofTiles[] = {"amx-bf16", "amx-tile"};
+  bool hasTiles = usesTiles(module);
   runtime::TargetSpec spec;
   spec.kind = getName();
   spec.arch = llvm::Triple(target.triple).getArchName().str();
@@ -45,7 +58,9 @@ runtime::TargetSpec CPU::getSpec() const {
   SmallVector<StringRef> features;
   StringRef(target.features).split(features, ',', -1, /*KeepEmpty=*/false);
   for (StringRef feature : features)
-    if (feature.consume_front("+") && runtime::isIsaFeature(feature.str()))
+    if (feature.consume_front("+") && runtime::isIsaFeature(feature.str()) &&
+        (!feature.starts_with("amx-") ||
+         (hasTiles && llvm::is_contained(ofTiles, feature))))
       spec.features.push_back(feature.str());
   llvm::sort(spec.features);
   return spec;
@@ -131,7 +146,7 @@ FailureOr<TargetCode> CPU::compile(ModuleOp module, unsigned threads) const {
   std::unique_ptr<llvm::MemoryBuffer> shared = linkSharedObject(refs, &reason);
   if (!shared)
     return emitError(module.getLoc()) << reason;
-  return TargetCode{getSpec(), {{"host.so", shared->getBuffer().str()}}};
+  return TargetCode{getSpec(module), {{"host.so", shared->getBuffer().str()}}};
 }
 
 TargetKind luminal::getCPUKind() {

@@ -12,9 +12,9 @@ MachineModel TargetInterface::getMachine() const {
   MachineModel machine = getDeviceModel();
   if (workers)
     machine.workers = workers;
-  // Pairs of bf16 take the smallest numbers for zeros.
+  // Pairs and tiles of bf16 take the smallest numbers for zeros.
   if (isExact)
-    machine.pairRate = 0;
+    machine.pairRate = machine.tileRate = 0;
   return machine;
 }
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "luminal/Runtime/CpuFeatures.h"
 #include "luminal/Runtime/Machine.h"
 #include "luminal/Runtime/ThreadPool.h"
 #include <chrono>
@@ -152,6 +153,44 @@ multiplyPairs(const float *a, const float *b, float *c, int rounds) {
       }
   std::memcpy(c, sums, sizeof sums);
 }
+
+/// What that loop has in tiles of a step: rows, and columns of each of two
+/// vectors; steps in the first cache.
+constexpr int kTileFloats = 16 * 16, kTileSteps = 4;
+
+/// The inner loop of a matrix product of bf16 in tile registers: two by two of
+/// sums.
+__attribute__((noinline, target("amx-tile,amx-bf16"))) void
+multiplyTiles(const float *a, const float *b, float *c, int rounds) {
+  struct alignas(64) {
+    uint8_t palette = 1, rest[15] = {};
+    uint16_t lineBytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+    uint8_t lines[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+  } config;
+  _tile_loadconfig(&config);
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+  for (int r = 0; r < rounds; ++r)
+    for (int k = 0; k < kTileSteps; ++k) {
+      const float *rows = a + 2 * k * kTileFloats;
+      const float *columns = b + 2 * k * kTileFloats;
+      _tile_loadd(4, rows, 64);
+      _tile_loadd(6, columns, 64);
+      _tile_dpbf16ps(0, 4, 6);
+      _tile_loadd(7, columns + kTileFloats, 64);
+      _tile_dpbf16ps(1, 4, 7);
+      _tile_loadd(5, rows + kTileFloats, 64);
+      _tile_dpbf16ps(2, 5, 6);
+      _tile_dpbf16ps(3, 5, 7);
+    }
+  _tile_stored(0, c, 64);
+  _tile_stored(1, c + kTileFloats, 64);
+  _tile_stored(2, c + 2 * kTileFloats, 64);
+  _tile_stored(3, c + 3 * kTileFloats, 64);
+  _tile_release();
+}
 #endif
 
 /// One width of vectors.
@@ -218,6 +257,13 @@ const Width &chooseWidth(const std::vector<Width> &widths,
   if (__builtin_cpu_supports("avx512bf16") && best->bits == 512) {
     auto run = [&] { multiplyPairs(a.get(), b.get(), c.get(), 1000); };
     model.pairRate = 1000.0 * kSteps * kRows * kVectors * 32 / timeOf(40, run);
+  }
+  // The system may refuse what the processor has.
+  if (checkCpuFeatures({"amx-tile", "amx-bf16"})) {
+    constexpr int kTileRounds = 5000;
+    auto run = [&] { multiplyTiles(a.get(), b.get(), c.get(), kTileRounds); };
+    model.tileRate =
+        double(kTileRounds) * kTileSteps * 32 * 32 * 32 / timeOf(40, run);
   }
 #endif
   model.vectorBits = best->bits;

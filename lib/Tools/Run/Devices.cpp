@@ -68,6 +68,8 @@ static std::string describeModel(const MachineModel &model) {
       text += " " + rate(value) + "/ns with " + std::to_string(bits) + " bits";
   if (model.pairRate > 0)
     text += ", pairs of bf16 at " + rate(model.pairRate) + "/ns";
+  if (model.tileRate > 0)
+    text += ", tiles of them at " + rate(model.tileRate) + "/ns";
   return text + "\n  launches in " + rate(model.launchTime) +
          " ns, hands over in " + rate(model.handOverTime) + " ns, from " +
          std::to_string(model.grain) + " operations on\n";

@@ -74,10 +74,27 @@ func.func private @dots(%a: tensor<1x256xf32>, %b: tensor<250x256xf32>) -> tenso
 
 // Pairs of bf16: 13 rows of 2 vectors, each multiplied with the halves of 32 bits that the rows hold side by side; columns
 // along k are transposed pair by pair.
+// RUN: luminal-opt %s --llir-schedule-kernels=arch=znver4 --convert-llir-to-llvm="arch=znver4 keep-loops" -o - | FileCheck %s --check-prefix=PAIRS
+// PAIRS-LABEL: llvm.func @pairs(
+// PAIRS: vector.bitcast {{.*}} : vector<8xi16> to vector<4xi32>
+// PAIRS-COUNT-26: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"({{.*}}) : (vector<16xf32>, vector<32xbf16>, vector<32xbf16>) -> vector<16xf32>
+// PAIRS-NOT: llvm.call_intrinsic
+// PAIRS: llvm.return
+
+// Tiles of them, packed alike: two by two registers of sums, and for the rows that remain one by two with less lines.
 // CHECK-LABEL: llvm.func @pairs(
 // CHECK: vector.bitcast {{.*}} : vector<8xi16> to vector<4xi32>
-// CHECK-COUNT-26: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"({{.*}}) : (vector<16xf32>, vector<32xbf16>, vector<32xbf16>) -> vector<16xf32>
-// CHECK-NOT: llvm.call_intrinsic
+// CHECK: llvm.call_intrinsic "llvm.x86.ldtilecfg"
+// CHECK: scf.if
+// CHECK-COUNT-4: llvm.call_intrinsic "llvm.x86.tilezero"
+// CHECK: scf.for
+// CHECK-COUNT-4: llvm.call_intrinsic "llvm.x86.tdpbf16ps"
+// CHECK-COUNT-4: llvm.call_intrinsic "llvm.x86.tilestored64"
+// CHECK: } else {
+// CHECK: llvm.call_intrinsic "llvm.x86.ldtilecfg"
+// CHECK-COUNT-2: llvm.call_intrinsic "llvm.x86.tdpbf16ps"
+// CHECK-NOT: llvm.x86.tdpbf16ps
+// CHECK: llvm.call_intrinsic "llvm.x86.tilerelease"
 // CHECK: llvm.return
 func.func private @pairs(%a: tensor<130x256xbf16>, %b: tensor<256x256xbf16>) -> tensor<130x256xbf16> {
   %0 = llir.kernel(%a, %b) : (tensor<130x256xbf16>, tensor<256x256xbf16>) -> tensor<130x256xbf16> {

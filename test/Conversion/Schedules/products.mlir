@@ -1,7 +1,8 @@
 // Schedules of products, and why: the remark says both.
 // RUN: luminal-opt %s --llir-schedule-kernels=arch=x86-64-v3 --remarks-filter=llir-schedule-kernels --verify-diagnostics -o %t
 // Wider vectors and more registers: a wider tile.
-// RUN: luminal-opt %s --llir-schedule-kernels=arch=sapphirerapids | FileCheck %s
+// RUN: luminal-opt %s --llir-schedule-kernels=arch=sapphirerapids | FileCheck %s --check-prefixes=CHECK,TILES
+// RUN: luminal-opt %s --llir-schedule-kernels=arch=znver4 | FileCheck %s --check-prefixes=CHECK,PAIRS
 // What the schedule of the program is told of them.
 // RUN: luminal-opt %s --llir-schedule-kernels=arch=sapphirerapids --convert-llir-to-llvm="arch=sapphirerapids keep-loops" --remarks-filter=convert-llir-to-llvm -o %t 2>&1 | FileCheck %s --check-prefix=LAUNCH
 // LAUNCH: remark: [Analysis] launch {{.*}} Function=tiles | grain={{[0-9]+}}, kernel="kernel gemm", scratch={{[0-9]+}}, work=8{{$}}
@@ -29,13 +30,14 @@ func.func private @transposed(%a: tensor<256x256xbf16>, %b: tensor<256x256xbf16>
   return %0 : tensor<256x256xbf16>
 }
 
-// A processor that multiplies pairs of bf16 takes them as they are, also where the program widens them first; an odd k needs
-// whole pairs of rows, and f16 is no bf16. Not where every rounding is the program's: the instruction knows no denormals.
+// A processor that multiplies pairs or tiles of bf16 takes them as they are, also where the program widens them first; an odd
+// k needs whole pairs of rows, and f16 is no bf16. Not where every rounding is the program's: the instruction knows no denormals.
 // RUN: luminal-opt %s --llir-schedule-kernels="arch=sapphirerapids precision=exact" | FileCheck %s --check-prefix=EXACT
 // RUN: luminal-opt %s --llir-schedule-kernels=arch=x86-64-v4 | FileCheck %s --check-prefix=EXACT
-// EXACT-NOT: multiply = pairs
+// EXACT-NOT: multiply =
 // CHECK-LABEL: @pairs
-// CHECK: op2 = tile {lanes = 16, multiply = pairs, pack = k, rows = 13, square = 4, vectors = 2}
+// PAIRS: op2 = tile {lanes = 16, multiply = pairs, pack = k, rows = 13, square = 4, vectors = 2}
+// TILES: op2 = tile {lanes = 16, multiply = tiles, pack = k, rows = 32, square = 4, vectors = 2}
 func.func private @pairs(%a: tensor<256x256xbf16>, %b: tensor<256x256xbf16>) -> tensor<256x256xf32> {
   // expected-remark-re@+1 {{op2 = tile {copy = rows, lanes = 8, pack = k,}}
   %0 = llir.kernel(%a, %b) : (tensor<256x256xbf16>, tensor<256x256xbf16>) -> tensor<256x256xf32> {
@@ -48,7 +50,8 @@ func.func private @pairs(%a: tensor<256x256xbf16>, %b: tensor<256x256xbf16>) -> 
   return %0 : tensor<256x256xf32>
 }
 // CHECK-LABEL: @odd_pairs
-// CHECK: op0 = tile {copy = rows, lanes = 16, multiply = pairs, pack = columns, rows = 13, vectors = 2}
+// PAIRS: op0 = tile {copy = rows, lanes = 16, multiply = pairs, pack = columns, rows = 13, vectors = 2}
+// TILES: op0 = tile {copy = rows, lanes = 16, multiply = tiles, pack = columns, rows = 32, vectors = 2}
 func.func private @odd_pairs(%a: tensor<256x255xbf16>, %b: tensor<255x256xbf16>) -> tensor<256x256xbf16> {
   // expected-remark-re@+1 {{op0 = tile {copy = rows, lanes = 8, pack = columns,}}
   %0 = llir.kernel(%a, %b) : (tensor<256x255xbf16>, tensor<255x256xbf16>) -> tensor<256x256xbf16> {
@@ -59,7 +62,7 @@ func.func private @odd_pairs(%a: tensor<256x255xbf16>, %b: tensor<255x256xbf16>)
   return %0 : tensor<256x256xbf16>
 }
 // CHECK-LABEL: @no_pairs
-// CHECK-NOT: multiply = pairs
+// CHECK-NOT: multiply =
 // CHECK: return
 func.func private @no_pairs(%a: tensor<256x256xf16>, %b: tensor<256x256xf16>) -> tensor<256x256xf16> {
   // expected-remark-re@+1 {{op0 = tile {copy = rows, lanes = 8, pack = k,}}

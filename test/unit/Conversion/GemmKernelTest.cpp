@@ -89,6 +89,39 @@ TEST(GemmKernel, Pairs) {
     }
 }
 
+// Tiles of bf16, where the processor has them: rows, columns and k that fill
+// none, with a prologue and an epilogue, rows read in place and copied.
+TEST(GemmKernel, Tiles) {
+  for (const char *rows : {"(d0, d2)", "(d2, d0)"})
+    for (const char *k : {"k(k)", "k(64)"}) {
+      std::string text = R"(
+    func.func @f() attributes {hlir.symbols = #hlir.symbols<k in [0, 90], m in [0, 90]>} {
+    %a, %b, %c = "test.source"() : () -> (tensor<90x90xbf16>, tensor<90x90xbf16>, tensor<53xbf16>)
+    %r = llir.kernel(%a, %b, %c) : (tensor<90x90xbf16>, tensor<90x90xbf16>, tensor<53xbf16>) -> tensor<?x53xbf16, #hlir.dims<m>> {
+    ^bb0(%x: tensor<90x90xbf16>, %w: tensor<90x90xbf16>, %bias: tensor<53xbf16>):
+      %n = llir.elementwise silu(%w) : (tensor<90x90xbf16>) -> tensor<90x90xbf16>
+      %0 = llir.gemm %x, %n KEXT <(d0, d1, d2) -> ROWS>, <(d0, d1, d2) -> (d1, d2)>
+          : tensor<90x90xbf16>, tensor<90x90xbf16> -> tensor<?x53xbf16, #hlir.dims<m>>
+      %1 = llir.view %bias <(d0, d1) -> (d1)> : tensor<53xbf16> -> tensor<?x53xbf16, #hlir.dims<m>>
+      %2 = llir.elementwise add(%0, %1) : (tensor<?x53xbf16, #hlir.dims<m>>, tensor<?x53xbf16, #hlir.dims<m>>) -> tensor<?x53xbf16, #hlir.dims<m>>
+      llir.yield %2 : tensor<?x53xbf16, #hlir.dims<m>>
+    }
+    return
+    })";
+      text.replace(text.find("ROWS"), 4, rows);
+      text.replace(text.find("KEXT"), 4, k);
+      checkKernel(text,
+                  {{{"k", 0}, {"m", 33}},
+                   {{"k", 1}, {"m", 5}},
+                   {{"k", 2}, {"m", 0}},
+                   {{"k", 33}, {"m", 1}},
+                   {{"k", 64}, {"m", 64}},
+                   {{"k", 90}, {"m", 80}},
+                   {{"k", 31}, {"m", 90}}},
+                  1e-2);
+    }
+}
+
 // Few columns: the sides are swapped. Other types.
 TEST(GemmKernel, FewColumnsAndOtherTypes) {
   for (const char *type : {"f64", "i64", "i32", "f16"}) {

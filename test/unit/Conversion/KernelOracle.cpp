@@ -3,6 +3,7 @@
 
 #include "KernelOracle.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
+#include "luminal/Runtime/CpuFeatures.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -525,7 +526,12 @@ int CompiledKernel::run(const std::vector<Array> &inputs, const Sizes &sizes,
 void test::checkKernel(StringRef text, const std::vector<Sizes> &sizes,
                        double tolerance, int64_t indexLimit,
                        function_ref<void(std::vector<Array> &)> change) {
-  for (const char *cpu : {"native", "x86-64-v3"}) {
+  SmallVector<const char *> cpus = {"native", "x86-64-v3"};
+  // What takes tiles here is checked in pairs as well.
+  if (text.contains("bf16") &&
+      runtime::checkCpuFeatures({"avx512bf16", "amx-bf16"}))
+    cpus.push_back("cooperlake");
+  for (const char *cpu : cpus) {
     CompiledKernel compiled(text, cpu);
     ASSERT_TRUE(compiled.ok);
     uint64_t seed = 1;

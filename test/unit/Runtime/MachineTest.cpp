@@ -56,7 +56,7 @@ TEST(MachineFile, RefusesWhatIsWrong) {
     EXPECT_NE(read.error().message.find(message), std::string::npos)
         << read.error().message;
   };
-  refuses("\"format\": 3", "\"format\": 2", "file.format: is 2, expected 3");
+  refuses("\"format\": 4", "\"format\": 3", "file.format: is 3, expected 4");
   refuses("\"workers\": ", "\"workers\": -", "is out of range");
   refuses("\"shared_read_rate\"", "\"rate\"", "shared_read_rate");
   refuses("\"l1_bytes\": ", "\"l1_bytes\": -", "is out of range");

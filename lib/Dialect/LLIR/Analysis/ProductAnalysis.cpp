@@ -107,7 +107,7 @@ Decision ProductAnalysis::applyGrid(llir::LoopCaseAttr loopCase,
 
 /// Sets how the operand of `side` is read along its own dim and along k.
 static void examine(ProductAnalysis &p, ProductSide &side) {
-  side.alongOwn = side.alongK = side.linear = true;
+  side.alongOwn = side.alongK = side.linear = side.stepsK = true;
   side.stepsOwn = false;
   p.a.walk(side.operand, p.getOperandIndex(side), [&](const Leaf &leaf) {
     auto own = leaf.address.linearIn(side.dim);
@@ -119,6 +119,7 @@ static void examine(ProductAnalysis &p, ProductSide &side) {
     side.alongOwn &= unit(own);
     side.alongK &= unit(k);
     side.stepsOwn |= own && own->stride.isConstant(1);
+    side.stepsK &= k && k->stride.isConstant(1);
   });
 }
 
@@ -188,16 +189,25 @@ size_t ProductAnalysis::countStoredAlong(const ProductSide &side) {
   return 0;
 }
 
-Decision ProductAnalysis::usePairs() {
+Decision ProductAnalysis::setMultiply(Multiply kind) {
+  if (kind == Multiply::Elements) {
+    multiply = kind;
+    factor = accumulator;
+    return Decision::accept();
+  }
   for (const ProductSide *side : {&rows, &columns})
     if (!getElementType(side->operand).isBF16() || !accumulator.isF32())
       return Decision::refuse("a side is not of bf16");
+  multiply = kind;
   factor = getElementType(rows.operand);
   return Decision::accept();
 }
 
 Decision ProductAnalysis::applyForm(llir::LoopFormAttr form) {
-  return form.getWord("multiply") == "pairs" ? usePairs() : Decision::accept();
+  StringRef word = form.getWord("multiply");
+  return setMultiply(word == "tiles"   ? Multiply::Tiles
+                     : word == "pairs" ? Multiply::Pairs
+                                       : Multiply::Elements);
 }
 
 Decision ProductAnalysis::isPlain(const ProductSide &side) const {

@@ -213,12 +213,14 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
   // f64 takes two lanes.
   double width = p.bytes > 4 ? 2 : 1;
   // Pairs are multiplied, and moved, as one.
-  double multiplied =
-             p.hasPairs() ? machine.getFmaRate() / machine.pairRate : width,
+  double rate = p.hasTiles() ? machine.tileRate : machine.pairRate;
+  double multiplied = p.hasPairs() ? machine.getFmaRate() / rate : width,
          moved = p.hasPairs() ? 0.5 : width;
   auto paddedTo = [](double extent, double step) {
     return step > 0 ? std::ceil(extent / step) * step : extent;
   };
+  if (p.hasTiles())
+    k = paddedTo(k, p.kTileElements);
   double padded = rowBlocks * paddedTo(std::min(rows, m), tile.rows);
   // The last block is smaller.
   padded = std::min(padded, m + rowBlocks * tile.rows);

@@ -20,18 +20,51 @@ bool llir::canTile(const MachineModel &machine) {
   return machine.vectorRegisters > 0 && machine.getLanes(64) > 1;
 }
 
-void llir::choosePairs(ProductAnalysis &p, const MachineModel &machine) {
+/// Rows and columns of a tile register.
+static constexpr int64_t kTileRows = 16, kTileColumns = 16;
+static constexpr int64_t kTileRegisters = 8;
+
+/// How long the loops of the product take one worker, with a tile of sums.
+static double priceTile(const ProductAnalysis &p, const MachineModel &machine,
+                        int64_t rowBlock, int64_t lanes) {
+  Tile tile = chooseTile(p, machine, lanes);
+  KernelSizes sizes(p.a);
+  double rows = sizes.valueOf(p.rows.extent);
+  LoopWork work;
+  addProduct(work, p, sizes, rowBlock ? rowBlock : rows,
+             sizes.valueOf(p.columns.extent),
+             {double(tile.rows), double(tile.vectors * lanes)}, !needsNoCopy(p),
+             machine);
+  return priceWork(work, machine, 1);
+}
+
+void llir::chooseMultiply(ProductAnalysis &p, const MachineModel &machine,
+                          int64_t rowBlock) {
+  using Multiply = ProductAnalysis::Multiply;
   if (machine.pairRate > 0 && machine.pairRate >= machine.getFmaRate())
-    (void)bool(p.usePairs());
+    (void)bool(p.setMultiply(Multiply::Pairs));
+  int64_t lanes = machine.getLanes(8 * p.bytes);
+  if (machine.tileRate <= 0 || lanes != kTileColumns || rowBlock % kTileRows)
+    return;
+  Multiply otherwise = p.getMultiply();
+  double price = priceTile(p, machine, rowBlock, lanes);
+  if (p.setMultiply(Multiply::Tiles) &&
+      priceTile(p, machine, rowBlock, lanes) > price)
+    (void)bool(p.setMultiply(otherwise));
 }
 
 Decision llir::needsNoCopy(const ProductAnalysis &p) {
   if (Decision plain = p.isPlain(p.rows); !plain || !p.hasPairs())
     return plain;
-  if (!p.rows.alongK)
+  if (!p.rows.alongK || (p.hasTiles() && !p.rows.stepsK))
     return Decision::refuse("pairs of them are not side by side");
-  if (!p.a.simplify(Expr::mod(p.kExtent, 2)).isConstant(0))
+  auto isMultiple = [&](int64_t of) {
+    return p.a.simplify(Expr::mod(p.kExtent, of)).isConstant(0);
+  };
+  if (!isMultiple(2))
     return Decision::refuse("the last pair of them may be half a one");
+  if (p.hasTiles() && !isMultiple(p.kTileElements))
+    return Decision::refuse("the last tile of them may be less than full");
   return Decision::accept();
 }
 
@@ -46,7 +79,10 @@ Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine,
   t.vectors = n && *n <= lanes ? 1 : 2;
   int64_t registers = machine.vectorRegisters;
   t.rows = std::clamp<int64_t>((registers - 1 - t.vectors) / t.vectors, 1, 14);
-  if (m) {
+  if (p.hasTiles()) {
+    // Two by two registers of sums: each that is loaded is multiplied twice.
+    t.rows = m && *m <= kTileRows ? kTileRows : 2 * kTileRows;
+  } else if (m) {
     // The largest of the nearly best fits.
     double best = 0;
     for (int64_t r = t.rows, least = std::max<int64_t>(1, r / 2); r >= least;
@@ -89,7 +125,7 @@ void llir::addTile(CaseBuilder &c, const ProductAnalysis &p, const Tile &tile,
   StringRef packing = choosePacking(p, lanes);
   all.push_back({"pack", packing});
   if (p.hasPairs())
-    all.push_back({"multiply", "pairs"});
+    all.push_back({"multiply", p.hasTiles() ? "tiles" : "pairs"});
   if (packing == "k")
     numbers.push_back(
         {"square", p.isPlain(p.columns) ? std::min(lanes, kSquare) : lanes});
@@ -136,7 +172,7 @@ ProductTile llir::getTile(LoopFormAttr form) {
 SmallVector<NumberRule> llir::getProductRules(StringRef form) {
   static const StringRef sides[] = {"lhs", "rhs"}, copies[] = {"rows"},
                          packings[] = {"columns", "runs", "k", "elements"},
-                         multiplies[] = {"pairs"};
+                         multiplies[] = {"pairs", "tiles"};
   // Tiles and dot products are made of vectors.
   SmallVector<NumberRule> rules = {{"lanes", form == "axpy" ? 1 : 2, 64},
                                    {"columns", 0, 0, sides},
@@ -164,7 +200,20 @@ static LogicalResult verifyTile(LoopFormAttr form, ProductAnalysis &p,
   int64_t bits = 8 * p.bytes * lanes;
   int64_t registers = llvm::divideCeil(bits, machine.vectorBits) *
                       (rows * vectors + vectors + 1);
-  if (registers > machine.vectorRegisters)
+  if (p.hasTiles()) {
+    if (machine.tileRate <= 0)
+      return emitError() << "multiplies tiles of bf16, for which the machine "
+                            "has no instruction";
+    int64_t strips = rows / kTileRows;
+    if (rows % kTileRows || lanes != kTileColumns ||
+        strips * vectors + strips + vectors > kTileRegisters)
+      return emitError() << "has a tile of " << rows << " x " << vectors
+                         << " vectors of " << lanes
+                         << " lanes, expected multiples of " << kTileRows
+                         << " rows, " << kTileColumns << " lanes, and at most "
+                         << kTileRegisters
+                         << " registers of sums, rows and columns";
+  } else if (registers > machine.vectorRegisters)
     return emitError() << "has a tile of " << rows << " x " << vectors
                        << " vectors, which takes " << registers
                        << " registers of " << machine.vectorRegisters;
@@ -178,7 +227,7 @@ static LogicalResult verifyTile(LoopFormAttr form, ProductAnalysis &p,
                        << rows;
   StringRef pack = form.getWord("pack");
   if (p.hasPairs()) {
-    if (machine.pairRate <= 0 || bits < 128)
+    if (!p.hasTiles() && (machine.pairRate <= 0 || bits < 128))
       return emitError() << "multiplies pairs of bf16 in vectors of " << bits
                          << " bits, for which the machine has no instruction";
     if (pack == "runs")

@@ -24,9 +24,10 @@ struct Tile {
 bool canTile(const MachineModel &machine);
 Tile chooseTile(const ProductAnalysis &p, const MachineModel &machine,
                 int64_t lanes);
-/// Has the product multiply pairs of bf16 where the machine does that no
-/// slower. Before the tile is chosen.
-void choosePairs(ProductAnalysis &p, const MachineModel &machine);
+/// Has the product multiply bf16 in pairs or tiles where the machine does that
+/// no slower; `rowBlock` rows in a unit, 0: all. Before the tile is chosen.
+void chooseMultiply(ProductAnalysis &p, const MachineModel &machine,
+                    int64_t rowBlock = 0);
 /// Whether the rows' elements are copied for a unit, and why.
 Decision needsNoCopy(const ProductAnalysis &p);
 /// Gives the product the form `tile`.

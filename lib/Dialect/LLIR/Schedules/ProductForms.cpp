@@ -16,7 +16,8 @@
 //   added in one pass.
 //
 // `copy = rows` computes the rows' elements once for each unit; `multiply =
-// pairs` takes bf16 as they are, two of k at a time.
+// pairs` takes bf16 as they are, two of k at a time, and `multiply = tiles` so
+// by tile registers, of which each holds 16 rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -203,7 +204,7 @@ SmallVector<LoopCaseAttr> Proposal::make() {
   bool copiesFew = copiesRows, isDot = canDot(p, copiesFew);
   SmallVector<CaseBuilder::Word> wordsOfFew = commonWords();
   if (mayTile) {
-    choosePairs(p, machine);
+    chooseMultiply(p, machine);
     plain = needsNoCopy(p);
     copiesRows = !plain;
   }
@@ -231,7 +232,8 @@ SmallVector<LoopCaseAttr> Proposal::make() {
   if (mayTile)
     why.push_back({"form", "packed columns and a register tile"});
   if (p.hasPairs())
-    why.push_back({"multiplies", "pairs of bf16"});
+    why.push_back(
+        {"multiplies", p.hasTiles() ? "tiles of bf16" : "pairs of bf16"});
   if (copiesRows)
     why.push_back({"rows copied", plain.str()});
 

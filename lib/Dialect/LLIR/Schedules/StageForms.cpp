@@ -110,6 +110,7 @@ Decision Proposal::addGrid() {
     if (stage.product) {
       ProductAnalysis p = s.analyze(stage.product);
       int64_t lanes = machine.getLanes(8 * p.bytes);
+      chooseMultiply(p, machine);
       Tile tile = chooseTile(p, machine, lanes);
       width = std::max(width, tile.panels * tile.vectors * lanes);
       tileRows = std::max(tileRows, tile.rows);
@@ -171,15 +172,16 @@ void llir::addStageProduct(CaseBuilder &c, const StageAnalysis &s,
   int64_t lanes = machine.getLanes(8 * p.bytes);
   SmallVector<CaseBuilder::Word> words;
   if (!isFew)
-    choosePairs(p, machine);
+    chooseMultiply(p, machine, rowBlock);
   bool copiesRows = !needsNoCopy(p);
   if (copiesRows)
     words.push_back({"copy", "rows"});
   if (isFew)
     return addFewRows(c, p, copiesRows, lanes, words);
   Tile tile = chooseTile(p, machine, lanes);
+  // Those of tile registers come in halves.
   while (rowBlock && rowBlock % tile.rows)
-    --tile.rows;
+    tile.rows = p.hasTiles() ? tile.rows / 2 : tile.rows - 1;
   SmallVector<CaseBuilder::Number> more;
   if (!p.columns.group.empty() && p.columns.group[0] >= s.extents.size()) {
     int64_t width = tile.vectors * lanes, panel = tile.panels * width;

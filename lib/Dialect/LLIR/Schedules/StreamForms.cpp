@@ -116,6 +116,7 @@ Decision Proposal::addGrid() {
   for (const Anchor &anchor : t.getAnchors())
     if (auto product = dyn_cast<ProductOpInterface>(anchor.op)) {
       ProductAnalysis p = s.analyze(product);
+      chooseMultiply(p, machine);
       tileRows = std::max(
           tileRows, chooseTile(p, machine, machine.getLanes(8 * p.bytes)).rows);
     }

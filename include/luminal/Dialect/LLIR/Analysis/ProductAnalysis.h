@@ -33,8 +33,9 @@ struct ProductSide {
   /// Whether every read is linear with a stride of 0 or 1 along the side's own
   /// dim, along k; and linear in both at all.
   bool alongOwn = true, alongK = true, linear = true;
-  /// Whether a read steps through memory along the side's own dim.
-  bool stepsOwn = false;
+  /// Whether a read steps through memory along the side's own dim; whether all
+  /// do along k.
+  bool stepsOwn = false, stepsK = true;
 };
 
 class ProductAnalysis {
@@ -65,14 +66,21 @@ public:
 
   /// How many of the side's last dims, joined, every result is written along.
   size_t countStoredAlong(const ProductSide &side);
-  /// Multiplies bf16 as they are, two of k at a time. Refused where a side is
-  /// of another type.
-  Decision usePairs();
-  /// The same where the form of the product says so.
+  /// What is multiplied: elements as they are summed; or bf16 as they are, two
+  /// of k at a time, by vectors, or by tiles of `kTileElements` of k.
+  enum class Multiply { Elements, Pairs, Tiles };
+  static constexpr int64_t kTileElements = 32;
+  /// Refused where a side is of another type.
+  Decision setMultiply(Multiply kind);
+  /// The same as the form of the product says.
   Decision applyForm(llir::LoopFormAttr form);
-  bool hasPairs() const { return factor != accumulator; }
+  Multiply getMultiply() const { return multiply; }
+  bool hasPairs() const { return multiply != Multiply::Elements; }
+  bool hasTiles() const { return multiply == Multiply::Tiles; }
   /// Steps of `k` indices of k.
   Expr countSteps(const Expr &k) const {
+    if (hasTiles())
+      return kTileElements / 2 * Expr::ceilDiv(k, kTileElements);
     return hasPairs() ? Expr::ceilDiv(k, 2) : k;
   }
   /// Bytes of what is multiplied in one step.
@@ -108,6 +116,7 @@ public:
   Expr kBegin = 0, kExtent, kRoom;
   /// The product's index over batchDims, rows.dim and columns.dim.
   Index index;
+  Multiply multiply = Multiply::Elements;
   /// The columns as runs of memory, where they are read along more than one;
   /// and the index in their operand over the dims of the runs.
   std::optional<Domain> runs;
