@@ -23,6 +23,9 @@ struct GemmTile {
   unsigned rows = 14, vectors = 2, lanes = 16;
   /// Columns that are packed together and stay in cache while all rows pass.
   unsigned panels = 4;
+  /// Of tile registers: factors along k that all panels take before the next
+  /// ones, so that rows stay in the first cache; 0: all.
+  unsigned depth = 0;
 
   unsigned columns() const { return vectors * lanes; }
   unsigned columnBlock() const { return columns() * panels; }

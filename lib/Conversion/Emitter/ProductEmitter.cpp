@@ -53,6 +53,9 @@ GemmTile ProductEmitter::getTile() const {
   tile.rows = form.getNumber("rows", 1);
   tile.vectors = form.getNumber("vectors", 1);
   tile.panels = columnBlock ? columnBlock / tile.columns() : 1;
+  // A step is a pair.
+  if (p.hasTiles())
+    tile.depth = form.getNumber("depth", 0) / 2;
   return tile;
 }
 GemmLoops ProductEmitter::makeLoops() const {

@@ -17,8 +17,8 @@ static constexpr unsigned kRemainderRows = 4;
 
 int64_t GemmLoops::tileBytes() const {
   int64_t rows = llvm::alignTo(tile.rows, kRemainderRows);
-  int64_t sums =
-      llvm::alignTo(rows * tile.columns() * elementBytes(accumulator), 64);
+  int64_t columns = tile.depth ? tile.columnBlock() : tile.columns();
+  int64_t sums = llvm::alignTo(rows * columns * elementBytes(accumulator), 64);
   return sums + (usesTiles ? kTileConfigBytes : 0);
 }
 
@@ -176,10 +176,9 @@ void GemmLoops::build(ImplicitLocOpBuilder &b, Value scratch, Value rowBegin,
   Value tileMemory = scratch;
   Value packed = m.element(scratch, b.getI8Type(), int32_t(tileBytes()));
   packColumns(*this, m, packed, columnBegin, columnEnd);
-  std::optional<TileRegisters> registers;
   if (usesTiles)
-    registers.emplace(
-        *this, m, m.element(packed, b.getI8Type(), -int32_t(kTileConfigBytes)));
+    return sumInTiles(*this, m, packed, tileMemory, {rowBegin, rowEnd},
+                      {columnBegin, columnEnd});
   Value lastRow = m.sub(rowEnd, m.constant(1));
   bool isWhole = m.isMultiple(rows, tile.rows);
   m.loop(rowBegin, rowEnd, tile.rows, [&](Value row) {
@@ -188,19 +187,14 @@ void GemmLoops::build(ImplicitLocOpBuilder &b, Value scratch, Value rowBegin,
     Value fits = isWhole ? Value() : m.le(m.add(row, tile.rows), rowEnd);
     m.loop(columnBegin, columnEnd, width, [&](Value column) {
       Value panel =
-          m.element(packed, factor,
-                    m.mul(m.sub(column, columnBegin), paddedK ? paddedK : k));
+          m.element(packed, factor, m.mul(m.sub(column, columnBegin), k));
       m.branch(
           fits,
           [&] {
-            if (registers)
-              return registers->sumTile(panel, row, tileMemory);
             // Rows at constant distances from the first need one register.
             sumTile(*this, m, panel, row, tile.rows, /*last=*/{}, tileMemory);
           },
           [&] {
-            if (registers)
-              return registers->sumRest(panel, row, rowCount, tileMemory);
             m.loop(m.constant(0), rowCount, kRemainderRows, [&](Value i) {
               sumTile(*this, m, panel, m.add(row, i), kRemainderRows, lastRow,
                       m.element(tileMemory, accumulator, m.mul(i, width)));
@@ -213,8 +207,6 @@ void GemmLoops::build(ImplicitLocOpBuilder &b, Value scratch, Value rowBegin,
       finish(b, tileMemory, row, rowCount, column, columnCount);
     });
   });
-  if (registers)
-    registers->release();
 }
 
 int64_t DotLoops::scratchBytes() const {

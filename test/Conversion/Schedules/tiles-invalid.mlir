@@ -48,6 +48,17 @@ func.func @rest(%a: tensor<64x48xbf16>, %b: tensor<64x48xbf16>) -> tensor<64x64x
 }
 
 // -----
+func.func @depth(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
+  // expected-error @+1 {{its schedule takes 48 elements along k at a time, expected a multiple of 32 in tiles}}
+  %r = llir.kernel(%a, %b) loops<grid(d1:32, d0:all) op0 = tile {depth = 48, lanes = 16, multiply = tiles, pack = k, rows = 32, square = 4, vectors = 2}> : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16> {
+  ^bb0(%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>):
+    %g = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xbf16>
+    llir.yield %g : tensor<64x64xbf16>
+  }
+  return %r : tensor<64x64xbf16>
+}
+
+// -----
 func.func @spread(%a: tensor<64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
   // expected-error @+1 {{its schedule multiplies pairs of rows that are not copied, but pairs of them are not side by side}}
   %r = llir.kernel(%a, %b) loops<grid(d1:32, d0:all) op0 = tile {lanes = 16, multiply = tiles, pack = k, rows = 32, square = 4, vectors = 2}> : (tensor<64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16> {

@@ -122,6 +122,23 @@ TEST(GemmKernel, Tiles) {
     }
 }
 
+// So many along k that a tile's rows would not stay in the first cache.
+TEST(GemmKernel, LongTiles) {
+  for (const char *k : {"2100", "0"}) {
+    std::string text = R"(
+    %a, %b = "test.source"() : () -> (tensor<40xKxbf16>, tensor<70xKxbf16>)
+    %r = llir.kernel(%a, %b) : (tensor<40xKxbf16>, tensor<70xKxbf16>) -> tensor<40x70xbf16> {
+    ^bb0(%x: tensor<40xKxbf16>, %w: tensor<70xKxbf16>):
+      %0 = llir.gemm %x, %w k(K) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+          : tensor<40xKxbf16>, tensor<70xKxbf16> -> tensor<40x70xbf16>
+      llir.yield %0 : tensor<40x70xbf16>
+    })";
+    for (size_t at; (at = text.find('K')) != std::string::npos;)
+      text.replace(at, 1, k);
+    checkKernel(text, {{}}, 1e-2);
+  }
+}
+
 // Few columns: the sides are swapped. Other types.
 TEST(GemmKernel, FewColumnsAndOtherTypes) {
   for (const char *type : {"f64", "i64", "i32", "f16"}) {

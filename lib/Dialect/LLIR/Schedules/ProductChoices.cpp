@@ -11,7 +11,10 @@ using namespace luminal::llir;
 /// four take the fewest shuffles.
 static constexpr int64_t kSquare = 4;
 /// Columns that are packed together at most, in vectors of the tile.
-static constexpr int64_t kMostPanels = 8;
+static constexpr int64_t kMostPanels = 8, kMostPanelsOfTiles = 16;
+/// The part of the first cache that rows take where sums are in tile registers:
+/// panels pass through the rest.
+static constexpr double kRowsShare = 2.0 / 3;
 
 /// Rows of the columns' operand that one pass over the columns takes.
 static constexpr int64_t kDepth = 8;
@@ -82,6 +85,12 @@ Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine,
   if (p.hasTiles()) {
     // Two by two registers of sums: each that is loaded is multiplied twice.
     t.rows = m && *m <= kTileRows ? kTileRows : 2 * kTileRows;
+    // Each panel reads the rows of a tile again.
+    int64_t line = 2 * p.kTileElements * t.rows;
+    int64_t most = int64_t(kRowsShare * machine.l1Bytes) / line;
+    if (int64_t depth = most * p.kTileElements;
+        depth > 0 && k.value_or(kTypicalDepth) > depth)
+      t.depth = depth;
   } else if (m) {
     // The largest of the nearly best fits.
     double best = 0;
@@ -101,7 +110,8 @@ Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine,
   int64_t steps = std::max<int64_t>(
       1, p.countSteps(k.value_or(kTypicalDepth)).asConstant().value());
   int64_t room = machine.l2Bytes / 2 / width / p.getStepBytes() / steps;
-  t.panels = std::clamp<int64_t>(room, 1, kMostPanels);
+  t.panels = std::clamp<int64_t>(
+      room, 1, p.hasTiles() ? kMostPanelsOfTiles : kMostPanels);
   if (n)
     t.panels = std::clamp<int64_t>((*n + width - 1) / width, 1, t.panels);
   return t;
@@ -129,6 +139,8 @@ void llir::addTile(CaseBuilder &c, const ProductAnalysis &p, const Tile &tile,
   if (packing == "k")
     numbers.push_back(
         {"square", p.isPlain(p.columns) ? std::min(lanes, kSquare) : lanes});
+  if (tile.depth)
+    numbers.push_back({"depth", tile.depth});
   c.addForm(p.op, "tile", numbers, all);
 }
 
@@ -181,6 +193,7 @@ SmallVector<NumberRule> llir::getProductRules(StringRef form) {
     rules.append({{"rows", 1, 64},
                   {"vectors", 1, 8},
                   {"square", 2, 64},
+                  {"depth", ProductAnalysis::kTileElements, 1 << 20},
                   {"pack", 0, 0, packings},
                   {"multiply", 0, 0, multiplies}});
   else if (form == "dot")
@@ -226,6 +239,11 @@ static LogicalResult verifyTile(LoopFormAttr form, ProductAnalysis &p,
                        << " rows, which is not a multiple of a tile's, "
                        << rows;
   StringRef pack = form.getWord("pack");
+  int64_t depth = form.getNumber("depth", 0);
+  if (depth % ProductAnalysis::kTileElements || (depth && !p.hasTiles()))
+    return emitError() << "takes " << depth
+                       << " elements along k at a time, expected a multiple of "
+                       << ProductAnalysis::kTileElements << " in tiles";
   if (p.hasPairs()) {
     if (!p.hasTiles() && (machine.pairRate <= 0 || bits < 128))
       return emitError() << "multiplies pairs of bf16 in vectors of " << bits

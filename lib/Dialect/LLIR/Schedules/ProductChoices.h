@@ -18,6 +18,8 @@ constexpr int64_t kTypicalDepth = 1024;
 /// are packed together.
 struct Tile {
   int64_t rows, vectors, panels;
+  /// Elements along k that all panels take before the next ones; 0: all.
+  int64_t depth = 0;
 };
 
 /// Tiles are made of vectors, in registers.

@@ -17,7 +17,8 @@
 //
 // `copy = rows` computes the rows' elements once for each unit; `multiply =
 // pairs` takes bf16 as they are, two of k at a time, and `multiply = tiles` so
-// by tile registers, of which each holds 16 rows.
+// by tile registers, of which each holds 16 rows; `depth` elements of k at a
+// time then pass all panels, so that a tile's rows stay in the first cache.
 //
 //===----------------------------------------------------------------------===//
 
