@@ -29,14 +29,14 @@ static constexpr int64_t kTileRegisters = 8;
 
 /// How long the loops of the product take one worker, with a tile of sums.
 static double priceTile(const ProductAnalysis &p, const MachineModel &machine,
-                        int64_t rowBlock, int64_t lanes) {
-  Tile tile = chooseTile(p, machine, lanes);
+                        int64_t rowBlock) {
+  Tile tile = chooseTile(p, machine);
   KernelSizes sizes(p.a);
   double rows = sizes.valueOf(p.rows.extent);
   LoopWork work;
   addProduct(work, p, sizes, rowBlock ? rowBlock : rows,
              sizes.valueOf(p.columns.extent),
-             {double(tile.rows), double(tile.vectors * lanes)}, !needsNoCopy(p),
+             {double(tile.rows), double(tile.getWidth())}, !needsNoCopy(p),
              machine);
   return priceWork(work, machine, 1);
 }
@@ -46,13 +46,11 @@ void llir::chooseMultiply(ProductAnalysis &p, const MachineModel &machine,
   using Multiply = ProductAnalysis::Multiply;
   if (machine.pairRate > 0 && machine.pairRate >= machine.getFmaRate())
     (void)bool(p.setMultiply(Multiply::Pairs));
-  int64_t lanes = machine.getLanes(8 * p.bytes);
-  if (machine.tileRate <= 0 || lanes != kTileColumns || rowBlock % kTileRows)
+  if (machine.tileRate <= 0 || rowBlock % kTileRows)
     return;
   Multiply otherwise = p.getMultiply();
-  double price = priceTile(p, machine, rowBlock, lanes);
-  if (p.setMultiply(Multiply::Tiles) &&
-      priceTile(p, machine, rowBlock, lanes) > price)
+  double price = priceTile(p, machine, rowBlock);
+  if (p.setMultiply(Multiply::Tiles) && priceTile(p, machine, rowBlock) > price)
     (void)bool(p.setMultiply(otherwise));
 }
 
@@ -73,13 +71,14 @@ Decision llir::needsNoCopy(const ProductAnalysis &p) {
 
 /// Two vectors a row; one register holds the broadcast, `vectors` the columns.
 /// Rows so that little is wasted on the remainder.
-Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine,
-                      int64_t lanes) {
+Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine) {
   std::optional<int64_t> m = p.rows.extent.asConstant(),
                          n = p.columns.extent.asConstant(),
                          k = p.kExtent.asConstant();
   Tile t;
-  t.vectors = n && *n <= lanes ? 1 : 2;
+  // A tile register has lines of its own length, whatever vectors pay.
+  t.lanes = p.hasTiles() ? kTileColumns : machine.getLanes(8 * p.bytes);
+  t.vectors = n && *n <= t.lanes ? 1 : 2;
   int64_t registers = machine.vectorRegisters;
   t.rows = std::clamp<int64_t>((registers - 1 - t.vectors) / t.vectors, 1, 14);
   if (p.hasTiles()) {
@@ -106,7 +105,7 @@ Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine,
       t.rows = *m;
   }
   // Packed columns should stay within half of the second-level cache.
-  int64_t width = t.vectors * lanes;
+  int64_t width = t.getWidth();
   int64_t steps = std::max<int64_t>(
       1, p.countSteps(k.value_or(kTypicalDepth)).asConstant().value());
   int64_t room = machine.l2Bytes / 2 / width / p.getStepBytes() / steps;
@@ -126,19 +125,20 @@ static StringRef choosePacking(const ProductAnalysis &p, int64_t lanes) {
 }
 
 void llir::addTile(CaseBuilder &c, const ProductAnalysis &p, const Tile &tile,
-                   int64_t lanes, ArrayRef<CaseBuilder::Word> words,
+                   ArrayRef<CaseBuilder::Word> words,
                    ArrayRef<CaseBuilder::Number> more) {
   SmallVector<CaseBuilder::Number> numbers = {
-      {"lanes", lanes}, {"rows", tile.rows}, {"vectors", tile.vectors}};
+      {"lanes", tile.lanes}, {"rows", tile.rows}, {"vectors", tile.vectors}};
   llvm::append_range(numbers, more);
   SmallVector<CaseBuilder::Word> all(words);
-  StringRef packing = choosePacking(p, lanes);
+  StringRef packing = choosePacking(p, tile.lanes);
   all.push_back({"pack", packing});
   if (p.hasPairs())
     all.push_back({"multiply", p.hasTiles() ? "tiles" : "pairs"});
   if (packing == "k")
-    numbers.push_back(
-        {"square", p.isPlain(p.columns) ? std::min(lanes, kSquare) : lanes});
+    numbers.push_back({"square", p.isPlain(p.columns)
+                                     ? std::min(tile.lanes, kSquare)
+                                     : tile.lanes});
   if (tile.depth)
     numbers.push_back({"depth", tile.depth});
   c.addForm(p.op, "tile", numbers, all);

@@ -14,18 +14,19 @@ constexpr int64_t kFewRows = 4;
 /// k where it is not known.
 constexpr int64_t kTypicalDepth = 1024;
 
-/// The register tile: `rows` x `vectors` sums, and how many tiles of columns
-/// are packed together.
+/// The register tile: `rows` x `vectors` sums of `lanes` each, and how many
+/// tiles of columns are packed together.
 struct Tile {
-  int64_t rows, vectors, panels;
+  int64_t rows, vectors, lanes, panels;
   /// Elements along k that all panels take before the next ones; 0: all.
   int64_t depth = 0;
+
+  int64_t getWidth() const { return vectors * lanes; }
 };
 
 /// Tiles are made of vectors, in registers.
 bool canTile(const MachineModel &machine);
-Tile chooseTile(const ProductAnalysis &p, const MachineModel &machine,
-                int64_t lanes);
+Tile chooseTile(const ProductAnalysis &p, const MachineModel &machine);
 /// Has the product multiply bf16 in pairs or tiles where the machine does that
 /// no slower; `rowBlock` rows in a unit, 0: all. Before the tile is chosen.
 void chooseMultiply(ProductAnalysis &p, const MachineModel &machine,
@@ -34,7 +35,7 @@ void chooseMultiply(ProductAnalysis &p, const MachineModel &machine,
 Decision needsNoCopy(const ProductAnalysis &p);
 /// Gives the product the form `tile`.
 void addTile(CaseBuilder &c, const ProductAnalysis &p, const Tile &tile,
-             int64_t lanes, llvm::ArrayRef<CaseBuilder::Word> words,
+             llvm::ArrayRef<CaseBuilder::Word> words,
              llvm::ArrayRef<CaseBuilder::Number> more = {});
 /// Whether a product of few rows takes dot products along k, and not columns
 /// scaled by each row's elements.

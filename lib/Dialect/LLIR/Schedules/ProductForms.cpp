@@ -64,7 +64,7 @@ private:
   LoopWork countCut(const KernelSizes &sizes, const Cut &cut, const Tile &tile,
                     bool isFew) const;
   LoopCaseAttr makeTile(CaseBuilder c, const Tile &tile) const {
-    addTile(c, p, tile, lanes, commonWords());
+    addTile(c, p, tile, commonWords());
     return c.build();
   }
   SmallVector<CaseBuilder::Word> commonWords() const;
@@ -136,7 +136,7 @@ LoopWork Proposal::countCut(const KernelSizes &sizes, const Cut &cut,
     work.units *= std::ceil(m / cut.rows);
   ProductTile shape;
   if (!isFew)
-    shape = {double(tile.rows), double(tile.vectors * lanes)};
+    shape = {double(tile.rows), double(tile.getWidth())};
   addProduct(work, p, sizes, cut.rows ? cut.rows : m, cut.columns, shape,
              copiesRows, machine);
   addResults(work, p.a.kernel, sizes);
@@ -147,7 +147,7 @@ LoopWork Proposal::countCut(const KernelSizes &sizes, const Cut &cut,
 SmallVector<Proposal::Cut> Proposal::listCuts(const Tile &tile,
                                               bool isDot) const {
   std::optional<int64_t> m = p.rows.extent.asConstant();
-  int64_t width = tile.vectors * lanes;
+  int64_t width = tile.getWidth();
   SmallVector<int64_t> columns, rows;
   if (m && *m <= kFewRows) {
     int64_t least = isDot ? width : kLeastInRuns;
@@ -209,7 +209,7 @@ SmallVector<LoopCaseAttr> Proposal::make() {
     plain = needsNoCopy(p);
     copiesRows = !plain;
   }
-  Tile tile = chooseTile(p, machine, lanes);
+  Tile tile = chooseTile(p, machine);
   Cut cut = chooseCut(tile, isDot);
 
   // Consecutive units share their columns.

@@ -109,10 +109,9 @@ Decision Proposal::addGrid() {
   for (const Stage &stage : s.stages)
     if (stage.product) {
       ProductAnalysis p = s.analyze(stage.product);
-      int64_t lanes = machine.getLanes(8 * p.bytes);
       chooseMultiply(p, machine);
-      Tile tile = chooseTile(p, machine, lanes);
-      width = std::max(width, tile.panels * tile.vectors * lanes);
+      Tile tile = chooseTile(p, machine);
+      width = std::max(width, tile.panels * tile.getWidth());
       tileRows = std::max(tileRows, tile.rows);
     }
   if (columnAxis)
@@ -169,7 +168,6 @@ void llir::addStageProduct(CaseBuilder &c, const StageAnalysis &s,
                            const MachineModel &machine, int64_t chunk) {
   if (!p.columns.alongOwn && !p.columns.alongK)
     p.findRuns();
-  int64_t lanes = machine.getLanes(8 * p.bytes);
   SmallVector<CaseBuilder::Word> words;
   if (!isFew)
     chooseMultiply(p, machine, rowBlock);
@@ -177,19 +175,19 @@ void llir::addStageProduct(CaseBuilder &c, const StageAnalysis &s,
   if (copiesRows)
     words.push_back({"copy", "rows"});
   if (isFew)
-    return addFewRows(c, p, copiesRows, lanes, words);
-  Tile tile = chooseTile(p, machine, lanes);
+    return addFewRows(c, p, copiesRows, machine.getLanes(8 * p.bytes), words);
+  Tile tile = chooseTile(p, machine);
   // Those of tile registers come in halves.
   while (rowBlock && rowBlock % tile.rows)
     tile.rows = p.hasTiles() ? tile.rows / 2 : tile.rows - 1;
   SmallVector<CaseBuilder::Number> more;
   if (!p.columns.group.empty() && p.columns.group[0] >= s.extents.size()) {
-    int64_t width = tile.vectors * lanes, panel = tile.panels * width;
+    int64_t width = tile.getWidth(), panel = tile.panels * width;
     while (chunk % panel)
       panel -= width;
     more.push_back({"panel", panel});
   }
-  addTile(c, p, tile, lanes, words, more);
+  addTile(c, p, tile, words, more);
 }
 
 static SmallVector<LoopCaseAttr>

@@ -117,8 +117,7 @@ Decision Proposal::addGrid() {
     if (auto product = dyn_cast<ProductOpInterface>(anchor.op)) {
       ProductAnalysis p = s.analyze(product);
       chooseMultiply(p, machine);
-      tileRows = std::max(
-          tileRows, chooseTile(p, machine, machine.getLanes(8 * p.bytes)).rows);
+      tileRows = std::max(tileRows, chooseTile(p, machine).rows);
     }
   fullRows = rowAxis ? kMostTiles * tileRows : 1;
   if (rowAxis) {
