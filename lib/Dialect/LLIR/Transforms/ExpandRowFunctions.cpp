@@ -4,6 +4,8 @@
 #include "Fusion.h"
 #include "luminal/Dialect/LLIR/Analysis/StreamTile.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
+#include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+#include "luminal/Dialect/LLIR/Utils/Values.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace luminal::llir {
@@ -20,8 +22,10 @@ namespace {
 /// Builds flat ops over the domain of one row function and its rows.
 class RowBuilder {
 public:
-  explicit RowBuilder(Operation *op)
-      : b(op->getLoc(), op), operand(op->getOperand(0)),
+  explicit RowBuilder(Operation *op) : RowBuilder(op, op->getOperand(0)) {}
+  /// The same function of the rows of another value.
+  RowBuilder(Operation *op, Value operand)
+      : b(op->getLoc(), op), operand(operand),
         type(cast<RankedTensorType>(operand.getType())),
         domain(hlir::getExtents(type)) {
     // f16 and bf16 are computed in f32 and rounded once.
@@ -39,6 +43,16 @@ public:
 
   Value apply(Fn fn, ValueRange args) {
     return ElementwiseOp::create(b, args[0].getType(), fn, args);
+  }
+  Value isEqual(Value x, Value y) {
+    auto type = cast<RankedTensorType>(x.getType());
+    return ElementwiseOp::create(b, hlir::withElementType(type, b.getI1Type()),
+                                 Fn::Equal, ValueRange{x, y});
+  }
+  /// `then` where `condition`, an i1, holds.
+  Value select(Value condition, Value then, Value otherwise) {
+    return ElementwiseOp::create(b, then.getType(), Fn::Select,
+                                 ValueRange{condition, then, otherwise});
   }
   Value reduce(ReduceKind kind, Value value) {
     return llir::ReduceOp::create(b, rowType, kind, value);
@@ -93,10 +107,145 @@ private:
 
 using CanEndStream = function_ref<bool(ProductOpInterface)>;
 
+/// The operands of an elementwise op of that function; none for other values.
+static OperandRange getOperandsOf(Value v, Fn fn) {
+  auto op = v.getDefiningOp<ElementwiseOp>();
+  return op && op.getFn() == fn ? op.getInputs() : OperandRange({}, 0);
+}
+
+/// Whether every element of `v` is that number.
+static bool isNumber(Value v, double number) {
+  while (auto view = v.getDefiningOp<llir::ViewOp>())
+    v = view.getOperand();
+  return getFloatSplat(v) == number;
+}
+
+/// What `v`, an i1, compares with -inf; null where it is something else.
+static Value getComparedWithLowest(Value v) {
+  OperandRange operands = getOperandsOf(v, Fn::Equal);
+  if (operands.size() != 2)
+    return {};
+  double lowest = -std::numeric_limits<double>::infinity();
+  if (isNumber(operands[1], lowest))
+    return operands[0];
+  return isNumber(operands[0], lowest) ? operands[1] : Value();
+}
+
+/// What a maximum over the last dim is of; null where `v` is none.
+static Value getMaximized(Value v) {
+  auto reduce = v.getDefiningOp<llir::ReduceOp>();
+  return reduce && reduce.getKind() == ReduceKind::Max ? reduce.getOperand()
+                                                       : Value();
+}
+
+/// The value of which `mask`, an i1 for each row, says that the row is nothing
+/// but -inf: by its maximum, or by no element being another. Null where it says
+/// something else.
+static Value getEmptyRowsOf(Value mask) {
+  if (Value largest = getComparedWithLowest(mask))
+    return getMaximized(largest);
+  OperandRange none = getOperandsOf(mask, Fn::Not);
+  Value any = none.empty() ? Value() : getMaximized(none[0]);
+  OperandRange isOther = any ? getOperandsOf(any, Fn::Not) : none;
+  return any && !isOther.empty() ? getComparedWithLowest(isOther[0]) : Value();
+}
+
+/// The value that takes the place of a softmax where it is zero in the rows
+/// that are nothing but -inf, and otherwise the same; null where there is none.
+static Value getSafeSoftmax(SoftmaxOp op) {
+  if (!op->hasOneUse())
+    return {};
+  Operation *user = *op->user_begin();
+  auto select = dyn_cast<ElementwiseOp>(user);
+  if (!select || select.getFn() != Fn::Select ||
+      select.getInputs()[2] != op.getResult() ||
+      !isNumber(select.getInputs()[1], 0))
+    return {};
+  auto spread = select.getInputs()[0].getDefiningOp<llir::ViewOp>();
+  if (!spread)
+    return {};
+  SmallVector<Expr> domain = hlir::getExtents(op.getResult()),
+                    rows = hlir::getExtents(spread.getOperand());
+  if (rows != ArrayRef<Expr>(domain).drop_back())
+    return {};
+  for (auto [i, e] : llvm::enumerate(spread.getMap().getResults()))
+    if (e != Expr::dim(i) && !(rows[i].isConstant(1) && e.isConstant(0)))
+      return {};
+  Value of = getEmptyRowsOf(spread.getOperand());
+  bool isSame = of && skipWidening(of) == skipWidening(op.getOperand());
+  return isSame ? select->getResult(0) : Value();
+}
+
+/// Factors change places, so that products have weights on the left.
+static void turnProducts(Value weights) {
+  for (Operation *user : weights.getUsers())
+    if (auto product = dyn_cast<GemmOp>(user);
+        product && product.getRhs() == weights && product.getLhs() != weights) {
+      Value left = product.getLhs();
+      MapAttr leftMap = product.getLhsMap();
+      product.getLhsMutable().assign(weights);
+      product.setLhsMapAttr(product.getRhsMap());
+      product.getRhsMutable().assign(left);
+      product.setRhsMapAttr(leftMap);
+    }
+}
+
+/// Whether the products that read `weights` have its rows as their own.
+static bool haveRows(Value weights) {
+  SmallVector<Expr> domain = hlir::getExtents(weights);
+  unsigned count = domain.size() - 1;
+  return llvm::all_of(weights.getUsers(), [&](Operation *user) {
+    auto product = cast<ProductOpInterface>(user);
+    SmallVector<Expr> extents = hlir::getExtents(user->getResult(0));
+    if (extents.size() < count ||
+        ArrayRef(extents).take_front(count) != ArrayRef(domain).drop_back())
+      return false;
+    for (auto [i, e] :
+         llvm::enumerate(product.getLhsMap().getResults().drop_back()))
+      if (e != Expr::dim(i) && !(domain[i].isConstant(1) && e.isConstant(0)))
+        return false;
+    return true;
+  });
+}
+
+/// The view that the operand of a softmax is, if it only renames whole rows;
+/// else null.
+static llir::ViewOp getRowView(SoftmaxOp op) {
+  auto view = op.getOperand().getDefiningOp<llir::ViewOp>();
+  if (!view)
+    return {};
+  SmallVector<Expr> domain = hlir::getExtents(view.getResult()),
+                    source = hlir::getExtents(view.getOperand());
+  unsigned last = domain.size() - 1;
+  ArrayRef<Expr> read = view.getMap().getResults();
+  if (read.empty() || read.back() != Expr::dim(last) ||
+      source.back() != domain.back() ||
+      llvm::any_of(read.drop_back(),
+                   [&](const Expr &e) { return e.usesDim(last); }))
+    return {};
+  return view;
+}
+
+/// Has the products that read the weights over the result of `view` read them
+/// over its operand. Whether they can.
+static bool skipView(llir::ViewOp view, Value weights) {
+  if (llvm::any_of(weights.getUsers(),
+                   [](Operation *user) { return !isa<GemmOp>(user); }))
+    return false;
+  Assumptions sizes = hlir::getAssumptions(view);
+  for (Operation *user : weights.getUsers()) {
+    auto product = cast<GemmOp>(user);
+    SmallVector<Expr> space = hlir::getExtents(product.getResult());
+    space.push_back(product.getKExtent());
+    product.setLhsMapAttr(
+        compose(product.getLhsMap(), view.getMap(), space, sizes));
+  }
+  return true;
+}
+
 /// Whether all that reads a softmax are products that sum over its rows and may
 /// end a stream.
-static bool feedsProducts(SoftmaxOp op, CanEndStream canEndStream) {
-  Value value = op.getResult();
+static bool feedsProducts(Value value, CanEndStream canEndStream) {
   return !value.use_empty() &&
          llvm::all_of(value.getUsers(), [&](Operation *user) {
            auto product = dyn_cast<ProductOpInterface>(user);
@@ -147,21 +296,43 @@ static void divideBehind(RowBuilder &row, ProductOpInterface op, Value terms,
 }
 
 /// Null where products take the place of all that read it.
-static Value expandSoftmax(RowBuilder &b, SoftmaxOp op,
-                           CanEndStream canEndStream) {
+static Value expandSoftmax(SoftmaxOp op, CanEndStream canEndStream) {
+  Value weights = op.getResult(), safe = getSafeSoftmax(op);
+  for (Value read : {weights, safe})
+    if (read)
+      turnProducts(read);
+  // Else the rows of -inf are better left where they are.
+  llir::ViewOp view = getRowView(op);
+  bool isSafe =
+      safe && feedsProducts(safe, canEndStream) && (view || haveRows(safe));
+  if (isSafe)
+    weights = safe;
+  bool isJoint = isSafe || feedsProducts(weights, canEndStream);
+  bool skipsView = isJoint && view && skipView(view, weights);
+  RowBuilder b(op, skipsView ? view.getOperand() : op.getOperand());
   Value x = b.input();
-  Value largest = b.spread(b.reduce(ReduceKind::Max, x));
+  Value largest = b.reduce(ReduceKind::Max, x), reference = largest, isEmpty;
+  if (isSafe) {
+    // Terms of a row of -inf are 0 as they stand, which is what is multiplied.
+    double lowest = -std::numeric_limits<double>::infinity();
+    isEmpty = b.isEqual(largest, b.constant(lowest));
+    reference = b.select(isEmpty, b.constant(0), largest);
+  }
   // Within what softmax promises: terms are divided by their sum.
-  Value e = b.apply(Fn::ExpFast, b.apply(Fn::Sub, {x, largest}));
+  Value e = b.apply(Fn::ExpFast, b.apply(Fn::Sub, {x, b.spread(reference)}));
   // One division per row: the sum is at least 1, or NaN.
   Value scale = b.apply(Fn::Recip, b.reduce(ReduceKind::Sum, e));
-  if (!feedsProducts(op, canEndStream))
+  if (!isJoint)
     return b.output(b.apply(Fn::Mul, {e, b.spread(scale)}));
+  if (isSafe)
+    scale = b.select(isEmpty, b.constant(1), scale);
   SmallVector<ProductOpInterface> products;
-  for (Operation *user : op.getResult().getUsers())
+  for (Operation *user : weights.getUsers())
     products.push_back(cast<ProductOpInterface>(user));
   for (ProductOpInterface product : products)
     divideBehind(b, product, e, scale);
+  if (isSafe)
+    weights.getDefiningOp()->erase();
   return {};
 }
 
@@ -173,9 +344,9 @@ static Value normalize(RowBuilder &b, Value x, double eps) {
 }
 
 static Value expand(Operation *op, CanEndStream canEndStream) {
-  RowBuilder b(op);
   if (auto softmax = dyn_cast<SoftmaxOp>(op))
-    return expandSoftmax(b, softmax, canEndStream);
+    return expandSoftmax(softmax, canEndStream);
+  RowBuilder b(op);
   Value x = b.input();
   if (auto norm = dyn_cast<RMSNormOp>(op))
     return normalize(b, x, norm.getEps().convertToDouble());
