@@ -189,6 +189,10 @@ Value luminal::emitExpFastF32(Lanes &m, Value x) {
     Value inside = arith::MaximumFOp::create(m.b, x, m.num(x, -105.0));
     inside = arith::MinimumFOp::create(m.b, inside, m.num(x, 90.0));
     auto [p, bits] = getPart(inside);
+    // What rounds to zero is zero before: x86 takes long for products that
+    // underflow, and a mask makes many terms zero.
+    if (isa<VectorType>(x.getType()))
+      p = m.select(m.lt(inside, m.num(x, -104.0)), m.num(x, 0.0), p);
     return scaleTwice(m, p, bits);
   };
   if (!isa<VectorType>(x.getType()))

@@ -92,3 +92,20 @@ func.func private @convolution(%x: tensor<4x18x34xf32>, %w: tensor<16x4x3x3xf32>
   }
   return %r : tensor<16x16x32xf32>
 }
+
+// Exponentials of numbers so low that they round to zero multiply no numbers that underflow, for which x86 takes long.
+// CHECK-LABEL: llvm.func @low_exponentials(
+// CHECK: arith.maximumf
+// CHECK: arith.cmpf olt
+// CHECK: %[[P:.*]] = arith.select
+// CHECK: %[[ONCE:.*]] = arith.mulf %[[P]],
+// CHECK: arith.mulf %[[ONCE]],
+// CHECK: llvm.return
+func.func private @low_exponentials(%a: tensor<64xf32>) -> tensor<64xf32> {
+  %0 = llir.kernel(%a) : (tensor<64xf32>) -> tensor<64xf32> {
+  ^bb0(%x: tensor<64xf32>):
+    %e = llir.elementwise exp_fast(%x) : (tensor<64xf32>) -> tensor<64xf32>
+    llir.yield %e : tensor<64xf32>
+  }
+  return %0 : tensor<64xf32>
+}
