@@ -266,6 +266,7 @@ LogicalResult Evaluator::repeat(hlir::RepeatOp op) {
   for (Value value : op.getCarried())
     carried.push_back(get(value));
   auto trips = static_cast<size_t>(op.getTrips());
+  SmallVector<NodePtr> results(op.getNumResults());
   for (size_t trip = 0; trip < trips; ++trip) {
     SmallVector<NodePtr> arguments = carried;
     for (size_t at = trip; at < op.getEach().size(); at += trips)
@@ -273,9 +274,13 @@ LogicalResult Evaluator::repeat(hlir::RepeatOp op) {
     FailureOr<SmallVector<NodePtr>> next = run(op.getBody().front(), arguments);
     if (failed(next))
       return failure();
-    carried = std::move(*next);
+    for (size_t i = carried.size(), at = i + trip; i < next->size();
+         ++i, at += trips)
+      results[at] = (*next)[i];
+    carried.assign(next->begin(), next->begin() + carried.size());
   }
-  for (auto [result, node] : llvm::zip_equal(op.getResults(), carried))
+  llvm::copy(carried, results.begin());
+  for (auto [result, node] : llvm::zip_equal(op.getResults(), results))
     nodes[result] = node;
   return success();
 }

@@ -140,6 +140,20 @@ func.func @select() -> tensor<2xf32> {
   return %0 : tensor<2xf32>
 }
 
+// What is not carried is a result of each trip.
+// CHECK: @repeat_each_trip#0: dense<[4.000000e+00, 8.000000e+00]>
+// CHECK: @repeat_each_trip#1: dense<[1.000000e+00, 2.000000e+00]>
+// CHECK: @repeat_each_trip#2: dense<[2.000000e+00, 4.000000e+00]>
+func.func @repeat_each_trip() -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
+  %x = hlir.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %r:3 = hlir.repeat 2 carried(%x : tensor<2xf32>) {
+  ^bb0(%c: tensor<2xf32>):
+    %d = hlir.add %c, %c : tensor<2xf32>
+    hlir.yield %d, %c : tensor<2xf32>, tensor<2xf32>
+  } -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
+  return %r#0, %r#1, %r#2 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+}
+
 // Two carried values, two groups, a captured value: x <- (x * w + k) , y <- y + v.
 // CHECK: @repeat#0: dense<[4.000000e+01, 4.500000e+01]>
 // CHECK: @repeat#1: dense<[7.000000e+00, 8.000000e+00]>

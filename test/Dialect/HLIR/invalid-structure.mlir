@@ -275,6 +275,17 @@ func.func @repeat_yield(%x: tensor<4xf32>) {
 
 // -----
 
+func.func @repeat_each_trip(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected 3 results, found 2}}
+  %0:2 = hlir.repeat 2 carried(%x : tensor<4xf32>) {
+  ^bb0(%c: tensor<4xf32>):
+    hlir.yield %c, %c : tensor<4xf32>, tensor<4xf32>
+  } -> (tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
 func.func @yield_parent() {
   // expected-error @+1 {{expects parent op 'hlir.repeat'}}
   hlir.yield

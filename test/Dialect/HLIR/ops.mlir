@@ -142,6 +142,15 @@ func.func @repeat(%x: tensor<4xf32>, %w0: tensor<4xf32>, %w1: tensor<4xf32>) {
   ^bb0(%c: tensor<4xf32>, %d: tensor<4xf32>):
     hlir.yield %d, %c : tensor<4xf32>, tensor<4xf32>
   } -> (tensor<4xf32>, tensor<4xf32>)
+  // CHECK: :3 = hlir.repeat 2 carried(%{{.*}} : tensor<4xf32>) {
+  // CHECK:   hlir.yield %{{.*}}, %{{.*}} : tensor<4xf32>, tensor<4xi1>
+  // CHECK: } -> (tensor<4xf32>, tensor<4xi1>, tensor<4xi1>)
+  %t:3 = hlir.repeat 2 carried(%x : tensor<4xf32>) {
+  ^bb0(%c: tensor<4xf32>):
+    %n = hlir.sin %c : tensor<4xf32>
+    %l = hlir.less_than %c, %n : tensor<4xf32> -> tensor<4xi1>
+    hlir.yield %n, %l : tensor<4xf32>, tensor<4xi1>
+  } -> (tensor<4xf32>, tensor<4xi1>, tensor<4xi1>)
   return
 }
 

@@ -366,10 +366,17 @@ LogicalResult RepeatOp::verify() {
   };
   auto yield = cast<YieldOp>(getBody().front().getTerminator());
   if (failed(
-          compare("block arguments", getBody().getArgumentTypes(), expected)) ||
-      failed(compare("results", getResultTypes(), carried)))
+          compare("block arguments", getBody().getArgumentTypes(), expected)))
     return failure();
-  return compare("yielded values", yield.getOperandTypes(), carried);
+  TypeRange yielded = yield.getOperandTypes();
+  const size_t numNext = std::min(yielded.size(), carried.size());
+  if (failed(compare("yielded values", yielded.take_front(numNext), carried)))
+    return failure();
+  // One result for each trip of what is not carried.
+  SmallVector<Type> results = carried;
+  for (Type type : yielded.drop_front(numNext))
+    results.append(trips, type);
+  return compare("results", getResultTypes(), results);
 }
 
 /// `keyword(%a, %b : t, t)`, absent where there are none.

@@ -325,7 +325,8 @@ def HLIR_RepeatOp : HLIR_Op<"repeat", [SingleBlock, AttrSizedOperandSegments, Re
   let description = [{
     Runs the body `trips` times. Block arguments are the carried values, then one value for each entry of `each`: the
     i-th trip sees operand i of each group of `trips` operands (one list for each varying weight). Outer values may be
-    captured. The body yields the next carried values; the results are the last ones.
+    captured. The body yields the next carried values, then values of the trip: the results are the last carried values,
+    then, for each value of a trip, one for every trip.
 
     Example:
     ```mlir
@@ -344,7 +345,7 @@ def HLIR_RepeatOp : HLIR_Op<"repeat", [SingleBlock, AttrSizedOperandSegments, Re
 }
 
 def HLIR_YieldOp : HLIR_Op<"yield", [Pure, Terminator, HasParent<"RepeatOp">]> {
-  let summary = "the carried values of the next trip";
+  let summary = "the carried values of the next trip, and values of this one";
   let description = [{
     Ends the body of a `repeat`.
 
