@@ -5,6 +5,7 @@
 #include "luminal/Conversion/Passes.h"
 #include "luminal/Conversion/Target.h"
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
+#include "luminal/Dialect/HLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/EqSat/Passes.h"
@@ -34,6 +35,7 @@ void luminal::registerAllPasses() {
   mlir::registerTransformsPasses();
   eqsat::registerAllRuleSets();
   eqsat::registerLuminalEqSatPasses();
+  hlir::registerHLIRPasses();
   llir::registerLLIRPasses();
   registerConversionPasses();
   registerPipelines();

@@ -1,27 +1,21 @@
 //===- Remarks.h - What a pass decided, for the people who ask ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A pass reports each of its decisions as a remark (--remarks-filter=PASS) and,
-// in builds with assertions, to -debug-only=PASS. Where remarks are off, a
-// decision costs one test: callers check isListening() before they format text.
+// The decisions that passes report through Reporter.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef LUMINAL_DIALECT_LLIR_UTILS_REMARKS_H
 #define LUMINAL_DIALECT_LLIR_UTILS_REMARKS_H
 
-#include "mlir/IR/Operation.h"
-#include "mlir/IR/Remarks.h"
+#include "luminal/Dialect/HLIR/Utils/Reporter.h"
 
 namespace luminal {
 
 /// The name of an op without its dialect, with the scalar function of an
 /// elementwise one and the kind of a kernel: `elementwise exp`, `kernel map`.
 std::string describe(mlir::Operation *op);
-/// `file:line:column` of the first place in a file that `loc` names, or
-/// `an unknown location`.
-std::string describe(mlir::Location loc);
-/// Both: `elementwise exp at model.py:3:4`.
+/// The same with its place: `elementwise exp at model.py:3:4`.
 std::string describeWithPlace(mlir::Operation *op);
 
 /// Whether something is done and, if not, why: returned by checks, so that the
@@ -69,35 +63,6 @@ private:
       : DecisionBase(reason), subject(subject) {}
 
   Subject subject;
-};
-
-/// The remarks of one pass about one function. May be used by several threads.
-class Reporter {
-public:
-  using Arg = mlir::remark::detail::Remark::Arg;
-
-  /// `pass` is the argument of the pass, its DEBUG_TYPE; it and `function`
-  /// outlive the reporter.
-  Reporter(mlir::MLIRContext *context, llvm::StringRef pass,
-           llvm::StringRef function);
-
-  bool isListening() const { return listening; }
-
-  /// What was done.
-  void passed(mlir::Location loc, llvm::StringRef name,
-              llvm::ArrayRef<Arg> args) const;
-  /// What was not done, with the argument `reason`.
-  void missed(mlir::Location loc, llvm::StringRef name,
-              llvm::ArrayRef<Arg> args) const;
-  /// A figure or choice that is neither passed nor missed.
-  void analysis(mlir::Location loc, llvm::StringRef name,
-                llvm::ArrayRef<Arg> args) const;
-
-private:
-  mlir::remark::RemarkOpts getOptions(llvm::StringRef name) const;
-
-  llvm::StringRef pass, function;
-  bool listening;
 };
 
 } // namespace luminal

@@ -1,0 +1,60 @@
+//===- Passes.td - Passes over HLIR ------------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_DIALECT_HLIR_TRANSFORMS_PASSES
+#define LUMINAL_DIALECT_HLIR_TRANSFORMS_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def RollLoopsPass : Pass<"hlir-roll-loops", "::mlir::func::FuncOp"> {
+  let summary = "Write repeated subgraphs as loops";
+  let description = [{
+    Finds subgraphs that follow each other and are equal but for the values that they read, such as the layers of a
+    model, and makes them the trips of one `hlir.repeat`. What a trip reads of the one before is carried, what differs
+    from trip to trip (weights, states, constants) is a list of operands, all else is captured; values of a trip that
+    others read are results for each trip. Later phases then look at one body, whatever the number of trips.
+
+    Depends on the flow of data alone: the order of the ops in the block has no influence. Where anything is rolled, the
+    function's ops are put into the order in which its results need them.
+
+    A remark tells what was rolled, and which repeated run was not, and why.
+
+    Before:
+    ```mlir
+    %0 = hlir.sin %x : tensor<4xf32>
+    %1 = hlir.mul %0, %w0 : tensor<4xf32>
+    %2 = hlir.sin %1 : tensor<4xf32>
+    %3 = hlir.mul %2, %w1 : tensor<4xf32>
+    ```
+    After:
+    ```mlir
+    %0 = hlir.repeat 2 carried(%x : tensor<4xf32>) each(%w0, %w1 : tensor<4xf32>, tensor<4xf32>) {
+    ^bb0(%c: tensor<4xf32>, %w: tensor<4xf32>):
+      %1 = hlir.sin %c : tensor<4xf32>
+      %2 = hlir.mul %1, %w : tensor<4xf32>
+      hlir.yield %2 : tensor<4xf32>
+    } -> tensor<4xf32>
+    ```
+  }];
+  let options = [
+    Option<"minTrips", "min-trips", "unsigned", "3", "Loops of fewer trips stay as they are">,
+    Option<"minOps", "min-ops", "unsigned", "16",
+           "Loops with fewer ops in their bodies stay as they are, so that no small pattern is hidden">
+  ];
+  let dependentDialects = ["::luminal::hlir::HLIRDialect"];
+}
+
+def UnrollLoopsPass : Pass<"hlir-unroll-loops", "::mlir::func::FuncOp"> {
+  let summary = "Write loops as one trip after the other";
+  let description = [{
+    Replaces every `hlir.repeat` by its trips: the inverse of `hlir-roll-loops`. The ops of a body may be of any dialect.
+    The function's ops are put into the order in which its results need them, as `hlir-roll-loops` does.
+
+    A function that would have more than a million ops is refused.
+  }];
+  let options = [
+    Option<"maxOps", "max-ops", "int64_t", "1000000", "Ops that a function may have afterwards">
+  ];
+}
+
+#endif // LUMINAL_DIALECT_HLIR_TRANSFORMS_PASSES

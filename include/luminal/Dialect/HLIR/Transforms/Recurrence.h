@@ -1,0 +1,77 @@
+//===- Recurrence.h - Equal subgraphs that follow each other --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A recurrence is a list of *trips*: disjoint sets of ops, equal position by
+// position but for the values that they read. It is proposed by repetitions in
+// the order of Dataflow, and defined by what the ops read: whatever was
+// proposed, it is one only if the reads say so. Ops may be of any dialect.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_DIALECT_HLIR_TRANSFORMS_RECURRENCE_H
+#define LUMINAL_DIALECT_HLIR_TRANSFORMS_RECURRENCE_H
+
+#include "luminal/Dialect/HLIR/Transforms/Dataflow.h"
+
+#include <string>
+
+namespace luminal::hlir {
+
+/// A result of the op at a position of the body.
+struct BodyValue {
+  unsigned position = 0, result = 0;
+  bool operator==(const BodyValue &) const = default;
+};
+
+struct Recurrence {
+  /// The ops of each trip, by position, each after those of its trip that it
+  /// reads.
+  std::vector<std::vector<mlir::Operation *>> trips;
+
+  /// What an op of the body reads.
+  struct Read {
+    enum Kind {
+      Inner,    ///< a value of the same trip: `value`
+      Carried,  ///< the carried value `index`
+      Captured, ///< one value for all trips
+      Each,     ///< the list `index`
+    } kind;
+    BodyValue value = {};
+    unsigned index = 0;
+  };
+  /// By position and operand.
+  std::vector<llvm::SmallVector<Read, 3>> reads;
+
+  struct CarriedValue {
+    mlir::Value initial; ///< what the first trip reads
+    BodyValue next;      ///< what other trips read, of the one before
+  };
+  llvm::SmallVector<CarriedValue> carried;
+  /// Lists of values, one for each trip.
+  std::vector<llvm::SmallVector<mlir::Value>> each;
+
+  unsigned getNumOps() const { return reads.size(); }
+  /// Ops that a loop is shorter by.
+  uint64_t getSaving() const {
+    return uint64_t(reads.size()) * (trips.size() - 1);
+  }
+  mlir::Value get(unsigned trip, BodyValue value) const {
+    return trips[trip][value.position]->getResult(value.result);
+  }
+};
+
+struct RecurrenceLimits {
+  unsigned minTrips = 3, minOps = 16;
+};
+
+/// The recurrence of a block that saves most ops; std::nullopt where there is
+/// none. `missed` is called for runs of equal ops that are none, with the first
+/// op of the run, its length in ops and why.
+std::optional<Recurrence> findRecurrence(
+    const Dataflow &flow, const RecurrenceLimits &limits,
+    llvm::function_ref<void(mlir::Operation *, unsigned, llvm::StringRef)>
+        missed);
+
+} // namespace luminal::hlir
+
+#endif // LUMINAL_DIALECT_HLIR_TRANSFORMS_RECURRENCE_H
