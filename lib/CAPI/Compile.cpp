@@ -39,6 +39,8 @@ static bool takeOption(llvm::StringRef text, CompileOptions &options) {
     options.library = value.str();
   else if (name == "--plan-cache")
     options.planCache = value.str();
+  else if (name == "--roll")
+    options.roll = value.str();
   else if (name == "--prepare-bytes")
     return !value.getAsInteger(10, options.prepareBytes);
   else if (name == "--precision")

@@ -73,6 +73,7 @@ LogicalResult Compiler::runPhase(Phase from, Phase to) {
   pipeline.machine = machine;
   pipeline.workers = options.workers;
   pipeline.library = options.library;
+  pipeline.roll = options.roll;
   pipeline.seed = options.seed;
   pipeline.prepareBytes = options.prepareBytes;
   pipeline.precision = options.precision;

@@ -4,6 +4,7 @@
 #include "luminal/Pipelines/Pipelines.h"
 #include "luminal/Conversion/Passes.h"
 #include "luminal/Conversion/Target.h"
+#include "luminal/Dialect/HLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/EqSat/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -68,6 +69,10 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     (void)createTarget(options.target, options.arch, options.machine, error);
     return failure();
   }
+  if (options.roll != "on" && options.roll != "off") {
+    *error = "roll=" + options.roll + " is neither on nor off";
+    return failure();
+  }
   auto passes = [&](Phase phase) { return from < phase && to >= phase; };
   // Not all phases ask it, and a device at hand takes a file or a driver.
   std::unique_ptr<TargetInterface> device;
@@ -86,7 +91,9 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
   if (from == Phase::Fused && to > from)
     pm.addNestedPass<func::FuncOp>(llir::createProveIndicesPass());
 
-  // 1. imported -> rolled: loops stay as they were written.
+  // 1. imported -> rolled: repeated subgraphs are loops.
+  if (passes(Phase::Rolled) && options.roll == "on")
+    pm.addNestedPass<func::FuncOp>(hlir::createRollLoopsPass());
 
   // 2. rolled -> saturated: the cheapest equal program, in LLIR only.
   if (passes(Phase::Saturated)) {
@@ -107,6 +114,8 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
   limits.FIELD = options.FIELD;
 #include "luminal/EqSat/Core/Limits.def"
     pm.addPass(eqsat::createSaturatePass(saturate, limits, machine));
+    // What comes next takes each trip for itself.
+    pm.addNestedPass<func::FuncOp>(hlir::createUnrollLoopsPass());
   }
 
   // 3. saturated -> fused: kernels, and states updated in place.

@@ -85,21 +85,20 @@ struct Arguments {
       cl::desc("Compiled-in rule sets to use, or none (default: all)"),
       cl::cat(category)};
   cl::opt<std::string> explain{
-      "eqsat-explain",
-      cl::desc("File for the rule applications that make the compiled program "
-               "equal to the given one (also in the report)"),
-      cl::value_desc("file"), cl::cat(category)};
+      "eqsat-explain", cl::value_desc("file"), cl::cat(category),
+      cl::desc("File for the proof of the program (also in the report)")};
   cl::list<std::string> explainValues{
       "eqsat-explain-values", cl::CommaSeparated, cl::value_desc("name,name"),
       cl::desc("Explain instead why two values are equal"), cl::cat(category)};
+  cl::opt<std::string> roll{
+      "roll", cl::init("on"), cl::cat(category),
+      cl::desc("Whether repeated layers are saturated once: on or off")};
   cl::opt<std::string> library{
       "library", cl::init("all"), cl::cat(category),
       cl::desc("Libraries that may be called: all, none, or one by name")};
   cl::opt<std::string> precision{
-      "precision", cl::init("finite"),
-      cl::desc("Rules that may be used: exact (the same bits), rounding, or "
-               "finite (also those that hold for values proved finite)"),
-      cl::cat(category)};
+      "precision", cl::init("finite"), cl::cat(category),
+      cl::desc("Rules that may be used: exact, rounding or finite")};
   cl::opt<double> maxUlps{
       "max-ulps", cl::init(1e300),
       cl::desc("Leave out rules that promise less precision, in ulp"),
@@ -173,6 +172,7 @@ llvm::Expected<CompileOptions> Arguments::get() const {
   options.explainValues = {explainValues.begin(), explainValues.end()};
   options.precision = precision;
   options.library = library;
+  options.roll = roll;
   options.maxUlps = maxUlps;
 #define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
   options.limits.FIELD = FIELD;

@@ -30,6 +30,9 @@ struct CompileOptions {
   /// Libraries of the target that the artifact may call: "all", "none", or one
   /// by name.
   std::string library = "all";
+  /// Whether repeated subgraphs become loops while equal programs are looked
+  /// for: "on" or "off".
+  std::string roll = "on";
   /// Folder of what was measured on this machine; empty: that of the user
   /// (luminal/Runtime/Machine.h). Code for `native` follows the model in it, if
   /// there is one; a broken one, or another processor's, is measured again.

@@ -45,6 +45,10 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
   Option<unsigned> workers{
       *this, "workers", llvm::cl::init(0),
       llvm::cl::desc("Workers that share a kernel; 0: those of the machine")};
+  Option<std::string> roll{
+      *this, "roll", llvm::cl::init("on"),
+      llvm::cl::desc("Whether repeated subgraphs become loops while equal "
+                     "programs are looked for: on or off")};
   Option<int64_t> prepareBytes{
       *this, "prepare-bytes", llvm::cl::init(-1),
       llvm::cl::desc(
