@@ -85,15 +85,21 @@ func.func @zero_elsewhere(%s: tensor<64x512xf32>, %v: tensor<512x64xf32>) -> ten
   %o = llir.gemm %q, %v k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x512xf32>, tensor<512x64xf32> -> tensor<64x64xf32>
   return %o : tensor<64x64xf32>
 }
-// Rows that a view only renames are no obstacle.
+// Products that have the rows of the softmax in another shape get its rows.
 // CHECK-LABEL: @renamed
-// CPU: llir.reduce max %arg0
+// CPU: %[[S:.*]] = llir.gemm %arg0, %arg2 k(16) <(d0, d1, d2, d3) -> (8 * d0 + d1, d3)>, <(d0, d1, d2, d3) -> (d2, d3)> : {{.*}} -> tensor<8x8x512xf32>
+// CPU: llir.reduce max
 // CPU: %[[E:.*]] = llir.elementwise exp
-// CPU: llir.gemm %[[E]], %arg1 k(512) <(d0, d1, d2) -> (d0, d2)>
+// CPU: llir.gemm %[[E]], %arg1 k(512) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d3, d2)> : {{.*}} -> tensor<8x8x64xf32>
+// CPU: llir.view %{{.*}} <(d0, d1) -> (d0 floordiv 8, d0 mod 8, d1)> : tensor<8x8x64xf32> -> tensor<64x64xf32>
 // CHECK: return
-func.func @renamed(%s: tensor<64x512xf32>, %v: tensor<512x64xf32>) -> tensor<64x64xf32> {
+func.func @renamed(%q: tensor<64x16xf32>, %v: tensor<512x64xf32>, %k: tensor<512x16xf32>) -> tensor<64x64xf32> {
+  %two = llir.constant dense<2.0> : tensor<f32>
+  %twos = llir.view %two <(d0, d1, d2) -> ()> : tensor<f32> -> tensor<8x8x512xf32>
+  %s = llir.gemm %q, %k k(16) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x16xf32>, tensor<512x16xf32> -> tensor<64x512xf32>
   %r = llir.view %s <(d0, d1, d2) -> (d0 * 8 + d1, d2)> : tensor<64x512xf32> -> tensor<8x8x512xf32>
-  %p = llir.softmax %r : tensor<8x8x512xf32>
+  %t = llir.elementwise mul(%r, %twos) : (tensor<8x8x512xf32>, tensor<8x8x512xf32>) -> tensor<8x8x512xf32>
+  %p = llir.softmax %t : tensor<8x8x512xf32>
   %o = llir.gemm %p, %v k(512) <(d0, d1, d2) -> (d0 floordiv 8, d0 mod 8, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<8x8x512xf32>, tensor<512x64xf32> -> tensor<64x64xf32>
   return %o : tensor<64x64xf32>
 }

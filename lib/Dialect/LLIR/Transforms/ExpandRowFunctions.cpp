@@ -22,10 +22,8 @@ namespace {
 /// Builds flat ops over the domain of one row function and its rows.
 class RowBuilder {
 public:
-  explicit RowBuilder(Operation *op) : RowBuilder(op, op->getOperand(0)) {}
-  /// The same function of the rows of another value.
-  RowBuilder(Operation *op, Value operand)
-      : b(op->getLoc(), op), operand(operand),
+  explicit RowBuilder(Operation *op)
+      : b(op->getLoc(), op), operand(op->getOperand(0)),
         type(cast<RankedTensorType>(operand.getType())),
         domain(hlir::getExtents(type)) {
     // f16 and bf16 are computed in f32 and rounded once.
@@ -208,38 +206,131 @@ static bool haveRows(Value weights) {
   });
 }
 
-/// The view that the operand of a softmax is, if it only renames whole rows;
-/// else null.
-static llir::ViewOp getRowView(SoftmaxOp op) {
-  auto view = op.getOperand().getDefiningOp<llir::ViewOp>();
-  if (!view)
-    return {};
-  SmallVector<Expr> domain = hlir::getExtents(view.getResult()),
-                    source = hlir::getExtents(view.getOperand());
-  unsigned last = domain.size() - 1;
-  ArrayRef<Expr> read = view.getMap().getResults();
-  if (read.empty() || read.back() != Expr::dim(last) ||
-      source.back() != domain.back() ||
-      llvm::any_of(read.drop_back(),
-                   [&](const Expr &e) { return e.usesDim(last); }))
-    return {};
-  return view;
+/// The same product with an index space of its own: `to` says where an index
+/// of it and of k, which are of these extents, was.
+static GemmOp moveProduct(GemmOp op, ArrayRef<Expr> to, ArrayRef<Expr> space,
+                          const Assumptions &sizes) {
+  OpBuilder b(op);
+  MapAttr map = MapAttr::get(b.getContext(), space.size(), to);
+  auto moved = cast<GemmOp>(b.clone(*op));
+  moved.setLhsMapAttr(compose(map, op.getLhsMap(), space, sizes));
+  moved.setRhsMapAttr(compose(map, op.getRhsMap(), space, sizes));
+  moved.getResult().setType(hlir::getTensorType(
+      space.drop_back(), getElementTypeOrSelf(op.getResult())));
+  return moved;
 }
 
-/// Has the products that read the weights over the result of `view` read them
-/// over its operand. Whether they can.
-static bool skipView(llir::ViewOp view, Value weights) {
-  if (llvm::any_of(weights.getUsers(),
-                   [](Operation *user) { return !isa<GemmOp>(user); }))
-    return false;
-  Assumptions sizes = hlir::getAssumptions(view);
-  for (Operation *user : weights.getUsers()) {
-    auto product = cast<GemmOp>(user);
-    SmallVector<Expr> space = hlir::getExtents(product.getResult());
-    space.push_back(product.getKExtent());
-    product.setLhsMapAttr(
-        compose(product.getLhsMap(), view.getMap(), space, sizes));
+namespace {
+/// A product of weights, and how its rows become theirs.
+struct RowMove {
+  GemmOp op;
+  /// As of moveProduct; and where an index of the product is in the moved one.
+  SmallVector<Expr> to, space, back;
+};
+} // namespace
+
+/// Refused where the rows of the product, in another shape, are not those of
+/// the weights.
+static std::optional<RowMove> findMove(Operation *user, ArrayRef<Expr> rows,
+                                       const Assumptions &sizes) {
+  auto op = dyn_cast<GemmOp>(user);
+  if (!op)
+    return std::nullopt;
+  SmallVector<Expr> extents = hlir::getExtents(op.getResult());
+  RowMove move{op, {}, SmallVector<Expr>(rows), {}};
+  llvm::append_range(move.back, op.getLhsMap().getResults().drop_back());
+  SmallVector<Expr> shared;
+  SmallVector<unsigned> places;
+  auto isOfRows = [&](unsigned dim) {
+    return llvm::any_of(ArrayRef(move.back).take_front(rows.size()),
+                        [&](const Expr &e) { return e.usesDim(dim); });
+  };
+  for (unsigned i = 0; i < extents.size(); ++i) {
+    places.push_back(shared.size());
+    if (isOfRows(i))
+      shared.push_back(extents[i]);
   }
+  SmallVector<Expr> renamed;
+  for (const Expr &e : move.back)
+    renamed.push_back(e.substitute([&](const Expr &leaf) {
+      std::optional<unsigned> dim = leaf.asDim();
+      return dim ? std::optional(Expr::dim(places[*dim])) : std::nullopt;
+    }));
+  std::optional<MapAttr> inverse =
+      invert(MapAttr::get(op.getContext(), shared.size(), renamed), shared,
+             rows, sizes);
+  if (!inverse)
+    return std::nullopt;
+  for (unsigned i = 0; i < extents.size(); ++i) {
+    if (isOfRows(i)) {
+      move.to.push_back(inverse->getResults()[places[i]]);
+      continue;
+    }
+    move.to.push_back(Expr::dim(move.space.size()));
+    move.space.push_back(extents[i]);
+    move.back.push_back(Expr::dim(i));
+  }
+  move.to.push_back(Expr::dim(move.space.size()));
+  move.space.push_back(op.getKExtent());
+  return move;
+}
+
+/// Products that are read through a view which only renames their elements
+/// become products over what the view gives, on the way back from `v`.
+static void moveScores(Value v, const Assumptions &sizes) {
+  SmallVector<Value> pending{v};
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    if (isa<ElementwiseOp>(op)) {
+      llvm::append_range(pending, op->getOperands());
+      continue;
+    }
+    auto view = dyn_cast<llir::ViewOp>(op);
+    auto product = view ? view.getOperand().getDefiningOp<GemmOp>() : GemmOp();
+    if (!product || !product->hasOneUse())
+      continue;
+    SmallVector<Expr> space = hlir::getExtents(view.getResult());
+    if (!invert(view.getMap(), space, hlir::getExtents(product.getResult()),
+                sizes))
+      continue;
+    SmallVector<Expr> to(view.getMap().getResults());
+    to.push_back(Expr::dim(space.size()));
+    space.push_back(product.getKExtent());
+    view.getResult().replaceAllUsesWith(
+        moveProduct(product, to, space, sizes).getResult());
+    view.erase();
+    product.erase();
+  }
+}
+
+/// Gives the products around a softmax its rows, where they have them in
+/// another shape. Whether those of the weights have them then.
+static bool shareRows(SoftmaxOp op, Value weights) {
+  if (haveRows(weights))
+    return true;
+  Assumptions sizes = hlir::getAssumptions(op);
+  SmallVector<Expr> domain = hlir::getExtents(weights);
+  SmallVector<RowMove> moves;
+  for (Operation *user : weights.getUsers()) {
+    auto move = findMove(user, ArrayRef(domain).drop_back(), sizes);
+    if (!move)
+      return false;
+    moves.push_back(std::move(*move));
+  }
+  for (RowMove &move : moves) {
+    GemmOp moved = moveProduct(move.op, move.to, move.space, sizes);
+    OpBuilder b(move.op);
+    Value back = ViewOp::create(
+        b, move.op.getLoc(), move.op.getResult().getType(), moved.getResult(),
+        MapAttr::get(b.getContext(),
+                     hlir::getExtents(move.op.getResult()).size(), move.back));
+    move.op.getResult().replaceAllUsesWith(back);
+    move.op.erase();
+  }
+  moveScores(op.getOperand(), sizes);
   return true;
 }
 
@@ -301,15 +392,15 @@ static Value expandSoftmax(SoftmaxOp op, CanEndStream canEndStream) {
   for (Value read : {weights, safe})
     if (read)
       turnProducts(read);
-  // Else the rows of -inf are better left where they are.
-  llir::ViewOp view = getRowView(op);
+  // Where rows are not the products', those of -inf are better left.
   bool isSafe =
-      safe && feedsProducts(safe, canEndStream) && (view || haveRows(safe));
+      safe && feedsProducts(safe, canEndStream) && shareRows(op, safe);
   if (isSafe)
     weights = safe;
   bool isJoint = isSafe || feedsProducts(weights, canEndStream);
-  bool skipsView = isJoint && view && skipView(view, weights);
-  RowBuilder b(op, skipsView ? view.getOperand() : op.getOperand());
+  if (isJoint)
+    shareRows(op, weights);
+  RowBuilder b(op);
   Value x = b.input();
   Value largest = b.reduce(ReduceKind::Max, x), reference = largest, isEmpty;
   if (isSafe) {
