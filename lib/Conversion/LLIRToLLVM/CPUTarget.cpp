@@ -94,6 +94,7 @@ std::optional<CPUTarget> CPUTarget::get(llvm::StringRef arch,
     names = getFeatures(*getSubtarget(*target, triple, arch, ""));
   }
   llvm::SubtargetFeatures features;
+  // Linux may refuse tile registers to this process, and to those like it.
   bool mayTile =
       arch != "native" || runtime::checkCpuFeatures({"amx-tile", "amx-bf16"});
   for (const std::string &name : names)
