@@ -7,6 +7,7 @@
 
 #include "luminal/Conversion/Passes.h"
 #include "luminal/Conversion/Target.h"
+#include "luminal/Dialect/LLIR/Utils/KernelClasses.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace luminal {
@@ -45,12 +46,29 @@ void ScheduleKernels::runOnOperation() {
   }
   if (precision == "exact")
     device->setExact();
+  // Kernels of repeated layers are alike: the first of them is looked at. What
+  // symbols are is known of a function.
+  DenseMap<Operation *, llir::KernelClasses> alike;
+  DenseMap<Operation *, unsigned> numbers;
+  auto functionOf = [](llir::KernelOp kernel) -> Operation * {
+    return kernel->getParentOfType<FunctionOpInterface>();
+  };
+  getOperation().walk([&](llir::KernelOp kernel) {
+    if (!kernel.getLoops())
+      numbers[kernel] = alike[functionOf(kernel)].add(kernel);
+  });
+  DenseMap<std::pair<Operation *, unsigned>, llir::ProposedLoops> decided;
   auto result = getOperation().walk([&](llir::KernelOp kernel) {
-    KernelAnalysis::SymbolRanges ranges =
-        hlir::getAssumptions(kernel).getSymbols();
+    auto getRanges = [&]() -> KernelAnalysis::SymbolRanges {
+      return hlir::getAssumptions(kernel).getSymbols();
+    };
     if (kernel.getLoops())
-      return WalkResult(device->verify(kernel, ranges));
-    llir::ProposedLoops proposed = device->propose(kernel, ranges);
+      return WalkResult(device->verify(kernel, getRanges()));
+    auto [it, isNew] =
+        decided.try_emplace({functionOf(kernel), numbers.lookup(kernel)});
+    llir::ProposedLoops &proposed = it->second;
+    if (isNew)
+      proposed = device->propose(kernel, getRanges());
     if (!proposed.loops) {
       InFlightDiagnostic diagnostic = kernel.emitOpError()
                                       << "has no schedule on this target";

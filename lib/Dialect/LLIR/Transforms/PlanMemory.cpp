@@ -20,6 +20,7 @@
 #include "Arena.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
+#include "luminal/Dialect/LLIR/Utils/KernelClasses.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/SetVector.h"
@@ -117,6 +118,10 @@ private:
   /// By step, the storages that it has only while it runs.
   SmallVector<SmallVector<unsigned, 2>> workspaces;
   KernelFunctions &functions;
+  /// Those of this function's kernels, by class: what is known of one need not
+  /// be printed again.
+  KernelClasses classes;
+  DenseMap<unsigned, StringAttr> ownFunctions;
 };
 } // namespace
 
@@ -358,6 +363,9 @@ Value Planner::getBuffer(ImplicitLocOpBuilder &b, Value value) {
 
 /// The function that holds a kernel equal to this one.
 StringAttr Planner::getFunction(KernelOp kernel, OpBuilder &builder) {
+  StringAttr &own = ownFunctions[classes.add(kernel)];
+  if (own)
+    return own;
   auto type = builder.getFunctionType(kernel.getInputs().getTypes(),
                                       kernel.getResultTypes());
   auto holder = func::FuncOp::create(kernel.getLoc(), "kernel", type);
@@ -382,9 +390,9 @@ StringAttr Planner::getFunction(KernelOp kernel, OpBuilder &builder) {
   StringAttr &name = functions[text];
   if (name) {
     holder.erase();
-    return name;
+    return own = name;
   }
-  name = builder.getStringAttr("k" + Twine(functions.size() - 1));
+  own = name = builder.getStringAttr("k" + Twine(functions.size() - 1));
   holder.setSymNameAttr(name);
   builder.insert(holder);
   return name;
