@@ -73,6 +73,7 @@ def p2(r):
         return mp.log(2) + r * mp.log(2) ** 2 / 2
     return mp.expm1(r * mp.log(2)) / r
 show("exp2 f32: p(r), 2^r = 1 + r p(r)", p2, -0.5, 0.5, 6)
+show("2^r narrow: p(r), 2^r = 1 + r p(r)", p2, -0.5, 0.5, 4, lambda r: abs(r))
 # log((1+s)/(1-s)) = 2 s (1 + s^2 g(s^2))
 S = (mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)
 def g(t):
@@ -98,6 +99,7 @@ def ex2(u):
 def u2(z): return 1 - 4 / (z + 2)
 show("erfcx f32: p(u), (z + 2) exp(z^2) erfc(z), u = (z - 2)/(z + 2), z in [0.48, 9.3]", ex2, u2(mp.mpf('0.48')),
      u2(mp.mpf('9.3')), 8, lambda u: 1 / ex2(u))
+show("erfcx narrow: p(u), as for f32, z in [0, 9.6]", ex2, u2(mp.mpf(0)), u2(mp.mpf('9.6')), 6, lambda u: 1 / ex2(u))
 def ph(t):
     if t == 0: return 1 / mp.sqrt(2 * mp.pi)
     x = mp.sqrt(t)
@@ -108,6 +110,12 @@ def er(t):
     x = mp.sqrt(t)
     return mp.erf(x) / x
 show("erf f64: p(t), erf(x) = x p(x^2), |x| <= 1", er, 0, 1, 8, lambda t: 1 / er(t))
+show("erf narrow: p(t), erf(x) = x p(x^2), |x| <= 0.5", er, 0, 0.25, 3, lambda t: 1 / er(t))
+def th(t):
+    if t == 0: return mp.mpf(1)
+    x = mp.sqrt(t)
+    return mp.tanh(x) / x
+show("tanh narrow: p(t), tanh(x) = x p(x^2), |x| <= 0.4", th, 0, mp.mpf('0.16'), 3, lambda t: 1 / th(t))
 K = mp.mpf(3)
 def ex(u):
     z = K * (1 + u) / (1 - u)

@@ -31,8 +31,9 @@ mlir::Value emitFn(mlir::ImplicitLocOpBuilder &b, llir::Fn fn,
                    mlir::ValueRange args, mlir::Type resultElement);
 
 /// An attribute (unit) of functions whose target has instructions that round
-/// f32 to bf16 as casts do, denormals too, and that give the maximum of f32 as
-/// emitMax does (of zeros, the positive one).
+/// f32 to bf16 as casts do, denormals too, that give the maximum of f32 as
+/// emitMax does (of zeros, the positive one), and 2^x and 1/x within 2 ulp
+/// (`math.exp2`, `arith.divf` with `afn`).
 inline constexpr llvm::StringLiteral kHasFloatInstructions =
     "luminal.float_instructions";
 /// Whether `b` stands in such a function.

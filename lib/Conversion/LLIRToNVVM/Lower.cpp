@@ -29,8 +29,10 @@ void luminal::registerLLIRToNVVMDialects(DialectRegistry &registry) {
 static bool needsLibdevice(Operation *op) {
   if (isa<arith::RemFOp>(op))
     return true;
-  // fma, sqrt, floor and the like are instructions; the rest of the math
-  // dialect reaches this point in f64 only.
+  // fma, sqrt, floor and the like are instructions, as is the approximate exp2
+  // of f32; the rest of the math dialect reaches this point in f64 only.
+  if (isa<math::Exp2Op>(op) && op->getResult(0).getType().isF32())
+    return false;
   return isa<math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp,
              math::Log2Op, math::Log1pOp, math::SinOp, math::CosOp,
              math::TanhOp, math::ErfOp, math::ErfcOp, math::PowFOp>(op);

@@ -168,6 +168,9 @@ mlir::Value emitErfF32(Lanes &m, mlir::Value x);
 mlir::Value emitGeluF32(Lanes &m, mlir::Value x);
 /// erf of an f64 with |x| <= 1, to the precision of an f32.
 mlir::Value emitSmallErf(Lanes &m, mlir::Value x);
+/// `fn` of an f32 that an f16 or a bf16 was, exact enough to be rounded to that
+/// type; none where `fn` has no code of its own for this.
+mlir::Value emitNarrowF32(Lanes &m, llir::Fn fn, mlir::Value x);
 /// The transcendental `fn` of f32 operands, computed in f64 and rounded once.
 mlir::Value emitThroughF64(Lanes &m, llir::Fn fn, mlir::ValueRange args);
 /// The transcendental `fn` of f64 operands, by the math dialect (the C library

@@ -217,7 +217,9 @@ static Value emitNarrowFloat(Lanes &m, Fn fn, ValueRange a,
   SmallVector<Value> wide;
   for (Value v : a)
     wide.push_back(emitCast(m.b, v, narrow, f32));
-  Value y = emitWideFloat(m, fn, wide);
+  Value y = emitNarrowF32(m, fn, wide[0]);
+  if (!y)
+    y = emitWideFloat(m, fn, wide);
   if (!y || resultElement.isInteger(1))
     return y;
   return emitCast(m.b, y, f32, narrow);

@@ -35,10 +35,16 @@ func.func @wide(%a: tensor<8xf64>) -> tensor<8xf64> {
   return %0 : tensor<8xf64>
 }
 
-// Half precision in, f32 inside.
+// Half precision in, f32 inside; what is rounded to it is made of the instructions for 2^x and 1/x, without a branch.
 // CHECK-LABEL: .visible .entry narrow(
-// CHECK-DAG: cvt.f64.f16
-// CHECK-DAG: cvt.rn.f16.f32
+// CHECK-NOT: f64
+// CHECK: cvt.f32.f16
+// CHECK-NOT: f64
+// CHECK: ex2.approx.f32
+// CHECK-NOT: f64
+// CHECK: rcp.approx.f32
+// CHECK-NOT: f64
+// CHECK: cvt.rn.f16.f32
 func.func @narrow(%a: tensor<8xf16>, %b: tensor<8xbf16>) -> (tensor<8xf16>, tensor<8xbf16>) {
   %0:2 = llir.kernel(%a, %b) : (tensor<8xf16>, tensor<8xbf16>) -> (tensor<8xf16>, tensor<8xbf16>) {
   ^bb0(%x: tensor<8xf16>, %y: tensor<8xbf16>):

@@ -1,0 +1,137 @@
+//===- TranscendentalNarrow.cpp - Functions of f16 and bf16 ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// In f32 arithmetic, to about 2^-19: the one rounding to 11 or 8 bits is then
+// off by at most 0.505 ulp. No branch and no case for rare arguments, since the
+// range of f32 holds what the results are made of. The coefficients are Remez
+// polynomials that utils/math-coefficients.py prints.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lanes.h"
+
+using namespace luminal;
+using namespace mlir;
+using llir::Fn;
+
+static constexpr auto kApproximate = arith::FastMathFlags::afn;
+
+/// 2^y for y <= 0 or NaN; denormal results too.
+static Value emitPower(Lanes &m, Value y) {
+  if (hasFloatInstructions(m.b))
+    return math::Exp2Op::create(m.b, y, kApproximate);
+  constexpr double kMagic = 0x1.8p23;
+  Value least = m.num(y, -150.0);
+  y = m.select(m.lt(y, least), least, y);
+  Value shifted = m.add(y, m.num(y, kMagic));
+  Value r = m.sub(y, m.sub(shifted, m.num(y, kMagic)));
+  Value p = m.poly(r, {1.0, 0.6931472149116167, 0.24022234642470902,
+                       0.05550308353830865, 0.00967187405965892,
+                       0.001340726232942216});
+  // By two powers: the whole one may be below the exponents of f32.
+  Type i32 = m.b.getI32Type(), f32 = m.b.getF32Type();
+  Value n = m.bitcast(shifted, i32);
+  Value whole = m.subi(n, m.integer(n, 0x4B400000)), half = m.shrs(whole, 1);
+  auto power = [&](Value k) {
+    return m.bitcast(m.shl(m.addi(k, m.integer(k, 127)), 23), f32);
+  };
+  return m.mul(m.mul(p, power(half)), power(m.subi(whole, half)));
+}
+
+/// 1 / x for x >= 1.
+static Value emitReciprocal(Lanes &m, Value x) {
+  Value one = m.num(x, 1.0);
+  if (hasFloatInstructions(m.b))
+    return arith::DivFOp::create(m.b, one, x, kApproximate);
+  return m.div(one, x);
+}
+
+/// x / (1 + exp(-u)). The exponential is of -|u|: one that overflows would lose
+/// the small results.
+static Value timesSigmoid(Lanes &m, Value x, Value u) {
+  Value e = emitPower(m, m.mul(m.abs(u), m.num(u, -1.4426950408889634)));
+  Value one = m.num(x, 1.0);
+  Value numerator = m.select(m.lt(u, m.num(u, 0.0)), e, one);
+  return m.mul(m.mul(x, numerator), emitReciprocal(m, m.add(one, e)));
+}
+
+/// erfc(z) for z >= 0, where exponent = -z^2 / ln 2. As exp(-z^2) t p(u), t = 1
+/// / (z + 2), u = (z - 2) / (z + 2).
+static Value emitErfc(Lanes &m, Value z, Value exponent) {
+  Value t = emitReciprocal(m, m.add(z, m.num(z, 2.0)));
+  Value u = m.fma(t, m.num(t, -4.0), m.num(t, 1.0));
+  Value p =
+      m.poly(u, {1.0215827770705317, -0.6871726363616173, 0.279474250506974,
+                 -0.03626337151480005, -0.02149292281900306,
+                 0.00578180716482235, 0.0027792625442553557});
+  return m.mul(emitPower(m, exponent), m.mul(t, p));
+}
+
+static Value emitGelu(Lanes &m, Value x) {
+  // x/2 erfc(-x / sqrt 2).
+  Value a = m.abs(x);
+  Value tail =
+      emitErfc(m, m.mul(a, m.num(a, 0.70710678118654752)),
+               m.mul(m.mul(a, a), m.num(a, -0.5 * 1.4426950408889634)));
+  Value two = m.num(x, 2.0);
+  Value sum = m.select(m.lt(x, m.num(x, 0.0)), tail, m.sub(two, tail));
+  return m.mul(m.mul(x, m.num(x, 0.5)), sum);
+}
+
+static Value emitGeluTanh(Lanes &m, Value x) {
+  // 1/2 (1 + tanh u) = 1 / (1 + exp(-2u)), u = sqrt(2/pi) (x + 0.044715 x^3).
+  Value u =
+      m.mul(x, m.fma(m.mul(x, x), m.num(x, 0.044715 * 2 * 0.7978845608028654),
+                     m.num(x, 2 * 0.7978845608028654)));
+  return timesSigmoid(m, x, u);
+}
+
+/// `near` of x^2, times x, where |x| < bound; else `far` with x's sign, or NaN.
+static Value joinOdd(Lanes &m, Value x, double bound, ArrayRef<double> near,
+                     Value far) {
+  Value inner = m.mul(x, m.poly(m.mul(x, x), near));
+  Value outer = m.select(m.isNan(x), x, m.copySign(far, x));
+  return m.select(m.lt(m.abs(x), m.num(x, bound)), inner, outer);
+}
+
+static Value emitErf(Lanes &m, Value x) {
+  Value a = m.abs(x);
+  Value tail =
+      emitErfc(m, a, m.mul(m.mul(a, a), m.num(a, -1.4426950408889634)));
+  return joinOdd(m, x, 0.5,
+                 {1.1283790171266883, -0.3761073402031699, 0.1124562909175639,
+                  -0.02438931123397404},
+                 m.sub(m.num(x, 1.0), tail));
+}
+
+static Value emitTanh(Lanes &m, Value x) {
+  // tanh a = 1 - 2 e / (1 + e), e = exp(-2 a).
+  Value e = emitPower(m, m.mul(m.abs(x), m.num(x, -2 * 1.4426950408889634)));
+  Value one = m.num(x, 1.0);
+  Value quotient = m.mul(m.add(e, e), emitReciprocal(m, m.add(one, e)));
+  return joinOdd(m, x, 0.4,
+                 {0.9999999018963969, -0.3333136244041896, 0.13270976634002035,
+                  -0.04755360298066722},
+                 m.sub(one, quotient));
+}
+
+Value luminal::emitNarrowF32(Lanes &m, Fn fn, Value x) {
+  switch (fn) {
+  case Fn::Exp:
+    return emitExpFastF32(m, x);
+  case Fn::Sigmoid:
+    return timesSigmoid(m, m.num(x, 1.0), x);
+  case Fn::Silu:
+    return timesSigmoid(m, x, x);
+  case Fn::Gelu:
+    return emitGelu(m, x);
+  case Fn::GeluTanh:
+    return emitGeluTanh(m, x);
+  case Fn::Erf:
+    return emitErf(m, x);
+  case Fn::Tanh:
+    return emitTanh(m, x);
+  default:
+    return {};
+  }
+}
