@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Conversion/Emitter.h"
+#include "luminal/Dialect/LLIR/Analysis/ClampedAccess.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -82,6 +83,33 @@ Value Emitter::remU(Value x, Value y) {
       known && known->first >= 0 && known->second > 0)
     return constant(known->first % known->second);
   return arith::RemUIOp::create(b, x, y);
+}
+/// floordiv or mod of i64 values, or vectors of them, below 2^32.
+static Value divideNarrow(ImplicitLocOpBuilder &b, bool isDiv, Value x,
+                          Value y) {
+  Type type = x.getType(), narrow = b.getI32Type();
+  if (auto vector = dyn_cast<VectorType>(type))
+    narrow = vector.clone(narrow);
+  x = arith::TruncIOp::create(b, narrow, x);
+  y = arith::TruncIOp::create(b, narrow, y);
+  Value result = isDiv ? Value(arith::DivUIOp::create(b, x, y))
+                       : Value(arith::RemUIOp::create(b, x, y));
+  return arith::ExtUIOp::create(b, type, result);
+}
+
+Value Emitter::divNarrow(Value x, Value y) {
+  if (getConstant(x) || getConstant(y) == 1)
+    return divU(x, y);
+  return divideNarrow(b, /*isDiv=*/true, x, y);
+}
+Value Emitter::remNarrow(Value x, Value y) {
+  if (getConstant(x) || getConstant(y) == 1)
+    return remU(x, y);
+  return divideNarrow(b, /*isDiv=*/false, x, y);
+}
+bool Emitter::isNarrow(const Expr &e) const {
+  std::optional<int64_t> most = getAssumptions().upperBound(e);
+  return most && *most < int64_t(1) << 32;
 }
 Value Emitter::minS(Value x, Value y) {
   if (auto known = getConstants(x, y))
@@ -168,10 +196,22 @@ Value Emitter::clampLane(unsigned l) {
   return v;
 }
 
+namespace {
+/// What is known of a floordiv or mod.
+struct Division {
+  /// A non-negative value and a positive constant: signs do not matter.
+  bool isPlain = false;
+  /// Both below 2^32.
+  bool isNarrow = false;
+};
+} // namespace
+
 /// floordiv or mod of values of one type.
-static Value floorDivide(ImplicitLocOpBuilder &b, bool isDiv, bool isPlain,
+static Value floorDivide(ImplicitLocOpBuilder &b, bool isDiv, Division known,
                          Value x, Value y) {
-  if (isPlain)
+  if (known.isPlain && known.isNarrow)
+    return divideNarrow(b, isDiv, x, y);
+  if (known.isPlain)
     return isDiv ? Value(arith::DivUIOp::create(b, x, y))
                  : Value(arith::RemUIOp::create(b, x, y));
   auto number = [&](int64_t v) -> Value {
@@ -198,8 +238,8 @@ static Value floorDivide(ImplicitLocOpBuilder &b, bool isDiv, bool isPlain,
   return arith::SelectOp::create(b, off, arith::AddIOp::create(b, r, y), r);
 }
 
-static Value combineTwo(ImplicitLocOpBuilder &b, Expr::Kind kind, bool isPlain,
-                        Value x, Value y) {
+static Value combineTwo(ImplicitLocOpBuilder &b, Expr::Kind kind,
+                        Division known, Value x, Value y) {
   switch (kind) {
   case Expr::Kind::Add:
     return arith::AddIOp::create(b, x, y);
@@ -210,19 +250,21 @@ static Value combineTwo(ImplicitLocOpBuilder &b, Expr::Kind kind, bool isPlain,
   case Expr::Kind::Min:
     return arith::MinSIOp::create(b, x, y);
   case Expr::Kind::FloorDiv:
-    return floorDivide(b, /*isDiv=*/true, isPlain, x, y);
+    return floorDivide(b, /*isDiv=*/true, known, x, y);
   default:
-    return floorDivide(b, /*isDiv=*/false, isPlain, x, y);
+    return floorDivide(b, /*isDiv=*/false, known, x, y);
   }
 }
 
-/// A non-negative value divided by a positive one: signs do not matter.
-static bool isPlainDivision(const Assumptions &assumptions, const Expr &e) {
+static Division analyzeDivision(const Emitter &emitter, const Expr &e) {
   if (e.kind() != Expr::Kind::FloorDiv && e.kind() != Expr::Kind::Mod)
-    return false;
+    return {};
   std::optional<int64_t> divisor = e.operands()[1].asConstant();
-  return divisor && *divisor > 0 &&
-         assumptions.provablyNonNegative(e.operands()[0]);
+  const Expr &dividend = e.operands()[0];
+  if (!divisor || *divisor <= 0 ||
+      !emitter.getAssumptions().provablyNonNegative(dividend))
+    return {};
+  return {true, emitter.isNarrow(dividend) && *divisor < int64_t(1) << 32};
 }
 
 /// Composed maps are new expressions: that their operands fit was proved for
@@ -263,10 +305,10 @@ Value Emitter::value(const Expr &e) {
     return getDim(*d).value;
   }
   checkArithmetic(e);
-  bool plain = isPlainDivision(getAssumptions(), e);
+  Division known = analyzeDivision(*this, e);
   Value v = value(e.operands()[0]);
   for (const Expr &x : llvm::drop_begin(e.operands()))
-    v = combineTwo(b, e.kind(), plain, v, value(x));
+    v = combineTwo(b, e.kind(), known, v, value(x));
   return v;
 }
 
@@ -281,10 +323,10 @@ Value Emitter::laneValues(const Expr &e) {
     return arith::AddIOp::create(b, base, laneIndices());
   }
   checkArithmetic(e);
-  bool plain = isPlainDivision(getAssumptions(), e);
+  Division known = analyzeDivision(*this, e);
   Value v = laneValues(e.operands()[0]);
   for (const Expr &x : llvm::drop_begin(e.operands()))
-    v = combineTwo(b, e.kind(), plain, v, laneValues(x));
+    v = combineTwo(b, e.kind(), known, v, laneValues(x));
   return v;
 }
 
@@ -351,6 +393,9 @@ static bool isMultiple(Value v, int64_t n, unsigned depth = 0) {
            is(loop.getStep());
   }
   Operation *op = v.getDefiningOp();
+  // Below 2^32, as what divideNarrow makes of it is.
+  if (isa<arith::ExtUIOp, arith::TruncIOp>(op))
+    return is(op->getOperand(0));
   if (isa<arith::MulIOp>(op)) {
     // Powers of two may be shared between the factors.
     for (int64_t part = n; part > 0; part /= 2)
@@ -360,7 +405,7 @@ static bool isMultiple(Value v, int64_t n, unsigned depth = 0) {
     return false;
   }
   return isa<arith::AddIOp, arith::SubIOp, arith::RemUIOp, arith::RemSIOp,
-             arith::MinSIOp>(op) &&
+             arith::MinSIOp, arith::MaxSIOp>(op) &&
          is(op->getOperand(0)) && is(op->getOperand(1));
 }
 
@@ -381,6 +426,41 @@ Value Emitter::loadScalar(Value base, Value index, Type storage,
                                    alignmentOf(storage));
   load.setInvariant(invariant);
   return load;
+}
+
+/// A vector of which all elements are neighbours or one (ClampedAccess.h); null
+/// where that is not proved.
+Value Emitter::loadClamped(Value base, Type storage, const Expr &e,
+                           bool invariant) {
+  std::optional<ClampedAccess> access =
+      findClampedAccess(e, lane.dim, getAssumptions());
+  if (!access || lane.mask || usesLanes(access->rest) ||
+      usesLanes(access->offset) ||
+      !access->isWholeFor(lane.width, getExtents()[lane.dim],
+                          getAssumptions()) ||
+      !isMultiple(getDim(lane.dim).value, lane.width))
+    return {};
+  Value wanted = add(getDim(lane.dim).value, value(access->offset));
+  Value start = wanted;
+  for (const ClampedAccess::Clamp &clamp : access->clamps)
+    start = clamp.isMin
+                ? minS(start, value(clamp.bound + Expr(1 - int(lane.width))))
+                : maxS(start, value(clamp.bound));
+  Value index = add(value(access->rest), start);
+  auto type = VectorType::get({lane.width}, storage);
+  auto load = LLVM::LoadOp::create(b, type, address(base, index, storage),
+                                   alignmentOfVector(index, storage));
+  load.setInvariant(invariant);
+  // Beyond a bound all are the element there.
+  Value result = load;
+  for (const ClampedAccess::Clamp &clamp : access->clamps) {
+    Value isBeyond = clamp.isMin ? less(start, wanted) : less(wanted, start);
+    Value edge = vector::ExtractOp::create(
+        b, load, int64_t(clamp.isMin ? lane.width - 1 : 0));
+    result = arith::SelectOp::create(
+        b, isBeyond, vector::BroadcastOp::create(b, type, edge), result);
+  }
+  return result;
 }
 
 Value Emitter::loadFrom(Value base, Type element, const Expr &e,
@@ -406,6 +486,9 @@ Value Emitter::loadFrom(Value base, Type element, const Expr &e,
     load.setInvariant(invariant);
     return fromStorage(load, element);
   }
+  if (!linear)
+    if (Value clamped = loadClamped(base, storage, e, invariant))
+      return fromStorage(clamped, element);
   Value positions = isLinear ? Value() : laneValues(e);
   Value stride = isLinear ? value(linear->stride) : Value();
   Value result = LLVM::PoisonOp::create(b, type);

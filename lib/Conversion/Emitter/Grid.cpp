@@ -8,6 +8,7 @@ using namespace mlir;
 
 void luminal::setDims(Emitter &e, ArrayRef<unsigned> dims,
                       ArrayRef<Expr> extents, Value linear) {
+  bool isNarrow = e.isNarrow(product({extents.begin(), extents.end()}));
   for (size_t i = dims.size(); i-- > 0;) {
     if (i == 0) {
       e.setDim(dims[0], linear);
@@ -15,8 +16,9 @@ void luminal::setDims(Emitter &e, ArrayRef<unsigned> dims,
     }
     // Extents are not 0 where there is work.
     Value extent = e.value(extents[i]);
-    e.setDim(dims[i], e.remU(linear, extent));
-    linear = e.divU(linear, extent);
+    e.setDim(dims[i],
+             isNarrow ? e.remNarrow(linear, extent) : e.remU(linear, extent));
+    linear = isNarrow ? e.divNarrow(linear, extent) : e.divU(linear, extent);
   }
 }
 
@@ -54,6 +56,7 @@ Expr Grid::getUnitLength() const {
 
 SmallVector<IndexRange> Grid::setUnit(Emitter &e, Value unit) const {
   SmallVector<IndexRange> ranges(axes.size());
+  bool isNarrow = e.isNarrow(countUnits());
   auto first = llvm::find_if(axes, [](const Axis &a) { return a.block != 0; });
   for (size_t i = axes.size(); i-- > 0;) {
     const Axis &axis = axes[i];
@@ -65,8 +68,8 @@ SmallVector<IndexRange> Grid::setUnit(Emitter &e, Value unit) const {
     if (&axis != first) {
       // Extents are not 0 where there is work.
       Value count = e.value(countBlocks(axis));
-      index = e.remU(unit, count);
-      unit = e.divU(unit, count);
+      index = isNarrow ? e.remNarrow(unit, count) : e.remU(unit, count);
+      unit = isNarrow ? e.divNarrow(unit, count) : e.divU(unit, count);
     }
     if (axis.block == 1) {
       e.setDim(axis.dim, index);

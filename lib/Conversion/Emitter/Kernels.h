@@ -46,6 +46,7 @@ WorkShape emitBlocks(Emitter &e, const WorkLoop &loop);
 WorkShape emitStages(Emitter &e, const WorkLoop &loop);
 WorkShape emitStreamed(Emitter &e, const WorkLoop &loop);
 WorkShape emitStreamedBlocks(Emitter &e, const WorkLoop &loop);
+WorkShape emitTransposes(Emitter &e, const WorkLoop &loop);
 
 /// A pass over the row at `index`, whose results are remembered. `before` runs
 /// before the terms at each index.

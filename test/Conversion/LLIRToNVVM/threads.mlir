@@ -29,10 +29,10 @@ func.func @unaligned(%x: tensor<1024x255xf32>) -> tensor<1024x254xf32> {
 
 // A block for each row, which stays in registers: two loads, two stores. Warps meet in shared memory.
 // CHECK-LABEL: @softmax
-// CHECK: loops<grid(d0) stream(d1:all v4) threads(512, 512) op0 = pass {blocks = 2, lanes = 4, unroll = 2} op{{[0-9]+}} = pass {blocks = 2, lanes = 4, unroll = 2}>
+// CHECK: loops<grid(d0) stream(d1:all v4) threads(512, 512) op0 = pass {blocks = 4, lanes = 4, unroll = 2} op{{[0-9]+}} = pass {blocks = 4, lanes = 4, unroll = 2}>
 // PTX-LABEL: .entry softmax(
 // PTX: .maxntid 512
-// PTX: .minnctapersm 2
+// PTX: .minnctapersm 4
 // PTX-COUNT-2: ld.global.nc.v4.b32
 // PTX-NOT: ld.global.nc.v4
 // PTX: shfl.sync.bfly.b32 {{.*}}, 16, 31, -1
@@ -76,4 +76,57 @@ func.func @gemv(%x: tensor<1x4096xbf16>, %w: tensor<14336x4096xbf16>) -> tensor<
   %0 = llir.gemm %x, %w k(4096) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
       : tensor<1x4096xbf16>, tensor<14336x4096xbf16> -> tensor<1x14336xbf16>
   return %0 : tensor<1x14336xbf16>
+}
+
+// Short rows that are many: fewer threads a row exchange fewer times.
+// CHECK-LABEL: @short_rows
+// CHECK: loops<grid(d0) stream(d1:all) threads(256, 8) op0 = pass {lanes = 1, unroll = 4}>
+// CHECK-LABEL: @short_few
+// CHECK: loops<grid(d0) stream(d1:all) threads(128, 32) op0 = pass {lanes = 1, unroll = 1}>
+func.func @short_rows(%x: tensor<2097152x31xf32>) -> tensor<2097152xf32> {
+  %0 = llir.reduce sum %x : tensor<2097152x31xf32> -> tensor<2097152xf32>
+  return %0 : tensor<2097152xf32>
+}
+func.func @short_few(%x: tensor<512x31xf32>) -> tensor<512xf32> {
+  %0 = llir.reduce sum %x : tensor<512x31xf32> -> tensor<512xf32>
+  return %0 : tensor<512xf32>
+}
+
+// An index that is the same along the vector does not make it shorter.
+// CHECK-LABEL: @lookup
+// CHECK: loops<grid(d0, d1:4 v4) threads(256)>
+func.func @lookup(%table: tensor<65536x1024xf32>, %i: tensor<4096xi64>) -> tensor<4096x1024xf32> {
+  %0 = llir.gather %table, %i : tensor<65536x1024xf32>, tensor<4096xi64> -> tensor<4096x1024xf32>
+  return %0 : tensor<4096x1024xf32>
+}
+
+// Two tensors beside each other: each vector is of one of them. Indices that fit in 32 bits are divided so.
+// CHECK-LABEL: @beside
+// CHECK: loops<grid(d0, d1:4 v4) threads(256)>
+// PTX-LABEL: .entry beside(
+// PTX: mul.hi.u32
+// PTX-COUNT-2: ld.global.nc.v4.b32
+// PTX-NOT: ld.global.nc
+// PTX: st.global.v4
+func.func @beside(%x: tensor<1024x1000xf32>, %y: tensor<1024x1500xf32>) -> tensor<1024x2500xf32> {
+  %0 = llir.view %x <(d0, d1) -> (d0, min(d1, 999))> : tensor<1024x1000xf32> -> tensor<1024x2500xf32>
+  %1 = llir.view %y <(d0, d1) -> (d0, max(d1, 1000) - 1000)> : tensor<1024x1500xf32> -> tensor<1024x2500xf32>
+  %2 = llir.iota <(d0, d1) -> (d1)> : tensor<1024x2500xi64>
+  %3 = llir.constant dense<1000> : tensor<1024x2500xi64>
+  %4 = llir.elementwise less_than(%2, %3) : (tensor<1024x2500xi64>, tensor<1024x2500xi64>) -> tensor<1024x2500xi1>
+  %5 = llir.elementwise select(%4, %0, %1) : (tensor<1024x2500xi1>, tensor<1024x2500xf32>, tensor<1024x2500xf32>) -> tensor<1024x2500xf32>
+  return %5 : tensor<1024x2500xf32>
+}
+
+// A near miss: vectors of four would be of both.
+// CHECK-LABEL: @beside_odd
+// CHECK: loops<grid(d0, d1:2 v2) threads(256)>
+func.func @beside_odd(%x: tensor<1024x1002xf32>, %y: tensor<1024x1498xf32>) -> tensor<1024x2500xf32> {
+  %0 = llir.view %x <(d0, d1) -> (d0, min(d1, 1001))> : tensor<1024x1002xf32> -> tensor<1024x2500xf32>
+  %1 = llir.view %y <(d0, d1) -> (d0, max(d1, 1002) - 1002)> : tensor<1024x1498xf32> -> tensor<1024x2500xf32>
+  %2 = llir.iota <(d0, d1) -> (d1)> : tensor<1024x2500xi64>
+  %3 = llir.constant dense<1002> : tensor<1024x2500xi64>
+  %4 = llir.elementwise less_than(%2, %3) : (tensor<1024x2500xi64>, tensor<1024x2500xi64>) -> tensor<1024x2500xi1>
+  %5 = llir.elementwise select(%4, %0, %1) : (tensor<1024x2500xi1>, tensor<1024x2500xf32>, tensor<1024x2500xf32>) -> tensor<1024x2500xf32>
+  return %5 : tensor<1024x2500xf32>
 }

@@ -43,6 +43,8 @@ func.func @whole(%a: tensor<16777216xf32>) -> tensor<f32> {
 // CHECK-LABEL: @tall
 // CHECK: loops<grid(d0:all v8) stream(d1:all) parts(64) op1 = pass {lanes = 1, unroll = 2}>
 // REMARK: parts=64
+// CUDA-LABEL: @tall
+// CUDA: loops<grid(d0) stream(d1:all) parts(1024) threads(256) op1 = pass {lanes = 1, unroll = 8}>
 func.func @tall(%a: tensor<1048576x8xf32>) -> tensor<8xf32> {
   %r = llir.kernel(%a) : (tensor<1048576x8xf32>) -> tensor<8xf32> {
   ^bb0(%x: tensor<1048576x8xf32>):
@@ -61,7 +63,7 @@ func.func @tall(%a: tensor<1048576x8xf32>) -> tensor<8xf32> {
 // PLAN-LABEL: llir.schedule @dynamic symbols
 // PLAN: llir.counters bytes({{.*}}r{{.*}})
 // CUDA-LABEL: @dynamic
-// CUDA: loops<if (r: [0, 863], n: [524288, ]) grid(d0) stream(d1:all{{.*}}) parts(64) threads(256, 32)
+// CUDA: loops<if (r: [0, 863], n: [65536, ]) grid(d0) stream(d1:all{{.*}}) parts(64) threads(256, 32)
 func.func @dynamic(%a: tensor<?x?xf32, #hlir.dims<r, n>>) -> tensor<?xf32, #hlir.dims<r>> attributes {hlir.symbols = #hlir.symbols<n in [0, ], r in [0, ]>} {
   %r = llir.kernel(%a) : (tensor<?x?xf32, #hlir.dims<r, n>>) -> tensor<?xf32, #hlir.dims<r>> {
   ^bb0(%x: tensor<?x?xf32, #hlir.dims<r, n>>):

@@ -91,7 +91,7 @@ proposeThreads(KernelAnalysis &a, const Domain &domain,
                           [](const AlongReduced &r) { return r.isAlong; })) {
     // The team of a warp at most: elements are many.
     c.team = std::min(machine.warpThreads,
-                      chooseTeam(vectorsOf(0), kVectorsEach, machine));
+                      chooseTeam(vectorsOf(0), count, kVectorsEach, machine));
   }
   for (auto [i, group] : llvm::enumerate(domain.groups))
     c.grid.push_back(i + 1 < domain.groups.size()

@@ -86,6 +86,7 @@ extern const LoopForms kRowForms;
 extern const LoopForms kStageForms;
 extern const LoopForms kStreamForms;
 extern const LoopForms kStreamBlockForms;
+extern const LoopForms kTransposeForms;
 extern const LoopForms kElementForms;
 
 /// The product of a kernel that has no other loops; null where there is none.

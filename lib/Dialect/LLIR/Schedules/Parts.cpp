@@ -10,6 +10,8 @@
 
 #include "Forms.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
@@ -165,6 +167,9 @@ PartsChoice llir::chooseParts(KernelOp kernel,
   int64_t parts = llvm::divideCeil(kUnitsEach * atOnce,
                                    std::max<int64_t>(1, count.value_or(1)));
   parts = std::min(parts, n ? *n / ofPart : kPartsOfUnknown);
+  // Who merges the parts has no more to do than who reduces one.
+  if (n)
+    parts = std::min(parts, int64_t(std::sqrt(double(*n))));
   if (parts < 2)
     return refuse("a part would have too little work");
   choice.parts = parts;

@@ -151,8 +151,10 @@ static SmallVector<LoopCaseAttr> addParts(CaseBuilder &c, KernelAnalysis &a,
                                      : Expr(1));
   // Of a GPU a multiprocessor takes all teams of a block.
   int64_t atOnce = machine.workers;
-  if (c.threads)
+  if (c.threads) {
     atOnce *= c.threads / c.team;
+    length *= c.threads / c.team;
+  }
   return buildWithParts(c, chooseParts(rows.kernel, a.getRanges(),
                                        a.simplify(units), rows.extent,
                                        length * getElementCost(rows.kernel),
@@ -186,7 +188,7 @@ proposeThreads(KernelAnalysis &a, const Rows &rows, const Domain &domain,
   if (isAcross)
     lanes = 1;
   else
-    c.team = chooseTeam(vectors, kVectorsEach, machine);
+    c.team = chooseTeam(vectors, count, kVectorsEach, machine);
   for (ArrayRef<unsigned> group : domain.groups)
     c.grid.push_back(c.axis(group));
   if (!rows.extent.isConstant(1))
@@ -195,17 +197,27 @@ proposeThreads(KernelAnalysis &a, const Rows &rows, const Domain &domain,
                             : chooseRounds(vectors, c.team, kMostRounds);
   SmallVector<CaseBuilder::Number> numbers = {{"lanes", lanes},
                                               {"unroll", unroll}};
-  // One block's barriers are other blocks' time.
-  constexpr int64_t kThreadsAtATime = 1024;
+  // One block's barriers are other blocks' time. A multiprocessor has registers
+  // for all threads where each keeps few elements.
+  constexpr int64_t kThreadsAtATime = 2048, kFewElements = 8;
+  int64_t atATime = kThreadsAtATime;
+  if (lanes * unroll > kFewElements)
+    atATime /= 2;
   if (c.team > machine.warpThreads)
-    numbers.push_back({"blocks", kThreadsAtATime / c.team});
+    numbers.push_back({"blocks", atATime / c.team});
   for (RowReductionOpInterface op : rows.reduces)
     c.addForm(op, "pass", numbers);
   std::optional<int64_t> total;
   if (count)
     total = *count * c.team;
+  // Parts of few rows make whole blocks.
+  c.threads = chooseThreads(std::nullopt, c.team, machine);
+  SmallVector<LoopCaseAttr> cases =
+      addParts(c, a, rows, domain, 1, machine, why);
+  if (cases.front().getParts() > 1)
+    return cases;
   c.threads = chooseThreads(total, c.team, machine);
-  return addParts(c, a, rows, domain, 1, machine, why);
+  return {c.build()};
 }
 
 static SmallVector<LoopCaseAttr>

@@ -25,8 +25,9 @@ int64_t llir::getElementCost(KernelOp kernel) {
 
 ArrayRef<const LoopForms *> llir::getLoopForms() {
   static const LoopForms *forms[] = {
-      &kOrderedForms, &kBlockForms, &kProductForms,     &kRowForms,
-      &kStreamForms,  &kStageForms, &kStreamBlockForms, &kElementForms};
+      &kOrderedForms,     &kBlockForms,     &kProductForms,
+      &kRowForms,         &kStreamForms,    &kStageForms,
+      &kStreamBlockForms, &kTransposeForms, &kElementForms};
   return forms;
 }
 
@@ -50,8 +51,14 @@ const LoopForms *llir::findForms(KernelOp kernel, LoopCaseAttr loopCase,
       return nullptr;
     }
   }
-  if (names.empty())
-    return &kElementForms;
+  if (names.empty()) {
+    // Without loops what is brought on chip tells the forms.
+    bool hasTiles = llvm::any_of(loopCase.getForms(), [](LoopFormAttr form) {
+      return llvm::is_contained(kTransposeForms.names,
+                                form.getForm().getValue());
+    });
+    return hasTiles ? &kTransposeForms : &kElementForms;
+  }
   const LoopForms *named = nullptr;
   for (const LoopForms *forms : getLoopForms()) {
     if (!llvm::all_of(names, [&](StringRef name) {

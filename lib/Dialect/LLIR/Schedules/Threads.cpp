@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Threads.h"
+#include "luminal/Dialect/LLIR/Analysis/ClampedAccess.h"
 
 using namespace mlir;
 using namespace luminal;
@@ -11,6 +12,10 @@ using namespace luminal::llir;
 static constexpr int64_t kManyThreads = 1 << 15;
 /// A team of more pays more for its barriers than it gains.
 static constexpr unsigned kLargestTeam = 512;
+/// Members whose accesses are one of memory's sectors; vectors that each may
+/// have; and threads, in units of all that a GPU has, that hide this.
+static constexpr unsigned kSmallestTeam = 8;
+static constexpr int64_t kMostVectorsEach = 5, kManyUnitsEach = 16;
 
 /// As memory holds it: i1 is a byte.
 static unsigned getBits(Type element) {
@@ -45,33 +50,51 @@ bool Accesses::areAlong(unsigned dim) const {
 unsigned Accesses::chooseLanes(unsigned dim, const Expr &extent,
                                const MachineModel &machine) const {
   unsigned widest = 8, along = 0, apart = 0;
+  auto isFixed = [&](const Access &access) {
+    std::optional<Expr::Linear> linear = access.address.linearIn(dim);
+    return linear && linear->stride.isConstant(0);
+  };
+  // What is the same in all lanes, such as an index, is no vector.
   for (const Access &access : accesses)
-    widest = std::max(widest, access.bits);
+    if (!isFixed(access))
+      widest = std::max(widest, access.bits);
   unsigned lanes = llir::chooseLanes(extent, machine.getLanes(widest));
   for (const Access &access : accesses) {
-    std::optional<Expr::Linear> linear = access.address.linearIn(dim);
-    if (linear && linear->stride.isConstant(0))
+    if (isFixed(access))
       continue;
-    if (!linear || !linear->stride.isConstant(1)) {
+    std::optional<Expr::Linear> linear = access.address.linearIn(dim);
+    std::optional<ClampedAccess> clamped;
+    if (!linear)
+      clamped = findClampedAccess(access.address, dim, a.getAssumptions());
+    if (!clamped && !(linear && linear->stride.isConstant(1))) {
       ++apart;
       continue;
     }
     ++along;
-    while (lanes > 1 &&
-           !a.simplify(Expr::mod(linear->rest, lanes)).isConstant(0))
+    Expr first = clamped ? clamped->rest + clamped->offset : linear->rest;
+    while (lanes > 1 && (!a.simplify(Expr::mod(first, lanes)).isConstant(0) ||
+                         (clamped && !clamped->isWholeFor(lanes, extent,
+                                                          a.getAssumptions()))))
       lanes /= 2;
   }
   return along > apart ? lanes : 1;
 }
 
-unsigned llir::chooseTeam(std::optional<int64_t> vectors, int64_t each,
+unsigned llir::chooseTeam(std::optional<int64_t> vectors,
+                          std::optional<int64_t> units, int64_t each,
                           const MachineModel &machine) {
   if (!vectors)
     return machine.warpThreads;
-  // Up to a warp, members exchange at no cost.
+  // Up to a warp, members exchange through registers.
   if (*vectors <= int64_t(machine.warpThreads) * each * 2) {
     unsigned team = machine.warpThreads;
     while (team > 1 && int64_t(team) / 2 >= *vectors)
+      team /= 2;
+    // Fewer members exchange fewer times for each unit, where units are so many
+    // that threads have work all the same.
+    while (team > kSmallestTeam && units &&
+           *vectors <= int64_t(team) / 2 * kMostVectorsEach &&
+           *units * (team / 2) >= kManyUnitsEach * kManyThreads)
       team /= 2;
     return team;
   }

@@ -34,9 +34,10 @@ private:
   llvm::SmallVector<Access> accesses;
 };
 
-/// Threads that take `vectors` vectors (nothing: unknown) of one unit together,
-/// about `each` of them a thread.
-unsigned chooseTeam(std::optional<int64_t> vectors, int64_t each,
+/// Threads that take `vectors` vectors (nothing: unknown) of one of `units`
+/// units (likewise) together, about `each` of them a thread.
+unsigned chooseTeam(std::optional<int64_t> vectors,
+                    std::optional<int64_t> units, int64_t each,
                     const MachineModel &machine);
 /// Threads of a block where `total` (nothing: unknown) of them have work.
 unsigned chooseThreads(std::optional<int64_t> total, unsigned team,

@@ -48,8 +48,8 @@ mlir::LogicalResult verifyLoops(KernelOp kernel,
                                 const MachineModel &machine);
 
 /// What the loops of a case are made of, by which emitters know them:
-/// `elements`, `rows`, `product`, `ordered`, `stages`, `streamed`, `blocks` or
-/// `streamed blocks`.
+/// `elements`, `rows`, `product`, `ordered`, `stages`, `streamed`, `blocks`,
+/// `streamed blocks` or `transposes`.
 /// Empty, with an error at the kernel, where it was not verified.
 llvm::StringRef getLoopsTitle(KernelOp kernel, LoopCaseAttr loopCase);
 
@@ -88,6 +88,10 @@ struct Workspace {
 /// verified.
 std::optional<Workspace>
 getWorkspace(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges);
+
+/// Elements from one column to the next of a tile, of `tile` rows and columns,
+/// in shared memory.
+int64_t getTilePitch(mlir::Type element, int64_t tile);
 
 /// 1 where the guard of a case holds, else 0; 1 without a guard.
 Expr getIndicator(LoopCaseAttr loopCase);

@@ -1,0 +1,66 @@
+//===- TransposedReads.cpp - What is read across memory -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "luminal/Dialect/LLIR/Analysis/TransposedReads.h"
+
+using namespace luminal;
+using namespace mlir;
+
+Domain luminal::findMapDomain(KernelAnalysis &a) {
+  return findDomain(
+      a, getResultExtents(a.kernel, 0),
+      [&](const Index &index, function_ref<void(const Leaf &)> visit) {
+        for (Value yielded : getYielded(a.kernel))
+          a.walk(yielded, index, visit);
+        visit({nullptr, a.getResultAddress(0, index)});
+      });
+}
+
+/// The axis along which all that is read for `v` are neighbours, where they are
+/// not so along the last.
+static std::optional<size_t> findAxis(KernelAnalysis &a, Value v,
+                                      const Domain &domain) {
+  std::optional<size_t> axis;
+  bool agree = true;
+  a.walk(v, domain.index, [&](const Leaf &leaf) {
+    std::optional<size_t> along;
+    for (size_t i = 0; i < domain.dims.size(); ++i) {
+      auto linear = leaf.address.linearIn(domain.dims[i]);
+      agree &= linear.has_value();
+      if (linear && linear->stride.isConstant(1) &&
+          !domain.extents[i].isConstant(1))
+        along = i;
+    }
+    agree &= leaf.argument && along && *along + 1 < domain.dims.size() &&
+             (!axis || axis == along);
+    axis = along;
+  });
+  return agree ? axis : std::nullopt;
+}
+
+TransposedReads luminal::findTransposedReads(KernelAnalysis &a,
+                                             const Domain &domain) {
+  TransposedReads reads;
+  if (domain.dims.size() < 2)
+    return reads;
+  llvm::MapVector<Operation *, bool> views;
+  for (Value yielded : getYielded(a.kernel))
+    a.walk(
+        yielded, domain.index, [](const Leaf &) {},
+        [&](Value v, const Index &index) {
+          if (isa<llir::ViewOp>(v.getDefiningOp())) {
+            auto [it, isNew] = views.insert({v.getDefiningOp(), true});
+            it->second &= index == domain.index;
+          }
+        });
+  for (auto [op, isAtIndex] : views) {
+    if (!isAtIndex)
+      continue;
+    std::optional<size_t> axis = findAxis(a, op->getResult(0), domain);
+    if (!axis || (!reads.ops.empty() && *axis != reads.axis))
+      continue;
+    reads.axis = *axis;
+    reads.ops.push_back(op);
+  }
+  return reads;
+}
