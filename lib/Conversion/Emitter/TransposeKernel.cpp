@@ -1,5 +1,4 @@
-//===- TransposeKernel.cpp - Maps that transpose, by tiles in shared memory
-//----===//
+//===- TransposeKernel.cpp - Transposing maps, by tiles on chip ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A unit is a tile of the results. The views that the schedule names are read

@@ -40,10 +40,9 @@ TEST(ClampedAccess, IsRightForAllBoundsOfBothKinds) {
           for (unsigned lanes : {2u, 4u, 8u}) {
             Assumptions assumptions({}, {Expr(4), Expr(extent)});
             Expr x = d1 + Expr(offset);
-            for (const Expr &clamp :
-                 {Expr::min(x, hi), Expr::max(x, lo),
-                  Expr::max(Expr::min(x, hi), lo),
-                  Expr::min(Expr::max(x, lo), hi)}) {
+            for (const Expr &clamp : {Expr::min(x, hi), Expr::max(x, lo),
+                                      Expr::max(Expr::min(x, hi), lo),
+                                      Expr::min(Expr::max(x, lo), hi)}) {
               Expr address = d0 * Expr(100) + clamp + Expr(7);
               auto access = findClampedAccess(address, 1, assumptions);
               ASSERT_TRUE(access) << address.str();

@@ -1,5 +1,4 @@
-//===- TransposeForms.cpp - Maps that transpose, by tiles in shared memory
-//-----===//
+//===- TransposeForms.cpp - Maps that transpose, by tiles ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The grid cuts two axes of the results into tiles: the last, and the one along
