@@ -25,8 +25,14 @@ void PartsEmitter::emitUnit(
     Value unit, const Index &index,
     function_ref<void(Value, function_ref<void()>)> forEachIndex,
     function_ref<void()> finish) {
-  Value count = e.constant(cut.parts);
+  // Neighbouring threads read neighbouring blocks; elsewhere one worker reads
+  // neighbouring parts.
+  bool isThread = e.loopCase.getThreads() && e.team.count == 1;
+  Value count =
+      isThread ? e.value(e.simplify(cut.blocks)) : e.constant(cut.parts);
   Value part = e.remU(unit, count), block = e.divU(unit, count);
+  if (isThread)
+    std::swap(part, block);
   forEachIndex(block, [&] {
     Emitter::MemoScope scope(e);
     writeStates(part, index);

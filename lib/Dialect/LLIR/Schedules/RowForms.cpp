@@ -198,10 +198,11 @@ proposeThreads(KernelAnalysis &a, const Rows &rows, const Domain &domain,
   SmallVector<CaseBuilder::Number> numbers = {{"lanes", lanes},
                                               {"unroll", unroll}};
   // One block's barriers are other blocks' time. A multiprocessor has registers
-  // for all threads where each keeps few elements.
+  // for all threads where each keeps few elements, those of its row.
   constexpr int64_t kThreadsAtATime = 2048, kFewElements = 8;
   int64_t atATime = kThreadsAtATime;
-  if (lanes * unroll > kFewElements)
+  if (lanes * unroll > kFewElements || !vectors ||
+      *vectors > unroll * int64_t(c.team))
     atATime /= 2;
   if (c.team > machine.warpThreads)
     numbers.push_back({"blocks", atATime / c.team});
