@@ -7,8 +7,12 @@
 
 #include "luminal/Conversion/Passes.h"
 #include "luminal/Conversion/Target.h"
+#include "luminal/Dialect/LLIR/Transforms/SplitKernel.h"
 #include "luminal/Dialect/LLIR/Utils/KernelClasses.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+
+#include <cmath>
+#include <limits>
 
 namespace luminal {
 #define GEN_PASS_DEF_SCHEDULEKERNELSPASS
@@ -28,6 +32,44 @@ public:
   void runOnOperation() override;
 };
 } // namespace
+
+/// A kernel from which idle workers are worth a second look, in nanoseconds;
+/// and the price of several kernels beside that of one from which they are it.
+static constexpr double kWorthSplitting = 20e3;
+static constexpr double kMostOfWhole = 0.8;
+
+namespace {
+/// How kernels run that are alike.
+struct Decided {
+  llir::ProposedLoops whole;
+  /// Of the kernels that take the place of each; none where it stays as it is.
+  SmallVector<llir::ProposedLoops> parts;
+};
+} // namespace
+
+/// Few long rows leave workers idle where one kernel passes over them several
+/// times: a reduction alone is cut into parts. Empty where that costs as much.
+static SmallVector<llir::ProposedLoops>
+proposeSplit(llir::KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+             const llir::ProposedLoops &whole, const TargetInterface &device) {
+  bool areIdle =
+      2 * whole.price * device.getMachine().workers > 3 * whole.priceOfOne;
+  if (!whole.loops || whole.price < kWorthSplitting || !areIdle)
+    return {};
+  SmallVector<llir::KernelOp> kernels = llir::splitByReductions(kernel);
+  SmallVector<llir::ProposedLoops> parts;
+  double price = 0;
+  for (llir::KernelOp part : kernels) {
+    parts.push_back(device.propose(part, ranges));
+    price += parts.back().loops ? parts.back().price
+                                : std::numeric_limits<double>::infinity();
+  }
+  for (llir::KernelOp part : llvm::reverse(kernels))
+    part.erase();
+  if (price > kMostOfWhole * whole.price)
+    parts.clear();
+  return parts;
+}
 
 static std::string getText(llir::LoopsAttr loops) {
   std::string text;
@@ -57,7 +99,7 @@ void ScheduleKernels::runOnOperation() {
     if (!kernel.getLoops())
       numbers[kernel] = alike[functionOf(kernel)].add(kernel);
   });
-  DenseMap<std::pair<Operation *, unsigned>, llir::ProposedLoops> decided;
+  DenseMap<std::pair<Operation *, unsigned>, Decided> decided;
   auto result = getOperation().walk([&](llir::KernelOp kernel) {
     auto getRanges = [&]() -> KernelAnalysis::SymbolRanges {
       return hlir::getAssumptions(kernel).getSymbols();
@@ -66,9 +108,12 @@ void ScheduleKernels::runOnOperation() {
       return WalkResult(device->verify(kernel, getRanges()));
     auto [it, isNew] =
         decided.try_emplace({functionOf(kernel), numbers.lookup(kernel)});
-    llir::ProposedLoops &proposed = it->second;
-    if (isNew)
-      proposed = device->propose(kernel, getRanges());
+    auto &[proposed, parts] = it->second;
+    if (isNew) {
+      KernelAnalysis::SymbolRanges ranges = getRanges();
+      proposed = device->propose(kernel, ranges);
+      parts = proposeSplit(kernel, ranges, proposed, *device);
+    }
     if (!proposed.loops) {
       InFlightDiagnostic diagnostic = kernel.emitOpError()
                                       << "has no schedule on this target";
@@ -76,16 +121,39 @@ void ScheduleKernels::runOnOperation() {
         diagnostic << ", " << arg.key << " " << arg.val;
       return WalkResult::interrupt();
     }
-    kernel.setLoopsAttr(proposed.loops);
     auto function = kernel->getParentOfType<FunctionOpInterface>();
     Reporter reporter(&getContext(), DEBUG_TYPE,
                       function ? function.getName() : StringRef());
-    if (reporter.isListening()) {
+    auto schedule = [&](llir::KernelOp kernel,
+                        const llir::ProposedLoops &proposed) {
+      kernel.setLoopsAttr(proposed.loops);
+      if (!reporter.isListening())
+        return;
       SmallVector<Reporter::Arg> args = {{"kernel", describe(kernel)},
                                          {"loops", getText(proposed.loops)}};
       llvm::append_range(args, proposed.why);
       reporter.passed(kernel.getLoc(), "schedule", args);
+    };
+    if (parts.empty()) {
+      schedule(kernel, proposed);
+      return WalkResult::advance();
     }
+    if (reporter.isListening()) {
+      double price = 0;
+      for (const llir::ProposedLoops &part : parts)
+        price += part.price;
+      reporter.passed(kernel.getLoc(), "split",
+                      {{"kernel", describe(kernel)},
+                       {"into", int64_t(parts.size())},
+                       {"because", "few rows leave workers idle"},
+                       {"predicted ns", int64_t(std::llround(price))},
+                       {"as one", int64_t(std::llround(proposed.price))}});
+    }
+    SmallVector<llir::KernelOp> kernels = llir::splitByReductions(kernel);
+    for (auto [part, loops] : llvm::zip_equal(kernels, parts))
+      schedule(part, loops);
+    kernel->replaceAllUsesWith(kernels.back()->getResults());
+    kernel.erase();
     return WalkResult::advance();
   });
   if (result.wasInterrupted())

@@ -52,7 +52,8 @@ func.func @two(%x: tensor<512x512xf64>, %y: tensor<512x512xf64>) -> tensor<512x5
   return %2 : tensor<512x512xf64>
 }
 
-// Near misses: heads whose elements stay neighbours, little to transpose, a view that is also read elsewhere.
+// Near misses: heads whose elements stay neighbours, little to transpose, a value that is the same along
+// the results' last dim, a view that is also read elsewhere.
 // CHECK-LABEL: @heads
 // CHECK-NOT: transpose
 func.func @heads(%x: tensor<16x2048x12x64xf16>) -> tensor<16x12x2048x64xf16> {
@@ -66,6 +67,14 @@ func.func @heads(%x: tensor<16x2048x12x64xf16>) -> tensor<16x12x2048x64xf16> {
 func.func @narrow(%x: tensor<100000x3xf32>) -> tensor<3x100000xf32> {
   %0 = llir.view %x <(d0, d1) -> (d1, d0)> : tensor<100000x3xf32> -> tensor<3x100000xf32>
   return %0 : tensor<3x100000xf32>
+}
+
+// CHECK-LABEL: @spread
+// CHECK-NOT: transpose
+func.func @spread(%x: tensor<512xf32>, %y: tensor<512x512xf32>) -> tensor<512x512xf32> {
+  %0 = llir.view %x <(d0, d1) -> (d0)> : tensor<512xf32> -> tensor<512x512xf32>
+  %1 = llir.elementwise mul(%0, %y) : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %1 : tensor<512x512xf32>
 }
 
 // CHECK-LABEL: @elsewhere

@@ -31,7 +31,9 @@ static std::optional<size_t> findAxis(KernelAnalysis &a, Value v,
           !domain.extents[i].isConstant(1))
         along = i;
     }
+    // What is the same along the last axis is read once as it is.
     agree &= leaf.argument && along && *along + 1 < domain.dims.size() &&
+             leaf.address.usesDim(domain.dims.back()) &&
              (!axis || axis == along);
     axis = along;
   });

@@ -1,0 +1,21 @@
+//===- SplitKernel.h - A kernel of rows as several --------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_DIALECT_LLIR_TRANSFORMS_SPLITKERNEL_H
+#define LUMINAL_DIALECT_LLIR_TRANSFORMS_SPLITKERNEL_H
+
+#include "luminal/Dialect/LLIR/IR/LLIR.h"
+
+namespace luminal::llir {
+
+/// Builds, before `kernel`, kernels that together compute the same: one for
+/// each level of its reductions, which is at a level above those whose results
+/// it reads, and one for what is left. What is between is computed in each that
+/// reads it. The results of the last are the kernel's, which stays as it is.
+/// None where it has other loops than reductions of rows, or only one level and
+/// nothing after it.
+llvm::SmallVector<KernelOp> splitByReductions(KernelOp kernel);
+
+} // namespace luminal::llir
+
+#endif // LUMINAL_DIALECT_LLIR_TRANSFORMS_SPLITKERNEL_H
