@@ -99,6 +99,8 @@ public:
   void store(unsigned number, const Index &index, mlir::Value element);
   /// Reads an element of argument `number` at a row-major position.
   mlir::Value load(unsigned number, const Expr &address);
+  /// Where the kernel's operand that `v` moves has the element at `index`.
+  mlir::Value getOperandAddress(mlir::Value v, const Index &index);
   /// Writes and reads at a position of result `number`.
   void storeAt(unsigned number, const Expr &address, mlir::Value element);
   mlir::Value loadResult(unsigned number, const Expr &address);
@@ -134,6 +136,16 @@ public:
   // Structure
   //===--------------------------------------------------------------------===//
 
+private:
+  struct Remembered {
+    Index index;
+    mlir::Value element;
+  };
+  struct Memo {
+    llvm::DenseMap<mlir::Value, llvm::SmallVector<Remembered, 1>> elements;
+  };
+
+public:
   /// Elements remembered inside end with it. One for each region.
   class MemoScope {
   public:
@@ -142,6 +154,20 @@ public:
 
   private:
     Emitter &e;
+  };
+
+  /// The same, and nothing that was remembered outside is known inside.
+  class FreshScope {
+  public:
+    explicit FreshScope(Emitter &e) : e(e), outer(std::move(e.memo)) {
+      e.memo.clear();
+      e.memo.emplace_back();
+    }
+    ~FreshScope() { e.memo = std::move(outer); }
+
+  private:
+    Emitter &e;
+    std::vector<Memo> outer;
   };
 
   /// for (iv = lo; iv < hi; iv += step), values carried.
@@ -288,14 +314,6 @@ private:
     /// Set where the lanes differ in another way than lane + i.
     mlir::Value lanes;
   };
-  struct Remembered {
-    Index index;
-    mlir::Value element;
-  };
-  struct Memo {
-    llvm::DenseMap<mlir::Value, llvm::SmallVector<Remembered, 1>> elements;
-  };
-
   /// The element that is remembered, or null.
   mlir::Value lookUp(mlir::Value v, const Index &index) const;
   /// Emits and remembers what defines `v`; what a pointwise or free op reads is

@@ -551,6 +551,18 @@ Value Emitter::load(unsigned number, const Expr &e) {
                   e, invariant);
 }
 
+Value Emitter::getOperandAddress(Value v, const Index &index) {
+  Value found;
+  walk(v, index, [&](const Leaf &leaf) {
+    if (leaf.argument)
+      found = address(buffers[leaf.argument.getArgNumber()],
+                      value(simplify(leaf.address)),
+                      getStorageType(getElementType(v)));
+  });
+  assert(found && "no operand that is moved");
+  return found;
+}
+
 void Emitter::storeAt(unsigned number, const Expr &e, Value v) {
   storeTo(buffers[kernel.getInputs().size() + number],
           getElementType(kernel.getResults()[number]), e, v);

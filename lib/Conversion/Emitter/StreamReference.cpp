@@ -33,10 +33,11 @@ Value StreamReference::getConstant(Emitter &e, double v) const {
 }
 
 /// The reference where the maximum is `maximum`, in `type`: not in bf16, values
-/// of which some targets convert when they are moved.
+/// of which some targets convert when they are moved. What it was for another
+/// maximum may be remembered.
 Value StreamReference::emit(Emitter &e, const Index &index,
                             Value ofMaximum) const {
-  Emitter::MemoScope scope(e);
+  Emitter::FreshScope scope(e);
   llir::RowReductionOpInterface op = maximum;
   e.remember(op->getResult(0), index, ofMaximum);
   return emitCast(e.b, e.emit(value, index), getElementType(value), type);
