@@ -30,6 +30,8 @@ static int64_t getSharedBytes(std::string_view arch) {
 MachineModel MachineModel::getGPU(std::string_view arch) {
   MachineModel machine = getGPUThread();
   machine.sharedBytes = getSharedBytes(arch);
+  // Only of the architecture by itself, with no promise to those after it.
+  machine.hasWarpGroups = arch == "sm_90a";
   // Measured on an H100 in graphs of products: 2048 x 4096 x 4096 in bf16, 4096
   // cubed in f32, 1024 cubed in f64; steps with 4 to 128 rows.
   machine.products.kernels = {113e3, 16.2e3, 17e3};

@@ -47,6 +47,13 @@ struct MachineModel {
   unsigned warpThreads = 0;
   /// Of a GPU: bytes of the memory that the threads of a block share, at most.
   int64_t sharedBytes = 0;
+  /// Of a GPU: 32-bit registers that the blocks of a multiprocessor have
+  /// together, and that a thread has at most; 0 where there are no blocks.
+  int64_t blockRegisters = 0;
+  int64_t threadRegisters = 0;
+  /// Whether four warps together multiply by tensor cores what is in shared
+  /// memory (wgmma).
+  bool hasWarpGroups = false;
 
   /// Bytes per nanosecond that one worker reads from memory, and that it reads
   /// and writes when it copies.
@@ -125,6 +132,8 @@ struct MachineModel {
     machine.blockThreads = 1024;
     machine.warpThreads = 32;
     machine.sharedBytes = 99 << 10;
+    machine.blockRegisters = 1 << 16;
+    machine.threadRegisters = 255;
     machine.vectorBits = 128;
     machine.vectorRegisters = 0;
     machine.hasScratch = false;

@@ -5,6 +5,7 @@
 #include "luminal/Conversion/ScalarMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace luminal;
@@ -16,7 +17,7 @@ BlockSide::Reading BlockSide::getReading(llir::LoopFormAttr form, bool ofRows) {
 }
 
 int64_t BlockSide::countElements() const {
-  return (hasLinesOfK() ? count : depth) * getStride();
+  return tile.countElements(getLines(), getLength());
 }
 
 Type BlockSide::getVectorType() const {
@@ -34,10 +35,25 @@ std::pair<Value, Value> BlockSide::getPlace(unsigned number) const {
   return reading.isAlongK ? std::pair(slow, fast) : std::pair(fast, slow);
 }
 
+Value BlockSide::isInside(unsigned number, Value at, Value atK) const {
+  bool isFull = isWhole(side.extent, count) && isWhole(p.kExtent, depth);
+  if (isFull && isSpread())
+    return {};
+  Value inside = e.less(at, e.value(side.extent));
+  inside = arith::AndIOp::create(e.b, inside, e.less(atK, e.value(p.kExtent)));
+  if (isSpread())
+    return inside;
+  // Fewer elements than threads: some threads bring nothing.
+  auto [own, k] = getPlace(number);
+  return arith::AndIOp::create(
+      e.b, inside,
+      arith::AndIOp::create(e.b, e.less(own, e.constant(count)),
+                            e.less(k, e.constant(depth))));
+}
+
 SmallVector<Value> BlockSide::load(Value lo, Value begin) const {
   SmallVector<Value> result;
   Emitter::Repeated repeated(e, {p.op.getReducedExtent()});
-  bool isFull = isWhole(side.extent, count) && isWhole(p.kExtent, depth);
   Value zero = arith::ConstantOp::create(e.b, e.b.getZeroAttr(getVectorType()));
   for (unsigned i = 0, n = countVectors(); i < n; ++i) {
     auto [own, k] = getPlace(i);
@@ -58,19 +74,11 @@ SmallVector<Value> BlockSide::load(Value lo, Value begin) const {
       e.clearLane();
       return SmallVector<Value>{v};
     };
-    if (isFull && isSpread()) {
+    Value inside = isInside(i, at, atK);
+    if (!inside) {
       result.push_back(load()[0]);
       continue;
     }
-    Value inside = e.less(at, e.value(side.extent));
-    inside =
-        arith::AndIOp::create(e.b, inside, e.less(atK, e.value(p.kExtent)));
-    // Fewer elements than threads: some threads bring nothing.
-    if (!isSpread())
-      inside = arith::AndIOp::create(
-          e.b, inside,
-          arith::AndIOp::create(e.b, e.less(own, e.constant(count)),
-                                e.less(k, e.constant(depth))));
     result.push_back(e.ifElse(inside, {getVectorType()}, load,
                               [&] { return SmallVector<Value>{zero}; })[0]);
   }
@@ -80,14 +88,14 @@ SmallVector<Value> BlockSide::load(Value lo, Value begin) const {
 void BlockSide::store(ValueRange vectors) const {
   Type stored = tile.getStored();
   unsigned bytes = stored.getIntOrFloatBitWidth() / 8;
-  Value stride = e.constant(getStride());
   bool ofK = hasLinesOfK();
   for (auto [i, v] : llvm::enumerate(vectors)) {
     auto [own, k] = getPlace(i);
     auto store = [&, own = own, k = k, v = v] {
       auto at = [&](Value own) {
         Value line = ofK ? own : k, inLine = ofK ? k : own;
-        return e.address(memory, e.add(e.mul(line, stride), inLine), stored);
+        return e.address(memory, tile.getPlace(line, inLine, getStride()),
+                         stored);
       };
       if (reading.lanes == 1 || reading.isAlongK == ofK) {
         LLVM::StoreOp::create(e.b, v, at(own),
@@ -105,5 +113,50 @@ void BlockSide::store(ValueRange vectors) const {
       e.ifThen(arith::AndIOp::create(e.b, e.less(own, e.constant(count)),
                                      e.less(k, e.constant(depth))),
                store);
+  }
+}
+
+/// What is beyond the operand is 0: of it no bytes are read.
+void BlockSide::copy(Value lo, Value begin, Value base) const {
+  ImplicitLocOpBuilder &b = e.b;
+  Emitter::Repeated repeated(e, {p.op.getReducedExtent()});
+  auto in = [&](Value pointer, NVVM::NVVMMemorySpace space) -> Value {
+    return LLVM::AddrSpaceCastOp::create(
+        b,
+        LLVM::LLVMPointerType::get(b.getContext(),
+                                   static_cast<unsigned>(space)),
+        pointer);
+  };
+  Type stored = tile.getStored();
+  int64_t bytes = reading.lanes * stored.getIntOrFloatBitWidth() / 8;
+  auto number = [&](int64_t n) -> Value {
+    return arith::ConstantOp::create(b, b.getI32IntegerAttr(int32_t(n)));
+  };
+  for (unsigned i = 0, n = countVectors(); i < n; ++i) {
+    Emitter::MemoScope scope(e);
+    auto [own, k] = getPlace(i);
+    Value at = e.add(lo, own), atK = e.add(begin, k);
+    e.setDim(side.dim, at);
+    e.setDim(p.kDim, atK);
+    Value from = e.getOperandAddress(side.operand, p.getOperandIndex(side));
+    Value inside = isInside(i, at, atK);
+    Value read = inside ? Value(arith::SelectOp::create(
+                              b, inside, number(bytes), number(0)))
+                        : Value();
+    Value line = hasLinesOfK() ? own : k, inLine = hasLinesOfK() ? k : own;
+    Value to =
+        e.address(base, tile.getPlace(line, inLine, getStride()), stored);
+    auto copyOne = [&] {
+      NVVM::CpAsyncOp::create(b, in(to, NVVM::NVVMMemorySpace::Shared),
+                              in(from, NVVM::NVVMMemorySpace::Global),
+                              static_cast<uint32_t>(bytes),
+                              NVVM::LoadCacheModifierKind::CG, read);
+    };
+    if (isSpread())
+      copyOne();
+    else
+      e.ifThen(arith::AndIOp::create(b, e.less(own, e.constant(count)),
+                                     e.less(k, e.constant(depth))),
+               copyOne);
   }
 }

@@ -31,25 +31,38 @@ public:
         depth(depth), thread(thread), threads(threads) {}
 
   int64_t getCount() const { return count; }
+  /// Elements that a thread reads at once.
+  unsigned getLanes() const { return reading.lanes; }
   /// Elements of shared memory that it takes, and where they begin.
   int64_t countElements() const;
   void setMemory(mlir::Value base) { memory = base; }
   TileOperand getOperand() const {
     return {memory, getStride(), hasLinesOfK()};
   }
+  /// Where the memory at `base` holds it instead.
+  TileOperand getOperand(mlir::Value base) const {
+    return {base, getStride(), hasLinesOfK()};
+  }
 
   /// The vectors that this thread brings, from index `lo` and step `begin` on.
   llvm::SmallVector<mlir::Value> load(mlir::Value lo, mlir::Value begin) const;
   void store(mlir::ValueRange vectors) const;
+  /// Starts copies of them from where the kernel's operand has them to shared
+  /// memory at `base`. They arrive with the group of copies that is committed
+  /// after them.
+  void copy(mlir::Value lo, mlir::Value begin, mlir::Value base) const;
 
 private:
+  /// Whether (i1) a thread's vector is inside the operand; null: always.
+  mlir::Value isInside(unsigned number, mlir::Value at, mlir::Value atK) const;
   /// The left operand's lines are always of k.
   bool hasLinesOfK() const {
     return reading.isAlongK || &side == &p.rows || !tile.takesAcross();
   }
-  int64_t getStride() const {
-    return tile.getStride(hasLinesOfK() ? depth : count);
-  }
+  /// Lines, and elements of each.
+  int64_t getLines() const { return hasLinesOfK() ? count : depth; }
+  int64_t getLength() const { return hasLinesOfK() ? depth : count; }
+  int64_t getStride() const { return tile.getStride(getLines(), getLength()); }
   bool isWhole(const Expr &extent, int64_t by) const {
     return e.simplify(Expr::mod(extent, by)).isConstant(0);
   }

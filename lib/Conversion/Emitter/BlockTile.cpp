@@ -14,8 +14,12 @@ using namespace mlir;
 
 /// Lines are 16 bytes longer than what they hold, so that neighbouring lines
 /// begin in other banks of shared memory.
-int64_t BlockTile::getStride(int64_t length) const {
+int64_t BlockTile::getStride(int64_t, int64_t length) const {
   return length + 128 / getStored().getIntOrFloatBitWidth();
+}
+
+Value BlockTile::getPlace(Value line, Value inLine, int64_t stride) const {
+  return e.add(e.mul(line, e.constant(stride)), inLine);
 }
 
 void BlockTile::forEach(ValueRange sums,
@@ -27,6 +31,13 @@ void BlockTile::forEach(ValueRange sums,
 //===----------------------------------------------------------------------===//
 // Tensor cores
 //===----------------------------------------------------------------------===//
+
+/// An address as one of shared memory.
+static Value toShared(ImplicitLocOpBuilder &b, Value address) {
+  auto shared = LLVM::LLVMPointerType::get(
+      b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
+  return LLVM::AddrSpaceCastOp::create(b, shared, address);
+}
 
 namespace {
 /// Each warp multiplies its part of the tile by mma.m16n8k16.
@@ -65,22 +76,12 @@ public:
   SmallVector<Value> multiplyTerms(ValueRange sums, const BlockTile &from,
                                    ValueRange terms, TileOperand,
                                    TileOperand right) override {
-    int64_t blocks = from.getShape().columns / 8;
-    auto getTerms = [&](int64_t r, int64_t k) {
-      SmallVector<Value> own;
-      for (int64_t i = 0; i < 4; ++i) {
-        int64_t first = (r / 16 * blocks + k / 8 + i / 2) * 4 + i % 2 * 2;
-        own.append({terms[first], terms[first + 1]});
-      }
-      return own;
-    };
     if (terms.front().getType().isF32())
-      return multiplySplit(sums, right, getTerms);
+      return multiplySplit(sums, right, [&](int64_t r, int64_t k) {
+        return getTerms(from, terms, r, k);
+      });
     return multiplyBy(sums, right, [&](int64_t r, int64_t k) {
-      SmallVector<Value> own = getTerms(r, k), a;
-      for (size_t i = 0; i < own.size(); i += 2)
-        a.push_back(joinPair(own[i], own[i + 1]));
-      return a;
+      return joinPairs(getTerms(from, terms, r, k));
     });
   }
 
@@ -101,9 +102,30 @@ public:
   unsigned getRowNumber(size_t sum) const override {
     return sum / 4 / (columns / 8) * 2 + sum % 4 / 2;
   }
+  int64_t getLeastRow(unsigned number) const override { return number * 8; }
   unsigned getTeam() const override {
     assert(columns == shape.columns && "several warps have the same rows");
     return 4;
+  }
+
+protected:
+  /// The terms of 16 rows from `r` on and 16 steps from `k` on that are this
+  /// thread's.
+  static SmallVector<Value> getTerms(const BlockTile &from, ValueRange terms,
+                                     int64_t r, int64_t k) {
+    int64_t blocks = from.getShape().columns / 8;
+    SmallVector<Value> own;
+    for (int64_t i = 0; i < 4; ++i) {
+      int64_t first = (r / 16 * blocks + k / 8 + i / 2) * 4 + i % 2 * 2;
+      own.append({terms[first], terms[first + 1]});
+    }
+    return own;
+  }
+  SmallVector<Value> joinPairs(ArrayRef<Value> own) {
+    SmallVector<Value> pairs;
+    for (size_t i = 0; i < own.size(); i += 2)
+      pairs.push_back(joinPair(own[i], own[i + 1]));
+    return pairs;
   }
 
 private:
@@ -155,9 +177,7 @@ private:
             v = arith::SubFOp::create(e.b, v,
                                       emitCast(e.b, narrow, element, f32));
           }
-          SmallVector<Value> a;
-          for (size_t i = 0; i < own.size(); i += 2)
-            a.push_back(joinPair(own[i], own[i + 1]));
+          SmallVector<Value> a = joinPairs(own);
           for (auto [j, pair] : llvm::enumerate(part ? finite : b))
             multiplyOne(a, pair, &next[(r / 16 * b.size() + j) * 4]);
         }
@@ -198,11 +218,8 @@ private:
                                 int count) {
     ImplicitLocOpBuilder &b = e.b;
     Value line = from.isAlongK ? own : k, inLine = from.isAlongK ? k : own;
-    Value at = e.add(e.mul(line, e.constant(from.stride)), inLine);
-    auto shared = LLVM::LLVMPointerType::get(
-        b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
-    Value address = LLVM::AddrSpaceCastOp::create(
-        b, shared, e.address(from.memory, at, getStored()));
+    Value at = getPlace(line, inLine, from.stride);
+    Value address = toShared(b, e.address(from.memory, at, getStored()));
     Type i32 = b.getI32Type();
     auto words = LLVM::LLVMStructType::getLiteral(
         b.getContext(), SmallVector<Type>(count, i32));
@@ -264,11 +281,149 @@ private:
       sums[i] = LLVM::ExtractValueOp::create(e.b, call.getResults(), i);
   }
 
+protected:
   Type element;
+
+private:
   Value inWarp, group, member;
   /// Of the warp.
   int64_t rows, columns;
   Value firstRow, firstColumn;
+};
+
+/// Four warps multiply 64 rows by wgmma.m64nNk16: the sums are where mma has
+/// them, right operands are read from shared memory. There lines are cut into
+/// runs of eight elements; the runs of eight lines lie next to each other, and
+/// those further along a line 16 bytes behind all lines, so that neighbouring
+/// runs begin in other banks.
+class WarpGroupTile : public TensorTile {
+public:
+  WarpGroupTile(Emitter &e, TileShape shape, Type element, Value thread,
+                unsigned warps)
+      : TensorTile(e, shape, element, thread, warps, /*warpColumns=*/1),
+        firstOfGroup(e.mul(e.divU(thread, e.constant(kGroupThreads)),
+                           e.constant(kGroupRows))) {}
+
+  int64_t getStride(int64_t lines, int64_t) const override {
+    return (lines + 1) * kRun;
+  }
+  int64_t countElements(int64_t lines, int64_t length) const override {
+    return length / kRun * getStride(lines, length);
+  }
+  Value getPlace(Value line, Value inLine, int64_t stride) const override {
+    Value run = e.mul(e.divU(inLine, e.constant(kRun)), e.constant(stride));
+    return e.add(run, e.add(e.mul(line, e.constant(kRun)),
+                            e.remU(inLine, e.constant(kRun))));
+  }
+
+  SmallVector<Value> multiply(ValueRange sums, TileOperand left,
+                              TileOperand right) override {
+    Value descriptor = describe(left, firstOfGroup);
+    SmallVector<Value> lefts;
+    for (int64_t k = 0; k < shape.depth; k += 16)
+      lefts.push_back(advance(descriptor, left, k));
+    return multiplyAll(sums, lefts, /*isInRegisters=*/false, right);
+  }
+
+  SmallVector<Value> multiplyTerms(ValueRange sums, const BlockTile &from,
+                                   ValueRange terms, TileOperand,
+                                   TileOperand right) override {
+    SmallVector<Value> lefts;
+    for (int64_t k = 0; k < shape.depth; k += 16)
+      for (Value pair : joinPairs(getTerms(from, terms, 0, k))) {
+        Type i32 = e.b.getI32Type();
+        lefts.push_back(pair.getType() == i32
+                            ? pair
+                            : Value(LLVM::BitcastOp::create(e.b, i32, pair)));
+      }
+    return multiplyAll(sums, lefts, /*isInRegisters=*/true, right);
+  }
+
+private:
+  static constexpr int64_t kRun = 8, kGroupRows = 64, kGroupThreads = 128;
+  /// Of eight runs of eight lines, in units of 16 bytes.
+  static constexpr int64_t kBrick = 8;
+
+  /// What the instruction is told of an operand from line `first` on: where it
+  /// begins, and the distances of bricks along k and along its own dim, all in
+  /// units of 16 bytes.
+  Value describe(TileOperand from, Value first) {
+    ImplicitLocOpBuilder &b = e.b;
+    Type i64 = b.getI64Type();
+    Value begin =
+        e.address(from.memory, e.mul(first, e.constant(kRun)), getStored());
+    Value address = LLVM::PtrToIntOp::create(b, i64, toShared(b, begin));
+    Value units = arith::ShRUIOp::create(
+        b, arith::AndIOp::create(b, address, e.constant(0x3ffff)),
+        e.constant(4));
+    int64_t runs = from.stride / kRun;
+    int64_t alongK = from.isAlongK ? runs : kBrick;
+    int64_t alongOwn = from.isAlongK ? kBrick : runs;
+    return arith::OrIOp::create(b, units,
+                                e.constant(alongK << 16 | alongOwn << 32));
+  }
+  /// The same from step `k` on.
+  Value advance(Value descriptor, TileOperand from, int64_t k) {
+    int64_t steps = from.isAlongK ? k / kRun * (from.stride / kRun) : k;
+    return e.add(descriptor, e.constant(steps));
+  }
+
+  /// All steps of k as one text, so that no one touches the sums before all is
+  /// added.
+  SmallVector<Value> multiplyAll(ValueRange sums, ArrayRef<Value> lefts,
+                                 bool isInRegisters, TileOperand right) {
+    ImplicitLocOpBuilder &b = e.b;
+    size_t count = sums.size();
+    int64_t steps = shape.depth / 16;
+    std::string text = "{\n.reg .pred p;\nsetp.eq.u32 p, 0, 0;\n"
+                       "wgmma.fence.sync.aligned;\n";
+    std::string result;
+    for (size_t i = 0; i < count; ++i)
+      result += (i ? ", $" : "$") + std::to_string(i);
+    StringRef type = element.isF16() ? "f16" : "bf16";
+    Value descriptor = describe(right, e.constant(0));
+    SmallVector<Value> args(sums);
+    std::string constraints;
+    for (size_t i = 0; i < count; ++i)
+      constraints += "=f,";
+    for (size_t i = 0; i < count; ++i)
+      constraints += std::to_string(i) + ",";
+    auto addArg = [&](Value v, StringRef constraint) {
+      args.push_back(v);
+      constraints += constraint.str() + ",";
+      return "$" + std::to_string(count + args.size() - 1);
+    };
+    size_t perStep = isInRegisters ? 4 : 1;
+    for (int64_t step = 0; step < steps; ++step) {
+      std::string left;
+      for (Value v : lefts.slice(step * perStep, perStep))
+        left +=
+            (left.empty() ? "" : ", ") + addArg(v, isInRegisters ? "r" : "l");
+      text +=
+          "wgmma.mma_async.sync.aligned.m64n" + std::to_string(shape.columns) +
+          "k16.f32." + type.str() + "." + type.str() + " {" + result + "}, " +
+          (isInRegisters ? "{" + left + "}" : left) + ", " +
+          addArg(advance(descriptor, right, 16 * step), "l") + ", p, 1, 1, " +
+          (isInRegisters ? "" : "0, ") + (right.isAlongK ? "0" : "1") + ";\n";
+    }
+    text += "wgmma.commit_group.sync.aligned;\n"
+            "wgmma.wait_group.sync.aligned 0;\n}";
+    constraints += "~{memory}";
+    SmallVector<Type> floats(count, b.getF32Type());
+    auto call = LLVM::InlineAsmOp::create(
+        b, TypeRange{LLVM::LLVMStructType::getLiteral(b.getContext(), floats)},
+        args, text, constraints, /*has_side_effects=*/true,
+        /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+        /*asm_dialect=*/LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr());
+    SmallVector<Value> next;
+    for (size_t i = 0; i < count; ++i)
+      next.push_back(
+          LLVM::ExtractValueOp::create(b, call.getResult(0), int64_t(i)));
+    return next;
+  }
+
+  /// The first row of the four warps.
+  Value firstOfGroup;
 };
 
 //===----------------------------------------------------------------------===//
@@ -333,6 +488,7 @@ public:
   }
   unsigned countRows() const override { return rows; }
   unsigned getRowNumber(size_t sum) const override { return sum / columns; }
+  int64_t getLeastRow(unsigned number) const override { return number * 16; }
   unsigned getTeam() const override { return 16; }
 
 private:
@@ -366,6 +522,12 @@ std::unique_ptr<BlockTile> luminal::makeTensorTile(Emitter &e, TileShape shape,
                                                    unsigned warpColumns) {
   return std::make_unique<TensorTile>(e, shape, element, thread, warps,
                                       warpColumns);
+}
+
+std::unique_ptr<BlockTile>
+luminal::makeWarpGroupTile(Emitter &e, TileShape shape, Type element,
+                           Value thread, unsigned warps) {
+  return std::make_unique<WarpGroupTile>(e, shape, element, thread, warps);
 }
 
 std::unique_ptr<BlockTile> luminal::makePlainTile(Emitter &e, TileShape shape,

@@ -16,7 +16,7 @@ struct TileShape {
 /// not set, a line for each step of k.
 struct TileOperand {
   mlir::Value memory;
-  /// Elements from one line to the next.
+  /// As `BlockTile::getStride`.
   int64_t stride;
   bool isAlongK = true;
 };
@@ -29,8 +29,15 @@ public:
   /// The element type that is multiplied, as it is in shared memory.
   virtual mlir::Type getElement() const = 0;
   mlir::Type getStored() const { return getStorageType(getElement()); }
-  /// Elements from one line of `length` to the next.
-  int64_t getStride(int64_t length) const;
+  /// How `lines` lines of `length` elements are laid out: elements from one
+  /// line to the next, or as a tile says; how many elements they take; and
+  /// where an element is.
+  virtual int64_t getStride(int64_t lines, int64_t length) const;
+  virtual int64_t countElements(int64_t lines, int64_t length) const {
+    return lines * getStride(lines, length);
+  }
+  virtual mlir::Value getPlace(mlir::Value line, mlir::Value inLine,
+                               int64_t stride) const;
   /// Whether the right operand may have a line for each step of k.
   virtual bool takesAcross() const = 0;
 
@@ -66,6 +73,8 @@ public:
   /// have them in the same threads.
   virtual unsigned countRows() const = 0;
   virtual unsigned getRowNumber(size_t sum) const = 0;
+  /// The first row of the tile that some thread has with this number.
+  virtual int64_t getLeastRow(unsigned number) const = 0;
   /// Threads that have the same rows, where all of them are neighbours in a
   /// warp.
   virtual unsigned getTeam() const = 0;
@@ -86,6 +95,12 @@ std::unique_ptr<BlockTile> makeTensorTile(Emitter &e, TileShape shape,
                                           mlir::Type element,
                                           mlir::Value thread, unsigned warps,
                                           unsigned warpColumns);
+/// The same by four warps together (wgmma), which read right operands, and left
+/// ones of scores, from shared memory. A warp has 16 rows.
+std::unique_ptr<BlockTile> makeWarpGroupTile(Emitter &e, TileShape shape,
+                                             mlir::Type element,
+                                             mlir::Value thread,
+                                             unsigned warps);
 /// By multiplication and addition of sums, with 256 threads.
 std::unique_ptr<BlockTile> makePlainTile(Emitter &e, TileShape shape,
                                          mlir::Type element,

@@ -6,9 +6,11 @@
 // to a team of neighbouring threads, which have its scores, its states and the
 // lines that products sum in registers: a maximum is merged by exchange once a
 // chunk, all other states at the end. Right operands pass through shared
-// memory; while a chunk is computed, the next one of the scores' is on its way.
+// memory; while a chunk is computed, the next one is on its way: copied where
+// it is in memory as it is multiplied, else in registers, of the scores' alone.
 // Terms are relative to a reference of their row (StreamReference).
-// Which chunks are walked finds StreamedBlocksWalk.cpp.
+// Which chunks are walked finds StreamedBlocksWalk.cpp; where several blocks
+// walk parts of the stream, StreamedBlocksParts.cpp merges what they leave.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +18,7 @@
 #include "luminal/Conversion/ScalarMath.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace luminal;
 using namespace luminal::blocks;
@@ -32,23 +35,14 @@ static constexpr int64_t kAlignment = 16;
 //===----------------------------------------------------------------------===//
 
 void StreamedBlocks::findLayout() {
-  tile.threads = e.team.count;
+  tile = StreamTile::get(t, e.loopCase);
   thread = e.team.member;
   warp = e.team.warp;
   // The code below says itself what each thread does.
   e.team = Emitter::Team();
-  tile.chunk = t.chunk;
-  tile.rows = StreamTile::kWarpRows;
   for (const StageAxis &axis : s.axes)
-    if (axis.block != 1) {
+    if (axis.block != 1)
       rowAxis = &axis;
-      tile.rows = axis.block;
-    }
-  for (const Anchor &anchor : t.getAnchors())
-    if (isa<llir::ProductOpInterface>(anchor.op))
-      tile.useTensorCores =
-          e.loopCase.getForm(llir::getPosition(anchor.op)).getWord("use") ==
-          "mma";
   column = e.addDim(t.extent);
   at = s.index;
   at.push_back(Expr::dim(column));
@@ -63,11 +57,14 @@ void StreamedBlocks::addProduct(const Anchor &anchor) {
   llir::LoopFormAttr form = e.loopCase.getForm(llir::getPosition(anchor.op));
   StreamTile::Part part = tile.getPart(anchor);
   TileShape shape{tile.rows, part.columns, part.depth};
-  product.tile =
-      tile.useTensorCores
-          ? makeTensorTile(e, shape, getMultipliedType(anchor), thread,
-                           tile.threads / warp, /*warpColumns=*/1)
-          : makePlainTile(e, shape, p.accumulator, thread);
+  unsigned warps = tile.threads / warp;
+  Type multiplied = getMultipliedType(anchor);
+  product.tile = tile.useWarpGroups
+                     ? makeWarpGroupTile(e, shape, multiplied, thread, warps)
+                 : tile.useTensorCores
+                     ? makeTensorTile(e, shape, multiplied, thread, warps,
+                                      /*warpColumns=*/1)
+                     : makePlainTile(e, shape, p.accumulator, thread);
   auto makeSide = [&](std::optional<BlockSide> &side, bool ofRows) {
     side.emplace(e, p, ofRows ? p.rows : p.columns, *product.tile,
                  BlockSide::getReading(form, ofRows),
@@ -75,6 +72,7 @@ void StreamedBlocks::addProduct(const Anchor &anchor) {
                  tile.threads);
   };
   makeSide(product.right, /*ofRows=*/false);
+  product.stages = tile.countStages(anchor);
   if (isScores)
     makeSide(product.left, /*ofRows=*/true);
 }
@@ -126,22 +124,31 @@ int64_t StreamedBlocks::makeRoom() {
     bytes += llvm::alignTo(count * size, kAlignment);
     return begin;
   };
-  auto takeSide = [&](Product &product, BlockSide &side) {
-    side.setMemory(take(product.tile->getStored(), side.countElements()));
+  auto takeRight = [&](Product &product) {
+    BlockSide &side = *product.right;
+    product.memory =
+        take(product.tile->getStored(), product.stages * side.countElements());
+    side.setMemory(product.memory);
   };
   for (auto &product : scores) {
-    takeSide(*product, *product->left);
-    takeSide(*product, *product->right);
+    BlockSide &left = *product->left;
+    left.setMemory(take(product->tile->getStored(), left.countElements()));
+    takeRight(*product);
   }
   for (auto &product : sums) {
-    takeSide(*product, *product->right);
+    takeRight(*product);
     if (tile.useTensorCores)
       continue;
-    int64_t stride = product->tile->getStride(t.chunk);
+    int64_t stride = product->tile->getStride(tile.rows, t.chunk);
     product->room = {take(product->tile->getStored(), tile.rows * stride),
                      stride};
   }
   return bytes;
+}
+
+Emitter::Team StreamedBlocks::getBlock() {
+  Value all = arith::ConstantOp::create(e.b, e.b.getI32IntegerAttr(-1));
+  return {tile.threads, thread, warp, all};
 }
 
 /// The threads that have this thread's rows.
@@ -170,6 +177,10 @@ Value StreamedBlocks::getPlaceOfRow(unsigned number) {
     if (layout->getRowNumber(i) == number)
       return e.add(firstRow, layout->getRow(i));
   llvm_unreachable("a row without elements");
+}
+
+bool StreamedBlocks::isUsed(unsigned number) const {
+  return layout->getLeastRow(number) < tile.usedRows;
 }
 
 Value StreamedBlocks::setRow(unsigned number) {
@@ -244,6 +255,11 @@ void StreamedBlocks::setCarried(ValueRange values) {
     take(product->next);
 }
 
+/// What the tile of a sum takes terms as.
+static Type getTermType(const Product &sum) {
+  return sum.isSplit() ? sum.p.accumulator : sum.tile->getElement();
+}
+
 /// The terms that are computed beside a reduction, at one place.
 void StreamedBlocks::emitTerms(const Anchor *by, size_t place, Value isInside) {
   for (Terms &term : terms) {
@@ -253,8 +269,7 @@ void StreamedBlocks::emitTerms(const Anchor *by, size_t place, Value isInside) {
     for (auto &sum : sums) {
       if (StreamedSpace::getTerms(sum->p.op) != term.value)
         continue;
-      Type multiplied =
-          sum->isSplit() ? sum->p.accumulator : sum->tile->getElement();
+      Type multiplied = getTermType(*sum);
       Value element = emitCast(e.b, v, getElementType(term.value), multiplied);
       element = e.toStorage(element, multiplied);
       if (isInside) {
@@ -273,8 +288,15 @@ void StreamedBlocks::emitTerms(const Anchor *by, size_t place, Value isInside) {
 void StreamedBlocks::emitRows(Value lo) {
   Emitter::Repeated repeated(e, {t.extent});
   size_t places = layout->countSums();
-  for (Terms &term : terms)
-    term.elements.assign(places, Value());
+  // Of rows that no tile has, they are 0.
+  for (Terms &term : terms) {
+    auto sum = llvm::find_if(sums, [&](const auto &sum) {
+      return StreamedSpace::getTerms(sum->p.op) == term.value;
+    });
+    Type stored = getStorageType(getTermType(**sum));
+    term.elements.assign(
+        places, arith::ConstantOp::create(e.b, e.b.getZeroAttr(stored)));
+  }
   auto forRow = [&](unsigned number,
                     function_ref<void(size_t place, Value isInside)> body) {
     for (size_t place = 0; place < places; ++place) {
@@ -288,6 +310,8 @@ void StreamedBlocks::emitRows(Value lo) {
   };
   for (RowState &state : states)
     for (unsigned number = 0; number < layout->countRows(); ++number) {
+      if (!isUsed(number))
+        continue;
       Emitter::MemoScope scope(e);
       setRow(number);
       rememberRow(number);
@@ -332,6 +356,8 @@ void StreamedBlocks::emitRows(Value lo) {
   if (llvm::none_of(terms, [](const Terms &term) { return !term.by; }))
     return;
   for (unsigned number = 0; number < layout->countRows(); ++number) {
+    if (!isUsed(number))
+      continue;
     Emitter::MemoScope scope(e);
     setRow(number);
     rememberRow(number);
@@ -341,35 +367,91 @@ void StreamedBlocks::emitRows(Value lo) {
   }
 }
 
-void StreamedBlocks::emitSum(Product &sum) {
+void StreamedBlocks::emitSum(Product &sum, Value lo) {
   if (const Reference *r = getReference(sum.anchor))
     for (auto [i, v] : llvm::enumerate(sum.sums)) {
-      Value factor = emitCast(e.b, r->factors[sum.tile->getRowNumber(i)],
-                              r->type, sum.p.accumulator);
+      unsigned number = sum.tile->getRowNumber(i);
+      if (!isUsed(number))
+        continue;
+      Value factor =
+          emitCast(e.b, r->factors[number], r->type, sum.p.accumulator);
       v = emitFn(e.b, llir::Fn::Mul, {v, factor}, sum.p.accumulator);
     }
   auto it = llvm::find_if(terms, [&](const Terms &term) {
     return term.value == StreamedSpace::getTerms(sum.p.op);
   });
   sum.sums = sum.tile->multiplyTerms(sum.sums, *layout, it->elements, sum.room,
-                                     sum.right->getOperand());
+                                     getRight(sum, lo));
+}
+
+/// What threads wrote to shared memory is there for the block.
+void StreamedBlocks::publish() {
+  if (tile.useWarpGroups)
+    LLVM::InlineAsmOp::create(
+        e.b, TypeRange(), ValueRange(), "fence.proxy.async.shared::cta;",
+        "~{memory}", /*has_side_effects=*/true, /*is_align_stack=*/false,
+        LLVM::tailcallkind::TailCallKind::None,
+        /*asm_dialect=*/LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr());
+  barrier();
+}
+
+/// Where the chunk from `lo` on of a right operand that is copied has its
+/// place: chunks take the stages in turn.
+Value StreamedBlocks::getBuffer(const Product &product, Value lo) {
+  Value stage =
+      e.remU(e.divU(lo, e.constant(t.chunk)), e.constant(product.stages));
+  return e.address(product.memory,
+                   e.mul(stage, e.constant(product.right->countElements())),
+                   product.tile->getStored());
+}
+
+TileOperand StreamedBlocks::getRight(const Product &product, Value lo) {
+  return product.isCopied() ? product.right->getOperand(getBuffer(product, lo))
+                            : product.right->getOperand();
+}
+
+/// Starts the copies of the chunk from `lo` on, if it is walked: a group of
+/// copies in any case, so that they can be counted.
+void StreamedBlocks::startCopies(Value lo, IndexRange walked) {
+  e.ifThen(e.less(lo, walked.hi), [&] {
+    e.setDim(t.begin, lo);
+    for (auto &product : scores)
+      if (product->isCopied())
+        product->right->copy(lo, e.constant(0), getBuffer(*product, lo));
+    for (auto &sum : sums)
+      if (sum->isCopied())
+        sum->right->copy(e.constant(0), e.constant(0), getBuffer(*sum, lo));
+  });
+  NVVM::CpAsyncCommitGroupOp::create(e.b);
 }
 
 void StreamedBlocks::emitChunk(Value lo, IndexRange walked) {
   e.clearPlaces();
-  e.setDim(t.begin, lo);
+  // Of the copies, those of this chunk are there for the threads that made
+  // them.
+  if (tile.stages > 1)
+    NVVM::CpAsyncWaitGroupOp::create(e.b, tile.stages - 2);
   // All have read the chunk before.
-  barrier();
+  publish();
+  if (tile.stages > 1)
+    startCopies(e.add(lo, e.constant((tile.stages - 1) * t.chunk)), walked);
+  e.setDim(t.begin, lo);
+  auto isStored = [](const std::unique_ptr<Product> &product) {
+    return !product->isCopied();
+  };
   for (auto &product : scores)
-    product->right->store(product->next);
-  SmallVector<SmallVector<Value>> loaded;
-  for (auto &sum : sums)
-    loaded.push_back(sum->right->load(e.constant(0), e.constant(0)));
-  barrier();
+    if (isStored(product))
+      product->right->store(product->next);
+  SmallVector<SmallVector<Value>> loaded(sums.size());
+  for (auto [sum, vectors] : llvm::zip_equal(sums, loaded))
+    if (isStored(sum))
+      vectors = sum->right->load(e.constant(0), e.constant(0));
+  if (llvm::any_of(scores, isStored))
+    publish();
   for (auto &product : scores)
     product->sums = product->tile->multiply(product->tile->begin(),
                                             product->left->getOperand(),
-                                            product->right->getOperand());
+                                            getRight(*product, lo));
   Value after = e.add(lo, e.constant(t.chunk));
   SmallVector<Value> old;
   for (auto &product : scores)
@@ -381,7 +463,9 @@ void StreamedBlocks::emitChunk(Value lo, IndexRange walked) {
         [&] {
           SmallVector<Value> all;
           for (auto &product : scores)
-            llvm::append_range(all, product->right->load(after, e.constant(0)));
+            if (isStored(product))
+              llvm::append_range(all,
+                                 product->right->load(after, e.constant(0)));
           return all;
         },
         [&] { return old; });
@@ -394,10 +478,12 @@ void StreamedBlocks::emitChunk(Value lo, IndexRange walked) {
   }
   emitRows(lo);
   for (auto [sum, vectors] : llvm::zip_equal(sums, loaded))
-    sum->right->store(vectors);
-  barrier();
+    if (isStored(sum))
+      sum->right->store(vectors);
+  if (llvm::any_of(sums, isStored))
+    publish();
   for (auto &sum : sums)
-    emitSum(*sum);
+    emitSum(*sum, lo);
 }
 
 //===----------------------------------------------------------------------===//
@@ -433,8 +519,9 @@ void StreamedBlocks::emitEnd() {
   e.team = getTeam();
   for (RowState &state : states)
     if (!state.isOfTeam)
-      for (SmallVector<Value> &row : state.rows)
-        row = e.mergeTeam(state.emission, row);
+      for (auto [number, row] : llvm::enumerate(state.rows))
+        if (isUsed(number))
+          row = e.mergeTeam(state.emission, row);
   e.team = Emitter::Team();
   Value isFirst = arith::CmpIOp::create(e.b, arith::CmpIPredicate::eq,
                                         getTeam().member, e.constant(0));
@@ -456,6 +543,8 @@ void StreamedBlocks::emitEnd() {
       it->second.push_back(i);
   }
   for (unsigned number = 0; number < layout->countRows(); ++number) {
+    if (!isUsed(number))
+      continue;
     Emitter::MemoScope scope(e);
     Value isInside = setRow(number);
     auto write = [&] {
@@ -542,20 +631,8 @@ void StreamedBlocks::emitEnd() {
 // Units
 //===----------------------------------------------------------------------===//
 
-void StreamedBlocks::emitUnit(ArrayRef<IndexRange> ranges) {
-  firstRow = rowAxis ? ranges[rowAxis - s.axes.data()].lo : e.constant(0);
-  for (auto *list : {&scores, &sums})
-    for (auto &product : *list)
-      for (auto [group, dim] :
-           llvm::zip_equal(product->p.batch, product->p.batchDims))
-        e.setDim(dim, e.value(s.index[group.front()]));
-  IndexRange walked = getWalked();
-  // All have read what an earlier unit left.
-  barrier();
-  for (auto &product : scores) {
-    product->left->store(product->left->load(firstRow, e.constant(0)));
-    product->next = product->right->load(walked.lo, e.constant(0));
-  }
+/// States of rows that have taken nothing.
+void StreamedBlocks::emitInitial() {
   unsigned rows = layout->countRows();
   for (RowState &state : states)
     state.rows.assign(
@@ -566,6 +643,27 @@ void StreamedBlocks::emitUnit(ArrayRef<IndexRange> ranges) {
   }
   for (auto &sum : sums)
     sum->sums = sum->tile->begin();
+}
+
+/// The states of the unit's rows for `part` of the stream.
+void StreamedBlocks::emitWalk(ArrayRef<IndexRange> ranges, IndexRange part) {
+  firstRow = rowAxis ? ranges[rowAxis - s.axes.data()].lo : e.constant(0);
+  for (auto *list : {&scores, &sums})
+    for (auto &product : *list)
+      for (auto [group, dim] :
+           llvm::zip_equal(product->p.batch, product->p.batchDims))
+        e.setDim(dim, e.value(s.index[group.front()]));
+  IndexRange walked = getWalked(part);
+  // All have read what an earlier unit left.
+  barrier();
+  for (unsigned i = 0; i + 1 < tile.stages; ++i)
+    startCopies(e.add(walked.lo, e.constant(i * t.chunk)), walked);
+  for (auto &product : scores) {
+    product->left->store(product->left->load(firstRow, e.constant(0)));
+    if (!product->isCopied())
+      product->next = product->right->load(walked.lo, e.constant(0));
+  }
+  emitInitial();
   SmallVector<Value> last =
       e.forLoop(walked.lo, walked.hi, e.constant(t.chunk), getCarried(),
                 [&](Value lo, ValueRange carried) {
@@ -574,7 +672,6 @@ void StreamedBlocks::emitUnit(ArrayRef<IndexRange> ranges) {
                   return getCarried();
                 });
   setCarried(last);
-  emitEnd();
 }
 
 /// So many blocks of threads are to find room on a multiprocessor.
@@ -602,13 +699,20 @@ WorkShape StreamedBlocks::emit() {
   setResidents();
   int64_t bytes = makeRoom();
   Grid grid = getGrid(s);
-  forEachUnit(e, s, grid, loop,
-              [&](SmallVector<IndexRange> ranges) { emitUnit(ranges); });
+  if (parts == 1)
+    forEachUnit(e, s, grid, loop, [&](SmallVector<IndexRange> ranges) {
+      emitWalk(ranges, {e.constant(0), e.value(t.extent)});
+      emitEnd();
+    });
+  else
+    emitUnitsOfParts(grid);
   e.clearPlaces();
   WorkShape shape;
-  shape.work = grid.countUnits();
-  shape.cost = grid.getUnitLength() *
-               Expr::max(1, t.extent * llir::getElementCost(e.kernel));
+  shape.work = grid.countUnits() * parts;
+  shape.cost =
+      Expr::ceilDiv(grid.getUnitLength() *
+                        Expr::max(1, t.extent * llir::getElementCost(e.kernel)),
+                    parts);
   shape.shared = bytes;
   return shape;
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The state of StreamedBlocks.cpp, of which StreamedBlocksWalk.cpp finds what
-// is walked.
+// is walked, and StreamedBlocksParts.cpp merges parts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,9 +34,15 @@ struct Product {
   /// Of scores; of sums the left operand is computed, and may need room.
   std::optional<BlockSide> left, right;
   TileOperand room = {};
+  /// Chunks of the right operand that are in shared memory, or on their way
+  /// there, at a time; and where they begin.
+  unsigned stages = 1;
+  mlir::Value memory;
+  bool isCopied() const { return stages > 1; }
   /// Sums: of a chunk of scores, or so far.
   llvm::SmallVector<mlir::Value> sums;
-  /// What this thread brings of the right operand's next chunk.
+  /// What this thread brings of the right operand's next chunk, which is not
+  /// copied.
   llvm::SmallVector<mlir::Value> next;
 };
 
@@ -68,7 +74,7 @@ struct Terms {
 class StreamedBlocks {
 public:
   StreamedBlocks(Emitter &e, const WorkLoop &loop)
-      : e(e), loop(loop), t(e), s(t.s) {}
+      : e(e), loop(loop), t(e), s(t.s), parts(e.loopCase.getParts()) {}
 
   WorkShape emit();
 
@@ -79,19 +85,41 @@ private:
   void setResidents();
   int64_t makeRoom();
   Emitter::Team getTeam();
+  /// All threads of the block.
+  Emitter::Team getBlock();
 
-  void emitUnit(llvm::ArrayRef<IndexRange> ranges);
+  void emitWalk(llvm::ArrayRef<IndexRange> ranges, IndexRange part);
+  void emitInitial();
   IndexRange getNeeded();
-  IndexRange getWalked();
+  IndexRange getWalked(IndexRange part);
   mlir::Value emitZeros(const Product &sum, mlir::Value from, mlir::Value to,
                         mlir::Value zeros);
   llvm::SmallVector<mlir::Value> getCarried() const;
   void setCarried(mlir::ValueRange values);
   void emitChunk(mlir::Value lo, IndexRange walked);
+  mlir::Value getBuffer(const Product &product, mlir::Value lo);
+  TileOperand getRight(const Product &product, mlir::Value lo);
+  void startCopies(mlir::Value lo, IndexRange walked);
   void emitRows(mlir::Value lo);
   void emitTerms(const StreamedSpace::Anchor *by, size_t place,
                  mlir::Value isInside);
-  void emitSum(Product &sum);
+  void emitSum(Product &sum, mlir::Value lo);
+
+  // Parts of the stream.
+  /// A value of the states: as what type it is in memory, its row of the thread
+  /// and where the block has it, in bytes.
+  struct Slot {
+    mlir::Value *value;
+    mlir::Type type;
+    unsigned row;
+    int64_t offset;
+  };
+  llvm::SmallVector<Slot> getSlots();
+  mlir::Value getAddress(const Slot &slot, mlir::Value states);
+  void emitUnitsOfParts(const Grid &grid);
+  void leaveStates(mlir::Value to);
+  void mergeStates(llvm::ArrayRef<mlir::Value> others);
+  void mergeRow(unsigned number, llvm::ArrayRef<mlir::Value> other);
 
   void emitEnd();
   void emitLines(const Expr &extent, llvm::ArrayRef<size_t> numbers);
@@ -103,6 +131,8 @@ private:
   /// The same of a place of a chunk's scores.
   mlir::Value setPlace(size_t place, mlir::Value lo);
   mlir::Value getPlaceOfRow(unsigned number);
+  /// Whether some tile may have a row with this number.
+  bool isUsed(unsigned number) const;
   /// Remembers what is known of the row that is set.
   void rememberRow(unsigned number);
   void rememberScores(size_t place);
@@ -118,12 +148,15 @@ private:
   bool isWhole(const Expr &extent, int64_t by) {
     return e.simplify(Expr::mod(extent, by)).isConstant(0);
   }
+  void publish();
   void barrier() { mlir::NVVM::Barrier0Op::create(e.b); }
 
   Emitter &e;
   const WorkLoop &loop;
   StreamedStages t;
   StageAnalysis &s;
+  /// Units that walk a part of the stream each, for the same rows.
+  int64_t parts;
 
   unsigned warp = 1;
   mlir::Value thread;

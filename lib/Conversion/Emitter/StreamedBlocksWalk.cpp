@@ -52,10 +52,11 @@ IndexRange StreamedBlocks::getNeeded() {
 
 /// `zeros` and zero times what the thread brings of a right operand for chunks
 /// in [from, to), and maybe of some after them: NaN where an element is not
-/// finite.
+/// finite. In the operand's own type, of which threads multiply two narrow
+/// elements at a time.
 Value StreamedBlocks::emitZeros(const Product &sum, Value from, Value to,
                                 Value zeros) {
-  Type type = zeros.getType();
+  Type element = sum.tile->getElement();
   Value step = e.constant(kCheckedChunks * t.chunk);
   // There is a chunk where there is something to check.
   Value last = e.sub(e.value(t.extent), e.constant(t.chunk));
@@ -70,37 +71,48 @@ Value StreamedBlocks::emitZeros(const Product &sum, Value from, Value to,
                          sum.right->load(e.constant(0), e.constant(0)));
     }
     Value result = before[0];
-    Value zero = arith::ConstantOp::create(e.b, e.b.getZeroAttr(type));
-    Type element = sum.tile->getElement();
+    Value zero =
+        arith::ConstantOp::create(e.b, e.b.getZeroAttr(result.getType()));
     for (Value v : vectors) {
-      auto vector = dyn_cast<VectorType>(v.getType());
-      for (int64_t i = 0, n = vector ? vector.getDimSize(0) : 1; i < n; ++i) {
-        Value x = vector ? Value(vector::ExtractOp::create(e.b, v, i)) : v;
-        x = emitCast(e.b, e.fromStorage(x, element), element, type);
-        result = math::FmaOp::create(e.b, x, zero, result);
-      }
+      v = e.fromStorage(v, element);
+      if (v.getType() != result.getType())
+        v = vector::BroadcastOp::create(e.b, result.getType(), v);
+      result = math::FmaOp::create(e.b, v, zero, result);
     }
     return SmallVector<Value>{result};
   })[0];
 }
 
-/// The chunks that the block walks: those that it needs, or all where what it
-/// would leave out is not finite.
-IndexRange StreamedBlocks::getWalked() {
-  Value none = e.constant(0), extent = e.value(t.extent);
+/// The chunks of `part` that the block walks: those that it needs, or all where
+/// what it would leave out is not finite.
+IndexRange StreamedBlocks::getWalked(IndexRange part) {
   if (!span)
-    return {none, extent};
+    return part;
   IndexRange needed = getNeeded();
+  if (parts > 1) {
+    // Nothing of the part is needed where it ends before it begins.
+    needed.lo = e.maxS(part.lo, e.minS(part.hi, needed.lo));
+    needed.hi = e.maxS(needed.lo, e.minS(part.hi, needed.hi));
+  }
   Value isBad = arith::ConstantOp::create(e.b, e.b.getBoolAttr(false));
   for (auto &sum : sums) {
     Emitter::Repeated repeated(e, {t.extent});
-    Type type = sum->p.accumulator;
+    // As the thread reads it.
+    Type element = sum->tile->getElement();
+    unsigned lanes = sum->right->getLanes();
+    Type type = lanes > 1 ? Type(VectorType::get({lanes}, element)) : element;
     Value zeros = arith::ConstantOp::create(e.b, e.b.getZeroAttr(type));
-    zeros = emitZeros(*sum, none, needed.lo, zeros);
-    zeros = emitZeros(*sum, needed.hi, extent, zeros);
-    isBad = arith::OrIOp::create(
-        e.b, isBad,
-        arith::CmpFOp::create(e.b, arith::CmpFPredicate::UNO, zeros, zeros));
+    zeros = emitZeros(*sum, part.lo, needed.lo, zeros);
+    zeros = emitZeros(*sum, needed.hi, part.hi, zeros);
+    for (unsigned i = 0; i < lanes; ++i) {
+      Value x =
+          lanes > 1 ? Value(vector::ExtractOp::create(e.b, zeros, i)) : zeros;
+      Type wide = sum->p.accumulator;
+      x = emitCast(e.b, x, element, wide);
+      isBad = arith::OrIOp::create(
+          e.b, isBad,
+          arith::CmpFOp::create(e.b, arith::CmpFPredicate::UNO, x, x));
+    }
   }
   // Of any thread of the block.
   Value all = arith::ConstantOp::create(e.b, e.b.getI32IntegerAttr(0));
@@ -109,6 +121,6 @@ IndexRange StreamedBlocks::getWalked() {
               e.b.getStringAttr("llvm.nvvm.barrier.cta.red.or.aligned.all"),
               ValueRange{all, isBad})
               .getResult(0);
-  return {arith::SelectOp::create(e.b, isBad, none, needed.lo),
-          arith::SelectOp::create(e.b, isBad, extent, needed.hi)};
+  return {arith::SelectOp::create(e.b, isBad, part.lo, needed.lo),
+          arith::SelectOp::create(e.b, isBad, part.hi, needed.hi)};
 }

@@ -12,7 +12,8 @@ using namespace mlir;
 
 /// Every kernel of the module, wherever it is; symbols are those of the
 /// enclosing function. A kernel is named after that function.
-static LogicalResult emitAll(ModuleOp module, ModuleOp code) {
+static LogicalResult emitAll(ModuleOp module, ModuleOp code,
+                             const MachineModel &machine) {
   auto result = module.walk([&](llir::KernelOp kernel) {
     auto func = kernel->getParentOfType<func::FuncOp>();
     ArrayRef<hlir::SymbolEntry> symbols;
@@ -25,12 +26,9 @@ static LogicalResult emitAll(ModuleOp module, ModuleOp code) {
       KernelAnalysis::SymbolRanges ranges;
       for (const hlir::SymbolEntry &entry : symbols)
         ranges[std::string(entry.name)] = entry.range;
-      kernel.setLoopsAttr(
-          llir::proposeLoops(kernel, ranges, MachineModel::getGPUThread())
-              .loops);
+      kernel.setLoopsAttr(llir::proposeLoops(kernel, ranges, machine).loops);
     }
-    if (failed(emitGPUKernel(kernel, name, code, symbols,
-                             MachineModel::getGPUThread())))
+    if (failed(emitGPUKernel(kernel, name, code, symbols, machine)))
       return WalkResult::interrupt();
     return WalkResult::advance();
   });
@@ -47,7 +45,8 @@ void luminal::registerLLIRToPTXTranslation() {
         // Only dialects that the parser met are loaded.
         module.getContext()->loadAllAvailableDialects();
         OwningOpRef<ModuleOp> code = ModuleOp::create(module.getLoc());
-        if (failed(emitAll(module, *code)) || failed(lowerToNVVM(*code)))
+        if (failed(emitAll(module, *code, MachineModel::getGPU(arch))) ||
+            failed(lowerToNVVM(*code)))
           return failure();
         std::optional<std::string> text = translateToPTX(*code, arch);
         if (!text)

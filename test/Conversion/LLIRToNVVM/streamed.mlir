@@ -9,15 +9,19 @@
 // RUN: %if ptxas %{ ptxas -arch=sm_90a %t.90.ptx -o %t.90.cubin %}
 
 // The keys and the values, which are widened for the product, go to the tensor cores as they are; the rows of the values
-// lie across k. A maximum is exchanged by the four threads of a row; both products are a library's no more.
+// lie across k. Both are copied while the chunk before is computed. A maximum is exchanged by the four threads of a row;
+// both products are a library's no more.
 // REMARK: op=gemm, reason="its kernel walks other anchors jointly"
 // REMARK: anchors=4, chunk=32, form="anchors jointly over one streamed dim"
 // CHECK-LABEL: @half
-// CHECK: llir.kernel(%arg0, %arg1, %arg2) loops<grid(d1, d2:64) stream(d3:32) threads(128, 128) op0 = block {columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, use = mma} op{{.*}} = joint {blocks = 3} op{{.*}} = joint {blocks = 3} op{{.*}} = block {columnalong = own, columnlanes = 8, use = mma}>
+// CHECK: llir.kernel(%arg0, %arg1, %arg2) loops<grid(d1, d2:64) stream(d3:32) threads(128, 128) op0 = block {columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, stages = 2, use = mma} op{{.*}} = joint {blocks = 3} op{{.*}} = joint {blocks = 3} op{{.*}} = block {columnalong = own, columnlanes = 8, stages = 2, use = mma}>
 // CHECK-NOT: llir.kernel
 // CHECK-NOT: cublaslt
 // CHECK: return
 // PTX-LABEL: .entry half(
+// PTX-DAG: cp.async.cg.shared.global {{.*}}, 16;
+// PTX-DAG: cp.async.commit_group;
+// PTX-DAG: cp.async.wait_group 0;
 // PTX-DAG: ldmatrix.sync.aligned.m8n8.x4.shared.b16
 // PTX-DAG: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
 // PTX-DAG: shfl.sync.bfly.b32
@@ -56,10 +60,18 @@ func.func @dynamic(%q: tensor<2x3x?x40xf32, #hlir.dims<m>>, %k: tensor<2x?x40xf3
   return %o : tensor<2x3x?x72xf32, #hlir.dims<m>>
 }
 
-// One query reads the keys once whatever runs it: three kernels, which all workers share.
+// One query of a head: tensor cores take it with rows that are not there, of which eight are left out. Blocks walk parts
+// of the keys and leave their states in the workspace; the last one merges those of all.
 // CHECK-LABEL: @few
-// CHECK-NOT: joint
+// CHECK: loops<grid(d0) stream(d2:32) parts(32) threads(32, 32) op0 = block {{.*}} use = mma}
+// CHECK-NOT: llir.kernel
 // CHECK: return
+// PTX-LABEL: .entry few(
+// PTX: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
+// PTX: fence.acq_rel.gpu
+// PTX-NEXT: atom
+// PTX: fence.acq_rel.gpu
+// PTX: ld.global
 func.func @few(%q: tensor<8x1x128xbf16>, %k: tensor<8x4096x128xbf16>, %v: tensor<8x4096x128xbf16>) -> tensor<8x1x128xbf16> {
   %s = llir.gemm %q, %k k(128) <(d0, d1, d2, d3) -> (d0, 0, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x1x128xbf16>, tensor<8x4096x128xbf16> -> tensor<8x1x4096xbf16>
   %p = llir.softmax %s : tensor<8x1x4096xbf16>

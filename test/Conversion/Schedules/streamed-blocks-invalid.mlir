@@ -19,7 +19,7 @@ func.func @team(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x64xf
 // -----
 
 func.func @threads(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x64xf16>) -> tensor<64x64xf16> {
-  // expected-error @+1 {{its schedule has 256 threads for a tile of 64 rows, expected 128}}
+  // expected-error @+1 {{its schedule has 256 threads for a tile of 64 rows, expected 128, or half as many}}
   %0 = llir.kernel(%a, %b, %c) loops<grid(d0:64) stream(d1:64) threads(256, 256) op0 = block {use = mma} op1 = joint op5 = block {use = mma}> : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16> {
   ^bb0(%q: tensor<64x64xf16>, %k: tensor<64x64xf16>, %v: tensor<64x64xf16>):
     %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf16>
@@ -184,4 +184,90 @@ func.func @lanes(%a: tensor<64x60xf16>, %b: tensor<64x60xf16>, %c: tensor<64x64x
     llir.yield %6 : tensor<64x64xf16>
   }
   return %0 : tensor<64x64xf16>
+}
+
+// -----
+
+func.func @stages(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x64xf16>) -> tensor<64x64xf16> {
+  // expected-error @+1 {{its schedule copies 3 and 2 chunks of right operands}}
+  %r = llir.kernel(%a, %b, %c) loops<grid(d0:64) stream(d1:32) threads(128, 128) op0 = block {columnlanes = 8, rowlanes = 8, stages = 2, use = mma} op1 = joint op5 = block {columnalong = own, columnlanes = 8, stages = 3, use = mma}> : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16> {
+  ^bb0(%q: tensor<64x64xf16>, %k: tensor<64x64xf16>, %v: tensor<64x64xf16>):
+    %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf16>
+    %2 = llir.reduce max %1 : tensor<64x64xf16> -> tensor<64xf16>
+    %3 = llir.view %2 <(d0, d1) -> (d0)> : tensor<64xf16> -> tensor<64x64xf16>
+    %4 = llir.elementwise sub(%1, %3) : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
+    %5 = llir.elementwise exp(%4) : (tensor<64x64xf16>) -> tensor<64x64xf16>
+    %6 = llir.gemm %5, %v k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf16>
+    llir.yield %6 : tensor<64x64xf16>
+  }
+  return %r : tensor<64x64xf16>
+}
+
+// -----
+
+func.func @computed(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x64xf16>) -> tensor<64x64xf16> {
+  // expected-error @+1 {{its schedule copies elements that op1 multiplies, but they are computed}}
+  %r = llir.kernel(%a, %b, %c) loops<grid(d0:64) stream(d1:32) threads(128, 128) op1 = block {columnlanes = 8, rowlanes = 8, stages = 2, use = mma} op2 = joint op6 = block {columnalong = own, columnlanes = 8, use = mma}> : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16> {
+  ^bb0(%q: tensor<64x64xf16>, %k0: tensor<64x64xf16>, %v: tensor<64x64xf16>):
+    %0 = llir.elementwise neg(%k0) : (tensor<64x64xf16>) -> tensor<64x64xf16>
+    %1 = llir.gemm %q, %0 k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf16>
+    %2 = llir.reduce max %1 : tensor<64x64xf16> -> tensor<64xf16>
+    %3 = llir.view %2 <(d0, d1) -> (d0)> : tensor<64xf16> -> tensor<64x64xf16>
+    %4 = llir.elementwise sub(%1, %3) : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
+    %5 = llir.elementwise exp(%4) : (tensor<64x64xf16>) -> tensor<64x64xf16>
+    %6 = llir.gemm %5, %v k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf16>
+    llir.yield %6 : tensor<64x64xf16>
+  }
+  return %r : tensor<64x64xf16>
+}
+
+// -----
+
+func.func @pieces(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x64xf16>) -> tensor<64x64xf16> {
+  // expected-error @+1 {{its schedule copies elements that op0 multiplies, but they are not read in whole copies}}
+  %r = llir.kernel(%a, %b, %c) loops<grid(d0:64) stream(d1:32) threads(128, 128) op0 = block {columnlanes = 4, stages = 2, use = mma} op1 = joint op5 = block {use = mma}> : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16> {
+  ^bb0(%q: tensor<64x64xf16>, %k: tensor<64x64xf16>, %v: tensor<64x64xf16>):
+    %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf16>
+    %2 = llir.reduce max %1 : tensor<64x64xf16> -> tensor<64xf16>
+    %3 = llir.view %2 <(d0, d1) -> (d0)> : tensor<64xf16> -> tensor<64x64xf16>
+    %4 = llir.elementwise sub(%1, %3) : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
+    %5 = llir.elementwise exp(%4) : (tensor<64x64xf16>) -> tensor<64x64xf16>
+    %6 = llir.gemm %5, %v k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf16>
+    llir.yield %6 : tensor<64x64xf16>
+  }
+  return %r : tensor<64x64xf16>
+}
+
+// -----
+
+func.func @parts(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x64xf16>) -> tensor<64x64xf16> {
+  // expected-error @+1 {{its schedule cuts the 2 chunks of its stream into 3 parts}}
+  %r = llir.kernel(%a, %b, %c) loops<grid(d0:64) stream(d1:32) parts(3) threads(128, 128) op0 = block {use = mma} op1 = joint op5 = block {use = mma}> : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16> {
+  ^bb0(%q: tensor<64x64xf16>, %k: tensor<64x64xf16>, %v: tensor<64x64xf16>):
+    %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf16>
+    %2 = llir.reduce max %1 : tensor<64x64xf16> -> tensor<64xf16>
+    %3 = llir.view %2 <(d0, d1) -> (d0)> : tensor<64xf16> -> tensor<64x64xf16>
+    %4 = llir.elementwise sub(%1, %3) : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
+    %5 = llir.elementwise exp(%4) : (tensor<64x64xf16>) -> tensor<64x64xf16>
+    %6 = llir.gemm %5, %v k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf16>
+    llir.yield %6 : tensor<64x64xf16>
+  }
+  return %r : tensor<64x64xf16>
+}
+
+// -----
+
+func.func @group(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x64xf16>) -> tensor<64x64xf16> {
+  // expected-error @+1 {{its schedule walks anchors jointly by blocks of threads, but four warps together do not multiply on this machine, or not so many rows}}
+  %r = llir.kernel(%a, %b, %c) loops<grid(d0:32) stream(d1:32) threads(64, 64) op0 = block {use = wgmma} op1 = joint op5 = block {use = wgmma}> : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16> {
+  ^bb0(%q: tensor<64x64xf16>, %k: tensor<64x64xf16>, %v: tensor<64x64xf16>):
+    %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf16>
+    %2 = llir.reduce max %1 : tensor<64x64xf16> -> tensor<64xf16>
+    %3 = llir.view %2 <(d0, d1) -> (d0)> : tensor<64xf16> -> tensor<64x64xf16>
+    %4 = llir.elementwise sub(%1, %3) : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
+    %5 = llir.elementwise exp(%4) : (tensor<64x64xf16>) -> tensor<64x64xf16>
+    %6 = llir.gemm %5, %v k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf16>
+    llir.yield %6 : tensor<64x64xf16>
+  }
+  return %r : tensor<64x64xf16>
 }

@@ -223,6 +223,25 @@ Decision ProductAnalysis::isPlain(const ProductSide &side) const {
   return Decision::accept();
 }
 
+Decision ProductAnalysis::isRun(const ProductSide &side, bool isAlongK,
+                                int64_t lanes) const {
+  Value v = side.operand;
+  while (auto view = v.getDefiningOp<llir::ViewOp>())
+    v = view.getOperand();
+  if (!isa<BlockArgument>(v))
+    return Decision::refuse("they are computed", v.getDefiningOp());
+  bool isRun = false;
+  a.walk(side.operand, getOperandIndex(side), [&](const Leaf &leaf) {
+    std::optional<Expr::Linear> linear =
+        leaf.address.linearIn(isAlongK ? kDim : side.dim);
+    isRun = linear && linear->stride.isConstant(1) &&
+            a.simplify(Expr::mod(linear->rest, lanes)).isConstant(0);
+  });
+  if (!isRun)
+    return Decision::refuse("they are not next to each other, or not aligned");
+  return Decision::accept();
+}
+
 Index ProductAnalysis::getOperandIndex(const ProductSide &side,
                                        Index at) const {
   at.push_back(kBegin + Expr::dim(kDim));

@@ -3,6 +3,7 @@
 
 #include "luminal/Dialect/LLIR/Analysis/StreamTile.h"
 #include "luminal/Dialect/LLIR/Analysis/ProductAnalysis.h"
+#include "luminal/Dialect/LLIR/Analysis/StreamedStages.h"
 #include "luminal/Dialect/LLIR/Utils/Values.h"
 
 using namespace luminal;
@@ -12,16 +13,20 @@ using Anchor = StreamedSpace::Anchor;
 using Role = StreamedSpace::Role;
 using AnchorDecision = DecisionAbout<Operation *>;
 
-/// 32-bit registers of a thread that sums and scores may take.
-static constexpr int64_t kMostRegisters = 176;
 /// Columns of one product, and its steps where they are not streamed.
 static constexpr int64_t kMostExtent = 256;
 /// Rows, and indices of the stream at a time: by tensor cores so few that
 /// several blocks run beside each other, one while another waits.
 static constexpr int64_t kMostRows = 64, kMostChunk = 32, kMostPlainChunk = 64;
-/// Registers of a multiprocessor, from sm_80 on, and those that a thread needs
-/// besides.
-static constexpr int64_t kAllRegisters = 1 << 16, kOtherRegisters = 88;
+/// Registers of a thread besides sums, scores and what is on its way.
+static constexpr int64_t kOtherRegisters = 79;
+/// The same where operands are read from shared memory by those that multiply.
+static constexpr int64_t kOtherRegistersOfGroup = 48;
+/// Blocks of a multiprocessor, at most.
+static constexpr int64_t kMostResidents = 32;
+/// Chunks that are copied ahead where operands are in memory as they are
+/// multiplied: one while another is computed.
+static constexpr unsigned kStages = 2;
 
 /// The type that a value is widened from, or its own.
 static Type getNarrowType(Value v) {
@@ -87,7 +92,9 @@ int64_t StreamTile::countBytes(ArrayRef<Anchor> anchors) const {
     auto add = [&](int64_t lines, int64_t length) {
       bytes += lines * (length * part.elementBytes + 16);
     };
-    add(std::max(part.depth, part.columns), std::min(part.depth, part.columns));
+    for (unsigned i = 0; i < countStages(anchor); ++i)
+      add(std::max(part.depth, part.columns),
+          std::min(part.depth, part.columns));
     if (anchor.role == Role::Scores || !useTensorCores)
       add(rows, part.depth);
   }
@@ -105,12 +112,78 @@ int64_t StreamTile::countRegisters(ArrayRef<Anchor> anchors) const {
   return registers;
 }
 
-int64_t StreamTile::countResidents(ArrayRef<Anchor> anchors) const {
-  int64_t ofBlock = threads * (countRegisters(anchors) + kOtherRegisters);
-  return std::max<int64_t>(1, kAllRegisters / ofBlock);
+/// What is on its way to shared memory.
+int64_t StreamTile::countMoved(ArrayRef<Anchor> anchors) const {
+  int64_t registers = 0;
+  for (const Anchor &anchor : anchors)
+    if (anchor.role != Role::Reduction && countStages(anchor) == 1) {
+      Part part = getPart(anchor);
+      registers += part.depth * part.columns * part.elementBytes /
+                   (4 * int64_t(threads));
+    }
+  return registers;
 }
 
-AnchorDecision StreamTile::fits(ArrayRef<Anchor> anchors, int64_t bytes) const {
+int64_t StreamTile::countResidents(ArrayRef<Anchor> anchors,
+                                   const MachineModel &machine) const {
+  int64_t ofThread = countRegisters(anchors) + countMoved(anchors) +
+                     (useWarpGroups ? kOtherRegistersOfGroup : kOtherRegisters);
+  int64_t ofBlock = threads * std::min(ofThread, machine.threadRegisters);
+  int64_t residents =
+      std::min(machine.blockRegisters / ofBlock,
+               machine.sharedBytes / std::max<int64_t>(1, countBytes(anchors)));
+  return std::clamp<int64_t>(residents, 1, kMostResidents);
+}
+
+StreamTile StreamTile::get(const StreamedStages &t,
+                           llir::LoopCaseAttr loopCase) {
+  StreamTile tile;
+  tile.rows = kWarpRows;
+  tile.usedRows = 1;
+  for (const StageAxis &axis : t.s.axes)
+    if (axis.block != 1) {
+      tile.rows = axis.block;
+      tile.usedRows =
+          std::min(tile.rows, axis.extent.asConstant().value_or(tile.rows));
+    }
+  tile.chunk = t.chunk;
+  tile.threads = loopCase.getThreads();
+  for (const Anchor &anchor : t.getAnchors()) {
+    if (anchor.role == Role::Reduction)
+      continue;
+    llir::LoopFormAttr form = loopCase.getForm(llir::getPosition(anchor.op));
+    tile.useWarpGroups = form.getWord("use") == "wgmma";
+    tile.useTensorCores = tile.useWarpGroups || form.getWord("use") == "mma";
+    if (int64_t stages = form.getNumber("stages", 1); stages > 1) {
+      tile.stages = stages;
+      tile.copied.insert(anchor.op);
+    }
+  }
+  return tile;
+}
+
+int64_t StreamTile::countStateBytes(const StreamedStages &t) const {
+  int64_t bytes = 0;
+  auto add = [&](Type type, int64_t count) {
+    bytes += count * llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+  };
+  for (const Anchor *anchor : t.getReferences())
+    add(StreamedStages::getWideType(anchor->reference), countRowsOfThread());
+  for (const Anchor &anchor : t.getAnchors()) {
+    if (anchor.role == Role::Reduction)
+      for (Type type :
+           cast<llir::ReductionOpInterface>(anchor.op).getStateTypes())
+        add(type, countRowsOfThread());
+    if (anchor.role == Role::Sum) {
+      Part part = getPart(anchor);
+      bytes += rows * part.columns / threads * part.sumBytes;
+    }
+  }
+  return bytes;
+}
+
+AnchorDecision StreamTile::fits(ArrayRef<Anchor> anchors,
+                                const MachineModel &machine) const {
   for (const Anchor &anchor : anchors) {
     auto op = dyn_cast<llir::ProductOpInterface>(anchor.op);
     if (!op)
@@ -122,6 +195,11 @@ AnchorDecision StreamTile::fits(ArrayRef<Anchor> anchors, int64_t bytes) const {
       return AnchorDecision::refuse("the tensor cores, which multiply f16 or "
                                     "bf16 and add f32, cannot compute it",
                                     op);
+    if (useWarpGroups && hasSplitTerms(anchor))
+      return AnchorDecision::refuse(
+          "its terms are split, beside which elements "
+          "of shared memory are not as they are",
+          op);
     if (anchor.role == Role::Sum &&
         getRank(op->getResult(0)) != getRank(op.getLhs()))
       return AnchorDecision::refuse("it has no columns", op);
@@ -131,37 +209,56 @@ AnchorDecision StreamTile::fits(ArrayRef<Anchor> anchors, int64_t bytes) const {
                                     "256 or not known",
                                     op);
   }
-  if (int64_t needed = countBytes(anchors); needed > bytes)
+  if (useWarpGroups && (!machine.hasWarpGroups || rows % kGroupRows != 0))
+    return AnchorDecision::refuse("four warps together do not multiply on this "
+                                  "machine, or not so many rows");
+  if (int64_t needed = countBytes(anchors); needed > machine.sharedBytes)
     return AnchorDecision::refuseAbove("a tile of rows needs more shared "
                                        "memory than there is, in bytes",
-                                       needed, bytes);
-  if (int64_t needed = countRegisters(anchors); needed > kMostRegisters)
+                                       needed, machine.sharedBytes);
+  int64_t most = machine.threadRegisters - kOtherRegisters;
+  if (int64_t needed = countRegisters(anchors); needed > most)
     return AnchorDecision::refuseAbove("a tile of rows needs too many "
                                        "registers",
-                                       needed, kMostRegisters);
+                                       needed, most);
   return AnchorDecision::accept();
 }
 
 AnchorDecision StreamTile::choose(ArrayRef<Anchor> anchors,
-                                  std::optional<int64_t> rows, int64_t bytes,
-                                  StreamTile &tile) {
+                                  std::optional<int64_t> rows,
+                                  const MachineModel &machine,
+                                  ArrayRef<Operation *> copied,
+                                  bool mayJoinWarps, StreamTile &tile) {
   tile.useTensorCores = llvm::all_of(anchors, [](const Anchor &anchor) {
     return anchor.role == Role::Reduction || canUseTensorCores(anchor);
   });
+  tile.copied.insert_range(copied);
   AnchorDecision last = AnchorDecision::refuse("it has no rows");
   int64_t most = kMostRows;
   // No more than there are.
   while (rows && most > kWarpRows && most / 2 >= *rows)
     most /= 2;
+  if (tile.useTensorCores && machine.hasWarpGroups && mayJoinWarps) {
+    tile.useWarpGroups = true;
+    tile.rows = kJoinedRows;
+    tile.chunk = kMostChunk;
+    tile.threads = tile.rows / kWarpRows * 32;
+    tile.stages = copied.empty() ? 1 : kStages;
+    if (tile.fits(anchors, machine))
+      return AnchorDecision::accept();
+    tile.useWarpGroups = false;
+  }
   for (tile.rows = most; tile.rows >= kWarpRows; tile.rows /= 2)
     for (tile.chunk = tile.useTensorCores ? kMostChunk : kMostPlainChunk;
-         tile.chunk >= 16; tile.chunk /= 2) {
-      tile.threads =
-          tile.useTensorCores ? tile.rows / kWarpRows * 32 : kPlainThreads;
-      last = tile.fits(anchors, bytes);
-      if (last)
-        return last;
-    }
+         tile.chunk >= 16; tile.chunk /= 2)
+      for (tile.stages = copied.empty() ? 1 : kStages; tile.stages > 0;
+           --tile.stages) {
+        tile.threads =
+            tile.useTensorCores ? tile.rows / kWarpRows * 32 : kPlainThreads;
+        last = tile.fits(anchors, machine);
+        if (last)
+          return last;
+      }
   return last;
 }
 
@@ -173,6 +270,13 @@ static double countSharedRows(llir::ProductOpInterface op,
     if (op.getLhsMap().usesDim(i) && !op.getRhsMap().usesDim(i))
       shared *= llir::nominalValue(extent, symbols);
   return shared;
+}
+
+/// A multiprocessor of any GPU, with so much shared memory.
+static MachineModel getAnyGPU(int64_t bytes) {
+  MachineModel machine = MachineModel::getGPUThread();
+  machine.sharedBytes = bytes;
+  return machine;
 }
 
 AnchorDecision luminal::canStreamByBlocks(llir::ProductOpInterface last,
@@ -187,21 +291,30 @@ AnchorDecision luminal::canStreamByBlocks(llir::ProductOpInterface last,
   for (Operation *op : anchors)
     if (AnchorDecision added = space.add(op); !added)
       return added;
+  StreamTile tile;
+  AnchorDecision chosen = StreamTile::choose(space.getAnchors(), std::nullopt,
+                                             getAnyGPU(bytes), /*copied=*/{},
+                                             /*mayJoinWarps=*/false, tile);
+  if (!chosen || tile.useTensorCores)
+    return chosen;
+  // Rows that are not there take as long as others.
   for (const Anchor &anchor : space.getAnchors()) {
     auto op = dyn_cast<llir::ProductOpInterface>(anchor.op);
     if (op && countSharedRows(op, symbols) < StreamTile::kWarpRows)
       return AnchorDecision::refuse("few rows read the same columns", op);
   }
-  StreamTile tile;
-  return StreamTile::choose(space.getAnchors(), std::nullopt, bytes, tile);
+  return chosen;
 }
 
 AnchorDecision luminal::canEndStream(llir::ProductOpInterface last,
                                      const Assumptions &symbols,
                                      int64_t bytes) {
-  if (countSharedRows(last, symbols) < StreamTile::kWarpRows)
+  // Its terms may yet be exponentials, which tensor cores take.
+  bool isNarrow = llir::isNarrowFloat(getNarrowType(last.getRhs()));
+  if (!isNarrow && countSharedRows(last, symbols) < StreamTile::kWarpRows)
     return AnchorDecision::refuse("few rows read the same columns", last);
   Anchor anchor{last, Role::Sum, {}};
   StreamTile tile;
-  return StreamTile::choose({anchor}, std::nullopt, bytes, tile);
+  return StreamTile::choose({anchor}, std::nullopt, getAnyGPU(bytes),
+                            /*copied=*/{}, /*mayJoinWarps=*/false, tile);
 }

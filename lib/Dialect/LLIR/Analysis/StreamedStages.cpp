@@ -79,6 +79,13 @@ Decision StreamedStages::apply(llir::LoopCaseAttr loopCase) {
   return Decision::accept();
 }
 
+Index StreamedStages::getAnyRow() const {
+  Index row;
+  for (const Expr &extent : s.extents)
+    row.push_back(extent.isConstant(1) ? Expr(0) : Expr::dim(a.addDim(extent)));
+  return row;
+}
+
 Value StreamedStages::getComputedTerms(const Anchor &anchor) const {
   Value terms =
       StreamedSpace::getTerms(cast<llir::ProductOpInterface>(anchor.op));

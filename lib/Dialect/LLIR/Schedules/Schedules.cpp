@@ -10,10 +10,6 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-unsigned llir::getPosition(Operation *op) {
-  return std::distance(op->getBlock()->begin(), op->getIterator());
-}
-
 int64_t llir::getElementCost(KernelOp kernel) {
   int64_t cost = 1;
   for (Operation &op : kernel.getOps())

@@ -6,11 +6,14 @@
 // one chunk of the stream after the other. Products have the form `block`
 // without a depth, all with the same `use`; reductions the form `joint`, of
 // which a team of neighbouring threads has a row; `blocks` of them are to find
-// room on a multiprocessor at a time.
+// room on a multiprocessor at a time. Of a product with `stages`, so many
+// chunks of the right operand are in shared memory or on their way there. With
+// parts, several blocks walk the stream for the same rows, each a part of it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "BlockChoices.h"
+#include "luminal/Dialect/LLIR/Analysis/MaskAnalysis.h"
 #include "luminal/Dialect/LLIR/Analysis/StreamTile.h"
 #include "luminal/Dialect/LLIR/Analysis/StreamedStages.h"
 
@@ -20,6 +23,12 @@ using namespace luminal::llir;
 
 using Anchor = StreamedSpace::Anchor;
 using Role = StreamedSpace::Role;
+
+/// Bytes that one asynchronous copy takes.
+static constexpr int64_t kCopiedBytes = 16;
+/// Chunks that a part of the stream has at least: as much time as its states
+/// take.
+static constexpr int64_t kLeastChunks = 4;
 
 static bool fits(KernelOp kernel) {
   bool hasReduction = false, hasProduct = false;
@@ -106,13 +115,77 @@ static const StageAxis *getRowAxis(const StreamedStages &t) {
   return found;
 }
 
+/// Whether the right operand is in memory as it is multiplied, so that it may
+/// be copied to shared memory without passing through registers.
+static Decision canCopy(const Anchor &anchor, const ProductAnalysis &p,
+                        bool useTensorCores, BlockReading right) {
+  Type element = getElementType(p.columns.operand);
+  Type multiplied =
+      useTensorCores ? getMultipliedType(anchor) : getSumType(p.op);
+  if (element != multiplied)
+    return Decision::refuse("they are of another type than what is multiplied",
+                            anchor.op);
+  if (right.lanes * element.getIntOrFloatBitWidth() != 8 * kCopiedBytes)
+    return Decision::refuse("they are not read in whole copies", anchor.op);
+  if (!useTensorCores && !right.isAlongK)
+    return Decision::refuse("they have to be transposed", anchor.op);
+  return p.isRun(p.columns, right.isAlongK, right.lanes);
+}
+
 static Decision check(StreamedStages &t, const StreamTile &tile,
                       const MachineModel &machine) {
-  if (Decision fits = tile.fits(t.getAnchors(), machine.sharedBytes); !fits)
+  if (Decision fits = tile.fits(t.getAnchors(), machine); !fits)
     return fits;
   if (Decision fits = areOfRows(t); !fits)
     return fits;
   return areReadInPlace(t);
+}
+
+/// The cases of a schedule, of which the first cuts the stream into parts where
+/// blocks of rows leave multiprocessors without work; what is known only at a
+/// call is a guard.
+static SmallVector<LoopCaseAttr>
+buildWithParts(StreamedStages &t, const StreamTile &tile, const CaseBuilder &c,
+               const MachineModel &machine,
+               SmallVectorImpl<Reporter::Arg> &why) {
+  SmallVector<LoopCaseAttr> whole{c.build()};
+  auto refuse = [&](StringRef reason) {
+    why.push_back({"no parts because", reason.str()});
+    return whole;
+  };
+  CaseBuilder cut = c;
+  Expr count = 1;
+  for (const StageAxis &axis : t.s.axes) {
+    // Few rows, where their number is not known.
+    bool isRows = &axis == getRowAxis(t) && !axis.extent.asConstant();
+    if (isRows)
+      cut.atMost.push_back({axis.extent, axis.block});
+    else
+      count = count * axis.countBlocks();
+  }
+  std::optional<int64_t> blocks = t.a.simplify(count).asConstant();
+  if (!blocks)
+    return refuse("how many units there are is known at a call");
+  if (*blocks >= machine.workers || *blocks == 0)
+    return refuse("there are units for all workers");
+  std::optional<int64_t> extent = t.extent.asConstant();
+  int64_t least = kLeastChunks * t.chunk;
+  int64_t parts =
+      machine.workers * tile.countResidents(t.getAnchors(), machine) / *blocks;
+  if (extent)
+    parts = std::min(parts, *extent / least);
+  if (parts > StreamTile::kMergedAtOnce)
+    parts -= parts % StreamTile::kMergedAtOnce;
+  if (parts < 2 ||
+      t.a.getAssumptions().provablyLessEqual(t.extent, parts * least - 1))
+    return refuse("a part would have too little of the stream");
+  cut.parts = parts;
+  if (!extent)
+    cut.atLeast.push_back({t.extent, parts * least});
+  why.push_back({"parts", parts});
+  if (cut.atLeast.empty() && cut.atMost.empty())
+    return {cut.build()};
+  return {cut.build(), whole.front()};
 }
 
 static SmallVector<LoopCaseAttr>
@@ -142,17 +215,49 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
         extents.push_back(t.s.extents[i]);
       count = a.simplify(product(extents)).asConstant();
     }
-    if (Decision fits = StreamTile::choose(t.getAnchors(), count,
-                                           machine.sharedBytes, tile);
-        !fits)
+    auto setTile = [&](int64_t block, int64_t chunk) {
+      SmallVector<SmallVector<unsigned>> ofTile = groups;
+      SmallVector<int64_t> sizes = blocks;
+      // Rows are the fastest axis: consecutive units share their columns.
+      if (!rows.empty()) {
+        ofTile.push_back(rows);
+        sizes.push_back(block);
+      }
+      t.s.setAxes(ofTile, sizes);
+      t.setChunk(chunk);
+    };
+    // Tiles that four warps take together pay where there are many, and all
+    // of the stream is walked: of causal rows, smaller tiles leave out more
+    // (measured on an H200).
+    Expr others = 1;
+    for (ArrayRef<unsigned> group : groups)
+      others = others * t.s.extents[group.front()];
+    std::optional<int64_t> batches = others.asConstant();
+    StreamSpan span;
+    bool mayJoin = batches && count &&
+                   *batches * (*count / StreamTile::kJoinedRows) >=
+                       2 * int64_t(machine.workers) &&
+                   !findStreamSpan(t, t.getAnyRow(), span);
+    auto choose = [&](ArrayRef<Operation *> copied) {
+      return StreamTile::choose(t.getAnchors(), count, machine, copied, mayJoin,
+                                tile);
+    };
+    if (Decision fits = choose({}); !fits)
       return fits;
-    // Rows are the fastest axis: consecutive units share their columns.
-    if (!rows.empty()) {
-      groups.push_back(rows);
-      blocks.push_back(tile.rows);
+    // What may be copied depends on how operands are read.
+    setTile(tile.rows, tile.chunk);
+    SmallVector<Operation *> copied;
+    for (const Anchor &anchor : t.getAnchors()) {
+      if (anchor.role == Role::Reduction)
+        continue;
+      ProductAnalysis p = t.analyze(anchor);
+      if (canCopy(anchor, p, tile.useTensorCores,
+                  chooseReading(p, p.columns, machine)))
+        copied.push_back(anchor.op);
     }
-    t.s.setAxes(groups, blocks);
-    t.setChunk(tile.chunk);
+    if (Decision fits = choose(copied); !fits)
+      return fits;
+    setTile(tile.rows, tile.chunk);
     return check(t, tile, machine);
   };
   if (Decision found = find(); !found) {
@@ -169,26 +274,29 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   for (const Anchor &anchor : t.getAnchors()) {
     if (anchor.role == Role::Reduction) {
       c.addForm(anchor.op, "joint",
-                {{"blocks", tile.countResidents(t.getAnchors())}});
+                {{"blocks", tile.countResidents(t.getAnchors(), machine)}});
       continue;
     }
     ProductAnalysis p = t.analyze(anchor);
     BlockReading right = chooseReading(p, p.columns, machine);
     SmallVector<CaseBuilder::Number> numbers{{"columnlanes", right.lanes}};
-    SmallVector<CaseBuilder::Word> words{
-        {"use", tile.useTensorCores ? "mma" : "fma"},
-        {"columnalong", along(right)}};
+    SmallVector<CaseBuilder::Word> words{{"use", tile.useWarpGroups    ? "wgmma"
+                                                 : tile.useTensorCores ? "mma"
+                                                                       : "fma"},
+                                         {"columnalong", along(right)}};
     if (anchor.role == Role::Scores) {
       BlockReading left = chooseReading(p, p.rows, machine);
       numbers.push_back({"rowlanes", left.lanes});
       words.push_back({"rowalong", along(left)});
     }
+    if (unsigned stages = tile.countStages(anchor); stages > 1)
+      numbers.push_back({"stages", stages});
     c.addForm(anchor.op, "block", numbers, words);
   }
   why.push_back({"form", "anchors jointly over one streamed dim"});
   why.push_back({"anchors", uint64_t(t.getAnchors().size())});
   why.push_back({"chunk", uint64_t(tile.chunk)});
-  return {c.build()};
+  return buildWithParts(t, tile, c, machine, why);
 }
 
 static LoopWork count(KernelOp kernel,
@@ -216,7 +324,7 @@ static LoopWork count(KernelOp kernel,
     LoopWork ofProduct;
     addProduct(ofProduct, p, sizes, rows, sizes.valueOf(p.columns.extent),
                {rows, double(t.chunk)}, /*copiesRows=*/false, machine);
-    if (form.getWord("use") == "mma")
+    if (form.getWord("use") != "fma")
       ofProduct.products /= kTensorCoreRate;
     work.products += ofProduct.products;
     work.cacheBytes += ofProduct.cacheBytes;
@@ -233,7 +341,8 @@ static LogicalResult verify(KernelOp kernel,
                             const KernelAnalysis::SymbolRanges &ranges,
                             LoopCaseAttr loopCase, const MachineModel &machine,
                             function_ref<InFlightDiagnostic()> emitError) {
-  static const StringRef uses[] = {"mma", "fma"}, alongs[] = {"k", "own"};
+  static const StringRef uses[] = {"mma", "wgmma", "fma"},
+                         alongs[] = {"k", "own"};
   if (!machine.sharedBytes)
     return emitError() << "has anchors that blocks of threads walk jointly, "
                           "for which the machine has no shared memory";
@@ -244,10 +353,7 @@ static LogicalResult verify(KernelOp kernel,
     fits = t.apply(loopCase);
   if (!fits)
     return emitError() << "walks anchors jointly, but " << fits.str();
-  StreamTile tile;
-  tile.rows = StreamTile::kWarpRows;
-  tile.chunk = t.chunk;
-  tile.threads = loopCase.getThreads();
+  StreamTile tile = StreamTile::get(t, loopCase);
   if (loopCase.getTeam() != tile.threads)
     return emitError() << "walks anchors jointly by teams of "
                        << loopCase.getTeam()
@@ -260,7 +366,6 @@ static LogicalResult verify(KernelOp kernel,
     if (blocked > 1 || axis->positions != own)
       return emitError() << "takes several indices of an axis that is not all "
                             "rows of the products";
-    tile.rows = axis->block;
   }
   StringRef use;
   for (const Anchor &anchor : t.getAnchors()) {
@@ -273,6 +378,7 @@ static LogicalResult verify(KernelOp kernel,
     SmallVector<NumberRule> rules{{"blocks", 1, 32}};
     if (isProduct)
       rules = {{"columnlanes", 1, 16},
+               {"stages", 1, 8},
                {"use", 0, 0, uses},
                {"columnalong", 0, 0, alongs}};
     if (anchor.role == Role::Scores)
@@ -284,8 +390,11 @@ static LogicalResult verify(KernelOp kernel,
     if (!use.empty() && form.getWord("use") != use)
       return emitError() << "computes products in different ways";
     use = form.getWord("use");
+    if (int64_t stages = form.getNumber("stages", 1);
+        stages > 1 && stages != tile.stages)
+      return emitError() << "copies " << tile.stages << " and " << stages
+                         << " chunks of right operands";
   }
-  tile.useTensorCores = use == "mma";
   auto isTile = [](int64_t n, int64_t most) {
     return n >= StreamTile::kWarpRows && n <= most && llvm::isPowerOf2_64(n);
   };
@@ -294,15 +403,26 @@ static LogicalResult verify(KernelOp kernel,
                        << tile.chunk
                        << " indices of the stream, expected powers of two from "
                           "16 to 256";
+  // By tensor cores a warp has 16 rows, or twice as many.
   unsigned expected = tile.useTensorCores ? tile.rows / StreamTile::kWarpRows *
                                                 machine.warpThreads
                                           : StreamTile::kPlainThreads;
-  if (tile.threads != expected)
+  bool canHalve = tile.useTensorCores && !tile.useWarpGroups;
+  bool isHalf = canHalve && 2 * tile.threads == expected &&
+                tile.threads >= machine.warpThreads;
+  if (tile.threads != expected && !isHalf)
     return emitError() << "has " << tile.threads << " threads for a tile of "
-                       << tile.rows << " rows, expected " << expected;
+                       << tile.rows << " rows, expected " << expected
+                       << (canHalve ? ", or half as many" : "");
   if (Decision possible = check(t, tile, machine); !possible)
     return emitError() << "walks anchors jointly by blocks of threads, but "
                        << possible.str();
+  if (std::optional<int64_t> n = t.extent.asConstant()) {
+    int64_t chunks = llvm::divideCeil(*n, t.chunk), parts = loopCase.getParts();
+    if (parts > 1 && chunks < parts)
+      return emitError() << "cuts the " << chunks
+                         << " chunks of its stream into " << parts << " parts";
+  }
   for (const Anchor &anchor : t.getAnchors()) {
     if (anchor.role == Role::Reduction)
       continue;
@@ -310,6 +430,13 @@ static LogicalResult verify(KernelOp kernel,
     ProductAnalysis p = t.analyze(anchor);
     bool isScores = anchor.role == Role::Scores;
     StreamTile::Part part = tile.getPart(anchor);
+    BlockReading right{unsigned(form.getNumber("columnlanes", 1)),
+                       form.getWord("columnalong") != "own"};
+    if (tile.countStages(anchor) > 1)
+      if (Decision copied = canCopy(anchor, p, tile.useTensorCores, right);
+          !copied)
+        return emitError() << "copies elements that op" << form.getOp()
+                           << " multiplies, but " << copied.str();
     if (failed(verifyReading(form, p, /*ofRows=*/false, part.columns,
                              part.depth, emitError)) ||
         (isScores && failed(verifyReading(form, p, /*ofRows=*/true, tile.rows,
@@ -319,6 +446,29 @@ static LogicalResult verify(KernelOp kernel,
   return success();
 }
 
+/// Any case may have parts; what they cut, `verify` looks at.
+static LogicalResult verifyParts(KernelOp, LoopCaseAttr,
+                                 function_ref<InFlightDiagnostic()>) {
+  return success();
+}
+
+static Workspace countWorkspace(KernelOp kernel,
+                                const KernelAnalysis::SymbolRanges &ranges,
+                                LoopCaseAttr loopCase) {
+  KernelAnalysis a(kernel, ranges);
+  StreamedStages t(a);
+  bool fits = t.find() && t.apply(loopCase);
+  assert(fits && "a case that was not verified");
+  (void)fits;
+  Expr blocks = 1;
+  for (const StageAxis &axis : t.s.axes)
+    blocks = blocks * axis.countBlocks();
+  int64_t bytes =
+      loopCase.getThreads() * StreamTile::get(t, loopCase).countStateBytes(t);
+  return {blocks * (bytes * loopCase.getParts()), blocks * kCounterBytes};
+}
+
 static const StringRef kNames[] = {"block", "joint"};
-const LoopForms llir::kStreamBlockForms = {"streamed blocks", kNames, fits,
-                                           propose,           count,  verify};
+const LoopForms llir::kStreamBlockForms = {
+    "streamed blocks", kNames,        fits, propose, count, verify,
+    verifyParts,       countWorkspace};

@@ -140,17 +140,11 @@ Decision Proposal::addGrid() {
   return Decision::accept();
 }
 
-/// Blocks that the grid has along an axis.
-static Expr countBlocks(const StageAxis &axis) {
-  return axis.block ? Expr::ceilDiv(axis.extent, axis.block)
-                    : Expr::min(1, axis.extent);
-}
-
 Expr Proposal::countBlocks() const {
   Expr blocks = 1;
   for (auto [i, axis] : llvm::enumerate(s.axes))
     if (i != rowAxis || axis.extent.asConstant())
-      blocks = blocks * ::countBlocks(axis);
+      blocks = blocks * axis.countBlocks();
   return blocks;
 }
 
@@ -183,15 +177,6 @@ void Proposal::addForms(bool isFew) {
   a.clearPlaces();
 }
 
-/// The index of any row, a dim of the analysis for each of the parallel space.
-static Index getAnyRow(StreamedStages &t) {
-  Index row;
-  for (const Expr &extent : t.s.extents)
-    row.push_back(extent.isConstant(1) ? Expr(0)
-                                       : Expr::dim(t.a.addDim(extent)));
-  return row;
-}
-
 /// `e` over the dims of the kernel, or with numbers for them: `values` for the
 /// dims of `row`.
 static Expr atRow(const Expr &e, const Index &row, ArrayRef<Expr> values) {
@@ -206,7 +191,7 @@ static Expr atRow(const Expr &e, const Index &row, ArrayRef<Expr> values) {
 /// What of the stream units walk, as the remark says it.
 static void describeWalk(StreamedStages &t,
                          SmallVectorImpl<Reporter::Arg> &why) {
-  Index row = getAnyRow(t);
+  Index row = t.getAnyRow();
   StreamSpan span;
   if (Decision found = findStreamSpan(t, row, span); !found) {
     why.push_back({"walks all because", found.str()});
@@ -224,7 +209,7 @@ static constexpr int kSampledRows = 16;
 
 /// The part of the stream that units walk, on average.
 static double getWalkedShare(StreamedStages &t, const KernelSizes &sizes) {
-  Index row = getAnyRow(t);
+  Index row = t.getAnyRow();
   StreamSpan span;
   if (!findStreamSpan(t, row, span))
     return 1;
@@ -465,7 +450,7 @@ static Workspace countWorkspace(KernelOp kernel,
   (void)fits;
   Expr blocks = 1;
   for (const StageAxis &axis : t.s.axes)
-    blocks = blocks * countBlocks(axis);
+    blocks = blocks * axis.countBlocks();
   return {blocks * (t.countStateBytes() * int64_t(loopCase.getParts())),
           blocks * kCounterBytes};
 }

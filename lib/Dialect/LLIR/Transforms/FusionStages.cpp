@@ -125,8 +125,8 @@ Decision FusionPlan::fitsStage(const Group &group, ProductOpInterface op,
       nominalValue(extents.back() * op.getReducedExtent(), symbols);
   double bytes = countColumnBytes(op);
   bool isStreamed = canStream(group, op);
-  // Where there is scratch, several units walk one stream.
-  if (isStreamed && chipBytes > 0) {
+  // Several units walk one stream.
+  if (isStreamed) {
     Expr stream = group.product == op ? op.getReducedExtent() : extents.back();
     units *= std::max(1.0, nominalValue(stream, symbols) / kPartOfStream);
   }

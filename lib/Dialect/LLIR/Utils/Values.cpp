@@ -30,3 +30,7 @@ std::optional<double> llir::getFloatSplat(Value value) {
   number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &ignored);
   return number.convertToDouble();
 }
+
+unsigned llir::getPosition(Operation *op) {
+  return std::distance(op->getBlock()->begin(), op->getIterator());
+}

@@ -87,6 +87,10 @@ public:
   int64_t getStepBytes() const { return hasPairs() ? 4 : bytes; }
   /// Whether an element of a side is one read of a factor.
   Decision isPlain(const ProductSide &side) const;
+  /// Whether `lanes` elements of a side, from a multiple of it on along k or
+  /// its own dim, are next to each other in an operand of the kernel, and begin
+  /// at a multiple of their size.
+  Decision isRun(const ProductSide &side, bool isAlongK, int64_t lanes) const;
 
   Index getOperandIndex(const ProductSide &side) const {
     return getOperandIndex(side, index);

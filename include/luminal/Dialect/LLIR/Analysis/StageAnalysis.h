@@ -38,6 +38,10 @@ struct StageAxis {
   unsigned dim, begin;
   /// Indices that a unit has; 0: all.
   int64_t block;
+  /// Blocks that the grid has along it.
+  Expr countBlocks() const {
+    return block ? Expr::ceilDiv(extent, block) : Expr::min(1, extent);
+  }
 };
 
 class StageAnalysis {

@@ -13,8 +13,11 @@
 #define LUMINAL_DIALECT_LLIR_ANALYSIS_STREAMTILE_H
 
 #include "luminal/Dialect/LLIR/Analysis/StreamAnalysis.h"
+#include "luminal/Support/MachineModel.h"
 
 namespace luminal {
+
+class StreamedStages;
 
 /// The type in which a product's operands may be multiplied: f16 or bf16 where
 /// both are, or are widened from it, and sums are f32; else that of the sums.
@@ -28,24 +31,48 @@ bool hasSplitTerms(const StreamedSpace::Anchor &anchor);
 struct StreamTile {
   /// By tensor cores, or by multiplication and addition.
   bool useTensorCores = false;
+  /// By those of four warps together, which read shared memory themselves.
+  bool useWarpGroups = false;
   int64_t rows = 0, chunk = 0;
+  /// Rows from here on are in no tile.
+  int64_t usedRows = 0;
   unsigned threads = 0;
+  /// Chunks of right operands that have room in shared memory at a time, for
+  /// those that are copied there while earlier ones are multiplied; others pass
+  /// through registers. 1: all do.
+  unsigned stages = 1;
+  llvm::SmallPtrSet<mlir::Operation *, 4> copied;
 
   /// Rows that a warp takes at once by tensor cores; and all tiles have at
   /// least.
   static constexpr int64_t kWarpRows = 16;
+  /// Rows that four warps take together.
+  static constexpr int64_t kGroupRows = 64;
+  /// Rows of tiles that they take.
+  static constexpr int64_t kJoinedRows = 128;
+  /// Parts whose states are read at a time when they are merged, so that their
+  /// reads are on the way together.
+  static constexpr int64_t kMergedAtOnce = 4;
   /// Threads that multiply without tensor cores.
   static constexpr unsigned kPlainThreads = 256;
 
-  /// Checks that a block has the registers and the shared memory (`bytes`) for
-  /// anchors of these roles.
+  /// The tile of a case that was applied to `t`.
+  static StreamTile get(const StreamedStages &t, llir::LoopCaseAttr loopCase);
+
+  /// Checks that a block has the registers and the shared memory for anchors of
+  /// these roles.
   DecisionAbout<mlir::Operation *>
-  fits(llvm::ArrayRef<StreamedSpace::Anchor> anchors, int64_t bytes) const;
+  fits(llvm::ArrayRef<StreamedSpace::Anchor> anchors,
+       const MachineModel &machine) const;
 
   /// The largest tile for the anchors and so many rows (nothing: unknown).
+  /// `copied` are products whose right operand may be copied; `mayJoinWarps`:
+  /// tiles of twice as many rows are enough for the machine.
   static DecisionAbout<mlir::Operation *>
   choose(llvm::ArrayRef<StreamedSpace::Anchor> anchors,
-         std::optional<int64_t> rows, int64_t bytes, StreamTile &tile);
+         std::optional<int64_t> rows, const MachineModel &machine,
+         llvm::ArrayRef<mlir::Operation *> copied, bool mayJoinWarps,
+         StreamTile &tile);
 
   /// What a tile has of one product, whose extents are known: steps of k and
   /// columns, both multiples of 16.
@@ -57,18 +84,35 @@ struct StreamTile {
     return *findPart(anchor);
   }
 
-  /// Blocks that find room in the registers of a multiprocessor, about.
-  int64_t countResidents(llvm::ArrayRef<StreamedSpace::Anchor> anchors) const;
+  /// Chunks of the product's right operand in shared memory.
+  unsigned countStages(const StreamedSpace::Anchor &anchor) const {
+    return copied.contains(anchor.op) ? stages : 1;
+  }
+
+  /// Blocks that find room on a multiprocessor, about.
+  int64_t countResidents(llvm::ArrayRef<StreamedSpace::Anchor> anchors,
+                         const MachineModel &machine) const;
+
+  /// Rows of which a thread has elements.
+  int64_t countRowsOfThread() const {
+    return rows * (useTensorCores ? 4 : 16) / threads;
+  }
+  /// Bytes of what a thread leaves of a part of the stream: what terms are
+  /// relative to, in the order of `StreamedStages::getReferences`; the states
+  /// of reductions; and the lines that products sum.
+  int64_t countStateBytes(const StreamedStages &t) const;
 
 private:
   std::optional<Part> findPart(const StreamedSpace::Anchor &anchor) const;
   int64_t countBytes(llvm::ArrayRef<StreamedSpace::Anchor> anchors) const;
   int64_t countRegisters(llvm::ArrayRef<StreamedSpace::Anchor> anchors) const;
+  int64_t countMoved(llvm::ArrayRef<StreamedSpace::Anchor> anchors) const;
 };
 
 /// Whether blocks of threads with `bytes` of shared memory may walk `anchors`
 /// jointly with `last`, one of them (findStreamedAnchors): a tile fits, and
-/// enough rows read the same columns to fill one.
+/// enough rows read the same columns to fill one, or tensor cores multiply
+/// them.
 DecisionAbout<mlir::Operation *>
 canStreamByBlocks(llir::ProductOpInterface last,
                   llvm::ArrayRef<mlir::Operation *> anchors,

@@ -29,6 +29,10 @@ public:
   /// Takes so many indices of the streamed dim at a time.
   void setChunk(int64_t count);
 
+  /// The index of any row: a new dim of the analysis for each of the parallel
+  /// space.
+  Index getAnyRow() const;
+
   /// The position of the streamed dim: the first after the parallel ones.
   unsigned getPosition() const { return s.extents.size(); }
   llvm::ArrayRef<StreamedSpace::Anchor> getAnchors() const {

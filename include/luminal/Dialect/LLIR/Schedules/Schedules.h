@@ -10,6 +10,7 @@
 #define LUMINAL_DIALECT_LLIR_SCHEDULES_SCHEDULES_H
 
 #include "luminal/Dialect/LLIR/Analysis/KernelAnalysis.h"
+#include "luminal/Dialect/LLIR/Utils/Values.h"
 #include "luminal/Support/MachineModel.h"
 
 #include <functional>
@@ -102,9 +103,6 @@ getGroups(llvm::ArrayRef<LoopAxisAttr> axes);
 
 /// Simple operations that one element of the results costs.
 int64_t getElementCost(KernelOp kernel);
-
-/// The position of `op` in the body of its kernel, by which schedules name it.
-unsigned getPosition(mlir::Operation *op);
 
 } // namespace luminal::llir
 

@@ -21,6 +21,9 @@ mlir::Value skipWidening(mlir::Value value);
 /// any other value, a view of such a constant too.
 std::optional<double> getFloatSplat(mlir::Value value);
 
+/// The position of `op` in the body of its kernel, by which schedules name it.
+unsigned getPosition(mlir::Operation *op);
+
 } // namespace luminal::llir
 
 #endif // LUMINAL_DIALECT_LLIR_UTILS_VALUES_H

@@ -1,0 +1,221 @@
+//===- StreamedBlocksParts.cpp - Parts of a stream by blocks of threads ---===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A unit is a part of the stream for a tile of rows. Each thread leaves the
+// states that it has in memory, where the same thread of the block that is last
+// at these rows finds them: that block merges those of all parts, in their
+// order, and writes the results.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PartsEmitter.h"
+#include "StreamedBlocks.h"
+#include "luminal/Conversion/ScalarMath.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace luminal;
+using namespace luminal::blocks;
+using namespace mlir;
+
+/// All values of the states, in the order of StreamTile::countStateBytes.
+SmallVector<StreamedBlocks::Slot> StreamedBlocks::getSlots() {
+  SmallVector<Slot> slots;
+  int64_t offset = 0;
+  auto add = [&](Value &v, unsigned row) {
+    Type type = v.getType();
+    slots.push_back({&v, type, row, offset});
+    int64_t bytes = getStorageType(type).getIntOrFloatBitWidth() / 8;
+    offset += int64_t(tile.threads) * bytes;
+  };
+  for (Reference &r : references)
+    for (auto [row, v] : llvm::enumerate(r.used))
+      add(v, row);
+  for (RowState &state : states)
+    for (auto [row, values] : llvm::enumerate(state.rows))
+      for (Value &v : values)
+        add(v, row);
+  for (auto &sum : sums)
+    for (auto [i, v] : llvm::enumerate(sum->sums))
+      add(v, sum->tile->getRowNumber(i));
+  assert(offset == int64_t(tile.threads) * tile.countStateBytes(t) &&
+         "the workspace is of another size");
+  return slots;
+}
+
+/// Where this thread has a value, of the states that begin at `states`.
+Value StreamedBlocks::getAddress(const Slot &slot, Value states) {
+  Value first = e.address(states, e.constant(slot.offset), e.b.getI8Type());
+  return e.address(first, thread, getStorageType(slot.type));
+}
+
+void StreamedBlocks::leaveStates(Value to) {
+  for (unsigned number = 0; number < layout->countRows(); ++number) {
+    if (!isUsed(number))
+      continue;
+    auto write = [&] {
+      for (const Slot &slot : getSlots())
+        if (slot.row == number)
+          LLVM::StoreOp::create(e.b, e.toStorage(*slot.value, slot.type),
+                                getAddress(slot, to));
+    };
+    Emitter::MemoScope scope(e);
+    if (Value isInside = setRow(number))
+      e.ifThen(isInside, write);
+    else
+      write();
+  }
+}
+
+/// Adds to the states of a row those of another part, in the order of slots.
+void StreamedBlocks::mergeRow(unsigned number, ArrayRef<Value> other) {
+  Emitter::MemoScope scope(e);
+  auto take = [&](size_t count) {
+    ArrayRef<Value> taken = other.take_front(count);
+    other = other.drop_front(count);
+    return taken;
+  };
+  SmallVector<Value> used;
+  for (size_t i = 0; i < references.size(); ++i)
+    used.push_back(take(1)[0]);
+  // By what this state and the other one are scaled.
+  SmallVector<std::pair<Value, Value>> factors(references.size());
+  auto getFactors = [&](const StreamedSpace::Anchor &anchor) {
+    return factors[getReference(anchor) - references.data()];
+  };
+  for (RowState &state : states) {
+    SmallVector<Value> mine = state.rows[number], x = mine;
+    SmallVector<Value> theirs(take(mine.size())), y = theirs;
+    if (const Reference *r = getReference(*state.anchor)) {
+      auto scale = [&](SmallVector<Value> &v, Value factor) {
+        v = state.emission.emitScaled(
+            e.b, v,
+            emitCast(e.b, factor, r->type, state.op.getStateTypes()[0]));
+      };
+      auto [ofMine, ofTheirs] = getFactors(*state.anchor);
+      scale(x, ofMine);
+      scale(y, ofTheirs);
+    }
+    SmallVector<Value> now = state.emission.emitMerge(e.b, x, y);
+    auto getMaximum = [&](ArrayRef<Value> v) {
+      return state.emission.emitResults(e.b, v)[0];
+    };
+    for (auto [i, r] : llvm::enumerate(references)) {
+      if (r.maximum != state.anchor->op)
+        continue;
+      Value reference = r.emitUsed(e, s.index, getMaximum(now));
+      factors[i] = {
+          r.emitFactor(e, r.used[number], reference, getMaximum(mine)),
+          r.emitFactor(e, used[i], reference, getMaximum(theirs))};
+      r.used[number] = reference;
+    }
+    state.rows[number] = now;
+  }
+  for (auto &sum : sums)
+    for (auto [i, v] : llvm::enumerate(sum->sums)) {
+      if (sum->tile->getRowNumber(i) != number)
+        continue;
+      Type type = sum->p.accumulator;
+      Value x = v, y = take(1)[0];
+      if (const Reference *r = getReference(sum->anchor)) {
+        auto [ofMine, ofTheirs] = getFactors(sum->anchor);
+        auto scaled = [&](Value line, Value factor) {
+          return emitFn(e.b, llir::Fn::Mul,
+                        {line, emitCast(e.b, factor, r->type, type)}, type);
+        };
+        x = scaled(x, ofMine);
+        y = scaled(y, ofTheirs);
+      }
+      v = emitFn(e.b, llir::Fn::Add, {x, y}, type);
+    }
+}
+
+/// Adds the states that begin at `others` to those of the block.
+void StreamedBlocks::mergeStates(ArrayRef<Value> others) {
+  for (unsigned number = 0; number < layout->countRows(); ++number) {
+    if (!isUsed(number))
+      continue;
+    SmallVector<Value *> mine;
+    auto merge = [&] {
+      SmallVector<SmallVector<Value>> read(others.size());
+      for (auto [values, from] : llvm::zip_equal(read, others))
+        for (const Slot &slot : getSlots())
+          if (slot.row == number)
+            values.push_back(e.fromStorage(
+                LLVM::LoadOp::create(e.b, getStorageType(slot.type),
+                                     getAddress(slot, from)),
+                slot.type));
+      for (ArrayRef<Value> values : read)
+        mergeRow(number, values);
+      SmallVector<Value> merged;
+      for (Value *v : mine)
+        merged.push_back(*v);
+      return merged;
+    };
+    SmallVector<Value> before;
+    for (const Slot &slot : getSlots())
+      if (slot.row == number) {
+        mine.push_back(slot.value);
+        before.push_back(*slot.value);
+      }
+    Emitter::MemoScope scope(e);
+    Value isInside = setRow(number);
+    SmallVector<Value> after =
+        isInside ? e.ifElse(isInside, ValueRange(before).getTypes(), merge,
+                            [&] { return before; })
+                 : merge();
+    for (auto [slot, v] : llvm::zip_equal(mine, after))
+      *slot = v;
+  }
+}
+
+void StreamedBlocks::emitUnitsOfParts(const Grid &grid) {
+  Emitter::Repeated repeated(e, {s.extents.begin(), s.extents.end()});
+  Value count = e.constant(parts), extent = e.value(t.extent);
+  Value size = e.constant(int64_t(tile.threads) * tile.countStateBytes(t));
+  Value share =
+      e.value(e.simplify(llir::getPartExtent(t.extent, parts, t.chunk)));
+  e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
+    Value block = e.divU(unit, count), part = e.remU(unit, count);
+    auto getStates = [&](Value part) {
+      Value number = e.add(e.mul(block, count), part);
+      return e.address(e.states, e.mul(number, size), e.b.getI8Type());
+    };
+    Value lo = e.minS(extent, e.mul(part, share));
+    emitWalk(setUnit(e, s, grid, block),
+             {lo, e.minS(extent, e.add(lo, share))});
+    leaveStates(getStates(part));
+    // All threads have, before one counts the block.
+    barrier();
+    e.team = getBlock();
+    Value isLast = emitArrival(e, block, parts);
+    e.team = Emitter::Team();
+    e.ifThen(isLast, [&] {
+      emitInitial();
+      constexpr int64_t most = StreamTile::kMergedAtOnce;
+      int64_t atOnce = parts % most ? 1 : most;
+      SmallVector<Slot> slots = getSlots();
+      auto getValues = [&] {
+        SmallVector<Value> values;
+        for (const Slot &slot : slots)
+          values.push_back(*slot.value);
+        return values;
+      };
+      auto setValues = [&](ValueRange values) {
+        for (auto [slot, v] : llvm::zip_equal(slots, values))
+          *slot.value = v;
+      };
+      setValues(e.forLoop(e.constant(0), count, e.constant(atOnce), getValues(),
+                          [&](Value first, ValueRange carried) {
+                            setValues(carried);
+                            SmallVector<Value> others;
+                            for (int64_t i = 0; i < atOnce; ++i)
+                              others.push_back(
+                                  getStates(e.add(first, e.constant(i))));
+                            mergeStates(others);
+                            return getValues();
+                          }));
+      emitEnd();
+    });
+  });
+}

@@ -1,0 +1,32 @@
+// Many rows: four warps together multiply what is in shared memory, scores from there and terms from registers.
+// RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_90a from=saturated until=scheduled" -o %t.mlir
+// RUN: FileCheck %s --input-file=%t.mlir
+// RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %t.mlir -o %t.ptx
+// RUN: FileCheck %s --check-prefix=PTX --input-file=%t.ptx
+// RUN: %if ptxas %{ ptxas -arch=sm_90a %t.ptx -o %t.cubin %}
+// No other architecture has the instruction.
+// RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_90 from=saturated until=scheduled" | FileCheck %s --check-prefix=OTHER
+
+// CHECK-LABEL: @many
+// CHECK: loops<grid(d0, d1:128) stream(d2:32) threads(256, 256) op0 = block {{.*}} use = wgmma} op2 = joint {blocks = 2} op6 = joint {blocks = 2} op12 = block {{.*}} use = wgmma}>
+// OTHER-LABEL: @many
+// OTHER: loops<grid(d0, d1:64) stream(d2:32) threads(128, 128) op0 = block {{.*}} use = mma}
+// The second product's right operand has lines of k. What threads copied and stored is made known to the tensor cores
+// before the barrier.
+// PTX-LABEL: .entry many(
+// PTX: wgmma.fence.sync.aligned;
+// PTX-COUNT-8: wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 {{.*}}, p, 1, 1, 0, 0;
+// PTX: wgmma.commit_group.sync.aligned;
+// PTX: wgmma.wait_group.sync.aligned 0;
+// PTX: wgmma.fence.sync.aligned;
+// PTX-COUNT-2: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {{.*}}, p, 1, 1, 1;
+// PTX: wgmma.wait_group.sync.aligned 0;
+// PTX: cp.async.wait_group 0;
+// PTX: fence.proxy.async.shared::cta;
+// PTX: bar.sync 0;
+func.func @many(%q: tensor<32x2048x128xbf16>, %k: tensor<32x2048x128xbf16>, %v: tensor<32x2048x64xbf16>) -> tensor<32x2048x64xbf16> {
+  %s = llir.gemm %q, %k k(128) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<32x2048x128xbf16>, tensor<32x2048x128xbf16> -> tensor<32x2048x2048xbf16>
+  %p = llir.softmax %s : tensor<32x2048x2048xbf16>
+  %o = llir.gemm %p, %v k(2048) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<32x2048x2048xbf16>, tensor<32x2048x64xbf16> -> tensor<32x2048x64xbf16>
+  return %o : tensor<32x2048x64xbf16>
+}
