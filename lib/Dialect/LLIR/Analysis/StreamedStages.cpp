@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Analysis/StreamedStages.h"
+#include "luminal/Dialect/LLIR/Utils/Values.h"
 
 using namespace luminal;
 using namespace mlir;
@@ -87,8 +88,9 @@ Index StreamedStages::getAnyRow() const {
 }
 
 Value StreamedStages::getComputedTerms(const Anchor &anchor) const {
-  Value terms =
-      StreamedSpace::getTerms(cast<llir::ProductOpInterface>(anchor.op));
+  // What ProductAnalysis reads: kept before a cast that only widens it.
+  Value terms = llir::skipWidening(
+      StreamedSpace::getTerms(cast<llir::ProductOpInterface>(anchor.op)));
   Value source = terms;
   while (auto view = source.getDefiningOp<llir::ViewOp>())
     source = view.getOperand();
