@@ -31,8 +31,6 @@ static constexpr int64_t kManyProductsAcross = 1 << 16;
 static constexpr int64_t kManyProductsOfRow = 1 << 16;
 /// Blocks that keep a GPU busy.
 static constexpr int64_t kManyBlocks = 128;
-/// Shared memory that any kernel may have.
-static constexpr int64_t kSharedBytes = 48 << 10;
 
 /// Whether the tensor cores take the elements as they are.
 static bool canUseTensorCores(ProductAnalysis &p) {

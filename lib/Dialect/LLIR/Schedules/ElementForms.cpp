@@ -11,6 +11,7 @@
 
 #include "Forms.h"
 #include "Threads.h"
+#include "luminal/Dialect/LLIR/Analysis/TransposedReads.h"
 
 using namespace mlir;
 using namespace luminal;
@@ -139,12 +140,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
       why.push_back({"no elements because", "the results have not one shape"});
       return {};
     }
-  Domain domain = findDomain(
-      a, extents, [&](const Index &index, function_ref<void(const Leaf &)> v) {
-        for (Value yielded : getYielded(kernel))
-          a.walk(yielded, index, v);
-        v({nullptr, a.getResultAddress(0, index)});
-      });
+  Domain domain = findMapDomain(a);
   if (machine.blockThreads) {
     SmallVector<ReductionOpInterface> reductions;
     for (Operation &op : kernel.getBody().front().without_terminator())

@@ -8,6 +8,9 @@
 
 namespace luminal::llir {
 
+/// Shared memory that any kernel of a GPU may have.
+constexpr int64_t kSharedBytes = 48 << 10;
+
 /// Memory that a kernel reads or writes, as vectors along a dim see it.
 class Accesses {
 public:

@@ -19,8 +19,6 @@ using namespace luminal::llir;
 static constexpr unsigned kThreads = 256;
 /// Indices of either axis in a tile: the most where memory allows it.
 static constexpr int64_t kTiles[] = {64, 32};
-/// Shared memory that any kernel may have.
-static constexpr int64_t kSharedBytes = 48 << 10;
 /// Elements from which whole tiles occupy a GPU.
 static constexpr int64_t kManyElements = 1 << 16;
 

@@ -23,7 +23,8 @@ struct TransposedReads {
   size_t axis = 0;
 };
 
-/// The axes of a kernel without loops whose results have one shape.
+/// The axes of a kernel that computes element by element: its results have one
+/// shape.
 Domain findMapDomain(KernelAnalysis &a);
 
 /// Those of a kernel without loops, over its `domain`; no ops where there are
