@@ -188,6 +188,14 @@ def graph_of_a_branch(a):
     a.nodes[1]["target"] = "torch.ops.higher_order.cond"
 
 
+@bad("unsupported op aten.lerp.Tensor: 'hlir.add' op expected element type f16, bf16, f32, f64, i32 or i64, found 'i1'")
+def arithmetic_of_bools(a):
+    """PyTorch refuses it too: a trace cannot contain it."""
+    a.add("torch.ops.aten.gt.Tensor", [("self", tensor("mul")), ("other", tensor("mul"))], "gt", dtype=BOOL)
+    a.add("torch.ops.aten.lerp.Tensor", [(name, tensor("gt")) for name in ("self", "end", "weight")], "lerp",
+          dtype=BOOL)
+
+
 # --- Assertions -------------------------------------------------------------------------------------------------------
 
 
@@ -264,6 +272,23 @@ def assertion_at_run_time(a):
 def assertion_that_fails(a):
     dynamic(a)
     assert_scalar(a, condition(a, "many", f"StrictGreaterThan({symbol('s0')}, Integer(64))"), "more than 64")
+
+
+@good
+def extents_that_agree(a):
+    """min(s0, 8) rows meet s0: only calls with at most 8 pass."""
+    dynamic(a)
+    for start, name, end in ((0, "few", 8), (2, "columns", 4)):
+        a.nodes.insert(2 + (name == "columns"), node("torch.ops.aten.slice.Tensor", [
+            ("self", tensor("relu")), ("dim", {"as_int": int(name == "columns")}), ("start", {"as_int": start}),
+            ("end", {"as_int": end})], name))
+    least = {"as_expr": {"expr_str": f"Min(Integer(8), {symbol('s0')})"}}
+    rows = a.values["x"]["sizes"][0]
+    a.values |= {"few": meta([least, 4]), "columns": meta([rows, 2])}
+    a.nodes[-1] = node("torch.ops.aten.mul.Tensor", [("self", tensor("relu")), ("other", tensor("few"))], "mul")
+    a.add("torch.ops.aten.cat.default", [("tensors", {"as_tensors": [{"name": "columns"}, {"name": "few"}]}),
+                                         ("dim", {"as_int": 1})], "cat")
+    a.values["cat"] = meta([rows, 6])
 
 
 @good

@@ -175,6 +175,12 @@ Status OutputFile::write(std::string_view bytes) {
   return {};
 }
 
+Status OutputFile::sync() {
+  if (::fsync(fd) != 0)
+    return failed();
+  return {};
+}
+
 Status OutputFile::keep(std::string_view rest) {
   LUMINAL_CHECK(write(rest));
   if (::close(std::exchange(fd, -1)) != 0)
@@ -185,11 +191,41 @@ Status OutputFile::keep(std::string_view rest) {
   return {};
 }
 
-Status
-luminal::writeFileAtomically(const std::string &path,
-                             std::initializer_list<std::string_view> pieces) {
+/// A file with these pieces that is not kept yet.
+static Result<OutputFile>
+createWith(const std::string &path,
+           std::initializer_list<std::string_view> pieces) {
   LUMINAL_TRY(file, OutputFile::create(path));
   for (std::string_view piece : pieces)
     LUMINAL_CHECK(file.write(piece));
+  return std::move(file);
+}
+
+Status
+luminal::writeFileAtomically(const std::string &path,
+                             std::initializer_list<std::string_view> pieces) {
+  LUMINAL_TRY(file, createWith(path, pieces));
   return file.keep();
+}
+
+Status
+luminal::writeFileDurably(const std::string &path,
+                          std::initializer_list<std::string_view> pieces) {
+  LUMINAL_TRY(file, createWith(path, pieces));
+  LUMINAL_CHECK(file.sync());
+  LUMINAL_CHECK(file.keep());
+  // The name is an entry of the folder.
+  size_t slash = path.find_last_of('/');
+  std::string folder =
+      slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0)
+    return Error(folder + ": cannot be opened: " + std::strerror(errno));
+  int done = ::fsync(fd);
+  // Some file systems have no such operation for folders.
+  int reason = done == 0 || errno == EINVAL ? 0 : errno;
+  ::close(fd);
+  if (reason)
+    return Error(folder + ": cannot be synchronised: " + std::strerror(reason));
+  return {};
 }

@@ -54,6 +54,9 @@ public:
   ~OutputFile();
 
   Status write(std::string_view bytes);
+  /// What was written is on the disk when this returns, and survives a loss of
+  /// power; the file's name does once its folder is synchronised too.
+  Status sync();
   /// Writes the rest and keeps the file.
   Status keep(std::string_view rest = {});
 
@@ -71,6 +74,9 @@ private:
 /// Writes `pieces` to a file that appears at `path` only when it is complete.
 Status writeFileAtomically(const std::string &path,
                            std::initializer_list<std::string_view> pieces);
+/// The same, and once it returns the file survives a loss of power.
+Status writeFileDurably(const std::string &path,
+                        std::initializer_list<std::string_view> pieces);
 
 } // namespace luminal
 

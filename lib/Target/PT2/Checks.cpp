@@ -162,7 +162,7 @@ void Importer::findChecks() {
 }
 
 LogicalResult Importer::makeChecks() {
-  SmallVector<Requirement> required;
+  SmallVector<Requirement> required = agreed;
   for (const Check &check : checks) {
     if (assumptions.provablyNonNegative(check.condition))
       continue;
@@ -170,9 +170,8 @@ LogicalResult Importer::makeChecks() {
       addRequirements(required, {{Expr(0), check.condition, {}, check.text}});
       continue;
     }
-    StringRef op = check.node->target;
-    op.consume_front("torch.ops.");
-    problems.push_back({op.str(), "asserts what never holds: " + check.text,
+    problems.push_back({check.node->getOp(),
+                        "asserts what never holds: " + check.text,
                         getLoc(*check.node)});
   }
   if (failed(makeGuards(required)))

@@ -302,8 +302,8 @@ void Importer::translate(const Node &node) {
   if (isPoisoned(node))
     return poison();
 
-  StringRef target = node.target;
-  target.consume_front("torch.ops.");
+  std::string op = node.getOp();
+  StringRef target = op;
   const OpEntry *entry = findOp(target);
   bool inPlace = false;
   if (!entry) {
@@ -319,13 +319,22 @@ void Importer::translate(const Node &node) {
   }
   auto build = [&] {
     OpCall call(*this, node, *entry, *composer);
-    return translate(node, call, inPlace);
+    Status status = translate(node, call, inPlace);
+    if (status)
+      addRequirements(agreed, call.required);
+    return status;
   };
+  Block &block = function.getBody().front();
+  Operation *before = block.empty() ? nullptr : &block.back();
   Status status = build();
   // Autocast leaves no casts in the program, only types that do not fit.
   operandType = getAutocastType(node);
   bool done = status || (operandType && build());
   operandType = {};
+  for (Operation &op : llvm::make_range(
+           before ? std::next(before->getIterator()) : block.begin(),
+           block.end()))
+    nodeOf[&op] = &node;
   if (done)
     return;
   problems.push_back({target.str(), status.error().message, loc});
@@ -345,6 +354,26 @@ Type Importer::getAutocastType(const Node &node) const {
 //===----------------------------------------------------------------------===//
 // The program
 //===----------------------------------------------------------------------===//
+
+void Importer::findMalformed() {
+  std::string message;
+  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error &&
+        message.empty())
+      message = diagnostic.str();
+    return success();
+  });
+  const Node *last = nullptr;
+  for (Operation &op : function.getBody().front()) {
+    const Node *node = nodeOf.lookup(&op);
+    if (!node || node == last ||
+        succeeded(verify(&op, /*verifyRecursively=*/false)))
+      continue;
+    problems.push_back(
+        {node->getOp(), std::exchange(message, {}), op.getLoc()});
+    last = node;
+  }
+}
 
 LogicalResult Importer::reportProblems() {
   if (problems.empty())
@@ -523,7 +552,8 @@ OwningOpRef<ModuleOp> Importer::run() {
        llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
     if (isOpTriviallyDead(&op))
       op.erase();
-  if (failed(verify(*module)))
+  findMalformed();
+  if (failed(reportProblems()) || failed(verify(*module)))
     return {};
   return std::move(module);
 }

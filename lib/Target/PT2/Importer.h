@@ -105,6 +105,9 @@ private:
 
   // Outputs.
   mlir::LogicalResult makeOutputs();
+  /// Finds nodes for which ops were built that are not well-formed, as of
+  /// dtypes that PyTorch refuses as well.
+  void findMalformed();
   mlir::LogicalResult reportProblems();
 
   mlir::MLIRContext *context;
@@ -122,6 +125,8 @@ private:
   /// By position in the program's nodes.
   std::vector<bool> dropped;
   std::vector<Check> checks;
+  /// Extents that the nodes took for equal.
+  SmallVector<Requirement> agreed;
   /// The type to which autocast casts the current node's operands; or null.
   Type operandType;
   std::vector<Memory> memories;
@@ -132,6 +137,8 @@ private:
   std::set<std::string> argumentNames;
   SmallVector<mlir::Attribute> literalInputs, literalOutputs;
   std::vector<Problem> problems;
+  /// The node that an op was built for.
+  llvm::DenseMap<mlir::Operation *, const Node *> nodeOf;
 };
 
 } // namespace luminal::pt2

@@ -381,13 +381,24 @@ Attribute RequirementAttr::parse(AsmParser &parser, Type) {
       space.push_back(*e);
     return failure(failed(e));
   };
+  auto parseField = [&](StringRef name) {
+    return failure(parser.parseKeyword(name) || parser.parseEqual());
+  };
+  auto parseValue = [&](StringRef name) -> FailureOr<Expr> {
+    if (failed(parseField(name)))
+      return failure();
+    FailureOr<Expr> value = parseExpr(parser);
+    if (failed(value) || parser.parseComma())
+      return failure();
+    return value;
+  };
   if (parser.parseLess())
     return {};
-  FailureOr<Expr> lesser = parseExpr(parser);
-  if (failed(lesser) || parser.parseLess() || parser.parseEqual())
+  FailureOr<Expr> lesser = parseValue("lesser");
+  if (failed(lesser))
     return {};
-  FailureOr<Expr> greater = parseExpr(parser);
-  if (failed(greater) || parser.parseKeyword("over") ||
+  FailureOr<Expr> greater = parseValue("greater");
+  if (failed(greater) || failed(parseField("over")) ||
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseOne,
                                      " in the space of a requirement") ||
       parser.parseComma() || parser.parseString(&what) || parser.parseGreater())
@@ -404,7 +415,8 @@ Attribute RequirementAttr::parse(AsmParser &parser, Type) {
 
 void RequirementAttr::print(AsmPrinter &printer) const {
   ArrayRef<Expr> values = getValues().getResults();
-  printer << '<' << values[0].str() << " <= " << values[1].str() << " over (";
+  printer << "<lesser = " << values[0].str()
+          << ", greater = " << values[1].str() << ", over = (";
   printExprs(printer, values.drop_front(2));
   printer << "), ";
   printer.printString(getWhat());

@@ -90,6 +90,12 @@ struct Node {
   /// Under torch.autocast: operands take the float type that the archive states
   /// for the result.
   bool autocast = false;
+
+  /// The target as messages and tables name it, such as "aten.add.Tensor".
+  std::string getOp() const {
+    static constexpr std::string_view prefix = "torch.ops.";
+    return target.starts_with(prefix) ? target.substr(prefix.size()) : target;
+  }
 };
 
 /// A graph inside an argument of a node.

@@ -36,7 +36,7 @@ static Status joinAlong(OpCall &o, ArrayRef<Value> given, int64_t dim) {
     SmallVector<Expr> extents = o.extents(v);
     bool same = extents.size() == rank;
     for (unsigned i = 0; same && i < rank; ++i)
-      same = i == axis || o.provablyEqual(extents[i], first[i]);
+      same = i == axis || o.agree(extents[i], first[i]);
     if (!same)
       return o.fail("the tensors differ in another dim than the joined one");
     v = o.c.cast(v, type);

@@ -233,7 +233,7 @@ static Status expandTo(OpCall &o, ArrayRef<Expr> shape) {
     }
     const Expr &e = from[i - lead];
     bool keep = shape[i].isConstant(-1) || o.provablyEqual(shape[i], e);
-    if (!keep && !e.isConstant(1))
+    if (!keep && !e.isConstant(1) && !o.agree(shape[i], e))
       return o.fail("extent " + e.str() + " cannot be expanded to " +
                     shape[i].str());
     extents.push_back(keep ? e : shape[i]);

@@ -376,8 +376,21 @@ Result<SmallVector<unsigned>> OpCall::axes(ArrayRef<int64_t> dims,
   return result;
 }
 
-Result<SmallVector<Expr>>
-OpCall::broadcast(ArrayRef<SmallVector<Expr>> all) const {
+bool OpCall::agree(const Expr &a, const Expr &b) {
+  std::optional<bool> equal = assumptions().equal(a, b);
+  if (equal)
+    return *equal;
+  std::string what =
+      (Twine(hlir::describePlace(c.getLoc())) + ": " + node.getOp() +
+       " was traced where " + a.str() + " is " + b.str())
+          .str();
+  for (auto [lesser, greater] : {std::pair(a, b), std::pair(b, a)})
+    if (!assumptions().provablyLessEqual(lesser, greater))
+      required.push_back({lesser, greater, {}, what});
+  return true;
+}
+
+Result<SmallVector<Expr>> OpCall::broadcast(ArrayRef<SmallVector<Expr>> all) {
   size_t rank = 0;
   for (const auto &extents : all)
     rank = std::max(rank, extents.size());
@@ -392,7 +405,7 @@ OpCall::broadcast(ArrayRef<SmallVector<Expr>> all) const {
         r = e;
         continue;
       }
-      if (!provablyEqual(r, e))
+      if (!agree(r, e))
         return fail("extents " + r.str() + " and " + e.str() +
                     " cannot be broadcast to each other");
       // Of two equal extents, prefer the constant one.
@@ -402,7 +415,7 @@ OpCall::broadcast(ArrayRef<SmallVector<Expr>> all) const {
   return result;
 }
 
-Result<SmallVector<Expr>> OpCall::commonShape(ArrayRef<Operand> all) const {
+Result<SmallVector<Expr>> OpCall::commonShape(ArrayRef<Operand> all) {
   return broadcast(llvm::map_to_vector(
       all, [&](const Operand &operand) { return extents(operand); }));
 }

@@ -6,6 +6,7 @@
 
 #include "OpTable.h"
 #include "luminal/Dialect/HLIR/Utils/Composites.h"
+#include "luminal/Support/IndexCheck.h"
 #include "luminal/Support/Result.h"
 
 namespace luminal::pt2 {
@@ -122,9 +123,13 @@ public:
   bool provablyEqual(const Expr &a, const Expr &b) const {
     return assumptions().equal(a, b) == true;
   }
-  Result<SmallVector<Expr>> broadcast(ArrayRef<SmallVector<Expr>> all) const;
+  /// Whether two extents are the same in every call: the trace took them for
+  /// equal. Where that can be neither proved nor refuted, a call in which they
+  /// differ is refused.
+  bool agree(const Expr &a, const Expr &b);
+  Result<SmallVector<Expr>> broadcast(ArrayRef<SmallVector<Expr>> all);
   /// The shape that all are broadcast to.
-  Result<SmallVector<Expr>> commonShape(ArrayRef<Operand> all) const;
+  Result<SmallVector<Expr>> commonShape(ArrayRef<Operand> all);
 
   // Type promotion as torch.result_type.
   Type promote(ArrayRef<Operand> operands);
@@ -193,6 +198,8 @@ public:
   };
   SmallVector<Returned> results;
   bool othersLeftOut = false;
+  /// What must hold in a call for the op to be what was traced.
+  SmallVector<Requirement> required;
 
 private:
   unsigned find(StringRef name) const;

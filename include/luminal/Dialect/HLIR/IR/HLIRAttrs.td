@@ -78,7 +78,7 @@ def HLIR_RequirementAttr : HLIR_Attr<"Requirement", "requirement"> {
     or schedule lists what the compiler could not prove; it is checked when the symbols are bound, and `what` names the
     error and its place in the program.
 
-    Example: `#hlir.requirement<m <= n over (m), "f.mlir:2:8: 'hlir.view' reads dim 0 of extent n">`
+    Example: `#hlir.requirement<lesser = m, greater = n, over = (m), "f.mlir:2:8: 'hlir.view' reads dim 0 of extent n">`
   }];
   // A map without dims owns the expressions: lesser, greater, and the extents.
   let parameters = (ins "::luminal::hlir::MapAttr":$values, StringRefParameter<>:$what);
