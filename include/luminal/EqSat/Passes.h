@@ -6,11 +6,15 @@
 
 #include "luminal/EqSat/Core/Limits.h"
 #include "luminal/Support/MachineModel.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 
+#include <functional>
 #include <memory>
 
 namespace luminal::eqsat {
+
+class SaturationSession;
 
 #define GEN_PASS_DECL
 #include "luminal/EqSat/Passes.h.inc"
@@ -18,10 +22,16 @@ namespace luminal::eqsat {
 #define GEN_PASS_REGISTRATION
 #include "luminal/EqSat/Passes.h.inc"
 
+/// Given each function, which holds the program that was chosen, and its
+/// session.
+using KeepSession =
+    std::function<void(mlir::func::FuncOp, std::unique_ptr<SaturationSession>)>;
+
 /// `machine` is what prices are of.
-std::unique_ptr<mlir::Pass>
-createSaturatePass(SaturatePassOptions options, const Limits &limits,
-                   const MachineModel &machine = {});
+std::unique_ptr<mlir::Pass> createSaturatePass(SaturatePassOptions options,
+                                               const Limits &limits,
+                                               const MachineModel &machine = {},
+                                               KeepSession keep = {});
 
 } // namespace luminal::eqsat
 

@@ -58,6 +58,10 @@ def SaturatePass : Pass<"eqsat-saturate", "::mlir::ModuleOp"> {
            "search sees other programs; 0 for the prices as they are">,
     Option<"seedStrength", "seed-strength", "double", "0.25",
            "A price is multiplied by up to 1 + this, or divided by it">,
+    Option<"draws", "draws", "unsigned", "0",
+           "Insert this many candidates after each function, `NAME.draw1` to "
+           "`NAME.drawN`, drawn by the seeds after `seed`; `eqsat.digest` says "
+           "which program it is, `eqsat.cost` its price">,
     Option<"report", "report", "std::string", "\"\"",
            "File for the report as JSON">,
     Option<"explain", "explain", "std::string", "\"\"",

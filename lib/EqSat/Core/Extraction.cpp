@@ -52,6 +52,19 @@ void Extractor::addNodes(const NodeCostFn &cost) {
   }
 }
 
+void Extractor::reprice(const NodeCostFn &cost) {
+  std::vector<double> trips(scopes.list.size(), 1.0);
+  for (ScopeId s = 1; s < scopes.list.size(); ++s)
+    trips[s] = trips[scopes.list[s].parent] * scopes.list[s].trips;
+  for (Node &n : nodes) {
+    const Table &t = graph.table(n.ref.op);
+    double price = cost(n.ref.op, t.payload(n.ref.row),
+                        {t.key(n.ref.row), size_t(t.arity())});
+    assert(price < kInfiniteCost && "it could be chosen before");
+    n.cost = std::max(price, 0.0) * trips[scopeOf(n.cls)];
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Scopes
 //===----------------------------------------------------------------------===//

@@ -184,9 +184,30 @@ Extractor::Choice Extractor::greedy(std::span<const double> costs,
   if (!canCompute(best, roots))
     return best;
   Choice shared = cheapestSets(costs);
-  double treeCost = improve(best, costs, roots, byRank(best));
-  double sharedCost = improve(shared, costs, roots, byRank(shared));
-  return sharedCost <= treeCost ? shared : best;
+  double least = improve(best, costs, roots, byRank(best));
+  auto offer = [&](Choice &choice) {
+    double cost = improve(choice, costs, roots, byRank(choice));
+    if (cost > least)
+      return;
+    least = cost;
+    std::swap(best, choice);
+  };
+  offer(shared);
+  std::vector<double> without(costs.begin(), costs.end());
+  bool any = false;
+  for (uint32_t n = 0; alternative && n != nodes.size(); ++n)
+    if (alternative(nodes[n].ref)) {
+      // Dearer than all of a program without it.
+      without[n] += 1 + 2 * std::max(least, costs[n]);
+      any = true;
+    }
+  if (any) {
+    for (Choice choice : {cheapestTrees(without), cheapestSets(without)}) {
+      improve(choice, without, roots, byRank(choice));
+      offer(choice);
+    }
+  }
+  return best;
 }
 
 Selection Extractor::greedyDag(std::span<const ClassId> roots,

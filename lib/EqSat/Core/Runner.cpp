@@ -147,6 +147,24 @@ bool Runner::retrySuspended(Stratum stratum) {
   return best;
 }
 
+/// Lets rules with a bound of their own rest once they added that much.
+void Runner::checkGrowth() {
+  // Small programs have room for all groupings of a few products.
+  constexpr uint64_t kLeast = 256;
+  double growth = 0;
+  uint64_t added = 0;
+  for (RuleId id = 0; id != rules.size(); ++id) {
+    if (rules[id].growth <= 0)
+      continue;
+    growth = growth ? std::min(growth, rules[id].growth) : rules[id].growth;
+    added += report.rules[id].newNodes;
+  }
+  uint64_t bound =
+      std::max(kLeast, static_cast<uint64_t>(growth * double(requiredNodes)));
+  if (growth > 0 && !isRequired && added >= bound)
+    report.growthSpent = bound;
+}
+
 /// Adds the rules that are new since the last round.
 void Runner::updateRules() {
   if (!source.update() && matcher)
@@ -202,6 +220,8 @@ bool Runner::runRound(Stratum stratum) {
       s.since = visible;
     }
   }
+  if (!report.growthSpent)
+    checkGrowth();
   for (NodeRef root : revisited)
     graph.touch(root);
   revisited.clear();
@@ -283,6 +303,7 @@ RunReport Runner::run() {
   // What is there stays; alternatives need room below the limits.
   isRequired = false;
   requiredRounds = report.iterations.size();
+  requiredNodes = graph.numNodes();
   graph.setLimits({options.maxNodes, options.maxBytes});
   runStratum(Stratum::Alternatives);
   // A rule that is still suspended would find more, were there room.

@@ -90,10 +90,12 @@ private:
   bool runRound(Stratum stratum);
   void matchRound();
   void undoRound(Snapshot &before, std::vector<RuleReport> counts);
+  void checkGrowth();
   bool retrySuspended(Stratum stratum);
   void runStratum(Stratum stratum);
   bool isActive(RuleId id, Stratum stratum) const {
-    return report.rules[id].admitted && rules[id].stratum <= stratum;
+    return report.rules[id].admitted && rules[id].stratum <= stratum &&
+           !(rules[id].growth > 0 && report.growthSpent);
   }
   bool checkTime() {
     overTime |= options.maxSeconds > 0 && Clock::now() > deadline;
@@ -139,6 +141,8 @@ private:
   bool stopped = false;
   /// Rounds of strata that must run to their end.
   uint32_t requiredRounds = 0;
+  /// What they left.
+  uint64_t requiredNodes = 0;
   bool isRequired = true;
 };
 

@@ -142,7 +142,7 @@ PayloadId OpTable::getPayload(DictionaryAttr attributes, TypeId type) {
   return graph.getPayload(type, {fields.data(), fields.size()});
 }
 
-DictionaryAttr OpTable::attributes(PayloadId payload) {
+DictionaryAttr OpTable::attributes(PayloadId payload) const {
   if (payload >= payloadAttrs.size())
     payloadAttrs.resize(graph.numPayloads());
   DictionaryAttr &dict = payloadAttrs[payload];
@@ -153,6 +153,11 @@ DictionaryAttr OpTable::attributes(PayloadId payload) {
     dict = list.getDictionary(context);
   }
   return dict;
+}
+
+void OpTable::makeAttributes() const {
+  for (PayloadId payload = 0; payload != graph.numPayloads(); ++payload)
+    attributes(payload);
 }
 
 ClassId OpTable::addOperation(Operation *op, ArrayRef<ClassId> operands,

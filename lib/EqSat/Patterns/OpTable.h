@@ -76,7 +76,10 @@ public:
   /// ops of no registered dialect all attributes.
   static mlir::DictionaryAttr inherentAttrs(mlir::Operation *op);
   PayloadId getPayload(mlir::DictionaryAttr attributes, TypeId type);
-  mlir::DictionaryAttr attributes(PayloadId payload);
+  /// Made when it is first asked for; after `makeAttributes`, any number of
+  /// threads may ask.
+  mlir::DictionaryAttr attributes(PayloadId payload) const;
+  void makeAttributes() const;
 
   /// The node of an operation whose operands are these classes.
   ClassId addOperation(mlir::Operation *op, llvm::ArrayRef<ClassId> operands,
@@ -115,7 +118,7 @@ private:
   std::vector<std::optional<mlir::OperationName>> opNames;
   llvm::DenseMap<std::pair<mlir::OperationName, unsigned>, OpId> opIds;
   llvm::StringMap<llvm::SmallVector<OpId, 1>> opsByName;
-  std::vector<mlir::DictionaryAttr> payloadAttrs;
+  mutable std::vector<mlir::DictionaryAttr> payloadAttrs;
   std::vector<mlir::Value> leaves;
   llvm::StringMap<uint32_t> analyses;
   OpId projection, leaf;

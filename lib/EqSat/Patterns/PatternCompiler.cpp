@@ -660,6 +660,7 @@ FailureOr<Rule> PatternCompiler::compile(bool explained) {
   rule.admitted = natives.policy().admits(info.promise);
   rule.stratum = info.stratum;
   rule.matchLimit = info.matchLimit;
+  rule.growth = info.growth;
   for (Type type : info.dtypes)
     llvm::raw_string_ostream(rule.dtypes.emplace_back()) << type;
   if (auto file = pattern.getLoc()->findInstanceOf<FileLineColLoc>()) {

@@ -72,6 +72,18 @@ const CostModelFactory *luminal::eqsat::lookupCostModel(StringRef name) {
   return it == registry().end() ? nullptr : &it->second;
 }
 
+FailureOr<const CostModelFactory *>
+luminal::eqsat::findCostModel(Location loc, StringRef name) {
+  if (name.empty())
+    name = lookupCostModel("static") ? "static" : "unit";
+  if (const CostModelFactory *factory = lookupCostModel(name))
+    return factory;
+  InFlightDiagnostic diag = emitError(loc) << "no cost model is named '" << name
+                                           << "'; known are ";
+  llvm::interleaveComma(registeredCostModels(), diag);
+  return diag;
+}
+
 void luminal::eqsat::registerRegionTrips(RegionTrips trips) {
   knownTrips().push_back(std::move(trips));
 }

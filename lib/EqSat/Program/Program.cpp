@@ -6,8 +6,6 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/Allocator.h"
 
-#include <chrono>
-
 using namespace mlir;
 using namespace luminal::eqsat;
 
@@ -165,15 +163,16 @@ LogicalResult Program::importBlock(Block &block, ScopeId scope) {
   return success();
 }
 
-std::vector<std::pair<Operation *, ScopeId>> Program::users() {
+std::vector<std::pair<Operation *, ScopeId>> Program::users() const {
   llvm::DenseSet<Operation *> isGiven(nodes.begin(), nodes.end());
   std::vector<std::pair<Operation *, ScopeId>> list;
-  function.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (isGiven.contains(op))
-      return WalkResult::skip();
-    list.push_back({op, scopeOfBlock.lookup(op->getBlock())});
-    return WalkResult::advance();
-  });
+  func::FuncOp(function).getBody().walk<WalkOrder::PreOrder>(
+      [&](Operation *op) {
+        if (isGiven.contains(op))
+          return WalkResult::skip();
+        list.push_back({op, scopeOfBlock.lookup(op->getBlock())});
+        return WalkResult::advance();
+      });
   return list;
 }
 
@@ -210,7 +209,7 @@ LogicalResult Program::emitConflict(ArrayRef<Rule> rules) {
 //===----------------------------------------------------------------------===//
 
 double Program::price(CostModel &model, OpId op, PayloadId payload,
-                      std::span<const ClassId> children) {
+                      std::span<const ClassId> children) const {
   if (op == ops.leafOp() || op == ops.projectionOp())
     return 0;
   NodeView view;
@@ -226,7 +225,15 @@ double Program::price(CostModel &model, OpId op, PayloadId payload,
   view.attributes = ops.attributes(payload);
   view.operandTypes = operandTypes;
   view.resultTypes = resultTypes;
+  view.isOfWeights = isOfWeights(children);
   return model.cost(view);
+}
+
+bool Program::isOfWeights(std::span<const ClassId> children) const {
+  std::optional<uint32_t> weight = ops.analysis("weight");
+  return weight && !children.empty() && llvm::all_of(children, [&](ClassId c) {
+           return graph.fact(*weight, graph.find(c)) != 0;
+         });
 }
 
 void Program::serialize(CostModel &model, StringRef prefix, GraphSerializer &to,
@@ -316,189 +323,73 @@ LogicalResult Program::emitBlocked(const Extractor &extractor,
   return emitError(function.getLoc(), "no program of finite price was found");
 }
 
-Location Program::locationOf(ClassId c, Location user) const {
-  auto it = locations.find(c);
-  if (it == locations.end())
-    return user;
-  return FusedLoc::get(user.getContext(), it->second);
+NodeCostFn Program::priceOnce(CostModel &model) {
+  // Layers repeat: nodes that look alike are priced once. Where few do, the
+  // cache is not worth its memory.
+  constexpr size_t kMaxPrices = size_t(1) << 16;
+  struct Cache {
+    llvm::BumpPtrAllocator allocator;
+    llvm::DenseMap<ArrayRef<uint32_t>, double> prices;
+    SmallVector<uint32_t> key;
+  };
+  return [this, &model, cache = std::make_shared<Cache>()](
+             OpId op, PayloadId payload, std::span<const ClassId> children) {
+    SmallVector<uint32_t> &key = cache->key;
+    key.assign({op, payload, isOfWeights(children)});
+    for (ClassId c : children)
+      key.push_back(graph.classType(c));
+    if (auto it = cache->prices.find(key); it != cache->prices.end())
+      return it->second;
+    double cost = price(model, op, payload, children);
+    if (cache->prices.size() < kMaxPrices)
+      cache->prices.insert(
+          {ArrayRef<uint32_t>(key).copy(cache->allocator), cost});
+    return cost;
+  };
 }
 
-FailureOr<Value> Program::inSpelling(Value value, Type type, CostModel &model,
-                                     Operation *before, Location loc,
-                                     ExtractionReport &report) {
-  if (value.getType() == type)
-    return value;
-  Value &made = respelled[{value, type}];
-  if (made)
-    return made;
-  std::optional<OperationState> cheapest;
-  double least = kInfiniteCost;
-  Type from = value.getType();
-  for (auto &[name, attributes] : ops.conversions(from, type)) {
-    NodeView view;
-    view.name = OperationName(name, type.getContext());
-    view.attributes = attributes;
-    view.operandTypes = from;
-    view.resultTypes = type;
-    double cost = model.cost(view);
-    if (!(cost < least))
-      continue;
-    least = cost;
-    cheapest.emplace(loc, *view.name, value, type, attributes.getValue());
-  }
-  if (!cheapest)
-    return emitError(loc) << "nothing takes a value of type " << from
-                          << " where the equal type " << type << " is written";
-  ++report.ops;
-  made = OpBuilder(before).create(*cheapest)->getResult(0);
-  return made;
+void Program::markAlternatives(Extractor &extractor,
+                               ArrayRef<Rule> rules) const {
+  std::vector<bool> bounded;
+  for (const Rule &rule : rules)
+    bounded.push_back(rule.growth > 0);
+  extractor.setAlternatives([this, bounded = std::move(bounded)](NodeRef node) {
+    RuleId rule = graph.table(node.op).rule(node.row);
+    return rule < bounded.size() && bounded[rule];
+  });
 }
 
-FailureOr<Value> Program::materialise(ClassId root, const Extractor &extractor,
-                                      const Selection &s, CostModel &model,
-                                      Operation *user,
-                                      ExtractionReport &report) {
-  struct Frame {
-    ClassId name;
-    Location loc;
-    uint32_t next;
-  };
-  SmallVector<Frame> stack;
-  auto enter = [&](ClassId name, Location loc) {
-    if (!built.count(name))
-      stack.push_back({name, locationOf(extractor.classOf(name), loc), 0});
-  };
-  enter(root, user->getLoc());
-  while (!stack.empty()) {
-    Frame &f = stack.back();
-    ClassId name = f.name;
-    NodeRef ref = s.chosen[name];
-    const Table &t = graph.table(ref.op);
-    if (f.next != t.arity()) {
-      uint32_t next = f.next++;
-      enter(extractor.child(s, name, next), f.loc);
-      continue;
-    }
-    Location loc = f.loc;
-    stack.pop_back();
-    if (built.count(name))
-      continue;
-    SmallVector<ClassId> children;
-    for (uint32_t i = 0; i != t.arity(); ++i)
-      children.push_back(extractor.child(s, name, i));
-    // In the scope that computes it, before what leads to the user.
-    auto placeOf = [&](ClassId name) {
-      return blocks[extractor.scopeOf(name)]->findAncestorOpInBlock(*user);
-    };
-    Operation *before = placeOf(name);
-    PayloadId payload = t.payload(ref.row);
-    if (ref.op == ops.leafOp()) {
-      Value leaf = ops.leafValue(payload);
-      Operation *def = leaf.getDefiningOp();
-      if (def && !def->isBeforeInBlock(before))
-        return emitError(loc)
-               << "a value is equal to a result of '" << def->getName()
-               << "', which is computed after it is needed";
-      built[name] = {leaf};
-      continue;
-    }
-    if (ref.op == ops.projectionOp()) {
-      int64_t index =
-          cast<IntegerAttr>(
-              ops.attr(graph.payloadField(payload, ops.projectionIndexName())))
-              .getInt();
-      Value v = built[children[0]][index];
-      built[name] = {v};
-      continue;
-    }
-    OpBuilder builder(before);
-    OperationState state(loc, *ops.opName(ref.op));
-    // Whichever members were chosen, ops are made in one spelling, and leaves,
-    // which keep their types, are converted to it.
-    for (ClassId child : children) {
-      Value v = built[child][0];
-      FailureOr<Value> operand = inSpelling(v, ops.spelled(v.getType()), model,
-                                            placeOf(child), loc, report);
-      if (failed(operand))
-        return failure();
-      state.operands.push_back(*operand);
-    }
-    state.addTypes(ops.spelledList(graph.payloadType(payload)));
-    state.addAttributes(ops.attributes(payload).getValue());
-    Operation *op = builder.create(state);
-    built[name] = {op->result_begin(), op->result_end()};
-    ++report.ops;
-    if (t.rule(ref.row) != kGiven)
-      ++report.usedRules[t.rule(ref.row)];
-  }
-  return built[root][0];
+std::vector<ClassId> Program::rootNames(const Extractor &extractor) const {
+  std::vector<ClassId> names;
+  for (const ScopedClass &root : rootUses)
+    names.push_back(extractor.in(root.cls, root.scope));
+  return names;
 }
 
 FailureOr<ExtractionReport>
 Program::extract(CostModel &model, OnSelected onSelected, Choose choose) {
-  auto start = std::chrono::steady_clock::now();
-  // Layers repeat: nodes that look alike are priced once. Where few do, the
-  // cache is not worth its memory.
-  constexpr size_t kMaxPrices = size_t(1) << 16;
-  llvm::BumpPtrAllocator allocator;
-  llvm::DenseMap<ArrayRef<uint32_t>, double> prices;
-  SmallVector<uint32_t> key;
-  auto priceOf = [&](OpId op, PayloadId payload,
-                     std::span<const ClassId> children) {
-    key.assign({op, payload});
-    for (ClassId c : children)
-      key.push_back(graph.classType(c));
-    if (auto it = prices.find(key); it != prices.end())
-      return it->second;
-    double cost = price(model, op, payload, children);
-    if (prices.size() < kMaxPrices)
-      prices.insert({ArrayRef<uint32_t>(key).copy(allocator), cost});
-    return cost;
-  };
-  Extractor extractor(graph, priceOf, scopes);
-  std::vector<ClassId> rootNames;
-  for (const ScopedClass &root : rootUses)
-    rootNames.push_back(extractor.in(root.cls, root.scope));
-  bool isComplete = !llvm::is_contained(rootNames, kNone);
-  if (!isComplete)
-    llvm::erase(rootNames, kNone);
+  Extractor extractor(graph, priceOnce(model), scopes);
+  std::vector<ClassId> roots = rootNames(extractor);
+  bool isComplete = !llvm::is_contained(roots, kNone);
+  llvm::erase(roots, kNone);
   FailureOr<Selection> chosen = choose && isComplete
-                                    ? choose(extractor, rootNames)
-                                    : extractor.greedyDag(rootNames);
+                                    ? choose(extractor, roots)
+                                    : extractor.greedyDag(roots);
   if (failed(chosen))
     return failure();
-  const Selection &s = *chosen;
-  if (!isComplete || !(s.dagCost < kInfiniteCost))
-    return emitBlocked(extractor, s);
-  if (onSelected && failed(onSelected(extractor, s)))
+  if (!isComplete || !(chosen->dagCost < kInfiniteCost))
+    return emitBlocked(extractor, *chosen);
+  if (onSelected && failed(onSelected(extractor, *chosen)))
     return failure();
-
+  indexLocations();
   ExtractionReport report;
-  report.cost = s.dagCost;
-  for (auto &[cls, loc] : givenLocations) {
-    auto &list = locations[graph.find(cls)];
-    if (!llvm::is_contained(list, loc))
-      list.push_back(loc);
-  }
-  for (auto [op, scope] : users())
-    for (OpOperand &operand : op->getOpOperands()) {
-      ClassId name = extractor.in(classes.lookup(operand.get()), scope);
-      FailureOr<Value> v = materialise(name, extractor, s, model, op, report);
-      // An op that is not a node keeps the types that it was written with.
-      if (succeeded(v))
-        v = inSpelling(
-            *v, operand.get().getType(), model,
-            blocks[extractor.scopeOf(name)]->findAncestorOpInBlock(*op),
-            op->getLoc(), report);
-      if (failed(v))
-        return failure();
-      operand.set(*v);
-    }
-  for (Operation *op : llvm::reverse(nodes))
-    op->erase();
-  nodes.clear();
-  report.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-          .count();
+  FailureOr<OwningOpRef<func::FuncOp>> made =
+      materialise(extractor, *chosen, model, report);
+  if (failed(made))
+    return failure();
+  // Leaves are values of the old body.
+  replaced = function.cloneWithoutRegions();
+  replaced->getBody().takeBody(function.getBody());
+  function.getBody().takeBody((*made)->getBody());
   return report;
 }

@@ -10,26 +10,11 @@
 #include "luminal/EqSat/Core/Rule.h"
 #include "luminal/EqSat/Core/Serialize.h"
 #include "luminal/EqSat/Program/CostModel.h"
+#include "luminal/EqSat/Program/SaturationSession.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "llvm/ADT/MapVector.h"
-#include "llvm/Support/JSON.h"
 
 namespace luminal::eqsat {
-
-struct ExtractionReport {
-  double cost = 0;
-  uint64_t ops = 0;
-  double seconds = 0;
-  /// How many of the extracted ops each rule made.
-  llvm::MapVector<RuleId, unsigned> usedRules;
-};
-
-/// Proofs that values are equal, to be read and to be checked.
-struct ProofReport {
-  std::string text;
-  llvm::json::Value json = nullptr;
-};
 
 /// One function, its e-graph, and the way between them. Pure ops without
 /// regions are nodes; function arguments and results of other ops are leaves;
@@ -51,6 +36,27 @@ public:
                                                             const Selection &)>;
   using Choose = llvm::function_ref<llvm::FailureOr<Selection>(
       const Extractor &, std::span<const ClassId> roots)>;
+  /// Once the graph is as it stays: after it, `materialise` may be called by
+  /// several threads.
+  void freeze();
+  /// A function with the signature and the other ops of the given one, and what
+  /// is selected in place of its pure ops. Neither the given one nor the graph
+  /// changes; fails with one error where a value would be needed before it is
+  /// there.
+  llvm::FailureOr<mlir::OwningOpRef<mlir::func::FuncOp>>
+  materialise(const Extractor &extractor, const Selection &selection,
+              CostModel &model, ExtractionReport &report) const;
+  /// Tells it which nodes are of rules with a bound of their own.
+  void markAlternatives(Extractor &extractor, llvm::ArrayRef<Rule> rules) const;
+  /// The roots as the extractor calls them; kNone for one that nothing can
+  /// compute.
+  std::vector<ClassId> rootNames(const Extractor &extractor) const;
+  const Scopes &getScopes() const { return scopes; }
+  /// The prices of the model, asked for once for nodes that look alike. Lives
+  /// as long as the program and the model; not for several threads.
+  NodeCostFn priceOnce(CostModel &model);
+  llvm::LogicalResult emitBlocked(const Extractor &extractor,
+                                  const Selection &s);
   /// Replaces the function's pure ops by the cheapest equal ones, or by those
   /// chosen otherwise; the reported cost is in the model's prices.
   llvm::FailureOr<ExtractionReport> extract(CostModel &model,
@@ -87,6 +93,7 @@ public:
 private:
   class EquivalenceWriter;
   class EquivalenceReader;
+  class Materialiser;
 
   /// Makes each region of the op a scope within `around`, and calls `enter`
   /// with its block.
@@ -95,7 +102,7 @@ private:
       llvm::function_ref<llvm::LogicalResult(mlir::Block &, ScopeId)> enter);
   llvm::LogicalResult importBlock(mlir::Block &block, ScopeId scope);
   /// Ops that are not nodes and their scopes, in the order of the program.
-  std::vector<std::pair<mlir::Operation *, ScopeId>> users();
+  std::vector<std::pair<mlir::Operation *, ScopeId>> users() const;
   /// Whether the function is a graph as `toEquivalence` writes it.
   bool isEquivalence();
   llvm::LogicalResult importEquivalence();
@@ -108,24 +115,14 @@ private:
   llvm::FailureOr<std::optional<ClassId>> classNamed(llvm::StringRef name);
   void addAnalyses(mlir::Operation *scope);
   double price(CostModel &model, OpId op, PayloadId payload,
-               std::span<const ClassId> children);
-  llvm::LogicalResult emitBlocked(const Extractor &extractor,
-                                  const Selection &s);
-  mlir::FailureOr<mlir::Value> materialise(ClassId root,
-                                           const Extractor &extractor,
-                                           const Selection &s, CostModel &model,
-                                           mlir::Operation *user,
-                                           ExtractionReport &report);
-  /// The value with an equal type that is written differently.
-  mlir::FailureOr<mlir::Value> inSpelling(mlir::Value value, mlir::Type type,
-                                          CostModel &model,
-                                          mlir::Operation *before,
-                                          mlir::Location loc,
-                                          ExtractionReport &report);
-  mlir::Location locationOf(ClassId c, mlir::Location user) const;
+               std::span<const ClassId> children) const;
+  bool isOfWeights(std::span<const ClassId> children) const;
+  void indexLocations();
 
   ProofLog proofs;
   mlir::func::FuncOp function;
+  /// Has the body of the function as given, once `extract` replaced it.
+  mlir::OwningOpRef<mlir::func::FuncOp> replaced;
   llvm::DenseMap<mlir::Value, ClassId> classes;
   /// Ops that are nodes, or hold them, in the order of the program.
   std::vector<mlir::Operation *> nodes;
@@ -137,9 +134,6 @@ private:
   /// Where the ops of a class as given come from, by its representative.
   llvm::DenseMap<ClassId, llvm::SmallVector<mlir::Location, 1>> locations;
   std::vector<std::pair<ClassId, mlir::Location>> givenLocations;
-  /// By the names that the extractor gives.
-  llvm::DenseMap<ClassId, llvm::SmallVector<mlir::Value, 1>> built;
-  llvm::DenseMap<std::pair<mlir::Value, mlir::Type>, mlir::Value> respelled;
 };
 
 } // namespace luminal::eqsat

@@ -129,6 +129,13 @@ void luminal::eqsat::emitRemarks(func::FuncOp function, ArrayRef<Rule> rules,
       << add("classes", run.classes) << add("bytes", run.peakBytes)
       << add("undone", run.undone)
       << Remark::Arg("milliseconds", milliseconds(run.seconds));
+  if (run.growthSpent)
+    remark::missed(
+        loc,
+        RemarkOpts::name("alternatives").category(kCategory).function(name))
+        << add("nodes", run.growthSpent)
+        << Remark::Arg("reason", "the rules of alternatives rest: they added "
+                                 "as many nodes as they may");
   for (auto [rule, r] : llvm::zip_equal(rules, addForms(rules, run))) {
     if (rule.formOf != kNone)
       continue;
@@ -194,14 +201,16 @@ LogicalResult luminal::eqsat::writeReport(const SaturationReport &report,
   j.attributeArray("functions", [&] {
     for (const FunctionReport &f : report.functions) {
       j.object([&] {
-        const RunReport &run = f.run;
+        const RunReport &run = f.saturation->run;
+        ArrayRef<Rule> rules = f.saturation->rules;
         const ExtractionReport extraction =
             f.extraction.value_or(ExtractionReport());
-        j.attribute("name", f.name);
+        j.attribute("name", f.saturation->name);
         j.attribute("stop", stopReasonName(run.stop));
         j.attribute("nodes", run.nodes);
         j.attribute("classes", run.classes);
         j.attribute("undone_rounds", run.undone);
+        j.attribute("alternatives_rest", run.growthSpent != 0);
         j.attribute("peak_bytes", run.peakBytes);
         j.attributeObject("milliseconds", [&] {
           j.attribute("total", run.seconds * 1e3);
@@ -219,14 +228,14 @@ LogicalResult luminal::eqsat::writeReport(const SaturationReport &report,
               j.attribute("useful", i.useful);
             });
         });
-        std::vector<RuleReport> ruleReports = addForms(f.rules, run);
-        std::vector<unsigned> extracted(f.rules.size());
+        std::vector<RuleReport> ruleReports = addForms(rules, run);
+        std::vector<unsigned> extracted(rules.size());
         for (auto [id, count] : extraction.usedRules)
-          if (id < f.rules.size())
-            extracted[f.rules[id].formOf == kNone ? id : f.rules[id].formOf] +=
+          if (id < rules.size())
+            extracted[rules[id].formOf == kNone ? id : rules[id].formOf] +=
                 count;
         j.attributeArray("rules", [&] {
-          for (auto [id, rule] : llvm::enumerate(f.rules)) {
+          for (auto [id, rule] : llvm::enumerate(rules)) {
             if (rule.formOf != kNone)
               continue;
             const RuleReport &r = ruleReports[id];

@@ -10,9 +10,7 @@
 namespace luminal::eqsat {
 
 struct FunctionReport {
-  std::string name;
-  std::vector<Rule> rules;
-  RunReport run;
+  std::shared_ptr<const SaturationRun> saturation;
   /// Nothing where no program was found.
   std::optional<ExtractionReport> extraction;
   /// Where it was asked for.

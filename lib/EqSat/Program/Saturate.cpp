@@ -3,16 +3,17 @@
 
 #include "../Patterns/Registry.h"
 #include "../Patterns/RuleLoader.h"
-#include "Program.h"
 #include "Report.h"
-#include "luminal/EqSat/Core/Extraction.h"
-#include "luminal/EqSat/Core/Runner.h"
 #include "luminal/EqSat/Passes.h"
+#include "luminal/EqSat/Program/CostModel.h"
+#include "luminal/EqSat/Program/SaturationSession.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/PDL/IR/PDL.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
+
+#include <chrono>
 
 namespace luminal::eqsat {
 #define GEN_PASS_DEF_SATURATEPASS
@@ -30,15 +31,16 @@ class SaturatePass
 public:
   SaturatePass() = default;
   SaturatePass(SaturatePassOptions options, const Limits &limits = {},
-               const MachineModel &machine = {})
-      : SaturatePassBase(std::move(options)), machine(machine) {
+               const MachineModel &machine = {}, KeepSession keep = {})
+      : SaturatePassBase(std::move(options)), machine(machine),
+        keep(std::move(keep)) {
 #define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
   FIELD = limits.FIELD;
 #include "luminal/EqSat/Core/Limits.def"
   }
   /// Options are copied by the pass manager.
   SaturatePass(const SaturatePass &other)
-      : SaturatePassBase(other), machine(other.machine) {}
+      : SaturatePassBase(other), machine(other.machine), keep(other.keep) {}
 
 #define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
   Option<TYPE> FIELD{*this, NAME, llvm::cl::desc(TEXT),                        \
@@ -46,6 +48,7 @@ public:
 #include "luminal/EqSat/Core/Limits.def"
 
   MachineModel machine;
+  KeepSession keep;
 
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<pdl::PDLDialect>();
@@ -69,39 +72,19 @@ public:
     if (failed(checkOptions(module.getLoc())) ||
         failed(readChoices(module.getLoc())))
       return signalPassFailure();
-    RuleLoader loader;
-    if (failed(loader.loadSets(module.getLoc(), ruleSets,
-                               ruleSets.empty() && !noRuleSets)))
+    FailureOr<SessionOptions> session = sessionOptions();
+    if (failed(session))
       return signalPassFailure();
-    for (OwningOpRef<ModuleOp> &file : *files)
-      if (failed(loader.loadModule(*file)))
-        return signalPassFailure();
-    if (!files->empty() &&
-        failed(loader.check(&getContext(), allowUnregistered)))
-      return signalPassFailure();
-
-    StringRef model = cost;
-    if (model.empty())
-      model = lookupCostModel("static") ? "static" : "unit";
-    const CostModelFactory *factory = lookupCostModel(model);
-    if (!factory) {
-      InFlightDiagnostic diag = emitError(module.getLoc())
-                                << "no cost model is named '" << model
-                                << "'; known are ";
-      llvm::interleaveComma(registeredCostModels(), diag);
-      return signalPassFailure();
-    }
 
     SaturationReport reports;
     reports.seed = seed;
     reports.precision = precision;
-    reports.maxUlps = policy().maxUlps;
+    reports.maxUlps = session->precision.maxUlps;
     bool isGood = true;
     for (auto function :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       if (isGood && !function.isDeclaration()) {
-        isGood =
-            succeeded(saturateFunction(function, loader, *factory, reports));
+        isGood = succeeded(saturateFunction(function, *session, reports));
         // Reports of many functions would fill the memory.
         if (report.empty() && explain.empty())
           reports.functions.clear();
@@ -140,13 +123,12 @@ private:
       return emitError(loc)
              << "the ops of an equivalence.graph are of no registered dialect: "
                 "say --allow-unregistered-dialect";
+    if (draws != 0 && equivalence)
+      return emitError(loc, "draws and equivalence contradict each other");
     if (!choices.empty() && (seed != 0 || equivalence))
       return emitError(loc)
              << "choices and " << (equivalence ? "equivalence" : "seed")
              << " contradict each other";
-    if (!llvm::is_contained({"exact", "rounding", "finite"}, precision))
-      return emitError(loc) << "no precision is named '" << precision
-                            << "'; known are exact, rounding, finite";
     // NaN is refused too.
     if (!(maxSeconds >= 0.0) || !(maxUlps >= 0.0))
       return emitError(
@@ -167,23 +149,35 @@ private:
     return success();
   }
 
-  RunnerOptions runnerOptions() const {
-    RunnerOptions o;
-#define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT) o.FIELD = FIELD;
+  FailureOr<SessionOptions> sessionOptions() {
+    Location loc = getOperation().getLoc();
+    SessionOptions o;
+    RuleSelection selection;
+    selection.sets.assign(ruleSets.begin(), ruleSets.end());
+    selection.noSets = noRuleSets;
+    for (OwningOpRef<ModuleOp> &file : *files)
+      selection.modules.push_back(*file);
+    selection.owner = files;
+    FailureOr<std::shared_ptr<const SessionRules>> rules =
+        SessionRules::load(loc, selection, allowUnregistered);
+    // Also where there is no function.
+    if (failed(rules) || failed(findCostModel(loc, cost)))
+      return failure();
+    o.rules = std::move(*rules);
+#define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
+  o.limits.FIELD = FIELD;
 #include "luminal/EqSat/Core/Limits.def"
-    o.incremental = !naive;
-    o.staged = !batch;
+    FailureOr<PrecisionPolicy> policy = findPrecision(loc, precision, maxUlps);
+    if (failed(policy))
+      return failure();
+    o.precision = *policy;
+    o.costModel = cost;
+    o.machine = machine;
+    o.keepProofs = !explain.empty();
+    o.allowUnregistered = allowUnregistered;
+    o.batch = batch;
+    o.naive = naive;
     return o;
-  }
-
-  PrecisionPolicy policy() const {
-    if (precision == "exact")
-      return PrecisionPolicy::exact();
-    return {maxUlps, precision == "finite"};
-  }
-
-  Perturbation perturbation() const {
-    return seed == 0 ? Perturbation() : Perturbation{seed, seedStrength};
   }
 
   /// The text of the file `choices`.
@@ -191,76 +185,104 @@ private:
   /// Those of `rules`, shared by the copies of the pass.
   std::shared_ptr<std::vector<OwningOpRef<ModuleOp>>> files;
 
-  LogicalResult saturateFunction(func::FuncOp function, RuleLoader &loader,
-                                 const CostModelFactory &factory,
+  LogicalResult saturateFunction(func::FuncOp function,
+                                 const SessionOptions &options,
                                  SaturationReport &reports) {
-    Program program(function, allowUnregistered);
-    if (!explain.empty())
-      program.keepProofs();
-    NativeBridge natives(program.ops, function, policy());
-    if (failed(program.import(natives.scope())))
+    std::shared_ptr<const SaturationRun> run;
+    auto created = SaturationSession::create(function, options, &run);
+    FunctionReport *told = nullptr;
+    if (run)
+      told = &reports.functions.emplace_back(
+          FunctionReport{run, std::nullopt, std::nullopt});
+    if (failed(created))
       return failure();
-    FailureOr<LoadedRules> rules =
-        loader.compile(program.ops, natives, !explain.empty());
-    if (failed(rules))
-      return failure();
-
-    RunReport run = saturate(program.graph, *rules, runnerOptions());
-    if (failed(natives.checkMisuse()))
-      return failure();
-    FunctionReport &told = reports.functions.emplace_back(
-        FunctionReport{function.getSymName().str(), std::move(rules->all),
-                       std::move(run), std::nullopt, std::nullopt});
-    if (told.run.stop == StopReason::Conflict)
-      return program.emitConflict(told.rules);
-    if (failed(checkStop(function, told.rules, told.run, runnerOptions())))
-      return failure();
-
-    std::unique_ptr<CostModel> model = factory(natives.scope(), machine);
-    std::string prefix = (function.getSymName() + ":").str();
+    const SaturationSession &session = **created;
     if (!egraph.empty())
-      program.serialize(*model, prefix, reports.graphs);
+      session.serialize(reports.graphs);
     if (equivalence) {
-      if (failed(program.checkEquivalence()))
+      auto graph = session.toEquivalence();
+      if (failed(graph))
         return failure();
-      emitRemarks(function, told.rules, told.run, ExtractionReport());
-      OpBuilder(function).insert(program.toEquivalence().release());
+      emitRemarks(function, run->rules, run->run, ExtractionReport());
+      OpBuilder(function).insert(graph->release());
       function.erase();
       return success();
     }
-    FailureOr<ExtractionReport> extracted = program.extract(
-        *model,
-        [&](const Extractor &extractor, const Selection &selection) {
-          if (explain.empty())
-            return success();
-          FailureOr<ProofReport> proofs =
-              program.explain(told.rules, explainValues, extractor, selection);
-          if (succeeded(proofs) && !proofs->text.empty())
-            told.proofs = std::move(*proofs);
-          return LogicalResult(proofs);
-        },
-        [&](const Extractor &extractor,
-            std::span<const ClassId> roots) -> FailureOr<Selection> {
-          if (choices.empty())
-            return extractor.greedyDag(roots, perturbation());
-          return program.readChoices(*model, prefix, choicesText, choices,
-                                     extractor, roots);
-        });
+    FailureOr<ExtractionReport> extracted = replace(function, session, *told);
     // A rule that was not reached may be why nothing has a price.
-    emitRemarks(function, told.rules, told.run,
+    emitRemarks(function, run->rules, run->run,
                 succeeded(extracted) ? *extracted : ExtractionReport());
     if (failed(extracted))
       return failure();
-    told.extraction = std::move(*extracted);
+    told->extraction = std::move(*extracted);
+    if (failed(insertDraws(function, session)))
+      return failure();
+    if (keep)
+      keep(function, std::move(*created));
     return success();
+  }
+
+  /// Candidates after the function, by the seeds that follow its own.
+  LogicalResult insertDraws(func::FuncOp function,
+                            const SaturationSession &session) {
+    OpBuilder builder(function.getContext());
+    builder.setInsertionPointAfter(function);
+    for (unsigned i = 1; i <= draws; ++i) {
+      FailureOr<Candidate> drawn = session.draw(seed + i, seedStrength);
+      if (failed(drawn))
+        return failure();
+      FailureOr<OwningOpRef<ModuleOp>> made = session.materialise(*drawn);
+      if (failed(made))
+        return failure();
+      auto copy = cast<func::FuncOp>((*made)->getBody()->front());
+      copy->remove();
+      copy.setSymName((function.getSymName() + ".draw" + Twine(i)).str());
+      copy->setAttr("eqsat.digest", builder.getStringAttr(drawn->digest));
+      copy->setAttr("eqsat.cost", builder.getF64FloatAttr(drawn->cost));
+      builder.insert(copy);
+    }
+    return success();
+  }
+
+  /// Gives the function the body of the program that is chosen.
+  FailureOr<ExtractionReport> replace(func::FuncOp function,
+                                      const SaturationSession &session,
+                                      FunctionReport &told) {
+    auto start = std::chrono::steady_clock::now();
+    FailureOr<Candidate> chosen =
+        choices.empty() ? session.extract(seed, seed == 0 ? 0 : seedStrength)
+                        : session.choose(choicesText, choices);
+    if (failed(chosen))
+      return failure();
+    if (!explain.empty()) {
+      FailureOr<ProofReport> proofs =
+          explainValues.empty()
+              ? session.explain(*chosen)
+              : session.explain(explainValues[0], explainValues[1]);
+      if (failed(proofs))
+        return failure();
+      if (!proofs->text.empty())
+        told.proofs = std::move(*proofs);
+    }
+    ExtractionReport extraction;
+    FailureOr<OwningOpRef<ModuleOp>> made =
+        session.materialise(*chosen, &extraction);
+    if (failed(made))
+      return failure();
+    auto from = cast<func::FuncOp>((*made)->getBody()->front());
+    function.getBody().takeBody(from.getBody());
+    extraction.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+            .count();
+    return extraction;
   }
 };
 
 } // namespace
 
-std::unique_ptr<Pass>
-luminal::eqsat::createSaturatePass(SaturatePassOptions options,
-                                   const Limits &limits,
-                                   const MachineModel &machine) {
-  return std::make_unique<SaturatePass>(std::move(options), limits, machine);
+std::unique_ptr<Pass> luminal::eqsat::createSaturatePass(
+    SaturatePassOptions options, const Limits &limits,
+    const MachineModel &machine, KeepSession keep) {
+  return std::make_unique<SaturatePass>(std::move(options), limits, machine,
+                                        std::move(keep));
 }

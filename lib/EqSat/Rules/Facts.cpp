@@ -192,6 +192,45 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
+// weight
+//===----------------------------------------------------------------------===//
+
+/// Whether a value that is no node is a weight, or in each trip one.
+static bool isWeight(Value leaf) {
+  auto argument = dyn_cast<BlockArgument>(leaf);
+  if (!argument)
+    return false;
+  auto repeat = dyn_cast<hlir::RepeatOp>(argument.getOwner()->getParentOp());
+  if (!repeat)
+    return llir::isWeight(argument);
+  unsigned number = argument.getArgNumber(), trips = repeat.getTrips();
+  unsigned carried = repeat.getCarried().size();
+  if (number < carried)
+    return false;
+  return llvm::all_of(repeat.getEach().slice((number - carried) * trips, trips),
+                      isWeight);
+}
+
+namespace {
+/// Computed from weights and constants alone (a unit): what is not known at
+/// compile time and the same in every call.
+class WeightAnalysis : public ClassAnalysis {
+public:
+  Attribute make(const NodeView &node) override {
+    bool isKnown;
+    if (node.leaf)
+      isKnown = isWeight(node.leaf);
+    else if (node.operandFacts.empty())
+      isKnown = is<hlir::ConstantOp, llir::ConstantOp>(node);
+    else
+      isKnown = !llvm::is_contained(node.operandFacts, Attribute());
+    return isKnown ? UnitAttr::get(node.attributes.getContext()) : Attribute();
+  }
+  std::optional<Attribute> join(Attribute a, Attribute) override { return a; }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
 
@@ -285,6 +324,8 @@ void luminal::eqsat::registerFacts() {
   registerAnalysis("range", [](Operation *function) {
     return std::make_unique<ClassRanges>(function);
   });
+  registerAnalysis(
+      "weight", [](Operation *) { return std::make_unique<WeightAnalysis>(); });
   registerTypeSpellings([](Operation *function) {
     return std::make_unique<TensorSpellings>(function);
   });

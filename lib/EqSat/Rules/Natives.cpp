@@ -16,7 +16,7 @@ using hlir::MapAttr;
 // Reading
 //===----------------------------------------------------------------------===//
 
-static RankedTensorType tensorOf(const MatchContext &c, const NativeValue &v) {
+RankedTensorType eqsat::tensorOf(const MatchContext &c, const NativeValue &v) {
   return dyn_cast<RankedTensorType>(v.getKind() == NativeValue::Kind::Type
                                         ? v.asType()
                                         : c.typeOf(v.asClass()));
@@ -31,7 +31,7 @@ static TypedAttr numberOf(const MatchContext &c, const NativeValue &v) {
   return cast_or_null<TypedAttr>(c.fact("number", v.asClass()));
 }
 
-static MapAttr mapOf(const NativeValue &v) { return cast<MapAttr>(v.asAttr()); }
+MapAttr eqsat::mapOf(const NativeValue &v) { return cast<MapAttr>(v.asAttr()); }
 
 /// What is known inside a tensor of this type.
 static Assumptions assumptionsOf(const MatchContext &c, RankedTensorType type) {
@@ -84,9 +84,8 @@ static bool number(MatchContext &c, NativeArgs args, NativeResults &results) {
   return true;
 }
 
-/// A rank-0 constant and the view that repeats it; kNone at a limit.
-static ClassId makeSplat(MatchContext &c, TypedAttr value,
-                         RankedTensorType shape) {
+ClassId luminal::eqsat::makeSplat(MatchContext &c, TypedAttr value,
+                                  RankedTensorType shape) {
   Builder b(c.getContext());
   auto dictionary = [&](StringRef name, Attribute attr) {
     return b.getDictionaryAttr(b.getNamedAttr(name, attr));
@@ -248,8 +247,7 @@ static bool dropsNothing(MatchContext &c, NativeArgs args, NativeResults &) {
   if (numberOf(c, args[0]))
     return false;
   auto elements = [&](const NativeValue &v) {
-    SmallVector<Expr> extents = hlir::getExtents(tensorOf(c, v));
-    return product({extents.begin(), extents.end()});
+    return llir::countElements(tensorOf(c, v));
   };
   return hlir::getAssumptions(c.scope()).provablyLessEqual(elements(args[0]),
                                                            elements(args[1]));

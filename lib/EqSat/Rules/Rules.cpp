@@ -37,6 +37,9 @@ namespace luminal::eqsat::norm {
 namespace luminal::eqsat::lowering {
 #include "Lowering.h.inc"
 }
+namespace luminal::eqsat::alternatives {
+#include "Alternatives.h.inc"
+}
 
 using namespace luminal::eqsat;
 using luminal::DType;
@@ -81,9 +84,13 @@ public:
       : set(set), stratum(stratum) {}
   void operator()(Promise promise, const DTypes &dtypes,
                   std::initializer_list<llvm::StringRef> names) {
-    for (llvm::StringRef name : names)
-      set.rule({name, promise, stratum, /*matchLimit=*/0,
-                dtypes.get(set.patterns().getContext())});
+    for (llvm::StringRef name : names) {
+      RuleInfo info{name, promise, stratum, /*matchLimit=*/0,
+                    dtypes.get(set.patterns().getContext())};
+      if (stratum == Stratum::Alternatives)
+        info.growth = kGrowth;
+      set.rule(info);
+    }
   }
   /// Rules that make one of these functions: as accurate as its code. Where
   /// there are several, natives of the rules ask which are admitted.
@@ -108,6 +115,8 @@ public:
   }
 
 private:
+  /// What recovery and lowering left may become three times as much.
+  static constexpr double kGrowth = 2;
   RuleSetBuilder &set;
   Stratum stratum;
 };
@@ -221,6 +230,22 @@ static void populateLowering(RuleSetBuilder &set) {
   state(Promise::exact(), kInteger, {"LowerIota"});
 }
 
+/// In narrow types what is regrouped would round between the products. Where
+/// no product leaves the range of the type, n is against the sum of absolute
+/// terms of all factors: two ulps of each product, one of each sum or scale.
+static void populateAlternatives(RuleSetBuilder &set) {
+  alternatives::populateGeneratedPDLLPatterns(set.patterns());
+  addNatives(set);
+  addAlternativeNatives(set);
+  Statement state(set, Stratum::Alternatives);
+  state(Promise::rounding(4), kF32 + kF64,
+        {"ProductAssociate", "ProductAssociateBack",
+         "ProductAssociateBackTransposed"});
+  state(Promise::rounding(3), kF32 + kF64,
+        {"ProductsJoinRight", "ProductsJoinLeft", "ScaleIntoRight",
+         "ScaleIntoLeft"});
+}
+
 void luminal::eqsat::registerAllRuleSets() {
   static bool done = false;
   if (std::exchange(done, true))
@@ -237,4 +262,5 @@ void luminal::eqsat::registerAllRuleSets() {
   registerRuleSet("matmul", populateMatmul);
   registerRuleSet("norm", populateNorm);
   registerRuleSet("lowering", populateLowering);
+  registerRuleSet("alternatives", populateAlternatives);
 }

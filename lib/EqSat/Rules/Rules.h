@@ -13,12 +13,24 @@ namespace luminal::eqsat {
 llvm::SmallVector<llir::Fn> roundingFunctions(mlir::MLIRContext *context,
                                               unsigned arity);
 
-/// The analyses `number`, `extent` and `range`, and equality of tensor types.
+/// The analyses `number`, `extent`, `range` and `weight`, and equality of
+/// tensor types.
 void registerFacts();
 /// The cost model `static`, and how often HLIR's regions run.
 void registerStaticCost();
 /// Every native function that a .pdll of this folder declares.
 void addNatives(RuleSetBuilder &set);
+/// Those of Alternatives.pdll.
+void addAlternativeNatives(RuleSetBuilder &set);
+
+/// The arguments of a native function: a tensor type, of a value or given as
+/// one (null where it is none); and an index map.
+mlir::RankedTensorType tensorOf(const MatchContext &c, const NativeValue &v);
+hlir::MapAttr mapOf(const NativeValue &v);
+
+/// A rank-0 constant and the view that repeats it; kNone at a limit.
+ClassId makeSplat(MatchContext &c, mlir::TypedAttr value,
+                  mlir::RankedTensorType shape);
 
 /// `value`, an f64, rounded to a float type; or the same integer, where the
 /// integer type has it (i1 as 0 and 1). Null where there is no such number.

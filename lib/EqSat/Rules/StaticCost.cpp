@@ -11,6 +11,20 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::eqsat;
 
+/// Whether the rows of a product do not lie along its sum. The last dim of the
+/// result is of the columns, so the other factor has the rows.
+static bool readsAcross(const NodeView &node) {
+  if (!node.name->hasInterface<llir::ProductOpInterface>())
+    return false;
+  auto lhs = node.attributes.getAs<hlir::MapAttr>("lhsMap"),
+       rhs = node.attributes.getAs<hlir::MapAttr>("rhsMap");
+  const unsigned sum = cast<RankedTensorType>(node.resultTypes[0]).getRank();
+  if (!lhs || !rhs || sum == 0 || lhs.usesDim(sum - 1) == rhs.usesDim(sum - 1))
+    return false;
+  ArrayRef<Expr> read = (lhs.usesDim(sum - 1) ? rhs : lhs).getResults();
+  return !read.empty() && !read.back().usesDim(sum);
+}
+
 namespace {
 /// The costs that LLIR states of its ops; HLIR ops do not run. Each op and each
 /// check of an index costs a little more, so that of equally fast programs the
@@ -30,6 +44,10 @@ public:
       cost = costed->getCostOf(node.operandTypes, node.resultTypes,
                                node.attributes);
     double price = perOp + (cost ? cost->price(assumptions, machine) : 0.0);
+    // Of two products that take the same time the one is better whose rows can
+    // follow from those of another one; a view is not.
+    if (readsAcross(node))
+      price += perOp / 2;
     return node.attributes.contains("checked") ? price + perOp : price;
   }
 

@@ -70,7 +70,7 @@
 // NOROUND-NOT: hlir.{{[a-z0-9_]+}} %
 // NOROUND: llir.elementwise rsqrt
 // Without rules of alternatives no limit stops anything.
-// RUN: luminal-opt %t/hlir.mlir --eqsat-saturate="max-iterations=0 max-nodes=0 max-bytes=0" 2>&1 | FileCheck %s --check-prefix=COMPLETE
+// RUN: luminal-opt %t/hlir.mlir --eqsat-saturate="rule-sets=views,arithmetic,math,narrow,matmul,norm,lowering max-iterations=0 max-nodes=0 max-bytes=0" 2>&1 | FileCheck %s --check-prefix=COMPLETE
 // COMPLETE-NOT: warning
 // COMPLETE: llir.elementwise rsqrt
 

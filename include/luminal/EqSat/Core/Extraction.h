@@ -82,6 +82,15 @@ class Extractor {
 public:
   Extractor(const EGraph &graph, const NodeCostFn &cost, Scopes scopes = {});
 
+  /// Nodes of rules that look for alternatives: `greedyDag` then looks from a
+  /// choice without them as well, so that they make no choice worse.
+  void setAlternatives(std::function<bool(NodeRef)> isAlternative) {
+    alternative = std::move(isAlternative);
+  }
+  /// Prices every node anew. A node that may not be chosen stays so, and none
+  /// may become so. `Candidates` of this extractor keep their choices.
+  void reprice(const NodeCostFn &cost);
+
   /// The name that a class has in a selection as seen from a scope: its own
   /// where the whole program can compute it, else one for the scope that does;
   /// kNone where none around does. Without scopes the class itself, whether it
@@ -162,6 +171,7 @@ private:
 
   const EGraph &graph;
   Scopes scopes;
+  std::function<bool(NodeRef)> alternative;
   /// Of names that are not the class's own: what they stand for.
   std::vector<ScopedClass> inner;
   /// Name of each class that a scope computes itself, or kNone.

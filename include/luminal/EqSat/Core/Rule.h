@@ -203,6 +203,9 @@ struct Rule {
   /// At most this many useful matches a round before the rule is banned for
   /// some rounds; 0 for the runner's own default.
   uint64_t matchLimit = 0;
+  /// Nodes that all rules that state one may add, in nodes that the strata
+  /// before the alternatives left; they rest when that is spent. 0: no bound.
+  double growth = 0;
   /// The element types that it claims, for reports; empty is every one.
   std::vector<std::string> dtypes;
   /// Where it rounds otherwise in each of them: by how many ulps.

@@ -88,6 +88,9 @@ struct RunReport {
   uint32_t undone = 0; ///< rounds that reached a limit of nodes or bytes
   /// Of an unfinished run: the nodes that recovery and lowering may make.
   uint64_t bound = 0;
+  /// Nodes that rules with a bound of their own (`Rule::growth`) may add, where
+  /// they rest because they did; else 0. The run goes on without them.
+  uint64_t growthSpent = 0;
   double seconds = 0, matchSeconds = 0, applySeconds = 0, rebuildSeconds = 0;
 };
 

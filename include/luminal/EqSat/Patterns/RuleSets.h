@@ -108,6 +108,9 @@ struct NodeView {
   /// Facts about the children, by the analysis that asks; null where nothing
   /// is known. Empty in cost models.
   llvm::ArrayRef<mlir::Attribute> operandFacts;
+  /// In cost models: whether it has operands, and all of them are known to be
+  /// computed from weights alone (the analysis `weight`).
+  bool isOfWeights = false;
   /// An argument of the function or of a region, or the result of an op that
   /// stays outside.
   mlir::Value leaf;
@@ -307,6 +310,9 @@ struct RuleInfo {
   /// Matches differ in more than the type, `ulps` is of the worst, and a native
   /// of the rule asks the policy about each (`MatchContext::policy`).
   bool asksPolicy = false;
+  /// Nodes that all rules that state one may add, in nodes that recovery and
+  /// lowering left; they rest when that is spent. 0: only the limits bound it.
+  double growth = 0;
   /// Whether tests cover that what the rule makes verifies; else every
   /// operation is verified before it enters the graph.
   bool isTrusted = true;

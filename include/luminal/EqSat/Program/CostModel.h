@@ -32,6 +32,10 @@ void registerCostModel(llvm::StringRef name, CostModelFactory factory);
 /// Null for an unknown name.
 const CostModelFactory *lookupCostModel(llvm::StringRef name);
 llvm::SmallVector<llvm::StringRef> registeredCostModels();
+/// The same with an error for an unknown name. Empty: `static` where it is
+/// registered, else `unit`.
+llvm::FailureOr<const CostModelFactory *> findCostModel(mlir::Location loc,
+                                                        llvm::StringRef name);
 
 /// How often the regions of an op run, for ops that this function knows and
 /// whose regions the e-graph may read as scopes: a single block each, run as a

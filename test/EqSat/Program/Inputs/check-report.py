@@ -14,7 +14,7 @@ RULE = {
     "undone": int, "match_milliseconds": (int, float), "apply_milliseconds": (int, float), "extracted_ops": int,
 }
 FUNCTION = {
-    "name": str, "stop": str, "nodes": int, "classes": int, "undone_rounds": int, "peak_bytes": int,
+    "name": str, "stop": str, "nodes": int, "classes": int, "undone_rounds": int, "alternatives_rest": bool, "peak_bytes": int,
     "milliseconds": dict, "iterations": list, "rules": list, "extraction": dict,
 }
 REPORT = {"precision": str, "max_ulps": (int, float), "seed": int, "functions": list}

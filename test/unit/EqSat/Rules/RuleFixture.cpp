@@ -122,6 +122,9 @@ OwningOpRef<ModuleOp> RuleFixture::build(const RuleProgram &instance) {
   hlir::SymbolEntry symbol{"s0", {0, 8}};
   function->setAttr(hlir::kSymbolsAttr,
                     hlir::SymbolsAttr::get(&context, ArrayRef(symbol)));
+  for (auto [i, operand] : llvm::enumerate(instance.operands))
+    if (operand.isWeight)
+      function.setArgAttr(i, hlir::kKindAttr, builder.getStringAttr("weight"));
   Block *body = function.addEntryBlock();
   builder.setInsertionPointToEnd(body);
   Assumptions assumptions = hlir::getAssumptions(function);
@@ -186,6 +189,8 @@ reference::Tensor RuleFixture::random(const Operand &operand,
       if (operand.range) {
         x = std::uniform_real_distribution<double>(operand.range->first,
                                                    operand.range->second)(rng);
+        if (operand.isIntegral)
+          x = std::round(x);
       } else if (pick(0, 2) == 0) {
         values.push_back(specials[pick(0, specials.size() - 1)]);
         continue;

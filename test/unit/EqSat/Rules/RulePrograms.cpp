@@ -335,6 +335,75 @@ std::vector<RuleProgram> tensorFunctions() {
            {{"gemm"}}});
     }
   }
+  // Products with other groupings, of small integers: sums of them are exact in
+  // any order.
+  const std::pair<int64_t, int64_t> few{-3, 3};
+  for (const char *type : {"f32", "f64"}) {
+    auto tensor = [&](std::vector<std::string> extents, bool isWeight = false) {
+      return Operand{std::move(extents), type, few, isWeight,
+                     /*isIntegral=*/true};
+    };
+    auto matrix = [&](const char *rows, const char *columns) {
+      return tensor({rows, columns});
+    };
+    auto back = [](C &c, Value v) { return c.permute(v, {1, 0}); };
+    auto add = [&](const char *name, std::vector<Operand> operands,
+                   std::function<Value(C &, Vs)> build, size_t products) {
+      list.push_back(
+          {std::string(name) + " of " + type, std::move(operands),
+           std::move(build),
+           products ? std::optional(std::vector<std::string>(products, "gemm"))
+                    : std::nullopt});
+    };
+    add(
+        "(a b) c", {matrix("s0", "2"), matrix("2", "9"), matrix("9", "3")},
+        [](C &c, Vs v) { return c.matmul(c.matmul(v[0], v[1]), v[2]); }, 2);
+    add(
+        "c (a b)", {matrix("3", "9"), matrix("9", "2"), matrix("2", "s0")},
+        [](C &c, Vs v) { return c.matmul(v[0], c.matmul(v[1], v[2])); }, 2);
+    add(
+        "(a b)^T c", {matrix("9", "2"), matrix("2", "s0"), matrix("9", "3")},
+        [=](C &c, Vs v) {
+          return c.matmul(back(c, c.matmul(v[0], v[1])), v[2]);
+        },
+        2);
+    add(
+        "c (a b)^T", {matrix("s0", "2"), matrix("2", "9"), matrix("3", "9")},
+        [=](C &c, Vs v) {
+          return c.matmul(v[2], back(c, c.matmul(v[0], v[1])));
+        },
+        2);
+    add(
+        "(a b) c in batches",
+        {tensor({"2", "s0", "2"}), tensor({"2", "2", "9"}),
+         tensor({"2", "9", "3"})},
+        [](C &c, Vs v) { return c.matmul(c.matmul(v[0], v[1]), v[2]); }, 2);
+    add(
+        "x w + (x a) b",
+        {matrix("40", "8"), matrix("6", "8"), matrix("2", "8"),
+         matrix("6", "2")},
+        [](C &c, Vs v) {
+          return c.add(c.linear(v[0], v[1]),
+                       c.linear(c.linear(v[0], v[2]), v[3]));
+        },
+        0);
+    add(
+        "w x + v x", {matrix("6", "8"), matrix("6", "8"), matrix("8", "40")},
+        [](C &c, Vs v) {
+          return c.add(c.matmul(v[0], v[2]), c.matmul(v[1], v[2]));
+        },
+        0);
+    for (bool isRight : {true, false})
+      add(
+          isRight ? "x w / 2" : "w x / 2",
+          {matrix("40", "8"), tensor({"8", "6"}, isRight),
+           tensor({"3", "40"}, !isRight)},
+          [=](C &c, Vs v) {
+            Value r = isRight ? c.matmul(v[0], v[1]) : c.matmul(v[2], v[0]);
+            return c.mul(r, c.splat(r, 0.5));
+          },
+          0);
+  }
   // Means that keep the dim, as models write them; the row length is a symbol.
   auto variance = [](C &c, Value x, unsigned axis) {
     return c.mean(c.mul(x, x), {axis}, true);

@@ -19,6 +19,9 @@ struct Operand {
   std::string element;
   /// Integers in [lo, hi]; floats without bounds have all kinds of values.
   std::optional<std::pair<int64_t, int64_t>> range = std::nullopt;
+  bool isWeight = false;
+  /// Floats in the range are integers: their sums are exact in any order.
+  bool isIntegral = false;
 };
 
 using Build =
