@@ -156,7 +156,7 @@ void Context::unbindInput(uint32_t index) {
   if (index >= c.inputs.size() || !c.inputs[index].bound)
     return;
   c.inputs[index].bound = c.inputs[index].broken = false;
-  c.inputs[index].data = nullptr;
+  c.inputs[index].data = c.inputs[index].asked = nullptr;
   // A missing input is noticed, and pointers are updated, when dims are read.
   c.dimsChanged = true;
   if (c.m.inputs[index].initial)
@@ -205,7 +205,9 @@ Status Context::bindWeight(uint32_t index, const void *data, DType dtype,
   if (spec.bytes == 0)
     data = &empty;
   const void *place = data;
-  if (spec.bytes > 0 && !c.isDirect(data)) {
+  const bool isKnown = weight.data == data && weight.place == data;
+  if (spec.bytes > 0 && !isKnown && !c.isDirect(data)) {
+    LUMINAL_CHECK(c.settle());
     if (!weight.staging.reserve(c.device, spec.bytes))
       return Error("out of memory for the weight '" + spec.name + "'");
     const bool within = c.device.reaches(data);
@@ -259,6 +261,7 @@ Result<const void *> Context::getOutputData(uint32_t index) const {
 
 Result<const void *> Context::getStateData(uint32_t index) {
   Impl::Input &input = impl->inputs[index];
+  LUMINAL_CHECK(impl->settle());
   if (input.broken)
     return impl->brokenState(index);
   if (input.bound)
@@ -312,6 +315,7 @@ uint64_t Context::getNumCaptures() const {
 }
 
 Result<double> Context::timeSteps(unsigned repeats) {
+  LUMINAL_CHECK(impl->settle());
   LUMINAL_CHECK(run());
   Result<double> nanoseconds = impl->launches->time(repeats);
   impl->countersClean &= bool(nanoseconds);

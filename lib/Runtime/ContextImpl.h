@@ -59,7 +59,19 @@ struct Context::Impl {
   }
 
   //===--- Running (ContextRun.cpp) ---------------------------------------===//
+  /// Everything before the steps of a call.
+  Status getReady();
+  /// Does the steps of a call.
   Status call(StepListener *listener);
+  /// Notes in outputs and states how a call ended.
+  Status end(Status status);
+  /// Waits for what the stream was given, before work that is not in its order.
+  Status settle();
+  /// Whether a copy of the call is between host and device.
+  bool crosses() const;
+  /// States that the device may have changed when it tells of an error;
+  /// `updated`: those too that are copied at the end of a call.
+  void breakStates(bool updated);
   Status startStates();
   Status clearCounters();
   Status copyInitialValue(uint32_t state);
@@ -85,6 +97,8 @@ struct Context::Impl {
     int64_t bytes = 0;
     const void *place = nullptr; ///< Where kernels find it.
     Memory own;                  ///< For a state with an initial value.
+    const void *asked = nullptr; ///< The memory that `direct` is about.
+    bool direct = false;         ///< Kernels can use it as it is.
     Memory read;          ///< Of the host: what the caller reads of `own`.
     bool staged = false;  ///< Its place is in stagedInputs.
     bool start = false;   ///< Copy the initial value to `own`.
@@ -130,6 +144,8 @@ struct Context::Impl {
   bool statesToStart = false, weightsChanged = true;
   /// Some input may have `broken` set.
   bool statesBroken = false;
+  /// Calls are on a stream of the caller's; one of them may go on.
+  bool onCallersStream = false, inFlight = false;
   std::vector<int64_t> symbols;
   /// The input extent each symbol was solved from, for messages.
   std::vector<uint32_t> solvedBy;

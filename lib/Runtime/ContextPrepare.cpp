@@ -294,7 +294,12 @@ Status Context::Impl::placeInputs() {
   uint64_t total = 0;
   for (Input &input : inputs) {
     input.place = input.bound ? input.data : input.own.data();
-    input.staged = input.bytes > 0 && !isDirect(input.place);
+    // To ask the driver takes as long as to bind: once for an address.
+    if (input.bytes > 0 && input.place != input.asked) {
+      input.asked = input.place;
+      input.direct = isDirect(input.place);
+    }
+    input.staged = input.bytes > 0 && !input.direct;
     if (input.staged)
       total += roundUp(static_cast<uint64_t>(input.bytes), kCopyAlignment);
   }
@@ -361,6 +366,7 @@ Status Context::Impl::placeWeight(uint32_t weight) {
 /// Runs what runs when weights are bound; contexts that use the artifact's
 /// weights share what it makes.
 Status Context::Impl::prepareWeights() {
+  LUMINAL_CHECK(settle());
   std::vector<const void *> found(weights.size(), nullptr);
   bool areOfArtifact = true;
   for (uint32_t i = 0; i < weights.size(); ++i) {

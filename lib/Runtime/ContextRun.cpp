@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ContextImpl.h"
+#include <algorithm>
 
 using namespace luminal;
 using namespace luminal::runtime;
@@ -51,38 +52,75 @@ private:
 } // namespace
 
 Status Context::run(StepListener *listener) {
-  Impl &c = *impl;
-  if (c.dimsChanged)
-    LUMINAL_CHECK(c.prepareDims());
-  if (c.weightsChanged)
-    c.sortWeightRanges();
-  if (c.pointersChanged)
-    LUMINAL_CHECK(c.preparePointers());
-  if (c.statesBroken)
-    LUMINAL_CHECK(c.checkStates());
-  if (c.statesToStart)
-    LUMINAL_CHECK(c.startStates());
-  if (!c.countersClean)
-    LUMINAL_CHECK(c.clearCounters());
-  if (Status status = c.call(listener); !status) {
-    for (Impl::Output &output : c.outputs)
-      output.current = false;
-    // Some units of a step may not have run.
-    c.countersClean = false;
-    return status;
-  }
-  for (Impl::Output &output : c.outputs)
-    output.current = true;
+  LUMINAL_CHECK(impl->getReady());
+  return impl->end(impl->call(listener));
+}
+
+Status Context::setStream(std::optional<CallerStream> stream) {
+  LUMINAL_CHECK(impl->launches->setStream(stream));
+  impl->onCallersStream = stream.has_value();
   return {};
 }
 
-Status Context::Impl::call(StepListener *listener) {
-  // States that the device may have changed when it tells of an error.
-  auto breakStates = [&](bool updated) {
-    for (Input &input : inputs)
-      if (input.inPlace || (updated && input.updated))
-        input.broken = statesBroken = true;
+Status Context::synchronize() {
+  return impl->inFlight ? impl->end(impl->settle()) : Status();
+}
+
+Status Context::Impl::settle() {
+  if (!inFlight && !onCallersStream)
+    return {};
+  inFlight = false;
+  Status status = launches->finish();
+  if (!status)
+    breakStates(true);
+  return status;
+}
+
+Status Context::Impl::getReady() {
+  if (inFlight)
+    if (Status earlier = launches->checkDeferred(); !earlier) {
+      (void)bool(settle());
+      breakStates(true);
+      return end(std::move(earlier));
+    }
+  if (dimsChanged)
+    LUMINAL_CHECK(prepareDims());
+  if (weightsChanged)
+    sortWeightRanges();
+  if (pointersChanged)
+    LUMINAL_CHECK(preparePointers());
+  if (statesBroken)
+    LUMINAL_CHECK(checkStates());
+  if (statesToStart)
+    LUMINAL_CHECK(startStates());
+  if (!countersClean)
+    LUMINAL_CHECK(clearCounters());
+  return {};
+}
+
+Status Context::Impl::end(Status status) {
+  for (Output &output : outputs)
+    output.current = bool(status);
+  // Some units of a step may not have run.
+  countersClean &= bool(status);
+  return status;
+}
+
+bool Context::Impl::crosses() const {
+  auto isAcross = [](const Copy &copy) {
+    return copy.kind != Copy::Kind::Within;
   };
+  return std::any_of(copiesIn.begin(), copiesIn.end(), isAcross) ||
+         std::any_of(copiesOut.begin(), copiesOut.end(), isAcross);
+}
+
+void Context::Impl::breakStates(bool updated) {
+  for (Input &input : inputs)
+    if (input.inPlace || (updated && input.updated))
+      input.broken = statesBroken = true;
+}
+
+Status Context::Impl::call(StepListener *listener) {
   Status status;
   for (const Copy &copy : copiesIn)
     if (status)
@@ -98,11 +136,17 @@ Status Context::Impl::call(StepListener *listener) {
     breakStates(false);
     // What was started before the error ends with the call.
     (void)bool(launches->finish());
+    inFlight = false;
     return status;
   }
   for (const Copy &copy : copiesOut)
     if (status)
       status = launches->copy(copy);
+  if (status && onCallersStream && !listener && !crosses()) {
+    inFlight = true;
+    return launches->defer();
+  }
+  inFlight = false;
   if (Status done = launches->finish(); !done && status)
     status = std::move(done);
   if (!status)
@@ -139,6 +183,7 @@ Status Context::Impl::copyInitialValue(uint32_t state) {
 }
 
 Status Context::Impl::startStates() {
+  LUMINAL_CHECK(settle());
   for (uint32_t i : artifact->getStates()) {
     if (!inputs[i].start || inputs[i].bound)
       continue;
@@ -150,6 +195,7 @@ Status Context::Impl::startStates() {
 }
 
 Status Context::Impl::clearCounters() {
+  LUMINAL_CHECK(settle());
   if (counters.size() > 0) {
     const std::vector<uint8_t> zeros(counters.size());
     LUMINAL_CHECK(device.copy(

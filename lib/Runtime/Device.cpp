@@ -13,6 +13,12 @@ StepObserver::~StepObserver() = default;
 LaunchPlan::~LaunchPlan() = default;
 Device::~Device() = default;
 
+Status LaunchPlan::setStream(std::optional<CallerStream> stream) {
+  return stream ? Status(Error("this device has no streams")) : Status();
+}
+
+Status LaunchPlan::defer() { return finish(); }
+
 Status Device::checkLibrary(std::string_view library) {
   return Error("this device has no library '" + std::string(library) + "'");
 }

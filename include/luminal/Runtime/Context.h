@@ -105,6 +105,16 @@ public:
   /// call, nor a state. After an error inside a step, outputs are undefined,
   /// and states that are updated in place must be reset or rebound.
   Status run(StepListener *listener = nullptr);
+  /// From here on calls are work of a stream of the caller's, after what it was
+  /// given before and after the context's calls on other streams; absent: of
+  /// the context's own, and each call waits for its end. A call on the caller's
+  /// waits only where it has a listener or copies between host and device: not
+  /// where all bound memory is the device's. An index out of range that is
+  /// found later is an error of a later call or of `synchronize`. The stream
+  /// may not be captured meanwhile.
+  Status setStream(std::optional<CallerStream> stream);
+  /// Waits for calls on a stream of the caller's.
+  Status synchronize();
 
   /// States with an initial value start from it at the next call, except those
   /// that are bound.

@@ -38,6 +38,9 @@ struct DeviceInfo {
 
 /// A kernel of a module, in the terms of the device.
 using KernelHandle = void *;
+/// A stream of the caller's, in the terms of the device (CUDA: a CUstream; null
+/// is the default one).
+using CallerStream = void *;
 
 /// Code on a device.
 class Module {
@@ -96,6 +99,15 @@ public:
   virtual Status launch(StepObserver *observer) = 0;
   /// Waits for everything started.
   virtual Status finish() = 0;
+  /// From here on copies and launches are work of a stream of the caller's, in
+  /// its order; absent: of the plan's own. Either way they come after what was
+  /// started before. An error where the device has no such stream.
+  virtual Status setStream(std::optional<CallerStream> stream);
+  /// Ends a call in place of `finish`, without a wait: no copy of it crossed
+  /// between host and device, and its stream is the caller's.
+  virtual Status defer();
+  /// An index out of range that calls which were ended so have found by now.
+  virtual Status checkDeferred() { return {}; }
   /// Nanoseconds of one launch of all steps, by the device's clock: the mean of
   /// `repeats` launches, one after the other.
   virtual Result<double> time(unsigned repeats) = 0;

@@ -246,6 +246,8 @@ void *CUDADevice::allocate(uint64_t &bytes, Place place) {
 
 void CUDADevice::release(void *memory, Place place) {
   Current current(*this);
+  // Calls on streams of callers may still use it.
+  driver.ctxSynchronize();
   if (place == Place::Host)
     driver.memFreeHost(memory);
   else

@@ -38,21 +38,32 @@ CUDALaunchPlan::create(CUDADevice &device, const Manifest &manifest,
 
 Status CUDALaunchPlan::initialize(std::span<const KernelHandle> kernels) {
   CUDADevice::Current current(device);
-  LUMINAL_CHECK(driver.check(driver.streamCreate(&stream, kStreamNonBlocking),
-                             "a stream cannot be made"));
+  LUMINAL_CHECK(
+      driver.check(driver.streamCreate(&ownStream, kStreamNonBlocking),
+                   "a stream cannot be made"));
+  stream = ownStream;
+  auto createEvent = [&](EventHandle &event, unsigned flags) {
+    return driver.check(driver.eventCreate(&event, flags),
+                        "an event cannot be made");
+  };
   for (EventHandle &event : events)
-    LUMINAL_CHECK(
-        driver.check(driver.eventCreate(&event, 0), "an event cannot be made"));
+    LUMINAL_CHECK(createEvent(event, 0));
+  LUMINAL_CHECK(createEvent(deferred, kEventWithoutTime));
+  for (Upload &upload : uploads)
+    LUMINAL_CHECK(createEvent(upload.done, kEventWithoutTime));
   steps.resize(manifest.steps.size());
   size_t words = manifest.symbols.size();
   for (const StepSpec &spec : manifest.steps)
     words += spec.buffers.size();
   if (!tables.reserve(device, words * 8) ||
-      !tablesOnHost.reserve(device, words * 8, Device::Place::Host) ||
+      !tablesOnHost.reserve(device, kUploads * words * 8,
+                            Device::Place::Host) ||
       !status.reserve(device, steps.size() * sizeof(int32_t),
                       Device::Place::Host))
     return Error("out of memory for the tables of the kernels");
   std::memset(status.data(), 0, steps.size() * sizeof(int32_t));
+  for (unsigned i = 0; i < kUploads; ++i)
+    uploads[i].host = tablesOnHost.data() + i * words * 8;
 
   DevicePointer next = toDevice(tables.data()) + 8 * manifest.symbols.size();
   size_t firstBuffer = 0;
@@ -88,15 +99,23 @@ Status CUDALaunchPlan::initialize(std::span<const KernelHandle> kernels) {
 
 CUDALaunchPlan::~CUDALaunchPlan() {
   CUDADevice::Current current(device);
-  if (stream)
-    driver.streamSynchronize(stream);
+  if (isDeferred)
+    driver.eventSynchronize(deferred);
+  if (ownStream)
+    driver.streamSynchronize(ownStream);
   for (Graph &graph : graphs)
     drop(graph);
-  for (EventHandle event : events)
+  auto destroy = [&](EventHandle event) {
     if (event)
       driver.eventDestroy(event);
-  if (stream)
-    driver.streamDestroy(stream);
+  };
+  for (EventHandle event : events)
+    destroy(event);
+  destroy(deferred);
+  for (Upload &upload : uploads)
+    destroy(upload.done);
+  if (ownStream)
+    driver.streamDestroy(ownStream);
 }
 
 std::string CUDALaunchPlan::describe(uint32_t step) const {
@@ -153,23 +172,60 @@ Status CUDALaunchPlan::setBuffers(std::span<void *const> newBuffers) {
 Status CUDALaunchPlan::uploadTables() {
   if (!tablesChanged)
     return {};
-  if (inFlight)
-    LUMINAL_CHECK(wait("a call failed"));
+  Upload &upload = uploads[nextUpload];
+  if (upload.isPending)
+    LUMINAL_CHECK(
+        driver.check(driver.eventSynchronize(upload.done), "a call failed"));
+  upload.isPending = false;
   const uint64_t symbolBytes = symbols.size() * 8,
                  bufferBytes = buffers.size() * 8;
-  uint8_t *host = tablesOnHost.data();
   if (symbolBytes)
-    std::memcpy(host, symbols.data(), symbolBytes);
+    std::memcpy(upload.host, symbols.data(), symbolBytes);
   if (bufferBytes)
-    std::memcpy(host + symbolBytes, buffers.data(), bufferBytes);
+    std::memcpy(upload.host + symbolBytes, buffers.data(), bufferBytes);
   tablesChanged = false;
   if (symbolBytes + bufferBytes == 0)
     return {};
+  nextUpload = (nextUpload + 1) % kUploads;
   inFlight = true;
-  return driver.check(device.start({host, tables.data(),
-                                    symbolBytes + bufferBytes, Copy::Kind::In},
-                                   stream),
-                      "the tables of the kernels cannot be copied");
+  int code = device.start(
+      {upload.host, tables.data(), symbolBytes + bufferBytes, Copy::Kind::In},
+      stream);
+  // On the plan's own stream the call's end is waited for.
+  upload.isPending = stream != ownStream;
+  if (code == kSuccess && upload.isPending)
+    code = driver.eventRecord(upload.done, stream);
+  return driver.check(code, "the tables of the kernels cannot be copied");
+}
+
+Status CUDALaunchPlan::setStream(std::optional<CallerStream> caller) {
+  auto *chosen = caller ? static_cast<StreamHandle>(*caller) : ownStream;
+  if (!caller && stream == chosen && !isDeferred)
+    return {};
+  CUDADevice::Current current(device);
+  if (caller) {
+    int state = 0;
+    LUMINAL_CHECK(driver.check(driver.streamIsCapturing(chosen, &state),
+                               "the stream cannot be used"));
+    if (state != 0)
+      return Error("the stream is captured into a graph, which a call cannot "
+                   "be part of");
+  }
+  // What goes on uses the memory that the next call uses.
+  if (isDeferred && stream != chosen)
+    LUMINAL_CHECK(driver.check(driver.streamWaitEvent(chosen, deferred, 0),
+                               "the stream cannot be used"));
+  stream = chosen;
+  return {};
+}
+
+Status CUDALaunchPlan::defer() {
+  CUDADevice::Current current(device);
+  LUMINAL_CHECK(driver.check(staging.flush(stream), "a copy failed"));
+  LUMINAL_CHECK(
+      driver.check(driver.eventRecord(deferred, stream), "a call failed"));
+  isDeferred = true;
+  return {};
 }
 
 Status CUDALaunchPlan::copy(const Copy &copy) {
@@ -180,7 +236,7 @@ Status CUDALaunchPlan::copy(const Copy &copy) {
 
 Status CUDALaunchPlan::wait(const char *what) {
   Status done = driver.check(driver.streamSynchronize(stream), what);
-  inFlight = false;
+  inFlight = isDeferred = false;
   return done;
 }
 
@@ -254,7 +310,7 @@ Status CUDALaunchPlan::prepareLibrary(uint32_t index) {
   Status status = step.library->prepare(
       step.values,
       buffers.subspan(step.firstBuffer, manifest.steps[index].buffers.size()),
-      stream);
+      ownStream);
   return status ? Status() : status.takeError().within(describe(index));
 }
 
@@ -264,12 +320,12 @@ Status CUDALaunchPlan::addLibraryNode(uint32_t index, GraphHandle graph,
                                       NodeHandle *node) {
   LUMINAL_CHECK(prepareLibrary(index));
   const std::string where = describe(index) + ": cannot be part of a graph";
-  if (int code = driver.streamBeginCapture(stream, kCaptureThreadLocal);
+  if (int code = driver.streamBeginCapture(ownStream, kCaptureThreadLocal);
       code != kSuccess)
     return driver.error(where, code);
-  Status started = steps[index].library->start(stream);
+  Status started = steps[index].library->start(ownStream);
   GraphHandle child = nullptr;
-  int code = driver.streamEndCapture(stream, &child);
+  int code = driver.streamEndCapture(ownStream, &child);
   if (started && code == kSuccess)
     code = driver.graphAddChildGraphNode(node, graph, before.data(),
                                          before.size(), child);
@@ -358,12 +414,18 @@ Status CUDALaunchPlan::buildGraph() {
       drop(graphs.back());
       graphs.pop_back();
     }
+    // To prepare a library may take the memory of its step.
+    if (stream != ownStream)
+      LUMINAL_CHECK(wait("a call failed"));
     graphs.push_front({std::move(key)});
     if (Status built = build(graphs.front()); !built) {
       drop(graphs.front());
       graphs.pop_front();
       return built;
     }
+    if (stream != ownStream)
+      LUMINAL_CHECK(driver.check(driver.streamSynchronize(ownStream),
+                                 "a graph cannot be made"));
   }
   keyChanged = false;
   return {};

@@ -6,7 +6,9 @@
 // index is out of range. What they point to is one block of device memory
 // (the tables), rewritten from pinned memory before a call where sizes or
 // memory changed, so that one graph serves all sizes; and words of pinned host
-// memory, written by kernels only where something is wrong.
+// memory, written by kernels only where something is wrong. A call on a stream
+// of the caller's may go on while the next is made ready: the pinned memory is
+// a ring, whose parts are used again when their copies are done.
 //
 // What a library starts holds sizes and addresses. It is captured into the same
 // graph, of which there is then one for each combination of them, the last few
@@ -37,6 +39,9 @@ public:
   Status copy(const Copy &copy) override;
   Status launch(StepObserver *observer) override;
   Status finish() override;
+  Status setStream(std::optional<CallerStream> caller) override;
+  Status defer() override;
+  Status checkDeferred() override { return checkStatus(); }
   Result<double> time(unsigned repeats) override;
   uint64_t getMemoryBytes() const override;
   uint64_t getNumCaptures() const override { return captures; }
@@ -91,9 +96,23 @@ private:
   std::span<const int64_t> symbols;
   std::span<void *const> buffers;
   Memory tables, tablesOnHost, status;
+  /// Contents of the tables that may still be on their way to the device.
+  struct Upload {
+    uint8_t *host = nullptr;
+    EventHandle done = nullptr;
+    /// Whether `done` stands for a copy from `host`.
+    bool isPending = false;
+  };
+  static constexpr unsigned kUploads = 4;
+  Upload uploads[kUploads];
+  unsigned nextUpload = 0;
   bool tablesChanged = true, keyChanged = true, inFlight = false;
-  StreamHandle stream = nullptr;
+  /// The plan's own stream, and that of the present call.
+  StreamHandle ownStream = nullptr, stream = nullptr;
   EventHandle events[2] = {};
+  /// The end of the last call that nobody waited for, and whether there is one.
+  EventHandle deferred = nullptr;
+  bool isDeferred = false;
   struct Graph {
     std::vector<int64_t> key;
     GraphHandle graph = nullptr;

@@ -52,8 +52,12 @@ enum : int {
 enum : unsigned { kMemoryTypeHost = 1, kMemoryTypeDevice = 2 };
 /// Options of moduleLoadDataEx.
 enum : int { kJitErrorLog = 5, kJitErrorLogBytes = 6 };
-/// Flags of memHostAlloc and streamCreate.
-enum : unsigned { kHostPortable = 1, kStreamNonBlocking = 1 };
+/// Flags of memHostAlloc, streamCreate and eventCreate.
+enum : unsigned {
+  kHostPortable = 1,
+  kStreamNonBlocking = 1,
+  kEventWithoutTime = 2
+};
 
 /// How a stream is captured: other threads may do what they like meanwhile.
 enum : int { kCaptureThreadLocal = 1 };

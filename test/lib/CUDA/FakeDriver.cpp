@@ -6,9 +6,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -27,6 +29,7 @@ struct Fake {
       {"major", 9},           {"minor", 0},    {"memory", int64_t(1) << 40},
       {"multiprocessors", 4}, {"occupancy", 2}};
   std::map<uintptr_t, size_t> device, pinned;
+  std::set<StreamHandle> streams;
   size_t used = 0;
   std::recursive_mutex mutex;
 
@@ -192,9 +195,12 @@ struct ModuleStruct {
 };
 struct EventStruct {
   double time = 0;
+  /// Where it was recorded last, and how often: recorded, and reached.
+  StreamStruct *stream = nullptr;
+  uint64_t recorded = 0, reached = 0;
 };
 struct StreamStruct {
-  std::vector<std::function<int()>> queue;
+  std::deque<std::function<int()>> queue;
   /// What is added goes here while the stream is captured.
   GraphStruct *captured = nullptr;
 };
@@ -214,8 +220,14 @@ struct ExecStruct {
 };
 } // namespace luminal::runtime::cuda
 
+static StreamHandle orDefault(StreamHandle stream) {
+  static StreamStruct usual;
+  return stream ? stream : &usual;
+}
+
 static int add(StreamHandle stream, std::function<int()> work) {
   std::lock_guard<std::recursive_mutex> lock(fake().mutex);
+  stream = orDefault(stream);
   if (GraphStruct *graph = stream->captured) {
     auto *node = new NodeStruct{std::move(work), 0, {}, {}};
     if (!graph->nodes.empty())
@@ -235,16 +247,27 @@ uint8_t *cuda::fakeMemory(DevicePointer memory, size_t bytes) {
   return fake().translate(memory, bytes);
 }
 
-static int drain(StreamHandle stream) {
+/// What the stream was given, in order, until `isDone` if there is such.
+static int drain(StreamHandle stream,
+                 const std::function<bool()> &isDone = nullptr) {
   std::lock_guard<std::recursive_mutex> lock(fake().mutex);
+  stream = orDefault(stream);
   if (stream->captured)
     return kInvalidValue;
   int result = kSuccess;
-  for (auto &work : stream->queue)
+  while (!stream->queue.empty() && !(isDone && isDone())) {
+    std::function<int()> work = std::move(stream->queue.front());
+    stream->queue.pop_front();
     if (int code = work(); result == kSuccess)
       result = code;
-  stream->queue.clear();
+  }
   return result;
+}
+
+/// Until the event is reached as it was recorded `count` times.
+static int drainUntil(EventHandle event, StreamHandle stream, uint64_t count) {
+  return stream ? drain(stream, [=] { return event->reached >= count; })
+                : static_cast<int>(kSuccess);
 }
 
 static Launch getLaunch(FunctionHandle function, void **parameters) {
@@ -321,6 +344,13 @@ int cuDevicePrimaryCtxRetain(ContextHandle *context, DeviceId) {
 }
 int cuCtxPushCurrent_v2(ContextHandle) { return kSuccess; }
 int cuCtxPopCurrent_v2(ContextHandle *) { return kSuccess; }
+int cuCtxSynchronize() {
+  // No stream is destroyed meanwhile.
+  std::lock_guard<std::recursive_mutex> lock(fake().mutex);
+  for (StreamHandle stream : fake().streams)
+    drain(stream);
+  return drain(nullptr);
+}
 
 int cuMemAlloc_v2(DevicePointer *memory, size_t bytes) {
   Fake &f = fake();
@@ -410,6 +440,7 @@ int cuPointerGetAttributes(unsigned count, int *attributes, void **values,
                            DevicePointer memory) {
   Fake &f = fake();
   std::lock_guard<std::recursive_mutex> lock(f.mutex);
+  ++f.counts.pointerQueries;
   const bool isDevice = f.translate(memory, 0);
   const bool isKnown =
       isDevice || f.isPinned(reinterpret_cast<void *>(memory), 0);
@@ -464,10 +495,14 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, FunctionHandle,
 }
 
 int cuStreamCreate(StreamHandle *stream, unsigned) {
+  std::lock_guard<std::recursive_mutex> lock(fake().mutex);
   *stream = new StreamStruct;
+  fake().streams.insert(*stream);
   return kSuccess;
 }
 int cuStreamDestroy_v2(StreamHandle stream) {
+  std::lock_guard<std::recursive_mutex> lock(fake().mutex);
+  fake().streams.erase(stream);
   delete stream;
   return kSuccess;
 }
@@ -481,7 +516,25 @@ int cuEventDestroy_v2(EventHandle event) {
   return kSuccess;
 }
 int cuEventRecord(EventHandle event, StreamHandle stream) {
-  return add(stream, [=] { return event->time = now(), kSuccess; });
+  event->stream = orDefault(stream);
+  const uint64_t count = ++event->recorded;
+  return add(stream, [=] {
+    event->time = now();
+    event->reached = count;
+    return kSuccess;
+  });
+}
+int cuEventSynchronize(EventHandle event) {
+  return drainUntil(event, event->stream, event->recorded);
+}
+int cuStreamWaitEvent(StreamHandle stream, EventHandle event, unsigned) {
+  return add(stream, [event, from = event->stream, count = event->recorded] {
+    return drainUntil(event, from, count);
+  });
+}
+int cuStreamIsCapturing(StreamHandle stream, int *state) {
+  *state = orDefault(stream)->captured ? 1 : 0;
+  return kSuccess;
 }
 int cuEventElapsedTime(float *milliseconds, EventHandle start,
                        EventHandle end) {

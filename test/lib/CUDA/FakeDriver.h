@@ -37,6 +37,8 @@ struct FakeCounts {
   int launches = 0;
   int kernelsRun = 0;
   int copies = 0;
+  /// Questions what memory is.
+  int pointerQueries = 0;
   /// Allocations alive, of the device and of the host.
   int allocations = 0;
   /// Of the graph made last: blocks by node, and (earlier, later) by number.

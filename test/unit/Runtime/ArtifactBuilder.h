@@ -223,6 +223,20 @@ struct alignas(64) Floats {
   float &operator[](size_t i) { return v[i]; }
 };
 
+/// state += x in place; y is the state.
+inline Builder counter() {
+  Builder b;
+  uint32_t x = b.input("x", DType::F32, {4});
+  b.weight("start", {1, 2, 3, 4}, /*hasBuffer=*/false);
+  uint32_t state = b.input("state", DType::F32, {4});
+  b.m.inputs[1].state = true;
+  b.m.inputs[1].initial = 0;
+  b.step("accumulate_f32", {x, state}, 4);
+  b.outputOf("new state", DType::F32, {4}, state, 1);
+  b.outputOf("y", DType::F32, {4}, state);
+  return b;
+}
+
 /// Changes a chain over n elements and calls it: the error, "" for none.
 template <typename Fn>
 std::string runWith(int64_t n, Fn change) {

@@ -31,6 +31,12 @@ TEST(CPUContext, ChecksLaunches) {
 }
 
 // Whichever worker arrives last finds what all others left.
+TEST(CPUContext, HasNoStreams) {
+  auto c = chain(4).context();
+  EXPECT_FAILS(c->setStream(nullptr), "this device has no streams");
+  EXPECT_OK(c->setStream(std::nullopt));
+}
+
 TEST(CPUContext, PartsArriveInAnyOrder) {
   auto c = sumInParts().context(8);
   Floats x;
@@ -55,11 +61,13 @@ TEST(CPUContext, ARepeatedCallCostsLittle) {
   };
   ASSERT_TRUE(bind());
   EXPECT_OK(c->run());
+  // About 500 ns alone on a core; a call that plans anew takes ten times that.
+  // The limit leaves room for slow machines that are busy with other tests.
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) ||       \
     __has_feature(thread_sanitizer)
   constexpr double kLimit = 50000;
 #else
-  constexpr double kLimit = 1000;
+  constexpr double kLimit = 3000;
 #endif
   const int64_t shape[] = {4};
   double best = 1e9;

@@ -181,6 +181,25 @@ TEST(CUDA, DeviceMemoryIsBoundWithoutCopies) {
   EXPECT_EQ(y[3], 5);
 }
 
+TEST(CUDA, MemoryIsAskedForOnce) {
+  Device *device = *openDevice("cuda");
+  Memory memory;
+  ASSERT_TRUE(memory.reserve(*device, 1024));
+  auto c = chain(4).context();
+  auto run = [&](unsigned output) {
+    for (uint32_t i : {0, 1})
+      EXPECT_OK(c->bindInput(i, memory.data() + 256 * i, DType::F32, Shape{4}));
+    EXPECT_OK(
+        c->bindOutput(0, memory.data() + 256 * output, DType::F32, Shape{4}));
+    EXPECT_OK(c->run());
+  };
+  run(2);
+  const int before = counts().pointerQueries;
+  // That of the new output, not those of the inputs.
+  run(3);
+  EXPECT_EQ(counts().pointerQueries - before, 1);
+}
+
 TEST(CUDA, CopiesOfACallAreJoined) {
   Builder b;
   uint32_t x = b.input("x", DType::F32, {3}), w = b.input("w", DType::F32, {3}),

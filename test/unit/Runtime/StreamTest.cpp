@@ -1,0 +1,219 @@
+//===- StreamTest.cpp - Calls on streams of the caller's ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The fake driver does nothing until a stream is waited for.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../../lib/CUDA/FakeDriver.h"
+#include "ArtifactBuilder.h"
+#include <dlfcn.h>
+
+using namespace luminal;
+using namespace luminal::runtime;
+using namespace luminal::runtime::testing;
+
+namespace {
+using Shape = std::vector<int64_t>;
+
+template <typename Fn>
+Fn *driver(const char *name) {
+  return reinterpret_cast<Fn *>(
+      ::dlsym(::dlopen(LUMINAL_FAKE_CUDA_DRIVER, RTLD_NOW), name));
+}
+
+/// A stream as the program around the runtime makes it.
+class Stream {
+public:
+  Stream() {
+    driver<int(cuda::StreamHandle *, unsigned)>("cuStreamCreate")(&handle, 0);
+  }
+  ~Stream() { driver<int(cuda::StreamHandle)>("cuStreamDestroy_v2")(handle); }
+  void wait() {
+    driver<int(cuda::StreamHandle)>("cuStreamSynchronize")(handle);
+  }
+  cuda::StreamHandle handle = nullptr;
+};
+
+/// Floats in memory of the device.
+class OnDevice {
+public:
+  explicit OnDevice(std::vector<float> values) : size(values.size()) {
+    EXPECT_TRUE(memory.reserve(*device, 4 * size));
+    EXPECT_OK(device->copy({values.data(), data(), 4 * size, Copy::Kind::In}));
+  }
+  uint8_t *data() const { return memory.data(); }
+  /// What is there now, whatever streams have still to do.
+  std::vector<float> read() const {
+    std::vector<float> values(size);
+    EXPECT_OK(device->copy({data(), values.data(), 4 * size, Copy::Kind::Out}));
+    return values;
+  }
+
+private:
+  Device *device = *openDevice("cuda");
+  Memory memory;
+  uint64_t size;
+};
+
+using Values = std::vector<float>;
+
+void bind(Context &c, const OnDevice &x, const OnDevice &w, const OnDevice &y,
+          int64_t n) {
+  EXPECT_OK(c.bindInput(0, x.data(), DType::F32, Shape{n}));
+  EXPECT_OK(c.bindInput(1, w.data(), DType::F32, Shape{n}));
+  EXPECT_OK(c.bindOutput(0, y.data(), DType::F32, Shape{n}));
+}
+} // namespace
+
+TEST(Stream, ACallDoesNotWait) {
+  Stream stream;
+  auto c = chain(s("n")).context();
+  OnDevice x({1, 2}), w({10, 20}), y({0, 0});
+  bind(*c, x, w, y, 2);
+  EXPECT_OK(c->setStream(stream.handle));
+  EXPECT_OK(c->run());
+  EXPECT_EQ(y.read(), (Values{0, 0}));
+  stream.wait();
+  EXPECT_EQ(y.read(), (Values{12, 23}));
+}
+
+TEST(Stream, CallsFollowEachOtherWithOtherSizesAndMemory) {
+  Stream stream;
+  auto c = chain(s("n")).context();
+  EXPECT_OK(c->setStream(stream.handle));
+  // More calls than tables that can be on their way.
+  std::vector<OnDevice> x, w, y;
+  for (int i = 0; i < 11; ++i) {
+    const int64_t n = 1 + 500 * (i % 3);
+    x.emplace_back(Values(n, i));
+    w.emplace_back(Values(n, 100));
+    y.emplace_back(Values(n, 0));
+    bind(*c, x[i], w[i], y[i], n);
+    EXPECT_OK(c->run());
+  }
+  EXPECT_OK(c->synchronize());
+  for (int i = 0; i < 11; ++i)
+    EXPECT_EQ(y[i].read(), Values(1 + 500 * (i % 3), i + 101)) << i;
+}
+
+TEST(Stream, AnotherStreamComesLater) {
+  Stream first, second;
+  auto c = chain(2).context();
+  OnDevice x({1, 2}), w({10, 20}), y({0, 0}), z({0, 0});
+  bind(*c, x, w, y, 2);
+  EXPECT_OK(c->setStream(first.handle));
+  EXPECT_OK(c->run());
+  // Reads what the first call made, in the same memory of the context.
+  bind(*c, y, w, z, 2);
+  EXPECT_OK(c->setStream(second.handle));
+  EXPECT_OK(c->run());
+  second.wait();
+  EXPECT_EQ(z.read(), (Values{23, 44}));
+  // The context's own stream, on which a call waits.
+  bind(*c, z, w, y, 2);
+  EXPECT_OK(c->setStream(first.handle));
+  EXPECT_OK(c->run());
+  EXPECT_OK(c->setStream(std::nullopt));
+  bind(*c, y, w, z, 2);
+  EXPECT_OK(c->run());
+  EXPECT_EQ(z.read(), (Values{45, 86}));
+}
+
+TEST(Stream, TheDefaultStreamIsAStream) {
+  auto c = chain(1).context();
+  OnDevice x({1}), w({10}), y({0});
+  bind(*c, x, w, y, 1);
+  EXPECT_OK(c->setStream(nullptr));
+  EXPECT_OK(c->run());
+  EXPECT_EQ(y.read(), Values{0});
+  EXPECT_OK(c->synchronize());
+  EXPECT_EQ(y.read(), Values{12});
+}
+
+TEST(Stream, CopiesToTheHostAreWaitedFor) {
+  Stream stream;
+  auto c = chain(2).context();
+  OnDevice x({1, 2}), w({10, 20});
+  Floats out;
+  EXPECT_OK(c->bindInput(0, x.data(), DType::F32, Shape{2}));
+  EXPECT_OK(c->bindInput(1, w.data(), DType::F32, Shape{2}));
+  EXPECT_OK(c->bindOutput(0, out.v, DType::F32, Shape{2}));
+  EXPECT_OK(c->setStream(stream.handle));
+  EXPECT_OK(c->run());
+  EXPECT_EQ(out[1], 23);
+}
+
+TEST(Stream, MemoryGrowsOnlyWhenACallIsDone) {
+  Stream stream;
+  auto c = chain(s("n")).context();
+  EXPECT_OK(c->setStream(stream.handle));
+  OnDevice x({1}), w({10}), y({0});
+  bind(*c, x, w, y, 1);
+  EXPECT_OK(c->run());
+  constexpr int64_t n = 5000;
+  OnDevice large(Values(n, 1)), out(Values(n, 0));
+  bind(*c, large, large, out, n);
+  EXPECT_OK(c->run());
+  EXPECT_OK(c->synchronize());
+  EXPECT_EQ(y.read(), Values{12});
+  EXPECT_EQ(out.read(), Values(n, 3));
+}
+
+/// z = table[i], and a state that each call changes in place.
+Builder lookup() {
+  Builder b = counter();
+  b.symbol("n", 1, 100);
+  uint32_t i = b.input("i", DType::I64, {1});
+  uint32_t table = b.input("table", DType::F32, {s("n")});
+  uint32_t z = b.output("z", DType::F32, {1});
+  b.step("gather_f32", {table, i, z}, 1);
+  return b;
+}
+
+TEST(Stream, AnIndexOutOfRangeIsToldLater) {
+  Stream stream;
+  auto c = lookup().context();
+  OnDevice x({10, 0, 0, 0}), table({1, 2, 3}), y({0, 0, 0, 0}), z({0});
+  // 64-bit indices: 1 and 50.
+  const int64_t good = 1, bad = 50;
+  OnDevice index({0, 0});
+  auto setIndex = [&](const int64_t &value) {
+    EXPECT_OK(
+        (*openDevice("cuda"))->copy({&value, index.data(), 8, Copy::Kind::In}));
+  };
+  setIndex(bad);
+  EXPECT_OK(c->bindInput(0, x.data(), DType::F32, Shape{4}));
+  EXPECT_OK(c->bindInput(2, index.data(), DType::I64, Shape{1}));
+  EXPECT_OK(c->bindInput(3, table.data(), DType::F32, Shape{3}));
+  EXPECT_OK(c->bindOutput(1, y.data(), DType::F32, Shape{4}));
+  EXPECT_OK(c->bindOutput(2, z.data(), DType::F32, Shape{1}));
+  EXPECT_OK(c->setStream(stream.handle));
+  EXPECT_OK(c->run());
+  stream.wait();
+  EXPECT_FAILS(c->run(), "index is out of range");
+  setIndex(good);
+  EXPECT_FAILS(c->run(), "changed the state 'state' in place: reset it");
+  c->resetStates();
+  EXPECT_OK(c->run());
+  EXPECT_OK(c->synchronize());
+  EXPECT_EQ(z.read(), Values{2});
+  setIndex(bad);
+  EXPECT_OK(c->run());
+  EXPECT_FAILS(c->synchronize(), "index is out of range");
+  // It is told once.
+  EXPECT_OK(c->synchronize());
+}
+
+TEST(Stream, ACapturedStreamIsRefused) {
+  Stream stream;
+  auto c = chain(1).context();
+  driver<int(cuda::StreamHandle, int)>("cuStreamBeginCapture_v2")(stream.handle,
+                                                                  1);
+  EXPECT_FAILS(c->setStream(stream.handle), "the stream is captured");
+  cuda::GraphHandle graph = nullptr;
+  driver<int(cuda::StreamHandle, cuda::GraphHandle *)>("cuStreamEndCapture")(
+      stream.handle, &graph);
+  driver<int(cuda::GraphHandle)>("cuGraphDestroy")(graph);
+  EXPECT_OK(c->setStream(stream.handle));
+}
