@@ -105,6 +105,7 @@ private:
   mlir::LogicalResult repeat(hlir::RepeatOp op);
   mlir::LogicalResult custom(hlir::CustomOp op);
   mlir::LogicalResult gemm(llir::GemmOp op);
+  mlir::LogicalResult segments(llir::SegmentReduceOp op);
   mlir::LogicalResult matmul(llir::CublasLtMatmulOp op);
   mlir::LogicalResult alias(llir::AliasOp op);
   mlir::LogicalResult kernel(llir::KernelOp op);

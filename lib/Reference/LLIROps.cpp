@@ -93,6 +93,8 @@ LogicalResult Evaluator::runLLIR(Operation *op) {
       .Case<llir::CublasLtMatmulOp>(
           [&](llir::CublasLtMatmulOp m) { return matmul(m); })
       .Case<llir::GatherOp>([&](auto) { return gather(op); })
+      .Case<llir::SegmentReduceOp>(
+          [&](llir::SegmentReduceOp s) { return segments(s); })
       .Case<llir::ScatterOp>(
           [&](llir::ScatterOp s) { return scatter(op, s.getCombine()); })
       .Case<llir::KernelOp>([&](llir::KernelOp k) { return kernel(k); })
@@ -130,6 +132,61 @@ Evaluator::rows(Operation *op,
       storeFloat(t, out[i], result->mutableData() + at + i * size);
   }
   define(op->getResult(0), *result);
+  return success();
+}
+
+/// Folds segments of rows from the left, floats in double.
+LogicalResult Evaluator::segments(llir::SegmentReduceOp op) {
+  FailureOr<Tensor> data = getTensor(op, 0), begins = getTensor(op, 1);
+  FailureOr<Tensor> result = allocate(op, op.getResult());
+  if (failed(data) || failed(begins) || failed(result))
+    return failure();
+  DType t = data->getDType();
+  size_t size = dtypeSize(t);
+  int64_t rows = data->getShape().front(), count = begins->getNumElements();
+  bool isMax = op.getKind() == llir::ReduceKind::Max, isFloat = isFloatDType(t);
+  int64_t width = count ? result->getNumElements() / count : 0;
+  auto getBegin = [&](int64_t i) {
+    return i < count
+               ? loadInt(begins->getDType(),
+                         begins->data() + static_cast<size_t>(i) *
+                                              dtypeSize(begins->getDType()))
+               : rows;
+  };
+  int64_t least = t == DType::I64 ? INT64_MIN : t == DType::I32 ? INT32_MIN : 0;
+  for (int64_t b = 0; b < count; ++b) {
+    int64_t begin = getBegin(b), end = getBegin(b + 1);
+    if (begin < 0 || begin > end || end > rows || (b == 0 && begin != 0))
+      return op.emitError()
+             << "segment " << b << " is [" << begin << ", " << end << ") of "
+             << rows << " rows, expected sorted begins from 0";
+    for (int64_t at = 0; at < width; ++at) {
+      double folded = isMax ? -std::numeric_limits<double>::infinity() : 0;
+      int64_t foldedInt = isMax ? least : 0;
+      for (int64_t i = begin; i < end; ++i) {
+        const char *from =
+            data->data() + static_cast<size_t>(i * width + at) * size;
+        if (isFloat) {
+          double x = loadFloat(t, from);
+          bool isMore = x > folded || std::isnan(x);
+          folded = !isMax ? folded + x : isMore ? x : folded;
+        } else {
+          int64_t x = loadInt(t, from);
+          foldedInt =
+              isMax ? std::max(foldedInt, x)
+                    : static_cast<int64_t>(static_cast<uint64_t>(foldedInt) +
+                                           static_cast<uint64_t>(x));
+        }
+      }
+      char *to =
+          result->mutableData() + static_cast<size_t>(b * width + at) * size;
+      if (isFloat)
+        storeFloat(t, folded, to);
+      else
+        storeInt(t, foldedInt, to);
+    }
+  }
+  define(op.getResult(), *result);
   return success();
 }
 

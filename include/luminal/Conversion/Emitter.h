@@ -93,6 +93,9 @@ public:
   std::pair<mlir::Value, Expr> findMemory(mlir::Value v, Index index) const;
   /// Where the memory of `v` begins once the analysis has placed it.
   void setBase(mlir::Value v, mlir::Value base) { bases[v] = base; }
+  /// That memory has room for whole vectors, whose lanes that are not there may
+  /// be written as well.
+  bool keepsVectors = false;
   /// Writes an element of `v` to that memory.
   void keep(mlir::Value v, const Expr &place, mlir::Value element);
   /// Writes `element` to result `number` at `index`.
@@ -113,6 +116,8 @@ public:
   /// and the index 0. `guarded`: the caller uses no index that was outside.
   mlir::Value emitRangeCheck(mlir::Value index, const Expr &extent,
                              bool guarded = false);
+  /// The kernel's status becomes 1 where `outside` (i1) is true in a lane.
+  void refuseWhere(mlir::Value outside);
   /// Status of the kernel so far, an i32.
   mlir::Value getStatus();
   /// Whether (i1) the kernel, given work, would take rows of a tensor that has
@@ -307,6 +312,7 @@ public:
                mlir::Value v);
 
 private:
+  mlir::Value loadKept(mlir::Value v, const Index &index);
   unsigned alignmentOfVector(mlir::Value index, mlir::Type storage);
 
   struct Dim {
@@ -331,6 +337,8 @@ private:
   bool isLaneDim(unsigned dim);
   mlir::Value loadScalar(mlir::Value base, mlir::Value index,
                          mlir::Type storage, bool invariant);
+  mlir::Value loadEverySecond(mlir::Value base, mlir::Type storage,
+                              mlir::Value start, bool invariant);
   mlir::Value loadClamped(mlir::Value base, mlir::Type storage, const Expr &e,
                           bool invariant);
   mlir::Value laneIndices();

@@ -16,6 +16,8 @@
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
+#include <optional>
+
 namespace luminal {
 
 /// The register tile: `rows` x (`vectors` * `lanes`) accumulators.
@@ -46,6 +48,9 @@ struct GemmLoops {
   /// Of the whole product; k counts factors. Where `rows` or `columns` is a
   /// constant multiple of the tile's, there is no code for a remainder.
   mlir::Value rows, columns, k;
+  /// Whether (i1) columns are to be packed: where not, `scratch` holds them
+  /// from the call before. Null: they are.
+  mlir::Value isFresh;
   /// The first factors along k that are whole, where not all are; null: all.
   mlir::Value wholeK;
   /// Columns are packed as if there were so many factors along k, zeros after
@@ -93,6 +98,15 @@ struct GemmLoops {
   /// A power of two up to tile.lanes. Four take the fewest shuffles; where an
   /// element is computed, whole vectors compute fewer times.
   unsigned lanesAlongK = 4;
+  /// Columns that are not packed: those of one step of k are consecutive
+  /// factors, from `memory` on at `outer step * outerStep` and what `table`
+  /// (i64) has for the step of the period. Positions [0, count) are columns to
+  /// `finish`, in place of those of the product.
+  struct Windows {
+    mlir::Value memory, table, count;
+    int64_t outer = 1, period = 1, outerStep = 0;
+  };
+  std::optional<Windows> windows;
   /// The scalar C[kIndex, column].
   std::function<mlir::Value(mlir::ImplicitLocOpBuilder &b, mlir::Value kIndex,
                             mlir::Value column)>

@@ -4,6 +4,7 @@
 #ifndef LUMINAL_CONVERSION_PASSES_H
 #define LUMINAL_CONVERSION_PASSES_H
 
+#include "luminal/Dialect/LLIR/Utils/CodeBudget.h"
 #include "mlir/Pass/Pass.h"
 
 namespace luminal {

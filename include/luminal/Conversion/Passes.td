@@ -53,6 +53,34 @@ def CallLibrariesPass : Pass<"llir-call-libraries", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
+def JoinRowsPass : Pass<"llir-join-rows", "::mlir::func::FuncOp"> {
+  let summary = "Make kernels over the same rows one";
+  let description = [{
+    Kernels that read each other's results and compute the same rows become one where each row follows from itself and
+    from memory, what it needs between fits on chip, and the device predicts that one kernel is faster than several (docs/LLIR.md,
+    "Row programs").
+
+    Before:
+    ```mlir
+    %h = llir.kernel(%x, %w) : (tensor<?x13xf32>, tensor<64x13xf32>) -> tensor<?x64xf32> { ... }
+    %r = llir.kernel(%h, %v) : (tensor<?x64xf32>, tensor<16x64xf32>) -> tensor<?x16xf32> { ... }
+    ```
+    After:
+    ```mlir
+    %r = llir.kernel(%x, %w, %v) : (tensor<?x13xf32>, tensor<64x13xf32>, tensor<16x64xf32>) -> tensor<?x16xf32> { ... }
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "Kind of device">,
+    Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
+    Option<"machine", "machine", "std::string", "\"\"", "File with the model of this machine, for native">,
+    Option<"workers", "workers", "unsigned", "0", "Workers that share a kernel; 0: those of the machine">,
+    Option<"codeBudget", "code-budget", "unsigned", "4 * ::luminal::llir::kKernelCodeBudget",
+           "Maximum code of one kernel, in vector operations">,
+  ];
+  let dependentDialects = ["::luminal::llir::LLIRDialect"];
+}
+
 def ScheduleKernelsPass : Pass<"llir-schedule-kernels", "::mlir::ModuleOp"> {
   let summary = "Choose how each kernel runs";
   let description = [{

@@ -68,6 +68,15 @@ public:
   virtual llir::ProposedLoops
   propose(llir::KernelOp kernel,
           const KernelAnalysis::SymbolRanges &ranges) const;
+  /// Schedules that are worth a measurement, the one that `propose` gives
+  /// first.
+  virtual llvm::SmallVector<llir::ProposedLoops>
+  proposeAll(llir::KernelOp kernel,
+             const KernelAnalysis::SymbolRanges &ranges) const;
+  /// Those near one of them, by price.
+  virtual llvm::SmallVector<llir::ProposedLoops>
+  refine(llir::KernelOp kernel, llir::LoopsAttr loops,
+         const KernelAnalysis::SymbolRanges &ranges) const;
   /// Checks the schedule that `kernel` has. The error is at the kernel.
   virtual mlir::LogicalResult
   verify(llir::KernelOp kernel,

@@ -463,6 +463,25 @@ Value Emitter::loadClamped(Value base, Type storage, const Expr &e,
   return result;
 }
 
+/// Elements at a distance of two, from `start` on: two vectors hold them, of
+/// which the second ends with the last one.
+Value Emitter::loadEverySecond(Value base, Type storage, Value start,
+                               bool invariant) {
+  auto type = VectorType::get({lane.width}, storage);
+  int64_t width = lane.width;
+  auto loadAt = [&](Value at) -> Value {
+    auto load = LLVM::LoadOp::create(b, type, address(base, at, storage),
+                                     alignmentOf(storage));
+    load.setInvariant(invariant);
+    return load;
+  };
+  SmallVector<int64_t> order;
+  for (int64_t i = 0; i < width; ++i)
+    order.push_back(2 * i < width ? 2 * i : 2 * i + 1);
+  return vector::ShuffleOp::create(
+      b, loadAt(start), loadAt(add(start, constant(width - 1))), order);
+}
+
 Value Emitter::loadFrom(Value base, Type element, const Expr &e,
                         bool invariant) {
   Type storage = getStorageType(element);
@@ -486,6 +505,9 @@ Value Emitter::loadFrom(Value base, Type element, const Expr &e,
     load.setInvariant(invariant);
     return fromStorage(load, element);
   }
+  if (isLinear && linear->stride.isConstant(2) && !lane.mask && lane.width > 1)
+    return fromStorage(loadEverySecond(base, storage, start, invariant),
+                       element);
   if (!linear)
     if (Value clamped = loadClamped(base, storage, e, invariant))
       return fromStorage(clamped, element);
@@ -592,5 +614,19 @@ std::pair<Value, Expr> Emitter::findMemory(Value v, Index index) const {
 }
 
 void Emitter::keep(Value v, const Expr &place, Value element) {
+  Lane saved = lane;
+  if (keepsVectors)
+    lane.mask = lane.count = {};
   storeTo(bases.at(v), getElementType(v), simplify(place), element);
+  lane = saved;
+}
+
+Value Emitter::loadKept(Value v, const Index &index) {
+  Lane saved = lane;
+  if (keepsVectors)
+    lane.mask = lane.count = {};
+  Value element = loadFrom(bases.at(v), getElementType(v), getPlace(v, index),
+                           /*invariant=*/false);
+  lane = saved;
+  return element;
 }

@@ -181,6 +181,128 @@ static Value getInitial(ImplicitLocOpBuilder &b, llir::ReduceKind kind,
   return arith::ConstantOp::create(b, attr);
 }
 
+//===----------------------------------------------------------------------===//
+// Segments
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct SegmentEmission
+    : EmissionOpInterface::ExternalModel<SegmentEmission,
+                                         llir::SegmentReduceOp> {
+  SmallVector<Value> emitElements(Operation *op, Emitter &e, const Index &index,
+                                  ValueRange) const;
+};
+
+/// Begin and end of a segment: numbers, or vectors over the lanes.
+struct Segment {
+  Value begin, end;
+};
+} // namespace
+
+/// The segment at `index`, within the rows; where it is not, the kernel's
+/// status becomes 1.
+static Segment emitSegment(Emitter &e, llir::SegmentReduceOp op,
+                           const Index &index) {
+  ImplicitLocOpBuilder &b = e.b;
+  Expr count = getExtentsOf(op.getBegins())[0],
+       rows = getExtentsOf(op.getData())[0];
+  Index next = op.getNext(index);
+  for (Expr &at : next)
+    at = e.simplify(at);
+  Value begin = e.emit(op.getBegins(), Index{index[0]}),
+        end = e.emit(op.getBegins(), next);
+  bool isVector = e.usesLanes(index[0]);
+  auto number = [&](const Expr &x) -> Value {
+    return isVector ? e.spread(e.value(x)) : e.value(x);
+  };
+  auto widen = [&](Value v) -> Value {
+    v = isVector ? e.spread(v) : v;
+    if (getElementTypeOrSelf(v.getType()).isInteger(64))
+      return v;
+    Type type = b.getI64Type();
+    if (auto vector = dyn_cast<VectorType>(v.getType()))
+      type = vector.clone(type);
+    return arith::ExtSIOp::create(b, type, v);
+  };
+  auto compare = [&](arith::CmpIPredicate p, Value x, Value y) -> Value {
+    return arith::CmpIOp::create(b, p, x, y);
+  };
+  begin = widen(begin);
+  end = widen(end);
+  Value segment = isVector ? e.laneValues(index[0]) : e.value(index[0]);
+  Value zero = number(0), all = number(rows);
+  Value isLast = compare(arith::CmpIPredicate::eq, segment,
+                         number(e.simplify(count + Expr(-1))));
+  end = arith::SelectOp::create(b, isLast, all, end);
+  Value isFirst = compare(arith::CmpIPredicate::eq, segment, zero);
+  Value bad = arith::AndIOp::create(
+      b, isFirst, compare(arith::CmpIPredicate::ne, begin, zero));
+  for (auto [least, most] :
+       {std::pair(zero, begin), std::pair(begin, end), std::pair(end, all)})
+    bad = arith::OrIOp::create(b, bad,
+                               compare(arith::CmpIPredicate::sgt, least, most));
+  e.refuseWhere(bad);
+  // What is read stays inside.
+  begin = arith::SelectOp::create(b, bad, zero, begin);
+  end = arith::SelectOp::create(b, bad, zero, end);
+  return {begin, end};
+}
+
+SmallVector<Value> SegmentEmission::emitElements(Operation *op, Emitter &e,
+                                                 const Index &index,
+                                                 ValueRange) const {
+  auto segments = cast<llir::SegmentReduceOp>(op);
+  ImplicitLocOpBuilder &b = e.b;
+  Type element = getElementType(op->getResult(0)),
+       wide = llir::getAccumulatorType(element);
+  Expr rows = getExtentsOf(segments.getData())[0];
+  Segment segment = emitSegment(e, segments, index);
+  Emitter::Repeated repeated(e, {rows});
+  unsigned dim = e.addDim(rows);
+  Index inner{Expr::dim(dim)};
+  inner.insert(inner.end(), index.begin() + 1, index.end());
+  bool byLane = isa<VectorType>(segment.begin.getType());
+  bool isVector =
+      byLane || (e.isVector() && e.variesOverLanes(segments.getData(), inner));
+  Type state = isVector ? e.laneType(wide) : wide;
+  auto take = [&](Value before) -> Value {
+    Value term = emitCast(b, e.emit(segments.getData(), inner), element, wide);
+    if (isVector)
+      term = e.spread(term);
+    return combine(b, segments.getKind(), before, term);
+  };
+  Value initial = getInitial(b, segments.getKind(), state);
+  SmallVector<Value> result;
+  if (!byLane) {
+    result = e.forLoop(segment.begin, segment.end, e.constant(1), {initial},
+                       [&](Value at, ValueRange before) {
+                         e.setDim(dim, at);
+                         return SmallVector<Value>{take(before[0])};
+                       });
+  } else {
+    // As many steps as the longest has; lanes that are through read some row.
+    Value length = arith::SubIOp::create(b, segment.end, segment.begin);
+    Value longest =
+        vector::ReductionOp::create(b, vector::CombiningKind::MAXSI, length);
+    Value last = e.spread(e.value(e.simplify(rows + Expr(-1))));
+    result = e.forLoop(
+        e.constant(0), longest, e.constant(1), {initial},
+        [&](Value step, ValueRange before) {
+          Value at = arith::AddIOp::create(b, segment.begin, e.spread(step));
+          Value isInside = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                                                 at, segment.end);
+          e.setDimByLane(dim, arith::MinSIOp::create(b, at, last));
+          return SmallVector<Value>{
+              arith::SelectOp::create(b, isInside, take(before[0]), before[0])};
+        });
+  }
+  return {emitCast(b, result[0], wide, element)};
+}
+
+//===----------------------------------------------------------------------===//
+// Loops of schedules
+//===----------------------------------------------------------------------===//
+
 namespace {
 /// One accumulator, which an op of kind `getKind` combines with one term.
 template <typename Model, typename Op>
@@ -253,6 +375,7 @@ void luminal::registerLLIRToLLVMDialects(DialectRegistry &registry) {
     llir::ConstantOp::attachInterface<ConstantEmission>(*context);
     llir::IotaOp::attachInterface<IotaEmission>(*context);
     llir::GatherOp::attachInterface<GatherEmission>(*context);
+    llir::SegmentReduceOp::attachInterface<SegmentEmission>(*context);
     llir::ReduceOp::attachInterface<ReduceEmission>(*context);
     llir::GemmOp::attachInterface<GemmEmission>(*context);
   });

@@ -3,6 +3,7 @@
 
 #include "luminal/Conversion/Emitter.h"
 #include "luminal/Conversion/ScalarMath.h"
+#include "luminal/Dialect/LLIR/Analysis/Conditions.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -74,8 +75,19 @@ struct Pending {
   /// Where a free op reads its operands.
   SmallVector<Index, 1> inner;
   bool isOpen = false;
+  /// The operand that this is, where nothing is left to choose.
+  Value same = {};
 };
 } // namespace
+
+/// The operand that a select takes wherever it is read, if that is known.
+static Value findChosen(const KernelAnalysis &a, Value v, const Index &index) {
+  auto op = v.getDefiningOp<llir::ElementwiseOp>();
+  if (!op || op.getFn() != llir::Fn::Select || a.isPlaced(v))
+    return {};
+  std::optional<bool> condition = decideCondition(a, op.getInputs()[0], index);
+  return condition ? op.getInputs()[*condition ? 1 : 2] : Value();
+}
 
 /// Operands of pointwise and free ops are emitted first, from a worklist and
 /// not by recursion: chains may be long. Only lookups and ops with their own
@@ -93,7 +105,7 @@ Value Emitter::emit(Value root, const Index &rootIndex) {
   SmallVector<Pending> stack;
   auto push = [&](Value v, const Index &index) {
     if (!lookUp(v, index))
-      stack.push_back({v, index, {}, false});
+      stack.push_back({v, index, {}, false, {}});
   };
   // What an op reads at its own index or through a map is emitted before it.
   auto getTakingOp = [&](Value v) -> llir::BodyOpInterface {
@@ -106,6 +118,11 @@ Value Emitter::emit(Value root, const Index &rootIndex) {
     if (!stack.back().isOpen) {
       stack.back().isOpen = true;
       size_t at = stack.size() - 1;
+      if (Value chosen = findChosen(*this, stack[at].v, stack[at].index)) {
+        stack[at].same = chosen;
+        push(chosen, Index(stack[at].index));
+        continue;
+      }
       llir::BodyOpInterface op = getTakingOp(stack[at].v);
       if (op && op.isFree())
         op.getReads(
@@ -124,6 +141,10 @@ Value Emitter::emit(Value root, const Index &rootIndex) {
     Pending at = stack.pop_back_val();
     if (lookUp(at.v, at.index))
       continue; // already emitted for another user
+    if (at.same) {
+      remember(at.v, at.index, lookUp(at.same, at.index));
+      continue;
+    }
     SmallVector<Value> operands;
     if (llir::BodyOpInterface op = getTakingOp(at.v))
       for (auto [i, operand] : llvm::enumerate(op->getOperands()))
@@ -141,9 +162,7 @@ void Emitter::emitNew(Value v, const Index &index, ValueRange operands) {
                     load(argument.getArgNumber(),
                          simplify(linearize(index, getExtentsOf(v)))));
   if (isPlaced(v))
-    return remember(v, index,
-                    loadFrom(bases.at(v), getElementType(v), getPlace(v, index),
-                             /*invariant=*/false));
+    return remember(v, index, loadKept(v, index));
   Operation *op = v.getDefiningOp();
   SmallVector<Value> elements;
   if (auto reduction = dyn_cast<llir::ReductionOpInterface>(op))
@@ -174,9 +193,13 @@ Value Emitter::emitRangeCheck(Value index, const Expr &extent, bool guarded) {
   }
   Value inside =
       arith::CmpIOp::create(b, arith::CmpIPredicate::ult, index, bound);
-  Value outside =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::uge, index, bound);
-  if (vector) {
+  refuseWhere(
+      arith::CmpIOp::create(b, arith::CmpIPredicate::uge, index, bound));
+  return arith::SelectOp::create(b, inside, index, zero);
+}
+
+void Emitter::refuseWhere(Value outside) {
+  if (isa<VectorType>(outside.getType())) {
     if (lane.mask)
       outside = arith::AndIOp::create(b, outside, lane.mask);
     outside =
@@ -186,7 +209,6 @@ Value Emitter::emitRangeCheck(Value index, const Expr &extent, bool guarded) {
   Value flag = arith::ExtUIOp::create(b, i32, outside);
   Value before = LLVM::LoadOp::create(b, i32, status);
   LLVM::StoreOp::create(b, arith::OrIOp::create(b, before, flag), status);
-  return arith::SelectOp::create(b, inside, index, zero);
 }
 
 std::optional<Value> Emitter::emitRefusal() {

@@ -7,24 +7,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Kernels.h"
+#include "ScatterLoops.h"
 #include "luminal/Conversion/ScalarMath.h"
-#include "luminal/Dialect/LLIR/Schedules/Schedules.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace luminal;
 using namespace mlir;
 
 namespace {
-class OrderedKernel {
+class OrderedKernel : ScatterLoops {
 public:
-  OrderedKernel(Emitter &e, const WorkLoop &loop)
-      : e(e), loop(loop),
-        op(*e.kernel.getBody().getOps<llir::ScatterOp>().begin()) {
-    extents = hlir::getExtents(op.getDest());
-    indexExtents = hlir::getExtents(op.getIndices());
-    row = e.addDim(extents[0]);
+  OrderedKernel(Emitter &e, const WorkLoop &loop) : ScatterLoops(e, loop) {
     Expr count = product({indexExtents.begin(), indexExtents.end()});
     update = e.addDim(count);
     updateIndex = delinearize(Expr::dim(update),
@@ -34,11 +27,8 @@ public:
   }
 
   WorkShape emit() {
-    Decision found = findSource(e, getYielded(e.kernel)[0], result);
-    if (!found || result.source != op.getResult()) {
-      e.fail(op, "is yielded through a view whose inverse is not found");
+    if (!findResult())
       return {};
-    }
     // The grid's dims are the destination's: its columns begin at d1.
     SmallVector<SmallVector<unsigned>> groups =
         llir::getGroups(e.loopCase.getGrid());
@@ -46,11 +36,8 @@ public:
       for (unsigned &dim : group)
         --dim;
     domain = makeDomain(e, ArrayRef(extents).drop_front(), groups);
-    if (e.kernel.getInPlace() && !isSoundInPlace()) {
-      e.fail(op, "in place must read and write operand 0 at one index, and "
-                 "nothing else may read it");
+    if (!checkInPlace(domain.index))
       return {};
-    }
     Grid grid(domain, groups, e.loopCase);
     Emitter::Repeated repeated(e,
                                {domain.extents.begin(), domain.extents.end()});
@@ -68,35 +55,6 @@ public:
   }
 
 private:
-  static Index join(Index a, const Index &b) {
-    a.insert(a.end(), b.begin(), b.end());
-    return a;
-  }
-  /// Where the scatter's element goes in the result: the yielded value may be a
-  /// bijective view of the scatter.
-  Expr position(const Index &columnIndex) {
-    return e.getResultAddress(
-        0, result.getIndex(e, join({Expr::dim(row)}, columnIndex)));
-  }
-
-  /// In place, the destination must be operand 0 read where the result is
-  /// written, and nothing else may read it.
-  bool isSoundInPlace() {
-    Value argument = e.kernel.getBody().getArgument(0);
-    Index at = join({Expr::dim(row)}, domain.index);
-    bool sound = true;
-    unsigned reads = 0;
-    e.walk(op.getDest(), at, [&](const Leaf &leaf) {
-      ++reads;
-      sound &=
-          leaf.argument == argument && leaf.address == position(domain.index);
-    });
-    Operation *def = op.getDest().getDefiningOp();
-    for (; def; def = def->getOperand(0).getDefiningOp())
-      sound &= isa<llir::ViewOp>(def) && def->hasOneUse();
-    return sound && reads == 1 && argument.hasOneUse();
-  }
-
   void overColumns(const Axis *inner, IndexRange range,
                    function_ref<void()> body) {
     if (!inner)
@@ -121,18 +79,8 @@ private:
     Value count = e.value(times);
     e.forLoop(e.constant(0), count, e.constant(1), [&](Value i) {
       e.setDim(update, i);
-      Value at = e.emit(op.getIndices(), updateIndex);
-      if (at.getType().isInteger(32))
-        at = arith::ExtSIOp::create(e.b, e.b.getI64Type(), at);
-      // The code below is guarded, so an empty destination needs no other
-      // check.
-      Value inside = at;
-      if (op.getChecked())
-        inside = e.emitRangeCheck(at, extents[0], /*guarded=*/true);
-      e.setDim(row, inside);
-      Value valid = arith::CmpIOp::create(e.b, arith::CmpIPredicate::ult, at,
-                                          e.value(extents[0]));
-      e.ifThen(valid, [&] { overColumns(inner, range, [&] { updateOne(); }); });
+      atRow(updateIndex,
+            [&] { overColumns(inner, range, [&] { updateOne(); }); });
     });
   }
 
@@ -152,14 +100,8 @@ private:
     e.storeAt(0, at, v);
   }
 
-  Emitter &e;
-  const WorkLoop &loop;
-  llir::ScatterOp op;
-  SmallVector<Expr> extents, indexExtents;
-  unsigned row, update;
+  unsigned update;
   Index updateIndex;
-  MovedResult result;
-  Domain domain;
 };
 } // namespace
 

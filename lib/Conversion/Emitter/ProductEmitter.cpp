@@ -30,11 +30,11 @@ void ProductEmitter::prepareRows(IndexRange rows) {
   rowCopyBegin = rows.lo;
 }
 
-void ProductEmitter::emit(IndexRange rows, IndexRange columns) {
+void ProductEmitter::emit(IndexRange rows, IndexRange columns, Value isFresh) {
   if (name == "dot")
     return emitDots(rows, columns);
   if (name == "tile")
-    return emitTiled(rows.lo, rows.hi, columns.lo, columns.hi);
+    return emitTiled(rows.lo, rows.hi, columns.lo, columns.hi, isFresh);
   e.forLoop(rows.lo, rows.hi, e.constant(1),
             [&](Value row) { emitScaledColumns(row, columns.lo, columns.hi); });
 }
@@ -69,14 +69,17 @@ GemmLoops ProductEmitter::makeLoops() const {
 /// What GemmLoops takes.
 Expr ProductEmitter::getLoopsBytes() const {
   GemmLoops g = makeLoops();
+  if (p.windows)
+    return g.tileBytes() + 64;
   return Expr(g.tileBytes() + 64) + p.countSteps(p.kRoom) * g.packedBytesPerK();
 }
 /// Factors between two rows of the copy: whole steps. Those that a tile takes
 /// at once should not all be in one set of the first cache: a line more parts
 /// them.
 Expr ProductEmitter::getRowStride(const Expr &k) const {
-  Expr line = p.hasTiles() ? 32 : 0;
-  return p.hasPairs() ? 2 * p.countSteps(k) + line : k;
+  Expr line = 64 / (p.factor.getIntOrFloatBitWidth() / 8);
+  return p.hasPairs() ? 2 * p.countSteps(k) + (p.hasTiles() ? line : 0)
+                      : k + line;
 }
 int64_t ProductEmitter::getDotBytes() const {
   DotLoops d;
@@ -96,6 +99,8 @@ Expr ProductEmitter::getOwnBytes() const {
     return getDotBytes();
   if (name == "axpy")
     return (getColumnRoom() + lanes) * bytes + 64;
+  if (p.windows)
+    return getLoopsBytes() + getWindowBytes();
   Expr line = pack == "runs" ? getColumnRoom() * bytes + 64 : Expr(0);
   return getLoopsBytes() + line;
 }
@@ -126,8 +131,10 @@ Value ProductEmitter::load(const ProductSide &side, Value at, Value k,
   return v;
 }
 
-void ProductEmitter::emitTiled(Value rowLo, Value rowHi, Value lo, Value hi) {
+void ProductEmitter::emitTiled(Value rowLo, Value rowHi, Value lo, Value hi,
+                               Value isFresh) {
   GemmLoops g = makeLoops();
+  g.isFresh = isFresh;
   g.rows = e.value(p.rows.extent);
   g.columns = e.value(p.columns.extent);
   g.k = e.value(p.kExtent);
@@ -157,6 +164,10 @@ void ProductEmitter::emitTiled(Value rowLo, Value rowHi, Value lo, Value hi) {
   }
   if (p.hasPairs())
     usePairs(g);
+  if (p.windows) {
+    emitWindows(g, lo, hi);
+    return g.build(e.b, scratch, rowLo, rowHi, lo, hi);
+  }
   g.finish = [&](ImplicitLocOpBuilder &, Value memory, Value row,
                  Value rowCount, Value column, Value columnCount) {
     finishTile(memory, row, rowCount, column, columnCount);
@@ -245,14 +256,19 @@ void ProductEmitter::finishTile(Value memory, Value row, Value rowCount,
   e.forLoop(e.constant(0), rowCount, e.constant(1), [&](Value i) {
     e.setDim(p.rows.dim, e.add(row, i));
     Value line = e.mul(i, e.constant(getTile().columns()));
-    e.laneLoop(p.columns.dim, column, e.add(column, columnCount), lanes, [&] {
-      Value j = e.sub(e.value(Expr::dim(p.columns.dim)), column);
-      // Tile rows are whole vectors: reading past the last column is safe.
-      Value sum = LLVM::LoadOp::create(
-          e.b, e.laneType(accumulator),
-          e.address(memory, e.add(line, j), accumulator), bytes);
-      finish(sum);
-    });
+    finishRow(e.address(memory, line, accumulator), column,
+              e.add(column, columnCount));
+  });
+}
+
+/// Columns [lo, hi) of a finished row of a tile, the first at `line`.
+void ProductEmitter::finishRow(Value line, Value lo, Value hi) {
+  e.laneLoop(p.columns.dim, lo, hi, lanes, [&] {
+    Value j = e.sub(e.value(Expr::dim(p.columns.dim)), lo);
+    // Tile rows are whole vectors: reading past the last column is safe.
+    Value sum = LLVM::LoadOp::create(e.b, e.laneType(accumulator),
+                                     e.address(line, j, accumulator), bytes);
+    finish(sum);
   });
 }
 

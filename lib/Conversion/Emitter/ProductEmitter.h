@@ -34,8 +34,10 @@ public:
 
   /// To be called before `emit` for each range of rows.
   void prepareRows(IndexRange rows);
-  /// Rows of columns, of which there are at most `columnBlock`.
-  void emit(IndexRange rows, IndexRange columns);
+  /// Rows of columns, of which there are at most `columnBlock`. Where `isFresh`
+  /// (i1) does not hold, they are the columns of the call before; null: it
+  /// does.
+  void emit(IndexRange rows, IndexRange columns, mlir::Value isFresh = {});
 
 private:
   Expr getRowsInUnit() const;
@@ -66,7 +68,13 @@ private:
   void storeLanes(mlir::Value v, mlir::Value memory, mlir::Value position);
 
   void emitTiled(mlir::Value rowLo, mlir::Value rowHi, mlir::Value lo,
-                 mlir::Value hi);
+                 mlir::Value hi, mlir::Value isFresh);
+  void emitWindows(GemmLoops &g, mlir::Value lo, mlir::Value hi);
+  void finishWindows(const Windows::Layout &layout, mlir::Value first,
+                     mlir::Value memory, IndexRange rows, IndexRange places);
+  void finishRow(mlir::Value line, mlir::Value lo, mlir::Value hi);
+  Windows::Layout getWindowLayout() const;
+  int64_t getWindowBytes() const;
   void fillLine(mlir::Value k, mlir::Value lo, mlir::Value hi,
                 mlir::Value line);
   void finishTile(mlir::Value memory, mlir::Value row, mlir::Value rowCount,

@@ -9,6 +9,8 @@
 #include "ProductEmitter.h"
 #include "luminal/Conversion/ScalarMath.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace luminal;
 using namespace mlir;
@@ -25,6 +27,7 @@ public:
 
 private:
   Grid makeGrid(ArrayRef<ProductAnalysis::Role> roles);
+  Value isFresh(const Grid &grid, Value unit);
   IndexRange getRange(ArrayRef<IndexRange> ranges, std::optional<size_t> axis,
                       int64_t block, const ProductSide &side);
 
@@ -65,6 +68,11 @@ WorkShape ProductKernel::emit() {
   p.joinDims();
   if (form.getWord("pack") == "runs")
     p.findRuns();
+  if (form.getWord("pack") == "windows") {
+    Decision found = p.findWindows();
+    assert(found && "a schedule that was not verified");
+    (void)bool(found);
+  }
   Grid grid = makeGrid(roles);
   ProductEmitter product(e, p, form, rowBlock, columnBlock);
   product.setScratch(loop.scratch);
@@ -77,7 +85,7 @@ WorkShape ProductKernel::emit() {
     IndexRange rows = getRange(ranges, rowAxis, rowBlock, p.rows);
     IndexRange columns = getRange(ranges, columnAxis, columnBlock, p.columns);
     product.prepareRows(rows);
-    product.emit(rows, columns);
+    product.emit(rows, columns, isFresh(grid, unit));
   });
   return {grid.countUnits(),
           clampToBlock(p.rows, rowBlock) *
@@ -106,6 +114,21 @@ Grid ProductKernel::makeGrid(ArrayRef<ProductAnalysis::Role> roles) {
     }
   }
   return Grid(std::move(axes));
+}
+
+/// Whether the columns of `unit` are not those of the unit before, which this
+/// worker did; null where that is not known.
+Value ProductKernel::isFresh(const Grid &grid, Value unit) {
+  bool isLast = rowAxis && *rowAxis + 1 == grid.axes.size();
+  if (!isLast || rowBlock == 0 || getConstantIntValue(loop.step) != 1)
+    return {};
+  Value blocks = e.value(
+      rowBlock == 1 ? p.rows.extent : Expr::ceilDiv(p.rows.extent, rowBlock));
+  auto areEqual = [&](Value x, Value y) {
+    return arith::CmpIOp::create(e.b, arith::CmpIPredicate::eq, x, y);
+  };
+  return arith::OrIOp::create(e.b, areEqual(unit, loop.begin),
+                              areEqual(e.remU(unit, blocks), e.constant(0)));
 }
 
 /// The indices of a side in a unit; a side without an axis has one.

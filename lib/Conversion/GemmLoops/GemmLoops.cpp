@@ -132,6 +132,37 @@ static void packColumns(const GemmLoops &g, Loops &m, Value packed,
   });
 }
 
+/// Runs `body` for each step of k with the address of the columns at it.
+static SmallVector<Value>
+loopOverK(const GemmLoops &g, Loops &m, Value panel, ArrayRef<Value> init,
+          function_ref<SmallVector<Value>(Value kIndex, Value base,
+                                          ValueRange carried)>
+              body) {
+  Value zero = m.constant(0);
+  if (!g.windows)
+    return m.loop(zero, g.k, 1, init, [&](Value kIndex, ValueRange carried) {
+      Value at = m.mul(kIndex, g.tile.columns());
+      return body(kIndex, m.element(panel, g.factor, at), carried);
+    });
+  const GemmLoops::Windows &w = *g.windows;
+  return m.loop(
+      zero, m.constant(w.outer), 1, init, [&](Value outer, ValueRange carried) {
+        Value from =
+            m.element(panel, g.factor, m.mul(outer, m.constant(w.outerStep)));
+        if (w.period == 1)
+          return body(outer, from, carried);
+        Value first = m.mul(outer, w.period);
+        return m.loop(
+            zero, m.constant(w.period), 1, SmallVector<Value>(carried),
+            [&](Value step, ValueRange inner) {
+              Type type = m.b.getI64Type();
+              Value offset = m.load(type, m.element(w.table, type, step), 8);
+              return body(m.add(first, step), m.element(from, g.factor, offset),
+                          inner);
+            });
+      });
+}
+
 /// The sums of `count` rows and the columns of one panel, to `memory`, a row
 /// after the other. Row `last` stands for those beyond it; null: none is.
 static void sumTile(const GemmLoops &g, Loops &m, Value panel, Value row,
@@ -144,10 +175,9 @@ static void sumTile(const GemmLoops &g, Loops &m, Value panel, Value row,
   for (unsigned i = 0; i < count; ++i)
     rows.push_back(last && i ? m.min(m.add(row, i), last) : m.add(row, i));
   SmallVector<Value> sums(count * g.tile.vectors, m.zero(vectorType));
-  sums = m.loop(
-      m.constant(0), g.k, 1, sums, [&](Value kIndex, ValueRange carried) {
+  sums = loopOverK(
+      g, m, panel, sums, [&](Value kIndex, Value base, ValueRange carried) {
         SmallVector<Value> columnsAt, next(carried.begin(), carried.end());
-        Value base = m.element(panel, g.factor, m.mul(kIndex, width));
         for (unsigned v = 0; v < g.tile.vectors; ++v)
           columnsAt.push_back(
               m.load(factors, m.element(base, g.factor, int32_t(v * lanes)),
@@ -175,7 +205,11 @@ void GemmLoops::build(ImplicitLocOpBuilder &b, Value scratch, Value rowBegin,
   unsigned width = tile.columns();
   Value tileMemory = scratch;
   Value packed = m.element(scratch, b.getI8Type(), int32_t(tileBytes()));
-  packColumns(*this, m, packed, columnBegin, columnEnd);
+  if (windows)
+    columnBegin = m.constant(0), columnEnd = windows->count;
+  else
+    m.ifThen(isFresh,
+             [&] { packColumns(*this, m, packed, columnBegin, columnEnd); });
   if (usesTiles)
     return sumInTiles(*this, m, packed, tileMemory, {rowBegin, rowEnd},
                       {columnBegin, columnEnd});
@@ -186,8 +220,9 @@ void GemmLoops::build(ImplicitLocOpBuilder &b, Value scratch, Value rowBegin,
                              : m.min(m.constant(tile.rows), m.sub(rowEnd, row));
     Value fits = isWhole ? Value() : m.le(m.add(row, tile.rows), rowEnd);
     m.loop(columnBegin, columnEnd, width, [&](Value column) {
-      Value panel =
-          m.element(packed, factor, m.mul(m.sub(column, columnBegin), k));
+      Value panel = windows ? m.element(windows->memory, factor, column)
+                            : m.element(packed, factor,
+                                        m.mul(m.sub(column, columnBegin), k));
       m.branch(
           fits,
           [&] {
@@ -201,7 +236,7 @@ void GemmLoops::build(ImplicitLocOpBuilder &b, Value scratch, Value rowBegin,
             });
           });
       Value columnCount =
-          m.isMultiple(columns, width)
+          !windows && m.isMultiple(columns, width)
               ? m.constant(width)
               : m.min(m.constant(width), m.sub(columnEnd, column));
       finish(b, tileMemory, row, rowCount, column, columnCount);

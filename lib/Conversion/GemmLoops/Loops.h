@@ -95,6 +95,15 @@ struct Loops {
     b.setInsertionPointToStart(op.elseBlock());
     otherwise();
   }
+  /// `then` in any case where `condition` is null.
+  void ifThen(mlir::Value condition, llvm::function_ref<void()> then) {
+    if (!condition)
+      return then();
+    auto op = mlir::scf::IfOp::create(b, condition, /*withElseRegion=*/false);
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(op.thenBlock());
+    then();
+  }
   /// Whether `x` is known to be a multiple of `divisor`.
   bool isMultiple(mlir::Value x, int64_t divisor) {
     std::optional<int64_t> known = mlir::getConstantIntValue(x);

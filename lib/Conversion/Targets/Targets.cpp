@@ -24,6 +24,18 @@ TargetInterface::propose(llir::KernelOp kernel,
   return llir::proposeLoops(kernel, ranges, getMachine());
 }
 
+SmallVector<llir::ProposedLoops>
+TargetInterface::proposeAll(llir::KernelOp kernel,
+                            const KernelAnalysis::SymbolRanges &ranges) const {
+  return llir::proposeAllLoops(kernel, ranges, getMachine());
+}
+
+SmallVector<llir::ProposedLoops>
+TargetInterface::refine(llir::KernelOp kernel, llir::LoopsAttr loops,
+                        const KernelAnalysis::SymbolRanges &ranges) const {
+  return llir::getNeighbours(kernel, loops, ranges, getMachine());
+}
+
 LogicalResult
 TargetInterface::verify(llir::KernelOp kernel,
                         const KernelAnalysis::SymbolRanges &ranges) const {

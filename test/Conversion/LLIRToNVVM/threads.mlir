@@ -16,11 +16,12 @@ func.func @map(%x: tensor<1024x256xf32>) -> tensor<1024x256xf32> {
   return %0 : tensor<1024x256xf32>
 }
 
-// Rows that begin anywhere are read element by element.
+// Rows that begin anywhere are read element by element; what is written is a vector as far as it is aligned.
 // CHECK-LABEL: @unaligned
-// CHECK: loops<grid(d0, d1) threads(256)>
+// CHECK: loops<grid(d0, d1:2 v2) threads(256)>
 // PTX-LABEL: .entry unaligned(
-// PTX-NOT: .v4
+// PTX-NOT: ld.global.{{.*}}v
+// PTX: st.global.v2.b32
 func.func @unaligned(%x: tensor<1024x255xf32>) -> tensor<1024x254xf32> {
   %0 = llir.view %x <(d0, d1) -> (d0, d1 + 1)> : tensor<1024x255xf32> -> tensor<1024x254xf32>
   %1 = llir.elementwise sqrt(%0) : (tensor<1024x254xf32>) -> tensor<1024x254xf32>
@@ -66,9 +67,9 @@ func.func @across(%x: tensor<512x65536xf32>) -> tensor<65536xf32> {
   return %1 : tensor<65536xf32>
 }
 
-// A row and a matrix: a warp for each dot product, sixteen bytes a thread.
+// A row and a matrix: a block for each dot product, sixteen bytes a thread; a warp where products are many.
 // CHECK-LABEL: @gemv
-// CHECK: loops<grid(d1) threads(256, 32) op0 = element {lanes = 8, unroll = 4}>
+// CHECK: loops<grid(d1) threads(128, 128) op0 = element {lanes = 8, unroll = 4}>
 // PTX-LABEL: .entry gemv(
 // PTX-COUNT-8: ld.global.nc.v4.b32
 // PTX: shfl.sync.bfly.b32 {{.*}}, 1, 31, -1
@@ -76,6 +77,14 @@ func.func @gemv(%x: tensor<1x4096xbf16>, %w: tensor<14336x4096xbf16>) -> tensor<
   %0 = llir.gemm %x, %w k(4096) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
       : tensor<1x4096xbf16>, tensor<14336x4096xbf16> -> tensor<1x14336xbf16>
   return %0 : tensor<1x14336xbf16>
+}
+
+// CHECK-LABEL: @many_products
+// CHECK: loops<grid(d1) threads(256, 32) op0 = element {lanes = 8, unroll = 4}>
+func.func @many_products(%x: tensor<1x4096xbf16>, %w: tensor<128256x4096xbf16>) -> tensor<1x128256xbf16> {
+  %0 = llir.gemm %x, %w k(4096) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+      : tensor<1x4096xbf16>, tensor<128256x4096xbf16> -> tensor<1x128256xbf16>
+  return %0 : tensor<1x128256xbf16>
 }
 
 // Short rows that are many: fewer threads a row exchange fewer times.

@@ -5,10 +5,11 @@
 // RUN: luminal-opt %s --llir-schedule-kernels=arch=znver4 | FileCheck %s --check-prefixes=CHECK,PAIRS
 // What the schedule of the program is told of them.
 // RUN: luminal-opt %s --llir-schedule-kernels=arch=sapphirerapids --convert-llir-to-llvm="arch=sapphirerapids keep-loops" --remarks-filter=convert-llir-to-llvm -o %t 2>&1 | FileCheck %s --check-prefix=LAUNCH
-// LAUNCH: remark: [Analysis] launch {{.*}} Function=tiles | grain={{[0-9]+}}, kernel="kernel gemm", scratch={{[0-9]+}}, work=8{{$}}
+// LAUNCH: remark: [Analysis] launch {{.*}} Function=tiles | grain={{[0-9]+}}, kernel="kernel gemm", scratch={{[0-9]+}}, work=16{{$}}
 
 // CHECK-LABEL: @tiles
-// CHECK: loops<grid(d1:32, d0:all) op0 = tile {lanes = 16, pack = columns, rows = 13, vectors = 2}>
+// Blocks of rows share what is packed of the columns.
+// CHECK: loops<grid(d1:32, d0:130) op0 = tile {lanes = 16, pack = columns, rows = 13, vectors = 2}>
 func.func private @tiles(%a: tensor<256x256xf32>, %b: tensor<256x256xf32>) -> tensor<256x256xf32> {
   // expected-remark@+1 {{[Passed] schedule | Category:llir-schedule-kernels | Function=tiles | form="packed columns and a register tile", k=256, kernel="kernel gemm", loops="#llir.loops<grid(d1:16, d0:all) op0 = tile {lanes = 8, pack = columns, rows = 6, vectors = 2}>", m=256, n=256, predicted ns=38903, rows="the left one"}}
   %0 = llir.kernel(%a, %b) : (tensor<256x256xf32>, tensor<256x256xf32>) -> tensor<256x256xf32> {

@@ -1,8 +1,11 @@
-// RUN: luminal-opt %s -split-input-file -llir-check-indices -verify-diagnostics | FileCheck %s
+// RUN: luminal-opt %s -split-input-file -llir-check-indices -verify-diagnostics -o %t.mlir
+// RUN: FileCheck %s < %t.mlir
+// What is printed is read again as the same.
+// RUN: luminal-opt %t.mlir -split-input-file -verify-diagnostics | FileCheck %s
 
 // An index that is inside for some sizes only becomes a requirement.
 // CHECK-LABEL: func.func @symbolic_extent
-// CHECK-SAME: hlir.requires = [#hlir.requirement<m <= n over (m), "check-indices.mlir:[[#@LINE+3]]:8: 'hlir.view' op its map, dim 0 of extent n">]
+// CHECK-SAME: hlir.requires = [#hlir.requirement<lesser = m, greater = n, over = (m), "check-indices.mlir:[[#@LINE+3]]:8: 'hlir.view' op its map, dim 0 of extent n">]
 func.func @symbolic_extent(%a: tensor<?xf32, #hlir.dims<n>>, %b: tensor<?xf32, #hlir.dims<m>>) -> tensor<?xf32, #hlir.dims<m>>
     attributes {hlir.symbols = #hlir.symbols<m in [0, 100], n in [0, 100]>} {
   %r = hlir.view %a <(d0) -> (d0)> : tensor<?xf32, #hlir.dims<n>> -> tensor<?xf32, #hlir.dims<m>>
@@ -25,7 +28,7 @@ func.func @proved(%a: tensor<?xf32, #hlir.dims<n>>) -> tensor<?xf32, #hlir.dims<
 
 // Windows: the maximum is at the last points of both dims.
 // CHECK-LABEL: func.func @windows
-// CHECK-SAME: #hlir.requirement<k + 2 * m <= n over (k, m + 1)
+// CHECK-SAME: #hlir.requirement<lesser = k + 2 * m, greater = n, over = (k, m + 1)
 func.func @windows(%a: tensor<?xf32, #hlir.dims<n>>, %b: tensor<?x?xf32, #hlir.dims<k, m>>) -> tensor<?x?xf32, #hlir.dims<m + 1, k>>
     attributes {hlir.symbols = #hlir.symbols<k in [0, 100], m in [-1, 100], n in [0, 100]>} {
   %r = llir.view %a <(d0, d1) -> (2 * d0 + d1)> : tensor<?xf32, #hlir.dims<n>> -> tensor<?x?xf32, #hlir.dims<m + 1, k>>
@@ -36,7 +39,7 @@ func.func @windows(%a: tensor<?xf32, #hlir.dims<n>>, %b: tensor<?x?xf32, #hlir.d
 
 // A stride of unknown sign: either end may be the last index, or the first.
 // CHECK-LABEL: func.func @either_end
-// CHECK-SAME: #hlir.requirement<{{.*}}max({{.*}} <= n over ()
+// CHECK-SAME: #hlir.requirement<lesser = {{.*}}max({{.*}}, greater = n, over = ()
 func.func @either_end(%a: tensor<?xf32, #hlir.dims<n>>, %b: tensor<?xf32, #hlir.dims<s>>) -> tensor<4xf32>
     attributes {hlir.symbols = #hlir.symbols<n in [1, 100], s in [0, 10]>} {
   %r = llir.view %a <(d0) -> (d0 * (s - 3) + 9)> : tensor<?xf32, #hlir.dims<n>> -> tensor<4xf32>
@@ -47,8 +50,8 @@ func.func @either_end(%a: tensor<?xf32, #hlir.dims<n>>, %b: tensor<?xf32, #hlir.
 
 // A divisor that one size makes 0, and arithmetic that large sizes overflow.
 // CHECK-LABEL: func.func @arithmetic
-// CHECK-SAME: #hlir.requirement<1 <= n over ()
-// CHECK-SAME: <= 9223372036854775807 over (
+// CHECK-SAME: #hlir.requirement<lesser = 1, greater = n, over = ()
+// CHECK-SAME: greater = 9223372036854775807, over = (
 func.func @arithmetic(%a: tensor<?xf32, #hlir.dims<n>>, %b: tensor<?x?xf32, #hlir.dims<k, m>>) -> (tensor<4xi64>, tensor<?x?xi64, #hlir.dims<k, m>>)
     attributes {hlir.symbols = #hlir.symbols<k in [0, ], m in [0, ], n in [0, 100]>} {
   %r = hlir.iota <(d0) -> (d0 floordiv n)> : tensor<4xi64>
@@ -60,7 +63,7 @@ func.func @arithmetic(%a: tensor<?xf32, #hlir.dims<n>>, %b: tensor<?x?xf32, #hli
 
 // An extent that may be negative.
 // CHECK-LABEL: func.func @extent
-// CHECK-SAME: #hlir.requirement<0 <= n - 5 over (), "check-indices.mlir:{{.*}}extent n - 5">
+// CHECK-SAME: #hlir.requirement<lesser = 0, greater = n - 5, over = (), "check-indices.mlir:{{.*}}extent n - 5">
 func.func @extent(%a: tensor<?xf32, #hlir.dims<n>>) -> tensor<?xi64, #hlir.dims<n - 5>>
     attributes {hlir.symbols = #hlir.symbols<n in [0, 100]>} {
   %r = hlir.iota <(d0) -> (d0)> : tensor<?xi64, #hlir.dims<n - 5>>
@@ -71,8 +74,8 @@ func.func @extent(%a: tensor<?xf32, #hlir.dims<n>>) -> tensor<?xi64, #hlir.dims<
 
 // Both maps of a product, and what an alias covers.
 // CHECK-LABEL: func.func @product
-// CHECK-SAME: #hlir.requirement<k <= n over (k), "{{.*}}the map of lhs, dim 1
-// CHECK-SAME: #hlir.requirement<k + 4 <= 4 * n over (k), "{{.*}}its place
+// CHECK-SAME: #hlir.requirement<lesser = k, greater = n, over = (k), "{{.*}}the map of lhs, dim 1
+// CHECK-SAME: #hlir.requirement<lesser = k + 4, greater = 4 * n, over = (k), "{{.*}}its place
 func.func @product(%a: tensor<4x?xf32, #hlir.dims<n>>, %b: tensor<?x5xf32, #hlir.dims<k>>) -> (tensor<4x5xf32>, tensor<?xf32, #hlir.dims<k>>)
     attributes {hlir.symbols = #hlir.symbols<k in [0, 9], n in [0, 9]>} {
   %r = llir.gemm %a, %b k(k) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)>
@@ -85,8 +88,8 @@ func.func @product(%a: tensor<4x?xf32, #hlir.dims<n>>, %b: tensor<?x5xf32, #hlir
 
 // A kernel and its buffers, in a schedule.
 // CHECK: llir.schedule @main
-// CHECK-SAME: #hlir.requirement<m <= n over (m), "{{.*}}'llir.view' op its map
-// CHECK-SAME: #hlir.requirement<4 * n <= 64 over (4 * n), "{{.*}}'llir.step' op the bytes of operand 0
+// CHECK-SAME: #hlir.requirement<lesser = m, greater = n, over = (m), "{{.*}}'llir.view' op its map
+// CHECK-SAME: #hlir.requirement<lesser = 4 * n, greater = 64, over = (4 * n), "{{.*}}'llir.step' op the bytes of operand 0
 func.func private @k0(%x: tensor<?xf32, #hlir.dims<n>>) -> tensor<?xf32, #hlir.dims<m>>
     attributes {hlir.symbols = #hlir.symbols<m in [0, 100], n in [0, 100]>} {
   %0 = llir.kernel(%x) : (tensor<?xf32, #hlir.dims<n>>) -> tensor<?xf32, #hlir.dims<m>> {

@@ -134,3 +134,19 @@ func.func @standalone_result(%w: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>
   %p = llir.prepare %0 : tensor<4xf32>
   return %1, %p : tensor<4xf32>, tensor<4xf32>
 }
+
+// A mean that is a result, and that the variance of its row is computed of, is a result of that kernel; not where another
+// kernel reads it as well.
+// CHECK-LABEL: func.func @mean_and_variance
+// CHECK: %[[K:.*]]:2 = llir.kernel(%arg0)
+// CHECK-NOT: llir.kernel
+// CHECK: return %[[K]]#0, %[[K]]#1
+func.func @mean_and_variance(%x: tensor<8x60xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0 = llir.reduce sum %x : tensor<8x60xf32> -> tensor<8xf32>
+  %1 = llir.elementwise neg(%0) : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = llir.view %1 <(d0, d1) -> (d0)> : tensor<8xf32> -> tensor<8x60xf32>
+  %3 = llir.elementwise add(%x, %2) : (tensor<8x60xf32>, tensor<8x60xf32>) -> tensor<8x60xf32>
+  %4 = llir.elementwise mul(%3, %3) : (tensor<8x60xf32>, tensor<8x60xf32>) -> tensor<8x60xf32>
+  %5 = llir.reduce sum %4 : tensor<8x60xf32> -> tensor<8xf32>
+  return %5, %1 : tensor<8xf32>, tensor<8xf32>
+}

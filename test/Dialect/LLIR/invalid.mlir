@@ -214,6 +214,38 @@ func.func @gemm_outside(%a: tensor<4x8xf32>, %b: tensor<5x8xf32>) {
 
 // -----
 
+func.func @segments_rank(%a: tensor<4x8xf32>, %i: tensor<2x1xi64>) {
+  // expected-error@+1 {{expects a vector of begins, found 'tensor<2x1xi64>'}}
+  %0 = llir.segment_reduce sum %a, %i : tensor<4x8xf32>, tensor<2x1xi64> -> tensor<2x1x8xf32>
+  return
+}
+
+// -----
+
+func.func @segments_shape(%a: tensor<4x8xf32>, %i: tensor<2xi64>) {
+  // expected-error@+1 {{expects the begins' shape followed by the data's rows, found 'tensor<2x4xf32>'}}
+  %0 = llir.segment_reduce max %a, %i : tensor<4x8xf32>, tensor<2xi64> -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @segments_type(%a: tensor<4x8xf32>, %i: tensor<2xi64>) {
+  // expected-error@+1 {{reduces 'f32' but results in 'f64'}}
+  %0 = llir.segment_reduce max %a, %i : tensor<4x8xf32>, tensor<2xi64> -> tensor<2x8xf64>
+  return
+}
+
+// -----
+
+func.func @segments_bool(%a: tensor<4x8xi1>, %i: tensor<2xi64>) {
+  // expected-error@+1 {{cannot reduce 'i1'}}
+  %0 = llir.segment_reduce max %a, %i : tensor<4x8xi1>, tensor<2xi64> -> tensor<2x8xi1>
+  return
+}
+
+// -----
+
 func.func @gather_indices(%a: tensor<4x8xf32>, %i: tensor<2xf32>) {
   // expected-error @+1 {{expects i32 or i64 indices, found 'f32'}}
   %0 = llir.gather %a, %i : tensor<4x8xf32>, tensor<2xf32> -> tensor<2x8xf32>

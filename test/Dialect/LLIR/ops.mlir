@@ -27,6 +27,8 @@ func.func @flat(%a: tensor<4xf32>, %b: tensor<4xf32>, %x: tensor<2x3xf32>, %data
   // CHECK: llir.gemm %{{.*}}, %{{.*}} k(8) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
   %9 = llir.gemm %l, %m k(8) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
       : tensor<4x8xf32>, tensor<5x8xf32> -> tensor<4x5xf32>
+  // CHECK: llir.segment_reduce sum %{{.*}}, %{{.*}} : tensor<10x4xf32>, tensor<2xi64> -> tensor<2x4xf32>
+  %seg = llir.segment_reduce sum %data, %indices : tensor<10x4xf32>, tensor<2xi64> -> tensor<2x4xf32>
   // CHECK: llir.gather %{{.*}}, %{{.*}} {checked} : tensor<10x4xf32>, tensor<2xi64> -> tensor<2x4xf32>
   %10 = llir.gather %data, %indices {checked} : tensor<10x4xf32>, tensor<2xi64> -> tensor<2x4xf32>
   // CHECK: llir.scatter set %{{.*}}, %{{.*}}, %{{.*}} {checked} : tensor<10x4xf32>, tensor<3xi64>, tensor<3x4xf32>

@@ -139,6 +139,109 @@ TEST(GemmKernel, LongTiles) {
   }
 }
 
+/// A convolution of `images` without the dims of extent 1.
+static std::string convolution(const std::string &type, int64_t groups,
+                               int64_t ins, int64_t outs, int64_t height,
+                               int64_t width, int64_t window, int64_t stride,
+                               int64_t dilation, bool isPadded) {
+  auto n = [](int64_t v) { return std::to_string(v); };
+  int64_t reach = dilation * (window - 1), pad = isPadded ? reach / 2 : 0;
+  int64_t h = (height + 2 * pad - reach - 1) / stride + 1,
+          w = (width + 2 * pad - reach - 1) / stride + 1;
+  auto tensor = [&](std::initializer_list<int64_t> shape,
+                    const std::string &element) {
+    std::string text = "tensor<";
+    for (int64_t size : shape)
+      text += n(size) + "x";
+    return text + element + ">";
+  };
+  int64_t tall = height + 2 * pad, wide = width + 2 * pad;
+  std::string image = tensor({groups * ins, height, width}, type),
+              weight = tensor({groups * outs, ins, window, window}, type),
+              padded = tensor({groups * ins, tall, wide}, type),
+              flags = tensor({groups * ins, tall, wide}, "i1"),
+              indices = tensor({groups * ins, tall, wide}, "i64"),
+              product = tensor({groups, h, w, outs}, type),
+              result = tensor({groups * outs, h, w}, type);
+  std::string k = "d4 floordiv " + n(window * window),
+              y = n(stride) + " * d1 + " + n(dilation) + " * ((d4 floordiv " +
+                  n(window) + ") mod " + n(window) + ")",
+              x = n(stride) + " * d2 + " + n(dilation) + " * (d4 mod " +
+                  n(window) + ")";
+  std::string body;
+  auto add = [&](const std::string &line) { body += "      " + line + "\n"; };
+  std::string read = "%x";
+  if (isPadded) {
+    std::string identity = "<(d0, d1, d2) -> (";
+    add("%zero = llir.constant dense<0> : tensor<i64>");
+    add("%none = llir.view %zero " + identity + ")> : tensor<i64> -> " +
+        indices);
+    read = "%padded";
+    auto isInside = [&](const std::string &name, const std::string &dim,
+                        int64_t size) {
+      add(name + "i = llir.iota " + identity + dim + " - " + n(pad) +
+          ")> : " + indices);
+      add(name + "m = llir.constant dense<" + n(size) + "> : tensor<i64>");
+      add(name + "n = llir.view " + name + "m " + identity +
+          ")> : tensor<i64> -> " + indices);
+      add(name + "a = llir.elementwise less_than(" + name + "i, " + name +
+          "n) : (" + indices + ", " + indices + ") -> " + flags);
+      add(name + "b = llir.elementwise less_equal(%none, " + name + "i) : (" +
+          indices + ", " + indices + ") -> " + flags);
+      add(name + " = llir.elementwise mul(" + name + "a, " + name + "b) : (" +
+          flags + ", " + flags + ") -> " + flags);
+    };
+    isInside("%h", "d1", height);
+    isInside("%w", "d2", width);
+    add("%both = llir.elementwise mul(%h, %w) : (" + flags + ", " + flags +
+        ") -> " + flags);
+    auto clamp = [&](const std::string &dim, int64_t size) {
+      return "max(min(" + dim + " - " + n(pad) + ", " + n(size - 1) + "), 0)";
+    };
+    add("%moved = llir.view %x <(d0, d1, d2) -> (d0, " + clamp("d1", height) +
+        ", " + clamp("d2", width) + ")> : " + image + " -> " + padded);
+    add("%fill = llir.constant dense<" +
+        std::string(type[0] == 'i' ? "0" : "0.0") + "> : tensor<" + type + ">");
+    add("%fills = llir.view %fill " + identity + ")> : tensor<" + type +
+        "> -> " + padded);
+    add("%padded = llir.elementwise select(%both, %moved, %fills) : (" + flags +
+        ", " + padded + ", " + padded + ") -> " + padded);
+  }
+  add("%0 = llir.gemm " + read + ", %w0 k(" + n(ins * window * window) +
+      ") <(d0, d1, d2, d3, d4) -> (" + n(ins) + " * d0 + " + k + ", " + y +
+      ", " + x + ")>, <(d0, d1, d2, d3, d4) -> (" + n(outs) + " * d0 + d3, " +
+      k + ", (d4 floordiv " + n(window) + ") mod " + n(window) + ", d4 mod " +
+      n(window) + ")> : " + padded + ", " + weight + " -> " + product);
+  add("%1 = llir.elementwise max(%0, %0) : (" + product + ", " + product +
+      ") -> " + product);
+  add("%2 = llir.view %1 <(d0, d1, d2) -> (d0 floordiv " + n(outs) +
+      ", d1, d2, d0 mod " + n(outs) + ")> : " + product + " -> " + result);
+  add("llir.yield %2 : " + result);
+  return "    %a, %b = \"test.source\"() : () -> (" + image + ", " + weight +
+         ")\n    %r = llir.kernel(%a, %b) : (" + image + ", " + weight +
+         ") -> " + result + " {\n    ^bb0(%x: " + image + ", %w0: " + weight +
+         "):\n" + body + "    }";
+}
+
+// Convolutions: windows with strides, dilations and padding, channels that fill
+// no tile, groups, one channel a group, sizes that are no multiple of anything.
+TEST(GemmKernel, ImageWindows) {
+  struct Shape {
+    int64_t groups, ins, outs, height, width, window, stride, dilation;
+  };
+  for (Shape s :
+       {Shape{1, 5, 19, 13, 11, 3, 1, 1}, Shape{1, 3, 16, 17, 23, 3, 2, 1},
+        Shape{2, 4, 6, 12, 15, 3, 1, 2}, Shape{7, 1, 1, 19, 37, 3, 1, 1},
+        Shape{3, 1, 2, 20, 18, 5, 2, 2}, Shape{1, 3, 9, 29, 31, 7, 3, 1},
+        Shape{1, 33, 34, 14, 14, 1, 2, 1}})
+    for (bool isPadded : {false, true})
+      checkKernel(convolution("f32", s.groups, s.ins, s.outs, s.height, s.width,
+                              s.window, s.stride, s.dilation, isPadded),
+                  {{}}, 1e-5);
+  for (const char *type : {"f64", "f16", "bf16", "i32"})
+    checkKernel(convolution(type, 1, 6, 18, 15, 13, 3, 1, 1, true), {{}}, 1e-2);
+}
+
 // Few columns: the sides are swapped. Other types.
 TEST(GemmKernel, FewColumnsAndOtherTypes) {
   for (const char *type : {"f64", "i64", "i32", "f16"}) {

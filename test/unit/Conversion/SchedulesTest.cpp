@@ -321,6 +321,47 @@ TEST(RandomSchedules, Product) {
   }
 }
 
+// Windows of an image, whatever lines of it a unit has and whatever the tile.
+TEST(RandomSchedules, Windows) {
+  Fixed fixed{R"(
+    func.func @f() {
+    %a, %b = "test.source"() : () -> (tensor<2x5x19x23xf32>, tensor<9x5x3x3xf32>)
+    %r = llir.kernel(%a, %b) LOOPS : (tensor<2x5x19x23xf32>, tensor<9x5x3x3xf32>) -> tensor<2x9x9x11xf32> {
+    ^bb0(%x: tensor<2x5x19x23xf32>, %w: tensor<9x5x3x3xf32>):
+      %0 = llir.gemm %x, %w k(45)
+          <(d0, d1, d2, d3, d4) -> (d0, d4 floordiv 9, 2 * d1 + (d4 floordiv 3) mod 3, 2 * d2 + d4 mod 3)>,
+          <(d0, d1, d2, d3, d4) -> (d3, d4 floordiv 9, (d4 floordiv 3) mod 3, d4 mod 3)>
+          : tensor<2x5x19x23xf32>, tensor<9x5x3x3xf32> -> tensor<2x9x11x9xf32>
+      %1 = llir.view %0 <(d0, d1, d2, d3) -> (d0, d2, d3, d1)> : tensor<2x9x11x9xf32> -> tensor<2x9x9x11xf32>
+      llir.yield %1 : tensor<2x9x9x11xf32>
+    }
+    return
+    })",
+              {{}},
+              1e-5};
+  Generator g(7);
+  std::vector<Array> first;
+  for (int i = 0; i < countSchedules(); ++i) {
+    auto number = [](int64_t n) { return std::to_string(n); };
+    int64_t height = g.pick(1, 6);
+    // The last axis of the images is the columns.
+    std::vector<std::string> axes = {
+        "d0", "d1*d2:" + (g.flip() ? "all" : number(11 * g.pick(1, 8)))};
+    axes.insert(axes.begin() + g.pick(0, 2),
+                "d3:" + (g.flip() ? "all" : number(height * g.pick(2, 3))));
+    std::vector<Array> results =
+        runAll(fixed, "grid(" + llvm::join(axes, ", ") +
+                          ") op0 = tile {columns = " + "lhs, " +
+                          (g.flip() ? "copy = rows, " : "") +
+                          "lanes = " + number(g.choose({2, 4, 8})) +
+                          ", pack = windows, rows = " + number(height) +
+                          ", vectors = " + number(g.pick(1, 2)) + "}");
+    if (first.empty())
+      first = results;
+    expectSameBits(results, first);
+  }
+}
+
 // Updates meet in order whatever the columns of a unit.
 TEST(RandomSchedules, Ordered) {
   Fixed fixed{R"(

@@ -111,18 +111,6 @@ Where Masks::meet(const Where &x, const Where &y) const {
                    a.simplify(Expr::min(x.span.hi, y.span.hi)));
 }
 
-static std::optional<int64_t> getIntegerSplat(Value v) {
-  auto constant = v.getDefiningOp<llir::ConstantOp>();
-  if (!constant)
-    return std::nullopt;
-  auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
-  if (!splat || !isa<IntegerType>(splat.getElementType()))
-    return std::nullopt;
-  APInt number = splat.getSplatValue<APInt>();
-  return number.getBitWidth() == 1 ? number.getZExtValue()
-                                   : number.getSExtValue();
-}
-
 //===----------------------------------------------------------------------===//
 // Conditions
 //===----------------------------------------------------------------------===//
@@ -159,7 +147,7 @@ std::optional<Expr> Masks::getInteger(Value v, const Index &index) {
   std::optional<Expr> found;
   if (auto view = dyn_cast<llir::ViewOp>(op)) {
     found = getInteger(view.getOperand(), read(view, index));
-  } else if (std::optional<int64_t> number = getIntegerSplat(v)) {
+  } else if (std::optional<int64_t> number = llir::getIntegerSplat(v)) {
     found = Expr(*number);
   } else if (auto body = dyn_cast<llir::BodyOpInterface>(op)) {
     found = body.getElementExpr(index);
@@ -226,7 +214,7 @@ Truth Masks::getTruth(Value v, const Index &index) {
 }
 
 Truth Masks::findTruth(Value v, const Index &index) {
-  if (std::optional<int64_t> holds = getIntegerSplat(v))
+  if (std::optional<int64_t> holds = llir::getIntegerSplat(v))
     return *holds ? Truth{{}, Where::nowhere()} : Truth{Where::nowhere(), {}};
   if (auto view = v.getDefiningOp<llir::ViewOp>())
     return getTruth(view.getOperand(), read(view, index));

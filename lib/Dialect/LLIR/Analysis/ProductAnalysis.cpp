@@ -168,6 +168,16 @@ void ProductAnalysis::findRuns() {
   runs = std::move(domain);
 }
 
+Decision ProductAnalysis::findWindows() {
+  windows.reset();
+  Windows found;
+  Decision decision = luminal::findWindows(
+      a, columns.operand, getOperandIndex(columns), columns.dim, kDim, found);
+  if (decision)
+    windows = std::move(found);
+  return decision;
+}
+
 size_t ProductAnalysis::countStoredAlong(const ProductSide &side) {
   for (size_t count = side.group.size(); count > 0; --count) {
     ArrayRef<unsigned> last = ArrayRef(side.group).take_back(count);

@@ -29,14 +29,31 @@ Decision StageAnalysis::findParallel() {
   auto limit = [&](unsigned count) {
     common = std::min(common.value_or(count), count);
   };
+  // From each op with loops to the next ones: all ways through a kernel would
+  // be too many.
+  auto walkFrom = [&](Value root) {
+    Index at;
+    for (const Expr &extent : hlir::getExtents(root))
+      at.push_back(extent.isConstant(1) ? Expr(0)
+                                        : Expr::dim(a.addDim(extent)));
+    a.clearPlaces();
+    for (Operation &op : a.kernel.getOps())
+      for (Value v : op.getResults())
+        if (llir::hasLoops(&op) && &op != root.getDefiningOp())
+          a.place(v, [&limit, &at, v, root](const Index &index) -> Expr {
+            limit(countCommon(v, index, root, at));
+            return 0;
+          });
+    a.walk(root, at, [](const Leaf &) {});
+    a.clearPlaces();
+  };
+  for (Operation &op : a.kernel.getOps())
+    if (llir::hasLoops(&op))
+      walkFrom(op.getResult(0));
   for (Value yielded : getYielded(a.kernel)) {
     MovedResult &result = results.emplace_back();
     if (!findSource(a, yielded, result))
       result = {yielded, {}};
-    Index at;
-    for (const Expr &extent : hlir::getExtents(result.source))
-      at.push_back(extent.isConstant(1) ? Expr(0)
-                                        : Expr::dim(a.addDim(extent)));
     // All results have the leading dims in common.
     SmallVector<Expr> own = hlir::getExtents(result.source),
                       others = hlir::getExtents(results.front().source);
@@ -45,12 +62,11 @@ Decision StageAnalysis::findParallel() {
            own[equal] == others[equal])
       ++equal;
     limit(equal);
-    a.walk(
-        result.source, at, [](const Leaf &) {},
-        [&](Value v, const Index &index) {
-          if (llir::hasLoops(v.getDefiningOp()))
-            limit(countCommon(v, index, result.source, at));
-        });
+    if (Operation *def = result.source.getDefiningOp()) {
+      walkFrom(result.source);
+      if (llir::hasLoops(def))
+        limit(getRank(result.source));
+    }
   }
   Value first = results.front().source;
   SmallVector<Expr> all = hlir::getExtents(first);

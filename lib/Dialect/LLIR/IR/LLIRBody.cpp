@@ -42,6 +42,21 @@ void llir::GatherOp::getReads(const Index &index, AddDim addDim, ReadAt read) {
   read(getIndicesMutable(), Index(index.begin(), index.begin() + rank));
 }
 
+/// The begin of the next segment is where a segment ends; that of the last
+/// segment is read in its place.
+void SegmentReduceOp::getReads(const Index &index, AddDim addDim, ReadAt read) {
+  Index row{addDim(hlir::getExtents(getData())[0])};
+  row.insert(row.end(), index.begin() + 1, index.end());
+  read(getDataMutable(), row);
+  read(getBeginsMutable(), Index{index[0]});
+  read(getBeginsMutable(), getNext(index));
+}
+
+Index SegmentReduceOp::getNext(const Index &index) {
+  Expr last = hlir::getExtents(getBegins())[0] + Expr(-1);
+  return Index{Expr::min(index[0] + Expr(1), last)};
+}
+
 //===----------------------------------------------------------------------===//
 // Ops with loops
 //===----------------------------------------------------------------------===//
@@ -58,11 +73,14 @@ Expr llir::ReduceOp::getReducedExtent() {
 
 Expr GemmOp::getReducedExtent() { return getKExtent(); }
 
-/// Sums and maxima of 16 bits are kept in 32.
-static Type getAccumulator(Value result) {
-  Type element = cast<RankedTensorType>(result.getType()).getElementType();
+Type llir::getAccumulatorType(Type element) {
   bool isNarrow = element.isF16() || element.isBF16();
-  return isNarrow ? Type(Float32Type::get(result.getContext())) : element;
+  return isNarrow ? Type(Float32Type::get(element.getContext())) : element;
+}
+
+static Type getAccumulator(Value result) {
+  return getAccumulatorType(
+      cast<RankedTensorType>(result.getType()).getElementType());
 }
 
 SmallVector<Type> llir::ReduceOp::getStateTypes() {

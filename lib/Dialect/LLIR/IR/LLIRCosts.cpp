@@ -141,6 +141,13 @@ LLIR_COST_OF(llir::GatherOp) {
               {}};
 }
 
+LLIR_COST_OF(SegmentReduceOp) {
+  return Cost{countBytes(operands[0]) + countBytes(operands[1]),
+              {},
+              countElements(operands[0]) + countElements(results[0]),
+              {}};
+}
+
 LLIR_COST_OF(llir::ScatterOp) {
   return Cost{countBytes(operands[0]) + countBytes(operands[1]) +
                   countBytes(operands[2]),
@@ -222,6 +229,9 @@ int64_t llir::ConstantOp::getCodeSize() { return 1; }
 
 /// The index, its check, and lanes that are read one by one.
 int64_t llir::GatherOp::getCodeSize() { return 16; }
+
+/// The span, its check, and the loop over it.
+int64_t SegmentReduceOp::getCodeSize() { return 32; }
 
 // Ops with their own loops.
 

@@ -308,6 +308,25 @@ LogicalResult llir::GatherOp::verify() {
   return success();
 }
 
+LogicalResult SegmentReduceOp::verify() {
+  if (failed(verifyRows(*this, getBegins(), getData())))
+    return failure();
+  if (typeOf(getBegins()).getRank() != 1)
+    return emitOpError() << "expects a vector of begins, found "
+                         << typeOf(getBegins());
+  Type element = typeOf(getData()).getElementType();
+  if (element != typeOf(getResult()).getElementType())
+    return emitOpError() << "reduces " << element << " but results in "
+                         << typeOf(getResult()).getElementType();
+  if (!isComputeType(element))
+    return emitOpError() << "cannot reduce " << element;
+  if (!mayBeEqual(*this, getTakenShape(getBegins(), getData()),
+                  hlir::getExtents(getResult())))
+    return emitOpError() << "expects the begins' shape followed by the data's "
+                         << "rows, found " << getResult().getType();
+  return success();
+}
+
 LogicalResult llir::ScatterOp::verify() {
   if (failed(verifyRows(*this, getIndices(), getDest())))
     return failure();

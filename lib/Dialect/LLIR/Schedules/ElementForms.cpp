@@ -65,12 +65,22 @@ proposeThreads(KernelAnalysis &a, const Domain &domain,
                const MachineModel &machine,
                SmallVectorImpl<Reporter::Arg> &why) {
   constexpr int64_t kVectorsEach = 4, kMostRounds = 4;
+  // Elements that are so few that each may have a block, whose team takes more
+  // rounds at once; and for each worker, so many that no parts are needed.
+  constexpr int64_t kFewElements = 1 << 14, kElementsEach = 4,
+                    kMostRoundsOfBlock = 8;
   CaseBuilder c(a.kernel.getContext(), machine);
   std::optional<int64_t> count =
       product({domain.extents.begin(), domain.extents.end()}).asConstant();
   SmallVector<AlongReduced> along;
-  for (ReductionOpInterface op : reductions)
-    along.push_back(findAlongReduced(a, op, domain.index, machine));
+  for (ReductionOpInterface op : reductions) {
+    // One of another rank is read by the elements, each of which computes it.
+    bool isOfElements =
+        hlir::getExtents(op->getResult(0)).size() == domain.index.size();
+    along.push_back(isOfElements
+                        ? findAlongReduced(a, op, domain.index, machine)
+                        : AlongReduced());
+  }
   auto vectorsOf = [&](size_t i) -> std::optional<int64_t> {
     std::optional<int64_t> n = reductions[i].getReducedExtent().asConstant();
     return n ? std::optional<int64_t>(llvm::divideCeil(*n, along[i].lanes)) : n;
@@ -90,9 +100,18 @@ proposeThreads(KernelAnalysis &a, const Domain &domain,
       lanes /= 2;
   } else if (llvm::all_of(along,
                           [](const AlongReduced &r) { return r.isAlong; })) {
-    // The team of a warp at most: elements are many.
-    c.team = std::min(machine.warpThreads,
-                      chooseTeam(vectorsOf(0), count, kVectorsEach, machine));
+    // The team of a warp where elements are many or short, or read different
+    // operands.
+    unsigned block = 4 * machine.warpThreads;
+    std::optional<int64_t> vectors = vectorsOf(0);
+    bool fillsBlock = reductions.size() == 1 && count && vectors &&
+                      *count <= kFewElements &&
+                      *count >= kElementsEach * machine.workers &&
+                      *vectors >= int64_t(block) * kVectorsEach;
+    c.team = fillsBlock
+                 ? block
+                 : std::min(machine.warpThreads,
+                            chooseTeam(vectors, count, kVectorsEach, machine));
   }
   for (auto [i, group] : llvm::enumerate(domain.groups))
     c.grid.push_back(i + 1 < domain.groups.size()
@@ -100,8 +119,10 @@ proposeThreads(KernelAnalysis &a, const Domain &domain,
                          : c.axis(group, lanes, lanes));
   for (auto [i, op] : llvm::enumerate(reductions)) {
     unsigned width = c.team > 1 ? along[i].lanes : 1;
+    int64_t rounds =
+        c.team > machine.warpThreads ? kMostRoundsOfBlock : kMostRounds;
     int64_t unroll = c.team > 1
-                         ? chooseRounds(vectorsOf(i), c.team, kMostRounds)
+                         ? chooseRounds(vectorsOf(i), c.team, rounds)
                          : chooseUnroll(op.getReducedExtent(), 1, kMostRounds);
     c.addForm(op, "element", {{"lanes", width}, {"unroll", unroll}});
   }

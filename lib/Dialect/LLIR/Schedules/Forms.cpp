@@ -57,20 +57,32 @@ LoopCaseAttr CaseBuilder::build() const {
   llvm::sort(sorted, [](LoopFormAttr a, LoopFormAttr b) {
     return a.getOp() < b.getOp();
   });
-  return LoopCaseAttr::get(context, guard, bounds, grid, stream, parts, threads,
-                           team, sorted);
+  return LoopCaseAttr::getChecked(
+      [&] { return emitError(UnknownLoc::get(context)); }, context, guard,
+      ArrayRef(bounds), ArrayRef(grid), ArrayRef(stream), parts, threads, team,
+      ArrayRef(sorted));
+}
+
+/// The op of that kind of a kernel that has no other loops; or null.
+template <typename T>
+static T getOnly(KernelOp kernel) {
+  T found;
+  for (Operation &op : kernel.getOps())
+    if (hasLoops(&op)) {
+      auto other = dyn_cast<T>(op);
+      if (found || !other)
+        return {};
+      found = other;
+    }
+  return found;
 }
 
 ProductOpInterface llir::getOnlyProduct(KernelOp kernel) {
-  ProductOpInterface found;
-  for (Operation &op : kernel.getOps())
-    if (hasLoops(&op)) {
-      auto product = dyn_cast<ProductOpInterface>(op);
-      if (found || !product)
-        return {};
-      found = product;
-    }
-  return found;
+  return getOnly<ProductOpInterface>(kernel);
+}
+
+ScatterOp llir::getOnlyScatter(KernelOp kernel) {
+  return getOnly<ScatterOp>(kernel);
 }
 
 bool llir::fitsProduct(KernelOp kernel) {
@@ -142,6 +154,21 @@ llir::verifyNumbers(LoopFormAttr form, ArrayRef<NumberRule> rules,
                 : !llvm::is_contained(rule->words, form.getWord(name)))
       return emitError() << "gives op" << form.getOp() << " " << name << " = "
                          << number.getValue() << ", which is out of range";
+  }
+  return success();
+}
+
+LogicalResult
+llir::verifyScatterForms(ScatterOp op, LoopCaseAttr loopCase,
+                         ArrayRef<NumberRule> rules,
+                         function_ref<InFlightDiagnostic()> emitError) {
+  for (LoopFormAttr form : loopCase.getForms()) {
+    if (form.getOp() != getPosition(op))
+      return emitError() << "gives op" << form.getOp() << " the form "
+                         << form.getForm().getValue()
+                         << ", only a scatter has one here";
+    if (failed(verifyNumbers(form, rules, emitError)))
+      return failure();
   }
   return success();
 }

@@ -28,6 +28,7 @@ struct CaseBuilder {
   void addForm(mlir::Operation *op, llvm::StringRef form,
                llvm::ArrayRef<Number> numbers, llvm::ArrayRef<Word> words = {});
   bool hasForm(mlir::Operation *op) const;
+  /// Null, with an error, where that is no case.
   LoopCaseAttr build() const;
 };
 
@@ -79,10 +80,12 @@ findForms(KernelOp kernel, LoopCaseAttr loopCase,
 /// names: then the first that fits the kernel is meant.
 llvm::ArrayRef<const LoopForms *> getLoopForms();
 
+extern const LoopForms kUpdateForms;
 extern const LoopForms kOrderedForms;
 extern const LoopForms kBlockForms;
 extern const LoopForms kProductForms;
 extern const LoopForms kRowForms;
+extern const LoopForms kRowProgramForms;
 extern const LoopForms kStageForms;
 extern const LoopForms kStreamForms;
 extern const LoopForms kStreamBlockForms;
@@ -93,6 +96,8 @@ extern const LoopForms kElementForms;
 ProductOpInterface getOnlyProduct(KernelOp kernel);
 /// Whether there is one.
 bool fitsProduct(KernelOp kernel);
+/// The same of a scatter.
+ScatterOp getOnlyScatter(KernelOp kernel);
 /// The reductions of a kernel that read, through whatever is between, no other
 /// op with loops.
 llvm::SmallVector<ReductionOpInterface> getFirstReductions(KernelOp kernel);
@@ -141,6 +146,11 @@ struct NumberRule {
 mlir::LogicalResult
 verifyNumbers(LoopFormAttr form, llvm::ArrayRef<NumberRule> rules,
               llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+/// The forms of a kernel whose only op with loops is the scatter: its numbers.
+mlir::LogicalResult
+verifyScatterForms(ScatterOp op, LoopCaseAttr loopCase,
+                   llvm::ArrayRef<NumberRule> rules,
+                   llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
 } // namespace luminal::llir
 

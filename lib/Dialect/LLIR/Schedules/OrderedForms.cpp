@@ -16,21 +16,7 @@ using namespace luminal::llir;
 /// Columns that one unit takes, as a part of the first-level cache in f32.
 static constexpr int64_t kPartsOfCache = 8;
 
-/// The scatter of a kernel without other loops.
-static std::optional<ScatterOp> findScatter(KernelOp kernel) {
-  std::optional<ScatterOp> found;
-  for (Operation &op : kernel.getOps()) {
-    if (!hasLoops(&op))
-      continue;
-    auto scatter = dyn_cast<ScatterOp>(op);
-    if (!scatter || found)
-      return std::nullopt;
-    found = scatter;
-  }
-  return found;
-}
-
-static bool fits(KernelOp kernel) { return findScatter(kernel).has_value(); }
+static bool fits(KernelOp kernel) { return bool(getOnlyScatter(kernel)); }
 
 static Index join(Index a, const Index &b) {
   a.insert(a.end(), b.begin(), b.end());
@@ -40,10 +26,9 @@ static Index join(Index a, const Index &b) {
 static SmallVector<LoopCaseAttr>
 propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
         const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
-  std::optional<ScatterOp> found = findScatter(kernel);
-  if (!found)
+  ScatterOp op = getOnlyScatter(kernel);
+  if (!op)
     return {};
-  ScatterOp op = *found;
   KernelAnalysis a(kernel, ranges);
   SmallVector<Expr> extents = hlir::getExtents(op.getDest());
   Index counts = getExtentsOf(op.getIndices());
@@ -90,7 +75,7 @@ static LoopWork count(KernelOp kernel,
   KernelAnalysis a(kernel, ranges);
   KernelSizes sizes(a);
   LoopWork work;
-  ScatterOp op = *findScatter(kernel);
+  ScatterOp op = getOnlyScatter(kernel);
   double loss = countScalarLoss(loopCase, machine);
   work.units = sizes.countUnits(loopCase, hlir::getExtents(op.getDest()));
   work.operations = loss * (sizes.countElements(op.getUpdates()) +
@@ -104,24 +89,17 @@ static LogicalResult verify(KernelOp kernel,
                             const KernelAnalysis::SymbolRanges &ranges,
                             LoopCaseAttr loopCase, const MachineModel &machine,
                             function_ref<InFlightDiagnostic()> emitError) {
-  std::optional<ScatterOp> found = findScatter(kernel);
-  if (!found)
+  ScatterOp op = getOnlyScatter(kernel);
+  if (!op)
     return emitError() << "has updates in order without one scatter, which is "
                           "the only op with loops";
-  ScatterOp op = *found;
   if (loopCase.getTeam() > 1)
     return emitError() << "updates in order, which a team of "
                        << loopCase.getTeam() << " threads cannot share";
   if (!loopCase.getStream().empty())
     return emitError() << "has a stream, which the form ordered does not take";
-  for (LoopFormAttr form : loopCase.getForms()) {
-    if (form.getOp() != getPosition(op))
-      return emitError() << "gives op" << form.getOp() << " the form "
-                         << form.getForm().getValue()
-                         << ", only a scatter has one here";
-    if (failed(verifyNumbers(form, {}, emitError)))
-      return failure();
-  }
+  if (failed(verifyScatterForms(op, loopCase, {}, emitError)))
+    return failure();
   return verifyAxes(loopCase.getGrid(), hlir::getExtents(op.getDest()), 1,
                     emitError);
 }

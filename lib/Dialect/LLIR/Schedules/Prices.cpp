@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 using namespace mlir;
 using namespace luminal;
@@ -19,9 +20,19 @@ static constexpr double kPlainShare = 0.4;
 /// (measured on Zen 4, where packing takes 0.24 ns an element).
 static constexpr double kPackOperations = 7;
 static constexpr double kCopyOperations = 2;
+/// Multiplications in whose time a vector is loaded that lies on two lines of
+/// the cache.
+static constexpr double kWindowLoad = 2;
+/// What loads cost beside multiplications that take longer, and each step of k
+/// besides, in multiplications of vectors.
+static constexpr double kLoadShare = 0.1, kStepOverhead = 2;
+/// The part of a full tile's step that multiplies: kTileShare counts the rest.
+static constexpr double kFullStep = 0.9;
 /// Bytes that an operation of the first cache's rate could read from the next
 /// ones.
 static constexpr double kCacheBytesPerOperation = 2;
+/// Runs of units that a worker gets one after the other where there are others.
+static constexpr double kRuns = 4;
 /// The part of a unit by which workers end apart, for they begin at different
 /// times and are disturbed.
 static constexpr double kUneven = 0.1;
@@ -36,17 +47,25 @@ double llir::priceWork(const LoopWork &work, const MachineModel &machine,
                              work.products / machine.getFmaRate() / kTileShare,
                          work.cacheBytes /
                              (kCacheBytesPerOperation * machine.operationRate));
+  busy += work.shared / machine.operationRate;
   double units = std::max(1.0, work.units);
   // The runtime hands over what is worth it.
   double worth = std::floor(busy * machine.operationRate / machine.grain);
   double count =
       std::clamp(std::min(workers, units), 1.0, std::max(1.0, worth));
   double rounds = std::ceil(units / count);
+  // Workers among whom units of one group are divided do it once each.
+  busy += work.shared / machine.operationRate *
+          (std::clamp((count > 1 ? kRuns * count : 1) / work.groups, 1.0,
+                      std::max(1.0, units / work.groups)) -
+           1);
   double time = machine.launchTime;
   double computing = busy * rounds / units;
   if (count > 1) {
     time += machine.handOverTime;
-    computing += kUneven * busy / units;
+    // Small units that share something do not end sooner: they come in runs.
+    computing += kUneven * busy /
+                 (work.shared > 0 ? std::min(units, kRuns * count) : units);
   }
   return time +
          std::max(computing, work.memoryBytes / machine.getReadRate(count));
@@ -198,6 +217,43 @@ ProductTile llir::applyCut(ProductAnalysis &p, LoopCaseAttr loopCase,
   return cut;
 }
 
+/// How much longer a step of k takes than its multiplications, where columns
+/// are loaded from where they happen to lie.
+static double getLoadLoss(const ProductAnalysis &p, ProductTile tile,
+                          const MachineModel &machine) {
+  double vectors = tile.columns / machine.getLanes(8 * p.bytes);
+  return std::max(1.0, kFullStep * priceWindowStep(tile.rows, vectors) /
+                           std::max(1.0, tile.rows * vectors));
+}
+
+/// Places of all columns, and vectors of their copies, in blocks of so many
+/// columns and tiles of so many places.
+static std::pair<double, double> countPlaces(const Windows &windows,
+                                             double columns, double block,
+                                             double tile, double lanes) {
+  double places = 0, copied = 0;
+  const Windows::Digit &first = windows.digits.front();
+  bool hasBorder = windows.axes[first.axis].reach > 0;
+  auto add = [&](double times, double size) {
+    if (times < 1 || size < 1)
+      return;
+    Windows::Layout layout = windows.getLayout(size);
+    places += times * std::ceil(layout.span / tile) * tile;
+    // A line's ends are vectors of their own.
+    copied += times * layout.size / layout.line *
+              (std::ceil(layout.line / lanes) + (hasBorder ? 2 : 0));
+  };
+  block = std::min(block, columns);
+  add(std::floor(columns / block), block);
+  add(1, std::fmod(columns, block));
+  return {places, copied};
+}
+
+double llir::priceWindowStep(double rows, double vectors) {
+  double loads = kWindowLoad * vectors + rows / 2;
+  return std::max(rows * vectors, loads) + kLoadShare * loads + kStepOverhead;
+}
+
 void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
                       const KernelSizes &sizes, double rows, double columns,
                       ProductTile tile, bool copiesRows,
@@ -224,24 +280,45 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
   double padded = rowBlocks * paddedTo(std::min(rows, m), tile.rows);
   // The last block is smaller.
   padded = std::min(padded, m + rowBlocks * tile.rows);
-  work.products += all * std::max(m, padded) *
-                   std::max(n, paddedTo(n, tile.columns)) * k * multiplied *
-                   (tile.rows ? 1 : kTileShare / kPlainShare);
   double left = all * m * k, right = all * n * k;
+  double places = std::max(n, paddedTo(n, tile.columns)), loss = 1;
+  if (p.windows) {
+    std::tie(places, right) =
+        countPlaces(*p.windows, n, columns, std::max(1.0, tile.columns),
+                    machine.getLanes(8 * p.bytes));
+    right *= all * machine.getLanes(8 * p.bytes);
+    loss = getLoadLoss(p, tile, machine);
+  }
+  work.products += all * std::max(m, padded) * places * k * multiplied * loss *
+                   (tile.rows ? 1 : kTileShare / kPlainShare);
+  // What tells the borders of an image is told by the loops that copy it.
+  llvm::SmallPtrSet<Value, 8> untold;
+  if (p.windows)
+    for (Operation &op : KernelOp(p.a.kernel).getBody().front())
+      for (Value result : op.getResults())
+        if (getElementType(result).isInteger(1))
+          untold.insert(result);
   auto perElement = [&](const ProductSide &side) {
-    return sizes.countOperations(side.operand) /
+    return sizes.countOperations(side.operand, &untold) /
            std::max(1.0, sizes.countElements(side.operand));
   };
   double ofRight = perElement(p.columns), ofLeft = perElement(p.rows);
-  if (tile.rows)
+  if (p.windows)
+    ofRight += kCopyOperations;
+  else if (tile.rows)
     ofRight += kPackOperations;
   else
     // Computed for each tile of rows.
     ofRight *= std::max(1.0, std::min(rows, m) / 2);
   if (copiesRows)
     ofLeft += kCopyOperations;
-  work.operations +=
-      moved * (rowBlocks * right * ofRight + columnBlocks * left * ofLeft);
+  if (tile.sharesColumns) {
+    work.shared += moved * right * ofRight;
+    work.groups = std::max(1.0, all * columnBlocks);
+  } else {
+    work.operations += moved * rowBlocks * right * ofRight;
+  }
+  work.operations += moved * columnBlocks * left * ofLeft;
   // What is read again comes from a cache where a unit's columns fit into that
   // of its worker, and all rows into the one that workers share.
   auto readAgain = [&](const ProductSide &side, double elements, double times,

@@ -25,6 +25,9 @@ struct LoopWork {
   /// again.
   double memoryBytes = 0;
   double cacheBytes = 0;
+  /// Operations that a worker does once for all units of a group that it takes
+  /// one after the other, of so many groups.
+  double shared = 0, groups = 1;
 };
 
 /// Nanoseconds that `workers` workers of the machine take.
@@ -76,12 +79,18 @@ double countScalarLoss(LoopCaseAttr loopCase, const MachineModel &machine);
 /// Rows and columns of a product; 0: not said.
 struct ProductTile {
   double rows = 0, columns = 0;
+  /// Whether units that follow each other have the same columns, which are
+  /// packed once.
+  bool sharesColumns = false;
 };
 /// Cuts a product, the only one of its kernel, as the case says, which was
 /// verified: the rows and columns of a unit. `columns` is that number of the
 /// form.
 ProductTile applyCut(ProductAnalysis &p, LoopCaseAttr loopCase,
                      llvm::StringRef columns);
+/// What a step of k takes that loads `rows` single elements and `vectors`
+/// vectors of windows and multiplies all by all, in multiplications of vectors.
+double priceWindowStep(double rows, double vectors);
 /// Adds a product of which a unit takes `rows` x `columns`. `tile` is the rows
 /// and columns that its loops take at a time, 0 where they pack nothing.
 void addProduct(LoopWork &work, const ProductAnalysis &p,

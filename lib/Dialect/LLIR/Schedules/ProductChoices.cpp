@@ -16,6 +16,9 @@ static constexpr int64_t kMostPanels = 8, kMostPanelsOfTiles = 16;
 /// panels pass through the rest.
 static constexpr double kRowsShare = 2.0 / 3;
 
+/// The most of a tile.
+static constexpr int64_t kMostRows = 14, kMostWindowVectors = 8;
+
 /// Rows of the columns' operand that one pass over the columns takes.
 static constexpr int64_t kDepth = 8;
 
@@ -80,7 +83,8 @@ Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine) {
   t.lanes = p.hasTiles() ? kTileColumns : machine.getLanes(8 * p.bytes);
   t.vectors = n && *n <= t.lanes ? 1 : 2;
   int64_t registers = machine.vectorRegisters;
-  t.rows = std::clamp<int64_t>((registers - 1 - t.vectors) / t.vectors, 1, 14);
+  t.rows = std::clamp<int64_t>((registers - 1 - t.vectors) / t.vectors, 1,
+                               kMostRows);
   if (p.hasTiles()) {
     // Two by two registers of sums: each that is loaded is multiplied twice.
     t.rows = m && *m <= kTileRows ? kTileRows : 2 * kTileRows;
@@ -116,7 +120,31 @@ Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine) {
   return t;
 }
 
+/// The tile that takes the least time for `columns` at a time.
+Tile llir::chooseWindowTile(const ProductAnalysis &p,
+                            const MachineModel &machine, int64_t columns,
+                            int64_t rows) {
+  Tile best{1, 1, machine.getLanes(8 * p.bytes), 1};
+  int64_t span = p.windows->getLayout(columns).span;
+  double least = 0;
+  for (int64_t vectors = 1; vectors <= kMostWindowVectors; ++vectors) {
+    int64_t most = (machine.vectorRegisters - 1 - vectors) / vectors;
+    for (int64_t r = 1; r <= std::min({most, kMostRows, rows}); ++r) {
+      double tiles = double(llvm::divideCeil(rows, r)) *
+                     double(llvm::divideCeil(span, vectors * best.lanes));
+      double price = tiles * priceWindowStep(r, vectors);
+      if (least && price >= least)
+        continue;
+      least = price;
+      best.rows = r, best.vectors = vectors;
+    }
+  }
+  return best;
+}
+
 static StringRef choosePacking(const ProductAnalysis &p, int64_t lanes) {
+  if (p.windows)
+    return "windows";
   if (p.columns.alongOwn)
     return "columns";
   if (p.runs && !p.hasPairs())
@@ -183,7 +211,8 @@ ProductTile llir::getTile(LoopFormAttr form) {
 
 SmallVector<NumberRule> llir::getProductRules(StringRef form) {
   static const StringRef sides[] = {"lhs", "rhs"}, copies[] = {"rows"},
-                         packings[] = {"columns", "runs", "k", "elements"},
+                         packings[] = {"columns", "runs", "windows", "k",
+                                       "elements"},
                          multiplies[] = {"pairs", "tiles"};
   // Tiles and dot products are made of vectors.
   SmallVector<NumberRule> rules = {{"lanes", form == "axpy" ? 1 : 2, 64},
@@ -230,7 +259,18 @@ static LogicalResult verifyTile(LoopFormAttr form, ProductAnalysis &p,
     return emitError() << "has a tile of " << rows << " x " << vectors
                        << " vectors, which takes " << registers
                        << " registers of " << machine.vectorRegisters;
-  if (columnBlock % width || (!columnBlock && !p.columns.group.empty()))
+  StringRef pack = form.getWord("pack");
+  if (pack == "windows") {
+    if (!p.windows)
+      return emitError() << "reads windows of an image, which only a kernel of "
+                            "one product does";
+    if (p.hasPairs())
+      return emitError() << "reads windows, which are not pairs";
+    if (columnBlock % p.windows->getLast().divisor)
+      return emitError() << "takes " << columnBlock
+                         << " columns of an image, which is not a multiple of "
+                         << p.windows->getLast().divisor;
+  } else if (columnBlock % width || (!columnBlock && !p.columns.group.empty()))
     return emitError() << "packs " << columnBlock
                        << " columns, which is not a multiple of a tile's, "
                        << width;
@@ -238,7 +278,6 @@ static LogicalResult verifyTile(LoopFormAttr form, ProductAnalysis &p,
     return emitError() << "takes " << rowBlock
                        << " rows, which is not a multiple of a tile's, "
                        << rows;
-  StringRef pack = form.getWord("pack");
   int64_t depth = form.getNumber("depth", 0);
   if (depth % ProductAnalysis::kTileElements || (depth && !p.hasTiles()))
     return emitError() << "takes " << depth

@@ -27,6 +27,10 @@ struct Tile {
 /// Tiles are made of vectors, in registers.
 bool canTile(const MachineModel &machine);
 Tile chooseTile(const ProductAnalysis &p, const MachineModel &machine);
+/// The same for columns that are windows of an image, `columns` of them and
+/// `rows` at a time.
+Tile chooseWindowTile(const ProductAnalysis &p, const MachineModel &machine,
+                      int64_t columns, int64_t rows);
 /// Has the product multiply bf16 in pairs or tiles where the machine does that
 /// no slower; `rowBlock` rows in a unit, 0: all. Before the tile is chosen.
 void chooseMultiply(ProductAnalysis &p, const MachineModel &machine,

@@ -25,6 +25,7 @@
 #include "ProductChoices.h"
 
 #include <cmath>
+#include <utility>
 
 using namespace mlir;
 using namespace luminal;
@@ -38,6 +39,9 @@ static constexpr int64_t kLeastInRuns = 256;
 static constexpr int64_t kFewResults = 64;
 /// Parts that rows are cut into, at most.
 static constexpr int64_t kMostParts = 32;
+/// Rows at a multiple of this part of the first cache from each other leave
+/// none of it to others, and are copied where so many columns read them.
+static constexpr int64_t kCollisions = 16, kLeastReads = 64;
 /// Where rows or columns are not known, cuts are for nominal and for so many.
 static constexpr int64_t kManyRows = 1024;
 
@@ -63,6 +67,15 @@ private:
   Cut chooseCut(const Tile &tile, bool isDot) const;
   LoopWork countCut(const KernelSizes &sizes, const Cut &cut, const Tile &tile,
                     bool isFew) const;
+  /// The best that is done with windows of an image.
+  struct Choice {
+    Tile tile;
+    Cut cut;
+    double price;
+  };
+  std::optional<Choice> chooseWindows();
+  double priceCut(const Cut &cut, const Tile &tile, bool isFew) const;
+  Decision fitsCache(const Cut &cut) const;
   LoopCaseAttr makeTile(CaseBuilder c, const Tile &tile) const {
     addTile(c, p, tile, commonWords());
     return c.build();
@@ -136,7 +149,8 @@ LoopWork Proposal::countCut(const KernelSizes &sizes, const Cut &cut,
     work.units *= std::ceil(m / cut.rows);
   ProductTile shape;
   if (!isFew)
-    shape = {double(tile.rows), double(tile.getWidth())};
+    shape = {double(tile.rows), double(tile.getWidth()),
+             /*sharesColumns=*/true};
   addProduct(work, p, sizes, cut.rows ? cut.rows : m, cut.columns, shape,
              copiesRows, machine);
   addResults(work, p.a.kernel, sizes);
@@ -193,6 +207,72 @@ Proposal::Cut Proposal::chooseCut(const Tile &tile, bool isDot) const {
   return cuts[chooseWork(works, machine)];
 }
 
+/// Whether the rows of a tile have room in the first cache beside each other,
+/// or are read too seldom to be moved.
+Decision Proposal::fitsCache(const Cut &cut) const {
+  bool collide = false;
+  p.a.walk(p.rows.operand, p.getOperandIndex(p.rows), [&](const Leaf &leaf) {
+    auto linear = leaf.address.linearIn(p.rows.dim);
+    auto distance = linear ? linear->stride.asConstant() : std::nullopt;
+    collide |= distance && *distance != 0 &&
+               *distance * p.bytes % (machine.l1Bytes / kCollisions) == 0;
+  });
+  std::optional<int64_t> n = p.columns.extent.asConstant();
+  if (collide && (cut.columns ? cut.columns : n.value_or(0)) >= kLeastReads)
+    return Decision::refuse("their distance puts them in few sets of the first "
+                            "cache");
+  return Decision::accept();
+}
+
+double Proposal::priceCut(const Cut &cut, const Tile &tile, bool isFew) const {
+  return priceWork(countCut(KernelSizes(p.a), cut, tile, isFew), machine,
+                   machine.workers);
+}
+
+/// Whole lines of an image at a time, as many as fit on chip.
+std::optional<Proposal::Choice> Proposal::chooseWindows() {
+  std::optional<int64_t> m = p.rows.extent.asConstant();
+  if (p.hasPairs() || !m || *m < 1)
+    return std::nullopt;
+  if (Decision found = p.findWindows(); !found) {
+    // Of columns that are side by side no one expects any.
+    if (p.runs)
+      why.push_back({"no windows because", found.str()});
+    return std::nullopt;
+  }
+  const Windows &windows = *p.windows;
+  int64_t lines = windows.getLast().extent;
+  SmallVector<Choice> choices;
+  SmallVector<SmallVector<LoopWork, 2>> works;
+  auto tryCut = [&](int64_t count, int64_t rows) {
+    int64_t columns = count * windows.getLast().divisor;
+    bool fits =
+        windows.getLayout(columns).size * p.bytes <= machine.getChipBytes();
+    if (!fits && count > 1)
+      return;
+    Tile tile = chooseWindowTile(p, machine, columns, rows ? rows : *m);
+    if (rows)
+      rows = llvm::alignTo(rows, tile.rows);
+    if (rows >= *m)
+      return;
+    Cut cut{columns, rows};
+    choices.push_back({tile, cut, priceCut(cut, tile, /*isFew=*/false)});
+    works.push_back({countCut(KernelSizes(p.a), cut, tile, /*isFew=*/false)});
+  };
+  for (int64_t parts = 1, before = 0; parts <= lines; ++parts) {
+    int64_t count = llvm::divideCeil(lines, parts);
+    if (count == before)
+      continue;
+    before = count;
+    tryCut(count, 0);
+    for (int64_t cuts = 2; cuts <= std::min(kMostParts, *m / 2); cuts *= 2)
+      tryCut(count, llvm::divideCeil(*m, cuts));
+  }
+  if (choices.empty())
+    return std::nullopt;
+  return choices[chooseWork(works, machine)];
+}
+
 SmallVector<LoopCaseAttr> Proposal::make() {
   p.joinDims();
   chooseSides();
@@ -204,6 +284,8 @@ SmallVector<LoopCaseAttr> Proposal::make() {
   copiesRows = !plain;
   bool copiesFew = copiesRows, isDot = canDot(p, copiesFew);
   SmallVector<CaseBuilder::Word> wordsOfFew = commonWords();
+  std::optional<Choice> ofWindows = chooseWindows();
+  std::optional<Windows> windows = std::exchange(p.windows, std::nullopt);
   if (mayTile) {
     chooseMultiply(p, machine);
     plain = needsNoCopy(p);
@@ -211,6 +293,23 @@ SmallVector<LoopCaseAttr> Proposal::make() {
   }
   Tile tile = chooseTile(p, machine);
   Cut cut = chooseCut(tile, isDot);
+  if (ofWindows && ofWindows->price <= priceCut(cut, tile, !mayTile)) {
+    (void)bool(p.setMultiply(ProductAnalysis::Multiply::Elements));
+    p.windows = std::move(windows);
+    plain = needsNoCopy(p);
+    copiesRows = !plain;
+    maySkinny = false, mayTile = true;
+    tile = ofWindows->tile, cut = ofWindows->cut;
+    if (p.columns.extent.isConstant(cut.columns))
+      cut.columns = 0;
+  } else if (ofWindows) {
+    why.push_back({"with windows ns", int64_t(ofWindows->price)});
+  }
+
+  if (plain && mayTile && !p.hasPairs()) {
+    plain = fitsCache(cut);
+    copiesRows = !plain;
+  }
 
   // Consecutive units share their columns.
   CaseBuilder c(p.op.getContext(), machine);
@@ -231,7 +330,9 @@ SmallVector<LoopCaseAttr> Proposal::make() {
                          : "columns scaled by each row's elements, for both "
                            "sides are not read along k"});
   if (mayTile)
-    why.push_back({"form", "packed columns and a register tile"});
+    why.push_back({"form", p.windows ? "windows of an image on chip and a "
+                                       "register tile"
+                                     : "packed columns and a register tile"});
   if (p.hasPairs())
     why.push_back(
         {"multiplies", p.hasTiles() ? "tiles of bf16" : "pairs of bf16"});
@@ -301,10 +402,16 @@ static LoopWork count(KernelOp kernel,
   ProductAnalysis p(a, op);
   ProductTile cut = applyCut(p, loopCase, form.getWord("columns"));
   (void)bool(p.applyForm(form));
+  if (form.getWord("pack") == "windows")
+    (void)bool(p.findWindows());
   work.units = sizes.countUnits(loopCase, p.extents);
+  ProductTile tile = getTile(form);
+  ArrayRef<LoopAxisAttr> grid = loopCase.getGrid();
+  tile.sharesColumns = tile.rows && !grid.empty() && !p.rows.group.empty() &&
+                       grid.back().getDims() == ArrayRef(p.rows.group);
   addProduct(work, p, sizes, cut.rows ? cut.rows : sizes.valueOf(p.rows.extent),
-             cut.columns ? cut.columns : sizes.valueOf(p.columns.extent),
-             getTile(form), form.getWord("copy") == "rows", machine);
+             cut.columns ? cut.columns : sizes.valueOf(p.columns.extent), tile,
+             form.getWord("copy") == "rows", machine);
   addResults(work, kernel, sizes);
   return work;
 }
@@ -351,6 +458,9 @@ static LogicalResult verify(KernelOp kernel,
     if (axis.getLanes() > 1)
       return emitError() << "states lanes of an axis, not of the product";
   }
+  if (form.getWord("pack") == "windows")
+    if (Decision found = p.findWindows(); !found)
+      return emitError() << "reads windows of an image, but " << found.str();
   return verifyProduct(form, p, columnBlock, rowBlock, machine, emitError);
 }
 

@@ -154,6 +154,9 @@ static SmallVector<LoopCaseAttr> addParts(CaseBuilder &c, KernelAnalysis &a,
   if (c.threads) {
     atOnce *= c.threads / c.team;
     length *= c.threads / c.team;
+    // Threads on their own have less on its way from memory than teams.
+    if (c.team == 1)
+      atOnce *= 2;
   }
   return buildWithParts(c, chooseParts(rows.kernel, a.getRanges(),
                                        a.simplify(units), rows.extent,

@@ -21,8 +21,8 @@ int64_t llir::getElementCost(KernelOp kernel) {
 
 ArrayRef<const LoopForms *> llir::getLoopForms() {
   static const LoopForms *forms[] = {
-      &kOrderedForms,     &kBlockForms,     &kProductForms,
-      &kRowForms,         &kStreamForms,    &kStageForms,
+      &kUpdateForms,      &kOrderedForms,   &kBlockForms,  &kProductForms,
+      &kRowForms,         &kStreamForms,    &kStageForms,  &kRowProgramForms,
       &kStreamBlockForms, &kTransposeForms, &kElementForms};
   return forms;
 }
@@ -110,11 +110,13 @@ double llir::priceLoops(KernelOp kernel, LoopsAttr loops,
   return priceWork(countWork(kernel, loops, ranges, machine), machine, workers);
 }
 
-ProposedLoops llir::proposeLoops(KernelOp kernel,
-                                 const KernelAnalysis::SymbolRanges &ranges,
-                                 const MachineModel &machine) {
+/// What the first of `choice` proposes.
+static ProposedLoops proposeOf(ArrayRef<const LoopForms *> choice,
+                               KernelOp kernel,
+                               const KernelAnalysis::SymbolRanges &ranges,
+                               const MachineModel &machine) {
   ProposedLoops result;
-  for (const LoopForms *forms : getLoopForms()) {
+  for (const LoopForms *forms : choice) {
     SmallVector<LoopCaseAttr> cases =
         forms->propose(kernel, ranges, machine, result.why);
     if (cases.empty())
@@ -127,6 +129,19 @@ ProposedLoops llir::proposeLoops(KernelOp kernel,
     return result;
   }
   return result;
+}
+
+ProposedLoops llir::proposeLoops(KernelOp kernel,
+                                 const KernelAnalysis::SymbolRanges &ranges,
+                                 const MachineModel &machine) {
+  return proposeOf(getLoopForms(), kernel, ranges, machine);
+}
+
+ProposedLoops
+llir::proposeRowProgram(KernelOp kernel,
+                        const KernelAnalysis::SymbolRanges &ranges,
+                        const MachineModel &machine) {
+  return proposeOf({&kRowProgramForms}, kernel, ranges, machine);
 }
 
 //===----------------------------------------------------------------------===//

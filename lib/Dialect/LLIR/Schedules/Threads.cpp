@@ -32,7 +32,8 @@ void Accesses::addReads(Value v, const Index &index) {
 
 void Accesses::addResult(unsigned number, const Index &index) {
   accesses.push_back({a.getResultAddress(number, index),
-                      getBits(getElementType(a.kernel.getResults()[number]))});
+                      getBits(getElementType(a.kernel.getResults()[number])),
+                      /*isWritten=*/true});
 }
 
 bool Accesses::areAlong(unsigned dim) const {
@@ -59,6 +60,10 @@ unsigned Accesses::chooseLanes(unsigned dim, const Expr &extent,
     if (!isFixed(access))
       widest = std::max(widest, access.bits);
   unsigned lanes = llir::chooseLanes(extent, machine.getLanes(widest));
+  // Reads that are not aligned fall apart, but their parts are in one line of
+  // the first cache; what is written is a vector all the same.
+  bool mayFallApart = llvm::any_of(
+      accesses, [](const Access &access) { return access.isWritten; });
   for (const Access &access : accesses) {
     if (isFixed(access))
       continue;
@@ -71,6 +76,8 @@ unsigned Accesses::chooseLanes(unsigned dim, const Expr &extent,
       continue;
     }
     ++along;
+    if (mayFallApart && !access.isWritten && !clamped)
+      continue;
     Expr first = clamped ? clamped->rest + clamped->offset : linear->rest;
     while (lanes > 1 && (!a.simplify(Expr::mod(first, lanes)).isConstant(0) ||
                          (clamped && !clamped->isWholeFor(lanes, extent,

@@ -24,7 +24,8 @@ public:
   /// Whether every element is next to the one before along `dim`, or the same.
   bool areAlong(unsigned dim) const;
   /// Elements along `dim`, of `extent`, that one access takes: so many that all
-  /// that are next to each other are aligned; 1 where few are.
+  /// that are written next to each other are aligned, or all that are read
+  /// where nothing is written; 1 where few are next to each other.
   unsigned chooseLanes(unsigned dim, const Expr &extent,
                        const MachineModel &machine) const;
 
@@ -32,6 +33,7 @@ private:
   struct Access {
     Expr address;
     unsigned bits;
+    bool isWritten = false;
   };
   KernelAnalysis &a;
   llvm::SmallVector<Access> accesses;

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   %r = hlir.view %a <(d0) -> (d0)> : tensor<?, n> -> tensor<?, m>
-//     -->  hlir.requires = [#hlir.requirement<m <= n over (m), "...">]
+//     -->  hlir.requires = [#hlir.requirement<lesser = m, greater = n, over =
+//     (m), "...">]
 //
 // Every compile starts with it, whatever the program's phase, and every later
 // phase that reads maps runs it again. Tested by

@@ -35,6 +35,9 @@ struct IndexSpace {
   double weight = 1;
   /// Operations that the reader does with what it evaluates, at least.
   double work = 0;
+  /// Whether the loops over it are cut where comparisons of indices change:
+  /// what depends on indices alone is not computed then.
+  bool isCut = false;
 };
 
 /// Spaces that every group has; spaces of single operands follow.
@@ -147,7 +150,8 @@ private:
   void inlineInto(Group &group, mlir::Value value);
   void addAccess(Group &group, mlir::Value value, const Access &access);
   unsigned getOwnSpace(Group &group, mlir::Value value, double evaluations,
-                       double work = 0);
+                       double work = 0, bool isCut = false);
+  bool isToldByLoops(mlir::Value value) const;
 
   bool isWrittenBetter(ViewOp view);
   Decision shouldInline(mlir::Value value);
@@ -172,7 +176,7 @@ private:
   /// `operand` is read in a space and loop of its own, `reads` elements; with
   /// each of them the reader does `work` operations.
   void addWholeRead(Group &group, mlir::Value operand, double reads,
-                    int64_t loopCopies, double work = 0);
+                    int64_t loopCopies, double work = 0, bool isCut = false);
 
   // Stages. Further anchors of a kernel, over the same rows.
   unsigned getRowSpace(Group &group, const Expr &local);

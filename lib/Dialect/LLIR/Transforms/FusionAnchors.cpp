@@ -18,6 +18,10 @@ using namespace luminal;
 using namespace luminal::llir;
 using luminal::hlir::MapAttr;
 
+/// Part of an image that more than one unit copies, where windows of it are
+/// read.
+static constexpr double kShareOfBorders = 1.0 / 8;
+
 static MapAttr identityFor(Value value) {
   return MapAttr::getIdentity(
       value.getContext(), cast<RankedTensorType>(value.getType()).getRank());
@@ -182,11 +186,47 @@ Decision FusionPlan::takeSpaceOf(Group &group, Value value, GroupLoops loops) {
 }
 
 void FusionPlan::addWholeRead(Group &group, Value operand, double reads,
-                              int64_t loopCopies, double work) {
+                              int64_t loopCopies, double work, bool isCut) {
   addAccess(group, operand,
-            {getOwnSpace(group, operand, reads, work),
+            {getOwnSpace(group, operand, reads, work, isCut),
              identityFor(operand),
              {group.addLoop(loopCopies)}});
+}
+
+/// Whether the product behind `group` copies an image that it reads through
+/// `map` and not what its windows are: the results are stored along the dims
+/// that windows step along, and all sizes are known.
+static bool isReadByWindows(const Group &group, MapAttr map,
+                            ArrayRef<Expr> extents) {
+  unsigned k = extents.size() - 1;
+  auto isKnown = [&](const Expr &extent) { return !!extent.asConstant(); };
+  // Dims that step beside k along one dim of the image.
+  SmallVector<bool> steps(k, false);
+  bool isWindow = false;
+  for (const Expr &e : map.getResults()) {
+    if (e.kind() != Expr::Kind::Add || !e.usesDim(k))
+      continue;
+    for (unsigned i = 0; i < k; ++i)
+      if (e.usesDim(i)) {
+        steps[i] = true;
+        isWindow |= extents[i].asConstant().value_or(0) > 1;
+      }
+  }
+  if (!isWindow || !isKnown(extents[k]))
+    return false;
+  for (unsigned i = 0; i < k; ++i)
+    if (steps[i] && !isKnown(extents[i]))
+      return false;
+  return llvm::all_of(group.roots, [&](const Root &root) {
+    SmallVector<Expr> sizes = hlir::getExtents(root.value);
+    ArrayRef<Expr> index = root.fromSpace.getResults();
+    for (size_t i = index.size(); i-- > 0;)
+      if (!sizes[i].isConstant(1))
+        return llvm::any_of(llvm::seq<unsigned>(0, k), [&](unsigned dim) {
+          return steps[dim] && index[i].usesDim(dim);
+        });
+    return false;
+  });
 }
 
 Decision FusionPlan::joinProduct(Group &group, ProductOpInterface op) {
@@ -208,11 +248,15 @@ Decision FusionPlan::joinProduct(Group &group, ProductOpInterface op) {
     for (auto [i, extent] : llvm::enumerate(extents))
       if (map.usesDim(i))
         reads *= nominalValue(extent, symbols);
+    bool isCopied = chipBytes > 0 && isReadByWindows(group, map, extents);
+    if (isCopied)
+      reads = std::min(reads, (1 + kShareOfBorders) *
+                                  nominalSize(hlir::getExtents(operand)));
     double work = 0;
     if (operand == op.getRhs() && canStream(group, op))
       work = countRowsAtOnce(op, ArrayRef<Expr>(extents).drop_back(2));
     addWholeRead(group, operand, reads,
-                 cast<CodeOpInterface>(*op).getLoopCopies(), work);
+                 cast<CodeOpInterface>(*op).getLoopCopies(), work, isCopied);
   }
   readByRows(group, op);
   return Decision::accept(&group);

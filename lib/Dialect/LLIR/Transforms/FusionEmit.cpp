@@ -88,9 +88,7 @@ private:
   unsigned getRowSpace(const Expr &extent) {
     SmallVector<Expr> extents(spaces[kRowsSpace]);
     extents.push_back(extent);
-    bool isMain =
-        group.loopsOf == GroupLoops::Rows && spaces[kMainSpace] == extents;
-    return isMain ? unsigned(kMainSpace) : getSpace(extents);
+    return getSpace(extents);
   }
   /// Whether `value`, read in `space` through `map`, is the same for all
   /// elements of a row, and has elements wherever there are rows: an empty row
@@ -124,6 +122,10 @@ private:
 } // namespace
 
 unsigned BodyBuilder::getSpace(ArrayRef<Expr> extents) {
+  // Stages as wide as the rows share their values.
+  if (group.loopsOf == GroupLoops::Rows &&
+      ArrayRef<Expr>(spaces[kMainSpace]) == extents)
+    return kMainSpace;
   for (unsigned i = kFirstOwnSpace; i < spaces.size(); ++i)
     if (ArrayRef<Expr>(spaces[i]) == extents)
       return i;

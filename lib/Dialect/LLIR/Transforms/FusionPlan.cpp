@@ -359,17 +359,24 @@ Decision FusionPlan::addRoot(Value value) {
     return Decision::refuse("it belongs to the loops that compute it");
   Decision decision = Decision::refuse("no kernel reads it");
   unsigned deepest = getDeepest(readers[value]), effort = kMaxGroupsSearched;
+  // A value of a row is a result of the kernel that reads it for its rows where
+  // no other kernel has to wait for that.
+  bool isReadOnce = readers[value].size() == 1;
   for (Group *group : readers[value]) {
     if (group->standalone)
       continue;
     ArrayRef<Access> accesses = group->accesses[value];
     if ((group->loopsOf != GroupLoops::Elements &&
          group->loopsOf != GroupLoops::Rows) ||
-        accesses.size() != 1 || accesses[0].space != kMainSpace) {
+        accesses.size() != 1 ||
+        (accesses[0].space != kMainSpace &&
+         !(accesses[0].space == kRowsSpace &&
+           group->loopsOf == GroupLoops::Rows && isReadOnce))) {
       decision = Decision::refuse("no reader has its index space", group);
       continue;
     }
-    const IndexSpace &space = group->spaces[kMainSpace];
+    unsigned number = accesses[0].space;
+    const IndexSpace &space = group->spaces[number];
     SmallVector<Expr> extents = hlir::getExtents(value);
     std::optional<MapAttr> back =
         invert(accesses[0].map, space.extents, extents, symbols);
@@ -387,7 +394,7 @@ Decision FusionPlan::addRoot(Value value) {
           "the reader would have to run before one that it needs", group);
       continue;
     }
-    group->roots.push_back({value, kMainSpace, accesses[0].map, *back});
+    group->roots.push_back({value, number, accesses[0].map, *back});
     // The root's elements are results too.
     SmallVector<unsigned, 1> &loops = group->accesses[value][0].loops;
     if (loops.empty() || loops[0] != 0)
@@ -455,6 +462,17 @@ static bool isWidening(Value value) {
              getElementTypeOrSelf(value).getIntOrFloatBitWidth();
 }
 
+/// Whether all readers have loops that are cut where it changes.
+bool FusionPlan::isToldByLoops(Value value) const {
+  if (!ofIndices.contains(value))
+    return false;
+  return llvm::all_of(readers.lookup(value), [&](const Group *group) {
+    return llvm::all_of(group->accesses.lookup(value), [&](const Access &a) {
+      return group->spaces[a.space].isCut;
+    });
+  });
+}
+
 Decision FusionPlan::shouldInline(Value value) {
   ArrayRef<Group *> known = readers[value];
   // Index arithmetic moves no data.
@@ -465,7 +483,7 @@ Decision FusionPlan::shouldInline(Value value) {
     return fitBudgets(value);
   }
   if (cast<BodyOpInterface>(value.getDefiningOp()).isFree() ||
-      isWidening(value))
+      isWidening(value) || isToldByLoops(value))
     return fitBudgets(value);
   bool isEnd = followsProduct.contains(value) || followsRows.contains(value);
   for (Group *group : known)
@@ -579,16 +597,16 @@ void FusionPlan::takeRows(Group &group) {
 /// A space of the value's own extents. Values of one shape share it where the
 /// reader does as much with them.
 unsigned FusionPlan::getOwnSpace(Group &group, Value value, double evaluations,
-                                 double work) {
+                                 double work, bool isCut) {
   SmallVector<Expr> extents = hlir::getExtents(value);
   double weight = evaluations / std::max(nominalSize(extents), 1.0);
   for (unsigned i = kFirstOwnSpace; i < group.spaces.size(); ++i)
     if (group.spaces[i].extents == extents && group.spaces[i].work == work &&
-        !group.isRowSpace(i)) {
+        group.spaces[i].isCut == isCut && !group.isRowSpace(i)) {
       group.spaces[i].weight = std::max(group.spaces[i].weight, weight);
       return i;
     }
-  group.spaces.push_back({extents, weight, work});
+  group.spaces.push_back({extents, weight, work, isCut});
   return group.spaces.size() - 1;
 }
 

@@ -22,10 +22,16 @@ public:
   /// The kernel of `values`, of the kernel's body. From here on they are read
   /// as its results.
   KernelOp build(ArrayRef<Value> values);
+  /// The kernel of an update in the memory of operand 0, which is `memory` and
+  /// holds the destination. What else reads the destination computes it again.
+  KernelOp buildInPlace(UpdateOpInterface update, Value memory);
 
 private:
   /// Clones what `v` is made of.
   void clone(Value v, OpBuilder &inner, Block &body);
+  /// The kernel of what `fill` writes into its body: its results.
+  KernelOp build(ArrayRef<Value> values,
+                 function_ref<SmallVector<Value>(OpBuilder &, Block &)> fill);
 
   KernelOp kernel;
   OpBuilder builder;
@@ -63,25 +69,55 @@ void Splitter::clone(Value root, OpBuilder &inner, Block &body) {
   }
 }
 
-KernelOp Splitter::build(ArrayRef<Value> values) {
+KernelOp
+Splitter::build(ArrayRef<Value> values,
+                function_ref<SmallVector<Value>(OpBuilder &, Block &)> fill) {
   made.clear();
   operands.clear();
   Region region;
   Block &body = region.emplaceBlock();
   OpBuilder inner(kernel.getContext());
   inner.setInsertionPointToEnd(&body);
-  SmallVector<Value> results;
-  for (Value v : values) {
-    clone(v, inner, body);
-    results.push_back(made.lookup(v));
-  }
-  YieldOp::create(inner, kernel.getLoc(), results);
+  YieldOp::create(inner, kernel.getLoc(), fill(inner, body));
   auto built = KernelOp::create(builder, kernel.getLoc(),
                                 TypeRange(ValueRange(values)), operands,
                                 /*in_place=*/false, /*loops=*/nullptr);
   built.getBody().takeBody(region);
   for (auto [v, result] : llvm::zip_equal(values, built.getResults()))
     outside[v] = result;
+  return built;
+}
+
+KernelOp Splitter::build(ArrayRef<Value> values) {
+  return build(values, [&](OpBuilder &inner, Block &body) {
+    SmallVector<Value> results;
+    for (Value v : values) {
+      clone(v, inner, body);
+      results.push_back(made.lookup(v));
+    }
+    return results;
+  });
+}
+
+KernelOp Splitter::buildInPlace(UpdateOpInterface update, Value memory) {
+  OpOperand &dest = update.getDestMutable();
+  auto fill = [&](OpBuilder &inner, Block &body) {
+    Value target = body.addArgument(memory.getType(), memory.getLoc());
+    operands.push_back(memory);
+    Operation *copy = update->cloneWithoutRegions();
+    for (OpOperand &operand : update->getOpOperands()) {
+      Value input = target;
+      if (&operand != &dest) {
+        clone(operand.get(), inner, body);
+        input = made.lookup(operand.get());
+      }
+      copy->setOperand(operand.getOperandNumber(), input);
+    }
+    inner.insert(copy);
+    return SmallVector<Value>(copy->getResults());
+  };
+  KernelOp built = build(SmallVector<Value>(update->getResults()), fill);
+  built.setInPlace(true);
   return built;
 }
 
@@ -120,4 +156,32 @@ SmallVector<KernelOp> llir::splitByReductions(KernelOp kernel) {
     kernels.push_back(splitter.build(level));
   kernels.push_back(splitter.build(SmallVector<Value>(yielded)));
   return kernels;
+}
+
+/// The update of a kernel that has one.
+static UpdateOpInterface getUpdate(KernelOp kernel) {
+  return *kernel.getBody().getOps<UpdateOpInterface>().begin();
+}
+
+SmallVector<KernelOp> llir::splitByUpdate(KernelOp kernel) {
+  UpdateOpInterface update = getUpdate(kernel);
+  // By itself: nothing else reads the destination there, where it changes.
+  SmallVector<KernelOp> kernels = {Splitter(kernel).build(update.getDest())};
+  Splitter splitter(kernel);
+  kernels.push_back(
+      splitter.buildInPlace(update, kernels.front().getResult(0)));
+  ValueRange yielded = getYielded(kernel);
+  if (yielded != update->getResults())
+    kernels.push_back(splitter.build(SmallVector<Value>(yielded)));
+  return kernels;
+}
+
+SmallVector<KernelOp> llir::splitByCopy(KernelOp kernel) {
+  Splitter splitter(kernel);
+  KernelOp copy = splitter.build(Value(kernel.getBody().getArgument(0)));
+  OpBuilder builder(kernel);
+  auto updating = cast<KernelOp>(builder.clone(*kernel));
+  updating->setOperand(0, copy.getResult(0));
+  updating.setInPlace(true);
+  return {copy, updating};
 }

@@ -9,7 +9,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "luminal/Dialect/LLIR/Analysis/UpdateOrder.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
+#include "luminal/Dialect/LLIR/Transforms/SplitKernel.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
 #include "llvm/ADT/SetVector.h"
@@ -33,6 +35,7 @@ using Decision = DecisionAbout<Operation *>;
 
 class UpdateInPlace : public llir::impl::UpdateInPlacePassBase<UpdateInPlace> {
 public:
+  using UpdateInPlacePassBase::UpdateInPlacePassBase;
   void runOnOperation() override;
 
 private:
@@ -44,6 +47,8 @@ private:
   Decision isFree(Value old, std::optional<BlockArgument> state) const;
   Decision moveReadersBefore(KernelOp kernel);
   void tell(KernelOp kernel, const Decision &decision);
+  /// Has a kernel of its own write the destination of an update that copies.
+  void copyBefore(KernelOp kernel);
 
   /// Why scatters are not in place: the first reason found.
   DenseMap<Operation *, Decision> refused;
@@ -203,6 +208,13 @@ void UpdateInPlace::tell(KernelOp kernel, const Decision &decision) {
   reporter.missed(kernel.getLoc(), "in-place", args);
 }
 
+void UpdateInPlace::copyBefore(KernelOp kernel) {
+  SmallVector<KernelOp> kernels =
+      writesOperand0(kernel) ? splitByCopy(kernel) : splitByUpdate(kernel);
+  kernel->replaceAllUsesWith(kernels.back()->getResults());
+  kernel.erase();
+}
+
 void UpdateInPlace::runOnOperation() {
   func::FuncOp func = getOperation();
   if (func.isDeclaration() || !llvm::hasSingleElement(func.getBody()))
@@ -225,4 +237,12 @@ void UpdateInPlace::runOnOperation() {
   for (KernelOp kernel : scatters)
     tell(kernel, kernel.getInPlace() ? Decision::accept()
                                      : refused.at(kernel.getOperation()));
+  if (!blockThreads)
+    return;
+  Assumptions symbols = hlir::getAssumptions(func);
+  for (KernelOp kernel : scatters) {
+    auto scatter = dyn_cast<ScatterOp>(getUpdate(kernel).getOperation());
+    if (!kernel.getInPlace() && scatter && isOrderFree(scatter, symbols))
+      copyBefore(kernel);
+  }
 }

@@ -18,17 +18,33 @@ Value llir::skipWidening(Value value) {
   return isNarrowFloat(getElementTypeOrSelf(from)) ? from : value;
 }
 
-std::optional<double> llir::getFloatSplat(Value value) {
+/// The constant that `value` is, where all its elements are one of type `T`;
+/// else null.
+template <typename T>
+static SplatElementsAttr getSplatOf(Value value) {
   auto constant = value.getDefiningOp<llir::ConstantOp>();
-  if (!constant)
-    return std::nullopt;
-  auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
-  if (!splat || !isa<FloatType>(splat.getElementType()))
+  auto splat = constant ? dyn_cast<SplatElementsAttr>(constant.getValue())
+                        : SplatElementsAttr();
+  return splat && isa<T>(splat.getElementType()) ? splat : SplatElementsAttr();
+}
+
+std::optional<double> llir::getFloatSplat(Value value) {
+  SplatElementsAttr splat = getSplatOf<FloatType>(value);
+  if (!splat)
     return std::nullopt;
   APFloat number = splat.getSplatValue<APFloat>();
   bool ignored;
   number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &ignored);
   return number.convertToDouble();
+}
+
+std::optional<int64_t> llir::getIntegerSplat(Value value) {
+  SplatElementsAttr splat = getSplatOf<IntegerType>(value);
+  if (!splat)
+    return std::nullopt;
+  APInt number = splat.getSplatValue<APInt>();
+  return number.getBitWidth() == 1 ? number.getZExtValue()
+                                   : number.getSExtValue();
 }
 
 unsigned llir::getPosition(Operation *op) {

@@ -11,7 +11,7 @@
 #ifndef LUMINAL_DIALECT_LLIR_ANALYSIS_PRODUCTANALYSIS_H
 #define LUMINAL_DIALECT_LLIR_ANALYSIS_PRODUCTANALYSIS_H
 
-#include "luminal/Dialect/LLIR/Analysis/KernelAnalysis.h"
+#include "luminal/Dialect/LLIR/Analysis/Windows.h"
 
 namespace luminal {
 
@@ -63,6 +63,8 @@ public:
   void joinDims();
   /// Finds `runs` (after joinDims).
   void findRuns();
+  /// Finds `windows` (after joinDims); refused where there are none.
+  Decision findWindows();
 
   /// How many of the side's last dims, joined, every result is written along.
   size_t countStoredAlong(const ProductSide &side);
@@ -125,6 +127,8 @@ public:
   /// and the index in their operand over the dims of the runs.
   std::optional<Domain> runs;
   Index runIndex;
+  /// The columns as windows of an image, where they are read so.
+  std::optional<Windows> windows;
 };
 
 } // namespace luminal

@@ -108,6 +108,10 @@ double nominalValue(const Expr &e, const Assumptions &assumptions,
 
 namespace luminal::llir {
 
+/// In what sums and maxima of elements of this type are kept: those of 16 bits
+/// in 32.
+mlir::Type getAccumulatorType(mlir::Type element);
+
 /// Whether the op has loops of its own, whose form a schedule must state.
 bool hasLoops(mlir::Operation *op);
 

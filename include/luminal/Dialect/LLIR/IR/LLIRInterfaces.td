@@ -140,6 +140,7 @@ def LLIR_UpdateOpInterface : OpInterface<"UpdateOpInterface", [LLIR_BodyOpInterf
   }];
   let methods = [
     InterfaceMethod<"The value that is updated.", "::mlir::Value", "getDest">,
+    InterfaceMethod<"The operand that it is.", "::mlir::OpOperand &", "getDestMutable">,
     InterfaceMethod<"What it is updated with, an operand.", "::mlir::Value", "getUpdates">
   ];
 }

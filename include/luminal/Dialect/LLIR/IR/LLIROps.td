@@ -212,6 +212,29 @@ def LLIR_GatherOp : LLIR_FlatOp<"gather", [Pure, LLIR_Body<["getReads"]>, LLIR_L
   let hasVerifier = 1;
 }
 
+def LLIR_SegmentReduceOp : LLIR_FlatOp<"segment_reduce", [Pure, LLIR_Body<["getReads"]>, LLIR_LookupOpInterface]> {
+  let summary = "sum or maximum over segments of the first dim";
+  let description = [{
+    Row `b` of the result reduces the rows of `data` from `begins[b]` up to `begins[b + 1]`, the last up to the end, in
+    order. Begins are sorted, and the first is 0: where they are not, the program fails, as for an index that is outside. A
+    segment of no rows is 0, or the least value of the type.
+
+    Example:
+    ```mlir
+    %r = llir.segment_reduce sum %data, %begins : tensor<10x4xf32>, tensor<3xi64> -> tensor<3x4xf32>
+    ```
+  }];
+  let arguments = (ins LLIR_ReduceKindAttr:$kind, AnyRankedTensor:$data, AnyRankedTensor:$begins);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "custom<Keyword>($kind) $data `,` $begins attr-dict `:` type($data) `,` type($begins) `->` type($result)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Value getIndices() { return getBegins(); }
+    /// Where the begin stands that follows that of the segment of `index`.
+    ::luminal::Index getNext(const ::luminal::Index &index);
+  }];
+}
+
 def LLIR_ScatterOp : LLIR_LoopOp<"scatter", [Pure, LLIR_Body<["getReads"]>, LLIR_UpdateOpInterface,
                                           AllTypesMatch<["dest", "result"]>]> {
   let summary = "a tensor with rows along its first dim updated by index";

@@ -32,6 +32,25 @@ struct ProposedLoops {
 ProposedLoops proposeLoops(KernelOp kernel,
                            const KernelAnalysis::SymbolRanges &ranges,
                            const MachineModel &machine);
+/// The same of a kernel whose anchors all compute the same rows, step by step
+/// or as stages; none where it has no such schedule.
+ProposedLoops proposeRowProgram(KernelOp kernel,
+                                const KernelAnalysis::SymbolRanges &ranges,
+                                const MachineModel &machine);
+
+/// Schedules that the kernel can have, `proposeLoops`' first: then what other
+/// forms propose, then the neighbours of the first, each group by price.
+llvm::SmallVector<ProposedLoops>
+proposeAllLoops(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+                const MachineModel &machine);
+
+/// Schedules one step from `loops`, by price: in one of its cases a number is
+/// doubled or halved (a block, lanes, parts, threads, a number of a form).
+/// All of them are verified.
+llvm::SmallVector<ProposedLoops>
+getNeighbours(KernelOp kernel, LoopsAttr loops,
+              const KernelAnalysis::SymbolRanges &ranges,
+              const MachineModel &machine);
 
 /// What is asked for the schedule of a kernel.
 using ProposeFn = std::function<ProposedLoops(

@@ -21,6 +21,58 @@ def ExpandRowFunctionsPass : Pass<"llir-expand-row-functions", "::mlir::func::Fu
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
+def ExpandUpdatesPass : Pass<"llir-expand-updates", "::mlir::func::FuncOp"> {
+  let summary = "Let updates of one row agree, so that they may run in any order";
+  let description = [{
+    Of several updates that set one row, the last one counts. Where equal indices may meet, a table of the destination's
+    rows gets the greatest position at which each row's index stands, by an exact maximum of integers, and each update
+    then sets the elements of the update at that position. So all that set a row set the same, and the scatter needs no
+    order (`llir::isOrderFree`).
+
+    Before:
+    ```mlir
+    %r = llir.scatter set %x, %i, %u {checked} : tensor<9x4xf32>, tensor<3xi64>, tensor<3x4xf32>
+    ```
+    After:
+    ```mlir
+    %t = llir.scatter max %none, %i, %positions {checked} : tensor<9xi32>, tensor<3xi64>, tensor<3xi32>
+    %w = llir.gather %t, %i {checked} : tensor<9xi32>, tensor<3xi64> -> tensor<3xi32>
+    %v = llir.gather %u, %w {checked} : tensor<3x4xf32>, tensor<3xi32> -> tensor<3x4xf32>
+    %r = llir.scatter set %x, %i, %v {checked} : tensor<9x4xf32>, tensor<3xi64>, tensor<3x4xf32>
+    ```
+    Left alone: updates that need no order, and sums of floats, which are added in order.
+  }];
+  let options = [
+    Option<"blockThreads", "block-threads", "int64_t", "0",
+           "Threads of a GPU's block; 0: the target has none, and nothing is changed">
+  ];
+  let dependentDialects = ["::luminal::llir::LLIRDialect"];
+}
+
+def FindSegmentsPass : Pass<"llir-find-segments", "::mlir::func::FuncOp"> {
+  let summary = "Let scatters into sorted segments be reductions of them";
+  let description = [{
+    A scatter that adds up, or takes the maximum of, runs of rows is imported with an index that counts the begins at or
+    before each row. Each row of its result follows from all rows; as `llir.segment_reduce` it follows from those of its
+    segment, so that it can be computed where it is read. That begins are sorted and the first is 0 is checked when they are
+    read, as an index is.
+
+    Before:
+    ```mlir
+    %s = llir.elementwise less_equal(%begins, %i) : (tensor<9x4xi64>, tensor<9x4xi64>) -> tensor<9x4xi1>
+    %t = llir.elementwise cast(%s) : (tensor<9x4xi1>) -> tensor<9x4xi64>
+    %c = llir.reduce sum %t : tensor<9x4xi64> -> tensor<9xi64>
+    %b = llir.elementwise add(%c, %minus) : (tensor<9xi64>, tensor<9xi64>) -> tensor<9xi64>
+    %r = llir.scatter add %zero, %b, %x {checked} : tensor<4x8xf32>, tensor<9xi64>, tensor<9x8xf32>
+    ```
+    After:
+    ```mlir
+    %r = llir.segment_reduce sum %x, %o : tensor<9x8xf32>, tensor<4xi64> -> tensor<4x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::luminal::llir::LLIRDialect"];
+}
+
 def FuseKernelsPass : Pass<"llir-fuse-kernels", "::mlir::func::FuncOp"> {
   let summary = "Group flat ops into kernels";
   let description = [{
@@ -83,7 +135,7 @@ def CheckIndicesPass : Pass<"llir-check-indices", "::mlir::ModuleOp"> {
     func.func @f(%a: tensor<?xf32, #hlir.dims<n>>, ...) -> ... attributes {hlir.symbols = ...} {
       %r = hlir.view %a <(d0) -> (d0)> : tensor<?xf32, #hlir.dims<n>> -> tensor<?xf32, #hlir.dims<m>>
     ```
-    After: `hlir.requires = [#hlir.requirement<m <= n over (m), "f.mlir:2:8: 'hlir.view' op its map, dim 0 of extent
+    After: `hlir.requires = [#hlir.requirement<lesser = m, greater = n, over = (m), "f.mlir:2:8: 'hlir.view' op its map, dim 0 of extent
     n">]` on the function.
   }];
   let dependentDialects = ["::luminal::hlir::HLIRDialect"];
@@ -177,7 +229,13 @@ def UpdateInPlacePass : Pass<"llir-update-in-place", "::mlir::func::FuncOp"> {
     %0 = llir.kernel(%cache, %i, %x) {in_place} : ...
     return %0, %1
     ```
+
+    With `block-threads`, a scatter whose updates may run in any order, and which has to copy, is two kernels: one copies,
+    the other updates the copy in place, each with as many threads as it has work for.
   }];
+  let options = [
+    Option<"blockThreads", "block-threads", "int64_t", "0", "Threads of a GPU's block; 0: the target has none">
+  ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 

@@ -16,6 +16,16 @@ namespace luminal::llir {
 /// nothing after it.
 llvm::SmallVector<KernelOp> splitByReductions(KernelOp kernel);
 
+/// Builds, before a kernel of one update, kernels that compute the same: one
+/// writes the destination, one updates it in place, and where the update is
+/// yielded through views, one moves it. The results of the last are the
+/// kernel's, which stays as it is.
+llvm::SmallVector<KernelOp> splitByUpdate(KernelOp kernel);
+
+/// The same where the kernel could run in place, if its first operand were its
+/// own: one kernel copies that operand, the other is the kernel on the copy.
+llvm::SmallVector<KernelOp> splitByCopy(KernelOp kernel);
+
 } // namespace luminal::llir
 
 #endif // LUMINAL_DIALECT_LLIR_TRANSFORMS_SPLITKERNEL_H

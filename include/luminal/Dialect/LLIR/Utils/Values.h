@@ -21,6 +21,9 @@ mlir::Value skipWidening(mlir::Value value);
 /// any other value, a view of such a constant too.
 std::optional<double> getFloatSplat(mlir::Value value);
 
+/// The same of a constant of integers; of i1, 0 or 1.
+std::optional<int64_t> getIntegerSplat(mlir::Value value);
+
 /// The position of `op` in the body of its kernel, by which schedules name it.
 unsigned getPosition(mlir::Operation *op);
 

@@ -1,0 +1,310 @@
+//===- JoinRows.cpp - Kernels over the same rows become one ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Kernels that read each other's results row by row may be one, which keeps on
+// chip what is between them. Candidates are all kernels over the same rows that
+// read each other, without one between them that is not; whether they can be
+// one, and whether that is faster, the schedules say.
+//
+// Tested by test/Conversion/Schedules/join-rows.mlir.
+//
+//===----------------------------------------------------------------------===//
+
+#include "luminal/Conversion/Passes.h"
+#include "luminal/Conversion/Target.h"
+#include "luminal/Dialect/LLIR/Analysis/RowProgram.h"
+#include "luminal/Dialect/LLIR/Utils/CodeBudget.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <cmath>
+
+namespace luminal {
+#define GEN_PASS_DEF_JOINROWSPASS
+#include "luminal/Conversion/Passes.h.inc"
+} // namespace luminal
+
+#define DEBUG_TYPE "llir-join-rows"
+
+using namespace mlir;
+using namespace luminal;
+
+namespace {
+class JoinRows : public luminal::impl::JoinRowsPassBase<JoinRows> {
+public:
+  using JoinRowsPassBase::JoinRowsPassBase;
+  void runOnOperation() override;
+
+private:
+  void joinOver(const Expr &rows, func::FuncOp func);
+  bool join(ArrayRef<llir::KernelOp> kernels, const Expr &rows);
+
+  std::shared_ptr<TargetInterface> device;
+};
+} // namespace
+
+/// The first extent of a kernel's results that is not 1.
+static std::optional<Expr> getRows(llir::KernelOp kernel) {
+  for (const Expr &extent : hlir::getExtents(kernel.getResult(0)))
+    if (!extent.isConstant(1))
+      return extent;
+  return std::nullopt;
+}
+
+/// Whether a kernel may compute `rows` one by one, as far as its results and
+/// loops tell.
+static bool isOver(const Expr &rows, llir::KernelOp kernel) {
+  auto hasRows = [&](Value v) {
+    return llvm::is_contained(hlir::getExtents(v), rows);
+  };
+  if (kernel.getInPlace() || kernel.getLoops() ||
+      !llvm::all_of(kernel.getResults(), hasRows))
+    return false;
+  return llvm::all_of(kernel.getOps(), [&](Operation &op) {
+    return !llir::hasLoops(&op) || (isa<llir::ReductionOpInterface>(op) &&
+                                    llvm::all_of(op.getResults(), hasRows));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// One kernel of several
+//===----------------------------------------------------------------------===//
+
+/// The kernel of `kernels`, which are in the order of the block; they stay.
+/// `results` is what of their results is read elsewhere.
+static llir::KernelOp merge(ArrayRef<llir::KernelOp> kernels,
+                            SmallVectorImpl<Value> &results) {
+  SmallPtrSet<Operation *, 8> members(kernels.begin(), kernels.end());
+  llir::KernelOp last = kernels.back();
+  SmallVector<Location> locations;
+  Region region;
+  Block &body = region.emplaceBlock();
+  OpBuilder inner(last.getContext());
+  inner.setInsertionPointToEnd(&body);
+  // Values outside, as the new body has them.
+  IRMapping outside;
+  SmallVector<Value> operands;
+  SmallVector<Value> yielded;
+  for (llir::KernelOp kernel : kernels) {
+    locations.push_back(kernel.getLoc());
+    IRMapping inside;
+    Block &from = kernel.getBody().front();
+    for (auto [argument, operand] :
+         llvm::zip_equal(from.getArguments(), kernel.getInputs())) {
+      if (!outside.contains(operand)) {
+        outside.map(operand,
+                    body.addArgument(operand.getType(), operand.getLoc()));
+        operands.push_back(operand);
+      }
+      inside.map(argument, outside.lookup(operand));
+    }
+    for (Operation &op : from.without_terminator())
+      inner.clone(op, inside);
+    for (auto [result, v] :
+         llvm::zip_equal(kernel.getResults(), getYielded(kernel)))
+      outside.map(result, inside.lookupOrDefault(v));
+    for (Value result : kernel.getResults())
+      if (!llvm::all_of(result.getUsers(), [&](Operation *user) {
+            return members.contains(user);
+          })) {
+        results.push_back(result);
+        yielded.push_back(outside.lookup(result));
+      }
+  }
+  Location loc = FusedLoc::get(last.getContext(), locations);
+  llir::YieldOp::create(inner, loc, yielded);
+  OpBuilder builder(last);
+  auto merged = llir::KernelOp::create(builder, loc,
+                                       TypeRange(ValueRange(results)), operands,
+                                       /*in_place=*/false, /*loops=*/nullptr);
+  merged.getBody().takeBody(region);
+  return merged;
+}
+
+/// Lets products read operands of rows through a view, which may be kept: lanes
+/// that are rows read memory one by one.
+static void viewOperands(llir::KernelOp kernel, const Expr &rows) {
+  DenseMap<Value, Value> views;
+  for (auto op : kernel.getBody().front().getOps<llir::ProductOpInterface>())
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto argument = dyn_cast<BlockArgument>(operand.get());
+      if (!argument || !llvm::is_contained(hlir::getExtents(argument), rows))
+        continue;
+      Value &view = views[argument];
+      if (!view) {
+        OpBuilder builder = OpBuilder::atBlockBegin(argument.getOwner());
+        view = llir::ViewOp::create(
+            builder, op->getLoc(), argument.getType(), argument,
+            hlir::MapAttr::getIdentity(op->getContext(), getRank(argument)));
+      }
+      operand.set(view);
+    }
+}
+
+static int64_t countCode(llir::KernelOp kernel) {
+  int64_t code = 0;
+  for (Operation &op : kernel.getOps())
+    code += cast<llir::CodeOpInterface>(op).getCodeSize();
+  return code * llir::kElementLoopCopies;
+}
+
+bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
+  auto function = kernels.front()->getParentOfType<func::FuncOp>();
+  Reporter reporter(&getContext(), DEBUG_TYPE, function.getName());
+  KernelAnalysis::SymbolRanges ranges =
+      hlir::getAssumptions(kernels.front()).getSymbols();
+  SmallVector<Value> results;
+  llir::KernelOp merged = merge(kernels, results);
+  viewOperands(merged, rows);
+  SmallVector<Reporter::Arg> args = {{"kernels", uint64_t(kernels.size())},
+                                     {"rows", rows.str()}};
+  auto refuse = [&](StringRef reason) {
+    args.push_back({"reason", reason.str()});
+    reporter.missed(merged.getLoc(), "rows", args);
+    merged.erase();
+    return false;
+  };
+  KernelAnalysis analysis(merged, ranges);
+  if (Decision found =
+          RowProgram(analysis).find(RowProgram::findWished(merged));
+      !found) {
+    if (Operation *op = found.getSubject())
+      args.push_back({"in the way", describeWithPlace(op)});
+    return refuse(found.str());
+  }
+  if (countCode(merged) > codeBudget)
+    return refuse("the code of one kernel would go beyond its budget");
+  llir::ProposedLoops one =
+      llir::proposeRowProgram(merged, ranges, device->getMachine());
+  double parts = 0, partsOfOne = 0;
+  for (llir::KernelOp kernel : kernels) {
+    llir::ProposedLoops part = device->propose(kernel, ranges);
+    parts += part.loops ? part.price : 0;
+    partsOfOne += part.loops ? part.priceOfOne : 0;
+  }
+  if (!one.loops) {
+    llvm::append_range(args, one.why);
+    return refuse("one kernel has no schedule");
+  }
+  args.push_back({"predicted ns", int64_t(std::llround(one.price))});
+  args.push_back({"as several", int64_t(std::llround(parts))});
+  args.push_back({"by one worker", int64_t(std::llround(one.priceOfOne))});
+  args.push_back(
+      {"as several by one worker", int64_t(std::llround(partsOfOne))});
+  // At one price one kernel is preferred: it saves launches as well.
+  if (one.price > parts || one.priceOfOne > partsOfOne) {
+    llvm::append_range(args, one.why);
+    return refuse("several kernels are as fast by their price");
+  }
+  // The price is that of this schedule.
+  merged.setLoopsAttr(one.loops);
+  llvm::append_range(args, one.why);
+  reporter.passed(merged.getLoc(), "rows", args);
+  for (auto [from, to] : llvm::zip_equal(results, merged.getResults()))
+    from.replaceAllUsesExcept(to, merged);
+  for (llir::KernelOp kernel : llvm::reverse(kernels))
+    kernel.erase();
+  // What reads a result may have stood before the last of them.
+  sortTopologically(merged->getBlock());
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Candidates
+//===----------------------------------------------------------------------===//
+
+/// Adds maps that only `kernels` read, of whatever space: an element of them is
+/// computed where it is read. `mayRunFirst` says which need none of them.
+static void addMaps(SmallVectorImpl<llir::KernelOp> &kernels,
+                    function_ref<bool(Operation *)> mayRunFirst) {
+  SmallPtrSet<Operation *, 8> members(kernels.begin(), kernels.end());
+  // Those that added ones read are looked at later.
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    llir::KernelOp reader = kernels[i];
+    for (Value operand : reader.getInputs()) {
+      auto kernel = operand.getDefiningOp<llir::KernelOp>();
+      if (!kernel || members.contains(kernel) || kernel.getInPlace() ||
+          kernel.getLoops() || !mayRunFirst(kernel) ||
+          llvm::any_of(kernel.getOps(),
+                       [](Operation &op) { return llir::hasLoops(&op); }) ||
+          !llvm::all_of(kernel->getUsers(), [&](Operation *user) {
+            return members.contains(user);
+          }))
+        continue;
+      members.insert(kernel);
+      kernels.push_back(kernel);
+    }
+  }
+  llvm::sort(kernels, [](llir::KernelOp a, llir::KernelOp b) {
+    return a->isBeforeInBlock(b);
+  });
+}
+
+void JoinRows::joinOver(const Expr &rows, func::FuncOp func) {
+  // How often a chain of reads enters or leaves the kernels over the rows: what
+  // is not over them parts those before it from those after it.
+  DenseMap<Operation *, unsigned> level;
+  llvm::SetVector<Operation *> members;
+  llvm::EquivalenceClasses<Operation *> joined;
+  for (Operation &op : func.getBody().front().without_terminator()) {
+    auto kernel = dyn_cast<llir::KernelOp>(op);
+    bool isMember = kernel && isOver(rows, kernel);
+    unsigned own = 0;
+    for (Value operand : op.getOperands())
+      if (Operation *def = operand.getDefiningOp()) {
+        unsigned before = level.lookup(def);
+        bool isOf = members.contains(def);
+        // Others count where they read one over the rows.
+        own = std::max(
+            own, before + unsigned(isMember != isOf && (isOf || before > 0)));
+      }
+    level[&op] = own;
+    if (!isMember)
+      continue;
+    members.insert(&op);
+    joined.insert(&op);
+    for (Value operand : op.getOperands())
+      if (Operation *def = operand.getDefiningOp();
+          def && members.contains(def) && level.lookup(def) == own)
+        joined.unionSets(def, &op);
+  }
+  llvm::MapVector<Operation *, SmallVector<llir::KernelOp>> groups;
+  for (Operation *op : members)
+    groups[joined.getLeaderValue(op)].push_back(cast<llir::KernelOp>(op));
+  // A map may be of the group that it is over the rows with, and be added to
+  // one that reads it.
+  SmallPtrSet<Operation *, 16> gone;
+  for (auto &[leader, kernels] : groups) {
+    llvm::erase_if(
+        kernels, [&](llir::KernelOp kernel) { return gone.contains(kernel); });
+    if (kernels.size() < 2)
+      continue;
+    addMaps(kernels, [&](Operation *op) { return level.lookup(op) == 0; });
+    if (join(kernels, rows))
+      gone.insert(kernels.begin(), kernels.end());
+  }
+}
+
+void JoinRows::runOnOperation() {
+  func::FuncOp func = getOperation();
+  if (func.isDeclaration())
+    return;
+  std::string error;
+  device = createTarget(target, arch, machine, &error, workers);
+  if (!device) {
+    func.emitError(error);
+    return signalPassFailure();
+  }
+  if (!device->getMachine().getChipBytes())
+    return;
+  std::vector<Expr> all;
+  for (auto kernel : func.getBody().front().getOps<llir::KernelOp>())
+    if (std::optional<Expr> rows = getRows(kernel);
+        rows && !llvm::is_contained(all, *rows))
+      all.push_back(*rows);
+  for (const Expr &rows : all)
+    joinOver(rows, func);
+}

@@ -1,0 +1,107 @@
+//===- Conditions.cpp - Comparisons of indices ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "luminal/Dialect/LLIR/Analysis/Conditions.h"
+#include "luminal/Dialect/LLIR/Utils/Values.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace luminal;
+using namespace mlir;
+using luminal::llir::Fn;
+
+/// Ops that a condition may be made of; longer ones are not looked at.
+static constexpr unsigned kMostNested = 16;
+
+/// An index as data: of 64 bits, and within bounds that are known.
+static std::optional<Expr> getInteger(const KernelAnalysis &a, Value v,
+                                      Index index) {
+  while (auto view = v.getDefiningOp<llir::ViewOp>()) {
+    index = a.mapIndex(view.getMap(), index);
+    v = view.getOperand();
+  }
+  if (!getElementType(v).isInteger(64))
+    return std::nullopt;
+  if (std::optional<int64_t> number = llir::getIntegerSplat(v))
+    return Expr(*number);
+  auto op = v.getDefiningOp<llir::BodyOpInterface>();
+  std::optional<Expr> found = op ? op.getElementExpr(index) : std::nullopt;
+  if (!found || !a.getAssumptions().lowerBound(*found) ||
+      !a.getAssumptions().upperBound(*found))
+    return std::nullopt;
+  return a.simplify(*found);
+}
+
+/// What is not negative where the comparison holds.
+static std::optional<Expr> getDifference(const KernelAnalysis &a,
+                                         llir::ElementwiseOp op,
+                                         const Index &index) {
+  if (op.getFn() != Fn::LessThan && op.getFn() != Fn::LessEqual)
+    return std::nullopt;
+  std::optional<Expr> x = getInteger(a, op.getInputs()[0], index),
+                      y = getInteger(a, op.getInputs()[1], index);
+  if (!x || !y)
+    return std::nullopt;
+  return a.simplify(*y - *x - Expr(op.getFn() == Fn::LessThan ? 1 : 0));
+}
+
+static std::optional<bool> decide(const KernelAnalysis &a, Value v, Index index,
+                                  unsigned depth) {
+  while (auto view = v.getDefiningOp<llir::ViewOp>()) {
+    index = a.mapIndex(view.getMap(), index);
+    v = view.getOperand();
+  }
+  if (depth == kMostNested || !getElementType(v).isInteger(1))
+    return std::nullopt;
+  if (std::optional<int64_t> number = llir::getIntegerSplat(v))
+    return *number != 0;
+  auto op = v.getDefiningOp<llir::ElementwiseOp>();
+  if (!op)
+    return std::nullopt;
+  if (std::optional<Expr> difference = getDifference(a, op, index)) {
+    if (a.getAssumptions().provablyNonNegative(*difference))
+      return true;
+    if (a.getAssumptions().provablyLess(*difference, 0))
+      return false;
+    return std::nullopt;
+  }
+  if (op.getFn() != Fn::Mul && op.getFn() != Fn::Or)
+    return std::nullopt;
+  // One of both may decide it alone.
+  bool decides = op.getFn() == Fn::Or;
+  std::optional<bool> x = decide(a, op.getInputs()[0], index, depth + 1);
+  if (x == decides)
+    return x;
+  std::optional<bool> y = decide(a, op.getInputs()[1], index, depth + 1);
+  if (y == decides)
+    return y;
+  return x && y ? std::optional<bool>(!decides) : std::nullopt;
+}
+
+std::optional<bool> luminal::decideCondition(const KernelAnalysis &a, Value v,
+                                             const Index &index) {
+  return decide(a, v, index, 0);
+}
+
+std::set<int64_t> luminal::findEdges(KernelAnalysis &a, Value v,
+                                     const Index &index, unsigned dim) {
+  std::set<int64_t> edges;
+  auto visit = [&](Value at, const Index &where) {
+    auto op = at.getDefiningOp<llir::ElementwiseOp>();
+    if (!op || !getElementType(at).isInteger(1))
+      return;
+    std::optional<Expr> difference = getDifference(a, op, where);
+    std::optional<Expr::Linear> linear =
+        difference ? difference->linearIn(dim) : std::nullopt;
+    if (!linear)
+      return;
+    std::optional<int64_t> stride = linear->stride.asConstant(),
+                           rest = linear->rest.asConstant();
+    if (!stride || !rest || *stride == 0)
+      return;
+    // stride * dim + rest >= 0 from there on, or up to there.
+    edges.insert(*stride > 0 ? llvm::divideCeilSigned(-*rest, *stride)
+                             : llvm::divideFloorSigned(*rest, -*stride) + 1);
+  };
+  a.walk(v, index, [](const Leaf &) {}, visit);
+  return edges;
+}

@@ -1,0 +1,250 @@
+//===- RowProgram.cpp - A kernel that computes rows step by step ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "luminal/Dialect/LLIR/Analysis/RowProgram.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace luminal;
+using namespace mlir;
+
+static constexpr int64_t kAlignment = 64;
+/// Code of a value that is worth keeping where several ops read it.
+static constexpr int64_t kWorthKeeping = 8;
+
+/// Values of a kernel times the ways in which they are read, up to which it is
+/// looked at: each may be another index.
+static constexpr size_t kMostReads = 1024;
+
+/// Whether values are read in few ways: each level of a scan reads the one
+/// before it through two maps, so that there are twice as many.
+static bool hasFewReads(llir::KernelOp kernel) {
+  // A way is a list of views: of a shorter one and the op after it.
+  llvm::DenseMap<std::pair<unsigned, Operation *>, unsigned> ways;
+  auto extend = [&](unsigned way, Operation *op) {
+    return ways.try_emplace({way, op}, ways.size() + 1).first->second;
+  };
+  llvm::SetVector<std::pair<Value, unsigned>> seen;
+  auto addOperands = [&](Operation &op, unsigned way) {
+    for (Value operand : op.getOperands())
+      seen.insert({operand, way});
+  };
+  for (Operation &op : kernel.getBody().front())
+    if (op.hasTrait<OpTrait::IsTerminator>() || llir::hasLoops(&op))
+      addOperands(op, extend(0, &op));
+  for (size_t i = 0; i < seen.size(); ++i) {
+    if (i == kMostReads)
+      return false;
+    auto [v, way] = seen[i];
+    Operation *op = v.getDefiningOp();
+    if (!op || llir::hasLoops(op))
+      continue;
+    bool moves = isa<llir::ViewOp, llir::LookupOpInterface>(op);
+    addOperands(*op, moves ? extend(way, op) : way);
+  }
+  return true;
+}
+
+/// The value behind the views through which an op reads `v`.
+static Value skipViews(Value v) {
+  while (auto view = v.getDefiningOp<llir::ViewOp>())
+    v = view.getOperand();
+  return v;
+}
+
+SmallVector<Operation *> RowProgram::findWished(llir::KernelOp kernel) {
+  llvm::SetVector<Operation *> wished;
+  auto add = [&](Value v) {
+    auto op = v.getDefiningOp<llir::BodyOpInterface>();
+    if (op && !op.isFree() && !llir::hasLoops(op))
+      wished.insert(op);
+  };
+  for (Operation &op : kernel.getOps()) {
+    // Each element of an operand is read for many of the results.
+    if (isa<llir::ReductionOpInterface>(op))
+      for (Value operand : op.getOperands()) {
+        add(skipViews(operand));
+        // What a view brings from memory.
+        auto view = operand.getDefiningOp<llir::ViewOp>();
+        if (view && isa<BlockArgument>(view.getOperand()) &&
+            view.getMap().isIdentity())
+          wished.insert(view);
+      }
+    bool isShared =
+        !op.use_empty() && !op.hasOneUse() &&
+        cast<llir::CodeOpInterface>(op).getCodeSize() >= kWorthKeeping;
+    if (isShared || isa<llir::LookupOpInterface>(op))
+      add(op.getResult(0));
+  }
+  return wished.takeVector();
+}
+
+namespace {
+/// A value that a step reads at the index of another row.
+struct OtherRow {
+  Operation *reader;
+  Value read;
+};
+} // namespace
+
+Decision RowProgram::check(unsigned rank, SmallVectorImpl<Operation *> &kept) {
+  a.clearPlaces();
+  SmallVector<Expr> first = hlir::getExtents(results.front().source);
+  ArrayRef<Expr> rows = ArrayRef(first).take_front(rank);
+  auto hasRows = [&](Value v) {
+    SmallVector<Expr> own = hlir::getExtents(v);
+    return own.size() >= rank && ArrayRef(own).take_front(rank) == rows;
+  };
+  llvm::erase_if(kept,
+                 [&](Operation *op) { return !hasRows(op->getResult(0)); });
+  Index row;
+  for (const Expr &extent : rows)
+    row.push_back(extent.isConstant(1) ? Expr(0) : Expr::dim(a.addDim(extent)));
+  auto indexOf = [&](Value v) {
+    Index at = row;
+    SmallVector<Expr> own = hlir::getExtents(v);
+    for (const Expr &extent : ArrayRef(own).drop_front(rank))
+      at.push_back(extent.isConstant(1) ? Expr(0)
+                                        : Expr::dim(a.addDim(extent)));
+    return at;
+  };
+  std::optional<Value> other;
+  auto readsRow = [&](Value v) {
+    a.walk(v, indexOf(v), [](const Leaf &) {});
+    return !other;
+  };
+  auto remember = [&](Value v) {
+    a.place(v, [&, v](const Index &at) -> Expr {
+      if (!std::equal(row.begin(), row.end(), at.begin()) && !other)
+        other = v;
+      return 0;
+    });
+  };
+  auto refuse = [&](Operation *reader) {
+    // What need not be kept is computed where it is read.
+    Operation *def = other->getDefiningOp();
+    if (!llir::hasLoops(def)) {
+      llvm::erase(kept, def);
+      return Decision::refuse("other rows of a kept value are read", def);
+    }
+    return Decision::refuse("another row of it is read", def);
+  };
+  for (Operation &op : a.kernel.getOps()) {
+    bool hasLoops = llir::hasLoops(&op);
+    if (!hasLoops && !llvm::is_contained(kept, &op))
+      continue;
+    for (Value result : op.getResults())
+      if (!hasRows(result))
+        return Decision::refuse("its rows are not those of the results", &op);
+    if (!readsRow(op.getResult(0)))
+      return refuse(&op);
+    for (Value result : op.getResults())
+      remember(result);
+  }
+  for (const MovedResult &result : results)
+    if (!readsRow(result.source))
+      return refuse(nullptr);
+  extents.assign(rows.begin(), rows.end());
+  steps.clear();
+  for (Operation &op : a.kernel.getOps())
+    if (llir::hasLoops(&op) || llvm::is_contained(kept, &op))
+      steps.push_back(&op);
+  return Decision::accept();
+}
+
+Decision RowProgram::find(ArrayRef<Operation *> wished) {
+  for (Operation &op : a.kernel.getOps())
+    if (llir::hasLoops(&op) && !isa<llir::ReductionOpInterface>(op))
+      return Decision::refuse("it is no reduction of each row", &op);
+  if (!hasFewReads(a.kernel))
+    return Decision::refuse("its values are read in too many ways");
+  results.clear();
+  for (Value yielded : getYielded(a.kernel)) {
+    MovedResult &result = results.emplace_back();
+    if (!findSource(a, yielded, result))
+      result = {yielded, {}};
+  }
+  // Results have their leading dims in common.
+  SmallVector<Expr> first = hlir::getExtents(results.front().source);
+  size_t most = first.size();
+  for (const MovedResult &result : results) {
+    SmallVector<Expr> own = hlir::getExtents(result.source);
+    most = std::min(most, own.size());
+    most =
+        std::mismatch(first.begin(), first.begin() + most, own.begin()).first -
+        first.begin();
+  }
+  Decision found = Decision::refuse("its results have no rows in common");
+  for (size_t rank = most; rank > 0 && !found; --rank) {
+    SmallVector<Operation *> kept(wished);
+    size_t before;
+    // Again without what cannot be kept.
+    do {
+      before = kept.size();
+      found = check(rank, kept);
+    } while (!found && kept.size() < before);
+  }
+  a.clearPlaces();
+  return found;
+}
+
+Decision RowProgram::apply(llir::LoopCaseAttr loopCase) {
+  SmallVector<Operation *> kept;
+  for (llir::LoopFormAttr form : loopCase.getForms()) {
+    Operation *op =
+        &*std::next(a.kernel.getBody().front().begin(), form.getOp());
+    if (!llir::hasLoops(op))
+      kept.push_back(op);
+  }
+  if (Decision found = find(kept); !found)
+    return found;
+  for (Operation *op : kept)
+    if (!llvm::is_contained(steps, op))
+      return Decision::refuse("other rows of what it keeps are read", op);
+  return Decision::accept();
+}
+
+//===----------------------------------------------------------------------===//
+// Scratch
+//===----------------------------------------------------------------------===//
+
+Expr RowProgram::countLocal(Value v) const {
+  Expr count = 1;
+  SmallVector<Expr> own = hlir::getExtents(v);
+  for (const Expr &extent : ArrayRef(own).drop_front(extents.size()))
+    count = count * extent;
+  return count;
+}
+
+Expr RowProgram::countBytes(int64_t lanes) const {
+  return getOffset(nullptr, lanes);
+}
+
+Expr RowProgram::getOffset(Value v, int64_t lanes) const {
+  Expr offset = 0;
+  for (Operation *op : steps)
+    for (Value result : op->getResults()) {
+      if (result == v)
+        return offset;
+      // As memory holds them: a byte for what is narrower.
+      int64_t size =
+          std::max(1u, getElementType(result).getIntOrFloatBitWidth() / 8);
+      offset = offset +
+               Expr::ceilDiv(countLocal(result) * (size * lanes), kAlignment) *
+                   kAlignment;
+    }
+  return offset;
+}
+
+Expr RowProgram::getPlace(Value v, const Index &at, int64_t lanes,
+                          const Expr &row) const {
+  SmallVector<Expr> own = hlir::getExtents(v);
+  size_t rank = extents.size();
+  std::vector<Expr> local(own.begin() + rank, own.end()),
+      index(at.begin() + rank, at.end());
+  return linearize(index, local) * lanes + row;
+}
+
+void RowProgram::place(Value v, int64_t lanes, const Expr &row) {
+  a.place(v,
+          [=, this](const Index &at) { return getPlace(v, at, lanes, row); });
+}

@@ -1,0 +1,297 @@
+//===- RowProgramForms.cpp - Rows in lanes, step by step ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The grid cuts the rows (RowProgram) into vectors of them. An op with loops
+// has the form `across`: it computes `columns` elements of its last local dim
+// at a time, each a vector over the rows, in one loop over what it reduces. An
+// elementwise value, a lookup or a view of memory with the form `keep` is
+// computed once for each row. So small products need no packing, nothing is
+// shuffled, and what follows on each other stays in the first caches. Few rows
+// are taken one by one, by the form `along`, whose lanes run along what an op
+// reduces.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Forms.h"
+#include "luminal/Dialect/LLIR/Analysis/RowProgram.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+/// Sums that an op with loops keeps in registers.
+static constexpr int64_t kColumns = 8;
+/// Fewer rows than this share of a vector are taken one by one.
+static constexpr double kFewShare = 0.5;
+/// Operations to add up the lanes of a sum.
+static constexpr double kAddLanes = 10;
+/// How a multiplication that reads one element for all rows compares with one
+/// of a tile.
+static constexpr double kBesideTile = 1.25;
+/// The same where it reads both factors for each row.
+static constexpr double kReadsBoth = 2.5;
+/// Operations, for each lane, of an element that a lane reads for itself: the
+/// others wait.
+static constexpr double kOwnRead = 0.5;
+/// Bytes that a vector of rows keeps at most: beyond, its values come from far
+/// away each time, and attention of 700 keys in f64 took 1.5 times as long as
+/// in kernels of its own.
+static constexpr int64_t kMostKept = 256 << 10;
+
+static bool fits(KernelOp kernel) {
+  bool hasReduction = false;
+  for (Operation &op : kernel.getOps()) {
+    if (hasLoops(&op) && !isa<ReductionOpInterface>(op))
+      return false;
+    hasReduction |= isa<ReductionOpInterface>(op);
+  }
+  return hasReduction;
+}
+
+/// Whether an operand has the rows of the program among its dims.
+static bool hasRows(const RowProgram &p, Value v) {
+  return llvm::any_of(p.extents, [&](const Expr &extent) {
+    return !extent.isConstant(1) &&
+           llvm::is_contained(hlir::getExtents(v), extent);
+  });
+}
+
+static LoopWork count(KernelOp kernel,
+                      const KernelAnalysis::SymbolRanges &ranges,
+                      LoopCaseAttr loopCase, const MachineModel &machine) {
+  KernelAnalysis a(kernel, ranges);
+  KernelSizes sizes(a);
+  RowProgram p(a);
+  bool found(p.apply(loopCase));
+  assert(found && "a case that was not verified");
+  (void)found;
+  LoopWork work;
+  work.units = sizes.countUnits(loopCase, p.extents);
+  double lanes = 1;
+  for (LoopAxisAttr axis : loopCase.getGrid())
+    lanes = axis.getLanes();
+  double rows = sizes.valueOf(product({p.extents.begin(), p.extents.end()}));
+  // Vectors are as long for fewer rows.
+  double idle = work.units * lanes / std::max(1.0, rows),
+         loss = countScalarLoss(loopCase, machine);
+  auto widthOf = [](Value v) {
+    return getElementType(v).getIntOrFloatBitWidth() > 32 ? 2.0 : 1.0;
+  };
+  llvm::SmallPtrSet<Value, 8> kept;
+  double keptBytes = 0;
+  // What rows have in common is computed once for a vector of them, and of
+  // operands each lane reads its own.
+  auto countOperations = [&](Value root) {
+    llvm::SetVector<Value> seen;
+    seen.insert(root);
+    double ownReads = 0;
+    for (size_t i = 0; i < seen.size(); ++i) {
+      Operation *op = seen[i].getDefiningOp();
+      if (!op)
+        ownReads += hasRows(p, seen[i]);
+      else if (!kept.contains(seen[i]))
+        seen.insert(op->operand_begin(), op->operand_end());
+    }
+    double operations = sizes.countElements(root) *
+                        (lanes > 1 ? ownReads * lanes * kOwnRead : 0);
+    llvm::DenseSet<Value> ofRows;
+    for (Value v : seen)
+      if (v.getDefiningOp() ? kept.contains(v) : hasRows(p, v))
+        ofRows.insert(v);
+    for (Operation &op : kernel.getOps()) {
+      Value v = op.getResult(0);
+      if (!seen.contains(v) || kept.contains(v))
+        continue;
+      if (llvm::any_of(op.getOperands(),
+                       [&](Value operand) { return ofRows.contains(operand); }))
+        ofRows.insert(v);
+      auto body = cast<BodyOpInterface>(op);
+      if (!hasLoops(&op) && !body.isFree())
+        operations += sizes.countElements(v) *
+                      cast<CodeOpInterface>(op).getCodeSize() /
+                      (ofRows.contains(v) ? 1 : lanes);
+    }
+    return operations;
+  };
+  for (Operation *op : p.steps) {
+    Value result = op->getResult(0);
+    double elements = sizes.countElements(result);
+    if (auto reduction = dyn_cast<ReductionOpInterface>(op)) {
+      double terms = elements * sizes.valueOf(reduction.getReducedExtent());
+      if (lanes == 1)
+        work.operations += elements * kAddLanes;
+      if (isa<ProductOpInterface>(op))
+        work.products += terms * idle * loss *
+                         (lanes > 1 ? kBesideTile : kReadsBoth) *
+                         widthOf(result);
+      else
+        work.operations += terms * idle * loss * widthOf(result);
+      for (Value operand : op->getOperands()) {
+        double again = terms / std::max(1.0, sizes.countElements(operand));
+        if (isa<ProductOpInterface>(op))
+          again = std::max(1.0, again / kColumns);
+        work.operations += again * idle * loss * countOperations(operand);
+      }
+    } else {
+      work.operations += idle * loss * countOperations(result);
+    }
+    for (Value v : op->getResults()) {
+      kept.insert(v);
+      keptBytes += 2 * sizes.countBytes(v);
+    }
+  }
+  for (Value yielded : getYielded(kernel))
+    work.operations += idle * loss * countOperations(yielded);
+  work.memoryBytes += sizes.countMemory();
+  // What is the same for all rows is read once a unit.
+  double shared = 0;
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    if (!hasRows(p, argument) &&
+        llvm::any_of(argument.getUsers(), [](Operation *user) {
+          return !isa<LookupOpInterface>(user);
+        }))
+      shared += sizes.countBytes(argument);
+  double again = shared * std::max(0.0, work.units - 1);
+  (shared <= machine.l2Bytes ? work.cacheBytes : work.memoryBytes) += again;
+  work.cacheBytes += keptBytes;
+  return work;
+}
+
+/// Each row for itself, lanes along what its steps reduce; guarded where there
+/// may be many.
+static LoopCaseAttr makeFew(const RowProgram &p, ArrayRef<unsigned> dims,
+                            const MachineModel &machine, bool isGuarded) {
+  CaseBuilder c(p.a.kernel.getContext(), machine);
+  int64_t lanes = machine.getLanes(32);
+  for (unsigned dim : dims)
+    c.grid.push_back(c.axis(dim));
+  for (Operation *op : p.steps) {
+    auto reduction = dyn_cast<ReductionOpInterface>(op);
+    Expr extent = reduction ? reduction.getReducedExtent()
+                            : hlir::getExtents(op->getResult(0)).back();
+    unsigned along = chooseLanes(extent, lanes);
+    c.addForm(op, reduction ? "along" : "keep", {{"lanes", along}});
+  }
+  if (isGuarded)
+    c.atMost.push_back({product({p.extents.begin(), p.extents.end()}),
+                        int64_t(kFewShare * lanes)});
+  return c.build();
+}
+
+/// Rows in the lanes of vectors.
+static LoopCaseAttr makeMany(const RowProgram &p, ArrayRef<unsigned> dims,
+                             int64_t lanes, const MachineModel &machine) {
+  CaseBuilder c(p.a.kernel.getContext(), machine);
+  if (!dims.empty())
+    c.grid.push_back(c.axis(dims, lanes, lanes));
+  for (Operation *op : p.steps) {
+    SmallVector<Expr> own = hlir::getExtents(op->getResult(0));
+    if (isa<LookupOpInterface>(op)) {
+      bool hasLocal = own.size() > p.extents.size();
+      c.addForm(op, "keep",
+                {{"lanes", hasLocal ? chooseLanes(own.back(), lanes) : 1}});
+      continue;
+    }
+    if (!hasLoops(op)) {
+      c.addForm(op, "keep", {});
+      continue;
+    }
+    int64_t columns = 1;
+    if (own.size() > p.extents.size())
+      columns = std::min(own.back().asConstant().value_or(kColumns), kColumns);
+    c.addForm(op, "across", {{"columns", std::max<int64_t>(1, columns)}});
+  }
+  return c.build();
+}
+
+static SmallVector<LoopCaseAttr>
+propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+        const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
+  if (!fits(kernel) || !machine.hasScratch || machine.vectorRegisters == 0 ||
+      llvm::count_if(kernel.getOps(),
+                     [](Operation &op) { return hasLoops(&op); }) < 2)
+    return {};
+  auto refuse = [&](const Twine &reason, Operation *op = nullptr) {
+    why.push_back({"no row program because", reason.str()});
+    if (op)
+      why.push_back({"in the way of rows", describeWithPlace(op)});
+    return SmallVector<LoopCaseAttr>();
+  };
+  KernelAnalysis a(kernel, ranges);
+  RowProgram p(a);
+  if (Decision found = p.find(RowProgram::findWished(kernel)); !found)
+    return refuse(found.str(), found.getSubject());
+  int64_t lanes = machine.getLanes(32);
+  SmallVector<unsigned> dims;
+  for (auto [i, extent] : llvm::enumerate(p.extents))
+    if (!extent.isConstant(1))
+      dims.push_back(i);
+  std::optional<int64_t> bytes = p.countBytes(lanes).asConstant();
+  if (!bytes || *bytes > std::min(machine.getChipBytes(), kMostKept))
+    return refuse("what a vector of rows keeps is not known to fit on chip");
+  std::optional<int64_t> rows =
+      product({p.extents.begin(), p.extents.end()}).asConstant();
+  LoopCaseAttr loopCase = rows && *rows <= kFewShare * lanes
+                              ? makeFew(p, dims, machine, /*isGuarded=*/false)
+                              : makeMany(p, dims, lanes, machine);
+  why.push_back({"form", "rows in lanes, step by step"});
+  why.push_back({"steps", uint64_t(p.steps.size())});
+  why.push_back({"bytes kept", *bytes});
+  if (rows)
+    return {loopCase};
+  return {makeFew(p, dims, machine, /*isGuarded=*/true), loopCase};
+}
+
+static LogicalResult verify(KernelOp kernel,
+                            const KernelAnalysis::SymbolRanges &ranges,
+                            LoopCaseAttr loopCase, const MachineModel &machine,
+                            function_ref<InFlightDiagnostic()> emitError) {
+  if (!machine.hasScratch)
+    return emitError() << "keeps values of rows, for which the machine has no "
+                          "scratch";
+  if (!loopCase.getStream().empty())
+    return emitError() << "has a stream, which a row program does not take";
+  KernelAnalysis a(kernel, ranges);
+  RowProgram p(a);
+  if (Decision found = p.apply(loopCase); !found) {
+    InFlightDiagnostic error = emitError() << "takes rows step by step, but "
+                                           << found.str();
+    if (Operation *op = found.getSubject())
+      error << ": " << describe(op);
+    return error;
+  }
+  bool isAcross = llvm::any_of(loopCase.getForms(), [](LoopFormAttr form) {
+    return form.getForm().getValue() == "across";
+  });
+  if (isAcross && loopCase.getGrid().size() > 1)
+    return emitError() << "has several axes, rows are one";
+  if (failed(verifyAxes(loopCase.getGrid(), p.extents, 0, emitError)))
+    return failure();
+  for (LoopAxisAttr axis : loopCase.getGrid())
+    if (int64_t(axis.getLanes()) != axis.getBlock() ||
+        (!isAcross && axis.getLanes() > 1))
+      return emitError() << "takes blocks of rows that are no vector of them";
+  for (LoopFormAttr form : loopCase.getForms()) {
+    Operation *op = &*std::next(kernel.getBody().front().begin(), form.getOp());
+    SmallVector<NumberRule> rules;
+    StringRef expected = !hasLoops(op) ? "keep" : isAcross ? "across" : "along";
+    if (form.getForm().getValue() != expected)
+      return emitError() << "gives op" << form.getOp() << ", " << describe(op)
+                         << ", the form " << form.getForm().getValue()
+                         << ", expected " << expected;
+    if (expected == "across")
+      rules.push_back({"columns", 1, 16});
+    else
+      rules.push_back({"lanes", 1, 64});
+    if (expected == "along")
+      rules.push_back({"unroll", 1, 16});
+    if (failed(verifyNumbers(form, rules, emitError)))
+      return failure();
+  }
+  return success();
+}
+
+static const StringRef kNames[] = {"across", "along"};
+const LoopForms llir::kRowProgramForms = {"row program", kNames, fits,
+                                          propose,       count,  verify};

@@ -1,0 +1,163 @@
+//===- UpdateForms.cpp - Updates in any order -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A scatter in place whose order is of no matter: the grid cuts the updates, so
+// that there is as much to share as there is to write. Of many long rows a team
+// takes one each, whose index it reads once, `unroll` vectors a thread in a
+// row.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Forms.h"
+#include "Threads.h"
+#include "luminal/Dialect/LLIR/Analysis/UpdateOrder.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+static bool fits(KernelOp kernel) { return bool(getOnlyScatter(kernel)); }
+
+/// Vectors from which a team takes each row, at least so many of them.
+static constexpr int64_t kManyVectors = 1 << 18, kLongRow = 8;
+/// Vectors that a thread of a team has on their way.
+static constexpr int64_t kVectorsEach = 4, kMostRounds = 8;
+
+/// The updates' dims, those of the indices apart from those of the rows: all
+/// elements of a row have one index.
+static Domain findUpdates(KernelAnalysis &a, ScatterOp op, Accesses *accesses) {
+  Index counts = getExtentsOf(op.getIndices());
+  unsigned row = a.addDim(hlir::getExtents(op.getDest())[0]);
+  MovedResult result;
+  // A refusal is an error of the emitter; any grid serves until then.
+  bool isMoved = bool(findSource(a, getYielded(a.kernel)[0], result));
+  auto getTarget = [&](const Index &index) {
+    Index at = {Expr::dim(row)};
+    at.insert(at.end(), index.begin() + counts.size(), index.end());
+    return result.getIndex(a, at);
+  };
+  Domain domain = findDomain(
+      a, hlir::getExtents(op.getUpdates()),
+      [&](const Index &index, function_ref<void(const Leaf &)> visit) {
+        a.walk(op.getUpdates(), index, visit);
+        Index update(index.begin(), index.begin() + counts.size());
+        visit({nullptr, linearize(update, counts)});
+        if (isMoved)
+          visit({nullptr, a.getResultAddress(0, getTarget(index))});
+      });
+  if (accesses) {
+    accesses->addReads(op.getUpdates(), domain.index);
+    if (isMoved)
+      accesses->addResult(0, getTarget(domain.index));
+  }
+  return domain;
+}
+
+static SmallVector<LoopCaseAttr>
+propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+        const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
+  ScatterOp op = getOnlyScatter(kernel);
+  // Elsewhere columns are shared by few workers, each of which is fast alone.
+  if (!op || !machine.blockThreads || !kernel.getInPlace())
+    return {};
+  KernelAnalysis a(kernel, ranges);
+  if (!isOrderFree(op, a.getAssumptions())) {
+    why.push_back({"in order because", "equal indices may set unequal rows"});
+    return {};
+  }
+  Accesses accesses(a);
+  Domain domain = findUpdates(a, op, &accesses);
+  CaseBuilder c(kernel.getContext(), machine);
+  unsigned lanes = 1, rank = getRank(op.getIndices());
+  // Atomics take one element at a time.
+  if (op.getCombine() == hlir::Combine::Set && !domain.groups.empty() &&
+      domain.groups.back().front() >= rank)
+    lanes = accesses.chooseLanes(domain.dims.back(), domain.extents.back(),
+                                 machine);
+  std::optional<int64_t> total =
+      product({domain.extents.begin(), domain.extents.end()}).asConstant();
+  if (total)
+    total = *total / lanes;
+  std::optional<int64_t> vectors;
+  if (lanes > 1)
+    vectors = domain.extents.back().asConstant();
+  if (vectors)
+    vectors = llvm::divideCeil(*vectors, lanes);
+  bool isTeam =
+      vectors && *vectors >= kLongRow && total && *total >= kManyVectors;
+  if (isTeam)
+    c.team = std::min(machine.warpThreads,
+                      chooseTeam(vectors, std::nullopt, kVectorsEach, machine));
+  for (auto [i, group] : llvm::enumerate(domain.groups))
+    c.grid.push_back(i + 1 < domain.groups.size()
+                         ? c.axis(group)
+                         : c.axis(group, isTeam ? 0 : lanes, lanes));
+  c.threads = chooseThreads(total, c.team, machine);
+  SmallVector<CaseBuilder::Number> numbers;
+  if (isTeam)
+    numbers.push_back({"unroll", chooseRounds(vectors, c.team, kMostRounds)});
+  c.addForm(op, "unordered", numbers);
+  why.push_back({"form", "updates in any order"});
+  return {c.build()};
+}
+
+static LoopWork count(KernelOp kernel,
+                      const KernelAnalysis::SymbolRanges &ranges,
+                      LoopCaseAttr loopCase, const MachineModel &machine) {
+  KernelAnalysis a(kernel, ranges);
+  KernelSizes sizes(a);
+  LoopWork work;
+  ScatterOp op = getOnlyScatter(kernel);
+  work.units = sizes.countUnits(loopCase, hlir::getExtents(op.getUpdates()));
+  work.operations = countScalarLoss(loopCase, machine) *
+                    (sizes.countElements(op.getUpdates()) +
+                     sizes.countOperations(op.getUpdates()));
+  // What is not updated stays as it is.
+  work.memoryBytes =
+      2 * sizes.countBytes(op.getUpdates()) + sizes.countBytes(op.getIndices());
+  return work;
+}
+
+static LogicalResult verify(KernelOp kernel,
+                            const KernelAnalysis::SymbolRanges &ranges,
+                            LoopCaseAttr loopCase, const MachineModel &machine,
+                            function_ref<InFlightDiagnostic()> emitError) {
+  ScatterOp op = getOnlyScatter(kernel);
+  if (!op)
+    return emitError() << "has updates in any order without one scatter, which "
+                          "is the only op with loops";
+  if (!kernel.getInPlace())
+    return emitError() << "has updates in any order, but the kernel is not in "
+                          "place";
+  if (!isOrderFree(op, Assumptions{KernelAnalysis::SymbolRanges(ranges)}))
+    return emitError() << "has updates in any order, but equal indices may set "
+                          "unequal rows";
+  if (!loopCase.getStream().empty())
+    return emitError()
+           << "has a stream, which the form unordered does not take";
+  unsigned rank = getRank(op.getIndices());
+  for (LoopAxisAttr axis : loopCase.getGrid()) {
+    if (axis.getDims().front() < rank && axis.getDims().back() >= rank)
+      return emitError() << "joins d" << rank - 1 << ", a dim of the indices, "
+                         << "and d" << rank << ", one of the rows";
+    if (axis.getLanes() > 1 && axis.getDims().front() < rank)
+      return emitError() << "has lanes along d" << axis.getDims().front()
+                         << ", in each of which is another index";
+    if (axis.getLanes() > 1 && op.getCombine() != hlir::Combine::Set)
+      return emitError() << "has lanes, but atomics take one element each";
+  }
+  if (loopCase.getTeam() > 1 &&
+      (loopCase.getGrid().empty() ||
+       loopCase.getGrid().back().getBlock() == 1 ||
+       loopCase.getGrid().back().getDims().front() < rank))
+    return emitError() << "has updates in any order, of which a team of "
+                       << loopCase.getTeam() << " threads shares only rows";
+  if (failed(verifyScatterForms(op, loopCase, {{"unroll", 1, 16}}, emitError)))
+    return failure();
+  return verifyAxes(loopCase.getGrid(), hlir::getExtents(op.getUpdates()), 0,
+                    emitError);
+}
+
+static const StringRef kNames[] = {"unordered"};
+const LoopForms llir::kUpdateForms = {"updates", kNames, fits,
+                                      propose,   count,  verify};

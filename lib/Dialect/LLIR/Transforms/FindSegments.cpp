@@ -1,0 +1,191 @@
+//===- FindSegments.cpp - Bags as reductions of segments ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A bag of rows is imported as a scatter whose index counts the bags that have
+// begun. A row of that result cannot be computed by itself; a reduction from
+// the begin of a segment to the next one can.
+//
+// Tested by test/Dialect/LLIR/find-segments.mlir.
+//
+//===----------------------------------------------------------------------===//
+
+#include "luminal/Dialect/LLIR/Transforms/Passes.h"
+#include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+#include "luminal/Dialect/LLIR/Utils/Remarks.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
+
+namespace luminal::llir {
+#define GEN_PASS_DEF_FINDSEGMENTSPASS
+#include "luminal/Dialect/LLIR/Transforms/Passes.h.inc"
+} // namespace luminal::llir
+
+#define DEBUG_TYPE "llir-find-segments"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+using luminal::hlir::MapAttr;
+using Decision = DecisionAbout<Operation *>;
+
+namespace {
+struct FindSegments : llir::impl::FindSegmentsPassBase<FindSegments> {
+  using FindSegmentsPassBase::FindSegmentsPassBase;
+  void runOnOperation() override;
+};
+
+/// Where segments begin: `source` read through `map`, from the number of the
+/// segment, and cast to `type` where that is set.
+struct Begins {
+  Value source;
+  MapAttr map;
+  Type type;
+  /// How many there are.
+  Expr count;
+};
+} // namespace
+
+/// The element that all of `v` have; null where that is not known.
+static Attribute getSplat(Value v) {
+  while (auto view = v.getDefiningOp<ViewOp>())
+    v = view.getOperand();
+  auto constant = v.getDefiningOp<llir::ConstantOp>();
+  auto splat = constant ? dyn_cast<SplatElementsAttr>(constant.getValue())
+                        : SplatElementsAttr();
+  return splat ? splat.getSplatValue<Attribute>() : Attribute();
+}
+
+static bool isInteger(Attribute element, int64_t value) {
+  auto number = dyn_cast_or_null<IntegerAttr>(element);
+  return number && number.getValue().getSExtValue() == value;
+}
+
+/// Whether a reduction of this kind begins with `element`.
+static bool isInitial(Attribute element, ReduceKind kind) {
+  if (auto number = dyn_cast_or_null<FloatAttr>(element)) {
+    const APFloat &v = number.getValue();
+    return kind == ReduceKind::Sum ? v.isPosZero()
+                                   : v.isInfinity() && v.isNegative();
+  }
+  auto number = dyn_cast_or_null<IntegerAttr>(element);
+  return number &&
+         (kind == ReduceKind::Sum ? number.getValue().isZero()
+                                  : number.getValue().isMinSignedValue());
+}
+
+/// `v`, of elements [row, segment], as it is for each segment; std::nullopt
+/// where it differs between rows, or is computed.
+static std::optional<Begins> findBegins(Value v) {
+  Expr count = hlir::getExtents(v).back();
+  MLIRContext *context = v.getContext();
+  MapAttr map = MapAttr::getIdentity(context, 2);
+  Type type;
+  while (Operation *op = v.getDefiningOp()) {
+    auto elementwise = dyn_cast<ElementwiseOp>(op);
+    if (auto view = dyn_cast<ViewOp>(op)) {
+      SmallVector<Expr> results;
+      for (const Expr &e : view.getMap().getResults())
+        results.push_back(e.substituteDims(map.getResults().vec()));
+      map = MapAttr::get(context, 2, results);
+    } else if (elementwise && elementwise.getFn() == Fn::Cast && !type &&
+               getElementTypeOrSelf(op->getOperand(0)).isInteger(32)) {
+      type = getElementTypeOrSelf(v);
+    } else {
+      break;
+    }
+    v = op->getOperand(0);
+  }
+  if (map.usesDim(0))
+    return std::nullopt;
+  SmallVector<Expr> results;
+  for (const Expr &e : map.getResults())
+    results.push_back(e.substituteDims({Expr(0), Expr::dim(0)}));
+  return Begins{v, MapAttr::get(context, 1, results), type, count};
+}
+
+/// Whether each element of `v` is its own first index.
+static bool isFirstIndex(Value v) {
+  auto iota = v.getDefiningOp<IotaOp>();
+  return iota && iota.getMap().getResults()[0] == Expr::dim(0);
+}
+
+/// The operand of an op `fn` of two that is not `isOther`; null where there is
+/// none.
+static Value getOperandBeside(Value v, Fn fn,
+                              function_ref<bool(Value)> isOther) {
+  auto op = v.getDefiningOp<ElementwiseOp>();
+  if (!op || op.getFn() != fn)
+    return {};
+  for (unsigned i = 0; i < 2; ++i)
+    if (isOther(op->getOperand(i)))
+      return op->getOperand(1 - i);
+  return {};
+}
+
+/// The begins that `index` counts: of each row, how many are at or before it,
+/// less one.
+static std::optional<Begins> findCounted(Value index) {
+  Value count = getOperandBeside(
+      index, Fn::Add, [](Value v) { return isInteger(getSplat(v), -1); });
+  auto reduce = count ? count.getDefiningOp<llir::ReduceOp>() : nullptr;
+  if (!reduce || reduce.getKind() != ReduceKind::Sum)
+    return std::nullopt;
+  auto cast = reduce.getOperand().getDefiningOp<ElementwiseOp>();
+  if (!cast || cast.getFn() != Fn::Cast)
+    return std::nullopt;
+  auto compare = cast->getOperand(0).getDefiningOp<ElementwiseOp>();
+  if (!compare || compare.getFn() != Fn::LessEqual ||
+      !isFirstIndex(compare->getOperand(1)))
+    return std::nullopt;
+  return findBegins(compare->getOperand(0));
+}
+
+/// The scatter as a reduction of segments.
+static Decision replace(ScatterOp op, const Assumptions &symbols) {
+  if (op.getCombine() == hlir::Combine::Set)
+    return Decision::refuse("it sets rows");
+  ReduceKind kind =
+      op.getCombine() == hlir::Combine::Add ? ReduceKind::Sum : ReduceKind::Max;
+  if (!isInitial(getSplat(op.getDest()), kind))
+    return Decision::refuse("rows have something before");
+  std::optional<Begins> begins = findCounted(op.getIndices());
+  if (!begins)
+    return Decision::refuse("its indices do not count where segments begin");
+  // What is counted are the rows of the destination.
+  const Expr &count = begins->count;
+  if (!areEqual({count}, {hlir::getExtents(op.getDest())[0]}, symbols))
+    return Decision::refuse("there are more rows than segments");
+  Type number = getElementTypeOrSelf(op.getDest());
+  if (!number.isIntOrFloat() || number.isInteger(1))
+    return Decision::refuse("its elements are no numbers");
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Type element = getElementTypeOrSelf(begins->source);
+  Value at = ViewOp::create(b, hlir::getTensorType(count, element),
+                            begins->source, begins->map);
+  if (begins->type)
+    at = ElementwiseOp::create(b, hlir::getTensorType(count, begins->type),
+                               Fn::Cast, at);
+  Value result = SegmentReduceOp::create(b, op.getDest().getType(), kind,
+                                         op.getUpdates(), at);
+  op.getResult().replaceAllUsesWith(result);
+  op.erase();
+  return Decision::accept();
+}
+
+void FindSegments::runOnOperation() {
+  if (getOperation().isDeclaration())
+    return;
+  Assumptions symbols =
+      hlir::getAssumptions(getOperation().getBody().front().getTerminator());
+  Reporter reporter(&getContext(), DEBUG_TYPE, getOperation().getSymName());
+  SmallVector<ScatterOp> scatters;
+  for (auto op : getOperation().getBody().front().getOps<ScatterOp>())
+    scatters.push_back(op);
+  for (ScatterOp op : scatters) {
+    Location loc = op.getLoc();
+    if (Decision found = replace(op, symbols))
+      reporter.passed(loc, "segments", {});
+    else
+      reporter.missed(loc, "segments", {{"reason", found.str()}});
+  }
+}

@@ -1,0 +1,78 @@
+// Updates that set one row agree, by a table of the last of each row; what needs no order stays as it is.
+// RUN: luminal-opt %s --llir-expand-updates=block-threads=1024 | FileCheck %s
+// RUN: luminal-opt %s --llir-expand-updates | FileCheck %s --check-prefix=CPU
+// RUN: luminal-opt %s --llir-expand-updates=block-threads=1024 --llir-expand-updates=block-threads=1024 --remarks-filter=llir-expand-updates -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+
+// CPU-NOT: llir.scatter max %{{.*}} tensor<9xi32>
+
+// CHECK-LABEL: @rows
+// CHECK: %[[NONE:.*]] = llir.view %{{.*}} <(d0) -> ()> : tensor<i32> -> tensor<9xi32>
+// CHECK: %[[POS:.*]] = llir.iota <(d0) -> (d0)> : tensor<3xi32>
+// CHECK: %[[TABLE:.*]] = llir.scatter max %[[NONE]], %arg1, %[[POS]] {checked}
+// CHECK: %[[LAST:.*]] = llir.gather %[[TABLE]], %arg1 {checked}
+// CHECK: %[[ROWS:.*]] = llir.gather %arg2, %[[LAST]] {checked}
+// CHECK: llir.scatter set %arg0, %arg1, %[[ROWS]] {checked}
+// REMARK: remark: [Passed] updates {{.*}} Function=rows | by="a table of the last update of each row"
+func.func @rows(%x: tensor<9x4xf32>, %i: tensor<3xi64>, %u: tensor<3x4xf32>) -> tensor<9x4xf32> {
+  %0 = llir.scatter set %x, %i, %u {checked} : tensor<9x4xf32>, tensor<3xi64>, tensor<3x4xf32>
+  return %0 : tensor<9x4xf32>
+}
+
+// Indices of two dims are positions in row-major order; so many that an i32 may not hold them take i64.
+// CHECK-LABEL: @two_dims
+// CHECK: llir.iota <(d0, d1) -> (d0 * s + d1)> : tensor<5x?xi64, #hlir.dims<s>>
+// CHECK: llir.scatter max {{.*}} : tensor<9xi64>
+// CHECK: llir.view %arg2 {{.*}} -> tensor<?x4xf16, #hlir.dims<5 * s>>
+// CHECK: llir.scatter set
+func.func @two_dims(%x: tensor<9x4xf16>, %i: tensor<5x?xi32, #hlir.dims<s>>, %u: tensor<5x?x4xf16, #hlir.dims<s>>) -> tensor<9x4xf16>
+    attributes {hlir.symbols = #hlir.symbols<s in [0, ]>} {
+  %0 = llir.scatter set %x, %i, %u {checked} : tensor<9x4xf16>, tensor<5x?xi32, #hlir.dims<s>>, tensor<5x?x4xf16, #hlir.dims<s>>
+  return %0 : tensor<9x4xf16>
+}
+
+// One update; consecutive rows from wherever; sums and maxima of integers; rows that follow from their index.
+// CHECK-LABEL: @as_they_are
+// CHECK-NOT: llir.scatter max %{{.*}} tensor<9xi32>
+// CHECK: return
+// REMARK: Function=as_they_are | by=nothing
+func.func @as_they_are(%x: tensor<9x4xf32>, %k: tensor<1xi64>, %v: tensor<1x4xf32>, %u: tensor<3x4xf32>, %n: tensor<9xi64>, %j: tensor<3xi64>)
+    -> (tensor<9x4xf32>, tensor<9x4xf32>, tensor<9xi64>, tensor<9xi64>, tensor<9x4xf32>) {
+  %0 = llir.scatter set %x, %k, %v {checked} : tensor<9x4xf32>, tensor<1xi64>, tensor<1x4xf32>
+  %from = llir.view %k <(d0) -> (0)> : tensor<1xi64> -> tensor<3xi64>
+  %iota = llir.iota <(d0) -> (d0)> : tensor<3xi64>
+  %at = llir.elementwise add(%iota, %from) : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi64>
+  %1 = llir.scatter set %x, %at, %u {checked} : tensor<9x4xf32>, tensor<3xi64>, tensor<3x4xf32>
+  %2 = llir.scatter add %n, %j, %at {checked} : tensor<9xi64>, tensor<3xi64>, tensor<3xi64>
+  %3 = llir.scatter max %n, %j, %at {checked} : tensor<9xi64>, tensor<3xi64>, tensor<3xi64>
+  %row = llir.gather %x, %j {checked} : tensor<9x4xf32>, tensor<3xi64> -> tensor<3x4xf32>
+  %neg = llir.elementwise neg(%row) : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  %4 = llir.scatter set %x, %j, %neg {checked} : tensor<9x4xf32>, tensor<3xi64>, tensor<3x4xf32>
+  return %0, %1, %2, %3, %4 : tensor<9x4xf32>, tensor<9x4xf32>, tensor<9xi64>, tensor<9xi64>, tensor<9x4xf32>
+}
+
+// Near misses: positions times an unknown number; updates that are their indices' by another dim.
+// CHECK-LABEL: @not_distinct
+// CHECK: llir.scatter max
+// CHECK: llir.scatter set
+// CHECK: llir.scatter max
+// CHECK: llir.scatter set
+func.func @not_distinct(%x: tensor<9x3xi64>, %k: tensor<1xi64>, %u: tensor<3x3xi64>, %j: tensor<3xi64>) -> (tensor<9x3xi64>, tensor<9x3xi64>) {
+  %times = llir.view %k <(d0) -> (0)> : tensor<1xi64> -> tensor<3xi64>
+  %iota = llir.iota <(d0) -> (d0)> : tensor<3xi64>
+  %at = llir.elementwise mul(%iota, %times) : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi64>
+  %0 = llir.scatter set %x, %at, %u {checked} : tensor<9x3xi64>, tensor<3xi64>, tensor<3x3xi64>
+  %square = llir.gather %u, %j {checked} : tensor<3x3xi64>, tensor<3xi64> -> tensor<3x3xi64>
+  %turned = llir.view %square <(d0, d1) -> (d1, d0)> : tensor<3x3xi64> -> tensor<3x3xi64>
+  %1 = llir.scatter set %x, %j, %turned {checked} : tensor<9x3xi64>, tensor<3xi64>, tensor<3x3xi64>
+  return %0, %1 : tensor<9x3xi64>, tensor<9x3xi64>
+}
+
+// Floats are added in order.
+// CHECK-LABEL: @floats
+// CHECK-NEXT: llir.scatter add
+// CHECK-NEXT: return
+// REMARK: [Missed] updates {{.*}} Function=floats | reason="floats are combined in order"
+func.func @floats(%x: tensor<9x4xf32>, %i: tensor<3xi64>, %u: tensor<3x4xf32>) -> tensor<9x4xf32> {
+  %0 = llir.scatter add %x, %i, %u {checked} : tensor<9x4xf32>, tensor<3xi64>, tensor<3x4xf32>
+  return %0 : tensor<9x4xf32>
+}
