@@ -119,6 +119,9 @@ typedef struct luminal_load_options {
    * with, where luminal_load finds that beside the artifact, or will be bound.
    * "": no file is looked for. */
   const char *weights_path;
+  /* Which device of the artifact's kind runs it. Absent (struct_size ends
+   * before it): the first. */
+  size_t device;
 } luminal_load_options;
 
 /* The version of the library, "0.1.0". */
@@ -182,11 +185,57 @@ typedef struct luminal_compile_request {
   void *diagnose_data;
 } luminal_compile_request;
 
-/* Compiles from memory to memory. No file is looked for or made but what
- * options name; weights that the archive does not hold are bound by the caller
+/* Compiles from memory to memory; with "--emit=PHASE" the result is the text of
+ * the program after that phase. No file is looked for or made but what options
+ * name; weights that the archive does not hold are bound by the caller
  * with "--allow-missing-weights". */
 LUMINAL_API luminal_status luminal_compile_bytes(
     const luminal_compile_request *request, luminal_buffer **artifact);
+
+/* Programs that the rules prove equal to a given one. A session saturates it
+ * once; any number of threads may take candidates from one session and print
+ * them at once, but for luminal_session_set_price, which must be alone. */
+typedef struct luminal_session luminal_session;
+typedef struct luminal_candidate luminal_candidate;
+
+/* `text` is a module with one function that has a body, in HLIR; `name` is what
+ * errors give it. `options` are those of luminal-compile that concern rules:
+ * "--eqsat-rules=", "--eqsat-rule-sets=", "--eqsat-max-nodes=" and the other
+ * limits, "--precision=", "--max-ulps=". */
+LUMINAL_API luminal_status luminal_session_create(const char *text, size_t size,
+                                                  const char *name,
+                                                  const char *const *options,
+                                                  size_t num_options,
+                                                  luminal_session **session);
+LUMINAL_API void luminal_session_free(luminal_session *session);
+
+/* The cheapest candidate, and others near it: the same seed and strength (from
+ * 0 on; by how much prices are changed) give the same one. Candidates stay
+ * valid when the session is freed. */
+LUMINAL_API luminal_status luminal_session_best(const luminal_session *session,
+                                                luminal_candidate **candidate);
+LUMINAL_API luminal_status luminal_session_draw(const luminal_session *session,
+                                                uint64_t seed, double strength,
+                                                luminal_candidate **candidate);
+/* 32 hexadecimal digits: equal for equal programs of one session, in every
+ * process. */
+LUMINAL_API const char *
+luminal_candidate_digest(const luminal_candidate *candidate);
+/* Nanoseconds, by the prices when it was taken. */
+LUMINAL_API double luminal_candidate_cost(const luminal_candidate *candidate);
+LUMINAL_API void luminal_candidate_free(luminal_candidate *candidate);
+
+/* The text of a module with the candidate, which must be of this session. */
+LUMINAL_API luminal_status luminal_session_materialise(
+    const luminal_session *session, const luminal_candidate *candidate,
+    luminal_buffer **text);
+
+/* The price, in nanoseconds, of every op with this key (priceKey in
+ * luminal/EqSat/Program/SaturationSession.h). An error where no op of any
+ * candidate can have it. */
+LUMINAL_API luminal_status luminal_session_set_price(luminal_session *session,
+                                                     const char *key,
+                                                     double price);
 
 /* Loads an artifact from a file or from bytes (which are copied). `options` may
  * be null. Loading maps the artifact's native code into the process: load only
@@ -199,6 +248,10 @@ LUMINAL_API luminal_status luminal_load_bytes(
     luminal_artifact **artifact);
 /* Contexts created from it stay valid. */
 LUMINAL_API void luminal_artifact_free(luminal_artifact *artifact);
+
+/* The kind of device that runs it, as luminal-compile's --target has it; valid
+ * as long as the artifact. */
+LUMINAL_API const char *luminal_target(const luminal_artifact *artifact);
 
 /* Number of tensors of a kind. */
 LUMINAL_API size_t luminal_count(const luminal_artifact *artifact,
@@ -280,6 +333,15 @@ typedef struct luminal_call_request {
   /* Nonzero: nothing is run; `output_extents` is written, of `tensors` and
    * `outputs` only the numbers matter. */
   int32_t only_shapes;
+  /* With `on_stream` nonzero, the call is work of this stream of the device (a
+   * CUstream; null is the default one), after what it was given before.
+   * luminal_call waits for its end only where it copies between host and
+   * device: not where all tensors and outputs are in memory of the device. An
+   * index out of range that is found later is an error of a later luminal_call
+   * or of luminal_artifact_synchronize. Absent (struct_size ends before it):
+   * zero, and the call waits. */
+  void *stream;
+  int32_t on_stream;
 } luminal_call_request;
 
 /* One call, all of it: nothing of the request is kept. The rules of memory are
@@ -290,6 +352,11 @@ typedef struct luminal_call_request {
  * computed again where the caller binds a weight. */
 LUMINAL_API luminal_status luminal_call(const luminal_artifact *artifact,
                                         const luminal_call_request *request);
+
+/* Waits for all calls that go on after luminal_call returned, and reports what
+ * they found. */
+LUMINAL_API luminal_status
+luminal_artifact_synchronize(const luminal_artifact *artifact);
 
 /* States that lie in the artifact start from their initial values at the next
  * luminal_call. */

@@ -4,6 +4,8 @@
 #include "Error.h"
 #include "Handles.h"
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 
 using namespace luminal;
 using namespace luminal::runtime;
@@ -31,16 +33,25 @@ makeContext(const std::shared_ptr<const Artifact> &artifact, uint32_t threads) {
 
 Result<PooledContext>
 ContextPool::take(const std::shared_ptr<const Artifact> &artifact,
-                  uint32_t threads) {
+                  uint32_t threads, std::optional<CallerStream> stream) {
   {
     std::lock_guard<std::mutex> lock(mutex);
     // The context of the last call: its memory is warm.
-    for (size_t i = idle.size(); i-- > 0;)
-      if (idle[i].threads == threads) {
-        PooledContext context = std::move(idle[i]);
-        idle.erase(idle.begin() + static_cast<ptrdiff_t>(i));
-        return context;
-      }
+    std::optional<size_t> found;
+    for (size_t i = idle.size(); i-- > 0;) {
+      if (idle[i].threads != threads)
+        continue;
+      const bool isSame = idle[i].stream == stream;
+      if (isSame || !found)
+        found = i;
+      if (isSame)
+        break;
+    }
+    if (found) {
+      PooledContext context = std::move(idle[*found]);
+      idle.erase(idle.begin() + static_cast<ptrdiff_t>(*found));
+      return context;
+    }
   }
   return makeContext(artifact, threads);
 }
@@ -48,6 +59,23 @@ ContextPool::take(const std::shared_ptr<const Artifact> &artifact,
 void ContextPool::give(PooledContext context) {
   std::lock_guard<std::mutex> lock(mutex);
   idle.push_back(std::move(context));
+}
+
+Status ContextPool::synchronize() {
+  Status status;
+  auto wait = [&](PooledContext &context) {
+    if (Status done = context.context->synchronize(); !done && status)
+      status = std::move(done);
+  };
+  {
+    std::lock_guard<std::mutex> lock(stateMutex);
+    if (states)
+      wait(*states);
+  }
+  std::lock_guard<std::mutex> lock(mutex);
+  for (PooledContext &context : idle)
+    wait(context);
+  return status;
 }
 
 //===----------------------------------------------------------------------===//
@@ -65,6 +93,9 @@ public:
   luminal_status run(PooledContext &context) const;
   /// Whether a state is the artifact's own.
   bool usesStates() const;
+  std::optional<CallerStream> stream() const {
+    return request.on_stream ? std::optional(request.stream) : std::nullopt;
+  }
 
 private:
   const std::vector<Tensor> &get(luminal_kind kind) const {
@@ -227,6 +258,11 @@ luminal_status Call::bindOutputs(Context &context) const {
 }
 
 luminal_status Call::run(PooledContext &context) const {
+  if (!request.only_shapes) {
+    context.stream = stream();
+    if (Status set = context.context->setStream(context.stream); !set)
+      return fail(set.takeError().message, LUMINAL_ERROR_CALL);
+  }
   if (bindInputs(*context.context))
     return LUMINAL_ERROR;
   if (Status sized = context.context->prepare(); !sized)
@@ -245,19 +281,22 @@ luminal_status luminal_call(const luminal_artifact *artifact,
                             const luminal_call_request *request) {
   if (!artifact || !request)
     return fail("luminal_call: null argument");
-  if (request->struct_size < sizeof(luminal_call_request))
+  if (request->struct_size < offsetof(luminal_call_request, stream))
     return fail("luminal_call: struct_size is not set");
+  // An older caller's request ends earlier.
+  luminal_call_request given = {};
+  std::memcpy(&given, request, std::min(request->struct_size, sizeof given));
   // The handle may be freed during the call, by another thread: not the pool.
   std::shared_ptr<const Signature> signature = artifact->signature;
   std::shared_ptr<ContextPool> pool = artifact->pool;
-  Call call(*signature, *request);
+  Call call(*signature, given);
   if (call.check())
     return LUMINAL_ERROR;
   if (call.usesStates()) {
     std::lock_guard<std::mutex> lock(pool->stateMutex);
     if (!pool->states) {
       Result<PooledContext> made =
-          makeContext(signature->artifact, request->threads);
+          makeContext(signature->artifact, given.threads);
       if (!made)
         return fail(made.takeError().message, LUMINAL_ERROR_OTHER);
       pool->states = std::move(*made);
@@ -265,12 +304,19 @@ luminal_status luminal_call(const luminal_artifact *artifact,
     return call.run(*pool->states);
   }
   Result<PooledContext> context =
-      pool->take(signature->artifact, request->threads);
+      pool->take(signature->artifact, given.threads, call.stream());
   if (!context)
     return fail(context.takeError().message, LUMINAL_ERROR_OTHER);
   luminal_status status = call.run(*context);
   pool->give(std::move(*context));
   return status;
+}
+
+luminal_status luminal_artifact_synchronize(const luminal_artifact *artifact) {
+  if (!artifact)
+    return fail("luminal_artifact_synchronize: null artifact");
+  Status done = artifact->pool->synchronize();
+  return done ? LUMINAL_OK : fail(done.takeError().message, LUMINAL_ERROR_CALL);
 }
 
 luminal_status luminal_artifact_reset(const luminal_artifact *artifact) {

@@ -1,7 +1,7 @@
 //===- Compile.cpp - luminal_compile of the library with the compiler -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "luminal/Pipelines/Compile.h"
+#include "Compile.h"
 #include "Error.h"
 #include "Handles.h"
 #include "luminal/InitAll.h"
@@ -15,11 +15,11 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace luminal;
+using luminal::capi::Diagnostics;
 using luminal::capi::fail;
+using luminal::capi::takeOption;
 
-/// Parses one option of luminal-compile; false if it has no meaning here or its
-/// value is wrong.
-static bool takeOption(llvm::StringRef text, CompileOptions &options) {
+bool luminal::capi::takeOption(llvm::StringRef text, CompileOptions &options) {
   auto [name, value] = text.split('=');
   if (text == "--embed-weights")
     options.embedWeights = true;
@@ -39,13 +39,24 @@ static bool takeOption(llvm::StringRef text, CompileOptions &options) {
     options.library = value.str();
   else if (name == "--plan-cache")
     options.planCache = value.str();
+  else if (name == "--plan-cache-mode")
+    options.planCacheMode = value.str();
+  else if (name == "--search-budget")
+    return !value.getAsDouble(options.searchSeconds);
+  else if (name == "--search-candidates")
+    return !value.getAsInteger(10, options.searchCandidates);
+  else if (name == "--fuse")
+    options.fuse = value.str();
   else if (name == "--roll")
     options.roll = value.str();
   else if (name == "--prepare-bytes")
     return !value.getAsInteger(10, options.prepareBytes);
   else if (name == "--precision")
     options.precision = value.str();
-  else if (name == "--report")
+  else if (name == "--emit") {
+    options.emit = getPhase(value);
+    return options.emit && *options.emit != Phase::Binary;
+  } else if (name == "--report")
     options.report = value.str();
   else if (name == "--eqsat-rules")
     options.rules.push_back(value.str());
@@ -63,29 +74,9 @@ static bool takeOption(llvm::StringRef text, CompileOptions &options) {
   else if (name.consume_front("--eqsat-"))
     return options.limits.set(name, value);
   else
-    // Programs are chosen by estimates only: measuring is not supported here.
-    return text == "--search-budget=0";
+    return false;
   return true;
 }
-
-namespace {
-/// Reports what a compile says: the first error is kept, everything is handed
-/// to the caller.
-class Diagnostics {
-public:
-  explicit Diagnostics(const luminal_compile_request &request)
-      : request(request) {}
-
-  void take(mlir::Diagnostic &diagnostic);
-  const std::string &getFirstError() const { return firstError; }
-
-private:
-  void report(mlir::Diagnostic &diagnostic, luminal_severity severity);
-
-  const luminal_compile_request &request;
-  std::string firstError;
-};
-} // namespace
 
 void Diagnostics::report(mlir::Diagnostic &diagnostic,
                          luminal_severity severity) {

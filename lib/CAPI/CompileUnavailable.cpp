@@ -19,3 +19,38 @@ luminal_status luminal_compile_bytes(const luminal_compile_request *,
                                      luminal_buffer **) {
   return noCompiler();
 }
+
+luminal_status luminal_session_create(const char *, size_t, const char *,
+                                      const char *const *, size_t,
+                                      luminal_session **) {
+  return noCompiler();
+}
+
+void luminal_session_free(luminal_session *) {}
+
+luminal_status luminal_session_best(const luminal_session *,
+                                    luminal_candidate **) {
+  return noCompiler();
+}
+
+luminal_status luminal_session_draw(const luminal_session *, uint64_t, double,
+                                    luminal_candidate **) {
+  return noCompiler();
+}
+
+const char *luminal_candidate_digest(const luminal_candidate *) { return ""; }
+
+double luminal_candidate_cost(const luminal_candidate *) { return 0; }
+
+void luminal_candidate_free(luminal_candidate *) {}
+
+luminal_status luminal_session_materialise(const luminal_session *,
+                                           const luminal_candidate *,
+                                           luminal_buffer **) {
+  return noCompiler();
+}
+
+luminal_status luminal_session_set_price(luminal_session *, const char *,
+                                         double) {
+  return noCompiler();
+}

@@ -63,6 +63,8 @@ struct Signature {
 /// A context that luminal_call keeps for the next call.
 struct PooledContext {
   uint32_t threads = 0;
+  /// Of the last call: its calls may go on there.
+  std::optional<runtime::CallerStream> stream;
   std::unique_ptr<runtime::Context> context;
   /// By weight: whether the last call bound it.
   std::vector<bool> boundWeights;
@@ -71,10 +73,14 @@ struct PooledContext {
 /// The contexts of luminal_call that no call uses now.
 class ContextPool {
 public:
+  /// The next call is on `stream`; a context whose last call was there too
+  /// needs no wait between them.
   Result<PooledContext>
   take(const std::shared_ptr<const runtime::Artifact> &artifact,
-       uint32_t threads);
+       uint32_t threads, std::optional<runtime::CallerStream> stream);
   void give(PooledContext context);
+  /// Waits for the calls of contexts that no call uses now.
+  Status synchronize();
 
   /// The one context with the states that lie in the artifact: held by a call
   /// that uses them.

@@ -6,7 +6,9 @@
 #include "Handles.h"
 #include "luminal/Support/Version.h"
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <limits>
 
 using namespace luminal;
 using namespace luminal::runtime;
@@ -92,8 +94,11 @@ static bool readOptions(const luminal_load_options *given,
                         LoadOptions &options) {
   if (!given)
     return true;
-  if (given->struct_size < sizeof(luminal_load_options))
+  if (given->struct_size < offsetof(luminal_load_options, device))
     return false;
+  if (given->struct_size >= sizeof(luminal_load_options))
+    options.device = static_cast<unsigned>(
+        std::min<size_t>(given->device, std::numeric_limits<unsigned>::max()));
   if (given->weights_path)
     options.weightsPath = given->weights_path;
   options.findWeightsFile = !given->weights_path;
@@ -138,6 +143,12 @@ luminal_status luminal_load_bytes(const void *data, size_t size,
 }
 
 void luminal_artifact_free(luminal_artifact *artifact) { delete artifact; }
+
+const char *luminal_target(const luminal_artifact *artifact) {
+  return artifact
+             ? artifact->signature->artifact->getManifest().target.kind.c_str()
+             : "";
+}
 
 size_t luminal_count(const luminal_artifact *artifact, luminal_kind kind) {
   if (!artifact || kind < LUMINAL_INPUT || kind > LUMINAL_STATE)

@@ -3,6 +3,8 @@
 
 #include "luminal/Pipelines/Compile.h"
 #include "CompileReport.h"
+#include "Phases.h"
+#include "SearchProgram.h"
 #include "luminal/Runtime/Machine.h"
 #include "luminal/Runtime/Weights.h"
 #include "luminal/Support/MemoryFile.h"
@@ -29,6 +31,9 @@ private:
   template <typename Fn>
   LogicalResult measure(StringRef name, Fn fn);
   LogicalResult runPhase(Phase from, Phase to);
+  PhaseFiles getFiles() const;
+  bool searches(Phase phase, Phase last) const;
+  LogicalResult search(Phase from);
   void findMachine();
   LogicalResult emitText();
   LogicalResult emitArtifact();
@@ -66,38 +71,35 @@ LogicalResult Compiler::measure(StringRef name, Fn fn) {
 // Phases
 //===----------------------------------------------------------------------===//
 
-LogicalResult Compiler::runPhase(Phase from, Phase to) {
-  PipelineOptions pipeline;
-  pipeline.target = options.target;
-  pipeline.arch = options.arch;
-  pipeline.machine = machine;
-  pipeline.workers = options.workers;
-  pipeline.library = options.library;
-  pipeline.roll = options.roll;
-  pipeline.seed = options.seed;
-  pipeline.prepareBytes = options.prepareBytes;
-  pipeline.precision = options.precision;
-  pipeline.maxUlps = options.maxUlps;
-#define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
-  pipeline.FIELD = options.limits.FIELD;
-#include "luminal/EqSat/Core/Limits.def"
-  for (const std::string &name : options.ruleSets)
-    pipeline.ruleSets.push_back(name);
-  for (const std::string &file : options.rules)
-    pipeline.rules.push_back(file);
+PhaseFiles Compiler::getFiles() const {
+  PhaseFiles files;
   if (!options.report.empty())
-    pipeline.eqsatReport = saturation->getPath();
+    files.saturation = saturation->getPath();
   if (!options.explain.empty())
-    pipeline.eqsatExplain = explanation->getPath();
-  for (const std::string &name : options.explainValues)
-    pipeline.eqsatExplainValues.push_back(name);
-  PassManager pm(&context);
-  std::string reason;
-  if (failed(addPhases(pm, from, to, pipeline, &reason)))
-    return error() << reason;
-  if (options.configure && failed(options.configure(pm)))
-    return error() << "bad pass manager options";
-  return pm.run(*module);
+    files.explanation = explanation->getPath();
+  return files;
+}
+
+LogicalResult Compiler::runPhase(Phase from, Phase to) {
+  return runPhases(*module, from, to, options, machine, getFiles());
+}
+
+/// Whether what comes next is chosen by the clock: all from extraction to
+/// schedules.
+bool Compiler::searches(Phase phase, Phase last) const {
+  return (options.searchSeconds > 0 || options.searchCandidates > 0) &&
+         last >= Phase::Scheduled && phase >= Phase::Rolled &&
+         phase < Phase::Scheduled;
+}
+
+LogicalResult Compiler::search(Phase from) {
+  FailureOr<SearchedProgram> found =
+      searchProgram(*module, from, options, machine, *target, getFiles());
+  if (failed(found))
+    return failure();
+  module = std::move(found->module);
+  report.search = std::move(found->report);
+  return success();
 }
 
 /// A file that cannot be used is measured again: whoever made it asked for code
@@ -195,6 +197,12 @@ LogicalResult Compiler::emitOutput() {
   if (phase > last)
     return error() << "is past phase " << getPhaseName(last) << " already";
   while (phase < last) {
+    if (searches(phase, last)) {
+      if (failed(measure("searched", [&] { return search(phase); })))
+        return failure();
+      phase = Phase::Scheduled;
+      continue;
+    }
     Phase next = static_cast<Phase>(static_cast<unsigned>(phase) + 1);
     if (failed(
             measure(getPhaseName(next), [&] { return runPhase(phase, next); })))

@@ -113,6 +113,8 @@ std::string CompileReport::str(const CompileOptions &options,
         });
     });
     writeKernels(j, module);
+    if (!search.empty())
+      j.attributeBegin("search"), j.rawValue(search), j.attributeEnd();
     if (!saturation.empty()) {
       llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(saturation);
       if (!parsed) {

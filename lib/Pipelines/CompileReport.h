@@ -17,6 +17,8 @@ struct CompileReport {
   std::vector<PhaseTime> phases;
   /// The report of eqsat-saturate, as JSON text; empty where it did not run.
   std::string saturation;
+  /// What the search did, as JSON text; empty where there was none.
+  std::string search;
 
   /// The report as JSON text. `module` is in its last phase.
   std::string str(const CompileOptions &options, mlir::ModuleOp module) const;

@@ -73,6 +73,11 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     *error = "roll=" + options.roll + " is neither on nor off";
     return failure();
   }
+  if (options.fuse != "stages" && options.fuse != "kernels" &&
+      options.fuse != "ops") {
+    *error = "fuse=" + options.fuse + " is neither stages, kernels nor ops";
+    return failure();
+  }
   auto passes = [&](Phase phase) { return from < phase && to >= phase; };
   // Not all phases ask it, and a device at hand takes a file or a driver.
   std::unique_ptr<TargetInterface> device;
@@ -113,7 +118,8 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
 #define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
   limits.FIELD = options.FIELD;
 #include "luminal/EqSat/Core/Limits.def"
-    pm.addPass(eqsat::createSaturatePass(saturate, limits, machine));
+    pm.addPass(eqsat::createSaturatePass(saturate, limits, machine,
+                                         options.keepSession));
     // What comes next takes each trip for itself.
     pm.addNestedPass<func::FuncOp>(hlir::createUnrollLoopsPass());
   }
@@ -121,6 +127,7 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
   // 3. saturated -> fused: kernels, and states updated in place.
   if (passes(Phase::Fused)) {
     pm.addNestedPass<func::FuncOp>(llir::createProveIndicesPass());
+    pm.addNestedPass<func::FuncOp>(llir::createFindSegmentsPass());
     llir::PrepareWeightsPassOptions prepare;
     prepare.prepareBytes = options.prepareBytes;
     prepare.share = device ? device->getPrepareShare() : 0.0;
@@ -128,9 +135,17 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     prepare.operationRate = machine.operationRate;
     pm.addNestedPass<func::FuncOp>(llir::createPrepareWeightsPass(prepare));
     llir::ExpandRowFunctionsPassOptions expand;
-    expand.chipBytes = machine.getChipBytes();
-    expand.sharedBytes = machine.sharedBytes;
+    // Without memory on chip no stage follows another.
+    const int64_t chipBytes =
+        options.fuse == "stages" ? machine.getChipBytes() : 0;
+    const int64_t sharedBytes =
+        options.fuse == "stages" ? machine.sharedBytes : 0;
+    expand.chipBytes = chipBytes;
+    expand.sharedBytes = sharedBytes;
     pm.addNestedPass<func::FuncOp>(llir::createExpandRowFunctionsPass(expand));
+    llir::ExpandUpdatesPassOptions updates;
+    updates.blockThreads = machine.blockThreads;
+    pm.addNestedPass<func::FuncOp>(llir::createExpandUpdatesPass(updates));
     CallLibrariesPassOptions libraries;
     libraries.target = options.target;
     libraries.arch = options.arch;
@@ -139,10 +154,23 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     libraries.precision = options.precision;
     pm.addNestedPass<func::FuncOp>(createCallLibrariesPass(libraries));
     llir::FuseKernelsPassOptions fuse;
-    fuse.chipBytes = machine.getChipBytes();
-    fuse.sharedBytes = machine.sharedBytes;
+    fuse.chipBytes = chipBytes;
+    fuse.sharedBytes = sharedBytes;
+    // A single op always has a kernel.
+    if (options.fuse == "ops")
+      fuse.codeBudget = 1;
     pm.addNestedPass<func::FuncOp>(llir::createFuseKernelsPass(fuse));
-    pm.addNestedPass<func::FuncOp>(llir::createUpdateInPlacePass());
+    if (options.fuse == "stages") {
+      JoinRowsPassOptions rows;
+      rows.target = options.target;
+      rows.arch = options.arch;
+      rows.machine = options.machine;
+      rows.workers = options.workers;
+      pm.addNestedPass<func::FuncOp>(createJoinRowsPass(rows));
+    }
+    llir::UpdateInPlacePassOptions inPlace;
+    inPlace.blockThreads = machine.blockThreads;
+    pm.addNestedPass<func::FuncOp>(llir::createUpdateInPlacePass(inPlace));
   }
 
   // 4. fused -> scheduled: how each kernel runs.

@@ -33,10 +33,26 @@ struct CompileOptions {
   /// Whether repeated subgraphs become loops while equal programs are looked
   /// for: "on" or "off".
   std::string roll = "on";
+  /// How far ops are fused: "stages" (anchors that follow each other over the
+  /// same rows too), "kernels" (one anchor, or several over one domain), or
+  /// "ops" (none).
+  std::string fuse = "stages";
   /// Folder of what was measured on this machine; empty: that of the user
   /// (luminal/Runtime/Machine.h). Code for `native` follows the model in it, if
   /// there is one; a broken one, or another processor's, is measured again.
   std::string planCache;
+  /// Whether what is measured is kept there, and whether anything is: "update",
+  /// "read-only" or "frozen" (luminal/Search/PlanCache.h).
+  std::string planCacheMode = "update";
+  /// Seconds for measuring, and programs to look at; where both are 0, nothing
+  /// is measured (docs/Search.md). With seconds alone the number of programs
+  /// has no limit, and the other way round.
+  double searchSeconds = 0;
+  uint64_t searchCandidates = 0;
+  /// Asked now and then during the search, which ends with what it has if so.
+  std::function<bool()> isStopped;
+  /// Told of the search, one line at a time.
+  std::function<void(llvm::StringRef line)> searchProgress;
   /// Stop after this phase and write the module instead of an artifact.
   std::optional<Phase> emit;
   uint64_t seed = 0;

@@ -4,6 +4,7 @@
 #ifndef LUMINAL_PIPELINES_PIPELINES_H
 #define LUMINAL_PIPELINES_PIPELINES_H
 
+#include "luminal/EqSat/Passes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -49,6 +50,9 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
       *this, "roll", llvm::cl::init("on"),
       llvm::cl::desc("Whether repeated subgraphs become loops while equal "
                      "programs are looked for: on or off")};
+  Option<std::string> fuse{
+      *this, "fuse", llvm::cl::init("stages"),
+      llvm::cl::desc("How far ops are fused: stages, kernels or ops")};
   Option<int64_t> prepareBytes{
       *this, "prepare-bytes", llvm::cl::init(-1),
       llvm::cl::desc(
@@ -89,6 +93,8 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
       *this, "eqsat-explain-values",
       llvm::cl::desc("Explain instead why two values are equal, by their name "
                      "locations")};
+  /// Given what is saturated, for more programs of it; no option of the text.
+  eqsat::KeepSession keepSession;
 };
 
 /// Adds the passes that bring a module from phase `from` to phase `to`

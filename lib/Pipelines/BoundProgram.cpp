@@ -1,0 +1,222 @@
+//===- BoundProgram.cpp - A loaded artifact and its operands --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "BoundProgram.h"
+#include "luminal/Pipelines/KernelKey.h"
+#include "luminal/Support/Scalar.h"
+
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+using namespace luminal;
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+/// Random elements are made once for so many, and repeated.
+static constexpr size_t kPattern = 1 << 16;
+
+const void *Operands::get(size_t position, DType dtype,
+                          std::span<const int64_t> shape, bool isWeight) {
+  std::optional<int64_t> bytes = tensorBytes(dtype, shape.data(), shape.size());
+  if (!bytes)
+    return nullptr;
+  std::vector<Line> &lines = memory[position];
+  if (!lines.empty())
+    return lines.data();
+  lines.resize(*bytes / sizeof(Line) + 1);
+  auto *data = reinterpret_cast<uint8_t *>(lines.data());
+  bool isFloat = isFloatDType(dtype);
+  if ((!isFloat && dtype != DType::I1) || *bytes == 0)
+    return data;
+  std::mt19937_64 random(position + 1);
+  double least = 1, most = 2;
+  if (values == Values::Centred && isFloat) {
+    bool isRow = shape.size() < 2;
+    double bound =
+        isWeight && !isRow ? std::sqrt(3.0 / double(shape.back())) : 1;
+    least = isWeight && isRow ? 0.5 : -bound;
+    most = isWeight && isRow ? 1.5 : bound;
+  }
+  size_t size = dtypeSize(dtype);
+  size_t count = std::min<size_t>(*bytes / size, kPattern);
+  for (size_t i = 0; i < count; ++i) {
+    double unit = double(random() >> 11) * 0x1p-53;
+    if (isFloat)
+      storeFloat(dtype, least + unit * (most - least), data + i * size);
+    else
+      storeInt(dtype, unit < 0.5, data + i * size);
+  }
+  for (size_t done = count * size; done < size_t(*bytes);) {
+    size_t part = std::min(done, size_t(*bytes) - done);
+    std::memcpy(data + done, data, part);
+    done += part;
+  }
+  return data;
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+Result<std::unique_ptr<BoundProgram>>
+BoundProgram::create(std::shared_ptr<const runtime::Artifact> artifact,
+                     unsigned threads, const TimedSizes &sizes,
+                     Operands &operands) {
+  std::unique_ptr<BoundProgram> program(new BoundProgram(artifact));
+  runtime::ContextOptions options;
+  options.threads = threads;
+  LUMINAL_TRY(context, runtime::Context::create(artifact, options));
+  program->context = std::move(context);
+  LUMINAL_CHECK(program->bind(sizes, operands));
+  return program;
+}
+
+Status BoundProgram::bind(const TimedSizes &sizes, Operands &operands) {
+  const runtime::Manifest &m = artifact->getManifest();
+  std::map<std::string, int64_t, std::less<>> values;
+  for (const runtime::SymbolSpec &symbol : m.symbols) {
+    auto it = sizes.find(symbol.name);
+    values[symbol.name] =
+        it != sizes.end() ? it->second : getTimedSize(symbol.range);
+  }
+  auto valueOf = [&](std::string_view name) -> std::optional<int64_t> {
+    auto it = values.find(name);
+    return it == values.end() ? std::nullopt : std::optional(it->second);
+  };
+  size_t position = 0;
+  auto bindOne = [&](const runtime::TensorSpec &spec, bool isWeight,
+                     auto bindTo) -> Status {
+    std::vector<int64_t> shape;
+    for (const Expr &extent : spec.shape) {
+      std::optional<int64_t> n = extent.evaluate(valueOf);
+      if (!n || *n < 0)
+        return Error("'" + spec.name + "' has no size");
+      shape.push_back(*n);
+    }
+    const void *data = operands.get(position++, spec.dtype, shape, isWeight);
+    if (!data)
+      return Error("'" + spec.name + "' is too large");
+    return bindTo(data, shape);
+  };
+  for (uint32_t i = 0; i < m.inputs.size(); ++i) {
+    // A state that has a value starts from it.
+    if (m.inputs[i].initial && artifact->getWeight(*m.inputs[i].initial))
+      continue;
+    LUMINAL_CHECK(
+        bindOne(m.inputs[i], false, [&](const void *data, auto &shape) {
+          return context->bindInput(i, data, m.inputs[i].dtype, shape);
+        }));
+  }
+  for (uint32_t i = 0; i < m.weights.size(); ++i)
+    if (!artifact->getWeight(i))
+      LUMINAL_CHECK(
+          bindOne(m.weights[i], true, [&](const void *data, auto &shape) {
+            return context->bindWeight(i, data, m.weights[i].dtype, shape);
+          }));
+  return {};
+}
+
+namespace {
+/// Sums up what steps say of themselves.
+class Counter : public runtime::StepListener {
+public:
+  void before(const runtime::StepReport &report) override {
+    traffic += report.traffic;
+    flops += report.flops;
+  }
+  Status after(const runtime::StepReport &) override { return {}; }
+  int64_t traffic = 0, flops = 0;
+};
+} // namespace
+
+Result<std::vector<HostTensor>> BoundProgram::compute() {
+  Counter counter;
+  context->resetStates();
+  LUMINAL_CHECK(context->run(&counter));
+  traffic = counter.traffic;
+  flops = counter.flops;
+  std::vector<HostTensor> outputs;
+  const runtime::Manifest &m = artifact->getManifest();
+  for (uint32_t i : artifact->getUserOutputs()) {
+    HostTensor output;
+    output.name = m.outputs[i].name;
+    output.dtype = m.outputs[i].dtype;
+    std::span<const int64_t> shape = context->getOutputShape(i);
+    output.shape.assign(shape.begin(), shape.end());
+    LUMINAL_TRY(from, context->getOutputData(i));
+    uint8_t *to = allocateTensor(output);
+    LUMINAL_CHECK(context->readMemory(from, to, output.bytes.size));
+    outputs.push_back(std::move(output));
+  }
+  return outputs;
+}
+
+Result<double> BoundProgram::time(unsigned repeats) {
+  constexpr double kNanoseconds = 1e9;
+  LUMINAL_TRY(each, context->timeSteps(repeats));
+  return each / kNanoseconds;
+}
+
+//===----------------------------------------------------------------------===//
+// Equal results
+//===----------------------------------------------------------------------===//
+
+/// Half the distance of neighbours around 1.
+static double getUnit(DType dtype) {
+  switch (dtype) {
+  case DType::F64:
+    return 0x1p-53;
+  case DType::F32:
+    return 0x1p-24;
+  case DType::F16:
+    return 0x1p-11;
+  case DType::BF16:
+    return 0x1p-8;
+  default:
+    return 0x1p-3;
+  }
+}
+
+std::string luminal::describeDifference(const std::vector<HostTensor> &expected,
+                                        const std::vector<HostTensor> &found,
+                                        const Closeness &closeness) {
+  if (expected.size() != found.size())
+    return "has other outputs";
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const HostTensor &a = expected[i], &b = found[i];
+    std::string where = "output '" + a.name + "' ";
+    if (a.dtype != b.dtype || a.shape != b.shape)
+      return where + "is " + typeText(b) + ", expected " + typeText(a);
+    std::vector<double> x = toDoubles(a), y = toDoubles(b);
+    double scale = 0;
+    for (double value : x)
+      if (std::isfinite(value))
+        scale = std::max(scale, std::abs(value));
+    bool isFloat = isFloatDType(a.dtype);
+    // Sums have at least 24 bits, a few units for what functions round.
+    constexpr double kUnits = 4, kFunctions = 64;
+    double allowed =
+        isFloat ? scale * closeness.depth *
+                      (kUnits * getUnit(a.dtype) +
+                       (kFunctions + kUnits * closeness.terms) *
+                           std::min(getUnit(a.dtype), getUnit(DType::F32)))
+                : 0;
+    size_t numApart = 0, first = 0;
+    for (size_t k = 0; k < x.size(); ++k) {
+      bool isSame = x[k] == y[k] || (std::isnan(x[k]) && std::isnan(y[k])) ||
+                    std::abs(x[k] - y[k]) <= allowed;
+      if (!isSame && !numApart++)
+        first = k;
+    }
+    constexpr size_t kOneIn = 256;
+    if (numApart > (isFloat ? 0 : x.size() / kOneIn))
+      return where + "has " + std::to_string(y[first]) + " at element " +
+             std::to_string(first) + ", expected " + std::to_string(x[first]) +
+             " to within " + std::to_string(allowed);
+  }
+  return {};
+}

@@ -1,0 +1,89 @@
+//===- BoundProgram.h - A loaded artifact and its operands ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_PIPELINES_BOUNDPROGRAM_H
+#define LUMINAL_LIB_PIPELINES_BOUNDPROGRAM_H
+
+#include "luminal/Runtime/Context.h"
+#include "luminal/Support/Tensor.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace luminal {
+
+/// Memory for operands, each made once: programs that compute the same share
+/// it.
+class Operands {
+public:
+  enum class Values {
+    /// Floats from 1 to 2 (of narrow types: about that), which no function has
+    /// trouble with.
+    Positive,
+    /// Floats around 0, the smaller the longer the rows of a weight, so that
+    /// what a whole program computes stays finite; vectors around 1.
+    Centred,
+  };
+  explicit Operands(Values values) : values(values) {}
+
+  /// Integers are 0, an index of any tensor; booleans are random.
+  const void *get(size_t position, DType dtype, std::span<const int64_t> shape,
+                  bool isWeight);
+
+private:
+  /// Rows of 64 bytes, which are as aligned as the runtime's own memory.
+  struct alignas(64) Line {
+    uint8_t bytes[64];
+  };
+  Values values;
+  std::map<size_t, std::vector<Line>> memory;
+};
+
+/// The sizes at which a program is timed, by the name of a symbol.
+using TimedSizes = std::map<std::string, int64_t>;
+
+class BoundProgram {
+public:
+  /// A symbol that `sizes` does not have is as getTimedSize says. `operands`
+  /// lives as long.
+  static Result<std::unique_ptr<BoundProgram>>
+  create(std::shared_ptr<const runtime::Artifact> artifact, unsigned threads,
+         const TimedSizes &sizes, Operands &operands);
+
+  /// Seconds of one run by the device's clock: the mean of `repeats`.
+  Result<double> time(unsigned repeats);
+  /// Makes a call and reads what the caller gets.
+  Result<std::vector<HostTensor>> compute();
+  /// Bytes moved and operations done by all steps; valid after a call.
+  int64_t getTraffic() const { return traffic; }
+  int64_t getFlops() const { return flops; }
+
+private:
+  BoundProgram(std::shared_ptr<const runtime::Artifact> artifact)
+      : artifact(std::move(artifact)) {}
+  Status bind(const TimedSizes &sizes, Operands &operands);
+
+  std::shared_ptr<const runtime::Artifact> artifact;
+  std::unique_ptr<runtime::Context> context;
+  int64_t traffic = 0, flops = 0;
+};
+
+/// How far results of programs that are equal may be apart.
+struct Closeness {
+  /// Terms that sums have, one after the other: each may be rounded otherwise.
+  double terms = 0;
+  /// Kernels that results go through.
+  double depth = 1;
+};
+/// Empty where they are as close as that: floats within a few units in the last
+/// place of their type, and of a sum of so many terms, of the greatest element;
+/// integers equal but for one in 256, which may follow from a comparison of
+/// floats. Else what is not.
+std::string describeDifference(const std::vector<HostTensor> &expected,
+                               const std::vector<HostTensor> &found,
+                               const Closeness &closeness);
+
+} // namespace luminal
+
+#endif // LUMINAL_LIB_PIPELINES_BOUNDPROGRAM_H

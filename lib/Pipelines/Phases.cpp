@@ -1,0 +1,92 @@
+//===- Phases.cpp - From one phase to a later one -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Phases.h"
+#include "luminal/Support/MemoryFile.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace luminal;
+
+LogicalResult luminal::runPhases(ModuleOp module, Phase from, Phase to,
+                                 const CompileOptions &options,
+                                 StringRef machine, const PhaseFiles &files) {
+  PipelineOptions pipeline;
+  pipeline.target = options.target;
+  pipeline.arch = options.arch;
+  pipeline.machine = machine.str();
+  pipeline.workers = options.workers;
+  pipeline.library = options.library;
+  pipeline.roll = options.roll;
+  pipeline.fuse = options.fuse;
+  pipeline.seed = options.seed;
+  pipeline.prepareBytes = options.prepareBytes;
+  pipeline.precision = options.precision;
+  pipeline.maxUlps = options.maxUlps;
+#define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
+  pipeline.FIELD = options.limits.FIELD;
+#include "luminal/EqSat/Core/Limits.def"
+  for (const std::string &name : options.ruleSets)
+    pipeline.ruleSets.push_back(name);
+  for (const std::string &file : options.rules)
+    pipeline.rules.push_back(file);
+  pipeline.eqsatReport = files.saturation;
+  pipeline.eqsatExplain = files.explanation;
+  pipeline.keepSession = files.keepSession;
+  for (const std::string &name : options.explainValues)
+    pipeline.eqsatExplainValues.push_back(name);
+  PassManager pm(module.getContext());
+  std::string reason;
+  auto error = [&] {
+    return emitError(
+        FileLineColLoc::get(module.getContext(), options.input, 0, 0));
+  };
+  if (failed(addPhases(pm, from, to, pipeline, &reason)))
+    return error() << reason;
+  if (options.configure && failed(options.configure(pm)))
+    return error() << "bad pass manager options";
+  return pm.run(module);
+}
+
+std::string luminal::printModule(ModuleOp module, Locations locations) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
+  module->print(stream, OpPrintingFlags()
+                            .enableDebugInfo(locations == Locations::Yes)
+                            .elideLargeElementsAttrs(unlimited)
+                            .elideLargeResourceString(unlimited));
+  return text;
+}
+
+FailureOr<std::vector<std::shared_ptr<const runtime::Artifact>>>
+luminal::makeArtifacts(ModuleOp module, Phase from,
+                       const CompileOptions &options, StringRef machine,
+                       const TargetInterface &target,
+                       const std::string &weights) {
+  if (failed(runPhases(module, from, Phase::Lowered, options, machine)))
+    return failure();
+  FailureOr<TargetCode> code = target.compile(module, options.threads);
+  if (failed(code))
+    return failure();
+  ArtifactOptions artifact;
+  artifact.code = std::move(*code);
+  std::vector<std::shared_ptr<const runtime::Artifact>> loaded;
+  for (llir::ScheduleOp program : getPrograms(module)) {
+    Result<MemoryFile> file = MemoryFile::create();
+    if (!file)
+      return program.emitError(file.error().message);
+    if (failed(writeArtifact(program, artifact, file->getPath())))
+      return failure();
+    runtime::LoadOptions load;
+    load.weightsPath = weights;
+    load.findWeightsFile = false;
+    Result<std::shared_ptr<const runtime::Artifact>> made =
+        runtime::Artifact::load(file->getPath(), load);
+    if (!made)
+      return program.emitError(made.error().message);
+    loaded.push_back(std::move(*made));
+  }
+  return loaded;
+}

@@ -1,0 +1,40 @@
+//===- Phases.h - From one phase to a later one ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_PIPELINES_PHASES_H
+#define LUMINAL_LIB_PIPELINES_PHASES_H
+
+#include "luminal/Pipelines/Compile.h"
+#include "luminal/Runtime/Artifact.h"
+#include "luminal/Target/Artifact.h"
+
+namespace luminal {
+
+/// Files that passes write, where they are named, and what else they give.
+struct PhaseFiles {
+  std::string saturation, explanation;
+  eqsat::KeepSession keepSession;
+};
+
+/// Brings `module` from phase `from` to phase `to`, at most `Lowered`.
+/// `machine` is the file with the model of this machine, or empty.
+mlir::LogicalResult runPhases(mlir::ModuleOp module, Phase from, Phase to,
+                              const CompileOptions &options,
+                              llvm::StringRef machine,
+                              const PhaseFiles &files = {});
+
+/// The artifacts of all programs of a module in phase `from`, which hold the
+/// code of all of them: many small programs cost little more than one. They are
+/// loaded from memory. On failure one error was emitted.
+mlir::FailureOr<std::vector<std::shared_ptr<const runtime::Artifact>>>
+makeArtifacts(mlir::ModuleOp module, Phase from, const CompileOptions &options,
+              llvm::StringRef machine, const TargetInterface &target,
+              const std::string &weights = {});
+
+/// The whole text of a module: nothing is elided.
+enum class Locations { No, Yes };
+std::string printModule(mlir::ModuleOp module, Locations locations);
+
+} // namespace luminal
+
+#endif // LUMINAL_LIB_PIPELINES_PHASES_H

@@ -1,0 +1,281 @@
+//===- SearchProgram.cpp - A compile that measures ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tested by test/Tools/luminal-compile/search.test.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SearchProgram.h"
+#include "CompileClock.h"
+#include "CompileSpace.h"
+#include "luminal/Dialect/HLIR/Utils/Reporter.h"
+#include "luminal/Runtime/ThreadPool.h"
+#include "luminal/Search/PlanCache.h"
+#include "luminal/Support/Sha256.h"
+#include "luminal/Support/ZipArchive.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+
+#include <chrono>
+#include <cmath>
+
+#define DEBUG_TYPE "search"
+
+using namespace mlir;
+using namespace luminal;
+
+namespace {
+/// The seconds that a kernel needs at least, by the model of the machine: to
+/// move its bytes, or to do its operations.
+class Roofline {
+public:
+  explicit Roofline(const MachineModel &machine)
+      : bytes(machine.getReadRate(machine.workers)),
+        operations(machine.workers * 2 * machine.getFmaRate()) {
+    // Of a GPU the table has products.
+    operations = std::max({operations, 2 * machine.products.library.f16,
+                           2 * machine.products.library.f32});
+  }
+  double of(const KernelFigures &f) const {
+    constexpr double kNanoseconds = 1e9;
+    return std::max(double(f.traffic) / bytes, double(f.flops) / operations) /
+           kNanoseconds;
+  }
+
+private:
+  /// A nanosecond.
+  double bytes, operations;
+};
+} // namespace
+
+/// Kernels by their part of a call, with all that was tried.
+static void writeKernels(llvm::json::OStream &j, const search::Outcome &outcome,
+                         const CompileClock &clock, const Roofline &roofline) {
+  j.attributeArray("kernels", [&] {
+    for (auto [c, chosen] :
+         llvm::zip_equal(outcome.program.classes, outcome.options))
+      j.object([&, chosen = chosen, &c = c] {
+        j.attribute("name", c.name);
+        j.attribute("count", int64_t(c.count));
+        const search::Option &option = c.options[chosen];
+        j.attribute("key", option.key);
+        j.attribute("schedule", option.title);
+        j.attribute("predicted_seconds", option.predicted);
+        if (const KernelFigures *f = clock.find(option.key);
+            f && std::isfinite(f->seconds)) {
+          j.attribute("seconds", f->seconds);
+          j.attribute("spread", f->spread);
+          j.attribute("bytes", f->traffic);
+          j.attribute("flops", f->flops);
+          j.attribute("roofline_share", roofline.of(*f) / f->seconds);
+        }
+        j.attributeArray("tried", [&] {
+          for (const search::Option &other : c.options)
+            if (const KernelFigures *f = clock.find(other.key))
+              j.object([&] {
+                j.attribute("schedule", other.title);
+                j.attribute("predicted_seconds", other.predicted);
+                if (std::isfinite(f->seconds))
+                  j.attribute("seconds", f->seconds);
+              });
+        });
+      });
+  });
+}
+
+static std::string writeReport(const search::Outcome &outcome,
+                               const CompileClock &clock,
+                               const MachineModel &machine, double seconds) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::json::OStream j(stream, 2);
+  Roofline roofline(machine);
+  double lower = 0, least = 0;
+  for (const search::KernelClass &c : outcome.program.classes) {
+    double best = c.options.front().predicted;
+    for (const search::Option &option : c.options)
+      if (const KernelFigures *f = clock.find(option.key)) {
+        best = &option == &c.options.front() ? f->seconds
+                                             : std::min(best, f->seconds);
+        if (&option == &c.options.front())
+          lower += double(c.count) * roofline.of(*f);
+      }
+    least += double(c.count) * best;
+  }
+  j.object([&] {
+    j.attribute("ended", outcome.reason);
+    j.attribute("seconds", seconds);
+    j.attribute("kernels_timed", int64_t(clock.getNumTimed()));
+    j.attribute("cache_hits", int64_t(clock.getNumHits()));
+    j.attribute("program", outcome.program.title);
+    j.attribute("sum_of_static_kernels", outcome.staticSeconds);
+    j.attribute("sum_of_kernels", outcome.seconds);
+    if (outcome.staticWhole)
+      j.attribute("static_seconds", *outcome.staticWhole);
+    if (outcome.whole)
+      j.attribute("program_seconds", *outcome.whole);
+    // Of this program no schedules that were timed are faster together; the
+    // machine allows no less than the other bound.
+    j.attribute("least_sum_of_kernels", least);
+    j.attribute("roofline_seconds", lower);
+    if (least > 0)
+      j.attribute("static_regret", outcome.staticSeconds / least - 1);
+    j.attributeArray("candidates", [&] {
+      for (const search::Tried &tried : outcome.tried)
+        j.object([&] {
+          j.attribute("title", tried.title);
+          j.attribute("digest", tried.digest);
+          j.attribute("sum_of_kernels", tried.seconds);
+          if (tried.whole)
+            j.attribute("seconds", *tried.whole);
+        });
+    });
+    writeKernels(j, outcome, clock, roofline);
+  });
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Decisions
+//===----------------------------------------------------------------------===//
+
+static constexpr StringLiteral kDecisionKind = "decision";
+
+/// What decides which program is found, besides the clock.
+static std::string getDecisionKey(ModuleOp module, Phase from,
+                                  const CompileOptions &options,
+                                  const TimingDevice &device) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << "luminal decision\n"
+         << device.str() << "from " << getPhaseName(from) << "\nseconds "
+         << llvm::format("%.17g", options.searchSeconds) << "\ncandidates "
+         << options.searchCandidates << "\nseed " << options.seed
+         << "\nlibrary " << options.library << "\nfuse " << options.fuse
+         << "\nprepare " << options.prepareBytes << "\nprecision "
+         << options.precision << " " << llvm::format("%.17g", options.maxUlps)
+         << "\nrule sets " << llvm::join(options.ruleSets, ",");
+#define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
+  stream << "\n" NAME " " << options.limits.FIELD;
+#include "luminal/EqSat/Core/Limits.def"
+  Sha256 hash;
+  hash.update(text);
+  hash.update(printModule(module, Locations::Yes));
+  // Files of rules by what is in them.
+  for (const std::string &file : options.rules) {
+    hash.update("\nrules\n");
+    if (Result<Bytes> bytes = mapFile(file))
+      hash.update(bytes->text());
+  }
+  return hash.hex();
+}
+
+/// The bytes of the report, a new line, the report, the module.
+static std::string printDecision(SearchedProgram &found) {
+  return std::to_string(found.report.size()) + "\n" + found.report +
+         printModule(*found.module, Locations::Yes);
+}
+
+static std::optional<SearchedProgram> parseDecision(MLIRContext *context,
+                                                    StringRef text) {
+  auto [size, rest] = text.split('\n');
+  size_t bytes;
+  if (size.getAsInteger(10, bytes) || bytes > rest.size())
+    return std::nullopt;
+  SearchedProgram found;
+  found.report = rest.take_front(bytes).str();
+  ScopedDiagnosticHandler silent(context,
+                                 [](Diagnostic &) { return success(); });
+  found.module = parseSourceString<ModuleOp>(rest.drop_front(bytes),
+                                             ParserConfig(context));
+  if (!found.module || getPhase(*found.module) != Phase::Scheduled)
+    return std::nullopt;
+  return found;
+}
+
+//===----------------------------------------------------------------------===//
+// Entry
+//===----------------------------------------------------------------------===//
+
+FailureOr<SearchedProgram> luminal::searchProgram(ModuleOp module, Phase from,
+                                                  const CompileOptions &options,
+                                                  StringRef machine,
+                                                  const TargetInterface &target,
+                                                  const PhaseFiles &files) {
+  MLIRContext *context = module.getContext();
+  Location loc = FileLineColLoc::get(context, options.input, 0, 0);
+  auto error = [&](const Error &e) { return emitError(loc) << e.message; };
+  std::optional<search::CacheMode> mode =
+      search::getCacheMode(options.planCacheMode);
+  if (!mode)
+    return emitError(loc) << "no plan cache mode '" << options.planCacheMode
+                          << "'; known are: update, read-only, frozen";
+  Reporter reporter(context, DEBUG_TYPE, "");
+  auto note = [&](const std::string &message) {
+    reporter.missed(loc, "note", {{"reason", message}});
+  };
+  auto device =
+      getTimingDevice(target, options.arch, runtime::availableThreads());
+  if (!device)
+    return error(device.error());
+  search::PlanCache cache({.folder = search::getPlanFolder(options.planCache),
+                           .mode = *mode,
+                           .note = note});
+  std::string key = getDecisionKey(module, from, options, *device);
+  if (std::optional<std::string> text = cache.find(kDecisionKind, key))
+    if (auto known = parseDecision(context, *text)) {
+      reporter.passed(loc, "known", {{"decision", StringRef(key)}});
+      return std::move(*known);
+    }
+  CompileSpace space(module, from, options, machine, target, *device, files);
+  space.setNote(note);
+  CompileClock clock(*context, options, machine, target, *device, space, cache);
+  clock.setNote(note);
+
+  search::SearchOptions how;
+  how.seconds = options.searchSeconds;
+  how.candidates = options.searchCandidates;
+  how.isStopped = options.isStopped;
+  how.now = [] {
+    return std::chrono::duration<double>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  };
+  if (options.searchProgress)
+    how.progress = [&](const search::Progress &p) {
+      std::string line;
+      llvm::raw_string_ostream stream(line);
+      constexpr double kMicroseconds = 1e6;
+      stream << llvm::format("search: best %.1f us (static %.1f)",
+                             p.best * kMicroseconds, p.first * kMicroseconds)
+             << ", " << p.candidates << " candidates, " << clock.getNumTimed()
+             << " kernels measured, " << clock.getNumHits() << " cache hits";
+      if (p.secondsLeft)
+        stream << llvm::format(", %.0f s left", *p.secondsLeft);
+      options.searchProgress(line);
+    };
+  double begin = how.now();
+  auto outcome = search::search(space, clock, how);
+  if (!outcome)
+    return error(outcome.error());
+  double seconds = how.now() - begin;
+  reporter.passed(
+      loc, "found",
+      {{"program", outcome->program.title},
+       {"candidates", int64_t(outcome->tried.size())},
+       {"kernels timed", int64_t(clock.getNumTimed())},
+       {"cache hits", int64_t(clock.getNumHits())},
+       {"predicted ns", int64_t(std::llround(outcome->seconds * 1e9))},
+       {"static ns", int64_t(std::llround(outcome->staticSeconds * 1e9))},
+       {"ended by", outcome->reason}});
+  SearchedProgram found;
+  found.module = space.build({&outcome->program, outcome->options, 0});
+  found.report = writeReport(*outcome, clock, target.getMachine(), seconds);
+  // Who stopped it did not mean it for good.
+  if (outcome->reason != "stopped")
+    cache.store(kDecisionKind, key, printDecision(found));
+  cache.trim();
+  return found;
+}

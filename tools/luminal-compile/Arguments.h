@@ -1,0 +1,128 @@
+//===- Arguments.h - The command line of luminal-compile ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_TOOLS_LUMINAL_COMPILE_ARGUMENTS_H
+#define LUMINAL_TOOLS_LUMINAL_COMPILE_ARGUMENTS_H
+
+#include "luminal/Pipelines/Compile.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Error.h"
+
+namespace luminal {
+
+namespace cl = llvm::cl;
+
+/// The command line (DESIGN: other programs depend on these names).
+struct Arguments {
+  cl::OptionCategory category{"luminal-compile options"};
+  cl::opt<std::string> input{
+      cl::Positional, cl::desc("<model.pt2 | model.mlir>"), cl::cat(category)};
+  cl::opt<std::string> output{"o", cl::desc("Artifact to write"),
+                              cl::value_desc("file"), cl::cat(category)};
+  cl::opt<std::string> target{"target", cl::init("cpu"),
+                              cl::desc("Kind of device: cpu or cuda"),
+                              cl::cat(category)};
+  cl::opt<std::string> arch{"arch", cl::init("native"),
+                            cl::desc("Which device of that kind: native, a "
+                                     "processor by LLVM's name, sm_90a, ..."),
+                            cl::cat(category)};
+  cl::opt<bool> calibrate{
+      "calibrate", cl::cat(category),
+      cl::desc("Measure this machine for every later compile for native")};
+  cl::opt<std::string> planCache{
+      "plan-cache", cl::desc("Folder of what was measured (~/.cache/luminal)"),
+      cl::value_desc("folder"), cl::cat(category)};
+  cl::opt<std::string> emit{
+      "emit", cl::cat(category),
+      cl::desc("Stop after a phase and write the module: imported, rolled, "
+               "saturated, fused, scheduled or lowered")};
+  cl::opt<std::string> planCacheMode{
+      "plan-cache-mode", cl::init("update"), cl::cat(category),
+      cl::desc("update, read-only (what is measured is not kept) or frozen "
+               "(nothing is measured)")};
+  cl::opt<double> searchBudget{
+      "search-budget", cl::init(0), cl::value_desc("seconds"),
+      cl::desc("Time for measuring kernels and programs; 0: none is measured"),
+      cl::cat(category)};
+  cl::opt<uint64_t> searchCandidates{
+      "search-candidates", cl::init(0),
+      cl::desc("Programs to measure, without a limit of time unless there is a "
+               "budget (the first is that of static prices)"),
+      cl::cat(category)};
+  cl::opt<uint64_t> seed{"seed", cl::init(0),
+                         cl::desc("Seed of random choices; 0: none is random"),
+                         cl::cat(category)};
+  cl::list<std::string> sampleInputs{
+      "sample-input", cl::desc("Input to measure candidates with (.npy)"),
+      cl::cat(category)};
+  cl::opt<unsigned> threads{"threads", cl::init(0),
+                            cl::desc("Threads of the compiler; 0 is all"),
+                            cl::cat(category)};
+  cl::opt<unsigned> workers{"workers", cl::init(0),
+                            cl::desc("Workers of schedules; 0: the machine's"),
+                            cl::cat(category)};
+  cl::opt<std::string> weights{
+      "weights", cl::value_desc("file"), cl::cat(category),
+      cl::desc("Archive or .safetensors file that holds the weights")};
+  cl::opt<bool> embedWeights{"embed-weights",
+                             cl::desc("Put the weights into the artifact"),
+                             cl::cat(category)};
+  cl::opt<int64_t> prepareBytes{
+      "prepare-bytes", cl::init(-1), cl::value_desc("bytes"), cl::cat(category),
+      cl::desc("Memory for what is computed once, from weights; 0: none")};
+  cl::list<std::string> rules{"eqsat-rules",
+                              cl::desc(".mlir file of pdl.pattern ops to add"),
+                              cl::value_desc("file"), cl::cat(category)};
+  cl::list<std::string> ruleSets{
+      "eqsat-rule-sets", cl::CommaSeparated, cl::value_desc("name,..."),
+      cl::desc("Compiled-in rule sets to use, or none (default: all)"),
+      cl::cat(category)};
+  cl::opt<std::string> explain{
+      "eqsat-explain", cl::value_desc("file"), cl::cat(category),
+      cl::desc("File for the proof of the program (also in the report)")};
+  cl::list<std::string> explainValues{
+      "eqsat-explain-values", cl::CommaSeparated, cl::value_desc("name,name"),
+      cl::desc("Explain instead why two values are equal"), cl::cat(category)};
+  cl::opt<std::string> roll{
+      "roll", cl::init("on"), cl::cat(category),
+      cl::desc("Whether repeated layers are saturated once: on or off")};
+  cl::opt<std::string> fuse{
+      "fuse", cl::init("stages"), cl::cat(category),
+      cl::desc("How far ops are fused: stages, kernels (no stages), or ops "
+               "(not at all)")};
+  cl::opt<std::string> library{
+      "library", cl::init("all"), cl::cat(category),
+      cl::desc("Libraries that may be called: all, none, or one by name")};
+  cl::opt<std::string> precision{
+      "precision", cl::init("finite"), cl::cat(category),
+      cl::desc("Rules that may be used: exact, rounding or finite")};
+  cl::opt<double> maxUlps{
+      "max-ulps", cl::init(1e300),
+      cl::desc("Leave out rules that promise less precision, in ulp"),
+      cl::cat(category)};
+#define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
+  cl::opt<TYPE> FIELD{"eqsat-" NAME, cl::init(DEFAULT), cl::desc(TEXT),        \
+                      cl::cat(category)};
+#include "luminal/EqSat/Core/Limits.def"
+  cl::opt<double> time{
+      "time", cl::init(0), cl::value_desc("seconds"),
+      cl::desc("Write nothing: run the program (.mlir) on random operands, for "
+               "so long a measurement, and print the seconds of one run"),
+      cl::cat(category)};
+  cl::opt<std::string> report{"report", cl::desc("File for a report as JSON"),
+                              cl::value_desc("file"), cl::cat(category)};
+  cl::opt<std::string> remarks{
+      "remarks-filter",
+      cl::desc("Print what the import (import-pt2) and the passes of these "
+               "names decided, and why"),
+      cl::value_desc("regex"), cl::cat(category)};
+  cl::opt<bool> quiet{"quiet", cl::desc("No progress on stderr"),
+                      cl::cat(category)};
+
+  llvm::Expected<CompileOptions> get() const;
+  llvm::Error enableRemarks(mlir::MLIRContext &context) const;
+};
+
+} // namespace luminal
+
+#endif // LUMINAL_TOOLS_LUMINAL_COMPILE_ARGUMENTS_H
