@@ -3,7 +3,8 @@
 """Luminal, a tensor compiler.
 
 ``torch.compile(model, backend="luminal")`` needs no import of this package. ``luminal.compile`` compiles a model with
-its own signature, ``luminal.load`` runs an artifact (and needs no torch).
+its own signature, ``luminal.load`` runs an artifact (and needs no torch). ``luminal.explain`` tells what becomes of a
+function, ``luminal.bench`` times a model beside eager PyTorch and Inductor.
 """
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from ._errors import (ArgumentError, ArtifactError, CallError, CompileError, Dev
 
 __version__ = "0.1.0"
 __all__ = ["ArgumentError", "ArtifactError", "CallError", "CompileError", "DeviceError", "DTypeError", "LibraryError",
-           "LuminalError", "ShapeError", "TrainingError", "UnsupportedOp", "UnsupportedOpError", "compile", "load"]
+           "LuminalError", "ShapeError", "TrainingError", "UnsupportedOp", "UnsupportedOpError", "bench", "compile", "explain", "load"]
 
 
 def __getattr__(name: str) -> Any:
@@ -25,4 +26,10 @@ def __getattr__(name: str) -> Any:
     if name == "load":
         from ._load import load
         return load
+    if name == "explain":
+        from ._explain import explain
+        return explain
+    if name == "bench":
+        from ._bench import bench
+        return bench
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -48,6 +48,15 @@ def strip_metadata(graph: torch.fx.Graph) -> None:
         node.meta = kept
 
 
+def place_of(node: torch.fx.Node) -> tuple[str, int]:
+    """The file and the innermost line of the user's code, or an empty name."""
+    trace = node.meta.get("stack_trace") or ""
+    last = trace.split("  File ")[-1].split(",")
+    if len(last) < 2 or not last[1].strip().startswith("line "):
+        return "", 0
+    return last[0].strip('" '), int(last[1].strip().removeprefix("line "))
+
+
 def write_archive(graph_module: torch.fx.GraphModule, signature: ExportGraphSignature,
                   constants: Mapping[str, torch.Tensor], ranges: Mapping[Any, Any], guards: list[str] | None = None) -> bytes:
     """The archive of a graph. ``constants``: the tensors that it holds, by name; ``ranges``: of its symbols."""
@@ -67,7 +76,7 @@ def write_archive(graph_module: torch.fx.GraphModule, signature: ExportGraphSign
         config = {}
         for index, (name, tensor) in enumerate(constants.items()):
             with _disable_current_modes():  # the constants of a graph that is traced now are real
-                value = tensor.detach().contiguous()
+                value = tensor.detach().cpu().contiguous()
             add(f"{_ROOT}/data/constants/tensor_{index}", _bytes_of(value))
             config[name] = {"path_name": f"tensor_{index}", "is_param": False, "use_pickle": False,
                             "tensor_meta": serde._dataclass_to_dict(  # type: ignore[no-untyped-call]

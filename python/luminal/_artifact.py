@@ -42,7 +42,8 @@ class Tensor:
 class _Arrays:
     """The arguments of a call in memory of one thread, so that a call allocates none."""
 
-    __slots__ = ("tensors", "dtypes", "extents", "outputs", "output_extents", "request", "address", "shapes", "threads")
+    __slots__ = ("tensors", "dtypes", "extents", "outputs", "output_extents", "request", "address", "shapes", "threads",
+                 "stream")
 
     def __init__(self, artifact: Artifact) -> None:
         tensors = artifact.inputs + artifact.weights + artifact.states
@@ -55,9 +56,10 @@ class _Arrays:
             ctypes.sizeof(_capi.CallRequest), 0, self.tensors, self.dtypes, len(self.tensors), self.extents,
             len(self.extents), self.output_extents, len(self.output_extents), self.outputs, len(self.outputs), 0)
         self.address = ctypes.addressof(self.request)
-        # What `extents` and `output_extents` hold, and the request's threads.
+        # What `extents` and `output_extents` hold, and the request's threads and stream.
         self.shapes: Shapes | None = None
         self.threads = 0
+        self.stream: int | None = None
 
 
 def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -85,6 +87,9 @@ class Artifact:
     def __init__(self, handle: ctypes.c_void_p) -> None:
         self._lib = _capi.library()
         self._handle = handle
+        self.target: str = self._lib.luminal_target(handle).decode()
+        """The kind of device that runs it: "cpu" or "cuda"."""
+        self._is_device = self.target != "cpu"
         self.inputs, self.outputs, self.weights, self.states = (self._read(kind) for kind in range(4))
         self.num_tensors = len(self.inputs) + len(self.weights) + len(self.states)
         states = range(self.num_tensors - len(self.states), self.num_tensors)
@@ -99,17 +104,18 @@ class Artifact:
         self._known: dict[tuple[int, ...], Shapes] = {}
 
     @staticmethod
-    def from_bytes(data: bytes) -> Artifact:
-        """Weights are in the artifact, or are bound by the caller."""
-        handle, options = ctypes.c_void_p(), _capi.LoadOptions(ctypes.sizeof(_capi.LoadOptions), b"")
+    def from_bytes(data: bytes, device: int = 0) -> Artifact:
+        """Weights are in the artifact, or are bound by the caller. ``device``: which one of the artifact's kind."""
+        handle, options = ctypes.c_void_p(), _capi.LoadOptions(ctypes.sizeof(_capi.LoadOptions), b"", device)
         _capi.check(_capi.library().luminal_load_bytes(data, len(data), ctypes.byref(options), ctypes.byref(handle)))
         return Artifact(handle)
 
     @staticmethod
-    def from_file(path: str | os.PathLike[str], weights: str | os.PathLike[str] | None = None) -> Artifact:
+    def from_file(path: str | os.PathLike[str], weights: str | os.PathLike[str] | None = None,
+                  device: int = 0) -> Artifact:
         """Weights are in the artifact, in ``weights``, or in the file that the artifact names, beside it."""
         handle = ctypes.c_void_p()
-        options = _capi.LoadOptions(ctypes.sizeof(_capi.LoadOptions), os.fsencode(weights) if weights else None)
+        options = _capi.LoadOptions(ctypes.sizeof(_capi.LoadOptions), os.fsencode(weights) if weights else None, device)
         _capi.check(_capi.library().luminal_load(os.fsencode(path), ctypes.byref(options), ctypes.byref(handle)))
         return Artifact(handle)
 
@@ -158,11 +164,17 @@ class Artifact:
         self._known[extents] = found
         return found
 
-    def call(self, tensors: Iterable[int], outputs: Iterable[int], shapes: Shapes, threads: int) -> None:
+    def synchronize(self) -> None:
+        """Waits for calls on streams, and raises what they found."""
+        _capi.check(self._lib.luminal_artifact_synchronize(self._handle))
+
+    def call(self, tensors: Iterable[int], outputs: Iterable[int], shapes: Shapes, threads: int,
+             stream: int | None = None) -> None:
         """One call. Addresses of inputs, weights, states, and of outputs; dtypes must be the signature's.
 
         An address of 0: of a tensor without elements, or of the artifact's own weight or state. ``threads``: of the
-        call, 0 for all that the process may use. Raises CallError or ShapeError.
+        call, 0 for all that the process may use. ``stream``: of the device, for a call that is work of that stream.
+        Raises CallError or ShapeError.
         """
         try:
             arrays = self._local.arrays
@@ -173,10 +185,14 @@ class Artifact:
             arrays.extents[:] = shapes.extents
             arrays.output_extents[:] = shapes.output_extents
             arrays.shapes = shapes
-        if _forked:
+        # On another device the host's threads have no part, and contexts are kept by their number.
+        if _forked or self._is_device:
             threads = 1
         if arrays.threads != threads:
             arrays.request.threads = arrays.threads = threads
+        if arrays.stream != stream:
+            arrays.request.stream, arrays.request.on_stream = stream or 0, stream is not None
+            arrays.stream = stream
         self._pack_tensors(arrays.tensors, 0, *tensors)
         self._pack_outputs(arrays.outputs, 0, *outputs)
         if self._call(self._address, arrays.address):

@@ -12,7 +12,7 @@ import torch
 from torch import fx
 from torch._dynamo.symbolic_convert import InstructionTranslator
 
-from . import _cache, _errors, _graph, _partition, _trace, _training, _versions
+from . import _cache, _devices, _errors, _graph, _partition, _trace, _training, _versions
 from ._artifact import Artifact
 from ._options import Options
 from ._runner import GraphRunner
@@ -43,15 +43,19 @@ def _is_full_graph() -> bool:
 
 def _compile_graph(options: Options, is_strict: bool, gm: fx.GraphModule,
                    example_inputs: Sequence[Any]) -> Callable[[list[Any]], Sequence[Any]]:
-    return _partition.compile_parts(gm, functools.partial(compile_whole, options), is_strict)
+    def compile_archive(archive: bytes, device: torch.device) -> bytes:
+        return _cache.compile_archive(archive, options, device.type, _devices.describe(device))
+
+    return _partition.compile_parts(gm, functools.partial(compile_whole, compile_archive), is_strict)
 
 
-def compile_whole(options: Options, graph_module: fx.GraphModule) -> GraphRunner | None:
+def compile_whole(compile_archive: Callable[[bytes, torch.device], bytes],
+                  graph_module: fx.GraphModule) -> GraphRunner | None:
     """One artifact for all of a graph; None where it computes no tensor. Raises UnsupportedOpError."""
     program = _graph.make_program(graph_module)
     if program is None:
         return None
-    data = _cache.compile_archive(program.archive, options)
-    runner = GraphRunner(Artifact.from_bytes(data), program)
+    device = program.device
+    runner = GraphRunner(Artifact.from_bytes(compile_archive(program.archive, device), device.index or 0), program)
     log.info("compiled a graph of %d nodes", len(graph_module.graph.nodes))
     return runner

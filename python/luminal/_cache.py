@@ -42,21 +42,24 @@ def _library() -> bytes:
     return f"{_capi.library().luminal_version().decode()} {status.st_size} {status.st_mtime_ns}".encode()
 
 
-def _key(archive: bytes, texts: list[str]) -> str:
+def _key(archive: bytes, texts: list[str], device: str) -> str:
     digest = hashlib.sha256()
     cores = str(len(os.sched_getaffinity(0))).encode()
-    for part in (archive, "\0".join(texts).encode(), _machine(), cores, _library()):
+    for part in (archive, "\0".join(texts).encode(), _machine(), cores, device.encode(), _library()):
         digest.update(len(part).to_bytes(8, "little"))
         digest.update(part)
     return digest.hexdigest()
 
 
-def compile_archive(archive: bytes, options: Options) -> bytes:
-    """The artifact of an archive, from the cache where it is there."""
-    texts = options.texts()
+def compile_archive(archive: bytes, options: Options, target: str = "cpu", device: str = "") -> bytes:
+    """The artifact of an archive, from the cache where it is there.
+
+    ``device``: what its code depends on, if not on the host's processor alone.
+    """
+    texts = options.texts(target)
     # A report tells of a compile, and rules are in files that may change.
     usable = options.cache and not options.report and not options.rules
-    path = folder() / f"{_key(archive, texts)}.lum" if usable else None
+    path = folder() / f"{_key(archive, texts, device)}.lum" if usable else None
     if path is not None:
         data = _read(path)
         if data:

@@ -34,7 +34,7 @@ class TensorInfo(ctypes.Structure):
 
 
 class LoadOptions(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_size_t), ("weights_path", ctypes.c_char_p)]
+    _fields_ = [("struct_size", ctypes.c_size_t), ("weights_path", ctypes.c_char_p), ("device", ctypes.c_size_t)]
 
 
 class Diagnostic(ctypes.Structure):
@@ -57,7 +57,8 @@ class CallRequest(ctypes.Structure):
                 ("num_tensors", ctypes.c_size_t), ("extents", ctypes.POINTER(ctypes.c_int64)),
                 ("num_extents", ctypes.c_size_t), ("output_extents", ctypes.POINTER(ctypes.c_int64)),
                 ("num_output_extents", ctypes.c_size_t), ("outputs", ctypes.POINTER(ctypes.c_void_p)),
-                ("num_outputs", ctypes.c_size_t), ("only_shapes", ctypes.c_int32)]
+                ("num_outputs", ctypes.c_size_t), ("only_shapes", ctypes.c_int32), ("stream", ctypes.c_void_p),
+                ("on_stream", ctypes.c_int32)]
 
 
 # The functions that are used: result, arguments. Checked once, when the library is loaded.
@@ -74,6 +75,8 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
                            [ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(LoadOptions), ctypes.c_void_p]),
     "luminal_artifact_free": (None, [ctypes.c_void_p]),
     "luminal_artifact_reset": (ctypes.c_int32, [ctypes.c_void_p]),
+    "luminal_artifact_synchronize": (ctypes.c_int32, [ctypes.c_void_p]),
+    "luminal_target": (ctypes.c_char_p, [ctypes.c_void_p]),
     "luminal_count": (ctypes.c_size_t, [ctypes.c_void_p, ctypes.c_int32]),
     "luminal_info": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_int32, ctypes.c_size_t, ctypes.POINTER(TensorInfo)]),
     "luminal_call": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_void_p]),

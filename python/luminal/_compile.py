@@ -15,10 +15,10 @@ from torch.export.graph_signature import (ConstantArgument, ExportGraphSignature
                                           OutputSpec, SymIntArgument, TensorArgument)
 from torch.utils import _pytree as pytree
 
-from . import _archive, _cache, _capi, _errors, _trace, _training, _versions
+from . import _archive, _cache, _capi, _devices, _errors, _report, _trace, _training, _versions
 from ._artifact import Artifact
 from ._options import Options
-from ._runner import DTYPES, check_tensor
+from ._runner import DTYPES, Result, check_tensor
 
 Source = torch.nn.Module | Callable[..., Any] | ExportedProgram | str | os.PathLike[str]
 _STORED = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
@@ -89,11 +89,18 @@ class CompiledModel:
         # Tensors are named by their nodes, which are unique: the name of a buffer may be that of an input.
         self._stored = {spec.arg.name: spec.target for spec in self._specs.input_specs if spec.kind in _STORED}
         self._where = self._locate()
-        self._data = _cache.compile_archive(self._archive(self._constants()), options)
-        self.artifact = Artifact.from_bytes(self._data)
+        device = self._device = self._find_device()
+        self._data = _cache.compile_archive(self._archive(self._constants()), options, device.type,
+                                            _devices.describe(device))
+        self.artifact = Artifact.from_bytes(self._data, device.index or 0)
         """The loaded artifact: its signature is in ``inputs``, ``outputs``, ``weights`` and ``states``."""
+        self._report: _report.Report | None = None
         self._sources = self.artifact.inputs + self.artifact.weights + self.artifact.states
-        self._dtypes = [DTYPES[t.dtype] for t in self.artifact.outputs]
+        values = {node.name: node.meta.get("val") for node in self._exported.graph.nodes}
+        results = [values[s.arg.name] for s in self._specs.output_specs
+                   if s.kind == OutputKind.USER_OUTPUT and isinstance(s.arg, (TensorArgument, SymIntArgument))]
+        self._results = [Result(DTYPES[t.dtype], _devices.with_index(value.device) if isinstance(value, torch.Tensor)
+                                else _devices.CPU) for t, value in zip(self.artifact.outputs, results)]
         self._call_guarded = _training.guard(self._run)
 
     def _locate(self) -> dict[str, tuple[dict[str, Any], str]]:
@@ -112,6 +119,10 @@ class CompiledModel:
                 holder = self._exported.state_dict if path in self._exported.state_dict else self._exported.constants
                 where[name] = (holder, path)
         return where
+
+    def _find_device(self) -> torch.device:
+        values = (value for node in self._exported.graph.nodes for value in pytree.tree_leaves(node.meta.get("val")))
+        return _devices.find(value.device for value in values if isinstance(value, torch.Tensor))
 
     def _value(self, name: str) -> torch.Tensor:
         holder, key = self._where[name]
@@ -137,10 +148,23 @@ class CompiledModel:
                                       ExportGraphSignature(inputs, outputs), tensors, self._exported.range_constraints,
                                       list(getattr(self._exported, "_guards_code", None) or []))
 
+    @property
+    def report(self) -> _report.Report:
+        """What the compiler did; compiles again where the artifact came from the cache or no report was asked for."""
+        if self._report is None:
+            texts = self._options.texts(self._device.type)
+            self._report = _report.compile_with_report(self._archive(self._constants()), "model", texts)[2]
+        return self._report
+
+    def ir(self, phase: str = "scheduled") -> str:
+        """The program after a phase: "imported", "rolled", "saturated", "fused", "scheduled" or "lowered"."""
+        texts = [*self._options.texts(self._device.type), f"--emit={phase}"]
+        return _capi.compile_bytes(self._archive(self._constants()), "model", texts)[0].decode()
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes an artifact with the weights as they are now; ``luminal.load`` and ``luminal-run`` read it."""
         archive = self._archive({name: self._value(name) for name in self._where})
-        texts = [t for t in self._options.texts() if t != "--allow-missing-weights"] + ["--embed-weights"]
+        texts = [t for t in self._options.texts(self._device.type) if t != "--allow-missing-weights"] + ["--embed-weights"]
         data, _ = _capi.compile_bytes(archive, "model", texts)
         _cache.write_atomically(pathlib.Path(path), data)
 
@@ -148,7 +172,7 @@ class CompiledModel:
         inputs = self._flatten(args, kwargs)
         tensors = [inputs[t.name] if t.name in inputs else self._value(t.name) for t in self._sources]
         for tensor, spec in zip(tensors, self._sources):
-            check_tensor(tensor, spec)
+            check_tensor(tensor, spec, self._device)
         results = iter(self._call_guarded(*tensors))
         outputs: list[Any] = []
         for spec in self._specs.output_specs:
@@ -185,7 +209,7 @@ class CompiledModel:
 
     def _run(self, *tensors: torch.Tensor) -> list[torch.Tensor]:
         from ._runner import run_tensors
-        return run_tensors(self.artifact, list(tensors), self._dtypes)
+        return run_tensors(self.artifact, list(tensors), self._results, device=self._device)
 
 
 def _has(module: torch.nn.Module, path: str) -> bool:

@@ -18,9 +18,10 @@ import torch
 from torch import fx
 from torch.export.graph_signature import (ExportGraphSignature, InputKind, InputSpec, OutputKind, OutputSpec,
                                           TensorArgument)
+from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _disable_current_modes
 
-from . import _archive, _errors
+from . import _aliases, _archive, _devices, _errors
 
 # Larger constants stay where they are and are bound like inputs.
 _MAX_CONSTANT_BYTES = 1024
@@ -60,11 +61,23 @@ class View:
     offset: Any
 
 
+@dataclasses.dataclass(frozen=True)
+class InputView:
+    """A part of an argument of the graph, in memory."""
+
+    position: int
+    """Of the argument."""
+    ops: tuple[tuple[Any, tuple[Any, ...], dict[str, Any]], ...]
+    """Called in turn with the tensor, these arguments after it; sizes are sympy expressions."""
+
+
 @dataclasses.dataclass
 class Output:
-    """An output of the graph: output ``index`` of the program, else an int (a sympy expression), else any object."""
+    """An output of the graph: output ``index`` of the program, else a view of an argument, else an int (a sympy
+    expression), else any object."""
 
     index: int | None = None
+    input_view: InputView | None = None
     size: Any = None
     value: Any = None
     permutation: tuple[int, ...] | None = None
@@ -82,6 +95,10 @@ class Program:
     outputs: list[Output]
     symbols: dict[Any, tuple[int, int | None]]
     """Where each symbol's value is: an argument and a dim, or None for an argument that is an int."""
+    device: torch.device
+    """Where it runs."""
+    devices: list[torch.device]
+    """Of the program's outputs."""
 
 
 def make_program(graph_module: fx.GraphModule) -> Program | None:
@@ -89,79 +106,9 @@ def make_program(graph_module: fx.GraphModule) -> Program | None:
     return _Builder(graph_module).build()
 
 
-def _hint(value: Any) -> Any:
-    """An extent or stride as it was when the graph was traced."""
-    return value.node.hint if isinstance(value, torch.SymInt) else value
-
-
-def _expr(value: Any) -> Any:
-    return value.node.expr if isinstance(value, torch.SymInt) else sympy.Integer(value)
-
-
-def _is_dense(tensor: torch.Tensor, order: Sequence[int]) -> bool:
-    """Whether the dims in this order, the innermost last, fill memory: for all sizes that the graph is for."""
-    expected = sympy.Integer(1)
-    for dim in reversed(order):
-        if _hint(tensor.shape[dim]) != 1 and sympy.expand(_expr(tensor.stride(dim)) - expected) != 0:
-            return False
-        expected = expected * _expr(tensor.shape[dim])
-    return True
-
-
-def is_row_major(tensor: torch.Tensor) -> bool:
-    return any(_hint(extent) == 0 for extent in tensor.shape) or _is_dense(tensor, range(tensor.dim()))
-
-
-def stride_order(tensor: torch.Tensor) -> tuple[int, ...] | None:
-    """The dims by falling stride, where these fill memory densely in an order that is not row-major."""
-    shape, stride = tensor.shape, tensor.stride()
-    if any(_hint(value) is None for value in (*shape, *stride)) or any(_hint(extent) == 0 for extent in shape):
-        return None
-    order = tuple(sorted(range(tensor.dim()), key=lambda d: (-_hint(stride[d]), -_hint(shape[d]), d)))
-    dense = [d for d in order if _hint(shape[d]) != 1]
-    return order if dense != sorted(dense) and _is_dense(tensor, order) else None
-
-
-def _base_of(node: fx.Node) -> fx.Node:
-    """The node whose memory this one's is, by the schemas of the ops between."""
-    while node.op == "call_function":
-        if node.target is operator.getitem:
-            source = node.all_input_nodes[0]
-            if not _is_view(source):
-                return node
-            node = source
-        if not _is_view(node):
-            return node
-        node = node.all_input_nodes[0]
-    return node
-
-
-# Their results share memory with the operand for some strides only.
-_MAYBE_VIEWS = ("aten::reshape", "aten::contiguous", "aten::to", "aten::flatten")
-
-
-def _is_view(node: fx.Node) -> bool:
-    if not isinstance(node.target, torch._ops.OpOverload) or not node.target._schema.arguments:
-        return False
-    alias = node.target._schema.arguments[0].alias_info
-    is_view = alias is not None and not alias.is_write and node.target._schema.name not in _MAYBE_VIEWS
-    return is_view and bool(node.all_input_nodes)
-
-
-def _find_shared(results: Sequence[fx.Node]) -> dict[fx.Node, fx.Node]:
-    """Outputs that share memory with other outputs, and the node that made that memory."""
-    bases = {result: _base_of(result) for result in results}
-    counts: dict[fx.Node, int] = {}
-    for result in bases:
-        counts[bases[result]] = counts.get(bases[result], 0) + 1
-    return {result: base for result, base in bases.items()
-            if counts[base] > 1 and base.op == "call_function" and isinstance(base.meta.get("val"), torch.Tensor)
-            and (is_row_major(base.meta["val"]) or stride_order(base.meta["val"]) is not None)}
-
-
 def _view_of(base: torch.Tensor, part: torch.Tensor) -> View:
-    return View(tuple(map(_expr, part.shape)), tuple(map(_expr, part.stride())),
-                _expr(part.storage_offset()) - _expr(base.storage_offset()))
+    return View(tuple(map(_aliases.expr_of, part.shape)), tuple(map(_aliases.expr_of, part.stride())),
+                _aliases.expr_of(part.storage_offset()) - _aliases.expr_of(base.storage_offset()))
 
 
 class _Builder:
@@ -188,21 +135,26 @@ class _Builder:
         for position, node in enumerate(self.arguments):
             if not isinstance(node.meta["val"], torch.Tensor):
                 self.remove_int(position, node)
+        self.refuse_unknown_sizes()
         self.lift_constants()
+        self.expand_size_sums()
+        device = _devices.find(value.device for node in self.graph.nodes
+                               for value in pytree.tree_leaves(node.meta.get("val")) if isinstance(value, torch.Tensor))
         mutations = self.take_mutations()
-        outputs, tensors = self.read_outputs()
+        outputs, tensors = self.read_outputs(mutations)
         if not tensors and not mutations:
             return None
         self.output.args = ((*(value for _, value in mutations), *tensors),)
         self.graph.eliminate_dead_code()
         for position, node in enumerate(self.arguments):
             if isinstance(node.meta["val"], torch.Tensor):
-                self.inputs[node.name] = Argument(position, not is_row_major(node.meta["val"]))
+                self.inputs[node.name] = Argument(position, not _aliases.is_row_major(node.meta["val"]))
         _archive.strip_metadata(self.graph)
         graph_module = fx.GraphModule(self.source, self.graph)
         ranges = {symbol: self.shape_env.bound_sympy(symbol) for symbol in self.symbols}
         archive = _archive.write_archive(graph_module, self.signature(mutations, tensors), self.constants, ranges)
-        return Program(archive, self.inputs, outputs, self.symbols)
+        return Program(archive, self.inputs, outputs, self.symbols, device,
+                       [_devices.with_index(node.meta["val"].device) for node in tensors])
 
     def add_input(self, name: str, value: torch.Tensor) -> fx.Node:
         before = self.last.next if self.last is not None else next(iter(self.graph.nodes))
@@ -215,8 +167,8 @@ class _Builder:
     def read_argument(self, position: int, node: fx.Node) -> None:
         value = node.meta["val"]
         if isinstance(value, torch.Tensor):
-            if value.device.type != "cpu":
-                raise _errors.DeviceError(f"input '{node.name}' is on {value.device}: only the CPU is supported")
+            if value.device.type not in _devices.TYPES:
+                raise _errors.DeviceError(f"input '{node.name}' is on {value.device}: only the CPU and CUDA are supported")
             if value.layout != torch.strided:
                 raise _errors.DeviceError(f"input '{node.name}' has layout {value.layout}, which is not supported")
             for dim, extent in enumerate(value.shape):
@@ -254,6 +206,23 @@ class _Builder:
                 self.last = node.prev if node.prev.op == "placeholder" else None
             self.graph.erase_node(node)
 
+    def refuse_unknown_sizes(self) -> None:
+        """A part of a graph may read a tensor whose extents are made of sizes that no argument of the part has."""
+        tensors = [node for node in self.arguments if isinstance(node.meta.get("val"), torch.Tensor) and node.users]
+        extents = [(node, _aliases.expr_of(extent)) for node in tensors for extent in node.meta["val"].shape]
+        known = set(self.symbols)
+        for _, expr in extents:
+            # As the runtime does (luminal/Support/SymbolSolver.h): one symbol from an extent that is linear in it.
+            unknown = expr.free_symbols - known
+            if len(unknown) == 1 and (slope := sympy.expand(expr).diff(*unknown)).is_Integer and slope != 0:
+                known |= unknown
+        for node, expr in extents:
+            if expr.free_symbols - known:
+                reason = f"reads a tensor with an extent of {expr}, which no argument of the compiled part tells"
+                ops = [_errors.UnsupportedOp(f"{user.target}: {reason}", user.name, *_archive.place_of(user))
+                       for user in node.users]
+                raise _errors.UnsupportedOpError("; ".join(map(str, ops)), ops)
+
     def lift_constants(self) -> None:
         for node in list(self.graph.find_nodes(op="get_attr")):
             value = getattr(self.source, node.target)
@@ -272,6 +241,21 @@ class _Builder:
             else:
                 self.inputs[lifted.name] = Constant(real)
 
+    def expand_size_sums(self) -> None:
+        """Sums of sizes become additions: archives have no ``torch.sym_sum``."""
+        for node in self.graph.find_nodes(op="call_function", target=torch.sym_sum):
+            total: Any = 0
+            for term in node.args[0]:
+                value = sum(t.meta["val"] if isinstance(t, fx.Node) else t for t in (total, term))
+                if isinstance(total, fx.Node) or isinstance(term, fx.Node):
+                    with self.graph.inserting_before(node):
+                        total = self.graph.call_function(operator.add, (total, term))
+                    total.meta["val"] = value
+                else:
+                    total = value
+            node.replace_all_uses_with(total)
+            self.graph.erase_node(node)
+
     def take_mutations(self) -> list[tuple[fx.Node, fx.Node]]:
         taken = []
         for node in list(self.graph.find_nodes(op="call_function", target=aten.copy_.default)):
@@ -281,14 +265,35 @@ class _Builder:
                 self.graph.erase_node(node)
         return taken
 
-    def read_outputs(self) -> tuple[list[Output], list[fx.Node]]:
+    def view_input(self, position: int, base: fx.Node, result: fx.Node) -> InputView:
+        """AOTAutograd makes such outputs anew, from the strides and the offset that this one has."""
+        def value_of(arg: Any) -> Any:
+            if not isinstance(arg, fx.Node):
+                return arg
+            expr = _aliases.expr_of(arg.meta["val"])
+            self.require_symbols(expr)
+            return expr
+
+        ops = []
+        for node in _aliases.views_between(base, result):
+            args = node.args[1:] if node.args else ()
+            ops.append((node.target, fx.map_arg(args, value_of), fx.map_arg(node.kwargs, value_of)))
+        return InputView(position, tuple(reversed(ops)))
+
+    def read_outputs(self, mutations: Sequence[tuple[fx.Node, fx.Node]]) -> tuple[list[Output], list[fx.Node]]:
         outputs: list[Output] = []
         tensors: list[fx.Node] = []
         results = self.output.args[0]
         results = results if isinstance(results, (list, tuple)) else [results]
-        shared = _find_shared([r for r in results if isinstance(r, fx.Node) and isinstance(r.meta["val"], torch.Tensor)])
+        shared = _aliases.find_shared([r for r in results if isinstance(r, fx.Node) and isinstance(r.meta["val"], torch.Tensor)])
         known: dict[fx.Node, Output] = {}
+        positions = {node: position for position, node in enumerate(self.arguments)}
+        for target, _ in mutations:
+            del positions[target]
         for result in results:
+            if isinstance(result, fx.Node) and (base := _aliases.base_of(result)) in positions:
+                outputs.append(Output(input_view=self.view_input(positions[base], base, result)))
+                continue
             view = None
             if isinstance(result, fx.Node) and result in shared:
                 view = _view_of(shared[result].meta["val"], result.meta["val"])
@@ -300,7 +305,7 @@ class _Builder:
             if isinstance(value, torch.Tensor):
                 assert isinstance(result, fx.Node)
                 base = result
-                order = stride_order(value)
+                order = _aliases.stride_order(value)
                 if order is not None:
                     with self.graph.inserting_before(self.output):
                         result = self.graph.call_function(aten.permute.default, (result, list(order)))

@@ -9,7 +9,8 @@ from typing import Any
 
 from . import _errors
 
-MODES = ("default", "max-autotune")
+# What each mode sets where no option does.
+MODES: dict[str, dict[str, Any]] = {"default": {}, "max-autotune": {"search_budget": 30.0}}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Options:
     """Defaults are those of ``luminal-compile``."""
 
     arch: str = "native"
-    """The processor that code is for."""
+    """The processor, or the GPU (``sm_90a``), that code is for."""
     precision: str = "finite"
     """Which promises of rules are allowed: "exact", "rounding" or "finite"."""
     rules: tuple[str, ...] = ()
@@ -28,6 +29,12 @@ class Options:
     """Workers that schedules are for; 0: those of the machine."""
     max_nodes: int = 0
     """Limit of the search for equal programs; 0: the compiler's."""
+    search_budget: float = 0.0
+    """Seconds to measure which program and which schedules are fastest on this machine; 0: they are estimated."""
+    search_candidates: int = 0
+    """Programs to measure, without a limit of time unless there is a budget."""
+    seed: int = 0
+    """Another seed draws other programs."""
     plan_cache: str = ""
     """Folder of what was measured on this machine; "": the user's."""
     report: str = ""
@@ -43,13 +50,15 @@ class Options:
         if mode is not None and mode not in MODES:
             raise _errors.ArgumentError(f"mode {mode!r} is none of {', '.join(MODES)}")
         fields = {field.name: field for field in dataclasses.fields(Options)}
-        given: dict[str, Any] = {}
+        given: dict[str, Any] = dict(MODES[mode or "default"])
         for name, value in values.items():
             if name not in fields:
                 raise _errors.ArgumentError(f"there is no option {name!r}: options are {', '.join(sorted(fields))}")
             default = fields[name].default
             if isinstance(default, tuple) and isinstance(value, (list, tuple)):
                 value = tuple(value)
+            if isinstance(default, float) and type(value) is int:
+                value = float(value)
             if type(value) is not type(default):
                 raise _errors.ArgumentError(
                     f"option {name!r} is {value!r}: expected a value of type {type(default).__name__}")
@@ -57,11 +66,14 @@ class Options:
         options = Options(**given)
         if options.fallback not in ("eager", "error"):
             raise _errors.ArgumentError(f"option 'fallback' is {options.fallback!r}: expected 'eager' or 'error'")
+        for name in ("search_budget", "search_candidates", "seed"):
+            if not getattr(options, name) >= 0:
+                raise _errors.ArgumentError(f"option {name!r} is {getattr(options, name)!r}: expected 0 or more")
         return options
 
-    def texts(self) -> list[str]:
+    def texts(self, target: str) -> list[str]:
         """As the C interface takes them."""
-        texts = ["--allow-missing-weights", f"--arch={self.arch}", f"--precision={self.precision}"]
+        texts = ["--allow-missing-weights", f"--target={target}", f"--arch={self.arch}", f"--precision={self.precision}"]
         texts += [f"--eqsat-rules={path}" for path in self.rules]
         if self.rule_sets:
             texts.append("--eqsat-rule-sets=" + ",".join(self.rule_sets))
@@ -69,6 +81,12 @@ class Options:
             texts.append(f"--workers={self.workers}")
         if self.max_nodes:
             texts.append(f"--eqsat-max-nodes={self.max_nodes}")
+        if self.search_budget:
+            texts.append(f"--search-budget={self.search_budget}")
+        if self.search_candidates:
+            texts.append(f"--search-candidates={self.search_candidates}")
+        if self.seed:
+            texts.append(f"--seed={self.seed}")
         if self.plan_cache:
             texts.append(f"--plan-cache={self.plan_cache}")
         if self.report:

@@ -14,7 +14,7 @@ from torch import fx
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
-from . import _archive, _errors, _trace
+from . import _archive, _devices, _errors, _trace
 from ._runner import DTYPES, GraphRunner
 
 log = logging.getLogger("luminal")
@@ -22,11 +22,11 @@ CompileWhole = Callable[[fx.GraphModule], GraphRunner | None]
 _dtypes = frozenset(DTYPES.values())
 
 
-def compile_parts(graph_module: fx.GraphModule, compile_whole: CompileWhole,
-                  is_strict: bool) -> Callable[[list[Any]], Sequence[Any]]:
+def compile_parts(graph_module: fx.GraphModule, compile_whole: CompileWhole, is_strict: bool,
+                  note: Callable[[list[_errors.UnsupportedOp]], None] | None = None) -> Callable[[list[Any]], Sequence[Any]]:
     """The graph as one artifact; where ops are not supported, as several with eager calls between them.
 
-    ``is_strict``: raises UnsupportedOpError instead.
+    ``is_strict``: raises UnsupportedOpError instead. ``note``: called with the ops that PyTorch runs.
     """
     unsupported: dict[str, _errors.UnsupportedOp] = {}
     foreign = _foreign_nodes(graph_module)
@@ -52,6 +52,8 @@ def compile_parts(graph_module: fx.GraphModule, compile_whole: CompileWhole,
             if len(unsupported) == before:
                 raise
     _warn([*unsupported.values(), *foreign.values()])
+    if note is not None:
+        note([*unsupported.values(), *foreign.values()])
     for name, runner in compiled.items():
         if runner is not None:
             setattr(parts, name, _Part(runner))
@@ -104,7 +106,7 @@ def _foreign_nodes(graph_module: fx.GraphModule) -> dict[str, _errors.Unsupporte
         if node.op == "call_function":
             operands = [n for n in node.all_input_nodes]
             for tensor in _values(node.meta.get("val")) + [t for n in operands for t in _values(n.meta.get("val"))]:
-                if tensor.device.type != "cpu":
+                if tensor.device.type not in _devices.TYPES:
                     reason = f"is on {tensor.device}"
                 elif tensor.layout != torch.strided:
                     reason = f"has layout {tensor.layout}"
@@ -118,17 +120,9 @@ def _foreign_nodes(graph_module: fx.GraphModule) -> dict[str, _errors.Unsupporte
                                                                                                  "_c10d_functional"):
                 reason = "is an op of another library"
         if reason:
-            file, line = _place(node)
+            file, line = _archive.place_of(node)
             found[node.name] = _errors.UnsupportedOp(f"{node.target}: {reason}", node.name, file, line)
     return found
-
-
-def _place(node: fx.Node) -> tuple[str, int]:
-    trace = node.meta.get("stack_trace") or ""
-    last = trace.split("  File ")[-1].split(",")
-    if len(last) < 2 or not last[1].strip().startswith("line "):
-        return "", 0
-    return last[0].strip('" '), int(last[1].strip().removeprefix("line "))
 
 
 def _is_scalar(node: fx.Node) -> bool:

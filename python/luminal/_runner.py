@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+import sympy  # type: ignore[import-untyped]
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils import _pytree as pytree
 
-from . import _capi, _errors, _graph
+from . import _capi, _devices, _errors, _graph, _versions
 from ._artifact import Artifact, Shapes, Tensor
 
 DTYPES: dict[str, torch.dtype] = {name: getattr(torch, name) for name in _capi.DTYPES}
@@ -23,14 +25,24 @@ _is_contiguous = torch.Tensor.is_contiguous
 _increment_version = torch.autograd.graph.increment_version
 
 
-def check_tensor(tensor: Any, spec: Tensor) -> None:
-    """Raises the exception that says why ``tensor`` cannot be bound as ``spec``; extents are checked by the call."""
+class Result(NamedTuple):
+    """What an output of an artifact is to be."""
+
+    dtype: torch.dtype
+    device: torch.device
+
+
+def check_tensor(tensor: Any, spec: Tensor, device: torch.device) -> None:
+    """Raises the exception that says why ``tensor`` cannot be bound as ``spec``; extents are checked by the call.
+
+    ``device``: where the artifact runs. Tensors of the host may be bound anywhere.
+    """
     if not isinstance(tensor, torch.Tensor):
         raise _errors.ArgumentError(f"'{spec.name}' is a {type(tensor).__name__}: expected a tensor")
     if isinstance(tensor, FakeTensor):
         raise _errors.DeviceError(f"'{spec.name}' is a fake tensor, which has no memory")
-    if tensor.device.type != "cpu":
-        raise _errors.DeviceError(f"'{spec.name}' is on {tensor.device}: only the CPU is supported")
+    if tensor.device.type != "cpu" and tensor.device != device:
+        raise _errors.DeviceError(f"'{spec.name}' is on {tensor.device}: the program runs on {device}")
     if tensor.layout != torch.strided:
         raise _errors.DeviceError(f"'{spec.name}' has layout {tensor.layout}, which is not supported")
     if tensor.dtype != DTYPES[spec.dtype]:
@@ -44,11 +56,13 @@ def check_tensor(tensor: Any, spec: Tensor) -> None:
                 raise _errors.ShapeError(f"dim {dim} of '{spec.name}' is {extent}, expected {expected}")
 
 
-def run_tensors(artifact: Artifact, tensors: list[torch.Tensor], dtypes: Sequence[torch.dtype],
-                shapes: Shapes | None = None, threads: int | None = None) -> list[torch.Tensor]:
+def run_tensors(artifact: Artifact, tensors: list[torch.Tensor], expected: Sequence[Result],
+                shapes: Shapes | None = None, threads: int | None = None,
+                device: torch.device = _devices.CPU) -> list[torch.Tensor]:
     """One call on tensors of the caller, in the order inputs, weights, states; returns new outputs.
 
-    Those that the program writes to are changed in place, also where they are strided.
+    Those that the program writes to are changed in place, also where they are strided. On a GPU the call is work of
+    torch's current stream of ``device``, where the artifact runs.
     """
     strided = {}
     if not all(map(_is_contiguous, tensors)):
@@ -56,18 +70,24 @@ def run_tensors(artifact: Artifact, tensors: list[torch.Tensor], dtypes: Sequenc
         tensors = [t.contiguous() for t in tensors]
     if shapes is None:
         shapes = artifact.shapes(tuple([e for t in tensors[:len(artifact.inputs)] for e in t.shape]))
-    results = [_empty(shape, dtype) for shape, dtype in zip(shapes.outputs, dtypes)]
+    results = [torch.empty(shape, dtype=result.dtype, device=result.device)
+               for shape, result in zip(shapes.outputs, expected)]
     addresses = list(map(_data_ptr, tensors))
     addresses += [0] * (artifact.num_tensors - len(tensors))
-    artifact.call(addresses, list(map(_data_ptr, results)), shapes, _get_num_threads() if threads is None else threads)
+    stream = _devices.stream_of(device)
+    artifact.call(addresses, list(map(_data_ptr, results)), shapes, _get_num_threads() if threads is None else threads,
+                  stream() if stream is not None else None)
     for index in artifact.written:
         if index < len(tensors):
             _finish_write(tensors[index], strided.get(index))
     return results
 
 
-def _empty(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-    return torch.empty(shape, dtype=dtype)
+def _allocator(device: torch.device) -> Callable[[Sequence[int], Sequence[int], torch.dtype], torch.Tensor]:
+    """Makes a tensor of a shape, with strides, of a dtype."""
+    if device.type == "cpu":
+        return _empty_strided
+    return lambda shape, strides, dtype: torch.empty_strided(shape, strides, dtype=dtype, device=device)
 
 
 def _finish_write(written: torch.Tensor, original: torch.Tensor | None) -> None:
@@ -85,10 +105,14 @@ def call_model(artifact: Artifact, values: list[Any], threads: int) -> list[torc
         tensor = value
         if not isinstance(value, torch.Tensor) and hasattr(value, "__dlpack__"):
             tensor = torch.utils.dlpack.from_dlpack(value)
-        check_tensor(tensor, spec)
         tensors.append(tensor)
+    devices = [t.device for t in tensors if isinstance(t, torch.Tensor)] if artifact.target != "cpu" else []
+    place = _devices.find(devices)
+    for tensor, spec in zip(tensors, artifact.inputs):
+        check_tensor(tensor, spec, place)
     with torch.no_grad():
-        return run_tensors(artifact, tensors, [DTYPES[t.dtype] for t in artifact.outputs], threads=threads)
+        return run_tensors(artifact, tensors, [Result(DTYPES[t.dtype], place) for t in artifact.outputs],
+                           threads=threads, device=place)
 
 
 class GraphRunner:
@@ -99,7 +123,8 @@ class GraphRunner:
         self.inputs = [program.inputs[t.name] for t in artifact.inputs]
         self.outputs = program.outputs
         self.symbols = program.symbols
-        self.dtypes = [DTYPES[t.dtype] for t in artifact.outputs]
+        self.device = program.device
+        self.results = [Result(DTYPES[t.dtype], device) for t, device in zip(artifact.outputs, program.devices)]
         arguments = [i.position for i in self.inputs if isinstance(i, _graph.Argument)]
         self.only_arguments = len(arguments) == len(self.inputs)
         self.pick = operator.itemgetter(*arguments) if len(arguments) > 1 else (
@@ -122,23 +147,30 @@ class GraphRunner:
         if not self.is_direct:
             return self
         call, pick, known = self.artifact.call, self.pick, self.shapes
-        specs = list(zip(known.outputs, known.strides, self.dtypes)) if known is not None else []
+        empty = [_allocator(result.device) for result in self.results]
+        dtypes = [result.dtype for result in self.results]
+        specs = list(zip(empty, known.outputs, known.strides, dtypes)) if known is not None else []
+        stream_of = _devices.stream_of(self.device)
 
         def run(args: list[Any]) -> Sequence[Any]:
             assert known is not None
-            results = [_empty_strided(shape, strides, dtype) for shape, strides, dtype in specs]
-            call(map(_data_ptr, pick(args)), map(_data_ptr, results), known, _get_num_threads())
+            results = [make(shape, strides, dtype) for make, shape, strides, dtype in specs]
+            stream = stream_of() if stream_of is not None else None
+            call(map(_data_ptr, pick(args)), map(_data_ptr, results), known, _get_num_threads(), stream)
             return results
 
         def run_dynamic(args: list[Any]) -> Sequence[Any]:
             tensors = pick(args)
             shapes = self.artifact.shapes(tuple([e for t in tensors for e in t.shape]))
-            results = [_empty_strided(shape, strides, dtype)
-                       for shape, strides, dtype in zip(shapes.outputs, shapes.strides, self.dtypes)]
-            call(map(_data_ptr, tensors), map(_data_ptr, results), shapes, _get_num_threads())
+            results = [make(shape, strides, dtype)
+                       for make, shape, strides, dtype in zip(empty, shapes.outputs, shapes.strides, dtypes)]
+            stream = stream_of() if stream_of is not None else None
+            call(map(_data_ptr, tensors), map(_data_ptr, results), shapes, _get_num_threads(), stream)
             return results
 
-        inner = run if known is not None else run_dynamic
+        inner: Callable[[list[Any]], Sequence[Any]] = run_dynamic if known is None else run
+        if not _versions.GUARDS_WEIGHTS:
+            inner = self._checked(inner)
 
         def finish(args: list[Any]) -> Sequence[Any]:
             results = inner(args)
@@ -148,9 +180,35 @@ class GraphRunner:
         chosen._boxed_call = True  # type: ignore[attr-defined]
         return chosen
 
+    def _checked(self, run: Callable[[list[Any]], Sequence[Any]]) -> Callable[[list[Any]], Sequence[Any]]:
+        """Calls ``run`` where the arguments are what the graph was compiled for: the ``data`` of a weight may have been
+        replaced by a tensor of other strides, another dtype or shape. Extents of dynamic dims are checked by the call."""
+        specs, pick = self.artifact.inputs, self.pick
+        on_cpu = self.device.type == "cpu"
+        names = ["dtype"] + ["shape"] * (self.shapes is not None) + ["is_cpu"] * on_cpu
+        kind_of = operator.attrgetter(*names) if len(names) > 1 else lambda t: (t.dtype,)
+        kinds = [(DTYPES[t.dtype], *([torch.Size(t.shape)] if self.shapes is not None else []), *([True] if on_cpu else []))
+                 for t in specs]
+
+        def checked(args: list[Any]) -> Sequence[Any]:
+            tensors = pick(args)
+            if all(map(_is_contiguous, tensors)) and list(map(kind_of, tensors)) == kinds:
+                return run(args)
+            return self._run_checked(tensors)
+
+        return checked
+
+    def _run_checked(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        for tensor, spec in zip(tensors, self.artifact.inputs):
+            check_tensor(tensor, spec, self.device)
+        return run_tensors(self.artifact, list(tensors), self.results, self.shapes, device=self.device)
+
     def __call__(self, args: list[Any]) -> list[Any]:
         tensors = self.pick(args) if self.only_arguments else [self._tensor(i, args) for i in self.inputs]
-        results = run_tensors(self.artifact, list(tensors), self.dtypes, self.shapes)
+        if not _versions.GUARDS_WEIGHTS:
+            results = self._run_checked(tensors)
+        else:
+            results = run_tensors(self.artifact, list(tensors), self.results, self.shapes, device=self.device)
         return results if self.plain else [self._output(o, results, args) for o in self.outputs]
 
     def _tensor(self, source: Any, args: Sequence[Any]) -> torch.Tensor:
@@ -167,9 +225,21 @@ class GraphRunner:
             values[symbol] = args[position] if dim is None else args[position].shape[dim]
         return int(expr.subs(values))
 
+    def _view_input(self, view: _graph.InputView, args: Sequence[Any]) -> torch.Tensor:
+        def value_of(arg: Any) -> Any:
+            return self._evaluate(arg, args) if isinstance(arg, sympy.Expr) else arg
+
+        tensor = args[view.position]
+        for target, rest, kwargs in view.ops:
+            rest, kwargs = pytree.tree_map(value_of, (rest, kwargs))
+            tensor = target(tensor, *rest, **kwargs)
+        return tensor  # type: ignore[no-any-return]
+
     def _output(self, output: _graph.Output, results: Sequence[torch.Tensor], args: Sequence[Any]) -> Any:
         if output.size is not None:
             return self._evaluate(output.size, args)
+        if output.input_view is not None:
+            return self._view_input(output.input_view, args)
         if output.index is None:
             return output.value
         result = results[output.index]

@@ -3,9 +3,13 @@
 """The package uses private functions of torch (its serialiser, AOTAutograd), so it names the versions it was tried on."""
 from __future__ import annotations
 
+import torch
+
 from . import _errors
 
-OLDEST, NEWEST = (2, 13), (2, 13)
+OLDEST, NEWEST = (2, 11), (2, 13)
+# Whether dynamo notices that a weight's `data` is another tensor, of other strides or another shape.
+GUARDS_WEIGHTS = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 13)
 
 
 def check_torch(version: str) -> None:

@@ -21,7 +21,9 @@ def inner(call):
 
 
 @pytest.mark.parametrize("options, text", [({"frob": 1}, "there is no option 'frob'"), ({"workers": "2"}, "type int"),
-                                           ({"fallback": "never"}, "expected 'eager' or 'error'")])
+                                           ({"fallback": "never"}, "expected 'eager' or 'error'"),
+                                           ({"search_budget": -1}, "expected 0 or more"),
+                                           ({"search_candidates": 0.5}, "type int")])
 def test_options(options, text):
     error = inner(lambda: helpers.compile(lambda x: x + 1, options=options)(torch.ones(2)))
     assert isinstance(error, luminal.ArgumentError) and text in str(error)
@@ -145,7 +147,7 @@ def test_library_is_missing(tmp_path):
         assert text in out.stdout
 
 
-@pytest.mark.parametrize("version", ["2.12.1", "2.14.0", "3.0", "unknown"])
+@pytest.mark.parametrize("version", ["2.10.1", "2.14.0", "3.0", "unknown"])
 def test_version_of_torch(version):
     with pytest.raises(luminal.LibraryError):
         _versions.check_torch(version)
@@ -165,3 +167,11 @@ def test_after_a_fork(compiled):
     if child == 0:
         os._exit(0 if torch.equal(compiled(X).detach(), expected) and _artifact._forked else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_mode_sets_the_budget():
+    from luminal._options import Options
+
+    assert "--search-budget=30.0" in Options.parse({}, "max-autotune").texts("cpu")
+    assert "--search-budget=2.0" in Options.parse({"search_budget": 2}, "max-autotune").texts("cpu")
+    assert not any("search" in text for text in Options.parse({}, "default").texts("cpu"))

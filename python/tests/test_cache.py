@@ -69,10 +69,10 @@ def test_place(tmp_path, monkeypatch, name):
 
 
 def test_key_depends_on_everything(monkeypatch):
-    def key(archive=b"a", **options):
-        return luminal._cache._key(archive, Options(**options).texts())
+    def key(archive=b"a", target="cpu", device="", **options):
+        return luminal._cache._key(archive, Options(**options).texts(target), device)
 
-    keys = {key(), key(b"b"), key(precision="exact"), key(workers=3)}
+    keys = {key(), key(b"b"), key(precision="exact"), key(workers=3), key(target="cuda"), key(device="a GPU")}
     monkeypatch.setattr(luminal._cache, "_machine", lambda: b"another")
     keys.add(key())
-    assert len(keys) == 5
+    assert len(keys) == 7

@@ -114,3 +114,17 @@ def test_floats_of_sizes():
 def test_a_graph_without_tensors():
     compiled = helpers.compile(lambda x: x.shape[0] + 1, dynamic=True)
     assert compiled(torch.randn(3)) == 4
+
+
+def test_sizes_that_only_an_unsupported_op_knows():
+    """The op after it reads a tensor whose extent is made of an int that no tensor tells: PyTorch runs it too."""
+    def function(x, w, stride):
+        return torch.nn.functional.conv_transpose1d(x, w, stride=stride).sin() * 2
+
+    compiled = torch.compile(function, backend=backend, dynamic=True)
+    with warnings.catch_warnings(record=True) as heard, torch.no_grad():
+        warnings.simplefilter("always")
+        for n, stride in ((7, 2), (9, 3)):
+            x, w = torch.randn(1, 3, n), torch.randn(3, 4, 5)
+            helpers.same(compiled(x, w, stride), function(x, w, stride))
+    assert any("no argument of the compiled part tells" in str(w.message) for w in heard)

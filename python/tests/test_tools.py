@@ -1,0 +1,97 @@
+# ===- test_tools.py - Reports, explain, bench, the command line -----------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import subprocess
+import sys
+
+import conftest
+import luminal
+import numpy
+import pytest
+import torch
+from torch import nn
+
+
+@pytest.fixture
+def model():
+    return nn.Sequential(nn.Linear(16, 64), nn.GELU(), nn.Linear(64, 4)).eval()
+
+
+def test_report(model):
+    report = luminal.compile(model, (torch.randn(8, 16),)).report
+    assert report.stop == "saturated" and report.data["target"] == "cpu"
+    assert sum(kernel.steps for kernel in report.kernels) == report.steps >= 1
+    assert all(kernel.kind in str(report) for kernel in report.kernels)
+    assert any(rule.ops > 0 for rule in report.rules) and set(report.phases) >= {"imported", "fused"}
+    assert report._repr_html_().count("<tr>") == 1 + len(report.kernels)
+
+
+def test_ir(model):
+    compiled = luminal.compile(model, (torch.randn(8, 16),))
+    assert "hlir." in compiled.ir("imported") and "llir.kernel" not in compiled.ir("imported")
+    assert "loops<" in compiled.ir()
+    with pytest.raises(luminal.ArgumentError, match="bad option '--emit=nothing'"):
+        compiled.ir("nothing")
+
+
+def test_explain(model):
+    def function(x):
+        y = model(x)
+        print(end="")  # a break
+        return torch.linalg.eigvalsh(y.t() @ y).cos()
+
+    found = luminal.explain(function)(torch.randn(8, 16))
+    assert len(found.graphs) == 2 and len(found.breaks) == 1 and "test_tools.py" in found.breaks[0]
+    assert [len(graph.unsupported) for graph in found.graphs] == [0, 1]
+    assert [len(graph.parts) for graph in found.graphs] == [1, 2]
+    text = str(found)
+    assert "2 graphs, 1 breaks" in text and "_linalg_eigh" in text and "kernel" in text
+
+
+def test_bench(model):
+    x = torch.randn(8, 16)
+    table = luminal.bench(model, (x,), forms=("eager", "luminal"), rounds=2, seconds=0.01, options={"precision": "exact"})
+    assert [row.form for row in table] == ["eager", "luminal"]
+    assert all(row.milliseconds > 0 and row.error < 1e-5 and not row.problem for row in table)
+    assert len(str(table).splitlines()) == 3
+    with pytest.raises(luminal.ArgumentError, match="no form 'other'"):
+        luminal.bench(model, (x,), forms=("other",))
+
+
+def test_bench_tells_why_a_form_fails():
+    def function(x):
+        return torch.linalg.eigvalsh(x)
+
+    table = luminal.bench(function, (torch.eye(3),), forms=("luminal",), options={"fallback": "error"}, rounds=1)
+    assert "_linalg_eigh" in table[0].problem or "BackendCompilerFailed" in table[0].problem
+    assert table[0].problem in str(table)
+
+
+def run(folder, *arguments):
+    return subprocess.run([sys.executable, "-m", "luminal", *arguments], capture_output=True, text=True, cwd=folder,
+                          env=conftest.environment())
+
+
+def test_command_line(model, tmp_path):
+    x = torch.randn(8, 16)
+    torch.export.save(torch.export.export(model, (x,)), tmp_path / "model.pt2")
+    done = run(tmp_path, "compile", "model.pt2", "-o", "model.lum", "--report", "--", "--embed-weights")
+    assert done.returncode == 0 and "steps for cpu" in done.stdout, done.stderr
+    done = run(tmp_path, "info", "model.lum")
+    assert "target cpu" in done.stdout and "float32 [8, 16]" in done.stdout and "weight 0.bias" in done.stdout
+    numpy.save(tmp_path / "x.npy", x.numpy())
+    done = run(tmp_path, "run", "model.lum", "--input", "x.npy", "--output", "y.npy")
+    assert done.returncode == 0 and "float32 [8, 4]" in done.stdout, done.stderr
+    with torch.no_grad():
+        numpy.testing.assert_allclose(numpy.load(tmp_path / "y.npy"), model(x).numpy(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (("compile", "missing.pt2", "-o", "model.lum"), "missing.pt2"),
+    (("compile", "text.pt2", "-o", "model.lum"), "text.pt2"),
+    (("info", "text.pt2"), "text.pt2"),
+    (("run", "missing.lum"), "missing.lum")])
+def test_command_line_refuses(tmp_path, arguments, message):
+    (tmp_path / "text.pt2").write_text("no archive")
+    done = run(tmp_path, *arguments)
+    assert done.returncode == 2 and done.stderr.startswith("luminal: error: ") and message in done.stderr
+    assert len(done.stderr.splitlines()) == 1 and not (tmp_path / "model.lum").exists()
