@@ -39,8 +39,9 @@ warnings.filterwarnings("ignore")
 
 import torch
 
-import luminal_c  # These two lie beside this file.
+import luminal_c  # These lie beside this file.
 import models
+import timing
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PEERS = ("eager", "inductor", "onnxruntime", "openvino")
@@ -170,29 +171,6 @@ def prepare(work, names):
     return calls, errors
 
 
-def fastest(call, seconds):
-    best, end = float("inf"), time.perf_counter() + seconds
-    while True:
-        started = time.perf_counter()
-        call()
-        now = time.perf_counter()
-        best = min(best, now - started)
-        if now > end:
-            return best * 1e3
-
-
-def measure(calls, rounds, seconds):
-    minima = {name: [] for name in calls}
-    for call in calls.values():
-        fastest(call, 0.05)
-    for turn in range(rounds):
-        # Each round begins with another form, so that no form always follows the same one.
-        order = list(calls)[turn % len(calls):] + list(calls)[:turn % len(calls)]
-        for name in order:
-            minima[name].append(fastest(calls[name], seconds / rounds))
-    return minima
-
-
 def cell(row, name):
     return f"{row['ms'][name]:11.4f}" if name in row["ms"] else f"{'refuses':>11s}"
 
@@ -200,7 +178,8 @@ def cell(row, name):
 def time_workload(work, peers, args):
     """One row: medians over the rounds of each round's fastest call, and the ratio of the fastest calls of all rounds."""
     calls, errors = prepare(work, [*peers, "luminal"])
-    minima = measure(calls, args.rounds, args.seconds)
+    minima = {name: [1e3 * t for t in times]
+              for name, times in timing.fastest_by_round(calls, args.rounds, args.seconds).items()}
     row = {"workload": work.name, "threads": torch.get_num_threads(), "errors": errors, "ratio": None, "fastest": None,
            "ms": {name: statistics.median(values) for name, values in minima.items()}, "rounds": minima}
     others = [p for p in peers if p in minima]

@@ -2,7 +2,7 @@
 # ===- check.sh - Sets up, builds and runs every test -------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Release build and all tests, those of the Python package too; then the unit tests and those of the runtime, of Target (what is read and written) and of
+# Release build and all tests, those of the Python package and its wheel too; then the unit tests and those of the runtime, of Target (what is read and written) and of
 # the e-graph under AddressSanitizer (leaks too) and UBSan, and those of the runtime under ThreadSanitizer. The last line
 # is `N passed, N failed`; the exit code is 1 where a test failed.
 set -euo pipefail
@@ -35,10 +35,12 @@ step "release: build"
 build release luminal-test-depends
 step "release: tests"
 run release build/release/test
+step "release: wheel"
+utils/build-wheel.sh
 step "release: Python"
 rm -f build/release/python-results.xml
 results+=(build/release/python-results.xml)
-LUMINAL_LIBRARY=$PWD/build/release/lib/libluminal.so "$python" -m pytest -q --tb=short -p no:cacheprovider \
+LUMINAL_WHEEL=$(echo build/wheels/luminal-*.whl) LUMINAL_LIBRARY=$PWD/build/release/lib/libluminal.so "$python" -m pytest -q --tb=short -p no:cacheprovider \
   --junitxml=build/release/python-results.xml python/tests || true
 step "asan: build"
 build asan luminal-test-depends

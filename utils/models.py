@@ -152,6 +152,50 @@ class StridedCNN(nn.Module):
         return self.head(x.mean((2, 3))), F.interpolate(x, scale_factor=2.0, mode="bilinear"), fine
 
 
+class Bottleneck(nn.Module):
+    """ResNet's block of three convolutions: narrower, 3x3 with the stride, four times as wide."""
+
+    def __init__(self, channels, width, stride=1):
+        super().__init__()
+        sizes = (channels, width, 1, 1), (width, width, 3, stride), (width, 4 * width, 1, 1)
+        self.layers = nn.ModuleList(
+            nn.Sequential(nn.Conv2d(n, m, size, stride=step, padding=size // 2, bias=False), nn.BatchNorm2d(m))
+            for n, m, size, step in sizes)
+        self.shortcut = None
+        if stride > 1 or channels != 4 * width:
+            self.shortcut = nn.Sequential(nn.Conv2d(channels, 4 * width, 1, stride=stride, bias=False),
+                                          nn.BatchNorm2d(4 * width))
+
+    def forward(self, x):
+        first, second, third = self.layers
+        y = third(F.relu(second(F.relu(first(x)))))
+        return F.relu(y + (self.shortcut(x) if self.shortcut else x))
+
+
+class ResNet(nn.Module):
+    """A 7x7 stem, stages of blocks of which all but the first halve the image, the mean, and a classifier."""
+
+    def __init__(self, depths, classes=1000):
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(3, 64, 7, stride=2, padding=3, bias=False), nn.BatchNorm2d(64))
+        blocks, channels = [], 64
+        for stage, depth in enumerate(depths):
+            for i in range(depth):
+                blocks.append(Bottleneck(channels, 64 << stage, 2 if stage and not i else 1))
+                channels = 4 * (64 << stage)
+        self.blocks = nn.Sequential(*blocks)
+        self.head = nn.Linear(channels, classes)
+
+    def forward(self, x):
+        x = F.max_pool2d(F.relu(self.stem(x)), 3, stride=2, padding=1)
+        return self.head(self.blocks(x).mean((2, 3)))
+
+
+def convolution_stage(batch):
+    """One 3x3 convolution of ResNet's first stage."""
+    return Case(nn.Sequential(nn.Conv2d(64, 64, 3, padding=1), nn.ReLU()), (torch.randn(batch, 64, 56, 56),))
+
+
 class AfterStride(nn.Module):
     """Ops that depend on the size of a dim, on dims that strided ops have halved."""
 
@@ -483,6 +527,10 @@ WORKLOADS = {
     "attention_1024_causal": lambda: attention(1024, 1024, causal=True),
     "attention_4096_causal": lambda: attention(4096, 4096, causal=True),
     "attention_s1_4096": lambda: attention(1, 4096, causal=False),
+    "convolution_bs1": lambda: convolution_stage(1),
+    "convolution_bs8": lambda: convolution_stage(8),
+    "depthwise_bs1": lambda: Case(nn.Conv2d(128, 128, 3, padding=1, groups=128), (torch.randn(1, 128, 56, 56),)),
+    "resnet50_bs1": lambda: Case(ResNet((3, 4, 6, 3)), (torch.randn(1, 3, 224, 224),)),
 }
 
 
