@@ -8,8 +8,10 @@
 
 // A layer, a bag, the products of their rows with each other, and a layer of some of them.
 // CHECK-LABEL: @bag
-// CHECK: llir.kernel{{.*}} loops<if (b: [0, 8]) grid(d0)
-// CHECK-SAME: along {lanes = 16}
+// One by one up to where a vector of rows is done as soon; of 13 elements three vectors and one.
+// CHECK: llir.kernel{{.*}} loops<if (b: [0, 5]) grid(d0)
+// CHECK-SAME: op1 = along {lanes = 4}
+// CHECK-SAME: op12 = along {lanes = 16}
 // CHECK-SAME: else grid(d0:16 v16)
 // CHECK-SAME: keep {lanes = 16}
 // CHECK-SAME: across {columns = 8}

@@ -16,21 +16,16 @@
 #include "luminal/Dialect/LLIR/Analysis/RowProgram.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
 /// Sums that an op with loops keeps in registers.
 static constexpr int64_t kColumns = 8;
-/// Fewer rows than this share of a vector are taken one by one.
-static constexpr double kFewShare = 0.5;
 /// Operations to add up the lanes of a sum.
-static constexpr double kAddLanes = 10;
-/// How a multiplication that reads one element for all rows compares with one
-/// of a tile.
-static constexpr double kBesideTile = 1.25;
-/// The same where it reads both factors for each row.
-static constexpr double kReadsBoth = 2.5;
+static constexpr double kAddLanes = 20;
 /// Operations, for each lane, of an element that a lane reads for itself: the
 /// others wait.
 static constexpr double kOwnRead = 0.5;
@@ -55,6 +50,12 @@ static bool hasRows(const RowProgram &p, Value v) {
     return !extent.isConstant(1) &&
            llvm::is_contained(hlir::getExtents(v), extent);
   });
+}
+
+/// Steps of a loop over `extent` elements with so many lanes: what is no vector
+/// of them is taken element by element.
+static double countSteps(double extent, double lanes) {
+  return std::floor(extent / lanes) + std::fmod(extent, lanes);
 }
 
 static LoopWork count(KernelOp kernel,
@@ -82,7 +83,7 @@ static LoopWork count(KernelOp kernel,
   double keptBytes = 0;
   // What rows have in common is computed once for a vector of them, and of
   // operands each lane reads its own.
-  auto countOperations = [&](Value root) {
+  auto countOperations = [&](Value root, bool isRowByRow = false) {
     llvm::SetVector<Value> seen;
     seen.insert(root);
     double ownReads = 0;
@@ -93,8 +94,10 @@ static LoopWork count(KernelOp kernel,
       else if (!kept.contains(seen[i]))
         seen.insert(op->operand_begin(), op->operand_end());
     }
-    double operations = sizes.countElements(root) *
-                        (lanes > 1 ? ownReads * lanes * kOwnRead : 0);
+    double operations =
+        isRowByRow || lanes == 1
+            ? 0
+            : sizes.countElements(root) * ownReads * lanes * kOwnRead;
     llvm::DenseSet<Value> ofRows;
     for (Value v : seen)
       if (v.getDefiningOp() ? kept.contains(v) : hasRows(p, v))
@@ -118,21 +121,23 @@ static LoopWork count(KernelOp kernel,
     Value result = op->getResult(0);
     double elements = sizes.countElements(result);
     if (auto reduction = dyn_cast<ReductionOpInterface>(op)) {
-      double terms = elements * sizes.valueOf(reduction.getReducedExtent());
-      if (lanes == 1)
+      double extent = sizes.valueOf(reduction.getReducedExtent()),
+             terms = elements * extent, taken = terms * idle * loss;
+      if (lanes == 1) {
+        double along = loopCase.getForm(getPosition(op)).getNumber("lanes", 1);
+        taken = elements * machine.getLanes(32) * countSteps(extent, along);
         work.operations += elements * kAddLanes;
-      if (isa<ProductOpInterface>(op))
-        work.products += terms * idle * loss *
-                         (lanes > 1 ? kBesideTile : kReadsBoth) *
-                         widthOf(result);
-      else
-        work.operations += terms * idle * loss * widthOf(result);
+      }
+      (isa<ProductOpInterface>(op) ? work.products : work.operations) +=
+          taken * widthOf(result);
       for (Value operand : op->getOperands()) {
         double again = terms / std::max(1.0, sizes.countElements(operand));
         if (isa<ProductOpInterface>(op))
           again = std::max(1.0, again / kColumns);
         work.operations += again * idle * loss * countOperations(operand);
       }
+    } else if (isa<LookupOpInterface>(op)) {
+      work.operations += loss * countOperations(result, /*isRowByRow=*/true);
     } else {
       work.operations += idle * loss * countOperations(result);
     }
@@ -158,10 +163,9 @@ static LoopWork count(KernelOp kernel,
   return work;
 }
 
-/// Each row for itself, lanes along what its steps reduce; guarded where there
-/// may be many.
-static LoopCaseAttr makeFew(const RowProgram &p, ArrayRef<unsigned> dims,
-                            const MachineModel &machine, bool isGuarded) {
+/// Each row for itself, lanes along what its steps reduce.
+static CaseBuilder makeFew(const RowProgram &p, ArrayRef<unsigned> dims,
+                           const MachineModel &machine) {
   CaseBuilder c(p.a.kernel.getContext(), machine);
   int64_t lanes = machine.getLanes(32);
   for (unsigned dim : dims)
@@ -171,12 +175,13 @@ static LoopCaseAttr makeFew(const RowProgram &p, ArrayRef<unsigned> dims,
     Expr extent = reduction ? reduction.getReducedExtent()
                             : hlir::getExtents(op->getResult(0)).back();
     unsigned along = chooseLanes(extent, lanes);
+    if (std::optional<int64_t> known = extent.asConstant(); reduction && known)
+      for (unsigned fewer = along / 2; fewer > 1; fewer /= 2)
+        if (countSteps(*known, fewer) < countSteps(*known, along))
+          along = fewer;
     c.addForm(op, reduction ? "along" : "keep", {{"lanes", along}});
   }
-  if (isGuarded)
-    c.atMost.push_back({product({p.extents.begin(), p.extents.end()}),
-                        int64_t(kFewShare * lanes)});
-  return c.build();
+  return c;
 }
 
 /// Rows in the lanes of vectors.
@@ -205,6 +210,30 @@ static LoopCaseAttr makeMany(const RowProgram &p, ArrayRef<unsigned> dims,
   return c.build();
 }
 
+/// How many rows, of fewer than a vector has, are done sooner one by one, where
+/// all other symbols are as small.
+static int64_t countFew(KernelOp kernel, const Expr &rows,
+                        const KernelAnalysis::SymbolRanges &ranges,
+                        LoopCaseAttr few, LoopCaseAttr many, int64_t lanes,
+                        const MachineModel &machine) {
+  int64_t most = 0;
+  for (int64_t value = 1; value < lanes; ++value) {
+    KernelAnalysis::SymbolRanges at = ranges;
+    for (auto &[name, range] : at) {
+      range.lo = std::max(range.lo, value);
+      range.hi = std::min(range.lo, range.hi.value_or(range.lo));
+    }
+    double number = nominalValue(rows, Assumptions(at));
+    auto priceOf = [&](LoopCaseAttr loopCase) {
+      return priceWork(count(kernel, at, loopCase, machine), machine, 1);
+    };
+    if (number >= lanes || priceOf(few) > priceOf(many))
+      break;
+    most = int64_t(number);
+  }
+  return most;
+}
+
 static SmallVector<LoopCaseAttr>
 propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
         const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
@@ -230,17 +259,21 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   std::optional<int64_t> bytes = p.countBytes(lanes).asConstant();
   if (!bytes || *bytes > std::min(machine.getChipBytes(), kMostKept))
     return refuse("what a vector of rows keeps is not known to fit on chip");
-  std::optional<int64_t> rows =
-      product({p.extents.begin(), p.extents.end()}).asConstant();
-  LoopCaseAttr loopCase = rows && *rows <= kFewShare * lanes
-                              ? makeFew(p, dims, machine, /*isGuarded=*/false)
-                              : makeMany(p, dims, lanes, machine);
+  Expr rows = product({p.extents.begin(), p.extents.end()});
+  CaseBuilder few = makeFew(p, dims, machine);
+  LoopCaseAttr many = makeMany(p, dims, lanes, machine);
+  int64_t mostFew =
+      countFew(kernel, rows, ranges, few.build(), many, lanes, machine);
   why.push_back({"form", "rows in lanes, step by step"});
   why.push_back({"steps", uint64_t(p.steps.size())});
   why.push_back({"bytes kept", *bytes});
-  if (rows)
-    return {loopCase};
-  return {makeFew(p, dims, machine, /*isGuarded=*/true), loopCase};
+  if (std::optional<int64_t> known = rows.asConstant())
+    return {*known <= mostFew ? few.build() : many};
+  why.push_back({"rows one by one up to", mostFew});
+  if (!mostFew)
+    return {many};
+  few.atMost.push_back({rows, mostFew});
+  return {few.build(), many};
 }
 
 static LogicalResult verify(KernelOp kernel,
