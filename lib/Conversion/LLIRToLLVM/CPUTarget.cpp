@@ -94,12 +94,16 @@ std::optional<CPUTarget> CPUTarget::get(llvm::StringRef arch,
     names = getFeatures(*getSubtarget(*target, triple, arch, ""));
   }
   llvm::SubtargetFeatures features;
-  // Linux may refuse tile registers to this process, and to those like it.
+  // Linux may refuse tile registers to this process, and to those like it. What
+  // is not named is as the processor's name says, which a virtual machine may
+  // bear without having its tiles.
   bool mayTile =
       arch != "native" || runtime::checkCpuFeatures({"amx-tile", "amx-bf16"});
-  for (const std::string &name : names)
-    if (mayTile || !llvm::StringRef(name).drop_front().starts_with("amx-"))
-      features.AddFeature(name);
+  for (const std::string &name : names) {
+    llvm::StringRef feature = llvm::StringRef(name).drop_front();
+    features.AddFeature(
+        !mayTile && feature.starts_with("amx-") ? "-" + feature.str() : name);
+  }
   if (triple.isX86()) {
     auto subtarget =
         getSubtarget(*target, triple, result.cpu, features.getString());

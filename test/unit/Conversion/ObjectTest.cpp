@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Conversion/LLIRToLLVM.h"
+#include "luminal/Runtime/CpuFeatures.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -111,6 +112,38 @@ TEST(Object, TunesForTheWidthThatPays) {
   EXPECT_EQ(throttled->vectorRegisters, 32u);
   EXPECT_TRUE(StringRef(throttled->features).contains("+prefer-256-bit"));
   EXPECT_EQ(CPUTarget::get("haswell", &error)->vectorRegisters, 16u);
+}
+
+// A virtual machine may bear a processor's name without all of its features,
+// and Linux may refuse tiles.
+TEST(Object, UsesNoFeatureThatTheHostLacks) {
+  std::string error;
+  std::optional<CPUTarget> native = CPUTarget::get("native", &error);
+  ASSERT_TRUE(native) << error;
+  llvm::Triple triple(native->triple);
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  ASSERT_TRUE(target);
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
+      target->createMCSubtargetInfo(triple, native->cpu, native->features));
+  std::vector<std::string> used;
+  for (const llvm::SubtargetFeatureKV &feature :
+       subtarget->getEnabledProcessorFeatures())
+    if (runtime::isIsaFeature(feature.Key))
+      used.push_back(feature.Key);
+  EXPECT_FALSE(used.empty());
+  Status usable = runtime::checkCpuFeatures(used);
+  EXPECT_TRUE(usable) << usable.error().message;
+  // The name alone may have more: each is one that the target refuses.
+  std::unique_ptr<llvm::MCSubtargetInfo> named(
+      target->createMCSubtargetInfo(triple, native->cpu, ""));
+  for (const llvm::SubtargetFeatureKV &feature :
+       named->getEnabledProcessorFeatures())
+    if (runtime::isIsaFeature(feature.Key) &&
+        !llvm::is_contained(used, feature.Key))
+      EXPECT_TRUE(
+          StringRef(native->features).contains("-" + std::string(feature.Key)))
+          << feature.Key;
 }
 
 // A processor that a new LLVM adds and the table lacks is reported here.
