@@ -9,7 +9,7 @@
 // A layer, a bag, the products of their rows with each other, and a layer of some of them.
 // CHECK-LABEL: @bag
 // One by one up to where a vector of rows is done as soon; of 13 elements three vectors and one.
-// CHECK: llir.kernel{{.*}} loops<if (b: [0, 5]) grid(d0)
+// CHECK: llir.kernel{{.*}} loops<if (b: [0, 4]) grid(d0)
 // CHECK-SAME: op1 = along {lanes = 4}
 // CHECK-SAME: op12 = along {lanes = 16}
 // CHECK-SAME: else grid(d0:16 v16)

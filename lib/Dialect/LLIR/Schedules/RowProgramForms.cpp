@@ -24,8 +24,12 @@ using namespace luminal::llir;
 
 /// Sums that an op with loops keeps in registers.
 static constexpr int64_t kColumns = 8;
-/// Operations to add up the lanes of a sum.
-static constexpr double kAddLanes = 20;
+/// Operations on single elements that adding up the lanes of a sum takes as
+/// long as.
+static constexpr double kAddLanes = 40;
+/// How a multiplication that reads one element for all rows compares with one
+/// of a tile.
+static constexpr double kBesideTile = 1.25;
 /// Operations, for each lane, of an element that a lane reads for itself: the
 /// others wait.
 static constexpr double kOwnRead = 0.5;
@@ -123,16 +127,18 @@ static LoopWork count(KernelOp kernel,
     if (auto reduction = dyn_cast<ReductionOpInterface>(op)) {
       double extent = sizes.valueOf(reduction.getReducedExtent()),
              terms = elements * extent, taken = terms * idle * loss;
+      bool isProduct = isa<ProductOpInterface>(op);
       if (lanes == 1) {
         double along = loopCase.getForm(getPosition(op)).getNumber("lanes", 1);
         taken = elements * machine.getLanes(32) * countSteps(extent, along);
         work.operations += elements * kAddLanes;
+      } else if (isProduct) {
+        taken *= kBesideTile;
       }
-      (isa<ProductOpInterface>(op) ? work.products : work.operations) +=
-          taken * widthOf(result);
+      (isProduct ? work.products : work.operations) += taken * widthOf(result);
       for (Value operand : op->getOperands()) {
         double again = terms / std::max(1.0, sizes.countElements(operand));
-        if (isa<ProductOpInterface>(op))
+        if (isProduct)
           again = std::max(1.0, again / kColumns);
         work.operations += again * idle * loss * countOperations(operand);
       }
