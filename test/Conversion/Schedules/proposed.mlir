@@ -60,6 +60,21 @@ func.func @across(%a: tensor<3x50x1000xf32>) -> tensor<3x1000xf32> {
   return %r : tensor<3x1000xf32>
 }
 
+// Windows of an image, contiguous in neither direction: vectors of short rows.
+// CHECK-LABEL: @windows
+// CHECK: loops<grid(d0, d1:all v16) stream(d2:all) op1 = pass {lanes = 1, unroll = 2}>
+// NARROW-LABEL: @windows
+// NARROW: loops<grid(d0, d1:all v8) stream(d2:all) op1 = pass {lanes = 1, unroll = 2}>
+func.func @windows(%a: tensor<112x112xf32>) -> tensor<55x55xf32> {
+  %r = llir.kernel(%a) : (tensor<112x112xf32>) -> tensor<55x55xf32> {
+  ^bb0(%x: tensor<112x112xf32>):
+    %0 = llir.view %x <(d0, d1, d2) -> (d0 * 2 + d2 floordiv 3, d1 * 2 + d2 mod 3)> : tensor<112x112xf32> -> tensor<55x55x9xf32>
+    %1 = llir.reduce max %0 : tensor<55x55x9xf32> -> tensor<55x55xf32>
+    llir.yield %1 : tensor<55x55xf32>
+  }
+  return %r : tensor<55x55xf32>
+}
+
 // CHECK-LABEL: @scatter
 // CHECK: loops<grid(d1*d2:1024 v16) op0 = ordered>
 func.func @scatter(%a: tensor<9x100x50xf32>, %i: tensor<4xi64>, %u: tensor<4x100x50xf32>) -> tensor<9x100x50xf32> {

@@ -117,7 +117,10 @@ static bool shouldRunAcross(KernelAnalysis &a, const Rows &rows,
     return across > along;
   std::optional<int64_t> n = rows.extent.asConstant();
   std::optional<int64_t> count = domain.extents.back().asConstant();
-  return n && *n < int64_t(lanes) / 2 && (!count || *count > int64_t(lanes));
+  // Across rows nothing is left over, and no lanes are added up; what is read
+  // element by element costs the same.
+  return n && *n < (along ? int64_t(lanes) / 2 : 2 * int64_t(lanes)) &&
+         (!count || *count > int64_t(lanes));
 }
 
 /// The value that is expensive, reduced, and read again; and a result with
