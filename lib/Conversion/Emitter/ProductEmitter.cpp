@@ -11,6 +11,10 @@
 using namespace luminal;
 using namespace mlir;
 
+/// Room for the dot products of a row that wait for what follows them: whole
+/// vectors.
+static constexpr int64_t kWaiting = 64;
+
 ProductEmitter::ProductEmitter(Emitter &e, ProductAnalysis &p,
                                llir::LoopFormAttr form, int64_t rowBlock,
                                int64_t columnBlock)
@@ -96,7 +100,7 @@ int64_t ProductEmitter::getDotBytes() const {
 /// then the line of columns that are read as runs; the sums of a unit.
 Expr ProductEmitter::getOwnBytes() const {
   if (name == "dot")
-    return getDotBytes();
+    return getDotBytes() + 64 + form.getNumber("rows", 1) * kWaiting * bytes;
   if (name == "axpy")
     return (getColumnRoom() + lanes) * bytes + 64;
   if (p.windows)
@@ -289,29 +293,46 @@ void ProductEmitter::emitDots(IndexRange rows, IndexRange columns) {
     return load(p.columns, column, k,
                 vector ? std::optional<unsigned>(p.kDim) : std::nullopt, lanes);
   };
+  // Sums wait in scratch, so that what follows is computed on vectors of them.
+  Value lines = alignedScratch(getDotBytes()), room = e.constant(kWaiting);
+  auto lineOf = [&](Value number) {
+    return e.address(lines, e.mul(number, room), accumulator);
+  };
+  Value firstRow, firstColumn;
   d.finish = [&](ImplicitLocOpBuilder &, Value sum, Value row, Value column) {
-    Emitter::MemoScope inner(e);
-    e.setDim(p.rows.dim, row);
-    e.setDim(p.columns.dim, column);
-    e.clearLane();
-    finish(sum);
+    Value at = e.address(lineOf(e.sub(row, firstRow)),
+                         e.sub(column, firstColumn), accumulator);
+    LLVM::StoreOp::create(e.b, sum, at, bytes);
   };
   auto build = [&](Value row, unsigned rowsAtOnce, unsigned columnsAtOnce) {
     d.rows = rowsAtOnce;
     d.columns = columnsAtOnce;
     d.isWhole = isWhole(p.columns, columnBlock, columnsAtOnce);
-    d.build(e.b, scratch, row, columns.lo, columns.hi);
+    firstRow = row;
+    Value most = e.constant(kWaiting - kWaiting % columnsAtOnce);
+    e.forLoop(columns.lo, columns.hi, most, [&](Value lo) {
+      firstColumn = lo;
+      Value hi = e.minS(e.add(lo, most), columns.hi);
+      d.build(e.b, scratch, row, lo, hi);
+      for (unsigned i = 0; i < rowsAtOnce; ++i) {
+        Value number = e.constant(i);
+        e.setDim(p.rows.dim, e.add(row, number));
+        finishRow(lineOf(number), lo, hi);
+      }
+    });
   };
   // Blocks of rows, then one at a time.
   int64_t block = form.getNumber("rows", 1);
-  unsigned width = form.getNumber("width", 1);
+  unsigned columnsAtOnce = form.getNumber("width", 1);
   Value step = e.constant(block);
   Value whole = e.sub(rows.hi, e.remU(e.sub(rows.hi, rows.lo), step));
-  e.forLoop(rows.lo, whole, step, [&](Value row) { build(row, block, width); });
+  e.forLoop(rows.lo, whole, step,
+            [&](Value row) { build(row, block, columnsAtOnce); });
   if (isWhole(p.rows, rowBlock, block))
     return;
-  e.forLoop(whole, rows.hi, e.constant(1),
-            [&](Value row) { build(row, 1, form.getNumber("rest", width)); });
+  e.forLoop(whole, rows.hi, e.constant(1), [&](Value row) {
+    build(row, 1, form.getNumber("rest", columnsAtOnce));
+  });
 }
 
 /// Whether every unit has a multiple of `count` indices of the side.

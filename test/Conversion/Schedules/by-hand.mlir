@@ -50,6 +50,21 @@ func.func private @cases(%a: tensor<?xf32, #hlir.dims<s>>) -> tensor<?xf32, #hli
   return %r : tensor<?xf32, #hlir.dims<s>>
 }
 
+// Dot products of one row, four at a time; what follows them takes vectors of their sums.
+// CHECK-LABEL: llvm.func @dots(
+// CHECK: scf.for {{.*}} iter_args({{.*}}, {{.*}}, {{.*}}, {{.*}}, {{.*}}, {{.*}}, {{.*}}, {{.*}}) -> (vector<8xf32>,
+// CHECK-NOT: math.absf %{{.*}} : f32
+// CHECK: math.absf %{{.*}} : vector<8xf32>
+func.func private @dots(%a: tensor<1x64xf32>, %b: tensor<96x64xf32>) -> tensor<1x96xf32> {
+  %r = llir.kernel(%a, %b) loops<grid(d1:all) op0 = dot {lanes = 8, rows = 1, width = 4}> : (tensor<1x64xf32>, tensor<96x64xf32>) -> tensor<1x96xf32> {
+  ^bb0(%x: tensor<1x64xf32>, %y: tensor<96x64xf32>):
+    %0 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<1x64xf32>, tensor<96x64xf32> -> tensor<1x96xf32>
+    %1 = llir.elementwise abs(%0) : (tensor<1x96xf32>) -> tensor<1x96xf32>
+    llir.yield %1 : tensor<1x96xf32>
+  }
+  return %r : tensor<1x96xf32>
+}
+
 // A sum along rows with three accumulators of a vector each.
 // CHECK-LABEL: llvm.func @along(
 // CHECK: scf.for {{.*}} iter_args({{.*}}, {{.*}}, {{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>)
