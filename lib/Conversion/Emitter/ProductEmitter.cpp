@@ -314,11 +314,11 @@ void ProductEmitter::emitDots(IndexRange rows, IndexRange columns) {
       firstColumn = lo;
       Value hi = e.minS(e.add(lo, most), columns.hi);
       d.build(e.b, scratch, row, lo, hi);
-      for (unsigned i = 0; i < rowsAtOnce; ++i) {
-        Value number = e.constant(i);
-        e.setDim(p.rows.dim, e.add(row, number));
-        finishRow(lineOf(number), lo, hi);
-      }
+      e.forLoop(e.constant(0), e.constant(rowsAtOnce), e.constant(1),
+                [&](Value number) {
+                  e.setDim(p.rows.dim, e.add(row, number));
+                  finishRow(lineOf(number), lo, hi);
+                });
     });
   };
   // Blocks of rows, then one at a time.

@@ -55,11 +55,11 @@ func.func private @transposed(%a: tensor<130x256xf32>, %b: tensor<256x256xf32>) 
   return %0 : tensor<130x256xf32>
 }
 
-// Dot products: what follows a sum stands once, however many sums are taken at
-// once.
+// Dot products: what follows their sums stands twice, for whole vectors of them
+// and for the last, however many sums are taken at once.
 // CHECK-LABEL: llvm.func @dots(
 // CHECK-COUNT-8: math.fma {{.*}} vector<16xf32>
-// CHECK-COUNT-1: math.sqrt
+// CHECK-COUNT-2: math.sqrt {{.*}} : vector<16xf32>
 // CHECK-NOT: math
 // CHECK: llvm.return
 func.func private @dots(%a: tensor<1x256xf32>, %b: tensor<250x256xf32>) -> tensor<1x250xf32> {
