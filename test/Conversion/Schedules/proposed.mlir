@@ -75,6 +75,19 @@ func.func @windows(%a: tensor<112x112xf32>) -> tensor<55x55xf32> {
   return %r : tensor<55x55xf32>
 }
 
+// What follows a sum is no reason to cut it: few results are dot products.
+// CHECK-LABEL: @few_results
+// CHECK: loops<grid(d1:512) op0 = dot {lanes = 16, rows = 1, width = 8}>
+func.func @few_results(%a: tensor<1x512xf32>, %b: tensor<64x512xf32>) -> tensor<1x64xf32> {
+  %r = llir.kernel(%a, %b) : (tensor<1x512xf32>, tensor<64x512xf32>) -> tensor<1x64xf32> {
+  ^bb0(%x: tensor<1x512xf32>, %y: tensor<64x512xf32>):
+    %0 = llir.gemm %x, %y k(512) <(d0, d1, d2) -> (0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<1x512xf32>, tensor<64x512xf32> -> tensor<1x64xf32>
+    %1 = llir.elementwise gelu(%0) : (tensor<1x64xf32>) -> tensor<1x64xf32>
+    llir.yield %1 : tensor<1x64xf32>
+  }
+  return %r : tensor<1x64xf32>
+}
+
 // CHECK-LABEL: @scatter
 // CHECK: loops<grid(d1*d2:1024 v16) op0 = ordered>
 func.func @scatter(%a: tensor<9x100x50xf32>, %i: tensor<4xi64>, %u: tensor<4x100x50xf32>) -> tensor<9x100x50xf32> {

@@ -23,6 +23,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProductChoices.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <cmath>
 #include <utility>
@@ -352,6 +353,20 @@ SmallVector<LoopCaseAttr> Proposal::make() {
   return {makeSkinny(few), makeTile(c, tile)};
 }
 
+/// What a term of the product takes: what follows the sum does not count.
+static int64_t getTermCost(ProductOpInterface op) {
+  llvm::SetVector<Operation *> read;
+  read.insert(op);
+  int64_t cost = 1;
+  for (size_t i = 0; i < read.size(); ++i)
+    for (Value operand : read[i]->getOperands())
+      if (Operation *def = operand.getDefiningOp(); def && read.insert(def))
+        if (auto body = dyn_cast<BodyOpInterface>(def);
+            body && !hasLoops(def) && !body.isFree())
+          cost += cast<CodeOpInterface>(def).getCodeSize();
+  return cost;
+}
+
 /// Whether there are too few results to share among workers, which cut the
 /// contracted dim instead; that is a form of elements.
 static bool isCut(KernelOp kernel, ProductOpInterface op,
@@ -365,8 +380,8 @@ static bool isCut(KernelOp kernel, ProductOpInterface op,
     return false;
   SmallVector<Reporter::Arg> ignored;
   PartsChoice choice = chooseParts(kernel, ranges, 1, op.getReducedExtent(),
-                                   *results * getElementCost(kernel),
-                                   machine.workers, machine, ignored);
+                                   *results * getTermCost(op), machine.workers,
+                                   machine, ignored);
   return choice.parts > 1 && choice.atLeast.empty();
 }
 
