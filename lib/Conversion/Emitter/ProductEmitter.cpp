@@ -174,7 +174,8 @@ void ProductEmitter::emitTiled(Value rowLo, Value rowHi, Value lo, Value hi,
   }
   g.finish = [&](ImplicitLocOpBuilder &, Value memory, Value row,
                  Value rowCount, Value column, Value columnCount) {
-    finishTile(memory, row, rowCount, column, columnCount);
+    finishRows(memory, getTile().columns(), row, rowCount, column,
+               e.add(column, columnCount));
   };
   g.build(e.b, scratch, rowLo, rowHi, lo, hi);
 }
@@ -255,21 +256,20 @@ void ProductEmitter::storeLanes(Value v, Value memory, Value position) {
     LLVM::StoreOp::create(e.b, v, at, size);
 }
 
-void ProductEmitter::finishTile(Value memory, Value row, Value rowCount,
-                                Value column, Value columnCount) {
+void ProductEmitter::finishRows(Value memory, int64_t width, Value row,
+                                Value rowCount, Value lo, Value hi) {
   e.forLoop(e.constant(0), rowCount, e.constant(1), [&](Value i) {
     e.setDim(p.rows.dim, e.add(row, i));
-    Value line = e.mul(i, e.constant(getTile().columns()));
-    finishRow(e.address(memory, line, accumulator), column,
-              e.add(column, columnCount));
+    Value line = e.mul(i, e.constant(width));
+    finishRow(e.address(memory, line, accumulator), lo, hi);
   });
 }
 
-/// Columns [lo, hi) of a finished row of a tile, the first at `line`.
+/// Columns [lo, hi) of a finished row, the first at `line`.
 void ProductEmitter::finishRow(Value line, Value lo, Value hi) {
   e.laneLoop(p.columns.dim, lo, hi, lanes, [&] {
     Value j = e.sub(e.value(Expr::dim(p.columns.dim)), lo);
-    // Tile rows are whole vectors: reading past the last column is safe.
+    // Lines are whole vectors: reading past the last column is safe.
     Value sum = LLVM::LoadOp::create(e.b, e.laneType(accumulator),
                                      e.address(line, j, accumulator), bytes);
     finish(sum);
@@ -294,15 +294,11 @@ void ProductEmitter::emitDots(IndexRange rows, IndexRange columns) {
                 vector ? std::optional<unsigned>(p.kDim) : std::nullopt, lanes);
   };
   // Sums wait in scratch, so that what follows is computed on vectors of them.
-  Value lines = alignedScratch(getDotBytes()), room = e.constant(kWaiting);
-  auto lineOf = [&](Value number) {
-    return e.address(lines, e.mul(number, room), accumulator);
-  };
-  Value firstRow, firstColumn;
+  Value waiting = alignedScratch(getDotBytes()), firstRow, firstColumn;
   d.finish = [&](ImplicitLocOpBuilder &, Value sum, Value row, Value column) {
-    Value at = e.address(lineOf(e.sub(row, firstRow)),
-                         e.sub(column, firstColumn), accumulator);
-    LLVM::StoreOp::create(e.b, sum, at, bytes);
+    Value line = e.mul(e.sub(row, firstRow), e.constant(kWaiting));
+    Value at = e.add(line, e.sub(column, firstColumn));
+    LLVM::StoreOp::create(e.b, sum, e.address(waiting, at, accumulator), bytes);
   };
   auto build = [&](Value row, unsigned rowsAtOnce, unsigned columnsAtOnce) {
     d.rows = rowsAtOnce;
@@ -314,11 +310,7 @@ void ProductEmitter::emitDots(IndexRange rows, IndexRange columns) {
       firstColumn = lo;
       Value hi = e.minS(e.add(lo, most), columns.hi);
       d.build(e.b, scratch, row, lo, hi);
-      e.forLoop(e.constant(0), e.constant(rowsAtOnce), e.constant(1),
-                [&](Value number) {
-                  e.setDim(p.rows.dim, e.add(row, number));
-                  finishRow(lineOf(number), lo, hi);
-                });
+      finishRows(waiting, kWaiting, row, e.constant(rowsAtOnce), lo, hi);
     });
   };
   // Blocks of rows, then one at a time.

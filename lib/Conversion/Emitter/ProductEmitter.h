@@ -77,8 +77,10 @@ private:
   int64_t getWindowBytes() const;
   void fillLine(mlir::Value k, mlir::Value lo, mlir::Value hi,
                 mlir::Value line);
-  void finishTile(mlir::Value memory, mlir::Value row, mlir::Value rowCount,
-                  mlir::Value column, mlir::Value columnCount);
+  /// Columns [lo, hi) of finished rows from `row` on, in lines of `width` sums
+  /// from `memory` on.
+  void finishRows(mlir::Value memory, int64_t width, mlir::Value row,
+                  mlir::Value rowCount, mlir::Value lo, mlir::Value hi);
 
   void emitDots(IndexRange rows, IndexRange columns);
   bool isWhole(const ProductSide &side, int64_t block, int64_t count);

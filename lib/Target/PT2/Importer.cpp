@@ -355,24 +355,27 @@ Type Importer::getAutocastType(const Node &node) const {
 // The program
 //===----------------------------------------------------------------------===//
 
-void Importer::findMalformed() {
+LogicalResult Importer::verifyModule() {
   std::string message;
-  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() == DiagnosticSeverity::Error &&
-        message.empty())
-      message = diagnostic.str();
-    return success();
-  });
-  const Node *last = nullptr;
-  for (Operation &op : function.getBody().front()) {
-    const Node *node = nodeOf.lookup(&op);
-    if (!node || node == last ||
-        succeeded(verify(&op, /*verifyRecursively=*/false)))
-      continue;
-    problems.push_back(
-        {node->getOp(), std::exchange(message, {}), op.getLoc()});
-    last = node;
+  {
+    ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+      if (message.empty())
+        message = diagnostic.str();
+    });
+    if (succeeded(verify(*module)))
+      return success();
+    const Node *last = nullptr;
+    for (Operation &op : function.getBody().front()) {
+      const Node *node = nodeOf.lookup(&op);
+      message.clear();
+      if (!node || node == last || succeeded(verify(&op)))
+        continue;
+      problems.push_back({node->getOp(), message, op.getLoc()});
+      last = node;
+    }
   }
+  // What no node was built for is told as it is.
+  return problems.empty() ? verify(*module) : reportProblems();
 }
 
 LogicalResult Importer::reportProblems() {
@@ -552,8 +555,7 @@ OwningOpRef<ModuleOp> Importer::run() {
        llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
     if (isOpTriviallyDead(&op))
       op.erase();
-  findMalformed();
-  if (failed(reportProblems()) || failed(verify(*module)))
+  if (failed(verifyModule()))
     return {};
   return std::move(module);
 }

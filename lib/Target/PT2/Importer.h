@@ -105,10 +105,10 @@ private:
 
   // Outputs.
   mlir::LogicalResult makeOutputs();
-  /// Finds nodes for which ops were built that are not well-formed, as of
-  /// dtypes that PyTorch refuses as well.
-  void findMalformed();
   mlir::LogicalResult reportProblems();
+  /// Reports ops that are not well-formed, as of dtypes that PyTorch refuses as
+  /// well, by the nodes that they were built for.
+  mlir::LogicalResult verifyModule();
 
   mlir::MLIRContext *context;
   const Archive &archive;

@@ -114,36 +114,46 @@ TEST(Object, TunesForTheWidthThatPays) {
   EXPECT_EQ(CPUTarget::get("haswell", &error)->vectorRegisters, 16u);
 }
 
+static std::unique_ptr<llvm::MCSubtargetInfo>
+createSubtarget(const CPUTarget &native, StringRef cpu, StringRef features) {
+  std::string error;
+  llvm::Triple triple(native.triple);
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  EXPECT_TRUE(target) << error;
+  return std::unique_ptr<llvm::MCSubtargetInfo>(
+      target ? target->createMCSubtargetInfo(triple, cpu, features) : nullptr);
+}
+
+/// Features that decide whether code can run.
+static std::vector<std::string>
+getIsaFeatures(const llvm::MCSubtargetInfo &subtarget) {
+  std::vector<std::string> features;
+  for (const llvm::SubtargetFeatureKV &feature :
+       subtarget.getEnabledProcessorFeatures())
+    if (runtime::isIsaFeature(feature.Key))
+      features.push_back(feature.Key);
+  return features;
+}
+
 // A virtual machine may bear a processor's name without all of its features,
 // and Linux may refuse tiles.
 TEST(Object, UsesNoFeatureThatTheHostLacks) {
   std::string error;
   std::optional<CPUTarget> native = CPUTarget::get("native", &error);
   ASSERT_TRUE(native) << error;
-  llvm::Triple triple(native->triple);
-  const llvm::Target *target =
-      llvm::TargetRegistry::lookupTarget(triple, error);
-  ASSERT_TRUE(target);
-  std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
-      target->createMCSubtargetInfo(triple, native->cpu, native->features));
-  std::vector<std::string> used;
-  for (const llvm::SubtargetFeatureKV &feature :
-       subtarget->getEnabledProcessorFeatures())
-    if (runtime::isIsaFeature(feature.Key))
-      used.push_back(feature.Key);
+  auto subtarget = createSubtarget(*native, native->cpu, native->features),
+       named = createSubtarget(*native, native->cpu, "");
+  ASSERT_TRUE(subtarget && named);
+  std::vector<std::string> used = getIsaFeatures(*subtarget);
   EXPECT_FALSE(used.empty());
   Status usable = runtime::checkCpuFeatures(used);
   EXPECT_TRUE(usable) << usable.error().message;
   // The name alone may have more: each is one that the target refuses.
-  std::unique_ptr<llvm::MCSubtargetInfo> named(
-      target->createMCSubtargetInfo(triple, native->cpu, ""));
-  for (const llvm::SubtargetFeatureKV &feature :
-       named->getEnabledProcessorFeatures())
-    if (runtime::isIsaFeature(feature.Key) &&
-        !llvm::is_contained(used, feature.Key))
-      EXPECT_TRUE(
-          StringRef(native->features).contains("-" + std::string(feature.Key)))
-          << feature.Key;
+  for (const std::string &feature : getIsaFeatures(*named))
+    if (!llvm::is_contained(used, feature))
+      EXPECT_TRUE(StringRef(native->features).contains("-" + feature))
+          << feature;
 }
 
 // A processor that a new LLVM adds and the table lacks is reported here.
@@ -151,20 +161,13 @@ TEST(Object, ListsEveryProcessorWithAVX512) {
   std::string error;
   std::optional<CPUTarget> native = CPUTarget::get("native", &error);
   ASSERT_TRUE(native) << error;
-  llvm::Triple triple(native->triple);
-  const llvm::Target *target =
-      llvm::TargetRegistry::lookupTarget(triple, error);
-  ASSERT_TRUE(target);
-  auto create = [&](StringRef cpu) {
-    return std::unique_ptr<llvm::MCSubtargetInfo>(
-        target->createMCSubtargetInfo(triple, cpu, ""));
-  };
   unsigned count = 0;
-  auto all = create("");
+  auto all = createSubtarget(*native, "", "");
+  ASSERT_TRUE(all);
   for (const llvm::SubtargetSubTypeKV &entry :
        all->getAllProcessorDescriptions()) {
-    if (!create(entry.Key)->checkFeatures(
-            "+avx512f,+avx512bw,+avx512dq,+avx512vl"))
+    if (!createSubtarget(*native, entry.Key, "")
+             ->checkFeatures("+avx512f,+avx512bw,+avx512dq,+avx512vl"))
       continue;
     EXPECT_TRUE(getProfitableVectorBits(entry.Key)) << entry.Key;
     ++count;

@@ -127,7 +127,7 @@ double KernelSizes::countUnits(LoopCaseAttr loopCase,
   return units;
 }
 
-static double getOperations(Operation *op) {
+int64_t llir::getOperations(Operation *op) {
   auto body = dyn_cast<BodyOpInterface>(op);
   auto code = dyn_cast<CodeOpInterface>(op);
   return body && code && !body.isFree() ? code.getCodeSize() : 0;

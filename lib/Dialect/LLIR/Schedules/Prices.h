@@ -41,6 +41,9 @@ double priceWork(const LoopWork &work, const MachineModel &machine,
 size_t chooseWork(llvm::ArrayRef<llvm::SmallVector<LoopWork, 2>> candidates,
                   const MachineModel &machine);
 
+/// Simple operations that an element of the op takes: none where it only moves.
+int64_t getOperations(mlir::Operation *op);
+
 /// The sizes of a kernel where symbols have the value `nominal`, within their
 /// ranges.
 class KernelSizes {

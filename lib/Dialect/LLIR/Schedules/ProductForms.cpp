@@ -361,9 +361,7 @@ static int64_t getTermCost(ProductOpInterface op) {
   for (size_t i = 0; i < read.size(); ++i)
     for (Value operand : read[i]->getOperands())
       if (Operation *def = operand.getDefiningOp(); def && read.insert(def))
-        if (auto body = dyn_cast<BodyOpInterface>(def);
-            body && !hasLoops(def) && !body.isFree())
-          cost += cast<CodeOpInterface>(def).getCodeSize();
+        cost += getOperations(def);
   return cost;
 }
 

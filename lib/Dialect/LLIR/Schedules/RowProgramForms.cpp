@@ -113,10 +113,8 @@ static LoopWork count(KernelOp kernel,
       if (llvm::any_of(op.getOperands(),
                        [&](Value operand) { return ofRows.contains(operand); }))
         ofRows.insert(v);
-      auto body = cast<BodyOpInterface>(op);
-      if (!hasLoops(&op) && !body.isFree())
-        operations += sizes.countElements(v) *
-                      cast<CodeOpInterface>(op).getCodeSize() /
+      if (!hasLoops(&op))
+        operations += sizes.countElements(v) * getOperations(&op) /
                       (ofRows.contains(v) ? 1 : lanes);
     }
     return operations;
@@ -236,6 +234,8 @@ static int64_t countFew(KernelOp kernel, const Expr &rows,
     if (number >= lanes || priceOf(few) > priceOf(many))
       break;
     most = int64_t(number);
+    if (rows.asConstant())
+      break;
   }
   return most;
 }

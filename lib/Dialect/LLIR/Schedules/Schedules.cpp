@@ -13,9 +13,8 @@ using namespace luminal::llir;
 int64_t llir::getElementCost(KernelOp kernel) {
   int64_t cost = 1;
   for (Operation &op : kernel.getOps())
-    if (auto code = dyn_cast<CodeOpInterface>(op);
-        code && !hasLoops(&op) && !cast<BodyOpInterface>(op).isFree())
-      cost += code.getCodeSize();
+    if (!hasLoops(&op))
+      cost += getOperations(&op);
   return cost;
 }
 
