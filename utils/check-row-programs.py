@@ -2,9 +2,9 @@
 # ===- check-row-programs.py - Random row programs are one kernel each ----------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiles the programs of row_programs.py: each must be one kernel, give the same bits with any number of threads, and
-differ from the interpreter by rounding only, at every size.
+differ from the interpreter by rounding only, at every size. Those for a GPU run where there is one.
 
-    check-row-programs.py OUT [--seeds 0-49] [--dtype float32] [--kernels 1] [--bin FOLDER]
+    check-row-programs.py OUT [--seeds 0-49] [--dtype float32] [--kernels 1] [--target cpu] [--bin FOLDER]
 """
 import argparse
 import pathlib
@@ -52,17 +52,19 @@ def outputs(command, files, out):
     return np.load(out / "output_0.npy")
 
 
-def check(seed, out, binaries, kernels, arch, dtype):
-    folder = out / f"{seed}_{dtype}"
+def check(seed, out, binaries, kernels, target, arch, dtype):
+    folder = out / f"{seed}_{dtype}_{target}"
     archive, sizes = export(seed, dtype, folder)
     compiler, runner = binaries / "luminal-compile", binaries / "luminal-run"
-    fused = run(compiler, archive, "--emit=fused", f"--arch={arch}", "--quiet", "-o", "-")
+    device = [f"--target={target}", f"--arch={arch}", "--quiet"]
+    fused = run(compiler, archive, "--emit=fused", *device, "-o", "-")
     count = len(re.findall(r"= llir\.kernel\(", fused))
     problems = [] if count == kernels else [f"{count} kernels"]
     artifact = folder / "model.lum"
-    run(compiler, archive, "-o", artifact, "--quiet", "--search-budget=0", f"--arch={arch}")
+    run(compiler, archive, "-o", artifact, "--search-budget=0", *device)
     weights = f"--weights={archive}"
-    for k, (files, eager) in enumerate(sizes):
+    can_run = target in run(runner, "--list-devices")
+    for k, (files, eager) in enumerate(sizes if can_run else []):
         reference = outputs([runner, "--reference", archive], files, folder / "reference")
         found = [outputs([runner, artifact, weights, f"--threads={t}"], files, folder / f"threads_{t}") for t in THREADS]
         if any(f.tobytes() != found[0].tobytes() for f in found):
@@ -72,7 +74,7 @@ def check(seed, out, binaries, kernels, arch, dtype):
             error = np.abs(found[0] - expected).max() / scale
             if not error <= TOLERANCES[dtype]:
                 problems.append(f"size {k}: {error:.1e} from {name}")
-    print(f"{seed}: {'; '.join(problems) or 'one kernel'}", flush=True)
+    print(f"{seed}: {'; '.join(problems) or 'one kernel'}{'' if can_run else ', not run'}", flush=True)
     return not problems
 
 
@@ -81,12 +83,13 @@ def main():
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--seeds", default="0-49", help="first and last")
     parser.add_argument("--kernels", type=int, default=1, help="kernels that each program is")
+    parser.add_argument("--target", default="cpu")
     parser.add_argument("--arch", default="native")
     parser.add_argument("--dtype", default="float32", choices=sorted(TOLERANCES))
     parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/release/bin"))
     args = parser.parse_args()
     first, _, last = args.seeds.partition("-")
-    results = [check(seed, args.out, args.bin, args.kernels, args.arch, args.dtype)
+    results = [check(seed, args.out, args.bin, args.kernels, args.target, args.arch, args.dtype)
                for seed in range(int(first), int(last or first) + 1)]
     print(f"{sum(results)} of {len(results)} are right")
     sys.exit(not all(results))

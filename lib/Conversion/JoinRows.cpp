@@ -177,14 +177,18 @@ bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
   }
   if (countCode(merged) > codeBudget)
     return refuse("the code of one kernel would go beyond its budget");
-  llir::ProposedLoops one =
-      llir::proposeRowProgram(merged, ranges, device->getMachine());
+  MachineModel machine = device->getMachine();
+  llir::ProposedLoops one = llir::proposeRowProgram(merged, ranges, machine);
   double parts = 0, partsOfOne = 0;
   for (llir::KernelOp kernel : kernels) {
     llir::ProposedLoops part = device->propose(kernel, ranges);
     parts += part.loops ? part.price : 0;
     partsOfOne += part.loops ? part.priceOfOne : 0;
   }
+  // Of a GPU a call's launches are part of its time.
+  double launches = machine.products.launchTime * (double(kernels.size()) - 1);
+  parts += launches;
+  partsOfOne += launches;
   if (!one.loops) {
     llvm::append_range(args, one.why);
     return refuse("one kernel has no schedule");
@@ -195,7 +199,8 @@ bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
   args.push_back(
       {"as several by one worker", int64_t(std::llround(partsOfOne))});
   // At one price one kernel is preferred: it saves launches as well.
-  if (one.price > parts || one.priceOfOne > partsOfOne) {
+  if (one.price > parts ||
+      (!machine.blockThreads && one.priceOfOne > partsOfOne)) {
     llvm::append_range(args, one.why);
     return refuse("several kernels are as fast by their price");
   }
@@ -298,7 +303,8 @@ void JoinRows::runOnOperation() {
     func.emitError(error);
     return signalPassFailure();
   }
-  if (!device->getMachine().getChipBytes())
+  MachineModel model = device->getMachine();
+  if (!model.getChipBytes() && !model.sharedBytes)
     return;
   std::vector<Expr> all;
   for (auto kernel : func.getBody().front().getOps<llir::KernelOp>())

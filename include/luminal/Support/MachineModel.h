@@ -104,6 +104,9 @@ struct MachineModel {
   /// elements of 16, 32 and 64 bits.
   struct Rates {
     double f16 = 0, f32 = 0, f64 = 0;
+    double of(unsigned bits) const {
+      return bits > 32 ? f64 : bits > 16 ? f32 : f16;
+    }
   };
   /// Of a whole GPU: what products cost by generated kernels and by a library.
   struct Products {

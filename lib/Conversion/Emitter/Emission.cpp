@@ -1,7 +1,7 @@
 //===- Emission.cpp - The code of LLIR's ops ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "luminal/Conversion/Emitter.h"
+#include "Kernels.h"
 #include "luminal/Conversion/LLIRToLLVM.h"
 #include "luminal/Conversion/ScalarMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -248,55 +248,108 @@ static Segment emitSegment(Emitter &e, llir::SegmentReduceOp op,
   return {begin, end};
 }
 
+namespace {
+/// A reduction of segments while it is emitted.
+struct SegmentLoop {
+  SegmentLoop(Emitter &e, llir::SegmentReduceOp op, const Index &index)
+      : e(e), op(op), element(getElementType(op)),
+        wide(llir::getAccumulatorType(element)),
+        rows(getExtentsOf(op.getData())[0]), segment(emitSegment(e, op, index)),
+        dim(e.addDim(rows)), at{Expr::dim(dim)} {
+    at.insert(at.end(), index.begin() + 1, index.end());
+    byLane = isa<VectorType>(segment.begin.getType());
+    isVector = byLane || (e.isVector() && e.variesOverLanes(op.getData(), at));
+  }
+
+  Value getInitial() const;
+  /// The state once it has taken the current row.
+  Value take(Value before) const {
+    Value term = emitCast(e.b, e.emit(op.getData(), at), element, wide);
+    if (isVector)
+      term = e.spread(term);
+    return combine(e.b, op.getKind(), before, term);
+  }
+  /// The same of row `step` (a vector where `byLane`) of the segment, if there
+  /// is one: what is through reads some row.
+  Value takeStep(Value step, Value before) const {
+    ImplicitLocOpBuilder &b = e.b;
+    Value last = e.value(e.simplify(rows + Expr(-1)));
+    Value row =
+        arith::AddIOp::create(b, segment.begin, byLane ? e.spread(step) : step);
+    Value isInside =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::slt, row, segment.end);
+    row = arith::MinSIOp::create(b, row, byLane ? e.spread(last) : last);
+    if (byLane)
+      e.setDimByLane(dim, row);
+    else
+      e.setDim(dim, row);
+    return arith::SelectOp::create(b, isInside, take(before), before);
+  }
+  /// Rows of the segment; of the longest where lanes have their own.
+  Value getLength() const {
+    Value length = arith::SubIOp::create(e.b, segment.end, segment.begin);
+    return byLane ? Value(vector::ReductionOp::create(
+                        e.b, vector::CombiningKind::MAXSI, length))
+                  : length;
+  }
+
+  Emitter &e;
+  mutable llir::SegmentReduceOp op;
+  Type element, wide;
+  Expr rows;
+  Segment segment;
+  unsigned dim;
+  Index at;
+  bool byLane, isVector;
+};
+} // namespace
+
+Value SegmentLoop::getInitial() const {
+  return ::getInitial(e.b, op.getKind(), isVector ? e.laneType(wide) : wide);
+}
+
+SmallVector<Value> luminal::emitSegments(Emitter &e,
+                                         ArrayRef<llir::SegmentReduceOp> ops,
+                                         const Index &index) {
+  SmallVector<SegmentLoop> loops;
+  std::vector<Expr> rows;
+  for (llir::SegmentReduceOp op : ops) {
+    loops.emplace_back(e, op, index);
+    rows.push_back(loops.back().rows);
+  }
+  Emitter::Repeated repeated(e, rows);
+  SmallVector<Value> states;
+  for (const SegmentLoop &loop : loops)
+    states.push_back(loop.getInitial());
+  if (loops.size() == 1 && !loops.front().byLane) {
+    const SegmentLoop &loop = loops.front();
+    states = e.forLoop(loop.segment.begin, loop.segment.end, e.constant(1),
+                       states, [&](Value at, ValueRange before) {
+                         e.setDim(loop.dim, at);
+                         return SmallVector<Value>{loop.take(before[0])};
+                       });
+  } else {
+    Value longest = e.constant(0);
+    for (const SegmentLoop &loop : loops)
+      longest = e.maxS(longest, loop.getLength());
+    states =
+        e.forLoop(e.constant(0), longest, e.constant(1), states,
+                  [&](Value step, ValueRange before) {
+                    SmallVector<Value> next;
+                    for (auto [loop, state] : llvm::zip_equal(loops, before))
+                      next.push_back(loop.takeStep(step, state));
+                    return next;
+                  });
+  }
+  for (auto [loop, state] : llvm::zip_equal(loops, states))
+    state = emitCast(e.b, state, loop.wide, loop.element);
+  return states;
+}
+
 SmallVector<Value> SegmentEmission::emitElements(Operation *op, Emitter &e,
                                                  const Index &index,
                                                  ValueRange) const {
-  auto segments = cast<llir::SegmentReduceOp>(op);
-  ImplicitLocOpBuilder &b = e.b;
-  Type element = getElementType(op->getResult(0)),
-       wide = llir::getAccumulatorType(element);
-  Expr rows = getExtentsOf(segments.getData())[0];
-  Segment segment = emitSegment(e, segments, index);
-  Emitter::Repeated repeated(e, {rows});
-  unsigned dim = e.addDim(rows);
-  Index inner{Expr::dim(dim)};
-  inner.insert(inner.end(), index.begin() + 1, index.end());
-  bool byLane = isa<VectorType>(segment.begin.getType());
-  bool isVector =
-      byLane || (e.isVector() && e.variesOverLanes(segments.getData(), inner));
-  Type state = isVector ? e.laneType(wide) : wide;
-  auto take = [&](Value before) -> Value {
-    Value term = emitCast(b, e.emit(segments.getData(), inner), element, wide);
-    if (isVector)
-      term = e.spread(term);
-    return combine(b, segments.getKind(), before, term);
-  };
-  Value initial = getInitial(b, segments.getKind(), state);
-  SmallVector<Value> result;
-  if (!byLane) {
-    result = e.forLoop(segment.begin, segment.end, e.constant(1), {initial},
-                       [&](Value at, ValueRange before) {
-                         e.setDim(dim, at);
-                         return SmallVector<Value>{take(before[0])};
-                       });
-  } else {
-    // As many steps as the longest has; lanes that are through read some row.
-    Value length = arith::SubIOp::create(b, segment.end, segment.begin);
-    Value longest =
-        vector::ReductionOp::create(b, vector::CombiningKind::MAXSI, length);
-    Value last = e.spread(e.value(e.simplify(rows + Expr(-1))));
-    result = e.forLoop(
-        e.constant(0), longest, e.constant(1), {initial},
-        [&](Value step, ValueRange before) {
-          Value at = arith::AddIOp::create(b, segment.begin, e.spread(step));
-          Value isInside = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
-                                                 at, segment.end);
-          e.setDimByLane(dim, arith::MinSIOp::create(b, at, last));
-          return SmallVector<Value>{
-              arith::SelectOp::create(b, isInside, take(before[0]), before[0])};
-        });
-  }
-  return {emitCast(b, result[0], wide, element)};
+  return emitSegments(e, {cast<llir::SegmentReduceOp>(op)}, index);
 }
 
 //===----------------------------------------------------------------------===//

@@ -113,13 +113,16 @@ GPUEntry::emitCase(Emitter &e, Block &entry, Units units,
   Value teams = e.constant(threads / count);
   WorkLoop loop;
   loop.begin = e.mul(block, teams);
-  if (count < threads)
-    loop.begin = e.add(loop.begin, e.divU(thread, e.constant(count)));
-  loop.step = e.mul(blocks, teams);
   e.team = Emitter::Team();
+  e.team.number = e.constant(0);
+  if (count < threads) {
+    e.team.number = e.divU(thread, e.constant(count));
+    loop.begin = e.add(loop.begin, e.team.number);
+  }
+  loop.step = e.mul(blocks, teams);
   if (count > 1)
     e.team = {count, e.remU(thread, e.constant(count)), machine.warpThreads,
-              getMask(e, thread)};
+              getMask(e, thread), e.team.number};
   // How many units there are is known once their code is.
   auto end = arith::MinSIOp::create(b, units.end, units.end);
   loop.end = end;

@@ -50,6 +50,12 @@ WorkShape emitStreamed(Emitter &e, const WorkLoop &loop);
 WorkShape emitStreamedBlocks(Emitter &e, const WorkLoop &loop);
 WorkShape emitTransposes(Emitter &e, const WorkLoop &loop);
 
+/// The elements at `index` of several reductions of segments, in one loop: none
+/// waits for what another reads.
+llvm::SmallVector<mlir::Value>
+emitSegments(Emitter &e, llvm::ArrayRef<llir::SegmentReduceOp> ops,
+             const Index &index);
+
 /// A pass over the row at `index`, whose results are remembered. `before` runs
 /// before the terms at each index.
 void emitRowReduction(Emitter &e, llir::RowReductionOpInterface op,

@@ -4,13 +4,17 @@
 // A unit of work is a vector of rows. It computes each step for all of them
 // (RowProgram) and keeps it in scratch, where the rows of an element are side
 // by side. Or it is a single row: then lanes run along what steps reduce, and
-// along the last dim of what they keep.
+// along the last dim of what they keep. Of a GPU a team of threads takes it:
+// its members share the elements of a step, or what it reduces, and meet after
+// each step.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Kernels.h"
 #include "luminal/Conversion/ScalarMath.h"
 #include "luminal/Dialect/LLIR/Analysis/RowProgram.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -27,24 +31,50 @@ public:
 
 private:
   void setBases();
-  /// Calls `body` for the elements that each row has of a value, with their
-  /// indices: in loops over its dims, `count` of the last one at a time.
-  void forEach(Value v, int64_t count,
+  /// Calls `body` for the elements that each row has of a value, or of a piece,
+  /// with their indices: in loops over its dims, `count` of the last one at a
+  /// time.
+  void forEach(Value v, int64_t count, std::optional<RowProgram::Piece> piece,
                function_ref<void(ArrayRef<Index>)> body);
+  /// The same where members of the team take elements in turn, each `count` at
+  /// a time. Who is left without one computes and writes the same as another,
+  /// at the same time: a branch would cost more, and keep loads behind it.
+  void forEachShare(Value v, int64_t count,
+                    std::optional<RowProgram::Piece> piece,
+                    function_ref<void(ArrayRef<Index>)> body);
+  /// Runs `write` once all of the level is computed if that can wait: so
+  /// nothing waits for what another reads.
+  void writeLater(std::function<void()> write);
   SmallVector<Value> take(Operation *op, ValueRange state, const Index &index);
   void emitAcross(Operation *op);
   void emitAlong(Operation *op);
+  void emitRun(const RowProgram::Run &run);
+  void emitSegmentsOf(const RowProgram::Run &run, const Index &index);
+  void writeWaiting();
+  void meet();
   /// Calls `body` for all elements that each row has of a value, in vectors of
   /// rows or of its last dim.
   void forEachVector(Value v, unsigned width,
                      function_ref<void(const Index &)> body);
   void emitRowByRow(Value v, unsigned width);
   void emitRows();
+  void emitTeamRow();
+  /// Of a reduction, the states of elements at `indices` once they have taken
+  /// all: what they read of the same is read once.
+  SmallVector<Value> reduce(Operation *op, ArrayRef<Index> indices);
+  SmallVector<Value> emitResults(Operation *op, ArrayRef<Value> states,
+                                 size_t number);
   void keep(Value v, const Index &at, Value element);
 
   Emitter &e;
   const WorkLoop &loop;
   RowProgram p;
+  /// Of teams.
+  SmallVector<RowProgram::Level> levels;
+  bool canWait = true;
+  SmallVector<std::function<void()>> waiting;
+  /// Of the worker, or of the team.
+  Value memory;
   /// Rows that a unit has, and lanes of the loops over elements of one.
   int64_t lanes = 1;
   unsigned columnLanes = 1;
@@ -57,7 +87,7 @@ private:
 void RowProgramKernel::setBases() {
   for (Operation *op : p.steps)
     for (Value v : op->getResults())
-      e.setBase(v, e.address(loop.scratch, e.value(p.getOffset(v, lanes)),
+      e.setBase(v, e.address(memory, e.value(p.getOffset(v, lanes)),
                              e.b.getI8Type()));
 }
 
@@ -66,24 +96,28 @@ void RowProgramKernel::keep(Value v, const Index &at, Value element) {
 }
 
 void RowProgramKernel::forEach(Value v, int64_t count,
+                               std::optional<RowProgram::Piece> piece,
                                function_ref<void(ArrayRef<Index>)> body) {
   SmallVector<Expr> own = hlir::getExtents(v);
-  ArrayRef<Expr> local = ArrayRef(own).drop_front(p.extents.size());
+  SmallVector<Expr> local(own.begin() + p.extents.size(), own.end());
+  if (piece)
+    local.back() = piece->hi - piece->lo;
   Emitter::Repeated repeated(e, {local.begin(), local.end()});
   Index at = row;
   std::function<void(size_t)> nest = [&](size_t i) {
     if (i == local.size())
       return body({at});
     Expr extent = local[i];
+    Expr lo = piece && i + 1 == local.size() ? piece->lo : 0;
     if (extent.isConstant(1)) {
-      at.push_back(0);
+      at.push_back(lo);
       nest(i + 1);
       at.pop_back();
       return;
     }
-    bool isLast = llvm::all_of(local.drop_front(i + 1), [](const Expr &inner) {
-      return inner.isConstant(1);
-    });
+    bool isLast =
+        llvm::all_of(ArrayRef(local).drop_front(i + 1),
+                     [](const Expr &inner) { return inner.isConstant(1); });
     int64_t step = isLast ? count : 1;
     // Each of those taken together is a dim of its own.
     auto take = [&](Value first, int64_t together) {
@@ -91,7 +125,7 @@ void RowProgramKernel::forEach(Value v, int64_t count,
       for (int64_t u = 0; u < together; ++u) {
         unsigned dim = e.addDim(extent);
         e.setDim(dim, e.add(first, e.constant(u)));
-        at.push_back(Expr::dim(dim));
+        at.push_back(Expr::dim(dim) + lo);
         if (!isLast) {
           nest(i + 1);
           at.pop_back();
@@ -141,44 +175,52 @@ SmallVector<Value> RowProgramKernel::take(Operation *op, ValueRange state,
   return {math::FmaOp::create(e.b, x, y, state[0])};
 }
 
-/// Several elements of a reduction's results at once: what they read of the
-/// same is read once.
-void RowProgramKernel::emitAcross(Operation *op) {
+SmallVector<Value> RowProgramKernel::reduce(Operation *op,
+                                            ArrayRef<Index> indices) {
   auto reduction = cast<llir::ReductionOpInterface>(op);
-  auto emission = dyn_cast<ReductionEmissionOpInterface>(op);
-  if (!emission)
-    return e.fail(op, "has no code inside a kernel");
-  llir::LoopFormAttr form = e.loopCase.getForm(llir::getPosition(op));
+  auto emission = cast<ReductionEmissionOpInterface>(op);
   Expr extent = reduction.getReducedExtent();
   SmallVector<Type> types;
   for (Type type : reduction.getStateTypes())
     types.push_back(e.laneType(type));
   size_t size = types.size();
-  forEach(op->getResult(0), form.getNumber("columns", 1),
+  Emitter::Repeated repeated(e, {extent});
+  unsigned k = e.addDim(extent);
+  SmallVector<Value> states;
+  for (size_t i = 0; i < indices.size(); ++i)
+    llvm::append_range(states, emission.emitInitial(e.b, types));
+  return e.forLoop(e.constant(0), e.value(extent), e.constant(1), states,
+                   [&](Value at, ValueRange before) {
+                     e.setDim(k, at);
+                     SmallVector<Value> next;
+                     for (auto [i, index] : llvm::enumerate(indices)) {
+                       Index inner = index;
+                       inner.push_back(Expr::dim(k));
+                       llvm::append_range(
+                           next, take(op, before.slice(i * size, size), inner));
+                     }
+                     return next;
+                   });
+}
+
+/// The results of element `number` of those that were reduced together.
+SmallVector<Value> RowProgramKernel::emitResults(Operation *op,
+                                                 ArrayRef<Value> states,
+                                                 size_t number) {
+  size_t size = cast<llir::ReductionOpInterface>(op).getStateTypes().size();
+  return cast<ReductionEmissionOpInterface>(op).emitResults(
+      e.b, states.slice(number * size, size));
+}
+
+/// Several elements of a reduction's results at once.
+void RowProgramKernel::emitAcross(Operation *op) {
+  llir::LoopFormAttr form = e.loopCase.getForm(llir::getPosition(op));
+  forEach(op->getResult(0), form.getNumber("columns", 1), std::nullopt,
           [&](ArrayRef<Index> indices) {
-            Emitter::Repeated repeated(e, {extent});
-            unsigned k = e.addDim(extent);
-            SmallVector<Value> states;
-            for (size_t i = 0; i < indices.size(); ++i)
-              llvm::append_range(states, emission.emitInitial(e.b, types));
-            states = e.forLoop(
-                e.constant(0), e.value(extent), e.constant(1), states,
-                [&](Value at, ValueRange before) {
-                  e.setDim(k, at);
-                  SmallVector<Value> next;
-                  for (auto [i, index] : llvm::enumerate(indices)) {
-                    Index inner = index;
-                    inner.push_back(Expr::dim(k));
-                    llvm::append_range(
-                        next, take(op, before.slice(i * size, size), inner));
-                  }
-                  return next;
-                });
+            SmallVector<Value> states = reduce(op, indices);
             for (auto [i, index] : llvm::enumerate(indices))
               for (auto [v, element] : llvm::zip_equal(
-                       op->getResults(),
-                       emission.emitResults(
-                           e.b, ArrayRef(states).slice(i * size, size))))
+                       op->getResults(), emitResults(op, states, i)))
                 keep(v, index, element);
           });
 }
@@ -186,14 +228,14 @@ void RowProgramKernel::emitAcross(Operation *op) {
 /// The elements of one row, each a loop with lanes along what it reduces.
 void RowProgramKernel::emitAlong(Operation *op) {
   auto reduction = cast<llir::ReductionOpInterface>(op);
-  forEach(op->getResult(0), 1, [&](ArrayRef<Index> indices) {
+  forEach(op->getResult(0), 1, std::nullopt, [&](ArrayRef<Index> indices) {
     SmallVector<Value> elements =
         e.emitReduction(reduction, indices[0], /*varies=*/false,
                         e.loopCase.getForm(llir::getPosition(op)));
-    if (elements.empty())
-      return e.fail(op, "has no code inside a kernel");
-    for (auto [v, element] : llvm::zip_equal(op->getResults(), elements))
-      keep(v, indices[0], element);
+    e.byOneMember([&] {
+      for (auto [v, element] : llvm::zip_equal(op->getResults(), elements))
+        keep(v, indices[0], element);
+    });
   });
 }
 
@@ -201,9 +243,14 @@ void RowProgramKernel::forEachVector(Value v, unsigned width,
                                      function_ref<void(const Index &)> body) {
   SmallVector<Expr> own = hlir::getExtents(v);
   bool hasLocal = own.size() > p.extents.size() && !own.back().isConstant(1);
+  auto take = [&](ArrayRef<Index> indices) { body(indices.front()); };
+  if (e.isVector() && hasLocal)
+    for (std::optional<RowProgram::Piece> piece : p.findPieces(v, row))
+      forEach(v, 1, piece, take);
+  else if (!hasLocal)
+    forEach(v, 1, std::nullopt, take);
   if (e.isVector() || !hasLocal)
-    return forEach(v, 1,
-                   [&](ArrayRef<Index> indices) { body(indices.front()); });
+    return;
   // All dims but the last in loops.
   SmallVector<Expr> local(own.begin() + p.extents.size(), own.end());
   Emitter::Repeated repeated(e, {local.begin(), local.end()});
@@ -269,11 +316,185 @@ void RowProgramKernel::emitRows() {
     });
 }
 
+//===----------------------------------------------------------------------===//
+// Teams
+//===----------------------------------------------------------------------===//
+
+void RowProgramKernel::forEachShare(Value v, int64_t count,
+                                    std::optional<RowProgram::Piece> piece,
+                                    function_ref<void(ArrayRef<Index>)> body) {
+  SmallVector<Expr> own = hlir::getExtents(v), local;
+  SmallVector<unsigned> places;
+  for (auto [i, extent] : llvm::enumerate(own))
+    if (i >= p.extents.size() && !extent.isConstant(1)) {
+      places.push_back(i);
+      local.push_back(extent);
+    }
+  if (piece)
+    local.back() = piece->hi - piece->lo;
+  Emitter::Team team = e.team;
+  Emitter::Repeated repeated(e, {local.begin(), local.end()});
+  // Each member is on its own.
+  e.team = Emitter::Team();
+  Value n = e.value(product({local.begin(), local.end()}));
+  Value member = team.count > 1 ? team.member : e.constant(0);
+  auto take = [&](Value begin, int64_t together, bool isLastPartial) {
+    SmallVector<Index> indices;
+    for (int64_t u = 0; u < together; ++u) {
+      Value at = e.add(e.add(begin, e.constant(u * team.count)), member);
+      if (isLastPartial && u + 1 == together)
+        at = e.minS(at, e.sub(n, e.constant(1)));
+      SmallVector<unsigned> dims;
+      for (const Expr &extent : local)
+        dims.push_back(e.addDim(extent));
+      setDims(e, dims, local, at);
+      Index &index = indices.emplace_back(row);
+      index.resize(own.size(), Expr(0));
+      for (auto [place, dim] : llvm::zip_equal(places, dims))
+        index[place] = Expr::dim(dim);
+      if (piece)
+        index.back() = index.back() + Expr(piece->lo);
+    }
+    Emitter::MemoScope scope(e);
+    body(indices);
+  };
+  int64_t each = team.count, round = each * count;
+  auto loop = [&](Value lo, Value hi, int64_t together, bool isLastPartial) {
+    // Code in a loop cannot wait for what comes after it.
+    writeWaiting();
+    canWait = false;
+    e.forLoop(lo, hi, e.constant(each * together),
+              [&](Value begin) { take(begin, together, isLastPartial); });
+    canWait = true;
+  };
+  Value whole = e.sub(n, e.remU(n, e.constant(round)));
+  std::optional<int64_t> all = getConstantIntValue(n);
+  if (all && *all / round == 1)
+    take(e.constant(0), count, /*isLastPartial=*/false);
+  else if (!all || *all > round)
+    loop(e.constant(0), whole, count, /*isLastPartial=*/false);
+  if (!all)
+    loop(whole, n, 1, /*isLastPartial=*/true);
+  else if (int64_t rest = *all % round)
+    take(whole, llvm::divideCeil(rest, each), rest % each != 0);
+  e.team = team;
+}
+
+void RowProgramKernel::writeLater(std::function<void()> write) {
+  waiting.push_back(std::move(write));
+  if (!canWait)
+    writeWaiting();
+}
+
+void RowProgramKernel::writeWaiting() {
+  for (const std::function<void()> &write : waiting)
+    write();
+  waiting.clear();
+}
+
+/// What members wrote before is there for the others.
+void RowProgramKernel::meet() {
+  if (e.team.count > 1)
+    NVVM::SyncWarpOp::create(e.b, e.team.mask);
+}
+
+/// Reductions of segments among the ops of a run, jointly.
+void RowProgramKernel::emitSegmentsOf(const RowProgram::Run &run,
+                                      const Index &index) {
+  SmallVector<llir::SegmentReduceOp> ops;
+  for (Operation *op : run)
+    if (auto segments = dyn_cast<llir::SegmentReduceOp>(op))
+      ops.push_back(segments);
+  if (ops.size() < 2)
+    return;
+  for (auto [op, element] : llvm::zip_equal(ops, emitSegments(e, ops, index)))
+    e.remember(op.getResult(), index, element);
+}
+
+/// Elements of the results of ops, to each member its own.
+void RowProgramKernel::emitRun(const RowProgram::Run &run) {
+  llir::LoopFormAttr form = e.loopCase.getForm(llir::getPosition(run.front()));
+  if (form.getForm().getValue() == "along")
+    return emitAlong(run.front());
+  auto emitElements = [&](Operation *op, ArrayRef<Index> indices) {
+    if (!llir::hasLoops(op)) {
+      for (const Index &index : indices)
+        e.emit(op->getResult(0), index);
+      return;
+    }
+    SmallVector<Value> states = reduce(op, indices);
+    for (auto [i, index] : llvm::enumerate(indices))
+      for (auto [v, element] :
+           llvm::zip_equal(op->getResults(), emitResults(op, states, i)))
+        e.remember(v, index, element);
+  };
+  auto emitTogether = [&](ArrayRef<Index> indices) {
+    for (const Index &index : indices)
+      emitSegmentsOf(run, index);
+    for (Operation *op : run)
+      emitElements(op, indices);
+    for (Operation *op : run) {
+      if (!p.isReadLater(op))
+        continue;
+      for (const Index &index : indices)
+        for (Value v : op->getResults())
+          writeLater([this, v, index, element = e.emit(v, index)] {
+            keep(v, index, element);
+          });
+    }
+  };
+  auto values = llvm::map_to_vector(
+      run, [](Operation *op) -> Value { return op->getResult(0); });
+  for (std::optional<RowProgram::Piece> piece : p.findPieces(values, row))
+    forEachShare(values.front(), form.getNumber("columns", 1), piece,
+                 emitTogether);
+}
+
+/// A row of the team through all steps.
+void RowProgramKernel::emitTeamRow() {
+  e.clearPlaces();
+  // All have read what is kept of the row before.
+  meet();
+  for (const RowProgram::Level &level : levels) {
+    for (const RowProgram::Run &run : level.runs)
+      emitRun(run);
+    writeWaiting();
+    meet();
+    for (const RowProgram::Run &run : level.runs)
+      for (Operation *op : run)
+        for (Value result : op->getResults())
+          p.place(result, lanes, inVector);
+  }
+  for (auto [i, result] : llvm::enumerate(p.results))
+    forEachShare(
+        result.source, 1, std::nullopt, [&, i = i](ArrayRef<Index> indices) {
+          const Index &at = indices.front();
+          e.store(i, result.getIndex(e, at), e.emit(result.source, at));
+        });
+}
+
+//===----------------------------------------------------------------------===//
+// Units
+//===----------------------------------------------------------------------===//
+
 WorkShape RowProgramKernel::emit() {
   e.clearPlaces();
+  unsigned threads = e.loopCase.getThreads(), team = e.loopCase.getTeam();
   bool found(p.apply(e.loopCase));
   assert(found && "a schedule that was not verified");
   (void)found;
+  for (Operation *op : p.steps)
+    if (llir::hasLoops(op) && !isa<ReductionEmissionOpInterface>(op)) {
+      e.fail(op, "has no code inside a kernel");
+      return {};
+    }
+  memory = loop.scratch;
+  if (threads)
+    levels = p.findLevels(e.loopCase);
+  if (threads)
+    memory = e.address(e.makeLaunchShared(),
+                       e.mul(e.team.number, e.value(p.countTeamBytes())),
+                       e.b.getI8Type());
   for (llir::LoopAxisAttr axis : e.loopCase.getGrid())
     lanes = axis.getLanes();
   for (llir::LoopFormAttr form : e.loopCase.getForms())
@@ -294,7 +515,10 @@ WorkShape RowProgramKernel::emit() {
     grid.emitIndices(e, unit, [&] {
       if (begin)
         e.setDim(*begin, e.value(Expr::dim(domain.dims.back())));
-      emitRows();
+      if (threads)
+        emitTeamRow();
+      else
+        emitRows();
     });
   });
   e.clearPlaces();
@@ -307,8 +531,13 @@ WorkShape RowProgramKernel::emit() {
     else
       cost = cost + elements * cast<llir::CodeOpInterface>(op).getCodeSize();
   }
-  return {grid.countUnits(), grid.getUnitLength() * Expr::max(1, cost),
-          p.countBytes(lanes)};
+  WorkShape shape = {grid.countUnits(),
+                     grid.getUnitLength() * Expr::max(1, cost)};
+  if (threads)
+    shape.shared = p.countTeamBytes() * int64_t(threads / team);
+  else
+    shape.scratch = p.countBytes(lanes);
+  return shape;
 }
 
 WorkShape luminal::emitRowProgram(Emitter &e, const WorkLoop &loop) {

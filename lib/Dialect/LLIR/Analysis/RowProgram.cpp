@@ -2,14 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Analysis/RowProgram.h"
+#include "luminal/Dialect/LLIR/Analysis/Conditions.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace luminal;
 using namespace mlir;
 
-static constexpr int64_t kAlignment = 64;
+/// Bytes that the banks of shared memory give at a time.
+static constexpr int64_t kBankBytes = 128;
 /// Code of a value that is worth keeping where several ops read it.
 static constexpr int64_t kWorthKeeping = 8;
+
+/// Ranges of a dim beyond which its choices are left to the code.
+static constexpr size_t kMostPieces = 64;
 
 /// Values of a kernel times the ways in which they are read, up to which it is
 /// looked at: each may be another index.
@@ -188,6 +193,7 @@ Decision RowProgram::find(ArrayRef<Operation *> wished) {
 }
 
 Decision RowProgram::apply(llir::LoopCaseAttr loopCase) {
+  setTeam(loopCase.getThreads() ? loopCase.getTeam() : 0);
   SmallVector<Operation *> kept;
   for (llir::LoopFormAttr form : loopCase.getForms()) {
     Operation *op =
@@ -204,8 +210,124 @@ Decision RowProgram::apply(llir::LoopCaseAttr loopCase) {
 }
 
 //===----------------------------------------------------------------------===//
+// Levels
+//===----------------------------------------------------------------------===//
+
+SmallVector<RowProgram::Level>
+RowProgram::findLevels(llir::LoopCaseAttr loopCase) {
+  a.clearPlaces();
+  readLater.clear();
+  Index row;
+  for (const Expr &extent : extents)
+    row.push_back(extent.isConstant(1) ? Expr(0) : Expr::dim(a.addDim(extent)));
+  auto indexOf = [&](Value v) {
+    Index at = row;
+    SmallVector<Expr> own = hlir::getExtents(v);
+    for (const Expr &extent : ArrayRef(own).drop_front(extents.size()))
+      at.push_back(extent.isConstant(1) ? Expr(0)
+                                        : Expr::dim(a.addDim(extent)));
+    return at;
+  };
+  // Ops whose members have elements of their own, and how many at once.
+  llvm::DenseMap<Operation *, int64_t> shares;
+  for (llir::LoopFormAttr form : loopCase.getForms())
+    if (form.getForm().getValue() != "along")
+      shares[&*std::next(a.kernel.getBody().front().begin(), form.getOp())] =
+          form.getNumber("columns", 1);
+  // Whether members have the elements of both alike.
+  auto areAlike = [&](Operation *x, Operation *y) {
+    return shares.contains(x) && shares.contains(y) && shares[x] == shares[y] &&
+           hlir::getExtents(x->getResult(0)) ==
+               hlir::getExtents(y->getResult(0));
+  };
+  SmallVector<std::pair<Operation *, Index>> reads;
+  llvm::DenseMap<Operation *, size_t> levelOf;
+  SmallVector<Level> levels;
+  for (Operation *op : steps) {
+    Value v = op->getResult(0);
+    Index own = indexOf(v);
+    reads.clear();
+    a.walk(v, own, [](const Leaf &) {});
+    size_t level = 0;
+    for (auto &[before, at] : reads) {
+      bool isOwn = at == own && areAlike(op, before);
+      level = std::max(level, levelOf[before] + !isOwn);
+    }
+    for (auto &[before, at] : reads)
+      if (levelOf[before] < level)
+        readLater.insert(before);
+    levelOf[op] = level;
+    if (levels.size() <= level)
+      levels.resize(level + 1);
+    SmallVector<Run> &runs = levels[level].runs;
+    auto run = llvm::find_if(
+        runs, [&](const Run &run) { return areAlike(run.front(), op); });
+    if (run == runs.end())
+      runs.push_back({op});
+    else
+      run->push_back(op);
+    for (Value result : op->getResults())
+      a.place(result, [&reads, op](const Index &at) -> Expr {
+        reads.push_back({op, at});
+        return 0;
+      });
+  }
+  reads.clear();
+  for (const MovedResult &result : results)
+    a.walk(result.source, indexOf(result.source), [](const Leaf &) {});
+  for (auto &[op, at] : reads)
+    readLater.insert(op);
+  a.clearPlaces();
+  return levels;
+}
+
+//===----------------------------------------------------------------------===//
+// Pieces
+//===----------------------------------------------------------------------===//
+
+RowProgram::Pieces RowProgram::findPieces(ArrayRef<Value> values,
+                                          const Index &row) const {
+  SmallVector<Expr> own = hlir::getExtents(values.front());
+  std::optional<int64_t> extent = own.back().asConstant();
+  if (own.size() == extents.size() || !extent)
+    return {std::nullopt};
+  Index at = row;
+  for (const Expr &local : ArrayRef(own).drop_front(extents.size()))
+    at.push_back(Expr::dim(a.addDim(local)));
+  std::set<int64_t> edges;
+  for (Value v : values)
+    if (Operation *op = v.getDefiningOp(); op && !llir::hasLoops(op))
+      edges.merge(findEdges(a, v, at, *at.back().asDim()));
+  SmallVector<int64_t> begins = {0};
+  for (int64_t edge : edges)
+    if (edge > 0 && edge < *extent)
+      begins.push_back(edge);
+  if (begins.size() == 1 || begins.size() > kMostPieces)
+    return {std::nullopt};
+  begins.push_back(*extent);
+  Pieces pieces;
+  for (auto [lo, hi] : llvm::zip(begins, ArrayRef(begins).drop_front()))
+    pieces.push_back(Piece{lo, hi});
+  return pieces;
+}
+
+//===----------------------------------------------------------------------===//
 // Scratch
 //===----------------------------------------------------------------------===//
+
+bool RowProgram::hasRows(Value v) const {
+  return llvm::any_of(extents, [&](const Expr &extent) {
+    return !extent.isConstant(1) &&
+           llvm::is_contained(hlir::getExtents(v), extent);
+  });
+}
+
+bool RowProgram::isShared(BlockArgument argument) const {
+  return !hasRows(argument) &&
+         llvm::any_of(argument.getUsers(), [](Operation *user) {
+           return !isa<llir::LookupOpInterface>(user);
+         });
+}
 
 Expr RowProgram::countLocal(Value v) const {
   Expr count = 1;
@@ -219,6 +341,11 @@ Expr RowProgram::countBytes(int64_t lanes) const {
   return getOffset(nullptr, lanes);
 }
 
+Expr RowProgram::countTeamBytes() const {
+  int64_t ofMembers = std::max<int64_t>(alignment, 4 * team) % kBankBytes;
+  return Expr::ceilDiv(countBytes(1), kBankBytes) * kBankBytes + ofMembers;
+}
+
 Expr RowProgram::getOffset(Value v, int64_t lanes) const {
   Expr offset = 0;
   for (Operation *op : steps)
@@ -229,8 +356,8 @@ Expr RowProgram::getOffset(Value v, int64_t lanes) const {
       int64_t size =
           std::max(1u, getElementType(result).getIntOrFloatBitWidth() / 8);
       offset = offset +
-               Expr::ceilDiv(countLocal(result) * (size * lanes), kAlignment) *
-                   kAlignment;
+               Expr::ceilDiv(countLocal(result) * (size * lanes), alignment) *
+                   alignment;
     }
   return offset;
 }

@@ -63,9 +63,7 @@ static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
   const MachineModel::Products &rates = machine.products;
   // Kernels multiply in the type of the program.
   Type type = layout.lhs.getType().getElementType();
-  auto rateOf = [](const MachineModel::Rates &rate, Type type) {
-    return type.isF64() ? rate.f64 : type.isF32() ? rate.f32 : rate.f16;
-  };
+  unsigned kernelBits = kernelType.getIntOrFloatBitWidth();
   constexpr double kTile = 128, kLeastInner = 512;
   double tiles = value(layout.batch) * std::ceil(value(layout.rows) / kTile) *
                  std::ceil(value(layout.columns) / kTile);
@@ -88,17 +86,18 @@ static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
   Price price;
   price.kernels =
       std::max(moved / machine.sharedReadRate,
-               work / (rateOf(rates.kernels, kernelType) * share(tiles)));
+               work / (rates.kernels.of(kernelBits) * share(tiles)));
   // One row has a kernel of another kind, bound by memory.
   constexpr double kFewRows = 8;
   double rows = std::min(value(layout.rows), value(layout.columns));
   if (rows > 1)
     price.kernels = std::max(price.kernels, value(layout.inner) *
-                                                rateOf(rates.step, kernelType) *
+                                                rates.step.of(kernelBits) *
                                                 std::min(1.0, rows / kFewRows));
   price.library =
       std::max(moved / machine.sharedReadRate,
-               work / (rateOf(rates.library, type) * share(tiles * splits)));
+               work / (rates.library.of(type.getIntOrFloatBitWidth()) *
+                       share(tiles * splits)));
   price.kernels = std::max(price.kernels, rates.launchTime);
   price.library = std::max(price.library, rates.libraryTime);
   auto addPass = [&](double passed) {

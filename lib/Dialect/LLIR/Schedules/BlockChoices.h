@@ -9,8 +9,10 @@
 
 namespace luminal::llir {
 
-/// How fast tensor cores multiply, beside threads.
-constexpr double kTensorCoreRate = 8;
+/// `count` products of `bits` bits in tiles of a block, by tensor cores or not,
+/// as the number of those that priceWork's rate is of.
+double countInBlocks(double count, unsigned bits, bool usesTensorCores,
+                     const MachineModel &machine);
 
 /// How a side is read: so many elements at once, along k or its own dim.
 struct BlockReading {

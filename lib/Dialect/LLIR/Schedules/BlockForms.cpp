@@ -63,6 +63,14 @@ BlockReading llir::chooseReading(ProductAnalysis &p, const ProductSide &side,
   return {std::max(alongK, alongOwn), alongK >= alongOwn};
 }
 
+double llir::countInBlocks(double count, unsigned bits, bool usesTensorCores,
+                           const MachineModel &machine) {
+  double rate =
+      machine.products.kernels.of(usesTensorCores ? 16 : std::max(32u, bits)) /
+      machine.workers;
+  return rate > 0 ? count * getProductRate(machine) / rate : count;
+}
+
 LogicalResult
 llir::verifyReading(LoopFormAttr form, const ProductAnalysis &p, bool ofRows,
                     int64_t count, int64_t depth,
@@ -166,8 +174,8 @@ static LoopWork count(KernelOp kernel,
   addProduct(work, p, sizes, tile.rows, tile.columns, tile,
              /*copiesRows=*/true, machine);
   work.units = sizes.countUnits(loopCase, p.extents);
-  if (form.getWord("use") == "mma")
-    work.products /= kTensorCoreRate;
+  work.products = countInBlocks(work.products, 8 * p.bytes,
+                                form.getWord("use") == "mma", machine);
   addResults(work, kernel, sizes);
   return work;
 }

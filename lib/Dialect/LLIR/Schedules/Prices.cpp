@@ -41,18 +41,24 @@ static constexpr double kMostLoss = 1.02;
 /// Prices of cuts that differ by less are equal.
 static constexpr double kSame = 1.03;
 
+double llir::getProductRate(const MachineModel &machine) {
+  return machine.getFmaRate() * kTileShare;
+}
+
 double llir::priceWork(const LoopWork &work, const MachineModel &machine,
                        double workers) {
   double busy = std::max(work.operations / machine.operationRate +
-                             work.products / machine.getFmaRate() / kTileShare,
+                             work.products / getProductRate(machine),
                          work.cacheBytes /
                              (kCacheBytesPerOperation * machine.operationRate));
   busy += work.shared / machine.operationRate;
   double units = std::max(1.0, work.units);
-  // The runtime hands over what is worth it.
-  double worth = std::floor(busy * machine.operationRate / machine.grain);
-  double count =
-      std::clamp(std::min(workers, units), 1.0, std::max(1.0, worth));
+  // The runtime hands over what is worth it; a GPU's blocks go to all of it.
+  double count = std::min(workers, units);
+  if (!machine.blockThreads) {
+    double worth = std::floor(busy * machine.operationRate / machine.grain);
+    count = std::clamp(count, 1.0, std::max(1.0, worth));
+  }
   double rounds = std::ceil(units / count);
   // Workers among whom units of one group are divided do it once each.
   busy += work.shared / machine.operationRate *
@@ -62,7 +68,7 @@ double llir::priceWork(const LoopWork &work, const MachineModel &machine,
   double time = machine.launchTime;
   double computing = busy * rounds / units;
   if (count > 1) {
-    time += machine.handOverTime;
+    time += machine.blockThreads ? 0 : machine.handOverTime;
     // Small units that share something do not end sooner: they come in runs.
     computing += kUneven * busy /
                  (work.shared > 0 ? std::min(units, kRuns * count) : units);

@@ -30,6 +30,9 @@ struct LoopWork {
   double shared = 0, groups = 1;
 };
 
+/// Multiplications per nanosecond that priceWork counts on of a worker.
+double getProductRate(const MachineModel &machine);
+
 /// Nanoseconds that `workers` workers of the machine take.
 double priceWork(const LoopWork &work, const MachineModel &machine,
                  double workers);

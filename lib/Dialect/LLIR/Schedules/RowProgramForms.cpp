@@ -10,9 +10,13 @@
 // are taken one by one, by the form `along`, whose lanes run along what an op
 // reduces.
 //
+// On a GPU a team of threads takes a row: by the form `members` they take the
+// elements of an op's results in turn, by `along` what it reduces.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Forms.h"
+#include "Threads.h"
 #include "luminal/Dialect/LLIR/Analysis/RowProgram.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -28,15 +32,27 @@ static constexpr int64_t kColumns = 8;
 /// long as.
 static constexpr double kAddLanes = 40;
 /// How a multiplication that reads one element for all rows compares with one
-/// of a tile.
-static constexpr double kBesideTile = 1.25;
+/// of a tile. Instructions of 512 bits read it themselves.
+static double getLossBesideTile(const MachineModel &machine) {
+  return machine.vectorBits >= 512 ? 1.25 : 1.5;
+}
 /// Operations, for each lane, of an element that a lane reads for itself: the
 /// others wait.
 static constexpr double kOwnRead = 0.5;
 /// Bytes that a vector of rows keeps at most: beyond, its values come from far
-/// away each time, and attention of 700 keys in f64 took 1.5 times as long as
-/// in kernels of its own.
-static constexpr int64_t kMostKept = 256 << 10;
+/// away each time. Attention of 700 keys in f64, which keeps 136 KiB with
+/// vectors of 256 bits and twice that with 512, took 1.7 and 1.5 times as long
+/// as in kernels of its own.
+static constexpr int64_t kMostKept = 128 << 10;
+/// Results of an op that a thread of a GPU computes at once: what they read of
+/// the same is read once, and none waits for the others' sums.
+static constexpr int64_t kShares = 4;
+/// Operations of a thread that meeting the others takes, and a round in which
+/// they exchange what each has summed.
+static constexpr double kMeeting = 30, kExchange = 15;
+/// Threads that a multiprocessor takes at a time without slowing each other
+/// down, measured on an H200: a warp or two for each of its schedulers.
+static constexpr double kAtATime = 192;
 
 static bool fits(KernelOp kernel) {
   bool hasReduction = false;
@@ -48,19 +64,142 @@ static bool fits(KernelOp kernel) {
   return hasReduction;
 }
 
-/// Whether an operand has the rows of the program among its dims.
-static bool hasRows(const RowProgram &p, Value v) {
-  return llvm::any_of(p.extents, [&](const Expr &extent) {
-    return !extent.isConstant(1) &&
-           llvm::is_contained(hlir::getExtents(v), extent);
-  });
-}
-
 /// Steps of a loop over `extent` elements with so many lanes: what is no vector
 /// of them is taken element by element.
 static double countSteps(double extent, double lanes) {
   return std::floor(extent / lanes) + std::fmod(extent, lanes);
 }
+
+//===----------------------------------------------------------------------===//
+// Teams of threads
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What a member of a team does for one row.
+struct TeamWork {
+  /// Multiplications with addition, and operations.
+  double products = 0, operations = 0;
+  /// How its ops with loops share their work.
+  SmallVector<bool> areAlong;
+};
+} // namespace
+
+static TeamWork countTeamWork(const RowProgram &p, const KernelSizes &sizes,
+                              double team) {
+  TeamWork work;
+  double exchange = kExchange * std::log2(team);
+  for (Operation *op : p.steps) {
+    Value result = op->getResult(0);
+    double elements = std::max(1.0, sizes.valueOf(p.countLocal(result)));
+    auto reduction = dyn_cast<ReductionOpInterface>(op);
+    work.operations += kMeeting;
+    work.areAlong.push_back(false);
+    if (!reduction) {
+      work.operations +=
+          std::ceil(elements / team) * cast<CodeOpInterface>(op).getCodeSize();
+      continue;
+    }
+    double extent = sizes.valueOf(reduction.getReducedExtent()),
+           apart = std::ceil(elements / team) * extent,
+           along = elements * (std::ceil(extent / team) + exchange);
+    bool isAlong = team > 1 && along < apart;
+    work.areAlong.back() = isAlong;
+    double &counted =
+        isa<ProductOpInterface>(op) ? work.products : work.operations;
+    counted += isAlong ? elements * std::ceil(extent / team) : apart;
+    if (isAlong)
+      work.operations += elements * exchange;
+    // What is computed for each element that is reduced.
+    for (Value operand : op->getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      if (def && !hasLoops(def) && !llvm::is_contained(p.steps, def))
+        work.operations += getOperations(def) * (isAlong ? along : apart);
+    }
+  }
+  return work;
+}
+
+/// Members that a row needs: as many as shorten the time of a row while there
+/// is room for all rows at a time.
+static unsigned chooseMembers(const RowProgram &p, const KernelSizes &sizes,
+                              const MachineModel &machine) {
+  double rows = sizes.valueOf(product({p.extents.begin(), p.extents.end()})),
+         room = machine.workers * kAtATime, least = 0;
+  unsigned best = 0;
+  for (unsigned team = 1; team <= machine.warpThreads; team *= 2) {
+    TeamWork work = countTeamWork(p, sizes, team);
+    double time =
+        (work.products + work.operations) * std::max(1.0, rows * team / room);
+    if (!best || time < least)
+      best = team, least = time;
+  }
+  return best;
+}
+
+static LoopWork countTeams(const RowProgram &p, const KernelSizes &sizes,
+                           LoopCaseAttr loopCase, const MachineModel &machine) {
+  LoopWork work;
+  double team = loopCase.getTeam(),
+         rows = sizes.valueOf(product({p.extents.begin(), p.extents.end()}));
+  TeamWork ofMember = countTeamWork(p, sizes, team);
+  work.units = sizes.countUnits(loopCase, p.extents);
+  work.products = ofMember.products * team * rows;
+  work.operations = ofMember.operations * team * rows;
+  work.memoryBytes = sizes.countMemory();
+  // What is the same for all rows comes from a cache for each block.
+  for (BlockArgument argument : p.a.kernel.getBody().getArguments())
+    if (p.isShared(argument))
+      work.cacheBytes += sizes.countBytes(argument) * work.units;
+  return work;
+}
+
+static SmallVector<LoopCaseAttr>
+proposeTeams(RowProgram &p, ArrayRef<unsigned> dims,
+             const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
+  KernelSizes sizes(p.a);
+  CaseBuilder c(p.a.kernel.getContext(), machine);
+  c.team = chooseMembers(p, sizes, machine);
+  TeamWork work = countTeamWork(p, sizes, c.team);
+  std::optional<int64_t> rows =
+      product({p.extents.begin(), p.extents.end()}).asConstant();
+  c.threads = chooseThreads(rows ? std::optional<int64_t>(*rows * c.team)
+                                 : std::nullopt,
+                            c.team, machine);
+  p.setTeam(c.team);
+  std::optional<int64_t> bytes = p.countTeamBytes().asConstant();
+  while (bytes && c.threads > machine.warpThreads &&
+         *bytes * (c.threads / c.team) > kSharedBytes)
+    c.threads /= 2;
+  if (!bytes || *bytes * (c.threads / c.team) > kSharedBytes) {
+    why.push_back({"no row program because",
+                   std::string("what rows keep is not known to fit in shared "
+                               "memory")});
+    return {};
+  }
+  for (unsigned dim : dims)
+    c.grid.push_back(c.axis(dim));
+  for (auto [op, isAlong] : llvm::zip_equal(p.steps, work.areAlong)) {
+    if (isAlong) {
+      c.addForm(op, "along", {});
+      continue;
+    }
+    std::optional<int64_t> elements =
+        p.countLocal(op->getResult(0)).asConstant();
+    int64_t shares =
+        elements ? std::max<int64_t>(1, llvm::divideCeil(*elements, c.team))
+                 : kShares;
+    c.addForm(op, hasLoops(op) ? "members" : "keep",
+              {{"columns", std::min(shares, kShares)}});
+  }
+  why.push_back({"form", "rows by teams of threads, step by step"});
+  why.push_back({"steps", uint64_t(p.steps.size())});
+  why.push_back({"bytes kept", *bytes});
+  return {c.build()};
+}
+
+//===----------------------------------------------------------------------===//
+// Vectors of rows
+//===----------------------------------------------------------------------===//
 
 static LoopWork count(KernelOp kernel,
                       const KernelAnalysis::SymbolRanges &ranges,
@@ -71,6 +210,8 @@ static LoopWork count(KernelOp kernel,
   bool found(p.apply(loopCase));
   assert(found && "a case that was not verified");
   (void)found;
+  if (loopCase.getThreads())
+    return countTeams(p, sizes, loopCase, machine);
   LoopWork work;
   work.units = sizes.countUnits(loopCase, p.extents);
   double lanes = 1;
@@ -94,7 +235,7 @@ static LoopWork count(KernelOp kernel,
     for (size_t i = 0; i < seen.size(); ++i) {
       Operation *op = seen[i].getDefiningOp();
       if (!op)
-        ownReads += hasRows(p, seen[i]);
+        ownReads += p.hasRows(seen[i]);
       else if (!kept.contains(seen[i]))
         seen.insert(op->operand_begin(), op->operand_end());
     }
@@ -104,7 +245,7 @@ static LoopWork count(KernelOp kernel,
             : sizes.countElements(root) * ownReads * lanes * kOwnRead;
     llvm::DenseSet<Value> ofRows;
     for (Value v : seen)
-      if (v.getDefiningOp() ? kept.contains(v) : hasRows(p, v))
+      if (v.getDefiningOp() ? kept.contains(v) : p.hasRows(v))
         ofRows.insert(v);
     for (Operation &op : kernel.getOps()) {
       Value v = op.getResult(0);
@@ -131,7 +272,7 @@ static LoopWork count(KernelOp kernel,
         taken = elements * machine.getLanes(32) * countSteps(extent, along);
         work.operations += elements * kAddLanes;
       } else if (isProduct) {
-        taken *= kBesideTile;
+        taken *= getLossBesideTile(machine);
       }
       (isProduct ? work.products : work.operations) += taken * widthOf(result);
       for (Value operand : op->getOperands()) {
@@ -156,10 +297,7 @@ static LoopWork count(KernelOp kernel,
   // What is the same for all rows is read once a unit.
   double shared = 0;
   for (BlockArgument argument : kernel.getBody().getArguments())
-    if (!hasRows(p, argument) &&
-        llvm::any_of(argument.getUsers(), [](Operation *user) {
-          return !isa<LookupOpInterface>(user);
-        }))
+    if (p.isShared(argument))
       shared += sizes.countBytes(argument);
   double again = shared * std::max(0.0, work.units - 1);
   (shared <= machine.l2Bytes ? work.cacheBytes : work.memoryBytes) += again;
@@ -243,7 +381,9 @@ static int64_t countFew(KernelOp kernel, const Expr &rows,
 static SmallVector<LoopCaseAttr>
 propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
         const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
-  if (!fits(kernel) || !machine.hasScratch || machine.vectorRegisters == 0 ||
+  bool hasTeams = machine.warpThreads > 0;
+  if (!fits(kernel) ||
+      (!hasTeams && (!machine.hasScratch || machine.vectorRegisters == 0)) ||
       llvm::count_if(kernel.getOps(),
                      [](Operation &op) { return hasLoops(&op); }) < 2)
     return {};
@@ -262,6 +402,8 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   for (auto [i, extent] : llvm::enumerate(p.extents))
     if (!extent.isConstant(1))
       dims.push_back(i);
+  if (hasTeams)
+    return proposeTeams(p, dims, machine, why);
   std::optional<int64_t> bytes = p.countBytes(lanes).asConstant();
   if (!bytes || *bytes > std::min(machine.getChipBytes(), kMostKept))
     return refuse("what a vector of rows keeps is not known to fit on chip");
@@ -282,11 +424,41 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   return {few.build(), many};
 }
 
+static LogicalResult verifyTeams(const RowProgram &p, LoopCaseAttr loopCase,
+                                 const MachineModel &machine,
+                                 function_ref<InFlightDiagnostic()> emitError) {
+  unsigned team = loopCase.getTeam();
+  if (team > machine.warpThreads)
+    return emitError() << "takes rows by teams of " << team
+                       << " threads, which are more than a warp";
+  std::optional<int64_t> bytes = p.countTeamBytes().asConstant();
+  int64_t teams = loopCase.getThreads() / team;
+  if (!bytes || *bytes * teams > kSharedBytes)
+    return emitError() << "keeps what is not known to fit in " << kSharedBytes
+                       << " bytes of shared memory";
+  for (LoopFormAttr form : loopCase.getForms()) {
+    Operation *op =
+        &*std::next(p.a.kernel.getBody().front().begin(), form.getOp());
+    StringRef name = form.getForm().getValue();
+    bool isAlong = name == "along";
+    if (hasLoops(op) ? !isAlong && name != "members" : name != "keep")
+      return emitError() << "gives op" << form.getOp() << ", " << describe(op)
+                         << ", the form " << name << ", expected "
+                         << (hasLoops(op) ? "members or along" : "keep");
+    NumberRule rule =
+        isAlong ? NumberRule{"unroll", 1, 16} : NumberRule{"columns", 1, 16};
+    if (failed(verifyNumbers(form, {rule}, emitError)))
+      return failure();
+  }
+  return success();
+}
+
 static LogicalResult verify(KernelOp kernel,
                             const KernelAnalysis::SymbolRanges &ranges,
                             LoopCaseAttr loopCase, const MachineModel &machine,
                             function_ref<InFlightDiagnostic()> emitError) {
-  if (!machine.hasScratch)
+  bool hasTeams = loopCase.getThreads() > 0;
+  if (!hasTeams && !machine.hasScratch)
     return emitError() << "keeps values of rows, for which the machine has no "
                           "scratch";
   if (!loopCase.getStream().empty())
@@ -311,6 +483,8 @@ static LogicalResult verify(KernelOp kernel,
     if (int64_t(axis.getLanes()) != axis.getBlock() ||
         (!isAcross && axis.getLanes() > 1))
       return emitError() << "takes blocks of rows that are no vector of them";
+  if (hasTeams)
+    return verifyTeams(p, loopCase, machine, emitError);
   for (LoopFormAttr form : loopCase.getForms()) {
     Operation *op = &*std::next(kernel.getBody().front().begin(), form.getOp());
     SmallVector<NumberRule> rules;
@@ -331,6 +505,6 @@ static LogicalResult verify(KernelOp kernel,
   return success();
 }
 
-static const StringRef kNames[] = {"across", "along"};
+static const StringRef kNames[] = {"across", "along", "members"};
 const LoopForms llir::kRowProgramForms = {"row program", kNames, fits,
                                           propose,       count,  verify};

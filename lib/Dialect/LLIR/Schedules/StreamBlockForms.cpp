@@ -324,9 +324,8 @@ static LoopWork count(KernelOp kernel,
     LoopWork ofProduct;
     addProduct(ofProduct, p, sizes, rows, sizes.valueOf(p.columns.extent),
                {rows, double(t.chunk)}, /*copiesRows=*/false, machine);
-    if (form.getWord("use") != "fma")
-      ofProduct.products /= kTensorCoreRate;
-    work.products += ofProduct.products;
+    work.products += countInBlocks(ofProduct.products, 8 * p.bytes,
+                                   form.getWord("use") != "fma", machine);
     work.cacheBytes += ofProduct.cacheBytes;
   }
   addResults(work, kernel, sizes);

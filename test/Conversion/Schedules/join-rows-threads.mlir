@@ -1,0 +1,53 @@
+// Kernels over the same rows become one on a GPU too, where teams of threads take the rows.
+// RUN: luminal-opt %s --llir-fuse-kernels --llir-join-rows="target=cuda arch=sm_90a" --split-input-file --remarks-filter=llir-join-rows 2>%t.remarks | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARK --input-file=%t.remarks
+// RUN: luminal-opt %s --llir-fuse-kernels --llir-join-rows="target=cuda arch=sm_90a" --llir-schedule-kernels="target=cuda arch=sm_90a" --split-input-file | FileCheck %s
+
+// CHECK-LABEL: @bag
+// CHECK: llir.kernel{{.*}} loops<grid(d0) threads({{[0-9]+}}, {{[0-9]+}}) op0 = keep {columns = {{[0-9]+}}} op1 = members {columns = {{[0-9]+}}}
+// CHECK: llir.segment_reduce
+// CHECK-NOT: llir.kernel
+// CHECK: return
+// REMARK: [Passed] rows {{.*}} Function=bag | {{.*}}form="rows by teams of threads, step by step", kernels={{[0-9]+}}
+func.func @bag(%x: tensor<?x13xf32, #hlir.dims<b>>, %w: tensor<16x13xf32>, %t: tensor<100x16xf32>, %i: tensor<?xi64, #hlir.dims<n>>, %o: tensor<?xi64, #hlir.dims<b>>, %v: tensor<9x4xf32>) -> tensor<?x9xf32, #hlir.dims<b>>
+    attributes {hlir.symbols = #hlir.symbols<b in [1, 4096], n in [1, 65536]>} {
+  %0 = llir.gemm %x, %w k(13) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<?x13xf32, #hlir.dims<b>>, tensor<16x13xf32> -> tensor<?x16xf32, #hlir.dims<b>>
+  %1 = llir.elementwise tanh(%0) : (tensor<?x16xf32, #hlir.dims<b>>) -> tensor<?x16xf32, #hlir.dims<b>>
+  %2 = llir.gather %t, %i {checked} : tensor<100x16xf32>, tensor<?xi64, #hlir.dims<n>> -> tensor<?x16xf32, #hlir.dims<n>>
+  %3 = llir.segment_reduce sum %2, %o : tensor<?x16xf32, #hlir.dims<n>>, tensor<?xi64, #hlir.dims<b>> -> tensor<?x16xf32, #hlir.dims<b>>
+  %4 = llir.iota <(d0, d1, d2) -> (d1)> : tensor<?x2x16xi64, #hlir.dims<b>>
+  %5 = llir.constant dense<1> : tensor<i64>
+  %6 = llir.view %5 <(d0, d1, d2) -> ()> : tensor<i64> -> tensor<?x2x16xi64, #hlir.dims<b>>
+  %7 = llir.elementwise less_than(%4, %6) : (tensor<?x2x16xi64, #hlir.dims<b>>, tensor<?x2x16xi64, #hlir.dims<b>>) -> tensor<?x2x16xi1, #hlir.dims<b>>
+  %8 = llir.view %1 <(d0, d1, d2) -> (d0, d2)> : tensor<?x16xf32, #hlir.dims<b>> -> tensor<?x2x16xf32, #hlir.dims<b>>
+  %9 = llir.view %3 <(d0, d1, d2) -> (d0, d2)> : tensor<?x16xf32, #hlir.dims<b>> -> tensor<?x2x16xf32, #hlir.dims<b>>
+  %10 = llir.elementwise select(%7, %8, %9) : (tensor<?x2x16xi1, #hlir.dims<b>>, tensor<?x2x16xf32, #hlir.dims<b>>, tensor<?x2x16xf32, #hlir.dims<b>>) -> tensor<?x2x16xf32, #hlir.dims<b>>
+  %11 = llir.gemm %10, %10 k(16) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<?x2x16xf32, #hlir.dims<b>>, tensor<?x2x16xf32, #hlir.dims<b>> -> tensor<?x2x2xf32, #hlir.dims<b>>
+  %12 = llir.view %11 <(d0, d1) -> (d0, d1 floordiv 2, d1 mod 2)> : tensor<?x2x2xf32, #hlir.dims<b>> -> tensor<?x4xf32, #hlir.dims<b>>
+  %13 = llir.gemm %12, %v k(4) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<?x4xf32, #hlir.dims<b>>, tensor<9x4xf32> -> tensor<?x9xf32, #hlir.dims<b>>
+  return %13 : tensor<?x9xf32, #hlir.dims<b>>
+}
+
+// -----
+
+// One row keeps more than a block has.
+// CHECK-LABEL: @wide
+// CHECK-COUNT-2: llir.kernel
+// REMARK: [Missed] rows {{.*}} Function=wide | {{.*}}no row program because="what rows keep is not known to fit in shared memory"
+func.func @wide(%x: tensor<64x4096xf32>, %w: tensor<16384x4096xf32>, %v: tensor<4096x16384xf32>) -> tensor<64x4096xf32> {
+  %0 = llir.gemm %x, %w k(4096) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x4096xf32>, tensor<16384x4096xf32> -> tensor<64x16384xf32>
+  %1 = llir.gemm %0, %v k(16384) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x16384xf32>, tensor<4096x16384xf32> -> tensor<64x4096xf32>
+  return %1 : tensor<64x4096xf32>
+}
+
+// -----
+
+// Layers that fit, but read more weights than they save launches.
+// CHECK-LABEL: @layers
+// CHECK-COUNT-2: llir.kernel
+// REMARK: [Missed] rows {{.*}} Function=layers | {{.*}}reason="several kernels are as fast by their price"
+func.func @layers(%x: tensor<4096x512xf32>, %w: tensor<512x512xf32>, %v: tensor<512x512xf32>) -> tensor<4096x512xf32> {
+  %0 = llir.gemm %x, %w k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<4096x512xf32>, tensor<512x512xf32> -> tensor<4096x512xf32>
+  %1 = llir.gemm %0, %v k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<4096x512xf32>, tensor<512x512xf32> -> tensor<4096x512xf32>
+  return %1 : tensor<4096x512xf32>
+}
