@@ -153,6 +153,11 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     libraries.library = options.library;
     libraries.precision = options.precision;
     pm.addNestedPass<func::FuncOp>(createCallLibrariesPass(libraries));
+    if (options.fuse == "stages") {
+      llir::JoinProductsPassOptions products;
+      products.blockThreads = machine.blockThreads;
+      pm.addNestedPass<func::FuncOp>(llir::createJoinProductsPass(products));
+    }
     llir::FuseKernelsPassOptions fuse;
     fuse.chipBytes = chipBytes;
     fuse.sharedBytes = sharedBytes;

@@ -242,6 +242,9 @@ public:
   mlir::Value shareFlag(mlir::Value flag);
   /// Runs `body` in one member of the team.
   void byOneMember(llvm::function_ref<void()> body);
+  /// A select between operands in memory reads only the one that it takes,
+  /// where a condition for all lanes tells which: its address is chosen.
+  bool choosesAddresses = false;
   /// Bytes of which every buffer is known to begin at a multiple.
   unsigned bufferAlignment = 1;
   /// Memory in this module that belongs to the function.
@@ -316,6 +319,12 @@ public:
 private:
   mlir::Value loadKept(mlir::Value v, const Index &index);
   unsigned alignmentOfVector(mlir::Value index, mlir::Type storage);
+  /// The element of a select whose address is chosen; null where it is not.
+  mlir::Value emitChosen(mlir::Value v, const Index &index);
+  /// Whether it can be: an element of memory, or of one of several operands.
+  /// `isVector`: whether lanes read neighbours, in all of them or in none.
+  bool isChosen(mlir::Value v, Index index, std::optional<bool> &isVector);
+  mlir::Value chooseAddress(mlir::Value v, Index index, unsigned &alignment);
 
   struct Dim {
     mlir::Value value;

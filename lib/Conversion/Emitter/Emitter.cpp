@@ -123,6 +123,11 @@ Value Emitter::emit(Value root, const Index &rootIndex) {
         push(chosen, Index(stack[at].index));
         continue;
       }
+      if (Value element = emitChosen(stack[at].v, stack[at].index)) {
+        remember(stack[at].v, stack[at].index, element);
+        stack.pop_back();
+        continue;
+      }
       llir::BodyOpInterface op = getTakingOp(stack[at].v);
       if (op && op.isFree())
         op.getReads(

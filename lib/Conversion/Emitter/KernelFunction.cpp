@@ -155,6 +155,7 @@ luminal::emitFunction(llir::KernelOp kernel, StringRef symbol,
   e.states = states;
   e.counters = counters;
   e.syncScope = kind.getSyncScope();
+  e.choosesAddresses = machine.blockThreads != 0;
   kind.begin(e);
   // The end of the work is settled last: it is the begin where the kernel must
   // refuse to run.

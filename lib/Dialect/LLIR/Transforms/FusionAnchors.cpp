@@ -238,13 +238,18 @@ Decision FusionPlan::joinProduct(Group &group, ProductOpInterface op) {
   if (Decision taken = takeSpaceOf(group, value, GroupLoops::Product); !taken)
     return taken;
   group.product = op;
-  // Each operand is packed about twice; overlapping windows are read more
-  // often.
+  // Each operand is packed about twice, but for what meets a single row or
+  // column; overlapping windows are read more often.
   SmallVector<Expr> extents = hlir::getExtents(value);
   extents.push_back(op.getReducedExtent());
+  auto meetsOne = [&](MapAttr map) {
+    return llvm::all_of(llvm::enumerate(hlir::getExtents(value)), [&](auto d) {
+      return map.usesDim(d.index()) || d.value().isConstant(1);
+    });
+  };
   for (auto [operand, map] : {std::pair(op.getLhs(), op.getLhsMap()),
                               std::pair(op.getRhs(), op.getRhsMap())}) {
-    double reads = 2;
+    double reads = meetsOne(map) ? 1 : 2;
     for (auto [i, extent] : llvm::enumerate(extents))
       if (map.usesDim(i))
         reads *= nominalValue(extent, symbols);

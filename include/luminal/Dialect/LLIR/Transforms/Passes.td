@@ -49,6 +49,31 @@ def ExpandUpdatesPass : Pass<"llir-expand-updates", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
+def JoinProductsPass : Pass<"llir-join-products", "::mlir::func::FuncOp"> {
+  let summary = "Let products that read the same row be one";
+  let description = [{
+    Products of one row with operands of the function, which are read as soon as a kernel runs, become one product whose
+    columns are those of all; each is a view of it. Its right operand is chosen by the column. Each column is the same sum as
+    before. Products that one elementwise op reads stay as they are: `llir-join-rows` computes those together. Nothing is
+    done without `block-threads`, on a machine that calls kernels.
+
+    Before:
+    ```mlir
+    %a = llir.gemm %x, %v k(64) <(d0, d1, d2) -> (0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<1x64xf32>, tensor<32x64xf32> -> tensor<1x32xf32>
+    %b = llir.gemm %x, %w k(64) <(d0, d1, d2) -> (0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<1x64xf32>, tensor<8x64xf32> -> tensor<1x8xf32>
+    ```
+    After:
+    ```mlir
+    %s = llir.elementwise select(%before32, %v40, %w40) : (tensor<40x64xi1>, tensor<40x64xf32>, tensor<40x64xf32>) -> tensor<40x64xf32>
+    %c = llir.gemm %x, %s k(64) <(d0, d1, d2) -> (0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<1x64xf32>, tensor<40x64xf32> -> tensor<1x40xf32>
+    %a = llir.view %c <(d0, d1) -> (0, d1)> : tensor<1x40xf32> -> tensor<1x32xf32>
+    %b = llir.view %c <(d0, d1) -> (0, d1 + 32)> : tensor<1x40xf32> -> tensor<1x8xf32>
+    ```
+  }];
+  let options = [Option<"blockThreads", "block-threads", "int64_t", "0", "Threads of a GPU's block; 0: the target has none">];
+  let dependentDialects = ["::luminal::llir::LLIRDialect"];
+}
+
 def FindSegmentsPass : Pass<"llir-find-segments", "::mlir::func::FuncOp"> {
   let summary = "Let scatters into sorted segments be reductions of them";
   let description = [{

@@ -1,0 +1,92 @@
+//===- ChosenLoad.cpp - Elements of one of several operands ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A select between elements of memory whose condition is the same in all lanes
+// chooses the address: one load instead of one for each operand.
+//
+//===----------------------------------------------------------------------===//
+
+#include "luminal/Conversion/Emitter.h"
+#include "luminal/Dialect/LLIR/Analysis/Conditions.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace luminal;
+using namespace mlir;
+
+/// The select that defines `v`.
+static llir::ElementwiseOp getSelect(Value v) {
+  auto op = v.getDefiningOp<llir::ElementwiseOp>();
+  return op && op.getFn() == llir::Fn::Select ? op : llir::ElementwiseOp();
+}
+
+bool Emitter::isChosen(Value v, Index index, std::optional<bool> &isVector) {
+  while (auto view = v.getDefiningOp<llir::ViewOp>()) {
+    index = mapIndex(view.getMap(), index);
+    v = view.getOperand();
+  }
+  if (auto argument = dyn_cast<BlockArgument>(v)) {
+    // What the kernel updates is not read ahead of a condition.
+    if (kernel.getInPlace() && argument.getArgNumber() == 0)
+      return false;
+    Expr at = simplify(linearize(index, getExtentsOf(v)));
+    bool isOne = !usesLanes(at);
+    if (isVector.value_or(!isOne) == isOne)
+      return false;
+    isVector = !isOne;
+    if (isOne)
+      return true;
+    std::optional<Expr::Linear> linear = at.linearIn(lane.dim);
+    return linear && linear->stride.isConstant(1) && !usesLanes(linear->rest);
+  }
+  llir::ElementwiseOp op = getSelect(v);
+  return op && !isPlaced(v) &&
+         !decideCondition(*this, op.getInputs()[0], index) &&
+         !variesOverLanes(op.getInputs()[0], index) &&
+         isChosen(op.getInputs()[1], index, isVector) &&
+         isChosen(op.getInputs()[2], index, isVector);
+}
+
+Value Emitter::chooseAddress(Value v, Index index, unsigned &alignment) {
+  while (auto view = v.getDefiningOp<llir::ViewOp>()) {
+    index = mapIndex(view.getMap(), index);
+    v = view.getOperand();
+  }
+  if (auto argument = dyn_cast<BlockArgument>(v)) {
+    Type storage = getStorageType(getElementType(v));
+    Value at = value(simplify(linearize(index, getExtentsOf(v))));
+    alignment = std::min(alignment, alignmentOfVector(at, storage));
+    return address(buffers[argument.getArgNumber()], at, storage);
+  }
+  ValueRange operands = getSelect(v).getInputs();
+  Value condition = emit(operands[0], index);
+  Value whereTrue = chooseAddress(operands[1], index, alignment);
+  Value whereFalse = chooseAddress(operands[2], index, alignment);
+  return LLVM::SelectOp::create(b, condition, whereTrue, whereFalse);
+}
+
+Value Emitter::emitChosen(Value v, const Index &index) {
+  std::optional<bool> isVector;
+  if (!choosesAddresses || !getSelect(v) || !isChosen(v, index, isVector))
+    return {};
+  Type element = getElementType(v), storage = getStorageType(element);
+  unsigned alignment = bufferAlignment;
+  Value at = chooseAddress(v, index, alignment);
+  if (!*isVector) {
+    auto load = LLVM::LoadOp::create(
+        b, storage, at, std::max(1u, storage.getIntOrFloatBitWidth() / 8));
+    load.setInvariant(true);
+    return fromStorage(load, element);
+  }
+  auto type = VectorType::get({lane.width}, storage);
+  if (lane.mask) {
+    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
+    return fromStorage(LLVM::MaskedLoadOp::create(
+                           b, type, at, lane.mask, zero,
+                           std::max(1u, storage.getIntOrFloatBitWidth() / 8)),
+                       element);
+  }
+  auto load = LLVM::LoadOp::create(b, type, at, alignment);
+  load.setInvariant(true);
+  return fromStorage(load, element);
+}

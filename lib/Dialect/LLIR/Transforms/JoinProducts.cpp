@@ -1,0 +1,246 @@
+//===- JoinProducts.cpp - Products that read the same row become one ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A product of one row takes as long as its right operand takes to be read, and
+// starting a kernel is a large part of that. Products of the same row are one
+// product, whose columns are those of all:
+//
+//   %a = gemm %x, %v : 1x4096         %w = select(column < 4096, %v, %w)
+//   %b = gemm %x, %w : 1x1024   -->   %c = gemm %x, %w : 1x5120
+//                                     %a, %b = views of %c
+//
+// Tested by test/Dialect/LLIR/join-products.mlir.
+//
+//===----------------------------------------------------------------------===//
+
+#include "luminal/Dialect/LLIR/Transforms/Passes.h"
+#include "luminal/Dialect/LLIR/Utils/Remarks.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace luminal::llir {
+#define GEN_PASS_DEF_JOINPRODUCTSPASS
+#include "luminal/Dialect/LLIR/Transforms/Passes.h.inc"
+} // namespace luminal::llir
+
+#define DEBUG_TYPE "llir-join-products"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+using luminal::hlir::MapAttr;
+using Decision = DecisionAbout<Operation *>;
+
+namespace {
+struct JoinProducts : llir::impl::JoinProductsPassBase<JoinProducts> {
+  using JoinProductsPassBase::JoinProductsPassBase;
+  void runOnOperation() override;
+};
+
+/// A product of one row.
+struct RowProduct {
+  GemmOp op;
+  /// The dim of the result that is its columns, and how many there are.
+  unsigned column = 0;
+  int64_t columns = 0;
+  /// Ops that are computed before it and may stand before all products.
+  SmallVector<Operation *, 2> views;
+};
+} // namespace
+
+/// Whether the function returns `v` or a view of it, which then has memory of
+/// its own.
+static bool isReturned(Value v) {
+  return llvm::any_of(v.getUsers(), [](Operation *user) {
+    return user->hasTrait<OpTrait::IsTerminator>() ||
+           (isa<ViewOp>(user) && isReturned(user->getResult(0)));
+  });
+}
+
+/// Accepts a product of one row with an operand of the function.
+static Decision match(GemmOp op, RowProduct &product) {
+  product.op = op;
+  SmallVector<Expr> extents = hlir::getExtents(op.getResult());
+  unsigned count = 0;
+  for (auto [d, extent] : llvm::enumerate(extents)) {
+    if (extent.isConstant(1))
+      continue;
+    std::optional<int64_t> n = extent.asConstant();
+    if (!n || op.getLhsMap().usesDim(d) || ++count > 1)
+      return Decision::refuse("it has more than one row");
+    product.column = d;
+    product.columns = *n;
+  }
+  if (count == 0 || product.columns == 0)
+    return Decision::refuse("it has no columns");
+  if (!op.getKExtent().asConstant())
+    return Decision::refuse("the contracted dim is not known");
+  Value rhs = op.getRhs();
+  while (auto view = rhs.getDefiningOp<ViewOp>()) {
+    product.views.push_back(view);
+    rhs = view.getOperand();
+  }
+  if (!isa<BlockArgument>(rhs))
+    return Decision::refuse("its right operand is computed");
+  if (isReturned(op.getResult()))
+    return Decision::refuse("the function returns it");
+  return Decision::accept();
+}
+
+/// The elementwise ops that follow from `v` with nothing but such ops between.
+static DenseSet<Operation *> findReaders(Value v) {
+  DenseSet<Operation *> seen;
+  SmallVector<Value> work{v};
+  while (!work.empty())
+    for (Operation *user : work.pop_back_val().getUsers())
+      if (isa<ElementwiseOp, ViewOp>(user) && seen.insert(user).second)
+        llvm::append_range(work, user->getResults());
+  return seen;
+}
+
+/// Keeps the products of which no elementwise op reads another as well: those
+/// are better computed together, element by element.
+static void dropThatMeet(SmallVectorImpl<RowProduct> &products,
+                         const Reporter &reporter) {
+  SmallVector<DenseSet<Operation *>> readers;
+  for (RowProduct &p : products)
+    readers.push_back(findReaders(p.op.getResult()));
+  SmallVector<RowProduct> kept;
+  for (size_t i = 0; i < products.size(); ++i) {
+    bool meets = false;
+    for (size_t j = 0; j < products.size(); ++j)
+      meets |= i != j && llvm::any_of(readers[i], [&](Operation *op) {
+                 return readers[j].contains(op);
+               });
+    if (meets)
+      reporter.missed(products[i].op.getLoc(), "products",
+                      {{"reason", "an elementwise op reads it and another"}});
+    else
+      kept.push_back(products[i]);
+  }
+  products = std::move(kept);
+}
+
+/// The right operands side by side, [columns, k].
+static Value joinOperands(ImplicitLocOpBuilder &b,
+                          ArrayRef<RowProduct> products, int64_t columns) {
+  MLIRContext *context = b.getContext();
+  GemmOp first = products[0].op;
+  SmallVector<Expr> extents = {Expr(columns), first.getKExtent()};
+  Type type = hlir::getTensorType(
+      extents, getElementTypeOrSelf(first.getRhs().getType()));
+  Type number = hlir::getTensorType(extents, b.getI64Type());
+  Type boolean = hlir::getTensorType(extents, b.getI1Type());
+  Value column =
+      IotaOp::create(b, number, MapAttr::get(context, 2, Expr::dim(0)));
+  int64_t end = columns;
+  Value joined;
+  for (const RowProduct &p : llvm::reverse(products)) {
+    int64_t begin = end - p.columns;
+    // Within the operand also where another is taken.
+    Expr at = Expr::dim(0);
+    if (begin)
+      at = Expr::max(at - Expr(begin), 0);
+    if (end < columns)
+      at = Expr::min(at, p.columns - 1);
+    GemmOp op = p.op;
+    std::vector<Expr> index(hlir::getExtents(op.getResult()).size(), Expr(0));
+    index[p.column] = at;
+    index.push_back(Expr::dim(1));
+    SmallVector<Expr> results;
+    for (const Expr &e : op.getRhsMap().getResults())
+      results.push_back(e.substituteDims(index));
+    Value part =
+        ViewOp::create(b, type, op.getRhs(), MapAttr::get(context, 2, results));
+    if (!joined) {
+      joined = part;
+    } else {
+      auto scalar = RankedTensorType::get({}, b.getI64Type());
+      Value bound = llir::ConstantOp::create(
+          b, scalar, DenseElementsAttr::get(scalar, b.getI64IntegerAttr(end)));
+      bound = ViewOp::create(b, number, bound, MapAttr::get(context, 2, {}));
+      Value isBefore = ElementwiseOp::create(b, boolean, Fn::LessThan,
+                                             ValueRange{column, bound});
+      joined = ElementwiseOp::create(b, type, Fn::Select,
+                                     ValueRange{isBefore, part, joined});
+    }
+    end = begin;
+  }
+  return joined;
+}
+
+static void join(ArrayRef<RowProduct> products) {
+  GemmOp first = products[0].op;
+  for (const RowProduct &p : products)
+    for (Operation *view : llvm::reverse(p.views))
+      if (first->isBeforeInBlock(view))
+        view->moveBefore(first);
+  SmallVector<Location> locations;
+  int64_t columns = 0;
+  for (const RowProduct &p : products) {
+    GemmOp op = p.op;
+    locations.push_back(op.getLoc());
+    columns += p.columns;
+  }
+  ImplicitLocOpBuilder b(FusedLoc::get(first.getContext(), locations), first);
+  MLIRContext *context = b.getContext();
+  Value rhs = joinOperands(b, products, columns);
+  SmallVector<Expr> extents = hlir::getExtents(first.getResult());
+  unsigned rank = extents.size(), column = products[0].column;
+  extents[column] = Expr(columns);
+  Type element = getElementTypeOrSelf(first.getResult().getType());
+  Value joined = GemmOp::create(
+      b, hlir::getTensorType(extents, element), first.getLhs(), rhs,
+      first.getK(), first.getLhsMap(),
+      MapAttr::get(context, rank + 1, {Expr::dim(column), Expr::dim(rank)}));
+  int64_t begin = 0;
+  for (const RowProduct &p : products) {
+    GemmOp op = p.op;
+    SmallVector<Expr> results;
+    for (unsigned d = 0; d < rank; ++d)
+      results.push_back(d == column                ? Expr::dim(d) + Expr(begin)
+                        : extents[d].isConstant(1) ? Expr(0)
+                                                   : Expr::dim(d));
+    Value part = ViewOp::create(b, op.getResult().getType(), joined,
+                                MapAttr::get(context, rank, results));
+    op.getResult().replaceAllUsesWith(part);
+    begin += p.columns;
+  }
+  for (const RowProduct &p : products)
+    p.op->erase();
+}
+
+void JoinProducts::runOnOperation() {
+  // Where a kernel is a call, others cost more than they save.
+  if (getOperation().isDeclaration() || !blockThreads)
+    return;
+  Reporter reporter(&getContext(), DEBUG_TYPE, getOperation().getSymName());
+  using Key = std::tuple<Value, Attribute, Attribute, unsigned, Type, Type>;
+  SmallVector<std::pair<Key, SmallVector<RowProduct>>> groups;
+  for (auto op : getOperation().getBody().front().getOps<GemmOp>()) {
+    RowProduct product;
+    if (Decision found = match(op, product); !found) {
+      reporter.missed(op.getLoc(), "products", {{"reason", found.str()}});
+      continue;
+    }
+    Key key(op.getLhs(), op.getLhsMap(), op.getK(), product.column,
+            getElementTypeOrSelf(op.getRhs().getType()),
+            getElementTypeOrSelf(op.getResult().getType()));
+    auto it = llvm::find_if(groups, [&](auto &g) { return g.first == key; });
+    if (it == groups.end())
+      groups.push_back({key, {product}});
+    else
+      it->second.push_back(product);
+  }
+  for (auto &[key, products] : groups) {
+    if (products.size() > 1)
+      dropThatMeet(products, reporter);
+    if (products.size() < 2)
+      continue;
+    Location loc = products[0].op.getLoc();
+    int64_t count = products.size();
+    join(products);
+    reporter.passed(loc, "products", {{"joined", count}});
+  }
+}
