@@ -255,6 +255,54 @@ class CachedDecoder(nn.Module):
         return F.linear(x, self.tokens.weight)
 
 
+class DecodeLayer(nn.Module):
+    """A layer of a Llama-like decoder for one token: RMS norms, rotary embedding, grouped queries, a static cache."""
+
+    def __init__(self, width, heads, groups, head, hidden, length):
+        super().__init__()
+        self.heads, self.groups, self.head = heads, groups, head
+        linear = lambda n, m: nn.Linear(n, m, bias=False)
+        self.attention_norm, self.feed_norm = nn.RMSNorm(width, eps=1e-5), nn.RMSNorm(width, eps=1e-5)
+        self.q, self.out = linear(width, heads * head), linear(heads * head, width)
+        self.k, self.v = linear(width, groups * head), linear(width, groups * head)
+        self.gate, self.up, self.down = linear(width, hidden), linear(width, hidden), linear(hidden, width)
+        self.register_buffer("keys", torch.zeros(1, groups, length, head))
+        self.register_buffer("values", torch.zeros(1, groups, length, head))
+
+    def forward(self, x, position, cos, sin, seen):
+        def rotate(y):
+            first, second = y.chunk(2, -1)
+            return y * cos + torch.cat([-second, first], -1) * sin
+
+        y = self.attention_norm(x)
+        q, k, v = (p(y).view(1, 1, -1, self.head).transpose(1, 2) for p in (self.q, self.k, self.v))
+        self.keys.index_copy_(2, position, rotate(k))
+        self.values.index_copy_(2, position, v)
+        mixed = F.scaled_dot_product_attention(rotate(q), self.keys, self.values, attn_mask=seen, enable_gqa=True)
+        x = x + self.out(mixed.transpose(1, 2).flatten(2))
+        y = self.feed_norm(x)
+        return x + self.down(F.silu(self.gate(y)) * self.up(y))
+
+
+class DecodeStep(nn.Module):
+    """One token through a Llama-like decoder, whose keys and values are written at a position."""
+
+    def __init__(self, layers=3, vocabulary=128, width=256, heads=4, groups=2, head=64, hidden=512, length=64):
+        super().__init__()
+        self.length, self.tokens = length, nn.Embedding(vocabulary, width)
+        self.layers = nn.ModuleList(DecodeLayer(width, heads, groups, head, hidden, length) for _ in range(layers))
+        self.norm, self.logits = nn.RMSNorm(width, eps=1e-5), nn.Linear(width, vocabulary, bias=False)
+        self.register_buffer("rates", 10000.0 ** (-torch.arange(0, head, 2) / head))
+
+    def forward(self, token, position):
+        x = self.tokens(token)
+        angles = torch.cat([position[:, None] * self.rates[None]] * 2, -1)
+        seen = (torch.arange(self.length, device=token.device) <= position)[None, None, None, :]
+        for layer in self.layers:
+            x = layer(x, position, angles.cos().to(x.dtype), angles.sin().to(x.dtype), seen)
+        return self.logits(self.norm(x))
+
+
 class AutocastMLP(nn.Module):
     """An attention head and a linear layer under autocast, and a part of it outside autocast."""
 
@@ -459,6 +507,12 @@ def cached_decoder():
     return Case(CachedDecoder(), calls[0], calls=calls)
 
 
+def decode_step(dtype=torch.float32):
+    calls = [(torch.randint(0, 128, (1, 1)), torch.tensor([k])) for k in range(4)]
+    model = DecodeStep().to(dtype)
+    return Case(model, calls[0], calls=calls)
+
+
 class Attentions(nn.Module):
     """Attention over rows and keys that fill no tile, causal, and over many keys."""
 
@@ -501,6 +555,8 @@ MODELS = {
     "attentions_bf16": lambda: attentions(torch.bfloat16),
     "running_state": running_state,
     "cached_decoder": cached_decoder,
+    "decode_step": decode_step,
+    "decode_step_bf16": lambda: decode_step(torch.bfloat16),
 }
 
 

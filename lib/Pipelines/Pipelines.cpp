@@ -166,6 +166,11 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
       fuse.codeBudget = 1;
     pm.addNestedPass<func::FuncOp>(llir::createFuseKernelsPass(fuse));
     if (options.fuse == "stages") {
+      JoinElementsPassOptions elements;
+      elements.target = options.target;
+      elements.arch = options.arch;
+      elements.machine = options.machine;
+      pm.addNestedPass<func::FuncOp>(createJoinElementsPass(elements));
       JoinRowsPassOptions rows;
       rows.target = options.target;
       rows.arch = options.arch;

@@ -108,6 +108,10 @@ public:
   void storeAt(unsigned number, const Expr &address, mlir::Value element);
   mlir::Value loadResult(unsigned number, const Expr &address);
 
+  /// Lets the cache bring the line of memory of the element of `v` at `index`,
+  /// where it is one that the kernel does not write.
+  void prefetch(mlir::Value v, const Index &index);
+
   /// Whether the element differs between lanes (true also where that cannot be
   /// told).
   bool variesOverLanes(mlir::Value v, const Index &index);

@@ -53,6 +53,34 @@ def CallLibrariesPass : Pass<"llir-call-libraries", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
+def JoinElementsPass : Pass<"llir-join-elements", "::mlir::func::FuncOp"> {
+  let summary = "Let products of one row compute what they read in their kernel";
+  let description = [{
+    A kernel of products of one row takes in a kernel before it that nothing else reads: one of other such products, of which
+    it reads each element where it writes its own, as that of a gate; and one that computes the row, as a norm, which each
+    block of threads then computes once and shares (docs/LLIR.md, the form `share`). Only on machines with threads in blocks,
+    where starting a kernel costs more than that.
+
+    Before:
+    ```mlir
+    %n = llir.kernel(%x) : (tensor<1x4096xf32>) -> tensor<1x4096xf32> { ... }
+    %r = llir.kernel(%n, %w) : (tensor<1x4096xf32>, tensor<512x4096xf32>) -> tensor<1x512xf32> { ... }
+    ```
+    After:
+    ```mlir
+    %r = llir.kernel(%x, %w) : (tensor<1x4096xf32>, tensor<512x4096xf32>) -> tensor<1x512xf32> { ... }
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "Kind of device">,
+    Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
+    Option<"machine", "machine", "std::string", "\"\"", "File with the model of this machine, for native">,
+    Option<"codeBudget", "code-budget", "unsigned", "4 * ::luminal::llir::kKernelCodeBudget",
+           "Maximum code of one kernel, in vector operations">,
+  ];
+  let dependentDialects = ["::luminal::llir::LLIRDialect"];
+}
+
 def JoinRowsPass : Pass<"llir-join-rows", "::mlir::func::FuncOp"> {
   let summary = "Make kernels over the same rows one";
   let description = [{

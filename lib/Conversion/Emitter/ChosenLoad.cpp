@@ -90,3 +90,17 @@ Value Emitter::emitChosen(Value v, const Index &index) {
   load.setInvariant(true);
   return fromStorage(load, element);
 }
+
+void Emitter::prefetch(Value v, const Index &index) {
+  std::optional<bool> isVector;
+  if (!isChosen(v, index, isVector))
+    return;
+  unsigned alignment = bufferAlignment;
+  Value at = chooseAddress(v, index, alignment);
+  // A hint, which has no effect on values.
+  LLVM::InlineAsmOp::create(b, TypeRange(), at, "prefetch.L2 [$0];", "l",
+                            /*has_side_effects=*/true, /*is_align_stack=*/false,
+                            LLVM::tailcallkind::TailCallKind::None,
+                            /*asm_dialect=*/LLVM::AsmDialectAttr(),
+                            /*operand_attrs=*/ArrayAttr());
+}

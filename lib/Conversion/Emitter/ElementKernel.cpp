@@ -2,9 +2,105 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "PartsEmitter.h"
+#include "luminal/Dialect/LLIR/Schedules/Schedules.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace luminal;
 using namespace mlir;
+
+/// The threads of a block as one team.
+static Emitter::Team getBlockTeam(Emitter &e) {
+  ImplicitLocOpBuilder &b = e.b;
+  Value thread = arith::ExtUIOp::create(
+      b, b.getI64Type(), NVVM::ThreadIdXOp::create(b, b.getI32Type()));
+  Value all = arith::ConstantOp::create(b, b.getI32IntegerAttr(-1));
+  return {e.loopCase.getThreads(), thread, e.team.warp, all};
+}
+
+/// Computes what each block of threads shares; how many blocks are to do so, 0
+/// where nothing is shared. Reductions that are one element come first, and are
+/// known from there on.
+static Expr shareValues(Emitter &e) {
+  SmallVector<Operation *> shared = llir::getSharedOps(e.kernel, e.loopCase);
+  if (shared.empty())
+    return 0;
+  Emitter::Team saved = e.team;
+  e.team = getBlockTeam(e);
+  int64_t blocks = 0;
+  llvm::SmallPtrSet<Operation *, 8> known;
+  for (Operation *op : shared) {
+    llvm::SetVector<Operation *> before;
+    before.insert(op);
+    for (size_t i = 0; i < before.size(); ++i)
+      for (Value operand : before[i]->getOperands())
+        if (Operation *def = operand.getDefiningOp())
+          before.insert(def);
+    // In the order of the body, in which each follows what it reads.
+    for (Operation &inner : e.kernel.getOps())
+      if (before.contains(&inner) && llir::hasLoops(&inner) &&
+          known.insert(&inner).second)
+        for (Value result : inner.getResults())
+          e.emit(result, Index(getRank(result), Expr(0)));
+    Value v = op->getResult(0);
+    llir::LoopFormAttr form = e.loopCase.getForm(llir::getPosition(op));
+    blocks = std::max(blocks, form.getNumber("blocks", 1));
+    e.b.getBlock()->getParentOp()->setAttr(
+        NVVM::NVVMDialect::getMinctasmAttrName(),
+        e.b.getI32IntegerAttr(form.getNumber("each", 1)));
+    Index index = getExtentsOf(v);
+    Expr length = product({index.begin(), index.end()});
+    unsigned dim = e.addDim(length);
+    for (Expr &at : index)
+      at = at.isConstant(1) ? Expr(0) : Expr::dim(dim);
+    e.setBase(
+        v, e.makeShared(getStorageType(getElementType(v)),
+                        cast<RankedTensorType>(v.getType()).getNumElements()));
+    e.teamLoop(dim, e.getWhole(length), form.getNumber("lanes", 1),
+               /*unroll=*/1, {}, [&](ValueRange) {
+                 e.keep(v, Expr::dim(dim), e.emit(v, index));
+                 return SmallVector<Value>();
+               });
+    NVVM::Barrier0Op::create(e.b);
+    Index extents = getExtentsOf(v);
+    e.place(v, [extents](const Index &at) { return linearize(at, extents); });
+  }
+  e.team = saved;
+  return blocks;
+}
+
+/// Lets the cache bring what the first unit's products read of operands first,
+/// while the block computes what it shares.
+static void prefetchFirst(Emitter &e, const WorkLoop &loop, const Grid &grid,
+                          const Index &index) {
+  constexpr int64_t kLineBytes = 128;
+  auto prefetchOf = [&](llir::ProductOpInterface op) {
+    Value rhs = op.getRhs();
+    llir::LoopFormAttr form = e.loopCase.getForm(llir::getPosition(op));
+    int64_t bits = std::max(8u, getElementType(rhs).getIntOrFloatBitWidth());
+    Expr first = Expr::min(op.getReducedExtent(),
+                           form.getNumber("lanes", 1) *
+                               form.getNumber("unroll", 1) * e.team.count);
+    unsigned k = e.addDim(op.getReducedExtent());
+    Index at = index;
+    at.push_back(Expr::dim(k));
+    at = e.mapIndex(op.getRhsMap(), at);
+    e.teamLoop(k, e.getWhole(e.simplify(first)), kLineBytes * 8 / bits,
+               /*unroll=*/1, {}, [&](ValueRange) {
+                 e.prefetch(rhs, at);
+                 return SmallVector<Value>();
+               });
+  };
+  e.ifThen(e.less(loop.begin, loop.end), [&] {
+    grid.emitIndices(e, loop.begin, [&] {
+      for (auto op :
+           e.kernel.getBody().front().getOps<llir::ProductOpInterface>())
+        prefetchOf(op);
+    });
+  });
+}
 
 WorkShape luminal::emitElements(Emitter &e, const WorkLoop &loop) {
   ValueRange yielded = getYielded(e.kernel);
@@ -12,6 +108,9 @@ WorkShape luminal::emitElements(Emitter &e, const WorkLoop &loop) {
   Domain domain = makeDomain(e, getResultExtents(e.kernel, 0), groups);
   Grid grid(domain, groups, e.loopCase);
   Emitter::Repeated repeated(e, {domain.extents.begin(), domain.extents.end()});
+  if (!llir::getSharedOps(e.kernel, e.loopCase).empty())
+    prefetchFirst(e, loop, grid, domain.index);
+  Expr blocks = shareValues(e);
   PartsEmitter parts(e);
   auto emitElement = [&] {
     // All are computed before one is written.
@@ -32,8 +131,9 @@ WorkShape luminal::emitElements(Emitter &e, const WorkLoop &loop) {
     else
       forEachIndex(unit, emitElement);
   });
+  e.clearPlaces();
   Expr cost = grid.getUnitLength() * getElementCost(e.kernel);
   if (parts.isCut())
     cost = parts.getUnitCost(cost * parts.countTerms());
-  return {parts.countUnits(grid.countUnits()), cost, 0};
+  return {parts.countUnits(grid.countUnits()), cost, 0, blocks};
 }

@@ -131,7 +131,9 @@ GPUEntry::emitCase(Emitter &e, Block &entry, Units units,
   b.setInsertionPoint(end);
   Value work = e.value(Assumptions(e.getRanges()).simplify(shape.work));
   end.getLhsMutable().assign(work);
-  shape.blocks = Expr::ceilDiv(shape.work, threads / count);
+  Expr most = Expr::ceilDiv(shape.work, threads / count);
+  shape.blocks =
+      shape.blocks.isConstant(0) ? most : Expr::min(most, shape.blocks);
   return shape;
 }
 

@@ -31,7 +31,8 @@ struct WorkShape {
   Expr cost = 1;
   /// Bytes a thread brings.
   Expr scratch = 0;
-  /// Of a GPU: thread blocks that do all of it in one go.
+  /// Of a GPU: thread blocks that do all of it in one go, at most so many where
+  /// a form says that.
   Expr blocks = 0;
   /// Of a GPU: bytes that a block asks for when it is launched.
   Expr shared = 0;

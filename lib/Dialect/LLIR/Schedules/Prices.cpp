@@ -171,7 +171,8 @@ double KernelSizes::countNested() const {
   for (Operation *op = terminator->getPrevNode(); op; op = op->getPrevNode()) {
     double count = 0;
     for (Value result : op->getResults())
-      count = std::max(count, counts.lookup(result));
+      count = a.isPlaced(result) ? countElements(result)
+                                 : std::max(count, counts.lookup(result));
     auto reduction = dyn_cast<ReductionOpInterface>(op);
     if (reduction)
       count *= std::max(1.0, valueOf(reduction.getReducedExtent()));

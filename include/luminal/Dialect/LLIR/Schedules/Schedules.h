@@ -73,6 +73,17 @@ mlir::LogicalResult verifyLoops(KernelOp kernel,
 /// Empty, with an error at the kernel, where it was not verified.
 llvm::StringRef getLoopsTitle(KernelOp kernel, LoopCaseAttr loopCase);
 
+/// Rows that products of one row read and that follow from reductions of one
+/// element, which blocks of threads may share; and those reductions.
+struct SharedRows {
+  llvm::SmallVector<mlir::Value> values;
+  llvm::SmallVector<ReductionOpInterface> reductions;
+};
+SharedRows findSharedRows(KernelOp kernel, const MachineModel &machine);
+/// What a block computes once as the case says (`share`), in order.
+llvm::SmallVector<mlir::Operation *> getSharedOps(KernelOp kernel,
+                                                  LoopCaseAttr loopCase);
+
 /// The indices of one of `parts` of a dim, a multiple of `step`: part p begins
 /// at p times as many, and the last parts may have less or nothing.
 Expr getPartExtent(const Expr &extent, int64_t parts, int64_t step);

@@ -1,0 +1,249 @@
+//===- JoinElements.cpp - Products of one row and what they read ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A product of one row takes little more than reading its right operand, so
+// kernels before it that do next to nothing count. It takes in those that it
+// alone reads: products of the same columns, whose elements it reads where it
+// writes its own, and what computes its row, which each block of threads
+// repeats.
+//
+// Tested by test/Conversion/Schedules/join-elements.mlir.
+//
+//===----------------------------------------------------------------------===//
+
+#include "luminal/Conversion/Passes.h"
+#include "luminal/Conversion/Target.h"
+#include "luminal/Dialect/LLIR/Schedules/Schedules.h"
+#include "luminal/Dialect/LLIR/Utils/CodeBudget.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+
+#include <cmath>
+
+namespace luminal {
+#define GEN_PASS_DEF_JOINELEMENTSPASS
+#include "luminal/Conversion/Passes.h.inc"
+} // namespace luminal
+
+#define DEBUG_TYPE "llir-join-elements"
+
+using namespace mlir;
+using namespace luminal;
+
+namespace {
+class JoinElements : public luminal::impl::JoinElementsPassBase<JoinElements> {
+public:
+  using JoinElementsPassBase::JoinElementsPassBase;
+  void runOnOperation() override;
+
+private:
+  llir::KernelOp join(llir::KernelOp kernel, llir::KernelOp reader);
+
+  std::shared_ptr<TargetInterface> device;
+};
+} // namespace
+
+/// More than this of one row is not read again by every block.
+static constexpr int64_t kMostBytesOfRow = 1 << 15;
+
+static std::optional<int64_t> countBytes(Value v) {
+  auto type = cast<RankedTensorType>(v.getType());
+  if (!type.hasStaticShape())
+    return std::nullopt;
+  int64_t bits = std::max(8u, type.getElementType().getIntOrFloatBitWidth());
+  return type.getNumElements() * bits / 8;
+}
+
+/// Whether all loops of the kernel, which has one result, are products of one
+/// row that have the result's columns.
+static bool isOfRow(llir::KernelOp kernel) {
+  if (kernel.getInPlace() || kernel.getLoops() || kernel.getNumResults() != 1)
+    return false;
+  SmallVector<Expr> extents = hlir::getExtents(kernel.getResult(0));
+  bool any = false;
+  for (Operation &op : kernel.getOps()) {
+    if (!llir::hasLoops(&op))
+      continue;
+    auto product = dyn_cast<llir::ProductOpInterface>(op);
+    if (!product || hlir::getExtents(op.getResult(0)) != extents)
+      return false;
+    for (auto [d, extent] : llvm::enumerate(extents))
+      if (!extent.isConstant(1) && product.getLhsMap().usesDim(d))
+        return false;
+    any = true;
+  }
+  return any;
+}
+
+/// Whether `reader` reads operand `number` only where it writes its result.
+static Decision readsInPlace(llir::KernelOp reader, unsigned number,
+                             const KernelAnalysis::SymbolRanges &ranges) {
+  KernelAnalysis a(reader, ranges);
+  SmallVector<Expr> extents = hlir::getExtents(reader.getResult(0));
+  Index index;
+  for (const Expr &extent : extents)
+    index.push_back(extent.isConstant(1) ? Expr(0)
+                                         : Expr::dim(a.addDim(extent)));
+  Expr own = a.getResultAddress(0, index);
+  bool isOwn = true;
+  a.walk(getYielded(reader)[0], index, [&](const Leaf &leaf) {
+    isOwn &= !leaf.argument || leaf.argument.getArgNumber() != number ||
+             leaf.address == own;
+  });
+  return isOwn ? Decision::accept()
+               : Decision::refuse("the reader does not read each element where "
+                                  "it writes its own");
+}
+
+/// Whether the kernel computes one row, of which a block of threads has room.
+static Decision computesRow(llir::KernelOp kernel) {
+  for (Operation &op : kernel.getOps())
+    if (llir::hasLoops(&op) && !isa<llir::RowReductionOpInterface>(op))
+      return Decision::refuse("its loops are no reductions of a row", &op);
+  std::optional<int64_t> bytes = 0;
+  for (Value operand : kernel.getInputs()) {
+    std::optional<int64_t> more = countBytes(operand);
+    if (!more || !bytes)
+      return Decision::refuse("the length of its row is not known");
+    *bytes += *more;
+  }
+  if (*bytes > kMostBytesOfRow)
+    return Decision::refuse("each block would read too much again");
+  return Decision::accept();
+}
+
+static int64_t countCode(llir::KernelOp kernel) {
+  int64_t code = 0;
+  for (Operation &op : kernel.getOps())
+    code += cast<llir::CodeOpInterface>(op).getCodeSize();
+  return code * llir::kElementLoopCopies;
+}
+
+/// `reader` with the body of `kernel` in its own, before it; both stay.
+static llir::KernelOp merge(llir::KernelOp kernel, llir::KernelOp reader) {
+  Region region;
+  Block &body = region.emplaceBlock();
+  OpBuilder inner(reader.getContext());
+  inner.setInsertionPointToEnd(&body);
+  IRMapping outside;
+  SmallVector<Value> operands;
+  for (llir::KernelOp part : {kernel, reader}) {
+    IRMapping inside;
+    Block &from = part.getBody().front();
+    for (auto [argument, operand] :
+         llvm::zip_equal(from.getArguments(), part.getInputs())) {
+      if (!outside.contains(operand)) {
+        outside.map(operand,
+                    body.addArgument(operand.getType(), operand.getLoc()));
+        operands.push_back(operand);
+      }
+      inside.map(argument, outside.lookup(operand));
+    }
+    for (Operation &op : from.without_terminator())
+      inner.clone(op, inside);
+    if (part == kernel)
+      outside.map(kernel.getResult(0),
+                  inside.lookupOrDefault(getYielded(kernel)[0]));
+    else
+      llir::YieldOp::create(inner, part.getLoc(),
+                            inside.lookupOrDefault(getYielded(part)[0]));
+  }
+  OpBuilder builder(reader);
+  Location loc =
+      FusedLoc::get(reader.getContext(), {kernel.getLoc(), reader.getLoc()});
+  auto merged =
+      llir::KernelOp::create(builder, loc, reader.getResultTypes(), operands,
+                             /*in_place=*/false, /*loops=*/nullptr);
+  merged.getBody().takeBody(region);
+  return merged;
+}
+
+/// The kernel of both, in their place; null where they stay.
+llir::KernelOp JoinElements::join(llir::KernelOp kernel,
+                                  llir::KernelOp reader) {
+  auto function = reader->getParentOfType<func::FuncOp>();
+  Reporter reporter(&getContext(), DEBUG_TYPE, function.getName());
+  KernelAnalysis::SymbolRanges ranges =
+      hlir::getAssumptions(reader).getSymbols();
+  auto refuse = [&](StringRef reason) {
+    reporter.missed(kernel.getLoc(), "elements",
+                    {{"kernel", kernel.getTitle()},
+                     {"reader", reader.getTitle()},
+                     {"reason", reason.str()}});
+    return llir::KernelOp();
+  };
+  bool isRow = !isOfRow(kernel);
+  unsigned number = llvm::find(reader.getInputs(), kernel.getResult(0)) -
+                    reader.getInputs().begin();
+  if (Decision found =
+          isRow ? computesRow(kernel) : readsInPlace(reader, number, ranges);
+      !found)
+    return refuse(found.str());
+  llir::KernelOp merged = merge(kernel, reader);
+  auto drop = [&](StringRef reason) {
+    merged.erase();
+    return refuse(reason);
+  };
+  if (isRow &&
+      llir::findSharedRows(merged, device->getMachine()).values.empty())
+    return drop("products do not read what it computes as a row");
+  if (countCode(merged) > codeBudget)
+    return drop("the code of one kernel would go beyond its budget");
+  // Threads take an element together only where it is read along memory.
+  llir::ProposedLoops proposed =
+      llir::proposeLoops(merged, ranges, device->getMachine());
+  if (!proposed.loops ||
+      !llvm::all_of(proposed.loops.getCases(),
+                    [](llir::LoopCaseAttr c) { return c.getTeam() > 1; }))
+    return drop("products do not read along memory");
+  reporter.passed(merged.getLoc(), "elements",
+                  {{"kernel", kernel.getTitle()},
+                   {"reader", reader.getTitle()},
+                   {"as", isRow ? "shared by a block" : "elements"}});
+  reader.getResult(0).replaceAllUsesWith(merged.getResult(0));
+  reader.erase();
+  kernel.erase();
+  return merged;
+}
+
+void JoinElements::runOnOperation() {
+  func::FuncOp func = getOperation();
+  if (func.isDeclaration())
+    return;
+  std::string error;
+  device = createTarget(target, arch, machine, &error);
+  if (!device) {
+    func.emitError(error);
+    return signalPassFailure();
+  }
+  if (!device->getMachine().blockThreads)
+    return;
+  SmallVector<llir::KernelOp> readers;
+  for (auto kernel : func.getBody().front().getOps<llir::KernelOp>())
+    if (isOfRow(kernel))
+      readers.push_back(kernel);
+  // Those that come later may take in what was joined before.
+  llvm::SmallPtrSet<Operation *, 16> gone;
+  for (llir::KernelOp reader : readers) {
+    if (gone.contains(reader))
+      continue;
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      for (Value operand : reader.getInputs()) {
+        auto kernel = operand.getDefiningOp<llir::KernelOp>();
+        if (!kernel || kernel.getInPlace() || kernel.getLoops() ||
+            kernel.getNumResults() != 1 ||
+            !llvm::hasSingleElement(operand.getUsers()))
+          continue;
+        Operation *old = kernel;
+        if (llir::KernelOp joined = join(kernel, reader)) {
+          gone.insert(old);
+          reader = joined;
+          changed = true;
+          break;
+        }
+      }
+    }
+  }
+}
