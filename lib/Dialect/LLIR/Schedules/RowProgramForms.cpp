@@ -387,6 +387,9 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
       llvm::count_if(kernel.getOps(),
                      [](Operation &op) { return hasLoops(&op); }) < 2)
     return {};
+  // One row is little work for one team; blocks share it instead.
+  if (!findSharedRows(kernel, machine).values.empty())
+    return {};
   auto refuse = [&](const Twine &reason, Operation *op = nullptr) {
     why.push_back({"no row program because", reason.str()});
     if (op)
