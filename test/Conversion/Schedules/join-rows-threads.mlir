@@ -34,10 +34,10 @@ func.func @bag(%x: tensor<?x13xf32, #hlir.dims<b>>, %w: tensor<16x13xf32>, %t: t
 // CHECK-LABEL: @wide
 // CHECK-COUNT-2: llir.kernel
 // REMARK: [Missed] rows {{.*}} Function=wide | {{.*}}no row program because="what rows keep is not known to fit in shared memory"
-func.func @wide(%x: tensor<64x4096xf32>, %w: tensor<16384x4096xf32>, %v: tensor<4096x16384xf32>) -> tensor<64x4096xf32> {
-  %0 = llir.gemm %x, %w k(4096) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x4096xf32>, tensor<16384x4096xf32> -> tensor<64x16384xf32>
-  %1 = llir.gemm %0, %v k(16384) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x16384xf32>, tensor<4096x16384xf32> -> tensor<64x4096xf32>
-  return %1 : tensor<64x4096xf32>
+func.func @wide(%x: tensor<65536x4096xf32>, %w: tensor<16384x4096xf32>, %v: tensor<4096x16384xf32>) -> tensor<65536x4096xf32> {
+  %0 = llir.gemm %x, %w k(4096) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<65536x4096xf32>, tensor<16384x4096xf32> -> tensor<65536x16384xf32>
+  %1 = llir.gemm %0, %v k(16384) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<65536x16384xf32>, tensor<4096x16384xf32> -> tensor<65536x4096xf32>
+  return %1 : tensor<65536x4096xf32>
 }
 
 // -----
@@ -50,4 +50,16 @@ func.func @layers(%x: tensor<4096x512xf32>, %w: tensor<512x512xf32>, %v: tensor<
   %0 = llir.gemm %x, %w k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<4096x512xf32>, tensor<512x512xf32> -> tensor<4096x512xf32>
   %1 = llir.gemm %0, %v k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<4096x512xf32>, tensor<512x512xf32> -> tensor<4096x512xf32>
   return %1 : tensor<4096x512xf32>
+}
+
+// -----
+
+// Of few rows each is much work for one team: others would be idle.
+// CHECK-LABEL: @few_rows
+// CHECK-COUNT-2: llir.kernel
+// REMARK: [Missed] rows {{.*}} Function=few_rows | {{.*}}no row program because="few rows are too much work for a team each"
+func.func @few_rows(%x: tensor<3x256xf32>, %w: tensor<2048x256xf32>, %v: tensor<256x2048xf32>) -> tensor<3x256xf32> {
+  %0 = llir.gemm %x, %w k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<3x256xf32>, tensor<2048x256xf32> -> tensor<3x2048xf32>
+  %1 = llir.gemm %0, %v k(2048) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<3x2048xf32>, tensor<256x2048xf32> -> tensor<3x256xf32>
+  return %1 : tensor<3x256xf32>
 }

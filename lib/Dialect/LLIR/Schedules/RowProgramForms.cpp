@@ -50,6 +50,9 @@ static constexpr int64_t kShares = 4;
 /// Operations of a thread that meeting the others takes, and a round in which
 /// they exchange what each has summed.
 static constexpr double kMeeting = 30, kExchange = 15;
+/// What a thread may do alone while rows are too few for all multiprocessors,
+/// in operations: a few launches' time.
+static constexpr double kMostAlone = 8192;
 /// Threads that a multiprocessor takes at a time without slowing each other
 /// down, measured on an H200: a warp or two for each of its schedulers.
 static constexpr double kAtATime = 192;
@@ -160,8 +163,14 @@ proposeTeams(RowProgram &p, ArrayRef<unsigned> dims,
   CaseBuilder c(p.a.kernel.getContext(), machine);
   c.team = chooseMembers(p, sizes, machine);
   TeamWork work = countTeamWork(p, sizes, c.team);
-  std::optional<int64_t> rows =
-      product({p.extents.begin(), p.extents.end()}).asConstant();
+  Expr all = product({p.extents.begin(), p.extents.end()});
+  if (sizes.valueOf(all) * c.team < machine.workers * kAtATime &&
+      work.products + work.operations > kMostAlone) {
+    why.push_back({"no row program because",
+                   std::string("few rows are too much work for a team each")});
+    return {};
+  }
+  std::optional<int64_t> rows = all.asConstant();
   c.threads = chooseThreads(rows ? std::optional<int64_t>(*rows * c.team)
                                  : std::nullopt,
                             c.team, machine);
