@@ -1,4 +1,4 @@
-// The assembler accepts every kernel of kernels.mlir and parts.mlir, and every scalar function in every dtype, for two generations.
+// The assembler accepts every kernel of kernels.mlir, parts.mlir and row-programs.mlir, those of share.mlir, and every scalar function in every dtype, for two generations.
 // REQUIRES: ptxas
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_80 %S/kernels.mlir -o %t.80.ptx
 // RUN: ptxas -arch=sm_80 %t.80.ptx -o %t.80.cubin
@@ -8,6 +8,15 @@
 // RUN: ptxas -arch=sm_80 %t.parts.80.ptx -o %t.parts.80.cubin
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %S/parts.mlir -o %t.parts.90.ptx
 // RUN: ptxas -arch=sm_90a %t.parts.90.ptx -o %t.parts.90.cubin
+// RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_80 %S/row-programs.mlir -o %t.rows.80.ptx
+// RUN: ptxas -arch=sm_80 %t.rows.80.ptx -o %t.rows.80.cubin
+// RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %S/row-programs.mlir -o %t.rows.90.ptx
+// RUN: ptxas -arch=sm_90a %t.rows.90.ptx -o %t.rows.90.cubin
+// RUN: luminal-opt %S/../Schedules/share.mlir --llir-fuse-kernels=chip-bytes=0 --llir-join-elements="target=cuda arch=sm_80" --llir-schedule-kernels="target=cuda arch=sm_80" -o %t.share.mlir
+// RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_80 %t.share.mlir -o %t.share.80.ptx
+// RUN: ptxas -arch=sm_80 %t.share.80.ptx -o %t.share.80.cubin
+// RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %t.share.mlir -o %t.share.90.ptx
+// RUN: ptxas -arch=sm_90a %t.share.90.ptx -o %t.share.90.cubin
 // RUN: %python %S/functions.py > %t.mlir
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %t.mlir -o %t.fn.ptx
 // RUN: ptxas -arch=sm_90a %t.fn.ptx -o %t.fn.cubin
