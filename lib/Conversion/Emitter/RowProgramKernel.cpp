@@ -133,6 +133,9 @@ void RowProgramKernel::forEach(Value v, int64_t count,
         }
         Index index = at;
         index.resize(own.size(), Expr(0));
+        // A piece of one index is among the dims that are left out.
+        if (piece && i + 1 < local.size())
+          index.back() = piece->lo;
         indices.push_back(index);
         at.pop_back();
       }
