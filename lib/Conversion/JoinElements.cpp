@@ -15,8 +15,8 @@
 #include "luminal/Conversion/Target.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "luminal/Dialect/LLIR/Utils/CodeBudget.h"
+#include "luminal/Dialect/LLIR/Utils/MergeKernels.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/IRMapping.h"
 
 #include <cmath>
 
@@ -112,52 +112,6 @@ static Decision computesRow(llir::KernelOp kernel) {
   return Decision::accept();
 }
 
-static int64_t countCode(llir::KernelOp kernel) {
-  int64_t code = 0;
-  for (Operation &op : kernel.getOps())
-    code += cast<llir::CodeOpInterface>(op).getCodeSize();
-  return code * llir::kElementLoopCopies;
-}
-
-/// `reader` with the body of `kernel` in its own, before it; both stay.
-static llir::KernelOp merge(llir::KernelOp kernel, llir::KernelOp reader) {
-  Region region;
-  Block &body = region.emplaceBlock();
-  OpBuilder inner(reader.getContext());
-  inner.setInsertionPointToEnd(&body);
-  IRMapping outside;
-  SmallVector<Value> operands;
-  for (llir::KernelOp part : {kernel, reader}) {
-    IRMapping inside;
-    Block &from = part.getBody().front();
-    for (auto [argument, operand] :
-         llvm::zip_equal(from.getArguments(), part.getInputs())) {
-      if (!outside.contains(operand)) {
-        outside.map(operand,
-                    body.addArgument(operand.getType(), operand.getLoc()));
-        operands.push_back(operand);
-      }
-      inside.map(argument, outside.lookup(operand));
-    }
-    for (Operation &op : from.without_terminator())
-      inner.clone(op, inside);
-    if (part == kernel)
-      outside.map(kernel.getResult(0),
-                  inside.lookupOrDefault(getYielded(kernel)[0]));
-    else
-      llir::YieldOp::create(inner, part.getLoc(),
-                            inside.lookupOrDefault(getYielded(part)[0]));
-  }
-  OpBuilder builder(reader);
-  Location loc =
-      FusedLoc::get(reader.getContext(), {kernel.getLoc(), reader.getLoc()});
-  auto merged =
-      llir::KernelOp::create(builder, loc, reader.getResultTypes(), operands,
-                             /*in_place=*/false, /*loops=*/nullptr);
-  merged.getBody().takeBody(region);
-  return merged;
-}
-
 /// The kernel of both, in their place; null where they stay.
 llir::KernelOp JoinElements::join(llir::KernelOp kernel,
                                   llir::KernelOp reader) {
@@ -179,7 +133,8 @@ llir::KernelOp JoinElements::join(llir::KernelOp kernel,
           isRow ? computesRow(kernel) : readsInPlace(reader, number, ranges);
       !found)
     return refuse(found.str());
-  llir::KernelOp merged = merge(kernel, reader);
+  SmallVector<Value> results;
+  llir::KernelOp merged = llir::mergeKernels({kernel, reader}, results);
   auto drop = [&](StringRef reason) {
     merged.erase();
     return refuse(reason);
@@ -187,7 +142,7 @@ llir::KernelOp JoinElements::join(llir::KernelOp kernel,
   if (isRow &&
       llir::findSharedRows(merged, device->getMachine()).values.empty())
     return drop("products do not read what it computes as a row");
-  if (countCode(merged) > codeBudget)
+  if (llir::countElementCode(merged) > codeBudget)
     return drop("the code of one kernel would go beyond its budget");
   // Threads take an element together only where it is read along memory.
   llir::ProposedLoops proposed =

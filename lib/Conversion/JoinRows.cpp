@@ -14,9 +14,9 @@
 #include "luminal/Conversion/Target.h"
 #include "luminal/Dialect/LLIR/Analysis/RowProgram.h"
 #include "luminal/Dialect/LLIR/Utils/CodeBudget.h"
+#include "luminal/Dialect/LLIR/Utils/MergeKernels.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -73,57 +73,6 @@ static bool isOver(const Expr &rows, llir::KernelOp kernel) {
 // One kernel of several
 //===----------------------------------------------------------------------===//
 
-/// The kernel of `kernels`, which are in the order of the block; they stay.
-/// `results` is what of their results is read elsewhere.
-static llir::KernelOp merge(ArrayRef<llir::KernelOp> kernels,
-                            SmallVectorImpl<Value> &results) {
-  SmallPtrSet<Operation *, 8> members(kernels.begin(), kernels.end());
-  llir::KernelOp last = kernels.back();
-  SmallVector<Location> locations;
-  Region region;
-  Block &body = region.emplaceBlock();
-  OpBuilder inner(last.getContext());
-  inner.setInsertionPointToEnd(&body);
-  // Values outside, as the new body has them.
-  IRMapping outside;
-  SmallVector<Value> operands;
-  SmallVector<Value> yielded;
-  for (llir::KernelOp kernel : kernels) {
-    locations.push_back(kernel.getLoc());
-    IRMapping inside;
-    Block &from = kernel.getBody().front();
-    for (auto [argument, operand] :
-         llvm::zip_equal(from.getArguments(), kernel.getInputs())) {
-      if (!outside.contains(operand)) {
-        outside.map(operand,
-                    body.addArgument(operand.getType(), operand.getLoc()));
-        operands.push_back(operand);
-      }
-      inside.map(argument, outside.lookup(operand));
-    }
-    for (Operation &op : from.without_terminator())
-      inner.clone(op, inside);
-    for (auto [result, v] :
-         llvm::zip_equal(kernel.getResults(), getYielded(kernel)))
-      outside.map(result, inside.lookupOrDefault(v));
-    for (Value result : kernel.getResults())
-      if (!llvm::all_of(result.getUsers(), [&](Operation *user) {
-            return members.contains(user);
-          })) {
-        results.push_back(result);
-        yielded.push_back(outside.lookup(result));
-      }
-  }
-  Location loc = FusedLoc::get(last.getContext(), locations);
-  llir::YieldOp::create(inner, loc, yielded);
-  OpBuilder builder(last);
-  auto merged = llir::KernelOp::create(builder, loc,
-                                       TypeRange(ValueRange(results)), operands,
-                                       /*in_place=*/false, /*loops=*/nullptr);
-  merged.getBody().takeBody(region);
-  return merged;
-}
-
 /// Lets products read operands of rows through a view, which may be kept: lanes
 /// that are rows read memory one by one.
 static void viewOperands(llir::KernelOp kernel, const Expr &rows) {
@@ -144,20 +93,13 @@ static void viewOperands(llir::KernelOp kernel, const Expr &rows) {
     }
 }
 
-static int64_t countCode(llir::KernelOp kernel) {
-  int64_t code = 0;
-  for (Operation &op : kernel.getOps())
-    code += cast<llir::CodeOpInterface>(op).getCodeSize();
-  return code * llir::kElementLoopCopies;
-}
-
 bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
   auto function = kernels.front()->getParentOfType<func::FuncOp>();
   Reporter reporter(&getContext(), DEBUG_TYPE, function.getName());
   KernelAnalysis::SymbolRanges ranges =
       hlir::getAssumptions(kernels.front()).getSymbols();
   SmallVector<Value> results;
-  llir::KernelOp merged = merge(kernels, results);
+  llir::KernelOp merged = llir::mergeKernels(kernels, results);
   viewOperands(merged, rows);
   SmallVector<Reporter::Arg> args = {{"kernels", uint64_t(kernels.size())},
                                      {"rows", rows.str()}};
@@ -175,7 +117,7 @@ bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
       args.push_back({"in the way", describeWithPlace(op)});
     return refuse(found.str());
   }
-  if (countCode(merged) > codeBudget)
+  if (llir::countElementCode(merged) > codeBudget)
     return refuse("the code of one kernel would go beyond its budget");
   MachineModel machine = device->getMachine();
   llir::ProposedLoops one = llir::proposeRowProgram(merged, ranges, machine);
