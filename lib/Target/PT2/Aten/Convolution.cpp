@@ -72,14 +72,17 @@ static Result<Value> convolve(OpCall &o, unsigned n, Value x, Value weight,
   Composer &c = o.c;
   LUMINAL_TRY(operands, Operands::get(o, n, x, weight, bias));
   Type wide = operands.wide;
-  x = c.cast(operands.x, wide);
   weight = c.cast(weight, wide);
 
   SmallVector<Padding> pads;
   for (unsigned i = 0; i < n; ++i)
     if (padding[i].first || padding[i].second)
       pads.push_back({i + 2, Expr(padding[i].first), Expr(padding[i].second)});
-  LUMINAL_TRY(padded, padConstant(o, x, pads, c.scalar(wide, 0)));
+  // Padded as it is given: a narrow image is half as long in memory, and what
+  // reads it multiplies it as it is.
+  LUMINAL_TRY(padded,
+              padConstant(o, operands.x, pads, c.scalar(operands.type, 0)));
+  padded = c.cast(padded, wide);
 
   SmallVector<Expr> ex = o.extents(padded), ew = o.extents(weight);
   Window w;
