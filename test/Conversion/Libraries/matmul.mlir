@@ -193,10 +193,10 @@ func.func @merged(%x: tensor<16x512x64xf16>, %w: tensor<1024x1024xf16>) -> tenso
 // CHECK: llir.cublaslt_matmul(%arg0, %arg1) sizes(1, 512, 1001, 1024)
 // CHECK-NOT: epilogue
 // CHECK: llir.elementwise gelu_tanh
-func.func @unaligned(%x: tensor<512x1024xbf16>, %w: tensor<1024x1001xbf16>) -> tensor<512x1001xbf16> {
-  %0 = llir.gemm %x, %w k(1024) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<512x1024xbf16>, tensor<1024x1001xbf16> -> tensor<512x1001xbf16>
-  %1 = llir.elementwise gelu_tanh(%0) : (tensor<512x1001xbf16>) -> tensor<512x1001xbf16>
-  return %1 : tensor<512x1001xbf16>
+func.func @unaligned(%x: tensor<512x1024xf32>, %w: tensor<1024x1001xf32>) -> tensor<512x1001xf32> {
+  %0 = llir.gemm %x, %w k(1024) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<512x1024xf32>, tensor<1024x1001xf32> -> tensor<512x1001xf32>
+  %1 = llir.elementwise gelu_tanh(%0) : (tensor<512x1001xf32>) -> tensor<512x1001xf32>
+  return %1 : tensor<512x1001xf32>
 }
 
 // -----
@@ -211,4 +211,28 @@ func.func @readTwice(%x: tensor<512x1024xbf16>, %w: tensor<1024x1024xbf16>) -> (
   %0 = llir.gemm %x, %w k(1024) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<512x1024xbf16>, tensor<1024x1024xbf16> -> tensor<512x1024xbf16>
   %1 = llir.elementwise gelu_tanh(%0) : (tensor<512x1024xbf16>) -> tensor<512x1024xbf16>
   return %0, %1 : tensor<512x1024xbf16>, tensor<512x1024xbf16>
+}
+
+// -----
+
+// Where rows of a narrow type begin at no multiples of 16 bytes the library takes several times as long as else, and
+// longer than kernels. f32 has no such loss.
+// CHECK-LABEL: @odd_rows(
+// CHECK-NOT: cublaslt
+// REMARK: remark: [Missed] library{{.*}} columns=50257{{.*}} reason="kernels take no longer"
+func.func @odd_rows(%x: tensor<4096x768xf16>, %w: tensor<50257x768xf16>) -> tensor<4096x50257xf16> {
+  %r = llir.gemm %x, %w k(768) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<4096x768xf16>, tensor<50257x768xf16> -> tensor<4096x50257xf16>
+  return %r : tensor<4096x50257xf16>
+}
+// CHECK-LABEL: @even_rows(
+// CHECK: cublaslt_matmul
+func.func @even_rows(%x: tensor<4096x768xf16>, %w: tensor<50264x768xf16>) -> tensor<4096x50264xf16> {
+  %r = llir.gemm %x, %w k(768) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<4096x768xf16>, tensor<50264x768xf16> -> tensor<4096x50264xf16>
+  return %r : tensor<4096x50264xf16>
+}
+// CHECK-LABEL: @odd_rows_f32(
+// CHECK: cublaslt_matmul
+func.func @odd_rows_f32(%x: tensor<4096x768xf32>, %w: tensor<3001x768xf32>) -> tensor<4096x3001xf32> {
+  %r = llir.gemm %x, %w k(768) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<4096x768xf32>, tensor<3001x768xf32> -> tensor<4096x3001xf32>
+  return %r : tensor<4096x3001xf32>
 }
