@@ -5,9 +5,14 @@
 // tile. While a tile is multiplied, the elements of the next are on their way
 // to registers.
 //
+// Where the schedule has parts, a unit is a part of k for a tile. Each thread
+// leaves its sums in memory, where the same thread of the block that is last at
+// the tile finds them: that block adds those of all parts, in their order.
+//
 //===----------------------------------------------------------------------===//
 
 #include "BlockSide.h"
+#include "PartsEmitter.h"
 #include "luminal/Conversion/ScalarMath.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,7 +30,7 @@ public:
       : e(e), loop(loop),
         p(e, *e.kernel.getBody().getOps<llir::ProductOpInterface>().begin()),
         form(e.loopCase.getForm(llir::getPosition(p.op))),
-        depth(form.getNumber("depth", 16)) {}
+        depth(form.getNumber("depth", 16)), parts(e.loopCase.getParts()) {}
 
   WorkShape emit();
 
@@ -34,6 +39,10 @@ private:
 
   Grid makeGrid(ArrayRef<Role> roles);
   void emitUnit(const Grid &grid, Value unit);
+  SmallVector<Value> multiply(Value row, Value column, Value begin, Value end);
+  Value getPlace(Value block, Value part, size_t sum) const;
+  void emitPart(Value block, Value part, ValueRange sums);
+  SmallVector<Value> mergeParts(Value block);
   bool isWhole(const Expr &extent, int64_t count) {
     return e.simplify(Expr::mod(extent, count)).isConstant(0);
   }
@@ -43,8 +52,8 @@ private:
   const WorkLoop &loop;
   ProductAnalysis p;
   llir::LoopFormAttr form;
-  int64_t depth;
-  unsigned threads = 0;
+  int64_t depth, parts;
+  unsigned threads = 0, warp = 1;
   Value thread;
   std::unique_ptr<BlockTile> tile;
   std::optional<BlockSide> left, right;
@@ -80,6 +89,7 @@ WorkShape BlockKernel::emit() {
   Grid grid = makeGrid(roles);
   threads = e.team.count;
   thread = e.team.member;
+  warp = e.team.warp;
   // The code below says itself what each thread does.
   e.team = Emitter::Team();
   TileShape shape{grid.axes[rowAxis].block, grid.axes[columnAxis].block, depth};
@@ -101,7 +111,9 @@ WorkShape BlockKernel::emit() {
   Emitter::Repeated repeated(e, std::move(extents));
   e.forLoop(loop.begin, loop.end, loop.step,
             [&](Value unit) { emitUnit(grid, unit); });
-  return {grid.countUnits(), Expr(shape.rows * shape.columns) * p.kExtent, 0};
+  return {grid.countUnits() * parts,
+          Expr::ceilDiv(Expr(shape.rows * shape.columns) * p.kExtent, parts),
+          0};
 }
 
 /// Writes all results at the product's index, whose element is `sum`.
@@ -129,42 +141,115 @@ void BlockKernel::finish(Value row, Value column, Value sum) {
   e.ifThen(inside, write);
 }
 
-void BlockKernel::emitUnit(const Grid &grid, Value unit) {
-  SmallVector<IndexRange> ranges = grid.setUnit(e, unit);
-  Value row = ranges[rowAxis].lo, column = ranges[columnAxis].lo;
+/// The sums of steps [begin, end) of k, of which there is one at least.
+SmallVector<Value> BlockKernel::multiply(Value row, Value column, Value begin,
+                                         Value end) {
   SmallVector<Value> state = tile->begin();
   size_t sums = state.size();
-  llvm::append_range(state, left->load(row, e.constant(0)));
+  llvm::append_range(state, left->load(row, begin));
   size_t lefts = state.size() - sums;
-  llvm::append_range(state, right->load(column, e.constant(0)));
-  Value n = e.value(p.kExtent), step = e.constant(depth);
-  state = e.forLoop(
-      e.constant(0), n, step, state, [&](Value k, ValueRange carried) {
-        // All have read the tile before.
-        NVVM::Barrier0Op::create(e.b);
-        left->store(carried.slice(sums, lefts));
-        right->store(carried.drop_front(sums + lefts));
-        NVVM::Barrier0Op::create(e.b);
-        Value after = e.add(k, step);
-        SmallVector<Type> types(carried.drop_front(sums).getTypes());
-        SmallVector<Value> old(carried.drop_front(sums));
-        SmallVector<Value> next = e.ifElse(
-            e.less(after, n), types,
-            [&] {
-              SmallVector<Value> loaded = left->load(row, after);
-              llvm::append_range(loaded, right->load(column, after));
-              return loaded;
-            },
-            [&] { return old; });
-        SmallVector<Value> result = tile->multiply(
-            carried.take_front(sums), left->getOperand(), right->getOperand());
-        llvm::append_range(result, next);
-        return result;
+  llvm::append_range(state, right->load(column, begin));
+  Value step = e.constant(depth);
+  state = e.forLoop(begin, end, step, state, [&](Value k, ValueRange carried) {
+    // All have read the tile before.
+    NVVM::Barrier0Op::create(e.b);
+    left->store(carried.slice(sums, lefts));
+    right->store(carried.drop_front(sums + lefts));
+    NVVM::Barrier0Op::create(e.b);
+    Value after = e.add(k, step);
+    SmallVector<Type> types(carried.drop_front(sums).getTypes());
+    SmallVector<Value> old(carried.drop_front(sums));
+    SmallVector<Value> next = e.ifElse(
+        e.less(after, end), types,
+        [&] {
+          SmallVector<Value> loaded = left->load(row, after);
+          llvm::append_range(loaded, right->load(column, after));
+          return loaded;
+        },
+        [&] { return old; });
+    SmallVector<Value> result = tile->multiply(
+        carried.take_front(sums), left->getOperand(), right->getOperand());
+    llvm::append_range(result, next);
+    return result;
+  });
+  state.truncate(sums);
+  return state;
+}
+
+void BlockKernel::emitUnit(const Grid &grid, Value unit) {
+  Value count = e.constant(parts), block = unit, part, begin = e.constant(0),
+        end = e.value(p.kExtent);
+  if (parts > 1) {
+    block = e.divU(unit, count), part = e.remU(unit, count);
+    Value share =
+        e.value(e.simplify(llir::getPartExtent(p.kExtent, parts, depth)));
+    begin = e.mul(part, share);
+    end = e.minS(end, e.add(begin, share));
+  }
+  SmallVector<IndexRange> ranges = grid.setUnit(e, block);
+  Value row = ranges[rowAxis].lo, column = ranges[columnAxis].lo;
+  SmallVector<Value> sums = multiply(row, column, begin, end);
+  auto write = [&](ValueRange sums) {
+    tile->forEach(sums, [&](Value inRow, Value inColumn, Value sum) {
+      finish(e.add(row, inRow), e.add(column, inColumn), sum);
+    });
+  };
+  if (parts == 1)
+    return write(sums);
+  emitPart(block, part, sums);
+  Value all = arith::ConstantOp::create(e.b, e.b.getI32IntegerAttr(-1));
+  e.team = {threads, thread, warp, all};
+  Value isLast = emitArrival(e, block, parts);
+  e.team = Emitter::Team();
+  e.ifThen(isLast, [&] { write(mergeParts(block)); });
+}
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+/// Where this thread has a sum of a part; threads side by side.
+Value BlockKernel::getPlace(Value block, Value part, size_t sum) const {
+  Value number = e.add(e.mul(block, e.constant(parts)), part);
+  Value first =
+      e.add(e.mul(number, e.constant(int64_t(tile->countSums()) * threads)),
+            e.constant(int64_t(sum) * threads));
+  return e.address(e.states, e.add(first, thread),
+                   getStorageType(p.accumulator));
+}
+
+void BlockKernel::emitPart(Value block, Value part, ValueRange sums) {
+  for (auto [i, sum] : llvm::enumerate(sums))
+    LLVM::StoreOp::create(e.b, e.toStorage(sum, p.accumulator),
+                          getPlace(block, part, i));
+  // All threads have, before one counts the block.
+  NVVM::Barrier0Op::create(e.b);
+}
+
+SmallVector<Value> BlockKernel::mergeParts(Value block) {
+  // Reads that are on their way at once, a thread.
+  constexpr size_t kReads = 32;
+  SmallVector<Value> sums = tile->begin();
+  int64_t atOnce = parts;
+  while (atOnce > 1 && (parts % atOnce || atOnce * sums.size() > kReads))
+    --atOnce;
+  return e.forLoop(
+      e.constant(0), e.constant(parts), e.constant(atOnce), sums,
+      [&](Value first, ValueRange carried) {
+        SmallVector<Value> read, next(carried);
+        for (int64_t part = 0; part < atOnce; ++part)
+          for (size_t i = 0; i < next.size(); ++i)
+            read.push_back(e.fromStorage(
+                LLVM::LoadOp::create(
+                    e.b, getStorageType(p.accumulator),
+                    getPlace(block, e.add(first, e.constant(part)), i)),
+                p.accumulator));
+        for (auto [i, v] : llvm::enumerate(read)) {
+          Value &sum = next[i % next.size()];
+          sum = emitFn(e.b, llir::Fn::Add, {sum, v}, p.accumulator);
+        }
+        return next;
       });
-  tile->forEach(ArrayRef(state).take_front(sums),
-                [&](Value inRow, Value inColumn, Value sum) {
-                  finish(e.add(row, inRow), e.add(column, inColumn), sum);
-                });
 }
 
 WorkShape luminal::emitBlocks(Emitter &e, const WorkLoop &loop) {

@@ -6,9 +6,9 @@
 
 // bf16 on the tensor cores: sixteen bytes a thread from both operands, the next tile on its way while one is multiplied.
 // CHECK-LABEL: @tensor
-// CHECK: loops<grid(d1:128, d0:128) threads(256, 256) op0 = block {columnalong = k, columnlanes = 8, depth = 32, rowalong = k, rowlanes = 8, use = mma}>
+// CHECK: loops<grid(d1:128, d0:128) threads(256, 256) op0 = block {columnalong = k, columnlanes = 8, depth = 64, rowalong = k, rowlanes = 8, use = mma}>
 // PTX-LABEL: .entry tensor(
-// PTX-COUNT-4: ld.global.nc.v4.b32
+// PTX-COUNT-8: ld.global.nc.v4.b32
 // PTX-DAG: bar.sync 0
 // PTX-DAG: st.shared.v4.b32
 // PTX-DAG: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
@@ -20,7 +20,7 @@ func.func @tensor(%x: tensor<2048x4096xbf16>, %w: tensor<4096x4096xbf16>) -> ten
 
 // The right operand lies along its columns; f32 is multiplied and added as it is.
 // CHECK-LABEL: @plain
-// CHECK: op0 = block {columnalong = own, columnlanes = 4, depth = 16, rowalong = k, rowlanes = 4, use = fma}>
+// CHECK: op0 = block {columnalong = own, columnlanes = 4, depth = 32, rowalong = k, rowlanes = 4, use = fma}>
 // PTX-LABEL: .entry plain(
 // PTX: fma.rn.f32
 func.func @plain(%x: tensor<512x512xf32>, %w: tensor<512x512xf32>) -> tensor<512x512xf32> {
@@ -47,4 +47,31 @@ func.func @small(%x: tensor<16x64xf32>, %w: tensor<64x64xf32>) -> tensor<16x64xf
   %0 = llir.gemm %x, %w k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
       : tensor<16x64xf32>, tensor<64x64xf32> -> tensor<16x64xf32>
   return %0 : tensor<16x64xf32>
+}
+
+// Few tiles: parts of k for each. Who is last at a tile adds what all of them left, in their order, and writes it.
+// CHECK-LABEL: @parts
+// CHECK: loops<grid(d1:32, d0:32) parts(7) threads(256, 256) op0 = block {{.*}} depth = 64, {{.*}} use = mma}>
+// PTX-LABEL: .entry parts(
+// PTX: mma.sync
+// PTX: st.global.b32
+// PTX: bar.sync 0
+// PTX: fence.acq_rel.gpu
+// PTX: atom.{{.*}}add
+// PTX-COUNT-28: ld.global.b32
+// PTX: add.rn.f32
+// PTX: st.global.b16
+func.func @parts(%x: tensor<49x4608xf16>, %w: tensor<512x4608xf16>) -> tensor<49x512xf16> {
+  %0 = llir.gemm %x, %w k(4608) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+      : tensor<49x4608xf16>, tensor<512x4608xf16> -> tensor<49x512xf16>
+  return %0 : tensor<49x512xf16>
+}
+
+// As few tiles, but a part would have too few steps; deep steps for a small tile of f32.
+// CHECK-LABEL: @few_steps
+// CHECK: loops<grid(d1:32, d0:32) threads(256, 256) op0 = block {{.*}} depth = 32, {{.*}} use = fma}>
+func.func @few_steps(%x: tensor<49x192xf32>, %w: tensor<512x192xf32>) -> tensor<49x512xf32> {
+  %0 = llir.gemm %x, %w k(192) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+      : tensor<49x192xf32>, tensor<512x192xf32> -> tensor<49x512xf32>
+  return %0 : tensor<49x512xf32>
 }

@@ -59,3 +59,18 @@ func.func @lanes(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64
   }
   return %0 : tensor<64x64xbf16>
 }
+
+// -----
+// Four steps of 64 cannot be cut in three: two parts would take them all.
+func.func @parts(%a: tensor<64x256xf16>, %b: tensor<64x256xf16>) -> tensor<64x64xf32> {
+  // expected-error @+1 {{its schedule cuts k into 3 parts, of which each needs a step of 64}}
+  %0 = llir.kernel(%a, %b) loops<grid(d1:64, d0:64) parts(3) threads(256, 256) op2 = block {depth = 64, use = mma}> : (tensor<64x256xf16>, tensor<64x256xf16>) -> tensor<64x64xf32> {
+  ^bb0(%x: tensor<64x256xf16>, %y: tensor<64x256xf16>):
+    %2 = llir.elementwise cast(%x) : (tensor<64x256xf16>) -> tensor<64x256xf32>
+    %3 = llir.elementwise cast(%y) : (tensor<64x256xf16>) -> tensor<64x256xf32>
+    %1 = llir.gemm %2, %3 k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+        : tensor<64x256xf32>, tensor<64x256xf32> -> tensor<64x64xf32>
+    llir.yield %1 : tensor<64x64xf32>
+  }
+  return %0 : tensor<64x64xf32>
+}
