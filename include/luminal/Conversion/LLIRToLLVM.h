@@ -59,6 +59,8 @@ struct CPUTarget {
 /// Bits of the widest vectors that pay on a processor with AVX-512; empty for a
 /// name that the table of processors does not list.
 std::optional<unsigned> getProfitableVectorBits(llvm::StringRef cpu);
+/// Bytes of its first cache; empty for the same names.
+std::optional<int64_t> getFirstCacheBytes(llvm::StringRef cpu);
 
 /// What the schedule states of a kernel, over the symbols of the program.
 struct KernelInfo {

@@ -108,6 +108,9 @@ std::optional<CPUTarget> CPUTarget::get(llvm::StringRef arch,
     auto subtarget =
         getSubtarget(*target, triple, result.cpu, features.getString());
     chooseVectors(result, *subtarget, measured);
+    if (!measured)
+      result.model.l1Bytes =
+          getFirstCacheBytes(result.cpu).value_or(result.model.l1Bytes);
     // LLVM's cost model and instruction selection use the same vector width.
     features.AddFeature("prefer-256-bit", result.vectorBits == 256);
   }

@@ -1,10 +1,11 @@
-//===- Processors.cpp - Where vectors of 512 bits pay ---------------------===//
+//===- Processors.cpp - What is known of processors by name ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // LLVM's tuning features are not used: `prefer-256-bit` is set for every Intel
 // processor, and halves the speed of a matrix product where two units multiply
 // 512 bits. This table decides which width pays; for `native`, a calibration
-// that measured the machine (luminal/Runtime/Machine.h) decides instead.
+// that measured the machine (luminal/Runtime/Machine.h) decides instead, and
+// tells the size of the first cache.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +18,11 @@ namespace {
 struct Processor {
   llvm::StringLiteral name;
   unsigned vectorBits;
+  int64_t l1Bytes = MachineModel().l1Bytes;
 };
 } // namespace
+
+static constexpr int64_t k48K = 48 << 10;
 
 static constexpr Processor kProcessors[] = {
     // Not a processor but a feature level: code for it must suit the slowest of
@@ -32,29 +36,41 @@ static constexpr Processor kProcessors[] = {
     {"cooperlake", 256},
     // One unit multiplies 512 bits where two multiply 256.
     {"cannonlake", 256},
-    {"icelake-client", 256},
-    {"icelake_client", 256},
-    {"tigerlake", 256},
-    {"rocketlake", 256},
+    {"icelake-client", 256, k48K},
+    {"icelake_client", 256, k48K},
+    {"tigerlake", 256, k48K},
+    {"rocketlake", 256, k48K},
     // Two units, and the clock hardly drops.
-    {"icelake-server", 512},
-    {"icelake_server", 512},
-    {"sapphirerapids", 512},
-    {"emeraldrapids", 512},
-    {"graniterapids", 512},
-    {"graniterapids-d", 512},
-    {"graniterapids_d", 512},
+    {"icelake-server", 512, k48K},
+    {"icelake_server", 512, k48K},
+    {"sapphirerapids", 512, k48K},
+    {"emeraldrapids", 512, k48K},
+    {"graniterapids", 512, k48K},
+    {"graniterapids-d", 512, k48K},
+    {"graniterapids_d", 512, k48K},
     {"diamondrapids", 512},
     {"novalake", 512},
     // Each operation in two halves: half the instructions for the same work.
     {"znver4", 512},
     // Full width.
-    {"znver5", 512},
+    {"znver5", 512, k48K},
 };
 
+static const Processor *find(llvm::StringRef cpu) {
+  return llvm::find_if(kProcessors,
+                       [&](const Processor &p) { return p.name == cpu; });
+}
+
 std::optional<unsigned> luminal::getProfitableVectorBits(llvm::StringRef cpu) {
-  for (const Processor &processor : kProcessors)
-    if (processor.name == cpu)
-      return processor.vectorBits;
-  return std::nullopt;
+  const Processor *found = find(cpu);
+  if (found == std::end(kProcessors))
+    return std::nullopt;
+  return found->vectorBits;
+}
+
+std::optional<int64_t> luminal::getFirstCacheBytes(llvm::StringRef cpu) {
+  const Processor *found = find(cpu);
+  if (found == std::end(kProcessors))
+    return std::nullopt;
+  return found->l1Bytes;
 }

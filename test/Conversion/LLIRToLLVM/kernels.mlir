@@ -81,7 +81,8 @@ func.func private @unchecked(%a: tensor<10x4xf32>, %i: tensor<2xi64>) -> tensor<
 // CHECK: scf.if
 // CHECK: llvm.intr.masked.load
 func.func private @convolution(%x: tensor<4x18x34xf32>, %w: tensor<16x4x3x3xf32>) -> tensor<16x16x32xf32> {
-  %r = llir.kernel(%x, %w) : (tensor<4x18x34xf32>, tensor<16x4x3x3xf32>) -> tensor<16x16x32xf32> {
+  %r = llir.kernel(%x, %w) loops<grid(d0*d1:128, d2:all) op0 = tile {columns = lhs, lanes = 8, pack = runs, rows = 4, vectors = 2}>
+      : (tensor<4x18x34xf32>, tensor<16x4x3x3xf32>) -> tensor<16x16x32xf32> {
   ^bb0(%a: tensor<4x18x34xf32>, %b: tensor<16x4x3x3xf32>):
     %0 = llir.gemm %a, %b k(36)
         <(d0, d1, d2, d3) -> (d3 floordiv 9, d0 + d3 floordiv 3 mod 3, d1 + d3 mod 3)>,

@@ -89,7 +89,7 @@ func.func @few_results(%a: tensor<1x512xf32>, %b: tensor<64x512xf32>) -> tensor<
 }
 
 // CHECK-LABEL: @scatter
-// CHECK: loops<grid(d1*d2:1024 v16) op0 = ordered>
+// CHECK: loops<grid(d1*d2:1536 v16) op0 = ordered>
 func.func @scatter(%a: tensor<9x100x50xf32>, %i: tensor<4xi64>, %u: tensor<4x100x50xf32>) -> tensor<9x100x50xf32> {
   %r = llir.kernel(%a, %i, %u) : (tensor<9x100x50xf32>, tensor<4xi64>, tensor<4x100x50xf32>) -> tensor<9x100x50xf32> {
   ^bb0(%x: tensor<9x100x50xf32>, %j: tensor<4xi64>, %v: tensor<4x100x50xf32>):

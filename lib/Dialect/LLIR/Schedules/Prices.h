@@ -21,10 +21,11 @@ struct LoopWork {
   /// Simple f32 operations, on vectors; and multiplications with addition.
   double operations = 0;
   double products = 0;
-  /// Bytes from and to memory; and those that caches hold when they are read
-  /// again.
+  /// Bytes from and to memory; those that a worker's own caches hold when they
+  /// are read again; and those that only the cache of all workers holds.
   double memoryBytes = 0;
   double cacheBytes = 0;
+  double farBytes = 0;
   /// Operations that a worker does once for all units of a group that it takes
   /// one after the other, of so many groups.
   double shared = 0, groups = 1;

@@ -26,6 +26,7 @@
 #include "llvm/ADT/SetVector.h"
 
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 using namespace mlir;
@@ -40,9 +41,11 @@ static constexpr int64_t kLeastInRuns = 256;
 static constexpr int64_t kFewResults = 64;
 /// Parts that rows are cut into, at most.
 static constexpr int64_t kMostParts = 32;
-/// Rows at a multiple of this part of the first cache from each other leave
-/// none of it to others, and are copied where so many columns read them.
-static constexpr int64_t kCollisions = 16, kLeastReads = 64;
+/// Rows that are in few sets of the first cache leave none of them to others,
+/// and are copied where so many columns read them. A way of it is a page; a
+/// quarter more lines than ways do no harm (measured on Sapphire Rapids).
+static constexpr int64_t kWayBytes = 4096, kLineBytes = 64, kLeastReads = 64;
+static constexpr double kMostOfWays = 1.25;
 /// Where rows or columns are not known, cuts are for nominal and for so many.
 static constexpr int64_t kManyRows = 1024;
 
@@ -72,11 +75,10 @@ private:
   struct Choice {
     Tile tile;
     Cut cut;
-    double price;
+    LoopWork work;
   };
   std::optional<Choice> chooseWindows();
-  double priceCut(const Cut &cut, const Tile &tile, bool isFew) const;
-  Decision fitsCache(const Cut &cut) const;
+  Decision fitsCache(const Cut &cut, int64_t rows) const;
   LoopCaseAttr makeTile(CaseBuilder c, const Tile &tile) const {
     addTile(c, p, tile, commonWords());
     return c.build();
@@ -210,24 +212,24 @@ Proposal::Cut Proposal::chooseCut(const Tile &tile, bool isDot) const {
 
 /// Whether the rows of a tile have room in the first cache beside each other,
 /// or are read too seldom to be moved.
-Decision Proposal::fitsCache(const Cut &cut) const {
+Decision Proposal::fitsCache(const Cut &cut, int64_t rows) const {
+  double ways = double(machine.l1Bytes) / kWayBytes;
   bool collide = false;
   p.a.walk(p.rows.operand, p.getOperandIndex(p.rows), [&](const Leaf &leaf) {
     auto linear = leaf.address.linearIn(p.rows.dim);
     auto distance = linear ? linear->stride.asConstant() : std::nullopt;
-    collide |= distance && *distance != 0 &&
-               *distance * p.bytes % (machine.l1Bytes / kCollisions) == 0;
+    if (!distance || *distance == 0)
+      return;
+    // Rows begin in so many sets.
+    int64_t bytes = std::gcd(std::abs(*distance) * p.bytes, kWayBytes);
+    int64_t sets = kWayBytes / std::max(bytes, kLineBytes);
+    collide |= double(rows) / double(sets) > kMostOfWays * ways;
   });
   std::optional<int64_t> n = p.columns.extent.asConstant();
   if (collide && (cut.columns ? cut.columns : n.value_or(0)) >= kLeastReads)
     return Decision::refuse("their distance puts them in few sets of the first "
                             "cache");
   return Decision::accept();
-}
-
-double Proposal::priceCut(const Cut &cut, const Tile &tile, bool isFew) const {
-  return priceWork(countCut(KernelSizes(p.a), cut, tile, isFew), machine,
-                   machine.workers);
 }
 
 /// Whole lines of an image at a time, as many as fit on chip.
@@ -257,8 +259,9 @@ std::optional<Proposal::Choice> Proposal::chooseWindows() {
     if (rows >= *m)
       return;
     Cut cut{columns, rows};
-    choices.push_back({tile, cut, priceCut(cut, tile, /*isFew=*/false)});
-    works.push_back({countCut(KernelSizes(p.a), cut, tile, /*isFew=*/false)});
+    LoopWork work = countCut(KernelSizes(p.a), cut, tile, /*isFew=*/false);
+    choices.push_back({tile, cut, work});
+    works.push_back({work});
   };
   for (int64_t parts = 1, before = 0; parts <= lines; ++parts) {
     int64_t count = llvm::divideCeil(lines, parts);
@@ -294,7 +297,12 @@ SmallVector<LoopCaseAttr> Proposal::make() {
   }
   Tile tile = chooseTile(p, machine);
   Cut cut = chooseCut(tile, isDot);
-  if (ofWindows && ofWindows->price <= priceCut(cut, tile, !mayTile)) {
+  bool takesWindows = false;
+  if (ofWindows) {
+    LoopWork packed = countCut(KernelSizes(p.a), cut, tile, !mayTile);
+    takesWindows = chooseWork({{ofWindows->work}, {packed}}, machine) == 0;
+  }
+  if (takesWindows) {
     (void)bool(p.setMultiply(ProductAnalysis::Multiply::Elements));
     p.windows = std::move(windows);
     plain = needsNoCopy(p);
@@ -304,12 +312,17 @@ SmallVector<LoopCaseAttr> Proposal::make() {
     if (p.columns.extent.isConstant(cut.columns))
       cut.columns = 0;
   } else if (ofWindows) {
-    why.push_back({"with windows ns", int64_t(ofWindows->price)});
+    why.push_back(
+        {"with windows ns",
+         int64_t(priceWork(ofWindows->work, machine, machine.workers))});
   }
 
   if (plain && mayTile && !p.hasPairs()) {
-    plain = fitsCache(cut);
+    plain = fitsCache(cut, tile.rows);
     copiesRows = !plain;
+    // Each unit copies them anew.
+    if (copiesRows && !p.windows)
+      cut = chooseCut(tile, isDot);
   }
 
   // Consecutive units share their columns.
@@ -417,6 +430,8 @@ static LoopWork count(KernelOp kernel,
   (void)bool(p.applyForm(form));
   if (form.getWord("pack") == "windows")
     (void)bool(p.findWindows());
+  if (form.getWord("pack") == "runs")
+    p.findRuns();
   work.units = sizes.countUnits(loopCase, p.extents);
   ProductTile tile = getTile(form);
   ArrayRef<LoopAxisAttr> grid = loopCase.getGrid();
