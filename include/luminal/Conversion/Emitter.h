@@ -104,6 +104,8 @@ public:
   mlir::Value load(unsigned number, const Expr &address);
   /// Where the kernel's operand that `v` moves has the element at `index`.
   mlir::Value getOperandAddress(mlir::Value v, const Index &index);
+  /// Where an operand begins, or a result, which come after them.
+  mlir::Value getBuffer(unsigned number) const { return buffers[number]; }
   /// Writes and reads at a position of result `number`.
   void storeAt(unsigned number, const Expr &address, mlir::Value element);
   mlir::Value loadResult(unsigned number, const Expr &address);

@@ -119,6 +119,22 @@ struct GemmLoops {
                      mlir::Value columnCount)>
       finish;
 
+  /// Memory that `finish` reads or writes for a tile at (row, column): the
+  /// caches bring it while the tile is summed, a row after the other. Null:
+  /// what is not there is waited for.
+  struct Ahead {
+    mlir::Value begin;
+    /// Bytes (i64) from one row to the next, and those of a row.
+    mlir::Value stride;
+    int64_t bytes;
+    bool isWritten;
+  };
+  std::function<llvm::SmallVector<Ahead>(mlir::ImplicitLocOpBuilder &b,
+                                         mlir::Value row, mlir::Value column)>
+      findAhead;
+  /// Steps of k between two rows of it, where columns are packed.
+  static constexpr unsigned kAheadSteps = 4;
+
   /// Bytes of scratch that `build` needs besides packedBytes(k): the tile.
   int64_t tileBytes() const;
   /// Bytes of packed columns for each unit of k.

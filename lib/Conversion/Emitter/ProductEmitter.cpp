@@ -168,6 +168,10 @@ void ProductEmitter::emitTiled(Value rowLo, Value rowHi, Value lo, Value hi,
   }
   if (p.hasPairs())
     usePairs(g);
+  if (findAhead)
+    g.findAhead = [&](ImplicitLocOpBuilder &, Value row, Value column) {
+      return findAhead(row, column);
+    };
   if (p.windows) {
     emitWindows(g, lo, hi);
     return g.build(e.b, scratch, rowLo, rowHi, lo, hi);

@@ -28,6 +28,12 @@ public:
   /// Takes a sum, in the accumulator's type, at the product's index.
   std::function<void(mlir::Value sum)> finish;
 
+  /// What follows reads and writes for the elements of rows from `row` and
+  /// columns from `column` on; null: not known.
+  std::function<llvm::SmallVector<GemmLoops::Ahead>(mlir::Value row,
+                                                    mlir::Value column)>
+      findAhead;
+
   /// Bytes of scratch that it takes, and where they begin, 64-byte aligned.
   Expr getScratchBytes() const;
   void setScratch(mlir::Value base) { scratch = base; }

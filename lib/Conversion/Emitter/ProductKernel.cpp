@@ -26,6 +26,8 @@ public:
   WorkShape emit();
 
 private:
+  void findAccesses();
+  SmallVector<GemmLoops::Ahead> findAhead(Value row, Value column);
   Grid makeGrid(ArrayRef<ProductAnalysis::Role> roles);
   Value isFresh(const Grid &grid, Value unit);
   IndexRange getRange(ArrayRef<IndexRange> ranges, std::optional<size_t> axis,
@@ -39,6 +41,16 @@ private:
   /// one unit has; 0: all.
   std::optional<size_t> rowAxis, columnAxis;
   int64_t rowBlock = 0, columnBlock = 0;
+  /// What follows a tile's sums reads and writes along the columns, another
+  /// line for each row: an operand or result, its position and the distance of
+  /// rows there.
+  struct Access {
+    unsigned buffer;
+    Type element;
+    Expr position, stride;
+    bool isWritten;
+  };
+  SmallVector<Access> accesses;
 };
 } // namespace
 
@@ -77,6 +89,12 @@ WorkShape ProductKernel::emit() {
   ProductEmitter product(e, p, form, rowBlock, columnBlock);
   product.setScratch(loop.scratch);
   product.finish = [&](Value sum) { finishProduct(e, p, p.results, sum); };
+  if (form.getWord("ahead") == "results") {
+    findAccesses();
+    product.findAhead = [&](Value row, Value column) {
+      return findAhead(row, column);
+    };
+  }
   std::vector<Expr> extents(p.batchExtents.begin(), p.batchExtents.end());
   extents.insert(extents.end(), {p.rows.extent, p.columns.extent});
   Emitter::Repeated repeated(e, std::move(extents));
@@ -91,6 +109,49 @@ WorkShape ProductKernel::emit() {
           clampToBlock(p.rows, rowBlock) *
               clampToBlock(p.columns, columnBlock) * p.kExtent,
           product.getScratchBytes()};
+}
+
+/// What the product reads is not looked at: its tile is there.
+void ProductKernel::findAccesses() {
+  auto add = [&](unsigned buffer, Value v, const Expr &position,
+                 bool isWritten) {
+    std::optional<Expr::Linear> row = position.linearIn(p.rows.dim),
+                                column = position.linearIn(p.columns.dim);
+    if (row && column && column->stride.isConstant(1) &&
+        !row->stride.isConstant(0))
+      accesses.push_back(
+          {buffer, getElementType(v), position, row->stride, isWritten});
+  };
+  Value product = p.op->getResult(0);
+  e.place(product, [](const Index &) { return Expr(0); });
+  for (auto [i, result] : llvm::enumerate(p.results)) {
+    e.walk(result.source, p.index, [&](const Leaf &leaf) {
+      if (leaf.argument)
+        add(leaf.argument.getArgNumber(), leaf.argument, leaf.address,
+            /*isWritten=*/false);
+    });
+    add(e.kernel.getInputs().size() + i, e.kernel.getResults()[i],
+        e.getResultAddress(i, result.getIndex(e, p.index)),
+        /*isWritten=*/true);
+  }
+  e.clearPlaces();
+}
+
+SmallVector<GemmLoops::Ahead> ProductKernel::findAhead(Value row,
+                                                       Value column) {
+  e.setDim(p.rows.dim, row);
+  e.setDim(p.columns.dim, column);
+  SmallVector<GemmLoops::Ahead> ahead;
+  int64_t columns = form.getNumber("vectors", 1) * form.getNumber("lanes", 1);
+  for (const Access &access : accesses) {
+    Type storage = getStorageType(access.element);
+    int64_t bytes = storage.getIntOrFloatBitWidth() / 8;
+    ahead.push_back({e.address(e.getBuffer(access.buffer),
+                               e.value(access.position), storage),
+                     e.mul(e.value(access.stride), e.constant(bytes)),
+                     columns * bytes, access.isWritten});
+  }
+  return ahead;
 }
 
 Grid ProductKernel::makeGrid(ArrayRef<ProductAnalysis::Role> roles) {

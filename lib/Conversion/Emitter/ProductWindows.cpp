@@ -230,6 +230,23 @@ void ProductEmitter::emitWindows(GemmLoops &g, Value lo, Value hi) {
   int64_t step = layout.steps[w.getLast().axis];
   Value places = e.add(e.mul(e.sub(count, e.constant(1)), e.constant(step)),
                        e.constant(layout.lower));
+  if (w.digits.size() > 2)
+    g.findAhead = nullptr;
+  else if (findAhead)
+    // The places of a tile hold no more columns than there are places.
+    g.findAhead = [this, layout, first](ImplicitLocOpBuilder &, Value row,
+                                        Value place) {
+      const Windows &w = *p.windows;
+      Value before = place;
+      if (w.digits.size() == 2) {
+        Value line = e.constant(layout.line);
+        Value extent = e.constant(w.digits[0].extent);
+        before = e.add(e.mul(e.divU(place, line), extent),
+                       e.minS(e.remU(place, line), extent));
+      }
+      Value begin = e.mul(first, e.constant(w.getLast().divisor));
+      return findAhead(row, e.add(begin, before));
+    };
   g.windows = {memory, table, places, w.outer, w.period, layout.outerStep};
   g.finish = [this, layout, first](ImplicitLocOpBuilder &, Value tile,
                                    Value row, Value rowCount, Value place,

@@ -132,21 +132,66 @@ static void packColumns(const GemmLoops &g, Loops &m, Value packed,
   });
 }
 
-/// Runs `body` for each step of k with the address of the columns at it.
+/// Lets the caches bring what follows needs of a tile's rows, one `outer` step
+/// of `steps` after the other.
+static void bringAhead(Loops &m, ArrayRef<GemmLoops::Ahead> ahead,
+                       unsigned rows, Value outer, int64_t steps) {
+  if (ahead.empty())
+    return;
+  constexpr int64_t kLineBytes = 64;
+  int64_t atOnce = llvm::divideCeil(rows, std::max<int64_t>(steps, 1));
+  Value first = m.mul(outer, atOnce);
+  m.ifThen(m.lt(first, m.constant(rows)), [&] {
+    for (int64_t i = 0; i < atOnce; ++i)
+      for (const GemmLoops::Ahead &memory : ahead) {
+        Value line = m.element(memory.begin, m.b.getI8Type(),
+                               m.mul(m.add(first, i), memory.stride));
+        for (int64_t at = 0; at < memory.bytes; at += kLineBytes)
+          LLVM::Prefetch::create(
+              m.b, m.element(line, m.b.getI8Type(), int32_t(at)),
+              /*rw=*/memory.isWritten, /*hint=*/3, /*cache=*/1);
+      }
+  });
+}
+
+/// Runs `body` for each step of k with the address of the columns at it, and
+/// `before` where some of as many outer steps begin.
 static SmallVector<Value>
 loopOverK(const GemmLoops &g, Loops &m, Value panel, ArrayRef<Value> init,
+          function_ref<void(Value outer, int64_t steps)> before,
           function_ref<SmallVector<Value>(Value kIndex, Value base,
                                           ValueRange carried)>
               body) {
   Value zero = m.constant(0);
-  if (!g.windows)
-    return m.loop(zero, g.k, 1, init, [&](Value kIndex, ValueRange carried) {
+  if (!g.windows) {
+    auto step = [&](Value kIndex, ValueRange carried) {
       Value at = m.mul(kIndex, g.tile.columns());
       return body(kIndex, m.element(panel, g.factor, at), carried);
-    });
+    };
+    constexpr int64_t kSteps = GemmLoops::kAheadSteps;
+    std::optional<int64_t> k = getConstantIntValue(g.k);
+    if (!before || !k || *k < kSteps)
+      return m.loop(zero, g.k, 1, init, step);
+    int64_t steps = *k / kSteps;
+    SmallVector<Value> sums = m.loop(
+        zero, m.constant(steps), 1, init, [&](Value outer, ValueRange carried) {
+          before(outer, steps);
+          Value first = m.mul(outer, kSteps);
+          return m.loop(zero, m.constant(kSteps), 1,
+                        SmallVector<Value>(carried),
+                        [&](Value inner, ValueRange now) {
+                          return step(m.add(first, inner), now);
+                        });
+        });
+    if (*k % kSteps == 0)
+      return sums;
+    return m.loop(m.constant(steps * kSteps), g.k, 1, sums, step);
+  }
   const GemmLoops::Windows &w = *g.windows;
   return m.loop(
       zero, m.constant(w.outer), 1, init, [&](Value outer, ValueRange carried) {
+        if (before)
+          before(outer, w.outer);
         Value from =
             m.element(panel, g.factor, m.mul(outer, m.constant(w.outerStep)));
         if (w.period == 1)
@@ -166,7 +211,8 @@ loopOverK(const GemmLoops &g, Loops &m, Value panel, ArrayRef<Value> init,
 /// The sums of `count` rows and the columns of one panel, to `memory`, a row
 /// after the other. Row `last` stands for those beyond it; null: none is.
 static void sumTile(const GemmLoops &g, Loops &m, Value panel, Value row,
-                    unsigned count, Value last, Value memory) {
+                    unsigned count, Value last, Value memory,
+                    ArrayRef<GemmLoops::Ahead> ahead = {}) {
   unsigned lanes = g.tile.lanes, width = g.tile.columns();
   unsigned bytes = elementBytes(g.accumulator);
   auto vectorType = VectorType::get({int64_t(lanes)}, g.accumulator);
@@ -175,8 +221,13 @@ static void sumTile(const GemmLoops &g, Loops &m, Value panel, Value row,
   for (unsigned i = 0; i < count; ++i)
     rows.push_back(last && i ? m.min(m.add(row, i), last) : m.add(row, i));
   SmallVector<Value> sums(count * g.tile.vectors, m.zero(vectorType));
+  auto before = [&](Value outer, int64_t steps) {
+    bringAhead(m, ahead, count, outer, steps);
+  };
+  using Before = function_ref<void(Value, int64_t)>;
   sums = loopOverK(
-      g, m, panel, sums, [&](Value kIndex, Value base, ValueRange carried) {
+      g, m, panel, sums, ahead.empty() ? Before() : Before(before),
+      [&](Value kIndex, Value base, ValueRange carried) {
         SmallVector<Value> columnsAt, next(carried.begin(), carried.end());
         for (unsigned v = 0; v < g.tile.vectors; ++v)
           columnsAt.push_back(
@@ -227,7 +278,11 @@ void GemmLoops::build(ImplicitLocOpBuilder &b, Value scratch, Value rowBegin,
           fits,
           [&] {
             // Rows at constant distances from the first need one register.
-            sumTile(*this, m, panel, row, tile.rows, /*last=*/{}, tileMemory);
+            SmallVector<Ahead> ahead;
+            if (findAhead)
+              ahead = findAhead(b, row, column);
+            sumTile(*this, m, panel, row, tile.rows, /*last=*/{}, tileMemory,
+                    ahead);
           },
           [&] {
             m.loop(m.constant(0), rowCount, kRemainderRows, [&](Value i) {

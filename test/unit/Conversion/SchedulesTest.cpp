@@ -301,8 +301,9 @@ TEST(RandomSchedules, Product) {
       columns += number(lanes * vectors * g.pick(1, 3));
       rows += g.flip() ? ":all" : ":" + number(height * g.pick(2, 4));
       std::string pack = g.flip() ? "k" : "elements";
-      form = "tile {" + common + ", pack = " + pack +
-             ", rows = " + number(height) + ", vectors = " + number(vectors);
+      form = std::string("tile {") + (g.flip() ? "ahead = results, " : "") +
+             common + ", pack = " + pack + ", rows = " + number(height) +
+             ", vectors = " + number(vectors);
       if (pack == "k")
         form += ", square = " +
                 number(std::min<int64_t>(lanes, g.choose({2, 4, 8})));
@@ -352,6 +353,7 @@ TEST(RandomSchedules, Windows) {
     std::vector<Array> results =
         runAll(fixed, "grid(" + llvm::join(axes, ", ") +
                           ") op0 = tile {columns = " + "lhs, " +
+                          (g.flip() ? "ahead = results, " : "") +
                           (g.flip() ? "copy = rows, " : "") +
                           "lanes = " + number(g.choose({2, 4, 8})) +
                           ", pack = windows, rows = " + number(height) +
