@@ -208,10 +208,11 @@ loopOverK(const GemmLoops &g, Loops &m, Value panel, ArrayRef<Value> init,
       });
 }
 
-/// The sums of `count` rows and the columns of one panel, to `memory`, a row
-/// after the other. Row `last` stands for those beyond it; null: none is.
+/// The sums of `count` rows and the first `vectors` of columns of one panel, to
+/// `memory`, a row after the other. Row `last` stands for those beyond it;
+/// null: none is.
 static void sumTile(const GemmLoops &g, Loops &m, Value panel, Value row,
-                    unsigned count, Value last, Value memory,
+                    unsigned count, unsigned vectors, Value last, Value memory,
                     ArrayRef<GemmLoops::Ahead> ahead = {}) {
   unsigned lanes = g.tile.lanes, width = g.tile.columns();
   unsigned bytes = elementBytes(g.accumulator);
@@ -220,7 +221,7 @@ static void sumTile(const GemmLoops &g, Loops &m, Value panel, Value row,
   SmallVector<Value> rows;
   for (unsigned i = 0; i < count; ++i)
     rows.push_back(last && i ? m.min(m.add(row, i), last) : m.add(row, i));
-  SmallVector<Value> sums(count * g.tile.vectors, m.zero(vectorType));
+  SmallVector<Value> sums(count * vectors, m.zero(vectorType));
   auto before = [&](Value outer, int64_t steps) {
     bringAhead(m, ahead, count, outer, steps);
   };
@@ -229,14 +230,14 @@ static void sumTile(const GemmLoops &g, Loops &m, Value panel, Value row,
       g, m, panel, sums, ahead.empty() ? Before() : Before(before),
       [&](Value kIndex, Value base, ValueRange carried) {
         SmallVector<Value> columnsAt, next(carried.begin(), carried.end());
-        for (unsigned v = 0; v < g.tile.vectors; ++v)
+        for (unsigned v = 0; v < vectors; ++v)
           columnsAt.push_back(
               m.load(factors, m.element(base, g.factor, int32_t(v * lanes)),
                      elementBytes(g.factor)));
         for (unsigned i = 0; i < count; ++i) {
           Value x = m.broadcast(g.loadRow(m.b, rows[i], kIndex), factors);
-          for (unsigned v = 0; v < g.tile.vectors; ++v) {
-            Value &sum = next[i * g.tile.vectors + v];
+          for (unsigned v = 0; v < vectors; ++v) {
+            Value &sum = next[i * vectors + v];
             sum = g.multiplyAdd ? g.multiplyAdd(m.b, x, columnsAt[v], sum)
                                 : m.multiplyAdd(x, columnsAt[v], sum);
           }
@@ -244,10 +245,22 @@ static void sumTile(const GemmLoops &g, Loops &m, Value panel, Value row,
         return next;
       });
   for (unsigned i = 0; i < count; ++i)
-    for (unsigned v = 0; v < g.tile.vectors; ++v)
-      m.store(sums[i * g.tile.vectors + v],
+    for (unsigned v = 0; v < vectors; ++v)
+      m.store(sums[i * vectors + v],
               m.element(memory, g.accumulator, int32_t(i * width + v * lanes)),
               bytes);
+}
+
+/// Vectors that the last tile's columns fill where it is known to be less than
+/// full; else 0.
+static unsigned countLastVectors(const GemmLoops &g) {
+  std::optional<int64_t> columns =
+      getConstantIntValue(g.windows ? g.windows->count : g.columns);
+  if (!columns)
+    return 0;
+  unsigned vectors =
+      llvm::divideCeil(*columns % g.tile.columns(), g.tile.lanes);
+  return vectors < g.tile.vectors ? vectors : 0;
 }
 
 void GemmLoops::build(ImplicitLocOpBuilder &b, Value scratch, Value rowBegin,
@@ -266,6 +279,7 @@ void GemmLoops::build(ImplicitLocOpBuilder &b, Value scratch, Value rowBegin,
                       {columnBegin, columnEnd});
   Value lastRow = m.sub(rowEnd, m.constant(1));
   bool isWhole = m.isMultiple(rows, tile.rows);
+  unsigned lastVectors = countLastVectors(*this);
   m.loop(rowBegin, rowEnd, tile.rows, [&](Value row) {
     Value rowCount = isWhole ? m.constant(tile.rows)
                              : m.min(m.constant(tile.rows), m.sub(rowEnd, row));
@@ -281,12 +295,21 @@ void GemmLoops::build(ImplicitLocOpBuilder &b, Value scratch, Value rowBegin,
             SmallVector<Ahead> ahead;
             if (findAhead)
               ahead = findAhead(b, row, column);
-            sumTile(*this, m, panel, row, tile.rows, /*last=*/{}, tileMemory,
-                    ahead);
+            auto sum = [&](unsigned vectors) {
+              sumTile(*this, m, panel, row, tile.rows, vectors, /*last=*/{},
+                      tileMemory, ahead);
+            };
+            if (!lastVectors)
+              return sum(tile.vectors);
+            int64_t least = int64_t(lastVectors) * tile.lanes;
+            m.branch(
+                m.le(columnEnd, m.add(column, least)),
+                [&] { sum(lastVectors); }, [&] { sum(tile.vectors); });
           },
           [&] {
             m.loop(m.constant(0), rowCount, kRemainderRows, [&](Value i) {
-              sumTile(*this, m, panel, m.add(row, i), kRemainderRows, lastRow,
+              sumTile(*this, m, panel, m.add(row, i), kRemainderRows,
+                      tile.vectors, lastRow,
                       m.element(tileMemory, accumulator, m.mul(i, width)));
             });
           });

@@ -302,7 +302,11 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
   // The last block is smaller.
   padded = std::min(padded, m + rowBlocks * tile.rows);
   double left = all * m * k, right = all * n * k;
-  double places = std::max(n, paddedTo(n, tile.columns)), loss = 1;
+  // The last tile of columns has the vectors that they fill, where it is known.
+  bool knowsLast = p.columns.extent.asConstant() && !p.hasTiles();
+  double step = knowsLast ? machine.getLanes(8 * p.bytes) : tile.columns;
+  double places = std::max(n, paddedTo(n, std::min(step, tile.columns))),
+         loss = 1;
   // Elements of the columns that units hold.
   double held = right;
   if (p.windows) {
