@@ -2,11 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "PartsEmitter.h"
+#include "luminal/Dialect/LLIR/Analysis/Conditions.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
+
+#include <set>
+#include <utility>
 
 using namespace luminal;
 using namespace mlir;
@@ -102,6 +107,56 @@ static void prefetchFirst(Emitter &e, const WorkLoop &loop, const Grid &grid,
   });
 }
 
+/// The indices of `axis`, of which a unit has all, cut where comparisons change
+/// that elements depend on, as those that tell the borders of an image: in each
+/// part they need no code. One part where there are none, or too many.
+static SmallVector<std::pair<int64_t, int64_t>>
+findParts(Emitter &e, const Axis &axis, IndexRange range, const Index &index) {
+  constexpr size_t kMostParts = 3;
+  std::optional<int64_t> extent = getConstantIntValue(range.hi);
+  if (axis.block || axis.lanes == 1 || !extent || e.loopCase.getThreads())
+    return {};
+  std::set<int64_t> edges;
+  for (Value v : getYielded(e.kernel))
+    edges.merge(findEdges(e, v, index, axis.dim));
+  SmallVector<std::pair<int64_t, int64_t>> parts;
+  int64_t begin = 0;
+  for (int64_t edge : edges)
+    if (edge > begin && edge < *extent)
+      parts.push_back({std::exchange(begin, edge), edge});
+  parts.push_back({begin, *extent});
+  if (parts.size() < 2 || parts.size() > kMostParts)
+    return {};
+  return parts;
+}
+
+/// Calls `body` for every index of a unit, part by part.
+static void forEachPart(Emitter &e, const Grid &grid, Value unit,
+                        const Index &index,
+                        function_ref<void(const Index &)> body) {
+  grid.emitUnit(e, unit, [&](const Axis *inner, IndexRange range) {
+    if (!inner)
+      return body(index);
+    auto parts = findParts(e, *inner, range, index);
+    if (parts.empty())
+      return e.laneLoop(inner->dim, range.lo, range.hi, inner->lanes,
+                        [&] { body(index); });
+    for (auto [begin, end] : parts) {
+      unsigned dim = e.addDim(end - begin);
+      Index at = index;
+      for (Expr &x : at)
+        x = e.simplify(
+            x.substitute([&](const Expr &leaf) -> std::optional<Expr> {
+              if (leaf.asDim() == inner->dim)
+                return begin + Expr::dim(dim);
+              return std::nullopt;
+            }));
+      e.laneLoop(dim, e.constant(0), e.constant(end - begin), inner->lanes,
+                 [&] { body(at); });
+    }
+  });
+}
+
 WorkShape luminal::emitElements(Emitter &e, const WorkLoop &loop) {
   ValueRange yielded = getYielded(e.kernel);
   auto groups = llir::getGroups(e.loopCase.getGrid());
@@ -112,16 +167,17 @@ WorkShape luminal::emitElements(Emitter &e, const WorkLoop &loop) {
     prefetchFirst(e, loop, grid, domain.index);
   Expr blocks = shareValues(e);
   PartsEmitter parts(e);
-  auto emitElement = [&] {
+  auto emitAt = [&](const Index &index) {
     // All are computed before one is written.
     SmallVector<Value> values;
     for (Value v : yielded)
-      values.push_back(e.emit(v, domain.index));
+      values.push_back(e.emit(v, index));
     e.byOneMember([&] {
       for (auto [i, v] : llvm::enumerate(values))
-        e.store(i, domain.index, v);
+        e.store(i, index, v);
     });
   };
+  auto emitElement = [&] { emitAt(domain.index); };
   auto forEachIndex = [&](Value block, function_ref<void()> body) {
     grid.emitIndices(e, block, body);
   };
@@ -129,7 +185,7 @@ WorkShape luminal::emitElements(Emitter &e, const WorkLoop &loop) {
     if (parts.isCut())
       parts.emitUnit(unit, domain.index, forEachIndex, emitElement);
     else
-      forEachIndex(unit, emitElement);
+      forEachPart(e, grid, unit, domain.index, emitAt);
   });
   e.clearPlaces();
   Expr cost = grid.getUnitLength() * getElementCost(e.kernel);

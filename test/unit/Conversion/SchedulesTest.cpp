@@ -364,6 +364,56 @@ TEST(RandomSchedules, Windows) {
   }
 }
 
+// Loops are cut at the borders of an image, whatever is left of its lines.
+TEST(RandomSchedules, Borders) {
+  auto makeBody = [](int64_t width, int64_t before, int64_t after) {
+    std::string from = std::to_string(width), last = std::to_string(width - 1),
+                more = std::to_string(before),
+                all = std::to_string(before + width + after),
+                in = "tensor<5x" + from + "xf32>", out = "tensor<5x" + all;
+    return R"(
+    %a = "test.source"() : () -> ()" +
+           in + R"()
+    %r = llir.kernel(%a) LOOPS : ()" +
+           in + ") -> " + out + R"(xf32> {
+    ^bb0(%x: )" +
+           in + R"():
+      %at = llir.iota <(d0, d1) -> (d1 - )" +
+           more + ")> : " + out + R"(xi64>
+      %size = llir.constant dense<)" +
+           from + R"(> : tensor<i64>
+      %sizes = llir.view %size <(d0, d1) -> ()> : tensor<i64> -> )" +
+           out + R"(xi64>
+      %none = llir.constant dense<-1> : tensor<i64>
+      %nones = llir.view %none <(d0, d1) -> ()> : tensor<i64> -> )" +
+           out + R"(xi64>
+      %c0 = llir.elementwise less_than(%at, %sizes) : ()" +
+           out + "xi64>, " + out + "xi64>) -> " + out + R"(xi1>
+      %c1 = llir.elementwise less_than(%nones, %at) : ()" +
+           out + "xi64>, " + out + "xi64>) -> " + out + R"(xi1>
+      %c = llir.elementwise mul(%c0, %c1) : ()" +
+           out + "xi1>, " + out + "xi1>) -> " + out + R"(xi1>
+      %v = llir.view %x <(d0, d1) -> (d0, max(min(d1 - )" +
+           more + ", " + last + "), 0))> : " + in + " -> " + out + R"(xf32>
+      %f = llir.constant dense<-3.0> : tensor<f32>
+      %fs = llir.view %f <(d0, d1) -> ()> : tensor<f32> -> )" +
+           out + R"(xf32>
+      %s = llir.elementwise select(%c, %v, %fs) : ()" +
+           out + "xi1>, " + out + "xf32>, " + out + "xf32>) -> " + out +
+           R"(xf32>
+      llir.yield %s : )" +
+           out + R"(xf32>
+    })";
+  };
+  Generator g(11);
+  for (int i = 0; i < countSchedules(); ++i) {
+    Fixed fixed{makeBody(g.pick(1, 30), g.pick(0, 5), g.pick(0, 5)), {{}}};
+    std::string lanes = std::to_string(g.choose({1, 2, 4, 8}));
+    runAll(fixed, "grid(d0" + std::string(g.flip() ? ":2" : "") +
+                      ", d1:" + (g.flip() ? "all" : "8") + " v" + lanes + ")");
+  }
+}
+
 // Updates meet in order whatever the columns of a unit.
 TEST(RandomSchedules, Ordered) {
   Fixed fixed{R"(
