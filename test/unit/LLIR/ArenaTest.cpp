@@ -82,6 +82,20 @@ TEST(Arena, AGapIsFilled) {
   EXPECT_EQ(check({{128, 0, 1}, {64, 0, 9}, {64, 2, 3}, {64, 2, 3}}), 192);
 }
 
+TEST(Arena, NoSingleOrderIsTheBest) {
+  // Two layers of a vision transformer: by decreasing size alone, its many
+  // equal values leave gaps beside the two large ones.
+  int64_t row = 4352, wide = 10880;
+  Requests layers = {
+      {4096, 0, 6},  {row, 1, 4},   {row, 2, 5},   {row, 3, 5},
+      {row, 4, 5},   {row, 5, 6},   {row, 6, 9},   {row, 7, 8},
+      {wide, 8, 9},  {row, 9, 15},  {row, 10, 13}, {row, 10, 10},
+      {row, 11, 14}, {row, 12, 14}, {row, 13, 14}, {row, 14, 15},
+      {row, 15, 18}, {row, 16, 17}, {row, 16, 16}, {wide, 17, 18},
+      {row, 18, 19}, {row, 19, 19}};
+  EXPECT_EQ(check(layers), 5 * row);
+}
+
 TEST(Arena, AtTheSameTimeMeansApart) {
   EXPECT_EQ(check({{64, 0, 2}, {64, 2, 3}}), 128);
   EXPECT_EQ(check({{64, 0, 1}, {64, 2, 3}}), 64);
@@ -118,6 +132,8 @@ TEST(Arena, LongChainsOfKnownAndUnknownSizes) {
 
 TEST(Arena, RandomPlans) {
   std::mt19937 rng(11);
+  // Of all plans for known sizes.
+  int64_t sumOfTotals = 0, sumOfBounds = 0;
   auto pick = [&](int64_t lo, int64_t hi) {
     return std::uniform_int_distribution<int64_t>(lo, hi)(rng);
   };
@@ -142,11 +158,14 @@ TEST(Arena, RandomPlans) {
     if (isStatic) {
       EXPECT_EQ(findPeak(requests, symbols()).bytes, most);
       EXPECT_GE(total, most);
-      EXPECT_LE(total, 2 * most);
+      EXPECT_LE(total, 1.1 * most);
+      sumOfTotals += total;
+      sumOfBounds += most;
     }
     if (testing::Test::HasFailure())
       break;
   }
+  EXPECT_LE(sumOfTotals, 1.002 * sumOfBounds);
 }
 
 } // namespace

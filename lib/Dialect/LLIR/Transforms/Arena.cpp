@@ -4,8 +4,10 @@
 #include "Arena.h"
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
 #include <map>
 
 using namespace luminal;
@@ -64,38 +66,88 @@ private:
   /// Node 1 is the root, 2i and 2i + 1 are the halves of node i.
   std::vector<llvm::SmallVector<unsigned, 0>> covering, touching;
 };
+
+/// Offsets of requests of known sizes.
+struct Plan {
+  std::vector<int64_t> begins, ends;
+  int64_t total = std::numeric_limits<int64_t>::max();
+};
+
+/// All sizes are known: requests are placed one after the other, each at the
+/// lowest gap, and of several orders the best is taken.
+class Packer {
+public:
+  Packer(llvm::ArrayRef<ArenaRequest> requests, const Assumptions &symbols)
+      : requests(requests),
+        bound(static_cast<int64_t>(findPeak(requests, symbols).bytes)) {
+    for (const ArenaRequest &request : requests)
+      steps = std::max(steps, request.last + 1);
+  }
+
+  /// Improves the best plan by those that begin with this order. What ends at
+  /// the top came too late: it is placed first in the next plan.
+  void improve(llvm::SmallVector<unsigned> order);
+
+  const Plan &getBest() const { return best; }
+
+private:
+  Plan place(llvm::ArrayRef<unsigned> order);
+
+  llvm::ArrayRef<ArenaRequest> requests;
+  unsigned steps = 0;
+  /// No plan is smaller.
+  int64_t bound;
+  Plan best;
+  /// Pairs of requests that were compared. Long programs get fewer plans.
+  size_t compared = 0;
+};
 } // namespace
 
-/// All sizes are known: first fit by decreasing size, at the lowest gap.
-static Expr packConstants(llvm::ArrayRef<ArenaRequest> requests,
-                          llvm::ArrayRef<unsigned> order,
-                          llvm::SmallVectorImpl<Expr> &offsets) {
-  unsigned steps = 0;
-  for (const ArenaRequest &request : requests)
-    steps = std::max(steps, request.last + 1);
+Plan Packer::place(llvm::ArrayRef<unsigned> order) {
   LiveRanges placed(steps);
-  std::vector<int64_t> begins(requests.size()), ends(requests.size());
-  int64_t total = 0;
+  Plan plan;
+  plan.begins.resize(requests.size());
+  plan.ends.resize(requests.size());
+  plan.total = 0;
   llvm::SmallVector<unsigned> others;
   for (unsigned i : order) {
     int64_t size = llvm::alignTo(*requests[i].bytes.asConstant(), kAlign);
     // Only requests with overlapping live ranges conflict.
     others.clear();
     placed.findOverlapping(requests[i], others);
+    compared += others.size() + 1;
     llvm::sort(others, [&](unsigned a, unsigned b) {
-      return begins[a] != begins[b] ? begins[a] < begins[b] : a < b;
+      return plan.begins[a] != plan.begins[b] ? plan.begins[a] < plan.begins[b]
+                                              : a < b;
     });
     int64_t begin = 0;
     for (unsigned other : others)
-      if (begins[other] < begin + size)
-        begin = std::max(begin, ends[other]);
-    begins[i] = begin;
-    ends[i] = begin + size;
+      if (plan.begins[other] < begin + size)
+        begin = std::max(begin, plan.ends[other]);
+    plan.begins[i] = begin;
+    plan.ends[i] = begin + size;
     placed.add(requests[i], i);
-    offsets[i] = Expr(begin);
-    total = std::max(total, ends[i]);
+    plan.total = std::max(plan.total, plan.ends[i]);
   }
-  return Expr(total);
+  return plan;
+}
+
+void Packer::improve(llvm::SmallVector<unsigned> order) {
+  constexpr int kMaxPlans = 64;
+  constexpr size_t kMaxCompared = 1 << 18;
+  for (int i = 0; i < kMaxPlans && best.total > bound; ++i) {
+    if (compared > kMaxCompared)
+      return;
+    Plan plan = place(order);
+    llvm::SmallVector<unsigned> next;
+    for (bool isAtTop : {true, false})
+      llvm::copy_if(order, std::back_inserter(next), [&](unsigned request) {
+        return (plan.ends[request] == plan.total) == isAtTop;
+      });
+    order = std::move(next);
+    if (plan.total < best.total)
+      best = std::move(plan);
+  }
 }
 
 /// Sizes are known only at run time: disjoint slots, each as large as the
@@ -169,17 +221,26 @@ ArenaPeak llir::findPeak(llvm::ArrayRef<ArenaRequest> requests,
 Expr llir::packArena(llvm::ArrayRef<ArenaRequest> requests,
                      const Assumptions &symbols,
                      llvm::SmallVectorImpl<Expr> &offsets) {
-  llvm::SmallVector<double> sizes;
-  llvm::SmallVector<unsigned> order;
-  for (auto [i, request] : llvm::enumerate(requests)) {
+  llvm::SmallVector<double> sizes, areas;
+  for (const ArenaRequest &request : requests) {
     sizes.push_back(nominalValue(request.bytes, symbols));
-    order.push_back(i);
+    areas.push_back(sizes.back() * (request.last - request.first + 1));
   }
-  llvm::sort(order, [&](unsigned a, unsigned b) {
-    return sizes[a] != sizes[b] ? sizes[a] > sizes[b] : a < b;
-  });
+  auto getOrder = [&](llvm::ArrayRef<double> keys) {
+    auto order = llvm::to_vector(llvm::seq<unsigned>(requests.size()));
+    llvm::sort(order, [&](unsigned a, unsigned b) {
+      return keys[a] != keys[b] ? keys[a] > keys[b] : a < b;
+    });
+    return order;
+  };
   offsets.assign(requests.size(), Expr(0));
-  if (haveConstantSizes(requests))
-    return packConstants(requests, order, offsets);
-  return packSlots(requests, order, symbols, offsets);
+  if (!haveConstantSizes(requests))
+    return packSlots(requests, getOrder(sizes), symbols, offsets);
+  Packer packer(requests, symbols);
+  packer.improve(getOrder(sizes));
+  packer.improve(getOrder(areas));
+  const Plan &plan = packer.getBest();
+  for (auto [offset, begin] : llvm::zip_equal(offsets, plan.begins))
+    offset = Expr(begin);
+  return Expr(plan.total);
 }

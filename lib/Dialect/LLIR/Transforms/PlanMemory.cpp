@@ -262,7 +262,7 @@ void Planner::tellArena(ArrayRef<ArenaRequest> requests, const Expr &arena) {
     reporter.passed(func.getLoc(), "arena", args);
   } else {
     StringRef reason = haveConstantSizes(requests)
-                           ? "first fit by decreasing size leaves gaps"
+                           ? "no order that was tried leaves no gaps"
                            : "sizes known only at run time share whole slots";
     args.push_back({"reason", reason});
     reporter.missed(func.getLoc(), "arena", args);
