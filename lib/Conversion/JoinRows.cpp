@@ -14,6 +14,7 @@
 #include "luminal/Conversion/Target.h"
 #include "luminal/Dialect/LLIR/Analysis/RowProgram.h"
 #include "luminal/Dialect/LLIR/Utils/CodeBudget.h"
+#include "luminal/Dialect/LLIR/Utils/KernelClasses.h"
 #include "luminal/Dialect/LLIR/Utils/MergeKernels.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -121,9 +122,19 @@ bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
     return refuse("the code of one kernel would go beyond its budget");
   MachineModel machine = device->getMachine();
   llir::ProposedLoops one = llir::proposeRowProgram(merged, ranges, machine);
+  if (!one.loops) {
+    llvm::append_range(args, one.why);
+    return refuse("one kernel has no schedule");
+  }
   double parts = 0, partsOfOne = 0;
+  // Kernels of repeated layers are alike.
+  llir::KernelClasses alike;
+  SmallVector<llir::ProposedLoops> proposed;
   for (llir::KernelOp kernel : kernels) {
-    llir::ProposedLoops part = device->propose(kernel, ranges);
+    unsigned number = alike.add(kernel);
+    if (number == proposed.size())
+      proposed.push_back(device->propose(kernel, ranges));
+    const llir::ProposedLoops &part = proposed[number];
     parts += part.loops ? part.price : 0;
     partsOfOne += part.loops ? part.priceOfOne : 0;
   }
@@ -131,10 +142,6 @@ bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
   double launches = machine.products.launchTime * (double(kernels.size()) - 1);
   parts += launches;
   partsOfOne += launches;
-  if (!one.loops) {
-    llvm::append_range(args, one.why);
-    return refuse("one kernel has no schedule");
-  }
   args.push_back({"predicted ns", int64_t(std::llround(one.price))});
   args.push_back({"as several", int64_t(std::llround(parts))});
   args.push_back({"by one worker", int64_t(std::llround(one.priceOfOne))});

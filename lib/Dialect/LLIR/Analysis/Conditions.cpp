@@ -102,6 +102,6 @@ std::set<int64_t> luminal::findEdges(KernelAnalysis &a, Value v,
     edges.insert(*stride > 0 ? llvm::divideCeilSigned(-*rest, *stride)
                              : llvm::divideFloorSigned(*rest, -*stride) + 1);
   };
-  a.walk(v, index, [](const Leaf &) {}, visit);
+  a.walk(v, index, /*visit=*/nullptr, visit);
   return edges;
 }

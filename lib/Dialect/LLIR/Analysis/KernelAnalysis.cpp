@@ -69,18 +69,23 @@ void KernelAnalysis::walk(Value root, const Index &rootIndex,
       continue;
     indices.push_back(at.index);
     if (auto argument = dyn_cast<BlockArgument>(at.v)) {
-      visit({argument, simplify(linearize(at.index, getExtentsOf(at.v)))});
+      if (visit)
+        visit({argument, simplify(linearize(at.index, getExtentsOf(at.v)))});
       continue;
     }
     if (isPlaced(at.v)) {
-      visit({nullptr, getPlace(at.v, at.index)});
+      // Who placed it may look on.
+      Expr place = places.find(at.v)->second(at.index);
+      if (visit)
+        visit({nullptr, simplify(place)});
       continue;
     }
     if (visitValue)
       visitValue(at.v, at.index);
     auto op = cast<llir::BodyOpInterface>(at.v.getDefiningOp());
     if (std::optional<Expr> element = op.getElementExpr(at.index)) {
-      visit({nullptr, simplify(*element)});
+      if (visit)
+        visit({nullptr, simplify(*element)});
       continue;
     }
     SmallVector<Visited> reads;

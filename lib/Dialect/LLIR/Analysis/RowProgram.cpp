@@ -114,7 +114,7 @@ Decision RowProgram::check(unsigned rank, SmallVectorImpl<Operation *> &kept) {
   };
   std::optional<Value> other;
   auto readsRow = [&](Value v) {
-    a.walk(v, indexOf(v), [](const Leaf &) {});
+    a.walk(v, indexOf(v), /*visit=*/nullptr);
     return !other;
   };
   auto remember = [&](Value v) {
@@ -247,7 +247,7 @@ RowProgram::findLevels(llir::LoopCaseAttr loopCase) {
     Value v = op->getResult(0);
     Index own = indexOf(v);
     reads.clear();
-    a.walk(v, own, [](const Leaf &) {});
+    a.walk(v, own, /*visit=*/nullptr);
     size_t level = 0;
     for (auto &[before, at] : reads) {
       bool isOwn = at == own && areAlike(op, before);
@@ -274,7 +274,7 @@ RowProgram::findLevels(llir::LoopCaseAttr loopCase) {
   }
   reads.clear();
   for (const MovedResult &result : results)
-    a.walk(result.source, indexOf(result.source), [](const Leaf &) {});
+    a.walk(result.source, indexOf(result.source), /*visit=*/nullptr);
   for (auto &[op, at] : reads)
     readLater.insert(op);
   a.clearPlaces();

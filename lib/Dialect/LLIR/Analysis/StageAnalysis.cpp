@@ -44,7 +44,7 @@ Decision StageAnalysis::findParallel() {
             limit(countCommon(v, index, root, at));
             return 0;
           });
-    a.walk(root, at, [](const Leaf &) {});
+    a.walk(root, at, /*visit=*/nullptr);
     a.clearPlaces();
   };
   for (Operation &op : a.kernel.getOps())
@@ -144,11 +144,10 @@ Decision StageAnalysis::find() {
         productEnds = false;
         break;
       }
-      a.walk(
-          result.source, at, [](const Leaf &) {},
-          [&](Value v, const Index &index) {
-            productEnds &= v != last || index == at;
-          });
+      a.walk(result.source, at, /*visit=*/nullptr,
+             [&](Value v, const Index &index) {
+               productEnds &= v != last || index == at;
+             });
     }
     if (!productEnds)
       stages.push_back({});

@@ -47,12 +47,10 @@ Decision StreamedStages::find() {
     Index at;
     for (const Expr &e : hlir::getExtents(result.source))
       at.push_back(Expr::dim(a.addDim(e)));
-    a.walk(
-        result.source, at, [](const Leaf &) {},
-        [&](Value v, const Index &) {
-          if (scores.contains(v))
-            reader = v.getDefiningOp();
-        });
+    a.walk(result.source, at, /*visit=*/nullptr, [&](Value v, const Index &) {
+      if (scores.contains(v))
+        reader = v.getDefiningOp();
+    });
   }
   a.clearPlaces();
   if (reader)

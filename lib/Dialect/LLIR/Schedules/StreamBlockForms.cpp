@@ -56,7 +56,7 @@ static Decision areReadInPlace(StreamedStages &t) {
                   return Expr(0);
                 });
     // An anchor's own operands are read by it.
-    a.walk(root, at, [](const Leaf &) {});
+    a.walk(root, at, /*visit=*/nullptr);
     a.clearPlaces();
   };
   auto withLocal = [&](const Expr &extent) {

@@ -64,8 +64,8 @@ public:
   }
 
   /// Calls `visit` for every leaf below `v` at `index`, and `visitValue` for
-  /// every value of an op on the way. Elements that serve as indices, and
-  /// reduced indices, are new dims.
+  /// every value of an op on the way; either may be null. Elements that serve
+  /// as indices, and reduced indices, are new dims.
   void walk(mlir::Value v, const Index &index,
             llvm::function_ref<void(const Leaf &)> visit,
             llvm::function_ref<void(mlir::Value, const Index &)> visitValue =
