@@ -39,11 +39,20 @@ struct TwoProducts {
     auto simplify = [&](ArrayRef<Expr> results) {
       return MapAttr::getSimplified(context, results, joint);
     };
-    // Most matches end here.
-    x = simplify(toInner.composeResults(mapOf(args[1])));
+    SmallVector<Expr> ofX = toInner.composeResults(mapOf(args[1])),
+                      ofY = toInner.composeResults(mapOf(args[2]));
+    auto uses = [](ArrayRef<Expr> results, unsigned dim) {
+      return llvm::any_of(results,
+                          [&](const Expr &e) { return e.usesDim(dim); });
+    };
+    // Most matches end here. A simpler map uses no more dims.
+    if (!uses(ofX, n + 1) || !uses(ofY, n + 1) || !uses(ofY, n) ||
+        !mapOf(args[5]).usesDim(n))
+      return;
+    x = simplify(ofX);
     if (x.usesDim(n) || !x.usesDim(n + 1))
       return;
-    y = simplify(toInner.composeResults(mapOf(args[2])));
+    y = simplify(ofY);
     other = simplify(mapOf(args[5]).getResults());
     isPossible = y.usesDim(n + 1) && y.usesDim(n) && other.usesDim(n);
   }
