@@ -342,6 +342,11 @@ typedef struct luminal_call_request {
    * zero, and the call waits. */
   void *stream;
   int32_t on_stream;
+  /* For luminal_call_objects: tells where the memory of an object begins, by
+   * the handle that lies `handle_offset` bytes into the object; nonzero if it
+   * cannot. It is called on this thread. */
+  int32_t (*read)(void *handle, void **data);
+  size_t handle_offset;
 } luminal_call_request;
 
 /* One call, all of it: nothing of the request is kept. The rules of memory are
@@ -352,6 +357,15 @@ typedef struct luminal_call_request {
  * computed again where the caller binds a weight. */
 LUMINAL_API luminal_status luminal_call(const luminal_artifact *artifact,
                                         const luminal_call_request *request);
+
+/* As luminal_call, for callers whose tensors are objects of another library
+ * that change where they lie: `tensors` and `outputs` hold objects in the order
+ * of the request's arrays of these names, which are not read. Addresses are
+ * asked for at each call, which is cheaper than to gather them in a slower
+ * language. A null object stands for a null address. */
+LUMINAL_API luminal_status luminal_call_objects(
+    const luminal_artifact *artifact, const luminal_call_request *request,
+    void *const *tensors, void *const *outputs);
 
 /* Waits for all calls that go on after luminal_call returned, and reports what
  * they found. */

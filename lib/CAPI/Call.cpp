@@ -277,26 +277,32 @@ luminal_status Call::run(PooledContext &context) const {
   return LUMINAL_OK;
 }
 
-luminal_status luminal_call(const luminal_artifact *artifact,
-                            const luminal_call_request *request) {
+/// The request as this version knows it: an older caller's ends earlier.
+static luminal_status readRequest(const char *function,
+                                  const luminal_artifact *artifact,
+                                  const luminal_call_request *request,
+                                  luminal_call_request &given) {
   if (!artifact || !request)
-    return fail("luminal_call: null argument");
+    return fail(std::string(function) + ": null argument");
   if (request->struct_size < offsetof(luminal_call_request, stream))
-    return fail("luminal_call: struct_size is not set");
-  // An older caller's request ends earlier.
-  luminal_call_request given = {};
+    return fail(std::string(function) + ": struct_size is not set");
   std::memcpy(&given, request, std::min(request->struct_size, sizeof given));
+  return LUMINAL_OK;
+}
+
+static luminal_status runCall(const luminal_artifact &artifact,
+                              const luminal_call_request &request) {
   // The handle may be freed during the call, by another thread: not the pool.
-  std::shared_ptr<const Signature> signature = artifact->signature;
-  std::shared_ptr<ContextPool> pool = artifact->pool;
-  Call call(*signature, given);
+  std::shared_ptr<const Signature> signature = artifact.signature;
+  std::shared_ptr<ContextPool> pool = artifact.pool;
+  Call call(*signature, request);
   if (call.check())
     return LUMINAL_ERROR;
   if (call.usesStates()) {
     std::lock_guard<std::mutex> lock(pool->stateMutex);
     if (!pool->states) {
       Result<PooledContext> made =
-          makeContext(signature->artifact, given.threads);
+          makeContext(signature->artifact, request.threads);
       if (!made)
         return fail(made.takeError().message, LUMINAL_ERROR_OTHER);
       pool->states = std::move(*made);
@@ -304,12 +310,54 @@ luminal_status luminal_call(const luminal_artifact *artifact,
     return call.run(*pool->states);
   }
   Result<PooledContext> context =
-      pool->take(signature->artifact, given.threads, call.stream());
+      pool->take(signature->artifact, request.threads, call.stream());
   if (!context)
     return fail(context.takeError().message, LUMINAL_ERROR_OTHER);
   luminal_status status = call.run(*context);
   pool->give(std::move(*context));
   return status;
+}
+
+luminal_status luminal_call(const luminal_artifact *artifact,
+                            const luminal_call_request *request) {
+  luminal_call_request given = {};
+  if (readRequest("luminal_call", artifact, request, given))
+    return LUMINAL_ERROR;
+  return runCall(*artifact, given);
+}
+
+luminal_status luminal_call_objects(const luminal_artifact *artifact,
+                                    const luminal_call_request *request,
+                                    void *const *tensors,
+                                    void *const *outputs) {
+  const char *name = "luminal_call_objects";
+  luminal_call_request given = {};
+  if (readRequest(name, artifact, request, given))
+    return LUMINAL_ERROR;
+  if (!given.read || (!tensors && given.num_tensors > 0) ||
+      (!outputs && given.num_outputs > 0))
+    return fail(std::string(name) + ": null argument");
+  // One allocation a thread, of the largest call.
+  thread_local std::vector<void *> addresses;
+  addresses.clear();
+  auto read = [&](const char *what, void *const *objects, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      void *data = nullptr;
+      if (objects[i] &&
+          given.read(static_cast<char *>(objects[i]) + given.handle_offset,
+                     &data))
+        return fail(std::string(name) + ": the address of " + what + " " +
+                    std::to_string(i) + " cannot be read");
+      addresses.push_back(data);
+    }
+    return luminal_status(LUMINAL_OK);
+  };
+  if (read("tensor", tensors, given.num_tensors) ||
+      read("output", outputs, given.num_outputs))
+    return LUMINAL_ERROR;
+  given.tensors = addresses.data();
+  given.outputs = addresses.data() + given.num_tensors;
+  return runCall(*artifact, given);
 }
 
 luminal_status luminal_artifact_synchronize(const luminal_artifact *artifact) {

@@ -177,6 +177,8 @@ struct Context::Impl {
   };
   mutable std::vector<Extent> callerExtents;
   std::vector<Extent> weightExtents;
+  bool haveOverlap(size_t numWritten) const;
+  bool meetsWeight(const Extent &extent) const;
 };
 
 } // namespace luminal::runtime

@@ -552,11 +552,14 @@ void Context::Impl::sortWeightRanges() {
 
 Status Context::Impl::checkOverlap() const {
   callerExtents.clear();
+  size_t numWritten = 0;
   auto add = [&](const void *data, int64_t bytes, bool written) {
     auto begin = reinterpret_cast<uintptr_t>(data);
-    if (bytes > 0)
-      callerExtents.push_back(
-          {begin, begin + static_cast<uintptr_t>(bytes), written});
+    if (bytes <= 0)
+      return;
+    callerExtents.push_back(
+        {begin, begin + static_cast<uintptr_t>(bytes), written});
+    numWritten += written;
   };
   for (uint32_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].bound)
@@ -564,23 +567,53 @@ Status Context::Impl::checkOverlap() const {
   for (const Output &output : outputs)
     if (output.bound)
       add(output.data, output.bytes, true);
+  if (haveOverlap(numWritten) ||
+      std::any_of(callerExtents.begin(), callerExtents.end(),
+                  [&](const Extent &extent) { return meetsWeight(extent); }))
+    return overlapError();
+  return {};
+}
+
+/// Whether something of the caller that is written meets anything else of the
+/// caller, in callerExtents.
+bool Context::Impl::haveOverlap(size_t numWritten) const {
+  // Most calls write little and read many weights: to compare is cheaper than
+  // to sort.
+  constexpr size_t fewWritten = 4;
+  if (numWritten <= fewWritten) {
+    for (size_t i = callerExtents.size(); i-- > 0 && numWritten > 0;) {
+      const Extent &written = callerExtents[i];
+      if (!written.written)
+        continue;
+      --numWritten;
+      size_t meeting = 0;
+      for (const Extent &other : callerExtents)
+        meeting += other.begin < written.end && written.begin < other.end;
+      if (meeting > 1)
+        return true;
+    }
+    return false;
+  }
   std::sort(callerExtents.begin(), callerExtents.end(),
             [](const Extent &a, const Extent &b) { return a.begin < b.begin; });
   uintptr_t end = 0, writtenEnd = 0;
   for (const Extent &extent : callerExtents) {
     if (extent.begin < (extent.written ? end : writtenEnd))
-      return overlapError();
+      return true;
     end = std::max(end, extent.end);
-    if (!extent.written)
-      continue;
-    writtenEnd = std::max(writtenEnd, extent.end);
-    auto after = std::lower_bound(
-        weightExtents.begin(), weightExtents.end(), extent.end,
-        [](const Extent &w, uintptr_t at) { return w.begin < at; });
-    if (after != weightExtents.begin() && std::prev(after)->end > extent.begin)
-      return overlapError();
+    if (extent.written)
+      writtenEnd = std::max(writtenEnd, extent.end);
   }
-  return {};
+  return false;
+}
+
+bool Context::Impl::meetsWeight(const Extent &extent) const {
+  if (!extent.written)
+    return false;
+  auto after = std::lower_bound(
+      weightExtents.begin(), weightExtents.end(), extent.end,
+      [](const Extent &w, uintptr_t at) { return w.begin < at; });
+  return after != weightExtents.begin() && std::prev(after)->end > extent.begin;
 }
 
 Error Context::Impl::overlapError() const {

@@ -9,6 +9,7 @@ import os
 import struct
 import threading
 from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from . import _capi, _errors
 
@@ -22,6 +23,19 @@ def _note_fork() -> None:
 
 
 os.register_at_fork(after_in_child=_note_fork)
+
+
+# Where the items of a tuple begin.
+_TUPLE_HEAD = tuple.__basicsize__
+
+
+class Reader(NamedTuple):
+    """How the library reads the address of an object's memory."""
+
+    function: int
+    """Address of a function of C, as ``luminal_call_request::read``."""
+    offset: int
+    """Of what it is given, in bytes from the object."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,12 +63,14 @@ class _Arrays:
         tensors = artifact.inputs + artifact.weights + artifact.states
         self.tensors = (ctypes.c_void_p * len(tensors))()
         self.dtypes = (ctypes.c_int32 * len(tensors))(*(_capi.DTYPES.index(t.dtype) for t in tensors))
-        self.extents = (ctypes.c_int64 * sum(len(t.shape) for t in artifact.inputs))()
+        self.extents: Any = (ctypes.c_int64 * sum(len(t.shape) for t in artifact.inputs))()
         self.outputs = (ctypes.c_void_p * len(artifact.outputs))()
-        self.output_extents = (ctypes.c_int64 * sum(len(t.shape) for t in artifact.outputs))()
+        self.output_extents: Any = (ctypes.c_int64 * sum(len(t.shape) for t in artifact.outputs))()
         self.request = _capi.CallRequest(
             ctypes.sizeof(_capi.CallRequest), 0, self.tensors, self.dtypes, len(self.tensors), self.extents,
             len(self.extents), self.output_extents, len(self.output_extents), self.outputs, len(self.outputs), 0)
+        if artifact.reader is not None:
+            self.request.read, self.request.handle_offset = artifact.reader
         self.address = ctypes.addressof(self.request)
         # What `extents` and `output_extents` hold, and the request's threads and stream.
         self.shapes: Shapes | None = None
@@ -95,11 +111,13 @@ class Artifact:
         states = range(self.num_tensors - len(self.states), self.num_tensors)
         # Positions among inputs, weights and states of those that a call writes to.
         self.written = [i for i, t in enumerate(self.inputs) if t.is_written] + list(states)
-        self._call = self._lib.luminal_call
+        self._call, self._call_objects = self._lib.luminal_call, self._lib.luminal_call_objects
         self._address = handle.value
         # Faster than assigning to a slice of an array of pointers.
         self._pack_tensors = struct.Struct(f"{self.num_tensors}P").pack_into
         self._pack_outputs = struct.Struct(f"{len(self.outputs)}P").pack_into
+        self.reader: Reader | None = None
+        """Of the objects of ``call_objects``; set before its first call."""
         self._local = threading.local()
         self._known: dict[tuple[int, ...], Shapes] = {}
 
@@ -176,8 +194,24 @@ class Artifact:
         call, 0 for all that the process may use. ``stream``: of the device, for a call that is work of that stream.
         Raises CallError or ShapeError.
         """
+        arrays = self._ready(shapes, threads, stream)
+        self._pack_tensors(arrays.tensors, 0, *tensors)
+        self._pack_outputs(arrays.outputs, 0, *outputs)
+        if self._call(self._address, arrays.address):
+            _capi.check(1)
+
+    def call_objects(self, tensors: tuple[Any, ...], outputs: tuple[Any, ...], shapes: Shapes, threads: int,
+                     stream: int | None = None) -> None:
+        """As ``call``, with the objects themselves, whose addresses the library reads by ``reader``."""
+        arrays = self._ready(shapes, threads, stream)
+        # A tuple holds its items' addresses behind its head.
+        if self._call_objects(self._address, arrays.address, id(tensors) + _TUPLE_HEAD, id(outputs) + _TUPLE_HEAD):
+            _capi.check(1)
+
+    def _ready(self, shapes: Shapes, threads: int, stream: int | None) -> _Arrays:
+        """This thread's arrays, for a call of that size."""
         try:
-            arrays = self._local.arrays
+            arrays: _Arrays = self._local.arrays
         except AttributeError:
             arrays = self._make_arrays()
         if arrays.shapes is not shapes:
@@ -193,7 +227,4 @@ class Artifact:
         if arrays.stream != stream:
             arrays.request.stream, arrays.request.on_stream = stream or 0, stream is not None
             arrays.stream = stream
-        self._pack_tensors(arrays.tensors, 0, *tensors)
-        self._pack_outputs(arrays.outputs, 0, *outputs)
-        if self._call(self._address, arrays.address):
-            _capi.check(1)
+        return arrays

@@ -58,7 +58,7 @@ class CallRequest(ctypes.Structure):
                 ("num_extents", ctypes.c_size_t), ("output_extents", ctypes.POINTER(ctypes.c_int64)),
                 ("num_output_extents", ctypes.c_size_t), ("outputs", ctypes.POINTER(ctypes.c_void_p)),
                 ("num_outputs", ctypes.c_size_t), ("only_shapes", ctypes.c_int32), ("stream", ctypes.c_void_p),
-                ("on_stream", ctypes.c_int32)]
+                ("on_stream", ctypes.c_int32), ("read", ctypes.c_void_p), ("handle_offset", ctypes.c_size_t)]
 
 
 # The functions that are used: result, arguments. Checked once, when the library is loaded.
@@ -80,6 +80,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "luminal_count": (ctypes.c_size_t, [ctypes.c_void_p, ctypes.c_int32]),
     "luminal_info": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_int32, ctypes.c_size_t, ctypes.POINTER(TensorInfo)]),
     "luminal_call": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_void_p]),
+    "luminal_call_objects": (ctypes.c_int32, [ctypes.c_void_p] * 4),
 }
 
 

@@ -95,6 +95,8 @@ class Program:
     outputs: list[Output]
     symbols: dict[Any, tuple[int, int | None]]
     """Where each symbol's value is: an argument and a dim, or None for an argument that is an int."""
+    num_arguments: int
+    """Of the graph."""
     device: torch.device
     """Where it runs."""
     devices: list[torch.device]
@@ -153,7 +155,7 @@ class _Builder:
         graph_module = fx.GraphModule(self.source, self.graph)
         ranges = {symbol: self.shape_env.bound_sympy(symbol) for symbol in self.symbols}
         archive = _archive.write_archive(graph_module, self.signature(mutations, tensors), self.constants, ranges)
-        return Program(archive, self.inputs, outputs, self.symbols, device,
+        return Program(archive, self.inputs, outputs, self.symbols, len(self.arguments), device,
                        [_devices.with_index(node.meta["val"].device) for node in tensors])
 
     def add_input(self, name: str, value: torch.Tensor) -> fx.Node:

@@ -12,7 +12,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _pytree as pytree
 
-from . import _capi, _devices, _errors, _graph, _versions
+from . import _capi, _devices, _errors, _graph, _objects, _versions
 from ._artifact import Artifact, Shapes, Tensor
 
 DTYPES: dict[str, torch.dtype] = {name: getattr(torch, name) for name in _capi.DTYPES}
@@ -90,6 +90,15 @@ def _allocator(device: torch.device) -> Callable[[Sequence[int], Sequence[int], 
     return lambda shape, strides, dtype: torch.empty_strided(shape, strides, dtype=dtype, device=device)
 
 
+def _caller(artifact: Artifact) -> Callable[..., None]:
+    """One call of tuples of tensors and outputs, with shapes, threads and stream."""
+    artifact.reader = _objects.reader()
+    if artifact.reader is not None:
+        return artifact.call_objects
+    return lambda tensors, outputs, shapes, threads, stream: artifact.call(
+        map(_data_ptr, tensors), map(_data_ptr, outputs), shapes, threads, stream)
+
+
 def _finish_write(written: torch.Tensor, original: torch.Tensor | None) -> None:
     if original is not None:
         original.copy_(written)
@@ -119,7 +128,7 @@ class GraphRunner:
     """A compiled graph: called with the list of the graph's arguments, returns the list of its outputs."""
 
     def __init__(self, artifact: Artifact, program: _graph.Program) -> None:
-        self.artifact = artifact
+        self.artifact, self.call = artifact, _caller(artifact)
         self.inputs = [program.inputs[t.name] for t in artifact.inputs]
         self.outputs = program.outputs
         self.symbols = program.symbols
@@ -127,8 +136,8 @@ class GraphRunner:
         self.results = [Result(DTYPES[t.dtype], device) for t, device in zip(artifact.outputs, program.devices)]
         arguments = [i.position for i in self.inputs if isinstance(i, _graph.Argument)]
         self.only_arguments = len(arguments) == len(self.inputs)
-        self.pick = operator.itemgetter(*arguments) if len(arguments) > 1 else (
-            lambda args: [args[i] for i in arguments])
+        self.pick = tuple if arguments == list(range(program.num_arguments)) else (
+            operator.itemgetter(*arguments) if len(arguments) > 1 else (lambda args: tuple([args[i] for i in arguments])))
         self.shapes: Shapes | None = None
         if all(-1 not in t.shape for t in artifact.inputs):
             self.shapes = artifact.shapes(tuple(e for t in artifact.inputs for e in t.shape))
@@ -146,26 +155,25 @@ class GraphRunner:
         """
         if not self.is_direct:
             return self
-        call, pick, known = self.artifact.call, self.pick, self.shapes
+        pick, known, call = self.pick, self.shapes, self.call
         empty = [_allocator(result.device) for result in self.results]
         dtypes = [result.dtype for result in self.results]
         specs = list(zip(empty, known.outputs, known.strides, dtypes)) if known is not None else []
         stream_of = _devices.stream_of(self.device)
+        shapes_of = self._dynamic_shapes()
 
         def run(args: list[Any]) -> Sequence[Any]:
             assert known is not None
-            results = [make(shape, strides, dtype) for make, shape, strides, dtype in specs]
-            stream = stream_of() if stream_of is not None else None
-            call(map(_data_ptr, pick(args)), map(_data_ptr, results), known, _get_num_threads(), stream)
+            results = tuple([make(shape, strides, dtype) for make, shape, strides, dtype in specs])
+            call(pick(args), results, known, _get_num_threads(), stream_of() if stream_of is not None else None)
             return results
 
         def run_dynamic(args: list[Any]) -> Sequence[Any]:
             tensors = pick(args)
-            shapes = self.artifact.shapes(tuple([e for t in tensors for e in t.shape]))
-            results = [make(shape, strides, dtype)
-                       for make, shape, strides, dtype in zip(empty, shapes.outputs, shapes.strides, dtypes)]
-            stream = stream_of() if stream_of is not None else None
-            call(map(_data_ptr, tensors), map(_data_ptr, results), shapes, _get_num_threads(), stream)
+            shapes = shapes_of(tensors)
+            results = tuple([make(shape, strides, dtype)
+                             for make, shape, strides, dtype in zip(empty, shapes.outputs, shapes.strides, dtypes)])
+            call(tensors, results, shapes, _get_num_threads(), stream_of() if stream_of is not None else None)
             return results
 
         inner: Callable[[list[Any]], Sequence[Any]] = run_dynamic if known is None else run
@@ -179,6 +187,23 @@ class GraphRunner:
         chosen = inner if self.plain else finish
         chosen._boxed_call = True  # type: ignore[attr-defined]
         return chosen
+
+    def _dynamic_shapes(self) -> Callable[[Sequence[torch.Tensor]], Shapes]:
+        """Shapes by the tensors of a call. Where extents are guarded, only those that are dynamic are looked at."""
+        artifact, known = self.artifact, dict[tuple[int, ...], Shapes]()
+        positions = [i for i, t in enumerate(artifact.inputs) if -1 in t.shape or not _versions.GUARDS_WEIGHTS]
+
+        def shapes_of(tensors: Sequence[torch.Tensor]) -> Shapes:
+            key = tuple([e for i in positions for e in tensors[i].shape])
+            found = known.get(key)
+            if found is None:
+                found = artifact.shapes(tuple([e for t in tensors for e in t.shape]))
+                if len(known) >= 1024:
+                    known.clear()
+                known[key] = found
+            return found
+
+        return shapes_of
 
     def _checked(self, run: Callable[[list[Any]], Sequence[Any]]) -> Callable[[list[Any]], Sequence[Any]]:
         """Calls ``run`` where the arguments are what the graph was compiled for: the ``data`` of a weight may have been

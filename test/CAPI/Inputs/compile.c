@@ -248,6 +248,55 @@ static void callDynamic(const luminal_artifact *artifact) {
   FAILS(luminal_call(NULL, &request), "luminal_call: ", "null");
 }
 
+/* A tensor of another library: what a call is told of it is `handle`. */
+typedef struct Object {
+  int32_t count;
+  float *handle;
+} Object;
+
+static int32_t readHandle(void *handle, void **data) {
+  *data = *(float **)handle;
+  return *data == NULL;
+}
+
+/* The same by objects, whose addresses are read at each call. */
+static void callObjects(const luminal_artifact *artifact) {
+  float x[8] = {1, 2, 3, 4}, y[8] = {0}, sum[4] = {0}, other[4] = {0};
+  Object input = {1, x}, total = {1, sum}, output = {1, y};
+  void *tensors[] = {&input, &total}, *outputs[] = {&output};
+  luminal_dtype dtypes[] = {LUMINAL_F32, LUMINAL_F32};
+  int64_t extents[] = {1, 4, 4}, outputExtents[] = {1, 4};
+  luminal_call_request request = {
+      sizeof request, 1, NULL, dtypes, 2, extents, 3,
+      outputExtents,  2, NULL, 1,      0};
+  request.read = readHandle;
+  request.handle_offset = offsetof(Object, handle);
+  CHECK(!luminal_call_objects(artifact, &request, tensors, outputs));
+  CHECK(y[3] == 8 && sum[3] == 4);
+  total.handle = other;
+  CHECK(!luminal_call_objects(artifact, &request, tensors, outputs));
+  CHECK(other[3] == 4 && sum[3] == 4);
+  tensors[1] = NULL;
+  FAILS(luminal_call_objects(artifact, &request, tensors, outputs),
+        "input 'sum'", "has no memory");
+  tensors[1] = &total;
+  output.handle = NULL;
+  FAILS(luminal_call_objects(artifact, &request, tensors, outputs),
+        "luminal_call_objects: ", "the address of output 0 cannot be read");
+  CHECK(luminal_last_error_code() == LUMINAL_ERROR_ARGUMENT && other[3] == 4);
+  output.handle = y;
+  request.num_tensors = 1;
+  FAILS(luminal_call_objects(artifact, &request, tensors, outputs),
+        "luminal_call: ", "1 tensors, expected 2");
+  request.num_tensors = 2;
+  FAILS(luminal_call_objects(artifact, &request, tensors, NULL),
+        "luminal_call_objects: ", "null");
+  /* A request of a caller that does not know of objects. */
+  request.struct_size = offsetof(luminal_call_request, read);
+  FAILS(luminal_call_objects(artifact, &request, tensors, outputs),
+        "luminal_call_objects: ", "null");
+}
+
 /* Weights of the artifact, or the caller's for one call. */
 static void callGood(const luminal_artifact *artifact) {
   float x[6] = {1, 0, 0, 0, 1, 0}, w[12] = {0}, b[4] = {1, 1, 1, 1}, y[8];
@@ -316,6 +365,7 @@ int main(int argc, char **argv) {
   CHECK(!info.is_written);
   CHECK(!luminal_info(artifact, LUMINAL_INPUT, 1, &info) && info.is_written);
   callDynamic(artifact);
+  callObjects(artifact);
   luminal_context *contexts[2];
   for (int i = 0; i < 2; ++i)
     CHECK(!luminal_context_create(artifact, 1, &contexts[i]));

@@ -211,6 +211,24 @@ TEST(Context, RefusesSharedMemory) {
   EXPECT_FAILS(d->run(), "output 'z' shares memory with weight 'w'");
 }
 
+TEST(Context, RefusesSharedMemoryOfManyOutputs) {
+  Builder b;
+  uint32_t in = b.input("x", DType::F32, {4});
+  const char *const names[] = {"a", "b", "c", "d", "e", "f"};
+  for (const char *name : names)
+    b.step("copy_f32", {in, b.output(name, DType::F32, {4})}, 4);
+  auto c = b.context();
+  Floats x, y;
+  EXPECT_OK(c->bindInput(0, x.v, DType::F32, Shape{4}));
+  for (uint32_t i = 0; i < 6; ++i)
+    EXPECT_OK(c->bindOutput(i, y.v + 4 * i, DType::F32, Shape{4}));
+  EXPECT_OK(c->run());
+  EXPECT_OK(c->bindOutput(4, y.v + 3, DType::F32, Shape{4}));
+  EXPECT_FAILS(c->run(), "output 'a' shares memory with output 'e'");
+  EXPECT_OK(c->bindOutput(4, x.v + 1, DType::F32, Shape{4}));
+  EXPECT_FAILS(c->run(), "output 'e' shares memory with input 'x'");
+}
+
 TEST(Context, CopiesWhatIsMisaligned) {
   auto c = chain(4).context();
   Floats x, w, y;
