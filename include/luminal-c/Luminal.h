@@ -110,6 +110,9 @@ typedef struct luminal_tensor_info {
   /* Extents as text ("16", "s77", "2*s77 + 1"): equal symbols are equal dims.
    */
   const char *const *shape_text;
+  /* Nonzero for a weight from which something is computed once, and not at each
+   * call. Absent (struct_size ends before it): not told. */
+  int32_t is_prepared;
 } luminal_tensor_info;
 
 typedef struct luminal_load_options {
@@ -347,6 +350,11 @@ typedef struct luminal_call_request {
    * cannot. It is called on this thread. */
   int32_t (*read)(void *handle, void **data);
   size_t handle_offset;
+  /* A number that stands for what the weights with `is_prepared` hold in memory
+   * of the caller: calls of one artifact with the same number, other than 0,
+   * find the same values there, and what is computed once from them is kept
+   * between these calls. 0, or absent: it is computed again. */
+  uint64_t weights_version;
 } luminal_call_request;
 
 /* One call, all of it: nothing of the request is kept. The rules of memory are
@@ -354,7 +362,8 @@ typedef struct luminal_call_request {
  * each call has a context of its own, and contexts are kept for later calls.
  * But an artifact with a state that lies in it has one context for that, and
  * such calls wait for each other. What is computed once from weights is
- * computed again where the caller binds a weight. */
+ * computed again where the caller binds one of them and `weights_version` does
+ * not say that nothing changed. */
 LUMINAL_API luminal_status luminal_call(const luminal_artifact *artifact,
                                         const luminal_call_request *request);
 

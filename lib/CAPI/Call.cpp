@@ -194,9 +194,11 @@ luminal_status Call::bindInputs(Context &context) const {
 
 luminal_status Call::bindWeights(PooledContext &context) const {
   size_t next = get(LUMINAL_INPUT).size();
+  context.context->setWeightsVersion(request.weights_version);
   for (const Tensor &tensor : get(LUMINAL_WEIGHT)) {
     const void *data = request.tensors[next++];
-    if (!data && !context.boundWeights[tensor.index])
+    const bool wasBound = context.boundWeights[tensor.index];
+    if (wasBound ? context.context->isWeightBound(tensor.index, data) : !data)
       continue;
     context.boundWeights[tensor.index] = data != nullptr;
     if (!data) {

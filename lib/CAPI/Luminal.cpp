@@ -160,7 +160,8 @@ luminal_status luminal_info(const luminal_artifact *artifact, luminal_kind kind,
                             size_t index, luminal_tensor_info *info) {
   if (!artifact || !info)
     return fail("luminal_info: null argument");
-  if (info->struct_size < sizeof(luminal_tensor_info))
+  // An older caller's ends earlier.
+  if (info->struct_size < offsetof(luminal_tensor_info, is_prepared))
     return fail("luminal_info: struct_size is not set");
   const Tensor *tensor = artifact->signature->find(kind, index);
   if (!tensor)
@@ -171,6 +172,12 @@ luminal_status luminal_info(const luminal_artifact *artifact, luminal_kind kind,
   info->rank = tensor->shape.size();
   info->shape = tensor->shape.data();
   info->shape_text = tensor->textPointers.data();
+  if (info->struct_size >= sizeof(luminal_tensor_info)) {
+    const Manifest *prepare =
+        artifact->signature->artifact->getManifest().prepare.get();
+    info->is_prepared = kind == LUMINAL_WEIGHT && prepare &&
+                        prepare->weights[tensor->index].buffer.has_value();
+  }
   return LUMINAL_OK;
 }
 

@@ -248,6 +248,19 @@ Artifact::getPrepared(std::span<const void *const> places,
   return prepared;
 }
 
+Result<std::shared_ptr<const PreparedValues>>
+Artifact::getPreparedOf(uint64_t version, std::span<const void *const> places,
+                        unsigned threads) const {
+  std::lock_guard<std::mutex> lock(preparedMutex);
+  if (preparedOfCaller && preparedVersion == version)
+    return preparedOfCaller;
+  preparedOfCaller.reset();
+  LUMINAL_TRY(values, prepareValues(prepare, places, threads));
+  preparedOfCaller = std::move(values);
+  preparedVersion = version;
+  return preparedOfCaller;
+}
+
 Status Artifact::mapEmbeddedWeights(const ZipArchive &archive) {
   const ZipArchive::Member *member = archive.find("weights.bin");
   if (!member)

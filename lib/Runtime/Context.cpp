@@ -216,12 +216,25 @@ Status Context::bindWeight(uint32_t index, const void *data, DType dtype,
                        within ? Copy::Kind::Within : Copy::Kind::In}));
     place = weight.staging.data();
   }
+  const bool isSame = weight.data == data && c.weightsAreKnown;
   c.pointersChanged |= weight.place != place;
   c.weightsChanged |= weight.data != data;
   weight.data = data;
   weight.place = place;
-  c.noteWeight(index);
+  if (!isSame)
+    c.noteWeight(index);
   return {};
+}
+
+bool Context::isWeightBound(uint32_t index, const void *data) const {
+  const Impl::Weight &weight = impl->weights[index];
+  return data && weight.data == data && weight.place == data &&
+         (impl->weightsAreKnown || !impl->preparesFrom(index));
+}
+
+void Context::setWeightsVersion(uint64_t version) {
+  impl->weightsAreKnown = version != 0 && version == impl->weightsVersion;
+  impl->weightsVersion = version;
 }
 
 void Context::unbindWeight(uint32_t index) {

@@ -131,8 +131,15 @@ struct Context::Impl {
   std::shared_ptr<const PreparedValues> prepared;
   bool preparedIsOwn = false;
   /// A weight was bound anew: its contents may differ.
+  /// Of the weights bound now; 0: they may change.
+  uint64_t weightsVersion = 0;
+  /// They hold what they held when this context last prepared values.
+  bool weightsAreKnown = false;
+  bool preparesFrom(uint32_t weight) const {
+    return m.prepare && m.prepare->weights[weight].buffer;
+  }
   void noteWeight(uint32_t weight) {
-    if (!m.prepare || !m.prepare->weights[weight].buffer)
+    if (!preparesFrom(weight))
       return;
     prepared.reset();
     pointersChanged = true;

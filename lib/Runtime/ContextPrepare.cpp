@@ -380,9 +380,11 @@ Status Context::Impl::prepareWeights() {
     areOfArtifact &= weights[i].data == artifact->getWeight(i);
   }
   preparedIsOwn = !areOfArtifact;
-  LUMINAL_TRY(made, areOfArtifact ? artifact->getPrepared(found, threads)
-                                  : prepareValues(artifact->getPrepare(), found,
-                                                  threads));
+  LUMINAL_TRY(made,
+              areOfArtifact ? artifact->getPrepared(found, threads)
+              : weightsVersion
+                  ? artifact->getPreparedOf(weightsVersion, found, threads)
+                  : prepareValues(artifact->getPrepare(), found, threads));
   prepared = std::move(made);
   return {};
 }

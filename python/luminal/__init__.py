@@ -15,7 +15,8 @@ from ._errors import (ArgumentError, ArtifactError, CallError, CompileError, Dev
 
 __version__ = "0.1.0"
 __all__ = ["ArgumentError", "ArtifactError", "CallError", "CompileError", "DeviceError", "DTypeError", "LibraryError",
-           "LuminalError", "ShapeError", "TrainingError", "UnsupportedOp", "UnsupportedOpError", "bench", "compile", "explain", "load"]
+           "LuminalError", "ShapeError", "TrainingError", "UnsupportedOp", "UnsupportedOpError", "bench", "compile", "explain",
+           "invalidate", "load"]
 
 
 def __getattr__(name: str) -> Any:
@@ -29,6 +30,9 @@ def __getattr__(name: str) -> Any:
     if name == "explain":
         from ._explain import explain
         return explain
+    if name == "invalidate":
+        from ._prepared import invalidate
+        return invalidate
     if name == "bench":
         from ._bench import bench
         return bench

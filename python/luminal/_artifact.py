@@ -51,13 +51,15 @@ class Tensor:
     """Extents as text: equal symbols are equal dims."""
     is_written: bool
     """An input whose memory each call changes."""
+    is_prepared: bool
+    """A weight from which something is computed once, and not at each call."""
 
 
 class _Arrays:
     """The arguments of a call in memory of one thread, so that a call allocates none."""
 
     __slots__ = ("tensors", "dtypes", "extents", "outputs", "output_extents", "request", "address", "shapes", "threads",
-                 "stream")
+                 "stream", "version")
 
     def __init__(self, artifact: Artifact) -> None:
         tensors = artifact.inputs + artifact.weights + artifact.states
@@ -72,10 +74,11 @@ class _Arrays:
         if artifact.reader is not None:
             self.request.read, self.request.handle_offset = artifact.reader
         self.address = ctypes.addressof(self.request)
-        # What `extents` and `output_extents` hold, and the request's threads and stream.
+        # What `extents` and `output_extents` hold, and the request's threads, stream and version of weights.
         self.shapes: Shapes | None = None
         self.threads = 0
         self.stream: int | None = None
+        self.version = 0
 
 
 def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -151,7 +154,8 @@ class Artifact:
             info = _capi.TensorInfo(struct_size=ctypes.sizeof(_capi.TensorInfo))
             _capi.check(self._lib.luminal_info(self._handle, kind, index, ctypes.byref(info)))
             tensors.append(Tensor(info.name.decode(), _capi.DTYPES[info.dtype], tuple(info.shape[:info.rank]),
-                                  tuple(text.decode() for text in info.shape_text[:info.rank]), bool(info.is_written)))
+                                  tuple(text.decode() for text in info.shape_text[:info.rank]), bool(info.is_written),
+                                  bool(info.is_prepared)))
         return tensors
 
     def _make_arrays(self) -> _Arrays:
@@ -187,28 +191,29 @@ class Artifact:
         _capi.check(self._lib.luminal_artifact_synchronize(self._handle))
 
     def call(self, tensors: Iterable[int], outputs: Iterable[int], shapes: Shapes, threads: int,
-             stream: int | None = None) -> None:
+             stream: int | None = None, version: int = 0) -> None:
         """One call. Addresses of inputs, weights, states, and of outputs; dtypes must be the signature's.
 
         An address of 0: of a tensor without elements, or of the artifact's own weight or state. ``threads``: of the
         call, 0 for all that the process may use. ``stream``: of the device, for a call that is work of that stream.
+        ``version``: stands for what the weights hold from which something is computed once; 0: not known.
         Raises CallError or ShapeError.
         """
-        arrays = self._ready(shapes, threads, stream)
+        arrays = self._ready(shapes, threads, stream, version)
         self._pack_tensors(arrays.tensors, 0, *tensors)
         self._pack_outputs(arrays.outputs, 0, *outputs)
         if self._call(self._address, arrays.address):
             _capi.check(1)
 
     def call_objects(self, tensors: tuple[Any, ...], outputs: tuple[Any, ...], shapes: Shapes, threads: int,
-                     stream: int | None = None) -> None:
+                     stream: int | None = None, version: int = 0) -> None:
         """As ``call``, with the objects themselves, whose addresses the library reads by ``reader``."""
-        arrays = self._ready(shapes, threads, stream)
+        arrays = self._ready(shapes, threads, stream, version)
         # A tuple holds its items' addresses behind its head.
         if self._call_objects(self._address, arrays.address, id(tensors) + _TUPLE_HEAD, id(outputs) + _TUPLE_HEAD):
             _capi.check(1)
 
-    def _ready(self, shapes: Shapes, threads: int, stream: int | None) -> _Arrays:
+    def _ready(self, shapes: Shapes, threads: int, stream: int | None, version: int) -> _Arrays:
         """This thread's arrays, for a call of that size."""
         try:
             arrays: _Arrays = self._local.arrays
@@ -227,4 +232,6 @@ class Artifact:
         if arrays.stream != stream:
             arrays.request.stream, arrays.request.on_stream = stream or 0, stream is not None
             arrays.stream = stream
+        if arrays.version != version:
+            arrays.request.weights_version = arrays.version = version
         return arrays

@@ -25,7 +25,9 @@ def backend(graph_module: fx.GraphModule, example_inputs: Sequence[Any], *, mode
     """Compiles one graph of dynamo for inference."""
     _versions.check_torch(torch.__version__)
     parsed = Options.parse(options or {}, mode)
-    compiler = functools.partial(_compile_graph, parsed, parsed.fallback == "error" or _is_full_graph())
+    unseen = {i for i, value in enumerate(example_inputs) if isinstance(value, torch.Tensor) and value.is_inference()}
+    compiler = functools.partial(_compile_graph, parsed, parsed.fallback == "error" or _is_full_graph(),
+                                 set() if parsed.freeze else unseen)
     compiled = _trace.trace(graph_module, example_inputs, compiler)
     # Dynamo compiles anew for another grad mode, and for inputs that require gradients where these did not.
     can_differentiate = torch.is_grad_enabled() and any(
@@ -41,21 +43,34 @@ def _is_full_graph() -> bool:
         return False
 
 
-def _compile_graph(options: Options, is_strict: bool, gm: fx.GraphModule,
+def _mark_weights(gm: fx.GraphModule, unseen: set[int]) -> None:
+    """Notes which arguments are parameters and buffers; but for those whose changes PyTorch does not see."""
+    context = torch._guards.TracingContext.try_get()
+    metadata = context.fw_metadata if context is not None else None
+    weights = set(metadata.static_input_indices or ()) if metadata is not None else set()
+    for position, node in enumerate(gm.graph.find_nodes(op="placeholder")):
+        if position in weights - unseen:
+            node.meta[_graph.WEIGHT] = True
+
+
+def _compile_graph(options: Options, is_strict: bool, unseen: set[int], gm: fx.GraphModule,
                    example_inputs: Sequence[Any]) -> Callable[[list[Any]], Sequence[Any]]:
     def compile_archive(archive: bytes, device: torch.device) -> bytes:
         return _cache.compile_archive(archive, options, device.type, _devices.describe(device))
 
-    return _partition.compile_parts(gm, functools.partial(compile_whole, compile_archive), is_strict)
+    if options.prepare:
+        _mark_weights(gm, unseen)
+    return _partition.compile_parts(gm, functools.partial(compile_whole, compile_archive, options.freeze), is_strict)
 
 
-def compile_whole(compile_archive: Callable[[bytes, torch.device], bytes],
+def compile_whole(compile_archive: Callable[[bytes, torch.device], bytes], freeze: bool,
                   graph_module: fx.GraphModule) -> GraphRunner | None:
     """One artifact for all of a graph; None where it computes no tensor. Raises UnsupportedOpError."""
     program = _graph.make_program(graph_module)
     if program is None:
         return None
     device = program.device
-    runner = GraphRunner(Artifact.from_bytes(compile_archive(program.archive, device), device.index or 0), program)
+    runner = GraphRunner(Artifact.from_bytes(compile_archive(program.archive, device), device.index or 0), program,
+                         freeze)
     log.info("compiled a graph of %d nodes", len(graph_module.graph.nodes))
     return runner

@@ -30,7 +30,7 @@ IMPORT_FAILED = 4
 class TensorInfo(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("dtype", ctypes.c_int32),
                 ("is_written", ctypes.c_int32), ("rank", ctypes.c_size_t), ("shape", ctypes.POINTER(ctypes.c_int64)),
-                ("shape_text", ctypes.POINTER(ctypes.c_char_p))]
+                ("shape_text", ctypes.POINTER(ctypes.c_char_p)), ("is_prepared", ctypes.c_int32)]
 
 
 class LoadOptions(ctypes.Structure):
@@ -58,7 +58,8 @@ class CallRequest(ctypes.Structure):
                 ("num_extents", ctypes.c_size_t), ("output_extents", ctypes.POINTER(ctypes.c_int64)),
                 ("num_output_extents", ctypes.c_size_t), ("outputs", ctypes.POINTER(ctypes.c_void_p)),
                 ("num_outputs", ctypes.c_size_t), ("only_shapes", ctypes.c_int32), ("stream", ctypes.c_void_p),
-                ("on_stream", ctypes.c_int32), ("read", ctypes.c_void_p), ("handle_offset", ctypes.c_size_t)]
+                ("on_stream", ctypes.c_int32), ("read", ctypes.c_void_p), ("handle_offset", ctypes.c_size_t),
+                ("weights_version", ctypes.c_uint64)]
 
 
 # The functions that are used: result, arguments. Checked once, when the library is loaded.

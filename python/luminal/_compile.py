@@ -3,6 +3,7 @@
 """Compiles a whole model over ``torch.export``; the result has the model's own signature."""
 from __future__ import annotations
 
+import dataclasses
 import os
 import pathlib
 from collections.abc import Callable, Mapping
@@ -15,7 +16,7 @@ from torch.export.graph_signature import (ConstantArgument, ExportGraphSignature
                                           OutputSpec, SymIntArgument, TensorArgument)
 from torch.utils import _pytree as pytree
 
-from . import _archive, _cache, _capi, _devices, _errors, _report, _trace, _training, _versions
+from . import _archive, _cache, _capi, _devices, _errors, _prepared, _report, _trace, _training, _versions
 from ._artifact import Artifact
 from ._options import Options
 from ._runner import DTYPES, Result, check_tensor
@@ -84,11 +85,14 @@ class CompiledModel:
     """A compiled model: called like the model, from any number of threads at once."""
 
     def __init__(self, exported: ExportedProgram, owner: torch.nn.Module | None, options: Options) -> None:
-        self._exported, self._owner, self._options = exported, owner, options
-        self._specs = exported.graph_signature
+        self._exported, self._owner = exported, owner
+        self._specs, self._calls = exported.graph_signature, exported.call_spec
         # Tensors are named by their nodes, which are unique: the name of a buffer may be that of an input.
         self._stored = {spec.arg.name: spec.target for spec in self._specs.input_specs if spec.kind in _STORED}
         self._where = self._locate()
+        # PyTorch does not see that these change.
+        is_unseen = any(self._value(name).is_inference() for name in self._where)
+        self._options = options = options if options.freeze or not is_unseen else dataclasses.replace(options, prepare=False)
         device = self._device = self._find_device()
         self._data = _cache.compile_archive(self._archive(self._constants()), options, device.type,
                                             _devices.describe(device))
@@ -96,6 +100,7 @@ class CompiledModel:
         """The loaded artifact: its signature is in ``inputs``, ``outputs``, ``weights`` and ``states``."""
         self._report: _report.Report | None = None
         self._sources = self.artifact.inputs + self.artifact.weights + self.artifact.states
+        self._watch = _prepared.watch(self._sources, options.freeze)
         values = {node.name: node.meta.get("val") for node in self._exported.graph.nodes}
         results = [values[s.arg.name] for s in self._specs.output_specs
                    if s.kind == OutputKind.USER_OUTPUT and isinstance(s.arg, (TensorArgument, SymIntArgument))]
@@ -184,10 +189,10 @@ class CompiledModel:
                 outputs.append(int(next(results)))
             else:
                 outputs.append(spec.arg.value)
-        return pytree.tree_unflatten(outputs, self._exported.call_spec.out_spec)
+        return pytree.tree_unflatten(outputs, self._calls.out_spec)
 
     def _flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        expected = self._exported.call_spec.in_spec
+        expected = self._calls.in_spec
         try:
             from torch.export._tree_utils import reorder_kwargs
             kwargs = reorder_kwargs(kwargs, expected)
@@ -209,7 +214,7 @@ class CompiledModel:
 
     def _run(self, *tensors: torch.Tensor) -> list[torch.Tensor]:
         from ._runner import run_tensors
-        return run_tensors(self.artifact, list(tensors), self._results, device=self._device)
+        return run_tensors(self.artifact, list(tensors), self._results, device=self._device, watch=self._watch)
 
 
 def _has(module: torch.nn.Module, path: str) -> bool:

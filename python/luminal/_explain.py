@@ -92,7 +92,7 @@ def _compile(explanation: Explanation, options: Options, graph_module: fx.GraphM
         graph.unsupported.clear()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return _partition.compile_parts(functional, functools.partial(_backend.compile_whole, compile_archive), False,
+            return _partition.compile_parts(functional, functools.partial(_backend.compile_whole, compile_archive, False), False,
                                              graph.unsupported.extend)
 
     return _trace.trace(graph_module, inputs, compiler)

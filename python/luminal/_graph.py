@@ -25,6 +25,8 @@ from . import _aliases, _archive, _devices, _errors
 
 # Larger constants stay where they are and are bound like inputs.
 _MAX_CONSTANT_BYTES = 1024
+# In the metadata of arguments that are weights: the same tensors at most calls.
+WEIGHT = "luminal_weight"
 aten = torch.ops.aten
 
 
@@ -126,6 +128,7 @@ class _Builder:
         self.last = self.arguments[-1] if self.arguments else None
         self.inputs: dict[str, Argument | Size | Constant] = {}
         self.constants: dict[str, torch.Tensor] = {}
+        self.weights: set[str] = set()
         self.symbols: dict[Any, tuple[int, int | None]] = {}
         self.extents: dict[Any, tuple[fx.Node, int]] = {}
         self.shape_env: Any = None
@@ -149,8 +152,13 @@ class _Builder:
         self.output.args = ((*(value for _, value in mutations), *tensors),)
         self.graph.eliminate_dead_code()
         for position, node in enumerate(self.arguments):
-            if isinstance(node.meta["val"], torch.Tensor):
-                self.inputs[node.name] = Argument(position, not _aliases.is_row_major(node.meta["val"]))
+            value = node.meta["val"]
+            if isinstance(value, torch.Tensor):
+                is_strided = not _aliases.is_row_major(value)
+                self.inputs[node.name] = Argument(position, is_strided)
+                if node.meta.get(WEIGHT) and not is_strided and all(isinstance(extent, int) for extent in value.shape):
+                    self.weights.add(node.name)
+        self.weights -= {target.name for target, _ in mutations}
         _archive.strip_metadata(self.graph)
         graph_module = fx.GraphModule(self.source, self.graph)
         ranges = {symbol: self.shape_env.bound_sympy(symbol) for symbol in self.symbols}
@@ -336,9 +344,9 @@ class _Builder:
     def signature(self, mutations: list[tuple[fx.Node, fx.Node]], tensors: list[fx.Node]) -> ExportGraphSignature:
         inputs = []
         for node in self.graph.find_nodes(op="placeholder"):
-            constant = node.name in self.constants
-            inputs.append(InputSpec(InputKind.CONSTANT_TENSOR if constant else InputKind.USER_INPUT,
-                                    TensorArgument(node.name), node.name if constant else None))
+            kind = (InputKind.CONSTANT_TENSOR if node.name in self.constants else
+                    InputKind.PARAMETER if node.name in self.weights else InputKind.USER_INPUT)
+            inputs.append(InputSpec(kind, TensorArgument(node.name), node.name if kind != InputKind.USER_INPUT else None))
         outputs = [OutputSpec(OutputKind.USER_INPUT_MUTATION, TensorArgument(value.name), node.name)
                    for node, value in mutations]
         outputs += [OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(node.name), None) for node in tensors]

@@ -39,6 +39,10 @@ class Options:
     """Folder of what was measured on this machine; "": the user's."""
     report: str = ""
     """File for the compiler's report as JSON."""
+    prepare: bool = True
+    """Whether what depends on weights alone is computed once, and again when PyTorch sees that they changed."""
+    freeze: bool = False
+    """Whether that is so for inference tensors too, whose changes PyTorch does not see."""
     fallback: str = "eager"
     """What becomes of an op that is not supported: "eager" runs it by PyTorch, "error" raises."""
     cache: bool = True
@@ -89,6 +93,8 @@ class Options:
             texts.append(f"--seed={self.seed}")
         if self.plan_cache:
             texts.append(f"--plan-cache={self.plan_cache}")
+        if not self.prepare:
+            texts.append("--prepare-bytes=0")
         if self.report:
             texts.append(f"--report={self.report}")
         return texts

@@ -12,7 +12,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _pytree as pytree
 
-from . import _capi, _devices, _errors, _graph, _objects, _versions
+from . import _capi, _devices, _errors, _graph, _objects, _prepared, _versions
 from ._artifact import Artifact, Shapes, Tensor
 
 DTYPES: dict[str, torch.dtype] = {name: getattr(torch, name) for name in _capi.DTYPES}
@@ -58,7 +58,7 @@ def check_tensor(tensor: Any, spec: Tensor, device: torch.device) -> None:
 
 def run_tensors(artifact: Artifact, tensors: list[torch.Tensor], expected: Sequence[Result],
                 shapes: Shapes | None = None, threads: int | None = None,
-                device: torch.device = _devices.CPU) -> list[torch.Tensor]:
+                device: torch.device = _devices.CPU, watch: _prepared.Watch | None = None) -> list[torch.Tensor]:
     """One call on tensors of the caller, in the order inputs, weights, states; returns new outputs.
 
     Those that the program writes to are changed in place, also where they are strided. On a GPU the call is work of
@@ -76,7 +76,7 @@ def run_tensors(artifact: Artifact, tensors: list[torch.Tensor], expected: Seque
     addresses += [0] * (artifact.num_tensors - len(tensors))
     stream = _devices.stream_of(device)
     artifact.call(addresses, list(map(_data_ptr, results)), shapes, _get_num_threads() if threads is None else threads,
-                  stream() if stream is not None else None)
+                  stream() if stream is not None else None, watch.number(tensors) if watch is not None else 0)
     for index in artifact.written:
         if index < len(tensors):
             _finish_write(tensors[index], strided.get(index))
@@ -95,8 +95,8 @@ def _caller(artifact: Artifact) -> Callable[..., None]:
     artifact.reader = _objects.reader()
     if artifact.reader is not None:
         return artifact.call_objects
-    return lambda tensors, outputs, shapes, threads, stream: artifact.call(
-        map(_data_ptr, tensors), map(_data_ptr, outputs), shapes, threads, stream)
+    return lambda tensors, outputs, shapes, threads, stream, version: artifact.call(
+        map(_data_ptr, tensors), map(_data_ptr, outputs), shapes, threads, stream, version)
 
 
 def _finish_write(written: torch.Tensor, original: torch.Tensor | None) -> None:
@@ -127,9 +127,11 @@ def call_model(artifact: Artifact, values: list[Any], threads: int) -> list[torc
 class GraphRunner:
     """A compiled graph: called with the list of the graph's arguments, returns the list of its outputs."""
 
-    def __init__(self, artifact: Artifact, program: _graph.Program) -> None:
+    def __init__(self, artifact: Artifact, program: _graph.Program, freeze: bool) -> None:
         self.artifact, self.call = artifact, _caller(artifact)
-        self.inputs = [program.inputs[t.name] for t in artifact.inputs]
+        self.specs = artifact.inputs + artifact.weights
+        self.inputs = [program.inputs[t.name] for t in self.specs]
+        self.watch = _prepared.watch(self.specs, freeze)
         self.outputs = program.outputs
         self.symbols = program.symbols
         self.device = program.device
@@ -155,7 +157,7 @@ class GraphRunner:
         """
         if not self.is_direct:
             return self
-        pick, known, call = self.pick, self.shapes, self.call
+        pick, known, call, watch = self.pick, self.shapes, self.call, self.watch
         empty = [_allocator(result.device) for result in self.results]
         dtypes = [result.dtype for result in self.results]
         specs = list(zip(empty, known.outputs, known.strides, dtypes)) if known is not None else []
@@ -165,7 +167,9 @@ class GraphRunner:
         def run(args: list[Any]) -> Sequence[Any]:
             assert known is not None
             results = tuple([make(shape, strides, dtype) for make, shape, strides, dtype in specs])
-            call(pick(args), results, known, _get_num_threads(), stream_of() if stream_of is not None else None)
+            tensors = pick(args)
+            call(tensors, results, known, _get_num_threads(), stream_of() if stream_of is not None else None,
+                 watch.number(tensors) if watch is not None else 0)
             return results
 
         def run_dynamic(args: list[Any]) -> Sequence[Any]:
@@ -173,7 +177,8 @@ class GraphRunner:
             shapes = shapes_of(tensors)
             results = tuple([make(shape, strides, dtype)
                              for make, shape, strides, dtype in zip(empty, shapes.outputs, shapes.strides, dtypes)])
-            call(tensors, results, shapes, _get_num_threads(), stream_of() if stream_of is not None else None)
+            call(tensors, results, shapes, _get_num_threads(), stream_of() if stream_of is not None else None,
+                 watch.number(tensors) if watch is not None else 0)
             return results
 
         inner: Callable[[list[Any]], Sequence[Any]] = run_dynamic if known is None else run
@@ -190,14 +195,14 @@ class GraphRunner:
 
     def _dynamic_shapes(self) -> Callable[[Sequence[torch.Tensor]], Shapes]:
         """Shapes by the tensors of a call. Where extents are guarded, only those that are dynamic are looked at."""
-        artifact, known = self.artifact, dict[tuple[int, ...], Shapes]()
+        artifact, count, known = self.artifact, len(self.artifact.inputs), dict[tuple[int, ...], Shapes]()
         positions = [i for i, t in enumerate(artifact.inputs) if -1 in t.shape or not _versions.GUARDS_WEIGHTS]
 
         def shapes_of(tensors: Sequence[torch.Tensor]) -> Shapes:
             key = tuple([e for i in positions for e in tensors[i].shape])
             found = known.get(key)
             if found is None:
-                found = artifact.shapes(tuple([e for t in tensors for e in t.shape]))
+                found = artifact.shapes(tuple([e for t in tensors[:count] for e in t.shape]))
                 if len(known) >= 1024:
                     known.clear()
                 known[key] = found
@@ -208,7 +213,7 @@ class GraphRunner:
     def _checked(self, run: Callable[[list[Any]], Sequence[Any]]) -> Callable[[list[Any]], Sequence[Any]]:
         """Calls ``run`` where the arguments are what the graph was compiled for: the ``data`` of a weight may have been
         replaced by a tensor of other strides, another dtype or shape. Extents of dynamic dims are checked by the call."""
-        specs, pick = self.artifact.inputs, self.pick
+        specs, pick = self.specs, self.pick
         on_cpu = self.device.type == "cpu"
         names = ["dtype"] + ["shape"] * (self.shapes is not None) + ["is_cpu"] * on_cpu
         kind_of = operator.attrgetter(*names) if len(names) > 1 else lambda t: (t.dtype,)
@@ -224,16 +229,17 @@ class GraphRunner:
         return checked
 
     def _run_checked(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        for tensor, spec in zip(tensors, self.artifact.inputs):
+        for tensor, spec in zip(tensors, self.specs):
             check_tensor(tensor, spec, self.device)
-        return run_tensors(self.artifact, list(tensors), self.results, self.shapes, device=self.device)
+        return run_tensors(self.artifact, list(tensors), self.results, self.shapes, device=self.device, watch=self.watch)
 
     def __call__(self, args: list[Any]) -> list[Any]:
         tensors = self.pick(args) if self.only_arguments else [self._tensor(i, args) for i in self.inputs]
         if not _versions.GUARDS_WEIGHTS:
             results = self._run_checked(tensors)
         else:
-            results = run_tensors(self.artifact, list(tensors), self.results, self.shapes, device=self.device)
+            results = run_tensors(self.artifact, list(tensors), self.results, self.shapes, device=self.device,
+                                  watch=self.watch)
         return results if self.plain else [self._output(o, results, args) for o in self.outputs]
 
     def _tensor(self, source: Any, args: Sequence[Any]) -> torch.Tensor:

@@ -76,6 +76,11 @@ public:
   /// of the host or where kernels reach them.
   Result<std::shared_ptr<const PreparedValues>>
   getPrepared(std::span<const void *const> places, unsigned threads) const;
+  /// The same of weights of the caller, kept for contexts whose weights have
+  /// the same number (Context::setWeightsVersion) until another number comes.
+  Result<std::shared_ptr<const PreparedValues>>
+  getPreparedOf(uint64_t version, std::span<const void *const> places,
+                unsigned threads) const;
   /// By step.
   const std::vector<KernelHandle> &getKernels() const { return kernels; }
   const Plan &getPlan() const { return *plan; }
@@ -110,7 +115,8 @@ private:
   mutable std::vector<Memory> weightsMemory;
   std::shared_ptr<const Artifact> prepare;
   mutable std::mutex preparedMutex;
-  mutable std::shared_ptr<const PreparedValues> prepared;
+  mutable std::shared_ptr<const PreparedValues> prepared, preparedOfCaller;
+  mutable uint64_t preparedVersion = 0;
 };
 
 } // namespace luminal::runtime

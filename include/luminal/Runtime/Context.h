@@ -71,6 +71,13 @@ public:
   void unbindOutput(uint32_t output);
   Status bindWeight(uint32_t weight, const void *data, DType dtype,
                     std::span<const int64_t> shape);
+  /// Whether to bind the weight again, of the same type, would change nothing.
+  bool isWeightBound(uint32_t weight, const void *data) const;
+  /// A number that stands for what the weights hold that are bound next, 0
+  /// where that is not known: what was prepared from weights at the same
+  /// addresses is kept where their number is that of the last ones, and shared
+  /// with contexts whose weights have the same number.
+  void setWeightsVersion(uint64_t version);
   /// Uses the artifact's weight again.
   void unbindWeight(uint32_t weight);
 

@@ -318,6 +318,41 @@ static void callGood(const luminal_artifact *artifact) {
   }
 }
 
+/* y = x + f(w), where f(w) is computed once for a number of the weights. */
+static void callPrepared(void) {
+  const char *options[] = {"--allow-missing-weights"};
+  luminal_artifact *artifact = NULL;
+  CHECK(!luminal_compile(in("prepared.mlir"), options, 1, in("prepared.lum")));
+  CHECK(!luminal_load(in("prepared.lum"), NULL, &artifact));
+  luminal_tensor_info info = {sizeof info};
+  CHECK(!luminal_info(artifact, LUMINAL_INPUT, 0, &info) && !info.is_prepared);
+  CHECK(!luminal_info(artifact, LUMINAL_WEIGHT, 0, &info) && info.is_prepared);
+  /* A caller that does not know of it. */
+  info.struct_size = offsetof(luminal_tensor_info, is_prepared);
+  info.is_prepared = 7;
+  CHECK(!luminal_info(artifact, LUMINAL_WEIGHT, 0, &info));
+  CHECK(info.is_prepared == 7);
+
+  static float x[4096], w[4096], y[4096];
+  void *tensors[] = {x, w}, *outputs[] = {y};
+  luminal_dtype dtypes[] = {LUMINAL_F32, LUMINAL_F32};
+  int64_t extents[] = {4096}, outputExtents[] = {4096};
+  luminal_call_request request = {
+      sizeof request, 1, tensors, dtypes, 2, extents, 1,
+      outputExtents,  1, outputs, 1,      0};
+  float seen[5];
+  const uint64_t versions[] = {1, 1, 2, 0, 0};
+  for (int i = 0; i < 5; ++i) {
+    w[0] = -(float)i;
+    request.weights_version = versions[i];
+    CHECK(!luminal_call(artifact, &request));
+    seen[i] = y[0];
+    CHECK(fabsf(y[0] - sinf(sinf(sinf(sinf(i == 1 ? 0 : w[0]))))) < 1e-5f);
+  }
+  CHECK(seen[0] == seen[1] && seen[1] != seen[2] && seen[3] != seen[4]);
+  luminal_artifact_free(artifact);
+}
+
 int main(int argc, char **argv) {
   CHECK(argc == 2);
   folder = argv[1];
@@ -366,6 +401,7 @@ int main(int argc, char **argv) {
   CHECK(!luminal_info(artifact, LUMINAL_INPUT, 1, &info) && info.is_written);
   callDynamic(artifact);
   callObjects(artifact);
+  callPrepared();
   luminal_context *contexts[2];
   for (int i = 0; i < 2; ++i)
     CHECK(!luminal_context_create(artifact, 1, &contexts[i]));

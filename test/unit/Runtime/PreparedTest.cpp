@@ -88,6 +88,34 @@ TEST(Prepared, IsComputedAnewWhenAWeightIsBoundAnew) {
   }
 }
 
+TEST(Prepared, IsKeptWhileTheNumberOfItsWeightsIs) {
+  auto artifact = prepared().load();
+  ASSERT_TRUE(artifact) << artifact.error().message;
+  auto c = Context::create(*artifact, {1}), d = Context::create(*artifact, {1});
+  ASSERT_TRUE(c && d);
+  Floats x, w, other;
+  w[0] = 100, other[0] = 1000;
+  auto call = [&](Context &context, Floats &weight, uint64_t version) {
+    EXPECT_OK(bind(context, x));
+    context.setWeightsVersion(version);
+    EXPECT_OK(context.bindWeight(0, weight.v, DType::F32, Shape{4}));
+    return firstOutput(context);
+  };
+  EXPECT_EQ(call(**c, w, 1), 102);
+  // What is kept is seen by a change that is not told, to other contexts too.
+  w[0] = 200;
+  EXPECT_EQ(call(**c, w, 1), 102);
+  EXPECT_EQ(call(**d, w, 1), 102);
+  EXPECT_EQ(call(**c, w, 2), 202);
+  EXPECT_EQ(call(**d, other, 3), 1002);
+  // An address that another number had.
+  w[0] = 300;
+  EXPECT_EQ(call(**c, w, 4), 302);
+  w[0] = 400;
+  for (int i = 0; i < 2; ++i, ++w[0])
+    EXPECT_EQ(call(**c, w, 0), 402 + i) << "nothing is known";
+}
+
 TEST(Prepared, IsSharedByContextsWithTheArtifactsWeights) {
   auto artifact = prepared().load();
   ASSERT_TRUE(artifact) << artifact.error().message;

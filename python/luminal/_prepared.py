@@ -1,0 +1,73 @@
+# ===- _prepared.py - When what is computed from weights is computed again ------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What an artifact computes once from weights is kept while they are the same tensors with the same values.
+
+A weight that changed is known by its address and by the version that PyTorch counts up at every write that it sees.
+"""
+from __future__ import annotations
+
+import operator
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from . import _errors
+from ._artifact import Tensor
+
+_invalidated = 0
+_data_ptr, _is_inference = torch.Tensor.data_ptr, torch.Tensor.is_inference
+_version_of = operator.attrgetter("_version")
+
+
+def invalidate(model: torch.nn.Module | torch.Tensor | Callable[..., Any]) -> None:
+    """Tells of a write to weights of ``model`` that PyTorch does not see: ``p.data.add_(1)``, or by numpy.
+
+    The next call computes anew what is computed once from weights; also of other models, which costs them one such
+    computation.
+    """
+    global _invalidated
+    if not isinstance(model, torch.Tensor) and not callable(model):
+        raise _errors.ArgumentError(f"model is a {type(model).__name__}: expected a module or a tensor")
+    _invalidated += 1
+
+
+class Watch:
+    """Numbers the values that the weights of one artifact have had."""
+
+    def __init__(self, positions: Sequence[int], freeze: bool) -> None:
+        """``positions``: of the weights that matter, among the tensors of a call."""
+        self._pick = operator.itemgetter(*positions) if len(positions) > 1 else lambda tensors: (tensors[positions[0]],)
+        self._freeze = freeze
+        self._lock = threading.Lock()
+        self._seen: tuple[list[int], int] = ([], 0)
+        self._held: list[torch.UntypedStorage] = []
+
+    def number(self, tensors: Sequence[torch.Tensor]) -> int:
+        """Stands for the values of the weights among the tensors of a call; 0 where they may change unseen."""
+        weights = self._pick(tensors)
+        if any(map(_is_inference, weights)):
+            # What is written to them in inference mode, nothing counts.
+            if not self._freeze:
+                return 0
+            versions = [-1 if t.is_inference() else t._version for t in weights]
+        else:
+            versions = list(map(_version_of, weights))
+        key = [_invalidated, *map(_data_ptr, weights), *versions]
+        known, number = self._seen
+        if key == known:
+            return number
+        with self._lock:
+            number = self._seen[1] + 1
+            # While their memory is held, no other tensor is at these addresses.
+            self._seen = ([], number)
+            self._held = [t.untyped_storage() for t in weights]
+            self._seen = (key, number)
+        return number
+
+
+def watch(sources: Sequence[Tensor], freeze: bool) -> Watch | None:
+    """Of the tensors of a call, in their order; None where nothing is computed once from them."""
+    positions = [i for i, tensor in enumerate(sources) if tensor.is_prepared]
+    return Watch(positions, freeze) if positions else None
