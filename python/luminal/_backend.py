@@ -12,7 +12,7 @@ import torch
 from torch import fx
 from torch._dynamo.symbolic_convert import InstructionTranslator
 
-from . import _cache, _devices, _errors, _graph, _partition, _trace, _training, _versions
+from . import _cache, _devices, _errors, _graph, _partition, _sizes, _trace, _training, _versions
 from ._artifact import Artifact
 from ._options import Options
 from ._runner import GraphRunner
@@ -58,6 +58,7 @@ def _compile_graph(options: Options, is_strict: bool, unseen: set[int], gm: fx.G
     def compile_archive(archive: bytes, device: torch.device) -> bytes:
         return _cache.compile_archive(archive, options, device.type, _devices.describe(device))
 
+    _sizes.fold_known(gm)
     if options.prepare:
         _mark_weights(gm, unseen)
     return _partition.compile_parts(gm, functools.partial(compile_whole, compile_archive, options.freeze), is_strict)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 import operator
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import torch
@@ -14,7 +14,7 @@ from torch import fx
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
-from . import _archive, _devices, _errors, _trace
+from . import _archive, _devices, _errors, _sizes, _trace
 from ._runner import DTYPES, GraphRunner
 
 log = logging.getLogger("luminal")
@@ -36,7 +36,13 @@ def compile_parts(graph_module: fx.GraphModule, compile_whole: CompileWhole, is_
             return runner.direct() if runner is not None else _eager(graph_module)
     except _errors.UnsupportedOpError as error:
         _decompose_or_note(graph_module, error, unsupported)
+        if is_strict:
+            _sizes.fix_unproved(graph_module, error)
+    except _errors.CompileError as error:
+        _sizes.fix_unproved(graph_module, error)
+        raise
     if is_strict:
+        _sizes.fix(graph_module, _symbols_in_floats(graph_module, foreign), "; ".join(map(str, foreign.values())))
         ops = list(unsupported.values()) + list(foreign.values())
         raise _errors.UnsupportedOpError("unsupported ops: " + "; ".join(map(str, ops)), ops)
     while True:
@@ -123,6 +129,13 @@ def _foreign_nodes(graph_module: fx.GraphModule) -> dict[str, _errors.Unsupporte
             file, line = _archive.place_of(node)
             found[node.name] = _errors.UnsupportedOp(f"{node.target}: {reason}", node.name, file, line)
     return found
+
+
+def _symbols_in_floats(graph_module: fx.GraphModule, names: Collection[str]) -> set[str]:
+    """Symbols of the sizes that nodes of these names read as floats or conditions."""
+    values = [n.meta["val"] for node in graph_module.graph.nodes if node.name in names
+              for n in node.all_input_nodes if isinstance(n.meta.get("val"), (torch.SymFloat, torch.SymBool))]
+    return {str(symbol) for value in values for symbol in value.node.expr.free_symbols}
 
 
 def _is_scalar(node: fx.Node) -> bool:

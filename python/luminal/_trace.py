@@ -14,7 +14,7 @@ from torch import fx
 from torch._functorch.aot_autograd import aot_module_simplified
 from torch.export.exported_program import _override_composite_implicit_decomp
 
-from . import _errors
+from . import _errors, _sizes
 
 aten = torch.ops.aten
 # AOTAutograd has a protocol for these, with its own names of arguments.
@@ -81,3 +81,5 @@ def trace(graph_module: fx.GraphModule, inputs: Sequence[Any], compiler: Inferen
                     inference_compiler=compiler, decompositions=table, keep_inference_input_mutations=True)
         except DecomposeMore as more:
             table.update({op: decompositions()[op] for op in more.ops})
+        except _sizes.FixSizes as sizes:
+            sizes.fix()

@@ -70,4 +70,4 @@ def test_architecture(name, compiles):
                 worst = max(worst, ratio(a, b, c))
     assert worst <= LIMIT
     # Some keep tensors of their first call, so the second is another program.
-    assert counts[0] > 0 and counts[1] == counts[2]
+    assert counts[0] > 0 and (counts[1] == counts[2] or name in architectures.FIXED)

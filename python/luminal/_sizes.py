@@ -1,0 +1,68 @@
+# ===- _sizes.py - Programs that need a size to be known --------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Takes sizes for the numbers that they are in this call, where a program cannot be compiled for all.
+
+A guard says so to dynamo, which compiles anew for another size.
+"""
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable
+
+import torch
+from torch import fx
+
+from . import _errors
+
+# What the compiler says where an extent or an index would have to be proved for all sizes.
+_UNPROVED = re.compile(r"\bprov(e|ably)\b")
+_SYMBOL = re.compile(r"\bs\d+\b")
+
+
+class FixSizes(Exception):
+    """Raised by an inference compiler: to be traced again, with these sizes known."""
+
+    def __init__(self, sizes: dict[str, torch.SymInt], reason: str) -> None:
+        super().__init__()
+        self.sizes, self.reason = sizes, reason
+
+    def fix(self) -> None:
+        values = ", ".join(f"{name} = {int(size)}" for name, size in self.sizes.items())  # int: this adds the guards
+        warnings.warn(f"luminal compiles for {values} alone, and anew for other sizes: {self.reason}", stacklevel=2)
+
+
+def _sizes(graph_module: fx.GraphModule) -> dict[str, torch.SymInt]:
+    """Those that the arguments of a graph have, by symbol."""
+    found: dict[str, torch.SymInt] = {}
+    for node in graph_module.graph.find_nodes(op="placeholder"):
+        value = node.meta.get("val")
+        for size in value.shape if isinstance(value, torch.Tensor) else (value,):
+            if isinstance(size, torch.SymInt) and size.node.expr.is_Symbol:
+                found.setdefault(str(size.node.expr), size)
+    return found
+
+
+def fix(graph_module: fx.GraphModule, symbols: Iterable[str], reason: str) -> None:
+    """Raises FixSizes where arguments have sizes of these symbols."""
+    sizes = _sizes(graph_module)
+    if known := {name: sizes[name] for name in sorted(set(symbols)) if name in sizes}:
+        raise FixSizes(known, reason)
+
+
+def fix_unproved(graph_module: fx.GraphModule, error: _errors.CompileError) -> None:
+    """Raises FixSizes where the error is that something does not hold for all sizes."""
+    text = str(error)
+    if _UNPROVED.search(text):
+        fix(graph_module, _SYMBOL.findall(text), text)
+
+
+def fold_known(graph_module: fx.GraphModule) -> None:
+    """Writes numbers in the place of sizes, and of what is computed from sizes, that guards tell."""
+    for node in graph_module.graph.nodes:
+        if node.op != "call_function":
+            continue
+        value = node.meta.get("val")
+        if isinstance(value, (torch.SymInt, torch.SymFloat)) and value.node.expr.is_number:
+            node.replace_all_uses_with(int(value) if isinstance(value, torch.SymInt) else float(value))
+    graph_module.graph.eliminate_dead_code()
