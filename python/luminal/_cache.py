@@ -11,7 +11,7 @@ import pathlib
 import tempfile
 import zipfile
 
-from . import _capi
+from . import _capi, _progress
 from ._options import Options
 
 log = logging.getLogger("luminal")
@@ -65,7 +65,8 @@ def compile_archive(archive: bytes, options: Options, target: str = "cpu", devic
         if data:
             log.info("artifact from %s", path)
             return data
-    data, notes = _capi.compile_bytes(archive, "graph", texts)
+    with _progress.shown(options.search_budget):
+        data, notes = _capi.compile_bytes(archive, "graph", texts)
     for note in notes:
         log.warning("%s", note)
     if path is not None:
