@@ -7,6 +7,7 @@ import luminal._objects
 import pytest
 import torch
 from conftest import ROOT
+from luminal import _versions
 from test_threads import run_threads
 from torch import nn
 
@@ -14,10 +15,12 @@ sys.path.insert(0, str(ROOT / "utils"))
 
 import call_overhead
 
-# Of a call of AOTAutograd's wrapper around nothing.
-LIMIT = 0.3
+# Of a call of AOTAutograd's wrapper around nothing. utils/call_overhead.py shows at most 0.3 on a quiet machine; to ask
+# each of 64 tensors in Python took 0.6.
+LIMIT = 0.5
 
 
+@pytest.mark.skipif(not _versions.GUARDS_WEIGHTS, reason="this version of torch guards no weights: each is checked")
 @pytest.mark.parametrize("count", [2, 16, 64])
 def test_overhead(count):
     """A machine with other work to do gets three tries."""

@@ -119,6 +119,7 @@ def test_threads(make, module):
     """Threads share what is prepared; a change between calls is seen by all."""
     compiled, x = make(module), torch.randn(3, 64)
     with torch.no_grad():
+        compiled(x)  # PyTorch 2.11 does not compile in several threads at once
         for _ in range(5):
             module.weight.copy_(torch.randn(64, 64))
             expected = module(x)
