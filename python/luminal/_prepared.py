@@ -59,7 +59,10 @@ class Watch:
         if key == known:
             return number
         with self._lock:
-            number = self._seen[1] + 1
+            known, number = self._seen
+            if key == known:  # another thread was here first
+                return number
+            number += 1
             # While their memory is held, no other tensor is at these addresses.
             self._seen = ([], number)
             self._held = [t.untyped_storage() for t in weights]

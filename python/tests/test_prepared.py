@@ -1,7 +1,11 @@
 # ===- test_prepared.py - What is computed once from weights --------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import threading
+import time
+
 import helpers
 import luminal
+import luminal._prepared
 import pytest
 import torch
 from test_threads import run_threads
@@ -153,3 +157,19 @@ def test_buffers_that_the_model_writes_are_not_prepared():
 def test_invalidate_takes_models():
     with pytest.raises(luminal.ArgumentError, match="expected a module or a tensor"):
         luminal.invalidate("model")
+
+
+def test_threads_number_a_change_once():
+    """Those that see a change at the same time prepare for one number, not each for its own."""
+    tensors, numbers = [torch.zeros(2)], []
+    watch = luminal._prepared.Watch([0], freeze=False)
+    first = watch.number(tensors)
+    tensors[0].add_(1)
+    threads = [threading.Thread(target=lambda: numbers.append(watch.number(tensors))) for _ in range(4)]
+    with watch._lock:
+        for thread in threads:
+            thread.start()
+        time.sleep(0.1)  # until all wait
+    for thread in threads:
+        thread.join()
+    assert numbers == [first + 1] * 4
