@@ -130,7 +130,6 @@ struct Context::Impl {
   /// artifact, or the context's own where some weight is the caller's.
   std::shared_ptr<const PreparedValues> prepared;
   bool preparedIsOwn = false;
-  /// A weight was bound anew: its contents may differ.
   /// Of the weights bound now; 0: they may change.
   uint64_t weightsVersion = 0;
   /// They hold what they held when this context last prepared values.
@@ -138,6 +137,7 @@ struct Context::Impl {
   bool preparesFrom(uint32_t weight) const {
     return m.prepare && m.prepare->weights[weight].buffer;
   }
+  /// A weight was bound anew: its contents may differ.
   void noteWeight(uint32_t weight) {
     if (!preparesFrom(weight))
       return;

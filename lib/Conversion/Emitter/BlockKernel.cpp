@@ -20,6 +20,8 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include <utility>
+
 using namespace luminal;
 using namespace mlir;
 
@@ -53,8 +55,8 @@ private:
   ProductAnalysis p;
   llir::LoopFormAttr form;
   int64_t depth, parts;
-  unsigned threads = 0, warp = 1;
-  Value thread;
+  /// All threads of a block.
+  Emitter::Team team;
   std::unique_ptr<BlockTile> tile;
   std::optional<BlockSide> left, right;
   size_t rowAxis = 0, columnAxis = 0;
@@ -87,20 +89,17 @@ WorkShape BlockKernel::emit() {
   (void)fits;
   p.joinDims();
   Grid grid = makeGrid(roles);
-  threads = e.team.count;
-  thread = e.team.member;
-  warp = e.team.warp;
   // The code below says itself what each thread does.
-  e.team = Emitter::Team();
+  team = std::exchange(e.team, Emitter::Team());
   TileShape shape{grid.axes[rowAxis].block, grid.axes[columnAxis].block, depth};
   tile = form.getWord("use") == "mma"
-             ? makeTensorTile(e, shape, getElementType(p.rows.operand), thread,
-                              threads / 32, /*warpColumns=*/4)
-             : makePlainTile(e, shape, p.accumulator, thread);
+             ? makeTensorTile(e, shape, getElementType(p.rows.operand),
+                              team.member, team.count / 32, /*warpColumns=*/4)
+             : makePlainTile(e, shape, p.accumulator, team.member);
   auto makeSide = [&](const ProductSide &side, int64_t count) {
     BlockSide made(e, p, side, *tile,
                    BlockSide::getReading(form, /*ofRows=*/&side == &p.rows),
-                   count, depth, thread, threads);
+                   count, depth, team.member, team.count);
     made.setMemory(e.makeShared(tile->getStored(), made.countElements()));
     return made;
   };
@@ -197,8 +196,7 @@ void BlockKernel::emitUnit(const Grid &grid, Value unit) {
   if (parts == 1)
     return write(sums);
   emitPart(block, part, sums);
-  Value all = arith::ConstantOp::create(e.b, e.b.getI32IntegerAttr(-1));
-  e.team = {threads, thread, warp, all};
+  e.team = team;
   Value isLast = emitArrival(e, block, parts);
   e.team = Emitter::Team();
   e.ifThen(isLast, [&] { write(mergeParts(block)); });
@@ -212,9 +210,9 @@ void BlockKernel::emitUnit(const Grid &grid, Value unit) {
 Value BlockKernel::getPlace(Value block, Value part, size_t sum) const {
   Value number = e.add(e.mul(block, e.constant(parts)), part);
   Value first =
-      e.add(e.mul(number, e.constant(int64_t(tile->countSums()) * threads)),
-            e.constant(int64_t(sum) * threads));
-  return e.address(e.states, e.add(first, thread),
+      e.add(e.mul(number, e.constant(int64_t(tile->countSums()) * team.count)),
+            e.constant(int64_t(sum) * team.count));
+  return e.address(e.states, e.add(first, team.member),
                    getStorageType(p.accumulator));
 }
 

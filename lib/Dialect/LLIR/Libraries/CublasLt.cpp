@@ -51,12 +51,16 @@ static bool wouldFuse(Value value) {
          !isa<ReductionOpInterface, UpdateOpInterface, llir::ConstantOp>(op);
 }
 
-/// Whether the library takes as long for a matrix as its rate says: in narrow
-/// types only where rows and batches begin at multiples of 16 bytes.
-static bool isAtFullRate(const Matrix &matrix, const Assumptions &symbols) {
-  return !matrix.map || widthOf(matrix.getType()) > 2 ||
+/// Whether a matrix, where there is one, begins its rows and batches at
+/// multiples of 16 bytes: then the library's epilogues are exact, and narrow
+/// types have its full rate.
+static bool isAligned(const Matrix &matrix, const Assumptions &symbols) {
+  return !matrix.map ||
          hasExactEpilogues(matrix.map, matrix.getType().getElementType(),
                            symbols);
+}
+static bool isAtFullRate(const Matrix &matrix, const Assumptions &symbols) {
+  return widthOf(matrix.getType()) > 2 || isAligned(matrix, symbols);
 }
 
 /// The rooflines of both: products at the rate of the type, as far as tiles
@@ -142,11 +146,7 @@ static bool isPrecise(const FollowedProduct &end, const MatmulLayout &layout,
     return true;
   return llvm::all_of(
       std::array{&layout.lhs, &layout.rhs, &layout.result, &layout.addend},
-      [&](const Matrix *matrix) {
-        return !matrix->map ||
-               hasExactEpilogues(matrix->map,
-                                 matrix->getType().getElementType(), symbols);
-      });
+      [&](const Matrix *matrix) { return isAligned(*matrix, symbols); });
 }
 
 /// The memory of an operand.

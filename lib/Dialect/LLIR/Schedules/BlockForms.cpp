@@ -312,16 +312,11 @@ static Workspace countWorkspace(KernelOp kernel,
                                 LoopCaseAttr loopCase) {
   KernelAnalysis a(kernel, ranges);
   ProductAnalysis p(a, getOnlyProduct(kernel));
-  Expr blocks = 1, elements = 1;
-  for (LoopAxisAttr axis : loopCase.getGrid()) {
-    Expr extent = 1;
-    for (unsigned dim : axis.getDims())
-      extent = extent * p.extents[dim];
-    blocks = blocks * Expr::ceilDiv(extent, axis.getBlock());
-    elements = elements * axis.getBlock();
-  }
-  return {blocks * elements * (loopCase.getParts() * p.bytes),
-          blocks * kCounterBytes};
+  Expr blocks = getCutReductions(kernel, loopCase).blocks;
+  int64_t bytes = loopCase.getParts() * p.bytes;
+  for (LoopAxisAttr axis : loopCase.getGrid())
+    bytes *= axis.getBlock();
+  return {blocks * bytes, blocks * kCounterBytes};
 }
 
 static const StringRef kNames[] = {"block"};
