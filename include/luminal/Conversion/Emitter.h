@@ -237,8 +237,11 @@ public:
   /// Memory of `count` elements that all threads of a block share.
   mlir::Value makeShared(mlir::Type element, int64_t count);
   /// The beginning of the shared memory that a block asks for when it is
-  /// launched; once a function.
+  /// launched, a multiple of `kLaunchSharedAlignment` bytes; once a function.
+  static constexpr unsigned kLaunchSharedAlignment = 1024;
   mlir::Value makeLaunchShared();
+  /// So many blocks of threads are to find room on a multiprocessor of a GPU.
+  void setResidents(int64_t blocks);
   /// The state of all members of the team, in each of them.
   llvm::SmallVector<mlir::Value>
   mergeTeam(ReductionEmissionOpInterface op,

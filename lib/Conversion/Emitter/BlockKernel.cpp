@@ -5,6 +5,11 @@
 // tile. While a tile is multiplied, the elements of the next are on their way
 // to registers.
 //
+// Where the schedule has stages, they are a ring in shared memory, of which each
+// holds a step of k. What is copied is on its way several steps ahead; the rest
+// passes through registers, one step ahead. The slot that is copied to is the
+// one that all have read in the step before, so threads meet once a step.
+//
 // Where the schedule has parts, a unit is a part of k for a tile. Each thread
 // leaves its sums in memory, where the same thread of the block that is last at
 // the tile finds them: that block adds those of all parts, in their order.
@@ -25,6 +30,17 @@
 using namespace luminal;
 using namespace mlir;
 
+/// Elements between lines of a tile's results in shared memory, so that
+/// neighbouring rows of sums are in other banks.
+static constexpr int64_t kResultPadding = 8;
+
+static int64_t getResultBytes(const TileShape &shape, bool alongRows,
+                              int64_t bytes) {
+  int64_t lines = alongRows ? shape.columns : shape.rows;
+  int64_t length = alongRows ? shape.rows : shape.columns;
+  return lines * (length + kResultPadding) * bytes;
+}
+
 namespace {
 class BlockKernel {
 public:
@@ -32,33 +48,54 @@ public:
       : e(e), loop(loop),
         p(e, *e.kernel.getBody().getOps<llir::ProductOpInterface>().begin()),
         form(e.loopCase.getForm(llir::getPosition(p.op))),
-        depth(form.getNumber("depth", 16)), parts(e.loopCase.getParts()) {}
+        depth(form.getNumber("depth", 16)), stages(form.getNumber("stages", 1)),
+        parts(e.loopCase.getParts()),
+        resultLanes(form.getNumber("resultlanes", 1)),
+        resultsAlongRows(form.getWord("resultalong") == "rows") {}
 
   WorkShape emit();
 
 private:
   using Role = ProductAnalysis::Role;
 
+  /// A side, and where its part of shared memory begins.
+  struct Operand {
+    BlockSide side;
+    bool isCopied;
+    Value memory;
+  };
+
   Grid makeGrid(ArrayRef<Role> roles);
+  std::unique_ptr<BlockTile> makeTile(TileShape shape) const;
+  int64_t makeRoom();
   void emitUnit(const Grid &grid, Value unit);
   SmallVector<Value> multiply(Value row, Value column, Value begin, Value end);
+  SmallVector<Value> multiplyStaged(Value row, Value column, Value begin,
+                                    Value end);
+  Value getBuffer(const Operand &operand, Value slot);
+  void startCopies(Value row, Value column, Value k, Value end, Value slot);
+  void publish();
   Value getPlace(Value block, Value part, size_t sum) const;
   void emitPart(Value block, Value part, ValueRange sums);
   SmallVector<Value> mergeParts(Value block);
-  bool isWhole(const Expr &extent, int64_t count) {
-    return e.simplify(Expr::mod(extent, count)).isConstant(0);
-  }
+  bool isWhole(const Operand &operand, const Expr &extent);
   void finish(Value row, Value column, Value sum);
+  void finishStaged(Value row, Value column, ValueRange sums);
 
   Emitter &e;
   const WorkLoop &loop;
   ProductAnalysis p;
   llir::LoopFormAttr form;
-  int64_t depth, parts;
+  int64_t depth, stages, parts;
+  /// Elements of a result that a thread writes at once, and whether along rows.
+  unsigned resultLanes;
+  bool resultsAlongRows;
+  /// Where a ring of stages begins.
+  Value shared;
   /// All threads of a block.
   Emitter::Team team;
   std::unique_ptr<BlockTile> tile;
-  std::optional<BlockSide> left, right;
+  std::optional<Operand> left, right;
   size_t rowAxis = 0, columnAxis = 0;
 };
 } // namespace
@@ -92,35 +129,82 @@ WorkShape BlockKernel::emit() {
   // The code below says itself what each thread does.
   team = std::exchange(e.team, Emitter::Team());
   TileShape shape{grid.axes[rowAxis].block, grid.axes[columnAxis].block, depth};
-  tile = form.getWord("use") == "mma"
-             ? makeTensorTile(e, shape, getElementType(p.rows.operand),
-                              team.member, team.count / 32, /*warpColumns=*/4)
-             : makePlainTile(e, shape, p.accumulator, team.member);
-  auto makeSide = [&](const ProductSide &side, int64_t count) {
-    BlockSide made(e, p, side, *tile,
-                   BlockSide::getReading(form, /*ofRows=*/&side == &p.rows),
-                   count, depth, team.member, team.count);
-    made.setMemory(e.makeShared(tile->getStored(), made.countElements()));
-    return made;
+  tile = makeTile(shape);
+  StringRef copied = form.getWord("copy");
+  auto makeSide = [&](const ProductSide &side, int64_t count, StringRef name) {
+    return Operand{
+        BlockSide(e, p, side, *tile,
+                  BlockSide::getReading(form, /*ofRows=*/&side == &p.rows),
+                  count, depth, team.member, team.count),
+        copied == name || copied == "both",
+        {}};
   };
-  left.emplace(makeSide(p.rows, shape.rows));
-  right.emplace(makeSide(p.columns, shape.columns));
+  left.emplace(makeSide(p.rows, shape.rows, "rows"));
+  right.emplace(makeSide(p.columns, shape.columns, "columns"));
+  int64_t bytes = makeRoom();
+  if (int64_t blocks = form.getNumber("blocks", 0))
+    e.setResidents(blocks);
   std::vector<Expr> extents(p.batchExtents.begin(), p.batchExtents.end());
   extents.insert(extents.end(), {p.rows.extent, p.columns.extent});
   Emitter::Repeated repeated(e, std::move(extents));
   e.forLoop(loop.begin, loop.end, loop.step,
             [&](Value unit) { emitUnit(grid, unit); });
-  return {grid.countUnits() * parts,
-          Expr::ceilDiv(Expr(shape.rows * shape.columns) * p.kExtent, parts),
-          0};
+  WorkShape result;
+  result.work = grid.countUnits() * parts;
+  result.cost =
+      Expr::ceilDiv(Expr(shape.rows * shape.columns) * p.kExtent, parts);
+  result.shared = bytes;
+  return result;
 }
 
-/// Writes all results at the product's index, whose element is `sum`.
+std::unique_ptr<BlockTile> BlockKernel::makeTile(TileShape shape) const {
+  StringRef use = form.getWord("use");
+  unsigned warps = team.count / 32;
+  Type element = getElementType(p.rows.operand);
+  if (use == "wgmma")
+    return makeWarpGroupTile(e, shape, element, team.member, warps);
+  if (use == "mma")
+    return makeTensorTile(e, shape, element, team.member, warps,
+                          /*warpColumns=*/4);
+  return makePlainTile(e, shape, p.accumulator, team.member);
+}
+
+/// Gives both sides their part of shared memory. The result is the bytes of
+/// that which the launch states: a ring may be more than any kernel may have.
+int64_t BlockKernel::makeRoom() {
+  Type stored = tile->getStored();
+  if (stages == 1) {
+    for (auto *operand : {&left, &right})
+      (*operand)->side.setMemory(
+          e.makeShared(stored, (*operand)->side.countElements()));
+    return 0;
+  }
+  shared = e.makeLaunchShared();
+  int64_t bytes = 0;
+  for (auto *operand : {&left, &right}) {
+    (*operand)->memory = e.address(shared, e.constant(bytes), e.b.getI8Type());
+    bytes += llvm::alignTo(stages * (*operand)->side.countElements() *
+                               (stored.getIntOrFloatBitWidth() / 8),
+                           Emitter::kLaunchSharedAlignment);
+  }
+  return std::max(bytes, getResultBytes(tile->getShape(), resultsAlongRows,
+                                        p.bytes));
+}
+
+/// Whether tiles end with the side.
+bool BlockKernel::isWhole(const Operand &operand, const Expr &extent) {
+  return e.simplify(Expr::mod(extent, operand.side.getCount())).isConstant(0);
+}
+
+/// Writes all results at the product's index, whose element is `sum`; elements,
+/// where there are lanes.
 void BlockKernel::finish(Value row, Value column, Value sum) {
   auto write = [&] {
     Emitter::MemoScope inner(e);
     e.setDim(p.rows.dim, row);
     e.setDim(p.columns.dim, column);
+    if (resultLanes > 1)
+      e.setLane(resultsAlongRows ? p.rows.dim : p.columns.dim, resultLanes);
     Value product = p.op->getResult(0);
     e.remember(product, p.index,
                emitCast(e.b, sum, p.accumulator, getElementType(product)));
@@ -130,9 +214,9 @@ void BlockKernel::finish(Value row, Value column, Value sum) {
     SmallVector<Index> indices = p.getResultIndices(p.index);
     for (auto [i, v] : llvm::enumerate(values))
       e.store(i, indices[i], v);
+    e.clearLane();
   };
-  if (isWhole(p.rows.extent, left->getCount()) &&
-      isWhole(p.columns.extent, right->getCount()))
+  if (isWhole(*left, p.rows.extent) && isWhole(*right, p.columns.extent))
     return write();
   Value inside =
       arith::AndIOp::create(e.b, e.less(row, e.value(p.rows.extent)),
@@ -140,20 +224,63 @@ void BlockKernel::finish(Value row, Value column, Value sum) {
   e.ifThen(inside, write);
 }
 
+/// The same of a whole tile, by way of shared memory: so neighbouring threads
+/// write, and read for what follows the product, what is next to each other in
+/// memory.
+void BlockKernel::finishStaged(Value row, Value column, ValueRange sums) {
+  const TileShape &shape = tile->getShape();
+  int64_t length = resultsAlongRows ? shape.rows : shape.columns;
+  int64_t stride = length + kResultPadding;
+  Type stored = getStorageType(p.accumulator);
+  auto getAddress = [&](Value inRow, Value inColumn) {
+    Value line = resultsAlongRows ? inColumn : inRow;
+    Value inLine = resultsAlongRows ? inRow : inColumn;
+    return e.address(shared, e.add(e.mul(line, e.constant(stride)), inLine),
+                     stored);
+  };
+  // All have read what they multiplied.
+  NVVM::Barrier0Op::create(e.b);
+  tile->forEach(sums, [&](Value inRow, Value inColumn, Value sum) {
+    LLVM::StoreOp::create(e.b, e.toStorage(sum, p.accumulator),
+                          getAddress(inRow, inColumn));
+  });
+  NVVM::Barrier0Op::create(e.b);
+  Value perLine = e.constant(length / resultLanes);
+  Type read = stored;
+  if (resultLanes > 1)
+    read = VectorType::get({int64_t(resultLanes)}, stored);
+  unsigned bytes = std::min<unsigned>(
+      16, resultLanes * stored.getIntOrFloatBitWidth() / 8);
+  e.forLoop(team.member,
+            e.constant(shape.rows * shape.columns / resultLanes),
+            e.constant(team.count), [&](Value number) {
+              Value line = e.divU(number, perLine);
+              Value inLine = e.mul(e.remU(number, perLine),
+                                   e.constant(resultLanes));
+              Value inRow = resultsAlongRows ? inLine : line;
+              Value inColumn = resultsAlongRows ? line : inLine;
+              Value sum = LLVM::LoadOp::create(
+                  e.b, read, getAddress(inRow, inColumn), bytes);
+              finish(e.add(row, inRow), e.add(column, inColumn),
+                     e.fromStorage(sum, p.accumulator));
+            });
+}
+
 /// The sums of steps [begin, end) of k, of which there is one at least.
 SmallVector<Value> BlockKernel::multiply(Value row, Value column, Value begin,
                                          Value end) {
+  BlockSide &lefts = left->side, &rights = right->side;
   SmallVector<Value> state = tile->begin();
   size_t sums = state.size();
-  llvm::append_range(state, left->load(row, begin));
-  size_t lefts = state.size() - sums;
-  llvm::append_range(state, right->load(column, begin));
+  llvm::append_range(state, lefts.load(row, begin));
+  size_t ofLeft = state.size() - sums;
+  llvm::append_range(state, rights.load(column, begin));
   Value step = e.constant(depth);
   state = e.forLoop(begin, end, step, state, [&](Value k, ValueRange carried) {
     // All have read the tile before.
     NVVM::Barrier0Op::create(e.b);
-    left->store(carried.slice(sums, lefts));
-    right->store(carried.drop_front(sums + lefts));
+    lefts.store(carried.slice(sums, ofLeft));
+    rights.store(carried.drop_front(sums + ofLeft));
     NVVM::Barrier0Op::create(e.b);
     Value after = e.add(k, step);
     SmallVector<Type> types(carried.drop_front(sums).getTypes());
@@ -161,19 +288,117 @@ SmallVector<Value> BlockKernel::multiply(Value row, Value column, Value begin,
     SmallVector<Value> next = e.ifElse(
         e.less(after, end), types,
         [&] {
-          SmallVector<Value> loaded = left->load(row, after);
-          llvm::append_range(loaded, right->load(column, after));
+          SmallVector<Value> loaded = lefts.load(row, after);
+          llvm::append_range(loaded, rights.load(column, after));
           return loaded;
         },
         [&] { return old; });
     SmallVector<Value> result = tile->multiply(
-        carried.take_front(sums), left->getOperand(), right->getOperand());
+        carried.take_front(sums), lefts.getOperand(), rights.getOperand());
     llvm::append_range(result, next);
     return result;
   });
   state.truncate(sums);
   return state;
 }
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+/// Where the ring has a side's elements of the step in `slot`.
+Value BlockKernel::getBuffer(const Operand &operand, Value slot) {
+  return e.address(operand.memory,
+                   e.mul(slot, e.constant(operand.side.countElements())),
+                   tile->getStored());
+}
+
+/// Starts the copies of the step from `k` on, if there is one: a group of copies
+/// in any case, so that they can be counted.
+void BlockKernel::startCopies(Value row, Value column, Value k, Value end,
+                              Value slot) {
+  e.ifThen(e.less(k, end), [&] {
+    if (left->isCopied)
+      left->side.copy(row, k, getBuffer(*left, slot));
+    if (right->isCopied)
+      right->side.copy(column, k, getBuffer(*right, slot));
+  });
+  NVVM::CpAsyncCommitGroupOp::create(e.b);
+}
+
+/// What threads wrote to shared memory is there for the block, and for tensor
+/// cores that read it themselves.
+void BlockKernel::publish() {
+  if (form.getWord("use") == "wgmma")
+    emitSharedFence(e);
+  NVVM::Barrier0Op::create(e.b);
+}
+
+/// As `multiply`.
+SmallVector<Value> BlockKernel::multiplyStaged(Value row, Value column,
+                                               Value begin, Value end) {
+  Value step = e.constant(depth), count = e.constant(stages),
+        ahead = e.constant(stages - 1);
+  // All have read what an earlier unit left.
+  NVVM::Barrier0Op::create(e.b);
+  for (int64_t i = 0; i + 1 < stages; ++i)
+    startCopies(row, column, e.add(begin, e.constant(i * depth)), end,
+                e.constant(i));
+  SmallVector<std::pair<Operand *, Value>> loaded;
+  if (!left->isCopied)
+    loaded.push_back({&*left, row});
+  if (!right->isCopied)
+    loaded.push_back({&*right, column});
+  auto load = [&](Value k) {
+    SmallVector<Value> all;
+    for (auto [operand, lo] : loaded)
+      llvm::append_range(all, operand->side.load(lo, k));
+    return all;
+  };
+  SmallVector<Value> state = tile->begin();
+  size_t sums = state.size();
+  llvm::append_range(state, load(begin));
+  state.push_back(e.constant(0));
+  state = e.forLoop(begin, end, step, state, [&](Value k, ValueRange carried) {
+    Value slot = carried.back();
+    ValueRange vectors = carried.drop_front(sums).drop_back();
+    // The copies of this step are there for the threads that made them.
+    NVVM::CpAsyncWaitGroupOp::create(e.b, stages - 2);
+    ValueRange rest = vectors;
+    for (auto [operand, lo] : loaded) {
+      operand->side.setMemory(getBuffer(*operand, slot));
+      size_t own = operand->side.countVectors();
+      operand->side.store(rest.take_front(own));
+      rest = rest.drop_front(own);
+    }
+    publish();
+    // The slot of the step before is free.
+    Value free = e.remU(e.add(slot, ahead), count);
+    Value after = e.add(k, step);
+    SmallVector<Value> next(vectors);
+    SmallVector<Value> result = tile->multiplyBeside(
+        carried.take_front(sums),
+        left->side.getOperand(getBuffer(*left, slot)),
+        right->side.getOperand(getBuffer(*right, slot)), [&] {
+          startCopies(row, column, e.add(k, e.constant((stages - 1) * depth)),
+                      end, free);
+          if (next.empty())
+            return;
+          SmallVector<Type> types(vectors.getTypes());
+          next = e.ifElse(
+              e.less(after, end), types, [&] { return load(after); },
+              [&] { return SmallVector<Value>(vectors); });
+        });
+    llvm::append_range(result, next);
+    result.push_back(e.remU(e.add(slot, e.constant(1)), count));
+    return result;
+  });
+  return tile->settle(ValueRange(state).take_front(sums));
+}
+
+//===----------------------------------------------------------------------===//
+// Units
+//===----------------------------------------------------------------------===//
 
 void BlockKernel::emitUnit(const Grid &grid, Value unit) {
   Value count = e.constant(parts), block = unit, part, begin = e.constant(0),
@@ -187,8 +412,12 @@ void BlockKernel::emitUnit(const Grid &grid, Value unit) {
   }
   SmallVector<IndexRange> ranges = grid.setUnit(e, block);
   Value row = ranges[rowAxis].lo, column = ranges[columnAxis].lo;
-  SmallVector<Value> sums = multiply(row, column, begin, end);
+  SmallVector<Value> sums = stages > 1
+                                ? multiplyStaged(row, column, begin, end)
+                                : multiply(row, column, begin, end);
   auto write = [&](ValueRange sums) {
+    if (stages > 1)
+      return finishStaged(row, column, sums);
     tile->forEach(sums, [&](Value inRow, Value inColumn, Value sum) {
       finish(e.add(row, inRow), e.add(column, inColumn), sum);
     });

@@ -44,6 +44,9 @@ public:
     return {base, getStride(), hasLinesOfK()};
   }
 
+  unsigned countVectors() const {
+    return llvm::divideCeil(count * depth, int64_t(threads) * reading.lanes);
+  }
   /// The vectors that this thread brings, from index `lo` and step `begin` on.
   llvm::SmallVector<mlir::Value> load(mlir::Value lo, mlir::Value begin) const;
   void store(mlir::ValueRange vectors) const;
@@ -68,9 +71,6 @@ private:
   }
   /// Index of the side and of k, within the tile, of a thread's vector.
   std::pair<mlir::Value, mlir::Value> getPlace(unsigned number) const;
-  unsigned countVectors() const {
-    return llvm::divideCeil(count * depth, int64_t(threads) * reading.lanes);
-  }
   /// Whether all threads bring as much.
   bool isSpread() const {
     return count * depth % (int64_t(threads) * reading.lanes) == 0;

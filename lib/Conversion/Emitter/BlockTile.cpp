@@ -292,10 +292,16 @@ private:
 };
 
 /// Four warps multiply 64 rows by wgmma.m64nNk16: the sums are where mma has
-/// them, right operands are read from shared memory. There lines are cut into
-/// runs of eight elements; the runs of eight lines lie next to each other, and
-/// those further along a line 16 bytes behind all lines, so that neighbouring
-/// runs begin in other banks.
+/// them, right operands are read from shared memory, where lines are cut into
+/// runs of eight elements.
+///
+/// Lines of whole rows of banks (128 bytes) are swizzled: blocks of that length
+/// follow each other, each with all lines, and the number of a run in its block
+/// is combined with that of its line. So what threads copy side by side is side
+/// by side there too (else each run is a request to the second cache of its
+/// own: a product took 3.5 times as long on an H200), and runs that are read
+/// together are in other banks. Of other lengths, the runs of eight lines lie
+/// next to each other, and those further along a line 16 bytes behind all lines.
 class WarpGroupTile : public TensorTile {
 public:
   WarpGroupTile(Emitter &e, TileShape shape, Type element, Value thread,
@@ -304,25 +310,52 @@ public:
         firstOfGroup(e.mul(e.divU(thread, e.constant(kGroupThreads)),
                            e.constant(kGroupRows))) {}
 
-  int64_t getStride(int64_t lines, int64_t) const override {
-    return (lines + 1) * kRun;
+  /// From one block to the next, or from one run of a line to the next: which
+  /// of the two tells isSwizzled.
+  int64_t getStride(int64_t lines, int64_t length) const override {
+    return length % kBlock == 0 ? lines * kBlock : (lines + 1) * kRun;
   }
   int64_t countElements(int64_t lines, int64_t length) const override {
-    return length / kRun * getStride(lines, length);
+    return length % kBlock == 0 ? lines * length
+                                : length / kRun * getStride(lines, length);
   }
   Value getPlace(Value line, Value inLine, int64_t stride) const override {
-    Value run = e.mul(e.divU(inLine, e.constant(kRun)), e.constant(stride));
-    return e.add(run, e.add(e.mul(line, e.constant(kRun)),
-                            e.remU(inLine, e.constant(kRun))));
+    Value inRun = e.remU(inLine, e.constant(kRun));
+    if (!isSwizzled(stride)) {
+      Value run = e.mul(e.divU(inLine, e.constant(kRun)), e.constant(stride));
+      return e.add(run, e.add(e.mul(line, e.constant(kRun)), inRun));
+    }
+    Value block =
+        e.mul(e.divU(inLine, e.constant(kBlock)), e.constant(stride));
+    Value run = e.divU(e.remU(inLine, e.constant(kBlock)), e.constant(kRun));
+    run = arith::XOrIOp::create(e.b, run, e.remU(line, e.constant(kLines)));
+    return e.add(e.add(block, e.mul(line, e.constant(kBlock))),
+                 e.add(e.mul(run, e.constant(kRun)), inRun));
   }
 
   SmallVector<Value> multiply(ValueRange sums, TileOperand left,
                               TileOperand right) override {
-    Value descriptor = describe(left, firstOfGroup);
-    SmallVector<Value> lefts;
-    for (int64_t k = 0; k < shape.depth; k += 16)
-      lefts.push_back(advance(descriptor, left, k));
-    return multiplyAll(sums, lefts, /*isInRegisters=*/false, right);
+    return multiplyAll(sums, describeSteps(left), /*isInRegisters=*/false,
+                       right, /*waits=*/true);
+  }
+  SmallVector<Value> multiplyBeside(ValueRange sums, TileOperand left,
+                                    TileOperand right,
+                                    function_ref<void()> meanwhile) override {
+    SmallVector<Value> next =
+        multiplyAll(sums, describeSteps(left), /*isInRegisters=*/false, right,
+                    /*waits=*/false);
+    meanwhile();
+    emitText({}, {}, "wgmma.wait_group.sync.aligned 0;", "~{memory}");
+    return next;
+  }
+  /// Text that names them, so that no use of them moves before the wait.
+  SmallVector<Value> settle(ValueRange sums) override {
+    std::string constraints;
+    for (size_t i = 0; i < sums.size(); ++i)
+      constraints += "=f,";
+    for (size_t i = 0; i < sums.size(); ++i)
+      constraints += std::to_string(i) + ",";
+    return emitText(sums, sums.size(), "", constraints + "~{memory}");
   }
 
   SmallVector<Value> multiplyTerms(ValueRange sums, const BlockTile &from,
@@ -336,43 +369,92 @@ public:
                             ? pair
                             : Value(LLVM::BitcastOp::create(e.b, i32, pair)));
       }
-    return multiplyAll(sums, lefts, /*isInRegisters=*/true, right);
+    return multiplyAll(sums, lefts, /*isInRegisters=*/true, right,
+                       /*waits=*/true);
   }
 
 private:
   static constexpr int64_t kRun = 8, kGroupRows = 64, kGroupThreads = 128;
-  /// Of eight runs of eight lines, in units of 16 bytes.
+  /// Elements of 128 bytes, and lines of which the numbers differ in them.
+  static constexpr int64_t kBlock = 64, kLines = 8;
+  /// Eight runs of eight lines, in units of 16 bytes.
   static constexpr int64_t kBrick = 8;
 
+  /// There are eight lines or a multiple of it.
+  static bool isSwizzled(int64_t stride) { return stride % kBlock == 0; }
+
   /// What the instruction is told of an operand from line `first` on: where it
-  /// begins, and the distances of bricks along k and along its own dim, all in
-  /// units of 16 bytes.
+  /// begins, two distances, all in units of 16 bytes, and the swizzle.
   Value describe(TileOperand from, Value first) {
     ImplicitLocOpBuilder &b = e.b;
     Type i64 = b.getI64Type();
+    int64_t line = isSwizzled(from.stride) ? kBlock : kRun;
     Value begin =
-        e.address(from.memory, e.mul(first, e.constant(kRun)), getStored());
+        e.address(from.memory, e.mul(first, e.constant(line)), getStored());
     Value address = LLVM::PtrToIntOp::create(b, i64, toShared(b, begin));
     Value units = arith::ShRUIOp::create(
         b, arith::AndIOp::create(b, address, e.constant(0x3ffff)),
         e.constant(4));
-    int64_t runs = from.stride / kRun;
-    int64_t alongK = from.isAlongK ? runs : kBrick;
-    int64_t alongOwn = from.isAlongK ? kBrick : runs;
-    return arith::OrIOp::create(b, units,
-                                e.constant(alongK << 16 | alongOwn << 32));
+    int64_t runs = from.stride / kRun, lesser = 0, greater = 0, swizzle = 0;
+    if (isSwizzled(from.stride)) {
+      // From eight lines to the next eight, and, where lines are of k, from one
+      // block of a line to the next.
+      swizzle = int64_t(1) << 62;
+      lesser = from.isAlongK ? 1 : runs;
+      greater = kLines * kBlock / kRun;
+    } else {
+      // Of bricks, along k and along the operand's own dim.
+      lesser = from.isAlongK ? runs : kBrick;
+      greater = from.isAlongK ? kBrick : runs;
+    }
+    return arith::OrIOp::create(
+        b, units, e.constant(swizzle | lesser << 16 | greater << 32));
   }
   /// The same from step `k` on.
   Value advance(Value descriptor, TileOperand from, int64_t k) {
-    int64_t steps = from.isAlongK ? k / kRun * (from.stride / kRun) : k;
+    int64_t runs = from.stride / kRun, steps = 0;
+    if (!isSwizzled(from.stride))
+      steps = from.isAlongK ? k / kRun * runs : k;
+    else if (from.isAlongK)
+      steps = k / kBlock * runs + k % kBlock / kRun;
+    else
+      steps = k * (kBlock / kRun);
     return e.add(descriptor, e.constant(steps));
   }
 
-  /// All steps of k as one text, so that no one touches the sums before all is
-  /// added.
-  SmallVector<Value> multiplyAll(ValueRange sums, ArrayRef<Value> lefts,
-                                 bool isInRegisters, TileOperand right) {
+  /// The left operand of each step of k.
+  SmallVector<Value> describeSteps(TileOperand left) {
+    Value descriptor = describe(left, firstOfGroup);
+    SmallVector<Value> steps;
+    for (int64_t k = 0; k < shape.depth; k += 16)
+      steps.push_back(advance(descriptor, left, k));
+    return steps;
+  }
+
+  /// PTX with `results` f32 results.
+  SmallVector<Value> emitText(ValueRange args, size_t results, StringRef text,
+                              StringRef constraints) {
     ImplicitLocOpBuilder &b = e.b;
+    SmallVector<Type> floats(results, b.getF32Type());
+    TypeRange none;
+    Type all = LLVM::LLVMStructType::getLiteral(b.getContext(), floats);
+    auto call = LLVM::InlineAsmOp::create(
+        b, results ? TypeRange(all) : none, args, text, constraints,
+        /*has_side_effects=*/true, /*is_align_stack=*/false,
+        LLVM::tailcallkind::TailCallKind::None,
+        /*asm_dialect=*/LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr());
+    SmallVector<Value> next;
+    for (size_t i = 0; i < results; ++i)
+      next.push_back(
+          LLVM::ExtractValueOp::create(b, call.getResult(0), int64_t(i)));
+    return next;
+  }
+
+  /// All steps of k as one text, so that no one touches the sums before all is
+  /// added, or before the caller waits.
+  SmallVector<Value> multiplyAll(ValueRange sums, ArrayRef<Value> lefts,
+                                 bool isInRegisters, TileOperand right,
+                                 bool waits) {
     size_t count = sums.size();
     int64_t steps = shape.depth / 16;
     std::string text = "{\n.reg .pred p;\nsetp.eq.u32 p, 0, 0;\n"
@@ -406,20 +488,10 @@ private:
           addArg(advance(descriptor, right, 16 * step), "l") + ", p, 1, 1, " +
           (isInRegisters ? "" : "0, ") + (right.isAlongK ? "0" : "1") + ";\n";
     }
-    text += "wgmma.commit_group.sync.aligned;\n"
-            "wgmma.wait_group.sync.aligned 0;\n}";
-    constraints += "~{memory}";
-    SmallVector<Type> floats(count, b.getF32Type());
-    auto call = LLVM::InlineAsmOp::create(
-        b, TypeRange{LLVM::LLVMStructType::getLiteral(b.getContext(), floats)},
-        args, text, constraints, /*has_side_effects=*/true,
-        /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
-        /*asm_dialect=*/LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr());
-    SmallVector<Value> next;
-    for (size_t i = 0; i < count; ++i)
-      next.push_back(
-          LLVM::ExtractValueOp::create(b, call.getResult(0), int64_t(i)));
-    return next;
+    text += "wgmma.commit_group.sync.aligned;\n";
+    if (waits)
+      text += "wgmma.wait_group.sync.aligned 0;\n";
+    return emitText(args, count, text + "}", constraints + "~{memory}");
   }
 
   /// The first row of the four warps.
@@ -515,6 +587,14 @@ private:
   int64_t rows, columns;
 };
 } // namespace
+
+void luminal::emitSharedFence(Emitter &e) {
+  LLVM::InlineAsmOp::create(
+      e.b, TypeRange(), ValueRange(), "fence.proxy.async.shared::cta;",
+      "~{memory}", /*has_side_effects=*/true, /*is_align_stack=*/false,
+      LLVM::tailcallkind::TailCallKind::None,
+      /*asm_dialect=*/LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr());
+}
 
 std::unique_ptr<BlockTile> luminal::makeTensorTile(Emitter &e, TileShape shape,
                                                    Type element, Value thread,

@@ -46,6 +46,18 @@ public:
   /// The sums once they have taken both operands, the left one along k.
   virtual llvm::SmallVector<mlir::Value>
   multiply(mlir::ValueRange sums, TileOperand left, TileOperand right) = 0;
+  /// The same with the code of `meanwhile`, which goes on while tensor cores
+  /// multiply where they do that by themselves. Nothing but a further call may
+  /// use the sums before they have passed through `settle`.
+  virtual llvm::SmallVector<mlir::Value>
+  multiplyBeside(mlir::ValueRange sums, TileOperand left, TileOperand right,
+                 llvm::function_ref<void()> meanwhile) {
+    meanwhile();
+    return multiply(sums, left, right);
+  }
+  virtual llvm::SmallVector<mlir::Value> settle(mlir::ValueRange sums) {
+    return sums;
+  }
   /// The same where the left operand is `terms` (as in shared memory): at the
   /// places of the sums of `from`, a tile of the same rows and threads whose
   /// columns are k. `room` is memory that it may take. Terms of f32 in [0, 1]
@@ -87,6 +99,10 @@ protected:
   Emitter &e;
   TileShape shape;
 };
+
+/// What this thread wrote to shared memory before is seen by tensor cores that
+/// read it themselves, once threads have met.
+void emitSharedFence(Emitter &e);
 
 /// By tensor cores: f16 or bf16 `element`s, sums in f32. `thread` is the number
 /// in the block, of `warps` warps, which are laid over the tile with

@@ -52,9 +52,7 @@ static Expr shareValues(Emitter &e) {
     Value v = op->getResult(0);
     llir::LoopFormAttr form = e.loopCase.getForm(llir::getPosition(op));
     blocks = std::max(blocks, form.getNumber("blocks", 1));
-    e.b.getBlock()->getParentOp()->setAttr(
-        NVVM::NVVMDialect::getMinctasmAttrName(),
-        e.b.getI32IntegerAttr(form.getNumber("each", 1)));
+    e.setResidents(form.getNumber("each", 1));
     Index index = getExtentsOf(v);
     Expr length = product({index.begin(), index.end()});
     unsigned dim = e.addDim(length);

@@ -69,9 +69,7 @@ private:
   void setResidents() {
     llir::LoopFormAttr form = e.loopCase.getForm(llir::getPosition(reduces[0]));
     if (int64_t blocks = form.getNumber("blocks", 0))
-      e.b.getBlock()->getParentOp()->setAttr(
-          NVVM::NVVMDialect::getMinctasmAttrName(),
-          e.b.getI32IntegerAttr(blocks));
+      e.setResidents(blocks);
   }
   bool isRowLevel(Value v) const { return getRank(v) == rows.size(); }
   Index withColumn(Index index) const {

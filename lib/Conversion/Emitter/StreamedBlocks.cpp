@@ -27,9 +27,6 @@ using namespace mlir;
 using Anchor = StreamedSpace::Anchor;
 using Role = StreamedSpace::Role;
 
-/// Parts of shared memory begin at a multiple.
-static constexpr int64_t kAlignment = 16;
-
 //===----------------------------------------------------------------------===//
 // What a block has
 //===----------------------------------------------------------------------===//
@@ -121,7 +118,7 @@ int64_t StreamedBlocks::makeRoom() {
   auto take = [&](Type stored, int64_t count) {
     Value begin = e.address(base, e.constant(bytes), e.b.getI8Type());
     int64_t size = stored.getIntOrFloatBitWidth() / 8;
-    bytes += llvm::alignTo(count * size, kAlignment);
+    bytes += llvm::alignTo(count * size, Emitter::kLaunchSharedAlignment);
     return begin;
   };
   auto takeRight = [&](Product &product) {
@@ -387,11 +384,7 @@ void StreamedBlocks::emitSum(Product &sum, Value lo) {
 /// What threads wrote to shared memory is there for the block.
 void StreamedBlocks::publish() {
   if (tile.useWarpGroups)
-    LLVM::InlineAsmOp::create(
-        e.b, TypeRange(), ValueRange(), "fence.proxy.async.shared::cta;",
-        "~{memory}", /*has_side_effects=*/true, /*is_align_stack=*/false,
-        LLVM::tailcallkind::TailCallKind::None,
-        /*asm_dialect=*/LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr());
+    emitSharedFence(e);
   barrier();
 }
 
@@ -682,9 +675,7 @@ void StreamedBlocks::setResidents() {
         std::max(blocks, e.loopCase.getForm(llir::getPosition(state.anchor->op))
                              .getNumber("blocks", 0));
   if (blocks)
-    e.b.getBlock()->getParentOp()->setAttr(
-        NVVM::NVVMDialect::getMinctasmAttrName(),
-        e.b.getI32IntegerAttr(blocks));
+    e.setResidents(blocks);
 }
 
 WorkShape StreamedBlocks::emit() {

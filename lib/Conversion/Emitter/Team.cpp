@@ -147,7 +147,8 @@ static Value exchange(ImplicitLocOpBuilder &b, Value v, Value mask,
 }
 
 /// A global of shared memory that stands beside the function.
-static Value addShared(Emitter &e, Type type, LLVM::Linkage linkage) {
+static Value addShared(Emitter &e, Type type, LLVM::Linkage linkage,
+                       unsigned alignment) {
   ImplicitLocOpBuilder &b = e.b;
   Operation *parent = b.getBlock()->getParentOp();
   auto function = dyn_cast<LLVM::LLVMFuncOp>(parent);
@@ -162,7 +163,7 @@ static Value addShared(Emitter &e, Type type, LLVM::Linkage linkage) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(function);
     global = LLVM::GlobalOp::create(b, type, /*isConstant=*/false, linkage,
-                                    name, Attribute(), /*alignment=*/16, space);
+                                    name, Attribute(), alignment, space);
   }
   e.globals.push_back(global);
   // LLVM finds again which memory it is.
@@ -171,14 +172,20 @@ static Value addShared(Emitter &e, Type type, LLVM::Linkage linkage) {
       LLVM::AddressOfOp::create(b, global));
 }
 
+void Emitter::setResidents(int64_t blocks) {
+  b.getBlock()->getParentOp()->setAttr(
+      NVVM::NVVMDialect::getMinctasmAttrName(),
+      b.getI32IntegerAttr(static_cast<int32_t>(blocks)));
+}
+
 Value Emitter::makeShared(Type element, int64_t count) {
   return addShared(*this, LLVM::LLVMArrayType::get(element, count),
-                   LLVM::Linkage::Internal);
+                   LLVM::Linkage::Internal, /*alignment=*/16);
 }
 
 Value Emitter::makeLaunchShared() {
   return addShared(*this, LLVM::LLVMArrayType::get(b.getI8Type(), 0),
-                   LLVM::Linkage::External);
+                   LLVM::Linkage::External, kLaunchSharedAlignment);
 }
 
 SmallVector<Value> Emitter::mergeTeam(ReductionEmissionOpInterface op,

@@ -1,17 +1,19 @@
 // Matrix products by blocks of threads.
-// RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_90a library=none from=saturated until=scheduled" -o %t.mlir
+// RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_80 library=none from=saturated until=scheduled" -o %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_80 %t.mlir -o %t.ptx
 // RUN: FileCheck %s --check-prefix=PTX --input-file=%t.ptx
 
-// bf16 on the tensor cores: sixteen bytes a thread from both operands, the next tile on its way while one is multiplied.
+// bf16 on the tensor cores: both operands are copied to shared memory while the step before is multiplied, and results
+// pass through it.
 // CHECK-LABEL: @tensor
-// CHECK: loops<grid(d1:128, d0:128) threads(256, 256) op0 = block {columnalong = k, columnlanes = 8, depth = 64, rowalong = k, rowlanes = 8, use = mma}>
+// CHECK: loops<grid(d1:128, d0:128) threads(256, 256) op0 = block {blocks = 2, columnalong = k, columnlanes = 8, copy = both, depth = 64, resultalong = columns, resultlanes = 8, rowalong = k, rowlanes = 8, stages = 2, use = mma}>
 // PTX-LABEL: .entry tensor(
-// PTX-COUNT-8: ld.global.nc.v4.b32
-// PTX-DAG: bar.sync 0
-// PTX-DAG: st.shared.v4.b32
+// PTX-DAG: cp.async.cg.shared.global {{.*}}, 16;
+// PTX-DAG: cp.async.wait_group 0;
 // PTX-DAG: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
+// PTX-DAG: st.shared
+// PTX-DAG: st.global.v4.b32
 func.func @tensor(%x: tensor<2048x4096xbf16>, %w: tensor<4096x4096xbf16>) -> tensor<2048x4096xbf16> {
   %0 = llir.gemm %x, %w k(4096) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
       : tensor<2048x4096xbf16>, tensor<4096x4096xbf16> -> tensor<2048x4096xbf16>
@@ -60,7 +62,7 @@ func.func @small(%x: tensor<16x64xf32>, %w: tensor<64x64xf32>) -> tensor<16x64xf
 // PTX: atom.{{.*}}add
 // PTX-COUNT-28: ld.global.b32
 // PTX: add.rn.f32
-// PTX: st.global.b16
+// PTX: st.global.v4.b32
 func.func @parts(%x: tensor<49x4608xf16>, %w: tensor<512x4608xf16>) -> tensor<49x512xf16> {
   %0 = llir.gemm %x, %w k(4608) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
       : tensor<49x4608xf16>, tensor<512x4608xf16> -> tensor<49x512xf16>

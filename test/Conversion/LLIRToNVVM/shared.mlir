@@ -5,8 +5,8 @@
 // RUN: FileCheck %s --check-prefix=PTX --input-file=%t/device.ptx
 
 // CHECK: launch #llir.cuda_launch<work = 128, grid = 128, block = 128, shared = 52224>
-// CHECK: llvm.mlir.global external @k0_shared_0() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
-// PTX: .extern .shared .align 16 .b8 k0_shared_0[];
+// CHECK: llvm.mlir.global external @k0_shared_0() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+// PTX: .extern .shared .align 1024 .b8 k0_shared_0[];
 func.func @main(%q: tensor<1x8x1024x128xbf16>, %k: tensor<1x8x1024x128xbf16>, %v: tensor<1x8x1024x128xbf16>) -> tensor<1x8x1024x128xbf16> {
   %s = llir.gemm %q, %k k(128) <(d0, d1, d2, d3, d4) -> (0, d1, d2, d4)>, <(d0, d1, d2, d3, d4) -> (0, d1, d3, d4)> : tensor<1x8x1024x128xbf16>, tensor<1x8x1024x128xbf16> -> tensor<1x8x1024x1024xbf16>
   %p = llir.softmax %s : tensor<1x8x1024x1024xbf16>

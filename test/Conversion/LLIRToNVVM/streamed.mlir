@@ -1,7 +1,7 @@
 // Anchors that blocks of threads walk jointly: scores, states and lines of results in registers, in one kernel.
-// RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_90a from=saturated until=scheduled" -o %t.mlir
+// RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_80 from=saturated until=scheduled" -o %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir
-// RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_90a from=saturated until=scheduled" --remarks-filter='llir-schedule-kernels|llir-call-libraries|llir-fuse-kernels' -o %t.none 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_80 from=saturated until=scheduled" --remarks-filter='llir-schedule-kernels|llir-call-libraries|llir-fuse-kernels' -o %t.none 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_80 %t.mlir -o %t.80.ptx
 // RUN: FileCheck %s --check-prefix=PTX --input-file=%t.80.ptx
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %t.mlir -o %t.90.ptx
@@ -14,7 +14,7 @@
 // REMARK: op=gemm, reason="its kernel walks other anchors jointly"
 // REMARK: anchors=4, chunk=32, form="anchors jointly over one streamed dim"
 // CHECK-LABEL: @half
-// CHECK: llir.kernel(%arg0, %arg1, %arg2) loops<grid(d1, d2:64) stream(d3:32) threads(128, 128) op0 = block {columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, stages = 2, use = mma} op{{.*}} = joint {blocks = 3} op{{.*}} = joint {blocks = 3} op{{.*}} = block {columnalong = own, columnlanes = 8, stages = 2, use = mma}>
+// CHECK: llir.kernel(%arg0, %arg1, %arg2) loops<grid(d1, d2:64) stream(d3:32) threads(128, 128) op0 = block {columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, stages = 2, use = mma} op{{.*}} = joint {blocks = 2} op{{.*}} = joint {blocks = 2} op{{.*}} = block {columnalong = own, columnlanes = 8, stages = 2, use = mma}>
 // CHECK-NOT: llir.kernel
 // CHECK-NOT: cublaslt
 // CHECK: return

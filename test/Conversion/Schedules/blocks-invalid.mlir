@@ -74,3 +74,88 @@ func.func @parts(%a: tensor<64x256xf16>, %b: tensor<64x256xf16>) -> tensor<64x64
   }
   return %0 : tensor<64x64xf32>
 }
+
+// -----
+func.func @groups(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
+  // expected-error @+1 {{its schedule multiplies by four warps together, which takes a machine that does, stages, and 64 rows for each four}}
+  %0 = llir.kernel(%a, %b) loops<grid(d1:64, d0:64) threads(128, 128) op0 = block {depth = 64, columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, use = wgmma}> : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16> {
+  ^bb0(%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>):
+    %1 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+        : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xbf16>
+    llir.yield %1 : tensor<64x64xbf16>
+  }
+  return %0 : tensor<64x64xbf16>
+}
+
+// -----
+func.func @copies(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
+  // expected-error @+1 {{its schedule has either stages or copies, which go together}}
+  %0 = llir.kernel(%a, %b) loops<grid(d1:64, d0:64) threads(256, 256) op0 = block {depth = 64, columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, stages = 2, use = mma}> : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16> {
+  ^bb0(%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>):
+    %1 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+        : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xbf16>
+    llir.yield %1 : tensor<64x64xbf16>
+  }
+  return %0 : tensor<64x64xbf16>
+}
+
+// -----
+func.func @computed(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
+  // expected-error @+1 {{its schedule copies elements of its rows, but they are computed}}
+  %0 = llir.kernel(%a, %b) loops<grid(d1:64, d0:64) threads(256, 256) op1 = block {copy = both, depth = 64, columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, stages = 2, use = mma}> : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16> {
+  ^bb0(%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>):
+    %2 = llir.elementwise abs(%x) : (tensor<64x64xbf16>) -> tensor<64x64xbf16>
+    %1 = llir.gemm %2, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+        : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xbf16>
+    llir.yield %1 : tensor<64x64xbf16>
+  }
+  return %0 : tensor<64x64xbf16>
+}
+
+// -----
+func.func @narrow(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
+  // expected-error @+1 {{its schedule copies elements of its columns, but they are not read in whole copies}}
+  %0 = llir.kernel(%a, %b) loops<grid(d1:64, d0:64) threads(256, 256) op0 = block {columnlanes = 4, copy = both, depth = 64, rowlanes = 8, stages = 2, use = mma}> : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16> {
+  ^bb0(%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>):
+    %1 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+        : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xbf16>
+    llir.yield %1 : tensor<64x64xbf16>
+  }
+  return %0 : tensor<64x64xbf16>
+}
+
+// -----
+func.func @results(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
+  // expected-error @+1 {{its schedule writes 3 results of 64 at once, which does not divide it}}
+  %0 = llir.kernel(%a, %b) loops<grid(d1:64, d0:64) threads(128, 128) op0 = block {copy = both, depth = 64, columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, resultlanes = 3, stages = 2, use = wgmma}> : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16> {
+  ^bb0(%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>):
+    %1 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+        : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xbf16>
+    llir.yield %1 : tensor<64x64xbf16>
+  }
+  return %0 : tensor<64x64xbf16>
+}
+
+// -----
+func.func @unstaged(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
+  // expected-error @+1 {{its schedule states how many blocks find room, or how results are written, which goes with stages}}
+  %0 = llir.kernel(%a, %b) loops<grid(d1:64, d0:64) threads(256, 256) op0 = block {depth = 64, columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, resultlanes = 2, use = mma}> : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16> {
+  ^bb0(%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>):
+    %1 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+        : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xbf16>
+    llir.yield %1 : tensor<64x64xbf16>
+  }
+  return %0 : tensor<64x64xbf16>
+}
+
+// -----
+func.func @ring(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
+  // expected-error @+1 {{its schedule takes more than 232448 bytes of shared memory}}
+  %0 = llir.kernel(%a, %b) loops<grid(d1:256, d0:64) threads(128, 128) op0 = block {copy = both, depth = 64, columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, stages = 8, use = wgmma}> : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16> {
+  ^bb0(%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>):
+    %1 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+        : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xbf16>
+    llir.yield %1 : tensor<64x64xbf16>
+  }
+  return %0 : tensor<64x64xbf16>
+}

@@ -4,10 +4,14 @@
 // A block of threads takes a tile of the product: the blocks of the grid's axes
 // over rows and columns. Both operands pass through shared memory, `depth`
 // elements of k at a time, and the sums stay in registers. `use = mma` takes
-// the tensor cores, which multiply f16 and bf16 and add f32; `fma` multiplies
+// the tensor cores, which multiply f16 and bf16 and add f32, `wgmma` those of
+// four warps together, which read shared memory themselves; `fma` multiplies
 // and adds what the sums are. A thread reads `rowlanes` and `columnlanes`
 // elements at once, along k or along the side's own dim (`rowalong`,
-// `columnalong`).
+// `columnalong`). With `stages`, so many steps of k have room in shared memory:
+// what is there as it is multiplied (`copy`) is copied that many steps ahead;
+// and results pass through shared memory as well, from where a thread takes
+// `resultlanes` at once along columns or rows (`resultalong`).
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +23,20 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Threads of the block, as its warps and threads are laid over a tile.
-static constexpr unsigned kThreads = 256;
+/// Threads of the block, as its warps and threads are laid over a tile; by
+/// wgmma four warps have 64 rows.
+static constexpr unsigned kThreads = 256, kGroupThreads = 128;
+static constexpr int64_t kGroupRows = 64;
+/// Bytes that one asynchronous copy takes.
+static constexpr int64_t kCopiedBytes = 16;
+/// Steps of k in shared memory or on their way there, at most; fewer where that
+/// leaves room for so many blocks on a multiprocessor, of which one computes
+/// while another waits.
+static constexpr int64_t kMostStages = 4, kResidents = 2;
+/// As the emitter has it between lines of results in shared memory.
+static constexpr int64_t kResultPadding = 8;
+/// Sums of a thread with which so many blocks have room.
+static constexpr int64_t kSumsOfResident = 64;
 /// Rows up to which a team for each element reads no more than it must.
 static constexpr int64_t kFewRows = 8;
 /// Multiplications from which a tile's steps are worth their latency (measured
@@ -42,17 +58,166 @@ static constexpr int64_t kDepth = 64, kPlainDepth = 16, kSmallTileDepth = 32,
 /// parts, and so many of them at most.
 static constexpr int64_t kBlocksEach = 2, kLeastSteps = 4, kMostParts = 16;
 
-/// Whether the tensor cores take the elements as they are.
-static bool canUseTensorCores(ProductAnalysis &p) {
-  Type left = getElementType(p.rows.operand);
-  return isNarrowFloat(left) && p.accumulator.isF32() &&
-         left == getElementType(p.columns.operand);
-}
-
 /// Vectors may not reach beyond the side.
 static bool isWhole(const ProductAnalysis &p, const Expr &extent,
                     int64_t lanes) {
   return p.a.simplify(Expr::mod(extent, lanes)).isConstant(0);
+}
+
+namespace {
+/// What a form says of its tile, and what follows from it.
+struct TileForm {
+  int64_t rows = 0, columns = 0, depth = 0;
+  /// `mma`, `wgmma` or `fma`.
+  StringRef use;
+  BlockReading left, right;
+  int64_t stages = 1;
+  bool copiesRows = false, copiesColumns = false;
+  unsigned resultLanes = 1;
+  bool resultsAlongRows = false;
+
+  static TileForm get(LoopFormAttr form, int64_t rows, int64_t columns);
+
+  bool useTensorCores() const { return use != "fma"; }
+  bool useWarpGroups() const { return use == "wgmma"; }
+  unsigned getThreads() const {
+    return useWarpGroups() ? rows / kGroupRows * kGroupThreads : kThreads;
+  }
+  Type getMultipliedType(const ProductAnalysis &p) const {
+    return useTensorCores() ? getElementType(p.rows.operand) : p.accumulator;
+  }
+  Decision canCopyRows(const ProductAnalysis &p) const {
+    return canCopy(p, p.rows, left, getMultipliedType(p),
+                   /*mayBeAcross=*/false);
+  }
+  Decision canCopyColumns(const ProductAnalysis &p) const {
+    return canCopy(p, p.columns, right, getMultipliedType(p),
+                   /*mayBeAcross=*/useTensorCores());
+  }
+  int64_t countSums() const { return rows * columns / getThreads(); }
+  /// Of one step of k.
+  int64_t countSharedBytes(const ProductAnalysis &p) const;
+  /// Of what is there at any time.
+  int64_t countAllSharedBytes(const ProductAnalysis &p) const;
+  void chooseStages(const ProductAnalysis &p, const MachineModel &machine);
+  void chooseResults(const ProductAnalysis &p, const MachineModel &machine);
+  /// The word of the form for what is copied; empty: nothing.
+  StringRef getCopied() const {
+    if (copiesRows)
+      return copiesColumns ? "both" : "rows";
+    return copiesColumns ? "columns" : "";
+  }
+};
+} // namespace
+
+TileForm TileForm::get(LoopFormAttr form, int64_t rows, int64_t columns) {
+  TileForm tile;
+  tile.rows = rows;
+  tile.columns = columns;
+  tile.depth = form.getNumber("depth", 16);
+  tile.use = form.getWord("use");
+  auto getReading = [&](StringRef lanes, StringRef along) {
+    return BlockReading{unsigned(form.getNumber(lanes, 1)),
+                        form.getWord(along) != "own"};
+  };
+  tile.left = getReading("rowlanes", "rowalong");
+  tile.right = getReading("columnlanes", "columnalong");
+  tile.stages = form.getNumber("stages", 1);
+  tile.resultLanes = form.getNumber("resultlanes", 1);
+  tile.resultsAlongRows = form.getWord("resultalong") == "rows";
+  StringRef copied = form.getWord("copy");
+  tile.copiesRows = copied == "rows" || copied == "both";
+  tile.copiesColumns = copied == "columns" || copied == "both";
+  return tile;
+}
+
+/// Lines are 16 bytes longer than what they hold; by wgmma, where they are as
+/// long as that, there is room for one more. Sides begin at multiples.
+int64_t TileForm::countSharedBytes(const ProductAnalysis &p) const {
+  int64_t bytes = useTensorCores() ? 2 : p.bytes;
+  auto count = [&](int64_t lines, int64_t length) {
+    int64_t all = lines * (length * bytes + 16);
+    if (useWarpGroups())
+      all = (length % 64 ? lines + 1 : lines) * length * bytes;
+    return int64_t(llvm::alignTo(all, stages > 1 ? 1024 : 1));
+  };
+  bool isAcross = useTensorCores() && !right.isAlongK;
+  return count(rows, depth) +
+         (isAcross ? count(depth, columns) : count(columns, depth));
+}
+
+int64_t TileForm::countAllSharedBytes(const ProductAnalysis &p) const {
+  int64_t ring = stages * countSharedBytes(p);
+  if (stages == 1)
+    return ring;
+  int64_t lines = resultsAlongRows ? columns : rows;
+  return std::max(ring, (rows * columns + lines * kResultPadding) * p.bytes);
+}
+
+/// Results are written along what has the widest vectors.
+void TileForm::chooseResults(const ProductAnalysis &p,
+                             const MachineModel &machine) {
+  Accesses accesses(p.a);
+  SmallVector<Index> indices = p.getResultIndices(p.index);
+  for (auto [i, index] : llvm::enumerate(indices))
+    accesses.addResult(i, index);
+  unsigned alongRows = accesses.chooseLanes(p.rows.dim, p.rows.extent, machine),
+           alongColumns =
+               accesses.chooseLanes(p.columns.dim, p.columns.extent, machine);
+  auto isPart = [&](const Expr &extent, unsigned lanes) {
+    return isWhole(p, extent, lanes);
+  };
+  while (alongRows > 1 && !isPart(p.rows.extent, alongRows))
+    alongRows /= 2;
+  while (alongColumns > 1 && !isPart(p.columns.extent, alongColumns))
+    alongColumns /= 2;
+  resultsAlongRows =
+      alongRows != alongColumns
+          ? alongRows > alongColumns
+          : !accesses.areAlong(p.columns.dim) && accesses.areAlong(p.rows.dim);
+  resultLanes = std::max(alongRows, alongColumns);
+}
+
+/// Copies pay where tensor cores wait for what is read, and there is anything to
+/// copy: without them a product of f32 took 1.1 times as long (H200).
+void TileForm::chooseStages(const ProductAnalysis &p,
+                             const MachineModel &machine) {
+  if (!useTensorCores())
+    return;
+  copiesRows = bool(canCopyRows(p));
+  copiesColumns = bool(canCopyColumns(p));
+  stages = 1;
+  if (!copiesRows && !copiesColumns)
+    return;
+  int64_t residents = countSums() <= kSumsOfResident ? kResidents : 1;
+  stages = kMostStages;
+  int64_t most = machine.sharedBytes / residents / countSharedBytes(p);
+  stages = std::min(kMostStages, most);
+  if (stages > 1)
+    return;
+  copiesRows = copiesColumns = false;
+  stages = 1;
+}
+
+Decision llir::canCopy(const ProductAnalysis &p, const ProductSide &side,
+                       BlockReading reading, Type multiplied,
+                       bool mayBeAcross) {
+  Type element = getElementType(side.operand);
+  if (element != multiplied)
+    return Decision::refuse("they are of another type than what is multiplied",
+                            p.op);
+  if (reading.lanes * element.getIntOrFloatBitWidth() != 8 * kCopiedBytes)
+    return Decision::refuse("they are not read in whole copies", p.op);
+  if (!mayBeAcross && !reading.isAlongK)
+    return Decision::refuse("they have to be transposed", p.op);
+  return p.isRun(side, reading.isAlongK, reading.lanes);
+}
+
+/// Whether the tensor cores take the elements as they are.
+static bool canUseTensorCores(const ProductAnalysis &p) {
+  Type left = getElementType(p.rows.operand);
+  return isNarrowFloat(left) && p.accumulator.isF32() &&
+         left == getElementType(p.columns.operand);
 }
 
 BlockReading llir::chooseReading(ProductAnalysis &p, const ProductSide &side,
@@ -175,6 +340,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     return {};
   }
   bool isMMA = canUseTensorCores(p);
+  bool mayJoinWarps = isMMA && machine.hasWarpGroups;
   // A warp has 16 rows and 8 columns at least, a thread 2 and 2.
   int64_t rows = chooseTile(p.rows.extent, 32);
   int64_t columns = chooseTile(p.columns.extent, 32);
@@ -184,25 +350,46 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
                  product({p.batchExtents.begin(), p.batchExtents.end()});
     return a.simplify(count).asConstant();
   };
+  mayJoinWarps &= rows >= kGroupRows;
+  int64_t leastRows = mayJoinWarps ? kGroupRows : 32;
   for (int64_t *tile : {&columns, &rows, &columns, &rows})
-    if (auto count = countBlocks(); count && *count < kManyBlocks && *tile > 32)
+    if (auto count = countBlocks(); count && *count < kManyBlocks &&
+                                    *tile > (tile == &rows ? leastRows : 32))
       *tile /= 2;
+  TileForm tile{rows, columns, chooseDepth(p.kExtent, rows, columns, isMMA),
+                 isMMA ? "mma" : "fma", left, right};
+  if (mayJoinWarps)
+    tile.use = "wgmma";
+  tile.chooseStages(p, machine);
+  if (mayJoinWarps && tile.stages == 1) {
+    tile.use = "mma";
+    tile.chooseStages(p, machine);
+  }
   CaseBuilder c(kernel.getContext(), machine);
-  c.threads = c.team = kThreads;
-  int64_t depth = chooseDepth(p.kExtent, rows, columns, isMMA);
-  c.parts = chooseParts(countBlocks(), p.kExtent, depth, machine, why);
+  c.threads = c.team = tile.getThreads();
+  c.parts = chooseParts(countBlocks(), p.kExtent, tile.depth, machine, why);
   for (ArrayRef<unsigned> group : p.batch)
     c.grid.push_back(c.axis(group));
   c.grid.push_back(c.axis(p.columns.group, columns));
   c.grid.push_back(c.axis(p.rows.group, rows));
   auto along = [](const BlockReading &r) { return r.isAlongK ? "k" : "own"; };
-  c.addForm(op, "block",
-            {{"depth", depth},
-             {"rowlanes", left.lanes},
-             {"columnlanes", right.lanes}},
-            {{"use", isMMA ? "mma" : "fma"},
-             {"rowalong", along(left)},
-             {"columnalong", along(right)}});
+  SmallVector<CaseBuilder::Number> numbers{{"depth", tile.depth},
+                                           {"rowlanes", left.lanes},
+                                           {"columnlanes", right.lanes}};
+  SmallVector<CaseBuilder::Word> words{{"use", tile.use},
+                                       {"rowalong", along(left)},
+                                       {"columnalong", along(right)}};
+  if (tile.stages > 1) {
+    numbers.push_back({"stages", tile.stages});
+    words.push_back({"copy", tile.getCopied()});
+    if (tile.countSums() <= kSumsOfResident)
+      numbers.push_back({"blocks", kResidents});
+    tile.chooseResults(p, machine);
+    numbers.push_back({"resultlanes", tile.resultLanes});
+    words.push_back(
+        {"resultalong", tile.resultsAlongRows ? "rows" : "columns"});
+  }
+  c.addForm(op, "block", numbers, words);
   why.push_back({"form", "tiles in shared memory"});
   return {c.build()};
 }
@@ -222,29 +409,92 @@ static LoopWork count(KernelOp kernel,
   work.units =
       sizes.countUnits(loopCase, p.extents) * double(loopCase.getParts());
   work.products = countInBlocks(work.products, 8 * p.bytes,
-                                form.getWord("use") == "mma", machine);
+                                form.getWord("use") != "fma", machine);
   addResults(work, kernel, sizes);
   return work;
+}
+
+static LogicalResult
+verifyTile(const TileForm &tile, const ProductAnalysis &p, LoopFormAttr form,
+           LoopCaseAttr loopCase, const MachineModel &machine,
+           function_ref<InFlightDiagnostic()> emitError) {
+  auto isSize = [](int64_t n, int64_t least, int64_t most) {
+    return n >= least && n <= most && llvm::isPowerOf2_64(n);
+  };
+  int64_t most = tile.useWarpGroups() ? 256 : 128;
+  if (!isSize(tile.rows, 32, 128) || !isSize(tile.columns, 32, most) ||
+      !isSize(tile.depth, 16, 64))
+    return emitError() << "has a tile of " << tile.rows << " x " << tile.columns
+                       << " by " << tile.depth
+                       << ", expected powers of two from 32 to 128, by 16 to "
+                          "64";
+  if (tile.useTensorCores() && !canUseTensorCores(p))
+    return emitError() << "takes the tensor cores, which multiply f16 or bf16 "
+                          "and add f32";
+  if (tile.useWarpGroups() &&
+      (!machine.hasWarpGroups || tile.rows % kGroupRows || tile.stages == 1))
+    return emitError() << "multiplies by four warps together, which takes a "
+                          "machine that does, stages, and "
+                       << kGroupRows << " rows for each four";
+  if (unsigned threads = tile.getThreads();
+      loopCase.getThreads() != threads || loopCase.getTeam() != threads)
+    return emitError() << "has a tile for a team of " << loopCase.getTeam()
+                       << " threads of " << loopCase.getThreads()
+                       << ", expected all of " << threads;
+  int64_t room = tile.stages > 1 ? machine.sharedBytes : kSharedBytes;
+  if (tile.countAllSharedBytes(p) > room)
+    return emitError() << "takes more than " << room
+                       << " bytes of shared memory";
+  if (tile.stages == 1 && (form.getNumber("blocks", 0) ||
+                           form.getNumber("resultlanes", 0) ||
+                           !form.getWord("resultalong").empty()))
+    return emitError() << "states how many blocks find room, or how results "
+                          "are written, which goes with stages";
+  const ProductSide &along = tile.resultsAlongRows ? p.rows : p.columns;
+  if (!llvm::isPowerOf2_32(tile.resultLanes) ||
+      !isWhole(p, along.extent, tile.resultLanes))
+    return emitError() << "writes " << tile.resultLanes << " results of "
+                       << along.extent.str()
+                       << " at once, which does not divide it";
+  if ((tile.stages > 1) != !tile.getCopied().empty())
+    return emitError() << "has either stages or copies, which go together";
+  for (bool ofRows : {true, false}) {
+    if (ofRows ? tile.copiesRows : tile.copiesColumns)
+      if (Decision copied = ofRows ? tile.canCopyRows(p)
+                                   : tile.canCopyColumns(p);
+          !copied)
+        return emitError() << "copies elements of its "
+                           << (ofRows ? "rows" : "columns") << ", but "
+                           << copied.str();
+    if (failed(verifyReading(form, p, ofRows, ofRows ? tile.rows : tile.columns,
+                             tile.depth, emitError)))
+      return failure();
+  }
+  return success();
 }
 
 static LogicalResult verify(KernelOp kernel,
                             const KernelAnalysis::SymbolRanges &ranges,
                             LoopCaseAttr loopCase, const MachineModel &machine,
                             function_ref<InFlightDiagnostic()> emitError) {
-  static const StringRef uses[] = {"mma", "fma"}, alongs[] = {"k", "own"};
+  static const StringRef uses[] = {"mma", "wgmma", "fma"},
+                         alongs[] = {"k", "own"},
+                         copies[] = {"both", "rows", "columns"},
+                         results[] = {"columns", "rows"};
   ProductOpInterface op = getOnlyProduct(kernel);
   if (!op || loopCase.getForms().size() != 1 || !loopCase.getStream().empty())
     return emitError() << "has a tile without one product, which is the only "
                           "op with loops";
-  if (loopCase.getThreads() != kThreads || loopCase.getTeam() != kThreads)
-    return emitError() << "has a tile for a team of " << loopCase.getTeam()
-                       << " threads of " << loopCase.getThreads()
-                       << ", expected all of " << kThreads;
   LoopFormAttr form = loopCase.getForms().front();
   if (failed(verifyNumbers(form,
                            {{"depth", 16, 64},
                             {"rowlanes", 1, 16},
                             {"columnlanes", 1, 16},
+                            {"stages", 2, 8},
+                            {"blocks", 1, 32},
+                            {"copy", 0, 0, copies},
+                            {"resultlanes", 1, 16},
+                            {"resultalong", 0, 0, results},
                             {"use", 0, 0, uses},
                             {"rowalong", 0, 0, alongs},
                             {"columnalong", 0, 0, alongs}},
@@ -258,7 +508,7 @@ static LogicalResult verify(KernelOp kernel,
   if (Decision fits = p.applyGrid(loopCase, "", roles); !fits)
     return emitError() << "does not fit the product: " << fits.str();
   p.joinDims();
-  int64_t rows = 0, columns = 0, depth = form.getNumber("depth", 16);
+  int64_t rows = 0, columns = 0;
   for (auto [axis, role] : llvm::zip(loopCase.getGrid(), roles)) {
     if (axis.getLanes() > 1)
       return emitError() << "states lanes of an axis, not of the product";
@@ -269,28 +519,8 @@ static LogicalResult verify(KernelOp kernel,
     else if (axis.getBlock() != 1)
       return emitError() << "takes more than one product in a tile";
   }
-  auto isSize = [](int64_t n, int64_t most) {
-    return n >= 16 && n <= most && llvm::isPowerOf2_64(n);
-  };
-  if (!isSize(rows, 128) || !isSize(columns, 128) || rows < 32 ||
-      columns < 32 || !isSize(depth, 64))
-    return emitError() << "has a tile of " << rows << " x " << columns << " by "
-                       << depth
-                       << ", expected powers of two from 32 to 128, by 16 to "
-                          "64";
-  bool isMMA = form.getWord("use") == "mma";
-  if (isMMA && !canUseTensorCores(p))
-    return emitError() << "takes the tensor cores, which multiply f16 or bf16 "
-                          "and add f32";
-  int64_t size = isMMA ? 2 : p.bytes;
-  if ((rows + columns) * (depth + 16 / size) * size > kSharedBytes)
-    return emitError() << "takes more than " << kSharedBytes
-                       << " bytes of shared memory";
-  for (bool ofRows : {true, false})
-    if (failed(verifyReading(form, p, ofRows, ofRows ? rows : columns, depth,
-                             emitError)))
-      return failure();
-  return success();
+  TileForm tile = TileForm::get(form, rows, columns);
+  return verifyTile(tile, p, form, loopCase, machine, emitError);
 }
 
 /// Each part has a step of k.

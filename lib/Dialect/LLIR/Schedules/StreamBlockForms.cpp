@@ -24,8 +24,6 @@ using namespace luminal::llir;
 using Anchor = StreamedSpace::Anchor;
 using Role = StreamedSpace::Role;
 
-/// Bytes that one asynchronous copy takes.
-static constexpr int64_t kCopiedBytes = 16;
 /// Chunks that a part of the stream has at least: as much time as its states
 /// take.
 static constexpr int64_t kLeastChunks = 4;
@@ -115,21 +113,13 @@ static const StageAxis *getRowAxis(const StreamedStages &t) {
   return found;
 }
 
-/// Whether the right operand is in memory as it is multiplied, so that it may
-/// be copied to shared memory without passing through registers.
-static Decision canCopy(const Anchor &anchor, const ProductAnalysis &p,
-                        bool useTensorCores, BlockReading right) {
-  Type element = getElementType(p.columns.operand);
+/// Whether the right operand may be copied.
+static Decision canCopyRight(const Anchor &anchor, const ProductAnalysis &p,
+                             bool useTensorCores, BlockReading right) {
   Type multiplied =
       useTensorCores ? getMultipliedType(anchor) : getSumType(p.op);
-  if (element != multiplied)
-    return Decision::refuse("they are of another type than what is multiplied",
-                            anchor.op);
-  if (right.lanes * element.getIntOrFloatBitWidth() != 8 * kCopiedBytes)
-    return Decision::refuse("they are not read in whole copies", anchor.op);
-  if (!useTensorCores && !right.isAlongK)
-    return Decision::refuse("they have to be transposed", anchor.op);
-  return p.isRun(p.columns, right.isAlongK, right.lanes);
+  return canCopy(p, p.columns, right, multiplied,
+                 /*mayBeAcross=*/useTensorCores);
 }
 
 static Decision check(StreamedStages &t, const StreamTile &tile,
@@ -251,8 +241,8 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
       if (anchor.role == Role::Reduction)
         continue;
       ProductAnalysis p = t.analyze(anchor);
-      if (canCopy(anchor, p, tile.useTensorCores,
-                  chooseReading(p, p.columns, machine)))
+      if (canCopyRight(anchor, p, tile.useTensorCores,
+                       chooseReading(p, p.columns, machine)))
         copied.push_back(anchor.op);
     }
     if (Decision fits = choose(copied); !fits)
@@ -432,7 +422,8 @@ static LogicalResult verify(KernelOp kernel,
     BlockReading right{unsigned(form.getNumber("columnlanes", 1)),
                        form.getWord("columnalong") != "own"};
     if (tile.countStages(anchor) > 1)
-      if (Decision copied = canCopy(anchor, p, tile.useTensorCores, right);
+      if (Decision copied =
+              canCopyRight(anchor, p, tile.useTensorCores, right);
           !copied)
         return emitError() << "copies elements that op" << form.getOp()
                            << " multiplies, but " << copied.str();
