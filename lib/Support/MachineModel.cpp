@@ -35,10 +35,20 @@ MachineModel MachineModel::getGPU(std::string_view arch) {
   // Measured on an H100 in graphs of products: 2048 x 4096 x 4096 in bf16, 4096
   // cubed in f32, 1024 cubed in f64; steps with 4 to 128 rows.
   machine.products.kernels = {113e3, 16.2e3, 17e3};
+  machine.products.staged = machine.products.kernels;
   machine.products.library = {360e3, 25.6e3, 26e3};
   machine.products.step = {6, 32, 50};
   machine.products.launchTime = 2000;
   machine.products.libraryTime = 3500;
+  // Hopper's for servers: of an H100, and of the slower memory of the two.
+  if (arch.substr(0, 5) == "sm_90") {
+    machine.workers = 132;
+    machine.sharedReadRate = 3000;
+  }
+  // By wgmma on an H200: 4096 x 768 x 768 to 2048 x 4096 x 4096 took 1.15
+  // to 1.45 of the library's time.
+  if (machine.hasWarpGroups)
+    machine.products.staged.f16 = 270e3;
   return machine;
 }
 

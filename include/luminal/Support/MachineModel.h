@@ -108,9 +108,10 @@ struct MachineModel {
       return bits > 32 ? f64 : bits > 16 ? f32 : f16;
     }
   };
-  /// Of a whole GPU: what products cost by generated kernels and by a library.
+  /// Of a whole GPU: what products cost by generated kernels, by those whose
+  /// operands are copied to shared memory as they are, and by a library.
   struct Products {
-    Rates kernels, library;
+    Rates kernels, staged, library;
     /// Nanoseconds of one step along the summed dim in a block of a kernel that
     /// has several rows, however little there is to do.
     Rates step;

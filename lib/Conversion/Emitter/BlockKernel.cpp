@@ -5,10 +5,10 @@
 // tile. While a tile is multiplied, the elements of the next are on their way
 // to registers.
 //
-// Where the schedule has stages, they are a ring in shared memory, of which each
-// holds a step of k. What is copied is on its way several steps ahead; the rest
-// passes through registers, one step ahead. The slot that is copied to is the
-// one that all have read in the step before, so threads meet once a step.
+// Where the schedule has stages, they are a ring in shared memory, of which
+// each holds a step of k. What is copied is on its way several steps ahead; the
+// rest passes through registers, one step ahead. The slot that is copied to is
+// the one that all have read in the step before, so threads meet once a step.
 //
 // Where the schedule has parts, a unit is a part of k for a tile. Each thread
 // leaves its sums in memory, where the same thread of the block that is last at
@@ -79,6 +79,7 @@ private:
   void emitPart(Value block, Value part, ValueRange sums);
   SmallVector<Value> mergeParts(Value block);
   bool isWhole(const Operand &operand, const Expr &extent);
+  void writeResults(Value row, Value column, Value sum);
   void finish(Value row, Value column, Value sum);
   void finishStaged(Value row, Value column, ValueRange sums);
 
@@ -187,8 +188,8 @@ int64_t BlockKernel::makeRoom() {
                                (stored.getIntOrFloatBitWidth() / 8),
                            Emitter::kLaunchSharedAlignment);
   }
-  return std::max(bytes, getResultBytes(tile->getShape(), resultsAlongRows,
-                                        p.bytes));
+  return std::max(bytes,
+                  getResultBytes(tile->getShape(), resultsAlongRows, p.bytes));
 }
 
 /// Whether tiles end with the side.
@@ -198,30 +199,32 @@ bool BlockKernel::isWhole(const Operand &operand, const Expr &extent) {
 
 /// Writes all results at the product's index, whose element is `sum`; elements,
 /// where there are lanes.
+void BlockKernel::writeResults(Value row, Value column, Value sum) {
+  Emitter::MemoScope inner(e);
+  e.setDim(p.rows.dim, row);
+  e.setDim(p.columns.dim, column);
+  if (resultLanes > 1)
+    e.setLane(resultsAlongRows ? p.rows.dim : p.columns.dim, resultLanes);
+  Value product = p.op->getResult(0);
+  e.remember(product, p.index,
+             emitCast(e.b, sum, p.accumulator, getElementType(product)));
+  SmallVector<Value> values;
+  for (const MovedResult &result : p.results)
+    values.push_back(e.emit(result.source, p.index));
+  SmallVector<Index> indices = p.getResultIndices(p.index);
+  for (auto [i, v] : llvm::enumerate(values))
+    e.store(i, indices[i], v);
+  e.clearLane();
+}
+
+/// The same where that is inside the product.
 void BlockKernel::finish(Value row, Value column, Value sum) {
-  auto write = [&] {
-    Emitter::MemoScope inner(e);
-    e.setDim(p.rows.dim, row);
-    e.setDim(p.columns.dim, column);
-    if (resultLanes > 1)
-      e.setLane(resultsAlongRows ? p.rows.dim : p.columns.dim, resultLanes);
-    Value product = p.op->getResult(0);
-    e.remember(product, p.index,
-               emitCast(e.b, sum, p.accumulator, getElementType(product)));
-    SmallVector<Value> values;
-    for (const MovedResult &result : p.results)
-      values.push_back(e.emit(result.source, p.index));
-    SmallVector<Index> indices = p.getResultIndices(p.index);
-    for (auto [i, v] : llvm::enumerate(values))
-      e.store(i, indices[i], v);
-    e.clearLane();
-  };
   if (isWhole(*left, p.rows.extent) && isWhole(*right, p.columns.extent))
-    return write();
+    return writeResults(row, column, sum);
   Value inside =
       arith::AndIOp::create(e.b, e.less(row, e.value(p.rows.extent)),
                             e.less(column, e.value(p.columns.extent)));
-  e.ifThen(inside, write);
+  e.ifThen(inside, [&] { writeResults(row, column, sum); });
 }
 
 /// The same of a whole tile, by way of shared memory: so neighbouring threads
@@ -249,21 +252,52 @@ void BlockKernel::finishStaged(Value row, Value column, ValueRange sums) {
   Type read = stored;
   if (resultLanes > 1)
     read = VectorType::get({int64_t(resultLanes)}, stored);
-  unsigned bytes = std::min<unsigned>(
-      16, resultLanes * stored.getIntOrFloatBitWidth() / 8);
-  e.forLoop(team.member,
-            e.constant(shape.rows * shape.columns / resultLanes),
-            e.constant(team.count), [&](Value number) {
-              Value line = e.divU(number, perLine);
-              Value inLine = e.mul(e.remU(number, perLine),
-                                   e.constant(resultLanes));
-              Value inRow = resultsAlongRows ? inLine : line;
-              Value inColumn = resultsAlongRows ? line : inLine;
-              Value sum = LLVM::LoadOp::create(
-                  e.b, read, getAddress(inRow, inColumn), bytes);
-              finish(e.add(row, inRow), e.add(column, inColumn),
-                     e.fromStorage(sum, p.accumulator));
-            });
+  unsigned bytes =
+      std::min<unsigned>(16, resultLanes * stored.getIntOrFloatBitWidth() / 8);
+  auto takeOne = [&](Value number, bool isInside) {
+    Value line = e.divU(number, perLine);
+    Value inLine = e.mul(e.remU(number, perLine), e.constant(resultLanes));
+    Value inRow = resultsAlongRows ? inLine : line;
+    Value inColumn = resultsAlongRows ? line : inLine;
+    Value sum =
+        LLVM::LoadOp::create(e.b, read, getAddress(inRow, inColumn), bytes);
+    sum = e.fromStorage(sum, p.accumulator);
+    Value atRow = e.add(row, inRow), atColumn = e.add(column, inColumn);
+    if (isInside)
+      writeResults(atRow, atColumn, sum);
+    else
+      finish(atRow, atColumn, sum);
+  };
+  // Several at once, so that what they read is on its way together.
+  int64_t count = shape.rows * shape.columns / resultLanes / team.count;
+  auto take = [&](int64_t atOnce, bool isInside) {
+    while (count % atOnce)
+      atOnce /= 2;
+    e.forLoop(team.member, e.constant(count * team.count),
+              e.constant(atOnce * team.count), [&](Value first) {
+                for (int64_t i = 0; i < atOnce; ++i)
+                  takeOne(e.add(first, e.constant(i * team.count)), isInside);
+              });
+  };
+  constexpr int64_t kAtOnce = 4;
+  if (isWhole(*left, p.rows.extent) && isWhole(*right, p.columns.extent))
+    return take(kAtOnce, /*isInside=*/true);
+  auto ends = [&](Value begin, int64_t length, const Expr &extent) {
+    return e.less(e.value(extent), e.add(begin, e.constant(length)));
+  };
+  Value isOutside =
+      arith::OrIOp::create(e.b, ends(row, shape.rows, p.rows.extent),
+                           ends(column, shape.columns, p.columns.extent));
+  e.ifElse(
+      isOutside, {},
+      [&] {
+        take(1, /*isInside=*/false);
+        return SmallVector<Value>();
+      },
+      [&] {
+        take(kAtOnce, /*isInside=*/true);
+        return SmallVector<Value>();
+      });
 }
 
 /// The sums of steps [begin, end) of k, of which there is one at least.
@@ -313,8 +347,8 @@ Value BlockKernel::getBuffer(const Operand &operand, Value slot) {
                    tile->getStored());
 }
 
-/// Starts the copies of the step from `k` on, if there is one: a group of copies
-/// in any case, so that they can be counted.
+/// Starts the copies of the step from `k` on, if there is one: a group of
+/// copies in any case, so that they can be counted.
 void BlockKernel::startCopies(Value row, Value column, Value k, Value end,
                               Value slot) {
   e.ifThen(e.less(k, end), [&] {
@@ -377,8 +411,7 @@ SmallVector<Value> BlockKernel::multiplyStaged(Value row, Value column,
     Value after = e.add(k, step);
     SmallVector<Value> next(vectors);
     SmallVector<Value> result = tile->multiplyBeside(
-        carried.take_front(sums),
-        left->side.getOperand(getBuffer(*left, slot)),
+        carried.take_front(sums), left->side.getOperand(getBuffer(*left, slot)),
         right->side.getOperand(getBuffer(*right, slot)), [&] {
           startCopies(row, column, e.add(k, e.constant((stages - 1) * depth)),
                       end, free);
@@ -412,9 +445,8 @@ void BlockKernel::emitUnit(const Grid &grid, Value unit) {
   }
   SmallVector<IndexRange> ranges = grid.setUnit(e, block);
   Value row = ranges[rowAxis].lo, column = ranges[columnAxis].lo;
-  SmallVector<Value> sums = stages > 1
-                                ? multiplyStaged(row, column, begin, end)
-                                : multiply(row, column, begin, end);
+  SmallVector<Value> sums = stages > 1 ? multiplyStaged(row, column, begin, end)
+                                       : multiply(row, column, begin, end);
   auto write = [&](ValueRange sums) {
     if (stages > 1)
       return finishStaged(row, column, sums);

@@ -301,7 +301,8 @@ private:
 /// by side there too (else each run is a request to the second cache of its
 /// own: a product took 3.5 times as long on an H200), and runs that are read
 /// together are in other banks. Of other lengths, the runs of eight lines lie
-/// next to each other, and those further along a line 16 bytes behind all lines.
+/// next to each other, and those further along a line 16 bytes behind all
+/// lines.
 class WarpGroupTile : public TensorTile {
 public:
   WarpGroupTile(Emitter &e, TileShape shape, Type element, Value thread,
@@ -325,8 +326,7 @@ public:
       Value run = e.mul(e.divU(inLine, e.constant(kRun)), e.constant(stride));
       return e.add(run, e.add(e.mul(line, e.constant(kRun)), inRun));
     }
-    Value block =
-        e.mul(e.divU(inLine, e.constant(kBlock)), e.constant(stride));
+    Value block = e.mul(e.divU(inLine, e.constant(kBlock)), e.constant(stride));
     Value run = e.divU(e.remU(inLine, e.constant(kBlock)), e.constant(kRun));
     run = arith::XOrIOp::create(e.b, run, e.remU(line, e.constant(kLines)));
     return e.add(e.add(block, e.mul(line, e.constant(kBlock))),

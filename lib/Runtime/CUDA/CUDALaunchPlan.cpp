@@ -12,8 +12,6 @@ using namespace luminal;
 using namespace luminal::runtime;
 using namespace luminal::runtime::cuda;
 
-/// What a block may have without asking.
-static constexpr unsigned kUsualShared = 48 << 10;
 /// A plan keeps so many graphs, for sizes and memory that libraries were called
 /// with.
 static constexpr size_t kMostGraphs = 16;
@@ -255,7 +253,8 @@ void CUDALaunchPlan::drop(Graph &graph) {
 
 Status CUDALaunchPlan::allowShared(uint32_t index) {
   const Step &step = steps[index];
-  if (step.shared <= kUsualShared)
+  // What a block may have without asking counts what the kernel has besides.
+  if (step.shared == 0)
     return {};
   int code = driver.funcSetAttribute(step.function, kFunctionMaxDynamicShared,
                                      static_cast<int>(step.shared));

@@ -189,7 +189,11 @@ double now() {
 
 namespace luminal::runtime::cuda {
 struct ContextStruct {};
-struct FunctionStruct : Function {};
+struct FunctionStruct : Function {
+  /// Bytes of shared memory that a block may ask for, beside the 16 that each
+  /// function has.
+  unsigned allowedShared = (48 << 10) - 16;
+};
 struct ModuleStruct {
   std::map<std::string, FunctionStruct> functions;
 };
@@ -487,7 +491,11 @@ int cuModuleGetFunction(FunctionHandle *function, ModuleHandle module,
   *function = &found->second;
   return kSuccess;
 }
-int cuFuncSetAttribute(FunctionHandle, int, int) { return kSuccess; }
+int cuFuncSetAttribute(FunctionHandle function, int attribute, int value) {
+  if (attribute == kFunctionMaxDynamicShared)
+    function->allowedShared = static_cast<unsigned>(value);
+  return kSuccess;
+}
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, FunctionHandle,
                                                 int, size_t) {
   *blocks = static_cast<int>(fake().settings["occupancy"]);
@@ -543,9 +551,9 @@ int cuEventElapsedTime(float *milliseconds, EventHandle start,
 }
 
 int cuLaunchKernel(FunctionHandle function, unsigned grid, unsigned, unsigned,
-                   unsigned block, unsigned, unsigned, unsigned,
+                   unsigned block, unsigned, unsigned, unsigned shared,
                    StreamHandle stream, void **parameters, void **) {
-  if (grid == 0 || block == 0)
+  if (grid == 0 || block == 0 || shared > function->allowedShared)
     return kInvalidValue;
   std::lock_guard<std::recursive_mutex> lock(fake().mutex);
   ++fake().counts.launches;
@@ -559,7 +567,8 @@ int cuGraphCreate(GraphHandle *graph, unsigned) {
 int cuGraphAddKernelNode(NodeHandle *node, GraphHandle graph,
                          const NodeHandle *dependences, size_t count,
                          const KernelNode *parameters) {
-  if (parameters->gridX == 0 || parameters->blockX == 0)
+  if (parameters->gridX == 0 || parameters->blockX == 0 ||
+      parameters->shared > parameters->function->allowedShared)
     return kInvalidValue;
   Launch launch = getLaunch(parameters->function, parameters->parameters);
   *node = new NodeStruct{[=] { return runKernel(launch); },

@@ -305,6 +305,22 @@ TEST(CUDA, AStepWithoutWorkIsNotLaunched) {
   EXPECT_EQ(counts().grids.size(), 2u);
 }
 
+/// What a block may have without asking is less what the function has itself.
+TEST(CUDA, AsksForSharedMemory) {
+  for (int64_t bytes : {16, 48 << 10, 96 << 10}) {
+    Builder b = chain(4);
+    for (StepSpec &step : b.m.steps)
+      std::get<CUDALaunch>(step.launch).shared = bytes;
+    auto c = b.context();
+    Floats x;
+    x[0] = 20;
+    for (uint32_t i : {0, 1})
+      EXPECT_OK(c->bindInput(i, x.v, DType::F32, Shape{4}));
+    EXPECT_OK(c->run());
+    EXPECT_EQ(outputOf(*c)[0], 41);
+  }
+}
+
 TEST(CUDA, RefusesWhatItCannotRun) {
   auto expect = [](auto change, const char *text) {
     Builder b = chain(4);

@@ -67,15 +67,13 @@ static bool isAtFullRate(const Matrix &matrix, const Assumptions &symbols) {
 /// fill the multiprocessors (the library also splits long sums among them), and
 /// memory.
 static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
-                      Type kernelType, const Assumptions &symbols,
-                      const MachineModel &machine) {
+                      const Assumptions &symbols, const MachineModel &machine) {
   auto value = [&](const Expr &e) { return nominalValue(e, symbols); };
   auto bytes = [&](RankedTensorType type) { return value(countBytes(type)); };
   RankedTensorType resultType = layout.result.getType();
   const MachineModel::Products &rates = machine.products;
-  // Kernels multiply in the type of the program.
-  Type type = layout.lhs.getType().getElementType();
-  unsigned kernelBits = kernelType.getIntOrFloatBitWidth();
+  // Both read what the program widens as it was.
+  unsigned bits = layout.lhs.getType().getElementTypeBitWidth();
   constexpr double kTile = 128, kLeastInner = 512;
   // 4096 x 768 by 50257 in f16 took 3.1 to 3.6 ms on an H200 (kernels 1.8),
   // 0.44 by the rate.
@@ -98,18 +96,26 @@ static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
                  bytes(resultType);
   if (layout.addend.value)
     moved += bytes(layout.addend.getType());
+  // What is computed on its way to a tile is not copied.
+  auto isComputed = [](Value value) {
+    while (auto view = value.getDefiningOp<ViewOp>())
+      value = view.getOperand();
+    return wouldFuse(value);
+  };
+  bool isStaged =
+      !isComputed(layout.lhs.value) && !isComputed(layout.rhs.value);
+  double kernelRate = (isStaged ? rates.staged : rates.kernels).of(bits);
   Price price;
-  price.kernels =
-      std::max(moved / machine.sharedReadRate,
-               work / (rates.kernels.of(kernelBits) * share(tiles)));
+  price.kernels = std::max(moved / machine.sharedReadRate,
+                           work / (kernelRate * share(tiles)));
   // One row has a kernel of another kind, bound by memory.
   constexpr double kFewRows = 8;
   double rows = std::min(value(layout.rows), value(layout.columns));
   if (rows > 1)
-    price.kernels = std::max(price.kernels, value(layout.inner) *
-                                                rates.step.of(kernelBits) *
-                                                std::min(1.0, rows / kFewRows));
-  double libraryRate = rates.library.of(type.getIntOrFloatBitWidth());
+    price.kernels =
+        std::max(price.kernels, value(layout.inner) * rates.step.of(bits) *
+                                    std::min(1.0, rows / kFewRows));
+  double libraryRate = rates.library.of(bits);
   if (!isAtFullRate(layout.lhs, symbols) ||
       !isAtFullRate(layout.rhs, symbols) ||
       !isAtFullRate(layout.result, symbols))
@@ -121,8 +127,11 @@ static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
   auto addPass = [&](double passed) {
     price.library += passed / machine.sharedReadRate + rates.launchTime;
   };
+  // A copy is written by what computes the value, where nothing else reads it.
   for (const Matrix &operand : {layout.lhs, layout.rhs})
-    if (operand.copy || wouldFuse(operand.value))
+    if (operand.copy
+            ? !operand.value.getDefiningOp() || !operand.value.hasOneUse()
+            : wouldFuse(operand.value))
       addPass(2 * bytes(operand.getType()));
   // What follows and is not the library's.
   if (end.value.hasOneUse()) {
@@ -205,7 +214,7 @@ LibraryChoice CublasLtLibrary::replace(Operation *op,
       reason = "the library's epilogue is coarse here";
       continue;
     }
-    Price price = getPrice(end, layout, type, symbols, machine);
+    Price price = getPrice(end, layout, symbols, machine);
     choice.why = {
         {"batch", layout.batch.str()},     {"rows", layout.rows.str()},
         {"columns", layout.columns.str()}, {"inner", layout.inner.str()},

@@ -23,8 +23,8 @@ BlockReading chooseReading(ProductAnalysis &p, const ProductSide &side,
                            const MachineModel &machine);
 /// Whether a side is in memory as it is multiplied, as elements of type
 /// `multiplied`, so that it may be copied to shared memory without passing
-/// through registers. There lines are of k, or, where `mayBeAcross`, as they are
-/// read.
+/// through registers. There lines are of k, or, where `mayBeAcross`, as they
+/// are read.
 Decision canCopy(const ProductAnalysis &p, const ProductSide &side,
                  BlockReading reading, mlir::Type multiplied, bool mayBeAcross);
 /// Checks what a form says of that, for a tile of `count` rows or columns and

@@ -422,8 +422,7 @@ static LogicalResult verify(KernelOp kernel,
     BlockReading right{unsigned(form.getNumber("columnlanes", 1)),
                        form.getWord("columnalong") != "own"};
     if (tile.countStages(anchor) > 1)
-      if (Decision copied =
-              canCopyRight(anchor, p, tile.useTensorCores, right);
+      if (Decision copied = canCopyRight(anchor, p, tile.useTensorCores, right);
           !copied)
         return emitError() << "copies elements that op" << form.getOp()
                            << " multiplies, but " << copied.str();
