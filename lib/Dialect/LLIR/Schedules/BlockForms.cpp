@@ -53,6 +53,9 @@ static constexpr int64_t kManyBlocks = 128;
 /// small are busy meanwhile.
 static constexpr int64_t kDepth = 64, kPlainDepth = 16, kSmallTileDepth = 32,
                          kSmallTile = 64 * 64;
+/// Operations of an access that brings elements to shared memory, and to put
+/// down each of them there where they do not stay neighbours.
+static constexpr double kReadOperations = 8, kApartOperations = 4;
 /// Where blocks are fewer than multiprocessors, parts of k make so many for
 /// each; a part has so many steps at least, beside which it is little to merge
 /// parts, and so many of them at most.
@@ -394,6 +397,26 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   return {c.build()};
 }
 
+/// Adds what it takes to bring both sides to shared memory.
+static void addReads(LoopWork &work, const ProductAnalysis &p,
+                     const KernelSizes &sizes, ProductTile tile,
+                     LoopFormAttr form) {
+  double all = sizes.valueOf(p.kExtent);
+  for (const Expr &extent : p.batchExtents)
+    all *= sizes.valueOf(extent);
+  double m = sizes.valueOf(p.rows.extent), n = sizes.valueOf(p.columns.extent);
+  auto add = [&](double elements, StringRef lanes, StringRef along) {
+    double each = kReadOperations / double(form.getNumber(lanes, 1));
+    // Side by side in shared memory are those along k.
+    if (form.getWord("use") == "mma" && form.getWord(along) == "own")
+      each += kApartOperations;
+    work.operations += all * elements * each;
+  };
+  add(m * std::ceil(n / std::max(1.0, tile.columns)), "rowlanes", "rowalong");
+  add(n * std::ceil(m / std::max(1.0, tile.rows)), "columnlanes",
+      "columnalong");
+}
+
 static LoopWork count(KernelOp kernel,
                       const KernelAnalysis::SymbolRanges &ranges,
                       LoopCaseAttr loopCase, const MachineModel &machine) {
@@ -406,6 +429,7 @@ static LoopWork count(KernelOp kernel,
   ProductTile tile = applyCut(p, loopCase, "");
   addProduct(work, p, sizes, tile.rows, tile.columns, tile,
              /*copiesRows=*/true, machine);
+  addReads(work, p, sizes, tile, form);
   work.units =
       sizes.countUnits(loopCase, p.extents) * double(loopCase.getParts());
   work.products = countInBlocks(work.products, 8 * p.bytes,
