@@ -40,7 +40,7 @@ using llir::ProductOpInterface;
 using luminal::hlir::MapAttr;
 
 /// The part of the price of all that a choice touches that it has to come to.
-static constexpr double kWorthwhile = 0.98;
+static constexpr double kWorthwhile = 0.99;
 /// The same where kernels pack what they multiply: it matters less in which
 /// order they read, and in another one borders of images are no part of the
 /// kernel that reads their windows. ResNet-50 of one image in f32, of which

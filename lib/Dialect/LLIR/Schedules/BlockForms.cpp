@@ -181,10 +181,10 @@ void TileForm::chooseResults(const ProductAnalysis &p,
   resultLanes = std::max(alongRows, alongColumns);
 }
 
-/// Copies pay where tensor cores wait for what is read, and there is anything to
-/// copy: without them a product of f32 took 1.1 times as long (H200).
+/// Copies pay where tensor cores wait for what is read, and there is anything
+/// to copy: without them a product of f32 took 1.1 times as long (H200).
 void TileForm::chooseStages(const ProductAnalysis &p,
-                             const MachineModel &machine) {
+                            const MachineModel &machine) {
   if (!useTensorCores())
     return;
   copiesRows = bool(canCopyRows(p));
@@ -359,8 +359,12 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     if (auto count = countBlocks(); count && *count < kManyBlocks &&
                                     *tile > (tile == &rows ? leastRows : 32))
       *tile /= 2;
-  TileForm tile{rows, columns, chooseDepth(p.kExtent, rows, columns, isMMA),
-                 isMMA ? "mma" : "fma", left, right};
+  TileForm tile{rows,
+                columns,
+                chooseDepth(p.kExtent, rows, columns, isMMA),
+                isMMA ? "mma" : "fma",
+                left,
+                right};
   if (mayJoinWarps)
     tile.use = "wgmma";
   tile.chooseStages(p, machine);
@@ -399,22 +403,20 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
 
 /// Adds what it takes to bring both sides to shared memory.
 static void addReads(LoopWork &work, const ProductAnalysis &p,
-                     const KernelSizes &sizes, ProductTile tile,
-                     LoopFormAttr form) {
+                     const KernelSizes &sizes, const TileForm &tile) {
   double all = sizes.valueOf(p.kExtent);
   for (const Expr &extent : p.batchExtents)
     all *= sizes.valueOf(extent);
   double m = sizes.valueOf(p.rows.extent), n = sizes.valueOf(p.columns.extent);
-  auto add = [&](double elements, StringRef lanes, StringRef along) {
-    double each = kReadOperations / double(form.getNumber(lanes, 1));
-    // Side by side in shared memory are those along k.
-    if (form.getWord("use") == "mma" && form.getWord(along) == "own")
-      each += kApartOperations;
-    work.operations += all * elements * each;
+  auto add = [&](double elements, const BlockReading &reading, bool areApart) {
+    work.operations +=
+        all * elements *
+        (kReadOperations / reading.lanes + (areApart ? kApartOperations : 0));
   };
-  add(m * std::ceil(n / std::max(1.0, tile.columns)), "rowlanes", "rowalong");
-  add(n * std::ceil(m / std::max(1.0, tile.rows)), "columnlanes",
-      "columnalong");
+  // Tensor cores take rows along k, columns along either.
+  add(m * std::ceil(n / double(tile.columns)), tile.left,
+      tile.useTensorCores() && !tile.left.isAlongK);
+  add(n * std::ceil(m / double(tile.rows)), tile.right, /*areApart=*/false);
 }
 
 static LoopWork count(KernelOp kernel,
@@ -429,7 +431,7 @@ static LoopWork count(KernelOp kernel,
   ProductTile tile = applyCut(p, loopCase, "");
   addProduct(work, p, sizes, tile.rows, tile.columns, tile,
              /*copiesRows=*/true, machine);
-  addReads(work, p, sizes, tile, form);
+  addReads(work, p, sizes, TileForm::get(form, tile.rows, tile.columns));
   work.units =
       sizes.countUnits(loopCase, p.extents) * double(loopCase.getParts());
   work.products = countInBlocks(work.products, 8 * p.bytes,
@@ -438,10 +440,10 @@ static LoopWork count(KernelOp kernel,
   return work;
 }
 
-static LogicalResult
-verifyTile(const TileForm &tile, const ProductAnalysis &p, LoopFormAttr form,
-           LoopCaseAttr loopCase, const MachineModel &machine,
-           function_ref<InFlightDiagnostic()> emitError) {
+static LogicalResult verifyTile(const TileForm &tile, const ProductAnalysis &p,
+                                LoopFormAttr form, LoopCaseAttr loopCase,
+                                const MachineModel &machine,
+                                function_ref<InFlightDiagnostic()> emitError) {
   auto isSize = [](int64_t n, int64_t least, int64_t most) {
     return n >= least && n <= most && llvm::isPowerOf2_64(n);
   };
@@ -469,9 +471,9 @@ verifyTile(const TileForm &tile, const ProductAnalysis &p, LoopFormAttr form,
   if (tile.countAllSharedBytes(p) > room)
     return emitError() << "takes more than " << room
                        << " bytes of shared memory";
-  if (tile.stages == 1 && (form.getNumber("blocks", 0) ||
-                           form.getNumber("resultlanes", 0) ||
-                           !form.getWord("resultalong").empty()))
+  if (tile.stages == 1 &&
+      (form.getNumber("blocks", 0) || form.getNumber("resultlanes", 0) ||
+       !form.getWord("resultalong").empty()))
     return emitError() << "states how many blocks find room, or how results "
                           "are written, which goes with stages";
   const ProductSide &along = tile.resultsAlongRows ? p.rows : p.columns;
@@ -484,8 +486,8 @@ verifyTile(const TileForm &tile, const ProductAnalysis &p, LoopFormAttr form,
     return emitError() << "has either stages or copies, which go together";
   for (bool ofRows : {true, false}) {
     if (ofRows ? tile.copiesRows : tile.copiesColumns)
-      if (Decision copied = ofRows ? tile.canCopyRows(p)
-                                   : tile.canCopyColumns(p);
+      if (Decision copied =
+              ofRows ? tile.canCopyRows(p) : tile.canCopyColumns(p);
           !copied)
         return emitError() << "copies elements of its "
                            << (ofRows ? "rows" : "columns") << ", but "
