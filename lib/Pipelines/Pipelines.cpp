@@ -146,6 +146,13 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     llir::ExpandUpdatesPassOptions updates;
     updates.blockThreads = machine.blockThreads;
     pm.addNestedPass<func::FuncOp>(llir::createExpandUpdatesPass(updates));
+    ChooseLayoutsPassOptions layouts;
+    layouts.target = options.target;
+    layouts.arch = options.arch;
+    layouts.machine = options.machine;
+    layouts.workers = options.workers;
+    layouts.prepareBytes = options.prepareBytes;
+    pm.addNestedPass<func::FuncOp>(createChooseLayoutsPass(layouts));
     CallLibrariesPassOptions libraries;
     libraries.target = options.target;
     libraries.arch = options.arch;

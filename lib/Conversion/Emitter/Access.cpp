@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Conversion/Emitter.h"
+#include "luminal/Dialect/LLIR/Analysis/AlignedRuns.h"
 #include "luminal/Dialect/LLIR/Analysis/ClampedAccess.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -428,10 +429,24 @@ Value Emitter::loadScalar(Value base, Value index, Type storage,
   return load;
 }
 
-/// A vector of which all elements are neighbours or one (ClampedAccess.h); null
-/// where that is not proved.
+/// A vector of which all elements are neighbours or one (ClampedAccess.h), or
+/// neighbours although their index is divided (AlignedRuns.h); null where that
+/// is not proved.
 Value Emitter::loadClamped(Value base, Type storage, const Expr &e,
                            bool invariant) {
+  Expr others = e.substitute([&](const Expr &leaf) -> std::optional<Expr> {
+    return leaf.asDim() == lane.dim ? std::optional<Expr>(0) : std::nullopt;
+  });
+  if (!lane.mask && !lane.count && !usesLanes(others) &&
+      isMultiple(getDim(lane.dim).value, lane.width) &&
+      isAlignedRun(e, lane.dim, lane.width, getAssumptions())) {
+    Value start = value(e);
+    auto load = LLVM::LoadOp::create(b, VectorType::get({lane.width}, storage),
+                                     address(base, start, storage),
+                                     alignmentOfVector(start, storage));
+    load.setInvariant(invariant);
+    return load;
+  }
   std::optional<ClampedAccess> access =
       findClampedAccess(e, lane.dim, getAssumptions());
   if (!access || lane.mask || usesLanes(access->rest) ||

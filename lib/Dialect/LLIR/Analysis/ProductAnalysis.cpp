@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Analysis/ProductAnalysis.h"
+#include "luminal/Dialect/LLIR/Analysis/AlignedRuns.h"
 #include "luminal/Dialect/LLIR/Utils/Values.h"
 
 using namespace luminal;
@@ -242,10 +243,9 @@ Decision ProductAnalysis::isRun(const ProductSide &side, bool isAlongK,
     return Decision::refuse("they are computed", v.getDefiningOp());
   bool isRun = false;
   a.walk(side.operand, getOperandIndex(side), [&](const Leaf &leaf) {
-    std::optional<Expr::Linear> linear =
-        leaf.address.linearIn(isAlongK ? kDim : side.dim);
-    isRun = linear && linear->stride.isConstant(1) &&
-            a.simplify(Expr::mod(linear->rest, lanes)).isConstant(0);
+    unsigned dim = isAlongK ? kDim : side.dim;
+    isRun = isAlignedRun(leaf.address, dim, lanes, a.getAssumptions()) &&
+            beginsAtMultiple(leaf.address, dim, lanes, a.getAssumptions());
   });
   if (!isRun)
     return Decision::refuse("they are not next to each other, or not aligned");

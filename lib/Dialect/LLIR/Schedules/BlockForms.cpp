@@ -53,6 +53,9 @@ static constexpr int64_t kManyBlocks = 128;
 /// small are busy meanwhile.
 static constexpr int64_t kDepth = 64, kPlainDepth = 16, kSmallTileDepth = 32,
                          kSmallTile = 64 * 64;
+/// Operations of an access that brings elements to shared memory, and to put
+/// down each of them there where they do not stay neighbours.
+static constexpr double kReadOperations = 8, kApartOperations = 4;
 /// Where blocks are fewer than multiprocessors, parts of k make so many for
 /// each; a part has so many steps at least, beside which it is little to merge
 /// parts, and so many of them at most.
@@ -406,6 +409,24 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   return {c.build()};
 }
 
+/// Adds what it takes to bring both sides to shared memory.
+static void addReads(LoopWork &work, const ProductAnalysis &p,
+                     const KernelSizes &sizes, const TileForm &tile) {
+  double all = sizes.valueOf(p.kExtent);
+  for (const Expr &extent : p.batchExtents)
+    all *= sizes.valueOf(extent);
+  double m = sizes.valueOf(p.rows.extent), n = sizes.valueOf(p.columns.extent);
+  auto add = [&](double elements, const BlockReading &reading, bool areApart) {
+    work.operations +=
+        all * elements *
+        (kReadOperations / reading.lanes + (areApart ? kApartOperations : 0));
+  };
+  // Tensor cores take rows along k, columns along either.
+  add(m * std::ceil(n / double(tile.columns)), tile.left,
+      tile.useTensorCores() && !tile.left.isAlongK);
+  add(n * std::ceil(m / double(tile.rows)), tile.right, /*areApart=*/false);
+}
+
 static LoopWork count(KernelOp kernel,
                       const KernelAnalysis::SymbolRanges &ranges,
                       LoopCaseAttr loopCase, const MachineModel &machine) {
@@ -418,6 +439,7 @@ static LoopWork count(KernelOp kernel,
   ProductTile tile = applyCut(p, loopCase, "");
   addProduct(work, p, sizes, tile.rows, tile.columns, tile,
              /*copiesRows=*/true, machine);
+  addReads(work, p, sizes, TileForm::get(form, tile.rows, tile.columns));
   work.units =
       sizes.countUnits(loopCase, p.extents) * double(loopCase.getParts());
   work.products = countInBlocks(work.products, 8 * p.bytes,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Threads.h"
+#include "luminal/Dialect/LLIR/Analysis/AlignedRuns.h"
 #include "luminal/Dialect/LLIR/Analysis/ClampedAccess.h"
 
 using namespace mlir;
@@ -71,6 +72,20 @@ unsigned Accesses::chooseLanes(unsigned dim, const Expr &extent,
     std::optional<ClampedAccess> clamped;
     if (!linear)
       clamped = findClampedAccess(access.address, dim, a.getAssumptions());
+    if (!linear && !clamped && !access.isWritten) {
+      // As many as are whole whatever the index is divided by.
+      unsigned whole = lanes;
+      while (
+          whole > 1 &&
+          !(isAlignedRun(access.address, dim, whole, a.getAssumptions()) &&
+            beginsAtMultiple(access.address, dim, whole, a.getAssumptions())))
+        whole /= 2;
+      if (whole > 1) {
+        ++along;
+        lanes = whole;
+        continue;
+      }
+    }
     if (!clamped && !(linear && linear->stride.isConstant(1))) {
       ++apart;
       continue;

@@ -1,0 +1,569 @@
+//===- ChooseLayouts.cpp - Which dim of values is stored innermost --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A product reads an operand best along the dim that is innermost in memory,
+// many elements at a time. Where neither its contracted index nor its own dims
+// step through that one in whole vectors, as where a convolution reads windows
+// of an image by channels, its operand may be stored in another order, if all
+// that is read with it is stored so as well (DimClasses). Products and kernels
+// of elements write and read any order; inputs and outputs of the function keep
+// theirs.
+//
+// Tested by test/Conversion/choose-layouts.mlir.
+//
+//===----------------------------------------------------------------------===//
+
+#include "luminal/Conversion/Passes.h"
+#include "luminal/Conversion/Target.h"
+#include "luminal/Dialect/LLIR/Analysis/DimClasses.h"
+#include "luminal/Dialect/LLIR/Analysis/ProductAnalysis.h"
+#include "luminal/Dialect/LLIR/Analysis/StreamTile.h"
+#include "luminal/Dialect/LLIR/Transforms/Layouts.h"
+#include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseSet.h"
+
+#include <cmath>
+#include <limits>
+
+namespace luminal {
+#define GEN_PASS_DEF_CHOOSELAYOUTSPASS
+#include "luminal/Conversion/Passes.h.inc"
+} // namespace luminal
+
+#define DEBUG_TYPE "llir-choose-layouts"
+
+using namespace mlir;
+using namespace luminal;
+using llir::Layouts;
+using llir::ProductOpInterface;
+using luminal::hlir::MapAttr;
+
+/// The part of the price of all that a choice touches that it has to come to.
+static constexpr double kWorthwhile = 0.99;
+/// The same where kernels pack what they multiply: it matters less in which
+/// order they read, and in another one borders of images are no part of the
+/// kernel that reads their windows. ResNet-50 of one image in f32, of which
+/// whatever was predicted to save 2 % on 16 workers was stored so, took one
+/// worker 1.19 times as long (Zen, 256 bits).
+static constexpr double kWorthwhilePacked = 0.8;
+
+namespace {
+class ChooseLayouts
+    : public luminal::impl::ChooseLayoutsPassBase<ChooseLayouts> {
+public:
+  using ChooseLayoutsPassBase::ChooseLayoutsPassBase;
+  void runOnOperation() override;
+};
+
+/// A product of the function.
+struct Product {
+  ProductOpInterface op;
+  ProductRead reads[2];
+  /// Where it ends: pointwise ops and views follow it that move each element to
+  /// a place of its own. From the index there to the product's.
+  Value end;
+  MapAttr toProduct;
+};
+
+using Reordering = std::optional<llir::Reordering>;
+
+/// Nanoseconds of all workers of the machine together, and of one.
+struct Price {
+  double all = 0, ofOne = 0;
+
+  Price &operator+=(const Price &other) {
+    all += other.all, ofOne += other.ofOne;
+    return *this;
+  }
+};
+
+/// Prices of the choices of a function: all that can be is stored with the dims
+/// of a class innermost.
+class Chooser {
+public:
+  Chooser(func::FuncOp func, const TargetInterface &device,
+          int64_t prepareBytes);
+
+  void choose(const Reporter &reporter);
+  void apply() { layouts.apply(block, symbols); }
+
+private:
+  void addProducts();
+  bool isWeights(Value v) const { return ofWeights.contains(v); }
+  bool isInnermost(Value v, unsigned number) const;
+  bool canMove(Value v, unsigned number) const;
+  SmallVector<unsigned, 2> findClasses(const Product &p, unsigned side) const;
+  bool hasClass(const Product &p, unsigned number) const;
+  bool isReadWhole(const Product &p, unsigned side) const;
+
+  Reordering findReordering(const Product &p) const;
+  Reordering chooseReordering(const Product &p);
+  int64_t countPrepared(const Product &p,
+                        const llir::Reordering &reordering) const;
+  std::pair<RankedTensorType, MapAttr>
+  getStored(const Product &p, unsigned side,
+            const Reordering &reordering) const;
+  llir::KernelOp buildKernel(const Product &p, const Reordering &reordering,
+                             Block &scratch) const;
+  Price priceProduct(const Product &p, const Reordering &reordering);
+  Price priceReads(unsigned number) const;
+  bool isWorthwhile(const Price &after, const Price &before) const;
+  Price price(unsigned number);
+
+  void tryClass(unsigned number, const Product &asks, const Reporter &reporter);
+  double countBytes(Value v) const {
+    return llir::nominalValue(llir::countBytes(v.getType()), symbols);
+  }
+
+  Block &block;
+  const TargetInterface &device;
+  MachineModel machine;
+  Assumptions symbols;
+  /// Values of weights, constants and indices alone.
+  DenseSet<Value> ofWeights;
+  std::optional<DimClasses> classes;
+  SmallVector<Product, 0> products;
+  /// Bytes that prepared values may still take; nothing: no bound but that they
+  /// take the place of weights.
+  std::optional<int64_t> room;
+  Layouts layouts;
+  /// Prices by what the kernel of a product is made of.
+  std::map<std::vector<const void *>, Price> known;
+};
+} // namespace
+
+static Value skipViews(Value v) {
+  while (auto view = v.getDefiningOp<llir::ViewOp>())
+    v = view.getOperand();
+  return v;
+}
+
+Chooser::Chooser(func::FuncOp func, const TargetInterface &device,
+                 int64_t prepareBytes)
+    : block(func.getBody().front()), device(device),
+      machine(device.getMachine()),
+      symbols(hlir::getAssumptions(block.getTerminator())) {
+  for (BlockArgument argument : block.getArguments())
+    if (llir::isWeight(argument))
+      ofWeights.insert(argument);
+  if (prepareBytes >= 0)
+    room = prepareBytes;
+  for (Operation &op : block) {
+    bool isOfWeights =
+        isa<llir::BodyOpInterface, llir::PrepareOp>(op) &&
+        !llir::usesSymbols(&op) &&
+        llvm::all_of(op.getOperands(), [&](Value v) { return isWeights(v); });
+    if (isOfWeights)
+      ofWeights.insert(op.result_begin(), op.result_end());
+    if (isa<llir::PrepareOp>(op) && room)
+      *room -= countBytes(op.getResult(0));
+  }
+  classes.emplace(block, [&](Value v) { return isWeights(v); });
+  addProducts();
+}
+
+/// Where the product ends (Product::end).
+static void followResult(Product &p, const Assumptions &symbols) {
+  p.end = p.op->getResult(0);
+  p.toProduct = MapAttr::getIdentity(p.op->getContext(), getRank(p.end));
+  while (p.end.hasOneUse()) {
+    Operation *user = *p.end.getUsers().begin();
+    auto body = dyn_cast<llir::BodyOpInterface>(user);
+    if (auto view = dyn_cast<llir::ViewOp>(user)) {
+      SmallVector<Expr> extents = hlir::getExtents(view.getResult());
+      if (!llir::invert(view.getMap(), extents, hlir::getExtents(p.end),
+                        symbols))
+        return;
+      p.toProduct = llir::compose(view.getMap(), p.toProduct, extents, symbols);
+    } else if (!body || !body.isPointwise()) {
+      return;
+    }
+    p.end = user->getResult(0);
+  }
+}
+
+/// Those that stand alone: anchors that are walked jointly have orders of their
+/// own.
+void Chooser::addProducts() {
+  DenseSet<Operation *> streamed;
+  for (auto product : block.getOps<ProductOpInterface>()) {
+    SmallVector<Operation *> anchors = findStreamedAnchors(product);
+    if (canStreamByBlocks(product, anchors, symbols, machine.sharedBytes))
+      streamed.insert_range(anchors);
+  }
+  for (auto op : block.getOps<ProductOpInterface>()) {
+    if (streamed.contains(op) || isWeights(op->getResult(0)) ||
+        op->getNumOperands() != 2)
+      continue;
+    Product p{
+        op,
+        {findProductRead(op, 0, symbols), findProductRead(op, 1, symbols)},
+        {},
+        {}};
+    followResult(p, symbols);
+    products.push_back(p);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What is stored how
+//===----------------------------------------------------------------------===//
+
+/// Whether `v` is stored with its dim of the class innermost.
+bool Chooser::isInnermost(Value v, unsigned number) const {
+  std::optional<unsigned> dim = classes->getDim(v, number);
+  if (!dim)
+    return false;
+  llir::DimOrder order = layouts.getOrder(v);
+  SmallVector<Expr> extents = hlir::getExtents(v);
+  for (unsigned at : llvm::reverse(order)) {
+    if (at == *dim)
+      return true;
+    if (!extents[at].isConstant(1))
+      return false;
+  }
+  return false;
+}
+
+bool Chooser::canMove(Value v, unsigned number) const {
+  return llir::canReorder(v.getDefiningOp()) && !isWeights(v) &&
+         !layouts.isMoved(v) && classes->getDim(v, number) &&
+         !isInnermost(v, number);
+}
+
+bool Chooser::hasClass(const Product &p, unsigned number) const {
+  return llvm::any_of(
+      ArrayRef<Value>{p.reads[0].base, p.reads[1].base, p.end},
+      [&](Value v) { return classes->getDim(v, number).has_value(); });
+}
+
+/// By which digit the contracted index is to step innermost, so that the
+/// product reads an operand along memory: the innermost dim of that is one of
+/// several digits, and the other operand can be prepared in that order.
+Reordering Chooser::findReordering(const Product &p) const {
+  for (unsigned side : {0, 1}) {
+    const ProductRead &read = p.reads[side], &other = p.reads[1 - side];
+    if (isWeights(read.base) || !isWeights(other.base) ||
+        getRank(read.base) == 0)
+      continue;
+    SmallVector<Expr> extents = hlir::getExtents(read.base);
+    llir::DimOrder order = layouts.getOrder(read.base);
+    while (order.size() > 1 && extents[order.back()].isConstant(1))
+      order.pop_back();
+    std::optional<ContractedDigit> digit = findDigit(p.op, read, order.back());
+    if (digit && digit->divisor > 1 && digit->extent > 1 &&
+        llir::packOperand(p.op, other, *digit, symbols))
+      return llir::Reordering{*digit, 1 - side};
+  }
+  return std::nullopt;
+}
+
+/// The same where it pays and there is memory for it.
+Reordering Chooser::chooseReordering(const Product &p) {
+  Reordering found = findReordering(p);
+  if (found && room && countPrepared(p, *found) > *room)
+    return std::nullopt;
+  if (found &&
+      !isWorthwhile(priceProduct(p, found), priceProduct(p, std::nullopt)))
+    return std::nullopt;
+  return found;
+}
+
+/// Bytes of memory that the weights in another order take, besides those that
+/// nothing else reads.
+int64_t Chooser::countPrepared(const Product &p,
+                               const llir::Reordering &reordering) const {
+  Value base = p.reads[reordering.weights].base;
+  if (!room)
+    return 0;
+  return int64_t(countBytes(base));
+}
+
+/// The memory that the product reads for a side, and how.
+std::pair<RankedTensorType, MapAttr>
+Chooser::getStored(const Product &p, unsigned side,
+                   const Reordering &reordering) const {
+  const ProductRead &read = p.reads[side];
+  if (reordering && reordering->weights == side) {
+    llir::PackedOperand packed =
+        *llir::packOperand(p.op, read, reordering->digit, symbols);
+    return {packed.type, packed.map};
+  }
+  MapAttr map = read.map;
+  if (reordering)
+    map = reorderContracted(p.op, map, reordering->digit, symbols);
+  SmallVector<Expr> domain = hlir::getExtents(p.op->getResult(0));
+  domain.push_back(ProductOpInterface(p.op).getReducedExtent());
+  llir::DimOrder order = layouts.getOrder(read.base);
+  return {
+      hlir::getTensorType(llir::applyOrder(hlir::getExtents(read.base), order),
+                          getElementType(read.base)),
+      llir::compose(map, llir::getToOrder(map.getContext(), order), domain,
+                    symbols)};
+}
+
+//===----------------------------------------------------------------------===//
+// Prices
+//===----------------------------------------------------------------------===//
+
+/// A kernel of the product alone, at the end of `scratch`, which holds its
+/// operands.
+llir::KernelOp Chooser::buildKernel(const Product &p,
+                                    const Reordering &reordering,
+                                    Block &scratch) const {
+  MLIRContext *context = p.op->getContext();
+  Location loc = p.op->getLoc();
+  llir::DimOrder order = layouts.getOrder(p.end);
+  SmallVector<Expr> extents = llir::applyOrder(hlir::getExtents(p.end), order);
+  MapAttr map = llir::compose(llir::getFromOrder(context, order), p.toProduct,
+                              extents, symbols);
+  RankedTensorType type =
+      hlir::getTensorType(extents, getElementType(p.op->getResult(0)));
+  std::pair<RankedTensorType, MapAttr> stored[] = {getStored(p, 0, reordering),
+                                                   getStored(p, 1, reordering)};
+  SmallVector<Value> operands;
+  for (auto &[memory, read] : stored)
+    operands.push_back(scratch.addArgument(memory, loc));
+  OpBuilder builder(context);
+  builder.setInsertionPointToEnd(&scratch);
+  auto kernel = llir::KernelOp::create(builder, loc, TypeRange(type), operands,
+                                       /*in_place=*/false, /*loops=*/nullptr);
+  OpBuilder body = OpBuilder::atBlockEnd(&kernel.getBody().emplaceBlock());
+  SmallVector<Value> sides;
+  for (unsigned side : {0, 1}) {
+    RankedTensorType memory = stored[side].first;
+    Value v = body.getBlock()->addArgument(memory, loc);
+    if (p.reads[side].isWidened)
+      v = llir::ElementwiseOp::create(
+          body, loc, hlir::withElementType(memory, body.getF32Type()),
+          llir::Fn::Cast, v);
+    sides.push_back(v);
+  }
+  OperationState state(loc, p.op->getName(), sides, p.op->getResultTypes());
+  state.propertiesAttr = p.op->getPropertiesAsAttribute();
+  auto copy = cast<ProductOpInterface>(body.create(state));
+  copy.setMaps(stored[0].second, stored[1].second);
+  Value result = copy->getResult(0);
+  if (!map.isIdentity() || result.getType() != type)
+    result = llir::ViewOp::create(body, loc, type, result, map);
+  llir::YieldOp::create(body, loc, result);
+  return kernel;
+}
+
+/// Nanoseconds of the product's kernel as operands and results are stored now.
+Price Chooser::priceProduct(const Product &p, const Reordering &reordering) {
+  Block scratch;
+  llir::KernelOp kernel = buildKernel(p, reordering, scratch);
+  std::vector<const void *> key;
+  for (Operation &inner : kernel.getBody().front()) {
+    key.push_back(inner.getName().getAsOpaquePointer());
+    key.push_back(inner.getPropertiesAsAttribute().getAsOpaquePointer());
+    for (Type type : inner.getOperandTypes())
+      key.push_back(type.getAsOpaquePointer());
+    for (Type type : inner.getResultTypes())
+      key.push_back(type.getAsOpaquePointer());
+  }
+  auto [it, isNew] = known.try_emplace(key);
+  if (isNew) {
+    llir::ProposedLoops proposed = device.propose(kernel, symbols.getSymbols());
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    it->second = proposed.loops ? Price{proposed.price, proposed.priceOfOne}
+                                : Price{kNone, kNone};
+  }
+  return it->second;
+}
+
+/// Nanoseconds beside products: what is read across the order in which it is
+/// stored, and copies of what is needed in its own order.
+Price Chooser::priceReads(unsigned number) const {
+  double bytes = 0, copies = 0;
+  for (Value v : classes->getValues(number)) {
+    Operation *op = v.getDefiningOp();
+    bool isOrdered =
+        llir::canReorder(op) && !isWeights(v) && !isa<ProductOpInterface>(op);
+    if (isOrdered && classes->getDim(v, number))
+      for (Value operand : op->getOperands()) {
+        Value read = skipViews(operand);
+        // A product writes any order.
+        if (classes->getDim(read, number) &&
+            !isa_and_present<ProductOpInterface>(read.getDefiningOp()) &&
+            isInnermost(read, number) != isInnermost(v, number))
+          bytes += countBytes(read);
+      }
+    if (!layouts.isMoved(v))
+      continue;
+    SmallVector<Value> worklist{v};
+    while (!worklist.empty())
+      for (Operation *user : worklist.pop_back_val().getUsers()) {
+        if (isa<llir::ViewOp>(user)) {
+          worklist.push_back(user->getResult(0));
+          continue;
+        }
+        if (llir::canReorder(user))
+          continue;
+        bytes += countBytes(v);
+        if (isa<llir::BodyOpInterface>(user))
+          continue;
+        bytes += countBytes(v);
+        ++copies;
+      }
+  }
+  double launches =
+      copies * std::max(machine.launchTime, machine.products.launchTime);
+  return {bytes / machine.getReadRate(machine.workers) + launches,
+          bytes / machine.getReadRate(1) + launches};
+}
+
+/// A GPU's kernel has all of it. On a CPU it must pay however many workers
+/// there are.
+bool Chooser::isWorthwhile(const Price &after, const Price &before) const {
+  if (machine.blockThreads)
+    return after.all <= kWorthwhile * before.all;
+  return after.all <= kWorthwhilePacked * before.all &&
+         after.ofOne <= kWorthwhilePacked * before.ofOne;
+}
+
+/// Nanoseconds of all that has the class.
+Price Chooser::price(unsigned number) {
+  Price sum = priceReads(number);
+  for (const Product &p : products)
+    if (hasClass(p, number))
+      sum += priceProduct(p, chooseReordering(p));
+  return sum;
+}
+
+//===----------------------------------------------------------------------===//
+// Choices
+//===----------------------------------------------------------------------===//
+
+/// Classes of which a dim innermost would let the product read a side along its
+/// contracted index.
+SmallVector<unsigned, 2> Chooser::findClasses(const Product &p,
+                                              unsigned side) const {
+  const ProductRead &read = p.reads[side];
+  SmallVector<unsigned, 2> found;
+  if (isWeights(read.base))
+    return found;
+  for (unsigned dim = 0, n = getRank(read.base); dim < n; ++dim) {
+    std::optional<ContractedDigit> digit = findDigit(p.op, read, dim);
+    unsigned number = classes->getClass(read.base, dim);
+    // Vectors are of two elements at least.
+    if (digit && digit->extent % 2 == 0 && canMove(read.base, number))
+      found.push_back(number);
+  }
+  return found;
+}
+
+/// Whether the product reads a side in whole vectors, along its contracted
+/// index or its own dims.
+bool Chooser::isReadWhole(const Product &p, unsigned side) const {
+  Block scratch;
+  llir::KernelOp kernel = buildKernel(p, std::nullopt, scratch);
+  KernelAnalysis a(kernel, symbols.getSymbols());
+  ProductAnalysis product(
+      a, *kernel.getBody().front().getOps<ProductOpInterface>().begin());
+  product.joinDims();
+  const ProductSide &read = side ? product.columns : product.rows;
+  unsigned bits = getElementType(read.operand).getIntOrFloatBitWidth();
+  int64_t lanes = machine.getLanes(std::max(8u, bits));
+  return product.isRun(read, /*isAlongK=*/true, lanes) ||
+         (!machine.blockThreads &&
+          product.isRun(read, /*isAlongK=*/false, lanes));
+}
+
+static bool isReturned(Value v) {
+  return llvm::any_of(v.getUsers(), [](Operation *user) {
+    return user->hasTrait<OpTrait::IsTerminator>() ||
+           (isa<llir::ViewOp>(user) && isReturned(user->getResult(0)));
+  });
+}
+
+void Chooser::tryClass(unsigned number, const Product &asks,
+                       const Reporter &reporter) {
+  Price before = price(number);
+  SmallVector<Value> moved;
+  std::string extent;
+  for (Value v : classes->getValues(number))
+    if (canMove(v, number)) {
+      unsigned dim = *classes->getDim(v, number);
+      extent = hlir::getExtents(v)[dim].str();
+      layouts.moveLast(v, dim);
+      moved.push_back(v);
+    }
+  Price after = price(number);
+  // What the function returns may keep its order, and be read across it.
+  llvm::erase_if(moved, [&](Value v) {
+    if (!isReturned(v))
+      return false;
+    layouts.moveBack(v);
+    Price kept = price(number);
+    if (kept.all <= after.all) {
+      after = kept;
+      return true;
+    }
+    layouts.moveLast(v, *classes->getDim(v, number));
+    return false;
+  });
+  SmallVector<Reporter::Arg> args = {
+      {"innermost", extent},
+      {"values", int64_t(moved.size())},
+      {"predicted ns", int64_t(std::llround(after.all))},
+      {"by one worker", int64_t(std::llround(after.ofOne))},
+      {"as it is", int64_t(std::llround(before.all))},
+      {"as it is by one worker", int64_t(std::llround(before.ofOne))}};
+  auto refuse = [&](StringRef reason) {
+    for (Value v : moved)
+      layouts.moveBack(v);
+    args.push_back({"reason", reason});
+    reporter.missed(asks.op->getLoc(), "layout", args);
+  };
+  if (!isWorthwhile(after, before))
+    return refuse("it would hardly be faster");
+  int64_t bytes = 0;
+  for (const Product &p : products)
+    if (hasClass(p, number))
+      if (Reordering found = chooseReordering(p))
+        bytes += countPrepared(p, *found);
+  if (room && bytes > *room)
+    return refuse("the memory for prepared values is used up");
+  reporter.passed(asks.op->getLoc(), "layout", args);
+}
+
+void Chooser::choose(const Reporter &reporter) {
+  DenseSet<unsigned> tried;
+  for (const Product &p : products)
+    for (unsigned side : {0, 1}) {
+      SmallVector<unsigned, 2> asked = findClasses(p, side);
+      if (asked.empty() || isReadWhole(p, side))
+        continue;
+      for (unsigned number : asked)
+        if (tried.insert(number).second)
+          tryClass(number, p, reporter);
+    }
+  for (const Product &p : products)
+    if (Reordering found = chooseReordering(p)) {
+      layouts.reorder(p.op, *found);
+      if (room)
+        *room -= countPrepared(p, *found);
+    }
+}
+
+void ChooseLayouts::runOnOperation() {
+  func::FuncOp func = getOperation();
+  if (func.isDeclaration() || !llvm::hasSingleElement(func.getBody()))
+    return;
+  if (!func.getBody().front().getOps<llir::KernelOp>().empty())
+    return;
+  std::string error;
+  std::unique_ptr<TargetInterface> device =
+      createTarget(target, arch, machine, &error, workers);
+  if (!device) {
+    func.emitError(error);
+    return signalPassFailure();
+  }
+  Reporter reporter(&getContext(), DEBUG_TYPE, func.getSymName());
+  Chooser chooser(func, *device, prepareBytes);
+  chooser.choose(reporter);
+  chooser.apply();
+}

@@ -1,0 +1,173 @@
+//===- Layouts.cpp - In which order dims are stored -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "luminal/Dialect/LLIR/Transforms/Layouts.h"
+#include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+using luminal::hlir::MapAttr;
+
+static unsigned getRank(Value v) {
+  return cast<RankedTensorType>(v.getType()).getRank();
+}
+
+SmallVector<Expr> llir::applyOrder(ArrayRef<Expr> extents,
+                                   const DimOrder &order) {
+  SmallVector<Expr> result;
+  for (unsigned dim : order)
+    result.push_back(extents[dim]);
+  return result;
+}
+
+MapAttr llir::getToOrder(MLIRContext *context, const DimOrder &order) {
+  SmallVector<Expr> results;
+  for (unsigned dim : order)
+    results.push_back(Expr::dim(dim));
+  return MapAttr::get(context, order.size(), results);
+}
+
+MapAttr llir::getFromOrder(MLIRContext *context, const DimOrder &order) {
+  SmallVector<Expr> results(order.size());
+  for (auto [place, dim] : llvm::enumerate(order))
+    results[dim] = Expr::dim(place);
+  return MapAttr::get(context, order.size(), results);
+}
+
+std::optional<PackedOperand> llir::packOperand(ProductOpInterface op,
+                                               const ProductRead &read,
+                                               const ContractedDigit &digit,
+                                               const Assumptions &symbols) {
+  MLIRContext *context = op->getContext();
+  SmallVector<Expr> domain = hlir::getExtents(op->getResult(0)), extents;
+  domain.push_back(op.getReducedExtent());
+  MapAttr map = reorderContracted(op, read.map, digit, symbols);
+  std::vector<Expr> index;
+  SmallVector<Expr> used;
+  for (unsigned i = 0; i < domain.size(); ++i) {
+    bool isUsed = map.usesDim(i) || i + 1 == domain.size();
+    index.push_back(isUsed ? Expr::dim(extents.size()) : Expr(0));
+    if (!isUsed)
+      continue;
+    extents.push_back(domain[i]);
+    used.push_back(Expr::dim(i));
+  }
+  if (!haveSameSize(extents, hlir::getExtents(read.base), symbols))
+    return std::nullopt;
+  SmallVector<Expr> results;
+  for (const Expr &e : map.getResults())
+    results.push_back(e.substituteDims(index));
+  Type element = cast<RankedTensorType>(read.base.getType()).getElementType();
+  return PackedOperand{
+      hlir::getTensorType(extents, element),
+      MapAttr::getSimplified(context, results, withExtents(symbols, extents)),
+      MapAttr::get(context, domain.size(), used)};
+}
+
+bool llir::canReorder(Operation *op) {
+  auto body = dyn_cast_or_null<BodyOpInterface>(op);
+  return body && ((body.isPointwise() && op->getNumOperands() > 0) ||
+                  isa<RowReductionOpInterface, ProductOpInterface>(op));
+}
+
+DimOrder Layouts::getOrder(Value v) const {
+  DimOrder order = llvm::to_vector(llvm::seq<unsigned>(0, getRank(v)));
+  auto it = innermost.find(v);
+  if (it == innermost.end())
+    return order;
+  order.erase(order.begin() + it->second);
+  order.push_back(it->second);
+  return order;
+}
+
+/// Prepared values are computed from what another one is a copy of.
+static Value getUnprepared(Value v) {
+  auto prepared = v.getDefiningOp<PrepareOp>();
+  return prepared ? prepared.getOperand() : v;
+}
+
+void Layouts::reorderProduct(ProductOpInterface op,
+                             const Reordering &reordering,
+                             const Assumptions &symbols) const {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  ProductRead read = findProductRead(op, reordering.weights, symbols);
+  PackedOperand packed = *packOperand(op, read, reordering.digit, symbols);
+  MapAttr maps[] = {op.getLhsMap(), op.getRhsMap()};
+  for (MapAttr &map : maps)
+    map = reorderContracted(op, map, reordering.digit, symbols);
+  maps[reordering.weights] = packed.map;
+  Value source = getUnprepared(read.base);
+  Value weights = PrepareOp::create(
+      b, ViewOp::create(b, packed.type, source, packed.toBase));
+  if (read.isWidened)
+    weights = ElementwiseOp::create(
+        b, hlir::withElementType(packed.type, b.getF32Type()), Fn::Cast,
+        weights);
+  op->setOperand(reordering.weights, weights);
+  op.setMaps(maps[0], maps[1]);
+}
+
+/// `v` with its dims in another order.
+static Value viewIn(OpBuilder &builder, Value v, const DimOrder &order) {
+  auto type = cast<RankedTensorType>(v.getType());
+  return ViewOp::create(
+      builder, v.getLoc(),
+      hlir::getTensorType(applyOrder(hlir::getExtents(v), order),
+                          type.getElementType()),
+      v, getFromOrder(v.getContext(), order));
+}
+
+void Layouts::moveResults(Operation *op, const Assumptions &symbols) const {
+  DimOrder order = getOrder(op->getResult(0));
+  OpBuilder builder(op);
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    if (isa<ProductOpInterface>(op)) {
+      operands.push_back(operand);
+      continue;
+    }
+    // A reduced dim stays the last.
+    DimOrder inOperand = order;
+    for (unsigned i = order.size(); i < getRank(operand); ++i)
+      inOperand.push_back(i);
+    operands.push_back(viewIn(builder, operand, inOperand));
+  }
+  SmallVector<Type> types;
+  for (Value result : op->getResults())
+    types.push_back(hlir::getTensorType(
+        applyOrder(hlir::getExtents(result), order),
+        cast<RankedTensorType>(result.getType()).getElementType()));
+  OperationState state(op->getLoc(), op->getName(), operands, types,
+                       op->getDiscardableAttrDictionary().getValue());
+  state.propertiesAttr = op->getPropertiesAsAttribute();
+  Operation *moved = builder.create(state);
+  if (auto product = dyn_cast<ProductOpInterface>(moved)) {
+    SmallVector<Expr> domain =
+        applyOrder(hlir::getExtents(op->getResult(0)), order);
+    DimOrder all = order;
+    all.push_back(order.size());
+    domain.push_back(product.getReducedExtent());
+    MapAttr from = getFromOrder(op->getContext(), all);
+    product.setMaps(compose(from, product.getLhsMap(), domain, symbols),
+                    compose(from, product.getRhsMap(), domain, symbols));
+  }
+  MapAttr back = getToOrder(op->getContext(), order);
+  for (auto [from, to] : llvm::zip_equal(op->getResults(), moved->getResults()))
+    from.replaceAllUsesWith(
+        ViewOp::create(builder, op->getLoc(), from.getType(), to, back));
+  op->erase();
+}
+
+void Layouts::apply(Block &block, const Assumptions &symbols) const {
+  for (auto [op, reordering] : reordered)
+    reorderProduct(cast<ProductOpInterface>(op), reordering, symbols);
+  for (Operation &op : llvm::make_early_inc_range(block))
+    if (op.getNumResults() > 0 && isMoved(op.getResult(0)))
+      moveResults(&op, symbols);
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
