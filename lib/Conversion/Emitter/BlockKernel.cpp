@@ -269,12 +269,12 @@ void BlockKernel::finishStaged(Value row, Value column, ValueRange sums) {
       finish(atRow, atColumn, sum);
   };
   // Several at once, so that what they read is on its way together.
-  int64_t count = shape.rows * shape.columns / resultLanes / team.count;
+  int64_t count = shape.rows * shape.columns / resultLanes;
   auto take = [&](int64_t atOnce, bool isInside) {
-    while (count % atOnce)
+    while (atOnce > 1 && count % (atOnce * team.count))
       atOnce /= 2;
-    e.forLoop(team.member, e.constant(count * team.count),
-              e.constant(atOnce * team.count), [&](Value first) {
+    e.forLoop(team.member, e.constant(count), e.constant(atOnce * team.count),
+              [&](Value first) {
                 for (int64_t i = 0; i < atOnce; ++i)
                   takeOne(e.add(first, e.constant(i * team.count)), isInside);
               });

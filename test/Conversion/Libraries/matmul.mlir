@@ -1,10 +1,10 @@
 // Which products cuBLASLt computes, as what, and why others stay with kernels.
-// RUN: luminal-opt %s --split-input-file --llir-call-libraries="target=cuda arch=sm_90a" | FileCheck %s
-// RUN: luminal-opt %s --split-input-file --llir-call-libraries="target=cuda arch=sm_90a precision=exact" | FileCheck %s --check-prefix=EXACT
-// RUN: luminal-opt %s --split-input-file --llir-call-libraries="target=cuda arch=sm_90a library=none" | FileCheck %s --check-prefix=NONE
+// RUN: luminal-opt %s --split-input-file --llir-call-libraries="target=cuda arch=sm_80" | FileCheck %s
+// RUN: luminal-opt %s --split-input-file --llir-call-libraries="target=cuda arch=sm_80 precision=exact" | FileCheck %s --check-prefix=EXACT
+// RUN: luminal-opt %s --split-input-file --llir-call-libraries="target=cuda arch=sm_80 library=none" | FileCheck %s --check-prefix=NONE
 // RUN: luminal-opt %s --split-input-file --llir-call-libraries="target=cpu arch=x86-64" | FileCheck %s --check-prefix=NONE
-// RUN: luminal-opt %s --split-input-file --llir-call-libraries="target=cuda arch=sm_90a" --remarks-filter=llir-call-libraries --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
-// RUN: not luminal-opt %s --split-input-file --llir-call-libraries="target=cuda arch=sm_90a library=cudnn" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: luminal-opt %s --split-input-file --llir-call-libraries="target=cuda arch=sm_80" --remarks-filter=llir-call-libraries --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: not luminal-opt %s --split-input-file --llir-call-libraries="target=cuda arch=sm_80 library=cudnn" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
 // NONE-NOT: cublaslt
 // UNKNOWN: error: the target 'cuda' has no library 'cudnn'; known are: all, none, cublaslt

@@ -28,7 +28,7 @@
 // CODE: scf.for
 // CODE: arith.addf
 // CUDA-LABEL: @whole
-// CUDA: loops<grid() stream(d0:all v4) parts(432) threads(512, 512) op0 = pass {blocks = 2, lanes = 4, unroll = 8}>
+// CUDA: loops<grid() stream(d0:all v4) parts(528) threads(512, 512) op0 = pass {blocks = 2, lanes = 4, unroll = 8}>
 func.func @whole(%a: tensor<16777216xf32>) -> tensor<f32> {
   %r = llir.kernel(%a) : (tensor<16777216xf32>) -> tensor<f32> {
   ^bb0(%x: tensor<16777216xf32>):
@@ -63,7 +63,7 @@ func.func @tall(%a: tensor<1048576x8xf32>) -> tensor<8xf32> {
 // PLAN-LABEL: llir.schedule @dynamic symbols
 // PLAN: llir.counters bytes({{.*}}r{{.*}})
 // CUDA-LABEL: @dynamic
-// CUDA: loops<if (r: [0, 863], n: [65536, ]) grid(d0) stream(d1:all{{.*}}) parts(64) threads(256, 32)
+// CUDA: loops<if (r: [0, 1055], n: [65536, ]) grid(d0) stream(d1:all{{.*}}) parts(64) threads(256, 32)
 func.func @dynamic(%a: tensor<?x?xf32, #hlir.dims<r, n>>) -> tensor<?xf32, #hlir.dims<r>> attributes {hlir.symbols = #hlir.symbols<n in [0, ], r in [0, ]>} {
   %r = llir.kernel(%a) : (tensor<?x?xf32, #hlir.dims<r, n>>) -> tensor<?xf32, #hlir.dims<r>> {
   ^bb0(%x: tensor<?x?xf32, #hlir.dims<r, n>>):
