@@ -1,6 +1,7 @@
 // Anchors that blocks of threads walk jointly: scores, states and lines of results in registers, in one kernel.
 // RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_80 from=saturated until=scheduled" -o %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir
+// RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_90a from=saturated until=scheduled" | FileCheck %s --check-prefix=LARGE
 // RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_80 from=saturated until=scheduled" --remarks-filter='llir-schedule-kernels|llir-call-libraries|llir-fuse-kernels' -o %t.none 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_80 %t.mlir -o %t.80.ptx
 // RUN: FileCheck %s --check-prefix=PTX --input-file=%t.80.ptx
@@ -157,4 +158,16 @@ func.func @unbounded(%q: tensor<1x8x1024x64xf16>, %k: tensor<1x8x1024x64xf16>, %
   %r = llir.view %l <(d0, d1, d2, d3) -> (d0, d1, d2)> : tensor<1x8x1024xf32> -> tensor<1x8x1024x64xf32>
   %t = llir.elementwise div(%o, %r) : (tensor<1x8x1024x64xf32>, tensor<1x8x1024x64xf32>) -> tensor<1x8x1024x64xf32>
   return %t : tensor<1x8x1024x64xf32>
+}
+
+// Many heads: larger tiles of f32, by whose sums each read serves more.
+// CHECK-LABEL: @many
+// CHECK: loops<grid(d0, d1, d2:{{64|128}}) stream(d3:{{64|128}}) {{.*}} use = fma}>
+// LARGE-LABEL: @many
+// LARGE: loops<grid(d0, d1, d2:128) stream(d3:128) threads(256, 256) {{.*}} = joint {blocks = 1} {{.*}} use = fma}>
+func.func @many(%q: tensor<32x12x128x64xf32>, %k: tensor<32x12x128x64xf32>, %v: tensor<32x12x128x64xf32>) -> tensor<32x12x128x64xf32> {
+  %s = llir.gemm %q, %k k(64) <(d0, d1, d2, d3, d4) -> (d0, d1, d2, d4)>, <(d0, d1, d2, d3, d4) -> (d0, d1, d3, d4)> : tensor<32x12x128x64xf32>, tensor<32x12x128x64xf32> -> tensor<32x12x128x128xf32>
+  %p = llir.softmax %s : tensor<32x12x128x128xf32>
+  %o = llir.gemm %p, %v k(128) <(d0, d1, d2, d3, d4) -> (d0, d1, d2, d4)>, <(d0, d1, d2, d3, d4) -> (d0, d1, d4, d3)> : tensor<32x12x128x128xf32>, tensor<32x12x128x64xf32> -> tensor<32x12x128x64xf32>
+  return %o : tensor<32x12x128x64xf32>
 }

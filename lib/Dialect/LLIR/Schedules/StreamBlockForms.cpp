@@ -216,21 +216,19 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
       t.s.setAxes(ofTile, sizes);
       t.setChunk(chunk);
     };
-    // Tiles that four warps take together pay where there are many, and all
-    // of the stream is walked: of causal rows, smaller tiles leave out more
-    // (measured on an H200).
+    // Large tiles pay where there are many.
     Expr others = 1;
     for (ArrayRef<unsigned> group : groups)
       others = others * t.s.extents[group.front()];
     std::optional<int64_t> batches = others.asConstant();
     StreamSpan span;
-    bool mayJoin = batches && count &&
+    bool areMany = batches && count &&
                    *batches * (*count / StreamTile::kJoinedRows) >=
-                       2 * int64_t(machine.workers) &&
-                   !findStreamSpan(t, t.getAnyRow(), span);
+                       2 * int64_t(machine.workers);
+    bool walksAll = !findStreamSpan(t, t.getAnyRow(), span);
     auto choose = [&](ArrayRef<Operation *> copied) {
-      return StreamTile::choose(t.getAnchors(), count, machine, copied, mayJoin,
-                                tile);
+      return StreamTile::choose(t.getAnchors(), count, machine, copied, areMany,
+                                walksAll, tile);
     };
     if (Decision fits = choose({}); !fits)
       return fits;

@@ -66,12 +66,13 @@ struct StreamTile {
        const MachineModel &machine) const;
 
   /// The largest tile for the anchors and so many rows (nothing: unknown).
-  /// `copied` are products whose right operand may be copied; `mayJoinWarps`:
-  /// tiles of twice as many rows are enough for the machine.
+  /// `copied` are products whose right operand may be copied. `areMany` says
+  /// whether tiles of twice as many rows are enough for the machine, and
+  /// `walksAll` whether each walks all of the stream.
   static DecisionAbout<mlir::Operation *>
   choose(llvm::ArrayRef<StreamedSpace::Anchor> anchors,
          std::optional<int64_t> rows, const MachineModel &machine,
-         llvm::ArrayRef<mlir::Operation *> copied, bool mayJoinWarps,
+         llvm::ArrayRef<mlir::Operation *> copied, bool areMany, bool walksAll,
          StreamTile &tile);
 
   /// What a tile has of one product, whose extents are known: steps of k and
