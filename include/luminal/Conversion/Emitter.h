@@ -237,8 +237,7 @@ public:
   /// Memory of `count` elements that all threads of a block share.
   mlir::Value makeShared(mlir::Type element, int64_t count);
   /// The beginning of the shared memory that a block asks for when it is
-  /// launched, a multiple of `kLaunchSharedAlignment` bytes; once a function.
-  static constexpr unsigned kLaunchSharedAlignment = 1024;
+  /// launched (SharedMemory.h); once a function.
   mlir::Value makeLaunchShared();
   /// So many blocks of threads are to find room on a multiprocessor of a GPU.
   void setResidents(int64_t blocks);

@@ -20,6 +20,7 @@
 #include "PartsEmitter.h"
 #include "luminal/Conversion/ScalarMath.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
+#include "luminal/Dialect/LLIR/Utils/SharedMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -30,15 +31,11 @@
 using namespace luminal;
 using namespace mlir;
 
-/// Elements between lines of a tile's results in shared memory, so that
-/// neighbouring rows of sums are in other banks.
-static constexpr int64_t kResultPadding = 8;
-
 static int64_t getResultBytes(const TileShape &shape, bool alongRows,
                               int64_t bytes) {
   int64_t lines = alongRows ? shape.columns : shape.rows;
   int64_t length = alongRows ? shape.rows : shape.columns;
-  return lines * (length + kResultPadding) * bytes;
+  return lines * (length + llir::kResultPadding) * bytes;
 }
 
 namespace {
@@ -186,7 +183,7 @@ int64_t BlockKernel::makeRoom() {
     (*operand)->memory = e.address(shared, e.constant(bytes), e.b.getI8Type());
     bytes += llvm::alignTo(stages * (*operand)->side.countElements() *
                                (stored.getIntOrFloatBitWidth() / 8),
-                           Emitter::kLaunchSharedAlignment);
+                           llir::kLaunchSharedAlignment);
   }
   return std::max(bytes,
                   getResultBytes(tile->getShape(), resultsAlongRows, p.bytes));
@@ -233,7 +230,7 @@ void BlockKernel::finish(Value row, Value column, Value sum) {
 void BlockKernel::finishStaged(Value row, Value column, ValueRange sums) {
   const TileShape &shape = tile->getShape();
   int64_t length = resultsAlongRows ? shape.rows : shape.columns;
-  int64_t stride = length + kResultPadding;
+  int64_t stride = length + llir::kResultPadding;
   Type stored = getStorageType(p.accumulator);
   auto getAddress = [&](Value inRow, Value inColumn) {
     Value line = resultsAlongRows ? inColumn : inRow;

@@ -17,6 +17,7 @@
 #include "StreamedBlocks.h"
 #include "luminal/Conversion/ScalarMath.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
+#include "luminal/Dialect/LLIR/Utils/SharedMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -118,7 +119,7 @@ int64_t StreamedBlocks::makeRoom() {
   auto take = [&](Type stored, int64_t count) {
     Value begin = e.address(base, e.constant(bytes), e.b.getI8Type());
     int64_t size = stored.getIntOrFloatBitWidth() / 8;
-    bytes += llvm::alignTo(count * size, Emitter::kLaunchSharedAlignment);
+    bytes += llvm::alignTo(count * size, llir::kLaunchSharedAlignment);
     return begin;
   };
   auto takeRight = [&](Product &product) {

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "luminal/Conversion/Emitter.h"
+#include "luminal/Dialect/LLIR/Utils/SharedMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -185,7 +186,7 @@ Value Emitter::makeShared(Type element, int64_t count) {
 
 Value Emitter::makeLaunchShared() {
   return addShared(*this, LLVM::LLVMArrayType::get(b.getI8Type(), 0),
-                   LLVM::Linkage::External, kLaunchSharedAlignment);
+                   LLVM::Linkage::External, llir::kLaunchSharedAlignment);
 }
 
 SmallVector<Value> Emitter::mergeTeam(ReductionEmissionOpInterface op,

@@ -4,6 +4,7 @@
 #include "luminal/Dialect/LLIR/Analysis/StreamTile.h"
 #include "luminal/Dialect/LLIR/Analysis/ProductAnalysis.h"
 #include "luminal/Dialect/LLIR/Analysis/StreamedStages.h"
+#include "luminal/Dialect/LLIR/Utils/SharedMemory.h"
 #include "luminal/Dialect/LLIR/Utils/Values.h"
 
 using namespace luminal;
@@ -23,8 +24,6 @@ static constexpr int64_t kMostRows = 64, kMostChunk = 32, kMostPlainChunk = 64,
 static constexpr int64_t kOtherRegisters = 79;
 /// The same where operands are read from shared memory by those that multiply.
 static constexpr int64_t kOtherRegistersOfGroup = 48;
-/// Each operand begins at a multiple of so many bytes of shared memory.
-static constexpr int64_t kSharedAlignment = 1024;
 /// Blocks of a multiprocessor, at most.
 static constexpr int64_t kMostResidents = 32;
 /// Chunks that are copied ahead where operands are in memory as they are
@@ -94,7 +93,7 @@ int64_t StreamTile::countBytes(ArrayRef<Anchor> anchors) const {
     // columns, or as steps. What four warps read together is no longer.
     auto add = [&](int64_t lines, int64_t length) {
       bytes += llvm::alignTo(lines * (length * part.elementBytes + 16),
-                             kSharedAlignment);
+                             llir::kLaunchSharedAlignment);
     };
     for (unsigned i = 0; i < countStages(anchor); ++i)
       add(std::max(part.depth, part.columns),

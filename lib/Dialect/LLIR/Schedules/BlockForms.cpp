@@ -17,6 +17,7 @@
 
 #include "BlockChoices.h"
 #include "Threads.h"
+#include "luminal/Dialect/LLIR/Utils/SharedMemory.h"
 #include "luminal/Dialect/LLIR/Utils/Values.h"
 
 using namespace mlir;
@@ -33,8 +34,6 @@ static constexpr int64_t kCopiedBytes = 16;
 /// leaves room for so many blocks on a multiprocessor, of which one computes
 /// while another waits.
 static constexpr int64_t kMostStages = 4, kResidents = 2;
-/// As the emitter has it between lines of results in shared memory.
-static constexpr int64_t kResultPadding = 8;
 /// Sums of a thread with which so many blocks have room.
 static constexpr int64_t kSumsOfResident = 64;
 /// Rows up to which a team for each element reads no more than it must.
@@ -142,7 +141,7 @@ int64_t TileForm::countSharedBytes(const ProductAnalysis &p) const {
     int64_t all = lines * (length * bytes + 16);
     if (useWarpGroups())
       all = (length % 64 ? lines + 1 : lines) * length * bytes;
-    return int64_t(llvm::alignTo(all, stages > 1 ? 1024 : 1));
+    return int64_t(llvm::alignTo(all, stages > 1 ? kLaunchSharedAlignment : 1));
   };
   bool isAcross = useTensorCores() && !right.isAlongK;
   return count(rows, depth) +
