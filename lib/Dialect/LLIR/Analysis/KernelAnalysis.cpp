@@ -4,6 +4,8 @@
 #include "luminal/Dialect/LLIR/Analysis/KernelAnalysis.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 
+#include <unordered_map>
+
 using namespace luminal;
 using namespace mlir;
 
@@ -54,12 +56,46 @@ struct Visited {
   Value v;
   Index index;
 };
+
+/// What was simplified on a walk: most values read their operands at their own
+/// index.
+class Simplifier {
+public:
+  explicit Simplifier(const KernelAnalysis &a) : a(a) {}
+
+  Expr operator()(const Expr &e);
+
+private:
+  struct Hash {
+    size_t operator()(const Expr &e) const { return e.hash(); }
+  };
+
+  const KernelAnalysis &a;
+  /// Dims that were there when `known` was filled.
+  size_t numDims = 0;
+  std::unordered_map<Expr, Expr, Hash> known;
+};
 } // namespace
+
+Expr Simplifier::operator()(const Expr &e) {
+  // A new dim tells of others only where its extent has symbols.
+  ArrayRef<Expr> added = ArrayRef(a.getExtents()).drop_front(numDims);
+  if (!llvm::all_of(added, [](const Expr &x) { return x.asConstant(); }))
+    known.clear();
+  numDims += added.size();
+  if (auto it = known.find(e); it != known.end())
+    return it->second;
+  Expr result = a.simplify(e);
+  known.emplace(e, result);
+  known.emplace(result, result);
+  return result;
+}
 
 void KernelAnalysis::walk(Value root, const Index &rootIndex,
                           function_ref<void(const Leaf &)> visit,
                           function_ref<void(Value, const Index &)> visitValue) {
   DenseMap<Value, SmallVector<Index, 1>> seen;
+  Simplifier simplified(*this);
   SmallVector<Visited> work{{root, rootIndex}};
   while (!work.empty()) {
     Visited at = std::move(work.back());
@@ -70,14 +106,14 @@ void KernelAnalysis::walk(Value root, const Index &rootIndex,
     indices.push_back(at.index);
     if (auto argument = dyn_cast<BlockArgument>(at.v)) {
       if (visit)
-        visit({argument, simplify(linearize(at.index, getExtentsOf(at.v)))});
+        visit({argument, simplified(linearize(at.index, getExtentsOf(at.v)))});
       continue;
     }
     if (isPlaced(at.v)) {
       // Who placed it may look on.
       Expr place = places.find(at.v)->second(at.index);
       if (visit)
-        visit({nullptr, simplify(place)});
+        visit({nullptr, simplified(place)});
       continue;
     }
     if (visitValue)
@@ -85,7 +121,7 @@ void KernelAnalysis::walk(Value root, const Index &rootIndex,
     auto op = cast<llir::BodyOpInterface>(at.v.getDefiningOp());
     if (std::optional<Expr> element = op.getElementExpr(at.index)) {
       if (visit)
-        visit({nullptr, simplify(*element)});
+        visit({nullptr, simplified(*element)});
       continue;
     }
     SmallVector<Visited> reads;
@@ -97,7 +133,7 @@ void KernelAnalysis::walk(Value root, const Index &rootIndex,
     // Simplified once all dims are known.
     for (Visited &read : llvm::reverse(reads)) {
       for (Expr &e : read.index)
-        e = simplify(e);
+        e = simplified(e);
       work.push_back(std::move(read));
     }
   }
