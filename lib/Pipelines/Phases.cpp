@@ -3,6 +3,7 @@
 
 #include "Phases.h"
 #include "luminal/Support/MemoryFile.h"
+#include "mlir/IR/Verifier.h"
 
 #include <limits>
 
@@ -46,7 +47,11 @@ LogicalResult luminal::runPhases(ModuleOp module, Phase from, Phase to,
     return error() << reason;
   if (options.configure && failed(options.configure(pm)))
     return error() << "bad pass manager options";
-  return pm.run(module);
+  // What a phase gives is verified; luminal-opt verifies after each pass.
+  pm.enableVerifier(false);
+  if (failed(pm.run(module)))
+    return failure();
+  return verify(module);
 }
 
 std::string luminal::printModule(ModuleOp module, Locations locations) {
