@@ -321,11 +321,8 @@ static bool isArithmetic(MatchContext &, NativeArgs args, NativeResults &) {
   return llvm::is_contained(list, fnOf(args[0]));
 }
 
-/// Not max and min, which may return either zero.
 static bool isCommutative(MatchContext &, NativeArgs args, NativeResults &) {
-  using llir::Fn;
-  static constexpr Fn list[] = {Fn::Add, Fn::Mul, Fn::Equal, Fn::Or};
-  return llvm::is_contained(list, fnOf(args[0]));
+  return llir::isCommutative(fnOf(args[0]));
 }
 
 static bool isSelective(MatchContext &, NativeArgs args, NativeResults &) {

@@ -300,3 +300,51 @@ func.func @embedding(%w: tensor<100x8xf32>, %i: tensor<4xi64>) -> tensor<4x8xf32
   %2 = llir.elementwise neg(%1) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %2 : tensor<4x8xf32>
 }
+
+// Which operand of a sum or product comes first in the program is chance: both
+// layers have one kernel.
+// CHECK-LABEL: func.func @layers
+// CHECK: %[[FIRST:.*]] = llir.kernel(%arg0, %arg1, %arg2)
+// CHECK-NEXT: ^bb0(%[[X:.*]]: tensor<4x8xf32>, %[[A:.*]]: tensor<8xf32>, %[[B:.*]]: tensor<4x8xf32>):
+// CHECK-NEXT: %[[E:.*]] = llir.elementwise exp(%[[X]])
+// CHECK-NEXT: %[[AV:.*]] = llir.view %[[A]] <(d0, d1) -> (d1)>
+// CHECK-NEXT: %[[M:.*]] = llir.elementwise mul(%[[E]], %[[AV]])
+// CHECK-NEXT: %[[S:.*]] = llir.elementwise add(%[[M]], %[[B]])
+// CHECK-NEXT: %[[C:.*]] = llir.constant
+// CHECK-NEXT: %[[CV:.*]] = llir.view %[[C]]
+// CHECK-NEXT: llir.elementwise mul(%[[S]], %[[CV]])
+// CHECK: llir.kernel(%arg3, %arg1, %arg2)
+// CHECK-NEXT: ^bb0(%[[X:.*]]: tensor<4x8xf32>, %[[A:.*]]: tensor<8xf32>, %[[B:.*]]: tensor<4x8xf32>):
+// CHECK-NEXT: %[[E:.*]] = llir.elementwise exp(%[[X]])
+// CHECK-NEXT: %[[AV:.*]] = llir.view %[[A]] <(d0, d1) -> (d1)>
+// CHECK-NEXT: %[[M:.*]] = llir.elementwise mul(%[[E]], %[[AV]])
+// CHECK-NEXT: %[[S:.*]] = llir.elementwise add(%[[M]], %[[B]])
+// CHECK-NEXT: %[[C:.*]] = llir.constant
+// CHECK-NEXT: %[[CV:.*]] = llir.view %[[C]]
+// CHECK-NEXT: llir.elementwise mul(%[[S]], %[[CV]])
+func.func @layers(%x: tensor<4x8xf32>, %a: tensor<8xf32>, %b: tensor<4x8xf32>, %y: tensor<4x8xf32>)
+    -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %c = llir.constant dense<2.0> : tensor<4x8xf32>
+  %av = llir.view %a <(d0, d1) -> (d1)> : tensor<8xf32> -> tensor<4x8xf32>
+  %e0 = llir.elementwise exp(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %m0 = llir.elementwise mul(%e0, %av) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %s0 = llir.elementwise add(%m0, %b) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %t0 = llir.elementwise mul(%s0, %c) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %e1 = llir.elementwise exp(%y) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %m1 = llir.elementwise mul(%av, %e1) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %s1 = llir.elementwise add(%b, %m1) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %t1 = llir.elementwise mul(%c, %s1) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %t0, %t1 : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// Not max and min: of zeros either may be the result.
+// CHECK-LABEL: func.func @max
+// CHECK: llir.view
+// CHECK-NEXT: %[[E:.*]] = llir.elementwise exp
+// CHECK-NEXT: llir.elementwise max(%{{.*}}, %[[E]])
+func.func @max(%x: tensor<4x8xf32>, %a: tensor<8xf32>) -> tensor<4x8xf32> {
+  %av = llir.view %a <(d0, d1) -> (d1)> : tensor<8xf32> -> tensor<4x8xf32>
+  %e = llir.elementwise exp(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %m = llir.elementwise max(%av, %e) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %m : tensor<4x8xf32>
+}

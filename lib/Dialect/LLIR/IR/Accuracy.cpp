@@ -19,3 +19,7 @@ double llir::getUlps(Fn fn, mlir::Type element) {
   }
   llvm_unreachable("every function is in the table");
 }
+
+bool llir::isCommutative(Fn fn) {
+  return fn == Fn::Add || fn == Fn::Mul || fn == Fn::Equal || fn == Fn::Or;
+}

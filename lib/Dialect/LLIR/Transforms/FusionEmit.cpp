@@ -4,13 +4,17 @@
 // A kernel's body is built from its results down, each value once for each way
 // in which it is read. Views are composed on the way and end at the loads, so
 // that every elementwise op of a kernel is over one of its index spaces, and
-// equal kernels print the same text.
+// equal kernels print the same text. Which operand of a sum or product comes
+// first is chance in a program, so that is decided here by what they are:
+// kernels of two layers that differ in nothing else are one function.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Fusion.h"
+#include "luminal/Dialect/LLIR/IR/Accuracy.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace luminal;
@@ -27,6 +31,7 @@ public:
     for (unsigned i = 0; i < kFirstOwnSpace; ++i)
       spaces.push_back(group.spaces[i].extents);
     builder.setInsertionPointToStart(&block);
+    countOps();
   }
 
   KernelOp build(OpBuilder &outer);
@@ -40,6 +45,10 @@ private:
   Key withIdentity(const Key &key) const;
   /// The operands of a value's op, in order.
   SmallVector<Key, 2> getOperands(const Key &key);
+  void countOps();
+  /// Below 0 where `a` comes first as an operand of a commutative op, 0 where
+  /// what they are does not tell.
+  int compare(Key a, Key b);
   /// `operands` are the values for getOperands.
   Value emitOp(const Key &key, ValueRange operands);
   Value load(Value value, unsigned space, MapAttr map);
@@ -118,6 +127,14 @@ private:
   /// Loads: the value outside and its block argument.
   llvm::MapVector<Value, BlockArgument> arguments;
   DenseMap<Key, Value> memo;
+  /// What an element of an op of the group takes: ops, and products that follow
+  /// each other.
+  struct Made {
+    uint64_t count = 0;
+    unsigned products = 0;
+    bool hasLoops = false;
+  };
+  DenseMap<Operation *, Made> made;
 };
 } // namespace
 
@@ -207,7 +224,78 @@ SmallVector<BodyBuilder::Key, 2> BodyBuilder::getOperands(const Key &key) {
   }
   for (Value operand : op->getOperands())
     operands.push_back({operand, space, map});
+  if (auto elementwise = dyn_cast<ElementwiseOp>(op);
+      elementwise && isCommutative(elementwise.getFn()) &&
+      compare(operands[1], operands[0]) < 0)
+    std::swap(operands[0], operands[1]);
   return operands;
+}
+
+void BodyBuilder::countOps() {
+  SmallVector<Operation *> ops;
+  for (Value value : group.inlined)
+    ops.push_back(value.getDefiningOp());
+  llvm::sort(ops,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  for (Operation *op : ops) {
+    Made all = {isa<ViewOp>(op) ? 0u : 1u, 0, hasLoops(op)};
+    for (Value operand : op->getOperands()) {
+      if (!group.inlined.contains(operand))
+        continue;
+      Made one = made.lookup(operand.getDefiningOp());
+      all.count = llvm::SaturatingAdd(all.count, one.count);
+      all.products = std::max(all.products, one.products);
+      all.hasLoops |= one.hasLoops;
+    }
+    all.products += isa<ProductOpInterface>(op);
+    made[op] = all;
+  }
+}
+
+int BodyBuilder::compare(Key a, Key b) {
+  for (Key *key : {&a, &b})
+    while (group.inlined.contains(std::get<Value>(*key)) &&
+           isa<ViewOp>(std::get<Value>(*key).getDefiningOp()))
+      *key = getOperands(*key)[0];
+  auto [x, xSpace, xMap] = a;
+  auto [y, ySpace, yMap] = b;
+  auto getMade = [&](Value v) {
+    return group.inlined.contains(v) ? made.lookup(v.getDefiningOp()) : Made();
+  };
+  Made xMade = getMade(x), yMade = getMade(y);
+  // Of what has loops, a kernel ends with the last product.
+  if (xMade.hasLoops && yMade.hasLoops && xMade.products != yMade.products)
+    return xMade.products < yMade.products ? -1 : 1;
+  // Constants come last. Of the others what has more dims, then what takes
+  // more to compute, comes first.
+  auto getWeight = [&](Value v, const Made &made) {
+    bool isConstant =
+        group.inlined.contains(v) && isa<llir::ConstantOp>(v.getDefiningOp());
+    return std::tuple(!isConstant, hlir::getExtents(v).size(), made.count);
+  };
+  if (auto xWeight = getWeight(x, xMade), yWeight = getWeight(y, yMade);
+      xWeight != yWeight)
+    return xWeight > yWeight ? -1 : 1;
+  if (group.inlined.contains(x)) {
+    Operation *xOp = x.getDefiningOp(), *yOp = y.getDefiningOp();
+    if (int order = xOp->getName().getStringRef().compare(
+            yOp->getName().getStringRef()))
+      return order;
+    auto xFn = dyn_cast<ElementwiseOp>(xOp), yFn = dyn_cast<ElementwiseOp>(yOp);
+    if (xFn && yFn && xFn.getFn() != yFn.getFn())
+      return xFn.getFn() < yFn.getFn() ? -1 : 1;
+  }
+  auto compareLists = [](ArrayRef<Expr> p, ArrayRef<Expr> q) {
+    if (p.size() != q.size())
+      return p.size() > q.size() ? -1 : 1;
+    for (auto [i, j] : llvm::zip(p, q))
+      if (int order = Expr::compare(i, j))
+        return -order;
+    return 0;
+  };
+  if (int order = compareLists(hlir::getExtents(x), hlir::getExtents(y)))
+    return order;
+  return compareLists(xMap.getResults(), yMap.getResults());
 }
 
 Value BodyBuilder::load(Value value, unsigned space, MapAttr map) {

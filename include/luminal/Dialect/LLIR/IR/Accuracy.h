@@ -13,6 +13,10 @@ namespace luminal::llir {
 /// integers.
 double getUlps(Fn fn, mlir::Type element);
 
+/// Whether the code of `fn` gives the same numbers with its two operands
+/// exchanged. Not max and min, which may return either zero.
+bool isCommutative(Fn fn);
+
 } // namespace luminal::llir
 
 #endif // LUMINAL_DIALECT_LLIR_IR_ACCURACY_H
