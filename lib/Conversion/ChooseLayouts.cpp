@@ -112,6 +112,8 @@ private:
   Price price(unsigned number);
 
   void tryClass(unsigned number, const Product &asks, const Reporter &reporter);
+  void tellFixed(const Product &p, unsigned side,
+                 const Reporter &reporter) const;
   double countBytes(Value v) const {
     return llir::nominalValue(llir::countBytes(v.getType()), symbols);
   }
@@ -124,9 +126,10 @@ private:
   DenseSet<Value> ofWeights;
   std::optional<DimClasses> classes;
   SmallVector<Product, 0> products;
-  /// Bytes that prepared values may still take; nothing: no bound but that they
-  /// take the place of weights.
-  std::optional<int64_t> room;
+  /// Bytes that prepared values may still take; and whether those in the place
+  /// of a weight count (`--prepare-bytes`).
+  int64_t room = 0;
+  bool isBounded = false;
   Layouts layouts;
   /// Prices by what the kernel of a product is made of.
   std::map<std::vector<const void *>, Price> known;
@@ -147,8 +150,12 @@ Chooser::Chooser(func::FuncOp func, const TargetInterface &device,
   for (BlockArgument argument : block.getArguments())
     if (llir::isWeight(argument))
       ofWeights.insert(argument);
-  if (prepareBytes >= 0)
-    room = prepareBytes;
+  double weights = 0;
+  for (BlockArgument argument : block.getArguments())
+    if (llir::isWeight(argument))
+      weights += countBytes(argument);
+  isBounded = prepareBytes >= 0;
+  room = isBounded ? prepareBytes : int64_t(device.getPrepareShare() * weights);
   for (Operation &op : block) {
     bool isOfWeights =
         isa<llir::BodyOpInterface, llir::PrepareOp>(op) &&
@@ -156,8 +163,8 @@ Chooser::Chooser(func::FuncOp func, const TargetInterface &device,
         llvm::all_of(op.getOperands(), [&](Value v) { return isWeights(v); });
     if (isOfWeights)
       ofWeights.insert(op.result_begin(), op.result_end());
-    if (isa<llir::PrepareOp>(op) && room)
-      *room -= countBytes(op.getResult(0));
+    if (isa<llir::PrepareOp>(op))
+      room -= int64_t(countBytes(op.getResult(0)));
   }
   classes.emplace(block, [&](Value v) { return isWeights(v); });
   addProducts();
@@ -262,7 +269,7 @@ Reordering Chooser::findReordering(const Product &p) const {
 /// The same where it pays and there is memory for it.
 Reordering Chooser::chooseReordering(const Product &p) {
   Reordering found = findReordering(p);
-  if (found && room && countPrepared(p, *found) > *room)
+  if (found && countPrepared(p, *found) > std::max<int64_t>(room, 0))
     return std::nullopt;
   if (found &&
       !isWorthwhile(priceProduct(p, found), priceProduct(p, std::nullopt)))
@@ -270,14 +277,23 @@ Reordering Chooser::chooseReordering(const Product &p) {
   return found;
 }
 
-/// Bytes of memory that the weights in another order take, besides those that
-/// nothing else reads.
+/// Whether `op` alone reads `v`, through whatever views.
+static bool isReadByOne(Value v, Operation *op) {
+  return llvm::all_of(v.getUsers(), [&](Operation *user) {
+    return user == op || ((isa<llir::ViewOp>(user) ||
+                           (user->getNumResults() == 1 &&
+                            llir::skipWidening(user->getResult(0)) == v)) &&
+                          isReadByOne(user->getResult(0), op));
+  });
+}
+
+/// Bytes that the weights in another order take. Weights that nothing else
+/// reads are in memory in that order only, which is no more where just the sum
+/// of what is prepared beside weights is bounded.
 int64_t Chooser::countPrepared(const Product &p,
                                const llir::Reordering &reordering) const {
   Value base = p.reads[reordering.weights].base;
-  if (!room)
-    return 0;
-  return int64_t(countBytes(base));
+  return !isBounded && isReadByOne(base, p.op) ? 0 : int64_t(countBytes(base));
 }
 
 /// The memory that the product reads for a side, and how.
@@ -487,7 +503,8 @@ void Chooser::tryClass(unsigned number, const Product &asks,
   for (Value v : classes->getValues(number))
     if (canMove(v, number)) {
       unsigned dim = *classes->getDim(v, number);
-      extent = hlir::getExtents(v)[dim].str();
+      if (extent.empty())
+        extent = hlir::getExtents(v)[dim].str();
       layouts.moveLast(v, dim);
       moved.push_back(v);
     }
@@ -525,9 +542,27 @@ void Chooser::tryClass(unsigned number, const Product &asks,
     if (hasClass(p, number))
       if (Reordering found = chooseReordering(p))
         bytes += countPrepared(p, *found);
-  if (room && bytes > *room)
+  if (bytes > std::max<int64_t>(room, 0))
     return refuse("the memory for prepared values is used up");
   reporter.passed(asks.op->getLoc(), "layout", args);
+}
+
+/// Says so where another order would help of an operand that has one of its
+/// own.
+void Chooser::tellFixed(const Product &p, unsigned side,
+                        const Reporter &reporter) const {
+  const ProductRead &read = p.reads[side];
+  if (isWeights(read.base) || llir::canReorder(read.base.getDefiningOp()))
+    return;
+  for (unsigned dim = 0, n = getRank(read.base); dim < n; ++dim) {
+    std::optional<ContractedDigit> digit = findDigit(p.op, read, dim);
+    if (digit && digit->extent % 2 == 0 && !isReadWhole(p, side))
+      return reporter.missed(
+          p.op->getLoc(), "layout",
+          {{"innermost", hlir::getExtents(read.base)[dim].str()},
+           {"reason", "an input, or what no kernel of elements writes, keeps "
+                      "its order"}});
+  }
 }
 
 void Chooser::choose(const Reporter &reporter) {
@@ -535,7 +570,12 @@ void Chooser::choose(const Reporter &reporter) {
   for (const Product &p : products)
     for (unsigned side : {0, 1}) {
       SmallVector<unsigned, 2> asked = findClasses(p, side);
-      if (asked.empty() || isReadWhole(p, side))
+      if (asked.empty()) {
+        if (reporter.isListening())
+          tellFixed(p, side, reporter);
+        continue;
+      }
+      if (isReadWhole(p, side))
         continue;
       for (unsigned number : asked)
         if (tried.insert(number).second)
@@ -544,8 +584,7 @@ void Chooser::choose(const Reporter &reporter) {
   for (const Product &p : products)
     if (Reordering found = chooseReordering(p)) {
       layouts.reorder(p.op, *found);
-      if (room)
-        *room -= countPrepared(p, *found);
+      room -= countPrepared(p, *found);
     }
 }
 
