@@ -59,6 +59,7 @@ public:
 /// A product of the function.
 struct Product {
   ProductOpInterface op;
+  unsigned number;
   ProductRead reads[2];
   /// Where it ends: pointwise ops and views follow it that move each element to
   /// a place of its own. From the index there to the product's.
@@ -78,6 +79,12 @@ struct Price {
   }
 };
 
+/// What a product costs, and the order of its contracted index.
+struct PricedProduct {
+  Price price;
+  Reordering reordering;
+};
+
 /// Prices of the choices of a function: all that can be is stored with the dims
 /// of a class innermost.
 class Chooser {
@@ -91,14 +98,15 @@ public:
 private:
   void addProducts();
   bool isWeights(Value v) const { return ofWeights.contains(v); }
+  bool isInnermostDim(Value v, unsigned dim) const;
   bool isInnermost(Value v, unsigned number) const;
   bool canMove(Value v, unsigned number) const;
-  SmallVector<unsigned, 2> findClasses(const Product &p, unsigned side) const;
+  SmallVector<unsigned, 2> findDims(const Product &p, unsigned side) const;
   bool hasClass(const Product &p, unsigned number) const;
   bool isReadWhole(const Product &p, unsigned side) const;
 
   Reordering findReordering(const Product &p) const;
-  Reordering chooseReordering(const Product &p);
+  const PricedProduct &priceProduct(const Product &p);
   int64_t countPrepared(const Product &p,
                         const llir::Reordering &reordering) const;
   std::pair<RankedTensorType, MapAttr>
@@ -112,8 +120,6 @@ private:
   Price price(unsigned number);
 
   void tryClass(unsigned number, const Product &asks, const Reporter &reporter);
-  void tellFixed(const Product &p, unsigned side,
-                 const Reporter &reporter) const;
   double countBytes(Value v) const {
     return llir::nominalValue(llir::countBytes(v.getType()), symbols);
   }
@@ -133,6 +139,8 @@ private:
   Layouts layouts;
   /// Prices by what the kernel of a product is made of.
   std::map<std::vector<const void *>, Price> known;
+  /// By product and the innermost dims of what it reads and where it ends.
+  std::map<std::array<unsigned, 4>, PricedProduct> priced;
 };
 } // namespace
 
@@ -166,14 +174,12 @@ Chooser::Chooser(func::FuncOp func, const TargetInterface &device,
     if (isa<llir::PrepareOp>(op))
       room -= int64_t(countBytes(op.getResult(0)));
   }
-  classes.emplace(block, [&](Value v) { return isWeights(v); });
+  room = std::max<int64_t>(room, 0);
   addProducts();
 }
 
-/// Where the product ends (Product::end).
+/// Moves the end of the product to where it is (Product::end).
 static void followResult(Product &p, const Assumptions &symbols) {
-  p.end = p.op->getResult(0);
-  p.toProduct = MapAttr::getIdentity(p.op->getContext(), getRank(p.end));
   while (p.end.hasOneUse()) {
     Operation *user = *p.end.getUsers().begin();
     auto body = dyn_cast<llir::BodyOpInterface>(user);
@@ -195,6 +201,8 @@ static void followResult(Product &p, const Assumptions &symbols) {
 void Chooser::addProducts() {
   DenseSet<Operation *> streamed;
   for (auto product : block.getOps<ProductOpInterface>()) {
+    if (!machine.sharedBytes)
+      break;
     SmallVector<Operation *> anchors = findStreamedAnchors(product);
     if (canStreamByBlocks(product, anchors, symbols, machine.sharedBytes))
       streamed.insert_range(anchors);
@@ -203,13 +211,13 @@ void Chooser::addProducts() {
     if (streamed.contains(op) || isWeights(op->getResult(0)) ||
         op->getNumOperands() != 2)
       continue;
-    Product p{
-        op,
-        {findProductRead(op, 0, symbols), findProductRead(op, 1, symbols)},
-        {},
-        {}};
-    followResult(p, symbols);
-    products.push_back(p);
+    Value result = op->getResult(0);
+    products.push_back(
+        {op,
+         unsigned(products.size()),
+         {findProductRead(op, 0, symbols), findProductRead(op, 1, symbols)},
+         result,
+         MapAttr::getIdentity(op->getContext(), getRank(result))});
   }
 }
 
@@ -217,20 +225,22 @@ void Chooser::addProducts() {
 // What is stored how
 //===----------------------------------------------------------------------===//
 
-/// Whether `v` is stored with its dim of the class innermost.
-bool Chooser::isInnermost(Value v, unsigned number) const {
-  std::optional<unsigned> dim = classes->getDim(v, number);
-  if (!dim)
-    return false;
-  llir::DimOrder order = layouts.getOrder(v);
+bool Chooser::isInnermostDim(Value v, unsigned dim) const {
   SmallVector<Expr> extents = hlir::getExtents(v);
+  llir::DimOrder order = layouts.getOrder(v);
   for (unsigned at : llvm::reverse(order)) {
-    if (at == *dim)
+    if (at == dim)
       return true;
     if (!extents[at].isConstant(1))
       return false;
   }
   return false;
+}
+
+/// Whether `v` is stored with its dim of the class innermost.
+bool Chooser::isInnermost(Value v, unsigned number) const {
+  std::optional<unsigned> dim = classes->getDim(v, number);
+  return dim && isInnermostDim(v, *dim);
 }
 
 bool Chooser::canMove(Value v, unsigned number) const {
@@ -266,15 +276,27 @@ Reordering Chooser::findReordering(const Product &p) const {
   return std::nullopt;
 }
 
-/// The same where it pays and there is memory for it.
-Reordering Chooser::chooseReordering(const Product &p) {
+/// The product's price as values are stored now, and that order of its
+/// contracted index where it pays and there is memory for it.
+const PricedProduct &Chooser::priceProduct(const Product &p) {
+  auto getInnermost = [&](Value v) {
+    llir::DimOrder order = layouts.getOrder(v);
+    return order.empty() ? 0 : order.back();
+  };
+  auto [it, isNew] =
+      priced.try_emplace({p.number, getInnermost(p.reads[0].base),
+                          getInnermost(p.reads[1].base), getInnermost(p.end)});
+  PricedProduct &result = it->second;
+  if (!isNew)
+    return result;
+  result.price = priceProduct(p, std::nullopt);
   Reordering found = findReordering(p);
-  if (found && countPrepared(p, *found) > std::max<int64_t>(room, 0))
-    return std::nullopt;
-  if (found &&
-      !isWorthwhile(priceProduct(p, found), priceProduct(p, std::nullopt)))
-    return std::nullopt;
-  return found;
+  if (!found || countPrepared(p, *found) > room)
+    return result;
+  Price price = priceProduct(p, found);
+  if (isWorthwhile(price, result.price))
+    result = {price, found};
+  return result;
 }
 
 /// Whether `op` alone reads `v`, through whatever views.
@@ -445,7 +467,7 @@ Price Chooser::price(unsigned number) {
   Price sum = priceReads(number);
   for (const Product &p : products)
     if (hasClass(p, number))
-      sum += priceProduct(p, chooseReordering(p));
+      sum += priceProduct(p).price;
   return sum;
 }
 
@@ -453,26 +475,26 @@ Price Chooser::price(unsigned number) {
 // Choices
 //===----------------------------------------------------------------------===//
 
-/// Classes of which a dim innermost would let the product read a side along its
-/// contracted index.
-SmallVector<unsigned, 2> Chooser::findClasses(const Product &p,
-                                              unsigned side) const {
+/// Dims of what the product reads of which one innermost would let it read that
+/// along its contracted index.
+SmallVector<unsigned, 2> Chooser::findDims(const Product &p,
+                                           unsigned side) const {
   const ProductRead &read = p.reads[side];
   SmallVector<unsigned, 2> found;
   if (isWeights(read.base))
     return found;
   for (unsigned dim = 0, n = getRank(read.base); dim < n; ++dim) {
     std::optional<ContractedDigit> digit = findDigit(p.op, read, dim);
-    unsigned number = classes->getClass(read.base, dim);
     // Vectors are of two elements at least.
-    if (digit && digit->extent % 2 == 0 && canMove(read.base, number))
-      found.push_back(number);
+    if (digit && digit->extent % 2 == 0 && !isInnermostDim(read.base, dim))
+      found.push_back(dim);
   }
   return found;
 }
 
-/// Whether the product reads a side in whole vectors, along its contracted
-/// index or its own dims.
+/// Whether the product reads a side in whole vectors as it multiplies them:
+/// along its contracted index or, where no block of threads puts that side by
+/// side in shared memory, along its own dims.
 bool Chooser::isReadWhole(const Product &p, unsigned side) const {
   Block scratch;
   llir::KernelOp kernel = buildKernel(p, std::nullopt, scratch);
@@ -540,52 +562,57 @@ void Chooser::tryClass(unsigned number, const Product &asks,
   int64_t bytes = 0;
   for (const Product &p : products)
     if (hasClass(p, number))
-      if (Reordering found = chooseReordering(p))
+      if (const Reordering &found = priceProduct(p).reordering)
         bytes += countPrepared(p, *found);
-  if (bytes > std::max<int64_t>(room, 0))
+  if (bytes > room)
     return refuse("the memory for prepared values is used up");
   reporter.passed(asks.op->getLoc(), "layout", args);
 }
 
-/// Says so where another order would help of an operand that has one of its
-/// own.
-void Chooser::tellFixed(const Product &p, unsigned side,
-                        const Reporter &reporter) const {
-  const ProductRead &read = p.reads[side];
-  if (isWeights(read.base) || llir::canReorder(read.base.getDefiningOp()))
-    return;
-  for (unsigned dim = 0, n = getRank(read.base); dim < n; ++dim) {
-    std::optional<ContractedDigit> digit = findDigit(p.op, read, dim);
-    if (digit && digit->extent % 2 == 0 && !isReadWhole(p, side))
-      return reporter.missed(
-          p.op->getLoc(), "layout",
-          {{"innermost", hlir::getExtents(read.base)[dim].str()},
-           {"reason", "an input, or what no kernel of elements writes, keeps "
-                      "its order"}});
-  }
-}
-
 void Chooser::choose(const Reporter &reporter) {
-  DenseSet<unsigned> tried;
-  for (const Product &p : products)
+  // A product, and dims that it would read innermost.
+  struct Wish {
+    const Product *product;
+    Value base;
+    unsigned dim;
+  };
+  SmallVector<Wish> wishes;
+  bool hasReorderings = false;
+  for (const Product &p : products) {
+    hasReorderings |= findReordering(p).has_value();
     for (unsigned side : {0, 1}) {
-      SmallVector<unsigned, 2> asked = findClasses(p, side);
-      if (asked.empty()) {
-        if (reporter.isListening())
-          tellFixed(p, side, reporter);
+      SmallVector<unsigned, 2> dims = findDims(p, side);
+      if (dims.empty() || isReadWhole(p, side))
         continue;
-      }
-      if (isReadWhole(p, side))
-        continue;
-      for (unsigned number : asked)
-        if (tried.insert(number).second)
-          tryClass(number, p, reporter);
+      Value base = p.reads[side].base;
+      for (unsigned dim : dims)
+        if (llir::canReorder(base.getDefiningOp()))
+          wishes.push_back({&p, base, dim});
+        else
+          reporter.missed(p.op->getLoc(), "layout",
+                          {{"innermost", hlir::getExtents(base)[dim].str()},
+                           {"reason", "an input, or what no kernel of elements "
+                                      "writes, keeps its order"}});
     }
-  for (const Product &p : products)
-    if (Reordering found = chooseReordering(p)) {
-      layouts.reorder(p.op, *found);
-      room -= countPrepared(p, *found);
-    }
+  }
+  if (wishes.empty() && !hasReorderings)
+    return;
+  classes.emplace(block, [&](Value v) { return isWeights(v); });
+  for (Product &p : products)
+    followResult(p, symbols);
+  DenseSet<unsigned> tried;
+  for (const Wish &wish : wishes) {
+    unsigned number = classes->getClass(wish.base, wish.dim);
+    if (canMove(wish.base, number) && tried.insert(number).second)
+      tryClass(number, *wish.product, reporter);
+  }
+  for (const Product &p : products) {
+    const Reordering &found = priceProduct(p).reordering;
+    if (!found || countPrepared(p, *found) > room)
+      continue;
+    layouts.reorder(p.op, *found);
+    room -= countPrepared(p, *found);
+  }
 }
 
 void ChooseLayouts::runOnOperation() {
