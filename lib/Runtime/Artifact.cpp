@@ -243,7 +243,7 @@ Artifact::getPrepared(std::span<const void *const> places,
   std::lock_guard<std::mutex> lock(preparedMutex);
   if (prepared)
     return prepared;
-  LUMINAL_TRY(values, prepareValues(prepare, places, threads));
+  LUMINAL_TRY(values, prepareValues(prepare, places, threads, preparedBytes));
   prepared = std::move(values);
   return prepared;
 }
@@ -255,7 +255,7 @@ Artifact::getPreparedOf(uint64_t version, std::span<const void *const> places,
   if (preparedOfCaller && preparedVersion == version)
     return preparedOfCaller;
   preparedOfCaller.reset();
-  LUMINAL_TRY(values, prepareValues(prepare, places, threads));
+  LUMINAL_TRY(values, prepareValues(prepare, places, threads, preparedBytes));
   preparedOfCaller = std::move(values);
   preparedVersion = version;
   return preparedOfCaller;

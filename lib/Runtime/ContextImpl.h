@@ -127,7 +127,8 @@ struct Context::Impl {
   std::vector<Output> outputs;
   std::vector<Weight> weights;
   /// What is prepared from them; null where that is to be done. Of the
-  /// artifact, or the context's own where some weight is the caller's.
+  /// artifact, which shares it, or the context's own where some weight is the
+  /// caller's and may change.
   std::shared_ptr<const PreparedValues> prepared;
   bool preparedIsOwn = false;
   /// Of the weights bound now; 0: they may change.

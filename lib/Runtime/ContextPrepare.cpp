@@ -379,7 +379,7 @@ Status Context::Impl::prepareWeights() {
       return weightMissing(m, m.weights[i]);
     areOfArtifact &= weights[i].data == artifact->getWeight(i);
   }
-  preparedIsOwn = !areOfArtifact;
+  preparedIsOwn = !areOfArtifact && weightsVersion == 0;
   LUMINAL_TRY(made,
               areOfArtifact ? artifact->getPrepared(found, threads)
               : weightsVersion

@@ -27,7 +27,8 @@ Error runtime::weightMissing(const Manifest &manifest,
 
 Result<std::shared_ptr<const PreparedValues>>
 runtime::prepareValues(std::shared_ptr<const Artifact> prepare,
-                       std::span<const void *const> weights, unsigned threads) {
+                       std::span<const void *const> weights, unsigned threads,
+                       std::shared_ptr<std::atomic<uint64_t>> counter) {
   const Manifest &m = prepare->getManifest();
   auto values = std::make_shared<PreparedValues>();
   uint64_t total = 0;
@@ -38,6 +39,9 @@ runtime::prepareValues(std::shared_ptr<const Artifact> prepare,
   if (!values->memory.reserve(*prepare->getDevice(), total))
     return Error("out of memory: what is prepared from weights needs " +
                  std::to_string(total) + " bytes");
+  if (counter)
+    *counter += values->memory.size();
+  values->counter = std::move(counter);
 
   // The context, and with it the copies of weights that only it needs, ends
   // with this call.

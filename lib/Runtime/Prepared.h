@@ -6,6 +6,7 @@
 
 #include "luminal/Runtime/Artifact.h"
 #include "luminal/Runtime/Device.h"
+#include <atomic>
 #include <memory>
 #include <span>
 #include <vector>
@@ -14,17 +15,29 @@ namespace luminal::runtime {
 
 /// The outputs of Manifest::prepare for one set of weights.
 struct PreparedValues {
+  PreparedValues() = default;
+  PreparedValues(const PreparedValues &) = delete;
+  PreparedValues &operator=(const PreparedValues &) = delete;
+  ~PreparedValues() {
+    if (counter)
+      *counter -= memory.size();
+  }
+
   Memory memory;
   /// By output, where kernels reach it.
   std::vector<const void *> places;
+  /// Where the memory is counted for as long as it is there; may be null.
+  std::shared_ptr<std::atomic<uint64_t>> counter;
 };
 
 /// Runs `prepare` (Artifact::getPrepare) on `weights`, by index, in memory of
 /// the host or the device; those that it does not read may be null. A call uses
-/// at most `threads` threads of the host.
+/// at most `threads` threads of the host. `counter`: where the memory is
+/// counted.
 Result<std::shared_ptr<const PreparedValues>>
 prepareValues(std::shared_ptr<const Artifact> prepare,
-              std::span<const void *const> weights, unsigned threads);
+              std::span<const void *const> weights, unsigned threads,
+              std::shared_ptr<std::atomic<uint64_t>> counter = nullptr);
 
 /// The error of a call that needs a weight which is nowhere.
 Error weightMissing(const Manifest &manifest, const WeightSpec &weight);

@@ -10,6 +10,7 @@
 #define LUMINAL_RUNTIME_ARTIFACT_H
 
 #include "luminal/Runtime/Device.h"
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -81,6 +82,9 @@ public:
   Result<std::shared_ptr<const PreparedValues>>
   getPreparedOf(uint64_t version, std::span<const void *const> places,
                 unsigned threads) const;
+  /// Bytes of what these two made, for as long as the artifact keeps it or a
+  /// context uses it. No context counts them.
+  uint64_t getPreparedBytes() const { return *preparedBytes; }
   /// By step.
   const std::vector<KernelHandle> &getKernels() const { return kernels; }
   const Plan &getPlan() const { return *plan; }
@@ -117,6 +121,9 @@ private:
   mutable std::mutex preparedMutex;
   mutable std::shared_ptr<const PreparedValues> prepared, preparedOfCaller;
   mutable uint64_t preparedVersion = 0;
+  /// What is prepared may outlive the artifact.
+  std::shared_ptr<std::atomic<uint64_t>> preparedBytes =
+      std::make_shared<std::atomic<uint64_t>>(0);
 };
 
 } // namespace luminal::runtime

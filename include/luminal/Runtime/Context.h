@@ -96,7 +96,9 @@ public:
   int64_t getBufferBytes(uint32_t buffer) const;
   /// Values of the manifest's symbols. Valid after `prepare`.
   std::span<const int64_t> getSymbolValues() const;
-  /// Bytes of the arena and of all other memory that the context allocated.
+  /// Bytes of the arena and of all other memory that the context allocated for
+  /// itself. What is prepared from weights and shared with other contexts is
+  /// the artifact's (Artifact::getPreparedBytes).
   uint64_t getMemoryBytes() const;
 
   /// Copies what is in memory that a step was given to memory of the caller.

@@ -116,6 +116,35 @@ TEST(Prepared, IsKeptWhileTheNumberOfItsWeightsIs) {
     EXPECT_EQ(call(**c, w, 0), 402 + i) << "nothing is known";
 }
 
+TEST(Prepared, IsCountedOnceWhereContextsShareIt) {
+  auto artifact = prepared().load();
+  ASSERT_TRUE(artifact) << artifact.error().message;
+  auto c = Context::create(*artifact, {1}), d = Context::create(*artifact, {1});
+  ASSERT_TRUE(c && d);
+  Floats x, w;
+  auto call = [&](Context &context, uint64_t version) {
+    EXPECT_OK(bind(context, x));
+    context.setWeightsVersion(version);
+    EXPECT_OK(context.bindWeight(0, w.v, DType::F32, Shape{4}));
+    EXPECT_EQ(firstOutput(context), w[0] + 2);
+    return context.getMemoryBytes();
+  };
+  const uint64_t alone = call(**c, 1);
+  const uint64_t bytes = (*artifact)->getPreparedBytes();
+  EXPECT_GE(bytes, 16u);
+  EXPECT_EQ(call(**d, 1), alone);
+  EXPECT_EQ((*artifact)->getPreparedBytes(), bytes);
+  // The first context still uses the values of the first number.
+  w[0] = 5;
+  EXPECT_EQ(call(**d, 2), alone);
+  EXPECT_EQ((*artifact)->getPreparedBytes(), 2 * bytes);
+  EXPECT_EQ(call(**c, 2), alone);
+  EXPECT_EQ((*artifact)->getPreparedBytes(), bytes);
+  // Where nothing is known of the weights, each context has its own.
+  EXPECT_EQ(call(**d, 0), alone + bytes);
+  EXPECT_EQ((*artifact)->getPreparedBytes(), bytes);
+}
+
 TEST(Prepared, IsSharedByContextsWithTheArtifactsWeights) {
   auto artifact = prepared().load();
   ASSERT_TRUE(artifact) << artifact.error().message;
