@@ -204,7 +204,8 @@ typedef struct luminal_candidate luminal_candidate;
 /* `text` is a module with one function that has a body, in HLIR; `name` is what
  * errors give it. `options` are those of luminal-compile that concern rules:
  * "--eqsat-rules=", "--eqsat-rule-sets=", "--eqsat-max-nodes=" and the other
- * limits, "--precision=", "--max-ulps=". */
+ * limits, "--precision=", "--max-ulps="; and "--keep-proofs", for
+ * luminal_session_explain. */
 LUMINAL_API luminal_status luminal_session_create(const char *text, size_t size,
                                                   const char *name,
                                                   const char *const *options,
@@ -230,6 +231,13 @@ LUMINAL_API void luminal_candidate_free(luminal_candidate *candidate);
 
 /* The text of a module with the candidate, which must be of this session. */
 LUMINAL_API luminal_status luminal_session_materialise(
+    const luminal_session *session, const luminal_candidate *candidate,
+    luminal_buffer **text);
+
+/* Why the candidate, which must be of this session, is equal to the program as
+ * given: the applications of rules, in their order, as text. The session must
+ * have been created with "--keep-proofs". */
+LUMINAL_API luminal_status luminal_session_explain(
     const luminal_session *session, const luminal_candidate *candidate,
     luminal_buffer **text);
 
@@ -311,6 +319,10 @@ LUMINAL_API luminal_status luminal_run(luminal_context *context);
  * caller that is bound as a state is not changed. */
 LUMINAL_API luminal_status luminal_reset(luminal_context *context);
 
+/* How long the steps of calls took. It belongs to one call at a time, and stays
+ * valid when the artifact is freed. */
+typedef struct luminal_profile luminal_profile;
+
 typedef struct luminal_call_request {
   size_t struct_size; /* sizeof(luminal_call_request) */
   /* Threads of the call, the caller's among them; 0: all that the process may
@@ -355,6 +367,11 @@ typedef struct luminal_call_request {
    * find the same values there, and what is computed once from them is kept
    * between these calls. 0, or absent: it is computed again. */
   uint64_t weights_version;
+  /* Not null: each step of the call is timed, by the clock of the device where
+   * it has one, and added to this profile of the artifact. A device then runs
+   * the steps one after another, and the call waits for their end. Null, or
+   * absent: nothing is timed. */
+  luminal_profile *profile;
 } luminal_call_request;
 
 /* One call, all of it: nothing of the request is kept. The rules of memory are
@@ -375,6 +392,39 @@ LUMINAL_API luminal_status luminal_call(const luminal_artifact *artifact,
 LUMINAL_API luminal_status luminal_call_objects(
     const luminal_artifact *artifact, const luminal_call_request *request,
     void *const *tensors, void *const *outputs);
+
+LUMINAL_API luminal_status luminal_profile_create(
+    const luminal_artifact *artifact, luminal_profile **profile);
+LUMINAL_API void luminal_profile_free(luminal_profile *profile);
+
+typedef struct luminal_step_info {
+  size_t struct_size; /* sizeof(luminal_step_info), set by the caller */
+  /* What the step computes, and the kernel or library that does it. Valid while
+   * the profile is. */
+  const char *name;
+  const char *kernel;
+  /* Calls that reached it; sums over these: microseconds, bytes read and
+   * written, scalar operations (a multiplication and the addition of its
+   * product are one, a function such as exp is several). */
+  uint64_t calls;
+  double microseconds;
+  double bytes;
+  double flops;
+  /* In the last of these calls. */
+  uint32_t threads;
+} luminal_step_info;
+
+/* Number of steps of a call, and what is known of one, in the order in which
+ * they run. */
+LUMINAL_API size_t luminal_profile_count(const luminal_profile *profile);
+LUMINAL_API luminal_status luminal_profile_step(const luminal_profile *profile,
+                                                size_t index,
+                                                luminal_step_info *info);
+
+/* A trace in the JSON form that Perfetto and Chrome read, of the first and the
+ * last calls where all have too many steps. */
+LUMINAL_API luminal_status luminal_profile_trace(const luminal_profile *profile,
+                                                 luminal_buffer **trace);
 
 /* Waits for all calls that go on after luminal_call returned, and reports what
  * they found. */

@@ -146,6 +146,8 @@ luminal_status Call::check() const {
     return fail("luminal_call: null extents");
   if (request.only_shapes)
     return LUMINAL_OK;
+  if (request.profile && request.profile->signature.get() != &signature)
+    return fail("luminal_call: the profile is of another artifact");
   if ((!request.tensors || !request.dtypes) && tensors > 0)
     return fail("luminal_call: null tensors");
   if (!request.outputs && request.num_outputs > 0)
@@ -274,7 +276,9 @@ luminal_status Call::run(PooledContext &context) const {
   if (bindWeights(context) || bindStates(*context.context) ||
       bindOutputs(*context.context))
     return LUMINAL_ERROR;
-  if (Status done = context.context->run(); !done)
+  StepListener *listener =
+      request.profile ? &request.profile->profiler : nullptr;
+  if (Status done = context.context->run(listener); !done)
     return fail(done.takeError().message, LUMINAL_ERROR_CALL);
   return LUMINAL_OK;
 }

@@ -50,6 +50,12 @@ luminal_status luminal_session_materialise(const luminal_session *,
   return noCompiler();
 }
 
+luminal_status luminal_session_explain(const luminal_session *,
+                                       const luminal_candidate *,
+                                       luminal_buffer **) {
+  return noCompiler();
+}
+
 luminal_status luminal_session_set_price(luminal_session *, const char *,
                                          double) {
   return noCompiler();

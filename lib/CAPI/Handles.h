@@ -6,6 +6,7 @@
 
 #include "luminal-c/Luminal.h"
 #include "luminal/Runtime/Context.h"
+#include "luminal/Runtime/Profile.h"
 #include <mutex>
 #include <optional>
 
@@ -101,6 +102,22 @@ struct luminal_buffer {
 struct luminal_artifact {
   std::shared_ptr<const luminal::capi::Signature> signature;
   std::shared_ptr<luminal::capi::ContextPool> pool;
+};
+
+struct luminal_profile {
+  explicit luminal_profile(
+      std::shared_ptr<const luminal::capi::Signature> profiled)
+      : signature(std::move(profiled)),
+        profiler(signature->artifact->getManifest()) {
+    for (const auto &step : signature->artifact->getManifest().steps)
+      kernels.emplace_back(step.getCodeName());
+  }
+
+  /// Shared: the artifact's handle may be freed first.
+  std::shared_ptr<const luminal::capi::Signature> signature;
+  luminal::runtime::Profiler profiler;
+  /// By step.
+  std::vector<std::string> kernels;
 };
 
 struct luminal_context {

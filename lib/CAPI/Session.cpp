@@ -57,7 +57,8 @@ static bool isOfRules(llvm::StringRef option) {
 
 static llvm::LogicalResult create(luminal_session &session,
                                   llvm::StringRef text, const char *name,
-                                  const CompileOptions &options) {
+                                  const CompileOptions &options,
+                                  bool keepProofs) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, name),
                              llvm::SMLoc());
@@ -91,6 +92,7 @@ static llvm::LogicalResult create(luminal_session &session,
   o.rules = *rules;
   o.precision = *precision;
   o.limits = options.limits;
+  o.keepProofs = keepProofs;
   auto made = SaturationSession::create(function, o);
   if (failed(made))
     return mlir::failure();
@@ -106,11 +108,15 @@ luminal_status luminal_session_create(const char *text, size_t size,
   if (!text || !name || !session || (!texts && numOptions > 0))
     return fail("luminal_session_create: null argument");
   CompileOptions options;
-  for (size_t i = 0; i < numOptions; ++i)
-    if (!texts[i] || !isOfRules(texts[i]) ||
-        !capi::takeOption(texts[i], options))
+  bool keepProofs = false;
+  for (size_t i = 0; i < numOptions; ++i) {
+    if (texts[i] && llvm::StringRef(texts[i]) == "--keep-proofs")
+      keepProofs = true;
+    else if (!texts[i] || !isOfRules(texts[i]) ||
+             !capi::takeOption(texts[i], options))
       return fail(std::string("luminal_session_create: bad option '") +
                   (texts[i] ? texts[i] : "") + "'");
+  }
   static const bool registered = (registerAllPasses(), true);
   (void)registered;
   auto made = std::make_unique<luminal_session>();
@@ -120,7 +126,8 @@ luminal_status luminal_session_create(const char *text, size_t size,
   // Rules make ops of dialects that the program need not have.
   made->context.loadAllAvailableDialects();
   if (report(made->context, LUMINAL_ERROR_COMPILE, [&] {
-        return create(*made, llvm::StringRef(text, size), name, options);
+        return create(*made, llvm::StringRef(text, size), name, options,
+                      keepProofs);
       }))
     return LUMINAL_ERROR;
   *session = made.release();
@@ -172,30 +179,58 @@ double luminal_candidate_cost(const luminal_candidate *candidate) {
 
 void luminal_candidate_free(luminal_candidate *candidate) { delete candidate; }
 
-luminal_status luminal_session_materialise(const luminal_session *session,
-                                           const luminal_candidate *candidate,
-                                           luminal_buffer **text) {
+/// Gives the text that `print` writes of the candidate to a stream.
+template <typename Print>
+static luminal_status print(const char *function,
+                            const luminal_session *session,
+                            const luminal_candidate *candidate,
+                            luminal_buffer **text, Print &&print) {
   if (!session || !candidate || !text)
-    return fail("luminal_session_materialise: null argument");
+    return fail(std::string(function) + ": null argument");
   if (candidate->owner != session)
-    return fail("luminal_session_materialise: the candidate is of another "
-                "session");
+    return fail(std::string(function) +
+                ": the candidate is of another session");
   return report(const_cast<luminal_session *>(session)->context,
                 LUMINAL_ERROR_COMPILE, [&]() -> llvm::LogicalResult {
-                  auto module =
-                      session->session->materialise(candidate->candidate);
-                  if (failed(module))
-                    return mlir::failure();
                   auto written = std::make_shared<std::string>();
-                  llvm::raw_string_ostream(*written) << **module;
+                  llvm::raw_string_ostream stream(*written);
+                  if (mlir::failed(print(*session->session,
+                                         candidate->candidate, stream)))
+                    return mlir::failure();
                   Bytes bytes;
                   bytes.data =
                       reinterpret_cast<const uint8_t *>(written->data());
                   bytes.size = written->size();
-                  bytes.owner = written;
+                  bytes.owner = std::move(written);
                   *text = new luminal_buffer{std::move(bytes)};
                   return mlir::success();
                 });
+}
+
+luminal_status luminal_session_materialise(const luminal_session *session,
+                                           const luminal_candidate *candidate,
+                                           luminal_buffer **text) {
+  return print("luminal_session_materialise", session, candidate, text,
+               [](const SaturationSession &s, const eqsat::Candidate &c,
+                  llvm::raw_ostream &stream) -> llvm::LogicalResult {
+                 auto module = s.materialise(c);
+                 if (succeeded(module))
+                   stream << **module;
+                 return module;
+               });
+}
+
+luminal_status luminal_session_explain(const luminal_session *session,
+                                       const luminal_candidate *candidate,
+                                       luminal_buffer **text) {
+  return print("luminal_session_explain", session, candidate, text,
+               [](const SaturationSession &s, const eqsat::Candidate &c,
+                  llvm::raw_ostream &stream) -> llvm::LogicalResult {
+                 auto proof = s.explain(c);
+                 if (succeeded(proof))
+                   stream << proof->text;
+                 return proof;
+               });
 }
 
 luminal_status luminal_session_set_price(luminal_session *session,

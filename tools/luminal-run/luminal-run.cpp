@@ -1,12 +1,13 @@
 //===- luminal-run.cpp - Runs artifacts -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "luminal/Runtime/Profile.h"
 #include "luminal/Support/MemoryFile.h"
 #include "luminal/Support/OutputFile.h"
 #include "luminal/Support/Version.h"
 #include "luminal/Tools/Run/ArtifactProgram.h"
+#include "luminal/Tools/Run/DebugPrinter.h"
 #include "luminal/Tools/Run/Devices.h"
-#include "luminal/Tools/Run/Profile.h"
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -247,7 +248,7 @@ Result<int> run(int argc, char **argv) {
   LUMINAL_TRY(code, runProgram(*program, o.run,
                                "\"model\":" + jsonQuote(o.model) + loadTime));
   if (trace) {
-    LUMINAL_CHECK(profiler.writeTrace(std::move(*trace)));
+    LUMINAL_CHECK(trace->keep(profiler.trace()));
     std::fputs(profiler.table().c_str(), o.run.json ? stderr : stdout);
     if (std::optional<uint64_t> traced = profiler.getTraced())
       std::fprintf(

@@ -297,6 +297,74 @@ static void callObjects(const luminal_artifact *artifact) {
         "luminal_call_objects: ", "null");
 }
 
+static int traceHas(const luminal_profile *profile, const char *what) {
+  luminal_buffer *trace = NULL;
+  CHECK(!luminal_profile_trace(profile, &trace));
+  char *text = calloc(luminal_buffer_size(trace) + 1, 1);
+  memcpy(text, luminal_buffer_data(trace), luminal_buffer_size(trace));
+  luminal_buffer_free(trace);
+  const int found = strstr(text, what) != NULL;
+  free(text);
+  return found;
+}
+
+/* Steps are timed in the calls that name a profile, and in no other. */
+static void callProfiled(const luminal_artifact *other) {
+  luminal_artifact *artifact = NULL;
+  CHECK(!luminal_load(in("dynamic.lum"), NULL, &artifact));
+  float x[8] = {1, 2, 3, 4}, y[8] = {0}, sum[4] = {0};
+  void *tensors[] = {x, sum}, *outputs[] = {y};
+  luminal_dtype dtypes[] = {LUMINAL_F32, LUMINAL_F32};
+  int64_t extents[] = {2, 4, 4}, outputExtents[] = {2, 4};
+  luminal_call_request request = {
+      sizeof request, 1, tensors, dtypes, 2, extents, 3,
+      outputExtents,  2, outputs, 1,      0};
+  luminal_profile *profile = NULL;
+  CHECK(!luminal_profile_create(artifact, &profile));
+  const size_t steps = luminal_profile_count(profile);
+  CHECK(steps >= 1);
+  luminal_step_info info = {sizeof info};
+  CHECK(!luminal_profile_step(profile, steps - 1, &info));
+  CHECK(info.calls == 0 && info.microseconds == 0 && info.name[0]);
+  CHECK(!traceHas(profile, "\"ph\":\"X\""));
+
+  CHECK(!luminal_call(artifact, &request));
+  request.profile = profile;
+  request.only_shapes = 1;
+  CHECK(!luminal_call(artifact, &request));
+  request.only_shapes = 0;
+  for (int i = 0; i < 2; ++i)
+    CHECK(!luminal_call(artifact, &request));
+  CHECK(y[3] == 8 && sum[3] == 12);
+  /* A caller that does not know of it. */
+  request.struct_size = offsetof(luminal_call_request, profile);
+  CHECK(!luminal_call(artifact, &request));
+  request.struct_size = sizeof request;
+  double bytes = 0, flops = 0;
+  for (size_t i = 0; i < steps; ++i) {
+    CHECK(!luminal_profile_step(profile, i, &info));
+    CHECK(info.calls == 2 && info.microseconds > 0 && info.threads == 1);
+    CHECK(info.kernel[0] && traceHas(profile, info.kernel));
+    bytes += info.bytes;
+    flops += info.flops;
+  }
+  /* Of both calls: x is read, y and sum are written; 8 and 8 additions. */
+  CHECK(bytes >= 2 * (32 + 32 + 16) && flops >= 2 * 16);
+  CHECK(traceHas(profile, "\"calls\":2"));
+
+  FAILS(luminal_call(other, &request), "luminal_call: ", "another artifact");
+  FAILS(luminal_profile_step(profile, steps, &info), "", "there is no step");
+  FAILS(luminal_profile_create(NULL, &profile), "", "null");
+  FAILS(luminal_profile_trace(profile, NULL), "", "null");
+  info.struct_size = 8;
+  FAILS(luminal_profile_step(profile, 0, &info), "", "struct_size");
+  CHECK(luminal_profile_count(NULL) == 0);
+  luminal_artifact_free(artifact);
+  CHECK(traceHas(profile, "traceEvents"));
+  luminal_profile_free(profile);
+  luminal_profile_free(NULL);
+}
+
 /* Weights of the artifact, or the caller's for one call. */
 static void callGood(const luminal_artifact *artifact) {
   float x[6] = {1, 0, 0, 0, 1, 0}, w[12] = {0}, b[4] = {1, 1, 1, 1}, y[8];
@@ -401,6 +469,7 @@ int main(int argc, char **argv) {
   CHECK(!luminal_info(artifact, LUMINAL_INPUT, 1, &info) && info.is_written);
   callDynamic(artifact);
   callObjects(artifact);
+  callProfiled(artifact);
   callPrepared();
   luminal_context *contexts[2];
   for (int i = 0; i < 2; ++i)

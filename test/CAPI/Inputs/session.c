@@ -67,6 +67,31 @@ static void takeCandidates(void) {
   luminal_candidate_free(drawn);
   luminal_session_free(session);
 
+  /* A session that was asked for proofs takes the same programs. */
+  session = create("--keep-proofs");
+  CHECK(!luminal_session_best(session, &best));
+  CHECK(contains(session, best, "llir.elementwise rsqrt"));
+  CHECK(!luminal_session_explain(session, best, &text));
+  char proof[8192];
+  CHECK(luminal_buffer_size(text) < sizeof proof);
+  memcpy(proof, luminal_buffer_data(text), luminal_buffer_size(text));
+  proof[luminal_buffer_size(text)] = 0;
+  CHECK(strstr(proof, "hlir.recip") && strstr(proof, "rsqrt"));
+  luminal_buffer_free(text);
+  text = NULL;
+  other = create(NULL);
+  CHECK(!luminal_session_best(other, &again));
+  CHECK(
+      !strcmp(luminal_candidate_digest(best), luminal_candidate_digest(again)));
+  FAILS(luminal_session_explain(session, again, &text), "another session");
+  FAILS(luminal_session_explain(other, again, &text), "kept no proofs");
+  FAILS(luminal_session_explain(other, NULL, &text), "null");
+  CHECK(!text);
+  luminal_candidate_free(again);
+  luminal_candidate_free(best);
+  luminal_session_free(other);
+  luminal_session_free(session);
+
   /* By rules that round nothing the root stays. */
   session = create("--precision=exact");
   CHECK(!luminal_session_best(session, &best));

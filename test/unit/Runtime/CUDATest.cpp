@@ -3,6 +3,7 @@
 
 #include "../../lib/CUDA/FakeDriver.h"
 #include "ArtifactBuilder.h"
+#include "luminal/Runtime/Profile.h"
 #include <cstring>
 #include <dlfcn.h>
 
@@ -296,6 +297,21 @@ TEST(CUDA, ListenersSeeOneStepAfterTheOther) {
   EXPECT_EQ(counts().graphs, graphs);
   EXPECT_EQ(counts().launches - launches, 2);
   EXPECT_EQ(outputOf(*c)[0], 41);
+}
+
+TEST(CUDA, ProfilesByTheDevicesClock) {
+  auto c = chain(4).context();
+  Floats x;
+  for (uint32_t i : {0, 1})
+    EXPECT_OK(c->bindInput(i, x.v, DType::F32, Shape{4}));
+  Profiler profiler(c->getArtifact().getManifest());
+  for (int call = 0; call < 3; ++call)
+    EXPECT_OK(c->run(&profiler));
+  ASSERT_EQ(profiler.getTotals().size(), 2u);
+  for (const Profiler::Total &total : profiler.getTotals()) {
+    EXPECT_EQ(total.calls, 3u);
+    EXPECT_GT(total.us, 0);
+  }
 }
 
 TEST(CUDA, AStepWithoutWorkIsNotLaunched) {
