@@ -4,7 +4,7 @@
 
 ``torch.compile(model, backend="luminal")`` needs no import of this package. ``luminal.compile`` compiles a model with
 its own signature, ``luminal.load`` runs an artifact (and needs no torch). ``luminal.explain`` tells what becomes of a
-function, ``luminal.bench`` times a model beside eager PyTorch and Inductor.
+function, ``luminal.explore`` shows the equal programs that the compiler chooses from, ``luminal.bench`` times a model beside eager PyTorch and Inductor.
 """
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._errors import (ArgumentError, ArtifactError, CallError, CompileError, Dev
 __version__ = "0.1.0"
 __all__ = ["ArgumentError", "ArtifactError", "CallError", "CompileError", "DeviceError", "DTypeError", "LibraryError",
            "LuminalError", "ShapeError", "TrainingError", "UnsupportedOp", "UnsupportedOpError", "bench", "compile", "explain",
-           "invalidate", "load"]
+           "explore", "invalidate", "load"]
 
 
 def __getattr__(name: str) -> Any:
@@ -30,6 +30,9 @@ def __getattr__(name: str) -> Any:
     if name == "explain":
         from ._explain import explain
         return explain
+    if name == "explore":
+        from ._explore import explore
+        return explore
     if name == "invalidate":
         from ._prepared import invalidate
         return invalidate

@@ -23,6 +23,8 @@ def _parse() -> argparse.ArgumentParser:
     run.add_argument("artifact", type=pathlib.Path)
     run.add_argument("--weights", type=pathlib.Path)
     run.add_argument("--input", action="append", default=[], type=pathlib.Path, help="a .npy file; once for each input")
+    run.add_argument("--profile", type=pathlib.Path, metavar="TRACE",
+                     help="print the time of each step of one more call, and write a trace for Perfetto")
     run.add_argument("--output", action="append", default=[], type=pathlib.Path, help="a .npy file; once for each output")
     info = commands.add_parser("info", help="the signature of an artifact")
     info.add_argument("artifact", type=pathlib.Path)
@@ -50,11 +52,14 @@ def _run(args: argparse.Namespace) -> None:
     model = load(args.artifact, args.weights)
     if len(args.output) > len(model.outputs):
         raise _errors.ArgumentError(f"{len(args.output)} files for {len(model.outputs)} outputs")
-    outputs = model(*(numpy.load(path, allow_pickle=False) for path in args.input))
+    inputs = tuple(numpy.load(path, allow_pickle=False) for path in args.input)
+    outputs = model(*inputs)
     for path, output in zip(args.output, outputs):
         numpy.save(path, output, allow_pickle=False)
     for spec, output in zip(model.outputs, outputs):
         print(f"{spec.name}: {spec.dtype} {list(output.shape)}")
+    if args.profile is not None:
+        print(model.profile(args.profile, inputs))
 
 
 def _info(args: argparse.Namespace) -> None:

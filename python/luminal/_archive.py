@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import io
 import json
+import pathlib
 import zipfile
 from collections.abc import Mapping
 from typing import Any
@@ -86,6 +87,26 @@ def write_archive(graph_module: torch.fx.GraphModule, signature: ExportGraphSign
         for name, text in (("byteorder", "little"), ("archive_format", "pt2"), ("archive_version", "0")):
             add(f"{_ROOT}/{name}", text)
     return blob.getvalue()
+
+
+# The names that .safetensors files have for element types.
+_SAFE = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.float64: "F64", torch.int32: "I32",
+         torch.int64: "I64", torch.bool: "BOOL", torch.int8: "I8", torch.uint8: "U8", torch.float8_e4m3fn: "F8_E4M3",
+         torch.float8_e5m2: "F8_E5M2"}
+
+
+def write_safetensors(path: pathlib.Path, tensors: Mapping[str, torch.Tensor]) -> None:
+    """A .safetensors file: a header that says where each tensor lies, then their elements."""
+    header, end = {}, 0
+    for name, tensor in tensors.items():
+        size = tensor.numel() * tensor.element_size()
+        header[name] = {"dtype": _SAFE[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [end, end + size]}
+        end += size
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for tensor in tensors.values():
+            file.write(_bytes_of(tensor.detach().cpu().contiguous()))
 
 
 def _bytes_of(tensor: torch.Tensor) -> bytes:

@@ -3,12 +3,13 @@
 """An artifact, its signature, and calls by address. Knows neither torch nor numpy."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import dataclasses
 import os
 import struct
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from . import _capi, _errors
@@ -110,14 +111,10 @@ class Artifact:
         """The kind of device that runs it: "cpu" or "cuda"."""
         self._is_device = self.target != "cpu"
         self.inputs, self.outputs, self.weights, self.states = (self._read(kind) for kind in range(4))
-        self.num_tensors = len(self.inputs) + len(self.weights) + len(self.states)
-        states = range(self.num_tensors - len(self.states), self.num_tensors)
-        # Positions among inputs, weights and states of those that a call writes to.
-        self.written = [i for i, t in enumerate(self.inputs) if t.is_written] + list(states)
         self._call, self._call_objects = self._lib.luminal_call, self._lib.luminal_call_objects
         self._address = handle.value
         # Faster than assigning to a slice of an array of pointers.
-        self._pack_tensors = struct.Struct(f"{self.num_tensors}P").pack_into
+        self._pack_tensors = struct.Struct(f"{len(self.inputs) + len(self.weights) + len(self.states)}P").pack_into
         self._pack_outputs = struct.Struct(f"{len(self.outputs)}P").pack_into
         self.reader: Reader | None = None
         """Of the objects of ``call_objects``; set before its first call."""
@@ -185,6 +182,19 @@ class Artifact:
             self._known.clear()
         self._known[extents] = found
         return found
+
+    @contextlib.contextmanager
+    def profiled(self) -> Iterator[ctypes.c_void_p]:
+        """Times the steps of the calls that this thread makes meanwhile; gives the luminal_profile."""
+        profile = ctypes.c_void_p()
+        _capi.check(self._lib.luminal_profile_create(self._handle, ctypes.byref(profile)))
+        arrays = getattr(self._local, "arrays", None) or self._make_arrays()
+        arrays.request.profile = profile
+        try:
+            yield profile
+        finally:
+            arrays.request.profile = None
+            self._lib.luminal_profile_free(profile)
 
     def synchronize(self) -> None:
         """Waits for calls on streams, and raises what they found."""

@@ -13,7 +13,6 @@ from torch import fx
 from torch._dynamo.symbolic_convert import InstructionTranslator
 
 from . import _cache, _devices, _errors, _graph, _partition, _sizes, _trace, _training, _versions
-from ._artifact import Artifact
 from ._options import Options
 from ._runner import GraphRunner
 
@@ -55,23 +54,22 @@ def _mark_weights(gm: fx.GraphModule, unseen: set[int]) -> None:
 
 def _compile_graph(options: Options, is_strict: bool, unseen: set[int], gm: fx.GraphModule,
                    example_inputs: Sequence[Any]) -> Callable[[list[Any]], Sequence[Any]]:
-    def compile_archive(archive: bytes, device: torch.device) -> bytes:
-        return _cache.compile_archive(archive, options, device.type, _devices.describe(device))
+    def compile_archive(archive: bytes, place: _devices.Place) -> bytes:
+        return _cache.compile_archive(archive, options, place.texts(options), place.device.describe(place.at))
 
     _sizes.fold_known(gm)
     if options.prepare:
         _mark_weights(gm, unseen)
-    return _partition.compile_parts(gm, functools.partial(compile_whole, compile_archive, options.freeze), is_strict)
+    return _partition.compile_parts(gm, functools.partial(compile_whole, compile_archive, options), is_strict)
 
 
-def compile_whole(compile_archive: Callable[[bytes, torch.device], bytes], freeze: bool,
+def compile_whole(compile_archive: Callable[[bytes, _devices.Place], bytes], options: Options,
                   graph_module: fx.GraphModule) -> GraphRunner | None:
     """One artifact for all of a graph; None where it computes no tensor. Raises UnsupportedOpError."""
-    program = _graph.make_program(graph_module)
+    program = _graph.make_program(graph_module, options.device)
     if program is None:
         return None
-    device = program.device
-    runner = GraphRunner(Artifact.from_bytes(compile_archive(program.archive, device), device.index or 0), program,
-                         freeze)
+    place = program.place
+    runner = GraphRunner(place.device.load(compile_archive(program.archive, place), place.at), program, options.freeze)
     log.info("compiled a graph of %d nodes", len(graph_module.graph.nodes))
     return runner

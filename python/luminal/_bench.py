@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from . import _backend, _errors
+from . import _backend, _devices, _errors
 
 FORMS = ("eager", "inductor", "luminal")
 
@@ -39,33 +39,38 @@ class Table(list[Row]):
 
     def __str__(self) -> str:
         eager = next((row.milliseconds for row in self if row.form == "eager"), 0.0)
-        lines = [f"{'':<10}{'ms a call':>12}{'by eager':>10}{'first s':>10}{'error':>10}"]
+        width = max([10, *(len(row.form) + 1 for row in self)])
+        lines = [f"{'':<{width}}{'ms a call':>12}{'by eager':>10}{'first s':>10}{'error':>10}"]
         for row in self:
             if row.problem:
-                lines.append(f"{row.form:<10}{row.problem}")
+                lines.append(f"{row.form:<{width}}{row.problem}")
                 continue
-            lines.append(f"{row.form:<10}{row.milliseconds:>12.4f}{row.milliseconds / eager if eager else 0:>10.3f}"
+            lines.append(f"{row.form:<{width}}{row.milliseconds:>12.4f}{row.milliseconds / eager if eager else 0:>10.3f}"
                          f"{row.first_seconds:>10.2f}{row.error:>10.1e}")
         return "\n".join(lines)
 
 
 def bench(model: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None, *,
           forms: tuple[str, ...] = FORMS, rounds: int = 7, seconds: float = 0.05,
-          options: Mapping[str, Any] | None = None) -> Table:
+          options: Mapping[str, Any] | None = None, others: Mapping[str, Callable[..., Any]] | None = None) -> Table:
     """Calls ``model`` in every form, the forms taking turns round by round.
+
+    ``others``: more forms by name, called as they are: candidates of ``luminal.explore``, compiled.
 
     ``seconds``: of each form in each round, at least. ``options``: of ``torch.compile`` with this backend. Tensors on a
     GPU are waited for. A form that fails has its reason in the table.
     """
+    if repeated := set(forms) & set(others or {}):
+        raise _errors.ArgumentError(f"there are two forms {min(repeated)!r}")
     if unknown := set(forms) - set(FORMS):
         raise _errors.ArgumentError(f"there is no form {sorted(unknown)[0]!r}: forms are {', '.join(FORMS)}")
     given = dict(kwargs or {})
     exact = _float64(model, args, given)
     rows, calls = Table(), {}
-    for form in forms:
+    compiled = [(form, _compile(model, form, options)) for form in forms]
+    for form, call in compiled + list((others or {}).items()):
         row = Row(form, 0.0, 0.0, 0.0)
         rows.append(row)
-        call = _compile(model, form, options)
         try:
             with torch.no_grad(), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -110,8 +115,9 @@ def _tensors(value: Any) -> list[torch.Tensor]:
 
 
 def _wait(outputs: Any) -> None:
-    if any(tensor.is_cuda for tensor in _tensors(outputs)):
-        torch.cuda.synchronize()
+    for device in {tensor.device for tensor in _tensors(outputs)}:
+        if runs := _devices.of_type(device.type):
+            runs.synchronize(device)
 
 
 def _float64(model: Callable[..., Any], args: Any, kwargs: Any) -> list[torch.Tensor] | None:

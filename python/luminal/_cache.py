@@ -51,12 +51,12 @@ def _key(archive: bytes, texts: list[str], device: str) -> str:
     return digest.hexdigest()
 
 
-def compile_archive(archive: bytes, options: Options, target: str = "cpu", device: str = "") -> bytes:
+def compile_archive(archive: bytes, options: Options, texts: list[str], device: str = "") -> bytes:
     """The artifact of an archive, from the cache where it is there.
 
-    ``device``: what its code depends on, if not on the host's processor alone.
+    ``texts``: the options as the C interface takes them. ``device``: what code depends on, if not on the host's processor
+    alone.
     """
-    texts = options.texts(target)
     # A report tells of a compile, and rules are in files that may change.
     usable = options.cache and not options.report and not options.rules
     path = folder() / f"{_key(archive, texts, device)}.lum" if usable else None

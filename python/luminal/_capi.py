@@ -59,7 +59,13 @@ class CallRequest(ctypes.Structure):
                 ("num_output_extents", ctypes.c_size_t), ("outputs", ctypes.POINTER(ctypes.c_void_p)),
                 ("num_outputs", ctypes.c_size_t), ("only_shapes", ctypes.c_int32), ("stream", ctypes.c_void_p),
                 ("on_stream", ctypes.c_int32), ("read", ctypes.c_void_p), ("handle_offset", ctypes.c_size_t),
-                ("weights_version", ctypes.c_uint64)]
+                ("weights_version", ctypes.c_uint64), ("profile", ctypes.c_void_p)]
+
+
+class StepInfo(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("kernel", ctypes.c_char_p),
+                ("calls", ctypes.c_uint64), ("microseconds", ctypes.c_double), ("bytes", ctypes.c_double),
+                ("flops", ctypes.c_double), ("threads", ctypes.c_uint32)]
 
 
 # The functions that are used: result, arguments. Checked once, when the library is loaded.
@@ -82,6 +88,21 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "luminal_info": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_int32, ctypes.c_size_t, ctypes.POINTER(TensorInfo)]),
     "luminal_call": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_void_p]),
     "luminal_call_objects": (ctypes.c_int32, [ctypes.c_void_p] * 4),
+    "luminal_session_create": (ctypes.c_int32, [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p,
+                                                ctypes.POINTER(ctypes.c_char_p), ctypes.c_size_t, ctypes.c_void_p]),
+    "luminal_session_free": (None, [ctypes.c_void_p]),
+    "luminal_session_best": (ctypes.c_int32, [ctypes.c_void_p] * 2),
+    "luminal_session_draw": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_double, ctypes.c_void_p]),
+    "luminal_session_materialise": (ctypes.c_int32, [ctypes.c_void_p] * 3),
+    "luminal_session_explain": (ctypes.c_int32, [ctypes.c_void_p] * 3),
+    "luminal_candidate_digest": (ctypes.c_char_p, [ctypes.c_void_p]),
+    "luminal_candidate_cost": (ctypes.c_double, [ctypes.c_void_p]),
+    "luminal_candidate_free": (None, [ctypes.c_void_p]),
+    "luminal_profile_create": (ctypes.c_int32, [ctypes.c_void_p] * 2),
+    "luminal_profile_free": (None, [ctypes.c_void_p]),
+    "luminal_profile_count": (ctypes.c_size_t, [ctypes.c_void_p]),
+    "luminal_profile_step": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_size_t, ctypes.POINTER(StepInfo)]),
+    "luminal_profile_trace": (ctypes.c_int32, [ctypes.c_void_p] * 2),
 }
 
 
@@ -118,6 +139,14 @@ def check(status: int) -> None:
         raise _EXCEPTIONS.get(code, _errors.LuminalError)(message)
 
 
+def take_buffer(buffer: ctypes.c_void_p) -> bytes:
+    """What a luminal_buffer holds, which is freed."""
+    try:
+        return ctypes.string_at(library().luminal_buffer_data(buffer), library().luminal_buffer_size(buffer))
+    finally:
+        library().luminal_buffer_free(buffer)
+
+
 def compile_bytes(archive: bytes, name: str, options: Sequence[str]) -> tuple[bytes, list[str]]:
     """Compiles an archive to an artifact, both in memory; returns it and the warnings. Raises CompileError."""
     heard: list[tuple[int, str, str, str, int]] = []
@@ -137,11 +166,7 @@ def compile_bytes(archive: bytes, name: str, options: Sequence[str]) -> tuple[by
         if ops:
             raise _errors.UnsupportedOpError(message, ops)
         raise _EXCEPTIONS.get(code, _errors.LuminalError)(message)
-    try:
-        data = ctypes.string_at(lib.luminal_buffer_data(made), lib.luminal_buffer_size(made))
-    finally:
-        lib.luminal_buffer_free(made)
-    return data, [message for severity, message, *_ in heard if severity == SEVERITY_WARNING]
+    return take_buffer(made), [message for severity, message, *_ in heard if severity == SEVERITY_WARNING]
 
 
 def _unsupported(heard: list[tuple[int, str, str, str, int]]) -> list[_errors.UnsupportedOp]:

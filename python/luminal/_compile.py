@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import pathlib
+import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,8 +17,7 @@ from torch.export.graph_signature import (ConstantArgument, ExportGraphSignature
                                           OutputSpec, SymIntArgument, TensorArgument)
 from torch.utils import _pytree as pytree
 
-from . import _archive, _cache, _capi, _devices, _errors, _prepared, _report, _trace, _training, _versions
-from ._artifact import Artifact
+from . import _archive, _cache, _capi, _devices, _errors, _prepared, _profile, _report, _trace, _training, _versions
 from ._options import Options
 from ._runner import DTYPES, Result, check_tensor
 
@@ -84,8 +84,10 @@ def _owner_of(module: torch.nn.Module, path: str) -> tuple[torch.nn.Module, str]
 class CompiledModel:
     """A compiled model: called like the model, from any number of threads at once."""
 
-    def __init__(self, exported: ExportedProgram, owner: torch.nn.Module | None, options: Options) -> None:
-        self._exported, self._owner = exported, owner
+    def __init__(self, exported: ExportedProgram, owner: torch.nn.Module | None, options: Options,
+                 program: bytes | None = None) -> None:
+        """``program``: the text of one that is equal, to be compiled in the archive's place."""
+        self._exported, self._owner, self._program = exported, owner, program
         self._specs, self._calls = exported.graph_signature, exported.call_spec
         # Tensors are named by their nodes, which are unique: the name of a buffer may be that of an input.
         self._stored = {spec.arg.name: spec.target for spec in self._specs.input_specs if spec.kind in _STORED}
@@ -93,10 +95,9 @@ class CompiledModel:
         # PyTorch does not see that these change.
         is_unseen = any(self._value(name).is_inference() for name in self._where)
         self._options = options = options if options.freeze or not is_unseen else dataclasses.replace(options, prepare=False)
-        device = self._device = self._find_device()
-        self._data = _cache.compile_archive(self._archive(self._constants()), options, device.type,
-                                            _devices.describe(device))
-        self.artifact = Artifact.from_bytes(self._data, device.index or 0)
+        place = self._place = self._find_place()
+        self._data = _cache.compile_archive(self._input(), options, place.texts(options), place.device.describe(place.at))
+        self.artifact = place.device.load(self._data, place.at)
         """The loaded artifact: its signature is in ``inputs``, ``outputs``, ``weights`` and ``states``."""
         self._report: _report.Report | None = None
         self._sources = self.artifact.inputs + self.artifact.weights + self.artifact.states
@@ -104,8 +105,8 @@ class CompiledModel:
         values = {node.name: node.meta.get("val") for node in self._exported.graph.nodes}
         results = [values[s.arg.name] for s in self._specs.output_specs
                    if s.kind == OutputKind.USER_OUTPUT and isinstance(s.arg, (TensorArgument, SymIntArgument))]
-        self._results = [Result(DTYPES[t.dtype], _devices.with_index(value.device) if isinstance(value, torch.Tensor)
-                                else _devices.CPU) for t, value in zip(self.artifact.outputs, results)]
+        self._results = [Result(DTYPES[t.dtype], _devices.locate(value.device) if isinstance(value, torch.Tensor)
+                                else _devices.HOST) for t, value in zip(self.artifact.outputs, results)]
         self._call_guarded = _training.guard(self._run)
 
     def _locate(self) -> dict[str, tuple[dict[str, Any], str]]:
@@ -125,9 +126,9 @@ class CompiledModel:
                 where[name] = (holder, path)
         return where
 
-    def _find_device(self) -> torch.device:
+    def _find_place(self) -> _devices.Place:
         values = (value for node in self._exported.graph.nodes for value in pytree.tree_leaves(node.meta.get("val")))
-        return _devices.find(value.device for value in values if isinstance(value, torch.Tensor))
+        return _devices.find((value.device for value in values if isinstance(value, torch.Tensor)), self._options.device)
 
     def _value(self, name: str) -> torch.Tensor:
         holder, key = self._where[name]
@@ -137,6 +138,10 @@ class CompiledModel:
         """What the program itself holds, as far as it is small and nothing writes to it."""
         names = [spec.arg.name for spec in self._specs.input_specs if spec.kind == InputKind.CONSTANT_TENSOR]
         return {n: self._value(n) for n in names if 0 < self._value(n).numel() * self._value(n).element_size() <= 1024}
+
+    def _input(self) -> bytes:
+        """What is compiled."""
+        return self._program if self._program is not None else self._archive(self._constants())
 
     def _archive(self, tensors: Mapping[str, torch.Tensor]) -> bytes:
         graph = _archive.copy_graph(self._exported.graph)
@@ -157,27 +162,58 @@ class CompiledModel:
     def report(self) -> _report.Report:
         """What the compiler did; compiles again where the artifact came from the cache or no report was asked for."""
         if self._report is None:
-            texts = self._options.texts(self._device.type)
-            self._report = _report.compile_with_report(self._archive(self._constants()), "model", texts)[2]
+            texts = self._place.texts(self._options)
+            self._report = _report.compile_with_report(self._input(), "model", texts)[2]
         return self._report
 
     def ir(self, phase: str = "scheduled") -> str:
         """The program after a phase: "imported", "rolled", "saturated", "fused", "scheduled" or "lowered"."""
-        texts = [*self._options.texts(self._device.type), f"--emit={phase}"]
-        return _capi.compile_bytes(self._archive(self._constants()), "model", texts)[0].decode()
+        texts = [*self._place.texts(self._options), f"--emit={phase}"]
+        return _capi.compile_bytes(self._input(), "model", texts)[0].decode()
+
+    def rule_texts(self) -> list[str]:
+        """The options of its search for equal programs, as the C interface takes them."""
+        return self._options.rule_texts()
+
+    def of_program(self, text: str) -> CompiledModel:
+        """The same model by the text of another program with its signature, which no rules change."""
+        options = dataclasses.replace(self._options, rules=(), rule_sets=("none",), search_budget=0.0, search_candidates=0)
+        return CompiledModel(self._exported, self._owner, options, text.encode())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes an artifact with the weights as they are now; ``luminal.load`` and ``luminal-run`` read it."""
-        archive = self._archive({name: self._value(name) for name in self._where})
-        texts = [t for t in self._options.texts(self._device.type) if t != "--allow-missing-weights"] + ["--embed-weights"]
-        data, _ = _capi.compile_bytes(archive, "model", texts)
+        values = {name: self._value(name) for name in self._where}
+        texts = [t for t in self._place.texts(self._options) if t != "--allow-missing-weights"] + ["--embed-weights"]
+        if self._program is None:
+            data, _ = _capi.compile_bytes(self._archive(values), "model", texts)
+        else:
+            with tempfile.TemporaryDirectory() as folder:
+                weights = pathlib.Path(folder) / "weights.safetensors"
+                _archive.write_safetensors(weights, values)
+                data, _ = _capi.compile_bytes(self._program, "model", [*texts, f"--weights={weights}"])
         _cache.write_atomically(pathlib.Path(path), data)
+
+    def profile(self, trace: str | os.PathLike[str] | None = None, args: tuple[Any, ...] | None = None,
+                kwargs: Mapping[str, Any] | None = None, *, calls: int = 1) -> _profile.Profile:
+        """Times each step of a call, or of several; ``trace``: a file for Perfetto (ui.perfetto.dev).
+
+        ``args`` and ``kwargs``: by default those that the model was compiled for. Weights are prepared by the first call
+        of a model, and its memory is new then: call it before, to see what later calls do.
+        """
+        if args is None and kwargs is None:
+            if self._exported.example_inputs is None:
+                raise _errors.ArgumentError("the program has no sample inputs: args has to be given")
+            # What the model writes to stays as it was given.
+            args, kwargs = pytree.tree_map_only(torch.Tensor, torch.clone, self._exported.example_inputs)
+        given, named = args or (), dict(kwargs or {})
+        with torch.no_grad():
+            return _profile.profile(self.artifact, lambda: self(*given, **named), calls, trace)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         inputs = self._flatten(args, kwargs)
         tensors = [inputs[t.name] if t.name in inputs else self._value(t.name) for t in self._sources]
         for tensor, spec in zip(tensors, self._sources):
-            check_tensor(tensor, spec, self._device)
+            check_tensor(tensor, spec, self._place.at)
         results = iter(self._call_guarded(*tensors))
         outputs: list[Any] = []
         for spec in self._specs.output_specs:
@@ -214,7 +250,7 @@ class CompiledModel:
 
     def _run(self, *tensors: torch.Tensor) -> list[torch.Tensor]:
         from ._runner import run_tensors
-        return run_tensors(self.artifact, list(tensors), self._results, device=self._device, watch=self._watch)
+        return run_tensors(self.artifact, list(tensors), self._results, place=self._place, watch=self._watch)
 
 
 def _has(module: torch.nn.Module, path: str) -> bool:

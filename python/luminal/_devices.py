@@ -1,53 +1,145 @@
-# ===- _devices.py - Devices of torch, and the compiler's targets ---------------===#
+# ===- _devices.py - Devices of torch, and what runs programs there -------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a device of torch is to the compiler and the runtime."""
+"""The devices by name (``devices.py`` says what one is), and which one a program runs on."""
 from __future__ import annotations
 
+import functools
+import importlib.metadata
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import torch
 
 from . import _errors
+from ._artifact import Artifact
+from ._options import Options
+from .devices import Device, Executable
 
-CPU = torch.device("cpu")
-# The types of devices that have a target; its name is the same.
-TYPES = ("cpu", "cuda")
+GROUP = "luminal.devices"
+HOST = torch.device("cpu")
 
 
-def find(devices: Iterable[torch.device]) -> torch.device:
-    """Where a program with tensors on these devices runs: on the GPU, where there is one.
+class _CPU:
+    type = target = "cpu"
+    address = staticmethod(torch.Tensor.data_ptr)
 
-    Tensors of the host are copied to it. Raises DeviceError where there are two, or one without a target.
-    """
-    found = CPU
-    for device in devices:
-        if device.type not in TYPES:
-            raise _errors.DeviceError(f"a tensor is on {device}: only the CPU and CUDA are supported")
-        if device.type == "cpu":
-            continue
-        device = with_index(device)
-        if found not in (CPU, device):
-            raise _errors.DeviceError(f"tensors are on {found} and {device}: a program runs on one GPU")
-        found = device
+    def arch(self, place: torch.device) -> str:
+        return "native"
+
+    def describe(self, place: torch.device) -> str:
+        return ""
+
+    def locate(self, device: torch.device) -> torch.device:
+        return HOST
+
+    def load(self, artifact: bytes, place: torch.device) -> Executable:
+        return Artifact.from_bytes(artifact)
+
+    def stream(self, place: torch.device) -> Callable[[], int] | None:
+        return None
+
+    def synchronize(self, place: torch.device) -> None:
+        pass
+
+
+class _CUDA:
+    type = target = "cuda"
+    address = staticmethod(torch.Tensor.data_ptr)
+
+    def arch(self, place: torch.device) -> str:
+        return "native"
+
+    def describe(self, place: torch.device) -> str:
+        return f"{torch.cuda.get_device_name(place)} {torch.cuda.get_device_capability(place)}"
+
+    def locate(self, device: torch.device) -> torch.device:
+        return device if device.index is not None else torch.device("cuda", torch.cuda.current_device())
+
+    def load(self, artifact: bytes, place: torch.device) -> Executable:
+        return Artifact.from_bytes(artifact, place.index)
+
+    def stream(self, place: torch.device) -> Callable[[], int] | None:
+        index, current = place.index, torch._C._cuda_getCurrentRawStream
+        return lambda: current(index)
+
+    def synchronize(self, place: torch.device) -> None:
+        torch.cuda.synchronize(place)
+
+
+_OWN: dict[str, Device] = {"cpu": _CPU(), "cuda": _CUDA()}
+
+
+class Place(NamedTuple):
+    """Where a program runs."""
+
+    device: Device
+    at: torch.device
+
+    def texts(self, options: Options) -> list[str]:
+        """The options of a compile for it, as the C interface takes them."""
+        return options.texts(self.device.target, self.device.arch(self.at))
+
+
+CPU = Place(_OWN["cpu"], HOST)
+
+
+@functools.cache
+def registered() -> dict[str, Device]:
+    """All devices by name, those of this package first. Other packages are imported at the first call."""
+    found = dict(_OWN)
+    for entry in sorted(importlib.metadata.entry_points(group=GROUP), key=lambda e: (e.name, e.value)):
+        try:
+            device = entry.load()
+        except Exception as error:  # whatever another package raises
+            raise _errors.DeviceError(f"device '{entry.name}' ({entry.value}) cannot be imported: {error}") from error
+        if isinstance(device, type) or not isinstance(device, Device):
+            raise _errors.DeviceError(f"device '{entry.name}' ({entry.value}) is not a luminal.devices.Device")
+        if entry.name in found:
+            raise _errors.DeviceError(f"two devices are named '{entry.name}'; one is {entry.value}")
+        found[entry.name] = device
     return found
 
 
-def with_index(device: torch.device) -> torch.device:
-    if device.type == "cpu":
-        return CPU
-    return device if device.index is not None else torch.device(device.type, torch.cuda.current_device())
+def named(name: str) -> Device:
+    """Raises DeviceError where no device has the name."""
+    device = _OWN.get(name) or registered().get(name)
+    if device is None:
+        raise _errors.DeviceError(f"there is no device '{name}': there are {', '.join(registered())}")
+    return device
 
 
-def stream_of(device: torch.device) -> Callable[[], int] | None:
-    """Returns the handle of torch's current stream of a device; None where calls are not on streams."""
-    if device.type == "cpu":
-        return None
-    index, current = device.index, torch._C._cuda_getCurrentRawStream
-    return lambda: current(index)
+def of_type(kind: str) -> Device | None:
+    """The device that runs tensors of a type: this package's, or the first that is registered for it."""
+    return _OWN.get(kind) or next((device for device in registered().values() if device.type == kind), None)
 
 
-def describe(device: torch.device) -> str:
-    """What code for the device at hand depends on, besides the host's processor."""
-    if device.type == "cpu":
-        return ""
-    return f"{torch.cuda.get_device_name(device)} {torch.cuda.get_device_capability(device)}"
+def find(devices: Iterable[torch.device], name: str = "") -> Place:
+    """Where a program with tensors on these devices runs: not on the host, where one of them is elsewhere.
+
+    Tensors of the host are copied there. ``name``: the device that is asked for, or empty. Raises DeviceError where
+    tensors are on two devices, or on one that is not asked for, or that nothing runs.
+    """
+    wanted = named(name) if name else None
+    found = HOST
+    for device in devices:
+        if device.type == "cpu":
+            continue
+        runs = of_type(device.type) if wanted is None else wanted
+        if runs is None:
+            raise _errors.DeviceError(f"a tensor is on {device}: programs run on {', '.join(registered())}")
+        if device.type != runs.type:
+            raise _errors.DeviceError(f"a tensor is on {device}: device '{name}' runs tensors on {runs.type}")
+        device = runs.locate(device)
+        if found not in (HOST, device):
+            raise _errors.DeviceError(f"tensors are on {found} and {device}: a program runs on one of them")
+        found = device
+    if wanted is None:
+        wanted = of_type(found.type)
+        assert wanted is not None
+    return Place(wanted, found if found.type == wanted.type else wanted.locate(torch.device(wanted.type)))
+
+
+def locate(device: torch.device) -> torch.device:
+    """With its index."""
+    runs = of_type(device.type)
+    return runs.locate(device) if runs is not None else device

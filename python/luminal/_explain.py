@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from . import _backend, _errors, _partition, _report, _trace, _versions
+from . import _backend, _devices, _errors, _partition, _report, _trace, _versions
 from ._options import Options
 
 
@@ -80,8 +80,8 @@ def _compile(explanation: Explanation, options: Options, graph_module: fx.GraphM
     graph = Graph(0, [], [])
     explanation.graphs.append(graph)
 
-    def compile_archive(archive: bytes, device: torch.device) -> bytes:
-        data, _, report = _report.compile_with_report(archive, "graph", options.texts(device.type))
+    def compile_archive(archive: bytes, place: _devices.Place) -> bytes:
+        data, _, report = _report.compile_with_report(archive, "graph", place.texts(options))
         graph.parts.append(report)
         return data
 
@@ -92,7 +92,7 @@ def _compile(explanation: Explanation, options: Options, graph_module: fx.GraphM
         graph.unsupported.clear()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return _partition.compile_parts(functional, functools.partial(_backend.compile_whole, compile_archive, False), False,
+            return _partition.compile_parts(functional, functools.partial(_backend.compile_whole, compile_archive, options), False,
                                              graph.unsupported.extend)
 
     return _trace.trace(graph_module, inputs, compiler)

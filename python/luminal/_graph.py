@@ -99,15 +99,16 @@ class Program:
     """Where each symbol's value is: an argument and a dim, or None for an argument that is an int."""
     num_arguments: int
     """Of the graph."""
-    device: torch.device
+    place: _devices.Place
     """Where it runs."""
     devices: list[torch.device]
     """Of the program's outputs."""
 
 
-def make_program(graph_module: fx.GraphModule) -> Program | None:
-    """Builds the program; None where the graph computes no tensor. Raises DTypeError or DeviceError."""
-    return _Builder(graph_module).build()
+def make_program(graph_module: fx.GraphModule, device: str = "") -> Program | None:
+    """Builds the program; None where the graph computes no tensor. ``device``: the name of the one that runs it, or empty.
+    Raises DTypeError or DeviceError."""
+    return _Builder(graph_module).build(device)
 
 
 def _view_of(base: torch.Tensor, part: torch.Tensor) -> View:
@@ -134,7 +135,7 @@ class _Builder:
         self.shape_env: Any = None
         self.fake_mode: Any = torch._guards.detect_fake_mode([n.meta.get("val") for n in self.arguments])
 
-    def build(self) -> Program | None:
+    def build(self, device: str) -> Program | None:
         for position, node in enumerate(self.arguments):
             self.read_argument(position, node)
         for position, node in enumerate(self.arguments):
@@ -143,8 +144,9 @@ class _Builder:
         self.refuse_unknown_sizes()
         self.lift_constants()
         self.expand_size_sums()
-        device = _devices.find(value.device for node in self.graph.nodes
-                               for value in pytree.tree_leaves(node.meta.get("val")) if isinstance(value, torch.Tensor))
+        place = _devices.find((value.device for node in self.graph.nodes
+                               for value in pytree.tree_leaves(node.meta.get("val")) if isinstance(value, torch.Tensor)),
+                              device)
         mutations = self.take_mutations()
         outputs, tensors = self.read_outputs(mutations)
         if not tensors and not mutations:
@@ -163,8 +165,8 @@ class _Builder:
         graph_module = fx.GraphModule(self.source, self.graph)
         ranges = {symbol: self.shape_env.bound_sympy(symbol) for symbol in self.symbols}
         archive = _archive.write_archive(graph_module, self.signature(mutations, tensors), self.constants, ranges)
-        return Program(archive, self.inputs, outputs, self.symbols, len(self.arguments), device,
-                       [_devices.with_index(node.meta["val"].device) for node in tensors])
+        return Program(archive, self.inputs, outputs, self.symbols, len(self.arguments), place,
+                       [_devices.locate(node.meta["val"].device) for node in tensors])
 
     def add_input(self, name: str, value: torch.Tensor) -> fx.Node:
         before = self.last.next if self.last is not None else next(iter(self.graph.nodes))
@@ -177,8 +179,9 @@ class _Builder:
     def read_argument(self, position: int, node: fx.Node) -> None:
         value = node.meta["val"]
         if isinstance(value, torch.Tensor):
-            if value.device.type not in _devices.TYPES:
-                raise _errors.DeviceError(f"input '{node.name}' is on {value.device}: only the CPU and CUDA are supported")
+            if _devices.of_type(value.device.type) is None:
+                raise _errors.DeviceError(f"input '{node.name}' is on {value.device}: programs run on "
+                                          f"{', '.join(_devices.registered())}")
             if value.layout != torch.strided:
                 raise _errors.DeviceError(f"input '{node.name}' has layout {value.layout}, which is not supported")
             for dim, extent in enumerate(value.shape):

@@ -5,34 +5,45 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from typing import Any
 
-from . import _errors
+from . import _errors, _profile
 from ._artifact import Artifact, Tensor
+from .devices import Executable
 
 # numpy has no name for these: two or one byte without meaning, as in the files of luminal-run.
 _VOID = {"bfloat16": "V2", "float8_e4m3fn": "V1", "float8_e5m2": "V1"}
 
 
-def load(path: str | os.PathLike[str], weights: str | os.PathLike[str] | None = None, *, threads: int = 0) -> Model:
+def load(path: str | os.PathLike[str], weights: str | os.PathLike[str] | None = None, *, threads: int = 0,
+         device: str = "") -> Model:
     """Loads an artifact (``.lum``). Loading runs native code: load only what you would execute.
 
     ``weights``: the ``.pt2`` or ``.safetensors`` file with the weights, where they are neither in the artifact nor in
-    the file that it was compiled with, beside it. ``threads``: of a call; 0 means all that the process may use. Raises
+    the file that it was compiled with, beside it. ``threads``: of a call; 0 means all that the process may use.
+    ``device``: the registered device that runs it, by name; it reads no file of weights, and needs torch. Raises
     ArtifactError.
     """
-    return Model(Artifact.from_file(path, weights), threads)
+    if not device:
+        return Model(Artifact.from_file(path, weights), threads)
+    from . import _devices
+    if weights is not None:
+        raise _errors.ArgumentError("weights of another file cannot be given to a device by name")
+    place = _devices.find((), device)
+    with open(path, "rb") as file:
+        return Model(place.device.load(file.read(), place.at), threads, device)
 
 
 class Model:
     """A loaded artifact: takes its inputs in order or by name, returns a list of outputs.
 
-    Given torch tensors it returns torch tensors, else numpy arrays. An input that the program writes to is changed in
+    Given torch tensors, or loaded for a device by name, it returns torch tensors, else numpy arrays. An input that the program writes to is changed in
     place. States carry over from call to call until ``reset``.
     """
 
-    def __init__(self, artifact: Artifact, threads: int) -> None:
-        self._artifact, self._threads = artifact, threads
+    def __init__(self, artifact: Executable, threads: int, device: str = "") -> None:
+        self._artifact, self._threads, self._device = artifact, threads, device
 
     @property
     def inputs(self) -> list[Tensor]:
@@ -44,14 +55,25 @@ class Model:
 
     def reset(self) -> None:
         """States start from the model's own values at the next call."""
+        if not isinstance(self._artifact, Artifact):
+            raise _errors.DeviceError(f"device '{self._device}' does not reset states")
         self._artifact.reset()
+
+    def profile(self, trace: str | os.PathLike[str] | None, args: tuple[Any, ...] = (),
+                kwargs: Mapping[str, Any] | None = None, *, calls: int = 1) -> _profile.Profile:
+        """Times each step of a call on ``args`` and ``kwargs``, or of several; ``trace``: a file for Perfetto, or None.
+
+        States carry over as in any other call.
+        """
+        named = dict(kwargs or {})
+        return _profile.profile(self._artifact, lambda: self(*args, **named), calls, trace)
 
     def __call__(self, *args: Any, **kwargs: Any) -> list[Any]:
         values = self._order(args, kwargs)
         torch = sys.modules.get("torch")
-        if torch is not None and any(isinstance(value, torch.Tensor) for value in values):
+        if self._device or torch is not None and any(isinstance(value, torch.Tensor) for value in values):
             from ._runner import call_model
-            return call_model(self._artifact, values, self._threads)
+            return call_model(self._artifact, values, self._threads, self._device)
         return self._call_numpy(values)
 
     def _order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:

@@ -17,6 +17,8 @@ MODES: dict[str, dict[str, Any]] = {"default": {}, "max-autotune": {"search_budg
 class Options:
     """Defaults are those of ``luminal-compile``."""
 
+    device: str = ""
+    """Which registered device runs the program, by name; empty: that of its tensors."""
     arch: str = "native"
     """The processor, or the GPU (``sm_90a``), that code is for."""
     precision: str = "finite"
@@ -75,16 +77,22 @@ class Options:
                 raise _errors.ArgumentError(f"option {name!r} is {getattr(options, name)!r}: expected 0 or more")
         return options
 
-    def texts(self, target: str) -> list[str]:
-        """As the C interface takes them."""
-        texts = ["--allow-missing-weights", f"--target={target}", f"--arch={self.arch}", f"--precision={self.precision}"]
-        texts += [f"--eqsat-rules={path}" for path in self.rules]
+    def rule_texts(self) -> list[str]:
+        """Those of the search for equal programs, as the C interface takes them."""
+        texts = [f"--precision={self.precision}", *(f"--eqsat-rules={path}" for path in self.rules)]
         if self.rule_sets:
             texts.append("--eqsat-rule-sets=" + ",".join(self.rule_sets))
-        if self.workers:
-            texts.append(f"--workers={self.workers}")
         if self.max_nodes:
             texts.append(f"--eqsat-max-nodes={self.max_nodes}")
+        return texts
+
+    def texts(self, target: str, arch: str = "native") -> list[str]:
+        """As the C interface takes them. ``arch``: what code is for where no option says it."""
+        arch = arch if self.arch == "native" else self.arch
+        texts = ["--allow-missing-weights", f"--target={target}", f"--arch={arch}"]
+        texts += self.rule_texts()
+        if self.workers:
+            texts.append(f"--workers={self.workers}")
         if self.search_budget:
             texts.append(f"--search-budget={self.search_budget}")
         if self.search_candidates:

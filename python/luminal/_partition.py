@@ -112,7 +112,7 @@ def _foreign_nodes(graph_module: fx.GraphModule) -> dict[str, _errors.Unsupporte
         if node.op == "call_function":
             operands = [n for n in node.all_input_nodes]
             for tensor in _values(node.meta.get("val")) + [t for n in operands for t in _values(n.meta.get("val"))]:
-                if tensor.device.type not in _devices.TYPES:
+                if _devices.of_type(tensor.device.type) is None:
                     reason = f"is on {tensor.device}"
                 elif tensor.layout != torch.strided:
                     reason = f"has layout {tensor.layout}"

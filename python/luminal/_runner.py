@@ -14,6 +14,7 @@ from torch.utils import _pytree as pytree
 
 from . import _capi, _devices, _errors, _graph, _objects, _prepared, _versions
 from ._artifact import Artifact, Shapes, Tensor
+from .devices import Device, Executable
 
 DTYPES: dict[str, torch.dtype] = {name: getattr(torch, name) for name in _capi.DTYPES}
 # Half of the time of torch.empty, where this version of torch has it.
@@ -56,13 +57,13 @@ def check_tensor(tensor: Any, spec: Tensor, device: torch.device) -> None:
                 raise _errors.ShapeError(f"dim {dim} of '{spec.name}' is {extent}, expected {expected}")
 
 
-def run_tensors(artifact: Artifact, tensors: list[torch.Tensor], expected: Sequence[Result],
+def run_tensors(artifact: Executable, tensors: list[torch.Tensor], expected: Sequence[Result],
                 shapes: Shapes | None = None, threads: int | None = None,
-                device: torch.device = _devices.CPU, watch: _prepared.Watch | None = None) -> list[torch.Tensor]:
+                place: _devices.Place = _devices.CPU, watch: _prepared.Watch | None = None) -> list[torch.Tensor]:
     """One call on tensors of the caller, in the order inputs, weights, states; returns new outputs.
 
     Those that the program writes to are changed in place, also where they are strided. On a GPU the call is work of
-    torch's current stream of ``device``, where the artifact runs.
+    torch's current stream of ``place``, where the artifact runs.
     """
     strided = {}
     if not all(map(_is_contiguous, tensors)):
@@ -72,12 +73,12 @@ def run_tensors(artifact: Artifact, tensors: list[torch.Tensor], expected: Seque
         shapes = artifact.shapes(tuple([e for t in tensors[:len(artifact.inputs)] for e in t.shape]))
     results = [torch.empty(shape, dtype=result.dtype, device=result.device)
                for shape, result in zip(shapes.outputs, expected)]
-    addresses = list(map(_data_ptr, tensors))
-    addresses += [0] * (artifact.num_tensors - len(tensors))
-    stream = _devices.stream_of(device)
-    artifact.call(addresses, list(map(_data_ptr, results)), shapes, _get_num_threads() if threads is None else threads,
+    address, stream = place.device.address, place.device.stream(place.at)
+    addresses = list(map(address, tensors))
+    addresses += [0] * (len(artifact.inputs) + len(artifact.weights) + len(artifact.states) - len(tensors))
+    artifact.call(addresses, list(map(address, results)), shapes, _get_num_threads() if threads is None else threads,
                   stream() if stream is not None else None, watch.number(tensors) if watch is not None else 0)
-    for index in artifact.written:
+    for index in written(artifact):
         if index < len(tensors):
             _finish_write(tensors[index], strided.get(index))
     return results
@@ -90,13 +91,21 @@ def _allocator(device: torch.device) -> Callable[[Sequence[int], Sequence[int], 
     return lambda shape, strides, dtype: torch.empty_strided(shape, strides, dtype=dtype, device=device)
 
 
-def _caller(artifact: Artifact) -> Callable[..., None]:
+def _caller(artifact: Executable, device: Device) -> Callable[..., None]:
     """One call of tuples of tensors and outputs, with shapes, threads and stream."""
-    artifact.reader = _objects.reader()
-    if artifact.reader is not None:
-        return artifact.call_objects
+    address = device.address
+    if isinstance(artifact, Artifact) and address is _data_ptr:
+        artifact.reader = _objects.reader()
+        if artifact.reader is not None:
+            return artifact.call_objects
     return lambda tensors, outputs, shapes, threads, stream, version: artifact.call(
-        map(_data_ptr, tensors), map(_data_ptr, outputs), shapes, threads, stream, version)
+        map(address, tensors), map(address, outputs), shapes, threads, stream, version)
+
+
+def written(artifact: Executable) -> list[int]:
+    """Positions among inputs, weights and states of those that a call writes to."""
+    first = len(artifact.inputs) + len(artifact.weights)
+    return [i for i, t in enumerate(artifact.inputs) if t.is_written] + list(range(first, first + len(artifact.states)))
 
 
 def _finish_write(written: torch.Tensor, original: torch.Tensor | None) -> None:
@@ -107,7 +116,7 @@ def _finish_write(written: torch.Tensor, original: torch.Tensor | None) -> None:
         _increment_version(written)
 
 
-def call_model(artifact: Artifact, values: list[Any], threads: int) -> list[torch.Tensor]:
+def call_model(artifact: Executable, values: list[Any], threads: int, device: str) -> list[torch.Tensor]:
     """A call on inputs alone: weights and states are the artifact's. numpy arrays may stand beside tensors."""
     tensors = []
     for value, spec in zip(values, artifact.inputs):
@@ -115,26 +124,27 @@ def call_model(artifact: Artifact, values: list[Any], threads: int) -> list[torc
         if not isinstance(value, torch.Tensor) and hasattr(value, "__dlpack__"):
             tensor = torch.utils.dlpack.from_dlpack(value)
         tensors.append(tensor)
-    devices = [t.device for t in tensors if isinstance(t, torch.Tensor)] if artifact.target != "cpu" else []
-    place = _devices.find(devices)
+    # Code for the host runs there, wherever tensors are: which is an error, below.
+    of_host = isinstance(artifact, Artifact) and artifact.target == "cpu" and not device
+    place = _devices.find(() if of_host else (t.device for t in tensors if isinstance(t, torch.Tensor)), device)
     for tensor, spec in zip(tensors, artifact.inputs):
-        check_tensor(tensor, spec, place)
+        check_tensor(tensor, spec, place.at)
     with torch.no_grad():
-        return run_tensors(artifact, tensors, [Result(DTYPES[t.dtype], place) for t in artifact.outputs],
-                           threads=threads, device=place)
+        return run_tensors(artifact, tensors, [Result(DTYPES[t.dtype], place.at) for t in artifact.outputs],
+                           threads=threads, place=place)
 
 
 class GraphRunner:
     """A compiled graph: called with the list of the graph's arguments, returns the list of its outputs."""
 
-    def __init__(self, artifact: Artifact, program: _graph.Program, freeze: bool) -> None:
-        self.artifact, self.call = artifact, _caller(artifact)
+    def __init__(self, artifact: Executable, program: _graph.Program, freeze: bool) -> None:
+        self.artifact, self.call = artifact, _caller(artifact, program.place.device)
         self.specs = artifact.inputs + artifact.weights
         self.inputs = [program.inputs[t.name] for t in self.specs]
         self.watch = _prepared.watch(self.specs, freeze)
         self.outputs = program.outputs
         self.symbols = program.symbols
-        self.device = program.device
+        self.place = program.place
         self.results = [Result(DTYPES[t.dtype], device) for t, device in zip(artifact.outputs, program.devices)]
         arguments = [i.position for i in self.inputs if isinstance(i, _graph.Argument)]
         self.only_arguments = len(arguments) == len(self.inputs)
@@ -147,7 +157,7 @@ class GraphRunner:
         # Dynamo guards the strides of the arguments of its graphs, except of the bases that AOTAutograd finds for
         # inputs that are written to.
         strided = any(isinstance(i, _graph.Argument) and i.strided for i in self.inputs)
-        self.is_direct = self.only_arguments and not artifact.written and not strided
+        self.is_direct = self.only_arguments and not written(artifact) and not strided
         self._boxed_call = True
 
     def direct(self) -> Callable[[list[Any]], Sequence[Any]]:
@@ -161,7 +171,7 @@ class GraphRunner:
         empty = [_allocator(result.device) for result in self.results]
         dtypes = [result.dtype for result in self.results]
         specs = list(zip(empty, known.outputs, known.strides, dtypes)) if known is not None else []
-        stream_of = _devices.stream_of(self.device)
+        stream_of = self.place.device.stream(self.place.at)
         shapes_of = self._dynamic_shapes()
 
         def run(args: list[Any]) -> Sequence[Any]:
@@ -214,7 +224,7 @@ class GraphRunner:
         """Calls ``run`` where the arguments are what the graph was compiled for: the ``data`` of a weight may have been
         replaced by a tensor of other strides, another dtype or shape. Extents of dynamic dims are checked by the call."""
         specs, pick = self.specs, self.pick
-        on_cpu = self.device.type == "cpu"
+        on_cpu = self.place.at.type == "cpu"
         names = ["dtype"] + ["shape"] * (self.shapes is not None) + ["is_cpu"] * on_cpu
         kind_of = operator.attrgetter(*names) if len(names) > 1 else lambda t: (t.dtype,)
         kinds = [(DTYPES[t.dtype], *([torch.Size(t.shape)] if self.shapes is not None else []), *([True] if on_cpu else []))
@@ -230,15 +240,15 @@ class GraphRunner:
 
     def _run_checked(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         for tensor, spec in zip(tensors, self.specs):
-            check_tensor(tensor, spec, self.device)
-        return run_tensors(self.artifact, list(tensors), self.results, self.shapes, device=self.device, watch=self.watch)
+            check_tensor(tensor, spec, self.place.at)
+        return run_tensors(self.artifact, list(tensors), self.results, self.shapes, place=self.place, watch=self.watch)
 
     def __call__(self, args: list[Any]) -> list[Any]:
         tensors = self.pick(args) if self.only_arguments else [self._tensor(i, args) for i in self.inputs]
         if not _versions.GUARDS_WEIGHTS:
             results = self._run_checked(tensors)
         else:
-            results = run_tensors(self.artifact, list(tensors), self.results, self.shapes, device=self.device,
+            results = run_tensors(self.artifact, list(tensors), self.results, self.shapes, place=self.place,
                                   watch=self.watch)
         return results if self.plain else [self._output(o, results, args) for o in self.outputs]
 

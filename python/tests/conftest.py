@@ -30,8 +30,8 @@ def compiles(monkeypatch):
     counts = []
     whole = luminal._backend.compile_whole
 
-    def count(compile_archive, freeze, graph_module):
-        runner = whole(compile_archive, freeze, graph_module)
+    def count(compile_archive, options, graph_module):
+        runner = whole(compile_archive, options, graph_module)
         counts.append(len(graph_module.graph.nodes))
         return runner
 

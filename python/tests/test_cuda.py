@@ -42,17 +42,17 @@ def test_graph_on_a_gpu_is_compiled_for_it():
 
     program = program_of(function, (8, 16), (4, 16), (4,))
     cuda = torch.device("cuda", 0)
-    assert program.device == cuda and program.devices == [cuda, torch.device("cpu"), cuda]
-    data = luminal._cache.compile_archive(program.archive, Options(arch="sm_90a", cache=False), "cuda")
+    assert program.place.at == cuda and program.devices == [cuda, torch.device("cpu"), cuda]
+    data = luminal._cache.compile_archive(program.archive, Options(cache=False), Options(arch="sm_90a").texts("cuda"))
     with zipfile.ZipFile(io.BytesIO(data)) as artifact:
         assert b".target sm_90a" in artifact.read("device.ptx")
 
 
 def test_one_gpu_and_the_host_make_one_program():
     program = program_of(lambda x, scale: x * scale, (8, 16), (), devices=("cuda", "cpu"))
-    assert program.device.type == "cuda"
-    assert program_of(lambda x: x + 1, (3,), devices=("cpu",)).device.type == "cpu"
-    with pytest.raises(luminal.DeviceError, match="one GPU"):
+    assert program.place.at.type == "cuda"
+    assert program_of(lambda x: x + 1, (3,), devices=("cpu",)).place.at.type == "cpu"
+    with pytest.raises(luminal.DeviceError, match="runs on one of them"):
         luminal._devices.find([torch.device("cuda", 0), torch.device("cpu"), torch.device("cuda", 1)])
     with pytest.raises(luminal.DeviceError, match="meta"):
         luminal._devices.find([torch.device("meta")])

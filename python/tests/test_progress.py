@@ -34,7 +34,7 @@ def test_terminal(quick, monkeypatch):
 def test_budget(quick, monkeypatch):
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     monkeypatch.setattr(_cache._capi, "compile_bytes", lambda *_: (time.sleep(0.3), (b"", []))[1])
-    _cache.compile_archive(b"", _cache.Options(search_budget=0.25, cache=False))
+    _cache.compile_archive(b"", _cache.Options(search_budget=0.25, cache=False), [])
     shown = terminal.getvalue()
     assert "searching [......" in shown and "searching [########################]" in shown
 

@@ -39,11 +39,11 @@ def test_what_is_not_proved(monkeypatch):
     """As mamba's scan: no op is at fault, and the compiler names the size."""
     compile_whole = luminal._backend.compile_whole
 
-    def refuse(compile_archive, freeze, graph_module):
+    def refuse(compile_archive, options, graph_module):
         for node in graph_module.graph.find_nodes(op="placeholder"):
             if isinstance(node.meta["val"], torch.SymInt) and not node.meta["val"].node.expr.is_number:
                 raise luminal.CompileError(f"cannot prove that 'd0' stays in [0, {node.meta['val'].node.expr})")
-        return compile_whole(compile_archive, freeze, graph_module)
+        return compile_whole(compile_archive, options, graph_module)
 
     monkeypatch.setattr(luminal._backend, "compile_whole", refuse)
     texts = check(torch.sin, [(4,), (7,), (4,)], helpers.compile(torch.sin, dynamic=True))

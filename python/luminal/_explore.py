@@ -1,0 +1,132 @@
+# ===- _explore.py - luminal.explore ----------------------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The programs that the rules prove equal to a model, one by one: their costs, their texts, and what they compile to."""
+from __future__ import annotations
+
+import ctypes
+import html
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from . import _capi, _errors
+from ._compile import CompiledModel, Source, compile
+
+# How many draws in a row may give what is known already.
+_MOST_REPEATS = 16
+
+
+def explore(model: Source, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None, *,
+            dynamic_shapes: Any = None, proofs: bool = False, **options: Any) -> Space:
+    """Searches once for all programs equal to ``model`` as it runs on ``args`` and ``kwargs``.
+
+    Arguments and options are those of ``luminal.compile``. ``proofs``: whether candidates can be explained, which takes
+    memory and time. Raises what ``luminal.compile`` raises.
+    """
+    given = compile(model, args, kwargs, dynamic_shapes=dynamic_shapes, **options)
+    return Space(given, proofs)
+
+
+class Candidate:
+    """One program of a space. ``print`` shows its text."""
+
+    def __init__(self, space: Space, handle: ctypes.c_void_p) -> None:
+        self._space, self._handle = space, handle
+        lib = _capi.library()
+        self.digest: str = lib.luminal_candidate_digest(handle).decode()
+        """32 hexadecimal digits, equal for equal programs of one space, in every process."""
+        self.cost: float = lib.luminal_candidate_cost(handle)
+        """Nanoseconds of a call, by the compiler's prices of its ops before they are fused."""
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            _capi.library().luminal_candidate_free(self._handle)
+
+    @property
+    def text(self) -> str:
+        """The program (docs/LLIR.md): what ``luminal-compile`` takes as a ``.mlir`` file."""
+        return self._space._text(self._handle, _capi.library().luminal_session_materialise)
+
+    def explain(self) -> str:
+        """Why it is equal to the model: the rules that were applied, in order. Needs ``explore(..., proofs=True)``."""
+        if not self._space.has_proofs:
+            raise _errors.ArgumentError("no proofs were kept: call luminal.explore with proofs=True")
+        return self._space._text(self._handle, _capi.library().luminal_session_explain)
+
+    def compile(self) -> CompiledModel:
+        """The candidate in place of the program that the compiler would choose, called like the model."""
+        return self._space.given.of_program(self.text)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<candidate {self.digest[:12]}, {self.cost / 1e3:.3f} us>"
+
+
+class Space:
+    """All programs that the rules prove equal to a model. Any number of threads may draw at once."""
+
+    def __init__(self, given: CompiledModel, proofs: bool) -> None:
+        self.given = given
+        """What ``luminal.compile`` makes of the model."""
+        self.has_proofs = proofs
+        self.known: dict[str, Candidate] = {}
+        """The candidates so far, by their digests."""
+        texts = given.rule_texts() + ["--keep-proofs"] * proofs
+        options = (ctypes.c_char_p * len(texts))(*(text.encode() for text in texts))
+        program = given.ir("rolled").encode()
+        self._session = ctypes.c_void_p()
+        _capi.check(_capi.library().luminal_session_create(program, len(program), b"model", options, len(texts),
+                                                           ctypes.byref(self._session)))
+
+    def __del__(self) -> None:
+        if getattr(self, "_session", None):
+            _capi.library().luminal_session_free(self._session)
+
+    def best(self) -> Candidate:
+        """The cheapest that is found."""
+        return self._take(lambda made: _capi.library().luminal_session_best(self._session, made))
+
+    def draw(self, seed: int, strength: float = 0.5) -> Candidate:
+        """The best one, with those choices changed that pay where each price is multiplied or divided by up to
+        1 + ``strength``. The same numbers give the same candidate."""
+        return self._take(lambda made: _capi.library().luminal_session_draw(self._session, seed, strength, made))
+
+    def sample(self, count: int, strength: float = 0.5, seed: int = 0) -> list[Candidate]:
+        """The best one and others, by seeds from ``seed`` on: at most ``count`` different ones, the cheapest first. Fewer,
+        where many draws in a row give none that is new."""
+        found, repeats = {}, 0
+        if count > 0:
+            best = self.best()
+            found[best.digest] = best
+        while len(found) < count and repeats < _MOST_REPEATS:
+            drawn, seed = self.draw(seed, strength), seed + 1
+            repeats = repeats + 1 if drawn.digest in found else 0
+            found.setdefault(drawn.digest, drawn)
+        return sorted(found.values(), key=lambda candidate: (candidate.cost, candidate.digest))
+
+    def _take(self, choose: Callable[[Any], int]) -> Candidate:
+        made = ctypes.c_void_p()
+        _capi.check(choose(ctypes.byref(made)))
+        candidate = Candidate(self, made)
+        return self.known.setdefault(candidate.digest, candidate)
+
+    def _text(self, candidate: ctypes.c_void_p, write: Callable[..., int]) -> str:
+        text = ctypes.c_void_p()
+        _capi.check(write(self._session, candidate, ctypes.byref(text)))
+        return _capi.take_buffer(text).decode()
+
+    def _rows(self) -> list[tuple[str, str]]:
+        candidates = sorted(self.known.values(), key=lambda candidate: (candidate.cost, candidate.digest))
+        return [(candidate.digest, f"{candidate.cost / 1e3:.3f}") for candidate in candidates]
+
+    def __str__(self) -> str:
+        return "\n".join([f"{len(self.known)} candidates so far", f"  {'digest':<32}{'us':>12}"] + [
+            f"  {digest:<32}{cost:>12}" for digest, cost in self._rows()])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """The candidates so far as a table, for notebooks."""
+        rows = "".join(f"<tr><td><code>{html.escape(digest)}</code></td><td>{cost}</td></tr>" for digest, cost in self._rows())
+        return (f"<p>{len(self.known)} candidates so far</p><table><tr><th>digest</th><th>us</th></tr>{rows}</table>")

@@ -1,0 +1,92 @@
+# ===- test_profile.py - The time of each step --------------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
+import subprocess
+import sys
+
+import conftest
+import luminal
+import numpy
+import pytest
+import torch
+from torch import nn
+
+
+def events(path):
+    return [event for event in json.loads(path.read_text())["traceEvents"] if event["ph"] == "X"]
+
+
+@pytest.fixture
+def model():
+    return nn.Sequential(nn.Linear(64, 128), nn.GELU(), nn.Linear(128, 8), nn.Softmax(-1)).eval()
+
+
+def test_profile(model, tmp_path):
+    x = torch.randn(16, 64)
+    compiled = luminal.compile(model, (x,))
+    expected = compiled(x)
+    profile = compiled.profile(tmp_path / "trace.json")
+    assert len(profile.steps) == compiled.report.steps and profile.calls == 1
+    assert {step.kernel for step in profile.steps} == {kernel.name for kernel in compiled.report.kernels}
+    assert sum(step.share for step in profile.steps) == pytest.approx(1)
+    assert profile.ms == pytest.approx(sum(step.ms for step in profile.steps)) and min(s.ms for s in profile.steps) > 0
+    # Both products, and weights, input and output at least once.
+    assert sum(step.flops for step in profile.steps) >= 16 * (64 * 128 + 128 * 8)
+    assert sum(step.bytes for step in profile.steps) >= 4 * (16 * 64 + 64 * 128 + 128 + 128 * 8 + 8 + 16 * 8)
+    trace = events(tmp_path / "trace.json")
+    assert [event["name"] for event in trace] == [step.name for step in profile.steps]
+    assert [event["dur"] / 1e3 for event in trace] == pytest.approx([step.ms for step in profile.steps], abs=1e-6)
+    # The next call is not profiled, and is right.
+    assert torch.equal(compiled(x), expected)
+    assert len(events(tmp_path / "trace.json")) == len(profile.steps)
+
+
+def test_several_calls_on_other_inputs(model, tmp_path):
+    rows = torch.export.Dim("rows", max=64)
+    compiled = luminal.compile(model, (torch.randn(4, 64),), dynamic_shapes=({0: rows},))
+    once, more = compiled.profile(), compiled.profile(tmp_path / "trace.json", (torch.randn(40, 64),), calls=3)
+    assert more.calls == 3 and len(events(tmp_path / "trace.json")) == 3 * len(more.steps)
+    assert sum(s.flops for s in more.steps) == pytest.approx(10 * sum(s.flops for s in once.steps), rel=0.1)
+    with pytest.raises(luminal.ArgumentError, match="calls is 0"):
+        compiled.profile(calls=0)
+    with pytest.raises(luminal.ShapeError):
+        compiled.profile(None, (torch.randn(100, 64),))
+    with pytest.raises(OSError):
+        compiled.profile(tmp_path / "no folder" / "trace.json")
+
+
+def test_sample_inputs_stay_as_they_were():
+    given = torch.ones(4)
+    compiled = luminal.compile(lambda x: x.add_(1) * 2, (given,))
+    compiled.profile()
+    compiled.profile()
+    assert torch.equal(given, torch.ones(4))
+
+
+def test_tables(model):
+    profile = luminal.compile(model, (torch.randn(16, 64),)).profile()
+    for text in (str(profile), repr(profile)):
+        assert all(step.name in text and step.kernel in text for step in profile.steps)
+        assert text.splitlines()[0].startswith(f"{len(profile.steps)} steps, {profile.ms:.4f} ms")
+    table = profile._repr_html_()
+    assert table.count("<tr>") == len(profile.steps) + 1 and table.count("width:") == len(profile.steps)
+
+
+def test_loaded_artifact_without_torch(model, tmp_path):
+    x = torch.randn(16, 64)
+    luminal.compile(model, (x,)).save(tmp_path / "m.lum")
+    numpy.save(tmp_path / "x.npy", x.numpy())
+    code = """
+import numpy, luminal, sys
+model = luminal.load("m.lum")
+profile = model.profile("trace.json", (numpy.load("x.npy"),), calls=2)
+print(profile)
+assert "torch" not in sys.modules
+"""
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=conftest.environment(), cwd=tmp_path)
+    assert out.returncode == 0, out.stderr
+    assert "(mean of 2 calls)" in out.stdout and len(events(tmp_path / "trace.json")) % 2 == 0
+    out = subprocess.run([sys.executable, "-m", "luminal", "run", "m.lum", "--input", "x.npy", "--profile", "again.json"],
+                         capture_output=True, text=True, env=conftest.environment(), cwd=tmp_path)
+    assert out.returncode == 0 and "MFLOP" in out.stdout, out.stderr
+    assert len(events(tmp_path / "again.json")) * 2 == len(events(tmp_path / "trace.json"))
