@@ -21,7 +21,7 @@ def expr_of(value: Any) -> Any:
     return value.node.expr if isinstance(value, torch.SymInt) else sympy.Integer(value)
 
 
-def _is_dense(tensor: torch.Tensor, order: Sequence[int]) -> bool:
+def is_dense(tensor: torch.Tensor, order: Sequence[int]) -> bool:
     """Whether the dims in this order, the innermost last, fill memory: for all sizes that the graph is for."""
     expected = sympy.Integer(1)
     for dim in reversed(order):
@@ -32,7 +32,7 @@ def _is_dense(tensor: torch.Tensor, order: Sequence[int]) -> bool:
 
 
 def is_row_major(tensor: torch.Tensor) -> bool:
-    return any(hint_of(extent) == 0 for extent in tensor.shape) or _is_dense(tensor, range(tensor.dim()))
+    return any(hint_of(extent) == 0 for extent in tensor.shape) or is_dense(tensor, range(tensor.dim()))
 
 
 def stride_order(tensor: torch.Tensor) -> tuple[int, ...] | None:
@@ -42,7 +42,7 @@ def stride_order(tensor: torch.Tensor) -> tuple[int, ...] | None:
         return None
     order = tuple(sorted(range(tensor.dim()), key=lambda d: (-hint_of(stride[d]), -hint_of(shape[d]), d)))
     dense = [d for d in order if hint_of(shape[d]) != 1]
-    return order if dense != sorted(dense) and _is_dense(tensor, order) else None
+    return order if dense != sorted(dense) and is_dense(tensor, order) else None
 
 
 def base_of(node: fx.Node) -> fx.Node:

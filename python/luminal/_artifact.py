@@ -82,7 +82,7 @@ class _Arrays:
         self.version = 0
 
 
-def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Strides in elements; as PyTorch's, they count an extent of 0 as 1."""
     strides, step = [], 1
     for extent in reversed(shape):
@@ -98,7 +98,7 @@ class Shapes:
         self.extents = extents
         self.outputs = outputs
         self.output_extents = tuple(extent for shape in outputs for extent in shape)
-        self.strides = [_row_major(shape) for shape in outputs]
+        self.strides = [row_major(shape) for shape in outputs]
 
 
 class Artifact:

@@ -12,7 +12,7 @@ import torch
 from torch import fx
 from torch._dynamo.symbolic_convert import InstructionTranslator
 
-from . import _cache, _devices, _errors, _graph, _partition, _sizes, _trace, _training, _versions
+from . import _cache, _devices, _graph, _partition, _sizes, _trace, _training, _versions
 from ._options import Options
 from ._runner import GraphRunner
 
@@ -66,7 +66,7 @@ def _compile_graph(options: Options, is_strict: bool, unseen: set[int], gm: fx.G
 def compile_whole(compile_archive: Callable[[bytes, _devices.Place], bytes], options: Options,
                   graph_module: fx.GraphModule) -> GraphRunner | None:
     """One artifact for all of a graph; None where it computes no tensor. Raises UnsupportedOpError."""
-    program = _graph.make_program(graph_module, options.device)
+    program = _graph.make_program(graph_module, options.device, options.in_place)
     if program is None:
         return None
     place = program.place

@@ -63,7 +63,7 @@ def bench(model: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: Mapping
     if repeated := set(forms) & set(others or {}):
         raise _errors.ArgumentError(f"there are two forms {min(repeated)!r}")
     if unknown := set(forms) - set(FORMS):
-        raise _errors.ArgumentError(f"there is no form {sorted(unknown)[0]!r}: forms are {', '.join(FORMS)}")
+        raise _errors.ArgumentError(f"there is no form {min(unknown)!r}: forms are {', '.join(FORMS)}")
     given = dict(kwargs or {})
     exact = _float64(model, args, given)
     rows, calls = Table(), {}

@@ -17,7 +17,7 @@ from torch.export.graph_signature import (ConstantArgument, ExportGraphSignature
                                           OutputSpec, SymIntArgument, TensorArgument)
 from torch.utils import _pytree as pytree
 
-from . import _archive, _cache, _capi, _devices, _errors, _prepared, _profile, _report, _trace, _training, _versions
+from . import _archive, _cache, _capi, _devices, _errors, _prepared, _profile, _report, _strides, _trace, _training, _versions
 from ._options import Options
 from ._runner import DTYPES, Result, check_tensor
 
@@ -92,6 +92,7 @@ class CompiledModel:
         # Tensors are named by their nodes, which are unique: the name of a buffer may be that of an input.
         self._stored = {spec.arg.name: spec.target for spec in self._specs.input_specs if spec.kind in _STORED}
         self._where = self._locate()
+        self._layouts = self._find_layouts() if options.in_place else {}
         # PyTorch does not see that these change.
         is_unseen = any(self._value(name).is_inference() for name in self._where)
         self._options = options = options if options.freeze or not is_unseen else dataclasses.replace(options, prepare=False)
@@ -101,6 +102,8 @@ class CompiledModel:
         """The loaded artifact: its signature is in ``inputs``, ``outputs``, ``weights`` and ``states``."""
         self._report: _report.Report | None = None
         self._sources = self.artifact.inputs + self.artifact.weights + self.artifact.states
+        layouts = {i: self._layouts[t.name] for i, t in enumerate(self._sources) if t.name in self._layouts}
+        self._in_place = _strides.Strided(layouts, self._sources) if layouts else None
         self._watch = _prepared.watch(self._sources, options.freeze)
         values = {node.name: node.meta.get("val") for node in self._exported.graph.nodes}
         results = [values[s.arg.name] for s in self._specs.output_specs
@@ -126,6 +129,18 @@ class CompiledModel:
                 where[name] = (holder, path)
         return where
 
+    def _find_layouts(self) -> dict[str, _strides.Layout]:
+        """Of user inputs that are not row-major in the call that was traced; any other may come in later ones."""
+        written = {spec.target for spec in self._specs.output_specs if spec.kind != OutputKind.USER_OUTPUT}
+        users = {s.arg.name for s in self._specs.input_specs if s.kind == InputKind.USER_INPUT and s.arg.name not in written}
+        values = {n.name: n.meta["val"] for n in self._exported.graph.find_nodes(op="placeholder") if n.name in users}
+        found = {name: _strides.find(value, False, bool(written)) for name, value in values.items()
+                 if isinstance(value, torch.Tensor)}
+        # Guards are conditions on the extents of the inputs as they are.
+        is_guarded = bool(getattr(self._exported, "_guards_code", None))
+        return {name: layout for name, layout in found.items()
+                if layout is not None and not (is_guarded and -1 in layout.shape)}
+
     def _find_place(self) -> _devices.Place:
         values = (value for node in self._exported.graph.nodes for value in pytree.tree_leaves(node.meta.get("val")))
         return _devices.find((value.device for value in values if isinstance(value, torch.Tensor)), self._options.device)
@@ -141,10 +156,16 @@ class CompiledModel:
 
     def _input(self) -> bytes:
         """What is compiled."""
-        return self._program if self._program is not None else self._archive(self._constants())
+        return self._program if self._program is not None else self._archive(self._constants(), self._layouts)
 
-    def _archive(self, tensors: Mapping[str, torch.Tensor]) -> bytes:
+    def _archive(self, tensors: Mapping[str, torch.Tensor], layouts: Mapping[str, _strides.Layout]) -> bytes:
+        """``tensors``: the values that it holds; ``layouts``: of inputs in whose place it has their storages."""
         graph = _archive.copy_graph(self._exported.graph)
+        arguments = graph.find_nodes(op="placeholder")
+        for node in arguments:
+            if node.name in layouts:
+                mode = torch._guards.detect_fake_mode(node.meta["val"])
+                _strides.lay_out(graph, node, layouts[node.name], arguments[-1].next, mode)
         if isinstance(self._owner, _Function):
             for node in graph.nodes:
                 node.meta["stack_trace"] = self._owner.place()
@@ -164,6 +185,7 @@ class CompiledModel:
         if self._report is None:
             texts = self._place.texts(self._options)
             self._report = _report.compile_with_report(self._input(), "model", texts)[2]
+            self._report.in_place = self._in_place
         return self._report
 
     def ir(self, phase: str = "scheduled") -> str:
@@ -185,7 +207,7 @@ class CompiledModel:
         values = {name: self._value(name) for name in self._where}
         texts = [t for t in self._place.texts(self._options) if t != "--allow-missing-weights"] + ["--embed-weights"]
         if self._program is None:
-            data, _ = _capi.compile_bytes(self._archive(values), "model", texts)
+            data, _ = _capi.compile_bytes(self._archive(values, {}), "model", texts)
         else:
             with tempfile.TemporaryDirectory() as folder:
                 weights = pathlib.Path(folder) / "weights.safetensors"
@@ -212,7 +234,7 @@ class CompiledModel:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         inputs = self._flatten(args, kwargs)
         tensors = [inputs[t.name] if t.name in inputs else self._value(t.name) for t in self._sources]
-        for tensor, spec in zip(tensors, self._sources):
+        for tensor, spec in zip(tensors, self._sources if self._in_place is None else self._in_place.arguments):
             check_tensor(tensor, spec, self._place.at)
         results = iter(self._call_guarded(*tensors))
         outputs: list[Any] = []
@@ -250,7 +272,8 @@ class CompiledModel:
 
     def _run(self, *tensors: torch.Tensor) -> list[torch.Tensor]:
         from ._runner import run_tensors
-        return run_tensors(self.artifact, list(tensors), self._results, place=self._place, watch=self._watch)
+        return run_tensors(self.artifact, list(tensors), self._results, place=self._place, watch=self._watch,
+                           in_place=self._in_place)
 
 
 def _has(module: torch.nn.Module, path: str) -> bool:

@@ -14,6 +14,7 @@ from torch import fx
 
 from . import _backend, _devices, _errors, _partition, _report, _trace, _versions
 from ._options import Options
+from ._runner import GraphRunner
 
 
 @dataclasses.dataclass
@@ -85,6 +86,12 @@ def _compile(explanation: Explanation, options: Options, graph_module: fx.GraphM
         graph.parts.append(report)
         return data
 
+    def compile_whole(part: fx.GraphModule) -> GraphRunner | None:
+        runner = _backend.compile_whole(compile_archive, options, part)
+        if runner is not None:
+            graph.parts[-1].in_place = runner.in_place
+        return runner
+
     def compiler(functional: fx.GraphModule, _: Any) -> Callable[[list[Any]], Sequence[Any]]:
         # A graph that is traced again, with more ops decomposed, starts anew.
         graph.num_ops = sum(node.op == "call_function" for node in functional.graph.nodes)
@@ -92,7 +99,6 @@ def _compile(explanation: Explanation, options: Options, graph_module: fx.GraphM
         graph.unsupported.clear()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return _partition.compile_parts(functional, functools.partial(_backend.compile_whole, compile_archive, options), False,
-                                             graph.unsupported.extend)
+            return _partition.compile_parts(functional, compile_whole, False, graph.unsupported.extend)
 
     return _trace.trace(graph_module, inputs, compiler)

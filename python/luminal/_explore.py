@@ -20,9 +20,9 @@ def explore(model: Source, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any]
     """Searches once for all programs equal to ``model`` as it runs on ``args`` and ``kwargs``.
 
     Arguments and options are those of ``luminal.compile``. ``proofs``: whether candidates can be explained, which takes
-    memory and time. Raises what ``luminal.compile`` raises.
+    memory and time. Inputs are those of the model, in row-major memory. Raises what ``luminal.compile`` raises.
     """
-    given = compile(model, args, kwargs, dynamic_shapes=dynamic_shapes, **options)
+    given = compile(model, args, kwargs, dynamic_shapes=dynamic_shapes, **{**options, "in_place": False})
     return Space(given, proofs)
 
 

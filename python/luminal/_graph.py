@@ -21,12 +21,14 @@ from torch.export.graph_signature import (ExportGraphSignature, InputKind, Input
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _disable_current_modes
 
-from . import _aliases, _archive, _devices, _errors
+from . import _aliases, _archive, _devices, _errors, _strides, _versions
 
 # Larger constants stay where they are and are bound like inputs.
 _MAX_CONSTANT_BYTES = 1024
 # In the metadata of arguments that are weights: the same tensors at most calls.
 WEIGHT = "luminal_weight"
+# In the metadata of arguments that need not have the strides that they were traced with.
+UNGUARDED = "luminal_unguarded"
 aten = torch.ops.aten
 
 
@@ -37,6 +39,10 @@ class Argument:
     position: int
     strided: bool
     """Whether its memory was not row-major when the graph was traced."""
+    is_guarded: bool = True
+    """Whether all calls give a tensor of these strides."""
+    layout: _strides.Layout | None = None
+    """Where the program is given its storage."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,10 +111,10 @@ class Program:
     """Of the program's outputs."""
 
 
-def make_program(graph_module: fx.GraphModule, device: str = "") -> Program | None:
+def make_program(graph_module: fx.GraphModule, device: str = "", in_place: bool = True) -> Program | None:
     """Builds the program; None where the graph computes no tensor. ``device``: the name of the one that runs it, or empty.
-    Raises DTypeError or DeviceError."""
-    return _Builder(graph_module).build(device)
+    ``in_place``: whether strided arguments are read where they lie. Raises DTypeError or DeviceError."""
+    return _Builder(graph_module).build(device, in_place)
 
 
 def _view_of(base: torch.Tensor, part: torch.Tensor) -> View:
@@ -135,7 +141,7 @@ class _Builder:
         self.shape_env: Any = None
         self.fake_mode: Any = torch._guards.detect_fake_mode([n.meta.get("val") for n in self.arguments])
 
-    def build(self, device: str) -> Program | None:
+    def build(self, device: str, in_place: bool) -> Program | None:
         for position, node in enumerate(self.arguments):
             self.read_argument(position, node)
         for position, node in enumerate(self.arguments):
@@ -153,13 +159,20 @@ class _Builder:
             return None
         self.output.args = ((*(value for _, value in mutations), *tensors),)
         self.graph.eliminate_dead_code()
+        written = {target for target, _ in mutations}
         for position, node in enumerate(self.arguments):
             value = node.meta["val"]
             if isinstance(value, torch.Tensor):
                 is_strided = not _aliases.is_row_major(value)
-                self.inputs[node.name] = Argument(position, is_strided)
-                if node.meta.get(WEIGHT) and not is_strided and all(isinstance(extent, int) for extent in value.shape):
+                is_guarded = not node.meta.get(UNGUARDED) and (_versions.GUARDS_WEIGHTS or not node.meta.get(WEIGHT))
+                layout = _strides.find(value, is_guarded, bool(written)) if in_place and node not in written else None
+                self.inputs[node.name] = Argument(position, is_strided, is_guarded, layout)
+                if (node.meta.get(WEIGHT) and (layout is not None or not is_strided)
+                        and all(isinstance(extent, int) for extent in value.shape)):
                     self.weights.add(node.name)
+                if layout is not None:
+                    assert self.last is not None
+                    _strides.lay_out(self.graph, node, layout, self.last.next, self.fake_mode)
         self.weights -= {target.name for target, _ in mutations}
         _archive.strip_metadata(self.graph)
         graph_module = fx.GraphModule(self.source, self.graph)

@@ -43,6 +43,8 @@ class Options:
     """File for the compiler's report as JSON."""
     prepare: bool = True
     """Whether what depends on weights alone is computed once, and again when PyTorch sees that they changed."""
+    in_place: bool = True
+    """Whether inputs that are not row-major are read where they lie, as far as a program can; else they are copied."""
     freeze: bool = False
     """Whether that is so for inference tensors too, whose changes PyTorch does not see."""
     fallback: str = "eager"

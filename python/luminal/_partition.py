@@ -14,7 +14,7 @@ from torch import fx
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
-from . import _archive, _devices, _errors, _sizes, _trace
+from . import _archive, _devices, _errors, _graph, _sizes, _trace
 from ._runner import DTYPES, GraphRunner
 
 log = logging.getLogger("luminal")
@@ -50,6 +50,9 @@ def compile_parts(graph_module: fx.GraphModule, compile_whole: CompileWhole, is_
         try:
             for name, part in parts.named_children():
                 if isinstance(part, fx.GraphModule) and name.startswith("fused_"):
+                    # What eager ops between parts return may lie otherwise than it was traced.
+                    for argument in part.graph.find_nodes(op="placeholder"):
+                        argument.meta[_graph.UNGUARDED] = True
                     compiled[name] = compile_whole(part)
             break
         except _errors.UnsupportedOpError as error:

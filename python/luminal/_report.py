@@ -41,6 +41,8 @@ class Report:
         """Seconds by phase."""
         self.kernels = [Kernel(k["name"], k["kind"], k["steps"]) for k in data["kernels"]]
         self.rules = [Rule(r["name"], r["ops"]) for r in data.get("used_rules", [])]
+        self.in_place: object = None
+        """The inputs that are read where they lie though they are not row-major, with the copies so far; None: there are none."""
         functions = data.get("saturation", {}).get("functions", [])
         self.stop: str = functions[0]["stop"] if functions else ""
         """Why the search for equal programs ended; "saturated": there are no more."""
@@ -53,6 +55,8 @@ class Report:
         lines += [f"  {k.name:<{width}}  {k.steps:>5}  {k.kind}" for k in self.kernels]
         if self.rules:
             lines.append("  rules: " + ", ".join(f"{r.name} ({r.ops})" for r in self.rules))
+        if self.in_place is not None:
+            lines.append(f"  {self.in_place}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -63,7 +67,8 @@ class Report:
             f"<td><div style='background:#4c9ed9;height:0.8em;width:{100 * k.steps // most}px'></div></td></tr>"
             for k in self.kernels)
         head = html.escape(str(self).splitlines()[0])
-        return f"<p>{head}</p><table><tr><th>kernel</th><th>kind</th><th>steps</th><th></th></tr>{rows}</table>"
+        return f"<p>{head}</p><table><tr><th>kernel</th><th>kind</th><th>steps</th><th></th></tr>{rows}</table>" + (
+            f"<p>{html.escape(str(self.in_place))}</p>" if self.in_place is not None else "")
 
 
 def compile_with_report(archive: bytes, name: str, texts: Sequence[str]) -> tuple[bytes, list[str], Report]:

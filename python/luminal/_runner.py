@@ -12,7 +12,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _pytree as pytree
 
-from . import _capi, _devices, _errors, _graph, _objects, _prepared, _versions
+from . import _capi, _devices, _errors, _graph, _objects, _prepared, _strides, _versions
 from ._artifact import Artifact, Shapes, Tensor
 from .devices import Device, Executable
 
@@ -59,12 +59,15 @@ def check_tensor(tensor: Any, spec: Tensor, device: torch.device) -> None:
 
 def run_tensors(artifact: Executable, tensors: list[torch.Tensor], expected: Sequence[Result],
                 shapes: Shapes | None = None, threads: int | None = None,
-                place: _devices.Place = _devices.CPU, watch: _prepared.Watch | None = None) -> list[torch.Tensor]:
+                place: _devices.Place = _devices.CPU, watch: _prepared.Watch | None = None,
+                in_place: _strides.Strided | None = None) -> list[torch.Tensor]:
     """One call on tensors of the caller, in the order inputs, weights, states; returns new outputs.
 
     Those that the program writes to are changed in place, also where they are strided. On a GPU the call is work of
-    torch's current stream of ``place``, where the artifact runs.
+    torch's current stream of ``place``, where the artifact runs. ``in_place``: which of the others it reads as they lie.
     """
+    if in_place is not None:
+        tensors = in_place.bind(tensors)
     strided = {}
     if not all(map(_is_contiguous, tensors)):
         strided = {i: t for i, t in enumerate(tensors) if not t.is_contiguous()}
@@ -141,6 +144,9 @@ class GraphRunner:
         self.artifact, self.call = artifact, _caller(artifact, program.place.device)
         self.specs = artifact.inputs + artifact.weights
         self.inputs = [program.inputs[t.name] for t in self.specs]
+        layouts = {i: source.layout for i, source in enumerate(self.inputs)
+                   if isinstance(source, _graph.Argument) and source.layout is not None}
+        self.in_place = _strides.Strided(layouts, self.specs) if layouts else None
         self.watch = _prepared.watch(self.specs, freeze)
         self.outputs = program.outputs
         self.symbols = program.symbols
@@ -155,10 +161,15 @@ class GraphRunner:
             self.shapes = artifact.shapes(tuple(e for t in artifact.inputs for e in t.shape))
         self.plain = all(o.index == i and o.permutation is None and o.view is None for i, o in enumerate(program.outputs))
         # Dynamo guards the strides of the arguments of its graphs, except of the bases that AOTAutograd finds for
-        # inputs that are written to.
-        strided = any(isinstance(i, _graph.Argument) and i.strided for i in self.inputs)
+        # inputs that are written to. A dense argument is then its storage, whose extents are known where all are.
+        strided = any(isinstance(i, _graph.Argument) and i.strided and not self._is_storage(i) for i in self.inputs)
         self.is_direct = self.only_arguments and not written(artifact) and not strided
         self._boxed_call = True
+
+    def _is_storage(self, argument: _graph.Argument) -> bool:
+        layout = argument.layout
+        return (layout is not None and layout.strides is None and argument.is_guarded and self.shapes is not None
+                and _versions.GUARDS_WEIGHTS)
 
     def direct(self) -> Callable[[list[Any]], Sequence[Any]]:
         """The same as one closure without checks, where the strides of the arguments are guarded; else this object.
@@ -239,9 +250,11 @@ class GraphRunner:
         return checked
 
     def _run_checked(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        for tensor, spec in zip(tensors, self.specs):
+        specs = self.specs if self.in_place is None else self.in_place.arguments
+        for tensor, spec in zip(tensors, specs):
             check_tensor(tensor, spec, self.place.at)
-        return run_tensors(self.artifact, list(tensors), self.results, self.shapes, place=self.place, watch=self.watch)
+        return run_tensors(self.artifact, list(tensors), self.results, self.shapes, place=self.place, watch=self.watch,
+                           in_place=self.in_place)
 
     def __call__(self, args: list[Any]) -> list[Any]:
         tensors = self.pick(args) if self.only_arguments else [self._tensor(i, args) for i in self.inputs]
@@ -249,7 +262,7 @@ class GraphRunner:
             results = self._run_checked(tensors)
         else:
             results = run_tensors(self.artifact, list(tensors), self.results, self.shapes, place=self.place,
-                                  watch=self.watch)
+                                  watch=self.watch, in_place=self.in_place)
         return results if self.plain else [self._output(o, results, args) for o in self.outputs]
 
     def _tensor(self, source: Any, args: Sequence[Any]) -> torch.Tensor:

@@ -1,0 +1,195 @@
+# ===- test_strides.py - Inputs that are not row-major -----------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import helpers
+import luminal
+import luminal._runner
+import luminal._strides
+import pytest
+import torch
+from torch import nn
+
+FORMS = {
+    "transposed": lambda: torch.randn(6, 4).t(),
+    "channels last": lambda: torch.randn(2, 3, 5, 7).to(memory_format=torch.channels_last),
+    "permuted with a dim of one": lambda: torch.randn(5, 1, 3, 4).permute(3, 1, 0, 2),
+    "expanded": lambda: torch.randn(4, 1, 3).expand(4, 5, 3),
+    "expanded in front": lambda: torch.randn(3).expand(4, 3),
+    "expanded and permuted": lambda: torch.randn(4, 3).t()[:, None, :].expand(3, 2, 4),
+    "sliced": lambda: torch.randn(8, 16)[:, 4:8],
+    "sliced by steps": lambda: torch.randn(9, 12)[::2, ::3],
+    "sliced and permuted": lambda: torch.randn(8, 6, 16)[:, 1:4, :8].permute(2, 0, 1),
+    "sliced and expanded": lambda: torch.randn(8, 1, 16)[:, :, :4].expand(8, 3, 4),
+    "a diagonal": lambda: torch.randn(5, 5).diagonal(),
+    "windows that overlap": lambda: torch.randn(20).unfold(0, 8, 4),
+    "bools": lambda: (torch.randn(6, 4) > 0).t(),
+    "halves": lambda: torch.randn(6, 4).half().t(),
+}
+
+
+@pytest.fixture
+def copied(monkeypatch):
+    """The numbers of inputs that were copied, a call each."""
+    counts = []
+    run = luminal._runner.run_tensors
+
+    def watched(artifact, tensors, *args, **kwargs):
+        bound = kwargs["in_place"].bind(tensors) if kwargs.get("in_place") is not None else tensors
+        counts.append(sum(a.data_ptr() != b.data_ptr() or not b.is_contiguous() for a, b in zip(tensors, bound)))
+        return run(artifact, tensors, *args, **kwargs)
+
+    monkeypatch.setattr(luminal._runner, "run_tensors", watched)
+    return counts
+
+
+def close(got, expected):
+    """``luminal.compile`` returns row-major tensors."""
+    torch.testing.assert_close(got, expected, check_stride=False)
+
+
+def function(x):
+    return x.logical_not() if x.dtype == torch.bool else (x * 2 + 1, x.sum(-1))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("grad", [False, True])
+def test_read_in_place(form, grad, copied, compiles):
+    x = FORMS[form]()
+    compiled = helpers.compile(function, dynamic=False)
+    with torch.set_grad_enabled(grad):
+        for _ in range(2):
+            helpers.same(compiled(x), function(x))
+            x = FORMS[form]()
+    assert not any(copied) and len(compiles) == 1
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_compiled_as_a_whole(form):
+    """Here no guard tells of the strides of later calls: what may be copied into the form is read in place."""
+    x = FORMS[form]()
+    compiled = luminal.compile(function, (x,))
+    for other in (FORMS[form](), x.clone(memory_format=torch.contiguous_format), x):
+        close(compiled(other), function(other))
+    told = str(compiled.report).splitlines()[-1]
+    if form.startswith(("expanded", "windows")) or form.endswith("and expanded"):
+        assert compiled.report.in_place is None and "in place" not in told
+    else:
+        assert told == "  read in place: args_0 (copied in 1 calls)"
+
+
+def test_memory_that_kernels_cannot_read_is_copied(copied):
+    compiled = helpers.compile(lambda x: x.exp(), dynamic=False)
+    storage = torch.randn(8, 64)
+    for start in (0, 4, 1, 3):
+        x = storage[:, start:start + 16]
+        helpers.same(compiled(x), x.exp())
+    assert copied == [0, 0, 1, 1]
+    turned = helpers.compile(lambda x: x.exp(), dynamic=False)
+    for start in (0, 1):
+        x = torch.randn(49)[start:start + 48].view(6, 8).t()
+        helpers.same(turned(x), x.exp())
+
+
+def test_dynamic_sizes(copied, compiles):
+    compiled = helpers.compile(lambda x: (x @ x.t() + x.shape[1]).softmax(-1), dynamic=True)
+    for n, m in ((3, 5), (4, 9), (7, 2)):
+        x = torch.randn(m, n).t()
+        helpers.same(compiled(x), (x @ x.t() + m).softmax(-1))
+    assert len(compiles) == 1 and copied == [0, 0, 0]
+    whole = luminal.compile(lambda x: x.exp(), (torch.randn(5, 3).t(),), dynamic_shapes=(({0: torch.export.Dim("n", max=9)},),))
+    for n in (3, 8):
+        x = torch.randn(5, n).t()
+        close(whole(x), x.exp())
+
+
+def test_weights(compiles):
+    """A weight that is a transposed tensor is one all the same: what depends on it alone is computed once."""
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = nn.Parameter(torch.randn(64, 64).t(), requires_grad=False)
+
+        def forward(self, x):
+            return x @ (self.w / self.w.norm(dim=0, keepdim=True))
+
+    model, x = Model(), torch.randn(2, 64)
+    compiled = helpers.compile(model)
+    helpers.same(compiled(x), model(x))
+    model.w.mul_(torch.arange(1.0, 65.0)[:, None])
+    helpers.same(compiled(x), model(x))
+    model.w.data = torch.randn(64, 64).t()
+    helpers.same(compiled(x), model(x))
+    model.w.data = torch.randn(64, 64)
+    helpers.same(compiled(x), model(x))
+
+
+def test_views_and_writes_beside_it():
+    def function(x, y):
+        y.add_(x.sum(1))
+        return x.t(), x[1:] * 2, y
+
+    compiled = helpers.compile(function)
+    x, ours = torch.randn(5, 4).t(), torch.zeros(4)
+    theirs = ours.clone()
+    results, expected = compiled(x, ours), function(x, theirs)
+    helpers.same(results, expected)
+    assert results[0].data_ptr() == x.data_ptr() and torch.allclose(ours, theirs)
+
+
+def test_written_memory_between_the_elements(copied):
+    def function(x, y):
+        y.mul_(2)
+        return x + 1, x.t() - 1
+
+    ours, theirs = (torch.arange(100.0).reshape(10, 10) for _ in range(2))
+    helpers.same(helpers.compile(function)(ours[:, :4], ours[0, 4:8]), function(theirs[:, :4], theirs[0, 4:8]))
+    assert torch.equal(ours, theirs)
+
+
+def test_between_parts():
+    """An eager op may return other strides than it was traced with."""
+    def function(x):
+        return torch.linalg.eigvalsh(x.t() @ x).cos() + x.t().sum()
+
+    x = torch.randn(4, 4).t()
+    with pytest.warns(UserWarning, match="does not support"):
+        helpers.same(helpers.compile(function, options={})(x), function(x))
+
+
+def test_saved_as_it_is_called(tmp_path):
+    x = torch.randn(6, 4).t()
+    compiled = luminal.compile(lambda x: x * 2, (x,))
+    assert compiled.artifact.inputs[0].shape == (6, 4)
+    compiled.save(tmp_path / "m.lum")
+    model = luminal.load(tmp_path / "m.lum")
+    assert model.inputs[0].shape == (4, 6)
+    close(model(x)[0], x * 2)
+
+
+def test_option_and_errors(copied):
+    x = torch.randn(6, 4).t()
+    compiled = helpers.compile(lambda x: x * 2, options={"in_place": False, "fallback": "error"})
+    helpers.same(compiled(x), x * 2)
+    assert copied == [1]
+    whole = luminal.compile(lambda x: x * 2, (x,))
+    with pytest.raises(luminal.ShapeError, match="dim 0 of 'args_0' is 6, expected 4"):
+        whole(torch.randn(6, 4))
+    with pytest.raises(luminal.DTypeError):
+        whole(x.double())
+    assert "read in place: " in str(luminal.explain(lambda x: x * 2)(x))
+
+
+def test_layouts():
+    def find(x, is_guarded=True):
+        return luminal._strides.find(x, is_guarded, False)
+
+    assert find(torch.randn(3, 4)) is None and find(torch.randn(0, 4).t()) is None
+    layout = find(torch.randn(2, 3, 4).permute(2, 0, 1))
+    assert layout.order == (1, 2, 0) and layout.strides is None and layout.is_injective
+    # Two dims that interleave in memory share no element, which this test of strides does not see.
+    assert not find(torch.empty(64).as_strided((4, 4), (3, 4))).is_injective
+    assert find(torch.empty(64).as_strided((4, 4), (2, 1)), False) is None
+    assert find(torch.empty(64).as_strided((4, 4), (16, 2)), False).is_injective
+    layout = find(torch.randn(3).expand(2, 3))
+    strided = luminal._strides.Strided({0: layout}, [luminal._artifact.Tensor("x", "float32", (3,), ("3",), False, False)])
+    with pytest.raises(luminal.CallError, match=r"'x' has strides \(3, 1\): the program was compiled for \(0, 1\)"):
+        strided.bind([torch.randn(2, 3)])
