@@ -319,6 +319,21 @@ LUMINAL_API luminal_status luminal_run(luminal_context *context);
  * caller that is bound as a state is not changed. */
 LUMINAL_API luminal_status luminal_reset(luminal_context *context);
 
+/* How another library tells of its tensors, by their handles
+ * (luminal_call_request::read); each function returns nonzero if it cannot. */
+typedef struct luminal_tensor_reader {
+  size_t struct_size; /* sizeof(luminal_tensor_reader) */
+  int32_t (*rank)(void *handle, int64_t *rank);
+  int32_t (*sizes)(void *handle, int64_t **sizes);
+  int32_t (*strides)(void *handle, int64_t **strides);
+  int32_t (*dtype)(void *handle, int32_t *dtype);
+  int32_t (*device)(void *handle, int32_t *device);
+  /* The library's numbers of the element types, by luminal_dtype. */
+  int32_t dtypes[LUMINAL_F8E5M2 + 1];
+  /* Its number of the kind of device that tensors must be on; -1: any. */
+  int32_t device_kind;
+} luminal_tensor_reader;
+
 /* How long the steps of calls took. It belongs to one call at a time, and stays
  * valid when the artifact is freed. */
 typedef struct luminal_profile luminal_profile;
@@ -372,6 +387,12 @@ typedef struct luminal_call_request {
    * the steps one after another, and the call waits for their end. Null, or
    * absent: nothing is timed. */
   luminal_profile *profile;
+  /* Not null: luminal_call_objects asks each of `tensors` what it is, and fails
+   * with LUMINAL_ERROR_SHAPE or LUMINAL_ERROR_DTYPE, before anything is run,
+   * where one is not a row-major tensor of the artifact's element type, the
+   * extents of this call, and the kind of device. Null, or absent: the caller
+   * knows that they are. */
+  const luminal_tensor_reader *tensor_reader;
 } luminal_call_request;
 
 /* One call, all of it: nothing of the request is kept. The rules of memory are

@@ -88,6 +88,8 @@ public:
   Call(const Signature &signature, const luminal_call_request &request)
       : signature(signature), request(request) {}
 
+  /// Checks the lengths of the request's arrays.
+  luminal_status checkCounts() const;
   /// Checks everything that needs no context.
   luminal_status check() const;
   luminal_status run(PooledContext &context) const;
@@ -125,7 +127,7 @@ static luminal_status wrongCount(const char *what, size_t given,
               ", expected " + std::to_string(expected));
 }
 
-luminal_status Call::check() const {
+luminal_status Call::checkCounts() const {
   const size_t inputs = get(LUMINAL_INPUT).size();
   const size_t tensors =
       inputs + get(LUMINAL_WEIGHT).size() + get(LUMINAL_STATE).size();
@@ -144,8 +146,15 @@ luminal_status Call::check() const {
   if ((!request.extents && request.num_extents > 0) ||
       (!request.output_extents && request.num_output_extents > 0))
     return fail("luminal_call: null extents");
+  return LUMINAL_OK;
+}
+
+luminal_status Call::check() const {
+  if (checkCounts())
+    return LUMINAL_ERROR;
   if (request.only_shapes)
     return LUMINAL_OK;
+  const size_t tensors = request.num_tensors;
   if (request.profile && request.profile->signature.get() != &signature)
     return fail("luminal_call: the profile is of another artifact");
   if ((!request.tensors || !request.dtypes) && tensors > 0)
@@ -332,6 +341,75 @@ luminal_status luminal_call(const luminal_artifact *artifact,
   return runCall(*artifact, given);
 }
 
+namespace {
+/// Whether the objects of a call are what it takes, by what their library says.
+class ObjectCheck {
+public:
+  ObjectCheck(const Signature &signature, const luminal_call_request &request)
+      : signature(signature), request(request), reader(*request.tensor_reader) {
+  }
+
+  luminal_status run(void *const *objects) const {
+    const int64_t *extents = request.extents;
+    for (luminal_kind kind : {LUMINAL_INPUT, LUMINAL_WEIGHT, LUMINAL_STATE})
+      for (const Tensor &tensor : signature.tensors[kind]) {
+        const bool isInput = kind == LUMINAL_INPUT;
+        const size_t rank = tensor.shape.size();
+        if (void *object = *objects++)
+          if (check(static_cast<char *>(object) + request.handle_offset, tensor,
+                    isInput ? extents : tensor.shape.data()))
+            return LUMINAL_ERROR;
+        extents += isInput ? rank : 0;
+      }
+    return LUMINAL_OK;
+  }
+
+private:
+  luminal_status check(void *handle, const Tensor &tensor,
+                       const int64_t *shape) const {
+    const std::string &name = tensor.spec->name;
+    int64_t rank = 0, *sizes = nullptr, *strides = nullptr;
+    int32_t dtype = 0, device = 0;
+    if (reader.rank(handle, &rank) || reader.sizes(handle, &sizes) ||
+        reader.strides(handle, &strides) || reader.dtype(handle, &dtype) ||
+        reader.device(handle, &device))
+      return fail("luminal_call_objects: what '" + name +
+                  "' is cannot be read");
+    if (dtype != reader.dtypes[static_cast<size_t>(tensor.spec->dtype)])
+      return fail("'" + name + "' has another element type than " +
+                      std::string(dtypeName(tensor.spec->dtype)),
+                  LUMINAL_ERROR_DTYPE);
+    const size_t expected = tensor.shape.size();
+    if (rank != static_cast<int64_t>(expected) ||
+        !std::equal(shape, shape + expected, sizes) ||
+        !capi::isContiguous(expected, sizes, strides) ||
+        (reader.device_kind >= 0 && device != reader.device_kind))
+      return fail(
+          "'" + name +
+              "' has another shape than in this call, is not row-major, "
+              "or is on another device",
+          LUMINAL_ERROR_SHAPE);
+    return LUMINAL_OK;
+  }
+
+  const Signature &signature;
+  const luminal_call_request &request;
+  const luminal_tensor_reader &reader;
+};
+} // namespace
+
+/// The reader of a request with objects, if it has one, can be used.
+static luminal_status checkReader(const luminal_tensor_reader *reader) {
+  if (!reader)
+    return LUMINAL_OK;
+  if (reader->struct_size < sizeof(luminal_tensor_reader))
+    return fail("luminal_call_objects: struct_size of the reader is not set");
+  if (!reader->rank || !reader->sizes || !reader->strides || !reader->dtype ||
+      !reader->device)
+    return fail("luminal_call_objects: null function of the reader");
+  return LUMINAL_OK;
+}
+
 luminal_status luminal_call_objects(const luminal_artifact *artifact,
                                     const luminal_call_request *request,
                                     void *const *tensors,
@@ -343,6 +421,14 @@ luminal_status luminal_call_objects(const luminal_artifact *artifact,
   if (!given.read || (!tensors && given.num_tensors > 0) ||
       (!outputs && given.num_outputs > 0))
     return fail(std::string(name) + ": null argument");
+  if (checkReader(given.tensor_reader))
+    return LUMINAL_ERROR;
+  if (given.tensor_reader) {
+    const Signature &signature = *artifact->signature;
+    if (Call(signature, given).checkCounts() ||
+        ObjectCheck(signature, given).run(tensors))
+      return LUMINAL_ERROR;
+  }
   // One allocation a thread, of the largest call.
   thread_local std::vector<void *> addresses;
   addresses.clear();

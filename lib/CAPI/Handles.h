@@ -61,6 +61,9 @@ struct Signature {
   }
 };
 
+/// Row-major, as far as strides matter.
+bool isContiguous(size_t rank, const int64_t *shape, const int64_t *strides);
+
 /// A context that luminal_call keeps for the next call.
 struct PooledContext {
   uint32_t threads = 0;

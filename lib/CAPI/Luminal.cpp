@@ -34,8 +34,25 @@ luminal_status capi::fail(std::string message, luminal_error_code code) {
 }
 
 using capi::fail;
+using capi::isContiguous;
 using capi::Signature;
 using capi::Tensor;
+
+bool capi::isContiguous(size_t rank, const int64_t *shape,
+                        const int64_t *strides) {
+  for (size_t i = 0; i < rank; ++i)
+    if (shape[i] == 0)
+      return true;
+  int64_t expected = 1;
+  for (size_t i = rank; i-- > 0;) {
+    if (shape[i] != 1 && strides[i] != expected)
+      return false;
+    // An overflow is refused when the shape is checked.
+    if (__builtin_mul_overflow(expected, shape[i], &expected))
+      return true;
+  }
+  return true;
+}
 
 static luminal_status finish(Status status, luminal_error_code code) {
   return status ? LUMINAL_OK : fail(status.takeError().message, code);
@@ -198,23 +215,6 @@ luminal_status luminal_context_create(const luminal_artifact *artifact,
 }
 
 void luminal_context_free(luminal_context *context) { delete context; }
-
-/// Row-major, as far as strides matter.
-static bool isContiguous(size_t rank, const int64_t *shape,
-                         const int64_t *strides) {
-  for (size_t i = 0; i < rank; ++i)
-    if (shape[i] == 0)
-      return true;
-  int64_t expected = 1;
-  for (size_t i = rank; i-- > 0;) {
-    if (shape[i] != 1 && strides[i] != expected)
-      return false;
-    // An overflow is refused when the shape is checked.
-    if (__builtin_mul_overflow(expected, shape[i], &expected))
-      return true;
-  }
-  return true;
-}
 
 luminal_status luminal_bind(luminal_context *context, luminal_kind kind,
                             size_t index, void *data, luminal_dtype dtype,

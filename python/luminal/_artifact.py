@@ -74,6 +74,8 @@ class _Arrays:
             len(self.extents), self.output_extents, len(self.output_extents), self.outputs, len(self.outputs), 0)
         if artifact.reader is not None:
             self.request.read, self.request.handle_offset = artifact.reader
+        if artifact.tensor_reader is not None:
+            self.request.tensor_reader = ctypes.addressof(artifact.tensor_reader)
         self.address = ctypes.addressof(self.request)
         # What `extents` and `output_extents` hold, and the request's threads, stream and version of weights.
         self.shapes: Shapes | None = None
@@ -118,6 +120,8 @@ class Artifact:
         self._pack_outputs = struct.Struct(f"{len(self.outputs)}P").pack_into
         self.reader: Reader | None = None
         """Of the objects of ``call_objects``; set before its first call."""
+        self.tensor_reader: _capi.TensorReader | None = None
+        """Set with it: ``call_objects`` checks what the objects are, and raises ShapeError or DTypeError."""
         self._local = threading.local()
         self._known: dict[tuple[int, ...], Shapes] = {}
 

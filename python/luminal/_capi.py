@@ -59,7 +59,14 @@ class CallRequest(ctypes.Structure):
                 ("num_output_extents", ctypes.c_size_t), ("outputs", ctypes.POINTER(ctypes.c_void_p)),
                 ("num_outputs", ctypes.c_size_t), ("only_shapes", ctypes.c_int32), ("stream", ctypes.c_void_p),
                 ("on_stream", ctypes.c_int32), ("read", ctypes.c_void_p), ("handle_offset", ctypes.c_size_t),
-                ("weights_version", ctypes.c_uint64), ("profile", ctypes.c_void_p)]
+                ("weights_version", ctypes.c_uint64), ("profile", ctypes.c_void_p),
+                ("tensor_reader", ctypes.c_void_p)]
+
+
+class TensorReader(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("rank", ctypes.c_void_p), ("sizes", ctypes.c_void_p),
+                ("strides", ctypes.c_void_p), ("dtype", ctypes.c_void_p), ("device", ctypes.c_void_p),
+                ("dtypes", ctypes.c_int32 * len(DTYPES)), ("device_kind", ctypes.c_int32)]
 
 
 class StepInfo(ctypes.Structure):

@@ -94,11 +94,13 @@ def _allocator(device: torch.device) -> Callable[[Sequence[int], Sequence[int], 
     return lambda shape, strides, dtype: torch.empty_strided(shape, strides, dtype=dtype, device=device)
 
 
-def _caller(artifact: Executable, device: Device) -> Callable[..., None]:
+def _caller(artifact: Executable, place: _devices.Place) -> Callable[..., None]:
     """One call of tuples of tensors and outputs, with shapes, threads and stream."""
-    address = device.address
+    address = place.device.address
     if isinstance(artifact, Artifact) and address is _data_ptr:
         artifact.reader = _objects.reader()
+        if not _versions.GUARDS_WEIGHTS:
+            artifact.tensor_reader = _objects.tensor_reader(place.at.type == "cpu")
         if artifact.reader is not None:
             return artifact.call_objects
     return lambda tensors, outputs, shapes, threads, stream, version: artifact.call(
@@ -141,7 +143,7 @@ class GraphRunner:
     """A compiled graph: called with the list of the graph's arguments, returns the list of its outputs."""
 
     def __init__(self, artifact: Executable, program: _graph.Program, freeze: bool) -> None:
-        self.artifact, self.call = artifact, _caller(artifact, program.place.device)
+        self.artifact, self.call = artifact, _caller(artifact, program.place)
         self.specs = artifact.inputs + artifact.weights
         self.inputs = [program.inputs[t.name] for t in self.specs]
         layouts = {i: source.layout for i, source in enumerate(self.inputs)
@@ -217,7 +219,8 @@ class GraphRunner:
     def _dynamic_shapes(self) -> Callable[[Sequence[torch.Tensor]], Shapes]:
         """Shapes by the tensors of a call. Where extents are guarded, only those that are dynamic are looked at."""
         artifact, count, known = self.artifact, len(self.artifact.inputs), dict[tuple[int, ...], Shapes]()
-        positions = [i for i, t in enumerate(artifact.inputs) if -1 in t.shape or not _versions.GUARDS_WEIGHTS]
+        positions = [i for i, t in enumerate(artifact.inputs)
+                     if -1 in t.shape or not (_versions.GUARDS_WEIGHTS or self._checks_objects())]
 
         def shapes_of(tensors: Sequence[torch.Tensor]) -> Shapes:
             key = tuple([e for i in positions for e in tensors[i].shape])
@@ -231,19 +234,31 @@ class GraphRunner:
 
         return shapes_of
 
+    def _checks_objects(self) -> bool:
+        """Whether the library does what ``_checked`` is for, at each call."""
+        return isinstance(self.artifact, Artifact) and self.artifact.tensor_reader is not None
+
     def _checked(self, run: Callable[[list[Any]], Sequence[Any]]) -> Callable[[list[Any]], Sequence[Any]]:
         """Calls ``run`` where the arguments are what the graph was compiled for: the ``data`` of a weight may have been
         replaced by a tensor of other strides, another dtype or shape. Extents of dynamic dims are checked by the call."""
+        if self._checks_objects():
+            def attempt(args: list[Any]) -> Sequence[Any]:
+                try:
+                    return run(args)
+                except (_errors.ShapeError, _errors.DTypeError):
+                    return self._run_checked(self.pick(args))
+
+            return attempt
         specs, pick = self.specs, self.pick
         on_cpu = self.place.at.type == "cpu"
-        names = ["dtype"] + ["shape"] * (self.shapes is not None) + ["is_cpu"] * on_cpu
-        kind_of = operator.attrgetter(*names) if len(names) > 1 else lambda t: (t.dtype,)
-        kinds = [(DTYPES[t.dtype], *([torch.Size(t.shape)] if self.shapes is not None else []), *([True] if on_cpu else []))
-                 for t in specs]
+        kind_of = operator.attrgetter("dtype", "is_cpu") if on_cpu else lambda t: (t.dtype,)
+        kinds = [(DTYPES[t.dtype], *([True] if on_cpu else [])) for t in specs]
+        known = [(i, torch.Size(t.shape)) for i, t in enumerate(specs) if -1 not in t.shape]
 
         def checked(args: list[Any]) -> Sequence[Any]:
             tensors = pick(args)
-            if all(map(_is_contiguous, tensors)) and list(map(kind_of, tensors)) == kinds:
+            if all(map(_is_contiguous, tensors)) and list(map(kind_of, tensors)) == kinds and all(
+                    tensors[i].shape == shape for i, shape in known):
                 return run(args)
             return self._run_checked(tensors)
 

@@ -297,6 +297,91 @@ static void callObjects(const luminal_artifact *artifact) {
         "luminal_call_objects: ", "null");
 }
 
+/* Objects that tell what they are. */
+typedef struct Told {
+  float *data;
+  int64_t rank, sizes[2], strides[2];
+  int32_t dtype, device;
+} Told;
+
+static int32_t readData(void *handle, void **data) {
+  *data = ((Told *)handle)->data;
+  return 0;
+}
+static int32_t readRank(void *handle, int64_t *rank) {
+  *rank = ((Told *)handle)->rank;
+  return 0;
+}
+static int32_t readSizes(void *handle, int64_t **sizes) {
+  *sizes = ((Told *)handle)->sizes;
+  return 0;
+}
+static int32_t readStrides(void *handle, int64_t **strides) {
+  *strides = ((Told *)handle)->strides;
+  return ((Told *)handle)->rank > 2;
+}
+static int32_t readDtype(void *handle, int32_t *dtype) {
+  *dtype = ((Told *)handle)->dtype;
+  return 0;
+}
+static int32_t readDevice(void *handle, int32_t *device) {
+  *device = ((Told *)handle)->device;
+  return 0;
+}
+
+/* Each object is asked what it is before anything is run. */
+static void callChecked(const luminal_artifact *artifact) {
+  float x[8] = {1, 2, 3, 4}, y[8] = {0}, sum[4] = {0};
+  Told input = {x, 2, {2, 4}, {4, 1}, 6, 1}, output = {y};
+  Told total = {sum, 1, {4, 0}, {1, 0}, 6, 1};
+  void *tensors[] = {&input, &total}, *outputs[] = {&output};
+  luminal_dtype dtypes[] = {LUMINAL_F32, LUMINAL_F32};
+  int64_t extents[] = {2, 4, 4}, outputExtents[] = {2, 4};
+  luminal_tensor_reader reader = {sizeof reader, readRank,  readSizes,
+                                  readStrides,   readDtype, readDevice,
+                                  {6, 5, 15, 7}, 1};
+  luminal_call_request request = {
+      sizeof request, 1, NULL, dtypes, 2, extents, 3,
+      outputExtents,  2, NULL, 1,      0};
+  request.read = readData;
+  request.tensor_reader = &reader;
+#define CALL luminal_call_objects(artifact, &request, tensors, outputs)
+  CHECK(!CALL && y[3] == 8 && sum[3] == 4);
+  input.dtype = 7;
+  FAILS(CALL, "'x' has another element type than f32", "");
+  CHECK(luminal_last_error_code() == LUMINAL_ERROR_DTYPE);
+  input.dtype = 6;
+  input.sizes[0] = 3;
+  FAILS(CALL, "'x' has another shape", "");
+  CHECK(luminal_last_error_code() == LUMINAL_ERROR_SHAPE);
+  input.sizes[0] = 2;
+  input.strides[0] = 1;
+  input.strides[1] = 2;
+  FAILS(CALL, "'x' has another shape", "is not row-major");
+  input.strides[0] = 4;
+  input.strides[1] = 1;
+  total.device = 0;
+  FAILS(CALL, "'sum' has another shape", "on another device");
+  reader.device_kind = -1;
+  CHECK(!CALL && sum[3] == 8);
+  total.rank = 2;
+  FAILS(CALL, "'sum' has another shape", "");
+  total.rank = 3;
+  FAILS(CALL, "luminal_call_objects: ", "what 'sum' is cannot be read");
+  total.rank = 1;
+  request.num_tensors = 1;
+  FAILS(CALL, "luminal_call: ", "1 tensors, expected 2");
+  request.num_tensors = 2;
+  reader.dtype = NULL;
+  FAILS(CALL, "luminal_call_objects: ", "null function");
+  reader.struct_size = 8;
+  FAILS(CALL, "luminal_call_objects: ", "struct_size of the reader");
+  /* A request of a caller that does not know of it. */
+  request.struct_size = offsetof(luminal_call_request, tensor_reader);
+  CHECK(!CALL && sum[3] == 12);
+#undef CALL
+}
+
 static int traceHas(const luminal_profile *profile, const char *what) {
   luminal_buffer *trace = NULL;
   CHECK(!luminal_profile_trace(profile, &trace));
@@ -469,6 +554,7 @@ int main(int argc, char **argv) {
   CHECK(!luminal_info(artifact, LUMINAL_INPUT, 1, &info) && info.is_written);
   callDynamic(artifact);
   callObjects(artifact);
+  callChecked(artifact);
   callProfiled(artifact);
   callPrepared();
   luminal_context *contexts[2];
