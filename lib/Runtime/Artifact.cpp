@@ -135,22 +135,40 @@ Status Artifact::makePlan() {
 Status Artifact::findKernels(const Module &code, const std::string &where) {
   for (size_t i = 0; i < manifest.steps.size(); ++i)
     if (std::string_view library = getLibraryName(manifest.steps[i].launch);
-        !library.empty())
+        !library.empty() && !getCustomCode(manifest.steps[i].launch))
       if (Status status = device->checkLibrary(library); !status)
         return status.takeError().within(name + ": " + where + "step " +
                                          std::to_string(i) + " (" +
                                          manifest.steps[i].name + ")");
   for (size_t i = 0; i < manifest.steps.size(); ++i) {
-    const std::string &kernel = manifest.steps[i].kernel;
-    if (!getLibraryName(manifest.steps[i].launch).empty()) {
+    const CustomCode *own = getCustomCode(manifest.steps[i].launch);
+    if (!own && !getLibraryName(manifest.steps[i].launch).empty()) {
       kernels.push_back(nullptr);
       continue;
     }
-    kernels.push_back(code.find(kernel));
+    const std::string &kernel = own ? own->entry : manifest.steps[i].kernel;
+    const Module &holder = own ? *custom->find(own->code)->second : code;
+    kernels.push_back(holder.find(kernel));
     if (!kernels.back())
       return Error(name + ": manifest.json: " + where + "steps[" +
-                   std::to_string(i) + "].kernel: " + code.getMember() +
-                   " has no symbol '" + kernel + "'");
+                   std::to_string(i) +
+                   (own ? "].launch.entry: " : "].kernel: ") +
+                   holder.getMember() + " has no symbol '" + kernel + "'");
+  }
+  return {};
+}
+
+Status Artifact::loadCustom(const Manifest &steps,
+                            const Device::ReadMember &read,
+                            CustomModules &modules) {
+  for (const StepSpec &step : steps.steps) {
+    const CustomCode *own = getCustomCode(step.launch);
+    if (!own || modules.contains(own->code))
+      continue;
+    auto loaded = device->loadCustom(own->code, read);
+    if (!loaded)
+      return loaded.takeError().within(name);
+    modules.emplace(own->code, std::move(*loaded));
   }
   return {};
 }
@@ -164,6 +182,7 @@ Status Artifact::createPrepare() {
   made->constants = constants;
   made->device = device;
   made->constantsOnDevice = constantsOnDevice;
+  made->custom = custom;
   if (module)
     LUMINAL_CHECK(made->findKernels(*module, "prepare: "));
   made->weights.assign(made->manifest.weights.size(), nullptr);
@@ -184,6 +203,11 @@ Status Artifact::loadCode(const Device::ReadMember &read, unsigned index) {
   if (!loaded)
     return loaded.takeError().within(name);
   module = std::move(*loaded);
+  auto modules = std::make_shared<CustomModules>();
+  LUMINAL_CHECK(loadCustom(manifest, read, *modules));
+  if (manifest.prepare)
+    LUMINAL_CHECK(loadCustom(*manifest.prepare, read, *modules));
+  custom = std::move(modules);
   LUMINAL_CHECK(findKernels(*module, ""));
   constantsOnDevice = constants.data;
   if (constants.size == 0 || device->reaches(constants.data))

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/Launch.h"
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 
 using namespace luminal;
@@ -30,6 +32,104 @@ std::string_view runtime::getLibraryName(const LaunchSpec &launch) {
 
 std::string_view runtime::getTargetName(const LaunchSpec &launch) {
   return std::visit([](const auto &self) { return self.kTarget; }, launch);
+}
+
+const CustomCode *runtime::getCustomCode(const LaunchSpec &launch) {
+  return std::visit(
+      [](const auto &self) -> const CustomCode * {
+        if constexpr (std::is_base_of_v<CustomCode,
+                                        std::decay_t<decltype(self)>>)
+          return &self;
+        return nullptr;
+      },
+      launch);
+}
+
+//===----------------------------------------------------------------------===//
+// Code of users
+//===----------------------------------------------------------------------===//
+
+bool runtime::isCustomMember(std::string_view name) {
+  constexpr std::string_view kFolder = "custom/";
+  constexpr size_t kMostCharacters = 200;
+  if (!name.starts_with(kFolder) || name.size() == kFolder.size() ||
+      name.size() > kMostCharacters)
+    return false;
+  name.remove_prefix(kFolder.size());
+  return name.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz.") ==
+         name.npos;
+}
+
+Result<std::vector<Parameter>>
+runtime::parseParameters(std::string_view text, size_t buffers, size_t values) {
+  // What CUDA passes to a kernel is at most 32,764 bytes.
+  constexpr size_t kMostParameters = 4095;
+  std::vector<Parameter> parameters;
+  size_t taken = 0;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    Parameter &parameter = parameters.emplace_back();
+    if (parameters.size() > kMostParameters)
+      return Error("has too many parameters");
+    if (word == "i32" || word == "i64") {
+      parameter.kind =
+          word == "i32" ? Parameter::Kind::I32 : Parameter::Kind::I64;
+      parameter.index = static_cast<uint32_t>(taken++);
+      continue;
+    }
+    const char *end = word.data() + word.size();
+    auto [last, code] =
+        word.starts_with('b')
+            ? std::from_chars(word.data() + 1, end, parameter.index)
+            : std::from_chars_result{nullptr, std::errc()};
+    if (last != end || code != std::errc())
+      return Error("has no parameter '" + std::string(word) +
+                   "'; known are bN, i32, i64");
+    if (parameter.index >= buffers)
+      return Error("has a parameter '" + std::string(word) + "', of " +
+                   std::to_string(buffers) + " buffers");
+  }
+  if (taken != values)
+    return Error("has " + std::to_string(values) + " values, and " +
+                 std::to_string(taken) + " parameters for them");
+  return parameters;
+}
+
+static Status verifyCode(const CustomCode &code, size_t results,
+                         size_t workspace) {
+  if (!isCustomMember(code.code))
+    return Error("'" + code.code + "' cannot name code of a user");
+  if (code.entry.empty() || code.entry.find('\0') != std::string::npos)
+    return Error("'" + code.entry + "' cannot name a function");
+  if (results == 0 || workspace != 0)
+    return Error("a step of user code has " + std::to_string(results) +
+                 " results and " + std::to_string(workspace) +
+                 " of workspace, expected results alone");
+  return {};
+}
+
+static Status verify(const CPUCustomLaunch &launch, size_t, size_t results,
+                     size_t workspace) {
+  return verifyCode(launch, results, workspace);
+}
+
+static Status verify(const CUDACustomLaunch &launch, size_t buffers,
+                     size_t results, size_t workspace) {
+  LUMINAL_CHECK(verifyCode(launch, results, workspace));
+  constexpr int64_t kMostThreads = 1024;
+  int64_t threads = 1;
+  for (int64_t extent : {launch.blockX, launch.blockY, launch.blockZ}) {
+    if (extent < 1 || extent > kMostThreads)
+      return Error("has a block of " + std::to_string(extent) + " threads");
+    threads *= extent;
+  }
+  if (threads > kMostThreads)
+    return Error("has blocks of " + std::to_string(threads) + " threads");
+  LUMINAL_TRY(parameters, parseParameters(launch.parameters, buffers,
+                                          launch.values.size()));
+  (void)parameters;
+  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -107,6 +207,22 @@ template <typename Launch>
 static Status check(const Launch &, std::span<const int64_t>,
                     std::span<const uint64_t>) {
   return {};
+}
+
+static Status check(const CUDACustomLaunch &, std::span<const int64_t> values,
+                    std::span<const uint64_t>) {
+  constexpr int64_t kMostBlocks[] = {INT32_MAX, 65535, 65535};
+  int64_t work = 1;
+  for (int i = 0; i < 3; ++i) {
+    const int64_t blocks = values[i + 1];
+    if (blocks > kMostBlocks[i])
+      return Error("has a grid of " + std::to_string(blocks) +
+                   " blocks along axis " + std::to_string(i));
+    if (__builtin_mul_overflow(work, blocks, &work))
+      return Error("has too many blocks");
+  }
+  return work == values[0] ? Status()
+                           : Status(Error("its work is not its blocks"));
 }
 
 static Status check(const CublasLtLaunch &launch,

@@ -68,6 +68,10 @@ static void printSchedule(Json &root, const Manifest &m) {
         value = field.str();
       else if constexpr (std::is_same_v<decltype(field), const DType &>)
         value = std::string(dtypeName(field));
+      else if constexpr (std::is_same_v<decltype(field),
+                                        const std::vector<Expr> &>)
+        for (value = Json::array(); const Expr &e : field)
+          value.push_back(e.str());
       else
         value = field;
     });

@@ -11,6 +11,7 @@
 
 #include "luminal/Runtime/Device.h"
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -97,6 +98,11 @@ private:
   Status readMembers(const ZipArchive &archive, const LoadOptions &options);
   Status makePlan();
   Status loadCode(const Device::ReadMember &read, unsigned index);
+  /// Code of users by the member that holds it.
+  using CustomModules =
+      std::map<std::string, std::unique_ptr<Module>, std::less<>>;
+  Status loadCustom(const Manifest &steps, const Device::ReadMember &read,
+                    CustomModules &modules);
   Status findKernels(const Module &code, const std::string &where);
   Status createPrepare();
   Status mapEmbeddedWeights(const ZipArchive &archive);
@@ -112,6 +118,7 @@ private:
   std::vector<std::shared_ptr<const void>> owners;
   Device *device = nullptr;
   std::unique_ptr<Module> module;
+  std::shared_ptr<const CustomModules> custom;
   std::vector<KernelHandle> kernels;
   const uint8_t *constantsOnDevice = nullptr;
   Memory constantsMemory;

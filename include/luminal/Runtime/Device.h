@@ -134,6 +134,9 @@ public:
   using ReadMember = std::function<Result<Bytes>(std::string_view name)>;
   virtual Result<std::unique_ptr<Module>> load(const TargetSpec &target,
                                                const ReadMember &read) = 0;
+  /// Loads a member that holds code of a user.
+  virtual Result<std::unique_ptr<Module>>
+  loadCustom(const std::string &member, const ReadMember &read) = 0;
 
   /// Whether memory of the device is memory of the host.
   virtual bool sharesMemory() const = 0;
@@ -149,7 +152,8 @@ public:
   virtual Status copy(const Copy &copy) = 0;
 
   /// A plan for the steps of `manifest`, which lives as long, with the kernel
-  /// of each. A call uses at most `threads` threads of the host.
+  /// or the user's function of each. A call uses at most `threads` threads of
+  /// the host.
   virtual Result<std::unique_ptr<LaunchPlan>>
   createPlan(const Manifest &manifest, std::span<const KernelHandle> kernels,
              unsigned threads) = 0;

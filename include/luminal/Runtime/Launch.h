@@ -3,9 +3,9 @@
 //
 // The manifest states each step's launch in the terms of the artifact's target
 // (docs/Architecture.md): that of a kernel, or what a library of the target is
-// told, which needs no code. A launch lists its fields once, by the name that
-// they have in the manifest; whatever reads, prints, checks or evaluates them
-// does so for every target alike.
+// told, which needs no code, or code of a user. A launch lists its fields once,
+// by the name that they have in the manifest; whatever reads, prints, checks or
+// evaluates them does so for every target alike.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,6 +22,7 @@
 #include <string_view>
 #include <type_traits>
 #include <variant>
+#include <vector>
 
 namespace luminal::runtime {
 
@@ -121,21 +122,100 @@ struct CublasLtLaunch {
   }
 };
 
-using LaunchSpec = std::variant<CPULaunch, CUDALaunch, CublasLtLaunch>;
+/// Code of a user: the function `entry` of the artifact's member `code`, which
+/// holds a shared object, PTX or a cubin. `values` are the integers that it is
+/// given besides its buffers.
+struct CustomCode {
+  static constexpr std::string_view kLibrary = "custom";
+  std::string code, entry;
+  std::vector<Expr> values;
+};
+
+/// A call of a user's function for each part of the work range, as CPULaunch;
+/// it finds `values` where a kernel finds the symbols.
+struct CPUCustomLaunch : CustomCode {
+  static constexpr std::string_view kTarget = "cpu";
+  Expr work = 1, grain = 1, scratch = 0;
+  bool parallel = true;
+
+  template <typename Self, typename Fn>
+  static void visit(Self &self, Fn fn) {
+    fn("work", self.work);
+    fn("grain", self.grain);
+    fn("scratch", self.scratch);
+    fn("values", self.values);
+    fn("parallel", self.parallel);
+    fn("code", self.code);
+    fn("entry", self.entry);
+  }
+};
+
+/// A grid of thread blocks that runs a user's function.
+struct CUDACustomLaunch : CustomCode {
+  static constexpr std::string_view kTarget = "cuda";
+  /// Blocks in all (0: nothing is launched) and along each axis; bytes of
+  /// dynamic shared memory of a block.
+  Expr work = 1, gridX = 1, gridY = 1, gridZ = 1, shared = 0;
+  /// Threads of a block along each axis.
+  int64_t blockX = 1, blockY = 1, blockZ = 1;
+  /// What the function takes, in order, as parseParameters reads it.
+  std::string parameters;
+
+  template <typename Self, typename Fn>
+  static void visit(Self &self, Fn fn) {
+    fn("work", self.work);
+    fn("grid_x", self.gridX);
+    fn("grid_y", self.gridY);
+    fn("grid_z", self.gridZ);
+    fn("shared", self.shared);
+    fn("values", self.values);
+    fn("block_x", self.blockX);
+    fn("block_y", self.blockY);
+    fn("block_z", self.blockZ);
+    fn("parameters", self.parameters);
+    fn("code", self.code);
+    fn("entry", self.entry);
+  }
+};
+
+/// A parameter of a user's function on a GPU.
+struct Parameter {
+  enum class Kind : uint8_t { Buffer, I32, I64 };
+  Kind kind = Kind::Buffer;
+  /// Which of the step's buffers, or of the launch's values.
+  uint32_t index = 0;
+};
+
+/// Words between single blanks: `bN` is the address of buffer N, `i32` and
+/// `i64` are the next of `values`, as an integer of so many bits. Fails where a
+/// buffer is not one of `buffers`, or not all values are taken.
+Result<std::vector<Parameter>> parseParameters(std::string_view text,
+                                               size_t buffers, size_t values);
+
+using LaunchSpec = std::variant<CPULaunch, CUDALaunch, CublasLtLaunch,
+                                CPUCustomLaunch, CUDACustomLaunch>;
+
+/// The user's code that a launch starts; null where it starts none.
+const CustomCode *getCustomCode(const LaunchSpec &launch);
+
+/// Whether an artifact's member of this name may hold code of a user: it is in
+/// the folder `custom`.
+bool isCustomMember(std::string_view name);
 
 /// The launch of a target's kernels, or of a library of it, with default
 /// values; std::nullopt where there is none of this name.
 std::optional<LaunchSpec> makeLaunch(std::string_view target,
                                      std::string_view library = {});
 
-/// The library that does the step; empty for a kernel.
+/// The library that does the step, "custom" where that is code of a user; empty
+/// for a kernel.
 std::string_view getLibraryName(const LaunchSpec &launch);
 
 /// The name of the target that a launch belongs to.
 std::string_view getTargetName(const LaunchSpec &launch);
 
-/// Calls fn(name, field) for each field; a field is an Expr, an int64_t, a
-/// bool, a double, a DType or a string.
+/// Calls fn(name, field) for each field; a field is an Expr, a list of them, an
+/// int64_t, a bool, a double, a DType or a string.
 template <typename Spec, typename Fn>
 void visitFields(Spec &launch, Fn fn) {
   std::visit(
@@ -146,12 +226,16 @@ void visitFields(Spec &launch, Fn fn) {
       launch);
 }
 
-/// Calls fn(name, expression) for each field that is an expression, in order.
+/// Calls fn(name, expression) for each expression of the fields, in order.
 template <typename Fn>
 void visitExprs(const LaunchSpec &launch, Fn fn) {
   visitFields(launch, [&](std::string_view name, const auto &field) {
     if constexpr (std::is_same_v<decltype(field), const Expr &>)
       fn(name, field);
+    else if constexpr (std::is_same_v<decltype(field),
+                                      const std::vector<Expr> &>)
+      for (const Expr &e : field)
+        fn(name, e);
   });
 }
 

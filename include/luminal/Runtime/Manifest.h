@@ -109,13 +109,16 @@ struct BufferSpec {
 };
 
 struct StepSpec {
-  /// A symbol of the code; empty for a step of a library.
+  /// A symbol of the code; empty for a step of a library or of a user's code.
   std::string kernel;
   /// The name shown in errors and profiles.
   std::string name;
-  /// The kernel or the library, for errors and profiles.
+  /// The kernel, the user's function or the library, for errors and profiles.
   std::string_view getCodeName() const {
-    return kernel.empty() ? getLibraryName(launch) : std::string_view(kernel);
+    if (!kernel.empty())
+      return kernel;
+    const CustomCode *custom = getCustomCode(launch);
+    return custom ? std::string_view(custom->entry) : getLibraryName(launch);
   }
   /// Operands, then results, then what the kernel needs while it runs only.
   std::vector<uint32_t> buffers;

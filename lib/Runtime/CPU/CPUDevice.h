@@ -8,7 +8,8 @@
 
 namespace luminal::runtime {
 
-/// A kernel of host.so; docs/Architecture.md states the contract.
+/// A kernel of host.so, or a function of a user's shared object;
+/// docs/Architecture.md states the contract.
 using KernelFn = int32_t (*)(void *const *buffers, const int64_t *symbols,
                              int64_t begin, int64_t end, void *scratch);
 
@@ -18,6 +19,8 @@ public:
   Status check(const TargetSpec &target) const override;
   Result<std::unique_ptr<Module>> load(const TargetSpec &target,
                                        const ReadMember &read) override;
+  Result<std::unique_ptr<Module>> loadCustom(const std::string &member,
+                                             const ReadMember &read) override;
   bool sharesMemory() const override { return true; }
   bool reaches(const void *) const override { return true; }
   void *allocate(uint64_t &bytes, Place place) override;

@@ -15,7 +15,7 @@ namespace {
 struct Part {
   KernelFn kernel;
   void *const *buffers;
-  const int64_t *symbols;
+  const int64_t *integers;
   uint8_t *scratch;
   uint64_t stride;
 };
@@ -26,7 +26,7 @@ __attribute__((no_sanitize("function")))
 #endif
 int32_t runPart(void *data, int64_t begin, int64_t end, unsigned slot) {
   const Part &part = *static_cast<const Part *>(data);
-  return part.kernel(part.buffers, part.symbols, begin, end,
+  return part.kernel(part.buffers, part.integers, begin, end,
                      part.stride ? part.scratch + slot * part.stride : nullptr);
 }
 
@@ -67,6 +67,9 @@ public:
 private:
   struct Step {
     KernelFn kernel = nullptr;
+    /// What it finds where a kernel finds the symbols: these, or a user's
+    /// function the values of its launch.
+    const int64_t *integers = nullptr;
     uint32_t firstBuffer = 0;
     unsigned threads = 1;
     int64_t work = 0, chunk = 1;
@@ -77,7 +80,6 @@ private:
   unsigned threads;
   std::vector<Step> steps;
   unsigned mostThreads = 1;
-  const int64_t *symbols = nullptr;
   void *const *arguments = nullptr;
   Memory scratch;
   uint64_t scratchStride = 0;
@@ -99,13 +101,16 @@ CPULaunchPlan::CPULaunchPlan(CPUDevice &device, const Manifest &manifest,
 
 Status CPULaunchPlan::setSizes(std::span<const int64_t> newSymbols,
                                std::span<const int64_t> launches) {
-  symbols = newSymbols.data();
   int64_t mostScratch = 0;
   mostThreads = 1;
-  // The expressions of a launch: work, grain, scratch.
+  // The expressions of a launch: work, grain, scratch; and of a user's
+  // function its values.
   const int64_t *values = launches.data();
-  for (size_t i = 0; i < steps.size(); ++i, values += 3) {
+  for (size_t i = 0; i < steps.size(); ++i) {
     Step &step = steps[i];
+    const LaunchSpec &launch = manifest.steps[i].launch;
+    const CustomCode *custom = getCustomCode(launch);
+    step.integers = custom ? values + 3 : newSymbols.data();
     step.work = values[0];
     const int64_t grain = values[1];
     if (grain < 1)
@@ -115,8 +120,8 @@ Status CPULaunchPlan::setSizes(std::span<const int64_t> newSymbols,
     // A few chunks per thread balance the load; a chunk is a multiple of the
     // grain.
     constexpr int64_t chunksPerThread = 4;
-    const bool parallel =
-        std::get<CPULaunch>(manifest.steps[i].launch).parallel;
+    const bool parallel = custom ? std::get<CPUCustomLaunch>(launch).parallel
+                                 : std::get<CPULaunch>(launch).parallel;
     int64_t grains = step.work / grain + (step.work % grain != 0);
     step.threads = static_cast<unsigned>(
         parallel ? std::clamp<int64_t>(grains, 1, threads) : 1);
@@ -127,6 +132,7 @@ Status CPULaunchPlan::setSizes(std::span<const int64_t> newSymbols,
             ? std::max<int64_t>(step.work, 1)
             : std::max<int64_t>((grains + chunks - 1) / chunks, 1) * grain;
     mostThreads = std::max(mostThreads, step.threads);
+    values += 3 + (custom ? custom->values.size() : 0);
   }
   // Two cache lines apart, so that threads do not share one.
   scratchStride = (mostScratch + 127) / 128 * 128;
@@ -143,7 +149,7 @@ Status CPULaunchPlan::launch(StepObserver *observer) {
   PoolLease lease(mostThreads);
   for (uint32_t i = 0; i < steps.size(); ++i) {
     const Step &step = steps[i];
-    Part part{step.kernel, arguments + step.firstBuffer, symbols,
+    Part part{step.kernel, arguments + step.firstBuffer, step.integers,
               scratch.data(), scratchStride};
     if (observer)
       observer->before(i, lease.pool ? step.threads : 1);

@@ -14,13 +14,14 @@ constexpr char kMember[] = "host.so";
 
 class CPUModule : public Module {
 public:
-  explicit CPUModule(MemoryFile file) : file(std::move(file)) {}
+  CPUModule(MemoryFile file, std::string member)
+      : file(std::move(file)), member(std::move(member)) {}
   ~CPUModule() override {
     if (object)
       ::dlclose(object);
   }
   Status open(const Bytes &code);
-  const char *getMember() const override { return kMember; }
+  const char *getMember() const override { return member.c_str(); }
   KernelHandle find(const std::string &kernel) const override;
 
 private:
@@ -28,6 +29,7 @@ private:
   /// loader identifies libraries by path, and would confuse one with another if
   /// the descriptor's number were reused.
   MemoryFile file;
+  std::string member;
   void *object = nullptr;
 };
 } // namespace
@@ -64,12 +66,17 @@ KernelHandle CPUModule::find(const std::string &kernel) const {
 
 Result<std::unique_ptr<Module>> CPUDevice::load(const TargetSpec &,
                                                 const ReadMember &read) {
-  LUMINAL_TRY(code, read(kMember));
+  return loadCustom(kMember, read);
+}
+
+Result<std::unique_ptr<Module>> CPUDevice::loadCustom(const std::string &member,
+                                                      const ReadMember &read) {
+  LUMINAL_TRY(code, read(member));
   auto file = MemoryFile::create();
   if (!file)
-    return file.takeError().within(kMember);
-  auto module = std::make_unique<CPUModule>(std::move(*file));
+    return file.takeError().within(member);
+  auto module = std::make_unique<CPUModule>(std::move(*file), member);
   if (Status status = module->open(code); !status)
-    return status.takeError().within(kMember);
+    return status.takeError().within(member);
   return std::unique_ptr<Module>(std::move(module));
 }

@@ -4,6 +4,7 @@
 #include "CUDADevice.h"
 #include "../DeviceKind.h"
 #include "CublasLt.h"
+#include "luminal/Runtime/CudaFeatures.h"
 #include <charconv>
 
 using namespace luminal;
@@ -86,40 +87,34 @@ DeviceInfo CUDADevice::describe() const {
 // Code
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// sm_90a: code for compute capability 9.0 and no other.
-struct Arch {
-  unsigned capability = 0;
-  bool exact = false;
-
-  static std::optional<Arch> parse(std::string_view text) {
-    if (!text.starts_with("sm_"))
-      return std::nullopt;
-    text.remove_prefix(3);
-    Arch arch;
-    if (text.ends_with('a') || text.ends_with('f')) {
-      arch.exact = true;
-      text.remove_suffix(1);
-    }
-    auto [end, code] = std::from_chars(text.data(), text.data() + text.size(),
-                                       arch.capability);
-    if (code != std::errc() || end != text.data() + text.size())
-      return std::nullopt;
-    return arch;
+std::optional<CudaArch> CudaArch::parse(std::string_view text) {
+  if (!text.starts_with("sm_"))
+    return std::nullopt;
+  text.remove_prefix(3);
+  CudaArch arch;
+  if (text.ends_with('a') || text.ends_with('f')) {
+    arch.exact = true;
+    text.remove_suffix(1);
   }
-};
+  auto [end, code] =
+      std::from_chars(text.data(), text.data() + text.size(), arch.capability);
+  if (code != std::errc() || end != text.data() + text.size())
+    return std::nullopt;
+  return arch;
+}
 
+namespace {
 class CUDAModule : public Module {
 public:
-  CUDAModule(CUDADevice &device, const char *member)
-      : device(device), member(member) {}
+  CUDAModule(CUDADevice &device, std::string member)
+      : device(device), member(std::move(member)) {}
   ~CUDAModule() override {
     CUDADevice::Current current(device);
     if (module)
       device.getDriver().moduleUnload(module);
   }
   Status open(const Bytes &code);
-  const char *getMember() const override { return member; }
+  const char *getMember() const override { return member.c_str(); }
   KernelHandle find(const std::string &kernel) const override {
     CUDADevice::Current current(device);
     FunctionHandle function = nullptr;
@@ -130,7 +125,7 @@ public:
 
 private:
   CUDADevice &device;
-  const char *member;
+  std::string member;
   ModuleHandle module = nullptr;
 };
 } // namespace
@@ -149,16 +144,14 @@ Status CUDAModule::open(const Bytes &code) {
   std::string why(log);
   while (!why.empty() && (why.back() == '\n' || why.back() == '\0'))
     why.pop_back();
-  return device.getDriver().error(std::string(member) + ": cannot be loaded" +
-                                      (why.empty() ? "" : ": " + why),
-                                  result);
+  return device.getDriver().error(
+      member + ": cannot be loaded" + (why.empty() ? "" : ": " + why), result);
 }
 
 Status CUDADevice::check(const TargetSpec &target) const {
-  std::optional<Arch> arch = Arch::parse(target.arch);
+  std::optional<CudaArch> arch = CudaArch::parse(target.arch);
   const unsigned capability = 10 * major + minor;
-  if (arch && (arch->exact ? arch->capability == capability
-                           : arch->capability <= capability))
+  if (arch && arch->runs(capability))
     return {};
   return Error("is compiled for '" + target.arch + "', this device (" + name +
                ") is 'sm_" + std::to_string(capability) + "'");
@@ -168,10 +161,14 @@ Result<std::unique_ptr<Module>> CUDADevice::load(const TargetSpec &target,
                                                  const ReadMember &read) {
   // A cubin runs on its own compute capability and on later ones of the same
   // generation; PTX on all later ones.
-  std::optional<Arch> arch = Arch::parse(target.arch);
+  std::optional<CudaArch> arch = CudaArch::parse(target.arch);
   const bool cubin =
       target.cubin.value_or(false) && arch && arch->capability / 10 == major;
-  const char *member = cubin ? "device.cubin" : "device.ptx";
+  return loadCustom(cubin ? "device.cubin" : "device.ptx", read);
+}
+
+Result<std::unique_ptr<Module>>
+CUDADevice::loadCustom(const std::string &member, const ReadMember &read) {
   LUMINAL_TRY(code, read(member));
   auto module = std::make_unique<CUDAModule>(*this, member);
   LUMINAL_CHECK(module->open(code));

@@ -24,6 +24,8 @@ public:
   Status checkLibrary(std::string_view library) override;
   Result<std::unique_ptr<Module>> load(const TargetSpec &target,
                                        const ReadMember &read) override;
+  Result<std::unique_ptr<Module>> loadCustom(const std::string &member,
+                                             const ReadMember &read) override;
   bool sharesMemory() const override { return false; }
   bool reaches(const void *memory) const override;
   void *allocate(uint64_t &bytes, Place place) override;

@@ -70,7 +70,7 @@ Status CUDALaunchPlan::initialize(std::span<const KernelHandle> kernels) {
     const StepSpec &spec = manifest.steps[i];
     step.firstBuffer = firstBuffer;
     firstBuffer += spec.buffers.size();
-    LUMINAL_TRY(library, LibraryStep::create(device, spec.launch));
+    LUMINAL_TRY(library, LibraryStep::create(device, spec, kernels[i]));
     if (library) {
       step.library = std::move(library);
       next += 8 * spec.buffers.size();
@@ -119,7 +119,7 @@ CUDALaunchPlan::~CUDALaunchPlan() {
 std::string CUDALaunchPlan::describe(uint32_t step) const {
   const StepSpec &spec = manifest.steps[step];
   return "step " + std::to_string(step) + " (" + spec.name + ", " +
-         (spec.kernel.empty() ? "" : "kernel ") +
+         (getLibraryName(spec.launch).empty() ? "kernel " : "") +
          std::string(spec.getCodeName()) + ")";
 }
 

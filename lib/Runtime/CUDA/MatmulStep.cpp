@@ -18,8 +18,6 @@ using namespace luminal;
 using namespace luminal::runtime;
 using namespace luminal::runtime::cuda;
 
-LibraryStep::~LibraryStep() = default;
-
 /// Of so many that the library proposes, the fastest is taken.
 static constexpr int kMostProposed = 8;
 /// Each is timed in so many runs, after one that is not counted.
@@ -352,11 +350,4 @@ cuda::createMatmulStep(CUDADevice &device, const CublasLtLaunch &launch) {
   LUMINAL_TRY(handle, device.getCublasLt());
   return std::unique_ptr<LibraryStep>(
       std::make_unique<MatmulStep>(device, *lt, handle, launch));
-}
-
-Result<std::unique_ptr<LibraryStep>>
-LibraryStep::create(CUDADevice &device, const LaunchSpec &launch) {
-  if (const auto *matmul = std::get_if<CublasLtLaunch>(&launch))
-    return createMatmulStep(device, *matmul);
-  return std::unique_ptr<LibraryStep>();
 }

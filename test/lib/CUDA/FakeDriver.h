@@ -10,6 +10,9 @@
 //
 //   // luminal-test NAME OP C0 C1 S
 //
+// A line `// luminal-user NAME` is a function of a user, which scales: it takes
+// the addresses of x and y, their length (i64) and the factor (i32).
+//
 // It also exports what of cuBLASLt the runtime uses (LUMINAL_CUBLASLT names it
 // then), FakeCublasLt.cpp.
 //

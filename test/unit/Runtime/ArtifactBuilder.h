@@ -60,6 +60,8 @@ struct Builder {
   Manifest m;
   std::string constants;
   std::vector<std::string> weightData;
+  /// Code of users, by the name of the member.
+  std::vector<std::pair<std::string, std::string>> custom;
 
   Builder() {
     m.producer = "test";
@@ -144,6 +146,8 @@ struct Builder {
       parts.code = {{"host.so", kernelObject()}};
     else
       parts.code = {{"device.ptx", ptx}};
+    for (const auto &[name, bytes] : custom)
+      parts.code.push_back({name, bytes});
     for (const std::string &data : weightData)
       parts.weights.push_back(data);
     return writeArtifact(std::move(parts), path);

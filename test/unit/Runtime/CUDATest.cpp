@@ -85,6 +85,30 @@ TEST(CUDA, StepsWaitOnlyWhereNoPathOrdersThem) {
   EXPECT_EQ(edgesOf(maps(s("64*n"), steps)), expected);
 }
 
+TEST(CUDA, CodeOfUsersHasFullEdges) {
+  Builder b;
+  uint32_t x = b.input("x", DType::F32, {4});
+  uint32_t t = b.buffer(Kind::Arena, 0, 16), u = b.buffer(Kind::Arena, 64, 16);
+  b.m.arenaBytes = 80;
+  uint32_t y = b.output("y", DType::F32, {4});
+  b.step("increment_f32", {x, t}, 4);
+  CUDACustomLaunch launch;
+  launch.parameters = "b0 b1 i64 i32";
+  launch.values = {4, 3};
+  launch.code = "custom/a.ptx";
+  launch.entry = "scale";
+  StepSpec step;
+  step.name = "scale";
+  step.buffers = {t, u};
+  step.launch = launch;
+  b.m.steps.push_back(step);
+  b.step("increment_f32", {u, y}, 4);
+  b.custom = {{"custom/a.ptx", "// luminal-user scale\n"}};
+  b.m.target.features = {"griddepcontrol"};
+  EXPECT_EQ(edgesOf(b), (Edges{{0, 1}, {1, 2}}));
+  EXPECT_EQ(counts().programmatic, Edges());
+}
+
 TEST(CUDA, KernelsThatWaitThemselvesStartEarly) {
   // 2 waits for two others, which the graph has to do.
   const std::vector<std::vector<int>> steps = {

@@ -99,7 +99,8 @@ std::string runtime::testing::makeDeviceCode(const Manifest &m) {
   if (m.prepare)
     steps.insert(steps.end(), m.prepare->steps.begin(), m.prepare->steps.end());
   for (const StepSpec &step : steps) {
-    if (step.kernel.empty() || !done.insert(step.kernel).second)
+    if (step.kernel.empty() || getCustomCode(step.launch) ||
+        !done.insert(step.kernel).second)
       continue;
     std::string op = step.kernel.substr(0, step.kernel.find('$'));
     Work work = getWork(m, std::get<CUDALaunch>(step.launch).work);

@@ -54,6 +54,16 @@ KERNEL(increment_f32) {
   return 0;
 }
 
+/// b[i] = a[i] * symbols[1], f32.
+KERNEL(scale_f32) {
+  (void)scratch;
+  const float *a = buffers[0];
+  float *b = buffers[1];
+  for (int64_t i = begin; i < end; ++i)
+    b[i] = a[i] * (float)symbols[1];
+  return 0;
+}
+
 /// b[i] = a[i], f32.
 KERNEL(copy_f32) {
   UNUSED;
