@@ -60,6 +60,8 @@ bool luminal::capi::takeOption(llvm::StringRef text, CompileOptions &options) {
     options.report = value.str();
   else if (name == "--eqsat-rules")
     options.rules.push_back(value.str());
+  else if (name == "--kernels")
+    options.kernels.push_back(value.str());
   else if (name == "--eqsat-rule-sets")
     for (llvm::StringRef set : llvm::split(value, ','))
       options.ruleSets.push_back(set.str());

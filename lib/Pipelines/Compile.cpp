@@ -311,7 +311,7 @@ LogicalResult Compiler::emitArtifact() {
   if (failed(openWeights(artifact)))
     return failure();
   if (failed(measure("binary", [&] {
-        FailureOr<TargetCode> code = target->compile(*module, options.threads);
+        FailureOr<TargetCode> code = compileCode(*module, options, *target);
         if (succeeded(code))
           artifact.code = std::move(*code);
         return LogicalResult(code);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Phases.h"
+#include "luminal/Conversion/UserKernels.h"
 #include "luminal/Support/MemoryFile.h"
 #include "mlir/IR/Verifier.h"
 
@@ -32,6 +33,8 @@ LogicalResult luminal::runPhases(ModuleOp module, Phase from, Phase to,
     pipeline.ruleSets.push_back(name);
   for (const std::string &file : options.rules)
     pipeline.rules.push_back(file);
+  for (const std::string &file : options.kernels)
+    pipeline.kernels.push_back(file);
   pipeline.eqsatReport = files.saturation;
   pipeline.eqsatExplain = files.explanation;
   pipeline.keepSession = files.keepSession;
@@ -65,6 +68,19 @@ std::string luminal::printModule(ModuleOp module, Locations locations) {
   return text;
 }
 
+FailureOr<TargetCode> luminal::compileCode(ModuleOp module,
+                                           const CompileOptions &options,
+                                           const TargetInterface &target) {
+  FailureOr<TargetCode> code = target.compile(module, options.threads);
+  if (failed(code))
+    return failure();
+  FailureOr<UserKernels> kernels =
+      UserKernels::load(module.getContext(), options.kernels, &target);
+  if (failed(kernels) || failed(kernels->addCode(module, *code)))
+    return failure();
+  return code;
+}
+
 FailureOr<std::vector<std::shared_ptr<const runtime::Artifact>>>
 luminal::makeArtifacts(ModuleOp module, Phase from,
                        const CompileOptions &options, StringRef machine,
@@ -72,7 +88,7 @@ luminal::makeArtifacts(ModuleOp module, Phase from,
                        const std::string &weights) {
   if (failed(runPhases(module, from, Phase::Lowered, options, machine)))
     return failure();
-  FailureOr<TargetCode> code = target.compile(module, options.threads);
+  FailureOr<TargetCode> code = compileCode(module, options, target);
   if (failed(code))
     return failure();
   ArtifactOptions artifact;

@@ -23,6 +23,11 @@ mlir::LogicalResult runPhases(mlir::ModuleOp module, Phase from, Phase to,
                               llvm::StringRef machine,
                               const PhaseFiles &files = {});
 
+/// The code of a lowered module, with that of a user that its steps run.
+mlir::FailureOr<TargetCode> compileCode(mlir::ModuleOp module,
+                                        const CompileOptions &options,
+                                        const TargetInterface &target);
+
 /// The artifacts of all programs of a module in phase `from`, which hold the
 /// code of all of them: many small programs cost little more than one. They are
 /// loaded from memory. On failure one error was emitted.

@@ -102,6 +102,15 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
 
   // 2. rolled -> saturated: the cheapest equal program, in LLIR only.
   if (passes(Phase::Saturated)) {
+    if (!options.kernels.empty()) {
+      DeclareKernelsPassOptions declare;
+      declare.target = options.target;
+      declare.arch = options.arch;
+      declare.machine = options.machine;
+      llvm::append_range(declare.kernels, options.kernels);
+      llvm::append_range(declare.rules, options.rules);
+      pm.addPass(createDeclareKernelsPass(declare));
+    }
     eqsat::SaturatePassOptions saturate;
     llvm::append_range(saturate.ruleFiles, options.rules);
     if (options.ruleSets.size() == 1 && options.ruleSets[0] == "none")

@@ -1,6 +1,7 @@
 //===- ReadInput.cpp - Archives and .mlir files ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "luminal/Conversion/UserKernels.h"
 #include "luminal/Pipelines/Compile.h"
 #include "luminal/Support/ZipArchive.h"
 #include "luminal/Target/PT2.h"
@@ -28,6 +29,12 @@ OwningOpRef<ModuleOp> luminal::readInput(MLIRContext &context,
     PT2ImportOptions import;
     import.allowMissingWeights =
         options.allowMissingWeights || !options.weights.empty();
+    FailureOr<UserKernels> kernels =
+        UserKernels::load(&context, options.kernels, /*target=*/nullptr);
+    if (failed(kernels))
+      return {};
+    for (const UserKernel &kernel : kernels->get())
+      import.kernels.push_back(kernel.name);
     return importPT2(&context, std::move(*bytes), options.input, import);
   }
   if (text.contains('\0') || text.trim().empty()) {

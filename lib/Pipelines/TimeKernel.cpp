@@ -52,6 +52,7 @@ FailureOr<double> luminal::timeProgram(MLIRContext &context, StringRef text,
   compileOptions.arch = options.arch;
   compileOptions.workers = options.workers;
   compileOptions.planCache = options.planCache;
+  compileOptions.kernels = options.kernels;
   compileOptions.allowMissingWeights = true;
   if (failed(compile(context, compileOptions)))
     return failure();

@@ -103,7 +103,8 @@ private:
   mlir::LogicalResult gather(mlir::Operation *op);
   mlir::LogicalResult scatter(mlir::Operation *op, hlir::Combine combine);
   mlir::LogicalResult repeat(hlir::RepeatOp op);
-  mlir::LogicalResult custom(hlir::CustomOp op);
+  /// A kernel that the caller of the interpreter knows by name.
+  mlir::LogicalResult custom(mlir::Operation *op, llvm::StringRef name);
   mlir::LogicalResult gemm(llir::GemmOp op);
   mlir::LogicalResult segments(llir::SegmentReduceOp op);
   mlir::LogicalResult matmul(llir::CublasLtMatmulOp op);

@@ -24,7 +24,8 @@ LogicalResult Evaluator::runHLIR(Operation *op) {
       .Case<hlir::ScatterOp>(
           [&](hlir::ScatterOp s) { return scatter(op, s.getCombine()); })
       .Case<hlir::RepeatOp>([&](hlir::RepeatOp r) { return repeat(r); })
-      .Case<hlir::CustomOp>([&](hlir::CustomOp c) { return custom(c); })
+      .Case<hlir::CustomOp>(
+          [&](hlir::CustomOp c) { return custom(c, c.getName()); })
       .Default([](Operation *other) {
         return other->emitError() << "cannot be evaluated on its operands";
       });
@@ -285,7 +286,7 @@ LogicalResult Evaluator::repeat(hlir::RepeatOp op) {
   return success();
 }
 
-LogicalResult Evaluator::custom(hlir::CustomOp op) {
+LogicalResult Evaluator::custom(Operation *op, StringRef name) {
   SmallVector<Tensor> inputs;
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
     FailureOr<Tensor> tensor = getTensor(op, i);
@@ -295,14 +296,13 @@ LogicalResult Evaluator::custom(hlir::CustomOp op) {
   }
   std::optional<SmallVector<Tensor>> results;
   if (options.custom)
-    results = options.custom(op.getName(), inputs, op->getAttrDictionary());
+    results = options.custom(name, inputs, op->getAttrDictionary());
   if (!results)
-    return op->emitError() << "no kernel '" << op.getName()
-                           << "' is registered";
+    return op->emitError() << "no kernel '" << name << "' is registered";
   if (results->size() != op->getNumResults())
     return op->emitError() << "expected " << op->getNumResults()
-                           << " results of kernel '" << op.getName()
-                           << "', found " << results->size();
+                           << " results of kernel '" << name << "', found "
+                           << results->size();
   for (auto [value, tensor] : llvm::zip_equal(op->getResults(), *results)) {
     FailureOr<SmallVector<int64_t>> shape = getShape(op, value);
     if (failed(shape))
@@ -311,7 +311,7 @@ LogicalResult Evaluator::custom(hlir::CustomOp op) {
     if (tensor.getShape() != ArrayRef<int64_t>(*shape) ||
         hlir::getDType(element) != tensor.getDType())
       return op->emitError() << "expected a result of type " << value.getType()
-                             << " of kernel '" << op.getName() << "'";
+                             << " of kernel '" << name << "'";
     define(value, tensor);
   }
   return success();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Evaluator.h"
+#include "luminal/Dialect/LLIR/IR/UserKernels.h"
 #include "luminal/Support/Scalar.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
@@ -92,6 +93,8 @@ LogicalResult Evaluator::runLLIR(Operation *op) {
       .Case<llir::GemmOp>([&](llir::GemmOp g) { return gemm(g); })
       .Case<llir::CublasLtMatmulOp>(
           [&](llir::CublasLtMatmulOp m) { return matmul(m); })
+      .Case<llir::CallOp>(
+          [&](llir::CallOp c) { return custom(c, c.getName()); })
       .Case<llir::GatherOp>([&](auto) { return gather(op); })
       .Case<llir::SegmentReduceOp>(
           [&](llir::SegmentReduceOp s) { return segments(s); })

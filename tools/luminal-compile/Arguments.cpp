@@ -55,6 +55,7 @@ llvm::Expected<CompileOptions> Arguments::get() const {
   options.embedWeights = embedWeights;
   options.prepareBytes = prepareBytes;
   options.rules = {rules.begin(), rules.end()};
+  options.kernels = {kernels.begin(), kernels.end()};
   options.ruleSets = {ruleSets.begin(), ruleSets.end()};
   if (explain.empty() && !explainValues.empty())
     return bad("--eqsat-explain-values needs --eqsat-explain=FILE");

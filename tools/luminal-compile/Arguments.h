@@ -73,6 +73,9 @@ struct Arguments {
   cl::list<std::string> rules{"eqsat-rules",
                               cl::desc(".mlir file of pdl.pattern ops to add"),
                               cl::value_desc("file"), cl::cat(category)};
+  cl::list<std::string> kernels{
+      "kernels", cl::desc(".mlir file of kernels that you supply"),
+      cl::value_desc("file"), cl::cat(category)};
   cl::list<std::string> ruleSets{
       "eqsat-rule-sets", cl::CommaSeparated, cl::value_desc("name,..."),
       cl::desc("Compiled-in rule sets to use, or none (default: all)"),

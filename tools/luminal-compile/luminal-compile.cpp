@@ -82,6 +82,7 @@ static int timeInput(mlir::MLIRContext &context, const CompileOptions &options,
   time.arch = options.arch;
   time.workers = options.workers;
   time.planCache = options.planCache;
+  time.kernels = options.kernels;
   time.threads = std::max(1u, options.threads);
   time.seconds = seconds;
   auto each = timeProgram(context, (*text)->getBuffer(), time);
@@ -99,8 +100,8 @@ int main(int argc, char **argv) {
     return tools::runReference(rest);
   }
   freeNames({"o", "target", "arch", "emit", "seed", "threads", "weights",
-             "precision", "report", "quiet", "calibrate", "plan-cache",
-             "fuse"});
+             "precision", "report", "quiet", "calibrate", "plan-cache", "fuse",
+             "kernels"});
   Arguments arguments;
   // Before the options that name passes.
   registerAllPasses();

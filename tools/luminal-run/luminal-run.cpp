@@ -49,6 +49,7 @@ MODEL is an artifact (.lum), or what luminal-compile takes (.pt2, .mlir): that i
   --profile=FILE         print a table of all steps, write a trace of them for Perfetto (of the first and the last calls,
                          where there are more than 100000 steps)
   --debug                print every step, its buffers and checksums of what it writes
+  --kernels=FILE         kernels that MODEL calls (.pt2, .mlir), as luminal-compile takes them; repeated
   --compile-option=OPT   hand an option to luminal-compile; repeated
   --reference            evaluate MODEL (.pt2, .mlir) op by op, without compiling
   --list-devices         tell what this machine can run on, and what luminal-compile --calibrate measured of it
@@ -92,7 +93,7 @@ Result<Options> parseArguments(int argc, char **argv) {
                         : name == "--plan-cache" ? &o.planCache
                                                  : nullptr;
     if ((text || name == "--threads" || name == "--device" ||
-         name == "--compile-option") &&
+         name == "--compile-option" || name == "--kernels") &&
         value.empty())
       return Error(std::string(name) + ": needs a value, as " +
                    std::string(name) + "=...");
@@ -103,6 +104,8 @@ Result<Options> parseArguments(int argc, char **argv) {
       o.device = std::move(device);
     } else if (name == "--compile-option") {
       o.compileOptions.push_back(value);
+    } else if (name == "--kernels") {
+      o.compileOptions.emplace_back(argument);
     } else if (name == "--threads") {
       auto [end, code] =
           std::from_chars(value.data(), value.data() + value.size(), o.threads);

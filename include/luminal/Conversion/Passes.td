@@ -22,6 +22,36 @@ def ConvertLLIRToLLVMPass : Pass<"convert-llir-to-llvm", "::mlir::ModuleOp"> {
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
+def DeclareKernelsPass : Pass<"llir-declare-kernels", "::mlir::ModuleOp"> {
+  let summary = "Make the kernels of a user known";
+  let description = [{
+    Reads files of kernels (docs/UserKernels.md) with the code for the target, and checks what calls them: each `hlir.custom`
+    of a declared name, and each that a rule makes. For each kernel the module gets a rule by which such an op is an
+    `llir.call`, and it gets the rules of the files; `eqsat-saturate` takes them.
+
+    Before:
+    ```mlir
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %r = hlir.custom "double"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+      return %r : tensor<4xf32>
+    }
+    ```
+    After:
+    ```mlir
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { ... }
+    pdl.pattern @"call double" : benefit(1) attributes {eqsat.promise = "exact", eqsat.stratum = "lowering"} { ... }
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "Kind of device">,
+    Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
+    Option<"machine", "machine", "std::string", "\"\"", "File with the model of this machine, for native">,
+    ListOption<"kernels", "kernels", "std::string", ".mlir files of kernels">,
+    ListOption<"rules", "rules", "std::string", ".mlir files of rules, to be checked">,
+  ];
+  let dependentDialects = ["::luminal::llir::LLIRDialect", "::mlir::pdl::PDLDialect"];
+}
+
 def CallLibrariesPass : Pass<"llir-call-libraries", "::mlir::func::FuncOp"> {
   let summary = "Let a library of the target compute what it computes faster";
   let description = [{

@@ -43,6 +43,15 @@ struct TargetCode {
   std::vector<CodeMember> members;
 };
 
+/// Code that a user supplies, as it is read.
+struct UserCode {
+  llvm::StringRef bytes;
+  /// The function that is called.
+  llvm::StringRef entry;
+  /// The device that it is said to be for; empty where nothing is said.
+  llvm::StringRef arch;
+};
+
 /// A kind of device, and which one of that kind.
 class TargetInterface {
 public:
@@ -97,6 +106,11 @@ public:
   virtual mlir::FailureOr<TargetCode> compile(mlir::ModuleOp module,
                                               unsigned threads) const = 0;
 
+  /// Checks that the device runs the code of a user, as far as the bytes tell,
+  /// which may be anything. The extension that a file of this form has ("so");
+  /// an error says what is wrong.
+  virtual Result<std::string> checkUserCode(const UserCode &code) const = 0;
+
 protected:
   /// What is known of the device.
   virtual MachineModel getDeviceModel() const = 0;
@@ -129,6 +143,10 @@ std::string listTargetKinds();
 std::unique_ptr<TargetInterface>
 createTarget(llvm::StringRef name, llvm::StringRef arch,
              llvm::StringRef machine, std::string *error, unsigned workers = 0);
+
+/// A launch as the manifest has it: the same fields by the same names; a list
+/// is all fields of its name.
+runtime::LaunchSpec toLaunchSpec(llir::LaunchAttrInterface launch);
 
 /// The dialects of all kinds.
 void registerTargetDialects(mlir::DialectRegistry &registry);

@@ -11,7 +11,8 @@ def SaturatePass : Pass<"eqsat-saturate", "::mlir::ModuleOp"> {
   let description = [{
     Reads the pure ops of every function into an e-graph, runs the rules until
     nothing is new or a limit is reached, and replaces the ops by the cheapest
-    equal ones. Function arguments and results of other ops are leaves; operands
+    equal ones. Rules that stand beside the functions, as `pdl.pattern` ops of the
+    module, are used as those of files are, and removed. Function arguments and results of other ops are leaves; operands
     of other ops and of terminators are roots.
 
     Rules of the strata `canonical`, `recovery` and `lowering` always run to

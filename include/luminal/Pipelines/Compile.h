@@ -72,6 +72,8 @@ struct CompileOptions {
   std::vector<std::string> ruleSets;
   /// Files of `pdl.pattern` ops to saturate with.
   std::vector<std::string> rules;
+  /// Files of kernels that the user supplies (docs/UserKernels.md).
+  std::vector<std::string> kernels;
   /// File for the rule applications that make the compiled program equal to
   /// the given one, if not empty; or why two values are equal.
   std::string explain;

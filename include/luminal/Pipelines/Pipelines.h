@@ -71,6 +71,9 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
   ListOption<std::string> rules{
       *this, "rules",
       llvm::cl::desc(".mlir files of pdl.pattern ops to saturate with")};
+  ListOption<std::string> kernels{
+      *this, "kernels",
+      llvm::cl::desc(".mlir files of kernels that a user supplies")};
   Option<std::string> precision{
       *this, "precision", llvm::cl::init("finite"),
       llvm::cl::desc("Promises of rules that are admitted: exact, rounding or "

@@ -22,6 +22,8 @@ struct TimeOptions {
   /// Workers that the schedule is for; 0: those of the machine.
   unsigned workers = 0;
   std::string planCache;
+  /// Files of kernels that the user supplies.
+  std::vector<std::string> kernels;
   /// Threads of the host that a call may use.
   unsigned threads = 1;
   /// Sizes; a symbol that is not here is 64, or the nearest value of its range.

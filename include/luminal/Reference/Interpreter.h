@@ -62,7 +62,8 @@ private:
   std::shared_ptr<const char> bytes;
 };
 
-/// The kernel of an `hlir.custom`; empty if there is no such kernel.
+/// The kernel of an `hlir.custom` or `llir.call`; empty if there is no such
+/// kernel.
 using CustomKernel = std::function<std::optional<llvm::SmallVector<Tensor>>(
     llvm::StringRef name, llvm::ArrayRef<Tensor> inputs,
     mlir::DictionaryAttr attributes)>;

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Targets.h"
+#include "UserCode.h"
 #include "luminal/Conversion/LLIRToLLVM.h"
 #include "luminal/Runtime/CpuFeatures.h"
 #include "luminal/Runtime/Machine.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Threading.h"
+#include "llvm/BinaryFormat/ELF.h"
 #include "llvm/TargetParser/Triple.h"
 
 using namespace luminal;
@@ -26,6 +28,7 @@ public:
   }
   FailureOr<TargetCode> compile(ModuleOp module,
                                 unsigned threads) const override;
+  Result<std::string> checkUserCode(const UserCode &code) const override;
 
 protected:
   MachineModel getDeviceModel() const override { return target.getMachine(); }
@@ -147,6 +150,18 @@ FailureOr<TargetCode> CPU::compile(ModuleOp module, unsigned threads) const {
   if (!shared)
     return emitError(module.getLoc()) << reason;
   return TargetCode{getSpec(module), {{"host.so", shared->getBuffer().str()}}};
+}
+
+Result<std::string> CPU::checkUserCode(const UserCode &code) const {
+  llvm::Triple triple(target.triple);
+  if (!code.arch.empty() && code.arch != triple.getArchName())
+    return Error("is for '" + code.arch.str() + "', the target is '" +
+                 triple.getArchName().str() + "'");
+  LUMINAL_CHECK(
+      checkElf(code, "shared object",
+               llvm::ELF::convertArchNameToEMachine(triple.getArchName()),
+               llvm::ELF::ET_DYN));
+  return std::string("so");
 }
 
 TargetKind luminal::getCPUKind() {

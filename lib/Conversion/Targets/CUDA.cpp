@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Targets.h"
+#include "UserCode.h"
 #include "luminal/Conversion/LLIRToNVVM.h"
 #include "luminal/Runtime/CudaFeatures.h"
 #include "luminal/Runtime/Device.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/BinaryFormat/ELF.h"
 
 using namespace luminal;
 using namespace mlir;
@@ -29,6 +31,7 @@ public:
   }
   FailureOr<TargetCode> compile(ModuleOp module,
                                 unsigned threads) const override;
+  Result<std::string> checkUserCode(const UserCode &code) const override;
 
 protected:
   MachineModel getDeviceModel() const override {
@@ -104,6 +107,29 @@ FailureOr<TargetCode> CUDA::compile(ModuleOp module, unsigned) const {
   if (!cubin->empty())
     code.members.push_back({"device.cubin", std::move(*cubin)});
   return code;
+}
+
+Result<std::string> CUDA::checkUserCode(const UserCode &code) const {
+  const bool isCubin = isElf(code.bytes);
+  std::string ownArch = code.arch.str();
+  if (isCubin) {
+    LUMINAL_CHECK(checkElf(code, "cubin", llvm::ELF::EM_CUDA, 0));
+    if (ownArch.empty())
+      return Error("is a cubin, which needs an arch");
+  } else {
+    LUMINAL_TRY(stated, checkPTX(code));
+    if (!ownArch.empty() && ownArch != stated)
+      return Error("is for '" + ownArch + "', its .target is '" + stated + "'");
+    ownArch = std::move(stated);
+  }
+  auto needed = runtime::CudaArch::parse(ownArch),
+       have = runtime::CudaArch::parse(arch);
+  if (!needed)
+    return Error("is for '" + ownArch + "', which is no GPU");
+  if (!have || !(isCubin ? needed->runsCubin(have->capability)
+                         : needed->runs(have->capability)))
+    return Error("is for '" + ownArch + "', the target is '" + arch + "'");
+  return std::string(isCubin ? "cubin" : "ptx");
 }
 
 TargetKind luminal::getCUDAKind() {

@@ -8,6 +8,29 @@ using namespace mlir;
 
 TargetInterface::~TargetInterface() = default;
 
+runtime::LaunchSpec luminal::toLaunchSpec(llir::LaunchAttrInterface launch) {
+  std::optional<runtime::LaunchSpec> spec = runtime::makeLaunch(
+      launch.getTargetName().str(), launch.getLibrary().str());
+  assert(spec && "a launch of a target without artifacts");
+  SmallVector<llir::LaunchField> fields = launch.getFields();
+  runtime::visitFields(*spec, [&](std::string_view name, auto &value) {
+    using Value = std::remove_reference_t<decltype(value)>;
+    auto isNamed = [&](const llir::LaunchField &f) {
+      return f.name == StringRef(name);
+    };
+    if constexpr (std::is_same_v<Value, std::vector<Expr>>) {
+      for (const llir::LaunchField &field :
+           llvm::make_filter_range(fields, isNamed))
+        value.push_back(std::get<Expr>(field.value));
+    } else {
+      auto *field = llvm::find_if(fields, isNamed);
+      assert(field != fields.end() && "a launch without a field");
+      value = std::get<Value>(field->value);
+    }
+  });
+  return *spec;
+}
+
 MachineModel TargetInterface::getMachine() const {
   MachineModel machine = getDeviceModel();
   if (workers)

@@ -32,9 +32,7 @@ LogicalResult RuleLoader::addPattern(pdl::PatternOp pattern, RuleInfo info,
   return success();
 }
 
-/// mlir-pdll reads no attribute of a dialect, so a pattern spells it in a
-/// string: `attr<"\"#llir.fn<mul>\"">`. Makes attributes of such strings.
-static LogicalResult readDialectAttributes(ModuleOp module) {
+LogicalResult RuleLoader::readAttributes(ModuleOp module) {
   auto visit = [](pdl::AttributeOp op) -> WalkResult {
     auto text = dyn_cast_or_null<StringAttr>(op.getValueAttr());
     if (!text || !text.getValue().starts_with("#"))
@@ -98,7 +96,7 @@ LogicalResult RuleLoader::loadSets(Location loc, ArrayRef<std::string> names,
     if (module) {
       // The set owns the module; the patterns are needed longer.
       modules.push_back(OwningOpRef<ModuleOp>(module.clone()));
-      if (failed(readDialectAttributes(*modules.back())))
+      if (failed(readAttributes(*modules.back())))
         return failure();
       for (auto pattern : modules.back()->getOps<pdl::PatternOp>()) {
         if (!pattern.getSymName())
@@ -215,7 +213,7 @@ RuleLoader::parseBuffer(MLIRContext *context,
     if (std::optional<StringRef> name = op.getOpName())
       context->getOrLoadDialect(name->split('.').first);
   });
-  if (failed(readDialectAttributes(*module)))
+  if (failed(readAttributes(*module)))
     return nullptr;
   return module;
 }

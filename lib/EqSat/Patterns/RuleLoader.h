@@ -59,6 +59,9 @@ public:
   /// Forgets every rule, of sets and files; the natives stay known.
   void clear();
 
+  /// mlir-pdll reads no attribute of a dialect, so a pattern spells it in a
+  /// string: `attr<"\"#llir.fn<mul>\"">`. Makes attributes of such strings.
+  static llvm::LogicalResult readAttributes(mlir::ModuleOp module);
   /// A file of rules, with the dialects that it uses; null after one error.
   static mlir::OwningOpRef<mlir::ModuleOp> parseFile(mlir::MLIRContext *context,
                                                      llvm::StringRef path);

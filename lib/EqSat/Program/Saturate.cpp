@@ -9,6 +9,7 @@
 #include "luminal/EqSat/Program/SaturationSession.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/PDL/IR/PDL.h"
+#include "mlir/Dialect/PDL/IR/PDLOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -155,9 +156,17 @@ private:
     RuleSelection selection;
     selection.sets.assign(ruleSets.begin(), ruleSets.end());
     selection.noSets = noRuleSets;
+    auto owned = std::make_shared<RuleFiles>();
+    owned->files = files;
     for (OwningOpRef<ModuleOp> &file : *files)
       selection.modules.push_back(*file);
-    selection.owner = files;
+    owned->program = takeRules(getOperation());
+    if (owned->program) {
+      if (failed(RuleLoader::readAttributes(*owned->program)))
+        return failure();
+      selection.modules.push_back(*owned->program);
+    }
+    selection.owner = owned;
     FailureOr<std::shared_ptr<const SessionRules>> rules =
         SessionRules::load(loc, selection, allowUnregistered);
     // Also where there is no function.
@@ -178,6 +187,25 @@ private:
     o.batch = batch;
     o.naive = naive;
     return o;
+  }
+
+  /// Where the rules of a session are, as long as it lives.
+  struct RuleFiles {
+    std::shared_ptr<std::vector<OwningOpRef<ModuleOp>>> files;
+    OwningOpRef<ModuleOp> program;
+  };
+
+  /// The rules that stand beside the functions of a program, which loses them;
+  /// null if there are none.
+  static OwningOpRef<ModuleOp> takeRules(ModuleOp program) {
+    OwningOpRef<ModuleOp> taken;
+    for (auto pattern :
+         llvm::make_early_inc_range(program.getOps<pdl::PatternOp>())) {
+      if (!taken)
+        taken = ModuleOp::create(program.getLoc());
+      pattern->moveBefore(taken->getBody(), taken->getBody()->end());
+    }
+    return taken;
   }
 
   /// The text of the file `choices`.

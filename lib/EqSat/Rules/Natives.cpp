@@ -5,6 +5,7 @@
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
 #include "luminal/Dialect/HLIR/Utils/CompositeConstants.h"
 #include "luminal/Dialect/LLIR/IR/Accuracy.h"
+#include "luminal/Dialect/LLIR/Utils/UserKernels.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -462,6 +463,28 @@ static bool indexInside(MatchContext &c, NativeArgs args, NativeResults &) {
   return least && range[1] < *least;
 }
 
+/// What a declared kernel costs, and how it is started, for the values and
+/// result types that follow it: it takes them, which is a match.
+static bool useKernel(MatchContext &c, NativeArgs args,
+                      NativeResults &results) {
+  auto kernel = llir::UserKernelSpec::fromAttribute(
+      cast<DictionaryAttr>(args[0].asAttr()));
+  SmallVector<Type> operands, types;
+  for (const NativeValue &arg : args.drop_front())
+    if (arg.getKind() == NativeValue::Kind::Class)
+      operands.push_back(c.typeOf(arg.asClass()));
+    else
+      types.push_back(arg.asType());
+  std::string ignored;
+  auto use =
+      kernel.getUse(operands, types, hlir::getAssumptions(c.scope()), &ignored);
+  if (!use)
+    return false;
+  results.push_back(Attribute(use->cost));
+  results.push_back(Attribute(use->launch));
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // Registration
 //===----------------------------------------------------------------------===//
@@ -509,4 +532,5 @@ void luminal::eqsat::addNatives(RuleSetBuilder &set) {
   set.constraint("Contraction", contraction);
   set.constraint("IsRowLength", isRowLength);
   set.constraint("IndexInside", indexInside);
+  set.constraint("UseKernel", useKernel);
 }

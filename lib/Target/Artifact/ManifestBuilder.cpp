@@ -208,22 +208,6 @@ LogicalResult ManifestBuilder::addData(llir::DataOp op) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-/// The same fields by the same names.
-static LaunchSpec getLaunch(llir::LaunchAttrInterface launch) {
-  std::optional<LaunchSpec> spec =
-      makeLaunch(launch.getTargetName().str(), launch.getLibrary().str());
-  assert(spec && "a launch of a target without artifacts");
-  SmallVector<llir::LaunchField> fields = launch.getFields();
-  visitFields(*spec, [&](std::string_view name, auto &value) {
-    auto *field = llvm::find_if(fields, [&](const llir::LaunchField &f) {
-      return f.name == StringRef(name);
-    });
-    assert(field != fields.end() && "a launch without a field");
-    value = std::get<std::remove_reference_t<decltype(value)>>(field->value);
-  });
-  return *spec;
-}
-
 LogicalResult ManifestBuilder::addStep(llir::StepOp op) {
   std::optional<llir::LaunchAttrInterface> launch = op.getLaunch();
   if (!launch)
@@ -244,7 +228,7 @@ LogicalResult ManifestBuilder::addStep(llir::StepOp op) {
     step.buffers.push_back(buffers.at(buffer));
   step.results = op.getOutputs().size();
   step.workspace = op.getWorkspace().size();
-  step.launch = getLaunch(*launch);
+  step.launch = toLaunchSpec(*launch);
   step.traffic = op.getCost().getResults()[0];
   step.flops = op.getCost().getResults()[1];
   manifest.steps.push_back(std::move(step));

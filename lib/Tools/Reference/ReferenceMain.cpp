@@ -30,6 +30,8 @@ int tools::runReference(ArrayRef<StringRef> arguments) {
       continue;
     if (argument.consume_front("--weights="))
       options.weights = argument.str();
+    else if (argument.consume_front("--kernels="))
+      options.kernels.push_back(argument.str());
     else if (argument.starts_with("-"))
       return fail("'" + argument.str() + "' is not an option of --reference");
     else if (options.input.empty())
@@ -52,9 +54,14 @@ int tools::runReference(ArrayRef<StringRef> arguments) {
   auto functions = module->getOps<func::FuncOp>();
   if (!llvm::hasSingleElement(functions))
     return fail(options.input + ": expects one function");
-  ReferenceProgram program(*functions.begin(), options.weights.empty()
-                                                   ? options.input
-                                                   : options.weights);
+  FailureOr<UserKernels> kernels =
+      UserKernels::load(&context, options.kernels, /*target=*/nullptr);
+  if (failed(kernels))
+    return 2;
+  ReferenceProgram program(*functions.begin(),
+                           options.weights.empty() ? options.input
+                                                   : options.weights,
+                           std::move(*kernels));
   if (Status status = program.load(); !status)
     return fail(status.error().message);
   Result<int> code = runProgram(program, run);

@@ -68,7 +68,40 @@ Result<HostTensor> ReferenceProgram::readWeight(unsigned index,
   return tensor;
 }
 
+/// Refuses a program that calls a kernel of which nothing says what it
+/// computes.
+Status ReferenceProgram::checkKernels() {
+  std::string problem;
+  func.walk([&](Operation *op) {
+    StringRef name;
+    if (auto custom = dyn_cast<hlir::CustomOp>(op))
+      name = custom.getName();
+    else if (auto call = dyn_cast<llir::CallOp>(op))
+      name = call.getName();
+    else
+      return WalkResult::advance();
+    const UserKernel *kernel = kernels.find(name);
+    if (kernel && kernel->reference)
+      return WalkResult::advance();
+    std::string place = hlir::describePlace(op->getLoc());
+    problem = (place.empty() ? "" : place + ": ") + "kernel '" + name.str() +
+              (kernel ? "' has no reference, which the interpreter needs"
+                      : "' is not declared (--kernels)");
+    return WalkResult::interrupt();
+  });
+  return problem.empty() ? Status() : Status(Error(problem));
+}
+
+std::optional<SmallVector<reference::Tensor>>
+ReferenceProgram::runKernel(StringRef name,
+                            ArrayRef<reference::Tensor> inputs) {
+  FailureOr<SmallVector<reference::Tensor>> results =
+      reference::evaluate(kernels.find(name)->reference, inputs);
+  return succeeded(results) ? std::optional(std::move(*results)) : std::nullopt;
+}
+
 Status ReferenceProgram::load() {
+  LUMINAL_CHECK(checkKernels());
   for (unsigned i = 0; i < func.getNumArguments(); ++i) {
     auto kind = func.getArgAttrOfType<StringAttr>(i, hlir::kKindAttr);
     auto source = func.getArgAttrOfType<DictionaryAttr>(i, hlir::kSourceAttr);
@@ -115,8 +148,10 @@ Status ReferenceProgram::call() {
       message = d.str();
     return success();
   });
-  FailureOr<SmallVector<reference::Tensor>> values =
-      reference::evaluate(func, arguments);
+  FailureOr<SmallVector<reference::Tensor>> values = reference::evaluate(
+      func, arguments,
+      {.custom = [&](StringRef name, ArrayRef<reference::Tensor> inputs,
+                     DictionaryAttr) { return runKernel(name, inputs); }});
   if (failed(values))
     return Error(message.empty() ? "evaluating failed" : message);
   answers.clear();

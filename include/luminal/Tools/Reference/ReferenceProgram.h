@@ -4,6 +4,7 @@
 #ifndef LUMINAL_TOOLS_REFERENCE_REFERENCEPROGRAM_H
 #define LUMINAL_TOOLS_REFERENCE_REFERENCEPROGRAM_H
 
+#include "luminal/Conversion/UserKernels.h"
 #include "luminal/Reference/Interpreter.h"
 #include "luminal/Runtime/Weights.h"
 #include "luminal/Support/SafeTensors.h"
@@ -16,9 +17,11 @@ namespace luminal::tools {
 /// A function as a program of the run driver.
 class ReferenceProgram : public Runnable {
 public:
-  ReferenceProgram(mlir::func::FuncOp func, std::string weightsPath)
+  /// Kernels of the user are what their references say.
+  ReferenceProgram(mlir::func::FuncOp func, std::string weightsPath,
+                   UserKernels kernels)
       : func(func), weightsPath(std::move(weightsPath)),
-        arguments(func.getNumArguments()) {}
+        kernels(std::move(kernels)), arguments(func.getNumArguments()) {}
 
   Status load();
   const std::vector<Port> &getInputs() const override { return inputs; }
@@ -30,9 +33,13 @@ public:
 private:
   Result<HostTensor> readWeight(unsigned index, mlir::DictionaryAttr source);
   Status openWeights();
+  Status checkKernels();
+  std::optional<llvm::SmallVector<reference::Tensor>>
+  runKernel(llvm::StringRef name, llvm::ArrayRef<reference::Tensor> inputs);
 
   mlir::func::FuncOp func;
   std::string weightsPath;
+  UserKernels kernels;
   std::optional<ZipArchive> archive;
   std::optional<SafeTensors> safeTensors;
   std::vector<Port> inputs, outputPorts;

@@ -1,7 +1,7 @@
 //===- LLIRDialect.cpp - Registration of the LLIR dialect -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "luminal/Dialect/LLIR/IR/UserKernels.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -15,6 +15,8 @@ using namespace luminal::llir;
 #include "luminal/Dialect/LLIR/IR/LLIRInterfaces.cpp.inc"
 
 #include "luminal/Dialect/LLIR/IR/LLIRAttrInterfaces.cpp.inc"
+
+#include "luminal/Dialect/LLIR/IR/UserLaunchInterfaces.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "luminal/Dialect/LLIR/IR/LLIRAttrs.cpp.inc"
@@ -34,5 +36,9 @@ void LLIRDialect::initialize() {
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "luminal/Dialect/LLIR/IR/LLIRTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "luminal/Dialect/LLIR/IR/UserKernels.cpp.inc"
       >();
 }

@@ -1,6 +1,7 @@
 //===- LLIROps.cpp - Verifiers and folds of the flat ops ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "Quantities.h"
 #include "luminal/Dialect/HLIR/IR/EnumFormat.h"
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
 
@@ -344,36 +345,6 @@ LogicalResult llir::ScatterOp::verify() {
                          << "the destination's rows, found "
                          << getUpdates().getType();
   return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Quantities: `(e0, e1, ...)`, a map without dims
-//===----------------------------------------------------------------------===//
-
-static ParseResult parseQuantities(OpAsmParser &parser, hlir::MapAttr &map) {
-  SmallVector<Expr> exprs;
-  auto parseOne = [&]() -> ParseResult {
-    SMLoc loc = parser.getCurrentLocation();
-    FailureOr<Expr> e = hlir::parseExpr(parser);
-    if (failed(e))
-      return failure();
-    if (e->isUndefined() || e->hasDims())
-      return parser.emitError(loc, "expected an expression over symbols");
-    exprs.push_back(*e);
-    return success();
-  };
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseOne))
-    return failure();
-  map = hlir::MapAttr::get(parser.getContext(), 0, exprs);
-  return success();
-}
-
-static void printQuantities(OpAsmPrinter &printer, Operation *,
-                            hlir::MapAttr map) {
-  printer << '(';
-  llvm::interleaveComma(map.getResults(), printer.getStream(),
-                        [&](const Expr &e) { printer.getStream() << e.str(); });
-  printer << ')';
 }
 
 using hlir::parseKeyword;

@@ -1,29 +1,11 @@
-//===- LLIRAttrs.td - The LLIR dialect, its attributes and enums -*- tablegen -*-===//
+//===- LLIRAttrs.td - The attributes and enums of LLIR -----*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_LLIR_IR_LLIRATTRS
 #define LUMINAL_DIALECT_LLIR_IR_LLIRATTRS
 
-include "mlir/IR/OpBase.td"
-include "mlir/IR/AttrTypeBase.td"
+include "luminal/Dialect/LLIR/IR/LLIRBase.td"
 include "mlir/IR/EnumAttr.td"
-
-def LLIR_Dialect : Dialect {
-  let name = "llir";
-  let cppNamespace = "::luminal::llir";
-  let summary = "What runs: tensor ops that have code, and the kernels made of them";
-  let description = [{
-    LLIR says how a program runs. Its flat ops (`elementwise view constant iota reduce softmax layer_norm rms_norm gemm
-    gather scatter`) are pure and have no regions: they are what the e-graph holds beside HLIR, and what extraction
-    leaves. `llir-fuse-kernels` then groups them into `llir.kernel` ops: one kernel is one launch, its region holds the
-    flat ops that it computes, read element by element (values inside a kernel have no memory). `llir.alias`
-    is a value that shares its operand's memory. Last, `llir.schedule` lists the launches of a program as steps over
-    buffers: it is everything in an artifact besides the code of the kernels. Tensor types, extents and maps are HLIR's.
-  }];
-  let dependentDialects = ["::luminal::hlir::HLIRDialect"];
-  let useDefaultTypePrinterParser = 1;
-  let useDefaultAttributePrinterParser = 1;
-}
 
 /// One scalar function. Unary, binary or ternary as the comment says; operand and result types as verified by the op.
 /// Accuracy.def says how accurate each is in each type.
@@ -79,8 +61,6 @@ def LLIR_ArgumentKind : I32EnumAttr<"ArgumentKind", "who supplies the memory of 
 //===----------------------------------------------------------------------===//
 // Schedules of kernels
 //===----------------------------------------------------------------------===//
-
-class LLIR_Attr<string name, string attrMnemonic> : AttrDef<LLIR_Dialect, name> { let mnemonic = attrMnemonic; }
 
 def LLIR_LoopAxisAttr : LLIR_Attr<"LoopAxis", "loop_axis"> {
   let summary = "some dims as one loop, and how it is cut";

@@ -5,23 +5,7 @@
 #define LUMINAL_DIALECT_LLIR_IR_LLIRLAUNCHES
 
 include "luminal/Dialect/LLIR/IR/LLIRAttrs.td"
-include "mlir/IR/AttrTypeBase.td"
-
-def LLIR_LaunchAttrInterface : AttrInterface<"LaunchAttrInterface"> {
-  let cppNamespace = "::luminal::llir";
-  let description = [{
-    How the code of a step is started, in the terms of one target. The artifact's manifest states the same fields by the
-    same names (docs/Architecture.md).
-  }];
-  let methods = [
-    InterfaceMethod<"The target's name, as the manifest has it.", "::llvm::StringRef", "getTargetName">,
-    InterfaceMethod<"The library that does the step; empty for a kernel.", "::llvm::StringRef", "getLibrary",
-                    (ins), "", "return {};">,
-    InterfaceMethod<"The extent of the work range, over the schedule's symbols; 0: nothing is started.",
-                    "::luminal::Expr", "getWork">,
-    InterfaceMethod<"All fields.", "::llvm::SmallVector<::luminal::llir::LaunchField>", "getFields">
-  ];
-}
+include "luminal/Dialect/LLIR/IR/LLIRLaunchInterface.td"
 
 class LLIR_LaunchAttr<string name, string attrMnemonic, list<string> stated = []>
     : LLIR_Attr<name, attrMnemonic> {

@@ -1,0 +1,4 @@
+func.func @main(%a: tensor<50x300xf32>, %b: tensor<50x300xf32>) -> tensor<50xf32> {
+  %0 = hlir.custom "row_distance"(%a, %b) : (tensor<50x300xf32>, tensor<50x300xf32>) -> tensor<50xf32>
+  return %0 : tensor<50xf32>
+}
