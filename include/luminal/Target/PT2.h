@@ -14,6 +14,9 @@ struct PT2ImportOptions {
   /// Weights that the archive does not hold become arguments without
   /// `hlir.source`, which the caller binds. Off: they are an error.
   bool allowMissingWeights = false;
+  /// Names of kernels that a user supplies: an op without another meaning here
+  /// becomes an `hlir.custom` where one has its name ("space::name").
+  std::vector<std::string> kernels;
 };
 
 /// Reads a torch.export archive (`torch.export.save`; the layouts of torch 2.6

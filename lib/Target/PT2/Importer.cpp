@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Importer.h"
+#include "Aten/Custom.h"
 #include "Aten/Helpers.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -311,6 +312,14 @@ void Importer::translate(const Node &node) {
     if (name.ends_with("_") && !name.ends_with("__")) {
       entry = findOp((name.drop_back() + "." + overload).str());
       inPlace = entry != nullptr;
+    }
+  }
+  OpEntry custom;
+  if (!entry) {
+    std::string kernel = getKernelName(target);
+    if (llvm::is_contained(options.kernels, kernel)) {
+      custom = makeCustomEntry(kernel, node);
+      entry = &custom;
     }
   }
   if (!entry) {
