@@ -60,7 +60,8 @@ def _compile_graph(options: Options, is_strict: bool, unseen: set[int], gm: fx.G
     _sizes.fold_known(gm)
     if options.prepare:
         _mark_weights(gm, unseen)
-    return _partition.compile_parts(gm, functools.partial(compile_whole, compile_archive, options), is_strict)
+    return _partition.compile_parts(gm, functools.partial(compile_whole, compile_archive, options), is_strict,
+                                    has_kernels=bool(options.kernels))
 
 
 def compile_whole(compile_archive: Callable[[bytes, _devices.Place], bytes], options: Options,

@@ -57,8 +57,8 @@ def compile_archive(archive: bytes, options: Options, texts: list[str], device: 
     ``texts``: the options as the C interface takes them. ``device``: what code depends on, if not on the host's processor
     alone.
     """
-    # A report tells of a compile, and rules are in files that may change.
-    usable = options.cache and not options.report and not options.rules
+    # A report tells of a compile, and rules and kernels are in files that may change.
+    usable = options.cache and not options.report and not options.rules and not options.kernels
     path = folder() / f"{_key(archive, texts, device)}.lum" if usable else None
     if path is not None:
         data = _read(path)

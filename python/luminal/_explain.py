@@ -99,6 +99,6 @@ def _compile(explanation: Explanation, options: Options, graph_module: fx.GraphM
         graph.unsupported.clear()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return _partition.compile_parts(functional, compile_whole, False, graph.unsupported.extend)
+            return _partition.compile_parts(functional, compile_whole, False, graph.unsupported.extend, bool(options.kernels))
 
     return _trace.trace(graph_module, inputs, compiler)

@@ -25,6 +25,8 @@ class Options:
     """Which promises of rules are allowed: "exact", "rounding" or "finite"."""
     rules: tuple[str, ...] = ()
     """Files of rules to search with."""
+    kernels: tuple[str, ...] = ()
+    """Files of kernels of one's own (docs/UserKernels.md)."""
     rule_sets: tuple[str, ...] = ()
     """Compiled-in rule sets to search with; all if empty."""
     workers: int = 0
@@ -93,6 +95,7 @@ class Options:
         arch = arch if self.arch == "native" else self.arch
         texts = ["--allow-missing-weights", f"--target={target}", f"--arch={arch}"]
         texts += self.rule_texts()
+        texts += [f"--kernels={path}" for path in self.kernels]
         if self.workers:
             texts.append(f"--workers={self.workers}")
         if self.search_budget:

@@ -23,13 +23,15 @@ _dtypes = frozenset(DTYPES.values())
 
 
 def compile_parts(graph_module: fx.GraphModule, compile_whole: CompileWhole, is_strict: bool,
-                  note: Callable[[list[_errors.UnsupportedOp]], None] | None = None) -> Callable[[list[Any]], Sequence[Any]]:
+                  note: Callable[[list[_errors.UnsupportedOp]], None] | None = None,
+                  has_kernels: bool = False) -> Callable[[list[Any]], Sequence[Any]]:
     """The graph as one artifact; where ops are not supported, as several with eager calls between them.
 
-    ``is_strict``: raises UnsupportedOpError instead. ``note``: called with the ops that PyTorch runs.
+    ``is_strict``: raises UnsupportedOpError instead. ``note``: called with the ops that PyTorch runs. ``has_kernels``:
+    whether the compiler is given kernels, which ops of other libraries may be.
     """
     unsupported: dict[str, _errors.UnsupportedOp] = {}
-    foreign = _foreign_nodes(graph_module)
+    foreign = _foreign_nodes(graph_module, has_kernels)
     try:
         if not foreign:
             runner = compile_whole(graph_module)
@@ -107,7 +109,7 @@ def _values(value: Any) -> list[torch.Tensor]:
     return [v for v in values if isinstance(v, torch.Tensor)]
 
 
-def _foreign_nodes(graph_module: fx.GraphModule) -> dict[str, _errors.UnsupportedOp]:
+def _foreign_nodes(graph_module: fx.GraphModule, has_kernels: bool) -> dict[str, _errors.UnsupportedOp]:
     """Nodes that no archive can hold: of other dtypes, layouts, devices, or with graphs inside."""
     found = {}
     for node in graph_module.graph.nodes:
@@ -125,8 +127,8 @@ def _foreign_nodes(graph_module: fx.GraphModule) -> dict[str, _errors.Unsupporte
                 reason = "has an argument that is a float or condition of sizes"
             if isinstance(node.target, torch._ops.HigherOrderOperator):
                 reason = "is a higher-order op"
-            elif isinstance(node.target, torch._ops.OpOverload) and node.target.namespace not in ("aten", "prims",
-                                                                                                 "_c10d_functional"):
+            elif not has_kernels and isinstance(node.target, torch._ops.OpOverload) and \
+                    node.target.namespace not in ("aten", "prims", "_c10d_functional"):
                 reason = "is an op of another library"
         if reason:
             file, line = _archive.place_of(node)

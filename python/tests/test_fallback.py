@@ -87,6 +87,29 @@ def test_custom_op():
         helpers.same(run(function, x)[0], function(x))
 
 
+def test_custom_op_that_no_kernel_is_declared_for(tmp_path):
+    @torch.library.custom_op("luminal_tests::thrice", mutates_args=())
+    def thrice(x: torch.Tensor) -> torch.Tensor:
+        return x * 3
+
+    @thrice.register_fake
+    def _(x):
+        return torch.empty_like(x)
+
+    kernels = tmp_path / "kernels.mlir"
+    kernels.write_text('''
+llir.user_kernel @"luminal_tests::other" (tensor<4xf32>) -> tensor<4xf32> cost(0, 0, 0) {
+  llir.user_code text ".version 7.0" entry "other"
+      launch #llir.cuda_custom_launch<grid_x = 1, grid_y = 1, grid_z = 1, shared = 0, values = [],
+                                      {block_x = 1, block_y = 1, block_z = 1, parameters = "b0 b1"}>
+}
+''')
+    x = torch.randn(4)
+    got, heard = run(lambda x: thrice(x.exp()) + 1, x, options={"kernels": (str(kernels),)})
+    helpers.same(got, x.exp() * 3 + 1)
+    assert len(heard) == 1 and "luminal_tests.thrice" in heard[0]
+
+
 def test_random_numbers_are_those_of_pytorch():
     def function(x):
         return torch.rand_like(x) + x * 2
