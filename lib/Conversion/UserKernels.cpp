@@ -175,6 +175,11 @@ LogicalResult UserKernels::checkProgram(ModuleOp program) const {
       diag.attachNote(kernel->loc) << "declared here";
       return diag;
     }
+    // Those of other dialects are labels.
+    for (NamedAttribute attribute : op->getDiscardableAttrs())
+      if (!attribute.getName().strref().contains('.'))
+        return op.emitError() << name() << "takes no attributes, found "
+                              << attribute.getName();
     std::string why;
     if (kernel->spec.getUse(op->getOperandTypes(), op->getResultTypes(),
                             hlir::getAssumptions(op), &why))
