@@ -61,31 +61,10 @@ Status Artifact::readMembers(const ZipArchive &archive,
   LUMINAL_TRY(parsed, Manifest::parse(text.text(), name + ": manifest.json"));
   manifest = std::move(parsed);
 
-  LUMINAL_CHECK(makePlan());
-
-  // Offsets of constants are constant (Manifest::verify).
+  LUMINAL_CHECK(makePlans());
   uint64_t constantsEnd = 0;
   std::string lastConstant;
-  for (const Manifest *m : {&std::as_const(manifest), manifest.prepare.get()}) {
-    for (size_t i = 0; m && i < m->buffers.size(); ++i) {
-      const BufferSpec &buffer = m->buffers[i];
-      if (buffer.kind != BufferSpec::Kind::Constant)
-        continue;
-      std::string where = std::string(m == &manifest ? "" : "prepare: ") +
-                          "buffers[" + std::to_string(i) + "]";
-      int64_t offset = *buffer.offset.asConstant(),
-              size = *buffer.bytes.asConstant();
-      if (offset < 0 || size < 0 || offset % kBufferAlignment != 0)
-        return Error(name + ": manifest.json: " + where +
-                     ": lies outside constants.bin or is misaligned");
-      uint64_t end =
-          static_cast<uint64_t>(offset) + static_cast<uint64_t>(size);
-      if (end >= constantsEnd) {
-        constantsEnd = end;
-        lastConstant = std::move(where);
-      }
-    }
-  }
+  LUMINAL_CHECK(checkConstants(constantsEnd, lastConstant));
   // Bytes after the last constant are padding.
   LUMINAL_TRY(data, read("constants.bin", constantsEnd + kAlignment));
   constants = std::move(data);
@@ -119,11 +98,49 @@ Status Artifact::readMembers(const ZipArchive &archive,
   return {};
 }
 
-Status Artifact::makePlan() {
-  Result<Plan> built = Plan::build(manifest);
-  if (!built)
-    return built.takeError().within(name + ": manifest.json");
-  plan = std::make_unique<Plan>(std::move(*built));
+/// Where the last of all constants ends, and which one that is.
+Status Artifact::checkConstants(uint64_t &end, std::string &last) const {
+  auto check = [&](const Manifest &m, const std::string &whose) -> Status {
+    for (size_t i = 0; i < m.buffers.size(); ++i) {
+      const BufferSpec &buffer = m.buffers[i];
+      if (buffer.kind != BufferSpec::Kind::Constant)
+        continue;
+      std::string where = whose + "buffers[" + std::to_string(i) + "]";
+      // Offsets of constants are constant (Manifest::verify).
+      int64_t offset = *buffer.offset.asConstant(),
+              size = *buffer.bytes.asConstant();
+      if (offset < 0 || size < 0 || offset % kBufferAlignment != 0)
+        return Error(name + ": manifest.json: " + where +
+                     ": lies outside constants.bin or is misaligned");
+      uint64_t own =
+          static_cast<uint64_t>(offset) + static_cast<uint64_t>(size);
+      if (own >= end) {
+        end = own;
+        last = std::move(where);
+      }
+    }
+    return {};
+  };
+  LUMINAL_CHECK(check(manifest, ""));
+  if (manifest.prepare)
+    LUMINAL_CHECK(check(*manifest.prepare, "prepare: "));
+  for (size_t i = 0; i < manifest.variants.size(); ++i)
+    LUMINAL_CHECK(
+        check(*manifest.variants[i], "variants[" + std::to_string(i) + "]: "));
+  return {};
+}
+
+Status Artifact::makePlans() {
+  auto add = [&](const Manifest &m) -> Status {
+    Result<Plan> built = Plan::build(m);
+    if (!built)
+      return built.takeError().within(name + ": manifest.json");
+    programs.push_back({&m, std::make_unique<Plan>(std::move(*built)), {}});
+    return {};
+  };
+  LUMINAL_CHECK(add(manifest));
+  for (const std::shared_ptr<const Manifest> &variant : manifest.variants)
+    LUMINAL_CHECK(add(*variant));
   for (uint32_t i = 0; i < manifest.inputs.size(); ++i)
     (manifest.inputs[i].initial ? states : userInputs).push_back(i);
   for (uint32_t i = 0; i < manifest.outputs.size(); ++i)
@@ -133,23 +150,33 @@ Status Artifact::makePlan() {
 }
 
 Status Artifact::findKernels(const Module &code, const std::string &where) {
-  for (size_t i = 0; i < manifest.steps.size(); ++i)
-    if (std::string_view library = getLibraryName(manifest.steps[i].launch);
-        !library.empty() && !getCustomCode(manifest.steps[i].launch))
+  for (size_t i = 0; i < programs.size(); ++i)
+    LUMINAL_CHECK(findKernels(
+        code, programs[i],
+        i == 0 ? where : "variants[" + std::to_string(i - 1) + "]: "));
+  return {};
+}
+
+Status Artifact::findKernels(const Module &code, Program &program,
+                             const std::string &where) {
+  const std::vector<StepSpec> &steps = program.manifest->steps;
+  for (size_t i = 0; i < steps.size(); ++i)
+    if (std::string_view library = getLibraryName(steps[i].launch);
+        !library.empty() && !getCustomCode(steps[i].launch))
       if (Status status = device->checkLibrary(library); !status)
         return status.takeError().within(name + ": " + where + "step " +
                                          std::to_string(i) + " (" +
-                                         manifest.steps[i].name + ")");
-  for (size_t i = 0; i < manifest.steps.size(); ++i) {
-    const CustomCode *own = getCustomCode(manifest.steps[i].launch);
-    if (!own && !getLibraryName(manifest.steps[i].launch).empty()) {
-      kernels.push_back(nullptr);
+                                         steps[i].name + ")");
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const CustomCode *own = getCustomCode(steps[i].launch);
+    if (!own && !getLibraryName(steps[i].launch).empty()) {
+      program.kernels.push_back(nullptr);
       continue;
     }
-    const std::string &kernel = own ? own->entry : manifest.steps[i].kernel;
+    const std::string &kernel = own ? own->entry : steps[i].kernel;
     const Module &holder = own ? *custom->find(own->code)->second : code;
-    kernels.push_back(holder.find(kernel));
-    if (!kernels.back())
+    program.kernels.push_back(holder.find(kernel));
+    if (!program.kernels.back())
       return Error(name + ": manifest.json: " + where + "steps[" +
                    std::to_string(i) +
                    (own ? "].launch.entry: " : "].kernel: ") +
@@ -178,7 +205,7 @@ Status Artifact::createPrepare() {
   std::shared_ptr<Artifact> made(new Artifact);
   made->name = name;
   made->manifest = *manifest.prepare;
-  LUMINAL_CHECK(made->makePlan());
+  LUMINAL_CHECK(made->makePlans());
   made->constants = constants;
   made->device = device;
   made->constantsOnDevice = constantsOnDevice;
@@ -207,6 +234,8 @@ Status Artifact::loadCode(const Device::ReadMember &read, unsigned index) {
   LUMINAL_CHECK(loadCustom(manifest, read, *modules));
   if (manifest.prepare)
     LUMINAL_CHECK(loadCustom(*manifest.prepare, read, *modules));
+  for (const std::shared_ptr<const Manifest> &variant : manifest.variants)
+    LUMINAL_CHECK(loadCustom(*variant, read, *modules));
   custom = std::move(modules);
   LUMINAL_CHECK(findKernels(*module, ""));
   constantsOnDevice = constants.data;

@@ -33,8 +33,6 @@ Status Context::Impl::initialize(const ContextOptions &options) {
   constexpr unsigned mostUseful = 1024;
   threads = std::min(options.threads ? options.threads : availableThreads(),
                      mostUseful);
-  LUMINAL_TRY(made, device.createPlan(m, artifact->getKernels(), threads));
-  launches = std::move(made);
   inputs.resize(m.inputs.size());
   outputs.resize(m.outputs.size());
   weights.resize(m.weights.size());
@@ -43,9 +41,11 @@ Status Context::Impl::initialize(const ContextOptions &options) {
   outputExtents.assign(plan.outputExtents.size(), -1);
   symbols.assign(m.symbols.size(), 0);
   solvedBy.assign(m.symbols.size(), 0);
-  values.resize(plan.sizes.numSlots());
-  ranges.resize(m.buffers.size());
-  pointers.assign(m.buffers.size(), nullptr);
+  programs.reserve(artifact->getPrograms().size());
+  for (const Artifact::Program &from : artifact->getPrograms())
+    LUMINAL_CHECK(
+        initialize(programs.emplace_back(*from.manifest, *from.plan), from));
+  program = &programs.front();
   for (size_t i = 0; i < m.weights.size(); ++i)
     weights[i].data = artifact->getWeight(static_cast<uint32_t>(i));
 
@@ -60,36 +60,44 @@ Status Context::Impl::initialize(const ContextOptions &options) {
                    spec.name + "'");
     inputs[i].start = statesToStart = true;
   }
-  owners.assign(m.buffers.size(), 0);
-  for (uint32_t i = 0; i < m.inputs.size(); ++i)
-    owners[m.inputs[i].buffer] = i;
-  for (uint32_t i = 0; i < m.weights.size(); ++i)
-    if (m.weights[i].buffer)
-      owners[*m.weights[i].buffer] = i;
-  for (uint32_t i = static_cast<uint32_t>(m.outputs.size()); i-- > 0;) {
-    // Where several outputs share one buffer, the first owns it.
-    if (m.buffers[m.outputs[i].buffer].kind == BufferSpec::Kind::Output)
-      owners[m.outputs[i].buffer] = i;
-    if (m.outputs[i].updates)
-      inputs[*m.outputs[i].updates].updated = true;
-  }
+  for (const OutputSpec &output : m.outputs)
+    if (output.updates)
+      inputs[*output.updates].updated = true;
   copiesIn.reserve(m.inputs.size());
   copiesOut.reserve(m.inputs.size() + 2 * m.outputs.size());
   callerExtents.reserve(m.inputs.size() + m.outputs.size());
   weightExtents.reserve(m.weights.size());
+  return {};
+}
 
+Status Context::Impl::initialize(Program &p, const Artifact::Program &from) {
+  LUMINAL_TRY(made, device.createPlan(p.m, from.kernels, threads));
+  p.launches = std::move(made);
+  p.values.resize(p.plan.sizes.numSlots());
+  p.ranges.resize(p.m.buffers.size());
+  p.pointers.assign(p.m.buffers.size(), nullptr);
+  p.owners.assign(p.m.buffers.size(), 0);
+  for (uint32_t i = 0; i < p.m.inputs.size(); ++i)
+    p.owners[p.m.inputs[i].buffer] = i;
+  for (uint32_t i = 0; i < p.m.weights.size(); ++i)
+    if (p.m.weights[i].buffer)
+      p.owners[*p.m.weights[i].buffer] = i;
+  // Where several outputs share one buffer, the first owns it.
+  for (uint32_t i = static_cast<uint32_t>(p.m.outputs.size()); i-- > 0;)
+    if (p.m.buffers[p.m.outputs[i].buffer].kind == BufferSpec::Kind::Output)
+      p.owners[p.m.outputs[i].buffer] = i;
+  p.inPlace.assign(p.m.inputs.size(), false);
   uint32_t next = 0;
-  for (size_t i = 0; i < m.steps.size(); ++i) {
-    const StepSpec &spec = m.steps[i];
-    firstArgument.push_back(next);
+  for (const StepSpec &spec : p.m.steps) {
+    p.firstArgument.push_back(next);
     next += static_cast<uint32_t>(spec.buffers.size());
     for (size_t k = spec.getFirstResult(); k < spec.getFirstWorkspace(); ++k)
-      if (uint32_t root = m.rootBuffer(spec.buffers[k]);
-          m.buffers[root].kind == BufferSpec::Kind::Input)
-        inputs[owners[root]].inPlace = true;
+      if (uint32_t root = p.m.rootBuffer(spec.buffers[k]);
+          p.m.buffers[root].kind == BufferSpec::Kind::Input)
+        p.inPlace[p.owners[root]] = true;
   }
-  arguments.assign(next, nullptr);
-  launchValues.assign(plan.launches.size(), 0);
+  p.arguments.assign(next, nullptr);
+  p.launchValues.assign(p.plan.launches.size(), 0);
   return {};
 }
 
@@ -292,8 +300,12 @@ Result<const void *> Context::getStateData(uint32_t index) {
   return static_cast<const void *>(input.read.data());
 }
 
+uint32_t Context::getProgram() const {
+  return static_cast<uint32_t>(impl->program - impl->programs.data());
+}
+
 int64_t Context::getBufferBytes(uint32_t buffer) const {
-  return impl->ranges[buffer].bytes;
+  return impl->program->ranges[buffer].bytes;
 }
 
 std::span<const int64_t> Context::getSymbolValues() const {
@@ -301,9 +313,10 @@ std::span<const int64_t> Context::getSymbolValues() const {
 }
 
 uint64_t Context::getMemoryBytes() const {
-  uint64_t total = impl->arena.size() + impl->counters.size() +
-                   impl->launches->getMemoryBytes() + impl->temporary.size() +
+  uint64_t total = impl->arena.size() + impl->temporary.size() +
                    impl->stagedInputs.size() + impl->stagedOutputs.size();
+  for (const Impl::Program &program : impl->programs)
+    total += program.counters.size() + program.launches->getMemoryBytes();
   if (impl->prepared && impl->preparedIsOwn)
     total += impl->prepared->memory.size();
   for (const Impl::Input &input : impl->inputs)
@@ -324,14 +337,17 @@ Status Context::readMemory(const void *memory, void *to, uint64_t bytes) const {
 }
 
 uint64_t Context::getNumCaptures() const {
-  return impl->launches->getNumCaptures();
+  uint64_t total = 0;
+  for (const Impl::Program &program : impl->programs)
+    total += program.launches->getNumCaptures();
+  return total;
 }
 
 Result<double> Context::timeSteps(unsigned repeats) {
   LUMINAL_CHECK(impl->settle());
   LUMINAL_CHECK(run());
-  Result<double> nanoseconds = impl->launches->time(repeats);
-  impl->countersClean &= bool(nanoseconds);
+  Result<double> nanoseconds = impl->program->launches->time(repeats);
+  impl->program->countersClean &= bool(nanoseconds);
   return nanoseconds;
 }
 

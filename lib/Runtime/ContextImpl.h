@@ -20,9 +20,45 @@ struct Context::Impl {
 
   explicit Impl(std::shared_ptr<const Artifact> artifact)
       : artifact(std::move(artifact)), m(this->artifact->getManifest()),
-        plan(this->artifact->getPlan()), device(*this->artifact->getDevice()) {}
+        plan(*this->artifact->getPrograms().front().plan),
+        device(*this->artifact->getDevice()) {}
+
+  struct Range {
+    int64_t offset = 0, bytes = 0;
+  };
+  /// One of the artifact's programs, with sizes and memory of its own.
+  struct Program {
+    Program(const Manifest &m, const Plan &plan) : m(m), plan(plan) {}
+
+    const Manifest &m;
+    const Plan &plan;
+    std::unique_ptr<LaunchPlan> launches;
+    std::vector<SizeProgram::Value> values;
+    /// By buffer; bytes of all, offset where it has one.
+    std::vector<Range> ranges;
+    /// By buffer: the input, output or weight it belongs to.
+    std::vector<uint32_t> owners;
+    std::vector<uint8_t *> pointers;     ///< By buffer.
+    std::vector<void *> arguments;       ///< Of all steps, in a row.
+    std::vector<uint32_t> firstArgument; ///< By step.
+    std::vector<int64_t> launchValues;   ///< As Plan::launches.
+    std::vector<bool> inPlace;           ///< By input: steps write to it.
+    /// Counters of all steps, one after the other. Steps leave them zero,
+    /// unless a call fails.
+    Memory counters;
+    bool countersClean = true;
+
+    /// Reads a slot as a size in [least, kLargestSize]; false if it is not one.
+    bool size(Slot slot, int64_t &value, int64_t least = 0) const {
+      value = values[slot].value;
+      return values[slot].valid && value >= least && value <= kLargestSize;
+    }
+  };
+
+  class Reporter;
 
   Status initialize(const ContextOptions &options);
+  Status initialize(Program &program, const Artifact::Program &from);
 
   //===--- Binding (Context.cpp) ------------------------------------------===//
   template <typename Spec>
@@ -32,6 +68,7 @@ struct Context::Impl {
   //===--- Preparing (ContextPrepare.cpp) ---------------------------------===//
   Status prepareDims();
   Status solveSymbols();
+  Status chooseProgram();
   Status checkInputExtents();
   Status checkRequirements();
   /// ", n is 3 by dim 0 of input 'x'" for each symbol that occurs.
@@ -52,11 +89,6 @@ struct Context::Impl {
   Status prepareWeights();
   void sortWeightRanges();
   std::string extentPlace(uint32_t input, uint32_t axis) const;
-  /// Reads a slot as a size in [least, kLargestSize]; false if it is not one.
-  bool size(Slot slot, int64_t &value, int64_t least = 0) const {
-    value = values[slot].value;
-    return values[slot].valid && value >= least && value <= kLargestSize;
-  }
 
   //===--- Running (ContextRun.cpp) ---------------------------------------===//
   /// Everything before the steps of a call.
@@ -79,10 +111,15 @@ struct Context::Impl {
   Error brokenState(uint32_t input) const;
 
   std::shared_ptr<const Artifact> artifact;
+  /// What all programs have in common: tensors by index, and where symbols come
+  /// from.
   const Manifest &m;
   const Plan &plan;
   Device &device;
-  std::unique_ptr<LaunchPlan> launches;
+  /// As the artifact's; their addresses stay.
+  std::vector<Program> programs;
+  /// That of the current sizes.
+  Program *program = nullptr;
   unsigned threads = 1;
 
   /// Whether kernels can use this memory as it is.
@@ -103,7 +140,6 @@ struct Context::Impl {
     bool staged = false;  ///< Its place is in stagedInputs.
     bool start = false;   ///< Copy the initial value to `own`.
     bool updated = false; ///< An output is its new value.
-    bool inPlace = false; ///< Steps write to it.
     bool broken = false;  ///< A call that wrote to it failed.
   };
   struct Output {
@@ -157,23 +193,8 @@ struct Context::Impl {
   std::vector<int64_t> symbols;
   /// The input extent each symbol was solved from, for messages.
   std::vector<uint32_t> solvedBy;
-  std::vector<SizeProgram::Value> values;
-  struct Range {
-    int64_t offset = 0, bytes = 0;
-  };
-  std::vector<Range>
-      ranges; ///< By buffer; bytes of all, offset where it has one.
-  /// By buffer: the input, output or weight it belongs to.
-  std::vector<uint32_t> owners;
-  std::vector<uint8_t *> pointers;     ///< By buffer.
-  std::vector<void *> arguments;       ///< Of all steps, one after the other.
-  std::vector<uint32_t> firstArgument; ///< By step.
-  std::vector<int64_t> launchValues;   ///< As Plan::launches.
+  /// Whatever the program, in the same place.
   Memory arena, temporary;
-  /// Counters of all steps, one after the other. Steps leave them zero, unless
-  /// a call fails.
-  Memory counters;
-  bool countersClean = true;
   /// Inputs and outputs whose memory is not direct, one after the other.
   Memory stagedInputs, stagedOutputs;
   std::vector<Copy> copiesIn, copiesOut;

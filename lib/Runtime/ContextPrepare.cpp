@@ -18,7 +18,8 @@ Status Context::Impl::prepareDims() {
     if (!inputs[i].bound)
       return Error("input '" + m.inputs[i].name + "' is not bound");
   LUMINAL_CHECK(solveSymbols());
-  plan.sizes.run(symbols.data(), values.data());
+  LUMINAL_CHECK(chooseProgram());
+  program->plan.sizes.run(symbols.data(), program->values.data());
   LUMINAL_CHECK(checkInputExtents());
   LUMINAL_CHECK(checkRequirements());
   LUMINAL_CHECK(evaluateSizes());
@@ -71,6 +72,26 @@ Status Context::Impl::solveSymbols() {
   return {};
 }
 
+/// The first variant whose ranges hold, else the program of the manifest.
+Status Context::Impl::chooseProgram() {
+  auto holds = [&](const Program &variant) {
+    for (size_t s = 0; s < symbols.size(); ++s) {
+      const SymbolRange &range = variant.m.symbols[s].range;
+      if (symbols[s] < range.lo || (range.hi && symbols[s] > *range.hi))
+        return false;
+    }
+    return true;
+  };
+  auto found = std::find_if(programs.begin() + 1, programs.end(), holds);
+  Program *chosen = found == programs.end() ? &programs.front() : &*found;
+  if (chosen == program)
+    return {};
+  // Programs share memory, and each has an order of its own.
+  LUMINAL_CHECK(settle());
+  program = chosen;
+  return {};
+}
+
 std::string
 Context::Impl::describeSymbols(const std::vector<Expr> &exprs) const {
   std::vector<std::string> used;
@@ -96,7 +117,8 @@ Status Context::Impl::checkInputExtents() {
   for (uint32_t i = 0; i < m.inputs.size(); ++i)
     for (uint32_t axis = 0; axis < m.inputs[i].shape.size(); ++axis) {
       uint32_t at = plan.inputStart[i] + axis;
-      SizeProgram::Value value = values[plan.inputExtents[at]];
+      SizeProgram::Value value =
+          program->values[program->plan.inputExtents[at]];
       if (value.valid && value.value == inputExtents[at])
         continue;
       const Expr &extent = m.inputs[i].shape[axis];
@@ -111,13 +133,13 @@ Status Context::Impl::checkInputExtents() {
 }
 
 Status Context::Impl::checkRequirements() {
-  for (size_t i = 0; i < plan.requirements.size(); ++i) {
-    const Plan::RequirementSlots &slots = plan.requirements[i];
-    SizeProgram::Value lesser = values[slots.lesser],
-                       greater = values[slots.greater];
+  for (size_t i = 0; i < program->plan.requirements.size(); ++i) {
+    const Plan::RequirementSlots &slots = program->plan.requirements[i];
+    SizeProgram::Value lesser = program->values[slots.lesser],
+                       greater = program->values[slots.greater];
     if (lesser.valid && greater.valid && lesser.value <= greater.value)
       continue;
-    const Requirement &requirement = m.requirements[i];
+    const Requirement &requirement = program->m.requirements[i];
     std::optional<std::string> violation = requirement.getViolation(
         [&](std::string_view name) { return symbolValue(name); });
     if (!violation)
@@ -149,12 +171,13 @@ Status Context::Impl::evaluateSizes() {
   for (uint32_t i = 0; i < m.outputs.size(); ++i) {
     const OutputSpec &spec = m.outputs[i];
     uint32_t start = plan.outputStart[i];
+    const Slot *extents = program->plan.outputExtents.data() + start;
     for (size_t axis = 0; axis < spec.shape.size(); ++axis)
-      if (!size(plan.outputExtents[start + axis], outputExtents[start + axis]))
+      if (!program->size(extents[axis], outputExtents[start + axis]))
         return Error("output '" + spec.name + "': dim " + std::to_string(axis) +
                      " (" + spec.shape[axis].str() + ") has no valid size" +
-                     describeSizes({{values[plan.outputExtents[start + axis]],
-                                     spec.shape[axis]}}));
+                     describeSizes(
+                         {{program->values[extents[axis]], spec.shape[axis]}}));
     std::optional<int64_t> bytes = tensorBytes(
         spec.dtype, outputExtents.data() + start, spec.shape.size());
     if (!bytes || *bytes > kLargestSize)
@@ -168,24 +191,26 @@ Status Context::Impl::evaluateSizes() {
 }
 
 Status Context::Impl::evaluateBuffers() {
+  Program &p = *program;
   int64_t arenaBytes = 0;
-  if (!size(plan.arenaBytes, arenaBytes))
-    return Error("arena_bytes: has no valid size" +
-                 describeSizes({{values[plan.arenaBytes], m.arenaBytes}}));
+  if (!p.size(p.plan.arenaBytes, arenaBytes))
+    return Error(
+        "arena_bytes: has no valid size" +
+        describeSizes({{p.values[p.plan.arenaBytes], p.m.arenaBytes}}));
   int64_t counterBytes = 0;
-  for (size_t i = 0; i < m.buffers.size(); ++i) {
-    const BufferSpec &spec = m.buffers[i];
-    Range &range = ranges[i];
+  for (size_t i = 0; i < p.m.buffers.size(); ++i) {
+    const BufferSpec &spec = p.m.buffers[i];
+    Range &range = p.ranges[i];
     auto where = [&] { return "buffers[" + std::to_string(i) + "]: "; };
     switch (spec.kind) {
     case Kind::Input:
-      range = {0, inputs[owners[i]].bytes};
+      range = {0, inputs[p.owners[i]].bytes};
       continue;
     case Kind::Output:
-      range = {0, outputs[owners[i]].bytes};
+      range = {0, outputs[p.owners[i]].bytes};
       continue;
     case Kind::Weight:
-      range = {0, static_cast<int64_t>(m.weights[owners[i]].bytes)};
+      range = {0, static_cast<int64_t>(m.weights[p.owners[i]].bytes)};
       continue;
     case Kind::Prepared:
       range = {
@@ -197,12 +222,12 @@ Status Context::Impl::evaluateBuffers() {
     case Kind::Counters:
       break;
     }
-    if (!size(plan.buffers[i].offset, range.offset) ||
-        !size(plan.buffers[i].bytes, range.bytes))
+    if (!p.size(p.plan.buffers[i].offset, range.offset) ||
+        !p.size(p.plan.buffers[i].bytes, range.bytes))
       return Error(
           where() + "has no valid place" +
-          describeSizes({{values[plan.buffers[i].offset], spec.offset},
-                         {values[plan.buffers[i].bytes], spec.bytes}}));
+          describeSizes({{p.values[p.plan.buffers[i].offset], spec.offset},
+                         {p.values[p.plan.buffers[i].bytes], spec.bytes}}));
     // Constants were checked when the artifact was loaded.
     if (spec.kind == Kind::Arena &&
         (range.offset + range.bytes > arenaBytes ||
@@ -217,48 +242,50 @@ Status Context::Impl::evaluateBuffers() {
         return Error(where() + "has no valid place: too many counters");
     }
     if (spec.kind == Kind::Alias &&
-        range.offset + range.bytes > ranges[spec.of].bytes)
+        range.offset + range.bytes > p.ranges[spec.of].bytes)
       return Error(where() + "lies outside buffer " + std::to_string(spec.of));
   }
   for (uint32_t i = 0; i < m.outputs.size(); ++i)
-    if (ranges[m.outputs[i].buffer].bytes < outputs[i].bytes)
+    if (p.ranges[p.m.outputs[i].buffer].bytes < outputs[i].bytes)
       return Error("output '" + m.outputs[i].name + "': has " +
                    std::to_string(outputs[i].bytes) + " bytes, its buffer " +
-                   std::to_string(ranges[m.outputs[i].buffer].bytes));
+                   std::to_string(p.ranges[p.m.outputs[i].buffer].bytes));
   if (!arena.reserve(device, arenaBytes))
     return Error("out of memory: the arena needs " +
                  std::to_string(arenaBytes) + " bytes");
-  const bool grows = static_cast<uint64_t>(counterBytes) > counters.size();
-  if (grows && !counters.reserve(device, counterBytes))
+  const bool grows = static_cast<uint64_t>(counterBytes) > p.counters.size();
+  if (grows && !p.counters.reserve(device, counterBytes))
     return Error("out of memory: the counters need " +
                  std::to_string(counterBytes) + " bytes");
-  countersClean &= !grows;
+  p.countersClean &= !grows;
   return {};
 }
 
 Status Context::Impl::evaluateSteps() {
+  Program &p = *program;
   bool good = true;
-  for (size_t i = 0; i < plan.launches.size(); ++i)
-    good &= size(plan.launches[i], launchValues[i]);
+  for (size_t i = 0; i < p.plan.launches.size(); ++i)
+    good &= p.size(p.plan.launches[i], p.launchValues[i]);
   if (!good)
     return launchError();
   LUMINAL_CHECK(checkLibrarySteps());
-  return launches->setSizes(symbols, launchValues);
+  return p.launches->setSizes(symbols, p.launchValues);
 }
 
 /// What a kernel touches its code says; what a library does, the launch.
 Status Context::Impl::checkLibrarySteps() const {
+  const Program &p = *program;
   std::vector<uint64_t> bytes;
-  for (size_t i = 0; i < m.steps.size(); ++i) {
-    const StepSpec &step = m.steps[i];
+  for (size_t i = 0; i < p.m.steps.size(); ++i) {
+    const StepSpec &step = p.m.steps[i];
     if (getLibraryName(step.launch).empty())
       continue;
     bytes.clear();
     for (uint32_t buffer : step.buffers)
-      bytes.push_back(static_cast<uint64_t>(ranges[buffer].bytes));
+      bytes.push_back(static_cast<uint64_t>(p.ranges[buffer].bytes));
     if (Status status = checkSizes(
-            step.launch, std::span(launchValues).subspan(plan.steps[i].launch),
-            bytes);
+            step.launch,
+            std::span(p.launchValues).subspan(p.plan.steps[i].launch), bytes);
         !status)
       return status.takeError().within("step " + std::to_string(i) + " (" +
                                        step.name + ")");
@@ -267,15 +294,17 @@ Status Context::Impl::checkLibrarySteps() const {
 }
 
 Error Context::Impl::launchError() const {
-  for (size_t i = 0; i < m.steps.size(); ++i) {
-    const SizeProgram::Slot *slot = plan.launches.data() + plan.steps[i].launch;
+  const Program &p = *program;
+  for (size_t i = 0; i < p.m.steps.size(); ++i) {
+    const SizeProgram::Slot *slot =
+        p.plan.launches.data() + p.plan.steps[i].launch;
     std::string error;
-    visitExprs(m.steps[i].launch, [&](std::string_view field, const Expr &e) {
+    visitExprs(p.m.steps[i].launch, [&](std::string_view field, const Expr &e) {
       int64_t value;
-      if (error.empty() && !size(*slot, value))
-        error = "step " + std::to_string(i) + " (" + m.steps[i].name +
+      if (error.empty() && !p.size(*slot, value))
+        error = "step " + std::to_string(i) + " (" + p.m.steps[i].name +
                 "): has no valid " + std::string(field) +
-                describeSizes({{values[*slot], e}});
+                describeSizes({{p.values[*slot], e}});
       ++slot;
     });
     if (!error.empty())
@@ -325,8 +354,9 @@ Status Context::Impl::placeInputs() {
 Status Context::Impl::placeOutputs() {
   uint64_t total = 0;
   auto isOwner = [&](size_t i) {
-    uint32_t buffer = m.outputs[i].buffer;
-    return m.buffers[buffer].kind == Kind::Output && owners[buffer] == i;
+    uint32_t buffer = program->m.outputs[i].buffer;
+    return program->m.buffers[buffer].kind == Kind::Output &&
+           program->owners[buffer] == i;
   };
   for (size_t i = 0; i < outputs.size(); ++i) {
     Output &output = outputs[i];
@@ -372,7 +402,7 @@ Status Context::Impl::prepareWeights() {
   for (uint32_t i = 0; i < weights.size(); ++i) {
     if (!m.prepare->weights[i].buffer)
       continue;
-    if (m.weights[i].buffer)
+    if (program->m.weights[i].buffer)
       LUMINAL_CHECK(placeWeight(i));
     found[i] = weights[i].place ? weights[i].place : weights[i].data;
     if (!found[i])
@@ -408,10 +438,11 @@ Status Context::Impl::preparePointers() {
   LUMINAL_CHECK(placeOutputs());
   if (m.prepare && !prepared)
     LUMINAL_CHECK(prepareWeights());
-  for (size_t b = 0; b < m.buffers.size(); ++b) {
-    uint32_t owner = owners[b];
+  Program &p = *program;
+  for (size_t b = 0; b < p.m.buffers.size(); ++b) {
+    uint32_t owner = p.owners[b];
     const void *place = nullptr;
-    switch (m.buffers[b].kind) {
+    switch (p.m.buffers[b].kind) {
     case Kind::Input:
       place = inputs[owner].place;
       break;
@@ -423,39 +454,40 @@ Status Context::Impl::preparePointers() {
       place = weights[owner].place;
       break;
     case Kind::Prepared:
-      place = prepared->places[m.buffers[b].of];
+      place = prepared->places[p.m.buffers[b].of];
       break;
     case Kind::Constant:
-      place = artifact->getConstants() + ranges[b].offset;
+      place = artifact->getConstants() + p.ranges[b].offset;
       break;
     case Kind::Arena:
-      place = arena.data() + ranges[b].offset;
+      place = arena.data() + p.ranges[b].offset;
       break;
     case Kind::Counters:
-      place = counters.data() + ranges[b].offset;
+      place = p.counters.data() + p.ranges[b].offset;
       break;
     case Kind::Alias:
-      place = pointers[m.buffers[b].of] + ranges[b].offset;
+      place = p.pointers[p.m.buffers[b].of] + p.ranges[b].offset;
       break;
     }
     // Any memory for buffers without elements.
-    if (ranges[b].bytes == 0)
+    if (p.ranges[b].bytes == 0)
       place = arena.data();
     // Kernels write only where Manifest::verify allows it.
-    pointers[b] = const_cast<uint8_t *>(static_cast<const uint8_t *>(place));
+    p.pointers[b] = const_cast<uint8_t *>(static_cast<const uint8_t *>(place));
   }
 
-  void **argument = arguments.data();
-  for (const StepSpec &step : m.steps)
+  void **argument = p.arguments.data();
+  for (const StepSpec &step : p.m.steps)
     for (uint32_t buffer : step.buffers)
-      *argument++ = pointers[buffer];
-  LUMINAL_CHECK(launches->setBuffers(arguments));
+      *argument++ = p.pointers[buffer];
+  LUMINAL_CHECK(p.launches->setBuffers(p.arguments));
   LUMINAL_CHECK(planCopies());
   pointersChanged = false;
   return {};
 }
 
 Status Context::Impl::planCopies() {
+  const Program &p = *program;
   copiesOut.clear();
   auto isStaged = [&](const void *memory) {
     auto *at = static_cast<const uint8_t *>(memory);
@@ -483,45 +515,45 @@ Status Context::Impl::planCopies() {
         return Error("out of memory for '" + m.outputs[i].name + "'");
       place = output.own.data();
     }
-    add(pointers[m.outputs[i].buffer], place, output.bytes);
+    add(p.pointers[p.m.outputs[i].buffer], place, output.bytes);
   }
   // A state whose new value is another state's old value goes through temporary
   // memory, since either may be overwritten first.
   auto isOldState = [&](const OutputSpec &spec) {
-    uint32_t root = m.rootBuffer(spec.buffer);
-    return m.buffers[root].kind == Kind::Input &&
-           root != m.inputs[*spec.updates].buffer;
+    uint32_t root = p.m.rootBuffer(spec.buffer);
+    return p.m.buffers[root].kind == Kind::Input &&
+           root != p.m.inputs[*spec.updates].buffer;
   };
   uint64_t needed = 0;
   bool tooLarge = false;
   for (uint32_t i = 0; i < m.outputs.size(); ++i)
-    if (m.outputs[i].updates && isOldState(m.outputs[i]))
+    if (m.outputs[i].updates && isOldState(p.m.outputs[i]))
       tooLarge |= __builtin_add_overflow(
           needed, uint64_t(outputs[i].bytes + 63) / 64 * 64, &needed);
   if (tooLarge || !temporary.reserve(device, needed))
     return Error("out of memory for new values of states");
   uint8_t *next = temporary.data();
   for (uint32_t i = 0; i < m.outputs.size(); ++i)
-    if (m.outputs[i].updates && isOldState(m.outputs[i])) {
-      add(pointers[m.outputs[i].buffer], next, outputs[i].bytes);
+    if (m.outputs[i].updates && isOldState(p.m.outputs[i])) {
+      add(p.pointers[p.m.outputs[i].buffer], next, outputs[i].bytes);
       next += (outputs[i].bytes + 63) / 64 * 64;
     }
   next = temporary.data();
   for (uint32_t i = 0; i < m.outputs.size(); ++i) {
-    const OutputSpec &spec = m.outputs[i];
+    const OutputSpec &spec = p.m.outputs[i];
     if (!spec.updates)
       continue;
-    const void *from = pointers[spec.buffer];
+    const void *from = p.pointers[spec.buffer];
     if (isOldState(spec)) {
       from = next;
       next += (outputs[i].bytes + 63) / 64 * 64;
     }
-    add(from, pointers[m.inputs[*spec.updates].buffer], outputs[i].bytes);
+    add(from, p.pointers[p.m.inputs[*spec.updates].buffer], outputs[i].bytes);
   }
   // States in misaligned memory of the caller.
   for (uint32_t i = 0; i < m.inputs.size(); ++i)
     if (m.inputs[i].state && inputs[i].bound)
-      add(pointers[m.inputs[i].buffer], const_cast<void *>(inputs[i].data),
+      add(p.pointers[p.m.inputs[i].buffer], const_cast<void *>(inputs[i].data),
           inputs[i].bytes);
   return {};
 }

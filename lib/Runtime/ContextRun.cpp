@@ -7,28 +7,25 @@
 using namespace luminal;
 using namespace luminal::runtime;
 
-namespace {
 /// Tells a listener of the context what the device tells.
-class Reporter : public StepObserver {
+class Context::Impl::Reporter : public StepObserver {
 public:
-  Reporter(const Manifest &m, const Plan &plan,
-           std::span<const SizeProgram::Value> values,
-           std::span<const uint32_t> firstArgument, void *const *arguments,
-           StepListener &listener)
-      : m(m), plan(plan), values(values), firstArgument(firstArgument),
-        arguments(arguments), listener(listener) {}
+  /// Of the steps of program `number`.
+  Reporter(const Program &program, uint32_t number, StepListener &listener)
+      : program(program), number(number), listener(listener) {}
 
   void before(uint32_t step, unsigned threads) override {
-    const Plan::StepSlots &slots = plan.steps[step];
+    const Plan::StepSlots &slots = program.plan.steps[step];
     report = {};
     report.step = step;
+    report.program = number;
     // The first expression of a launch is its work.
-    report.work = number(plan.launches[slots.launch]);
-    report.traffic = number(slots.traffic);
-    report.flops = number(slots.flops);
+    report.work = valueOf(program.plan.launches[slots.launch]);
+    report.traffic = valueOf(slots.traffic);
+    report.flops = valueOf(slots.flops);
     report.threads = threads;
-    report.buffers = {arguments + firstArgument[step],
-                      m.steps[step].buffers.size()};
+    report.buffers = {program.arguments.data() + program.firstArgument[step],
+                      program.m.steps[step].buffers.size()};
     listener.before(report);
   }
   Status after(uint32_t, std::optional<double> microseconds) override {
@@ -37,19 +34,16 @@ public:
   }
 
 private:
-  int64_t number(SizeProgram::Slot slot) const {
-    return values[slot].valid ? values[slot].value : 0;
+  int64_t valueOf(SizeProgram::Slot slot) const {
+    const SizeProgram::Value &value = program.values[slot];
+    return value.valid ? value.value : 0;
   }
 
-  const Manifest &m;
-  const Plan &plan;
-  std::span<const SizeProgram::Value> values;
-  std::span<const uint32_t> firstArgument;
-  void *const *arguments;
+  const Program &program;
+  uint32_t number;
   StepListener &listener;
   StepReport report;
 };
-} // namespace
 
 Status Context::run(StepListener *listener) {
   LUMINAL_CHECK(impl->getReady());
@@ -57,7 +51,8 @@ Status Context::run(StepListener *listener) {
 }
 
 Status Context::setStream(std::optional<CallerStream> stream) {
-  LUMINAL_CHECK(impl->launches->setStream(stream));
+  for (Impl::Program &program : impl->programs)
+    LUMINAL_CHECK(program.launches->setStream(stream));
   impl->onCallersStream = stream.has_value();
   return {};
 }
@@ -70,7 +65,7 @@ Status Context::Impl::settle() {
   if (!inFlight && !onCallersStream)
     return {};
   inFlight = false;
-  Status status = launches->finish();
+  Status status = program->launches->finish();
   if (!status)
     breakStates(true);
   return status;
@@ -78,7 +73,7 @@ Status Context::Impl::settle() {
 
 Status Context::Impl::getReady() {
   if (inFlight)
-    if (Status earlier = launches->checkDeferred(); !earlier) {
+    if (Status earlier = program->launches->checkDeferred(); !earlier) {
       (void)bool(settle());
       breakStates(true);
       return end(std::move(earlier));
@@ -93,7 +88,7 @@ Status Context::Impl::getReady() {
     LUMINAL_CHECK(checkStates());
   if (statesToStart)
     LUMINAL_CHECK(startStates());
-  if (!countersClean)
+  if (!program->countersClean)
     LUMINAL_CHECK(clearCounters());
   return {};
 }
@@ -102,7 +97,7 @@ Status Context::Impl::end(Status status) {
   for (Output &output : outputs)
     output.current = bool(status);
   // Some units of a step may not have run.
-  countersClean &= bool(status);
+  program->countersClean &= bool(status);
   return status;
 }
 
@@ -115,39 +110,39 @@ bool Context::Impl::crosses() const {
 }
 
 void Context::Impl::breakStates(bool updated) {
-  for (Input &input : inputs)
-    if (input.inPlace || (updated && input.updated))
-      input.broken = statesBroken = true;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (program->inPlace[i] || (updated && inputs[i].updated))
+      inputs[i].broken = statesBroken = true;
 }
 
 Status Context::Impl::call(StepListener *listener) {
   Status status;
   for (const Copy &copy : copiesIn)
     if (status)
-      status = launches->copy(copy);
+      status = program->launches->copy(copy);
   if (listener && status) {
-    Reporter reporter(m, plan, values, firstArgument, arguments.data(),
-                      *listener);
-    status = launches->launch(&reporter);
+    Reporter reporter(
+        *program, static_cast<uint32_t>(program - programs.data()), *listener);
+    status = program->launches->launch(&reporter);
   } else if (status) {
-    status = launches->launch(nullptr);
+    status = program->launches->launch(nullptr);
   }
   if (!status) {
     breakStates(false);
     // What was started before the error ends with the call.
-    (void)bool(launches->finish());
+    (void)bool(program->launches->finish());
     inFlight = false;
     return status;
   }
   for (const Copy &copy : copiesOut)
     if (status)
-      status = launches->copy(copy);
+      status = program->launches->copy(copy);
   if (status && onCallersStream && !listener && !crosses()) {
     inFlight = true;
-    return launches->defer();
+    return program->launches->defer();
   }
   inFlight = false;
-  if (Status done = launches->finish(); !done && status)
+  if (Status done = program->launches->finish(); !done && status)
     status = std::move(done);
   if (!status)
     breakStates(true);
@@ -196,11 +191,12 @@ Status Context::Impl::startStates() {
 
 Status Context::Impl::clearCounters() {
   LUMINAL_CHECK(settle());
+  Memory &counters = program->counters;
   if (counters.size() > 0) {
     const std::vector<uint8_t> zeros(counters.size());
     LUMINAL_CHECK(device.copy(
         {zeros.data(), counters.data(), counters.size(), Copy::Kind::In}));
   }
-  countersClean = true;
+  program->countersClean = true;
   return {};
 }

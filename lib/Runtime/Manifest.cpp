@@ -53,6 +53,20 @@ bool runtime::fits(const HostTensor &tensor, const TensorSpec &spec) {
   return same;
 }
 
+std::string Manifest::getGuardText(const Manifest &program) const {
+  std::string text;
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    const SymbolRange &range = symbols[i].range,
+                      &whole = program.symbols[i].range;
+    if (range.lo == whole.lo && range.hi == whole.hi)
+      continue;
+    text += (text.empty() ? "" : ", ") + symbols[i].name + " in [" +
+            std::to_string(range.lo) + ", " +
+            (range.hi ? std::to_string(*range.hi) : "") + "]";
+  }
+  return text;
+}
+
 uint32_t Manifest::rootBuffer(uint32_t index) const {
   // verify() has shown that chains of aliases end.
   while (buffers[index].kind == Kind::Alias)

@@ -3,6 +3,7 @@
 
 #include "luminal/Runtime/Manifest.h"
 #include "luminal/Support/Json.h"
+#include <algorithm>
 #include <limits>
 
 using namespace luminal;
@@ -233,7 +234,19 @@ struct Reader {
     LUMINAL_CHECK(readOptional(root, "weights_file", m.weightsFile));
     LUMINAL_CHECK(readSchedule(root, m));
     LUMINAL_TRY(prepare, root.find("prepare"));
-    return prepare ? readPrepare(*prepare, m) : Status();
+    if (prepare)
+      LUMINAL_CHECK(readPrepare(*prepare, m));
+    LUMINAL_TRY(variantsRef, root.find("variants"));
+    if (!variantsRef)
+      return {};
+    LUMINAL_TRY(variants, variantsRef->asArray());
+    if (variants.size() > kMaxVariants)
+      return variantsRef->error("has " + std::to_string(variants.size()) +
+                                " variants, more than " +
+                                std::to_string(kMaxVariants));
+    for (const JsonRef &variant : variants)
+      LUMINAL_CHECK(readVariant(variant, m));
+    return {};
   }
 
   /// Memory and steps.
@@ -257,13 +270,9 @@ struct Reader {
     return {};
   }
 
-  /// What runs when weights are bound: `weights` says which of them it reads.
-  static Status readPrepare(const JsonRef &ref, Manifest &m) {
-    auto prepare = std::make_shared<Manifest>();
-    prepare->producer = m.producer;
-    prepare->target = m.target;
-    prepare->weights = m.weights;
-    for (WeightSpec &weight : prepare->weights)
+  /// The weights that a second schedule reads, and their buffers.
+  static Status readUses(const JsonRef &ref, Manifest &m) {
+    for (WeightSpec &weight : m.weights)
       weight.buffer.reset();
     LUMINAL_TRY(usesRef, ref.at("weights"));
     LUMINAL_TRY(uses, usesRef.asArray());
@@ -273,11 +282,65 @@ struct Reader {
       LUMINAL_CHECK(readMember(use, "buffer", buffer));
       if (weight >= m.weights.size())
         return use.error("there is no weight " + std::to_string(weight));
-      if (prepare->weights[weight].buffer)
+      if (m.weights[weight].buffer)
         return use.error("weight " + std::to_string(weight) +
                          " is listed twice");
-      prepare->weights[weight].buffer = buffer;
+      m.weights[weight].buffer = buffer;
     }
+    return {};
+  }
+
+  /// One buffer for each of `specs`.
+  template <typename Spec>
+  static Status readBuffers(const JsonRef &ref, std::string_view key,
+                            std::vector<Spec> &specs) {
+    LUMINAL_TRY(list, ref.at(key));
+    std::vector<uint32_t> buffers;
+    LUMINAL_CHECK(read(list, buffers));
+    if (buffers.size() != specs.size())
+      return list.error("has " + std::to_string(buffers.size()) +
+                        " buffers, expected " + std::to_string(specs.size()));
+    for (size_t i = 0; i < specs.size(); ++i)
+      specs[i].buffer = buffers[i];
+    return {};
+  }
+
+  /// The program for narrower ranges: what is not stated is as in `m`.
+  static Status readVariant(const JsonRef &ref, Manifest &m) {
+    auto variant = std::make_shared<Manifest>();
+    variant->producer = m.producer;
+    variant->target = m.target;
+    variant->symbols = m.symbols;
+    variant->inputs = m.inputs;
+    variant->outputs = m.outputs;
+    variant->weights = m.weights;
+    variant->prepare = m.prepare;
+    std::vector<SymbolSpec> ranges;
+    LUMINAL_CHECK(readMember(ref, "ranges", ranges));
+    for (const SymbolSpec &range : ranges) {
+      auto symbol = std::find_if(
+          variant->symbols.begin(), variant->symbols.end(),
+          [&](const SymbolSpec &s) { return s.name == range.name; });
+      if (symbol == variant->symbols.end())
+        return ref.error("there is no symbol '" + range.name + "'");
+      symbol->range = range.range;
+    }
+    LUMINAL_CHECK(readOptional(ref, "requirements", variant->requirements));
+    LUMINAL_CHECK(readBuffers(ref, "inputs", variant->inputs));
+    LUMINAL_CHECK(readBuffers(ref, "outputs", variant->outputs));
+    LUMINAL_CHECK(readUses(ref, *variant));
+    LUMINAL_CHECK(readSchedule(ref, *variant));
+    m.variants.push_back(std::move(variant));
+    return {};
+  }
+
+  /// What runs when weights are bound: `weights` says which of them it reads.
+  static Status readPrepare(const JsonRef &ref, Manifest &m) {
+    auto prepare = std::make_shared<Manifest>();
+    prepare->producer = m.producer;
+    prepare->target = m.target;
+    prepare->weights = m.weights;
+    LUMINAL_CHECK(readUses(ref, *prepare));
     LUMINAL_CHECK(readMember(ref, "outputs", prepare->outputs));
     LUMINAL_CHECK(readSchedule(ref, *prepare));
     m.prepare = std::move(prepare);

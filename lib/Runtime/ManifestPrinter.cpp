@@ -81,13 +81,60 @@ static void printSchedule(Json &root, const Manifest &m) {
   }
 }
 
-static Json printPrepare(const Manifest &m) {
-  Json json;
+static void printSymbols(Json &list, const std::vector<SymbolSpec> &symbols) {
+  list = Json::array();
+  for (const SymbolSpec &symbol : symbols) {
+    Json json{{"name", symbol.name}, {"min", symbol.range.lo}};
+    if (symbol.range.hi)
+      json["max"] = *symbol.range.hi;
+    list.push_back(std::move(json));
+  }
+}
+
+static void printRequirements(Json &root, const Manifest &m) {
+  root["requirements"] = Json::array();
+  for (const Requirement &requirement : m.requirements) {
+    Json space = Json::array();
+    for (const Expr &extent : requirement.space)
+      space.push_back(extent.str());
+    root["requirements"].push_back(Json{{"what", requirement.what},
+                                        {"lesser", requirement.lesser.str()},
+                                        {"greater", requirement.greater.str()},
+                                        {"space", std::move(space)}});
+  }
+}
+
+/// The weights that a second schedule reads.
+static void printUses(Json &json, const Manifest &m) {
   json["weights"] = Json::array();
   for (size_t i = 0; i < m.weights.size(); ++i)
     if (m.weights[i].buffer)
       json["weights"].push_back(
           Json{{"weight", i}, {"buffer", *m.weights[i].buffer}});
+}
+
+static Json printVariant(const Manifest &m, const Manifest &program) {
+  Json json;
+  std::vector<SymbolSpec> narrower;
+  for (size_t i = 0; i < m.symbols.size(); ++i)
+    if (m.symbols[i].range != program.symbols[i].range)
+      narrower.push_back(m.symbols[i]);
+  printSymbols(json["ranges"], narrower);
+  printRequirements(json, m);
+  json["inputs"] = Json::array();
+  for (const InputSpec &input : m.inputs)
+    json["inputs"].push_back(input.buffer);
+  json["outputs"] = Json::array();
+  for (const OutputSpec &output : m.outputs)
+    json["outputs"].push_back(output.buffer);
+  printUses(json, m);
+  printSchedule(json, m);
+  return json;
+}
+
+static Json printPrepare(const Manifest &m) {
+  Json json;
+  printUses(json, m);
   printOutputs(json, m);
   printSchedule(json, m);
   return json;
@@ -105,23 +152,8 @@ std::string Manifest::str() const {
     root["target"]["features"] = target.features;
   if (target.cubin)
     root["target"]["cubin"] = *target.cubin;
-  root["symbols"] = Json::array();
-  for (const SymbolSpec &symbol : symbols) {
-    Json json{{"name", symbol.name}, {"min", symbol.range.lo}};
-    if (symbol.range.hi)
-      json["max"] = *symbol.range.hi;
-    root["symbols"].push_back(std::move(json));
-  }
-  root["requirements"] = Json::array();
-  for (const Requirement &requirement : requirements) {
-    Json space = Json::array();
-    for (const Expr &extent : requirement.space)
-      space.push_back(extent.str());
-    root["requirements"].push_back(Json{{"what", requirement.what},
-                                        {"lesser", requirement.lesser.str()},
-                                        {"greater", requirement.greater.str()},
-                                        {"space", std::move(space)}});
-  }
+  printSymbols(root["symbols"], symbols);
+  printRequirements(root, *this);
   root["inputs"] = Json::array();
   for (const InputSpec &input : inputs) {
     Json json = print(input);
@@ -150,5 +182,7 @@ std::string Manifest::str() const {
   printSchedule(root, *this);
   if (prepare)
     root["prepare"] = printPrepare(*prepare);
+  for (const std::shared_ptr<const Manifest> &variant : variants)
+    root["variants"].push_back(printVariant(*variant, *this));
   return root.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -15,7 +15,9 @@ namespace {
 /// One pass over a manifest; each method returns the first error.
 class Verifier {
 public:
-  explicit Verifier(const Manifest &manifest) : m(manifest) {}
+  /// `program`: the one of which it is a variant.
+  explicit Verifier(const Manifest &manifest, const Manifest *program = nullptr)
+      : m(manifest), program(program) {}
 
   Status run() {
     if (!makeLaunch(m.target.kind))
@@ -36,10 +38,17 @@ public:
                      std::string(bufferKindName(m.buffers[i].kind)) +
                      " is bound to it");
     LUMINAL_CHECK(steps());
-    if (!m.prepare)
+    // What is prepared is verified with the program.
+    if (program)
       return {};
-    if (Status status = prepare(); !status)
-      return status.takeError().within("prepare");
+    if (m.prepare)
+      if (Status status = prepare(); !status)
+        return status.takeError().within("prepare");
+    if (m.variants.size() > kMaxVariants)
+      return Error("variants: are more than " + std::to_string(kMaxVariants));
+    for (size_t i = 0; i < m.variants.size(); ++i)
+      if (Status status = variant(*m.variants[i]); !status)
+        return status.takeError().within(at("variants", i));
     return {};
   }
 
@@ -260,6 +269,52 @@ private:
     return p.verify();
   }
 
+  /// A tensor of the program and of a variant, but for its buffer.
+  static bool isSame(const TensorSpec &a, const TensorSpec &b) {
+    return a.name == b.name && a.dtype == b.dtype && a.shape == b.shape;
+  }
+
+  Status variant(const Manifest &v) {
+    if (!v.variants.empty())
+      return Error("variants: a variant has none");
+    if (v.target.kind != m.target.kind || v.prepare != m.prepare)
+      return Error("is not of the same target, or prepares something else");
+    auto haveSame = [](const auto &ours, const auto &theirs, auto isEqual) {
+      return std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(),
+                        isEqual);
+    };
+    if (!haveSame(m.inputs, v.inputs,
+                  [](const InputSpec &a, const InputSpec &b) {
+                    return isSame(a, b) && a.state == b.state &&
+                           a.initial == b.initial;
+                  }))
+      return Error("inputs: are not those of the program");
+    if (!haveSame(m.outputs, v.outputs,
+                  [](const OutputSpec &a, const OutputSpec &b) {
+                    return isSame(a, b) && a.updates == b.updates;
+                  }))
+      return Error("outputs: are not those of the program");
+    if (!haveSame(m.weights, v.weights,
+                  [](const WeightSpec &a, const WeightSpec &b) {
+                    return isSame(a, b);
+                  }))
+      return Error("weights: are not those of the program");
+    if (!haveSame(m.symbols, v.symbols,
+                  [](const SymbolSpec &a, const SymbolSpec &b) {
+                    return a.name == b.name;
+                  }))
+      return Error("symbols: are not those of the program");
+    for (size_t i = 0; i < v.symbols.size(); ++i) {
+      const SymbolRange &range = v.symbols[i].range,
+                        &whole = m.symbols[i].range;
+      if (range.lo < whole.lo ||
+          (whole.hi && (!range.hi || *range.hi > *whole.hi)))
+        return Error("ranges: that of '" + v.symbols[i].name +
+                     "' is not within the program's");
+    }
+    return Verifier(v, &m).run();
+  }
+
   Status launch(const StepSpec &step, const std::string &where) {
     if (getTargetName(step.launch) != m.target.kind)
       return Error(where + ": is of target '" +
@@ -364,6 +419,7 @@ private:
 
   static constexpr size_t kMaxPath = 4096;
   const Manifest &m;
+  const Manifest *program;
   std::vector<std::string> names;
   std::vector<bool> owned;
   std::map<uint32_t, std::string> outputTypes;

@@ -17,11 +17,19 @@ double microseconds(std::chrono::steady_clock::duration d) {
 }
 } // namespace
 
-Profiler::Profiler(const Manifest &manifest, size_t mostEvents)
-    : manifest(manifest),
-      room(std::max<size_t>(
-          mostEvents / 2 / std::max<size_t>(manifest.steps.size(), 1), 1)),
-      totals(manifest.steps.size()) {}
+Profiler::Profiler(const Manifest &manifest, size_t mostEvents) {
+  auto add = [&](const Manifest &program) {
+    firstStep.push_back(static_cast<uint32_t>(steps.size()));
+    for (const StepSpec &step : program.steps)
+      steps.push_back(&step);
+  };
+  add(manifest);
+  for (const std::shared_ptr<const Manifest> &variant : manifest.variants)
+    add(*variant);
+  room =
+      std::max<size_t>(mostEvents / 2 / std::max<size_t>(steps.size(), 1), 1);
+  totals.resize(steps.size());
+}
 
 void Profiler::before(const StepReport &report) {
   calls += report.step == 0;
@@ -35,8 +43,9 @@ std::optional<uint64_t> Profiler::getTraced() const {
 Status Profiler::after(const StepReport &report) {
   Clock::time_point end = Clock::now();
   const uint64_t call = calls - 1;
+  const uint32_t number = getNumber(report);
   Event event{call,
-              report.step,
+              number,
               report.threads,
               microseconds(start - origin),
               report.microseconds.value_or(microseconds(end - start)),
@@ -45,12 +54,12 @@ Status Profiler::after(const StepReport &report) {
     first.push_back(event);
   } else {
     // A failed call leaves the times of a previous call.
-    size_t place = (call % room) * totals.size() + report.step;
+    size_t place = (call % room) * totals.size() + number;
     if (last.size() <= place)
       last.resize(place + 1, Event{0, 0, 0, 0, 0, 0});
     last[place] = event;
   }
-  Total &total = totals[report.step];
+  Total &total = totals[number];
   ++total.calls;
   total.us += event.lengthUs;
   total.bytes += static_cast<double>(report.traffic);
@@ -85,8 +94,8 @@ std::string Profiler::table() const {
         all > 0 ? 100 * total.us / all : 0,
         total.us > 0 ? total.bytes / total.us * 1e-3 : 0,
         total.us > 0 ? total.flops / total.us * 1e-3 : 0, total.threads);
-    text += line + manifest.steps[i].name + " (" +
-            std::string(manifest.steps[i].getCodeName()) + ")\n";
+    text += line + steps[i]->name + " (" +
+            std::string(steps[i]->getCodeName()) + ")\n";
   }
   return text;
 }
@@ -116,7 +125,7 @@ std::string Profiler::trace() const {
              {"name", "thread_name"},
              {"args", {{"name", "steps"}}}});
   for (const Event &event : events) {
-    const StepSpec &step = manifest.steps[event.step];
+    const StepSpec &step = *steps[event.step];
     text += ",\n" + print({{"ph", "X"},
                            {"pid", 1},
                            {"tid", 1},

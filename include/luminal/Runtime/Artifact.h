@@ -86,9 +86,15 @@ public:
   /// Bytes of what these two made, for as long as the artifact keeps it or a
   /// context uses it. No context counts them.
   uint64_t getPreparedBytes() const { return *preparedBytes; }
-  /// By step.
-  const std::vector<KernelHandle> &getKernels() const { return kernels; }
-  const Plan &getPlan() const { return *plan; }
+  /// The program of the manifest, then its variants: whatever runs a call does
+  /// the steps of one of them.
+  struct Program {
+    const Manifest *manifest;
+    std::unique_ptr<const Plan> plan;
+    /// By step; empty without code.
+    std::vector<KernelHandle> kernels;
+  };
+  const std::vector<Program> &getPrograms() const { return programs; }
 
 private:
   Artifact();
@@ -96,7 +102,8 @@ private:
                                                   const LoadOptions &options);
   std::string findWeightsFile() const;
   Status readMembers(const ZipArchive &archive, const LoadOptions &options);
-  Status makePlan();
+  Status makePlans();
+  Status checkConstants(uint64_t &end, std::string &last) const;
   Status loadCode(const Device::ReadMember &read, unsigned index);
   /// Code of users by the member that holds it.
   using CustomModules =
@@ -104,6 +111,8 @@ private:
   Status loadCustom(const Manifest &steps, const Device::ReadMember &read,
                     CustomModules &modules);
   Status findKernels(const Module &code, const std::string &where);
+  Status findKernels(const Module &code, Program &program,
+                     const std::string &where);
   Status createPrepare();
   Status mapEmbeddedWeights(const ZipArchive &archive);
   Status mapWeights(const std::string &path);
@@ -111,7 +120,7 @@ private:
 
   std::string name;
   Manifest manifest;
-  std::unique_ptr<Plan> plan;
+  std::vector<Program> programs;
   std::vector<uint32_t> userInputs, states, userOutputs;
   Bytes constants;
   std::vector<const void *> weights;
@@ -119,7 +128,6 @@ private:
   Device *device = nullptr;
   std::unique_ptr<Module> module;
   std::shared_ptr<const CustomModules> custom;
-  std::vector<KernelHandle> kernels;
   const uint8_t *constantsOnDevice = nullptr;
   Memory constantsMemory;
   mutable std::mutex weightsMutex;

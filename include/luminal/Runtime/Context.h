@@ -19,7 +19,8 @@ struct ContextOptions {
 
 /// What a step did, for a StepListener.
 struct StepReport {
-  uint32_t step = 0;
+  /// Counted within its program (Artifact::getPrograms).
+  uint32_t step = 0, program = 0;
   int64_t work = 0, traffic = 0, flops = 0;
   unsigned threads = 1;
   /// Operands, then results, as the kernel gets them; Context::readMemory reads
@@ -92,7 +93,10 @@ public:
   Result<const void *> getOutputData(uint32_t output) const;
   /// Memory of a state with an initial value: what the next call starts from.
   Result<const void *> getStateData(uint32_t input);
-  /// Size of a buffer of the manifest. Valid after `prepare`.
+  /// The program that the sizes call for, by its number in
+  /// Artifact::getPrograms. Valid after `prepare`.
+  uint32_t getProgram() const;
+  /// Size of a buffer of that program. Valid after `prepare`.
   int64_t getBufferBytes(uint32_t buffer) const;
   /// Values of the manifest's symbols. Valid after `prepare`.
   std::span<const int64_t> getSymbolValues() const;

@@ -35,6 +35,8 @@ constexpr int64_t kManifestVersion = 3;
 /// Alignment in bytes of what the runtime allocates and of constants.bin and
 /// weights.bin in the artifact.
 constexpr uint64_t kAlignment = 64;
+/// The most variants of a program; each repeats what all have in common.
+constexpr size_t kMaxVariants = 64;
 /// The least alignment that kernels may count on for any buffer.
 constexpr uint64_t kBufferAlignment = 16;
 
@@ -159,6 +161,12 @@ struct Manifest {
   /// same target and the same weights (but for their buffers), no symbols and
   /// no inputs; its outputs are the prepared buffers of this one.
   std::shared_ptr<const Manifest> prepare;
+  /// The same program for narrower ranges of its symbols. A call runs the first
+  /// whose ranges hold, and this one where none does. Each has the same target,
+  /// inputs, outputs and weights (but for their buffers), the same symbols (but
+  /// for their ranges) and the same `prepare`, but buffers, steps and
+  /// requirements of its own, and no variants.
+  std::vector<std::shared_ptr<const Manifest>> variants;
 
   /// Parses and verifies; errors begin with `name` and the JSON path.
   static Result<Manifest> parse(std::string_view text, std::string name);
@@ -166,6 +174,10 @@ struct Manifest {
   std::string str() const;
   /// Everything that can be checked without values of the symbols.
   Status verify() const;
+
+  /// "s in [1, 1]" for each symbol whose range is narrower than that of
+  /// `program`, of which this is a variant.
+  std::string getGuardText(const Manifest &program) const;
 
   /// The buffer that `index` finally aliases; `index` itself if not an alias.
   uint32_t rootBuffer(uint32_t index) const;

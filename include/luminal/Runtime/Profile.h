@@ -19,6 +19,7 @@ namespace luminal::runtime {
 class Profiler : public StepListener {
 public:
   static constexpr size_t kMostEvents = 100'000;
+  /// Steps of the manifest's program, then those of its variants.
   explicit Profiler(const Manifest &manifest, size_t mostEvents = kMostEvents);
   void before(const StepReport &report) override;
   Status after(const StepReport &report) override;
@@ -32,7 +33,7 @@ public:
     /// Of the last one.
     unsigned threads = 1;
   };
-  /// By step of the manifest.
+  /// By step of the manifest, then of its variants.
   const std::vector<Total> &getTotals() const { return totals; }
   /// One row per step, the longest first: calls, time, share, bandwidth, rate.
   std::string table() const;
@@ -53,7 +54,14 @@ private:
     int64_t work;
   };
 
-  const Manifest &manifest;
+  /// Numbers a step among those of all programs.
+  uint32_t getNumber(const StepReport &report) const {
+    return firstStep[report.program] + report.step;
+  }
+
+  std::vector<const StepSpec *> steps;
+  /// By program.
+  std::vector<uint32_t> firstStep;
   Clock::time_point origin = Clock::now(), start;
   /// Capacity of each of the two parts of the trace in calls; calls so far.
   uint64_t room, calls = 0;

@@ -159,6 +159,16 @@ std::string tools::describeArtifact(const Artifact &artifact, bool json) {
             " steps\n";
   text += "steps: " + std::to_string(m.steps.size()) +
           ", arena: " + m.arenaBytes.str() + " bytes\n";
+  for (const std::shared_ptr<const Manifest> &variant : m.variants) {
+    std::string guard = variant->getGuardText(m);
+    root["variants"].push_back(
+        Json{{"ranges", guard},
+             {"steps", variant->steps.size()},
+             {"arena_bytes", variant->arenaBytes.str()}});
+    text += "variant for " + guard +
+            ": steps: " + std::to_string(variant->steps.size()) +
+            ", arena: " + variant->arenaBytes.str() + " bytes\n";
+  }
   return json ? root.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"
               : text;
 }

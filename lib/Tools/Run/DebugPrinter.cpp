@@ -8,8 +8,12 @@ using namespace luminal;
 using namespace luminal::runtime;
 using namespace luminal::tools;
 
+const Manifest &DebugPrinter::getProgram(const StepReport &report) const {
+  return *context.getArtifact().getPrograms()[report.program].manifest;
+}
+
 void DebugPrinter::before(const StepReport &report) {
-  const Manifest &m = context.getArtifact().getManifest();
+  const Manifest &m = getProgram(report);
   const StepSpec &step = m.steps[report.step];
   std::fprintf(stream, "step %u: %s (kernel %s) work %lld, threads %u\n",
                report.step, step.name.c_str(),
@@ -34,7 +38,7 @@ Status DebugPrinter::after(const StepReport &report) {
   const double us = std::chrono::duration<double, std::micro>(
                         std::chrono::steady_clock::now() - start)
                         .count();
-  const StepSpec &step = context.getArtifact().getManifest().steps[report.step];
+  const StepSpec &step = getProgram(report).steps[report.step];
   std::fprintf(stream, "  done in %.3f us, checksums", us);
   for (size_t k = step.getFirstResult(); k < step.getFirstWorkspace(); ++k) {
     std::vector<uint8_t> bytes(

@@ -98,6 +98,8 @@ std::string runtime::testing::makeDeviceCode(const Manifest &m) {
   std::vector<StepSpec> steps = m.steps;
   if (m.prepare)
     steps.insert(steps.end(), m.prepare->steps.begin(), m.prepare->steps.end());
+  for (const std::shared_ptr<const Manifest> &variant : m.variants)
+    steps.insert(steps.end(), variant->steps.begin(), variant->steps.end());
   for (const StepSpec &step : steps) {
     if (step.kernel.empty() || getCustomCode(step.launch) ||
         !done.insert(step.kernel).second)

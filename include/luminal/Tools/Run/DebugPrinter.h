@@ -20,6 +20,9 @@ public:
   Status after(const runtime::StepReport &report) override;
 
 private:
+  const runtime::Manifest &
+  getProgram(const runtime::StepReport &report) const;
+
   const runtime::Context &context;
   std::FILE *stream;
   std::chrono::steady_clock::time_point start;
