@@ -12,6 +12,7 @@
 #include "luminal/Conversion/Target.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace luminal {
 #define GEN_PASS_DEF_CONVERTLLIRTOLLVMPASS
@@ -101,7 +102,8 @@ void ConvertLLIRToLLVM::runOnOperation() {
   SmallVector<func::FuncOp> done;
   llvm::StringMap<EmittedKernel> emitted;
   llvm::StringMap<std::optional<llir::Workspace>> workspaces;
-  SmallVector<Requirement> requirements;
+  /// By kernel, in the module's order.
+  SmallVector<std::pair<StringAttr, SmallVector<Requirement>>> requirements;
   for (auto func : module.getOps<func::FuncOp>()) {
     llir::KernelOp kernel = getOnlyKernel(func);
     if (!kernel)
@@ -111,7 +113,9 @@ void ConvertLLIRToLLVM::runOnOperation() {
     if (failed(made))
       return signalPassFailure();
     tellLaunch(kernel, func.getSymName(), *made, DEBUG_TYPE);
-    hlir::addRequirements(requirements, made->requirements);
+    SmallVector<Requirement> own;
+    hlir::addRequirements(own, made->requirements);
+    requirements.push_back({func.getSymNameAttr(), std::move(own)});
     emitted[func.getSymName()] = std::move(*made);
     workspaces[func.getSymName()] =
         llir::getWorkspace(kernel, hlir::getAssumptions(func).getSymbols());
@@ -124,8 +128,13 @@ void ConvertLLIRToLLVM::runOnOperation() {
   Block &body = *module.getBody();
   body.getOperations().splice(body.end(), code->getBody()->getOperations());
   for (auto schedule : module.getOps<llir::ScheduleOp>()) {
+    llvm::StringSet<> called;
+    for (auto step : schedule.getBody().getOps<llir::StepOp>())
+      called.insert(step.getCallee().value_or(""));
     SmallVector<Requirement> all = hlir::getRequirements(schedule);
-    hlir::addRequirements(all, requirements);
+    for (const auto &[kernel, own] : requirements)
+      if (called.contains(kernel))
+        hlir::addRequirements(all, own);
     hlir::setRequirements(schedule, all);
   }
   auto given = module.walk([&](llir::StepOp step) {

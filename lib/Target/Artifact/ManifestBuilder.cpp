@@ -1,6 +1,7 @@
 //===- ManifestBuilder.cpp - From a schedule to the manifest --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "luminal/Dialect/LLIR/Utils/Variants.h"
 #include "luminal/Support/Version.h"
 #include "luminal/Target/Artifact.h"
 #include "llvm/ADT/StringExtras.h"
@@ -12,15 +13,25 @@ using namespace luminal;
 using namespace luminal::runtime;
 
 namespace {
+/// The data of an artifact; equal constants are there once.
+struct Constants {
+  explicit Constants(std::string &bytes) : bytes(bytes) {}
+
+  std::string &bytes;
+  DenseMap<Attribute, uint64_t> offsets;
+};
+
 class ManifestBuilder {
 public:
   /// Data goes to `constants`. With `program`, the schedule is what prepares
   /// that one's weights.
-  ManifestBuilder(llir::ScheduleOp schedule, std::string &constants,
+  ManifestBuilder(llir::ScheduleOp schedule, Constants &constants,
                   const Manifest *program = nullptr)
       : schedule(schedule), constants(constants), program(program) {}
 
   FailureOr<Manifest> build(const TargetSpec &target);
+  /// Of a variant of `whole`.
+  FailureOr<Manifest> buildVariant(const Manifest &whole);
 
 private:
   LogicalResult add(Operation *op);
@@ -29,13 +40,16 @@ private:
   LogicalResult addData(llir::DataOp op);
   LogicalResult addPrepared(llir::PreparedOp op);
   LogicalResult addPrepareSchedule();
+  LogicalResult findPrepared();
+  LogicalResult addEntries(const TargetSpec &target);
+  LogicalResult addVariants();
   LogicalResult addStep(llir::StepOp op);
   uint32_t addBuffer(Value value, BufferSpec spec);
   void addSymbols();
   LogicalResult checkSymbols();
 
   llir::ScheduleOp schedule;
-  std::string &constants;
+  Constants &constants;
   const Manifest *program;
   Manifest manifest;
   DenseMap<Value, uint32_t> buffers;
@@ -152,6 +166,11 @@ LogicalResult ManifestBuilder::addPrepareSchedule() {
       return failure();
     manifest.prepare = std::make_shared<const Manifest>(std::move(*built));
   }
+  return findPrepared();
+}
+
+/// Which outputs of that schedule the buffers are.
+LogicalResult ManifestBuilder::findPrepared() {
   for (auto [op, buffer] : prepared) {
     ArrayRef<OutputSpec> outputs;
     if (manifest.prepare)
@@ -192,14 +211,18 @@ static LogicalResult appendElements(llir::DataOp op, std::string &bytes) {
 }
 
 LogicalResult ManifestBuilder::addData(llir::DataOp op) {
-  constants.resize(llvm::alignTo(constants.size(), kAlignment));
+  std::string &bytes = constants.bytes;
   BufferSpec spec;
   spec.kind = BufferSpec::Kind::Constant;
-  uint64_t begin = constants.size();
-  if (failed(appendElements(op, constants)))
-    return failure();
-  spec.offset = Expr(begin);
-  spec.bytes = Expr(constants.size() - begin);
+  auto [known, isNew] = constants.offsets.try_emplace(
+      op.getValue(), llvm::alignTo(bytes.size(), kAlignment));
+  if (isNew) {
+    bytes.resize(known->second);
+    if (failed(appendElements(op, bytes)))
+      return failure();
+  }
+  spec.offset = Expr(known->second);
+  spec.bytes = llir::countBytes(op.getValue().getType());
   addBuffer(op.getBuffer(), spec);
   return success();
 }
@@ -298,28 +321,108 @@ LogicalResult ManifestBuilder::checkSymbols() {
   return success();
 }
 
-FailureOr<Manifest> ManifestBuilder::build(const TargetSpec &target) {
+LogicalResult ManifestBuilder::addEntries(const TargetSpec &target) {
   manifest.producer = LUMINAL_VERSION;
   manifest.target = target;
+  for (Operation &op : schedule.getBody().front())
+    if (failed(add(&op)))
+      return failure();
+  manifest.arenaBytes = getQuantity(schedule.getArena());
+  return success();
+}
+
+FailureOr<Manifest> ManifestBuilder::build(const TargetSpec &target) {
   // No size of a schedule that prepares weights depends on a symbol.
   if (program) {
     manifest.weights = program->weights;
     for (WeightSpec &weight : manifest.weights)
       weight.buffer.reset();
-  } else {
-    addSymbols();
-  }
-  for (Operation &op : schedule.getBody().front())
-    if (failed(add(&op)))
+    if (failed(addEntries(target)))
       return failure();
-  manifest.arenaBytes = getQuantity(schedule.getArena());
-  if (program)
     return std::move(manifest);
+  }
+  addSymbols();
+  if (failed(addEntries(target)))
+    return failure();
   for (const Requirement &requirement : hlir::getRequirements(schedule))
     manifest.requirements.push_back(requirement);
-  if (failed(checkSymbols()) || failed(addPrepareSchedule()))
+  if (failed(checkSymbols()) || failed(addPrepareSchedule()) ||
+      failed(addVariants()))
     return failure();
   return std::move(manifest);
+}
+
+/// Whether a tensor of a variant is that of the program, where symbols of one
+/// value are numbers.
+static bool isSameAt(const TensorSpec &narrow, const TensorSpec &whole,
+                     const std::vector<SymbolSpec> &symbols) {
+  auto number = [&](const Expr &leaf) -> std::optional<Expr> {
+    for (const SymbolSpec &symbol : symbols)
+      if (symbol.range.hi == symbol.range.lo &&
+          leaf.asSymbol() == std::string_view(symbol.name))
+        return Expr(symbol.range.lo);
+    return std::nullopt;
+  };
+  return narrow.name == whole.name && narrow.dtype == whole.dtype &&
+         narrow.shape.size() == whole.shape.size() &&
+         llvm::all_of(llvm::zip_equal(narrow.shape, whole.shape),
+                      [&](const auto &extents) {
+                        const auto &[a, b] = extents;
+                        return a == b ||
+                               a.substitute(number) == b.substitute(number);
+                      });
+}
+
+/// Types as `whole` states them, buffers as they are.
+template <typename Spec>
+static bool takeTypes(std::vector<Spec> &specs, const std::vector<Spec> &whole,
+                      const std::vector<SymbolSpec> &symbols) {
+  if (specs.size() != whole.size())
+    return false;
+  for (auto [spec, same] : llvm::zip_equal(specs, whole)) {
+    if (!isSameAt(spec, same, symbols))
+      return false;
+    spec.shape = same.shape;
+  }
+  return true;
+}
+
+FailureOr<Manifest> ManifestBuilder::buildVariant(const Manifest &whole) {
+  addSymbols();
+  if (failed(addEntries(whole.target)))
+    return failure();
+  for (const Requirement &requirement : hlir::getRequirements(schedule))
+    manifest.requirements.push_back(requirement);
+  if (!takeTypes(manifest.inputs, whole.inputs, manifest.symbols) ||
+      !takeTypes(manifest.outputs, whole.outputs, manifest.symbols) ||
+      !takeTypes(manifest.weights, whole.weights, manifest.symbols))
+    return schedule.emitOpError()
+           << "has other arguments or outputs than the program of which it is "
+              "a variant";
+  manifest.prepare = whole.prepare;
+  if (failed(findPrepared()))
+    return failure();
+  return std::move(manifest);
+}
+
+LogicalResult ManifestBuilder::addVariants() {
+  FailureOr<SmallVector<Operation *>> variants = llir::getVariants(schedule);
+  if (failed(variants))
+    return failure();
+  for (Operation *op : *variants) {
+    auto variant = cast<llir::ScheduleOp>(op);
+    if (variant.getPrepare() && variant.getPrepare() != schedule.getPrepare())
+      return variant.emitOpError()
+             << "prepares something else than the program of which it is a "
+                "variant";
+    FailureOr<Manifest> built =
+        ManifestBuilder(variant, constants).buildVariant(manifest);
+    if (failed(built))
+      return failure();
+    manifest.variants.push_back(
+        std::make_shared<const Manifest>(std::move(*built)));
+  }
+  return success();
 }
 
 SmallVector<llir::ScheduleOp> luminal::getPrograms(ModuleOp module) {
@@ -329,6 +432,11 @@ SmallVector<llir::ScheduleOp> luminal::getPrograms(ModuleOp module) {
     if (llir::ScheduleOp prepare = schedule.getPrepareSchedule();
         prepare && prepare != schedule)
       others.insert(prepare);
+  // One that is named wrongly is an error where the artifact is made.
+  for (llir::ScheduleOp schedule : programs)
+    if (auto names = schedule->getAttrOfType<ArrayAttr>(llir::kVariantsAttr))
+      for (auto name : names.getAsRange<FlatSymbolRefAttr>())
+        others.insert(SymbolTable::lookupSymbolIn(module, name.getAttr()));
   llvm::erase_if(programs, [&](llir::ScheduleOp schedule) {
     return others.contains(schedule);
   });
@@ -338,5 +446,6 @@ SmallVector<llir::ScheduleOp> luminal::getPrograms(ModuleOp module) {
 FailureOr<Manifest> luminal::buildManifest(llir::ScheduleOp schedule,
                                            const TargetSpec &target,
                                            std::string &constants) {
-  return ManifestBuilder(schedule, constants).build(target);
+  Constants all(constants);
+  return ManifestBuilder(schedule, all).build(target);
 }

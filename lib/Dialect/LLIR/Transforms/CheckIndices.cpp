@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
+#include "luminal/Dialect/LLIR/Utils/Variants.h"
 #include "luminal/Support/SymbolSolver.h"
 
 namespace luminal::llir {
@@ -43,8 +44,9 @@ static void collectSymbols(Operation *op, std::set<std::string> &used) {
   used.insert(names.begin(), names.end());
 }
 
-/// Refuses a symbol that cannot be solved, and drops unused symbols.
-static LogicalResult checkSymbols(func::FuncOp func) {
+/// Refuses a symbol that cannot be solved, and drops unused symbols; not those
+/// of a variant, for which the ranges say when it runs.
+static LogicalResult checkSymbols(func::FuncOp func, bool isVariant) {
   auto table = func->getAttrOfType<hlir::SymbolsAttr>(hlir::kSymbolsAttr);
   if (!table)
     return success();
@@ -53,7 +55,7 @@ static LogicalResult checkSymbols(func::FuncOp func) {
   SmallVector<hlir::SymbolEntry> kept;
   std::vector<NamedRange> symbols;
   for (const hlir::SymbolEntry &entry : table.getEntries()) {
-    if (!used.count(entry.name.str()))
+    if (!isVariant && !used.count(entry.name.str()))
       continue;
     kept.push_back(entry);
     symbols.push_back({entry.name.str(), entry.range});
@@ -81,6 +83,13 @@ public:
     ModuleOp module = getOperation();
     SmallVector<ScheduleOp> schedules(module.getOps<ScheduleOp>());
     SmallVector<Requirement> ofKernels;
+    DenseSet<Operation *> variants;
+    for (auto func : module.getOps<func::FuncOp>()) {
+      FailureOr<SmallVector<Operation *>> own = getVariants(func);
+      if (failed(own))
+        return signalPassFailure();
+      variants.insert(own->begin(), own->end());
+    }
     for (auto func : module.getOps<func::FuncOp>()) {
       if (func.isDeclaration())
         continue;
@@ -88,7 +97,7 @@ public:
       // at the steps.
       bool isKernel = !schedules.empty();
       SmallVector<Requirement> own = hlir::getRequirements(func);
-      if ((!isKernel && failed(checkSymbols(func))) ||
+      if ((!isKernel && failed(checkSymbols(func, variants.contains(func)))) ||
           failed(hlir::checkIndices(func, hlir::getAssumptions(func),
                                     isKernel ? ofKernels : own)))
         return signalPassFailure();

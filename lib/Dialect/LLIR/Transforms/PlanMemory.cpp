@@ -11,9 +11,11 @@
 //                                      }
 //
 // What `llir.prepare` ops read becomes a second schedule, which runs when
-// weights are bound; kernels that both need are in both.
+// weights are bound; kernels that both need are in both. A function and its
+// variants share kernels and that schedule.
 //
-// Tested by test/Dialect/LLIR/plan-memory.mlir and plan-memory-prepare.mlir.
+// Tested by test/Dialect/LLIR/plan-memory.mlir, plan-memory-prepare.mlir and
+// plan-memory-variants.mlir.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +24,11 @@
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Utils/KernelClasses.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
+#include "luminal/Dialect/LLIR/Utils/Variants.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Transforms/CSE.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -74,6 +80,8 @@ struct Request {
   SmallVector<Operation *> ops;
   /// It runs when weights are bound.
   bool isPrepare = false;
+  /// By `llir.prepare` op: the output of the other schedule that it is.
+  DenseMap<Operation *, unsigned> prepared;
 };
 
 /// The functions of kernels, by kernel text: one for all that are equal.
@@ -320,7 +328,6 @@ static StringAttr getPreparedName(MLIRContext *context, unsigned index) {
 }
 
 void Planner::buildBuffers(ImplicitLocOpBuilder &b, ArrayRef<Expr> offsets) {
-  unsigned numPrepared = 0;
   for (Storage &storage : storages) {
     switch (storage.kind) {
     case Storage::Kind::Argument:
@@ -331,7 +338,10 @@ void Planner::buildBuffers(ImplicitLocOpBuilder &b, ArrayRef<Expr> offsets) {
       break;
     case Storage::Kind::Prepared:
       storage.buffer = PreparedOp::create(
-          b, getPreparedName(context, numPrepared++), storage.value.getType());
+          b,
+          getPreparedName(context,
+                          request.prepared.at(storage.value.getDefiningOp())),
+          storage.value.getType());
       break;
     case Storage::Kind::Slot:
       storage.buffer =
@@ -370,7 +380,9 @@ StringAttr Planner::getFunction(KernelOp kernel, OpBuilder &builder) {
                                       kernel.getResultTypes());
   auto holder = func::FuncOp::create(kernel.getLoc(), "kernel", type);
   holder.setPrivate();
-  if (Attribute attribute = func->getAttr(hlir::kSymbolsAttr))
+  // Kernels without symbols are equal whatever the ranges of symbols are.
+  if (Attribute attribute = func->getAttr(hlir::kSymbolsAttr);
+      attribute && usesSymbols(kernel))
     holder->setAttr(hlir::kSymbolsAttr, attribute);
   OpBuilder body = OpBuilder::atBlockEnd(holder.addEntryBlock());
   auto copy = cast<KernelOp>(body.clone(*kernel));
@@ -524,21 +536,60 @@ static Request getProgram(func::FuncOp func) {
   return request;
 }
 
-/// What the ops of `program` take from `llir.prepare`; without outputs where
-/// there is none of them.
-static FailureOr<Request> getPreparation(func::FuncOp func,
-                                         const Request &program) {
+/// A function, without a place, of what the `llir.prepare` ops of all programs
+/// take: each equal value once. Gives programs their places among its results.
+static func::FuncOp joinPreparations(MutableArrayRef<func::FuncOp> funcs,
+                                     MutableArrayRef<Request> programs) {
+  func::FuncOp first = funcs.front();
+  auto joined = func::FuncOp::create(first.getLoc(), first.getSymName(),
+                                     first.getFunctionType());
+  joined->setAttrs(first->getAttrDictionary());
+  OpBuilder builder = OpBuilder::atBlockEnd(joined.addEntryBlock());
+  SmallVector<Value> values;
+  for (auto [func, program] : llvm::zip_equal(funcs, programs)) {
+    IRMapping map;
+    map.map(func.getArguments(), joined.getArguments());
+    SmallVector<Output> wanted;
+    for (Operation *op : program.ops)
+      if (auto prepare = dyn_cast<PrepareOp>(op)) {
+        program.prepared[op] = values.size() + wanted.size();
+        wanted.push_back({prepare.getOperand(), {}, {}});
+      }
+    for (Operation *op :
+         getSlice(func.getBody().front(), wanted, /*through=*/true)) {
+      if (auto prepare = dyn_cast<PrepareOp>(op))
+        map.map(prepare.getResult(), map.lookup(prepare.getOperand()));
+      else
+        builder.clone(*op, map);
+    }
+    for (const Output &output : wanted)
+      values.push_back(map.lookup(output.value));
+  }
+  auto end = func::ReturnOp::create(builder, first.getLoc(), values);
+  IRRewriter rewriter(first.getContext());
+  DominanceInfo dominance(joined);
+  eliminateCommonSubExpressions(rewriter, dominance, joined);
+  llvm::SetVector<Value> unique(end.operand_begin(), end.operand_end());
+  for (Request &program : programs)
+    for (auto &[op, index] : program.prepared)
+      index = llvm::find(unique, end.getOperand(index)) - unique.begin();
+  end->setOperands(unique.getArrayRef());
+  return joined;
+}
+
+/// What is prepared for the programs that `joined` was made of; without outputs
+/// where there is nothing.
+static FailureOr<Request> getPreparation(func::FuncOp joined) {
   Request request;
-  request.name = (func.getSymName() + "_prepare").str();
+  request.name = (joined.getSymName() + "_prepare").str();
   request.isPrepare = true;
-  for (Operation *op : program.ops)
-    if (auto prepare = dyn_cast<PrepareOp>(op))
-      request.outputs.push_back(
-          {prepare.getOperand(),
-           getPreparedName(func.getContext(), request.outputs.size()),
-           {}});
-  request.ops =
-      getSlice(func.getBody().front(), request.outputs, /*through=*/true);
+  Block &block = joined.getBody().front();
+  for (Value value : block.getTerminator()->getOperands())
+    request.outputs.push_back(
+        {value,
+         getPreparedName(joined.getContext(), request.outputs.size()),
+         {}});
+  request.ops = getSlice(block, request.outputs, /*through=*/true);
   llvm::SetVector<BlockArgument> arguments;
   auto use = [&](Value value) {
     if (auto argument = dyn_cast<BlockArgument>(value))
@@ -554,8 +605,10 @@ static FailureOr<Request> getPreparation(func::FuncOp func,
   for (const Output &output : request.outputs)
     use(output.value);
   for (BlockArgument argument : arguments) {
-    if (!isWeight(argument))
-      return func.emitOpError()
+    auto kind = joined.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                    hlir::kKindAttr);
+    if (!kind || kind.getValue() != "weight")
+      return joined.emitOpError()
              << "prepares what depends on argument " << argument.getArgNumber()
              << ", which is not a weight";
   }
@@ -570,43 +623,90 @@ static FailureOr<Request> getPreparation(func::FuncOp func,
 namespace {
 class PlanMemory : public llir::impl::PlanMemoryPassBase<PlanMemory> {
 public:
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    // A module that already has a schedule is left as it is.
-    if (!module.getOps<ScheduleOp>().empty())
-      return;
-    for (auto func : llvm::to_vector(module.getOps<func::FuncOp>())) {
-      if (func.isDeclaration())
-        continue;
-      if (!llvm::hasSingleElement(func.getBody())) {
-        func.emitError() << "expects a function of one block";
-        return signalPassFailure();
-      }
-      Assumptions symbols =
-          hlir::getAssumptions(func.getBody().front().getTerminator());
-      Request program = getProgram(func);
-      FailureOr<Request> preparation = getPreparation(func, program);
-      if (failed(preparation))
-        return signalPassFailure();
-      KernelFunctions functions;
-      OpBuilder builder(func);
-      auto plan = [&](const Request &request) -> FailureOr<ScheduleOp> {
-        Planner planner(func, request, symbols, functions);
-        if (failed(planner.assignStorage()) || failed(planner.assignResults()))
-          return failure();
-        return planner.build(builder);
-      };
-      FailureOr<ScheduleOp> schedule = plan(program);
-      if (failed(schedule))
-        return signalPassFailure();
-      if (!preparation->outputs.empty()) {
-        FailureOr<ScheduleOp> second = plan(*preparation);
-        if (failed(second))
-          return signalPassFailure();
-        schedule->setPrepareAttr(FlatSymbolRefAttr::get(*second));
-      }
-      func.erase();
-    }
-  }
+  void runOnOperation() override;
+
+private:
+  LogicalResult plan(SmallVector<func::FuncOp> funcs,
+                     KernelFunctions &functions);
 };
 } // namespace
+
+/// Plans a function and, after it, its variants.
+LogicalResult PlanMemory::plan(SmallVector<func::FuncOp> funcs,
+                               KernelFunctions &functions) {
+  func::FuncOp first = funcs.front();
+  for (func::FuncOp func : funcs) {
+    if (!llvm::hasSingleElement(func.getBody()))
+      return func.emitError() << "expects a function of one block";
+    if (func.getNumArguments() != first.getNumArguments() ||
+        func.getArgAttrsAttr() != first.getArgAttrsAttr())
+      return func.emitError() << "is a variant of '" << first.getSymName()
+                              << "', but has other arguments";
+  }
+  SmallVector<Request> programs = llvm::map_to_vector(funcs, getProgram);
+  OwningOpRef<func::FuncOp> joined = joinPreparations(funcs, programs);
+  FailureOr<Request> preparation = getPreparation(*joined);
+  if (failed(preparation))
+    return failure();
+  OpBuilder builder(first);
+  auto planOne = [&](func::FuncOp func,
+                     const Request &request) -> FailureOr<ScheduleOp> {
+    Assumptions symbols =
+        hlir::getAssumptions(func.getBody().front().getTerminator());
+    Planner planner(func, request, symbols, functions);
+    if (failed(planner.assignStorage()) || failed(planner.assignResults()))
+      return failure();
+    return planner.build(builder);
+  };
+  SmallVector<ScheduleOp> schedules;
+  for (auto [func, program] : llvm::zip_equal(funcs, programs)) {
+    FailureOr<ScheduleOp> schedule = planOne(func, program);
+    if (failed(schedule))
+      return failure();
+    schedules.push_back(*schedule);
+  }
+  if (!preparation->outputs.empty()) {
+    FailureOr<ScheduleOp> second = planOne(*joined, *preparation);
+    if (failed(second))
+      return failure();
+    for (auto [schedule, program] : llvm::zip_equal(schedules, programs))
+      if (!program.prepared.empty())
+        schedule.setPrepareAttr(FlatSymbolRefAttr::get(*second));
+    schedules.front().setPrepareAttr(FlatSymbolRefAttr::get(*second));
+  }
+  if (Attribute variants = first->getAttr(kVariantsAttr))
+    schedules.front()->setAttr(kVariantsAttr, variants);
+  for (func::FuncOp func : funcs)
+    func.erase();
+  return success();
+}
+
+void PlanMemory::runOnOperation() {
+  ModuleOp module = getOperation();
+  // A module that already has a schedule is left as it is.
+  if (!module.getOps<ScheduleOp>().empty())
+    return;
+  // Each program with its variants.
+  SmallVector<SmallVector<func::FuncOp>> groups;
+  DenseSet<Operation *> variants;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (func.isDeclaration())
+      continue;
+    SmallVector<func::FuncOp> &group = groups.emplace_back(1, func);
+    FailureOr<SmallVector<Operation *>> own = getVariants(func);
+    if (failed(own))
+      return signalPassFailure();
+    for (Operation *variant : *own) {
+      group.push_back(cast<func::FuncOp>(variant));
+      if (!variants.insert(variant).second) {
+        variant->emitError() << "is a variant of two programs";
+        return signalPassFailure();
+      }
+    }
+  }
+  KernelFunctions functions;
+  for (SmallVector<func::FuncOp> &group : groups)
+    if (!variants.contains(group.front()) &&
+        failed(plan(std::move(group), functions)))
+      return signalPassFailure();
+}

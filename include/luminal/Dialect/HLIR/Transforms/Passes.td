@@ -44,6 +44,27 @@ def RollLoopsPass : Pass<"hlir-roll-loops", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::luminal::hlir::HLIRDialect"];
 }
 
+def NarrowSymbolsPass : Pass<"hlir-narrow-symbols", "::mlir::func::FuncOp"> {
+  let summary = "Narrow the ranges of a program's symbols";
+  let description = [{
+    Each of `ranges` is `NAME=VALUE`, `NAME=LEAST..MOST` or `NAME=LEAST..`, and lies within the range of that symbol. A
+    symbol of one value is that number in every type and attribute: what follows compiles as if the program had been
+    written for it. It stays in the table of symbols.
+
+    Before, with `ranges=s=1`:
+    ```mlir
+    func.func @f(%x: tensor<?x16xf32, #hlir.dims<s>>) attributes {hlir.symbols = #hlir.symbols<s in [1, 64]>}
+    ```
+    After:
+    ```mlir
+    func.func @f(%x: tensor<1x16xf32>) attributes {hlir.symbols = #hlir.symbols<s in [1, 1]>}
+    ```
+  }];
+  let options = [
+    ListOption<"ranges", "ranges", "std::string", "The ranges">
+  ];
+}
+
 def UnrollLoopsPass : Pass<"hlir-unroll-loops", "::mlir::func::FuncOp"> {
   let summary = "Write loops as one trip after the other";
   let description = [{
