@@ -23,14 +23,7 @@ def best_of(kernel):
     return min((tried["seconds"] for tried in kernel["tried"] if "seconds" in tried), default=None)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("report", type=pathlib.Path)
-    parser.add_argument("--schedules", action="store_true", help="list what was tried for each kernel")
-    args = parser.parse_args()
-    search = json.loads(args.report.read_text()).get("search")
-    if search is None:
-        sys.exit(f"{args.report}: is no report of a compile with --search-budget")
+def print_search(search, schedules):
     print(f"ended by {search['ended']} after {search['seconds']:.1f} s: {search['kernels_timed']} kernels timed, "
           f"{search['cache_hits']} from the cache")
     print_table([["us", "static", "found"],
@@ -54,11 +47,26 @@ def main():
                      str(len(kernel["tried"])), rate(kernel.get("bytes", 0)), rate(kernel.get("flops", 0)),
                      f"{kernel['roofline_share']:.2f}" if "roofline_share" in kernel else "-"])
     print_table(rows)
-    if args.schedules:
+    if schedules:
         for kernel in kernels:
             print(f"\n{kernel['name']}: {kernel['schedule']}")
             for tried in kernel["tried"]:
                 print(f"  {microseconds(tried.get('seconds')):>10}  {tried['schedule']}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("report", type=pathlib.Path)
+    parser.add_argument("--schedules", action="store_true", help="list what was tried for each kernel")
+    args = parser.parse_args()
+    searches = {key: search for key, search in json.loads(args.report.read_text()).items() if key.startswith("search")}
+    if not searches:
+        sys.exit(f"{args.report}: is no report of a compile with --search-budget")
+    for key, search in searches.items():
+        # One for each variant, then that of the program.
+        if len(searches) > 1:
+            print(key)
+        print_search(search, args.schedules)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 #include "luminal/Pipelines/KernelKey.h"
 #include "luminal/Support/Scalar.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -19,8 +20,9 @@ using namespace luminal;
 /// Random elements are made once for so many, and repeated.
 static constexpr size_t kPattern = 1 << 16;
 
-const void *Operands::get(size_t position, DType dtype,
+const void *Operands::get(size_t position, const runtime::TensorSpec &spec,
                           std::span<const int64_t> shape, bool isWeight) {
+  const DType dtype = spec.dtype;
   std::optional<int64_t> bytes = tensorBytes(dtype, shape.data(), shape.size());
   if (!bytes)
     return nullptr;
@@ -29,6 +31,13 @@ const void *Operands::get(size_t position, DType dtype,
     return lines.data();
   lines.resize(*bytes / sizeof(Line) + 1);
   auto *data = reinterpret_cast<uint8_t *>(lines.data());
+  const HostTensor *sample =
+      samples && !isWeight ? samples->find(spec.name) : nullptr;
+  if (sample && sample->dtype == dtype &&
+      std::ranges::equal(sample->shape, shape)) {
+    std::memcpy(data, sample->bytes.data, *bytes);
+    return data;
+  }
   bool isFloat = isFloatDType(dtype);
   if ((!isFloat && dtype != DType::I1) || *bytes == 0)
     return data;
@@ -97,7 +106,7 @@ Status BoundProgram::bind(const TimedSizes &sizes, Operands &operands) {
         return Error("'" + spec.name + "' has no size");
       shape.push_back(*n);
     }
-    const void *data = operands.get(position++, spec.dtype, shape, isWeight);
+    const void *data = operands.get(position++, spec, shape, isWeight);
     if (!data)
       return Error("'" + spec.name + "' is too large");
     return bindTo(data, shape);
@@ -108,7 +117,14 @@ Status BoundProgram::bind(const TimedSizes &sizes, Operands &operands) {
       continue;
     LUMINAL_CHECK(
         bindOne(m.inputs[i], false, [&](const void *data, auto &shape) {
-          return context->bindInput(i, data, m.inputs[i].dtype, shape);
+          const DType dtype = m.inputs[i].dtype;
+          if (m.inputs[i].state) {
+            auto bytes = size_t(*tensorBytes(dtype, shape));
+            states.push_back({data, bytes, {}});
+            states.back().reset();
+            data = states.back().memory.data();
+          }
+          return context->bindInput(i, data, dtype, shape);
         }));
   }
   for (uint32_t i = 0; i < m.weights.size(); ++i)
@@ -118,6 +134,11 @@ Status BoundProgram::bind(const TimedSizes &sizes, Operands &operands) {
             return context->bindWeight(i, data, m.weights[i].dtype, shape);
           }));
   return {};
+}
+
+void BoundProgram::State::reset() {
+  memory.resize(bytes / sizeof(Operands::Line) + 1);
+  std::memcpy(memory.data(), initial, bytes);
 }
 
 namespace {
@@ -136,6 +157,8 @@ public:
 Result<std::vector<HostTensor>> BoundProgram::compute() {
   Counter counter;
   context->resetStates();
+  for (State &state : states)
+    state.reset();
   LUMINAL_CHECK(context->run(&counter));
   traffic = counter.traffic;
   flops = counter.flops;

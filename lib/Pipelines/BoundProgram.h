@@ -4,8 +4,8 @@
 #ifndef LUMINAL_LIB_PIPELINES_BOUNDPROGRAM_H
 #define LUMINAL_LIB_PIPELINES_BOUNDPROGRAM_H
 
+#include "SampleInputs.h"
 #include "luminal/Runtime/Context.h"
-#include "luminal/Support/Tensor.h"
 
 #include <map>
 #include <string>
@@ -25,23 +25,23 @@ public:
     /// what a whole program computes stays finite; vectors around 1.
     Centred,
   };
-  explicit Operands(Values values) : values(values) {}
-
-  /// Integers are 0, an index of any tensor; booleans are random.
-  const void *get(size_t position, DType dtype, std::span<const int64_t> shape,
-                  bool isWeight);
-
-private:
   /// Rows of 64 bytes, which are as aligned as the runtime's own memory.
   struct alignas(64) Line {
     uint8_t bytes[64];
   };
+  /// Inputs that `samples` has, of the same type, hold what it says.
+  explicit Operands(Values values, const SampleInputs *samples = nullptr)
+      : values(values), samples(samples) {}
+
+  /// Integers are 0, an index of any tensor; booleans are random.
+  const void *get(size_t position, const runtime::TensorSpec &spec,
+                  std::span<const int64_t> shape, bool isWeight);
+
+private:
   Values values;
+  const SampleInputs *samples;
   std::map<size_t, std::vector<Line>> memory;
 };
-
-/// The sizes at which a program is timed, by the name of a symbol.
-using TimedSizes = std::map<std::string, int64_t>;
 
 class BoundProgram {
 public:
@@ -53,7 +53,8 @@ public:
 
   /// Seconds of one run by the device's clock: the mean of `repeats`.
   Result<double> time(unsigned repeats);
-  /// Makes a call and reads what the caller gets.
+  /// Makes a call, with states as they were at first, and reads what the caller
+  /// gets.
   Result<std::vector<HostTensor>> compute();
   /// Bytes moved and operations done by all steps; valid after a call.
   int64_t getTraffic() const { return traffic; }
@@ -64,8 +65,17 @@ private:
       : artifact(std::move(artifact)) {}
   Status bind(const TimedSizes &sizes, Operands &operands);
 
+  /// Memory of the caller that calls write to: each program has a copy.
+  struct State {
+    const void *initial;
+    size_t bytes;
+    std::vector<Operands::Line> memory;
+    void reset();
+  };
+
   std::shared_ptr<const runtime::Artifact> artifact;
   std::unique_ptr<runtime::Context> context;
+  std::vector<State> states;
   int64_t traffic = 0, flops = 0;
 };
 

@@ -4,13 +4,20 @@
 #include "luminal/Pipelines/Compile.h"
 #include "CompileReport.h"
 #include "Phases.h"
+#include "SampleInputs.h"
 #include "SearchProgram.h"
+#include "luminal/Dialect/HLIR/Transforms/Passes.h"
+#include "luminal/Dialect/HLIR/Utils/Reporter.h"
+#include "luminal/Dialect/LLIR/Utils/Variants.h"
 #include "luminal/Runtime/Machine.h"
 #include "luminal/Runtime/Weights.h"
 #include "luminal/Support/MemoryFile.h"
 #include "luminal/Support/OutputFile.h"
 #include "luminal/Support/SafeTensors.h"
 #include "luminal/Target/Artifact.h"
+#include "luminal/Target/PT2.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -34,6 +41,10 @@ private:
   PhaseFiles getFiles() const;
   bool searches(Phase phase, Phase last) const;
   LogicalResult search(Phase from);
+  LogicalResult bring(Phase from, Phase last);
+  LogicalResult compileVariants(Phase from, Phase last);
+  LogicalResult readSamples();
+  void readSamplesOfArchive(func::FuncOp func);
   void findMachine();
   LogicalResult emitText();
   LogicalResult emitArtifact();
@@ -50,7 +61,10 @@ private:
   /// File with the model of this machine; empty where none is used.
   std::string machine;
   OwningOpRef<ModuleOp> module;
+  SampleInputs samples;
   CompileReport report;
+  /// " of s=1" while that variant is compiled.
+  std::string part;
   /// Files that passes write.
   std::optional<MemoryFile> saturation, explanation;
 };
@@ -59,11 +73,11 @@ private:
 template <typename Fn>
 LogicalResult Compiler::measure(StringRef name, Fn fn) {
   if (options.progress)
-    options.progress(name);
+    options.progress((name + part).str());
   auto begin = std::chrono::steady_clock::now();
   LogicalResult result = fn();
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  report.phases.push_back({name.str(), took.count()});
+  report.phases.push_back({(name + part).str(), took.count()});
   return result;
 }
 
@@ -92,14 +106,139 @@ bool Compiler::searches(Phase phase, Phase last) const {
          phase < Phase::Scheduled;
 }
 
+/// The function of the program, where the module is not past that.
+static func::FuncOp getOnlyFunction(ModuleOp module) {
+  auto functions = llvm::make_filter_range(
+      module.getOps<func::FuncOp>(),
+      [](func::FuncOp func) { return !func.isDeclaration(); });
+  return llvm::hasSingleElement(functions) ? *functions.begin()
+                                           : func::FuncOp();
+}
+
 LogicalResult Compiler::search(Phase from) {
+  func::FuncOp func = getOnlyFunction(*module);
+  SampleInputs own = func ? samples.within(func) : SampleInputs();
   FailureOr<SearchedProgram> found =
-      searchProgram(*module, from, options, machine, *target, getFiles());
+      searchProgram(*module, from, options, machine, *target, own, getFiles());
   if (failed(found))
     return failure();
   module = std::move(found->module);
-  report.search = std::move(found->report);
+  report.searches.push_back({part, std::move(found->report)});
   return success();
+}
+
+LogicalResult Compiler::bring(Phase from, Phase last) {
+  for (Phase phase = from; phase < last;) {
+    if (searches(phase, last)) {
+      if (failed(measure("searched", [&] { return search(phase); })))
+        return failure();
+      phase = Phase::Scheduled;
+      continue;
+    }
+    Phase next = static_cast<Phase>(static_cast<unsigned>(phase) + 1);
+    if (failed(
+            measure(getPhaseName(next), [&] { return runPhase(phase, next); })))
+      return failure();
+    phase = next;
+  }
+  return success();
+}
+
+/// Brings the program and each variant to `last`, as if it were alone, and puts
+/// them into one module.
+LogicalResult Compiler::compileVariants(Phase from, Phase last) {
+  func::FuncOp func = getOnlyFunction(*module);
+  if (!func || from >= Phase::Scheduled)
+    return error() << "--variant is for a program of one function whose "
+                      "kernels have no schedules yet";
+  const std::string name = func.getSymName().str();
+  OwningOpRef<ModuleOp> given = std::move(module);
+  SmallVector<OwningOpRef<ModuleOp>> variants;
+  SmallVector<hlir::SymbolsAttr> tables;
+  for (const std::string &ranges : options.variants) {
+    part = " of " + ranges;
+    module = cast<ModuleOp>(given.get()->clone());
+    hlir::NarrowSymbolsPassOptions narrow;
+    SmallVector<StringRef> texts;
+    StringRef(ranges).split(texts, ',');
+    for (StringRef text : texts)
+      narrow.ranges.push_back(text.str());
+    PassManager pm(&context);
+    pm.addNestedPass<func::FuncOp>(hlir::createNarrowSymbolsPass(narrow));
+    // As an import with these sizes folds it.
+    pm.addPass(createCanonicalizerPass());
+    if (options.configure && failed(options.configure(pm)))
+      return error() << "bad pass manager options";
+    if (failed(pm.run(*module)))
+      return failure();
+    tables.push_back(getOnlyFunction(*module)->getAttrOfType<hlir::SymbolsAttr>(
+        hlir::kSymbolsAttr));
+    if (failed(bring(from, last)))
+      return failure();
+    variants.push_back(std::move(module));
+  }
+  part.clear();
+  module = std::move(given);
+  if (failed(bring(from, last)))
+    return failure();
+  Operation *program = module->lookupSymbol(name);
+  auto whole = program->getAttrOfType<hlir::SymbolsAttr>(hlir::kSymbolsAttr);
+  SmallVector<Attribute> names;
+  for (auto [i, variant] : llvm::enumerate(variants)) {
+    func::FuncOp own = getOnlyFunction(*variant);
+    // All symbols of the program, also those that it does not use.
+    SmallVector<hlir::SymbolEntry> entries;
+    for (const hlir::SymbolEntry &entry : tables[i].getEntries())
+      if (llvm::any_of(whole.getEntries(), [&](const hlir::SymbolEntry &e) {
+            return e.name == entry.name;
+          }))
+        entries.push_back(entry);
+    own->setAttr(hlir::kSymbolsAttr, hlir::SymbolsAttr::get(&context, entries));
+    own.setSymName(name + "_variant" + std::to_string(i));
+    own->remove();
+    module->push_back(own);
+    names.push_back(FlatSymbolRefAttr::get(own));
+  }
+  program->setAttr(llir::kVariantsAttr, ArrayAttr::get(&context, names));
+  return success();
+}
+
+LogicalResult Compiler::readSamples() {
+  func::FuncOp func = getOnlyFunction(*module);
+  if (!options.sampleInputs.empty()) {
+    if (!func || !module->getOps<llir::ScheduleOp>().empty())
+      return error() << "--sample-input is for a program of one function that "
+                        "has no memory yet";
+    Result<SampleInputs> read = SampleInputs::read(options.sampleInputs, func);
+    if (!read)
+      return error() << "--sample-input: " << read.error().message;
+    samples = std::move(*read);
+  } else if (func && searches(std::max(getPhase(*module), Phase::Rolled),
+                              options.emit.value_or(Phase::Lowered))) {
+    readSamplesOfArchive(func);
+  }
+  return success();
+}
+
+/// What an archive was exported with; without it, inputs are random.
+void Compiler::readSamplesOfArchive(func::FuncOp func) {
+  Result<Bytes> bytes = options.inputBytes ? Result<Bytes>(*options.inputBytes)
+                                           : mapFile(options.input);
+  if (!bytes || !bytes->text().starts_with("PK"))
+    return;
+  auto found = readPT2Samples(std::move(*bytes), options.input);
+  if (found && found->empty())
+    return;
+  Result<SampleInputs> read = found ? SampleInputs::of(std::move(*found), func)
+                                    : Result<SampleInputs>(found.takeError());
+  if (read) {
+    samples = std::move(*read);
+    return;
+  }
+  Reporter(&context, "search", "")
+      .missed(FileLineColLoc::get(&context, options.input, 0, 0), "note",
+              {{"reason", "the archive's own inputs are not used: " +
+                              read.error().message}});
 }
 
 /// A file that cannot be used is measured again: whoever made it asked for code
@@ -193,22 +332,19 @@ LogicalResult Compiler::emitOutput() {
         return success(static_cast<bool>(module));
       })))
     return failure();
+  if (failed(readSamples()))
+    return failure();
   Phase phase = getPhase(*module);
   if (phase > last)
     return error() << "is past phase " << getPhaseName(last) << " already";
-  while (phase < last) {
-    if (searches(phase, last)) {
-      if (failed(measure("searched", [&] { return search(phase); })))
-        return failure();
-      phase = Phase::Scheduled;
-      continue;
-    }
-    Phase next = static_cast<Phase>(static_cast<unsigned>(phase) + 1);
-    if (failed(
-            measure(getPhaseName(next), [&] { return runPhase(phase, next); })))
+  if (!options.variants.empty()) {
+    Phase alone = std::min(last, Phase::Scheduled);
+    if (failed(compileVariants(phase, alone)))
       return failure();
-    phase = next;
+    phase = std::max(phase, alone);
   }
+  if (failed(bring(phase, last)))
+    return failure();
   return options.emit ? emitText() : emitArtifact();
 }
 

@@ -54,9 +54,10 @@ std::optional<KernelFigures> KernelFigures::parse(StringRef text) {
 CompileClock::CompileClock(MLIRContext &context, const CompileOptions &given,
                            StringRef machine, const TargetInterface &target,
                            const TimingDevice &device,
-                           const CompileSpace &space, search::PlanCache &cache)
+                           const CompileSpace &space, search::PlanCache &cache,
+                           const SampleInputs &samples)
     : context(context), options(given), machine(machine.str()), target(target),
-      device(device), space(space), cache(cache) {
+      device(device), space(space), cache(cache), samples(samples) {
   options.configure = nullptr;
   options.explainValues.clear();
 }
@@ -166,7 +167,8 @@ Status CompileClock::timeTasks(std::vector<Task> &tasks) {
     Operands &memory =
         operands.try_emplace(task.group, Operands::Values::Positive)
             .first->second;
-    auto made = BoundProgram::create(task.artifact, device.threads, {}, memory);
+    auto made = BoundProgram::create(task.artifact, device.threads,
+                                     space.getSizes(task.key), memory);
     auto outputs = made ? (*made)->compute()
                         : Result<std::vector<HostTensor>>(made.takeError());
     if (!outputs) {
@@ -257,6 +259,7 @@ CompileClock::timePrograms(std::span<const search::Choice> choices) {
     Sha256 hash;
     hash.update("luminal program\n");
     hash.update(device.str());
+    hash.update(samples.digest());
     hash.update(printModule(*modules.back(), Locations::No));
     keys.push_back(hash.hex());
     if (auto entry = cache.find(kProgramKind, keys.back()))
@@ -275,7 +278,7 @@ CompileClock::timePrograms(std::span<const search::Choice> choices) {
     weights = options.weights;
   else if (!options.inputBytes && StringRef(options.input).ends_with(".pt2"))
     weights = options.input;
-  Operands operands(Operands::Values::Centred);
+  Operands operands(Operands::Values::Centred, &samples);
   std::vector<std::unique_ptr<BoundProgram>> programs;
   std::vector<TimedProgram> timed;
   std::vector<HostTensor> expected;
@@ -295,8 +298,8 @@ CompileClock::timePrograms(std::span<const search::Choice> choices) {
         return Error(choice.program->title + ": " + message);
       artifact = made->front();
     }
-    LUMINAL_TRY(program,
-                BoundProgram::create(artifact, device.threads, {}, operands));
+    LUMINAL_TRY(program, BoundProgram::create(artifact, device.threads,
+                                              samples.getSizes(), operands));
     LUMINAL_TRY(outputs, program->compute());
     if (i == 0) {
       expected = std::move(outputs);

@@ -28,7 +28,7 @@ public:
   CompileClock(mlir::MLIRContext &context, const CompileOptions &options,
                llvm::StringRef machine, const TargetInterface &target,
                const TimingDevice &device, const CompileSpace &space,
-               search::PlanCache &cache);
+               search::PlanCache &cache, const SampleInputs &samples);
 
   Status time(const search::Program &program,
               std::span<const size_t> kernelClasses,
@@ -67,6 +67,7 @@ private:
   const TimingDevice &device;
   const CompileSpace &space;
   search::PlanCache &cache;
+  const SampleInputs &samples;
   std::function<void(const std::string &)> note;
   Operands probeOperands{Operands::Values::Positive};
   std::unique_ptr<BoundProgram> probe;

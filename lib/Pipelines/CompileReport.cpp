@@ -3,6 +3,7 @@
 
 #include "CompileReport.h"
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "luminal/Dialect/LLIR/Utils/Variants.h"
 #include "luminal/Support/Version.h"
 #include "luminal/Target/Artifact.h"
 #include "llvm/ADT/MapVector.h"
@@ -45,6 +46,11 @@ llvm::json::Array getUsedRules(const llvm::json::Value &saturation) {
 }
 } // namespace
 
+static int64_t countSteps(llir::ScheduleOp schedule) {
+  auto steps = schedule.getBody().getOps<llir::StepOp>();
+  return std::distance(steps.begin(), steps.end());
+}
+
 /// What runs when weights are bound: its steps, the bytes that stay, and those
 /// that it needs while it runs.
 static void writePrepare(llvm::json::OStream &j, llir::ScheduleOp schedule) {
@@ -53,10 +59,35 @@ static void writePrepare(llvm::json::OStream &j, llir::ScheduleOp schedule) {
     if (auto memory =
             output.getBuffer().getDefiningOp<llir::BufferOpInterface>())
       bytes = bytes + memory.getSize();
-  auto steps = schedule.getBody().getOps<llir::StepOp>();
-  j.attribute("steps", int64_t(std::distance(steps.begin(), steps.end())));
+  j.attribute("steps", countSteps(schedule));
   j.attribute("bytes", bytes.str());
   j.attribute("arena_bytes", schedule.getArena().getResults()[0].str());
+}
+
+/// Programs for narrower ranges of symbols.
+static void writeVariants(llvm::json::OStream &j, llir::ScheduleOp schedule) {
+  FailureOr<SmallVector<Operation *>> variants = llir::getVariants(schedule);
+  if (failed(variants) || variants->empty())
+    return;
+  j.attributeArray("variants", [&] {
+    for (Operation *op : *variants)
+      j.object([&] {
+        auto variant = cast<llir::ScheduleOp>(op);
+        std::string ranges;
+        llvm::raw_string_ostream stream(ranges);
+        llvm::interleaveComma(variant.getSymbols().getEntries(), stream,
+                              [&](const hlir::SymbolEntry &e) {
+                                stream << e.name << " in [" << e.range.lo
+                                       << ", ";
+                                if (e.range.hi)
+                                  stream << *e.range.hi;
+                                stream << "]";
+                              });
+        j.attribute("ranges", ranges);
+        j.attribute("steps", countSteps(variant));
+        j.attribute("arena_bytes", variant.getArena().getResults()[0].str());
+      });
+  });
 }
 
 /// Kernels by function, with their kind and how many steps of a call, or of
@@ -72,13 +103,13 @@ static void writeKernels(llvm::json::OStream &j, ModuleOp module) {
   });
   int64_t steps = 0;
   for (llir::ScheduleOp schedule : getPrograms(module))
-    for ([[maybe_unused]] auto step : schedule.getBody().getOps<llir::StepOp>())
-      ++steps;
+    steps += countSteps(schedule);
   j.attribute("steps", steps);
   for (llir::ScheduleOp schedule : getPrograms(module)) {
     j.attribute("arena_bytes", schedule.getArena().getResults()[0].str());
     if (llir::ScheduleOp prepare = schedule.getPrepareSchedule())
       j.attributeObject("prepare", [&] { writePrepare(j, prepare); });
+    writeVariants(j, schedule);
   }
   j.attributeArray("kernels", [&] {
     for (const auto &[name, entry] : kernels)
@@ -113,8 +144,11 @@ std::string CompileReport::str(const CompileOptions &options,
         });
     });
     writeKernels(j, module);
-    if (!search.empty())
-      j.attributeBegin("search"), j.rawValue(search), j.attributeEnd();
+    for (const SearchReport &search : searches) {
+      j.attributeBegin("search" + search.of);
+      j.rawValue(search.text);
+      j.attributeEnd();
+    }
     if (!saturation.empty()) {
       llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(saturation);
       if (!parsed) {

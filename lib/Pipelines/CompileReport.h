@@ -17,8 +17,12 @@ struct CompileReport {
   std::vector<PhaseTime> phases;
   /// The report of eqsat-saturate, as JSON text; empty where it did not run.
   std::string saturation;
-  /// What the search did, as JSON text; empty where there was none.
-  std::string search;
+  /// What a search did, as JSON text; of the program (`of` is empty) or of a
+  /// variant.
+  struct SearchReport {
+    std::string of, text;
+  };
+  std::vector<SearchReport> searches;
 
   /// The report as JSON text. `module` is in its last phase.
   std::string str(const CompileOptions &options, mlir::ModuleOp module) const;

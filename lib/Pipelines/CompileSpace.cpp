@@ -27,9 +27,10 @@ static constexpr double kNanoseconds = 1e9;
 CompileSpace::CompileSpace(ModuleOp module, Phase from,
                            const CompileOptions &options, StringRef machine,
                            const TargetInterface &target,
-                           const TimingDevice &device, const PhaseFiles &files)
+                           const TimingDevice &device, const TimedSizes &sizes,
+                           const PhaseFiles &files)
     : given(module), from(from), options(options), machine(machine.str()),
-      target(target), device(device), files(files),
+      target(target), device(device), sizes(sizes), files(files),
       variant{options.library, options.fuse} {}
 
 //===----------------------------------------------------------------------===//
@@ -240,14 +241,19 @@ Option CompileSpace::makeOption(Operation *op, llir::LoopsAttr loops,
   LoneKernel lone = isolateKernel(op, symbols);
   if (kernel)
     kernel.setLoopsAttr(*before);
-  std::map<std::string, int64_t, std::less<>> sizes;
+  std::map<std::string, int64_t, std::less<>> ofProgram;
+  TimedSizes ownSizes;
   SmallVector<int64_t> inOrder;
-  for (const std::string &name : lone.symbols) {
+  for (const auto &[i, name] : llvm::enumerate(lone.symbols)) {
     const auto *it = llvm::find_if(
         symbols, [&](const hlir::SymbolEntry &e) { return e.name == name; });
+    auto given = sizes.find(name);
     int64_t size =
-        getTimedSize(it != symbols.end() ? it->range : SymbolRange());
-    sizes[name] = size;
+        given != sizes.end()
+            ? given->second
+            : getTimedSize(it != symbols.end() ? it->range : SymbolRange());
+    ofProgram[name] = size;
+    ownSizes["s" + std::to_string(i)] = size;
     inOrder.push_back(size);
   }
   Option option;
@@ -259,9 +265,10 @@ Option CompileSpace::makeOption(Operation *op, llir::LoopsAttr loops,
   op->walk([&](llir::ReductionOpInterface reduction) {
     sum += double(reduction.getReducedExtent()
                       .evaluate([&](std::string_view name) {
-                        auto it = sizes.find(name);
-                        return it == sizes.end() ? std::nullopt
-                                                 : std::optional(it->second);
+                        auto it = ofProgram.find(name);
+                        return it == ofProgram.end()
+                                   ? std::nullopt
+                                   : std::optional(it->second);
                       })
                       .value_or(0));
   });
@@ -272,6 +279,7 @@ Option CompileSpace::makeOption(Operation *op, llir::LoopsAttr loops,
            cast<RankedTensorType>(operand.getType()).getShape())
         sum = std::max(sum, double(extent));
   terms[option.key] = sum;
+  kernelSizes[option.key] = std::move(ownSizes);
   kernels.emplace(option.key, std::move(lone));
   return option;
 }

@@ -5,6 +5,7 @@
 #define LUMINAL_LIB_PIPELINES_COMPILESPACE_H
 
 #include "Phases.h"
+#include "SampleInputs.h"
 #include "luminal/Pipelines/Compile.h"
 #include "luminal/Pipelines/KernelKey.h"
 #include "luminal/Pipelines/NodePrices.h"
@@ -17,11 +18,13 @@ namespace luminal {
 /// the schedules of their kernels. The module is saturated once.
 class CompileSpace : public search::Space {
 public:
-  /// `from` is the phase of `module`. Passes write `files` for the first
-  /// program. All live as long as the space.
+  /// `from` is the phase of `module`; symbols that `sizes` has are timed at
+  /// those. Passes write `files` for the first program. All live as long as the
+  /// space.
   CompileSpace(mlir::ModuleOp module, Phase from, const CompileOptions &options,
                llvm::StringRef machine, const TargetInterface &target,
-               const TimingDevice &device, const PhaseFiles &files);
+               const TimingDevice &device, const TimedSizes &sizes,
+               const PhaseFiles &files);
   /// Told of programs that were drawn and cannot be lowered.
   void setNote(std::function<void(const std::string &)> fn) {
     note = std::move(fn);
@@ -43,6 +46,10 @@ public:
   /// Terms of the sums in it, one after the other, at the sizes at which it is
   /// timed.
   double getTerms(const std::string &key) const { return terms.at(key); }
+  /// The sizes at which it is timed, by its own names of symbols.
+  const TimedSizes &getSizes(const std::string &key) const {
+    return kernelSizes.at(key);
+  }
   /// The whole program in phase `scheduled`, each kernel as the choice says.
   mlir::OwningOpRef<mlir::ModuleOp> build(const search::Choice &choice) const;
 
@@ -109,6 +116,7 @@ private:
   std::string machine;
   const TargetInterface &target;
   const TimingDevice &device;
+  const TimedSizes &sizes;
   const PhaseFiles &files;
   std::function<void(const std::string &)> note;
   /// Of the functions that were saturated, in order.
@@ -131,6 +139,7 @@ private:
   std::map<std::string, llvm::SmallVector<llir::ProposedLoops>> more;
   std::map<std::string, LoneKernel> kernels;
   std::map<std::string, double> terms;
+  std::map<std::string, TimedSizes> kernelSizes;
 };
 
 } // namespace luminal

@@ -146,7 +146,8 @@ static constexpr StringLiteral kDecisionKind = "decision";
 /// What decides which program is found, besides the clock.
 static std::string getDecisionKey(ModuleOp module, Phase from,
                                   const CompileOptions &options,
-                                  const TimingDevice &device) {
+                                  const TimingDevice &device,
+                                  const SampleInputs &samples) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   stream << "luminal decision\n"
@@ -162,6 +163,7 @@ static std::string getDecisionKey(ModuleOp module, Phase from,
 #include "luminal/EqSat/Core/Limits.def"
   Sha256 hash;
   hash.update(text);
+  hash.update("\nsamples " + samples.digest() + "\n");
   hash.update(printModule(module, Locations::Yes));
   // Files of rules by what is in them.
   for (const std::string &file : options.rules) {
@@ -203,6 +205,7 @@ FailureOr<SearchedProgram> luminal::searchProgram(ModuleOp module, Phase from,
                                                   const CompileOptions &options,
                                                   StringRef machine,
                                                   const TargetInterface &target,
+                                                  const SampleInputs &samples,
                                                   const PhaseFiles &files) {
   MLIRContext *context = module.getContext();
   Location loc = FileLineColLoc::get(context, options.input, 0, 0);
@@ -223,15 +226,17 @@ FailureOr<SearchedProgram> luminal::searchProgram(ModuleOp module, Phase from,
   search::PlanCache cache({.folder = search::getPlanFolder(options.planCache),
                            .mode = *mode,
                            .note = note});
-  std::string key = getDecisionKey(module, from, options, *device);
+  std::string key = getDecisionKey(module, from, options, *device, samples);
   if (std::optional<std::string> text = cache.find(kDecisionKind, key))
     if (auto known = parseDecision(context, *text)) {
       reporter.passed(loc, "known", {{"decision", StringRef(key)}});
       return std::move(*known);
     }
-  CompileSpace space(module, from, options, machine, target, *device, files);
+  CompileSpace space(module, from, options, machine, target, *device,
+                     samples.getSizes(), files);
   space.setNote(note);
-  CompileClock clock(*context, options, machine, target, *device, space, cache);
+  CompileClock clock(*context, options, machine, target, *device, space, cache,
+                     samples);
   clock.setNote(note);
 
   search::SearchOptions how;

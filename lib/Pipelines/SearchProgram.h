@@ -5,6 +5,7 @@
 #define LUMINAL_LIB_PIPELINES_SEARCHPROGRAM_H
 
 #include "Phases.h"
+#include "SampleInputs.h"
 #include "luminal/Conversion/Target.h"
 #include "luminal/Pipelines/Compile.h"
 
@@ -18,12 +19,13 @@ struct SearchedProgram {
 };
 
 /// Looks for the fastest program that is equal to `module`, which is in phase
-/// `from`, at most `fused`. Passes write `files` for the program of static
-/// prices. On failure one error was emitted.
+/// `from`, at most `fused`. Whole programs are timed and checked with `samples`
+/// where it has some. Passes write `files` for the program of static prices. On
+/// failure one error was emitted.
 mlir::FailureOr<SearchedProgram>
 searchProgram(mlir::ModuleOp module, Phase from, const CompileOptions &options,
               llvm::StringRef machine, const TargetInterface &target,
-              const PhaseFiles &files = {});
+              const SampleInputs &samples, const PhaseFiles &files = {});
 
 } // namespace luminal
 

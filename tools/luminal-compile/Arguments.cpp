@@ -26,9 +26,6 @@ llvm::Expected<CompileOptions> Arguments::get() const {
   } else if (output.empty() && !time.getNumOccurrences()) {
     return bad("no output; use -o model.lum");
   }
-  if (!sampleInputs.empty())
-    return bad("--sample-input is not supported: programs are measured with "
-               "random inputs");
   if (!(searchBudget >= 0))
     return bad("--search-budget is a number of seconds");
   // A budget of 0 that is asked for measures nothing.
@@ -49,6 +46,8 @@ llvm::Expected<CompileOptions> Arguments::get() const {
   options.searchSeconds = searchBudget;
   options.searchCandidates = searches ? uint64_t(searchCandidates) : 0;
   options.seed = seed;
+  options.variants = {variants.begin(), variants.end()};
+  options.sampleInputs = {sampleInputs.begin(), sampleInputs.end()};
   options.threads = threads;
   options.workers = workers;
   options.weights = weights;

@@ -53,8 +53,13 @@ struct Arguments {
                          cl::desc("Seed of random choices; 0: none is random"),
                          cl::cat(category)};
   cl::list<std::string> sampleInputs{
-      "sample-input", cl::desc("Input to measure candidates with (.npy)"),
-      cl::cat(category)};
+      "sample-input", cl::value_desc("file|name=file"), cl::cat(category),
+      cl::desc("Input to measure and check with, and for whose sizes prices "
+               "are: .npy or .safetensors; repeated")};
+  cl::list<std::string> variants{
+      "variant", cl::value_desc("name=range,..."), cl::cat(category),
+      cl::desc("Compile the program once more for a narrower range of symbols, "
+               "which calls within it run: s=1, s=2..16, s=512..; repeated")};
   cl::opt<unsigned> threads{"threads", cl::init(0),
                             cl::desc("Threads of the compiler; 0 is all"),
                             cl::cat(category)};

@@ -51,6 +51,16 @@ struct CompileOptions {
   uint64_t searchCandidates = 0;
   /// Asked now and then during the search, which ends with what it has if so.
   std::function<bool()> isStopped;
+  /// Files with inputs that programs are timed and checked with, as luminal-run
+  /// takes them: `FILE` or `NAME=FILE`. Static prices and timings are for their
+  /// sizes. Where there are none, a search takes those of the archive, if it
+  /// has some, else random ones.
+  std::vector<std::string> sampleInputs;
+  /// Variants of the program for narrower ranges of its symbols, in order: each
+  /// a list of `NAME=VALUE`, `NAME=LEAST..MOST` or `NAME=LEAST..`, separated by
+  /// commas. A call runs the first one whose ranges hold, else the program for
+  /// all sizes.
+  std::vector<std::string> variants;
   /// Told of the search, one line at a time.
   std::function<void(llvm::StringRef line)> searchProgress;
   /// Stop after this phase and write the module instead of an artifact.

@@ -4,7 +4,7 @@
 #ifndef LUMINAL_TARGET_PT2_H
 #define LUMINAL_TARGET_PT2_H
 
-#include "luminal/Support/ZipArchive.h"
+#include "luminal/Support/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -40,6 +40,12 @@ importPT2(mlir::MLIRContext *context, const std::string &path,
 mlir::OwningOpRef<mlir::ModuleOp>
 importPT2(mlir::MLIRContext *context, Bytes bytes, const std::string &name,
           const PT2ImportOptions &options = {});
+
+/// The tensors that a torch.export archive was exported with, in the order of
+/// the user's inputs (plain numbers are left out); none where it holds none.
+/// They are read as data. `name` appears in errors.
+Result<std::vector<HostTensor>> readPT2Samples(Bytes bytes,
+                                               const std::string &name);
 
 /// Registers `--import-pt2` with mlir-translate's driver.
 void registerImportPT2Translation();

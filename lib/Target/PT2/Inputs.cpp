@@ -104,29 +104,10 @@ Value Importer::addArgument(RankedTensorType type, StringRef name,
       type, NameLoc::get(builder.getStringAttr(name), fileLoc));
 }
 
-/// Copies the window's elements, in row-major order.
-static std::vector<char> copyElements(const StoredTensor &t) {
-  unsigned size = t.dtype.size();
-  std::vector<char> bytes(static_cast<size_t>(t.getNumElements()) * size);
-  std::vector<int64_t> index(t.sizes.size(), 0);
-  int64_t at = t.offset;
-  for (size_t out = 0; out < bytes.size(); out += size) {
-    std::memcpy(bytes.data() + out, t.storage.data + at * size, size);
-    for (size_t d = t.sizes.size(); d-- > 0;) {
-      at += t.strides[d];
-      if (++index[d] < t.sizes[d])
-        break;
-      at -= t.sizes[d] * t.strides[d];
-      index[d] = 0;
-    }
-  }
-  return bytes;
-}
-
 LogicalResult Importer::makeConstant(const InputSpec &spec,
                                      const StoredTensor &stored, Type element) {
   auto type = RankedTensorType::get(stored.sizes, element);
-  std::vector<char> bytes = copyElements(stored);
+  std::vector<char> bytes = stored.copyElements();
   DenseElementsAttr value;
   if (element.isInteger(1)) {
     SmallVector<bool> bits(bytes.begin(), bytes.end());

@@ -59,8 +59,8 @@ private:
   Status single() {
     LUMINAL_TRY(inputs, readInputs(options.inputs, program));
     const std::vector<Port> &ports = program.getOutputs();
-    LUMINAL_TRY(expected,
-                readFiles(options.expect, ports, "output", /*asStored=*/true));
+    LUMINAL_TRY(expected, readTensorFiles(options.expect, ports, "output",
+                                          /*asStored=*/true));
     LUMINAL_CHECK(program.bind(std::move(inputs)));
     LUMINAL_CHECK(timedCalls());
     LUMINAL_TRY(outputs, program.outputs());
@@ -95,8 +95,9 @@ private:
         std::vector<std::string> files = numberedFiles(references, "output");
         if (files.empty())
           return Error(references + ": holds no output_0.npy");
-        LUMINAL_TRY(expected, readFiles(files, program.getOutputs(), "output",
-                                        /*asStored=*/true));
+        LUMINAL_TRY(expected,
+                    readTensorFiles(files, program.getOutputs(), "output",
+                                    /*asStored=*/true));
         compare(outputs, expected, run + " ");
       }
       if (!options.outputDir.empty())

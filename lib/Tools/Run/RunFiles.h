@@ -10,13 +10,6 @@ namespace luminal::tools {
 
 bool exists(const std::string &path);
 
-/// Matches files (FILE or NAME=FILE) to ports. `asStored` reads any element
-/// type; otherwise the port's own (with the reading that .npy gives it).
-Result<std::vector<std::optional<HostTensor>>>
-readFiles(const std::vector<std::string> &files,
-          const std::vector<Runnable::Port> &ports, const char *what,
-          bool asStored);
-
 /// One array for each input of the program; a missing one is an error.
 Result<std::vector<HostTensor>>
 readInputs(const std::vector<std::string> &files, const Runnable &program);

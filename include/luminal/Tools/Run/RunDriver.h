@@ -9,7 +9,7 @@
 #ifndef LUMINAL_TOOLS_RUN_RUNDRIVER_H
 #define LUMINAL_TOOLS_RUN_RUNDRIVER_H
 
-#include "luminal/Support/Tensor.h"
+#include "luminal/Support/TensorFiles.h"
 #include <functional>
 #include <optional>
 #include <string>
@@ -21,11 +21,7 @@ namespace luminal::tools {
 /// Something with named inputs and outputs that can be called.
 class Runnable {
 public:
-  struct Port {
-    std::string name;
-    DType dtype = DType::F32;
-    std::string type; ///< For people: "f32[s77, 16]".
-  };
+  using Port = TensorPort;
   virtual ~Runnable() = default;
   /// Inputs that the caller must give (no states with an initial value), and
   /// outputs, in order.

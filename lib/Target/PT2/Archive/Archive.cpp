@@ -3,6 +3,7 @@
 
 #include "Archive.h"
 #include "Pickle.h"
+#include <cstring>
 
 using namespace luminal;
 using namespace luminal::pt2;
@@ -41,6 +42,24 @@ std::pair<int64_t, int64_t> StoredTensor::getSpan() const {
   for (size_t i = 0; i < sizes.size(); ++i)
     last += (sizes[i] - 1) * strides[i];
   return {offset, last + 1};
+}
+
+std::vector<char> StoredTensor::copyElements() const {
+  unsigned size = dtype.size();
+  std::vector<char> bytes(static_cast<size_t>(getNumElements()) * size);
+  std::vector<int64_t> index(sizes.size(), 0);
+  int64_t at = offset;
+  for (size_t out = 0; out < bytes.size(); out += size) {
+    std::memcpy(bytes.data() + out, storage.data + at * size, size);
+    for (size_t d = sizes.size(); d-- > 0;) {
+      at += strides[d];
+      if (++index[d] < sizes[d])
+        break;
+      at -= sizes[d] * strides[d];
+      index[d] = 0;
+    }
+  }
+  return bytes;
 }
 
 /// How many bytes of its storage a window reaches; overflow is checked.
@@ -85,13 +104,23 @@ static Status checkWindow(const StoredTensor &t, uint64_t reach,
 // Reading
 //===----------------------------------------------------------------------===//
 
-Status Archive::readPickle(const std::string &member,
-                           std::map<std::string, StoredTensor> &tensors,
-                           const std::string &onlyName) {
-  LUMINAL_TRY(bytes, zip->resolve(member, kMaxMemberBytes));
+namespace {
+/// A torch.save file in an archive.
+struct SavedFile {
+  std::string member, where;
+  ZipArchive zip;
+  Bytes pickle;
+};
+using NamedTensors = std::vector<std::pair<std::string, StoredTensor>>;
+} // namespace
+
+/// Nothing for a member without bytes.
+static Result<std::optional<SavedFile>> openSaved(const ZipArchive &zip,
+                                                  const std::string &member) {
+  LUMINAL_TRY(bytes, zip.resolve(member, kMaxMemberBytes));
   if (bytes.size == 0)
-    return {};
-  std::string where = zip->getName() + "!" + member;
+    return std::optional<SavedFile>();
+  std::string where = zip.getName() + "!" + member;
   LUMINAL_TRY(inner, ZipArchive::fromBytes(bytes, where));
   const ZipArchive::Member *pickle =
       inner.find(std::string(inner.getRoot()) + "data.pkl");
@@ -104,37 +133,93 @@ Status Archive::readPickle(const std::string &member,
       return Error(where + ": is not little-endian");
   }
   LUMINAL_TRY(code, inner.readChecked(*pickle, kMaxPickle));
-  auto read = unpickleTensors(code.text());
-  if (!read)
-    return read.takeError().within(where);
-  if (!onlyName.empty() && !read->count(""))
-    return Error(where + ": expected one tensor");
-  // Several tensors may be windows of one storage.
+  return std::optional(
+      SavedFile{member, std::move(where), std::move(inner), std::move(code)});
+}
+
+/// Finds the storages of tensors, of which several may be windows of one.
+static Result<NamedTensors>
+findStorages(const SavedFile &file,
+             std::vector<std::pair<std::string, PickledTensor>> pickled) {
   std::map<std::string, uint64_t> reaches;
-  std::vector<std::pair<std::string, StoredTensor>> found;
-  for (auto &[name, pickled] : *read) {
+  NamedTensors found;
+  auto placeOf = [&](const std::string &fqn) {
+    return file.where + ": tensor '" + fqn + "'";
+  };
+  for (auto &[fqn, tensor] : pickled) {
     StoredTensor t;
-    t.dtype.code = pickled.dtype;
-    t.sizes = std::move(pickled.sizes);
-    t.strides = std::move(pickled.strides);
-    t.offset = pickled.offset;
-    std::string key = "data/" + pickled.storageKey;
-    t.member = key;
-    const std::string &fqn = onlyName.empty() ? name : onlyName;
-    LUMINAL_TRY(reach, getReach(t, where + ": tensor '" + fqn + "'"));
-    reaches[key] = std::max(reaches[key], reach);
+    t.dtype.code = tensor.dtype;
+    t.sizes = std::move(tensor.sizes);
+    t.strides = std::move(tensor.strides);
+    t.offset = tensor.offset;
+    t.member = "data/" + tensor.storageKey;
+    LUMINAL_TRY(reach, getReach(t, placeOf(fqn)));
+    uint64_t &most = reaches[t.member];
+    most = std::max(most, reach);
     found.emplace_back(fqn, std::move(t));
   }
   for (auto &[fqn, t] : found) {
-    LUMINAL_TRY(storage, inner.resolve(t.member, reaches[t.member]));
+    LUMINAL_TRY(storage, file.zip.resolve(t.member, reaches[t.member]));
     t.storage = std::move(storage);
-    t.member = member + "!" + t.member;
-    std::string place = where + ": tensor '" + fqn + "'";
-    LUMINAL_TRY(reach, getReach(t, place));
-    LUMINAL_CHECK(checkWindow(t, reach, place));
-    tensors[fqn] = std::move(t);
+    t.member = file.member + "!" + t.member;
+    LUMINAL_TRY(reach, getReach(t, placeOf(fqn)));
+    LUMINAL_CHECK(checkWindow(t, reach, placeOf(fqn)));
   }
+  return found;
+}
+
+Status Archive::readPickle(const std::string &member,
+                           std::map<std::string, StoredTensor> &tensors,
+                           const std::string &onlyName) {
+  LUMINAL_TRY(file, openSaved(*zip, member));
+  if (!file)
+    return {};
+  auto read = unpickleTensors(file->pickle.text());
+  if (!read)
+    return read.takeError().within(file->where);
+  if (!onlyName.empty() && !read->count(""))
+    return Error(file->where + ": expected one tensor");
+  std::vector<std::pair<std::string, PickledTensor>> pickled;
+  for (auto &[name, tensor] : *read)
+    pickled.emplace_back(onlyName.empty() ? name : onlyName, std::move(tensor));
+  LUMINAL_TRY(found, findStorages(*file, std::move(pickled)));
+  for (auto &[fqn, t] : found)
+    tensors[fqn] = std::move(t);
   return {};
+}
+
+Result<std::vector<StoredTensor>> Archive::readSamples(const ZipArchive &zip) {
+  std::vector<StoredTensor> samples;
+  std::string member = "serialized_example_inputs.pt";
+  if (!zip.find(member)) {
+    const std::string prefix = std::string(zip.getRoot());
+    member.clear();
+    for (const ZipArchive::Member &candidate : zip.getMembers()) {
+      std::string_view name = candidate.name;
+      constexpr std::string_view folder = "data/sample_inputs/", end = ".pt";
+      if (!name.starts_with(prefix + std::string(folder)) ||
+          !name.ends_with(end))
+        continue;
+      if (!member.empty())
+        return Error(zip.getName() + ": holds the inputs of several models");
+      member = name.substr(prefix.size());
+    }
+  }
+  if (member.empty())
+    return samples;
+  LUMINAL_TRY(file, openSaved(zip, member));
+  if (!file)
+    return samples;
+  auto leaves = unpickleLeaves(file->pickle.text());
+  if (!leaves)
+    return leaves.takeError().within(file->where);
+  std::vector<std::pair<std::string, PickledTensor>> pickled;
+  for (PickledTensor &leaf : *leaves)
+    pickled.emplace_back(std::to_string(pickled.size()), std::move(leaf));
+  LUMINAL_TRY(found, findStorages(*file, std::move(pickled)));
+  for (auto &[position, t] : found)
+    samples.push_back(std::move(t));
+  return samples;
 }
 
 static Result<std::vector<int64_t>> constants(const std::vector<Expr> &exprs,

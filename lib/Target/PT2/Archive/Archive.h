@@ -22,6 +22,8 @@ struct StoredTensor {
   bool isContiguous() const;
   /// First and one past the last element of the storage that is read.
   std::pair<int64_t, int64_t> getSpan() const;
+  /// The window's elements, in row-major order.
+  std::vector<char> copyElements() const;
 };
 
 /// A torch.export archive: its program as JSON, its tensors by name. The
@@ -35,6 +37,10 @@ public:
   /// Parameters and persistent buffers, then constants and other buffers; an
   /// archive may keep a buffer in either.
   const StoredTensor *find(const std::string &fqn) const;
+
+  /// The tensors that the program was exported with, in the order of its inputs
+  /// (numbers among them are left out); none where the archive holds none.
+  static Result<std::vector<StoredTensor>> readSamples(const ZipArchive &zip);
 
 private:
   Status readConfig(std::string_view folder, const std::string &model,

@@ -77,9 +77,12 @@ class Unpickler {
 public:
   explicit Unpickler(std::string_view text) : text(text) {}
 
-  Result<std::map<std::string, PickledTensor>> run();
+  Result<std::map<std::string, PickledTensor>> readDictionary();
+  Result<std::vector<PickledTensor>> readLeaves();
 
 private:
+  /// The one value that the pickle makes.
+  Result<Id> run();
   Status step(uint8_t opcode);
   Status reduce();
   Status persistentId();
@@ -420,7 +423,7 @@ Status Unpickler::reduce() {
   return Error("calls '" + name + "', and a pickle is read as data only");
 }
 
-Result<std::map<std::string, PickledTensor>> Unpickler::run() {
+Result<Id> Unpickler::run() {
   while (true) {
     if (at >= text.size())
       return Error("pickle has no end");
@@ -429,15 +432,20 @@ Result<std::map<std::string, PickledTensor>> Unpickler::run() {
     if (opcode == '.')
       break;
     if (values.size() > kMaxValues || stack.size() > kMaxValues)
-      return Error("pickle holds more than 4194304 values");
+      return Error("pickle holds more than 1048576 values");
     if (Status status = step(opcode); !status)
       return Error("pickle " + status.takeError().message + " (byte " +
                    std::to_string(where) + ")");
   }
   if (stack.size() != 1)
     return Error("pickle ends with other than one value");
+  return stack[0];
+}
+
+Result<std::map<std::string, PickledTensor>> Unpickler::readDictionary() {
+  LUMINAL_TRY(id, run());
   std::map<std::string, PickledTensor> result;
-  const PickleValue &top = values[stack[0]];
+  const PickleValue &top = values[id];
   if (top.kind == PickleValue::Tensor) {
     result.emplace("", top.tensor);
     return result;
@@ -456,9 +464,35 @@ Result<std::map<std::string, PickledTensor>> Unpickler::run() {
   }
   return result;
 }
+
+Result<std::vector<PickledTensor>> Unpickler::readLeaves() {
+  LUMINAL_TRY(top, run());
+  std::vector<PickledTensor> leaves;
+  // A value may be in several containers, or in itself: what is visited is
+  // counted.
+  std::vector<Id> open = {top};
+  for (size_t visited = 0; !open.empty(); ++visited) {
+    if (visited > kMaxValues || open.size() > kMaxValues)
+      return Error("pickle holds more than 1048576 values");
+    const PickleValue &value = values[open.back()];
+    open.pop_back();
+    if (value.kind == PickleValue::Tensor)
+      leaves.push_back(value.tensor);
+    // The first element is on top; of a dictionary only what keys name.
+    const size_t stride = value.kind == PickleValue::Dict ? 2 : 1;
+    for (size_t i = value.elements.size(); i >= stride; i -= stride)
+      open.push_back(value.elements[i - 1]);
+  }
+  return leaves;
+}
 } // namespace
 
 Result<std::map<std::string, PickledTensor>>
 pt2::unpickleTensors(std::string_view pickle) {
-  return Unpickler(pickle).run();
+  return Unpickler(pickle).readDictionary();
+}
+
+Result<std::vector<PickledTensor>>
+pt2::unpickleLeaves(std::string_view pickle) {
+  return Unpickler(pickle).readLeaves();
 }

@@ -33,6 +33,10 @@ struct PickledTensor {
 Result<std::map<std::string, PickledTensor>>
 unpickleTensors(std::string_view pickle);
 
+/// The tensors in a value of nested tuples, lists and dictionaries, in order;
+/// other values in it are left out.
+Result<std::vector<PickledTensor>> unpickleLeaves(std::string_view pickle);
+
 } // namespace luminal::pt2
 
 #endif // LUMINAL_LIB_TARGET_PT2_ARCHIVE_PICKLE_H

@@ -1,0 +1,30 @@
+//===- TensorFiles.h - Tensors of a program, from files --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_SUPPORT_TENSORFILES_H
+#define LUMINAL_SUPPORT_TENSORFILES_H
+
+#include "luminal/Support/Result.h"
+#include "luminal/Support/Tensor.h"
+
+namespace luminal {
+
+/// An input or output of a program.
+struct TensorPort {
+  std::string name;
+  DType dtype = DType::F32;
+  std::string type; ///< For people: "f32[s77, 16]".
+};
+
+/// Matches files (.npy or .safetensors; FILE or NAME=FILE) to ports: those
+/// without a name in order, tensors of a .safetensors file by their names.
+/// `what` a port is stands in errors. `asStored` reads any element type;
+/// otherwise the port's own (with the reading that .npy gives it).
+Result<std::vector<std::optional<HostTensor>>>
+readTensorFiles(const std::vector<std::string> &files,
+                const std::vector<TensorPort> &ports, const char *what,
+                bool asStored);
+
+} // namespace luminal
+
+#endif // LUMINAL_SUPPORT_TENSORFILES_H

@@ -1,0 +1,52 @@
+//===- SampleInputs.h - Inputs that a program is measured with ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_PIPELINES_SAMPLEINPUTS_H
+#define LUMINAL_LIB_PIPELINES_SAMPLEINPUTS_H
+
+#include "luminal/Pipelines/Compile.h"
+#include "luminal/Support/Tensor.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <map>
+
+namespace luminal {
+
+/// The sizes at which a program is timed, by the name of a symbol.
+using TimedSizes = std::map<std::string, int64_t>;
+
+/// Tensors by the name of the input (or state of the caller) that they are for.
+class SampleInputs {
+public:
+  /// Reads files, as luminal-run takes inputs: `FILE` for the next input, or
+  /// `NAME=FILE`. An error names the file or the input: of another type than
+  /// `func` says, or extents that no values of the symbols have.
+  static Result<SampleInputs> read(const std::vector<std::string> &files,
+                                   mlir::func::FuncOp func);
+  /// One tensor for each input of `func`, in order.
+  static Result<SampleInputs> of(std::vector<HostTensor> inputs,
+                                 mlir::func::FuncOp func);
+
+  /// Those same inputs, or none where `func` is for other sizes.
+  SampleInputs within(mlir::func::FuncOp func) const;
+  /// The sizes that follow from the samples, by symbol.
+  const TimedSizes &getSizes() const { return sizes; }
+
+  const HostTensor *find(const std::string &name) const {
+    auto it = tensors.find(name);
+    return it == tensors.end() ? nullptr : &it->second;
+  }
+  bool empty() const { return tensors.empty(); }
+  /// SHA-256 of names, types and elements; empty where there are none.
+  std::string digest() const;
+
+private:
+  Status check(mlir::func::FuncOp func);
+
+  std::map<std::string, HostTensor> tensors;
+  TimedSizes sizes;
+};
+
+} // namespace luminal
+
+#endif // LUMINAL_LIB_PIPELINES_SAMPLEINPUTS_H
