@@ -3,10 +3,10 @@
 
 #include "luminal/Pipelines/Compile.h"
 #include "CompileReport.h"
+#include "FindVariants.h"
 #include "Phases.h"
 #include "SampleInputs.h"
 #include "SearchProgram.h"
-#include "luminal/Dialect/HLIR/Transforms/Passes.h"
 #include "luminal/Dialect/HLIR/Utils/Reporter.h"
 #include "luminal/Dialect/LLIR/Utils/Variants.h"
 #include "luminal/Runtime/Machine.h"
@@ -17,7 +17,6 @@
 #include "luminal/Target/Artifact.h"
 #include "luminal/Target/PT2.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -152,24 +151,22 @@ LogicalResult Compiler::compileVariants(Phase from, Phase last) {
     return error() << "--variant is for a program of one function whose "
                       "kernels have no schedules yet";
   const std::string name = func.getSymName().str();
+  std::vector<std::string> all = options.variants;
+  if (!options.findVariants.empty() && failed(measure("variants", [&] {
+        auto found = findVariants(func, from, options.findVariants, options,
+                                  machine, *target);
+        if (succeeded(found))
+          llvm::append_range(all, *found);
+        return LogicalResult(found);
+      })))
+    return failure();
   OwningOpRef<ModuleOp> given = std::move(module);
   SmallVector<OwningOpRef<ModuleOp>> variants;
   SmallVector<hlir::SymbolsAttr> tables;
-  for (const std::string &ranges : options.variants) {
+  for (const std::string &ranges : all) {
     part = " of " + ranges;
     module = cast<ModuleOp>(given.get()->clone());
-    hlir::NarrowSymbolsPassOptions narrow;
-    SmallVector<StringRef> texts;
-    StringRef(ranges).split(texts, ',');
-    for (StringRef text : texts)
-      narrow.ranges.push_back(text.str());
-    PassManager pm(&context);
-    pm.addNestedPass<func::FuncOp>(hlir::createNarrowSymbolsPass(narrow));
-    // As an import with these sizes folds it.
-    pm.addPass(createCanonicalizerPass());
-    if (options.configure && failed(options.configure(pm)))
-      return error() << "bad pass manager options";
-    if (failed(pm.run(*module)))
+    if (failed(narrowSymbols(*module, ranges, options)))
       return failure();
     tables.push_back(getOnlyFunction(*module)->getAttrOfType<hlir::SymbolsAttr>(
         hlir::kSymbolsAttr));
@@ -199,7 +196,8 @@ LogicalResult Compiler::compileVariants(Phase from, Phase last) {
     module->push_back(own);
     names.push_back(FlatSymbolRefAttr::get(own));
   }
-  program->setAttr(llir::kVariantsAttr, ArrayAttr::get(&context, names));
+  if (!names.empty())
+    program->setAttr(llir::kVariantsAttr, ArrayAttr::get(&context, names));
   return success();
 }
 
@@ -337,7 +335,7 @@ LogicalResult Compiler::emitOutput() {
   Phase phase = getPhase(*module);
   if (phase > last)
     return error() << "is past phase " << getPhaseName(last) << " already";
-  if (!options.variants.empty()) {
+  if (!options.variants.empty() || !options.findVariants.empty()) {
     Phase alone = std::min(last, Phase::Scheduled);
     if (failed(compileVariants(phase, alone)))
       return failure();

@@ -3,8 +3,11 @@
 
 #include "Phases.h"
 #include "luminal/Conversion/UserKernels.h"
+#include "luminal/Dialect/HLIR/Transforms/Passes.h"
 #include "luminal/Support/MemoryFile.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Transforms/Passes.h"
 
 #include <limits>
 
@@ -55,6 +58,23 @@ LogicalResult luminal::runPhases(ModuleOp module, Phase from, Phase to,
   if (failed(pm.run(module)))
     return failure();
   return verify(module);
+}
+
+LogicalResult luminal::narrowSymbols(ModuleOp module, StringRef ranges,
+                                     const CompileOptions &options) {
+  hlir::NarrowSymbolsPassOptions narrow;
+  SmallVector<StringRef> texts;
+  ranges.split(texts, ',');
+  for (StringRef text : texts)
+    narrow.ranges.push_back(text.str());
+  PassManager pm(module.getContext());
+  pm.addNestedPass<func::FuncOp>(hlir::createNarrowSymbolsPass(narrow));
+  pm.addPass(createCanonicalizerPass());
+  if (options.configure && failed(options.configure(pm)))
+    return emitError(
+               FileLineColLoc::get(module.getContext(), options.input, 0, 0))
+           << "bad pass manager options";
+  return pm.run(module);
 }
 
 std::string luminal::printModule(ModuleOp module, Locations locations) {

@@ -27,6 +27,10 @@ mlir::LogicalResult runPhases(mlir::ModuleOp module, Phase from, Phase to,
 mlir::FailureOr<TargetCode> compileCode(mlir::ModuleOp module,
                                         const CompileOptions &options,
                                         const TargetInterface &target);
+/// Narrows the ranges of symbols as CompileOptions::variants states them, and
+/// folds what is decided then, as an import with these sizes does.
+mlir::LogicalResult narrowSymbols(mlir::ModuleOp module, llvm::StringRef ranges,
+                                  const CompileOptions &options);
 
 /// The artifacts of all programs of a module in phase `from`, which hold the
 /// code of all of them: many small programs cost little more than one. They are

@@ -47,6 +47,7 @@ llvm::Expected<CompileOptions> Arguments::get() const {
   options.searchCandidates = searches ? uint64_t(searchCandidates) : 0;
   options.seed = seed;
   options.variants = {variants.begin(), variants.end()};
+  options.findVariants = findVariants;
   options.sampleInputs = {sampleInputs.begin(), sampleInputs.end()};
   options.threads = threads;
   options.workers = workers;

@@ -60,6 +60,10 @@ struct Arguments {
       "variant", cl::value_desc("name=range,..."), cl::cat(category),
       cl::desc("Compile the program once more for a narrower range of symbols, "
                "which calls within it run: s=1, s=2..16, s=512..; repeated")};
+  cl::opt<std::string> findVariants{
+      "find-variants", cl::value_desc("name"), cl::cat(category),
+      cl::desc("Find the ranges of this symbol that are worth a variant, by "
+               "measuring")};
   cl::opt<unsigned> threads{"threads", cl::init(0),
                             cl::desc("Threads of the compiler; 0 is all"),
                             cl::cat(category)};

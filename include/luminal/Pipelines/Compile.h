@@ -61,6 +61,9 @@ struct CompileOptions {
   /// commas. A call runs the first one whose ranges hold, else the program for
   /// all sizes.
   std::vector<std::string> variants;
+  /// A symbol for ranges of which variants are looked for by measuring, and
+  /// come after those; empty: none.
+  std::string findVariants;
   /// Told of the search, one line at a time.
   std::function<void(llvm::StringRef line)> searchProgress;
   /// Stop after this phase and write the module instead of an artifact.
