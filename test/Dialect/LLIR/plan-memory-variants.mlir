@@ -65,3 +65,25 @@ func.func @other(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %0 = llir.elementwise sqrt(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// Programs beside each other have functions of their own names, and share those of equal kernels.
+// CHECK-LABEL: llir.schedule @first
+// CHECK: llir.step {{.*}} @k0(
+// CHECK-LABEL: llir.schedule @second
+// CHECK: llir.step {{.*}} @k1(
+// CHECK-LABEL: llir.schedule @third
+// CHECK: llir.step {{.*}} @k0(
+func.func @first(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = llir.elementwise sqrt(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func @second(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = llir.elementwise neg(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func @third(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = llir.elementwise sqrt(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
