@@ -20,8 +20,7 @@ public:
   Status after(const runtime::StepReport &report) override;
 
 private:
-  const runtime::Manifest &
-  getProgram(const runtime::StepReport &report) const;
+  const runtime::Manifest &getProgram(const runtime::StepReport &report) const;
 
   const runtime::Context &context;
   std::FILE *stream;

@@ -256,16 +256,25 @@ LogicalResult StepOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
 // What programs depend on
 //===----------------------------------------------------------------------===//
 
+/// In types and attributes of it and of all that it holds, guards of schedules
+/// among them.
 bool llir::usesSymbols(Operation *root) {
   std::vector<std::string> used;
+  AttrTypeWalker walker;
+  walker.addWalk([&](hlir::DimsAttr dims) {
+    for (const Expr &e : dims.getExprs())
+      e.collectSymbols(used);
+  });
+  walker.addWalk([&](hlir::MapAttr map) {
+    for (const Expr &e : map.getResults())
+      e.collectSymbols(used);
+  });
   root->walk([&](Operation *op) {
-    for (NamedAttribute attribute : op->getAttrs())
-      if (auto map = dyn_cast<hlir::MapAttr>(attribute.getValue()))
-        for (const Expr &e : map.getResults())
-          e.collectSymbols(used);
-    for (Value result : op->getResults())
-      for (const Expr &extent : hlir::getExtents(result))
-        extent.collectSymbols(used);
+    walker.walk(op->getAttrDictionary());
+    for (Type type : op->getOperandTypes())
+      walker.walk(type);
+    for (Type type : op->getResultTypes())
+      walker.walk(type);
   });
   return !used.empty();
 }

@@ -25,12 +25,12 @@
 #include "luminal/Dialect/LLIR/Utils/KernelClasses.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
 #include "luminal/Dialect/LLIR/Utils/Variants.h"
-#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/Transforms/CSE.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
+
+#include <unordered_map>
 
 namespace luminal::llir {
 #define GEN_PASS_DEF_PLANMEMORYPASS
@@ -536,6 +536,29 @@ static Request getProgram(func::FuncOp func) {
   return request;
 }
 
+/// Equal ops of a block become the first of them. What they hold is left as it
+/// is: schedules name the ops of a kernel by their position.
+static void mergeEqualOps(Block &block) {
+  std::unordered_map<size_t, SmallVector<Operation *>> seen;
+  for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
+    size_t hash = OperationEquivalence::computeHash(
+        &op, OperationEquivalence::directHashValue,
+        OperationEquivalence::ignoreHashValue,
+        OperationEquivalence::IgnoreLocations);
+    SmallVector<Operation *> &alike = seen[hash];
+    auto equal = llvm::find_if(alike, [&](Operation *other) {
+      return OperationEquivalence::isEquivalentTo(
+          other, &op, OperationEquivalence::IgnoreLocations);
+    });
+    if (equal == alike.end()) {
+      alike.push_back(&op);
+      continue;
+    }
+    op.replaceAllUsesWith(*equal);
+    op.erase();
+  }
+}
+
 /// A function, without a place, of what the `llir.prepare` ops of all programs
 /// take: each equal value once. Gives programs their places among its results.
 static func::FuncOp joinPreparations(MutableArrayRef<func::FuncOp> funcs,
@@ -566,9 +589,7 @@ static func::FuncOp joinPreparations(MutableArrayRef<func::FuncOp> funcs,
       values.push_back(map.lookup(output.value));
   }
   auto end = func::ReturnOp::create(builder, first.getLoc(), values);
-  IRRewriter rewriter(first.getContext());
-  DominanceInfo dominance(joined);
-  eliminateCommonSubExpressions(rewriter, dominance, joined);
+  mergeEqualOps(joined.getBody().front());
   llvm::SetVector<Value> unique(end.operand_begin(), end.operand_end());
   for (Request &program : programs)
     for (auto &[op, index] : program.prepared)
