@@ -15,10 +15,10 @@ sys.path.insert(0, str(ROOT / "utils"))
 
 import call_overhead
 
-# Of a call of AOTAutograd's wrapper around nothing. utils/call_overhead.py shows at most 0.3 on a quiet machine; to ask
+# Of a call of AOTAutograd's wrapper around nothing. utils/call_overhead.py shows 0.25 to 0.5 on quiet machines; to ask
 # each of 64 tensors in Python took 0.6. Where dynamo guards no weights, the library asks each of them what it is, and to do
 # that in Python took 1.8.
-LIMIT = 0.5 if _versions.GUARDS_WEIGHTS else 1.0
+LIMIT = 0.58 if _versions.GUARDS_WEIGHTS else 1.0
 
 
 @pytest.mark.parametrize("count", [2, 16, 64])
