@@ -59,6 +59,14 @@ Phase luminal::getPhase(ModuleOp module) {
   return hasFlat ? Phase::Saturated : Phase::Imported;
 }
 
+/// Tells a pass for which device it is.
+template <typename PassOptions>
+static void setDevice(PassOptions &pass, const PipelineOptions &options) {
+  pass.target = options.target;
+  pass.arch = options.arch;
+  pass.machine = options.machine;
+}
+
 LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
                                  const PipelineOptions &options,
                                  std::string *error) {
@@ -104,9 +112,7 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
   if (passes(Phase::Saturated)) {
     if (!options.kernels.empty()) {
       DeclareKernelsPassOptions declare;
-      declare.target = options.target;
-      declare.arch = options.arch;
-      declare.machine = options.machine;
+      setDevice(declare, options);
       llvm::append_range(declare.kernels, options.kernels);
       llvm::append_range(declare.rules, options.rules);
       pm.addPass(createDeclareKernelsPass(declare));
@@ -156,16 +162,12 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     updates.blockThreads = machine.blockThreads;
     pm.addNestedPass<func::FuncOp>(llir::createExpandUpdatesPass(updates));
     ChooseLayoutsPassOptions layouts;
-    layouts.target = options.target;
-    layouts.arch = options.arch;
-    layouts.machine = options.machine;
+    setDevice(layouts, options);
     layouts.workers = options.workers;
     layouts.prepareBytes = options.prepareBytes;
     pm.addNestedPass<func::FuncOp>(createChooseLayoutsPass(layouts));
     CallLibrariesPassOptions libraries;
-    libraries.target = options.target;
-    libraries.arch = options.arch;
-    libraries.machine = options.machine;
+    setDevice(libraries, options);
     libraries.library = options.library;
     libraries.precision = options.precision;
     pm.addNestedPass<func::FuncOp>(createCallLibrariesPass(libraries));
@@ -183,14 +185,10 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     pm.addNestedPass<func::FuncOp>(llir::createFuseKernelsPass(fuse));
     if (options.fuse == "stages") {
       JoinElementsPassOptions elements;
-      elements.target = options.target;
-      elements.arch = options.arch;
-      elements.machine = options.machine;
+      setDevice(elements, options);
       pm.addNestedPass<func::FuncOp>(createJoinElementsPass(elements));
       JoinRowsPassOptions rows;
-      rows.target = options.target;
-      rows.arch = options.arch;
-      rows.machine = options.machine;
+      setDevice(rows, options);
       rows.workers = options.workers;
       pm.addNestedPass<func::FuncOp>(createJoinRowsPass(rows));
     }
@@ -202,9 +200,7 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
   // 4. fused -> scheduled: how each kernel runs.
   if (passes(Phase::Scheduled)) {
     ScheduleKernelsPassOptions schedule;
-    schedule.target = options.target;
-    schedule.arch = options.arch;
-    schedule.machine = options.machine;
+    setDevice(schedule, options);
     schedule.workers = options.workers;
     schedule.precision = options.precision;
     pm.addPass(createScheduleKernelsPass(schedule));
@@ -214,9 +210,7 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
   if (passes(Phase::Lowered)) {
     pm.addPass(llir::createPlanMemoryPass());
     ConvertLLIRToLLVMPassOptions convert;
-    convert.target = options.target;
-    convert.arch = options.arch;
-    convert.machine = options.machine;
+    setDevice(convert, options);
     pm.addPass(createConvertLLIRToLLVMPass(convert));
   }
   return success();

@@ -19,12 +19,17 @@ GROUP = "luminal.devices"
 HOST = torch.device("cpu")
 
 
-class _CPU:
-    type = target = "cpu"
+class _Own:
+    """What the devices of this package have in common."""
+
     address = staticmethod(torch.Tensor.data_ptr)
 
     def arch(self, place: torch.device) -> str:
         return "native"
+
+
+class _CPU(_Own):
+    type = target = "cpu"
 
     def describe(self, place: torch.device) -> str:
         return ""
@@ -42,12 +47,8 @@ class _CPU:
         pass
 
 
-class _CUDA:
+class _CUDA(_Own):
     type = target = "cuda"
-    address = staticmethod(torch.Tensor.data_ptr)
-
-    def arch(self, place: torch.device) -> str:
-        return "native"
 
     def describe(self, place: torch.device) -> str:
         return f"{torch.cuda.get_device_name(place)} {torch.cuda.get_device_capability(place)}"

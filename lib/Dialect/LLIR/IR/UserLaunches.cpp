@@ -56,9 +56,10 @@ static LogicalResult verifyLaunch(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-static std::string getText(DictionaryAttr facts, StringRef name) {
+/// Empty where it is not stated.
+static StringRef getText(DictionaryAttr facts, StringRef name) {
   auto text = facts.getAs<StringAttr>(name);
-  return text ? text.getValue().str() : std::string();
+  return text ? text.getValue() : StringRef();
 }
 
 static DictionaryAttr setCode(DictionaryAttr facts, StringRef code,
@@ -81,7 +82,7 @@ static void addFields(SmallVectorImpl<LaunchField> &fields,
   for (const Expr &value : all.drop_front(names.size()))
     fields.push_back({"values", value});
   for (StringRef name : {kCode, kEntry})
-    fields.push_back({name, getText(facts, name)});
+    fields.push_back({name, getText(facts, name).str()});
 }
 
 static ParseResult parseParts(AsmParser &parser, ArrayRef<StringLiteral> names,
@@ -157,8 +158,7 @@ SmallVector<LaunchField> CPUCustomLaunchAttr::getFields() const {
 }
 
 StringRef CPUCustomLaunchAttr::getCode() const {
-  auto code = getFacts().getAs<StringAttr>(kCode);
-  return code ? code.getValue() : StringRef();
+  return getText(getFacts(), kCode);
 }
 
 CustomLaunchAttrInterface CPUCustomLaunchAttr::withCode(StringRef code,
@@ -211,13 +211,12 @@ SmallVector<LaunchField> CUDACustomLaunchAttr::getFields() const {
   addFields(fields, getQuantities(), getFacts(), kCUDAQuantities);
   for (StringRef name : {"block_x", "block_y", "block_z"})
     fields.push_back({name, getFacts().getAs<IntegerAttr>(name).getInt()});
-  fields.push_back({"parameters", getText(getFacts(), "parameters")});
+  fields.push_back({"parameters", getText(getFacts(), "parameters").str()});
   return fields;
 }
 
 StringRef CUDACustomLaunchAttr::getCode() const {
-  auto code = getFacts().getAs<StringAttr>(kCode);
-  return code ? code.getValue() : StringRef();
+  return getText(getFacts(), kCode);
 }
 
 CustomLaunchAttrInterface
