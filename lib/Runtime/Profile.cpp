@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <tuple>
 
 using namespace luminal;
 using namespace luminal::runtime;
@@ -105,9 +106,10 @@ std::string Profiler::trace() const {
   for (const Event &event : last)
     if (event.call >= room && event.call + room >= calls)
       events.push_back(event);
-  std::stable_sort(
-      events.begin(), events.end(),
-      [](const Event &a, const Event &b) { return a.call < b.call; });
+  std::sort(events.begin(), events.end(), [](const Event &a, const Event &b) {
+    return std::tie(a.call, a.startUs, a.step) <
+           std::tie(b.call, b.startUs, b.step);
+  });
   using Json = nlohmann::ordered_json;
   auto print = [](const Json &json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,7 +33,24 @@ std::atomic<Entry *> entries{nullptr};
 constexpr int kSignals[] = {SIGHUP, SIGINT, SIGTERM};
 struct sigaction previous[std::size(kSignals)];
 
+sigset_t getSignals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (int signal : kSignals)
+    ::sigaddset(&set, signal);
+  return set;
+}
+
+/// The threads that create a file now, and whether the process ends.
+std::atomic<int> creating{0};
+std::atomic<bool> ending{false};
+
 void removeAll(int signal) {
+  // A thread that creates a file has the signals blocked, so that the handler
+  // never waits for the thread that it interrupted.
+  ending.store(true);
+  while (creating.load())
+    ::poll(nullptr, 0, 1);
   // The thread that takes the path out of its entry removes the file.
   for (Entry *entry = entries.load(); entry; entry = entry->next)
     if (const char *path = entry->path.exchange(nullptr))
@@ -70,7 +88,24 @@ void leave(Entry *entry) {
 }
 } // namespace
 
-TemporaryFile::TemporaryFile(std::string_view path)
+TemporaryFileScope::TemporaryFileScope() {
+  sigset_t signals = getSignals();
+  ::pthread_sigmask(SIG_BLOCK, &signals, &before);
+  creating.fetch_add(1);
+  // Too late: the handler of another thread removes files already.
+  if (ending.load()) {
+    creating.fetch_sub(1);
+    while (true)
+      ::pause();
+  }
+}
+
+TemporaryFileScope::~TemporaryFileScope() {
+  creating.fetch_sub(1);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+TemporaryFile::TemporaryFile(std::string_view path, const TemporaryFileScope &)
     : entry(nullptr), path(path) {
   entry = enter(this->path);
 }
@@ -100,6 +135,7 @@ void luminal::removeTemporaryFilesOnSignals() {
       continue;
     struct sigaction action = {};
     action.sa_handler = removeAll;
+    action.sa_mask = getSignals();
     ::sigaction(kSignals[i], &action, nullptr);
   }
 }
@@ -115,9 +151,10 @@ Status OutputFile::makeTemporary() {
   for (int attempt = 0; attempt < 1000; ++attempt) {
     std::string name = path + "." + std::to_string(::getpid()) + "-" +
                        std::to_string(made.fetch_add(1));
+    TemporaryFileScope scope;
     fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd >= 0) {
-      temporary.emplace(name);
+      temporary.emplace(name, scope);
       return {};
     }
     if (errno != EEXIST)

@@ -5,6 +5,7 @@
 #define LUMINAL_SUPPORT_OUTPUTFILE_H
 
 #include "luminal/Support/Result.h"
+#include <csignal>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -15,13 +16,26 @@ namespace detail {
 struct TemporaryEntry;
 }
 
+/// Holds back the signals of removeTemporaryFilesOnSignals: none ends the
+/// process between the creation of a file and the entry of its name.
+class TemporaryFileScope {
+public:
+  TemporaryFileScope();
+  TemporaryFileScope(const TemporaryFileScope &) = delete;
+  ~TemporaryFileScope();
+
+private:
+  /// The calling thread's own signal mask.
+  sigset_t before;
+};
+
 /// The path of a temporary file: the file is removed with its owner, and by
 /// a signal that ends the process if removeTemporaryFilesOnSignals was
 /// called.
 class TemporaryFile {
 public:
-  /// Takes ownership of a file that was just created.
-  explicit TemporaryFile(std::string_view path);
+  /// Takes ownership of a file that was created within the scope.
+  TemporaryFile(std::string_view path, const TemporaryFileScope &);
   TemporaryFile(TemporaryFile &&other)
       : entry(std::exchange(other.entry, nullptr)),
         path(std::move(other.path)) {}

@@ -80,9 +80,10 @@ struct TemporaryFiles {
   int create(llvm::StringRef suffix) {
     int fd;
     llvm::SmallString<128> path;
+    luminal::TemporaryFileScope scope;
     if (llvm::sys::fs::createTemporaryFile("luminal", suffix, fd, path))
       return -1;
-    files.emplace_back(path.str());
+    files.emplace_back(path.str(), scope);
     return fd;
   }
 };

@@ -45,9 +45,10 @@ static std::string findAssembler() {
 static std::string makeFile(std::vector<TemporaryFile> &files,
                             StringRef suffix) {
   llvm::SmallString<128> path;
+  TemporaryFileScope scope;
   if (llvm::sys::fs::createTemporaryFile("luminal", suffix, path))
     return "";
-  files.emplace_back(path.str());
+  files.emplace_back(path.str(), scope);
   return path.str().str();
 }
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace luminal;
@@ -101,6 +102,31 @@ TEST(OutputFile, GoesWithASignalWhereTheProcessAsksForIt) {
     EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << status;
     EXPECT_EQ(folder.count(), 1u);
     EXPECT_EQ(contents(folder.file("kept")), "text");
+  }
+}
+
+TEST(OutputFile, GoesWithASignalThatComesWhileFilesAreCreated) {
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    Folder folder;
+    pid_t child = ::fork();
+    if (child == 0) {
+      std::signal(SIGTERM, SIG_DFL);
+      removeTemporaryFilesOnSignals();
+      auto create = [&](const char *name) {
+        while (true)
+          (void)OutputFile::create(folder.file(name));
+      };
+      std::thread other(create, "other");
+      create("one");
+    }
+    while (folder.count() == 0)
+      ::usleep(10);
+    ::usleep(static_cast<useconds_t>(attempt * 7));
+    ::kill(child, SIGTERM);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) << status;
+    ASSERT_EQ(folder.count(), 0u) << "attempt " << attempt;
   }
 }
 
