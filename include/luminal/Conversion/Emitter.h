@@ -223,7 +223,7 @@ public:
     unsigned warp = 1;
     mlir::Value mask;
     /// The number of the team in its block.
-    mlir::Value number;
+    mlir::Value number = {};
   };
   Team team;
   /// Runs `body` for every index of `dim` in `span`, members of the team in

@@ -53,7 +53,7 @@ struct Program {
   std::vector<KernelClass> classes;
   /// Sums of kernels say more about programs of one family than of others: what
   /// lies between kernels differs.
-  std::string family;
+  std::string family = {};
 };
 
 /// Seconds of one run by key; infinite where the kernel cannot be timed.

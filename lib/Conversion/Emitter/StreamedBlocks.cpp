@@ -146,14 +146,14 @@ int64_t StreamedBlocks::makeRoom() {
 
 Emitter::Team StreamedBlocks::getBlock() {
   Value all = arith::ConstantOp::create(e.b, e.b.getI32IntegerAttr(-1));
-  return {tile.threads, thread, warp, all, /*number=*/{}};
+  return {tile.threads, thread, warp, all};
 }
 
 /// The threads that have this thread's rows.
 Emitter::Team StreamedBlocks::getTeam() {
   unsigned count = layout->getTeam();
   Value all = arith::ConstantOp::create(e.b, e.b.getI32IntegerAttr(-1));
-  return {count, e.remU(thread, e.constant(count)), warp, all, /*number=*/{}};
+  return {count, e.remU(thread, e.constant(count)), warp, all};
 }
 
 //===----------------------------------------------------------------------===//

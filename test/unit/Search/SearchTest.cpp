@@ -228,7 +228,7 @@ TEST(Search, AWholeProgramThatIsSlowerIsNotTaken) {
 
 TEST(Search, WhatIsHardlyFasterStaysAsItIs) {
   Program program{
-      "p", "", {{"c", 1, {{"a", "", 1}, {"b", "", 1}, {"c", "", 1}}}}, ""};
+      "p", "", {{"c", 1, {{"a", "", 1}, {"b", "", 1}, {"c", "", 1}}}}};
   Times times = {{"a", 1.0}, {"b", 0.99}, {"c", 0.985}};
   EXPECT_EQ(chooseOptions(program, times, 0.98).options[0], 0u);
   times["c"] = 0.97;
@@ -238,7 +238,7 @@ TEST(Search, WhatIsHardlyFasterStaysAsItIs) {
 }
 
 TEST(Search, WhatIsNotKnownIsNotTaken) {
-  Program program{"p", "", {{"c", 3, {{"a", "", 7}, {"b", "", 1}}}}, ""};
+  Program program{"p", "", {{"c", 3, {{"a", "", 7}, {"b", "", 1}}}}};
   // A frozen cache has nothing of this kernel, or only of another schedule.
   EXPECT_EQ(chooseOptions(program, {}, 1).options[0], 0u);
   EXPECT_DOUBLE_EQ(chooseOptions(program, {}, 1).seconds, 21);
@@ -375,7 +375,7 @@ private:
   }
   Program make(const std::array<unsigned, kClasses> &members,
                const char *title) {
-    Program program{"", title, {}, ""};
+    Program program{"", title, {}};
     for (unsigned c = 0; c < kClasses; ++c) {
       std::string key = nameOf(c, members[c], 0);
       program.digest += key;
