@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -108,6 +109,21 @@ TemporaryFileScope::~TemporaryFileScope() {
 TemporaryFile::TemporaryFile(std::string_view path, const TemporaryFileScope &)
     : entry(nullptr), path(path) {
   entry = enter(this->path);
+}
+
+Result<TemporaryFile> TemporaryFile::create(const std::string &suffix) {
+  std::error_code code;
+  std::string folder = std::filesystem::temp_directory_path(code).string();
+  if (code)
+    return Error("no folder for temporary files: " + code.message());
+  std::string path = folder + "/luminal-XXXXXX." + suffix;
+  TemporaryFileScope scope;
+  int fd =
+      ::mkostemps(path.data(), static_cast<int>(suffix.size()) + 1, O_CLOEXEC);
+  if (fd < 0)
+    return Error(folder + ": no temporary file: " + std::strerror(errno));
+  ::close(fd);
+  return TemporaryFile(path, scope);
 }
 
 void TemporaryFile::remove() {

@@ -113,6 +113,8 @@ public:
   /// Lets the cache bring the line of memory of the element of `v` at `index`,
   /// where it is one that the kernel does not write.
   void prefetch(mlir::Value v, const Index &index);
+  /// Lets the nearest cache of a CPU bring the line at `address`.
+  void prefetchLine(mlir::Value address);
 
   /// Whether the element differs between lanes (true also where that cannot be
   /// told).
@@ -321,12 +323,18 @@ public:
   /// no one writes it while the kernel runs.
   mlir::Value loadFrom(mlir::Value base, mlir::Type element,
                        const Expr &address, bool invariant);
+  /// `nontemporal`: whole vectors are written past the caches, where they are
+  /// proved to be aligned.
   void storeTo(mlir::Value base, mlir::Type element, const Expr &address,
-               mlir::Value v);
+               mlir::Value v, bool nontemporal = false);
 
 private:
   mlir::Value loadKept(mlir::Value v, const Index &index);
-  unsigned alignmentOfVector(mlir::Value index, mlir::Type storage);
+  unsigned alignmentOfVector(mlir::Value index, mlir::Type storage,
+                             unsigned ofBuffer);
+  unsigned alignmentOfVector(mlir::Value index, mlir::Type storage) {
+    return alignmentOfVector(index, storage, bufferAlignment);
+  }
   /// The element of a select whose address is chosen; null where it is not.
   mlir::Value emitChosen(mlir::Value v, const Index &index);
   /// Whether it can be: an element of memory, or of one of several operands.

@@ -34,6 +34,9 @@ struct MachineModel {
   int64_t l2Bytes = 1 << 20;
   /// Bytes of the cache that workers share; 0: none.
   int64_t l3Bytes = 32 << 20;
+  /// Bytes of a result from which on it is faster to write it past the caches,
+  /// which will not hold it until it is read; 0: never.
+  int64_t nontemporalBytes = 0;
   /// Whether a worker has memory for what it keeps while it does a unit.
   bool hasScratch = true;
   /// Elements of a map that one unit of work takes, at most.
@@ -162,6 +165,7 @@ void visitMachineFields(Model &self, Fn fn) {
   fn("l1_bytes", self.l1Bytes, 1 << 10, 1 << 30);
   fn("l2_bytes", self.l2Bytes, 1 << 10, 1 << 30);
   fn("l3_bytes", self.l3Bytes, 0, 1e12);
+  fn("nontemporal_bytes", self.nontemporalBytes, 0, 1e12);
   fn("has_scratch", self.hasScratch, 0, 1);
   fn("unit_elements", self.unitElements, 1, 1 << 30);
   fn("grain", self.grain, 1, 1 << 30);

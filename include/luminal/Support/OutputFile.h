@@ -34,6 +34,9 @@ private:
 /// called.
 class TemporaryFile {
 public:
+  /// A new empty file in the system's folder for them, whose name ends in
+  /// `.suffix`.
+  static Result<TemporaryFile> create(const std::string &suffix);
   /// Takes ownership of a file that was created within the scope.
   TemporaryFile(std::string_view path, const TemporaryFileScope &);
   TemporaryFile(TemporaryFile &&other)

@@ -4,6 +4,7 @@
 #include "luminal/Conversion/Emitter.h"
 #include "luminal/Dialect/LLIR/Analysis/AlignedRuns.h"
 #include "luminal/Dialect/LLIR/Analysis/ClampedAccess.h"
+#include "luminal/Runtime/Manifest.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -412,10 +413,10 @@ static bool isMultiple(Value v, int64_t n, unsigned depth = 0) {
 
 /// Bytes of which the vector that begins at element `index` of a buffer begins
 /// at a multiple.
-unsigned Emitter::alignmentOfVector(Value index, Type storage) {
+unsigned Emitter::alignmentOfVector(Value index, Type storage,
+                                    unsigned ofBuffer) {
   unsigned bytes = alignmentOf(storage);
-  int64_t elements =
-      std::max(1u, std::min(lane.width, bufferAlignment / bytes));
+  int64_t elements = std::max(1u, std::min(lane.width, ofBuffer / bytes));
   while (elements > 1 && !isMultiple(index, elements))
     elements /= 2;
   return bytes * elements;
@@ -539,7 +540,8 @@ Value Emitter::loadFrom(Value base, Type element, const Expr &e,
   return fromStorage(result, element);
 }
 
-void Emitter::storeTo(Value base, Type element, const Expr &e, Value v) {
+void Emitter::storeTo(Value base, Type element, const Expr &e, Value v,
+                      bool nontemporal) {
   Type storage = getStorageType(element);
   v = toStorage(v, element);
   auto storeScalar = [&](Value x, Value index) {
@@ -559,10 +561,18 @@ void Emitter::storeTo(Value base, Type element, const Expr &e, Value v) {
   Value start = isLinear ? value(e) : Value();
   if (isLinear && linear->stride.isConstant(1)) {
     Value at = address(base, start, storage);
-    if (lane.mask)
+    if (lane.mask) {
       LLVM::MaskedStoreOp::create(b, v, at, lane.mask, alignmentOf(storage));
-    else
-      LLVM::StoreOp::create(b, v, at, alignmentOfVector(start, storage));
+      return;
+    }
+    // Processors have such stores of aligned vectors only, of 16 bytes at
+    // least, which the runtime promises for results.
+    unsigned aligned =
+        alignmentOfVector(start, storage, runtime::kBufferAlignment);
+    bool past = nontemporal && aligned == runtime::kBufferAlignment;
+    LLVM::StoreOp::create(b, v, at,
+                          past ? aligned : alignmentOfVector(start, storage),
+                          /*isVolatile=*/false, /*isNonTemporal=*/past);
     return;
   }
   Value positions = isLinear ? Value() : laneValues(e);
@@ -602,7 +612,8 @@ Value Emitter::getOperandAddress(Value v, const Index &index) {
 
 void Emitter::storeAt(unsigned number, const Expr &e, Value v) {
   storeTo(buffers[kernel.getInputs().size() + number],
-          getElementType(kernel.getResults()[number]), e, v);
+          getElementType(kernel.getResults()[number]), e, v,
+          loopCase && loopCase.getNontemporal());
 }
 
 Value Emitter::loadResult(unsigned number, const Expr &e) {

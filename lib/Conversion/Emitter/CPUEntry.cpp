@@ -39,6 +39,11 @@ public:
   }
 
   void finish(Emitter &e, Block &) const override {
+    // What was written past the caches is there for all before the kernel ends;
+    // a weaker fence would be no instruction on x86.
+    if (llvm::any_of(e.kernel.getLoops()->getCases(),
+                     [](llir::LoopCaseAttr c) { return c.getNontemporal(); }))
+      LLVM::FenceOp::create(e.b, LLVM::AtomicOrdering::seq_cst);
     LLVM::ReturnOp::create(e.b, e.getStatus());
   }
 

@@ -91,6 +91,10 @@ Value Emitter::emitChosen(Value v, const Index &index) {
   return fromStorage(load, element);
 }
 
+void Emitter::prefetchLine(Value address) {
+  LLVM::Prefetch::create(b, address, /*rw=*/0, /*hint=*/3, /*cache=*/1);
+}
+
 void Emitter::prefetch(Value v, const Index &index) {
   std::optional<bool> isVector;
   if (!isChosen(v, index, isVector))

@@ -40,6 +40,7 @@ public:
     auto groups = llir::getGroups(e.loopCase.getGrid());
     Domain domain = makeDomain(e, rows, groups);
     rowIndex = domain.index;
+    findNext(domain);
     Grid grid(domain, groups, e.loopCase);
     Emitter::Repeated repeated(e,
                                {domain.extents.begin(), domain.extents.end()});
@@ -127,14 +128,96 @@ private:
   }
 
   //===--------------------------------------------------------------------===//
+  // The next row
+  //===--------------------------------------------------------------------===//
+
+  /// What the first pass reads of a row from memory, element by element along
+  /// it, and how far away the next row is.
+  struct NextRow {
+    BlockArgument argument;
+    Expr address, toNext;
+  };
+
+  void findNext(const Domain &domain) {
+    if (domain.dims.empty())
+      return;
+    unsigned row = domain.dims.back();
+    // Other dims are indices that are read, which no one reads ahead.
+    auto isKnown = [&](const Expr &address) {
+      for (unsigned dim = 0; dim < e.getExtents().size(); ++dim)
+        if (address.usesDim(dim) && dim != column &&
+            !llvm::is_contained(domain.dims, dim))
+          return false;
+      return true;
+    };
+    auto visit = [&](const Leaf &leaf) {
+      if (!leaf.argument || !isKnown(leaf.address))
+        return;
+      auto inColumn = leaf.address.linearIn(column);
+      auto inRow = leaf.address.linearIn(row);
+      if (inColumn && inColumn->stride.isConstant(1) && inRow &&
+          !inRow->stride.isConstant(0) && !inRow->stride.hasDims())
+        next.push_back({leaf.argument, leaf.address, inRow->stride});
+    };
+    for (Value operand : reduces.front()->getOperands())
+      e.walk(operand, withColumn(rowIndex), visit);
+  }
+
+  /// Lets the cache bring what the next row has in the column of `at`. The last
+  /// row's next one is no memory of the kernel, which a hint may name.
+  void bringNext(const Index &at) {
+    for (const NextRow &n : next) {
+      Expr address = e.simplify(
+          n.address.substitute([&](const Expr &leaf) -> std::optional<Expr> {
+            if (leaf.asDim() == column)
+              return at.back();
+            return std::nullopt;
+          }));
+      Value element = e.add(e.value(address), e.value(n.toNext));
+      e.prefetchLine(e.address(e.getBuffer(n.argument.getArgNumber()), element,
+                               getStorageType(getElementType(n.argument))));
+    }
+  }
+
+  /// Vectors of a pass that lie on one line of the cache, where a step of it
+  /// takes whole lines; else 1.
+  unsigned countVectorsOfLine(llir::LoopFormAttr form) const {
+    constexpr int64_t kLineBytes = 64;
+    int64_t bytes = kLineBytes;
+    for (const NextRow &n : next)
+      bytes = std::min<int64_t>(bytes,
+                                form.getNumber("lanes", 1) *
+                                    getStorageType(getElementType(n.argument))
+                                        .getIntOrFloatBitWidth() /
+                                    8);
+    int64_t vectors = kLineBytes / std::max<int64_t>(1, bytes);
+    return form.getNumber("unroll", 1) % vectors == 0 ? vectors : 1;
+  }
+
+  //===--------------------------------------------------------------------===//
   // Passes
   //===--------------------------------------------------------------------===//
 
-  /// The reduction of a value that is kept, which writes the row on its way;
-  /// the first pass that reads the value keeps it.
-  void emitKept(llir::RowReductionOpInterface op, const Kept &k) {
-    emitRowReduction(e, op, rowIndex,
-                     [&](const Index &at) { keep(k, at, e.emit(k.v, at)); });
+  /// One pass. The first that reads a value which is kept writes its row on the
+  /// way; with `ahead` it brings the next row of memory, for which the pass
+  /// leaves time: its own row is in the cache.
+  void emitPass(llir::RowReductionOpInterface op, const Kept *k) {
+    llir::LoopFormAttr form = e.loopCase.getForm(llir::getPosition(op));
+    bool isAhead = form.getWord("ahead") == "rows" && !next.empty();
+    if (!k && !isAhead) {
+      e.emit(op->getResult(0), rowIndex);
+      return;
+    }
+    unsigned vectors = countVectorsOfLine(form), number = 0;
+    emitRowReduction(e, op, rowIndex, [&](const Index &at) {
+      // What is left of a row behind whole steps is on lines that are fetched.
+      if (isAhead && number < form.getNumber("unroll", 1) &&
+          number % vectors == 0)
+        bringNext(at);
+      ++number;
+      if (k)
+        keep(*k, at, e.emit(k->v, at));
+    });
   }
 
   /// The reductions, and results that have one element a row.
@@ -145,12 +228,10 @@ private:
         return llvm::is_contained(op->getOperands(), k.v);
       });
       size_t i = it - kept.begin();
-      if (i < kept.size() && !done[i]) {
+      bool keeps = i < kept.size() && !done[i];
+      if (keeps)
         done[i] = true;
-        emitKept(op, kept[i]);
-      } else {
-        e.emit(op->getResult(0), rowIndex);
-      }
+      emitPass(op, keeps ? &kept[i] : nullptr);
     }
     SmallVector<std::pair<unsigned, Value>> values;
     for (auto [i, v] : llvm::enumerate(getYielded(e.kernel)))
@@ -214,6 +295,7 @@ private:
   /// The index of a row.
   Index rowIndex;
   SmallVector<Kept> kept;
+  SmallVector<NextRow, 1> next;
 };
 } // namespace
 

@@ -72,34 +72,23 @@ luminal::compileToObject(ModuleOp module, const CPUTarget &target) {
       /*RequiresNullTerminator=*/false);
 }
 
-namespace {
-/// Temporary files of one link, always removed.
-struct TemporaryFiles {
-  std::vector<luminal::TemporaryFile> files;
-  /// An open descriptor of a new file, or -1.
-  int create(llvm::StringRef suffix) {
-    int fd;
-    llvm::SmallString<128> path;
-    luminal::TemporaryFileScope scope;
-    if (llvm::sys::fs::createTemporaryFile("luminal", suffix, fd, path))
-      return -1;
-    files.emplace_back(path.str(), scope);
-    return fd;
-  }
-};
-} // namespace
-
 std::unique_ptr<llvm::MemoryBuffer>
 luminal::linkSharedObject(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                           std::string *error) {
-  TemporaryFiles files;
+  std::vector<TemporaryFile> files;
+  auto create = [&](const char *suffix) {
+    Result<TemporaryFile> file = TemporaryFile::create(suffix);
+    if (file)
+      files.push_back(std::move(*file));
+    else
+      *error = file.error().message;
+    return bool(file);
+  };
   for (llvm::MemoryBufferRef object : objects) {
-    int fd = files.create("o");
-    if (fd < 0) {
-      *error = "no temporary file for linking";
+    if (!create("o"))
       return nullptr;
-    }
-    llvm::raw_fd_ostream stream(fd, /*shouldClose=*/true);
+    std::error_code failed;
+    llvm::raw_fd_ostream stream(files.back().getPath(), failed);
     stream << object.getBuffer();
     stream.close();
     if (stream.has_error()) {
@@ -108,13 +97,9 @@ luminal::linkSharedObject(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
       return nullptr;
     }
   }
-  int fd = files.create("so");
-  if (fd < 0) {
-    *error = "no temporary file for linking";
+  if (!create("so"))
     return nullptr;
-  }
-  llvm::raw_fd_ostream(fd, /*shouldClose=*/true).flush();
-  std::string output = files.files.back().getPath();
+  const std::string &output = files.back().getPath();
   std::vector<std::string> arguments = {"ld.lld",
                                         "-shared",
                                         "--gc-sections",
@@ -131,7 +116,7 @@ luminal::linkSharedObject(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                                         "-o",
                                         output};
   for (size_t i = 0; i < objects.size(); ++i)
-    arguments.push_back(files.files[i].getPath());
+    arguments.push_back(files[i].getPath());
   // External functions (libm's f64 functions, memset and the like) are resolved
   // in the libraries that the runtime has loaded.
   arguments.push_back("--allow-shlib-undefined");

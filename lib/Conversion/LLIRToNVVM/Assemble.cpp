@@ -41,17 +41,6 @@ static std::string findAssembler() {
   return "";
 }
 
-/// An empty file that is removed with the result; "" where none can be made.
-static std::string makeFile(std::vector<TemporaryFile> &files,
-                            StringRef suffix) {
-  llvm::SmallString<128> path;
-  TemporaryFileScope scope;
-  if (llvm::sys::fs::createTemporaryFile("luminal", suffix, path))
-    return "";
-  files.emplace_back(path.str(), scope);
-  return path.str().str();
-}
-
 static std::string read(const std::string &path) {
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false,
@@ -65,15 +54,18 @@ FailureOr<std::string> luminal::assemblePTX(StringRef text, StringRef arch,
   if (assembler.empty())
     return std::string();
   std::vector<TemporaryFile> files;
-  std::string source = makeFile(files, "ptx"),
-              object = makeFile(files, "cubin"),
-              messages = makeFile(files, "txt");
+  for (const char *suffix : {"ptx", "cubin", "txt"}) {
+    Result<TemporaryFile> file = TemporaryFile::create(suffix);
+    if (!file) {
+      *error = file.error().message;
+      return failure();
+    }
+    files.push_back(std::move(*file));
+  }
+  const std::string &source = files[0].getPath(), &object = files[1].getPath(),
+                    &messages = files[2].getPath();
   std::error_code failed;
   llvm::raw_fd_ostream stream(source, failed);
-  if (source.empty() || object.empty() || messages.empty() || failed) {
-    *error = "no temporary file for ptxas";
-    return failure();
-  }
   stream << text;
   stream.close();
   if (stream.has_error()) {

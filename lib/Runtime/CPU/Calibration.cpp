@@ -9,6 +9,8 @@
 #include "luminal/Runtime/CpuFeatures.h"
 #include "luminal/Runtime/Machine.h"
 #include "luminal/Runtime/ThreadPool.h"
+#include <atomic>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -86,8 +88,19 @@ constexpr int kRows = 6, kVectors = 2, kSteps = 64;
 /// Floats that each of the loops reads or writes.
 constexpr int kFloats = 4096;
 
-/// The inner loop of a matrix product, a map of an array onto another, and the
-/// sum of an array, with vectors of BYTES bytes.
+/// Writes a vector past the caches, where the compiler has such stores.
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_nontemporal_store)
+#define LUMINAL_STORE_PAST(VALUE, TO) __builtin_nontemporal_store(VALUE, TO)
+#endif
+#endif
+#ifndef LUMINAL_STORE_PAST
+#define LUMINAL_STORE_PAST(VALUE, TO) (*(TO) = (VALUE))
+#endif
+
+/// The inner loop of a matrix product, a map of an array onto another, the sum
+/// of an array, and copies by the usual stores and past the caches, with
+/// vectors of BYTES bytes.
 #define LUMINAL_LOOPS(NAME, TARGET, BYTES)                                     \
   struct NAME {                                                                \
     typedef float V __attribute__((vector_size(BYTES), may_alias));            \
@@ -121,6 +134,18 @@ constexpr int kFloats = 4096;
       for (size_t i = 0; i < floats / lanes; i += 8)                           \
         _Pragma("unroll") for (size_t j = 0; j < 8; ++j) sums[j] += in[i + j]; \
       std::memcpy(c, sums, sizeof sums);                                       \
+    }                                                                          \
+    TARGET static void copy(const float *a, size_t floats, float *c) {         \
+      for (size_t i = 0; i < floats; i += lanes)                               \
+        *reinterpret_cast<V *>(c + i) = *reinterpret_cast<const V *>(a + i);   \
+      asm volatile("" : : "r"(c) : "memory");                                  \
+    }                                                                          \
+    TARGET static void copyPast(const float *a, size_t floats, float *c) {     \
+      for (size_t i = 0; i < floats; i += lanes)                               \
+        LUMINAL_STORE_PAST(*reinterpret_cast<const V *>(a + i),                \
+                           reinterpret_cast<V *>(c + i));                      \
+      std::atomic_thread_fence(std::memory_order_seq_cst);                     \
+      asm volatile("" : : "r"(c) : "memory");                                  \
     }                                                                          \
   }
 
@@ -200,11 +225,14 @@ struct Width {
   void (*multiply)(const float *, const float *, float *, int);
   void (*map)(const float *, float *, int);
   void (*sum)(const float *, size_t, float *);
+  void (*copy)(const float *, size_t, float *);
+  void (*copyPast)(const float *, size_t, float *);
 };
 
 template <typename Loops>
 Width widthOf(unsigned bits, double MachineModel::*rate) {
-  return {bits, rate, Loops::multiply, Loops::map, Loops::sum};
+  return {bits,       rate,        Loops::multiply, Loops::map,
+          Loops::sum, Loops::copy, Loops::copyPast};
 }
 
 /// The widths that this machine has, rising.
@@ -291,6 +319,42 @@ int32_t readPieces(void *data, int64_t begin, int64_t end, unsigned) {
   return 0;
 }
 
+/// The least result from which on it pays to write it past the caches, with a
+/// reader behind it; 0 where it never does. A power of two, so that code does
+/// not depend on the noise of the clock. `memory` is `bytes` long.
+int64_t measureStores(const Width &width, float *memory, size_t bytes) {
+  constexpr size_t kLeast = 1 << 20, kMost = 64 << 20;
+  constexpr double kPays = 0.95;
+  alignas(64) float sums[8 * 16];
+  float *result = memory + bytes / 8;
+  auto timeWith = [&](auto copy, size_t size) {
+    return timeOf(1, [&] {
+      copy(memory, size / 4, result);
+      width.sum(result, size / 4, sums);
+    });
+  };
+  int64_t least = 0;
+  // From the largest down, to where it does not pay; one size may have been
+  // disturbed.
+  bool paid = true;
+  for (size_t size = std::bit_floor(std::min(bytes / 2, kMost)); size >= kLeast;
+       size /= 2) {
+    // In turns, so that other load disturbs both alike.
+    double usual = INFINITY, past = INFINITY;
+    for (size_t i = 0, n = std::min<size_t>(16, 2 * kMost / size); i < n; ++i) {
+      usual = std::min(usual, timeWith(width.copy, size));
+      past = std::min(past, timeWith(width.copyPast, size));
+    }
+    bool pays = past <= kPays * usual;
+    if (!pays && !paid)
+      break;
+    if (pays)
+      least = static_cast<int64_t>(size);
+    paid = pays;
+  }
+  return least;
+}
+
 void measureMemory(const Width &width, MachineModel &model) {
   // More than the last cache holds.
   constexpr size_t kLeast = 64 << 20, kMost = 256 << 20;
@@ -308,6 +372,7 @@ void measureMemory(const Width &width, MachineModel &model) {
   model.copyRate = double(bytes) / timeOf(4, [&] {
                      std::memcpy(half, memory.get(), bytes / 2);
                    });
+  model.nontemporalBytes = measureStores(width, memory.get(), bytes);
   // The pieces are many, for workers begin at different times.
   constexpr int64_t kPieces = 256;
   SharedRead read{width.sum, memory.get(), bytes / 4 / kPieces};

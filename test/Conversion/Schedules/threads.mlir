@@ -99,3 +99,25 @@ func.func @keep(%a: tensor<64x1000xf32>) -> tensor<64x1000xf32> {
   }
   return %r : tensor<64x1000xf32>
 }
+
+// -----
+func.func @nontemporal(%a: tensor<40x80xf32>) -> tensor<40x80xf32> {
+  // expected-error @+1 {{its schedule is nontemporal, but blocks of threads have no such stores}}
+  %r = llir.kernel(%a) loops<grid(d0*d1:4 v4) threads(256) nontemporal> : (tensor<40x80xf32>) -> tensor<40x80xf32> {
+  ^bb0(%x: tensor<40x80xf32>):
+    llir.yield %x : tensor<40x80xf32>
+  }
+  return %r : tensor<40x80xf32>
+}
+
+// -----
+func.func @ahead(%a: tensor<80x80xf32>) -> (tensor<80xf32>, tensor<80xf32>) {
+  // expected-error @+1 {{its schedule lets op1, reduce, bring rows ahead, but blocks of threads take rows in no order}}
+  %r:2 = llir.kernel(%a) loops<grid(d0) stream(d1:all v4) threads(256, 32) op0 = pass {lanes = 4} op1 = pass {ahead = rows, lanes = 4}> : (tensor<80x80xf32>) -> (tensor<80xf32>, tensor<80xf32>) {
+  ^bb0(%x: tensor<80x80xf32>):
+    %0 = llir.reduce sum %x : tensor<80x80xf32> -> tensor<80xf32>
+    %1 = llir.reduce max %x : tensor<80x80xf32> -> tensor<80xf32>
+    llir.yield %0, %1 : tensor<80xf32>, tensor<80xf32>
+  }
+  return %r#0, %r#1 : tensor<80xf32>, tensor<80xf32>
+}

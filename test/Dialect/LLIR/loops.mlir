@@ -27,6 +27,19 @@ func.func @forms(%a: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>) {
   return %r#0, %r#1 : tensor<4x8xf32>, tensor<4xf32>
 }
 
+// Stores past the caches stand before the forms, of each case for itself.
+// CHECK-LABEL: func.func @nontemporal
+// CHECK: loops<if (s: [0, 4]) grid(d0) stream(d1:all v8) nontemporal op1 = pass {ahead = rows, lanes = 8} else grid(d0) stream(d1:all v8) op1 = pass>
+func.func @nontemporal(%a: tensor<4x8xf32>) -> tensor<4xf32> attributes {hlir.symbols = #hlir.symbols<s in [1, 8]>} {
+  %r = llir.kernel(%a) loops<if (s: [0, 4]) grid(d0) stream(d1:all v8) nontemporal op1 = pass {lanes = 8, ahead = rows} else grid(d0) stream(d1:all v8) op1 = pass> : (tensor<4x8xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4x8xf32>):
+    %0 = llir.elementwise exp(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    %1 = llir.reduce sum %0 : tensor<4x8xf32> -> tensor<4xf32>
+    llir.yield %1 : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
 // Parts of the reduced dim stand before the threads.
 // CHECK-LABEL: func.func @parts
 // CHECK: loops<if (s: [9, ]) grid(d0) stream(d1:all) parts(16) threads(64, 32) op0 = pass else grid(d0) stream(d1:all) threads(64, 32) op0 = pass>

@@ -175,7 +175,8 @@ TEST(RandomSchedules, Rows) {
     for (const char *op : {"op0", "op4"})
       rest += std::string(" ") + op +
               " = pass {lanes = " + std::to_string(g.choose({1, 4, 16})) +
-              ", unroll = " + std::to_string(g.pick(1, 4)) + "}";
+              ", unroll = " + std::to_string(g.pick(1, 4)) +
+              (op[2] == '4' && !isAcross && g.flip() ? ", ahead = rows}" : "}");
     if (!isAcross && g.flip())
       rest += g.flip() ? " op3 = keep" : " op3 = keep {result = 0}";
     if (rest.find(" v1)") != std::string::npos)
@@ -183,6 +184,38 @@ TEST(RandomSchedules, Rows) {
     std::vector<Array> results = runAll(fixed, first + rest);
     if (!isAcross && second.find(" v") == std::string::npos)
       expectSameBits(runAll(fixed, second + rest), results);
+  }
+}
+
+// The same with rows of known lengths, whose results go past the caches.
+TEST(RandomSchedules, Nontemporal) {
+  Generator g(12);
+  for (int i = 0; i < countSchedules() / 3; ++i) {
+    std::string text = R"(
+    func.func @f() {
+    %a = "test.source"() : () -> tensor<37xLENGTHxf32>
+    %r:2 = llir.kernel(%a) LOOPS : (tensor<37xLENGTHxf32>) -> (tensor<37xLENGTHxf32>, tensor<37xf32>) {
+    ^bb0(%x: tensor<37xLENGTHxf32>):
+      %0 = llir.elementwise exp(%x) : (tensor<37xLENGTHxf32>) -> tensor<37xLENGTHxf32>
+      %1 = llir.reduce sum %0 : tensor<37xLENGTHxf32> -> tensor<37xf32>
+      %2 = llir.view %1 <(d0, d1) -> (d0)> : tensor<37xf32> -> tensor<37xLENGTHxf32>
+      %3 = llir.elementwise sub(%0, %2) : (tensor<37xLENGTHxf32>, tensor<37xLENGTHxf32>) -> tensor<37xLENGTHxf32>
+      llir.yield %3, %1 : tensor<37xLENGTHxf32>, tensor<37xf32>
+    }
+    return
+    })";
+    std::string length = std::to_string(4 * g.pick(1, 40));
+    for (size_t at = 0; (at = text.find("LENGTH")) != std::string::npos;)
+      text.replace(at, 6, length);
+    Fixed fixed{text, {{}}, 1e-5};
+    std::string before =
+        "grid(d0) stream(d1:all v" + std::to_string(g.choose({4, 8})) + ")";
+    std::string after =
+        std::string(g.flip() ? " op0 = keep" : "") +
+        " op1 = pass {lanes = " + std::to_string(g.choose({1, 4, 8})) +
+        ", unroll = " + std::to_string(g.pick(1, 4)) + "}";
+    expectSameBits(runAll(fixed, before + " nontemporal" + after),
+                   runAll(fixed, before + after));
   }
 }
 

@@ -56,7 +56,7 @@ TEST(MachineFile, RefusesWhatIsWrong) {
     EXPECT_NE(read.error().message.find(message), std::string::npos)
         << read.error().message;
   };
-  refuses("\"format\": 4", "\"format\": 3", "file.format: is 3, expected 4");
+  refuses("\"format\": 5", "\"format\": 4", "file.format: is 4, expected 5");
   refuses("\"workers\": ", "\"workers\": -", "is out of range");
   refuses("\"shared_read_rate\"", "\"rate\"", "shared_read_rate");
   refuses("\"l1_bytes\": ", "\"l1_bytes\": -", "is out of range");

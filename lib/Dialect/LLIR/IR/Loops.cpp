@@ -312,6 +312,7 @@ static FailureOr<LoopCaseAttr> parseCase(AsmParser &parser, bool &isLast) {
   unsigned parts = 1, threads = 0, team = 1;
   if (parseParts(parser, parts) || parseThreads(parser, threads, team))
     return failure();
+  bool nontemporal = succeeded(parser.parseOptionalKeyword("nontemporal"));
   isLast = true;
   SMLoc wordLoc = parser.getCurrentLocation();
   StringRef word;
@@ -337,7 +338,7 @@ static FailureOr<LoopCaseAttr> parseCase(AsmParser &parser, bool &isLast) {
   auto result = LoopCaseAttr::getChecked(
       [&] { return parser.emitError(loc); }, parser.getContext(), guard,
       ArrayRef<int64_t>(bounds), ArrayRef<LoopAxisAttr>(grid),
-      ArrayRef<LoopAxisAttr>(stream), parts, threads, team,
+      ArrayRef<LoopAxisAttr>(stream), parts, threads, team, nontemporal,
       ArrayRef<LoopFormAttr>(forms));
   if (!result)
     return failure();
@@ -376,6 +377,8 @@ static void printCase(AsmPrinter &printer, LoopCaseAttr loopCase) {
       printer << ", " << loopCase.getTeam();
     printer << ')';
   }
+  if (loopCase.getNontemporal())
+    printer << " nontemporal";
   for (LoopFormAttr form : loopCase.getForms()) {
     printer << ' ';
     printForm(printer, form);
@@ -387,7 +390,7 @@ LoopCaseAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                      hlir::MapAttr guard, ArrayRef<int64_t> bounds,
                      ArrayRef<LoopAxisAttr> grid, ArrayRef<LoopAxisAttr> stream,
                      unsigned parts, unsigned threads, unsigned team,
-                     ArrayRef<LoopFormAttr> forms) {
+                     bool nontemporal, ArrayRef<LoopFormAttr> forms) {
   if (bounds.size() != (guard ? 2 * guard.getResults().size() : 0))
     return emitError() << "a guard has two bounds for each of its quantities";
   if (guard && guard.getNumDims() != 0)

@@ -563,8 +563,11 @@ static LogicalResult verifyParts(KernelOp kernel, LoopCaseAttr loopCase,
       getOnlyProduct(kernel).getReducedExtent().asConstant();
   int64_t parts = loopCase.getParts(),
           depth = loopCase.getForms().front().getNumber("depth", 16);
-  if (!n || llvm::divideCeil(*n, llvm::divideCeil(*n, parts * depth) * depth) !=
-                parts)
+  auto countParts = [&](int64_t extent) -> int64_t {
+    return llvm::divideCeil(extent,
+                            llvm::divideCeil(extent, parts * depth) * depth);
+  };
+  if (!n || countParts(*n) != parts)
     return emitError() << "cuts k into " << parts
                        << " parts, of which each needs a step of " << depth;
   return success();

@@ -395,6 +395,7 @@ static LoopWork count(KernelOp kernel,
   work.units = sizes.countUnits(loopCase, getResultExtents(kernel, 0));
   work.operations = sizes.countNested() * countScalarLoss(loopCase, machine);
   work.memoryBytes = sizes.countMemory();
+  addFetchedResults(work, kernel, loopCase, sizes, machine);
   return work;
 }
 
@@ -454,6 +455,11 @@ static LogicalResult verifyParts(KernelOp kernel, LoopCaseAttr,
   return success();
 }
 
+static LoopCaseAttr getNontemporal(LoopCaseAttr loopCase) {
+  return withNontemporal(loopCase, loopCase.getForms());
+}
+
 static const StringRef kNames[] = {"element", kShare};
-const LoopForms llir::kElementForms = {"elements", kNames, fits,       propose,
-                                       count,      verify, verifyParts};
+const LoopForms llir::kElementForms = {"elements",  kNames,  fits,
+                                       propose,     count,   verify,
+                                       verifyParts, nullptr, getNontemporal};

@@ -60,7 +60,14 @@ LoopCaseAttr CaseBuilder::build() const {
   return LoopCaseAttr::getChecked(
       [&] { return emitError(UnknownLoc::get(context)); }, context, guard,
       ArrayRef(bounds), ArrayRef(grid), ArrayRef(stream), parts, threads, team,
-      ArrayRef(sorted));
+      /*nontemporal=*/false, ArrayRef(sorted));
+}
+
+LoopCaseAttr llir::withNontemporal(LoopCaseAttr c,
+                                   ArrayRef<LoopFormAttr> forms) {
+  return LoopCaseAttr::get(
+      c.getContext(), c.getGuard(), c.getBounds(), c.getGrid(), c.getStream(),
+      c.getParts(), c.getThreads(), c.getTeam(), /*nontemporal=*/true, forms);
 }
 
 /// The op of that kind of a kernel that has no other loops; or null.

@@ -64,6 +64,9 @@ struct LoopForms {
   Workspace (*countWorkspace)(KernelOp kernel,
                               const KernelAnalysis::SymbolRanges &ranges,
                               LoopCaseAttr loopCase) = nullptr;
+  /// The case with its results written past the caches; null: no case may have
+  /// that.
+  LoopCaseAttr (*getNontemporal)(LoopCaseAttr loopCase) = nullptr;
 };
 
 /// Of a block of the grid that has parts.
@@ -128,6 +131,22 @@ int64_t chooseUnroll(const Expr &extent, unsigned lanes, int64_t most);
 /// The block of an axis that is taken `most` at a time; 0 (all) where that
 /// hardly cuts it.
 int64_t chooseBlock(const Expr &extent, int64_t most);
+
+/// The case, or the same with results written past the caches where that takes
+/// less time; `why` says why, or why not, of results that are large enough.
+LoopCaseAttr chooseStores(KernelOp kernel,
+                          const KernelAnalysis::SymbolRanges &ranges,
+                          LoopCaseAttr loopCase, const LoopForms &forms,
+                          const MachineModel &machine,
+                          llvm::SmallVectorImpl<Reporter::Arg> &why);
+/// Checks a case that says `nontemporal`.
+mlir::LogicalResult
+verifyNontemporal(KernelOp kernel, LoopCaseAttr loopCase,
+                  const LoopForms &forms, const MachineModel &machine,
+                  llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+/// The case with `nontemporal` and those forms.
+LoopCaseAttr withNontemporal(LoopCaseAttr loopCase,
+                             llvm::ArrayRef<LoopFormAttr> forms);
 
 /// Checks that each axis is a run of adjacent dims of `extents`, without the
 /// `skipped` first ones and those of extent 1, and that together they are all

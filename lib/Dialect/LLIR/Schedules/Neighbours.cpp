@@ -23,7 +23,7 @@ struct CaseParts {
   explicit CaseParts(LoopCaseAttr c)
       : original(c), grid(c.getGrid()), stream(c.getStream()),
         parts(c.getParts()), threads(c.getThreads()), team(c.getTeam()),
-        forms(c.getForms()) {}
+        nontemporal(c.getNontemporal()), forms(c.getForms()) {}
 
   /// Null where that is no case.
   LoopCaseAttr build() const {
@@ -31,12 +31,13 @@ struct CaseParts {
     return LoopCaseAttr::getChecked(
         [&] { return emitError(UnknownLoc::get(context)); }, context,
         original.getGuard(), original.getBounds(), ArrayRef(grid),
-        ArrayRef(stream), parts, threads, team, ArrayRef(forms));
+        ArrayRef(stream), parts, threads, team, nontemporal, ArrayRef(forms));
   }
 
   LoopCaseAttr original;
   SmallVector<LoopAxisAttr> grid, stream;
   unsigned parts, threads, team;
+  bool nontemporal;
   SmallVector<LoopFormAttr> forms;
 };
 
@@ -172,6 +173,9 @@ SmallVector<LoopCaseAttr> CaseSteps::take() {
     parts.team = parts.threads;
     add(parts);
   }
+  CaseParts other(from);
+  other.nontemporal = !other.nontemporal;
+  add(other);
   stepLanes();
   stepForms();
   return std::move(found);

@@ -80,8 +80,9 @@ double llir::priceWork(const LoopWork &work, const MachineModel &machine,
     computing += kUneven * busy /
                  (work.shared > 0 ? std::min(units, kRuns * count) : units);
   }
-  return time +
-         std::max(computing, work.memoryBytes / machine.getReadRate(count));
+  double rate = machine.getReadRate(count);
+  return time + std::max(computing, work.memoryBytes / rate) +
+         work.exposedBytes / rate;
 }
 
 size_t llir::chooseWork(ArrayRef<SmallVector<LoopWork, 2>> candidates,

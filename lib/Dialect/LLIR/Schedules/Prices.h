@@ -26,6 +26,9 @@ struct LoopWork {
   double memoryBytes = 0;
   double cacheBytes = 0;
   double farBytes = 0;
+  /// Bytes to memory that a worker waits for, with nothing else to do: caches
+  /// would take them and write them while it goes on.
+  double exposedBytes = 0;
   /// Operations that a worker does once for all units of a group that it takes
   /// one after the other, of so many groups.
   double shared = 0, groups = 1;
@@ -103,6 +106,12 @@ double priceWindowStep(double rows, double vectors);
 void addProduct(LoopWork &work, const ProductAnalysis &p,
                 const KernelSizes &sizes, double rows, double columns,
                 ProductTile tile, bool copiesRows, const MachineModel &machine);
+
+/// Adds the bytes that results cost beside their own: what a store fetches of
+/// lines that no cache holds, or what a reader fetches of those that were
+/// written past a cache which would have held them.
+void addFetchedResults(LoopWork &work, KernelOp kernel, LoopCaseAttr loopCase,
+                       const KernelSizes &sizes, const MachineModel &machine);
 
 /// Adds what follows a kernel's products, and all of its memory.
 void addResults(LoopWork &work, KernelOp kernel, const KernelSizes &sizes);

@@ -120,6 +120,9 @@ static ProposedLoops proposeOf(ArrayRef<const LoopForms *> choice,
         forms->propose(kernel, ranges, machine, result.why);
     if (cases.empty())
       continue;
+    for (LoopCaseAttr &loopCase : cases)
+      loopCase =
+          chooseStores(kernel, ranges, loopCase, *forms, machine, result.why);
     result.loops = LoopsAttr::get(kernel.getContext(), cases);
     LoopWork work = countWork(kernel, result.loops, ranges, machine);
     result.price = priceWork(work, machine, machine.workers);
@@ -280,7 +283,8 @@ LogicalResult llir::verifyLoops(KernelOp kernel,
     const LoopForms *forms = findForms(kernel, loopCase, emitError);
     if (!forms ||
         failed(forms->verify(kernel, ranges, loopCase, machine, emitError)) ||
-        failed(verifyParts(kernel, loopCase, *forms, emitError)))
+        failed(verifyParts(kernel, loopCase, *forms, emitError)) ||
+        failed(verifyNontemporal(kernel, loopCase, *forms, machine, emitError)))
       return failure();
   }
   return success();

@@ -105,6 +105,8 @@ def LLIR_LoopCaseAttr : LLIR_Attr<"LoopCase", "loop_case"> {
     is one part of a block of the grid, and the last to arrive goes on with the states of all (1: it is not cut). `forms`
     say how each op with loops is computed. On a GPU, `threads` is the
     size of a thread block (0 on a CPU), and `team` how many of its threads, next to each other, share a unit of work.
+    With `nontemporal` whole vectors of results are written past the caches, which no cache would hold until they are
+    read.
 
     Example: `#llir.loop_case<if (s0: [0, 4]) grid(d0) stream(d1 v16) op1 = pass {unroll = 2}>`, and for a GPU
     `#llir.loop_case<grid(d0) stream(d1:all v4) threads(256, 32) op1 = pass {lanes = 4, unroll = 2}>`: a block has 256
@@ -113,7 +115,7 @@ def LLIR_LoopCaseAttr : LLIR_Attr<"LoopCase", "loop_case"> {
   let parameters = (ins OptionalParameter<"::luminal::hlir::MapAttr">:$guard, ArrayRefParameter<"int64_t">:$bounds,
                         ArrayRefParameter<"::luminal::llir::LoopAxisAttr">:$grid,
                         ArrayRefParameter<"::luminal::llir::LoopAxisAttr">:$stream,
-                        "unsigned":$parts, "unsigned":$threads, "unsigned":$team,
+                        "unsigned":$parts, "unsigned":$threads, "unsigned":$team, "bool":$nontemporal,
                         ArrayRefParameter<"::luminal::llir::LoopFormAttr">:$forms);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;

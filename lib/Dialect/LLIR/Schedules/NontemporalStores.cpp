@@ -1,0 +1,127 @@
+//===- NontemporalStores.cpp - Results that are written past the caches ---===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A store fetches the line that it writes to. Where a result is so large that
+// no cache holds it until it is read, that is traffic for nothing, and what the
+// caches held is lost. Schedules with `nontemporal` write it to memory at once.
+// Whether that pays is a price, as all else: what computes for longer than
+// memory takes is left.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Forms.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+/// Bytes of the smallest vectors that processors write past the caches, and of
+/// which those begin at a multiple.
+static constexpr int64_t kStoredBytes = 16;
+/// The part of the time that a schedule may take at most, for a reader may pay
+/// for it, operations are counted and rates measured beside other load.
+static constexpr double kGain = 0.8;
+
+static int64_t getElementBytes(Value v) {
+  return std::max(8u, getElementType(v).getIntOrFloatBitWidth()) / 8;
+}
+
+/// Bytes of the results; nothing where they depend on symbols.
+static std::optional<int64_t> countResultBytes(KernelOp kernel) {
+  int64_t bytes = 0;
+  for (Value result : kernel.getResults()) {
+    SmallVector<Expr> extents = hlir::getExtents(result);
+    std::optional<int64_t> elements =
+        product({extents.begin(), extents.end()}).asConstant();
+    if (!elements)
+      return std::nullopt;
+    bytes += *elements * getElementBytes(result);
+  }
+  return bytes;
+}
+
+/// Whether vectors along `axis` are neighbours in `result` and each begins at a
+/// multiple of kStoredBytes.
+static bool isAligned(Value result, LoopAxisAttr axis) {
+  SmallVector<Expr> extents = hlir::getExtents(result);
+  int64_t each = getElementBytes(result);
+  if (axis.getDims().back() + 1 != extents.size() ||
+      (axis.getLanes() * each) % kStoredBytes != 0)
+    return false;
+  ArrayRef<Expr> all(extents);
+  unsigned first = axis.getDims().front();
+  Expr runs = product({all.begin(), all.begin() + first});
+  Expr run = each * product({all.begin() + first, all.end()});
+  // A single run begins where the buffer does.
+  return runs.isConstant(1) || Expr::mod(run, kStoredBytes).isConstant(0);
+}
+
+/// Whether a case of these forms can say `nontemporal`.
+static Decision canBeNontemporal(KernelOp kernel, LoopCaseAttr loopCase,
+                                 const LoopForms &forms,
+                                 const MachineModel &machine) {
+  if (machine.blockThreads)
+    return Decision::refuse("blocks of threads have no such stores");
+  if (!forms.getNontemporal)
+    return Decision::refuse("its forms have no such stores");
+  if (forms.getNontemporal(loopCase).getForms() != loopCase.getForms())
+    return Decision::refuse("it keeps a value in a result");
+  for (LoopAxisAttr axis : llvm::concat<const LoopAxisAttr>(
+           loopCase.getGrid(), loopCase.getStream()))
+    if (axis.getLanes() > 1 &&
+        llvm::any_of(kernel.getResults(),
+                     [&](Value result) { return isAligned(result, axis); }))
+      return Decision::accept();
+  return Decision::refuse("no result is written in aligned vectors");
+}
+
+LogicalResult
+llir::verifyNontemporal(KernelOp kernel, LoopCaseAttr loopCase,
+                        const LoopForms &forms, const MachineModel &machine,
+                        function_ref<InFlightDiagnostic()> emitError) {
+  if (!loopCase.getNontemporal())
+    return success();
+  if (Decision can = canBeNontemporal(kernel, loopCase, forms, machine); !can)
+    return emitError() << "is nontemporal, but " << can.str();
+  return success();
+}
+
+void llir::addFetchedResults(LoopWork &work, KernelOp kernel,
+                             LoopCaseAttr loopCase, const KernelSizes &sizes,
+                             const MachineModel &machine) {
+  double bytes = 0;
+  for (Value result : kernel.getResults())
+    bytes += sizes.countBytes(result);
+  bool isLarge =
+      machine.nontemporalBytes > 0 && bytes >= machine.nontemporalBytes;
+  // Lines that the usual stores fetch, or that a reader finds in no cache.
+  if (isLarge != loopCase.getNontemporal())
+    work.memoryBytes += bytes;
+}
+
+LoopCaseAttr llir::chooseStores(KernelOp kernel,
+                                const KernelAnalysis::SymbolRanges &ranges,
+                                LoopCaseAttr loopCase, const LoopForms &forms,
+                                const MachineModel &machine,
+                                SmallVectorImpl<Reporter::Arg> &why) {
+  if (machine.nontemporalBytes == 0 || !forms.getNontemporal)
+    return loopCase;
+  // Results of unknown size may be small.
+  std::optional<int64_t> bytes = countResultBytes(kernel);
+  if (!bytes || *bytes < machine.nontemporalBytes)
+    return loopCase;
+  auto price = [&](LoopCaseAttr c) {
+    return priceWork(forms.count(kernel, ranges, c, machine), machine,
+                     machine.workers);
+  };
+  LoopCaseAttr past = forms.getNontemporal(loopCase);
+  Decision can = canBeNontemporal(kernel, past, forms, machine);
+  if (can && price(past) > kGain * price(loopCase))
+    can = Decision::refuse("they save little of its time");
+  if (!can) {
+    why.push_back({"no nontemporal stores because", can.str()});
+    return loopCase;
+  }
+  why.push_back({"nontemporal bytes", *bytes});
+  return past;
+}
