@@ -41,6 +41,7 @@ step "release: Python"
 rm -f build/release/python-results.xml
 results+=(build/release/python-results.xml)
 LUMINAL_WHEEL=$(echo build/wheels/luminal-*.whl) LUMINAL_LIBRARY=$PWD/build/release/lib/libluminal.so "$python" -m pytest -q --tb=short -p no:cacheprovider \
+  -n "$jobs" --dist=loadfile \
   --junitxml=build/release/python-results.xml python/tests || true
 step "asan: build"
 build asan luminal-test-depends
