@@ -414,6 +414,31 @@ LUMINAL_API luminal_status luminal_call_objects(
     const luminal_artifact *artifact, const luminal_call_request *request,
     void *const *tensors, void *const *outputs);
 
+/* A call that is made again and again, as luminal_call_objects makes it once:
+ * what does not change from one to the next is checked and kept, so that
+ * a slower language hands over the objects alone. */
+typedef struct luminal_repeat luminal_repeat;
+
+/* The calls that `request` describes, which is copied with its arrays and its
+ * `tensor_reader`: threads, element types, extents, memory of which extents the
+ * outputs are, stream, functions and `weights_version` are those of all of
+ * them. `tensors` and `outputs` are not read; `only_shapes` and `profile` must
+ * be zero. Its counts and element types are errors here, its extents errors of
+ * the calls. It stays valid when the artifact is freed. */
+LUMINAL_API luminal_status luminal_repeat_create(
+    const luminal_artifact *artifact, const luminal_call_request *request,
+    luminal_repeat **repeat);
+/* No call of it may go on. */
+LUMINAL_API void luminal_repeat_free(luminal_repeat *repeat);
+
+/* One call: `objects` holds the `num_tensors` objects of inputs, weights and
+ * states, then the `num_outputs` of the outputs. Where they lie, and with a
+ * `tensor_reader` what they are, is asked at each call. Any number of threads
+ * may do this with one luminal_repeat at once. Errors are those of
+ * luminal_call_objects. */
+LUMINAL_API luminal_status luminal_repeat_call(const luminal_repeat *repeat,
+                                               void *const *objects);
+
 LUMINAL_API luminal_status luminal_profile_create(
     const luminal_artifact *artifact, luminal_profile **profile);
 LUMINAL_API void luminal_profile_free(luminal_profile *profile);

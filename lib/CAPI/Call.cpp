@@ -1,14 +1,15 @@
 //===- Call.cpp - A whole call of an artifact -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "Call.h"
 #include "Error.h"
-#include "Handles.h"
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
 
 using namespace luminal;
 using namespace luminal::runtime;
+using luminal::capi::Call;
 using luminal::capi::ContextPool;
 using luminal::capi::fail;
 using luminal::capi::PooledContext;
@@ -82,38 +83,6 @@ Status ContextPool::synchronize() {
 // One call
 //===----------------------------------------------------------------------===//
 
-namespace {
-class Call {
-public:
-  Call(const Signature &signature, const luminal_call_request &request)
-      : signature(signature), request(request) {}
-
-  /// Checks the lengths of the request's arrays.
-  luminal_status checkCounts() const;
-  /// Checks everything that needs no context.
-  luminal_status check() const;
-  luminal_status run(PooledContext &context) const;
-  /// Whether a state is the artifact's own.
-  bool usesStates() const;
-  std::optional<CallerStream> stream() const {
-    return request.on_stream ? std::optional(request.stream) : std::nullopt;
-  }
-
-private:
-  const std::vector<Tensor> &get(luminal_kind kind) const {
-    return signature.tensors[kind];
-  }
-  luminal_status bindInputs(Context &context) const;
-  luminal_status bindWeights(PooledContext &context) const;
-  luminal_status bindStates(Context &context) const;
-  luminal_status writeShapes(const Context &context) const;
-  luminal_status bindOutputs(Context &context) const;
-
-  const Signature &signature;
-  const luminal_call_request &request;
-};
-} // namespace
-
 static size_t countExtents(const std::vector<Tensor> &tensors) {
   size_t count = 0;
   for (const Tensor &tensor : tensors)
@@ -154,13 +123,16 @@ luminal_status Call::check() const {
     return LUMINAL_ERROR;
   if (request.only_shapes)
     return LUMINAL_OK;
-  const size_t tensors = request.num_tensors;
   if (request.profile && request.profile->signature.get() != &signature)
     return fail("luminal_call: the profile is of another artifact");
-  if ((!request.tensors || !request.dtypes) && tensors > 0)
+  if ((!request.tensors || !request.dtypes) && request.num_tensors > 0)
     return fail("luminal_call: null tensors");
   if (!request.outputs && request.num_outputs > 0)
     return fail("luminal_call: null outputs");
+  return checkDTypes();
+}
+
+luminal_status Call::checkDTypes() const {
   size_t next = 0;
   for (luminal_kind kind : {LUMINAL_INPUT, LUMINAL_WEIGHT, LUMINAL_STATE})
     for (const Tensor &tensor : get(kind)) {
@@ -292,11 +264,10 @@ luminal_status Call::run(PooledContext &context) const {
   return LUMINAL_OK;
 }
 
-/// The request as this version knows it: an older caller's ends earlier.
-static luminal_status readRequest(const char *function,
-                                  const luminal_artifact *artifact,
-                                  const luminal_call_request *request,
-                                  luminal_call_request &given) {
+luminal_status capi::readRequest(const char *function,
+                                 const luminal_artifact *artifact,
+                                 const luminal_call_request *request,
+                                 luminal_call_request &given) {
   if (!artifact || !request)
     return fail(std::string(function) + ": null argument");
   if (request->struct_size < offsetof(luminal_call_request, stream))
@@ -305,151 +276,42 @@ static luminal_status readRequest(const char *function,
   return LUMINAL_OK;
 }
 
-static luminal_status runCall(const luminal_artifact &artifact,
-                              const luminal_call_request &request) {
-  // The handle may be freed during the call, by another thread: not the pool.
+luminal_status Call::runPooled(ContextPool &pool) const {
+  if (usesStates()) {
+    std::lock_guard<std::mutex> lock(pool.stateMutex);
+    if (!pool.states) {
+      Result<PooledContext> made =
+          makeContext(signature.artifact, request.threads);
+      if (!made)
+        return fail(made.takeError().message, LUMINAL_ERROR_OTHER);
+      pool.states = std::move(*made);
+    }
+    return run(*pool.states);
+  }
+  Result<PooledContext> context =
+      pool.take(signature.artifact, request.threads, stream());
+  if (!context)
+    return fail(context.takeError().message, LUMINAL_ERROR_OTHER);
+  luminal_status status = run(*context);
+  pool.give(std::move(*context));
+  return status;
+}
+
+luminal_status capi::runCall(const luminal_artifact &artifact,
+                             const luminal_call_request &request) {
+  // The handle may be freed during the call, by another thread: not these.
   std::shared_ptr<const Signature> signature = artifact.signature;
   std::shared_ptr<ContextPool> pool = artifact.pool;
   Call call(*signature, request);
-  if (call.check())
-    return LUMINAL_ERROR;
-  if (call.usesStates()) {
-    std::lock_guard<std::mutex> lock(pool->stateMutex);
-    if (!pool->states) {
-      Result<PooledContext> made =
-          makeContext(signature->artifact, request.threads);
-      if (!made)
-        return fail(made.takeError().message, LUMINAL_ERROR_OTHER);
-      pool->states = std::move(*made);
-    }
-    return call.run(*pool->states);
-  }
-  Result<PooledContext> context =
-      pool->take(signature->artifact, request.threads, call.stream());
-  if (!context)
-    return fail(context.takeError().message, LUMINAL_ERROR_OTHER);
-  luminal_status status = call.run(*context);
-  pool->give(std::move(*context));
-  return status;
+  return call.check() ? LUMINAL_ERROR : call.runPooled(*pool);
 }
 
 luminal_status luminal_call(const luminal_artifact *artifact,
                             const luminal_call_request *request) {
   luminal_call_request given = {};
-  if (readRequest("luminal_call", artifact, request, given))
+  if (capi::readRequest("luminal_call", artifact, request, given))
     return LUMINAL_ERROR;
-  return runCall(*artifact, given);
-}
-
-namespace {
-/// Whether the objects of a call are what it takes, by what their library says.
-class ObjectCheck {
-public:
-  ObjectCheck(const Signature &signature, const luminal_call_request &request)
-      : signature(signature), request(request), reader(*request.tensor_reader) {
-  }
-
-  luminal_status run(void *const *objects) const {
-    const int64_t *extents = request.extents;
-    for (luminal_kind kind : {LUMINAL_INPUT, LUMINAL_WEIGHT, LUMINAL_STATE})
-      for (const Tensor &tensor : signature.tensors[kind]) {
-        const bool isInput = kind == LUMINAL_INPUT;
-        const size_t rank = tensor.shape.size();
-        if (void *object = *objects++)
-          if (check(static_cast<char *>(object) + request.handle_offset, tensor,
-                    isInput ? extents : tensor.shape.data()))
-            return LUMINAL_ERROR;
-        extents += isInput ? rank : 0;
-      }
-    return LUMINAL_OK;
-  }
-
-private:
-  luminal_status check(void *handle, const Tensor &tensor,
-                       const int64_t *shape) const {
-    const std::string &name = tensor.spec->name;
-    int64_t rank = 0, *sizes = nullptr, *strides = nullptr;
-    int32_t dtype = 0, device = 0;
-    if (reader.rank(handle, &rank) || reader.sizes(handle, &sizes) ||
-        reader.strides(handle, &strides) || reader.dtype(handle, &dtype) ||
-        reader.device(handle, &device))
-      return fail("luminal_call_objects: what '" + name +
-                  "' is cannot be read");
-    if (dtype != reader.dtypes[static_cast<size_t>(tensor.spec->dtype)])
-      return fail("'" + name + "' has another element type than " +
-                      std::string(dtypeName(tensor.spec->dtype)),
-                  LUMINAL_ERROR_DTYPE);
-    const size_t expected = tensor.shape.size();
-    if (rank != static_cast<int64_t>(expected) ||
-        !std::equal(shape, shape + expected, sizes) ||
-        !capi::isContiguous(expected, sizes, strides) ||
-        (reader.device_kind >= 0 && device != reader.device_kind))
-      return fail(
-          "'" + name +
-              "' has another shape than in this call, is not row-major, "
-              "or is on another device",
-          LUMINAL_ERROR_SHAPE);
-    return LUMINAL_OK;
-  }
-
-  const Signature &signature;
-  const luminal_call_request &request;
-  const luminal_tensor_reader &reader;
-};
-} // namespace
-
-/// The reader of a request with objects, if it has one, can be used.
-static luminal_status checkReader(const luminal_tensor_reader *reader) {
-  if (!reader)
-    return LUMINAL_OK;
-  if (reader->struct_size < sizeof(luminal_tensor_reader))
-    return fail("luminal_call_objects: struct_size of the reader is not set");
-  if (!reader->rank || !reader->sizes || !reader->strides || !reader->dtype ||
-      !reader->device)
-    return fail("luminal_call_objects: null function of the reader");
-  return LUMINAL_OK;
-}
-
-luminal_status luminal_call_objects(const luminal_artifact *artifact,
-                                    const luminal_call_request *request,
-                                    void *const *tensors,
-                                    void *const *outputs) {
-  const char *name = "luminal_call_objects";
-  luminal_call_request given = {};
-  if (readRequest(name, artifact, request, given))
-    return LUMINAL_ERROR;
-  if (!given.read || (!tensors && given.num_tensors > 0) ||
-      (!outputs && given.num_outputs > 0))
-    return fail(std::string(name) + ": null argument");
-  if (checkReader(given.tensor_reader))
-    return LUMINAL_ERROR;
-  if (given.tensor_reader) {
-    const Signature &signature = *artifact->signature;
-    if (Call(signature, given).checkCounts() ||
-        ObjectCheck(signature, given).run(tensors))
-      return LUMINAL_ERROR;
-  }
-  // One allocation a thread, of the largest call.
-  thread_local std::vector<void *> addresses;
-  addresses.clear();
-  auto read = [&](const char *what, void *const *objects, size_t count) {
-    for (size_t i = 0; i < count; ++i) {
-      void *data = nullptr;
-      if (objects[i] &&
-          given.read(static_cast<char *>(objects[i]) + given.handle_offset,
-                     &data))
-        return fail(std::string(name) + ": the address of " + what + " " +
-                    std::to_string(i) + " cannot be read");
-      addresses.push_back(data);
-    }
-    return luminal_status(LUMINAL_OK);
-  };
-  if (read("tensor", tensors, given.num_tensors) ||
-      read("output", outputs, given.num_outputs))
-    return LUMINAL_ERROR;
-  given.tensors = addresses.data();
-  given.outputs = addresses.data() + given.num_tensors;
-  return runCall(*artifact, given);
+  return capi::runCall(*artifact, given);
 }
 
 luminal_status luminal_artifact_synchronize(const luminal_artifact *artifact) {

@@ -26,10 +26,6 @@ def _note_fork() -> None:
 os.register_at_fork(after_in_child=_note_fork)
 
 
-# Where the items of a tuple begin.
-_TUPLE_HEAD = tuple.__basicsize__
-
-
 class Reader(NamedTuple):
     """How the library reads the address of an object's memory."""
 
@@ -37,6 +33,8 @@ class Reader(NamedTuple):
     """Address of a function of C, as ``luminal_call_request::read``."""
     offset: int
     """Of what it is given, in bytes from the object."""
+    tensors: _capi.TensorReader | None
+    """How it reads what tensors are, to be checked at each call; None: the caller knows."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,10 +70,6 @@ class _Arrays:
         self.request = _capi.CallRequest(
             ctypes.sizeof(_capi.CallRequest), 0, self.tensors, self.dtypes, len(self.tensors), self.extents,
             len(self.extents), self.output_extents, len(self.output_extents), self.outputs, len(self.outputs), 0)
-        if artifact.reader is not None:
-            self.request.read, self.request.handle_offset = artifact.reader
-        if artifact.tensor_reader is not None:
-            self.request.tensor_reader = ctypes.addressof(artifact.tensor_reader)
         self.address = ctypes.addressof(self.request)
         # What `extents` and `output_extents` hold, and the request's threads, stream and version of weights.
         self.shapes: Shapes | None = None
@@ -113,15 +107,11 @@ class Artifact:
         """The kind of device that runs it: "cpu" or "cuda"."""
         self._is_device = self.target != "cpu"
         self.inputs, self.outputs, self.weights, self.states = (self._read(kind) for kind in range(4))
-        self._call, self._call_objects = self._lib.luminal_call, self._lib.luminal_call_objects
+        self._call = self._lib.luminal_call
         self._address = handle.value
         # Faster than assigning to a slice of an array of pointers.
         self._pack_tensors = struct.Struct(f"{len(self.inputs) + len(self.weights) + len(self.states)}P").pack_into
         self._pack_outputs = struct.Struct(f"{len(self.outputs)}P").pack_into
-        self.reader: Reader | None = None
-        """Of the objects of ``call_objects``; set before its first call."""
-        self.tensor_reader: _capi.TensorReader | None = None
-        """Set with it: ``call_objects`` checks what the objects are, and raises ShapeError or DTypeError."""
         self._local = threading.local()
         self._known: dict[tuple[int, ...], Shapes] = {}
 
@@ -219,14 +209,6 @@ class Artifact:
         if self._call(self._address, arrays.address):
             _capi.check(1)
 
-    def call_objects(self, tensors: tuple[Any, ...], outputs: tuple[Any, ...], shapes: Shapes, threads: int,
-                     stream: int | None = None, version: int = 0) -> None:
-        """As ``call``, with the objects themselves, whose addresses the library reads by ``reader``."""
-        arrays = self._ready(shapes, threads, stream, version)
-        # A tuple holds its items' addresses behind its head.
-        if self._call_objects(self._address, arrays.address, id(tensors) + _TUPLE_HEAD, id(outputs) + _TUPLE_HEAD):
-            _capi.check(1)
-
     def _ready(self, shapes: Shapes, threads: int, stream: int | None, version: int) -> _Arrays:
         """This thread's arrays, for a call of that size."""
         try:
@@ -238,9 +220,7 @@ class Artifact:
             arrays.extents[:] = shapes.extents
             arrays.output_extents[:] = shapes.output_extents
             arrays.shapes = shapes
-        # On another device the host's threads have no part, and contexts are kept by their number.
-        if _forked or self._is_device:
-            threads = 1
+        threads = self._threads(threads)
         if arrays.threads != threads:
             arrays.request.threads = arrays.threads = threads
         if arrays.stream != stream:
@@ -249,3 +229,34 @@ class Artifact:
         if arrays.version != version:
             arrays.request.weights_version = arrays.version = version
         return arrays
+
+    def _threads(self, threads: int) -> int:
+        """On another device the host's threads have no part, and contexts are kept by their number."""
+        return 1 if _forked or self._is_device else threads
+
+
+class Repeat:
+    """Calls that differ in their tensors alone, which are objects: ``luminal_repeat_call`` with ``address``, and with
+    the address of an array of the objects of inputs, weights, states and outputs."""
+
+    __slots__ = ("address", "_lib")
+
+    def __init__(self, artifact: Artifact, reader: Reader, shapes: Shapes, threads: int, stream: int | None,
+                 version: int) -> None:
+        """``reader``: of the objects. The rest is as of ``Artifact.call``."""
+        arrays = _Arrays(artifact)
+        arrays.extents[:], arrays.output_extents[:] = shapes.extents, shapes.output_extents
+        request, made = arrays.request, ctypes.c_void_p()
+        request.threads = artifact._threads(threads)
+        request.stream, request.on_stream = stream or 0, stream is not None
+        request.weights_version = version
+        request.read, request.handle_offset = reader.function, reader.offset
+        if reader.tensors is not None:
+            request.tensor_reader = ctypes.addressof(reader.tensors)
+        self._lib = _capi.library()
+        _capi.check(self._lib.luminal_repeat_create(artifact._handle, arrays.address, ctypes.byref(made)))
+        self.address = made.value
+
+    def __del__(self) -> None:
+        if getattr(self, "address", None):
+            self._lib.luminal_repeat_free(self.address)

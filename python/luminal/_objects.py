@@ -31,7 +31,7 @@ def _address(function: object) -> int:
 
 @functools.cache
 def reader() -> Reader | None:
-    """None where this version of PyTorch keeps tensors in another way: then Python asks for addresses."""
+    """Of addresses alone; None where this version of PyTorch keeps tensors in another way: then Python asks for them."""
     try:
         function = _library().aoti_torch_get_data_ptr
     except (OSError, AttributeError):
@@ -47,7 +47,7 @@ def reader() -> Reader | None:
             return None
         if function(place, ctypes.byref(found)) or found.value != probe.data_ptr():
             return None
-    return Reader(_address(function), offset)
+    return Reader(_address(function), offset, None)
 
 
 @functools.cache

@@ -3,7 +3,9 @@
 """Binds the caller's tensors by address: nothing is copied where memory is row-major."""
 from __future__ import annotations
 
+import dataclasses
 import operator
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +15,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _pytree as pytree
 
 from . import _capi, _devices, _errors, _graph, _objects, _prepared, _strides, _versions
-from ._artifact import Artifact, Shapes, Tensor
+from ._artifact import Artifact, Reader, Repeat, Shapes, Tensor
 from .devices import Device, Executable
 
 DTYPES: dict[str, torch.dtype] = {name: getattr(torch, name) for name in _capi.DTYPES}
@@ -21,9 +23,20 @@ DTYPES: dict[str, torch.dtype] = {name: getattr(torch, name) for name in _capi.D
 _empty_strided = getattr(torch._C._dynamo.guards, "_empty_strided_cpu", None) or (
     lambda shape, strides, dtype: torch.empty_strided(shape, strides, dtype=dtype))
 _get_num_threads = torch.get_num_threads
+# A tuple holds its items behind its head.
+_TUPLE_HEAD = tuple.__basicsize__
 _data_ptr = torch.Tensor.data_ptr
 _is_contiguous = torch.Tensor.is_contiguous
 _increment_version = torch.autograd.graph.increment_version
+
+
+def _note_fork() -> None:
+    """The child of a fork has no threads but the one that calls."""
+    global _get_num_threads
+    _get_num_threads = lambda: 1
+
+
+os.register_at_fork(after_in_child=_note_fork)
 
 
 class Result(NamedTuple):
@@ -94,17 +107,39 @@ def _allocator(device: torch.device) -> Callable[[Sequence[int], Sequence[int], 
     return lambda shape, strides, dtype: torch.empty_strided(shape, strides, dtype=dtype, device=device)
 
 
-def _caller(artifact: Executable, place: _devices.Place) -> Callable[..., None]:
-    """One call of tuples of tensors and outputs, with shapes, threads and stream."""
-    address = place.device.address
-    if isinstance(artifact, Artifact) and address is _data_ptr:
-        artifact.reader = _objects.reader()
-        if not _versions.GUARDS_WEIGHTS:
-            artifact.tensor_reader = _objects.tensor_reader(place.at.type == "cpu")
-        if artifact.reader is not None:
-            return artifact.call_objects
-    return lambda tensors, outputs, shapes, threads, stream, version: artifact.call(
-        map(address, tensors), map(address, outputs), shapes, threads, stream, version)
+def _reader(artifact: Executable, place: _devices.Place) -> Reader | None:
+    """How the library reads the tensors of a call itself; None where Python has to ask for addresses."""
+    if not isinstance(artifact, Artifact) or place.device.address is not _data_ptr:
+        return None
+    found = _objects.reader()
+    if found is None or _versions.GUARDS_WEIGHTS:
+        return found
+    return found._replace(tensors=_objects.tensor_reader(place.at.type == "cpu"))
+
+
+class _Repeats(dict[Any, Repeat]):
+    """Of one size, by what else calls may differ in: the number of threads or the stream, or that and the version of the
+    weights."""
+
+    def __init__(self, make: Callable[[Any], Repeat]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, key: Any) -> Repeat:
+        if len(self) >= 64:
+            self.clear()
+        made = self[key] = self._make(key)
+        return made
+
+
+@dataclasses.dataclass(slots=True)
+class _Size:
+    """What the calls of one size have in common."""
+
+    shapes: Shapes
+    outputs: list[tuple[Callable[..., torch.Tensor], tuple[int, ...], tuple[int, ...], torch.dtype]]
+    """How each is made: the function and its arguments."""
+    repeats: _Repeats
 
 
 def written(artifact: Executable) -> list[int]:
@@ -143,7 +178,7 @@ class GraphRunner:
     """A compiled graph: called with the list of the graph's arguments, returns the list of its outputs."""
 
     def __init__(self, artifact: Executable, program: _graph.Program, freeze: bool) -> None:
-        self.artifact, self.call = artifact, _caller(artifact, program.place)
+        self.artifact, self.reader = artifact, _reader(artifact, program.place)
         self.specs = artifact.inputs + artifact.weights
         self.inputs = [program.inputs[t.name] for t in self.specs]
         layouts = {i: source.layout for i, source in enumerate(self.inputs)
@@ -180,31 +215,7 @@ class GraphRunner:
         """
         if not self.is_direct:
             return self
-        pick, known, call, watch = self.pick, self.shapes, self.call, self.watch
-        empty = [_allocator(result.device) for result in self.results]
-        dtypes = [result.dtype for result in self.results]
-        specs = list(zip(empty, known.outputs, known.strides, dtypes)) if known is not None else []
-        stream_of = self.place.device.stream(self.place.at)
-        shapes_of = self._dynamic_shapes()
-
-        def run(args: list[Any]) -> Sequence[Any]:
-            assert known is not None
-            results = tuple([make(shape, strides, dtype) for make, shape, strides, dtype in specs])
-            tensors = pick(args)
-            call(tensors, results, known, _get_num_threads(), stream_of() if stream_of is not None else None,
-                 watch.number(tensors) if watch is not None else 0)
-            return results
-
-        def run_dynamic(args: list[Any]) -> Sequence[Any]:
-            tensors = pick(args)
-            shapes = shapes_of(tensors)
-            results = tuple([make(shape, strides, dtype)
-                             for make, shape, strides, dtype in zip(empty, shapes.outputs, shapes.strides, dtypes)])
-            call(tensors, results, shapes, _get_num_threads(), stream_of() if stream_of is not None else None,
-                 watch.number(tensors) if watch is not None else 0)
-            return results
-
-        inner: Callable[[list[Any]], Sequence[Any]] = run_dynamic if known is None else run
+        inner = self._by_objects() if self.reader is not None else self._by_addresses()
         if not _versions.GUARDS_WEIGHTS:
             inner = self._checked(inner)
 
@@ -216,27 +227,80 @@ class GraphRunner:
         chosen._boxed_call = True  # type: ignore[attr-defined]
         return chosen
 
-    def _dynamic_shapes(self) -> Callable[[Sequence[torch.Tensor]], Shapes]:
-        """Shapes by the tensors of a call. Where extents are guarded, only those that are dynamic are looked at."""
-        artifact, count, known = self.artifact, len(self.artifact.inputs), dict[tuple[int, ...], Shapes]()
+    def _by_objects(self) -> Callable[[list[Any]], Sequence[Any]]:
+        """One call of C for all that is not the allocation of the outputs."""
+        pick, watch = None if self.pick is tuple else self.pick, self.watch
+        known = self._size(self.shapes) if self.shapes is not None else None
+        size_of, stream_of = self._dynamic_sizes(), self.place.device.stream(self.place.at)
+        call, check = _capi.library().luminal_repeat_call, _capi.check
+
+        def run(args: list[Any]) -> Sequence[Any]:
+            tensors = args if pick is None else pick(args)
+            size = known or size_of(tensors)
+            results = []
+            for make, shape, strides, dtype in size.outputs:
+                results.append(make(shape, strides, dtype))
+            key: Any = _get_num_threads() if stream_of is None else stream_of()
+            if watch is not None:
+                key = key, watch.number(tensors)
+            repeat = size.repeats[key]
+            objects = (*tensors, *results)
+            if call(repeat.address, id(objects) + _TUPLE_HEAD):
+                check(1)
+            return results
+
+        return run
+
+    def _by_addresses(self) -> Callable[[list[Any]], Sequence[Any]]:
+        """The same for executables that are called by addresses alone."""
+        pick, watch, call, address = self.pick, self.watch, self.artifact.call, self.place.device.address
+        known = self._size(self.shapes) if self.shapes is not None else None
+        size_of, stream_of = self._dynamic_sizes(), self.place.device.stream(self.place.at)
+
+        def run(args: list[Any]) -> Sequence[Any]:
+            tensors = pick(args)
+            size = known or size_of(tensors)
+            results = [make(shape, strides, dtype) for make, shape, strides, dtype in size.outputs]
+            call(map(address, tensors), map(address, results), size.shapes, _get_num_threads(),
+                 stream_of() if stream_of is not None else None, watch.number(tensors) if watch is not None else 0)
+            return results
+
+        return run
+
+    def _size(self, shapes: Shapes) -> _Size:
+        outputs = [(_allocator(result.device), shape, strides, result.dtype)
+                   for result, shape, strides in zip(self.results, shapes.outputs, shapes.strides)]
+        artifact, reader, has_watch = self.artifact, self.reader, self.watch is not None
+        on_stream = self.place.device.stream(self.place.at) is not None
+
+        def repeat(key: Any) -> Repeat:
+            assert isinstance(artifact, Artifact) and reader is not None
+            number, version = key if has_watch else (key, 0)
+            return Repeat(artifact, reader, shapes, 1 if on_stream else number, number if on_stream else None, version)
+
+        return _Size(shapes, outputs, _Repeats(repeat))
+
+    def _dynamic_sizes(self) -> Callable[[Sequence[torch.Tensor]], _Size]:
+        """By the tensors of a call. Where extents are guarded, only those that are dynamic are looked at."""
+        artifact, count, known = self.artifact, len(self.artifact.inputs), dict[tuple[int, ...], _Size]()
         positions = [i for i, t in enumerate(artifact.inputs)
                      if -1 in t.shape or not (_versions.GUARDS_WEIGHTS or self._checks_objects())]
 
-        def shapes_of(tensors: Sequence[torch.Tensor]) -> Shapes:
+        def size_of(tensors: Sequence[torch.Tensor]) -> _Size:
             key = tuple([e for i in positions for e in tensors[i].shape])
             found = known.get(key)
             if found is None:
-                found = artifact.shapes(tuple([e for t in tensors[:count] for e in t.shape]))
+                found = self._size(artifact.shapes(tuple([e for t in tensors[:count] for e in t.shape])))
                 if len(known) >= 1024:
                     known.clear()
                 known[key] = found
             return found
 
-        return shapes_of
+        return size_of
 
     def _checks_objects(self) -> bool:
         """Whether the library does what ``_checked`` is for, at each call."""
-        return isinstance(self.artifact, Artifact) and self.artifact.tensor_reader is not None
+        return self.reader is not None and self.reader.tensors is not None
 
     def _checked(self, run: Callable[[list[Any]], Sequence[Any]]) -> Callable[[list[Any]], Sequence[Any]]:
         """Calls ``run`` where the arguments are what the graph was compiled for: the ``data`` of a weight may have been

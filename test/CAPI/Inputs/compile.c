@@ -297,6 +297,97 @@ static void callObjects(const luminal_artifact *artifact) {
         "luminal_call_objects: ", "null");
 }
 
+/* The same again and again: what does not change is given once. */
+static void callRepeated(const luminal_artifact *artifact) {
+  float x[8] = {1, 2, 3, 4}, y[8] = {0}, sum[4] = {0}, other[4] = {0};
+  Object input = {1, x}, total = {1, sum}, output = {1, y};
+  void *objects[] = {&input, &total, &output};
+  luminal_dtype dtypes[] = {LUMINAL_F32, LUMINAL_F32};
+  int64_t extents[] = {1, 4, 4}, outputExtents[] = {1, 4};
+  luminal_call_request request = {
+      sizeof request, 1, NULL, dtypes, 2, extents, 3,
+      outputExtents,  2, NULL, 1,      0};
+  request.read = readHandle;
+  request.handle_offset = offsetof(Object, handle);
+  luminal_repeat *repeat = NULL;
+  CHECK(!luminal_repeat_create(artifact, &request, &repeat));
+  /* Nothing of the request is used later. */
+  memset(dtypes, -1, sizeof dtypes);
+  memset(extents, -1, sizeof extents);
+  memset(outputExtents, -1, sizeof outputExtents);
+  CHECK(!luminal_repeat_call(repeat, objects) && y[3] == 8 && sum[3] == 4);
+  total.handle = other;
+  y[3] = 0;
+  CHECK(!luminal_repeat_call(repeat, objects) && y[3] == 8);
+  CHECK(other[3] == 4 && sum[3] == 4);
+  output.handle = NULL;
+  FAILS(luminal_repeat_call(repeat, objects),
+        "luminal_repeat_call: ", "the address of output 0 cannot be read");
+  CHECK(luminal_last_error_code() == LUMINAL_ERROR_ARGUMENT && other[3] == 4);
+  output.handle = x;
+  FAILS(luminal_repeat_call(repeat, objects), "", "shares memory");
+  CHECK(luminal_last_error_code() == LUMINAL_ERROR_CALL);
+  objects[1] = NULL;
+  FAILS(luminal_repeat_call(repeat, objects), "input 'sum'", "has no memory");
+  FAILS(luminal_repeat_call(repeat, NULL), "luminal_repeat_call: ", "null");
+  FAILS(luminal_repeat_call(NULL, objects), "luminal_repeat_call: ", "null");
+  luminal_repeat_free(repeat);
+  luminal_repeat_free(NULL);
+
+  repeat = NULL;
+#define CREATE luminal_repeat_create(artifact, &request, &repeat)
+  FAILS(CREATE, "there is no element type", "-1");
+  dtypes[0] = dtypes[1] = LUMINAL_F64;
+  FAILS(CREATE, "'x' has element type f64", "expected f32");
+  CHECK(luminal_last_error_code() == LUMINAL_ERROR_DTYPE);
+  dtypes[0] = dtypes[1] = LUMINAL_F32;
+  request.num_outputs = 2;
+  FAILS(CREATE, "luminal_call: ", "2 outputs, expected 1");
+  request.num_outputs = 1;
+  request.only_shapes = 1;
+  FAILS(CREATE, "luminal_repeat_create: ", "only_shapes");
+  request.only_shapes = 0;
+  luminal_profile *profile = NULL;
+  CHECK(!luminal_profile_create(artifact, &profile));
+  request.profile = profile;
+  FAILS(CREATE, "luminal_repeat_create: ", "profile");
+  luminal_profile_free(profile);
+  request.profile = NULL;
+  request.dtypes = NULL;
+  FAILS(CREATE, "luminal_repeat_create: ", "null");
+  request.dtypes = dtypes;
+  request.read = NULL;
+  FAILS(CREATE, "luminal_repeat_create: ", "null");
+  request.read = readHandle;
+  FAILS(luminal_repeat_create(artifact, &request, NULL),
+        "luminal_repeat_create: ", "null");
+  FAILS(luminal_repeat_create(NULL, &request, &repeat),
+        "luminal_repeat_create: ", "null");
+  request.struct_size = 8;
+  FAILS(CREATE, "luminal_repeat_create: ", "struct_size");
+  request.struct_size = sizeof request;
+  CHECK(repeat == NULL);
+
+  /* Sizes are those of the request; the calls check them. */
+  objects[1] = &total;
+  output.handle = y;
+  extents[0] = 9;
+  extents[1] = extents[2] = outputExtents[1] = 4;
+  outputExtents[0] = 9;
+  CHECK(!CREATE);
+  FAILS(luminal_repeat_call(repeat, objects), "dim 0 of input 'x' is 9",
+        "outside the range [1, 8] of n");
+  CHECK(luminal_last_error_code() == LUMINAL_ERROR_SHAPE);
+  luminal_repeat_free(repeat);
+  extents[0] = 2;
+  outputExtents[0] = 1;
+  CHECK(!CREATE);
+  FAILS(luminal_repeat_call(repeat, objects), "dim 0 of output 'y' is 2",
+        "its memory is for 1");
+  luminal_repeat_free(repeat);
+#undef CREATE
+}
+
 /* Objects that tell what they are. */
 typedef struct Told {
   float *data;
@@ -372,13 +463,31 @@ static void callChecked(const luminal_artifact *artifact) {
   request.num_tensors = 1;
   FAILS(CALL, "luminal_call: ", "1 tensors, expected 2");
   request.num_tensors = 2;
+  /* A repeated call asks the same, by its copy of the reader. */
+  luminal_repeat *repeat = NULL;
+  CHECK(!luminal_repeat_create(artifact, &request, &repeat));
+  reader.dtypes[LUMINAL_F32] = 9;
+  void *objects[] = {&input, &total, &output};
+  CHECK(!luminal_repeat_call(repeat, objects) && sum[3] == 12);
+  total.dtype = 7;
+  FAILS(luminal_repeat_call(repeat, objects),
+        "'sum' has another element type than f32", "");
+  CHECK(luminal_last_error_code() == LUMINAL_ERROR_DTYPE);
+  total.dtype = 6;
+  total.rank = 3;
+  FAILS(luminal_repeat_call(repeat, objects),
+        "luminal_repeat_call: ", "what 'sum' is cannot be read");
+  total.rank = 1;
+  luminal_repeat_free(repeat);
   reader.dtype = NULL;
   FAILS(CALL, "luminal_call_objects: ", "null function");
+  FAILS(luminal_repeat_create(artifact, &request, &repeat),
+        "luminal_repeat_create: ", "null function");
   reader.struct_size = 8;
   FAILS(CALL, "luminal_call_objects: ", "struct_size of the reader");
   /* A request of a caller that does not know of it. */
   request.struct_size = offsetof(luminal_call_request, tensor_reader);
-  CHECK(!CALL && sum[3] == 12);
+  CHECK(!CALL && sum[3] == 16);
 #undef CALL
 }
 
@@ -503,7 +612,26 @@ static void callPrepared(void) {
     CHECK(fabsf(y[0] - sinf(sinf(sinf(sinf(i == 1 ? 0 : w[0]))))) < 1e-5f);
   }
   CHECK(seen[0] == seen[1] && seen[1] != seen[2] && seen[3] != seen[4]);
+
+  /* By repeated calls too, which the artifact's handle may leave. */
+  Object objects[] = {{1, x}, {1, w}, {1, y}};
+  void *pointers[] = {&objects[0], &objects[1], &objects[2]};
+  luminal_repeat *repeats[2];
+  request.read = readHandle;
+  request.handle_offset = offsetof(Object, handle);
+  for (int i = 0; i < 2; ++i) {
+    request.weights_version = (uint64_t)i + 7;
+    CHECK(!luminal_repeat_create(artifact, &request, &repeats[i]));
+  }
   luminal_artifact_free(artifact);
+  for (int i = 0; i < 3; ++i) {
+    w[0] = -(float)i;
+    CHECK(!luminal_repeat_call(repeats[i / 2], pointers));
+    seen[i] = y[0];
+  }
+  CHECK(seen[0] == 0 && seen[1] == 0 && seen[2] != 0);
+  for (int i = 0; i < 2; ++i)
+    luminal_repeat_free(repeats[i]);
 }
 
 int main(int argc, char **argv) {
@@ -554,6 +682,7 @@ int main(int argc, char **argv) {
   CHECK(!luminal_info(artifact, LUMINAL_INPUT, 1, &info) && info.is_written);
   callDynamic(artifact);
   callObjects(artifact);
+  callRepeated(artifact);
   callChecked(artifact);
   callProfiled(artifact);
   callPrepared();

@@ -1,0 +1,59 @@
+//===- Call.h - A whole call of an artifact -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_CAPI_CALL_H
+#define LUMINAL_LIB_CAPI_CALL_H
+
+#include "Handles.h"
+
+namespace luminal::capi {
+
+/// A call by a request, which this version wrote or `readRequest` read.
+class Call {
+public:
+  Call(const Signature &signature, const luminal_call_request &request)
+      : signature(signature), request(request) {}
+
+  /// Checks the lengths of the request's arrays.
+  luminal_status checkCounts() const;
+  /// Checks everything that needs no context.
+  luminal_status check() const;
+  /// Checks the element types: what is left of `check` where the arrays are
+  /// known to be there.
+  luminal_status checkDTypes() const;
+  /// Makes a checked call, in a context of the pool.
+  luminal_status runPooled(ContextPool &pool) const;
+
+private:
+  const std::vector<Tensor> &get(luminal_kind kind) const {
+    return signature.tensors[kind];
+  }
+  std::optional<runtime::CallerStream> stream() const {
+    return request.on_stream ? std::optional(request.stream) : std::nullopt;
+  }
+  /// Whether a state is the artifact's own.
+  bool usesStates() const;
+  luminal_status run(PooledContext &context) const;
+  luminal_status bindInputs(runtime::Context &context) const;
+  luminal_status bindWeights(PooledContext &context) const;
+  luminal_status bindStates(runtime::Context &context) const;
+  luminal_status writeShapes(const runtime::Context &context) const;
+  luminal_status bindOutputs(runtime::Context &context) const;
+
+  const Signature &signature;
+  const luminal_call_request &request;
+};
+
+/// The request as this version knows it: an older caller's ends earlier.
+luminal_status readRequest(const char *function,
+                           const luminal_artifact *artifact,
+                           const luminal_call_request *request,
+                           luminal_call_request &given);
+
+/// Checks and makes the call of a request that `readRequest` gave.
+luminal_status runCall(const luminal_artifact &artifact,
+                       const luminal_call_request &request);
+
+} // namespace luminal::capi
+
+#endif // LUMINAL_LIB_CAPI_CALL_H
