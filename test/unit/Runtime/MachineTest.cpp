@@ -4,7 +4,7 @@
 #include "luminal/Runtime/Machine.h"
 #include "luminal/Runtime/ThreadPool.h"
 #include "gtest/gtest.h"
-#include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
@@ -104,12 +104,13 @@ TEST_F(MachineFiles, AreOfOneProcessor) {
 }
 
 TEST_F(MachineFiles, HoldWhatIsMeasured) {
-  auto begin = std::chrono::steady_clock::now();
+  // Of the processor: other work may hold it up.
+  std::clock_t begin = std::clock();
   Result<MachineModel> model = calibrate(path);
-  std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  double took = double(std::clock() - begin) / CLOCKS_PER_SEC;
   ASSERT_TRUE(model) << model.error().message;
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-  EXPECT_LT(took.count(), 3.0);
+  EXPECT_LT(took, 3.0);
 #endif
   auto read = readMachineModel(path);
   ASSERT_TRUE(read) << read.error().message;
