@@ -25,6 +25,8 @@ bool luminal::capi::takeOption(llvm::StringRef text, CompileOptions &options) {
     options.embedWeights = true;
   else if (text == "--allow-missing-weights")
     options.allowMissingWeights = true;
+  else if (text == "--check-kernels")
+    options.checkKernels = true;
   else if (text == "--quiet")
     return true;
   else if (value.empty())
@@ -45,6 +47,10 @@ bool luminal::capi::takeOption(llvm::StringRef text, CompileOptions &options) {
     return !value.getAsDouble(options.searchSeconds);
   else if (name == "--search-candidates")
     return !value.getAsInteger(10, options.searchCandidates);
+  else if (name == "--variant")
+    options.variants.push_back(value.str());
+  else if (name == "--find-variants")
+    options.findVariants = value.str();
   else if (name == "--fuse")
     options.fuse = value.str();
   else if (name == "--roll")

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <random>
 
@@ -74,17 +75,26 @@ const void *Operands::get(size_t position, const runtime::TensorSpec &spec,
 Result<std::unique_ptr<BoundProgram>>
 BoundProgram::create(std::shared_ptr<const runtime::Artifact> artifact,
                      unsigned threads, const TimedSizes &sizes,
-                     Operands &operands) {
+                     Operands &operands, const BoundProgram *weightsOf) {
   std::unique_ptr<BoundProgram> program(new BoundProgram(artifact));
   runtime::ContextOptions options;
   options.threads = threads;
   LUMINAL_TRY(context, runtime::Context::create(artifact, options));
   program->context = std::move(context);
-  LUMINAL_CHECK(program->bind(sizes, operands));
+  LUMINAL_CHECK(program->bind(sizes, operands, weightsOf));
   return program;
 }
 
-Status BoundProgram::bind(const TimedSizes &sizes, Operands &operands) {
+static HostTensor borrow(const runtime::TensorSpec &spec,
+                         std::vector<int64_t> shape, const void *data) {
+  HostTensor tensor{spec.name, spec.dtype, std::move(shape), {}};
+  tensor.bytes.data = static_cast<const uint8_t *>(data);
+  tensor.bytes.size = *tensorBytes(tensor.dtype, tensor.shape);
+  return tensor;
+}
+
+Status BoundProgram::bind(const TimedSizes &sizes, Operands &operands,
+                          const BoundProgram *weightsOf) {
   const runtime::Manifest &m = artifact->getManifest();
   std::map<std::string, int64_t, std::less<>> values;
   for (const runtime::SymbolSpec &symbol : m.symbols) {
@@ -111,6 +121,7 @@ Status BoundProgram::bind(const TimedSizes &sizes, Operands &operands) {
       return Error("'" + spec.name + "' is too large");
     return bindTo(data, shape);
   };
+  inputs.resize(m.inputs.size());
   for (uint32_t i = 0; i < m.inputs.size(); ++i) {
     // A state that has a value starts from it.
     if (m.inputs[i].initial && artifact->getWeight(*m.inputs[i].initial))
@@ -118,6 +129,7 @@ Status BoundProgram::bind(const TimedSizes &sizes, Operands &operands) {
     LUMINAL_CHECK(
         bindOne(m.inputs[i], false, [&](const void *data, auto &shape) {
           const DType dtype = m.inputs[i].dtype;
+          inputs[i] = borrow(m.inputs[i], shape, data);
           if (m.inputs[i].state) {
             auto bytes = size_t(*tensorBytes(dtype, shape));
             states.push_back({data, bytes, {}});
@@ -127,12 +139,30 @@ Status BoundProgram::bind(const TimedSizes &sizes, Operands &operands) {
           return context->bindInput(i, data, dtype, shape);
         }));
   }
-  for (uint32_t i = 0; i < m.weights.size(); ++i)
-    if (!artifact->getWeight(i))
-      LUMINAL_CHECK(
-          bindOne(m.weights[i], true, [&](const void *data, auto &shape) {
-            return context->bindWeight(i, data, m.weights[i].dtype, shape);
-          }));
+  if (weightsOf)
+    weights = weightsOf->weights;
+  else
+    for (const runtime::WeightSpec &weight : m.weights) {
+      std::vector<int64_t> shape;
+      for (const Expr &extent : weight.shape)
+        shape.push_back(extent.asConstant().value_or(0));
+      weights.push_back(borrow(weight, std::move(shape),
+                               artifact->getWeight(weights.size())));
+    }
+  for (uint32_t i = 0; i < m.weights.size(); ++i) {
+    if (artifact->getWeight(i))
+      continue;
+    auto bindWeight = [&](const void *data, std::span<const int64_t> shape) {
+      weights[i].bytes.data = static_cast<const uint8_t *>(data);
+      return context->bindWeight(i, data, m.weights[i].dtype, shape);
+    };
+    LUMINAL_CHECK(weightsOf
+                      ? bindWeight(weights[i].bytes.data, weights[i].shape)
+                      : bindOne(m.weights[i], true, bindWeight));
+  }
+  for (uint32_t i = 0; i < m.inputs.size(); ++i)
+    if (!inputs[i].bytes.data && m.inputs[i].initial)
+      inputs[i] = weights[*m.inputs[i].initial];
   return {};
 }
 
@@ -142,20 +172,29 @@ void BoundProgram::State::reset() {
 }
 
 namespace {
-/// Sums up what steps say of themselves.
+/// Sums up what steps say of themselves, and tells another listener.
 class Counter : public runtime::StepListener {
 public:
+  explicit Counter(runtime::StepListener *other) : other(other) {}
   void before(const runtime::StepReport &report) override {
     traffic += report.traffic;
     flops += report.flops;
+    if (other)
+      other->before(report);
   }
-  Status after(const runtime::StepReport &) override { return {}; }
+  Status after(const runtime::StepReport &report) override {
+    return other ? other->after(report) : Status();
+  }
   int64_t traffic = 0, flops = 0;
+
+private:
+  runtime::StepListener *other;
 };
 } // namespace
 
-Result<std::vector<HostTensor>> BoundProgram::compute() {
-  Counter counter;
+Result<std::vector<HostTensor>>
+BoundProgram::compute(runtime::StepListener *listener) {
+  Counter counter(listener);
   context->resetStates();
   for (State &state : states)
     state.reset();
@@ -204,6 +243,30 @@ static double getUnit(DType dtype) {
   }
 }
 
+void Closeness::addRounding(const std::vector<HostTensor> &expected,
+                            const std::vector<HostTensor> &rounded) {
+  rounding.resize(expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    std::vector<double> x = toDoubles(expected[i]), y = toDoubles(rounded[i]);
+    rounding[i].isOpen.resize(x.size());
+    bool isFloat = isFloatDType(expected[i].dtype);
+    for (size_t k = 0; k < x.size(); ++k) {
+      if (x[k] == y[k] || (std::isnan(x[k]) && std::isnan(y[k])))
+        continue;
+      if (isFloat && std::isfinite(x[k]) && std::isfinite(y[k]))
+        rounding[i].most = std::max(rounding[i].most, std::abs(x[k] - y[k]));
+      else
+        rounding[i].isOpen[k] = true;
+    }
+  }
+}
+
+static std::string toText(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.9g", value);
+  return text;
+}
+
 std::string luminal::describeDifference(const std::vector<HostTensor> &expected,
                                         const std::vector<HostTensor> &found,
                                         const Closeness &closeness) {
@@ -228,18 +291,24 @@ std::string luminal::describeDifference(const std::vector<HostTensor> &expected,
                        (kFunctions + kUnits * closeness.terms) *
                            std::min(getUnit(a.dtype), getUnit(DType::F32)))
                 : 0;
+    const Closeness::Rounding none;
+    const Closeness::Rounding &rounding =
+        closeness.rounding.empty() ? none : closeness.rounding[i];
+    constexpr double kRoundings = 4;
+    allowed += kRoundings * rounding.most;
     size_t numApart = 0, first = 0;
     for (size_t k = 0; k < x.size(); ++k) {
       bool isSame = x[k] == y[k] || (std::isnan(x[k]) && std::isnan(y[k])) ||
-                    std::abs(x[k] - y[k]) <= allowed;
+                    std::abs(x[k] - y[k]) <= allowed ||
+                    (!rounding.isOpen.empty() && rounding.isOpen[k]);
       if (!isSame && !numApart++)
         first = k;
     }
     constexpr size_t kOneIn = 256;
     if (numApart > (isFloat ? 0 : x.size() / kOneIn))
-      return where + "has " + std::to_string(y[first]) + " at element " +
-             std::to_string(first) + ", expected " + std::to_string(x[first]) +
-             " to within " + std::to_string(allowed);
+      return where + "has " + toText(y[first]) + " at element " +
+             std::to_string(first) + ", expected " + toText(x[first]) +
+             " to within " + toText(allowed);
   }
   return {};
 }

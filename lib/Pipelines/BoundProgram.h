@@ -46,16 +46,25 @@ private:
 class BoundProgram {
 public:
   /// A symbol that `sizes` does not have is as getTimedSize says. `operands`
-  /// lives as long.
+  /// lives as long, as does a program whose weights this one has.
   static Result<std::unique_ptr<BoundProgram>>
   create(std::shared_ptr<const runtime::Artifact> artifact, unsigned threads,
-         const TimedSizes &sizes, Operands &operands);
+         const TimedSizes &sizes, Operands &operands,
+         const BoundProgram *weightsOf = nullptr);
 
   /// Seconds of one run by the device's clock: the mean of `repeats`.
   Result<double> time(unsigned repeats);
   /// Makes a call, with states as they were at first, and reads what the caller
   /// gets.
-  Result<std::vector<HostTensor>> compute();
+  Result<std::vector<HostTensor>>
+  compute(runtime::StepListener *listener = nullptr);
+  /// Finds the sizes of a call, and which program of the artifact makes it.
+  Status prepare() { return context->prepare(); }
+  const runtime::Context &getContext() const { return *context; }
+  /// What calls begin with, as the manifest lists it; the memory is that of the
+  /// operands and of the artifact.
+  const std::vector<HostTensor> &getInputs() const { return inputs; }
+  const std::vector<HostTensor> &getWeights() const { return weights; }
   /// Bytes moved and operations done by all steps; valid after a call.
   int64_t getTraffic() const { return traffic; }
   int64_t getFlops() const { return flops; }
@@ -63,7 +72,8 @@ public:
 private:
   BoundProgram(std::shared_ptr<const runtime::Artifact> artifact)
       : artifact(std::move(artifact)) {}
-  Status bind(const TimedSizes &sizes, Operands &operands);
+  Status bind(const TimedSizes &sizes, Operands &operands,
+              const BoundProgram *weightsOf);
 
   /// Memory of the caller that calls write to: each program has a copy.
   struct State {
@@ -76,6 +86,7 @@ private:
   std::shared_ptr<const runtime::Artifact> artifact;
   std::unique_ptr<runtime::Context> context;
   std::vector<State> states;
+  std::vector<HostTensor> inputs, weights;
   int64_t traffic = 0, flops = 0;
 };
 
@@ -85,11 +96,22 @@ struct Closeness {
   double terms = 0;
   /// Kernels that results go through.
   double depth = 1;
+  /// By output, what rounding was seen to do: the most that it moves a float,
+  /// and elements of which it decides what they are.
+  struct Rounding {
+    double most = 0;
+    std::vector<bool> isOpen;
+  };
+  std::vector<Rounding> rounding;
+
+  /// Adds what results differ by that were rounded otherwise.
+  void addRounding(const std::vector<HostTensor> &expected,
+                   const std::vector<HostTensor> &rounded);
 };
 /// Empty where they are as close as that: floats within a few units in the last
-/// place of their type, and of a sum of so many terms, of the greatest element;
-/// integers equal but for one in 256, which may follow from a comparison of
-/// floats. Else what is not.
+/// place of their type, and of a sum of so many terms, of the greatest element,
+/// and four times what rounding was seen to do; integers equal but for one in
+/// 256, which may follow from a comparison of floats. Else what is not.
 std::string describeDifference(const std::vector<HostTensor> &expected,
                                const std::vector<HostTensor> &found,
                                const Closeness &closeness);

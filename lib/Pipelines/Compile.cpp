@@ -4,6 +4,7 @@
 #include "luminal/Pipelines/Compile.h"
 #include "CompileReport.h"
 #include "FindVariants.h"
+#include "KernelCheck.h"
 #include "Phases.h"
 #include "SampleInputs.h"
 #include "SearchProgram.h"
@@ -17,6 +18,8 @@
 #include "luminal/Target/Artifact.h"
 #include "luminal/Target/PT2.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -48,6 +51,9 @@ private:
   LogicalResult emitText();
   LogicalResult emitArtifact();
   LogicalResult openWeights(ArtifactOptions &artifact);
+  LogicalResult checkArtifact(llir::ScheduleOp program,
+                              const ArtifactOptions &artifact);
+  std::string nameRules();
   LogicalResult emitOutput();
   LogicalResult check(Status status);
   InFlightDiagnostic error() {
@@ -60,6 +66,8 @@ private:
   /// File with the model of this machine; empty where none is used.
   std::string machine;
   OwningOpRef<ModuleOp> module;
+  /// To check kernels with: the module as it was read, and as it was scheduled.
+  OwningOpRef<ModuleOp> original, scheduled;
   SampleInputs samples;
   CompileReport report;
   /// " of s=1" while that variant is compiled.
@@ -211,8 +219,9 @@ LogicalResult Compiler::readSamples() {
     if (!read)
       return error() << "--sample-input: " << read.error().message;
     samples = std::move(*read);
-  } else if (func && searches(std::max(getPhase(*module), Phase::Rolled),
-                              options.emit.value_or(Phase::Lowered))) {
+  } else if (func && (options.checkKernels ||
+                      searches(std::max(getPhase(*module), Phase::Rolled),
+                               options.emit.value_or(Phase::Lowered)))) {
     readSamplesOfArchive(func);
   }
   return success();
@@ -335,11 +344,23 @@ LogicalResult Compiler::emitOutput() {
   Phase phase = getPhase(*module);
   if (phase > last)
     return error() << "is past phase " << getPhaseName(last) << " already";
+  if (options.checkKernels) {
+    if (options.emit || phase > Phase::Scheduled || !getOnlyFunction(*module))
+      return error() << "--check-kernels is for an artifact of one function "
+                        "that has no memory yet";
+    original = cast<ModuleOp>(module->clone());
+  }
   if (!options.variants.empty() || !options.findVariants.empty()) {
     Phase alone = std::min(last, Phase::Scheduled);
     if (failed(compileVariants(phase, alone)))
       return failure();
     phase = std::max(phase, alone);
+  }
+  if (original) {
+    if (failed(bring(phase, Phase::Scheduled)))
+      return failure();
+    phase = Phase::Scheduled;
+    scheduled = cast<ModuleOp>(module->clone());
   }
   if (failed(bring(phase, last)))
     return failure();
@@ -451,9 +472,64 @@ LogicalResult Compiler::emitArtifact() {
         return LogicalResult(code);
       })))
     return failure();
+  if (original && failed(measure("checked", [&] {
+        return checkArtifact(programs.front(), artifact);
+      })))
+    return failure();
   return measure("artifact", [&] {
     return writeArtifact(programs.front(), artifact, options.output);
   });
+}
+
+/// What is wrong is never where the artifact would be.
+LogicalResult Compiler::checkArtifact(llir::ScheduleOp program,
+                                      const ArtifactOptions &artifact) {
+  Result<MemoryFile> file = MemoryFile::create();
+  if (!file)
+    return error() << file.error().message;
+  if (failed(writeArtifact(program, artifact, file->getPath())))
+    return failure();
+  runtime::LoadOptions load;
+  load.findWeightsFile = false;
+  if (!artifact.embed &&
+      !(options.allowMissingWeights && options.weights.empty()))
+    load.weightsPath = getWeightsPath(options);
+  auto loaded = runtime::Artifact::load(file->getPath(), load);
+  if (!loaded)
+    return error() << "--check-kernels: " << loaded.error().message;
+  return checkKernels(
+      {*original, *scheduled, *loaded, [&] { return nameRules(); }}, options,
+      samples);
+}
+
+/// The rules by which the program of static prices is the one that was read,
+/// separated by commas: the program is saturated once more, and explained.
+std::string Compiler::nameRules() {
+  std::string names;
+  Result<MemoryFile> file = MemoryFile::create();
+  Phase from = getPhase(*original);
+  if (!file || from >= Phase::Saturated)
+    return names;
+  OwningOpRef<ModuleOp> copy = cast<ModuleOp>(original->clone());
+  CompileOptions how = options;
+  how.configure = nullptr;
+  how.explainValues.clear();
+  PhaseFiles files;
+  files.explanation = file->getPath();
+  ScopedDiagnosticHandler silent(&context,
+                                 [](Diagnostic &) { return success(); });
+  if (failed(runPhases(*copy, from, Phase::Saturated, how, machine, files)))
+    return names;
+  // "  2: %3 = %2 by NAME (rules.mlir:1), exact"
+  const std::string text = textOf(*file);
+  llvm::SetVector<StringRef> rules;
+  for (StringRef line : llvm::split(text, '\n')) {
+    auto [before, after] = line.split(" by ");
+    auto [name, place] = after.split(" (");
+    if (before.contains(": %") && !place.empty() && !name.contains(' '))
+      rules.insert(name);
+  }
+  return llvm::join(rules, ", ");
 }
 
 //===----------------------------------------------------------------------===//

@@ -273,11 +273,7 @@ CompileClock::timePrograms(std::span<const search::Choice> choices) {
   if (cache.getMode() == CacheMode::Frozen)
     return std::optional<std::vector<double>>();
 
-  std::string weights;
-  if (!options.weights.empty())
-    weights = options.weights;
-  else if (!options.inputBytes && StringRef(options.input).ends_with(".pt2"))
-    weights = options.input;
+  const std::string weights = getWeightsPath(options);
   Operands operands(Operands::Values::Centred, &samples);
   std::vector<std::unique_ptr<BoundProgram>> programs;
   std::vector<TimedProgram> timed;

@@ -100,12 +100,8 @@ Result<OwningOpRef<ModuleOp>> RangeTimer::lower(StringRef ranges) {
 Result<std::shared_ptr<const runtime::Artifact>>
 RangeTimer::load(ModuleOp module, Phase phase) {
   std::string weights;
-  if (!options.weights.empty())
-    weights = options.weights;
-  else if (!options.inputBytes && StringRef(options.input).ends_with(".pt2"))
-    weights = options.input;
-  if (phase != Phase::Scheduled)
-    weights.clear();
+  if (phase == Phase::Scheduled)
+    weights = getWeightsPath(options);
   std::shared_ptr<const runtime::Artifact> artifact;
   // What is timed stays as it is.
   OwningOpRef<ModuleOp> copy(cast<ModuleOp>(module->clone()));

@@ -77,6 +77,14 @@ LogicalResult luminal::narrowSymbols(ModuleOp module, StringRef ranges,
   return pm.run(module);
 }
 
+std::string luminal::getWeightsPath(const CompileOptions &options) {
+  if (!options.weights.empty())
+    return options.weights;
+  bool isArchive =
+      !options.inputBytes && StringRef(options.input).ends_with(".pt2");
+  return isArchive ? options.input : std::string();
+}
+
 std::string luminal::printModule(ModuleOp module, Locations locations) {
   std::string text;
   llvm::raw_string_ostream stream(text);

@@ -40,6 +40,10 @@ makeArtifacts(mlir::ModuleOp module, Phase from, const CompileOptions &options,
               llvm::StringRef machine, const TargetInterface &target,
               const std::string &weights = {});
 
+/// The file with the weights of the input, for programs that run while it is
+/// compiled; empty where it has none, or its bytes are not in a file.
+std::string getWeightsPath(const CompileOptions &options);
+
 /// The whole text of a module: nothing is elided.
 enum class Locations { No, Yes };
 std::string printModule(mlir::ModuleOp module, Locations locations);

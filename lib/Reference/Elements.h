@@ -5,6 +5,8 @@
 // an array of any alignment. A loop is written once and instantiated with the
 // accessor of its type, so that types are not dispatched per element.
 //
+// Where a Chance is alive, they round by it.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef LUMINAL_LIB_REFERENCE_ELEMENTS_H
@@ -14,6 +16,50 @@
 #include <cstring>
 
 namespace luminal::reference {
+
+/// While one is alive, this thread rounds what is not exact up or down, each
+/// half of the times: Options::roundingSeed.
+class Chance {
+public:
+  explicit Chance(uint64_t seed);
+  ~Chance();
+  Chance(const Chance &) = delete;
+  Chance &operator=(const Chance &) = delete;
+  /// Null where values are rounded to the nearest.
+  static Chance *get();
+
+  /// The neighbour of `nearest`, which `value` was rounded to, on the other
+  /// side of `value`, half of the times.
+  float round(float nearest, double value);
+  /// The same of the bits of a narrow float, which decode to `nearest`.
+  uint16_t round(uint16_t bits, double nearest, double value);
+  /// The sum of two partial sums over elements of `t`, and a step on the way to
+  /// one.
+  double add(DType t, double a, double b);
+  double step(DType t, double value);
+
+private:
+  bool takesOther(double nearest, double value);
+  Chance *before;
+  uint64_t state;
+};
+
+/// What sums over elements of a type, and functions of its rows, are computed
+/// with: in double, rounded on the way only by chance.
+class Sums {
+public:
+  explicit Sums(DType t) : t(t), chance(Chance::get()) {}
+  double add(double a, double b) const {
+    return chance ? chance->add(t, a, b) : a + b;
+  }
+  double step(double value) const {
+    return chance ? chance->step(t, value) : value;
+  }
+
+private:
+  DType t;
+  Chance *chance;
+};
 
 template <typename T>
 struct Plain {
@@ -60,6 +106,28 @@ struct PlainFloat {
 using Single = PlainFloat<float>;
 using Double = PlainFloat<double>;
 
+// The same, rounded by chance.
+struct ChanceHalf : Half {
+  static void store(double value, char *p, int64_t i) {
+    uint16_t bits = doubleToF16(value);
+    double nearest = decodeSmallFloat(kF16Format, bits);
+    Plain<uint16_t>::store(Chance::get()->round(bits, nearest, value), p, i);
+  }
+};
+struct ChanceBrainFloat : BrainFloat {
+  static void store(double value, char *p, int64_t i) {
+    uint16_t bits = doubleToBF16(value);
+    Plain<uint16_t>::store(Chance::get()->round(bits, bf16ToFloat(bits), value),
+                           p, i);
+  }
+};
+struct ChanceSingle : Single {
+  static void store(double value, char *p, int64_t i) {
+    Plain<float>::store(Chance::get()->round(static_cast<float>(value), value),
+                        p, i);
+  }
+};
+
 // Integers as 64 bits; writing wraps.
 template <typename T>
 struct PlainInt {
@@ -82,18 +150,29 @@ struct Bool {
 /// empty.
 template <typename Fn>
 auto forFloat(DType t, Fn fn) -> decltype(fn(Single())) {
+  bool byChance = Chance::get();
   switch (t) {
   case DType::F32:
-    return fn(Single());
+    return byChance ? fn(ChanceSingle()) : fn(Single());
   case DType::F64:
     return fn(Double());
   case DType::F16:
-    return fn(Half());
+    return byChance ? fn(ChanceHalf()) : fn(Half());
   case DType::BF16:
-    return fn(BrainFloat());
+    return byChance ? fn(ChanceBrainFloat()) : fn(BrainFloat());
   default:
     return {};
   }
+}
+
+/// storeFloat, by chance where one is alive.
+inline void store(DType t, double value, char *to) {
+  bool isDone = Chance::get() && forFloat(t, [&](auto access) {
+                  decltype(access)::store(value, to, 0);
+                  return true;
+                });
+  if (!isDone)
+    storeFloat(t, value, to);
 }
 
 /// fn(accessor of an integer dtype), likewise.

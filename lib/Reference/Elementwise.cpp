@@ -73,8 +73,12 @@ static ChunkFn cast(DType from, DType to) {
         To::store(From::load(in[0], i), out, i);
     };
   };
-  // Between f32 and f64, and between integers, reading and writing convert.
-  auto isWide = [](DType t) { return t == DType::F32 || t == DType::F64; };
+  // Between f32 and f64, and between integers, reading and writing convert; by
+  // chance writing always rounds.
+  auto isWide = [](DType t) {
+    bool isNarrow = t == DType::F16 || t == DType::BF16;
+    return t == DType::F32 || t == DType::F64 || (isNarrow && Chance::get());
+  };
   ChunkFn fn;
   if (isWide(from) && isWide(to))
     fn = forFloat(from, [&](auto source) {

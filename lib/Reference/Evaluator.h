@@ -19,6 +19,8 @@
 
 namespace luminal::reference {
 
+class Sums;
+
 /// Number of elements computed at a time.
 constexpr int64_t kChunk = 1024;
 
@@ -113,7 +115,8 @@ private:
   /// fn(row, n, result): from a row of the last dim to one of the same length.
   mlir::LogicalResult
   rows(mlir::Operation *op,
-       llvm::function_ref<void(const double *, int64_t, double *)> fn);
+       llvm::function_ref<void(const double *, int64_t, const Sums &, double *)>
+           fn);
 
   NodePtr &get(mlir::Value value) { return nodes[value]; }
   mlir::FailureOr<Tensor> getTensor(mlir::Operation *op, unsigned operand) {

@@ -101,7 +101,7 @@ static LogicalResult reduceRows(Node &node, Tensor &result, double floatStart,
         }))
       return failure();
     for (size_t row = 0; row < rows; ++row)
-      storeFloat(t, folded[row], result.mutableData() + row * size);
+      store(t, folded[row], result.mutableData() + row * size);
     return success();
   }
   std::vector<int64_t> folded(rows, intStart);
@@ -128,7 +128,8 @@ LogicalResult Evaluator::reduceSum(Operation *op) {
   if (!hasRowsOf(*result, node))
     return op->emitError() << "the result does not have the rows of the "
                               "operand";
-  auto addFloats = [](double a, double b) { return a + b; };
+  const Sums sums(node.dtype);
+  auto addFloats = [sums](double a, double b) { return sums.add(a, b); };
   auto addInts = [](int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) +
                                 static_cast<uint64_t>(b));
@@ -214,7 +215,7 @@ static void combineElement(hlir::Combine combine, DType t, char *target,
   if (isFloatDType(t)) {
     double a = loadFloat(t, target), b = loadFloat(t, update);
     double most = std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b);
-    storeFloat(t, add ? a + b : most, target);
+    store(t, add ? a + b : most, target);
     return;
   }
   int64_t a = loadInt(t, target), b = loadInt(t, update);

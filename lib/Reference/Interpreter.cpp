@@ -438,9 +438,14 @@ FailureOr<SmallVector<Tensor>> reference::evaluate(FunctionOpInterface function,
   if (!function.getFunctionBody().hasOneBlock())
     return function.emitError()
            << "expected a function of one block to evaluate";
-  FailureOr<SymbolValues> symbols = bindSymbols(function, arguments);
+  FailureOr<SymbolValues> symbols = options.symbols
+                                        ? FailureOr(*options.symbols)
+                                        : bindSymbols(function, arguments);
   if (failed(symbols))
     return failure();
+  std::optional<Chance> chance;
+  if (options.roundingSeed)
+    chance.emplace(*options.roundingSeed);
   Work unwanted;
   Evaluator evaluator(*symbols, options,
                       options.work ? *options.work : unwanted);

@@ -1,6 +1,7 @@
 //===- LLIROps.cpp - The ops of LLIR by definition ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "Elements.h"
 #include "Evaluator.h"
 #include "luminal/Dialect/LLIR/IR/UserKernels.h"
 #include "luminal/Support/Scalar.h"
@@ -24,38 +25,42 @@ static ChunkFn getFunction(llir::ElementwiseOp op) {
   return getScalarFunction(op.getFn(), inputs, dtypeOf(op.getResult()));
 }
 
-static double mean(const double *row, int64_t n) {
+static double mean(const double *row, int64_t n, const Sums &sums) {
   double sum = 0;
   for (int64_t i = 0; i < n; ++i)
-    sum += row[i];
+    sum = sums.add(sum, row[i]);
   return sum / static_cast<double>(n);
 }
 
-static void softmax(const double *row, int64_t n, double *result) {
+static void softmax(const double *row, int64_t n, const Sums &sums,
+                    double *result) {
   double most = -std::numeric_limits<double>::infinity(), sum = 0;
   for (int64_t i = 0; i < n; ++i)
     if (row[i] > most || std::isnan(row[i]))
       most = row[i];
-  for (int64_t i = 0; i < n; ++i)
-    sum += result[i] = std::exp(row[i] - most);
+  for (int64_t i = 0; i < n; ++i) {
+    result[i] = std::exp(sums.step(row[i] - most));
+    sum = sums.add(sum, result[i]);
+  }
   for (int64_t i = 0; i < n; ++i)
     result[i] /= sum;
 }
 
 static void layerNorm(const double *row, int64_t n, double eps,
-                      double *result) {
-  double average = mean(row, n), variance = 0;
+                      const Sums &sums, double *result) {
+  double average = sums.step(mean(row, n, sums)), variance = 0;
   for (int64_t i = 0; i < n; ++i)
-    variance += (row[i] - average) * (row[i] - average);
+    variance = sums.add(variance, (row[i] - average) * (row[i] - average));
   variance /= static_cast<double>(n);
   for (int64_t i = 0; i < n; ++i)
     result[i] = (row[i] - average) / std::sqrt(variance + eps);
 }
 
-static void rmsNorm(const double *row, int64_t n, double eps, double *result) {
+static void rmsNorm(const double *row, int64_t n, double eps, const Sums &sums,
+                    double *result) {
   double square = 0;
   for (int64_t i = 0; i < n; ++i)
-    square += row[i] * row[i];
+    square = sums.add(square, row[i] * row[i]);
   square /= static_cast<double>(n);
   for (int64_t i = 0; i < n; ++i)
     result[i] = row[i] / std::sqrt(square + eps);
@@ -80,15 +85,15 @@ LogicalResult Evaluator::runLLIR(Operation *op) {
       .Case<llir::SoftmaxOp>([&](auto) { return rows(op, softmax); })
       .Case<llir::LayerNormOp>([&](llir::LayerNormOp norm) {
         double eps = norm.getEps().convertToDouble();
-        return rows(op, [&](const double *row, int64_t n, double *result) {
-          layerNorm(row, n, eps, result);
-        });
+        return rows(
+            op, [&](const double *row, int64_t n, const Sums &sums,
+                    double *result) { layerNorm(row, n, eps, sums, result); });
       })
       .Case<llir::RMSNormOp>([&](llir::RMSNormOp norm) {
         double eps = norm.getEps().convertToDouble();
-        return rows(op, [&](const double *row, int64_t n, double *result) {
-          rmsNorm(row, n, eps, result);
-        });
+        return rows(
+            op, [&](const double *row, int64_t n, const Sums &sums,
+                    double *result) { rmsNorm(row, n, eps, sums, result); });
       })
       .Case<llir::GemmOp>([&](llir::GemmOp g) { return gemm(g); })
       .Case<llir::CublasLtMatmulOp>(
@@ -112,9 +117,9 @@ LogicalResult Evaluator::runLLIR(Operation *op) {
       });
 }
 
-LogicalResult
-Evaluator::rows(Operation *op,
-                function_ref<void(const double *, int64_t, double *)> fn) {
+LogicalResult Evaluator::rows(
+    Operation *op,
+    function_ref<void(const double *, int64_t, const Sums &, double *)> fn) {
   FailureOr<Tensor> operand = getTensor(op, 0);
   FailureOr<Tensor> result = allocate(op, op->getResult(0));
   if (failed(operand) || failed(result) || failed(checkSameShapes(op)))
@@ -130,9 +135,9 @@ Evaluator::rows(Operation *op,
     size_t at = static_cast<size_t>(begin) * size;
     for (size_t i = 0; i < in.size(); ++i)
       in[i] = loadFloat(t, operand->data() + at + i * size);
-    fn(in.data(), n, out.data());
+    fn(in.data(), n, Sums(t), out.data());
     for (size_t i = 0; i < out.size(); ++i)
-      storeFloat(t, out[i], result->mutableData() + at + i * size);
+      store(t, out[i], result->mutableData() + at + i * size);
   }
   define(op->getResult(0), *result);
   return success();
@@ -148,6 +153,7 @@ LogicalResult Evaluator::segments(llir::SegmentReduceOp op) {
   size_t size = dtypeSize(t);
   int64_t rows = data->getShape().front(), count = begins->getNumElements();
   bool isMax = op.getKind() == llir::ReduceKind::Max, isFloat = isFloatDType(t);
+  const Sums sums(t);
   int64_t width = count ? result->getNumElements() / count : 0;
   auto getBegin = [&](int64_t i) {
     return i < count
@@ -172,7 +178,7 @@ LogicalResult Evaluator::segments(llir::SegmentReduceOp op) {
         if (isFloat) {
           double x = loadFloat(t, from);
           bool isMore = x > folded || std::isnan(x);
-          folded = !isMax ? folded + x : isMore ? x : folded;
+          folded = !isMax ? sums.add(folded, x) : isMore ? x : folded;
         } else {
           int64_t x = loadInt(t, from);
           foldedInt =
@@ -184,7 +190,7 @@ LogicalResult Evaluator::segments(llir::SegmentReduceOp op) {
       char *to =
           result->mutableData() + static_cast<size_t>(b * width + at) * size;
       if (isFloat)
-        storeFloat(t, folded, to);
+        store(t, folded, to);
       else
         storeInt(t, foldedInt, to);
     }
@@ -221,6 +227,7 @@ LogicalResult Evaluator::gemm(llir::GemmOp op) {
     return op.emitError() << error;
   size_t size = dtypeSize(t);
   std::vector<int64_t> left(kChunk), right(kChunk);
+  const Sums sums(t);
   for (int64_t i = 0; i < result->getNumElements(); ++i) {
     double sum = 0;
     uint64_t wrapped = 0;
@@ -233,7 +240,7 @@ LogicalResult Evaluator::gemm(llir::GemmOp op) {
         const char *a = lhs->data() + static_cast<size_t>(left[j]) * size;
         const char *b = rhs->data() + static_cast<size_t>(right[j]) * size;
         if (isFloatDType(t))
-          sum += loadFloat(t, a) * loadFloat(t, b);
+          sum = sums.add(sum, loadFloat(t, a) * loadFloat(t, b));
         else
           wrapped += static_cast<uint64_t>(loadInt(t, a)) *
                      static_cast<uint64_t>(loadInt(t, b));
@@ -241,7 +248,7 @@ LogicalResult Evaluator::gemm(llir::GemmOp op) {
     }
     char *out = result->mutableData() + static_cast<size_t>(i) * size;
     if (isFloatDType(t))
-      storeFloat(t, sum, out);
+      store(t, sum, out);
     else
       storeInt(t, static_cast<int64_t>(wrapped), out);
   }
@@ -298,6 +305,7 @@ LogicalResult Evaluator::matmul(llir::CublasLtMatmulOp op) {
   };
   double alpha = op.getAlpha().convertToDouble();
   DType type = result->getDType();
+  const Sums sums(type);
   ChunkFn epilogue;
   if (op.getEpilogue() == llir::Epilogue::GeluTanh)
     epilogue = getScalarFunction(llir::Fn::GeluTanh, {DType::F64}, DType::F64);
@@ -305,8 +313,8 @@ LogicalResult Evaluator::matmul(llir::CublasLtMatmulOp op) {
     int64_t column = i % columns, row = i / columns, b = row / rows;
     double sum = 0;
     for (int64_t k = 0; k < inner; ++k)
-      sum += load(lhs, row * inner + k) *
-             load(rhs, (b * inner + k) * columns + column);
+      sum = sums.add(sum, load(lhs, row * inner + k) *
+                              load(rhs, (b * inner + k) * columns + column));
     sum *= alpha;
     if (addend.tensor)
       sum += load(addend, i);
@@ -322,9 +330,9 @@ LogicalResult Evaluator::matmul(llir::CublasLtMatmulOp op) {
     int64_t position = 0;
     if (!to->fill(i, 1, &position, error) || !error.empty())
       return op.emitOpError() << error;
-    storeFloat(type, sum,
-               result->mutableData() +
-                   static_cast<size_t>(position) * dtypeSize(type));
+    store(type, sum,
+          result->mutableData() +
+              static_cast<size_t>(position) * dtypeSize(type));
   }
   define(op.getResult(), *result);
   return success();

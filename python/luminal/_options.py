@@ -39,6 +39,8 @@ class Options:
     """Programs to measure, without a limit of time unless there is a budget."""
     seed: int = 0
     """Another seed draws other programs."""
+    check_kernels: bool = False
+    """Whether each kernel is run as it is compiled, and compared with the reference interpreter."""
     plan_cache: str = ""
     """Folder of what was measured on this machine; "": the user's."""
     report: str = ""
@@ -104,6 +106,8 @@ class Options:
             texts.append(f"--search-candidates={self.search_candidates}")
         if self.seed:
             texts.append(f"--seed={self.seed}")
+        if self.check_kernels:
+            texts.append("--check-kernels")
         if self.plan_cache:
             texts.append(f"--plan-cache={self.plan_cache}")
         if not self.prepare:

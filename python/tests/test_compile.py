@@ -121,6 +121,15 @@ def test_search(tmp_path):
     assert (tmp_path / "plans" / "kernel").is_dir()
 
 
+def test_check_kernels():
+    x, y = torch.randn(32, 16), torch.randn(16, 8)
+    run = luminal.compile(lambda x, y: (x @ y).softmax(-1), (x, y), check_kernels=True)
+    helpers.same(run(x, y), (x @ y).softmax(-1))
+    assert "checked" in [phase["name"] for phase in run.report.data["phases"]]
+    run = luminal.compile(lambda x, y: (x @ y).softmax(-1), (x, y))
+    assert "checked" not in [phase["name"] for phase in run.report.data["phases"]]
+
+
 def test_strided_inputs():
     x = torch.randn(8, 3).t()
     run = luminal.compile(lambda x: x.mul_(2) + 1, (torch.randn(3, 8),))

@@ -48,6 +48,7 @@ llvm::Expected<CompileOptions> Arguments::get() const {
   options.seed = seed;
   options.variants = {variants.begin(), variants.end()};
   options.findVariants = findVariants;
+  options.checkKernels = checkKernels;
   options.sampleInputs = {sampleInputs.begin(), sampleInputs.end()};
   options.threads = threads;
   options.workers = workers;

@@ -64,6 +64,10 @@ struct Arguments {
       "find-variants", cl::value_desc("name"), cl::cat(category),
       cl::desc("Find the ranges of this symbol that are worth a variant, by "
                "measuring")};
+  cl::opt<bool> checkKernels{
+      "check-kernels", cl::cat(category),
+      cl::desc("Run every kernel, and refuse the program where one computes "
+               "something else than the interpreter")};
   cl::opt<unsigned> threads{"threads", cl::init(0),
                             cl::desc("Threads of the compiler; 0 is all"),
                             cl::cat(category)};

@@ -64,6 +64,10 @@ struct CompileOptions {
   /// A symbol for ranges of which variants are looked for by measuring, and
   /// come after those; empty: none.
   std::string findVariants;
+  /// Run the artifact, and refuse it where a kernel computes something else
+  /// than the interpreter, or all of them together than the program that was
+  /// read.
+  bool checkKernels = false;
   /// Told of the search, one line at a time.
   std::function<void(llvm::StringRef line)> searchProgress;
   /// Stop after this phase and write the module instead of an artifact.

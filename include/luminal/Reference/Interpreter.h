@@ -75,13 +75,19 @@ struct Work {
   int64_t bytes = 0;
 };
 
+using SymbolValues = std::map<std::string, int64_t, std::less<>>;
+
 struct Options {
   CustomKernel custom;
   /// If set, the cost of an evaluation is added to it.
   Work *work = nullptr;
+  /// If set, the symbols have these values, which no extent has to determine.
+  const SymbolValues *symbols = nullptr;
+  /// If set, what is not exact in its type is rounded up or down by chance, and
+  /// so are the partial sums of reductions and products, in at least f32. By
+  /// how much results of several seeds differ is what rounding does to them.
+  std::optional<uint64_t> roundingSeed;
 };
-
-using SymbolValues = std::map<std::string, int64_t, std::less<>>;
 
 /// The symbols of a function under the extents of its arguments. Refuses (with
 /// what was expected and found) an argument of another dtype, rank or static

@@ -1,5 +1,13 @@
 // The ops of kernels that a user supplies, each optional part once.
 // RUN: luminal-opt %s | luminal-opt | FileCheck %s
+// RUN: luminal-opt %s --llir-fuse-kernels --llir-plan-memory=keep-calls=true | FileCheck %s --check-prefix=KEPT
+// RUN: luminal-opt %s --llir-fuse-kernels --llir-plan-memory | FileCheck %s --check-prefix=NOT-KEPT --implicit-check-not=llir.call
+
+// What the step of a call is to compute, for whoever checks it.
+// KEPT: llir.step "call{{.*}}"(%{{.*}}) writes(%{{.*}}) {{.*}}{llir.computes = @[[F:k[0-9]+]]}
+// KEPT: func.func private @[[F]](
+// KEPT-NEXT: llir.call "scale"(%arg0)
+// NOT-KEPT: llir.step "call
 
 // CHECK: llir.user_kernel @scale (tensor<?x4xf32, #hlir.dims<n>>) -> tensor<?xf32, #hlir.dims<n>> cost(16 * n, 4 * n, 4 * n) reference @reference {
 // CHECK-NEXT: llir.user_code file "scale.so" entry "scale" launch #llir.cpu_custom_launch<work = n, grain = 16, scratch = 0, values = [n, 4], {parallel = true}>

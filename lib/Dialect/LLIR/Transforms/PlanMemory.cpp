@@ -90,9 +90,10 @@ using KernelFunctions = llvm::StringMap<StringAttr>;
 class Planner {
 public:
   Planner(func::FuncOp func, const Request &request, const Assumptions &symbols,
-          KernelFunctions &functions)
+          KernelFunctions &functions, bool keepCalls)
       : func(func), request(request), symbols(symbols),
-        context(func.getContext()), functions(functions) {}
+        context(func.getContext()), functions(functions), keepCalls(keepCalls) {
+  }
 
   LogicalResult assignStorage();
   LogicalResult assignResults();
@@ -109,7 +110,8 @@ private:
   void buildBuffers(ImplicitLocOpBuilder &b, ArrayRef<Expr> offsets);
   void buildOutputs(ImplicitLocOpBuilder &b);
   Value getBuffer(ImplicitLocOpBuilder &b, Value value);
-  StringAttr getFunction(KernelOp kernel, OpBuilder &builder);
+  StringAttr getKernelFunction(KernelOp kernel, OpBuilder &builder);
+  StringAttr getFunction(Operation *op, OpBuilder &builder);
   void buildStep(ImplicitLocOpBuilder &b, Operation *op, ArrayRef<unsigned> own,
                  OpBuilder &builder);
   MapAttr quantity(const Expr &e) { return MapAttr::get(context, 0, e); }
@@ -126,6 +128,7 @@ private:
   /// By step, the storages that it has only while it runs.
   SmallVector<SmallVector<unsigned, 2>> workspaces;
   KernelFunctions &functions;
+  bool keepCalls;
   /// Those of this function's kernels, by class: what is known of one need not
   /// be printed again.
   KernelClasses classes;
@@ -371,23 +374,27 @@ Value Planner::getBuffer(ImplicitLocOpBuilder &b, Value value) {
   return part;
 }
 
-/// The function that holds a kernel equal to this one.
-StringAttr Planner::getFunction(KernelOp kernel, OpBuilder &builder) {
+StringAttr Planner::getKernelFunction(KernelOp kernel, OpBuilder &builder) {
   StringAttr &own = ownFunctions[classes.add(kernel)];
-  if (own)
-    return own;
-  auto type = builder.getFunctionType(kernel.getInputs().getTypes(),
-                                      kernel.getResultTypes());
-  auto holder = func::FuncOp::create(kernel.getLoc(), "kernel", type);
+  if (!own)
+    own = getFunction(kernel, builder);
+  return own;
+}
+
+/// The function that holds a kernel or call equal to this one.
+StringAttr Planner::getFunction(Operation *op, OpBuilder &builder) {
+  auto type =
+      builder.getFunctionType(op->getOperandTypes(), op->getResultTypes());
+  auto holder = func::FuncOp::create(op->getLoc(), "kernel", type);
   holder.setPrivate();
   // Kernels without symbols are equal whatever the ranges of symbols are.
   if (Attribute attribute = func->getAttr(hlir::kSymbolsAttr);
-      attribute && usesSymbols(kernel))
+      attribute && usesSymbols(op))
     holder->setAttr(hlir::kSymbolsAttr, attribute);
   OpBuilder body = OpBuilder::atBlockEnd(holder.addEntryBlock());
-  auto copy = cast<KernelOp>(body.clone(*kernel));
-  copy.getInputsMutable().assign(holder.getArguments());
-  func::ReturnOp::create(body, kernel.getLoc(), copy.getResults());
+  Operation *copy = body.clone(*op);
+  copy->setOperands(holder.getArguments());
+  func::ReturnOp::create(body, op->getLoc(), copy->getResults());
   std::string text;
   llvm::raw_string_ostream stream(text);
   // Ignores printing flags of the command line: the text is compared.
@@ -402,9 +409,9 @@ StringAttr Planner::getFunction(KernelOp kernel, OpBuilder &builder) {
   StringAttr &name = functions[text];
   if (name) {
     holder.erase();
-    return own = name;
+    return name;
   }
-  own = name = builder.getStringAttr("k" + Twine(functions.size() - 1));
+  name = builder.getStringAttr("k" + Twine(functions.size() - 1));
   holder.setSymNameAttr(name);
   builder.insert(holder);
   return name;
@@ -462,11 +469,15 @@ void Planner::buildStep(ImplicitLocOpBuilder &b, Operation *op,
   FlatSymbolRefAttr callee;
   LaunchAttrInterface launch;
   if (auto kernel = dyn_cast<KernelOp>(op))
-    callee = FlatSymbolRefAttr::get(getFunction(kernel, builder));
+    callee = FlatSymbolRefAttr::get(getKernelFunction(kernel, builder));
   else
     launch = cast<LibraryOpInterface>(op).getLaunch();
-  StepOp::create(b, b.getStringAttr(getLabel(op)), callee, inputs, outputs,
-                 workspace, MapAttr::get(context, 0, amounts), launch);
+  auto step =
+      StepOp::create(b, b.getStringAttr(getLabel(op)), callee, inputs, outputs,
+                     workspace, MapAttr::get(context, 0, amounts), launch);
+  if (!callee && keepCalls)
+    step->setAttr(kComputesAttr,
+                  FlatSymbolRefAttr::get(getFunction(op, builder)));
 }
 
 ScheduleOp Planner::build(OpBuilder &builder) {
@@ -644,6 +655,7 @@ static FailureOr<Request> getPreparation(func::FuncOp joined) {
 namespace {
 class PlanMemory : public llir::impl::PlanMemoryPassBase<PlanMemory> {
 public:
+  using PlanMemoryPassBase::PlanMemoryPassBase;
   void runOnOperation() override;
 
 private:
@@ -674,7 +686,7 @@ LogicalResult PlanMemory::plan(SmallVector<func::FuncOp> funcs,
                      const Request &request) -> FailureOr<ScheduleOp> {
     Assumptions symbols =
         hlir::getAssumptions(func.getBody().front().getTerminator());
-    Planner planner(func, request, symbols, functions);
+    Planner planner(func, request, symbols, functions, keepCalls);
     if (failed(planner.assignStorage()) || failed(planner.assignResults()))
       return failure();
     return planner.build(builder);

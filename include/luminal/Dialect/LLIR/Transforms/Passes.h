@@ -12,6 +12,10 @@
 
 namespace luminal::llir {
 
+/// On a step without a kernel, by `llir-plan-memory` with `keep-calls`: the
+/// function that holds the call.
+constexpr llvm::StringLiteral kComputesAttr = "llir.computes";
+
 #define GEN_PASS_DECL
 #include "luminal/Dialect/LLIR/Transforms/Passes.h.inc"
 

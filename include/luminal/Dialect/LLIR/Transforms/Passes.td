@@ -175,7 +175,13 @@ def PlanMemoryPass : Pass<"llir-plan-memory", "::mlir::ModuleOp"> {
     program's symbols, multiples of 64 bytes.
 
     Fails where a result has no separate memory (llir-fuse-kernels gives it a copying kernel).
+
+    With `keep-calls` the step of a call of a library or of a user's code names, as `llir.computes`, a private function
+    that holds the call: what checks a schedule step by step finds there what the step is to compute.
   }];
+  let options = [
+    Option<"keepCalls", "keep-calls", "bool", "false", "Keep what steps without a kernel compute">
+  ];
   let dependentDialects = ["::luminal::llir::LLIRDialect", "::mlir::func::FuncDialect"];
 }
 
