@@ -19,6 +19,7 @@
 #include "luminal/Dialect/LLIR/Analysis/ProductAnalysis.h"
 #include "luminal/Dialect/LLIR/Analysis/StreamTile.h"
 #include "luminal/Dialect/LLIR/Transforms/Layouts.h"
+#include "luminal/Dialect/LLIR/Transforms/Preparation.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseSet.h"
@@ -158,12 +159,10 @@ Chooser::Chooser(func::FuncOp func, const TargetInterface &device,
   for (BlockArgument argument : block.getArguments())
     if (llir::isWeight(argument))
       ofWeights.insert(argument);
-  double weights = 0;
-  for (BlockArgument argument : block.getArguments())
-    if (llir::isWeight(argument))
-      weights += countBytes(argument);
   isBounded = prepareBytes >= 0;
-  room = isBounded ? prepareBytes : int64_t(device.getPrepareShare() * weights);
+  room = isBounded ? prepareBytes
+                   : int64_t(device.getPrepareShare() *
+                             double(llir::countWeightBytes(func)));
   for (Operation &op : block) {
     bool isOfWeights =
         isa<llir::BodyOpInterface, llir::PrepareOp>(op) &&

@@ -9,6 +9,7 @@
 #include "SampleInputs.h"
 #include "SearchProgram.h"
 #include "luminal/Dialect/HLIR/Utils/Reporter.h"
+#include "luminal/Dialect/LLIR/Transforms/Preparation.h"
 #include "luminal/Dialect/LLIR/Utils/Variants.h"
 #include "luminal/Runtime/Machine.h"
 #include "luminal/Runtime/Weights.h"
@@ -44,6 +45,8 @@ private:
   bool searches(Phase phase, Phase last) const;
   LogicalResult search(Phase from);
   LogicalResult bring(Phase from, Phase last);
+  LogicalResult bringBeside(ArrayRef<func::FuncOp> others, Phase from,
+                            Phase last);
   LogicalResult compileVariants(Phase from, Phase last);
   LogicalResult readSamples();
   void readSamplesOfArchive(func::FuncOp func);
@@ -61,7 +64,7 @@ private:
   }
 
   MLIRContext &context;
-  const CompileOptions &options;
+  CompileOptions options;
   std::unique_ptr<TargetInterface> target;
   /// File with the model of this machine; empty where none is used.
   std::string machine;
@@ -151,6 +154,48 @@ LogicalResult Compiler::bring(Phase from, Phase last) {
   return success();
 }
 
+/// The same, but what the module prepares and what `others` do, which are
+/// variants of its program, take no more memory together than one may.
+LogicalResult Compiler::bringBeside(ArrayRef<func::FuncOp> others, Phase from,
+                                    Phase last) {
+  if (others.empty())
+    return bring(from, last);
+  OwningOpRef<ModuleOp> given = cast<ModuleOp>(module->clone());
+  if (failed(bring(from, last)))
+    return failure();
+  const int64_t asked = options.prepareBytes;
+  // Where nobody bounds it, what takes the place of weights is for nothing.
+  auto count = [&](ArrayRef<func::FuncOp> programs) {
+    llir::PreparedBytes bytes = llir::countPreparedBytes(programs);
+    return bytes.values - (asked < 0 ? bytes.replaced : 0);
+  };
+  func::FuncOp func = getOnlyFunction(*module);
+  int64_t most = asked;
+  if (asked < 0)
+    most = int64_t(target->getPrepareShare() *
+                   double(llir::countWeightBytes(func)));
+  SmallVector<func::FuncOp> all(others);
+  all.push_back(func);
+  const int64_t together = count(all);
+  if (together <= most)
+    return success();
+  // First as though it still prepared all that it has in common with others.
+  const int64_t left = most - count(others), own = count(func);
+  const int64_t inCommon = count(others) + own - together;
+  for (int64_t room : {left + inCommon, left}) {
+    options.prepareBytes = std::max<int64_t>(room, 0);
+    module = cast<ModuleOp>(given->clone());
+    LogicalResult result = bring(from, last);
+    options.prepareBytes = asked;
+    if (failed(result))
+      return failure();
+    all.back() = getOnlyFunction(*module);
+    if (count(all) <= most)
+      break;
+  }
+  return success();
+}
+
 /// Brings the program and each variant to `last`, as if it were alone, and puts
 /// them into one module.
 LogicalResult Compiler::compileVariants(Phase from, Phase last) {
@@ -170,6 +215,7 @@ LogicalResult Compiler::compileVariants(Phase from, Phase last) {
     return failure();
   OwningOpRef<ModuleOp> given = std::move(module);
   SmallVector<OwningOpRef<ModuleOp>> variants;
+  SmallVector<func::FuncOp> done;
   SmallVector<hlir::SymbolsAttr> tables;
   for (const std::string &ranges : all) {
     part = " of " + ranges;
@@ -178,13 +224,14 @@ LogicalResult Compiler::compileVariants(Phase from, Phase last) {
       return failure();
     tables.push_back(getOnlyFunction(*module)->getAttrOfType<hlir::SymbolsAttr>(
         hlir::kSymbolsAttr));
-    if (failed(bring(from, last)))
+    if (failed(bringBeside(done, from, last)))
       return failure();
+    done.push_back(getOnlyFunction(*module));
     variants.push_back(std::move(module));
   }
   part.clear();
   module = std::move(given);
-  if (failed(bring(from, last)))
+  if (failed(bringBeside(done, from, last)))
     return failure();
   Operation *program = module->lookupSymbol(name);
   auto whole = program->getAttrOfType<hlir::SymbolsAttr>(hlir::kSymbolsAttr);

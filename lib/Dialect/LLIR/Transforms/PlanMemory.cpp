@@ -22,6 +22,7 @@
 #include "Arena.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
+#include "luminal/Dialect/LLIR/Transforms/Preparation.h"
 #include "luminal/Dialect/LLIR/Utils/KernelClasses.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
 #include "luminal/Dialect/LLIR/Utils/Variants.h"
@@ -607,6 +608,38 @@ static func::FuncOp joinPreparations(MutableArrayRef<func::FuncOp> funcs,
       index = llvm::find(unique, end.getOperand(index)) - unique.begin();
   end->setOperands(unique.getArrayRef());
   return joined;
+}
+
+int64_t llir::countWeightBytes(func::FuncOp program) {
+  int64_t bytes = 0;
+  for (BlockArgument argument : program.getArguments())
+    if (isWeight(argument))
+      bytes += countBytes(argument.getType()).asConstant().value_or(0);
+  return bytes;
+}
+
+PreparedBytes llir::countPreparedBytes(ArrayRef<func::FuncOp> programs) {
+  SmallVector<func::FuncOp> funcs(programs);
+  SmallVector<Request> requests = llvm::map_to_vector(funcs, getProgram);
+  OwningOpRef<func::FuncOp> joined = joinPreparations(funcs, requests);
+  auto sizeOf = [](Value value) {
+    return countBytes(value.getType()).asConstant().value_or(0);
+  };
+  PreparedBytes bytes;
+  for (Value value : joined->getBody().front().getTerminator()->getOperands())
+    bytes.values += sizeOf(value);
+  // What calls read.
+  llvm::DenseSet<unsigned> isRead;
+  for (const Request &request : requests)
+    for (Operation *op : request.ops)
+      if (!isa<PrepareOp>(op))
+        for (Value operand : op->getOperands())
+          if (auto argument = dyn_cast<BlockArgument>(operand))
+            isRead.insert(argument.getArgNumber());
+  for (BlockArgument argument : joined->getArguments())
+    if (!argument.use_empty() && !isRead.contains(argument.getArgNumber()))
+      bytes.replaced += sizeOf(argument);
+  return bytes;
 }
 
 /// What is prepared for the programs that `joined` was made of; without outputs

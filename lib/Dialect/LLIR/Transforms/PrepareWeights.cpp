@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
+#include "luminal/Dialect/LLIR/Transforms/Preparation.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -171,13 +172,8 @@ void PrepareWeights::runOnOperation() {
   if (!block.getOps<PrepareOp>().empty() || !block.getOps<KernelOp>().empty())
     return;
   int64_t budget = prepareBytes;
-  if (budget < 0) {
-    double weights = 0;
-    for (BlockArgument argument : block.getArguments())
-      if (isWeight(argument))
-        weights += countBytes(argument);
-    budget = int64_t(share * weights);
-  }
+  if (budget < 0)
+    budget = int64_t(share * double(countWeightBytes(func)));
 
   // What is read by an op that each call runs. Results of the function are
   // written by each call.
