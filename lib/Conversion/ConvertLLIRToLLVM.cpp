@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "luminal/Conversion/KernelObjects.h"
 #include "luminal/Conversion/Passes.h"
-#include "luminal/Conversion/Target.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringSet.h"
@@ -29,11 +29,30 @@ class ConvertLLIRToLLVM
     : public luminal::impl::ConvertLLIRToLLVMPassBase<ConvertLLIRToLLVM> {
 public:
   using ConvertLLIRToLLVMPassBase::ConvertLLIRToLLVMPassBase;
+  ConvertLLIRToLLVM(ConvertLLIRToLLVMPassOptions options,
+                    KernelObjects *objects)
+      : ConvertLLIRToLLVMPassBase(std::move(options)), objects(objects) {}
   void getDependentDialects(DialectRegistry &registry) const override {
     ConvertLLIRToLLVMPassBase::getDependentDialects(registry);
     registerTargetDialects(registry);
   }
   void runOnOperation() override;
+
+private:
+  /// A kernel on its way.
+  struct Task {
+    func::FuncOp func;
+    llir::KernelOp kernel;
+    /// Where objects are kept.
+    std::string key;
+    FinishedKernel made;
+    bool isKnown = false;
+  };
+  LogicalResult assemble(std::vector<Task> &tasks, ModuleOp code,
+                         const TargetInterface &device);
+
+  /// Null: the code stays in the module.
+  KernelObjects *objects = nullptr;
 };
 } // namespace
 
@@ -89,6 +108,30 @@ checkWorkspace(llir::StepOp step,
   return success();
 }
 
+/// Makes and keeps the objects of kernels that were not known. `code` has their
+/// functions.
+LogicalResult ConvertLLIRToLLVM::assemble(std::vector<Task> &tasks,
+                                          ModuleOp code,
+                                          const TargetInterface &device) {
+  FailureOr<std::vector<KernelObject>> made =
+      device.assemble(code, objects->threads);
+  if (failed(made))
+    return failure();
+  auto next = made->begin();
+  for (Task &task : tasks) {
+    if (task.isKnown) {
+      ++objects->numKnown;
+    } else {
+      task.made.object = std::move(*next++);
+      objects->store.keep(
+          task.key, task.made.str(hlir::describePlace(task.kernel.getLoc()),
+                                  &getContext()));
+    }
+    objects->objects.push_back(std::move(task.made.object));
+  }
+  return success();
+}
+
 void ConvertLLIRToLLVM::runOnOperation() {
   ModuleOp module = getOperation();
   std::string error;
@@ -99,34 +142,56 @@ void ConvertLLIRToLLVM::runOnOperation() {
     return signalPassFailure();
   }
   OwningOpRef<ModuleOp> code = ModuleOp::create(module.getLoc());
-  SmallVector<func::FuncOp> done;
-  llvm::StringMap<EmittedKernel> emitted;
+  std::vector<Task> tasks;
   llvm::StringMap<std::optional<llir::Workspace>> workspaces;
-  /// By kernel, in the module's order.
-  SmallVector<std::pair<StringAttr, SmallVector<Requirement>>> requirements;
   for (auto func : module.getOps<func::FuncOp>()) {
     llir::KernelOp kernel = getOnlyKernel(func);
     if (!kernel)
       continue;
-    FailureOr<EmittedKernel> made =
-        device->emit(kernel, func.getSymName(), *code, getSymbols(func));
-    if (failed(made))
-      return signalPassFailure();
-    tellLaunch(kernel, func.getSymName(), *made, DEBUG_TYPE);
-    SmallVector<Requirement> own;
-    hlir::addRequirements(own, made->requirements);
-    requirements.push_back({func.getSymNameAttr(), std::move(own)});
-    emitted[func.getSymName()] = std::move(*made);
-    workspaces[func.getSymName()] =
+    Task &task = tasks.emplace_back(Task{func, kernel, {}, {}});
+    StringRef name = func.getSymName();
+    if (objects) {
+      task.key = getObjectKey(func, *device);
+      if (std::optional<std::string> entry = objects->store.find(task.key))
+        if (auto known = FinishedKernel::parse(
+                *entry, name, hlir::describePlace(kernel.getLoc()),
+                &getContext())) {
+          task.made = std::move(*known);
+          task.isKnown = true;
+        }
+    }
+    if (!task.isKnown) {
+      FailureOr<EmittedKernel> made =
+          device->emit(kernel, name, *code, getSymbols(func));
+      if (failed(made))
+        return signalPassFailure();
+      task.made.emitted = std::move(*made);
+    }
+    tellLaunch(kernel, name, task.made.emitted, DEBUG_TYPE);
+    workspaces[name] =
         llir::getWorkspace(kernel, hlir::getAssumptions(func).getSymbols());
-    done.push_back(func);
   }
   if (!keepLoops && failed(device->lower(*code)))
     return signalPassFailure();
-  for (func::FuncOp func : done)
-    func.erase();
-  Block &body = *module.getBody();
-  body.getOperations().splice(body.end(), code->getBody()->getOperations());
+  if (objects && failed(assemble(tasks, *code, *device)))
+    return signalPassFailure();
+  /// By kernel, in the module's order.
+  SmallVector<std::pair<StringAttr, SmallVector<Requirement>>> requirements;
+  llvm::StringMap<EmittedKernel> emitted;
+  for (Task &task : tasks) {
+    SmallVector<Requirement> own;
+    hlir::addRequirements(own, task.made.emitted.requirements);
+    requirements.push_back({task.func.getSymNameAttr(), std::move(own)});
+    emitted[task.func.getSymName()] = std::move(task.made.emitted);
+    if (objects)
+      task.func.eraseBody();
+    else
+      task.func.erase();
+  }
+  if (!objects) {
+    Block &body = *module.getBody();
+    body.getOperations().splice(body.end(), code->getBody()->getOperations());
+  }
   for (auto schedule : module.getOps<llir::ScheduleOp>()) {
     llvm::StringSet<> called;
     for (auto step : schedule.getBody().getOps<llir::StepOp>())
@@ -146,4 +211,10 @@ void ConvertLLIRToLLVM::runOnOperation() {
   });
   if (given.wasInterrupted())
     signalPassFailure();
+}
+
+std::unique_ptr<Pass>
+luminal::createConvertLLIRToLLVMPass(ConvertLLIRToLLVMPassOptions options,
+                                     KernelObjects *objects) {
+  return std::make_unique<ConvertLLIRToLLVM>(std::move(options), objects);
 }

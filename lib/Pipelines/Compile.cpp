@@ -6,6 +6,7 @@
 #include "FindVariants.h"
 #include "KernelCheck.h"
 #include "Phases.h"
+#include "PlannedKernels.h"
 #include "SampleInputs.h"
 #include "SearchProgram.h"
 #include "luminal/Dialect/HLIR/Utils/Reporter.h"
@@ -42,6 +43,7 @@ private:
   LogicalResult measure(StringRef name, Fn fn);
   LogicalResult runPhase(Phase from, Phase to);
   PhaseFiles getFiles() const;
+  LogicalResult openKernels();
   bool searches(Phase phase, Phase last) const;
   LogicalResult search(Phase from);
   LogicalResult bring(Phase from, Phase last);
@@ -75,6 +77,9 @@ private:
   CompileReport report;
   /// " of s=1" while that variant is compiled.
   std::string part;
+  /// Code of kernels, where it is kept.
+  std::unique_ptr<PlannedKernels> kernels;
+  std::optional<KernelObjects> objects;
   /// Files that passes write.
   std::optional<MemoryFile> saturation, explanation;
 };
@@ -105,7 +110,9 @@ PhaseFiles Compiler::getFiles() const {
 }
 
 LogicalResult Compiler::runPhase(Phase from, Phase to) {
-  return runPhases(*module, from, to, options, machine, getFiles());
+  PhaseFiles files = getFiles();
+  files.objects = objects ? &*objects : nullptr;
+  return runPhases(*module, from, to, options, machine, files);
 }
 
 /// Whether what comes next is chosen by the clock: all from extraction to
@@ -134,6 +141,18 @@ LogicalResult Compiler::search(Phase from) {
     return failure();
   module = std::move(found->module);
   report.searches.push_back({part, std::move(found->report)});
+  return openKernels();
+}
+
+/// What a search chose is found again, and so is its code.
+LogicalResult Compiler::openKernels() {
+  if (objects || options.emit || target->describeObjects().empty())
+    return success();
+  auto cache = openPlanCache(context, options);
+  if (!cache)
+    return error() << cache.error().message;
+  kernels = std::make_unique<PlannedKernels>(std::move(*cache));
+  objects.emplace(KernelObjects{*kernels, options.threads, {}});
   return success();
 }
 
@@ -513,7 +532,18 @@ LogicalResult Compiler::emitArtifact() {
   if (failed(openWeights(artifact)))
     return failure();
   if (failed(measure("binary", [&] {
-        FailureOr<TargetCode> code = compileCode(*module, options, *target);
+        std::vector<KernelObject> finished;
+        if (objects) {
+          Reporter(&context, "search", "")
+              .passed(FileLineColLoc::get(&context, options.input, 0, 0),
+                      "objects",
+                      {{"known", int64_t(objects->numKnown)},
+                       {"made", int64_t(objects->objects.size()) -
+                                    int64_t(objects->numKnown)}});
+          finished = std::move(objects->objects);
+        }
+        FailureOr<TargetCode> code =
+            compileCode(*module, options, *target, std::move(finished));
         if (succeeded(code))
           artifact.code = std::move(*code);
         return LogicalResult(code);

@@ -41,6 +41,7 @@ LogicalResult luminal::runPhases(ModuleOp module, Phase from, Phase to,
   pipeline.eqsatReport = files.saturation;
   pipeline.eqsatExplain = files.explanation;
   pipeline.keepSession = files.keepSession;
+  pipeline.objects = files.objects;
   for (const std::string &name : options.explainValues)
     pipeline.eqsatExplainValues.push_back(name);
   PassManager pm(module.getContext());
@@ -98,8 +99,10 @@ std::string luminal::printModule(ModuleOp module, Locations locations) {
 
 FailureOr<TargetCode> luminal::compileCode(ModuleOp module,
                                            const CompileOptions &options,
-                                           const TargetInterface &target) {
-  FailureOr<TargetCode> code = target.compile(module, options.threads);
+                                           const TargetInterface &target,
+                                           std::vector<KernelObject> objects) {
+  FailureOr<TargetCode> code =
+      target.compile(module, options.threads, std::move(objects));
   if (failed(code))
     return failure();
   FailureOr<UserKernels> kernels =

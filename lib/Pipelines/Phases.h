@@ -14,6 +14,7 @@ namespace luminal {
 struct PhaseFiles {
   std::string saturation, explanation;
   eqsat::KeepSession keepSession;
+  KernelObjects *objects = nullptr;
 };
 
 /// Brings `module` from phase `from` to phase `to`, at most `Lowered`.
@@ -23,10 +24,12 @@ mlir::LogicalResult runPhases(mlir::ModuleOp module, Phase from, Phase to,
                               llvm::StringRef machine,
                               const PhaseFiles &files = {});
 
-/// The code of a lowered module, with that of a user that its steps run.
+/// The code of a lowered module and of `objects`, with that of a user that its
+/// steps run.
 mlir::FailureOr<TargetCode> compileCode(mlir::ModuleOp module,
                                         const CompileOptions &options,
-                                        const TargetInterface &target);
+                                        const TargetInterface &target,
+                                        std::vector<KernelObject> objects = {});
 /// Narrows the ranges of symbols as CompileOptions::variants states them, and
 /// folds what is decided then, as an import with these sizes does.
 mlir::LogicalResult narrowSymbols(mlir::ModuleOp module, llvm::StringRef ranges,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Pipelines/Pipelines.h"
+#include "luminal/Conversion/KernelObjects.h"
 #include "luminal/Conversion/Passes.h"
 #include "luminal/Conversion/Target.h"
 #include "luminal/Dialect/HLIR/Transforms/Passes.h"
@@ -211,7 +212,7 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     pm.addPass(llir::createPlanMemoryPass());
     ConvertLLIRToLLVMPassOptions convert;
     setDevice(convert, options);
-    pm.addPass(createConvertLLIRToLLVMPass(convert));
+    pm.addPass(createConvertLLIRToLLVMPass(convert, options.objects));
   }
   return success();
 }

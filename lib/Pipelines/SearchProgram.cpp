@@ -201,6 +201,23 @@ static std::optional<SearchedProgram> parseDecision(MLIRContext *context,
 // Entry
 //===----------------------------------------------------------------------===//
 
+Result<search::PlanCache>
+luminal::openPlanCache(MLIRContext &context, const CompileOptions &options) {
+  std::optional<search::CacheMode> mode =
+      search::getCacheMode(options.planCacheMode);
+  if (!mode)
+    return Error("no plan cache mode '" + options.planCacheMode +
+                 "'; known are: update, read-only, frozen");
+  return search::PlanCache(
+      {.folder = search::getPlanFolder(options.planCache),
+       .mode = *mode,
+       .note = [&context, input = options.input](const std::string &message) {
+         Reporter(&context, DEBUG_TYPE, "")
+             .missed(FileLineColLoc::get(&context, input, 0, 0), "note",
+                     {{"reason", message}});
+       }});
+}
+
 FailureOr<SearchedProgram> luminal::searchProgram(ModuleOp module, Phase from,
                                                   const CompileOptions &options,
                                                   StringRef machine,
@@ -210,11 +227,9 @@ FailureOr<SearchedProgram> luminal::searchProgram(ModuleOp module, Phase from,
   MLIRContext *context = module.getContext();
   Location loc = FileLineColLoc::get(context, options.input, 0, 0);
   auto error = [&](const Error &e) { return emitError(loc) << e.message; };
-  std::optional<search::CacheMode> mode =
-      search::getCacheMode(options.planCacheMode);
-  if (!mode)
-    return emitError(loc) << "no plan cache mode '" << options.planCacheMode
-                          << "'; known are: update, read-only, frozen";
+  auto cache = openPlanCache(*context, options);
+  if (!cache)
+    return error(cache.error());
   Reporter reporter(context, DEBUG_TYPE, "");
   auto note = [&](const std::string &message) {
     reporter.missed(loc, "note", {{"reason", message}});
@@ -223,11 +238,8 @@ FailureOr<SearchedProgram> luminal::searchProgram(ModuleOp module, Phase from,
       getTimingDevice(target, options.arch, runtime::availableThreads());
   if (!device)
     return error(device.error());
-  search::PlanCache cache({.folder = search::getPlanFolder(options.planCache),
-                           .mode = *mode,
-                           .note = note});
   std::string key = getDecisionKey(module, from, options, *device, samples);
-  if (std::optional<std::string> text = cache.find(kDecisionKind, key))
+  if (std::optional<std::string> text = cache->find(kDecisionKind, key))
     if (auto known = parseDecision(context, *text)) {
       reporter.passed(loc, "known", {{"decision", StringRef(key)}});
       return std::move(*known);
@@ -235,7 +247,7 @@ FailureOr<SearchedProgram> luminal::searchProgram(ModuleOp module, Phase from,
   CompileSpace space(module, from, options, machine, target, *device,
                      samples.getSizes(), files);
   space.setNote(note);
-  CompileClock clock(*context, options, machine, target, *device, space, cache,
+  CompileClock clock(*context, options, machine, target, *device, space, *cache,
                      samples);
   clock.setNote(note);
 
@@ -280,7 +292,7 @@ FailureOr<SearchedProgram> luminal::searchProgram(ModuleOp module, Phase from,
   found.report = writeReport(*outcome, clock, target.getMachine(), seconds);
   // Who stopped it did not mean it for good.
   if (outcome->reason != "stopped")
-    cache.store(kDecisionKind, key, printDecision(found));
-  cache.trim();
+    cache->store(kDecisionKind, key, printDecision(found));
+  cache->trim();
   return found;
 }

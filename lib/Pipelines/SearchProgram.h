@@ -8,6 +8,7 @@
 #include "SampleInputs.h"
 #include "luminal/Conversion/Target.h"
 #include "luminal/Pipelines/Compile.h"
+#include "luminal/Search/PlanCache.h"
 
 namespace luminal {
 
@@ -17,6 +18,11 @@ struct SearchedProgram {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::string report;
 };
+
+/// The plan cache that the options name. What cannot be used of it is a remark.
+/// An error says that there is no such mode.
+Result<search::PlanCache> openPlanCache(mlir::MLIRContext &context,
+                                        const CompileOptions &options);
 
 /// Looks for the fastest program that is equal to `module`, which is in phase
 /// `from`, at most `fused`. Whole programs are timed and checked with `samples`

@@ -29,7 +29,7 @@ list(REMOVE_ITEM needs Polly)
 set_target_properties(LLVMExtensions PROPERTIES INTERFACE_LINK_LIBRARIES "${needs}")
 
 llvm_map_components_to_libnames(llvm_archives
-  support core analysis passes ipo linker irreader bitwriter asmparser targetparser
+  support core analysis passes ipo linker irreader bitwriter asmparser targetparser objcopy
   native NVPTX lto dtlto supportlsp debuginfodwarf
   option frontendopenmp frontendoffloading frontenddriver windowsdriver)
 list(REMOVE_DUPLICATES llvm_archives)

@@ -30,6 +30,17 @@ struct EmittedKernel {
   std::vector<Requirement> requirements;
 };
 
+/// The machine code of one kernel, which a compile may take from an earlier
+/// one.
+struct KernelObject {
+  /// The function that `bytes`, a relocatable object, holds.
+  std::string symbol;
+  std::string bytes;
+  /// Features that it uses of those that an artifact lists only where they are
+  /// used.
+  std::vector<std::string> features;
+};
+
 /// A member of an artifact that holds code.
 struct CodeMember {
   std::string name;
@@ -100,11 +111,20 @@ public:
   /// Lowers the functions that `emit` wrote to the llvm dialect, and those of
   /// LLVM's targets.
   virtual mlir::LogicalResult lower(mlir::ModuleOp module) const = 0;
-  /// The code of the functions of a lowered module, which may hold a schedule
-  /// besides; the same bytes for any number of `threads` (0: the context's). On
-  /// failure the error is at the module.
-  virtual mlir::FailureOr<TargetCode> compile(mlir::ModuleOp module,
-                                              unsigned threads) const = 0;
+  /// What the object of a kernel depends on besides the kernel; empty where no
+  /// kernel has an object of its own.
+  virtual std::string describeObjects() const { return {}; }
+  /// The objects of the functions of a lowered module, in their order; each
+  /// depends on its function alone. On failure the error is at the module.
+  virtual mlir::FailureOr<std::vector<KernelObject>>
+  assemble(mlir::ModuleOp module, unsigned threads) const;
+  /// The code of `objects` and of the functions of a lowered module, which may
+  /// hold a schedule besides; the same bytes for any number of `threads` (0:
+  /// the context's), whoever assembled the functions. On failure the error is
+  /// at the module.
+  virtual mlir::FailureOr<TargetCode>
+  compile(mlir::ModuleOp module, unsigned threads,
+          std::vector<KernelObject> objects = {}) const = 0;
 
   /// Checks that the device runs the code of a user, as far as the bytes tell,
   /// which may be anything. The extension that a file of this form has ("so");

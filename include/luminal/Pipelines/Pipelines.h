@@ -10,6 +10,8 @@
 
 namespace luminal {
 
+struct KernelObjects;
+
 /// The states that a module passes through, in order. A phase is named after
 /// the state reached; its contract is in docs/Architecture.md.
 enum class Phase {
@@ -98,6 +100,9 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
                      "locations")};
   /// Given what is saturated, for more programs of it; no option of the text.
   eqsat::KeepSession keepSession;
+  /// Where the code of kernels goes that are finished in phase `Lowered`; null:
+  /// into the module. No option of the text either.
+  KernelObjects *objects = nullptr;
 };
 
 /// Adds the passes that bring a module from phase `from` to phase `to`

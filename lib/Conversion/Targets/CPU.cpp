@@ -4,12 +4,16 @@
 #include "Targets.h"
 #include "UserCode.h"
 #include "luminal/Conversion/LLIRToLLVM.h"
+#include "luminal/Conversion/RenameSymbol.h"
 #include "luminal/Runtime/CpuFeatures.h"
 #include "luminal/Runtime/Machine.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Threading.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/TargetParser/Triple.h"
+
+#include <set>
 
 using namespace luminal;
 using namespace mlir;
@@ -26,34 +30,40 @@ public:
   LogicalResult lower(ModuleOp module) const override {
     return lowerToLLVM(module);
   }
-  FailureOr<TargetCode> compile(ModuleOp module,
-                                unsigned threads) const override;
+  std::string describeObjects() const override;
+  FailureOr<std::vector<KernelObject>>
+  assemble(ModuleOp module, unsigned threads) const override;
+  FailureOr<TargetCode>
+  compile(ModuleOp module, unsigned threads,
+          std::vector<KernelObject> objects) const override;
   Result<std::string> checkUserCode(const UserCode &code) const override;
 
 protected:
   MachineModel getDeviceModel() const override { return target.getMachine(); }
 
 private:
-  runtime::TargetSpec getSpec(ModuleOp module) const;
+  runtime::TargetSpec getSpec(ArrayRef<KernelObject> objects) const;
 
   CPUTarget target;
 };
 } // namespace
 
-/// Whether code uses the tile registers of AMX, which a system may refuse to a
-/// process even where the processor has them.
-static bool usesTiles(ModuleOp module) {
+/// Features of AMX that code uses: a system may refuse them to a process even
+/// where the processor has them.
+static std::vector<std::string> findTileFeatures(ModuleOp module) {
   WalkResult result = module.walk([](LLVM::CallIntrinsicOp op) {
     return op.getIntrin() == "llvm.x86.ldtilecfg" ? WalkResult::interrupt()
                                                   : WalkResult::advance();
   });
-  return result.wasInterrupted();
+  if (result.wasInterrupted())
+    return {"amx-bf16", "amx-tile"};
+  return {};
 }
 
-runtime::TargetSpec CPU::getSpec(ModuleOp module) const {
-  // Of those, what kernels use.
-  static const StringRef ofTiles[] = {"amx-bf16", "amx-tile"};
-  bool hasTiles = usesTiles(module);
+runtime::TargetSpec CPU::getSpec(ArrayRef<KernelObject> objects) const {
+  std::set<std::string> used;
+  for (const KernelObject &object : objects)
+    used.insert(object.features.begin(), object.features.end());
   runtime::TargetSpec spec;
   spec.kind = getName();
   spec.arch = llvm::Triple(target.triple).getArchName().str();
@@ -62,11 +72,22 @@ runtime::TargetSpec CPU::getSpec(ModuleOp module) const {
   StringRef(target.features).split(features, ',', -1, /*KeepEmpty=*/false);
   for (StringRef feature : features)
     if (feature.consume_front("+") && runtime::isIsaFeature(feature.str()) &&
-        (!feature.starts_with("amx-") ||
-         (hasTiles && llvm::is_contained(ofTiles, feature))))
+        (!feature.starts_with("amx-") || used.count(feature.str())))
       spec.features.push_back(feature.str());
   llvm::sort(spec.features);
   return spec;
+}
+
+std::string CPU::describeObjects() const {
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << target.triple << "\n"
+      << target.cpu << "\n"
+      << target.features << "\nvectors " << target.vectorBits << " x "
+      << target.vectorRegisters << (target.hasPairs ? " pairs" : "")
+      << (target.hasTiles ? " tiles" : "") << "\n"
+      << target.getMachine().str() << "\n";
+  return text;
 }
 
 FailureOr<EmittedKernel> CPU::emit(llir::KernelOp kernel, StringRef symbol,
@@ -85,71 +106,97 @@ FailureOr<EmittedKernel> CPU::emit(llir::KernelOp kernel, StringRef symbol,
                        std::move(info->requirements)};
 }
 
-/// Splits the functions over `parts` modules of about equal amounts of code.
-static SmallVector<OwningOpRef<ModuleOp>> splitCode(ModuleOp module,
-                                                    unsigned parts) {
-  SmallVector<std::pair<uint64_t, LLVM::LLVMFuncOp>> functions;
+/// Modules of one function each, in order. Declarations and constants are
+/// copied to each.
+static std::vector<OwningOpRef<ModuleOp>> splitCode(ModuleOp module) {
   SmallVector<Operation *> shared;
+  SmallVector<LLVM::LLVMFuncOp> functions;
   for (Operation &op : *module.getBody()) {
     auto func = dyn_cast<LLVM::LLVMFuncOp>(op);
-    if (func && !func.isExternal()) {
-      uint64_t size = 0;
-      func.walk([&](Operation *) { ++size; });
-      functions.push_back({size, func});
-    } else if (!isa<llir::ScheduleOp>(op)) {
+    if (func && !func.isExternal())
+      functions.push_back(func);
+    else if (!isa<llir::ScheduleOp, func::FuncOp>(op))
       shared.push_back(&op);
-    }
   }
-  // The largest first; equal sizes keep their order.
-  SmallVector<unsigned> order = llvm::to_vector(
-      llvm::seq<unsigned>(static_cast<unsigned>(functions.size())));
-  llvm::sort(order, [&](unsigned a, unsigned b) {
-    uint64_t sizeA = functions[a].first, sizeB = functions[b].first;
-    return sizeA != sizeB ? sizeA > sizeB : a < b;
-  });
-  SmallVector<OwningOpRef<ModuleOp>> result;
-  SmallVector<uint64_t> load(parts, 0);
-  for (unsigned i = 0; i < parts; ++i)
-    result.push_back(ModuleOp::create(module.getLoc()));
-  for (unsigned i : order) {
-    auto &[size, func] = functions[i];
-    unsigned least = std::min_element(load.begin(), load.end()) - load.begin();
-    load[least] += size;
-    result[least]->push_back(func->clone());
+  std::vector<OwningOpRef<ModuleOp>> parts;
+  for (LLVM::LLVMFuncOp func : functions) {
+    ModuleOp part = *parts.emplace_back(ModuleOp::create(module.getLoc()));
+    for (Operation *op : shared)
+      part.push_back(op->clone());
+    part.push_back(func->clone());
   }
-  // Declarations and constants are copied to each part.
-  for (OwningOpRef<ModuleOp> &part : result)
-    for (Operation *op : llvm::reverse(shared))
-      part->getBody()->push_front(op->clone());
-  return result;
+  return parts;
 }
 
-FailureOr<TargetCode> CPU::compile(ModuleOp module, unsigned threads) const {
-  // The split must not depend on the machine, or the output would.
-  constexpr unsigned parts = 2;
-  SmallVector<OwningOpRef<ModuleOp>> code = splitCode(module, parts);
-  SmallVector<std::unique_ptr<llvm::MemoryBuffer>> objects(parts);
-  auto compilePart = [&](size_t i) {
-    objects[i] = compileToObject(*code[i], target);
-    return success(objects[i] != nullptr);
+/// The name of each function in its object: no object knows which kernel of a
+/// program it is.
+static constexpr StringLiteral kFunctionName = "kernel";
+
+FailureOr<std::vector<KernelObject>> CPU::assemble(ModuleOp module,
+                                                   unsigned threads) const {
+  std::vector<OwningOpRef<ModuleOp>> parts = splitCode(module);
+  std::vector<KernelObject> objects(parts.size());
+  // The largest are the first to begin.
+  std::vector<std::pair<int64_t, size_t>> order;
+  for (auto [i, part] : llvm::enumerate(parts)) {
+    int64_t size = 0;
+    part->walk([&](Operation *) { ++size; });
+    order.emplace_back(-size, i);
+  }
+  llvm::sort(order);
+  auto assembleOne = [&](size_t next) {
+    size_t i = order[next].second;
+    auto func = cast<LLVM::LLVMFuncOp>(parts[i]->getBody()->back());
+    objects[i].symbol = func.getSymName().str();
+    objects[i].features = findTileFeatures(*parts[i]);
+    func.setSymName(kFunctionName);
+    auto object = compileToObject(*parts[i], target);
+    if (!object)
+      return failure();
+    objects[i].bytes = object->getBuffer().str();
+    return success();
   };
   MLIRContext &context = *module.getContext();
-  LogicalResult compiled = success();
-  if ((threads ? threads : context.getNumThreads()) > 1)
-    compiled = failableParallelForEachN(&context, 0, parts, compilePart);
-  else
-    for (unsigned i = 0; i < parts && succeeded(compiled); ++i)
-      compiled = compilePart(i);
-  if (failed(compiled))
+  if ((threads ? threads : context.getNumThreads()) > 1) {
+    if (failed(
+            failableParallelForEachN(&context, 0, parts.size(), assembleOne)))
+      return failure();
+  } else {
+    for (size_t i = 0; i < parts.size(); ++i)
+      if (failed(assembleOne(i)))
+        return failure();
+  }
+  return objects;
+}
+
+FailureOr<TargetCode> CPU::compile(ModuleOp module, unsigned threads,
+                                   std::vector<KernelObject> objects) const {
+  FailureOr<std::vector<KernelObject>> own = assemble(module, threads);
+  if (failed(own))
     return failure();
-  SmallVector<llvm::MemoryBufferRef> refs;
-  for (auto &object : objects)
-    refs.push_back(object->getMemBufferRef());
+  llvm::append_range(objects, *own);
   std::string reason;
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> named;
+  std::vector<llvm::MemoryBufferRef> refs;
+  for (const KernelObject &object : objects) {
+    named.push_back(
+        renameSymbol(object.bytes, kFunctionName, object.symbol, &reason));
+    if (!named.back())
+      return emitError(module.getLoc()) << reason;
+    refs.push_back(named.back()->getMemBufferRef());
+  }
+  // A program of calls alone has a library without functions.
+  if (refs.empty()) {
+    OwningOpRef<ModuleOp> none = ModuleOp::create(module.getLoc());
+    named.push_back(compileToObject(*none, target));
+    if (!named.back())
+      return failure();
+    refs.push_back(named.back()->getMemBufferRef());
+  }
   std::unique_ptr<llvm::MemoryBuffer> shared = linkSharedObject(refs, &reason);
   if (!shared)
     return emitError(module.getLoc()) << reason;
-  return TargetCode{getSpec(module), {{"host.so", shared->getBuffer().str()}}};
+  return TargetCode{getSpec(objects), {{"host.so", shared->getBuffer().str()}}};
 }
 
 Result<std::string> CPU::checkUserCode(const UserCode &code) const {

@@ -29,8 +29,9 @@ public:
   LogicalResult lower(ModuleOp module) const override {
     return lowerToNVVM(module);
   }
-  FailureOr<TargetCode> compile(ModuleOp module,
-                                unsigned threads) const override;
+  FailureOr<TargetCode>
+  compile(ModuleOp module, unsigned threads,
+          std::vector<KernelObject> objects) const override;
   Result<std::string> checkUserCode(const UserCode &code) const override;
 
 protected:
@@ -87,7 +88,8 @@ static LogicalResult checkAlignment(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
-FailureOr<TargetCode> CUDA::compile(ModuleOp module, unsigned) const {
+FailureOr<TargetCode> CUDA::compile(ModuleOp module, unsigned,
+                                    std::vector<KernelObject>) const {
   if (failed(checkAlignment(module)))
     return failure();
   std::optional<std::string> text = translateToPTX(*getCode(module), arch);

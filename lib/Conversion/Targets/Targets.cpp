@@ -65,6 +65,12 @@ TargetInterface::verify(llir::KernelOp kernel,
   return llir::verifyLoops(kernel, ranges, getMachine());
 }
 
+FailureOr<std::vector<KernelObject>> TargetInterface::assemble(ModuleOp module,
+                                                               unsigned) const {
+  return module.emitError()
+         << "kernels have no objects of their own on " << getName();
+}
+
 llvm::ArrayRef<TargetKind> luminal::getTargetKinds() {
   static const TargetKind kinds[] = {getCPUKind(), getCUDAKind()};
   return kinds;

@@ -1,0 +1,20 @@
+//===- RenameSymbol.h - Objects under the names of a program --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_CONVERSION_RENAMESYMBOL_H
+#define LUMINAL_CONVERSION_RENAMESYMBOL_H
+
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace luminal {
+
+/// `object` with its symbol `from` as `to`. On failure null, and the reason in
+/// *error.
+std::unique_ptr<llvm::MemoryBuffer> renameSymbol(llvm::StringRef object,
+                                                 llvm::StringRef from,
+                                                 llvm::StringRef to,
+                                                 std::string *error);
+
+} // namespace luminal
+
+#endif // LUMINAL_CONVERSION_RENAMESYMBOL_H

@@ -1,0 +1,40 @@
+//===- PlannedKernels.h - Code of kernels in the plan cache ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_PIPELINES_PLANNEDKERNELS_H
+#define LUMINAL_LIB_PIPELINES_PLANNEDKERNELS_H
+
+#include "luminal/Conversion/KernelObjects.h"
+#include "luminal/Search/PlanCache.h"
+
+namespace luminal {
+
+/// Keeps code beside the times that chose it.
+class PlannedKernels : public KernelStore {
+public:
+  explicit PlannedKernels(search::PlanCache cache) : cache(std::move(cache)) {}
+  /// Old entries make place for new ones.
+  ~PlannedKernels() override {
+    if (hasNew)
+      cache.trim();
+  }
+
+  std::optional<std::string> find(const std::string &key) override {
+    return cache.find(kKind, key);
+  }
+  void keep(const std::string &key, llvm::StringRef entry) override {
+    if (cache.getMode() == search::CacheMode::Update) {
+      hasNew = true;
+      cache.store(kKind, key, entry);
+    }
+  }
+
+private:
+  static constexpr std::string_view kKind = "object";
+  search::PlanCache cache;
+  bool hasNew = false;
+};
+
+} // namespace luminal
+
+#endif // LUMINAL_LIB_PIPELINES_PLANNEDKERNELS_H
