@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "luminal/Conversion/KernelObjects.h"
+#include "luminal/Dialect/LLIR/Utils/KernelClasses.h"
 #include "luminal/Support/Sha256.h"
 #include "luminal/Support/Version.h"
 #include "mlir/AsmParser/AsmParser.h"
@@ -93,17 +94,7 @@ std::string luminal::getObjectKey(func::FuncOp func,
   // What it is called in this program is not part of it.
   StringAttr name = func.getSymNameAttr();
   func.setSymName("kernel");
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
-  func.print(stream, OpPrintingFlags()
-                         .enableDebugInfo(false)
-                         .elideLargeElementsAttrs(unlimited)
-                         .elideLargeResourceString(unlimited)
-                         .skipRegions(false)
-                         .useLocalScope()
-                         .assumeVerified());
+  hash.update(llir::getKernelText(func));
   func.setSymNameAttr(name);
-  hash.update(text);
   return hash.hex();
 }

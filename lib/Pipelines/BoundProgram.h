@@ -102,7 +102,7 @@ struct Closeness {
     double most = 0;
     std::vector<bool> isOpen;
   };
-  std::vector<Rounding> rounding;
+  std::vector<Rounding> rounding = {};
 
   /// Adds what results differ by that were rounded otherwise.
   void addRounding(const std::vector<HostTensor> &expected,

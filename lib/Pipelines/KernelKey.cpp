@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Pipelines/KernelKey.h"
+#include "luminal/Dialect/LLIR/Utils/KernelClasses.h"
 #include "luminal/Runtime/Device.h"
 #include "luminal/Runtime/Machine.h"
 #include "luminal/Support/Sha256.h"
@@ -187,14 +188,7 @@ LoneKernel luminal::isolateKernel(Operation *op,
                       hlir::SymbolsAttr::get(context, entries));
   LoneKernel result;
   result.symbols = names.get().vec();
-  llvm::raw_string_ostream stream(result.text);
-  constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
-  function.print(stream, OpPrintingFlags()
-                             .enableDebugInfo(false)
-                             .elideLargeElementsAttrs(unlimited)
-                             .elideLargeResourceString(unlimited)
-                             .useLocalScope()
-                             .assumeVerified());
+  result.text = llir::getKernelText(function);
   return result;
 }
 

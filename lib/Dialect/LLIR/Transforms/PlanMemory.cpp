@@ -396,18 +396,7 @@ StringAttr Planner::getFunction(Operation *op, OpBuilder &builder) {
   Operation *copy = body.clone(*op);
   copy->setOperands(holder.getArguments());
   func::ReturnOp::create(body, op->getLoc(), copy->getResults());
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  // Ignores printing flags of the command line: the text is compared.
-  constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
-  holder.print(stream, OpPrintingFlags()
-                           .enableDebugInfo(false)
-                           .elideLargeElementsAttrs(unlimited)
-                           .elideLargeResourceString(unlimited)
-                           .skipRegions(false)
-                           .useLocalScope()
-                           .assumeVerified());
-  StringAttr &name = functions[text];
+  StringAttr &name = functions[getKernelText(holder)];
   if (name) {
     holder.erase();
     return name;

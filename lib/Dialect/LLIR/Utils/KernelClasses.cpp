@@ -7,6 +7,20 @@
 using namespace mlir;
 using namespace luminal::llir;
 
+std::string luminal::llir::getKernelText(func::FuncOp holder) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
+  holder.print(stream, OpPrintingFlags()
+                           .enableDebugInfo(false)
+                           .elideLargeElementsAttrs(unlimited)
+                           .elideLargeResourceString(unlimited)
+                           .skipRegions(false)
+                           .useLocalScope()
+                           .assumeVerified());
+  return text;
+}
+
 /// Of everything but what is read.
 static llvm::hash_code hashAlone(Operation *op) {
   return llvm::hash_combine(op->getName(), op->hashProperties(),

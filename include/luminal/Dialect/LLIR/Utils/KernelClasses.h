@@ -5,9 +5,14 @@
 #define LUMINAL_DIALECT_LLIR_UTILS_KERNELCLASSES_H
 
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace luminal::llir {
+
+/// The text by which a function that holds a kernel is known: all of it,
+/// without locations, whatever the command line says of printing.
+std::string getKernelText(mlir::func::FuncOp holder);
 
 /// Numbers kernels, those with one that compute and run alike whatever they
 /// read: equal types, attributes and bodies. What is decided for a kernel of a
