@@ -22,29 +22,20 @@ static constexpr int64_t kStoredBytes = 16;
 /// for it, operations are counted and rates measured beside other load.
 static constexpr double kGain = 0.8;
 
-static int64_t getElementBytes(Value v) {
-  return std::max(8u, getElementType(v).getIntOrFloatBitWidth()) / 8;
-}
-
 /// Bytes of the results; nothing where they depend on symbols.
 static std::optional<int64_t> countResultBytes(KernelOp kernel) {
-  int64_t bytes = 0;
-  for (Value result : kernel.getResults()) {
-    SmallVector<Expr> extents = hlir::getExtents(result);
-    std::optional<int64_t> elements =
-        product({extents.begin(), extents.end()}).asConstant();
-    if (!elements)
-      return std::nullopt;
-    bytes += *elements * getElementBytes(result);
-  }
-  return bytes;
+  Expr bytes = 0;
+  for (Value result : kernel.getResults())
+    bytes = bytes + countBytes(result.getType());
+  return bytes.asConstant();
 }
 
 /// Whether vectors along `axis` are neighbours in `result` and each begins at a
 /// multiple of kStoredBytes.
 static bool isAligned(Value result, LoopAxisAttr axis) {
   SmallVector<Expr> extents = hlir::getExtents(result);
-  int64_t each = getElementBytes(result);
+  int64_t each =
+      std::max(8u, getElementType(result).getIntOrFloatBitWidth()) / 8;
   if (axis.getDims().back() + 1 != extents.size() ||
       (axis.getLanes() * each) % kStoredBytes != 0)
     return false;
