@@ -138,8 +138,12 @@ private:
     Expr address, toNext;
   };
 
+  static bool isAhead(llir::LoopFormAttr form) {
+    return form.getWord("ahead") == "rows";
+  }
+
   void findNext(const Domain &domain) {
-    if (domain.dims.empty())
+    if (domain.dims.empty() || llvm::none_of(e.loopCase.getForms(), isAhead))
       return;
     unsigned row = domain.dims.back();
     // Other dims are indices that are read, which no one reads ahead.
@@ -203,15 +207,15 @@ private:
   /// leaves time: its own row is in the cache.
   void emitPass(llir::RowReductionOpInterface op, const Kept *k) {
     llir::LoopFormAttr form = e.loopCase.getForm(llir::getPosition(op));
-    bool isAhead = form.getWord("ahead") == "rows" && !next.empty();
-    if (!k && !isAhead) {
+    bool brings = isAhead(form) && !next.empty();
+    if (!k && !brings) {
       e.emit(op->getResult(0), rowIndex);
       return;
     }
     unsigned vectors = countVectorsOfLine(form), number = 0;
     emitRowReduction(e, op, rowIndex, [&](const Index &at) {
       // What is left of a row behind whole steps is on lines that are fetched.
-      if (isAhead && number < form.getNumber("unroll", 1) &&
+      if (brings && number < form.getNumber("unroll", 1) &&
           number % vectors == 0)
         bringNext(at);
       ++number;
