@@ -104,6 +104,9 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
   // kernels is what its text says.
   if (from == Phase::Fused && to > from)
     pm.addNestedPass<func::FuncOp>(llir::createProveIndicesPass());
+  // Kernels that were written by hand.
+  if ((from == Phase::Fused || from == Phase::Scheduled) && to > from)
+    pm.addNestedPass<func::FuncOp>(llir::createCheckKernelsPass());
 
   // 1. imported -> rolled: repeated subgraphs are loops.
   if (passes(Phase::Rolled) && options.roll == "on")
@@ -196,6 +199,7 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     llir::UpdateInPlacePassOptions inPlace;
     inPlace.blockThreads = machine.blockThreads;
     pm.addNestedPass<func::FuncOp>(llir::createUpdateInPlacePass(inPlace));
+    pm.addNestedPass<func::FuncOp>(llir::createCheckKernelsPass());
   }
 
   // 4. fused -> scheduled: how each kernel runs.
@@ -205,6 +209,8 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     schedule.workers = options.workers;
     schedule.precision = options.precision;
     pm.addPass(createScheduleKernelsPass(schedule));
+    // It splits kernels.
+    pm.addNestedPass<func::FuncOp>(llir::createCheckKernelsPass());
   }
 
   // 5. scheduled -> lowered: memory, launches and code.

@@ -150,3 +150,35 @@ func.func @mean_and_variance(%x: tensor<8x60xf32>) -> (tensor<8xf32>, tensor<8xf
   %5 = llir.reduce sum %4 : tensor<8x60xf32> -> tensor<8xf32>
   return %5, %1 : tensor<8xf32>, tensor<8xf32>
 }
+
+// A norm behind a product that has too few rows for a stage: the deviation from the mean is a value of the norm's kernel,
+// which alone reads it, and not a result.
+// CHECK-LABEL: func.func @norm_behind_product
+// CHECK: %[[P:.*]] = llir.kernel(%arg0, %arg1, %arg2)
+// CHECK: llir.yield %{{[^,]*}} : tensor<64x256xf32>
+// CHECK: %[[N:.*]] = llir.kernel(%[[P]])
+// CHECK: llir.yield %{{[^,]*}} : tensor<64x256xf32>
+// CHECK: return %[[N]]
+func.func @norm_behind_product(%x: tensor<64x512xf32>, %w: tensor<256x512xf32>, %y: tensor<64x256xf32>) -> tensor<64x256xf32> {
+  %0 = llir.gemm %x, %w k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x512xf32>, tensor<256x512xf32> -> tensor<64x256xf32>
+  %1 = llir.elementwise add(%0, %y) : (tensor<64x256xf32>, tensor<64x256xf32>) -> tensor<64x256xf32>
+  %2 = llir.layer_norm %1 {eps = 1.0e-6 : f64} : tensor<64x256xf32>
+  return %2 : tensor<64x256xf32>
+}
+
+// The same of the exponentials of a softmax, also where another kernel reads the scores.
+// CHECK-LABEL: func.func @softmax_behind_product
+// CHECK: %[[P:.*]] = llir.kernel(%arg0, %arg1)
+// CHECK: llir.yield %{{[^,]*}} : tensor<64x256xf32>
+// CHECK: llir.kernel(%[[P]])
+// CHECK: llir.reduce max
+// CHECK: llir.yield %{{[^,]*}} : tensor<64x256xf32>
+// CHECK-NOT: :2 = llir.kernel
+// CHECK: return
+func.func @softmax_behind_product(%x: tensor<64x512xf32>, %w: tensor<256x512xf32>) -> (tensor<64x256xf32>, tensor<256x64xf32>) {
+  %0 = llir.gemm %x, %w k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x512xf32>, tensor<256x512xf32> -> tensor<64x256xf32>
+  %1 = llir.elementwise neg(%0) : (tensor<64x256xf32>) -> tensor<64x256xf32>
+  %2 = llir.softmax %1 : tensor<64x256xf32>
+  %3 = llir.view %1 <(d0, d1) -> (d1, d0)> : tensor<64x256xf32> -> tensor<256x64xf32>
+  return %2, %3 : tensor<64x256xf32>, tensor<256x64xf32>
+}

@@ -191,6 +191,7 @@ private:
   double countColumnBytes(ProductOpInterface op) const;
   Decision fitsStage(const Group &group, ProductOpInterface op,
                      llvm::ArrayRef<Expr> rows) const;
+  bool needsStage(const Group &group, mlir::Value value) const;
   Decision followsStage(const Group &group, mlir::Value value) const;
   void readByRows(Group &group, ProductOpInterface op);
   Decision joinStage(Group &group, ProductOpInterface op);

@@ -357,6 +357,9 @@ Decision FusionPlan::addRoot(Value value) {
   if (followsProduct.contains(value) ||
       cast<BodyOpInterface>(value.getDefiningOp()).isFree())
     return Decision::refuse("it belongs to the loops that compute it");
+  // A kernel that alone reads a value and computes it needs no memory for it.
+  if (!outputs.contains(value) && readers[value].size() == 1)
+    return Decision::refuse("no other kernel reads it");
   Decision decision = Decision::refuse("no kernel reads it");
   unsigned deepest = getDeepest(readers[value]), effort = kMaxGroupsSearched;
   // A value of a row is a result of the kernel that reads it for its rows where
@@ -497,7 +500,7 @@ Decision FusionPlan::shouldInline(Value value) {
                                 "reduction before it",
                                 group);
     }
-  if (isEnd && isReadByRows(*known.front(), value)) {
+  if (isEnd && needsStage(*known.front(), value)) {
     if (Decision fits = followsStage(*known.front(), value); !fits)
       return fits;
   } else if (followsProduct.contains(value)) {

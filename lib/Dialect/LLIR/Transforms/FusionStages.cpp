@@ -140,6 +140,18 @@ Decision FusionPlan::fitsStage(const Group &group, ProductOpInterface op,
   return Decision::accept();
 }
 
+/// Whether a group that computes `value` needs anchors before it as stages. A
+/// reduction's kernel has its own rows in any case: behind a reduction it
+/// computes a value once and reads there what does not join. Only of an element
+/// that a product gives, nothing is left to be read.
+bool FusionPlan::needsStage(const Group &group, Value value) const {
+  if (!isReadByRows(group, value))
+    return false;
+  unsigned space = group.accesses.find(value)->second.front().space;
+  return group.loopsOf != GroupLoops::Rows || followsProduct.contains(value) ||
+         (space != kMainSpace && space != kRowsSpace);
+}
+
 /// Whether the anchors that `value` follows, which the group reads by rows, can
 /// be stages of it.
 Decision FusionPlan::followsStage(const Group &group, Value value) const {

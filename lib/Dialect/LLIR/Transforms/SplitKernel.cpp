@@ -121,9 +121,21 @@ KernelOp Splitter::buildInPlace(UpdateOpInterface update, Value memory) {
   return built;
 }
 
+/// The values of a kernel's body that its results are made of.
+static DenseSet<Value> findRead(KernelOp kernel) {
+  DenseSet<Value> read;
+  for (Operation &op : llvm::reverse(kernel.getBody().front()))
+    if (isa<YieldOp>(op) || llvm::any_of(op.getResults(), [&](Value v) {
+          return read.contains(v);
+        }))
+      read.insert(op.operand_begin(), op.operand_end());
+  return read;
+}
+
 SmallVector<KernelOp> llir::splitByReductions(KernelOp kernel) {
   if (kernel.getInPlace())
     return {};
+  DenseSet<Value> read = findRead(kernel);
   // The level of each op: how many reductions, one after the other, end there.
   DenseMap<Operation *, unsigned> levels;
   SmallVector<SmallVector<Value>> reductions;
@@ -137,7 +149,10 @@ SmallVector<KernelOp> llir::splitByReductions(KernelOp kernel) {
         return {};
       if (reductions.size() == level)
         reductions.emplace_back();
-      llvm::append_range(reductions[level], op.getResults());
+      llvm::append_range(reductions[level],
+                         llvm::make_filter_range(op.getResults(), [&](Value v) {
+                           return read.contains(v);
+                         }));
       ++level;
     }
     levels[&op] = level;
@@ -153,7 +168,8 @@ SmallVector<KernelOp> llir::splitByReductions(KernelOp kernel) {
   Splitter splitter(kernel);
   SmallVector<KernelOp> kernels;
   for (ArrayRef<Value> level : reductions)
-    kernels.push_back(splitter.build(level));
+    if (!level.empty())
+      kernels.push_back(splitter.build(level));
   kernels.push_back(splitter.build(SmallVector<Value>(yielded)));
   return kernels;
 }

@@ -166,6 +166,15 @@ def CheckIndicesPass : Pass<"llir-check-indices", "::mlir::ModuleOp"> {
   let dependentDialects = ["::luminal::hlir::HLIRDialect"];
 }
 
+def CheckKernelsPass : Pass<"llir-check-kernels", "::mlir::func::FuncOp"> {
+  let summary = "Refuse results of kernels that nothing reads";
+  let description = [{
+    Part of the contract of the phases `fused` and `scheduled`: each result of an `llir.kernel` is read, by another op
+    or by the function's return. A result without a reader would be written to memory for nothing. It is an error at the
+    kernel. Nothing is changed.
+  }];
+}
+
 def PlanMemoryPass : Pass<"llir-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Give every value memory and list the launches";
   let description = [{
