@@ -167,12 +167,14 @@ static Status logaddexp(OpCall &o) {
 // Powers
 //===----------------------------------------------------------------------===//
 
+static Status power(OpCall &o, const Operand &base, const Operand &exponent);
+
 static Status powTensorScalar(OpCall &o) {
   Operand base = o.operand("self");
   Number exponent = o.number("exponent");
   auto known = exponent.asDouble();
   if (!known)
-    return o.fail("the exponent is symbolic");
+    return power(o, base, exponent);
   double n = *known;
   Type type = o.promote({base, exponent});
   Value x = o.as(base, type);
