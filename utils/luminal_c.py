@@ -7,7 +7,7 @@ import torch
 
 INPUT, OUTPUT, WEIGHT, STATE = range(4)
 DTYPES = [torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.int32, torch.int64, torch.bool, torch.int8,
-          torch.uint8]
+          torch.uint8, torch.float8_e4m3fn, torch.float8_e5m2, torch.int16, torch.uint16, torch.uint32]
 
 
 class TensorInfo(ctypes.Structure):

@@ -82,7 +82,10 @@ enum {
   LUMINAL_I8 = 7,
   LUMINAL_U8 = 8,
   LUMINAL_F8E4M3 = 9,
-  LUMINAL_F8E5M2 = 10
+  LUMINAL_F8E5M2 = 10,
+  LUMINAL_I16 = 11,
+  LUMINAL_U16 = 12,
+  LUMINAL_U32 = 13
 };
 
 /* The tensors of an artifact, each kind numbered from 0.
@@ -329,7 +332,7 @@ typedef struct luminal_tensor_reader {
   int32_t (*dtype)(void *handle, int32_t *dtype);
   int32_t (*device)(void *handle, int32_t *device);
   /* The library's numbers of the element types, by luminal_dtype. */
-  int32_t dtypes[LUMINAL_F8E5M2 + 1];
+  int32_t dtypes[LUMINAL_U32 + 1];
   /* Its number of the kind of device that tensors must be on; -1: any. */
   int32_t device_kind;
 } luminal_tensor_reader;

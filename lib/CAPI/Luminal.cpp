@@ -14,15 +14,15 @@ using namespace luminal;
 using namespace luminal::runtime;
 
 // C callers link against these values.
-static_assert(LUMINAL_F32 == int(DType::F32) &&
-              LUMINAL_F16 == int(DType::F16) &&
-              LUMINAL_BF16 == int(DType::BF16) &&
-              LUMINAL_F64 == int(DType::F64) &&
-              LUMINAL_I32 == int(DType::I32) &&
-              LUMINAL_I64 == int(DType::I64) && LUMINAL_I1 == int(DType::I1) &&
-              LUMINAL_I8 == int(DType::I8) && LUMINAL_U8 == int(DType::U8) &&
-              LUMINAL_F8E4M3 == int(DType::F8E4M3) &&
-              LUMINAL_F8E5M2 == int(DType::F8E5M2));
+static_assert(
+    LUMINAL_F32 == int(DType::F32) && LUMINAL_F16 == int(DType::F16) &&
+    LUMINAL_BF16 == int(DType::BF16) && LUMINAL_F64 == int(DType::F64) &&
+    LUMINAL_I32 == int(DType::I32) && LUMINAL_I64 == int(DType::I64) &&
+    LUMINAL_I1 == int(DType::I1) && LUMINAL_I8 == int(DType::I8) &&
+    LUMINAL_U8 == int(DType::U8) && LUMINAL_F8E4M3 == int(DType::F8E4M3) &&
+    LUMINAL_F8E5M2 == int(DType::F8E5M2) && LUMINAL_I16 == int(DType::I16) &&
+    LUMINAL_U16 == int(DType::U16) && LUMINAL_U32 == int(DType::U32) &&
+    LUMINAL_U32 + 1 == kNumDTypes);
 
 static thread_local std::string lastError;
 static thread_local luminal_error_code lastCode = LUMINAL_ERROR_NONE;
@@ -241,7 +241,7 @@ luminal_status luminal_bind(luminal_context *context, luminal_kind kind,
   }
   if (rank > 0 && !shape)
     return fail("luminal_bind: null shape");
-  if (dtype < LUMINAL_F32 || dtype > LUMINAL_F8E5M2)
+  if (dtype < LUMINAL_F32 || dtype > LUMINAL_U32)
     return fail("there is no element type " + std::to_string(dtype));
   if (strides && !isContiguous(rank, shape, strides))
     return fail("'" + tensor->spec->name +

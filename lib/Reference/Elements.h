@@ -187,6 +187,12 @@ auto forInt(DType t, Fn fn) -> decltype(fn(Bool())) {
     return fn(PlainInt<int8_t>());
   case DType::U8:
     return fn(PlainInt<uint8_t>());
+  case DType::I16:
+    return fn(PlainInt<int16_t>());
+  case DType::U16:
+    return fn(PlainInt<uint16_t>());
+  case DType::U32:
+    return fn(PlainInt<uint32_t>());
   case DType::I1:
     return fn(Bool());
   default:

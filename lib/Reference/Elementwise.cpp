@@ -97,6 +97,15 @@ static ChunkFn cast(DType from, DType to) {
   };
 }
 
+static ChunkFn bitcast(DType from, DType to) {
+  unsigned size = dtypeSize(from);
+  if (size != dtypeSize(to))
+    return {};
+  return [size](ArrayRef<const char *> in, int64_t n, char *out) {
+    std::memcpy(out, in[0], static_cast<size_t>(n) * size);
+  };
+}
+
 static ChunkFn select(DType t) {
   auto ofSize = [](auto zero) -> ChunkFn {
     using T = decltype(zero);
@@ -182,6 +191,8 @@ ChunkFn reference::getElementwise(Operation *op) {
       .Case<hlir::LessThanOp>([&](auto) { return lessThan(t); })
       .Case<hlir::CastOp>(
           [&](hlir::CastOp) { return ::cast(t, dtypeOf(op->getResult(0))); })
+      .Case<hlir::BitcastOp>(
+          [&](auto) { return bitcast(t, dtypeOf(op->getResult(0))); })
       .Case<hlir::SelectOp>(
           [&](auto) { return select(dtypeOf(op->getResult(0))); })
       .Default([](Operation *) { return ChunkFn(); });
@@ -382,6 +393,8 @@ ChunkFn reference::getScalarFunction(llir::Fn fn, ArrayRef<DType> inputs,
     return {};
   if (fn == llir::Fn::Cast)
     return ::cast(inputs[0], result);
+  if (fn == llir::Fn::Bitcast)
+    return bitcast(inputs[0], result);
   if (fn == llir::Fn::Select)
     return inputs[0] == DType::I1 && inputs[1] == inputs[2] ? select(result)
                                                             : ChunkFn();

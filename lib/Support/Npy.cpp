@@ -150,12 +150,14 @@ std::optional<DType> dtypeOfCode(std::string_view code,
   constexpr std::pair<std::string_view, DType> codes[] = {
       {"f4", DType::F32}, {"f2", DType::F16}, {"f8", DType::F64},
       {"i4", DType::I32}, {"i8", DType::I64}, {"b1", DType::I1},
-      {"i1", DType::I8},  {"u1", DType::U8},  {"V2", DType::BF16}};
+      {"i1", DType::I8},  {"u1", DType::U8},  {"V2", DType::BF16},
+      {"i2", DType::I16}, {"u4", DType::U32}};
   for (auto [name, dtype] : codes)
     if (name == code)
       return dtype;
-  if (code == "u2" && expected == DType::BF16)
-    return DType::BF16;
+  // Two bytes are also how bf16 is written by what lacks that type.
+  if (code == "u2")
+    return expected == DType::BF16 ? DType::BF16 : DType::U16;
   // f8 types have no NumPy code: one byte of void is read as the expected type.
   if (code == "V1" && (expected == DType::F8E4M3 || expected == DType::F8E5M2))
     return expected;
@@ -182,6 +184,12 @@ std::string_view codeOf(DType dtype) {
     return "|i1";
   case DType::U8:
     return "|u1";
+  case DType::I16:
+    return "<i2";
+  case DType::U16:
+    return "<u2";
+  case DType::U32:
+    return "<u4";
   case DType::F8E4M3:
   case DType::F8E5M2:
     return "|V1";

@@ -16,7 +16,8 @@ constexpr std::pair<std::string_view, DType> kTypes[] = {
     {"I32", DType::I32},        {"I64", DType::I64},
     {"BOOL", DType::I1},        {"I8", DType::I8},
     {"U8", DType::U8},          {"F8_E4M3", DType::F8E4M3},
-    {"F8_E5M2", DType::F8E5M2},
+    {"F8_E5M2", DType::F8E5M2}, {"I16", DType::I16},
+    {"U16", DType::U16},        {"U32", DType::U32},
 };
 } // namespace
 

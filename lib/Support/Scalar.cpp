@@ -138,6 +138,12 @@ int64_t luminal::loadInt(DType t, const void *element) {
     return load<int8_t>(element);
   case DType::U8:
     return load<uint8_t>(element);
+  case DType::I16:
+    return load<int16_t>(element);
+  case DType::U16:
+    return load<uint16_t>(element);
+  case DType::U32:
+    return load<uint32_t>(element);
   case DType::I1:
     return load<uint8_t>(element) != 0;
   default:
@@ -150,7 +156,11 @@ void luminal::storeInt(DType t, int64_t value, void *element) {
   case DType::I64:
     return store(value, element);
   case DType::I32:
+  case DType::U32:
     return store(static_cast<uint32_t>(value), element);
+  case DType::I16:
+  case DType::U16:
+    return store(static_cast<uint16_t>(value), element);
   case DType::I8:
   case DType::U8:
     return store(static_cast<uint8_t>(value), element);
@@ -179,9 +189,13 @@ void luminal::castElement(DType from, const void *source, DType to,
   case DType::I32:
     return store(saturatingTruncate<int32_t>(value), target);
   case DType::I8:
-    return store(saturatingTruncate<int8_t>(value), target);
   case DType::U8:
-    return store(saturatingTruncate<uint8_t>(value), target);
+    return store(wrappingTruncate<uint8_t>(value), target);
+  case DType::I16:
+  case DType::U16:
+    return store(wrappingTruncate<uint16_t>(value), target);
+  case DType::U32:
+    return store(wrappingTruncate<uint32_t>(value), target);
   case DType::I1:
     // NaN differs from zero.
     return store(static_cast<uint8_t>(value != 0), target);

@@ -92,7 +92,7 @@ def write_archive(graph_module: torch.fx.GraphModule, signature: ExportGraphSign
 # The names that .safetensors files have for element types.
 _SAFE = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.float64: "F64", torch.int32: "I32",
          torch.int64: "I64", torch.bool: "BOOL", torch.int8: "I8", torch.uint8: "U8", torch.float8_e4m3fn: "F8_E4M3",
-         torch.float8_e5m2: "F8_E5M2"}
+         torch.float8_e5m2: "F8_E5M2", torch.int16: "I16", torch.uint16: "U16", torch.uint32: "U32"}
 
 
 def write_safetensors(path: pathlib.Path, tensors: Mapping[str, torch.Tensor]) -> None:

@@ -18,7 +18,7 @@ SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE = range(3)
 
 # Names of the element types, in the order of luminal_dtype.
 DTYPES = ["float32", "float16", "bfloat16", "float64", "int32", "int64", "bool", "int8", "uint8", "float8_e4m3fn",
-          "float8_e5m2"]
+          "float8_e5m2", "int16", "uint16", "uint32"]
 
 # By luminal_error_code.
 _EXCEPTIONS: dict[int, type[_errors.LuminalError]] = {

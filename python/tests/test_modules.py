@@ -59,7 +59,7 @@ def test_float_type(dtype):
         helpers.same(helpers.compile(copy.deepcopy(module))(x), module(x))
 
 
-@pytest.mark.parametrize("dtype", [torch.int32, torch.int64, torch.int8, torch.uint8, torch.bool])
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64, torch.int16, torch.int8, torch.uint8, torch.bool])
 def test_integer_type(dtype):
     def function(a, b):
         return a + b, a * b, a == b, torch.where(a > b, a, b), (a.to(torch.float32) / 3).to(dtype)

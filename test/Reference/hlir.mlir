@@ -51,8 +51,8 @@ func.func @integer() -> (tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi
   return %0, %1, %2, %3, %4 : tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi1>, tensor<2xi1>
 }
 
-// CHECK: @cast#0: dense<[0, 127, -128, 0]> : tensor<4xi8>
-// CHECK: @cast#1: dense<[0, 255, 0, 0]> : tensor<4xui8>
+// CHECK: @cast#0: dense<[0, 44, -44, 0]> : tensor<4xi8>
+// CHECK: @cast#1: dense<[0, 44, 212, 0]> : tensor<4xui8>
 // CHECK: @cast#2: dense<true> : tensor<4xi1>
 // CHECK: @cast#3: dense<[8.750000e-01, 2.880000e+02, -2.880000e+02, 0x7FC00000]> : tensor<4xf32>
 // CHECK: @cast#4: dense<-1> : tensor<2xi32>
@@ -66,6 +66,36 @@ func.func @cast() -> (tensor<4xi8>, tensor<4xui8>, tensor<4xi1>, tensor<4xf32>, 
   %big = hlir.constant dense<[-1, 4294967295]> : tensor<2xi64>
   %5 = hlir.cast %big : tensor<2xi64> -> tensor<2xi32>
   return %0, %1, %2, %4, %5 : tensor<4xi8>, tensor<4xui8>, tensor<4xi1>, tensor<4xf32>, tensor<2xi32>
+}
+
+// The low bits of 64; 0 beyond those.
+// CHECK: @cast_low_bits#0: dense<[32767, -32768, -1, 512, 0, 0, 0]> : tensor<7xi16>
+// CHECK: @cast_low_bits#1: dense<[32767, 32768, 65535, 512, 0, 0, 0]> : tensor<7xui16>
+// CHECK: @cast_low_bits#2: dense<[32767, 32768, 4294967295, 512, 0, 0, 0]> : tensor<7xui32>
+// CHECK: @cast_low_bits#3: dense<[32767, 32768, 4294967295, 512, 0, 0, 0]> : tensor<7xi64>
+// CHECK: @cast_low_bits#4: dense<[3.276700e+04, -3.276800e+04, -1.000000e+00, 5.120000e+02, 0.000000e+00, 0.000000e+00, 0.000000e+00]> : tensor<7xf32>
+func.func @cast_low_bits() -> (tensor<7xi16>, tensor<7xui16>, tensor<7xui32>, tensor<7xi64>, tensor<7xf32>) {
+  %x = hlir.constant dense<[32767.9, 32768.0, -1.0, 1.099511628288e12, 1.0e19, 0x7FF0000000000000, 0x7FF8000000000000]> : tensor<7xf64>
+  %0 = hlir.cast %x : tensor<7xf64> -> tensor<7xi16>
+  %1 = hlir.cast %x : tensor<7xf64> -> tensor<7xui16>
+  %2 = hlir.cast %x : tensor<7xf64> -> tensor<7xui32>
+  %3 = hlir.cast %2 : tensor<7xui32> -> tensor<7xi64>
+  %4 = hlir.cast %0 : tensor<7xi16> -> tensor<7xf32>
+  return %0, %1, %2, %3, %4 : tensor<7xi16>, tensor<7xui16>, tensor<7xui32>, tensor<7xi64>, tensor<7xf32>
+}
+
+// The bits of a NaN stay as they are.
+// CHECK: @bitcast#0: dense<[1065353216, -2147483648, 2143289345]> : tensor<3xi32>
+// CHECK: @bitcast#1: dense<[15360, -32768]> : tensor<2xi16>
+// CHECK: @bitcast#2: dense<[1.000000e+00, -0.000000e+00]> : tensor<2xbf16>
+func.func @bitcast() -> (tensor<3xi32>, tensor<2xi16>, tensor<2xbf16>) {
+  %x = hlir.constant dense<[1.0, -0.0, 0x7FC00001]> : tensor<3xf32>
+  %0 = hlir.bitcast %x : tensor<3xf32> -> tensor<3xi32>
+  %h = hlir.constant dense<[1.0, -0.0]> : tensor<2xf16>
+  %1 = hlir.bitcast %h : tensor<2xf16> -> tensor<2xi16>
+  %w = hlir.constant dense<[16256, -32768]> : tensor<2xi16>
+  %2 = hlir.bitcast %w : tensor<2xi16> -> tensor<2xbf16>
+  return %0, %1, %2 : tensor<3xi32>, tensor<2xi16>, tensor<2xbf16>
 }
 
 // Sums in double: 2^24 + 1 + 1 in f32 is rounded only once.

@@ -39,8 +39,8 @@ inline constexpr llvm::StringLiteral kHasFloatInstructions =
 /// Whether `b` stands in such a function.
 bool hasFloatInstructions(mlir::OpBuilder &b);
 
-/// The cast of `x` (an element of `from`; ui8, i8 and f8 values are i8 bits) to
-/// an element of `to` (likewise).
+/// The cast of `x` (an element of `from`; storage types are the signless
+/// integer of their bits) to an element of `to` (likewise).
 mlir::Value emitCast(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
                      mlir::Type from, mlir::Type to);
 

@@ -11,8 +11,8 @@
 namespace luminal {
 
 /// The values are part of the C interface and of the artifact: never renumber.
-/// I1 is stored as one byte, 0 or 1. F8* , I8 and U8 are storage types: only a
-/// cast reads or writes them.
+/// I1 is stored as one byte, 0 or 1. F8*, I8, U8, I16, U16 and U32 are storage
+/// types: only casts and moves read or write them.
 enum class DType : uint8_t {
   F32 = 0,
   F16 = 1,
@@ -24,8 +24,13 @@ enum class DType : uint8_t {
   I8 = 7,
   U8 = 8,
   F8E4M3 = 9,
-  F8E5M2 = 10
+  F8E5M2 = 10,
+  I16 = 11,
+  U16 = 12,
+  U32 = 13
 };
+
+inline constexpr unsigned kNumDTypes = 14;
 
 constexpr unsigned dtypeSize(DType t) {
   switch (t) {
@@ -34,9 +39,12 @@ constexpr unsigned dtypeSize(DType t) {
     return 8;
   case DType::F32:
   case DType::I32:
+  case DType::U32:
     return 4;
   case DType::F16:
   case DType::BF16:
+  case DType::I16:
+  case DType::U16:
     return 2;
   default:
     return 1;

@@ -67,6 +67,14 @@ Int saturatingTruncate(double value) {
   return static_cast<Int>(value);
 }
 
+/// Toward zero in 64 bits, and of those the lowest; what 64 bits do not hold,
+/// and NaN, gives 0.
+template <typename Int>
+Int wrappingTruncate(double value) {
+  bool isInside = value >= -0x1p63 && value < 0x1p63;
+  return isInside ? static_cast<Int>(static_cast<int64_t>(value)) : Int(0);
+}
+
 /// An integer as a double, rounded to odd where it is not exact: a second
 /// rounding to a narrower type then equals a single rounding.
 double roundToOdd(int64_t value);

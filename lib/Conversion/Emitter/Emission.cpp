@@ -77,6 +77,13 @@ ElementwiseEmission::emitElements(Operation *op, Emitter &e, const Index &,
     result = e.fromStorage(result, element);
   } else if (fn == llir::Fn::Cast) {
     result = emitCast(b, args[0], getElementType(op->getOperand(0)), element);
+  } else if (fn == llir::Fn::Bitcast) {
+    Type type = getComputeType(element);
+    if (auto vector = dyn_cast<VectorType>(args[0].getType()))
+      type = vector.clone(type);
+    result = args[0];
+    if (type != result.getType())
+      result = arith::BitcastOp::create(b, type, result);
   } else {
     result = emitFn(b, fn, args, element);
   }

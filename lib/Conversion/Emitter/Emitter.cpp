@@ -14,7 +14,8 @@ using namespace mlir;
 
 Type luminal::getComputeType(Type element) {
   if (hlir::isStorageType(element))
-    return IntegerType::get(element.getContext(), 8);
+    return IntegerType::get(element.getContext(),
+                            element.getIntOrFloatBitWidth());
   return element;
 }
 

@@ -152,10 +152,13 @@ static Value toFloat(Lanes &m, Value x, Type from, Type to) {
     x = bf16ToF32(m, x), from = f32;
   else if (from.isF16())
     x = m.extf(x, f32), from = f32;
-  else if (from.isInteger(1) || from.isUnsignedInteger(8))
+  else if (from.isInteger(1) || from.isUnsignedInteger(8) ||
+           from.isUnsignedInteger(16))
     x = m.sitofp(m.extu(x, m.b.getI32Type()), f32), from = f32;
-  else if (from.isInteger(8))
+  else if (from.isInteger(8) || from.isInteger(16))
     x = m.sitofp(x, f32), from = f32;
+  else if (from.isUnsignedInteger(32))
+    x = m.sitofp(m.extu(x, m.b.getI64Type()), f64), from = f64;
   else if (from.isInteger(32))
     x = m.sitofp(x, f64), from = f64;
   else if (from.isInteger(64)) {
@@ -181,18 +184,21 @@ static Value toFloat(Lanes &m, Value x, Type from, Type to) {
   return {};
 }
 
-/// Truncates toward zero, saturates, NaN gives 0.
-static Value floatToInt(Lanes &m, Value x, Type to, unsigned width,
-                        bool isSigned) {
+/// Truncates toward zero; NaN gives 0. i32 and i64 saturate. The storage types
+/// get the low bits of 64, and 0 for what 64 bits do not hold.
+static Value floatToInt(Lanes &m, Value x, Type to) {
   Type f64 = m.b.getF64Type(), i64 = m.b.getI64Type();
+  bool wraps = hlir::isStorageType(to);
+  unsigned width = wraps ? 64 : to.getIntOrFloatBitWidth();
   Value w = Lanes::element(x).isF64() ? x : m.extf(x, f64);
-  double hi = std::ldexp(1.0, isSigned ? width - 1 : width),
-         lo = isSigned ? -hi : 0.0;
+  double hi = std::ldexp(1.0, width - 1), lo = -hi;
   int64_t max = width == 64 ? INT64_MAX : int64_t(hi) - 1,
           min = width == 64 ? INT64_MIN : int64_t(lo);
   Value inside = m.both(m.lt(w, m.num(w, hi)),
                         m.cmp(arith::CmpFPredicate::OGE, w, m.num(w, lo)));
   Value v = m.fptosi(m.select(inside, w, m.num(w, 0.0)), i64);
+  if (wraps)
+    return m.trunci(v, m.b.getIntegerType(to.getIntOrFloatBitWidth()));
   v = m.select(m.cmp(arith::CmpFPredicate::OGE, w, m.num(w, hi)),
                m.integer(v, max), v);
   v = m.select(m.lt(w, m.num(w, lo)), m.integer(v, min), v);
@@ -216,7 +222,7 @@ Value luminal::emitCast(ImplicitLocOpBuilder &b, Value x, Type from, Type to) {
   unsigned width = to.getIntOrFloatBitWidth();
   Type signless = b.getIntegerType(width);
   if (fromFloat)
-    return floatToInt(m, x, signless, width, !to.isUnsignedInteger());
+    return floatToInt(m, x, to);
   unsigned fromWidth = from.getIntOrFloatBitWidth();
   if (fromWidth == width)
     return x;

@@ -128,7 +128,7 @@ public:
     if (!type)
       return {};
     Type element = type.getElementType();
-    if (!element.isInteger(32) && !element.isInteger(64))
+    if (!element.isSignlessInteger(32) && !element.isInteger(64))
       return {};
     if (is<hlir::ConstantOp>(node)) {
       auto range =

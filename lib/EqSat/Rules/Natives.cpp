@@ -159,7 +159,7 @@ static bool isFloat(MatchContext &c, NativeArgs args, NativeResults &) {
 
 static bool isInteger(MatchContext &c, NativeArgs args, NativeResults &) {
   Type type = elementOf(c, args[0]);
-  return type && (type.isInteger(32) || type.isInteger(64));
+  return type && (type.isSignlessInteger(32) || type.isInteger(64));
 }
 
 static bool isIntegerOrBool(MatchContext &c, NativeArgs args,
@@ -194,25 +194,13 @@ static bool isWider(Type wide, Type narrow) {
   if (!wide || !narrow)
     return false;
   if (auto p = precisionOf(wide)) {
-    if (narrow.isInteger(1) || narrow.isInteger(32))
+    if (narrow.isInteger(1) || narrow.isSignlessInteger(32))
       return narrow.isInteger(1) || p >= 32;
     return isWiderFloat(wide, narrow);
   }
   if (wide.isInteger(64))
-    return narrow.isInteger(32) || narrow.isInteger(1);
-  return wide.isInteger(32) && narrow.isInteger(1);
-}
-
-static bool castsAlike(MatchContext &c, NativeArgs args, NativeResults &) {
-  Type wide = elementOf(c, args[0]), narrow = elementOf(c, args[1]),
-       to = elementOf(c, args[2]);
-  if (!wide || !narrow || !to)
-    return false;
-  bool saturates =
-      isa<FloatType>(wide) && isa<IntegerType>(narrow) && isa<IntegerType>(to);
-  // i1 is 0 or 1 in any integer type.
-  return !saturates || narrow.isInteger(1) || to.isInteger(1) ||
-         to.getIntOrFloatBitWidth() >= narrow.getIntOrFloatBitWidth();
+    return narrow.isSignlessInteger(32) || narrow.isInteger(1);
+  return wide.isSignlessInteger(32) && narrow.isInteger(1);
 }
 
 using TypeTest = bool (*)(Type wide, Type narrow);
@@ -506,7 +494,6 @@ void luminal::eqsat::addNatives(RuleSetBuilder &set) {
   set.constraint("IsF64", isF64);
   set.constraint("IsWider", compareElements<isWider>);
   set.constraint("IsWiderFloat", compareElements<isWiderFloat>);
-  set.constraint("CastsAlike", castsAlike);
   set.constraint("IsMuchWider", compareElements<isMuchWider>);
   set.constraint("IsAccumulator", compareElements<isAccumulator>);
   set.constraint("SameElement", compareElements<sameElement>);

@@ -74,7 +74,8 @@ const DTypes kBool{DType::I1};
 const DTypes kNumber = kFloat + kInteger, kComputed = kNumber + kBool;
 /// What f32, f64, i32 or i64 holds without loss.
 const DTypes kNarrow = kNarrowFloat + kI32 + kBool;
-const DTypes kStored{DType::I8, DType::U8, DType::F8E4M3, DType::F8E5M2};
+const DTypes kStored{DType::I8,  DType::U8,     DType::I16,   DType::U16,
+                     DType::U32, DType::F8E4M3, DType::F8E5M2};
 const DTypes kAny = kComputed + kStored;
 
 /// The rules of one file and stratum.
@@ -225,8 +226,8 @@ static void populateLowering(RuleSetBuilder &set) {
         {"LowerMul", "LowerLessThan", "LowerReduceMax", "LowerScatter",
          "LowerScatterInside"});
   state(Promise::exact(), kAny,
-        {"LowerCast", "LowerConstant", "LowerView", "LowerGather",
-         "LowerGatherInside", "LowerSelect"});
+        {"LowerCast", "LowerBitcast", "LowerConstant", "LowerView",
+         "LowerGather", "LowerGatherInside", "LowerSelect"});
   state(Promise::exact(), kInteger, {"LowerIota"});
 }
 

@@ -42,8 +42,13 @@ for t in INTS:
 for fn in ["mul", "or"]:
     kernel(fn, ["i1", "i1"], "i1")
 kernel("not", ["i1"], "i1")
-ALL = FLOATS + INTS + ["i1", "i8", "ui8", "f8E4M3FN", "f8E5M2"]
+ALL = FLOATS + INTS + ["i1", "i8", "ui8", "f8E4M3FN", "f8E5M2", "i16", "ui16", "ui32"]
 for source in ALL:
     for target in ALL:
         if source != target:
             kernel("cast", [source], target)
+for widths in (("f64", "i64"), ("f32", "i32", "ui32"), ("f16", "bf16", "i16", "ui16"), ("f8E4M3FN", "i8", "ui8")):
+    for source in widths:
+        for target in widths:
+            if source != target:
+                kernel("bitcast", [source], target)

@@ -79,6 +79,21 @@ func.func @fold_cast() -> (tensor<5xi32>, tensor<f16>, tensor<3xi1>, tensor<f32>
   return %0, %1, %2, %3, %4, %5, %6 : tensor<5xi32>, tensor<f16>, tensor<3xi1>, tensor<f32>, tensor<2xui8>, tensor<4xf8E4M3FN>, tensor<2xf8E5M2>
 }
 
+// CHECK-LABEL: func.func @fold_bitcast
+// CHECK-SAME: (%[[X:.*]]: tensor<4xf32>)
+func.func @fold_bitcast(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<2xi32>, tensor<3xi16>) {
+  %0 = hlir.bitcast %x : tensor<4xf32> -> tensor<4xi32>
+  %1 = hlir.bitcast %0 : tensor<4xi32> -> tensor<4xf32>
+  // CHECK-DAG: %[[B:.*]] = hlir.constant dense<[-1082130432, 2143289345]> : tensor<2xi32>
+  %a = hlir.constant dense<[-1.0, 0x7FC00001]> : tensor<2xf32>
+  %2 = hlir.bitcast %a : tensor<2xf32> -> tensor<2xi32>
+  // CHECK-DAG: %[[C:.*]] = hlir.constant dense<[-25536, -1, 0]> : tensor<3xi16>
+  %c = hlir.constant dense<[4.0e4, -1.9, 1.0e20]> : tensor<3xf64>
+  %3 = hlir.cast %c : tensor<3xf64> -> tensor<3xi16>
+  // CHECK: return %[[X]], %[[B]], %[[C]]
+  return %1, %2, %3 : tensor<4xf32>, tensor<2xi32>, tensor<3xi16>
+}
+
 // A round trip through a wider type is the identity; through a narrower one it rounds.
 // CHECK-LABEL: func.func @cast_of_cast(
 // CHECK-SAME: %[[X:.*]]: tensor<4xf32>, %[[Y:.*]]: tensor<4xi32>

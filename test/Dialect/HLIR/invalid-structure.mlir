@@ -133,8 +133,8 @@ func.func @constant_resource() {
 // -----
 
 func.func @constant_element() {
-  // expected-error @+1 {{expected an element type of HLIR for result 0, found 'i16'}}
-  %0 = hlir.constant dense<0> : tensor<4xi16>
+  // expected-error @+1 {{expected an element type of HLIR for result 0, found 'ui64'}}
+  %0 = hlir.constant dense<0> : tensor<4xui64>
   return
 }
 

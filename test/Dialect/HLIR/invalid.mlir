@@ -134,9 +134,41 @@ func.func private @result_attribute() -> (tensor<4xf32> {hlir.kind = "input"})
 
 // -----
 
-func.func @element_type(%x: tensor<4xi16>) {
-  // expected-error @+1 {{expected an element type of HLIR for operand 0, found 'i16'}}
-  %0 = hlir.cast %x : tensor<4xi16> -> tensor<4xf32>
+func.func @element_type(%x: tensor<4xui64>) {
+  // expected-error @+1 {{expected an element type of HLIR for operand 0, found 'ui64'}}
+  %0 = hlir.cast %x : tensor<4xui64> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @storage_type(%x: tensor<4xui32>) {
+  // expected-error @+1 {{expected element type f16, bf16, f32, f64, i32 or i64, found 'ui32'}}
+  %0 = hlir.add %x, %x : tensor<4xui32>
+  return
+}
+
+// -----
+
+func.func @bitcast_width(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected element types of one width, neither of them i1, found 'f32' and 'i64'}}
+  %0 = hlir.bitcast %x : tensor<4xf32> -> tensor<4xi64>
+  return
+}
+
+// -----
+
+func.func @bitcast_bool(%x: tensor<4xi1>) {
+  // expected-error @+1 {{expected element types of one width, neither of them i1, found 'i1' and 'i1'}}
+  %0 = hlir.bitcast %x : tensor<4xi1> -> tensor<4xi1>
+  return
+}
+
+// -----
+
+func.func @bitcast_shape(%x: tensor<?xf32, #hlir.dims<s>>) {
+  // expected-error @+1 {{expected result type 'tensor<?xi32, #hlir.dims<s>>', found 'tensor<?xi32, #hlir.dims<t>>'}}
+  %0 = hlir.bitcast %x : tensor<?xf32, #hlir.dims<s>> -> tensor<?xi32, #hlir.dims<t>>
   return
 }
 

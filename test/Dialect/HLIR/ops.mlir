@@ -111,6 +111,17 @@ func.func @view(%x: tensor<2x3xf32>) {
   return
 }
 
+// CHECK-LABEL: func.func @bitcast
+func.func @bitcast(%x: tensor<4xf32>, %y: tensor<4xi16>, %z: tensor<4xui32>) {
+  // CHECK: hlir.bitcast %{{.*}} : tensor<4xf32> -> tensor<4xi32>
+  %r = hlir.bitcast %x : tensor<4xf32> -> tensor<4xi32>
+  // CHECK: hlir.bitcast %{{.*}} : tensor<4xi16> -> tensor<4xbf16>
+  %0 = hlir.bitcast %y : tensor<4xi16> -> tensor<4xbf16>
+  // CHECK: hlir.cast %{{.*}} : tensor<4xui32> -> tensor<4xui16>
+  %1 = hlir.cast %z : tensor<4xui32> -> tensor<4xui16>
+  return
+}
+
 // CHECK-LABEL: func.func @select
 func.func @select(%c: tensor<4xi1>, %a: tensor<4xf32>, %b: tensor<4xf32>) {
   // CHECK: hlir.select %{{.*}}, %{{.*}}, %{{.*}} : tensor<4xi1>, tensor<4xf32>

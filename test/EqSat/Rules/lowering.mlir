@@ -3,7 +3,7 @@
 
 // RUN: luminal-opt %s --eqsat-saturate="rule-sets=lowering" --split-input-file | FileCheck %s
 
-// LowerLog2, LowerExp2, LowerSin, LowerSqrt, LowerRecip, LowerCast.
+// LowerLog2, LowerExp2, LowerSin, LowerSqrt, LowerRecip, LowerCast, LowerBitcast.
 // CHECK-LABEL: func.func @unary(
 // CHECK-NEXT: %[[A:.*]] = llir.elementwise log2(%arg0) : (tensor<4xf32>) -> tensor<4xf32>
 // CHECK-NEXT: %[[B:.*]] = llir.elementwise exp2(%[[A]])
@@ -11,15 +11,17 @@
 // CHECK-NEXT: %[[D:.*]] = llir.elementwise sqrt(%[[C]])
 // CHECK-NEXT: %[[E:.*]] = llir.elementwise recip(%[[D]])
 // CHECK-NEXT: %[[F:.*]] = llir.elementwise cast(%[[E]]) : (tensor<4xf32>) -> tensor<4xf16>
-// CHECK-NEXT: return %[[F]]
-func.func @unary(%x: tensor<4xf32>) -> tensor<4xf16> {
+// CHECK-NEXT: %[[G:.*]] = llir.elementwise bitcast(%[[F]]) : (tensor<4xf16>) -> tensor<4xi16>
+// CHECK-NEXT: return %[[G]]
+func.func @unary(%x: tensor<4xf32>) -> tensor<4xi16> {
   %0 = hlir.log2 %x : tensor<4xf32>
   %1 = hlir.exp2 %0 : tensor<4xf32>
   %2 = hlir.sin %1 : tensor<4xf32>
   %3 = hlir.sqrt %2 : tensor<4xf32>
   %4 = hlir.recip %3 : tensor<4xf32>
   %5 = hlir.cast %4 : tensor<4xf32> -> tensor<4xf16>
-  return %5 : tensor<4xf16>
+  %6 = hlir.bitcast %5 : tensor<4xf16> -> tensor<4xi16>
+  return %6 : tensor<4xi16>
 }
 
 // -----

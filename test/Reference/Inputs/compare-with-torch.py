@@ -15,7 +15,7 @@ import torch
 NAMES = {
     torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16", torch.float64: "f64", torch.int32: "i32",
     torch.int64: "i64", torch.bool: "i1", torch.int8: "i8", torch.uint8: "ui8", torch.float8_e4m3fn: "f8E4M3FN",
-    torch.float8_e5m2: "f8E5M2",
+    torch.float8_e5m2: "f8E5M2", torch.int16: "i16", torch.uint16: "ui16", torch.uint32: "ui32",
 }
 FLOATS = [torch.float32, torch.float16, torch.bfloat16, torch.float64]
 INTS = [torch.int32, torch.int64]
@@ -146,17 +146,17 @@ def elementwise(cases):
 
 def casts(cases):
     small = [torch.float8_e4m3fn, torch.float8_e5m2]
-    storage = [torch.int8, torch.uint8]
+    storage = [torch.int8, torch.uint8, torch.int16]
     everything = FLOATS + INTS + storage + small + [torch.bool]
     for source in everything:
         for target in everything:
             if source.is_floating_point:
                 x = floats(source)
-                # Cases that PyTorch leaves undefined are defined here: tested separately, in hlir.mlir.
+                # Cases that PyTorch leaves undefined are defined here: tested separately, in hlir.mlir. Casts to storage
+                # types wrap.
                 if not target.is_floating_point and target != torch.bool:
-                    x = floats(torch.float64, scale=30.0, special=False).clamp(-120, 120).to(source)
-                    if target == torch.uint8:
-                        x = x.abs() if source not in small else x.float().abs().to(source)
+                    limit = 6e4 if target in storage and source not in small else 120
+                    x = floats(torch.float64, scale=limit / 4, special=False).clamp(-limit, limit).to(source)
                 if source == torch.float64 and target in FLOATS + small:
                     # PyTorch goes through float32, which rounds twice.
                     x = floats(torch.float32).double()
@@ -198,7 +198,7 @@ def reductions(cases):
 
 
 def rows(cases):
-    every = FLOATS + INTS + [torch.bool, torch.int8, torch.uint8, torch.float8_e5m2, torch.float8_e4m3fn]
+    every = FLOATS + INTS + [torch.bool, torch.int8, torch.uint8, torch.int16, torch.float8_e5m2, torch.float8_e4m3fn]
     for dtype in every:
         x = (floats(torch.float32) if dtype.is_floating_point else bools() if dtype == torch.bool else
              ints(dtype, low=-100 if dtype != torch.uint8 else 0, high=100)).to(dtype)

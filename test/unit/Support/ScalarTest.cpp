@@ -69,9 +69,7 @@ TEST(Scalar, FloatsToIntegersSaturate) {
   EXPECT_EQ(saturatingTruncate<int32_t>(2147483647.5), INT32_MAX);
   EXPECT_EQ(saturatingTruncate<int32_t>(-2147483648.9), INT32_MIN);
   EXPECT_EQ(saturatingTruncate<int32_t>(-1.9), -1);
-  EXPECT_EQ(saturatingTruncate<uint8_t>(-0.9), 0);
-  EXPECT_EQ(saturatingTruncate<uint8_t>(inf), 255);
-  EXPECT_EQ(saturatingTruncate<int8_t>(NAN), 0);
+  EXPECT_EQ(saturatingTruncate<int32_t>(NAN), 0);
 }
 
 TEST(Scalar, RemaindersNeverTrap) {

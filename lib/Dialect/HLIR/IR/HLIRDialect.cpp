@@ -118,16 +118,26 @@ std::optional<DType> hlir::getDType(Type type) {
       .Case<Float8E4M3FNType>([](auto) { return DType::F8E4M3; })
       .Case<Float8E5M2Type>([](auto) { return DType::F8E5M2; })
       .Case<IntegerType>([](IntegerType integer) -> std::optional<DType> {
-        if (integer.isUnsigned())
-          return integer.getWidth() == 8 ? std::optional<DType>(DType::U8)
-                                         : std::nullopt;
-        if (!integer.isSignless())
+        if (integer.isSigned())
           return std::nullopt;
+        if (integer.isUnsigned())
+          switch (integer.getWidth()) {
+          case 8:
+            return DType::U8;
+          case 16:
+            return DType::U16;
+          case 32:
+            return DType::U32;
+          default:
+            return std::nullopt;
+          }
         switch (integer.getWidth()) {
         case 1:
           return DType::I1;
         case 8:
           return DType::I8;
+        case 16:
+          return DType::I16;
         case 32:
           return DType::I32;
         case 64:
@@ -159,6 +169,12 @@ Type hlir::getElementType(MLIRContext *context, DType dtype) {
     return IntegerType::get(context, 8);
   case DType::U8:
     return IntegerType::get(context, 8, IntegerType::Unsigned);
+  case DType::I16:
+    return IntegerType::get(context, 16);
+  case DType::U16:
+    return IntegerType::get(context, 16, IntegerType::Unsigned);
+  case DType::U32:
+    return IntegerType::get(context, 32, IntegerType::Unsigned);
   case DType::F8E4M3:
     return Float8E4M3FNType::get(context);
   case DType::F8E5M2:
@@ -169,8 +185,20 @@ Type hlir::getElementType(MLIRContext *context, DType dtype) {
 
 bool hlir::isStorageType(Type elementType) {
   std::optional<DType> dtype = getDType(elementType);
-  return dtype && (*dtype == DType::I8 || *dtype == DType::U8 ||
-                   *dtype == DType::F8E4M3 || *dtype == DType::F8E5M2);
+  if (!dtype)
+    return false;
+  switch (*dtype) {
+  case DType::I8:
+  case DType::U8:
+  case DType::I16:
+  case DType::U16:
+  case DType::U32:
+  case DType::F8E4M3:
+  case DType::F8E5M2:
+    return true;
+  default:
+    return false;
+  }
 }
 
 //===----------------------------------------------------------------------===//

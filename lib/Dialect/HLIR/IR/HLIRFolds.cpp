@@ -194,6 +194,12 @@ static Attribute foldCast(Operands x, Type type) {
   });
 }
 
+static Attribute foldBitcast(Operands x, Type type) {
+  return foldUnary(x[0], type, [](DType from, const void *x, void *result) {
+    std::memcpy(result, x, dtypeSize(from));
+  });
+}
+
 Attribute hlir::foldConstants(OperationName name, ArrayRef<Attribute> operands,
                               Type type) {
   using Folder = Attribute (*)(Operands, Type);
@@ -207,7 +213,8 @@ Attribute hlir::foldConstants(OperationName name, ArrayRef<Attribute> operands,
       {TypeID::get<MulOp>(), foldMul},
       {TypeID::get<ModOp>(), foldMod},
       {TypeID::get<LessThanOp>(), foldLessThan},
-      {TypeID::get<CastOp>(), foldCast}};
+      {TypeID::get<CastOp>(), foldCast},
+      {TypeID::get<BitcastOp>(), foldBitcast}};
   Folder folder = folders.lookup(name.getTypeID());
   return folder ? folder(operands, type) : Attribute();
 }
@@ -258,6 +265,12 @@ static bool isLossless(DType from, DType to) {
       return {7, 0, true};
     case DType::U8:
       return {8, 0, false};
+    case DType::I16:
+      return {15, 0, true};
+    case DType::U16:
+      return {16, 0, false};
+    case DType::U32:
+      return {32, 0, false};
     case DType::I1:
       return {1, 0, false};
     }
@@ -283,6 +296,15 @@ OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
                    *getDType(getElementTypeOrSelf(inner.getType()))))
       return inner.getOperand();
   }
+  return foldOp(*this, adaptor);
+}
+
+OpFoldResult BitcastOp::fold(FoldAdaptor adaptor) {
+  if (getOperand().getType() == getType())
+    return getOperand();
+  auto inner = getOperand().getDefiningOp<BitcastOp>();
+  if (inner && inner.getOperand().getType() == getType())
+    return inner.getOperand();
   return foldOp(*this, adaptor);
 }
 

@@ -96,7 +96,7 @@ static bool isFloat(Type type) {
   return isa<FloatType>(type) && !isStorageType(type);
 }
 static bool isNumber(Type type) {
-  return isFloat(type) || type.isInteger(32) || type.isInteger(64);
+  return isFloat(type) || type.isSignlessInteger(32) || type.isInteger(64);
 }
 static bool isNumberOrBool(Type type) {
   return isNumber(type) || type.isInteger(1);
@@ -152,6 +152,22 @@ LogicalResult CastOp::verify() {
   if (failed(verifyTensors(*this)))
     return failure();
   Type expected = withElementType(typeOf(getOperand()), elementOf(getResult()));
+  if (getType() != expected)
+    return emitOpError() << "expected result type " << expected << ", found "
+                         << getType();
+  return success();
+}
+
+LogicalResult BitcastOp::verify() {
+  if (failed(verifyTensors(*this)))
+    return failure();
+  Type from = elementOf(getOperand()), to = elementOf(getResult());
+  if (from.isInteger(1) || to.isInteger(1) ||
+      from.getIntOrFloatBitWidth() != to.getIntOrFloatBitWidth())
+    return emitOpError()
+           << "expected element types of one width, neither of them i1, found "
+           << from << " and " << to;
+  Type expected = withElementType(typeOf(getOperand()), to);
   if (getType() != expected)
     return emitOpError() << "expected result type " << expected << ", found "
                          << getType();
@@ -222,7 +238,7 @@ LogicalResult IotaOp::verify() {
       failed(verifyMap(*this, getMap(), getResult(), 1)))
     return failure();
   Type element = elementOf(getResult());
-  if (!element.isInteger(64) && !element.isInteger(32))
+  if (!element.isInteger(64) && !element.isSignlessInteger(32))
     return emitOpError() << "expected element type i32 or i64, found "
                          << element;
   return success();
@@ -230,7 +246,7 @@ LogicalResult IotaOp::verify() {
 
 static LogicalResult verifyIndexType(Operation *op, Value indices) {
   Type element = elementOf(indices);
-  if (element.isInteger(32) || element.isInteger(64))
+  if (element.isSignlessInteger(32) || element.isInteger(64))
     return success();
   return op->emitOpError() << "expected indices of i32 or i64, found "
                            << element;

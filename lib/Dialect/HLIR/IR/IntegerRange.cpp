@@ -7,13 +7,21 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::hlir;
 
+/// i1 is 0 or 1.
+static bool isSignedElement(Type element) {
+  return !element.isInteger(1) && !element.isUnsignedInteger();
+}
+
 std::optional<IntegerRange> hlir::getRange(DenseIntElementsAttr elements) {
   if (!elements || elements.empty())
     return std::nullopt;
   IntegerRange range{INT64_MAX, INT64_MIN};
+  bool isSigned = isSignedElement(elements.getElementType());
   auto add = [&](const APInt &element) {
-    range.lo = std::min(range.lo, element.getSExtValue());
-    range.hi = std::max(range.hi, element.getSExtValue());
+    auto value = isSigned ? element.getSExtValue()
+                          : static_cast<int64_t>(element.getZExtValue());
+    range.lo = std::min(range.lo, value);
+    range.hi = std::max(range.hi, value);
   };
   if (elements.isSplat())
     add(elements.getSplatValue<APInt>());
@@ -32,6 +40,17 @@ std::optional<IntegerRange> hlir::getRange(const Expr &e,
 }
 
 bool hlir::holds(Type element, IntegerRange range) {
-  return !element.isInteger(32) ||
-         (range.lo >= INT32_MIN && range.hi <= INT32_MAX);
+  // Floats hold each integer up to the digits that they have.
+  unsigned digits = element.getIntOrFloatBitWidth();
+  bool isSigned = true;
+  if (auto type = dyn_cast<FloatType>(element)) {
+    digits = type.getFPMantissaWidth();
+  } else {
+    isSigned = isSignedElement(element);
+    digits -= isSigned ? 1 : 0;
+  }
+  if (digits >= 63)
+    return true;
+  int64_t limit = int64_t(1) << digits;
+  return range.lo >= (isSigned ? -limit : 0) && range.hi < limit;
 }

@@ -58,10 +58,12 @@ Value Composer::splatInt(Value like, int64_t value, Type elementType) {
 //===----------------------------------------------------------------------===//
 
 Type hlir::computedType(Type type) {
-  if (!type.isIntOrFloat() || type.getIntOrFloatBitWidth() != 8)
+  if (!isStorageType(type))
     return type;
-  return isa<FloatType>(type) ? Type(Float32Type::get(type.getContext()))
-                              : Type(IntegerType::get(type.getContext(), 32));
+  if (isa<FloatType>(type))
+    return Float32Type::get(type.getContext());
+  return IntegerType::get(type.getContext(),
+                          type.isUnsignedInteger(32) ? 64 : 32);
 }
 
 /// An op on the elements of its operands: storage types are computed wider, and
@@ -81,6 +83,13 @@ Value Composer::cast(Value x, Type elementType) {
     return x;
   return CastOp::create(builder, loc, withElementType(typeOf(x), elementType),
                         x);
+}
+
+Value Composer::bitcast(Value x, Type elementType) {
+  if (elementOf(x) == elementType)
+    return x;
+  return BitcastOp::create(builder, loc,
+                           withElementType(typeOf(x), elementType), x);
 }
 
 Value Composer::add(Value a, Value b) {

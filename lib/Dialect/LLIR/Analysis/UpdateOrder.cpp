@@ -123,7 +123,7 @@ bool llir::isOrderFree(ScatterOp op, const Assumptions &symbols) {
   if (symbols.provablyLessEqual(count, 1))
     return true;
   if (op.getCombine() != hlir::Combine::Set)
-    return element.isInteger(32) || element.isInteger(64);
+    return element.isSignlessInteger(32) || element.isInteger(64);
   return areDistinct(op.getIndices(), symbols) ||
          followFromIndices(op.getUpdates(), op.getIndices());
 }

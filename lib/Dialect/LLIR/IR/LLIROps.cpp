@@ -26,7 +26,7 @@ static bool sameShape(Operation *op, Value a, Value b) {
 /// `type` has no arithmetic.
 static bool isComputeType(Type type) {
   return (isa<FloatType>(type) && !hlir::isStorageType(type)) ||
-         type.isInteger(32) || type.isInteger(64);
+         type.isSignlessInteger(32) || type.isInteger(64);
 }
 
 //===----------------------------------------------------------------------===//
@@ -66,6 +66,7 @@ static Domain getDomain(Fn fn) {
   case Fn::Or:
     return Domain::Bool;
   case Fn::Cast:
+  case Fn::Bitcast:
   case Fn::Select:
     return Domain::Any;
   default:
@@ -139,6 +140,13 @@ LogicalResult ElementwiseOp::verify() {
       return emitOpError() << "cannot cast to " << result;
     return success();
   }
+  if (fn == Fn::Bitcast) {
+    if (!hlir::getDType(result) || first.isInteger(1) || result.isInteger(1) ||
+        first.getIntOrFloatBitWidth() != result.getIntOrFloatBitWidth())
+      return emitOpError() << "has no " << result << " of the bits of "
+                           << first;
+    return success();
+  }
   bool isPredicate = fn == Fn::LessThan || fn == Fn::LessEqual ||
                      fn == Fn::Equal || fn == Fn::IsNan;
   Type expected = isPredicate ? IntegerType::get(getContext(), 1) : first;
@@ -204,7 +212,7 @@ OpFoldResult llir::ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
 LogicalResult IotaOp::verify() {
   RankedTensorType type = typeOf(getResult());
-  if (!type.getElementType().isInteger(32) &&
+  if (!type.getElementType().isSignlessInteger(32) &&
       !type.getElementType().isInteger(64))
     return emitOpError() << "expects i32 or i64 elements, found "
                          << type.getElementType();
@@ -280,7 +288,7 @@ LogicalResult GemmOp::verify() {
 
 static LogicalResult verifyRows(Operation *op, Value indices, Value rows) {
   Type element = typeOf(indices).getElementType();
-  if (!element.isInteger(32) && !element.isInteger(64))
+  if (!element.isSignlessInteger(32) && !element.isInteger(64))
     return op->emitOpError() << "expects i32 or i64 indices, found " << element;
   if (typeOf(rows).getRank() == 0)
     return op->emitOpError() << "expects rows along a dim, found rank 0";

@@ -88,7 +88,7 @@ static std::optional<Begins> findBegins(Value v) {
         results.push_back(e.substituteDims(map.getResults().vec()));
       map = MapAttr::get(context, 2, results);
     } else if (elementwise && elementwise.getFn() == Fn::Cast && !type &&
-               getElementTypeOrSelf(op->getOperand(0)).isInteger(32)) {
+               getElementTypeOrSelf(op->getOperand(0)).isSignlessInteger(32)) {
       type = getElementTypeOrSelf(v);
     } else {
       break;

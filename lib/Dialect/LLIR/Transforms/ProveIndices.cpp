@@ -239,7 +239,7 @@ Range ValueRanges::compute(Operation *op) {
 
 static bool mayBeIndex(Value value) {
   Type element = cast<RankedTensorType>(value.getType()).getElementType();
-  return element.isInteger(32) || element.isInteger(64);
+  return element.isSignlessInteger(32) || element.isInteger(64);
 }
 
 /// The values from which the range of an op's result may follow: its operands,

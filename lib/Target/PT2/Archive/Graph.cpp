@@ -23,7 +23,7 @@ struct DTypeRow {
 constexpr DTypeRow dtypeRows[] = {
     {1, "uint8", 1, DType::U8},
     {2, "int8", 1, DType::I8},
-    {3, "int16", 2, std::nullopt},
+    {3, "int16", 2, DType::I16},
     {4, "int32", 4, DType::I32},
     {5, "int64", 8, DType::I64},
     {6, "float16", 2, DType::F16},
@@ -34,13 +34,13 @@ constexpr DTypeRow dtypeRows[] = {
     {11, "complex128", 16, std::nullopt},
     {12, "bool", 1, DType::I1},
     {13, "bfloat16", 2, DType::BF16},
-    {28, "uint16", 2, std::nullopt},
+    {28, "uint16", 2, DType::U16},
     {29, "float8_e4m3fn", 1, DType::F8E4M3},
     {30, "float8_e5m2", 1, DType::F8E5M2},
     {31, "float8_e4m3fnuz", 1, std::nullopt},
     {32, "float8_e5m2fnuz", 1, std::nullopt},
     {33, "float8_e8m0fnu", 1, std::nullopt},
-    {34, "uint32", 4, std::nullopt},
+    {34, "uint32", 4, DType::U32},
     {35, "uint64", 8, std::nullopt},
 };
 const DTypeRow *findRow(int code) {

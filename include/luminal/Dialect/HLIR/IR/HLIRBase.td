@@ -12,15 +12,15 @@ def HLIR_Dialect : Dialect {
   let summary = "What is computed: fifteen primitive tensor ops and the structure around them";
   let description = [{
     HLIR says what a program computes and nothing about how. It has exactly fifteen primitives (`log2 exp2 sin sqrt
-    recip`, `add mul mod less_than`, `reduce_sum reduce_max iota gather scatter cast`) and five ops of structure, which
-    do no arithmetic (`constant view select repeat custom`). It will never hold a second spelling of a meaning that it
+    recip`, `add mul mod less_than`, `reduce_sum reduce_max iota gather scatter cast`) and six ops of structure,
+    which do no arithmetic (`constant view select bitcast repeat custom`). It will never hold a second spelling of a meaning that it
     already has: each synonym doubles the rewrite rules.
 
     Values are builtin ranked tensors. A dynamic dim (`?`) carries an expression over named symbols in the tensor's
     encoding (`tensor<?x16xf32, #hlir.dims<s77>>`), so that two dynamic dims are provably equal or not; the ranges of
-    the symbols are in `hlir.symbols` on the function. f32 f16 bf16 f64 i32 i64 i1 are first class; i8, ui8 and the two
-    f8 types are storage types, which only `cast`, `view`, `gather` and `select` may touch. There is no implicit
-    broadcast: operands of an elementwise op have one shape.
+    the symbols are in `hlir.symbols` on the function. f32 f16 bf16 f64 i32 i64 i1 are first class; i8, ui8, i16,
+    ui16, ui32 and the two f8 types are storage types, which only `cast`, `bitcast`, `view`, `gather` and `select` may
+    touch. There is no implicit broadcast: operands of an elementwise op have one shape.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;

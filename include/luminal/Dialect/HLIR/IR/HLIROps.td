@@ -147,8 +147,9 @@ def HLIR_LessThanOp : HLIR_Op<"less_than", [Pure, Elementwise, SameTypeOperands]
 def HLIR_CastOp : HLIR_Op<"cast", [Pure, Elementwise]> {
   let summary = "each element converted to another element type";
   let description = [{
-    Float to float rounds to nearest even. Float to integer truncates, saturates, and maps NaN to 0. Integer to integer
-    wraps, to float rounds to nearest even. To i1: whether the element differs from zero (NaN does). From i1: 0 or 1.
+    Float to float rounds to nearest even. Float to i32 and i64 truncates, saturates, and maps NaN to 0. Float to i8,
+    ui8, i16, ui16 and ui32 truncates to 64 bits and keeps the low ones; what 64 bits do not hold, and NaN, gives 0.
+    Integer to integer wraps, to float rounds to nearest even. To i1: whether the element differs from zero (NaN does). From i1: 0 or 1.
     f8 types follow their names; E4M3FN has no infinity, and too large values become its largest value of that sign,
     as in PyTorch.
 
@@ -316,6 +317,24 @@ def HLIR_SelectOp : HLIR_Op<"select", [Pure, Elementwise, AllTypesMatch<["onTrue
   let arguments = (ins AnyRankedTensor:$condition, AnyRankedTensor:$onTrue, AnyRankedTensor:$onFalse);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$condition `,` $onTrue `,` $onFalse attr-dict `:` type($condition) `,` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def HLIR_BitcastOp : HLIR_Op<"bitcast", [Pure, Elementwise]> {
+  let summary = "the bits of each element as those of another element type";
+  let description = [{
+    Both types have one width, and neither is i1, whose bytes may only be 0 or 1. No arithmetic: the bits of a NaN stay
+    as they are.
+
+    Example:
+    ```mlir
+    %r = hlir.bitcast %x : tensor<4xf32> -> tensor<4xi32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$operand);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
 }

@@ -19,8 +19,9 @@
 
 namespace luminal::hlir {
 
-/// The type in which elements of `type` are computed: i32 for 8-bit integers
-/// and f32 for 8-bit floats, which are storage types; every other one itself.
+/// The type in which elements of `type` are computed: of storage types f32 for
+/// floats, and i32 for integers (i64 for ui32), whose low bits are then those
+/// of the result; every other type itself.
 mlir::Type computedType(mlir::Type type);
 
 /// (d0, d1, ...), `rank` of them: what a map is where it changes no dim.
@@ -69,6 +70,8 @@ public:
 
   // Elementwise.
   mlir::Value cast(mlir::Value x, mlir::Type elementType);
+  /// The same bits as elements of another type of the same width.
+  mlir::Value bitcast(mlir::Value x, mlir::Type elementType);
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value sub(mlir::Value a, mlir::Value b);
   mlir::Value mul(mlir::Value a, mlir::Value b);

@@ -22,6 +22,8 @@ def LLIR_Fn : I32EnumAttr<"Fn", "a scalar function", [
     I32EnumAttrCase<"Trunc", 23, "trunc">, I32EnumAttrCase<"Not", 24, "not">, I32EnumAttrCase<"IsNan", 25, "is_nan">,
     // exp with a larger error, for terms that their sum divides.
     I32EnumAttrCase<"ExpFast", 26, "exp_fast">,
+    // The bits of an element as those of a type of the same width.
+    I32EnumAttrCase<"Bitcast", 27, "bitcast">,
     // Binary. mod has the sign of the dividend; max and min give NaN if either operand is NaN; integer div truncates.
     I32EnumAttrCase<"Add", 32, "add">, I32EnumAttrCase<"Sub", 33, "sub">, I32EnumAttrCase<"Mul", 34, "mul">,
     I32EnumAttrCase<"Div", 35, "div">, I32EnumAttrCase<"Mod", 36, "mod">, I32EnumAttrCase<"Max", 37, "max">,
