@@ -204,6 +204,35 @@ REDUCTION = [
 ]
 
 IMAGE = rand(2, 4, 9, 10)
+def encoder(mask=None, **options):
+    """A layer that PyTorch runs as one op; masks: of queries and keys, of padding, both."""
+    torch.manual_seed(0)
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 12, **{"batch_first": True, **options}).eval().requires_grad_(False)
+    causal, padding = torch.ones(5, 5).triu(1).bool(), torch.arange(5)[None] >= torch.tensor([[5], [3], [4]])
+
+    class Encoder(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = layer
+
+        def forward(self, x):
+            return self.layer(x, causal if mask in (0, 2) else None, padding if mask in (1, 2) else None)
+
+    return Encoder(), [rand(3, 5, 8) if options.get("batch_first", True) else rand(5, 3, 8)]
+
+
+def native_attention():
+    """Query, key and value of their own, with and without weights, and masks of each kind."""
+    call = torch.ops.aten._native_multi_head_attention
+    masks = torch.ones(5, 5).triu(1).bool(), torch.arange(5)[None] >= torch.tensor([[5], [3], [4]])
+
+    def function(q, w, b, p, c):
+        return (*call(q, q * 2, q + 1, 8, 2, w, b, p, c), *call(q, q, q, 8, 2, w, b, p, c, masks[0], True, False, 0),
+                call(q, q, q, 8, 2, w, b, p, c, masks[1], False, True, 1)[0])
+
+    return function, [rand(3, 5, 8), rand(24, 8), rand(24), rand(8, 8, seed=1), rand(8, seed=1)]
+
+
 PRODUCT = [
     ("matmul", lambda a, b, v: (a @ b, a @ v, v @ b, a[0] @ v, torch.mm(a[0], b), torch.bmm(a, a.mT), v @ v, a.matmul(b),
                                 torch.mv(a[0], v), torch.dot(v, v), torch.outer(v, v[:3]), a[:, None] @ a.mT),
@@ -444,6 +473,12 @@ def put_column(x, j):
     x = x.clone()
     x[:, j] = 4.0
     return x
+
+
+def put(y, index, value):
+    y = y.clone()
+    y[index] = value
+    return y
 
 
 INDEX = [

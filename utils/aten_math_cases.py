@@ -4,7 +4,7 @@
 import torch
 import torch.nn.functional as F
 
-from aten_inputs import (EXTREME, POSITIVE, SPECIAL, X, Y, bf16, bools, each, f16, i32, inf, ints, nan, rand)
+from aten_inputs import (EXTREME, POSITIVE, SPECIAL, X, Y, bf16, bools, each, f16, f32, f64, i32, i64, inf, ints, nan, rand)
 
 NEAR = torch.tensor([0.0, 0.1, -0.1, 0.5, -0.5, 0.9, -0.9, 0.999, 1.0, -1.0, 1e-8, 0.3])
 TRIGONOMETRY = [torch.asin, torch.acos, torch.atan, torch.asinh, torch.atanh, torch.erfinv, torch.arcsin, torch.arctan]
@@ -21,6 +21,7 @@ MASKS = [lambda x: x & 3, lambda x: x & -8, lambda x: x | 6, lambda x: x ^ 0x5A,
          lambda x: x << 3, lambda x: x >> 2, lambda x: x >> 31, lambda x: x & 0x55, lambda x: x << 0]
 SHIFTS = torch.tensor([0, 1, 5, 2, 31, 7, 1, 3, 30, 1, 2, 62, 3, 20])
 
+NEIGHBOURS = torch.tensor([0x3F800000, 0x3F800001, 0, -2**31, 1, 0x7F800000, 0x7F7FFFFF, -0x40800000, -0x00800000, 0x00800000, -2**31 + 1, 0], dtype=i32)
 MATH = [
     ("inverse", each(TRIGONOMETRY), [NEAR]),
     ("inverse-16", lambda x, y: tuple(f(v) for v in (x, y) for f in TRIGONOMETRY), [NEAR[:8].half(), NEAR[:8].bfloat16()]),
@@ -52,6 +53,34 @@ MATH = [
     ("bits-mixed", each(BITS), [WORDS.reshape(2, 7), SHORT2[:7]]),
     ("bits-bytes", lambda a, b: tuple(f(a, b) for f in BITS) + (a & 15, a >> 4, a << 2, a >> 7, a | 1),
      [ints(9, low=0, high=256).to(torch.uint8), ints(9, low=0, high=256, seed=1).to(torch.uint8)]),
+    # Bits come from integers: what checks against float64 would widen floats first.
+    ("bit-casts", lambda i, w: (i.view(f32) * 2, i.view(f16).view(i32), i.view(torch.int16), i.view(torch.uint8), i.view(i64), i.view(f64).view(i64),
+                                w.view(i32), w.view(bf16).view(torch.int16), w.view(torch.int8).view(i32), i[0, 0].view(f32),
+                                i.view(torch.uint8).view(f32)[..., :1].view(torch.int16)),
+     [WORDS.to(i32)[:12].reshape(3, 4), WORDS.reshape(2, 7)]),
+    ("bit-casts-dynamic", lambda i: (i.view(torch.uint8), i.view(torch.int16).view(i32)), [SHORT[:8].reshape(2, 4)], [{0: "n"}]),
+    ("nextafter", lambda a, b, h: (torch.nextafter(a.view(f32), b.view(f32)).view(i32), torch.nextafter(b.view(f32), a.view(f32)).view(i32),
+                                   torch.nextafter(h.view(bf16), h.flip(0).view(bf16)).view(torch.int16),
+                                   torch.nextafter((a.long() << 32).view(f64), (b.long() << 32).view(f64)).view(i64)),
+     [NEIGHBOURS, NEIGHBOURS.flip(0), torch.tensor([0x3F80, 0x3F81, 0, -0x8000, 1, 0x7F80, -0x0080], dtype=torch.int16)]),
+    *((f"narrow-{str(t).removeprefix('torch.')}", lambda a, b: (
+        a + b, a - b, a * b, a // b, a % b, -a, a.abs(), a ** 3, a ** b.abs(), torch.maximum(a, b), a.clamp(-3, 100), a < b, a == b, a & b, a | 9, a ^ b,
+        ~a, a << 3, a >> 2, a.sum(), a.sum(0), a.amax(0), a.amin(), a.prod(), a.cumsum(0), a.float() / 3, a / b, a + 1.5, a * 7, a + b.int(), a.double(),
+        torch.where(a < b, a, b), torch.cat([a, b]), a[b.long() % 4], torch.zeros_like(a).scatter_add(0, b.long() % 4, a), a.sort(0)[0], a.bool()),
+       [ints(4, 5, low=low, high=high).to(t), (ints(4, 5, low=low, high=high, seed=1) | 1).to(t)])
+      for t, low, high in ((torch.int8, -128, 128), (torch.uint8, 0, 256), (torch.int16, -2**15, 2**15))),
+    ("narrow-mixed", lambda a, b, c: (a + b, a * c, b - c, a == b, torch.maximum(a, b), torch.where(c > 0, a, b)),
+     [ints(6, low=0, high=256).to(torch.uint8), ints(6, low=-128, high=128).to(torch.int8), ints(6, low=-2**15, high=2**15).to(torch.int16)]),
+    ("casts-out-of-range", lambda x: tuple(v.to(t) for v in (x, x.double()) for t in (torch.uint8, torch.int8, torch.int16)),
+     [torch.tensor([-1.0, 300.0, 255.5, -129.0, 40000.0, -70000.7, 2.0**31 - 256, -2.0**31, 1e20, -1e20, inf, -inf, nan, 0.5, -0.9])]),
+    ("casts-unsigned", lambda x, i: (x.to(torch.uint16).long(), i.to(torch.uint32).long(), i.to(torch.uint16).float(), i.to(torch.uint32).double(),
+                                     i.to(torch.uint16).view(torch.int16)),
+     [torch.tensor([-1.0, 300.0, 65535.5, -129.0, 70000.7, nan]), WORDS]),
+    ("integer-powers", lambda a, b, s: (a ** b, 2 ** b, (-1) ** b, a ** 3, a ** 0, a ** 70, s ** b.int(), torch.pow(a, s.long()), a[:1] ** b),
+     [torch.tensor([2, 3, -3, 0, 1, -1, -1, 7, 10, 0, 2, -2]), torch.tensor([3, 40, 41, 0, -2, -3, -4, -1, 18, 5, 63, 64]),
+      torch.tensor([2, 3, -3, 0, 1, -1, -1, 7, 10, 1, 31, 33], dtype=i32)]),
+    *((f"round-decimals-{str(t).removeprefix('torch.')}", lambda x: (x.round(decimals=2), x.round(decimals=-1), x.round(decimals=0), (x * 100).round(decimals=-2)),
+       [rand(64, low=-40, high=40, dtype=t)]) for t in (f32, f64, f16, bf16)),
     ("bits-bool", lambda a, b: tuple(f(a, b) for f in BITS) + (a & True,), [bools(5), bools(5, seed=1)]),
     ("masks", each(MASKS), [WORDS]),
     ("masks-32", each(MASKS), [SHORT]),

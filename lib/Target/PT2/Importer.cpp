@@ -81,12 +81,13 @@ Value Importer::read(const std::string &name) {
 }
 
 LogicalResult Importer::write(const std::string &name, Value value,
-                              std::string &reason) {
+                              std::string &reason, bool last) {
   GraphTensor &tensor = tensors.find(name)->second;
   Memory &memory = memories[tensor.memory];
-  if (memory.maybeShares || memory.maybeShared) {
+  if (!last && (memory.maybeShares || memory.maybeShared)) {
     reason = "writes in place to memory that may be shared: a reshape of a "
-             "tensor that is not contiguous came before";
+             "tensor that is not contiguous, or a view as another dtype, came "
+             "before";
     return failure();
   }
   for (auto [i, extent] : llvm::enumerate(tensor.extents))
@@ -180,6 +181,8 @@ LogicalResult Importer::store(const OpCall::Returned &result,
     return failure();
   // A view of a tensor that autocast has cast is a view of a new tensor.
   auto isCast = [&] {
+    if (!operandType)
+      return false;
     Value whole = memories[tensors.find(result.viewOf)->second.memory].value;
     return getElementTypeOrSelf(whole) != getElementTypeOrSelf(result.value);
   };
@@ -456,7 +459,7 @@ LogicalResult Importer::makeOutputs() {
       return fail(fileLoc, "signature: mutation of '" + spec.target +
                                "' changes its type");
     std::string reason;
-    if (failed(write(input, value, reason)))
+    if (failed(write(input, value, reason, /*last=*/true)))
       return fail(fileLoc,
                   "signature: mutation of '" + spec.target + "' " + reason);
   }

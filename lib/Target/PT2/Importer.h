@@ -100,8 +100,9 @@ private:
   // Memory.
   unsigned newMemory(Value value);
   Value read(GraphTensor &tensor);
+  /// `last`: nothing is read afterwards.
   mlir::LogicalResult write(const std::string &name, Value value,
-                            std::string &reason);
+                            std::string &reason, bool last = false);
 
   // Outputs.
   mlir::LogicalResult makeOutputs();

@@ -22,7 +22,8 @@ struct Padding {
   unsigned axis;
   Expr before, after;
 };
-/// `x` extended by `fill`, a rank-0 tensor of its type.
+/// `x` extended by `fill`, a rank-0 tensor of its type. An error where an
+/// extent may be zero.
 Result<Value> padConstant(OpCall &o, Value x, ArrayRef<Padding> padding,
                           Value fill);
 
@@ -45,7 +46,8 @@ Prefixes prefixes(OpCall &o, Value x, unsigned axis);
 /// The sum of all elements before i, and i itself, along a dim.
 Result<Value> prefixSum(OpCall &o, Value x, unsigned axis);
 
-/// The product over a dim, which is removed; 1 where it has no element.
+/// The product over a dim, which is removed; an error where its extent may be
+/// zero.
 Result<Value> reduceProduct(OpCall &o, Value x, unsigned axis);
 
 /// A dim's extent as a rank-0 tensor of the given type.

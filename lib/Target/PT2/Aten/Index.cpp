@@ -132,6 +132,61 @@ static SmallVector<unsigned> inverse(ArrayRef<unsigned> order) {
   return result;
 }
 
+/// The values written where masks hold. The dims that they cover count as one,
+/// of as many rows as the mask has ones: in `values` it must be one row for
+/// all.
+static Status maskedPut(OpCall &o, Value self,
+                        ArrayRef<std::optional<Value>> indices, Value values,
+                        bool accumulate) {
+  Composer &c = o.c;
+  SmallVector<Expr> extents = o.extents(self);
+  Value mask;
+  // Dims of `self` before, under and after the mask.
+  unsigned at = 0, first = 0, covered = 0;
+  for (const std::optional<Value> &index : indices) {
+    if (!index) {
+      ++at;
+      continue;
+    }
+    if (mask || !o.isBool(*index))
+      return o.fail("is indexed by a bool mask beside another index, whose "
+                    "number of elements is known only at run time");
+    mask = *index, first = at, covered = o.rank(mask);
+    SmallVector<Expr> map;
+    for (unsigned i = 0; i < covered; ++i, ++at) {
+      if (at >= extents.size() || !o.agree(o.extents(mask)[i], extents[at]))
+        return o.fail("the mask has another shape than what it covers");
+      map.push_back(Expr::dim(at));
+    }
+    mask = c.view(mask, extents, map);
+  }
+  unsigned rows = first, tail = extents.size() - first - covered,
+           rank = first + 1 + tail;
+  SmallVector<Expr> given = o.extents(values), map;
+  if (given.size() > rank)
+    return o.fail("the values cannot be broadcast to the indexed part");
+  for (unsigned i = 0; i < given.size(); ++i) {
+    unsigned d = rank - given.size() + i;
+    if (given[i].isConstant(1) || o.provablyEqual(given[i], Expr(1))) {
+      map.push_back(Expr(0));
+      continue;
+    }
+    if (d == rows)
+      return o.fail("is indexed by a bool mask, and has a value for each "
+                    "element that it holds for, whose number is known only at "
+                    "run time");
+    unsigned dim = d < rows ? d : d - 1 + covered;
+    if (!o.agree(given[i], extents[dim]))
+      return o.fail("the values cannot be broadcast to the indexed part");
+    map.push_back(Expr::dim(dim));
+  }
+  Value fill = c.view(values, extents, map);
+  Value sum = accumulate && o.isBool(self) ? c.logicalOr(self, fill)
+              : accumulate                 ? c.add(self, fill)
+                                           : fill;
+  return o.ret(c.select(mask, sum, self));
+}
+
 /// `self` with the elements at the indices replaced by, or summed with,
 /// `values`.
 static Status indexPut(OpCall &o) {
@@ -141,23 +196,10 @@ static Status indexPut(OpCall &o) {
   bool accumulate = o.flag("accumulate");
   if (o.element(values) != o.element(self))
     return o.fail("the values differ in dtype");
-  // A mask of one value needs no positions.
-  if (indices.size() == 1 && indices[0] && o.isBool(*indices[0])) {
-    Value mask = *indices[0];
-    unsigned lead = o.rank(mask);
-    if (o.rank(values) != 0 && !o.provablyEqual(o.numElements(values), Expr(1)))
-      return o.fail("is indexed by a bool mask with more than one value");
-    SmallVector<Expr> extents = o.extents(self), map;
-    for (unsigned i = 0; i < lead; ++i) {
-      if (i >= extents.size() || !o.agree(o.extents(mask)[i], extents[i]))
-        return o.fail("the mask has another shape than what it covers");
-      map.push_back(Expr::dim(i));
-    }
-    Value spread = c.view(mask, extents, map);
-    Value fill =
-        c.view(values, extents, SmallVector<Expr>(o.rank(values), Expr(0)));
-    return o.ret(c.select(spread, accumulate ? c.add(self, fill) : fill, self));
-  }
+  if (llvm::any_of(indices, [&](const std::optional<Value> &index) {
+        return index && o.isBool(*index);
+      }))
+    return maskedPut(o, self, indices, values, accumulate);
   LUMINAL_TRY(joint, joinIndices(o, self, indices));
   SmallVector<Expr> shape = joint.shape;
   shape.append(joint.rest.begin(), joint.rest.end());
@@ -202,7 +244,7 @@ static Value asVector(OpCall &o, Value index, const Expr &extent) {
 static Status indexSelect(OpCall &o) {
   Value self = o.tensor("self"), index = o.tensor("index");
   LUMINAL_TRY(axis, indexedAxis(o, self, index));
-  if (o.rank(self) == 0 && !o.agree(o.numElements(index), Expr(1)))
+  if (o.rank(self) == 0 && !o.provablyEqual(o.numElements(index), Expr(1)))
     return o.fail("reads a tensor without dims other than once");
   Value x = withDim(o, self);
   auto order = swapFront(o.rank(x), axis);
@@ -228,7 +270,10 @@ static Result<IndexedPart> indexedPart(OpCall &o, Value self, Value index,
   Value rows = asVector(o, index, o.extents(self)[axis]);
   SmallVector<Expr> shape = o.extents(self), given = o.extents(source);
   shape[axis] = o.extents(rows)[0];
-  if (!o.agree(given, shape))
+  bool same = given.size() == shape.size();
+  for (unsigned i = 0; same && i < shape.size(); ++i)
+    same = o.provablyEqual(given[i], shape[i]);
+  if (!same)
     return o.fail("the source has another shape than the indexed part");
   return IndexedPart{order, o.c.permute(self, order), rows,
                      o.c.permute(o.broadcastTo(source, shape), order)};
@@ -296,8 +341,8 @@ static Result<unsigned> elementAxis(OpCall &o, Value self, Value index) {
   bool ok = isInteger(o, index) && o.rank(index) == o.rank(self);
   // All coordinates must be within the other dims.
   for (unsigned i = 0; ok && i < o.rank(self); ++i)
-    ok = i == axis ||
-         o.atMost(o.extents(index)[i], o.extents(self)[i], o.extents(index));
+    ok = i == axis || o.assumptions().provablyLessEqual(o.extents(index)[i],
+                                                        o.extents(self)[i]);
   if (ok)
     return axis;
   return o.fail("takes integers of the tensor's rank and within its extents");
@@ -313,14 +358,35 @@ static Status gather(OpCall &o) {
   return o.ret(inRankOf(o, read, given));
 }
 
-/// A scatter of rows by any of PyTorch's reductions but the product. Where
-/// `self` is left out, rows that are written start from the neutral element.
+/// Each row of `start` times the updates that name it: of every row with every
+/// update, ones where another row is named.
+static Result<Value> scatterProduct(OpCall &o, Value start, Value rows,
+                                    Value updates) {
+  Composer &c = o.c;
+  // [row, update, ...]
+  SmallVector<Expr> shape = o.extents(start), map = {Expr::dim(1)};
+  shape.insert(shape.begin() + 1, o.extents(rows)[0]);
+  for (unsigned i = 2; i < shape.size(); ++i)
+    map.push_back(Expr::dim(i));
+  Value isNamed =
+      c.equal(c.iota(shape, Expr::dim(0)), c.view(rows, shape, {Expr::dim(1)}));
+  Value factor = c.view(updates, shape, map);
+  LUMINAL_TRY(
+      product,
+      reduceProduct(o, c.select(isNamed, factor, c.splatInt(factor, 1)), 1));
+  return c.mul(start, product);
+}
+
+/// A scatter of rows by any of PyTorch's reductions. Where `self` is left out,
+/// rows that are written start from the neutral element.
 static Result<Value> scatterBy(OpCall &o, StringRef reduce, Value dest,
                                Value rows, Value updates, bool includeSelf) {
   Composer &c = o.c;
   bool largest = reduce == "amax", smallest = reduce == "amin",
-       mean = reduce == "mean";
-  if (!largest && !smallest && !mean && reduce != "sum" && reduce != "add")
+       mean = reduce == "mean",
+       product = reduce == "prod" || reduce == "multiply";
+  if (!largest && !smallest && !mean && !product && reduce != "sum" &&
+      reduce != "add")
     return o.fail("reduce '" + reduce + "' is not supported");
   if (o.isBool(dest) && mean)
     return o.fail("means of bool are not supported");
@@ -336,11 +402,11 @@ static Result<Value> scatterBy(OpCall &o, StringRef reduce, Value dest,
     return o.isFloat(v) ? c.neg(v) : c.add(c.neg(v), c.splatInt(v, -1));
   };
   Value start = mirror(dest), touched;
-  if (!includeSelf) {
+  if (!includeSelf || product) {
     Value none = c.splatInt(dest, 0, o.i1());
     touched =
         c.scatter(Combine::Set, none, rows, c.splatInt(updates, 1, o.i1()));
-    Value least = c.splatInt(start, 0);
+    Value least = c.splatInt(start, product ? 1 : 0);
     if (largest || smallest)
       least = o.isFloat(start)
                   ? c.splat(start, -std::numeric_limits<double>::infinity())
@@ -349,7 +415,13 @@ static Result<Value> scatterBy(OpCall &o, StringRef reduce, Value dest,
                   : c.splatInt(start,
                                int64_t(uint64_t(1)
                                        << (wide.getIntOrFloatBitWidth() - 1)));
-    start = c.select(touched, least, start);
+    if (!includeSelf)
+      start = c.select(touched, least, start);
+  }
+  if (product) {
+    // What is touched holds the check of the indices.
+    LUMINAL_TRY(result, scatterProduct(o, start, rows, updates));
+    return c.cast(c.select(touched, result, start), type);
   }
   Value result =
       mirror(c.scatter(largest || smallest ? Combine::Max : sumOf(o, dest),
@@ -380,7 +452,7 @@ static Status scatterElements(OpCall &o, StringRef reduce, Value source,
   if (given.size() != shape.size())
     return o.fail("the source has another rank than the index");
   for (unsigned i = 0; i < shape.size(); ++i) {
-    if (!o.atMost(shape[i], given[i], shape))
+    if (!o.assumptions().provablyLessEqual(shape[i], given[i]))
       return o.fail("the source is smaller than the index");
     map.push_back(Expr::dim(i));
   }
@@ -450,7 +522,7 @@ static Status put(OpCall &o) {
   bool accumulate = o.flag("accumulate");
   Expr n = o.numElements(self), m = o.numElements(index);
   if (!isInteger(o, index) || o.element(source) != o.element(self) ||
-      !o.agree(o.numElements(source), m))
+      !o.provablyEqual(o.numElements(source), m))
     return o.fail("takes integers, and a value for each");
   Value flat = c.reshape(self, {n}), updates = c.reshape(source, {m});
   Value rows = c.reshape(wrapIndices(o, index, n), {m});
@@ -468,7 +540,7 @@ static Status maskedScatter(OpCall &o) {
   LUMINAL_TRY(shape, o.commonShape({self, mask}));
   Expr n = o.numElements(source);
   if (!o.isBool(mask) || o.element(source) != o.element(self) ||
-      !o.atMost(Expr(1), n, shape))
+      !o.assumptions().provablyLessEqual(Expr(1), n))
     return o.fail("takes a bool mask and at least one element for it");
   Expr all = o.numElements(shape);
   Value keep = c.reshape(o.broadcastTo(mask, shape), {all});
@@ -523,8 +595,8 @@ static Status maskedIndex(OpCall &o) {
       continue;
     Value at = c.cast(*index, o.i64());
     Expr n = o.extents(self)[i];
-    if (!o.atMost(Expr(1), n, o.extents(at)))
-      return o.fail("extent " + n.str() + " is zero");
+    if (!o.assumptions().provablyLessEqual(Expr(1), n))
+      return o.fail("extent " + n.str() + " may be zero");
     Value last = c.full(o.extents(at), extentValue(o, n - Expr(1), o.i64()));
     index = c.maximum(c.minimum(at, last), c.splatInt(at, 0));
   }

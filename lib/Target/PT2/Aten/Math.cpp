@@ -1,4 +1,4 @@
-//===- Math.cpp - Rarer scalar functions, bits of integers ----------------===//
+//===- Math.cpp - Rarer scalar functions ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Helpers.h"
@@ -173,7 +173,7 @@ static Status glu(OpCall &o) {
     return o.fail("takes floats with a dim");
   Expr n = o.extents(x)[axis],
        half = o.assumptions().simplify(Expr::floorDiv(n, Expr(2)));
-  if (!o.agree(half * Expr(2), n))
+  if (!o.provablyEqual(half * Expr(2), n))
     return o.fail("extent " + n.str() + " is not even");
   Type type = o.element(x);
   Value v = c.cast(x, o.opmath(type));
@@ -334,166 +334,7 @@ static Status isClose(OpCall &o) {
       c.logicalOr(same, c.logicalAnd(finite, c.lessEqual(distance, allowed))));
 }
 
-//===----------------------------------------------------------------------===//
-// Bits of integers
-//===----------------------------------------------------------------------===//
-//
-// A remainder by 2^k keeps the low k bits, whatever the sign. So a mask of low
-// ones is a remainder, a run of ones the difference of two; two tensors are
-// expanded into their bits.
-
-static unsigned widthOf(OpCall &o, Value x) {
-  return o.element(x).getIntOrFloatBitWidth();
-}
-/// The low `bits` bits of each element.
-static Value lowBits(OpCall &o, Value x, unsigned bits) {
-  if (bits == 0)
-    return o.c.splatInt(x, 0);
-  if (bits >= widthOf(o, x))
-    return x;
-  if (bits == widthOf(o, x) - 1) {
-    // 2^bits is the least integer of the type: adding it clears the sign.
-    Value least = o.c.splatInt(x, int64_t(uint64_t(1) << (bits)));
-    return o.c.select(o.c.less(x, o.c.splatInt(x, 0)), o.c.add(x, least), x);
-  }
-  return o.c.floorMod(x, o.c.splatInt(x, int64_t(1) << bits));
-}
-static Value andConstant(OpCall &o, Value x, uint64_t mask) {
-  unsigned width = widthOf(o, x);
-  if (width < 64)
-    mask &= (uint64_t(1) << width) - 1;
-  Value sum;
-  for (unsigned i = 0; i < width;) {
-    if (!(mask >> i & 1)) {
-      ++i;
-      continue;
-    }
-    unsigned end = i;
-    while (end < width && (mask >> end & 1))
-      ++end;
-    Value run = lowBits(o, x, end);
-    if (i)
-      run = o.c.sub(run, lowBits(o, x, i));
-    sum = sum ? o.c.add(sum, run) : run;
-    i = end;
-  }
-  return sum ? sum : o.c.splatInt(x, 0);
-}
-/// A table over the bits, as the last dim of `like`.
-static Value bitTable(OpCall &o, Value like, ArrayRef<int64_t> values) {
-  Composer &c = o.c;
-  Type element = o.element(like);
-  auto type =
-      RankedTensorType::get({static_cast<int64_t>(values.size())}, element);
-  SmallVector<Attribute> attrs;
-  for (int64_t v : values)
-    attrs.push_back(IntegerAttr::get(
-        element, APInt(element.getIntOrFloatBitWidth(), uint64_t(v), true,
-                       /*implicitTrunc=*/true)));
-  Value table = ConstantOp::create(c.getBuilder(), c.getLoc(), type,
-                                   DenseElementsAttr::get(type, attrs));
-  SmallVector<Expr> extents = o.extents(like);
-  return c.view(table, extents, {Expr::dim(extents.size() - 1)});
-}
-static Value andBits(OpCall &o, Value x, Value y) {
-  Composer &c = o.c;
-  unsigned width = widthOf(o, x);
-  SmallVector<Expr> extents = o.extents(x), map = identityMap(extents.size());
-  unsigned last = extents.size();
-  extents.push_back(Expr(int64_t(width) - 1));
-  SmallVector<int64_t> values, moduli;
-  for (unsigned k = 0; k + 1 < width; ++k) {
-    values.push_back(int64_t(1) << k);
-    // The least integer represents 2^(width - 1), by which no remainder is
-    // taken.
-    moduli.push_back(int64_t(uint64_t(1) << (k + 1)));
-  }
-  auto negative = [&](Value v) { return c.less(v, c.splatInt(v, 0)); };
-  auto bits = [&](Value v) {
-    Value low = lowBits(o, v, width - 1);
-    Value spread = c.view(low, extents, map);
-    Value modulus = bitTable(o, spread, moduli);
-    // Not negative, so that the remainder is C's; none by the least integer.
-    Value rest = c.select(negative(modulus), spread, c.fmod(spread, modulus));
-    return c.lessEqual(bitTable(o, spread, values), rest);
-  };
-  Value both = c.logicalAnd(bits(x), bits(y));
-  Value place = bitTable(o, c.view(x, extents, map), values);
-  Value sum =
-      c.reduceSum(c.select(both, place, c.splatInt(place, 0)), {last}, false);
-  Value top = c.logicalAnd(negative(x), negative(y));
-  Value least = c.splatInt(x, int64_t(uint64_t(1) << (width - 1)));
-  return c.select(top, c.add(sum, least), sum);
-}
-
-enum class Bits { And, Or, Xor };
-template <Bits kind>
-static Status bitwise(OpCall &o) {
-  Composer &c = o.c;
-  Operand a = o.operand("self"), b = o.operand("other");
-  if (!a.tensor)
-    std::swap(a, b);
-  Type type = o.promote({a, b});
-  LUMINAL_TRY(operands, o.promotePair(a, b));
-  auto [x, y] = operands;
-  if (isa<FloatType>(type))
-    return o.fail("is not defined for floats");
-  if (o.isBool(x))
-    return o.ret(kind == Bits::And  ? c.logicalAnd(x, y)
-                 : kind == Bits::Or ? c.logicalOr(x, y)
-                                    : c.logicalXor(x, y));
-  auto mask = b.tensor ? std::nullopt : b.number.integer.asConstant();
-  Value both = mask ? andConstant(o, x, uint64_t(*mask)) : andBits(o, x, y);
-  if (kind == Bits::Or)
-    both = c.sub(c.add(x, y), both);
-  if (kind == Bits::Xor)
-    both = c.sub(c.add(x, y), c.add(both, both));
-  return o.ret(c.cast(both, type));
-}
-
-/// Two to the power of each element from 0 to the width less 1; by gathers.
-static Value powerOfTwo(OpCall &o, Value exponent, unsigned width) {
-  Composer &c = o.c;
-  SmallVector<int64_t> values;
-  for (unsigned k = 0; k < width; ++k)
-    values.push_back(int64_t(uint64_t(1) << k));
-  Value row =
-      c.full({Expr(int64_t(width))}, c.scalarInt(o.element(exponent), 0));
-  return c.gather(bitTable(o, row, values), c.cast(exponent, o.i64()));
-}
-
-template <bool left>
-static Status shift(OpCall &o) {
-  Composer &c = o.c;
-  Operand a = o.operand("self"), b = o.operand("other");
-  Type type = o.promote({a, b});
-  LUMINAL_TRY(operands, o.promotePair(a, b));
-  auto [x, y] = operands;
-  if (isa<FloatType>(type) || o.isBool(x))
-    return o.fail("is supported for integers only");
-  // 8 bits are computed in 32, and cut to 8 by the cast back.
-  int64_t width = type.getIntOrFloatBitWidth();
-  int64_t most = left || width == 8 ? width : width - 1;
-  Value zero = c.splatInt(x, 0), limit = c.splatInt(x, most);
-  Value beyond = c.logicalOr(c.less(y, zero), c.lessEqual(limit, y));
-  Value factor = powerOfTwo(o, c.select(beyond, zero, y), widthOf(o, x));
-  Value result;
-  if (left)
-    result = c.select(beyond, zero, c.mul(x, factor));
-  else
-    // If everything is shifted out, the sign remains.
-    result =
-        c.select(beyond, c.select(c.less(x, zero), c.splatInt(x, -1), zero),
-                 c.floorDiv(x, factor));
-  return o.ret(c.cast(result, type));
-}
-
 llvm::ArrayRef<OpRow> pt2::getMathOps() {
-  constexpr auto And = bitwise<Bits::And>;
-  constexpr auto Or = bitwise<Bits::Or>;
-  constexpr auto Xor = bitwise<Bits::Xor>;
-  constexpr auto Left = shift<true>;
-  constexpr auto Right = shift<false>;
   static const OpRow rows[] = {
       {"acos(Tensor self)", direct<&Composer::acos>},
       {"acosh(Tensor self)", direct<&Composer::acosh>},
@@ -538,31 +379,6 @@ llvm::ArrayRef<OpRow> pt2::getMathOps() {
       {"isclose(Tensor self, Tensor other, float rtol=1e-05, "
        "float atol=1e-08, bool equal_nan=False)",
        isClose},
-      {"bitwise_and.Tensor(Tensor self, Tensor other)", And},
-      {"bitwise_and.Scalar(Tensor self, Tensor other)", And},
-      {"bitwise_and.Scalar_Tensor(Tensor self, Tensor other)", And},
-      {"bitwise_or.Tensor(Tensor self, Tensor other)", Or},
-      {"bitwise_or.Scalar(Tensor self, Tensor other)", Or},
-      {"bitwise_or.Scalar_Tensor(Tensor self, Tensor other)", Or},
-      {"bitwise_xor.Tensor(Tensor self, Tensor other)", Xor},
-      {"bitwise_xor.Scalar(Tensor self, Tensor other)", Xor},
-      {"bitwise_xor.Scalar_Tensor(Tensor self, Tensor other)", Xor},
-      {"__and__.Tensor(Tensor self, Tensor other)", And},
-      {"__and__.Scalar(Tensor self, Tensor other)", And},
-      {"__or__.Tensor(Tensor self, Tensor other)", Or},
-      {"__or__.Scalar(Tensor self, Tensor other)", Or},
-      {"__xor__.Tensor(Tensor self, Tensor other)", Xor},
-      {"__xor__.Scalar(Tensor self, Tensor other)", Xor},
-      {"bitwise_left_shift.Tensor(Tensor self, Tensor other)", Left},
-      {"bitwise_left_shift.Tensor_Scalar(Tensor self, Tensor other)", Left},
-      {"bitwise_left_shift.Scalar_Tensor(Tensor self, Tensor other)", Left},
-      {"bitwise_right_shift.Tensor(Tensor self, Tensor other)", Right},
-      {"bitwise_right_shift.Tensor_Scalar(Tensor self, Tensor other)", Right},
-      {"bitwise_right_shift.Scalar_Tensor(Tensor self, Tensor other)", Right},
-      {"__lshift__.Tensor(Tensor self, Tensor other)", Left},
-      {"__lshift__.Scalar(Tensor self, Tensor other)", Left},
-      {"__rshift__.Tensor(Tensor self, Tensor other)", Right},
-      {"__rshift__.Scalar(Tensor self, Tensor other)", Right},
   };
   return rows;
 }

@@ -390,46 +390,6 @@ bool OpCall::agree(const Expr &a, const Expr &b) {
   return true;
 }
 
-bool OpCall::agree(ArrayRef<Expr> a, ArrayRef<Expr> b) {
-  if (a.size() != b.size())
-    return false;
-  for (auto [x, y] : llvm::zip_equal(a, b))
-    if (!agree(x, y))
-      return false;
-  return true;
-}
-
-bool OpCall::atMost(const Expr &lesser, const Expr &greater,
-                    ArrayRef<Expr> space) {
-  if (lesser.isUndefined() || greater.isUndefined())
-    return false;
-  std::vector<Expr> mayBeZero;
-  for (const Expr &extent : space) {
-    if (assumptions().provablyLessEqual(extent, Expr(0)))
-      return true;
-    if (!assumptions().provablyLessEqual(Expr(1), extent))
-      mayBeZero.push_back(extent);
-  }
-  if (assumptions().provablyLessEqual(lesser, greater))
-    return true;
-  if (mayBeZero.empty() && assumptions().provablyLess(greater, lesser))
-    return false;
-  required.push_back(
-      {lesser, greater, std::move(mayBeZero),
-       (Twine(hlir::describePlace(c.getLoc())) + ": " + node.getOp() +
-        " was traced where " + lesser.str() + " is at most " + greater.str())
-           .str()});
-  return true;
-}
-
-bool OpCall::isKnownAtMost(const Expr &lesser, const Expr &greater) const {
-  return assumptions().provablyLessEqual(lesser, greater) ||
-         llvm::any_of(required, [&](const Requirement &known) {
-           return known.lesser == lesser && known.greater == greater &&
-                  known.space.empty();
-         });
-}
-
 Result<SmallVector<Expr>> OpCall::broadcast(ArrayRef<SmallVector<Expr>> all) {
   size_t rank = 0;
   for (const auto &extents : all)
@@ -482,7 +442,13 @@ static Type promoteTypes(Type a, Type b) {
     if (a.getIntOrFloatBitWidth() == b.getIntOrFloatBitWidth())
       return Float32Type::get(a.getContext());
   }
-  return a.getIntOrFloatBitWidth() >= b.getIntOrFloatBitWidth() ? a : b;
+  unsigned wa = a.getIntOrFloatBitWidth(), wb = b.getIntOrFloatBitWidth();
+  if (a.isUnsignedInteger() == b.isUnsignedInteger() || ca == 2)
+    return wa >= wb ? a : b;
+  // The signed type that holds the values of both.
+  unsigned width =
+      a.isUnsignedInteger() ? std::max(2 * wa, wb) : std::max(wa, 2 * wb);
+  return IntegerType::get(a.getContext(), std::min(width, 64u));
 }
 
 Type OpCall::promote(ArrayRef<Operand> operands) {
@@ -699,6 +665,17 @@ Status OpCall::retReshaped(Value value, ArrayRef<Expr> shape, StringRef of) {
     if (viewable == false)
       r.viewOf.clear();
   }
+  results.push_back(std::move(r));
+  return {};
+}
+
+Status OpCall::retMaybeView(Value value, StringRef of) {
+  Returned r;
+  r.value = value;
+  const Argument &arg = given(of);
+  if (arg.kind == Argument::Tensor)
+    r.viewOf = arg.names[0];
+  r.maybeView = true;
   results.push_back(std::move(r));
   return {};
 }

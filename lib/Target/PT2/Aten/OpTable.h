@@ -64,6 +64,7 @@ struct OpEntry {
 /// The rows of one group of ops; each file of a group defines one.
 llvm::ArrayRef<OpRow> getPointwiseOps();
 llvm::ArrayRef<OpRow> getMathOps();
+llvm::ArrayRef<OpRow> getBitsOps();
 llvm::ArrayRef<OpRow> getCompareOps();
 llvm::ArrayRef<OpRow> getMovementOps();
 llvm::ArrayRef<OpRow> getCreationOps();
@@ -80,6 +81,7 @@ llvm::ArrayRef<OpRow> getLossOps();
 llvm::ArrayRef<OpRow> getIndexOps();
 llvm::ArrayRef<OpRow> getSearchOps();
 llvm::ArrayRef<OpRow> getSortOps();
+llvm::ArrayRef<OpRow> getTransformerOps();
 llvm::ArrayRef<OpRow> getMetaOps();
 
 /// The entry of "aten.add.Tensor" (a target without "torch.ops."), or null.

@@ -167,7 +167,41 @@ static Status logaddexp(OpCall &o) {
 // Powers
 //===----------------------------------------------------------------------===//
 
-static Status power(OpCall &o, const Operand &base, const Operand &exponent);
+/// x^y of integers, which wraps: by squares, from the highest of the `bits` of
+/// y down. A negative y leaves 1 of 1, either 1 or -1 of -1, and nothing of the
+/// others.
+static Value integerPower(Composer &c, Value x, Value y, unsigned bits) {
+  Value one = c.splatInt(x, 1), zero = c.splatInt(x, 0), result = one, rest = y;
+  for (unsigned bit = bits; bit-- > 0;) {
+    Value weight = c.splatInt(x, int64_t(1) << bit);
+    Value lacks = c.less(rest, weight);
+    Value square = bit + 1 == bits ? result : c.mul(result, result);
+    result = c.select(lacks, square, c.mul(square, x));
+    rest = c.select(lacks, rest, c.sub(rest, weight));
+  }
+  Value minus = c.splatInt(x, -1);
+  // The remainder has the sign of y.
+  Value odd = c.logicalNot(c.equal(c.fmod(y, c.splatInt(y, 2)), zero));
+  Value ofMinus = c.select(odd, minus, one);
+  Value negative = c.select(c.equal(x, one), one,
+                            c.select(c.equal(x, minus), ofMinus, zero));
+  return c.select(c.less(y, zero), negative, result);
+}
+
+static Status power(OpCall &o, const Operand &base, const Operand &exponent) {
+  Type type = o.promote({base, exponent});
+  if (isa<FloatType>(type))
+    return arithmetic(
+        o, base, exponent, [&](Value x, Value y) { return o.c.pow(x, y); },
+        true);
+  if (type.isInteger(1))
+    return o.fail("is not defined for bool");
+  LUMINAL_TRY(operands, o.promotePair(base, exponent));
+  auto [x, y] = operands;
+  unsigned bits =
+      type.getIntOrFloatBitWidth() - (type.isUnsignedInteger() ? 0 : 1);
+  return o.ret(o.c.cast(integerPower(o.c, x, y, bits), type));
+}
 
 static Status powTensorScalar(OpCall &o) {
   Operand base = o.operand("self");
@@ -182,23 +216,22 @@ static Status powTensorScalar(OpCall &o) {
     Type wide = o.opmath(type);
     return o.ret(o.c.cast(o.c.powScalar(o.c.cast(x, wide), n), type));
   }
-  if (type.isInteger(1) || n < 0 || n > 64)
-    return o.fail("integer power is supported for exponents 0 to 64");
+  if (type.isInteger(1))
+    return o.fail("is not defined for bool");
+  // As PyTorch, which has no such power of integers either.
+  if (n < 0)
+    return o.fail("is not defined for integers and a negative exponent");
+  Type narrow = type;
+  type = computedType(type);
+  x = o.c.cast(x, type);
   Value result = o.c.splatInt(x, 1);
-  for (int64_t bits = static_cast<int64_t>(n); bits; bits >>= 1) {
+  for (int64_t bits = *exponent.integer.asConstant(); bits; bits >>= 1) {
     if (bits & 1)
       result = o.c.mul(result, x);
     if (bits > 1)
       x = o.c.mul(x, x);
   }
-  return o.ret(result);
-}
-
-static Status power(OpCall &o, const Operand &base, const Operand &exponent) {
-  if (!isa<FloatType>(o.promote({base, exponent})))
-    return o.fail("integer power with a tensor exponent is not supported");
-  return arithmetic(
-      o, base, exponent, [&](Value x, Value y) { return o.c.pow(x, y); }, true);
+  return o.ret(o.c.cast(result, narrow));
 }
 static Status powTensorTensor(OpCall &o) {
   return power(o, o.operand("self"), o.operand("exponent"));
@@ -242,10 +275,16 @@ static Status rounding(OpCall &o) {
   Value x = o.tensor("self");
   return o.ret(o.isFloat(x) ? (o.c.*fn)(x) : x);
 }
+/// Scaled by a power of ten in the tensor's own type, and back.
 static Status roundDecimals(OpCall &o) {
-  if (o.integer("decimals") != 0)
-    return o.fail("rounding to other than 0 decimals is not supported");
-  return rounding<&Composer::round>(o);
+  int64_t decimals = o.integer("decimals");
+  Value x = o.tensor("self");
+  if (decimals == 0 || !o.isFloat(x))
+    return rounding<&Composer::round>(o);
+  Composer &c = o.c;
+  Value scale = c.splat(x, std::pow(10.0, std::abs(double(decimals))));
+  return o.ret(decimals > 0 ? c.div(c.round(c.mul(x, scale)), scale)
+                            : c.mul(c.round(c.div(x, scale)), scale));
 }
 static Status square(OpCall &o) {
   Value x = o.tensor("self");

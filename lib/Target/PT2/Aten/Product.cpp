@@ -54,7 +54,7 @@ static Status linear(OpCall &o) {
       (b && o.element(*b) != type))
     return o.fail("the operands differ in dtype, or have other ranks than the "
                   "op takes");
-  if (!o.agree(o.extents(x).back(), o.extents(w)[1]))
+  if (!o.provablyEqual(o.extents(x).back(), o.extents(w)[1]))
     return o.fail("inner extents " + o.extents(x).back().str() + " and " +
                   o.extents(w)[1].str() + " differ");
   Type wide = o.opmath(type);
@@ -65,9 +65,9 @@ static Status linear(OpCall &o) {
 }
 
 /// beta * self + alpha * (a @ b)
-static Status addProductOf(OpCall &o, StringRef a, StringRef b) {
+static Status addProduct(OpCall &o, Value x, Value y) {
   Composer &c = o.c;
-  Value self = o.tensor("self"), x = o.tensor(a), y = o.tensor(b);
+  Value self = o.tensor("self");
   Number beta = o.number("beta"), alpha = o.number("alpha");
   Type type = o.element(x);
   LUMINAL_TRY(product, matmulAny(o, x, y));
@@ -90,9 +90,25 @@ static Status addProductOf(OpCall &o, StringRef a, StringRef b) {
         c.add(scale(o.broadcastTo(c.cast(self, wide), shape), beta), product);
   return o.ret(c.cast(product, type));
 }
+static Status addProductOf(OpCall &o, StringRef a, StringRef b) {
+  return addProduct(o, o.tensor(a), o.tensor(b));
+}
 static Status addmm(OpCall &o) { return addProductOf(o, "mat1", "mat2"); }
 static Status baddbmm(OpCall &o) { return addProductOf(o, "batch1", "batch2"); }
 static Status addmv(OpCall &o) { return addProductOf(o, "mat", "vec"); }
+
+/// The sum over batches is one product: batches are part of the inner dim.
+static Status addbmm(OpCall &o) {
+  Composer &c = o.c;
+  Value a = o.tensor("batch1"), b = o.tensor("batch2");
+  if (o.rank(a) != 3 || o.rank(b) != 3)
+    return o.fail("the operands have other ranks than the op takes");
+  SmallVector<Expr> ea = o.extents(a), eb = o.extents(b);
+  if (!o.agree(ea[0], eb[0]) || !o.agree(ea[2], eb[1]))
+    return o.fail("the batches have other extents than each other");
+  Value x = c.reshape(c.permute(a, {1, 0, 2}), {ea[1], ea[0] * ea[2]});
+  return addProduct(o, x, c.reshape(b, {eb[0] * eb[1], eb[2]}));
+}
 
 //===----------------------------------------------------------------------===//
 // einsum
@@ -159,12 +175,12 @@ static Status einsum(OpCall &o) {
     for (auto [label, extent] : llvm::zip(*labels, o.extents(v))) {
       ++uses[label];
       auto [it, inserted] = extents.emplace(label, extent);
-      if (inserted || extent.isConstant(1))
+      if (inserted || o.provablyEqual(it->second, extent) ||
+          extent.isConstant(1))
         continue;
-      if (it->second.isConstant(1))
-        it->second = extent;
-      else if (!o.agree(it->second, extent))
+      if (!it->second.isConstant(1))
         return malformed();
+      it->second = extent;
     }
     inputs.push_back(*labels);
   }
@@ -236,7 +252,7 @@ static Status contractDims(OpCall &o, Value a, Value b, ArrayRef<unsigned> da,
   keep(eb, db, bMap);
   unsigned kept = shape.size();
   for (auto [x, y] : llvm::zip(da, db)) {
-    if (!o.agree(ea[x], eb[y]))
+    if (!o.provablyEqual(ea[x], eb[y]))
       return o.fail("extents " + ea[x].str() + " and " + eb[y].str() +
                     " differ");
     aMap[x] = bMap[y] = Expr::dim(shape.size());
@@ -335,9 +351,9 @@ static Status bilinear(OpCall &o) {
               o.element(b) == type && o.element(w) == type &&
               isa<FloatType>(type);
   for (unsigned i = 0; fits && i + 1 < rank; ++i)
-    fits = o.agree(o.extents(a)[i], o.extents(b)[i]);
-  if (!fits || !o.agree(o.extents(a).back(), o.extents(w)[1]) ||
-      !o.agree(o.extents(b).back(), o.extents(w)[2]))
+    fits = o.provablyEqual(o.extents(a)[i], o.extents(b)[i]);
+  if (!fits || !o.provablyEqual(o.extents(a).back(), o.extents(w)[1]) ||
+      !o.provablyEqual(o.extents(b).back(), o.extents(w)[2]))
     return o.fail("the operands do not fit each other");
   SmallVector<Expr> ea = o.extents(a), ew = o.extents(w);
   Expr columns = ew[0] * ew[1];
@@ -418,10 +434,10 @@ static Status attention(OpCall &o) {
       SmallVector<Expr> e = o.extents(x);
       if (o.provablyEqual(e[head], eq[head]))
         return x;
-      if (!o.atMost(Expr(1), e[head]))
-        return o.fail("extent " + e[head].str() + " is zero");
+      if (!o.assumptions().provablyLessEqual(Expr(1), e[head]))
+        return o.fail("extent " + e[head].str() + " may be zero");
       Expr ratio = o.assumptions().simplify(Expr::floorDiv(eq[head], e[head]));
-      if (!o.agree(ratio * e[head], eq[head]))
+      if (!o.provablyEqual(ratio * e[head], eq[head]))
         return o.fail("the heads of key and value do not divide the query's");
       SmallVector<Expr> map;
       for (unsigned i = 0; i < rank; ++i)
@@ -440,8 +456,7 @@ static Status attention(OpCall &o) {
   } else {
     auto width = eq.back().asConstant();
     if (!width || *width == 0)
-      return o.fail("the default scale needs a known head size, found " +
-                    eq.back().str());
+      return o.fail("the default scale needs a static head size");
     scale = 1.0 / std::sqrt(static_cast<double>(*width));
   }
   SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, rank));
@@ -459,8 +474,9 @@ static Status attention(OpCall &o) {
     LUMINAL_TRY(joined, o.broadcast({o.extents(*mask), shape}));
     if (joined.size() != shape.size())
       return o.fail("the mask cannot be broadcast to the scores");
-    if (!o.agree(joined, shape))
-      return o.fail("the mask cannot be broadcast to the scores");
+    for (auto [a, b] : llvm::zip(joined, shape))
+      if (!o.provablyEqual(a, b))
+        return o.fail("the mask cannot be broadcast to the scores");
     if (o.isBool(*mask))
       scores =
           c.select(o.broadcastTo(*mask, shape), scores, c.splat(scores, -inf));
@@ -497,8 +513,9 @@ static Status groupedMM(OpCall &o) {
     return o.fail("takes rows, a matrix for each group, and offsets");
   SmallVector<Expr> ex = o.extents(x), ew = o.extents(w);
   Expr rows = ex[0], groups = ew[0];
-  if (!o.agree(ex[1], ew[1]) || !o.agree(o.extents(offs)[0], groups) ||
-      !o.atMost(Expr(1), groups, {rows}))
+  if (!o.provablyEqual(ex[1], ew[1]) ||
+      !o.provablyEqual(o.extents(offs)[0], groups) ||
+      !o.assumptions().provablyLessEqual(Expr(1), groups))
     return o.fail("the extents do not fit each other");
   // group(row) = how many groups end at or before it
   SmallVector<Expr> space = {rows, groups};
@@ -551,6 +568,9 @@ llvm::ArrayRef<OpRow> pt2::getProductOps() {
       {"baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
        "Scalar alpha=1)",
        baddbmm},
+      {"addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
+       "Scalar alpha=1)",
+       addbmm},
       {"addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, "
        "Scalar alpha=1)",
        addmv},

@@ -78,14 +78,14 @@ static Status checkWeights(OpCall &o, Cell cell, const Weights &w,
     bool same =
         o.rank(*v) == shape.size() && o.element(*v) == o.element(state.hidden);
     for (unsigned i = 0; same && i < shape.size(); ++i)
-      same = o.agree(o.extents(*v)[i], shape[i]);
+      same = o.provablyEqual(o.extents(*v)[i], shape[i]);
     return same;
   };
   Expr all = width * Expr(gates);
   if (!width.asConstant() || !fits(w.input, {all, in}) ||
       !fits(w.hidden, {all, hidden}) || !fits(w.inputBias, {all}) ||
       !fits(w.hiddenBias, {all}) || !fits(w.projection, {hidden, width}) ||
-      (!w.projection && !o.agree(hidden, width)))
+      (!w.projection && !o.provablyEqual(hidden, width)))
     return o.fail("the parameters do not fit the input and the state");
   return {};
 }
@@ -103,6 +103,20 @@ static Value run(OpCall &o, Cell cell, Value x, State &state, const Weights &w,
     outputs[t] = c.unsqueeze(state.hidden, 0);
   }
   return concatenate(o, outputs, 0);
+}
+
+/// How many steps there are, each of which is built by itself.
+static Result<int64_t> knownLength(OpCall &o, const Expr &extent) {
+  auto length = extent.asConstant();
+  if (!length)
+    return o.fail("the sequence's length " + extent.str() +
+                  " is known only at run time");
+  if (*length == 0)
+    return o.fail("the sequence is empty");
+  if (*length > kMaxListed)
+    return o.fail("the sequence has more than " + Twine(kMaxListed) +
+                  " steps, each of which is built by itself");
+  return *length;
 }
 
 template <Cell cell>
@@ -139,22 +153,10 @@ static Status recurrent(OpCall &o) {
     return o.fail("has another number of parameters than the layers take");
   if (batchFirst)
     x = c.permute(x, {1, 0, 2});
-  auto length = o.extents(x)[0].asConstant();
-  if (!length)
-    return o.fail("the sequence's length " + o.extents(x)[0].str() +
-                  " is known only at run time");
-  if (*length == 0)
-    return o.fail("the sequence is empty");
-  if (*length > kMaxListed)
-    return o.fail("the sequence has more than " + Twine(kMaxListed) +
-                  " steps, each of which is built by itself");
-  for (Value &v : states) {
-    SmallVector<Expr> shape = o.extents(v);
-    shape[1] = o.extents(x)[1];
-    if (!o.agree(o.extents(v), shape))
+  LUMINAL_TRY(length, knownLength(o, o.extents(x)[0]));
+  for (Value v : states)
+    if (!o.provablyEqual(o.extents(v)[1], o.extents(x)[1]))
       return o.fail("a state does not fit the batch");
-    v = c.broadcastTo(v, shape);
-  }
 
   x = c.cast(x, wide);
   SmallVector<Value> hidden, cells;
@@ -175,7 +177,7 @@ static Status recurrent(OpCall &o) {
       if (isLSTM)
         state.cell = initial(states[1]);
       LUMINAL_CHECK(checkWeights(o, cell, w, o.extents(x)[2], state));
-      sides.push_back(run(o, cell, x, state, w, *length, d == 1));
+      sides.push_back(run(o, cell, x, state, w, length, d == 1));
       hidden.push_back(c.unsqueeze(state.hidden, 0));
       if (isLSTM)
         cells.push_back(c.unsqueeze(*state.cell, 0));
@@ -206,13 +208,11 @@ static Status recurrentCell(OpCall &o) {
   if (!isa<FloatType>(type) || o.rank(x) != 2 ||
       states.size() != (isLSTM ? 2 : 1))
     return o.fail("takes floats [batch, channel] and their states");
-  for (Value &v : states) {
+  for (Value v : states)
     if (o.rank(v) != 2 || o.element(v) != type ||
         !o.extents(v)[1].asConstant() ||
-        !o.agree(o.extents(v)[0], o.extents(x)[0]))
+        !o.provablyEqual(o.extents(v)[0], o.extents(x)[0]))
       return o.fail("a state does not fit the batch");
-    v = c.broadcastTo(v, {o.extents(x)[0], o.extents(v)[1]});
-  }
   auto bias = [&](StringRef name) {
     auto v = o.tensorOrNone(name);
     return v ? std::optional(c.cast(*v, wide)) : v;
@@ -231,6 +231,48 @@ static Status recurrentCell(OpCall &o) {
   if (isLSTM)
     return o.ret({c.cast(state.hidden, type), c.cast(*state.cell, type)});
   return o.ret(c.cast(state.hidden, type));
+}
+
+/// One layer of an LSTM in one direction, as PyTorch's CPU code has it.
+static Status mkldnnLayer(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("input"), hx = o.tensor("hx_"), cx = o.tensor("cx_");
+  bool reverse = o.flag("reverse");
+  // What else it is told follows from the operands, or is of the layers around.
+  o.ignore({"hidden_size", "num_layers", "has_biases", "bidirectional", "train",
+            "batch_first"});
+  constexpr int64_t kLSTM = 2;
+  if (o.integer("mode") != kLSTM || !o.integers("batch_sizes").empty() ||
+      o.flag("batch_first"))
+    return o.fail("takes LSTM of sequences of one length, time first");
+  Type type = o.element(x), wide = o.opmath(type);
+  auto isState = [&](Value v) {
+    unsigned rank = o.rank(v);
+    return (rank == 2 || (rank == 3 && o.extents(v)[0].isConstant(1))) &&
+           o.element(v) == type && o.extents(v).back().asConstant() &&
+           o.provablyEqual(o.extents(v)[rank - 2], o.extents(x)[1]);
+  };
+  if (!isa<FloatType>(type) || o.rank(x) != 3 || !isState(hx) || !isState(cx))
+    return o.fail("takes floats [time, batch, channel] and their states");
+  LUMINAL_TRY(length, knownLength(o, o.extents(x)[0]));
+  auto initial = [&](Value v) {
+    return c.cast(o.rank(v) == 3 ? c.squeeze(v, 0) : v, wide);
+  };
+  auto weight = [&](StringRef name) { return c.cast(o.tensor(name), wide); };
+  Weights w{weight("weight0"),
+            weight("weight1"),
+            weight("weight2"),
+            weight("weight3"),
+            {}};
+  State state{initial(hx), initial(cx)};
+  x = c.cast(x, wide);
+  LUMINAL_CHECK(checkWeights(o, Cell::LSTM, w, o.extents(x)[2], state));
+  Value output = run(o, Cell::LSTM, x, state, w, length, reverse);
+  auto last = [&](Value v, Value like) {
+    return c.cast(o.rank(like) == 3 ? c.unsqueeze(v, 0) : v, type);
+  };
+  return o.retFirst(
+      {c.cast(output, type), last(state.hidden, hx), last(*state.cell, cx)});
 }
 
 llvm::ArrayRef<OpRow> pt2::getRecurrentOps() {
@@ -256,6 +298,11 @@ llvm::ArrayRef<OpRow> pt2::getRecurrentOps() {
        recurrentCell<Cell::Tanh>},
       {"rnn_relu_cell(Tensor input, Tensor hx, " LUMINAL_CELL,
        recurrentCell<Cell::Relu>},
+      {"mkldnn_rnn_layer(Tensor input, Tensor weight0, Tensor weight1, "
+       "Tensor weight2, Tensor weight3, Tensor hx_, Tensor cx_, bool reverse, "
+       "int[] batch_sizes, int mode, int hidden_size, int num_layers, "
+       "bool has_biases, bool bidirectional, bool batch_first, bool train)",
+       mkldnnLayer},
   };
   return rows;
 }

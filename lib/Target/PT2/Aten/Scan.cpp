@@ -47,16 +47,12 @@ Result<Value> pt2::reduceProduct(OpCall &o, Value x, unsigned axis) {
   Composer &c = o.c;
   Expr n = o.extents(x)[axis];
   Value one = c.scalarInt(o.element(x), 1);
-  if (n.isConstant(0)) {
+  if (!o.assumptions().provablyLessEqual(Expr(1), n)) {
+    if (!n.isConstant(0))
+      return o.fail("extent " + n.str() + " may be zero");
     SmallVector<Expr> extents = o.extents(x);
     extents.erase(extents.begin() + axis);
     return c.full(extents, one);
-  }
-  if (!o.assumptions().provablyLessEqual(Expr(1), n)) {
-    // The product of no elements is that of a one.
-    Expr least = o.assumptions().simplify(Expr::max(n, Expr(1)));
-    LUMINAL_TRY(padded, padConstant(o, x, {{axis, Expr(0), least - n}}, one));
-    x = padded, n = least;
   }
   for (unsigned i = 1, steps = halvings(o, n); i <= steps; ++i) {
     Expr half =
@@ -125,6 +121,8 @@ static Status cumulate(OpCall &o) {
   }
   if (axis && product) {
     Expr n = o.extents(x)[*axis];
+    if (!o.assumptions().provablyLessEqual(Expr(1), n))
+      return o.fail("extent " + n.str() + " may be zero");
     Value one = o.c.scalarInt(wide, 1);
     for (unsigned i = 0, steps = halvings(o, n); i < steps; ++i)
       x = o.c.mul(x, shifted(o, x, *axis, Expr(-(int64_t(1) << i)), n, one));

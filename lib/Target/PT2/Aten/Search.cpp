@@ -33,7 +33,7 @@ static Status search(OpCall &o, Value sequence, const Operand &operand,
     // One sequence for each row of values.
     bool same = all.size() == shape.size();
     for (unsigned i = 0; same && i + 1 < all.size(); ++i) {
-      same = o.agree(all[i], shape[i]);
+      same = o.provablyEqual(all[i], shape[i]);
       map.push_back(Expr::dim(i));
     }
     if (!same)

@@ -25,8 +25,7 @@ perDim(OpCall &o, StringRef name, unsigned n,
        std::optional<SmallVector<int64_t>> fallback = std::nullopt);
 
 struct Window {
-  SmallVector<Expr> size;
-  SmallVector<int64_t> stride, dilation;
+  SmallVector<int64_t> size, stride, dilation;
   /// Extents of the windows' positions.
   SmallVector<Expr> positions;
 
@@ -35,16 +34,10 @@ struct Window {
     return at * Expr(stride[i]) + inside * Expr(dilation[i]);
   }
   /// How many elements a window spans along dim i.
-  Expr reach(unsigned i) const {
-    return Expr(dilation[i]) * (size[i] - Expr(1)) + Expr(1);
-  }
+  int64_t reach(unsigned i) const { return dilation[i] * (size[i] - 1) + 1; }
 };
 
-/// The values as expressions.
-SmallVector<Expr> toExprs(ArrayRef<int64_t> values);
-
-/// Positions of the windows over the last dims of `x`, which is padded; those
-/// that are there already stay.
+/// Positions of the windows over the last dims of `x`, which is padded.
 Status place(OpCall &o, Value x, Window &w);
 
 /// Windows over the last dims: [lead..., positions..., window].

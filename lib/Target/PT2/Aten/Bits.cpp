@@ -1,0 +1,310 @@
+//===- Bits.cpp - Bitwise ops, shifts and casts of bits -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Helpers.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::hlir;
+using namespace luminal::pt2;
+
+//===----------------------------------------------------------------------===//
+// Bits of integers
+//===----------------------------------------------------------------------===//
+//
+// A remainder by 2^k keeps the low k bits, whatever the sign. So a mask of low
+// ones is a remainder, a run of ones the difference of two; two tensors are
+// expanded into their bits.
+
+static unsigned widthOf(OpCall &o, Value x) {
+  return o.element(x).getIntOrFloatBitWidth();
+}
+/// The low `bits` bits of each element.
+static Value lowBits(OpCall &o, Value x, unsigned bits) {
+  if (bits == 0)
+    return o.c.splatInt(x, 0);
+  if (bits >= widthOf(o, x))
+    return x;
+  if (bits == widthOf(o, x) - 1) {
+    // 2^bits is the least integer of the type: adding it clears the sign.
+    Value least = o.c.splatInt(x, int64_t(uint64_t(1) << (bits)));
+    return o.c.select(o.c.less(x, o.c.splatInt(x, 0)), o.c.add(x, least), x);
+  }
+  return o.c.floorMod(x, o.c.splatInt(x, int64_t(1) << bits));
+}
+static Value andConstant(OpCall &o, Value x, uint64_t mask) {
+  unsigned width = widthOf(o, x);
+  if (width < 64)
+    mask &= (uint64_t(1) << width) - 1;
+  Value sum;
+  for (unsigned i = 0; i < width;) {
+    if (!(mask >> i & 1)) {
+      ++i;
+      continue;
+    }
+    unsigned end = i;
+    while (end < width && (mask >> end & 1))
+      ++end;
+    Value run = lowBits(o, x, end);
+    if (i)
+      run = o.c.sub(run, lowBits(o, x, i));
+    sum = sum ? o.c.add(sum, run) : run;
+    i = end;
+  }
+  return sum ? sum : o.c.splatInt(x, 0);
+}
+/// A table over the bits, as the last dim of `like`.
+static Value bitTable(OpCall &o, Value like, ArrayRef<int64_t> values) {
+  Composer &c = o.c;
+  Type element = o.element(like);
+  auto type =
+      RankedTensorType::get({static_cast<int64_t>(values.size())}, element);
+  SmallVector<Attribute> attrs;
+  for (int64_t v : values)
+    attrs.push_back(IntegerAttr::get(
+        element, APInt(element.getIntOrFloatBitWidth(), uint64_t(v), true,
+                       /*implicitTrunc=*/true)));
+  Value table = ConstantOp::create(c.getBuilder(), c.getLoc(), type,
+                                   DenseElementsAttr::get(type, attrs));
+  SmallVector<Expr> extents = o.extents(like);
+  return c.view(table, extents, {Expr::dim(extents.size() - 1)});
+}
+static Value andBits(OpCall &o, Value x, Value y) {
+  Composer &c = o.c;
+  unsigned width = widthOf(o, x);
+  SmallVector<Expr> extents = o.extents(x), map = identityMap(extents.size());
+  unsigned last = extents.size();
+  extents.push_back(Expr(int64_t(width) - 1));
+  SmallVector<int64_t> values, moduli;
+  for (unsigned k = 0; k + 1 < width; ++k) {
+    values.push_back(int64_t(1) << k);
+    // The least integer represents 2^(width - 1), by which no remainder is
+    // taken.
+    moduli.push_back(int64_t(uint64_t(1) << (k + 1)));
+  }
+  auto negative = [&](Value v) { return c.less(v, c.splatInt(v, 0)); };
+  auto bits = [&](Value v) {
+    Value low = lowBits(o, v, width - 1);
+    Value spread = c.view(low, extents, map);
+    Value modulus = bitTable(o, spread, moduli);
+    // Not negative, so that the remainder is C's; none by the least integer.
+    Value rest = c.select(negative(modulus), spread, c.fmod(spread, modulus));
+    return c.lessEqual(bitTable(o, spread, values), rest);
+  };
+  Value both = c.logicalAnd(bits(x), bits(y));
+  Value place = bitTable(o, c.view(x, extents, map), values);
+  Value sum =
+      c.reduceSum(c.select(both, place, c.splatInt(place, 0)), {last}, false);
+  Value top = c.logicalAnd(negative(x), negative(y));
+  Value least = c.splatInt(x, int64_t(uint64_t(1) << (width - 1)));
+  return c.select(top, c.add(sum, least), sum);
+}
+
+enum class Bits { And, Or, Xor };
+template <Bits kind>
+static Status bitwise(OpCall &o) {
+  Composer &c = o.c;
+  Operand a = o.operand("self"), b = o.operand("other");
+  if (!a.tensor)
+    std::swap(a, b);
+  Type type = o.promote({a, b});
+  LUMINAL_TRY(operands, o.promotePair(a, b));
+  auto [x, y] = operands;
+  if (isa<FloatType>(type))
+    return o.fail("is not defined for floats");
+  if (o.isBool(x))
+    return o.ret(kind == Bits::And  ? c.logicalAnd(x, y)
+                 : kind == Bits::Or ? c.logicalOr(x, y)
+                                    : c.logicalXor(x, y));
+  auto mask = b.tensor ? std::nullopt : b.number.integer.asConstant();
+  Value both = mask ? andConstant(o, x, uint64_t(*mask)) : andBits(o, x, y);
+  if (kind == Bits::Or)
+    both = c.sub(c.add(x, y), both);
+  if (kind == Bits::Xor)
+    both = c.sub(c.add(x, y), c.add(both, both));
+  return o.ret(c.cast(both, type));
+}
+
+/// Two to the power of each element from 0 to the width less 1; by gathers.
+static Value powerOfTwo(OpCall &o, Value exponent, unsigned width) {
+  Composer &c = o.c;
+  SmallVector<int64_t> values;
+  for (unsigned k = 0; k < width; ++k)
+    values.push_back(int64_t(uint64_t(1) << k));
+  Value row =
+      c.full({Expr(int64_t(width))}, c.scalarInt(o.element(exponent), 0));
+  return c.gather(bitTable(o, row, values), c.cast(exponent, o.i64()));
+}
+
+template <bool left>
+static Status shift(OpCall &o) {
+  Composer &c = o.c;
+  Operand a = o.operand("self"), b = o.operand("other");
+  Type type = o.promote({a, b});
+  LUMINAL_TRY(operands, o.promotePair(a, b));
+  auto [x, y] = operands;
+  if (isa<FloatType>(type) || o.isBool(x))
+    return o.fail("is supported for integers only");
+  // Storage types are computed in 32 bits, and cut by the cast back.
+  int64_t width = type.getIntOrFloatBitWidth();
+  int64_t most = left || type.isUnsignedInteger() ? width : width - 1;
+  Value zero = c.splatInt(x, 0), limit = c.splatInt(x, most);
+  Value beyond = c.logicalOr(c.less(y, zero), c.lessEqual(limit, y));
+  Value factor = powerOfTwo(o, c.select(beyond, zero, y), widthOf(o, x));
+  Value result;
+  if (left)
+    result = c.select(beyond, zero, c.mul(x, factor));
+  else
+    // If everything is shifted out, the sign remains.
+    result =
+        c.select(beyond, c.select(c.less(x, zero), c.splatInt(x, -1), zero),
+                 c.floorDiv(x, factor));
+  return o.ret(c.cast(result, type));
+}
+
+//===----------------------------------------------------------------------===//
+// Bits as elements of another type
+//===----------------------------------------------------------------------===//
+
+static IntegerType integerOf(OpCall &o, unsigned width, bool isSigned = true) {
+  auto sign = isSigned ? IntegerType::Signless : IntegerType::Unsigned;
+  return IntegerType::get(o.c.getBuilder().getContext(), width, sign);
+}
+
+/// The bits of each element as a signless integer of its width; and back. A
+/// bool is a byte.
+static Value toBits(OpCall &o, Value x) {
+  unsigned width = o.isBool(x) ? 8 : widthOf(o, x);
+  Type bits = integerOf(o, width);
+  return o.isFloat(x) ? o.c.bitcast(x, bits) : o.c.cast(x, bits);
+}
+static Value fromBits(OpCall &o, Value x, Type type) {
+  return isa<FloatType>(type) ? o.c.bitcast(x, type) : o.c.cast(x, type);
+}
+
+/// `count` equal factors of 2^`width`: 1, 2^width, ...
+static SmallVector<int64_t> factors(unsigned width, int64_t count) {
+  SmallVector<int64_t> result;
+  for (int64_t k = 0; k < count; ++k)
+    result.push_back(int64_t(uint64_t(1) << (k * width)));
+  return result;
+}
+
+/// Each element as several narrower ones, the low bits first.
+static Value splitBits(OpCall &o, Value x, unsigned width) {
+  Composer &c = o.c;
+  SmallVector<Expr> extents = o.extents(x), map = identityMap(extents.size());
+  int64_t count = widthOf(o, x) / width;
+  SmallVector<Expr> merged = extents;
+  merged.back() = merged.back() * Expr(count);
+  extents.push_back(Expr(count));
+  Value spread = c.view(c.cast(x, computedType(o.element(x))), extents, map);
+  Value low = c.floorDiv(spread, bitTable(o, spread, factors(width, count)));
+  return c.reshape(c.cast(low, integerOf(o, width)), merged);
+}
+
+/// Runs of narrow elements as one each: a sum of disjoint bits.
+static Value joinBits(OpCall &o, Value x, unsigned width) {
+  Composer &c = o.c;
+  int64_t count = width / widthOf(o, x);
+  SmallVector<Expr> split = o.extents(x);
+  split.back() =
+      o.assumptions().simplify(Expr::floorDiv(split.back(), Expr(count)));
+  split.push_back(Expr(count));
+  Type wide = computedType(integerOf(o, width));
+  Value part = c.reshape(
+      c.cast(c.cast(x, integerOf(o, widthOf(o, x), /*isSigned=*/false)), wide),
+      split);
+  Value placed = c.mul(part, bitTable(o, part, factors(widthOf(o, x), count)));
+  Value sum = c.reduceSum(placed, {unsigned(split.size() - 1)}, false);
+  return c.cast(sum, integerOf(o, width));
+}
+
+/// Another type of one width has the same shape; else the last dim has as many
+/// times more elements as they are narrower.
+static Status viewDType(OpCall &o) {
+  Value x = o.tensor("self");
+  Type type = o.dtype("dtype");
+  if (o.element(x) == type)
+    return o.retAlias();
+  Value bits = toBits(o, x);
+  unsigned from = widthOf(o, bits),
+           to = type.isInteger(1) ? 8 : type.getIntOrFloatBitWidth();
+  if (from != to && o.rank(x) == 0)
+    return o.fail("a tensor without dims has elements of another width");
+  if (from > to)
+    bits = splitBits(o, bits, to);
+  if (from < to) {
+    Expr n = o.extents(x).back(), count(int64_t(to / from));
+    if (!o.agree(Expr::floorDiv(n, count) * count, n))
+      return o.fail("extent " + n.str() + " is not a multiple of " +
+                    count.str() + ", how many elements make one");
+    bits = joinBits(o, bits, to);
+  }
+  return o.retMaybeView(fromBits(o, bits, type));
+}
+
+//===----------------------------------------------------------------------===//
+// Neighbours
+//===----------------------------------------------------------------------===//
+
+/// The next float toward `other`. Floats of one sign are ordered as their bits.
+static Status nextAfter(OpCall &o) {
+  Composer &c = o.c;
+  LUMINAL_TRY(operands, o.promotePair(o.operand("self"), o.operand("other")));
+  auto [x, y] = operands;
+  if (!o.isFloat(x))
+    return o.fail("is defined for floats only");
+  Type type = o.element(x), bits = integerOf(o, widthOf(o, x));
+  Value zero = c.splat(x, 0), i = c.bitcast(x, bits);
+  Value grows = c.logicalNot(c.logicalXor(c.less(x, y), c.less(zero, x)));
+  Value next = c.add(i, c.select(grows, c.splatInt(i, 1), c.splatInt(i, -1)));
+  // From zero to the least number of the sign of `other`.
+  Value least =
+      c.select(c.less(y, zero),
+               c.splatInt(i, int64_t(uint64_t(1) << (widthOf(o, x) - 1)) + 1),
+               c.splatInt(i, 1));
+  next = c.bitcast(c.select(c.equal(x, zero), least, next), type);
+  Value result = c.select(c.equal(x, y), y, next);
+  Value isNan = c.logicalOr(c.isNan(x), c.isNan(y));
+  return o.ret(c.select(isNan, c.add(x, y), result));
+}
+
+llvm::ArrayRef<OpRow> pt2::getBitsOps() {
+  constexpr auto And = bitwise<Bits::And>;
+  constexpr auto Or = bitwise<Bits::Or>;
+  constexpr auto Xor = bitwise<Bits::Xor>;
+  constexpr auto Left = shift<true>;
+  constexpr auto Right = shift<false>;
+  static const OpRow rows[] = {
+      {"bitwise_and.Tensor(Tensor self, Tensor other)", And},
+      {"bitwise_and.Scalar(Tensor self, Tensor other)", And},
+      {"bitwise_and.Scalar_Tensor(Tensor self, Tensor other)", And},
+      {"bitwise_or.Tensor(Tensor self, Tensor other)", Or},
+      {"bitwise_or.Scalar(Tensor self, Tensor other)", Or},
+      {"bitwise_or.Scalar_Tensor(Tensor self, Tensor other)", Or},
+      {"bitwise_xor.Tensor(Tensor self, Tensor other)", Xor},
+      {"bitwise_xor.Scalar(Tensor self, Tensor other)", Xor},
+      {"bitwise_xor.Scalar_Tensor(Tensor self, Tensor other)", Xor},
+      {"__and__.Tensor(Tensor self, Tensor other)", And},
+      {"__and__.Scalar(Tensor self, Tensor other)", And},
+      {"__or__.Tensor(Tensor self, Tensor other)", Or},
+      {"__or__.Scalar(Tensor self, Tensor other)", Or},
+      {"__xor__.Tensor(Tensor self, Tensor other)", Xor},
+      {"__xor__.Scalar(Tensor self, Tensor other)", Xor},
+      {"bitwise_left_shift.Tensor(Tensor self, Tensor other)", Left},
+      {"bitwise_left_shift.Tensor_Scalar(Tensor self, Tensor other)", Left},
+      {"bitwise_left_shift.Scalar_Tensor(Tensor self, Tensor other)", Left},
+      {"bitwise_right_shift.Tensor(Tensor self, Tensor other)", Right},
+      {"bitwise_right_shift.Tensor_Scalar(Tensor self, Tensor other)", Right},
+      {"bitwise_right_shift.Scalar_Tensor(Tensor self, Tensor other)", Right},
+      {"__lshift__.Tensor(Tensor self, Tensor other)", Left},
+      {"__lshift__.Scalar(Tensor self, Tensor other)", Left},
+      {"__rshift__.Tensor(Tensor self, Tensor other)", Right},
+      {"__rshift__.Scalar(Tensor self, Tensor other)", Right},
+      {"view.dtype(Tensor self, ScalarType dtype)", viewDType},
+      {"nextafter(Tensor self, Tensor other)", nextAfter},
+  };
+  return rows;
+}

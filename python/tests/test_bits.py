@@ -1,0 +1,73 @@
+# ===- test_bits.py - Storage types, bits, and ops that PyTorch fuses -------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import math
+
+import helpers
+import pytest
+import torch
+
+
+def test_storage_types():
+    """int16 and its kin: arguments, results, arithmetic that wraps, casts of floats out of range."""
+    def function(a, b, x):
+        return a * b + 7, a.sum(), (a << 2).view(torch.uint16), x.to(torch.int16), x.to(torch.uint8), x.to(torch.int8), a > b, a.float() / b
+
+    a, b = torch.arange(-40, 40, dtype=torch.int16) * 801, torch.arange(1, 81, dtype=torch.int16) * 405
+    x = torch.linspace(-7e4, 7e4, 80)
+    helpers.same(helpers.compile(function)(a, b, x), function(a, b, x))
+    narrow = lambda v: v.to(torch.uint32).clone()
+    helpers.same(helpers.compile(narrow)(torch.arange(-3, 4)), narrow(torch.arange(-3, 4)))
+
+
+def test_bit_casts():
+    """Of one width and of others, as a view of an argument and of a value; NaN keeps its bits."""
+    def function(x, h, i):
+        return (x.view(torch.int32) ^ 5, (x * 2).view(torch.uint8), h.view(torch.int32), h.view(torch.int16), (i + 1).view(torch.bfloat16),
+                i.view(torch.float64), (x + 1).view(torch.int64))
+
+    x = torch.randn(3, 40)
+    x[0, :3] = torch.tensor([math.nan, -0.0, math.inf])
+    args = x, torch.randn(3, 40).bfloat16(), torch.randint(0, 2**30, (3, 40), dtype=torch.int32)
+    got, expected = helpers.compile(function)(*args), function(*args)
+    for a, b in zip(got, expected):
+        assert a.dtype == b.dtype and torch.equal(a.contiguous().view(torch.uint8), b.contiguous().view(torch.uint8))
+
+    def written(x):
+        y = x.view(torch.int32) & 7
+        x.add_(1)
+        return y
+
+    ours, theirs = x.clone(), x.clone()
+    helpers.same(helpers.compile(written)(ours), written(theirs))
+    helpers.same(ours, theirs)
+
+
+@pytest.mark.parametrize("options", [{}, {"norm_first": True, "activation": "gelu"}])
+def test_encoder_on_the_fast_path(options):
+    model = torch.nn.TransformerEncoder(torch.nn.TransformerEncoderLayer(16, 2, 32, batch_first=True, **options), 2, enable_nested_tensor=False)
+    model.eval()
+    x, padding = torch.randn(2, 5, 16), torch.arange(5)[None] >= torch.tensor([[5], [3]])
+    with torch.no_grad():
+        compiled = helpers.compile(model)
+        helpers.same(compiled(x), model(x))
+        helpers.same(compiled(x, src_key_padding_mask=padding), model(x, src_key_padding_mask=padding))
+
+
+def test_masked_writes():
+    def function(y, m, row):
+        y = y.clone()
+        y[:, m] = 0
+        z = y.t().clone()
+        z[m] = row
+        return y, z
+
+    args = torch.randn(2, 3), torch.tensor([True, False, True]), torch.tensor([5.0, 6.0])
+    helpers.same(helpers.compile(function)(*args), function(*args))
+
+    def rows(y, m, v):
+        y = y.clone()
+        y[m] = v
+        return y
+
+    with pytest.raises(Exception, match="index_put.*a value for each element that it holds for"):
+        helpers.compile(rows)(torch.randn(3, 2), args[1], torch.randn(2, 2))
