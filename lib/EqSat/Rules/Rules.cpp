@@ -226,8 +226,9 @@ static void populateLowering(RuleSetBuilder &set) {
         {"LowerMul", "LowerLessThan", "LowerReduceMax", "LowerScatter",
          "LowerScatterInside"});
   state(Promise::exact(), kAny,
-        {"LowerCast", "LowerBitcast", "LowerConstant", "LowerView",
-         "LowerGather", "LowerGatherInside", "LowerSelect"});
+        {"LowerCast", "LowerConstant", "LowerView", "LowerGather",
+         "LowerGatherInside", "LowerSelect"});
+  state(Promise::exact(), kFloat + kInteger + kStored, {"LowerBitcast"});
   state(Promise::exact(), kInteger, {"LowerIota"});
 }
 

@@ -19,9 +19,16 @@ constexpr const char *kFloats[] = {"f16", "bf16", "f32", "f64"};
 constexpr const char *kNumbers[] = {"f16", "bf16", "f32", "f64", "i32", "i64"};
 constexpr const char *kComputed[] = {"f16", "bf16", "f32", "f64",
                                      "i32", "i64",  "i1"};
-constexpr const char *kAny[] = {"f16", "bf16",     "f32",   "f64",
-                                "i32", "i64",      "i1",    "i8",
-                                "ui8", "f8E4M3FN", "f8E5M2"};
+constexpr const char *kAny[] = {"f16",    "bf16", "f32",  "f64", "i32",
+                                "i64",    "i1",   "i8",   "ui8", "f8E4M3FN",
+                                "f8E5M2", "i16",  "ui16", "ui32"};
+/// Of each width the types whose bits are read as another.
+constexpr std::pair<const char *, const char *> kBits[] = {
+    {"f64", "i64"},     {"i64", "f64"},      {"f32", "i32"},
+    {"i32", "f32"},     {"ui32", "f32"},     {"f16", "bf16"},
+    {"bf16", "i16"},    {"i16", "f16"},      {"ui16", "f16"},
+    {"i8", "f8E4M3FN"}, {"ui8", "f8E4M3FN"}, {"f8E4M3FN", "i8"},
+    {"f8E5M2", "i8"}};
 
 /// The operands of a program that is then written in `type`: f32 loses nothing
 /// of a narrower one's constants.
@@ -284,6 +291,11 @@ std::vector<RuleProgram> conversions() {
       wide("pow", [](C &c, Value a, Value b) { return c.pow(a, b); },
            {{"pow"}});
     }
+  for (auto [from, to] : kBits)
+    list.push_back({std::string("bits of ") + from,
+                    {{{"4", "6"}, from}},
+                    [=](C &c, Vs v) { return c.bitcast(v[0], typeOf(v, to)); },
+                    {{"bitcast"}}});
   for (const char *t : kAny)
     for (const char *from : {"f32", "i64"})
       if (t != std::string(from)) {
