@@ -15,6 +15,12 @@ def test_storage_types():
     a, b = torch.arange(-40, 40, dtype=torch.int16) * 801, torch.arange(1, 81, dtype=torch.int16) * 405
     x = torch.linspace(-7e4, 7e4, 80)
     helpers.same(helpers.compile(function)(a, b, x), function(a, b, x))
+    # Past 32 bits PyTorch's code for other types than uint8 depends on its vectors.
+    bytes_of = lambda *values: tuple(v.to(torch.uint8) for v in values)
+    wide = torch.randn(4099, dtype=torch.float64) * 10.0 ** torch.randint(0, 22, (4099,))
+    wide[:9] = torch.tensor([math.inf, -math.inf, math.nan, 2.0**63, -2.0**63, 2.0**31, 65536.5, -1, 255.9])
+    values = wide, wide.float(), wide.half(), wide.bfloat16()
+    helpers.same(helpers.compile(bytes_of)(*values), bytes_of(*values))
     narrow = lambda v: v.to(torch.uint32).clone()
     helpers.same(helpers.compile(narrow)(torch.arange(-3, 4)), narrow(torch.arange(-3, 4)))
 
