@@ -148,21 +148,20 @@ static Value getEmptyRowsOf(Value mask) {
   return any && !isOther.empty() ? getComparedWithLowest(isOther[0]) : Value();
 }
 
-/// The value that takes the place of a softmax where it is zero in the rows
-/// that are nothing but -inf, and otherwise the same; null where there is none.
-static Value getSafeSoftmax(SoftmaxOp op) {
-  if (!op->hasOneUse())
+/// The value that takes the place of `v`, a softmax or what that is cast to,
+/// where it is zero in the rows that are nothing but -inf, and otherwise the
+/// same; null where there is none.
+static Value getSafeSoftmax(SoftmaxOp op, Value v) {
+  if (!v.hasOneUse())
     return {};
-  Operation *user = *op->user_begin();
-  auto select = dyn_cast<ElementwiseOp>(user);
-  if (!select || select.getFn() != Fn::Select ||
-      select.getInputs()[2] != op.getResult() ||
+  auto select = dyn_cast<ElementwiseOp>(*v.user_begin());
+  if (!select || select.getFn() != Fn::Select || select.getInputs()[2] != v ||
       !isNumber(select.getInputs()[1], 0))
     return {};
   auto spread = select.getInputs()[0].getDefiningOp<llir::ViewOp>();
   if (!spread)
     return {};
-  SmallVector<Expr> domain = hlir::getExtents(op.getResult()),
+  SmallVector<Expr> domain = hlir::getExtents(v),
                     rows = hlir::getExtents(spread.getOperand());
   if (rows != ArrayRef<Expr>(domain).drop_back())
     return {};
@@ -172,6 +171,42 @@ static Value getSafeSoftmax(SoftmaxOp op) {
   Value of = getEmptyRowsOf(spread.getOperand());
   bool isSame = of && skipWidening(of) == skipWidening(op.getOperand());
   return isSame ? select->getResult(0) : Value();
+}
+
+/// The f16 or bf16 that all that reads `v`, of f32, reads in place of it; null
+/// where there is none. Products of them add f32.
+static Value getNarrowed(Value v) {
+  if (!v.hasOneUse() || !getElementTypeOrSelf(v).isF32())
+    return {};
+  auto cast = dyn_cast<ElementwiseOp>(*v.user_begin());
+  bool isNarrow = cast && cast.getFn() == Fn::Cast &&
+                  isNarrowFloat(getElementTypeOrSelf(cast->getResult(0)));
+  return isNarrow ? cast->getResult(0) : Value();
+}
+
+namespace {
+/// What others read of a softmax.
+struct Weights {
+  Value value;
+  /// Whether rows that are nothing but -inf are zero.
+  bool isSafe = false;
+  /// The ops between, which go where products take the softmax's place.
+  SmallVector<Operation *, 2> between;
+};
+} // namespace
+
+static Weights findWeights(SoftmaxOp op) {
+  Weights weights{op.getResult()};
+  while (true) {
+    Value next = weights.isSafe ? Value() : getSafeSoftmax(op, weights.value);
+    weights.isSafe |= bool(next);
+    if (!next)
+      next = getNarrowed(weights.value);
+    if (!next)
+      return weights;
+    weights.between.push_back(next.getDefiningOp());
+    weights.value = next;
+  }
 }
 
 /// Factors change places, so that products have weights on the left.
@@ -367,7 +402,8 @@ static void divideBehind(RowBuilder &row, ProductOpInterface op, Value terms,
     return ElementwiseOp::create(b, to, Fn::Cast, v);
   };
   // Terms are of the type that the product reads.
-  Value lhs = cast(cast(terms, type.getElementType()), row.getComputeType());
+  Value lhs = cast(cast(terms, getElementTypeOrSelf(op.getLhs())),
+                   row.getComputeType());
   Value rhs = cast(op.getRhs(), row.getComputeType());
   Operation *product = b.clone(*op);
   product->setOperand(0, lhs);
@@ -388,18 +424,12 @@ static void divideBehind(RowBuilder &row, ProductOpInterface op, Value terms,
 
 /// Null where products take the place of all that read it.
 static Value expandSoftmax(SoftmaxOp op, CanEndStream canEndStream) {
-  Value weights = op.getResult(), safe = getSafeSoftmax(op);
-  for (Value read : {weights, safe})
-    if (read)
-      turnProducts(read);
+  Weights weights = findWeights(op);
+  turnProducts(weights.value);
   // Where rows are not the products', those of -inf are better left.
-  bool isSafe =
-      safe && feedsProducts(safe, canEndStream) && shareRows(op, safe);
-  if (isSafe)
-    weights = safe;
-  bool isJoint = isSafe || feedsProducts(weights, canEndStream);
-  if (isJoint)
-    shareRows(op, weights);
+  bool isJoint = feedsProducts(weights.value, canEndStream) &&
+                 (shareRows(op, weights.value) || !weights.isSafe);
+  bool isSafe = isJoint && weights.isSafe;
   RowBuilder b(op);
   Value x = b.input();
   Value largest = b.reduce(ReduceKind::Max, x), reference = largest, isEmpty;
@@ -418,12 +448,12 @@ static Value expandSoftmax(SoftmaxOp op, CanEndStream canEndStream) {
   if (isSafe)
     scale = b.select(isEmpty, b.constant(1), scale);
   SmallVector<ProductOpInterface> products;
-  for (Operation *user : weights.getUsers())
+  for (Operation *user : weights.value.getUsers())
     products.push_back(cast<ProductOpInterface>(user));
   for (ProductOpInterface product : products)
     divideBehind(b, product, e, scale);
-  if (isSafe)
-    weights.getDefiningOp()->erase();
+  for (Operation *op : llvm::reverse(weights.between))
+    op->erase();
   return {};
 }
 
