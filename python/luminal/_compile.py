@@ -73,7 +73,17 @@ def compile(model: Source, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any]
             table = {op: known[op] for op in wanted if op in known}
             if not table:
                 raise
-            exported = exported.run_decompositions(table)
+            exported = _without_devices(exported).run_decompositions(table)
+
+
+def _without_devices(exported: ExportedProgram) -> ExportedProgram:
+    """Without what it asserts of devices: PyTorch takes ``cuda`` and ``cuda:0`` for two when it traces again, and where
+    all tensors are is looked at for the whole program."""
+    graph = _archive.copy_graph(exported.graph)
+    graph.set_codegen(exported.graph._codegen)
+    for node in graph.find_nodes(op="call_function", target=torch.ops.aten._assert_tensor_metadata.default):
+        node.kwargs = {name: value for name, value in node.kwargs.items() if name != "device"}
+    return exported._update(fx.GraphModule(exported.graph_module, graph), exported.graph_signature)
 
 
 def _owner_of(module: torch.nn.Module, path: str) -> tuple[torch.nn.Module, str]:

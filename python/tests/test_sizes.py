@@ -61,3 +61,85 @@ def test_a_size_that_the_caller_wants_dynamic():
     with pytest.raises(violated, match="size..\\[0\\]"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         helpers.compile(function)(x)
+
+
+def _transposed(x, w):
+    return torch.nn.functional.conv_transpose2d(x, w, stride=2, padding=1)
+
+
+# Each with calls of other sizes: one program for all of them.
+ONE_PROGRAM = {
+    "scatter_add": (lambda i, v: torch.zeros(4).scatter_add(0, i, v), [(torch.arange(n) % 4, torch.ones(n)) for n in (8, 5, 6)]),
+    "scatter_reduce": (lambda i, v: torch.zeros(4).scatter_reduce(0, i, v, "amax"), [(torch.arange(n) % 4, torch.ones(n)) for n in (8, 5)]),
+    "gather": (lambda v, i: v.gather(1, i), [(torch.randn(n + 1, 3), torch.arange(2 * n).view(n, 2) % 3) for n in (8, 5)]),
+    "ceil_mode": (lambda v: torch.nn.functional.max_pool2d(v, 3, 2, ceil_mode=True), [(torch.randn(1, 2, *s),) for s in ((8, 8), (11, 9), (7, 12))]),
+    "power": (lambda v: v ** v.shape[0], [(torch.rand(n),) for n in (3, 4)]),
+    "transposed": (_transposed, [(torch.randn(1, n, 5, 6), torch.randn(n, n + 1, 3, n)) for n in (3, 4)]),
+    "tail": (lambda v, n: (v * 2)[n.shape[0]:].sum(), [(torch.randn(4), torch.ones(n)) for n in (2, 4, 6)]),
+    "check": (lambda v: (torch._check(v.shape[0] < 100), v + 1)[1], [(torch.rand(n),) for n in (3, 4)]),
+    "array_split": (lambda v: v.tensor_split(3), [(torch.rand(n),) for n in (5, 9)]),
+    "in place": (lambda v: v.mul_(2), [(torch.rand(n, 12, 128, 64).transpose(1, 2),) for n in (2, 3)]),
+    "prod": (lambda v, n: (v * 2)[n.shape[0]:].prod(), [(torch.rand(4), torch.ones(n)) for n in (2, 4)]),
+    "pad": (lambda v, n: torch.nn.functional.pad((v * 2)[n.shape[0]:], (2, 1), value=3), [(torch.rand(4), torch.ones(n)) for n in (2, 4)]),
+}
+
+
+@pytest.mark.parametrize("name", ONE_PROGRAM)
+def test_what_the_trace_took_for_granted(name):
+    """It is required of a call, where it is not proved for all sizes."""
+    function, calls = ONE_PROGRAM[name]
+    compiled = helpers.compile(function, dynamic=True)
+    for args in calls:
+        with torch.no_grad(), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            helpers.same(compiled(*(a.clone() for a in args)), function(*(a.clone() for a in args)))
+        assert not warned(caught)
+
+
+EMPTY = {
+    "mean": lambda v: v.mean(), "any": lambda v: v.bool().any(), "logsumexp": lambda v: v.logsumexp(0), "norm": lambda v: v.norm(),
+    "softmax": lambda v: v.softmax(0), "median": lambda v: v.median(), "cumprod": lambda v: v.cumprod(0), "diff": lambda v: v.diff(),
+    "diag": lambda v: v.diag_embed(1), "repeat": lambda v: v.repeat_interleave(0), "chunk": lambda v: v.chunk(2),
+    "product": lambda v: v.view(-1, 1) @ v.view(1, -1), "cat": lambda v: torch.cat([v, v.new_ones(2), v]), "outer": lambda v: v.outer(v).sum(0),
+    "gather": lambda v: v[torch.zeros(0, dtype=torch.int64)], "scatter": lambda v: torch.ones(3).scatter(0, v.long(), v),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_an_empty_tail(name):
+    def function(x):
+        return EMPTY[name]((x * 2)[4:])
+
+    compiled = helpers.compile(function)
+    with torch.no_grad():
+        helpers.same(compiled(torch.ones(4)), function(torch.ones(4)))
+
+
+def test_a_check_that_fails():
+    """Is PyTorch's own error, also in a later call."""
+    def function(x):
+        torch._check(x.shape[0] < 9)
+        return x + 1
+
+    compiled = helpers.compile(function, dynamic=True)
+    with torch.no_grad():
+        compiled(torch.ones(4))
+        with pytest.raises(RuntimeError):
+            compiled(torch.ones(9))
+
+
+def test_a_device_that_was_moved():
+    """An archive may assert ``cpu:0`` of tensors on ``cpu``, as of ``cuda`` after torch's move_to_device_pass."""
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            return torch.renorm(x.double(), 2, 0, 1.0)
+
+    x = torch.rand(2, 4)
+    exported = torch.export.export(Model(), (x,))
+    asserted = exported.graph.find_nodes(op="call_function", target=torch.ops.aten._assert_tensor_metadata.default)
+    for node in asserted:
+        node.kwargs = {**node.kwargs, "device": torch.device("cpu:0")}
+    assert asserted
+    with torch.no_grad():
+        helpers.same(luminal.compile(exported)(x), Model()(x))
+    assert all(node.kwargs["device"] == torch.device("cpu:0") for node in asserted)
