@@ -257,9 +257,9 @@ def missing_parameter(a):
     a.nodes[1]["inputs"] = []
 
 
-@bad("aten.round.decimals: rounding to other than 0 decimals is not supported")
+@bad("aten.gelu.default: approximate 'other' is not known")
 def unsupported_value(a):
-    a.add("torch.ops.aten.round.decimals", [("self", tensor("mul")), ("decimals", {"as_int": 2})], "round_1")
+    a.add("torch.ops.aten.gelu.default", [("self", tensor("mul")), ("approximate", {"as_string": "other"})], "gelu_1")
 
 
 @bad("names an unknown tensor")
