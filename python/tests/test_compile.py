@@ -155,3 +155,17 @@ def test_entry_point(tmp_path):
            "LUMINAL_LIBRARY": str(luminal._capi.library()._name)}
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
     assert out.stdout.strip() == "tensor([2., 2.])"
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int32, torch.int64])
+def test_integer_division_by_zero(dtype):
+    """As PyTorch's CUDA kernels, on every device: its CPU kernels raise an error."""
+    info = torch.iinfo(dtype)
+    x = torch.tensor([5, 0, info.max, info.min, 7], dtype=dtype)
+    x[4] = -7 if info.min else 7
+    f = torch.compile(lambda a, b: (torch.fmod(a, b), a % b, torch.div(a, b, rounding_mode="trunc"), a // b),
+                      backend=luminal._backend.backend, options={"fallback": "error"})
+    ones = [2**32 - 1 if dtype == torch.int64 and 0 <= v < 2**32 else info.max if not info.min else -1 for v in x.tolist()]
+    down = [-2 if v < 0 else q for v, q in zip(x.tolist(), ones)]
+    for result, expected in zip(f(x, torch.zeros_like(x)), (ones, ones, ones, down)):
+        assert result.tolist() == expected

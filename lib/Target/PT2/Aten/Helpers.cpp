@@ -16,6 +16,14 @@ Value pt2::extentValue(OpCall &o, const Expr &extent, Type type) {
   return o.c.cast(o.c.iota({}, extent), type);
 }
 
+unsigned pt2::halvings(OpCall &o, const Expr &extent) {
+  int64_t most = o.assumptions().upperBound(extent).value_or(int64_t(1) << 31);
+  unsigned steps = 0;
+  while (steps < 63 && (int64_t(1) << steps) < most)
+    ++steps;
+  return steps;
+}
+
 Value pt2::indexAlong(OpCall &o, Value like, unsigned axis) {
   return o.c.iota(o.extents(like), Expr::dim(axis));
 }

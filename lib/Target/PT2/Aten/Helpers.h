@@ -50,6 +50,10 @@ Result<Value> prefixSum(OpCall &o, Value x, unsigned axis);
 /// zero.
 Result<Value> reduceProduct(OpCall &o, Value x, unsigned axis);
 
+/// How often a dim must be halved until one element is left. A dim without a
+/// bound is assumed to have at most 2^31 elements.
+unsigned halvings(OpCall &o, const Expr &extent);
+
 /// A dim's extent as a rank-0 tensor of the given type.
 Value extentValue(OpCall &o, const Expr &extent, Type type);
 

@@ -92,17 +92,46 @@ static Status div(OpCall &o) {
       [&](Value x, Value y) { return o.c.div(x, y); }, false, true);
 }
 
+/// The quotient or remainder `result` of x by y; where y is an integer zero,
+/// what PyTorch's CUDA kernels give (those of its CPU raise an error): all bits
+/// set, of i64 only the lower half where x fits in it, and one less where a
+/// negative quotient is rounded down.
+static Value orByZero(OpCall &o, Value result, Value x, Value y,
+                      const Operand &divisor, bool down = false) {
+  if (o.isFloat(result))
+    return result;
+  auto known = divisor.tensor ? std::nullopt : divisor.number.asDouble();
+  if (known && *known != 0)
+    return result;
+  Composer &c = o.c;
+  Type type = o.element(x);
+  // Each bound holds as a 64-bit integer; the fill wraps to the type.
+  Value wide = c.cast(x, o.i64());
+  auto constant = [&](int64_t value) { return c.splatInt(wide, value); };
+  Value fill = constant(-1), negative = c.less(wide, constant(0));
+  if (down)
+    fill = c.select(negative, constant(-2), fill);
+  if (type.isInteger(64)) {
+    constexpr int64_t half = int64_t(1) << 32;
+    Value fits =
+        c.logicalAnd(c.logicalNot(negative), c.less(wide, constant(half)));
+    fill = c.select(fits, constant(half - 1), fill);
+  }
+  return c.select(c.equal(y, c.splatInt(y, 0)), c.cast(fill, type), result);
+}
+
 static Status divideRounded(OpCall &o, StringRef mode) {
   Operand a = o.operand("self"), b = o.operand("other");
   if (bothBool(o, a, b))
     return o.fail("division of bool with rounding is not supported");
-  bool floats = isa<FloatType>(o.promote({a, b}));
+  bool floats = isa<FloatType>(o.promote({a, b})), down = mode == "floor";
   return arithmetic(
       o, a, b,
       [&](Value x, Value y) {
-        if (mode == "floor")
-          return o.c.floorDiv(x, y);
-        return floats ? o.c.trunc(o.c.div(x, y)) : o.c.truncDiv(x, y);
+        if (floats)
+          return down ? o.c.floorDiv(x, y) : o.c.trunc(o.c.div(x, y));
+        Value q = down ? o.c.floorDiv(x, y) : o.c.truncDiv(x, y);
+        return orByZero(o, q, x, y, b, down);
       },
       true);
 }
@@ -123,14 +152,20 @@ static Status remainder(OpCall &o) {
   if (bothBool(o, a, b))
     return o.fail("remainder of bool is not supported");
   return arithmetic(
-      o, a, b, [&](Value x, Value y) { return o.c.floorMod(x, y); }, true);
+      o, a, b,
+      [&](Value x, Value y) {
+        return orByZero(o, o.c.floorMod(x, y), x, y, b);
+      },
+      true);
 }
 
 static Status fmod(OpCall &o) {
   Operand a = o.operand("self"), b = o.operand("other");
   if (bothBool(o, a, b))
     return o.fail("remainder of bool is not supported");
-  return arithmetic(o, a, b, [&](Value x, Value y) { return o.c.fmod(x, y); });
+  return arithmetic(o, a, b, [&](Value x, Value y) {
+    return orByZero(o, o.c.fmod(x, y), x, y, b);
+  });
 }
 
 static Status maximum(OpCall &o) {

@@ -83,8 +83,9 @@ static Result<Value> padded(OpCall &o, Value x, const Pads &pads, double fill) {
   return padConstant(o, x, dims, o.c.scalar(o.element(x), fill));
 }
 
-/// The maximum over the last dim, and the first of `indices` that holds it;
-/// `indices` are below `none` and -1 where there is no element.
+/// The maximum over the last dim and its place: the first of `indices` that
+/// holds it, or the last NaN, as in PyTorch. `indices` ascend, are below
+/// `none`, and -1 where there is no element.
 static std::pair<Value, Value> maximumAt(OpCall &o, Value all, Value indices,
                                          const Expr &none) {
   Composer &c = o.c;
@@ -92,10 +93,21 @@ static std::pair<Value, Value> maximumAt(OpCall &o, Value all, Value indices,
   Value best = c.reduceMax(all, {last}, false);
   SmallVector<Expr> map = identityMap(last);
   Value spread = c.view(best, o.extents(all), map);
-  Value hit = c.logicalOr(c.equal(all, spread), c.isNan(all));
-  hit = c.logicalAnd(hit, c.less(c.splatInt(indices, -1), indices));
-  Value beyond = c.full(o.extents(all), extentValue(o, none, o.i64()));
-  return {best, c.reduceMin(c.select(hit, indices, beyond), {last}, false)};
+  // One maximum finds both: NaN at index i has the key none + i, every other
+  // element that is the maximum none - 1 - i.
+  auto count = [&](Value like) {
+    return c.full(o.extents(like), extentValue(o, none, o.i64()));
+  };
+  Value outside = c.splatInt(indices, -1);
+  Value key = c.sub(c.add(count(all), outside), indices);
+  key = c.select(c.equal(all, spread), key, outside);
+  key = c.select(c.isNan(all), c.add(count(all), indices), key);
+  key = c.select(c.less(outside, indices), key, outside);
+  Value found = c.reduceMax(key, {last}, false), total = count(found);
+  Value place = c.select(c.less(found, total),
+                         c.sub(c.add(total, c.splatInt(found, -1)), found),
+                         c.sub(found, total));
+  return {best, place};
 }
 
 template <unsigned n, bool withIndices>

@@ -396,7 +396,20 @@ struct Sampler {
                   : reflect(x, c.splat(x, -1),
                             c.sub(c.mul(extent(i, type), two), c.splat(x, 1)));
     }
-    return c.minimum(c.maximum(x, zero), last);
+    // PyTorch's kernels for images put NaN at the start, those for volumes at
+    // the end.
+    if (n == 2)
+      return c.select(c.less(zero, x), c.select(c.less(x, last), x, last),
+                      zero);
+    return c.select(c.less(x, last), c.select(c.less(zero, x), x, zero), last);
+  }
+
+  /// A whole coordinate as an index; NaN is outside.
+  Value index(Value x) const {
+    Composer &c = o.c;
+    if (padding == Zeros)
+      x = c.select(c.isNan(x), c.splat(x, -1), x);
+    return c.cast(x, o.i64());
   }
 
   /// A coordinate in [-1, 1] converted to elements.
@@ -409,9 +422,10 @@ struct Sampler {
     return c.mul(c.sub(c.mul(c.add(x, one), extent(i, type)), one), half);
   }
 
-  /// Elements at whole coordinates: [batch, positions..., channel]; zero for
-  /// what lies outside.
-  Value read(ArrayRef<Value> at) const {
+  /// Elements at whole coordinates, times a weight if given: [batch,
+  /// positions..., channel]; zero for what lies outside. There, a weight that
+  /// is NaN counts in images, not in volumes, as in PyTorch.
+  Value read(ArrayRef<Value> at, Value weight = {}) const {
     Composer &c = o.c;
     Value position = c.iota(points, Expr::dim(0)), valid;
     for (unsigned i = 0; i < n; ++i) {
@@ -423,11 +437,13 @@ struct Sampler {
     }
     Value v = c.gather(rows, position);
     SmallVector<Expr> map = identityMap(points.size());
-    return c.select(c.view(valid, o.extents(v), map), v, c.splat(v, 0));
-  }
-  Value weighted(Value v, Value weight) const {
-    SmallVector<Expr> map = identityMap(points.size());
-    return o.c.mul(v, o.c.view(weight, o.extents(v), map));
+    auto masked = [&](Value v) {
+      return c.select(c.view(valid, o.extents(v), map), v, c.splat(v, 0));
+    };
+    auto weighted = [&](Value v) {
+      return weight ? c.mul(v, c.view(weight, o.extents(v), map)) : v;
+    };
+    return n == 2 ? weighted(masked(v)) : masked(weighted(v));
   }
 };
 } // namespace
@@ -480,13 +496,13 @@ static Status gridSampler(OpCall &o) {
   }
   Value result;
   auto add = [&](ArrayRef<Value> where, Value weight) {
-    Value term = s.weighted(s.read(where), weight);
+    Value term = s.read(where, weight);
     result = result ? c.add(result, term) : term;
   };
   if (mode == 1) {
     SmallVector<Value> where;
     for (Value v : at)
-      where.push_back(c.cast(c.round(v), o.i64()));
+      where.push_back(s.index(c.round(v)));
     result = s.read(where);
   } else if (mode == 0) {
     SmallVector<Value> low, fraction;
@@ -500,7 +516,7 @@ static Status gridSampler(OpCall &o) {
       for (unsigned i = 0; i < n; ++i) {
         bool high = corner >> i & 1;
         Value one = c.splat(low[i], 1);
-        where.push_back(c.cast(high ? c.add(low[i], one) : low[i], o.i64()));
+        where.push_back(s.index(high ? c.add(low[i], one) : low[i]));
         Value w = high ? fraction[i] : c.sub(one, fraction[i]);
         weight = weight ? c.mul(weight, w) : w;
       }
@@ -519,7 +535,7 @@ static Status gridSampler(OpCall &o) {
         SmallVector<Value> where;
         for (unsigned i = 0; i < 2; ++i) {
           Value v = c.add(low[i], c.splat(low[i], double(offsets[i] - 1)));
-          where.push_back(c.cast(s.inside(v, i), o.i64()));
+          where.push_back(s.index(s.inside(v, i)));
         }
         add(where, c.mul(weights[0][a], weights[1][b]));
       }

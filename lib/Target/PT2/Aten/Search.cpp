@@ -1,8 +1,9 @@
 //===- Search.cpp - Places in sorted sequences, membership ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// By counting: the position in a sorted sequence is the number of elements that
-// come before.
+// A place is found by halving the sequence, step for step as PyTorch does: what
+// it gives for a sequence with NaN, which is not sorted for that search, is
+// then the same. Membership is found by comparing with every element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,50 +14,89 @@ using namespace luminal;
 using namespace luminal::hlir;
 using namespace luminal::pt2;
 
-/// How many elements of the last dim of `sequence` are below each value (or
-/// not above it). NaN is above everything.
+/// Where each value belongs in the last dim of `sequence`: before elements that
+/// are equal, or with `right` behind them. `sorter` gives the element at each
+/// place in the sorted order.
 static Status search(OpCall &o, Value sequence, const Operand &operand,
-                     bool right) {
+                     std::optional<Value> sorter, bool right) {
   Composer &c = o.c;
   bool narrow = o.flag("out_int32");
-  Type type = o.promote({sequence, operand});
+  Type type = computedType(o.promote({sequence, operand}));
   Value values = o.as(operand, type);
   sequence = c.cast(sequence, type);
   if (o.rank(sequence) == 0 || o.isBool(sequence))
     return o.fail("takes a sequence of numbers");
-  SmallVector<Expr> shape = o.extents(values), space = shape, map;
-  SmallVector<Expr> all = o.extents(sequence);
-  unsigned last = shape.size();
-  space.push_back(all.back());
-  SmallVector<Expr> valueMap = identityMap(last);
-  if (all.size() > 1) {
+  SmallVector<Expr> shape = o.extents(values), all = o.extents(sequence);
+  if (sorter &&
+      (o.rank(*sorter) != all.size() || !o.element(*sorter).isInteger(64)))
+    return o.fail("takes a sorter of the sequence's shape");
+  for (unsigned i = 0; sorter && i < all.size(); ++i)
+    if (!o.agree(o.extents(*sorter)[i], all[i]))
+      return o.fail("takes a sorter of the sequence's shape");
+  unsigned last = all.size() - 1;
+  if (last) {
     // One sequence for each row of values.
     bool same = all.size() == shape.size();
-    for (unsigned i = 0; same && i + 1 < all.size(); ++i) {
+    for (unsigned i = 0; same && i < last; ++i)
       same = o.provablyEqual(all[i], shape[i]);
-      map.push_back(Expr::dim(i));
-    }
     if (!same)
       return o.fail("the values do not fit the sequences");
   }
-  map.push_back(Expr::dim(last));
-  Value v = c.view(values, space, valueMap), s = c.view(sequence, space, map);
-  Value before = c.logicalNot(right ? c.less(v, s) : c.lessEqual(v, s));
-  Value count = c.reduceSum(c.cast(before, o.i64()), {last}, false);
-  return o.ret(narrow ? c.cast(count, c.getBuilder().getI32Type()) : count);
+  Expr n = all.back();
+  auto place = [&](const Expr &e) {
+    return c.full(shape, extentValue(o, e, o.i64()));
+  };
+  Value low = place(Expr(0)), high = place(n);
+  // A sequence that may be empty gets an element that no search reads.
+  if (!n.isConstant(0) && !o.assumptions().provablyLessEqual(Expr(1), n)) {
+    auto extended = [&](Value v) {
+      SmallVector<Expr> one = all;
+      one[last] = Expr(1);
+      return concatenate(o, {v, c.full(one, c.scalarInt(o.element(v), 0))},
+                         last);
+    };
+    sequence = extended(sequence);
+    if (sorter)
+      sorter = extended(*sorter);
+  }
+  SmallVector<Expr> stored = o.extents(sequence);
+  Expr width = stored.back(), total = o.numElements(stored);
+  // The index of each value's sequence in all of them.
+  std::vector<Expr> rows(stored.begin(), stored.end() - 1), index;
+  for (unsigned i = 0; i < last; ++i)
+    index.push_back(Expr::dim(i));
+  Value base = last ? c.iota(shape, linearize(index, rows) * width) : Value();
+  auto read = [&](Value from, Value at) {
+    return c.gather(c.reshape(from, {total}), base ? c.add(base, at) : at);
+  };
+  Type f64 = c.getBuilder().getF64Type();
+  for (unsigned i = 0, steps = n.isConstant(0) ? 0 : halvings(o, n + Expr(1));
+       i < steps; ++i) {
+    Value sum = c.cast(c.add(low, high), f64);
+    Value middle = c.cast(c.mul(sum, c.splat(sum, 0.5)), o.i64());
+    Value at = c.minimum(middle, place(width - Expr(1)));
+    if (sorter)
+      at = read(*sorter, at);
+    Value element = read(sequence, at);
+    Value reached =
+        right ? c.less(values, element) : c.lessEqual(values, element);
+    Value behind = c.logicalAnd(c.less(low, high), c.logicalNot(reached));
+    low = c.select(behind, c.add(middle, c.splatInt(middle, 1)), low);
+    high = c.select(behind, high, middle);
+  }
+  return o.ret(narrow ? c.cast(low, c.getBuilder().getI32Type()) : low);
 }
 static Status searchSorted(OpCall &o) {
-  // An order in which the sequence is sorted does not change the counts.
-  o.ignore({"sorter"});
   bool right = o.flag("right");
   StringRef side = o.string("side");
   if (!side.empty() && side != "left" && side != "right")
     return o.fail("side '" + side + "' is not known");
   return search(o, o.tensor("sorted_sequence"), o.operand("self"),
-                right || side == "right");
+                o.tensorOrNone("sorter"), right || side == "right");
 }
 static Status bucketize(OpCall &o) {
-  return search(o, o.tensor("boundaries"), o.operand("self"), o.flag("right"));
+  return search(o, o.tensor("boundaries"), o.operand("self"), std::nullopt,
+                o.flag("right"));
 }
 
 static Status isIn(OpCall &o, StringRef elements, StringRef tests) {
