@@ -95,4 +95,23 @@ NORM = [
                              F.instance_norm(x[None])), [OFFSET]),
 ]
 
-VALUES = {"index": SEARCH, "resample": RESAMPLE, "scan": SCAN, "convolution": CONVOLUTION, "reduction": REDUCTION, "norm": NORM}
+QUERY, KEY, VALUE = rand(1, 2, 4, 8), rand(1, 2, 4, 8, seed=1), rand(1, 2, 4, 8, seed=2)
+INFINITE = KEY.clone()
+INFINITE[:, 0, 3, 0], INFINITE[:, 1, 2] = inf, -inf
+MASK = torch.ones(4, 4).tril().bool()
+
+
+def attended(q, k, v, m):
+    a = F.scaled_dot_product_attention
+    return (a(q, k, v, attn_mask=m), a(q, k, v, attn_mask=torch.zeros(4, 4, dtype=q.dtype).masked_fill(~m, -inf)), a(q, k, v),
+            a(q[0], k[0], v[0], is_causal=True), a(q[0], k[0], v[0], attn_mask=m))
+
+
+PRODUCT = [
+    ("attention-infinite-key", attended, [QUERY, INFINITE, VALUE, MASK]),
+    # Eager's kernel leaves out what lies behind; decomposed, PyTorch adds -inf to it.
+    ("attention-infinite-key-causal-exported", lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True), [QUERY, INFINITE, VALUE]),
+    ("attention-nan-key", attended, [QUERY, INFINITE.nan_to_num(0.5, nan, nan), VALUE, MASK]),
+]
+
+VALUES = {"index": SEARCH, "resample": RESAMPLE, "scan": SCAN, "convolution": CONVOLUTION, "reduction": REDUCTION, "norm": NORM, "product": PRODUCT}

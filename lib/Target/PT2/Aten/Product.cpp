@@ -465,10 +465,18 @@ static Status attention(OpCall &o) {
   scores = c.mul(scores, c.splat(scores, scale));
   SmallVector<Expr> shape = o.extents(scores);
   double inf = std::numeric_limits<double>::infinity();
+  // A masked score that is infinite or NaN makes its row NaN, as in PyTorch.
+  auto asAddend = [&](Value seen) {
+    return c.select(seen, c.splat(scores, 0), c.splat(scores, -inf));
+  };
   if (causal) {
     Value row = indexAlong(o, scores, rank - 2),
           column = indexAlong(o, scores, rank - 1);
-    scores = c.select(c.lessEqual(column, row), scores, c.splat(scores, -inf));
+    Value seen = c.lessEqual(column, row);
+    // PyTorch's kernel for four dims leaves out what lies behind; its formula
+    // for others adds a mask.
+    scores = rank == 4 ? c.select(seen, scores, c.splat(scores, -inf))
+                       : c.add(scores, asAddend(seen));
   }
   if (mask) {
     LUMINAL_TRY(joined, o.broadcast({o.extents(*mask), shape}));
@@ -477,11 +485,9 @@ static Status attention(OpCall &o) {
     for (auto [a, b] : llvm::zip(joined, shape))
       if (!o.provablyEqual(a, b))
         return o.fail("the mask cannot be broadcast to the scores");
-    if (o.isBool(*mask))
-      scores =
-          c.select(o.broadcastTo(*mask, shape), scores, c.splat(scores, -inf));
-    else
-      scores = c.add(scores, o.as(*mask, wide, shape));
+    scores =
+        c.add(scores, o.isBool(*mask) ? asAddend(o.broadcastTo(*mask, shape))
+                                      : o.as(*mask, wide, shape));
   }
   Value weights = c.softmax(scores, rank - 1);
   if (mask) {
