@@ -65,6 +65,19 @@ func.func @softmax(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
   return %2 : tensor<8x16xf32>
 }
 
+// What rows without elements read is not computed once per row: there is no
+// element at index 4.
+// CHECK-LABEL: func.func @empty_rows
+// CHECK: %[[X:.*]] = llir.view %{{.*}} <(d0) -> (4)> : tensor<4xf32> -> tensor<0xf32>
+// CHECK: %[[N:.*]] = llir.elementwise neg(%[[X]]) : (tensor<0xf32>) -> tensor<0xf32>
+// CHECK-NEXT: llir.reduce sum %[[N]] : tensor<0xf32> -> tensor<f32>
+func.func @empty_rows(%x: tensor<4xf32>) -> tensor<f32> {
+  %0 = llir.elementwise neg(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = llir.view %0 <(d0) -> (4)> : tensor<4xf32> -> tensor<0xf32>
+  %2 = llir.reduce sum %1 : tensor<0xf32> -> tensor<f32>
+  return %2 : tensor<f32>
+}
+
 // f16 rows are computed in f32 and rounded once.
 // CHECK-LABEL: func.func @rms_norm_f16
 // CHECK: llir.kernel(%arg0)

@@ -42,7 +42,7 @@ void Generator::chooseExtents() {
     extents.push_back(Expr(choose(sizes)));
   if (chance(30))
     extents.push_back(Expr(1));
-  if (chance(6))
+  if (chance(12))
     extents.push_back(Expr(0));
 }
 
@@ -366,9 +366,9 @@ unsigned Generator::gemm(unsigned lhs, unsigned rhs, const Expr &k,
                     [&](BoundWriter &w) { w.gemm(k, left, right); });
 }
 
-/// Integers inside [0, into) at all sizes; `into` is at least 1.
+/// Integers inside [0, into) at all sizes where `shape` has elements.
 unsigned Generator::indices(const Shape &shape, const Expr &into) {
-  int64_t limit = leastOf(into);
+  int64_t limit = std::max<int64_t>(leastOf(into), 1);
   DType dtype = chance(70) ? DType::I64 : DType::I32;
   if (chance(50))
     return argument(shape, dtype, limit);
@@ -393,9 +393,8 @@ unsigned Generator::gather(unsigned data, unsigned indices,
                     [&](BoundWriter &w) { w.gather(); });
 }
 
-unsigned Generator::scatter(unsigned dest, unsigned indices, unsigned updates) {
-  static const std::vector<std::string> kinds = {"set", "add", "max"};
-  const std::string &combine = choose(kinds);
+unsigned Generator::scatter(const std::string &combine, unsigned dest,
+                            unsigned indices, unsigned updates) {
   int64_t count = mostElements(at(indices).shape);
   Node node(at(dest).shape, at(dest).dtype);
   node.operands = {dest, indices, updates};

@@ -67,7 +67,8 @@ private:
   unsigned spread(unsigned row, const Shape &shape);
   unsigned indices(const Shape &shape, const Expr &into);
   unsigned gather(unsigned data, unsigned indices, const Shape &shape);
-  unsigned scatter(unsigned dest, unsigned indices, unsigned updates);
+  unsigned scatter(const std::string &combine, unsigned dest, unsigned indices,
+                   unsigned updates);
 
   // Parts of programs.
   unsigned unary(unsigned n);
@@ -75,6 +76,7 @@ private:
   unsigned condition(const Shape &shape);
   unsigned chain(unsigned n, int64_t least, int64_t most);
   unsigned movement(unsigned n);
+  unsigned tail(unsigned n);
   unsigned permuted(unsigned n);
   unsigned reshaped(unsigned n);
   unsigned softmaxLike(unsigned n);
@@ -90,6 +92,7 @@ private:
   void whole();
   void integers();
   unsigned concatenation(unsigned n);
+  unsigned joinedRows(unsigned n);
   void step();
 
   std::mt19937_64 random;

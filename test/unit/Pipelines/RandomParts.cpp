@@ -65,10 +65,26 @@ unsigned Generator::reshaped(unsigned n) {
   return permuted(n);
 }
 
+/// What is left of a dim behind a place at or beyond its end, or near it:
+/// often nothing.
+unsigned Generator::tail(unsigned n) {
+  Shape shape = at(n).shape, map;
+  for (unsigned i = 0; i < shape.size(); ++i)
+    map.push_back(d(i));
+  size_t i = size_t(pick(0, int64_t(shape.size()) - 1));
+  Expr size = shape[i];
+  Expr begin = chance(50) ? size : Expr(pick(0, leastOf(size) + 3));
+  map[i] = d(i) + begin;
+  shape[i] = Expr::max(size - begin, 0);
+  return view(n, shape, map);
+}
+
 unsigned Generator::movement(unsigned n) {
   Shape shape = at(n).shape, map;
   if (shape.empty())
     return n;
+  if (chance(8))
+    return tail(n);
   for (unsigned i = 0; i < shape.size(); ++i)
     map.push_back(d(i));
   size_t i = size_t(pick(0, int64_t(shape.size()) - 1));
@@ -113,12 +129,33 @@ unsigned Generator::movement(unsigned n) {
   }
 }
 
+/// Along the first dim by scatters, as of parts that may be empty.
+unsigned Generator::joinedRows(unsigned n) {
+  Shape first = at(n).shape, second = first, both = first;
+  second[0] = extent();
+  both[0] = first[0] + second[0];
+  if (mostElements(both) > kMaxElements)
+    return n;
+  unsigned other = valueOf(second, at(n).dtype);
+  auto rows = [&](const Expr &count, const Expr &begin) {
+    Node index({count}, DType::I64);
+    index.text =
+        "llir.iota " + mapText(1, {d(0) + begin}) + " : " + getType(index);
+    return add(std::move(index));
+  };
+  unsigned all = splat(0, both, at(n).dtype);
+  all = scatter("set", all, rows(first[0], 0), n);
+  return scatter("set", all, rows(second[0], first[0]), other);
+}
+
 /// Along the first dim: where an index is below the first part's extent that
 /// part, else the other.
 unsigned Generator::concatenation(unsigned n) {
   Shape shape = at(n).shape;
-  if (shape.empty() || leastOf(shape[0]) < 1)
+  if (shape.empty())
     return n;
+  if (leastOf(shape[0]) < 1 || chance(20))
+    return joinedRows(n);
   unsigned other = valueOf(shape, at(n).dtype);
   Expr size = shape[0];
   Shape both = shape, first, second;
@@ -331,7 +368,7 @@ unsigned Generator::product(unsigned n) {
 void Generator::attention() {
   Expr heads = extent(), queries = extent(), keys = extent(), size = extent();
   if (mostElements({heads, queries, keys, size}) > kMaxProduct ||
-      leastOf(keys) < 1)
+      (leastOf(keys) < 1 && chance(70)))
     return;
   Shape map;
   unsigned q = tame(valueOf({heads, queries, size}, main), 4);
@@ -484,9 +521,12 @@ void Generator::step() {
   default: {
     unsigned data = anyFloat();
     Shape shape = at(data).shape;
-    if (shape.empty() || leastOf(shape[0]) < 1 || at(data).most > 1e4)
+    if (shape.empty() || at(data).most > 1e4)
       break;
     Shape taken = shapeOfRank(0, 2);
+    // Of no rows, none are taken.
+    if (leastOf(shape[0]) < 1)
+      taken.push_back(chance(50) ? shape[0] : Expr(0));
     Shape result = taken;
     result.insert(result.end(), shape.begin() + 1, shape.end());
     if (mostElements(result) > kMaxElements)
@@ -495,7 +535,8 @@ void Generator::step() {
     if (chance(60))
       gather(data, index, result);
     else
-      scatter(data, index, tame(valueOf(result, at(data).dtype), 100));
+      scatter(choose<std::string>({"set", "add", "max"}), data, index,
+              tame(valueOf(result, at(data).dtype), 100));
   }
   }
 }

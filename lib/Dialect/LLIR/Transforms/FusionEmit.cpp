@@ -13,6 +13,7 @@
 #include "Fusion.h"
 #include "luminal/Dialect/LLIR/IR/Accuracy.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+#include "luminal/Support/IndexCheck.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -100,8 +101,8 @@ private:
     return getSpace(extents);
   }
   /// Whether `value`, read in `space` through `map`, is the same for all
-  /// elements of a row, and has elements wherever there are rows: an empty row
-  /// reads nothing.
+  /// elements of a row, and has that element wherever there are rows: an empty
+  /// row reads nothing.
   bool isOncePerRow(Value value, unsigned space, MapAttr map) const {
     if (!isOverRows(space) ||
         isa_and_present<ProductOpInterface>(value.getDefiningOp()))
@@ -112,10 +113,17 @@ private:
     // A reduction has one value per row even if rows are empty.
     if (isa_and_present<RowReductionOpInterface>(value.getDefiningOp()))
       return true;
-    Assumptions rows = withExtents(symbols, spaces[kRowsSpace]);
-    return llvm::all_of(hlir::getExtents(value), [&](const Expr &extent) {
-      return rows.provablyLessEqual(1, extent);
-    });
+    ArrayRef<Expr> rows = spaces[kRowsSpace];
+    if (withExtents(symbols, rows).provablyLessEqual(1, spaces[space].back()))
+      return true;
+    IndexChecker checker(symbols, rows.vec());
+    return llvm::all_of(
+        llvm::zip_equal(map.getResults(), hlir::getExtents(value)),
+        [&](auto read) {
+          auto &[index, extent] = read;
+          return !checker.checkInside(index, extent) &&
+                 checker.requirements.empty();
+        });
   }
 
   const Group &group;
