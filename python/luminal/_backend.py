@@ -58,6 +58,7 @@ def _compile_graph(options: Options, is_strict: bool, unseen: set[int], gm: fx.G
         return _cache.compile_archive(archive, options, place.texts(options), place.device.describe(place.at))
 
     _sizes.fold_known(gm)
+    _sizes.hold_checks(gm)
     if options.prepare:
         _mark_weights(gm, unseen)
     return _partition.compile_parts(gm, functools.partial(compile_whole, compile_archive, options), is_strict,

@@ -123,7 +123,9 @@ def _foreign_nodes(graph_module: fx.GraphModule, has_kernels: bool) -> dict[str,
                     reason = f"has layout {tensor.layout}"
                 elif tensor.dtype not in _dtypes:
                     reason = f"has dtype {str(tensor.dtype).removeprefix('torch.')}"
-            if any(_is_scalar(n) for n in operands) and not _is_scalar(node):
+            # The importer reads assertions about conditions.
+            is_assertion = node.target is torch.ops.aten._assert_scalar.default
+            if any(_is_scalar(n) for n in operands) and not _is_scalar(node) and not is_assertion:
                 reason = "has an argument that is a float or condition of sizes"
             if isinstance(node.target, torch._ops.HigherOrderOperator):
                 reason = "is a higher-order op"
@@ -155,7 +157,7 @@ class _Support(OperatorSupportBase):
         if node.op != "call_function" or node.name in self.refused:
             return False
         # Writes stay where they are: after everything that reads. Floats and conditions of sizes are Python's.
-        if node.target is torch.ops.aten.copy_.default or _is_scalar(node):
+        if node.target in (torch.ops.aten.copy_.default, torch.ops.aten._assert_scalar.default) or _is_scalar(node):
             return False
         return not (node.target is operator.getitem and node.all_input_nodes[0].name in self.refused)
 

@@ -51,10 +51,21 @@ def fix(graph_module: fx.GraphModule, symbols: Iterable[str], reason: str) -> No
 
 
 def fix_unproved(graph_module: fx.GraphModule, error: _errors.CompileError) -> None:
-    """Raises FixSizes where the error is that something does not hold for all sizes."""
+    """Raises FixSizes where the error may be of sizes that are not known: those that it names, else all of the graph."""
     text = str(error)
+    fix(graph_module, _SYMBOL.findall(text), text)
     if _UNPROVED.search(text):
-        fix(graph_module, _SYMBOL.findall(text), text)
+        fix(graph_module, _sizes(graph_module), text)
+
+
+def hold_checks(graph_module: fx.GraphModule) -> None:
+    """Leaves assertions about sizes to guards: a call for which one is false is traced anew, and fails as in eager."""
+    for node in graph_module.graph.find_nodes(op="call_function", target=torch.ops.aten._assert_scalar.default):
+        condition = node.args[0].meta.get("val") if isinstance(node.args[0], fx.Node) else node.args[0]
+        is_known = not isinstance(condition, torch.SymBool) or condition.node.hint is not None
+        if is_known and condition:
+            graph_module.graph.erase_node(node)
+    graph_module.graph.eliminate_dead_code()
 
 
 def fold_known(graph_module: fx.GraphModule) -> None:

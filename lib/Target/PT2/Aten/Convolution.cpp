@@ -64,10 +64,30 @@ Value Operands::finish(OpCall &o, Value y) const {
   return c.cast(y, type);
 }
 
+/// The windows' sizes: the last extents of a kernel.
+static Status readKernel(OpCall &o, ArrayRef<Expr> kernel, Window &w) {
+  for (const Expr &size : kernel.drop_front(2)) {
+    if (size.asConstant().value_or(0) > kMaxWindow)
+      return o.fail("the kernel is larger than " + Twine(kMaxWindow));
+    w.size.push_back(size);
+  }
+  return {};
+}
+
+/// The channels of each of `groups` groups.
+static Result<Expr> divideBy(OpCall &o, const Expr &channels, int64_t groups) {
+  if (groups <= 0)
+    return o.fail("the groups are not positive");
+  Expr each = o.assumptions().simplify(Expr::floorDiv(channels, Expr(groups)));
+  if (!o.agree(each * Expr(groups), channels))
+    return o.fail("the channels do not fit the groups");
+  return each;
+}
+
 static Result<Value> convolve(OpCall &o, unsigned n, Value x, Value weight,
                               std::optional<Value> bias,
                               ArrayRef<int64_t> stride,
-                              ArrayRef<std::pair<int64_t, int64_t>> padding,
+                              ArrayRef<std::pair<Expr, Expr>> padding,
                               ArrayRef<int64_t> dilation, int64_t groups) {
   Composer &c = o.c;
   LUMINAL_TRY(operands, Operands::get(o, n, x, weight, bias));
@@ -76,8 +96,8 @@ static Result<Value> convolve(OpCall &o, unsigned n, Value x, Value weight,
 
   SmallVector<Padding> pads;
   for (unsigned i = 0; i < n; ++i)
-    if (padding[i].first || padding[i].second)
-      pads.push_back({i + 2, Expr(padding[i].first), Expr(padding[i].second)});
+    if (!padding[i].first.isConstant(0) || !padding[i].second.isConstant(0))
+      pads.push_back({i + 2, padding[i].first, padding[i].second});
   // Padded as it is given: a narrow image is half as long in memory, and what
   // reads it multiplies it as it is.
   LUMINAL_TRY(padded,
@@ -88,35 +108,26 @@ static Result<Value> convolve(OpCall &o, unsigned n, Value x, Value weight,
   Window w;
   w.stride.assign(stride.begin(), stride.end());
   w.dilation.assign(dilation.begin(), dilation.end());
-  for (unsigned i = 0; i < n; ++i) {
-    auto size = ew[i + 2].asConstant();
-    if (!size)
-      return o.fail("the kernel's extents are symbolic");
-    if (*size > kMaxWindow)
-      return o.fail("the kernel is larger than " + Twine(kMaxWindow));
-    w.size.push_back(*size);
-  }
-  auto outs = ew[0].asConstant(), ins = ew[1].asConstant();
-  if (!outs || !ins || groups <= 0 || *outs % groups ||
-      !o.provablyEqual(ex[1], Expr(*ins) * Expr(groups)))
+  LUMINAL_CHECK(readKernel(o, ew, w));
+  Expr ins = ew[1];
+  LUMINAL_TRY(perGroup, divideBy(o, ew[0], groups));
+  if (!o.agree(ex[1], ins * Expr(groups)))
     return o.fail("the channels do not fit the groups");
   LUMINAL_CHECK(place(o, padded, w));
 
   // Columns: [groups, batch, positions..., channel and window offset].
-  std::vector<Expr> inner = {Expr(*ins)};
-  for (int64_t size : w.size)
-    inner.push_back(Expr(size));
+  std::vector<Expr> inner = {ins};
+  inner.insert(inner.end(), w.size.begin(), w.size.end());
   Expr k = product(inner);
   SmallVector<Expr> space = {Expr(groups), ex[0]};
   space.append(w.positions.begin(), w.positions.end());
   space.push_back(k);
   std::vector<Expr> split = delinearize(Expr::dim(n + 2), inner);
-  SmallVector<Expr> map = {Expr::dim(1), Expr::dim(0) * Expr(*ins) + split[0]};
+  SmallVector<Expr> map = {Expr::dim(1), Expr::dim(0) * ins + split[0]};
   for (unsigned i = 0; i < n; ++i)
     map.push_back(w.index(i, Expr::dim(i + 2), split[i + 1]));
   Value columns = c.view(padded, space, map);
 
-  Expr perGroup(*outs / groups);
   Value y;
   if (groups == 1) {
     Value flat = c.reshape(weight, {ew[0], k});
@@ -160,36 +171,31 @@ static Status convolveTransposed(OpCall &o, unsigned n, int64_t groups) {
   Value x = operands.x, weight = operands.weight;
   Type wide = operands.wide;
   SmallVector<Expr> ex = o.extents(x), ew = o.extents(weight);
-  auto ins = ew[0].asConstant(), outs = ew[1].asConstant();
-  if (!ins || !outs || groups <= 0 || *ins % groups ||
-      !o.provablyEqual(ex[1], Expr(*ins)))
+  Expr outs = ew[1];
+  LUMINAL_TRY(perGroup, divideBy(o, ew[0], groups));
+  if (!o.agree(ex[1], ew[0]))
     return o.fail("the channels do not fit the groups");
   Window w;
   w.stride = stride, w.dilation = dilation;
   SmallVector<Expr> extents;
   std::vector<Expr> positions;
+  LUMINAL_CHECK(readKernel(o, ew, w));
   for (unsigned i = 0; i < n; ++i) {
-    auto size = ew[i + 2].asConstant();
-    if (!size || *size <= 0 || w.stride[i] <= 0 || w.dilation[i] <= 0)
-      return o.fail("a kernel's extent is symbolic, or a stride not positive");
-    if (*size > kMaxWindow)
-      return o.fail("the kernel is larger than " + Twine(kMaxWindow));
-    if (!o.assumptions().provablyLessEqual(Expr(1), ex[i + 2]))
-      return o.fail("extent " + ex[i + 2].str() + " may be zero");
-    w.size.push_back(*size);
+    if (w.stride[i] <= 0 || w.dilation[i] <= 0 || !o.atMost(Expr(1), w.size[i]))
+      return o.fail("a window, stride or dilation is not positive");
+    if (!o.atMost(Expr(1), ex[i + 2]))
+      return o.fail("extent " + ex[i + 2].str() + " is zero");
     positions.push_back(ex[i + 2]);
     extents.push_back(
         o.assumptions().simplify((ex[i + 2] - Expr(1)) * Expr(w.stride[i]) +
-                                 Expr(w.reach(i) - 2 * padding[i] + more[i])));
-    if (padding[i] < 0 || !o.assumptions().provablyNonNegative(extents[i]))
-      return o.fail("extent " + extents[i].str() + " may be negative");
+                                 w.reach(i) + Expr(more[i] - 2 * padding[i])));
+    if (padding[i] < 0 || !o.atMost(Expr(0), extents[i]))
+      return o.fail("extent " + extents[i].str() + " is negative");
   }
   w.positions.assign(positions.begin(), positions.end());
 
   // [groups, rows, channels] by [groups, channels, outs and offsets]
-  Expr perGroup(*ins / groups), columns = Expr(*outs);
-  for (int64_t size : w.size)
-    columns = columns * Expr(size);
+  Expr columns = outs * OpCall::numElements(w.size);
   SmallVector<Expr> split = {ex[0], Expr(groups), perGroup};
   split.append(positions.begin(), positions.end());
   SmallVector<unsigned> order = {1, 0};
@@ -204,9 +210,8 @@ static Status convolveTransposed(OpCall &o, unsigned n, int64_t groups) {
   // [batch, groups, outs, offsets..., positions...]
   SmallVector<Expr> full = {Expr(groups), ex[0]};
   full.append(positions.begin(), positions.end());
-  full.push_back(Expr(*outs));
-  for (int64_t size : w.size)
-    full.push_back(Expr(size));
+  full.push_back(outs);
+  full.append(w.size);
   order = {1, 0, n + 2};
   for (unsigned i = 0; i < n; ++i)
     order.push_back(n + 3 + i);
@@ -214,7 +219,7 @@ static Status convolveTransposed(OpCall &o, unsigned n, int64_t groups) {
     order.push_back(2 + i);
   y = c.permute(c.reshape(y, full), order);
   y = fold(o, y, w, padding, extents);
-  SmallVector<Expr> shape = {ex[0], Expr(*outs * groups)};
+  SmallVector<Expr> shape = {ex[0], outs * Expr(groups)};
   shape.append(extents);
   return o.ret(operands.finish(o, c.reshape(y, shape)));
 }
@@ -226,26 +231,25 @@ static Status convolveWith(OpCall &o, unsigned n, int64_t groups) {
   LUMINAL_TRY(dilation, perDim(o, "dilation", n));
   if (o.rank(weight) != n + 2)
     return o.fail("the kernel has another rank than the op takes");
-  SmallVector<std::pair<int64_t, int64_t>> padding;
+  SmallVector<std::pair<Expr, Expr>> padding;
   StringRef mode = o.string("padding");
   if (mode == "same") {
     // An even window pads the odd element at the end.
     for (unsigned i = 0; i < n; ++i) {
-      int64_t size = std::min(o.extents(weight)[i + 2].asConstant().value_or(1),
-                              kMaxWindow);
-      int64_t total = dilation[i] * (size - 1);
+      Expr total = Expr(dilation[i]) * (o.extents(weight)[i + 2] - Expr(1));
       if (stride[i] != 1)
         return o.fail("padding 'same' needs stride 1");
-      padding.emplace_back(total / 2, total - total / 2);
+      Expr before = o.assumptions().simplify(Expr::floorDiv(total, Expr(2)));
+      padding.emplace_back(before, total - before);
     }
   } else if (mode == "valid") {
-    padding.assign(n, {0, 0});
+    padding.assign(n, {Expr(0), Expr(0)});
   } else if (!mode.empty()) {
     return o.fail("padding '" + mode + "' is not known");
   } else {
     LUMINAL_TRY(amounts, perDim(o, "padding", n));
     for (int64_t p : amounts)
-      padding.emplace_back(p, p);
+      padding.emplace_back(Expr(p), Expr(p));
   }
   LUMINAL_TRY(
       y, convolve(o, n, x, weight, bias, stride, padding, dilation, groups));
@@ -280,9 +284,10 @@ static Status convTbc(OpCall &o) {
   Value x = o.tensor("self"), weight = o.tensor("weight");
   if (o.rank(x) != 3 || o.rank(weight) != 3)
     return o.fail("the operands have other ranks than the op takes");
-  LUMINAL_TRY(y, convolve(o, 1, o.c.permute(x, {1, 2, 0}),
-                          o.c.permute(weight, {2, 1, 0}),
-                          o.tensorOrNone("bias"), {1}, {{pad, pad}}, {1}, 1));
+  LUMINAL_TRY(y,
+              convolve(o, 1, o.c.permute(x, {1, 2, 0}),
+                       o.c.permute(weight, {2, 1, 0}), o.tensorOrNone("bias"),
+                       {1}, {{Expr(pad), Expr(pad)}}, {1}, 1));
   return o.ret(o.c.permute(y, {2, 0, 1}));
 }
 

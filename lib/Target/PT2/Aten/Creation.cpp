@@ -18,8 +18,8 @@ using namespace luminal::pt2;
 static Status filled(OpCall &o, ArrayRef<Expr> extents, Type type,
                      const Number &value) {
   for (const Expr &e : extents)
-    if (!o.assumptions().provablyNonNegative(e))
-      return o.fail("extent " + e.str() + " may be negative");
+    if (!o.atMost(Expr(0), e))
+      return o.fail("extent " + e.str() + " is negative");
   return o.ret(o.c.full(extents, o.materialize(value, type)));
 }
 static Number plain(int64_t value) {
@@ -90,7 +90,7 @@ static Status range(OpCall &o, const Number &start, const Number &end,
   if (!floats) {
     auto by = step.integer.asConstant();
     if (!by || *by == 0)
-      return o.fail("the step is symbolic or zero");
+      return o.fail("the step " + step.integer.str() + " is symbolic or zero");
     Expr length = *by > 0
                       ? Expr::ceilDiv(end.integer - start.integer, Expr(*by))
                       : Expr::ceilDiv(start.integer - end.integer, -Expr(*by));
@@ -184,8 +184,14 @@ static Status embedDiagonal(OpCall &o, Value x, int64_t offset, int64_t dim1,
     return o.fail("takes a tensor with a dim, and two different new ones");
   SmallVector<Expr> from = o.extents(x), extents, map;
   Expr n = from.back(), size = n + Expr(std::abs(offset));
-  if (!o.assumptions().provablyLessEqual(Expr(1), n))
-    return o.fail("extent " + n.str() + " may be zero");
+  if (!o.assumptions().provablyLessEqual(Expr(1), n)) {
+    // One element more, which no index selects, where there is none.
+    n = o.assumptions().simplify(Expr::max(n, Expr(1)));
+    LUMINAL_TRY(one,
+                padConstant(o, x, {{o.rank(x) - 1, Expr(0), n - from.back()}},
+                            c.scalarInt(o.element(x), 0)));
+    x = one;
+  }
   unsigned next = 0;
   for (unsigned i = 0; i < rank; ++i) {
     if (i == a || i == b) {
@@ -384,8 +390,10 @@ static Status repeatInterleave(OpCall &o) {
   if (!o.has("dim"))
     x = o.c.reshape(x, {o.numElements(x)});
   LUMINAL_TRY(axis, o.axis(o.integerOrNone("dim").value_or(0), o.rank(x)));
-  if (!o.assumptions().provablyLessEqual(Expr(1), repeats))
-    return o.fail("the number of repeats may be zero");
+  if (!o.atMost(Expr(0), repeats))
+    return o.fail("the number of repeats is negative");
+  if (repeats.isConstant(0))
+    return o.ret(o.c.slice(x, axis, Expr(0), Expr(0)));
   SmallVector<Expr> extents = o.extents(x), map;
   for (unsigned i = 0; i < extents.size(); ++i)
     map.push_back(i == axis ? Expr::floorDiv(Expr::dim(i), repeats)
@@ -402,8 +410,8 @@ static Result<Value> repeatedIndices(OpCall &o, Value repeats,
   if (o.rank(repeats) != 1 ||
       !(o.element(repeats).isInteger(64) || o.element(repeats).isInteger(32)))
     return o.fail("takes a vector of integers as repeats");
-  if (!o.assumptions().provablyNonNegative(total))
-    return o.fail("extent " + total.str() + " may be negative");
+  if (!o.atMost(Expr(0), total))
+    return o.fail("extent " + total.str() + " is negative");
   Expr n = o.extents(repeats)[0];
   LUMINAL_TRY(ends, prefixSum(o, c.cast(repeats, o.i64()), 0));
   SmallVector<Expr> space = {total, n};
@@ -440,10 +448,10 @@ static Status repeatEach(OpCall &o) {
       (o.rank(repeats) == 1 && o.extents(repeats)[0].isConstant(1)))
     repeats = o.broadcastTo(repeats, {n});
   LUMINAL_TRY(index, repeatedIndices(o, repeats, total));
-  if (!o.provablyEqual(o.extents(repeats)[0], n))
+  if (!o.agree(o.extents(repeats)[0], n))
     return o.fail("has another number of repeats than of elements");
-  if (!total.isConstant(0) && !o.assumptions().provablyLessEqual(Expr(1), n))
-    return o.fail("extent " + n.str() + " may be zero");
+  if (!o.atMost(Expr(1), n, {total}))
+    return o.fail("repeats no elements");
   // Where output_size is not the sum of the repeats, nothing outside is read.
   Value last = c.full({total}, extentValue(o, n - Expr(1), o.i64()));
   index = c.minimum(index, last);

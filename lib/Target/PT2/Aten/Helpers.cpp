@@ -91,34 +91,64 @@ Value pt2::concatenate(OpCall &o, ArrayRef<Value> parts, unsigned axis) {
   return result;
 }
 
+/// `x` extended along a dim that may have no element for a clamped index: what
+/// it keeps is scattered into rows of `fill`.
+static Value padRows(OpCall &o, Value x, const Padding &p, const Expr &cut,
+                     const Expr &kept, const Expr &extent, Value fill) {
+  Composer &c = o.c;
+  if (kept.isConstant(0)) {
+    SmallVector<Expr> extents = o.extents(x);
+    extents[p.axis] = extent;
+    return c.full(extents, fill);
+  }
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, o.rank(x)));
+  std::swap(order[0], order[p.axis]);
+  Value rows = c.permute(c.slice(x, p.axis, cut, kept), order);
+  SmallVector<Expr> all = o.extents(rows);
+  all[0] = extent;
+  Value result = c.scatter(
+      Combine::Set, c.full(all, fill),
+      c.iota({kept}, Expr::dim(0) + Expr::max(p.before, Expr(0))), rows);
+  return c.permute(result, order);
+}
+
 Result<Value> pt2::padConstant(OpCall &o, Value x, ArrayRef<Padding> padding,
                                Value fill) {
   if (padding.empty())
     return x;
   Composer &c = o.c;
+  const Assumptions &assumptions = o.assumptions();
+  SmallVector<Padding> clamped;
+  for (const Padding &p : padding) {
+    Expr n = o.extents(x)[p.axis],
+         extent = assumptions.simplify(n + p.before + p.after);
+    if (!o.atMost(Expr(0), extent))
+      return o.fail("extent " + extent.str() + " is negative");
+    if (o.isKnownAtMost(Expr(1), n)) {
+      clamped.push_back(p);
+      continue;
+    }
+    Expr cut = assumptions.simplify(Expr::max(-p.before, Expr(0)));
+    Expr kept = assumptions.simplify(n - cut - Expr::max(-p.after, Expr(0)));
+    if (!o.atMost(Expr(0), kept))
+      return o.fail("crops more than there is of extent " + n.str());
+    x = padRows(o, x, p, cut, kept, extent, fill);
+  }
+  if (clamped.empty())
+    return x;
   SmallVector<Expr> from = o.extents(x), extents = from,
                     map = identityMap(extents.size());
-  bool empty =
-      llvm::any_of(from, [](const Expr &e) { return e.isConstant(0); });
-  for (const Padding &p : padding) {
-    extents[p.axis] =
-        o.assumptions().simplify(from[p.axis] + p.before + p.after);
-    if (!o.assumptions().provablyNonNegative(extents[p.axis]))
-      return o.fail("extent " + extents[p.axis].str() + " may be negative");
-  }
-  if (empty)
-    return c.full(extents, fill);
+  for (const Padding &p : clamped)
+    extents[p.axis] = assumptions.simplify(from[p.axis] + p.before + p.after);
   Value inside;
   auto restrict = [&](Value condition) {
     inside = inside ? c.logicalAnd(inside, condition) : condition;
   };
-  for (const Padding &p : padding) {
+  for (const Padding &p : clamped) {
     const Expr &n = from[p.axis];
-    if (!o.assumptions().provablyLessEqual(Expr(1), n))
-      return o.fail("extent " + n.str() + " of a padded dim may be zero");
     Expr i = Expr::dim(p.axis) - p.before;
-    bool low = !o.assumptions().provablyLessEqual(p.before, Expr(0)),
-         high = !o.assumptions().provablyLessEqual(p.after, Expr(0));
+    bool low = !assumptions.provablyLessEqual(p.before, Expr(0)),
+         high = !assumptions.provablyLessEqual(p.after, Expr(0));
     Expr source = i;
     Value index;
     if (low || high)
@@ -141,9 +171,43 @@ Result<Value> pt2::padConstant(OpCall &o, Value x, ArrayRef<Padding> padding,
 // Writes
 //===----------------------------------------------------------------------===//
 
+/// The dims of the window in the order in which the dims of memory use them,
+/// where each is used by one dim of memory.
+static std::optional<SmallVector<unsigned>> orderOfUse(ArrayRef<Expr> map,
+                                                       unsigned rank) {
+  SmallVector<unsigned> order;
+  for (const Expr &e : map) {
+    unsigned before = order.size();
+    for (unsigned d = 0; d < rank; ++d)
+      if (e.usesDim(d)) {
+        if (llvm::is_contained(order, d))
+          return std::nullopt;
+        order.push_back(d);
+      }
+    if (order.size() > before + 1)
+      return std::nullopt;
+  }
+  if (order.size() != rank)
+    return std::nullopt;
+  return order;
+}
+
 Value pt2::writeWindow(Composer &c, Value memory, ArrayRef<Expr> window,
                        ArrayRef<Expr> map, Value update) {
   SmallVector<Expr> extents = getExtents(memory);
+  // A permuted window: its elements in the order of memory.
+  auto use = orderOfUse(map, window.size());
+  if (use && !llvm::is_sorted(*use)) {
+    SmallVector<Expr> sorted, renamed;
+    std::vector<Expr> names(use->size());
+    for (auto [i, d] : llvm::enumerate(*use)) {
+      sorted.push_back(window[d]);
+      names[d] = Expr::dim(i);
+    }
+    for (const Expr &e : map)
+      renamed.push_back(e.substituteDims(names));
+    return writeWindow(c, memory, sorted, renamed, c.permute(update, *use));
+  }
   // One dim is sliced or indexed (select), and the others stay in order: rows
   // along that dim are replaced.
   std::optional<unsigned> cut;
@@ -164,7 +228,9 @@ Value pt2::writeWindow(Composer &c, Value memory, ArrayRef<Expr> window,
     rows &= linear && !linear->stride.hasDims() && !linear->rest.hasDims();
     ++next;
   }
-  rows &= cut.has_value() && next == window.size();
+  rows &= next == window.size();
+  if (rows && !cut)
+    return update;
   if (rows) {
     bool selected = !map[*cut].hasDims();
     SmallVector<unsigned> order = {*cut}, inverse(extents.size());
@@ -326,7 +392,7 @@ Result<Value> pt2::matmulAny(OpCall &o, Value a, Value b) {
   if (rb == 1)
     b = c.unsqueeze(b, 1);
   SmallVector<Expr> ea = o.extents(a), eb = o.extents(b);
-  if (!o.provablyEqual(ea.back(), eb[eb.size() - 2]))
+  if (!o.agree(ea.back(), eb[eb.size() - 2]))
     return o.fail("inner extents " + ea.back().str() + " and " +
                   eb[eb.size() - 2].str() + " differ");
   LUMINAL_TRY(batch,

@@ -22,8 +22,7 @@ struct Padding {
   unsigned axis;
   Expr before, after;
 };
-/// `x` extended by `fill`, a rank-0 tensor of its type. An error where an
-/// extent may be zero.
+/// `x` extended by `fill`, a rank-0 tensor of its type.
 Result<Value> padConstant(OpCall &o, Value x, ArrayRef<Padding> padding,
                           Value fill);
 
@@ -46,8 +45,7 @@ Prefixes prefixes(OpCall &o, Value x, unsigned axis);
 /// The sum of all elements before i, and i itself, along a dim.
 Result<Value> prefixSum(OpCall &o, Value x, unsigned axis);
 
-/// The product over a dim, which is removed; an error where its extent may be
-/// zero.
+/// The product over a dim, which is removed; 1 where it has no element.
 Result<Value> reduceProduct(OpCall &o, Value x, unsigned axis);
 
 /// How often a dim must be halved until one element is left. A dim without a

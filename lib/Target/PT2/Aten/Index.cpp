@@ -244,7 +244,7 @@ static Value asVector(OpCall &o, Value index, const Expr &extent) {
 static Status indexSelect(OpCall &o) {
   Value self = o.tensor("self"), index = o.tensor("index");
   LUMINAL_TRY(axis, indexedAxis(o, self, index));
-  if (o.rank(self) == 0 && !o.provablyEqual(o.numElements(index), Expr(1)))
+  if (o.rank(self) == 0 && !o.agree(o.numElements(index), Expr(1)))
     return o.fail("reads a tensor without dims other than once");
   Value x = withDim(o, self);
   auto order = swapFront(o.rank(x), axis);
@@ -270,10 +270,7 @@ static Result<IndexedPart> indexedPart(OpCall &o, Value self, Value index,
   Value rows = asVector(o, index, o.extents(self)[axis]);
   SmallVector<Expr> shape = o.extents(self), given = o.extents(source);
   shape[axis] = o.extents(rows)[0];
-  bool same = given.size() == shape.size();
-  for (unsigned i = 0; same && i < shape.size(); ++i)
-    same = o.provablyEqual(given[i], shape[i]);
-  if (!same)
+  if (!o.agree(given, shape))
     return o.fail("the source has another shape than the indexed part");
   return IndexedPart{order, o.c.permute(self, order), rows,
                      o.c.permute(o.broadcastTo(source, shape), order)};
@@ -341,8 +338,8 @@ static Result<unsigned> elementAxis(OpCall &o, Value self, Value index) {
   bool ok = isInteger(o, index) && o.rank(index) == o.rank(self);
   // All coordinates must be within the other dims.
   for (unsigned i = 0; ok && i < o.rank(self); ++i)
-    ok = i == axis || o.assumptions().provablyLessEqual(o.extents(index)[i],
-                                                        o.extents(self)[i]);
+    ok = i == axis ||
+         o.atMost(o.extents(index)[i], o.extents(self)[i], o.extents(index));
   if (ok)
     return axis;
   return o.fail("takes integers of the tensor's rank and within its extents");
@@ -452,7 +449,7 @@ static Status scatterElements(OpCall &o, StringRef reduce, Value source,
   if (given.size() != shape.size())
     return o.fail("the source has another rank than the index");
   for (unsigned i = 0; i < shape.size(); ++i) {
-    if (!o.assumptions().provablyLessEqual(shape[i], given[i]))
+    if (!o.atMost(shape[i], given[i], shape))
       return o.fail("the source is smaller than the index");
     map.push_back(Expr::dim(i));
   }
@@ -522,7 +519,7 @@ static Status put(OpCall &o) {
   bool accumulate = o.flag("accumulate");
   Expr n = o.numElements(self), m = o.numElements(index);
   if (!isInteger(o, index) || o.element(source) != o.element(self) ||
-      !o.provablyEqual(o.numElements(source), m))
+      !o.agree(o.numElements(source), m))
     return o.fail("takes integers, and a value for each");
   Value flat = c.reshape(self, {n}), updates = c.reshape(source, {m});
   Value rows = c.reshape(wrapIndices(o, index, n), {m});
@@ -540,7 +537,7 @@ static Status maskedScatter(OpCall &o) {
   LUMINAL_TRY(shape, o.commonShape({self, mask}));
   Expr n = o.numElements(source);
   if (!o.isBool(mask) || o.element(source) != o.element(self) ||
-      !o.assumptions().provablyLessEqual(Expr(1), n))
+      !o.atMost(Expr(1), n, shape))
     return o.fail("takes a bool mask and at least one element for it");
   Expr all = o.numElements(shape);
   Value keep = c.reshape(o.broadcastTo(mask, shape), {all});
@@ -595,8 +592,8 @@ static Status maskedIndex(OpCall &o) {
       continue;
     Value at = c.cast(*index, o.i64());
     Expr n = o.extents(self)[i];
-    if (!o.assumptions().provablyLessEqual(Expr(1), n))
-      return o.fail("extent " + n.str() + " may be zero");
+    if (!o.atMost(Expr(1), n, o.extents(at)))
+      return o.fail("extent " + n.str() + " is zero");
     Value last = c.full(o.extents(at), extentValue(o, n - Expr(1), o.i64()));
     index = c.maximum(c.minimum(at, last), c.splatInt(at, 0));
   }

@@ -250,13 +250,12 @@ static Result<Expr> readInside(OpCall &o, StringRef mode, const Padding &p,
                                const Expr &n) {
   Expr d = Expr::dim(p.axis), i = d - p.before, last = n - Expr(1);
   auto atMost = [&](const Expr &most) -> Status {
-    if (o.assumptions().provablyLessEqual(p.before, most) &&
-        o.assumptions().provablyLessEqual(p.after, most))
+    if (o.atMost(p.before, most) && o.atMost(p.after, most))
       return {};
     return o.fail("pads by more than the dim holds");
   };
-  if (!o.assumptions().provablyLessEqual(Expr(1), n))
-    return o.fail("extent " + n.str() + " may be zero");
+  if (!o.atMost(Expr(1), n))
+    return o.fail("extent " + n.str() + " is zero");
   if (mode == "reflect") {
     LUMINAL_CHECK(atMost(last));
     Expr a = Expr::max(i, -i);
@@ -273,8 +272,8 @@ static Result<Expr> readInside(OpCall &o, StringRef mode, const Padding &p,
                   o.assumptions().provablyNonNegative(-p.after);
   if (cutsOnly)
     return i;
-  if (!o.assumptions().provablyLessEqual(Expr(1), left))
-    return o.fail("extent " + left.str() + " may be zero");
+  if (!o.atMost(Expr(1), left))
+    return o.fail("extent " + left.str() + " is zero");
   return Expr::mod(d - positivePart(o, p.before), left) + cut;
 }
 
@@ -286,8 +285,8 @@ static Status padFrom(OpCall &o, StringRef mode, StringRef name) {
     LUMINAL_TRY(inside, readInside(o, mode, p, extents[p.axis]));
     map[p.axis] = inside;
     extents[p.axis] = extents[p.axis] + p.before + p.after;
-    if (!o.assumptions().provablyNonNegative(extents[p.axis]))
-      return o.fail("extent " + extents[p.axis].str() + " may be negative");
+    if (!o.atMost(Expr(0), extents[p.axis]))
+      return o.fail("extent " + extents[p.axis].str() + " is negative");
   }
   return o.ret(o.c.view(x, extents, map));
 }

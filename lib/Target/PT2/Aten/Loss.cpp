@@ -204,12 +204,12 @@ pickClasses(OpCall &o, Value x, Value target, unsigned axis,
       o.rank(target) == shape.size() &&
       (o.element(target).isInteger(64) || o.element(target).isInteger(32));
   for (unsigned i = 0; fits && i < shape.size(); ++i)
-    fits = o.provablyEqual(o.extents(target)[i], shape[i]);
+    fits = o.agree(o.extents(target)[i], shape[i]);
   if (!fits || (weight && (o.rank(*weight) != 1 ||
-                           !o.provablyEqual(o.extents(*weight)[0], classes))))
+                           !o.agree(o.extents(*weight)[0], classes))))
     return o.fail("takes one class for each row, and a weight for each class");
   // The row of the matching class, by comparison: exact for any class.
-  Value index = c.cast(target, o.i64());
+  Value index = c.broadcastTo(c.cast(target, o.i64()), shape);
   Value counted = c.logicalNot(c.equal(index, c.splatInt(index, ignored)));
   SmallVector<Expr> space = shape, map;
   space.push_back(classes);
@@ -294,11 +294,9 @@ static Status crossEntropyLoss(OpCall &o) {
     // Probabilities of the classes.
     o.ignore({"ignore_index"});
     Value p = c.cast(target, wide);
-    bool same = o.rank(p) == o.rank(v);
-    for (unsigned i = 0; same && i < extents.size(); ++i)
-      same = o.provablyEqual(o.extents(p)[i], extents[i]);
-    if (!same)
+    if (!o.agree(o.extents(p), extents))
       return o.fail("the probabilities have another shape than the input");
+    p = c.broadcastTo(p, extents);
     if (smoothing > 0) {
       Value each = c.div(c.splat(count, smoothing), count);
       p = c.add(scaled(p, 1 - smoothing), c.full(extents, each));
@@ -379,7 +377,7 @@ static Status cdist(OpCall &o) {
   LUMINAL_TRY(space,
               o.broadcast({SmallVector<Expr>(ArrayRef(ea).drop_back(2)),
                            SmallVector<Expr>(ArrayRef(eb).drop_back(2))}));
-  if (!o.provablyEqual(ea.back(), eb.back()))
+  if (!o.agree(ea.back(), eb.back()))
     return o.fail("the rows have different lengths");
   space.append({ea[ra - 2], eb[rb - 2], ea.back()});
   Type type = o.element(a), wide = o.opmath(type);

@@ -173,7 +173,7 @@ static Status glu(OpCall &o) {
     return o.fail("takes floats with a dim");
   Expr n = o.extents(x)[axis],
        half = o.assumptions().simplify(Expr::floorDiv(n, Expr(2)));
-  if (!o.provablyEqual(half * Expr(2), n))
+  if (!o.agree(half * Expr(2), n))
     return o.fail("extent " + n.str() + " is not even");
   Type type = o.element(x);
   Value v = c.cast(x, o.opmath(type));

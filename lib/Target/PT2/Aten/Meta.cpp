@@ -14,10 +14,7 @@ static Status assertMetadata(OpCall &o) {
   if (o.dtypeOrNone("dtype").value_or(o.element(a)) != o.element(a))
     return o.fail("asserts another dtype than the tensor has");
   if (auto size = o.exprsOrNone("size")) {
-    bool same = size->size() == o.rank(a);
-    for (unsigned i = 0; same && i < size->size(); ++i)
-      same = o.provablyEqual((*size)[i], o.extents(a)[i]);
-    if (!same)
+    if (!o.agree(*size, o.extents(a)))
       return o.fail("asserts another shape than the tensor has");
   }
   // The compiler chooses the layout.

@@ -40,9 +40,8 @@ static Result<SmallVector<Expr>> inferShape(OpCall &o, Value x,
         !o.provablyEqual(known * quotient, total))
       shape[*open] = meta->sizes[*open];
   }
-  if (!o.provablyEqual(o.numElements(shape), total))
-    return o.fail("a tensor of " + total.str() +
-                  " elements is not provably one of " +
+  if (!o.agree(o.numElements(shape), total))
+    return o.fail("a tensor of " + total.str() + " elements is not one of " +
                   o.numElements(shape).str());
   return shape;
 }
@@ -254,17 +253,25 @@ static Status broadcastTo(OpCall &o) { return expandTo(o, o.exprs("size")); }
 // Slices
 //===----------------------------------------------------------------------===//
 
-/// A Python slice bound inside [0, extent].
-static Result<Expr> clampBound(OpCall &o, Expr bound, const Expr &extent) {
+/// An index where negative ones count from the end.
+static Expr fromEnd(OpCall &o, const Expr &index, const Expr &extent) {
   const Assumptions &assumptions = o.assumptions();
-  bool negative = assumptions.provablyNonNegative(-bound - Expr(1));
-  if (negative)
-    bound = assumptions.simplify(bound + extent);
-  else if (!assumptions.provablyNonNegative(bound))
-    return o.fail("the sign of the bound " + bound.str() + " is not known");
-  if (auto c = bound.asConstant(); c && *c == INT64_MAX)
+  if (assumptions.provablyNonNegative(index))
+    return index;
+  if (assumptions.provablyNonNegative(-index - Expr(1)))
+    return assumptions.simplify(index + extent);
+  // 1 where it is negative.
+  Expr sign = Expr::min(Expr::max(-index, Expr(0)), Expr(1));
+  return assumptions.simplify(index + sign * extent);
+}
+
+/// A Python slice bound inside [0, extent].
+static Expr clampBound(OpCall &o, Expr bound, const Expr &extent) {
+  const Assumptions &assumptions = o.assumptions();
+  if (bound.isConstant(INT64_MAX))
     return extent;
-  if (negative && !assumptions.provablyNonNegative(bound))
+  bound = fromEnd(o, bound, extent);
+  if (!assumptions.provablyNonNegative(bound))
     bound = Expr::max(bound, Expr(0));
   if (!assumptions.provablyLessEqual(bound, extent))
     bound = assumptions.provablyLessEqual(extent, bound)
@@ -286,9 +293,8 @@ static Result<SliceRange> sliceRange(OpCall &o, Value x) {
   if (o.rank(x) == 0 || step <= 0)
     return o.fail("slices no dim, or by a step that is not positive");
   Expr n = o.extents(x)[axis];
-  LUMINAL_TRY(start, clampBound(o, o.exprOrNone("start").value_or(Expr(0)), n));
-  LUMINAL_TRY(end,
-              clampBound(o, o.exprOrNone("end").value_or(Expr(INT64_MAX)), n));
+  Expr start = clampBound(o, o.exprOrNone("start").value_or(Expr(0)), n),
+       end = clampBound(o, o.exprOrNone("end").value_or(Expr(INT64_MAX)), n);
   Expr length = end - start;
   if (!o.assumptions().provablyNonNegative(length))
     length = Expr::max(length, Expr(0));
@@ -327,12 +333,9 @@ static Status sliceScatter(OpCall &o) {
 
 /// An index along `axis` inside [0, extent).
 static Result<Expr> wrapIndex(OpCall &o, Expr index, const Expr &extent) {
-  const Assumptions &assumptions = o.assumptions();
-  if (assumptions.provablyNonNegative(-index - Expr(1)))
-    index = assumptions.simplify(index + extent);
-  if (!assumptions.provablyNonNegative(index) ||
-      !assumptions.provablyLess(index, extent))
-    return o.fail("index " + index.str() + " is not provably inside extent " +
+  index = fromEnd(o, index, extent);
+  if (!o.atMost(Expr(0), index) || !o.atMost(index + Expr(1), extent))
+    return o.fail("index " + index.str() + " is not inside extent " +
                   extent.str());
   return index;
 }
@@ -374,11 +377,10 @@ static Status narrow(OpCall &o) {
     return o.fail("narrows a tensor without dims");
   SmallVector<Expr> extents = o.extents(x), map = identityMap(extents.size());
   Expr start = o.expr("start"), length = o.expr("length");
-  if (o.assumptions().provablyNonNegative(-start - Expr(1)))
-    start = start + extents[axis];
-  if (!o.assumptions().provablyNonNegative(start) ||
-      !o.assumptions().provablyLessEqual(start + length, extents[axis]))
-    return o.fail("the range is not provably inside the dim");
+  start = fromEnd(o, start, extents[axis]);
+  if (!o.atMost(Expr(0), start) || !o.atMost(Expr(0), length) ||
+      !o.atMost(start + length, extents[axis]))
+    return o.fail("the range is not inside the dim");
   extents[axis] = length;
   map[axis] = start + Expr::dim(axis);
   return o.retView(extents, map);
@@ -396,9 +398,8 @@ static Status splitBy(OpCall &o, unsigned axis, ArrayRef<Expr> lengths) {
     views.emplace_back(extents, map);
     start = start + length;
   }
-  if (!o.provablyEqual(start, from[axis]))
-    return o.fail("the parts do not provably add up to extent " +
-                  from[axis].str());
+  if (!o.agree(start, from[axis]))
+    return o.fail("the parts do not add up to extent " + from[axis].str());
   return o.retViews(views);
 }
 
@@ -410,9 +411,10 @@ static Status splitInto(OpCall &o, unsigned axis, const Expr &size) {
     return o.fail("has no parts");
   SmallVector<Expr> lengths(parts - 1, size);
   Expr rest = o.assumptions().simplify(n - size * Expr(int64_t(parts) - 1));
-  if (!o.assumptions().provablyNonNegative(rest) ||
-      !o.assumptions().provablyLessEqual(rest, size))
-    return o.fail("the number of parts depends on extent " + n.str());
+  // In a call with another number of parts the program would be another.
+  bool mayBeEmpty = parts == 1 || size.isConstant(0);
+  if (!o.atMost(Expr(mayBeEmpty ? 0 : 1), rest) || !o.atMost(rest, size))
+    return o.fail("the number of parts is not that of extent " + n.str());
   lengths.push_back(rest);
   return splitBy(o, axis, lengths);
 }
@@ -448,11 +450,11 @@ static Status unbind(OpCall &o) {
   if (o.rank(x) == 0)
     return o.fail("splits a tensor without dims");
   SmallVector<Expr> from = o.extents(x);
-  auto n = from[axis].asConstant();
-  if (!n || *n != o.getNumResults())
-    return o.fail("the number of parts depends on extent " + from[axis].str());
+  int64_t n = o.getNumResults();
+  if (!o.agree(from[axis], Expr(n)))
+    return o.fail("the number of parts is not extent " + from[axis].str());
   SmallVector<std::pair<SmallVector<Expr>, SmallVector<Expr>>> views;
-  for (int64_t part = 0; part < *n; ++part) {
+  for (int64_t part = 0; part < n; ++part) {
     SmallVector<Expr> extents = from, map;
     for (unsigned i = 0; i < from.size(); ++i)
       map.push_back(i == axis ? Expr(part) : Expr::dim(i < axis ? i : i - 1));
@@ -464,33 +466,28 @@ static Status unbind(OpCall &o) {
 
 /// `sections` parts, the first ones longer by one where they do not divide.
 static Status splitSections(OpCall &o, unsigned axis, int64_t sections) {
-  auto n = o.extents(o.tensor("self"))[axis].asConstant();
-  if (!n || sections <= 0)
-    return o.fail("splits a symbolic extent, or into no parts");
+  Expr n = o.extents(o.tensor("self"))[axis];
+  if (sections <= 0)
+    return o.fail("splits into no parts");
   if (sections != o.getNumResults())
     return o.fail("gives " + Twine(sections) + " parts, but the archive has " +
                   Twine(o.getNumResults()));
   SmallVector<Expr> lengths;
   for (int64_t i = 0; i < sections; ++i)
-    lengths.push_back(Expr(*n / sections + (i < *n % sections ? 1 : 0)));
+    lengths.push_back(o.assumptions().simplify(
+        Expr::floorDiv(n + Expr(sections - 1 - i), Expr(sections))));
   return splitBy(o, axis, lengths);
 }
 static Status splitIndices(OpCall &o, unsigned axis,
                            ArrayRef<int64_t> indices) {
-  auto n = o.extents(o.tensor("self"))[axis].asConstant();
-  if (!n)
-    return o.fail("splits a symbolic extent");
+  Expr n = o.extents(o.tensor("self"))[axis], start(0);
   SmallVector<std::pair<SmallVector<Expr>, SmallVector<Expr>>> views;
   SmallVector<Expr> from = o.extents(o.tensor("self"));
-  auto bound = [&](int64_t i) {
-    return std::clamp<int64_t>(i < 0 ? i + *n : i, 0, *n);
-  };
-  int64_t start = 0;
   for (unsigned i = 0; i <= indices.size(); ++i) {
-    int64_t end = i < indices.size() ? bound(indices[i]) : *n;
+    Expr end = i < indices.size() ? clampBound(o, Expr(indices[i]), n) : n;
     SmallVector<Expr> extents = from, map = identityMap(from.size());
-    extents[axis] = Expr(std::max<int64_t>(end - start, 0));
-    map[axis] = Expr(start) + Expr::dim(axis);
+    extents[axis] = o.assumptions().simplify(Expr::max(end - start, Expr(0)));
+    map[axis] = start + Expr::dim(axis);
     views.emplace_back(extents, map);
     start = end;
   }
@@ -539,13 +536,12 @@ static Result<SmallVector<Expr>> stridedMap(OpCall &o, Value x,
   for (unsigned i = 0; i < size.size(); ++i) {
     place = place + Expr::dim(i) * stride[i];
     last = last + (size[i] - Expr(1)) * stride[i];
-    if (!o.assumptions().provablyNonNegative(stride[i]) ||
-        !o.assumptions().provablyLessEqual(Expr(1), size[i]))
-      return o.fail("a stride may be negative, or an extent zero");
+    if (!o.atMost(Expr(0), stride[i]) || !o.atMost(Expr(0), size[i]))
+      return o.fail("a stride or an extent is negative");
   }
-  if (!o.assumptions().provablyNonNegative(first) ||
-      !o.assumptions().provablyLess(last, o.numElements(from)))
-    return o.fail("the strides may leave the tensor");
+  if (!o.atMost(Expr(0), first) ||
+      !o.atMost(last + Expr(1), o.numElements(from), size))
+    return o.fail("the strides leave the tensor");
   std::vector<Expr> map =
       delinearize(place, std::vector<Expr>(from.begin(), from.end()));
   return SmallVector<Expr>(map.begin(), map.end());
@@ -574,8 +570,8 @@ static Status unfold(OpCall &o) {
     return o.fail("unfolds no dim, or by a step that is not positive");
   SmallVector<Expr> extents = o.extents(x), map = identityMap(extents.size());
   Expr n = extents[axis];
-  if (!o.assumptions().provablyLessEqual(Expr(size), n))
-    return o.fail("the window is not provably inside extent " + n.str());
+  if (!o.atMost(Expr(size), n))
+    return o.fail("the window is not inside extent " + n.str());
   map[axis] = Expr::dim(axis) * Expr(step) + Expr::dim(extents.size());
   extents[axis] = o.assumptions().simplify(
       Expr::floorDiv(n - Expr(size), Expr(step)) + Expr(1));

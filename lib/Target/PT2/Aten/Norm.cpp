@@ -19,11 +19,11 @@ static Result<Value> mergeNormalized(OpCall &o, Value x) {
   SmallVector<Expr> shape = o.exprs("normalized_shape"), from = o.extents(x);
   bool fits = !shape.empty() && shape.size() <= from.size();
   for (unsigned i = 0; fits && i < shape.size(); ++i)
-    fits = o.provablyEqual(shape[i], from[from.size() - shape.size() + i]);
+    fits = o.agree(shape[i], from[from.size() - shape.size() + i]);
   if (!fits)
     return o.fail("normalized_shape is not the tail of the input's shape");
   SmallVector<Expr> merged(from.begin(), from.end() - shape.size());
-  merged.push_back(o.numElements(shape));
+  merged.push_back(o.numElements(ArrayRef(from).take_back(shape.size())));
   return o.c.reshape(x, merged);
 }
 
@@ -131,8 +131,7 @@ static Result<Value> batchNormOf(OpCall &o) {
   if (!mean || !variance || o.rank(x) < 2 || !o.isFloat(x))
     return o.fail("needs running statistics and a channel dim");
   for (const auto &v : {weight, bias, mean, variance})
-    if (v && (o.rank(*v) != 1 ||
-              !o.provablyEqual(o.extents(*v)[0], o.extents(x)[1])))
+    if (v && (o.rank(*v) != 1 || !o.agree(o.extents(*v)[0], o.extents(x)[1])))
       return o.fail("a statistic has another shape than the channels");
   Type type = o.element(x), wide = o.opmath(type);
   Value var = c.cast(*variance, wide);
@@ -233,7 +232,7 @@ static Result<GroupNorm> groupNormOf(OpCall &o, int64_t groups) {
   SmallVector<Expr> extents = o.extents(x);
   Expr perGroup =
       o.assumptions().simplify(Expr::floorDiv(extents[1], Expr(groups)));
-  if (!o.provablyEqual(perGroup * Expr(groups), extents[1]))
+  if (!o.agree(perGroup * Expr(groups), extents[1]))
     return o.fail("the channels do not divide into the groups");
   Type type = o.element(x);
   Value v = c.cast(x, o.opmath(type));
@@ -308,7 +307,7 @@ static Status embeddingBag(OpCall &o) {
        bags = o.extents(offsets)[0];
   if (includeLast) {
     bags = bags - Expr(1);
-    if (!o.assumptions().provablyNonNegative(bags))
+    if (!o.atMost(Expr(0), bags))
       return o.fail("has no last offset");
     offsets = c.slice(offsets, 0, Expr(0), bags);
   }
@@ -404,7 +403,7 @@ static Status weightNorm(OpCall &o) {
   SmallVector<Expr> extents = o.extents(v);
   bool fits = shape.size() == extents.size();
   for (unsigned i = 0; fits && i < shape.size(); ++i)
-    fits = shape[i].isConstant(1) || o.provablyEqual(shape[i], extents[i]);
+    fits = shape[i].isConstant(1) || o.agree(shape[i], extents[i]);
   if (!fits)
     return o.fail("the lengths do not fit the directions");
   Value scale =
@@ -432,7 +431,7 @@ static Status prelu(OpCall &o) {
     Expr n = o.extents(weight)[0];
     if (n.isConstant(1))
       map = {Expr(0)};
-    else if (o.rank(x) >= 2 && o.provablyEqual(n, extents[1]))
+    else if (o.rank(x) >= 2 && o.agree(n, extents[1]))
       map = {Expr::dim(1)};
     else
       return o.fail("takes one slope, or one for each channel");

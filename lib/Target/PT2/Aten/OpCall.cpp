@@ -390,6 +390,46 @@ bool OpCall::agree(const Expr &a, const Expr &b) {
   return true;
 }
 
+bool OpCall::agree(ArrayRef<Expr> a, ArrayRef<Expr> b) {
+  if (a.size() != b.size())
+    return false;
+  for (auto [x, y] : llvm::zip_equal(a, b))
+    if (!agree(x, y))
+      return false;
+  return true;
+}
+
+bool OpCall::atMost(const Expr &lesser, const Expr &greater,
+                    ArrayRef<Expr> space) {
+  if (lesser.isUndefined() || greater.isUndefined())
+    return false;
+  std::vector<Expr> mayBeZero;
+  for (const Expr &extent : space) {
+    if (assumptions().provablyLessEqual(extent, Expr(0)))
+      return true;
+    if (!assumptions().provablyLessEqual(Expr(1), extent))
+      mayBeZero.push_back(extent);
+  }
+  if (assumptions().provablyLessEqual(lesser, greater))
+    return true;
+  if (mayBeZero.empty() && assumptions().provablyLess(greater, lesser))
+    return false;
+  required.push_back(
+      {lesser, greater, std::move(mayBeZero),
+       (Twine(hlir::describePlace(c.getLoc())) + ": " + node.getOp() +
+        " was traced where " + lesser.str() + " is at most " + greater.str())
+           .str()});
+  return true;
+}
+
+bool OpCall::isKnownAtMost(const Expr &lesser, const Expr &greater) const {
+  return assumptions().provablyLessEqual(lesser, greater) ||
+         llvm::any_of(required, [&](const Requirement &known) {
+           return known.lesser == lesser && known.greater == greater &&
+                  known.space.empty();
+         });
+}
+
 Result<SmallVector<Expr>> OpCall::broadcast(ArrayRef<SmallVector<Expr>> all) {
   size_t rank = 0;
   for (const auto &extents : all)

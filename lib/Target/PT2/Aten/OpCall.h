@@ -127,6 +127,14 @@ public:
   /// equal. Where that can be neither proved nor refuted, a call in which they
   /// differ is refused.
   bool agree(const Expr &a, const Expr &b);
+  /// The same of two shapes.
+  bool agree(ArrayRef<Expr> a, ArrayRef<Expr> b);
+  /// Whether `lesser` is at most `greater` in every call whose `space` has
+  /// elements, as agree.
+  bool atMost(const Expr &lesser, const Expr &greater,
+              ArrayRef<Expr> space = {});
+  /// Whether that is proved, or required already of every call.
+  bool isKnownAtMost(const Expr &lesser, const Expr &greater) const;
   Result<SmallVector<Expr>> broadcast(ArrayRef<SmallVector<Expr>> all);
   /// The shape that all are broadcast to.
   Result<SmallVector<Expr>> commonShape(ArrayRef<Operand> all);

@@ -18,24 +18,19 @@ static constexpr double kInf = std::numeric_limits<double>::infinity();
 // Windows of one size
 //===----------------------------------------------------------------------===//
 
-/// How far the last window of ceil_mode reaches past the padded input. A window
-/// that would begin in the trailing padding is left out.
-static Result<int64_t> ceilReach(OpCall &o, const Expr &extent, int64_t pad,
-                                 const Window &w, unsigned i) {
-  auto n = extent.asConstant();
-  if (!n || *n > kLargestExtent)
-    return o.fail("ceil_mode needs static extents of at most " +
-                  Twine(kLargestExtent));
-  int64_t rest = *n + 2 * pad - w.reach(i), stride = w.stride[i];
-  int64_t positions = (rest + stride - 1) / stride + 1;
-  if ((positions - 1) * stride >= *n + pad)
-    --positions;
-  return std::max<int64_t>(0, (positions - 1) * stride - rest);
+/// The positions of windows in ceil_mode: the last may reach past the padded
+/// input, but begins before the trailing padding.
+static Expr ceilPositions(OpCall &o, const Expr &extent, int64_t pad,
+                          const Window &w, unsigned i) {
+  Expr rest = extent + Expr(2 * pad) - w.reach(i), stride(w.stride[i]);
+  return o.assumptions().simplify(
+      Expr::min(Expr::ceilDiv(rest, stride) + Expr(1),
+                Expr::ceilDiv(extent + Expr(pad), stride)));
 }
 
 namespace {
 /// How far each windowed dim is padded at its start and end.
-using Pads = SmallVector<std::pair<int64_t, int64_t>>;
+using Pads = SmallVector<std::pair<Expr, Expr>>;
 
 struct Pool {
   Window window;
@@ -57,18 +52,27 @@ static Result<Pool> readPool(OpCall &o, Value x, unsigned n, bool dilated) {
     return o.fail("takes floats with a channel dim");
   Pool pool;
   Window &w = pool.window;
-  w.size = size, w.stride = stride, w.dilation = dilation;
+  w.size = toExprs(size), w.stride = stride, w.dilation = dilation;
   bool ceil = o.flag("ceil_mode");
   unsigned lead = o.rank(x) - n;
   for (unsigned i = 0; i < n; ++i) {
-    int64_t more = 0;
-    if (w.stride[i] <= 0 || w.size[i] <= 0 || w.dilation[i] <= 0)
-      return o.fail("a window, stride or dilation is not positive");
+    Expr more(0), extent = o.extents(x)[lead + i];
+    if (stride[i] <= 0 || size[i] <= 0 || dilation[i] <= 0 || pads[i] < 0 ||
+        pads[i] > size[i] / 2)
+      return o.fail("a window, stride or dilation is not positive, or padding "
+                    "more than half a window");
+    if (!o.atMost(Expr(1), extent))
+      return o.fail("extent " + extent.str() +
+                    " of a dim with windows is zero");
     if (ceil) {
-      LUMINAL_TRY(reach, ceilReach(o, o.extents(x)[lead + i], pads[i], w, i));
-      more = reach;
+      Expr positions = ceilPositions(o, extent, pads[i], w, i);
+      more = o.assumptions().simplify(
+          Expr::max((positions - Expr(1)) * Expr(stride[i]) + w.reach(i) -
+                        extent - Expr(2 * pads[i]),
+                    Expr(0)));
+      w.positions.push_back(positions);
     }
-    pool.pads.emplace_back(pads[i], pads[i] + more);
+    pool.pads.emplace_back(Expr(pads[i]), Expr(pads[i]) + more);
   }
   return pool;
 }
@@ -78,8 +82,8 @@ static Result<Value> padded(OpCall &o, Value x, const Pads &pads, double fill) {
   SmallVector<Padding> dims;
   unsigned lead = o.rank(x) - pads.size();
   for (auto [i, p] : llvm::enumerate(pads))
-    if (p.first || p.second)
-      dims.push_back({lead + unsigned(i), Expr(p.first), Expr(p.second)});
+    if (!p.first.isConstant(0) || !p.second.isConstant(0))
+      dims.push_back({lead + unsigned(i), p.first, p.second});
   return padConstant(o, x, dims, o.c.scalar(o.element(x), fill));
 }
 
@@ -125,15 +129,12 @@ static Status maxPool(OpCall &o) {
     return o.ret(c.reduceMax(all, {lead + n}, false));
   // The index of each element of each window in the unpadded input.
   SmallVector<Expr> space = o.extents(all);
-  std::vector<Expr> sizes, place;
-  for (int64_t size : w.size)
-    sizes.push_back(Expr(size));
+  std::vector<Expr> sizes(w.size.begin(), w.size.end()), place;
   std::vector<Expr> split = delinearize(Expr::dim(lead + n), sizes);
   Value valid;
   for (unsigned i = 0; i < n; ++i) {
-    place.push_back(w.index(i, Expr::dim(lead + i), split[i]) -
-                    Expr(pads[i].first));
-    if (!pads[i].first && !pads[i].second)
+    place.push_back(w.index(i, Expr::dim(lead + i), split[i]) - pads[i].first);
+    if (pads[i].first.isConstant(0) && pads[i].second.isConstant(0))
       continue;
     Value at = c.iota(space, place.back());
     Value end = c.full(space, extentValue(o, from[lead + i], o.i64()));
@@ -167,10 +168,11 @@ static Status avgPool(OpCall &o) {
   Pads counted, rest;
   bool whole = true;
   for (auto [before, behind] : pads) {
-    counted.emplace_back(countPadding ? before : 0, countPadding ? before : 0);
-    rest.emplace_back(before - counted.back().first,
-                      behind - counted.back().second);
-    whole &= !rest.back().first && !rest.back().second;
+    Expr both = countPadding ? before : Expr(0);
+    counted.emplace_back(both, both);
+    rest.emplace_back(before - both, behind - both);
+    whole &=
+        rest.back().first.isConstant(0) && rest.back().second.isConstant(0);
   }
   x = c.cast(x, wide);
   LUMINAL_TRY(inside, padded(o, c.splat(x, 1), counted, 1));
@@ -180,9 +182,7 @@ static Status avgPool(OpCall &o) {
   Value sum = c.reduceSum(windows(o, v, w), {lead + n}, false);
   Value count;
   if (divisor || whole) {
-    int64_t size = 1;
-    for (int64_t s : w.size)
-      size *= s;
+    int64_t size = *OpCall::numElements(w.size).asConstant();
     count = c.splat(sum, static_cast<double>(divisor.value_or(size)));
   } else {
     count = c.reduceSum(windows(o, ones, w), {lead + n}, false);
@@ -227,9 +227,9 @@ static Result<SmallVector<Expr>> adaptiveSizes(OpCall &o, Value x, unsigned n) {
     return o.fail("the input has another rank or dtype than the op takes");
   unsigned lead = o.rank(x) - n;
   for (unsigned i = 0; i < n; ++i)
-    if (!o.assumptions().provablyLessEqual(Expr(1), o.extents(x)[lead + i]) ||
-        !o.assumptions().provablyLessEqual(Expr(1), sizes[i]))
-      return o.fail("an extent may be zero");
+    if (!o.atMost(Expr(1), o.extents(x)[lead + i]) ||
+        !o.atMost(Expr(1), sizes[i]))
+      return o.fail("an extent is zero");
   return sizes;
 }
 
@@ -347,11 +347,11 @@ static Result<Pool> readColumns(OpCall &o) {
   LUMINAL_TRY(stride, perDim(o, "stride", 2));
   LUMINAL_TRY(pads, perDim(o, "padding", 2));
   LUMINAL_TRY(dilation, perDim(o, "dilation", 2));
-  Pool pool{{size, stride, dilation, {}}, {}};
+  Pool pool{{toExprs(size), stride, dilation, {}}, {}};
   for (unsigned i = 0; i < 2; ++i) {
     if (size[i] <= 0 || stride[i] <= 0 || dilation[i] <= 0)
       return o.fail("a window, stride or dilation is not positive");
-    pool.pads.emplace_back(pads[i], pads[i]);
+    pool.pads.emplace_back(Expr(pads[i]), Expr(pads[i]));
   }
   return pool;
 }
@@ -390,21 +390,23 @@ static Status col2im(OpCall &o) {
     x = c.unsqueeze(x, 0);
   Type type = o.element(x);
   SmallVector<Expr> e = o.extents(x);
-  Expr size(w.size[0] * w.size[1]), count(1);
+  Expr size = w.size[0] * w.size[1], count(1);
   Expr channels = o.assumptions().simplify(Expr::floorDiv(e[1], size));
-  SmallVector<Expr> split = {e[0], channels, Expr(w.size[0]), Expr(w.size[1])};
+  SmallVector<Expr> split = {e[0], channels, w.size[0], w.size[1]};
+  SmallVector<int64_t> starts;
   for (unsigned i = 0; i < 2; ++i) {
-    Expr rest = outs[i] + Expr(2 * pads[i].first - w.reach(i));
+    starts.push_back(*pads[i].first.asConstant());
+    Expr rest = outs[i] + Expr(2 * starts[i]) - w.reach(i);
     split.push_back(o.assumptions().simplify(
         Expr::floorDiv(rest, Expr(w.stride[i])) + Expr(1)));
-    if (!o.assumptions().provablyLessEqual(Expr(1), split.back()))
-      return o.fail("the window is not provably inside the padded image");
+    if (!o.atMost(Expr(0), rest))
+      return o.fail("the window is not inside the padded image");
     count = count * split.back();
   }
-  if (!o.provablyEqual(channels * size, e[1]) || !o.provablyEqual(count, e[2]))
+  if (!o.agree(channels * size, e[1]) || !o.agree(count, e[2]))
     return o.fail("the columns do not fit the image's size");
-  Value y = fold(o, c.reshape(c.cast(x, o.opmath(type)), split), w,
-                 {pads[0].first, pads[1].first}, outs);
+  Value y =
+      fold(o, c.reshape(c.cast(x, o.opmath(type)), split), w, starts, outs);
   y = c.cast(y, type);
   return o.ret(batched ? y : c.squeeze(y, 0));
 }

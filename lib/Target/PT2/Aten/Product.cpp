@@ -54,7 +54,7 @@ static Status linear(OpCall &o) {
       (b && o.element(*b) != type))
     return o.fail("the operands differ in dtype, or have other ranks than the "
                   "op takes");
-  if (!o.provablyEqual(o.extents(x).back(), o.extents(w)[1]))
+  if (!o.agree(o.extents(x).back(), o.extents(w)[1]))
     return o.fail("inner extents " + o.extents(x).back().str() + " and " +
                   o.extents(w)[1].str() + " differ");
   Type wide = o.opmath(type);
@@ -175,12 +175,12 @@ static Status einsum(OpCall &o) {
     for (auto [label, extent] : llvm::zip(*labels, o.extents(v))) {
       ++uses[label];
       auto [it, inserted] = extents.emplace(label, extent);
-      if (inserted || o.provablyEqual(it->second, extent) ||
-          extent.isConstant(1))
+      if (inserted || extent.isConstant(1))
         continue;
-      if (!it->second.isConstant(1))
+      if (it->second.isConstant(1))
+        it->second = extent;
+      else if (!o.agree(it->second, extent))
         return malformed();
-      it->second = extent;
     }
     inputs.push_back(*labels);
   }
@@ -252,7 +252,7 @@ static Status contractDims(OpCall &o, Value a, Value b, ArrayRef<unsigned> da,
   keep(eb, db, bMap);
   unsigned kept = shape.size();
   for (auto [x, y] : llvm::zip(da, db)) {
-    if (!o.provablyEqual(ea[x], eb[y]))
+    if (!o.agree(ea[x], eb[y]))
       return o.fail("extents " + ea[x].str() + " and " + eb[y].str() +
                     " differ");
     aMap[x] = bMap[y] = Expr::dim(shape.size());
@@ -351,9 +351,9 @@ static Status bilinear(OpCall &o) {
               o.element(b) == type && o.element(w) == type &&
               isa<FloatType>(type);
   for (unsigned i = 0; fits && i + 1 < rank; ++i)
-    fits = o.provablyEqual(o.extents(a)[i], o.extents(b)[i]);
-  if (!fits || !o.provablyEqual(o.extents(a).back(), o.extents(w)[1]) ||
-      !o.provablyEqual(o.extents(b).back(), o.extents(w)[2]))
+    fits = o.agree(o.extents(a)[i], o.extents(b)[i]);
+  if (!fits || !o.agree(o.extents(a).back(), o.extents(w)[1]) ||
+      !o.agree(o.extents(b).back(), o.extents(w)[2]))
     return o.fail("the operands do not fit each other");
   SmallVector<Expr> ea = o.extents(a), ew = o.extents(w);
   Expr columns = ew[0] * ew[1];
@@ -434,10 +434,10 @@ static Status attention(OpCall &o) {
       SmallVector<Expr> e = o.extents(x);
       if (o.provablyEqual(e[head], eq[head]))
         return x;
-      if (!o.assumptions().provablyLessEqual(Expr(1), e[head]))
-        return o.fail("extent " + e[head].str() + " may be zero");
+      if (!o.atMost(Expr(1), e[head]))
+        return o.fail("extent " + e[head].str() + " is zero");
       Expr ratio = o.assumptions().simplify(Expr::floorDiv(eq[head], e[head]));
-      if (!o.provablyEqual(ratio * e[head], eq[head]))
+      if (!o.agree(ratio * e[head], eq[head]))
         return o.fail("the heads of key and value do not divide the query's");
       SmallVector<Expr> map;
       for (unsigned i = 0; i < rank; ++i)
@@ -456,7 +456,8 @@ static Status attention(OpCall &o) {
   } else {
     auto width = eq.back().asConstant();
     if (!width || *width == 0)
-      return o.fail("the default scale needs a static head size");
+      return o.fail("the default scale needs a known head size, found " +
+                    eq.back().str());
     scale = 1.0 / std::sqrt(static_cast<double>(*width));
   }
   SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, rank));
@@ -482,9 +483,8 @@ static Status attention(OpCall &o) {
     LUMINAL_TRY(joined, o.broadcast({o.extents(*mask), shape}));
     if (joined.size() != shape.size())
       return o.fail("the mask cannot be broadcast to the scores");
-    for (auto [a, b] : llvm::zip(joined, shape))
-      if (!o.provablyEqual(a, b))
-        return o.fail("the mask cannot be broadcast to the scores");
+    if (!o.agree(joined, shape))
+      return o.fail("the mask cannot be broadcast to the scores");
     scores =
         c.add(scores, o.isBool(*mask) ? asAddend(o.broadcastTo(*mask, shape))
                                       : o.as(*mask, wide, shape));
@@ -519,9 +519,8 @@ static Status groupedMM(OpCall &o) {
     return o.fail("takes rows, a matrix for each group, and offsets");
   SmallVector<Expr> ex = o.extents(x), ew = o.extents(w);
   Expr rows = ex[0], groups = ew[0];
-  if (!o.provablyEqual(ex[1], ew[1]) ||
-      !o.provablyEqual(o.extents(offs)[0], groups) ||
-      !o.assumptions().provablyLessEqual(Expr(1), groups))
+  if (!o.agree(ex[1], ew[1]) || !o.agree(o.extents(offs)[0], groups) ||
+      !o.atMost(Expr(1), groups, {rows}))
     return o.fail("the extents do not fit each other");
   // group(row) = how many groups end at or before it
   SmallVector<Expr> space = {rows, groups};

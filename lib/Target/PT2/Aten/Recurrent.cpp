@@ -78,14 +78,14 @@ static Status checkWeights(OpCall &o, Cell cell, const Weights &w,
     bool same =
         o.rank(*v) == shape.size() && o.element(*v) == o.element(state.hidden);
     for (unsigned i = 0; same && i < shape.size(); ++i)
-      same = o.provablyEqual(o.extents(*v)[i], shape[i]);
+      same = o.agree(o.extents(*v)[i], shape[i]);
     return same;
   };
   Expr all = width * Expr(gates);
   if (!width.asConstant() || !fits(w.input, {all, in}) ||
       !fits(w.hidden, {all, hidden}) || !fits(w.inputBias, {all}) ||
       !fits(w.hiddenBias, {all}) || !fits(w.projection, {hidden, width}) ||
-      (!w.projection && !o.provablyEqual(hidden, width)))
+      (!w.projection && !o.agree(hidden, width)))
     return o.fail("the parameters do not fit the input and the state");
   return {};
 }
@@ -154,9 +154,13 @@ static Status recurrent(OpCall &o) {
   if (batchFirst)
     x = c.permute(x, {1, 0, 2});
   LUMINAL_TRY(length, knownLength(o, o.extents(x)[0]));
-  for (Value v : states)
-    if (!o.provablyEqual(o.extents(v)[1], o.extents(x)[1]))
+  for (Value &v : states) {
+    SmallVector<Expr> shape = o.extents(v);
+    shape[1] = o.extents(x)[1];
+    if (!o.agree(o.extents(v), shape))
       return o.fail("a state does not fit the batch");
+    v = c.broadcastTo(v, shape);
+  }
 
   x = c.cast(x, wide);
   SmallVector<Value> hidden, cells;
@@ -208,11 +212,13 @@ static Status recurrentCell(OpCall &o) {
   if (!isa<FloatType>(type) || o.rank(x) != 2 ||
       states.size() != (isLSTM ? 2 : 1))
     return o.fail("takes floats [batch, channel] and their states");
-  for (Value v : states)
+  for (Value &v : states) {
     if (o.rank(v) != 2 || o.element(v) != type ||
         !o.extents(v)[1].asConstant() ||
-        !o.provablyEqual(o.extents(v)[0], o.extents(x)[0]))
+        !o.agree(o.extents(v)[0], o.extents(x)[0]))
       return o.fail("a state does not fit the batch");
+    v = c.broadcastTo(v, {o.extents(x)[0], o.extents(v)[1]});
+  }
   auto bias = [&](StringRef name) {
     auto v = o.tensorOrNone(name);
     return v ? std::optional(c.cast(*v, wide)) : v;

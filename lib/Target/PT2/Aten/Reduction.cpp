@@ -434,9 +434,9 @@ static Status diff(OpCall &o) {
   x = concatenate(o, parts, axis);
   for (int64_t i = 0; i < n; ++i) {
     Expr extent = o.extents(x)[axis];
-    if (!o.assumptions().provablyLessEqual(Expr(1), extent))
-      return o.fail("extent " + extent.str() + " may be zero");
     Expr rest = extent - Expr(1);
+    if (!o.assumptions().provablyNonNegative(rest))
+      rest = Expr::max(rest, Expr(0));
     Value after = o.c.slice(x, axis, Expr(1), rest),
           before = o.c.slice(x, axis, Expr(0), rest);
     x = o.isBool(x) ? o.c.logicalXor(after, before) : o.c.sub(after, before);

@@ -332,9 +332,8 @@ static Status upsample(OpCall &o) {
     Resampled r{i + 2, o.extents(v)[i + 2], outs[i], scales[i], corners};
     if (r.scale && !(*r.scale > 0))
       r.scale.reset();
-    if (!o.assumptions().provablyLessEqual(Expr(1), r.in) ||
-        !o.assumptions().provablyNonNegative(r.out))
-      return o.fail("extent " + r.in.str() + " of a resampled dim may be zero");
+    if (!o.atMost(Expr(1), r.in) || !o.atMost(Expr(0), r.out))
+      return o.fail("extent " + r.in.str() + " of a resampled dim is zero");
     if (o.provablyEqual(r.in, r.out) && (corners || !r.scale || *r.scale == 1))
       continue;
     if (copies) {
@@ -456,7 +455,7 @@ static Status gridSampler(OpCall &o) {
   unsigned n = o.rank(x) - 2;
   if (o.rank(x) < 4 || o.rank(x) > 5 || o.rank(grid) != n + 2 ||
       !o.extents(grid)[n + 1].isConstant(n) ||
-      !o.provablyEqual(o.extents(grid)[0], o.extents(x)[0]) || !o.isFloat(x) ||
+      !o.agree(o.extents(grid)[0], o.extents(x)[0]) || !o.isFloat(x) ||
       o.element(grid) != o.element(x))
     return o.fail("takes a batch of images and one grid for each");
   if (mode < 0 || mode > 2 || padding < 0 || padding > 2 ||
@@ -465,8 +464,8 @@ static Status gridSampler(OpCall &o) {
   Type type = o.element(x), wide = o.opmath(type);
   SmallVector<Expr> from = o.extents(x), all = o.extents(grid);
   for (const Expr &e : ArrayRef(from).drop_front(2))
-    if (!o.assumptions().provablyLessEqual(Expr(1), e))
-      return o.fail("extent " + e.str() + " of a sampled dim may be zero");
+    if (!o.atMost(Expr(1), e))
+      return o.fail("extent " + e.str() + " of a sampled dim is zero");
   Sampler s{o,
             n,
             {},
@@ -599,7 +598,7 @@ static Status pixelShuffle(OpCall &o) {
     return o.fail("takes images and a positive factor");
   SmallVector<Expr> extents = o.extents(x), map;
   Expr outs = o.assumptions().simplify(Expr::floorDiv(extents[lead], r * r));
-  if (!o.provablyEqual(outs * r * r, extents[lead]))
+  if (!o.agree(outs * r * r, extents[lead]))
     return o.fail("the channels do not divide by the factor's square");
   map = identityMap(lead);
   Expr h = Expr::dim(lead + 1), w = Expr::dim(lead + 2);
@@ -625,7 +624,7 @@ static Status pixelUnshuffle(OpCall &o) {
   map.push_back(Expr::dim(lead + 2) * r + Expr::mod(channel, r));
   for (unsigned i = lead + 1; i < lead + 3; ++i) {
     Expr out = o.assumptions().simplify(Expr::floorDiv(extents[i], r));
-    if (!o.provablyEqual(out * r, extents[i]))
+    if (!o.agree(out * r, extents[i]))
       return o.fail("extent " + extents[i].str() +
                     " does not divide by the factor");
     extents[i] = out;
@@ -641,7 +640,7 @@ static Status channelShuffle(OpCall &o) {
     return o.fail("takes a batch with channels");
   SmallVector<Expr> extents = o.extents(x), split = extents;
   Expr inner = o.assumptions().simplify(Expr::floorDiv(extents[1], groups));
-  if (!o.provablyEqual(inner * groups, extents[1]))
+  if (!o.atMost(Expr(1), groups) || !o.agree(inner * groups, extents[1]))
     return o.fail("the channels do not divide into the groups");
   split[1] = inner;
   split.insert(split.begin() + 1, groups);

@@ -38,12 +38,16 @@ Result<Value> pt2::reduceProduct(OpCall &o, Value x, unsigned axis) {
   Composer &c = o.c;
   Expr n = o.extents(x)[axis];
   Value one = c.scalarInt(o.element(x), 1);
-  if (!o.assumptions().provablyLessEqual(Expr(1), n)) {
-    if (!n.isConstant(0))
-      return o.fail("extent " + n.str() + " may be zero");
+  if (n.isConstant(0)) {
     SmallVector<Expr> extents = o.extents(x);
     extents.erase(extents.begin() + axis);
     return c.full(extents, one);
+  }
+  if (!o.assumptions().provablyLessEqual(Expr(1), n)) {
+    // The product of no elements is that of a one.
+    Expr least = o.assumptions().simplify(Expr::max(n, Expr(1)));
+    LUMINAL_TRY(padded, padConstant(o, x, {{axis, Expr(0), least - n}}, one));
+    x = padded, n = least;
   }
   for (unsigned i = 1, steps = halvings(o, n); i <= steps; ++i) {
     Expr half =

@@ -38,7 +38,7 @@ static Status search(OpCall &o, Value sequence, const Operand &operand,
     // One sequence for each row of values.
     bool same = all.size() == shape.size();
     for (unsigned i = 0; same && i < last; ++i)
-      same = o.provablyEqual(all[i], shape[i]);
+      same = o.agree(all[i], shape[i]);
     if (!same)
       return o.fail("the values do not fit the sequences");
   }

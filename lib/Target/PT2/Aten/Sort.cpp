@@ -97,9 +97,8 @@ static Status topk(OpCall &o) {
   Value x = o.tensor("self");
   LUMINAL_TRY(axis, o.axis("dim", x));
   Expr k = o.expr("k");
-  if (o.rank(x) && (!o.assumptions().provablyNonNegative(k) ||
-                    !o.assumptions().provablyLessEqual(k, o.extents(x)[axis])))
-    return o.fail("k is not provably within the dim");
+  if (o.rank(x) && (!o.atMost(Expr(0), k) || !o.atMost(k, o.extents(x)[axis])))
+    return o.fail("k is not within the dim");
   return sorted(o, x, axis, o.flag("largest"), k, false);
 }
 
@@ -124,9 +123,9 @@ static Status kthValue(OpCall &o) {
   LUMINAL_TRY(axis, o.axis("dim", x));
   Expr k = o.expr("k") - Expr(1);
   bool keep = o.flag("keepdim");
-  if (o.rank(x) && (!o.assumptions().provablyNonNegative(k) ||
-                    !o.assumptions().provablyLess(k, o.extents(x)[axis])))
-    return o.fail("k is not provably within the dim");
+  if (o.rank(x) &&
+      (!o.atMost(Expr(0), k) || !o.atMost(k + Expr(1), o.extents(x)[axis])))
+    return o.fail("k is not within the dim");
   auto [value, index] = atPlace(o, x, axis, k, keep);
   return o.ret({value, index});
 }
@@ -155,17 +154,19 @@ static Status median(OpCall &o) {
   Value x = o.tensor("self");
   SmallVector<Expr> from = o.extents(x);
   Expr n = o.numElements(from);
-  if (!o.assumptions().provablyLessEqual(Expr(1), n))
-    return o.fail("the tensor may be empty");
+  if (n.isConstant(0) && o.isFloat(x))
+    return o.ret(
+        o.c.scalar(o.element(x), std::numeric_limits<double>::quiet_NaN()));
+  if (!o.atMost(Expr(1), n))
+    return o.fail("the tensor is empty");
   return o.ret(medianOf(o, o.c.reshape(x, {n}), 0, false).first);
 }
 static Status medianDim(OpCall &o) {
   Value x = o.tensor("self");
   LUMINAL_TRY(axis, o.axis("dim", x));
   bool keep = o.flag("keepdim");
-  if (o.rank(x) &&
-      !o.assumptions().provablyLessEqual(Expr(1), o.extents(x)[axis]))
-    return o.fail("the dim may be empty");
+  if (o.rank(x) && !o.atMost(Expr(1), o.extents(x)[axis]))
+    return o.fail("the dim is empty");
   auto [value, index] = medianOf(o, x, axis, keep);
   return o.ret({value, index});
 }

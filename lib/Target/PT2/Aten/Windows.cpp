@@ -31,27 +31,27 @@ pt2::perDim(OpCall &o, StringRef name, unsigned n,
 Status pt2::place(OpCall &o, Value x, Window &w) {
   unsigned n = w.size.size(), lead = o.rank(x) - n;
   for (unsigned i = 0; i < n; ++i) {
-    if (w.size[i] <= 0 || w.stride[i] <= 0 || w.dilation[i] <= 0)
+    if (w.stride[i] <= 0 || w.dilation[i] <= 0 || !o.atMost(Expr(1), w.size[i]))
       return o.fail("a window, stride or dilation is not positive");
-    Expr rest = o.extents(x)[lead + i] - Expr(w.reach(i));
-    if (!o.assumptions().provablyNonNegative(rest))
-      return o.fail("the window is not provably inside the padded input");
-    w.positions.push_back(o.assumptions().simplify(
-        Expr::floorDiv(rest, Expr(w.stride[i])) + Expr(1)));
+    Expr extent = o.extents(x)[lead + i], reach = w.reach(i);
+    if (!o.atMost(reach, extent))
+      return o.fail("a window of " + reach.str() +
+                    " elements is not inside the padded extent " +
+                    extent.str());
+    if (w.positions.size() == i)
+      w.positions.push_back(o.assumptions().simplify(
+          Expr::floorDiv(extent - reach, Expr(w.stride[i])) + Expr(1)));
   }
   return {};
 }
 
-static std::vector<Expr> asExprs(ArrayRef<int64_t> values) {
-  std::vector<Expr> result;
-  for (int64_t v : values)
-    result.push_back(Expr(v));
-  return result;
+SmallVector<Expr> pt2::toExprs(ArrayRef<int64_t> values) {
+  return SmallVector<Expr>(values.begin(), values.end());
 }
 
 Value pt2::windows(OpCall &o, Value x, const Window &w) {
   unsigned n = w.size.size(), lead = o.rank(x) - n;
-  std::vector<Expr> inner = asExprs(w.size);
+  std::vector<Expr> inner(w.size.begin(), w.size.end());
   std::vector<Expr> split = delinearize(Expr::dim(lead + n), inner);
   SmallVector<Expr> from = o.extents(x),
                     space(from.begin(), from.begin() + lead), map;
@@ -70,9 +70,9 @@ Value pt2::fold(OpCall &o, Value columns, const Window &w,
   // Without dilation only every stride-th offset covers an element.
   std::vector<Expr> taps;
   for (unsigned i = 0; i < n; ++i)
-    taps.push_back(Expr(w.dilation[i] == 1
-                            ? (w.size[i] + w.stride[i] - 1) / w.stride[i]
-                            : w.size[i]));
+    taps.push_back(w.dilation[i] == 1 ? o.assumptions().simplify(Expr::ceilDiv(
+                                            w.size[i], Expr(w.stride[i])))
+                                      : w.size[i]);
   std::vector<Expr> tap = delinearize(Expr::dim(lead + n), taps);
   SmallVector<Expr> from = o.extents(columns),
                     space(from.begin(), from.begin() + lead), offsets,
@@ -116,7 +116,7 @@ Value pt2::fold(OpCall &o, Value columns, const Window &w,
         covered = covered ? c.logicalAnd(covered, whole) : whole;
       }
     }
-    offsets.push_back(hold(offset, Expr(w.size[i])));
+    offsets.push_back(hold(offset, w.size[i]));
     positions.push_back(hold(position, from[lead + n + i]));
   }
   map.append(offsets);

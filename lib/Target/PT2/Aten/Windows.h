@@ -25,7 +25,8 @@ perDim(OpCall &o, StringRef name, unsigned n,
        std::optional<SmallVector<int64_t>> fallback = std::nullopt);
 
 struct Window {
-  SmallVector<int64_t> size, stride, dilation;
+  SmallVector<Expr> size;
+  SmallVector<int64_t> stride, dilation;
   /// Extents of the windows' positions.
   SmallVector<Expr> positions;
 
@@ -34,10 +35,16 @@ struct Window {
     return at * Expr(stride[i]) + inside * Expr(dilation[i]);
   }
   /// How many elements a window spans along dim i.
-  int64_t reach(unsigned i) const { return dilation[i] * (size[i] - 1) + 1; }
+  Expr reach(unsigned i) const {
+    return Expr(dilation[i]) * (size[i] - Expr(1)) + Expr(1);
+  }
 };
 
-/// Positions of the windows over the last dims of `x`, which is padded.
+/// The values as expressions.
+SmallVector<Expr> toExprs(ArrayRef<int64_t> values);
+
+/// Positions of the windows over the last dims of `x`, which is padded; those
+/// that are there already stay.
 Status place(OpCall &o, Value x, Window &w);
 
 /// Windows over the last dims: [lead..., positions..., window].
