@@ -3,6 +3,7 @@
 """What the nodes of a functional graph say of memory: sizes, strides, and which ops only look at it differently."""
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 import sympy  # type: ignore[import-untyped]
 import torch
 from torch import fx
+
+from . import _expressions
 
 
 def hint_of(value: Any) -> Any:
@@ -25,9 +28,10 @@ def is_dense(tensor: torch.Tensor, order: Sequence[int]) -> bool:
     """Whether the dims in this order, the innermost last, fill memory: for all sizes that the graph is for."""
     expected = sympy.Integer(1)
     for dim in reversed(order):
-        if hint_of(tensor.shape[dim]) != 1 and sympy.expand(expr_of(tensor.stride(dim)) - expected) != 0:
+        stride = _expressions.drop_max(expr_of(tensor.stride(dim)))
+        if hint_of(tensor.shape[dim]) != 1 and sympy.expand(stride - expected) != 0:
             return False
-        expected = expected * expr_of(tensor.shape[dim])
+        expected = expected * _expressions.drop_max(expr_of(tensor.shape[dim]))
     return True
 
 
@@ -45,18 +49,36 @@ def stride_order(tensor: torch.Tensor) -> tuple[int, ...] | None:
     return order if dense != sorted(dense) and is_dense(tensor, order) else None
 
 
-def base_of(node: fx.Node) -> fx.Node:
-    """The node whose memory this one's is, by the schemas of the ops between."""
+def is_injective(tensor: torch.Tensor) -> bool:
+    """Whether each element has its own place in memory, as far as the strides of the traced call tell."""
+    dims = [(hint_of(step), hint_of(extent)) for step, extent in zip(tensor.stride(), tensor.shape)]
+    if any(None in dim for dim in dims):
+        return False
+    reach = 0
+    for step, extent in sorted(dim for dim in dims if dim[1] != 1):
+        if step <= reach:
+            return False
+        reach += step * (extent - 1)
+    return True
+
+
+def sources(node: fx.Node) -> Iterator[fx.Node]:
+    """The node, and the nodes whose memory it is by the schemas of the ops between: the one that made it is the last."""
+    yield node
     while node.op == "call_function":
         if node.target is operator.getitem:
-            source = node.all_input_nodes[0]
-            if not _is_view(source):
-                return node
-            node = source
-        if not _is_view(node):
-            return node
+            if not _is_view(node.all_input_nodes[0]):
+                return
+        elif not _is_view(node):
+            return
         node = node.all_input_nodes[0]
-    return node
+        yield node
+
+
+def base_of(node: fx.Node) -> fx.Node:
+    """The node whose memory this one's is."""
+    *_, base = sources(node)
+    return base
 
 
 # Their results share memory with the operand for some strides only.
@@ -86,4 +108,22 @@ def find_shared(results: Sequence[fx.Node]) -> dict[fx.Node, fx.Node]:
         counts[bases[result]] = counts.get(bases[result], 0) + 1
     return {result: base for result, base in bases.items()
             if counts[base] > 1 and base.op == "call_function" and isinstance(base.meta.get("val"), torch.Tensor)
-            and (is_row_major(base.meta["val"]) or stride_order(base.meta["val"]) is not None)}
+            and (is_packed(base.meta["val"]) or is_injective(base.meta["val"]))}
+
+
+def is_packed(tensor: torch.Tensor) -> bool:
+    """Whether it fills memory, in some order of its dims."""
+    return is_row_major(tensor) or stride_order(tensor) is not None
+
+
+def find_kept(result: fx.Node) -> fx.Node | None:
+    """For an output that does not fill its memory: the node that made the memory, where that costs little or where it
+    takes its memory to have these strides."""
+    value, base = result.meta["val"], base_of(result)
+    memory = base.meta.get("val")
+    if is_packed(value) or base is result or base.op != "call_function" or not isinstance(memory, torch.Tensor):
+        return None
+    hints = [[hint_of(extent) for extent in tensor.shape] for tensor in (value, memory)]
+    if memory.dtype != value.dtype or not is_packed(memory) or None in hints[0] + hints[1]:
+        return None
+    return base if 2 * math.prod(hints[0]) >= math.prod(hints[1]) or not is_injective(value) else None

@@ -10,6 +10,7 @@ import ctypes
 import io
 import json
 import pathlib
+import re
 import zipfile
 from collections.abc import Mapping
 from typing import Any
@@ -18,6 +19,8 @@ import torch
 from torch._export.serde import serialize as serde
 from torch.export.graph_signature import ExportGraphSignature
 from torch.utils._python_dispatch import _disable_current_modes
+
+from . import _errors, _expressions
 
 # In an archive of one model its members lie in a folder; the name has no meaning.
 _ROOT = "model"
@@ -59,9 +62,16 @@ def place_of(node: torch.fx.Node) -> tuple[str, int]:
 
 
 def write_archive(graph_module: torch.fx.GraphModule, signature: ExportGraphSignature,
-                  constants: Mapping[str, torch.Tensor], ranges: Mapping[Any, Any], guards: list[str] | None = None) -> bytes:
-    """The archive of a graph. ``constants``: the tensors that it holds, by name; ``ranges``: of its symbols."""
-    module = serde.GraphModuleSerializer(signature, []).serialize(graph_module)
+                  constants: Mapping[str, torch.Tensor], ranges: Mapping[Any, Any], guards: list[str] | None = None,
+                  names: Mapping[Any, Any] | None = None) -> bytes:
+    """The archive of a graph. ``constants``: the tensors that it holds, by name; ``ranges``: of its symbols; ``names``:
+    symbols that it has in the place of expressions. Raises UnsupportedOpError."""
+    try:
+        module = serde.GraphModuleSerializer(signature, []).serialize(graph_module)
+    except serde.SerializeError as error:
+        raise _refusal(graph_module, error) from error
+    if names:
+        _name_sizes(module.graph, graph_module, names)
     program = serde.ExportedProgram(  # type: ignore[attr-defined]
         graph_module=module, opset_version={"aten": torch._C._get_max_operator_version()},
         range_constraints=serde.serialize_range_constraints(dict(ranges)),
@@ -87,6 +97,29 @@ def write_archive(graph_module: torch.fx.GraphModule, signature: ExportGraphSign
         for name, text in (("byteorder", "little"), ("archive_format", "pt2"), ("archive_version", "0")):
             add(f"{_ROOT}/{name}", text)
     return blob.getvalue()
+
+
+def _refusal(graph_module: torch.fx.GraphModule, error: Exception) -> _errors.CompileError:
+    """The error of torch's serialiser, with the op that it is about."""
+    reason = str(error.__cause__ or error).strip().split("\n")[0]
+    found = re.match(r"Failed serializing node (\S+) in graph", str(error))
+    for node in graph_module.graph.nodes:
+        if found is not None and node.name == found[1]:
+            op = _errors.UnsupportedOp(f"{node.target}: no archive holds it: {reason}", node.name, *place_of(node))
+            return _errors.UnsupportedOpError(f"unsupported op {op}", [op])
+    return _errors.CompileError(f"torch cannot write the graph: {reason}")
+
+
+def _name_sizes(graph: Any, graph_module: torch.fx.GraphModule, names: Mapping[Any, Any]) -> None:
+    """Puts symbols in the place of expressions, in the form that torch writes them."""
+    texts = {serde._print_sympy(expr): serde._print_sympy(_expressions.replace(expr, names))
+             for node in graph_module.graph.nodes for expr in _expressions.of_value(node.meta.get("val"))}
+    sizes = list(graph.sym_int_values.values())
+    for meta in graph.tensor_values.values():
+        sizes += [*meta.sizes, *meta.strides, meta.storage_offset]
+    for size in sizes:
+        if size.type == "as_expr":
+            size.as_expr.expr_str = texts.get(size.as_expr.expr_str, size.as_expr.expr_str)
 
 
 # The names that .safetensors files have for element types.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -52,7 +52,7 @@ def _mark_weights(gm: fx.GraphModule, unseen: set[int]) -> None:
             node.meta[_graph.WEIGHT] = True
 
 
-def _compile_graph(options: Options, is_strict: bool, unseen: set[int], gm: fx.GraphModule,
+def _compile_graph(options: Options, is_strict: bool, unseen: set[int], decomposed: Collection[Any], gm: fx.GraphModule,
                    example_inputs: Sequence[Any]) -> Callable[[list[Any]], Sequence[Any]]:
     def compile_archive(archive: bytes, place: _devices.Place) -> bytes:
         return _cache.compile_archive(archive, options, place.texts(options), place.device.describe(place.at))
@@ -62,7 +62,7 @@ def _compile_graph(options: Options, is_strict: bool, unseen: set[int], gm: fx.G
     if options.prepare:
         _mark_weights(gm, unseen)
     return _partition.compile_parts(gm, functools.partial(compile_whole, compile_archive, options), is_strict,
-                                    has_kernels=bool(options.kernels))
+                                    has_kernels=bool(options.kernels), decomposed=decomposed)
 
 
 def compile_whole(compile_archive: Callable[[bytes, _devices.Place], bytes], options: Options,
@@ -72,6 +72,8 @@ def compile_whole(compile_archive: Callable[[bytes, _devices.Place], bytes], opt
     if program is None:
         return None
     place = program.place
-    runner = GraphRunner(place.device.load(compile_archive(program.archive, place), place.at), program, options.freeze)
+    with program.explained():
+        artifact = compile_archive(program.archive, place)
+    runner = GraphRunner(place.device.load(artifact, place.at), program, options.freeze)
     log.info("compiled a graph of %d nodes", len(graph_module.graph.nodes))
     return runner

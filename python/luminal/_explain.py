@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import torch
@@ -92,13 +92,14 @@ def _compile(explanation: Explanation, options: Options, graph_module: fx.GraphM
             graph.parts[-1].in_place = runner.in_place
         return runner
 
-    def compiler(functional: fx.GraphModule, _: Any) -> Callable[[list[Any]], Sequence[Any]]:
+    def compiler(decomposed: Collection[Any], functional: fx.GraphModule, _: Any) -> Callable[[list[Any]], Sequence[Any]]:
         # A graph that is traced again, with more ops decomposed, starts anew.
         graph.num_ops = sum(node.op == "call_function" for node in functional.graph.nodes)
         graph.parts.clear()
         graph.unsupported.clear()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return _partition.compile_parts(functional, compile_whole, False, graph.unsupported.extend, bool(options.kernels))
+            return _partition.compile_parts(functional, compile_whole, False, graph.unsupported.extend,
+                                            bool(options.kernels), decomposed)
 
     return _trace.trace(graph_module, inputs, compiler)

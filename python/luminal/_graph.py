@@ -8,9 +8,11 @@ extent of an input without elements.
 """
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import operator
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import sympy  # type: ignore[import-untyped]
@@ -21,7 +23,7 @@ from torch.export.graph_signature import (ExportGraphSignature, InputKind, Input
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _disable_current_modes
 
-from . import _aliases, _archive, _devices, _errors, _strides, _versions
+from . import _aliases, _archive, _devices, _errors, _expressions, _strides, _versions
 
 # Larger constants stay where they are and are bound like inputs.
 _MAX_CONSTANT_BYTES = 1024
@@ -54,6 +56,13 @@ class Size:
 
 
 @dataclasses.dataclass(frozen=True)
+class Computed:
+    """The same, of what the caller computes of sizes, since no archive can hold it."""
+
+    expr: Any
+
+
+@dataclasses.dataclass(frozen=True)
 class Constant:
     """An input of the program is this tensor."""
 
@@ -81,15 +90,19 @@ class InputView:
 
 @dataclasses.dataclass
 class Output:
-    """An output of the graph: output ``index`` of the program, else a view of an argument, else an int (a sympy
-    expression), else any object."""
+    """An output of the graph: output ``index`` of the program, else a view of an argument, else a number (a sympy
+    expression of sizes), else any object."""
 
     index: int | None = None
     input_view: InputView | None = None
     size: Any = None
+    type: Callable[[Any], Any] = int
+    """Of the number."""
     value: Any = None
     permutation: tuple[int, ...] | None = None
     """Of the dims of the program's output: the graph's has the strides that this gives."""
+    strides: tuple[Any, ...] | None = None
+    """Of a copy of the program's output, which is the graph's; sympy expressions."""
     view: View | None = None
     """Of the permuted output: the graph's is that, since another output shares its memory."""
 
@@ -99,7 +112,7 @@ class Program:
     """A graph as an archive, and what its inputs and outputs are to the graph's caller."""
 
     archive: bytes
-    inputs: dict[str, Argument | Size | Constant]
+    inputs: dict[str, Argument | Size | Computed | Constant]
     outputs: list[Output]
     symbols: dict[Any, tuple[int, int | None]]
     """Where each symbol's value is: an argument and a dim, or None for an argument that is an int."""
@@ -109,6 +122,18 @@ class Program:
     """Where it runs."""
     devices: list[torch.device]
     """Of the program's outputs."""
+    names: dict[str, Any]
+    """What symbols stand for that the graph does not have."""
+
+    @contextlib.contextmanager
+    def explained(self) -> Iterator[None]:
+        """Says in errors of the compiler what symbols stand for."""
+        try:
+            yield
+        except _errors.CompileError as error:
+            if told := [f"{name} is {expr}" for name, expr in self.names.items() if re.search(rf"\b{name}\b", str(error))]:
+                error.args = (f"{error}; where {', '.join(told)}", *error.args[1:])
+            raise
 
 
 def make_program(graph_module: fx.GraphModule, device: str = "", in_place: bool = True) -> Program | None:
@@ -133,12 +158,13 @@ class _Builder:
             if node is not next(iter(self.graph.nodes)):
                 next(iter(self.graph.nodes)).prepend(node)
         self.last = self.arguments[-1] if self.arguments else None
-        self.inputs: dict[str, Argument | Size | Constant] = {}
+        self.inputs: dict[str, Argument | Size | Computed | Constant] = {}
         self.constants: dict[str, torch.Tensor] = {}
         self.weights: set[str] = set()
         self.symbols: dict[Any, tuple[int, int | None]] = {}
         self.extents: dict[Any, tuple[fx.Node, int]] = {}
         self.shape_env: Any = None
+        self.writes: dict[fx.Node, fx.Node] = {}
         self.fake_mode: Any = torch._guards.detect_fake_mode([n.meta.get("val") for n in self.arguments])
 
     def build(self, device: str, in_place: bool) -> Program | None:
@@ -147,6 +173,7 @@ class _Builder:
         for position, node in enumerate(self.arguments):
             if not isinstance(node.meta["val"], torch.Tensor):
                 self.remove_int(position, node)
+        self.carry_symbols()
         self.refuse_unknown_sizes()
         self.lift_constants()
         self.expand_size_sums()
@@ -154,11 +181,13 @@ class _Builder:
                                for value in pytree.tree_leaves(node.meta.get("val")) if isinstance(value, torch.Tensor)),
                               device)
         mutations = self.take_mutations()
-        outputs, tensors = self.read_outputs(mutations)
+        outputs, tensors = self.read_outputs()
         if not tensors and not mutations:
             return None
         self.output.args = ((*(value for _, value in mutations), *tensors),)
         self.graph.eliminate_dead_code()
+        for node in list(self.writes):
+            self.graph.erase_node(node)
         written = {target for target, _ in mutations}
         for position, node in enumerate(self.arguments):
             value = node.meta["val"]
@@ -174,12 +203,16 @@ class _Builder:
                     assert self.last is not None
                     _strides.lay_out(self.graph, node, layout, self.last.next, self.fake_mode)
         self.weights -= {target.name for target, _ in mutations}
+        names = self.name_sizes()
+        self.forget_arithmetic()
         _archive.strip_metadata(self.graph)
         graph_module = fx.GraphModule(self.source, self.graph)
         ranges = {symbol: self.shape_env.bound_sympy(symbol) for symbol in self.symbols}
-        archive = _archive.write_archive(graph_module, self.signature(mutations, tensors), self.constants, ranges)
+        ranges |= {symbol: self.shape_env.bound_sympy(expr) for expr, symbol in names.items()}
+        archive = _archive.write_archive(graph_module, self.signature(mutations, tensors), self.constants, ranges, names=names)
         return Program(archive, self.inputs, outputs, self.symbols, len(self.arguments), place,
-                       [_devices.locate(node.meta["val"].device) for node in tensors])
+                       [_devices.locate(node.meta["val"].device) for node in tensors],
+                       {str(symbol): expr for expr, symbol in names.items()})
 
     def add_input(self, name: str, value: torch.Tensor) -> fx.Node:
         before = self.last.next if self.last is not None else next(iter(self.graph.nodes))
@@ -212,14 +245,7 @@ class _Builder:
         value = node.meta["val"]
         if node.users and isinstance(value, torch.SymInt):
             expr = value.node.expr
-            if expr not in self.extents:
-                with self.fake_mode:
-                    empty = torch.empty((value, 0), dtype=torch.uint8)
-                carrier = self.add_input(f"size_{node.name}", empty)
-                self.inputs[carrier.name] = Size(position)
-                self.extents[expr] = (carrier, 0)
-                if expr.is_Symbol:
-                    self.symbols[expr] = (position, None)
+            self.carry(position, node)
             tensor, dim = self.extents[expr]
             with self.graph.inserting_before(self.last.next):  # type: ignore[union-attr]
                 size = self.graph.call_function(aten.sym_size.int, (tensor, dim))
@@ -231,6 +257,29 @@ class _Builder:
             if self.last is node:
                 self.last = node.prev if node.prev.op == "placeholder" else None
             self.graph.erase_node(node)
+
+    def carry(self, position: int, node: fx.Node) -> None:
+        """Makes an int the extent of an input, unless it is one of a tensor."""
+        value = node.meta["val"]
+        expr = value.node.expr
+        if expr in self.extents:
+            return
+        with self.fake_mode:
+            empty = torch.empty((value, 0), dtype=torch.uint8)
+        carrier = self.add_input(f"size_{node.name}", empty)
+        self.inputs[carrier.name] = Size(position)
+        self.extents[expr] = (carrier, 0)
+        if expr.is_Symbol:
+            self.symbols[expr] = (position, None)
+
+    def carry_symbols(self) -> None:
+        """The ints that no node reads, but extents are made of."""
+        needed = {symbol for node in self.arguments if isinstance(node.meta["val"], torch.Tensor) and node.users
+                  for extent in node.meta["val"].shape for symbol in _aliases.expr_of(extent).free_symbols}
+        for position, node in enumerate(self.source.graph.find_nodes(op="placeholder")):
+            value = node.meta["val"]
+            if isinstance(value, torch.SymInt) and value.node.expr in needed - self.symbols.keys():
+                self.carry(position, node)
 
     def refuse_unknown_sizes(self) -> None:
         """A part of a graph may read a tensor whose extents are made of sizes that no argument of the part has."""
@@ -283,13 +332,39 @@ class _Builder:
             self.graph.erase_node(node)
 
     def take_mutations(self) -> list[tuple[fx.Node, fx.Node]]:
-        taken = []
-        for node in list(self.graph.find_nodes(op="call_function", target=aten.copy_.default)):
-            target, value = node.args[0], node.args[1]
-            if target.op == "placeholder" and not node.users:
-                taken.append((target, value))
-                self.graph.erase_node(node)
-        return taken
+        nodes = self.graph.find_nodes(op="call_function", target=aten.copy_.default)
+        self.writes = {node: node.args[0] for node in nodes if node.args[0].op == "placeholder"}
+        return [(target, node.args[1]) for node, target in self.writes.items()]
+
+    def name_sizes(self) -> dict[Any, Any]:
+        """Symbols for what no archive can hold, each the extent of an input of its own; by what they stand for."""
+        found: dict[Any, Any] = {}
+        for node in self.graph.nodes:
+            for expr in _expressions.of_value(node.meta.get("val")):
+                for part in _expressions.find_unwritable(expr, self.shape_env):
+                    found.setdefault(part, sympy.Symbol(f"z{len(found)}", integer=True))
+        for expr, symbol in found.items():
+            self.require_symbols(expr)
+            if self.shape_env.bound_sympy(expr).lower < 0:
+                raise _errors.CompileError(f"cannot prove that the size {expr} is not negative")
+            if not expr.free_symbols <= self.symbols.keys():
+                raise _errors.CompileError(f"cannot prove what the size {expr} is: it is made of sizes of no argument")
+            if expr not in self.extents:
+                hint = _expressions.compiled(expr)
+                value = self.shape_env.create_symintnode(expr, hint=int(hint[1](*map(self.shape_env.size_hint, hint[0]))))
+                with self.fake_mode:
+                    carrier = self.add_input(f"size_{symbol}", torch.empty((value, 0), dtype=torch.uint8))
+                self.inputs[carrier.name] = Computed(expr)
+        return found
+
+    def forget_arithmetic(self) -> None:
+        """An archive holds what ints are of sizes; how they were computed it need not, or cannot."""
+        source = next((node for node in self.graph.find_nodes(op="placeholder")), None)
+        for node in self.graph.nodes:
+            if (node.op == "call_function" and isinstance(node.meta.get("val"), torch.SymInt)
+                    and not isinstance(node.target, torch._ops.OpOverload)):
+                node.target, node.args, node.kwargs = aten.sym_size.int, (source, 0), {}
+        self.graph.eliminate_dead_code()
 
     def view_input(self, position: int, base: fx.Node, result: fx.Node) -> InputView:
         """AOTAutograd makes such outputs anew, from the strides and the offset that this one has."""
@@ -306,7 +381,7 @@ class _Builder:
             ops.append((node.target, fx.map_arg(args, value_of), fx.map_arg(node.kwargs, value_of)))
         return InputView(position, tuple(reversed(ops)))
 
-    def read_outputs(self, mutations: Sequence[tuple[fx.Node, fx.Node]]) -> tuple[list[Output], list[fx.Node]]:
+    def read_outputs(self) -> tuple[list[Output], list[fx.Node]]:
         outputs: list[Output] = []
         tensors: list[fx.Node] = []
         results = self.output.args[0]
@@ -314,40 +389,50 @@ class _Builder:
         shared = _aliases.find_shared([r for r in results if isinstance(r, fx.Node) and isinstance(r.meta["val"], torch.Tensor)])
         known: dict[fx.Node, Output] = {}
         positions = {node: position for position, node in enumerate(self.arguments)}
-        for target, _ in mutations:
-            del positions[target]
+        positions |= {node: positions[target] for node, target in self.writes.items()}
         for result in results:
             if isinstance(result, fx.Node) and (base := _aliases.base_of(result)) in positions:
                 outputs.append(Output(input_view=self.view_input(positions[base], base, result)))
                 continue
-            view = None
-            if isinstance(result, fx.Node) and result in shared:
-                view = _view_of(shared[result].meta["val"], result.meta["val"])
-                result = shared[result]
-                if result in known:
-                    outputs.append(dataclasses.replace(known[result], view=view))
-                    continue
             value: Any = result.meta["val"] if isinstance(result, fx.Node) else result
             if isinstance(value, torch.Tensor):
                 assert isinstance(result, fx.Node)
-                base = result
-                order = _aliases.stride_order(value)
-                if order is not None:
-                    with self.graph.inserting_before(self.output):
-                        result = self.graph.call_function(aten.permute.default, (result, list(order)))
-                    result.meta["val"] = value.permute(order)
-                    order = tuple(order.index(d) for d in range(len(order)))
-                outputs.append(Output(len(tensors), permutation=order, view=view))
-                known[base] = outputs[-1]
-                tensors.append(result)
-            elif isinstance(value, torch.SymInt):
-                outputs.append(Output(size=value.node.expr))
-                self.require_symbols(value.node.expr)
-            elif isinstance(value, (torch.SymFloat, torch.SymBool)):
-                raise _errors.DTypeError(f"output '{result}' is a float or a condition of sizes")
+                base = shared.get(result) or _aliases.find_kept(result)
+                view = _view_of(base.meta["val"], value) if base is not None else None
+                if view is None or not self.knows((*view.shape, *view.strides, view.offset)):
+                    base, view = result, None
+                if base not in known:
+                    known[base] = self.give(base, tensors)
+                outputs.append(dataclasses.replace(known[base], view=view))
+            elif isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+                if not self.knows((value.node.expr,)):
+                    raise _errors.CompileError(f"output '{result}' is made of sizes of no argument: {value.node.expr}")
+                kind = int if isinstance(value, torch.SymInt) else float if isinstance(value, torch.SymFloat) else bool
+                outputs.append(Output(size=value.node.expr, type=kind))
             else:
                 outputs.append(Output(value=value))
         return outputs, tensors
+
+    def give(self, result: fx.Node, tensors: list[fx.Node]) -> Output:
+        """Makes a node an output of the program."""
+        value, index = result.meta["val"], len(tensors)
+        order = _aliases.stride_order(value)
+        if order is None:
+            tensors.append(result)
+            strides = tuple(map(_aliases.expr_of, value.stride()))
+            is_copy = not _aliases.is_row_major(value) and _aliases.is_injective(value) and self.knows(strides)
+            return Output(index, strides=strides if is_copy else None)
+        with self.graph.inserting_before(self.output):
+            permuted = self.graph.call_function(aten.permute.default, (result, list(order)))
+        permuted.meta["val"] = value.permute(order)
+        tensors.append(permuted)
+        return Output(index, permutation=tuple(order.index(d) for d in range(len(order))))
+
+    def knows(self, exprs: Sequence[Any]) -> bool:
+        """Whether a call has the values of all symbols of these."""
+        for expr in exprs:
+            self.require_symbols(expr)
+        return all(expr.free_symbols <= self.symbols.keys() for expr in exprs)
 
     def require_symbols(self, expr: Any) -> None:
         """An int argument that only such an output reads was removed: its value is still the caller's."""

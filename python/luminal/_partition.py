@@ -14,7 +14,7 @@ from torch import fx
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
-from . import _archive, _devices, _errors, _graph, _sizes, _trace
+from . import _archive, _devices, _errors, _expressions, _graph, _sizes, _trace, _views
 from ._runner import DTYPES, GraphRunner
 
 log = logging.getLogger("luminal")
@@ -24,12 +24,14 @@ _dtypes = frozenset(DTYPES.values())
 
 def compile_parts(graph_module: fx.GraphModule, compile_whole: CompileWhole, is_strict: bool,
                   note: Callable[[list[_errors.UnsupportedOp]], None] | None = None,
-                  has_kernels: bool = False) -> Callable[[list[Any]], Sequence[Any]]:
+                  has_kernels: bool = False, decomposed: Collection[Any] = ()) -> Callable[[list[Any]], Sequence[Any]]:
     """The graph as one artifact; where ops are not supported, as several with eager calls between them.
 
     ``is_strict``: raises UnsupportedOpError instead. ``note``: called with the ops that PyTorch runs. ``has_kernels``:
-    whether the compiler is given kernels, which ops of other libraries may be.
+    whether the compiler is given kernels, which ops of other libraries may be. ``decomposed``: the ops that the graph
+    has been traced without. Raises DecomposeMore or FixSizes, to be called with another graph.
     """
+    _views.explain_memory(graph_module)
     unsupported: dict[str, _errors.UnsupportedOp] = {}
     foreign = _foreign_nodes(graph_module, has_kernels)
     try:
@@ -37,7 +39,7 @@ def compile_parts(graph_module: fx.GraphModule, compile_whole: CompileWhole, is_
             runner = compile_whole(graph_module)
             return runner.direct() if runner is not None else _eager(graph_module)
     except _errors.UnsupportedOpError as error:
-        _decompose_or_note(graph_module, error, unsupported)
+        _decompose_or_note(graph_module, error, unsupported, decomposed)
         if is_strict:
             _sizes.fix_unproved(graph_module, error)
     except _errors.CompileError as error:
@@ -59,9 +61,12 @@ def compile_parts(graph_module: fx.GraphModule, compile_whole: CompileWhole, is_
             break
         except _errors.UnsupportedOpError as error:
             before = len(unsupported)
-            _decompose_or_note(graph_module, error, unsupported)
+            _decompose_or_note(graph_module, error, unsupported, decomposed)
             if len(unsupported) == before:
                 raise
+        except _errors.CompileError as error:
+            _sizes.fix_unproved(graph_module, error)
+            raise
     _warn([*unsupported.values(), *foreign.values()])
     if note is not None:
         note([*unsupported.values(), *foreign.values()])
@@ -92,14 +97,14 @@ def _eager(graph_module: fx.GraphModule) -> Callable[[list[Any]], Sequence[Any]]
 
 
 def _decompose_or_note(graph_module: fx.GraphModule, error: _errors.UnsupportedOpError,
-                       unsupported: dict[str, _errors.UnsupportedOp]) -> None:
+                       unsupported: dict[str, _errors.UnsupportedOp], decomposed: Collection[Any]) -> None:
     """Adds the ops of the error by node, unless decomposing them is new: then the graph is traced again."""
     nodes = {node.name: node for node in graph_module.graph.nodes}
     found = {op.node: op for op in error.ops if op.node in nodes}
     if not found:
         raise error
     known = _trace.decompositions()
-    if more := {nodes[name].target for name in found if nodes[name].target in known}:
+    if more := {nodes[name].target for name in found if nodes[name].target in known} - set(decomposed):
         raise _trace.DecomposeMore(more)
     unsupported.update(found)
 
@@ -125,7 +130,7 @@ def _foreign_nodes(graph_module: fx.GraphModule, has_kernels: bool) -> dict[str,
                     reason = f"has dtype {str(tensor.dtype).removeprefix('torch.')}"
             # The importer reads assertions about conditions.
             is_assertion = node.target is torch.ops.aten._assert_scalar.default
-            if any(_is_scalar(n) for n in operands) and not _is_scalar(node) and not is_assertion:
+            if any(_is_scalar(n) for n in operands) and not (_is_scalar(node) or _is_int(node) or is_assertion):
                 reason = "has an argument that is a float or condition of sizes"
             if isinstance(node.target, torch._ops.HigherOrderOperator):
                 reason = "is a higher-order op"
@@ -149,6 +154,10 @@ def _is_scalar(node: fx.Node) -> bool:
     return isinstance(node.meta.get("val"), (torch.SymFloat, torch.SymBool, float, bool))
 
 
+def _is_int(node: fx.Node) -> bool:
+    return isinstance(node.meta.get("val"), (torch.SymInt, int))
+
+
 class _Support(OperatorSupportBase):
     def __init__(self, refused: set[str]) -> None:
         self.refused = refused
@@ -157,7 +166,8 @@ class _Support(OperatorSupportBase):
         if node.op != "call_function" or node.name in self.refused:
             return False
         # Writes stay where they are: after everything that reads. Floats and conditions of sizes are Python's.
-        if node.target in (torch.ops.aten.copy_.default, torch.ops.aten._assert_scalar.default) or _is_scalar(node):
+        if (node.target in (torch.ops.aten.copy_.default, torch.ops.aten._assert_scalar.default)
+                or any(map(_is_scalar, (node, *node.all_input_nodes)))):
             return False
         return not (node.target is operator.getitem and node.all_input_nodes[0].name in self.refused)
 
@@ -165,7 +175,31 @@ class _Support(OperatorSupportBase):
 def _split(graph_module: fx.GraphModule, refused: set[str]) -> fx.GraphModule:
     copy = fx.GraphModule(graph_module, _archive.copy_graph(graph_module.graph))
     partitioner = CapabilityBasedPartitioner(copy, _Support(refused), allows_single_node_partition=True)
-    return partitioner.partition_and_fuse()
+    parts = partitioner.partition_and_fuse()
+    for node in parts.graph.find_nodes(op="call_module"):
+        _give_symbols(parts, node)
+    parts.recompile()
+    return parts
+
+
+def _give_symbols(parts: fx.GraphModule, call: fx.Node) -> None:
+    """Makes ints arguments of a part that its sizes are made of, where no extent of an argument is the int itself."""
+    part = parts.get_submodule(str(call.target))
+    assert isinstance(part, fx.GraphModule)
+    arguments = part.graph.find_nodes(op="placeholder")
+    values = [node.meta.get("val") for node in arguments]
+    numbers = [n for v in values for n in (v.shape if isinstance(v, torch.Tensor) else (v,)) if isinstance(n, torch.SymInt)]
+    needed = {symbol for node in part.graph.nodes for expr in _expressions.of_value(node.meta.get("val"))
+              for symbol in expr.free_symbols}
+    for symbol in sorted(needed - {number.node.expr for number in numbers}, key=str):
+        source = _views.symbol_node(parts, call, symbol)
+        if source is None:
+            continue
+        with part.graph.inserting_after(arguments[-1]) if arguments else part.graph.inserting_before():
+            arguments.append(part.graph.placeholder(f"symbol_{symbol}"))
+        arguments[-1].meta["val"] = source.meta["val"]
+        call.args = (*call.args, source)
+    part.recompile()
 
 
 def _warn(ops: Sequence[_errors.UnsupportedOp]) -> None:

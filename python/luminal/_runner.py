@@ -14,7 +14,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _pytree as pytree
 
-from . import _capi, _devices, _errors, _graph, _objects, _prepared, _strides, _versions
+from . import _capi, _devices, _errors, _expressions, _graph, _objects, _prepared, _strides, _versions
 from ._artifact import Artifact, Reader, Repeat, Shapes, Tensor
 from .devices import Device, Executable
 
@@ -196,7 +196,7 @@ class GraphRunner:
         self.shapes: Shapes | None = None
         if all(-1 not in t.shape for t in artifact.inputs):
             self.shapes = artifact.shapes(tuple(e for t in artifact.inputs for e in t.shape))
-        self.plain = all(o.index == i and o.permutation is None and o.view is None for i, o in enumerate(program.outputs))
+        self.plain = all(o.index == i and o.permutation is o.strides is o.view is None for i, o in enumerate(program.outputs))
         # Dynamo guards the strides of the arguments of its graphs, except of the bases that AOTAutograd finds for
         # inputs that are written to. A dense argument is then its storage, whose extents are known where all are.
         strided = any(isinstance(i, _graph.Argument) and i.strided and not self._is_storage(i) for i in self.inputs)
@@ -349,14 +349,13 @@ class GraphRunner:
             return args[source.position]  # type: ignore[no-any-return]
         if isinstance(source, _graph.Constant):
             return source.tensor
-        return torch.empty((args[source.position], 0), dtype=torch.uint8)
+        extent = self._evaluate(source.expr, args) if isinstance(source, _graph.Computed) else args[source.position]
+        return torch.empty((extent, 0), dtype=torch.uint8)
 
-    def _evaluate(self, expr: Any, args: Sequence[Any]) -> int:
-        values = {}
-        for symbol in expr.free_symbols:
-            position, dim = self.symbols[symbol]
-            values[symbol] = args[position] if dim is None else args[position].shape[dim]
-        return int(expr.subs(values))
+    def _evaluate(self, expr: Any, args: Sequence[Any]) -> Any:
+        symbols, function = _expressions.compiled(expr)
+        places = [self.symbols[symbol] for symbol in symbols]
+        return function(*(args[position] if dim is None else args[position].shape[dim] for position, dim in places))
 
     def _view_input(self, view: _graph.InputView, args: Sequence[Any]) -> torch.Tensor:
         def value_of(arg: Any) -> Any:
@@ -370,7 +369,7 @@ class GraphRunner:
 
     def _output(self, output: _graph.Output, results: Sequence[torch.Tensor], args: Sequence[Any]) -> Any:
         if output.size is not None:
-            return self._evaluate(output.size, args)
+            return output.type(self._evaluate(output.size, args))
         if output.input_view is not None:
             return self._view_input(output.input_view, args)
         if output.index is None:
@@ -378,6 +377,9 @@ class GraphRunner:
         result = results[output.index]
         if output.permutation is not None:
             result = result.permute(output.permutation)
+        if output.strides is not None:
+            strides = [self._evaluate(e, args) for e in output.strides]
+            result = torch.empty_strided(result.shape, strides, dtype=result.dtype, device=result.device).copy_(result)
         view = output.view
         if view is None:
             return result

@@ -70,16 +70,22 @@ def _refuse_training(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Any:
 
 
 def trace(graph_module: fx.GraphModule, inputs: Sequence[Any], compiler: InferenceCompiler) -> Callable[..., Any]:
-    """Returns AOTAutograd's wrapper around what ``compiler`` makes of the functional graph."""
+    """Returns AOTAutograd's wrapper around what ``compiler`` makes of the functional graph. Its arguments are the ops that
+    are decomposed, the graph, and the inputs; each time that it asks for another graph, more is decomposed or known."""
     table: dict[Any, Callable[..., Any]] = {}
+    fixed: set[str] = set()
     while True:
         try:
             # Without gradients, the graph is that of inference also where parameters require them.
             with _lock, torch.no_grad(), _composites_kept(table):
                 return aot_module_simplified(
                     graph_module, inputs, fw_compiler=_refuse_training, bw_compiler=_refuse_training,
-                    inference_compiler=compiler, decompositions=table, keep_inference_input_mutations=True)
+                    inference_compiler=functools.partial(compiler, frozenset(table)), decompositions=table, keep_inference_input_mutations=True)
         except DecomposeMore as more:
+            assert not table.keys() & more.ops
             table.update({op: decompositions()[op] for op in more.ops})
         except _sizes.FixSizes as sizes:
+            if not sizes.sizes.keys() - fixed:
+                raise sizes.__context__ or _errors.CompileError(sizes.reason) from None
+            fixed |= sizes.sizes.keys()
             sizes.fix()

@@ -169,3 +169,32 @@ def test_integer_division_by_zero(dtype):
     down = [-2 if v < 0 else q for v, q in zip(x.tolist(), ones)]
     for result, expected in zip(f(x, torch.zeros_like(x)), (ones, ones, ones, down)):
         assert result.tolist() == expected
+
+
+@pytest.mark.parametrize("view", [lambda k, n: k[n.shape[0]:], lambda k, n: k[:n.shape[0]], lambda k, n: k[-n.shape[0]:],
+                                  lambda k, n: k.narrow(0, 1, n.shape[0]), lambda k, n: k[k.shape[0] // 2:], lambda k, n: k,
+                                  lambda k, n: (k[n.shape[0]:], k[:n.shape[0]].flip(0), k.view(2, -1).t())])
+def test_views_of_written_inputs(view):
+    """They are the caller's memory: a later write to one is seen in the input."""
+    def function(k, n):
+        k.add_(1)
+        return view(k, n)
+
+    compiled = helpers.compile(function, dynamic=True)
+    for rows, size in ((8, 3), (8, 2), (10, 4)):
+        results = []
+        for call in (compiled, function):
+            k = torch.arange(float(rows))
+            found = call(k, torch.ones(size))
+            (found[0] if isinstance(found, tuple) else found).mul_(3)
+            results.append((k, found))
+        helpers.same(*results)
+
+
+@pytest.mark.parametrize("function", [lambda x: (x * 2)[:, :2], lambda x: (x * 2)[:, 1], lambda x: (x * 2)[1:].expand(2, -1, -1),
+                                      lambda x: (x * 2).sum(0, keepdim=True).expand(4, 3),
+                                      lambda x: torch.empty_strided((4, 3), (5, 1)).copy_(x * 2)])
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_strides_of_outputs(function, dynamic):
+    x = torch.rand(4, 3)
+    helpers.same(helpers.compile(function, dynamic=dynamic)(x), function(x))

@@ -139,15 +139,76 @@ def test_a_graph_without_tensors():
     assert compiled(torch.randn(3)) == 4
 
 
-def test_sizes_that_only_an_unsupported_op_knows():
-    """The op after it reads a tensor whose extent is made of an int that no tensor tells: PyTorch runs it too."""
+def test_sizes_that_only_an_unsupported_op_knows(compiles):
+    """The op after it reads a tensor whose extent is made of an int that no tensor tells: the caller gives it the int."""
     def function(x, w, stride):
-        return torch.nn.functional.conv_transpose1d(x, w, stride=stride).sin() * 2
+        return airy(torch.nn.functional.conv_transpose1d(x, w, stride=stride)).sin() * 2
 
+    check(function, [(torch.randn(1, 3, n), torch.randn(3, 4, 5), stride) for n, stride in ((7, 2), (9, 3))])
+    assert compiles
+
+
+airy = torch.special.airy_ai  # which is left to PyTorch
+
+
+def check(function, calls):
+    """Beside eager, with dynamic sizes; returns what was warned of."""
     compiled = torch.compile(function, backend=backend, dynamic=True)
     with warnings.catch_warnings(record=True) as heard, torch.no_grad():
         warnings.simplefilter("always")
-        for n, stride in ((7, 2), (9, 3)):
-            x, w = torch.randn(1, 3, n), torch.randn(3, 4, 5)
-            helpers.same(compiled(x, w, stride), function(x, w, stride))
-    assert any("no argument of the compiled part tells" in str(w.message) for w in heard)
+        for args in calls:
+            copies = [[a.clone() if isinstance(a, torch.Tensor) else a for a in args] for _ in range(2)]
+            helpers.same(compiled(*copies[0]), function(*copies[1]))
+            helpers.same(copies[0], copies[1])
+    return [str(w.message) for w in heard if "luminal" in str(w.message)]
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: (airy(x[1:]) * 2).split(2), lambda x: (airy(x[1:]) * 2).unbind(1),
+    lambda x: (lambda w: (w, w.t()))(airy(x[1:]) * 2), lambda x: airy(x[::2]).flatten() + 1,
+    lambda x: (airy(x).sum(), torch.as_strided((x * 2)[:, ::2], [2, 3], [x.shape[1], 1]) + 0),
+    lambda x: torch.as_strided((x * 2)[:, 1:], [2, 2], [4, 1]) + 0,
+    lambda x: torch.as_strided((x.t() * 2)[1:], [2, 2], [4, 1]) + airy(x).sum(),
+])
+def test_views_beside_an_unsupported_op(function):
+    check(function, [(torch.rand(n, 4),) for n in (7, 9)])
+
+
+def test_what_is_not_proved_beside_an_unsupported_op():
+    heard = check(lambda x: (airy(x).sum(), (x[:, :, 12:, 12:] * 2).flatten(1).relu()),
+                  [(torch.rand(2, 3, 16, 16),), (torch.rand(2, 3, 20, 18),)])
+    assert all("airy" in text or "compiles for" in text for text in heard)
+
+
+def test_a_retry_ends():
+    """An op that is decomposed already, and comes again, is left to PyTorch."""
+    def refuse(compile_archive, options, graph_module):
+        found = [n for n in graph_module.graph.nodes if n.target is torch.ops.aten.view.default]
+        if found:
+            raise luminal.UnsupportedOpError("view", [luminal.UnsupportedOp("view", n.name, "", 0) for n in found])
+        return compile_whole(compile_archive, options, graph_module)
+
+    compile_whole = luminal._backend.compile_whole
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(luminal._backend, "compile_whole", refuse)
+        assert any("view" in text for text in check(lambda x: (x * 2).flatten() + 1, [(torch.rand(3, 4),)]))
+
+
+def test_an_op_that_no_archive_holds():
+    """What torch's serialiser says has the op and its line."""
+    from luminal import _archive
+
+    def refuse(self, node):
+        raise AssertionError("no such thing")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_archive.serde.GraphModuleSerializer, "handle_call_function", refuse)
+        heard = check(lambda x: (x * 2).sin(), [(torch.rand(3, 4),)])
+    assert len(heard) == 1 and "aten.sin.default: no archive holds it: no such thing" in heard[0]
+    assert "test_fallback.py:" in heard[0]
+
+
+@pytest.mark.parametrize("function", [lambda x, n: (x * 2, n > x.size(0)), lambda x, n: (x * 2, n / 3 + x.size(0)),
+                                      lambda x, n: (airy(x), n > x.size(0), n * 0.1)])
+def test_numbers_of_sizes_as_outputs(function):
+    check(function, [(torch.rand(4), 3), (torch.rand(5), 9)])

@@ -143,3 +143,15 @@ def test_a_device_that_was_moved():
     with torch.no_grad():
         helpers.same(luminal.compile(exported)(x), Model()(x))
     assert all(node.kwargs["device"] == torch.device("cpu:0") for node in asserted)
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: x[:int(x.size(0) * 0.75)] + 1, lambda x: torch.zeros(math.floor(x.size(0) * 1.5)) + x[0],
+    lambda x: x[:int(x.size(0) ** 0.5)] * 2, lambda x: x[:round(x.size(0) / 2)] * 2, lambda x: x[:x.size(0) & 3] * 2,
+    lambda x: torch.zeros(math.ceil((x.size(0) // 2) / 3)) + 1, lambda x: torch.zeros(abs(x.size(0) - 9)) + 1,
+    lambda x: (x * 2)[:int(x.size(0) * (1 / 3))], lambda x: torch.nn.functional.interpolate(x.view(1, 1, -1), scale_factor=1.5),
+    lambda x: (x[:2 * int(x.size(0) * 0.3) + 1].sum(), int((x.size(0) - 9) / 2)), lambda x: x.sum() + int((x.size(0) - 9) / 2)])
+def test_arithmetic(function):
+    """What no archive can hold is computed by the caller, if it cannot be negative; else the size is that of the call."""
+    texts = check(function, [(6,), (7,), (11,), (13,)], helpers.compile(function, dynamic=True))
+    assert all("is not negative" in text for text in texts[2] + texts[3])
