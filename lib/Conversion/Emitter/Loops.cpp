@@ -135,9 +135,11 @@ Emitter::Span Emitter::getWhole(const Expr &extent) {
 }
 
 bool Emitter::isWhole(const Span &span, int64_t step) const {
-  return llvm::all_of(span.multiples, [&](const Expr &of) {
-    return simplify(Expr::mod(of, step)).isConstant(0);
-  });
+  // Of a span without any, nothing is known.
+  return !span.multiples.empty() &&
+         llvm::all_of(span.multiples, [&](const Expr &of) {
+           return simplify(Expr::mod(of, step)).isConstant(0);
+         });
 }
 
 SmallVector<Value>

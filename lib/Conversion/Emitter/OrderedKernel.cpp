@@ -8,8 +8,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "ScatterLoops.h"
-#include "luminal/Conversion/ScalarMath.h"
-#include "mlir/IR/TypeUtilities.h"
 
 using namespace luminal;
 using namespace mlir;
@@ -87,17 +85,7 @@ private:
   void updateOne() {
     Value v = e.emit(op.getUpdates(), join(updateIndex, domain.index));
     Expr at = position(domain.index);
-    if (op.getCombine() != hlir::Combine::Set) {
-      Value old = e.loadResult(0, at);
-      if (isa<VectorType>(old.getType()))
-        v = e.spread(v);
-      if (op.getCombine() == hlir::Combine::Max)
-        v = emitMax(e.b, old, v);
-      else
-        v = emitFn(e.b, llir::Fn::Add, {old, v},
-                   getElementTypeOrSelf(old.getType()));
-    }
-    e.storeAt(0, at, v);
+    e.storeAt(0, at, combine(at, v));
   }
 
   unsigned update;

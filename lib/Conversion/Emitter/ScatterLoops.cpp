@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ScatterLoops.h"
+#include "luminal/Conversion/ScalarMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace luminal;
 using namespace mlir;
@@ -50,6 +52,18 @@ bool ScatterLoops::checkInPlace(const Index &columns) {
   e.fail(op, "in place must read and write operand 0 at one index, and "
              "nothing else may read it");
   return false;
+}
+
+Value ScatterLoops::combine(Expr at, Value update) {
+  if (op.getCombine() == hlir::Combine::Set)
+    return update;
+  Value old = e.loadResult(0, at);
+  if (isa<VectorType>(old.getType()))
+    update = e.spread(update);
+  if (op.getCombine() == hlir::Combine::Max)
+    return emitMax(e.b, old, update);
+  return emitFn(e.b, llir::Fn::Add, {old, update},
+                getElementTypeOrSelf(old.getType()));
 }
 
 void ScatterLoops::atRow(const Index &updateIndex, function_ref<void()> body) {

@@ -26,6 +26,9 @@ protected:
   /// runs where there is such a row.
   void atRow(const Index &updateIndex, llvm::function_ref<void()> body);
 
+  /// The element of the result at `at` after one more update of it.
+  mlir::Value combine(Expr at, mlir::Value update);
+
   Emitter &e;
   const WorkLoop &loop;
   llir::ScatterOp op;

@@ -54,7 +54,8 @@ private:
     unsigned unroll =
         e.loopCase.getForm(llir::getPosition(op)).getNumber("unroll", 1);
     atRow(updateIndex, [&] {
-      Emitter::Span span{range.lo, e.sub(range.hi, range.lo), {}};
+      Emitter::Span span{
+          range.lo, e.sub(range.hi, range.lo), {Expr(axis.block), axis.extent}};
       if (!axis.block)
         span = e.getWhole(axis.extent);
       e.teamLoop(axis.dim, span, axis.lanes, unroll, ValueRange(),
@@ -66,8 +67,11 @@ private:
   }
 
   void write(Value v) {
-    if (op.getCombine() == hlir::Combine::Set)
-      return e.storeAt(0, position(columns), v);
+    // Of other types there is one update at most (llir::isOrderFree).
+    bool isAtomic = op.getCombine() != hlir::Combine::Set &&
+                    (v.getType().isInteger(32) || v.getType().isInteger(64));
+    if (!isAtomic)
+      return e.storeAt(0, position(columns), combine(position(columns), v));
     auto kind = op.getCombine() == hlir::Combine::Add ? LLVM::AtomicBinOp::add
                                                       : LLVM::AtomicBinOp::max;
     Value at =

@@ -64,3 +64,17 @@ func.func private @add(%a: tensor<1000x3xi64>, %i: tensor<600xi32>, %u: tensor<6
   }
   return %r : tensor<1000x3xi64>
 }
+
+// There are no atomics of f16; one update needs none.
+// CHECK-LABEL: .entry one(
+// CHECK-NOT: {{atom|red}}.
+// CHECK: st.global.b16
+// CHECK: ret
+func.func private @one(%a: tensor<1000x64xf16>, %i: tensor<1xi64>, %u: tensor<1x64xf16>) -> tensor<1000x64xf16> {
+  %r = llir.kernel(%a, %i, %u) {in_place} : (tensor<1000x64xf16>, tensor<1xi64>, tensor<1x64xf16>) -> tensor<1000x64xf16> {
+  ^bb0(%x: tensor<1000x64xf16>, %j: tensor<1xi64>, %v: tensor<1x64xf16>):
+    %0 = llir.scatter add %x, %j, %v {checked} : tensor<1000x64xf16>, tensor<1xi64>, tensor<1x64xf16>
+    llir.yield %0 : tensor<1000x64xf16>
+  }
+  return %r : tensor<1000x64xf16>
+}

@@ -45,6 +45,18 @@ static Domain findUpdates(KernelAnalysis &a, ScatterOp op, Accesses *accesses) {
         if (isMoved)
           visit({nullptr, a.getResultAddress(0, getTarget(index))});
       });
+  // Where there are no updates every address is 0, and all dims were joined.
+  SmallVector<SmallVector<unsigned>> groups;
+  for (ArrayRef<unsigned> group : domain.groups) {
+    size_t ofIndices = llvm::count_if(
+        group, [&](unsigned dim) { return dim < counts.size(); });
+    for (ArrayRef<unsigned> part :
+         {group.take_front(ofIndices), group.drop_front(ofIndices)})
+      if (!part.empty())
+        groups.emplace_back(part);
+  }
+  if (groups.size() != domain.groups.size())
+    domain = makeDomain(a, hlir::getExtents(op.getUpdates()), groups);
   if (accesses) {
     accesses->addReads(op.getUpdates(), domain.index);
     if (isMoved)
