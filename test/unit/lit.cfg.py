@@ -15,5 +15,6 @@ for name in ("HOME", "TMPDIR"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 config.environment["XDG_CACHE_HOME"] = config.test_source_root + "/cache"
+config.environment["LUMINAL_TEST_DEVICE"] = lit_config.params.get("device", "cpu")
 config.environment["ASAN_OPTIONS"] = "allow_user_poisoning=0:detect_stack_use_after_return=1"
 config.environment["UBSAN_OPTIONS"] = "print_stacktrace=1:halt_on_error=1"

@@ -22,10 +22,32 @@ static std::string joined(const std::vector<std::string> &parts) {
 // Extents
 //===----------------------------------------------------------------------===//
 
+const ProgramScale &ProgramScale::small() {
+  static const ProgramScale scale = {
+      {2, 3, 4, 5, 6, 8, 12, 15, 16, 17, 24, 31, 32, 33, 48, 64},
+      4,
+      20,
+      12000,
+      150000};
+  return scale;
+}
+
+const ProgramScale &ProgramScale::large() {
+  static const ProgramScale scale = {{2,  3,  4,   5,   8,   12,  16,  17,
+                                      24, 31, 32,  33,  40,  48,  64,  65,
+                                      80, 96, 100, 128, 130, 160, 192, 256},
+                                     4,
+                                     150,
+                                     120000,
+                                     3000000};
+  return scale;
+}
+
 void Generator::chooseExtents() {
   if (chance(50)) {
     for (const char *name : {"m", "n"})
-      program.symbols[name] = {pick(0, 3), pick(4, 20)};
+      program.symbols[name] = {pick(0, 3),
+                               pick(scale.symbolLeast, scale.symbolMost)};
     if (chance(20))
       program.symbols["n"].hi.reset();
     for (const char *name : {"m", "n"}) {
@@ -36,10 +58,8 @@ void Generator::chooseExtents() {
         extents.push_back(Expr::symbol(name) + Expr(pick(1, 3)));
     }
   }
-  static const std::vector<int64_t> sizes = {2,  3,  4,  5,  6,  8,  12, 15,
-                                             16, 17, 24, 31, 32, 33, 48, 64};
   for (int64_t i = 0, n = pick(2, 4); i < n; ++i)
-    extents.push_back(Expr(choose(sizes)));
+    extents.push_back(Expr(choose(scale.extents)));
   if (chance(30))
     extents.push_back(Expr(1));
   if (chance(12))
@@ -74,7 +94,7 @@ Shape Generator::shapeOfRank(int64_t least, int64_t most) {
   Shape shape;
   for (int64_t i = 0, n = pick(least, most); i < n; ++i) {
     shape.push_back(extent());
-    if (mostElements(shape) > kMaxElements)
+    if (mostElements(shape) > scale.elements)
       shape.pop_back();
   }
   return shape;
@@ -289,7 +309,8 @@ unsigned Generator::tame(unsigned n, double most) {
   const Node &node = at(n);
   if (node.most <= most || !isFloat(node.dtype))
     return n;
-  if (node.most > 1e4 || chance(50)) {
+  // Not a number where an infinite value was multiplied by 0.
+  if (!(node.most <= 1e4) || chance(50)) {
     unsigned bounded = apply(Fn::Tanh, {n});
     if (most >= 1)
       return bounded;

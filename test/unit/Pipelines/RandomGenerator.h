@@ -11,14 +11,11 @@
 
 namespace luminal::test {
 
-/// Elements of a tensor, and multiplications of a product, at the largest
-/// sizes.
-constexpr int64_t kMaxElements = 12000, kMaxProduct = 150000;
-
 /// Nodes are made by RandomGenerator.cpp, parts of programs by RandomParts.cpp.
 class Generator {
 public:
-  explicit Generator(uint64_t seed) : random(seed) {}
+  Generator(uint64_t seed, const ProgramScale &scale)
+      : random(seed), scale(scale) {}
   RandomProgram make();
 
 private:
@@ -96,6 +93,7 @@ private:
   void step();
 
   std::mt19937_64 random;
+  const ProgramScale &scale;
   RandomProgram program;
   std::vector<Expr> extents;
   DType main = DType::F32;

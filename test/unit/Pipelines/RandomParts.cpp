@@ -112,7 +112,7 @@ unsigned Generator::movement(unsigned n) {
     Shape windows = shape;
     windows[i] = shape[i] - Expr(width - 1);
     windows.push_back(Expr(width));
-    if (least < width || mostElements(windows) > kMaxElements)
+    if (least < width || mostElements(windows) > scale.elements)
       return permuted(n);
     map[i] = d(i) + d(windows.size() - 1);
     return view(n, windows, map);
@@ -120,7 +120,7 @@ unsigned Generator::movement(unsigned n) {
   default: { // A new dim.
     Shape wide = shape;
     wide.insert(wide.begin() + long(i), extent());
-    if (mostElements(wide) > kMaxElements)
+    if (mostElements(wide) > scale.elements)
       return permuted(n);
     for (size_t k = i; k < map.size(); ++k)
       map[k] = d(k + 1);
@@ -134,7 +134,7 @@ unsigned Generator::joinedRows(unsigned n) {
   Shape first = at(n).shape, second = first, both = first;
   second[0] = extent();
   both[0] = first[0] + second[0];
-  if (mostElements(both) > kMaxElements)
+  if (mostElements(both) > scale.elements)
     return n;
   unsigned other = valueOf(second, at(n).dtype);
   auto rows = [&](const Expr &count, const Expr &begin) {
@@ -160,7 +160,7 @@ unsigned Generator::concatenation(unsigned n) {
   Expr size = shape[0];
   Shape both = shape, first, second;
   both[0] = size + size;
-  if (mostElements(both) > kMaxElements)
+  if (mostElements(both) > scale.elements)
     return n;
   for (unsigned i = 0; i < shape.size(); ++i) {
     first.push_back(i ? d(i) : Expr::min(d(0), size - Expr(1)));
@@ -347,7 +347,7 @@ unsigned Generator::product(unsigned n) {
   dims.push_back(extent());
   left.push_back(unsigned(dims.size() - 1));
   right.push_back(unsigned(dims.size() - 1));
-  if (mostElements(dims) > kMaxProduct)
+  if (mostElements(dims) > scale.products)
     return n;
   Shape lhsMap, rhsMap;
   unsigned lhs = operandOf(dims, left, t, lhsMap),
@@ -367,7 +367,7 @@ unsigned Generator::product(unsigned n) {
 /// softmax(q k / c + mask) v over heads.
 void Generator::attention() {
   Expr heads = extent(), queries = extent(), keys = extent(), size = extent();
-  if (mostElements({heads, queries, keys, size}) > kMaxProduct ||
+  if (mostElements({heads, queries, keys, size}) > scale.products ||
       (leastOf(keys) < 1 && chance(70)))
     return;
   Shape map;
@@ -405,7 +405,7 @@ void Generator::attention() {
 /// Two products of one operand, joined; often a third after them.
 void Generator::gated() {
   Expr rows = extent(), inner = extent(), hidden = extent();
-  if (mostElements({rows, inner, hidden}) > kMaxProduct)
+  if (mostElements({rows, inner, hidden}) > scale.products)
     return;
   Shape shape = {rows, hidden}, left = {d(0), d(2)};
   unsigned x = tame(valueOf({rows, inner}, main), 4);
@@ -444,7 +444,8 @@ void Generator::convolution() {
   if (!positions.asConstant())
     stride = 1;
   if (!channels.asConstant() || leastOf(positions) < width ||
-      mostElements({channels, filters, positions, Expr(width)}) > kMaxProduct)
+      mostElements({channels, filters, positions, Expr(width)}) >
+          scale.products)
     return;
   Expr outputs = Expr::floorDiv(positions - Expr(width), stride) + Expr(1);
   Expr k = channels * Expr(width);
@@ -529,7 +530,7 @@ void Generator::step() {
       taken.push_back(chance(50) ? shape[0] : Expr(0));
     Shape result = taken;
     result.insert(result.end(), shape.begin() + 1, shape.end());
-    if (mostElements(result) > kMaxElements)
+    if (mostElements(result) > scale.elements)
       break;
     unsigned index = indices(taken, shape[0]);
     if (chance(60))
@@ -566,6 +567,7 @@ RandomProgram Generator::make() {
   return std::move(program);
 }
 
-RandomProgram test::makeRandomProgram(uint64_t seed) {
-  return Generator(seed).make();
+RandomProgram test::makeRandomProgram(uint64_t seed,
+                                      const ProgramScale &scale) {
+  return Generator(seed, scale).make();
 }

@@ -66,8 +66,27 @@ private:
                           bool isBound) const;
 };
 
+/// How large programs are.
+struct ProgramScale {
+  /// Extents that are no symbols are of these.
+  std::vector<int64_t> extents;
+  /// Of a symbol, the least and the greatest end of its range.
+  int64_t symbolLeast, symbolMost;
+  /// Elements of a tensor, and multiplications of a product, at the largest
+  /// sizes.
+  int64_t elements, products;
+
+  /// A CPU's forms meet tails and more than one tile.
+  static const ProgramScale &small();
+  /// So do those of a GPU, with as many elements as 16-byte copies and tensor
+  /// cores take, and some more.
+  static const ProgramScale &large();
+};
+
 /// The program of a seed, on every machine the same.
-RandomProgram makeRandomProgram(uint64_t seed);
+RandomProgram
+makeRandomProgram(uint64_t seed,
+                  const ProgramScale &scale = ProgramScale::small());
 
 // Text of types, maps and ops.
 

@@ -1,0 +1,186 @@
+//===- RandomKernelsTest.cpp - Kernels with any schedule they may have ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The kernels of random programs, each with schedules that the target offers
+// for it (`TargetInterface::proposeAll`), give what the interpreter says of the
+// flat program, and the same bits at each run. A program that fails is printed
+// with the one kernel and schedule that make it fail, if one alone does.
+//
+// LUMINAL_KERNELS=N takes N programs, LUMINAL_KERNELS=FIRST:LAST chosen ones;
+// LUMINAL_TEST_DEVICE=cuda runs them there, with LUMINAL_TEST_ARCH=sm_90a they
+// are only compiled (docs/Testing.md). Lines `kernels
+// FORM TYPE N` count what ran.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramRunner.h"
+#include "luminal/Conversion/Target.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/raw_ostream.h"
+#include "gtest/gtest.h"
+
+#include <cstdlib>
+#include <random>
+
+using namespace luminal;
+using namespace luminal::test;
+
+namespace {
+/// A scheduled program and the schedules that each kernel of it may have.
+class Scheduled {
+public:
+  Scheduled(const TargetInterface &target,
+            mlir::OwningOpRef<mlir::ModuleOp> module);
+
+  size_t countKernels() const { return kernels.size(); }
+  /// One schedule of each kernel: the proposed one, or any other.
+  std::vector<size_t> draw(std::mt19937_64 &random, bool isProposed) const;
+  /// The program with these schedules.
+  std::string getText(const std::vector<size_t> &chosen);
+  std::string describe(size_t kernel, size_t schedule);
+  void count(const std::vector<size_t> &chosen,
+             std::map<std::string, uint64_t> &counts);
+
+private:
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::vector<llir::KernelOp> kernels;
+  std::vector<std::vector<llir::LoopsAttr>> schedules;
+};
+} // namespace
+
+Scheduled::Scheduled(const TargetInterface &target,
+                     mlir::OwningOpRef<mlir::ModuleOp> parsed)
+    : module(std::move(parsed)) {
+  module->walk([&](llir::KernelOp kernel) {
+    kernels.push_back(kernel);
+    // What it has comes first.
+    std::vector<llir::LoopsAttr> &all = schedules.emplace_back();
+    all.push_back(*kernel.getLoops());
+    for (const llir::ProposedLoops &proposed :
+         target.proposeAll(kernel, hlir::getAssumptions(kernel).getSymbols()))
+      if (proposed.loops != all.front())
+        all.push_back(proposed.loops);
+  });
+}
+
+std::vector<size_t> Scheduled::draw(std::mt19937_64 &random,
+                                    bool isProposed) const {
+  std::vector<size_t> chosen;
+  for (const auto &all : schedules)
+    chosen.push_back(isProposed ? 0 : random() % all.size());
+  return chosen;
+}
+
+std::string Scheduled::getText(const std::vector<size_t> &chosen) {
+  for (size_t i = 0; i < kernels.size(); ++i)
+    kernels[i].setLoopsAttr(schedules[i][chosen[i]]);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream);
+  return text;
+}
+
+std::string Scheduled::describe(size_t kernel, size_t schedule) {
+  kernels[kernel].setLoopsAttr(schedules[kernel][schedule]);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  kernels[kernel].print(stream);
+  return text;
+}
+
+void Scheduled::count(const std::vector<size_t> &chosen,
+                      std::map<std::string, uint64_t> &counts) {
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    llir::KernelOp kernel = kernels[i];
+    kernel.setLoopsAttr(schedules[i][chosen[i]]);
+    std::string form =
+        llir::getLoopsTitle(kernel, kernel.getLoops()->getCases().front())
+            .str();
+    llvm::replace(form, ' ', '-');
+    std::string name;
+    llvm::raw_string_ostream stream(name);
+    stream << form << ' '
+           << mlir::cast<mlir::RankedTensorType>(kernel->getResult(0).getType())
+                  .getElementType();
+    ++counts[name];
+  }
+}
+
+/// The first kernel that makes the program wrong with its schedule alone.
+static std::string blame(ProgramRunner &runner, Scheduled &program,
+                         const std::vector<size_t> &chosen,
+                         const std::vector<Call> &calls) {
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    std::vector<size_t> alone(chosen.size());
+    alone[i] = chosen[i];
+    std::string wrong = runner.check(program.getText(alone), calls);
+    if (!wrong.empty())
+      return wrong + "\n" + program.describe(i, chosen[i]);
+  }
+  return "only together";
+}
+
+TEST(RandomKernels, ComputeTheSameWithEachSchedule) {
+  // Schedules of each kernel besides the proposed one.
+  constexpr unsigned numOthers = 5;
+#if __has_feature(address_sanitizer)
+  uint64_t first = 0, last = 4;
+#else
+  uint64_t first = 0, last = 20;
+#endif
+  if (const char *text = std::getenv("LUMINAL_KERNELS")) {
+    char *end = nullptr;
+    last = std::strtoull(text, &end, 10);
+    if (*end == ':') {
+      first = last;
+      last = std::strtoull(end + 1, nullptr, 10);
+    }
+  }
+  ProgramRunner runner;
+  std::string device = ProgramRunner::getDevice();
+  std::string error;
+  std::unique_ptr<TargetInterface> target =
+      createTarget(device, ProgramRunner::getArch(), "", &error);
+  ASSERT_TRUE(target) << error;
+  const ProgramScale &scale =
+      device == "cpu" ? ProgramScale::small() : ProgramScale::large();
+  // All products are kernels.
+  runner.configure = [](CompileOptions &options) { options.library = "none"; };
+  std::map<std::string, uint64_t> counts;
+  unsigned failures = 0;
+  for (uint64_t seed = first; seed < last && failures < 10; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomProgram program = makeRandomProgram(seed, scale);
+    std::string text = program.getText(program.results);
+    auto calls = runner.makeCalls(program, program.results, seed);
+    ASSERT_TRUE(calls) << runner.error;
+    std::string scheduled = runner.emitText(text, Phase::Scheduled);
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(scheduled,
+                                                          &runner.getContext());
+    if (!module) {
+      ++failures;
+      ADD_FAILURE() << "not compiled: " << runner.error << "\n" << text;
+      continue;
+    }
+    Scheduled kernels(*target, std::move(module));
+    if (!kernels.countKernels())
+      continue;
+    std::mt19937_64 random(seed);
+    for (unsigned i = 0; i <= numOthers; ++i) {
+      std::vector<size_t> chosen = kernels.draw(random, i == 0);
+      std::string wrong = runner.check(kernels.getText(chosen), *calls);
+      if (wrong.empty()) {
+        kernels.count(chosen, counts);
+        continue;
+      }
+      ++failures;
+      ADD_FAILURE() << wrong
+                    << "\nalone: " << blame(runner, kernels, chosen, *calls)
+                    << "\nof the program\n"
+                    << text;
+      break;
+    }
+  }
+  for (const auto &[name, number] : counts)
+    std::printf("kernels %s %llu\n", name.c_str(), (unsigned long long)number);
+}
