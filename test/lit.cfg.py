@@ -49,10 +49,24 @@ config.substitutions += [
     ("%lld_dir", config.lld_dir),
 ]
 
+# lit -Ddevice=cuda: numbers come from that device; what is compiled for a named one is as ever.
+device = lit_config.params.get("device", "cpu")
+config.environment["LUMINAL_TEST_DEVICE"] = device
+
 # Under sanitizers, where every archive takes several times as long, each program is exported or decomposed: both forms
 # of each run in the release build.
 in_turn = " --in-turn" if config.sanitizers else ""
-config.substitutions.append(("%check_aten", f'"{config.python}" {config.luminal_src_root}/utils/check-aten-ops.py --bin {bin_dir}{in_turn}'))
+on_device = f" --target={device}"
+config.substitutions.append(("%device", device))
+config.substitutions += [
+    (f"%{name}", f'"{config.python}" {config.luminal_src_root}/utils/{script}.py --bin {bin_dir}{options}')
+    for name, script, options in (
+        # The interpreter on the host, and compiled code on any other device.
+        ("check_aten", "check-aten-ops", in_turn + (on_device if device != "cpu" else "")),
+        ("check_models", "check-models", on_device),
+        ("fuzz_programs", "fuzz-programs", on_device),
+    )
+]
 
 # What a program that loads a library of this build needs: C programs are compiled with its sanitizers, Python has their
 # runtime loaded before it (env %preload).
@@ -110,6 +124,7 @@ if os.path.exists(bin_dir + "/luminal-run"):
         config.available_features.add("cuda")
 
 # A skipped GPU run must never look like a green one: lit -Drequire=cuda (or any other feature) fails without it.
-for feature in filter(None, lit_config.params.get("require", "").split(",")):
+needed = lit_config.params.get("require", "").split(",") + [device if device != "cpu" else ""]
+for feature in filter(None, needed):
     if feature not in config.available_features:
         lit_config.fatal(f"required feature '{feature}' is not available")

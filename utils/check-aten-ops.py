@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Exports the programs of aten_cases.py, imports them (training IR and decomposed), interprets them and compares.
 
+With --target=cpu or cuda they are compiled and run there instead of interpreted.
+
 An output of floats may be off by 4 times PyTorch eager's own error against float64, at least 1e-6 of the largest
 output or half a unit in the last place of a 16-bit float; integers, booleans and NaN must be equal. Programs with
 dynamic dims run at several sizes. Exit code 1 where one is out.
@@ -96,7 +98,18 @@ def sizes(args, dynamic):
         yield resized
 
 
-def run(case, which, args_bin, folder):
+class Failure(Exception):
+    pass
+
+
+def tool(*command):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300)
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if "error" in line] or [f"exit {done.returncode}"]
+        raise Failure(lines[0][:500])
+
+
+def run(case, which, args, folder):
     name, function, inputs, *dynamic = case
     model = Function(function).eval()
     shapes = None
@@ -108,22 +121,22 @@ def run(case, which, args_bin, folder):
     program = torch.export.export(model, tuple(inputs), dynamic_shapes=shapes)
     if which == "decomposed":
         program = program.run_decompositions()
-    torch.export.save(program, folder / "model.pt2")
+    archive = folder / "model.pt2"
+    torch.export.save(program, archive)
+    command = [args.bin / "luminal-run", "--reference", archive]
+    if args.target:
+        tool(args.bin / "luminal-compile", archive, "-o", folder / "model.lum", f"--target={args.target}", "--search-budget=0", "--quiet")
+        command = [args.bin / "luminal-run", folder / "model.lum", f"--weights={archive}"]
     problems = []
-    for k, args in enumerate(sizes(inputs, dynamic[0] if dynamic else None)):
-        eager = flat(model(*(a.clone() for a in args)))
-        exact = flat(float64.call(float64.copy_of(model), float64.widened([a.clone() for a in args])))
-        for i, a in enumerate(args):
+    for k, samples in enumerate(sizes(inputs, dynamic[0] if dynamic else None)):
+        eager = flat(model(*(a.clone() for a in samples)))
+        exact = flat(float64.call(float64.copy_of(model), float64.widened([a.clone() for a in samples])))
+        for i, a in enumerate(samples):
             np.save(folder / f"input_{i}.npy", to_numpy(a))
         for old in folder.glob("output_*.npy"):
             old.unlink()
-        command = [args_bin / "luminal-run", "--reference", folder / "model.pt2", f"--output-dir={folder}",
-                   *(f"--input={folder}/input_{i}.npy" for i in range(len(args)))]
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300)
-        if done.returncode:
-            lines = [line for line in done.stderr.splitlines() if "error" in line] or [f"exit {done.returncode}"]
-            return [lines[0][:500]]
-        unit16 = max([UNIT.get(t.dtype, 0.0) for t in [*args, *eager]])
+        tool(*command, f"--output-dir={folder}", *(f"--input={folder}/input_{i}.npy" for i in range(len(samples))))
+        unit16 = max([UNIT.get(t.dtype, 0.0) for t in [*samples, *eager]])
         for i, (e, x) in enumerate(zip(eager, exact)):
             problem = compare(load(folder / f"output_{i}.npy", e.dtype), e, x, unit16)
             if problem:
@@ -136,6 +149,7 @@ def main():
     parser.add_argument("themes", nargs="*", help=f"of {', '.join(aten_cases.THEMES)}; all by default")
     parser.add_argument("--case", help="only this case")
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin", help="folder of the tools")
+    parser.add_argument("--target", choices=("cpu", "cuda"), help="compile for this device and run there")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build/aten-ops", help="where archives are kept")
     parser.add_argument("--in-turn", action="store_true", help="each case in one form only, exported and decomposed in turn")
     args = parser.parse_args()
@@ -153,7 +167,9 @@ def main():
                 done += 1
                 try:
                     with torch.no_grad():
-                        problems = run(case, which, args.bin, args.out / theme / f"{case[0]}-{which}")
+                        problems = run(case, which, args, args.out / theme / f"{case[0]}-{which}")
+                except Failure as e:
+                    problems = [str(e)]
                 except Exception as e:  # torch refuses the case itself.
                     problems = [f"{type(e).__name__}: {str(e).strip()[-300:]}"]
                 if problems:

@@ -12,10 +12,12 @@ Under OUT/NAME/ it writes
   size_K/          for a model with dynamic dims: the three kinds of file at another size
   run_K/           for a model with state, instead of the files above: call K of consecutive calls on one instance, and
                    changed_I.npy where the call changed input I
-A folder that is complete already (it holds `done`, with the same version of this exporter) is left alone.
+A folder that is complete already is left alone: `done` in it holds the same version of this exporter, or `kept`, for
+archives that another machine made (utils/gpu-bundle.sh).
 """
 import argparse
 import copy
+import functools
 import hashlib
 import importlib.metadata
 import pathlib
@@ -96,9 +98,12 @@ def export(name, folder):
                 save_call(folder / f"size_{k}", case.model, model64, args)
 
 
+@functools.cache
 def version():
     sources = [pathlib.Path(__file__), HERE / "models.py", HERE / "float64.py"]
-    libraries = [importlib.metadata.version(name) for name in ("torch", "transformers")]
+    # Most models need PyTorch alone.
+    libraries = [sorted((d.name, d.version) for d in importlib.metadata.distributions(name=name))
+                 for name in ("torch", "transformers")]
     return hashlib.sha256(b"".join(p.read_bytes() for p in sources) + repr(libraries).encode()).hexdigest()
 
 
@@ -110,8 +115,10 @@ def main():
     parser.add_argument("--list", action="store_true", help="print the names")
     parser.add_argument("--ship", action="store_true", help="as the repository ships them: model.pt2 alone, no mark")
     args = parser.parse_args()
-    mark = version()
-    current = lambda name: (args.out / name / "done").exists() and (args.out / name / "done").read_text() == mark
+    def current(name):
+        mark = args.out / name / "done"
+        return mark.exists() and (mark.read_text() == "kept" or mark.read_text() == version())
+
     if args.names and not args.force and all(map(current, args.names)):
         return 0
     load_modules()
@@ -129,7 +136,7 @@ def main():
         if args.ship:
             (folder / "model_dec.pt2").unlink()
         else:
-            (folder / "done").write_text(mark)
+            (folder / "done").write_text(version())
         print(f"{name:20s} {(folder / 'model.pt2').stat().st_size / 1e6:8.2f} MB", flush=True)
     return 0
 

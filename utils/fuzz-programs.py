@@ -147,7 +147,7 @@ def judge(folder, archive, source, results, args):
             continue
         try:
             if which == "compiled":
-                run([args.bin / "luminal-compile", archive, "-o", folder / "model.lum", "--target=cpu",
+                run([args.bin / "luminal-compile", archive, "-o", folder / "model.lum", f"--target={args.target}",
                      "--search-budget=0", "--quiet"], args.timeout)
                 command = [args.bin / "luminal-run", folder / "model.lum", f"--weights={archive}"]
             else:
@@ -185,6 +185,7 @@ def main():
     parser.add_argument("--at-least", type=int, default=0, help="programs to try whatever the budget")
     parser.add_argument("--replay", nargs="+", type=pathlib.Path, metavar="FILE", help="run these programs instead")
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin", help="folder of the tools")
+    parser.add_argument("--target", default="cpu", help="device of the compiled programs")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build/fuzz", help="where failures are kept")
     parser.add_argument("--only", choices=["interpreter", "compiled"])
     parser.add_argument("--export-only", action="store_true", help="draw and export, run nothing")

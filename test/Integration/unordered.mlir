@@ -2,7 +2,7 @@
 
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: %python %S/Inputs/updates.py %t
-// RUN: luminal-compile %s -o %t/m.lum
+// RUN: luminal-compile %s --target=%device -o %t/m.lum
 // RUN: luminal-run --reference %s --steps=%t --output-dir=%t/expected
 // RUN: luminal-run %t/m.lum --steps=%t --expect=%t/expected --rtol=0 --atol=0 | FileCheck %s
 // RUN: luminal-run %t/m.lum --steps=%t --expect=%t/expected --rtol=0 --atol=0 --threads=3 | FileCheck %s

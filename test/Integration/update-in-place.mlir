@@ -6,7 +6,7 @@
 // CHECK: llir.kernel(%arg1, {{.*}})
 
 // RUN: rm -rf %t && mkdir -p %t
-// RUN: luminal-compile %s -o %t/m.lum
+// RUN: luminal-compile %s --target=%device -o %t/m.lum
 // RUN: %python %S/Inputs/update-in-place.py %t
 // RUN: luminal-run --reference %s --steps=%t --output-dir=%t/expected
 // RUN: luminal-run %t/m.lum --steps=%t --expect=%t/expected | FileCheck %s --check-prefix=SAME

@@ -7,7 +7,7 @@
 
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: %python %S/Inputs/updates.py %t
-// RUN: luminal-compile %t.mlir -o %t/m.lum
+// RUN: luminal-compile %t.mlir --target=%device -o %t/m.lum
 // RUN: luminal-run --reference %s --steps=%t --output-dir=%t/expected
 // RUN: luminal-run %t/m.lum --steps=%t --expect=%t/expected --rtol=0 --atol=0 | FileCheck %s --check-prefix=SAME
 // SAME-COUNT-18: {{ ok }}

@@ -1,9 +1,9 @@
 # ===- safe-softmax.py - Rows without a weight, beside the interpreter ---------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Usage: safe-softmax.py UTILS FOLDER PROGRAM
+"""Usage: safe-softmax.py UTILS FOLDER PROGRAM DEVICE
 
 PROGRAM is of f32. Runs it in every float type, with masks that leave rows empty, scores and values that are infinite or
-no numbers, compiled and by the interpreter.
+no numbers, compiled for DEVICE and by the interpreter.
 """
 import math
 import pathlib
@@ -26,7 +26,7 @@ def isclose(x, y, tolerance):
 def main():
     sys.path.insert(0, sys.argv[1])
     import npy
-    out, program = map(pathlib.Path, sys.argv[2:])
+    out, program = map(pathlib.Path, sys.argv[2:4])
     numbers = random.Random(1)
     rows, keys, depth, width = 150, 300, 16, 24
 
@@ -45,7 +45,7 @@ def main():
     for element, tolerance in TOLERANCE.items():
         source = out / f"{element}.mlir"
         source.write_text(text.replace("f32", element).replace(LOWEST["f32"], LOWEST[element]))
-        run("luminal-compile", source, "-o", out / f"{element}.lum", "--quiet")
+        run("luminal-compile", source, "-o", out / f"{element}.lum", f"--target={sys.argv[4]}", "--quiet")
         dtype = {"f64": "f8", "f16": "f2"}.get(element, "f4")
         for name, (of_scores, of_values) in calls.items():
             operands = {"q": ([rows, depth], gauss(rows * depth, sigma=0.1)), "k": ([keys, depth], gauss(keys * depth)),
