@@ -182,3 +182,20 @@ func.func @softmax_behind_product(%x: tensor<64x512xf32>, %w: tensor<256x512xf32
   %3 = llir.view %1 <(d0, d1) -> (d1, d0)> : tensor<64x256xf32> -> tensor<256x64xf32>
   return %2, %3 : tensor<64x256xf32>, tensor<256x64xf32>
 }
+
+// The sum computes the moved value again and takes its source as a second result; the kernel that writes the moved value
+// reads that, and so runs after the sum.
+// CHECK-LABEL: func.func @source_of_what_is_moved
+// CHECK: %[[SUM:.*]]:2 = llir.kernel(%arg0)
+// CHECK: %[[MOVED:.*]] = llir.kernel(%[[SUM]]#1)
+// CHECK: %[[MOST:.*]] = llir.kernel(%[[SUM]]#0)
+// CHECK: return %{{.*}}, %[[MOVED]], %[[MOST]]
+func.func @source_of_what_is_moved(%x: tensor<31x7x5xf32>) -> (tensor<31x7x5xf32>, tensor<5x31x7xf32>, tensor<5xf32>) {
+  %0 = llir.elementwise tanh(%x) : (tensor<31x7x5xf32>) -> tensor<31x7x5xf32>
+  %1 = llir.elementwise min(%x, %0) : (tensor<31x7x5xf32>, tensor<31x7x5xf32>) -> tensor<31x7x5xf32>
+  %2 = llir.view %0 <(d0, d1, d2) -> (d1, d2, d0)> : tensor<31x7x5xf32> -> tensor<5x31x7xf32>
+  %3 = llir.reduce sum %2 : tensor<5x31x7xf32> -> tensor<5x31xf32>
+  %4 = llir.elementwise max(%3, %3) : (tensor<5x31xf32>, tensor<5x31xf32>) -> tensor<5x31xf32>
+  %5 = llir.reduce max %4 : tensor<5x31xf32> -> tensor<5xf32>
+  return %1, %2, %5 : tensor<31x7x5xf32>, tensor<5x31x7xf32>, tensor<5xf32>
+}

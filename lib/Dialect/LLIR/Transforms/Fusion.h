@@ -202,6 +202,13 @@ private:
 
   /// The group that writes a value, if it has one yet.
   Group *getWriter(mlir::Value value) const { return writers.lookup(value); }
+  /// The other group that `reader` reads a value of; null where it computes the
+  /// value itself, though another may write it too.
+  Group *getSource(const Group &reader, mlir::Value value) const {
+    Group *writer = getWriter(value);
+    return writer != &reader && !reader.inlined.contains(value) ? writer
+                                                                : nullptr;
+  }
   /// Whether no other group, the deepest at `deepest`, depends on `group`. Each
   /// visited group costs one unit of `effort`; once it is used up, the answer
   /// is no for all but the deepest.

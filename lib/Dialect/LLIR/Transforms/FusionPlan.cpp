@@ -695,8 +695,8 @@ void FusionPlan::runBefore(Group *group, ArrayRef<Group *> others) {
   while (!worklist.empty()) {
     Group *reader = worklist.pop_back_val();
     for (auto &[value, accesses] : reader->accesses)
-      if (Group *writer = getWriter(value);
-          writer && writer != reader && writer->depth <= reader->depth) {
+      if (Group *writer = getSource(*reader, value);
+          writer && writer->depth <= reader->depth) {
         writer->depth = reader->depth + 1;
         worklist.push_back(writer);
       }
@@ -723,8 +723,8 @@ void FusionPlan::sortGroups() {
       stack.push_back({group, true});
       size_t begin = stack.size();
       for (auto &[value, accesses] : group->accesses)
-        if (Group *writer = getWriter(value);
-            writer && writer != group && !placed.contains(writer))
+        if (Group *writer = getSource(*group, value);
+            writer && !placed.contains(writer))
           stack.push_back({writer, false});
       std::reverse(stack.begin() + begin, stack.end());
     }
