@@ -215,3 +215,11 @@ def test_memory_does_not_grow():
             model(x)
         torch.cuda.synchronize()
     assert before - torch.cuda.mem_get_info()[0] < 4 << 20
+
+
+@gpu
+@pytest.mark.parametrize("shape,size", [((1, 8, 9), 5), ((3, 8, 8), 5), ((1, 3, 10), 3)])
+def test_windows_of_unequal_lengths(shape, size):
+    x = torch.randn(shape, device="cuda")
+    pool = nn.functional.adaptive_avg_pool1d
+    torch.testing.assert_close(helpers.compile(lambda x: pool(x, size))(x), pool(x, size))

@@ -3,8 +3,12 @@
 
 #include "luminal/Conversion/LLIRToNVVM.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -108,6 +112,30 @@ bool luminal::canStartEarly(StringRef arch) {
          number >= kOldest;
 }
 
+/// Subtracts in 64 bits what was extended from 32 by adding its extended
+/// negation. `ptxas` 13.0 for sm_90 joins the product of a division by a
+/// constant, `mul.hi.u32`, with such a subtraction: the upper half of the
+/// difference is then off by one where 0 is subtracted.
+static void addNegations(llvm::Module &module) {
+  using namespace llvm::PatternMatch;
+  for (llvm::Function &fn : module)
+    for (llvm::Instruction &i : llvm::make_early_inc_range(instructions(fn))) {
+      llvm::Value *from, *narrow;
+      if (!match(&i, m_Sub(m_Value(from), m_ZExt(m_Value(narrow)))) ||
+          !i.getType()->isIntegerTy(64) || !narrow->getType()->isIntegerTy(32))
+        continue;
+      // The negation of a larger number has no such sign.
+      if (!llvm::computeKnownBits(narrow, module.getDataLayout())
+               .isNonNegative())
+        continue;
+      llvm::IRBuilder<> b(&i);
+      llvm::Value *sum =
+          b.CreateAdd(from, b.CreateSExt(b.CreateNeg(narrow), i.getType()));
+      i.replaceAllUsesWith(sum);
+      i.eraseFromParent();
+    }
+}
+
 std::optional<std::string>
 luminal::translateToPTX(ModuleOp module, StringRef arch, StringRef libdevice) {
   std::string error;
@@ -132,6 +160,7 @@ luminal::translateToPTX(ModuleOp module, StringRef arch, StringRef libdevice) {
   if (needsLibdevice(*ir) && failed(linkLibdevice(*ir, libdevice, module)))
     return std::nullopt;
   optimizeModule(*ir, *machine);
+  addNegations(*ir);
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager codegen;
