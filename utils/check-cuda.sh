@@ -41,7 +41,7 @@ for test in "${tests[@]}"; do
     rm -f "${results[-1]}"
     # Of programs that were chosen there need not be every form.
     least=()
-    [[ -n ${LUMINAL_KERNELS:-} ]] || least=(--at-least 5000,200)
+    [[ -n ${LUMINAL_KERNELS:-} ]] || least=(--at-least 5000,10)
     "$python" utils/random-kernels.py "$build" --jobs "$jobs" --programs "${LUMINAL_KERNELS:-0:400}" "${least[@]}" \
       ${LUMINAL_TABLE:+--table "$LUMINAL_TABLE"} --results "${results[-1]}" || true
     ;;
