@@ -65,7 +65,11 @@ enum {
   LUMINAL_ERROR_SHAPE = 7,
   /* The call itself: memory that overlaps, a missing weight, an index out of
    * range, no memory. */
-  LUMINAL_ERROR_CALL = 8
+  LUMINAL_ERROR_CALL = 8,
+  /* An assertion of the program about what its tensors hold: the message is the
+   * program's. The call was done, and what it wrote to states and inputs
+   * stays. */
+  LUMINAL_ERROR_ASSERTION = 9
 };
 
 /* Elements are stored in the byte order of the machine; i1 is one byte, 0 or 1.
@@ -92,13 +96,18 @@ enum {
  * INPUT: what the caller binds before a call. OUTPUT: what a call computes.
  * WEIGHT: parameters and buffers of the model. STATE: what one call passes to
  * the next; it starts as the model's own value and lives in the context, unless
- * memory of the caller is bound. */
+ * memory of the caller is bound.
+ * INTEGER: an input that is a number, of LUMINAL_I64 and without dims. Its
+ * value is read when it is bound, from memory of the host; it may be the extent
+ * of other tensors. It is no tensor of a call: luminal_call_request has
+ * `integers`. */
 typedef int32_t luminal_kind;
 enum {
   LUMINAL_INPUT = 0,
   LUMINAL_OUTPUT = 1,
   LUMINAL_WEIGHT = 2,
-  LUMINAL_STATE = 3
+  LUMINAL_STATE = 3,
+  LUMINAL_INTEGER = 4
 };
 
 typedef struct luminal_tensor_info {
@@ -370,9 +379,9 @@ typedef struct luminal_call_request {
    * CUstream; null is the default one), after what it was given before.
    * luminal_call waits for its end only where it copies between host and
    * device: not where all tensors and outputs are in memory of the device. An
-   * index out of range that is found later is an error of a later luminal_call
-   * or of luminal_artifact_synchronize. Absent (struct_size ends before it):
-   * zero, and the call waits. */
+   * index out of range, or a false assertion, that is found later is an error
+   * of a later luminal_call or of luminal_artifact_synchronize. Absent
+   * (struct_size ends before it): zero, and the call waits. */
   void *stream;
   int32_t on_stream;
   /* For luminal_call_objects: tells where the memory of an object begins, by
@@ -396,6 +405,9 @@ typedef struct luminal_call_request {
    * extents of this call, and the kind of device. Null, or absent: the caller
    * knows that they are. */
   const luminal_tensor_reader *tensor_reader;
+  /* The integers of the call, in the order of luminal_info. Absent: none. */
+  const int64_t *integers;
+  size_t num_integers;
 } luminal_call_request;
 
 /* One call, all of it: nothing of the request is kept. The rules of memory are

@@ -62,11 +62,18 @@ void ContextPool::give(PooledContext context) {
   idle.push_back(std::move(context));
 }
 
-Status ContextPool::synchronize() {
-  Status status;
+luminal_status capi::failRun(const Context &context, Status status) {
+  return fail(status.takeError().message, context.failedAssertion()
+                                              ? LUMINAL_ERROR_ASSERTION
+                                              : LUMINAL_ERROR_CALL);
+}
+
+luminal_status ContextPool::synchronize() {
+  luminal_status status = LUMINAL_OK;
   auto wait = [&](PooledContext &context) {
-    if (Status done = context.context->synchronize(); !done && status)
-      status = std::move(done);
+    if (Status done = context.context->synchronize();
+        !done && status == LUMINAL_OK)
+      status = capi::failRun(*context.context, std::move(done));
   };
   {
     std::lock_guard<std::mutex> lock(stateMutex);
@@ -112,6 +119,11 @@ luminal_status Call::checkCounts() const {
       request.num_output_extents != extents)
     return wrongCount("extents of outputs", request.num_output_extents,
                       extents);
+  if (request.num_integers != get(LUMINAL_INTEGER).size())
+    return wrongCount("integers", request.num_integers,
+                      get(LUMINAL_INTEGER).size());
+  if (!request.integers && request.num_integers > 0)
+    return fail("luminal_call: null integers");
   if ((!request.extents && request.num_extents > 0) ||
       (!request.output_extents && request.num_output_extents > 0))
     return fail("luminal_call: null extents");
@@ -172,6 +184,11 @@ luminal_status Call::bindInputs(Context &context) const {
       return fail(bound.takeError().message, LUMINAL_ERROR_SHAPE);
     extents += rank;
   }
+  for (const Tensor &integer : get(LUMINAL_INTEGER))
+    if (Status bound =
+            context.bindInteger(integer.index, request.integers[integer.index]);
+        !bound)
+      return fail(bound.takeError().message, LUMINAL_ERROR_SHAPE);
   return LUMINAL_OK;
 }
 
@@ -260,7 +277,7 @@ luminal_status Call::run(PooledContext &context) const {
   StepListener *listener =
       request.profile ? &request.profile->profiler : nullptr;
   if (Status done = context.context->run(listener); !done)
-    return fail(done.takeError().message, LUMINAL_ERROR_CALL);
+    return capi::failRun(*context.context, std::move(done));
   return LUMINAL_OK;
 }
 
@@ -317,8 +334,7 @@ luminal_status luminal_call(const luminal_artifact *artifact,
 luminal_status luminal_artifact_synchronize(const luminal_artifact *artifact) {
   if (!artifact)
     return fail("luminal_artifact_synchronize: null artifact");
-  Status done = artifact->pool->synchronize();
-  return done ? LUMINAL_OK : fail(done.takeError().message, LUMINAL_ERROR_CALL);
+  return artifact->pool->synchronize();
 }
 
 luminal_status luminal_artifact_reset(const luminal_artifact *artifact) {

@@ -25,7 +25,9 @@ struct Tensor {
 /// An artifact and its tensors by luminal_kind.
 struct Signature {
   std::shared_ptr<const runtime::Artifact> artifact;
-  std::vector<Tensor> tensors[4];
+  std::vector<Tensor> tensors[5];
+  /// The types of the integers.
+  std::vector<runtime::TensorSpec> integers;
 
   explicit Signature(std::shared_ptr<const runtime::Artifact> loaded)
       : artifact(std::move(loaded)) {
@@ -38,6 +40,10 @@ struct Signature {
       add(LUMINAL_WEIGHT, i, false, m.weights[i]);
     for (uint32_t i : artifact->getStates())
       add(LUMINAL_STATE, i, true, m.inputs[i]);
+    for (const IntegerInput &integer : m.integers)
+      integers.push_back({integer.name, DType::I64, {}});
+    for (uint32_t i = 0; i < integers.size(); ++i)
+      add(LUMINAL_INTEGER, i, false, integers[i]);
   }
 
   void add(luminal_kind kind, uint32_t index, bool isWritten,
@@ -54,7 +60,7 @@ struct Signature {
   }
 
   const Tensor *find(luminal_kind kind, size_t index) const {
-    if (kind < LUMINAL_INPUT || kind > LUMINAL_STATE ||
+    if (kind < LUMINAL_INPUT || kind > LUMINAL_INTEGER ||
         index >= tensors[kind].size())
       return nullptr;
     return &tensors[kind][index];
@@ -63,6 +69,9 @@ struct Signature {
 
 /// Row-major, as far as strides matter.
 bool isContiguous(size_t rank, const int64_t *shape, const int64_t *strides);
+
+/// Makes a failed run of a context the error of this thread.
+luminal_status failRun(const runtime::Context &context, Status status);
 
 /// A context that luminal_call keeps for the next call.
 struct PooledContext {
@@ -83,8 +92,9 @@ public:
   take(const std::shared_ptr<const runtime::Artifact> &artifact,
        uint32_t threads, std::optional<runtime::CallerStream> stream);
   void give(PooledContext context);
-  /// Waits for the calls of contexts that no call uses now.
-  Status synchronize();
+  /// Waits for the calls of contexts that no call uses now; the first error is
+  /// that of the thread.
+  luminal_status synchronize();
 
   /// The one context with the states that lie in the artifact: held by a call
   /// that uses them.

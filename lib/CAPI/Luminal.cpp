@@ -59,8 +59,9 @@ static luminal_status finish(Status status, luminal_error_code code) {
 }
 
 static luminal_status noTensor(luminal_kind kind, size_t index) {
-  static const char *const names[] = {"input", "output", "weight", "state"};
-  if (kind < LUMINAL_INPUT || kind > LUMINAL_STATE)
+  static const char *const names[] = {"input", "output", "weight", "state",
+                                      "integer"};
+  if (kind < LUMINAL_INPUT || kind > LUMINAL_INTEGER)
     return fail("there is no kind of tensor " + std::to_string(kind));
   return fail("there is no " + std::string(names[kind]) + " " +
               std::to_string(index));
@@ -168,7 +169,7 @@ const char *luminal_target(const luminal_artifact *artifact) {
 }
 
 size_t luminal_count(const luminal_artifact *artifact, luminal_kind kind) {
-  if (!artifact || kind < LUMINAL_INPUT || kind > LUMINAL_STATE)
+  if (!artifact || kind < LUMINAL_INPUT || kind > LUMINAL_INTEGER)
     return 0;
   return artifact->signature->tensors[kind].size();
 }
@@ -226,6 +227,18 @@ luminal_status luminal_bind(luminal_context *context, luminal_kind kind,
   if (!tensor)
     return noTensor(kind, index);
   Context &c = *context->context;
+  if (kind == LUMINAL_INTEGER) {
+    if (!data || rank != 0)
+      return fail("'" + tensor->spec->name +
+                  "' is an integer: expected one "
+                  "value without dims");
+    if (dtype != LUMINAL_I64)
+      return fail("'" + tensor->spec->name + "' is an integer of type i64",
+                  LUMINAL_ERROR_DTYPE);
+    int64_t value;
+    std::memcpy(&value, data, sizeof value);
+    return finish(c.bindInteger(tensor->index, value), LUMINAL_ERROR_SHAPE);
+  }
   // Nothing of `shape` and `strides` is read before the rank is known to fit.
   const bool noShape = !shape || rank == 0;
   if ((data || !noShape) && rank != tensor->shape.size())
@@ -255,8 +268,7 @@ luminal_status luminal_bind(luminal_context *context, luminal_kind kind,
     return finish(c.bindOutput(tensor->index, data, type, extents), code);
   case LUMINAL_WEIGHT:
     return finish(c.bindWeight(tensor->index, data, type, extents), code);
-  case LUMINAL_INPUT:
-  case LUMINAL_STATE:
+  default:
     break;
   }
   return finish(c.bindInput(tensor->index, data, type, extents), code);
@@ -271,7 +283,7 @@ luminal_status luminal_shape(luminal_context *context, luminal_kind kind,
     return noTensor(kind, index);
   if (rank != tensor->shape.size())
     return wrongRank(*tensor, rank);
-  if (kind == LUMINAL_WEIGHT) {
+  if (kind == LUMINAL_WEIGHT || kind == LUMINAL_INTEGER) {
     std::copy(tensor->shape.begin(), tensor->shape.end(), shape);
     return LUMINAL_OK;
   }
@@ -305,7 +317,8 @@ luminal_status luminal_data(luminal_context *context, luminal_kind kind,
 luminal_status luminal_run(luminal_context *context) {
   if (!context)
     return fail("luminal_run: null context");
-  return finish(context->context->run(), LUMINAL_ERROR_CALL);
+  Status done = context->context->run();
+  return done ? LUMINAL_OK : capi::failRun(*context->context, std::move(done));
 }
 
 luminal_status luminal_reset(luminal_context *context) {

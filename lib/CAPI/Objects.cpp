@@ -158,10 +158,12 @@ struct luminal_repeat {
         dtypes(given.dtypes, given.dtypes + given.num_tensors),
         extents(given.extents, given.extents + given.num_extents),
         outputExtents(given.output_extents,
-                      given.output_extents + given.num_output_extents) {
+                      given.output_extents + given.num_output_extents),
+        integers(given.integers, given.integers + given.num_integers) {
     request.dtypes = dtypes.data();
     request.extents = extents.data();
     request.output_extents = outputExtents.data();
+    request.integers = integers.data();
     request.tensors = request.outputs = nullptr;
     if (!given.tensor_reader)
       return;
@@ -176,7 +178,7 @@ struct luminal_repeat {
   /// Its arrays are those below.
   luminal_call_request request;
   std::vector<luminal_dtype> dtypes;
-  std::vector<int64_t> extents, outputExtents;
+  std::vector<int64_t> extents, outputExtents, integers;
   luminal_tensor_reader reader = {};
 };
 

@@ -12,6 +12,7 @@
 #include "KernelCheck.h"
 #include "BoundProgram.h"
 #include "luminal/Conversion/UserKernels.h"
+#include "luminal/Dialect/HLIR/IR/Signature.h"
 #include "luminal/Dialect/HLIR/Utils/Reporter.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Utils/Variants.h"
@@ -445,7 +446,8 @@ LogicalResult Checker::checkWhole(BoundProgram &bound,
                           << found.error().message;
   SmallVector<unsigned> results;
   for (unsigned i = 0; i < func.getNumResults(); ++i)
-    if (!func.getResultAttr(i, hlir::kUpdatesAttr))
+    if (!func.getResultAttr(i, hlir::kUpdatesAttr) &&
+        !func.getResultAttr(i, hlir::kAssertionAttr))
       results.push_back(i);
   auto compared = definition.compare(func, from, nullptr, results, *found);
   if (!compared) {

@@ -438,9 +438,9 @@ FailureOr<SmallVector<Tensor>> reference::evaluate(FunctionOpInterface function,
   if (!function.getFunctionBody().hasOneBlock())
     return function.emitError()
            << "expected a function of one block to evaluate";
-  FailureOr<SymbolValues> symbols = options.symbols
-                                        ? FailureOr(*options.symbols)
-                                        : bindSymbols(function, arguments);
+  FailureOr<SymbolValues> symbols =
+      options.symbols ? FailureOr(*options.symbols)
+                      : bindSymbols(function, arguments, options.integers);
   if (failed(symbols))
     return failure();
   std::optional<Chance> chance;

@@ -3,6 +3,7 @@
 
 #include "IndexMap.h"
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
+#include "luminal/Dialect/HLIR/IR/Signature.h"
 #include "luminal/Support/SymbolSolver.h"
 
 using namespace mlir;
@@ -10,12 +11,14 @@ using namespace luminal;
 using namespace luminal::reference;
 
 namespace {
-/// An extent of an argument and its value at run time.
+/// An extent of an argument, or an integer, and its value at run time.
 struct Equation {
   Expr extent;
   int64_t value;
   unsigned argument;
   unsigned dim;
+  /// Of an integer; else empty.
+  std::string integer;
 };
 } // namespace
 
@@ -65,10 +68,39 @@ static LogicalResult checkArguments(FunctionOpInterface function,
                  << " as dim " << dim << ", found " << found;
         continue;
       }
-      equations.push_back({extent, found, i, static_cast<unsigned>(dim)});
+      equations.push_back({extent, found, i, static_cast<unsigned>(dim), ""});
     }
   }
   return success();
+}
+
+/// Each integer of the function has a value, and no other has.
+static LogicalResult checkIntegers(FunctionOpInterface function,
+                                   const SymbolValues &integers,
+                                   SmallVectorImpl<Equation> &equations) {
+  SmallVector<IntegerInput> expected = hlir::getIntegers(function);
+  for (const IntegerInput &integer : expected) {
+    auto it = integers.find(integer.name);
+    if (it == integers.end())
+      return function.emitError()
+             << "integer '" << integer.name << "' has no value";
+    equations.push_back({integer.value, it->second, 0, 0, integer.name});
+  }
+  for (const auto &[name, value] : integers)
+    if (llvm::none_of(expected, [&name = name](const IntegerInput &integer) {
+          return integer.name == name;
+        }))
+      return function.emitError() << "there is no integer '" << name << "'";
+  return success();
+}
+
+/// "argument 3 ('x'): dim 0", "integer 'n'".
+static std::string describe(FunctionOpInterface function,
+                            const Equation &equation) {
+  if (!equation.integer.empty())
+    return "integer '" + equation.integer + "'";
+  return describe(function, equation.argument) + ": dim " +
+         std::to_string(equation.dim);
 }
 
 /// Every symbol that a type or map inside the function uses has a value.
@@ -99,9 +131,11 @@ static LogicalResult checkAllBound(FunctionOpInterface function,
 }
 
 FailureOr<SymbolValues> reference::bindSymbols(FunctionOpInterface function,
-                                               ArrayRef<Tensor> arguments) {
+                                               ArrayRef<Tensor> arguments,
+                                               const SymbolValues &integers) {
   SmallVector<Equation> equations;
-  if (failed(checkArguments(function, arguments, equations)))
+  if (failed(checkArguments(function, arguments, equations)) ||
+      failed(checkIntegers(function, integers, equations)))
     return failure();
 
   SymbolValues values;
@@ -141,8 +175,7 @@ FailureOr<SymbolValues> reference::bindSymbols(FunctionOpInterface function,
         solveSymbol(source, symbol, equation.extent, equation.value, known);
     if (!value)
       return function.emitError()
-             << describe(function, equation.argument) << ": dim "
-             << equation.dim << " is " << equation.value << ", "
+             << describe(function, equation) << " is " << equation.value << ", "
              << value.error().message;
     values[symbol.name] = *value;
   }
@@ -152,12 +185,15 @@ FailureOr<SymbolValues> reference::bindSymbols(FunctionOpInterface function,
     if (expected == equation.value)
       continue;
     InFlightDiagnostic diagnostic = function.emitError();
-    diagnostic << describe(function, equation.argument) << ": expected "
-               << equation.extent.str();
+    const bool isInteger = !equation.integer.empty();
+    diagnostic << (isInteger ? describe(function, equation)
+                             : describe(function, equation.argument))
+               << ": expected " << equation.extent.str();
     if (expected)
       diagnostic << " = " << *expected;
-    return diagnostic << " as dim " << equation.dim << ", found "
-                      << equation.value;
+    if (!isInteger)
+      diagnostic << " as dim " << equation.dim;
+    return diagnostic << ", found " << equation.value;
   }
   if (failed(checkAllBound(function, values)))
     return failure();

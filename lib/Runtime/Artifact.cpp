@@ -144,7 +144,7 @@ Status Artifact::makePlans() {
   for (uint32_t i = 0; i < manifest.inputs.size(); ++i)
     (manifest.inputs[i].initial ? states : userInputs).push_back(i);
   for (uint32_t i = 0; i < manifest.outputs.size(); ++i)
-    if (!manifest.outputs[i].updates)
+    if (manifest.outputs[i].isUsers())
       userOutputs.push_back(i);
   return {};
 }

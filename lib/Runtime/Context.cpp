@@ -37,6 +37,7 @@ Status Context::Impl::initialize(const ContextOptions &options) {
   outputs.resize(m.outputs.size());
   weights.resize(m.weights.size());
   inputExtents.assign(plan.inputExtents.size(), -1);
+  integersBound.assign(m.integers.size(), false);
   boundOutputExtents.assign(plan.outputExtents.size(), -1);
   outputExtents.assign(plan.outputExtents.size(), -1);
   symbols.assign(m.symbols.size(), 0);
@@ -63,6 +64,14 @@ Status Context::Impl::initialize(const ContextOptions &options) {
   for (const OutputSpec &output : m.outputs)
     if (output.updates)
       inputs[*output.updates].updated = true;
+  for (uint32_t i = 0; i < m.outputs.size(); ++i) {
+    if (!m.outputs[i].assertion)
+      continue;
+    // Where the device writes and the host reads: nothing has to be copied.
+    if (!outputs[i].own.reserve(device, 1, Device::Place::Host))
+      return Error(artifact->getName() + ": out of memory for assertions");
+    assertions.push_back(i);
+  }
   copiesIn.reserve(m.inputs.size());
   copiesOut.reserve(m.inputs.size() + 2 * m.outputs.size());
   callerExtents.reserve(m.inputs.size() + m.outputs.size());
@@ -156,6 +165,19 @@ Status Context::bindInput(uint32_t index, const void *data, DType dtype,
   input.data = data;
   input.bound = true;
   c.pointersChanged = true;
+  return {};
+}
+
+Status Context::bindInteger(uint32_t index, int64_t value) {
+  Impl &c = *impl;
+  if (index >= c.integersBound.size())
+    return Error("there is no integer " + std::to_string(index));
+  int64_t &bound = c.inputExtents[c.plan.inputStart.back() + index];
+  if (c.integersBound[index] && bound == value)
+    return {};
+  bound = value;
+  c.integersBound[index] = true;
+  c.dimsChanged = true;
   return {};
 }
 

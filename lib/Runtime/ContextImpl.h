@@ -89,6 +89,8 @@ struct Context::Impl {
   Status prepareWeights();
   void sortWeightRanges();
   std::string extentPlace(uint32_t input, uint32_t axis) const;
+  /// Of Plan::extents: also "integer 'n'".
+  std::string extentPlace(uint32_t extent) const;
 
   //===--- Running (ContextRun.cpp) ---------------------------------------===//
   /// Everything before the steps of a call.
@@ -97,6 +99,8 @@ struct Context::Impl {
   Status call(StepListener *listener);
   /// Notes in outputs and states how a call ended.
   Status end(Status status);
+  /// The error of the first assertion that the call found false.
+  Status checkAssertions();
   /// Waits for what the stream was given, before work that is not in its order.
   Status settle();
   /// Whether a copy of the call is between host and device.
@@ -181,13 +185,19 @@ struct Context::Impl {
     prepared.reset();
     pointersChanged = true;
   }
-  /// Extents as bound; of outputs as bound (checked) and as evaluated.
+  /// Extents and integers as bound, in the order of Plan::extents; of outputs
+  /// as bound (checked) and as evaluated.
   std::vector<int64_t> inputExtents, boundOutputExtents, outputExtents;
 
+  /// By integer: whether it is bound.
+  std::vector<bool> integersBound;
   bool dimsChanged = true, pointersChanged = true;
   bool statesToStart = false, weightsChanged = true;
   /// Some input may have `broken` set.
   bool statesBroken = false;
+  /// By output: those that are assertions; and whether the last error is one's.
+  std::vector<uint32_t> assertions;
+  bool assertionFailed = false;
   /// Calls are on a stream of the caller's; one of them may go on.
   bool onCallersStream = false, inFlight = false;
   std::vector<int64_t> symbols;

@@ -17,6 +17,9 @@ Status Context::Impl::prepareDims() {
   for (uint32_t i : artifact->getUserInputs())
     if (!inputs[i].bound)
       return Error("input '" + m.inputs[i].name + "' is not bound");
+  for (size_t i = 0; i < integersBound.size(); ++i)
+    if (!integersBound[i])
+      return Error("integer '" + m.integers[i].name + "' is not bound");
   LUMINAL_CHECK(solveSymbols());
   LUMINAL_CHECK(chooseProgram());
   program->plan.sizes.run(symbols.data(), program->values.data());
@@ -37,6 +40,13 @@ Status Context::Impl::prepareDims() {
 std::string Context::Impl::extentPlace(uint32_t input, uint32_t axis) const {
   return "dim " + std::to_string(axis) + " of input '" + m.inputs[input].name +
          "'";
+}
+
+std::string Context::Impl::extentPlace(uint32_t extent) const {
+  if (const uint32_t first = plan.inputStart.back(); extent >= first)
+    return "integer '" + m.integers[extent - first].name + "'";
+  auto [input, axis] = plan.extentPlaces[extent];
+  return extentPlace(input, axis);
 }
 
 std::optional<int64_t> Context::Impl::symbolValue(std::string_view name) const {
@@ -62,11 +72,9 @@ Status Context::Impl::solveSymbols() {
     int64_t extent = inputExtents[source.extent];
     Result<int64_t> value =
         solveSymbol(source, symbol, plan.extents[source.extent], extent, known);
-    if (!value) {
-      auto [input, axis] = plan.extentPlaces[source.extent];
-      return Error(extentPlace(input, axis) + " is " + std::to_string(extent) +
-                   ", " + value.error().message);
-    }
+    if (!value)
+      return Error(extentPlace(source.extent) + " is " +
+                   std::to_string(extent) + ", " + value.error().message);
     symbols[source.symbol] = *value;
   }
   return {};
@@ -107,28 +115,24 @@ Context::Impl::describeSymbols(const std::vector<Expr> &exprs) const {
     const SymbolSource &source = plan.sources[solvedBy[s]];
     if (source.kind == SymbolSource::Kind::Range)
       continue;
-    auto [input, axis] = plan.extentPlaces[source.extent];
-    text += " by " + extentPlace(input, axis);
+    text += " by " + extentPlace(source.extent);
   }
   return text;
 }
 
 Status Context::Impl::checkInputExtents() {
-  for (uint32_t i = 0; i < m.inputs.size(); ++i)
-    for (uint32_t axis = 0; axis < m.inputs[i].shape.size(); ++axis) {
-      uint32_t at = plan.inputStart[i] + axis;
-      SizeProgram::Value value =
-          program->values[program->plan.inputExtents[at]];
-      if (value.valid && value.value == inputExtents[at])
-        continue;
-      const Expr &extent = m.inputs[i].shape[axis];
-      return Error(extentPlace(i, axis) + " is " +
-                   std::to_string(inputExtents[at]) + ", expected " +
-                   (value.valid ? std::to_string(value.value)
-                                : "a number, not an overflow or a division "
-                                  "by zero") +
-                   " (" + extent.str() + describeSymbols({extent}) + ")");
-    }
+  for (uint32_t at = 0; at < inputExtents.size(); ++at) {
+    SizeProgram::Value value = program->values[program->plan.inputExtents[at]];
+    if (value.valid && value.value == inputExtents[at])
+      continue;
+    const Expr &extent = plan.extents[at];
+    return Error(extentPlace(at) + " is " + std::to_string(inputExtents[at]) +
+                 ", expected " +
+                 (value.valid ? std::to_string(value.value)
+                              : "a number, not an overflow or a division "
+                                "by zero") +
+                 " (" + extent.str() + describeSymbols({extent}) + ")");
+  }
   return {};
 }
 
@@ -367,7 +371,9 @@ Status Context::Impl::placeOutputs() {
         !output.own.reserve(device, output.bytes, Device::Place::Host))
       return Error("out of memory for '" + m.outputs[i].name + "'");
     output.place = output.bound ? output.data : output.own.data();
-    output.staged = output.bytes > 0 && !isDirect(output.place);
+    // What an assertion found lies where the device writes and the host reads.
+    output.staged =
+        output.bytes > 0 && !isDirect(output.place) && !m.outputs[i].assertion;
     if (output.staged)
       total += roundUp(static_cast<uint64_t>(output.bytes), kCopyAlignment);
   }
@@ -517,6 +523,8 @@ Status Context::Impl::planCopies() {
     }
     add(p.pointers[p.m.outputs[i].buffer], place, output.bytes);
   }
+  for (uint32_t i : assertions)
+    add(p.pointers[p.m.outputs[i].buffer], outputs[i].own.data(), 1);
   // A state whose new value is another state's old value goes through temporary
   // memory, since either may be overwritten first.
   auto isOldState = [&](const OutputSpec &spec) {

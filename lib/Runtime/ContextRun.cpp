@@ -3,6 +3,7 @@
 
 #include "ContextImpl.h"
 #include <algorithm>
+#include <utility>
 
 using namespace luminal;
 using namespace luminal::runtime;
@@ -58,20 +59,39 @@ Status Context::setStream(std::optional<CallerStream> stream) {
 }
 
 Status Context::synchronize() {
+  impl->assertionFailed = false;
   return impl->inFlight ? impl->end(impl->settle()) : Status();
+}
+
+bool Context::failedAssertion() const { return impl->assertionFailed; }
+
+Status Context::Impl::checkAssertions() {
+  for (uint32_t i : assertions)
+    if (*static_cast<const volatile uint8_t *>(outputs[i].own.data()) == 0) {
+      assertionFailed = true;
+      return Error(*m.outputs[i].assertion);
+    }
+  return {};
 }
 
 Status Context::Impl::settle() {
   if (!inFlight && !onCallersStream)
     return {};
-  inFlight = false;
+  const bool hasResults = std::exchange(inFlight, false);
   Status status = program->launches->finish();
   if (!status)
     breakStates(true);
+  else if (hasResults)
+    return checkAssertions();
   return status;
 }
 
 Status Context::Impl::getReady() {
+  assertionFailed = false;
+  // The next call writes where this one says what it found.
+  if (inFlight && !assertions.empty())
+    if (Status earlier = settle(); !earlier)
+      return end(std::move(earlier));
   if (inFlight)
     if (Status earlier = program->launches->checkDeferred(); !earlier) {
       (void)bool(settle());
@@ -94,10 +114,11 @@ Status Context::Impl::getReady() {
 }
 
 Status Context::Impl::end(Status status) {
+  const bool isDone = bool(status) || assertionFailed;
   for (Output &output : outputs)
-    output.current = bool(status);
+    output.current = isDone;
   // Some units of a step may not have run.
-  program->countersClean &= bool(status);
+  program->countersClean &= isDone;
   return status;
 }
 
@@ -146,6 +167,8 @@ Status Context::Impl::call(StepListener *listener) {
     status = std::move(done);
   if (!status)
     breakStates(true);
+  else
+    status = checkAssertions();
   return status;
 }
 

@@ -136,6 +136,11 @@ struct Reader {
     return readOptional(ref, "max", symbol.range.hi);
   }
 
+  static Status read(const JsonRef &ref, IntegerInput &integer) {
+    LUMINAL_CHECK(readMember(ref, "name", integer.name));
+    return readMember(ref, "value", integer.value);
+  }
+
   static Status read(const JsonRef &ref, Requirement &requirement) {
     LUMINAL_CHECK(readMember(ref, "what", requirement.what));
     LUMINAL_CHECK(readMember(ref, "lesser", requirement.lesser));
@@ -160,7 +165,8 @@ struct Reader {
   static Status read(const JsonRef &ref, OutputSpec &output) {
     LUMINAL_CHECK(read(ref, static_cast<TensorSpec &>(output)));
     LUMINAL_CHECK(readMember(ref, "buffer", output.buffer));
-    return readOptional(ref, "updates", output.updates);
+    LUMINAL_CHECK(readOptional(ref, "updates", output.updates));
+    return readOptional(ref, "assertion", output.assertion);
   }
 
   static Status read(const JsonRef &ref, WeightSpec &weight) {
@@ -225,6 +231,7 @@ struct Reader {
     LUMINAL_CHECK(readMember(root, "producer", m.producer));
     LUMINAL_CHECK(readMember(root, "target", m.target));
     LUMINAL_CHECK(readMember(root, "symbols", m.symbols));
+    LUMINAL_CHECK(readOptional(root, "integers", m.integers));
     LUMINAL_CHECK(readOptional(root, "requirements", m.requirements));
     LUMINAL_CHECK(readMember(root, "inputs", m.inputs));
     LUMINAL_CHECK(readMember(root, "outputs", m.outputs));

@@ -28,6 +28,8 @@ static void printOutputs(Json &root, const Manifest &m) {
     json["buffer"] = output.buffer;
     if (output.updates)
       json["updates"] = *output.updates;
+    if (output.assertion)
+      json["assertion"] = *output.assertion;
     root["outputs"].push_back(std::move(json));
   }
 }
@@ -153,6 +155,9 @@ std::string Manifest::str() const {
   if (target.cubin)
     root["target"]["cubin"] = *target.cubin;
   printSymbols(root["symbols"], symbols);
+  for (const IntegerInput &integer : integers)
+    root["integers"].push_back(
+        Json{{"name", integer.name}, {"value", integer.value.str()}});
   printRequirements(root, *this);
   root["inputs"] = Json::array();
   for (const InputSpec &input : inputs) {

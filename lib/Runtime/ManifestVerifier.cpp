@@ -23,6 +23,7 @@ public:
     if (!makeLaunch(m.target.kind))
       return Error("target.kind: there is no target '" + m.target.kind + "'");
     LUMINAL_CHECK(symbols());
+    LUMINAL_CHECK(integers());
     LUMINAL_CHECK(requirements());
     LUMINAL_CHECK(buffers());
     LUMINAL_CHECK(weights());
@@ -80,11 +81,24 @@ private:
       if (!names.empty() && names.back() >= symbol.name)
         return Error(at("symbols", i) + ": '" + symbol.name +
                      "' is out of order or appears twice");
-      if (symbol.range.lo < 0 ||
-          (symbol.range.hi && *symbol.range.hi < symbol.range.lo))
+      if (symbol.range.hi && *symbol.range.hi < symbol.range.lo)
         return Error(at("symbols", i) + ": the range of '" + symbol.name +
-                     "' is negative or empty");
+                     "' is empty");
       names.push_back(symbol.name);
+    }
+    return {};
+  }
+
+  Status integers() {
+    std::set<std::string_view> seen;
+    for (size_t i = 0; i < m.integers.size(); ++i) {
+      const IntegerInput &integer = m.integers[i];
+      if (integer.name.find('\0') != std::string::npos)
+        return Error(at("integers", i) + ".name: holds a zero byte");
+      if (!seen.insert(integer.name).second)
+        return Error(at("integers", i) + ".name: '" + integer.name +
+                     "' appears twice");
+      LUMINAL_CHECK(expr(integer.value, at("integers", i) + ".value"));
     }
     return {};
   }
@@ -221,6 +235,11 @@ private:
                        " by another output");
         owned[output.buffer] = true;
       }
+      if (output.assertion &&
+          (output.dtype != DType::I1 || !output.shape.empty() ||
+           output.updates || output.assertion->find('\0') != std::string::npos))
+        return Error(where + ".assertion: must be text, of an i1[] that "
+                             "updates nothing");
       if (!output.updates)
         continue;
       if (*output.updates >= m.inputs.size() ||
@@ -255,8 +274,9 @@ private:
         return Error(at("weights", i) + ": is not that of the program");
     std::set<uint32_t> written;
     for (size_t i = 0; i < p.outputs.size(); ++i) {
-      if (p.outputs[i].updates)
-        return Error(at("outputs", i) + ".updates: there are no states");
+      if (!p.outputs[i].isUsers())
+        return Error(at("outputs", i) +
+                     ": there are neither states nor assertions");
       if (!constantBytes(p.outputs[i]))
         return Error(at("outputs", i) + ".shape: must be constant");
       uint32_t buffer = p.outputs[i].buffer;
@@ -291,7 +311,8 @@ private:
       return Error("inputs: are not those of the program");
     if (!haveSame(m.outputs, v.outputs,
                   [](const OutputSpec &a, const OutputSpec &b) {
-                    return isSame(a, b) && a.updates == b.updates;
+                    return isSame(a, b) && a.updates == b.updates &&
+                           a.assertion == b.assertion;
                   }))
       return Error("outputs: are not those of the program");
     if (!haveSame(m.weights, v.weights,

@@ -13,6 +13,8 @@ static Status planSources(const Manifest &m, Plan &plan) {
       plan.extents.push_back(m.inputs[i].shape[axis]);
       plan.extentPlaces.push_back({i, axis});
     }
+  for (const IntegerInput &integer : m.integers)
+    plan.extents.push_back(integer.value);
   plan.sources = planSymbols(m.symbols, plan.extents);
   std::vector<bool> found(m.symbols.size());
   for (const SymbolSource &source : plan.sources)
@@ -41,6 +43,8 @@ Result<Plan> Plan::build(const Manifest &m) {
     start.push_back(static_cast<uint32_t>(slots.size()));
   };
   addExtents(m.inputs, plan.inputStart, plan.inputExtents);
+  for (const IntegerInput &integer : m.integers)
+    plan.inputExtents.push_back(plan.sizes.add(integer.value));
   addExtents(m.outputs, plan.outputStart, plan.outputExtents);
   for (const BufferSpec &buffer : m.buffers)
     plan.buffers.push_back(

@@ -12,7 +12,7 @@ namespace luminal::runtime {
 
 /// How symbols are solved from input extents, and the slot of every size in one
 /// program. Extents of inputs and outputs are flattened: extent `axis` of input
-/// i is number `inputStart[i] + axis`.
+/// i is number `inputStart[i] + axis`. Integers follow the extents of inputs.
 struct Plan {
   struct BufferSlots {
     SizeProgram::Slot offset, bytes;
@@ -31,7 +31,8 @@ struct Plan {
 
   /// Each uses only symbols of earlier ones; every symbol has one.
   std::vector<SymbolSource> sources;
-  /// The expression of each input extent, and its input and axis.
+  /// The expression of each input extent and each integer; of an extent, its
+  /// input and axis.
   std::vector<Expr> extents;
   std::vector<std::pair<uint32_t, uint32_t>> extentPlaces;
   SizeProgram sizes;

@@ -5,6 +5,8 @@
 #include "luminal/Support/Npy.h"
 #include "luminal/Support/SafeTensors.h"
 #include <algorithm>
+#include <charconv>
+#include <cstring>
 #include <unistd.h>
 
 using namespace luminal;
@@ -12,6 +14,20 @@ using namespace luminal;
 static bool endsWith(std::string_view text, std::string_view end) {
   return text.size() >= end.size() &&
          text.substr(text.size() - end.size()) == end;
+}
+
+/// The tensor of an integer, where `text` is a number.
+static std::optional<HostTensor> readInteger(const TensorPort &port,
+                                             std::string_view text) {
+  int64_t value;
+  auto [end, code] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if (!port.isInteger || code != std::errc() ||
+      end != text.data() + text.size())
+    return std::nullopt;
+  HostTensor tensor{port.name, DType::I64, {}, {}};
+  std::memcpy(allocateTensor(tensor), &value, sizeof value);
+  return tensor;
 }
 
 static std::string portList(const std::vector<TensorPort> &ports) {
@@ -53,6 +69,11 @@ luminal::readTensorFiles(const std::vector<std::string> &files,
                      " '" + argument.substr(0, equal) +
                      "' (there are: " + portList(ports) + ")");
     }
+    if (index)
+      if (auto integer = readInteger(ports[*index], file)) {
+        LUMINAL_CHECK(set(*index, std::move(*integer), argument));
+        continue;
+      }
     if (endsWith(file, ".safetensors")) {
       LUMINAL_TRY(tensorFile, SafeTensors::open(file));
       if (index) {

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._errors import (ArgumentError, ArtifactError, CallError, CompileError, DeviceError, DTypeError, LibraryError,
-                      LuminalError, ShapeError, TrainingError, UnsupportedOp, UnsupportedOpError)
+from ._errors import (ArgumentError, ArtifactError, CallError, CompileError, DeviceError, DTypeError,
+                      FailedAssertionError, LibraryError, LuminalError, ShapeError, TrainingError, UnsupportedOp, UnsupportedOpError)
 
 __version__ = "0.1.0"
-__all__ = ["ArgumentError", "ArtifactError", "CallError", "CompileError", "DeviceError", "DTypeError", "LibraryError",
-           "LuminalError", "ShapeError", "TrainingError", "UnsupportedOp", "UnsupportedOpError", "bench", "compile", "explain",
+__all__ = ["ArgumentError", "ArtifactError", "CallError", "CompileError", "DeviceError", "DTypeError",
+           "FailedAssertionError", "LibraryError", "LuminalError", "ShapeError", "TrainingError", "UnsupportedOp", "UnsupportedOpError", "bench", "compile", "explain",
            "explore", "invalidate", "load"]
 
 

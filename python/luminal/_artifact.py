@@ -57,21 +57,23 @@ class Tensor:
 class _Arrays:
     """The arguments of a call in memory of one thread, so that a call allocates none."""
 
-    __slots__ = ("tensors", "dtypes", "extents", "outputs", "output_extents", "request", "address", "shapes", "threads",
-                 "stream", "version")
+    __slots__ = ("tensors", "dtypes", "extents", "integers", "outputs", "output_extents", "request", "address", "shapes",
+                 "threads", "stream", "version")
 
     def __init__(self, artifact: Artifact) -> None:
         tensors = artifact.inputs + artifact.weights + artifact.states
         self.tensors = (ctypes.c_void_p * len(tensors))()
         self.dtypes = (ctypes.c_int32 * len(tensors))(*(_capi.DTYPES.index(t.dtype) for t in tensors))
         self.extents: Any = (ctypes.c_int64 * sum(len(t.shape) for t in artifact.inputs))()
+        self.integers: Any = (ctypes.c_int64 * len(artifact.integers))()
         self.outputs = (ctypes.c_void_p * len(artifact.outputs))()
         self.output_extents: Any = (ctypes.c_int64 * sum(len(t.shape) for t in artifact.outputs))()
         self.request = _capi.CallRequest(
             ctypes.sizeof(_capi.CallRequest), 0, self.tensors, self.dtypes, len(self.tensors), self.extents,
             len(self.extents), self.output_extents, len(self.output_extents), self.outputs, len(self.outputs), 0)
+        self.request.integers, self.request.num_integers = self.integers, len(self.integers)
         self.address = ctypes.addressof(self.request)
-        # What `extents` and `output_extents` hold, and the request's threads, stream and version of weights.
+        # What `extents`, `integers` and `output_extents` hold, and the request's threads, stream and version of weights.
         self.shapes: Shapes | None = None
         self.threads = 0
         self.stream: int | None = None
@@ -88,10 +90,11 @@ def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 class Shapes:
-    """The extents of one size of a call: of all inputs, and of each output."""
+    """The extents of one size of a call, of all inputs and of each output, and its integers."""
 
-    def __init__(self, extents: tuple[int, ...], outputs: list[tuple[int, ...]]) -> None:
+    def __init__(self, extents: tuple[int, ...], outputs: list[tuple[int, ...]], integers: tuple[int, ...] = ()) -> None:
         self.extents = extents
+        self.integers = integers
         self.outputs = outputs
         self.output_extents = tuple(extent for shape in outputs for extent in shape)
         self.strides = [row_major(shape) for shape in outputs]
@@ -106,14 +109,16 @@ class Artifact:
         self.target: str = self._lib.luminal_target(handle).decode()
         """The kind of device that runs it: "cpu" or "cuda"."""
         self._is_device = self.target != "cpu"
-        self.inputs, self.outputs, self.weights, self.states = (self._read(kind) for kind in range(4))
+        self.inputs, self.outputs, self.weights, self.states, integers = (self._read(kind) for kind in range(5))
+        self.integers = [integer.name for integer in integers]
+        """The ints that a call takes beside its tensors, by name."""
         self._call = self._lib.luminal_call
         self._address = handle.value
         # Faster than assigning to a slice of an array of pointers.
         self._pack_tensors = struct.Struct(f"{len(self.inputs) + len(self.weights) + len(self.states)}P").pack_into
         self._pack_outputs = struct.Struct(f"{len(self.outputs)}P").pack_into
         self._local = threading.local()
-        self._known: dict[tuple[int, ...], Shapes] = {}
+        self._known: dict[tuple[tuple[int, ...], tuple[int, ...]], Shapes] = {}
 
     @staticmethod
     def from_bytes(data: bytes, device: int = 0) -> Artifact:
@@ -153,16 +158,22 @@ class Artifact:
         arrays = self._local.arrays = _Arrays(self)
         return arrays
 
-    def shapes(self, extents: tuple[int, ...]) -> Shapes:
-        """The shapes of a call whose inputs have these extents, one input after another. Raises ShapeError."""
-        found = self._known.get(extents)
+    def shapes(self, extents: tuple[int, ...], integers: tuple[int, ...] = ()) -> Shapes:
+        """The shapes of a call whose inputs have these extents, one input after another, with these integers. Raises
+        ShapeError."""
+        found = self._known.get((extents, integers))
         if found is not None:
             return found
         arrays = getattr(self._local, "arrays", None) or self._make_arrays()
-        if len(extents) != len(arrays.extents):
-            raise _errors.ShapeError(f"{len(extents)} extents of inputs, expected {len(arrays.extents)}")
+        if len(extents) != len(arrays.extents) or len(integers) != len(arrays.integers):
+            raise _errors.ShapeError(f"{len(extents)} extents of inputs and {len(integers)} integers, expected "
+                                     f"{len(arrays.extents)} and {len(arrays.integers)}")
+        for name, value in zip(self.integers, integers):
+            if not -2 ** 63 <= value < 2 ** 63:
+                raise _errors.ShapeError(f"integer '{name}' is {value}, which 64 bits do not hold")
         arrays.shapes = None
         arrays.extents[:] = extents
+        arrays.integers[:] = integers
         arrays.request.only_shapes = 1
         status = self._call(self._handle, arrays.address)
         arrays.request.only_shapes = 0
@@ -171,10 +182,10 @@ class Artifact:
         for tensor in self.outputs:
             outputs.append(tuple(arrays.output_extents[at:at + len(tensor.shape)]))
             at += len(tensor.shape)
-        found = Shapes(extents, outputs)
+        found = Shapes(extents, outputs, integers)
         if len(self._known) >= 1024:
             self._known.clear()
-        self._known[extents] = found
+        self._known[extents, integers] = found
         return found
 
     @contextlib.contextmanager
@@ -218,6 +229,7 @@ class Artifact:
         if arrays.shapes is not shapes:
             arrays.shapes = None
             arrays.extents[:] = shapes.extents
+            arrays.integers[:] = shapes.integers
             arrays.output_extents[:] = shapes.output_extents
             arrays.shapes = shapes
         threads = self._threads(threads)
@@ -246,6 +258,7 @@ class Repeat:
         """``reader``: of the objects. The rest is as of ``Artifact.call``."""
         arrays = _Arrays(artifact)
         arrays.extents[:], arrays.output_extents[:] = shapes.extents, shapes.output_extents
+        arrays.integers[:] = shapes.integers
         request, made = arrays.request, ctypes.c_void_p()
         request.threads = artifact._threads(threads)
         request.stream, request.on_stream = stream or 0, stream is not None

@@ -13,7 +13,7 @@ from typing import Any
 
 from . import _errors
 
-INPUT, OUTPUT, WEIGHT, STATE = range(4)
+INPUT, OUTPUT, WEIGHT, STATE, INTEGER = range(5)
 SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE = range(3)
 
 # Names of the element types, in the order of luminal_dtype.
@@ -23,7 +23,7 @@ DTYPES = ["float32", "float16", "bfloat16", "float64", "int32", "int64", "bool",
 # By luminal_error_code.
 _EXCEPTIONS: dict[int, type[_errors.LuminalError]] = {
     2: _errors.ArgumentError, 3: _errors.ArtifactError, 4: _errors.CompileError, 5: _errors.CompileError,
-    6: _errors.DTypeError, 7: _errors.ShapeError, 8: _errors.CallError}
+    6: _errors.DTypeError, 7: _errors.ShapeError, 8: _errors.CallError, 9: _errors.FailedAssertionError}
 IMPORT_FAILED = 4
 
 
@@ -60,7 +60,8 @@ class CallRequest(ctypes.Structure):
                 ("num_outputs", ctypes.c_size_t), ("only_shapes", ctypes.c_int32), ("stream", ctypes.c_void_p),
                 ("on_stream", ctypes.c_int32), ("read", ctypes.c_void_p), ("handle_offset", ctypes.c_size_t),
                 ("weights_version", ctypes.c_uint64), ("profile", ctypes.c_void_p),
-                ("tensor_reader", ctypes.c_void_p)]
+                ("tensor_reader", ctypes.c_void_p), ("integers", ctypes.POINTER(ctypes.c_int64)),
+                ("num_integers", ctypes.c_size_t)]
 
 
 class TensorReader(ctypes.Structure):

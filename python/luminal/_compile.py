@@ -19,6 +19,7 @@ from torch.utils import _pytree as pytree
 
 from . import _archive, _cache, _capi, _devices, _errors, _prepared, _profile, _report, _strides, _trace, _training, _versions
 from ._options import Options
+from ._integers import check_integer, integers_of
 from ._runner import DTYPES, Result, check_tensor
 
 Source = torch.nn.Module | Callable[..., Any] | ExportedProgram | str | os.PathLike[str]
@@ -246,7 +247,8 @@ class CompiledModel:
         tensors = [inputs[t.name] if t.name in inputs else self._value(t.name) for t in self._sources]
         for tensor, spec in zip(tensors, self._sources if self._in_place is None else self._in_place.arguments):
             check_tensor(tensor, spec, self._place.at)
-        results = iter(self._call_guarded(*tensors))
+        integers = tuple(check_integer(inputs[name], name) for name in integers_of(self.artifact))
+        results = iter(self._call_guarded(integers, *tensors))
         outputs: list[Any] = []
         for spec in self._specs.output_specs:
             if spec.kind != OutputKind.USER_OUTPUT:
@@ -280,10 +282,10 @@ class CompiledModel:
                 named[arg.name] = leaf
         return named
 
-    def _run(self, *tensors: torch.Tensor) -> list[torch.Tensor]:
+    def _run(self, integers: tuple[int, ...], *tensors: torch.Tensor) -> list[torch.Tensor]:
         from ._runner import run_tensors
         return run_tensors(self.artifact, list(tensors), self._results, place=self._place, watch=self._watch,
-                           in_place=self._in_place)
+                           in_place=self._in_place, integers=integers)
 
 
 def _has(module: torch.nn.Module, path: str) -> bool:

@@ -58,6 +58,10 @@ class CallError(LuminalError):
     """A call failed: memory that overlaps, a missing weight, an index out of range."""
 
 
+class FailedAssertionError(CallError):
+    """An assertion of the program about what its tensors hold is false. What the call wrote to inputs stays."""
+
+
 class DTypeError(LuminalError, TypeError):
     """A tensor has another element type than the program."""
 

@@ -3,27 +3,25 @@
 """Makes an exported program of a functional ATen graph.
 
 Such a graph has tensors and symbolic ints as inputs, its mutations as trailing ``aten.copy_``, and constants as
-attributes. A program has tensors only: an int that is the extent of an input is read from it, any other becomes the
-extent of an input without elements.
+attributes. An int that is the extent of an input is read from it; any other is an integer of the program.
 """
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import operator
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import sympy  # type: ignore[import-untyped]
 import torch
 from torch import fx
 from torch.export.graph_signature import (ExportGraphSignature, InputKind, InputSpec, OutputKind, OutputSpec,
-                                          TensorArgument)
+                                          SymIntArgument, TensorArgument)
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _disable_current_modes
 
 from . import _aliases, _archive, _devices, _errors, _expressions, _strides, _versions
+from ._program import Argument, Computed, Constant, InputView, Output, Program, Size, View
 
 # Larger constants stay where they are and are bound like inputs.
 _MAX_CONSTANT_BYTES = 1024
@@ -32,108 +30,6 @@ WEIGHT = "luminal_weight"
 # In the metadata of arguments that need not have the strides that they were traced with.
 UNGUARDED = "luminal_unguarded"
 aten = torch.ops.aten
-
-
-@dataclasses.dataclass(frozen=True)
-class Argument:
-    """An input of the program is this argument of the graph."""
-
-    position: int
-    strided: bool
-    """Whether its memory was not row-major when the graph was traced."""
-    is_guarded: bool = True
-    """Whether all calls give a tensor of these strides."""
-    layout: _strides.Layout | None = None
-    """Where the program is given its storage."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Size:
-    """An input of the program has no elements, and this int as its first extent."""
-
-    position: int
-    """Of the argument."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Computed:
-    """The same, of what the caller computes of sizes, since no archive can hold it."""
-
-    expr: Any
-
-
-@dataclasses.dataclass(frozen=True)
-class Constant:
-    """An input of the program is this tensor."""
-
-    tensor: torch.Tensor
-
-
-@dataclasses.dataclass(frozen=True)
-class View:
-    """A part of an output of the program, in memory: sizes, strides and offset are sympy expressions."""
-
-    shape: tuple[Any, ...]
-    strides: tuple[Any, ...]
-    offset: Any
-
-
-@dataclasses.dataclass(frozen=True)
-class InputView:
-    """A part of an argument of the graph, in memory."""
-
-    position: int
-    """Of the argument."""
-    ops: tuple[tuple[Any, tuple[Any, ...], dict[str, Any]], ...]
-    """Called in turn with the tensor, these arguments after it; sizes are sympy expressions."""
-
-
-@dataclasses.dataclass
-class Output:
-    """An output of the graph: output ``index`` of the program, else a view of an argument, else a number (a sympy
-    expression of sizes), else any object."""
-
-    index: int | None = None
-    input_view: InputView | None = None
-    size: Any = None
-    type: Callable[[Any], Any] = int
-    """Of the number."""
-    value: Any = None
-    permutation: tuple[int, ...] | None = None
-    """Of the dims of the program's output: the graph's has the strides that this gives."""
-    strides: tuple[Any, ...] | None = None
-    """Of a copy of the program's output, which is the graph's; sympy expressions."""
-    view: View | None = None
-    """Of the permuted output: the graph's is that, since another output shares its memory."""
-
-
-@dataclasses.dataclass
-class Program:
-    """A graph as an archive, and what its inputs and outputs are to the graph's caller."""
-
-    archive: bytes
-    inputs: dict[str, Argument | Size | Computed | Constant]
-    outputs: list[Output]
-    symbols: dict[Any, tuple[int, int | None]]
-    """Where each symbol's value is: an argument and a dim, or None for an argument that is an int."""
-    num_arguments: int
-    """Of the graph."""
-    place: _devices.Place
-    """Where it runs."""
-    devices: list[torch.device]
-    """Of the program's outputs."""
-    names: dict[str, Any]
-    """What symbols stand for that the graph does not have."""
-
-    @contextlib.contextmanager
-    def explained(self) -> Iterator[None]:
-        """Says in errors of the compiler what symbols stand for."""
-        try:
-            yield
-        except _errors.CompileError as error:
-            if told := [f"{name} is {expr}" for name, expr in self.names.items() if re.search(rf"\b{name}\b", str(error))]:
-                error.args = (f"{error}; where {', '.join(told)}", *error.args[1:])
-            raise
 
 
 def make_program(graph_module: fx.GraphModule, device: str = "", in_place: bool = True) -> Program | None:
@@ -159,6 +55,7 @@ class _Builder:
                 next(iter(self.graph.nodes)).prepend(node)
         self.last = self.arguments[-1] if self.arguments else None
         self.inputs: dict[str, Argument | Size | Computed | Constant] = {}
+        self.integers: dict[str, int] = {}
         self.constants: dict[str, torch.Tensor] = {}
         self.weights: set[str] = set()
         self.symbols: dict[Any, tuple[int, int | None]] = {}
@@ -172,7 +69,7 @@ class _Builder:
             self.read_argument(position, node)
         for position, node in enumerate(self.arguments):
             if not isinstance(node.meta["val"], torch.Tensor):
-                self.remove_int(position, node)
+                self.read_int(position, node)
         self.carry_symbols()
         self.refuse_unknown_sizes()
         self.lift_constants()
@@ -210,7 +107,7 @@ class _Builder:
         ranges = {symbol: self.shape_env.bound_sympy(symbol) for symbol in self.symbols}
         ranges |= {symbol: self.shape_env.bound_sympy(expr) for expr, symbol in names.items()}
         archive = _archive.write_archive(graph_module, self.signature(mutations, tensors), self.constants, ranges, names=names)
-        return Program(archive, self.inputs, outputs, self.symbols, len(self.arguments), place,
+        return Program(archive, self.inputs, self.integers, outputs, self.symbols, len(self.arguments), place,
                        [_devices.locate(node.meta["val"].device) for node in tensors],
                        {str(symbol): expr for expr, symbol in names.items()})
 
@@ -241,11 +138,16 @@ class _Builder:
         elif not isinstance(value, int):
             raise _errors.DTypeError(f"input '{node.name}' is a {type(value).__name__}: only tensors and ints are")
 
-    def remove_int(self, position: int, node: fx.Node) -> None:
+    def read_int(self, position: int, node: fx.Node) -> None:
+        """Leaves in the graph an int that the program has to be given."""
         value = node.meta["val"]
         if node.users and isinstance(value, torch.SymInt):
             expr = value.node.expr
-            self.carry(position, node)
+            if expr not in self.extents:
+                self.integers[node.name] = position
+                if expr.is_Symbol:
+                    self.symbols.setdefault(expr, (position, None))
+                return
             tensor, dim = self.extents[expr]
             with self.graph.inserting_before(self.last.next):  # type: ignore[union-attr]
                 size = self.graph.call_function(aten.sym_size.int, (tensor, dim))
@@ -285,6 +187,7 @@ class _Builder:
         """A part of a graph may read a tensor whose extents are made of sizes that no argument of the part has."""
         tensors = [node for node in self.arguments if isinstance(node.meta.get("val"), torch.Tensor) and node.users]
         extents = [(node, _aliases.expr_of(extent)) for node in tensors for extent in node.meta["val"].shape]
+        extents += [(node, _aliases.expr_of(node.meta["val"])) for node in self.arguments if node.name in self.integers]
         known = set(self.symbols)
         for _, expr in extents:
             # As the runtime does (luminal/Support/SymbolSolver.h): one symbol from an extent that is linear in it.
@@ -293,7 +196,7 @@ class _Builder:
                 known |= unknown
         for node, expr in extents:
             if expr.free_symbols - known:
-                reason = f"reads a tensor with an extent of {expr}, which no argument of the compiled part tells"
+                reason = f"reads a size, {expr}, which no argument of the compiled part tells"
                 ops = [_errors.UnsupportedOp(f"{user.target}: {reason}", user.name, *_archive.place_of(user))
                        for user in node.users]
                 raise _errors.UnsupportedOpError("; ".join(map(str, ops)), ops)
@@ -445,6 +348,9 @@ class _Builder:
     def signature(self, mutations: list[tuple[fx.Node, fx.Node]], tensors: list[fx.Node]) -> ExportGraphSignature:
         inputs = []
         for node in self.graph.find_nodes(op="placeholder"):
+            if node.name in self.integers:
+                inputs.append(InputSpec(InputKind.USER_INPUT, SymIntArgument(node.name), None))
+                continue
             kind = (InputKind.CONSTANT_TENSOR if node.name in self.constants else
                     InputKind.PARAMETER if node.name in self.weights else InputKind.USER_INPUT)
             inputs.append(InputSpec(kind, TensorArgument(node.name), node.name if kind != InputKind.USER_INPUT else None))

@@ -36,7 +36,7 @@ def load(path: str | os.PathLike[str], weights: str | os.PathLike[str] | None = 
 
 
 class Model:
-    """A loaded artifact: takes its inputs in order or by name, returns a list of outputs.
+    """A loaded artifact: takes its inputs in order, then its integers, or by name; returns a list of outputs.
 
     Given torch tensors, or loaded for a device by name, it returns torch tensors, else numpy arrays. An input that the program writes to is changed in
     place. States carry over from call to call until ``reset``.
@@ -77,7 +77,7 @@ class Model:
         return self._call_numpy(values)
 
     def _order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        names = [t.name for t in self.inputs]
+        names = [t.name for t in self.inputs] + getattr(self._artifact, "integers", [])
         if len(args) + len(kwargs) != len(names) or set(kwargs) != set(names[len(args):]):
             raise _errors.ArgumentError(f"got {len(args)} inputs and {sorted(kwargs)}, expected {', '.join(names)}")
         return [*args, *(kwargs[name] for name in names[len(args):])]
@@ -98,7 +98,13 @@ class Model:
             if spec.is_written and not (array.flags.c_contiguous and array.flags.writeable):
                 raise _errors.ArgumentError(f"'{spec.name}' is written to: it must be contiguous and writable")
             arrays.append(numpy.ascontiguousarray(array).reshape(array.shape))
-        shapes = self._artifact.shapes(tuple(extent for array in arrays for extent in array.shape))
+        integers = tuple(values[len(arrays):])
+        for name, value in zip(getattr(self._artifact, "integers", []), integers):
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise _errors.ArgumentError(f"'{name}' is a {type(value).__name__}: expected an int")
+        extents = tuple(extent for array in arrays for extent in array.shape)
+        shapes = self._artifact.shapes(extents, integers) if isinstance(self._artifact, Artifact) else (
+            self._artifact.shapes(extents))
         outputs = [numpy.empty(shape, _VOID.get(spec.dtype, spec.dtype))
                    for shape, spec in zip(shapes.outputs, self.outputs)]
         rest = [0] * (len(self._artifact.weights) + len(self._artifact.states))

@@ -14,8 +14,9 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _pytree as pytree
 
-from . import _capi, _devices, _errors, _expressions, _graph, _objects, _prepared, _strides, _versions
+from . import _capi, _devices, _errors, _expressions, _objects, _prepared, _program, _strides, _versions
 from ._artifact import Artifact, Reader, Repeat, Shapes, Tensor
+from ._integers import check_integer, integers_of, shapes_of
 from .devices import Device, Executable
 
 DTYPES: dict[str, torch.dtype] = {name: getattr(torch, name) for name in _capi.DTYPES}
@@ -73,8 +74,8 @@ def check_tensor(tensor: Any, spec: Tensor, device: torch.device) -> None:
 def run_tensors(artifact: Executable, tensors: list[torch.Tensor], expected: Sequence[Result],
                 shapes: Shapes | None = None, threads: int | None = None,
                 place: _devices.Place = _devices.CPU, watch: _prepared.Watch | None = None,
-                in_place: _strides.Strided | None = None) -> list[torch.Tensor]:
-    """One call on tensors of the caller, in the order inputs, weights, states; returns new outputs.
+                in_place: _strides.Strided | None = None, integers: tuple[int, ...] = ()) -> list[torch.Tensor]:
+    """One call on tensors of the caller, in the order inputs, weights, states, and on integers; returns new outputs.
 
     Those that the program writes to are changed in place, also where they are strided. On a GPU the call is work of
     torch's current stream of ``place``, where the artifact runs. ``in_place``: which of the others it reads as they lie.
@@ -86,7 +87,7 @@ def run_tensors(artifact: Executable, tensors: list[torch.Tensor], expected: Seq
         strided = {i: t for i, t in enumerate(tensors) if not t.is_contiguous()}
         tensors = [t.contiguous() for t in tensors]
     if shapes is None:
-        shapes = artifact.shapes(tuple([e for t in tensors[:len(artifact.inputs)] for e in t.shape]))
+        shapes = shapes_of(artifact, tuple([e for t in tensors[:len(artifact.inputs)] for e in t.shape]), integers)
     results = [torch.empty(shape, dtype=result.dtype, device=result.device)
                for shape, result in zip(shapes.outputs, expected)]
     address, stream = place.device.address, place.device.stream(place.at)
@@ -159,6 +160,8 @@ def _finish_write(written: torch.Tensor, original: torch.Tensor | None) -> None:
 def call_model(artifact: Executable, values: list[Any], threads: int, device: str) -> list[torch.Tensor]:
     """A call on inputs alone: weights and states are the artifact's. numpy arrays may stand beside tensors."""
     tensors = []
+    count = len(artifact.inputs)
+    integers = tuple(check_integer(value, name) for value, name in zip(values[count:], integers_of(artifact)))
     for value, spec in zip(values, artifact.inputs):
         tensor = value
         if not isinstance(value, torch.Tensor) and hasattr(value, "__dlpack__"):
@@ -171,39 +174,40 @@ def call_model(artifact: Executable, values: list[Any], threads: int, device: st
         check_tensor(tensor, spec, place.at)
     with torch.no_grad():
         return run_tensors(artifact, tensors, [Result(DTYPES[t.dtype], place.at) for t in artifact.outputs],
-                           threads=threads, place=place)
+                           threads=threads, place=place, integers=integers)
 
 
 class GraphRunner:
     """A compiled graph: called with the list of the graph's arguments, returns the list of its outputs."""
 
-    def __init__(self, artifact: Executable, program: _graph.Program, freeze: bool) -> None:
+    def __init__(self, artifact: Executable, program: _program.Program, freeze: bool) -> None:
         self.artifact, self.reader = artifact, _reader(artifact, program.place)
         self.specs = artifact.inputs + artifact.weights
         self.inputs = [program.inputs[t.name] for t in self.specs]
         layouts = {i: source.layout for i, source in enumerate(self.inputs)
-                   if isinstance(source, _graph.Argument) and source.layout is not None}
+                   if isinstance(source, _program.Argument) and source.layout is not None}
         self.in_place = _strides.Strided(layouts, self.specs) if layouts else None
         self.watch = _prepared.watch(self.specs, freeze)
         self.outputs = program.outputs
         self.symbols = program.symbols
         self.place = program.place
         self.results = [Result(DTYPES[t.dtype], device) for t, device in zip(artifact.outputs, program.devices)]
-        arguments = [i.position for i in self.inputs if isinstance(i, _graph.Argument)]
+        arguments = [i.position for i in self.inputs if isinstance(i, _program.Argument)]
         self.only_arguments = len(arguments) == len(self.inputs)
         self.pick = tuple if arguments == list(range(program.num_arguments)) else (
             operator.itemgetter(*arguments) if len(arguments) > 1 else (lambda args: tuple([args[i] for i in arguments])))
+        self.integers = [program.integers[name] for name in integers_of(artifact)]
         self.shapes: Shapes | None = None
-        if all(-1 not in t.shape for t in artifact.inputs):
+        if not self.integers and all(-1 not in t.shape for t in artifact.inputs):
             self.shapes = artifact.shapes(tuple(e for t in artifact.inputs for e in t.shape))
         self.plain = all(o.index == i and o.permutation is o.strides is o.view is None for i, o in enumerate(program.outputs))
         # Dynamo guards the strides of the arguments of its graphs, except of the bases that AOTAutograd finds for
         # inputs that are written to. A dense argument is then its storage, whose extents are known where all are.
-        strided = any(isinstance(i, _graph.Argument) and i.strided and not self._is_storage(i) for i in self.inputs)
+        strided = any(isinstance(i, _program.Argument) and i.strided and not self._is_storage(i) for i in self.inputs)
         self.is_direct = self.only_arguments and not written(artifact) and not strided
         self._boxed_call = True
 
-    def _is_storage(self, argument: _graph.Argument) -> bool:
+    def _is_storage(self, argument: _program.Argument) -> bool:
         layout = argument.layout
         return (layout is not None and layout.strides is None and argument.is_guarded and self.shapes is not None
                 and _versions.GUARDS_WEIGHTS)
@@ -236,7 +240,7 @@ class GraphRunner:
 
         def run(args: list[Any]) -> Sequence[Any]:
             tensors = args if pick is None else pick(args)
-            size = known or size_of(tensors)
+            size = known or size_of(tensors, args)
             results = []
             for make, shape, strides, dtype in size.outputs:
                 results.append(make(shape, strides, dtype))
@@ -259,7 +263,7 @@ class GraphRunner:
 
         def run(args: list[Any]) -> Sequence[Any]:
             tensors = pick(args)
-            size = known or size_of(tensors)
+            size = known or size_of(tensors, args)
             results = [make(shape, strides, dtype) for make, shape, strides, dtype in size.outputs]
             call(map(address, tensors), map(address, results), size.shapes, _get_num_threads(),
                  stream_of() if stream_of is not None else None, watch.number(tensors) if watch is not None else 0)
@@ -280,23 +284,32 @@ class GraphRunner:
 
         return _Size(shapes, outputs, _Repeats(repeat))
 
-    def _dynamic_sizes(self) -> Callable[[Sequence[torch.Tensor]], _Size]:
-        """By the tensors of a call. Where extents are guarded, only those that are dynamic are looked at."""
+    def _dynamic_sizes(self) -> Callable[[Sequence[torch.Tensor], Sequence[Any]], _Size]:
+        """By the tensors and the arguments of a call. Where extents are guarded, only those that are dynamic are looked
+        at."""
         artifact, count, known = self.artifact, len(self.artifact.inputs), dict[tuple[int, ...], _Size]()
         positions = [i for i, t in enumerate(artifact.inputs)
                      if -1 in t.shape or not (_versions.GUARDS_WEIGHTS or self._checks_objects())]
 
-        def size_of(tensors: Sequence[torch.Tensor]) -> _Size:
+        ints = self.integers
+
+        def size_of(tensors: Sequence[torch.Tensor], args: Sequence[Any]) -> _Size:
             key = tuple([e for i in positions for e in tensors[i].shape])
+            if ints:
+                key += tuple([args[i] for i in ints])
             found = known.get(key)
             if found is None:
-                found = self._size(artifact.shapes(tuple([e for t in tensors[:count] for e in t.shape])))
+                extents = tuple([e for t in tensors[:count] for e in t.shape])
+                found = self._size(shapes_of(artifact, extents, self._integers(args)))
                 if len(known) >= 1024:
                     known.clear()
                 known[key] = found
             return found
 
         return size_of
+
+    def _integers(self, args: Sequence[Any]) -> tuple[int, ...]:
+        return tuple([args[i] for i in self.integers])
 
     def _checks_objects(self) -> bool:
         """Whether the library does what ``_checked`` is for, at each call."""
@@ -310,7 +323,7 @@ class GraphRunner:
                 try:
                     return run(args)
                 except (_errors.ShapeError, _errors.DTypeError):
-                    return self._run_checked(self.pick(args))
+                    return self._run_checked(self.pick(args), self._integers(args))
 
             return attempt
         specs, pick = self.specs, self.pick
@@ -324,32 +337,32 @@ class GraphRunner:
             if all(map(_is_contiguous, tensors)) and list(map(kind_of, tensors)) == kinds and all(
                     tensors[i].shape == shape for i, shape in known):
                 return run(args)
-            return self._run_checked(tensors)
+            return self._run_checked(tensors, self._integers(args))
 
         return checked
 
-    def _run_checked(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    def _run_checked(self, tensors: Sequence[torch.Tensor], integers: tuple[int, ...]) -> list[torch.Tensor]:
         specs = self.specs if self.in_place is None else self.in_place.arguments
         for tensor, spec in zip(tensors, specs):
             check_tensor(tensor, spec, self.place.at)
         return run_tensors(self.artifact, list(tensors), self.results, self.shapes, place=self.place, watch=self.watch,
-                           in_place=self.in_place)
+                           in_place=self.in_place, integers=integers)
 
     def __call__(self, args: list[Any]) -> list[Any]:
         tensors = self.pick(args) if self.only_arguments else [self._tensor(i, args) for i in self.inputs]
         if not _versions.GUARDS_WEIGHTS:
-            results = self._run_checked(tensors)
+            results = self._run_checked(tensors, self._integers(args))
         else:
             results = run_tensors(self.artifact, list(tensors), self.results, self.shapes, place=self.place,
-                                  watch=self.watch, in_place=self.in_place)
+                                  watch=self.watch, in_place=self.in_place, integers=self._integers(args))
         return results if self.plain else [self._output(o, results, args) for o in self.outputs]
 
     def _tensor(self, source: Any, args: Sequence[Any]) -> torch.Tensor:
-        if isinstance(source, _graph.Argument):
+        if isinstance(source, _program.Argument):
             return args[source.position]  # type: ignore[no-any-return]
-        if isinstance(source, _graph.Constant):
+        if isinstance(source, _program.Constant):
             return source.tensor
-        extent = self._evaluate(source.expr, args) if isinstance(source, _graph.Computed) else args[source.position]
+        extent = self._evaluate(source.expr, args) if isinstance(source, _program.Computed) else args[source.position]
         return torch.empty((extent, 0), dtype=torch.uint8)
 
     def _evaluate(self, expr: Any, args: Sequence[Any]) -> Any:
@@ -357,7 +370,7 @@ class GraphRunner:
         places = [self.symbols[symbol] for symbol in symbols]
         return function(*(args[position] if dim is None else args[position].shape[dim] for position, dim in places))
 
-    def _view_input(self, view: _graph.InputView, args: Sequence[Any]) -> torch.Tensor:
+    def _view_input(self, view: _program.InputView, args: Sequence[Any]) -> torch.Tensor:
         def value_of(arg: Any) -> Any:
             return self._evaluate(arg, args) if isinstance(arg, sympy.Expr) else arg
 
@@ -367,7 +380,7 @@ class GraphRunner:
             tensor = target(tensor, *rest, **kwargs)
         return tensor  # type: ignore[no-any-return]
 
-    def _output(self, output: _graph.Output, results: Sequence[torch.Tensor], args: Sequence[Any]) -> Any:
+    def _output(self, output: _program.Output, results: Sequence[torch.Tensor], args: Sequence[Any]) -> Any:
         if output.size is not None:
             return output.type(self._evaluate(output.size, args))
         if output.input_view is not None:

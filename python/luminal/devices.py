@@ -34,7 +34,10 @@ class Executable(Protocol):
     """What lies in the executable and is changed by calls. A graph of ``torch.compile`` has none."""
 
     def shapes(self, extents: tuple[int, ...]) -> Shapes:
-        """The shapes of a call whose inputs have these extents, one input after another. Raises ShapeError."""
+        """The shapes of a call whose inputs have these extents, one input after another. Raises ShapeError.
+
+        An executable of a program with integers has the list of their names, ``integers``, and takes a tuple of their
+        values after ``extents``."""
 
     def call(self, tensors: Iterable[int], outputs: Iterable[int], shapes: Shapes, threads: int,
              stream: int | None = None, version: int = 0) -> None:

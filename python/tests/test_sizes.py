@@ -155,3 +155,19 @@ def test_arithmetic(function):
     """What no archive can hold is computed by the caller, if it cannot be negative; else the size is that of the call."""
     texts = check(function, [(6,), (7,), (11,), (13,)], helpers.compile(function, dynamic=True))
     assert all("is not negative" in text for text in texts[2] + texts[3])
+
+
+@pytest.mark.parametrize("function", [
+    lambda x, k: x * k, lambda x, k: x[k], lambda x, k: x.roll(k), lambda x, k: x[:k], lambda x, k: x.long() * (k // 3) + k % 3,
+    lambda x, k: x.view(2, 2).tril(k), lambda x, k: torch.arange(k, k + 4) + x])
+def test_integers_are_values_of_any_sign(function):
+    compiled = torch.compile(function, backend=luminal._backend.backend, options={"fallback": "error"})
+    for k in (2, 3, -1, -2):
+        torch.testing.assert_close(compiled(torch.arange(4.0), k), function(torch.arange(4.0), k))
+
+
+def test_integers_are_exact_in_64_bits():
+    compiled = torch.compile(lambda x, k: x * k, backend=luminal._backend.backend, options={"fallback": "error"})
+    x = torch.ones(4, dtype=torch.int64)
+    for k in (3, 4, 2 ** 62 + 1, -2 ** 63, 2 ** 63 - 1):
+        assert compiled(x, k).tolist() == [k] * 4

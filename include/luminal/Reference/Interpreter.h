@@ -83,18 +83,23 @@ struct Options {
   Work *work = nullptr;
   /// If set, the symbols have these values, which no extent has to determine.
   const SymbolValues *symbols = nullptr;
+  /// The integers that the function takes beside its arguments, by name
+  /// (hlir.integers).
+  SymbolValues integers;
   /// If set, what is not exact in its type is rounded up or down by chance, and
   /// so are the partial sums of reductions and products, in at least f32. By
   /// how much results of several seeds differ is what rounding does to them.
   std::optional<uint64_t> roundingSeed;
 };
 
-/// The symbols of a function under the extents of its arguments. Refuses (with
+/// The symbols of a function under the extents of its arguments and the
+/// integers that it takes. Refuses (with
 /// what was expected and found) an argument of another dtype, rank or static
 /// extent, extents that contradict each other, a symbol out of its range, and a
-/// symbol that no extent determines.
+/// symbol that nothing determines.
 mlir::FailureOr<SymbolValues> bindSymbols(mlir::FunctionOpInterface function,
-                                          llvm::ArrayRef<Tensor> arguments);
+                                          llvm::ArrayRef<Tensor> arguments,
+                                          const SymbolValues &integers = {});
 
 /// The results of a function of one block on arguments that are one for each of
 /// its own, in order.

@@ -62,6 +62,9 @@ public:
   /// an initial value that is bound takes the memory as it is.
   Status bindInput(uint32_t input, const void *data, DType dtype,
                    std::span<const int64_t> shape);
+  /// An integer of the manifest. What it must be is checked when the call is
+  /// prepared.
+  Status bindInteger(uint32_t integer, int64_t value);
   /// Removes the binding of a state with an initial value: it lives in the
   /// context again and is reset. An input is unbound.
   void unbindInput(uint32_t input);
@@ -128,6 +131,9 @@ public:
   Status setStream(std::optional<CallerStream> stream);
   /// Waits for calls on a stream of the caller's.
   Status synchronize();
+  /// Whether the last error of `run` or `synchronize` was that of an assertion:
+  /// the call was done, and what it wrote to states stays.
+  bool failedAssertion() const;
 
   /// States with an initial value start from it at the next call, except those
   /// that are bound.

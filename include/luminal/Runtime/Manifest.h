@@ -78,6 +78,10 @@ struct OutputSpec : TensorSpec {
   /// The input (a state) of which this is the new value; such an output is not
   /// a user output.
   std::optional<uint32_t> updates;
+  /// Where it is false, a call fails with this message; an i1 without dims, and
+  /// not a user output either.
+  std::optional<std::string> assertion;
+  bool isUsers() const { return !updates && !assertion; }
 };
 
 /// `bytes` bytes at `offset` in `member` of the weights archive (a name without
@@ -141,6 +145,8 @@ struct Manifest {
   std::string producer;
   TargetSpec target;
   std::vector<SymbolSpec> symbols;
+  /// What each call gives beside its tensors. A variant has none of its own.
+  std::vector<IntegerInput> integers;
   /// Conditions on the symbols under which every index is inside its buffer;
   /// checked whenever symbols get values.
   std::vector<Requirement> requirements;

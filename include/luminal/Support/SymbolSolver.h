@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The one rule by which symbols are solved from the extents of a program's
-// inputs: the compiler refuses a program with an unsolvable symbol; runtime and
-// interpreter find values by the same plan. A symbol follows from
+// inputs, and from the integers that it is called with: the compiler refuses a
+// program with an unsolvable symbol; runtime and interpreter find values by the
+// same plan. An integer is an extent here, which may be negative. A symbol
+// follows from
 //   - its range, if that is one value,
 //   - an extent that is the symbol,
 //   - an extent that is linear in it, with no other symbol unknown, or
@@ -36,8 +38,16 @@ struct NamedRange {
   SymbolRange range;
 };
 
+/// An integer that each call gives, as it gives the extents of its tensors:
+/// what it must be equal to, an expression over the symbols.
+struct IntegerInput {
+  std::string name;
+  Expr value;
+};
+
 /// The sources of all symbols that have one, in an order in which each needs
-/// only earlier ones. `symbols` are sorted by name.
+/// only earlier ones. `symbols` are sorted by name; `extents` are those of all
+/// tensors, then the values of all integers.
 std::vector<SymbolSource> planSymbols(const std::vector<NamedRange> &symbols,
                                       const std::vector<Expr> &extents);
 

@@ -14,10 +14,13 @@ struct TensorPort {
   std::string name;
   DType dtype = DType::F32;
   std::string type; ///< For people: "f32[s77, 16]".
+  /// An integer that a call gives beside its tensors.
+  bool isInteger = false;
 };
 
 /// Matches files (.npy or .safetensors; FILE or NAME=FILE) to ports: those
-/// without a name in order, tensors of a .safetensors file by their names.
+/// without a name in order, tensors of a .safetensors file by their names. An
+/// integer may be NAME=VALUE.
 /// `what` a port is stands in errors. `asStored` reads any element type;
 /// otherwise the port's own (with the reading that .npy gives it).
 Result<std::vector<std::optional<HostTensor>>>

@@ -1,6 +1,7 @@
 //===- ManifestBuilder.cpp - From a schedule to the manifest --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "luminal/Dialect/HLIR/IR/Signature.h"
 #include "luminal/Dialect/LLIR/Utils/Variants.h"
 #include "luminal/Support/Version.h"
 #include "luminal/Target/Artifact.h"
@@ -294,6 +295,9 @@ LogicalResult ManifestBuilder::add(Operation *op) {
         output.buffer = buffers.at(op.getBuffer());
         if (std::optional<uint64_t> updates = op.getUpdates())
           output.updates = *updates;
+        if (auto assertion =
+                op->getAttrOfType<StringAttr>(hlir::kAssertionAttr))
+          output.assertion = assertion.str();
         manifest.outputs.push_back(std::move(output));
         return success();
       })
@@ -305,6 +309,7 @@ LogicalResult ManifestBuilder::add(Operation *op) {
 void ManifestBuilder::addSymbols() {
   for (const hlir::SymbolEntry &entry : schedule.getSymbols().getEntries())
     manifest.symbols.push_back({entry.name.str(), entry.range});
+  llvm::append_range(manifest.integers, hlir::getIntegers(schedule));
 }
 
 /// Refuses a program with symbols that the runtime cannot solve.
@@ -312,6 +317,8 @@ LogicalResult ManifestBuilder::checkSymbols() {
   std::vector<Expr> extents;
   for (const InputSpec &input : manifest.inputs)
     llvm::append_range(extents, input.shape);
+  for (const IntegerInput &integer : manifest.integers)
+    extents.push_back(integer.value);
   std::vector<bool> found(manifest.symbols.size());
   for (const SymbolSource &source : planSymbols(manifest.symbols, extents))
     found[source.symbol] = true;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Importer.h"
+#include "luminal/Dialect/HLIR/IR/Signature.h"
+#include "luminal/Support/IndexCheck.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -14,10 +16,24 @@ using namespace luminal::pt2;
 // Symbols and mutations
 //===----------------------------------------------------------------------===//
 
-/// The symbols of the program are those of the shapes of its inputs.
+/// What an extent can be of a range.
+static SymbolRange clampToExtents(SymbolRange range) {
+  range.lo = std::max<int64_t>(range.lo, 0);
+  if (range.hi && *range.hi > kLargestExtent)
+    range.hi.reset();
+  return range;
+}
+
+/// The symbols of the program are those of the shapes of its inputs, and those
+/// of the integers among its inputs, which may have any value.
 LogicalResult Importer::makeSymbols() {
-  std::vector<std::string> names;
+  std::vector<std::string> names, ofIntegers;
+  SmallVector<IntegerInput> integers;
   for (const InputSpec &spec : program.inputs) {
+    if (spec.kind == InputSpec::Integer) {
+      integers.push_back({spec.name, spec.literal.exprs[0]});
+      spec.literal.exprs[0].collectSymbols(ofIntegers);
+    }
     if (spec.kind != InputSpec::User)
       continue;
     const TensorMeta *meta = getMeta(spec.name);
@@ -27,16 +43,27 @@ LogicalResult Importer::makeSymbols() {
     for (const Expr &e : meta->sizes)
       e.collectSymbols(names);
   }
+  const std::set<std::string> ofExtents(names.begin(), names.end());
+  llvm::append_range(names, ofIntegers);
   llvm::sort(names);
   names.erase(std::unique(names.begin(), names.end()), names.end());
   SmallVector<SymbolEntry> entries;
   std::map<std::string, SymbolRange> ranges;
   for (const std::string &name : names) {
-    auto it = program.ranges.find(name);
-    SymbolRange range = it == program.ranges.end() ? SymbolRange() : it->second;
+    SymbolRange range{INT64_MIN, std::nullopt};
+    if (auto it = program.ranges.find(name); it != program.ranges.end())
+      range = it->second;
+    if (ofExtents.count(name))
+      range = clampToExtents(range);
+    else if (!range.hi)
+      range.hi = INT64_MAX;
+    if (range.hi && *range.hi < range.lo)
+      return fail(fileLoc, "range_constraints: the range of '" + name +
+                               "', which is an extent, is empty");
     entries.push_back({name, range});
     ranges.emplace(name, range);
   }
+  setIntegers(function, integers);
   assumptions = Assumptions(ranges);
   function->setAttr(kSymbolsAttr, SymbolsAttr::get(context, entries));
   return success();
@@ -233,7 +260,8 @@ LogicalResult Importer::makeStored(const InputSpec &spec, bool isMutated) {
 LogicalResult Importer::makeInputs() {
   unsigned position = 0;
   for (const InputSpec &spec : program.inputs) {
-    if (spec.kind != InputSpec::Literal && tensors.count(spec.name))
+    if (spec.kind != InputSpec::Literal && spec.kind != InputSpec::Integer &&
+        tensors.count(spec.name))
       return fail(fileLoc,
                   "signature: input '" + spec.name + "' appears twice");
     switch (spec.kind) {
@@ -259,6 +287,9 @@ LogicalResult Importer::makeInputs() {
       ++position;
       break;
     }
+    case InputSpec::Integer:
+      ++position;
+      break;
     case InputSpec::Literal: {
       const Argument &a = spec.literal;
       Attribute value;

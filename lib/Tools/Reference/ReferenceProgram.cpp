@@ -3,6 +3,7 @@
 
 #include "luminal/Tools/Reference/ReferenceProgram.h"
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
+#include "luminal/Dialect/HLIR/IR/Signature.h"
 
 using namespace mlir;
 using namespace luminal;
@@ -117,6 +118,8 @@ Status ReferenceProgram::load() {
     weightIndices.push_back(i);
     weights.push_back(std::move(tensor));
   }
+  for (const IntegerInput &integer : hlir::getIntegers(func))
+    inputs.push_back({integer.name, DType::I64, "i64[]", true});
   if (archive) {
     LUMINAL_TRY(found, runtime::findWeights(*archive, inArchive));
     for (auto [tensor, bytes] : llvm::zip_equal(weights, found))
@@ -126,7 +129,8 @@ Status ReferenceProgram::load() {
     arguments[index] = reference::Tensor::borrow(tensor.dtype, tensor.shape,
                                                  tensor.bytes.data);
   for (unsigned i = 0; i < func.getNumResults(); ++i)
-    if (!func.getResultAttr(i, hlir::kUpdatesAttr))
+    if (!func.getResultAttr(i, hlir::kUpdatesAttr) &&
+        !func.getResultAttr(i, hlir::kAssertionAttr))
       outputPorts.push_back(getPort(func.getResultTypes()[i],
                                     func.getResultAttrDict(i),
                                     "output_" + std::to_string(i)));
@@ -135,7 +139,11 @@ Status ReferenceProgram::load() {
 
 Status ReferenceProgram::bind(std::vector<HostTensor> tensors) {
   bound = std::move(tensors);
-  for (auto [index, tensor] : llvm::zip_equal(inputIndices, bound))
+  for (size_t k = inputIndices.size(); k < bound.size(); ++k) {
+    LUMINAL_TRY(value, getInteger(bound[k]));
+    integers[inputs[k].name] = value;
+  }
+  for (auto [index, tensor] : llvm::zip_first(inputIndices, bound))
     arguments[index] = reference::Tensor::borrow(tensor.dtype, tensor.shape,
                                                  tensor.bytes.data);
   return {};
@@ -151,7 +159,8 @@ Status ReferenceProgram::call() {
   FailureOr<SmallVector<reference::Tensor>> values = reference::evaluate(
       func, arguments,
       {.custom = [&](StringRef name, ArrayRef<reference::Tensor> inputs,
-                     DictionaryAttr) { return runKernel(name, inputs); }});
+                     DictionaryAttr) { return runKernel(name, inputs); },
+       .integers = integers});
   if (failed(values))
     return Error(message.empty() ? "evaluating failed" : message);
   answers.clear();
@@ -160,6 +169,12 @@ Status ReferenceProgram::call() {
     if (auto updates =
             func.getResultAttrOfType<IntegerAttr>(i, hlir::kUpdatesAttr)) {
       arguments[updates.getInt()] = value;
+      continue;
+    }
+    if (auto assertion =
+            func.getResultAttrOfType<StringAttr>(i, hlir::kAssertionAttr)) {
+      if (*value.data() == 0)
+        return Error(assertion.str());
       continue;
     }
     HostTensor tensor{outputPorts[answers.size()].name,

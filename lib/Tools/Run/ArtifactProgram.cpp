@@ -19,11 +19,22 @@ ArtifactProgram::create(std::shared_ptr<const Artifact> artifact,
   for (uint32_t i : artifact->getUserInputs())
     program->inputs.push_back(
         {m.inputs[i].name, m.inputs[i].dtype, typeText(m.inputs[i])});
+  for (const IntegerInput &integer : m.integers)
+    program->inputs.push_back({integer.name, DType::I64, "i64[]", true});
   for (uint32_t i : artifact->getUserOutputs())
     program->outputPorts.push_back(
         {m.outputs[i].name, m.outputs[i].dtype, typeText(m.outputs[i])});
   program->artifact = std::move(artifact);
   return program;
+}
+
+Result<int64_t> tools::getInteger(const HostTensor &tensor) {
+  if (tensor.dtype != DType::I64 || !tensor.shape.empty())
+    return Error("integer '" + tensor.name + "': is " + typeText(tensor) +
+                 ", expected i64[]");
+  int64_t value;
+  std::memcpy(&value, tensor.bytes.data, sizeof value);
+  return value;
 }
 
 Status ArtifactProgram::bind(std::vector<HostTensor> tensors) {
@@ -42,6 +53,11 @@ Status ArtifactProgram::bind(std::vector<HostTensor> tensors) {
     }
     LUMINAL_CHECK(context->bindInput(indices[k], tensor.bytes.data,
                                      tensor.dtype, tensor.shape));
+  }
+  for (size_t k = indices.size(); k < inputs.size(); ++k) {
+    LUMINAL_TRY(value, getInteger(tensors[k]));
+    LUMINAL_CHECK(
+        context->bindInteger(static_cast<uint32_t>(k - indices.size()), value));
   }
   bound = std::move(tensors);
   return {};
@@ -121,6 +137,11 @@ std::string tools::describeArtifact(const Artifact &artifact, bool json) {
   text += "inputs:\n";
   for (uint32_t i : artifact.getUserInputs())
     add("inputs", m.inputs[i], m.inputs[i].state ? "written by each call" : "");
+  for (const IntegerInput &integer : m.integers) {
+    root["integers"].push_back(
+        Json{{"name", integer.name}, {"value", integer.value.str()}});
+    text += "  " + integer.name + ": an integer, " + integer.value.str() + "\n";
+  }
   root["outputs"] = Json::array();
   text += "outputs:\n";
   for (uint32_t i : artifact.getUserOutputs())

@@ -10,6 +10,7 @@ using namespace luminal::tools;
 
 std::string_view RunOptions::usage() {
   return R"(  --input=[NAME=]FILE    an input (.npy, .safetensors), by position or by name; repeated
+  --input=NAME=VALUE     an input that is an integer
   --output-dir=DIR       write output_0.npy, output_1.npy, ... there
   --output=FILE          write all outputs to a .safetensors file, by name
   --expect=[NAME=]FILE   compare with the outputs, by position or by name; repeated

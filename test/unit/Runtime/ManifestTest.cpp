@@ -95,9 +95,14 @@ TEST(Manifest, RefusesWhatDoesNotHold) {
          "cannot name a symbol");
   expect([](Manifest &m) { m.symbols.push_back({"a", {0, 1}}); },
          "symbols[1]: 'a' is out of order");
-  expect([](Manifest &m) { m.symbols[0].range = {5, 4}; }, "negative or empty");
-  expect([](Manifest &m) { m.symbols[0].range = {-1, 4}; },
-         "negative or empty");
+  expect([](Manifest &m) { m.symbols[0].range = {5, 4}; },
+         "symbols[0]: the range of 'n' is empty");
+  expect([](Manifest &m) { m.integers = {{"k", s("q")}}; },
+         "integers[0].value: 'q' is not a symbol of the program");
+  expect([](Manifest &m) { m.integers = {{"k", s("n")}, {"k", s("n")}}; },
+         "integers[1].name: 'k' appears twice");
+  expect([](Manifest &m) { m.outputs[0].assertion = "text"; },
+         "outputs[0].assertion: must be text, of an i1[]");
   expect([](Manifest &m) { m.requirements[0].lesser = s("q"); },
          "requirements[0].lesser: 'q' is not a symbol of the program");
   expect([](Manifest &m) { m.requirements[0].space[0] = s("d0"); },

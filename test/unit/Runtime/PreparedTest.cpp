@@ -235,7 +235,7 @@ TEST(Prepared, RefusesHostileManifests) {
   expect([](Manifest &, Manifest &p) { p.outputs.push_back(p.outputs[0]); },
          "prepare: outputs[1].buffer: buffer 2 is not memory of its own");
   expect([](Manifest &, Manifest &p) { p.outputs[0].updates = 0; },
-         "prepare: outputs[0].updates: there are no states");
+         "prepare: outputs[0]: there are neither states nor assertions");
   expect([](Manifest &, Manifest &p) { p.arenaBytes = s("n"); },
          "prepare: arena_bytes: 'n' is not a symbol of the program");
   expect([](Manifest &, Manifest &p) { p.steps[0].buffers[1] = 0; },

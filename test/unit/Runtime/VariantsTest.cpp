@@ -217,7 +217,7 @@ TEST(Variants, RefuseWhatDoesNotHold) {
   expectAlso([](Manifest &m) { m.symbols[0].range.hi.reset(); },
              "is not within the program's");
   expectAlso([](Manifest &m) { m.symbols[0].range = {3, 2}; },
-             "negative or empty");
+             "the range of 'n' is empty");
   expectAlso([](Manifest &m) { m.inputs[0].buffer = 99; },
              "variants[1]: inputs[0].buffer: there is no buffer 99");
   expectAlso([](Manifest &m) { m.outputs[0].buffer = 99; },

@@ -54,6 +54,12 @@ Assumptions assumptions(std::vector<Expr> extents = {}) {
                      std::move(extents));
 }
 
+/// Ranges of symbols that are values, as an integer argument is.
+Assumptions signedAssumptions(std::vector<Expr> extents = {}) {
+  return Assumptions({{"a", {-3, 2}}, {"b", {-4, -1}}, {"n", {-2, 3}}},
+                     std::move(extents));
+}
+
 std::string simplified(const Assumptions &assumptions, const char *text) {
   std::optional<Expr> e = Expr::parse(text);
   if (!e)
@@ -409,14 +415,16 @@ struct Generator {
 } // namespace
 
 TEST(AssumptionsRandom, SimplifyIsEqualIdempotentAndReparses) {
-  unsigned count = 3000;
+  unsigned count = 4500;
   for (unsigned seed = 0; seed < count && !HasFailure(); ++seed) {
+    const bool isSigned = seed % 3 == 2;
     Generator g(seed);
     std::vector<Expr> extents;
     unsigned rank = unsigned(g.pick(0, 3));
     for (unsigned i = 0; i < rank; ++i)
       extents.push_back(g.extent());
-    Assumptions sc = assumptions(extents);
+    Assumptions sc =
+        isSigned ? signedAssumptions(extents) : assumptions(extents);
     Expr e = g.expression(unsigned(g.pick(1, 5)), rank);
     if (e.isUndefined())
       continue;
@@ -445,13 +453,15 @@ TEST(Assumptions, WhatOverflowsHasNoBound) {
 }
 
 TEST(AssumptionsRandom, BoundsHold) {
-  for (unsigned seed = 0; seed < 1500 && !HasFailure(); ++seed) {
+  for (unsigned seed = 0; seed < 2250 && !HasFailure(); ++seed) {
+    const bool isSigned = seed % 3 == 2;
     Generator g(seed + 1000000);
     std::vector<Expr> extents;
     unsigned rank = unsigned(g.pick(0, 3));
     for (unsigned i = 0; i < rank; ++i)
       extents.push_back(g.extent());
-    Assumptions sc = assumptions(extents);
+    Assumptions sc =
+        isSigned ? signedAssumptions(extents) : assumptions(extents);
     Expr e = g.expression(unsigned(g.pick(1, 4)), rank);
     Expr other = g.expression(2, rank);
     std::optional<int64_t> low = sc.lowerBound(e), high = sc.upperBound(e);
@@ -547,6 +557,19 @@ TEST(AssumptionsRandom, BoundsOverUnboundedRanges) {
       {{"a", {8, 30}}, {"b", {2, 12}}, {"n", {2, 4}}});
   EXPECT_GE(s.tight * 100, s.bounds * 55);
   EXPECT_GE(s.proved * 100, s.claims * 34);
+}
+
+// Symbols that are values: negative ones, and any 64 bits hold.
+TEST(AssumptionsRandom, BoundsOverNegativeRanges) {
+  Strength s = judgeCompositions(
+      1000, 2, {{"a", {-5, 3}}, {"b", {-4, 0}}, {"n", {-3, 4}}},
+      {{"a", {-5, 3}}, {"b", {-4, 0}}, {"n", {-3, 4}}});
+  EXPECT_GE(s.tight * 100, s.bounds * 80);
+  for (int64_t near : {INT64_MIN, int64_t(-9), INT64_MAX - 9})
+    judgeCompositions(
+        400, 0,
+        {{"a", {INT64_MIN, INT64_MAX}}, {"b", {INT64_MIN, {}}}, {"n", {-3, 4}}},
+        {{"a", {near, near + 8}}, {"b", {near, near + 8}}, {"n", {-3, 4}}});
 }
 
 // Chains of reshapes, permutations and slices: the composed and simplified map

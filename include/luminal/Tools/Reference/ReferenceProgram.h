@@ -46,6 +46,7 @@ private:
   /// Positions of the inputs among the arguments.
   std::vector<unsigned> inputIndices;
   std::vector<reference::Tensor> arguments;
+  reference::SymbolValues integers;
   std::vector<unsigned> weightIndices;
   std::vector<runtime::WeightSpec> inArchive;
   /// What arguments borrow from.

@@ -18,6 +18,9 @@
 
 namespace luminal::tools {
 
+/// The value of an integer among the inputs of a program.
+Result<int64_t> getInteger(const HostTensor &tensor);
+
 /// Something with named inputs and outputs that can be called.
 class Runnable {
 public:

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
+#include "luminal/Dialect/HLIR/IR/Signature.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringSet.h"
@@ -274,12 +275,36 @@ static LogicalResult verifyRequirements(Operation *op, Attribute value) {
   return success();
 }
 
+static LogicalResult verifyIntegers(Operation *op, Attribute value) {
+  llvm::StringSet<> names;
+  auto isInteger = [&](Attribute element) {
+    auto integer = dyn_cast<DictionaryAttr>(element);
+    auto name = integer ? integer.getAs<StringAttr>("name") : StringAttr();
+    auto map = integer ? integer.getAs<MapAttr>("value") : MapAttr();
+    return name && !name.empty() && map && integer.size() == 2 &&
+           map.getNumDims() == 0 && map.getResults().size() == 1 &&
+           names.insert(name.getValue()).second;
+  };
+  auto array = dyn_cast<ArrayAttr>(value);
+  if (!array || !llvm::all_of(array, isInteger))
+    return op->emitOpError()
+           << "expected [{name = <string>, value = #hlir.map<() -> "
+              "(<expression>)>}] with different names as hlir.integers, found "
+           << value;
+  return success();
+}
+
 LogicalResult HLIRDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
   if (attribute.getName() == kRequiresAttr)
     return verifyRequirements(op, attribute.getValue());
   if (attribute.getName() == kSymbolsAttr)
     return verifySymbols(op, attribute.getValue());
+  if (attribute.getName() == kIntegersAttr)
+    return verifyIntegers(op, attribute.getValue());
+  if (attribute.getName() == kAssertionAttr &&
+      isa<StringAttr>(attribute.getValue()))
+    return success();
   if (attribute.getName() == kLiteralInputsAttr ||
       attribute.getName() == kLiteralOutputsAttr)
     return verifyLiterals(op, attribute);
@@ -330,11 +355,29 @@ LogicalResult HLIRDialect::verifyRegionArgAttribute(Operation *op, unsigned,
                            << "' on an argument";
 }
 
+static LogicalResult verifyAssertion(Operation *op, unsigned resultIndex,
+                                     Attribute value) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  auto type =
+      function
+          ? dyn_cast<RankedTensorType>(function.getResultTypes()[resultIndex])
+          : RankedTensorType();
+  if (!type || type.getRank() != 0 || !type.getElementType().isInteger(1) ||
+      function.getResultAttr(resultIndex, kUpdatesAttr) ||
+      !isa<StringAttr>(value))
+    return op->emitOpError() << "expected a string as hlir.assertion on a "
+                                "tensor<i1> that updates nothing, found "
+                             << value;
+  return success();
+}
+
 LogicalResult HLIRDialect::verifyRegionResultAttribute(
     Operation *op, unsigned, unsigned resultIndex, NamedAttribute attribute) {
   Attribute value = attribute.getValue();
   if (attribute.getName() == kNameAttr)
     return verifyName(op, value);
+  if (attribute.getName() == kAssertionAttr)
+    return verifyAssertion(op, resultIndex, value);
   if (attribute.getName() != kUpdatesAttr)
     return op->emitOpError() << "expected no attribute '" << attribute.getName()
                              << "' on a result";

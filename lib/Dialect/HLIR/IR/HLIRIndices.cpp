@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
+#include "luminal/Dialect/HLIR/IR/Signature.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -176,4 +177,32 @@ void hlir::setRequirements(Operation *op, ArrayRef<Requirement> requirements) {
   for (const Requirement &requirement : requirements)
     attributes.push_back(RequirementAttr::get(op->getContext(), requirement));
   op->setAttr(kRequiresAttr, ArrayAttr::get(op->getContext(), attributes));
+}
+
+//===----------------------------------------------------------------------===//
+// hlir.integers
+//===----------------------------------------------------------------------===//
+
+SmallVector<IntegerInput> hlir::getIntegers(Operation *op) {
+  SmallVector<IntegerInput> integers;
+  if (auto array = op->getAttrOfType<ArrayAttr>(kIntegersAttr))
+    for (auto integer : array.getAsRange<DictionaryAttr>())
+      integers.push_back({integer.getAs<StringAttr>("name").str(),
+                          integer.getAs<MapAttr>("value").getResults()[0]});
+  return integers;
+}
+
+void hlir::setIntegers(Operation *op, ArrayRef<IntegerInput> integers) {
+  if (integers.empty()) {
+    op->removeAttr(kIntegersAttr);
+    return;
+  }
+  Builder builder(op->getContext());
+  SmallVector<Attribute> attributes;
+  for (const IntegerInput &integer : integers)
+    attributes.push_back(builder.getDictionaryAttr(
+        {builder.getNamedAttr("name", builder.getStringAttr(integer.name)),
+         builder.getNamedAttr(
+             "value", MapAttr::get(op->getContext(), 0, integer.value))}));
+  op->setAttr(kIntegersAttr, builder.getArrayAttr(attributes));
 }

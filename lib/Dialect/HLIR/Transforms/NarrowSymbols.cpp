@@ -29,11 +29,11 @@ private:
 };
 } // namespace
 
-/// `7`, `2..16` or `2..`, at least 0.
+/// `7`, `2..16` or `2..`; bounds may be negative.
 static std::optional<SymbolRange> parseRange(StringRef text) {
   SymbolRange range;
   auto [least, most] = text.split("..");
-  if (least.getAsInteger(10, range.lo) || range.lo < 0)
+  if (least.getAsInteger(10, range.lo))
     return std::nullopt;
   if (!text.contains("..")) {
     range.hi = range.lo;

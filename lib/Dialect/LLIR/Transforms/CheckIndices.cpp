@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "luminal/Dialect/HLIR/IR/Signature.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Utils/Variants.h"
 #include "luminal/Support/SymbolSolver.h"
@@ -64,6 +65,8 @@ static LogicalResult checkSymbols(func::FuncOp func, bool isVariant) {
   for (Type type : func.getArgumentTypes())
     if (auto tensor = dyn_cast<RankedTensorType>(type))
       llvm::append_range(extents, hlir::getExtents(tensor));
+  for (const IntegerInput &integer : hlir::getIntegers(func))
+    extents.push_back(integer.value);
   std::vector<bool> found(symbols.size());
   for (const SymbolSource &source : planSymbols(symbols, extents))
     found[source.symbol] = true;

@@ -20,6 +20,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Arena.h"
+#include "luminal/Dialect/HLIR/IR/Signature.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Transforms/Preparation.h"
@@ -71,6 +72,8 @@ struct Output {
   StringAttr name;
   /// The argument whose new value it is.
   std::optional<unsigned> updates;
+  /// The message of an assertion, or null.
+  StringAttr assertion;
 };
 
 /// What a schedule is to do.
@@ -437,8 +440,10 @@ void Planner::buildOutputs(ImplicitLocOpBuilder &b) {
     IntegerAttr updates;
     if (output.updates)
       updates = b.getI64IntegerAttr(position[*output.updates]);
-    OutputOp::create(b, output.name, getBuffer(b, output.value),
-                     output.value.getType(), updates);
+    auto op = OutputOp::create(b, output.name, getBuffer(b, output.value),
+                               output.value.getType(), updates);
+    if (output.assertion)
+      op->setAttr(hlir::kAssertionAttr, output.assertion);
   }
 }
 
@@ -479,8 +484,10 @@ ScheduleOp Planner::build(OpBuilder &builder) {
   auto schedule = ScheduleOp::create(
       builder, func.getLoc(), builder.getStringAttr(request.name), table,
       quantity(arena), /*prepare=*/FlatSymbolRefAttr());
-  if (!request.isPrepare)
+  if (!request.isPrepare) {
     hlir::setRequirements(schedule, hlir::getRequirements(func));
+    hlir::setIntegers(schedule, hlir::getIntegers(func));
+  }
   ImplicitLocOpBuilder b(func.getLoc(), context);
   b.setInsertionPointToStart(&schedule.getBody().emplaceBlock());
   buildArguments(b);
@@ -524,10 +531,12 @@ static Request getProgram(func::FuncOp func) {
   request.arguments = llvm::to_vector(block.getArguments());
   for (OpOperand &operand : block.getTerminator()->getOpOperands()) {
     unsigned index = operand.getOperandNumber();
-    Output output{operand.get(),
-                  getName(func.getResultAttrDict(index), "output_", index,
-                          func.getContext()),
-                  {}};
+    Output output{
+        operand.get(),
+        getName(func.getResultAttrDict(index), "output_", index,
+                func.getContext()),
+        {},
+        func.getResultAttrOfType<StringAttr>(index, hlir::kAssertionAttr)};
     if (auto updates =
             func.getResultAttrOfType<IntegerAttr>(index, hlir::kUpdatesAttr))
       output.updates = updates.getInt();

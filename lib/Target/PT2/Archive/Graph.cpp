@@ -545,10 +545,12 @@ static Result<InputSpec> parseInput(const JsonRef &json,
       spec.name = parsed.names[0];
       return spec;
     case Argument::Int:
-      if (!parsed.exprs[0].asConstant())
-        return arg.error("an integer input whose value is known only at call "
-                         "time is not supported");
-      [[fallthrough]];
+      spec.kind = InputSpec::Literal;
+      if (!parsed.exprs[0].asConstant()) {
+        spec.kind = InputSpec::Integer;
+        spec.name = parsed.symbolics[0];
+      }
+      return spec;
     case Argument::None:
     case Argument::Float:
     case Argument::Bool:
@@ -601,6 +603,8 @@ static Result<OutputSpec> parseOutput(const JsonRef &json,
 /// std::nullopt for other forms.
 static std::optional<SymbolRange>
 solve(const Expr &expr, const std::string &symbol, const SymbolRange &range) {
+  if (expr.asSymbol())
+    return range;
   auto at = [&](int64_t value) {
     return expr.evaluate([&](std::string_view) { return value; });
   };
@@ -609,10 +613,13 @@ solve(const Expr &expr, const std::string &symbol, const SymbolRange &range) {
       expr != Expr(*one - *b) * Expr::symbol(symbol) + Expr(*b))
     return std::nullopt;
   Expr a(*one - *b);
+  // A bound that leaves 64 bits is none.
   SymbolRange solved;
-  solved.lo = *Expr::ceilDiv(Expr(range.lo) - Expr(*b), a).asConstant();
+  solved.lo = Expr::ceilDiv(Expr(range.lo) - Expr(*b), a)
+                  .asConstant()
+                  .value_or(INT64_MIN);
   if (range.hi)
-    solved.hi = *Expr::floorDiv(Expr(*range.hi) - Expr(*b), a).asConstant();
+    solved.hi = Expr::floorDiv(Expr(*range.hi) - Expr(*b), a).asConstant();
   return solved;
 }
 
@@ -624,7 +631,7 @@ static Status parseRanges(const JsonRef &root, ExportedProgram &program) {
     return {};
   LUMINAL_TRY(members, field->asObject());
   for (const auto &[key, json] : members) {
-    SymbolRange range;
+    SymbolRange range{INT64_MIN, std::nullopt};
     LUMINAL_TRY(min, json.find("min_val"));
     if (min) {
       LUMINAL_TRY(value, min->asInt());
@@ -635,10 +642,6 @@ static Status parseRanges(const JsonRef &root, ExportedProgram &program) {
       LUMINAL_TRY(value, max->asInt());
       range.hi = value;
     }
-    if (range.lo < -kLargestExtent)
-      range.lo = -kLargestExtent;
-    if (range.hi && *range.hi > kLargestExtent)
-      range.hi.reset();
     std::optional<Expr> expr = Expr::parse(key);
     std::vector<std::string> symbols;
     if (expr)
@@ -654,7 +657,6 @@ static Status parseRanges(const JsonRef &root, ExportedProgram &program) {
       if (solved->hi && (!it->second.hi || *solved->hi < *it->second.hi))
         it->second.hi = solved->hi;
     }
-    it->second.lo = std::max<int64_t>(it->second.lo, 0);
     if (it->second.hi && *it->second.hi < it->second.lo)
       return json.error("the range is empty");
   }

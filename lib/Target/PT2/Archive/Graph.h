@@ -106,10 +106,12 @@ struct Graph {
 };
 
 struct InputSpec {
-  enum Kind { Parameter, Buffer, Constant, User, Literal } kind;
+  /// An Integer is one that each call gives, a Literal the same in all.
+  enum Kind { Parameter, Buffer, Constant, User, Integer, Literal } kind;
   std::string name;       ///< of the graph's value, or of a literal
   std::string fqn;        ///< of a parameter, buffer or constant
   bool persistent = true; ///< of a buffer
+  /// Of an Integer the expression that it is equal to.
   Argument literal;
 };
 
@@ -124,6 +126,7 @@ struct ExportedProgram {
   std::vector<OutputSpec> outputs;
   std::vector<Node> nodes;
   std::map<std::string, TensorMeta> tensors;
+  /// As the archive states them: of an extent, also negative values.
   std::map<std::string, SymbolRange> ranges;
   /// Conditions on the inputs under which the trace is that of the model, as
   /// Python text.
