@@ -18,8 +18,8 @@ from torch.export.graph_signature import (ConstantArgument, ExportGraphSignature
 from torch.utils import _pytree as pytree
 
 from . import _archive, _cache, _capi, _devices, _errors, _prepared, _profile, _report, _strides, _trace, _training, _versions
-from ._options import Options
 from ._integers import check_integer, integers_of
+from ._options import Options
 from ._runner import DTYPES, Result, check_tensor
 
 Source = torch.nn.Module | Callable[..., Any] | ExportedProgram | str | os.PathLike[str]

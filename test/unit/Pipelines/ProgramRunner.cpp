@@ -49,6 +49,17 @@ static void fill(reference::Tensor &tensor, int64_t limit,
   }
 }
 
+Seeds test::readSeeds(const char *variable, uint64_t usual) {
+  const char *text = std::getenv(variable);
+  if (!text)
+    return {0, usual};
+  char *end = nullptr;
+  uint64_t number = std::strtoull(text, &end, 10);
+  if (*end == ':')
+    return {number, std::strtoull(end + 1, nullptr, 10)};
+  return {0, number};
+}
+
 ProgramRunner::ProgramRunner() {
   static const bool registered = (registerAllPasses(), true);
   (void)registered;

@@ -34,6 +34,13 @@ struct RunCounts {
   uint64_t calls = 0, elements = 0, bounded = 0, unbounded = 0, loose = 0;
 };
 
+/// Seeds first to last - 1: those that the environment variable says, N or
+/// FIRST:LAST, else the first `usual`.
+struct Seeds {
+  uint64_t first, last;
+};
+Seeds readSeeds(const char *variable, uint64_t usual);
+
 /// Compiles and runs programs on the device that LUMINAL_TEST_DEVICE names, by
 /// default the CPU. Where LUMINAL_TEST_ARCH names an architecture of it, they
 /// are compiled for that and not run. Functions that return a text say what is

@@ -19,7 +19,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
 
-#include <cstdlib>
+#include <cstdio>
 #include <random>
 
 using namespace luminal;
@@ -124,18 +124,11 @@ TEST(RandomKernels, ComputeTheSameWithEachSchedule) {
   // Schedules of each kernel besides the proposed one.
   constexpr unsigned numOthers = 5;
 #if __has_feature(address_sanitizer)
-  uint64_t first = 0, last = 4;
+  constexpr uint64_t usual = 4;
 #else
-  uint64_t first = 0, last = 20;
+  constexpr uint64_t usual = 20;
 #endif
-  if (const char *text = std::getenv("LUMINAL_KERNELS")) {
-    char *end = nullptr;
-    last = std::strtoull(text, &end, 10);
-    if (*end == ':') {
-      first = last;
-      last = std::strtoull(end + 1, nullptr, 10);
-    }
-  }
+  auto [first, last] = readSeeds("LUMINAL_KERNELS", usual);
   ProgramRunner runner;
   std::string device = ProgramRunner::getDevice();
   std::string error;

@@ -14,7 +14,7 @@
 #include "ProgramRunner.h"
 #include "gtest/gtest.h"
 
-#include <cstdlib>
+#include <cstdio>
 
 using namespace luminal;
 using namespace luminal::test;
@@ -28,18 +28,11 @@ static std::string run(ProgramRunner &runner, const RandomProgram &program,
 
 TEST(RandomPrograms, ComputeWhatTheirOpsSay) {
 #if __has_feature(address_sanitizer)
-  uint64_t first = 0, last = 60;
+  constexpr uint64_t usual = 60;
 #else
-  uint64_t first = 0, last = 300;
+  constexpr uint64_t usual = 300;
 #endif
-  if (const char *text = std::getenv("LUMINAL_PROGRAMS")) {
-    char *end = nullptr;
-    last = std::strtoull(text, &end, 10);
-    if (*end == ':') {
-      first = last;
-      last = std::strtoull(end + 1, nullptr, 10);
-    }
-  }
+  auto [first, last] = readSeeds("LUMINAL_PROGRAMS", usual);
   ProgramRunner runner;
   const RunCounts &counts = runner.counts;
   uint64_t programs = 0;
