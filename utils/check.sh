@@ -2,15 +2,22 @@
 # ===- check.sh - Sets up, builds and runs every test -------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Release build and all tests, those of the Python package and its wheel too; then the unit tests and those of the runtime, of Target (what is read and written) and of
-# the e-graph under AddressSanitizer (leaks too) and UBSan, and those of the runtime under ThreadSanitizer. The last line
-# is `N passed, N failed`; the exit code is 1 where a test failed.
+# Release build and all tests, those of the Python package and its wheel too; then the unit tests and those of the
+# runtime, of Target (what is read and written) and of the e-graph under AddressSanitizer (leaks too) and UBSan, and those
+# of the runtime under ThreadSanitizer. The end says the seconds of each stage; the last line is `N passed, N failed`, and
+# the exit code is 1 where a test failed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 jobs=$(nproc)
 python=$PWD/build/venv/bin/python
-step() { echo "== $1 ($SECONDS s)"; }
+stages=() # what the last lines say
+stage='' began=0
+step() { # NAME
+  [ -z "$stage" ] || stages+=("$(printf '%5d s  %s' $((SECONDS - began)) "$stage")")
+  stage=$1 began=$SECONDS
+  echo "== $1 ($SECONDS s)"
+}
 
 build() { # PRESET TARGET
   mkdir -p "build/$1"
@@ -58,5 +65,7 @@ build tsan LuminalRuntimeTests LuminalFakeCUDATests
 step "tsan: tests"
 run tsan build/tsan/test/unit
 step "done"
+printf '%s\n' "${stages[@]}"
+printf '%5d s  all\n' $SECONDS
 echo "${left_out:-nothing was left out}"
 "$python" utils/summarize-tests.py "${results[@]}"

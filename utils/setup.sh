@@ -8,10 +8,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-packages=(cmake ninja-build ccache pkg-config git clang-22 clang-format-22 lld-22 liblld-22-dev llvm-22-dev
-  llvm-22-tools libmlir-22-dev mlir-22-tools libclang-rt-22-dev libzip-dev zlib1g-dev libzstd-dev nlohmann-json3-dev
-  libgtest-dev python3)
-[ "${1:-}" = --tests ] && packages+=(python3-venv coinor-cbc)
+packages=(cmake ninja-build ccache pkg-config git clang-22 lld-22 liblld-22-dev llvm-22-dev llvm-22-tools libmlir-22-dev
+  mlir-22-tools libzip-dev zlib1g-dev libzstd-dev nlohmann-json3-dev python3)
+[ "${1:-}" = --tests ] && packages+=(clang-format-22 libclang-rt-22-dev libgtest-dev python3-venv coinor-cbc)
 
 if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
   missing=()

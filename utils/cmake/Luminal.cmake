@@ -39,6 +39,31 @@ function(luminal_install_library name)
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
+# ccache hashes a file beside a precompiled header in place of its content, which contains paths and so differs between
+# build folders: here, the preprocessed text. The options that shape it otherwise are in the command that ccache hashes.
+function(luminal_digest_precompiled_header target header)
+  set(digest ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/cmake_pch.hxx.pch.sum)
+  set(includes $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
+  set(definitions $<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>)
+  add_custom_command(OUTPUT ${digest}
+    COMMAND ${CMAKE_CXX_COMPILER} -std=gnu++${CMAKE_CXX_STANDARD} -x c++-header -E -P -DNDEBUG
+      "-I$<JOIN:${includes},;-I>" "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
+      -MD -MF ${digest}.d -MT ${digest} ${header} -o ${digest}
+    DEPENDS ${header} DEPFILE ${digest}.d COMMAND_EXPAND_LISTS VERBATIM
+    COMMENT "Preprocessing the precompiled header of ${target} for ccache")
+  add_custom_target(${target}Digest DEPENDS ${digest})
+  add_dependencies(${target}Digest ${ARGN})
+  add_dependencies(${target} ${target}Digest)
+endfunction()
+
+# Compiles the sources of a program with the precompiled header of the MLIR-facing libraries.
+function(luminal_use_precompiled_header target)
+  # An executable is compiled with -fPIE by default; the precompiled header was made with -fPIC.
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${target} PRIVATE -fPIC)
+  target_precompile_headers(${target} REUSE_FROM LuminalPCH)
+endfunction()
+
 # Links the shared MLIR and LLVM of the package, or, with LUMINAL_STATIC_LLVM, the static archives.
 function(luminal_link_mlir target)
   if(LUMINAL_STATIC_LLVM)
@@ -64,10 +89,7 @@ function(luminal_add_tool name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
   if(ARG_MLIR)
     luminal_link_mlir(${name} PRIVATE)
-    # An executable is compiled with -fPIE by default; the shared precompiled header was made with -fPIC.
-    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-    target_compile_options(${name} PRIVATE -fPIC)
-    target_precompile_headers(${name} REUSE_FROM LuminalPCH)
+    luminal_use_precompiled_header(${name})
   endif()
   set_property(GLOBAL APPEND PROPERTY LUMINAL_TOOLS ${name})
   if(LUMINAL_STATIC_LLVM)
@@ -86,6 +108,10 @@ function(luminal_add_unittest name)
   target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main ${ARG_LINK})
   if(ARG_MLIR)
     luminal_link_mlir(${name} PRIVATE)
+    luminal_use_precompiled_header(${name})
+  else()
+    # Half of the time that these sources take to compile; what they test is optimized.
+    target_compile_options(${name} PRIVATE -O0)
   endif()
   set_property(GLOBAL APPEND PROPERTY LUMINAL_UNITTESTS ${name})
 endfunction()

@@ -26,7 +26,7 @@ using namespace luminal::llir;
 
 namespace {
 /// Known bounds of the elements of an integer tensor.
-struct Range {
+struct Interval {
   /// Each element, over its own index.
   std::optional<Expr> exact;
   /// Bounds of all elements, over symbols alone.
@@ -37,17 +37,17 @@ class ValueRanges {
 public:
   explicit ValueRanges(const Assumptions &symbols) : symbols(symbols) {}
 
-  const Range &get(Value value);
+  const Interval &get(Value value);
   bool isInside(Value indices, const Expr &extent);
 
 private:
-  Range compute(Operation *op);
-  Range computeElementwise(ElementwiseOp op);
-  Range computeSelect(ElementwiseOp op);
-  Range computeConstant(llir::ConstantOp op);
+  Interval compute(Operation *op);
+  Interval computeElementwise(ElementwiseOp op);
+  Interval computeSelect(ElementwiseOp op);
+  Interval computeConstant(llir::ConstantOp op);
   /// Drops bounds that the element type of `value` might not hold.
-  Range clamp(Range range, Value value) const;
-  Range ofExact(const Expr &e, Value value) const;
+  Interval clamp(Interval range, Value value) const;
+  Interval ofExact(const Expr &e, Value value) const;
 
   std::optional<Expr> smaller(std::optional<Expr> a,
                               std::optional<Expr> b) const;
@@ -55,7 +55,7 @@ private:
                              std::optional<Expr> b) const;
 
   const Assumptions &symbols;
-  DenseMap<Value, Range> known;
+  DenseMap<Value, Interval> known;
 };
 } // namespace
 
@@ -73,7 +73,7 @@ std::optional<Expr> ValueRanges::larger(std::optional<Expr> a,
   return symbols.simplify(Expr::max(*a, *b));
 }
 
-Range ValueRanges::clamp(Range range, Value value) const {
+Interval ValueRanges::clamp(Interval range, Value value) const {
   auto type = cast<RankedTensorType>(value.getType());
   // Keeps sums of two bounds from overflowing.
   constexpr int64_t kLimit = int64_t(1) << 62;
@@ -94,10 +94,10 @@ Range ValueRanges::clamp(Range range, Value value) const {
   return range;
 }
 
-Range ValueRanges::ofExact(const Expr &e, Value value) const {
+Interval ValueRanges::ofExact(const Expr &e, Value value) const {
   SmallVector<Expr> extents = hlir::getExtents(value);
   Assumptions assumptions = withExtents(symbols, extents);
-  Range range;
+  Interval range;
   range.exact = assumptions.simplify(e);
   if (std::optional<int64_t> lo = assumptions.lowerBound(*range.exact))
     range.lo = Expr(*lo);
@@ -106,7 +106,7 @@ Range ValueRanges::ofExact(const Expr &e, Value value) const {
   return clamp(range, value);
 }
 
-Range ValueRanges::computeConstant(llir::ConstantOp op) {
+Interval ValueRanges::computeConstant(llir::ConstantOp op) {
   auto elements = dyn_cast<DenseIntElementsAttr>(op.getValue());
   auto range = hlir::getRange(elements);
   if (!range)
@@ -118,26 +118,26 @@ Range ValueRanges::computeConstant(llir::ConstantOp op) {
 }
 
 /// `condition ? a : b`, where the condition may bound the branches.
-Range ValueRanges::computeSelect(ElementwiseOp op) {
+Interval ValueRanges::computeSelect(ElementwiseOp op) {
   Value onTrue = op.getInputs()[1], onFalse = op.getInputs()[2];
-  Range a = get(onTrue), b = get(onFalse);
+  Interval a = get(onTrue), b = get(onFalse);
   auto compare = op.getInputs()[0].getDefiningOp<ElementwiseOp>();
   if (compare && compare.getFn() == Fn::LessThan &&
       isa<IntegerType>(cast<RankedTensorType>(compare.getInputs()[0].getType())
                            .getElementType())) {
     Value x = compare.getInputs()[0], y = compare.getInputs()[1];
-    Range rx = get(x), ry = get(y);
+    Interval rx = get(x), ry = get(y);
     // Is the condition the same for every element?
     if (rx.lo && ry.hi && symbols.provablyLessEqual(*ry.hi, *rx.lo))
       return b;
     if (rx.hi && ry.lo && symbols.provablyLess(*rx.hi, *ry.lo))
       return a;
     // x < y on the true side, y <= x on the false side.
-    auto raise = [&](Range &range, const std::optional<Expr> &lo) {
+    auto raise = [&](Interval &range, const std::optional<Expr> &lo) {
       if (lo)
         range.lo = range.lo ? larger(range.lo, lo) : lo;
     };
-    auto lower = [&](Range &range, const std::optional<Expr> &hi) {
+    auto lower = [&](Interval &range, const std::optional<Expr> &hi) {
       if (hi)
         range.hi = range.hi ? smaller(range.hi, hi) : hi;
     };
@@ -153,18 +153,18 @@ Range ValueRanges::computeSelect(ElementwiseOp op) {
   return {std::nullopt, smaller(a.lo, b.lo), larger(a.hi, b.hi)};
 }
 
-Range ValueRanges::computeElementwise(ElementwiseOp op) {
+Interval ValueRanges::computeElementwise(ElementwiseOp op) {
   if (op.getFn() == Fn::Select)
     return computeSelect(op);
-  Range a = get(op.getInputs()[0]);
+  Interval a = get(op.getInputs()[0]);
   if (op.getFn() == Fn::Cast)
     return a;
   if (op.getInputs().size() != 2)
     return {};
-  Range b = get(op.getInputs()[1]);
+  Interval b = get(op.getInputs()[1]);
   bool exact = a.exact && b.exact;
   bool bounded = a.lo && b.lo && a.hi && b.hi;
-  Range range;
+  Interval range;
   switch (op.getFn()) {
   case Fn::Add:
     if (exact)
@@ -208,18 +208,18 @@ Range ValueRanges::computeElementwise(ElementwiseOp op) {
   }
 }
 
-Range ValueRanges::compute(Operation *op) {
-  return llvm::TypeSwitch<Operation *, Range>(op)
+Interval ValueRanges::compute(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Interval>(op)
       .Case([&](IotaOp iota) {
         return ofExact(iota.getMap().getResults()[0], iota.getResult());
       })
       .Case(
           [&](llir::ConstantOp constant) { return computeConstant(constant); })
       .Case([&](ViewOp view) {
-        Range range = get(view.getOperand());
+        Interval range = get(view.getOperand());
         if (!range.exact)
           return range;
-        Range seen = ofExact(
+        Interval seen = ofExact(
             range.exact->substituteDims(view.getMap().getResults().vec()),
             view.getResult());
         if (!seen.lo || !seen.hi)
@@ -227,14 +227,14 @@ Range ValueRanges::compute(Operation *op) {
         return seen;
       })
       .Case([&](llir::GatherOp gather) {
-        Range range = get(gather.getData());
+        Interval range = get(gather.getData());
         range.exact = std::nullopt;
         return range;
       })
       .Case([&](ElementwiseOp elementwise) {
         return clamp(computeElementwise(elementwise), elementwise.getResult());
       })
-      .Default([](Operation *) { return Range(); });
+      .Default([](Operation *) { return Interval(); });
 }
 
 static bool mayBeIndex(Value value) {
@@ -275,7 +275,7 @@ static Value throughKernels(Value value) {
   }
 }
 
-const Range &ValueRanges::get(Value name) {
+const Interval &ValueRanges::get(Value name) {
   Value root = throughKernels(name);
   // Ranges of operands are computed first, with a worklist and not by
   // recursion.
@@ -286,9 +286,9 @@ const Range &ValueRanges::get(Value name) {
       continue;
     Operation *op = value.getDefiningOp();
     if (!op || !mayBeIndex(value)) {
-      known[value] = Range();
+      known[value] = Interval();
     } else if (operandsAreKnown) {
-      Range range = compute(op);
+      Interval range = compute(op);
       known[value] = range;
     } else {
       stack.push_back({value, true});
@@ -300,7 +300,7 @@ const Range &ValueRanges::get(Value name) {
 }
 
 bool ValueRanges::isInside(Value indices, const Expr &extent) {
-  const Range &range = get(indices);
+  const Interval &range = get(indices);
   if (range.exact) {
     Assumptions assumptions = withExtents(symbols, hlir::getExtents(indices));
     if (assumptions.provablyNonNegative(*range.exact) &&
@@ -331,7 +331,7 @@ public:
         return;
       if (isProved)
         return reporter.passed(op.getLoc(), "range-check", {});
-      const Range &range = ranges.get(op.getIndices());
+      const Interval &range = ranges.get(op.getIndices());
       auto text = [](const std::optional<Expr> &e) {
         return e ? e->str() : std::string("unknown");
       };
