@@ -233,31 +233,57 @@ def dynamic(a):
     a.program["range_constraints"] = {"s0": {"min_val": 2, "max_val": 64}}
 
 
+def add_tensor(a, target, inputs, name, dtype=BOOL, at=None):
+    """A node whose result has one element, or the extents of x."""
+    a.nodes.insert(len(a.nodes) if at is None else at, node(target, inputs, name))
+    a.values[name] = meta([], dtype) if at is None else a.values["x"] | {"dtype": dtype}
+
+
 @good
 def assertions(a):
-    """The nodes that torch writes for a check of elements, and checks of sizes that the range of s0 proves."""
+    """The nodes that torch writes for checks of elements, and checks of sizes that the range of s0 proves."""
     dynamic(a)
+    zero = ("other", {"as_int": 0})
+    add_tensor(a, "torch.ops.aten.ge.Scalar", [("self", tensor("x")), zero], "ge_0", at=0)
+    add_tensor(a, "torch.ops.aten.all.default", [("self", tensor("ge_0"))], "all")
+    compute(a, "torch.ops.aten._assert_async.msg", [("self", tensor("all")), ("assert_msg", {"as_string": "not negative"})],
+            None)
+    # An int, by way of a condition that the archive takes for true.
     one = "Piecewise(ExprCondPair(Integer(1), Equality(%s, Integer(1))), ExprCondPair(Integer(0), true))" % symbol("u2")
-    a.nodes.append(node("torch.ops.aten.frob.default", [("self", tensor("mul"))], "frob"))
-    a.values["frob"] = meta([], BOOL)
+    add_tensor(a, "torch.ops.aten.lt.Scalar", [("self", tensor("x")), ("other", {"as_int": 50})], "lt", at=0)
+    add_tensor(a, "torch.ops.aten.all.default", [("self", tensor("lt"))], "small")
     read = condition(a, "item", f"Equality({symbol('u2')}, Integer(1))")
-    compute(a, "torch.ops.aten.item.default", [("self", tensor("frob"))], read)
+    compute(a, "torch.ops.aten.item.default", [("self", tensor("small"))], read)
     number = integer(a, "sym_ite", one)
     compute(a, "torch.sym_ite", [("", read), ("", {"as_int": 1}), ("", {"as_int": 0})], number)
     for name, text in (("ge", f"GreaterThan({one}, Integer(1))"), ("eq", True)):
         holds = condition(a, name, text)
         compute(a, f"_operator.{name}", [("", number), ("", {"as_int": 1})], holds)
-        assert_scalar(a, holds, f"elements {name}")
-    compute(a, "torch.ops.aten._assert_async.msg", [("self", tensor("frob")), ("assert_msg", {"as_string": "tensor"})],
-            None)
+        assert_scalar(a, holds, f"less than 50: {name}")
+    # A float beside a size, and a comparison that nothing reads.
+    add_tensor(a, "torch.ops.aten.sum.default", [("self", tensor("x"))], "sum", dtype=7)
+    total = {"as_sym_float": {"as_name": "total"}}
+    compute(a, "torch.ops.aten._local_scalar_dense.default", [("self", tensor("sum"))], total)
+    rows = integer(a, "rows", symbol("s0"))
+    compute(a, "torch.ops.aten.sym_size.int", [("self", tensor("x")), ("dim", {"as_int": 0})], rows)
+    limit = {"as_sym_float": {"as_name": "limit"}}
+    compute(a, "_operator.mul", [("", rows), ("", {"as_float": 30.5})], limit)
+    for name in ("le", "unread"):
+        text = f"LessThan(Symbol('zuf0'), Mul(Float('30.5', precision=53), {symbol('s0')}))"
+        holds = condition(a, name, text)
+        compute(a, "_operator.le", [("", total), ("", limit)], holds)
+    assert_scalar(a, condition(a, "le", text), "the sum")
     s0 = symbol("s0")
     for k, text in enumerate([
             f"And(GreaterThan({s0}, Integer(1)), Not(StrictGreaterThan({s0}, Integer(64))))",
             f"Or(Equality({s0}, Integer(1)), Unequality({s0}, Integer(0)))",
             f"StrictLessThan(Mul(Rational(1, 2), {s0}), Rational(65, 2))"]):
         assert_scalar(a, condition(a, f"size_{k}", text), f"size {k}")
-    size = integer(a, "rows", s0)
-    compute(a, "torch.ops.aten.sym_constrain_range_for_size.default", [("size", size), ("min", {"as_int": 2})], None)
+    compute(a, "torch.ops.aten.sym_constrain_range_for_size.default", [("size", rows), ("min", {"as_int": 2})], None)
+    count = integer(a, "count", symbol("u0"))
+    add_tensor(a, "torch.ops.aten.sum.default", [("self", tensor("ge_0")), ("dtype", {"as_scalar_type": LONG})], "ones", dtype=LONG)
+    compute(a, "torch.ops.aten.item.default", [("self", tensor("ones"))], count)
+    compute(a, "torch.ops.aten.sym_constrain_range_for_size.default", [("size", count), ("max", {"as_int": 9})], None)
 
 
 @good
@@ -309,6 +335,32 @@ def guard_that_fails(a):
 @bad("guards_code[0]: expected a string")
 def guard_that_is_no_text(a):
     a.program["guards_code"] = [1]
+
+
+@bad("unsupported op aten.frob.default")
+def assertion_of_what_is_unknown(a):
+    add_tensor(a, "torch.ops.aten.frob.default", [("self", tensor("x"))], "frob")
+    compute(a, "torch.ops.aten._assert_async.msg", [("self", tensor("frob")), ("assert_msg", {"as_string": "text"})], None)
+
+
+@bad("aten._assert_async.msg: asserts what cannot be computed: text")
+def assertion_of_several(a):
+    compute(a, "torch.ops.aten._assert_async.msg", [("self", tensor("x")), ("assert_msg", {"as_string": "text"})], None)
+
+
+@bad("_operator.frob: computes what is asserted of elements in a way that is not supported")
+def assertion_of_unknown_arithmetic(a):
+    add_tensor(a, "torch.ops.aten.sum.default", [("self", tensor("x"))], "sum", dtype=7)
+    total = {"as_sym_float": {"as_name": "total"}}
+    compute(a, "torch.ops.aten.item.default", [("self", tensor("sum"))], total)
+    holds = condition(a, "holds", "StrictGreaterThan(Symbol('zuf0'), Float('3.5', precision=53))")
+    compute(a, "_operator.frob", [("", total), ("", {"as_int": 1})], holds)
+    assert_scalar(a, holds, "text")
+
+
+@bad("expected a quoted number at character")
+def float_that_is_none(a):
+    condition(a, "holds", "StrictGreaterThan(Symbol('zuf0'), Float(3.5))")
 
 
 @bad("names the unknown symbolic value 'nowhere'")

@@ -261,11 +261,13 @@ class _Builder:
         return found
 
     def forget_arithmetic(self) -> None:
-        """An archive holds what ints are of sizes; how they were computed it need not, or cannot."""
+        """An archive holds what ints are of sizes; how they were computed it need not, or cannot. How ints were computed
+        that a tensor holds, it does."""
         source = next((node for node in self.graph.find_nodes(op="placeholder")), None)
         for node in self.graph.nodes:
             if (node.op == "call_function" and isinstance(node.meta.get("val"), torch.SymInt)
-                    and not isinstance(node.target, torch._ops.OpOverload)):
+                    and not isinstance(node.target, torch._ops.OpOverload)
+                    and node.meta["val"].node.expr.free_symbols <= self.symbols.keys()):
                 node.target, node.args, node.kwargs = aten.sym_size.int, (source, 0), {}
         self.graph.eliminate_dead_code()
 
@@ -309,12 +311,21 @@ class _Builder:
                 outputs.append(dataclasses.replace(known[base], view=view))
             elif isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
                 if not self.knows((value.node.expr,)):
+                    self.leave_numbers(value.node.expr.free_symbols - self.symbols.keys())
                     raise _errors.CompileError(f"output '{result}' is made of sizes of no argument: {value.node.expr}")
                 kind = int if isinstance(value, torch.SymInt) else float if isinstance(value, torch.SymFloat) else bool
                 outputs.append(Output(size=value.node.expr, type=kind))
             else:
                 outputs.append(Output(value=value))
         return outputs, tensors
+
+    def leave_numbers(self, symbols: set[Any]) -> None:
+        """Leaves to PyTorch the ops that read numbers from tensors, where an output is made of such numbers."""
+        ops = [_errors.UnsupportedOp(f"{node.target}: gives a number to the caller", node.name, *_archive.place_of(node))
+               for node in self.source.graph.find_nodes(op="call_function", target=aten._local_scalar_dense.default)
+               if any(expr.free_symbols & symbols for expr in _expressions.of_value(node.meta["val"]))]
+        if ops:
+            raise _errors.UnsupportedOpError("; ".join(map(str, ops)), ops)
 
     def give(self, result: fx.Node, tensors: list[fx.Node]) -> Output:
         """Makes a node an output of the program."""

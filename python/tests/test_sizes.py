@@ -171,3 +171,72 @@ def test_integers_are_exact_in_64_bits():
     x = torch.ones(4, dtype=torch.int64)
     for k in (3, 4, 2 ** 62 + 1, -2 ** 63, 2 ** 63 - 1):
         assert compiled(x, k).tolist() == [k] * 4
+
+
+def positive(x):
+    assert (x > 0).all(), "not positive"
+    return x * 2
+
+
+def written(x):
+    x.add_(1)
+    torch._assert_async((x > 3).all(), "not above 3")
+    return x * 2
+
+
+def beside_ops_that_are_left(x):
+    y = torch.special.airy_ai(x)
+    assert (y > 0).all(), "not positive"
+    return torch.special.airy_ai(y * 2) + x
+
+
+def of_a_flag(x):
+    torch._assert_async(x[0] > 0, "the first")
+    torch._assert_async(x[0] > 0, "the first")
+    torch._assert_async((x * 0 + 1).all(), "never")
+    return x + 1
+
+
+def of_a_float(x):
+    torch._check(x.sum().item() / 2 > x.size(0), lambda: "the mean")
+    return x * 2
+
+
+def of_an_int(x):
+    n = x.long().max().item()
+    torch._check(n > 1, lambda: "not above 1")
+    return x * n, n + x.size(0)
+
+
+@pytest.mark.parametrize("is_dynamic", [False, True])
+@pytest.mark.parametrize("function,text", [
+    (positive, "not positive"), (written, "not above 3"), (beside_ops_that_are_left, "not positive"), (of_a_flag, "the first"),
+    (of_a_float, "zuf0|the mean"), (of_an_int, "u0 >= 2")])
+def test_assertions_about_elements(function, text, is_dynamic, monkeypatch):
+    """The error is the one of PyTorch's own backends; what the call wrote to inputs stays."""
+    monkeypatch.setattr(torch._dynamo.config, "capture_scalar_outputs", True)
+    torch._dynamo.reset()
+    compiled = helpers.compile(function, dynamic=is_dynamic, options={"fallback": "eager"})
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for n in (4, 6):
+            a, b = torch.full((n,), 4.0), torch.full((n,), 4.0)
+            helpers.same(compiled(a), function(b))
+            helpers.same(a, b)
+            bad = torch.full((n,), -4.0)
+            with pytest.raises(RuntimeError, match=text):
+                compiled(bad)
+            assert bad[0] == (-3 if function is written else -4)
+        helpers.same(compiled(torch.full((6,), 5.0)), function(torch.full((6,), 5.0)))
+
+
+def test_assertions_of_compiled_models():
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            torch._assert_async((x > 0).all(), "not positive")
+            return x * 2
+
+    compiled = luminal.compile(Model(), (torch.ones(4),), dynamic_shapes={"x": {0: torch.export.Dim("n", max=99)}})
+    helpers.same(compiled(torch.ones(7)), torch.full((7,), 2.0))
+    with pytest.raises(luminal.FailedAssertionError, match="^not positive$"):
+        compiled(-torch.ones(3))

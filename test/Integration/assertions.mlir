@@ -9,6 +9,11 @@
 // RUN: not luminal-run --reference %s --input=%t/bad.npy 2>&1 | FileCheck %s
 // CHECK: error: {{.*}}an element of x is negative
 
+// On a GPU a kernel of the program writes it as well, and the manifest says which output it is.
+// RUN: luminal-compile %s -o %t/gpu.lum --target=cuda --arch=sm_90a --quiet
+// RUN: unzip -p %t/gpu.lum manifest.json | FileCheck %s --check-prefix=GPU
+// GPU: "assertion":{{ *}}"an element of x is negative"
+
 func.func @main(%x: tensor<4xf32> {hlir.name = "x"}) -> (tensor<4xf32>, tensor<i1> {hlir.assertion = "an element of x is negative"}) {
   %0 = hlir.add %x, %x : tensor<4xf32>
   %zero = hlir.constant dense<0.0> : tensor<f32>

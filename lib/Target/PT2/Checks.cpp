@@ -1,12 +1,9 @@
 //===- Checks.cpp - Assertions, their operands only, and guards -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// `torch._check` leaves a chain in the graph: a comparison, `item`, arithmetic
-// on the number read, an assertion. An assertion about sizes is proved here,
-// or checked once a call. One about elements is dropped with a remark: where it
-// holds the program means the same without it, and where it does not, PyTorch
-// has no result to compare with. Nodes that feed only such assertions are
-// dropped too.
+// An assertion about sizes is proved here, or checked once a call, and nodes
+// that feed only such assertions are dropped. One about elements is computed
+// with the results (Scalars.cpp).
 //
 // A guard is a condition on the sizes of inputs under which the model takes the
 // path that was traced: `if x.shape[0] % 2 == 0`. The ranges of symbols do not
@@ -24,17 +21,8 @@ using namespace luminal;
 using namespace luminal::hlir;
 using namespace luminal::pt2;
 
-namespace {
-/// What an assertion asserts.
-struct Assertion {
-  /// Not negative where it holds; std::nullopt where it is about elements.
-  std::optional<Expr> condition;
-  std::string text;
-};
-} // namespace
-
-/// The argument of that name or, in archives that do not name it, position.
-static const Argument *find(const Node &node, StringRef name, size_t position) {
+const Argument *Importer::find(const Node &node, StringRef name,
+                               size_t position) {
   for (const NamedArgument &input : node.inputs)
     if (input.name == name)
       return &input.value;
@@ -44,7 +32,7 @@ static const Argument *find(const Node &node, StringRef name, size_t position) {
 }
 
 /// What the node asserts; std::nullopt for nodes that do not assert a value.
-static std::optional<Assertion> readAssertion(const Node &node) {
+std::optional<Importer::Assertion> Importer::readAssertion(const Node &node) {
   StringRef op = node.target;
   if (!op.consume_front("torch.ops.aten."))
     return std::nullopt;
@@ -61,7 +49,7 @@ static std::optional<Assertion> readAssertion(const Node &node) {
       assertion.condition = self->exprs[0];
     else if (self && self->kind == Argument::Bool)
       assertion.condition = self->exprs[0] - Expr(1);
-    else
+    else if (!self || self->symbolics.empty())
       return std::nullopt;
     return assertion;
   }
@@ -97,31 +85,27 @@ static bool isPure(const Node &node) {
 
 void Importer::findChecks() {
   // Numbers that were read from elements, and values computed from them.
-  std::set<std::string> read;
   for (const Node &node : program.nodes) {
     bool fromElements = !isSymbolic(node);
     for (const NamedArgument &input : node.inputs)
       for (const std::string &name : input.value.symbolics)
-        fromElements |= read.count(name) != 0;
+        fromElements |= readFromElements.count(name) != 0;
     if (fromElements)
       for (const Argument &output : node.outputs)
-        read.insert(output.symbolics.begin(), output.symbolics.end());
+        readFromElements.insert(output.symbolics.begin(),
+                                output.symbolics.end());
   }
-  auto isAboutSizes = [&](const Node &node, const Expr &condition) {
+  auto isAboutSizes = [&](const Node &node, const Assertion &assertion) {
     for (const NamedArgument &input : node.inputs)
       for (const std::string &name : input.value.symbolics)
-        if (read.count(name))
+        if (readFromElements.count(name))
           return false;
-    std::vector<std::string> symbols;
-    condition.collectSymbols(symbols);
-    return llvm::all_of(symbols, [&](const std::string &name) {
-      return assumptions.getSymbols().count(name) != 0;
-    });
+    return assertion.condition && isOfSizes(*assertion.condition);
   };
 
-  // From the end: values used by nodes that stay, and by nodes that are
-  // dropped.
-  std::set<std::string> used, checked;
+  // From the end: values used by nodes that stay, those used by nodes that are
+  // dropped, and numbers that assertions about elements are computed from.
+  std::set<std::string> used, checked, asserted;
   auto forEachName = [](const Argument &arg, auto &&fn) {
     if (arg.namesTensors())
       llvm::for_each(arg.names, fn);
@@ -129,34 +113,44 @@ void Importer::findChecks() {
   };
   for (const OutputSpec &spec : program.outputs)
     forEachName(spec.value, [&](const std::string &n) { used.insert(n); });
-  dropped.assign(program.nodes.size(), false);
+  roles.assign(program.nodes.size(), Role());
   for (size_t i = program.nodes.size(); i-- > 0;) {
     const Node &node = program.nodes[i];
+    Role &role = roles[i];
     bool stays = false, feedsCheck = false;
     for (const Argument &output : node.outputs)
       forEachName(output, [&](const std::string &name) {
         stays |= used.count(name) != 0;
         feedsCheck |= checked.count(name) != 0;
+        role.isScalar |= asserted.count(name) != 0;
       });
-    std::optional<Assertion> assertion = readAssertion(node);
-    if (!stays && assertion)
-      dropped[i] = true;
-    else if (!stays && feedsCheck && isPure(node))
-      dropped[i] = true;
-    for (const NamedArgument &input : node.inputs)
-      forEachName(input.value, [&](const std::string &name) {
-        (dropped[i] ? checked : used).insert(name);
-      });
-    if (!dropped[i] || !assertion)
-      continue;
-    if (assertion->condition && isAboutSizes(node, *assertion->condition))
-      checks.push_back({&node, *assertion->condition, assertion->text});
-    else
-      remark::missed(getLoc(node), remark::RemarkOpts::name("assertion")
-                                       .category("import-pt2")
-                                       .function("main"))
-          << remark::detail::Remark::Arg("assertion", assertion->text)
-          << remark::reason("dropped: it is about elements of a tensor");
+    if (std::optional<Assertion> assertion = readAssertion(node);
+        assertion && !stays) {
+      role.isDropped = true;
+      if (isAboutSizes(node, *assertion))
+        checks.push_back({&node, *assertion->condition, assertion->text});
+      else
+        role.asserted = assertion->text;
+    } else if (!stays) {
+      // Numbers that nothing reads are not computed.
+      role.isDropped = (feedsCheck && !role.isScalar && isPure(node)) ||
+                       isSymbolic(node) || readsElement(node);
+    }
+    const bool computes = role.isScalar || role.asserted;
+    for (const NamedArgument &input : node.inputs) {
+      // A token only orders assertions.
+      const bool isRead =
+          computes && !(role.asserted && input.name == "dep_token");
+      if (input.value.namesTensors())
+        for (const std::string &name : input.value.names)
+          (isRead || !role.isDropped ? used : checked).insert(name);
+      for (const std::string &name : input.value.symbolics) {
+        if (isRead)
+          asserted.insert(name);
+        if (!isRead || !role.isDropped)
+          (role.isDropped ? checked : used).insert(name);
+      }
+    }
   }
   std::reverse(checks.begin(), checks.end());
 }

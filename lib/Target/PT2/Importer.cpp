@@ -4,6 +4,7 @@
 #include "Importer.h"
 #include "Aten/Custom.h"
 #include "Aten/Helpers.h"
+#include "luminal/Dialect/HLIR/IR/Signature.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
@@ -293,6 +294,19 @@ bool Importer::isRead(const std::string &name) const {
          });
 }
 
+Operation *Importer::getLastOp() {
+  Block &block = function.getBody().front();
+  return block.empty() ? nullptr : &block.back();
+}
+
+void Importer::noteOps(const Node &node, Operation *before) {
+  Block &block = function.getBody().front();
+  for (Operation &op : llvm::make_range(
+           before ? std::next(before->getIterator()) : block.begin(),
+           block.end()))
+    nodeOf[&op] = &node;
+}
+
 void Importer::translate(const Node &node) {
   if (isSymbolic(node))
     return;
@@ -336,17 +350,11 @@ void Importer::translate(const Node &node) {
       addRequirements(agreed, call.required);
     return status;
   };
-  Block &block = function.getBody().front();
-  Operation *before = block.empty() ? nullptr : &block.back();
   Status status = build();
   // Autocast leaves no casts in the program, only types that do not fit.
   operandType = getAutocastType(node);
   bool done = status || (operandType && build());
   operandType = {};
-  for (Operation &op : llvm::make_range(
-           before ? std::next(before->getIterator()) : block.begin(),
-           block.end()))
-    nodeOf[&op] = &node;
   if (done)
     return;
   problems.push_back({target.str(), status.error().message, loc});
@@ -519,6 +527,11 @@ LogicalResult Importer::makeOutputs() {
     ++position;
   }
 
+  for (const auto &[value, text] : assertions) {
+    add(value, "assertion", std::nullopt);
+    attrs.back().set(kAssertionAttr, builder.getStringAttr(text));
+  }
+
   func::ReturnOp::create(builder, fileLoc, values);
   SmallVector<Type> resultTypes;
   for (Value v : values)
@@ -554,9 +567,19 @@ OwningOpRef<ModuleOp> Importer::run() {
   findChecks();
   if (failed(makeInputs()))
     return {};
-  for (auto [node, isDropped] : llvm::zip_equal(program.nodes, dropped))
-    if (!isDropped)
+  for (auto [node, role] : llvm::zip_equal(program.nodes, roles)) {
+    Operation *before = getLastOp();
+    // An element that is read for something else is refused below.
+    if (role.isScalar && (role.isDropped || isSymbolic(node)))
+      translateScalar(node);
+    else if (role.isScalar)
+      poisonScalars(node);
+    if (role.asserted)
+      translateAssertion(node, *role.asserted);
+    if (!role.isDropped)
       translate(node);
+    noteOps(node, before);
+  }
   if (failed(makeChecks()))
     return {};
   composer->setLoc(fileLoc);

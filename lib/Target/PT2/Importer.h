@@ -58,11 +58,26 @@ private:
     std::string op, reason;
     mlir::Location loc;
   };
+  /// What a node asserts.
+  struct Assertion {
+    /// Not negative where it holds; std::nullopt where it is about elements.
+    std::optional<Expr> condition;
+    std::string text;
+  };
   /// An assertion about sizes: it holds where the condition is not negative.
   struct Check {
     const Node *node;
     Expr condition;
     std::string text;
+  };
+  /// What becomes of a node.
+  struct Role {
+    /// It is no op of the function.
+    bool isDropped = false;
+    /// A number that an assertion about elements is computed from.
+    bool isScalar = false;
+    /// The text of an assertion about elements.
+    std::optional<std::string> asserted;
   };
 
   mlir::LogicalResult fail(mlir::Location loc, const llvm::Twine &message);
@@ -80,17 +95,38 @@ private:
   void define(const std::string &name, Value value, int argument);
 
   // Assertions and guards.
+  /// The argument of that name or, in archives that do not name it, position.
+  static const Argument *find(const Node &node, StringRef name,
+                              size_t position);
+  /// What the node asserts; std::nullopt for nodes that do not assert a value.
+  static std::optional<Assertion> readAssertion(const Node &node);
+  /// Whether the node reads the one element of a tensor as a number.
+  static bool readsElement(const Node &node);
+  /// Whether all symbols are of sizes.
+  bool isOfSizes(const Expr &expr) const;
   void findChecks();
   mlir::LogicalResult makeChecks();
   /// Not negative where the guard holds; an error where it cannot be read.
   Result<Expr> evaluateGuard(StringRef guard) const;
   mlir::LogicalResult makeGuards(llvm::SmallVectorImpl<Requirement> &required);
 
+  // Numbers that were read from elements, and what is asserted of them.
+  Value readElement(const std::string &name);
+  Value getScalar(const Argument &arg);
+  void translateScalar(const Node &node);
+  void translateAssertion(const Node &node, StringRef text);
+  void refuse(const Node &node, StringRef reason);
+  void poisonScalars(const Node &node);
+  bool readsPoisoned(const Node &node) const;
+
   // Nodes.
   bool isPoisoned(const Node &node) const;
   /// Whether a node or an output reads the value.
   bool isRead(const std::string &name) const;
   void translate(const Node &node);
+  mlir::Operation *getLastOp();
+  /// Notes for which node the ops after `before` were built.
+  void noteOps(const Node &node, mlir::Operation *before);
   Status translate(const Node &node, OpCall &call, bool inPlace);
   Type getAutocastType(const Node &node) const;
   std::string checkResult(const std::string &name, Value value);
@@ -124,8 +160,13 @@ private:
 
   std::set<std::string> mutated, poisoned;
   /// By position in the program's nodes.
-  std::vector<bool> dropped;
+  std::vector<Role> roles;
   std::vector<Check> checks;
+  /// Numbers that were read from elements, and values computed from them.
+  std::set<std::string> readFromElements;
+  std::map<std::string, Value> scalars;
+  /// What is asserted of elements, as i1 of rank 0, with the text.
+  std::vector<std::pair<Value, std::string>> assertions;
   /// Extents that the nodes took for equal.
   SmallVector<Requirement> agreed;
   /// The type to which autocast casts the current node's operands; or null.

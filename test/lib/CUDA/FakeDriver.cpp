@@ -89,14 +89,18 @@ struct Launch {
 
 /// The address of `bytes` bytes of a buffer, or null.
 template <typename T>
-T *access(const Launch &launch, unsigned buffer, int64_t elements) {
+T *access(const Launch &launch, unsigned buffer, int64_t elements,
+          bool mayBePinned = false) {
   auto *table = fake().translate(launch.buffers + 8 * buffer, 8);
   if (!table)
     return nullptr;
   DevicePointer memory;
   std::memcpy(&memory, table, 8);
-  return reinterpret_cast<T *>(
-      fake().translate(memory, static_cast<size_t>(elements) * sizeof(T)));
+  const size_t bytes = static_cast<size_t>(elements) * sizeof(T);
+  if (auto *pinned = reinterpret_cast<T *>(memory);
+      mayBePinned && fake().isPinned(pinned, bytes))
+    return pinned;
+  return reinterpret_cast<T *>(fake().translate(memory, bytes));
 }
 
 int runUserFunction(const UserLaunch &launch) {
@@ -150,6 +154,16 @@ int runKernel(const Launch &launch) {
     return map(1, [](float a, float) { return a; });
   if (fn.op == "accumulate_f32")
     return map(1, [](float a, float b) { return a + b; });
+  if (fn.op == "is_positive_f32") {
+    auto *a = access<const float>(launch, 0, work);
+    // What assertions find is written to memory of the host.
+    auto *b = access<uint8_t>(launch, 1, work, /*mayBePinned=*/true);
+    if (!a || !b)
+      return kIllegalAddress;
+    for (int64_t i = 0; i < work; ++i)
+      b[i] = a[i] > 0;
+    return kSuccess;
+  }
   if (fn.op == "sum_parts_f32") {
     auto *x = access<const float>(launch, 0, work);
     auto *y = access<float>(launch, 1, 1);

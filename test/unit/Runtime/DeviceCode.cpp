@@ -49,6 +49,11 @@ std::string getBody(std::string_view op) {
   if (op == "copy_f32")
     return element(0, 4) + element(1, 4) +
            "  ld.global.f32 %f0, [%rd20];\n  st.global.f32 [%rd21], %f0;\n";
+  if (op == "is_positive_f32")
+    return element(0, 4) + element(1, 1) +
+           "  ld.global.f32 %f0, [%rd20];\n"
+           "  setp.gt.f32 %p1, %f0, 0f00000000;\n"
+           "  selp.u32 %r4, 1, 0, %p1;\n  st.global.u8 [%rd21], %r4;\n";
   if (op == "accumulate_f32")
     return element(0, 4) + element(1, 4) +
            "  ld.global.f32 %f0, [%rd20];\n  ld.global.f32 %f1, [%rd21];\n"

@@ -72,6 +72,16 @@ KERNEL(copy_f32) {
   return 0;
 }
 
+/// b[i] = a[i] > 0, a f32, b i1.
+KERNEL(is_positive_f32) {
+  UNUSED;
+  const float *a = buffers[0];
+  unsigned char *b = buffers[1];
+  for (int64_t i = begin; i < end; ++i)
+    b[i] = a[i] > 0;
+  return 0;
+}
+
 /// c[i] = a[b[i]], b i64, a has symbols[0] elements.
 KERNEL(gather_f32) {
   (void)scratch;

@@ -205,6 +205,60 @@ TEST(Stream, AnIndexOutOfRangeIsToldLater) {
   EXPECT_OK(c->synchronize());
 }
 
+TEST(Stream, AFalseAssertionIsToldLater) {
+  Builder b = counter();
+  uint32_t v = b.input("v", DType::F32, {1});
+  uint32_t holds = b.output("holds", DType::I1, {});
+  b.m.outputs.back().assertion = "v is not positive";
+  b.step("is_positive_f32", {v, holds}, 1);
+  Stream stream;
+  auto c = b.context();
+  OnDevice x({1, 0, 0, 0}), good({1}), bad({-1}), y({0, 0, 0, 0});
+  EXPECT_OK(c->bindInput(0, x.data(), DType::F32, Shape{4}));
+  EXPECT_OK(c->bindOutput(1, y.data(), DType::F32, Shape{4}));
+  auto run = [&](const OnDevice &value) {
+    EXPECT_OK(c->bindInput(2, value.data(), DType::F32, Shape{1}));
+    return c->run();
+  };
+  EXPECT_OK(c->setStream(stream.handle));
+  EXPECT_OK(run(bad));
+  EXPECT_FALSE(c->failedAssertion());
+  // The next call is not made; what the one before wrote stays.
+  EXPECT_FAILS(run(good), "v is not positive");
+  EXPECT_TRUE(c->failedAssertion());
+  EXPECT_OK(run(good));
+  EXPECT_OK(c->synchronize());
+  EXPECT_EQ(y.read(), (Values{3, 2, 3, 4}));
+  EXPECT_OK(run(bad));
+  EXPECT_FAILS(c->synchronize(), "v is not positive");
+  EXPECT_TRUE(c->failedAssertion());
+  // It is told once.
+  EXPECT_OK(c->synchronize());
+  // A call that waits tells itself.
+  EXPECT_OK(c->setStream({}));
+  EXPECT_FAILS(run(bad), "v is not positive");
+  EXPECT_EQ(y.read(), (Values{5, 2, 3, 4}));
+}
+
+TEST(Stream, AnAssertionOfAnInputIsCopiedAndTold) {
+  Builder b = chain(2);
+  uint32_t flag = b.input("flag", DType::I1, {});
+  b.outputOf("holds", DType::I1, {}, flag);
+  b.m.outputs.back().assertion = "the flag is off";
+  Stream stream;
+  auto c = b.context();
+  OnDevice x({1, 2}), w({10, 20}), y({0, 0}), on({1}), off({0});
+  bind(*c, x, w, y, 2);
+  EXPECT_OK(c->setStream(stream.handle));
+  // The last byte of 1.0 is a bool that is true.
+  EXPECT_OK(c->bindInput(2, on.data() + 3, DType::I1, Shape{}));
+  EXPECT_OK(c->run());
+  EXPECT_OK(c->bindInput(2, off.data() + 3, DType::I1, Shape{}));
+  EXPECT_FAILS(c->run(), "the flag is off");
+  EXPECT_TRUE(c->failedAssertion());
+  EXPECT_EQ(y.read(), (Values{12, 23}));
+}
+
 TEST(Stream, ACapturedStreamIsRefused) {
   Stream stream;
   auto c = chain(1).context();

@@ -29,12 +29,35 @@ public:
   }
 
   Result<Expr> readCondition() {
+    readsFloats = true;
     LUMINAL_TRY(value, condition(0));
     LUMINAL_CHECK(end());
     return value;
   }
 
 private:
+  /// `Float('3.5', precision=53)`, after the opening parenthesis.
+  Result<Fraction> real() {
+    if (!eat("'"))
+      return fail("a quoted number");
+    while (!eat("'"))
+      if (!eat("+") && !eat("-") && !eat(".") && name().empty())
+        return fail("a quoted number");
+    if (eat(",") && (name() != "precision" || !eat("=") || !integer()))
+      return fail("a precision");
+    if (!eat(")"))
+      return fail("')'");
+    return Fraction{undefined()};
+  }
+
+  /// What no integer expression is.
+  static Expr undefined() { return Expr::floorDiv(Expr(1), Expr(0)); }
+  static bool isOnFloats(std::string_view op) {
+    return op == "ToFloat" || op == "FloatTrueDiv" || op == "FloatPow" ||
+           op == "TruncToFloat" || op == "RoundDecimal" ||
+           op.starts_with("OpaqueUnaryFn_");
+  }
+
   Result<Fraction> symbol() {
     if (!eat("'"))
       return fail("a quoted name");
@@ -82,7 +105,11 @@ private:
     }
     if (op == "Piecewise")
       return piecewise(depth);
+    if (readsFloats && op == "Float")
+      return real();
     LUMINAL_TRY(args, operands(depth));
+    if (readsFloats && isOnFloats(op))
+      return Fraction{undefined()};
     return applySymOp(op, args);
   }
 
@@ -151,6 +178,10 @@ private:
     LUMINAL_TRY(args, operands(depth));
     return compareSym(op, args);
   }
+
+  /// Floats, and functions of them, are read, as the undefined expression: such
+  /// a condition is known by the nodes that compute it.
+  bool readsFloats = false;
 };
 } // namespace
 
