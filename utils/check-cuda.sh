@@ -41,8 +41,8 @@ for test in "${tests[@]}"; do
     rm -f "${results[-1]}"
     # Of programs that were chosen there need not be every form.
     least=()
-    [[ -n ${LUMINAL_KERNELS:-} ]] || least=(--at-least 5000,10)
-    "$python" utils/random-kernels.py "$build" --jobs "$jobs" --programs "${LUMINAL_KERNELS:-0:400}" "${least[@]}" \
+    [[ -n ${LUMINAL_KERNELS:-} ]] || least=(--at-least 5000,200)
+    "$python" utils/random-kernels.py "$build" --jobs "$jobs" --programs "${LUMINAL_KERNELS:-0:1000}" "${least[@]}" \
       ${LUMINAL_TABLE:+--table "$LUMINAL_TABLE"} --results "${results[-1]}" || true
     ;;
   unit) run_lit unit --filter='CUDATests|RandomProgramsTests' "$build/test/unit" ;;

@@ -83,6 +83,8 @@ private:
                      const std::vector<unsigned> &places, DType dtype,
                      Shape &map);
   void attention();
+  void streamedAttention();
+  void transposition();
   void gated();
   void convolution();
   void rows();

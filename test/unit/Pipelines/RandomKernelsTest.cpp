@@ -45,8 +45,18 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<llir::KernelOp> kernels;
   std::vector<std::vector<llir::LoopsAttr>> schedules;
+  /// The places of each kernel's schedules by form, in the order of
+  /// `schedules`.
+  std::vector<std::vector<std::vector<size_t>>> byForm;
 };
 } // namespace
+
+static std::string getForm(llir::KernelOp kernel, llir::LoopsAttr loops) {
+  std::string form =
+      llir::getLoopsTitle(kernel, loops.getCases().front()).str();
+  llvm::replace(form, ' ', '-');
+  return form;
+}
 
 Scheduled::Scheduled(const TargetInterface &target,
                      mlir::OwningOpRef<mlir::ModuleOp> parsed)
@@ -60,14 +70,28 @@ Scheduled::Scheduled(const TargetInterface &target,
          target.proposeAll(kernel, hlir::getAssumptions(kernel).getSymbols()))
       if (proposed.loops != all.front())
         all.push_back(proposed.loops);
+    std::vector<std::string> forms;
+    std::vector<std::vector<size_t>> &places = byForm.emplace_back();
+    for (auto [i, loops] : llvm::enumerate(all)) {
+      std::string form = getForm(kernel, loops);
+      size_t which = size_t(llvm::find(forms, form) - forms.begin());
+      if (which == forms.size()) {
+        forms.push_back(form);
+        places.emplace_back();
+      }
+      places[which].push_back(i);
+    }
   });
 }
 
 std::vector<size_t> Scheduled::draw(std::mt19937_64 &random,
                                     bool isProposed) const {
   std::vector<size_t> chosen;
-  for (const auto &all : schedules)
-    chosen.push_back(isProposed ? 0 : random() % all.size());
+  for (const auto &forms : byForm) {
+    // A form first: some have a hundred schedules, others one.
+    const std::vector<size_t> &places = forms[random() % forms.size()];
+    chosen.push_back(isProposed ? 0 : places[random() % places.size()]);
+  }
   return chosen;
 }
 
@@ -93,13 +117,9 @@ void Scheduled::count(const std::vector<size_t> &chosen,
   for (size_t i = 0; i < kernels.size(); ++i) {
     llir::KernelOp kernel = kernels[i];
     kernel.setLoopsAttr(schedules[i][chosen[i]]);
-    std::string form =
-        llir::getLoopsTitle(kernel, kernel.getLoops()->getCases().front())
-            .str();
-    llvm::replace(form, ' ', '-');
     std::string name;
     llvm::raw_string_ostream stream(name);
-    stream << form << ' '
+    stream << getForm(kernel, *kernel.getLoops()) << ' '
            << mlir::cast<mlir::RankedTensorType>(kernel->getResult(0).getType())
                   .getElementType();
     ++counts[name];

@@ -364,6 +364,69 @@ unsigned Generator::product(unsigned n) {
   return gemm(lhs, rhs, dims.back(), shape, lhsMap, rhsMap);
 }
 
+/// Attention as models write it, of sizes that one kernel streams keys for.
+void Generator::streamedAttention() {
+  static const std::vector<int64_t> sizes = {16, 32, 64, 96, 128},
+                                    lengths = {64, 80, 127, 128, 160};
+  if (chance(70))
+    main = chance(50) ? DType::F16 : DType::BF16;
+  Expr heads = pick(1, 3), size = choose(sizes);
+  Expr queries = chance(30) ? extent() : Expr(choose(lengths)),
+       keys = chance(30) ? extent() : Expr(choose(lengths));
+  if (leastOf(keys) < 1 ||
+      mostElements({heads, queries, keys, size}) > scale.products)
+    return;
+  Shape scores = {heads, queries, keys};
+  unsigned q = argument({heads, queries, size}, main),
+           k = argument({heads, keys, size}, main),
+           v = argument({heads, keys, size}, main);
+  unsigned s = gemm(q, k, size, scores, {d(0), d(1), d(3)}, {d(0), d(2), d(3)});
+  bool isWidened = main != DType::F64 && chance(80);
+  if (isWidened && chance(50))
+    s = cast(s, DType::F32);
+  auto wide = [&] { return at(s).dtype; };
+  if (chance(80))
+    s = apply(Fn::Mul, {s, splat(0.125, scores, wide())});
+  if (chance(30))
+    s = apply(Fn::Mul, {apply(Fn::Tanh, {s}), splat(16, scores, wide())});
+  if (chance(50))
+    s = apply(Fn::Add, {s, argument(scores, wide())});
+  if (isWidened)
+    s = cast(s, DType::F32);
+  unsigned p = chance(60) ? rowOp(s, 0) : softmaxLike(s);
+  unsigned o = gemm(cast(p, main), v, keys, {heads, queries, size},
+                    {d(0), d(1), d(3)}, {d(0), d(3), d(2)});
+  program.nodes[o].most = at(v).most;
+  if (chance(40))
+    chain(o, 1, 2);
+}
+
+/// A value beside one, or more, that lie across it in memory.
+void Generator::transposition() {
+  static const std::vector<int64_t> sizes = {192, 256, 300, 321, 400};
+  Shape shape = {choose(sizes), choose(sizes)};
+  std::vector<unsigned> places = {1, 0};
+  if (chance(40)) {
+    shape.insert(shape.begin(), Expr(pick(2, 3)));
+    places = {2, 1};
+    places.insert(places.begin() + pick(0, 2), 0);
+  }
+  if (mostElements(shape) > scale.elements)
+    return;
+  auto turned = [&] {
+    Shape across, map;
+    for (unsigned place : places) {
+      across.push_back(shape[place]);
+      map.push_back(d(place));
+    }
+    return view(valueOf(across, main), shape, map);
+  };
+  unsigned n = turned();
+  for (int64_t i = 0, count = pick(0, 2); i < count; ++i)
+    n = apply(Fn::Add, {tame(n, 50), tame(turned(), 50)});
+  chain(n, 1, 3);
+}
+
 /// softmax(q k / c + mask) v over heads.
 void Generator::attention() {
   Expr heads = extent(), queries = extent(), keys = extent(), size = extent();
@@ -550,6 +613,11 @@ RandomProgram Generator::make() {
   // Node 0 is no operand of a product unless it is chosen as any other is.
   argument(shapeOfRank(1, 3), main);
   size_t size = size_t(pick(6, 45));
+  // Forms that few programs meet by chance.
+  if (chance(25))
+    streamedAttention();
+  if (chance(20))
+    transposition();
   for (unsigned tries = 0; program.nodes.size() < size && tries < 40; ++tries)
     step();
   // What nothing reads, and some of the rest.
