@@ -21,7 +21,7 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _disable_current_modes
 
 from . import _aliases, _archive, _devices, _errors, _expressions, _strides, _versions
-from ._program import Argument, Computed, Constant, InputView, Output, Program, Size, View
+from ._program import Argument, Constant, InputView, Output, Program, View
 
 # Larger constants stay where they are and are bound like inputs.
 _MAX_CONSTANT_BYTES = 1024
@@ -54,8 +54,8 @@ class _Builder:
             if node is not next(iter(self.graph.nodes)):
                 next(iter(self.graph.nodes)).prepend(node)
         self.last = self.arguments[-1] if self.arguments else None
-        self.inputs: dict[str, Argument | Size | Computed | Constant] = {}
-        self.integers: dict[str, int] = {}
+        self.inputs: dict[str, Argument | Constant] = {}
+        self.integers: dict[str, Any] = {}
         self.constants: dict[str, torch.Tensor] = {}
         self.weights: set[str] = set()
         self.symbols: dict[Any, tuple[int, int | None]] = {}
@@ -111,7 +111,7 @@ class _Builder:
                        [_devices.locate(node.meta["val"].device) for node in tensors],
                        {str(symbol): expr for expr, symbol in names.items()})
 
-    def add_input(self, name: str, value: torch.Tensor) -> fx.Node:
+    def add_input(self, name: str, value: torch.Tensor | torch.SymInt) -> fx.Node:
         before = self.last.next if self.last is not None else next(iter(self.graph.nodes))
         with self.graph.inserting_before(before):
             node = self.graph.placeholder(name)
@@ -160,20 +160,6 @@ class _Builder:
                 self.last = node.prev if node.prev.op == "placeholder" else None
             self.graph.erase_node(node)
 
-    def carry(self, position: int, node: fx.Node) -> None:
-        """Makes an int the extent of an input, unless it is one of a tensor."""
-        value = node.meta["val"]
-        expr = value.node.expr
-        if expr in self.extents:
-            return
-        with self.fake_mode:
-            empty = torch.empty((value, 0), dtype=torch.uint8)
-        carrier = self.add_input(f"size_{node.name}", empty)
-        self.inputs[carrier.name] = Size(position)
-        self.extents[expr] = (carrier, 0)
-        if expr.is_Symbol:
-            self.symbols[expr] = (position, None)
-
     def carry_symbols(self) -> None:
         """The ints that no node reads, but extents are made of."""
         needed = {symbol for node in self.arguments if isinstance(node.meta["val"], torch.Tensor) and node.users
@@ -181,7 +167,8 @@ class _Builder:
         for position, node in enumerate(self.source.graph.find_nodes(op="placeholder")):
             value = node.meta["val"]
             if isinstance(value, torch.SymInt) and value.node.expr in needed - self.symbols.keys():
-                self.carry(position, node)
+                self.integers[self.add_input(f"size_{node.name}", value).name] = position
+                self.symbols[value.node.expr] = (position, None)
 
     def refuse_unknown_sizes(self) -> None:
         """A part of a graph may read a tensor whose extents are made of sizes that no argument of the part has."""
@@ -240,7 +227,7 @@ class _Builder:
         return [(target, node.args[1]) for node, target in self.writes.items()]
 
     def name_sizes(self) -> dict[Any, Any]:
-        """Symbols for what no archive can hold, each the extent of an input of its own; by what they stand for."""
+        """Symbols for what no archive can hold, each an integer that the caller computes; by what they stand for."""
         found: dict[Any, Any] = {}
         for node in self.graph.nodes:
             for expr in _expressions.of_value(node.meta.get("val")):
@@ -248,16 +235,13 @@ class _Builder:
                     found.setdefault(part, sympy.Symbol(f"z{len(found)}", integer=True))
         for expr, symbol in found.items():
             self.require_symbols(expr)
-            if self.shape_env.bound_sympy(expr).lower < 0:
-                raise _errors.CompileError(f"cannot prove that the size {expr} is not negative")
             if not expr.free_symbols <= self.symbols.keys():
                 raise _errors.CompileError(f"cannot prove what the size {expr} is: it is made of sizes of no argument")
             if expr not in self.extents:
-                hint = _expressions.compiled(expr)
-                value = self.shape_env.create_symintnode(expr, hint=int(hint[1](*map(self.shape_env.size_hint, hint[0]))))
-                with self.fake_mode:
-                    carrier = self.add_input(f"size_{symbol}", torch.empty((value, 0), dtype=torch.uint8))
-                self.inputs[carrier.name] = Computed(expr)
+                symbols, function = _expressions.compiled(expr)
+                hints = map(getattr(self.shape_env, "guarding_hint_or_throw", None) or self.shape_env.size_hint, symbols)
+                value = self.shape_env.create_symintnode(expr, hint=int(function(*hints)))
+                self.integers[self.add_input(f"size_{symbol}", value).name] = expr
         return found
 
     def forget_arithmetic(self) -> None:

@@ -28,21 +28,6 @@ class Argument:
 
 
 @dataclasses.dataclass(frozen=True)
-class Size:
-    """An input of the program has no elements, and this int as its first extent."""
-
-    position: int
-    """Of the argument."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Computed:
-    """The same, of what the caller computes of sizes, since no archive can hold it."""
-
-    expr: Any
-
-
-@dataclasses.dataclass(frozen=True)
 class Constant:
     """An input of the program is this tensor."""
 
@@ -92,9 +77,9 @@ class Program:
     """A graph as an archive, and what its inputs and outputs are to the graph's caller."""
 
     archive: bytes
-    inputs: dict[str, Argument | Size | Computed | Constant]
-    integers: dict[str, int]
-    """The argument that each integer of the program is."""
+    inputs: dict[str, Argument | Constant]
+    integers: dict[str, Any]
+    """What each integer of the program is: the position of an argument, or a sympy expression of sizes."""
     outputs: list[Output]
     symbols: dict[Any, tuple[int, int | None]]
     """Where each symbol's value is: an argument and a dim, or None for an argument that is an int."""

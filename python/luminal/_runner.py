@@ -296,7 +296,7 @@ class GraphRunner:
         def size_of(tensors: Sequence[torch.Tensor], args: Sequence[Any]) -> _Size:
             key = tuple([e for i in positions for e in tensors[i].shape])
             if ints:
-                key += tuple([args[i] for i in ints])
+                key += self._integers(args)
             found = known.get(key)
             if found is None:
                 extents = tuple([e for t in tensors[:count] for e in t.shape])
@@ -309,7 +309,7 @@ class GraphRunner:
         return size_of
 
     def _integers(self, args: Sequence[Any]) -> tuple[int, ...]:
-        return tuple([args[i] for i in self.integers])
+        return tuple([args[i] if type(i) is int else self._evaluate(i, args) for i in self.integers])
 
     def _checks_objects(self) -> bool:
         """Whether the library does what ``_checked`` is for, at each call."""
@@ -360,10 +360,7 @@ class GraphRunner:
     def _tensor(self, source: Any, args: Sequence[Any]) -> torch.Tensor:
         if isinstance(source, _program.Argument):
             return args[source.position]  # type: ignore[no-any-return]
-        if isinstance(source, _program.Constant):
-            return source.tensor
-        extent = self._evaluate(source.expr, args) if isinstance(source, _program.Computed) else args[source.position]
-        return torch.empty((extent, 0), dtype=torch.uint8)
+        return source.tensor  # type: ignore[no-any-return]
 
     def _evaluate(self, expr: Any, args: Sequence[Any]) -> Any:
         symbols, function = _expressions.compiled(expr)

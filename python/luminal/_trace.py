@@ -6,11 +6,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import threading
+import unittest.mock
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import torch
 from torch import fx
+from torch._functorch._aot_autograd import input_output_analysis
 from torch._functorch.aot_autograd import aot_module_simplified
 from torch.export.exported_program import _override_composite_implicit_decomp
 
@@ -65,6 +67,14 @@ def _composites_kept(decomposed: Collection[Any]) -> Iterator[None]:
         yield
 
 
+_find_overlapping = input_output_analysis.compute_overlapping_tensors
+
+
+def _overlapping(tensors: list[torch.Tensor], symbolic: bool = True) -> set[int]:
+    """PyTorch's own fails where guards tell all sizes of tensors that were made with symbols, as FixSizes does."""
+    return _find_overlapping(tensors, symbolic or any(t._has_symbolic_sizes_strides for t in tensors))
+
+
 def _refuse_training(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Any:
     raise _errors.TrainingError("luminal compiles for inference: call the model under torch.no_grad()")
 
@@ -77,7 +87,8 @@ def trace(graph_module: fx.GraphModule, inputs: Sequence[Any], compiler: Inferen
     while True:
         try:
             # Without gradients, the graph is that of inference also where parameters require them.
-            with _lock, torch.no_grad(), _composites_kept(table):
+            with (_lock, torch.no_grad(), _composites_kept(table),
+                  unittest.mock.patch.object(input_output_analysis, "compute_overlapping_tensors", _overlapping)):
                 return aot_module_simplified(
                     graph_module, inputs, fw_compiler=_refuse_training, bw_compiler=_refuse_training,
                     inference_compiler=functools.partial(compiler, frozenset(table)), decompositions=table, keep_inference_input_mutations=True)
