@@ -14,7 +14,7 @@ from torch import fx
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
-from . import _archive, _devices, _errors, _expressions, _graph, _sizes, _trace, _views
+from . import _aliases, _archive, _devices, _errors, _expressions, _graph, _sizes, _trace, _views
 from ._runner import DTYPES, GraphRunner
 
 log = logging.getLogger("luminal")
@@ -158,6 +158,11 @@ def _is_int(node: fx.Node) -> bool:
     return isinstance(node.meta.get("val"), (torch.SymInt, int))
 
 
+def _is_of_write(node: fx.Node) -> bool:
+    """Whether it writes to an argument, or is a view of one that was written to."""
+    return any(source.target is torch.ops.aten.copy_.default for source in _aliases.sources(node))
+
+
 class _Support(OperatorSupportBase):
     def __init__(self, refused: set[str]) -> None:
         self.refused = refused
@@ -165,8 +170,9 @@ class _Support(OperatorSupportBase):
     def is_node_supported(self, submodules: Any, node: fx.Node) -> bool:
         if node.op != "call_function" or node.name in self.refused:
             return False
-        # Writes stay where they are: after everything that reads. Floats and conditions of sizes are Python's.
-        if (node.target in (torch.ops.aten.copy_.default, torch.ops.aten._assert_scalar.default)
+        # Writes, and views of what they wrote, stay where they are: after everything that reads. Floats and conditions of
+        # sizes are Python's.
+        if (_is_of_write(node) or node.target is torch.ops.aten._assert_scalar.default
                 or any(map(_is_scalar, (node, *node.all_input_nodes)))):
             return False
         return not (node.target is operator.getitem and node.all_input_nodes[0].name in self.refused)

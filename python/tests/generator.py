@@ -125,7 +125,7 @@ class Generator:
 
 # Of the written input k (three rows more than x, whose rows number r), of the values v and w of x's shape, of the rows i.
 WRITES = ["k.add_(1)", "k.mul_(0.5)", "k[m:].add_({v}.sum())", "k[:r].copy_({v})", "k[r:] = 0.25", "k.t()[m] += 1",
-          "k.narrow(0, m, 2).zero_()", "k[k > 0.3] = 0.1", "k.masked_fill_(k > n, 0)", "k[:, m:].clamp_(-0.5, 0.5)",
+          "k.narrow(0, m, 1).zero_()", "k[k > 0.3] = 0.1", "k.masked_fill_(k > n, 0)", "k[:, m:].clamp_(-0.5, 0.5)",
           "k.view(-1)[::2].neg_()", "k[i] = {v}", "k.index_add_(0, i, {v})", "k.index_copy_(0, i, {v})",
           "k.diagonal().fill_(n % 5)", "k[:, [0, 2]] = 1.5", "k[k[:, 0] > 0] = {v}.sum(0)", "k[:, k[0] > 0] = 0",
           "k.copy_(k.flip(0))", "k[0], k[1] = k[1].clone(), k[0].clone()", "k[-2:] += 0.5", "k[3:].add_({v})", "x.add_(0.5)",

@@ -30,6 +30,23 @@ def test_two_parts_and_one_warning(compiles):
     assert len(compiles) == 2
 
 
+def test_views_of_what_is_written():
+    """They are made after the write, what reads before it is not."""
+    def function(x, y):
+        values = torch.linalg.eigvalsh(y)
+        before = (x * 50).to(torch.float16)
+        x.t().mul_(0.5)
+        return x[1:, 1:], before, values
+
+    y = torch.eye(3)
+    ours, theirs = torch.ones(4, 3), torch.ones(4, 3)
+    got, expected = run(function, ours, y)[0], function(theirs, y)
+    helpers.same(got, expected)
+    got[0].add_(1)
+    expected[0].add_(1)
+    helpers.same(ours, theirs)
+
+
 @pytest.mark.parametrize("kwargs", [{"options": {"fallback": "error"}}, {"fullgraph": True}])
 def test_strict(kwargs):
     with pytest.raises(torch._dynamo.exc.BackendCompilerFailed) as caught:
