@@ -6,7 +6,8 @@
 #
 # What computes numbers on the CPU in `check-luminal` computes them on the GPU here: kernels of random programs with any
 # schedule (utils/random-kernels.py; LUMINAL_KERNELS=FIRST:LAST chooses programs, and rows are appended to the table
-# LUMINAL_TABLE), every ATen op, the models, random programs, the runtime and the Python package. BUILD is a build folder, or `build` of a bundle (utils/gpu-bundle.sh).
+# LUMINAL_TABLE), every ATen op, the models, random programs, the runtime, the Python package and PyTorch's samples of its
+# ops (python/tests/op_samples.py). BUILD is a build folder, or `build` of a bundle (utils/gpu-bundle.sh).
 # LUMINAL_TEST_JOBS tests run at a time (one a core). Fails where there is no GPU. The last line is `N passed, N failed`.
 set -euo pipefail
 build=$(realpath "${1:-$(dirname "${BASH_SOURCE[0]}")/../build}")
@@ -14,7 +15,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 shift || true
 tests=("$@")
 if ((${#tests[@]} == 0)); then
-  tests=(kernels unit Target/PT2/ops Models Integration Fuzz/programs.test Fuzz/regressions.test python)
+  tests=(kernels unit Target/PT2/ops Models Integration Fuzz/programs.test Fuzz/regressions.test python op_db)
 fi
 
 python=python3
@@ -51,6 +52,12 @@ for test in "${tests[@]}"; do
     rm -f "${results[-1]}"
     LUMINAL_LIBRARY=$build/lib/libluminal.so "$python" -m pytest -q --tb=short -p no:cacheprovider \
       --junitxml="${results[-1]}" python/tests/test_cuda.py || true
+    ;;
+  op_db)
+    results+=("$build/cuda-op-db.json")
+    rm -f "${results[-1]}"
+    LUMINAL_LIBRARY=$build/lib/libluminal.so PYTHONPATH=$PWD/python "$python" python/tests/op_samples.py --device=cuda --jobs "$jobs" \
+      --results "${results[-1]}" || true
     ;;
   *) paths+=("$build/test/$test") ;;
   esac
