@@ -89,6 +89,8 @@ REDUCTION = [
                                x.topk(4, largest=False)[0], *x.median(1), x.median(), x.kthvalue(2, 1)[0], torch.maximum(x, x.flip(1)), torch.fmax(x, x.flip(1)),
                                x.amax(), x.amin(1)), [SEVERAL]),
     ("statistics-constant", lambda x: (x.var(1), x.std(1), *torch.std_mean(x, 1)), [torch.full((3, 1000), 0.1)]),
+    ("statistics-far", spreads, [OFFSET]),
+    ("statistics-infinite", lambda x: x.var(1), [torch.tensor([[1.0, inf], [2.0, 3.0], [nan, 1.0], [1e20, -3e20]])]),
 ]
 NORM = [
     ("norms-far", lambda x: (F.layer_norm(x, (4096,)), *torch.native_layer_norm(x, (4096,), None, None, 1e-5), F.group_norm(x[:, None], 1),

@@ -201,7 +201,8 @@ static Status anyDims(OpCall &o) {
 // Statistics
 //===----------------------------------------------------------------------===//
 
-/// Mean and variance, in the accumulator's type.
+/// Mean and variance, in the accumulator's type. Far from 0 the mean is rounded
+/// by much of a deviation: what the deviations from it sum to is taken off.
 static std::pair<Value, Value> moments(OpCall &o, Value x,
                                        ArrayRef<unsigned> axes, bool keep,
                                        double correction) {
@@ -213,9 +214,16 @@ static std::pair<Value, Value> moments(OpCall &o, Value x,
   for (unsigned i = 0; i < extents.size(); ++i)
     map.push_back(llvm::is_contained(axes, i) ? Expr(0) : Expr::dim(i));
   Value d = c.sub(v, c.view(mean, extents, map));
-  Value sum = c.reduceSum(c.mul(d, d), axes, keep);
-  Value n =
-      o.broadcastTo(extentValue(o, countOf(o, x, axes), wide), o.extents(sum));
+  Value squares = c.reduceSum(c.mul(d, d), axes, keep);
+  Value rest = c.reduceSum(d, axes, keep);
+  Value n = o.broadcastTo(extentValue(o, countOf(o, x, axes), wide),
+                          o.extents(squares));
+  Value sum = c.maximum(c.sub(squares, c.div(c.mul(rest, rest), n)),
+                        c.splat(squares, 0));
+  // Where squares overflow, what is taken off may as well.
+  Value isFinite = c.less(
+      squares, c.splat(squares, std::numeric_limits<double>::infinity()));
+  sum = c.select(isFinite, sum, squares);
   Value free = c.maximum(c.sub(n, c.splat(n, correction)), c.splat(n, 0));
   Value variance = c.div(sum, free);
   if (!keep)
