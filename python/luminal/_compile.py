@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import os
 import pathlib
 import tempfile
@@ -27,12 +28,22 @@ _STORED = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
 
 
 class _Function(torch.nn.Module):
-    def __init__(self, function: Callable[..., Any]) -> None:
+    """A function as a module, with its names of arguments: ``dynamic_shapes`` and the program's inputs have these."""
+
+    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         super().__init__()
         self.function = function
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        return self.function(*args, **kwargs)
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            return function(*args, **kwargs)
+
+        try:
+            forward.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+        except ValueError:  # a function of C, such as torch.sin
+            forward.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
+                *(inspect.Parameter(f"args_{i}", inspect.Parameter.POSITIONAL_ONLY) for i in range(len(args))),
+                *(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in kwargs)])
+        self.forward = forward
 
     def place(self) -> str:
         """Where the function is, as a stack trace: torch.export notes the lines of modules only."""
@@ -56,9 +67,9 @@ def compile(model: Source, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any]
     elif isinstance(model, ExportedProgram):
         exported, owner = model, None
     elif callable(model):
-        owner = model if isinstance(model, torch.nn.Module) else _Function(model)
         if not isinstance(args, tuple):
             raise _errors.ArgumentError(f"args is a {type(args).__name__}: expected a tuple")
+        owner = model if isinstance(model, torch.nn.Module) else _Function(model, args, kwargs or {})
         with torch.no_grad():
             exported = torch.export.export(owner, args, dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=False)
     else:

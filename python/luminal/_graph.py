@@ -104,12 +104,19 @@ class _Builder:
         self.forget_arithmetic()
         _archive.strip_metadata(self.graph)
         graph_module = fx.GraphModule(self.source, self.graph)
-        ranges = {symbol: self.shape_env.bound_sympy(symbol) for symbol in self.symbols}
-        ranges |= {symbol: self.shape_env.bound_sympy(expr) for expr, symbol in names.items()}
+        ranges = {symbol: self.range_of(symbol) for symbol in self.symbols}
+        ranges |= {symbol: self.range_of(expr) for expr, symbol in names.items()}
         archive = _archive.write_archive(graph_module, self.signature(mutations, tensors), self.constants, ranges, names=names)
         return Program(archive, self.inputs, self.integers, outputs, self.symbols, len(self.arguments), place,
                        [_devices.locate(node.meta["val"].device) for node in tensors],
                        {str(symbol): expr for expr, symbol in names.items()})
+
+    def range_of(self, expr: Any) -> Any:
+        """With an upper bound where it is not negative: the reader of archives takes the other form for an integer of
+        which nothing is known, as torch.export states it."""
+        bounds = self.shape_env.bound_sympy(expr)
+        is_plain = expr in self.extents or bounds.lower < 0
+        return bounds if is_plain else type(bounds)(bounds.lower, min(bounds.upper, sympy.Integer(2 ** 63 - 1)))
 
     def add_input(self, name: str, value: torch.Tensor | torch.SymInt) -> fx.Node:
         before = self.last.next if self.last is not None else next(iter(self.graph.nodes))

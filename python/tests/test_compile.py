@@ -1,5 +1,6 @@
 # ===- test_compile.py - luminal.compile and luminal.load -----------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import functools
 import copy
 import subprocess
 import sys
@@ -198,3 +199,59 @@ def test_views_of_written_inputs(view):
 def test_strides_of_outputs(function, dynamic):
     x = torch.rand(4, 3)
     helpers.same(helpers.compile(function, dynamic=dynamic)(x), function(x))
+
+
+def _scaled(x, y=None, *, scale=1.0):
+    return x * scale if y is None else x * scale + y
+
+
+ROWS = torch.export.Dim("rows", max=99)
+
+
+@pytest.mark.parametrize("function, args, kwargs, shapes", [
+    (_scaled, 1, {}, ({0: ROWS},)), (_scaled, 2, {}, [{0: ROWS}, {0: ROWS}]), (_scaled, 2, {}, {"x": {0: ROWS}, "y": {0: ROWS}}),
+    (_scaled, 1, {"scale": 2.0}, {"x": {0: ROWS}, "scale": None}), (lambda pair, k: pair[0] * k + pair[1], (2, 3), {}, (({0: ROWS}, {0: ROWS}), None)),
+    (lambda *all: all[0] + all[1], 2, {}, {"all": ({0: ROWS}, {0: ROWS})}), (torch.sin, 1, {}, ({0: ROWS},)),
+    (functools.partial(_scaled, scale=3.0), 1, {}, {"x": {0: ROWS}})])
+def test_dynamic_shapes_of_functions(function, args, kwargs, shapes):
+    """As of torch.export, by position or by the function's names."""
+    def make(rows):
+        if isinstance(args, tuple):
+            return (tuple(torch.randn(rows, 4) for _ in range(args[0])), args[1])
+        return tuple(torch.randn(rows, 4) for _ in range(args))
+
+    compiled = luminal.compile(function, make(3), kwargs, dynamic_shapes=shapes)
+    for given in (make(3), make(7)):
+        helpers.same(compiled(*given, **kwargs), function(*given, **kwargs))
+
+
+def test_functions_name_their_inputs():
+    compiled = luminal.compile(_scaled, (torch.randn(3, 4),), {"scale": 2.0})
+    assert [t.name for t in compiled.artifact.inputs] == ["x"]
+    with pytest.raises(torch._dynamo.exc.UserError, match="arg names \\['x'\\]"):
+        luminal.compile(_scaled, (torch.randn(3, 4),), dynamic_shapes={"z": {0: ROWS}})
+
+
+class _Integers(torch.nn.Module):
+    def forward(self, x, n):
+        return x + n % 7, torch.full((2,), n), x[:, :1] * int(n / 2), (x * 0 + max(n, 0)).sum()
+
+
+def test_integers_of_exported_programs():
+    """torch.export states 0 or more of an int of which it knows nothing; what it knows is in guards."""
+    x = torch.randn(2, 3)
+    exported = torch.export.export(_Integers(), (x, 5), dynamic_shapes=(None, torch.export.Dim.DYNAMIC), strict=True)
+    compiled = luminal.compile(exported)
+    for n in (5, -5, 0, -3, 2**40 + 1):
+        helpers.same(compiled(x, n), _Integers()(x, n))
+    for n in (2**63, 1.5, True, None):
+        with pytest.raises(luminal.LuminalError, match="'n' is"):
+            compiled(x, n)
+
+    def guarded(x, n):
+        return x + (n if n >= 0 else 2)
+
+    compiled = luminal.compile(guarded, (x, 5), dynamic_shapes=(None, torch.export.Dim.DYNAMIC))
+    helpers.same(compiled(x, 0), x)
+    with pytest.raises(luminal.LuminalError, match="L\\['n'\\] >= 0"):
+        compiled(x, -1)

@@ -174,18 +174,35 @@ LogicalResult Importer::makeChecks() {
   return success();
 }
 
+const InputSpec *Importer::findGuarded(StringRef name) const {
+  auto isUser = [](const InputSpec &input) {
+    return input.kind == InputSpec::User || input.kind == InputSpec::Integer ||
+           input.kind == InputSpec::Literal;
+  };
+  // A strict trace has all of them in one list.
+  unsigned position;
+  const bool isFlat =
+      name.consume_front("flat_args_") && !name.getAsInteger(10, position);
+  for (const InputSpec &input : program.inputs)
+    if (isUser(input) && (isFlat ? position-- == 0 : input.name == name))
+      return &input;
+  return nullptr;
+}
+
 Result<Expr> Importer::evaluateGuard(StringRef guard) const {
   // A guard may not distinguish two arguments: then neither is known.
   std::map<std::string, std::string> paths;
   auto lookup = [&](const GuardSource &source) -> Result<Expr> {
-    auto isNamed = [&](const InputSpec &input) {
-      return input.kind == InputSpec::User && input.name == source.name;
-    };
-    auto it = llvm::find_if(program.inputs, isNamed);
+    const InputSpec::Kind kind =
+        source.property.empty() ? InputSpec::Integer : InputSpec::User;
+    const InputSpec *input = findGuarded(source.name);
     auto [known, isNew] = paths.emplace(source.name, source.path);
-    const TensorMeta *meta = getMeta(source.name);
-    if (it == program.inputs.end() || !meta || known->second != source.path)
+    const TensorMeta *meta = input ? getMeta(input->name) : nullptr;
+    if (!input || input->kind != kind || known->second != source.path ||
+        (kind == InputSpec::User && !meta))
       return Error("'" + source.path + "' is not an input by its name");
+    if (kind == InputSpec::Integer)
+      return input->literal.exprs[0];
     if (source.property == "storage_offset")
       return meta->storageOffset;
     const auto &values =

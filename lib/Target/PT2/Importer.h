@@ -85,6 +85,8 @@ private:
 
   // Inputs.
   mlir::LogicalResult makeSymbols();
+  /// Leaves of symbols of integers those that may be negative for all we know.
+  void widenIntegers(std::set<std::string> &names) const;
   void findMutations();
   mlir::LogicalResult makeInputs();
   mlir::LogicalResult makeStored(const InputSpec &spec, bool mutated);
@@ -106,6 +108,8 @@ private:
   bool isOfSizes(const Expr &expr) const;
   void findChecks();
   mlir::LogicalResult makeChecks();
+  /// The user's input that a guard names; null if there is none.
+  const InputSpec *findGuarded(StringRef name) const;
   /// Not negative where the guard holds; an error where it cannot be read.
   Result<Expr> evaluateGuard(StringRef guard) const;
   mlir::LogicalResult makeGuards(llvm::SmallVectorImpl<Requirement> &required);

@@ -24,6 +24,20 @@ static SymbolRange clampToExtents(SymbolRange range) {
   return range;
 }
 
+/// torch.export states 0 or more of an int of which it knows nothing: what it
+/// does know is in guards. One that sizes are made of is no less than that.
+void Importer::widenIntegers(std::set<std::string> &names) const {
+  auto isRead = [&](StringRef guard) { return bool(evaluateGuard(guard)); };
+  if (!llvm::all_of(program.guards, isRead))
+    return names.clear();
+  std::vector<std::string> ofSizes;
+  for (const auto &[name, meta] : program.tensors)
+    for (const Expr &size : meta.sizes)
+      size.collectSymbols(ofSizes);
+  for (const std::string &name : ofSizes)
+    names.erase(name);
+}
+
 /// The symbols of the program are those of the shapes of its inputs, and those
 /// of the integers among its inputs, which may have any value.
 LogicalResult Importer::makeSymbols() {
@@ -44,6 +58,8 @@ LogicalResult Importer::makeSymbols() {
       e.collectSymbols(names);
   }
   const std::set<std::string> ofExtents(names.begin(), names.end());
+  std::set<std::string> unknown(ofIntegers.begin(), ofIntegers.end());
+  widenIntegers(unknown);
   llvm::append_range(names, ofIntegers);
   llvm::sort(names);
   names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -53,6 +69,8 @@ LogicalResult Importer::makeSymbols() {
     SymbolRange range{INT64_MIN, std::nullopt};
     if (auto it = program.ranges.find(name); it != program.ranges.end())
       range = it->second;
+    if (range.lo == 0 && !range.hi && unknown.count(name))
+      range.lo = INT64_MIN;
     if (ofExtents.count(name))
       range = clampToExtents(range);
     else if (!range.hi)

@@ -59,6 +59,10 @@ private:
   Status single() {
     LUMINAL_TRY(inputs, readInputs(options.inputs, program));
     const std::vector<Port> &ports = program.getOutputs();
+    if (options.output.ends_with(".npy") && ports.size() != 1)
+      return Error("--output=" + options.output + ": a .npy file holds one " +
+                   "output, the program has " + std::to_string(ports.size()) +
+                   ": write a .safetensors file, or use --output-dir");
     LUMINAL_TRY(expected, readTensorFiles(options.expect, ports, "output",
                                           /*asStored=*/true));
     LUMINAL_CHECK(program.bind(std::move(inputs)));
@@ -69,7 +73,7 @@ private:
     if (!options.outputDir.empty())
       LUMINAL_CHECK(written.writeOutputs(options.outputDir, outputs));
     if (!options.output.empty())
-      LUMINAL_CHECK(written.writeTensors(options.output, outputs));
+      LUMINAL_CHECK(written.writeFile(options.output, outputs));
     return {};
   }
 

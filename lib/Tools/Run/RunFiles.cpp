@@ -29,7 +29,8 @@ tools::readInputs(const std::vector<std::string> &files,
   for (size_t i = 0; i < ports.size(); ++i) {
     if (!tensors[i])
       return Error("input '" + ports[i].name + "' (" + ports[i].type +
-                   ") is missing: give it with --input=FILE");
+                   ") is missing: give it with --input=" +
+                   (ports[i].isInteger ? ports[i].name + "=VALUE" : "FILE"));
     inputs.push_back(std::move(*tensors[i]));
   }
   return inputs;
@@ -71,9 +72,10 @@ Status Written::writeOutputs(const std::string &dir,
   return {};
 }
 
-Status Written::writeTensors(const std::string &file,
-                             const std::vector<HostTensor> &outputs) {
-  LUMINAL_CHECK(writeSafeTensors(file, outputs));
+Status Written::writeFile(const std::string &file,
+                          const std::vector<HostTensor> &outputs) {
+  LUMINAL_CHECK(file.ends_with(".npy") ? writeNpy(file, outputs.front())
+                                       : writeSafeTensors(file, outputs));
   files.push_back(file);
   return {};
 }

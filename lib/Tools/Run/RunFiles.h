@@ -28,9 +28,9 @@ public:
   /// Writes DIR/output_0.npy, DIR/output_1.npy, ...
   Status writeOutputs(const std::string &dir,
                       const std::vector<HostTensor> &outputs);
-  /// Writes one .safetensors file.
-  Status writeTensors(const std::string &file,
-                      const std::vector<HostTensor> &outputs);
+  /// Writes one file: .npy for the only output, else .safetensors.
+  Status writeFile(const std::string &file,
+                   const std::vector<HostTensor> &outputs);
   void keep() { kept = true; }
 
 private:

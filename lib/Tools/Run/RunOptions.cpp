@@ -12,7 +12,7 @@ std::string_view RunOptions::usage() {
   return R"(  --input=[NAME=]FILE    an input (.npy, .safetensors), by position or by name; repeated
   --input=NAME=VALUE     an input that is an integer
   --output-dir=DIR       write output_0.npy, output_1.npy, ... there
-  --output=FILE          write all outputs to a .safetensors file, by name
+  --output=FILE          write all outputs to a .safetensors file, by name, or the only one to a .npy file
   --expect=[NAME=]FILE   compare with the outputs, by position or by name; repeated
   --rtol=R --atol=A      what a comparison allows (by default what PyTorch's tests do)
   --steps=DIR            one call for each DIR/run_K/input_*.npy, states carried over; with --output-dir writes
@@ -54,6 +54,10 @@ Result<bool> RunOptions::parse(std::string_view argument) {
                                              : nullptr;
   if (list || text) {
     LUMINAL_CHECK(needsValue());
+    if (name == "--output" && !value.ends_with(".safetensors") &&
+        !value.ends_with(".npy"))
+      return Error("--output=" + value + ": the name of a .npy or " +
+                   ".safetensors file was expected");
     if (list)
       list->push_back(value);
     else

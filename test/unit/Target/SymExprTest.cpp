@@ -109,6 +109,16 @@ TEST(SymExpr, ChoosesAmongCases) {
                   [](I a, I) { return a == 1; });
 }
 
+TEST(SymExpr, RoundsTowardZero) {
+  expectInteger("TruncToInt(IntTrueDiv(A, 2))", [](I a, I) { return a / 2; });
+  expectInteger("TruncToInt(IntTrueDiv(Add(B, Integer(#-#9)), 2))",
+                [](I, I b) { return (b - 9) / 2; });
+  // A size has no sign.
+  Result<Expr> size = parseSymExpr(spell("TruncToInt(IntTrueDiv(B, 2))"));
+  ASSERT_TRUE(size);
+  EXPECT_EQ(*size, Expr::floorDiv(Expr::symbol("b"), Expr(2)));
+}
+
 TEST(SymExpr, RefusesWhatIsIncomplete) {
   for (std::string_view text :
        {"", "Equality", "Equality(", "Equality(A", "Equality(A)",

@@ -204,8 +204,8 @@ private:
       return applyWhole(function == "min" ? "Min" : "Max", args);
     if (args.size() == 1 && function == "float")
       return Term{args[0], {}};
-    // int() and trunc() round toward zero, which is floor only for values that
-    // are not negative: they are not supported.
+    if (args.size() == 1 && (function == "trunc" || function == "int"))
+      return Term{{truncate(args[0], Assumptions())}, {}};
     if (args.size() == 1 && (function == "floor" || function == "ceil")) {
       LUMINAL_TRY(value,
                   applySymOp(function == "floor" ? "floor" : "ceiling", args));
@@ -240,7 +240,7 @@ private:
     return Term{value, {}};
   }
 
-  /// After `L`: the path of an argument, then its property.
+  /// After `L`: the path of an argument, then its property, if it is no int.
   Result<Term> source(size_t begin) {
     GuardSource result;
     while (true) {
@@ -263,7 +263,7 @@ private:
           break;
         }
       } else {
-        return fail("size() of a tensor");
+        break;
       }
       // The name that torch gives the graph's input.
       for (char &c : key)
@@ -273,7 +273,9 @@ private:
       result.name += (result.name.empty() ? "" : "_") + key;
       result.path = text.substr(begin, at - begin);
     }
-    if (result.property != "storage_offset") {
+    if (result.name.empty())
+      return fail("the key of an argument");
+    if (result.property != "storage_offset" && !result.property.empty()) {
       if (result.property != "size" && result.property != "stride")
         return Error("reads '" + result.property + "()', which is not known");
       LUMINAL_CHECK(need("["));

@@ -10,11 +10,11 @@
 
 namespace luminal::pt2 {
 
-/// A value that a guard reads: `L['x'][0].size()[1]`.
+/// A value that a guard reads: `L['x'][0].size()[1]`, or `L['n']` of an int.
 struct GuardSource {
   std::string path;     ///< of the argument, as written: L['x'][0]
   std::string name;     ///< of the graph's input that torch makes of it: x_0
-  std::string property; ///< "size", "stride" or "storage_offset"
+  std::string property; ///< "size", "stride", "storage_offset"; of an int ""
   int64_t dim = 0;      ///< of a size or stride
 };
 

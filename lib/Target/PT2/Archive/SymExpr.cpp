@@ -69,13 +69,19 @@ private:
     if (id.size() > 1 && id[0] == 'd' &&
         id.find_first_not_of("0123456789", 1) == std::string_view::npos)
       return fail("another name than d and digits");
+    bool isSize = false;
     while (eat(",")) {
       std::string_view key = name();
-      if (key.empty() || !eat("=") || name().empty())
+      if (key.empty() || !eat("="))
         return fail("an assumption like integer=True");
+      std::string_view value = name();
+      if (value.empty())
+        return fail("an assumption like integer=True");
+      isSize |= (key == "positive" || key == "nonnegative") && value == "True";
     }
     if (!eat(")"))
       return fail("')'");
+    symbols[std::string(id)] = {isSize ? 0 : INT64_MIN, std::nullopt};
     return Fraction{Expr::symbol(id)};
   }
 
@@ -110,6 +116,8 @@ private:
     LUMINAL_TRY(args, operands(depth));
     if (readsFloats && isOnFloats(op))
       return Fraction{undefined()};
+    if (op == "TruncToInt" && args.size() == 1)
+      return Fraction{truncate(args[0], Assumptions(symbols))};
     return applySymOp(op, args);
   }
 
@@ -182,6 +190,8 @@ private:
   /// Floats, and functions of them, are read, as the undefined expression: such
   /// a condition is known by the nodes that compute it.
   bool readsFloats = false;
+  /// What the text assumes of each.
+  std::map<std::string, SymbolRange> symbols;
 };
 } // namespace
 
@@ -208,6 +218,14 @@ Result<Expr> pt2::compareSym(const std::string &op,
   }
   return Error("uses '" + op + "' of " + std::to_string(args.size()) +
                " operands as a condition, which is not known");
+}
+
+Expr pt2::truncate(const Fraction &value, const Assumptions &symbols) {
+  Expr floor = value.floor();
+  if (value.isInteger() || symbols.provablyNonNegative(floor))
+    return floor;
+  return Expr::max(floor, Expr(0)) +
+         Expr::min(Expr::ceilDiv(value.num, value.den), Expr(0));
 }
 
 Result<Fraction> pt2::applySymOp(const std::string &op,
@@ -238,7 +256,7 @@ Result<Fraction> pt2::applySymOp(const std::string &op,
   if (args.size() == 1) {
     if (op == "CeilToInt" || op == "ceiling")
       return Fraction{Expr::ceilDiv(result.num, result.den)};
-    if (op == "FloorToInt" || op == "TruncToInt" || op == "floor")
+    if (op == "FloorToInt" || op == "floor")
       return Fraction{Expr::floorDiv(result.num, result.den)};
   }
   if (args.size() == 2) {

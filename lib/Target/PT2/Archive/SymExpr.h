@@ -18,6 +18,9 @@ struct Fraction {
   Expr floor() const { return isInteger() ? num : Expr::floorDiv(num, den); }
 };
 
+/// Rounded toward zero: floor or ceiling alone where `symbols` tell the sign.
+Expr truncate(const Fraction &value, const Assumptions &symbols);
+
 /// Applies an op by SymPy's name, such as "Add", to its one or more operands.
 Result<Fraction> applySymOp(const std::string &op,
                             const std::vector<Fraction> &args);

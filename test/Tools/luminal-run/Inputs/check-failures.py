@@ -76,7 +76,14 @@ case("is not a .safetensors file", good, f"--input={raw('x.safetensors', b'hello
 
 # If one file cannot be written, the others are removed.
 case("/no/such/all.safetensors: cannot be written", good, *both, "--output=/no/such/all.safetensors")
-case("/dev/full: cannot be written", good, *both, "--output=/dev/full")
+(folder / "full.safetensors").symlink_to("/dev/full")
+case("full.safetensors: cannot be written", good, *both, f"--output={folder / 'full.safetensors'}")
+for name in "y.pt", "y", "safetensors", "y.npy.gz":
+    case(f"--output={name}: the name of a .npy or .safetensors file was expected", good, *both, f"--output={name}")
+case("a .npy file holds one output, the program has 2", good, *both, f"--output={folder / 'y.npy'}")
+if (folder / "y.npy").exists():
+    failures += 1
+    print("y.npy was written")
 case("/no/such/trace.json: cannot be written", good, *both, "--profile=/no/such/trace.json")
 case("cannot be written: Is a directory", good, *both, f"--profile={folder}")
 
