@@ -193,3 +193,22 @@ def test_layouts():
     strided = luminal._strides.Strided({0: layout}, [luminal._artifact.Tensor("x", "float32", (3,), ("3",), False, False)])
     with pytest.raises(luminal.CallError, match=r"'x' has strides \(3, 1\): the program was compiled for \(0, 1\)"):
         strided.bind([torch.randn(2, 3)])
+
+
+@pytest.mark.parametrize("transposed", [(True, True), (True, False), (False, True), (False, False)])
+def test_attention_of_any_head_size(transposed):
+    """Outputs lie as the query does, also where the head size is a symbol."""
+    def inputs(batch, time, width):
+        q, *rest = (torch.randn(batch, time, 4, width).transpose(1, 2) for _ in range(3))
+        query_is, others_are = transposed
+        return [q if query_is else q.contiguous(), *(t if others_are else t.contiguous() for t in rest)]
+
+    def function(q, k, v):
+        result = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return result, result.transpose(1, 2).flatten(2)
+
+    torch._dynamo.reset()
+    compiled = helpers.compile(function, dynamic=True)
+    for sizes in ((2, 5, 8), (2, 6, 8), (3, 7, 12)):
+        args = inputs(*sizes)
+        helpers.same(compiled(*args), function(*args))

@@ -450,20 +450,22 @@ static Status attention(OpCall &o) {
     LUMINAL_TRY(values, repeat(v));
     k = keys, v = values;
   }
-  double scale;
+  // The double that PyTorch has, in the type of the scores.
+  Value scale;
   if (auto given = o.realOrNone("scale")) {
-    scale = *given;
+    scale = c.scalar(wide, *given);
+  } else if (auto width = eq.back().asConstant()) {
+    if (*width == 0)
+      return o.fail("the default scale needs a head size above 0");
+    scale = c.scalar(wide, 1.0 / std::sqrt(static_cast<double>(*width)));
   } else {
-    auto width = eq.back().asConstant();
-    if (!width || *width == 0)
-      return o.fail("the default scale needs a known head size, found " +
-                    eq.back().str());
-    scale = 1.0 / std::sqrt(static_cast<double>(*width));
+    Type f64 = c.getBuilder().getF64Type();
+    scale = c.cast(c.recip(c.sqrt(extentValue(o, eq.back(), f64))), wide);
   }
   SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, rank));
   std::swap(order[rank - 1], order[rank - 2]);
   LUMINAL_TRY(scores, matmulAny(o, q, c.permute(k, order)));
-  scores = c.mul(scores, c.splat(scores, scale));
+  scores = c.mul(scores, c.full(o.extents(scores), scale));
   SmallVector<Expr> shape = o.extents(scores);
   double inf = std::numeric_limits<double>::infinity();
   // A masked score that is infinite or NaN makes its row NaN, as in PyTorch.
