@@ -164,29 +164,28 @@ static Status avgPool(OpCall &o) {
     return o.fail("the divisor is zero");
   Type type = o.element(x), wide = o.opmath(type);
   unsigned lead = o.rank(x) - n;
-  // Elements that ceil_mode adds after the padding do not count.
-  Pads counted, rest;
-  bool whole = true;
-  for (auto [before, behind] : pads) {
-    Expr both = countPadding ? before : Expr(0);
-    counted.emplace_back(both, both);
-    rest.emplace_back(before - both, behind - both);
-    whole &=
-        rest.back().first.isConstant(0) && rest.back().second.isConstant(0);
-  }
+  SmallVector<Expr> from = o.extents(x);
   x = c.cast(x, wide);
-  LUMINAL_TRY(inside, padded(o, c.splat(x, 1), counted, 1));
-  LUMINAL_TRY(ones, padded(o, inside, rest, 0));
   LUMINAL_TRY(v, padded(o, x, pads, 0));
   LUMINAL_CHECK(place(o, v, w));
   Value sum = c.reduceSum(windows(o, v, w), {lead + n}, false);
-  Value count;
-  if (divisor || whole) {
-    int64_t size = *OpCall::numElements(w.size).asConstant();
-    count = c.splat(sum, static_cast<double>(divisor.value_or(size)));
-  } else {
-    count = c.reduceSum(windows(o, ones, w), {lead + n}, false);
+  // Elements that ceil_mode adds after the padding do not count.
+  Expr elements(1);
+  for (unsigned i = 0; i < n; ++i) {
+    auto [before, behind] = pads[i];
+    Expr begin = Expr::dim(lead + i) * Expr(w.stride[i]) - before,
+         end = begin + w.size[i];
+    if (!countPadding)
+      begin = Expr::max(begin, Expr(0));
+    if (!countPadding || behind != before)
+      end = Expr::min(end, from[lead + i] + (countPadding ? before : Expr(0)));
+    elements = elements * (end - begin);
   }
+  if (divisor)
+    elements = Expr(*divisor);
+  std::optional<int64_t> same = elements.asConstant();
+  Value count = same ? c.splat(sum, static_cast<double>(*same))
+                     : c.cast(c.iota(o.extents(sum), elements), o.element(sum));
   return o.ret(c.cast(c.div(sum, count), type));
 }
 
