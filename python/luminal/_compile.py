@@ -18,7 +18,7 @@ from torch.export.graph_signature import (ConstantArgument, ExportGraphSignature
                                           OutputSpec, SymIntArgument, TensorArgument)
 from torch.utils import _pytree as pytree
 
-from . import _archive, _cache, _capi, _devices, _errors, _prepared, _profile, _report, _strides, _trace, _training, _versions
+from . import _archive, _cache, _capi, _computed, _devices, _errors, _prepared, _profile, _report, _strides, _trace, _training, _versions
 from ._integers import check_integer, integers_of
 from ._options import Options
 from ._runner import DTYPES, Result, check_tensor
@@ -115,6 +115,11 @@ class CompiledModel:
         self._stored = {spec.arg.name: spec.target for spec in self._specs.input_specs if spec.kind in _STORED}
         self._where = self._locate()
         self._layouts = self._find_layouts() if options.in_place else {}
+        self._guards = list(getattr(exported, "_guards_code", None) or [])
+        self._checks = _computed.compile_guards(filter(_computed.is_for_caller, self._guards), [
+            spec.arg.name for spec in self._specs.input_specs if spec.kind == InputKind.USER_INPUT])
+        self._names = _computed.name_sizes(exported.graph)
+        self._symbols = _computed.find_symbols(exported.graph)
         # PyTorch does not see that these change.
         is_unseen = any(self._value(name).is_inference() for name in self._where)
         self._options = options = options if options.freeze or not is_unseen else dataclasses.replace(options, prepare=False)
@@ -180,8 +185,12 @@ class CompiledModel:
         """What is compiled."""
         return self._program if self._program is not None else self._archive(self._constants(), self._layouts)
 
-    def _archive(self, tensors: Mapping[str, torch.Tensor], layouts: Mapping[str, _strides.Layout]) -> bytes:
-        """``tensors``: the values that it holds; ``layouts``: of inputs in whose place it has their storages."""
+    def _archive(self, tensors: Mapping[str, torch.Tensor], layouts: Mapping[str, _strides.Layout],
+                 is_saved: bool = False) -> bytes:
+        """``tensors``: the values that it holds; ``layouts``: of inputs in whose place it has their storages;
+        ``is_saved``: others than this object will call it."""
+        if is_saved and self._names:
+            raise _errors.CompileError("cannot be saved: the caller computes " + ", ".join(map(str, self._names)))
         graph = _archive.copy_graph(self._exported.graph)
         arguments = graph.find_nodes(op="placeholder")
         for node in arguments:
@@ -191,15 +200,18 @@ class CompiledModel:
         if isinstance(self._owner, _Function):
             for node in graph.nodes:
                 node.meta["stack_trace"] = self._owner.place()
+        ranges = dict(self._exported.range_constraints)
+        added = _computed.add_ints(graph, self._names, ranges) if self._names else []
         _archive.strip_metadata(graph)
         inputs = [InputSpec(s.kind, s.arg, s.arg.name if s.kind in _STORED else s.target, s.persistent)
                   for s in self._specs.input_specs]
+        inputs += [InputSpec(InputKind.USER_INPUT, SymIntArgument(name), None) for name in added]
         names = {path: name for name, path in self._stored.items()}
         outputs = [OutputSpec(s.kind, s.arg, names.get(s.target, s.target) if s.kind == OutputKind.BUFFER_MUTATION
                               else s.target) for s in self._specs.output_specs]
         return _archive.write_archive(fx.GraphModule(self._exported.graph_module, graph),
-                                      ExportGraphSignature(inputs, outputs), tensors, self._exported.range_constraints,
-                                      list(getattr(self._exported, "_guards_code", None) or []))
+                                      ExportGraphSignature(inputs, outputs), tensors, ranges,
+                                      [g for g in self._guards if is_saved or not _computed.is_for_caller(g)], self._names)
 
     @property
     def report(self) -> _report.Report:
@@ -229,7 +241,7 @@ class CompiledModel:
         values = {name: self._value(name) for name in self._where}
         texts = [t for t in self._place.texts(self._options) if t != "--allow-missing-weights"] + ["--embed-weights"]
         if self._program is None:
-            data, _ = _capi.compile_bytes(self._archive(values, {}), "model", texts)
+            data, _ = _capi.compile_bytes(self._archive(values, {}, is_saved=True), "model", texts)
         else:
             with tempfile.TemporaryDirectory() as folder:
                 weights = pathlib.Path(folder) / "weights.safetensors"
@@ -258,6 +270,10 @@ class CompiledModel:
         tensors = [inputs[t.name] if t.name in inputs else self._value(t.name) for t in self._sources]
         for tensor, spec in zip(tensors, self._sources if self._in_place is None else self._in_place.arguments):
             check_tensor(tensor, spec, self._place.at)
+        for guard, holds in self._checks:
+            if not holds(inputs):
+                raise _errors.ShapeError(f"the model was traced for {guard}")
+        inputs |= _computed.compute(self._names, self._symbols, inputs) if self._names else {}
         integers = tuple(check_integer(inputs[name], name) for name in integers_of(self.artifact))
         results = iter(self._call_guarded(integers, *tensors))
         outputs: list[Any] = []

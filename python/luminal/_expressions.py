@@ -69,27 +69,25 @@ def compiled(expr: Any) -> tuple[tuple[Any, ...], Callable[..., Any]]:
     return symbols, fx.GraphModule({}, graph).forward
 
 
-def is_writable(expr: Any, shape_env: Any) -> bool:
+def is_writable(expr: Any) -> bool:
     """Whether an archive can hold it."""
     if expr.is_Symbol or expr.is_Rational:
         return True
     name = type(expr).__name__
-    if name not in _KNOWN or not all(is_writable(arg, shape_env) for arg in expr.args):
+    if name not in _KNOWN or not all(map(is_writable, expr.args)):
         return False
-    if name == "TruncToInt":  # which is read as a floor
-        return bool(shape_env.bound_sympy(expr.args[0]).lower >= 0)
     if name in ("Pow", "PowByNatural"):
         return bool(expr.args[1].is_Integer and -1 <= expr.args[1] <= _MAX_POWER)
     return True
 
 
-def find_unwritable(expr: Any, shape_env: Any) -> Iterator[Any]:
+def find_unwritable(expr: Any) -> Iterator[Any]:
     """The parts of an integer that have to be computed elsewhere, so that an archive can hold the rest."""
-    if is_writable(expr, shape_env):
+    if is_writable(expr):
         return
     if type(expr).__name__ in _OF_INTS and all(arg.is_integer for arg in expr.args):
         for arg in expr.args:
-            yield from find_unwritable(arg, shape_env)
+            yield from find_unwritable(arg)
     else:
         yield expr
 

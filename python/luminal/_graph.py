@@ -20,7 +20,7 @@ from torch.export.graph_signature import (ExportGraphSignature, InputKind, Input
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _disable_current_modes
 
-from . import _aliases, _archive, _devices, _errors, _expressions, _strides, _versions
+from . import _aliases, _archive, _computed, _devices, _errors, _expressions, _strides, _versions
 from ._program import Argument, Constant, InputView, Output, Program, View
 
 # Larger constants stay where they are and are bound like inputs.
@@ -101,7 +101,7 @@ class _Builder:
                     _strides.lay_out(self.graph, node, layout, self.last.next, self.fake_mode)
         self.weights -= {target.name for target, _ in mutations}
         names = self.name_sizes()
-        self.forget_arithmetic()
+        _computed.forget_arithmetic(self.graph)
         _archive.strip_metadata(self.graph)
         graph_module = fx.GraphModule(self.source, self.graph)
         ranges = {symbol: self.range_of(symbol) for symbol in self.symbols}
@@ -112,11 +112,8 @@ class _Builder:
                        {str(symbol): expr for expr, symbol in names.items()})
 
     def range_of(self, expr: Any) -> Any:
-        """With an upper bound where it is not negative: the reader of archives takes the other form for an integer of
-        which nothing is known, as torch.export states it."""
         bounds = self.shape_env.bound_sympy(expr)
-        is_plain = expr in self.extents or bounds.lower < 0
-        return bounds if is_plain else type(bounds)(bounds.lower, min(bounds.upper, sympy.Integer(2 ** 63 - 1)))
+        return bounds if expr in self.extents else _computed.bound(bounds)
 
     def add_input(self, name: str, value: torch.Tensor | torch.SymInt) -> fx.Node:
         before = self.last.next if self.last is not None else next(iter(self.graph.nodes))
@@ -235,32 +232,14 @@ class _Builder:
 
     def name_sizes(self) -> dict[Any, Any]:
         """Symbols for what no archive can hold, each an integer that the caller computes; by what they stand for."""
-        found: dict[Any, Any] = {}
-        for node in self.graph.nodes:
-            for expr in _expressions.of_value(node.meta.get("val")):
-                for part in _expressions.find_unwritable(expr, self.shape_env):
-                    found.setdefault(part, sympy.Symbol(f"z{len(found)}", integer=True))
+        found = _computed.name_sizes(self.graph)
         for expr, symbol in found.items():
             self.require_symbols(expr)
             if not expr.free_symbols <= self.symbols.keys():
                 raise _errors.CompileError(f"cannot prove what the size {expr} is: it is made of sizes of no argument")
             if expr not in self.extents:
-                symbols, function = _expressions.compiled(expr)
-                hints = map(getattr(self.shape_env, "guarding_hint_or_throw", None) or self.shape_env.size_hint, symbols)
-                value = self.shape_env.create_symintnode(expr, hint=int(function(*hints)))
-                self.integers[self.add_input(f"size_{symbol}", value).name] = expr
+                self.integers[self.add_input(f"size_{symbol}", _computed.make_int(self.shape_env, expr)).name] = expr
         return found
-
-    def forget_arithmetic(self) -> None:
-        """An archive holds what ints are of sizes; how they were computed it need not, or cannot. How ints were computed
-        that a tensor holds, it does."""
-        source = next((node for node in self.graph.find_nodes(op="placeholder")), None)
-        for node in self.graph.nodes:
-            if (node.op == "call_function" and isinstance(node.meta.get("val"), torch.SymInt)
-                    and not isinstance(node.target, torch._ops.OpOverload)
-                    and node.meta["val"].node.expr.free_symbols <= self.symbols.keys()):
-                node.target, node.args, node.kwargs = aten.sym_size.int, (source, 0), {}
-        self.graph.eliminate_dead_code()
 
     def view_input(self, position: int, base: fx.Node, result: fx.Node) -> InputView:
         """AOTAutograd makes such outputs anew, from the strides and the offset that this one has."""

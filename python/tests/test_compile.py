@@ -255,3 +255,34 @@ def test_integers_of_exported_programs():
     helpers.same(compiled(x, 0), x)
     with pytest.raises(luminal.LuminalError, match="L\\['n'\\] >= 0"):
         compiled(x, -1)
+
+
+@pytest.mark.parametrize("function", [
+    lambda x, n: x + abs(n), lambda x, n: x * (n & 7), lambda x, n: x + round(n / 4) + (n | 3), lambda x, n: x[:x.shape[0] & 3] + abs(n),
+    lambda x, n: x.new_zeros(round(x.shape[0] / 2)) + n])
+def test_arithmetic_that_the_caller_does(function, tmp_path):
+    """What no archive can hold is computed at each call; so it is no artifact for others."""
+    x, dynamic = torch.arange(6.0), torch.export.Dim.DYNAMIC
+    compiled = luminal.compile(function, (x, 5), dynamic_shapes=({0: dynamic}, dynamic))
+    for given, n in ((x, 5), (torch.arange(7.0), -5), (x, 2**50 + 1)):
+        helpers.same(compiled(given, n), function(given, n))
+    with pytest.raises(luminal.CompileError, match="cannot be saved: the caller computes"):
+        compiled.save(tmp_path / "model.lum")
+    assert not (tmp_path / "model.lum").exists()
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_guards_that_python_checks(strict):
+    """A size that is computed by floats is fixed by a guard of the trace, where that is not strict, else computed."""
+    class Rows(nn.Module):
+        def forward(self, x):
+            return x[:int(x.shape[0] * 0.75)] + 1
+
+    exported = torch.export.export(Rows(), (torch.ones(7),), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},), strict=strict)
+    compiled = luminal.compile(exported)
+    for rows in (6, 7, 8, 9):
+        if strict or int(rows * 0.75) == 5:
+            helpers.same(compiled(torch.ones(rows)), Rows()(torch.ones(rows)))
+        else:
+            with pytest.raises(luminal.ShapeError, match="the model was traced for .*0.75"):
+                compiled(torch.ones(rows))
