@@ -153,10 +153,11 @@ def main():
         for dtype in args.dtypes.split(","):
             names = list(ops_of(args.device, getattr(torch, dtype)))[::args.every]
             batches += [pool.submit(batch, args, dtype, names[i:i + 12]) for i in range(0, len(names), 12)]
-        for done in batches:
+        for done in concurrent.futures.as_completed(batches):
             rows += done.result()
-    if args.out:
-        args.out.write_text("".join(json.dumps(row) + "\n" for row in rows))
+            if args.out:  # Where the run is cut off, what is known stays.
+                args.out.write_text("".join(json.dumps(row) + "\n" for row in sorted(rows)))
+    rows.sort()
     if args.results:
         tests = [{"code": "FAIL" if row[2] in ("wrong", "failed", "not run") else "PASS", "name": f"op_db {row[0]} {row[1]}"}
                  for row in rows]
