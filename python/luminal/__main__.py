@@ -22,7 +22,8 @@ def _parse() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="calls an artifact on .npy files")
     run.add_argument("artifact", type=pathlib.Path)
     run.add_argument("--weights", type=pathlib.Path)
-    run.add_argument("--input", action="append", default=[], type=pathlib.Path, help="a .npy file; once for each input")
+    run.add_argument("--input", action="append", default=[],
+                     help="a .npy file, or NAME=VALUE for an integer; once for each input")
     run.add_argument("--profile", type=pathlib.Path, metavar="TRACE",
                      help="print the time of each step of one more call, and write a trace for Perfetto")
     run.add_argument("--output", action="append", default=[], type=pathlib.Path, help="a .npy file; once for each output")
@@ -52,14 +53,20 @@ def _run(args: argparse.Namespace) -> None:
     model = load(args.artifact, args.weights)
     if len(args.output) > len(model.outputs):
         raise _errors.ArgumentError(f"{len(args.output)} files for {len(model.outputs)} outputs")
-    inputs = tuple(numpy.load(path, allow_pickle=False) for path in args.input)
-    outputs = model(*inputs)
+    files, integers = [], {}
+    for text in args.input:
+        name, _, value = text.partition("=")
+        if name in model.integers:
+            integers[name] = int(value)
+        else:
+            files.append(numpy.load(text, allow_pickle=False))
+    outputs = model(*files, **integers)
     for path, output in zip(args.output, outputs):
         numpy.save(path, output, allow_pickle=False)
     for spec, output in zip(model.outputs, outputs):
         print(f"{spec.name}: {spec.dtype} {list(output.shape)}")
     if args.profile is not None:
-        print(model.profile(args.profile, inputs))
+        print(model.profile(args.profile, tuple(files), integers))
 
 
 def _info(args: argparse.Namespace) -> None:
@@ -72,6 +79,8 @@ def _info(args: argparse.Namespace) -> None:
                 ", written" if tensor.is_written and what == "input" else ""))
 
     show("input", artifact.inputs)
+    for name in artifact.integers:
+        print(f"integer {name}")
     show("output", artifact.outputs)
     show("state", artifact.states)
     show("weight", artifact.weights)

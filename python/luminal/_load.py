@@ -53,6 +53,11 @@ class Model:
     def outputs(self) -> list[Tensor]:
         return self._artifact.outputs
 
+    @property
+    def integers(self) -> list[str]:
+        """Names of the ints that a call takes after its inputs, or by name."""
+        return getattr(self._artifact, "integers", [])
+
     def reset(self) -> None:
         """States start from the model's own values at the next call."""
         if not isinstance(self._artifact, Artifact):
@@ -77,7 +82,7 @@ class Model:
         return self._call_numpy(values)
 
     def _order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        names = [t.name for t in self.inputs] + getattr(self._artifact, "integers", [])
+        names = [t.name for t in self.inputs] + self.integers
         if len(args) + len(kwargs) != len(names) or set(kwargs) != set(names[len(args):]):
             raise _errors.ArgumentError(f"got {len(args)} inputs and {sorted(kwargs)}, expected {', '.join(names)}")
         return [*args, *(kwargs[name] for name in names[len(args):])]
@@ -99,7 +104,7 @@ class Model:
                 raise _errors.ArgumentError(f"'{spec.name}' is written to: it must be contiguous and writable")
             arrays.append(numpy.ascontiguousarray(array).reshape(array.shape))
         integers = tuple(values[len(arrays):])
-        for name, value in zip(getattr(self._artifact, "integers", []), integers):
+        for name, value in zip(self.integers, integers):
             if isinstance(value, bool) or not isinstance(value, int):
                 raise _errors.ArgumentError(f"'{name}' is a {type(value).__name__}: expected an int")
         extents = tuple(extent for array in arrays for extent in array.shape)

@@ -85,6 +85,24 @@ def test_command_line(model, tmp_path):
         numpy.testing.assert_allclose(numpy.load(tmp_path / "y.npy"), model(x).numpy(), rtol=1e-4, atol=1e-5)
 
 
+def test_integers_on_the_command_line(tmp_path):
+    class Model(nn.Module):
+        def forward(self, x, n):
+            return x + n
+
+    exported = torch.export.export(Model(), (torch.ones(2, dtype=torch.int64), 5), dynamic_shapes=(None, torch.export.Dim.DYNAMIC))
+    torch.export.save(exported, tmp_path / "model.pt2")
+    assert run(tmp_path, "compile", "model.pt2", "-o", "model.lum").returncode == 0
+    numpy.save(tmp_path / "x.npy", numpy.array([1, 2]))
+    done = run(tmp_path, "run", "model.lum", "--input", "n=-4611686018427387904", "--input", "x.npy", "--output", "y.npy")
+    assert done.returncode == 0, done.stderr
+    assert numpy.load(tmp_path / "y.npy").tolist() == [1 - 2**62, 2 - 2**62]
+    assert "integer n\n" in run(tmp_path, "info", "model.lum").stdout
+    for value in "1.5", "", str(2**63):
+        done = run(tmp_path, "run", "model.lum", "--input", "x.npy", "--input", f"n={value}", "--output", "z.npy")
+        assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and not (tmp_path / "z.npy").exists()
+
+
 @pytest.mark.parametrize("arguments, message", [
     (("compile", "missing.pt2", "-o", "model.lum"), "missing.pt2"),
     (("compile", "text.pt2", "-o", "model.lum"), "text.pt2"),
