@@ -54,16 +54,44 @@ def _keep_attention(query: Any, key: Any, value: Any, *args: Any, **kwargs: Any)
     return NotImplemented
 
 
+def _keep_of_bytes(op: Any) -> Callable[..., Any]:
+    """PyTorch's CPU code resamples bytes in integers; its decompositions do so in floats, with other results."""
+    decompose = torch._decomp.decomposition_table[op]
+
+    def rule(image: Any, *args: Any, **kwargs: Any) -> Any:
+        is_integral = image.dtype == torch.uint8 and image.device.type == "cpu"
+        return NotImplemented if is_integral else decompose(image, *args, **kwargs)
+
+    return rule
+
+
 # Norms over a batch's own statistics, which core ATen keeps.
 _NORMS = (aten._native_batch_norm_legit_functional.default, aten._native_batch_norm_legit.no_stats)
 _COMPOSITES = {aten.linear.default: _keep, aten.layer_norm.default: _keep, aten.rms_norm.default: _keep,
                aten.group_norm.default: _keep, aten.scaled_dot_product_attention.default: _keep_attention}
 
 
+_RESAMPLERS = (aten.upsample_bilinear2d.vec, aten.upsample_bicubic2d.vec)
+_COMPOSITES |= {op: _keep_of_bytes(op) for op in _RESAMPLERS}
+
+
+@contextlib.contextmanager
+def _without_decompositions(ops: Collection[Any]) -> Iterator[None]:
+    """These have decompositions in place of gradients too, which come before the rules for composites."""
+    key = torch._C.DispatchKey.Autograd
+    kernels = {op: op.py_kernels.pop(key) for op in ops if key in op.py_kernels}
+    try:
+        yield
+    finally:
+        for op, kernel in kernels.items():
+            op.py_kernels[key] = kernel
+            op._dispatch_cache.clear()
+
+
 @contextlib.contextmanager
 def _composites_kept(decomposed: Collection[Any]) -> Iterator[None]:
     kept = {op: rule for op, rule in _COMPOSITES.items() if op not in decomposed}
-    with _override_composite_implicit_decomp(kept):
+    with _without_decompositions(kept), _override_composite_implicit_decomp(kept):
         yield
 
 

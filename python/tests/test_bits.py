@@ -3,6 +3,7 @@
 import math
 
 import helpers
+import luminal
 import pytest
 import torch
 
@@ -77,3 +78,36 @@ def test_masked_writes():
 
     with pytest.raises(Exception, match="index_put.*a value for each element that it holds for"):
         helpers.compile(rows)(torch.randn(3, 2), args[1], torch.randn(2, 2))
+
+
+@pytest.mark.parametrize("antialias", [False, True])
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_images_of_bytes_are_resampled_in_integers(mode, antialias):
+    """The same bits as PyTorch's CPU code, which rounds weights to 16 bits, and to bytes between the dims."""
+    def resample(x, like, align_corners):
+        return torch.nn.functional.interpolate(x, size=like.shape, mode=mode, align_corners=align_corners, antialias=antialias)
+
+    def scaled(x):
+        return torch.nn.functional.interpolate(x, scale_factor=0.7, mode=mode, antialias=antialias)
+
+    torch._dynamo.reset()
+    compiled, compiled_scaled = helpers.compile(resample, dynamic=True), helpers.compile(scaled)
+    generator = torch.Generator().manual_seed(0)
+    for shape, size in (((5, 7), (6, 9)), ((13, 20), (4, 31)), ((30, 9), (7, 9)), ((17, 23), (3, 2)), ((8, 12), (5, 3))):
+        x, like = torch.randint(0, 256, (2, 3, *shape), dtype=torch.uint8, generator=generator), torch.empty(size)
+        for align_corners in (False, True):
+            assert torch.equal(compiled(x, like, align_corners), resample(x, like, align_corners))
+        assert torch.equal(compiled_scaled(x), scaled(x))
+    floats = torch.rand(1, 2, 6, 8)
+    helpers.same(helpers.compile(scaled)(floats), scaled(floats))
+    exported = torch.export.export(Scaled(scaled), (x,))
+    assert torch.equal(luminal.compile(exported)(x), scaled(x))
+
+
+class Scaled(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        return self.function(x)

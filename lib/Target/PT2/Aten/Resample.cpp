@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Helpers.h"
+#include "Resample.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 
@@ -19,15 +19,6 @@ using namespace luminal::pt2;
 
 namespace {
 enum class Kernel { Nearest, NearestExact, Linear, Cubic };
-
-/// One resampled dim.
-struct Resampled {
-  unsigned axis;
-  Expr in, out;
-  /// What the caller states instead of out / in.
-  std::optional<double> scale;
-  bool alignCorners;
-};
 
 /// The coordinate of a result's element in the source: whole + fraction, both
 /// not clamped to the source.
@@ -75,14 +66,17 @@ static Value takeClamped(OpCall &o, Value x, const Resampled &r,
   return c.permute(c.gather(c.permute(x, order), i), order);
 }
 
-/// How many source elements one result's element is wide, in f64.
-static Value stepOf(OpCall &o, const Resampled &r) {
-  Type f64 = o.c.getBuilder().getF64Type();
-  if (!r.alignCorners && r.scale)
-    return o.c.scalar(f64, 1.0 / *r.scale);
-  Expr less(r.alignCorners ? 1 : 0);
-  return o.c.div(extentValue(o, r.in - less, f64),
-                 extentValue(o, r.out - less, f64));
+Value pt2::stepOf(OpCall &o, const Resampled &r) {
+  Composer &c = o.c;
+  Type f64 = c.getBuilder().getF64Type();
+  if (!r.alignCorners)
+    return r.scale
+               ? c.scalar(f64, 1.0 / *r.scale)
+               : c.div(extentValue(o, r.in, f64), extentValue(o, r.out, f64));
+  // A single element has no step: its coordinate is 0.
+  Value out = extentValue(o, r.out - Expr(1), f64);
+  return c.select(c.less(out, c.splat(out, 1)), c.splat(out, 0),
+                  c.div(extentValue(o, r.in - Expr(1), f64), out));
 }
 
 /// out * step, or (out + 1/2) * step - 1/2 where corners are not aligned.
@@ -126,13 +120,8 @@ static Coordinate locate(OpCall &o, const Resampled &r, bool clampLow,
   Type f64 = c.getBuilder().getF64Type();
   Value i = c.cast(c.iota({r.out}, Expr::dim(0)), f64);
   Value step = c.full({r.out}, stepOf(o, r));
-  Value source;
-  if (r.alignCorners) {
-    // A single element has no step: its coordinate is 0.
-    Value one = c.full({r.out}, extentValue(o, r.out, o.i64()));
-    source = c.select(c.less(one, c.splatInt(one, 2)), c.splat(i, 0),
-                      c.mul(i, step));
-  } else {
+  Value source = c.mul(i, step);
+  if (!r.alignCorners) {
     source = c.mul(c.add(i, c.splat(i, 0.5)), step);
     source = c.sub(source, c.splat(i, 0.5));
   }
@@ -259,6 +248,15 @@ static Value cubic(OpCall &o, Value x, const Resampled &r) {
   return sum;
 }
 
+Value pt2::kernelAt(Composer &c, Value distance, bool isCubic, double a) {
+  Value one = c.splat(distance, 1), zero = c.splat(distance, 0);
+  if (!isCubic)
+    return c.maximum(c.sub(one, distance), zero);
+  Value far = c.select(c.less(distance, c.splat(distance, 2)),
+                       cubicFar(c, distance, a), zero);
+  return c.select(c.less(distance, one), cubicNear(c, distance, a), far);
+}
+
 /// A kernel widened by the step where that is above 1: each result is the
 /// normalised sum over all elements, most of which the kernel weighs with 0.
 static Value antialiased(OpCall &o, Value x, const Resampled &r, bool isCubic) {
@@ -272,14 +270,7 @@ static Value antialiased(OpCall &o, Value x, const Resampled &r, bool isCubic) {
   Value center = c.mul(c.add(i, half), step);
   Value distance =
       c.abs(c.div(c.add(c.sub(j, center), half), c.maximum(step, one)));
-  Value weight;
-  if (isCubic) {
-    Value far = c.select(c.less(distance, c.splat(i, 2)),
-                         cubicFar(c, distance, -0.5), c.splat(i, 0));
-    weight = c.select(c.less(distance, one), cubicNear(c, distance, -0.5), far);
-  } else {
-    weight = c.maximum(c.sub(one, distance), c.splat(i, 0));
-  }
+  Value weight = kernelAt(c, distance, isCubic, -0.5);
   Value total = c.reduceSum(weight, {1}, false);
   weight = c.div(weight, c.view(total, space, {Expr::dim(0)}));
   auto order = llvm::to_vector(llvm::seq<unsigned>(0, o.rank(x)));
@@ -295,9 +286,10 @@ static Status upsample(OpCall &o) {
   Value x = o.tensor(vec ? "input" : "self");
   if (o.rank(x) != n + 2)
     return o.fail("the input has another rank than the op takes");
-  if (!o.isFloat(x) && kernel != Kernel::Nearest &&
-      kernel != Kernel::NearestExact)
-    return o.fail("is supported for floats only");
+  bool copies = kernel == Kernel::Nearest || kernel == Kernel::NearestExact;
+  bool bytes = !copies && o.element(x).isUnsignedInteger(8);
+  if (!o.isFloat(x) && !copies && !(bytes && n == 2))
+    return o.fail("is supported for floats only, and in two dims for bytes");
   bool corners = false;
   if (kernel == Kernel::Linear || kernel == Kernel::Cubic)
     corners = o.flag("align_corners");
@@ -326,19 +318,23 @@ static Status upsample(OpCall &o) {
     return o.fail("output_size has another length than the dims resampled");
 
   Type type = o.element(x);
-  bool copies = kernel == Kernel::Nearest || kernel == Kernel::NearestExact;
-  Value v = copies ? x : o.c.cast(x, o.opmath(type));
-  for (unsigned i = 0; i < n; ++i) {
+  Value v = copies || bytes ? x : o.c.cast(x, o.opmath(type));
+  for (unsigned k = 0; k < n; ++k) {
+    // Bytes are rounded between the dims, of which the last is the first.
+    unsigned i = bytes ? n - 1 - k : k;
     Resampled r{i + 2, o.extents(v)[i + 2], outs[i], scales[i], corners};
     if (r.scale && !(*r.scale > 0))
       r.scale.reset();
     if (!o.atMost(Expr(1), r.in) || !o.atMost(Expr(0), r.out))
       return o.fail("extent " + r.in.str() + " of a resampled dim is zero");
-    if (o.provablyEqual(r.in, r.out) && (corners || !r.scale || *r.scale == 1))
+    if (o.provablyEqual(r.in, r.out) &&
+        (bytes || corners || !r.scale || *r.scale == 1))
       continue;
     if (copies) {
       LUMINAL_TRY(taken, nearest(o, v, r, kernel == Kernel::NearestExact));
       v = taken;
+    } else if (bytes) {
+      v = resampleBytes(o, v, r, kernel == Kernel::Cubic, antialias);
     } else if (antialias)
       v = antialiased(o, v, r, kernel == Kernel::Cubic);
     else
