@@ -160,5 +160,5 @@ ARCHITECTURES = {
 # What does not compile, and why.
 REFUSED = {"fnet": "a Fourier transform has complex numbers"}
 
-# What compiles for each length alone, and why.
-FIXED = {"mamba": "its scan over a dynamic length reads at indices that are not proved to be in range"}
+# What dynamo traces anew at some lengths, and why.
+FIXED = {"mamba": "its scan takes halves of the length, and another path where one is odd"}

@@ -100,6 +100,22 @@ def test_what_the_trace_took_for_granted(name):
         assert not warned(caught)
 
 
+def test_mamba_without_a_cache():
+    """Its scan reads the halves of a length that is a symbol: dynamo traces odd lengths anew, and none is fixed to a call's."""
+    transformers = pytest.importorskip("transformers")
+    torch.manual_seed(0)
+    model = transformers.MambaModel(transformers.MambaConfig(
+        vocab_size=16, hidden_size=4, state_size=2, num_hidden_layers=2, conv_kernel=2, time_step_rank=1, use_cache=False)).eval()
+    torch._dynamo.reset()
+    compiled = helpers.compile(model, dynamic=True)
+    for length in (20, 21):
+        tokens = torch.randint(0, 16, (1, length))
+        with torch.no_grad(), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            torch.testing.assert_close(compiled(tokens, use_cache=False)[0], model(tokens, use_cache=False)[0])
+        assert not warned(caught)
+
+
 EMPTY = {
     "mean": lambda v: v.mean(), "any": lambda v: v.bool().any(), "logsumexp": lambda v: v.logsumexp(0), "norm": lambda v: v.norm(),
     "softmax": lambda v: v.softmax(0), "median": lambda v: v.median(), "cumprod": lambda v: v.cumprod(0), "diff": lambda v: v.diff(),
