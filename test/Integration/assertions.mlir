@@ -9,6 +9,10 @@
 // RUN: not luminal-run --reference %s --input=%t/bad.npy 2>&1 | FileCheck %s
 // CHECK: error: {{.*}}an element of x is negative
 
+// The inputs that a search makes up need not satisfy it.
+// RUN: luminal-compile %s -o %t/searched.lum --search-candidates=2 --check-kernels --quiet
+// RUN: not luminal-run %t/searched.lum --input=%t/bad.npy 2>&1 | FileCheck %s
+
 // On a GPU a kernel of the program writes it as well, and the manifest says which output it is.
 // RUN: luminal-compile %s -o %t/gpu.lum --target=cuda --arch=sm_90a --quiet
 // RUN: unzip -p %t/gpu.lum manifest.json | FileCheck %s --check-prefix=GPU

@@ -114,7 +114,7 @@ public:
   uint64_t getNumCaptures() const;
   /// Makes a call, then runs its steps `repeats` times more on the memory as it
   /// is: nanoseconds of one time, without copies, by the device's clock. States
-  /// that steps change in place change as often.
+  /// that steps change in place change as often. Assertions may be false.
   Result<double> timeSteps(unsigned repeats);
 
   /// Runs the steps. No output may share memory with any other buffer of the
