@@ -103,6 +103,14 @@ def _overlapping(tensors: list[torch.Tensor], symbolic: bool = True) -> set[int]
     return _find_overlapping(tensors, symbolic or any(t._has_symbolic_sizes_strides for t in tensors))
 
 
+def _keep_assertions(graph_module: fx.GraphModule) -> None:
+    """AOTAutograd takes assertions without a text for dead code."""
+    for node in graph_module.graph.find_nodes(op="call_function", target=torch._assert_async):
+        if len(node.args) == 1:
+            node.args = (*node.args, "Expected Tensor with single nonzero value, but got zero")
+    graph_module.recompile()
+
+
 def _refuse_training(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Any:
     raise _errors.TrainingError("luminal compiles for inference: call the model under torch.no_grad()")
 
@@ -110,6 +118,7 @@ def _refuse_training(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Any:
 def trace(graph_module: fx.GraphModule, inputs: Sequence[Any], compiler: InferenceCompiler) -> Callable[..., Any]:
     """Returns AOTAutograd's wrapper around what ``compiler`` makes of the functional graph. Its arguments are the ops that
     are decomposed, the graph, and the inputs; each time that it asks for another graph, more is decomposed or known."""
+    _keep_assertions(graph_module)
     table: dict[Any, Callable[..., Any]] = {}
     fixed: set[str] = set()
     while True:

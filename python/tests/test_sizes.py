@@ -238,6 +238,11 @@ def written(x):
     return x * 2
 
 
+def without_a_text(x):
+    torch._assert_async((x > 0).all().view(1, 1))
+    return x + 1
+
+
 def beside_ops_that_are_left(x):
     y = torch.special.airy_ai(x)
     assert (y > 0).all(), "not positive"
@@ -264,7 +269,7 @@ def of_an_int(x):
 
 @pytest.mark.parametrize("is_dynamic", [False, True])
 @pytest.mark.parametrize("function,text", [
-    (positive, "not positive"), (written, "not above 3"), (beside_ops_that_are_left, "not positive"), (of_a_flag, "the first"),
+    (positive, "not positive"), (written, "not above 3"), (without_a_text, "^Expected Tensor with single nonzero value"), (beside_ops_that_are_left, "not positive"), (of_a_flag, "the first"),
     (of_a_float, "zuf0|the mean"), (of_an_int, "u0 >= 2")])
 def test_assertions_about_elements(function, text, is_dynamic, monkeypatch):
     """The error is the one of PyTorch's own backends; what the call wrote to inputs stays."""
