@@ -48,6 +48,22 @@ def test_graph_on_a_gpu_is_compiled_for_it():
         assert b".target sm_90a" in artifact.read("device.ptx")
 
 
+def batch_norm(x, mean, variance):
+    """What a graph of inference has: the saved statistics are empty on the CPU and those that normalised on a GPU."""
+    return torch.ops.aten._native_batch_norm_legit_no_training(x, None, None, mean, variance, 0.1, 1e-5)
+
+
+def test_batch_norm_of_inference_is_compiled_for_a_gpu():
+    program = program_of(batch_norm, (2, 3, 4), (3,), (3,))
+    assert luminal._cache.compile_archive(program.archive, Options(cache=False), Options(arch="sm_90a").texts("cuda"))
+
+
+@gpu
+def test_batch_norm_of_inference_gives_its_statistics():
+    inputs = torch.randn(2, 3, 4, device="cuda"), torch.randn(3, device="cuda"), torch.rand(3, device="cuda") + 0.5
+    torch.testing.assert_close(torch.compile(batch_norm, backend="luminal")(*inputs), batch_norm(*inputs))
+
+
 def test_one_gpu_and_the_host_make_one_program():
     program = program_of(lambda x, scale: x * scale, (8, 16), (), devices=("cuda", "cpu"))
     assert program.place.at.type == "cuda"

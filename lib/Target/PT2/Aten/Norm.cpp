@@ -120,23 +120,28 @@ static Value perChannel(OpCall &o, Value x, Value mean, Value rstd,
   return affineChannels(o, y, weight, bias);
 }
 
+/// 1 / sqrt(running_var + eps).
+static Value runningRstd(OpCall &o, Value variance) {
+  Composer &c = o.c;
+  Value var = c.cast(variance, o.opmath(o.element(o.tensor("input"))));
+  return c.rsqrt(c.add(var, c.splat(var, o.real("eps"))));
+}
+
 static Result<Value> batchNormOf(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("input");
   auto weight = o.tensorOrNone("weight"), bias = o.tensorOrNone("bias"),
        mean = o.tensorOrNone("running_mean"),
        variance = o.tensorOrNone("running_var");
-  double eps = o.real("eps");
   o.ignore({"momentum"});
   if (!mean || !variance || o.rank(x) < 2 || !o.isFloat(x))
     return o.fail("needs running statistics and a channel dim");
   for (const auto &v : {weight, bias, mean, variance})
     if (v && (o.rank(*v) != 1 || !o.agree(o.extents(*v)[0], o.extents(x)[1])))
       return o.fail("a statistic has another shape than the channels");
-  Type type = o.element(x), wide = o.opmath(type);
-  Value var = c.cast(*variance, wide);
-  Value rstd = c.rsqrt(c.add(var, c.splat(var, eps)));
-  return c.cast(perChannel(o, c.cast(x, wide), *mean, rstd, weight, bias),
+  Type type = o.element(x);
+  return c.cast(perChannel(o, c.cast(x, o.opmath(type)), *mean,
+                           runningRstd(o, *variance), weight, bias),
                 type);
 }
 static Status batchNorm(OpCall &o) {
@@ -146,11 +151,21 @@ static Status batchNorm(OpCall &o) {
   LUMINAL_TRY(y, batchNormOf(o));
   return o.ret(y);
 }
-/// With the saved statistics, which are empty outside training.
+/// With the saved statistics: outside training they are empty on the CPU, and
+/// what normalised on a GPU.
 static Status batchNormCore(OpCall &o) {
   LUMINAL_TRY(y, batchNormOf(o));
   Value none = o.c.full({Expr(0)}, o.c.scalar(o.element(y), 0));
-  return o.ret({y, asStated(o, none, 1), asStated(o, none, 2)});
+  auto saved = [&](unsigned i, function_ref<Value()> statistic) {
+    const TensorMeta *meta = o.resultMeta(i);
+    bool isEmpty =
+        !meta || (meta->sizes.size() == 1 && meta->sizes[0].isConstant(0));
+    return asStated(o, isEmpty ? none : statistic(), i);
+  };
+  return o.ret({y, saved(1, [&] { return *o.tensorOrNone("running_mean"); }),
+                saved(2, [&] {
+                  return runningRstd(o, *o.tensorOrNone("running_var"));
+                })});
 }
 static Status nativeBatchNorm(OpCall &o) {
   if (o.flag("training"))
