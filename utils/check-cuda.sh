@@ -5,8 +5,8 @@
 # Usage: utils/check-cuda.sh [BUILD [TEST...]]
 #
 # What computes numbers on the CPU in `check-luminal` computes them on the GPU here: kernels of random programs with any
-# schedule (utils/random-kernels.py; LUMINAL_KERNELS=FIRST:LAST chooses programs, and rows are appended to the table
-# LUMINAL_TABLE), every ATen op, the models, random programs, the runtime, the Python package and PyTorch's samples of its
+# schedule (utils/random-kernels.py; LUMINAL_KERNELS=FIRST:LAST chooses programs, and a row is appended to
+# utils/gpu-kernels.jsonl, or LUMINAL_TABLE), every ATen op, the models, random programs, the runtime, the Python package and PyTorch's samples of its
 # ops (python/tests/op_samples.py). BUILD is a build folder, or `build` of a bundle (utils/gpu-bundle.sh).
 # LUMINAL_TEST_JOBS tests run at a time (one a core). Fails where there is no GPU. The last line is `N passed, N failed`.
 set -euo pipefail
@@ -44,7 +44,7 @@ for test in "${tests[@]}"; do
     least=()
     [[ -n ${LUMINAL_KERNELS:-} ]] || least=(--at-least 5000,200)
     "$python" utils/random-kernels.py "$build" --jobs "$jobs" --programs "${LUMINAL_KERNELS:-0:1000}" "${least[@]}" \
-      ${LUMINAL_TABLE:+--table "$LUMINAL_TABLE"} --results "${results[-1]}" || true
+      --table "${LUMINAL_TABLE:-utils/gpu-kernels.jsonl}" --results "${results[-1]}" || true
     ;;
   unit) run_lit unit --filter='CUDATests|RandomProgramsTests' "$build/test/unit" ;;
   python)

@@ -23,6 +23,14 @@ FORMS = {"cpu": ("elements", "rows", "product", "ordered", "stages", "streamed",
          "cuda": ("elements", "rows", "blocks", "ordered", "updates", "streamed-blocks", "transposes", "row-program")}
 
 
+def name_card(device):
+    """What the table says it ran on."""
+    if device != "cuda":
+        return device
+    query = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
+    return subprocess.run(query, capture_output=True, text=True, check=True).stdout.splitlines()[0]
+
+
 def run(binary, device, first, last, timeout):
     environment = dict(os.environ, LUMINAL_TEST_DEVICE=device, LUMINAL_KERNELS=f"{first}:{last}")
     try:
@@ -91,7 +99,7 @@ def main():
         failed.append("too few kernels")
         tests.append({"code": "FAIL", "name": f"RandomKernels: {least} kernels"})
     if args.table:
-        row = {"date": time.strftime("%Y-%m-%d"), "device": args.device, "programs": args.programs, "seconds": round(seconds),
+        row = {"date": time.strftime("%Y-%m-%d"), "device": name_card(args.device), "programs": args.programs, "seconds": round(seconds),
                "kernels": {f"{form} {element}": n for (form, element), n in sorted(total.items())}, "failed": sorted(failed)}
         with args.table.open("a") as file:
             file.write(json.dumps(row) + "\n")

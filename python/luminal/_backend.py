@@ -26,7 +26,7 @@ def backend(graph_module: fx.GraphModule, example_inputs: Sequence[Any], *, mode
     parsed = Options.parse(options or {}, mode)
     unseen = {i for i, value in enumerate(example_inputs) if isinstance(value, torch.Tensor) and value.is_inference()}
     compiler = functools.partial(_compile_graph, parsed, parsed.fallback == "error" or _is_full_graph(),
-                                 set() if parsed.freeze else unseen)
+                                 set() if parsed.freeze else unseen, len(example_inputs))
     compiled = _trace.trace(graph_module, example_inputs, compiler)
     # Dynamo compiles anew for another grad mode, and for inputs that require gradients where these did not.
     can_differentiate = torch.is_grad_enabled() and any(
@@ -42,25 +42,31 @@ def _is_full_graph() -> bool:
         return False
 
 
-def _mark_weights(gm: fx.GraphModule, unseen: set[int]) -> None:
-    """Notes which arguments are parameters and buffers; but for those whose changes PyTorch does not see."""
+def _mark_arguments(gm: fx.GraphModule, unseen: set[int], prepare: bool, count: int) -> None:
+    """Notes which arguments are parameters and buffers, but for those whose changes PyTorch does not see; whose writes
+    AOTAutograd counts; and which may be bases of the ``count`` arguments of dynamo's graph, which nothing guards."""
     context = torch._guards.TracingContext.try_get()
     metadata = context.fw_metadata if context is not None else None
-    weights = set(metadata.static_input_indices or ()) if metadata is not None else set()
-    for position, node in enumerate(gm.graph.find_nodes(op="placeholder")):
-        if position in weights - unseen:
-            node.meta[_graph.WEIGHT] = True
+    if metadata is None:
+        return
+    weights = set(metadata.static_input_indices or ()) - unseen if prepare else set()
+    counted = set(metadata.mutated_graph_handled_indices_seen_by_autograd)
+    arguments = gm.graph.find_nodes(op="placeholder")
+    # AOTAutograd gives the base in place of arguments that share its memory, of which one is written to.
+    written = set(metadata.mutated_graph_handled_indices) if len(arguments) < count else set()
+    for position, node in enumerate(arguments):
+        node.meta |= {mark: True for mark, positions in (
+            (_graph.WEIGHT, weights), (_graph.COUNTED, counted), (_graph.UNGUARDED, written)) if position in positions}
 
 
-def _compile_graph(options: Options, is_strict: bool, unseen: set[int], decomposed: Collection[Any], gm: fx.GraphModule,
-                   example_inputs: Sequence[Any]) -> Callable[[list[Any]], Sequence[Any]]:
+def _compile_graph(options: Options, is_strict: bool, unseen: set[int], count: int, decomposed: Collection[Any],
+                   gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Callable[[list[Any]], Sequence[Any]]:
     def compile_archive(archive: bytes, place: _devices.Place) -> bytes:
         return _cache.compile_archive(archive, options, place.texts(options), place.device.describe(place.at))
 
     _sizes.fold_known(gm)
     _sizes.hold_checks(gm)
-    if options.prepare:
-        _mark_weights(gm, unseen)
+    _mark_arguments(gm, unseen, options.prepare, count)
     return _partition.compile_parts(gm, functools.partial(compile_whole, compile_archive, options), is_strict,
                                     has_kernels=bool(options.kernels), decomposed=decomposed)
 

@@ -29,6 +29,8 @@ _MAX_CONSTANT_BYTES = 1024
 WEIGHT = "luminal_weight"
 # In the metadata of arguments that need not have the strides that they were traced with.
 UNGUARDED = "luminal_unguarded"
+# Of an argument whose writes AOTAutograd counts.
+COUNTED = "luminal_counted"
 aten = torch.ops.aten
 
 
@@ -92,7 +94,7 @@ class _Builder:
                 is_strided = not _aliases.is_row_major(value)
                 is_guarded = not node.meta.get(UNGUARDED) and (_versions.GUARDS_WEIGHTS or not node.meta.get(WEIGHT))
                 layout = _strides.find(value, is_guarded, bool(written)) if in_place and node not in written else None
-                self.inputs[node.name] = Argument(position, is_strided, is_guarded, layout)
+                self.inputs[node.name] = Argument(position, is_strided, is_guarded, layout, bool(node.meta.get(COUNTED)))
                 if (node.meta.get(WEIGHT) and (layout is not None or not is_strided)
                         and all(isinstance(extent, int) for extent in value.shape)):
                     self.weights.add(node.name)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -25,6 +25,8 @@ class Argument:
     """Whether all calls give a tensor of these strides."""
     layout: _strides.Layout | None = None
     """Where the program is given its storage."""
+    is_counted: bool = False
+    """Whether AOTAutograd counts the writes to it (``Tensor._version``)."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import sympy  # type: ignore[import-untyped]
@@ -74,11 +74,13 @@ def check_tensor(tensor: Any, spec: Tensor, device: torch.device) -> None:
 def run_tensors(artifact: Executable, tensors: list[torch.Tensor], expected: Sequence[Result],
                 shapes: Shapes | None = None, threads: int | None = None,
                 place: _devices.Place = _devices.CPU, watch: _prepared.Watch | None = None,
-                in_place: _strides.Strided | None = None, integers: tuple[int, ...] = ()) -> list[torch.Tensor]:
+                in_place: _strides.Strided | None = None, integers: tuple[int, ...] = (),
+                counted: Collection[int] = ()) -> list[torch.Tensor]:
     """One call on tensors of the caller, in the order inputs, weights, states, and on integers; returns new outputs.
 
     Those that the program writes to are changed in place, also where they are strided. On a GPU the call is work of
     torch's current stream of ``place``, where the artifact runs. ``in_place``: which of the others it reads as they lie.
+    ``counted``: those whose writes are counted elsewhere.
     """
     if in_place is not None:
         tensors = in_place.bind(tensors)
@@ -97,7 +99,7 @@ def run_tensors(artifact: Executable, tensors: list[torch.Tensor], expected: Seq
                   stream() if stream is not None else None, watch.number(tensors) if watch is not None else 0)
     for index in written(artifact):
         if index < len(tensors):
-            _finish_write(tensors[index], strided.get(index))
+            _finish_write(tensors[index], strided.get(index), index in counted)
     return results
 
 
@@ -149,10 +151,10 @@ def written(artifact: Executable) -> list[int]:
     return [i for i, t in enumerate(artifact.inputs) if t.is_written] + list(range(first, first + len(artifact.states)))
 
 
-def _finish_write(written: torch.Tensor, original: torch.Tensor | None) -> None:
+def _finish_write(written: torch.Tensor, original: torch.Tensor | None, is_counted: bool) -> None:
     if original is not None:
         original.copy_(written)
-    elif not written.is_inference():
+    elif not (is_counted or written.is_inference()):
         # Autograd notices a change of what it saved by the version.
         _increment_version(written)
 
@@ -204,7 +206,9 @@ class GraphRunner:
         # Dynamo guards the strides of the arguments of its graphs, except of the bases that AOTAutograd finds for
         # inputs that are written to. A dense argument is then its storage, whose extents are known where all are.
         strided = any(isinstance(i, _program.Argument) and i.strided and not self._is_storage(i) for i in self.inputs)
-        self.is_direct = self.only_arguments and not written(artifact) and not strided
+        self.counted = {i for i, a in enumerate(self.inputs) if isinstance(a, _program.Argument) and a.is_counted}
+        self.is_direct = self.only_arguments and not strided and all(
+            self.inputs[i].is_counted and self.inputs[i].is_guarded for i in written(artifact))
         self._boxed_call = True
 
     def _is_storage(self, argument: _program.Argument) -> bool:
@@ -258,8 +262,8 @@ class GraphRunner:
     def _by_addresses(self) -> Callable[[list[Any]], Sequence[Any]]:
         """The same for executables that are called by addresses alone."""
         pick, watch, call, address = self.pick, self.watch, self.artifact.call, self.place.device.address
-        known = self._size(self.shapes) if self.shapes is not None else None
-        size_of, stream_of = self._dynamic_sizes(), self.place.device.stream(self.place.at)
+        known, size_of = self._size(self.shapes) if self.shapes is not None else None, self._dynamic_sizes()
+        stream_of = self.place.device.stream(self.place.at)
 
         def run(args: list[Any]) -> Sequence[Any]:
             tensors = pick(args)
@@ -290,7 +294,6 @@ class GraphRunner:
         artifact, count, known = self.artifact, len(self.artifact.inputs), dict[tuple[int, ...], _Size]()
         positions = [i for i, t in enumerate(artifact.inputs)
                      if -1 in t.shape or not (_versions.GUARDS_WEIGHTS or self._checks_objects())]
-
         ints = self.integers
 
         def size_of(tensors: Sequence[torch.Tensor], args: Sequence[Any]) -> _Size:
@@ -345,16 +348,16 @@ class GraphRunner:
         specs = self.specs if self.in_place is None else self.in_place.arguments
         for tensor, spec in zip(tensors, specs):
             check_tensor(tensor, spec, self.place.at)
+        return self._run(tensors, integers)
+
+    def _run(self, tensors: Sequence[torch.Tensor], integers: tuple[int, ...]) -> list[torch.Tensor]:
         return run_tensors(self.artifact, list(tensors), self.results, self.shapes, place=self.place, watch=self.watch,
-                           in_place=self.in_place, integers=integers)
+                           in_place=self.in_place, integers=integers, counted=self.counted)
 
     def __call__(self, args: list[Any]) -> list[Any]:
         tensors = self.pick(args) if self.only_arguments else [self._tensor(i, args) for i in self.inputs]
-        if not _versions.GUARDS_WEIGHTS:
-            results = self._run_checked(tensors, self._integers(args))
-        else:
-            results = run_tensors(self.artifact, list(tensors), self.results, self.shapes, place=self.place,
-                                  watch=self.watch, in_place=self.in_place, integers=self._integers(args))
+        run = self._run if _versions.GUARDS_WEIGHTS else self._run_checked
+        results = run(tensors, self._integers(args))
         return results if self.plain else [self._output(o, results, args) for o in self.outputs]
 
     def _tensor(self, source: Any, args: Sequence[Any]) -> torch.Tensor:

@@ -1,5 +1,6 @@
 # ===- test_overhead.py - What a call costs, and addresses read in C ------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import copy
 import operator
 import os
 import sys
@@ -97,6 +98,49 @@ def test_python_looks_at_no_weight(monkeypatch, calls, guarded):
             assert not Asked.questions
             helpers.same(result, module(x))
     assert counts[0] == counts[1] == counts[2] and 0 < counts[0] <= INSTRUCTIONS
+
+
+class States(nn.Module):
+    """Adds to each of so many tensors in place."""
+
+    def __init__(self, number):
+        super().__init__()
+        self.states = nn.ParameterList([nn.Parameter(torch.rand(4), requires_grad=False) for _ in range(number)])
+
+    def forward(self, x):
+        return sum(state.add_(x) for state in self.states)
+
+
+def test_python_looks_at_no_state(calls):
+    """Nor on the number of tensors that it writes to; PyTorch counts each write once."""
+    counts = []
+    for number in (2, 16, 64):
+        torch._dynamo.reset()
+        module, x = States(number), torch.rand(4)
+        twin = copy.deepcopy(module)
+        compiled = helpers.compile(module)
+        with torch.no_grad():
+            for _ in range(3):
+                helpers.same(compiled(x), twin(x))
+                helpers.same(list(module.states), list(twin.states))
+            assert [s._version for s in module.states] == [s._version for s in twin.states]
+            run, args = calls[-1]
+            counts.append(instructions(lambda: run(list(args))))
+    assert counts[0] == counts[1] == counts[2] and 0 < counts[0] <= INSTRUCTIONS
+
+
+def test_writes_through_bases_are_checked():
+    """Arguments that share memory are given as their base, whose strides nothing guards."""
+    def write(a, b):
+        a.add_(1)
+        return a + b
+
+    compiled, eager = helpers.compile(write), write
+    with torch.no_grad():
+        for base in (torch.rand(4, 6), torch.rand(6, 4).t(), torch.rand(4, 12)[:, ::2]):
+            twin = copy.deepcopy(base)
+            helpers.same(compiled(base[:2], base[1:3]), eager(twin[:2], twin[1:3]))
+            helpers.same(base, twin)
 
 
 def test_loops_over_tensors_are_seen():
