@@ -4,13 +4,24 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 from . import _errors
 
-# What each mode sets where no option does.
-MODES: dict[str, dict[str, Any]] = {"default": {}, "max-autotune": {"search_budget": 30.0}}
+# What each mode of torch.compile sets where no option does. A call is one CUDA graph in all of them.
+_SEARCH = {"search_budget": 30.0}
+MODES: dict[str, dict[str, Any]] = {
+    "default": {}, "lite": {}, "reduce-overhead": {}, "max-autotune": _SEARCH, "max-autotune-no-cudagraphs": _SEARCH}
+
+
+def _is_of_inductor(name: str) -> bool:
+    try:
+        import torch._inductor
+    except ImportError:
+        return False
+    return name.replace("-", "_") in torch._inductor.list_options()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,12 +69,18 @@ class Options:
 
     @staticmethod
     def parse(values: Mapping[str, Any], mode: str | None = None) -> Options:
-        """Raises ArgumentError for an option that there is not, or of another type."""
+        """Raises ArgumentError for an option that there is not, or of another type; warns of those of Inductor, which
+        programs that were written for it give."""
         if mode is not None and mode not in MODES:
             raise _errors.ArgumentError(f"mode {mode!r} is none of {', '.join(MODES)}")
         fields = {field.name: field for field in dataclasses.fields(Options)}
         given: dict[str, Any] = dict(MODES[mode or "default"])
+        ignored = [name for name in values if name not in fields and _is_of_inductor(name)]
+        if ignored:
+            warnings.warn(f"luminal ignores options of Inductor: {', '.join(ignored)}", stacklevel=2)
         for name, value in values.items():
+            if name in ignored:
+                continue
             if name not in fields:
                 raise _errors.ArgumentError(f"there is no option {name!r}: options are {', '.join(sorted(fields))}")
             default = fields[name].default

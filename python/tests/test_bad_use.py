@@ -10,7 +10,9 @@ import helpers
 import luminal
 import pytest
 import torch
+import torch._inductor
 from luminal import _artifact, _capi, _runner, _versions
+from luminal._options import Options
 from torch import nn
 
 
@@ -32,6 +34,20 @@ def test_options(options, text):
 def test_mode():
     error = inner(lambda: torch.compile(lambda x: x + 1, backend=luminal._backend.backend, mode="fast")(torch.ones(2)))
     assert isinstance(error, luminal.ArgumentError) and "'fast'" in str(error)
+
+
+@pytest.mark.parametrize("mode, budget", [(mode, 30 if mode.startswith("max") else 0) for mode in
+                                          torch._inductor.list_mode_options()])
+def test_modes_of_torch(mode, budget):
+    assert Options.parse({}, mode).search_budget == budget
+    assert Options.parse({"search_budget": 2}, mode).search_budget == 2
+
+
+def test_options_of_inductor_are_told():
+    with pytest.warns(UserWarning, match="ignores options of Inductor: max_autotune, triton.cudagraphs$") as heard:
+        function = helpers.compile(lambda x: x + 1, options={"max_autotune": True, "seed": 1, "triton.cudagraphs": True})
+        helpers.same(function(torch.ones(2)), torch.full((2,), 2.0))
+    assert len(heard) == 1
 
 
 def test_compiler_options():
