@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # ===- call_overhead.py - What a call through torch.compile costs ---------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Calls of a model with 2, 16 and 64 parameters through torch.compile: by a backend that computes nothing, by the same
-behind AOTAutograd's wrapper, and by Luminal. The program is so small that what is timed is the way to it. Forms take
-turns; each number is the fastest of many calls, and the last column is what Luminal adds to AOTAutograd's wrapper, as a
-part of that call."""
+"""Calls of models that read or write many tensors: through torch.compile by a backend that computes nothing, by the same
+behind AOTAutograd's wrapper, and by Luminal; and through the callable of luminal.compile. The programs are so small that
+what is timed is the way to them. Forms take turns; each number is the fastest of many calls. `added` is what Luminal adds
+to AOTAutograd's wrapper, the kernel of the program included."""
 import argparse
+import copy
 import pathlib
 import sys
 
@@ -27,6 +28,17 @@ class Sum(nn.Module):
         for i in range(0, len(self.weights), 2):
             x = x * self.weights[i] + self.weights[i + 1]
         return x
+
+
+class States(nn.Module):
+    """Adds to so many states of four elements, in place."""
+
+    def __init__(self, count):
+        super().__init__()
+        self.states = nn.ParameterList(nn.Parameter(torch.zeros(4), requires_grad=False) for _ in range(count))
+
+    def forward(self, x):
+        return sum(state.add_(x) for state in self.states)
 
 
 def trivial(module, inputs):
@@ -51,17 +63,19 @@ def wrapped(module, inputs):
                                      keep_inference_input_mutations=True)
 
 
-def measure(count, rounds, seconds):
+def measure(model, rounds, seconds):
     """Seconds of a call by form."""
+    import luminal
     from luminal._backend import backend
 
     torch._dynamo.reset()
-    model = Sum(count).eval()
     x = torch.rand(4)
     forms = {"trivial": torch.compile(model, backend=trivial), "wrapper": torch.compile(model, backend=wrapped),
-             "luminal": torch.compile(model, backend=backend)}
+             "luminal": torch.compile(model, backend=backend), "callable": luminal.compile(model, (x,))}
+    twin = copy.deepcopy(model)
     with torch.no_grad():
-        torch.testing.assert_close(forms["luminal"](x), model(x))
+        torch.testing.assert_close(forms["luminal"](x), twin(x))
+        torch.testing.assert_close(forms["callable"](x), twin(x))
         calls = {}
         for name, form in forms.items():
             form(x)
@@ -75,14 +89,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=2.0, help="of each form")
-    parser.add_argument("--parameters", type=int, nargs="*", default=[2, 16, 64])
+    parser.add_argument("--tensors", type=int, nargs="*", default=[2, 16, 64, 300])
     args = parser.parse_args()
-    print(f"{'parameters':>10}{'trivial us':>12}{'wrapper us':>12}{'luminal us':>12}{'added':>8}")
-    for count in args.parameters:
-        times = measure(count, args.rounds, args.seconds)
-        added = times["luminal"] / times["wrapper"] - 1
-        print(f"{count:>10}{1e6 * times['trivial']:>12.2f}{1e6 * times['wrapper']:>12.2f}"
-              f"{1e6 * times['luminal']:>12.2f}{added:>8.3f}")
+    names = "trivial", "wrapper", "luminal", "callable"
+    print(f"{'us':>12}" + "".join(f"{name:>10}" for name in names) + f"{'added':>10}")
+    for kind in (Sum, States):
+        for count in args.tensors:
+            times = measure(kind(count).eval(), args.rounds, args.seconds)
+            times["added"] = times["luminal"] - times["wrapper"]
+            print(f"{kind.__name__:>8}{count:>4}" + "".join(f"{1e6 * times[name]:>10.2f}" for name in (*names, "added")))
 
 
 if __name__ == "__main__":

@@ -18,10 +18,10 @@ from torch.export.graph_signature import (ConstantArgument, ExportGraphSignature
                                           OutputSpec, SymIntArgument, TensorArgument)
 from torch.utils import _pytree as pytree
 
-from . import _archive, _cache, _capi, _computed, _devices, _errors, _prepared, _profile, _report, _strides, _trace, _training, _versions
+from . import _archive, _cache, _capi, _computed, _devices, _direct, _errors, _prepared, _profile, _program, _report, _strides, _trace, _training, _versions
 from ._integers import check_integer, integers_of
 from ._options import Options
-from ._runner import DTYPES, Result, check_tensor
+from ._runner import DTYPES, GraphRunner, Result, check_tensor, written
 
 Source = torch.nn.Module | Callable[..., Any] | ExportedProgram | str | os.PathLike[str]
 _STORED = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
@@ -138,6 +138,7 @@ class CompiledModel:
         self._results = [Result(DTYPES[t.dtype], _devices.locate(value.device) if isinstance(value, torch.Tensor)
                                 else _devices.HOST) for t, value in zip(self.artifact.outputs, results)]
         self._call_guarded = _training.guard(self._run)
+        self._direct = self._make_direct(options)
 
     def _locate(self) -> dict[str, tuple[dict[str, Any], str]]:
         """For each stored tensor the dictionary that holds it now, read at every call, and its key there."""
@@ -265,7 +266,29 @@ class CompiledModel:
         with torch.no_grad():
             return _profile.profile(self.artifact, lambda: self(*given, **named), calls, trace)
 
+    def _make_direct(self, options: Options) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any] | None] | None:
+        """The call without a look at each tensor; None where it takes or gives more than tensors in row-major order, and
+        where Python has to read their addresses."""
+        users = [spec.arg.name for spec in self._specs.input_specs if spec.kind == InputKind.USER_INPUT]
+        outputs = [spec for spec in self._specs.output_specs if spec.kind == OutputKind.USER_OUTPUT]
+        if (integers_of(self.artifact) or self._checks or self._names or self._in_place is not None
+                or not all(isinstance(spec.arg, TensorArgument) for spec in [*outputs, *self._specs.input_specs])):
+            return None
+        places = {name: i for i, name in enumerate([*users, *self._where])}
+        order = [places[t.name] for t in self._sources]
+        program = _program.Program(
+            b"", {t.name: _program.Argument(i, False, is_counted=True) for i, t in enumerate(self._sources)}, {},
+            [_program.Output(i) for i in range(len(outputs))], {}, len(order), self._place,
+            [result.device for result in self._results], {})
+        runner = GraphRunner(self.artifact, program, options.freeze, is_guarded=False)
+        if runner.reader is None or any(result.device != self._place.at for result in self._results):
+            return None
+        return _direct.make(runner.direct(), self._calls.in_spec, self._calls.out_spec, list(self._where.values()), order,
+                            written(self.artifact), self._place.at)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._direct is not None and (done := self._direct(args, kwargs)) is not None:
+            return done[0]
         inputs = self._flatten(args, kwargs)
         tensors = [inputs[t.name] if t.name in inputs else self._value(t.name) for t in self._sources]
         for tensor, spec in zip(tensors, self._sources if self._in_place is None else self._in_place.arguments):

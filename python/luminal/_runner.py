@@ -110,12 +110,10 @@ def _allocator(device: torch.device) -> Callable[[Sequence[int], Sequence[int], 
     return lambda shape, strides, dtype: torch.empty_strided(shape, strides, dtype=dtype, device=device)
 
 
-def _reader(artifact: Executable, place: _devices.Place) -> Reader | None:
+def _reader(artifact: Executable, place: _devices.Place, is_guarded: bool) -> Reader | None:
     """How the library reads the tensors of a call itself; None where Python has to ask for addresses."""
-    if not isinstance(artifact, Artifact) or place.device.address is not _data_ptr:
-        return None
-    found = _objects.reader()
-    if found is None or _versions.GUARDS_WEIGHTS:
+    found = _objects.reader() if isinstance(artifact, Artifact) and place.device.address is _data_ptr else None
+    if found is None or is_guarded:
         return found
     return found._replace(tensors=_objects.tensor_reader(place.at.type == "cpu"))
 
@@ -131,7 +129,7 @@ class _Repeats(dict[Any, Repeat]):
     def __missing__(self, key: Any) -> Repeat:
         if len(self) >= 64:
             self.clear()
-        made = self[key] = self._make(key)
+        self[key] = made = self._make(key)
         return made
 
 
@@ -182,9 +180,11 @@ def call_model(artifact: Executable, values: list[Any], threads: int, device: st
 class GraphRunner:
     """A compiled graph: called with the list of the graph's arguments, returns the list of its outputs."""
 
-    def __init__(self, artifact: Executable, program: _program.Program, freeze: bool) -> None:
-        self.artifact, self.reader = artifact, _reader(artifact, program.place)
-        self.specs = artifact.inputs + artifact.weights
+    def __init__(self, artifact: Executable, program: _program.Program, freeze: bool, is_guarded: bool = True) -> None:
+        """``is_guarded``: whether dynamo looks at the arguments before each call."""
+        self.is_guarded = is_guarded and _versions.GUARDS_WEIGHTS
+        self.artifact, self.reader = artifact, _reader(artifact, program.place, self.is_guarded)
+        self.specs = artifact.inputs + artifact.weights + artifact.states
         self.inputs = [program.inputs[t.name] for t in self.specs]
         layouts = {i: source.layout for i, source in enumerate(self.inputs)
                    if isinstance(source, _program.Argument) and source.layout is not None}
@@ -213,8 +213,8 @@ class GraphRunner:
 
     def _is_storage(self, argument: _program.Argument) -> bool:
         layout = argument.layout
-        return (layout is not None and layout.strides is None and argument.is_guarded and self.shapes is not None
-                and _versions.GUARDS_WEIGHTS)
+        is_whole = layout is not None and layout.strides is None
+        return is_whole and argument.is_guarded and self.shapes is not None and self.is_guarded
 
     def direct(self) -> Callable[[list[Any]], Sequence[Any]]:
         """The same as one closure without checks, where the strides of the arguments are guarded; else this object.
@@ -224,12 +224,11 @@ class GraphRunner:
         if not self.is_direct:
             return self
         inner = self._by_objects() if self.reader is not None else self._by_addresses()
-        if not _versions.GUARDS_WEIGHTS:
+        if not self.is_guarded:
             inner = self._checked(inner)
 
         def finish(args: list[Any]) -> Sequence[Any]:
-            results = inner(args)
-            return [self._output(o, results, args) for o in self.outputs]
+            return [self._output(o, results, args) for results in (inner(args),) for o in self.outputs]
 
         chosen = inner if self.plain else finish
         chosen._boxed_call = True  # type: ignore[attr-defined]
@@ -238,8 +237,8 @@ class GraphRunner:
     def _by_objects(self) -> Callable[[list[Any]], Sequence[Any]]:
         """One call of C for all that is not the allocation of the outputs."""
         pick, watch = None if self.pick is tuple else self.pick, self.watch
-        known = self._size(self.shapes) if self.shapes is not None else None
-        size_of, stream_of = self._dynamic_sizes(), self.place.device.stream(self.place.at)
+        known, size_of = self._size(self.shapes) if self.shapes is not None else None, self._dynamic_sizes()
+        stream_of = self.place.device.stream(self.place.at)
         call, check = _capi.library().luminal_repeat_call, _capi.check
 
         def run(args: list[Any]) -> Sequence[Any]:
@@ -293,7 +292,7 @@ class GraphRunner:
         at."""
         artifact, count, known = self.artifact, len(self.artifact.inputs), dict[tuple[int, ...], _Size]()
         positions = [i for i, t in enumerate(artifact.inputs)
-                     if -1 in t.shape or not (_versions.GUARDS_WEIGHTS or self._checks_objects())]
+                     if -1 in t.shape or not (self.is_guarded or self._checks_objects())]
         ints = self.integers
 
         def size_of(tensors: Sequence[torch.Tensor], args: Sequence[Any]) -> _Size:
@@ -325,7 +324,7 @@ class GraphRunner:
             def attempt(args: list[Any]) -> Sequence[Any]:
                 try:
                     return run(args)
-                except (_errors.ShapeError, _errors.DTypeError):
+                except (_errors.ShapeError, _errors.DTypeError, _errors.ArgumentError):  # before anything ran
                     return self._run_checked(self.pick(args), self._integers(args))
 
             return attempt
@@ -356,7 +355,7 @@ class GraphRunner:
 
     def __call__(self, args: list[Any]) -> list[Any]:
         tensors = self.pick(args) if self.only_arguments else [self._tensor(i, args) for i in self.inputs]
-        run = self._run if _versions.GUARDS_WEIGHTS else self._run_checked
+        run = self._run if self.is_guarded else self._run_checked
         results = run(tensors, self._integers(args))
         return results if self.plain else [self._output(o, results, args) for o in self.outputs]
 
@@ -375,8 +374,8 @@ class GraphRunner:
             return self._evaluate(arg, args) if isinstance(arg, sympy.Expr) else arg
 
         tensor = args[view.position]
-        for target, rest, kwargs in view.ops:
-            rest, kwargs = pytree.tree_map(value_of, (rest, kwargs))
+        for target, *given in view.ops:
+            rest, kwargs = pytree.tree_map(value_of, given)
             tensor = target(tensor, *rest, **kwargs)
         return tensor  # type: ignore[no-any-return]
 

@@ -100,23 +100,12 @@ def test_python_looks_at_no_weight(monkeypatch, calls, guarded):
     assert counts[0] == counts[1] == counts[2] and 0 < counts[0] <= INSTRUCTIONS
 
 
-class States(nn.Module):
-    """Adds to each of so many tensors in place."""
-
-    def __init__(self, number):
-        super().__init__()
-        self.states = nn.ParameterList([nn.Parameter(torch.rand(4), requires_grad=False) for _ in range(number)])
-
-    def forward(self, x):
-        return sum(state.add_(x) for state in self.states)
-
-
 def test_python_looks_at_no_state(calls):
     """Nor on the number of tensors that it writes to; PyTorch counts each write once."""
     counts = []
     for number in (2, 16, 64):
         torch._dynamo.reset()
-        module, x = States(number), torch.rand(4)
+        module, x = call_overhead.States(number), torch.rand(4)
         twin = copy.deepcopy(module)
         compiled = helpers.compile(module)
         with torch.no_grad():
@@ -127,6 +116,42 @@ def test_python_looks_at_no_state(calls):
             run, args = calls[-1]
             counts.append(instructions(lambda: run(list(args))))
     assert counts[0] == counts[1] == counts[2] and 0 < counts[0] <= INSTRUCTIONS
+
+
+@pytest.mark.parametrize("kind", [call_overhead.Sum, call_overhead.States])
+def test_python_looks_at_no_tensor_of_a_callable(kind):
+    """Nor does what luminal.compile returns."""
+    counts = []
+    for number in (2, 16, 64):
+        module, x = kind(number), torch.rand(4)
+        twin = copy.deepcopy(module)
+        compiled = luminal.compile(module, (x,))
+        with torch.no_grad():
+            for _ in range(3):
+                helpers.same(compiled(x), twin(x))
+            assert [s._version for s in module.parameters()] == [s._version for s in twin.parameters()]
+            Asked.questions.clear()
+            helpers.same(compiled(x.as_subclass(Asked)), twin(x))
+            assert Asked.questions  # what is of a class of its own is looked at
+            counts.append(instructions(lambda: compiled(x)))
+    assert counts[0] == counts[1] == counts[2] and 0 < counts[0] <= 2 * INSTRUCTIONS
+
+
+def test_structures_of_a_callable():
+    """Arguments and results of any structure, by position or name, and the error of a wrong one."""
+    def function(pair, *, scale):
+        return {"sum": pair[0] + pair[1]["b"] * scale, "both": (pair[0] * scale, [scale])}
+
+    pair, scale = (torch.rand(3), {"b": torch.rand(3)}), torch.rand(3)
+    compiled = luminal.compile(function, (pair,), {"scale": scale})
+    for _ in range(2):
+        helpers.same(compiled(pair, scale=scale), function(pair, scale=scale))
+    with pytest.raises(luminal.ArgumentError, match="structure"):
+        compiled((scale, scale), scale=scale)
+    single = luminal.compile(lambda x: (x + 1,), (scale,))
+    helpers.same(single(scale), (scale + 1,))
+    with pytest.raises(luminal.DeviceError, match="sparse"):
+        single(scale.to_sparse())
 
 
 def test_writes_through_bases_are_checked():
