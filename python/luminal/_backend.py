@@ -28,10 +28,29 @@ def backend(graph_module: fx.GraphModule, example_inputs: Sequence[Any], *, mode
     compiler = functools.partial(_compile_graph, parsed, parsed.fallback == "error" or _is_full_graph(),
                                  set() if parsed.freeze else unseen, len(example_inputs))
     compiled = _trace.trace(graph_module, example_inputs, compiler)
+    if negated := [i for i, value in enumerate(example_inputs) if isinstance(value, torch.Tensor) and value.is_neg()]:
+        compiled = _resolving(compiled, negated)
     # Dynamo compiles anew for another grad mode, and for inputs that require gradients where these did not.
     can_differentiate = torch.is_grad_enabled() and any(
         isinstance(value, torch.Tensor) and value.requires_grad for value in example_inputs)
     return _training.guard(compiled) if can_differentiate else compiled
+
+
+def _resolving(function: Callable[..., Any], positions: Sequence[int]) -> Callable[..., Any]:
+    """Calls ``function`` with what the tensors at ``positions`` are, where their memory holds the negative of it, as of the
+    imaginary part of a conjugate; dynamo guards which do."""
+    def call(*args: Any) -> Any:
+        given = list(args)
+        for i in positions:
+            given[i] = args[i].resolve_neg()
+        versions = {i: 0 if given[i].is_inference() else given[i]._version for i in positions}
+        results = function(*given)
+        for i, version in versions.items():
+            if given[i].is_inference() or given[i]._version != version:
+                args[i].copy_(given[i])
+        return results
+
+    return call
 
 
 def _is_full_graph() -> bool:

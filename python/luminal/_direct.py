@@ -15,7 +15,7 @@ from torch.utils import _pytree as pytree
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
 _getitem = operator.getitem
 _requires_grad, _device_of = operator.attrgetter("requires_grad"), operator.attrgetter("device")
-_is_grad_enabled, _is_inference = torch.is_grad_enabled, torch.Tensor.is_inference
+_is_grad_enabled, _is_inference, _is_neg = torch.is_grad_enabled, torch.Tensor.is_inference, torch.Tensor.is_neg
 _increment_version = torch.autograd.graph.increment_version
 
 
@@ -35,7 +35,7 @@ def make(run: Callable[[list[Any]], Sequence[Any]], in_spec: pytree.TreeSpec, ou
     dictionary that holds it now and its key. ``written``: positions in that order of what is written to.
 
     The result is in a tuple; None says that a call is for the caller to do: its arguments have another structure, a tensor
-    is not on ``device`` or of a class of its own, or results have to refuse gradients.
+    is not on ``device``, of a class of its own or negated when it is read, or results have to refuse gradients.
     """
     holders, keys = [holder for holder, _ in stored], [key for _, key in stored]
     num_leaves, leaf = in_spec.num_leaves, pytree.tree_structure(0)
@@ -58,7 +58,7 @@ def make(run: Callable[[list[Any]], Sequence[Any]], in_spec: pytree.TreeSpec, ou
         tensors = [*leaves, *map(_getitem, holders, keys)]
         if pick is not None:
             tensors = pick(tensors)
-        if not {*map(type, tensors)} <= _PLAIN or (_is_grad_enabled() and any(map(_requires_grad, tensors))) or (
+        if not {*map(type, tensors)} <= _PLAIN or any(map(_is_neg, leaves)) or (_is_grad_enabled() and any(map(_requires_grad, tensors))) or (
                 devices is not None and {*map(_device_of, tensors)} != devices):
             return None
         results = run(tensors)

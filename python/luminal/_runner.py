@@ -58,8 +58,9 @@ def check_tensor(tensor: Any, spec: Tensor, device: torch.device) -> None:
         raise _errors.DeviceError(f"'{spec.name}' is a fake tensor, which has no memory")
     if tensor.device.type != "cpu" and tensor.device != device:
         raise _errors.DeviceError(f"'{spec.name}' is on {tensor.device}: the program runs on {device}")
-    if tensor.layout != torch.strided:
-        raise _errors.DeviceError(f"'{spec.name}' has layout {tensor.layout}, which is not supported")
+    if tensor.layout != torch.strided or tensor.is_neg():
+        layout = tensor.layout if tensor.layout != torch.strided else "negated (call resolve_neg)"
+        raise _errors.DeviceError(f"'{spec.name}' has layout {layout}, which is not supported")
     if tensor.dtype != DTYPES[spec.dtype]:
         raise _errors.DTypeError(f"'{spec.name}' has element type {str(tensor.dtype).removeprefix('torch.')}, "
                                  f"expected {spec.dtype}")

@@ -195,6 +195,24 @@ def test_layouts():
         strided.bind([torch.randn(2, 3)])
 
 
+def test_tensors_that_are_negated_when_they_are_read():
+    def write(x, y):
+        x.mul_(y)
+        return x + 1
+
+    x, y = torch.randn(2, 3, dtype=torch.complex64), torch.randn(2, 3)
+    negated, twin = x.conj().imag, x.clone().conj().imag
+    assert negated.is_neg()
+    compiled = helpers.compile(write)
+    with torch.no_grad():
+        for _ in range(2):
+            helpers.same(compiled(negated, y), write(twin, y))
+            helpers.same(negated.resolve_neg(), twin.resolve_neg())
+        helpers.same(compiled(y.clone(), y), y * y + 1)
+    with pytest.raises(luminal.DeviceError, match="resolve_neg"):
+        luminal.compile(lambda x: x + 1, (y,))(negated)
+
+
 @pytest.mark.parametrize("transposed", [(True, True), (True, False), (False, True), (False, False)])
 def test_attention_of_any_head_size(transposed):
     """Outputs lie as the query does, also where the head size is a symbol."""
