@@ -208,8 +208,8 @@ class GraphRunner:
         # inputs that are written to. A dense argument is then its storage, whose extents are known where all are.
         strided = any(isinstance(i, _program.Argument) and i.strided and not self._is_storage(i) for i in self.inputs)
         self.counted = {i for i, a in enumerate(self.inputs) if isinstance(a, _program.Argument) and a.is_counted}
-        self.is_direct = self.only_arguments and not strided and all(
-            self.inputs[i].is_counted and self.inputs[i].is_guarded for i in written(artifact))
+        guarded = {i for i, a in enumerate(self.inputs) if isinstance(a, _program.Argument) and a.is_guarded}
+        self.is_direct = self.only_arguments and not strided and self.counted & guarded >= set(written(artifact))
         self._boxed_call = True
 
     def _is_storage(self, argument: _program.Argument) -> bool:
