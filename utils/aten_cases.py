@@ -181,7 +181,7 @@ REDUCTION = [
      [torch.tensor([[1.0, 3, 3, 0, 0], [nan, 1, nan, 2, inf], [-inf, -inf, -inf, -inf, -inf]])]),
     ("extrema-integers", lambda x: (x.max(), x.amin(1), *x.max(1), x.argmin(1)), [ints(3, 4)]),
     ("any-all", lambda b, x: (b.any(), b.all(), b.any(1), b.all(1), b.any(0, keepdim=True), x.any(1), x.all(1),
-                              b[:, :0].any(1), b[:, :0].all(1)), [bools(3, 4), ints(3, 4, low=0, high=2)]),
+                              b[:, :0].any(1), b[:, :0].all(1), torch._is_all_true(b), torch._is_any_true(b)), [bools(3, 4), ints(3, 4, low=0, high=2)]),
     ("statistics", lambda x: (x.var(), x.var(1), x.std(1), x.var(1, correction=0), x.std((0, 1), keepdim=True),
                               *torch.var_mean(x, 1), *torch.std_mean(x, (0, 1), correction=0)), [rand(3, 4, 5)]),
     ("norms", lambda x: (torch.linalg.vector_norm(x), torch.linalg.vector_norm(x, 1, 1),

@@ -483,6 +483,8 @@ llvm::ArrayRef<OpRow> pt2::getReductionOps() {
       {"any.dims(Tensor self, int[]? dim=None, bool keepdim=False)",
        anyDims<false>},
       {"all(Tensor self)", anyAll<true>},
+      {"_is_all_true(Tensor self)", anyAll<true>},
+      {"_is_any_true(Tensor self)", anyAll<false>},
       {"all.dim(Tensor self, int dim, bool keepdim=False)", anyDim<true>},
       {"all.dims(Tensor self, int[]? dim=None, bool keepdim=False)",
        anyDims<true>},
