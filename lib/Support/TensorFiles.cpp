@@ -69,13 +69,14 @@ luminal::readTensorFiles(const std::vector<std::string> &files,
                      " '" + argument.substr(0, equal) +
                      "' (there are: " + portList(ports) + ")");
     }
-    if (index)
+    if (index) {
       if (auto integer = readInteger(ports[*index], file)) {
         LUMINAL_CHECK(set(*index, std::move(*integer), argument));
         continue;
-      } else if (ports[*index].isInteger && ::access(file.c_str(), F_OK) != 0) {
-        return Error(argument + ": expected an integer of 64 bits, or a file");
       }
+      if (ports[*index].isInteger && ::access(file.c_str(), F_OK) != 0)
+        return Error(argument + ": expected an integer of 64 bits, or a file");
+    }
     if (endsWith(file, ".safetensors")) {
       LUMINAL_TRY(tensorFile, SafeTensors::open(file));
       if (index) {
