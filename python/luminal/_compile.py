@@ -281,6 +281,7 @@ class CompiledModel:
             [_program.Output(i) for i in range(len(outputs))], {}, len(order), self._place,
             [result.device for result in self._results], {})
         runner = GraphRunner(self.artifact, program, options.freeze, is_guarded=False)
+        runner.watch = self._watch  # one count of changes for all calls
         if runner.reader is None or any(result.device != self._place.at for result in self._results):
             return None
         return _direct.make(runner.direct(), self._calls.in_spec, self._calls.out_spec, list(self._where.values()), order,

@@ -119,6 +119,20 @@ def test_a_weight_that_becomes_an_inference_tensor(make, module):
             module.scale.add_(1)
 
 
+def test_calls_that_are_looked_at_and_others(module):
+    """Calls with gradients take another way than those without: both see the same changes."""
+    compiled, x = of_export(module), torch.randn(3, 64)
+    with torch.no_grad():
+        helpers.same(compiled(x), module(x))
+        module.scale.mul_(2)
+    helpers.same(compiled(x).detach(), module(x).detach())
+    with torch.no_grad():
+        helpers.same(compiled(x), module(x))
+        module.scale.mul_(0.5)
+        helpers.same(compiled(x), module(x))
+    helpers.same(compiled(x).detach(), module(x).detach())
+
+
 def test_threads(make, module):
     """Threads share what is prepared; a change between calls is seen by all."""
     compiled, x = make(module), torch.randn(3, 64)
