@@ -208,7 +208,7 @@ class GraphRunner:
         # inputs that are written to. A dense argument is then its storage, whose extents are known where all are.
         strided = any(isinstance(i, _program.Argument) and i.strided and not self._is_storage(i) for i in self.inputs)
         self.counted = {i for i, a in enumerate(self.inputs) if isinstance(a, _program.Argument) and a.is_counted}
-        guarded = {i for i, a in enumerate(self.inputs) if isinstance(a, _program.Argument) and a.is_guarded}
+        guarded = {i for i, a in enumerate(self.inputs) if self._checks_objects() or getattr(a, "is_guarded", False)}
         self.is_direct = self.only_arguments and not strided and self.counted & guarded >= set(written(artifact))
         self._boxed_call = True
 

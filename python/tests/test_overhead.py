@@ -100,8 +100,10 @@ def test_python_looks_at_no_weight(monkeypatch, calls, guarded):
     assert counts[0] == counts[1] == counts[2] and 0 < counts[0] <= INSTRUCTIONS
 
 
-def test_python_looks_at_no_state(calls):
+@pytest.mark.parametrize("guarded", [False, True])
+def test_python_looks_at_no_state(monkeypatch, calls, guarded):
     """Nor on the number of tensors that it writes to; PyTorch counts each write once."""
+    monkeypatch.setattr(_versions, "GUARDS_WEIGHTS", guarded)
     counts = []
     for number in (2, 16, 64):
         torch._dynamo.reset()
