@@ -264,7 +264,7 @@ class CompiledModel:
             args, kwargs = pytree.tree_map_only(torch.Tensor, torch.clone, self._exported.example_inputs)
         given, named = args or (), dict(kwargs or {})
         with torch.no_grad():
-            return _profile.profile(self.artifact, lambda: self(*given, **named), calls, trace)
+            return _profile.profile(self.artifact, lambda: self._call(given, named), calls, trace)
 
     def _make_direct(self, options: Options) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any] | None] | None:
         """The call without a look at each tensor; None where it takes or gives more than tensors in row-major order, and
@@ -290,6 +290,10 @@ class CompiledModel:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._direct is not None and (done := self._direct(args, kwargs)) is not None:
             return done[0]
+        return self._call(args, kwargs)
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """With a look at each tensor."""
         inputs = self._flatten(args, kwargs)
         tensors = [inputs[t.name] if t.name in inputs else self._value(t.name) for t in self._sources]
         for tensor, spec in zip(tensors, self._sources if self._in_place is None else self._in_place.arguments):
