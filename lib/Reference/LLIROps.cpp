@@ -108,7 +108,9 @@ LogicalResult Evaluator::runLLIR(Operation *op) {
       .Case<llir::KernelOp>([&](llir::KernelOp k) { return kernel(k); })
       .Case<llir::AliasOp>([&](llir::AliasOp a) { return alias(a); })
       .Case<llir::PrepareOp>([&](llir::PrepareOp p) {
-        nodes[p.getResult()] = get(p.getOperand());
+        // A copy: a new entry may move the operand's.
+        NodePtr node = get(p.getOperand());
+        nodes[p.getResult()] = std::move(node);
         return success();
       })
       .Default([](Operation *other) {

@@ -326,6 +326,29 @@ TEST_F(Interpreter, LongChains) {
   EXPECT_EQ(work.elements, 3 * length);
 }
 
+// All arguments are read to the end, so that the table of values grows while
+// each is prepared.
+TEST_F(Interpreter, PreparedValuesAreTheirOperands) {
+  constexpr int count = 200;
+  std::string arguments, body, values, types;
+  std::vector<Tensor> inputs;
+  for (int i = 0; i < count; ++i) {
+    std::string n = std::to_string(i), comma = i ? ", " : "";
+    arguments += comma + "%a" + n + ": tensor<3xf32>";
+    body += "%p" + n + " = llir.prepare %a" + n + " : tensor<3xf32>\n";
+    values += comma + "%p" + n + ", %a" + n;
+    types += comma + "tensor<3xf32>, tensor<3xf32>";
+    inputs.push_back(iota({3}));
+  }
+  Outcome outcome = run("func.func @f(" + arguments + ") -> (" + types +
+                            ") {\n" + body + "return " + values + " : " +
+                            types + " }",
+                        inputs, {});
+  ASSERT_EQ(outcome.results.size(), 2u * count) << outcome.error;
+  for (const Tensor &result : outcome.results)
+    EXPECT_EQ(reinterpret_cast<const float *>(result.data())[2], 2.f);
+}
+
 TEST_F(Interpreter, RefusesWhatItCannotRead) {
   EXPECT_EQ(run("func.func private @f()", {}).error,
             "expected a function of one block to evaluate");
