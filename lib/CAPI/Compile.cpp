@@ -25,6 +25,8 @@ bool luminal::capi::takeOption(llvm::StringRef text, CompileOptions &options) {
     options.embedWeights = true;
   else if (text == "--allow-missing-weights")
     options.allowMissingWeights = true;
+  else if (text == "--refuse-costly")
+    options.refuseCostly = true;
   else if (text == "--check-kernels")
     options.checkKernels = true;
   else if (text == "--quiet")

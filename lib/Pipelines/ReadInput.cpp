@@ -29,6 +29,7 @@ OwningOpRef<ModuleOp> luminal::readInput(MLIRContext &context,
     PT2ImportOptions import;
     import.allowMissingWeights =
         options.allowMissingWeights || !options.weights.empty();
+    import.refuseCostly = options.refuseCostly;
     FailureOr<UserKernels> kernels =
         UserKernels::load(&context, options.kernels, /*target=*/nullptr);
     if (failed(kernels))

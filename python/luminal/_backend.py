@@ -81,7 +81,8 @@ def _mark_arguments(gm: fx.GraphModule, unseen: set[int], prepare: bool, count: 
 def _compile_graph(options: Options, is_strict: bool, unseen: set[int], count: int, decomposed: Collection[Any],
                    gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Callable[[list[Any]], Sequence[Any]]:
     def compile_archive(archive: bytes, place: _devices.Place) -> bytes:
-        return _cache.compile_archive(archive, options, place.texts(options), place.device.describe(place.at))
+        texts = place.texts(options) + ([] if is_strict else [_partition.REFUSE_COSTLY])
+        return _cache.compile_archive(archive, options, texts, place.device.describe(place.at))
 
     _sizes.fold_known(gm)
     _sizes.hold_checks(gm)

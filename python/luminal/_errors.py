@@ -38,6 +38,11 @@ class UnsupportedOp:
     """The user's file; "" if it is not known."""
     line: int
 
+    @property
+    def is_costly(self) -> bool:
+        """Whether it is supported, and slow for so many elements."""
+        return ": its cost grows " in self.op
+
     def __str__(self) -> str:
         return f"{self.op} ({self.file}:{self.line})" if self.file else self.op
 

@@ -82,7 +82,7 @@ def _compile(explanation: Explanation, options: Options, graph_module: fx.GraphM
     explanation.graphs.append(graph)
 
     def compile_archive(archive: bytes, place: _devices.Place) -> bytes:
-        data, _, report = _report.compile_with_report(archive, "graph", place.texts(options))
+        data, _, report = _report.compile_with_report(archive, "graph", [*place.texts(options), _partition.REFUSE_COSTLY])
         graph.parts.append(report)
         return data
 

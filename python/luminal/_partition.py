@@ -20,6 +20,10 @@ from ._runner import DTYPES, GraphRunner
 log = logging.getLogger("luminal")
 CompileWhole = Callable[[fx.GraphModule], GraphRunner | None]
 _dtypes = frozenset(DTYPES.values())
+REFUSE_COSTLY = "--refuse-costly"
+"""The option of the compiler by which ops whose cost grows faster than their operands are not supported."""
+_OF_LIBRARIES = frozenset({"transformers::grouped_mm_fallback"})
+"""Ops of other libraries that the importer knows."""
 
 
 def compile_parts(graph_module: fx.GraphModule, compile_whole: CompileWhole, is_strict: bool,
@@ -104,7 +108,9 @@ def _decompose_or_note(graph_module: fx.GraphModule, error: _errors.UnsupportedO
     if not found:
         raise error
     known = _trace.decompositions()
-    if more := {nodes[name].target for name in found if nodes[name].target in known} - set(decomposed):
+    # What a costly op is decomposed into costs no less.
+    if more := {nodes[name].target for name, op in found.items()
+                if nodes[name].target in known and not op.is_costly} - set(decomposed):
         raise _trace.DecomposeMore(more)
     unsupported.update(found)
 
@@ -135,7 +141,8 @@ def _foreign_nodes(graph_module: fx.GraphModule, has_kernels: bool) -> dict[str,
             if isinstance(node.target, torch._ops.HigherOrderOperator):
                 reason = "is a higher-order op"
             elif not has_kernels and isinstance(node.target, torch._ops.OpOverload) and \
-                    node.target.namespace not in ("aten", "prims", "_c10d_functional"):
+                    node.target.namespace not in ("aten", "prims", "_c10d_functional") and \
+                    node.target._schema.name not in _OF_LIBRARIES:
                 reason = "is an op of another library"
         if reason:
             file, line = _archive.place_of(node)

@@ -1,5 +1,6 @@
 # ===- test_fallback.py - Ops that are not supported ----------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import logging
 import warnings
 
 import helpers
@@ -60,6 +61,33 @@ def test_strict(kwargs):
 def test_supported_graphs_do_not_warn():
     x = torch.randn(4, 4)
     assert run(lambda x: (x @ x).softmax(-1), x, fullgraph=True)[1] == []
+
+
+@pytest.mark.parametrize(("n", "cuts"), [(1000, 0), (4096, 1)])
+def test_ops_whose_cost_grows_faster_than_their_operands(n, cuts, caplog):
+    """PyTorch runs them where there are many elements, unless the caller wants one graph."""
+    def function(x):
+        return torch.logcumsumexp(x * 2, -1) + 1, torch.cummax(x + 1, -1)[1]
+
+    x = torch.randn(2, n)
+    got, heard = run(function, x)
+    helpers.same(got, function(x))
+    assert len(heard) == cuts
+    for text in heard:
+        assert f"cummax.default: its cost grows with the square of {n} elements" in text and "logcumsumexp" in text
+    torch._dynamo.reset()
+    with caplog.at_level(logging.WARNING, logger="luminal"):
+        got, heard = run(function, x[:, :2200], fullgraph=True, options={"cache": False})
+    helpers.same(got, function(x[:, :2200]))
+    assert heard == [] and caplog.text.count("its cost grows with the square of 2200 elements") == 2 * cuts
+
+
+def test_the_ops_of_transformers_that_the_importer_knows():
+    pytest.importorskip("transformers.integrations.moe")
+    product = torch.ops.transformers.grouped_mm_fallback
+    x, w = torch.randn(6, 4), torch.randn(3, 4, 5)
+    ends = torch.tensor([2, 2, 6], dtype=torch.int32)
+    helpers.same(run(product, x, w, ends, fullgraph=True)[0], product(x, w, ends))
 
 
 def test_writes_around_an_unsupported_op():

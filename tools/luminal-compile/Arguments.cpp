@@ -49,6 +49,7 @@ llvm::Expected<CompileOptions> Arguments::get() const {
   options.variants = {variants.begin(), variants.end()};
   options.findVariants = findVariants;
   options.checkKernels = checkKernels;
+  options.refuseCostly = refuseCostly;
   options.sampleInputs = {sampleInputs.begin(), sampleInputs.end()};
   options.threads = threads;
   options.workers = workers;

@@ -68,6 +68,10 @@ struct Arguments {
       "check-kernels", cl::cat(category),
       cl::desc("Run every kernel, and refuse the program where one computes "
                "something else than the interpreter")};
+  cl::opt<bool> refuseCostly{
+      "refuse-costly", cl::cat(category),
+      cl::desc("Refuse ops whose cost grows faster than their operands and "
+               "that have many elements, instead of a warning")};
   cl::opt<unsigned> threads{"threads", cl::init(0),
                             cl::desc("Threads of the compiler; 0 is all"),
                             cl::cat(category)};

@@ -84,6 +84,9 @@ struct CompileOptions {
   int64_t prepareBytes = -1;
   /// Weights that no file holds are bound by the caller.
   bool allowMissingWeights = false;
+  /// Refuse ops of an archive whose cost grows faster than their operands, and
+  /// that have many elements; else they are a warning.
+  bool refuseCostly = false;
   /// Compiled-in rule sets to saturate with: all if empty, none if the only
   /// name is "none".
   std::vector<std::string> ruleSets;

@@ -17,7 +17,14 @@ struct PT2ImportOptions {
   /// Names of kernels that a user supplies: an op without another meaning here
   /// becomes an `hlir.custom` where one has its name ("space::name").
   std::vector<std::string> kernels;
+  /// Ops whose cost grows faster than what they read and write, for more than
+  /// kCostlyElements elements or an unbounded number of them: an error as for
+  /// an op that is not supported. Off: a warning.
+  bool refuseCostly = false;
 };
+
+/// So many elements along a dim are few for an op that compares all pairs.
+inline constexpr int64_t kCostlyElements = 2048;
 
 /// Reads a torch.export archive (`torch.export.save`; the layouts of torch 2.6
 /// and of 2.7 and later, training IR or decomposed) and returns it as the

@@ -278,6 +278,23 @@ Status Importer::translate(const Node &node, OpCall &call, bool inPlace) {
   return {};
 }
 
+Status Importer::judgeGrowth(const Node &node, const OpCall &call) {
+  for (const OpCall::Growth &growth : call.growths) {
+    const Expr &n = growth.elements;
+    std::optional<int64_t> most = assumptions.upperBound(n);
+    if (most && *most <= kCostlyElements)
+      continue;
+    // The Python package knows the reason by its first words.
+    std::string text =
+        ("its cost grows " + growth.how + " " + n.str() + " elements").str();
+    if (options.refuseCostly)
+      return call.fail(text);
+    emitWarning(getLoc(node)) << node.getOp() << ": " << text;
+    return {};
+  }
+  return {};
+}
+
 bool Importer::isRead(const std::string &name) const {
   auto names = [&](const Argument &a) {
     return llvm::is_contained(a.names, name);
@@ -343,12 +360,12 @@ void Importer::translate(const Node &node) {
     problems.push_back({target.str(), getRefusal(target).str(), loc});
     return poison();
   }
-  auto build = [&] {
+  auto build = [&]() -> Status {
     OpCall call(*this, node, *entry, *composer);
-    Status status = translate(node, call, inPlace);
-    if (status)
-      addRequirements(agreed, call.required);
-    return status;
+    LUMINAL_CHECK(translate(node, call, inPlace));
+    LUMINAL_CHECK(judgeGrowth(node, call));
+    addRequirements(agreed, call.required);
+    return Status();
   };
   Status status = build();
   // Autocast leaves no casts in the program, only types that do not fit.

@@ -132,6 +132,8 @@ private:
   /// Notes for which node the ops after `before` were built.
   void noteOps(const Node &node, mlir::Operation *before);
   Status translate(const Node &node, OpCall &call, bool inPlace);
+  /// Warns of an op that costs much, or refuses it.
+  Status judgeGrowth(const Node &node, const OpCall &call);
   Type getAutocastType(const Node &node) const;
   std::string checkResult(const std::string &name, Value value);
   mlir::LogicalResult store(const OpCall::Returned &result,

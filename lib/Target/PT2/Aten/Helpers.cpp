@@ -340,8 +340,10 @@ Result<Value> pt2::prefixSum(OpCall &o, Value x, unsigned axis) {
   Expr n = from[axis];
   auto most = o.assumptions().upperBound(n);
   if ((most && *most <= 2 * block) ||
-      !o.assumptions().provablyLessEqual(Expr(1), n))
+      !o.assumptions().provablyLessEqual(Expr(1), n)) {
+    o.grows("with the square of", n);
     return directPrefixSum(o, x, axis);
+  }
   Expr blocks = o.assumptions().simplify(Expr::ceilDiv(n, Expr(block)));
   SmallVector<Padding> behind;
   if (!o.provablyEqual(blocks * Expr(block), n))

@@ -162,6 +162,10 @@ public:
   /// errors as broadcastTo.
   Value spreadAlong(Value v, Value like, unsigned dim);
 
+  /// States that the cost grows faster than what is read and written: `how`
+  /// ("with the square of") the number of elements `n` along a dim.
+  void grows(StringRef how, const Expr &n) { growths.push_back({how, n}); }
+
   // Results.
   Status ret(Value value) { return ret(ArrayRef<Value>(value)); }
   Status ret(ArrayRef<Value> values);
@@ -211,6 +215,11 @@ public:
   bool othersLeftOut = false;
   /// What must hold in a call for the op to be what was traced.
   SmallVector<Requirement> required;
+  struct Growth {
+    StringRef how;
+    Expr elements;
+  };
+  SmallVector<Growth, 1> growths;
 
 private:
   unsigned find(StringRef name) const;

@@ -209,6 +209,7 @@ static Status cumulate(OpCall &o) {
     Expr n = o.extents(x)[*axis];
     if (!o.assumptions().provablyLessEqual(Expr(1), n))
       return o.fail("extent " + n.str() + " may be zero");
+    o.grows("by a pass over all elements for each doubling of", n);
     // PyTorch's CPU kernel accumulates f32 in f64.
     Type f64 = o.c.getBuilder().getF64Type();
     x = isa<FloatType>(type)
@@ -229,6 +230,7 @@ static Status cumulativeExtremum(OpCall &o) {
     return o.ret({x, c.splatInt(x, 0, o.i64())});
   if (o.isBool(x))
     return o.fail("is supported for numbers only");
+  o.grows("with the square of", o.extents(x)[*axis]);
   unsigned last = o.rank(x);
   // Later elements are replaced by the first one, which every prefix contains.
   SmallVector<Expr> extents = o.extents(x), map = identityMap(last);
@@ -256,6 +258,7 @@ static Status logCumSumExp(OpCall &o) {
     return o.fail("is defined for floats only");
   if (!axis)
     return o.ret(x);
+  o.grows("with the square of", o.extents(x)[*axis]);
   Type type = o.element(x), wide = o.opmath(type);
   double inf = std::numeric_limits<double>::infinity();
   auto [window, inside] = prefixes(o, c.cast(x, wide), *axis);

@@ -108,6 +108,7 @@ static Status isIn(OpCall &o, StringRef elements, StringRef tests) {
   Value x = o.as(a, type), t = o.as(b, type);
   SmallVector<Expr> shape = o.extents(x), from = o.extents(t), map;
   Expr n = o.numElements(from);
+  o.grows("for each element by", n);
   unsigned last = shape.size();
   SmallVector<Expr> space = shape;
   space.push_back(n);
