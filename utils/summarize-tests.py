@@ -18,7 +18,7 @@ SKIPPED = {"UNSUPPORTED", "SKIPPED", "EXCLUDED"}
 
 def read_lit(file):
     """(code, name, output) of each test."""
-    return [(test["code"], test["name"], test["output"]) for test in json.loads(file.read_text())["tests"]]
+    return [(test["code"], test["name"], test.get("output", "")) for test in json.loads(file.read_text())["tests"]]
 
 
 def read_pytest(file):

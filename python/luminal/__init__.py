@@ -4,39 +4,64 @@
 
 ``torch.compile(model, backend="luminal")`` needs no import of this package. ``luminal.compile`` compiles a model with
 its own signature, ``luminal.load`` runs an artifact (and needs no torch). ``luminal.explain`` tells what becomes of a
-function, ``luminal.explore`` shows the equal programs that the compiler chooses from, ``luminal.bench`` times a model beside eager PyTorch and Inductor.
+function, ``luminal.explore`` shows the equal programs that the compiler chooses from, ``luminal.bench`` times a model
+beside eager PyTorch and Inductor.
 """
 from __future__ import annotations
 
-from typing import Any
+import importlib
+import logging
+import os
+import warnings
+from typing import TYPE_CHECKING, Any
 
 from ._errors import (ArgumentError, ArtifactError, CallError, CompileError, DeviceError, DTypeError,
-                      FailedAssertionError, LibraryError, LuminalError, ShapeError, TrainingError, UnsupportedOp, UnsupportedOpError)
+                      FailedAssertionError, LibraryError, LuminalError, LuminalWarning, ShapeError, TrainingError,
+                      UnsupportedOp, UnsupportedOpError)
+
+if TYPE_CHECKING:
+    from ._bench import bench
+    from ._compile import compile
+    from ._explain import explain
+    from ._explore import explore
+    from ._load import load
+    from ._prepared import invalidate
 
 __version__ = "0.1.0"
-__all__ = ["ArgumentError", "ArtifactError", "CallError", "CompileError", "DeviceError", "DTypeError",
-           "FailedAssertionError", "LibraryError", "LuminalError", "ShapeError", "TrainingError", "UnsupportedOp", "UnsupportedOpError", "bench", "compile", "explain",
-           "explore", "invalidate", "load"]
+__all__ = ["ArgumentError", "ArtifactError", "CallError", "CompileError", "DTypeError", "DeviceError",
+           "FailedAssertionError", "LibraryError", "LuminalError", "LuminalWarning", "ShapeError", "TrainingError",
+           "UnsupportedOp", "UnsupportedOpError", "bench", "compile", "devices", "explain", "explore", "invalidate", "load"]
+
+# torch imports this package while it is itself imported (TORCH_LOGS), so nothing here may import torch.
+_MODULES = {"bench": "_bench", "compile": "_compile", "explain": "_explain", "explore": "_explore", "invalidate": "_prepared",
+            "load": "_load"}
 
 
 def __getattr__(name: str) -> Any:
-    # torch imports this package while it is itself imported (TORCH_LOGS), so nothing here may import torch.
-    if name == "compile":
-        from ._compile import compile
-        return compile
-    if name == "load":
-        from ._load import load
-        return load
-    if name == "explain":
-        from ._explain import explain
-        return explain
-    if name == "explore":
-        from ._explore import explore
-        return explore
-    if name == "invalidate":
-        from ._prepared import invalidate
-        return invalidate
-    if name == "bench":
-        from ._bench import bench
-        return bench
+    if name in _MODULES:
+        return getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
+    if name == "devices":
+        return importlib.import_module(".devices", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])
+
+
+def _log(level: str | None) -> None:
+    """LUMINAL_LOG=info tells what is compiled, and what came from the cache; debug also why, with PyTorch's own errors."""
+    if not level:
+        return
+    if level.lower() not in ("info", "debug"):
+        warnings.warn(f"LUMINAL_LOG is {level!r}: expected info or debug", LuminalWarning, stacklevel=3)
+        return
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("luminal: %(message)s"))
+    logger = logging.getLogger(__name__)
+    logger.addHandler(handler)
+    logger.setLevel(level.upper())
+    logger.propagate = False
+
+
+_log(os.environ.get("LUMINAL_LOG"))

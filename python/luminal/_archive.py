@@ -27,6 +27,7 @@ _ROOT = "model"
 _CONFIG = f"{_ROOT}/data/constants/model_constants_config.json"
 # The time that zip files give a member without one: the same graph gives the same bytes.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
+_OWN = str(pathlib.Path(__file__).resolve().parent)
 
 
 def copy_graph(graph: torch.fx.Graph) -> torch.fx.Graph:
@@ -45,20 +46,18 @@ def strip_metadata(graph: torch.fx.Graph) -> None:
     """
     for node in graph.nodes:
         kept = {key: node.meta[key] for key in ("val",) if key in node.meta}
-        trace = node.meta.get("stack_trace")
-        if isinstance(trace, str) and trace:
-            frames = trace.rstrip().split("  File ")
-            kept["stack_trace"] = "  File " + frames[-1] + "\n"
+        file, line = place_of(node)
+        if file:
+            kept["stack_trace"] = f'  File "{file}", line {line}\n'
         node.meta = kept
 
 
 def place_of(node: torch.fx.Node) -> tuple[str, int]:
     """The file and the innermost line of the user's code, or an empty name."""
-    trace = node.meta.get("stack_trace") or ""
-    last = trace.split("  File ")[-1].split(",")
-    if len(last) < 2 or not last[1].strip().startswith("line "):
-        return "", 0
-    return last[0].strip('" '), int(last[1].strip().removeprefix("line "))
+    frames = re.findall(r'File "([^"]*)", line (\d+)', node.meta.get("stack_trace") or "")
+    # Neither code that torch.fx wrote, nor the wrapper of a function that is exported.
+    users = [(file, int(line)) for file, line in frames if not file.startswith(("<eval_with_key>", _OWN))]
+    return users[-1] if users else ("", 0)
 
 
 def write_archive(graph_module: torch.fx.GraphModule, signature: ExportGraphSignature,

@@ -12,7 +12,7 @@ import torch
 from torch import fx
 from torch._dynamo.symbolic_convert import InstructionTranslator
 
-from . import _cache, _devices, _graph, _partition, _sizes, _trace, _training, _versions
+from . import _cache, _devices, _graph, _notices, _partition, _sizes, _trace, _training, _versions
 from ._options import Options
 from ._runner import GraphRunner
 
@@ -103,3 +103,6 @@ def compile_whole(compile_archive: Callable[[bytes, _devices.Place], bytes], opt
     runner = GraphRunner(place.device.load(artifact, place.at), program, options.freeze)
     log.info("compiled a graph of %d nodes", len(graph_module.graph.nodes))
     return runner
+
+
+_notices.watch(backend)

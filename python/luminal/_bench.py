@@ -5,16 +5,16 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 import statistics
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
 
-from . import _backend, _devices, _errors
+from . import _backend, _devices, _errors, _notices, _tables
 
 FORMS = ("eager", "inductor", "luminal")
 
@@ -32,22 +32,31 @@ class Row:
     """The largest difference from float64, by the largest value there."""
     problem: str = ""
     """Why there are no numbers."""
+    notes: list[str] = dataclasses.field(default_factory=list)
+    """What of it is not what its name says: what PyTorch runs itself of the form ``luminal``."""
 
 
 class Table(list[Row]):
-    """The rows, which ``print`` shows as a table."""
+    """The rows; ``print`` shows them as a table, and so does a notebook."""
+
+    COLUMNS = ("", "ms a call", "by eager", "first s", "error")
+
+    def _cells(self) -> list[list[str]]:
+        eager = next((row.milliseconds for row in self if row.form == "eager"), 0.0)
+        return [[row.form, *(("-",) * 4 if row.problem else (
+            f"{row.milliseconds:.4f}", f"{row.milliseconds / eager if eager else 0:.3f}", f"{row.first_seconds:.2f}",
+            f"{row.error:.1e}"))] for row in self]
+
+    def _notes(self) -> list[str]:
+        return [f"{row.form}: {note}" for row in self for note in [row.problem, *row.notes] if note]
 
     def __str__(self) -> str:
-        eager = next((row.milliseconds for row in self if row.form == "eager"), 0.0)
-        width = max([10, *(len(row.form) + 1 for row in self)])
-        lines = [f"{'':<{width}}{'ms a call':>12}{'by eager':>10}{'first s':>10}{'error':>10}"]
-        for row in self:
-            if row.problem:
-                lines.append(f"{row.form:<{width}}{row.problem}")
-                continue
-            lines.append(f"{row.form:<{width}}{row.milliseconds:>12.4f}{row.milliseconds / eager if eager else 0:>10.3f}"
-                         f"{row.first_seconds:>10.2f}{row.error:>10.1e}")
-        return "\n".join(lines)
+        return "\n".join(_tables.text(self.COLUMNS, self._cells()) + self._notes())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return _tables.page(self.COLUMNS, self._cells(), notes=self._notes())
 
 
 def bench(model: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None, *,
@@ -60,6 +69,8 @@ def bench(model: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: Mapping
     ``seconds``: of each form in each round, at least. ``options``: of ``torch.compile`` with this backend. Tensors on a
     GPU are waited for. A form that fails has its reason in the table.
     """
+    if not callable(model):
+        raise _errors.ArgumentError(f"model is a {type(model).__name__}: expected a module or a function")
     if repeated := set(forms) & set(others or {}):
         raise _errors.ArgumentError(f"there are two forms {min(repeated)!r}")
     if unknown := set(forms) - set(FORMS):
@@ -67,21 +78,23 @@ def bench(model: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: Mapping
     given = dict(kwargs or {})
     exact = _float64(model, args, given)
     rows, calls = Table(), {}
-    compiled = [(form, _compile(model, form, options)) for form in forms]
+    graphs: list[int] = []
+    compiled = [(form, _compile(model, form, options, graphs)) for form in forms]
     for form, call in compiled + list((others or {}).items()):
         row = Row(form, 0.0, 0.0, 0.0)
         rows.append(row)
         try:
-            with torch.no_grad(), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with torch.no_grad(), _notices.heard() as row.notes:
                 begin = time.perf_counter()
                 outputs = call(*args, **given)
                 _wait(outputs)
                 row.first_seconds = time.perf_counter() - begin
                 row.error = _error(outputs, exact)
                 calls[form] = call
+            if form == "luminal" and not graphs:
+                row.notes.insert(0, "no graph was compiled: these are the times of eager PyTorch")
         except Exception as error:  # whatever another compiler raises
-            row.problem = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+            row.problem = f"{type(error).__name__}: {_errors.sentence(getattr(error, 'inner_exception', None) or error)}"
     times: dict[str, list[float]] = {form: [] for form in calls}
     with torch.no_grad():
         for _ in range(rounds):
@@ -93,12 +106,21 @@ def bench(model: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: Mapping
     return rows
 
 
-def _compile(model: Callable[..., Any], form: str, options: Mapping[str, Any] | None) -> Callable[..., Any]:
+def _compile(model: Callable[..., Any], form: str, options: Mapping[str, Any] | None,
+             graphs: list[int]) -> Callable[..., Any]:
+    """``graphs`` grows with each graph that this backend compiles."""
     if form == "eager":
         return model
     if form == "inductor":
         return torch.compile(copy.copy(model))
-    return torch.compile(copy.copy(model), backend=_backend.backend, options=dict(options or {}))
+
+    @functools.wraps(_backend.backend)
+    def backend(graph: torch.fx.GraphModule, inputs: Any, **given: Any) -> Callable[..., Any]:
+        graphs.append(len(graph.graph.nodes))
+        return _backend.backend(graph, inputs, **given)
+
+    backend._torchdynamo_orig_backend = _backend.backend  # type: ignore[attr-defined]
+    return torch.compile(copy.copy(model), backend=backend, options=dict(options or {}))
 
 
 def _fastest(call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float) -> float:

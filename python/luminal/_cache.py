@@ -9,9 +9,12 @@ import logging
 import os
 import pathlib
 import tempfile
+import time
+import warnings
 import zipfile
+from collections.abc import Iterable
 
-from . import _capi, _progress
+from . import _capi, _errors, _progress
 from ._options import Options
 
 log = logging.getLogger("luminal")
@@ -65,13 +68,21 @@ def compile_archive(archive: bytes, options: Options, texts: list[str], device: 
         if data:
             log.info("artifact from %s", path)
             return data
+    log.debug("options of the compiler: %s", " ".join(texts))
+    begin = time.perf_counter()
     with _progress.shown(options.search_budget):
         data, notes = _capi.compile_bytes(archive, "graph", texts)
-    for note in notes:
-        log.warning("%s", note)
+    log.info("compiled in %.2f s: an artifact of %d bytes", time.perf_counter() - begin, len(data))
+    tell(notes)
     if path is not None:
         _write(path, data)
     return data
+
+
+def tell(notes: Iterable[str]) -> None:
+    """Warns of what the compiler warned of."""
+    for note in notes:
+        warnings.warn(f"luminal: {note}", _errors.LuminalWarning, stacklevel=2)
 
 
 def _read(path: pathlib.Path) -> bytes:

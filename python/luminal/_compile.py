@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import os
 import pathlib
 import tempfile
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import fx
@@ -18,41 +17,21 @@ from torch.export.graph_signature import (ConstantArgument, ExportGraphSignature
                                           OutputSpec, SymIntArgument, TensorArgument)
 from torch.utils import _pytree as pytree
 
-from . import _archive, _cache, _capi, _computed, _devices, _direct, _errors, _prepared, _profile, _program, _report, _strides, _trace, _training, _versions
+from . import _archive, _cache, _capi, _computed, _devices, _direct, _errors, _export, _prepared, _profile, _program, _report, _strides, _trace, _training, _versions
+from ._export import Source
 from ._integers import check_integer, integers_of
-from ._options import Options
+from ._options import Options, OptionValues, takes_options
 from ._runner import DTYPES, GraphRunner, Result, check_tensor, written
 
-Source = torch.nn.Module | Callable[..., Any] | ExportedProgram | str | os.PathLike[str]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 _STORED = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
 
 
-class _Function(torch.nn.Module):
-    """A function as a module, with its names of arguments: ``dynamic_shapes`` and the program's inputs have these."""
-
-    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        super().__init__()
-        self.function = function
-
-        def forward(*args: Any, **kwargs: Any) -> Any:
-            return function(*args, **kwargs)
-
-        try:
-            forward.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
-        except ValueError:  # a function of C, such as torch.sin
-            forward.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
-                *(inspect.Parameter(f"args_{i}", inspect.Parameter.POSITIONAL_ONLY) for i in range(len(args))),
-                *(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in kwargs)])
-        self.forward = forward
-
-    def place(self) -> str:
-        """Where the function is, as a stack trace: torch.export notes the lines of modules only."""
-        code = getattr(self.function, "__code__", None)
-        return f'  File "{code.co_filename}", line {code.co_firstlineno}, in {code.co_name}\n' if code else ""
-
-
+@takes_options
 def compile(model: Source, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None, *,
-            dynamic_shapes: Any = None, **options: Any) -> CompiledModel:
+            dynamic_shapes: Any = None, **options: Unpack[OptionValues]) -> CompiledModel:
     """Compiles ``model`` for inference as it runs on ``args`` and ``kwargs``.
 
     ``model``: a module or function, an ``ExportedProgram``, or the path of a ``.pt2`` file (these two need no
@@ -62,21 +41,10 @@ def compile(model: Source, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any]
     """
     _versions.check_torch(torch.__version__)
     parsed = Options.parse(options)
-    if isinstance(model, (str, os.PathLike)):
-        exported, owner = torch.export.load(os.fspath(model)), None
-    elif isinstance(model, ExportedProgram):
-        exported, owner = model, None
-    elif callable(model):
-        if not isinstance(args, tuple):
-            raise _errors.ArgumentError(f"args is a {type(args).__name__}: expected a tuple")
-        owner = model if isinstance(model, torch.nn.Module) else _Function(model, args, kwargs or {})
-        with torch.no_grad():
-            exported = torch.export.export(owner, args, dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=False)
-    else:
-        raise _errors.ArgumentError(f"model is a {type(model).__name__}: expected a module, a function, an "
-                                    "ExportedProgram or the path of a .pt2 file")
+    exported, owner = _export.export(model, args, kwargs, dynamic_shapes)
     while True:
         try:
+            _export.check_effects(exported)
             return CompiledModel(exported, owner, parsed)
         except _errors.UnsupportedOpError as error:
             targets = {node.name: node.target for node in exported.graph.nodes}
@@ -198,9 +166,6 @@ class CompiledModel:
             if node.name in layouts:
                 mode = torch._guards.detect_fake_mode(node.meta["val"])
                 _strides.lay_out(graph, node, layouts[node.name], arguments[-1].next, mode)
-        if isinstance(self._owner, _Function):
-            for node in graph.nodes:
-                node.meta["stack_trace"] = self._owner.place()
         ranges = dict(self._exported.range_constraints)
         added = _computed.add_ints(graph, self._names, ranges) if self._names else []
         _archive.strip_metadata(graph)

@@ -4,10 +4,18 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import re
+import sysconfig
+import traceback
 
 
 class LuminalError(RuntimeError):
     """Any failure of this package."""
+
+
+class LuminalWarning(UserWarning):
+    """What would else happen in silence: PyTorch runs a part of a model itself, an option or a rule is of no use."""
 
 
 class LibraryError(LuminalError):
@@ -77,3 +85,36 @@ class ShapeError(LuminalError, ValueError):
 
 class DeviceError(LuminalError, ValueError):
     """A tensor is on a device, or of a layout, that the program does not run on."""
+
+
+_ROOTS = tuple(os.path.join(folder, "") for folder in (os.path.dirname(os.path.abspath(__file__)), sysconfig.get_path("stdlib")))
+
+
+def is_of_user(file: str) -> bool:
+    """Whether a frame's code is neither ours, nor torch's, nor Python's own."""
+    if file.startswith("<") or f"{os.sep}torch{os.sep}" in file:
+        return False
+    return "site-packages" in file or not file.startswith(_ROOTS)
+
+
+def user_place(error: BaseException) -> str:
+    """The innermost line of the user's code that an exception passed, as ``file:line``; what called this package is none.
+    "" where there is none."""
+    frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    inner = next((i for i, (file, _) in enumerate(frames) if not is_of_user(file)), len(frames))
+    frames = frames[inner:] + [(frame.filename, frame.lineno) for frame in getattr(error, "real_stack", None) or ()]
+    return next((f"{file}:{line}" for file, line in reversed(frames) if is_of_user(file)), "")
+
+
+def sentence(error: BaseException) -> str:
+    """What an exception of another package says, as one line: its first paragraph without advice where to read on."""
+    return one_line(str(error)) or type(error).__name__
+
+
+def one_line(text: str) -> str:
+    """The first paragraph of a message, without advice where to read on."""
+    text = text.strip().split("\n\n")[0]
+    text = re.sub(r"\n\s*(Caused by:|Developer debug context:|Suggested fixes:|The error above occurred).*", "", text, flags=re.S)
+    text = re.sub(r"\s*(For more information|For extended logs|If you're using).*", "", text)
+    lines = [line.strip(" -*\t") for line in text.splitlines() if line.strip()]
+    return " ".join(line if line[-1:] in ".:;,!?" else line + ";" for line in lines).rstrip(";.! ")

@@ -5,16 +5,20 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import warnings
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import fx
 
-from . import _backend, _devices, _errors, _partition, _report, _trace, _versions
-from ._options import Options
+from . import _backend, _devices, _errors, _notices, _partition, _report, _tables, _trace, _versions
+from ._options import Options, takes_options
 from ._runner import GraphRunner
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import OptionValues
 
 
 @dataclasses.dataclass
@@ -36,17 +40,38 @@ class Explanation:
     breaks: list[str]
     """Why dynamo ended a graph, and where."""
 
+    notes: list[str] = dataclasses.field(default_factory=list)
+    """What PyTorch runs though no break says so, and other warnings."""
+
+    def _head(self) -> str:
+        graphs, breaks, parts = len(self.graphs), len(self.breaks), sum(len(graph.parts) for graph in self.graphs)
+        return (f"{graphs} graph{'' if graphs == 1 else 's'}, {breaks} break{'' if breaks == 1 else 's'}"
+                + ("" if parts else ": PyTorch runs all of it, nothing is compiled"))
+
+    def _remarks(self) -> list[str]:
+        return [f"break: {reason}" for reason in self.breaks] + self.notes
+
     def __str__(self) -> str:
-        lines = [f"{len(self.graphs)} graphs, {len(self.breaks)} breaks"]
-        lines += [f"break: {reason}" for reason in self.breaks]
+        lines = [self._head(), *self._remarks()]
         for number, graph in enumerate(self.graphs):
-            lines.append(f"graph {number}: {graph.num_ops} ops, {len(graph.parts)} compiled parts")
+            parts = len(graph.parts)
+            lines.append(f"graph {number}: {graph.num_ops} ops, {parts} compiled part{'' if parts == 1 else 's'}")
             lines += [f"  run by PyTorch: {op}" for op in graph.unsupported]
             lines += ["  " + line for part in graph.parts for line in str(part).splitlines()]
         return "\n".join(lines)
 
+    __repr__ = __str__
 
-def explain(function: Callable[..., Any], **options: Any) -> Callable[..., Explanation]:
+    def _repr_html_(self) -> str:
+        """The graphs as a table, what is to be said of them, and the compiled parts, for notebooks."""
+        rows = [[str(number), str(graph.num_ops), str(len(graph.parts)), "; ".join(map(str, graph.unsupported))]
+                for number, graph in enumerate(self.graphs)]
+        return _tables.page(("graph", "ops", "compiled parts", "run by PyTorch"), rows, self._head(), self._remarks()) + "".join(
+            part._repr_html_() for graph in self.graphs for part in graph.parts)
+
+
+@takes_options
+def explain(function: Callable[..., Any], **options: Unpack[OptionValues]) -> Callable[..., Explanation]:
     """Returns a function that calls ``function`` with its arguments and tells what was compiled, what broke and why,
     and which rules were used.
 
@@ -54,26 +79,26 @@ def explain(function: Callable[..., Any], **options: Any) -> Callable[..., Expla
     """
     _versions.check_torch(torch.__version__)
     parsed = Options.parse(options)
+    if not callable(function):
+        raise _errors.ArgumentError(f"function is a {type(function).__name__}: expected a function or a module")
 
     def run(*args: Any, **kwargs: Any) -> Explanation:
-        with torch.no_grad():
-            found = torch._dynamo.explain(function)(*args, **kwargs)
-            breaks = [f"{reason.reason}{_place(reason)}" for reason in found.break_reasons]
-            explanation = Explanation([], breaks)
+        explanation = Explanation([], [])
+        with torch.no_grad(), _notices.heard() as explanation.notes:
             torch._dynamo.reset()
             backend = functools.partial(_compile, explanation, parsed)
+            backend._torchdynamo_orig_backend = _backend.backend  # type: ignore[attr-defined]
             try:
                 torch.compile(function, backend=backend)(*args, **kwargs)
+                explanation.breaks += [_notices.break_text(found) for found in torch._dynamo.utils.graph_break_reasons
+                                       if found.graph_break]
             finally:
                 torch._dynamo.reset()
+        known = {str(op) for graph in explanation.graphs for op in graph.unsupported}
+        explanation.notes = [note for note in explanation.notes if not any(note.endswith(op) for op in known)]
         return explanation
 
     return run
-
-
-def _place(reason: Any) -> str:
-    frame = reason.user_stack[-1] if reason.user_stack else None
-    return f" ({frame.filename}:{frame.lineno})" if frame is not None else ""
 
 
 def _compile(explanation: Explanation, options: Options, graph_module: fx.GraphModule,
@@ -82,7 +107,9 @@ def _compile(explanation: Explanation, options: Options, graph_module: fx.GraphM
     explanation.graphs.append(graph)
 
     def compile_archive(archive: bytes, place: _devices.Place) -> bytes:
-        data, _, report = _report.compile_with_report(archive, "graph", [*place.texts(options), _partition.REFUSE_COSTLY])
+        texts = [*place.texts(options), _partition.REFUSE_COSTLY]
+        data, notes, report = _report.compile_with_report(archive, "graph", texts)
+        explanation.notes += notes
         graph.parts.append(report)
         return data
 
@@ -97,8 +124,7 @@ def _compile(explanation: Explanation, options: Options, graph_module: fx.GraphM
         graph.num_ops = sum(node.op == "call_function" for node in functional.graph.nodes)
         graph.parts.clear()
         graph.unsupported.clear()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with _notices.heard():
             return _partition.compile_parts(functional, compile_whole, False, graph.unsupported.extend,
                                             bool(options.kernels), decomposed)
 

@@ -6,17 +6,22 @@ from __future__ import annotations
 import ctypes
 import html
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from . import _capi, _errors
+from . import _capi, _errors, _tables
 from ._compile import CompiledModel, Source, compile
+from ._options import OptionValues, takes_options
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 # How many draws in a row may give what is known already.
 _MOST_REPEATS = 16
 
 
+@takes_options
 def explore(model: Source, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None, *,
-            dynamic_shapes: Any = None, proofs: bool = False, **options: Any) -> Space:
+            dynamic_shapes: Any = None, proofs: bool = False, **options: Unpack[OptionValues]) -> Space:
     """Searches once for all programs equal to ``model`` as it runs on ``args`` and ``kwargs``.
 
     Arguments and options are those of ``luminal.compile``. ``proofs``: whether candidates can be explained, which takes
@@ -61,6 +66,9 @@ class Candidate:
 
     def __repr__(self) -> str:
         return f"<candidate {self.digest[:12]}, {self.cost / 1e3:.3f} us>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self)[1:-1])}</p><pre>{html.escape(self.text)}</pre>"
 
 
 class Space:
@@ -116,17 +124,19 @@ class Space:
         _capi.check(write(self._session, candidate, ctypes.byref(text)))
         return _capi.take_buffer(text).decode()
 
-    def _rows(self) -> list[tuple[str, str]]:
+    def _rows(self) -> list[list[str]]:
         candidates = sorted(self.known.values(), key=lambda candidate: (candidate.cost, candidate.digest))
-        return [(candidate.digest, f"{candidate.cost / 1e3:.3f}") for candidate in candidates]
+        return [[candidate.digest, f"{candidate.cost / 1e3:.3f}"] for candidate in candidates]
+
+    def _head(self) -> str:
+        return f"{len(self.known)} candidate{'' if len(self.known) == 1 else 's'} so far" + (
+            "" if self.known else ": best() and draw(seed) give some")
 
     def __str__(self) -> str:
-        return "\n".join([f"{len(self.known)} candidates so far", f"  {'digest':<32}{'us':>12}"] + [
-            f"  {digest:<32}{cost:>12}" for digest, cost in self._rows()])
+        return "\n".join([self._head()] + ["  " + line for line in _tables.text(("digest", "us"), self._rows()) if self.known])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """The candidates so far as a table, for notebooks."""
-        rows = "".join(f"<tr><td><code>{html.escape(digest)}</code></td><td>{cost}</td></tr>" for digest, cost in self._rows())
-        return (f"<p>{len(self.known)} candidates so far</p><table><tr><th>digest</th><th>us</th></tr>{rows}</table>")
+        return _tables.page(("digest", "us"), self._rows(), self._head())

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import os
+import typing
 import warnings
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypedDict, TypeVar
 
 from . import _errors
 
@@ -24,6 +27,66 @@ def _is_of_inductor(name: str) -> bool:
     return name.replace("-", "_") in torch._inductor.list_options()
 
 
+class OptionValues(TypedDict, total=False):
+    """The options as keyword arguments: what type checkers and editors read. ``Options`` has their meaning and defaults."""
+
+    device: str
+    arch: str
+    precision: Literal["exact", "rounding", "finite"]
+    rules: Sequence[str | os.PathLike[str]]
+    kernels: Sequence[str | os.PathLike[str]]
+    rule_sets: Sequence[str]
+    workers: int
+    max_nodes: int
+    search_budget: float
+    search_candidates: int
+    seed: int
+    check_kernels: bool
+    plan_cache: str
+    report: str
+    prepare: bool
+    in_place: bool
+    freeze: bool
+    fallback: Literal["eager", "error"]
+    cache: bool
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def takes_options(function: _F) -> _F:
+    """Gives a function of ``**options`` a signature that names each, with its type and default, for ``help`` and completion."""
+    signature = inspect.signature(function)
+    kept = [p for p in signature.parameters.values() if p.kind != inspect.Parameter.VAR_KEYWORD]
+    added = [inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=field.type)
+             for field in dataclasses.fields(Options)]
+    function.__signature__ = signature.replace(parameters=kept + added)  # type: ignore[attr-defined]
+    return function
+
+
+def _checked(name: str, value: Any, default: Any) -> Any:
+    """The value of an option. Raises ArgumentError where its type, or the value itself, is none that it may have."""
+    if isinstance(default, tuple):
+        if isinstance(value, (str, os.PathLike)) or not isinstance(value, Sequence):
+            raise _errors.ArgumentError(f"option {name!r} is {value!r}: expected a list of them")
+        value = tuple(map(os.fspath, value))
+        for path in value if name in ("rules", "kernels") else ():
+            if not os.path.isfile(path):
+                raise _errors.ArgumentError(f"option {name!r} names {path!r}: there is no such file")
+        return value
+    if isinstance(default, float) and type(value) is int:
+        value = float(value)
+    if type(value) is not type(default):
+        raise _errors.ArgumentError(f"option {name!r} is {value!r}: expected a value of type {type(default).__name__}")
+    choices = typing.get_args(typing.get_type_hints(Options)[name])
+    if choices and value not in choices:
+        texts = [repr(choice) for choice in choices]
+        raise _errors.ArgumentError(f"option {name!r} is {value!r}: expected {', '.join(texts[:-1])} or {texts[-1]}")
+    if isinstance(value, (int, float)) and not value >= 0:
+        raise _errors.ArgumentError(f"option {name!r} is {value!r}: expected 0 or more")
+    return value
+
+
 @dataclasses.dataclass(frozen=True)
 class Options:
     """Defaults are those of ``luminal-compile``."""
@@ -32,7 +95,7 @@ class Options:
     """Which registered device runs the program, by name; empty: that of its tensors."""
     arch: str = "native"
     """The processor, or the GPU (``sm_90a``), that code is for."""
-    precision: str = "finite"
+    precision: Literal["exact", "rounding", "finite"] = "finite"
     """Which promises of rules are allowed: "exact", "rounding" or "finite"."""
     rules: tuple[str, ...] = ()
     """Files of rules to search with."""
@@ -62,7 +125,7 @@ class Options:
     """Whether inputs that are not row-major are read where they lie, as far as a program can; else they are copied."""
     freeze: bool = False
     """Whether that is so for inference tensors too, whose changes PyTorch does not see."""
-    fallback: str = "eager"
+    fallback: Literal["eager", "error"] = "eager"
     """What becomes of an op that is not supported: "eager" runs it by PyTorch, "error" raises."""
     cache: bool = True
     """Whether artifacts are kept for later processes."""
@@ -77,28 +140,14 @@ class Options:
         given: dict[str, Any] = dict(MODES[mode or "default"])
         ignored = [name for name in values if name not in fields and _is_of_inductor(name)]
         if ignored:
-            warnings.warn(f"luminal ignores options of Inductor: {', '.join(ignored)}", stacklevel=2)
+            warnings.warn(f"luminal ignores options of Inductor: {', '.join(ignored)}", _errors.LuminalWarning, stacklevel=2)
         for name, value in values.items():
             if name in ignored:
                 continue
             if name not in fields:
                 raise _errors.ArgumentError(f"there is no option {name!r}: options are {', '.join(sorted(fields))}")
-            default = fields[name].default
-            if isinstance(default, tuple) and isinstance(value, (list, tuple)):
-                value = tuple(value)
-            if isinstance(default, float) and type(value) is int:
-                value = float(value)
-            if type(value) is not type(default):
-                raise _errors.ArgumentError(
-                    f"option {name!r} is {value!r}: expected a value of type {type(default).__name__}")
-            given[name] = value
-        options = Options(**given)
-        if options.fallback not in ("eager", "error"):
-            raise _errors.ArgumentError(f"option 'fallback' is {options.fallback!r}: expected 'eager' or 'error'")
-        for name in ("search_budget", "search_candidates", "seed"):
-            if not getattr(options, name) >= 0:
-                raise _errors.ArgumentError(f"option {name!r} is {getattr(options, name)!r}: expected 0 or more")
-        return options
+            given[name] = _checked(name, value, fields[name].default)
+        return Options(**given)
 
     def rule_texts(self) -> list[str]:
         """Those of the search for equal programs, as the C interface takes them."""

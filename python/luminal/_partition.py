@@ -71,7 +71,7 @@ def compile_parts(graph_module: fx.GraphModule, compile_whole: CompileWhole, is_
         except _errors.CompileError as error:
             _sizes.fix_unproved(graph_module, error)
             raise
-    _warn([*unsupported.values(), *foreign.values()])
+    _warn([*unsupported.values(), *foreign.values()], any(compiled.values()))
     if note is not None:
         note([*unsupported.values(), *foreign.values()])
     for name, runner in compiled.items():
@@ -139,14 +139,16 @@ def _foreign_nodes(graph_module: fx.GraphModule, has_kernels: bool) -> dict[str,
             if any(_is_scalar(n) for n in operands) and not (_is_scalar(node) or _is_int(node) or is_assertion):
                 reason = "has an argument that is a float or condition of sizes"
             if isinstance(node.target, torch._ops.HigherOrderOperator):
-                reason = "is a higher-order op"
+                reason = "is a higher-order op" if node.target is not torch.ops.higher_order.with_effects else (
+                    "has an effect beside its results")
             elif not has_kernels and isinstance(node.target, torch._ops.OpOverload) and \
                     node.target.namespace not in ("aten", "prims", "_c10d_functional") and \
                     node.target._schema.name not in _OF_LIBRARIES:
                 reason = "is an op of another library"
         if reason:
             file, line = _archive.place_of(node)
-            found[node.name] = _errors.UnsupportedOp(f"{node.target}: {reason}", node.name, file, line)
+            op = node.args[1] if node.target is torch.ops.higher_order.with_effects else node.target
+            found[node.name] = _errors.UnsupportedOp(f"{op}: {reason}", node.name, file, line)
     return found
 
 
@@ -215,7 +217,8 @@ def _give_symbols(parts: fx.GraphModule, call: fx.Node) -> None:
     part.recompile()
 
 
-def _warn(ops: Sequence[_errors.UnsupportedOp]) -> None:
-    texts = sorted({str(op) for op in ops})
-    warnings.warn(f"luminal does not support {len(ops)} ops of this graph, which PyTorch runs: " + "; ".join(texts),
-                  stacklevel=2)
+def _warn(ops: Sequence[_errors.UnsupportedOp], is_compiled: bool) -> None:
+    texts = "; ".join(sorted({str(op) for op in ops}))
+    count = f"{len(ops)} op{'s' if len(ops) > 1 else ''} of this graph"
+    warnings.warn(f"luminal does not support {count}, which PyTorch runs: {texts}" if is_compiled else
+                  f"luminal does not support {count}, and compiles nothing of it: {texts}", _errors.LuminalWarning, stacklevel=2)

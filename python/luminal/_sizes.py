@@ -29,7 +29,8 @@ class FixSizes(Exception):
 
     def fix(self) -> None:
         values = ", ".join(f"{name} = {int(size)}" for name, size in self.sizes.items())  # int: this adds the guards
-        warnings.warn(f"luminal compiles for {values} alone, and anew for other sizes: {self.reason}", stacklevel=2)
+        warnings.warn(f"luminal compiles for {values} alone, and anew for other sizes: {self.reason}",
+                      _errors.LuminalWarning, stacklevel=2)
 
 
 def _sizes(graph_module: fx.GraphModule) -> dict[str, torch.SymInt]:

@@ -1,0 +1,100 @@
+# ===- _notices.py - What would else happen in silence ------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Warns of frames that dynamo gives to Python whole, so that this backend never hears of them; ``fullgraph=True`` raises."""
+from __future__ import annotations
+
+import contextlib
+import logging
+import re
+import sys
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch._dynamo import exc
+
+from . import _errors
+
+log = logging.getLogger("luminal")
+# Dynamo cannot trace these; what it skips because there is nothing to compile is another exception.
+_FAILURES = (exc.Unsupported, exc.UserError)
+
+
+def _is_ours(backend: Any, ours: Callable[..., Any]) -> bool:
+    while backend is not ours:
+        backend = getattr(backend, "_torchdynamo_orig_backend", None) or getattr(backend, "compiler_fn", None)
+        if backend is None:
+            return False
+    return True
+
+
+def _frame_of_compile() -> types.FrameType | None:
+    frame: types.FrameType | None = sys._getframe()
+    while frame is not None and not (frame.f_code.co_name == "_compile" and "compiler_fn" in frame.f_locals):
+        frame = frame.f_back
+    return frame
+
+
+def reason(text: str) -> str:
+    """The explanation in a message of dynamo, and what it advises first, in one line."""
+    parts = [re.sub(r"\s+", " ", found[1]).rstrip(". ") for pattern in (
+        r"Explanation: (.*?)(?=\n\s*(?:Hint|Developer|\n)|$)", r"Hint: (.*?)(?=\n|$)") if (found := re.search(pattern, text, re.S))]
+    return ". ".join(parts) or _errors.one_line(text)
+
+
+def text_of(error: BaseException, code: types.CodeType | None = None) -> str:
+    """Why dynamo cannot trace, and where."""
+    place = _errors.user_place(error)
+    if not place and code is not None and _errors.is_of_user(code.co_filename):
+        place = f"{code.co_filename}:{code.co_firstlineno}"
+    return reason(str(error)) + (f" ({place})" if place else "")
+
+
+def break_text(found: Any) -> str:
+    """Why dynamo ended a graph, and where."""
+    frame = found.user_stack[-1] if found.user_stack else None
+    return reason(found.reason) + (f" ({frame.filename}:{frame.lineno})" if frame is not None else "")
+
+
+@contextlib.contextmanager
+def heard() -> Iterator[list[str]]:
+    """The texts of this package's warnings, none of which is shown; other warnings are dropped."""
+    texts: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield texts
+        finally:
+            texts += dict.fromkeys(str(w.message) for w in caught if isinstance(w.message, _errors.LuminalWarning))
+
+
+def watch(ours: Callable[..., Any]) -> None:
+    """From now on each frame that is compiled by ``ours``, and that dynamo skips because it cannot trace it, is a warning."""
+    handler, known = torch._dynamo.callback_handler, 0
+
+    def tell(_: Any) -> None:
+        nonlocal known
+        error, frame = sys.exc_info()[1], _frame_of_compile()
+        breaks = torch._dynamo.utils.graph_break_reasons
+        if frame is not None and _is_ours(frame.f_locals["compiler_fn"], ours):
+            for found in breaks[known if known < len(breaks) else 0:] if len(breaks) != known else ():
+                log.info("PyTorch breaks a graph: %s", break_text(found))
+        known = len(breaks)
+        if not isinstance(error, _FAILURES) or frame is None or frame.f_locals.get("one_graph"):
+            return
+        if _is_ours(frame.f_locals["compiler_fn"], ours):
+            code = frame.f_locals.get("code")
+            is_named = isinstance(code, types.CodeType) and _errors.is_of_user(code.co_filename)
+            warnings.warn(f"PyTorch runs {code.co_name if is_named else 'a module'} itself, of which luminal compiles nothing: "
+                          f"{text_of(error, code)}", _errors.LuminalWarning, stacklevel=2)
+
+    forget = handler.clear
+
+    def clear() -> None:  # torch._dynamo.reset calls it
+        forget()
+        handler.register_end_callback(tell)
+
+    handler.clear = clear  # type: ignore[method-assign]
+    handler.register_end_callback(tell)
