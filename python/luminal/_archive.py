@@ -62,9 +62,9 @@ def place_of(node: torch.fx.Node) -> tuple[str, int]:
 
 def write_archive(graph_module: torch.fx.GraphModule, signature: ExportGraphSignature,
                   constants: Mapping[str, torch.Tensor], ranges: Mapping[Any, Any], guards: list[str] | None = None,
-                  names: Mapping[Any, Any] | None = None) -> bytes:
+                  names: Mapping[Any, Any] | None = None, symbols: Mapping[str, str] | None = None) -> bytes:
     """The archive of a graph. ``constants``: the tensors that it holds, by name; ``ranges``: of its symbols; ``names``:
-    symbols that it has in the place of expressions. Raises UnsupportedOpError."""
+    symbols that it has in the place of expressions; ``symbols``: other names of symbols. Raises UnsupportedOpError."""
     try:
         module = serde.GraphModuleSerializer(signature, []).serialize(graph_module)
     except serde.SerializeError as error:
@@ -82,7 +82,7 @@ def write_archive(graph_module: torch.fx.GraphModule, signature: ExportGraphSign
         def add(name: str, data: bytes | str) -> None:
             archive.writestr(zipfile.ZipInfo(name, _EPOCH), data)
 
-        add(f"{_ROOT}/models/model.json", serde._to_json_bytes(program))
+        add(f"{_ROOT}/models/model.json", _rename_symbols(program, symbols or {}))
         config = {}
         for index, (name, tensor) in enumerate(constants.items()):
             with _disable_current_modes():  # the constants of a graph that is traced now are real
@@ -96,6 +96,13 @@ def write_archive(graph_module: torch.fx.GraphModule, signature: ExportGraphSign
         for name, text in (("byteorder", "little"), ("archive_format", "pt2"), ("archive_version", "0")):
             add(f"{_ROOT}/{name}", text)
     return blob.getvalue()
+
+
+def _rename_symbols(program: Any, symbols: Mapping[str, str]) -> bytes:
+    """The JSON of a program whose symbols have these names. Expressions are text that constructs each symbol."""
+    program.range_constraints = {symbols.get(name, name): bounds for name, bounds in program.range_constraints.items()}
+    data: bytes = serde._to_json_bytes(program)
+    return re.sub(rb"Symbol\('(\w+)'", lambda m: b"Symbol('%b'" % symbols.get(m[1].decode(), m[1].decode()).encode(), data)
 
 
 def _refusal(graph_module: torch.fx.GraphModule, error: Exception) -> _errors.CompileError:

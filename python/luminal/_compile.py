@@ -17,7 +17,7 @@ from torch.export.graph_signature import (ConstantArgument, ExportGraphSignature
                                           OutputSpec, SymIntArgument, TensorArgument)
 from torch.utils import _pytree as pytree
 
-from . import _archive, _cache, _capi, _computed, _devices, _direct, _errors, _export, _prepared, _profile, _program, _report, _strides, _trace, _training, _versions
+from . import _archive, _cache, _capi, _computed, _devices, _dims, _direct, _errors, _export, _prepared, _profile, _program, _report, _strides, _trace, _training, _versions
 from ._export import Source
 from ._integers import check_integer, integers_of
 from ._options import Options, OptionValues, takes_options
@@ -42,10 +42,11 @@ def compile(model: Source, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any]
     _versions.check_torch(torch.__version__)
     parsed = Options.parse(options)
     exported, owner = _export.export(model, args, kwargs, dynamic_shapes)
+    symbols = _dims.find(exported, owner, args, kwargs or {}, dynamic_shapes) if owner is not None else {}
     while True:
         try:
             _export.check_effects(exported)
-            return CompiledModel(exported, owner, parsed)
+            return CompiledModel(exported, owner, parsed, symbols=symbols)
         except _errors.UnsupportedOpError as error:
             targets = {node.name: node.target for node in exported.graph.nodes}
             known = _trace.decompositions()
@@ -75,9 +76,10 @@ class CompiledModel:
     """A compiled model: called like the model, from any number of threads at once."""
 
     def __init__(self, exported: ExportedProgram, owner: torch.nn.Module | None, options: Options,
-                 program: bytes | None = None) -> None:
-        """``program``: the text of one that is equal, to be compiled in the archive's place."""
-        self._exported, self._owner, self._program = exported, owner, program
+                 program: bytes | None = None, symbols: Mapping[str, str] | None = None) -> None:
+        """``program``: the text of one that is equal, to be compiled in the archive's place; ``symbols``: the user's names
+        of symbols."""
+        self._exported, self._owner, self._program, self._dims = exported, owner, program, symbols or {}
         self._specs, self._calls = exported.graph_signature, exported.call_spec
         # Tensors are named by their nodes, which are unique: the name of a buffer may be that of an input.
         self._stored = {spec.arg.name: spec.target for spec in self._specs.input_specs if spec.kind in _STORED}
@@ -177,7 +179,8 @@ class CompiledModel:
                               else s.target) for s in self._specs.output_specs]
         return _archive.write_archive(fx.GraphModule(self._exported.graph_module, graph),
                                       ExportGraphSignature(inputs, outputs), tensors, ranges,
-                                      [g for g in self._guards if is_saved or not _computed.is_for_caller(g)], self._names)
+                                      [g for g in self._guards if is_saved or not _computed.is_for_caller(g)], self._names,
+                                      self._dims)
 
     @property
     def report(self) -> _report.Report:

@@ -41,6 +41,9 @@ class OptionValues(TypedDict, total=False):
     search_budget: float
     search_candidates: int
     seed: int
+    variants: Sequence[str]
+    find_variants: str
+    threads: int
     check_kernels: bool
     plan_cache: str
     report: str
@@ -113,6 +116,12 @@ class Options:
     """Programs to measure, without a limit of time unless there is a budget."""
     seed: int = 0
     """Another seed draws other programs."""
+    variants: tuple[str, ...] = ()
+    """Ranges of symbols for which the program is compiled once more, first to last: "s=1", "s=2..16,b=1", "s=512.."."""
+    find_variants: str = ""
+    """The symbol whose ranges that are worth a variant are found, by measuring."""
+    threads: int = 0
+    """Threads of the compiler; 0: all of the machine."""
     check_kernels: bool = False
     """Whether each kernel is run as it is compiled, and compared with the reference interpreter."""
     plan_cache: str = ""
@@ -172,6 +181,11 @@ class Options:
             texts.append(f"--search-candidates={self.search_candidates}")
         if self.seed:
             texts.append(f"--seed={self.seed}")
+        texts += [f"--variant={ranges}" for ranges in self.variants]
+        if self.find_variants:
+            texts.append(f"--find-variants={self.find_variants}")
+        if self.threads:
+            texts.append(f"--threads={self.threads}")
         if self.check_kernels:
             texts.append("--check-kernels")
         if self.plan_cache:

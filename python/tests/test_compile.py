@@ -113,6 +113,31 @@ def test_functions_and_options(tmp_path):
     assert report.exists()
 
 
+def test_symbols_have_the_users_names():
+    seq, batch = torch.export.Dim("seq", min=1, max=64), torch.export.Dim("batch", max=64)
+    x, y = torch.randn(4, 3), torch.randn(5, 8)
+    run = luminal.compile(lambda x, pair: ((x * 2).sum(-1), pair["y"].cumsum(0) + 1), (x, {"y": y}),
+                          dynamic_shapes=({0: seq}, {"y": (batch, 2 * seq)}))
+    assert [t.symbols for t in run.artifact.inputs] == [("seq", "3"), ("batch", "2 * seq")]
+    assert "seq in [1, 64]" in run.ir("imported")
+    helpers.same(run(x[:2], {"y": y[:, :4]})[1], y[:, :4].cumsum(0) + 1)
+    # A name that means something else in a program is left.
+    run = luminal.compile(lambda x: x + 1, (x,), dynamic_shapes=({0: torch.export.Dim("mod", max=9)},))
+    assert run.artifact.inputs[0].symbols[0].startswith("s")
+
+
+def test_variants():
+    seq = torch.export.Dim("seq", min=1, max=64)
+    x, w = torch.randn(4, 16), torch.randn(16, 8)
+    run = luminal.compile(lambda x: (x @ w).softmax(-1), (x,), dynamic_shapes=({0: seq},), variants=["seq=1", "seq=2..8"])
+    assert [v["ranges"] for v in run.report.data["variants"]] == ["seq in [1, 1]", "seq in [2, 8]"]
+    for n in (1, 5, 20):
+        x = torch.randn(n, 16)
+        helpers.same(run(x), (x @ w).softmax(-1))
+    with pytest.raises(luminal.LuminalError, match="token"):
+        luminal.compile(lambda x: x + 1, (x,), variants=["token=1"])
+
+
 def test_search(tmp_path):
     x, y = torch.randn(32, 16), torch.randn(16, 8)
     run = luminal.compile(lambda x, y: (x @ y).softmax(-1), (x, y), search_candidates=1, plan_cache=str(tmp_path))

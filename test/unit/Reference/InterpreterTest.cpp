@@ -340,10 +340,10 @@ TEST_F(Interpreter, PreparedValuesAreTheirOperands) {
     types += comma + "tensor<3xf32>, tensor<3xf32>";
     inputs.push_back(iota({3}));
   }
-  Outcome outcome = run("func.func @f(" + arguments + ") -> (" + types +
-                            ") {\n" + body + "return " + values + " : " +
-                            types + " }",
-                        inputs, {});
+  Outcome outcome =
+      run("func.func @f(" + arguments + ") -> (" + types + ") {\n" + body +
+              "return " + values + " : " + types + " }",
+          inputs, {});
   ASSERT_EQ(outcome.results.size(), 2u * count) << outcome.error;
   for (const Tensor &result : outcome.results)
     EXPECT_EQ(reinterpret_cast<const float *>(result.data())[2], 2.f);
