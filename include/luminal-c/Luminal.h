@@ -207,6 +207,12 @@ typedef struct luminal_compile_request {
 LUMINAL_API luminal_status luminal_compile_bytes(
     const luminal_compile_request *request, luminal_buffer **artifact);
 
+/* As luminal_compile, where warnings are heard too: the input is the file that
+ * `request->name` names (`input` is not read), the artifact is written to
+ * `output_path`, and names the file of its weights by its place beside it. */
+LUMINAL_API luminal_status luminal_compile_file(
+    const luminal_compile_request *request, const char *output_path);
+
 /* Programs that the rules prove equal to a given one. A session saturates it
  * once; any number of threads may take candidates from one session and print
  * them at once, but for luminal_session_set_price, which must be alone. */

@@ -180,15 +180,40 @@ luminal_status luminal_compile(const char *input, const char *const *texts,
   return run("luminal_compile", std::move(options), request);
 }
 
+/// What is wrong with a request, whatever its input; "" if nothing is.
+static std::string checkRequest(const char *function,
+                                const luminal_compile_request *request) {
+  std::string start = std::string(function) + ": ";
+  if (!request)
+    return start + "null argument";
+  if (request->struct_size < sizeof(luminal_compile_request))
+    return start + "struct_size is not set";
+  if (!request->name || (!request->options && request->num_options > 0))
+    return start + "null argument";
+  return "";
+}
+
+luminal_status luminal_compile_file(const luminal_compile_request *request,
+                                    const char *output) {
+  std::string problem = checkRequest("luminal_compile_file", request);
+  if (problem.empty() && !output)
+    problem = "luminal_compile_file: null argument";
+  if (!problem.empty())
+    return fail(problem);
+  CompileOptions options;
+  options.input = request->name;
+  options.output = output;
+  return run("luminal_compile_file", std::move(options), *request);
+}
+
 luminal_status luminal_compile_bytes(const luminal_compile_request *request,
                                      luminal_buffer **artifact) {
-  if (!request || !artifact)
-    return fail("luminal_compile_bytes: null argument");
-  if (request->struct_size < sizeof(luminal_compile_request))
-    return fail("luminal_compile_bytes: struct_size is not set");
-  if (!request->name || (!request->input && request->input_size > 0) ||
-      (!request->options && request->num_options > 0))
-    return fail("luminal_compile_bytes: null argument");
+  std::string problem = checkRequest("luminal_compile_bytes", request);
+  if (problem.empty() &&
+      (!artifact || (!request->input && request->input_size > 0)))
+    problem = "luminal_compile_bytes: null argument";
+  if (!problem.empty())
+    return fail(problem);
   Result<MemoryFile> file = MemoryFile::create();
   if (!file)
     return fail(file.takeError().message, LUMINAL_ERROR_OTHER);

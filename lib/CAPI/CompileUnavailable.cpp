@@ -20,6 +20,11 @@ luminal_status luminal_compile_bytes(const luminal_compile_request *,
   return noCompiler();
 }
 
+luminal_status luminal_compile_file(const luminal_compile_request *,
+                                    const char *) {
+  return noCompiler();
+}
+
 luminal_status luminal_session_create(const char *, size_t, const char *,
                                       const char *const *, size_t,
                                       luminal_session **) {

@@ -1,32 +1,45 @@
 # ===- __main__.py - python -m luminal ----------------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""``python -m luminal compile|run|info|bench``: thin over the C interface. Exit code 2 where the input is at fault."""
+"""``luminal compile|run|info|bench``, or ``python -m luminal``: exit code 2, and one line, where the input is at fault."""
 from __future__ import annotations
 
 import argparse
 import pathlib
 import sys
+from typing import Any, NoReturn
 
-from . import _errors
+from . import __version__, _errors
 from ._artifact import Artifact, Tensor
 
 
+class _Parser(argparse.ArgumentParser):
+    """Tells what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"luminal: error: {message}; see {self.prog} --help", file=sys.stderr)
+        sys.exit(2)
+
+
 def _parse() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("luminal", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
+    parser = _Parser("luminal", description=__doc__.replace("``", ""))
+    parser.add_argument("--version", action="version", version=f"Luminal {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     compile_ = commands.add_parser("compile", help="an archive of torch.export as an artifact")
-    compile_.add_argument("archive", type=pathlib.Path)
-    compile_.add_argument("-o", "--output", type=pathlib.Path, required=True)
+    compile_.add_argument("archive", type=pathlib.Path, help="what torch.export.save wrote (.pt2)")
+    compile_.add_argument("-o", "--output", type=pathlib.Path, required=True, metavar="FILE", help="the artifact to write (.lum)")
     compile_.add_argument("--report", action="store_true", help="print what the compiler did")
     compile_.epilog = "Options of luminal-compile come after --: -- --target=cuda --embed-weights"
-    run = commands.add_parser("run", help="calls an artifact on .npy files")
-    run.add_argument("artifact", type=pathlib.Path)
-    run.add_argument("--weights", type=pathlib.Path)
-    run.add_argument("--input", action="append", default=[],
-                     help="a .npy file, or NAME=VALUE for an integer; once for each input")
+    run = commands.add_parser("run", help="calls an artifact on .npy files, and prints what it returns")
+    run.add_argument("artifact", type=pathlib.Path, help="what luminal compile or luminal-compile wrote (.lum)")
+    run.add_argument("--weights", type=pathlib.Path, metavar="FILE",
+                     help="the .pt2 or .safetensors file with the weights, where they are neither in the artifact nor beside it")
+    run.add_argument("--input", action="append", default=[], metavar="[NAME=]FILE",
+                     help="a .npy file, by position or by name, or NAME=VALUE for an integer; once for each input")
+    run.add_argument("--output", action="append", default=[], type=pathlib.Path, metavar="FILE",
+                     help="a .npy file to write; once for each output")
     run.add_argument("--profile", type=pathlib.Path, metavar="TRACE",
                      help="print the time of each step of one more call, and write a trace for Perfetto")
-    run.add_argument("--output", action="append", default=[], type=pathlib.Path, help="a .npy file; once for each output")
+    run.add_argument("--threads", type=int, default=0, metavar="N", help="threads of a call (all the process may use)")
     info = commands.add_parser("info", help="the signature of an artifact")
     info.add_argument("artifact", type=pathlib.Path)
     bench = commands.add_parser("bench", help="an archive in eager PyTorch, Inductor and Luminal, on its sample inputs")
@@ -35,14 +48,15 @@ def _parse() -> argparse.ArgumentParser:
 
 
 def _compile(args: argparse.Namespace) -> None:
-    from . import _cache, _report
+    from . import _capi, _report
 
-    data, notes, report = _report.compile_with_report(args.archive.read_bytes(), str(args.archive), args.options)
+    if args.report:
+        notes, report = _report.with_report(args.options, lambda texts: _capi.compile_file(args.archive, args.output, texts))
+        print(report)
+    else:
+        notes = _capi.compile_file(args.archive, args.output, args.options)
     for note in notes:
         print(f"luminal: warning: {note}", file=sys.stderr)
-    _cache.write_atomically(args.output, data)
-    if args.report:
-        print(report)
 
 
 def _run(args: argparse.Namespace) -> None:
@@ -50,23 +64,49 @@ def _run(args: argparse.Namespace) -> None:
 
     from ._load import load
 
-    model = load(args.artifact, args.weights)
+    model = load(args.artifact, args.weights, threads=args.threads)
     if len(args.output) > len(model.outputs):
-        raise _errors.ArgumentError(f"{len(args.output)} files for {len(model.outputs)} outputs")
-    files, integers = [], {}
+        raise _errors.ArgumentError(f"--output is given {len(args.output)} times, the artifact has {len(model.outputs)}")
+    files: list[Any] = []
+    named: dict[str, Any] = {}
+    tensors = [tensor.name for tensor in model.inputs]
     for text in args.input:
-        name, _, value = text.partition("=")
-        if name in model.integers:
-            integers[name] = int(value)
+        name, equal, value = text.partition("=")
+        if equal and name in model.integers:
+            named[name] = _integer(name, value)
+        elif equal and name in tensors:
+            named[name] = _read(value)
         else:
-            files.append(numpy.load(text, allow_pickle=False))
-    outputs = model(*files, **integers)
+            files.append(_read(text))
+    missing = [name for name in tensors[len(files):] + model.integers if name not in named]
+    if missing or len(files) > len(tensors):
+        raise _errors.ArgumentError(f"{len(args.input)} --input for " + (
+            ", ".join(tensors + [f"{name} (an integer)" for name in model.integers]) or "no inputs"))
+    outputs = model(*files, **named)
     for path, output in zip(args.output, outputs):
         numpy.save(path, output, allow_pickle=False)
     for spec, output in zip(model.outputs, outputs):
-        print(f"{spec.name}: {spec.dtype} {list(output.shape)}")
+        values = numpy.array2string(output, threshold=12, edgeitems=3, precision=6, separator=", ")
+        print(f"{spec.name}: {spec.dtype} {list(output.shape)}\n{values}")
     if args.profile is not None:
-        print(model.profile(args.profile, tuple(files), integers))
+        print(model.profile(args.profile, tuple(files), named))
+
+
+def _read(path: str) -> Any:
+    """The array in a .npy file."""
+    import numpy
+
+    try:
+        return numpy.load(path, allow_pickle=False)
+    except (ValueError, EOFError):
+        raise _errors.ArgumentError(f"{path}: this is no .npy file") from None
+
+
+def _integer(name: str, value: str) -> int:
+    try:
+        return int(value)
+    except ValueError:
+        raise _errors.ArgumentError(f"--input {name}={value}: expected an integer") from None
 
 
 def _info(args: argparse.Namespace) -> None:
@@ -87,11 +127,10 @@ def _info(args: argparse.Namespace) -> None:
 
 
 def _bench(args: argparse.Namespace) -> None:
-    import torch
-
+    from . import _export
     from ._bench import bench
 
-    exported = torch.export.load(args.archive)
+    exported = _export.load(str(args.archive))
     if exported.example_inputs is None:
         raise _errors.ArgumentError(f"{args.archive} has no sample inputs")
     positional, named = exported.example_inputs
@@ -105,11 +144,14 @@ def main() -> int:
     args = parser.parse_args(given[:end])
     args.options = given[end + 1:]
     if args.options and args.command != "compile":
-        parser.error(f"unrecognized arguments: {' '.join(args.options)}")
+        parser.error(f"unrecognized arguments: -- {' '.join(args.options)}")
     try:
         {"compile": _compile, "run": _run, "info": _info, "bench": _bench}[args.command](args)
-    except (_errors.LuminalError, OSError, ValueError) as error:
-        print(f"luminal: error: {error}", file=sys.stderr)
+    except OSError as error:
+        print(f"luminal: error: {error.filename}: {error.strerror}" if error.filename else f"luminal: error: {error}", file=sys.stderr)
+        return 2
+    except (_errors.LuminalError, ValueError, ImportError) as error:
+        print(f"luminal: error: {_errors.sentence(error)}", file=sys.stderr)
         return 2
     return 0
 

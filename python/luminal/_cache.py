@@ -3,11 +3,13 @@
 """Keeps artifacts by what they were made of: the archive, the options, the machine and the version."""
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import logging
 import os
 import pathlib
+import re
 import tempfile
 import time
 import warnings
@@ -26,6 +28,20 @@ def folder() -> pathlib.Path:
     if named:
         return pathlib.Path(named)
     return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "luminal" / "artifacts"
+
+
+def limit() -> int:
+    """Bytes that artifacts may take in the folder: LUMINAL_CACHE_BYTES, else 4 GiB; 0: none is kept."""
+    text = os.environ.get("LUMINAL_CACHE_BYTES")
+    if not text:
+        return 4 << 30
+    try:
+        found = int(text)
+    except ValueError:
+        found = -1
+    if found < 0:
+        raise _errors.ArgumentError(f"LUMINAL_CACHE_BYTES is {text!r}: expected a number of bytes")
+    return found
 
 
 def _machine() -> bytes:
@@ -91,7 +107,30 @@ def _read(path: pathlib.Path) -> bytes:
         data = path.read_bytes()
     except OSError:
         return b""
-    return data if zipfile.is_zipfile(io.BytesIO(data)) else b""
+    if not zipfile.is_zipfile(io.BytesIO(data)):
+        return b""
+    with contextlib.suppress(OSError):  # a folder that may only be read
+        os.utime(path)
+    return data
+
+
+def _trim(kept: pathlib.Path, most: int) -> None:
+    """Removes artifacts from the folder of ``kept``, those first whose last use is longest ago, until ``most`` bytes are left."""
+    found = []
+    for path in kept.parent.glob("*.lum"):
+        if re.fullmatch("[0-9a-f]{64}", path.stem):
+            with contextlib.suppress(OSError):  # another process removes it
+                status = path.stat()
+                found.append((status.st_mtime_ns, path, status.st_size))
+    total = sum(size for _, _, size in found)
+    for _, path, size in sorted(found):
+        if total <= most:
+            break
+        if path != kept:
+            with contextlib.suppress(OSError):
+                path.unlink()
+                log.info("removed %s: artifacts may take %d bytes (LUMINAL_CACHE_BYTES)", path, most)
+            total -= size
 
 
 def write_atomically(path: pathlib.Path, data: bytes) -> None:
@@ -108,8 +147,12 @@ def write_atomically(path: pathlib.Path, data: bytes) -> None:
 
 def _write(path: pathlib.Path, data: bytes) -> None:
     """A cache that cannot be written is no failure."""
+    most = limit()
+    if len(data) > most:
+        return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, data)
+        _trim(path, most)
     except OSError as error:
         log.warning("the cache cannot be written: %s", error)

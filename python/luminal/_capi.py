@@ -8,7 +8,7 @@ import functools
 import os
 import pathlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _errors
@@ -85,6 +85,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "luminal_buffer_size": (ctypes.c_size_t, [ctypes.c_void_p]),
     "luminal_buffer_free": (None, [ctypes.c_void_p]),
     "luminal_compile_bytes": (ctypes.c_int32, [ctypes.POINTER(CompileRequest), ctypes.c_void_p]),
+    "luminal_compile_file": (ctypes.c_int32, [ctypes.POINTER(CompileRequest), ctypes.c_char_p]),
     "luminal_load": (ctypes.c_int32, [ctypes.c_char_p, ctypes.POINTER(LoadOptions), ctypes.c_void_p]),
     "luminal_load_bytes": (ctypes.c_int32,
                            [ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(LoadOptions), ctypes.c_void_p]),
@@ -159,6 +160,18 @@ def take_buffer(buffer: ctypes.c_void_p) -> bytes:
 
 def compile_bytes(archive: bytes, name: str, options: Sequence[str]) -> tuple[bytes, list[str]]:
     """Compiles an archive to an artifact, both in memory; returns it and the warnings. Raises CompileError."""
+    made = ctypes.c_void_p()
+    notes = _compile(archive, name.encode(), options, lambda request: library().luminal_compile_bytes(request, ctypes.byref(made)))
+    return take_buffer(made), notes
+
+
+def compile_file(source: str | os.PathLike[str], target: str | os.PathLike[str], options: Sequence[str]) -> list[str]:
+    """Compiles a file to a file, which names that of its weights by its place; returns the warnings. Raises CompileError."""
+    return _compile(b"", os.fsencode(source), options,
+                    lambda request: library().luminal_compile_file(request, os.fsencode(target)))
+
+
+def _compile(archive: bytes, name: bytes, options: Sequence[str], call: Callable[[Any], int]) -> list[str]:
     heard: list[tuple[int, str, str, str, int]] = []
 
     def diagnose(_: Any, diagnostic: Any) -> None:
@@ -166,17 +179,15 @@ def compile_bytes(archive: bytes, name: str, options: Sequence[str]) -> tuple[by
         heard.append((d.severity, d.message.decode(), d.node.decode(), d.file.decode(), d.line))
 
     texts = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
-    request = CompileRequest(ctypes.sizeof(CompileRequest), archive, len(archive), name.encode(), texts, len(options),
+    request = CompileRequest(ctypes.sizeof(CompileRequest), archive, len(archive), name, texts, len(options),
                              DIAGNOSE(diagnose), None)
-    made = ctypes.c_void_p()
-    lib = library()
-    if lib.luminal_compile_bytes(ctypes.byref(request), ctypes.byref(made)):
-        message, code = lib.luminal_last_error().decode(), lib.luminal_last_error_code()
+    if call(ctypes.byref(request)):
+        message, code = library().luminal_last_error().decode(), library().luminal_last_error_code()
         ops = _unsupported(heard) if code == IMPORT_FAILED else []
         if ops:
             raise _errors.UnsupportedOpError(message, ops)
         raise _EXCEPTIONS.get(code, _errors.LuminalError)(message)
-    return take_buffer(made), [message for severity, message, *_ in heard if severity == SEVERITY_WARNING]
+    return [message for severity, message, *_ in heard if severity == SEVERITY_WARNING]
 
 
 def _unsupported(heard: list[tuple[int, str, str, str, int]]) -> list[_errors.UnsupportedOp]:

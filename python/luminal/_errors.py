@@ -116,5 +116,5 @@ def one_line(text: str) -> str:
     text = text.strip().split("\n\n")[0]
     text = re.sub(r"\n\s*(Caused by:|Developer debug context:|Suggested fixes:|The error above occurred).*", "", text, flags=re.S)
     text = re.sub(r"\s*(For more information|For extended logs|If you're using).*", "", text)
-    lines = [line.strip(" -*\t") for line in text.splitlines() if line.strip()]
+    lines = [re.sub(r"^[-*] ", "", line.strip()) for line in text.splitlines() if line.strip()]
     return " ".join(line if line[-1:] in ".:;,!?" else line + ";" for line in lines).rstrip(";.! ")

@@ -7,10 +7,12 @@ import html
 import json
 import os
 import tempfile
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from . import _capi
+
+T = TypeVar("T")
 
 
 class Kernel(NamedTuple):
@@ -73,12 +75,17 @@ class Report:
 
 def compile_with_report(archive: bytes, name: str, texts: Sequence[str]) -> tuple[bytes, list[str], Report]:
     """As ``_capi.compile_bytes``, and what the compiler did."""
+    (data, notes), report = with_report(texts, lambda options: _capi.compile_bytes(archive, name, options))
+    return data, notes, report
+
+
+def with_report(texts: Sequence[str], compile_: Callable[[list[str]], T]) -> tuple[T, Report]:
+    """What ``compile_`` returns when it is given these options and one for a report, and the report."""
     descriptor, path = tempfile.mkstemp(suffix=".json")
     os.close(descriptor)
     try:
-        kept = [text for text in texts if not text.startswith("--report=")]
-        data, notes = _capi.compile_bytes(archive, name, [*kept, f"--report={path}"])
+        done = compile_([*(text for text in texts if not text.startswith("--report=")), f"--report={path}"])
         with open(path, encoding="utf-8") as file:
-            return data, notes, Report(json.load(file))
+            return done, Report(json.load(file))
     finally:
         os.unlink(path)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import zipfile
 
 import conftest
 import luminal._cache
@@ -76,3 +77,27 @@ def test_key_depends_on_everything(monkeypatch):
     monkeypatch.setattr(luminal._cache, "_machine", lambda: b"another")
     keys.add(key())
     assert len(keys) == 7
+
+
+def test_oldest_use_goes_first(tmp_path, monkeypatch):
+    monkeypatch.setenv("LUMINAL_CACHE_BYTES", "250")
+    paths = [tmp_path / f"{i:064x}.lum" for i in range(4)]
+    (tmp_path / "mine.lum").write_bytes(bytes(1000))  # what the cache did not write stays
+
+    def write(i, size=100):
+        luminal._cache._write(paths[i], bytes(size))
+        os.utime(paths[i], (i, i))
+
+    write(0), write(1), write(2)
+    assert [path.exists() for path in paths] == [False, True, True, False]
+    with zipfile.ZipFile(paths[1], "w"):
+        pass
+    os.utime(paths[1], (1, 1))
+    assert luminal._cache._read(paths[1])  # a use
+    write(3, 200)
+    assert [path.exists() for path in paths] == [False, True, False, True]
+    luminal._cache._write(paths[0], bytes(251))
+    assert not paths[0].exists() and (tmp_path / "mine.lum").exists()
+    monkeypatch.setenv("LUMINAL_CACHE_BYTES", "many")
+    with pytest.raises(luminal.ArgumentError, match="LUMINAL_CACHE_BYTES is 'many'"):
+        luminal._cache._write(paths[0], b"")

@@ -83,6 +83,14 @@ def test_command_line(model, tmp_path):
     assert done.returncode == 0 and "float32 [8, 4]" in done.stdout, done.stderr
     with torch.no_grad():
         numpy.testing.assert_allclose(numpy.load(tmp_path / "y.npy"), model(x).numpy(), rtol=1e-4, atol=1e-5)
+    # Without weights inside, those of the archive beside it are found from any folder.
+    assert run(tmp_path, "compile", "model.pt2", "-o", "model.lum").returncode == 0
+    (tmp_path / "other").mkdir()
+    done = run(tmp_path / "other", "run", "../model.lum", "--input", "input=../x.npy")
+    name, first = done.stdout.splitlines()[:2]
+    assert name.endswith(": float32 [8, 4]") and first.startswith("[[") and f"{numpy.load(tmp_path / 'y.npy')[0, 0]:.4f}"[:6] in first
+    (tmp_path / "model.pt2").unlink()
+    assert "weights" in run(tmp_path, "run", "model.lum", "--input", "x.npy").stderr
 
 
 def test_integers_on_the_command_line(tmp_path):
@@ -106,10 +114,36 @@ def test_integers_on_the_command_line(tmp_path):
 @pytest.mark.parametrize("arguments, message", [
     (("compile", "missing.pt2", "-o", "model.lum"), "missing.pt2"),
     (("compile", "text.pt2", "-o", "model.lum"), "text.pt2"),
-    (("info", "text.pt2"), "text.pt2"),
-    (("run", "missing.lum"), "missing.lum")])
-def test_command_line_refuses(tmp_path, arguments, message):
-    (tmp_path / "text.pt2").write_text("no archive")
-    done = run(tmp_path, *arguments)
-    assert done.returncode == 2 and done.stderr.startswith("luminal: error: ") and message in done.stderr
-    assert len(done.stderr.splitlines()) == 1 and not (tmp_path / "model.lum").exists()
+    (("compile", "text.pt2"), "-o/--output; see luminal compile --help"),
+    (("compile", "add.pt2", "-o", "no/model.lum"), "no/model.lum: cannot be written"),
+    (("compile", "add.pt2", "-o", "model.lum", "--", "--frob"), "bad option '--frob'"),
+    (("frob",), "invalid choice: 'frob'"), ((), "COMMAND"),
+    (("info", "text.pt2"), "text.pt2"), (("bench", "text.pt2"), "text.pt2"), (("bench", "missing.pt2"), "no such file"),
+    (("run", "missing.lum"), "missing.lum"),
+    (("run", "add.lum"), "0 --input for x, n (an integer)"),
+    (("run", "add.lum", "--input", "x.npy", "--input", "n=many"), "expected an integer"),
+    (("run", "add.lum", "--input", "text.pt2", "--input", "n=1"), "text.pt2: this is no .npy file"),
+    (("run", "add.lum", "--input", "none.npy", "--input", "n=1"), "none.npy: No such file"),
+    (("run", "add.lum", "--input", "x.npy", "--input", "n=1", "--output", "a.npy", "--output", "b.npy"), "--output is given 2 times"),
+    (("run", "add.lum", "--frob"), "unrecognized arguments: --frob"), (("run", "add.lum", "--", "--x"), "-- --x")])
+def test_command_line_refuses(folder, arguments, message):
+    done = run(folder, *arguments)
+    assert done.returncode == 2 and done.stderr.startswith("luminal: error: ") and message in done.stderr, done.stderr
+    assert len(done.stderr.splitlines()) == 1 and not (folder / "model.lum").exists() and not done.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A text, an archive with an artifact, and an input."""
+    path = tmp_path_factory.mktemp("tools")
+    (path / "text.pt2").write_text("no archive")
+
+    class Add(nn.Module):
+        def forward(self, x, n):
+            return x + n
+
+    dynamic = (None, torch.export.Dim.DYNAMIC)
+    torch.export.save(torch.export.export(Add(), (torch.ones(2), 5), dynamic_shapes=dynamic), path / "add.pt2")
+    assert run(path, "compile", "add.pt2", "-o", "add.lum").returncode == 0
+    numpy.save(path / "x.npy", numpy.ones(2, "float32"))
+    return path

@@ -88,7 +88,7 @@ static int timeInput(mlir::MLIRContext &context, const CompileOptions &options,
   auto each = timeProgram(context, (*text)->getBuffer(), time);
   if (failed(each))
     return 2;
-  llvm::outs() << llvm::format("%.9f\n", *each);
+  llvm::outs() << llvm::format("%.9f s\n", *each);
   return 0;
 }
 

@@ -169,6 +169,12 @@ static luminal_artifact *compileBytes(const char *name) {
   request.struct_size = 0;
   FAILS(luminal_compile_bytes(&request, &buffer),
         "luminal_compile_bytes: ", "struct_size");
+  request.name = in("good.pt2");
+  request.struct_size = 1;
+  FAILS(luminal_compile_file(&request, "out.lum"),
+        "luminal_compile_file: ", "struct_size");
+  request.struct_size = sizeof request;
+  FAILS(luminal_compile_file(&request, NULL), "luminal_compile_file: ", "null");
   FAILS(luminal_compile_bytes(NULL, &buffer),
         "luminal_compile_bytes: ", "null");
   free(bytes);
