@@ -410,6 +410,10 @@ LogicalResult Compiler::emitOutput() {
   Phase phase = getPhase(*module);
   if (phase > last)
     return error() << "is past phase " << getPhaseName(last) << " already";
+  if (phase >= Phase::Saturated && !options.rules.empty())
+    emitWarning(module->getLoc())
+        << "no rule of " << options.rules.front()
+        << " is used: the program is in LLIR, which is not saturated";
   if (options.checkKernels) {
     if (options.emit || phase > Phase::Scheduled || !getOnlyFunction(*module))
       return error() << "--check-kernels is for an artifact of one function "

@@ -59,6 +59,22 @@ def artifact(folder):
     return path
 
 
+def rules(folder, name):
+    path = folder / name
+    path.write_text("""
+pdl.pattern @Twice : benefit(0) attributes {eqsat.promise = "rounding(2)"} {
+  %t = pdl.type
+  %x = pdl.operand
+  %inner = pdl.operation "hlir.recip"(%x : !pdl.value) -> (%t : !pdl.type)
+  %recip = pdl.result 0 of %inner
+  %root = pdl.operation "hlir.recip"(%recip : !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite %root {
+    pdl.replace %root with (%x : !pdl.value)
+  }
+}""")
+    return path
+
+
 def text_file(folder):
     path = folder / "text.pt2"
     path.write_text("no archive")
@@ -105,6 +121,8 @@ SPECIFIC = {
     "one file of rules": (lambda _: luminal.compile(linear(), (X,), rules="a.mlir"), luminal.ArgumentError, "expected a list"),
     "rules of no file": (lambda _: luminal.compile(linear(), (X,), rules=["a.mlir"]), luminal.ArgumentError, "names 'a.mlir'"),
     "rules of no file, torch.compile": (lambda _: of_torch_compile(branch, rules=["a.mlir"]), luminal.ArgumentError, "names 'a.mlir'"),
+    "rules in PDLL": (lambda f: luminal.compile(linear(), (X,), rules=[rules(f, "rules.pdll")]), luminal.LuminalError,
+                      "rules.pdll: is PDLL, which is not read"),
     "to bench a number": (lambda _: luminal.bench(3), luminal.ArgumentError, "model is a int"),
     "to explain a number": (lambda _: luminal.explain(3), luminal.ArgumentError, "function is a int"),
     "another element type": (lambda _: luminal.compile(linear(), (X,))(X.double()), luminal.DTypeError, "float64, expected float32"),
@@ -125,6 +143,15 @@ def test_mistake(name, tmp_path, capfd):
     assert text in message and len(message.splitlines()) == 1 and len(message) < 400, message
     assert "eval_with_key" not in message and "/proc/" not in message and "/luminal/_" not in message
     assert capfd.readouterr().err == ""  # nor does PyTorch say it once more
+
+
+def test_rules_of_no_use_are_told(tmp_path):
+    path = rules(tmp_path, "rules.mlir")
+    with pytest.warns(luminal.LuminalWarning, match="rule 'Twice' is not used: its promise rounding.2. is not admitted"):
+        luminal.compile(linear(), (X,), rules=[path], precision="exact")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", luminal.LuminalWarning)
+        luminal.compile(linear(), (X,), rules=[path])
 
 
 def test_options_are_in_the_signatures():

@@ -7,6 +7,7 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 
 namespace cl = llvm::cl;
@@ -28,6 +29,11 @@ int main(int argc, char **argv) {
   // MLIR's main writes to memory: it aborts where a file cannot be written. It
   // returns 1 for every failure; this project reserves 1 for negative results.
   auto run = [&]() -> luminal::Result<int> {
+    // MLIR's main would not say that this is an error.
+    if (std::error_code code =
+            llvm::sys::fs::access(input, llvm::sys::fs::AccessMode::Exist);
+        code && input != "-")
+      return luminal::Error(input + ": cannot be opened: " + code.message());
     LUMINAL_TRY(file, luminal::OutputFile::create(output));
     LUMINAL_TRY(memory, luminal::MemoryFile::create());
     bool isGood = succeeded(

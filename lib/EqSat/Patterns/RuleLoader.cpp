@@ -191,6 +191,13 @@ static FailureOr<RuleInfo> readRuleInfo(pdl::PatternOp pattern) {
 
 OwningOpRef<ModuleOp> RuleLoader::parseFile(MLIRContext *context,
                                             StringRef path) {
+  if (path.ends_with(".pdll")) {
+    emitError(FileLineColLoc::get(context, path, 0, 0))
+        << "is PDLL, which is not read: mlir-pdll -x=mlir turns it into PDL, "
+           "where each pattern states its promise "
+           "(docs/EqualitySaturation.md)";
+    return nullptr;
+  }
   std::string message;
   std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(path, &message);
   if (file)
@@ -252,6 +259,15 @@ LogicalResult RuleLoader::check(MLIRContext *context,
   OpTable ops(graph, context, allowUnregistered);
   NativeBridge natives(ops, *function);
   return compile(ops, natives);
+}
+
+void RuleLoader::warnOfRefused(const PrecisionPolicy &policy) const {
+  for (const Loaded &p : patterns)
+    if (!p.natives && !policy.admits(p.info.promise))
+      emitWarning(pdl::PatternOp(p.pattern).getLoc())
+          << "rule '" << p.info.name << "' is not used: its promise "
+          << p.info.promise.str() << " is not admitted by the precision that "
+          << "was asked for";
 }
 
 void RuleLoader::clear() {

@@ -56,6 +56,8 @@ public:
   llvm::LogicalResult loadBuffer(mlir::MLIRContext *context,
                                  std::unique_ptr<llvm::MemoryBuffer> text,
                                  bool isTrusted = false);
+  /// Warns of each rule of a file that `policy` does not admit, at its place.
+  void warnOfRefused(const PrecisionPolicy &policy) const;
   /// Forgets every rule, of sets and files; the natives stay known.
   void clear();
 

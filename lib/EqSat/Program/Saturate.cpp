@@ -180,6 +180,7 @@ private:
     if (failed(policy))
       return failure();
     o.precision = *policy;
+    o.rules->warnOfRefused(*policy);
     o.costModel = cost;
     o.machine = machine;
     o.keepProofs = !explain.empty();

@@ -49,6 +49,10 @@ SessionRules::load(Location loc, const RuleSelection &selection,
   return std::shared_ptr<const SessionRules>(std::move(rules));
 }
 
+void SessionRules::warnOfRefused(const PrecisionPolicy &policy) const {
+  loader->warnOfRefused(policy);
+}
+
 FailureOr<PrecisionPolicy>
 luminal::eqsat::findPrecision(Location loc, StringRef name, double maxUlps) {
   if (!llvm::is_contained({"exact", "rounding", "finite"}, name))

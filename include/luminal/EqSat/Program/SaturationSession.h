@@ -50,6 +50,8 @@ public:
   static llvm::FailureOr<std::shared_ptr<const SessionRules>>
   load(mlir::Location loc, const RuleSelection &selection,
        bool allowUnregistered = false);
+  /// Warns of each rule that is not of a set, and that `policy` does not admit.
+  void warnOfRefused(const PrecisionPolicy &policy) const;
   ~SessionRules();
 
 private:
