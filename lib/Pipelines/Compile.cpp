@@ -8,6 +8,7 @@
 #include "Phases.h"
 #include "PlannedKernels.h"
 #include "SampleInputs.h"
+#include "ScheduleNotes.h"
 #include "SearchProgram.h"
 #include "luminal/Dialect/HLIR/Utils/Reporter.h"
 #include "luminal/Dialect/LLIR/Transforms/Preparation.h"
@@ -164,6 +165,8 @@ LogicalResult Compiler::bring(Phase from, Phase last) {
       phase = Phase::Scheduled;
       continue;
     }
+    if (phase == Phase::Scheduled && !options.report.empty())
+      noteSchedules(*module, *target, !report.searches.empty());
     Phase next = static_cast<Phase>(static_cast<unsigned>(phase) + 1);
     if (failed(
             measure(getPhaseName(next), [&] { return runPhase(phase, next); })))

@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "CompileReport.h"
+#include "ScheduleNotes.h"
+#include "luminal/Dialect/HLIR/IR/Signature.h"
+#include "luminal/Dialect/HLIR/Utils/ModuleLocations.h"
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
 #include "luminal/Dialect/LLIR/Utils/Variants.h"
 #include "luminal/Support/Version.h"
 #include "luminal/Target/Artifact.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -51,6 +55,49 @@ static int64_t countSteps(llir::ScheduleOp schedule) {
   return std::distance(steps.begin(), steps.end());
 }
 
+/// The steps in their order: what each computes, moves and does, and how.
+static void writeSteps(llvm::json::OStream &j, llir::ScheduleOp schedule) {
+  j.attributeArray("program", [&] {
+    for (auto step : schedule.getBody().getOps<llir::StepOp>())
+      j.object([&] {
+        StringRef kind =
+            step.getLabel().take_until([](char c) { return c == ' '; });
+        std::string modules = getModules(step.getLoc());
+        j.attribute("name", modules.empty()
+                                ? step.getLabel().str()
+                                : modules + " (" + kind.str() + ")");
+        j.attribute("kernel", step.getCallee().value_or(kind));
+        j.attribute("kind", kind);
+        j.attribute("source", hlir::describePlace(step.getLoc()));
+        j.attributeArray("nodes", [&] {
+          llvm::SmallSetVector<StringRef, 4> nodes;
+          walkNodes(step.getLoc(),
+                    [&](StringRef node, StringRef) { nodes.insert(node); });
+          for (StringRef node : nodes)
+            j.value(node);
+        });
+        auto amount = [&](unsigned i) {
+          return step.getCost().getResults()[i].str();
+        };
+        j.attribute("bytes", amount(0));
+        j.attribute("flops", amount(1));
+        std::optional<ScheduleNote> note = findScheduleNote(step.getLoc());
+        if (!note)
+          return;
+        constexpr double kNanoseconds = 1e9;
+        j.attribute("nominal_bytes", note->bytes);
+        j.attribute("nominal_flops", note->flops);
+        j.attribute("roofline_seconds", note->roofline / kNanoseconds);
+        if (note->predicted) {
+          j.attribute("predicted_seconds", *note->predicted / kNanoseconds);
+          j.attribute("roofline_share", note->roofline / *note->predicted);
+        }
+        j.attribute("schedule", note->schedule);
+        j.attribute("why", note->why);
+      });
+  });
+}
+
 /// What runs when weights are bound: its steps, the bytes that stay, and those
 /// that it needs while it runs.
 static void writePrepare(llvm::json::OStream &j, llir::ScheduleOp schedule) {
@@ -62,6 +109,7 @@ static void writePrepare(llvm::json::OStream &j, llir::ScheduleOp schedule) {
   j.attribute("steps", countSteps(schedule));
   j.attribute("bytes", bytes.str());
   j.attribute("arena_bytes", schedule.getArena().getResults()[0].str());
+  writeSteps(j, schedule);
 }
 
 /// Programs for narrower ranges of symbols.
@@ -86,6 +134,7 @@ static void writeVariants(llvm::json::OStream &j, llir::ScheduleOp schedule) {
         j.attribute("ranges", ranges);
         j.attribute("steps", countSteps(variant));
         j.attribute("arena_bytes", variant.getArena().getResults()[0].str());
+        writeSteps(j, variant);
       });
   });
 }
@@ -107,6 +156,7 @@ static void writeKernels(llvm::json::OStream &j, ModuleOp module) {
   j.attribute("steps", steps);
   for (llir::ScheduleOp schedule : getPrograms(module)) {
     j.attribute("arena_bytes", schedule.getArena().getResults()[0].str());
+    writeSteps(j, schedule);
     if (llir::ScheduleOp prepare = schedule.getPrepareSchedule())
       j.attributeObject("prepare", [&] { writePrepare(j, prepare); });
     writeVariants(j, schedule);

@@ -8,6 +8,8 @@
 #include "SearchProgram.h"
 #include "CompileClock.h"
 #include "CompileSpace.h"
+#include "Roofline.h"
+#include "luminal/Dialect/HLIR/Utils/ModuleLocations.h"
 #include "luminal/Dialect/HLIR/Utils/Reporter.h"
 #include "luminal/Runtime/ThreadPool.h"
 #include "luminal/Search/PlanCache.h"
@@ -26,29 +28,12 @@
 using namespace mlir;
 using namespace luminal;
 
-namespace {
-/// The seconds that a kernel needs at least, by the model of the machine: to
-/// move its bytes, or to do its operations.
-class Roofline {
-public:
-  explicit Roofline(const MachineModel &machine)
-      : bytes(machine.getReadRate(machine.workers)),
-        operations(machine.workers * 2 * machine.getFmaRate()) {
-    // Of a GPU the table has products.
-    operations = std::max({operations, 2 * machine.products.library.f16,
-                           2 * machine.products.library.f32});
-  }
-  double of(const KernelFigures &f) const {
-    constexpr double kNanoseconds = 1e9;
-    return std::max(double(f.traffic) / bytes, double(f.flops) / operations) /
-           kNanoseconds;
-  }
+static constexpr double kNanoseconds = 1e9;
 
-private:
-  /// A nanosecond.
-  double bytes, operations;
-};
-} // namespace
+/// Seconds.
+static double getLeast(const Roofline &roofline, const KernelFigures &f) {
+  return roofline.of(double(f.traffic), double(f.flops)) / kNanoseconds;
+}
 
 /// Kernels by their part of a call, with all that was tried.
 static void writeKernels(llvm::json::OStream &j, const search::Outcome &outcome,
@@ -69,10 +54,11 @@ static void writeKernels(llvm::json::OStream &j, const search::Outcome &outcome,
           j.attribute("spread", f->spread);
           j.attribute("bytes", f->traffic);
           j.attribute("flops", f->flops);
-          j.attribute("roofline_share", roofline.of(*f) / f->seconds);
+          j.attribute("roofline_share", getLeast(roofline, *f) / f->seconds);
         }
         j.attributeArray("tried", [&] {
-          for (const search::Option &other : c.options)
+          for (const search::Option &other :
+               outcome.ways.at(c.options.front().key))
             if (const KernelFigures *f = clock.find(other.key))
               j.object([&] {
                 j.attribute("schedule", other.title);
@@ -94,16 +80,19 @@ static std::string writeReport(const search::Outcome &outcome,
   Roofline roofline(machine);
   double lower = 0, least = 0;
   for (const search::KernelClass &c : outcome.program.classes) {
-    double best = c.options.front().predicted;
-    for (const search::Option &option : c.options)
-      if (const KernelFigures *f = clock.find(option.key)) {
-        best = &option == &c.options.front() ? f->seconds
-                                             : std::min(best, f->seconds);
-        if (&option == &c.options.front())
-          lower += double(c.count) * roofline.of(*f);
-      }
+    const search::Option &first = c.options.front();
+    const KernelFigures *f = clock.find(first.key);
+    double best = f ? f->seconds : first.predicted;
+    if (f)
+      lower += double(c.count) * getLeast(roofline, *f);
+    for (const search::Option &option : outcome.ways.at(first.key))
+      if (const KernelFigures *other = clock.find(option.key))
+        best = std::min(best, other->seconds);
     least += double(c.count) * best;
   }
+  // Wholes decide: a program whose kernels take less together may not be found.
+  for (const search::Tried &tried : outcome.tried)
+    least = std::min(least, tried.seconds);
   j.object([&] {
     j.attribute("ended", outcome.reason);
     j.attribute("seconds", seconds);
@@ -116,12 +105,25 @@ static std::string writeReport(const search::Outcome &outcome,
       j.attribute("static_seconds", *outcome.staticWhole);
     if (outcome.whole)
       j.attribute("program_seconds", *outcome.whole);
-    // Of this program no schedules that were timed are faster together; the
-    // machine allows no less than the other bound.
+    // No kernels that were timed are faster together; the machine allows no
+    // less than the other bound.
     j.attribute("least_sum_of_kernels", least);
     j.attribute("roofline_seconds", lower);
     if (least > 0)
       j.attribute("static_regret", outcome.staticSeconds / least - 1);
+    j.attributeObject("phases", [&] {
+      j.attribute("programs", outcome.spent.programs);
+      j.attribute("schedules", outcome.spent.schedules);
+      j.attribute("kernels", outcome.spent.kernels);
+      j.attribute("wholes", outcome.spent.wholes);
+    });
+    j.attributeArray("curve", [&] {
+      for (const search::Point &point : outcome.curve)
+        j.object([&] {
+          j.attribute("at", point.at);
+          j.attribute("sum_of_kernels", point.best);
+        });
+    });
     j.attributeArray("candidates", [&] {
       for (const search::Tried &tried : outcome.tried)
         j.object([&] {
@@ -130,6 +132,8 @@ static std::string writeReport(const search::Outcome &outcome,
           j.attribute("sum_of_kernels", tried.seconds);
           if (tried.whole)
             j.attribute("seconds", *tried.whole);
+          j.attribute("kept", tried.kept);
+          j.attribute("won", tried.won);
         });
     });
     writeKernels(j, outcome, clock, roofline);
@@ -142,6 +146,14 @@ static std::string writeReport(const search::Outcome &outcome,
 //===----------------------------------------------------------------------===//
 
 static constexpr StringLiteral kDecisionKind = "decision";
+
+/// Its text with the places of ops, but not with the modules that they are of:
+/// models of other names share decisions.
+static std::string printPlaces(ModuleOp module) {
+  OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
+  stripModules(*copy);
+  return printModule(*copy, Locations::Yes);
+}
 
 /// What decides which program is found, besides the clock.
 static std::string getDecisionKey(ModuleOp module, Phase from,
@@ -164,7 +176,7 @@ static std::string getDecisionKey(ModuleOp module, Phase from,
   Sha256 hash;
   hash.update(text);
   hash.update("\nsamples " + samples.digest() + "\n");
-  hash.update(printModule(module, Locations::Yes));
+  hash.update(printPlaces(module));
   // Files of rules by what is in them.
   for (const std::string &file : options.rules) {
     hash.update("\nrules\n");
@@ -177,7 +189,7 @@ static std::string getDecisionKey(ModuleOp module, Phase from,
 /// The bytes of the report, a new line, the report, the module.
 static std::string printDecision(SearchedProgram &found) {
   return std::to_string(found.report.size()) + "\n" + found.report +
-         printModule(*found.module, Locations::Yes);
+         printPlaces(*found.module);
 }
 
 static std::optional<SearchedProgram> parseDecision(MLIRContext *context,
@@ -242,6 +254,7 @@ FailureOr<SearchedProgram> luminal::searchProgram(ModuleOp module, Phase from,
   if (std::optional<std::string> text = cache->find(kDecisionKind, key))
     if (auto known = parseDecision(context, *text)) {
       reporter.passed(loc, "known", {{"decision", StringRef(key)}});
+      restoreModules(*known->module, collectModules(module));
       return std::move(*known);
     }
   CompileSpace space(module, from, options, machine, target, *device,

@@ -60,6 +60,14 @@ Status Artifact::readMembers(const ZipArchive &archive,
   LUMINAL_TRY(text, read("manifest.json"));
   LUMINAL_TRY(parsed, Manifest::parse(text.text(), name + ": manifest.json"));
   manifest = std::move(parsed);
+  if (archive.find(kModulesMember)) {
+    LUMINAL_TRY(table, read(kModulesMember));
+    LUMINAL_TRY(modules,
+                parseModuleTable(table.text(),
+                                 name + ": " + std::string(kModulesMember)));
+    manifest.nameSteps(modules);
+    manifest.modules = std::move(modules);
+  }
 
   LUMINAL_CHECK(makePlans());
   uint64_t constantsEnd = 0;

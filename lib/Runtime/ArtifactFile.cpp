@@ -33,6 +33,11 @@ Status runtime::writeArtifact(ArtifactParts parts, const std::string &path) {
   std::string text = m.str();
   std::string_view manifestText = text;
   LUMINAL_CHECK(zip.add("manifest.json", {&manifestText, 1}));
+  if (!m.modules.empty()) {
+    std::string table = printModuleTable(m.modules);
+    std::string_view tableText = table;
+    LUMINAL_CHECK(zip.add(std::string(kModulesMember), {&tableText, 1}));
+  }
   for (const CodePart &code : parts.code)
     LUMINAL_CHECK(zip.add(code.name, {&code.bytes, 1}, kAlignment));
   LUMINAL_CHECK(zip.add("constants.bin", {&parts.constants, 1}, kAlignment));

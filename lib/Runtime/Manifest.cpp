@@ -67,6 +67,22 @@ std::string Manifest::getGuardText(const Manifest &program) const {
   return text;
 }
 
+void Manifest::nameSteps(const ModuleTable &table) {
+  for (StepSpec &step : steps)
+    if (std::string modules = joinModulePaths(step.nodes, table);
+        !modules.empty())
+      step.name = modules + " (" + std::string(step.getKind()) + ")";
+  auto name = [&](std::shared_ptr<const Manifest> &of) {
+    auto named = std::make_shared<Manifest>(*of);
+    named->nameSteps(table);
+    of = std::move(named);
+  };
+  if (prepare)
+    name(prepare);
+  for (std::shared_ptr<const Manifest> &variant : variants)
+    name(variant);
+}
+
 uint32_t Manifest::rootBuffer(uint32_t index) const {
   // verify() has shown that chains of aliases end.
   while (buffers[index].kind == Kind::Alias)

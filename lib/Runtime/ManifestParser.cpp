@@ -202,6 +202,7 @@ struct Reader {
   static Status read(const JsonRef &ref, StepSpec &step) {
     LUMINAL_CHECK(readOptional(ref, "kernel", step.kernel));
     LUMINAL_CHECK(readMember(ref, "name", step.name));
+    LUMINAL_CHECK(readOptional(ref, "nodes", step.nodes));
     LUMINAL_CHECK(readMember(ref, "buffers", step.buffers));
     LUMINAL_CHECK(readMember(ref, "results", step.results));
     LUMINAL_CHECK(readOptional(ref, "workspace", step.workspace));

@@ -57,6 +57,8 @@ static void printSchedule(Json &root, const Manifest &m) {
     if (!step.kernel.empty())
       json["kernel"] = step.kernel;
     json["name"] = step.name;
+    if (!step.nodes.empty())
+      json["nodes"] = step.nodes;
     json["buffers"] = step.buffers;
     json["results"] = step.results;
     if (step.workspace)

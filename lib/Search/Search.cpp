@@ -55,6 +55,15 @@ constexpr size_t kBatch = 24;
 /// Steps from one schedule to the next better one, of one class.
 constexpr unsigned kMostSteps = 5;
 
+/// Adds the seconds of a call.
+template <typename Fn>
+auto measured(const SearchOptions &options, double &seconds, Fn fn) {
+  double begin = options.now ? options.now() : 0;
+  auto result = fn();
+  seconds += (options.now ? options.now() : 0) - begin;
+  return result;
+}
+
 class Searcher {
 public:
   Searcher(Space &space, Clock &clock, const SearchOptions &options)
@@ -80,6 +89,7 @@ private:
   double staticSum(const Program &program) const {
     return chooseOptions(program, times, /*worth=*/0).seconds;
   }
+  void record();
   void tell();
 
   Space &space;
@@ -92,6 +102,9 @@ private:
   /// What `refine` is still to see, with its sum by static prices.
   std::vector<std::pair<double, Program *>> waiting;
   double leastStatic = std::numeric_limits<double>::infinity();
+  std::set<const Program *> refined;
+  std::vector<Point> curve;
+  Spent spent;
   std::string reason;
 };
 } // namespace
@@ -124,9 +137,12 @@ Status Searcher::timeClasses(Program &program, std::vector<size_t> classes) {
   size_t count = 0;
   auto flush = [&]() -> Status {
     if (!batch.empty() && !isOver())
-      LUMINAL_CHECK(clock.time(program, batch, times));
+      LUMINAL_CHECK(measured(options, spent.kernels, [&] {
+        return clock.time(program, batch, times);
+      }));
     batch.clear();
     count = 0;
+    record();
     tell();
     return {};
   };
@@ -155,6 +171,7 @@ Status Searcher::evaluate(Program &program) {
 /// From the best schedule of each class to better ones near it, as long as
 /// there are any.
 Status Searcher::refine(Program &program) {
+  refined.insert(&program);
   std::vector<std::optional<size_t>> from(program.classes.size());
   for (unsigned step = 0; step < kMostSteps && !isOver(); ++step) {
     Choice choice = chooseOptions(program, times, options.worth);
@@ -166,7 +183,9 @@ Status Searcher::refine(Program &program) {
           !find(times, c.options[choice.options[i]]))
         continue;
       from[i] = choice.options[i];
-      LUMINAL_TRY(more, space.refine(program, i, choice.options[i]));
+      LUMINAL_TRY(more, measured(options, spent.schedules, [&] {
+        return space.refine(program, i, choice.options[i]);
+      }));
       if (more.empty())
         continue;
       for (Option &option : more)
@@ -218,7 +237,8 @@ Status Searcher::draw() {
     }
     Result<std::optional<Program>> drawn = std::optional<Program>();
     if (inVain < options.patience)
-      drawn = space.draw(number);
+      drawn = measured(options, spent.programs,
+                       [&] { return space.draw(number); });
     if (!drawn)
       return drawn.takeError();
     // What was learned from schedules may give more.
@@ -248,6 +268,14 @@ Status Searcher::draw() {
   return {};
 }
 
+void Searcher::record() {
+  double best = std::numeric_limits<double>::infinity();
+  for (const Program &program : programs)
+    best = std::min(best, sum(program));
+  if (curve.empty() || best < curve.back().best)
+    curve.push_back({options.now ? options.now() - begin : 0, best});
+}
+
 void Searcher::tell() {
   if (!options.progress || programs.empty())
     return;
@@ -271,8 +299,11 @@ Status Searcher::finish(Outcome &outcome) {
   std::vector<Choice> choices;
   for (const Program &program : programs) {
     choices.push_back(chooseOptions(program, times, options.worth));
-    outcome.tried.push_back(
-        {program.digest, program.title, choices.back().seconds, {}});
+    outcome.tried.push_back({program.digest,
+                             program.title,
+                             choices.back().seconds,
+                             {},
+                             refined.contains(&program)});
   }
   std::vector<size_t> order(choices.size());
   std::iota(order.begin(), order.end(), 0);
@@ -299,7 +330,9 @@ Status Searcher::finish(Outcome &outcome) {
   outcome.staticSeconds = first.seconds;
   size_t best = 0;
   if (finalists.size() > 1) {
-    LUMINAL_TRY(wholes, clock.timePrograms(finalists));
+    LUMINAL_TRY(wholes, measured(options, spent.wholes, [&] {
+      return clock.timePrograms(finalists);
+    }));
     if (wholes) {
       outcome.staticWhole = wholes->front();
       for (size_t i = 1; i < finalists.size(); ++i) {
@@ -311,16 +344,29 @@ Status Searcher::finish(Outcome &outcome) {
       outcome.whole = (*wholes)[best];
     }
   }
+  outcome.tried[numbers[best]].won = true;
   outcome.program = *finalists[best].program;
+  for (const Program &program : programs)
+    for (const KernelClass &c : program.classes) {
+      std::vector<Option> &ways = outcome.ways[c.options.front().key];
+      for (const Option &option : c.options)
+        if (std::none_of(ways.begin(), ways.end(), [&](const Option &known) {
+              return known.key == option.key;
+            }))
+          ways.push_back(option);
+    }
   outcome.options = finalists[best].options;
   outcome.seconds = finalists[best].seconds;
   outcome.times = std::move(times);
+  outcome.curve = std::move(curve);
+  outcome.spent = spent;
   outcome.reason = std::move(reason);
   return {};
 }
 
 Result<Outcome> Searcher::run() {
-  LUMINAL_TRY(best, space.best());
+  LUMINAL_TRY(best,
+              measured(options, spent.programs, [&] { return space.best(); }));
   programs.push_back(std::move(best));
   LUMINAL_CHECK(evaluate(programs.front()));
   enqueue(programs.front());

@@ -12,8 +12,9 @@ import torch
 from torch import fx
 from torch._dynamo.symbolic_convert import InstructionTranslator
 
-from . import _cache, _devices, _graph, _notices, _partition, _sizes, _trace, _training, _versions
+from . import _cache, _graph, _modules, _notices, _partition, _sizes, _trace, _training, _versions
 from ._options import Options
+from ._program import Program
 from ._runner import GraphRunner
 
 log = logging.getLogger("luminal")
@@ -26,7 +27,7 @@ def backend(graph_module: fx.GraphModule, example_inputs: Sequence[Any], *, mode
     parsed = Options.parse(options or {}, mode)
     unseen = {i for i, value in enumerate(example_inputs) if isinstance(value, torch.Tensor) and value.is_inference()}
     compiler = functools.partial(_compile_graph, parsed, parsed.fallback == "error" or _is_full_graph(),
-                                 set() if parsed.freeze else unseen, len(example_inputs))
+                                 set() if parsed.freeze else unseen, len(example_inputs), _modules.root_of_frame())
     compiled = _trace.trace(graph_module, example_inputs, compiler)
     if negated := [i for i, value in enumerate(example_inputs) if isinstance(value, torch.Tensor) and value.is_neg()]:
         compiled = _resolving(compiled, negated)
@@ -78,20 +79,22 @@ def _mark_arguments(gm: fx.GraphModule, unseen: set[int], prepare: bool, count: 
             (_graph.WEIGHT, weights), (_graph.COUNTED, counted), (_graph.UNGUARDED, written)) if position in positions}
 
 
-def _compile_graph(options: Options, is_strict: bool, unseen: set[int], count: int, decomposed: Collection[Any],
-                   gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Callable[[list[Any]], Sequence[Any]]:
-    def compile_archive(archive: bytes, place: _devices.Place) -> bytes:
+def _compile_graph(options: Options, is_strict: bool, unseen: set[int], count: int, root: _modules.Root | None,
+                   decomposed: Collection[Any], gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Callable[[list[Any]], Sequence[Any]]:
+    def compile_program(program: Program) -> bytes:
+        place = program.place
         texts = place.texts(options) + ([] if is_strict else [_partition.REFUSE_COSTLY])
-        return _cache.compile_archive(archive, options, texts, place.device.describe(place.at))
+        return _cache.compile_archive(program.archive, options, texts, place.device.describe(place.at), program.modules)
 
+    _modules.mark(gm.graph, root)
     _sizes.fold_known(gm)
     _sizes.hold_checks(gm)
     _mark_arguments(gm, unseen, options.prepare, count)
-    return _partition.compile_parts(gm, functools.partial(compile_whole, compile_archive, options), is_strict,
+    return _partition.compile_parts(gm, functools.partial(compile_whole, compile_program, options), is_strict,
                                     has_kernels=bool(options.kernels), decomposed=decomposed)
 
 
-def compile_whole(compile_archive: Callable[[bytes, _devices.Place], bytes], options: Options,
+def compile_whole(compile_program: Callable[[Program], bytes], options: Options,
                   graph_module: fx.GraphModule) -> GraphRunner | None:
     """One artifact for all of a graph; None where it computes no tensor. Raises UnsupportedOpError."""
     program = _graph.make_program(graph_module, options.device, options.in_place)
@@ -99,8 +102,8 @@ def compile_whole(compile_archive: Callable[[bytes, _devices.Place], bytes], opt
         return None
     place = program.place
     with program.explained():
-        artifact = compile_archive(program.archive, place)
-    runner = GraphRunner(place.device.load(artifact, place.at), program, options.freeze)
+        artifact = compile_program(program)
+    runner = GraphRunner(place.device.load(_modules.put(artifact, program.modules), place.at), program, options.freeze)
     log.info("compiled a graph of %d nodes", len(graph_module.graph.nodes))
     return runner
 

@@ -14,9 +14,9 @@ import tempfile
 import time
 import warnings
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from . import _capi, _errors, _progress
+from . import _capi, _errors, _modules, _progress
 from ._options import Options
 
 log = logging.getLogger("luminal")
@@ -70,11 +70,12 @@ def _key(archive: bytes, texts: list[str], device: str) -> str:
     return digest.hexdigest()
 
 
-def compile_archive(archive: bytes, options: Options, texts: list[str], device: str = "") -> bytes:
+def compile_archive(archive: bytes, options: Options, texts: list[str], device: str = "",
+                    modules: Mapping[str, str] | None = None) -> bytes:
     """The artifact of an archive, from the cache where it is there.
 
     ``texts``: the options as the C interface takes them. ``device``: what code depends on, if not on the host's processor
-    alone.
+    alone. ``modules``: what a report calls the nodes; an artifact of the cache has no names of one model.
     """
     # A report tells of a compile, and rules and kernels are in files that may change.
     usable = options.cache and not options.report and not options.rules and not options.kernels
@@ -85,6 +86,8 @@ def compile_archive(archive: bytes, options: Options, texts: list[str], device: 
             log.info("artifact from %s", path)
             return data
     log.debug("options of the compiler: %s", " ".join(texts))
+    if options.report:
+        archive = _modules.put_in_archive(archive, modules or {})
     begin = time.perf_counter()
     with _progress.shown(options.search_budget):
         data, notes = _capi.compile_bytes(archive, "graph", texts)

@@ -17,7 +17,7 @@ from torch.export.graph_signature import (ConstantArgument, ExportGraphSignature
                                           OutputSpec, SymIntArgument, TensorArgument)
 from torch.utils import _pytree as pytree
 
-from . import _archive, _cache, _capi, _computed, _devices, _dims, _direct, _errors, _export, _prepared, _profile, _program, _report, _strides, _trace, _training, _versions
+from . import _archive, _cache, _capi, _computed, _devices, _dims, _direct, _errors, _export, _modules, _prepared, _profile, _program, _report, _strides, _trace, _training, _versions
 from ._export import Source
 from ._integers import check_integer, integers_of
 from ._options import Options, OptionValues, takes_options
@@ -94,7 +94,10 @@ class CompiledModel:
         is_unseen = any(self._value(name).is_inference() for name in self._where)
         self._options = options = options if options.freeze or not is_unseen else dataclasses.replace(options, prepare=False)
         place = self._place = self._find_place()
-        self._data = _cache.compile_archive(self._input(), options, place.texts(options), place.device.describe(place.at))
+        self._modules = self._find_modules()
+        self._data = _modules.put(
+            _cache.compile_archive(self._input(), options, place.texts(options), place.device.describe(place.at),
+                                   self._modules), self._modules)
         self.artifact = place.device.load(self._data, place.at)
         """The loaded artifact: its signature is in ``inputs``, ``outputs``, ``weights`` and ``states``."""
         self._report: _report.Report | None = None
@@ -139,6 +142,15 @@ class CompiledModel:
         return {name: layout for name, layout in found.items()
                 if layout is not None and not (is_guarded and -1 in layout.shape)}
 
+    def _find_modules(self) -> dict[str, str]:
+        """The module that each node of the program is of; of a function's own nodes, the function."""
+        if self._program is not None:
+            return {}
+        modules = _modules.table(self._exported.graph.nodes)
+        if isinstance(self._owner, _export.Function):
+            modules = {node: self._owner.name if path == _export.Function.__name__ else path for node, path in modules.items()}
+        return modules
+
     def _find_place(self) -> _devices.Place:
         values = (value for node in self._exported.graph.nodes for value in pytree.tree_leaves(node.meta.get("val")))
         return _devices.find((value.device for value in values if isinstance(value, torch.Tensor)), self._options.device)
@@ -155,6 +167,10 @@ class CompiledModel:
     def _input(self) -> bytes:
         """What is compiled."""
         return self._program if self._program is not None else self._archive(self._constants(), self._layouts)
+
+    def _named_input(self) -> bytes:
+        """The same with the modules of its nodes."""
+        return self._program if self._program is not None else _modules.put_in_archive(self._input(), self._modules)
 
     def _archive(self, tensors: Mapping[str, torch.Tensor], layouts: Mapping[str, _strides.Layout],
                  is_saved: bool = False) -> bytes:
@@ -187,7 +203,7 @@ class CompiledModel:
         """What the compiler did; compiles again where the artifact came from the cache or no report was asked for."""
         if self._report is None:
             texts = self._place.texts(self._options)
-            self._report = _report.compile_with_report(self._input(), "model", texts)[2]
+            self._report = _report.compile_with_report(self._named_input(), "model", texts)[2]
             self._report.in_place = self._in_place
         return self._report
 
@@ -211,6 +227,7 @@ class CompiledModel:
         texts = [t for t in self._place.texts(self._options) if t != "--allow-missing-weights"] + ["--embed-weights"]
         if self._program is None:
             data, _ = _capi.compile_bytes(self._archive(values, {}, is_saved=True), "model", texts)
+            data = _modules.put(data, self._modules)
         else:
             with tempfile.TemporaryDirectory() as folder:
                 weights = pathlib.Path(folder) / "weights.safetensors"
@@ -247,7 +264,7 @@ class CompiledModel:
         program = _program.Program(
             b"", {t.name: _program.Argument(i, False, is_counted=True) for i, t in enumerate(self._sources)}, {},
             [_program.Output(i) for i in range(len(outputs))], {}, len(order), self._place,
-            [result.device for result in self._results], {})
+            [result.device for result in self._results], {}, {})
         runner = GraphRunner(self.artifact, program, options.freeze, is_guarded=False)
         runner.watch = self._watch  # one count of changes for all calls
         if runner.reader is None or any(result.device != self._place.at for result in self._results):

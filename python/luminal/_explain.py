@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import fx
 
-from . import _backend, _devices, _errors, _notices, _partition, _report, _tables, _trace, _versions
+from . import _backend, _errors, _modules, _notices, _partition, _report, _tables, _trace, _versions
 from ._options import Options, takes_options
+from ._program import Program
 from ._runner import GraphRunner
 
 if TYPE_CHECKING:
@@ -105,22 +106,25 @@ def _compile(explanation: Explanation, options: Options, graph_module: fx.GraphM
              inputs: Sequence[Any]) -> Callable[..., Any]:
     graph = Graph(0, [], [])
     explanation.graphs.append(graph)
+    root = _modules.root_of_frame()
 
-    def compile_archive(archive: bytes, place: _devices.Place) -> bytes:
-        texts = [*place.texts(options), _partition.REFUSE_COSTLY]
+    def compile_program(program: Program) -> bytes:
+        archive = _modules.put_in_archive(program.archive, program.modules)
+        texts = [*program.place.texts(options), _partition.REFUSE_COSTLY]
         data, notes, report = _report.compile_with_report(archive, "graph", texts)
         explanation.notes += notes
         graph.parts.append(report)
         return data
 
     def compile_whole(part: fx.GraphModule) -> GraphRunner | None:
-        runner = _backend.compile_whole(compile_archive, options, part)
+        runner = _backend.compile_whole(compile_program, options, part)
         if runner is not None:
             graph.parts[-1].in_place = runner.in_place
         return runner
 
     def compiler(decomposed: Collection[Any], functional: fx.GraphModule, _: Any) -> Callable[[list[Any]], Sequence[Any]]:
         # A graph that is traced again, with more ops decomposed, starts anew.
+        _modules.mark(functional.graph, root)
         graph.num_ops = sum(node.op == "call_function" for node in functional.graph.nodes)
         graph.parts.clear()
         graph.unsupported.clear()

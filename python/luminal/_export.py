@@ -40,6 +40,7 @@ class Function(torch.nn.Module):
                 *(inspect.Parameter(f"args_{i}", inspect.Parameter.POSITIONAL_ONLY) for i in range(len(args))),
                 *(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in kwargs)])
         self.forward = forward
+        self.name: str = getattr(function, "__name__", type(function).__name__)
 
     def place(self) -> str:
         """Where the function is, as a stack trace: torch.export notes the lines of modules only."""

@@ -20,7 +20,7 @@ from torch.export.graph_signature import (ExportGraphSignature, InputKind, Input
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _disable_current_modes
 
-from . import _aliases, _archive, _computed, _devices, _errors, _expressions, _strides, _versions
+from . import _aliases, _archive, _computed, _devices, _errors, _expressions, _modules, _strides, _versions
 from ._program import Argument, Constant, InputView, Output, Program, View
 
 # Larger constants stay where they are and are bound like inputs.
@@ -104,6 +104,7 @@ class _Builder:
         self.weights -= {target.name for target, _ in mutations}
         names = self.name_sizes()
         _computed.forget_arithmetic(self.graph)
+        modules = _modules.table(self.graph.nodes)
         _archive.strip_metadata(self.graph)
         graph_module = fx.GraphModule(self.source, self.graph)
         ranges = {symbol: self.range_of(symbol) for symbol in self.symbols}
@@ -111,7 +112,7 @@ class _Builder:
         archive = _archive.write_archive(graph_module, self.signature(mutations, tensors), self.constants, ranges, names=names)
         return Program(archive, self.inputs, self.integers, outputs, self.symbols, len(self.arguments), place,
                        [_devices.locate(node.meta["val"].device) for node in tensors],
-                       {str(symbol): expr for expr, symbol in names.items()})
+                       {str(symbol): expr for expr, symbol in names.items()}, modules)
 
     def range_of(self, expr: Any) -> Any:
         bounds = self.shape_env.bound_sympy(expr)

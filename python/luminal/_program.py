@@ -93,6 +93,8 @@ class Program:
     """Of the program's outputs."""
     names: dict[str, Any]
     """What symbols stand for that the graph does not have."""
+    modules: dict[str, str]
+    """The module that each node is of."""
 
     @contextlib.contextmanager
     def explained(self) -> Iterator[None]:

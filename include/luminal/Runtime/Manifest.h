@@ -18,6 +18,7 @@
 #include "luminal/Support/DType.h"
 #include "luminal/Support/Expr.h"
 #include "luminal/Support/IndexCheck.h"
+#include "luminal/Support/ModulePaths.h"
 #include "luminal/Support/Result.h"
 #include "luminal/Support/SymbolSolver.h"
 #include "luminal/Support/Tensor.h"
@@ -117,8 +118,14 @@ struct BufferSpec {
 struct StepSpec {
   /// A symbol of the code; empty for a step of a library or of a user's code.
   std::string kernel;
-  /// The name shown in errors and profiles.
+  /// The name shown in errors and profiles: its kind, then ` at FILE:LINE`.
+  /// `Manifest::nameSteps` puts the modules of its nodes in the place of these.
   std::string name;
+  /// The nodes of the graph that it computes, by name, operands first.
+  std::vector<std::string> nodes;
+  std::string_view getKind() const {
+    return std::string_view(name).substr(0, name.find(' '));
+  }
   /// The kernel, the user's function or the library, for errors and profiles.
   std::string_view getCodeName() const {
     if (!kernel.empty())
@@ -173,7 +180,12 @@ struct Manifest {
   /// for their ranges) and the same `prepare`, but buffers, steps and
   /// requirements of its own, and no variants.
   std::vector<std::shared_ptr<const Manifest>> variants;
+  /// The modules of the nodes of all its steps: a member beside the manifest.
+  ModuleTable modules;
 
+  /// Names steps for the modules of `table`, "layers.3.attn.q_proj (gemm)";
+  /// those whose nodes it does not have keep their names.
+  void nameSteps(const ModuleTable &table);
   /// Parses and verifies; errors begin with `name` and the JSON path.
   static Result<Manifest> parse(std::string_view text, std::string name);
   /// The JSON text, the same bytes for equal manifests.

@@ -135,6 +135,23 @@ struct Tried {
   double seconds = 0;
   /// As a whole, if it was timed so.
   std::optional<double> whole;
+  /// Whether other schedules of its kernels were looked at; and whether it is
+  /// the one that was found.
+  bool kept = false, won = false;
+};
+
+/// The least sum of kernels so far.
+struct Point {
+  /// Since the search began.
+  double at = 0;
+  double best = 0;
+};
+
+/// What the search spent its seconds on.
+struct Spent {
+  /// Drawing programs and lowering them; proposing schedules; timing kernels;
+  /// timing whole programs.
+  double programs = 0, schedules = 0, kernels = 0, wholes = 0;
 };
 
 struct Outcome {
@@ -148,6 +165,12 @@ struct Outcome {
   /// Whole programs.
   std::optional<double> staticWhole, whole;
   std::vector<Tried> tried;
+  /// Ways to run the kernels of the program found that this or any other
+  /// program saw, by the key of the first one.
+  std::map<std::string, std::vector<Option>> ways;
+  /// Whenever it became less.
+  std::vector<Point> curve;
+  Spent spent;
   /// Why it ended: "budget", "candidates", "nothing new", "stopped".
   std::string reason;
 };

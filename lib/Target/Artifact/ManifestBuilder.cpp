@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/HLIR/IR/Signature.h"
+#include "luminal/Dialect/HLIR/Utils/ModuleLocations.h"
 #include "luminal/Dialect/LLIR/Utils/Variants.h"
 #include "luminal/Support/Version.h"
 #include "luminal/Target/Artifact.h"
@@ -165,6 +166,7 @@ LogicalResult ManifestBuilder::addPrepareSchedule() {
         ManifestBuilder(second, constants, &manifest).build(manifest.target);
     if (failed(built))
       return failure();
+    manifest.modules.insert(built->modules.begin(), built->modules.end());
     manifest.prepare = std::make_shared<const Manifest>(std::move(*built));
   }
   return findPrepared();
@@ -244,6 +246,12 @@ LogicalResult ManifestBuilder::addStep(llir::StepOp op) {
   StepSpec step;
   step.kernel = op.getCallee().value_or("").str();
   step.name = op.getLabel().str();
+  walkNodes(op.getLoc(), [&](StringRef node, StringRef module) {
+    if (!llvm::is_contained(step.nodes, node))
+      step.nodes.push_back(node.str());
+    if (!module.empty())
+      manifest.modules.try_emplace(node.str(), module.str());
+  });
   for (Value buffer : op.getInputs())
     step.buffers.push_back(buffers.at(buffer));
   for (Value buffer : op.getOutputs())
@@ -426,6 +434,7 @@ LogicalResult ManifestBuilder::addVariants() {
         ManifestBuilder(variant, constants).buildVariant(manifest);
     if (failed(built))
       return failure();
+    manifest.modules.insert(built->modules.begin(), built->modules.end());
     manifest.variants.push_back(
         std::make_shared<const Manifest>(std::move(*built)));
   }

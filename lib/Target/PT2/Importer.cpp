@@ -28,6 +28,12 @@ Location Importer::getLoc(const Node &node) {
   Location loc = fileLoc;
   if (node.line)
     loc = FileLineColLoc::get(context, node.file, node.line, 0);
+  StringRef module = node.module;
+  if (auto it = archive.getModules().find(node.name);
+      module.empty() && it != archive.getModules().end())
+    module = it->second;
+  if (!module.empty())
+    loc = locateInModule(loc, module);
   return NameLoc::get(builder.getStringAttr(node.name), loc);
 }
 

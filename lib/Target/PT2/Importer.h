@@ -6,6 +6,7 @@
 
 #include "Archive/Archive.h"
 #include "Aten/OpCall.h"
+#include "luminal/Dialect/HLIR/Utils/ModuleLocations.h"
 #include "luminal/Target/PT2.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <set>

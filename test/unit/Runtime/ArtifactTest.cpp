@@ -62,6 +62,32 @@ TEST(Artifact, EmbedsWeights) {
   EXPECT_EQ(second(*artifact), "21");
 }
 
+TEST(Artifact, StepsHaveTheNamesOfTheModulesBesideThem) {
+  auto nameOf = [](Builder &b) {
+    auto artifact = b.load();
+    EXPECT_TRUE(artifact) << artifact.error().message;
+    return (*artifact)->getManifest().steps[0].name;
+  };
+  Builder b = withWeight(true);
+  b.m.steps[0].name = "map at model.py:3";
+  b.m.steps[0].nodes = {"mul", "add"};
+  EXPECT_EQ(nameOf(b), "map at model.py:3");
+  const std::string without = b.m.str();
+  b.m.modules = {{"mul", "layers.0.gate"}, {"add", "layers.0.up"}};
+  EXPECT_EQ(nameOf(b), "layers.0: gate, up (map)");
+  // The manifest is the same for models of other names.
+  EXPECT_EQ(b.m.str(), without);
+  b.m.modules = {{"add", "head"}};
+  EXPECT_EQ(nameOf(b), "head (map)");
+  b.m.modules = {{"sub", "head"}};
+  EXPECT_EQ(nameOf(b), "map at model.py:3");
+  // Of variants and of what is prepared, too.
+  auto other = std::make_shared<Manifest>(b.m);
+  other->variants = {std::make_shared<const Manifest>(b.m)};
+  other->nameSteps({{"add", "tail"}});
+  EXPECT_EQ(other->variants[0]->steps[0].name, "tail (map)");
+}
+
 TEST(Artifact, TheSamePartsGiveTheSameBytes) {
   TemporaryPath a(".lum"), b(".lum");
   EXPECT_OK(withWeight(true).write(a.path));

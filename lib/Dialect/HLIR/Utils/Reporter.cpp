@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/HLIR/Utils/Reporter.h"
+#include "luminal/Dialect/HLIR/Utils/ModuleLocations.h"
 #include "llvm/Support/Debug.h"
 
 #include <mutex>
@@ -47,6 +48,8 @@ static void send(remark::detail::InFlightRemark remark, StringRef pass,
                  ArrayRef<Reporter::Arg> args) {
   for (const Reporter::Arg &arg : args)
     remark << arg;
+  if (std::string modules = getModules(loc); remark && !modules.empty())
+    remark << Reporter::Arg("module", modules);
   DEBUG_WITH_TYPE(pass.data(), {
     llvm::raw_ostream &os = llvm::dbgs();
     os << pass << ": " << outcome << " " << name << " at " << describe(loc);

@@ -15,6 +15,7 @@
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 #include "luminal/Support/IndexCheck.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -325,6 +326,10 @@ Value BodyBuilder::emitOp(const Key &key, ValueRange operands) {
     return load(value, space, map);
   if (isa<ViewOp>(op))
     return operands[0];
+  // Each op of a kernel says where it comes from.
+  Location around = builder.getLoc();
+  auto restore = llvm::make_scope_exit([&] { builder.setLoc(around); });
+  builder.setLoc(op->getLoc());
   if (auto iota = dyn_cast<IotaOp>(op)) {
     MapAttr composed = compose(map, iota.getMap(), spaces[space], symbols);
     return IotaOp::create(builder, typeIn(space, value), composed);

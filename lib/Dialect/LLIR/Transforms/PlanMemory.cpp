@@ -428,6 +428,23 @@ static std::string getLabel(Operation *op) {
   return label;
 }
 
+/// Where a step comes from: what its kernel computes from its operands, in
+/// order. Constants and indices are the same in all parts of a program.
+static Location getOrigins(Operation *op) {
+  SmallVector<Location> parts;
+  DenseSet<Value> computed;
+  op->walk([&](Operation *part) {
+    bool reads = llvm::any_of(part->getOperands(), [&](Value operand) {
+      return isa<BlockArgument>(operand) || computed.contains(operand);
+    });
+    if (part != op && !reads)
+      return;
+    parts.push_back(part->getLoc());
+    computed.insert(part->result_begin(), part->result_end());
+  });
+  return FusedLoc::get(op->getContext(), parts);
+}
+
 void Planner::buildOutputs(ImplicitLocOpBuilder &b) {
   // Updates are counted over inputs and states, as the artifact lists them.
   SmallVector<int64_t> position;
@@ -449,7 +466,7 @@ void Planner::buildOutputs(ImplicitLocOpBuilder &b) {
 
 void Planner::buildStep(ImplicitLocOpBuilder &b, Operation *op,
                         ArrayRef<unsigned> own, OpBuilder &builder) {
-  b.setLoc(op->getLoc());
+  b.setLoc(getOrigins(op));
   auto getBuffers = [&](ValueRange values) {
     return llvm::map_to_vector(
         values, [&](Value value) { return getBuffer(b, value); });

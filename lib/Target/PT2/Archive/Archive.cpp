@@ -349,6 +349,13 @@ Result<Archive> Archive::read(ZipArchive opened) {
                                                              program->name));
   archive.document = std::make_shared<JsonDocument>(std::move(document));
   archive.program = std::make_shared<JsonRef>(archive.document->root());
+  if (const auto *table =
+          zip.find(root + "extra/" + std::string(kModulesMember))) {
+    LUMINAL_TRY(entries, zip.readChecked(*table));
+    LUMINAL_TRY(modules, parseModuleTable(entries.text(), zip.getName() + "!" +
+                                                              table->name));
+    archive.modules = std::move(modules);
+  }
 
   if (flat) {
     for (auto [member, tensors] :

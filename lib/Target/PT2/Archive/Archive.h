@@ -5,6 +5,7 @@
 #define LUMINAL_LIB_TARGET_PT2_ARCHIVE_ARCHIVE_H
 
 #include "Graph.h"
+#include "luminal/Support/ModulePaths.h"
 #include "luminal/Support/ZipArchive.h"
 
 namespace luminal::pt2 {
@@ -34,6 +35,8 @@ public:
 
   const JsonRef &getProgram() const { return *program; }
   const std::string &getName() const { return zip->getName(); }
+  /// Modules of nodes that say nothing of them themselves.
+  const ModuleTable &getModules() const { return modules; }
   /// Parameters and persistent buffers, then constants and other buffers; an
   /// archive may keep a buffer in either.
   const StoredTensor *find(const std::string &fqn) const;
@@ -53,6 +56,7 @@ private:
   std::shared_ptr<JsonDocument> document;
   std::shared_ptr<JsonRef> program;
   std::map<std::string, StoredTensor> weights, constants;
+  ModuleTable modules;
 };
 
 } // namespace luminal::pt2

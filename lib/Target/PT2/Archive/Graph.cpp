@@ -425,6 +425,37 @@ static void readStackTrace(std::string_view trace, Node &node) {
   }
 }
 
+/// The path of a module as its user would write it: a strict export has an
+/// expression, `L['self'].layers[0]` or `L['self']._modules['layers']`, and calls
+/// of one module after the first are numbered: `layers.0@1`.
+static std::string getModulePath(std::string_view text) {
+  text = text.substr(0, text.find('@'));
+  if (text.starts_with("L['"))
+    text = text.substr(std::min(text.size(), text.find(']') + 1));
+  std::string path;
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = std::min(text.find_first_of(".[]'", begin), text.size());
+    std::string_view part = text.substr(begin, end - begin);
+    if (!part.empty() && part != "_modules")
+      path += (path.empty() ? "" : ".") + std::string(part);
+    begin = end + 1;
+  }
+  return path;
+}
+
+/// Takes the innermost of `KEY,PATH,CLASS;KEY,PATH,CLASS`.
+static void readModuleStack(std::string_view stack, Node &node) {
+  std::string_view entry = stack.substr(stack.rfind(';') + 1);
+  size_t begin = entry.find(',') + 1, end = entry.rfind(',');
+  if (begin == 0 || end < begin)
+    return;
+  node.module = getModulePath(entry.substr(begin, end - begin));
+  if (node.module.empty()) {
+    std::string_view name = entry.substr(end + 1);
+    node.module = name.substr(name.rfind('.') + 1);
+  }
+}
+
 static Result<Node> parseNode(const JsonRef &json,
                               const ArgumentParser &arguments) {
   Node node;
@@ -453,6 +484,11 @@ static Result<Node> parseNode(const JsonRef &json,
     if (trace) {
       LUMINAL_TRY(text, trace->asString());
       readStackTrace(text, node);
+    }
+    LUMINAL_TRY(stack, metadata->find("nn_module_stack"));
+    if (stack) {
+      LUMINAL_TRY(text, stack->asString());
+      readModuleStack(text, node);
     }
   }
   LUMINAL_TRY(nameField, json.find("name"));

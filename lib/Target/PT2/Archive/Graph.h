@@ -85,6 +85,9 @@ struct Node {
   /// Innermost user frame of the stack trace; line 0 if there is none.
   std::string file;
   unsigned line = 0;
+  /// The path of its module as the user wrote it; of a node of the model itself
+  /// the model's class; empty where the archive does not tell.
+  std::string module;
   /// The node's position in the JSON text, for messages.
   std::string path;
   /// Under torch.autocast: operands take the float type that the archive states

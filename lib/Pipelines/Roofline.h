@@ -1,0 +1,34 @@
+//===- Roofline.h - The least time of a kernel ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_PIPELINES_ROOFLINE_H
+#define LUMINAL_LIB_PIPELINES_ROOFLINE_H
+
+#include "luminal/Support/MachineModel.h"
+#include <algorithm>
+
+namespace luminal {
+
+/// The nanoseconds that a kernel needs at least, by the model of the machine:
+/// to move its bytes, or to do its operations.
+class Roofline {
+public:
+  explicit Roofline(const MachineModel &machine)
+      : bytes(machine.getReadRate(machine.workers)),
+        operations(machine.workers * 2 * machine.getFmaRate()) {
+    // Of a GPU the table has products.
+    operations = std::max({operations, 2 * machine.products.library.f16,
+                           2 * machine.products.library.f32});
+  }
+  double of(double traffic, double flops) const {
+    return std::max(traffic / bytes, flops / operations);
+  }
+
+private:
+  /// A nanosecond.
+  double bytes, operations;
+};
+
+} // namespace luminal
+
+#endif // LUMINAL_LIB_PIPELINES_ROOFLINE_H

@@ -1,0 +1,173 @@
+# ===- test_names.py - Steps have the names of the user's modules -----------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import fnmatch
+import os
+import re
+
+import helpers
+import luminal
+import luminal._artifact
+import pytest
+import torch
+from torch import nn
+
+
+class LSTM(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.head = nn.Embedding(20, 16), nn.Linear(24, 20)
+        self.cells = nn.ModuleList([nn.LSTMCell(16, 24), nn.LSTMCell(24, 24)])
+
+    def forward(self, ids):
+        states = [(torch.zeros(ids.shape[0], 24),) * 2 for _ in self.cells]
+        for step in range(3):
+            x = self.embed(ids[:, step])
+            for layer, cell in enumerate(self.cells):
+                states[layer] = cell(x, states[layer])
+                x = states[layer][0]
+        return self.head(x)
+
+
+class Convolution(nn.Module):
+    """Of a graph: the mean of the neighbours."""
+
+    def __init__(self, width, out):
+        super().__init__()
+        self.own, self.near = nn.Linear(width, out), nn.Linear(width, out, bias=False)
+
+    def forward(self, x, edges):
+        source, target = edges
+        sums = torch.zeros_like(x).index_add(0, target, x[source])
+        counts = torch.zeros(x.shape[0]).index_add(0, target, torch.ones(source.shape[0]))
+        return self.own(x) + self.near(sums / counts.clamp(min=1).unsqueeze(1))
+
+
+class GNN(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = Convolution(8, 16), Convolution(16, 4)
+
+    def forward(self, x, edges):
+        return self.second(self.first(x, edges).relu(), edges).log_softmax(-1)
+
+
+def transformer(kind, inputs=None, **config):
+    import transformers
+    model = getattr(transformers, kind)
+    return model(model.config_class(**config)).eval(), (), inputs or {"input_ids": torch.randint(3, 96, (2, 8))}
+
+
+TEXT = {"vocab_size": 96, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+        "num_key_value_heads": 2, "use_cache": False}
+IMAGE = {"pixel_values": torch.randn(1, 3, 32, 32)}
+# Models, and what some of their steps are named for.
+MODELS = {
+    "llama": (lambda: transformer("LlamaForCausalLM", **TEXT),
+              ["model.embed_tokens", "model.layers.0.self_attn.o_proj", "model.layers.1.mlp*", "model.layers.1.self_attn*",
+               "lm_head"]),
+    "vit": (lambda: transformer("ViTForImageClassification", IMAGE, image_size=32, patch_size=8, hidden_size=32,
+                                intermediate_size=64, num_hidden_layers=2, num_attention_heads=4),
+            ["vit.embeddings.patch_embeddings*", "vit.*.1.*attention*", "classifier"]),
+    "moe": (lambda: transformer("MixtralForCausalLM", **TEXT, num_local_experts=4, experts_implementation="batched_mm"),
+            ["model.embed_tokens", "model.layers.0.mlp*", "lm_head"]),
+    "resnet": (lambda: transformer("ResNetForImageClassification", IMAGE, embedding_size=8, hidden_sizes=[8, 16], depths=[1, 1],
+                                   layer_type="basic", num_labels=4),
+               ["resnet.embedder*", "resnet.encoder.stages.1*", "classifier*"]),
+    "lstm": (lambda: (LSTM(), (torch.randint(0, 20, (2, 3)),), {}), ["cells.[*]", "embed", "head"]),
+    "gnn": (lambda: (GNN(), (torch.randn(6, 8), torch.randint(0, 6, (2, 12))), {}), ["first.*", "second*"]),
+}
+
+
+def paths_of(name):
+    """The modules that a step is named for, as patterns, and its kind."""
+    found = re.fullmatch(r"(.*) \(([^()]+)\)", name)
+    assert found is not None, name
+    paths = []
+    for group in found[1].split("; "):
+        prefix, _, rests = group.partition(": ")
+        paths += [f"{prefix}.{rest}" for rest in rests.split(", ")] if rests else [prefix]
+    return paths, found[2]
+
+
+def check(names, model, expected):
+    modules = [path for path, _ in model.named_modules() if path] + [type(model).__name__]
+    told = []
+    for name in names:
+        paths, _ = paths_of(name)
+        for path in paths:
+            if not path.endswith("..."):
+                assert fnmatch.filter(modules, path), f"'{name}' names no module '{path}'"
+        told += paths
+    for path in expected:
+        assert fnmatch.filter(told, path), f"no step is of '{path}': {told}"
+
+
+@pytest.fixture
+def loaded(monkeypatch):
+    """The artifacts that are loaded, in order."""
+    artifacts = []
+    from_bytes = luminal._artifact.Artifact.from_bytes
+
+    def load(data, device=0):
+        artifacts.append(from_bytes(data, device))
+        return artifacts[-1]
+
+    monkeypatch.setattr(luminal._artifact.Artifact, "from_bytes", staticmethod(load))
+    return artifacts
+
+
+def steps_of(artifact, call):
+    return [step.name for step in luminal._profile.profile(artifact, call, 1, None).steps]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_steps_are_the_users_modules(name, loaded):
+    make, expected = MODELS[name]
+    model, args, kwargs = make()
+    with torch.no_grad():
+        exported = luminal.compile(model, args, kwargs)
+        check([step.name for step in exported.profile().steps], model, expected)
+        check([step["name"] for step in exported.report.data["program"]], model, expected)
+        loaded.clear()
+        compiled = helpers.compile(model, fullgraph=True)
+        compiled(*args, **kwargs)
+        assert len(loaded) == 1
+        check(steps_of(loaded[0], lambda: compiled(*args, **kwargs)), model, expected)
+
+
+class Net(nn.Module):
+    def __init__(self, *names):
+        super().__init__()
+        for name in names:
+            setattr(self, name, nn.Linear(8, 8))
+        self.names = names
+
+    def forward(self, x):
+        for name in self.names:
+            x = getattr(self, name)(x)
+        return x
+
+
+def test_equal_graphs_share_an_artifact_and_keep_their_names(loaded, tmp_path, monkeypatch):
+    monkeypatch.setenv("LUMINAL_CACHE", str(tmp_path / "cache"))
+    x = torch.randn(4, 8)
+    for names in (("encode", "decode"), ("first", "second")):
+        model = Net(*names).eval()
+        with torch.no_grad():
+            compiled = helpers.compile(model)
+            helpers.same(compiled(x), model(x))
+            check(steps_of(loaded[-1], lambda: compiled(x)), model, names)
+    assert len(os.listdir(tmp_path / "cache")) == 1
+
+
+def test_saved_artifacts_have_the_names(tmp_path):
+    model, x = Net("encode", "decode").eval(), torch.randn(4, 8)
+    luminal.compile(model, (x,)).save(tmp_path / "m.lum")
+    check([step.name for step in luminal.load(tmp_path / "m.lum").profile(None, (x,)).steps], model, ["encode", "decode"])
+
+
+def test_functions_are_named(loaded):
+    def area(x):
+        return (x * x).sum(-1)
+
+    assert {step.name.split(" (")[0] for step in luminal.compile(area, (torch.randn(4, 8),)).profile().steps} == {"area"}
