@@ -56,10 +56,9 @@ static LocationAttr makeLocation(Location place, const ScheduleNote &note) {
   if (note.predicted)
     fields.set("predicted", b.getF64FloatAttr(*note.predicted));
   fields.set("roofline", b.getF64FloatAttr(note.roofline));
-  return FusedLoc::get(
-      b.getContext(), {place},
-      b.getDictionaryAttr(b.getNamedAttr(
-          kNote, b.getDictionaryAttr(fields.getAttrs()))));
+  return FusedLoc::get(b.getContext(), {place},
+                       b.getDictionaryAttr(b.getNamedAttr(
+                           kNote, b.getDictionaryAttr(fields.getAttrs()))));
 }
 
 void luminal::noteSchedules(ModuleOp module, const TargetInterface &target,
@@ -85,8 +84,8 @@ void luminal::noteSchedules(ModuleOp module, const TargetInterface &target,
       }
       ScheduleNote note;
       llir::Cost cost = cast<llir::CostOpInterface>(op).getCost();
-      note.bytes = llir::nominalValue(cost.bytesRead + cost.bytesWritten,
-                                      assumptions);
+      note.bytes =
+          llir::nominalValue(cost.bytesRead + cost.bytesWritten, assumptions);
       note.flops = llir::nominalValue(cost.flops, assumptions);
       note.roofline = roofline.of(note.bytes, note.flops);
       if (kernel)
@@ -108,8 +107,7 @@ std::optional<ScheduleNote> luminal::findScheduleNote(Location step) {
     auto fused = dyn_cast<FusedLoc>(part);
     auto data = fused ? dyn_cast_or_null<DictionaryAttr>(fused.getMetadata())
                       : DictionaryAttr();
-    auto fields =
-        data ? data.getAs<DictionaryAttr>(kNote) : DictionaryAttr();
+    auto fields = data ? data.getAs<DictionaryAttr>(kNote) : DictionaryAttr();
     if (!fields)
       return WalkResult::advance();
     auto text = [&](StringRef name) {
@@ -120,9 +118,12 @@ std::optional<ScheduleNote> luminal::findScheduleNote(Location step) {
       auto attr = fields.getAs<FloatAttr>(name);
       return attr ? std::optional(attr.getValueAsDouble()) : std::nullopt;
     };
-    note = {text("schedule"),           text("why"),
-            number("bytes").value_or(0), number("flops").value_or(0),
-            number("predicted"),        number("roofline").value_or(0)};
+    note = {text("schedule"),
+            text("why"),
+            number("bytes").value_or(0),
+            number("flops").value_or(0),
+            number("predicted"),
+            number("roofline").value_or(0)};
     return WalkResult::interrupt();
   });
   return note;

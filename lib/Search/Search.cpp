@@ -184,8 +184,8 @@ Status Searcher::refine(Program &program) {
         continue;
       from[i] = choice.options[i];
       LUMINAL_TRY(more, measured(options, spent.schedules, [&] {
-        return space.refine(program, i, choice.options[i]);
-      }));
+                    return space.refine(program, i, choice.options[i]);
+                  }));
       if (more.empty())
         continue;
       for (Option &option : more)
@@ -237,8 +237,8 @@ Status Searcher::draw() {
     }
     Result<std::optional<Program>> drawn = std::optional<Program>();
     if (inVain < options.patience)
-      drawn = measured(options, spent.programs,
-                       [&] { return space.draw(number); });
+      drawn =
+          measured(options, spent.programs, [&] { return space.draw(number); });
     if (!drawn)
       return drawn.takeError();
     // What was learned from schedules may give more.
@@ -331,8 +331,8 @@ Status Searcher::finish(Outcome &outcome) {
   size_t best = 0;
   if (finalists.size() > 1) {
     LUMINAL_TRY(wholes, measured(options, spent.wholes, [&] {
-      return clock.timePrograms(finalists);
-    }));
+                  return clock.timePrograms(finalists);
+                }));
     if (wholes) {
       outcome.staticWhole = wholes->front();
       for (size_t i = 1; i < finalists.size(); ++i) {

@@ -20,8 +20,9 @@ TEST(ModulePaths, JoinsWhatTheyBeginWith) {
   EXPECT_EQ(join({"layers.0.norm", "layers.12.norm"}), "layers.*.norm");
   // What has no number in one of them is no index.
   EXPECT_EQ(join({"a.0.x", "a.b.x"}), "a: 0.x, b.x");
-  EXPECT_EQ(join({"layers.1.attn.o", "layers.1.norm", "head", "layers.1.attn.o"}),
-            "layers.1: attn.o, norm; head");
+  EXPECT_EQ(
+      join({"layers.1.attn.o", "layers.1.norm", "head", "layers.1.attn.o"}),
+      "layers.1: attn.o, norm; head");
   EXPECT_EQ(join({"0", "1", "2.x"}), "*: x");
   EXPECT_EQ(join({"a.b", "a.c", "a.d", "a.e", "a.f", "a.g", "a.h"}),
             "a: b, c, d, e, f, g, ...");

@@ -83,8 +83,7 @@ void luminal::stripModules(Operation *root) {
 void luminal::restoreModules(Operation *root, const ModuleTable &table) {
   AttrTypeReplacer replacer;
   replacer.addReplacement(
-      [&](NameLoc node)
-          -> std::optional<std::pair<Attribute, WalkResult>> {
+      [&](NameLoc node) -> std::optional<std::pair<Attribute, WalkResult>> {
         auto found = table.find(std::string_view(node.getName().getValue()));
         if (found == table.end() || getPath(node.getChildLoc()))
           return std::nullopt;

@@ -352,8 +352,8 @@ Result<Archive> Archive::read(ZipArchive opened) {
   if (const auto *table =
           zip.find(root + "extra/" + std::string(kModulesMember))) {
     LUMINAL_TRY(entries, zip.readChecked(*table));
-    LUMINAL_TRY(modules, parseModuleTable(entries.text(), zip.getName() + "!" +
-                                                              table->name));
+    LUMINAL_TRY(modules, parseModuleTable(entries.text(),
+                                          zip.getName() + "!" + table->name));
     archive.modules = std::move(modules);
   }
 

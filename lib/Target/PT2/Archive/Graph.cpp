@@ -426,8 +426,8 @@ static void readStackTrace(std::string_view trace, Node &node) {
 }
 
 /// The path of a module as its user would write it: a strict export has an
-/// expression, `L['self'].layers[0]` or `L['self']._modules['layers']`, and calls
-/// of one module after the first are numbered: `layers.0@1`.
+/// expression, `L['self'].layers[0]` or `L['self']._modules['layers']`, and
+/// calls of one module after the first are numbered: `layers.0@1`.
 static std::string getModulePath(std::string_view text) {
   text = text.substr(0, text.find('@'));
   if (text.starts_with("L['"))
