@@ -91,12 +91,13 @@ def explain(function: Callable[..., Any], **options: Unpack[OptionValues]) -> Ca
             backend._torchdynamo_orig_backend = _backend.backend  # type: ignore[attr-defined]
             try:
                 torch.compile(function, backend=backend)(*args, **kwargs)
-                explanation.breaks += [_notices.break_text(found) for found in torch._dynamo.utils.graph_break_reasons
-                                       if found.graph_break]
+                found = [reason for reason in torch._dynamo.utils.graph_break_reasons if reason.graph_break]
+                explanation.breaks += map(_notices.break_text, found)
             finally:
                 torch._dynamo.reset()
         known = {str(op) for graph in explanation.graphs for op in graph.unsupported}
-        explanation.notes = [note for note in explanation.notes if not any(note.endswith(op) for op in known)]
+        known |= {_notices.reason(each.reason) for each in found}
+        explanation.notes = [note for note in explanation.notes if not any(text in note for text in known)]
         return explanation
 
     return run

@@ -87,7 +87,9 @@ def watch(ours: Callable[..., Any]) -> None:
         if _is_ours(frame.f_locals["compiler_fn"], ours):
             code = frame.f_locals.get("code")
             is_named = isinstance(code, types.CodeType) and _errors.is_of_user(code.co_filename)
-            warnings.warn(f"PyTorch runs {code.co_name if is_named else 'a module'} itself, of which luminal compiles nothing: "
+            about = re.search(r"Developer debug context: (.{1,60})$", str(error), re.M)
+            name = code.co_name if is_named else about[1] if about else "a module"
+            warnings.warn(f"PyTorch runs {name} itself, of which luminal compiles nothing: "
                           f"{text_of(error, code)}", _errors.LuminalWarning, stacklevel=2)
 
     forget = handler.clear

@@ -30,10 +30,8 @@ int main(int argc, char **argv) {
   // returns 1 for every failure; this project reserves 1 for negative results.
   auto run = [&]() -> luminal::Result<int> {
     // MLIR's main would not say that this is an error.
-    if (std::error_code code =
-            llvm::sys::fs::access(input, llvm::sys::fs::AccessMode::Exist);
-        code && input != "-")
-      return luminal::Error(input + ": cannot be opened: " + code.message());
+    if (input != "-" && !llvm::sys::fs::exists(input))
+      return luminal::Error(input + ": cannot be opened");
     LUMINAL_TRY(file, luminal::OutputFile::create(output));
     LUMINAL_TRY(memory, luminal::MemoryFile::create());
     bool isGood = succeeded(
