@@ -1,0 +1,230 @@
+# ===- _model.py - A checkpoint that writes text --------------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""``luminal.LLM``: from a checkpoint folder to text."""
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+import resource
+import statistics
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from tokenizers.decoders import DecodeStream
+
+from .. import _errors
+from . import _checkpoint
+from ._decoder import Decoder
+from ._sampling import Sampling
+
+Prompt = str | Sequence[int] | Sequence[Mapping[str, str]]
+
+
+@dataclasses.dataclass
+class Stats:
+    """Of one text."""
+
+    prompt_tokens: int = 0
+    tokens: int = 0
+    first_seconds: float = 0.0
+    """From the call to the first token (TTFT)."""
+    token_seconds: list[float] = dataclasses.field(default_factory=list)
+    """Of each later token."""
+
+    @property
+    def seconds_per_token(self) -> float:
+        """The median over the later tokens (TPOT); 0 where there are none."""
+        return statistics.median(self.token_seconds) if self.token_seconds else 0.0
+
+    def __str__(self) -> str:
+        rate = f", {1 / self.seconds_per_token:.1f} tokens/s" if self.seconds_per_token else ""
+        return (f"{self.prompt_tokens} tokens in, {self.tokens} out: the first after {self.first_seconds * 1e3:.1f} ms, "
+                f"then {self.seconds_per_token * 1e3:.2f} ms each{rate}")
+
+
+@dataclasses.dataclass
+class Completion:
+    """A text that was written."""
+
+    text: str
+    tokens: list[int]
+    finish_reason: str
+    """"stop": an end of text, or a string to stop at; "length": there may be no more tokens."""
+    stats: Stats
+
+
+class LLM:
+    """A causal language model of a checkpoint folder (``config.json``, ``*.safetensors``, ``tokenizer.json``), compiled.
+
+    Weights are read once; the cache is written in place; prompts go through in chunks. It writes one text at a time:
+    calls from several threads take turns.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, cache_length: int = 0, chunk: int = 256, dtype: str = "auto",
+                 device: str | torch.device = "cpu", **options: Any) -> None:
+        """``cache_length``: tokens of a prompt and its text together (0: as many as the model has positions, at most
+        4096); ``chunk``: tokens of a prompt that one call takes; ``dtype``: of weights ("auto": as the checkpoint has
+        them); ``options``: of ``luminal.compile``. Raises ArgumentError for a folder that is no checkpoint."""
+        for name, value, least in (("cache_length", cache_length, 0), ("chunk", chunk, 1)):
+            if value < least:
+                raise _errors.ArgumentError(f"{name} is {value}: expected {least} or more")
+        began = time.perf_counter()
+        self._checkpoint = _checkpoint.read(pathlib.Path(path), dtype, torch.device(device))
+        self.name, self.tokenizer = self._checkpoint.name, self._checkpoint.tokenizer
+        positions = getattr(self._checkpoint.model.config.get_text_config(), "max_position_embeddings", None)
+        if cache_length and positions and cache_length > positions:
+            raise _errors.ArgumentError(f"cache_length is {cache_length}: the model has {positions} positions")
+        loaded = time.perf_counter()
+        self._decoder = Decoder(self._checkpoint.model, cache_length or min(positions or 4096, 4096), chunk, **options)
+        self.load_seconds, self.compile_seconds = loaded - began, time.perf_counter() - loaded
+        self._device = self._checkpoint.model.device
+        self._lock, self._writer = threading.Lock(), 0
+
+    @property
+    def cache_length(self) -> int:
+        """Tokens of a prompt and its text together."""
+        return self._decoder.length
+
+    @property
+    def compiled(self) -> Any:
+        """The compiled step: reports, profiles and its program are there."""
+        return self._decoder.compiled
+
+    def encode(self, prompt: Prompt) -> list[int]:
+        """The tokens of a text, or of the messages of a chat, by the checkpoint's template. Raises ArgumentError for tokens
+        that the model does not have, and for more than fit into the cache with one more."""
+        if isinstance(prompt, str):
+            ids = self.tokenizer(prompt)["input_ids"]
+        elif prompt and isinstance(prompt[0], Mapping):
+            if getattr(self.tokenizer, "chat_template", None) is None:
+                raise _errors.ArgumentError(f"{self.name}: the checkpoint has no chat template")
+            try:
+                ids = self.tokenizer.apply_chat_template(prompt, add_generation_prompt=True, tokenize=True, return_dict=True)["input_ids"]
+            except Exception as error:  # whatever the template raises
+                raise _errors.ArgumentError(f"the chat template refuses the messages: {_errors.sentence(error)}") from error
+        else:
+            ids = list(prompt)
+        size = self._checkpoint.model.get_input_embeddings().weight.shape[0]
+        if not ids or not all(type(i) is int and 0 <= i < size for i in ids):
+            raise _errors.ArgumentError(f"the prompt is no list of one token or more below {size}" if ids else "the prompt is empty")
+        if len(ids) >= self.cache_length:
+            raise _errors.ArgumentError(f"the prompt has {len(ids)} tokens: the cache holds {self.cache_length}, the text included")
+        return ids
+
+    def generate(self, prompt: Prompt, *, max_tokens: int = 0, stop: Sequence[str] = (), sampling: Sampling | None = None) -> Completion:
+        """Writes a text to its end, to one of ``stop`` (which it does not hold), or to ``max_tokens`` (0: until the cache is
+        full)."""
+        stream = self.stream(prompt, max_tokens=max_tokens, stop=stop, sampling=sampling)
+        for _ in stream:
+            pass
+        return stream.completion
+
+    def stream(self, prompt: Prompt, *, max_tokens: int = 0, stop: Sequence[str] = (), sampling: Sampling | None = None) -> Stream:
+        """The same, piece by piece as it is written."""
+        if max_tokens < 0:
+            raise _errors.ArgumentError(f"max_tokens is {max_tokens}: expected 0 or more")
+        ids = self.encode(prompt)
+        room = self.cache_length - len(ids)
+        return Stream(self, ids, min(max_tokens, room) if max_tokens else room, [s for s in stop if s], sampling or Sampling())
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Waits until no other text is written."""
+        if self._writer == threading.get_ident():
+            raise _errors.ArgumentError("another text of this thread is not at its end: read it, or close it")
+        with self._lock:
+            self._writer = threading.get_ident()
+            try:
+                yield
+            finally:
+                self._writer = 0
+
+    def memory(self) -> int:
+        """The most bytes that the process has had on the host."""
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+class Stream(Iterator[str]):
+    """The pieces of a text; ``completion`` is the whole, as far as it is written."""
+
+    def __init__(self, llm: LLM, ids: list[int], count: int, stop: list[str], sampling: Sampling) -> None:
+        self.completion = Completion("", [], "length", Stats(len(ids)))
+        self._llm, self._ids, self._count, self._stop, self._sampling = llm, ids, count, stop, sampling
+        self._began = time.perf_counter()
+        self._pieces = self._write()
+
+    def __next__(self) -> str:
+        return next(self._pieces)
+
+    def close(self) -> None:
+        """Ends the text where it is; other texts may be written."""
+        self._pieces.close()
+
+    def _write(self) -> Iterator[str]:
+        # What may be the beginning of a string to stop at waits.
+        held, done, is_cut = "", self.completion, False
+        decode, tokenizer = DecodeStream(skip_special_tokens=True), self._llm.tokenizer.backend_tokenizer
+        for token in self._tokens():
+            done.tokens.append(token)
+            if token in self._llm._checkpoint.ends:
+                done.finish_reason = "stop"
+                break
+            held += decode.step(tokenizer, token) or ""
+            found = [at for at in map(held.find, self._stop) if at >= 0]
+            if found:
+                done.finish_reason, held, is_cut = "stop", held[:min(found)], True
+                break
+            safe = len(held) - max((k for s in self._stop for k in range(1, len(s)) if held.endswith(s[:k])), default=0)
+            if safe:
+                piece, held = held[:safe], held[safe:]
+                done.text += piece
+                yield piece
+        if not is_cut:  # bytes of a character that is not whole
+            whole = self._llm.tokenizer.decode(done.tokens, skip_special_tokens=True)
+            held = whole[len(done.text):] if whole.startswith(done.text + held) else held
+        if held:
+            done.text += held
+            yield held
+
+    def _tokens(self) -> Iterator[int]:
+        """Tokens as they are read. On a device with a queue, each is read once the next step is under way."""
+        llm, stats, sampling = self._llm, self.completion.stats, self._sampling
+        decoder, device = llm._decoder, llm._device
+        generator = sampling.generator(device)
+        with llm._turn(), torch.no_grad():
+            decoder.reset()
+            ids = torch.tensor(self._ids, device=device)
+            seen = ids
+            waiting: torch.Tensor | None = None
+            last = 0.0
+            for i in range(self._count):
+                logits, likeliest = decoder.append(ids)
+                token = likeliest if sampling.is_likeliest else sampling.draw(logits, seen, generator)
+                ids = token[None]
+                if sampling.repetition_penalty != 1:
+                    seen = torch.cat((seen, ids))
+                ready = token if device.type == "cpu" else waiting
+                waiting = token
+                if ready is None:
+                    continue
+                value = int(ready)
+                self._time(stats, last)
+                yield value
+                last = time.perf_counter()  # without what the caller does with it
+            if device.type != "cpu" and waiting is not None:
+                value = int(waiting)
+                self._time(stats, last)
+                yield value
+
+    def _time(self, stats: Stats, last: float) -> None:
+        now = time.perf_counter()
+        stats.tokens += 1
+        if stats.tokens == 1:
+            stats.first_seconds = now - self._began
+        else:
+            stats.token_seconds.append(now - last)
