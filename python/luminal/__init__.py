@@ -5,7 +5,7 @@
 ``torch.compile(model, backend="luminal")`` needs no import of this package. ``luminal.compile`` compiles a model with
 its own signature, ``luminal.load`` runs an artifact (and needs no torch). ``luminal.explain`` tells what becomes of a
 function, ``luminal.explore`` shows the equal programs that the compiler chooses from, ``luminal.bench`` times a model
-beside eager PyTorch and Inductor.
+beside eager PyTorch and Inductor. ``luminal.LLM`` writes text by a checkpoint folder.
 """
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ if TYPE_CHECKING:
     from ._explore import explore
     from ._load import load
     from ._prepared import invalidate
+    from .llm import LLM
 
 __version__ = "0.1.0"
 __all__ = ["ArgumentError", "ArtifactError", "CallError", "CompileError", "DTypeError", "DeviceError",
-           "FailedAssertionError", "LibraryError", "LuminalError", "LuminalWarning", "ShapeError", "TrainingError",
+           "FailedAssertionError", "LLM", "LibraryError", "LuminalError", "LuminalWarning", "ShapeError", "TrainingError",
            "UnsupportedOp", "UnsupportedOpError", "bench", "compile", "devices", "explain", "explore", "invalidate", "load"]
 
 # torch imports this package while it is itself imported (TORCH_LOGS), so nothing here may import torch.
 _MODULES = {"bench": "_bench", "compile": "_compile", "explain": "_explain", "explore": "_explore", "invalidate": "_prepared",
-            "load": "_load"}
+            "load": "_load", "LLM": "llm"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,6 @@
 # ===- __main__.py - python -m luminal ----------------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""``luminal compile|run|info|bench``, or ``python -m luminal``: exit code 2, and one line, where the input is at fault."""
+"""``luminal compile|run|info|bench|generate|serve``, or ``python -m luminal``: exit code 2, and one line, where the input is at fault."""
 from __future__ import annotations
 
 import argparse
@@ -8,7 +8,7 @@ import pathlib
 import sys
 from typing import Any, NoReturn
 
-from . import __version__, _errors
+from . import __version__, _errors, _text
 from ._artifact import Artifact, Tensor
 
 
@@ -44,6 +44,7 @@ def _parse() -> argparse.ArgumentParser:
     info.add_argument("artifact", type=pathlib.Path)
     bench = commands.add_parser("bench", help="an archive in eager PyTorch, Inductor and Luminal, on its sample inputs")
     bench.add_argument("archive", type=pathlib.Path)
+    _text.add(commands)
     return parser
 
 
@@ -146,7 +147,8 @@ def main() -> int:
     if args.options and args.command != "compile":
         parser.error(f"unrecognized arguments: -- {' '.join(args.options)}")
     try:
-        {"compile": _compile, "run": _run, "info": _info, "bench": _bench}[args.command](args)
+        {"compile": _compile, "run": _run, "info": _info, "bench": _bench, "generate": _text.generate,
+         "serve": _text.serve}[args.command](args)
     except OSError as error:
         print(f"luminal: error: {error.filename}: {error.strerror}" if error.filename else f"luminal: error: {error}", file=sys.stderr)
         return 2

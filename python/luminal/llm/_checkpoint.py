@@ -25,6 +25,8 @@ class Checkpoint:
     tokenizer: Any
     ends: frozenset[int]
     """Tokens that end a text."""
+    vocabulary: int
+    """So many tokens there are."""
 
 
 def read(path: pathlib.Path, dtype: str, device: torch.device) -> Checkpoint:
@@ -36,13 +38,19 @@ def read(path: pathlib.Path, dtype: str, device: torch.device) -> Checkpoint:
     known = ("auto", "float32", "float16", "bfloat16")
     if dtype not in known:
         raise _errors.ArgumentError(f"dtype is {dtype!r}: expected one of {', '.join(known)}")
+    shows_progress = transformers.utils.logging.is_progress_bar_enabled()
+    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         model = transformers.AutoModelForCausalLM.from_pretrained(
             path, dtype=dtype if dtype == "auto" else getattr(torch, dtype), local_files_only=True)
     except Exception as error:  # transformers has no error of its own for it
         raise _errors.ArgumentError(f"{path}: transformers cannot load the model: {_errors.sentence(error)}") from error
-    model = model.eval().to(device)  # type: ignore[arg-type]
-    return Checkpoint(path.resolve().name, model, tokenizer, _ends(model))
+    finally:
+        if shows_progress:
+            transformers.utils.logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+    model = model.eval().to(device)  # type: ignore[no-untyped-call]
+    embedding: Any = model.get_input_embeddings()
+    return Checkpoint(path.resolve().name, model, tokenizer, _ends(model), embedding.weight.shape[0])
 
 
 def _check_weights(path: pathlib.Path) -> None:
@@ -60,7 +68,7 @@ def _check_weights(path: pathlib.Path) -> None:
         if not file.is_file():
             raise _errors.ArgumentError(f"{file}: there is no such file, which {index.name} names")
         try:
-            with safetensors.safe_open(file, "pt"):  # type: ignore[no-untyped-call]
+            with safetensors.safe_open(file, "pt"):
                 pass
         except (OSError, safetensors.SafetensorError) as error:
             raise _errors.ArgumentError(f"{file}: weights cannot be read: {error}") from None

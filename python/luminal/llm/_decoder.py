@@ -15,9 +15,13 @@ from transformers.cache_utils import Cache, DummyLayer, StaticLayer, StaticSlidi
 from .. import _compile, _errors
 
 
-class _Layer(StaticLayer):
+class _Layer(StaticLayer):  # type: ignore[no-untyped-call]
     """The cache of one layer at full length, written at the positions that the step is given. Where a layer attends to a
     window only, its mask says so."""
+
+    keys: Any
+    values: Any
+    positions: Any
 
     def update(self, key_states: torch.Tensor, value_states: torch.Tensor, *_: Any, **__: Any) -> tuple[torch.Tensor, torch.Tensor]:
         if not self.is_initialized:
@@ -34,12 +38,12 @@ class Step(nn.Module):
     def __init__(self, model: transformers.PreTrainedModel, length: int) -> None:
         super().__init__()
         self.model, self.length = model, length
-        self.layers = [self._layer(layer) for layer in transformers.StaticCache(model.config, max_cache_len=length).layers]
+        self.layers: list[Any] = [self._layer(layer) for layer in transformers.StaticCache(model.config, max_cache_len=length).layers]
         self.cache = Cache(layers=self.layers)
         # The first step shows the shapes of keys and values, which differ from layer to layer in some models.
-        place = {"device": model.device}
+        first = torch.zeros(1, dtype=torch.int64, device=model.device)
         with torch.no_grad():
-            self(torch.zeros((1, 1), dtype=torch.int64, **place), torch.zeros(1, dtype=torch.int64, **place))
+            self(first[None], first)
         self.used = [i for i, layer in enumerate(self.layers) if layer.is_initialized]
         for i in self.used:
             self.register_buffer(f"keys_{i}", self.layers[i].keys.zero_(), persistent=False)
@@ -87,7 +91,7 @@ class Decoder:
         if self.used + len(ids) > self.length:
             raise _errors.ArgumentError(f"{self.used + len(ids)} tokens do not fit into a cache of {self.length}")
         result = None
-        for part in ids.split(self.chunk):
+        for part in torch.split(ids, self.chunk):
             positions = self._positions[self.used:self.used + len(part)]
             result = self.compiled(part[None], positions)
             self.used += len(part)

@@ -11,7 +11,7 @@ import resource
 import statistics
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -58,6 +58,15 @@ class Completion:
     stats: Stats
 
 
+def _find_device(device: str | torch.device) -> torch.device:
+    try:
+        found = torch.device(device)
+        torch.empty(0, device=found)
+    except (RuntimeError, AssertionError) as error:
+        raise _errors.DeviceError(f"device {str(device)!r} cannot be used: {_errors.sentence(error)}") from None
+    return found
+
+
 class LLM:
     """A causal language model of a checkpoint folder (``config.json``, ``*.safetensors``, ``tokenizer.json``), compiled.
 
@@ -74,7 +83,7 @@ class LLM:
             if value < least:
                 raise _errors.ArgumentError(f"{name} is {value}: expected {least} or more")
         began = time.perf_counter()
-        self._checkpoint = _checkpoint.read(pathlib.Path(path), dtype, torch.device(device))
+        self._checkpoint = _checkpoint.read(pathlib.Path(path), dtype, _find_device(device))
         self.name, self.tokenizer = self._checkpoint.name, self._checkpoint.tokenizer
         positions = getattr(self._checkpoint.model.config.get_text_config(), "max_position_embeddings", None)
         if cache_length and positions and cache_length > positions:
@@ -99,7 +108,7 @@ class LLM:
         """The tokens of a text, or of the messages of a chat, by the checkpoint's template. Raises ArgumentError for tokens
         that the model does not have, and for more than fit into the cache with one more."""
         if isinstance(prompt, str):
-            ids = self.tokenizer(prompt)["input_ids"]
+            ids: list[int] = self.tokenizer(prompt)["input_ids"]
         elif prompt and isinstance(prompt[0], Mapping):
             if getattr(self.tokenizer, "chat_template", None) is None:
                 raise _errors.ArgumentError(f"{self.name}: the checkpoint has no chat template")
@@ -108,8 +117,8 @@ class LLM:
             except Exception as error:  # whatever the template raises
                 raise _errors.ArgumentError(f"the chat template refuses the messages: {_errors.sentence(error)}") from error
         else:
-            ids = list(prompt)
-        size = self._checkpoint.model.get_input_embeddings().weight.shape[0]
+            ids = list(prompt)  # type: ignore[arg-type]
+        size = self._checkpoint.vocabulary
         if not ids or not all(type(i) is int and 0 <= i < size for i in ids):
             raise _errors.ArgumentError(f"the prompt is no list of one token or more below {size}" if ids else "the prompt is empty")
         if len(ids) >= self.cache_length:
@@ -165,7 +174,7 @@ class Stream(Iterator[str]):
         """Ends the text where it is; other texts may be written."""
         self._pieces.close()
 
-    def _write(self) -> Iterator[str]:
+    def _write(self) -> Generator[str, None, None]:
         # What may be the beginning of a string to stop at waits.
         held, done, is_cut = "", self.completion, False
         decode, tokenizer = DecodeStream(skip_special_tokens=True), self._llm.tokenizer.backend_tokenizer

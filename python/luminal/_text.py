@@ -1,0 +1,79 @@
+# ===- _text.py - luminal generate and luminal serve ------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The commands of language models: their options, and what they do."""
+from __future__ import annotations
+
+import argparse
+import pathlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+from . import _errors
+
+if TYPE_CHECKING:
+    from .llm import LLM
+
+
+def add(commands: Any) -> None:
+    """Adds the commands to those of ``luminal``. Needs neither torch nor transformers."""
+    generate = commands.add_parser("generate", help="text by a checkpoint folder")
+    _add_model(generate)
+    generate.add_argument("--prompt", metavar="TEXT", help="what the text begins with (default: what is read from the standard input)")
+    generate.add_argument("--chat", action="store_true", help="the prompt is a message, in the checkpoint's template of chats")
+    generate.add_argument("--max-tokens", type=int, default=0, metavar="N", help="at most so many (default: until the cache is full)")
+    generate.add_argument("--stop", action="append", default=[], metavar="TEXT", help="end before this text; repeated")
+    generate.add_argument("--temperature", type=float, default=0.0, metavar="T", help="0: the likeliest token (default)")
+    generate.add_argument("--top-k", type=int, default=0, metavar="K", help="draw one of the K likeliest")
+    generate.add_argument("--top-p", type=float, default=1.0, metavar="P", help="draw one of the likeliest that sum up to P")
+    generate.add_argument("--repetition-penalty", type=float, default=1.0, metavar="X")
+    generate.add_argument("--seed", type=int, metavar="N", help="draw the same tokens again")
+    generate.add_argument("--quiet", action="store_true", help="no line of what it took")
+    serve = commands.add_parser("serve", help="a checkpoint folder by HTTP, in OpenAI's form")
+    _add_model(serve)
+    serve.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
+    serve.add_argument("--port", type=int, default=8000, help="port to listen on (8000; 0: a free one)")
+    serve.add_argument("--max-waiting", type=int, default=64, metavar="N", help="requests that wait at once; others are turned away (64)")
+
+
+def _add_model(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("checkpoint", type=pathlib.Path, help="folder with config.json, *.safetensors and tokenizer.json")
+    parser.add_argument("--cache-length", type=int, default=0, metavar="N", help="tokens of a prompt and its text (the model's, at most 4096)")
+    parser.add_argument("--chunk", type=int, default=256, metavar="N", help="tokens of a prompt in one call (256)")
+    parser.add_argument("--dtype", default="auto", help="of weights: auto (default), float32, float16 or bfloat16")
+    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    parser.add_argument("--search-budget", type=float, default=0.0, metavar="SECONDS", help="measure for so long what is fastest here")
+
+
+def _load(args: argparse.Namespace) -> LLM:
+    try:
+        from .llm import LLM
+    except ImportError as error:
+        raise _errors.LibraryError(f"{error.name} is not installed: pip install 'luminal[llm]'") from None
+    return LLM(args.checkpoint, cache_length=args.cache_length, chunk=args.chunk, dtype=args.dtype, device=args.device,
+               search_budget=args.search_budget)
+
+
+def generate(args: argparse.Namespace) -> None:
+    model = _load(args)
+    from .llm import Sampling
+
+    sampling = Sampling(args.temperature, args.top_k, args.top_p, args.repetition_penalty, args.seed)
+    text = args.prompt if args.prompt is not None else sys.stdin.read()
+    stream = model.stream([{"role": "user", "content": text}] if args.chat else text, max_tokens=args.max_tokens, stop=args.stop,
+                          sampling=sampling)
+    if not args.chat:
+        print(text, end="")
+    for piece in stream:
+        print(piece, end="", flush=True)
+    print()
+    if not args.quiet:
+        print(f"luminal: {stream.completion.stats}; loaded in {model.load_seconds:.1f} s, compiled in "
+              f"{model.compile_seconds:.1f} s, {model.memory() / 2**20:.0f} MiB", file=sys.stderr)
+
+
+def serve(args: argparse.Namespace) -> None:
+    try:
+        from .llm import _server
+    except ImportError as error:
+        raise _errors.LibraryError(f"{error.name} is not installed: pip install 'luminal[serve]'") from None
+    _server.run(_load(args), args.host, args.port, args.max_waiting)
