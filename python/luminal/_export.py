@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch.export import ExportedProgram, _trace
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from torch.utils import _pytree as pytree
 
 from . import _archive, _errors
 
@@ -68,7 +69,7 @@ def export(model: Source, args: tuple[Any, ...], kwargs: Mapping[str, Any] | Non
     _check_arguments(owner, args, named)
     try:
         with torch.no_grad(), _quiet():
-            exported = torch.export.export(owner, args, named, dynamic_shapes=dynamic_shapes, strict=False)
+            exported = torch.export.export(owner, *_distinct(owner, args, named), dynamic_shapes=dynamic_shapes, strict=False)
     except Exception as error:  # whatever the model raises, or torch.export
         log.debug("torch.export failed", exc_info=True)
         raise _explain(error, dynamic_shapes is not None) from None
@@ -77,6 +78,23 @@ def export(model: Source, args: tuple[Any, ...], kwargs: Mapping[str, Any] | Non
             if not _archive.place_of(node)[0]:
                 node.meta["stack_trace"] = owner.place()
     return exported, owner
+
+
+def _distinct(owner: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments, each tensor once: torch.export takes one object for one value in every later call too, that of two
+    arguments and that of an argument and a weight."""
+    seen = {id(tensor) for tensor in (*owner.parameters(), *owner.buffers())}
+
+    def take(tensor: torch.Tensor) -> torch.Tensor:
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            return tensor
+        if torch._debug_has_internal_overlap(tensor):  # elements in one place
+            return tensor.detach()
+        copy = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
+        return copy.copy_(tensor).requires_grad_(tensor.requires_grad)
+
+    return pytree.tree_map_only(torch.Tensor, take, (args, kwargs))  # type: ignore[no-any-return]
 
 
 def load(path: str) -> ExportedProgram:

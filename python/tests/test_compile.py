@@ -113,6 +113,16 @@ def test_functions_and_options(tmp_path):
     assert report.exists()
 
 
+def test_one_tensor_as_two_arguments():
+    x, y = torch.randn(3, 4), torch.randn(3, 4)
+    for sample in (x, x.T.contiguous().T, torch.randn(1, 4).expand(3, 4)):
+        run = luminal.compile(lambda a, more: a - more["b"], (sample, {"b": sample}))
+        helpers.same(run(x, {"b": y}), x - y)
+    module, y = nn.Linear(4, 4), torch.randn(4, 4)
+    weight = module.weight.detach()
+    helpers.same(luminal.compile(module, (module.weight,))(y).detach(), y @ weight.T + module.bias.detach())
+
+
 def test_symbols_have_the_users_names():
     seq, batch = torch.export.Dim("seq", min=1, max=64), torch.export.Dim("batch", max=64)
     x, y = torch.randn(4, 3), torch.randn(5, 8)
