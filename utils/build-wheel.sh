@@ -2,8 +2,9 @@
 # ===- build-wheel.sh - The Python package as one self-contained file ----------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Writes build/wheels/luminal-VERSION-py3-none-manylinux_*.whl: the package with the library inside, which needs no LLVM,
-# and with the libraries that it needs beside it. auditwheel checks what it asks of the system.
+# Writes build/wheels/luminal-VERSION-py3-none-manylinux_*.whl: the package with the library, luminal-run, the C header and a
+# file for CMake inside, which need no LLVM, and with the libraries that they need beside them. auditwheel gives it the tag of
+# the oldest glibc that all symbols are in; the last lines name the symbols that hold it there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -16,3 +17,4 @@ python -m pip wheel -q --no-deps --no-build-isolation -w build/wheels/raw ./pyth
 auditwheel -v repair -w build/wheels build/wheels/raw/luminal-*.whl 2>build/wheels/auditwheel.log >&2 ||
   { cat build/wheels/auditwheel.log >&2; exit 1; }
 ls -l build/wheels/luminal-*.whl
+python utils/wheel-symbols.py build/wheels/luminal-*.whl

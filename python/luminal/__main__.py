@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import pathlib
 import sys
 from typing import Any, NoReturn
@@ -156,6 +157,16 @@ def main() -> int:
         print(f"luminal: error: {_errors.sentence(error)}", file=sys.stderr)
         return 2
     return 0
+
+
+def luminal_run() -> int:
+    """Becomes luminal-run, the program: that of the wheel, else of the build in the source tree."""
+    package = pathlib.Path(__file__).resolve().parent
+    for folder in (package / "bin", package.parents[1] / "build" / "release" / "bin"):
+        if (program := folder / "luminal-run").exists():
+            os.execv(program, [str(program), *sys.argv[1:]])
+    print("luminal-run: error: the program is neither in the package nor in the build of the source tree", file=sys.stderr)
+    return 2
 
 
 if __name__ == "__main__":

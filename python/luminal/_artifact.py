@@ -53,6 +53,15 @@ class Tensor:
     is_prepared: bool
     """A weight from which something is computed once, and not at each call."""
 
+    def __str__(self) -> str:
+        return f"{self.name}: {self.dtype} [{', '.join(self.symbols)}]"
+
+
+def describe(what: str, inputs: Iterable[Tensor], integers: Iterable[str], outputs: Iterable[Tensor]) -> str:
+    """A signature in one line."""
+    given = [*map(str, inputs), *(f"{name}: int" for name in integers)]
+    return f"<{what}: ({', '.join(given)}) -> ({', '.join(map(str, outputs))})>"
+
 
 class _Arrays:
     """The arguments of a call in memory of one thread, so that a call allocates none."""
@@ -139,6 +148,9 @@ class Artifact:
     def __del__(self) -> None:
         if getattr(self, "_handle", None):
             self._lib.luminal_artifact_free(self._handle)
+
+    def __repr__(self) -> str:
+        return describe(f"artifact for {self.target}", self.inputs, self.integers, self.outputs)
 
     def reset(self) -> None:
         """States that lie in the artifact start from their initial values at the next call."""

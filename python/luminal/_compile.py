@@ -18,7 +18,8 @@ from torch.export.graph_signature import (ConstantArgument, ExportGraphSignature
 from torch.utils import _pytree as pytree
 
 from . import _archive, _cache, _capi, _computed, _devices, _dims, _direct, _errors, _export, _modules, _prepared, _profile, _program, _report, _strides, _trace, _training, _versions
-from ._export import Source
+from ._artifact import describe
+from ._export import Function, Source
 from ._integers import check_integer, integers_of
 from ._options import Options, OptionValues, takes_options
 from ._runner import DTYPES, GraphRunner, Result, check_tensor, written
@@ -112,6 +113,11 @@ class CompiledModel:
                                 else _devices.HOST) for t, value in zip(self.artifact.outputs, results)]
         self._call_guarded = _training.guard(self._run)
         self._direct = self._make_direct(options)
+
+    def __repr__(self) -> str:
+        model = self._owner.function if isinstance(self._owner, Function) else self._owner
+        name = getattr(model, "__name__", type(model).__name__) if model is not None else "an exported program"
+        return describe(f"{name} compiled for {self._place.at}", self.artifact.inputs, integers_of(self.artifact), self.artifact.outputs)
 
     def _locate(self) -> dict[str, tuple[dict[str, Any], str]]:
         """For each stored tensor the dictionary that holds it now, read at every call, and its key there."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import _errors, _profile
-from ._artifact import Artifact, Tensor
+from ._artifact import Artifact, Tensor, describe
 from .devices import Executable
 
 # numpy has no name for these: two or one byte without meaning, as in the files of luminal-run.
@@ -44,6 +44,9 @@ class Model:
 
     def __init__(self, artifact: Executable, threads: int, device: str = "") -> None:
         self._artifact, self._threads, self._device = artifact, threads, device
+
+    def __repr__(self) -> str:
+        return describe("loaded model", self.inputs, self.integers, self.outputs)
 
     @property
     def inputs(self) -> list[Tensor]:

@@ -25,6 +25,15 @@ def test_report(model):
     assert report._repr_html_().count("<tr>") == 1 + len(report.kernels)
 
 
+def test_repr(model, tmp_path):
+    compiled = luminal.compile(model, (torch.randn(8, 16),))
+    assert repr(compiled) == f"<Sequential compiled for cpu: (input: float32 [8, 16]) -> ({compiled.artifact.outputs[0].name}: float32 [8, 4])>"
+    assert repr(luminal.compile(torch.sin, (torch.ones(2),))).startswith("<sin compiled for cpu: (args_0: float32 [2]) -> (")
+    compiled.save(tmp_path / "model.lum")
+    assert repr(luminal.load(tmp_path / "model.lum")).startswith("<loaded model: (input: float32 [8, 16]) -> (")
+    assert repr(compiled.artifact).startswith("<artifact for cpu: (input: float32 [8, 16])")
+
+
 def test_ir(model):
     compiled = luminal.compile(model, (torch.randn(8, 16),))
     assert "hlir." in compiled.ir("imported") and "llir.kernel" not in compiled.ir("imported")

@@ -48,7 +48,7 @@ def test_readme_runs(site, tmp_path):
 
 def test_size_and_tag():
     path = pathlib.Path(wheel)
-    assert path.stat().st_size < 40e6
+    assert path.stat().st_size < 45e6
     assert re.fullmatch(r"luminal-[\d.]+-py3-none-manylinux_\d+_\d+_x86_64\.whl", path.name)
 
 
@@ -62,3 +62,37 @@ print(luminal.load('model.lum')(numpy.ones(3, 'float32'))[0].tolist())
     assert run(site, make, XDG_CACHE_HOME=str(tmp_path)).returncode == 0
     done = run(site, code)
     assert done.stdout.strip() == "[2.0, 2.0, 2.0]", done.stderr
+
+
+_CONSUMER = {
+    "CMakeLists.txt": """
+cmake_minimum_required(VERSION 3.20)
+project(consumer LANGUAGES C)
+find_package(Luminal 0.1 CONFIG REQUIRED)
+add_executable(consumer consumer.c)
+target_link_libraries(consumer PRIVATE Luminal::luminal-c)
+""",
+    "consumer.c": """
+#include <luminal-c/Luminal.h>
+#include <stdio.h>
+int main(void) { return puts(luminal_version()) < 0; }
+"""}
+
+
+def test_c_programs_and_the_runner(site, tmp_path):
+    """The header, the library for CMake, and luminal-run as the wheel's command."""
+    for name, text in _CONSUMER.items():
+        (tmp_path / name).write_text(text)
+    package = site / "luminal"
+    subprocess.run(["cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={package}"], check=True, capture_output=True)
+    subprocess.run(["cmake", "--build", tmp_path / "build"], check=True, capture_output=True)
+    assert subprocess.run([tmp_path / "build/consumer"], capture_output=True, text=True, check=True).stdout == "0.1.0\n"
+    done = run(site, "from luminal.__main__ import luminal_run\nluminal_run()")
+    assert done.returncode == 2 and done.stderr == "luminal-run: error: no model; see --help\n"
+    scripts = (next(site.glob("luminal-*.dist-info")) / "entry_points.txt").read_text()
+    assert "luminal = luminal.__main__:main" in scripts and "luminal-run = luminal.__main__:luminal_run" in scripts
+
+
+def test_tag_is_what_the_symbols_ask_for():
+    done = subprocess.run([sys.executable, ROOT / "utils/wheel-symbols.py", wheel], capture_output=True, text=True)
+    assert done.returncode == 0 and re.search(r"glibc 2\.\d+, held by \S+ \(", done.stdout), done.stdout

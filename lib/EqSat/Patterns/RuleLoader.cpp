@@ -193,7 +193,8 @@ OwningOpRef<ModuleOp> RuleLoader::parseFile(MLIRContext *context,
                                             StringRef path) {
   if (path.ends_with(".pdll")) {
     emitError(FileLineColLoc::get(context, path, 0, 0))
-        << "is PDLL, which is not read: mlir-pdll-22 -x=mlir turns it into PDL, "
+        << "is PDLL, which is not read: mlir-pdll-22 -x=mlir turns it into "
+           "PDL, "
            "where each pattern states its promise "
            "(docs/EqualitySaturation.md)";
     return nullptr;
