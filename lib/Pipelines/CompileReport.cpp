@@ -17,9 +17,15 @@ using namespace mlir;
 using namespace luminal;
 
 namespace {
-/// The rules whose ops were extracted, most used first.
+/// The rules that the program was found by, most used first: how many of its
+/// ops each made, and how often the proof applies it. A rule whose ops others
+/// replaced made none.
 llvm::json::Array getUsedRules(const llvm::json::Value &saturation) {
-  std::vector<std::pair<int64_t, std::string>> used;
+  struct Used {
+    int64_t ops, steps;
+    std::string name;
+  };
+  std::vector<Used> used;
   const llvm::json::Object *root = saturation.getAsObject();
   const llvm::json::Array *functions =
       root ? root->getArray("functions") : nullptr;
@@ -35,18 +41,21 @@ llvm::json::Array getUsedRules(const llvm::json::Value &saturation) {
       const llvm::json::Object *entry = rule.getAsObject();
       if (!entry)
         continue;
-      int64_t ops = entry->getInteger("extracted_ops").value_or(0);
-      if (ops > 0)
-        used.push_back({ops, entry->getString("name").value_or("").str()});
+      int64_t ops = entry->getInteger("extracted_ops").value_or(0),
+              steps = entry->getInteger("used_steps").value_or(0);
+      if (ops > 0 || steps > 0)
+        used.push_back(
+            {ops, steps, entry->getString("name").value_or("").str()});
     }
   }
-  llvm::sort(used, [](const auto &a, const auto &b) {
-    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  llvm::sort(used, [](const Used &a, const Used &b) {
+    return std::tie(b.ops, b.steps, a.name) < std::tie(a.ops, a.steps, b.name);
   });
-  llvm::json::Array names;
-  for (const auto &[ops, name] : used)
-    names.push_back(llvm::json::Object{{"name", name}, {"ops", ops}});
-  return names;
+  llvm::json::Array list;
+  for (const Used &rule : used)
+    list.push_back(llvm::json::Object{
+        {"name", rule.name}, {"ops", rule.ops}, {"steps", rule.steps}});
+  return list;
 }
 } // namespace
 

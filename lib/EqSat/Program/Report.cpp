@@ -260,6 +260,9 @@ LogicalResult luminal::eqsat::writeReport(const SaturationReport &report,
               j.attribute("match_milliseconds", r.matchSeconds * 1e3);
               j.attribute("apply_milliseconds", r.applySeconds * 1e3);
               j.attribute("extracted_ops", extracted[id]);
+              auto used = f.usedSteps.find(rule.name);
+              j.attribute("used_steps",
+                          used == f.usedSteps.end() ? 0 : used->second);
             });
           }
         });

@@ -6,6 +6,8 @@
 
 #include "Program.h"
 #include "luminal/EqSat/Core/Runner.h"
+#include <map>
+#include <string>
 
 namespace luminal::eqsat {
 
@@ -15,6 +17,10 @@ struct FunctionReport {
   std::optional<ExtractionReport> extraction;
   /// Where it was asked for.
   std::optional<ProofReport> proofs;
+  /// How often each rule is applied in the proof that the program found is the
+  /// one given: also rules whose ops others replaced. By name; empty where
+  /// nothing is reported, or the proof nests too deep.
+  std::map<std::string, unsigned> usedSteps;
 };
 
 struct SaturationReport {

@@ -4,38 +4,38 @@
 #include "luminal/Dialect/HLIR/Utils/ModuleLocations.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Location.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 using namespace luminal;
 
-static constexpr StringLiteral kModule = "hlir.module";
-
 Location luminal::locateInModule(Location place, StringRef path) {
-  MLIRContext *context = place.getContext();
-  NamedAttribute module(StringAttr::get(context, kModule),
-                        StringAttr::get(context, path));
-  return FusedLoc::get(context, {place}, DictionaryAttr::get(context, module));
+  return NameLoc::get(StringAttr::get(place.getContext(), path), place);
 }
 
-/// The path around a place; null where there is none.
-static StringAttr getPath(Attribute place) {
-  auto fused = dyn_cast<FusedLoc>(place);
-  auto data = fused ? dyn_cast_or_null<DictionaryAttr>(fused.getMetadata())
-                    : DictionaryAttr();
-  return data ? data.getAs<StringAttr>(kModule) : StringAttr();
+/// The location of the module around the place of a node; null where there is
+/// none.
+static NameLoc findModule(NameLoc node) {
+  return dyn_cast<NameLoc>(node.getChildLoc());
 }
 
 static StringRef getModule(NameLoc node) {
-  StringAttr path = getPath(node.getChildLoc());
-  return path ? path.getValue() : StringRef();
+  NameLoc module = findModule(node);
+  return module ? module.getName().getValue() : StringRef();
 }
 
 void luminal::walkNodes(Location loc,
                         function_ref<void(StringRef, StringRef)> fn) {
+  llvm::SmallPtrSet<const void *, 4> modules;
   loc->walk([&](Location part) {
-    if (auto node = dyn_cast<NameLoc>(part))
-      fn(node.getName(), getModule(node));
+    auto node = dyn_cast<NameLoc>(part);
+    if (!node || modules.contains(part.getAsOpaquePointer()))
+      return WalkResult::advance();
+    fn(node.getName(), getModule(node));
+    if (NameLoc module = findModule(node))
+      modules.insert(module.getAsOpaquePointer());
     return WalkResult::advance();
   });
 }
@@ -72,10 +72,12 @@ static void replaceLocations(Operation *root, AttrTypeReplacer &replacer) {
 
 void luminal::stripModules(Operation *root) {
   AttrTypeReplacer replacer;
-  replacer.addReplacement([](FusedLoc place) -> std::optional<Attribute> {
-    if (!getPath(place))
+  replacer.addReplacement([](NameLoc node) -> std::optional<Attribute> {
+    NameLoc module = findModule(node);
+    if (!module)
       return std::nullopt;
-    return Attribute(LocationAttr(place.getLocations().front()));
+    Location place = NameLoc::get(node.getName(), module.getChildLoc());
+    return Attribute(LocationAttr(place));
   });
   replaceLocations(root, replacer);
 }
@@ -85,7 +87,7 @@ void luminal::restoreModules(Operation *root, const ModuleTable &table) {
   replacer.addReplacement(
       [&](NameLoc node) -> std::optional<std::pair<Attribute, WalkResult>> {
         auto found = table.find(std::string_view(node.getName().getValue()));
-        if (found == table.end() || getPath(node.getChildLoc()))
+        if (found == table.end() || findModule(node))
           return std::nullopt;
         Location place = locateInModule(node.getChildLoc(), found->second);
         return std::pair(Attribute(NameLoc::get(node.getName(), place)),

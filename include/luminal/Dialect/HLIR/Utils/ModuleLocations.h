@@ -1,9 +1,9 @@
 //===- ModuleLocations.h - The user's modules in locations ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// An op that was imported has the name of its node as a NameLoc. Around the
-// place of that stands the path of the node's module, where it is known; it is
-// in no key of a cache.
+// An op that was imported has the name of its node as a NameLoc. Inside that
+// stands the path of the node's module, where it is known, as another one:
+// loc("linear"("layers.0.fc"("model.py":7:0))). It is in no key of a cache.
 //
 //===----------------------------------------------------------------------===//
 
