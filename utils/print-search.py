@@ -26,15 +26,19 @@ def best_of(kernel):
 def print_search(search, schedules):
     print(f"ended by {search['ended']} after {search['seconds']:.1f} s: {search['kernels_timed']} kernels timed, "
           f"{search['cache_hits']} from the cache")
+    print("seconds: " + ", ".join(f"{1.0 * seconds:.1f} {part}" for part, seconds in search["phases"].items()))
     print_table([["us", "static", "found"],
                  ["sum of kernels", microseconds(search["sum_of_static_kernels"]), microseconds(search["sum_of_kernels"])],
                  ["whole program", microseconds(search.get("static_seconds")), microseconds(search.get("program_seconds"))],
-                 ["best schedules", microseconds(search["least_sum_of_kernels"]), ""],
-                 ["roofline", microseconds(search["roofline_seconds"]), ""]])
+                 ["least of all programs", "", microseconds(search["least_sum_of_kernels"])],
+                 ["roofline", "", microseconds(search["roofline_seconds"])]])
     print()
-    print_table([["program", "sum of kernels", "whole"]] +
-                [[c["title"], microseconds(c["sum_of_kernels"]), microseconds(c.get("seconds"))]
-                 for c in search["candidates"]])
+    print_table([["program", "sum of kernels", "whole", ""]] +
+                [[c["title"], microseconds(c["sum_of_kernels"]), microseconds(c.get("seconds")),
+                  "won" if c["won"] else "kept" if c["kept"] else ""] for c in search["candidates"]])
+    won = next((c for c in search["candidates"] if c["won"]), None)
+    if won is not None and any(c["sum_of_kernels"] < won["sum_of_kernels"] for c in search["candidates"]):
+        print("A program with a lesser sum did not win: whole programs are timed, and decide.")
     print()
     rows = [["kernel", "count", "us", "predicted", "static", "best", "tried", "GB/s", "GFLOP/s", "of roofline"]]
     kernels = sorted(search["kernels"], key=lambda k: -k["count"] * k.get("seconds", k["predicted_seconds"]))

@@ -7,6 +7,7 @@
 #include "KernelCheck.h"
 #include "Phases.h"
 #include "PlannedKernels.h"
+#include "Roofline.h"
 #include "SampleInputs.h"
 #include "ScheduleNotes.h"
 #include "SearchProgram.h"
@@ -372,6 +373,10 @@ LogicalResult Compiler::run() {
   };
   auto reportText = [&] {
     report.saturation = textOf(*saturation);
+    constexpr double kNanoseconds = 1e9;
+    const Roofline roofline(target->getMachine());
+    report.bytesPerSecond = roofline.bytes * kNanoseconds;
+    report.flopsPerSecond = roofline.operations * kNanoseconds;
     return report.str(options, *module);
   };
   auto explanationText = [&] { return textOf(*explanation); };

@@ -191,6 +191,10 @@ std::string CompileReport::str(const CompileOptions &options,
     j.attribute("target", options.target);
     j.attribute("arch", options.arch);
     j.attribute("seed", options.seed);
+    j.attributeObject("machine", [&] {
+      j.attribute("bytes_per_second", bytesPerSecond);
+      j.attribute("flops_per_second", flopsPerSecond);
+    });
     double total = 0;
     for (const PhaseTime &phase : phases)
       total += phase.seconds;

@@ -23,6 +23,8 @@ struct CompileReport {
     std::string of, text;
   };
   std::vector<SearchReport> searches;
+  /// What the machine does at most, a second.
+  double bytesPerSecond = 0, flopsPerSecond = 0;
 
   /// The report as JSON text. `module` is in its last phase.
   std::string str(const CompileOptions &options, mlir::ModuleOp module) const;

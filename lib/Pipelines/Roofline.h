@@ -24,8 +24,7 @@ public:
     return std::max(traffic / bytes, flops / operations);
   }
 
-private:
-  /// A nanosecond.
+  /// A nanosecond, by all workers.
   double bytes, operations;
 };
 

@@ -141,6 +141,33 @@ static std::string writeReport(const search::Outcome &outcome,
   return text;
 }
 
+/// What was tried, kept and found, in a line for a terminal.
+static std::string summarise(const search::Outcome &outcome, double seconds) {
+  std::string line;
+  llvm::raw_string_ostream stream(line);
+  constexpr double kMicroseconds = 1e6;
+  stream << "search: " << outcome.tried.size() << " programs tried, "
+         << llvm::count_if(outcome.tried,
+                           [](const search::Tried &t) { return t.kept; })
+         << " kept, '" << outcome.program.title << "' won: ";
+  if (outcome.whole && outcome.staticWhole)
+    stream << llvm::format("%.1f us a call (static %.1f)",
+                           *outcome.whole * kMicroseconds,
+                           *outcome.staticWhole * kMicroseconds);
+  else
+    stream << llvm::format("%.1f us of kernels (static %.1f)",
+                           outcome.seconds * kMicroseconds,
+                           outcome.staticSeconds * kMicroseconds);
+  const search::Spent &spent = outcome.spent;
+  stream << llvm::format("; %.1f s: %.1f drawing and lowering programs, ",
+                         seconds, spent.programs)
+         << llvm::format("%.1f proposing schedules, ", spent.schedules)
+         << llvm::format("%.1f timing kernels, ", spent.kernels)
+         << llvm::format("%.1f timing whole programs", spent.wholes)
+         << "; ended by " << outcome.reason;
+  return line;
+}
+
 //===----------------------------------------------------------------------===//
 // Decisions
 //===----------------------------------------------------------------------===//
@@ -291,6 +318,8 @@ FailureOr<SearchedProgram> luminal::searchProgram(ModuleOp module, Phase from,
   if (!outcome)
     return error(outcome.error());
   double seconds = how.now() - begin;
+  if (options.searchProgress)
+    options.searchProgress(summarise(*outcome, seconds));
   reporter.passed(
       loc, "found",
       {{"program", outcome->program.title},

@@ -1,6 +1,6 @@
 # ===- __main__.py - python -m luminal ----------------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""``luminal compile|run|info|bench|generate|serve``, or ``python -m luminal``: exit code 2, and one line, where the input is at fault."""
+"""``luminal compile|run|info|report|bench|generate|serve``, or ``python -m luminal``: exit code 2, and one line, where the input is at fault."""
 from __future__ import annotations
 
 import argparse
@@ -43,6 +43,9 @@ def _parse() -> argparse.ArgumentParser:
     run.add_argument("--threads", type=int, default=0, metavar="N", help="threads of a call (all the process may use)")
     info = commands.add_parser("info", help="the signature of an artifact")
     info.add_argument("artifact", type=pathlib.Path)
+    report = commands.add_parser("report", help="what a compile did, from the file that luminal-compile --report=FILE wrote")
+    report.add_argument("report", type=pathlib.Path)
+    report.add_argument("-o", "--output", type=pathlib.Path, metavar="FILE", help="an .html file to write, with plots")
     bench = commands.add_parser("bench", help="an archive in eager PyTorch, Inductor and Luminal, on its sample inputs")
     bench.add_argument("archive", type=pathlib.Path)
     _text.add(commands)
@@ -59,6 +62,16 @@ def _compile(args: argparse.Namespace) -> None:
         notes = _capi.compile_file(args.archive, args.output, args.options)
     for note in notes:
         print(f"luminal: warning: {note}", file=sys.stderr)
+
+
+def _report(args: argparse.Namespace) -> None:
+    from ._report import Report
+
+    report = Report.read(args.report)
+    if args.output is None:
+        print(report)
+    else:
+        args.output.write_text(report.html(), encoding="utf-8")
 
 
 def _run(args: argparse.Namespace) -> None:
@@ -148,7 +161,7 @@ def main() -> int:
     if args.options and args.command != "compile":
         parser.error(f"unrecognized arguments: -- {' '.join(args.options)}")
     try:
-        {"compile": _compile, "run": _run, "info": _info, "bench": _bench, "generate": _text.generate,
+        {"compile": _compile, "run": _run, "info": _info, "report": _report, "bench": _bench, "generate": _text.generate,
          "serve": _text.serve}[args.command](args)
     except OSError as error:
         print(f"luminal: error: {error.filename}: {error.strerror}" if error.filename else f"luminal: error: {error}", file=sys.stderr)

@@ -10,13 +10,14 @@ import logging
 import os
 import pathlib
 import re
+import sys
 import tempfile
 import time
 import warnings
 import zipfile
 from collections.abc import Iterable, Mapping
 
-from . import _capi, _errors, _modules, _progress
+from . import _capi, _errors, _modules, _progress, _report
 from ._options import Options
 
 log = logging.getLogger("luminal")
@@ -90,7 +91,10 @@ def compile_archive(archive: bytes, options: Options, texts: list[str], device: 
         archive = _modules.put_in_archive(archive, modules or {})
     begin = time.perf_counter()
     with _progress.shown(options.search_budget):
-        data, notes = _capi.compile_bytes(archive, "graph", texts)
+        (data, notes), searches = _report.watch(texts, lambda told: _capi.compile_bytes(archive, "graph", told),
+                                                _progress.is_watched(sys.stderr))
+    for line in searches:
+        print(f"luminal: {line}", file=sys.stderr)
     log.info("compiled in %.2f s: an artifact of %d bytes", time.perf_counter() - begin, len(data))
     tell(notes)
     if path is not None:

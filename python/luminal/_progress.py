@@ -16,7 +16,7 @@ _STEP_SECONDS = 0.25
 _WIDTH = 24
 
 
-def _is_watched(stream: TextIO | None) -> bool:
+def is_watched(stream: TextIO | None) -> bool:
     if stream is None:
         return False
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
@@ -35,7 +35,7 @@ def line(seconds: float, budget: float) -> str:
 def shown(budget: float = 0.0) -> Iterator[None]:
     """Shows progress while its body runs, and leaves nothing behind. ``budget``: seconds of the search, 0 without one."""
     stream = sys.stderr
-    if not _is_watched(stream):
+    if not is_watched(stream):
         yield
         return
     ended, begin, widest = threading.Event(), time.perf_counter(), 0

@@ -3,14 +3,13 @@
 """The compiler's report (``--report`` of ``luminal-compile``), to be read by programs and by people."""
 from __future__ import annotations
 
-import html
 import json
 import os
 import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from . import _capi
+from . import _capi, _errors, _report_page, _tables
 
 T = TypeVar("T")
 
@@ -24,15 +23,46 @@ class Kernel(NamedTuple):
     """How many steps of a call it does."""
 
 
+class Step(NamedTuple):
+    """A step of a call. Numbers are those at nominal sizes: symbols are 64, or the nearest value of their range."""
+
+    name: str
+    """The modules whose nodes it computes, and the kind of its kernel."""
+    kernel: str
+    """The kernel or the library that does it: a name of the report's ``kernels``."""
+    source: str
+    """The line of the model, or of PyTorch's module."""
+    bytes: float
+    """That it reads and writes."""
+    flops: float
+    """Scalar operations."""
+    seconds: float | None
+    """Predicted; None for a call of a library."""
+    roofline: float | None
+    """The share of that which the machine needs at least."""
+    schedule: str
+    why: str
+    """The reasons of the schedule."""
+
+
 class Rule(NamedTuple):
-    """A rule that made ops of the program."""
+    """A rule that the program was found by."""
 
     name: str
     ops: int
+    """Of the program, that it made; 0 where others replaced them."""
+    steps: int
+    """How often the proof that the program is the given one applies it."""
+
+
+def _steps(program: Sequence[dict[str, Any]]) -> list[Step]:
+    return [Step(s["name"], s["kernel"], s["source"], s.get("nominal_bytes", 0.0), s.get("nominal_flops", 0.0),
+                 s.get("predicted_seconds"), s.get("roofline_share"), s.get("schedule", ""), s.get("why", "")) for s in program]
 
 
 class Report:
-    """What the compiler did: ``data`` is the report as JSON."""
+    """What the compiler did: ``data`` is the report as JSON. ``print`` shows it as text, a notebook as tables, ``html`` is a
+    page with plots."""
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data
@@ -42,35 +72,95 @@ class Report:
         self.phases: dict[str, float] = {phase["name"]: phase["seconds"] for phase in data["phases"]}
         """Seconds by phase."""
         self.kernels = [Kernel(k["name"], k["kind"], k["steps"]) for k in data["kernels"]]
-        self.rules = [Rule(r["name"], r["ops"]) for r in data.get("used_rules", [])]
+        self.program = _steps(data.get("program", []))
+        """The steps of a call, in order."""
+        self.prepare = _steps(data.get("prepare", {}).get("program", []))
+        """The steps that are done once, when weights are bound."""
+        self.rules = [Rule(r["name"], r["ops"], r["steps"]) for r in data.get("used_rules", [])]
+        self.searches: dict[str, dict[str, Any]] = {key: data[key] for key in data if key.startswith("search")}
+        """What the measured search did: "search", and "search of RANGES" for each variant. Empty where nothing was measured."""
         self.in_place: object = None
         """The inputs that are read where they lie though they are not row-major, with the copies so far; None: there are none."""
         functions = data.get("saturation", {}).get("functions", [])
         self.stop: str = functions[0]["stop"] if functions else ""
         """Why the search for equal programs ended; "saturated": there are no more."""
 
-    def __str__(self) -> str:
-        lines = [f"{self.steps} steps for {self.data['target']} ({self.data['arch']}), compiled in {self.seconds:.2f} s; "
-                 f"search: {self.stop or 'none'}"]
-        width = max([6, *(len(k.name) for k in self.kernels)])
-        lines += [f"  {'kernel':<{width}}  steps  kind"]
-        lines += [f"  {k.name:<{width}}  {k.steps:>5}  {k.kind}" for k in self.kernels]
+    @staticmethod
+    def read(path: str | os.PathLike[str]) -> Report:
+        """The report that a compile wrote (``--report=FILE``). Raises ArgumentError for another file."""
+        try:
+            with open(path, encoding="utf-8") as file:
+                return Report(json.load(file))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise _errors.ArgumentError(f"{os.fspath(path)} is no report of a compile ({type(error).__name__}: {error})") from None
+
+    def head(self) -> str:
+        return (f"{self.steps} steps for {self.data['target']} ({self.data['arch']}), compiled in {self.seconds:.2f} s; "
+                f"search: {self.stop or 'none'}")
+
+    def notes(self) -> list[str]:
+        """What is said in a line each: phases, rules, what was measured, inputs in place."""
+        lines = ["phases: " + ", ".join(f"{name} {seconds:.2f} s" for name, seconds in self.phases.items())]
         if self.rules:
-            lines.append("  rules: " + ", ".join(f"{r.name} ({r.ops})" for r in self.rules))
+            lines.append("rules: " + ", ".join(f"{r.name} ({r.ops})" if r.ops else r.name for r in self.rules))
+        lines += [f"{name}: {summary(search)}" for name, search in self.searches.items()]
         if self.in_place is not None:
-            lines.append(f"  {self.in_place}")
-        return "\n".join(lines)
+            lines.append(str(self.in_place))
+        return lines
+
+    def _rows(self, steps: Sequence[Step]) -> list[list[str]]:
+        return [[s.name, s.kernel, f"{s.bytes / 1e6:.3f}", f"{s.flops / 1e6:.3f}",
+                 "-" if s.seconds is None else f"{1e6 * s.seconds:.2f}", "-" if s.roofline is None else f"{100 * s.roofline:.0f} %",
+                 s.source] for s in steps]
+
+    def __str__(self) -> str:
+        lines = [self.head()]
+        for what, steps in ("step", self.program), ("once, from weights", self.prepare):
+            if steps:
+                table = _tables.text([what, *COLUMNS], self._rows(steps))
+                lines += [f"  {line}" for line in table[:1] + [
+                    line + (f"  {s.why}" if s.why else "") for line, s in zip(table[1:], steps)]]
+        return "\n".join(lines + [f"  {note}" for note in self.notes()])
 
     def _repr_html_(self) -> str:
-        """The kernels as a table, with a bar of their steps, for notebooks."""
-        most = max((k.steps for k in self.kernels), default=1)
-        rows = "".join(
-            f"<tr><td>{html.escape(k.name)}</td><td>{html.escape(k.kind)}</td><td>{k.steps}</td>"
-            f"<td><div style='background:#4c9ed9;height:0.8em;width:{100 * k.steps // most}px'></div></td></tr>"
-            for k in self.kernels)
-        head = html.escape(str(self).splitlines()[0])
-        return f"<p>{head}</p><table><tr><th>kernel</th><th>kind</th><th>steps</th><th></th></tr>{rows}</table>" + (
-            f"<p>{html.escape(str(self.in_place))}</p>" if self.in_place is not None else "")
+        """The steps as a table, for notebooks."""
+        rows = [[*row, s.why] for row, s in zip(self._rows(self.program), self.program)]
+        return _tables.page(["step", *COLUMNS, "why"], rows, self.head(), self.notes())
+
+    def html(self) -> str:
+        """One page that needs no other file: the search, kernels against the roofline, time by module, and all tables."""
+        return _report_page.write(self)
+
+
+COLUMNS = ["kernel", "MB", "MFLOP", "us", "of roofline", "source"]
+
+
+def summary(search: dict[str, Any]) -> str:
+    """What a search tried, kept and found, in a line."""
+    candidates = search["candidates"]
+    won = next((c["title"] for c in candidates if c.get("won")), search["program"])
+    times = [(f"{1e6 * search[key]:.1f} us") if search.get(key) is not None else "" for key in ("program_seconds", "static_seconds")]
+    found = f"{times[0]} a call, {times[1]} by static prices" if all(times) else (
+        f"{1e6 * search['sum_of_kernels']:.1f} us of kernels, {1e6 * search['sum_of_static_kernels']:.1f} by static prices")
+    spent = ", ".join(f"{seconds:.1f} s {_PARTS[part]}" for part, seconds in search.get("phases", {}).items())
+    return (f"{len(candidates)} programs tried, {sum(c.get('kept', False) for c in candidates)} kept, '{won}' won ({found}); "
+            f"{search['kernels_timed']} kernels timed, {search['cache_hits']} from the cache; ended by {search['ended']} after "
+            f"{search['seconds']:.1f} s" + (f" ({spent})" if spent else ""))
+
+
+_PARTS = {"programs": "drawing and lowering programs", "schedules": "proposing schedules", "kernels": "timing kernels",
+          "wholes": "timing whole programs"}
+
+
+def watch(texts: Sequence[str], compile_: Callable[[list[str]], T], is_watched: bool) -> tuple[T, list[str]]:
+    """What ``compile_`` returns when it is given these options, and a line for each search where somebody watches one."""
+    if not is_watched or not any(text.startswith(("--search-budget=", "--search-candidates=")) for text in texts):
+        return compile_(list(texts)), []
+    own = next((text.partition("=")[2] for text in texts if text.startswith("--report=")), None)
+    if own is not None:
+        return compile_(list(texts)), [f"{name}: {summary(search)}" for name, search in Report.read(own).searches.items()]
+    done, report = with_report(texts, compile_)
+    return done, [f"{name}: {summary(search)}" for name, search in report.searches.items()]
 
 
 def compile_with_report(archive: bytes, name: str, texts: Sequence[str]) -> tuple[bytes, list[str], Report]:

@@ -1,5 +1,7 @@
 # ===- test_tools.py - Reports, explain, bench, the command line -----------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import html
+import html.parser
 import subprocess
 import sys
 
@@ -22,7 +24,69 @@ def test_report(model):
     assert sum(kernel.steps for kernel in report.kernels) == report.steps >= 1
     assert all(kernel.kind in str(report) for kernel in report.kernels)
     assert any(rule.ops > 0 for rule in report.rules) and set(report.phases) >= {"imported", "fused"}
-    assert report._repr_html_().count("<tr>") == 1 + len(report.kernels)
+    assert report._repr_html_().count("<tr>") == 1 + len(report.program)
+    # Each step with all that is known of it.
+    assert len(report.program) == report.steps and {s.kernel for s in report.program} == {k.name for k in report.kernels}
+    for step in report.program:
+        assert step.name in str(report) and step.bytes > 0 and step.seconds > 0 and 0 < step.roofline <= 1 and ".py:" in step.source
+        assert step.schedule.startswith("#llir.loops<") and step.why and step.why in str(report)
+
+
+class Functions(nn.Module):
+    def forward(self, x):
+        return torch.erf(x) / (x + 2) + torch.rsqrt(x * x + 1) + nn.functional.gelu(x)
+
+
+def test_report_names_all_rules(tmp_path):
+    rules = {rule.name: rule for rule in luminal.compile(Functions(), (torch.randn(4, 8),)).report.rules}
+    assert {"Erf", "Div", "Rsqrt", "Gelu"} <= rules.keys()
+    # Others made the ops of the program out of theirs.
+    assert rules["Rsqrt"].ops == 0 and rules["Rsqrt"].steps > 0
+    assert all(rule.steps > 0 for rule in rules.values())
+
+
+class Drawings(html.parser.HTMLParser):
+    """What a page holds, of which each element has to be closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.seen = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.append((tag, dict(attributes)))
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.seen.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def all(self, tag):
+        return [attributes for found, attributes in self.seen if found == tag]
+
+
+def test_page_of_a_report(model, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "plans"))
+    compiled = luminal.compile(model, (torch.randn(8, 16),), search_candidates=2, report=str(tmp_path / "report.json"))
+    text = compiled.report.html()
+    page = Drawings(text)
+    assert not page.open and "http" not in text.replace("http://www.w3.org", "")
+    assert [len(page.all("svg")), len(page.all("circle"))] == [3, len([s for s in compiled.report.program if s.flops])]
+    for circle in page.all("circle"):
+        assert 70 <= float(circle["cx"]) <= 710 and 20 <= float(circle["cy"]) <= 280
+    for told in (compiled.report, text):
+        assert "programs tried" in str(told) and "won" in str(told) and "timing kernels" in str(told)
+    assert all(html.escape(step.name) in text and html.escape(step.why) in text for step in compiled.report.program)
+    done = run(tmp_path, "report", "report.json", "-o", "report.html")
+    assert done.returncode == 0 and (tmp_path / "report.html").read_text().startswith("<!DOCTYPE html>"), done.stderr
+    done = run(tmp_path, "report", "report.json")
+    assert done.returncode == 0 and "of roofline" in done.stdout and "rules: " in done.stdout, done.stderr
+    (tmp_path / "other.json").write_text("[1]")
+    done = run(tmp_path, "report", "other.json")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "is no report of a compile" in done.stderr
 
 
 def test_repr(model, tmp_path):

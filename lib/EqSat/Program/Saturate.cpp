@@ -284,7 +284,8 @@ private:
     if (failed(proofs))
       return counts;
     const llvm::json::Object *root = proofs->json.getAsObject();
-    if (const llvm::json::Array *steps = root ? root->getArray("steps") : nullptr)
+    if (const llvm::json::Array *steps =
+            root ? root->getArray("steps") : nullptr)
       for (const llvm::json::Value &step : *steps)
         if (const llvm::json::Object *object = step.getAsObject())
           if (auto rule = object->getString("rule"))

@@ -151,6 +151,18 @@ TEST(Search, FindsTheOptimumOfASmallSpace) {
                      space.sum(space.programs.front(), {0, 0, 0, 0}));
     EXPECT_LE(*found->whole, *found->staticWhole);
     EXPECT_EQ(found->tried.size(), 6u);
+    // What it tells of itself is consistent.
+    unsigned won = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (const Tried &tried : found->tried) {
+      won += tried.won;
+      EXPECT_TRUE(!tried.won || tried.digest == found->program.digest);
+      least = std::min(least, tried.seconds);
+    }
+    EXPECT_EQ(won, 1u);
+    EXPECT_DOUBLE_EQ(found->curve.back().best, least);
+    for (const KernelClass &c : found->program.classes)
+      EXPECT_GE(found->ways.at(c.options.front().key).size(), c.options.size());
   }
 }
 

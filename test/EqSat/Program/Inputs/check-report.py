@@ -11,7 +11,7 @@ import sys
 RULE = {
     "name": str, "location": str, "promise": str, "stratum": str, "dtypes": list, "admitted": bool,
     "matches": int, "useful": int, "new_nodes": int, "unions": int, "refused": int, "idle": bool, "bans": int,
-    "undone": int, "match_milliseconds": (int, float), "apply_milliseconds": (int, float), "extracted_ops": int,
+    "undone": int, "match_milliseconds": (int, float), "apply_milliseconds": (int, float), "extracted_ops": int, "used_steps": int,
 }
 FUNCTION = {
     "name": str, "stop": str, "nodes": int, "classes": int, "undone_rounds": int, "alternatives_rest": bool, "peak_bytes": int,

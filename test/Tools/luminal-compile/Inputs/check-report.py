@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # ===- check-report.py - What a report of luminal-compile must hold ----------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""check-report.py REPORT [seed=N] [rule=NAME ...]: NAME fired. Prints the rules whose ops were extracted."""
+"""check-report.py REPORT [seed=N] [rule=NAME ...]: NAME fired. Prints the rules whose ops were extracted, with their number,
+then those that the program was found by and that made none of its ops."""
 import json
 import sys
 
@@ -17,10 +18,14 @@ if "artifact" in names:
 (function,) = report["saturation"]["functions"]
 assert function["stop"] == "saturated" and function["nodes"] >= function["classes"] > 0, function["stop"]
 used = {rule["name"]: rule["extracted_ops"] for rule in function["rules"] if rule["extracted_ops"]}
-assert used == {rule["name"]: rule["ops"] for rule in report["used_rules"]}, (used, report["used_rules"])
+steps = {rule["name"]: rule["used_steps"] for rule in function["rules"] if rule["used_steps"] or rule["extracted_ops"]}
+assert steps == {rule["name"]: rule["steps"] for rule in report["used_rules"]}, (steps, report["used_rules"])
+assert used == {rule["name"]: rule["ops"] for rule in report["used_rules"] if rule["ops"]}, (used, report["used_rules"])
 fired = {rule["name"] for rule in function["rules"] if rule["useful"]}
 for key, value in options:
     assert key == "rule" or report[key] == int(value), report[key]
     assert key != "rule" or value in fired, fired
 for name, ops in used.items():
     print(name, ops)
+for name in steps.keys() - used.keys():
+    print("by", name)
