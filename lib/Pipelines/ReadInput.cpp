@@ -1,6 +1,7 @@
 //===- ReadInput.cpp - Archives and .mlir files ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "luminal/Conversion/Target.h"
 #include "luminal/Conversion/UserKernels.h"
 #include "luminal/Pipelines/Compile.h"
 #include "luminal/Support/ZipArchive.h"
@@ -30,6 +31,9 @@ OwningOpRef<ModuleOp> luminal::readInput(MLIRContext &context,
     import.allowMissingWeights =
         options.allowMissingWeights || !options.weights.empty();
     import.refuseCostly = options.refuseCostly;
+    std::string ignored;
+    if (auto target = createTarget(options.target, options.arch, "", &ignored))
+      import.sortsRows = target->getMachine().sortsRows;
     FailureOr<UserKernels> kernels =
         UserKernels::load(&context, options.kernels, /*target=*/nullptr);
     if (failed(kernels))

@@ -7,6 +7,7 @@
 #include "luminal/Support/Scalar.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 using namespace luminal;
@@ -98,6 +99,7 @@ LogicalResult Evaluator::runLLIR(Operation *op) {
       .Case<llir::GemmOp>([&](llir::GemmOp g) { return gemm(g); })
       .Case<llir::CublasLtMatmulOp>(
           [&](llir::CublasLtMatmulOp m) { return matmul(m); })
+      .Case<llir::ArgsortOp>([&](llir::ArgsortOp a) { return argsort(a); })
       .Case<llir::CallOp>(
           [&](llir::CallOp c) { return custom(c, c.getName()); })
       .Case<llir::GatherOp>([&](auto) { return gather(op); })
@@ -196,6 +198,49 @@ LogicalResult Evaluator::segments(llir::SegmentReduceOp op) {
       else
         storeInt(t, foldedInt, to);
     }
+  }
+  define(op.getResult(), *result);
+  return success();
+}
+
+LogicalResult Evaluator::argsort(llir::ArgsortOp op) {
+  FailureOr<Tensor> keys = getTensor(op, 0);
+  FailureOr<Tensor> result = allocate(op, op.getResult());
+  if (failed(keys) || failed(result))
+    return failure();
+  DType t = keys->getDType();
+  if (result->getDType() != DType::I64 || keys->getShape().empty() ||
+      result->getShape().size() != keys->getShape().size())
+    return op.emitError() << "expected rows and positions";
+  const int64_t n = keys->getShape().back(), count = result->getShape().back();
+  if (count > n)
+    return op.emitError() << "expected at most " << n << " positions, found "
+                          << count;
+  const size_t size = dtypeSize(t);
+  std::vector<int64_t> order(static_cast<size_t>(n));
+  for (int64_t row = 0; count && row < result->getNumElements() / count;
+       ++row) {
+    auto at = [&](int64_t i) {
+      return keys->data() + static_cast<size_t>(row * n + i) * size;
+    };
+    // Whether a comes before b; stable_sort keeps the order of the others.
+    auto before = [&](int64_t a, int64_t b) {
+      if (!isFloatDType(t)) {
+        int64_t x = loadInt(t, at(a)), y = loadInt(t, at(b));
+        return op.getDescending() ? y < x : x < y;
+      }
+      double x = loadFloat(t, at(a)), y = loadFloat(t, at(b));
+      if (std::isnan(x) || std::isnan(y))
+        return op.getNanFirst() ? std::isnan(x) && !std::isnan(y)
+                                : !std::isnan(x) && std::isnan(y);
+      return op.getDescending() ? y < x : x < y;
+    };
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), before);
+    for (int64_t i = 0; i < count; ++i)
+      storeInt(DType::I64, order[static_cast<size_t>(i)],
+               result->mutableData() +
+                   static_cast<size_t>(row * count + i) * sizeof(int64_t));
   }
   define(op.getResult(), *result);
   return success();

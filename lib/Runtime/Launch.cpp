@@ -176,6 +176,25 @@ static Status verify(const CublasLtLaunch &launch, size_t buffers,
   return {};
 }
 
+static Status verify(const CPUArgsortLaunch &launch, size_t buffers,
+                     size_t results, size_t workspace) {
+  switch (launch.type) {
+  case DType::F16:
+  case DType::BF16:
+  case DType::F32:
+  case DType::F64:
+  case DType::I32:
+  case DType::I64:
+    break;
+  default:
+    return Error("no order of " + std::string(dtypeName(launch.type)));
+  }
+  if (buffers != 2 || results != 1 || workspace != 0)
+    return Error("the step has " + std::to_string(buffers) +
+                 " buffers, expected rows and positions");
+  return {};
+}
+
 Status runtime::verifyLaunch(const LaunchSpec &launch, size_t buffers,
                              size_t results, size_t workspace) {
   return std::visit(
@@ -261,6 +280,28 @@ static Status check(const CublasLtLaunch &launch,
       "result", getEnd(&values[17], batch, rows, columns, launch.resultType)));
   if (launch.workspace > 0)
     LUMINAL_CHECK(fits("workspace", static_cast<uint64_t>(launch.workspace)));
+  return {};
+}
+
+static Status check(const CPUArgsortLaunch &launch,
+                    std::span<const int64_t> values,
+                    std::span<const uint64_t> bytes) {
+  const int64_t rows = values[1], length = values[2], count = values[3];
+  int64_t work;
+  if (__builtin_mul_overflow(rows, count, &work) || work != values[0])
+    return Error("its work is not rows * count");
+  if (work == 0)
+    return {};
+  if (count > length || length > int64_t(UINT32_MAX))
+    return Error("has no order of " + std::to_string(count) + " of " +
+                 std::to_string(length) + " elements");
+  uint64_t read, written;
+  if (__builtin_mul_overflow(
+          uint64_t(rows), uint64_t(length) * dtypeSize(launch.type), &read) ||
+      read > bytes[0] ||
+      __builtin_mul_overflow(uint64_t(work), sizeof(int64_t), &written) ||
+      written > bytes[1])
+    return Error("its rows or positions do not end in their buffers");
   return {};
 }
 

@@ -178,6 +178,30 @@ struct CUDACustomLaunch : CustomCode {
   }
 };
 
+/// The positions of the elements of rows in order (llir.argsort says what it
+/// computes), by the runtime. The buffers of the step are the rows and the
+/// positions.
+struct CPUArgsortLaunch {
+  static constexpr std::string_view kTarget = "cpu";
+  static constexpr std::string_view kLibrary = "argsort";
+  /// Positions (0: nothing is done); rows * count.
+  Expr work = 1;
+  Expr rows = 1, length = 1, count = 1;
+  DType type = DType::F32;
+  bool descending = false, nanFirst = false;
+
+  template <typename Self, typename Fn>
+  static void visit(Self &self, Fn fn) {
+    fn("work", self.work);
+    fn("rows", self.rows);
+    fn("length", self.length);
+    fn("count", self.count);
+    fn("type", self.type);
+    fn("descending", self.descending);
+    fn("nan_first", self.nanFirst);
+  }
+};
+
 /// A parameter of a user's function on a GPU.
 struct Parameter {
   enum class Kind : uint8_t { Buffer, I32, I64 };
@@ -192,8 +216,9 @@ struct Parameter {
 Result<std::vector<Parameter>> parseParameters(std::string_view text,
                                                size_t buffers, size_t values);
 
-using LaunchSpec = std::variant<CPULaunch, CUDALaunch, CublasLtLaunch,
-                                CPUCustomLaunch, CUDACustomLaunch>;
+using LaunchSpec =
+    std::variant<CPULaunch, CUDALaunch, CublasLtLaunch, CPUCustomLaunch,
+                 CUDACustomLaunch, CPUArgsortLaunch>;
 
 /// The user's code that a launch starts; null where it starts none.
 const CustomCode *getCustomCode(const LaunchSpec &launch);

@@ -57,6 +57,8 @@ struct MachineModel {
   /// Whether four warps together multiply by tensor cores what is in shared
   /// memory (wgmma).
   bool hasWarpGroups = false;
+  /// Whether its runtime sorts rows (llir.argsort).
+  bool sortsRows = true;
 
   /// Bytes per nanosecond that one worker reads from memory, and that it reads
   /// and writes when it copies.
@@ -144,6 +146,7 @@ struct MachineModel {
     machine.vectorBits = 128;
     machine.vectorRegisters = 0;
     machine.hasScratch = false;
+    machine.sortsRows = false;
     machine.unitElements = 1;
     return machine;
   }

@@ -21,6 +21,9 @@ struct PT2ImportOptions {
   /// kCostlyElements elements or an unbounded number of them: an error as for
   /// an op that is not supported. Off: a warning.
   bool refuseCostly = false;
+  /// Whether the target sorts rows (llir.argsort), so that orders, which are
+  /// spelled with all pairs of elements, do not cost so much.
+  bool sortsRows = true;
 };
 
 /// So many elements along a dim are few for an op that compares all pairs.

@@ -143,6 +143,14 @@ public:
           map ? hlir::getRange(map.getResults()[0], assumptions) : std::nullopt;
       return range ? bounds(type, range->lo, range->hi) : Attribute();
     }
+    if (is<llir::ArgsortOp>(node)) {
+      Expr length =
+          hlir::getExtents(cast<RankedTensorType>(node.operandTypes[0])).back();
+      auto range =
+          hlir::getRange(length - Expr(1), hlir::getAssumptions(function));
+      return range ? bounds(type, 0, std::max<int64_t>(range->hi, 0))
+                   : Attribute();
+    }
     auto operand = [&](unsigned i) {
       return dyn_cast_or_null<DenseI64ArrayAttr>(node.operandFacts[i]);
     };

@@ -34,6 +34,9 @@ namespace luminal::eqsat::matmul {
 namespace luminal::eqsat::norm {
 #include "Norm.h.inc"
 }
+namespace luminal::eqsat::order {
+#include "Order.h.inc"
+}
 namespace luminal::eqsat::lowering {
 #include "Lowering.h.inc"
 }
@@ -214,6 +217,14 @@ static void populateNorm(RuleSetBuilder &set) {
         {"NarrowSoftmax", "NarrowRMSNorm", "NarrowLayerNorm"});
 }
 
+static void populateOrder(RuleSetBuilder &set) {
+  order::populateGeneratedPDLLPatterns(set.patterns());
+  addNatives(set);
+  addOrderNatives(set);
+  Statement state(set, Stratum::Recovery);
+  state(Promise::exact(), kComputed, {"Sort", "SortFirst"});
+}
+
 /// The same function, in the words of another dialect.
 static void populateLowering(RuleSetBuilder &set) {
   lowering::populateGeneratedPDLLPatterns(set.patterns());
@@ -263,6 +274,7 @@ void luminal::eqsat::registerAllRuleSets() {
   registerRuleSet("narrow", populateNarrow);
   registerRuleSet("matmul", populateMatmul);
   registerRuleSet("norm", populateNorm);
+  registerRuleSet("order", populateOrder);
   registerRuleSet("lowering", populateLowering);
   registerRuleSet("alternatives", populateAlternatives);
 }

@@ -23,6 +23,9 @@ void addNatives(RuleSetBuilder &set);
 /// Those of Alternatives.pdll.
 void addAlternativeNatives(RuleSetBuilder &set);
 
+/// Those of Order.pdll.
+void addOrderNatives(RuleSetBuilder &set);
+
 /// The arguments of a native function: a tensor type, of a value or given as
 /// one (null where it is none); and an index map.
 mlir::RankedTensorType tensorOf(const MatchContext &c, const NativeValue &v);

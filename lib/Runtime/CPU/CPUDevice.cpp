@@ -37,6 +37,11 @@ Status CPUDevice::check(const TargetSpec &target) const {
   return checkCpuFeatures(target.features);
 }
 
+Status CPUDevice::checkLibrary(std::string_view library) {
+  return library == CPUArgsortLaunch::kLibrary ? Status()
+                                               : Device::checkLibrary(library);
+}
+
 void *CPUDevice::allocate(uint64_t &bytes, Place) {
   constexpr uint64_t huge = 2 << 20;
   uint64_t alignment = bytes >= 2 * huge ? huge : kAlignment;

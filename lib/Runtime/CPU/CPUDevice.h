@@ -21,6 +21,7 @@ public:
                                        const ReadMember &read) override;
   Result<std::unique_ptr<Module>> loadCustom(const std::string &member,
                                              const ReadMember &read) override;
+  Status checkLibrary(std::string_view library) override;
   bool sharesMemory() const override { return true; }
   bool reaches(const void *) const override { return true; }
   void *allocate(uint64_t &bytes, Place place) override;

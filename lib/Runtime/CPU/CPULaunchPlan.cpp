@@ -1,6 +1,7 @@
 //===- CPULaunchPlan.cpp - Steps as calls of functions --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "Argsort.h"
 #include "CPUDevice.h"
 #include "luminal/Runtime/ThreadPool.h"
 #include <algorithm>
@@ -28,6 +29,38 @@ int32_t runPart(void *data, int64_t begin, int64_t end, unsigned slot) {
   const Part &part = *static_cast<const Part *>(data);
   return part.kernel(part.buffers, part.integers, begin, end,
                      part.stride ? part.scratch + slot * part.stride : nullptr);
+}
+
+/// The arguments of one part of a step that orders rows.
+struct ArgsortPart {
+  const ArgsortShape *shape;
+  const uint8_t *keys;
+  int64_t *positions;
+  uint8_t *scratch;
+  uint64_t stride;
+  /// Of a long row: how many parts it has.
+  int64_t parts;
+};
+
+int32_t runRows(void *data, int64_t begin, int64_t end, unsigned slot) {
+  const ArgsortPart &part = *static_cast<const ArgsortPart *>(data);
+  argsort(*part.shape, part.keys, part.positions, begin, end,
+          part.scratch + slot * part.stride);
+  return 0;
+}
+
+int32_t sortParts(void *data, int64_t begin, int64_t end, unsigned) {
+  const ArgsortPart &part = *static_cast<const ArgsortPart *>(data);
+  for (int64_t i = begin; i < end; ++i)
+    argsortPart(*part.shape, part.keys, i, part.parts, part.scratch);
+  return 0;
+}
+
+int32_t joinParts(void *data, int64_t begin, int64_t end, unsigned) {
+  const ArgsortPart &part = *static_cast<const ArgsortPart *>(data);
+  argsortJoin(*part.shape, part.positions, part.parts, begin, end,
+              part.scratch);
+  return 0;
 }
 
 /// Releases the pool at the end of the call.
@@ -73,7 +106,17 @@ private:
     uint32_t firstBuffer = 0;
     unsigned threads = 1;
     int64_t work = 0, chunk = 1;
+    /// Of a step that orders rows, in place of a kernel.
+    ArgsortShape argsort;
+    /// Into how many parts each of them is cut.
+    int64_t parts = 1;
   };
+
+  /// For the values of a launch's expressions. Returns the bytes of scratch
+  /// that all threads together need.
+  uint64_t setArgsort(Step &step, const CPUArgsortLaunch &launch,
+                      const int64_t *values);
+  void runArgsort(const Step &step, ThreadPool *pool);
 
   CPUDevice &device;
   const Manifest &manifest;
@@ -99,9 +142,60 @@ CPULaunchPlan::CPULaunchPlan(CPUDevice &device, const Manifest &manifest,
   }
 }
 
+uint64_t CPULaunchPlan::setArgsort(Step &step, const CPUArgsortLaunch &launch,
+                                   const int64_t *values) {
+  step.work = values[0];
+  step.argsort = {launch.type, launch.descending, launch.nanFirst,
+                  values[1],   values[2],         values[3]};
+  step.threads = 1;
+  step.parts = 1;
+  if (step.work == 0)
+    return 0;
+  // Nanoseconds that are worth another thread.
+  constexpr double kGrain = 2e4;
+  const int64_t rows = step.argsort.rows;
+  const double row = estimateRow(step.argsort);
+  const double wanted = std::max(1.0, static_cast<double>(rows) * row / kGrain);
+  step.threads = static_cast<unsigned>(std::min(double(threads), wanted));
+  if (rows < step.threads) {
+    step.parts = step.threads;
+    return getPartsScratch(step.argsort, step.parts);
+  }
+  step.threads = static_cast<unsigned>(std::min<int64_t>(step.threads, rows));
+  step.chunk = std::max<int64_t>(1, rows / (int64_t(step.threads) * 4));
+  return 0;
+}
+
+void CPULaunchPlan::runArgsort(const Step &step, ThreadPool *pool) {
+  void *const *buffers = arguments + step.firstBuffer;
+  ArgsortPart part{&step.argsort,
+                   static_cast<const uint8_t *>(buffers[0]),
+                   static_cast<int64_t *>(buffers[1]),
+                   scratch.data(),
+                   scratchStride,
+                   step.parts};
+  auto run = [&](int64_t work, int64_t chunk, ThreadPool::Body body) {
+    if (pool && step.threads > 1)
+      pool->parallelFor(work, chunk, step.threads, body, &part);
+    else
+      body(&part, 0, work, 0);
+  };
+  const ArgsortShape &shape = step.argsort;
+  if (step.parts == 1)
+    return run(shape.rows, step.chunk, runRows);
+  for (int64_t row = 0; row < shape.rows; ++row) {
+    run(step.parts, 1, sortParts);
+    constexpr int64_t kLeast = 1024;
+    run(shape.count, std::max(kLeast, shape.count / step.parts + 1), joinParts);
+    part.keys += shape.length * dtypeSize(shape.type);
+    part.positions += shape.count;
+  }
+}
+
 Status CPULaunchPlan::setSizes(std::span<const int64_t> newSymbols,
                                std::span<const int64_t> launches) {
   int64_t mostScratch = 0;
+  uint64_t mostShared = 0;
   mostThreads = 1;
   // The expressions of a launch: work, grain, scratch; and of a user's
   // function its values.
@@ -109,6 +203,15 @@ Status CPULaunchPlan::setSizes(std::span<const int64_t> newSymbols,
   for (size_t i = 0; i < steps.size(); ++i) {
     Step &step = steps[i];
     const LaunchSpec &launch = manifest.steps[i].launch;
+    if (const auto *argsort = std::get_if<CPUArgsortLaunch>(&launch)) {
+      mostShared = std::max(mostShared, setArgsort(step, *argsort, values));
+      if (step.work > 0 && step.parts == 1)
+        mostScratch = std::max(
+            mostScratch, static_cast<int64_t>(getArgsortScratch(step.argsort)));
+      mostThreads = std::max(mostThreads, step.threads);
+      values += 4;
+      continue;
+    }
     const CustomCode *custom = getCustomCode(launch);
     step.integers = custom ? values + 3 : newSymbols.data();
     step.work = values[0];
@@ -138,10 +241,11 @@ Status CPULaunchPlan::setSizes(std::span<const int64_t> newSymbols,
   scratchStride = (mostScratch + 127) / 128 * 128;
   uint64_t total = 0;
   if (__builtin_mul_overflow(scratchStride, uint64_t(mostThreads), &total) ||
-      !scratch.reserve(device, total))
+      !scratch.reserve(device, std::max(total, mostShared)))
     return Error("out of memory: " + std::to_string(mostThreads) +
                  " threads need " + std::to_string(scratchStride) +
-                 " bytes of scratch each");
+                 " bytes of scratch each, or " + std::to_string(mostShared) +
+                 " together");
   return {};
 }
 
@@ -154,7 +258,10 @@ Status CPULaunchPlan::launch(StepObserver *observer) {
     if (observer)
       observer->before(i, lease.pool ? step.threads : 1);
     int32_t result = 0;
-    if (step.work > 0)
+    if (std::holds_alternative<CPUArgsortLaunch>(manifest.steps[i].launch)) {
+      if (step.work > 0)
+        runArgsort(step, lease.pool);
+    } else if (step.work > 0)
       result = lease.pool && step.threads > 1
                    ? lease.pool->parallelFor(step.work, step.chunk,
                                              step.threads, runPart, &part)

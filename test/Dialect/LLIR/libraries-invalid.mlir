@@ -164,3 +164,66 @@ llir.schedule @both symbols <> arena(0) {
   // expected-error @+1 {{calls a function, its launch is that of a library}}
   llir.step "product" @k0(%x, %w) writes(%y) cost(0, 0) launch #llir.cublaslt_launch<batch = 1, rows = 4, columns = 5, inner = 8, lhs_offset = 0, lhs_batch = 0, lhs_row = 8, lhs_column = 1, rhs_offset = 0, rhs_batch = 0, rhs_row = 5, rhs_column = 1, addend_offset = 0, addend_batch = 0, addend_row = 0, addend_column = 0, result_offset = 0, result_batch = 0, result_row = 5, result_column = 1, {type = f32, result_type = f32, alpha = 1.0 : f64, addend = false, bias = false, epilogue = "none", workspace = 0 : i64}>
 }
+
+// -----
+
+func.func @order_of_bytes(%x: tensor<4x8xi8>) {
+  // expected-error @+1 {{orders f16, bf16, f32, f64, i32 and i64, found 'i8'}}
+  %0 = llir.argsort %x : tensor<4x8xi8> -> tensor<4x8xi64>
+  return
+}
+
+// -----
+
+func.func @narrow_positions(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{results in positions of i64, found 'i32'}}
+  %0 = llir.argsort %x : tensor<4x8xf32> -> tensor<4x8xi32>
+  return
+}
+
+// -----
+
+func.func @order_of_one(%x: tensor<f32>) {
+  // expected-error @+1 {{expects rows, and a result of their rank}}
+  %0 = llir.argsort %x : tensor<f32> -> tensor<i64>
+  return
+}
+
+// -----
+
+func.func @other_rank(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expects rows, and a result of their rank}}
+  %0 = llir.argsort %x : tensor<4x8xf32> -> tensor<8xi64>
+  return
+}
+
+// -----
+
+func.func @other_rows(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expects a result for each row}}
+  %0 = llir.argsort %x : tensor<4x8xf32> -> tensor<5x8xi64>
+  return
+}
+
+// -----
+
+func.func @too_many(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{has 9 positions of 8 elements}}
+  %0 = llir.argsort %x : tensor<4x8xf32> -> tensor<4x9xi64>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{has no valid 'type'}}
+func.func private @order_without_type() attributes {a = #llir.cpu_argsort_launch<rows = 1, length = 9, count = 3, {descending = true, nan_first = true}>}
+
+// -----
+
+// expected-error @+1 {{has no valid 'nan_first'}}
+func.func private @order_without_flag() attributes {a = #llir.cpu_argsort_launch<rows = 1, length = 9, count = 3, {type = f32, descending = true}>}
+
+// -----
+
+// expected-error @+1 {{has facts that no order has}}
+func.func private @order_with_more() attributes {a = #llir.cpu_argsort_launch<rows = 1, length = 9, count = 3, {type = f32, descending = true, nan_first = true, stable = true}>}

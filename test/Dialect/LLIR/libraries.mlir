@@ -10,6 +10,15 @@ func.func @matmul(%x: tensor<4x8xf32>, %w: tensor<5x8xf32>, %v: tensor<5xf32>, %
   return %1 : tensor<4x5xf32>
 }
 
+// CHECK-LABEL: @order
+func.func @order(%x: tensor<2x9xf32>) -> (tensor<2x3xi64>, tensor<2x9xi64>) {
+  // CHECK: llir.argsort %{{.*}} {descending = true, nan_first = true} : tensor<2x9xf32> -> tensor<2x3xi64>
+  %r = llir.argsort %x {descending = true, nan_first = true} : tensor<2x9xf32> -> tensor<2x3xi64>
+  // CHECK: llir.argsort %{{[^ ]*}} : tensor<2x9xf32> -> tensor<2x9xi64>
+  %s = llir.argsort %x {descending = false} : tensor<2x9xf32> -> tensor<2x9xi64>
+  return %r, %s : tensor<2x3xi64>, tensor<2x9xi64>
+}
+
 // A step of a library has a launch and no callee.
 // CHECK-LABEL: llir.schedule @steps
 // CHECK: llir.step "product"(%{{.*}}, %{{.*}}) writes(%{{.*}}) cost(1024, 160) launch #llir.cublaslt_launch<batch = 1, rows = n, columns = 5, inner = 8, lhs_offset = 0,
@@ -20,4 +29,13 @@ llir.schedule @steps symbols <n in [1, 64]> arena(0) {
   %y = llir.result : tensor<?x5xf32, #hlir.dims<n>>
   llir.step "product"(%x, %w) writes(%y) cost(1024, 160) launch #llir.cublaslt_launch<batch = 1, rows = n, columns = 5, inner = 8, lhs_offset = 0, lhs_batch = 0, lhs_row = 8, lhs_column = 1, rhs_offset = 0, rhs_batch = 0, rhs_row = 5, rhs_column = 1, addend_offset = 0, addend_batch = 0, addend_row = 0, addend_column = 0, result_offset = 0, result_batch = 0, result_row = 5, result_column = 1, {type = f32, result_type = f32, alpha = 1.0 : f64, addend = false, bias = false, epilogue = "none", workspace = 0 : i64}>
   llir.output "y" %y : tensor<?x5xf32, #hlir.dims<n>>
+}
+
+// CHECK-LABEL: llir.schedule @ordered
+// CHECK: llir.step "order"(%{{.*}}) writes(%{{.*}}) cost(1024, 160) launch #llir.cpu_argsort_launch<rows = n, length = 9, count = 3, {descending = true, nan_first = true, type = f32}>
+llir.schedule @ordered symbols <n in [1, 64]> arena(0) {
+  %x = llir.argument input "x" : tensor<?x9xf32, #hlir.dims<n>>
+  %y = llir.result : tensor<?x3xi64, #hlir.dims<n>>
+  llir.step "order"(%x) writes(%y) cost(1024, 160) launch #llir.cpu_argsort_launch<rows = n, length = 9, count = 3, {type = f32, descending = true, nan_first = true}>
+  llir.output "y" %y : tensor<?x3xi64, #hlir.dims<n>>
 }

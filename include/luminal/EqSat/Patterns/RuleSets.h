@@ -255,7 +255,8 @@ public:
   mlir::Type typeOf(const MatchedOp &op) const;
 
   /// Calls `f` for each node of operator `name` in the class until it returns
-  /// false. Only for classes among the arguments.
+  /// false. For classes among the arguments, and for what the program says
+  /// below them: a native is not asked again when only that changes.
   void forEachNode(ClassId c, llvm::StringRef name,
                    llvm::function_ref<bool(const MatchedOp &)> f) const;
 

@@ -231,6 +231,10 @@ Interval ValueRanges::compute(Operation *op) {
         range.exact = std::nullopt;
         return range;
       })
+      .Case([&](ArgsortOp order) {
+        Expr length = hlir::getExtents(order.getOperand()).back();
+        return clamp({std::nullopt, Expr(0), length - 1}, order.getResult());
+      })
       .Case([&](ElementwiseOp elementwise) {
         return clamp(computeElementwise(elementwise), elementwise.getResult());
       })

@@ -422,6 +422,11 @@ bool OpCall::atMost(const Expr &lesser, const Expr &greater,
   return true;
 }
 
+void OpCall::growsUnlessSorted(StringRef how, const Expr &n) {
+  if (!importer.sortsRows())
+    grows(how, n);
+}
+
 bool OpCall::isKnownAtMost(const Expr &lesser, const Expr &greater) const {
   return assumptions().provablyLessEqual(lesser, greater) ||
          llvm::any_of(required, [&](const Requirement &known) {

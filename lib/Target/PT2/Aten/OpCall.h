@@ -165,6 +165,8 @@ public:
   /// States that the cost grows faster than what is read and written: `how`
   /// ("with the square of") the number of elements `n` along a dim.
   void grows(StringRef how, const Expr &n) { growths.push_back({how, n}); }
+  /// The same of a spelling in which the rules find an order.
+  void growsUnlessSorted(StringRef how, const Expr &n);
 
   // Results.
   Status ret(Value value) { return ret(ArrayRef<Value>(value)); }

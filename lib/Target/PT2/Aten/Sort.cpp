@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // HLIR has no sort. The rank of an element is the number of elements that come
-// before it: n^2 comparisons, exact and stable.
+// before it: n^2 comparisons, exact and stable. The rules of Order.pdll find
+// the order in it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,6 +40,9 @@ static std::pair<Value, Value> inOrder(OpCall &o, Value x, unsigned axis,
   unsigned rank = o.rank(x);
   if (rank == 0)
     return {x, c.scalarInt(o.i64(), 0)};
+  Type type = o.element(x);
+  x = c.cast(x, type.isInteger(1) ? Type(c.getBuilder().getI32Type())
+                                  : computedType(type));
   // [rows, n]
   auto swap = llvm::to_vector(llvm::seq<unsigned>(0, rank));
   std::swap(swap[axis], swap[rank - 1]);
@@ -46,7 +50,7 @@ static std::pair<Value, Value> inOrder(OpCall &o, Value x, unsigned axis,
   SmallVector<Expr> shape = o.extents(last);
   Expr n = shape.back();
   Expr rows = product(std::vector<Expr>(shape.begin(), shape.end() - 1));
-  o.grows("with the square of", n);
+  o.growsUnlessSorted("with the square of", n);
   Value flat = c.reshape(last, {rows, n});
   // Element i against element j.
   SmallVector<Expr> pairs = {rows, n, n};
@@ -67,7 +71,7 @@ static std::pair<Value, Value> inOrder(OpCall &o, Value x, unsigned axis,
     return count ? c.slice(ordered, axis, Expr(0), *count) : ordered;
   };
   Value indices = arrange(c.iota({rows, n}, Expr::dim(1)));
-  return {arrange(flat), indices};
+  return {c.cast(arrange(flat), type), indices};
 }
 
 static Status sorted(OpCall &o, Value x, unsigned axis, bool descending,

@@ -771,7 +771,7 @@ std::vector<RuleProgram> structure() {
 
 std::vector<RuleProgram> luminal::test::allRulePrograms() {
   std::vector<RuleProgram> list = scalarFunctions();
-  for (auto more : {conversions, tensorFunctions, structure})
+  for (auto more : {conversions, tensorFunctions, structure, orderPrograms})
     llvm::append_range(list, more());
   return list;
 }

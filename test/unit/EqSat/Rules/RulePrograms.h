@@ -42,6 +42,8 @@ struct RuleProgram {
 /// Every composite in every dtype, spellings of models, products and norms,
 /// structure. The symbol `s0` is in [0, 8].
 std::vector<RuleProgram> allRulePrograms();
+/// Those of them that order rows.
+std::vector<RuleProgram> orderPrograms();
 
 /// Of so many programs one is taken: what they compute is a matter of the
 /// release build, and a sanitized one takes ten times as long.

@@ -59,4 +59,17 @@ def LLIR_CublasLtLaunchAttr : LLIR_LaunchAttr<"CublasLtLaunch", "cublaslt_launch
   let parameters = (ins "::luminal::hlir::MapAttr":$quantities, "::mlir::DictionaryAttr":$facts);
 }
 
+def LLIR_CPUArgsortLaunchAttr : LLIR_LaunchAttr<"CPUArgsortLaunch", "cpu_argsort_launch", ["getLibrary"]> {
+  let summary = "the order of the elements of rows, by the runtime";
+  let description = [{
+    What `llir.argsort` says of `rows` rows of `length` elements of `type`, of which the positions of the first `count`
+    are written. The buffers of the step are the rows and the positions.
+
+    Example: `#llir.cpu_argsort_launch<rows = s0, length = 9, count = 3, {type = f32, descending = false,
+    nan_first = false}>`
+  }];
+  // A map without dims owns the expressions, in the order above.
+  let parameters = (ins "::luminal::hlir::MapAttr":$quantities, "::mlir::DictionaryAttr":$facts);
+}
+
 #endif // LUMINAL_DIALECT_LLIR_IR_LLIRLAUNCHES

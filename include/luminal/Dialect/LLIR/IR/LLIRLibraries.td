@@ -57,4 +57,29 @@ def LLIR_CublasLtMatmulOp : LLIR_Op<"cublaslt_matmul", [Pure, AttrSizedOperandSe
   }];
 }
 
+def LLIR_ArgsortOp : LLIR_Op<"argsort", [Pure, DeclareOpInterfaceMethods<LLIR_LibraryOpInterface>,
+                                         DeclareOpInterfaceMethods<LLIR_StandaloneOpInterface>], "getCostOf"> {
+  let summary = "positions of the elements of each row, in order";
+  let description = [{
+    Element `i` of a row of the result is the position, in the row of the operand, of the element that comes at place `i`
+    when the row is sorted. The result has as many of the first ones as its last dim says, at most all.
+
+    Elements ascend, or with `descending` descend; -0 equals 0, and equal elements are in the order of their positions.
+    Every NaN equals every other one, and they come last, or with `nan_first` first. Elements are f16, bf16, f32, f64,
+    i32 or i64, positions i64. Rows have fewer than 2^32 elements.
+
+    On a CPU the runtime computes it, in the library `argsort`; a GPU has none yet.
+
+    Example:
+    ```mlir
+    %r = llir.argsort %x {descending = true, nan_first = true} : tensor<2x9xf32> -> tensor<2x3xi64>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$operand, DefaultValuedAttr<BoolAttr, "false">:$descending,
+                       DefaultValuedAttr<BoolAttr, "false">:$nan_first);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 #endif // LUMINAL_DIALECT_LLIR_IR_LLIRLIBRARIES

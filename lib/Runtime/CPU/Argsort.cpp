@@ -1,0 +1,350 @@
+//===- Argsort.cpp - The order of the elements of rows --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Keys become unsigned integers of the same order, each with its position
+// behind it, so that no two elements are equal and any way of sorting them is
+// stable. Long rows are sorted by the digits of their keys; of the first few of
+// a long row only candidates are kept.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Argsort.h"
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+using namespace luminal;
+using namespace luminal::runtime;
+
+//===----------------------------------------------------------------------===//
+// Keys
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A key and a position, in order of the key and then of the position.
+struct Narrow {
+  using Key = uint32_t;
+  uint64_t bits;
+  static Narrow make(Key key, uint32_t position) {
+    return {uint64_t(key) << 32 | position};
+  }
+  Key key() const { return static_cast<Key>(bits >> 32); }
+  uint32_t position() const { return static_cast<uint32_t>(bits); }
+  bool operator<(const Narrow &other) const { return bits < other.bits; }
+};
+struct Wide {
+  using Key = uint64_t;
+  uint64_t bits;
+  uint32_t place;
+  static Wide make(Key key, uint32_t position) { return {key, position}; }
+  Key key() const { return bits; }
+  uint32_t position() const { return place; }
+  bool operator<(const Wide &other) const {
+    return bits != other.bits ? bits < other.bits : place < other.place;
+  }
+};
+
+/// Floats of an unsigned type of their bits; `kInfinity` are those of infinity.
+template <typename Bits, Bits kInfinity>
+struct FloatKeys {
+  using Element = std::conditional_t<sizeof(Bits) == 8, Wide, Narrow>;
+  using Key = typename Element::Key;
+  static constexpr Bits kSign = Bits(1) << (8 * sizeof(Bits) - 1);
+
+  explicit FloatKeys(const ArgsortShape &shape)
+      : flip(shape.descending ? Bits(~Bits(0)) : Bits(0)),
+        nan(shape.nanFirst ? Bits(0) : Bits(~Bits(0))) {}
+  Key operator()(Bits x) const {
+    const Bits size = x & Bits(~kSign);
+    // -0 is 0. No number has the keys of NaN.
+    x = size == 0 ? Bits(0) : x;
+    const Bits key = Bits((x & kSign ? Bits(~x) : Bits(x | kSign)) ^ flip);
+    return size > kInfinity ? nan : key;
+  }
+  using Stored = Bits;
+  Bits flip, nan;
+};
+
+template <typename Bits>
+struct IntegerKeys {
+  using Element = std::conditional_t<sizeof(Bits) == 8, Wide, Narrow>;
+  using Key = typename Element::Key;
+  static constexpr Bits kSign = Bits(1) << (8 * sizeof(Bits) - 1);
+
+  explicit IntegerKeys(const ArgsortShape &shape)
+      : flip(shape.descending ? Bits(~kSign) : kSign) {}
+  Key operator()(Bits x) const { return Bits(x ^ flip); }
+  using Stored = Bits;
+  Bits flip;
+};
+
+/// Calls fn(keys) with the keys of the type.
+template <typename Fn>
+decltype(auto) withKeys(const ArgsortShape &shape, Fn fn) {
+  switch (shape.type) {
+  case DType::F16:
+    return fn(FloatKeys<uint16_t, 0x7C00>(shape));
+  case DType::BF16:
+    return fn(FloatKeys<uint16_t, 0x7F80>(shape));
+  case DType::F64:
+    return fn(FloatKeys<uint64_t, 0x7FF0000000000000>(shape));
+  case DType::I32:
+    return fn(IntegerKeys<uint32_t>(shape));
+  case DType::I64:
+    return fn(IntegerKeys<uint64_t>(shape));
+  default:
+    return fn(FloatKeys<uint32_t, 0x7F800000>(shape));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Sorting
+//===----------------------------------------------------------------------===//
+
+/// Up to so many elements are sorted by comparing them.
+constexpr int64_t kFewElements = 192;
+constexpr unsigned kDigitBits = 8, kDigits = 1 << kDigitBits;
+
+/// Sorts `n` elements, which have the keys of `keyBytes` bytes; the result is
+/// in `elements` or in `other`.
+template <typename Element>
+Element *sortByDigits(Element *elements, Element *other, int64_t n,
+                      unsigned keyBytes) {
+  std::array<std::array<uint32_t, kDigits>, sizeof(typename Element::Key)>
+      counts = {};
+  for (int64_t i = 0; i < n; ++i) {
+    auto key = elements[i].key();
+    for (unsigned d = 0; d < keyBytes; ++d)
+      ++counts[d][key >> (d * kDigitBits) & (kDigits - 1)];
+  }
+  for (unsigned d = 0; d < keyBytes; ++d) {
+    std::array<uint32_t, kDigits> &places = counts[d];
+    // A digit that all have orders nothing.
+    if (places[elements[0].key() >> (d * kDigitBits) & (kDigits - 1)] == n)
+      continue;
+    uint32_t sum = 0;
+    for (uint32_t &place : places)
+      sum += std::exchange(place, sum);
+    for (int64_t i = 0; i < n; ++i)
+      other[places[elements[i].key() >> (d * kDigitBits) & (kDigits - 1)]++] =
+          elements[i];
+    std::swap(elements, other);
+  }
+  return elements;
+}
+
+/// Sorts elements whose positions ascend, as sortByDigits.
+template <typename Element>
+Element *sort(Element *elements, Element *other, int64_t n, unsigned keyBytes) {
+  if (n > kFewElements)
+    return sortByDigits(elements, other, n, keyBytes);
+  std::sort(elements, elements + n);
+  return elements;
+}
+
+/// Elements that are kept where the first `count` are looked for: whenever
+/// there are so many, all but `count` are dropped.
+int64_t getCandidates(int64_t count) {
+  constexpr int64_t kLeast = 256;
+  return count + std::max(count, kLeast);
+}
+
+bool selects(const ArgsortShape &shape, int64_t length) {
+  return getCandidates(shape.count) < length;
+}
+
+/// Elements of a part of a row of `length` elements at a time.
+int64_t getRoom(const ArgsortShape &shape, int64_t length) {
+  return selects(shape, length) ? getCandidates(shape.count) : length;
+}
+
+/// The first shape.count elements of part of a row, or all of it, in order: in
+/// one of the two buffers, of getRoom elements.
+template <typename Keys, typename Element = typename Keys::Element>
+Element *sortPart(const Keys &keys, const ArgsortShape &shape,
+                  const typename Keys::Stored *row, int64_t begin, int64_t end,
+                  Element *elements, Element *other) {
+  constexpr unsigned kBytes = sizeof(typename Keys::Stored);
+  const int64_t length = end - begin;
+  if (!selects(shape, length)) {
+    for (int64_t i = begin; i < end; ++i)
+      elements[i - begin] =
+          Element::make(keys(row[i]), static_cast<uint32_t>(i));
+    return sort(elements, other, length, kBytes);
+  }
+  using Key = typename Element::Key;
+  const int64_t count = shape.count, room = getCandidates(count);
+  constexpr int64_t kBlock = 64;
+  int64_t kept = 0;
+  // A later element whose key is not below this comes after `count` others.
+  Key limit = std::numeric_limits<Key>::max();
+  bool isLimited = false;
+  std::array<Key, kBlock> block;
+  for (int64_t at = begin; at < end; at += kBlock) {
+    const int64_t n = std::min(kBlock, end - at);
+    bool any = !isLimited;
+    if (n == kBlock) {
+      Key least = std::numeric_limits<Key>::max();
+      for (int64_t i = 0; i < kBlock; ++i) {
+        block[i] = keys(row[at + i]);
+        least = std::min(least, block[i]);
+      }
+      any |= least < limit;
+    } else {
+      for (int64_t i = 0; i < n; ++i)
+        block[i] = keys(row[at + i]);
+      any = true;
+    }
+    if (!any)
+      continue;
+    for (int64_t i = 0; i < n; ++i) {
+      if (isLimited && block[i] >= limit)
+        continue;
+      elements[kept++] = Element::make(block[i], static_cast<uint32_t>(at + i));
+      if (kept < room)
+        continue;
+      std::nth_element(elements, elements + count - 1, elements + kept);
+      limit = elements[count - 1].key();
+      isLimited = true;
+      kept = count;
+    }
+  }
+  if (kept > count) {
+    std::nth_element(elements, elements + count - 1, elements + kept);
+    kept = count;
+  }
+  std::sort(elements, elements + kept);
+  return elements;
+}
+
+int64_t partBegin(const ArgsortShape &shape, int64_t part, int64_t parts) {
+  return shape.length / parts * part + std::min(part, shape.length % parts);
+}
+
+/// Elements that a part leaves.
+int64_t getKept(const ArgsortShape &shape, int64_t part, int64_t parts) {
+  return std::min(shape.count, partBegin(shape, part + 1, parts) -
+                                   partBegin(shape, part, parts));
+}
+
+/// Elements of the two buffers of a part.
+int64_t getPartRoom(const ArgsortShape &shape, int64_t parts) {
+  return getRoom(shape, shape.length / parts + 1);
+}
+} // namespace
+
+/// Reading, counting and moving each digit.
+double runtime::estimateRow(const ArgsortShape &shape) {
+  const double n = static_cast<double>(shape.length);
+  if (selects(shape, shape.length))
+    return n + 32.0 * static_cast<double>(shape.count);
+  return n * (2.0 + 3.0 * dtypeSize(shape.type));
+}
+
+size_t runtime::getArgsortScratch(const ArgsortShape &shape) {
+  return getPartsScratch(shape, 1);
+}
+
+size_t runtime::getPartsScratch(const ArgsortShape &shape, int64_t parts) {
+  return withKeys(shape, [&](auto keys) {
+    return static_cast<size_t>(parts * 2 * getPartRoom(shape, parts)) *
+               sizeof(typename decltype(keys)::Element) +
+           static_cast<size_t>(parts) * sizeof(void *);
+  });
+}
+
+namespace {
+/// The buffers of the parts: where each left its elements, then the elements.
+template <typename Element>
+struct PartBuffers {
+  PartBuffers(const ArgsortShape &shape, int64_t parts, void *scratch)
+      : lists(static_cast<Element **>(scratch)),
+        room(getPartRoom(shape, parts)),
+        elements(reinterpret_cast<Element *>(lists + parts)) {}
+  Element *get(int64_t part, int64_t which) const {
+    return elements + (2 * part + which) * room;
+  }
+  Element **lists;
+  int64_t room;
+  Element *elements;
+};
+} // namespace
+
+void runtime::argsort(const ArgsortShape &shape, const void *data,
+                      int64_t *positions, int64_t begin, int64_t end,
+                      void *scratch) {
+  withKeys(shape, [&](auto keys) {
+    using Keys = decltype(keys);
+    using Element = typename Keys::Element;
+    const auto *rows = static_cast<const typename Keys::Stored *>(data);
+    const PartBuffers<Element> buffers(shape, 1, scratch);
+    for (int64_t r = begin; r < end; ++r) {
+      const Element *sorted =
+          sortPart(keys, shape, rows + r * shape.length, 0, shape.length,
+                   buffers.get(0, 0), buffers.get(0, 1));
+      for (int64_t i = 0; i < shape.count; ++i)
+        positions[r * shape.count + i] = sorted[i].position();
+    }
+  });
+}
+
+void runtime::argsortPart(const ArgsortShape &shape, const void *row,
+                          int64_t part, int64_t parts, void *scratch) {
+  withKeys(shape, [&](auto keys) {
+    using Keys = decltype(keys);
+    const PartBuffers<typename Keys::Element> buffers(shape, parts, scratch);
+    buffers.lists[part] = sortPart(
+        keys, shape, static_cast<const typename Keys::Stored *>(row),
+        partBegin(shape, part, parts), partBegin(shape, part + 1, parts),
+        buffers.get(part, 0), buffers.get(part, 1));
+  });
+}
+
+/// How many elements of list `part` are among the first `rank` of all.
+template <typename Element>
+static int64_t findSplit(std::span<const std::span<const Element>> lists,
+                         size_t part, int64_t rank) {
+  const std::span<const Element> list = lists[part];
+  int64_t low = 0, high = static_cast<int64_t>(list.size());
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    int64_t before = 0;
+    for (std::span<const Element> other : lists)
+      before += std::lower_bound(other.begin(), other.end(), list[middle]) -
+                other.begin();
+    if (before < rank)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+void runtime::argsortJoin(const ArgsortShape &shape, int64_t *positions,
+                          int64_t parts, int64_t begin, int64_t end,
+                          void *scratch) {
+  withKeys(shape, [&](auto keys) {
+    using Element = typename decltype(keys)::Element;
+    const PartBuffers<Element> buffers(shape, parts, scratch);
+    std::vector<std::span<const Element>> lists;
+    for (int64_t p = 0; p < parts; ++p)
+      lists.emplace_back(buffers.lists[p],
+                         static_cast<size_t>(getKept(shape, p, parts)));
+    std::vector<int64_t> next;
+    for (size_t p = 0; p < lists.size(); ++p)
+      next.push_back(findSplit<Element>(lists, p, begin));
+    for (int64_t i = begin; i < end; ++i) {
+      size_t least = lists.size();
+      for (size_t p = 0; p < lists.size(); ++p)
+        if (next[p] < static_cast<int64_t>(lists[p].size()) &&
+            (least == lists.size() ||
+             lists[p][next[p]] < lists[least][next[least]]))
+          least = p;
+      positions[i] = lists[least][next[least]++].position();
+    }
+  });
+}
