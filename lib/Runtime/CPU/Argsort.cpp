@@ -146,21 +146,80 @@ Element *sort(Element *elements, Element *other, int64_t n, unsigned keyBytes) {
   return elements;
 }
 
+/// Up to so many first elements are kept in order all the time.
+constexpr int64_t kFewFirst = 16;
+
 /// Elements that are kept where the first `count` are looked for: whenever
 /// there are so many, all but `count` are dropped.
 int64_t getCandidates(int64_t count) {
   constexpr int64_t kLeast = 256;
-  return count + std::max(count, kLeast);
+  return count <= kFewFirst ? count : count + std::max(count, kLeast);
 }
 
 bool selects(const ArgsortShape &shape, int64_t length) {
-  return getCandidates(shape.count) < length;
+  return shape.count > 0 && getCandidates(shape.count) < length;
 }
 
 /// Elements of a part of a row of `length` elements at a time.
 int64_t getRoom(const ArgsortShape &shape, int64_t length) {
   return selects(shape, length) ? getCandidates(shape.count) : length;
 }
+
+/// The first `count` of the elements that are added, whose positions ascend.
+template <typename Element>
+class Candidates {
+public:
+  using Key = typename Element::Key;
+
+  Candidates(Element *elements, int64_t count)
+      : elements(elements), count(count), room(getCandidates(count)) {}
+
+  /// Whether an element of that key may be one of them. A later one whose key
+  /// is not below that of the last of `count` is not.
+  bool takes(Key key) const { return !isLimited || key < limit; }
+
+  void add(const Element &element) {
+    if (count <= kFewFirst)
+      return insert(element);
+    elements[kept++] = element;
+    if (kept == room)
+      drop();
+  }
+
+  /// Leaves them in order.
+  void finish() {
+    if (count <= kFewFirst)
+      return;
+    if (kept > count)
+      drop();
+    std::sort(elements, elements + kept);
+  }
+
+private:
+  void insert(const Element &element) {
+    int64_t at = kept == count ? kept - 1 : kept++;
+    for (; at > 0 && element < elements[at - 1]; --at)
+      elements[at] = elements[at - 1];
+    elements[at] = element;
+    if (kept == count)
+      bound();
+  }
+  void drop() {
+    std::nth_element(elements, elements + count - 1, elements + kept);
+    kept = count;
+    bound();
+  }
+  void bound() {
+    limit = elements[count - 1].key();
+    isLimited = true;
+  }
+
+  Element *elements;
+  const int64_t count, room;
+  int64_t kept = 0;
+  Key limit = 0;
+  bool isLimited = false;
+};
 
 /// The first shape.count elements of part of a row, or all of it, in order: in
 /// one of the two buffers, of getRoom elements.
@@ -176,48 +235,30 @@ Element *sortPart(const Keys &keys, const ArgsortShape &shape,
           Element::make(keys(row[i]), static_cast<uint32_t>(i));
     return sort(elements, other, length, kBytes);
   }
+  Candidates<Element> candidates(elements, shape.count);
+  // A block of which none comes first costs a comparison of each.
   using Key = typename Element::Key;
-  const int64_t count = shape.count, room = getCandidates(count);
-  constexpr int64_t kBlock = 64;
-  int64_t kept = 0;
-  // A later element whose key is not below this comes after `count` others.
-  Key limit = std::numeric_limits<Key>::max();
-  bool isLimited = false;
+  constexpr int64_t kBlock = 32;
   std::array<Key, kBlock> block;
   for (int64_t at = begin; at < end; at += kBlock) {
     const int64_t n = std::min(kBlock, end - at);
-    bool any = !isLimited;
+    Key least = std::numeric_limits<Key>::max();
     if (n == kBlock) {
-      Key least = std::numeric_limits<Key>::max();
       for (int64_t i = 0; i < kBlock; ++i) {
         block[i] = keys(row[at + i]);
         least = std::min(least, block[i]);
       }
-      any |= least < limit;
+      if (!candidates.takes(least))
+        continue;
     } else {
       for (int64_t i = 0; i < n; ++i)
         block[i] = keys(row[at + i]);
-      any = true;
     }
-    if (!any)
-      continue;
-    for (int64_t i = 0; i < n; ++i) {
-      if (isLimited && block[i] >= limit)
-        continue;
-      elements[kept++] = Element::make(block[i], static_cast<uint32_t>(at + i));
-      if (kept < room)
-        continue;
-      std::nth_element(elements, elements + count - 1, elements + kept);
-      limit = elements[count - 1].key();
-      isLimited = true;
-      kept = count;
-    }
+    for (int64_t i = 0; i < n; ++i)
+      if (candidates.takes(block[i]))
+        candidates.add(Element::make(block[i], static_cast<uint32_t>(at + i)));
   }
-  if (kept > count) {
-    std::nth_element(elements, elements + count - 1, elements + kept);
-    kept = count;
-  }
-  std::sort(elements, elements + kept);
+  candidates.finish();
   return elements;
 }
 
