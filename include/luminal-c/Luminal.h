@@ -481,8 +481,8 @@ typedef struct luminal_step_info {
   uint32_t threads;
 } luminal_step_info;
 
-/* Number of steps of a call, and what is known of one, in the order in which
- * they run. */
+/* Number of steps, and what is known of one: of the program in the order in
+ * which they run, then of each variant. A call runs those of one of them. */
 LUMINAL_API size_t luminal_profile_count(const luminal_profile *profile);
 LUMINAL_API luminal_status luminal_profile_step(const luminal_profile *profile,
                                                 size_t index,

@@ -122,8 +122,8 @@ struct luminal_profile {
       std::shared_ptr<const luminal::capi::Signature> profiled)
       : signature(std::move(profiled)),
         profiler(signature->artifact->getManifest()) {
-    for (const auto &step : signature->artifact->getManifest().steps)
-      kernels.emplace_back(step.getCodeName());
+    for (const luminal::runtime::StepSpec *step : profiler.getSteps())
+      kernels.emplace_back(step->getCodeName());
   }
 
   /// Shared: the artifact's handle may be freed first.

@@ -31,8 +31,7 @@ luminal_status luminal_profile_step(const luminal_profile *profile,
   if (index >= profile->kernels.size())
     return fail("there is no step " + std::to_string(index));
   const Profiler::Total &total = profile->profiler.getTotals()[index];
-  info->name =
-      profile->signature->artifact->getManifest().steps[index].name.c_str();
+  info->name = profile->profiler.getSteps()[index]->name.c_str();
   info->kernel = profile->kernels[index].c_str();
   info->calls = total.calls;
   info->microseconds = total.us;

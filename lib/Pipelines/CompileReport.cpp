@@ -16,21 +16,34 @@
 using namespace mlir;
 using namespace luminal;
 
-namespace {
-/// The rules that the program was found by, most used first: how many of its
-/// ops each made, and how often the proof applies it. A rule whose ops others
-/// replaced made none.
-llvm::json::Array getUsedRules(const llvm::json::Value &saturation) {
-  struct Used {
-    int64_t ops, steps;
-    std::string name;
-  };
-  std::vector<Used> used;
+void luminal::writeUsedRules(
+    llvm::json::OStream &j,
+    const std::map<std::string, eqsat::UsedRule> &used) {
+  std::vector<std::pair<std::string, eqsat::UsedRule>> rules(used.begin(),
+                                                             used.end());
+  llvm::stable_sort(rules, [](const auto &a, const auto &b) {
+    return std::tie(a.second.ops, a.second.steps) >
+           std::tie(b.second.ops, b.second.steps);
+  });
+  j.attributeArray("used_rules", [&] {
+    for (const auto &[name, rule] : rules)
+      j.object([&, name = name, rule = rule] {
+        j.attribute("name", name);
+        j.attribute("ops", rule.ops);
+        j.attribute("steps", rule.steps);
+      });
+  });
+}
+
+/// Those of the report of eqsat-saturate.
+static std::map<std::string, eqsat::UsedRule>
+readUsedRules(const llvm::json::Value &saturation) {
+  std::map<std::string, eqsat::UsedRule> used;
   const llvm::json::Object *root = saturation.getAsObject();
   const llvm::json::Array *functions =
       root ? root->getArray("functions") : nullptr;
   if (!functions)
-    return {};
+    return used;
   for (const llvm::json::Value &function : *functions) {
     const llvm::json::Object *object = function.getAsObject();
     const llvm::json::Array *rules =
@@ -41,23 +54,17 @@ llvm::json::Array getUsedRules(const llvm::json::Value &saturation) {
       const llvm::json::Object *entry = rule.getAsObject();
       if (!entry)
         continue;
-      int64_t ops = entry->getInteger("extracted_ops").value_or(0),
-              steps = entry->getInteger("used_steps").value_or(0);
-      if (ops > 0 || steps > 0)
-        used.push_back(
-            {ops, steps, entry->getString("name").value_or("").str()});
+      unsigned ops = entry->getInteger("extracted_ops").value_or(0),
+               steps = entry->getInteger("used_steps").value_or(0);
+      if (!ops && !steps)
+        continue;
+      eqsat::UsedRule &sum = used[entry->getString("name").value_or("").str()];
+      sum.ops += ops;
+      sum.steps += steps;
     }
   }
-  llvm::sort(used, [](const Used &a, const Used &b) {
-    return std::tie(b.ops, b.steps, a.name) < std::tie(a.ops, a.steps, b.name);
-  });
-  llvm::json::Array list;
-  for (const Used &rule : used)
-    list.push_back(llvm::json::Object{
-        {"name", rule.name}, {"ops", rule.ops}, {"steps", rule.steps}});
-  return list;
+  return used;
 }
-} // namespace
 
 static int64_t countSteps(llir::ScheduleOp schedule) {
   auto steps = schedule.getBody().getOps<llir::StepOp>();
@@ -218,7 +225,9 @@ std::string CompileReport::str(const CompileOptions &options,
         llvm::consumeError(parsed.takeError());
         return;
       }
-      j.attribute("used_rules", getUsedRules(*parsed));
+      // A search found another program, and says by which rules.
+      if (searches.empty())
+        writeUsedRules(j, readUsedRules(*parsed));
       j.attribute("saturation", *parsed);
     }
   });

@@ -4,9 +4,15 @@
 #ifndef LUMINAL_LIB_PIPELINES_COMPILEREPORT_H
 #define LUMINAL_LIB_PIPELINES_COMPILEREPORT_H
 
+#include "luminal/EqSat/Program/SaturationSession.h"
 #include "luminal/Pipelines/Compile.h"
+#include "llvm/Support/JSON.h"
 
 namespace luminal {
+
+/// "used_rules": those that a program was found by, most used first.
+void writeUsedRules(llvm::json::OStream &j,
+                    const std::map<std::string, eqsat::UsedRule> &used);
 
 struct CompileReport {
   struct PhaseTime {

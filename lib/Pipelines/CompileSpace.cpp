@@ -134,6 +134,7 @@ Result<search::Program> CompileSpace::lower(const Extracted &extracted,
           if (failed(materialise(extracted, lowered)))
             return failure();
           phase = Phase::Saturated;
+          lowered.extracted = extracted;
         }
         return runPhases(*lowered.module, phase, Phase::Scheduled,
                          withVariant(options, variant.library, variant.fuse),
@@ -318,6 +319,7 @@ Result<search::Program> CompileSpace::best() {
   if (!chosen)
     return Error("nothing is extracted from what was saturated");
   first = std::move(*chosen);
+  programs.at(firstDigest).extracted = first;
   // The clock says whether there is the memory to prepare them.
   for (auto &session : sessions)
     session->setWeightsFree(true);
@@ -500,4 +502,23 @@ OwningOpRef<ModuleOp> CompileSpace::build(const search::Choice &choice) const {
       for (Operation *op : members.ops)
         cast<llir::KernelOp>(map.lookup(op)).setLoopsAttr(loops);
   return module;
+}
+
+std::map<std::string, eqsat::UsedRule>
+CompileSpace::getUsedRules(const search::Program &program) const {
+  std::map<std::string, eqsat::UsedRule> all;
+  const Lowered &lowered = programs.at(program.digest);
+  if (lowered.extracted.size() != sessions.size())
+    return all;
+  for (auto [session, candidate] :
+       llvm::zip_equal(sessions, lowered.extracted)) {
+    eqsat::ExtractionReport made;
+    if (failed(session->materialise(candidate, &made)))
+      continue;
+    for (const auto &[name, used] : session->getUsedRules(candidate, made)) {
+      all[name].ops += used.ops;
+      all[name].steps += used.steps;
+    }
+  }
+  return all;
 }

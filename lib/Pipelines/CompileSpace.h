@@ -52,6 +52,9 @@ public:
   }
   /// The whole program in phase `scheduled`, each kernel as the choice says.
   mlir::OwningOpRef<mlir::ModuleOp> build(const search::Choice &choice) const;
+  /// The rules that a program was found by, by name.
+  std::map<std::string, eqsat::UsedRule>
+  getUsedRules(const search::Program &program) const;
 
 private:
   /// Ways to lower what was extracted.
@@ -78,6 +81,8 @@ private:
     MarkedNodes nodes;
     /// Of the whole module.
     std::vector<unsigned> marks;
+    /// What it was made of.
+    Extracted extracted;
   };
 
   /// The variants to look at first, of the first program.

@@ -7,6 +7,7 @@
 
 #include "SearchProgram.h"
 #include "CompileClock.h"
+#include "CompileReport.h"
 #include "CompileSpace.h"
 #include "Roofline.h"
 #include "luminal/Dialect/HLIR/Utils/ModuleLocations.h"
@@ -73,6 +74,7 @@ static void writeKernels(llvm::json::OStream &j, const search::Outcome &outcome,
 
 static std::string writeReport(const search::Outcome &outcome,
                                const CompileClock &clock,
+                               const CompileSpace &space,
                                const MachineModel &machine, double seconds) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -136,6 +138,7 @@ static std::string writeReport(const search::Outcome &outcome,
           j.attribute("won", tried.won);
         });
     });
+    writeUsedRules(j, space.getUsedRules(outcome.program));
     writeKernels(j, outcome, clock, roofline);
   });
   return text;
@@ -331,7 +334,8 @@ FailureOr<SearchedProgram> luminal::searchProgram(ModuleOp module, Phase from,
        {"ended by", outcome->reason}});
   SearchedProgram found;
   found.module = space.build({&outcome->program, outcome->options, 0});
-  found.report = writeReport(*outcome, clock, target.getMachine(), seconds);
+  found.report =
+      writeReport(*outcome, clock, space, target.getMachine(), seconds);
   // Who stopped it did not mean it for good.
   if (outcome->reason != "stopped")
     cache->store(kDecisionKind, key, printDecision(found));

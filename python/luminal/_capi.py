@@ -199,7 +199,7 @@ def _unsupported(heard: list[tuple[int, str, str, str, int]]) -> list[_errors.Un
             continue
         op = message.removesuffix(" is here")
         if severity == SEVERITY_ERROR:
-            texts = [re.sub(r" \(\d+ nodes\)$", "", text) for text in re.sub("^unsupported ops? ", "", message).split("; ")]
+            texts = [re.sub(r" \((?:\d+ nodes(?: of [^()]*)?|of [^()]*)\)$", "", text) for text in re.sub("^unsupported ops? ", "", message).split("; ")]
             reasons = {text.split(": ")[0]: text for text in texts}
             op = texts[0].split(": ")[0]
         ops.append(_errors.UnsupportedOp(reasons.get(op, op), node, file, line))

@@ -77,7 +77,8 @@ def profile(artifact: Executable, call: Callable[[], object], calls: int,
         for index in range(lib.luminal_profile_count(handle)):
             info = _capi.StepInfo(struct_size=ctypes.sizeof(_capi.StepInfo))
             _capi.check(lib.luminal_profile_step(handle, index, ctypes.byref(info)))
-            infos.append(info)
+            if info.calls:  # the steps of a variant run in calls that it is for
+                infos.append(info)
         total = sum(info.microseconds for info in infos)
         steps = [Step(info.name.decode(), info.kernel.decode(), info.microseconds / 1e3 / calls, info.bytes / calls,
                       info.flops / calls, info.microseconds / total if total else 0.0, info.threads) for info in infos]

@@ -76,7 +76,8 @@ class Report:
         """The steps of a call, in order."""
         self.prepare = _steps(data.get("prepare", {}).get("program", []))
         """The steps that are done once, when weights are bound."""
-        self.rules = [Rule(r["name"], r["ops"], r["steps"]) for r in data.get("used_rules", [])]
+        found = data.get("used_rules") or data.get("search", {}).get("used_rules", [])
+        self.rules = [Rule(r["name"], r["ops"], r["steps"]) for r in found]
         self.searches: dict[str, dict[str, Any]] = {key: data[key] for key in data if key.startswith("search")}
         """What the measured search did: "search", and "search of RANGES" for each variant. Empty where nothing was measured."""
         self.in_place: object = None

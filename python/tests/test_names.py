@@ -1,5 +1,6 @@
 # ===- test_names.py - Steps have the names of the user's modules -----------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import ctypes
 import fnmatch
 import os
 import re
@@ -116,8 +117,14 @@ def loaded(monkeypatch):
     return artifacts
 
 
-def steps_of(artifact, call):
-    return [step.name for step in luminal._profile.profile(artifact, call, 1, None).steps]
+def steps_of(artifact):
+    lib, names = luminal._capi.library(), []
+    with artifact.profiled() as handle:
+        for index in range(lib.luminal_profile_count(handle)):
+            info = luminal._capi.StepInfo(struct_size=ctypes.sizeof(luminal._capi.StepInfo))
+            luminal._capi.check(lib.luminal_profile_step(handle, index, ctypes.byref(info)))
+            names.append(info.name.decode())
+    return names
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -132,7 +139,7 @@ def test_steps_are_the_users_modules(name, loaded):
         compiled = helpers.compile(model, fullgraph=True)
         compiled(*args, **kwargs)
         assert len(loaded) == 1
-        check(steps_of(loaded[0], lambda: compiled(*args, **kwargs)), model, expected)
+        check(steps_of(loaded[0]), model, expected)
 
 
 class Net(nn.Module):
@@ -156,7 +163,7 @@ def test_equal_graphs_share_an_artifact_and_keep_their_names(loaded, tmp_path, m
         with torch.no_grad():
             compiled = helpers.compile(model)
             helpers.same(compiled(x), model(x))
-            check(steps_of(loaded[-1], lambda: compiled(x)), model, names)
+            check(steps_of(loaded[-1]), model, names)
     assert len(os.listdir(tmp_path / "cache")) == 1
 
 
@@ -171,3 +178,21 @@ def test_functions_are_named(loaded):
         return (x * x).sum(-1)
 
     assert {step.name.split(" (")[0] for step in luminal.compile(area, (torch.randn(4, 8),)).profile().steps} == {"area"}
+
+
+def test_breaks_and_explanations(loaded):
+    class Broken(Net):
+        def forward(self, x):
+            x = self.encode(x)
+            torch._dynamo.graph_break()
+            return self.decode(x) + 1
+
+    model, x = Broken("encode", "decode").eval(), torch.randn(4, 8)
+    with torch.no_grad():
+        graphs = luminal.explain(model)(x).graphs
+        compiled = helpers.compile(model)
+        helpers.same(compiled(x), model(x))
+    parts = [part for graph in graphs for part in graph.parts]
+    assert len(parts) == len(loaded) - len(parts) == 2
+    for names in ([step.name for part in parts for step in part.program], [n for a in loaded[-2:] for n in steps_of(a)]):
+        check(names, model, ["encode", "decode"])

@@ -55,6 +55,15 @@ def test_several_calls_on_other_inputs(model, tmp_path):
         compiled.profile(tmp_path / "no folder" / "trace.json")
 
 
+def test_variants(model):
+    rows = torch.export.Dim("rows", max=64)
+    compiled = luminal.compile(model, (torch.randn(4, 64),), dynamic_shapes=({0: rows},), variants=("rows=1",))
+    one, many = compiled.profile(None, (torch.randn(1, 64),)), compiled.profile(None, (torch.randn(8, 64),))
+    for profile in one, many:
+        assert profile.steps and profile.ms > 0 and sum(step.share for step in profile.steps) == pytest.approx(1)
+    assert {step.kernel for step in one.steps} != {step.kernel for step in many.steps}
+
+
 def test_sample_inputs_stay_as_they_were():
     given = torch.ones(4)
     compiled = luminal.compile(lambda x: x.add_(1) * 2, (given,))

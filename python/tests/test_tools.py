@@ -72,6 +72,7 @@ def test_page_of_a_report(model, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "plans"))
     compiled = luminal.compile(model, (torch.randn(8, 16),), search_candidates=2, report=str(tmp_path / "report.json"))
     text = compiled.report.html()
+    assert {"Gemm", "Gelu"} <= {rule.name for rule in compiled.report.rules}
     page = Drawings(text)
     assert not page.open and "http" not in text.replace("http://www.w3.org", "")
     assert [len(page.all("svg")), len(page.all("circle"))] == [3, len([s for s in compiled.report.program if s.flops])]

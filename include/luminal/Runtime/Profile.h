@@ -35,6 +35,7 @@ public:
   };
   /// By step of the manifest, then of its variants.
   const std::vector<Total> &getTotals() const { return totals; }
+  const std::vector<const StepSpec *> &getSteps() const { return steps; }
   /// One row per step, the longest first: calls, time, share, bandwidth, rate.
   std::string table() const;
   /// A trace in the JSON form that Perfetto and Chrome read; its "otherData"

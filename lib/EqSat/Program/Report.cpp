@@ -229,11 +229,6 @@ LogicalResult luminal::eqsat::writeReport(const SaturationReport &report,
             });
         });
         std::vector<RuleReport> ruleReports = addForms(rules, run);
-        std::vector<unsigned> extracted(rules.size());
-        for (auto [id, count] : extraction.usedRules)
-          if (id < rules.size())
-            extracted[rules[id].formOf == kNone ? id : rules[id].formOf] +=
-                count;
         j.attributeArray("rules", [&] {
           for (auto [id, rule] : llvm::enumerate(rules)) {
             if (rule.formOf != kNone)
@@ -259,10 +254,11 @@ LogicalResult luminal::eqsat::writeReport(const SaturationReport &report,
               j.attribute("undone", r.undone);
               j.attribute("match_milliseconds", r.matchSeconds * 1e3);
               j.attribute("apply_milliseconds", r.applySeconds * 1e3);
-              j.attribute("extracted_ops", extracted[id]);
-              auto used = f.usedSteps.find(rule.name);
+              auto used = f.used.find(rule.name);
+              j.attribute("extracted_ops",
+                          used == f.used.end() ? 0 : used->second.ops);
               j.attribute("used_steps",
-                          used == f.usedSteps.end() ? 0 : used->second);
+                          used == f.used.end() ? 0 : used->second.steps);
             });
           }
         });

@@ -17,10 +17,8 @@ struct FunctionReport {
   std::optional<ExtractionReport> extraction;
   /// Where it was asked for.
   std::optional<ProofReport> proofs;
-  /// How often each rule is applied in the proof that the program found is the
-  /// one given: also rules whose ops others replaced. By name; empty where
-  /// nothing is reported, or the proof nests too deep.
-  std::map<std::string, unsigned> usedSteps;
+  /// Rules that the program was found by; empty where nothing is reported.
+  std::map<std::string, UsedRule> used;
 };
 
 struct SaturationReport {

@@ -183,7 +183,8 @@ private:
     o.rules->warnOfRefused(*policy);
     o.costModel = cost;
     o.machine = machine;
-    o.keepProofs = !explain.empty() || !report.empty();
+    // What a session is kept for explains what it found.
+    o.keepProofs = !explain.empty() || !report.empty() || keep;
     o.allowUnregistered = allowUnregistered;
     o.batch = batch;
     o.naive = naive;
@@ -273,26 +274,6 @@ private:
     return success();
   }
 
-  /// A program that cannot be explained is no error of a report.
-  static std::map<std::string, unsigned>
-  countSteps(MLIRContext *context, const SaturationSession &session,
-             const Candidate &chosen) {
-    std::map<std::string, unsigned> counts;
-    ScopedDiagnosticHandler silent(context,
-                                   [](Diagnostic &) { return success(); });
-    FailureOr<ProofReport> proofs = session.explain(chosen);
-    if (failed(proofs))
-      return counts;
-    const llvm::json::Object *root = proofs->json.getAsObject();
-    if (const llvm::json::Array *steps =
-            root ? root->getArray("steps") : nullptr)
-      for (const llvm::json::Value &step : *steps)
-        if (const llvm::json::Object *object = step.getAsObject())
-          if (auto rule = object->getString("rule"))
-            ++counts[rule->str()];
-    return counts;
-  }
-
   /// Gives the function the body of the program that is chosen.
   FailureOr<ExtractionReport> replace(func::FuncOp function,
                                       const SaturationSession &session,
@@ -313,13 +294,13 @@ private:
       if (!proofs->text.empty())
         told.proofs = std::move(*proofs);
     }
-    if (!report.empty())
-      told.usedSteps = countSteps(&getContext(), session, *chosen);
     ExtractionReport extraction;
     FailureOr<OwningOpRef<ModuleOp>> made =
         session.materialise(*chosen, &extraction);
     if (failed(made))
       return failure();
+    if (!report.empty())
+      told.used = session.getUsedRules(*chosen, extraction);
     auto from = cast<func::FuncOp>((*made)->getBody()->front());
     function.getBody().takeBody(from.getBody());
     extraction.seconds =

@@ -466,3 +466,31 @@ FailureOr<OwningOpRef<Operation *>> SaturationSession::toEquivalence() const {
     return failure();
   return state->program->toEquivalence();
 }
+
+std::map<std::string, UsedRule>
+SaturationSession::getUsedRules(const Candidate &candidate,
+                                const ExtractionReport &made) const {
+  std::map<std::string, UsedRule> used;
+  ArrayRef<Rule> rules = report().rules;
+  for (auto [id, count] : made.usedRules)
+    if (id < rules.size()) {
+      const Rule &rule = rules[id];
+      used[(rule.formOf == kNone ? rule : rules[rule.formOf]).name].ops +=
+          count;
+    }
+  FailureOr<ProofReport> proofs = failure();
+  {
+    ScopedDiagnosticHandler silent(state->function.getContext(),
+                                   [](Diagnostic &) { return success(); });
+    proofs = explain(candidate);
+  }
+  if (failed(proofs))
+    return used;
+  const llvm::json::Object *root = proofs->json.getAsObject();
+  if (const llvm::json::Array *steps = root ? root->getArray("steps") : nullptr)
+    for (const llvm::json::Value &step : *steps)
+      if (const llvm::json::Object *object = step.getAsObject())
+        if (auto rule = object->getString("rule"))
+          ++used[rule->str()].steps;
+  return used;
+}

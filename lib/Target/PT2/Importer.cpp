@@ -426,18 +426,29 @@ LogicalResult Importer::reportProblems() {
     return success();
   // One error: each op once with its reason, then each node as a note.
   std::map<std::string, unsigned> counts;
+  std::map<std::string, SmallVector<Location>> places;
   std::vector<std::string> order;
   for (const Problem &p : problems) {
     std::string text = p.op + (p.reason.empty() ? "" : ": " + p.reason);
     if (!counts[text]++)
       order.push_back(text);
+    places[text].push_back(p.loc);
   }
   auto diag = emitError(problems.front().loc);
   diag << (order.size() == 1 ? "unsupported op " : "unsupported ops ");
   for (auto [i, text] : llvm::enumerate(order)) {
     diag << (i ? "; " : "") << text;
+    std::string modules = getModules(FusedLoc::get(context, places[text]));
+    // Ops are separated so.
+    for (size_t at; (at = modules.find("; ")) != std::string::npos;)
+      modules[at] = ',';
+    std::string beside;
     if (counts[text] > 1)
-      diag << " (" << counts[text] << " nodes)";
+      beside = std::to_string(counts[text]) + " nodes";
+    if (!modules.empty())
+      beside += (beside.empty() ? "of " : " of ") + modules;
+    if (!beside.empty())
+      diag << " (" << beside << ")";
   }
   for (const Problem &p : ArrayRef(problems).drop_front())
     diag.attachNote(p.loc) << p.op << " is here";

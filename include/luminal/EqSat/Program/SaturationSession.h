@@ -24,6 +24,8 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/JSON.h"
+#include <map>
+#include <string>
 
 namespace luminal::eqsat {
 
@@ -116,6 +118,15 @@ struct Candidate {
   std::shared_ptr<const Selection> selection;
 };
 
+/// What a rule has to do with a candidate.
+struct UsedRule {
+  /// Ops of the candidate that it made.
+  unsigned ops = 0;
+  /// How often the proof that the candidate is the program as given applies it:
+  /// also where others replaced what it made.
+  unsigned steps = 0;
+};
+
 class SaturationSession {
 public:
   /// Copies the function, and declarations of what it names, and saturates. All
@@ -183,6 +194,11 @@ public:
   llvm::FailureOr<ProofReport> explain(const Candidate &candidate) const;
   llvm::FailureOr<ProofReport> explain(llvm::StringRef a,
                                        llvm::StringRef b) const;
+  /// The rules that the candidate was found by, by name. Where it cannot be
+  /// explained (no proofs were kept, or they nest too deep), those that made
+  /// ops of it; no error is emitted. `made`: what `materialise` told.
+  std::map<std::string, UsedRule>
+  getUsedRules(const Candidate &candidate, const ExtractionReport &made) const;
   /// The graph with its prices, in the egraph-serialize form.
   std::string serialize() const;
   void serialize(GraphSerializer &to) const;

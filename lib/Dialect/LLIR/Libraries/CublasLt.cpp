@@ -166,7 +166,7 @@ static Value getMemory(const Matrix &matrix, OpBuilder &builder) {
                         matrix.value, matrix.copy);
 }
 
-static Operation *build(const FollowedProduct &end,
+static Operation *build(Operation *product, const FollowedProduct &end,
                         const MatmulLayout &layout) {
   Operation *last = end.value.getDefiningOp();
   OpBuilder builder(last);
@@ -174,10 +174,11 @@ static Operation *build(const FollowedProduct &end,
   auto sizes = MapAttr::get(
       context, 0, {layout.batch, layout.rows, layout.columns, layout.inner});
   auto call = CublasLtMatmulOp::create(
-      builder, last->getLoc(), end.value.getType(),
-      getMemory(layout.lhs, builder), getMemory(layout.rhs, builder),
-      layout.addend.value, layout.bias, sizes, layout.lhs.map, layout.rhs.map,
-      layout.addend.map, layout.result.map, builder.getF64FloatAttr(end.alpha),
+      builder, FusedLoc::get(context, {product->getLoc(), last->getLoc()}),
+      end.value.getType(), getMemory(layout.lhs, builder),
+      getMemory(layout.rhs, builder), layout.addend.value, layout.bias, sizes,
+      layout.lhs.map, layout.rhs.map, layout.addend.map, layout.result.map,
+      builder.getF64FloatAttr(end.alpha),
       EpilogueAttr::get(context, end.epilogue));
   Value(end.value).replaceAllUsesWith(call.getResult());
   return call;
@@ -221,7 +222,7 @@ LibraryChoice CublasLtLibrary::replace(Operation *op,
         {"library ns", price.library},     {"kernels ns", price.kernels}};
     if (price.library >= price.kernels)
       return refuse("kernels take no longer");
-    choice.call = build(end, layout);
+    choice.call = build(op, end, layout);
     return choice;
   }
   return refuse(reason);

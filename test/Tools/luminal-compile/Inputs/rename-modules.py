@@ -1,6 +1,7 @@
 # ===- rename-modules.py - The same graph with other names of modules -------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""rename-modules.py ARCHIVE OTHER OLD NEW: copies an archive, with modules renamed where nodes tell of them.
+"""rename-modules.py ARCHIVE OTHER OLD NEW [FIELD]: copies an archive, with modules renamed where nodes tell of them, or
+what another field of nodes has.
 rename-modules.py --same-manifest A B: whether two artifacts differ in the names of modules alone."""
 import json
 import re
@@ -8,12 +9,12 @@ import sys
 import zipfile
 
 
-def rename(source, target, old, new):
+def rename(source, target, old, new, field="nn_module_stack"):
     with zipfile.ZipFile(source) as archive, zipfile.ZipFile(target, "w") as copy:
         for member in archive.infolist():
             data = archive.read(member)
             if member.filename.endswith(".json"):
-                data = re.sub(r'"nn_module_stack": "[^"]*"', lambda m: m[0].replace(old, new), data.decode()).encode()
+                data = re.sub(rf'"{field}": "[^"]*"', lambda m: m[0].replace(old, new), data.decode()).encode()
             copy.writestr(member, data)
 
 
