@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def add(commands: Any) -> None:
     """Adds the commands to those of ``luminal``. Needs neither torch nor transformers."""
     generate = commands.add_parser("generate", help="text by a checkpoint folder")
-    _add_model(generate)
+    _add_model(generate, 1)
     generate.add_argument("--prompt", metavar="TEXT", help="what the text begins with (default: what is read from the standard input)")
     generate.add_argument("--chat", action="store_true", help="the prompt is a message, in the checkpoint's template of chats")
     generate.add_argument("--max-tokens", type=int, default=0, metavar="N", help="at most so many (default: until the cache is full)")
@@ -29,16 +29,19 @@ def add(commands: Any) -> None:
     generate.add_argument("--seed", type=int, metavar="N", help="draw the same tokens again")
     generate.add_argument("--quiet", action="store_true", help="no line of what it took")
     serve = commands.add_parser("serve", help="a checkpoint folder by HTTP, in OpenAI's form")
-    _add_model(serve)
+    _add_model(serve, 16)
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     serve.add_argument("--port", type=int, default=8000, help="port to listen on (8000; 0: a free one)")
-    serve.add_argument("--max-waiting", type=int, default=64, metavar="N", help="requests that wait at once; others are turned away (64)")
+    serve.add_argument("--max-requests", type=int, default=64, metavar="N", help="requests at once; others are turned away (64)")
 
 
-def _add_model(parser: argparse.ArgumentParser) -> None:
+def _add_model(parser: argparse.ArgumentParser, batch: int) -> None:
     parser.add_argument("checkpoint", type=pathlib.Path, help="folder with config.json, *.safetensors and tokenizer.json")
     parser.add_argument("--cache-length", type=int, default=0, metavar="N", help="tokens of a prompt and its text (the model's, at most 4096)")
     parser.add_argument("--chunk", type=int, default=256, metavar="N", help="tokens of a prompt in one call (256)")
+    parser.add_argument("--batch", type=int, default=batch, metavar="N", help=f"texts that are written at once ({batch})")
+    parser.add_argument("--page", type=int, default=16, metavar="N", help="tokens of a page of the cache (16)")
+    parser.add_argument("--pages", type=int, default=0, metavar="N", help="pages of the cache (for four whole texts, or --batch if less)")
     parser.add_argument("--dtype", default="auto", help="of weights: auto (default), float32, float16 or bfloat16")
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     parser.add_argument("--search-budget", type=float, default=0.0, metavar="SECONDS", help="measure for so long what is fastest here")
@@ -49,8 +52,8 @@ def _load(args: argparse.Namespace) -> LLM:
         from .llm import LLM
     except ImportError as error:
         raise _errors.LibraryError(f"{error.name} is not installed: pip install 'luminal[llm]'") from None
-    return LLM(args.checkpoint, cache_length=args.cache_length, chunk=args.chunk, dtype=args.dtype, device=args.device,
-               search_budget=args.search_budget)
+    return LLM(args.checkpoint, cache_length=args.cache_length, chunk=args.chunk, batch=args.batch, page=args.page, pages=args.pages,
+               dtype=args.dtype, device=args.device, search_budget=args.search_budget)
 
 
 def generate(args: argparse.Namespace) -> None:
@@ -76,4 +79,4 @@ def serve(args: argparse.Namespace) -> None:
         from .llm import _server
     except ImportError as error:
         raise _errors.LibraryError(f"{error.name} is not installed: pip install 'luminal[serve]'") from None
-    _server.run(_load(args), args.host, args.port, args.max_waiting)
+    _server.run(_load(args), args.host, args.port, args.max_requests)

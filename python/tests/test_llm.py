@@ -1,6 +1,6 @@
 # ===- test_llm.py - Checkpoints that write text --------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-import pathlib
+import concurrent.futures
 import shutil
 
 import luminal
@@ -102,13 +102,27 @@ def test_what_is_left_is_what_transformers_leaves():
     torch.testing.assert_close(counts / 4000, left.softmax(-1), atol=0.03, rtol=0)
 
 
-def test_one_text_at_a_time(llama):
-    stream = llama.stream(PROMPT, max_tokens=20)
-    next(stream)
-    with pytest.raises(luminal.ArgumentError, match="another text of this thread is not at its end"):
-        llama.generate(PROMPT)
-    stream.close()
-    assert llama.generate(PROMPT, max_tokens=3).stats.tokens == 3
+def test_texts_are_written_together(folder, model):
+    """More than the pages hold, of unequal lengths, in one thread and in several; one is left before its end."""
+    small = llm.LLM(folder, chunk=8, batch=4, page=4, pages=20, cache_length=64)
+    prompts = [[4 + i] * (1 + 5 * i) for i in range(8)]
+    want = [expected(model, ids, 20) for ids in prompts]
+    streams = [small.stream(ids, max_tokens=20) for ids in prompts]
+    left = small.stream([9, 9, 9])
+    next(left)
+    for _ in range(20):
+        for stream in streams:
+            next(stream, None)
+    left.close()
+    for stream in streams:
+        for _ in stream:
+            pass
+    assert [s.completion.tokens for s in streams] == want
+    assert small._engine.scheduler.evictions > 0
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda ids: small.generate(ids, max_tokens=20).tokens, prompts)) == want
+    scheduler = small._engine.scheduler
+    assert len(scheduler.free) == 20 and not scheduler.running and not scheduler.waiting
 
 
 @pytest.mark.parametrize("spoil, message", [

@@ -129,24 +129,24 @@ def test_a_client_that_leaves(client):
         assert connection.recv(100)
     assert client.complete(max_tokens=2)["usage"]["completion_tokens"] == 2
     for _ in range(100):
-        if json.loads(client.ask("/health")[1]) == {"status": "ok", "waiting": 0}:
+        if json.loads(client.ask("/health")[1]) == {"status": "ok", "requests": 0}:
             return
         time.sleep(0.05)
     raise AssertionError("the text of the client that left is written on")
 
 
 def test_too_many_requests(model):
-    crowded = Client(model, max_waiting=1)
+    crowded = Client(model, max_requests=1)
     try:
-        with model._turn(), concurrent.futures.ThreadPoolExecutor(1) as pool:  # no text is written meanwhile
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            model._engine._lock.acquire()  # no text is written meanwhile
             first = pool.submit(crowded.complete, max_tokens=3)
-            while json.loads(crowded.ask("/health")[1])["waiting"] < 1:
+            while json.loads(crowded.ask("/health")[1])["requests"] < 1:
                 time.sleep(0.01)
             status, data = crowded.ask("/v1/completions", {"prompt": "a"})
-            assert status == 503 and "1 requests wait" in json.loads(data)["error"]["message"]
-            model._lock.release()
+            assert status == 503 and "there are 1 requests" in json.loads(data)["error"]["message"]
+            model._engine._lock.release()
             assert first.result()["usage"]["completion_tokens"] == 3
-            model._lock.acquire()
     finally:
         crowded.close()
 

@@ -9,7 +9,6 @@ import os
 import pathlib
 import resource
 import statistics
-import threading
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
@@ -19,8 +18,10 @@ from tokenizers.decoders import DecodeStream
 
 from .. import _errors
 from . import _checkpoint
-from ._decoder import Decoder
+from ._engine import Engine, Text
+from ._pages import Steps
 from ._sampling import Sampling
+from ._scheduler import Scheduler
 
 Prompt = str | Sequence[int] | Sequence[Mapping[str, str]]
 
@@ -70,16 +71,19 @@ def _find_device(device: str | torch.device) -> torch.device:
 class LLM:
     """A causal language model of a checkpoint folder (``config.json``, ``*.safetensors``, ``tokenizer.json``), compiled.
 
-    Weights are read once; the cache is written in place; prompts go through in chunks. It writes one text at a time:
-    calls from several threads take turns.
+    Weights are read once; keys and values lie in pages that all texts share, which are written in place; prompts go through
+    in chunks. Texts that are asked for at once, from any threads, are written together.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, cache_length: int = 0, chunk: int = 256, dtype: str = "auto",
-                 device: str | torch.device = "cpu", **options: Any) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, cache_length: int = 0, chunk: int = 256, batch: int = 16, page: int = 16,
+                 pages: int = 0, dtype: str = "auto", device: str | torch.device = "cpu", **options: Any) -> None:
         """``cache_length``: tokens of a prompt and its text together (0: as many as the model has positions, at most
-        4096); ``chunk``: tokens of a prompt that one call takes; ``dtype``: of weights ("auto": as the checkpoint has
-        them); ``options``: of ``luminal.compile``. Raises ArgumentError for a folder that is no checkpoint."""
-        for name, value, least in (("cache_length", cache_length, 0), ("chunk", chunk, 1)):
+        4096); ``chunk``: tokens of a prompt that one call takes; ``batch``: texts that are written at once, others wait;
+        ``page``: tokens of a page of the cache; ``pages``: how many there are (0: for four texts of the full length, or for
+        ``batch`` if that is less); ``dtype``: of weights ("auto": as the checkpoint has them); ``options``: of
+        ``luminal.compile``. Raises ArgumentError for a folder that is no checkpoint."""
+        for name, value, least in (("cache_length", cache_length, 0), ("chunk", chunk, 1), ("batch", batch, 1), ("page", page, 1),
+                                   ("pages", pages, 0)):
             if value < least:
                 raise _errors.ArgumentError(f"{name} is {value}: expected {least} or more")
         began = time.perf_counter()
@@ -88,21 +92,27 @@ class LLM:
         positions = getattr(self._checkpoint.model.config.get_text_config(), "max_position_embeddings", None)
         if cache_length and positions and cache_length > positions:
             raise _errors.ArgumentError(f"cache_length is {cache_length}: the model has {positions} positions")
+        self._length = cache_length or min(positions or 4096, 4096)
+        needed = -(-self._length // page)
+        pages = pages or needed * min(batch, 4)
+        if pages < needed:
+            raise _errors.ArgumentError(f"pages is {pages}: a text of {self._length} tokens has {needed}")
         loaded = time.perf_counter()
-        self._decoder = Decoder(self._checkpoint.model, cache_length or min(positions or 4096, 4096), chunk, **options)
+        chunk = min(chunk, self._length)
+        device = self._checkpoint.model.device
+        self._steps = Steps(self._checkpoint.model, pages, page, self._length, chunk, batch, **options)
+        self._engine = Engine(self._steps, Scheduler(pages, page, batch, chunk), self._checkpoint.ends, device)
         self.load_seconds, self.compile_seconds = loaded - began, time.perf_counter() - loaded
-        self._device = self._checkpoint.model.device
-        self._lock, self._writer = threading.Lock(), 0
 
     @property
     def cache_length(self) -> int:
         """Tokens of a prompt and its text together."""
-        return self._decoder.length
+        return self._length
 
     @property
     def compiled(self) -> Any:
         """The compiled step: reports, profiles and its program are there."""
-        return self._decoder.compiled
+        return self._steps.compiled
 
     def encode(self, prompt: Prompt) -> list[int]:
         """The tokens of a text, or of the messages of a chat, by the checkpoint's template. Raises ArgumentError for tokens
@@ -141,18 +151,6 @@ class LLM:
         room = self.cache_length - len(ids)
         return Stream(self, ids, min(max_tokens, room) if max_tokens else room, [s for s in stop if s], sampling or Sampling())
 
-    @contextlib.contextmanager
-    def _turn(self) -> Iterator[None]:
-        """Waits until no other text is written."""
-        if self._writer == threading.get_ident():
-            raise _errors.ArgumentError("another text of this thread is not at its end: read it, or close it")
-        with self._lock:
-            self._writer = threading.get_ident()
-            try:
-                yield
-            finally:
-                self._writer = 0
-
     def memory(self) -> int:
         """The most bytes that the process has had on the host."""
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -178,21 +176,22 @@ class Stream(Iterator[str]):
         # What may be the beginning of a string to stop at waits.
         held, done, is_cut = "", self.completion, False
         decode, tokenizer = DecodeStream(skip_special_tokens=True), self._llm.tokenizer.backend_tokenizer
-        for token in self._tokens():
-            done.tokens.append(token)
-            if token in self._llm._checkpoint.ends:
-                done.finish_reason = "stop"
-                break
-            held += decode.step(tokenizer, token) or ""
-            found = [at for at in map(held.find, self._stop) if at >= 0]
-            if found:
-                done.finish_reason, held, is_cut = "stop", held[:min(found)], True
-                break
-            safe = len(held) - max((k for s in self._stop for k in range(1, len(s)) if held.endswith(s[:k])), default=0)
-            if safe:
-                piece, held = held[:safe], held[safe:]
-                done.text += piece
-                yield piece
+        with contextlib.closing(self._tokens()) as tokens:
+            for token in tokens:
+                done.tokens.append(token)
+                if token in self._llm._checkpoint.ends:
+                    done.finish_reason = "stop"
+                    break
+                held += decode.step(tokenizer, token) or ""
+                found = [at for at in map(held.find, self._stop) if at >= 0]
+                if found:
+                    done.finish_reason, held, is_cut = "stop", held[:min(found)], True
+                    break
+                safe = len(held) - max((k for s in self._stop for k in range(1, len(s)) if held.endswith(s[:k])), default=0)
+                if safe:
+                    piece, held = held[:safe], held[safe:]
+                    done.text += piece
+                    yield piece
         if not is_cut:  # bytes of a character that is not whole
             whole = self._llm.tokenizer.decode(done.tokens, skip_special_tokens=True)
             held = whole[len(done.text):] if whole.startswith(done.text + held) else held
@@ -200,40 +199,21 @@ class Stream(Iterator[str]):
             done.text += held
             yield held
 
-    def _tokens(self) -> Iterator[int]:
-        """Tokens as they are read. On a device with a queue, each is read once the next step is under way."""
-        llm, stats, sampling = self._llm, self.completion.stats, self._sampling
-        decoder, device = llm._decoder, llm._device
-        generator = sampling.generator(device)
-        with llm._turn(), torch.no_grad():
-            decoder.reset()
-            ids = torch.tensor(self._ids, device=device)
-            seen = ids
-            waiting: torch.Tensor | None = None
-            last = 0.0
-            for i in range(self._count):
-                logits, likeliest = decoder.append(ids)
-                token = likeliest if sampling.is_likeliest else sampling.draw(logits, seen, generator)
-                ids = token[None]
-                if sampling.repetition_penalty != 1:
-                    seen = torch.cat((seen, ids))
-                ready = token if device.type == "cpu" else waiting
-                waiting = token
-                if ready is None:
-                    continue
-                value = int(ready)
-                self._time(stats, last)
-                yield value
-                last = time.perf_counter()  # without what the caller does with it
-            if device.type != "cpu" and waiting is not None:
-                value = int(waiting)
-                self._time(stats, last)
-                yield value
-
-    def _time(self, stats: Stats, last: float) -> None:
-        now = time.perf_counter()
-        stats.tokens += 1
-        if stats.tokens == 1:
-            stats.first_seconds = now - self._began
-        else:
-            stats.token_seconds.append(now - last)
+    def _tokens(self) -> Generator[int, None, None]:
+        engine, stats = self._llm._engine, self.completion.stats
+        text = Text(list(self._ids), len(self._ids) + self._count, sampling=self._sampling)
+        engine.add(text)
+        try:
+            last = self._began
+            while (taken := engine.take(text)) is not None:
+                token, at = taken
+                stats.tokens += 1
+                if stats.tokens == 1:
+                    stats.first_seconds = at - last
+                else:
+                    stats.token_seconds.append(at - last)
+                yield token
+                # Without the time in which nobody asked for the next one.
+                last = at if text.written else time.perf_counter()
+        finally:
+            engine.drop(text)

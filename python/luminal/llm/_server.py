@@ -1,10 +1,8 @@
 # ===- _server.py - A checkpoint by HTTP ----------------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""OpenAI's form of completions and chats over one model: texts are written one after the other, in the order of their
-requests."""
+"""OpenAI's form of completions and chats over one model, which writes the texts of all requests together."""
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 import uuid
@@ -44,9 +42,8 @@ def _take(body: dict[str, Any], name: str, kinds: tuple[type, ...], default: Any
 
 
 class _Server:
-    def __init__(self, model: LLM, max_waiting: int) -> None:
-        self.model, self.max_waiting, self.waiting = model, max_waiting, 0
-        self.turn = asyncio.Lock()  # first come, first served
+    def __init__(self, model: LLM, max_requests: int) -> None:
+        self.model, self.max_requests, self.requests = model, max_requests, 0
         self.began = int(time.time())
 
     async def models(self, _: Request) -> Response:
@@ -54,7 +51,7 @@ class _Server:
             {"id": self.model.name, "object": "model", "created": self.began, "owned_by": "luminal"}]})
 
     async def health(self, _: Request) -> Response:
-        return JSONResponse({"status": "ok", "waiting": self.waiting})
+        return JSONResponse({"status": "ok", "requests": self.requests})
 
     async def completions(self, request: Request) -> Response:
         return await self._answer(request, is_chat=False)
@@ -64,8 +61,8 @@ class _Server:
 
     async def _answer(self, request: Request, is_chat: bool) -> Response:
         try:
-            if self.waiting >= self.max_waiting:
-                raise _Refused(503, f"{self.waiting} requests wait: try again later")
+            if self.requests >= self.max_requests:
+                raise _Refused(503, f"there are {self.requests} requests: try again later")
             stream, is_streamed = self._parse(await self._read(request), is_chat)
         except _Refused as error:
             return _error(error.status, str(error))
@@ -122,20 +119,17 @@ class _Server:
         return self.model.stream(prompt, max_tokens=limit, stop=stop, sampling=sampling), is_streamed
 
     async def _pieces(self, request: Request, stream: Stream) -> AsyncIterator[str]:
-        """The pieces of a text once it is its turn; ends where the client has left."""
-        self.waiting += 1
+        """The pieces of a text; ends where the client has left."""
+        self.requests += 1
         try:
-            async with self.turn:
-                try:
-                    while not await request.is_disconnected():
-                        piece = await run_in_threadpool(next, stream, None)
-                        if piece is None:
-                            break
-                        yield piece
-                finally:
-                    stream.close()
+            while not await request.is_disconnected():
+                piece = await run_in_threadpool(next, stream, None)
+                if piece is None:
+                    break
+                yield piece
         finally:
-            self.waiting -= 1
+            stream.close()
+            self.requests -= 1
 
     async def _events(self, request: Request, stream: Stream, form: _Form) -> AsyncIterator[str]:
         try:
@@ -185,17 +179,17 @@ async def _failed(_: Request, error: Exception) -> Response:
     return _error(500, _errors.sentence(error))
 
 
-def make_app(model: LLM, max_waiting: int = 64) -> Starlette:
-    """The application, for any ASGI server. ``max_waiting``: requests at once; others are answered with 503."""
-    server = _Server(model, max_waiting)
+def make_app(model: LLM, max_requests: int = 64) -> Starlette:
+    """The application, for any ASGI server. ``max_requests``: at once; others are answered with 503."""
+    server = _Server(model, max_requests)
     post: list[tuple[str, Callable[[Request], Awaitable[Response]]]] = [
         ("/v1/completions", server.completions), ("/v1/chat/completions", server.chats)]
     return Starlette(routes=[*(Route(path, call, methods=["POST"]) for path, call in post), Route("/v1/models", server.models),
                              Route("/health", server.health)], exception_handlers={_errors.LuminalError: _failed})
 
 
-def run(model: LLM, host: str, port: int, max_waiting: int) -> None:
+def run(model: LLM, host: str, port: int, max_requests: int) -> None:
     """Serves until the process is told to stop."""
-    if not 0 <= port < 65536 or max_waiting < 1:
-        raise _errors.ArgumentError(f"port is {port}, max_waiting {max_waiting}: expected 0 to 65535, and 1 or more")
-    uvicorn.run(make_app(model, max_waiting), host=host, port=port, log_level="info")
+    if not 0 <= port < 65536 or max_requests < 1:
+        raise _errors.ArgumentError(f"port is {port}, max_requests {max_requests}: expected 0 to 65535, and 1 or more")
+    uvicorn.run(make_app(model, max_requests), host=host, port=port, log_level="info")
