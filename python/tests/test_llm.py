@@ -1,13 +1,14 @@
 # ===- test_llm.py - Checkpoints that write text --------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import concurrent.futures
+import os
 import shutil
 
 import luminal
 import pytest
 import tiny_checkpoint
 import torch
-from luminal import llm
+from luminal import _cache, llm
 
 PROMPT = "The river turns the wheel, and the rain"
 
@@ -68,6 +69,24 @@ def test_the_cache_ends_a_text(folder, model):
     assert small.generate(ids).tokens == expected(model, ids, 6)
     with pytest.raises(luminal.ArgumentError, match="the prompt has 16 tokens: the cache holds 16, the text included"):
         small.generate(list(range(4, 20)))
+
+
+def test_ten_thousand_tokens(llama, monkeypatch):
+    """Memory stays as it is, and nothing is compiled again."""
+    monkeypatch.setattr(_cache, "compile_archive", None)
+    ends, llama._engine.ends = llama._engine.ends, frozenset()
+    try:
+        def write(count):
+            written = 0
+            while written < count:
+                written += llama.generate([4 + written % 300] * (1 + written % 50), max_tokens=200).stats.tokens
+            with open("/proc/self/statm") as file:
+                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+        before = write(2000)
+        assert write(8000) - before < 4 << 20
+    finally:
+        llama._engine.ends = ends
 
 
 def test_chats(llama, model):
