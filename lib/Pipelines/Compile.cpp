@@ -8,6 +8,7 @@
 #include "Phases.h"
 #include "PlannedKernels.h"
 #include "Roofline.h"
+#include "RulePromises.h"
 #include "SampleInputs.h"
 #include "ScheduleNotes.h"
 #include "SearchProgram.h"
@@ -422,6 +423,9 @@ LogicalResult Compiler::emitOutput() {
     emitWarning(module->getLoc())
         << "no rule of " << options.rules.front()
         << " is used: the program is in LLIR, which is not saturated";
+  else if (last >= Phase::Saturated)
+    for (const std::string &file : options.rules)
+      samplePromises(context, file, options.planCache);
   if (options.checkKernels) {
     if (options.emit || phase > Phase::Scheduled || !getOnlyFunction(*module))
       return error() << "--check-kernels is for an artifact of one function "

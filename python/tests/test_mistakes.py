@@ -152,6 +152,9 @@ def test_rules_of_no_use_are_told(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error", luminal.LuminalWarning)
         luminal.compile(linear(), (X,), rules=[path])
+    path.write_text(path.read_text().replace("rounding(2)", "exact"))
+    with pytest.warns(luminal.LuminalWarning, match="rule 'Twice' promises exact, but on sampled tensors of f32 its right side gives"):
+        luminal.compile(linear(), (X,), rules=[path], plan_cache=str(tmp_path))
 
 
 def test_options_are_in_the_signatures():
