@@ -54,10 +54,12 @@ class _CUDA(_Own):
         return f"{torch.cuda.get_device_name(place)} {torch.cuda.get_device_capability(place)}"
 
     def locate(self, device: torch.device) -> torch.device:
+        if device.index is not None:
+            return device
         if not torch.cuda.is_available():
             raise _errors.DeviceError("device 'cuda': PyTorch finds no NVIDIA GPU here" + (
                 "" if torch.version.cuda else ", and was built without CUDA"))
-        return device if device.index is not None else torch.device("cuda", torch.cuda.current_device())
+        return torch.device("cuda", torch.cuda.current_device())
 
     def load(self, artifact: bytes, place: torch.device) -> Executable:
         return Artifact.from_bytes(artifact, place.index)
