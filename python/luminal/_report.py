@@ -40,6 +40,8 @@ class Step(NamedTuple):
     """Predicted; None for a call of a library."""
     roofline: float | None
     """The share of that which the machine needs at least."""
+    least: float
+    """Seconds that the machine needs at least: to move the bytes, or to do the operations."""
     schedule: str
     why: str
     """The reasons of the schedule."""
@@ -57,7 +59,7 @@ class Rule(NamedTuple):
 
 def _steps(program: Sequence[dict[str, Any]]) -> list[Step]:
     return [Step(s["name"], s["kernel"], s["source"], s.get("nominal_bytes", 0.0), s.get("nominal_flops", 0.0),
-                 s.get("predicted_seconds"), s.get("roofline_share"), s.get("schedule", ""), s.get("why", "")) for s in program]
+                 s.get("predicted_seconds"), s.get("roofline_share"), s.get("roofline_seconds", 0.0), s.get("schedule", ""), s.get("why", "")) for s in program]
 
 
 class Report:

@@ -100,11 +100,11 @@ def _curve(search: dict[str, Any]) -> str:
 
 
 def by_module(steps: Sequence[Step]) -> list[tuple[str, float]]:
-    """Predicted seconds by the modules that steps are named for, the longest first."""
+    """Predicted seconds, of a library those that it needs at least, by the modules that steps are named for; the longest first."""
     sums: dict[str, float] = {}
     for step in steps:
         name = step.name.rpartition(" (")[0] or step.name
-        sums[name] = sums.get(name, 0.0) + (step.seconds or 0.0)
+        sums[name] = sums.get(name, 0.0) + (step.least if step.seconds is None else step.seconds)
     return sorted(sums.items(), key=lambda item: -item[1])
 
 
@@ -117,7 +117,9 @@ def _modules(steps: Sequence[Step]) -> str:
         body += (f"<rect x='400' y='{20 * i + 4}' width='{width:.1f}' height='14' fill='{_BLUE}'/>"
                  + _text(394, 20 * i + 15, name if len(name) <= 62 else name[:59] + "...", "end")
                  + _text(404 + width if width < 240 else 404, 20 * i + 15, f"{1e6 * seconds:.2f} us, {100 * seconds / total if total else 0:.0f} %"))
-    rest = f"<p>and {len(sums) - len(bars)} more, in the table below</p>" if len(sums) > len(bars) else ""
+    rest = "" if all(step.seconds is not None for step in steps) else (
+        "<p>Of a call of a library the time that it needs at least: no price predicts it.</p>")
+    rest += f"<p>and {len(sums) - len(bars)} more, in the table below</p>" if len(sums) > len(bars) else ""
     return _svg(body, 20 * len(bars) + 8, "Predicted time by module") + rest
 
 

@@ -32,6 +32,18 @@ def test_report(model):
         assert step.schedule.startswith("#llir.loops<") and step.why and step.why in str(report)
 
 
+def test_report_of_a_gpu(tmp_path):
+    """Calls of a library have no predicted time, but one that they need at least."""
+    torch.export.save(torch.export.export(nn.Linear(512, 512), (torch.randn(256, 512),)), tmp_path / "model.pt2")
+    done = run(tmp_path, "compile", "model.pt2", "-o", "m.lum", "--", "--target=cuda", "--arch=sm_90a", "--report=report.json")
+    assert done.returncode == 0, done.stderr
+    report = luminal._report.Report.read(tmp_path / "report.json")
+    (step,) = report.program
+    assert step.kernel == "cublaslt_matmul" and step.seconds is None and step.least > 0 and step.bytes > 0 and step.why
+    assert luminal._report_page.by_module(report.program) == [("Linear", step.least)]
+    assert "of a library" in report.html().lower() and " - " in str(report)
+
+
 class Functions(nn.Module):
     def forward(self, x):
         return torch.erf(x) / (x + 2) + torch.rsqrt(x * x + 1) + nn.functional.gelu(x)
