@@ -213,9 +213,11 @@ LogicalResult Evaluator::argsort(llir::ArgsortOp op) {
       result->getShape().size() != keys->getShape().size())
     return op.emitError() << "expected rows and positions";
   const int64_t n = keys->getShape().back(), count = result->getShape().back();
-  if (count > n)
+  const int64_t first =
+      bindExpr(op.getFirst(), symbols).asConstant().value_or(-1);
+  if (first < 0 || count > n || first > n - count)
     return op.emitError() << "expected at most " << n << " positions, found "
-                          << count;
+                          << count << " from " << first << " on";
   const size_t size = dtypeSize(t);
   std::vector<int64_t> order(static_cast<size_t>(n));
   for (int64_t row = 0; count && row < result->getNumElements() / count;
@@ -238,7 +240,7 @@ LogicalResult Evaluator::argsort(llir::ArgsortOp op) {
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), before);
     for (int64_t i = 0; i < count; ++i)
-      storeInt(DType::I64, order[static_cast<size_t>(i)],
+      storeInt(DType::I64, order[static_cast<size_t>(first + i)],
                result->mutableData() +
                    static_cast<size_t>(row * count + i) * sizeof(int64_t));
   }

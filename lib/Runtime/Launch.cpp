@@ -286,15 +286,17 @@ static Status check(const CublasLtLaunch &launch,
 static Status check(const CPUArgsortLaunch &launch,
                     std::span<const int64_t> values,
                     std::span<const uint64_t> bytes) {
-  const int64_t rows = values[1], length = values[2], count = values[3];
+  const int64_t rows = values[1], length = values[2], begin = values[3],
+                count = values[4];
   int64_t work;
   if (__builtin_mul_overflow(rows, count, &work) || work != values[0])
     return Error("its work is not rows * count");
   if (work == 0)
     return {};
-  if (count > length || length > int64_t(UINT32_MAX))
-    return Error("has no order of " + std::to_string(count) + " of " +
-                 std::to_string(length) + " elements");
+  if (count > length || begin > length - count || length > int64_t(UINT32_MAX))
+    return Error("has no order of " + std::to_string(count) + " from " +
+                 std::to_string(begin) + " on of " + std::to_string(length) +
+                 " elements");
   uint64_t read, written;
   if (__builtin_mul_overflow(
           uint64_t(rows), uint64_t(length) * dtypeSize(launch.type), &read) ||

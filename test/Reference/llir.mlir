@@ -80,12 +80,14 @@ func.func @matmul() -> (tensor<2x3xf32>, tensor<2x1xf32>) {
 // CHECK: @order#1: dense<[4, 0, 1, 2, 5, 3]> : tensor<6xi64>
 // CHECK: @order#2: dense<[4, 3, 1]> : tensor<3xi64>
 // CHECK: @order#3: dense<{{\[}}[1, 0, 2], [2, 1, 0]]> : tensor<2x3xi64>
-func.func @order() -> (tensor<6xi64>, tensor<6xi64>, tensor<3xi64>, tensor<2x3xi64>) {
+// CHECK: @order#4: dense<[2, 5]> : tensor<2xi64>
+func.func @order() -> (tensor<6xi64>, tensor<6xi64>, tensor<3xi64>, tensor<2x3xi64>, tensor<2xi64>) {
   %x = llir.constant dense<[1.0, 0.0, -0.0, -1.0, 0x7FC00000, 0.0]> : tensor<6xf32>
   %0 = llir.argsort %x : tensor<6xf32> -> tensor<6xi64>
   %1 = llir.argsort %x {descending = true, nan_first = true} : tensor<6xf32> -> tensor<6xi64>
   %2 = llir.argsort %x {nan_first = true} : tensor<6xf32> -> tensor<3xi64>
   %i = llir.constant dense<[[4, 2, 4], [3, 2, 1]]> : tensor<2x3xi64>
   %3 = llir.argsort %i : tensor<2x3xi64> -> tensor<2x3xi64>
-  return %0, %1, %2, %3 : tensor<6xi64>, tensor<6xi64>, tensor<3xi64>, tensor<2x3xi64>
+  %4 = llir.argsort %x {begin = #hlir.map<() -> (2)>} : tensor<6xf32> -> tensor<2xi64>
+  return %0, %1, %2, %3, %4 : tensor<6xi64>, tensor<6xi64>, tensor<3xi64>, tensor<2x3xi64>, tensor<2xi64>
 }

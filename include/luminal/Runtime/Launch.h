@@ -186,7 +186,7 @@ struct CPUArgsortLaunch {
   static constexpr std::string_view kLibrary = "argsort";
   /// Positions (0: nothing is done); rows * count.
   Expr work = 1;
-  Expr rows = 1, length = 1, count = 1;
+  Expr rows = 1, length = 1, begin = 0, count = 1;
   DType type = DType::F32;
   bool descending = false, nanFirst = false;
 
@@ -195,6 +195,7 @@ struct CPUArgsortLaunch {
     fn("work", self.work);
     fn("rows", self.rows);
     fn("length", self.length);
+    fn("begin", self.begin);
     fn("count", self.count);
     fn("type", self.type);
     fn("descending", self.descending);

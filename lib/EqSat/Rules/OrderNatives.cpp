@@ -488,16 +488,17 @@ static std::optional<Ranks> readOrder(const MatchContext &c, ClassId indices,
   return std::nullopt;
 }
 
-/// How many of each row are read at `place`, an expression over an index.
-static std::optional<Expr> getCount(const Expr &place, ArrayRef<Expr> extents,
-                                    const Assumptions &space) {
+/// Which of each row are read at `place`, an expression over an index: from
+/// where on, and how many.
+static std::optional<std::pair<Expr, Expr>>
+getRange(const Expr &place, ArrayRef<Expr> extents, const Assumptions &space) {
+  if (!place.hasDims())
+    return std::pair(place, Expr(1));
   for (auto [d, extent] : llvm::enumerate(extents)) {
     Expr rest = space.simplify(place - Expr::dim(static_cast<unsigned>(d)));
     if (!rest.hasDims())
-      return space.simplify(rest + extent);
+      return std::pair(rest, extent);
   }
-  if (!place.hasDims())
-    return space.simplify(place + Expr(1));
   return std::nullopt;
 }
 
@@ -507,9 +508,9 @@ struct Ordered {
   Ranks ranks;
   /// Whether what is scattered is the place of each element.
   bool isOfPlaces = false;
-  /// How many of each row are wanted; where they are, from the index of the
-  /// result to [rows..., place].
-  Expr count = 0;
+  /// Which of each row are wanted, from where on and how many; where they are
+  /// then, from the index of the result to [rows..., place].
+  Expr begin = 0, count = 0;
   SmallVector<Expr> places;
 };
 } // namespace
@@ -533,16 +534,18 @@ static std::optional<Ordered> readOrdered(const MatchContext &c,
   SmallVector<Expr> shape =
       hlir::getExtents(cast<RankedTensorType>(args[4].asType()));
   Assumptions space = hlir::getAssumptions(c.scope(), shape);
-  Expr number = mapOf(args[3]).getResults()[0], n = extents.back(), count = n;
+  Expr number = mapOf(args[3]).getResults()[0], n = extents.back(), begin = 0,
+       count = n;
   Expr place = space.simplify(Expr::mod(number, n)),
        row = space.simplify(Expr::floorDiv(number, n));
   const bool isWhole =
       mapOf(args[3]).isIdentity() && symbols.equal(shape[0], total) == true;
   if (!isWhole) {
-    std::optional<Expr> few = getCount(place, shape, space);
-    if (!few || !symbols.provablyLess(*few, n))
+    auto range = getRange(place, shape, space);
+    if (!range || !symbols.provablyLess(range->second, n))
       return std::nullopt;
-    count = *few;
+    std::tie(begin, count) = *range;
+    place = space.simplify(place - begin);
   }
   SmallVector<Expr> places = delinearize(row, extents.drop_back());
   places.push_back(place);
@@ -551,7 +554,7 @@ static std::optional<Ordered> readOrdered(const MatchContext &c,
       {args[2].asClass(), MapAttr::getIdentity(c.getContext(), 1)}, flat);
   const bool isOfPlaces =
       index && *index == flat.simplify(Expr::mod(Expr::dim(0), n));
-  return Ordered{*ranks, isOfPlaces, count, places};
+  return Ordered{*ranks, isOfPlaces, begin, count, places};
 }
 
 static bool isOrder(MatchContext &c, NativeArgs args, NativeResults &) {
@@ -588,11 +591,13 @@ static bool inOrder(MatchContext &c, NativeArgs args, NativeResults &results) {
   Type i64 = b.getI64Type();
   ClassId rows = create("hlir.view", b.getNamedAttr("map", ranks.keys.map),
                         extents, elementOf(ranks.keys.cls), ranks.keys.cls);
-  ClassId order =
-      create("llir.argsort",
-             {b.getNamedAttr("descending", b.getBoolAttr(ranks.descending)),
-              b.getNamedAttr("nan_first", b.getBoolAttr(ranks.nanFirst))},
-             ordered, i64, rows);
+  SmallVector<NamedAttribute> how = {
+      b.getNamedAttr("descending", b.getBoolAttr(ranks.descending)),
+      b.getNamedAttr("nan_first", b.getBoolAttr(ranks.nanFirst))};
+  if (!found->begin.isConstant(0))
+    how.push_back(b.getNamedAttr(
+        "begin", MapAttr::get(b.getContext(), 0, ArrayRef(found->begin))));
+  ClassId order = create("llir.argsort", how, ordered, i64, rows);
   auto read = [&](ClassId positions) {
     return create("hlir.view", map(found->places, shape), shape, i64,
                   positions);

@@ -11,6 +11,7 @@
 #include "Argsort.h"
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <span>
 #include <type_traits>
@@ -157,12 +158,12 @@ int64_t getCandidates(int64_t count) {
 }
 
 bool selects(const ArgsortShape &shape, int64_t length) {
-  return shape.count > 0 && getCandidates(shape.count) < length;
+  return shape.count > 0 && getCandidates(shape.getEnd()) < length;
 }
 
 /// Elements of a part of a row of `length` elements at a time.
 int64_t getRoom(const ArgsortShape &shape, int64_t length) {
-  return selects(shape, length) ? getCandidates(shape.count) : length;
+  return selects(shape, length) ? getCandidates(shape.getEnd()) : length;
 }
 
 /// The first `count` of the elements that are added, whose positions ascend.
@@ -221,8 +222,51 @@ private:
   bool isLimited = false;
 };
 
-/// The first shape.count elements of part of a row, or all of it, in order: in
-/// one of the two buffers, of getRoom elements.
+/// The elements of a row from the place shape.begin on, in one of two buffers
+/// of as many elements: those of which the leading bits of the key may be those
+/// of one of them are sorted.
+template <typename Keys, typename Element = typename Keys::Element>
+Element *pick(const Keys &keys, const ArgsortShape &shape,
+              const typename Keys::Stored *row, Element *elements,
+              Element *other) {
+  // Behind the leading bits that all keys have in common.
+  constexpr int kBits = 11;
+  using Key = typename Element::Key;
+  const Key one = keys(row[0]);
+  Key varying = 0;
+  for (int64_t i = 0; i < shape.length; ++i)
+    varying |= keys(row[i]) ^ one;
+  const int shift =
+      std::max(0, static_cast<int>(std::bit_width(varying)) - kBits);
+  auto getBucket = [&](Key key) {
+    return static_cast<unsigned>(key >> shift) & ((1u << kBits) - 1);
+  };
+  std::array<uint32_t, 1 << kBits> counts = {};
+  for (int64_t i = 0; i < shape.length; ++i)
+    ++counts[getBucket(keys(row[i]))];
+  // The first and the last bucket of those that are wanted.
+  int64_t before = 0;
+  unsigned low = 0;
+  while (before + counts[low] <= shape.begin)
+    before += counts[low++];
+  int64_t through = before;
+  unsigned high = low;
+  while ((through += counts[high]) < shape.getEnd())
+    ++high;
+  int64_t kept = 0;
+  const int64_t all = through - before;
+  for (int64_t i = 0; kept < all; ++i) {
+    const auto key = keys(row[i]);
+    const unsigned bucket = getBucket(key);
+    elements[kept] = Element::make(key, static_cast<uint32_t>(i));
+    kept += bucket >= low && bucket <= high;
+  }
+  return sort(elements, other, kept, sizeof(typename Keys::Stored)) +
+         (shape.begin - before);
+}
+
+/// Elements of part of a row in order, in one of the two buffers, of getRoom
+/// elements: the first shape.getEnd(), or all of it.
 template <typename Keys, typename Element = typename Keys::Element>
 Element *sortPart(const Keys &keys, const ArgsortShape &shape,
                   const typename Keys::Stored *row, int64_t begin, int64_t end,
@@ -235,7 +279,7 @@ Element *sortPart(const Keys &keys, const ArgsortShape &shape,
           Element::make(keys(row[i]), static_cast<uint32_t>(i));
     return sort(elements, other, length, kBytes);
   }
-  Candidates<Element> candidates(elements, shape.count);
+  Candidates<Element> candidates(elements, shape.getEnd());
   // A block of which none comes first costs a comparison of each.
   using Key = typename Element::Key;
   constexpr int64_t kBlock = 32;
@@ -268,8 +312,8 @@ int64_t partBegin(const ArgsortShape &shape, int64_t part, int64_t parts) {
 
 /// Elements that a part leaves.
 int64_t getKept(const ArgsortShape &shape, int64_t part, int64_t parts) {
-  return std::min(shape.count, partBegin(shape, part + 1, parts) -
-                                   partBegin(shape, part, parts));
+  return std::min(shape.getEnd(), partBegin(shape, part + 1, parts) -
+                                      partBegin(shape, part, parts));
 }
 
 /// Elements of the two buffers of a part.
@@ -282,7 +326,9 @@ int64_t getPartRoom(const ArgsortShape &shape, int64_t parts) {
 double runtime::estimateRow(const ArgsortShape &shape) {
   const double n = static_cast<double>(shape.length);
   if (selects(shape, shape.length))
-    return n + 32.0 * static_cast<double>(shape.count);
+    return n + 32.0 * static_cast<double>(shape.getEnd());
+  if (shape.begin > 0)
+    return 4 * n;
   return n * (2.0 + 3.0 * dtypeSize(shape.type));
 }
 
@@ -324,9 +370,14 @@ void runtime::argsort(const ArgsortShape &shape, const void *data,
     const auto *rows = static_cast<const typename Keys::Stored *>(data);
     const PartBuffers<Element> buffers(shape, 1, scratch);
     for (int64_t r = begin; r < end; ++r) {
+      const auto *row = rows + r * shape.length;
+      Element *first = buffers.get(0, 0), *second = buffers.get(0, 1);
       const Element *sorted =
-          sortPart(keys, shape, rows + r * shape.length, 0, shape.length,
-                   buffers.get(0, 0), buffers.get(0, 1));
+          shape.begin > 0 && shape.length > kFewElements &&
+                  !selects(shape, shape.length)
+              ? pick(keys, shape, row, first, second)
+              : sortPart(keys, shape, row, 0, shape.length, first, second) +
+                    shape.begin;
       for (int64_t i = 0; i < shape.count; ++i)
         positions[r * shape.count + i] = sorted[i].position();
     }

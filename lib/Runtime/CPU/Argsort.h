@@ -15,12 +15,14 @@
 
 namespace luminal::runtime {
 
-/// Rows of `length` elements, of which the positions of the first `count` in
-/// order are wanted. `length` is below 2^32 and `count` at most `length`.
+/// Rows of `length` elements, of which the positions of `count` in order are
+/// wanted, from the place `begin` on. `length` is below 2^32 and not below
+/// `begin` + `count`.
 struct ArgsortShape {
   DType type = DType::F32;
   bool descending = false, nanFirst = false;
-  int64_t rows = 0, length = 0, count = 0;
+  int64_t rows = 0, length = 0, begin = 0, count = 0;
+  int64_t getEnd() const { return begin + count; }
 };
 
 /// A number that grows with the time that a row takes, about one for a
@@ -34,9 +36,9 @@ size_t getArgsortScratch(const ArgsortShape &shape);
 void argsort(const ArgsortShape &shape, const void *keys, int64_t *positions,
              int64_t begin, int64_t end, void *scratch);
 
-/// Long rows by several threads. `parts` parts of a row are sorted apart, each
-/// by `argsortPart`, in any order or at once, to `scratch` of
-/// getPartsScratch bytes; then `argsortJoin` merges them.
+/// Long rows by several threads, where `begin` is 0. `parts` parts of a row are
+/// sorted apart, each by `argsortPart`, in any order or at once, to `scratch`
+/// of getPartsScratch bytes; then `argsortJoin` merges them.
 size_t getPartsScratch(const ArgsortShape &shape, int64_t parts);
 void argsortPart(const ArgsortShape &shape, const void *row, int64_t part,
                  int64_t parts, void *scratch);

@@ -145,8 +145,8 @@ CPULaunchPlan::CPULaunchPlan(CPUDevice &device, const Manifest &manifest,
 uint64_t CPULaunchPlan::setArgsort(Step &step, const CPUArgsortLaunch &launch,
                                    const int64_t *values) {
   step.work = values[0];
-  step.argsort = {launch.type, launch.descending, launch.nanFirst,
-                  values[1],   values[2],         values[3]};
+  step.argsort = {launch.type, launch.descending, launch.nanFirst, values[1],
+                  values[2],   values[3],         values[4]};
   step.threads = 1;
   step.parts = 1;
   if (step.work == 0)
@@ -157,7 +157,7 @@ uint64_t CPULaunchPlan::setArgsort(Step &step, const CPUArgsortLaunch &launch,
   const double row = estimateRow(step.argsort);
   const double wanted = std::max(1.0, static_cast<double>(rows) * row / kGrain);
   step.threads = static_cast<unsigned>(std::min(double(threads), wanted));
-  if (rows < step.threads) {
+  if (rows < step.threads && step.argsort.begin == 0) {
     step.parts = step.threads;
     return getPartsScratch(step.argsort, step.parts);
   }
@@ -209,7 +209,7 @@ Status CPULaunchPlan::setSizes(std::span<const int64_t> newSymbols,
         mostScratch = std::max(
             mostScratch, static_cast<int64_t>(getArgsortScratch(step.argsort)));
       mostThreads = std::max(mostThreads, step.threads);
-      values += 4;
+      values += 5;
       continue;
     }
     const CustomCode *custom = getCustomCode(launch);

@@ -216,14 +216,14 @@ func.func @too_many(%x: tensor<4x8xf32>) {
 // -----
 
 // expected-error @+1 {{has no valid 'type'}}
-func.func private @order_without_type() attributes {a = #llir.cpu_argsort_launch<rows = 1, length = 9, count = 3, {descending = true, nan_first = true}>}
+func.func private @order_without_type() attributes {a = #llir.cpu_argsort_launch<rows = 1, length = 9, begin = 0, count = 3, {descending = true, nan_first = true}>}
 
 // -----
 
 // expected-error @+1 {{has no valid 'nan_first'}}
-func.func private @order_without_flag() attributes {a = #llir.cpu_argsort_launch<rows = 1, length = 9, count = 3, {type = f32, descending = true}>}
+func.func private @order_without_flag() attributes {a = #llir.cpu_argsort_launch<rows = 1, length = 9, begin = 0, count = 3, {type = f32, descending = true}>}
 
 // -----
 
 // expected-error @+1 {{has facts that no order has}}
-func.func private @order_with_more() attributes {a = #llir.cpu_argsort_launch<rows = 1, length = 9, count = 3, {type = f32, descending = true, nan_first = true, stable = true}>}
+func.func private @order_with_more() attributes {a = #llir.cpu_argsort_launch<rows = 1, length = 9, begin = 0, count = 3, {type = f32, descending = true, nan_first = true, stable = true}>}

@@ -14,6 +14,8 @@ func.func @matmul(%x: tensor<4x8xf32>, %w: tensor<5x8xf32>, %v: tensor<5xf32>, %
 func.func @order(%x: tensor<2x9xf32>) -> (tensor<2x3xi64>, tensor<2x9xi64>) {
   // CHECK: llir.argsort %{{.*}} {descending = true, nan_first = true} : tensor<2x9xf32> -> tensor<2x3xi64>
   %r = llir.argsort %x {descending = true, nan_first = true} : tensor<2x9xf32> -> tensor<2x3xi64>
+  // CHECK: llir.argsort %{{[^ ]*}} {begin = #hlir.map<() -> (4)>} : tensor<2x9xf32> -> tensor<2x1xi64>
+  %t = llir.argsort %x {begin = #hlir.map<() -> (4)>} : tensor<2x9xf32> -> tensor<2x1xi64>
   // CHECK: llir.argsort %{{[^ ]*}} : tensor<2x9xf32> -> tensor<2x9xi64>
   %s = llir.argsort %x {descending = false} : tensor<2x9xf32> -> tensor<2x9xi64>
   return %r, %s : tensor<2x3xi64>, tensor<2x9xi64>
@@ -32,10 +34,10 @@ llir.schedule @steps symbols <n in [1, 64]> arena(0) {
 }
 
 // CHECK-LABEL: llir.schedule @ordered
-// CHECK: llir.step "order"(%{{.*}}) writes(%{{.*}}) cost(1024, 160) launch #llir.cpu_argsort_launch<rows = n, length = 9, count = 3, {descending = true, nan_first = true, type = f32}>
+// CHECK: llir.step "order"(%{{.*}}) writes(%{{.*}}) cost(1024, 160) launch #llir.cpu_argsort_launch<rows = n, length = 9, begin = 0, count = 3, {descending = true, nan_first = true, type = f32}>
 llir.schedule @ordered symbols <n in [1, 64]> arena(0) {
   %x = llir.argument input "x" : tensor<?x9xf32, #hlir.dims<n>>
   %y = llir.result : tensor<?x3xi64, #hlir.dims<n>>
-  llir.step "order"(%x) writes(%y) cost(1024, 160) launch #llir.cpu_argsort_launch<rows = n, length = 9, count = 3, {type = f32, descending = true, nan_first = true}>
+  llir.step "order"(%x) writes(%y) cost(1024, 160) launch #llir.cpu_argsort_launch<rows = n, length = 9, begin = 0, count = 3, {type = f32, descending = true, nan_first = true}>
   llir.output "y" %y : tensor<?x3xi64, #hlir.dims<n>>
 }

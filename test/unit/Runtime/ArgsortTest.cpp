@@ -22,16 +22,18 @@ using Shape = std::vector<int64_t>;
 /// The positions of the first `count` of `n` elements of m rows, in order.
 Builder ordered(DType type, bool descending, bool nanFirst) {
   Builder b;
-  for (const char *name : {"count", "m", "n"})
+  for (const char *name : {"begin", "count", "m", "n"})
     b.symbol(name, 0, std::nullopt);
   uint32_t x = b.input("x", type, {s("m"), s("n")});
-  // It gives the count.
+  // They give the count, and where it begins.
   b.input("few", DType::F32, {s("count")});
+  b.input("before", DType::F32, {s("begin")});
   uint32_t y = b.output("y", DType::I64, {s("m"), s("count")});
   CPUArgsortLaunch launch;
   launch.work = s("m*count");
   launch.rows = s("m");
   launch.length = s("n");
+  launch.begin = s("begin");
   launch.count = s("count");
   launch.type = type;
   launch.descending = descending;
@@ -70,7 +72,8 @@ std::vector<T> draw(size_t size, unsigned kind) {
 
 template <typename T>
 std::vector<int64_t> expected(const std::vector<T> &x, const Shape &shape,
-                              int64_t count, bool descending, bool nanFirst) {
+                              int64_t begin, int64_t count, bool descending,
+                              bool nanFirst) {
   std::vector<int64_t> result, order(shape[1]);
   for (int64_t row = 0; row < shape[0]; ++row) {
     const T *from = x.data() + row * shape[1];
@@ -81,7 +84,8 @@ std::vector<int64_t> expected(const std::vector<T> &x, const Shape &shape,
         return nanFirst ? a != a && b == b : a == a && b != b;
       return descending ? b < a : a < b;
     });
-    result.insert(result.end(), order.begin(), order.begin() + count);
+    result.insert(result.end(), order.begin() + begin,
+                  order.begin() + begin + count);
   }
   return result;
 }
@@ -97,20 +101,31 @@ void check(DType type) {
         auto c = ordered(type, descending, nanFirst).context(threads);
         unsigned kind = 0;
         for (const Shape &shape : shapes)
-          for (int64_t count : {shape[1], shape[1] / 2, int64_t(2)}) {
+          for (auto [begin, count] :
+               std::initializer_list<std::pair<int64_t, int64_t>>{
+                   {0, shape[1]},
+                   {0, shape[1] / 2},
+                   {0, 2},
+                   {shape[1] / 2, 1},
+                   {shape[1] / 3, shape[1] / 3}}) {
+            begin = std::min(begin, std::max<int64_t>(shape[1] - 1, 0));
             count = std::min(count, shape[1]);
             std::vector<T> x = draw<T>(shape[0] * shape[1], kind++ % 3);
             std::vector<int64_t> y(shape[0] * count + 1, -7);
             EXPECT_OK(c->bindInput(0, x.data(), type, shape));
             std::vector<float> few(count + 1);
             EXPECT_OK(c->bindInput(1, few.data(), DType::F32, Shape{count}));
+            std::vector<float> before(begin + 1);
+            EXPECT_OK(c->bindInput(2, before.data(), DType::F32, Shape{begin}));
             EXPECT_OK(
                 c->bindOutput(0, y.data(), DType::I64, Shape{shape[0], count}));
             EXPECT_OK(c->run());
             EXPECT_EQ(y.back(), -7);
             y.pop_back();
-            EXPECT_TRUE(y == expected(x, shape, count, descending, nanFirst))
-                << shape[0] << " x " << shape[1] << ", " << count;
+            EXPECT_TRUE(y ==
+                        expected(x, shape, begin, count, descending, nanFirst))
+                << shape[0] << " x " << shape[1] << ", " << count << " from "
+                << begin;
           }
       }
 }
@@ -139,6 +154,7 @@ TEST(Argsort, RefusesWhatItDoesNotDo) {
     std::vector<int64_t> y(20);
     EXPECT_OK((*c)->bindInput(0, x.data(), DType::F32, Shape{2, 5}));
     EXPECT_OK((*c)->bindInput(1, x.data(), DType::F32, Shape{5}));
+    EXPECT_OK((*c)->bindInput(2, x.data(), DType::F32, Shape{0}));
     EXPECT_OK((*c)->bindOutput(0, y.data(), DType::I64, Shape{2, 5}));
     Status status = (*c)->run();
     return status ? std::string() : status.error().message;
@@ -158,7 +174,7 @@ TEST(Argsort, RefusesWhatItDoesNotDo) {
         l.count = s("n + 1");
         l.work = s("m*(n + 1)");
       }),
-      "has no order of 6 of 5 elements");
+      "has no order of 6 from 0 on of 5 elements");
   has(whyNot([](StepSpec &, Launch &l) { l.length = s("2*n"); }),
       "do not end in their buffers");
 }

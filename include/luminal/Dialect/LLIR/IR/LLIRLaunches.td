@@ -62,10 +62,10 @@ def LLIR_CublasLtLaunchAttr : LLIR_LaunchAttr<"CublasLtLaunch", "cublaslt_launch
 def LLIR_CPUArgsortLaunchAttr : LLIR_LaunchAttr<"CPUArgsortLaunch", "cpu_argsort_launch", ["getLibrary"]> {
   let summary = "the order of the elements of rows, by the runtime";
   let description = [{
-    What `llir.argsort` says of `rows` rows of `length` elements of `type`, of which the positions of the first `count`
-    are written. The buffers of the step are the rows and the positions.
+    What `llir.argsort` says of `rows` rows of `length` elements of `type`, of which the positions of `count` are written,
+    from the place `begin` on. The buffers of the step are the rows and the positions.
 
-    Example: `#llir.cpu_argsort_launch<rows = s0, length = 9, count = 3, {type = f32, descending = false,
+    Example: `#llir.cpu_argsort_launch<rows = s0, length = 9, begin = 0, count = 3, {type = f32, descending = false,
     nan_first = false}>`
   }];
   // A map without dims owns the expressions, in the order above.

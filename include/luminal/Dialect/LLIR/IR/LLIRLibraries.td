@@ -62,7 +62,8 @@ def LLIR_ArgsortOp : LLIR_Op<"argsort", [Pure, DeclareOpInterfaceMethods<LLIR_Li
   let summary = "positions of the elements of each row, in order";
   let description = [{
     Element `i` of a row of the result is the position, in the row of the operand, of the element that comes at place `i`
-    when the row is sorted. The result has as many of the first ones as its last dim says, at most all.
+    when the row is sorted. The result has as many of them as its last dim says, at most all: the first ones, or those from
+    the place `begin` on, a quantity.
 
     Elements ascend, or with `descending` descend; -0 equals 0, and equal elements are in the order of their positions.
     Every NaN equals every other one, and they come last, or with `nan_first` first. Elements are f16, bf16, f32, f64,
@@ -76,10 +77,14 @@ def LLIR_ArgsortOp : LLIR_Op<"argsort", [Pure, DeclareOpInterfaceMethods<LLIR_Li
     ```
   }];
   let arguments = (ins AnyRankedTensor:$operand, DefaultValuedAttr<BoolAttr, "false">:$descending,
-                       DefaultValuedAttr<BoolAttr, "false">:$nan_first);
+                       DefaultValuedAttr<BoolAttr, "false">:$nan_first, OptionalAttr<HLIR_MapAttr>:$begin);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The place of the first element whose position is in the result.
+    ::luminal::Expr getFirst() { return getBegin() ? getBegin()->getResults()[0] : ::luminal::Expr(0); }
+  }];
 }
 
 #endif // LUMINAL_DIALECT_LLIR_IR_LLIRLIBRARIES
