@@ -116,7 +116,7 @@ static void registerBenchmarks() {
       set.rules(
           {{"BenchLeft", Promise::exact()}, {"BenchRight", Promise::exact()}});
     });
-    registerCostModel("bench-products", [](Operation *) {
+    registerCostModel("bench-products", [](Operation *, const MachineModel &) {
       return std::make_unique<ProductCost>();
     });
     return true;
