@@ -72,7 +72,8 @@ static void runFunction(Figures &figures, func::FuncOp function,
     start = now();
     report = saturate(search.program.graph, *rules, limits());
     best(run, start);
-    std::unique_ptr<CostModel> model = cost(search.natives.scope());
+    std::unique_ptr<CostModel> model =
+        cost(search.natives.scope(), luminal::MachineModel());
     start = now();
     extracted = search.program.extract(*model);
     best(extract, start);

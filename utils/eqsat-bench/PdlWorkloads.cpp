@@ -116,9 +116,10 @@ static void registerBenchmarks() {
       set.rules(
           {{"BenchLeft", Promise::exact()}, {"BenchRight", Promise::exact()}});
     });
-    registerCostModel("bench-products", [](Operation *, const MachineModel &) {
-      return std::make_unique<ProductCost>();
-    });
+    registerCostModel("bench-products",
+                      [](Operation *, const luminal::MachineModel &) {
+                        return std::make_unique<ProductCost>();
+                      });
     return true;
   }();
   (void)done;
