@@ -395,12 +395,15 @@ static std::string compare(ModuleOp before, ModuleOp after,
         isGood |= !std::isfinite(y[k]);
       if (wide) {
         // Sums may be off by so much of what is summed.
-        double unit = std::ldexp(
-            1.0, std::ilogb(std::max({std::fabs(exact[k]), scale[k], 1e-30})) +
-                     1 - int(element.getFPMantissaWidth()));
-        isGood |= !std::isfinite(exact[k]) || !std::isfinite(y[k]) ||
-                  std::fabs(x[k] - exact[k]) <=
-                      (stated.ulps + 0.5) * unit + std::fabs(y[k] - exact[k]);
+        double most = std::max({std::fabs(exact[k]), scale[k], 1e-30});
+        isGood |= !std::isfinite(exact[k]) || !std::isfinite(most) ||
+                  !std::isfinite(y[k]);
+        if (!isGood) {
+          double unit = std::ldexp(1.0, std::ilogb(most) + 1 -
+                                            int(element.getFPMantissaWidth()));
+          isGood = std::fabs(x[k] - exact[k]) <=
+                   (stated.ulps + 0.5) * unit + std::fabs(y[k] - exact[k]);
+        }
       }
       if (isGood)
         continue;
