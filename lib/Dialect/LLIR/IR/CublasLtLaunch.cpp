@@ -88,27 +88,13 @@ SmallVector<LaunchField> CublasLtLaunchAttr::getFields() const {
 
 Attribute CublasLtLaunchAttr::parse(AsmParser &parser, Type) {
   SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess())
+  auto [quantities, facts] = parseQuantitiesAndFacts(parser, kQuantities);
+  if (!facts)
     return {};
-  SmallVector<Expr> quantities;
-  for (StringRef name : kQuantities) {
-    FailureOr<Expr> e = parseQuantity(parser, name);
-    if (failed(e) || parser.parseComma())
-      return {};
-    quantities.push_back(*e);
-  }
-  DictionaryAttr facts;
-  if (parser.parseAttribute(facts) || parser.parseGreater())
-    return {};
-  MLIRContext *context = parser.getContext();
-  return getChecked([&] { return parser.emitError(loc); }, context,
-                    hlir::MapAttr::get(context, 0, quantities), facts);
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                    quantities, facts);
 }
 
 void CublasLtLaunchAttr::print(AsmPrinter &printer) const {
-  printer << '<';
-  for (auto [name, value] :
-       llvm::zip_equal(kQuantities, getQuantities().getResults()))
-    printer << name << " = " << value.str() << ", ";
-  printer << getFacts() << '>';
+  printQuantitiesAndFacts(printer, kQuantities, getQuantities(), getFacts());
 }

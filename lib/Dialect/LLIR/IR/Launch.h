@@ -21,6 +21,43 @@ inline mlir::FailureOr<Expr> parseQuantity(mlir::AsmParser &parser,
   return e;
 }
 
+/// Parses `name = e, ` of each name, what precedes the facts of a launch.
+inline mlir::ParseResult
+parseNamedQuantities(mlir::AsmParser &parser,
+                     llvm::ArrayRef<llvm::StringLiteral> names,
+                     llvm::SmallVectorImpl<Expr> &quantities) {
+  for (mlir::StringRef name : names) {
+    mlir::FailureOr<Expr> e = parseQuantity(parser, name);
+    if (failed(e) || parser.parseComma())
+      return mlir::failure();
+    quantities.push_back(*e);
+  }
+  return mlir::success();
+}
+
+/// Parses `<name = e, ..., facts>`; null facts where that fails.
+inline std::pair<hlir::MapAttr, mlir::DictionaryAttr>
+parseQuantitiesAndFacts(mlir::AsmParser &parser,
+                        llvm::ArrayRef<llvm::StringLiteral> names) {
+  llvm::SmallVector<Expr> quantities;
+  mlir::DictionaryAttr facts;
+  if (parser.parseLess() || parseNamedQuantities(parser, names, quantities) ||
+      parser.parseAttribute(facts) || parser.parseGreater())
+    return {};
+  return {hlir::MapAttr::get(parser.getContext(), 0, quantities), facts};
+}
+
+/// Prints what `parseQuantitiesAndFacts` reads.
+inline void printQuantitiesAndFacts(mlir::AsmPrinter &printer,
+                                    llvm::ArrayRef<llvm::StringLiteral> names,
+                                    hlir::MapAttr quantities,
+                                    mlir::DictionaryAttr facts) {
+  printer << '<';
+  for (auto [name, value] : llvm::zip_equal(names, quantities.getResults()))
+    printer << name << " = " << value.str() << ", ";
+  printer << facts << '>';
+}
+
 /// Checks that a map without dims holds three quantities.
 inline mlir::LogicalResult
 verifyQuantities(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,

@@ -89,14 +89,8 @@ static ParseResult parseParts(AsmParser &parser, ArrayRef<StringLiteral> names,
                               hlir::MapAttr &quantities,
                               DictionaryAttr &facts) {
   SmallVector<Expr> all;
-  if (parser.parseLess())
+  if (parser.parseLess() || parseNamedQuantities(parser, names, all))
     return failure();
-  for (StringRef name : names) {
-    FailureOr<Expr> e = parseQuantity(parser, name);
-    if (failed(e) || parser.parseComma())
-      return failure();
-    all.push_back(*e);
-  }
   auto parseValue = [&]() -> ParseResult {
     SMLoc loc = parser.getCurrentLocation();
     FailureOr<Expr> e = hlir::parseExpr(parser);
