@@ -110,11 +110,11 @@ def test_what_is_left_is_what_transformers_leaves():
     """By the rows of transformers' own processors: no token is drawn that they rule out, and each other one is."""
     import transformers
     torch.manual_seed(0)
-    logits, seen = torch.randn(50), torch.tensor([3, 4, 4, 9])
+    logits, seen = torch.randn(50), [3, 4, 4, 9]
     given = {"temperature": 1.5, "top_k": 12, "top_p": 0.8, "repetition_penalty": 1.7}
     left = transformers.LogitsProcessorList([
         transformers.RepetitionPenaltyLogitsProcessor(1.7), transformers.TemperatureLogitsWarper(1.5),
-        transformers.TopKLogitsWarper(12), transformers.TopPLogitsWarper(0.8)])(seen[None], logits[None].clone())[0]
+        transformers.TopKLogitsWarper(12), transformers.TopPLogitsWarper(0.8)])(torch.tensor([seen]), logits[None].clone())[0]
     sampling, generator = llm.Sampling(**given), torch.Generator().manual_seed(0)
     counts = torch.bincount(torch.stack([sampling.draw(logits, seen, generator) for _ in range(4000)]), minlength=50)
     assert torch.equal(counts > 0, left > float("-inf"))

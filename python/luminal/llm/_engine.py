@@ -73,7 +73,7 @@ class Engine:
         if not work.is_complete:
             return
         tokens = likeliest.tolist() if all(t.sampling.is_likeliest for t in texts) else [
-            int(likeliest[i]) if t.sampling.is_likeliest else self._draw(t, logits[i]) for i, t in enumerate(texts)]
+            int(likeliest[i] if t.sampling.is_likeliest else t.sampling.draw(logits[i], t.tokens, t.generator)) for i, t in enumerate(texts)]
         now = time.perf_counter()
         for text, token in zip(texts, tokens):
             text.tokens.append(token)
@@ -81,8 +81,3 @@ class Engine:
             if token in self.ends or len(text.tokens) == text.limit:
                 text.is_done = True
                 self.scheduler.finish(text)
-
-    def _draw(self, text: Text, logits: torch.Tensor) -> int:
-        seen = torch.tensor(text.tokens, device=self.device)
-        assert text.generator is not None
-        return int(text.sampling.draw(logits, seen, text.generator))

@@ -179,7 +179,7 @@ class Stream(Iterator[str]):
         with contextlib.closing(self._tokens()) as tokens:
             for token in tokens:
                 done.tokens.append(token)
-                if token in self._llm._checkpoint.ends:
+                if token in self._llm._engine.ends:
                     done.finish_reason = "stop"
                     break
                 held += decode.step(tokenizer, token) or ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 
 import torch
 
@@ -49,12 +50,13 @@ class Sampling:
             made.manual_seed(self.seed)
         return made
 
-    def draw(self, logits: torch.Tensor, seen: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    def draw(self, logits: torch.Tensor, seen: Sequence[int], generator: torch.Generator) -> torch.Tensor:
         """The next token [] after ``logits`` [vocabulary]. ``seen``: the tokens of the sequence."""
         if self.repetition_penalty != 1:
-            old = logits[seen]
+            at = torch.tensor(seen, device=logits.device)
+            old = logits[at]
             penalised = torch.where(old > 0, old / self.repetition_penalty, old * self.repetition_penalty)
-            logits = logits.index_put((seen,), penalised)
+            logits = logits.index_put((at,), penalised)
         if self.temperature == 0:
             return logits.argmax(-1)
         logits = logits / self.temperature
