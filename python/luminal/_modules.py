@@ -110,9 +110,11 @@ def table(nodes: Iterable[fx.Node]) -> dict[str, str]:
 
 def put(data: bytes, modules: Mapping[str, str], folder: str = "") -> bytes:
     """An artifact with the table; as it is where it has one, or the table is empty."""
+    if not modules:
+        return data
     blob = io.BytesIO(data)
     with zipfile.ZipFile(blob, "a") as archive:
-        if not modules or folder + _MEMBER in archive.namelist():
+        if folder + _MEMBER in archive.namelist():
             return data
         archive.writestr(zipfile.ZipInfo(folder + _MEMBER, _EPOCH), json.dumps(modules))
     return blob.getvalue()
