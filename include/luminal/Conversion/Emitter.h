@@ -88,6 +88,9 @@ public:
   /// From here to the end of the memo scope, the element of `v` at `index` is
   /// `element`.
   void remember(mlir::Value v, const Index &index, mlir::Value element);
+  bool isRemembered(mlir::Value v, const Index &index) const {
+    return bool(lookUp(v, index));
+  }
   /// The memory of the element of `v` at `index`, an operand or placed value or
   /// a view of one: where that value's begins, and the position there.
   std::pair<mlir::Value, Expr> findMemory(mlir::Value v, Index index) const;
@@ -274,6 +277,13 @@ public:
   emitState(llir::ReductionOpInterface op, const Index &index, bool varies,
             llir::LoopFormAttr form, const Span &span,
             llvm::function_ref<void(const Index &)> before = nullptr);
+
+  /// The states of several reductions of one extent, in one loop: what their
+  /// terms read of the same is read once. None needs the result of another.
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>>
+  emitStates(llvm::ArrayRef<llir::ReductionOpInterface> ops, const Index &index,
+             bool varies, llir::LoopFormAttr form, const Span &span,
+             llvm::function_ref<void(const Index &)> before = nullptr);
 
   /// The memory of parts of reductions (llir::Workspace), and the scope in
   /// which those that share it synchronise, as LLVM names it. Null where no

@@ -59,9 +59,9 @@ emitSegments(Emitter &e, llvm::ArrayRef<llir::SegmentReduceOp> ops,
 
 /// A pass over the row at `index`, whose results are remembered. `before` runs
 /// before the terms at each index.
-void emitRowReduction(Emitter &e, llir::RowReductionOpInterface op,
-                      const Index &index,
-                      llvm::function_ref<void(const Index &)> before);
+void emitRowReductions(Emitter &e, const llir::ReductionWalk &walk,
+                       const Index &index,
+                       llvm::function_ref<void(const Index &)> before);
 
 using llir::getElementCost;
 

@@ -158,8 +158,75 @@ SmallVector<Value>
 Emitter::emitState(llir::ReductionOpInterface reduction, const Index &index,
                    bool varies, llir::LoopFormAttr form, const Span &span,
                    function_ref<void(const Index &)> before) {
-  auto op = cast<ReductionEmissionOpInterface>(reduction.getOperation());
-  Expr extent = reduction.getReducedExtent();
+  return emitStates(reduction, index, varies, form, span, before).front();
+}
+
+namespace {
+/// The states of several reductions as one list of values.
+class JointState {
+public:
+  JointState(ArrayRef<llir::ReductionOpInterface> reductions, unsigned width) {
+    for (llir::ReductionOpInterface reduction : reductions) {
+      ops.push_back(cast<ReductionEmissionOpInterface>(*reduction));
+      types.push_back(widen(reduction.getStateTypes(), width));
+      llvm::append_range(allTypes, types.back());
+    }
+  }
+
+  ArrayRef<Type> getTypes() const { return allTypes; }
+  size_t size() const { return allTypes.size(); }
+
+  /// The values of `state` that belong to each reduction.
+  SmallVector<SmallVector<Value>> split(ValueRange state) const {
+    SmallVector<SmallVector<Value>> states;
+    for (ArrayRef<Type> own : types) {
+      states.emplace_back(state.take_front(own.size()));
+      state = state.drop_front(own.size());
+    }
+    return states;
+  }
+  SmallVector<Value> emitInitial(ImplicitLocOpBuilder &b) {
+    SmallVector<Value> state;
+    for (auto [op, own] : llvm::zip_equal(ops, types))
+      llvm::append_range(state, op.emitInitial(b, own));
+    return state;
+  }
+  SmallVector<Value> emitMerge(ImplicitLocOpBuilder &b, ValueRange x,
+                               ValueRange y) {
+    SmallVector<Value> state;
+    for (auto [op, ofX, ofY] : llvm::zip_equal(ops, split(x), split(y)))
+      llvm::append_range(state, op.emitMerge(b, ofX, ofY));
+    return state;
+  }
+  /// The state once it has taken the terms at `index`.
+  SmallVector<Value> emitStep(Emitter &e, const Index &index,
+                              ValueRange state) {
+    SmallVector<Value> next;
+    for (auto [op, own] : llvm::zip_equal(ops, split(state))) {
+      SmallVector<Value> terms = op.emitTerms(e, index);
+      if (e.isVector())
+        for (Value &term : terms)
+          term = e.spread(term);
+      llvm::append_range(next, op.emitStep(e.b, own, terms));
+    }
+    return next;
+  }
+
+  SmallVector<ReductionEmissionOpInterface, 2> ops;
+
+private:
+  SmallVector<SmallVector<Type>, 2> types;
+  SmallVector<Type> allTypes;
+};
+} // namespace
+
+SmallVector<SmallVector<Value>>
+Emitter::emitStates(ArrayRef<llir::ReductionOpInterface> reductions,
+                    const Index &index, bool varies, llir::LoopFormAttr form,
+                    const Span &span,
+                    function_ref<void(const Index &)> before) {
+  llir::ReductionOpInterface first = reductions.front();
+  Expr extent = first.getReducedExtent();
   Repeated repeated(*this, {extent});
   unsigned k = addDim(extent);
   Index inner = index;
@@ -169,18 +236,13 @@ Emitter::emitState(llir::ReductionOpInterface reduction, const Index &index,
     clearLane();
   unsigned width = varies ? 1 : form.getNumber("lanes", 1);
   unsigned unroll = form.getNumber("unroll", 1);
-  SmallVector<Type> types =
-      widen(reduction.getStateTypes(), varies ? lane.width : width);
-  size_t size = types.size();
+  JointState joint(reductions, varies ? lane.width : width);
+  size_t size = joint.size();
   // `state` once it has taken the terms at the current value of dim k.
   auto take = [&](ValueRange state) {
     if (before)
       before(inner);
-    SmallVector<Value> terms = op.emitTerms(*this, inner);
-    if (isVector())
-      for (Value &term : terms)
-        term = spread(term);
-    SmallVector<Value> next = op.emitStep(b, state, terms);
+    SmallVector<Value> next = joint.emitStep(*this, inner, state);
     if (!varies && lane.mask)
       for (auto [v, old] : llvm::zip_equal(next, state))
         v = arith::SelectOp::create(b, lane.mask, v, old);
@@ -192,16 +254,19 @@ Emitter::emitState(llir::ReductionOpInterface reduction, const Index &index,
       setLane(k, width);
   };
   if (!varies && team.count > 1) {
-    SmallVector<Value> state =
-        teamLoop(k, span, width, unroll, op.emitInitial(b, types), take);
+    auto states = joint.split(
+        teamLoop(k, span, width, unroll, joint.emitInitial(b), take));
     lane = outer;
-    if (width > 1)
-      state = mergeLanes(b, op, state);
-    return mergeTeam(op, state);
+    for (auto [op, state] : llvm::zip_equal(joint.ops, states)) {
+      if (width > 1)
+        state = mergeLanes(b, op, state);
+      state = mergeTeam(op, state);
+    }
+    return states;
   }
   Value n = add(span.lo, span.length), step = constant(width);
   Value block = constant(int64_t(width) * unroll);
-  SmallVector<Value> initial = op.emitInitial(b, types), states;
+  SmallVector<Value> initial = joint.emitInitial(b), states;
   for (unsigned u = 0; u < unroll; ++u)
     llvm::append_range(states, initial);
   Value whole = sub(n, remU(span.length, block));
@@ -217,7 +282,7 @@ Emitter::emitState(llir::ReductionOpInterface reduction, const Index &index,
       });
   SmallVector<Value> state(ArrayRef(states).take_front(size));
   for (unsigned u = 1; u < unroll; ++u)
-    state = op.emitMerge(b, state, ArrayRef(states).slice(u * size, size));
+    state = joint.emitMerge(b, state, ArrayRef(states).slice(u * size, size));
   Value wholeSteps = whole;
   if (unroll > 1) {
     wholeSteps = width > 1 ? sub(n, remU(span.length, step)) : n;
@@ -232,7 +297,7 @@ Emitter::emitState(llir::ReductionOpInterface reduction, const Index &index,
     clearLane();
     Value rest = sub(n, wholeSteps);
     state = ifElse(
-        less(constant(0), rest), types,
+        less(constant(0), rest), joint.getTypes(),
         [&] {
           setDim(k, wholeSteps);
           setLane(k, width, rest);
@@ -241,7 +306,9 @@ Emitter::emitState(llir::ReductionOpInterface reduction, const Index &index,
         [&] { return state; });
   }
   lane = outer;
+  auto results = joint.split(state);
   if (!varies && width > 1)
-    state = mergeLanes(b, op, state);
-  return state;
+    for (auto [op, own] : llvm::zip_equal(joint.ops, results))
+      own = mergeLanes(b, op, own);
+  return results;
 }

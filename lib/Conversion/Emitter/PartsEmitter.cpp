@@ -51,10 +51,11 @@ void PartsEmitter::emitUnit(
 //===----------------------------------------------------------------------===//
 
 /// Parts begin at multiples of what the members of a team read at a time.
-Emitter::Span PartsEmitter::getSpan(llir::ReductionOpInterface op, Value part) {
-  llir::LoopFormAttr form = e.loopCase.getForm(llir::getPosition(op));
-  int64_t step = form.getNumber("lanes", 1) * e.team.count;
-  Expr extent = op.getReducedExtent();
+Emitter::Span PartsEmitter::getSpan(const llir::ReductionWalk &walk,
+                                    Value part) {
+  int64_t step = walk.form.getNumber("lanes", 1) * e.team.count;
+  llir::ReductionOpInterface first = walk.ops.front();
+  Expr extent = first.getReducedExtent();
   Expr share = e.simplify(cut.getPartExtent(extent, step));
   Value length = e.value(share), lo = e.mul(part, length);
   // Where the dim is proved to be whole parts all of them are full.
@@ -78,11 +79,11 @@ Value PartsEmitter::getBase(size_t place) {
 
 void PartsEmitter::writeStates(Value part, const Index &index) {
   SmallVector<SmallVector<Value>> all;
-  for (llir::ReductionOpInterface op : cut.ops) {
-    bool varies = e.isVector() && e.variesOverLanes(op->getResult(0), index);
-    all.push_back(e.emitState(op, index, varies,
-                              e.loopCase.getForm(llir::getPosition(op)),
-                              getSpan(op, part)));
+  for (const llir::ReductionWalk &walk : llir::getWalks(cut.ops, e.loopCase)) {
+    bool varies = e.isVector() &&
+                  e.variesOverLanes(walk.ops.front()->getResult(0), index);
+    llvm::append_range(all, e.emitStates(walk.ops, index, varies, walk.form,
+                                         getSpan(walk, part)));
   }
   e.setDim(dim, part);
   e.byOneMember([&] {

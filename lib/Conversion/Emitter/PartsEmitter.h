@@ -51,8 +51,8 @@ private:
   void writeStates(mlir::Value part, const Index &index);
   void readStates(const Index &index);
 
-  /// What `part` has of the dim that `op` reduces.
-  Emitter::Span getSpan(llir::ReductionOpInterface op, mlir::Value part);
+  /// What `part` has of the dim that `walk` reduces.
+  Emitter::Span getSpan(const llir::ReductionWalk &walk, mlir::Value part);
   /// Where the states of part `dim` are at `index`, in elements.
   Expr getAddress(llir::ReductionOpInterface op, const Index &index) const;
   mlir::Value getBase(size_t place);

@@ -1,10 +1,11 @@
 //===- RowKernel.cpp - Kernels that reduce rows, pass by pass -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every reduction of the body is one pass over a row; the elements of results
-// that have the whole domain's shape are a last pass. A pass finds what earlier
-// ones reduced in the emitter's memo. Lanes run along the row or, where the
-// schedule gives the grid lanes, across rows.
+// Reductions of the body are passes over a row, several in one where the
+// schedule joins them; the elements of results that have the whole domain's
+// shape are a last pass. A pass finds what earlier ones reduced in the
+// emitter's memo. Lanes run along the row or, where the schedule gives the grid
+// lanes, across rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,6 +35,8 @@ public:
     column = e.addDim(extent);
     for (llir::LoopAxisAttr axis : e.loopCase.getStream())
       columnLanes = axis.getLanes();
+    walks = llir::getWalks(
+        llvm::to_vector_of<llir::ReductionOpInterface>(reduces), e.loopCase);
   }
 
   WorkShape emit() {
@@ -59,7 +62,7 @@ public:
         forEachRow(unit, [&] { emitRow(); });
     });
     // The mean price of a pass is that of the body.
-    int64_t passes = reduces.size() + 1;
+    int64_t passes = walks.size() + 1;
     Expr cost = extent * (getElementCost(e.kernel) * passes);
     return {parts.countUnits(grid.countUnits()),
             parts.getUnitCost(grid.getUnitLength() * cost), scratch};
@@ -205,15 +208,14 @@ private:
   /// One pass. The first that reads a value which is kept writes its row on the
   /// way; with `ahead` it brings the next row of memory, for which the pass
   /// leaves time: its own row is in the cache.
-  void emitPass(llir::RowReductionOpInterface op, const Kept *k) {
-    llir::LoopFormAttr form = e.loopCase.getForm(llir::getPosition(op));
-    bool brings = isAhead(form) && !next.empty();
-    if (!k && !brings) {
-      e.emit(op->getResult(0), rowIndex);
+  void emitPass(const llir::ReductionWalk &walk, const Kept *k) {
+    // Parts have merged their states.
+    if (e.isRemembered(walk.ops.front()->getResult(0), rowIndex))
       return;
-    }
+    llir::LoopFormAttr form = walk.form;
+    bool brings = isAhead(form) && !next.empty();
     unsigned vectors = countVectorsOfLine(form), number = 0;
-    emitRowReduction(e, op, rowIndex, [&](const Index &at) {
+    auto before = [&](const Index &at) {
       // What is left of a row behind whole steps is on lines that are fetched.
       if (brings && number < form.getNumber("unroll", 1) &&
           number % vectors == 0)
@@ -221,21 +223,26 @@ private:
       ++number;
       if (k)
         keep(*k, at, e.emit(k->v, at));
-    });
+    };
+    emitRowReductions(e, walk, rowIndex,
+                      k || brings ? function_ref<void(const Index &)>(before)
+                                  : nullptr);
   }
 
   /// The reductions, and results that have one element a row.
   void emitRowLevel() {
     SmallVector<bool> done(kept.size(), false);
-    for (llir::RowReductionOpInterface op : reduces) {
+    for (const llir::ReductionWalk &walk : walks) {
       auto it = llvm::find_if(kept, [&](const Kept &k) {
-        return llvm::is_contained(op->getOperands(), k.v);
+        return llvm::any_of(walk.ops, [&](llir::ReductionOpInterface op) {
+          return llvm::is_contained(op->getOperands(), k.v);
+        });
       });
       size_t i = it - kept.begin();
       bool keeps = i < kept.size() && !done[i];
       if (keeps)
         done[i] = true;
-      emitPass(op, keeps ? &kept[i] : nullptr);
+      emitPass(walk, keeps ? &kept[i] : nullptr);
     }
     SmallVector<std::pair<unsigned, Value>> values;
     for (auto [i, v] : llvm::enumerate(getYielded(e.kernel)))
@@ -292,6 +299,7 @@ private:
   Emitter &e;
   const WorkLoop &loop;
   SmallVector<llir::RowReductionOpInterface> reduces;
+  SmallVector<llir::ReductionWalk> walks;
   SmallVector<Expr> rows;
   Expr extent;
   unsigned column;
@@ -303,14 +311,27 @@ private:
 };
 } // namespace
 
-void luminal::emitRowReduction(Emitter &e, llir::RowReductionOpInterface op,
-                               const Index &index,
-                               function_ref<void(const Index &)> before) {
-  SmallVector<Value> results =
-      e.emitReduction(op, index, /*varies=*/false,
-                      e.loopCase.getForm(llir::getPosition(op)), before);
-  for (auto [result, element] : llvm::zip_equal(op->getResults(), results))
-    e.remember(result, index, element);
+void luminal::emitRowReductions(Emitter &e, const llir::ReductionWalk &walk,
+                                const Index &index,
+                                function_ref<void(const Index &)> before) {
+  auto hasCode = [](llir::ReductionOpInterface op) {
+    return isa<ReductionEmissionOpInterface>(op.getOperation());
+  };
+  if (auto it = llvm::find_if_not(walk.ops, hasCode); it != walk.ops.end()) {
+    e.emit((*it)->getResult(0), index); // an error
+    return;
+  }
+  bool varies =
+      e.isVector() && e.variesOverLanes(walk.ops.front()->getResult(0), index);
+  llir::ReductionOpInterface first = walk.ops.front();
+  auto states = e.emitStates(walk.ops, index, varies, walk.form,
+                             e.getWhole(first.getReducedExtent()), before);
+  for (auto [op, state] : llvm::zip_equal(walk.ops, states)) {
+    auto emission = cast<ReductionEmissionOpInterface>(*op);
+    for (auto [result, element] :
+         llvm::zip_equal(op->getResults(), emission.emitResults(e.b, state)))
+      e.remember(result, index, element);
+  }
 }
 
 WorkShape luminal::emitRows(Emitter &e, const WorkLoop &loop) {

@@ -90,7 +90,8 @@ void StagedKernel::emitReduction(llir::RowReductionOpInterface op) {
     return;
   }
   KernelAnalysis::Place place = s.getPlace(kept);
-  emitRowReduction(e, op, s.index, [&](const Index &at) {
+  llir::ReductionWalk walk = {e.loopCase.getForm(llir::getPosition(op)), {op}};
+  emitRowReductions(e, walk, s.index, [&](const Index &at) {
     e.keep(kept, place(at), e.emit(kept, at));
   });
   s.place(kept);

@@ -137,12 +137,13 @@ TEST(RandomSchedules, Map) {
   }
 }
 
-// A softmax with a second result, so that a value may be kept in either place.
+// A softmax with further results, so that a value may be kept in either place,
+// and a sum that may join the second walk.
 TEST(RandomSchedules, Rows) {
   Fixed fixed{R"(
     func.func @f() attributes {hlir.symbols = #hlir.symbols<s in [0, 4096]>} {
     %a = "test.source"() : () -> (tensor<3x7x?xf32, #hlir.dims<s>>)
-    %r:2 = llir.kernel(%a) LOOPS : (tensor<3x7x?xf32, #hlir.dims<s>>) -> (tensor<3x7x?xf32, #hlir.dims<s>>, tensor<3x7xf32>) {
+    %r:3 = llir.kernel(%a) LOOPS : (tensor<3x7x?xf32, #hlir.dims<s>>) -> (tensor<3x7x?xf32, #hlir.dims<s>>, tensor<3x7xf32>, tensor<3x7xf32>) {
     ^bb0(%x: tensor<3x7x?xf32, #hlir.dims<s>>):
       %0 = llir.reduce max %x : tensor<3x7x?xf32, #hlir.dims<s>> -> tensor<3x7xf32>
       %1 = llir.view %0 <(d0, d1, d2) -> (d0, d1)> : tensor<3x7xf32> -> tensor<3x7x?xf32, #hlir.dims<s>>
@@ -152,7 +153,8 @@ TEST(RandomSchedules, Rows) {
       %5 = llir.elementwise recip(%4) : (tensor<3x7xf32>) -> tensor<3x7xf32>
       %6 = llir.view %5 <(d0, d1, d2) -> (d0, d1)> : tensor<3x7xf32> -> tensor<3x7x?xf32, #hlir.dims<s>>
       %7 = llir.elementwise mul(%3, %6) : (tensor<3x7x?xf32, #hlir.dims<s>>, tensor<3x7x?xf32, #hlir.dims<s>>) -> tensor<3x7x?xf32, #hlir.dims<s>>
-      llir.yield %7, %4 : tensor<3x7x?xf32, #hlir.dims<s>>, tensor<3x7xf32>
+      %8 = llir.reduce sum %2 : tensor<3x7x?xf32, #hlir.dims<s>> -> tensor<3x7xf32>
+      llir.yield %7, %4, %8 : tensor<3x7x?xf32, #hlir.dims<s>>, tensor<3x7xf32>, tensor<3x7xf32>
     }
     return
     })",
@@ -179,6 +181,7 @@ TEST(RandomSchedules, Rows) {
               (op[2] == '4' && !isAcross && g.flip() ? ", ahead = rows}" : "}");
     if (!isAcross && g.flip())
       rest += g.flip() ? " op3 = keep" : " op3 = keep {result = 0}";
+    rest += g.flip() ? " op8 = pass {with = op4}" : " op8 = pass";
     if (rest.find(" v1)") != std::string::npos)
       rest.erase(rest.find(" v1)"), 3);
     std::vector<Array> results = runAll(fixed, first + rest);
@@ -271,10 +274,15 @@ TEST(RandomSchedules, Parts) {
     if (!isAcross)
       rest += g.choose({"", " v4", " v8", " v16"});
     rest += ") parts(" + std::to_string(g.pick(2, 20)) + ")";
-    for (const char *op : {"op0", "op1", "op5", "op6"})
-      rest += std::string(" ") + op +
-              " = pass {lanes = " + std::to_string(g.choose({1, 4, 16})) +
-              ", unroll = " + std::to_string(g.pick(1, 4)) + "}";
+    for (std::string op : {"op0", "op1", "op5", "op6"}) {
+      rest += " " + op + " = pass {";
+      // The third needs what the first finds.
+      if (op != "op0" && op != "op5" && g.flip())
+        rest += "with = op0}";
+      else
+        rest += "lanes = " + std::to_string(g.choose({1, 4, 16})) +
+                ", unroll = " + std::to_string(g.pick(1, 4)) + "}";
+    }
     std::vector<Array> results = runAll(fixed, first + rest);
     if (!isAcross && second.find(" v") == std::string::npos)
       expectSameBits(runAll(fixed, second + rest), results);

@@ -41,7 +41,9 @@ CutReductions llir::getCutReductions(KernelOp kernel, LoopCaseAttr loopCase) {
   cut.parts = loopCase.getParts();
   if (cut.parts == 1)
     return cut;
-  cut.ops = getFirstReductions(kernel);
+  for (const ReductionWalk &walk :
+       getWalks(getFirstReductions(kernel), loopCase))
+    llvm::append_range(cut.ops, walk.ops);
   assert(!cut.ops.empty() && "a schedule that was not verified");
   SmallVector<Expr> space = hlir::getExtents(cut.ops.front()->getResult(0));
   Expr elements = product({space.begin(), space.end()});

@@ -148,7 +148,7 @@ int64_t llir::getOperations(Operation *op) {
 }
 
 double
-KernelSizes::countOperations(Value v,
+KernelSizes::countOperations(ArrayRef<Value> roots,
                              const llvm::SmallPtrSetImpl<Value> *kept) const {
   llvm::SetVector<Value> chain;
   auto add = [&](Value operand) {
@@ -156,7 +156,7 @@ KernelSizes::countOperations(Value v,
     if (op && !hasLoops(op) && !(kept && kept->contains(operand)))
       chain.insert(operand);
   };
-  add(v);
+  llvm::for_each(roots, add);
   double operations = 0;
   for (size_t i = 0; i < chain.size(); ++i) {
     Operation *op = chain[i].getDefiningOp();

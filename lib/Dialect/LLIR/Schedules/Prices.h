@@ -71,6 +71,12 @@ public:
   /// values leave.
   double countOperations(
       mlir::Value v,
+      const llvm::SmallPtrSetImpl<mlir::Value> *kept = nullptr) const {
+    return countOperations(llvm::ArrayRef(v), kept);
+  }
+  /// The same of several values, at one index after the other.
+  double countOperations(
+      llvm::ArrayRef<mlir::Value> roots,
       const llvm::SmallPtrSetImpl<mlir::Value> *kept = nullptr) const;
   /// The same where ops with loops on the way are computed anew for each
   /// element that reads them.

@@ -3,7 +3,8 @@
 //
 // The index space is that of the reductions' operands: the grid cuts the rows,
 // the stream is the reduced dim. Every reduction has the form `pass`, one walk
-// over the row; results of the whole space's shape are written by a last one.
+// over the row, or joins the walk of an earlier one whose result it does not
+// need (`with`); results of the whole space's shape are written by a last one.
 // With lanes on the stream vectors run along a row, with lanes on the grid
 // across rows; `lanes` of a pass hold where its elements are the same in all
 // lanes around it. An elementwise value that is reduced and read again may be
@@ -24,6 +25,8 @@ using namespace luminal::llir;
 static constexpr unsigned kWorthKeeping = 8;
 /// Accumulators of a pass: they hide the latency of its additions.
 static constexpr int64_t kPassUnroll = 2;
+/// Reductions that join one walk, for their states are in registers.
+static constexpr size_t kMostJoined = 4;
 /// What a pass brings ahead of its use.
 static const StringRef kAhead[] = {"rows"};
 /// Vectors of rows that one unit of work takes where lanes run across rows.
@@ -52,6 +55,8 @@ struct Rows {
                         [&](Value v) { return !isRowLevel(v); });
   }
   unsigned getStreamDim() const { return extents.size(); }
+  /// The dims of the rows; `column` is that of their elements.
+  Domain findDomain(KernelAnalysis &a, unsigned column) const;
 
   KernelOp kernel;
   SmallVector<RowReductionOpInterface> reduces;
@@ -90,6 +95,106 @@ static Index append(Index index, unsigned dim) {
   return index;
 }
 
+Domain Rows::findDomain(KernelAnalysis &a, unsigned column) const {
+  return luminal::findDomain(
+      a, extents,
+      [&](const Index &index, function_ref<void(const Leaf &)> visit) {
+        for (RowReductionOpInterface op : reduces)
+          a.walk(op->getResult(0), index, visit);
+        for (auto [i, v] : llvm::enumerate(getYielded(kernel))) {
+          Index at = isRowLevel(v) ? index : append(index, column);
+          a.walk(v, at, visit);
+          visit({nullptr, a.getResultAddress(i, at)});
+        }
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Walks
+//===----------------------------------------------------------------------===//
+
+/// The reductions whose results the terms of `op` need.
+static llvm::SetVector<Operation *> findNeeded(Operation *op) {
+  llvm::SetVector<Operation *> needed, seen;
+  seen.insert(op);
+  for (size_t i = 0; i < seen.size(); ++i)
+    for (Value operand : seen[i]->getOperands())
+      if (Operation *def = operand.getDefiningOp()) {
+        seen.insert(def);
+        if (hasLoops(def))
+          needed.insert(def);
+      }
+  return needed;
+}
+
+namespace {
+/// Finds reductions that can share a walk.
+class Walks {
+public:
+  struct Walk {
+    SmallVector<RowReductionOpInterface, 2> ops;
+    int64_t lanes;
+    /// What they read along the row: arguments, and where.
+    SmallVector<Leaf> reads;
+  };
+
+  Walks(KernelAnalysis &a, const Domain &domain, unsigned column)
+      : a(a), domain(domain), column(column) {}
+
+  /// Adds `op`, which uses so many lanes, to the first walk that it can join:
+  /// one that reads some of the same, after all whose results `op` needs.
+  void add(RowReductionOpInterface op, int64_t lanes) {
+    SmallVector<Leaf> reads;
+    for (Value operand : op->getOperands())
+      a.walk(operand, append(domain.index, column), [&](const Leaf &leaf) {
+        if (leaf.argument && leaf.address.usesDim(column))
+          reads.push_back(leaf);
+      });
+    llvm::SetVector<Operation *> needed = findNeeded(op);
+    size_t begin = walks.size();
+    auto needs = [&](RowReductionOpInterface other) {
+      return needed.contains(other);
+    };
+    while (begin > 0 && llvm::none_of(walks[begin - 1].ops, needs))
+      --begin;
+    auto isRead = [&](const Leaf &leaf) {
+      return llvm::any_of(reads, [&](const Leaf &other) {
+        return leaf.argument == other.argument && leaf.address == other.address;
+      });
+    };
+    for (Walk &walk : llvm::drop_begin(walks, begin))
+      if (walk.lanes == lanes && walk.ops.size() < kMostJoined &&
+          llvm::any_of(walk.reads, isRead)) {
+        walk.ops.push_back(op);
+        llvm::append_range(walk.reads, reads);
+        return;
+      }
+    walks.push_back({{op}, lanes, std::move(reads)});
+  }
+
+  /// Gives all reductions their forms: `getNumbers` those of a walk.
+  void addForms(CaseBuilder &c,
+                function_ref<void(const Walk &, size_t)> addForm,
+                SmallVectorImpl<Reporter::Arg> &why) {
+    for (auto [i, walk] : llvm::enumerate(walks)) {
+      addForm(walk, i);
+      std::string with = getOpName(walk.ops.front());
+      for (RowReductionOpInterface op : llvm::drop_begin(walk.ops)) {
+        c.addForm(op, "pass", {}, {{"with", with}});
+        why.push_back({"joins the walk of " + with, describe(op)});
+      }
+    }
+  }
+
+  SmallVector<Walk> walks;
+
+private:
+  KernelAnalysis &a;
+  const Domain &domain;
+  unsigned column;
+};
+} // namespace
+
 /// Where elements of a row are far apart and rows are next to each other, or
 /// rows are too short to fill a vector.
 static bool shouldRunAcross(KernelAnalysis &a, const Rows &rows,
@@ -127,12 +232,19 @@ static bool shouldRunAcross(KernelAnalysis &a, const Rows &rows,
 
 /// The value that is expensive, reduced, and read again; and a result with
 /// elements of its type, whose memory is fetched anyway.
-static void proposeKept(CaseBuilder &c, const Rows &rows,
+static void proposeKept(CaseBuilder &c, const Rows &rows, const Walks &walks,
                         SmallVectorImpl<Reporter::Arg> &why) {
   for (RowReductionOpInterface op : rows.reduces) {
     Operation *def = op->getOperand(0).getDefiningOp();
     auto body = dyn_cast_or_null<BodyOpInterface>(def);
-    if (!body || !body.isPointwise() || def->hasOneUse() ||
+    auto isOfWalk = [&](Operation *reader) {
+      return llvm::any_of(walks.walks, [&](const Walks::Walk &walk) {
+        return llvm::is_contained(walk.ops, op) &&
+               llvm::is_contained(walk.ops, reader);
+      });
+    };
+    if (!body || !body.isPointwise() ||
+        llvm::all_of(def->getUsers(), isOfWalk) ||
         cast<CodeOpInterface>(def).getCodeSize() < kWorthKeeping)
       continue;
     why.push_back({"kept", describeWithPlace(def)});
@@ -233,8 +345,15 @@ proposeThreads(KernelAnalysis &a, const Rows &rows, const Domain &domain,
     atATime /= 2;
   if (c.team > machine.warpThreads)
     numbers.push_back({"blocks", atATime / c.team});
+  Walks walks(a, domain, column);
   for (RowReductionOpInterface op : rows.reduces)
-    c.addForm(op, "pass", numbers);
+    walks.add(op, lanes);
+  walks.addForms(
+      c,
+      [&](const Walks::Walk &walk, size_t) {
+        c.addForm(walk.ops.front(), "pass", numbers);
+      },
+      why);
   std::optional<int64_t> total;
   if (count)
     total = *count * c.team;
@@ -259,17 +378,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   }
   KernelAnalysis a(kernel, ranges);
   unsigned column = a.addDim(rows.extent);
-  Domain domain = findDomain(
-      a, rows.extents,
-      [&](const Index &index, function_ref<void(const Leaf &)> visit) {
-        for (RowReductionOpInterface op : rows.reduces)
-          a.walk(op->getResult(0), index, visit);
-        for (auto [i, v] : llvm::enumerate(getYielded(kernel))) {
-          Index at = rows.isRowLevel(v) ? index : append(index, column);
-          a.walk(v, at, visit);
-          visit({nullptr, a.getResultAddress(i, at)});
-        }
-      });
+  Domain domain = rows.findDomain(a, column);
   if (machine.blockThreads) {
     why.push_back({"form", "passes over rows"});
     return proposeThreads(a, rows, domain, column, machine, why);
@@ -291,27 +400,34 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   }
   if (!rows.extent.isConstant(1))
     c.stream.push_back(c.axis(rows.getStreamDim(), 0, isAcross ? 1 : width));
+  Walks walks(a, domain, column);
+  for (RowReductionOpInterface op : rows.reduces) {
+    bool varies = rowLanes > 1 && a.variesOver(op->getResult(0), domain.index,
+                                               domain.dims.back());
+    walks.add(op, varies ? 1 : width);
+  }
   bool brings = false;
-  if (!isAcross && rows.reduces.size() > 1) {
+  if (!isAcross && walks.walks.size() > 1) {
     Decision bring = shouldBringRows(a, rows, machine);
     brings = bool(bring);
     if (!brings)
       why.push_back({"next rows not brought because", bring.str()});
   }
-  for (RowReductionOpInterface op : rows.reduces) {
-    bool varies = rowLanes > 1 && a.variesOver(op->getResult(0), domain.index,
-                                               domain.dims.back());
-    unsigned lanes = varies ? 1 : width;
-    SmallVector<CaseBuilder::Word, 1> words;
-    if (brings && op == rows.reduces[1])
-      words.push_back({"ahead", kAhead[0]});
-    c.addForm(op, "pass",
-              {{"lanes", lanes},
-               {"unroll", chooseUnroll(rows.extent, lanes, kPassUnroll)}},
-              words);
-  }
+  walks.addForms(
+      c,
+      [&](const Walks::Walk &walk, size_t i) {
+        SmallVector<CaseBuilder::Word, 1> words;
+        if (brings && i == 1)
+          words.push_back({"ahead", kAhead[0]});
+        c.addForm(
+            walk.ops.front(), "pass",
+            {{"lanes", walk.lanes},
+             {"unroll", chooseUnroll(rows.extent, walk.lanes, kPassUnroll)}},
+            words);
+      },
+      why);
   if (!isAcross && rows.hasElementLevel() && machine.hasScratch)
-    proposeKept(c, rows, why);
+    proposeKept(c, rows, walks, why);
   why.push_back(
       {"form", isAcross ? "vectors across rows" : "vectors along rows"});
   return addParts(c, a, rows, domain, length, machine, why);
@@ -326,14 +442,20 @@ static LoopWork count(KernelOp kernel,
   Rows rows(kernel);
   work.units = sizes.countUnits(loopCase, rows.extents);
   llvm::SmallPtrSet<Value, 4> kept;
-  for (RowReductionOpInterface op : rows.reduces)
-    for (Value operand : op->getOperands()) {
-      work.operations +=
-          sizes.countElements(operand) + sizes.countOperations(operand, &kept);
-      Operation *def = operand.getDefiningOp();
-      if (def && loopCase.getForm(getPosition(def)))
+  for (const ReductionWalk &walk : getWalks(
+           llvm::to_vector_of<ReductionOpInterface>(rows.reduces), loopCase)) {
+    SmallVector<Value> operands;
+    for (ReductionOpInterface op : walk.ops)
+      for (Value operand : op->getOperands()) {
+        work.operations += sizes.countElements(operand);
+        operands.push_back(operand);
+      }
+    work.operations += sizes.countOperations(operands, &kept);
+    for (Value operand : operands)
+      if (Operation *def = operand.getDefiningOp();
+          def && loopCase.getForm(getPosition(def)))
         kept.insert(operand);
-    }
+  }
   for (Value yielded : getYielded(kernel))
     work.operations += sizes.countOperations(yielded, &kept);
   work.operations *= countScalarLoss(loopCase, machine);
@@ -373,6 +495,36 @@ static LogicalResult verifyPass(Rows &rows, Operation *op, LoopFormAttr form,
   if (!why.empty())
     return emitError() << "lets op" << form.getOp() << ", " << describe(op)
                        << ", bring rows ahead, but " << why;
+  return success();
+}
+
+/// Whether `op` may join the walk that its form names. `leads` are the walks
+/// before it; `varies` tells of a reduction whether it does between lanes.
+static LogicalResult
+verifyJoined(Rows &rows, RowReductionOpInterface op, LoopFormAttr form,
+             ArrayRef<ReductionWalk> walks,
+             function_ref<bool(Operation *)> varies,
+             function_ref<InFlightDiagnostic()> emitError) {
+  StringRef with = form.getWord("with");
+  auto refuse = [&](const Twine &why) {
+    return emitError() << "lets op" << form.getOp() << ", " << describe(op)
+                       << ", join the walk of " << with << ", " << why;
+  };
+  const ReductionWalk *walk =
+      llvm::find_if(walks, [&](const ReductionWalk &walk) {
+        return getOpName(walk.ops.front()) == with;
+      });
+  if (walk == walks.end())
+    return refuse("which is no reduction before it with a walk of its own");
+  if (form.getNumbers().size() > 1)
+    return refuse("and gives it other numbers than that has");
+  llvm::SetVector<Operation *> needed = findNeeded(op);
+  for (const ReductionWalk &other : llvm::make_range(walk, walks.end()))
+    for (ReductionOpInterface earlier : other.ops)
+      if (needed.contains(earlier))
+        return refuse("but needs the result of " + getOpName(earlier));
+  if (varies(op) != varies(walk->ops.front()))
+    return refuse("but only one of them is the same in all lanes");
   return success();
 }
 
@@ -438,13 +590,28 @@ static LogicalResult verify(KernelOp kernel,
   bool isAcross = llvm::any_of(loopCase.getGrid(), [](LoopAxisAttr axis) {
     return axis.getLanes() > 1;
   });
+  KernelAnalysis a(kernel, ranges);
+  Domain domain = rows.findDomain(a, a.addDim(rows.extent));
+  auto varies = [&](Operation *op) {
+    return isAcross &&
+           a.variesOver(op->getResult(0), domain.index, domain.dims.back());
+  };
   llvm::SmallDenseSet<int64_t> taken;
+  SmallVector<ReductionOpInterface> before;
   for (LoopFormAttr form : loopCase.getForms()) {
     Operation *op = &*std::next(kernel.getBody().front().begin(), form.getOp());
-    LogicalResult checked =
-        hasLoops(op) ? verifyPass(rows, op, form, isAcross, machine, emitError)
-                     : verifyKept(rows, form, isAcross, loopCase.getTeam(),
-                                  machine, taken, emitError);
+    LogicalResult checked = success();
+    if (auto reduction = dyn_cast<RowReductionOpInterface>(op)) {
+      checked =
+          form.getWord("with").empty()
+              ? verifyPass(rows, op, form, isAcross, machine, emitError)
+              : verifyJoined(rows, reduction, form, getWalks(before, loopCase),
+                             varies, emitError);
+      before.push_back(reduction);
+    } else {
+      checked = verifyKept(rows, form, isAcross, loopCase.getTeam(), machine,
+                           taken, emitError);
+    }
     if (failed(checked))
       return failure();
   }
@@ -458,6 +625,17 @@ static LogicalResult verifyParts(KernelOp kernel, LoopCaseAttr loopCase,
     if (form.getForm().getValue() == "keep")
       return emitError() << "keeps op" << form.getOp()
                          << ", but no unit has all of its row";
+  SmallVector<ReductionOpInterface> first = getFirstReductions(kernel);
+  for (const ReductionWalk &walk :
+       getWalks(llvm::to_vector_of<ReductionOpInterface>(Rows(kernel).reduces),
+                loopCase))
+    for (ReductionOpInterface op : walk.ops)
+      if (llvm::is_contained(first, op) !=
+          llvm::is_contained(first, walk.ops.front()))
+        return emitError() << "lets op" << getPosition(op) << ", "
+                           << describe(op) << ", join the walk of "
+                           << getOpName(walk.ops.front())
+                           << ", but only one of them is cut into parts";
   return success();
 }
 

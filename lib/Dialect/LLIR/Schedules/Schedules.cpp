@@ -70,6 +70,27 @@ const LoopForms *llir::findForms(KernelOp kernel, LoopCaseAttr loopCase,
   return named;
 }
 
+std::string llir::getOpName(Operation *op) {
+  return "op" + std::to_string(getPosition(op));
+}
+
+SmallVector<ReductionWalk> llir::getWalks(ArrayRef<ReductionOpInterface> ops,
+                                          LoopCaseAttr loopCase) {
+  SmallVector<ReductionWalk> walks;
+  for (ReductionOpInterface op : ops) {
+    LoopFormAttr form = loopCase.getForm(getPosition(op));
+    StringRef with = form.getWord("with");
+    ReductionWalk *walk = llvm::find_if(walks, [&](const ReductionWalk &walk) {
+      return !with.empty() && with == getOpName(walk.ops.front());
+    });
+    if (walk != walks.end())
+      walk->ops.push_back(op);
+    else
+      walks.push_back({form, {op}});
+  }
+  return walks;
+}
+
 //===----------------------------------------------------------------------===//
 // Proposals
 //===----------------------------------------------------------------------===//

@@ -88,11 +88,25 @@ llvm::SmallVector<mlir::Operation *> getSharedOps(KernelOp kernel,
 /// at p times as many, and the last parts may have less or nothing.
 Expr getPartExtent(const Expr &extent, int64_t parts, int64_t step);
 
+/// How a schedule names an op of the kernel's body: `op8`.
+std::string getOpName(mlir::Operation *op);
+
+/// Reductions whose terms one loop computes. The form of the first says how it
+/// runs, those of the others name the first: `pass {with = op1}`.
+struct ReductionWalk {
+  LoopFormAttr form;
+  llvm::SmallVector<ReductionOpInterface, 2> ops;
+};
+/// The walks of `ops`, in the order of their first reductions.
+llvm::SmallVector<ReductionWalk>
+getWalks(llvm::ArrayRef<ReductionOpInterface> ops, LoopCaseAttr loopCase);
+
 /// Reductions that parts of a case cut: those that read, through whatever is
 /// between, no other op with loops. All are over one index space, the grid's.
 struct CutReductions {
   /// 1 where the case has none; what follows is empty then.
   int64_t parts = 1;
+  /// In the order of their walks.
   llvm::SmallVector<ReductionOpInterface> ops;
   /// Where each value of their states begins in the memory of states, in bytes:
   /// its elements are those of all parts, one after the other, row-major.
