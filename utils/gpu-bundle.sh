@@ -31,6 +31,7 @@ build=$root/build
 mkdir -p "$build/lib" "$build/test/unit" "$build/lit"
 git ls-files -z --cached --others --exclude-standard docs python test utils README.md LICENSE |
   xargs -0 cp --parents -t "$root"
+printf '%s%s\n' "$(git rev-parse --short=12 HEAD)" "$(git diff --quiet HEAD || echo +)" >"$root/COMMIT"
 cp -r build/static/bundle/bin "$build"
 cp build/static/bundle/lib/*.so "$build/lib"
 ln -s ../../bin/LuminalRandomProgramsTests "$build/test/unit"

@@ -1,0 +1,36 @@
+# ===- names.py - Names of rows, and what is compared --------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the command line and the pages know of models and backends without PyTorch."""
+import history
+
+MODELS = ("tiny", "tiny-moe", "llama-160m", "qwen2.5-0.5b", "llama-3.2-1b", "llama-3-8b", "qwen3-4b", "gemma-3-4b", "qwen3-30b-a3b",
+          "deepseek-v3-cut")
+# Batches by tables.
+DLRM = [f"dlrm-{batch}x{tables}" for batch in (256, 1024, 2048, 4096) for tables in (3, 8, 16)]
+MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+"""Of torch.compile; "default" is none."""
+OURS = ("luminal", "engine")
+BACKENDS = ("eager", *MODES, *OURS)
+
+
+def grouped(rows):
+    """Rows that are compared, by what they have in common."""
+    found = {}
+    for row in rows:
+        found.setdefault(history.group(row), []).append(row)
+    return found
+
+
+def ratios(rows):
+    """Of our rows in a group: the title of a figure, how often the best peer's it is, and which peer that is."""
+    for row in rows:
+        if row["backend"] not in OURS or "failure" in row:
+            continue
+        found = []
+        for name, title in (("ttft_ms", "TTFT"), ("step_ms", "TPOT" if row["prompt"] else "a call")):
+            peers = [peer for peer in rows if peer["backend"] not in OURS and "failure" not in peer and name in peer]
+            if peers and name in row:
+                best = min(peers, key=lambda peer: peer[name])
+                found.append((title, row[name] / best[name], best["backend"]))
+        if found:
+            yield row, found
