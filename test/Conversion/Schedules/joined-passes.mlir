@@ -55,7 +55,7 @@ func.func @parts(%a: tensor<16777216xf32>) -> (tensor<f32>, tensor<f32>) {
   return %r#0, %r#1 : tensor<f32>, tensor<f32>
 }
 
-// Near misses: rows of two tensors, and a sum in all lanes the same.
+// A near miss: rows of two tensors.
 // CHECK-LABEL: @apart
 // CHECK-NOT: with =
 func.func @apart(%a: tensor<64x4096xf32>, %b: tensor<64x4096xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
