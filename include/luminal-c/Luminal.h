@@ -493,6 +493,23 @@ LUMINAL_API luminal_status luminal_profile_step(const luminal_profile *profile,
 LUMINAL_API luminal_status luminal_profile_trace(const luminal_profile *profile,
                                                  luminal_buffer **trace);
 
+/* Who is told of the steps of all calls of this process, as ranges of another
+ * profiler. Both functions are called on the thread of the call, `end` also
+ * where a step fails; `name` is what the step computes, valid until `begin`
+ * returns. They may be called by several threads at once. */
+typedef struct luminal_step_ranges {
+  size_t struct_size; /* sizeof(luminal_step_ranges) */
+  void *user;
+  void (*begin)(void *user, const char *name);
+  void (*end)(void *user);
+} luminal_step_ranges;
+
+/* Calls that begin from now on tell `ranges`; null: nobody. A device then runs
+ * the steps one after another, and each call waits for its end, as with a
+ * profile. What it points to is copied. */
+LUMINAL_API luminal_status
+luminal_set_step_ranges(const luminal_step_ranges *ranges);
+
 /* Waits for all calls that go on after luminal_call returned, and reports what
  * they found. */
 LUMINAL_API luminal_status

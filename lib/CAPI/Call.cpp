@@ -3,6 +3,7 @@
 
 #include "Call.h"
 #include "Error.h"
+#include "Ranges.h"
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -276,7 +277,7 @@ luminal_status Call::run(PooledContext &context) const {
     return LUMINAL_ERROR;
   StepListener *listener =
       request.profile ? &request.profile->profiler : nullptr;
-  if (Status done = context.context->run(listener); !done)
+  if (Status done = capi::runContext(*context.context, listener); !done)
     return capi::failRun(*context.context, std::move(done));
   return LUMINAL_OK;
 }

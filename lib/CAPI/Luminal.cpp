@@ -4,6 +4,7 @@
 #include "luminal-c/Luminal.h"
 #include "Error.h"
 #include "Handles.h"
+#include "Ranges.h"
 #include "luminal/Support/Version.h"
 #include <algorithm>
 #include <cstddef>
@@ -317,7 +318,7 @@ luminal_status luminal_data(luminal_context *context, luminal_kind kind,
 luminal_status luminal_run(luminal_context *context) {
   if (!context)
     return fail("luminal_run: null context");
-  Status done = context->context->run();
+  Status done = capi::runContext(*context->context);
   return done ? LUMINAL_OK : capi::failRun(*context->context, std::move(done));
 }
 

@@ -76,6 +76,14 @@ class StepInfo(ctypes.Structure):
                 ("flops", ctypes.c_double), ("threads", ctypes.c_uint32)]
 
 
+BEGIN_RANGE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
+END_RANGE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class StepRanges(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("user", ctypes.c_void_p), ("begin", BEGIN_RANGE), ("end", END_RANGE)]
+
+
 # The functions that are used: result, arguments. Checked once, when the library is loaded.
 _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "luminal_version": (ctypes.c_char_p, []),
@@ -114,6 +122,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "luminal_profile_count": (ctypes.c_size_t, [ctypes.c_void_p]),
     "luminal_profile_step": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_size_t, ctypes.POINTER(StepInfo)]),
     "luminal_profile_trace": (ctypes.c_int32, [ctypes.c_void_p] * 2),
+    "luminal_set_step_ranges": (ctypes.c_int32, [ctypes.POINTER(StepRanges)]),
 }
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import torch
 
-from . import _errors
+from . import _errors, _ranges
 from ._artifact import Artifact
 from ._options import Options
 from .devices import Device, Executable
@@ -149,3 +149,6 @@ def locate(device: torch.device) -> torch.device:
     """With its index."""
     runs = of_type(device.type)
     return runs.locate(device) if runs is not None else device
+
+
+_ranges.watch()

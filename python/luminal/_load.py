@@ -25,6 +25,9 @@ def load(path: str | os.PathLike[str], weights: str | os.PathLike[str] | None = 
     ``device``: the registered device that runs it, by name; it reads no file of weights, and needs torch. Raises
     ArtifactError.
     """
+    if "torch" in sys.modules:
+        from . import _ranges
+        _ranges.watch()
     if not device:
         return Model(Artifact.from_file(path, weights), threads)
     from . import _devices

@@ -99,3 +99,52 @@ assert "torch" not in sys.modules
                          capture_output=True, text=True, env=conftest.environment(), cwd=tmp_path)
     assert out.returncode == 0 and "MFLOP" in out.stdout, out.stderr
     assert len(events(tmp_path / "again.json")) * 2 == len(events(tmp_path / "trace.json"))
+
+
+def ranges(profiled, steps):
+    """The names of the profiler's ranges that are steps, in order."""
+    names = {step.name for step in steps}
+    found = sorted((event.time_range.start, event.name) for event in profiled.events() if event.is_user_annotation)
+    return [name for _, name in found if name in names]
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(64, 2048), nn.Linear(2048, 1024)
+
+    def forward(self, x):
+        return self.second(self.first(x).relu()).softmax(-1)
+
+
+def test_steps_are_ranges_of_torchs_profiler():
+    model, x = Net().eval(), torch.randn(256, 64)
+    compiled, by_dynamo = luminal.compile(model, (x,)), torch.compile(model, backend=luminal._backend.backend)
+    steps = compiled.profile().steps
+    assert len(steps) > 1 and any(step.name.startswith("first") for step in steps)
+    with torch.no_grad():
+        expected = by_dynamo(x)
+        for function in compiled, by_dynamo:
+            for _ in range(2):  # the second of the same size is another way through the library
+                function(x)
+            with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profiled:
+                assert torch.equal(function(x), expected)
+                function(x)
+            assert ranges(profiled, steps) == 2 * [step.name for step in steps]
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profiled:
+            pass
+        by_dynamo(x)
+        assert not ranges(profiled, steps)
+
+
+def test_ranges_end_where_a_step_fails():
+    table = torch.randn(4, 3)
+    compiled = luminal.compile(lambda i: table[i] * 2, (torch.tensor([1, 2]),))
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profiled:
+        with pytest.raises(luminal.CallError):
+            compiled(torch.tensor([1, 9]))
+        with torch.profiler.record_function("after"):
+            compiled(torch.tensor([1, 2]))
+    found = {event.name: event for event in profiled.events() if event.is_user_annotation}
+    inner = [event for event in profiled.events() if event.is_user_annotation and event.cpu_parent is found["after"]]
+    assert len(inner) == compiled.report.steps

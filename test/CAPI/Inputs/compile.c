@@ -565,6 +565,56 @@ static void callProfiled(const luminal_artifact *other) {
   luminal_profile_free(NULL);
 }
 
+static struct {
+  int begun, ended;
+  char name[64];
+} told;
+static void beginRange(void *user, const char *name) {
+  CHECK(user == &told && told.begun == told.ended);
+  ++told.begun;
+  snprintf(told.name, sizeof told.name, "%s", name);
+}
+static void endRange(void *user) {
+  CHECK(user == &told);
+  ++told.ended;
+}
+
+/* All calls tell of their steps, whether or not they are profiled. */
+static void callInRanges(void) {
+  luminal_artifact *artifact = NULL;
+  CHECK(!luminal_load(in("dynamic.lum"), NULL, &artifact));
+  float x[8] = {1, 2, 3, 4}, y[8] = {0}, sum[4] = {0};
+  void *tensors[] = {x, sum}, *outputs[] = {y};
+  luminal_dtype dtypes[] = {LUMINAL_F32, LUMINAL_F32};
+  int64_t extents[] = {2, 4, 4}, outputExtents[] = {2, 4};
+  luminal_call_request request = {
+      sizeof request, 1, tensors, dtypes, 2, extents, 3,
+      outputExtents,  2, outputs, 1,      0};
+  luminal_profile *profile = NULL;
+  CHECK(!luminal_profile_create(artifact, &profile));
+  const int steps = (int)luminal_profile_count(profile);
+  luminal_step_info last = {sizeof last};
+  CHECK(!luminal_profile_step(profile, steps - 1, &last));
+  luminal_step_ranges ranges = {sizeof ranges, &told, beginRange, endRange};
+  CHECK(!luminal_set_step_ranges(&ranges));
+  CHECK(!luminal_call(artifact, &request));
+  CHECK(told.begun == steps && told.ended == steps);
+  CHECK(!strcmp(told.name, last.name) && y[3] == 8);
+  request.profile = profile;
+  CHECK(!luminal_call(artifact, &request));
+  CHECK(told.begun == 2 * steps && told.ended == 2 * steps);
+  CHECK(!luminal_profile_step(profile, 0, &last) && last.calls == 1);
+  CHECK(!luminal_set_step_ranges(NULL));
+  CHECK(!luminal_call(artifact, &request));
+  CHECK(told.begun == 2 * steps);
+  ranges.end = NULL;
+  FAILS(luminal_set_step_ranges(&ranges), "", "null function");
+  ranges.struct_size = 8;
+  FAILS(luminal_set_step_ranges(&ranges), "", "struct_size");
+  luminal_profile_free(profile);
+  luminal_artifact_free(artifact);
+}
+
 /* Weights of the artifact, or the caller's for one call. */
 static void callGood(const luminal_artifact *artifact) {
   float x[6] = {1, 0, 0, 0, 1, 0}, w[12] = {0}, b[4] = {1, 1, 1, 1}, y[8];
@@ -691,6 +741,7 @@ int main(int argc, char **argv) {
   callRepeated(artifact);
   callChecked(artifact);
   callProfiled(artifact);
+  callInRanges();
   callPrepared();
   luminal_context *contexts[2];
   for (int i = 0; i < 2; ++i)

@@ -1,0 +1,19 @@
+//===- Ranges.h - Steps as ranges of another profiler ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_CAPI_RANGES_H
+#define LUMINAL_LIB_CAPI_RANGES_H
+
+#include "luminal-c/Luminal.h"
+#include "luminal/Runtime/Context.h"
+
+namespace luminal::capi {
+
+/// Runs `context` with `listener`, which may be null, and tells the ranges of
+/// the process, if there are some.
+Status runContext(runtime::Context &context,
+                  runtime::StepListener *listener = nullptr);
+
+} // namespace luminal::capi
+
+#endif // LUMINAL_LIB_CAPI_RANGES_H
