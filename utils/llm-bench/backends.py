@@ -112,7 +112,7 @@ class Engine:
         chunk = min(256, self.work.prompt)
         with static_step.kept_attention(self.model):
             steps = _pages.Steps(self.model, count, PAGE, self.row["cache"], chunk, self.batch, **compile_options(self.row))
-        self.engine = _engine.Engine(steps, _scheduler.Scheduler(count, PAGE, self.batch, chunk), frozenset(), self.model.device)
+        self.engine = _engine.Engine(steps, _scheduler.Scheduler(count, PAGE, self.batch, chunk), frozenset())
         self.text = _engine.Text
         self._write(2)
         meter.wait()
@@ -140,16 +140,22 @@ class Engine:
         return [first], [after - before for before, after in zip(marks, marks[1:])]
 
     def logits(self, count):
-        steps, prompt, chunk = self.engine.steps, self.work.prompt, self.engine.scheduler.chunk
+        prompt, chunk = self.work.prompt, self.engine.scheduler.chunk
         own = self.row["cache"] // PAGE
         pages = [list(range(i * own, (i + 1) * own)) for i in range(self.batch)]
         firsts = []
         for row, table in zip(self.work.rows, pages):
             for begin in range(0, prompt, chunk):
-                logits = steps.run([row[begin:min(begin + chunk, prompt)]], [begin], [table])[0]
-            firsts.append(logits.clone())
-        return [torch.cat(firsts)] + [steps.run([row[i:i + 1] for row in self.work.rows], [i] * self.batch, pages)[0].clone()
+                logits = self._run([row[begin:min(begin + chunk, prompt)]], [begin], [table])
+            firsts.append(logits)
+        return [torch.cat(firsts)] + [self._run([row[i:i + 1] for row in self.work.rows], [i] * self.batch, pages)
                                       for i in range(prompt, prompt + count)]
+
+    def _run(self, ids, begins, pages):
+        from luminal.llm import _transfers
+        steps = self.engine.steps
+        inputs = _transfers.upload([ids, *steps.rows(begins, len(ids[0]), pages)], steps.device)
+        return steps.run(*inputs)[0].clone()
 
     def launches(self):
         return None

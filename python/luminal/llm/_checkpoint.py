@@ -14,6 +14,7 @@ import torch
 import transformers
 
 from .. import _errors
+from . import _transfers
 
 
 @dataclasses.dataclass
@@ -48,7 +49,9 @@ def read(path: pathlib.Path, dtype: str, device: torch.device) -> Checkpoint:
     finally:
         if shows_progress:
             transformers.utils.logging.enable_progress_bar()  # type: ignore[no-untyped-call]
-    model = model.eval().to(device)  # type: ignore[no-untyped-call]
+    model = model.eval()  # type: ignore[no-untyped-call]
+    if device.type != "cpu":
+        _transfers.move(model, device)
     embedding: Any = model.get_input_embeddings()
     return Checkpoint(path.resolve().name, model, tokenizer, _ends(model), embedding.weight.shape[0])
 

@@ -99,9 +99,8 @@ class LLM:
             raise _errors.ArgumentError(f"pages is {pages}: a text of {self._length} tokens has {needed}")
         loaded = time.perf_counter()
         chunk = min(chunk, self._length)
-        device = self._checkpoint.model.device
         self._steps = Steps(self._checkpoint.model, pages, page, self._length, chunk, batch, **options)
-        self._engine = Engine(self._steps, Scheduler(pages, page, batch, chunk), self._checkpoint.ends, device)
+        self._engine = Engine(self._steps, Scheduler(pages, page, batch, chunk), self._checkpoint.ends)
         self.load_seconds, self.compile_seconds = loaded - began, time.perf_counter() - loaded
 
     @property

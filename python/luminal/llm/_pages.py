@@ -99,7 +99,7 @@ class Steps:
         """``pages`` of ``page`` tokens each; a sequence has at most ``length`` tokens, a step at most ``chunk`` of one sequence,
         or one of each of ``batch``."""
         step = Step(model, pages, page)
-        self._device = model.device
+        self.device = model.device
         # One sequence and one token are variants of the same program.
         dims = {name: torch.export.Dim(name, min=1, max=most) if most > 1 else None
                 for name, most in (("batch", batch), ("tokens", chunk), ("pages", -(-length // page)))}
@@ -107,16 +107,17 @@ class Steps:
         options = {"variants": [v for v in dict.fromkeys(variants) if v and any(dims.values())], **options}
         size = {name: 2 if dim else 1 for name, dim in dims.items()}
         shapes = [("batch", "tokens"), ("batch", "tokens"), ("batch", "pages")]
-        sample = tuple(torch.zeros([size[name] for name in names], dtype=torch.int64, device=self._device) for names in shapes)
+        sample = tuple(torch.zeros([size[name] for name in names], dtype=torch.int64, device=self.device) for names in shapes)
         self.compiled = _compile.compile(step, sample, dynamic_shapes=tuple(
             {i: dims[name] for i, name in enumerate(names) if dims[name]} for names in shapes), **options)
 
-    def run(self, ids: list[list[int]], begins: list[int], pages: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-        """For each sequence as many tokens, at positions from ``begin`` on, and its pages: the logits [batch, vocabulary] after
-        the last token, and the likeliest tokens [batch]."""
+    def rows(self, begins: list[int], count: int, pages: list[list[int]]) -> tuple[list[list[int]], list[list[int]]]:
+        """For each sequence the positions of ``count`` tokens from ``begin`` on, and its pages in a table."""
         # What a sequence does not have is not looked at: any page will do.
         most = max(map(len, pages))
-        table = [row + row[:1] * (most - len(row)) for row in pages]
-        count = len(ids[0])
-        at = [list(range(begin, begin + count)) for begin in begins]
-        return self.compiled(*(torch.tensor(rows, device=self._device) for rows in (ids, at, table)))  # type: ignore[no-any-return]
+        return [list(range(begin, begin + count)) for begin in begins], [row + row[:1] * (most - len(row)) for row in pages]
+
+    def run(self, ids: torch.Tensor, positions: torch.Tensor, table: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The logits [batch, vocabulary] after the last of ``ids`` [batch, tokens], and the likeliest tokens [batch]. On a GPU the
+        host does not wait for them."""
+        return self.compiled(ids, positions, table)  # type: ignore[no-any-return]

@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import random
 from collections.abc import Sequence
 
 import torch
 
 from .. import _errors
+from ._transfers import upload
+
+_PARTS = 1 << 23
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,29 +46,36 @@ class Sampling:
         """Whether nothing is drawn, and logits are taken as they are."""
         return self.temperature == 0 and self.repetition_penalty == 1
 
-    def generator(self, device: torch.device) -> torch.Generator:
-        made = torch.Generator(device)
-        if self.seed is None:
-            made.seed()
-        else:
-            made.manual_seed(self.seed)
-        return made
+    def generator(self) -> random.Random:
+        """Of the numbers that ``draw`` is given for a text."""
+        return random.Random(self.seed)
 
-    def draw(self, logits: torch.Tensor, seen: Sequence[int], generator: torch.Generator) -> torch.Tensor:
-        """The next token [] after ``logits`` [vocabulary]. ``seen``: the tokens of the sequence."""
-        if self.repetition_penalty != 1:
-            at = torch.tensor(seen, device=logits.device)
-            old = logits[at]
-            penalised = torch.where(old > 0, old / self.repetition_penalty, old * self.repetition_penalty)
-            logits = logits.index_put((at,), penalised)
-        if self.temperature == 0:
-            return logits.argmax(-1)
-        logits = logits / self.temperature
-        values, tokens = logits.sort(descending=True, stable=True)
-        if self.top_k:
-            values, tokens = values[:self.top_k], tokens[:self.top_k]
-        probabilities = values.softmax(-1)
-        if self.top_p < 1:
-            # A token is left where those before it do not reach the sum.
-            probabilities = probabilities.masked_fill(probabilities.cumsum(-1) - probabilities >= self.top_p, 0.0)
-        return tokens[torch.multinomial(probabilities, 1, generator=generator)[0]]
+
+def draw(logits: torch.Tensor, samplings: Sequence[Sampling], numbers: Sequence[float], seen: torch.Tensor | None) -> torch.Tensor:
+    """The next tokens [batch] after ``logits`` [batch, vocabulary], without a wait for the device. ``numbers``: from 0 to below 1, by
+    which each is drawn; ``seen`` [batch, vocabulary]: which tokens a sequence has, where repetition is penalised."""
+    # A product with the sum of probabilities has to stay below it.
+    rows = [[s.temperature or 1.0, float(s.temperature == 0), s.top_k or logits.shape[-1], s.top_p, s.repetition_penalty,
+             math.floor(number * _PARTS) / _PARTS] for s, number in zip(samplings, numbers)]
+    columns, = upload([rows], logits.device, torch.float32)
+    temperature, is_likeliest, top_k, top_p, penalty, number = columns.split(1, 1)
+    if seen is not None:
+        logits = torch.where(seen, torch.where(logits > 0, logits / penalty, logits * penalty), logits)
+    likeliest = logits.argmax(-1, keepdim=True)
+    if all(s.temperature == 0 for s in samplings):
+        return likeliest[:, 0]
+    values = logits / temperature
+    if any(s.top_k or s.top_p < 1 for s in samplings):
+        ordered, tokens = values.sort(descending=True, stable=True)
+        is_out = torch.arange(ordered.shape[-1], device=ordered.device) >= top_k
+        probabilities = ordered.masked_fill(is_out, float("-inf")).softmax(-1)
+        # A token is left where those before it do not reach the sum.
+        is_out = is_out | ((probabilities.cumsum(-1) - probabilities >= top_p) & (top_p < 1))
+        values = values.masked_fill(torch.zeros_like(is_out).scatter(-1, tokens, is_out), float("-inf"))
+    # By number of the token, whatever other rows need: what is drawn for a text does not depend on them.
+    probabilities = values.softmax(-1)
+    sums = probabilities.cumsum(-1)
+    drawn = (sums <= number * sums[:, -1:]).sum(-1, keepdim=True).clamp(max=sums.shape[-1] - 1)
+    # Sums that were rounded may point at a token that is ruled out.
+    is_drawn = (is_likeliest == 0) & (probabilities.gather(-1, drawn) > 0)
+    return torch.where(is_drawn, drawn, likeliest)[:, 0]
