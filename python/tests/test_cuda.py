@@ -234,6 +234,26 @@ def test_memory_does_not_grow():
 
 
 @gpu
+def test_a_language_model_writes_what_it_writes_on_the_host(tmp_path):
+    import tiny_checkpoint
+    from luminal import llm
+    tiny_checkpoint.write(tmp_path)
+    host, device = (llm.LLM(tmp_path, chunk=8, batch=4, page=4, pages=40, cache_length=96, device=at) for at in ("cpu", "cuda"))
+    assert device._engine.lag == 1 and not host._engine.lag
+    prompts = [[4 + i] * (1 + 5 * i) for i in range(6)]
+    how = [llm.Sampling(), llm.Sampling(temperature=0.5, seed=1), llm.Sampling(repetition_penalty=2.0)] * 2
+    want = [host.generate(ids, max_tokens=40, sampling=s).tokens for ids, s in zip(prompts, how)]
+    streams = [device.stream(ids, max_tokens=40, sampling=s) for ids, s in zip(prompts, how)]
+    for _ in range(40):
+        for stream in streams:
+            next(stream, None)
+    for stream in streams:
+        for _ in stream:
+            pass
+    assert [stream.completion.tokens for stream in streams] == want
+
+
+@gpu
 @pytest.mark.parametrize("shape,size", [((1, 8, 9), 5), ((3, 8, 8), 5), ((1, 3, 10), 3)])
 def test_windows_of_unequal_lengths(shape, size):
     x = torch.randn(shape, device="cuda")

@@ -152,7 +152,7 @@ class Engine:
             self._last[slots] = tokens
             tokens = tokens.to("cpu", non_blocking=True)
             if self.device.type == "cuda":
-                event = torch.cuda.Event()
+                event = torch.cuda.Event()  # type: ignore[no-untyped-call]
                 event.record()
         self._unread.append(_Written(texts, [len(text.tokens) for text in texts], tokens, event))
         for text in texts:

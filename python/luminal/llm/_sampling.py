@@ -58,7 +58,7 @@ def draw(logits: torch.Tensor, samplings: Sequence[Sampling], numbers: Sequence[
     rows = [[s.temperature or 1.0, float(s.temperature == 0), s.top_k or logits.shape[-1], s.top_p, s.repetition_penalty,
              math.floor(number * _PARTS) / _PARTS] for s, number in zip(samplings, numbers)]
     columns, = upload([rows], logits.device, torch.float32)
-    temperature, is_likeliest, top_k, top_p, penalty, number = columns.split(1, 1)
+    temperature, is_likeliest, top_k, top_p, penalty, number = columns.split(1, 1)  # type: ignore[no-untyped-call]
     if seen is not None:
         logits = torch.where(seen, torch.where(logits > 0, logits / penalty, logits * penalty), logits)
     likeliest = logits.argmax(-1, keepdim=True)

@@ -24,7 +24,7 @@ def move(model: nn.Module, device: torch.device, chunk: int = CHUNK) -> None:
     whose memory is the device's."""
     is_gpu = device.type == "cuda"
     chunks = [torch.empty(chunk, dtype=torch.uint8, pin_memory=is_gpu) for _ in range(2)]
-    copied: list[Any] = [torch.cuda.Event() if is_gpu else None for _ in chunks]
+    copied: list[Any] = [torch.cuda.Event() if is_gpu else None for _ in chunks]  # type: ignore[no-untyped-call]
     turn, moved = 0, {}
     for tensor in [*model.parameters(), *model.buffers()]:
         source = tensor.detach().contiguous()
