@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import concurrent.futures
 import os
+import pathlib
+import re
 import shutil
+import subprocess
 
+import conftest
 import luminal
 import pytest
 import tiny_checkpoint
 import torch
-from luminal import _cache, llm
+from luminal import _cache, _capi, llm
 from luminal.llm import _sampling, _transfers
 
 PROMPT = "The river turns the wheel, and the rain"
@@ -180,6 +184,22 @@ class Mapped(torch.nn.Module):
             self.register_parameter(name, torch.nn.Parameter(tensor, False))
         self.tied = self.large
         self.register_buffer("also", torch.arange(3))
+
+
+def test_the_page_s_programs_write_the_same_text(folder, model, tmp_path, monkeypatch, capsys):
+    """From the checkpoint to an artifact, and from that to tokens in C."""
+    text = (conftest.ROOT / "docs/LanguageModels.md").read_text()
+    text = text[text.index("## Without Python"):]
+    save, write = (re.search(rf"```{kind}\n(.*?)```", text, re.S).group(1) for kind in ("python", "c"))
+    monkeypatch.chdir(tmp_path)
+    exec(save.replace('"Llama-3.2-1B"', repr(str(folder))).replace("512", "64"), {})
+    ids = capsys.readouterr().out.split()
+    (tmp_path / "write.c").write_text(write)
+    library = pathlib.Path(_capi.library()._name).resolve()  # which has what the runtime's has
+    subprocess.run(["cc", "-Wall", "-Werror", "write.c", f"-I{conftest.ROOT}/include", library, f"-Wl,-rpath,{library.parent}", "-o", "write"],
+                   check=True)
+    out = subprocess.run(["./write", "llama.lum", "20", *ids], check=True, capture_output=True, text=True).stdout
+    assert list(map(int, out.split())) == expected(model, list(map(int, ids)), 20)
 
 
 def test_weights_are_moved_by_chunks(tmp_path):

@@ -65,7 +65,7 @@ def bars(title, unit, rows):
 def lines(title, unit, labels, series):
     """``labels``: of the runs, first to last; ``series``: name, backend, whether it is dashed, and by run a value or None with what
     the mark tells. Gaps are not joined."""
-    left, width, right, top, height = 64, 560, 16, 10, 200
+    left, width, right, top, height = 110, 560, 16, 10, 200
     most = max((value for *_, values in series for value, _ in values if value is not None), default=0)
     marks = ticks(most)
     x_of = lambda i: left + (width - left - right) * (i + 0.5) / len(labels)
@@ -74,10 +74,10 @@ def lines(title, unit, labels, series):
     for mark in marks:
         body.append(f'<line x1="{left}" x2="{width - right}" y1="{y_of(mark):.1f}" y2="{y_of(mark):.1f}" stroke="currentColor" stroke-opacity="0.15"/>'
                     f'<text class="tick" x="{left - 6}" y="{y_of(mark) + 4:.1f}" text-anchor="end" {_TEXT}>{number(mark)}</text>')
-    body.append(f'<text class="axis" transform="translate(14 {top + height / 2}) rotate(-90)" text-anchor="middle" {_TEXT}>{html.escape(unit)}</text>')
+    body.append(f'<text class="axis" transform="translate(46 {top + height / 2}) rotate(-90)" text-anchor="middle" {_TEXT}>{html.escape(unit)}</text>')
     every = math.ceil(len(labels) / 12)
     for i in range(0, len(labels), every):
-        body.append(f'<text class="run" transform="translate({x_of(i):.1f} {top + height + 14}) rotate(35)" {_TEXT}>{html.escape(labels[i])}</text>')
+        body.append(f'<text class="run" transform="translate({x_of(i) + 4:.1f} {top + height + 16}) rotate(-35)" text-anchor="end" {_TEXT}>{html.escape(labels[i])}</text>')
     for _, backend, is_dashed, values in series:
         known = [None if value is None else (x_of(i), y_of(value)) for i, (value, _) in enumerate(values)]
         for before, after in zip(known, known[1:]):
