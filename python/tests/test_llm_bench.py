@@ -160,6 +160,7 @@ def test_pages_of_many_runs(suite, call, tmp_path, monkeypatch):
 
 def test_axes_are_round(suite):
     charts = suite["pages"].charts
+    assert len({charts.colour(name) for name in suite["names"].BACKENDS}) == len(suite["names"].BACKENDS)
     for most in (0, 1e-6, 0.3, 1, 9.99, 10, 12345):
         marks = charts.ticks(most)
         assert marks[0] == 0 and marks[-1] >= most and 2 <= len(marks) <= 8

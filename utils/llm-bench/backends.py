@@ -16,7 +16,12 @@ PAGE = 16  # tokens
 
 
 def make(row, model, step, work):
-    return Engine(row, model, work) if row["backend"] == "engine" else Static(row, step, work)
+    if row["backend"] == "engine":
+        return Engine(row, model, work)
+    if row["backend"] in names.BY_ONNX:
+        import by_onnx
+        return by_onnx.Onnx(row, step, work)
+    return Static(row, step, work)
 
 
 def compile_options(row):
@@ -43,7 +48,8 @@ def count_launches(call):
         call()
         torch.cuda.synchronize()
     on_device = [e for e in profile.events() if e.device_type == torch.autograd.DeviceType.CUDA]
-    return sum(not event.name.startswith(("Memcpy", "Memset")) for event in on_device) or None
+    kernels = [e for e in on_device if not getattr(e, "is_user_annotation", False) and not e.name.startswith(("Memcpy", "Memset"))]
+    return len(kernels) or None
 
 
 class Static:
@@ -167,8 +173,8 @@ class Call:
     def __init__(self, row, module, args):
         self.row, self.module, self.args, self.batch = row, module, args, 1
         self.compiles = row["backend"] != "eager"
-        if row["backend"] == "engine":
-            raise ValueError("engine: this is no language model")
+        if row["backend"] in ("engine", *names.BY_ONNX):
+            raise ValueError("this backend runs language models only")
 
     def start(self, meter):
         began = time.perf_counter()

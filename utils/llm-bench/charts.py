@@ -6,7 +6,7 @@ import html
 import math
 
 _COLOURS = {"eager": "#6b7280", "default": "#2f855a", "reduce-overhead": "#2b6cb0", "max-autotune": "#805ad5",
-            "max-autotune-no-cudagraphs": "#b794f4", "luminal": "#dd6b20", "engine": "#b83280"}
+            "max-autotune-no-cudagraphs": "#b794f4", "onnxruntime": "#718096", "openvino": "#00808a", "luminal": "#dd6b20", "engine": "#b83280"}
 _TEXT = 'font-size="12" fill="currentColor"'
 
 

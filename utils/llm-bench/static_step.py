@@ -71,13 +71,21 @@ class Step(nn.Module):
             for name, sample in (("keys", shown.keys[layer]), ("values", shown.values[layer])):
                 self.register_buffer(f"{name}_{layer}", sample.new_zeros(*sample.shape[:2], length, sample.shape[2]), persistent=False)
 
+    def caches(self):
+        return [getattr(self, f"{name}_{layer}") for layer in self.layers for name in ("keys", "values")]
+
     def forward(self, ids, positions):
-        return self._call(ids, positions, _Cache())
+        return self.with_caches(ids, positions, self.caches())
+
+    def with_caches(self, ids, positions, caches):
+        """Writes to ``caches``, which are as those of the module."""
+        cache = _Cache()
+        for layer, keys, values in zip(self.layers, caches[::2], caches[1::2]):
+            cache.keys[layer], cache.values[layer] = keys, values
+        return self._call(ids, positions, cache)
 
     def _call(self, ids, positions, cache):
         cache.positions = positions
-        for layer in self.layers:
-            cache.keys[layer], cache.values[layer] = getattr(self, f"keys_{layer}"), getattr(self, f"values_{layer}")
         out = self.model(input_ids=ids, position_ids=positions[None].expand(ids.shape), use_cache=False, logits_to_keep=1, cache=cache)
         logits = out.logits[:, -1].float()
         return logits, logits.argmax(-1)
