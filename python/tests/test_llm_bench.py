@@ -74,6 +74,7 @@ def test_rows_of_a_tiny_model(suite, call, tmp_path, capfd):
     for row in rows.values():
         assert "failure" not in row and "note" not in row
         assert row["logits_error"] < 1e-5 and row["reference"] == "float64"
+        assert row["step_bytes"] == 4 * (row["parameters"] - 320 * 64)
         assert row["ttft_ms"] > 0 and 0 < row["step_ms"] <= row["step_p99_ms"] and row["tokens_per_second"] > 0
         assert len(row["samples"]["ttft_ms"]) == 2 and list(map(len, row["samples"]["step_ms"])) == [4, 4]
     assert rows["luminal"]["launches"] > 2 and rows["luminal"]["compile_seconds"] > 0 and rows["engine"]["host_bytes"] > 1 << 26
@@ -122,7 +123,8 @@ def test_failures_are_rows(suite, call, tmp_path, monkeypatch, capsys):
     fake_child(monkeypatch, suite, tmp_path, "put('{\"row\": 0, \"load_seconds\": 2.5}'); put('{\"row'); os.kill(os.getpid(), 9)")
     assert call("run", *SHAPE, "--backend", "eager") == 1
     fake_child(monkeypatch, suite, tmp_path, "sys.exit('no memory')")
-    assert call("run", *SHAPE, "--backend", "default") == 1
+    assert call("run", *SHAPE, "--backend", "default", "--logs", tmp_path / "logs") == 1
+    assert [log.read_text() for log in (tmp_path / "logs").iterdir()] == ["no memory\n"]
     fake_child(monkeypatch, suite, tmp_path, "time.sleep(60)")
     assert call("run", *SHAPE, "--backend", "max-autotune", "--timeout", 5) == 1
     assert call("run", *SHAPE, "--backend", "luminal", "--deadline", 4) == 0

@@ -20,6 +20,8 @@ import contextlib
 import json
 import os
 import pathlib
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -98,6 +100,9 @@ def measure(rows, args, seconds):
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(child.pid, signal.SIGKILL)  # and what it started
                 child.wait()
+        if args.logs:
+            args.logs.mkdir(parents=True, exist_ok=True)
+            shutil.copy(log, args.logs / f"{re.sub(r'[^a-z0-9]+', '-', describe(rows[0]).lower())}.log")
         figures, is_done = [{} for _ in rows], False
         for line in out.read_text().splitlines():
             with contextlib.suppress(ValueError):  # a line that a crash cut off
@@ -209,6 +214,7 @@ def main():
     runs.add_argument("--keep-caches", action="store_true", help="let Inductor use its cache: compile times are of no worth then")
     runs.add_argument("--references", type=pathlib.Path, default=None, help="folder for logits in float64 (default: beside the history)")
     runs.add_argument("--no-errors", action="store_true", help="compare no logits")
+    runs.add_argument("--logs", type=pathlib.Path, help="folder for what processes print")
     runs.add_argument("--report", type=pathlib.Path, help="also write the page of this run")
     for name, meaning in (("report", "the page of one run"), ("dashboard", "the page of all runs")):
         made = commands.add_parser(name, parents=[place], help=meaning)

@@ -71,3 +71,16 @@ def read_model(path, layers, dtype, device):
             text.layer_types = text.layer_types[:layers]
     model = transformers.AutoModelForCausalLM.from_pretrained(path, config=config, dtype=dtype, local_files_only=True)
     return model.eval().requires_grad_(False).to(device)
+
+
+def step_bytes(model):
+    """Of weights that a step of one token reads: not the table of embeddings, unless it is the head too, and of experts those that
+    are chosen."""
+    config, table, head = model.config.get_text_config(), model.get_input_embeddings().weight, model.get_output_embeddings().weight
+    experts = next((getattr(config, name) for name in ("num_experts", "num_local_experts", "n_routed_experts") if getattr(config, name, None)), 0)
+    found = 0
+    for name, parameter in model.named_parameters():
+        if parameter is not table or table is head:
+            of_experts = experts and ".experts." in name and parameter.shape[0] == experts
+            found += parameter.nbytes * (config.num_experts_per_tok / experts if of_experts else 1)
+    return int(found)

@@ -18,7 +18,7 @@ SETTINGS = {"model": "", "layers": 0, "checkpoint": "", "backend": "", "budget":
 # Figures and their units.
 FIGURES = {"ttft_ms": "REAL", "step_ms": "REAL", "step_p99_ms": "REAL", "tokens_per_second": "REAL", "compile_seconds": "REAL",
            "load_seconds": "REAL", "host_bytes": "INTEGER", "device_bytes": "INTEGER", "launches": "INTEGER", "logits_error": "REAL",
-           "reference": "TEXT", "parameters": "INTEGER", "all_layers": "INTEGER", "samples": "TEXT", "note": "TEXT", "failure": "TEXT"}
+           "reference": "TEXT", "parameters": "INTEGER", "step_bytes": "INTEGER", "all_layers": "INTEGER", "samples": "TEXT", "note": "TEXT", "failure": "TEXT"}
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS runs (run TEXT PRIMARY KEY, started TEXT NOT NULL, "commit" TEXT NOT NULL, machine TEXT NOT NULL,
                                  driver TEXT NOT NULL, versions TEXT NOT NULL);
@@ -80,6 +80,9 @@ class History:
         self._db.row_factory = sqlite3.Row
         self._db.execute("PRAGMA foreign_keys = ON")
         self._db.executescript(_SCHEMA)
+        there = {row["name"] for row in self._db.execute("PRAGMA table_info(rows)")}
+        for name in FIGURES.keys() - there:  # a file of an older version
+            self._db.execute(f"ALTER TABLE rows ADD COLUMN {name} {FIGURES[name]}")
 
     def close(self):
         self._db.close()

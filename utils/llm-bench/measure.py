@@ -13,6 +13,7 @@ import resource
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -86,6 +87,7 @@ class Sink:
             file.write(json.dumps({"row": index, **figures}) + "\n")
 
     def fail(self, index, error):
+        traceback.print_exception(error)
         text = " ".join(str(getattr(error, "inner_exception", None) or error).split())
         self.put(index, failure=f"{type(error).__name__}: {text[:300]}")
 
@@ -141,11 +143,12 @@ def language(job, sink):
     meter.wait()
     loaded = time.perf_counter() - began
     config = model.config.get_text_config()
-    parameters = sum(p.numel() for p in model.parameters())
+    about = {"load_seconds": loaded, "parameters": sum(p.numel() for p in model.parameters()), "all_layers": config.num_hidden_layers,
+             "step_bytes": catalog.step_bytes(model)}
     work = Work(row, config.vocab_size)
     step = static_step.Step(model, row["batch"], row["cache"])
     for index in range(len(rows)):
-        sink.put(index, load_seconds=loaded, parameters=parameters, all_layers=config.num_hidden_layers)
+        sink.put(index, **about)
     exact = find_reference(job, row, step, work)
     prepared = {}
     for index, each in enumerate(rows):

@@ -14,7 +14,7 @@ METRICS = (("ttft_ms", "Time to the first token (TTFT)", None, "ms", 1), ("step_
            ("host_bytes", "Peak memory of the host", "Peak memory of the host", "GB", 1e-9))
 _COLUMNS = (("backend", None), ("TTFT, ms", "ttft_ms"), ("TPOT, ms", "step_ms"), ("p99, ms", "step_p99_ms"), ("tokens/s", "tokens_per_second"),
             ("compile, s", "compile_seconds"), ("load, s", "load_seconds"), ("device, GB", "device_bytes"), ("host, GB", "host_bytes"),
-            ("launches a step", "launches"), ("error of logits", "logits_error"))
+            ("weights, GB/s", "rate"), ("launches a step", "launches"), ("error of logits", "logits_error"))
 _STYLE = """
 :root { color-scheme: light dark; }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 1240px; padding: 0 20px 60px; }
@@ -77,6 +77,8 @@ def _weights(rows):
 
 
 def _cell(row, name):
+    if name == "rate" and row["batch"] == 1 and {"step_bytes", "step_ms"} <= row.keys():
+        return charts.number(row["step_bytes"] / row["step_ms"] / 1e6)
     if name not in row:
         return "-"
     value = row[name] * (1e-9 if name.endswith("_bytes") else 1)
