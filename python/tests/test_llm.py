@@ -209,6 +209,7 @@ def test_weights_are_moved_by_chunks(tmp_path):
     safetensors.torch.save_file(made, tmp_path / "weights.safetensors")
     model = Mapped(safetensors.torch.load_file(tmp_path / "weights.safetensors"))
     kept, size = model.large, sum(t.nbytes for t in made.values())
+    model.columns = torch.nn.ParameterList([torch.nn.Parameter(torch.full((300, 500), float(i)).t(), False) for i in range(8)])
 
     def resident():
         with open("/proc/self/statm") as file:
@@ -220,7 +221,7 @@ def test_weights_are_moved_by_chunks(tmp_path):
     assert model.large is kept is model.tied
     for name, tensor in made.items():
         assert torch.equal(getattr(model, name), tensor)
-    assert model.also.tolist() == [0, 1, 2]
+    assert model.also.tolist() == [0, 1, 2] and [column.unique().tolist() for column in model.columns] == [[i] for i in range(8)]
 
 
 def test_tensors_of_a_step_are_one_copy():

@@ -27,9 +27,10 @@ def move(model: nn.Module, device: torch.device, chunk: int = CHUNK) -> None:
     copied: list[Any] = [torch.cuda.Event() if is_gpu else None for _ in chunks]  # type: ignore[no-untyped-call]
     turn, moved = 0, {}
     for tensor in [*model.parameters(), *model.buffers()]:
-        source = tensor.detach().contiguous()
-        key = source.data_ptr(), source.dtype, source.shape
-        if source.numel() == 0 or key not in moved:
+        # What two names have is moved once.
+        key = tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride()
+        if tensor.numel() == 0 or key not in moved:
+            source = tensor.detach().contiguous()
             target = torch.empty_like(source, device=device)
             whole, rest = _bytes(target), _bytes(source)
             for begin in range(0, len(rest), chunk):
@@ -42,7 +43,6 @@ def move(model: nn.Module, device: torch.device, chunk: int = CHUNK) -> None:
                     copied[turn].record()
                 turn = 1 - turn
             _give_back(source)
-            # What two names have is moved once.
             moved[key] = target
         tensor.data = moved[key]
     for event in copied:
