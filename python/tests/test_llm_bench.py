@@ -1,9 +1,12 @@
 # ===- test_llm_bench.py - The suite of language models -------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import html.parser
+import math
 import pathlib
+import re
 import runpy
 import sys
+import xml.etree.ElementTree
 
 import pytest
 import tiny_checkpoint
@@ -49,6 +52,26 @@ class Page(html.parser.HTMLParser):
         self.feed(text)
         assert not self.open
         assert "http" not in text.replace("http://www.w3.org/2000/svg", "") and "<script" not in text
+
+        for svg in re.findall("<svg.*?</svg>", text, re.S):
+            self.check_texts(xml.etree.ElementTree.fromstring(svg))
+
+    def check_texts(self, svg):
+        """None leaves the chart, and none of a row or a column of ticks lies on the next one. A letter is taken to be 6.5 wide."""
+        spans = []
+        for text in svg.iter("{http://www.w3.org/2000/svg}text"):
+            size, kind = 6.5 * len(text.text), text.get("class")
+            if (turned := re.match(r"translate\(([\d.]+) ([\d.]+)\) rotate\((-?\d+)\)", text.get("transform", ""))):
+                x, y, angle = map(float, turned.groups())
+                size *= math.cos(math.radians(angle)) if angle != -90 else 0
+            else:
+                x, y = float(text.get("x")), float(text.get("y"))
+            left = x - size * {"end": 1, "middle": 0.5}.get(text.get("text-anchor"), 0)
+            assert 0 <= left and left + size <= float(svg.get("width")) and 0 < y <= float(svg.get("height")), text.text
+            if kind == "tick":
+                spans.append((left, left + size, y))
+        for (left, right, y), (other_left, _, other_y) in zip(spans, spans[1:]):
+            assert abs(other_y - y) >= 12 or right < other_left
 
     def handle_starttag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
