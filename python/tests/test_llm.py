@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 import conftest
 import luminal
@@ -175,6 +176,31 @@ def test_steps_do_not_wait_for_tokens(llama, lag, monkeypatch):
     monkeypatch.setattr(llama._engine, "ends", frozenset([done.tokens[4]]))
     first = done.tokens.index(done.tokens[4]) + 1
     assert llama.generate(list(range(4, 20)), max_tokens=9).tokens == done.tokens[:first] and len(unread) == 1 + first + lag
+
+
+def test_host_runs_as_many_calls_for_a_late_token_as_for_an_early_one(llama, lag, monkeypatch):
+    monkeypatch.setattr(llama._engine, "ends", frozenset())
+    stream, counts = llama.stream([5, 6, 7], max_tokens=240), []
+    for _ in range(200):
+        count = 0
+
+        def note(frame, event, argument):
+            nonlocal count
+            count += event in ("call", "c_call")
+
+        tokens = len(stream.completion.tokens)
+        sys.setprofile(note)
+        try:
+            next(stream)  # some tokens are no piece of text yet
+        finally:
+            sys.setprofile(None)
+        if len(stream.completion.tokens) == tokens + 1:
+            counts.append(count)
+        if len(stream.completion.tokens) > 230:
+            break
+    stream.close()
+    early, late = sorted(counts[5:25])[10], sorted(counts[-20:])[10]
+    assert abs(late - early) <= 2 and early < 160
 
 
 class Mapped(torch.nn.Module):

@@ -49,7 +49,8 @@ def read(path: pathlib.Path, dtype: str, device: torch.device) -> Checkpoint:
     finally:
         if shows_progress:
             transformers.utils.logging.enable_progress_bar()  # type: ignore[no-untyped-call]
-    model = model.eval()  # type: ignore[no-untyped-call]
+    # A call looks at each weight where one may be differentiated.
+    model = model.eval().requires_grad_(False)  # type: ignore[no-untyped-call]
     if device.type != "cpu":
         _transfers.move(model, device)
     embedding: Any = model.get_input_embeddings()
