@@ -60,6 +60,12 @@ def place_of(node: torch.fx.Node) -> tuple[str, int]:
     return users[-1] if users else ("", 0)
 
 
+def user_place_of(node: torch.fx.Node) -> tuple[str, int]:
+    """The same of code that is not PyTorch's, if there is some: the call of a module rather than its code."""
+    frames = re.findall(r'File "([^"]*)", line (\d+)', node.meta.get("stack_trace") or "")
+    return next(((file, int(line)) for file, line in reversed(frames) if _errors.is_of_user(file)), None) or place_of(node)
+
+
 def write_archive(graph_module: torch.fx.GraphModule, signature: ExportGraphSignature,
                   constants: Mapping[str, torch.Tensor], ranges: Mapping[Any, Any], guards: list[str] | None = None,
                   names: Mapping[Any, Any] | None = None, symbols: Mapping[str, str] | None = None) -> bytes:

@@ -154,7 +154,7 @@ class CompiledModel:
             return {}
         modules = _modules.table(self._exported.graph.nodes)
         if isinstance(self._owner, _export.Function):
-            modules = {node: self._owner.name if path == _export.Function.__name__ else path for node, path in modules.items()}
+            modules.update({node: self._owner.name for node, path in modules.items() if path == _export.Function.__name__})
         return modules
 
     def _find_place(self) -> _devices.Place:

@@ -45,6 +45,8 @@ class UnsupportedOp:
     file: str
     """The user's file; "" if it is not known."""
     line: int
+    module: str = ""
+    """The user's module that it is of; "" if that is not known."""
 
     @property
     def is_costly(self) -> bool:
@@ -52,7 +54,8 @@ class UnsupportedOp:
         return ": its cost grows " in self.op
 
     def __str__(self) -> str:
-        return f"{self.op} ({self.file}:{self.line})" if self.file else self.op
+        places = [text for text in (self.module, f"{self.file}:{self.line}" if self.file else "") if text]
+        return f"{self.op} ({', '.join(places)})" if places else self.op
 
 
 class UnsupportedOpError(CompileError):

@@ -13,11 +13,13 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from . import _archive
+
 if TYPE_CHECKING:
     from torch import fx
 
 # What the compiler and the runtime call the table (luminal/Support/ModulePaths.h).
-_MEMBER = "modules.json"
+_MEMBER, _PLACES = "modules.json", "places.json"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 # Dynamo's names of modules are expressions: L['self']._modules['layers'][0], G['model'].head.
 _STEP = re.compile(r"\._(?:modules|parameters|buffers)\b|(?:__)?getattr(?:__)?\([^,]*, *'([^']*)'\)|\.(\w+)|\[(\d+)\]|\['([^']*)'\]")
@@ -96,7 +98,14 @@ def root_of_frame() -> Root | None:
     return Root("", re.sub(r"^torch_dynamo_resume_in_(.*)_at_\d+$", r"\1", code.co_name).strip("<>"))
 
 
-def table(nodes: Iterable[fx.Node]) -> dict[str, str]:
+class Table(dict[str, str]):
+    """The paths by the names of nodes, and the lines of the user's code."""
+
+    places: dict[str, str]
+    """``file:line``, where that is not what an archive says, the innermost line."""
+
+
+def table(nodes: Iterable[fx.Node]) -> Table:
     """The paths by the names of nodes. A node that was made without one is of the module of what it reads, else of what
     reads it."""
     nodes = [node for node in nodes if node.op not in ("placeholder", "output")]
@@ -105,21 +114,29 @@ def table(nodes: Iterable[fx.Node]) -> dict[str, str]:
         for node in order:
             if not found[node]:
                 found[node] = next((path for other in getattr(node, near) if (path := found.get(other))), "")
-    return {node.name: path for node, path in found.items() if path}
+    result = Table({node.name: path for node, path in found.items() if path})
+    result.places = {node.name: f"{place[0]}:{place[1]}" for node in nodes
+                     if (place := _archive.user_place_of(node)) != _archive.place_of(node)}
+    return result
 
 
-def put(data: bytes, modules: Mapping[str, str], folder: str = "") -> bytes:
+def put(data: bytes, modules: Mapping[str, str]) -> bytes:
     """An artifact with the table; as it is where it has one, or the table is empty."""
-    if not modules:
+    return _add(data, _MEMBER, modules)
+
+
+def _add(data: bytes, name: str, entries: Mapping[str, str]) -> bytes:
+    if not entries:
         return data
     blob = io.BytesIO(data)
     with zipfile.ZipFile(blob, "a") as archive:
-        if folder + _MEMBER in archive.namelist():
+        if name in archive.namelist():
             return data
-        archive.writestr(zipfile.ZipInfo(folder + _MEMBER, _EPOCH), json.dumps(modules))
+        archive.writestr(zipfile.ZipInfo(name, _EPOCH), json.dumps(entries))
     return blob.getvalue()
 
 
 def put_in_archive(data: bytes, modules: Mapping[str, str]) -> bytes:
     """An archive with the table, for what the compiler tells of nodes."""
-    return put(data, modules, "model/extra/")
+    data = _add(data, f"model/extra/{_MEMBER}", modules)
+    return _add(data, f"model/extra/{_PLACES}", getattr(modules, "places", {}))

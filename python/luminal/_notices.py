@@ -1,6 +1,7 @@
 # ===- _notices.py - What would else happen in silence ------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Warns of frames that dynamo gives to Python whole, so that this backend never hears of them; ``fullgraph=True`` raises."""
+"""Warns of frames that dynamo gives to Python whole, so that this backend never hears of them, and of modules of PyTorch's that
+it cannot trace; ``fullgraph=True`` raises."""
 from __future__ import annotations
 
 import contextlib
@@ -53,9 +54,21 @@ def text_of(error: BaseException, code: types.CodeType | None = None) -> str:
 
 
 def break_text(found: Any) -> str:
-    """Why dynamo ended a graph, and where."""
-    frame = found.user_stack[-1] if found.user_stack else None
+    """Why dynamo ended a graph, and where: in the user's code, if that is known."""
+    frames = list(reversed(found.user_stack or ()))
+    frame = next((frame for frame in frames if _errors.is_of_user(frame.filename)), frames[0] if frames else None)
     return reason(found.reason) + (f" ({frame.filename}:{frame.lineno})" if frame is not None else "")
+
+
+def _subject(text: str) -> str:
+    """The module or function that a message of dynamo is about, where it is not one of dynamo's own objects."""
+    about = re.search(r"Developer debug context: (.{1,60})$", text, re.M)
+    return about[1] if about is not None and "Variable" not in about[1] else "a module"
+
+
+def _is_inside(found: Any) -> bool:
+    """Whether a graph ends in a module of PyTorch's: no line of the user's code tells of it."""
+    return bool(found.user_stack) and not _errors.is_of_user(found.user_stack[-1].filename)
 
 
 @contextlib.contextmanager
@@ -81,21 +94,25 @@ def watch(ours: Callable[..., Any]) -> None:
         if frame is not None and _is_ours(frame.f_locals["compiler_fn"], ours):
             for found in breaks[known if known < len(breaks) else 0:] if len(breaks) != known else ():
                 log.info("PyTorch breaks a graph: %s", break_text(found))
+                if found.graph_break and _is_inside(found) and not isinstance(error, _FAILURES):
+                    warnings.warn(f"PyTorch runs {_subject(found.reason)} itself, between what luminal compiles: "
+                                  f"{break_text(found)}", _errors.LuminalWarning, stacklevel=2)
         known = len(breaks)
         if not isinstance(error, _FAILURES) or frame is None or frame.f_locals.get("one_graph"):
             return
         if _is_ours(frame.f_locals["compiler_fn"], ours):
             code = frame.f_locals.get("code")
             is_named = isinstance(code, types.CodeType) and _errors.is_of_user(code.co_filename)
-            about = re.search(r"Developer debug context: (.{1,60})$", str(error), re.M)
-            name = code.co_name if is_named else about[1] if about else "a module"
+            name = code.co_name if isinstance(code, types.CodeType) and is_named else _subject(str(error))
             warnings.warn(f"PyTorch runs {name} itself, of which luminal compiles nothing: "
                           f"{text_of(error, code)}", _errors.LuminalWarning, stacklevel=2)
 
     forget = handler.clear
 
     def clear() -> None:  # torch._dynamo.reset calls it
+        nonlocal known
         forget()
+        known = 0
         handler.register_end_callback(tell)
 
     handler.clear = clear  # type: ignore[method-assign]

@@ -3,6 +3,7 @@
 """Cuts a graph into parts that are compiled, and ops that PyTorch runs itself."""
 from __future__ import annotations
 
+import dataclasses
 import logging
 import operator
 import warnings
@@ -14,7 +15,7 @@ from torch import fx
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
-from . import _aliases, _archive, _devices, _errors, _expressions, _graph, _sizes, _trace, _views
+from . import _aliases, _archive, _devices, _errors, _expressions, _graph, _modules, _sizes, _trace, _views
 from ._runner import DTYPES, GraphRunner
 
 log = logging.getLogger("luminal")
@@ -104,7 +105,7 @@ def _decompose_or_note(graph_module: fx.GraphModule, error: _errors.UnsupportedO
                        unsupported: dict[str, _errors.UnsupportedOp], decomposed: Collection[Any]) -> None:
     """Adds the ops of the error by node, unless decomposing them is new: then the graph is traced again."""
     nodes = {node.name: node for node in graph_module.graph.nodes}
-    found = {op.node: op for op in error.ops if op.node in nodes}
+    found = {op.node: _located(op, nodes[op.node]) for op in error.ops if op.node in nodes}
     if not found:
         raise error
     known = _trace.decompositions()
@@ -113,6 +114,12 @@ def _decompose_or_note(graph_module: fx.GraphModule, error: _errors.UnsupportedO
                 if nodes[name].target in known and not op.is_costly} - set(decomposed):
         raise _trace.DecomposeMore(more)
     unsupported.update(found)
+
+
+def _located(op: _errors.UnsupportedOp, node: fx.Node) -> _errors.UnsupportedOp:
+    """With the user's module, and the line of the user's code rather than of a module of PyTorch's."""
+    file, line = _archive.user_place_of(node)
+    return dataclasses.replace(op, file=file, line=line, module=_modules.of_node(node))
 
 
 def _values(value: Any) -> list[torch.Tensor]:
@@ -146,9 +153,8 @@ def _foreign_nodes(graph_module: fx.GraphModule, has_kernels: bool) -> dict[str,
                     node.target._schema.name not in _OF_LIBRARIES:
                 reason = "is an op of another library"
         if reason:
-            file, line = _archive.place_of(node)
             op = node.args[1] if node.target is torch.ops.higher_order.with_effects else node.target
-            found[node.name] = _errors.UnsupportedOp(f"{op}: {reason}", node.name, file, line)
+            found[node.name] = _located(_errors.UnsupportedOp(f"{op}: {reason}", node.name, "", 0), node)
     return found
 
 

@@ -30,6 +30,28 @@ def test_two_parts_and_one_warning(compiles):
     assert len(compiles) == 2
 
 
+class Values(torch.nn.Module):
+    def forward(self, x):
+        return torch.linalg.eigvalsh(x)
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.values = torch.nn.Softmax(-1), Values()
+
+    def forward(self, x):
+        return self.values(self.norm(x))
+
+
+def test_warnings_name_modules():
+    _, heard = run(Net(), torch.randn(4, 4))
+    assert len(heard) == 1 and "_linalg_eigh.default (values, " in heard[0] and "test_fallback.py:" in heard[0]
+    torch._dynamo.reset()
+    with pytest.raises(torch._dynamo.exc.BackendCompilerFailed, match=r"_linalg_eigh.default \(values, .*test_fallback.py:"):
+        run(Net(), torch.randn(4, 4), fullgraph=True)
+
+
 def test_views_of_what_is_written():
     """They are made after the write, what reads before it is not."""
     def function(x, y):

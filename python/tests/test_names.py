@@ -167,6 +167,24 @@ def test_equal_graphs_share_an_artifact_and_keep_their_names(loaded, tmp_path, m
     assert len(os.listdir(tmp_path / "cache")) == 1
 
 
+def test_sources_are_the_users_lines():
+    """Not those of PyTorch's modules."""
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.attention, self.norm = nn.MultiheadAttention(16, 2, batch_first=True), nn.LayerNorm(16)
+
+        def forward(self, x):
+            return self.norm(self.attention(x, x, x, need_weights=False)[0])
+
+    model, x = Model().eval(), torch.randn(2, 8, 16)
+    with torch.no_grad():
+        reports = luminal.compile(model, (x,)).report, luminal.explain(model)(x).graphs[0].parts[0]
+    line = Model.forward.__code__.co_firstlineno + 1
+    for report in reports:
+        assert {step.source for step in report.program} == {f"test_names.py:{line}:0"}
+
+
 def test_saved_artifacts_have_the_names(tmp_path):
     model, x = Net("encode", "decode").eval(), torch.randn(4, 8)
     luminal.compile(model, (x,)).save(tmp_path / "m.lum")

@@ -36,6 +36,33 @@ def test_dynamo_skips():
         assert not heard(lambda: torch.compile(lstm, backend=_backend.backend, fullgraph=True)(X))
 
 
+class Inner(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x):
+        return self.inner(x.sin())
+
+
+@pytest.mark.filterwarnings("ignore:torch.ao.quantization is deprecated")
+@pytest.mark.parametrize("name", ["LSTM", "quantised"])
+def test_a_break_inside_of_a_module(name):
+    layers = nn.Sequential(nn.Linear(4, 4), nn.LSTM(4, 4) if name == "LSTM" else nn.ReLU()).eval()
+    if name == "quantised":
+        layers = torch.ao.quantization.quantize_dynamic(layers, {nn.Linear})
+    for model in layers, Inner(layers):
+        torch._dynamo.reset()
+        with torch.no_grad():
+            texts = heard(lambda: torch.compile(model, backend=_backend.backend)(X))
+        assert len(texts) == 1 and "itself, between what luminal compiles: " in texts[0] and "\n" not in texts[0]
+        assert (RNN if name == "LSTM" else "as_proxy()") in texts[0] and ("LSTM(4, 4)" in texts[0]) == (name == "LSTM")
+        assert ("test_silence.py:" in texts[0]) == isinstance(model, Inner)
+        assert not heard(lambda: torch.compile(model, backend="eager")(X))
+    found = luminal.explain(layers)(X)
+    assert len(found.breaks) == 1 and not found.notes
+
+
 def test_a_loop_that_breaks():
     def function(x):
         for _ in range(2):

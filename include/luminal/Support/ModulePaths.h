@@ -26,6 +26,11 @@ using ModuleTable = std::map<std::string, std::string, std::less<>>;
 /// holds a table as a JSON object.
 constexpr std::string_view kModulesMember = "modules.json";
 
+/// The member of an archive's folder `extra` that holds the lines of the user's
+/// code, "model.py:7", as such a table: nodes themselves say the innermost
+/// lines, which may be those of a library and the same for all models.
+constexpr std::string_view kPlacesMember = "places.json";
+
 /// Errors begin with `name` and the JSON path.
 Result<ModuleTable> parseModuleTable(std::string_view text, std::string name);
 std::string printModuleTable(const ModuleTable &table);

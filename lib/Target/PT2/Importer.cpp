@@ -28,6 +28,13 @@ Location Importer::getLoc(const Node &node) {
   Location loc = fileLoc;
   if (node.line)
     loc = FileLineColLoc::get(context, node.file, node.line, 0);
+  if (auto it = archive.getPlaces().find(node.name);
+      it != archive.getPlaces().end()) {
+    auto [file, number] = StringRef(it->second).rsplit(':');
+    unsigned line = 0;
+    if (!number.getAsInteger(10, line))
+      loc = FileLineColLoc::get(context, file, line, 0);
+  }
   StringRef module = node.module;
   if (auto it = archive.getModules().find(node.name);
       module.empty() && it != archive.getModules().end())

@@ -349,13 +349,14 @@ Result<Archive> Archive::read(ZipArchive opened) {
                                                              program->name));
   archive.document = std::make_shared<JsonDocument>(std::move(document));
   archive.program = std::make_shared<JsonRef>(archive.document->root());
-  if (const auto *table =
-          zip.find(root + "extra/" + std::string(kModulesMember))) {
-    LUMINAL_TRY(entries, zip.readChecked(*table));
-    LUMINAL_TRY(modules, parseModuleTable(entries.text(),
-                                          zip.getName() + "!" + table->name));
-    archive.modules = std::move(modules);
-  }
+  for (auto [member, table] : {std::pair{kModulesMember, &archive.modules},
+                               std::pair{kPlacesMember, &archive.places}})
+    if (const auto *found = zip.find(root + "extra/" + std::string(member))) {
+      LUMINAL_TRY(text, zip.readChecked(*found));
+      LUMINAL_TRY(entries, parseModuleTable(text.text(),
+                                            zip.getName() + "!" + found->name));
+      *table = std::move(entries);
+    }
 
   if (flat) {
     for (auto [member, tensors] :

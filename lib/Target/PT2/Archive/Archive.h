@@ -37,6 +37,8 @@ public:
   const std::string &getName() const { return zip->getName(); }
   /// Modules of nodes that say nothing of them themselves.
   const ModuleTable &getModules() const { return modules; }
+  /// Lines of the user's code, "model.py:7", of nodes that say other lines.
+  const ModuleTable &getPlaces() const { return places; }
   /// Parameters and persistent buffers, then constants and other buffers; an
   /// archive may keep a buffer in either.
   const StoredTensor *find(const std::string &fqn) const;
@@ -56,7 +58,7 @@ private:
   std::shared_ptr<JsonDocument> document;
   std::shared_ptr<JsonRef> program;
   std::map<std::string, StoredTensor> weights, constants;
-  ModuleTable modules;
+  ModuleTable modules, places;
 };
 
 } // namespace luminal::pt2
