@@ -195,6 +195,33 @@ static Status verify(const CPUArgsortLaunch &launch, size_t buffers,
   return {};
 }
 
+static Status verify(const CPUScanLaunch &launch, size_t buffers,
+                     size_t results, size_t workspace) {
+  auto isFloat = [](DType type) {
+    return type == DType::F16 || type == DType::BF16 || type == DType::F32 ||
+           type == DType::F64;
+  };
+  const DType from = launch.type, to = launch.resultType;
+  const bool isInteger = from == DType::I32 || from == DType::I64;
+  const bool isExtremum = launch.kind == "max" || launch.kind == "min";
+  const bool isSum = launch.kind == "sum" || launch.kind == "product";
+  if (!isExtremum && !isSum && launch.kind != "log_sum_exp")
+    return Error("no scan '" + launch.kind + "'");
+  const bool fits = launch.positions          ? to == DType::I64
+                    : isExtremum || isInteger ? to == from
+                                              : isFloat(to);
+  if (!(isFloat(from) || (isInteger && (isSum || isExtremum))) || !fits)
+    return Error("no scan '" + launch.kind + "' of " +
+                 std::string(dtypeName(from)) + " that results in " +
+                 std::string(dtypeName(to)));
+  if (launch.positions && (!isExtremum || launch.reverse || launch.exclusive))
+    return Error("no positions of this scan");
+  if (buffers != 2 || results != 1 || workspace != 0)
+    return Error("the step has " + std::to_string(buffers) +
+                 " buffers, expected elements and a result");
+  return {};
+}
+
 Status runtime::verifyLaunch(const LaunchSpec &launch, size_t buffers,
                              size_t results, size_t workspace) {
   return std::visit(
@@ -304,6 +331,26 @@ static Status check(const CPUArgsortLaunch &launch,
       __builtin_mul_overflow(uint64_t(work), sizeof(int64_t), &written) ||
       written > bytes[1])
     return Error("its rows or positions do not end in their buffers");
+  return {};
+}
+
+static Status check(const CPUScanLaunch &launch,
+                    std::span<const int64_t> values,
+                    std::span<const uint64_t> bytes) {
+  int64_t work = 1;
+  for (size_t i = 1; i < 4; ++i)
+    if (__builtin_mul_overflow(work, values[i], &work))
+      return Error("has too many elements");
+  if (work != values[0])
+    return Error("its work is not outer * length * inner");
+  const std::pair<DType, uint64_t> buffers[] = {{launch.type, bytes[0]},
+                                                {launch.resultType, bytes[1]}};
+  for (auto [type, has] : buffers) {
+    uint64_t needs;
+    if (__builtin_mul_overflow(uint64_t(work), dtypeSize(type), &needs) ||
+        needs > has)
+      return Error("its elements do not end in their buffers");
+  }
   return {};
 }
 

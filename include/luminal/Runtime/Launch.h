@@ -203,6 +203,35 @@ struct CPUArgsortLaunch {
   }
 };
 
+/// A running sum, product or extremum along the middle one of three dims
+/// (llir.scan says what it computes), by the runtime. The buffers of the step
+/// are the elements and the result.
+struct CPUScanLaunch {
+  static constexpr std::string_view kTarget = "cpu";
+  static constexpr std::string_view kLibrary = "scan";
+  /// Elements (0: nothing is done); outer * length * inner.
+  Expr work = 1;
+  Expr outer = 1, length = 1, inner = 1;
+  DType type = DType::F32, resultType = DType::F32;
+  /// "sum", "product", "max", "min" or "log_sum_exp".
+  std::string kind = "sum";
+  bool reverse = false, exclusive = false, positions = false;
+
+  template <typename Self, typename Fn>
+  static void visit(Self &self, Fn fn) {
+    fn("work", self.work);
+    fn("outer", self.outer);
+    fn("length", self.length);
+    fn("inner", self.inner);
+    fn("type", self.type);
+    fn("result_type", self.resultType);
+    fn("kind", self.kind);
+    fn("reverse", self.reverse);
+    fn("exclusive", self.exclusive);
+    fn("positions", self.positions);
+  }
+};
+
 /// A parameter of a user's function on a GPU.
 struct Parameter {
   enum class Kind : uint8_t { Buffer, I32, I64 };
@@ -219,7 +248,7 @@ Result<std::vector<Parameter>> parseParameters(std::string_view text,
 
 using LaunchSpec =
     std::variant<CPULaunch, CUDALaunch, CublasLtLaunch, CPUCustomLaunch,
-                 CUDACustomLaunch, CPUArgsortLaunch>;
+                 CUDACustomLaunch, CPUArgsortLaunch, CPUScanLaunch>;
 
 /// The user's code that a launch starts; null where it starts none.
 const CustomCode *getCustomCode(const LaunchSpec &launch);

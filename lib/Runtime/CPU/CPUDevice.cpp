@@ -38,8 +38,9 @@ Status CPUDevice::check(const TargetSpec &target) const {
 }
 
 Status CPUDevice::checkLibrary(std::string_view library) {
-  return library == CPUArgsortLaunch::kLibrary ? Status()
-                                               : Device::checkLibrary(library);
+  const bool isKnown = library == CPUArgsortLaunch::kLibrary ||
+                       library == CPUScanLaunch::kLibrary;
+  return isKnown ? Status() : Device::checkLibrary(library);
 }
 
 void *CPUDevice::allocate(uint64_t &bytes, Place) {

@@ -3,6 +3,7 @@
 
 #include "Argsort.h"
 #include "CPUDevice.h"
+#include "Scan.h"
 #include "luminal/Runtime/ThreadPool.h"
 #include <algorithm>
 #include <chrono>
@@ -63,6 +64,26 @@ int32_t joinParts(void *data, int64_t begin, int64_t end, unsigned) {
   return 0;
 }
 
+/// The arguments of one part of a step that scans rows.
+struct ScanPart {
+  const ScanShape *shape;
+  const void *data;
+  void *result;
+  void *states;
+};
+
+int32_t runParts(void *data, int64_t begin, int64_t end, unsigned) {
+  const ScanPart &part = *static_cast<const ScanPart *>(data);
+  scanParts(*part.shape, part.data, begin, end, part.states);
+  return 0;
+}
+
+int32_t runScans(void *data, int64_t begin, int64_t end, unsigned) {
+  const ScanPart &part = *static_cast<const ScanPart *>(data);
+  scan(*part.shape, part.data, part.result, begin, end, part.states);
+  return 0;
+}
+
 /// Releases the pool at the end of the call.
 class PoolLease {
 public:
@@ -110,13 +131,27 @@ private:
     ArgsortShape argsort;
     /// Into how many parts each of them is cut.
     int64_t parts = 1;
+    /// Of a step that scans rows.
+    ScanShape scan;
   };
+
+  /// What is cut into units for threads.
+  static void run(const Step &step, ThreadPool *pool, int64_t work,
+                  int64_t chunk, ThreadPool::Body body, void *data) {
+    if (pool && step.threads > 1)
+      pool->parallelFor(work, chunk, step.threads, body, data);
+    else
+      body(data, 0, work, 0);
+  }
 
   /// For the values of a launch's expressions. Returns the bytes of scratch
   /// that all threads together need.
   uint64_t setArgsort(Step &step, const CPUArgsortLaunch &launch,
                       const int64_t *values);
   void runArgsort(const Step &step, ThreadPool *pool);
+  uint64_t setScan(Step &step, const CPUScanLaunch &launch,
+                   const int64_t *values);
+  void runScan(const Step &step, ThreadPool *pool);
 
   CPUDevice &device;
   const Manifest &manifest;
@@ -174,22 +209,55 @@ void CPULaunchPlan::runArgsort(const Step &step, ThreadPool *pool) {
                    scratch.data(),
                    scratchStride,
                    step.parts};
-  auto run = [&](int64_t work, int64_t chunk, ThreadPool::Body body) {
-    if (pool && step.threads > 1)
-      pool->parallelFor(work, chunk, step.threads, body, &part);
-    else
-      body(&part, 0, work, 0);
-  };
   const ArgsortShape &shape = step.argsort;
   if (step.parts == 1)
-    return run(shape.rows, step.chunk, runRows);
+    return run(step, pool, shape.rows, step.chunk, runRows, &part);
   for (int64_t row = 0; row < shape.rows; ++row) {
-    run(step.parts, 1, sortParts);
+    run(step, pool, step.parts, 1, sortParts, &part);
     constexpr int64_t kLeast = 1024;
-    run(shape.count, std::max(kLeast, shape.count / step.parts + 1), joinParts);
+    run(step, pool, shape.count, std::max(kLeast, shape.count / step.parts + 1),
+        joinParts, &part);
     part.keys += shape.length * dtypeSize(shape.type);
     part.positions += shape.count;
   }
+}
+
+uint64_t CPULaunchPlan::setScan(Step &step, const CPUScanLaunch &launch,
+                                const int64_t *values) {
+  step.work = values[0];
+  step.scan = {*getScanKind(launch.kind),
+               launch.type,
+               launch.resultType,
+               launch.reverse,
+               launch.exclusive,
+               launch.positions,
+               values[1],
+               values[2],
+               values[3]};
+  step.threads = 1;
+  if (step.work == 0)
+    return 0;
+  // Nanoseconds that are worth another thread.
+  constexpr double kGrain = 1e4;
+  const int64_t units = getScanUnits(step.scan);
+  const double wanted =
+      static_cast<double>(units) * estimateScanUnit(step.scan) / kGrain;
+  step.threads = static_cast<unsigned>(
+      std::clamp<double>(wanted, 1, std::min<double>(threads, double(units))));
+  step.chunk = std::max<int64_t>(1, units / (int64_t(step.threads) * 4));
+  return hasScanParts(step.scan) ? getScanStates(step.scan) : 0;
+}
+
+void CPULaunchPlan::runScan(const Step &step, ThreadPool *pool) {
+  void *const *buffers = arguments + step.firstBuffer;
+  const int64_t units = getScanUnits(step.scan);
+  ScanPart part{&step.scan, buffers[0], buffers[1], nullptr};
+  if (hasScanParts(step.scan)) {
+    part.states = scratch.data();
+    run(step, pool, units, step.chunk, runParts, &part);
+    scanJoin(step.scan, part.states);
+  }
+  run(step, pool, units, step.chunk, runScans, &part);
 }
 
 Status CPULaunchPlan::setSizes(std::span<const int64_t> newSymbols,
@@ -210,6 +278,12 @@ Status CPULaunchPlan::setSizes(std::span<const int64_t> newSymbols,
             mostScratch, static_cast<int64_t>(getArgsortScratch(step.argsort)));
       mostThreads = std::max(mostThreads, step.threads);
       values += 5;
+      continue;
+    }
+    if (const auto *scan = std::get_if<CPUScanLaunch>(&launch)) {
+      mostShared = std::max(mostShared, setScan(step, *scan, values));
+      mostThreads = std::max(mostThreads, step.threads);
+      values += 4;
       continue;
     }
     const CustomCode *custom = getCustomCode(launch);
@@ -258,10 +332,14 @@ Status CPULaunchPlan::launch(StepObserver *observer) {
     if (observer)
       observer->before(i, lease.pool ? step.threads : 1);
     int32_t result = 0;
-    if (std::holds_alternative<CPUArgsortLaunch>(manifest.steps[i].launch)) {
-      if (step.work > 0)
-        runArgsort(step, lease.pool);
-    } else if (step.work > 0)
+    const LaunchSpec &launch = manifest.steps[i].launch;
+    if (step.work == 0)
+      ; // nothing
+    else if (std::holds_alternative<CPUArgsortLaunch>(launch))
+      runArgsort(step, lease.pool);
+    else if (std::holds_alternative<CPUScanLaunch>(launch))
+      runScan(step, lease.pool);
+    else
       result = lease.pool && step.threads > 1
                    ? lease.pool->parallelFor(step.work, step.chunk,
                                              step.threads, runPart, &part)
